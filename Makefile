@@ -1,0 +1,38 @@
+# Makefile - the front door. `make demo` shows what Strobe does, `make test` proves it.
+# The work itself is CMake's; this file installs what is needed and names the common ways in.
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc)
+
+.PHONY: all build test demo install bench format check-format asan tsan deps-build deps-test clean
+
+all: build
+
+deps-build:
+	@scripts/deps build
+
+deps-test:
+	@scripts/deps test
+
+build: deps-build ## the release tree in build/
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DSTROBE_TESTS=OFF >/dev/null
+	@cmake --build build -j $(JOBS)
+
+test: deps-test ## everything that must hold, sanitizer builds included
+	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
+	@cmake --build build -j $(JOBS)
+	@cd build && ctest --output-on-failure -j $(JOBS)
+	@$(MAKE) --no-print-directory asan tsan
+
+asan tsan:
+	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null
+	@cmake --build build-$@ -j $(JOBS)
+	@cd build-$@ && ctest --output-on-failure -L $@ -j $(JOBS)
+
+install: build
+	@cmake --install build --prefix $(PREFIX)
+
+format:
+	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format -i
+
+clean:
+	@rm -rf build build-asan build-tsan

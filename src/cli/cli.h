@@ -1,0 +1,27 @@
+/* cli.h - what the commands share: the table of commands, messages, exit codes.
+ * The only room that prints or exits.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_CLI_CLI_H
+#define STROBE_CLI_CLI_H
+
+#include "base/err.h"
+
+/* Exit codes of every command; `record` passes the traced command's own code through instead. */
+enum {
+    STROBE_EXIT_OK = 0,
+    STROBE_EXIT_FAILED = 1, /* the work could not be done; the reason is on stderr */
+    STROBE_EXIT_USAGE = 2,  /* the command line is wrong */
+};
+
+/* Name, one line of help. Each has a file cmd_<name>.c with strobe_cli_<name>(). */
+#define STROBE_CLI_LIST(X) X(report, "op report from tt-metal's profiler logs")
+
+/* Run one command; argv[0] is the command's name. The result is the exit code. */
+#define X(name, help) int strobe_cli_##name(int argc, char **argv);
+STROBE_CLI_LIST(X)
+#undef X
+
+/* "strobe <command>: <text>" on stderr. */
+void strobe_cli_error(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

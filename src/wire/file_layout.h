@@ -1,0 +1,140 @@
+/* file_layout.h - the trace file, byte by byte. docs/file-format.md is normative; this is its C form.
+ * No code, no I/O.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_WIRE_FILE_LAYOUT_H
+#define STROBE_WIRE_FILE_LAYOUT_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STROBE_FILE_MAGIC    0x0a45424f52545389ull /* "\x89STROBE\n" */
+#define STROBE_BLOCK_MAGIC   0x4b4c4253u           /* "SBLK" */
+#define STROBE_LEDGER_MAGIC  0x4744454c42525453ull /* "STRBLEDG" */
+#define STROBE_TRAILER_MAGIC 0x0a444e4542525453ull /* "STRBEND\n" */
+#define STROBE_FILE_VERSION  1
+
+enum {
+    STROBE_FILE_HEAD_BYTES = 4096,
+    STROBE_FILE_LEDGER_BYTES = 65536,
+    STROBE_FILE_LEDGER_SLOT = 32768,
+    STROBE_FILE_FIRST_BLOCK = STROBE_FILE_HEAD_BYTES + STROBE_FILE_LEDGER_BYTES,
+    STROBE_FILE_MAX_PAYLOAD = 16 << 20,
+    STROBE_BLOCK_EVENTS_MAX = 65536,
+    STROBE_INDEX_FANOUT = 256,
+    STROBE_SUMMARY_MIN_EVENTS = 512,
+    STROBE_LOD_DEPTHS = 16,
+    STROBE_LOD_BUCKETS = 128,
+    STROBE_HIST_SUB = 32,
+    STROBE_HIST_BUCKETS = 32 * 60, /* of durations below 2^64 */
+};
+
+enum strobe_block_type {
+    STROBE_BLOCK_EVENTS = 1,
+    STROBE_BLOCK_RECORDS = 2,
+    STROBE_BLOCK_INDEX = 3,
+    STROBE_BLOCK_FOOTER = 4,
+};
+
+enum strobe_stream { STROBE_SYM, STROBE_LO, STROBE_HI, STROBE_BIG, STROBE_SIDE, STROBE_N_STREAMS };
+
+/* Symbols of the sym stream from here on are begins of zones; below are kinds (wire/kinds.h). */
+enum { STROBE_SYM_BEGIN_FAR = 63, STROBE_SYM_BEGIN = 64, STROBE_SYM_BEGIN_DIRECT = 192 };
+
+/* Facts of the trace, in RECORDS blocks beside those of wire/kinds.h. Same letters. */
+#define STROBE_FACT_LIST(X)                                                                        \
+    X(POOL, 96, "pool", "usu", "proc,file,meta_pos")                                               \
+    X(CLOCK_SYNC, 97, "clock_sync", "uuuuuu", "clock,tick,mono_ns,real_ns,error_ns,jump")          \
+    X(LOSS, 98, "loss", "uuuuuu", "proc,track,cause,count,first_tick,last_tick")                   \
+    X(PROCESS_END, 99, "process_end", "uuuu", "proc,tick,how,value")                               \
+    X(THREAD_END, 100, "thread_end", "uuu", "proc,track,tick")                                     \
+    X(HOST, 101, "host", "sss", "hostname,kernel,cpu")                                             \
+    X(OVERHEAD, 102, "overhead", "uuuu", "recorder_cpu_ns,event_ps,waited_ns,n_events")            \
+    X(NOTE, 103, "note", "us", "proc,text")                                                        \
+    X(RECORDING, 104, "recording", "uu", "tick,what")                                              \
+    X(KEPT, 105, "trigger_kept", "us", "tick,reason")
+
+enum strobe_fact {
+#define X(name, number, text, fields, field_names) STROBE_FACT_##name = number,
+    STROBE_FACT_LIST(X)
+#undef X
+        STROBE_FACT_COUNT = 128
+};
+
+/* Offsets: docs/file-format.md, "File head". */
+struct strobe_file_head {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t head_bytes;
+    uint64_t ledger_off;
+    uint64_t ledger_bytes;
+    uint64_t first_block;
+    uint64_t created_ns;
+    uint8_t uuid[16];
+    uint64_t sync_ns;
+    uint8_t reserved[56];
+    char session[768];
+    char schema[3192];
+    uint64_t hash;
+};
+static_assert(sizeof(struct strobe_file_head) == STROBE_FILE_HEAD_BYTES, "on disk");
+static_assert(offsetof(struct strobe_file_head, sync_ns) == 64, "on disk");
+static_assert(offsetof(struct strobe_file_head, session) == 128, "on disk");
+static_assert(offsetof(struct strobe_file_head, schema) == 896, "on disk");
+static_assert(offsetof(struct strobe_file_head, hash) == 4088, "on disk");
+
+/* Offsets: docs/file-format.md, "Blocks". */
+struct strobe_block_head {
+    uint32_t magic;
+    uint8_t type;
+    uint8_t level;
+    uint16_t reserved;
+    uint64_t seq;
+    uint32_t head_bytes;
+    uint32_t body_bytes;
+    uint32_t head_raw;
+    uint32_t n_items;
+    uint64_t tick_min;
+    uint64_t tick_max;
+    uint64_t prev_index;
+    uint64_t payload_hash;
+    uint64_t header_hash;
+};
+static_assert(sizeof(struct strobe_block_head) == 72, "on disk");
+static_assert(offsetof(struct strobe_block_head, seq) == 8, "on disk");
+static_assert(offsetof(struct strobe_block_head, head_raw) == 24, "on disk");
+static_assert(offsetof(struct strobe_block_head, prev_index) == 48, "on disk");
+static_assert(offsetof(struct strobe_block_head, header_hash) == 64, "on disk");
+
+/* Offsets: docs/file-format.md, "INDEX and FOOTER". */
+struct strobe_index_entry {
+    uint64_t offset;
+    uint64_t tick_min;
+    uint64_t tick_max;
+    uint64_t n_events;
+    uint64_t n_zones;
+    uint32_t bytes;
+    uint8_t type;
+    uint8_t level;
+    uint16_t reserved;
+};
+static_assert(sizeof(struct strobe_index_entry) == 48, "on disk");
+static_assert(offsetof(struct strobe_index_entry, bytes) == 40, "on disk");
+
+struct strobe_file_trailer {
+    uint64_t magic;
+    uint64_t footer;
+    uint64_t self;
+    uint64_t hash;
+};
+static_assert(sizeof(struct strobe_file_trailer) == 32, "on disk");
+
+struct strobe_ledger_slot {
+    uint64_t magic;
+    uint64_t seq;
+    uint32_t n_bytes;
+    uint32_t reserved;
+    uint64_t hash;
+};
+static_assert(sizeof(struct strobe_ledger_slot) == 32, "on disk");
+
+#endif

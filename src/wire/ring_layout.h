@@ -1,0 +1,271 @@
+/* ring_layout.h - the shared memory between a traced process and its recorder, byte by byte.
+ * No code, no I/O: layouts, states, and who may move them. The story: docs/ring-protocol.md.
+ *
+ * One file per process image, in the session's folder, named <pid>-<start time>-<n>.pool:
+ *
+ *   OFFSET            SIZE          WHAT
+ *   0                 4096          control page: struct strobe_control
+ *   4096              16 * n_max    chunk table: struct strobe_chunk, rounded up to whole pages
+ *   control.data_off  65536 each    chunks: cut into segments, or holding thread slots
+ *
+ * The file has its full length from the start, but only what was really allocated is touched:
+ * the control page always, the table and the chunks when somebody records.
+ *
+ * A stream is what one thread emits: 8-byte words, numbered from 0 over all its segments. A segment
+ * holds one run of them. Words are zero until written, so the stream itself says how far it goes:
+ * there is no published position that a signal or a kill could leave wrong.
+ *
+ *   A segment's life                                 who           by
+ *     FREE ──► TAKEN   bit cleared in free_bits      the process   take_segment (under its lock)
+ *     TAKEN ─► OPEN    header.magic stored           the process   open_segment
+ *     OPEN ──► FULL    last word written             its thread    emit
+ *     FULL ──► FREE    zeroed, bit set in free_bits  the recorder  strobe_ring_give_back, and only
+ *                                                    after the block with its events was written
+ *   OPEN also goes to FREE when its thread has ended and all its words are stored.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_WIRE_RING_LAYOUT_H
+#define STROBE_WIRE_RING_LAYOUT_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STROBE_RING_MAGIC    0x434f525042525453ull /* "STRBPROC" */
+#define STROBE_SESSION_MAGIC 0x5353455342525453ull /* "STRBSESS" */
+#define STROBE_SEGMENT_MAGIC 0x31474553u           /* "SEG1" */
+
+/* A changed row below needs a new number here. A recorder reads its own version and older ones that
+ * docs/ring-protocol.md lists; a newer client is refused in words. */
+#define STROBE_RING_VERSION 1
+
+enum {
+    STROBE_PAGE_BYTES = 4096,
+    STROBE_CHUNK_BYTES = 65536,
+    STROBE_SEGMENT_HEAD_WORDS = 8,
+    STROBE_SLOT_BYTES = 64,
+};
+
+/* What a chunk is used as. Chunks whose segments are all free may change their class. */
+enum strobe_chunk_class {
+    STROBE_CHUNK_UNUSED = 0, /* allocated, not yet cut */
+    STROBE_CHUNK_SLOTS = 1,  /* 1024 thread slots */
+    STROBE_CHUNK_SMALL = 2,  /* 64 segments of 1 KiB */
+    STROBE_CHUNK_MEDIUM = 3, /* 8 segments of 8 KiB */
+    STROBE_CHUNK_LARGE = 4,  /* 1 segment of 64 KiB */
+};
+
+/* OFFSET SIZE FIELD      shared; one per chunk
+ *      0    8 free_bits  bit i: segment i is free. Process clears, recorder sets; atomic
+ *      8    4 class      enum strobe_chunk_class; process writes while it holds all segments
+ *     12    4 reserved   0 */
+struct strobe_chunk {
+    uint64_t free_bits;
+    uint32_t class_;
+    uint32_t reserved;
+};
+static_assert(sizeof(struct strobe_chunk) == 16, "strobe_chunk is shared");
+static_assert(offsetof(struct strobe_chunk, class_) == 8, "strobe_chunk is shared");
+
+/* Why events were not stored. The numbers are in slots (the first three) and in the file. */
+#define STROBE_LOSS_LIST(X)                                                                        \
+    X(POOL_FULL, 0, "pool full: the recorder did not keep up")                                     \
+    X(NO_MEMORY, 1, "shared memory full: no room for the pool")                                    \
+    X(UNNAMED, 2, "no room for the name of a location or a thread")                                \
+    X(DISK, 3, "the disk was full or failed")                                                      \
+    X(FILE_LIMIT, 4, "over --max-file")                                                            \
+    X(DAMAGED, 5, "the program overwrote its own records")                                         \
+    X(HOLE, 6, "a damaged part of the file")                                                       \
+    X(UNFINISHED, 7, "the program died while it wrote the record")
+
+enum strobe_loss {
+#define X(name, number, text) STROBE_LOSS_##name = number,
+    STROBE_LOSS_LIST(X)
+#undef X
+        STROBE_LOSS_COUNT = 8,
+    STROBE_LOSS_IN_SLOT = 3 /* causes that a process counts itself */
+};
+
+/* OFFSET SIZE FIELD           shared; one per live thread
+ *      0    4 state           enum strobe_slot_state; process: FREE→LIVE→ENDED, recorder: ENDED→FREE
+ *      4    4 tid
+ *      8    8 track           number of this thread in its process, never used again
+ *     16   24 n_dropped[3]    events not emitted, by enum strobe_loss
+ *     40    8 drop_first_tick of the first drop ever
+ *     48    8 drop_last_tick  of the last
+ *     56    8 waited_ns       time spent waiting for free segments */
+struct strobe_slot {
+    uint32_t state;
+    uint32_t tid;
+    uint64_t track;
+    uint64_t n_dropped[STROBE_LOSS_IN_SLOT];
+    uint64_t drop_first_tick;
+    uint64_t drop_last_tick;
+    uint64_t waited_ns;
+};
+static_assert(sizeof(struct strobe_slot) == STROBE_SLOT_BYTES, "strobe_slot is shared");
+static_assert(offsetof(struct strobe_slot, n_dropped) == 16, "strobe_slot is shared");
+static_assert(offsetof(struct strobe_slot, waited_ns) == 56, "strobe_slot is shared");
+
+enum strobe_slot_state {
+    STROBE_SLOT_FREE = 0,
+    STROBE_SLOT_LIVE = 1,
+    STROBE_SLOT_ENDED = 2,
+};
+
+/* OFFSET SIZE FIELD      at the start of every segment
+ *      0    4 magic      STROBE_SEGMENT_MAGIC, stored last; 0 while it is not open
+ *      4    4 n_words    data words that follow the header
+ *      8    8 track      of the thread that owns it; STROBE_META_TRACK for the meta stream
+ *     16    8 base_pos   number of its first data word in the stream
+ *     24    8 tick       when it was opened; the upper half starts the stream's epoch
+ *     32   32 reserved   0 */
+struct strobe_segment_head {
+    uint32_t magic;
+    uint32_t n_words;
+    uint64_t track;
+    uint64_t base_pos;
+    uint64_t tick;
+    uint64_t reserved[4];
+};
+static_assert(sizeof(struct strobe_segment_head) == 8 * STROBE_SEGMENT_HEAD_WORDS, "shared");
+static_assert(offsetof(struct strobe_segment_head, tick) == 24, "strobe_segment_head is shared");
+
+#define STROBE_META_TRACK 0u /* threads count from 1 */
+
+/* OFFSET SIZE FIELD            shared; page 0 of the file
+ *      0    8 magic            STROBE_RING_MAGIC, stored last
+ *      8    4 version          STROBE_RING_VERSION of the client
+ *     12    4 pid
+ *     16    8 start_time       of the process, as in /proc/PID/stat
+ *     24    4 n_chunks_max     the pool's fixed maximum
+ *     28    4 clock            enum strobe_clock_kind
+ *     32    8 data_off         offset of chunk 0
+ *     40    8 private_block    address of the process's own state, for a second copy of the library
+ *     48    4 image            counts the images (exec) that this pid had, from 0
+ *     52    4 client_version   major << 16 | minor << 8 | patch
+ *     56    8 reserved
+ *     64    4 active           0: nobody records. Recorder writes; the hot path's one flag
+ *     68    4 policy           enum strobe_policy; recorder writes
+ *     72    8 floor            BEGIN | id: words below it were named to an earlier recorder, or to
+ *                              the parent before a fork, and must be named again; recorder writes
+ *     80    4 stack_depth      frames per call stack where asked for; recorder writes
+ *     84   44 reserved
+ *    128    4 n_chunks         chunks allocated so far; process writes
+ *    132    4 n_taken          segments taken, ever; process counts, recorder compares
+ *    136    4 n_waiting        threads asleep on n_given
+ *    140    4 exited           1: the process ran its destructors
+ *    144    8 n_lost_threads   events of threads that got no slot
+ *    152    8 lost_first_tick
+ *    160    8 lost_last_tick
+ *    168    8 next_id          next id for a location or name; process writes
+ *    176   16 reserved
+ *    192    8 heartbeat        recorder counts up while it lives
+ *    200    4 n_given          segments given back, ever; futex that waiting threads sleep on
+ *    204    4 recorder_pid
+ *    208    8 recorder_start   start time of that process
+ *    216    8 detached_tick    when the last recorder left in good order, else 0 */
+struct strobe_control {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t pid;
+    uint64_t start_time;
+    uint32_t n_chunks_max;
+    uint32_t clock;
+    uint64_t data_off;
+    uint64_t private_block;
+    uint32_t image;
+    uint32_t client_version;
+    uint64_t reserved0;
+    uint32_t active;
+    uint32_t policy;
+    uint64_t floor;
+    uint32_t stack_depth;
+    uint32_t reserved1[11];
+    uint32_t n_chunks;
+    uint32_t n_taken;
+    uint32_t n_waiting;
+    uint32_t exited;
+    uint64_t n_lost_threads;
+    uint64_t lost_first_tick;
+    uint64_t lost_last_tick;
+    uint64_t next_id;
+    uint64_t reserved2[2];
+    uint64_t heartbeat;
+    uint32_t n_given;
+    uint32_t recorder_pid;
+    uint64_t recorder_start;
+    uint64_t detached_tick;
+};
+static_assert(offsetof(struct strobe_control, data_off) == 32, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, active) == 64, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, floor) == 72, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, n_chunks) == 128, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, n_lost_threads) == 144, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, heartbeat) == 192, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, detached_tick) == 216, "strobe_control is shared");
+static_assert(sizeof(struct strobe_control) <= STROBE_PAGE_BYTES, "one page");
+
+enum strobe_clock_kind {
+    STROBE_CLOCK_TSC = 1,  /* invariant time-stamp counter (x86), virtual counter (arm64) */
+    STROBE_CLOCK_MONO = 2, /* CLOCK_MONOTONIC in ns: no counter that can be trusted */
+};
+
+enum strobe_policy {
+    STROBE_POLICY_WAIT = 0, /* a full pool: wait while the recorder lives, up to a bound */
+    STROBE_POLICY_DROP = 1, /* a full pool: drop and count at once */
+};
+
+/* OFFSET SIZE FIELD          file "session" in the session's folder; the recorder writes and locks it
+ *      0    8 magic          STROBE_SESSION_MAGIC
+ *      8    4 version        STROBE_RING_VERSION of the recorder
+ *     12    4 recording      1: processes that join start recording at once
+ *     16    4 recorder_pid
+ *     20    4 policy
+ *     24    8 pool_bytes     maximum per process
+ *     32    8 cap_bytes      maximum over all processes, 0: none
+ *     40    4 stack_depth
+ *     44    4 reserved
+ *     48    8 recorder_start
+ *     56    8 used_bytes     allocated by all pools together; processes add, recorder subtracts
+ *     64 1984 trace_path     where the trace goes, absolute, NUL-terminated */
+struct strobe_session_page {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t recording;
+    uint32_t recorder_pid;
+    uint32_t policy;
+    uint64_t pool_bytes;
+    uint64_t cap_bytes;
+    uint32_t stack_depth;
+    uint32_t reserved;
+    uint64_t recorder_start;
+    uint64_t used_bytes;
+    char trace_path[1984];
+};
+static_assert(offsetof(struct strobe_session_page, pool_bytes) == 24, "shared");
+static_assert(offsetof(struct strobe_session_page, trace_path) == 64, "shared");
+static_assert(sizeof(struct strobe_session_page) == 2048, "shared");
+
+/* One word of a stream. Bits 63..32 say what it is, bits 31..0 are the lower half of the tick.
+ *
+ *   10iiiiii iiiiiiii iiiiiiii iiiiiiii  begin of a zone at location i (30 bits)
+ *   01iiiiii iiiiiiii iiiiiiii iiiiiiii  end of a zone at location i
+ *   0010kkkk kkkkkkkk nnnnnnnn nnnnnnnn  record of kind k (12 bits), n words in all, this one included
+ *   00110000 00000000 00000000 00000000  epoch: bits 31..0 are the upper half of the ticks that follow
+ *   00110001 00000000 nnnnnnnn nnnnnnnn  pad: n words in all carry nothing
+ *   00000000 00000000 00000000 00000000  not written yet
+ *
+ * A record's first word is stored last, so a record is there whole or not at all. */
+#define STROBE_WORD_BEGIN    0x8000000000000000ull
+#define STROBE_WORD_END      0x4000000000000000ull
+#define STROBE_WORD_RECORD   0x2000000000000000ull
+#define STROBE_WORD_EPOCH    0x3000000000000000ull
+#define STROBE_WORD_PAD      0x3100000000000000ull
+#define STROBE_WORD_ID_MAX   0x3fffffffull /* larger ids travel as a ZONE_BEGIN record */
+#define STROBE_RECORD_WORDS_MAX 112 /* fits the smallest segment; longer texts travel in pieces */
+#define STROBE_META_WORDS_MAX   1000 /* meta records are in segments of 8 KiB and more */
+#define STROBE_RECORD_WORD(kind, n_words)                                                          \
+    (STROBE_WORD_RECORD | (uint64_t)(kind) << 48 | (uint64_t)(n_words) << 32)
+
+#endif

@@ -142,18 +142,19 @@ STROBE_API void strobe_zone_end_call(struct strobe_zone zone);
 
 /* ---- below: what the macros are made of; not for direct use -------------------------------------- */
 
-/* The part of a thread's state that the hot path touches. It is wiped in a forked child, so that a
- * child can never write into its parent's segment: `cur >= end` sends it to the slow path. */
+/* The part of a thread's state that the hot path touches. `cursor` is the address of the next free word of
+ * the thread's segment << 16 | words left in it (signed): one value, so that one instruction takes a word
+ * and tells whether there was one. It is wiped in a forked child, which therefore finds no word left
+ * and can never write into its parent's segment. */
 struct strobe_hot {
-    char *cur;      /* next free word of the thread's segment */
-    char *end;      /* its end */
+    uint64_t cursor;
     uint32_t epoch; /* upper half of the ticks now being written */
 };
 /* The recorder's words to this process; in shared memory, see wire/ring_layout.h. */
 struct strobe_gate {
-    uint32_t active;
+    uint32_t active; /* 0: nobody records */
     uint32_t policy;
-    uint64_t floor;
+    uint64_t floor; /* words of locations below it must be named (again) first */
 };
 STROBE_API extern __thread struct strobe_hot *strobe_hot_now
     __attribute__((tls_model("initial-exec")));
@@ -178,15 +179,16 @@ STROBE_INLINE uint64_t strobe_ticks(void)
 #endif
 }
 
-/* Take `n_bytes` from the thread's segment. One instruction, so that a signal handler which emits here
- * gets words of its own. */
-STROBE_INLINE uint64_t *strobe_reserve(struct strobe_hot *hot, uint64_t n_bytes)
+/* Take `n_words` from the thread's segment: the cursor as it was. In one instruction, so that a signal
+ * handler which emits here gets words of its own. */
+STROBE_INLINE uint64_t strobe_reserve(struct strobe_hot *hot, uint64_t n_words)
 {
+    uint64_t step = (n_words << 19) - n_words; /* address + 8 n, words left - n */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-    __asm__ volatile("xaddq %0, %1" : "+r"(n_bytes), "+m"(hot->cur));
-    return (uint64_t *)n_bytes;
+    __asm__ volatile("xaddq %0, %1" : "+r"(step), "+m"(hot->cursor));
+    return step;
 #else
-    return (uint64_t *)__atomic_fetch_add((uint64_t *)&hot->cur, n_bytes, __ATOMIC_RELAXED);
+    return __atomic_fetch_add(&hot->cursor, step, __ATOMIC_RELAXED);
 #endif
 }
 
@@ -201,9 +203,10 @@ STROBE_INLINE int strobe_emit(uint64_t word)
     uint64_t ticks = strobe_ticks();
     uint32_t lo = (uint32_t)ticks, hi = (uint32_t)(ticks >> 32);
 #endif
-    uint64_t *slot = strobe_reserve(hot, 8);
-    if (STROBE_UNLIKELY((char *)slot >= hot->end))
+    uint64_t cursor = strobe_reserve(hot, 1);
+    if (STROBE_UNLIKELY((int16_t)cursor <= 0))
         return strobe_emit_slow(word, (uint64_t *)0);
+    uint64_t *slot = (uint64_t *)(cursor >> 16);
     if (STROBE_UNLIKELY(hi != hot->epoch))
         return strobe_emit_slow(word, slot);
     __atomic_store_n(slot, word | lo, __ATOMIC_RELEASE);

@@ -162,7 +162,20 @@ STROBE_API extern const volatile struct strobe_gate *strobe_gate_now;
 /* Emit one word the long way: new segment, new epoch, no clock. 1: emitted, 2: dropped and counted. */
 STROBE_API int strobe_emit_slow(uint64_t word, uint64_t *reserved) STROBE_COLD;
 STROBE_API int strobe_begin_unnamed(struct strobe_loc *loc) STROBE_COLD;
-STROBE_API void strobe_end_odd(struct strobe_zone *zone) STROBE_COLD;
+STROBE_API void strobe_end_odd(struct strobe_loc *loc, uint64_t id, int on) STROBE_COLD;
+
+/* The one flag test: is somebody recording? */
+STROBE_INLINE int strobe_gate_is_open(const volatile struct strobe_gate *gate)
+{
+#if defined(__x86_64__)
+    __asm__ goto("cmpl $0, %0\n\tjne %l[open]" : : "m"(gate->active) : "cc" : open);
+    return 0;
+open:
+    return 1;
+#else
+    return STROBE_UNLIKELY(gate->active);
+#endif
+}
 
 STROBE_INLINE uint64_t strobe_ticks(void)
 {
@@ -220,7 +233,7 @@ STROBE_INLINE struct strobe_zone strobe_zone_begin(struct strobe_loc *loc)
     zone.id = 0;
     zone.on = 0;
     const volatile struct strobe_gate *gate = strobe_gate_now;
-    if (STROBE_LIKELY(!gate->active))
+    if (!strobe_gate_is_open(gate))
         return zone;
     uint64_t word = __atomic_load_n(&loc->word, __ATOMIC_RELAXED);
     if (STROBE_UNLIKELY(word < gate->floor))
@@ -232,10 +245,10 @@ STROBE_INLINE struct strobe_zone strobe_zone_begin(struct strobe_loc *loc)
 
 STROBE_INLINE void strobe_zone_end(struct strobe_zone *zone)
 {
-    if (STROBE_LIKELY(!strobe_gate_now->active))
+    if (!strobe_gate_is_open(strobe_gate_now))
         return;
     if (STROBE_UNLIKELY(zone->on != 1 || !zone->loc))
-        strobe_end_odd(zone);
+        strobe_end_odd(zone->loc, zone->id, zone->on);
     else
         strobe_emit(__atomic_load_n(&zone->loc->word, __ATOMIC_RELAXED) ^ 0xc000000000000000ull);
 }

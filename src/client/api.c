@@ -41,23 +41,22 @@ int strobe_begin_unnamed(struct strobe_loc *loc)
 
 /* Ends that the inline path does not take: of zones begun before anybody recorded (told as an end whose begin
  * is not known), of dropped ones (dropped too, so that nothing is left unbalanced), of run-time ones. */
-void strobe_end_odd(struct strobe_zone *zone)
+void strobe_end_odd(struct strobe_loc *loc, uint64_t id, int on)
 {
-    uint64_t id = zone->id;
-    if (zone->on == 2) {
+    if (on == 2) {
         lose_unnamed();
         return;
     }
-    if (!zone->loc && id) {
+    if (!loc && id) {
         uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_END_LOST, 2), id};
         strobe_client_emit(words, 2);
         return;
     }
-    if (zone->loc)
-        id = strobe_client_loc_id(zone->loc);
+    if (loc)
+        id = strobe_client_loc_id(loc);
     if (id)
         strobe_emit(STROBE_WORD_END | id << 32);
-    else if (zone->on)
+    else if (on)
         lose_unnamed();
 }
 

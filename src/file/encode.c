@@ -519,6 +519,10 @@ static void put_locs(struct strobe_encoder *enc)
 
 void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words)
 {
+    if (!enc->part_events && !n_words) {
+        enc->track = NULL;
+        return;
+    }
     if (!enc->part_events)
         first_event(enc, enc->track->last_tick);
     bool summary = enc->part_events >= STROBE_SUMMARY_MIN_EVENTS && !enc->too_many_locs;

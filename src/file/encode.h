@@ -117,7 +117,8 @@ static inline bool strobe_encode_is_full(const struct strobe_encoder *enc)
 
 void strobe_encode_begin_part(struct strobe_encoder *enc, struct strobe_track *track, uint64_t proc,
                               uint64_t track_id, uint64_t pos);
-/* Close the part, which covers `n_words` words. One without events leaves nothing but its positions. */
+/* Close the part, which covers `n_words` words. One without events leaves nothing but its positions,
+ * one without words nothing at all. */
 void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words);
 
 /* One event each. A part is open and the block is not full. */

@@ -46,13 +46,18 @@ void strobe_records_u(struct strobe_records *records, uint64_t value)
             (size_t)(strobe_varint_put(records->bytes + records->n_bytes, value) - records->bytes);
 }
 
+void strobe_records_raw(struct strobe_records *records, const uint8_t *fields, size_t n_bytes)
+{
+    if (!n_bytes || !room(records, n_bytes))
+        return;
+    memcpy(records->bytes + records->n_bytes, fields, n_bytes);
+    records->n_bytes += n_bytes;
+}
+
 void strobe_records_s(struct strobe_records *records, const void *text, size_t n_bytes)
 {
     strobe_records_u(records, n_bytes);
-    if (!n_bytes || !room(records, n_bytes))
-        return;
-    memcpy(records->bytes + records->n_bytes, text, n_bytes);
-    records->n_bytes += n_bytes;
+    strobe_records_raw(records, text, n_bytes);
 }
 
 void strobe_records_begin(struct strobe_records *records, uint32_t kind)

@@ -24,6 +24,8 @@ void strobe_records_reset(struct strobe_records *records);
 void strobe_records_begin(struct strobe_records *records, uint32_t kind);
 void strobe_records_u(struct strobe_records *records, uint64_t value);
 void strobe_records_s(struct strobe_records *records, const void *text, size_t n_bytes);
+/* Fields that are in the file's form already. */
+void strobe_records_raw(struct strobe_records *records, const uint8_t *fields, size_t n_bytes);
 void strobe_records_end(struct strobe_records *records);
 
 /* A record of numbers only. */

@@ -79,7 +79,7 @@ class Part:
     __slots__ = ("block", "proc", "track", "pos", "n_words", "n_events", "first_tick", "span", "start_early", "fiber",
                  "n_below", "stack", "locs", "n_big", "n_side", "flags", "summary", "streams",
                  "gap", "ended", "cut", "left_open", "last_tick", "tick_low", "tick_high", "n_back", "first_step",
-                 "lowest")
+                 "n_unsure")
 
     def read_head(self, data, at):
         """Fill from the head of the block; returns the offset of what follows."""
@@ -217,15 +217,16 @@ class Trace:
             raise FormatError("shorter than a file head")
         self.data = mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)
         self.read_file_head()
-        self.blocks, self.holes, self.skipped, self.old_trailers = [], [], [], []
+        self.blocks, self.holes, self.skipped = [], [], []
         self.trailer = None     # offset of the FOOTER block, if the file was closed
         self.cut_at = None      # offset of a block that the file's end cuts
         self.scan()
-        self.footer_block = next((b for b in reversed(self.blocks) if b.type == sf.FOOTER), None)
         self.closed = self.trailer is not None
+        self.footer_block = next((b for b in self.blocks if b.type == sf.FOOTER and b.offset == self.trailer), None)
         self.records = []
         self.pieces = b""
         self.keyed = {}         # (kind name, proc, key): fields
+        self.first_named = {}   # the same keys: offset of the first block that has one
         self.losses = []        # loss records, of blocks and of the reserved ledger
         self.reserved_losses = []
         self.syncs, self.recordings = [], []
@@ -261,6 +262,9 @@ class Trace:
         self.schema = sf.parse_schema(self.schema_text)
         self.names = {number: kind[0] for number, kind in self.schema.items()}
         self.letters = {number: kind[1] for number, kind in self.schema.items()}
+        self.refs = {number: [(i, letter) for i, letter in enumerate(letters) if letter in "nl"]
+                     for number, letters in self.letters.items() if set(letters) & set("nl")}
+        self.used = {}          # ("n" or "l", proc, id): offset of the first block that uses it
 
     def block_at(self, offset):
         """The block header at an offset if its hash is right, else None."""
@@ -292,42 +296,38 @@ class Trace:
         at, bad = self.first_block, None
         while at < len(self.data):
             footer = self.trailer_at(at)
-            if footer is not None:
-                bad = self.end_bad(bad, at, None)
-                self.trailer = footer if at + sf.TRAILER.size == len(self.data) else self.trailer
-                self.old_trailers.append(at)
-                at += sf.TRAILER.size
+            if footer is not None and at + sf.TRAILER.size < len(self.data):
+                at += sf.TRAILER.size   # of a file that was recovered later: no block
                 continue
+            if footer is not None:
+                self.trailer = footer
+                if bad is not None:
+                    self.holes.append(Hole(bad, at, self.next_seq(), 1))
+                return
             block = self.block_at(at)
             if block is not None and self.payload_right(block):
-                bad = self.end_bad(bad, at, block)
-                self.blocks.append(block)
-                at = block.end
+                self.add_block(block, bad)
+                at, bad = block.end, None
                 continue
             bad = at if bad is None else bad
             at = self.next_magic(at + 8)
-        if bad is not None:
-            self.cut_at = bad
-        if self.trailer is not None:
-            self.old_trailers.pop()
+        self.cut_at = bad
 
-    def end_bad(self, bad, at, block):
-        """Bytes without a block end at a block (or at a trailer): a hole if numbers are missing."""
-        if block is None:
-            if bad is not None:
-                self.skipped.append((bad, at))
-            return None
-        expected = self.blocks[-1].seq + 1 if self.blocks else 0
+    def next_seq(self):
+        """Number that the next block should have."""
+        return self.blocks[-1].seq + 1 if self.blocks else 0
+
+    def add_block(self, block, bad):
+        """A good block, after bytes from `bad` on that are none: a hole if numbers are missing."""
+        expected = self.next_seq()
+        start = block.offset if bad is None else bad
         if block.seq > expected:
-            start = bad if bad is not None else at
-            if self.skipped and bad is None:
-                start = self.skipped.pop()[0]
-            self.holes.append(Hole(start, at, expected, block.seq - expected))
+            self.holes.append(Hole(start, block.offset, expected, block.seq - expected))
+        elif block.seq < expected:
+            self.problem(f"block at {block.offset}: seq {block.seq} after {expected - 1}")
         elif bad is not None:
-            self.skipped.append((bad, at))
-        if block.seq < expected:
-            self.problem(f"block at {at}: seq {block.seq} after {expected - 1}")
-        return None
+            self.skipped.append((bad, block.offset))
+        self.blocks.append(block)
 
     def next_magic(self, at):
         """Offset of the next block with a right header, or of a trailer; the end of the file if none."""
@@ -384,7 +384,7 @@ class Trace:
         n = 0
         for record in self.decode_records(data):
             n += 1
-            self.add_record(record)
+            self.add_record(record, block.offset)
         return n
 
     def decode_records(self, data):
@@ -416,12 +416,14 @@ class Trace:
             self.pieces = b""
         return Record(kind, self.names[kind], proc, fields)
 
-    def add_record(self, record):
+    def add_record(self, record, offset):
         """Sort a record into its place."""
         self.records.append(record)
         name, fields = record.name, record.fields
         if name in self.KEYS:
-            self.keyed[(name, record.proc, *fields[:self.KEYS[name]])] = fields
+            key = (name, record.proc, *fields[:self.KEYS[name]])
+            self.keyed[key] = fields
+            self.first_named.setdefault(key, offset)
         elif name == "loss":
             self.losses.append(tuple(fields))
         elif name == "clock_sync":
@@ -578,6 +580,8 @@ class Trace:
         """Bring the thread's stack to what the part's head says."""
         first = track.end is None
         part.gap = part.pos != (0 if first else track.end)
+        for loc in part.locs:
+            self.used.setdefault(("l", part.proc, loc), part.block.offset)
         if first:
             track.from_zero = self.missing_before(part.block)
         n = part.n_below + len(part.stack)
@@ -593,7 +597,7 @@ class Trace:
             track.stack.append([0, part.first_tick, 0, None])
         for depth, (loc, begin, children) in enumerate(part.stack, part.n_below):
             self.set_zone(track, depth, loc, begin, children)
-        track.n_unsure = min(track.n_unsure, part.n_below)
+        part.n_unsure = track.n_unsure = min(track.n_unsure, part.n_below)
         track.fiber = part.fiber
         track.end = part.pos + part.n_words
         track.cover(part.pos, part.n_words)
@@ -645,7 +649,7 @@ class Trace:
         in_fiber = track.fiber
         part.first_step = 0
         if syms:
-            part.first_step = steps[0]
+            part.first_step = steps[0] if steps[0] != 65535 else read_zigzag(big, 0)[0]
         for sym, step in zip(syms, steps):
             if step == 65535:
                 step, at_big = read_zigzag(big, at_big)
@@ -687,6 +691,8 @@ class Trace:
         if sym not in self.letters:
             raise FormatError(f"event of kind {sym}, which the schema doesn't have")
         fields, at = sf.decode_fields(self.letters[sym], side, at)
+        for i, letter in self.refs.get(sym, ()):
+            self.used.setdefault((letter, part.proc, fields[i]), part.block.offset)
         if sym == sf.END_POP:
             self.end_pop(part, track, fields[0], tick)
         elif sym == sf.END_LOST:

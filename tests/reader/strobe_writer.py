@@ -435,13 +435,16 @@ class Writer:
         """Write what waits; then footer and trailer, unless the writer shall look killed."""
         self.flush()
         if footer:
-            at = self.file.tell()
-            self.block(sf.FOOTER, b"", self.footer())
-            end = self.file.tell()
-            trailer = sf.TRAILER_MAGIC + struct.pack("<QQ", at, end)
-            self.file.write(trailer + struct.pack("<Q", xxh64(trailer)))
+            self.write_footer()
         self.write_reserved()
         self.file.close()
+
+    def write_footer(self):
+        """Footer and trailer; whoever goes on after it is a recorder that recovers."""
+        at = self.file.tell()
+        self.block(sf.FOOTER, b"", self.footer())
+        trailer = sf.TRAILER_MAGIC + struct.pack("<QQ", at, self.file.tell())
+        self.file.write(trailer + struct.pack("<Q", xxh64(trailer)))
 
     def write_reserved(self):
         """The reserved ledger: an older slot that must not count, and the one that does."""

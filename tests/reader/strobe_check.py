@@ -90,7 +90,7 @@ class Checker:
         for number in (0, 1):
             start = trace.ledger_off + number * sf.SLOT_BYTES
             slot = trace.data[start:start + sf.SLOT_BYTES]
-            if not any(slot[:sf.SLOT.size]):
+            if len(slot) < sf.SLOT.size or not any(slot[:sf.SLOT.size]):
                 continue
             used += 1
             magic, _, size, _, stored = sf.SLOT.unpack_from(slot)
@@ -154,16 +154,13 @@ class Checker:
             self.check_stats(part, what)
             self.check_detail(part, what)
         else:
-            self.expect(part.n_events < sf.SUMMARY_FROM, f"{what}: {part.n_events} events without a summary")
+            self.expect(part.n_events < sf.SUMMARY_FROM or len(part.locs) > sf.SUMMARY_LOCS,
+                        f"{what}: {part.n_events} events without a summary")
 
     def check_early(self, part, what):
-        """start_early: zones below those listed may be counted or not."""
-        zones = [(zone[0], zone[3]) for zone in part.ended] + [(zone[0], zone[2]) for zone in part.cut] + part.left_open
-        first = part.first_tick
-        listed = max([0] + [first - begin for begin, depth in zones if depth >= part.n_below])
-        all_ = max([0] + [first - begin for begin, _ in zones])
-        right = part.start_early in (listed, all_) or part.n_unsure and part.start_early >= listed
-        self.expect(right, f"{what}: start_early {part.start_early}, is {listed} ({all_} with the zones below)")
+        """start_early: how long before the part the lowest zone listed began."""
+        early = max(0, part.first_tick - part.stack[0][1]) if part.stack else 0
+        self.expect(part.start_early == early, f"{what}: start_early {part.start_early}, is {early}")
 
     def check_stats(self, part, what):
         """The summary's statistics per location."""
@@ -396,7 +393,7 @@ def make_detail(part, shift):
     for begin, end, _, depth, loc, _ in part.ended:
         if depth >= sf.LOD_DEPTHS:
             continue
-        buckets, number = depths[depth], end >> shift
+        buckets, number = depths[depth], max(end, first) >> shift
         row = buckets.get(number)
         if row is None:
             row = buckets[number] = [0, 0, 0, 0]

@@ -25,6 +25,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import strobe_format as sf  # noqa: E402
 from strobe_format import FormatError, read_varint, read_zigzag  # noqa: E402
 
+DEPTH_MAX = 1 << 22     # open zones of a thread: more can't be true
 ENDED, UNFINISHED, OPEN = "ended", "unfinished", "open"
 Zone = collections.namedtuple("Zone", "proc track fiber loc begin duration self depth state extras")
 Event = collections.namedtuple("Event", "proc track tick kind fields callstack")
@@ -93,6 +94,8 @@ class Part:
         self.start_early, at = read_varint(data, at)
         self.fiber, at = read_varint(data, at)
         self.n_below, at = read_varint(data, at)
+        if self.n_below > DEPTH_MAX:
+            raise FormatError(f"n_below {self.n_below}")
         at = self.read_stack(data, at)
         at = self.read_locs(data, at)
         self.n_big, at = read_varint(data, at)
@@ -145,6 +148,8 @@ def read_summary(data, at, first_tick):
             raise FormatError("summary: a location or a bucket twice")
         stats[index] = (count, total, own, low, high, squares | upper << 64, histogram)
     shift, at = read_varint(data, at)
+    if shift > 63:
+        raise FormatError(f"level of detail: shift {shift}")
     n, at = read_varint(data, at)
     depths = []
     for _ in range(n):
@@ -157,8 +162,8 @@ def read_buckets(data, at, first):
     """One depth of the level of detail."""
     n, at = read_varint(data, at)
     buckets, number = {}, first
-    for i in range(n):
-        step, at = (read_varint if i else read_zigzag)(data, at)
+    for _ in range(n):
+        step, at = read_varint(data, at)
         number += step
         count, at = read_varint(data, at)
         busy, at = read_varint(data, at)
@@ -212,10 +217,10 @@ class Trace:
     def __init__(self, path):
         self.path = path
         self.problems = []
-        self.file = open(path, "rb")
-        if os.fstat(self.file.fileno()).st_size < sf.HEAD_BYTES:
-            raise FormatError("shorter than a file head")
-        self.data = mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size < sf.HEAD_BYTES:
+                raise FormatError("shorter than a file head")
+            self.data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.read_file_head()
         self.blocks, self.holes, self.skipped = [], [], []
         self.trailer = None     # offset of the FOOTER block, if the file was closed
@@ -562,8 +567,11 @@ class Trace:
                     event_hook(part)
                 try:
                     self.decode(part)
-                except (FormatError, IndexError) as error:
+                except FormatError as error:
                     self.problem(f"{self.where(part)}: {error}")
+                    continue
+                except IndexError:
+                    self.problem(f"{self.where(part)}: an end without an open zone, or a location that isn't listed")
                     continue
                 yield part
 

@@ -70,7 +70,6 @@ class Part:
         self.big, self.side = bytearray(), bytearray()
         self.ended = []     # (depth, loc, begin, end, self time)
         self.cut = []       # (depth, begin, end) of zones that are unfinished
-        self.begins = [zone[1] for zone in self.stack]
         self.left_open = []
 
     def loc_index(self, loc):
@@ -105,10 +104,11 @@ class Part:
     def head(self, list_all=False):
         """The part's entry in the head of its block."""
         low = 0 if list_all else self.low
-        early = max(0, self.first_tick - min(self.begins, default=self.first_tick))
+        early = max(0, self.first_tick - self.stack[low][1]) if self.stack[low:] else 0
         for loc, _, _ in self.stack[low:]:
             self.loc_index(loc)
-        summary = self.summary() if len(self.sym) >= sf.SUMMARY_FROM else b""
+        summarised = len(self.sym) >= sf.SUMMARY_FROM and len(self.locs) <= sf.SUMMARY_LOCS
+        summary = self.summary() if summarised else b""
         out = b"".join(map(sf.varint, (self.proc, self.track, self.pos, self.n_words, len(self.sym), self.first_tick)))
         out += sf.zigzag(self.tick - self.first_tick) + sf.varint(early) + sf.varint(self.fiber)
         out += sf.varint(low) + sf.varint(len(self.stack) - low)
@@ -149,7 +149,7 @@ class Part:
     def detail(self):
         """The level of detail: per depth the buckets of time."""
         shift = 0
-        while (self.tick_high >> shift) - (self.tick_low >> shift) >= sf.LOD_BUCKETS:
+        while (self.tick_high >> shift) - (self.first_tick >> shift) >= sf.LOD_BUCKETS:
             shift += 1
         depths = [{} for _ in range(sf.LOD_DEPTHS)]
         spans = [(depth, begin, end) for depth, _, begin, end, _ in self.ended] + self.cut + self.left_open
@@ -158,7 +158,7 @@ class Part:
                 self.add_busy(depths[depth], shift, max(begin, self.first_tick), min(end, self.tick))
         for depth, loc, begin, end, _ in self.ended:
             if depth < sf.LOD_DEPTHS:
-                bucket = depths[depth].setdefault(end >> shift, [0, 0, -1, 0])
+                bucket = depths[depth].setdefault(max(end, self.first_tick) >> shift, [0, 0, -1, 0])
                 bucket[0] += 1
                 duration, index = max(0, end - begin), self.loc_index(loc) + 1
                 if duration > bucket[2] or duration == bucket[2] and index < bucket[3]:
@@ -168,11 +168,10 @@ class Part:
         out = sf.varint(shift) + sf.varint(len(depths))
         for buckets in depths:
             out += sf.varint(len(buckets))
-            last = None
+            last = self.first_tick >> shift
             for number in sorted(buckets):
-                step = sf.zigzag(number - (self.first_tick >> shift)) if last is None else sf.varint(number - last)
                 count, busy, longest, index = buckets[number]
-                out += step + b"".join(map(sf.varint, (count, busy, max(0, longest), index)))
+                out += b"".join(map(sf.varint, (number - last, count, busy, max(0, longest), index)))
                 last = number
         return out
 
@@ -241,7 +240,6 @@ class Thread:
             self.writer.fiber_stack(self).append([loc, tick, 0])
         else:
             self.stack.append([loc, tick, 0])
-            part.begins.append(tick)
 
     def end(self, tick):
         """The innermost open zone ends (of the fiber, if the thread runs one)."""

@@ -839,15 +839,17 @@ class Trace:
         return counts
 
     def ledger(self):
-        """Per (proc, track): stored events, dropped by cause, words in gaps; after all parts were read."""
+        """Per (proc, track) that has a record: stored events, dropped by cause, words in gaps; after all parts were read."""
         rows = {}
         for key, track in self.tracks.items():
             gaps, _ = track.gaps()
             rows[key] = {"stored": track.stored, "dropped": collections.Counter(),
                          "hole_words": sum(n for _, n in gaps)}
+        silent = [key[1:] for key in self.keyed if key[0] == "thread"]
+        for key in silent + [loss[:2] for loss in self.losses]:
+            rows.setdefault(key, {"stored": 0, "dropped": collections.Counter(), "hole_words": 0})
         for proc, track, cause, count, _, _ in self.losses:
-            row = rows.setdefault((proc, track), {"stored": 0, "dropped": collections.Counter(), "hole_words": 0})
-            row["dropped"][cause] += count
+            rows[proc, track]["dropped"][cause] += count
         return rows
 
 

@@ -239,6 +239,7 @@ class Trace:
         self.read_reserved()
         self.tracks = {}
         self.fibers = {}        # (proc, fiber): [(tick, order, symbol, loc or extra, track)]
+        self.paired = None      # their zones
         self.order = 0
         self.kinds = collections.Counter()
         self.lost_begins = []   # (proc, track, tick, loc)
@@ -749,7 +750,13 @@ class Trace:
         self.fibers.setdefault((track.proc, track.fiber), []).append((tick, self.order, sym, what, track.track))
 
     def fiber_zones(self):
-        """Pair the zones of the fibers; after all parts were read."""
+        """The zones of the fibers, paired once; after all parts were read."""
+        if self.paired is None:
+            self.paired = list(self.pair_fibers())
+        return self.paired
+
+    def pair_fibers(self):
+        """Go over the fibers' events by time."""
         for (proc, fiber), events in sorted(self.fibers.items()):
             events.sort(key=lambda e: e[:2])
             stack = []

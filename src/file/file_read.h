@@ -49,13 +49,13 @@ struct strobe_file_facts {
     char session[769]; /* NUL-terminated */
     char schema[3193]; /* NUL-terminated */
     uint64_t n_bytes;  /* size of the file when opened or refreshed */
+    int head_damaged;  /* 1: the file head has a wrong hash; created_ns to schema are empty */
     int closed;        /* 1: trailer and footer are there and right */
     uint64_t end; /* offset just after the last valid block and its padding: a writer that goes on
                      truncates here (a closed file: after the footer block, before the trailer) */
     uint64_t next_seq;   /* seq of the last valid block + 1 */
     uint64_t last_index; /* offset of the last INDEX block at or before the end, 0: none */
     uint64_t tail_bytes; /* bytes after `end` that are no block (a closed file: 0) */
-    uint64_t n_blocks;   /* EVENTS and RECORDS blocks reached so far by iteration; a lower bound */
     uint64_t n_holes;    /* found so far, by opening, iterating and loading */
     uint64_t hole_bytes;
     struct strobe_file_totals totals;

@@ -64,7 +64,7 @@ static enum strobe_err read_stack(struct strobe_bytes *in, struct strobe_events 
         return err;
     part->n_stack = (uint32_t)n;
     for (uint64_t i = 0; i < n; i++) {
-        struct strobe_open_zone *zone = &events->stacks[events->n_stacks++];
+        struct strobe_part_zone *zone = &events->stacks[events->n_stacks++];
         zone->loc = strobe_get_varint(in);
         zone->begin = part->first_tick - (uint64_t)strobe_get_zigzag(in);
         zone->children_ticks = strobe_get_varint(in);
@@ -145,7 +145,7 @@ static enum strobe_err read_part(struct strobe_bytes *in, struct strobe_events *
 /* The arrays have stopped moving: let the parts point into them. */
 static void set_pointers(struct strobe_events *events)
 {
-    const struct strobe_open_zone *stack = events->stacks;
+    const struct strobe_part_zone *stack = events->stacks;
     const uint64_t *locs = events->locs;
     for (uint32_t i = 0; i < events->n_parts; i++) {
         events->parts[i].stack = stack;

@@ -17,7 +17,7 @@ enum {
 };
 
 /* A zone that was open when a part began. */
-struct strobe_open_zone {
+struct strobe_part_zone {
     uint64_t loc;
     uint64_t begin;          /* tick */
     uint64_t children_ticks; /* of its finished children so far */
@@ -39,7 +39,7 @@ struct strobe_part {
     uint32_t big_at, n_big;
     uint32_t side_at, n_side;
     uint32_t n_stack, n_locs;
-    const struct strobe_open_zone *stack; /* borrowed from the strobe_events */
+    const struct strobe_part_zone *stack; /* borrowed from the strobe_events */
     const uint64_t *locs;                 /* borrowed from the strobe_events */
     const uint8_t *summary;               /* borrowed from the block's head; NULL: none */
     uint32_t n_summary;
@@ -52,7 +52,7 @@ struct strobe_events {
     uint32_t n_events;                       /* over all parts */
     const uint8_t *stream[STROBE_N_STREAMS]; /* borrowed from raw or from the block */
     uint32_t n_stream[STROBE_N_STREAMS];
-    struct strobe_open_zone *stacks; /* owned: of all parts */
+    struct strobe_part_zone *stacks; /* owned: of all parts */
     uint64_t *locs;                  /* owned: of all parts */
     uint32_t n_stacks, n_locs;
     uint32_t parts_room, stacks_room, locs_room;
@@ -157,7 +157,7 @@ struct strobe_record {
 };
 
 /* The records of a block, or of the ledger. Zero-initialise; free once. */
-struct strobe_records {
+struct strobe_record_walk {
     struct strobe_bytes in;
     const struct strobe_schema *schema; /* borrowed */
     struct strobe_joiner joiner;        /* pieces are kept over blocks */
@@ -167,23 +167,25 @@ struct strobe_records {
 };
 
 /* Begin with the records of a loaded RECORDS block, which must outlive the walk. */
-enum strobe_err strobe_records_start(const struct strobe_block *block,
-                                     const struct strobe_schema *schema,
-                                     struct strobe_records *records);
+enum strobe_err strobe_record_walk_start(const struct strobe_block *block,
+                                         const struct strobe_schema *schema,
+                                         struct strobe_record_walk *records);
 
 /* Begin with records in memory (the ledger). */
-void strobe_records_over(const uint8_t *data, size_t n_bytes, const struct strobe_schema *schema,
-                         struct strobe_records *records);
+void strobe_record_walk_over(const uint8_t *data, size_t n_bytes,
+                             const struct strobe_schema *schema,
+                             struct strobe_record_walk *records);
 
 /* The next record, pieces joined. STROBE_ERR_END after the last; records that make no sense are
  * stepped over; STROBE_ERR_CORRUPT where even their length makes none. */
-enum strobe_err strobe_records_next(struct strobe_records *records, struct strobe_record *out);
+enum strobe_err strobe_record_walk_next(struct strobe_record_walk *records,
+                                        struct strobe_record *out);
 
-void strobe_records_free(struct strobe_records *records);
+void strobe_record_walk_free(struct strobe_record_walk *records);
 
 /* The bucket of a duration in a summary's histogram, the smallest duration in a bucket, its width.
  */
-static inline uint32_t strobe_hist_bucket(uint64_t ticks)
+static inline uint32_t strobe_bucket_of(uint64_t ticks)
 {
     if (ticks < 32)
         return (uint32_t)ticks;
@@ -191,7 +193,7 @@ static inline uint32_t strobe_hist_bucket(uint64_t ticks)
     return 32 * (e - 4) + (uint32_t)((ticks >> (e - 5)) & 31);
 }
 
-static inline uint64_t strobe_hist_low(uint32_t bucket)
+static inline uint64_t strobe_bucket_low(uint32_t bucket)
 {
     if (bucket < 32)
         return bucket;
@@ -199,7 +201,7 @@ static inline uint64_t strobe_hist_low(uint32_t bucket)
     return (1ull << e) + ((uint64_t)(bucket % 32) << (e - 5));
 }
 
-static inline uint64_t strobe_hist_width(uint32_t bucket)
+static inline uint64_t strobe_bucket_width(uint32_t bucket)
 {
     return bucket < 32 ? 1 : 1ull << (bucket / 32 - 1);
 }

@@ -289,19 +289,19 @@ enum strobe_err strobe_cursor_next(struct strobe_cursor *cursor, struct strobe_e
     return STROBE_ERR_END;
 }
 
-void strobe_records_over(const uint8_t *data, size_t n_bytes, const struct strobe_schema *schema,
-                         struct strobe_records *records)
+void strobe_record_walk_over(const uint8_t *data, size_t n_bytes,
+                             const struct strobe_schema *schema, struct strobe_record_walk *records)
 {
     records->in = strobe_bytes_over(data, n_bytes);
     records->schema = schema;
 }
 
-enum strobe_err strobe_records_start(const struct strobe_block *block,
-                                     const struct strobe_schema *schema,
-                                     struct strobe_records *records)
+enum strobe_err strobe_record_walk_start(const struct strobe_block *block,
+                                         const struct strobe_schema *schema,
+                                         struct strobe_record_walk *records)
 {
     uint32_t size[2];
-    strobe_records_over(NULL, 0, schema, records);
+    strobe_record_walk_over(NULL, 0, schema, records);
     if (!block->body || block->n_body < sizeof size)
         return STROBE_ERR_CORRUPT;
     memcpy(size, block->body, sizeof size);
@@ -309,7 +309,7 @@ enum strobe_err strobe_records_start(const struct strobe_block *block,
     if (size[0] > STROBE_FILE_MAX_PAYLOAD || size[1] > block->n_body - sizeof size)
         return STROBE_ERR_CORRUPT;
     if (size[0] == size[1]) {
-        strobe_records_over(stored, size[0], schema, records);
+        strobe_record_walk_over(stored, size[0], schema, records);
         return STROBE_OK;
     }
     if (size[0] > records->raw_room) {
@@ -324,12 +324,12 @@ enum strobe_err strobe_records_start(const struct strobe_block *block,
     size_t got = ZSTD_decompressDCtx(records->zstd, records->raw, size[0], stored, size[1]);
     if (ZSTD_isError(got) || got != size[0])
         return STROBE_ERR_CORRUPT;
-    strobe_records_over(records->raw, size[0], schema, records);
+    strobe_record_walk_over(records->raw, size[0], schema, records);
     return STROBE_OK;
 }
 
 /* 1: the record makes sense and is to be shown. */
-static int read_record(struct strobe_records *records, struct strobe_bytes *in,
+static int read_record(struct strobe_record_walk *records, struct strobe_bytes *in,
                        struct strobe_record *out)
 {
     if (out->kind == STROBE_KIND_STR_PIECE) {
@@ -350,7 +350,8 @@ static int read_record(struct strobe_records *records, struct strobe_bytes *in,
     return n >= 0;
 }
 
-enum strobe_err strobe_records_next(struct strobe_records *records, struct strobe_record *out)
+enum strobe_err strobe_record_walk_next(struct strobe_record_walk *records,
+                                        struct strobe_record *out)
 {
     while (strobe_bytes_left(&records->in)) {
         uint64_t kind = strobe_get_varint(&records->in);
@@ -366,7 +367,7 @@ enum strobe_err strobe_records_next(struct strobe_records *records, struct strob
     return STROBE_ERR_END;
 }
 
-void strobe_records_free(struct strobe_records *records)
+void strobe_record_walk_free(struct strobe_record_walk *records)
 {
     strobe_joiner_free(&records->joiner);
     free(records->raw);

@@ -30,7 +30,7 @@ struct strobe_hole {
 };
 
 /* What the footer says, or zeros with has_totals 0. */
-struct strobe_file_totals {
+struct strobe_trace_totals {
     int has_totals;
     uint64_t n_of_kind[STROBE_KIND_COUNT]; /* a zone's begin counts as 63, its end as 0 */
     uint64_t n_lost[STROBE_LOSS_COUNT];    /* by enum strobe_loss; larger causes are in the last */
@@ -58,7 +58,7 @@ struct strobe_file_facts {
     uint64_t tail_bytes; /* bytes after `end` that are no block (a closed file: 0) */
     uint64_t n_holes;    /* found so far, by opening, iterating and loading */
     uint64_t hole_bytes;
-    struct strobe_file_totals totals;
+    struct strobe_trace_totals totals;
 };
 
 /* A block's place and header. */
@@ -117,8 +117,8 @@ enum strobe_err strobe_file_refresh(struct strobe_file *file);
 enum strobe_err strobe_file_check(struct strobe_file *file);
 
 /* The two slots of the reserved ledger: the records of the one that counts, for
- * strobe_records_over (decode.h). STROBE_ERR_END: it is empty. `out` has STROBE_FILE_LEDGER_SLOT
- * bytes. */
+ * strobe_record_walk_over (decode.h). STROBE_ERR_END: it is empty. `out` has
+ * STROBE_FILE_LEDGER_SLOT bytes. */
 enum strobe_err strobe_file_ledger(struct strobe_file *file, uint8_t *out, size_t *n_bytes);
 
 /* Begin a walk in file order. The iterator must be ended before the file is closed. */

@@ -104,7 +104,7 @@ static enum strobe_err read_levels(struct strobe_file *file, struct strobe_bytes
 static enum strobe_err read_footer_body(struct strobe_file *file, const struct strobe_block *block)
 {
     struct strobe_bytes in = strobe_bytes_over(block->body, block->n_body);
-    struct strobe_file_totals totals = {.has_totals = 1};
+    struct strobe_trace_totals totals = {.has_totals = 1};
     read_pairs(&in, totals.n_of_kind, STROBE_KIND_COUNT);
     read_pairs(&in, totals.n_lost, STROBE_LOSS_COUNT);
     totals.n_procs = strobe_get_varint(&in);

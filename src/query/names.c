@@ -101,17 +101,22 @@ void strobe_trace_note_part(struct strobe_trace *trace, uint32_t thread,
                             const struct strobe_part *part)
 {
     struct strobe_thread *row = &trace->threads[thread];
-    if (part->pos > row->next_pos)
+    if (!row->is_seen)
+        row->first_pos = part->pos;
+    else if (part->pos > row->next_pos)
         row->gap_words += part->pos - row->next_pos;
     if (part->pos + part->n_words > row->next_pos)
         row->next_pos = part->pos + part->n_words;
     row->n_stored += part->n_events;
+    row->is_seen = 1;
 }
 
 void strobe_trace_forget_parts(struct strobe_trace *trace)
 {
-    for (uint32_t i = 0; i < trace->thread_ids.n; i++)
-        trace->threads[i].n_stored = trace->threads[i].next_pos = trace->threads[i].gap_words = 0;
+    for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
+        struct strobe_thread *row = &trace->threads[i];
+        row->n_stored = row->next_pos = row->gap_words = row->first_pos = row->is_seen = 0;
+    }
 }
 
 /* 1: loss records say that words of this track were taken and could not be written. */
@@ -136,6 +141,9 @@ void strobe_trace_coverage(const struct strobe_trace *trace, struct strobe_cover
         n_walked += thread->n_stored;
         if (facts->n_holes || !is_explained(trace, thread))
             out->n_hole_words += thread->gap_words;
+        if (facts->n_holes) /* without holes: an earlier recording, or what a flight recorder let go
+                             */
+            out->n_hole_words += thread->first_pos;
     }
     for (int i = 0; i < STROBE_KIND_COUNT; i++)
         out->n_stored += facts->totals.n_of_kind[i];

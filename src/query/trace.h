@@ -36,6 +36,8 @@ struct strobe_thread {
     uint64_t n_stored;
     uint64_t next_pos;  /* word after the last part seen */
     uint64_t gap_words; /* words between parts that are nowhere */
+    uint64_t first_pos; /* word that its first part starts with */
+    uint8_t is_seen;    /* it has a part */
 };
 
 struct strobe_loc_row {

@@ -216,7 +216,7 @@ static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *
     proc->open = !proc->gone;
     if (proc->open)
         c->clock = proc->ring.clock;
-    proc->dead = true;
+    proc->dead = !proc->open || !strobe_ring_is_alive(&proc->ring, proc->name);
     c->procs[c->n_procs++] = proc;
     return proc;
 }

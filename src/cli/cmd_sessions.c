@@ -29,7 +29,7 @@ struct found {
 
 static bool holds_data(const struct strobe_ring *ring)
 {
-    return ring->control->n_chunks > 0;
+    return ring->control->n_chunks > 0 && !ring->control->detached_tick; /* its recorder took all it had */
 }
 
 static void show_process(const struct strobe_ring *ring, bool alive)

@@ -142,18 +142,19 @@ STROBE_API void strobe_zone_end_call(struct strobe_zone zone);
 
 /* ---- below: what the macros are made of; not for direct use -------------------------------------- */
 
-/* The part of a thread's state that the hot path touches. It is wiped in a forked child, so that a
- * child can never write into its parent's segment: `cur >= end` sends it to the slow path. */
+/* The part of a thread's state that the hot path touches. `cursor` is the address of the next free word of
+ * the thread's segment << 16 | words left in it (signed): one value, so that one instruction takes a word
+ * and tells whether there was one. It is wiped in a forked child, which therefore finds no word left
+ * and can never write into its parent's segment. */
 struct strobe_hot {
-    char *cur;      /* next free word of the thread's segment */
-    char *end;      /* its end */
+    uint64_t cursor;
     uint32_t epoch; /* upper half of the ticks now being written */
 };
 /* The recorder's words to this process; in shared memory, see wire/ring_layout.h. */
 struct strobe_gate {
-    uint32_t active;
+    uint32_t active; /* 0: nobody records */
     uint32_t policy;
-    uint64_t floor;
+    uint64_t floor; /* words of locations below it must be named (again) first */
 };
 STROBE_API extern __thread struct strobe_hot *strobe_hot_now
     __attribute__((tls_model("initial-exec")));
@@ -161,7 +162,20 @@ STROBE_API extern const volatile struct strobe_gate *strobe_gate_now;
 /* Emit one word the long way: new segment, new epoch, no clock. 1: emitted, 2: dropped and counted. */
 STROBE_API int strobe_emit_slow(uint64_t word, uint64_t *reserved) STROBE_COLD;
 STROBE_API int strobe_begin_unnamed(struct strobe_loc *loc) STROBE_COLD;
-STROBE_API void strobe_end_odd(struct strobe_zone *zone) STROBE_COLD;
+STROBE_API void strobe_end_odd(struct strobe_loc *loc, uint64_t id, int on) STROBE_COLD;
+
+/* The one flag test: is somebody recording? */
+STROBE_INLINE int strobe_gate_is_open(const volatile struct strobe_gate *gate)
+{
+#if defined(__x86_64__)
+    __asm__ goto("cmpl $0, %0\n\tjne %l[open]" : : "m"(gate->active) : "cc" : open);
+    return 0;
+open:
+    return 1;
+#else
+    return STROBE_UNLIKELY(gate->active);
+#endif
+}
 
 STROBE_INLINE uint64_t strobe_ticks(void)
 {
@@ -178,15 +192,16 @@ STROBE_INLINE uint64_t strobe_ticks(void)
 #endif
 }
 
-/* Take `n_bytes` from the thread's segment. One instruction, so that a signal handler which emits here
- * gets words of its own. */
-STROBE_INLINE uint64_t *strobe_reserve(struct strobe_hot *hot, uint64_t n_bytes)
+/* Take `n_words` from the thread's segment: the cursor as it was. In one instruction, so that a signal
+ * handler which emits here gets words of its own. */
+STROBE_INLINE uint64_t strobe_reserve(struct strobe_hot *hot, uint64_t n_words)
 {
+    uint64_t step = (n_words << 19) - n_words; /* address + 8 n, words left - n */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-    __asm__ volatile("xaddq %0, %1" : "+r"(n_bytes), "+m"(hot->cur));
-    return (uint64_t *)n_bytes;
+    __asm__ volatile("xaddq %0, %1" : "+r"(step), "+m"(hot->cursor));
+    return step;
 #else
-    return (uint64_t *)__atomic_fetch_add((uint64_t *)&hot->cur, n_bytes, __ATOMIC_RELAXED);
+    return __atomic_fetch_add(&hot->cursor, step, __ATOMIC_RELAXED);
 #endif
 }
 
@@ -201,9 +216,10 @@ STROBE_INLINE int strobe_emit(uint64_t word)
     uint64_t ticks = strobe_ticks();
     uint32_t lo = (uint32_t)ticks, hi = (uint32_t)(ticks >> 32);
 #endif
-    uint64_t *slot = strobe_reserve(hot, 8);
-    if (STROBE_UNLIKELY((char *)slot >= hot->end))
+    uint64_t cursor = strobe_reserve(hot, 1);
+    if (STROBE_UNLIKELY((int16_t)cursor <= 0))
         return strobe_emit_slow(word, (uint64_t *)0);
+    uint64_t *slot = (uint64_t *)(cursor >> 16);
     if (STROBE_UNLIKELY(hi != hot->epoch))
         return strobe_emit_slow(word, slot);
     __atomic_store_n(slot, word | lo, __ATOMIC_RELEASE);
@@ -217,7 +233,7 @@ STROBE_INLINE struct strobe_zone strobe_zone_begin(struct strobe_loc *loc)
     zone.id = 0;
     zone.on = 0;
     const volatile struct strobe_gate *gate = strobe_gate_now;
-    if (STROBE_LIKELY(!gate->active))
+    if (!strobe_gate_is_open(gate))
         return zone;
     uint64_t word = __atomic_load_n(&loc->word, __ATOMIC_RELAXED);
     if (STROBE_UNLIKELY(word < gate->floor))
@@ -229,10 +245,10 @@ STROBE_INLINE struct strobe_zone strobe_zone_begin(struct strobe_loc *loc)
 
 STROBE_INLINE void strobe_zone_end(struct strobe_zone *zone)
 {
-    if (STROBE_LIKELY(!strobe_gate_now->active))
+    if (!strobe_gate_is_open(strobe_gate_now))
         return;
     if (STROBE_UNLIKELY(zone->on != 1 || !zone->loc))
-        strobe_end_odd(zone);
+        strobe_end_odd(zone->loc, zone->id, zone->on);
     else
         strobe_emit(__atomic_load_n(&zone->loc->word, __ATOMIC_RELAXED) ^ 0xc000000000000000ull);
 }

@@ -1,9 +1,246 @@
-/* cmd_record.c - strobe record.  SPDX-License-Identifier: MIT */
+/* cmd_record.c - strobe record: options, the command to run, the last lines.
+ * The recording itself: cli/record_run.c, collector/.  SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/record_run.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: strobe record [-o FILE] [options] -- command [arguments]\n"
+    "       strobe record [-o FILE] [options] --pid PID | --session NAME\n"
+    "\n"
+    "Runs a command and records what it and all its children emit, or attaches to what already runs.\n"
+    "The exit code is the command's own.\n"
+    "\n"
+    "  -o, --output FILE    where the trace goes (default: <program>-<date>-<time>.strobe)\n"
+    "      --pid PID        attach to a running program that is linked with the library\n"
+    "      --session NAME   record all processes of a session (those started with STROBE_SESSION=NAME)\n"
+    "      --for TIME       stop after that time: 10s, 500ms, 2m; a command goes on unrecorded\n"
+    "      --max-memory N   shared memory per process (default 16M): 64M, 1G\n"
+    "      --max-file N     stop storing when the file is that big; the rest is counted\n"
+    "      --policy P       when the pool is full: wait (default; bounded) or drop\n"
+    "      --flight TIME    keep only the last TIME; a trigger saves it\n"
+    "      --after TIME     of a flight recording: go on so long after the trigger (default: a tenth)\n"
+    "      --trigger WHEN   'zone NAME > 5ms'; also: strobe_trigger() in the program, SIGUSR2 to strobe,\n"
+    "                       the death of the program by a signal\n"
+    "  -q, --quiet          no status line, no last lines\n"
+    "  -h, --help\n"
+    "\n"
+    "examples:\n"
+    "  strobe record -- ./app --size 10\n"
+    "  strobe record -o app.strobe --for 10s --pid 1234\n"
+    "  strobe record --flight 30s --trigger 'zone frame > 20ms' -- ./server\n";
+
+/* "10s", "500ms", "2m", "1h" or a plain number of seconds, in ns. 0: not a time. */
+static uint64_t parse_time(const char *text)
+{
+    char *unit;
+    errno = 0;
+    double value = strtod(text, &unit);
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"", 1e9},  {"s", 1e9}, {"ms", 1e6}, {"us", 1e3},
+                 {"ns", 1},  {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}};
+    if (unit == text || errno || !(value > 0) || value > 1e9)
+        return 0;
+    while (*unit == ' ')
+        unit++;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (!strcmp(unit, units[i].name))
+            return (uint64_t)(value * units[i].ns);
+    return 0;
+}
+
+/* "64M", "1G", "1048576". 0: not a size. */
+static uint64_t parse_size(const char *text)
+{
+    char *unit;
+    errno = 0;
+    double value = strtod(text, &unit);
+    double factor = 1;
+    if (unit == text || errno || !(value > 0))
+        return 0;
+    switch (*unit | 32) {
+    case 'k':
+        factor = 1 << 10;
+        break;
+    case 'm':
+        factor = 1 << 20;
+        break;
+    case 'g':
+        factor = 1 << 30;
+        break;
+    case 't':
+        factor = 1e12;
+        break;
+    case 32:
+    case 'b':
+        break;
+    default:
+        return 0;
+    }
+    if (*unit && *unit != 'b' && *unit != 'B')
+        unit++;
+    if (*unit == 'i')
+        unit++;
+    if (*unit == 'B' || *unit == 'b')
+        unit++;
+    return *unit || value * factor > 1e18 ? 0 : (uint64_t)(value * factor);
+}
+
+/* 'zone NAME > 5ms' */
+static bool parse_trigger(const char *text, struct strobe_record_options *options)
+{
+    const char *over = strrchr(text, '>');
+    if (strncmp(text, "zone ", 5) || !over)
+        return false;
+    const char *name = text + 5, *end = over;
+    while (end > name && end[-1] == ' ')
+        end--;
+    size_t n = (size_t)(end - name);
+    over++;
+    while (*over == ' ')
+        over++;
+    options->trigger_ns = parse_time(over);
+    if (!n || n >= sizeof options->trigger_zone || !options->trigger_ns)
+        return false;
+    memcpy(options->trigger_zone, name, n);
+    return true;
+}
+
+enum {
+    OPT_PID = 256,
+    OPT_SESSION,
+    OPT_FOR,
+    OPT_MEMORY,
+    OPT_FILE,
+    OPT_POLICY,
+    OPT_FLIGHT,
+    OPT_AFTER,
+    OPT_TRIGGER,
+    OPT_SERVE,
+    OPT_READY,
+};
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},       {"pid", required_argument, NULL, OPT_PID},
+    {"session", required_argument, NULL, OPT_SESSION}, {"for", required_argument, NULL, OPT_FOR},
+    {"max-memory", required_argument, NULL, OPT_MEMORY}, {"max-file", required_argument, NULL, OPT_FILE},
+    {"policy", required_argument, NULL, OPT_POLICY}, {"flight", required_argument, NULL, OPT_FLIGHT},
+    {"after", required_argument, NULL, OPT_AFTER},   {"trigger", required_argument, NULL, OPT_TRIGGER},
+    {"serve-session", required_argument, NULL, OPT_SERVE}, {"ready-fd", required_argument, NULL, OPT_READY},
+    {"quiet", no_argument, NULL, 'q'},               {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* One option. NULL: fine; else what is wrong with its value. */
+static const char *take_option(int option, char *value, struct strobe_record_options *options)
+{
+    switch (option) {
+    case 'o':
+        snprintf(options->path, sizeof options->path, "%s", value);
+        return strlen(value) < sizeof options->path ? NULL : "a shorter path";
+    case 'q':
+        options->quiet = true;
+        return NULL;
+    case OPT_PID:
+        options->pid = (uint32_t)strtoul(value, NULL, 10);
+        return options->pid ? NULL : "the number of a process";
+    case OPT_SESSION:
+        options->session = value;
+        return NULL;
+    case OPT_FOR:
+        return (options->for_ns = parse_time(value)) ? NULL : "a time like 10s or 500ms";
+    case OPT_MEMORY:
+        options->pool_bytes = parse_size(value);
+        return options->pool_bytes >= 256 << 10 && options->pool_bytes <= 2ull << 30
+                   ? NULL
+                   : "a size from 256K to 2G";
+    case OPT_FILE:
+        options->max_file_bytes = parse_size(value);
+        return options->max_file_bytes >= 1 << 20 ? NULL : "a size of 1M and more";
+    case OPT_POLICY:
+        options->policy = !strcmp(value, "drop") ? STROBE_POLICY_DROP : STROBE_POLICY_WAIT;
+        return !strcmp(value, "drop") || !strcmp(value, "wait") ? NULL : "wait or drop";
+    case OPT_FLIGHT:
+        return (options->flight_ns = parse_time(value)) ? NULL : "a time like 30s";
+    case OPT_AFTER:
+        return (options->after_ns = parse_time(value)) ? NULL : "a time like 5s";
+    case OPT_TRIGGER:
+        return parse_trigger(value, options) ? NULL : "a condition like 'zone frame > 20ms'";
+    case OPT_SERVE:
+        options->session = value;
+        options->serve = true;
+        options->quiet = true;
+        return NULL;
+    case OPT_READY:
+        options->ready_fd = atoi(value);
+        return NULL;
+    }
+    return "";
+}
+
+/* <program>-<date>-<time>.strobe in the current folder. */
+static void name_trace(struct strobe_record_options *options)
+{
+    const char *program = options->command ? options->command[0] : options->session;
+    char pid_name[32], when[32];
+    if (!program) {
+        snprintf(pid_name, sizeof pid_name, "pid%u", options->pid);
+        program = pid_name;
+    }
+    const char *slash = strrchr(program, '/');
+    time_t now = time(NULL);
+    struct tm local;
+    strftime(when, sizeof when, "%Y%m%d-%H%M%S", localtime_r(&now, &local));
+    snprintf(options->path, sizeof options->path, "%.200s-%s.strobe", slash ? slash + 1 : program, when);
+}
+
+/* The path as other processes would have to write it. */
+static void make_absolute(char *path, size_t cap)
+{
+    char folder[PATH_MAX], text[PATH_MAX + 1024];
+    if (path[0] == '/' || !getcwd(folder, sizeof folder))
+        return;
+    snprintf(text, sizeof text, "%s/%s", folder, path);
+    if (strlen(text) < cap)
+        strcpy(path, text);
+}
 
 int strobe_cli_record(int argc, char **argv)
 {
-    (void)argc, (void)argv;
-    strobe_cli_error("record", "comes with a later commit");
-    return STROBE_EXIT_FAILED;
+    struct strobe_record_options options = {.pool_bytes = STROBE_DEFAULT_POOL, .ready_fd = -1};
+    int option;
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "+o:qh", long_options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return STROBE_EXIT_OK;
+        }
+        const char *wanted = option == '?' ? "" : take_option(option, optarg, &options);
+        if (wanted) {
+            if (*wanted)
+                strobe_cli_error("record", "'%s' is not what this option takes: it wants %s", optarg, wanted);
+            fputs("'strobe record --help' shows the options\n", stderr);
+            return STROBE_EXIT_USAGE;
+        }
+    }
+    options.command = optind < argc ? argv + optind : NULL;
+    if (!!options.command + !!options.pid + !!options.session != 1) {
+        strobe_cli_error("record", "name one thing to record: a command after '--', --pid or --session");
+        fputs("'strobe record --help' shows how\n", stderr);
+        return STROBE_EXIT_USAGE;
+    }
+    if (!options.path[0])
+        name_trace(&options);
+    make_absolute(options.path, sizeof options.path);
+    return strobe_cli_record_run(&options);
 }

@@ -34,6 +34,7 @@
 #define STROBE_RING_MAGIC    0x434f525042525453ull /* "STRBPROC" */
 #define STROBE_SESSION_MAGIC 0x5353455342525453ull /* "STRBSESS" */
 #define STROBE_SEGMENT_MAGIC 0x31474553u           /* "SEG1" */
+#define STROBE_ADDRESS_BITS  47 /* user space: an address and a count of words fit one 64-bit cursor */
 
 /* A changed row below needs a new number here. A recorder reads its own version and older ones that
  * docs/ring-protocol.md lists; a newer client is refused in words. */
@@ -150,7 +151,8 @@ static_assert(offsetof(struct strobe_segment_head, tick) == 24, "strobe_segment_
  *     72    8 floor            BEGIN | id: words below it were named to an earlier recorder, or to
  *                              the parent before a fork, and must be named again; recorder writes
  *     80    4 stack_depth      frames per call stack where asked for; recorder writes
- *     84   44 reserved
+ *     84    4 generation       recorders that this image had, at least 1; `active` is the current one
+ *     88   40 reserved
  *    128    4 n_chunks         chunks allocated so far; process writes
  *    132    4 n_taken          segments taken, ever; process counts, recorder compares
  *    136    4 n_waiting        threads asleep on n_given
@@ -181,7 +183,8 @@ struct strobe_control {
     uint32_t policy;
     uint64_t floor;
     uint32_t stack_depth;
-    uint32_t reserved1[11];
+    uint32_t generation;
+    uint32_t reserved1[10];
     uint32_t n_chunks;
     uint32_t n_taken;
     uint32_t n_waiting;

@@ -1,0 +1,412 @@
+/* record_run.c - runs a recording: session, file and buffers first, then the command, then rounds of polls until it
+ * is over. Two helper threads: one beats the heart, so that processes know their recorder lives even while it
+ * writes; one syncs the file, so that a power cut loses a second at most.
+ *
+ * Order at the start: everything that can fail comes before the command, so a recording is refused
+ * before anything runs, or the command runs undisturbed to its end.  SPDX-License-Identifier: MIT */
+#include "cli/record_run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/record_end.h"
+#include "collector/collector.h"
+#include "collector/recording_session.h"
+
+#define SYNC_NS  1000000000ull
+#define BEAT_NS  10000000
+#define FLUSH_NS 250000000ull
+
+struct run {
+    const struct strobe_record_options *options;
+    struct strobe_recording_session session;
+    struct strobe_file_writer *writer;
+    struct strobe_collector *collector;
+    pid_t child;
+    int status; /* of the child, as wait gives it */
+    bool child_ended;
+    pthread_t heart, syncer;
+    bool threads_run;
+    uint64_t start_ns, quiet_since_ns;
+    int sync_error; /* atomic */
+};
+
+static volatile sig_atomic_t stop_asked, trigger_asked;
+static volatile sig_atomic_t forward_to; /* the command, 0: none */
+
+static uint64_t now_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+static void sleep_ns(long ns)
+{
+    struct timespec ts = {ns / 1000000000, ns % 1000000000};
+    nanosleep(&ts, NULL); /* a signal may cut it short */
+}
+
+/* ---- signals ---- */
+
+static void on_signal(int number)
+{
+    if (number == SIGUSR2)
+        trigger_asked = 1;
+    else if (number == SIGCHLD)
+        return;
+    else if (forward_to && number != SIGINT) /* the terminal sends SIGINT to the command itself */
+        kill(forward_to, number);
+    else if (!forward_to)
+        stop_asked = 1;
+}
+
+static void watch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD};
+    struct sigaction action = {.sa_handler = on_signal};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigaction(numbers[i], &action, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+}
+
+static void forget_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGPIPE};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        signal(numbers[i], SIG_DFL);
+}
+
+/* ---- helper threads ---- */
+
+static void *beat(void *context)
+{
+    struct run *run = context;
+    for (;;) {
+        strobe_collector_beat(run->collector);
+        sleep_ns(BEAT_NS);
+        pthread_testcancel();
+    }
+    return NULL;
+}
+
+static void *sync_file(void *context)
+{
+    struct run *run = context;
+    for (;;) {
+        sleep_ns(SYNC_NS * 8 / 10);
+        int old;
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+        enum strobe_err err = strobe_file_sync(run->writer);
+        if (err)
+            __atomic_store_n(&run->sync_error, (int)err, __ATOMIC_RELAXED);
+        pthread_setcancelstate(old, NULL);
+        pthread_testcancel();
+    }
+    return NULL;
+}
+
+static bool start_threads(struct run *run)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    bool heart = !pthread_create(&run->heart, NULL, beat, run);
+    bool syncer = heart && !pthread_create(&run->syncer, NULL, sync_file, run);
+    if (heart && !syncer) {
+        pthread_cancel(run->heart);
+        pthread_join(run->heart, NULL);
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return run->threads_run = heart && syncer;
+}
+
+static void stop_threads(struct run *run)
+{
+    if (!run->threads_run)
+        return;
+    pthread_cancel(run->heart);
+    pthread_cancel(run->syncer);
+    pthread_join(run->heart, NULL);
+    pthread_join(run->syncer, NULL);
+    run->threads_run = false;
+}
+
+/* ---- the command ---- */
+
+/* Start the command; what exec says comes back through a pipe that closes by itself. 0: it runs, else errno. */
+static int start_command(struct run *run)
+{
+    int report[2], err = 0;
+    if (pipe2(report, O_CLOEXEC))
+        return errno;
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* children whose parents died are reaped here: their status is known */
+    run->child = fork();
+    if (run->child == 0) {
+        forget_signals();
+        setenv("STROBE_SESSION", run->session.name, 1);
+        unsetenv("STROBE_TRACE");
+        execvp(run->options->command[0], run->options->command);
+        err = errno;
+        if (write(report[1], &err, sizeof err) != sizeof err)
+            _exit(126);
+        _exit(127);
+    }
+    if (run->child < 0)
+        err = errno;
+    close(report[1]);
+    ssize_t n;
+    while (!err && (n = read(report[0], &err, sizeof err)) < 0 && errno == EINTR)
+        ;
+    close(report[0]);
+    if (err && run->child > 0)
+        waitpid(run->child, NULL, 0);
+    else
+        forward_to = run->child;
+    return err;
+}
+
+static void reap(struct run *run)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        strobe_collector_exit_status(run->collector, (uint32_t)pid, status);
+        if (pid != run->child)
+            continue;
+        run->status = status;
+        run->child_ended = true;
+        forward_to = 0;
+    }
+}
+
+/* ---- attaching ---- */
+
+/* The session in whose folder the process has its file. */
+static bool find_session_of(uint32_t pid, char out[64])
+{
+    char root[STROBE_PATH_MAX], prefix[32];
+    snprintf(prefix, sizeof prefix, "%u-", pid);
+    if (strobe_session_root(root))
+        return false;
+    DIR *all = opendir(root);
+    struct dirent *session, *file;
+    bool found = false;
+    while (all && !found && (session = readdir(all))) {
+        char path[2 * STROBE_PATH_MAX];
+        if (session->d_name[0] == '.' || strlen(session->d_name) > 60)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", root, session->d_name);
+        DIR *dir = opendir(path);
+        while (dir && !found && (file = readdir(dir)))
+            if (!strncmp(file->d_name, prefix, strlen(prefix))) {
+                snprintf(out, 64, "%.60s", session->d_name);
+                found = true;
+            }
+        if (dir)
+            closedir(dir);
+    }
+    if (all)
+        closedir(all);
+    return found;
+}
+
+static bool choose_session(const struct strobe_record_options *options, char out[64])
+{
+    if (options->session) {
+        snprintf(out, 64, "%s", options->session);
+        return true;
+    }
+    if (!options->pid) {
+        snprintf(out, 64, "record-%d-%llx", (int)getpid(), (unsigned long long)(now_ns() / 1000000));
+        return true;
+    }
+    if (find_session_of(options->pid, out))
+        return true;
+    if (kill((pid_t)options->pid, 0) && errno == ESRCH)
+        strobe_cli_error("record", "there is no process %u", options->pid);
+    else
+        strobe_cli_error("record",
+                         "process %u does not have the Strobe library in it (or it runs as another user, or "
+                         "with STROBE_DISABLE); link it with -lstrobe",
+                         options->pid);
+    return false;
+}
+
+/* ---- the rounds ---- */
+
+static void show_status(struct run *run, bool last)
+{
+    static uint64_t next;
+    uint64_t now = now_ns();
+    if (run->options->quiet || !isatty(2) || (now < next && !last))
+        return;
+    next = now + 200000000ull;
+    struct strobe_collector_status s = strobe_collector_status(run->collector);
+    if (last)
+        fputs("\r\033[K", stderr);
+    else
+        fprintf(stderr, "\r\033[Kstrobe: %.1fs  %.2f M events  %.1f MB  %llu dropped  %u processes",
+                (double)(now - run->start_ns) / 1e9, (double)s.n_events / 1e6, (double)s.n_bytes / 1e6,
+                (unsigned long long)s.n_lost, s.n_live);
+}
+
+/* Whether the recording is over. */
+static bool is_over(struct run *run, uint64_t now)
+{
+    const struct strobe_record_options *options = run->options;
+    struct strobe_collector_status status = strobe_collector_status(run->collector);
+    if (stop_asked || (options->for_ns && now - run->start_ns >= options->for_ns))
+        return true;
+    if (options->command)
+        return run->child_ended;
+    if (status.n_live)
+        run->quiet_since_ns = now;
+    if (options->pid)
+        return status.n_procs && !status.n_live;
+    if (options->serve)
+        return now - run->quiet_since_ns > (status.n_procs ? 300000000ull : 5000000000ull);
+    return false;
+}
+
+static void record_rounds(struct run *run)
+{
+    uint64_t next_flush = 0, next_sync = run->start_ns + 100000000ull;
+    for (;;) {
+        uint64_t now = now_ns();
+        bool flush = now >= next_flush;
+        if (flush)
+            next_flush = now + FLUSH_NS;
+        uint64_t n = strobe_collector_poll(run->collector, flush);
+        if (now >= next_sync) {
+            strobe_collector_sync_clock(run->collector);
+            next_sync = now + 1000000000ull;
+        }
+        reap(run);
+        show_status(run, false);
+        if (is_over(run, now))
+            return;
+        sleep_ns(n > 100000 ? 500000 : n > 1000 ? 2000000 : 8000000);
+    }
+}
+
+/* ---- from start to end ---- */
+
+static int fail(struct run *run, const char *what, enum strobe_err err)
+{
+    strobe_cli_error("record", "%s: %s", what, strobe_err_text(err));
+    if (err == STROBE_ERR_ACCESS || err == STROBE_ERR_NOSPACE)
+        fputs("'strobe doctor' shows what is wrong with this machine's shared memory and rights\n", stderr);
+    strobe_recording_end(&run->session);
+    strobe_recording_release(&run->session);
+    return STROBE_EXIT_FAILED;
+}
+
+static enum strobe_err open_collector(struct run *run)
+{
+    struct strobe_collector_options options = {
+        .session_dir = run->session.dir,
+        .policy = run->options->policy,
+        .stack_depth = 32,
+        .max_file_bytes = run->options->max_file_bytes,
+        .only_pid = run->options->pid,
+        .trigger_zone = run->options->trigger_zone,
+        .trigger_ns = run->options->trigger_ns,
+    };
+    return strobe_collector_open(&options, run->writer, &run->collector);
+}
+
+/* Session, file, buffers, threads. An exit code, or -1 when all is ready. */
+static int prepare(struct run *run)
+{
+    const struct strobe_record_options *options = run->options;
+    char session[64];
+    if (!choose_session(options, session))
+        return STROBE_EXIT_FAILED;
+    enum strobe_err err = strobe_recording_begin(session, options->path, options->pool_bytes, 0,
+                                                 options->policy, 32, &run->session);
+    if (err == STROBE_ERR_BUSY) {
+        strobe_cli_error("record", "session '%s' is being recorded by another strobe", session);
+        return STROBE_EXIT_FAILED;
+    }
+    if (err)
+        return fail(run, "the session's folder", err);
+    if (options->pid)
+        __atomic_store_n(&run->session.page->recording, 0, __ATOMIC_SEQ_CST);
+    err = strobe_file_create(options->path, run->session.dir, SYNC_NS, &run->writer);
+    if (err)
+        return fail(run, options->path, err);
+    err = open_collector(run);
+    if (err || !start_threads(run)) {
+        strobe_file_abandon(run->writer);
+        unlink(options->path);
+        return fail(run, "preparing the recording", err ? err : STROBE_ERR_NOMEM);
+    }
+    return -1;
+}
+
+static int finish(struct run *run)
+{
+    struct strobe_record_summary summary = {.path = run->options->path};
+    show_status(run, true);
+    strobe_recording_end(&run->session);
+    strobe_collector_stop(run->collector);
+    reap(run);
+    stop_threads(run);
+    uint64_t span = now_ns() - run->start_ns;
+    if (span < 20000000ull) /* a longer base for the clock's rate */
+        sleep_ns((long)(20000000ull - span));
+    summary.duration_ns = span;
+    summary.status = strobe_collector_status(run->collector);
+    enum strobe_err err = strobe_collector_close(run->collector);
+    enum strobe_err closed = strobe_file_finish(run->writer);
+    summary.err = err ? err : closed;
+    strobe_recording_release(&run->session);
+    if (run->options->command)
+        summary.exit_code =
+            WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
+    return strobe_cli_record_end(&summary, run->options->quiet, run->options->command != NULL);
+}
+
+int strobe_cli_record_run(const struct strobe_record_options *options)
+{
+    struct run run = {.options = options};
+    run.session.fd = -1;
+    watch_signals();
+    int code = prepare(&run);
+    if (code >= 0)
+        return code;
+    run.start_ns = run.quiet_since_ns = now_ns();
+    if (options->ready_fd >= 0) {
+        if (write(options->ready_fd, "r", 1) < 0)
+            stop_asked = 1;
+        close(options->ready_fd);
+    }
+    if (options->command) {
+        int err = start_command(&run);
+        if (err) {
+            strobe_cli_error("record", "%s: %s", options->command[0], strerror(err));
+            stop_threads(&run);
+            strobe_collector_close(run.collector);
+            strobe_file_abandon(run.writer);
+            unlink(options->path);
+            strobe_recording_end(&run.session);
+            strobe_recording_release(&run.session);
+            return err == ENOENT ? 127 : 126;
+        }
+    }
+    record_rounds(&run);
+    return finish(&run);
+}

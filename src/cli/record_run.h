@@ -1,0 +1,30 @@
+/* record_run.h - one recording, from the session's folder to the last lines.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_CLI_RECORD_RUN_H
+#define STROBE_CLI_RECORD_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/ring_layout.h"
+#include "ring/session.h"
+
+struct strobe_record_options {
+    char path[1024]; /* absolute */
+    char **command;  /* NULL: attach */
+    uint32_t pid;
+    const char *session;
+    bool serve; /* a program started us for itself: stay until its session is empty */
+    bool quiet;
+    int ready_fd; /* a byte goes there when all is ready, -1: nobody waits */
+    uint64_t for_ns;
+    uint64_t pool_bytes, max_file_bytes;
+    uint32_t policy;
+    uint64_t flight_ns, after_ns;
+    char trigger_zone[128];
+    uint64_t trigger_ns;
+};
+
+/* Record. The exit code. */
+int strobe_cli_record_run(const struct strobe_record_options *options);
+
+#endif

@@ -1,0 +1,429 @@
+/* api.c - the public functions of include/strobe/strobe.h, those that are not inline.
+ * Each asks the gate first, then emits; none of them can fail in a way that the program sees.
+ * SPDX-License-Identifier: MIT */
+#include "client/client.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int strobe_recording(void)
+{
+    return strobe_gate_now->active != 0;
+}
+
+/* An event whose name found no room is lost too. */
+static void lose_unnamed(void)
+{
+    sigset_t old;
+    int saved_errno = errno;
+    strobe_client_block(&old);
+    struct strobe_pool *pool = strobe_client_pool();
+    if (pool && pool->control->active)
+        strobe_ring_count_loss(pool, strobe_client_thread(pool), STROBE_LOSS_UNNAMED);
+    strobe_client_unblock(&old);
+    errno = saved_errno;
+}
+
+/* ---- zones ---- */
+
+int strobe_begin_unnamed(struct strobe_loc *loc)
+{
+    uint64_t id = strobe_client_loc_id(loc);
+    if (!id) {
+        lose_unnamed();
+        return 2;
+    }
+    return strobe_emit(STROBE_WORD_BEGIN | id << 32);
+}
+
+/* Ends that the inline path does not take: of zones begun before anybody recorded (told as an end whose begin
+ * is not known), of dropped ones (dropped too, so that nothing is left unbalanced), of run-time ones. */
+void strobe_end_odd(struct strobe_loc *loc, uint64_t id, int on)
+{
+    if (on == 2) {
+        lose_unnamed();
+        return;
+    }
+    if (!loc && id) {
+        uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_END_LOST, 2), id};
+        strobe_client_emit(words, 2);
+        return;
+    }
+    if (loc)
+        id = strobe_client_loc_id(loc);
+    if (id)
+        strobe_emit(STROBE_WORD_END | id << 32);
+    else if (on)
+        lose_unnamed();
+}
+
+struct strobe_zone strobe_zone_begin_call(struct strobe_loc *loc)
+{
+    return strobe_zone_begin(loc);
+}
+
+void strobe_zone_end_call(struct strobe_zone zone)
+{
+    strobe_zone_end(&zone);
+}
+
+struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line, const char *function,
+                                        const char *name, size_t name_bytes, uint32_t color)
+{
+    struct strobe_zone zone = {NULL, 0, 0};
+    if (!strobe_gate_now->active)
+        return zone;
+    zone.id = strobe_client_dynamic_id(file, line, function, name, name_bytes, color);
+    if (!zone.id) {
+        lose_unnamed();
+        zone.on = 2;
+        return zone;
+    }
+    uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_BEGIN, 2), zone.id};
+    zone.on = strobe_client_emit(words, 2);
+    return zone;
+}
+
+/* ---- records of numbers ---- */
+
+static void emit1(enum strobe_kind kind, uint64_t a)
+{
+    uint64_t words[] = {STROBE_RECORD_WORD(kind, 2), a};
+    if (strobe_gate_now->active)
+        strobe_client_emit(words, 2);
+}
+
+static void emit2(enum strobe_kind kind, uint64_t a, uint64_t b)
+{
+    uint64_t words[] = {STROBE_RECORD_WORD(kind, 3), a, b};
+    if (strobe_gate_now->active)
+        strobe_client_emit(words, 3);
+}
+
+/* The id of `name`, or 0 after the loss was counted. */
+static uint64_t named(struct strobe_name *name)
+{
+    if (!strobe_gate_now->active)
+        return 0;
+    uint64_t id = strobe_client_name_id(name);
+    if (!id)
+        lose_unnamed();
+    return id;
+}
+
+void strobe_zone_value(uint64_t value)
+{
+    emit1(STROBE_KIND_ZONE_VALUE, value);
+}
+
+void strobe_zone_color(uint32_t color)
+{
+    emit1(STROBE_KIND_ZONE_COLOR, color);
+}
+
+static void plot_double(uint64_t id, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    emit2(STROBE_KIND_PLOT_DOUBLE, id, bits);
+}
+
+void strobe_plot_int(struct strobe_name *plot, int64_t value)
+{
+    uint64_t id = named(plot);
+    if (id)
+        emit2(STROBE_KIND_PLOT_INT, id, (uint64_t)value);
+}
+
+void strobe_plot_double(struct strobe_name *plot, double value)
+{
+    uint64_t id = named(plot);
+    if (id)
+        plot_double(id, value);
+}
+
+static uint64_t named_text(const char *text)
+{
+    if (!strobe_gate_now->active)
+        return 0;
+    uint64_t id = strobe_client_text_id(text, strlen(text));
+    if (!id)
+        lose_unnamed();
+    return id;
+}
+
+void strobe_plot_named(const char *plot, double value)
+{
+    uint64_t id = named_text(plot);
+    if (id)
+        plot_double(id, value);
+}
+
+void strobe_plot_named_int(const char *plot, int64_t value)
+{
+    uint64_t id = named_text(plot);
+    if (id)
+        emit2(STROBE_KIND_PLOT_INT, id, (uint64_t)value);
+}
+
+void strobe_frame_mark(struct strobe_name *frame)
+{
+    uint64_t id = named(frame);
+    if (id)
+        emit1(STROBE_KIND_FRAME_MARK, id);
+}
+
+void strobe_frame_start(struct strobe_name *frame)
+{
+    uint64_t id = named(frame);
+    if (id)
+        emit1(STROBE_KIND_FRAME_START, id);
+}
+
+void strobe_frame_end(struct strobe_name *frame)
+{
+    uint64_t id = named(frame);
+    if (id)
+        emit1(STROBE_KIND_FRAME_END, id);
+}
+
+void strobe_mem_alloc(struct strobe_name *pool, const void *address, size_t size)
+{
+    uint64_t id = named(pool);
+    uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_MEM_ALLOC, 4), id, (uintptr_t)address, size};
+    if (id)
+        strobe_client_emit(words, 4);
+}
+
+void strobe_mem_free(struct strobe_name *pool, const void *address)
+{
+    uint64_t id = named(pool);
+    if (id)
+        emit2(STROBE_KIND_MEM_FREE, id, (uintptr_t)address);
+}
+
+void strobe_lock_wait(uint64_t lock, int shared)
+{
+    emit2(STROBE_KIND_LOCK_WAIT, lock, shared != 0);
+}
+
+void strobe_lock_obtain(uint64_t lock, int shared)
+{
+    emit2(STROBE_KIND_LOCK_OBTAIN, lock, shared != 0);
+}
+
+void strobe_lock_release(uint64_t lock, int shared)
+{
+    emit2(STROBE_KIND_LOCK_RELEASE, lock, shared != 0);
+}
+
+void strobe_fiber_enter(struct strobe_name *fiber)
+{
+    uint64_t id = named(fiber);
+    if (id)
+        emit1(STROBE_KIND_FIBER_ENTER, id);
+}
+
+void strobe_fiber_leave(void)
+{
+    uint64_t word = STROBE_RECORD_WORD(STROBE_KIND_FIBER_LEAVE, 1);
+    if (strobe_gate_now->active)
+        strobe_client_emit(&word, 1);
+}
+
+/* Ids that are unique in the process without a lock, and differ between processes. */
+static uint64_t new_id(void)
+{
+    static uint64_t last;
+    return (uint64_t)getpid() << 40 | __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t strobe_span_new_id(void)
+{
+    return new_id();
+}
+
+void strobe_span_begin(uint64_t span, struct strobe_loc *loc)
+{
+    if (!strobe_gate_now->active)
+        return;
+    uint64_t id = strobe_client_loc_id(loc);
+    if (id)
+        emit2(STROBE_KIND_SPAN_BEGIN, span, id);
+    else
+        lose_unnamed();
+}
+
+void strobe_span_end(uint64_t span)
+{
+    emit1(STROBE_KIND_SPAN_END, span);
+}
+
+void strobe_flow_begin(uint64_t flow)
+{
+    emit1(STROBE_KIND_FLOW_BEGIN, flow);
+}
+
+void strobe_flow_step(uint64_t flow)
+{
+    emit1(STROBE_KIND_FLOW_STEP, flow);
+}
+
+void strobe_flow_end(uint64_t flow)
+{
+    emit1(STROBE_KIND_FLOW_END, flow);
+}
+
+/* ---- texts ---- */
+
+void strobe_zone_text(const char *text, size_t n_bytes)
+{
+    if (strobe_gate_now->active)
+        strobe_client_emit_text(STROBE_KIND_ZONE_TEXT, NULL, 0, text, n_bytes);
+}
+
+void strobe_zone_name(const char *name, size_t n_bytes)
+{
+    if (strobe_gate_now->active)
+        strobe_client_emit_text(STROBE_KIND_ZONE_NAME, NULL, 0, name, n_bytes);
+}
+
+void strobe_message(int severity, uint32_t color, const char *text, size_t n_bytes)
+{
+    uint64_t fields[] = {(uint64_t)severity, color};
+    if (strobe_gate_now->active)
+        strobe_client_emit_text(STROBE_KIND_MESSAGE, fields, 2, text, n_bytes);
+}
+
+void strobe_app_info(const char *text, size_t n_bytes)
+{
+    if (strobe_gate_now->active)
+        strobe_client_emit_text(STROBE_KIND_APP_INFO, NULL, 0, text, n_bytes);
+}
+
+void strobe_trigger(const char *reason)
+{
+    if (strobe_gate_now->active)
+        strobe_client_emit_text(STROBE_KIND_TRIGGER, NULL, 0, reason, strlen(reason));
+}
+
+/* Formatted texts are made on the stack; what is longer than this is cut. */
+enum { FORMAT_MAX = 16384 };
+
+static size_t format_text(char *out, const char *format, va_list args)
+{
+    int n = vsnprintf(out, FORMAT_MAX, format, args);
+    return n < 0 ? 0 : n < FORMAT_MAX ? (size_t)n : FORMAT_MAX - 1;
+}
+
+void strobe_zone_textf(const char *format, ...)
+{
+    char text[FORMAT_MAX];
+    va_list args;
+    if (!strobe_gate_now->active)
+        return;
+    va_start(args, format);
+    strobe_zone_text(text, format_text(text, format, args));
+    va_end(args);
+}
+
+void strobe_messagef(int severity, uint32_t color, const char *format, ...)
+{
+    char text[FORMAT_MAX];
+    va_list args;
+    if (!strobe_gate_now->active)
+        return;
+    va_start(args, format);
+    strobe_message(severity, color, text, format_text(text, format, args));
+    va_end(args);
+}
+
+/* ---- facts ---- */
+
+/* One fact for the meta stream, with signals and lock taken care of. */
+static void tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers, const char *text)
+{
+    int saved_errno = errno;
+    sigset_t old;
+    strobe_client_block(&old);
+    struct strobe_pool *pool = strobe_client_pool();
+    if (pool && pool->control->active) {
+        size_t n_bytes = text ? strlen(text) : 0;
+        strobe_ring_lock(pool);
+        strobe_client_describe(pool);
+        strobe_client_meta(pool, kind, numbers, n_numbers, &text, &n_bytes, text ? 1 : 0);
+        strobe_ring_unlock(pool);
+    }
+    strobe_client_unblock(&old);
+    errno = saved_errno;
+}
+
+void strobe_plot_config(struct strobe_name *plot, int format, int step, uint32_t color)
+{
+    uint64_t id = named(plot);
+    uint64_t numbers[] = {id, (uint64_t)format, (uint64_t)step, color};
+    if (id)
+        tell(STROBE_META_PLOT_CONFIG, numbers, 4, NULL);
+}
+
+uint64_t strobe_lock_new(struct strobe_loc *loc, const char *name)
+{
+    uint64_t lock = new_id();
+    if (strobe_gate_now->active) {
+        uint64_t numbers[] = {lock, loc ? strobe_client_loc_id(loc) : 0};
+        tell(STROBE_META_LOCK_NAME, numbers, 2, name ? name : "");
+    }
+    return lock;
+}
+
+void strobe_set_program_name(const char *name)
+{
+    tell(STROBE_META_PROGRAM_NAME, NULL, 0, name);
+}
+
+/* Kept with the thread, so that a recorder which comes later is told too. */
+void strobe_set_thread_name(const char *name)
+{
+    int saved_errno = errno;
+    sigset_t old;
+    strobe_client_block(&old);
+    struct strobe_pool *pool = strobe_client_pool();
+    struct strobe_thread *thread = pool && pool->control->active ? strobe_client_thread(pool) : NULL;
+    if (thread) {
+        size_t n = strlen(name);
+        size_t n_kept = n < sizeof thread->name ? n : sizeof thread->name - 1;
+        memcpy(thread->name, name, n_kept);
+        thread->name[n_kept] = 0;
+        strobe_ring_lock(pool);
+        strobe_client_meta(pool, STROBE_META_THREAD_NAME, &thread->track, 1, &name, &n, 1);
+        strobe_ring_unlock(pool);
+    }
+    strobe_client_unblock(&old);
+    errno = saved_errno;
+}
+
+void strobe_callstack(int max_frames)
+{
+    enum { FRAMES_MAX = 96 };
+    uint64_t words[2 + FRAMES_MAX];
+    if (!strobe_gate_now->active || max_frames <= 0)
+        return;
+    int saved_errno = errno;
+    sigset_t old;
+    strobe_client_block(&old);
+    struct strobe_pool *pool = strobe_client_pool();
+    struct strobe_thread *thread = pool && pool->control->active ? strobe_client_thread(pool) : NULL;
+    int n = 0;
+    if (thread)
+        n = strobe_client_stack(thread, words + 2, max_frames < FRAMES_MAX ? max_frames : FRAMES_MAX);
+    if (n > 0) {
+        words[0] = STROBE_RECORD_WORD(STROBE_KIND_CALLSTACK, 2 + n);
+        words[1] = (uint64_t)n;
+        strobe_client_emit(words, 2 + (uint32_t)n);
+    }
+    strobe_client_unblock(&old);
+    errno = saved_errno;
+}

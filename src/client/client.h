@@ -1,0 +1,63 @@
+/* client.h - what the files of the client library share. All of it runs inside the traced program:
+ * never allocates from the heap, prints, exits, or waits for good.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_CLIENT_CLIENT_H
+#define STROBE_CLIENT_CLIENT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ring/ring_write.h"
+#include "strobe/strobe.h"
+#include "wire/kinds.h"
+
+/* The pool of this process, or NULL where it takes no part. Joins anew in a forked child. */
+struct strobe_pool *strobe_client_pool(void);
+
+/* The calling thread's state, made where there is none; NULL: no memory, or not recording.
+ * Signals blocked. */
+struct strobe_thread *strobe_client_thread(struct strobe_pool *pool);
+
+/* All signals off and back on, around everything slow. */
+static inline void strobe_client_block(sigset_t *old)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, old);
+}
+
+static inline void strobe_client_unblock(const sigset_t *old)
+{
+    sigprocmask(SIG_SETMASK, old, NULL);
+}
+
+/* Emit one record of the calling thread: `n_words` words, the first a STROBE_RECORD_WORD. Any context.
+ * 1: emitted, 2: dropped and counted. */
+int strobe_client_emit(const uint64_t *words, uint32_t n_words);
+
+/* Likewise, with the fields `fields` and a text of any length as the last one. */
+int strobe_client_emit_text(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields,
+                            const char *text, size_t n_bytes);
+
+/* A fact for the meta stream: number fields, then texts, the last of any length. Signals blocked, locked. */
+bool strobe_client_meta(struct strobe_pool *pool, enum strobe_meta kind, const uint64_t *numbers,
+                        uint32_t n_numbers, const char *const *texts, const size_t *n_bytes,
+                        uint32_t n_texts);
+
+/* The id of a name or a location, named to the recorder where it was not; 0: no room for it. */
+uint64_t strobe_client_name_id(struct strobe_name *name);
+uint64_t strobe_client_loc_id(struct strobe_loc *loc);
+uint64_t strobe_client_text_id(const char *text, size_t n_bytes);
+uint64_t strobe_client_dynamic_id(const char *file, uint32_t line, const char *function,
+                                  const char *name, size_t n_bytes, uint32_t color);
+
+/* Tell the recorder who this process is, once per recorder. Signals blocked, locked. */
+void strobe_client_describe(struct strobe_pool *pool);
+
+/* Start a recorder of our own when $STROBE_TRACE asks for one. True: the session's name is in `name`. */
+bool strobe_client_launch(char name[64]);
+
+/* Addresses on the calling thread's stack, innermost first. Reads nothing that is not readable. */
+int strobe_client_stack(struct strobe_thread *thread, uint64_t *out, int max);
+
+#endif

@@ -1,0 +1,485 @@
+/* join.c - how a process joins a session: at its start, after a fork, as a second copy of the library.
+ *
+ *   start    constructor: join_session; a control page in the session's folder, and no more of it while
+ *            nobody records
+ *   fork     the pool and all thread structs are wiped by the kernel (MADV_WIPEONFORK), the atfork
+ *            handler joins anew at once; after _Fork or clone the first slow path does
+ *   exec     the new image has a constructor of its own; its file has a new number
+ *   exit     destructor: marks the end; where nothing was recorded, the control page is removed
+ *
+ * Never allocates from the heap, prints or exits.  SPDX-License-Identifier: MIT */
+#include "client/client.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+/* The gate of a process that takes no part. */
+static const struct strobe_gate closed_gate = {0, 0, ~0ull};
+/* The hot struct of a thread that emitted nothing yet: no word left. */
+static struct strobe_hot no_hot;
+
+STROBE_API const volatile struct strobe_gate *strobe_gate_now = &closed_gate;
+STROBE_API __thread struct strobe_hot *strobe_hot_now
+    __attribute__((tls_model("initial-exec"))) = &no_hot;
+
+/* What this copy of the library knows; survives a fork. */
+static struct {
+    struct strobe_pool *pool;       /* private mapping, wiped by fork */
+    struct strobe_control *control; /* shared mapping of our own, or of our parent before a fork */
+    uint64_t map_bytes;
+    char dir[STROBE_PATH_MAX];
+    struct strobe_session_page *session;
+    pthread_key_t key;
+    bool keyed;
+    bool owner;  /* this copy made the process's file */
+    bool off;    /* takes no part, for good */
+} self;
+
+static void leave_thread(void *hot);
+
+/* ---- the clock ---- */
+
+static bool counter_is_invariant(void)
+{
+    const char *forced = getenv("STROBE_CLOCK");
+    if (forced && !strcmp(forced, "mono"))
+        return false;
+#if defined(__x86_64__)
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
+#else
+    return true;
+#endif
+}
+
+/* ---- the process's file ---- */
+
+static bool is_mapped(const char *path, uint64_t *address);
+
+/* Make the file <pid>-<start>-<n>.pool, or find that another copy of the library did. */
+static int make_file(char path[STROBE_PATH_MAX], uint32_t *image, uint64_t *other)
+{
+    uint64_t start = strobe_session_start_time(getpid());
+    *other = 0;
+    for (uint32_t n = 0; n < 1000; n++) {
+        char name[96];
+        snprintf(name, sizeof name, "%d-%llu-%u.pool", (int)getpid(), (unsigned long long)start, n);
+        if ((size_t)snprintf(path, STROBE_PATH_MAX, "%s/%s", self.dir, name) >= STROBE_PATH_MAX)
+            return -1;
+        *image = n;
+        int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+        if (is_mapped(path, other))
+            return -1; /* another copy of the library in this very image */
+    }
+    return -1;
+}
+
+/* Is `path` mapped in this process, and where? Line by line, with a buffer on the stack. */
+static bool is_mapped(const char *path, uint64_t *address)
+{
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    char text[4096 + STROBE_PATH_MAX];
+    size_t kept = 0, n_path = strlen(path);
+    ssize_t n;
+    bool found = false;
+    while (!found && (n = read(fd, text + kept, sizeof text - 1 - kept)) > 0) {
+        size_t have = kept + (size_t)n;
+        char *line = text, *end;
+        while (!found && (end = memchr(line, '\n', have - (size_t)(line - text)))) {
+            if ((size_t)(end - line) > n_path && !memcmp(end - n_path, path, n_path)) {
+                *address = strtoull(line, NULL, 16);
+                found = true;
+            }
+            line = end + 1;
+        }
+        kept = have - (size_t)(line - text);
+        if (kept >= sizeof text - 1)
+            kept = 0; /* a line longer than any of ours */
+        memmove(text, line, kept);
+    }
+    close(fd);
+    return found;
+}
+
+/* Held while the image lives: the recorder sees a death at once. A program that closes all descriptors
+ * only costs the recorder a look at /proc. */
+static void hold_lock(int fd)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, 512);
+    if (high < 0)
+        high = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+    /* closing any descriptor of the file drops the lock: so lock after `fd` was closed */
+    close(fd);
+    if (high >= 0)
+        fcntl(high, F_SETLK, &lock);
+}
+
+/* The chunk table's pages are allocated only when recording starts: here, or by a recorder that attaches. */
+static struct strobe_control *map_file(int fd, uint32_t n_chunks_max, bool recording)
+{
+    uint64_t bytes = strobe_ring_file_bytes(n_chunks_max);
+    off_t now = recording ? (off_t)strobe_ring_data_off(n_chunks_max) : STROBE_PAGE_BYTES;
+    if (ftruncate(fd, (off_t)bytes) || posix_fallocate(fd, 0, now))
+        return NULL;
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (at == MAP_FAILED || (uintptr_t)at >> STROBE_ADDRESS_BITS)
+        return NULL;
+    self.map_bytes = bytes;
+    return at;
+}
+
+/* The session page, and whether its recorder is alive and recording. */
+static bool session_records(void)
+{
+    int fd = strobe_session_open(self.dir, "session", O_RDWR);
+    if (fd < 0)
+        return false;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    bool alive = !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+    struct stat st;
+    if (!self.session && !fstat(fd, &st) && st.st_size >= (off_t)sizeof *self.session) {
+        void *at = mmap(NULL, sizeof *self.session, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (at != MAP_FAILED)
+            self.session = at;
+    }
+    close(fd);
+    return alive && self.session && self.session->magic == STROBE_SESSION_MAGIC &&
+           self.session->version == STROBE_RING_VERSION &&
+           __atomic_load_n(&self.session->recording, __ATOMIC_ACQUIRE);
+}
+
+static bool make_pool(void)
+{
+    size_t size = (sizeof(struct strobe_pool) + 4095) & ~(size_t)4095;
+    if (!self.pool) {
+        void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (at == MAP_FAILED)
+            return false;
+        madvise(at, size, MADV_WIPEONFORK);
+        self.pool = at;
+    }
+    memset(self.pool, 0, sizeof *self.pool); /* where the kernel can't wipe */
+    return true;
+}
+
+static void fill_control(struct strobe_control *control, uint32_t n_chunks_max, uint32_t image,
+                         uint64_t next_id)
+{
+    control->version = STROBE_RING_VERSION;
+    control->pid = (uint32_t)getpid();
+    control->start_time = strobe_session_start_time(getpid());
+    control->n_chunks_max = n_chunks_max;
+    control->clock = counter_is_invariant() ? STROBE_CLOCK_TSC : STROBE_CLOCK_MONO;
+    control->data_off = strobe_ring_data_off(n_chunks_max);
+    control->image = image;
+    control->client_version = 0x000100;
+    control->private_block = (uint64_t)(uintptr_t)self.pool;
+    control->next_id = next_id;
+    control->floor = STROBE_WORD_BEGIN | next_id << 32;
+    control->stack_depth = 32;
+    control->generation = 1;
+}
+
+static void fill_pool(struct strobe_control *control, uint32_t n_chunks_max, const char *path)
+{
+    struct strobe_pool *pool = self.pool;
+    pool->pid = control->pid;
+    pool->control = control;
+    pool->chunks = (struct strobe_chunk *)((char *)control + STROBE_PAGE_BYTES);
+    pool->data = (char *)control + control->data_off;
+    pool->session = self.session;
+    pool->n_chunks_max = n_chunks_max;
+    pool->n_copies = 1;
+    pool->next_dynamic = 1ull << 32;
+    snprintf(pool->path, sizeof pool->path, "%s", path);
+    __atomic_store_n(&pool->magic, STROBE_POOL_MAGIC, __ATOMIC_RELEASE);
+}
+
+/* Open our own gate: a recorder is there and will find us. */
+static void start_recording(struct strobe_pool *pool)
+{
+    struct strobe_control *control = pool->control;
+    control->policy = self.session->policy;
+    control->stack_depth = self.session->stack_depth;
+    strobe_ring_lock(pool);
+    __atomic_store_n(&control->active, 1, __ATOMIC_RELEASE);
+    strobe_client_describe(pool);
+    strobe_ring_unlock(pool);
+    if (!__atomic_load_n(&self.session->recording, __ATOMIC_ACQUIRE))
+        __atomic_store_n(&control->active, 0, __ATOMIC_RELEASE); /* it ended just now */
+}
+
+/* A second copy: take part through the first one's state. */
+static void join_first_copy(uint64_t address)
+{
+    struct strobe_control *control = (struct strobe_control *)(uintptr_t)address;
+    struct strobe_pool *pool = (struct strobe_pool *)(uintptr_t)control->private_block;
+    if (control->magic != STROBE_RING_MAGIC || control->pid != (uint32_t)getpid() || !pool ||
+        pool->magic != STROBE_POOL_MAGIC) {
+        self.off = true; /* a copy of another version: one of us has to be quiet */
+        return;
+    }
+    __atomic_add_fetch(&pool->n_copies, 1, __ATOMIC_RELAXED);
+    self.pool = pool;
+    self.control = control;
+    strobe_gate_now = (const volatile struct strobe_gate *)&control->active;
+}
+
+/* Join the session whose folder is in self.dir. `next_id` goes on where a parent stopped. */
+static void join_session(uint64_t next_id)
+{
+    char path[STROBE_PATH_MAX];
+    uint32_t image = 0;
+    uint64_t other = 0;
+    bool recording = session_records();
+    uint64_t pool_bytes = self.session ? self.session->pool_bytes : STROBE_DEFAULT_POOL;
+    uint32_t n_chunks_max = (uint32_t)(pool_bytes / STROBE_CHUNK_BYTES);
+    if (n_chunks_max < 4)
+        n_chunks_max = 4;
+    int fd = make_file(path, &image, &other);
+    if (fd < 0) {
+        if (other)
+            join_first_copy(other);
+        return;
+    }
+    struct strobe_control *control = map_file(fd, n_chunks_max, recording);
+    if (!control || !make_pool()) {
+        unlink(path);
+        close(fd);
+        return;
+    }
+    hold_lock(fd);
+    self.control = control;
+    self.owner = true;
+    fill_control(control, n_chunks_max, image, next_id);
+    fill_pool(control, n_chunks_max, path);
+    __atomic_store_n(&control->magic, STROBE_RING_MAGIC, __ATOMIC_RELEASE);
+    if (recording)
+        start_recording(self.pool);
+    strobe_gate_now = (const volatile struct strobe_gate *)&control->active;
+}
+
+/* ---- fork, threads, exit ---- */
+
+/* In a forked child the pool is wiped: leave the parent's memory alone and join anew. Its mapping stays, since
+ * another copy of the library may still look at the gate in it. */
+static void join_after_fork(void)
+{
+    struct strobe_control *parents = self.control;
+    strobe_gate_now = &closed_gate;
+    strobe_hot_now = &no_hot;
+    uint64_t next_id = parents ? parents->next_id : 1;
+    self.control = NULL;
+    self.owner = false;
+    if (self.dir[0] && !self.off)
+        join_session(next_id);
+}
+
+/* Another copy of the library joined first: follow it. */
+static void follow(struct strobe_pool *pool)
+{
+    self.control = pool->control;
+    self.owner = false;
+    strobe_hot_now = &no_hot;
+    strobe_gate_now = (const volatile struct strobe_gate *)&pool->control->active;
+}
+
+struct strobe_pool *strobe_client_pool(void)
+{
+    struct strobe_pool *pool = self.pool;
+    if (!pool || self.off)
+        return NULL;
+    if (pool->magic != STROBE_POOL_MAGIC) {
+        join_after_fork();
+        if (pool->magic != STROBE_POOL_MAGIC)
+            return NULL;
+    }
+    if (self.control != pool->control)
+        follow(pool);
+    return pool;
+}
+
+static void after_fork_in_child(void)
+{
+    if (self.pool && self.pool->magic == STROBE_POOL_MAGIC && self.pool->pid != (uint32_t)getpid())
+        memset(self.pool, 0, sizeof *self.pool); /* a kernel that can't wipe */
+    strobe_client_pool();
+}
+
+static struct strobe_thread *find_thread(struct strobe_pool *pool, uint32_t tid)
+{
+    if (__atomic_load_n(&pool->n_copies, __ATOMIC_RELAXED) < 2)
+        return NULL;
+    for (struct strobe_thread *thread = pool->threads; thread; thread = thread->next)
+        if (thread->tid == tid)
+            return thread;
+    return NULL;
+}
+
+/* Say who the thread is, once per recorder. Locked. */
+static void describe_thread(struct strobe_pool *pool, struct strobe_thread *thread)
+{
+    uint32_t generation = pool->control->active;
+    char name[32] = "";
+    strobe_client_describe(pool);
+    if (thread->generation == generation)
+        return;
+    if (thread->name[0])
+        memcpy(name, thread->name, sizeof name);
+    else
+        pthread_getname_np(pthread_self(), name, sizeof name);
+    const char *texts[] = {name};
+    size_t n_bytes[] = {strlen(name)};
+    uint64_t numbers[] = {thread->track, thread->tid, strobe_ring_now(pool)};
+    if (strobe_client_meta(pool, STROBE_META_THREAD, numbers, 3, texts, n_bytes, 1))
+        thread->generation = generation;
+}
+
+struct strobe_thread *strobe_client_thread(struct strobe_pool *pool)
+{
+    struct strobe_thread *thread = NULL;
+    if (strobe_hot_now != &no_hot)
+        thread = (struct strobe_thread *)strobe_hot_now;
+    if (thread && thread->track) {
+        if (thread->generation != pool->control->active) {
+            strobe_ring_lock(pool);
+            describe_thread(pool, thread);
+            strobe_ring_unlock(pool);
+        }
+        return thread;
+    }
+    uint32_t tid = (uint32_t)gettid();
+    strobe_ring_lock(pool);
+    thread = find_thread(pool, tid);
+    if (thread)
+        thread->n_copies++;
+    else
+        thread = strobe_ring_add_thread(pool, tid);
+    if (thread)
+        describe_thread(pool, thread);
+    strobe_ring_unlock(pool);
+    if (!thread)
+        return NULL;
+    strobe_hot_now = &thread->hot;
+    if (self.keyed)
+        pthread_setspecific(self.key, (void *)1);
+    return thread;
+}
+
+/* Destructor of the thread's key. Other destructors may still emit, so stay as long as they let us: the
+ * last round ends the thread. */
+static void leave_thread(void *round)
+{
+    if ((uintptr_t)round < 4) {
+        pthread_setspecific(self.key, (void *)((uintptr_t)round + 1));
+        return;
+    }
+    struct strobe_pool *pool = strobe_client_pool();
+    struct strobe_thread *thread = (struct strobe_thread *)strobe_hot_now;
+    if (!pool || strobe_hot_now == &no_hot || !thread->track)
+        return;
+    sigset_t old;
+    strobe_client_block(&old);
+    strobe_hot_now = &no_hot;
+    strobe_ring_lock(pool);
+    if (--thread->n_copies == 0)
+        strobe_ring_end_thread(pool, thread);
+    strobe_ring_unlock(pool);
+    strobe_client_unblock(&old);
+}
+
+/* Which session: the one named in the environment, one of our own for $STROBE_TRACE, or the default. */
+static bool find_session(void)
+{
+    char launched[64];
+    const char *name = getenv("STROBE_SESSION");
+    if (name && name[0])
+        return !strobe_session_dir(name, false, self.dir);
+    if (strobe_client_launch(launched))
+        return !strobe_session_dir(launched, false, self.dir);
+    return !strobe_session_dir(STROBE_DEFAULT_SESSION, true, self.dir);
+}
+
+__attribute__((constructor(101))) static void start(void)
+{
+    const char *disabled = getenv("STROBE_DISABLE");
+    if (self.control || getauxval(AT_SECURE) || (disabled && disabled[0] && disabled[0] != '0'))
+        return;
+    int saved_errno = errno;
+    sigset_t old;
+    strobe_client_block(&old);
+    self.keyed = !pthread_key_create(&self.key, leave_thread);
+    pthread_atfork(NULL, NULL, after_fork_in_child);
+    if (find_session())
+        join_session(1);
+    else
+        self.dir[0] = 0;
+    strobe_client_unblock(&old);
+    errno = saved_errno;
+}
+
+__attribute__((destructor(101))) static void stop(void)
+{
+    struct strobe_pool *pool = self.pool;
+    if (self.keyed)
+        pthread_key_delete(self.key); /* this copy's code may be unmapped now (dlclose) */
+    self.keyed = false;
+    if (!self.owner || !pool || pool->magic != STROBE_POOL_MAGIC || pool->pid != (uint32_t)getpid())
+        return;
+    if (pool->control->n_chunks == 0)
+        unlink(pool->path); /* nothing was ever recorded */
+}
+
+/* ---- describing the process ---- */
+
+static size_t read_small(const char *path, char *out, size_t n_bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, out, n_bytes);
+    close(fd);
+    return n > 0 ? (size_t)n : 0;
+}
+
+void strobe_client_describe(struct strobe_pool *pool)
+{
+    uint32_t generation = pool->control->active;
+    if (pool->described == generation || !generation)
+        return;
+    uint32_t before = pool->described;
+    pool->described = generation;
+    char exe[1024], cwd[1024], argv[4096];
+    ssize_t n_exe = readlink("/proc/self/exe", exe, sizeof exe);
+    ssize_t n_cwd = readlink("/proc/self/cwd", cwd, sizeof cwd);
+    size_t n_argv = read_small("/proc/self/cmdline", argv, sizeof argv);
+    while (n_argv && !argv[n_argv - 1])
+        n_argv--;
+    const char *texts[] = {exe, cwd, argv};
+    size_t n_bytes[] = {n_exe > 0 ? (size_t)n_exe : 0, n_cwd > 0 ? (size_t)n_cwd : 0, n_argv};
+    uint64_t numbers[] = {pool->pid, (uint64_t)getppid(), pool->control->start_time};
+    if (!strobe_client_meta(pool, STROBE_META_PROCESS, numbers, 3, texts, n_bytes, 3))
+        pool->described = before;
+}

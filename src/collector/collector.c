@@ -1,0 +1,455 @@
+/* collector.c - a recording from open to close: the round of polls, the clock, the end.
+ * SPDX-License-Identifier: MIT */
+#include "collector/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "strobe/strobe.h"
+
+/* Age at which a block under construction is written although it is not full. */
+#define BLOCK_AGE_NS  (1000 * 1000000ull)
+#define RECORDS_AGE_NS (50 * 1000000ull)
+#define SLOTS_EVERY_NS (20 * 1000000ull)
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec ts;
+    clock_gettime(clock, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t strobe_collector_mono_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+static uint64_t tick_now(const struct strobe_collector *c)
+{
+    return c->clock == STROBE_CLOCK_MONO ? strobe_collector_mono_ns() : strobe_ticks();
+}
+
+/* ---- facts of the trace ---- */
+
+void strobe_collector_note(struct strobe_collector *c, uint32_t proc, const char *text)
+{
+    strobe_records_begin(&c->records, STROBE_FACT_NOTE);
+    strobe_records_u(&c->records, proc);
+    strobe_records_s(&c->records, text, strlen(text));
+    strobe_records_end(&c->records);
+}
+
+/* The counter against CLOCK_MONOTONIC: the tightest of a few tries; its width is the error. */
+void strobe_collector_sync_clock(struct strobe_collector *c)
+{
+    uint64_t best = ~0ull, tick = 0, mono = 0, real = 0;
+    for (int i = 0; i < 7; i++) {
+        uint64_t before = strobe_ticks();
+        uint64_t now = strobe_collector_mono_ns();
+        uint64_t after = strobe_ticks();
+        if (after - before >= best)
+            continue;
+        best = after - before;
+        tick = before + best / 2;
+        mono = now;
+        real = clock_ns(CLOCK_REALTIME);
+    }
+    uint64_t jump = 0, error_ns = best / 2 + 1; /* ticks are at least as fine as ns on all we know */
+    if (c->last_sync_tick && c->last_sync_mono > c->sync_mono + 100000000ull) {
+        double rate = (double)(c->last_sync_mono - c->sync_mono) / (double)(c->last_sync_tick - c->sync_tick);
+        double off = (double)(mono - c->last_sync_mono) - (double)(tick - c->last_sync_tick) * rate;
+        jump = off > 1e6 || off < -1e6; /* suspended, or moved to another machine */
+    }
+    uint64_t numbers[] = {c->clock, c->clock == STROBE_CLOCK_MONO ? mono : tick, mono, real, error_ns, jump};
+    strobe_records_numbers(&c->records, STROBE_FACT_CLOCK_SYNC, numbers, 6);
+    strobe_records_tick(&c->records, numbers[1]);
+    if (!c->sync_mono) {
+        c->sync_tick = tick;
+        c->sync_mono = mono;
+    }
+    c->last_sync_tick = tick;
+    c->last_sync_mono = mono;
+}
+
+static void note_recording(struct strobe_collector *c, uint64_t what)
+{
+    uint64_t numbers[] = {tick_now(c), what};
+    strobe_records_numbers(&c->records, STROBE_FACT_RECORDING, numbers, 2);
+    strobe_records_tick(&c->records, numbers[0]);
+}
+
+static void note_host(struct strobe_collector *c)
+{
+    struct utsname name;
+    char line[256], cpu[128] = "", kernel[256];
+    if (uname(&name))
+        return;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    while (file && !cpu[0] && fgets(line, sizeof line, file))
+        if (!strncmp(line, "model name", 10) && strchr(line, ':'))
+            snprintf(cpu, sizeof cpu, "%.*s", (int)strcspn(strchr(line, ':') + 2, "\n"),
+                     strchr(line, ':') + 2);
+    if (file)
+        fclose(file);
+    snprintf(kernel, sizeof kernel, "%s %s %s", name.sysname, name.release, name.machine);
+    strobe_records_begin(&c->records, STROBE_FACT_HOST);
+    strobe_records_s(&c->records, name.nodename, strlen(name.nodename));
+    strobe_records_s(&c->records, kernel, strlen(kernel));
+    strobe_records_s(&c->records, cpu, strlen(cpu));
+    strobe_records_end(&c->records);
+}
+
+/* What one event costs on this machine: the clock read and the store that the hot path can't avoid. */
+static uint64_t measure_event_ps(void)
+{
+    enum { N = 20000 };
+    static uint64_t sink[64];
+    struct strobe_hot hot;
+    uint64_t best = ~0ull;
+    for (int round = 0; round < 5; round++) {
+        uint64_t start = strobe_collector_mono_ns();
+        for (int i = 0; i < N; i++) {
+            hot.cursor = (uint64_t)(uintptr_t)&sink[i & 63] << 16 | 64;
+            uint64_t tick = strobe_ticks();
+            uint64_t cursor = strobe_reserve(&hot, 1);
+            __atomic_store_n((uint64_t *)(cursor >> 16), tick, __ATOMIC_RELEASE);
+        }
+        uint64_t took = strobe_collector_mono_ns() - start;
+        best = took < best ? took : best;
+    }
+    return best * 1000 / N;
+}
+
+static void note_overhead(struct strobe_collector *c)
+{
+    uint64_t numbers[] = {clock_ns(CLOCK_PROCESS_CPUTIME_ID), measure_event_ps(), c->waited_ns,
+                          strobe_file_totals(c->writer)->n_events};
+    strobe_records_numbers(&c->records, STROBE_FACT_OVERHEAD, numbers, 4);
+}
+
+/* ---- open ---- */
+
+enum strobe_err strobe_collector_open(const struct strobe_collector_options *options,
+                                      struct strobe_file_writer *writer, struct strobe_collector **out)
+{
+    struct strobe_collector *c = calloc(1, sizeof *c);
+    if (!c)
+        return STROBE_ERR_NOMEM;
+    c->inotify = -1;
+    c->writer = writer;
+    c->policy = options->policy;
+    c->stack_depth = options->stack_depth;
+    c->max_file_bytes = options->max_file_bytes;
+    c->only_pid = options->only_pid;
+    c->post_mortem = options->post_mortem;
+    c->trigger_ns = options->trigger_ns;
+    c->clock = STROBE_CLOCK_TSC;
+    c->dir_changed = true;
+    snprintf(c->trigger_zone, sizeof c->trigger_zone, "%s",
+             options->trigger_zone ? options->trigger_zone : "");
+    snprintf(c->dir, sizeof c->dir, "%s", options->session_dir);
+    pthread_mutex_init(&c->procs_lock, NULL);
+    strobe_records_reset(&c->records);
+    strobe_records_reset(&c->loss_records);
+    enum strobe_err err = strobe_encode_init(&c->enc);
+    if (!err) {
+        strobe_collector_sync_clock(c);
+        note_recording(c, options->post_mortem ? 2 : options->only_pid ? 3 : 0);
+        if (!options->post_mortem)
+            note_host(c);
+        if (c->records.failed)
+            err = STROBE_ERR_NOMEM;
+    }
+    if (!err && !options->post_mortem) {
+        err = strobe_file_put_records(writer, &c->records);
+        c->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+        if (c->inotify >= 0)
+            inotify_add_watch(c->inotify, c->dir, IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF);
+    }
+    if (err) {
+        if (c->inotify >= 0)
+            close(c->inotify);
+        strobe_encode_free(&c->enc);
+        strobe_records_free(&c->records);
+        free(c);
+        return err;
+    }
+    *out = c;
+    return STROBE_OK;
+}
+
+/* ---- recovery ---- */
+
+/* The process of that pool, known to the file as `proc`. */
+static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *pool_name, uint32_t id)
+{
+    for (uint32_t i = 0; i < c->n_procs; i++)
+        if (c->procs[i]->id == id)
+            return c->procs[i];
+    if (id >= c->next_proc_id)
+        c->next_proc_id = id + 1;
+    if (!pool_name)
+        return NULL;
+    if (c->n_procs == c->cap_procs) {
+        uint32_t cap = c->cap_procs ? 2 * c->cap_procs : 16;
+        struct strobe_proc **more = realloc(c->procs, cap * sizeof *more);
+        if (!more)
+            return NULL;
+        c->procs = more;
+        c->cap_procs = cap;
+    }
+    struct strobe_proc *proc = calloc(1, sizeof *proc);
+    if (!proc)
+        return NULL;
+    snprintf(proc->name, sizeof proc->name, "%s", pool_name);
+    proc->id = id;
+    proc->pidfd = -1;
+    proc->resumed = true;
+    proc->gone = strobe_ring_open(c->dir, proc->name, &proc->ring) != STROBE_OK;
+    proc->open = !proc->gone;
+    if (proc->open)
+        c->clock = proc->ring.clock;
+    proc->dead = true;
+    c->procs[c->n_procs++] = proc;
+    return proc;
+}
+
+void strobe_collector_resume_meta(struct strobe_collector *c, const char *pool_name, uint32_t id,
+                                  uint64_t meta_pos)
+{
+    struct strobe_proc *proc = resumed_proc(c, pool_name, id);
+    if (proc && meta_pos > proc->meta.pos)
+        proc->meta.pos = meta_pos;
+}
+
+enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const char *pool_name,
+                                              uint32_t id, uint64_t track, uint64_t pos,
+                                              const struct strobe_track *state)
+{
+    struct strobe_proc *proc = resumed_proc(c, pool_name, id);
+    if (!proc || proc->gone)
+        return STROBE_OK; /* nothing is left of it */
+    struct strobe_stream_state *stream = strobe_collector_stream(proc, track);
+    if (!stream)
+        return STROBE_ERR_NOMEM;
+    struct strobe_open_zone *stack = NULL;
+    if (state->depth) {
+        stack = malloc(state->depth * sizeof *stack);
+        if (!stack)
+            return STROBE_ERR_NOMEM;
+        memcpy(stack, state->stack, state->depth * sizeof *stack);
+    }
+    free(stream->track.stack);
+    stream->track = *state;
+    stream->track.stack = stack;
+    stream->track.cap = state->depth;
+    stream->pos = pos;
+    stream->prev_tick = state->last_tick;
+    stream->slot_seen = true;
+    return STROBE_OK;
+}
+
+/* ---- the round ---- */
+
+static void end_process(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    uint64_t numbers[] = {proc->id, tick_now(c), (uint64_t)proc->how, (uint64_t)proc->value};
+    strobe_records_numbers(&c->records, STROBE_FACT_PROCESS_END, numbers, 4);
+    proc->gone = true;
+}
+
+/* Everything that a dead process left. */
+static void drain_dead(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
+    strobe_collector_drain_meta(c, proc);
+    strobe_collector_scan_slots(c, proc);
+    for (uint32_t i = 0; i < proc->n_slots; i++)
+        if (proc->streams[i]) {
+            proc->streams[i]->ended = true;
+            strobe_collector_drain(c, proc, proc->streams[i]);
+        }
+    end_process(c, proc);
+}
+
+static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool flush, uint64_t now)
+{
+    bool news = strobe_ring_has_news(&proc->ring);
+    if (news)
+        strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
+    if (news || flush)
+        strobe_collector_drain_meta(c, proc);
+    if (flush || (news && now >= proc->next_slot_scan_ns)) {
+        strobe_collector_scan_slots(c, proc);
+        proc->next_slot_scan_ns = now + SLOTS_EVERY_NS;
+    }
+    if (!news && !flush)
+        return;
+    for (uint32_t i = 0; i < proc->n_slots; i++) {
+        struct strobe_stream_state *stream = proc->streams[i];
+        if (stream && stream->n_segments && (flush || stream->n_segments > 1))
+            strobe_collector_drain(c, proc, stream);
+    }
+}
+
+uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
+{
+    uint64_t before = c->n_taken_events, now = strobe_collector_mono_ns();
+    if (!c->stopping)
+        strobe_collector_find_processes(c);
+    if (c->trigger_ns && !c->trigger_ticks && c->last_sync_tick > c->sync_tick)
+        c->trigger_ticks = (uint64_t)((double)c->trigger_ns * (double)(c->last_sync_tick - c->sync_tick) /
+                                      (double)(c->last_sync_mono - c->sync_mono));
+    for (uint32_t i = 0; i < c->n_procs; i++) {
+        struct strobe_proc *proc = c->procs[i];
+        if (proc->gone)
+            continue;
+        strobe_collector_check_death(c, proc);
+        if (proc->dead)
+            drain_dead(c, proc);
+        else
+            poll_proc(c, proc, flush, now);
+    }
+    now = strobe_collector_mono_ns();
+    if (c->enc.n_parts && (flush || now - c->block_started_ns > BLOCK_AGE_NS))
+        strobe_collector_flush_events(c);
+    else if (c->n_pending > 8)
+        strobe_collector_flush_events(c); /* the pool is better free than the block full */
+    if (now >= c->next_records_flush_ns || c->n_meta_pending) {
+        c->next_records_flush_ns = now + RECORDS_AGE_NS;
+        strobe_collector_flush_records(c);
+    }
+    return c->n_taken_events - before;
+}
+
+void strobe_collector_beat(struct strobe_collector *c)
+{
+    pthread_mutex_lock(&c->procs_lock);
+    uint64_t beat = __atomic_add_fetch(&c->beat, 1, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < c->n_procs; i++)
+        if (c->procs[i]->open)
+            __atomic_store_n(&c->procs[i]->ring.control->heartbeat, beat, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&c->procs_lock);
+}
+
+void strobe_collector_exit_status(struct strobe_collector *c, uint32_t pid, int status)
+{
+    for (uint32_t i = 0; i < c->n_procs; i++) {
+        struct strobe_proc *proc = c->procs[i];
+        if (proc->ring.pid != pid || proc->gone || (!WIFEXITED(status) && !WIFSIGNALED(status)))
+            continue;
+        proc->how = WIFSIGNALED(status) ? 2 : 1;
+        proc->value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+        proc->next_alive_check_ns = 0;
+    }
+}
+
+/* ---- the end ---- */
+
+void strobe_collector_stop(struct strobe_collector *c)
+{
+    strobe_collector_find_processes(c); /* who joined in the last moment */
+    c->stopping = true;
+    for (uint32_t i = 0; i < c->n_procs; i++)
+        if (c->procs[i]->open && !c->procs[i]->gone)
+            strobe_ring_detach(&c->procs[i]->ring);
+    /* a thread that passed the gate before it shut needs a moment to finish its store */
+    struct timespec moment = {0, 1000000};
+    bool running = false;
+    for (uint32_t i = 0; i < c->n_procs; i++)
+        running |= !c->procs[i]->gone && !c->procs[i]->dead;
+    if (running && !c->post_mortem)
+        nanosleep(&moment, NULL);
+    strobe_collector_poll(c, true);
+    for (uint32_t i = 0; i < c->n_procs; i++) {
+        struct strobe_proc *proc = c->procs[i];
+        if (proc->gone || !proc->open)
+            continue;
+        if (proc->ring.control)
+            proc->ring.control->detached_tick = tick_now(c);
+        char text[160];
+        snprintf(text, sizeof text, "process %u was still running when the recording ended", proc->ring.pid);
+        strobe_collector_note(c, proc->id, text);
+    }
+    strobe_collector_flush_events(c);
+}
+
+struct strobe_collector_status strobe_collector_status(const struct strobe_collector *c)
+{
+    struct strobe_file_totals *totals = strobe_file_totals(c->writer);
+    struct strobe_collector_status status = {
+        .n_events = totals->n_events,
+        .n_zones = totals->n_zones,
+        .n_bytes = totals->n_bytes,
+        .n_lost = c->lost_total,
+        .n_procs = (uint32_t)totals->n_procs,
+        .n_threads = (uint32_t)totals->n_threads,
+        .triggered = c->triggered,
+        .disk_failed = c->disk_failed,
+    };
+    for (uint32_t i = 0; i < c->n_procs; i++)
+        status.n_live += !c->procs[i]->gone;
+    return status;
+}
+
+enum strobe_err strobe_collector_set_writer(struct strobe_collector *c, struct strobe_file_writer *writer)
+{
+    strobe_collector_flush_events(c);
+    strobe_collector_flush_records(c);
+    c->writer = writer;
+    c->triggered = false;
+    return STROBE_OK;
+}
+
+/* The pools of processes that are gone hold nothing that is not in the file. */
+static void remove_pools(struct strobe_collector *c)
+{
+    for (uint32_t i = 0; i < c->n_procs; i++) {
+        struct strobe_proc *proc = c->procs[i];
+        char path[STROBE_PATH_MAX + 100];
+        if (!proc->gone || !proc->open)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", c->dir, proc->name);
+        unlink(path);
+    }
+}
+
+enum strobe_err strobe_collector_close(struct strobe_collector *c)
+{
+    bool healthy = true;
+    for (uint32_t i = 0; i < c->n_procs; i++)
+        c->procs[i]->meta_dirty |= c->procs[i]->open && !c->procs[i]->gone;
+    strobe_collector_sync_clock(c);
+    note_recording(c, 1);
+    note_overhead(c);
+    strobe_collector_flush_records(c);
+    if (c->records.n_records || c->n_losses)
+        healthy = false;
+    if (healthy)
+        remove_pools(c);
+    if (c->inotify >= 0)
+        close(c->inotify);
+    for (uint32_t i = 0; i < c->n_procs; i++) {
+        strobe_collector_free_proc(c->procs[i]);
+        free(c->procs[i]);
+    }
+    free(c->procs);
+    free(c->pending);
+    free(c->meta_pending);
+    free(c->parts);
+    free(c->losses);
+    strobe_encode_free(&c->enc);
+    strobe_records_free(&c->records);
+    strobe_records_free(&c->loss_records);
+    pthread_mutex_destroy(&c->procs_lock);
+    enum strobe_err err = c->disk_failed ? STROBE_ERR_IO : STROBE_OK;
+    free(c);
+    return err;
+}

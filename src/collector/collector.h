@@ -1,0 +1,79 @@
+/* collector.h - the recorder's heart: finds the processes of a session, drains their rings, writes the file.
+ *
+ * Life of a recording:
+ *   1. strobe_collector_open      file and buffers are ready, nothing runs yet
+ *   2. strobe_collector_poll      again and again: new processes, full segments, deaths, losses
+ *   3. strobe_collector_stop      gates shut; the last words are drained
+ *   4. strobe_collector_close     footer, pools removed
+ * Memory is bounded: one block under construction, and per live thread its open zones.
+ * Not thread-safe, but for strobe_collector_beat.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_COLLECTOR_COLLECTOR_H
+#define STROBE_COLLECTOR_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "file/file_write.h"
+#include "ring/ring_read.h"
+
+struct strobe_collector;
+
+struct strobe_collector_options {
+    const char *session_dir; /* borrowed for the call */
+    uint32_t policy;
+    uint32_t stack_depth;
+    uint64_t max_file_bytes; /* 0: no limit */
+    uint32_t only_pid;       /* 0: every process of the session */
+    bool post_mortem;        /* recovery: drain what is there, attach to nothing */
+    /* a zone over its limit triggers: name (NULL: none) and limit */
+    const char *trigger_zone;
+    uint64_t trigger_ns;
+};
+
+/* What the status line and the last lines show. */
+struct strobe_collector_status {
+    uint64_t n_events, n_zones, n_bytes, n_lost;
+    uint32_t n_live, n_procs, n_threads;
+    bool triggered;
+    bool disk_failed;
+};
+
+/* `writer` is borrowed; blocks go to it. */
+enum strobe_err strobe_collector_open(const struct strobe_collector_options *options,
+                                      struct strobe_file_writer *writer, struct strobe_collector **out);
+
+/* Recovery: (proc, track) of the file was stored up to word `pos`, with these zones open. The track is copied. */
+enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const char *pool_name,
+                                              uint32_t proc, uint64_t track, uint64_t pos,
+                                              const struct strobe_track *state);
+void strobe_collector_resume_meta(struct strobe_collector *c, const char *pool_name, uint32_t proc,
+                                  uint64_t meta_pos);
+
+/* One round. `flush`: take partly filled segments too. The number of events taken. */
+uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush);
+
+/* Tell the processes that their recorder lives. Thread-safe. */
+void strobe_collector_beat(struct strobe_collector *c);
+
+/* A child of ours was reaped: how its process ended. */
+void strobe_collector_exit_status(struct strobe_collector *c, uint32_t pid, int wait_status);
+
+/* Note a clock sync point. */
+void strobe_collector_sync_clock(struct strobe_collector *c);
+
+/* A remark for the file. */
+void strobe_collector_note(struct strobe_collector *c, uint32_t proc, const char *text);
+
+void strobe_collector_stop(struct strobe_collector *c);
+struct strobe_collector_status strobe_collector_status(const struct strobe_collector *c);
+
+/* A new writer takes over (flight recorder): the block under construction goes to the old one first. */
+enum strobe_err strobe_collector_set_writer(struct strobe_collector *c,
+                                            struct strobe_file_writer *writer);
+
+/* Write what is left and free it. What could not be written is in the ledger; `unlink_pools`: all was written,
+ * so the pools of dead processes go. */
+enum strobe_err strobe_collector_close(struct strobe_collector *c);
+
+#endif

@@ -1,0 +1,431 @@
+/* drain.c - from the words of a stream to events in the encoder.
+ *
+ * The process is not trusted: every word is loaded once, every record is copied before it is looked at, every
+ * length is checked. What makes no sense costs the process that segment, and is counted.
+ *
+ * Ticks: a word has the lower half, the stream's epoch the upper one. A signal handler that emitted between another
+ * event's clock read and its reservation leaves a tick a little earlier than the one before; such a tick is moved up
+ * to its predecessor, so that a stream never goes back in time.  SPDX-License-Identifier: MIT */
+#include "collector/internal.h"
+
+#include <string.h>
+
+static const char *const event_fields[STROBE_KIND_COUNT] = {
+#define X(name, number, text, fields, names) [number] = fields,
+    STROBE_KIND_LIST(X)
+#undef X
+};
+static const char *const meta_fields[STROBE_META_COUNT] = {
+#define X(name, number, text, fields, names) [number] = fields,
+    STROBE_META_LIST(X)
+#undef X
+};
+
+enum { FIELD_BYTES = 8 * STROBE_META_WORDS_MAX + 64 };
+
+/* One record's payload words to the fields of the file. The bytes written, or -1 for nonsense. */
+static int convert_fields(const char *letters, const uint64_t *words, uint32_t n_words, uint8_t *out)
+{
+    const uint64_t *at = words, *end = words + n_words;
+    uint8_t *start = out;
+    for (; *letters; letters++) {
+        if (at == end)
+            return -1;
+        uint64_t value = *at++;
+        uint64_t n = 0, last = 0;
+        switch (*letters) {
+        case 'i':
+            out = strobe_varint_put(out, strobe_zigzag((int64_t)value));
+            break;
+        case 'd':
+            memcpy(out, &value, 8);
+            out += 8;
+            break;
+        case 's':
+            n = (value + 7) / 8;
+            if (value > 8ull * STROBE_META_WORDS_MAX || n > (uint64_t)(end - at))
+                return -1;
+            out = strobe_varint_put(out, value);
+            memcpy(out, at, value);
+            out += value;
+            at += n;
+            break;
+        case 'a':
+            if (value > (uint64_t)(end - at))
+                return -1;
+            out = strobe_varint_put(out, value);
+            for (n = 0; n < value; n++) {
+                out = strobe_varint_put(out, strobe_zigzag((int64_t)(at[n] - last)));
+                last = at[n];
+            }
+            at += value;
+            break;
+        default:
+            out = strobe_varint_put(out, value);
+        }
+    }
+    return at == end ? (int)(out - start) : -1;
+}
+
+static inline uint64_t load(const uint64_t *at)
+{
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+/* The full tick of a word, never before the one before. */
+static inline uint64_t tick_of(struct strobe_stream_state *stream, uint64_t word)
+{
+    uint64_t tick = (uint64_t)stream->epoch << 32 | (uint32_t)word;
+    if (__builtin_expect(tick < stream->prev_tick, 0)) {
+        if (stream->prev_tick - tick > 1ull << 31)
+            tick += 1ull << 32;
+        if (tick < stream->prev_tick)
+            tick = stream->prev_tick;
+    }
+    stream->prev_tick = tick;
+    return tick;
+}
+
+/* A copy of the record at `at`, of which `left` words are in the segment. Its words, or 0 for nonsense. */
+static uint32_t copy_record(const uint64_t *at, uint64_t word, uint64_t left, uint64_t *copy)
+{
+    uint32_t n = (uint32_t)(word >> 32) & 0xffff;
+    if (n == 0 || n > left || n > STROBE_META_WORDS_MAX)
+        return 0;
+    copy[0] = word;
+    for (uint32_t i = 1; i < n; i++)
+        copy[i] = __atomic_load_n(at + i, __ATOMIC_RELAXED);
+    return n;
+}
+
+static void check_trigger(struct strobe_collector *c, uint32_t kind)
+{
+    if (kind == STROBE_KIND_TRIGGER)
+        c->triggered = true;
+}
+
+/* One record of several words to the encoder. Words taken, 0 for nonsense. */
+static uint32_t take_record(struct strobe_collector *c, struct strobe_stream_state *stream,
+                            const uint64_t *at, uint64_t word, uint64_t left)
+{
+    uint64_t copy[STROBE_META_WORDS_MAX];
+    uint8_t fields[FIELD_BYTES + 2 * STROBE_META_WORDS_MAX];
+    uint32_t n = copy_record(at, word, left, copy);
+    uint32_t kind = (uint32_t)(word >> 48) & 0xfff;
+    if (!n || kind >= STROBE_KIND_COUNT || !event_fields[kind])
+        return 0;
+    if (kind == STROBE_KIND_ZONE_BEGIN || kind == STROBE_KIND_ZONE_END_LOST) {
+        if (n != 2)
+            return 0;
+        uint64_t tick = tick_of(stream, word);
+        if (kind == STROBE_KIND_ZONE_BEGIN)
+            strobe_encode_zone_begin(&c->enc, tick, copy[1]);
+        else
+            strobe_encode_zone_end(&c->enc, tick, copy[1]);
+        return n;
+    }
+    if (kind <= STROBE_KIND_ZONE_END_POP)
+        return 0; /* the file's own */
+    int n_bytes = convert_fields(event_fields[kind], copy + 1, n - 1, fields);
+    if (n_bytes < 0)
+        return 0;
+    strobe_encode_event(&c->enc, tick_of(stream, word), (enum strobe_kind)kind, fields, (size_t)n_bytes);
+    check_trigger(c, kind);
+    return n;
+}
+
+/* What takes no part in the hot loop: records, epochs, pads. Words taken, 0 for nonsense. */
+static uint32_t take_odd(struct strobe_collector *c, struct strobe_stream_state *stream,
+                         const uint64_t *at, uint64_t word, uint64_t left)
+{
+    if (word >> 60 == STROBE_WORD_RECORD >> 60)
+        return take_record(c, stream, at, word, left);
+    if (word >> 32 == STROBE_WORD_EPOCH >> 32) {
+        stream->epoch = (uint32_t)word;
+        return 1;
+    }
+    uint32_t n = (uint32_t)(word >> 32) & 0xffff;
+    if (word >> 56 == STROBE_WORD_PAD >> 56 && n >= 1 && n <= left)
+        return n;
+    return 0;
+}
+
+/* Take words from `at` to `end` while there are any and the block has room. Where it stopped; *bad: at nonsense. */
+static const uint64_t *take_words(struct strobe_collector *c, struct strobe_stream_state *stream,
+                                  const uint64_t *at, const uint64_t *end, bool *bad)
+{
+    struct strobe_encoder *enc = &c->enc;
+    while (at < end && !strobe_encode_is_full(enc)) {
+        uint64_t word = load(at);
+        if (__builtin_expect(word >> 62 == 2, 1)) {
+            strobe_encode_zone_begin(enc, tick_of(stream, word), (word >> 32) & STROBE_WORD_ID_MAX);
+            at++;
+        } else if (__builtin_expect(word >> 62 == 1, 1)) {
+            strobe_encode_zone_end(enc, tick_of(stream, word), (word >> 32) & STROBE_WORD_ID_MAX);
+            at++;
+        } else if (!word) {
+            break;
+        } else {
+            uint32_t n = take_odd(c, stream, at, word, (uint64_t)(end - at));
+            if (!n) {
+                *bad = true;
+                break;
+            }
+            at += n;
+        }
+    }
+    return at;
+}
+
+/* Learn the epoch at `pos` from the words before it (already stored, e.g. by a recorder that died). */
+static void replay_epoch(struct strobe_stream_state *stream, const uint64_t *words, uint64_t n)
+{
+    for (uint64_t i = 0; i < n;) {
+        uint64_t word = load(words + i);
+        uint32_t step = 1;
+        if (word >> 32 == STROBE_WORD_EPOCH >> 32)
+            stream->epoch = (uint32_t)word;
+        else if (word >> 60 == STROBE_WORD_RECORD >> 60 || word >> 56 == STROBE_WORD_PAD >> 56)
+            step = (uint32_t)(word >> 32) & 0xffff;
+        i += step ? step : 1;
+    }
+}
+
+static void enter_segment(struct strobe_stream_state *stream, const struct strobe_segment *segment,
+                          const uint64_t *words)
+{
+    stream->epoch = (uint32_t)(segment->tick >> 32);
+    if (stream->pos > segment->base_pos)
+        replay_epoch(stream, words, stream->pos - segment->base_pos);
+    stream->epoch_known = true;
+}
+
+static void drop_first_segment(struct strobe_stream_state *stream)
+{
+    stream->n_segments--;
+    memmove(stream->segments, stream->segments + 1, stream->n_segments * sizeof *stream->segments);
+    stream->epoch_known = false;
+}
+
+/* The rest of the first segment makes no sense: count it and go on behind it. */
+static void skip_damage(struct strobe_collector *c, struct strobe_proc *proc,
+                        struct strobe_stream_state *stream, uint64_t n_words, uint32_t cause)
+{
+    strobe_collector_lose(c, proc->id, stream->id, cause, n_words, stream->prev_tick, stream->prev_tick);
+    proc->n_damaged++;
+}
+
+/* In a dead process an unwritten word is a record that was never finished; what a signal handler wrote behind it is
+ * still good. Words to skip, or 0 when nothing follows. */
+static uint64_t unfinished_words(const uint64_t *at, const uint64_t *end)
+{
+    const uint64_t *next = at;
+    while (next < end && !load(next))
+        next++;
+    return next < end ? (uint64_t)(next - at) : 0;
+}
+
+static void begin_part(struct strobe_collector *c, struct strobe_proc *proc,
+                       struct strobe_stream_state *stream, uint64_t pos)
+{
+    if (!c->enc.n_parts)
+        c->block_started_ns = strobe_collector_mono_ns();
+    strobe_encode_begin_part(&c->enc, &stream->track, proc->id, stream->id, pos);
+}
+
+/* Did a zone of the name that was asked for take too long in this part? */
+static void check_zone_limit(struct strobe_collector *c, const struct strobe_proc *proc)
+{
+    const struct strobe_encoder *enc = &c->enc;
+    for (uint32_t k = 0; k < c->n_trigger_locs; k++)
+        for (uint32_t i = 0; i < enc->n_locs && i < STROBE_STAT_LOCS; i++)
+            if (c->trigger_locs[k].proc == proc->id && c->trigger_locs[k].loc == enc->locs[i] &&
+                enc->sums[i].count && enc->sums[i].max >= c->trigger_ticks)
+                c->triggered = true;
+}
+
+static void end_part(struct strobe_collector *c, struct strobe_proc *proc,
+                     struct strobe_stream_state *stream, uint64_t from)
+{
+    uint64_t first = c->enc.first_tick, n_events = c->enc.part_events;
+    check_zone_limit(c, proc);
+    strobe_encode_end_part(&c->enc, stream->pos - from);
+    strobe_collector_note_part(c, proc->id, stream->id, n_events, n_events ? first : 0,
+                               n_events ? c->enc.prev_tick : 0);
+    c->n_taken_events += n_events;
+}
+
+/* Take what one segment has. True: it was consumed to its end. */
+static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
+                          struct strobe_stream_state *stream, const struct strobe_segment *segment,
+                          uint64_t *from)
+{
+    const uint64_t *words = strobe_ring_words(&proc->ring, segment);
+    const uint64_t *end = words + segment->n_words;
+    if (!stream->epoch_known)
+        enter_segment(stream, segment, words);
+    for (;;) {
+        const uint64_t *at = words + (stream->pos - segment->base_pos);
+        bool bad = false;
+        const uint64_t *stopped = take_words(c, stream, at, end, &bad);
+        stream->pos += (uint64_t)(stopped - at);
+        if (stopped == end)
+            return true;
+        if (bad) {
+            skip_damage(c, proc, stream, (uint64_t)(end - stopped), STROBE_LOSS_DAMAGED);
+            stream->pos = segment->base_pos + segment->n_words;
+            return true;
+        }
+        if (strobe_encode_is_full(&c->enc)) {
+            end_part(c, proc, stream, *from);
+            strobe_collector_flush_events(c);
+            *from = stream->pos;
+            begin_part(c, proc, stream, stream->pos);
+            continue;
+        }
+        uint64_t skip = proc->dead ? unfinished_words(stopped, end) : 0;
+        if (!skip)
+            return false;
+        skip_damage(c, proc, stream, 1, STROBE_LOSS_UNFINISHED);
+        stream->pos += skip;
+    }
+}
+
+uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *proc,
+                                struct strobe_stream_state *stream)
+{
+    uint64_t before = c->n_taken_events, from = stream->pos;
+    if (!stream->n_segments)
+        return 0;
+    /* a stream whose one segment has nothing new costs one load */
+    const struct strobe_segment *head = &stream->segments[0];
+    if (stream->n_segments == 1 && stream->pos >= head->base_pos && stream->epoch_known &&
+        stream->pos < head->base_pos + head->n_words && !proc->dead && !stream->ended &&
+        !load(strobe_ring_words(&proc->ring, head) + (stream->pos - head->base_pos)))
+        return 0;
+    if (strobe_encode_is_full(&c->enc))
+        strobe_collector_flush_events(c);
+    begin_part(c, proc, stream, from);
+    while (stream->n_segments) {
+        struct strobe_segment segment = stream->segments[0];
+        uint64_t segment_end = segment.base_pos + segment.n_words;
+        if (segment.base_pos > stream->pos) { /* one is missing: the process lied, or it is still to be found */
+            if (!proc->dead && segment.base_pos - stream->pos > 1 && stream->n_segments < 4)
+                break;
+            end_part(c, proc, stream, from);
+            skip_damage(c, proc, stream, segment.base_pos - stream->pos, STROBE_LOSS_DAMAGED);
+            from = stream->pos = segment.base_pos;
+            begin_part(c, proc, stream, from);
+        }
+        bool consumed = stream->pos >= segment_end || drain_segment(c, proc, stream, &segment, &from);
+        if (!consumed && proc->dead && stream->n_segments > 1) { /* killed in the middle of a record */
+            skip_damage(c, proc, stream, 1, STROBE_LOSS_UNFINISHED);
+            stream->pos = segment_end;
+            consumed = true;
+        }
+        if (!consumed && !stream->ended)
+            break;
+        if (!consumed && stream->n_segments > 1)
+            break;
+        drop_first_segment(stream);
+        strobe_collector_pend(c, proc, &segment, false);
+    }
+    end_part(c, proc, stream, from);
+    return c->n_taken_events - before;
+}
+
+/* ---- the meta stream ---- */
+
+/* The zone whose length triggers: remember its ids, so that no name is looked up later. */
+static void learn_trigger(struct strobe_collector *c, struct strobe_proc *proc, const uint8_t *fields,
+                          size_t n_bytes)
+{
+    struct strobe_bytes in = strobe_bytes_over(fields, n_bytes);
+    uint64_t id = strobe_get_varint(&in), n_name = 0;
+    const uint8_t *name = NULL;
+    strobe_get_varint(&in);
+    strobe_get_varint(&in);
+    for (int i = 0; i < 3; i++) { /* function, file, name */
+        n_name = strobe_get_varint(&in);
+        name = strobe_get_bytes(&in, n_name);
+    }
+    if (!name || n_name != strlen(c->trigger_zone) || memcmp(name, c->trigger_zone, n_name))
+        return;
+    if (c->n_trigger_locs < sizeof c->trigger_locs / sizeof c->trigger_locs[0])
+        c->trigger_locs[c->n_trigger_locs++] = (struct trigger_loc){proc->id, id};
+}
+
+static void keep_record(struct strobe_collector *c, struct strobe_proc *proc, uint32_t kind,
+                        const uint8_t *fields, size_t n_bytes)
+{
+    strobe_records_begin(&c->records, kind);
+    if (kind >= STROBE_META_PROCESS)
+        strobe_records_u(&c->records, proc->id);
+    strobe_records_raw(&c->records, fields, n_bytes);
+    strobe_records_end(&c->records);
+    if (kind == STROBE_META_LOC && c->trigger_ticks)
+        learn_trigger(c, proc, fields, n_bytes);
+}
+
+/* One meta record. Words taken, 0 for nonsense. */
+static uint32_t take_meta(struct strobe_collector *c, struct strobe_proc *proc, const uint64_t *at,
+                          uint64_t word, uint64_t left)
+{
+    uint64_t copy[STROBE_META_WORDS_MAX];
+    uint8_t fields[FIELD_BYTES + 2 * STROBE_META_WORDS_MAX];
+    uint32_t kind = (uint32_t)(word >> 48) & 0xfff;
+    if (word >> 60 != STROBE_WORD_RECORD >> 60) {
+        uint32_t n = (uint32_t)(word >> 32) & 0xffff;
+        return word >> 56 == STROBE_WORD_PAD >> 56 && n <= left ? n : 0;
+    }
+    uint32_t n = copy_record(at, word, left, copy);
+    const char *letters = kind == STROBE_KIND_STR_PIECE ? "s"
+                          : kind < STROBE_META_COUNT    ? meta_fields[kind]
+                                                        : NULL;
+    if (!n || !letters)
+        return 0;
+    int n_bytes = convert_fields(letters, copy + 1, n - 1, fields);
+    if (n_bytes < 0)
+        return 0;
+    keep_record(c, proc, kind, fields, (size_t)n_bytes);
+    return n;
+}
+
+void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    struct strobe_stream_state *meta = &proc->meta;
+    while (meta->n_segments) {
+        struct strobe_segment segment = meta->segments[0];
+        const uint64_t *words = strobe_ring_words(&proc->ring, &segment);
+        uint64_t end = segment.base_pos + segment.n_words;
+        if (segment.base_pos > meta->pos) {
+            if (!proc->dead && meta->n_segments < 4)
+                return;
+            skip_damage(c, proc, meta, segment.base_pos - meta->pos, STROBE_LOSS_DAMAGED);
+            meta->pos = segment.base_pos;
+        }
+        while (meta->pos < end) {
+            const uint64_t *at = words + (meta->pos - segment.base_pos);
+            uint64_t word = load(at);
+            if (!word)
+                break;
+            uint32_t n = take_meta(c, proc, at, word, end - meta->pos);
+            proc->meta_dirty = true;
+            if (!n) {
+                skip_damage(c, proc, meta, end - meta->pos, STROBE_LOSS_DAMAGED);
+                meta->pos = end;
+                break;
+            }
+            meta->pos += n;
+            if (c->records.n_bytes > STROBE_SIDE_BYTES)
+                strobe_collector_flush_records(c);
+            if (c->records.n_bytes > STROBE_SIDE_BYTES)
+                return; /* the disk is full: names wait in the ring */
+        }
+        if (meta->pos < end && !(proc->dead && meta->n_segments > 1))
+            return;
+        meta->pos = meta->pos < end ? end : meta->pos;
+        drop_first_segment(meta);
+        strobe_collector_pend(c, proc, &segment, true);
+    }
+}

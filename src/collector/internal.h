@@ -1,0 +1,132 @@
+/* internal.h - what the collector's files share.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_COLLECTOR_INTERNAL_H
+#define STROBE_COLLECTOR_INTERNAL_H
+
+#include <pthread.h>
+
+#include "collector/collector.h"
+
+/* One thread's stream, between the ring and the file. */
+struct strobe_stream_state {
+    uint64_t id; /* track number in its process */
+    struct strobe_track track;
+    uint64_t pos; /* next word to take */
+    uint64_t prev_tick;
+    uint32_t epoch;
+    bool epoch_known;
+    bool ended;       /* its slot says so, or its process is dead */
+    bool slot_seen;
+    struct strobe_segment *segments; /* owned: by base_pos */
+    uint32_t n_segments, cap_segments;
+    uint64_t lost_seen[STROBE_LOSS_IN_SLOT];
+    uint64_t lost_tick; /* up to which losses were told */
+    uint64_t waited_seen;
+};
+
+struct strobe_proc {
+    struct strobe_ring ring;
+    char name[96]; /* of its pool file */
+    uint32_t id;
+    int pidfd;
+    bool open;      /* the ring is mapped */
+    bool gone;      /* drained for good */
+    bool dead;      /* its image no longer runs */
+    bool attached;  /* it ran before this recorder came */
+    bool resumed;   /* the file knows it from before (recovery) */
+    bool meta_dirty;
+    uint64_t meta_pos_stored;
+    uint64_t lost_threads_seen;
+    uint64_t n_damaged;
+    int how, value; /* how it ended: 0 not known, 1 exit status, 2 signal */
+    struct strobe_stream_state meta;
+    struct strobe_stream_state **streams; /* owned: hash by id, n_slots entries */
+    uint32_t n_streams, n_slots;
+    uint64_t next_slot_scan_ns, next_alive_check_ns;
+};
+
+struct give_back {
+    struct strobe_proc *proc;
+    struct strobe_segment segment;
+};
+
+struct strobe_collector {
+    struct strobe_file_writer *writer; /* borrowed */
+    char dir[STROBE_PATH_MAX];
+    uint32_t policy, stack_depth, only_pid;
+    uint64_t max_file_bytes;
+    bool ledger_used;
+    bool post_mortem, stopping, triggered, file_full, disk_failed;
+    struct trigger_loc {
+        uint32_t proc;
+        uint64_t loc;
+    } trigger_locs[64];
+    uint32_t n_trigger_locs;
+    char trigger_zone[128];
+    uint64_t trigger_ns, trigger_ticks;
+    int inotify;
+    bool dir_changed;
+    struct strobe_encoder enc;
+    struct strobe_records records;  /* to be written */
+    struct loss *losses;            /* owned: not in the file yet, one per process, track and cause */
+    uint32_t n_losses, cap_losses;
+    struct strobe_records loss_records; /* scratch */
+    struct give_back *pending;      /* owned: of the block under construction */
+    uint32_t n_pending, cap_pending;
+    struct give_back *meta_pending; /* owned: of the records under construction */
+    uint32_t n_meta_pending, cap_meta_pending;
+    struct part_note *parts;        /* owned: parts of the block under construction */
+    uint32_t n_parts, cap_parts;
+    struct strobe_proc **procs; /* owned */
+    uint32_t n_procs, cap_procs;
+    uint32_t next_proc_id;
+    pthread_mutex_t procs_lock; /* held while the list changes; strobe_collector_beat reads it */
+    uint64_t beat;
+    uint64_t n_taken_events;
+    uint64_t lost_total;
+    uint64_t waited_ns;
+    uint64_t next_records_flush_ns, block_started_ns, next_dir_scan_ns;
+    uint64_t sync_tick, sync_mono;  /* first sync point */
+    uint64_t last_sync_tick, last_sync_mono;
+    uint32_t clock;
+};
+
+struct loss {
+    uint32_t proc, cause;
+    uint64_t track, count, first, last;
+};
+
+/* A part of the block under construction, so that a lost block can be told track by track. */
+struct part_note {
+    uint32_t proc;
+    uint64_t track;
+    uint64_t n_events, first_tick, last_tick;
+};
+
+uint64_t strobe_collector_mono_ns(void);
+
+/* process.c: the session's folder, joining and leaving */
+void strobe_collector_find_processes(struct strobe_collector *c);
+struct strobe_stream_state *strobe_collector_stream(struct strobe_proc *proc, uint64_t id);
+void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc);
+void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc *proc);
+void strobe_collector_describe_modules(struct strobe_collector *c, struct strobe_proc *proc);
+void strobe_collector_free_proc(struct strobe_proc *proc);
+void strobe_collector_drop_stream(struct strobe_proc *proc, struct strobe_stream_state *stream);
+void strobe_collector_add_segment(void *context, const struct strobe_segment *segment);
+
+/* drain.c: words to events */
+uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *proc,
+                                struct strobe_stream_state *stream);
+void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc *proc);
+
+/* store.c: blocks to the file, segments back to their process */
+void strobe_collector_flush_events(struct strobe_collector *c);
+void strobe_collector_flush_records(struct strobe_collector *c);
+void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track, uint32_t cause,
+                           uint64_t count, uint64_t first, uint64_t last);
+bool strobe_collector_pend(struct strobe_collector *c, struct strobe_proc *proc,
+                           const struct strobe_segment *segment, bool meta);
+void strobe_collector_note_part(struct strobe_collector *c, uint32_t proc, uint64_t track,
+                                uint64_t n_events, uint64_t first, uint64_t last);
+
+#endif

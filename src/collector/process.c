@@ -1,0 +1,390 @@
+/* process.c - the processes of a session: how they are found, what their slots say, when they are over.
+ * SPDX-License-Identifier: MIT */
+#include "collector/internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- streams ---- */
+
+static uint32_t slot_of(const struct strobe_proc *proc, uint64_t id)
+{
+    return (uint32_t)((id * 0x9e3779b97f4a7c15ull) >> 32) & (proc->n_slots - 1);
+}
+
+static void place(struct strobe_proc *proc, struct strobe_stream_state *stream)
+{
+    uint32_t i = slot_of(proc, stream->id);
+    while (proc->streams[i])
+        i = (i + 1) & (proc->n_slots - 1);
+    proc->streams[i] = stream;
+}
+
+static bool grow_table(struct strobe_proc *proc)
+{
+    struct strobe_stream_state **old = proc->streams;
+    uint32_t n_old = proc->n_slots, n = n_old ? 2 * n_old : 16;
+    struct strobe_stream_state **table = calloc(n, sizeof *table);
+    if (!table)
+        return false;
+    proc->streams = table;
+    proc->n_slots = n;
+    for (uint32_t i = 0; i < n_old; i++)
+        if (old[i])
+            place(proc, old[i]);
+    free(old);
+    return true;
+}
+
+struct strobe_stream_state *strobe_collector_stream(struct strobe_proc *proc, uint64_t id)
+{
+    if (id == STROBE_META_TRACK)
+        return &proc->meta;
+    if (proc->n_slots)
+        for (uint32_t i = slot_of(proc, id); proc->streams[i]; i = (i + 1) & (proc->n_slots - 1))
+            if (proc->streams[i]->id == id)
+                return proc->streams[i];
+    if (2 * proc->n_streams >= proc->n_slots && !grow_table(proc))
+        return NULL;
+    struct strobe_stream_state *stream = calloc(1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    stream->id = id;
+    place(proc, stream);
+    proc->n_streams++;
+    return stream;
+}
+
+static void free_stream(struct strobe_stream_state *stream)
+{
+    strobe_track_free(&stream->track);
+    free(stream->segments);
+}
+
+/* Take a stream that is over out of the table; those behind it move up. */
+void strobe_collector_drop_stream(struct strobe_proc *proc, struct strobe_stream_state *stream)
+{
+    uint32_t mask = proc->n_slots - 1, i = slot_of(proc, stream->id);
+    while (proc->streams[i] != stream)
+        i = (i + 1) & mask;
+    proc->streams[i] = NULL;
+    proc->n_streams--;
+    for (i = (i + 1) & mask; proc->streams[i]; i = (i + 1) & mask) {
+        struct strobe_stream_state *moved = proc->streams[i];
+        proc->streams[i] = NULL;
+        place(proc, moved);
+    }
+    free_stream(stream);
+    free(stream);
+}
+
+/* A segment was found: put it into its stream's list, in the order of positions. */
+void strobe_collector_add_segment(void *context, const struct strobe_segment *segment)
+{
+    struct strobe_proc *proc = context;
+    struct strobe_stream_state *stream = strobe_collector_stream(proc, segment->track);
+    if (!stream)
+        return;
+    if (stream->n_segments == stream->cap_segments) {
+        uint32_t cap = stream->cap_segments ? 2 * stream->cap_segments : 4;
+        struct strobe_segment *more = realloc(stream->segments, cap * sizeof *more);
+        if (!more)
+            return;
+        stream->segments = more;
+        stream->cap_segments = cap;
+    }
+    uint32_t i = stream->n_segments++;
+    while (i > 0 && stream->segments[i - 1].base_pos > segment->base_pos) {
+        stream->segments[i] = stream->segments[i - 1];
+        i--;
+    }
+    stream->segments[i] = *segment;
+    if (i == 0)
+        stream->epoch_known = false;
+}
+
+/* ---- slots ---- */
+
+static void read_losses(struct strobe_collector *c, struct strobe_proc *proc,
+                        struct strobe_stream_state *stream, const struct strobe_slot *slot)
+{
+    for (uint32_t cause = 0; cause < STROBE_LOSS_IN_SLOT; cause++) {
+        uint64_t n = __atomic_load_n(&slot->n_dropped[cause], __ATOMIC_ACQUIRE);
+        if (n <= stream->lost_seen[cause])
+            continue;
+        uint64_t first = stream->lost_tick ? stream->lost_tick : slot->drop_first_tick;
+        strobe_collector_lose(c, proc->id, stream->id, cause, n - stream->lost_seen[cause], first,
+                              slot->drop_last_tick);
+        stream->lost_seen[cause] = n;
+        stream->lost_tick = slot->drop_last_tick;
+    }
+    uint64_t waited = slot->waited_ns;
+    if (waited > stream->waited_seen && waited < 1ull << 50)
+        c->waited_ns += waited - stream->waited_seen;
+    stream->waited_seen = waited;
+}
+
+/* A thread that was there before this recorder is only known by its slot. */
+static void describe_thread(struct strobe_collector *c, struct strobe_proc *proc,
+                            const struct strobe_slot *slot, uint64_t track)
+{
+    char path[64], name[32] = "";
+    snprintf(path, sizeof path, "/proc/%u/task/%u/comm", proc->ring.pid, slot->tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, name, sizeof name - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n > 0 && name[n - 1] == '\n')
+        n--;
+    strobe_records_begin(&c->records, STROBE_META_THREAD);
+    strobe_records_u(&c->records, proc->id);
+    strobe_records_u(&c->records, track);
+    strobe_records_u(&c->records, slot->tid);
+    strobe_records_u(&c->records, c->last_sync_tick);
+    strobe_records_s(&c->records, name, n > 0 ? (size_t)n : 0);
+    strobe_records_end(&c->records);
+}
+
+static bool thread_is_gone(const struct strobe_proc *proc, uint32_t tid)
+{
+    return syscall(SYS_tgkill, proc->ring.pid, tid, 0) < 0 && errno == ESRCH;
+}
+
+/* The thread is over: its words are drained, then its slot is free again. */
+static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
+                        struct strobe_stream_state *stream, struct strobe_slot *slot)
+{
+    stream->ended = true;
+    strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
+    strobe_collector_drain(c, proc, stream);
+    if (stream->n_segments)
+        return; /* something is odd with it; tried again */
+    uint64_t numbers[] = {proc->id, stream->id, stream->prev_tick};
+    strobe_records_numbers(&c->records, STROBE_FACT_THREAD_END, numbers, 3);
+    /* its events may still be in the block under construction, which has a pointer to its state only while a
+     * part is open: the state can go */
+    strobe_collector_drop_stream(proc, stream);
+    if (!proc->dead) {
+        memset((char *)slot + 8, 0, sizeof *slot - 8);
+        __atomic_store_n(&slot->state, STROBE_SLOT_FREE, __ATOMIC_RELEASE);
+    }
+}
+
+void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    bool look_for_gone = c->beat % 64 == 0;
+    struct strobe_slot *slot;
+    for (uint32_t i = 0; (slot = strobe_ring_slot(&proc->ring, i)); i++) {
+        uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+        uint64_t track = slot->track;
+        if (state == STROBE_SLOT_FREE || track == 0 || track >= 1ull << 60)
+            continue;
+        struct strobe_stream_state *stream = strobe_collector_stream(proc, track);
+        if (!stream)
+            continue;
+        read_losses(c, proc, stream, slot);
+        if (!stream->slot_seen) {
+            stream->slot_seen = true;
+            strobe_file_totals(c->writer)->n_threads++;
+            if (proc->attached)
+                describe_thread(c, proc, slot, track);
+        }
+        if (state == STROBE_SLOT_ENDED || proc->dead ||
+            (look_for_gone && thread_is_gone(proc, slot->tid)))
+            finish_slot(c, proc, stream, slot);
+    }
+    uint64_t lost = proc->ring.control->n_lost_threads;
+    if (lost > proc->lost_threads_seen)
+        strobe_collector_lose(c, proc->id, 0, STROBE_LOSS_UNNAMED, lost - proc->lost_threads_seen,
+                              proc->ring.control->lost_first_tick, proc->ring.control->lost_last_tick);
+    proc->lost_threads_seen = lost;
+}
+
+/* ---- finding ---- */
+
+static bool is_known(const struct strobe_collector *c, const char *name)
+{
+    for (uint32_t i = 0; i < c->n_procs; i++)
+        if (!strcmp(c->procs[i]->name, name))
+            return true;
+    return false;
+}
+
+static struct strobe_proc *new_proc(struct strobe_collector *c, const char *name)
+{
+    if (c->n_procs == c->cap_procs) {
+        uint32_t cap = c->cap_procs ? 2 * c->cap_procs : 16;
+        pthread_mutex_lock(&c->procs_lock);
+        struct strobe_proc **more = realloc(c->procs, cap * sizeof *more);
+        if (more) {
+            c->procs = more;
+            c->cap_procs = cap;
+        }
+        pthread_mutex_unlock(&c->procs_lock);
+        if (!more)
+            return NULL;
+    }
+    struct strobe_proc *proc = calloc(1, sizeof *proc);
+    if (!proc)
+        return NULL;
+    snprintf(proc->name, sizeof proc->name, "%s", name);
+    proc->pidfd = -1;
+    proc->ring.fd = -1;
+    proc->id = c->next_proc_id++;
+    return proc;
+}
+
+static void publish_proc(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    pthread_mutex_lock(&c->procs_lock);
+    c->procs[c->n_procs++] = proc;
+    pthread_mutex_unlock(&c->procs_lock);
+}
+
+static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    struct strobe_control *control = proc->ring.control;
+    proc->open = true;
+    c->clock = proc->ring.clock;
+    proc->pidfd = (int)syscall(SYS_pidfd_open, proc->ring.pid, 0);
+    proc->attached = !__atomic_load_n(&control->active, __ATOMIC_ACQUIRE);
+    proc->dead = c->post_mortem || !strobe_ring_is_alive(&proc->ring, proc->name);
+    proc->meta_dirty = true; /* its name has to be in the file */
+    if (!proc->dead && !c->stopping)
+        strobe_ring_attach(&proc->ring, c->policy, c->stack_depth);
+    if (!proc->resumed)
+        strobe_file_totals(c->writer)->n_procs++;
+    if (!proc->dead)
+        strobe_collector_describe_modules(c, proc);
+}
+
+static void refuse(struct strobe_collector *c, struct strobe_proc *proc, enum strobe_err err)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "%s: not recorded: its client library is %s; update strobe, or rebuild the program with this "
+             "version",
+             proc->name, err == STROBE_ERR_VERSION ? "newer than this recorder" : "of another layout");
+    strobe_collector_note(c, proc->id, text);
+    proc->gone = true;
+    publish_proc(c, proc);
+}
+
+/* One file of the folder. False: it is still being made, look again. */
+static bool consider(struct strobe_collector *c, const char *name)
+{
+    size_t n = strlen(name);
+    if (n < 6 || n >= 96 || strcmp(name + n - 5, ".pool") || is_known(c, name))
+        return true;
+    if (c->only_pid && (uint32_t)atoi(name) != c->only_pid)
+        return true;
+    struct strobe_proc *proc = new_proc(c, name);
+    if (!proc)
+        return false;
+    enum strobe_err err = strobe_ring_open(c->dir, name, &proc->ring);
+    if (err == STROBE_ERR_VERSION || err == STROBE_ERR_CORRUPT) {
+        refuse(c, proc, err);
+        return true;
+    }
+    if (err) {
+        c->next_proc_id--;
+        free(proc);
+        return err != STROBE_ERR_FORMAT;
+    }
+    join_proc(c, proc);
+    publish_proc(c, proc);
+    return true;
+}
+
+void strobe_collector_find_processes(struct strobe_collector *c)
+{
+    char events[4096];
+    uint64_t now = strobe_collector_mono_ns();
+    bool news = c->dir_changed || now >= c->next_dir_scan_ns;
+    while (c->inotify >= 0 && read(c->inotify, events, sizeof events) > 0)
+        news = true;
+    if (!news)
+        return;
+    c->next_dir_scan_ns = now + (c->inotify >= 0 ? 1000000000ull : 20000000ull);
+    c->dir_changed = false;
+    DIR *dir = opendir(c->dir);
+    if (!dir)
+        return;
+    struct dirent *entry;
+    while ((entry = readdir(dir)))
+        if (!consider(c, entry->d_name))
+            c->dir_changed = true;
+    closedir(dir);
+}
+
+/* ---- dying ---- */
+
+/* struct pidfd_info of recent kernels: the exit code even of a process that others reaped. */
+struct pidfd_info_v1 {
+    uint64_t mask, cgroupid;
+    uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid, fsgid;
+    int32_t exit_code;
+    uint32_t rest[8];
+};
+
+static void learn_exit_status(struct strobe_proc *proc)
+{
+    struct pidfd_info_v1 info = {.mask = 1u << 3};
+    if (proc->how || proc->pidfd < 0 || ioctl(proc->pidfd, _IOWR(0xff, 11, struct pidfd_info_v1), &info) < 0 ||
+        !(info.mask & (1u << 3)))
+        return;
+    proc->how = WIFSIGNALED(info.exit_code) ? 2 : 1;
+    proc->value = WIFSIGNALED(info.exit_code) ? WTERMSIG(info.exit_code) : WEXITSTATUS(info.exit_code);
+}
+
+void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    uint64_t now = strobe_collector_mono_ns();
+    struct pollfd wait = {.fd = proc->pidfd, .events = POLLIN};
+    if (proc->dead || now < proc->next_alive_check_ns)
+        return;
+    proc->next_alive_check_ns = now + 20000000ull;
+    (void)c;
+    if (proc->pidfd >= 0 && poll(&wait, 1, 0) == 0) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; /* the pid lives; does the image? */
+        if (!fcntl(proc->ring.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK)
+            return;
+        if (strobe_ring_is_alive(&proc->ring, proc->name)) {
+            proc->next_alive_check_ns = now + 500000000ull;
+            return;
+        }
+    } else if (proc->pidfd < 0 && strobe_ring_is_alive(&proc->ring, proc->name)) {
+        return;
+    }
+    proc->dead = true;
+    learn_exit_status(proc);
+}
+
+void strobe_collector_free_proc(struct strobe_proc *proc)
+{
+    for (uint32_t i = 0; i < proc->n_slots; i++)
+        if (proc->streams[i]) {
+            free_stream(proc->streams[i]);
+            free(proc->streams[i]);
+        }
+    free(proc->streams);
+    free_stream(&proc->meta);
+    if (proc->pidfd >= 0)
+        close(proc->pidfd);
+    if (proc->open)
+        strobe_ring_close(&proc->ring);
+    proc->streams = NULL;
+    proc->n_slots = proc->n_streams = 0;
+    proc->pidfd = -1;
+    proc->open = false;
+}

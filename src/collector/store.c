@@ -1,0 +1,181 @@
+/* store.c - blocks to the file, then segments back to their processes: in this order, so that nothing is ever
+ * only in the recorder's memory.
+ *
+ * A block that can't be written is counted, part by part, and its segments go back all the same: a full disk must
+ * not stop the program. The count itself is kept until a block takes it, at last in the space that
+ * was reserved when the file was made.  SPDX-License-Identifier: MIT */
+#include "collector/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for one more entry of `size` bytes, or false. */
+static bool grow(void *list, uint32_t n, uint32_t *cap, size_t size)
+{
+    if (n < *cap)
+        return true;
+    uint32_t more = *cap ? 2 * *cap : 64;
+    void *bigger = realloc(*(void **)list, more * size);
+    if (!bigger)
+        return false;
+    *(void **)list = bigger;
+    *cap = more;
+    return true;
+}
+
+void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track, uint32_t cause,
+                           uint64_t count, uint64_t first, uint64_t last)
+{
+    if (!count)
+        return;
+    c->lost_total += count;
+    strobe_file_totals(c->writer)->lost[cause] += count;
+    for (uint32_t i = c->n_losses; i-- > 0;) {
+        struct loss *loss = &c->losses[i];
+        if (loss->proc != proc || loss->track != track || loss->cause != cause)
+            continue;
+        loss->count += count;
+        loss->first = first < loss->first ? first : loss->first;
+        loss->last = last > loss->last ? last : loss->last;
+        return;
+    }
+    if (grow(&c->losses, c->n_losses, &c->cap_losses, sizeof *c->losses))
+        c->losses[c->n_losses++] = (struct loss){proc, cause, track, count, first, last};
+    else if (c->n_losses) /* no memory: at least the number stays right */
+        c->losses[c->n_losses - 1].count += count;
+}
+
+void strobe_collector_note_part(struct strobe_collector *c, uint32_t proc, uint64_t track,
+                                uint64_t n_events, uint64_t first, uint64_t last)
+{
+    if (n_events && grow(&c->parts, c->n_parts, &c->cap_parts, sizeof *c->parts))
+        c->parts[c->n_parts++] = (struct part_note){proc, track, n_events, first, last};
+}
+
+bool strobe_collector_pend(struct strobe_collector *c, struct strobe_proc *proc,
+                           const struct strobe_segment *segment, bool meta)
+{
+    struct give_back entry = {proc, *segment};
+    if (meta) {
+        if (!grow(&c->meta_pending, c->n_meta_pending, &c->cap_meta_pending, sizeof entry))
+            return false;
+        c->meta_pending[c->n_meta_pending++] = entry;
+        return true;
+    }
+    if (!grow(&c->pending, c->n_pending, &c->cap_pending, sizeof entry))
+        return false;
+    c->pending[c->n_pending++] = entry;
+    return true;
+}
+
+/* Segments whose words are in the file (or counted as lost) go back. */
+static void give_back(struct give_back *list, uint32_t *n)
+{
+    for (uint32_t i = 0; i < *n; i++) {
+        struct strobe_proc *proc = list[i].proc;
+        strobe_ring_give_back(&proc->ring, &list[i].segment);
+        if (i + 1 == *n || list[i + 1].proc != proc)
+            strobe_ring_wake(&proc->ring);
+    }
+    *n = 0;
+}
+
+void strobe_collector_flush_events(struct strobe_collector *c)
+{
+    struct strobe_encoder *enc = &c->enc;
+    enum strobe_err err = STROBE_OK;
+    if (!enc->n_parts && !c->n_pending)
+        return;
+    if (c->max_file_bytes && strobe_file_totals(c->writer)->n_bytes >= c->max_file_bytes)
+        c->file_full = true;
+    uint32_t cause = c->file_full ? STROBE_LOSS_FILE_LIMIT : STROBE_LOSS_DISK;
+    if (!c->file_full)
+        err = strobe_file_put_events(c->writer, enc);
+    if (c->file_full || err) {
+        c->disk_failed |= err != STROBE_OK;
+        for (uint32_t i = 0; i < c->n_parts; i++)
+            strobe_collector_lose(c, c->parts[i].proc, c->parts[i].track, cause, c->parts[i].n_events,
+                                  c->parts[i].first_tick, c->parts[i].last_tick);
+        strobe_encode_reset(enc);
+    }
+    c->n_parts = 0;
+    give_back(c->pending, &c->n_pending);
+}
+
+static void loss_record(struct strobe_records *records, const struct loss *loss)
+{
+    uint64_t numbers[] = {loss->proc, loss->track, loss->cause, loss->count, loss->first, loss->last};
+    strobe_records_numbers(records, STROBE_FACT_LOSS, numbers, 6);
+    strobe_records_tick(records, loss->last);
+}
+
+/* The losses in the reserved area: one by one while they fit, then summed by cause. */
+static void keep_in_ledger(struct strobe_collector *c)
+{
+    struct strobe_records *records = &c->loss_records;
+    struct loss rest[STROBE_LOSS_COUNT] = {{0}};
+    strobe_records_reset(records);
+    for (uint32_t i = 0; i < c->n_losses; i++) {
+        const struct loss *loss = &c->losses[i];
+        if (records->n_bytes < STROBE_FILE_LEDGER_SLOT - 2048) {
+            loss_record(records, loss);
+            continue;
+        }
+        struct loss *sum = &rest[loss->cause];
+        sum->cause = loss->cause;
+        sum->first = !sum->count || loss->first < sum->first ? loss->first : sum->first;
+        sum->last = loss->last > sum->last ? loss->last : sum->last;
+        sum->count += loss->count;
+    }
+    for (int i = 0; i < STROBE_LOSS_COUNT; i++)
+        if (rest[i].count)
+            loss_record(records, &rest[i]);
+    strobe_file_put_ledger(c->writer, records);
+}
+
+static void flush_losses(struct strobe_collector *c)
+{
+    struct strobe_records *records = &c->loss_records;
+    if (!c->n_losses)
+        return;
+    strobe_records_reset(records);
+    for (uint32_t i = 0; i < c->n_losses; i++)
+        loss_record(records, &c->losses[i]);
+    if (!strobe_file_put_records(c->writer, records)) {
+        if (c->ledger_used) { /* what stood there is in a block now */
+            strobe_records_reset(records);
+            strobe_file_put_ledger(c->writer, records);
+            c->ledger_used = false;
+        }
+        c->n_losses = 0;
+        return;
+    }
+    keep_in_ledger(c);
+    c->ledger_used = true;
+}
+
+void strobe_collector_flush_records(struct strobe_collector *c)
+{
+    for (uint32_t i = 0; i < c->n_procs; i++) {
+        struct strobe_proc *proc = c->procs[i];
+        if (!proc->meta_dirty)
+            continue;
+        strobe_records_begin(&c->records, STROBE_FACT_POOL);
+        strobe_records_u(&c->records, proc->id);
+        strobe_records_s(&c->records, proc->name, strlen(proc->name));
+        strobe_records_u(&c->records, proc->meta.pos);
+        strobe_records_end(&c->records);
+        proc->meta_dirty = false;
+    }
+    if (c->records.failed) { /* no memory: start over, the names in it are lost to the file */
+        strobe_collector_lose(c, 0, 0, STROBE_LOSS_UNNAMED, c->records.n_records, c->last_sync_tick,
+                              c->last_sync_tick);
+        strobe_records_reset(&c->records);
+    }
+    enum strobe_err err = strobe_file_put_records(c->writer, &c->records);
+    if (!err)
+        give_back(c->meta_pending, &c->n_meta_pending);
+    else
+        c->disk_failed = true;
+    flush_losses(c);
+}

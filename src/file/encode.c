@@ -1,0 +1,558 @@
+/* encode.c - events to columns, and their summaries on the way.
+ *
+ * Per event there are three byte stores (symbol, two bytes of the time difference); what does not fit goes to
+ * the side streams. A zone that ends is paired here once: its sums, its histogram bucket and its level-of-detail
+ * bucket are all that is kept of the pairing, the file itself has begin and end in the order they came.
+ *
+ * The level of detail starts fine and is halved whenever its 128 buckets run out: buckets are cut at powers of
+ * two, so adding neighbours is exact.  SPDX-License-Identifier: MIT */
+#include "file/encode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BIG_BYTES = STROBE_BLOCK_EVENTS_MAX * STROBE_VARINT_MAX };
+
+enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
+{
+    memset(enc, 0, sizeof *enc);
+    enc->sym = malloc(STROBE_BLOCK_EVENTS_MAX);
+    enc->lo = malloc(STROBE_BLOCK_EVENTS_MAX);
+    enc->hi = malloc(STROBE_BLOCK_EVENTS_MAX);
+    enc->big = malloc(BIG_BYTES);
+    enc->side = malloc(STROBE_SIDE_BYTES);
+    enc->cap_head = 1 << 16;
+    enc->head = malloc(enc->cap_head);
+    enc->locs = malloc(STROBE_BLOCK_EVENTS_MAX * sizeof *enc->locs);
+    enc->dict = calloc(STROBE_DICT_SIZE, sizeof *enc->dict);
+    enc->cap_listed = 1024;
+    enc->listed = malloc(enc->cap_listed * sizeof *enc->listed);
+    enc->sums = calloc(STROBE_STAT_LOCS, sizeof *enc->sums);
+    enc->histograms = calloc((size_t)STROBE_STAT_LOCS * STROBE_HIST_BUCKETS, sizeof(uint32_t));
+    enc->lod = calloc(STROBE_LOD_DEPTHS, sizeof *enc->lod);
+    if (!enc->sym || !enc->lo || !enc->hi || !enc->big || !enc->side || !enc->head || !enc->locs ||
+        !enc->dict || !enc->listed || !enc->sums || !enc->histograms || !enc->lod) {
+        strobe_encode_free(enc);
+        return STROBE_ERR_NOMEM;
+    }
+    for (int i = 0; i < STROBE_STAT_LOCS; i++)
+        enc->sums[i].histogram = enc->histograms + (size_t)i * STROBE_HIST_BUCKETS;
+    strobe_encode_reset(enc);
+    return STROBE_OK;
+}
+
+void strobe_encode_free(struct strobe_encoder *enc)
+{
+    free(enc->sym);
+    free(enc->lo);
+    free(enc->hi);
+    free(enc->big);
+    free(enc->side);
+    free(enc->head);
+    free(enc->locs);
+    free(enc->dict);
+    free(enc->listed);
+    free(enc->sums);
+    free(enc->histograms);
+    free(enc->lod);
+    memset(enc, 0, sizeof *enc);
+}
+
+void strobe_track_free(struct strobe_track *track)
+{
+    free(track->stack);
+    memset(track, 0, sizeof *track);
+}
+
+void strobe_encode_reset(struct strobe_encoder *enc)
+{
+    enc->big_at = enc->big;
+    enc->side_at = enc->side;
+    enc->n_events = 0;
+    enc->n_parts = 0;
+    enc->n_zones = 0;
+    enc->n_head = 0;
+    enc->tick_min = ~0ull;
+    enc->tick_max = 0;
+    enc->failed = false;
+    enc->track = NULL;
+    memset(enc->by_kind, 0, sizeof enc->by_kind);
+}
+
+/* ---- the head: varints in a growing buffer ---- */
+
+static bool head_room(struct strobe_encoder *enc, size_t n)
+{
+    if (enc->n_head + n <= enc->cap_head)
+        return true;
+    size_t cap = 2 * (enc->cap_head + n);
+    uint8_t *head = realloc(enc->head, cap);
+    if (!head) {
+        enc->failed = true;
+        return false;
+    }
+    enc->head = head;
+    enc->cap_head = cap;
+    return true;
+}
+
+static void put(struct strobe_encoder *enc, uint64_t value)
+{
+    if (head_room(enc, STROBE_VARINT_MAX))
+        enc->n_head = (size_t)(strobe_varint_put(enc->head + enc->n_head, value) - enc->head);
+}
+
+/* ---- level of detail ---- */
+
+static void merge_bucket(struct strobe_lod_bucket *into, const struct strobe_lod_bucket *from)
+{
+    into->count += from->count;
+    into->busy += from->busy;
+    if (from->loc && (!into->loc || from->longest > into->longest ||
+                      (from->longest == into->longest && from->loc < into->loc))) {
+        into->longest = from->longest;
+        into->loc = from->loc;
+    }
+}
+
+/* Halve the resolution: neighbours are added. */
+static void coarsen(struct strobe_encoder *enc)
+{
+    uint64_t new_base = enc->lod_base >> 1;
+    uint32_t new_used = enc->lod_used ? (uint32_t)(((enc->lod_base + enc->lod_used - 1) >> 1) - new_base) + 1 : 0;
+    for (uint32_t d = 0; d < enc->lod_depths; d++) {
+        struct strobe_lod_bucket *row = enc->lod[d];
+        for (uint32_t i = 0; i < enc->lod_used; i++) {
+            uint32_t to = (uint32_t)(((enc->lod_base + i) >> 1) - new_base);
+            if (to == i)
+                continue;
+            struct strobe_lod_bucket from = row[i];
+            memset(&row[i], 0, sizeof row[i]);
+            merge_bucket(&row[to], &from);
+        }
+    }
+    enc->lod_base = new_base;
+    enc->lod_used = new_used;
+    enc->lod_shift++;
+}
+
+/* Index of the bucket of `tick`, after coarsening until it fits. */
+static inline uint32_t lod_index(struct strobe_encoder *enc, uint64_t tick)
+{
+    for (;;) {
+        uint64_t i = (tick >> enc->lod_shift) - enc->lod_base;
+        if (__builtin_expect(i < STROBE_LOD_BUCKETS, 1)) {
+            if (i >= enc->lod_used)
+                enc->lod_used = (uint32_t)i + 1;
+            return (uint32_t)i;
+        }
+        coarsen(enc);
+    }
+}
+
+/* A zone was open at `depth` from `from` to `to`, both within the part. */
+static void lod_busy(struct strobe_encoder *enc, uint32_t depth, uint64_t from, uint64_t to)
+{
+    uint32_t last = lod_index(enc, to);
+    uint32_t i = (uint32_t)((from >> enc->lod_shift) - enc->lod_base);
+    struct strobe_lod_bucket *row = enc->lod[depth];
+    for (; i < last; i++) {
+        uint64_t end = (enc->lod_base + i + 1) << enc->lod_shift;
+        row[i].busy += end - from;
+        from = end;
+    }
+    row[last].busy += to - from;
+}
+
+/* ---- parts ---- */
+
+void strobe_encode_begin_part(struct strobe_encoder *enc, struct strobe_track *track, uint64_t proc,
+                              uint64_t track_id, uint64_t pos)
+{
+    enc->track = track;
+    enc->proc = proc;
+    enc->track_id = track_id;
+    enc->pos = pos;
+    enc->fiber_at_start = track->fiber;
+    enc->part_events = 0;
+    enc->part_start = enc->n_events;
+    enc->part_big = enc->big_at;
+    enc->part_side = enc->side_at;
+    enc->serial++;
+    enc->n_locs = 0;
+    enc->low = enc->start_depth = track->depth;
+    enc->low_child = track->depth ? track->stack[track->depth - 1].child : 0;
+    enc->n_listed = 0;
+    enc->too_many_locs = false;
+    enc->lod_shift = track->lod_shift > 2 ? track->lod_shift - 2 : 6;
+    enc->lod_depths = 0;
+    enc->lod_used = 0;
+}
+
+static void first_event(struct strobe_encoder *enc, uint64_t tick)
+{
+    enc->first_tick = enc->prev_tick = tick;
+    enc->lod_base = tick >> enc->lod_shift;
+}
+
+static inline void put_time(struct strobe_encoder *enc, uint64_t tick, uint8_t sym)
+{
+    if (__builtin_expect(!enc->part_events++, 0))
+        first_event(enc, tick);
+    uint64_t difference = tick - enc->prev_tick;
+    uint32_t i = enc->n_events++;
+    enc->prev_tick = tick;
+    enc->sym[i] = sym;
+    if (__builtin_expect(difference >= 65535, 0)) {
+        enc->lo[i] = enc->hi[i] = 0xff;
+        enc->big_at = strobe_varint_put(enc->big_at, strobe_zigzag((int64_t)difference));
+        return;
+    }
+    enc->lo[i] = (uint8_t)difference;
+    enc->hi[i] = (uint8_t)(difference >> 8);
+}
+
+/* Index of `loc` in the part's list. */
+static inline uint32_t dict_index(struct strobe_encoder *enc, uint64_t loc)
+{
+    uint32_t at = (uint32_t)((loc * 0x9e3779b97f4a7c15ull) >> 47);
+    for (;; at = (at + 1) & (STROBE_DICT_SIZE - 1)) {
+        struct strobe_dict_entry *entry = &enc->dict[at];
+        if (__builtin_expect(entry->serial == enc->serial, 1)) {
+            if (entry->loc == loc)
+                return entry->index;
+            continue;
+        }
+        *entry = (struct strobe_dict_entry){loc, enc->serial, enc->n_locs};
+        enc->locs[enc->n_locs] = loc;
+        if (enc->n_locs >= STROBE_STAT_LOCS)
+            enc->too_many_locs = true;
+        else
+            enc->sums[enc->n_locs].count = 0;
+        return enc->n_locs++;
+    }
+}
+
+static bool grow_stack(struct strobe_track *track)
+{
+    if (track->depth >= STROBE_STACK_MAX)
+        return false;
+    uint32_t cap = track->cap ? 2 * track->cap : 16;
+    struct strobe_open_zone *stack = realloc(track->stack, cap * sizeof *stack);
+    if (!stack)
+        return false;
+    track->stack = stack;
+    track->cap = cap;
+    return true;
+}
+
+void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_t loc)
+{
+    struct strobe_track *track = enc->track;
+    uint32_t index = dict_index(enc, loc);
+    if (__builtin_expect(index < STROBE_SYM_BEGIN_DIRECT, 1)) {
+        put_time(enc, tick, (uint8_t)(STROBE_SYM_BEGIN + index));
+    } else {
+        put_time(enc, tick, STROBE_SYM_BEGIN_FAR);
+        enc->side_at = strobe_varint_put(enc->side_at, index);
+    }
+    enc->by_kind[STROBE_KIND_ZONE_BEGIN]++;
+    if (__builtin_expect(track->fiber != 0, 0))
+        return;
+    if (__builtin_expect(track->depth == track->cap, 0) && !grow_stack(track))
+        return; /* its end will be told as lost */
+    track->stack[track->depth++] = (struct strobe_open_zone){loc, tick, 0, index, enc->serial};
+}
+
+/* The entry on top was open when the part started and ends now: it must be listed. */
+static void list_entry(struct strobe_encoder *enc, const struct strobe_open_zone *zone)
+{
+    struct strobe_track *track = enc->track;
+    if (enc->n_listed == enc->cap_listed) {
+        struct strobe_open_zone *more =
+            realloc(enc->listed, 2 * enc->cap_listed * sizeof *enc->listed);
+        if (!more) {
+            enc->failed = true;
+            return;
+        }
+        enc->listed = more;
+        enc->cap_listed *= 2;
+    }
+    enc->listed[enc->n_listed] = *zone;
+    enc->listed[enc->n_listed++].child = enc->low_child;
+    enc->low = track->depth;
+    enc->low_child = track->depth ? track->stack[track->depth - 1].child : 0;
+}
+
+static inline void sum_zone(struct strobe_encoder *enc, uint32_t index, uint64_t duration, uint64_t self)
+{
+    struct strobe_loc_sum *sum = &enc->sums[index];
+    if (__builtin_expect(!sum->count, 0)) {
+        sum->total = sum->self = sum->max = 0;
+        sum->min = ~0ull;
+        sum->squares = 0;
+        memset(sum->histogram, 0, STROBE_HIST_BUCKETS * sizeof *sum->histogram);
+    }
+    sum->count++;
+    sum->total += duration;
+    sum->self += self;
+    sum->min = duration < sum->min ? duration : sum->min;
+    sum->max = duration > sum->max ? duration : sum->max;
+    sum->squares += (unsigned __int128)duration * duration;
+    sum->histogram[strobe_hist_bucket(duration)]++;
+}
+
+static inline void lod_zone(struct strobe_encoder *enc, uint32_t depth, uint32_t index, uint64_t begin,
+                            uint64_t end, uint64_t duration)
+{
+    if (depth >= STROBE_LOD_DEPTHS)
+        return;
+    while (enc->lod_depths <= depth)
+        memset(enc->lod[enc->lod_depths++], 0, sizeof enc->lod[0]);
+    uint64_t from = begin > enc->first_tick ? begin : enc->first_tick;
+    uint64_t to = end > enc->first_tick ? end : enc->first_tick;
+    struct strobe_lod_bucket *bucket = &enc->lod[depth][lod_index(enc, to)];
+    bucket->count++;
+    if (!bucket->loc || duration > bucket->longest ||
+        (duration == bucket->longest && index + 1 < bucket->loc)) {
+        bucket->longest = duration;
+        bucket->loc = index + 1;
+    }
+    if (__builtin_expect((from >> enc->lod_shift) == (to >> enc->lod_shift), 1))
+        bucket->busy += to > from ? to - from : 0;
+    else if (to > from)
+        lod_busy(enc, depth, from, to);
+}
+
+/* Pop the top zone; it ended at `tick`. */
+static inline void finish_zone(struct strobe_encoder *enc, uint64_t tick)
+{
+    struct strobe_track *track = enc->track;
+    struct strobe_open_zone *zone = &track->stack[--track->depth];
+    uint32_t index = zone->serial == enc->serial ? zone->dict : dict_index(enc, zone->loc);
+    uint64_t duration = tick > zone->begin ? tick - zone->begin : 0;
+    uint64_t self = duration > zone->child ? duration - zone->child : 0;
+    if (__builtin_expect(track->depth < enc->low, 0))
+        list_entry(enc, zone);
+    if (track->depth)
+        track->stack[track->depth - 1].child += duration;
+    enc->n_zones++;
+    if (__builtin_expect(index < STROBE_STAT_LOCS, 1))
+        sum_zone(enc, index, duration, self);
+    lod_zone(enc, track->depth, index, zone->begin, tick, duration);
+}
+
+/* Pop the top zone; its end is missing. It was open until now, but is in no sum. */
+static void abandon_zone(struct strobe_encoder *enc, uint64_t tick)
+{
+    struct strobe_track *track = enc->track;
+    struct strobe_open_zone *zone = &track->stack[--track->depth];
+    if (track->depth < enc->low)
+        list_entry(enc, zone);
+    uint64_t from = zone->begin > enc->first_tick ? zone->begin : enc->first_tick;
+    if (track->depth >= STROBE_LOD_DEPTHS || tick <= from)
+        return;
+    while (enc->lod_depths <= track->depth)
+        memset(enc->lod[enc->lod_depths++], 0, sizeof enc->lod[0]);
+    lod_busy(enc, track->depth, from, tick);
+}
+
+/* An end that is not that of the top zone. */
+static void end_elsewhere(struct strobe_encoder *enc, uint64_t tick, uint64_t loc)
+{
+    struct strobe_track *track = enc->track;
+    uint32_t n_above = 0;
+    if (!track->fiber)
+        while (n_above < track->depth && track->stack[track->depth - 1 - n_above].loc != loc)
+            n_above++;
+    if (track->fiber || n_above == track->depth) {
+        put_time(enc, tick, STROBE_KIND_ZONE_END_LOST);
+        enc->by_kind[STROBE_KIND_ZONE_END_LOST]++;
+        enc->side_at = strobe_varint_put(enc->side_at, loc);
+        return;
+    }
+    put_time(enc, tick, STROBE_KIND_ZONE_END_POP);
+    enc->by_kind[STROBE_KIND_ZONE_END_POP]++;
+    enc->side_at = strobe_varint_put(enc->side_at, n_above);
+    for (uint32_t i = 0; i < n_above; i++)
+        abandon_zone(enc, tick);
+    finish_zone(enc, tick);
+}
+
+void strobe_encode_zone_end(struct strobe_encoder *enc, uint64_t tick, uint64_t loc)
+{
+    struct strobe_track *track = enc->track;
+    if (__builtin_expect(!track->depth || track->fiber || track->stack[track->depth - 1].loc != loc, 0)) {
+        end_elsewhere(enc, tick, loc);
+        return;
+    }
+    put_time(enc, tick, STROBE_KIND_ZONE_END);
+    enc->by_kind[STROBE_KIND_ZONE_END]++;
+    finish_zone(enc, tick);
+}
+
+void strobe_encode_event(struct strobe_encoder *enc, uint64_t tick, enum strobe_kind kind,
+                         const uint8_t *fields, size_t n_bytes)
+{
+    put_time(enc, tick, (uint8_t)kind);
+    enc->by_kind[kind]++;
+    memcpy(enc->side_at, fields, n_bytes);
+    enc->side_at += n_bytes;
+    if (kind == STROBE_KIND_FIBER_ENTER) {
+        struct strobe_bytes in = strobe_bytes_over(fields, n_bytes);
+        enc->track->fiber = strobe_get_varint(&in);
+    } else if (kind == STROBE_KIND_FIBER_LEAVE) {
+        enc->track->fiber = 0;
+    }
+}
+
+/* ---- closing a part ---- */
+
+static void put_histogram(struct strobe_encoder *enc, const uint32_t *histogram)
+{
+    uint32_t n_used = 0, last = 0;
+    for (uint32_t i = 0; i < STROBE_HIST_BUCKETS; i++)
+        n_used += histogram[i] != 0;
+    put(enc, n_used);
+    for (uint32_t i = 0; i < STROBE_HIST_BUCKETS; i++) {
+        if (!histogram[i])
+            continue;
+        put(enc, i - last);
+        put(enc, histogram[i]);
+        last = i;
+    }
+}
+
+static void put_sums(struct strobe_encoder *enc)
+{
+    uint32_t n_used = 0;
+    for (uint32_t i = 0; i < enc->n_locs; i++)
+        n_used += enc->sums[i].count != 0;
+    put(enc, n_used);
+    for (uint32_t i = 0; i < enc->n_locs; i++) {
+        const struct strobe_loc_sum *sum = &enc->sums[i];
+        if (!sum->count)
+            continue;
+        put(enc, i);
+        put(enc, sum->count);
+        put(enc, sum->total);
+        put(enc, sum->self);
+        put(enc, sum->min);
+        put(enc, sum->max);
+        put(enc, (uint64_t)sum->squares);
+        put(enc, (uint64_t)(sum->squares >> 64));
+        put_histogram(enc, sum->histogram);
+    }
+}
+
+static bool bucket_is_used(const struct strobe_lod_bucket *bucket)
+{
+    return bucket->count || bucket->busy;
+}
+
+static void put_lod(struct strobe_encoder *enc)
+{
+    put(enc, enc->lod_shift);
+    put(enc, enc->lod_depths);
+    for (uint32_t d = 0; d < enc->lod_depths; d++) {
+        const struct strobe_lod_bucket *row = enc->lod[d];
+        uint32_t n_used = 0, last = 0;
+        for (uint32_t i = 0; i < enc->lod_used; i++)
+            n_used += bucket_is_used(&row[i]);
+        put(enc, n_used);
+        for (uint32_t i = 0; i < enc->lod_used; i++) {
+            if (!bucket_is_used(&row[i]))
+                continue;
+            put(enc, i - last);
+            put(enc, row[i].count);
+            put(enc, row[i].busy);
+            put(enc, row[i].longest);
+            put(enc, row[i].loc);
+            last = i;
+        }
+    }
+}
+
+/* Zones that stay open were open up to the part's last event. */
+static void cover_open_zones(struct strobe_encoder *enc)
+{
+    const struct strobe_track *track = enc->track;
+    uint32_t depth = track->depth < STROBE_LOD_DEPTHS ? track->depth : STROBE_LOD_DEPTHS;
+    while (enc->lod_depths < depth)
+        memset(enc->lod[enc->lod_depths++], 0, sizeof enc->lod[0]);
+    for (uint32_t d = 0; d < depth; d++) {
+        uint64_t begin = track->stack[d].begin;
+        uint64_t from = begin > enc->first_tick ? begin : enc->first_tick;
+        if (enc->prev_tick > from)
+            lod_busy(enc, d, from, enc->prev_tick);
+    }
+}
+
+static uint64_t lowest_begin(const struct strobe_encoder *enc)
+{
+    if (!enc->n_listed)
+        return enc->first_tick;
+    uint64_t begin = enc->listed[enc->n_listed - 1].begin;
+    return begin < enc->first_tick ? begin : enc->first_tick;
+}
+
+static void put_stack(struct strobe_encoder *enc)
+{
+    put(enc, enc->start_depth - enc->n_listed);
+    put(enc, enc->n_listed);
+    for (uint32_t i = enc->n_listed; i-- > 0;) {
+        put(enc, enc->listed[i].loc);
+        put(enc, strobe_zigzag((int64_t)(enc->first_tick - enc->listed[i].begin)));
+        put(enc, enc->listed[i].child);
+    }
+}
+
+static void put_locs(struct strobe_encoder *enc)
+{
+    uint64_t last = 0;
+    put(enc, enc->n_locs);
+    for (uint32_t i = 0; i < enc->n_locs; i++) {
+        put(enc, strobe_zigzag((int64_t)(enc->locs[i] - last)));
+        last = enc->locs[i];
+    }
+}
+
+void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words)
+{
+    if (!enc->part_events && !n_words) {
+        enc->track = NULL;
+        return;
+    }
+    if (!enc->part_events)
+        first_event(enc, enc->track->last_tick);
+    bool summary = enc->part_events >= STROBE_SUMMARY_MIN_EVENTS && !enc->too_many_locs;
+    if (summary)
+        cover_open_zones(enc);
+    put(enc, enc->proc);
+    put(enc, enc->track_id);
+    put(enc, enc->pos);
+    put(enc, n_words);
+    put(enc, enc->part_events);
+    put(enc, enc->first_tick);
+    put(enc, strobe_zigzag((int64_t)(enc->prev_tick - enc->first_tick)));
+    put(enc, enc->first_tick - lowest_begin(enc));
+    put(enc, enc->fiber_at_start);
+    put_stack(enc);
+    put_locs(enc);
+    put(enc, (uint64_t)(enc->big_at - enc->part_big));
+    put(enc, (uint64_t)(enc->side_at - enc->part_side));
+    put(enc, summary);
+    if (summary) {
+        put_sums(enc);
+        put_lod(enc);
+        enc->track->lod_shift = enc->lod_shift;
+    }
+    if (enc->part_events) {
+        uint64_t begin = lowest_begin(enc);
+        enc->tick_min = begin < enc->tick_min ? begin : enc->tick_min;
+        enc->tick_max = enc->prev_tick > enc->tick_max ? enc->prev_tick : enc->tick_max;
+        enc->track->last_tick = enc->prev_tick;
+    }
+    enc->n_parts++;
+    enc->track = NULL;
+}

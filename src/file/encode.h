@@ -1,0 +1,140 @@
+/* encode.h - turns events into EVENTS blocks: columns of symbols and time differences, with the summaries
+ * made on the way (docs/file-format.md).
+ *
+ * One encoder holds one block under construction, in memory of fixed size. The caller feeds it runs of one
+ * thread's events (parts), between strobe_encode_begin_part and strobe_encode_end_part, and writes
+ * it out when strobe_encode_is_full. Not thread-safe.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_FILE_ENCODE_H
+#define STROBE_FILE_ENCODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/varint.h"
+#include "wire/file_layout.h"
+#include "wire/kinds.h"
+
+/* A zone that is open on a track. */
+struct strobe_open_zone {
+    uint64_t loc;
+    uint64_t begin;
+    uint64_t child; /* ticks of its finished children */
+    uint32_t dict;  /* index of loc in the part `serial` */
+    uint32_t serial;
+};
+
+/* What is known of one thread between its parts. */
+struct strobe_track {
+    struct strobe_open_zone *stack; /* owned: cap entries, freed by strobe_track_free */
+    uint32_t depth;
+    uint32_t cap;
+    uint64_t fiber;     /* that the thread runs, 0: none */
+    uint64_t last_tick; /* of its last event */
+    uint32_t lod_shift; /* that its last part ended with */
+};
+
+void strobe_track_free(struct strobe_track *track);
+
+enum {
+    STROBE_STACK_MAX = 1 << 16, /* open zones kept per track; the ends of deeper ones are "lost" */
+    STROBE_SIDE_BYTES = 1 << 20,
+    STROBE_STAT_LOCS = 256,
+};
+
+struct strobe_lod_bucket {
+    uint64_t count;
+    uint64_t busy;
+    uint64_t longest;
+    uint32_t loc; /* index in the part's list + 1, 0: none */
+};
+
+struct strobe_loc_sum {
+    uint64_t count, total, self, min, max;
+    unsigned __int128 squares;
+    uint32_t *histogram; /* borrowed from the encoder */
+};
+
+struct strobe_encoder {
+    /* the block */
+    uint8_t *sym, *lo, *hi, *big, *side; /* owned */
+    uint8_t *big_at, *side_at;
+    uint32_t n_events;
+    uint32_t n_parts;
+    uint64_t n_zones;
+    uint64_t tick_min, tick_max;
+    uint8_t *head; /* owned: varints of the finished parts */
+    size_t n_head, cap_head;
+    uint64_t by_kind[STROBE_KIND_COUNT];
+    bool failed; /* out of memory: the block can't be written */
+
+    /* the part under construction */
+    struct strobe_track *track; /* borrowed, NULL: no part is open */
+    uint64_t proc, track_id, pos, fiber_at_start;
+    uint64_t first_tick, prev_tick;
+    uint32_t part_events, part_start;
+    uint8_t *part_big, *part_side;
+    uint32_t serial;
+    uint64_t *locs; /* owned: the part's list */
+    uint32_t n_locs;
+    struct strobe_dict_entry *dict; /* owned: loc id to index, entries of other parts are stale */
+    uint32_t low;         /* lowest depth reached in this part */
+    uint32_t start_depth;
+    uint64_t low_child;   /* child ticks at the part's start of the entry below `low` */
+    struct strobe_open_zone *listed; /* owned: entries open at the start that ended, top first */
+    uint32_t n_listed, cap_listed;
+
+    /* its summary */
+    struct strobe_loc_sum *sums; /* owned: STROBE_STAT_LOCS */
+    uint32_t *histograms;        /* owned: STROBE_STAT_LOCS * STROBE_HIST_BUCKETS */
+    bool too_many_locs;
+    uint32_t lod_shift, lod_depths, lod_used;
+    uint64_t lod_base;
+    struct strobe_lod_bucket (*lod)[STROBE_LOD_BUCKETS]; /* owned: STROBE_LOD_DEPTHS rows */
+};
+
+struct strobe_dict_entry {
+    uint64_t loc;
+    uint32_t serial;
+    uint32_t index;
+};
+enum { STROBE_DICT_SIZE = 1 << 17 };
+
+enum strobe_err strobe_encode_init(struct strobe_encoder *enc);
+void strobe_encode_free(struct strobe_encoder *enc);
+
+/* Forget the block (it was written, or given up). */
+void strobe_encode_reset(struct strobe_encoder *enc);
+
+/* Whether the block has to be written before another event goes in. */
+static inline bool strobe_encode_is_full(const struct strobe_encoder *enc)
+{
+    return enc->n_events >= STROBE_BLOCK_EVENTS_MAX ||
+           enc->side_at - enc->side > STROBE_SIDE_BYTES / 2 ||
+           enc->n_head > STROBE_FILE_MAX_PAYLOAD / 8;
+}
+
+void strobe_encode_begin_part(struct strobe_encoder *enc, struct strobe_track *track, uint64_t proc,
+                              uint64_t track_id, uint64_t pos);
+/* Close the part, which covers `n_words` words. One without events leaves nothing but its positions,
+ * one without words nothing at all. */
+void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words);
+
+/* One event each. A part is open and the block is not full. */
+void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_t loc);
+void strobe_encode_zone_end(struct strobe_encoder *enc, uint64_t tick, uint64_t loc);
+/* An event of another kind, its fields as the file stores them: at most STROBE_SIDE_BYTES / 4 bytes. */
+void strobe_encode_event(struct strobe_encoder *enc, uint64_t tick, enum strobe_kind kind,
+                         const uint8_t *fields, size_t n_bytes);
+
+/* Histogram bucket of a duration. */
+static inline uint32_t strobe_hist_bucket(uint64_t d)
+{
+    if (d < 32)
+        return (uint32_t)d;
+    uint32_t e = 63 - (uint32_t)__builtin_clzll(d);
+    return 32 * (e - 4) + ((uint32_t)(d >> (e - 5)) & 31);
+}
+
+#endif

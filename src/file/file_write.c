@@ -1,0 +1,540 @@
+/* file_write.c - appends blocks to a trace file. The layout: docs/file-format.md.
+ *
+ * Each block is put together in one buffer and written with one pwrite where the kernel takes it whole. A write
+ * that fails leaves the end of the file where it was, so the next block goes to the same place.
+ * SPDX-License-Identifier: MIT */
+#include "file/file_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+
+enum { LEVELS = 8 };
+
+struct level {
+    struct strobe_index_entry *entries; /* owned: not yet listed by an INDEX of this level */
+    uint64_t n, cap;
+};
+
+struct strobe_file_writer {
+    int fd;
+    uint64_t end; /* where the next block goes */
+    uint64_t seq;
+    uint64_t prev_index;
+    uint64_t ledger_seq;
+    ZSTD_CCtx *zstd; /* owned */
+    uint8_t *out;    /* owned: the block under construction */
+    size_t n_out, cap_out;
+    struct level levels[LEVELS];
+    struct strobe_file_totals totals;
+};
+
+/* ---- bytes to the file ---- */
+
+static enum strobe_err write_all(int fd, const uint8_t *bytes, size_t n, uint64_t at)
+{
+    while (n) {
+        ssize_t done = pwrite(fd, bytes, n, (off_t)at);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return done ? strobe_err_from_errno(errno) : STROBE_ERR_IO;
+        bytes += done;
+        n -= (size_t)done;
+        at += (uint64_t)done;
+    }
+    return STROBE_OK;
+}
+
+static bool out_room(struct strobe_file_writer *w, size_t n)
+{
+    if (w->n_out + n <= w->cap_out)
+        return true;
+    size_t cap = w->n_out + n + (w->n_out + n) / 2;
+    uint8_t *out = realloc(w->out, cap);
+    if (!out)
+        return false;
+    w->out = out;
+    w->cap_out = cap;
+    return true;
+}
+
+/* ---- compression ---- */
+
+static bool is_constant(const uint8_t *bytes, size_t n)
+{
+    return n > 1 && !memcmp(bytes, bytes + 1, n - 1);
+}
+
+/* Append one stream in the cheapest of its three forms. Its stored size, or 0 for no memory. */
+static size_t put_stream(struct strobe_file_writer *w, const uint8_t *bytes, size_t n, bool *failed)
+{
+    if (n == 0)
+        return 0;
+    if (is_constant(bytes, n)) {
+        if (!out_room(w, 1)) {
+            *failed = true;
+            return 0;
+        }
+        w->out[w->n_out++] = bytes[0];
+        return 1;
+    }
+    size_t bound = ZSTD_compressBound(n);
+    if (!out_room(w, bound)) {
+        *failed = true;
+        return 0;
+    }
+    size_t size = ZSTD_compress2(w->zstd, w->out + w->n_out, bound, bytes, n);
+    if (ZSTD_isError(size) || size >= n || size == 1) {
+        memcpy(w->out + w->n_out, bytes, n);
+        size = n;
+    }
+    w->n_out += size;
+    return size;
+}
+
+/* ---- blocks ---- */
+
+static void start_block(struct strobe_file_writer *w)
+{
+    w->n_out = sizeof(struct strobe_block_head);
+}
+
+static enum strobe_err add_entry(struct strobe_file_writer *w, uint32_t level,
+                                 const struct strobe_index_entry *entry);
+
+/* Hash and write the block that stands in w->out, its head filled but for the hashes. */
+static enum strobe_err finish_block(struct strobe_file_writer *w, struct strobe_block_head head,
+                                    uint64_t n_events, uint64_t n_zones)
+{
+    size_t n_payload = w->n_out - sizeof head;
+    size_t padded = (w->n_out + 7) & ~(size_t)7;
+    if (!out_room(w, 8))
+        return STROBE_ERR_NOMEM;
+    memset(w->out + w->n_out, 0, padded - w->n_out);
+    head.magic = STROBE_BLOCK_MAGIC;
+    head.seq = w->seq;
+    head.prev_index = w->prev_index;
+    head.payload_hash = XXH64(w->out + sizeof head, n_payload, 0);
+    head.header_hash = XXH64(&head, offsetof(struct strobe_block_head, header_hash), 0);
+    memcpy(w->out, &head, sizeof head);
+    enum strobe_err err = write_all(w->fd, w->out, padded, w->end);
+    if (err)
+        return err;
+    struct strobe_index_entry entry = {w->end,  head.tick_min, head.tick_max, n_events, n_zones,
+                                       (uint32_t)padded, head.type, head.level, 0};
+    if (head.type == STROBE_BLOCK_INDEX)
+        w->prev_index = w->end;
+    w->end += padded;
+    w->seq++;
+    w->totals.n_bytes = w->end;
+    if (head.type == STROBE_BLOCK_FOOTER)
+        return STROBE_OK;
+    add_entry(w, head.level, &entry);
+    return STROBE_OK;
+}
+
+/* ---- the index ---- */
+
+/* An INDEX block of `level` (from 1) over the entries that wait for it. */
+static enum strobe_err put_index(struct strobe_file_writer *w, uint32_t level)
+{
+    struct level *from = &w->levels[level - 1];
+    struct strobe_block_head head = {.type = STROBE_BLOCK_INDEX, .level = (uint8_t)level};
+    uint64_t n_events = 0, n_zones = 0;
+    head.tick_min = ~0ull;
+    head.n_items = (uint32_t)from->n;
+    head.body_bytes = (uint32_t)(from->n * sizeof *from->entries);
+    for (uint64_t i = 0; i < from->n; i++) {
+        const struct strobe_index_entry *e = &from->entries[i];
+        head.tick_min = e->tick_min < head.tick_min ? e->tick_min : head.tick_min;
+        head.tick_max = e->tick_max > head.tick_max ? e->tick_max : head.tick_max;
+        n_events += e->n_events;
+        n_zones += e->n_zones;
+    }
+    start_block(w);
+    if (!out_room(w, head.body_bytes))
+        return STROBE_ERR_NOMEM;
+    memcpy(w->out + w->n_out, from->entries, head.body_bytes);
+    w->n_out += head.body_bytes;
+    enum strobe_err err = finish_block(w, head, n_events, n_zones);
+    if (!err)
+        from->n = 0;
+    return err;
+}
+
+/* An entry waits at level 0 for the INDEX of level 1, and so on. An index that can't be written waits too: the
+ * list only grows, and the footer takes what is left of it. */
+static enum strobe_err add_entry(struct strobe_file_writer *w, uint32_t level,
+                                 const struct strobe_index_entry *entry)
+{
+    struct level *to = &w->levels[level];
+    if (to->n == to->cap) {
+        uint64_t cap = to->cap ? 2 * to->cap : STROBE_INDEX_FANOUT;
+        struct strobe_index_entry *entries = realloc(to->entries, cap * sizeof *entries);
+        if (!entries)
+            return STROBE_ERR_NOMEM; /* the block itself is there; a reader finds it by scanning */
+        to->entries = entries;
+        to->cap = cap;
+    }
+    to->entries[to->n++] = *entry;
+    if (to->n >= STROBE_INDEX_FANOUT && level + 1 < LEVELS)
+        return put_index(w, level + 1);
+    return STROBE_OK;
+}
+
+/* ---- the kinds of blocks ---- */
+
+static void count_ticks(struct strobe_file_writer *w, uint64_t first, uint64_t last)
+{
+    struct strobe_file_totals *totals = &w->totals;
+    if (first < totals->first_tick || !totals->first_tick)
+        totals->first_tick = first;
+    if (last > totals->last_tick)
+        totals->last_tick = last;
+}
+
+enum strobe_err strobe_file_put_events(struct strobe_file_writer *w, struct strobe_encoder *enc)
+{
+    if (!enc->n_parts)
+        return STROBE_OK;
+    if (enc->failed)
+        return STROBE_ERR_NOMEM;
+    struct strobe_block_head head = {.type = STROBE_BLOCK_EVENTS, .n_items = enc->n_events};
+    const uint8_t *streams[] = {enc->sym, enc->lo, enc->hi, enc->big, enc->side};
+    size_t raw[] = {enc->n_events, enc->n_events, enc->n_events, (size_t)(enc->big_at - enc->big),
+                    (size_t)(enc->side_at - enc->side)};
+    uint32_t sizes[STROBE_N_STREAMS][2];
+    bool failed = false;
+    uint8_t parts[STROBE_VARINT_MAX];
+    size_t n_parts = (size_t)(strobe_varint_put(parts, enc->n_parts) - parts);
+
+    start_block(w);
+    size_t n_head = n_parts + enc->n_head;
+    if (!out_room(w, n_head + ZSTD_compressBound(n_head) + sizeof sizes))
+        return STROBE_ERR_NOMEM;
+    uint8_t *raw_head = w->out + w->n_out + ZSTD_compressBound(n_head);
+    memcpy(raw_head, parts, n_parts);
+    memcpy(raw_head + n_parts, enc->head, enc->n_head);
+    size_t stored = ZSTD_compress2(w->zstd, w->out + w->n_out, ZSTD_compressBound(n_head), raw_head, n_head);
+    if (ZSTD_isError(stored) || stored >= n_head) {
+        memmove(w->out + w->n_out, raw_head, n_head);
+        stored = n_head;
+    } else {
+        head.head_raw = (uint32_t)n_head;
+    }
+    head.head_bytes = (uint32_t)stored;
+    w->n_out += stored;
+
+    size_t body = w->n_out;
+    w->n_out += sizeof sizes;
+    for (int i = 0; i < STROBE_N_STREAMS; i++) {
+        sizes[i][0] = (uint32_t)raw[i];
+        sizes[i][1] = (uint32_t)put_stream(w, streams[i], raw[i], &failed);
+    }
+    if (failed)
+        return STROBE_ERR_NOMEM;
+    memcpy(w->out + body, sizes, sizeof sizes);
+    head.body_bytes = (uint32_t)(w->n_out - body);
+    head.tick_min = enc->n_events ? enc->tick_min : 0;
+    head.tick_max = enc->tick_max;
+    enum strobe_err err = finish_block(w, head, enc->n_events, enc->n_zones);
+    if (err)
+        return err;
+    for (int i = 0; i < STROBE_KIND_COUNT; i++)
+        w->totals.by_kind[i] += enc->by_kind[i];
+    w->totals.n_events += enc->n_events;
+    w->totals.n_zones += enc->n_zones;
+    if (enc->n_events)
+        count_ticks(w, enc->tick_min, enc->tick_max);
+    strobe_encode_reset(enc);
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_file_put_records(struct strobe_file_writer *w, struct strobe_records *records)
+{
+    if (records->failed)
+        return STROBE_ERR_NOMEM;
+    if (!records->n_records)
+        return STROBE_OK;
+    struct strobe_block_head head = {.type = STROBE_BLOCK_RECORDS, .n_items = records->n_records};
+    uint32_t sizes[2] = {(uint32_t)records->n_bytes, 0};
+    bool failed = false;
+    start_block(w);
+    if (!out_room(w, sizeof sizes))
+        return STROBE_ERR_NOMEM;
+    size_t body = w->n_out;
+    w->n_out += sizeof sizes;
+    size_t bound = ZSTD_compressBound(records->n_bytes);
+    if (!out_room(w, bound))
+        return STROBE_ERR_NOMEM;
+    size_t size = ZSTD_compress2(w->zstd, w->out + w->n_out, bound, records->bytes, records->n_bytes);
+    if (ZSTD_isError(size) || size >= records->n_bytes) {
+        memcpy(w->out + w->n_out, records->bytes, records->n_bytes);
+        size = records->n_bytes;
+    }
+    w->n_out += size;
+    sizes[1] = (uint32_t)size;
+    if (failed)
+        return STROBE_ERR_NOMEM;
+    memcpy(w->out + body, sizes, sizeof sizes);
+    head.body_bytes = (uint32_t)(w->n_out - body);
+    head.tick_min = records->tick_min == ~0ull ? 0 : records->tick_min;
+    head.tick_max = records->tick_max;
+    enum strobe_err err = finish_block(w, head, 0, 0);
+    if (!err)
+        strobe_records_reset(records);
+    return err;
+}
+
+enum strobe_err strobe_file_put_block(struct strobe_file_writer *w, const struct strobe_block_head *from,
+                                      const uint8_t *payload, const struct strobe_index_entry *entry)
+{
+    struct strobe_block_head head = *from;
+    size_t n = (size_t)head.head_bytes + head.body_bytes;
+    start_block(w);
+    if (!out_room(w, n))
+        return STROBE_ERR_NOMEM;
+    memcpy(w->out + w->n_out, payload, n);
+    w->n_out += n;
+    enum strobe_err err = finish_block(w, head, entry->n_events, entry->n_zones);
+    if (!err && head.type == STROBE_BLOCK_EVENTS && head.n_items) {
+        w->totals.n_events += entry->n_events;
+        w->totals.n_zones += entry->n_zones;
+        count_ticks(w, head.tick_min, head.tick_max);
+    }
+    return err;
+}
+
+enum strobe_err strobe_file_put_ledger(struct strobe_file_writer *w,
+                                       const struct strobe_records *records)
+{
+    struct strobe_ledger_slot slot = {.magic = STROBE_LEDGER_MAGIC, .seq = ++w->ledger_seq};
+    size_t n = records->n_bytes;
+    if (records->failed)
+        return STROBE_ERR_NOMEM;
+    if (n > STROBE_FILE_LEDGER_SLOT - sizeof slot)
+        return STROBE_ERR_LIMIT;
+    uint8_t *bytes = calloc(1, sizeof slot + n);
+    if (!bytes)
+        return STROBE_ERR_NOMEM;
+    slot.n_bytes = (uint32_t)n;
+    slot.hash = XXH64(records->bytes, n, 0);
+    memcpy(bytes, &slot, sizeof slot);
+    memcpy(bytes + sizeof slot, records->bytes, n);
+    uint64_t at = STROBE_FILE_HEAD_BYTES + (w->ledger_seq & 1) * STROBE_FILE_LEDGER_SLOT;
+    enum strobe_err err = write_all(w->fd, bytes, sizeof slot + n, at);
+    free(bytes);
+    return err;
+}
+
+struct strobe_file_totals *strobe_file_totals(struct strobe_file_writer *w)
+{
+    return &w->totals;
+}
+
+enum strobe_err strobe_file_sync(struct strobe_file_writer *w)
+{
+    return fdatasync(w->fd) ? strobe_err_from_errno(errno) : STROBE_OK;
+}
+
+/* ---- opening ---- */
+
+static size_t put_schema(char *out, size_t cap)
+{
+    size_t n = 0;
+#define X(name, number, text, fields, names)                                                       \
+    n += (size_t)snprintf(out + n, cap - n, "%d %s %s %s\n", number, text, *fields ? fields : "-",   \
+                          *names ? names : "-");
+    STROBE_KIND_LIST(X)
+    STROBE_META_LIST(X)
+    STROBE_FACT_LIST(X)
+#undef X
+    return n;
+}
+
+static enum strobe_err write_head(struct strobe_file_writer *w, const char *session, uint64_t sync_ns)
+{
+    struct strobe_file_head head = {
+        .magic = STROBE_FILE_MAGIC,
+        .version = STROBE_FILE_VERSION,
+        .head_bytes = STROBE_FILE_HEAD_BYTES,
+        .ledger_off = STROBE_FILE_HEAD_BYTES,
+        .ledger_bytes = STROBE_FILE_LEDGER_BYTES,
+        .first_block = STROBE_FILE_FIRST_BLOCK,
+        .sync_ns = sync_ns,
+    };
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    head.created_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+    if (getrandom(head.uuid, sizeof head.uuid, GRND_NONBLOCK) < 0)
+        memcpy(head.uuid, &head.created_ns, sizeof head.created_ns);
+    snprintf(head.session, sizeof head.session, "%s", session ? session : "");
+    put_schema(head.schema, sizeof head.schema);
+    head.hash = XXH64(&head, offsetof(struct strobe_file_head, hash), 0);
+    return write_all(w->fd, (const uint8_t *)&head, sizeof head, 0);
+}
+
+static enum strobe_err reserve_space(int fd)
+{
+    int err = posix_fallocate(fd, 0, STROBE_FILE_FIRST_BLOCK);
+    if (err == EOPNOTSUPP || err == EINVAL)
+        return ftruncate(fd, STROBE_FILE_FIRST_BLOCK) ? strobe_err_from_errno(errno) : STROBE_OK;
+    return strobe_err_from_errno(err);
+}
+
+static enum strobe_err open_writer(const char *path, int flags, struct strobe_file_writer **out)
+{
+    struct strobe_file_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return STROBE_ERR_NOMEM;
+    enum strobe_err err = STROBE_ERR_NOMEM;
+    w->fd = open(path, flags | O_CLOEXEC, 0644);
+    if (w->fd < 0) {
+        err = strobe_err_from_errno(errno);
+        goto fail;
+    }
+    w->zstd = ZSTD_createCCtx();
+    w->cap_out = 1 << 20;
+    w->out = malloc(w->cap_out);
+    if (!w->zstd || !w->out)
+        goto fail;
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, 1);
+    /* the context's tables are made now, so that they can't fail later */
+    uint8_t probe[256] = {0};
+    if (ZSTD_isError(ZSTD_compress2(w->zstd, w->out, w->cap_out, probe, sizeof probe)))
+        goto fail;
+    *out = w;
+    return STROBE_OK;
+fail:
+    strobe_file_abandon(w);
+    return err;
+}
+
+enum strobe_err strobe_file_create(const char *path, const char *session, uint64_t sync_ns,
+                                   struct strobe_file_writer **out)
+{
+    struct strobe_file_writer *w = NULL;
+    enum strobe_err err = open_writer(path, O_RDWR | O_CREAT | O_TRUNC, &w);
+    if (err)
+        return err;
+    err = reserve_space(w->fd);
+    if (!err)
+        err = write_head(w, session, sync_ns);
+    if (err) {
+        strobe_file_abandon(w);
+        unlink(path);
+        return err;
+    }
+    w->end = w->totals.n_bytes = STROBE_FILE_FIRST_BLOCK;
+    *out = w;
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_file_append(const char *path, uint64_t end, uint64_t seq,
+                                   const struct strobe_file_totals *totals,
+                                   const struct strobe_index_entry *entries, uint64_t n_entries,
+                                   struct strobe_file_writer **out)
+{
+    struct strobe_file_writer *w = NULL;
+    enum strobe_err err = open_writer(path, O_RDWR, &w);
+    if (err)
+        return err;
+    w->end = end;
+    w->seq = seq;
+    w->totals = *totals;
+    w->ledger_seq = 1000000; /* above any that the dead writer used */
+    if (ftruncate(w->fd, (off_t)end)) {
+        err = strobe_err_from_errno(errno);
+        strobe_file_abandon(w);
+        return err;
+    }
+    for (uint64_t i = 0; i < n_entries && !err; i++)
+        err = add_entry(w, 0, &entries[i]);
+    *out = w;
+    return STROBE_OK;
+}
+
+/* ---- closing ---- */
+
+static void put_number(struct strobe_file_writer *w, uint64_t value)
+{
+    w->n_out = (size_t)(strobe_varint_put(w->out + w->n_out, value) - w->out);
+}
+
+static enum strobe_err put_footer(struct strobe_file_writer *w)
+{
+    struct strobe_block_head head = {.type = STROBE_BLOCK_FOOTER};
+    const struct strobe_file_totals *totals = &w->totals;
+    uint64_t n_kinds = 0, n_lost = 0, n_entries = 0;
+    for (int i = 0; i < STROBE_KIND_COUNT; i++)
+        n_kinds += totals->by_kind[i] != 0;
+    for (int i = 0; i < 16; i++)
+        n_lost += totals->lost[i] != 0;
+    for (int i = 0; i < LEVELS; i++)
+        n_entries += w->levels[i].n;
+    start_block(w);
+    if (!out_room(w, 4096 + n_entries * sizeof(struct strobe_index_entry)))
+        return STROBE_ERR_NOMEM;
+    put_number(w, n_kinds);
+    for (uint64_t i = 0; i < STROBE_KIND_COUNT; i++)
+        if (totals->by_kind[i])
+            put_number(w, i), put_number(w, totals->by_kind[i]);
+    put_number(w, n_lost);
+    for (uint64_t i = 0; i < 16; i++)
+        if (totals->lost[i])
+            put_number(w, i), put_number(w, totals->lost[i]);
+    put_number(w, totals->n_procs);
+    put_number(w, totals->n_threads);
+    put_number(w, totals->first_tick);
+    put_number(w, totals->last_tick);
+    put_number(w, LEVELS);
+    for (int i = 0; i < LEVELS; i++) {
+        const struct level *level = &w->levels[i];
+        put_number(w, level->n);
+        if (level->n)
+            memcpy(w->out + w->n_out, level->entries, level->n * sizeof *level->entries);
+        w->n_out += level->n * sizeof *level->entries;
+    }
+    head.n_items = (uint32_t)n_entries;
+    head.body_bytes = (uint32_t)(w->n_out - sizeof head);
+    head.tick_min = totals->first_tick;
+    head.tick_max = totals->last_tick;
+    return finish_block(w, head, 0, 0);
+}
+
+enum strobe_err strobe_file_finish(struct strobe_file_writer *w)
+{
+    struct strobe_file_trailer trailer = {.magic = STROBE_TRAILER_MAGIC, .footer = w->end};
+    enum strobe_err err = put_footer(w);
+    if (!err) {
+        trailer.self = w->end;
+        trailer.hash = XXH64(&trailer, offsetof(struct strobe_file_trailer, hash), 0);
+        err = write_all(w->fd, (const uint8_t *)&trailer, sizeof trailer, w->end);
+    }
+    if (fdatasync(w->fd) && !err)
+        err = strobe_err_from_errno(errno);
+    strobe_file_abandon(w);
+    return err;
+}
+
+void strobe_file_abandon(struct strobe_file_writer *w)
+{
+    if (!w)
+        return;
+    if (w->fd >= 0)
+        close(w->fd);
+    ZSTD_freeCCtx(w->zstd);
+    free(w->out);
+    for (int i = 0; i < LEVELS; i++)
+        free(w->levels[i].entries);
+    free(w);
+}

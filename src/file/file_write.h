@@ -1,0 +1,66 @@
+/* file_write.h - writing a trace file: append-only blocks, an index as it grows, a footer at the end.
+ *
+ * A block that was put is in the kernel's hands when the call returns: the death of the writer loses nothing of
+ * it. A block that could not be written is told by the result, and leaves the file as it was; the caller
+ * counts what was in it. Not thread-safe, but for strobe_file_sync.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_FILE_FILE_WRITE_H
+#define STROBE_FILE_FILE_WRITE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "file/encode.h"
+#include "file/records.h"
+
+struct strobe_file_writer;
+
+/* What the footer says; the caller may look at it at any time. */
+struct strobe_file_totals {
+    uint64_t by_kind[STROBE_KIND_COUNT];
+    uint64_t lost[16]; /* by enum strobe_loss */
+    uint64_t n_procs, n_threads;
+    uint64_t first_tick, last_tick;
+    uint64_t n_events, n_zones;
+    uint64_t n_bytes; /* of the file so far */
+};
+
+/* Make a new trace at `path` (an existing file is replaced), with `session` noted in its head. The space of head
+ * and ledger is allocated here: NOSPACE now is better than later. */
+enum strobe_err strobe_file_create(const char *path, const char *session, uint64_t sync_ns,
+                                   struct strobe_file_writer **out);
+
+/* Go on with a file whose valid blocks end at `end`; the next block gets number `seq`. What lies behind `end` is
+ * cut off. `totals` and `entries` are what its blocks hold. */
+enum strobe_err strobe_file_append(const char *path, uint64_t end, uint64_t seq,
+                                   const struct strobe_file_totals *totals,
+                                   const struct strobe_index_entry *entries, uint64_t n_entries,
+                                   struct strobe_file_writer **out);
+
+/* Write the encoder's block and reset it. After an error it is not reset: see enc->n_events. */
+enum strobe_err strobe_file_put_events(struct strobe_file_writer *writer, struct strobe_encoder *enc);
+
+/* Write the records and reset them; nothing is written for none. */
+enum strobe_err strobe_file_put_records(struct strobe_file_writer *writer,
+                                        struct strobe_records *records);
+
+/* Keep loss records in the reserved area: for when no block can be written. */
+enum strobe_err strobe_file_put_ledger(struct strobe_file_writer *writer,
+                                       const struct strobe_records *records);
+
+/* Copy one block as it is from another trace (flight recorder). */
+enum strobe_err strobe_file_put_block(struct strobe_file_writer *writer,
+                                      const struct strobe_block_head *head, const uint8_t *payload,
+                                      const struct strobe_index_entry *entry);
+
+struct strobe_file_totals *strobe_file_totals(struct strobe_file_writer *writer);
+
+/* Force what was written to the disk. Thread-safe. */
+enum strobe_err strobe_file_sync(struct strobe_file_writer *writer);
+
+/* Index, footer, trailer, sync, close. Frees the writer in any case. */
+enum strobe_err strobe_file_finish(struct strobe_file_writer *writer);
+
+/* Close without a footer: the file stays as after a kill. */
+void strobe_file_abandon(struct strobe_file_writer *writer);
+
+#endif

@@ -1,0 +1,222 @@
+/* ring_read.c - the consumer's half of the rings.  SPDX-License-Identifier: MIT */
+#include "ring/ring_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static uint32_t segment_bytes(uint32_t class_)
+{
+    static const uint32_t bytes[] = {0, 0, 1024, 8192, 65536};
+    return class_ <= STROBE_CHUNK_LARGE ? bytes[class_] : 0;
+}
+
+static enum strobe_err check_control(const struct strobe_control *control, uint64_t file_bytes)
+{
+    if (__atomic_load_n(&control->magic, __ATOMIC_ACQUIRE) != STROBE_RING_MAGIC)
+        return STROBE_ERR_FORMAT;
+    if (control->version > STROBE_RING_VERSION)
+        return STROBE_ERR_VERSION;
+    uint32_t n = control->n_chunks_max;
+    if (control->version != STROBE_RING_VERSION || n == 0 || n > 65535 ||
+        strobe_ring_file_bytes(n) != file_bytes || control->data_off != strobe_ring_data_off(n))
+        return STROBE_ERR_CORRUPT;
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_ring_open(const char *dir, const char *name, struct strobe_ring *ring)
+{
+    struct stat st;
+    enum strobe_err err = STROBE_ERR_FORMAT;
+    memset(ring, 0, sizeof *ring);
+    ring->fd = strobe_session_open(dir, name, O_RDWR);
+    if (ring->fd < 0)
+        return strobe_err_from_errno(errno);
+    if (fstat(ring->fd, &st) || st.st_size < STROBE_PAGE_BYTES || st.st_blocks == 0)
+        goto fail;
+    ring->map_bytes = (uint64_t)st.st_size;
+    void *at = mmap(NULL, ring->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, ring->fd,
+                    0);
+    if (at == MAP_FAILED) {
+        ring->map_bytes = 0;
+        err = STROBE_ERR_NOMEM;
+        goto fail;
+    }
+    ring->control = at;
+    err = check_control(ring->control, ring->map_bytes);
+    if (err)
+        goto fail;
+    ring->n_chunks_max = ring->control->n_chunks_max;
+    ring->chunks = (struct strobe_chunk *)((char *)at + STROBE_PAGE_BYTES);
+    ring->data = (char *)at + strobe_ring_data_off(ring->n_chunks_max);
+    ring->pid = ring->control->pid;
+    ring->start_time = ring->control->start_time;
+    ring->image = ring->control->image;
+    ring->clock = ring->control->clock;
+    ring->known = calloc(ring->n_chunks_max, sizeof *ring->known);
+    if (!ring->known) {
+        err = STROBE_ERR_NOMEM;
+        goto fail;
+    }
+    return STROBE_OK;
+fail:
+    strobe_ring_close(ring);
+    return err;
+}
+
+void strobe_ring_close(struct strobe_ring *ring)
+{
+    if (ring->control)
+        munmap(ring->control, ring->map_bytes);
+    if (ring->fd >= 0)
+        close(ring->fd);
+    free(ring->known);
+    memset(ring, 0, sizeof *ring);
+    ring->fd = -1;
+}
+
+/* Chunks that the process says it has: never more than fit, never memory that was not really allocated (a
+ * process may say anything, and touching a hole of a full tmpfs would be our end). */
+static uint32_t n_chunks(struct strobe_ring *ring)
+{
+    uint32_t n = __atomic_load_n(&ring->control->n_chunks, __ATOMIC_ACQUIRE);
+    if (n > ring->n_chunks_max)
+        n = ring->n_chunks_max;
+    if (n > ring->n_chunks_safe) {
+        off_t from = (off_t)strobe_ring_data_off(ring->n_chunks_max) +
+                     (off_t)ring->n_chunks_safe * STROBE_CHUNK_BYTES;
+        if (!posix_fallocate(ring->fd, from, (off_t)(n - ring->n_chunks_safe) * STROBE_CHUNK_BYTES))
+            ring->n_chunks_safe = n;
+    }
+    return n < ring->n_chunks_safe ? n : ring->n_chunks_safe;
+}
+
+/* Copy and check the head of one segment. False: it is not open yet, or nonsense. */
+static bool read_head(const struct strobe_ring *ring, uint32_t chunk, uint32_t bit, uint32_t n_bytes,
+                      struct strobe_segment *out)
+{
+    uint32_t offset = chunk * STROBE_CHUNK_BYTES + bit * n_bytes;
+    const struct strobe_segment_head *head = (const void *)(ring->data + offset);
+    if (__atomic_load_n(&head->magic, __ATOMIC_ACQUIRE) != STROBE_SEGMENT_MAGIC)
+        return false;
+    *out = (struct strobe_segment){
+        .track = __atomic_load_n(&head->track, __ATOMIC_RELAXED),
+        .base_pos = __atomic_load_n(&head->base_pos, __ATOMIC_RELAXED),
+        .tick = __atomic_load_n(&head->tick, __ATOMIC_RELAXED),
+        .n_words = n_bytes / 8 - STROBE_SEGMENT_HEAD_WORDS,
+        .offset = offset,
+        .chunk = (uint16_t)chunk,
+        .bit = (uint8_t)bit,
+    };
+    /* the chunk may have been recut since its class was read: then the sizes differ, and the next scan is right */
+    return head->n_words == out->n_words && out->base_pos < 1ull << 60;
+}
+
+uint32_t strobe_ring_scan(struct strobe_ring *ring,
+                          void (*found)(void *context, const struct strobe_segment *segment),
+                          void *context)
+{
+    uint32_t n_found = 0, n = n_chunks(ring);
+    uint32_t taken_now = __atomic_load_n(&ring->control->n_taken, __ATOMIC_ACQUIRE);
+    for (uint32_t c = 0; c < n; c++) {
+        uint32_t n_bytes = segment_bytes(ring->chunks[c].class_);
+        if (!n_bytes)
+            continue;
+        uint64_t all = n_bytes == 1024 ? ~0ull : (1ull << (STROBE_CHUNK_BYTES / n_bytes)) - 1;
+        uint64_t taken = ~__atomic_load_n(&ring->chunks[c].free_bits, __ATOMIC_ACQUIRE) & all;
+        uint64_t fresh = taken & ~ring->known[c];
+        while (fresh) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(fresh);
+            struct strobe_segment segment;
+            fresh &= fresh - 1;
+            if (!read_head(ring, c, bit, n_bytes, &segment))
+                continue;
+            ring->known[c] |= 1ull << bit;
+            found(context, &segment);
+            n_found++;
+        }
+    }
+    ring->n_taken_seen = taken_now;
+    return n_found;
+}
+
+void strobe_ring_give_back(struct strobe_ring *ring, const struct strobe_segment *segment)
+{
+    size_t n_bytes = 8 * ((size_t)segment->n_words + STROBE_SEGMENT_HEAD_WORDS);
+    memset(ring->data + segment->offset, 0, n_bytes);
+    ring->known[segment->chunk] &= ~(1ull << segment->bit);
+    __atomic_or_fetch(&ring->chunks[segment->chunk].free_bits, 1ull << segment->bit, __ATOMIC_ACQ_REL);
+}
+
+void strobe_ring_wake(struct strobe_ring *ring)
+{
+    __atomic_add_fetch(&ring->control->n_given, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&ring->control->n_waiting, __ATOMIC_SEQ_CST))
+        syscall(SYS_futex, &ring->control->n_given, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+struct strobe_slot *strobe_ring_slot(struct strobe_ring *ring, uint32_t i)
+{
+    enum { PER_CHUNK = STROBE_CHUNK_BYTES / STROBE_SLOT_BYTES };
+    uint32_t n = n_chunks(ring), skip = i / PER_CHUNK;
+    for (uint32_t c = 0; c < n; c++)
+        if (ring->chunks[c].class_ == STROBE_CHUNK_SLOTS && skip-- == 0)
+            return (struct strobe_slot *)(ring->data + (uint64_t)c * STROBE_CHUNK_BYTES) + i % PER_CHUNK;
+    return NULL;
+}
+
+enum strobe_err strobe_ring_attach(struct strobe_ring *ring, uint32_t policy, uint32_t stack_depth)
+{
+    struct strobe_control *control = ring->control;
+    int err = posix_fallocate(ring->fd, 0, (off_t)strobe_ring_data_off(ring->n_chunks_max));
+    if (err)
+        return strobe_err_from_errno(err);
+    control->recorder_pid = (uint32_t)getpid();
+    control->recorder_start = strobe_session_start_time(getpid());
+    if (__atomic_load_n(&control->active, __ATOMIC_ACQUIRE))
+        return STROBE_OK; /* it joined a recording session by itself */
+    control->policy = policy;
+    control->stack_depth = stack_depth;
+    control->floor = STROBE_WORD_BEGIN | __atomic_load_n(&control->next_id, __ATOMIC_ACQUIRE) << 32;
+    control->generation++;
+    __atomic_store_n(&control->active, control->generation, __ATOMIC_RELEASE);
+    return STROBE_OK;
+}
+
+void strobe_ring_detach(struct strobe_ring *ring)
+{
+    __atomic_store_n(&ring->control->active, 0, __ATOMIC_SEQ_CST);
+    strobe_ring_wake(ring); /* nobody waits for a recorder that leaves */
+}
+
+/* Whether `path` is still mapped by the process. */
+static bool maps_file(uint32_t pid, const char *path)
+{
+    char name[64], line[4096];
+    snprintf(name, sizeof name, "/proc/%u/maps", pid);
+    FILE *maps = fopen(name, "re");
+    bool found = false;
+    if (!maps)
+        return errno == EACCES;
+    while (!found && fgets(line, sizeof line, maps))
+        found = strstr(line, path) != NULL;
+    fclose(maps);
+    return found;
+}
+
+bool strobe_ring_is_alive(const struct strobe_ring *ring, const char *path)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (!fcntl(ring->fd, F_GETLK, &lock) && lock.l_type != F_UNLCK)
+        return true;
+    return strobe_session_start_time((int)ring->pid) == ring->start_time && maps_file(ring->pid, path);
+}

@@ -1,0 +1,77 @@
+/* ring_read.h - the consumer's half of the rings: a process's file as the recorder sees it.
+ * The process is not trusted: sizes and positions are copied once and checked, nothing shared is used as an
+ * address or a count without that. Layout and states: wire/ring_layout.h.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_RING_RING_READ_H
+#define STROBE_RING_RING_READ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "ring/session.h"
+#include "wire/ring_layout.h"
+
+/* A segment that the recorder knows of. */
+struct strobe_segment {
+    uint64_t track;
+    uint64_t base_pos;
+    uint64_t tick;
+    uint32_t n_words;
+    uint32_t offset; /* of its head, from chunk 0 */
+    uint16_t chunk;
+    uint8_t bit;
+};
+
+struct strobe_ring {
+    struct strobe_control *control; /* shared mapping of map_bytes */
+    struct strobe_chunk *chunks;
+    char *data;
+    uint64_t *known; /* owned: by chunk, segments already found */
+    uint64_t map_bytes;
+    uint32_t n_chunks_max;
+    uint32_t n_chunks_safe; /* known to be allocated */
+    uint32_t n_taken_seen;
+    uint32_t pid;
+    uint32_t clock;
+    uint64_t start_time;
+    uint32_t image;
+    int fd;
+};
+
+/* Open the file `name` in `dir`. FORMAT: not (yet) a process's file; VERSION: made by a newer client. */
+enum strobe_err strobe_ring_open(const char *dir, const char *name, struct strobe_ring *out);
+void strobe_ring_close(struct strobe_ring *ring);
+
+/* Find segments opened since the last call, and hand each to `found`. The number of them. */
+uint32_t strobe_ring_scan(struct strobe_ring *ring,
+                          void (*found)(void *context, const struct strobe_segment *segment),
+                          void *context);
+
+/* Whether anything was taken since the last scan: two loads. */
+static inline bool strobe_ring_has_news(const struct strobe_ring *ring)
+{
+    return __atomic_load_n(&ring->control->n_taken, __ATOMIC_ACQUIRE) != ring->n_taken_seen;
+}
+
+/* The data words of a segment. Shared: each word may change at any time. */
+static inline const uint64_t *strobe_ring_words(const struct strobe_ring *ring,
+                                                const struct strobe_segment *segment)
+{
+    return (const uint64_t *)(ring->data + segment->offset) + STROBE_SEGMENT_HEAD_WORDS;
+}
+
+/* Zero the segment and let the process have it again; wake who waits for it with strobe_ring_wake. */
+void strobe_ring_give_back(struct strobe_ring *ring, const struct strobe_segment *segment);
+void strobe_ring_wake(struct strobe_ring *ring);
+
+/* Slot number `i` over all slot chunks, or NULL past the last. */
+struct strobe_slot *strobe_ring_slot(struct strobe_ring *ring, uint32_t i);
+
+/* Open the gate for a new recorder: allocate what is needed, then let the process emit. */
+enum strobe_err strobe_ring_attach(struct strobe_ring *ring, uint32_t policy, uint32_t stack_depth);
+void strobe_ring_detach(struct strobe_ring *ring);
+
+/* Whether the process image that made the file still runs. */
+bool strobe_ring_is_alive(const struct strobe_ring *ring, const char *path);
+
+#endif

@@ -1,0 +1,449 @@
+/* ring_write.c - the producer's half of the rings: taking segments, opening slots, waiting.
+ * Runs inside the traced program: never allocates from the heap, prints, exits, or waits for good.
+ * Who may touch which shared field, and the states of a segment: wire/ring_layout.h.
+ * SPDX-License-Identifier: MIT */
+#include "ring/ring_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+/* A recorder whose heart stands still for so long is given up; one that lives may take longer. */
+#define STALL_NS    (60 * 1000000ull)
+#define WAIT_MAX_NS (1000 * 1000000ull)
+#define WAIT_STEP_NS (10 * 1000000ull)
+
+static const struct {
+    uint32_t n_segments;
+    uint32_t n_bytes;
+} classes[] = {
+    [STROBE_CHUNK_UNUSED] = {0, 0},   [STROBE_CHUNK_SLOTS] = {0, 0},
+    [STROBE_CHUNK_SMALL] = {64, 1024}, [STROBE_CHUNK_MEDIUM] = {8, 8192},
+    [STROBE_CHUNK_LARGE] = {1, 65536},
+};
+
+static uint64_t full_mask(uint32_t class_)
+{
+    uint32_t n = classes[class_].n_segments;
+    return n == 64 ? ~0ull : (1ull << n) - 1;
+}
+
+static uint64_t mono_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t strobe_ring_now(const struct strobe_pool *pool)
+{
+    return pool->control->clock == STROBE_CLOCK_TSC ? strobe_ticks() : mono_ns();
+}
+
+static long futex(uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+{
+    return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
+}
+
+void strobe_ring_lock(struct strobe_pool *pool)
+{
+    uint32_t seen = 0;
+    if (__atomic_compare_exchange_n(&pool->lock, &seen, 1, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED))
+        return;
+    while (__atomic_exchange_n(&pool->lock, 2, __ATOMIC_ACQUIRE) != 0)
+        futex(&pool->lock, FUTEX_WAIT_PRIVATE, 2, NULL);
+}
+
+void strobe_ring_unlock(struct strobe_pool *pool)
+{
+    if (__atomic_exchange_n(&pool->lock, 0, __ATOMIC_RELEASE) == 2)
+        futex(&pool->lock, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+/* ---- chunks ---- */
+
+/* Really allocate the pages of one chunk, so that a full tmpfs is an error here and never a SIGBUS. */
+static bool allocate_pages(struct strobe_pool *pool, char *at)
+{
+    if (!madvise(at, STROBE_CHUNK_BYTES, MADV_POPULATE_WRITE))
+        return true;
+    if (errno != EINVAL)
+        return false;
+    int fd = open(pool->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW); /* kernel before 5.14 */
+    if (fd < 0)
+        return false;
+    off_t off = (off_t)pool->control->data_off + (at - pool->data);
+    bool done = !fallocate(fd, 0, off, STROBE_CHUNK_BYTES);
+    close(fd);
+    return done;
+}
+
+/* Count one more chunk against the session's cap. */
+static bool under_cap(struct strobe_pool *pool)
+{
+    struct strobe_session_page *session = pool->session;
+    if (!session || !session->cap_bytes)
+        return true;
+    uint64_t used = __atomic_add_fetch(&session->used_bytes, STROBE_CHUNK_BYTES, __ATOMIC_RELAXED);
+    if (used <= session->cap_bytes)
+        return true;
+    __atomic_sub_fetch(&session->used_bytes, STROBE_CHUNK_BYTES, __ATOMIC_RELAXED);
+    return false;
+}
+
+/* One more chunk at the end of the pool, or -1. */
+static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss *loss)
+{
+    struct strobe_control *control = pool->control;
+    uint32_t n = control->n_chunks;
+    if (n >= pool->n_chunks_max) {
+        *loss = STROBE_LOSS_POOL_FULL;
+        return -1;
+    }
+    *loss = STROBE_LOSS_NO_MEMORY;
+    if (!under_cap(pool))
+        return -1;
+    if (!allocate_pages(pool, pool->data + (uint64_t)n * STROBE_CHUNK_BYTES))
+        return -1;
+    pool->chunks[n].class_ = class_;
+    __atomic_store_n(&pool->chunks[n].free_bits, class_ == STROBE_CHUNK_SLOTS ? 0 : full_mask(class_),
+                     __ATOMIC_RELEASE);
+    __atomic_store_n(&control->n_chunks, n + 1, __ATOMIC_RELEASE);
+    return (int)n;
+}
+
+/* Recut a chunk of another class whose segments are all free, or -1. The first chunk stays with the meta
+ * stream, so that names always have room. */
+static int recut_chunk(struct strobe_pool *pool, uint32_t class_)
+{
+    for (uint32_t i = 1; i < pool->control->n_chunks; i++) {
+        struct strobe_chunk *chunk = &pool->chunks[i];
+        uint32_t old = chunk->class_;
+        if (old < STROBE_CHUNK_SMALL || old > STROBE_CHUNK_LARGE || old == class_)
+            continue;
+        uint64_t all = full_mask(old);
+        if (!__atomic_compare_exchange_n(&chunk->free_bits, &all, 0, false, __ATOMIC_ACQUIRE,
+                                         __ATOMIC_RELAXED))
+            continue;
+        chunk->class_ = class_;
+        __atomic_store_n(&chunk->free_bits, full_mask(class_), __ATOMIC_RELEASE);
+        return (int)i;
+    }
+    return -1;
+}
+
+static char *take_from(struct strobe_pool *pool, uint32_t i)
+{
+    struct strobe_chunk *chunk = &pool->chunks[i];
+    uint64_t bits = __atomic_load_n(&chunk->free_bits, __ATOMIC_ACQUIRE);
+    if (!bits)
+        return NULL;
+    uint32_t bit = (uint32_t)__builtin_ctzll(bits);
+    __atomic_and_fetch(&chunk->free_bits, ~(1ull << bit), __ATOMIC_ACQ_REL);
+    pool->hint[chunk->class_] = i;
+    return pool->data + (uint64_t)i * STROBE_CHUNK_BYTES +
+           (uint64_t)bit * classes[chunk->class_].n_bytes;
+}
+
+/* A free segment of `class_`, or NULL. Locked. */
+static char *take_segment(struct strobe_pool *pool, uint32_t class_, bool meta,
+                          enum strobe_loss *loss)
+{
+    uint32_t first = meta ? 0 : 1, n = pool->control->n_chunks;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = (pool->hint[class_] + k) % n;
+        if (i < first || pool->chunks[i].class_ != class_)
+            continue;
+        char *segment = take_from(pool, i);
+        if (segment)
+            return segment;
+    }
+    int i = add_chunk(pool, class_, loss);
+    if (i < 0)
+        i = recut_chunk(pool, class_);
+    return i < 0 ? NULL : take_from(pool, (uint32_t)i);
+}
+
+/* The class that a thread's next segment should have: small at first, larger for those that fill them, and
+ * never so large that all live threads together would hold more than half the pool. */
+static uint32_t wanted_class(const struct strobe_pool *pool, const struct strobe_thread *thread)
+{
+    uint64_t share = (uint64_t)pool->n_chunks_max * STROBE_CHUNK_BYTES / 2 / (pool->n_threads + 1);
+    if (thread->n_filled == 0 || share < 8192)
+        return STROBE_CHUNK_SMALL;
+    return thread->n_filled == 1 || share < STROBE_CHUNK_BYTES ? STROBE_CHUNK_MEDIUM
+                                                               : STROBE_CHUNK_LARGE;
+}
+
+static char *take_any_segment(struct strobe_pool *pool, uint32_t class_, enum strobe_loss *loss)
+{
+    char *segment = take_segment(pool, class_, false, loss);
+    for (uint32_t c = STROBE_CHUNK_SMALL; !segment && c <= STROBE_CHUNK_LARGE; c++)
+        if (c != class_)
+            segment = take_segment(pool, c, false, loss);
+    return segment;
+}
+
+static void open_segment(struct strobe_pool *pool, struct strobe_segment_head *head, uint64_t track,
+                         uint64_t pos, uint64_t tick)
+{
+    uint32_t i = (uint32_t)(((char *)head - pool->data) / STROBE_CHUNK_BYTES);
+    head->n_words = classes[pool->chunks[i].class_].n_bytes / 8 - STROBE_SEGMENT_HEAD_WORDS;
+    head->track = track;
+    head->base_pos = pos;
+    head->tick = tick;
+    __atomic_store_n(&head->magic, STROBE_SEGMENT_MAGIC, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&pool->control->n_taken, 1, __ATOMIC_RELEASE);
+}
+
+/* ---- waiting ---- */
+
+/* In a vfork child, or on an alternate signal stack: no place to sleep. */
+static bool may_wait(struct strobe_pool *pool)
+{
+    stack_t stack;
+    if (pool->control->policy == STROBE_POLICY_DROP || (uint32_t)getpid() != pool->pid)
+        return false;
+    return sigaltstack(NULL, &stack) || !(stack.ss_flags & SS_ONSTACK);
+}
+
+/* Sleep until the recorder gave something back. Locked; lets go of the lock and of the signals while it
+ * sleeps. False: give up. */
+static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread, uint32_t given,
+                          uint64_t *waited_ns)
+{
+    struct strobe_control *control = pool->control;
+    uint64_t beat = __atomic_load_n(&control->heartbeat, __ATOMIC_ACQUIRE);
+    if (pool->stalled_heartbeat == beat + 1 || !may_wait(pool) || (thread && thread->waiting) ||
+        !control->active)
+        return false;
+    pool->stalled_heartbeat = 0;
+    if (thread)
+        thread->waiting = 1;
+    strobe_ring_unlock(pool);
+
+    sigset_t all, old;
+    sigfillset(&all);
+    sigemptyset(&old);
+    if (thread) /* the caller blocked all; while asleep the program's handlers run */
+        sigprocmask(SIG_SETMASK, &old, &all);
+    uint64_t start = mono_ns(), moved = start, now = start;
+    bool given_up = false;
+    __atomic_add_fetch(&control->n_waiting, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&control->n_given, __ATOMIC_SEQ_CST) == given && !given_up) {
+        struct timespec step = {0, WAIT_STEP_NS};
+        futex(&control->n_given, FUTEX_WAIT, given, &step);
+        now = mono_ns();
+        uint64_t seen = __atomic_load_n(&control->heartbeat, __ATOMIC_ACQUIRE);
+        if (seen != beat)
+            beat = seen, moved = now;
+        given_up = now - moved > STALL_NS || now - start + *waited_ns > WAIT_MAX_NS ||
+                   __atomic_load_n(&pool->stalled_heartbeat, __ATOMIC_RELAXED) == beat + 1;
+    }
+    __atomic_sub_fetch(&control->n_waiting, 1, __ATOMIC_SEQ_CST);
+    if (thread)
+        sigprocmask(SIG_SETMASK, &all, NULL);
+    strobe_ring_lock(pool);
+    if (given_up)
+        pool->stalled_heartbeat = beat + 1;
+    *waited_ns += mono_ns() - start;
+    if (thread) {
+        thread->waiting = 0;
+        if (thread->slot)
+            thread->slot->waited_ns += mono_ns() - start;
+    }
+    return !given_up;
+}
+
+bool strobe_ring_next_segment(struct strobe_pool *pool, struct strobe_thread *thread,
+                              enum strobe_loss *loss)
+{
+    uint64_t waited_ns = 0;
+    char *segment;
+    *loss = STROBE_LOSS_POOL_FULL;
+    strobe_ring_lock(pool);
+    for (;;) {
+        if ((int16_t)thread->hot.cursor > 0) { /* a handler got one while this thread slept */
+            strobe_ring_unlock(pool);
+            return true;
+        }
+        uint32_t given = __atomic_load_n(&pool->control->n_given, __ATOMIC_SEQ_CST);
+        segment = take_any_segment(pool, wanted_class(pool, thread), loss);
+        if (segment)
+            break;
+        if (!wait_for_room(pool, thread, given, &waited_ns)) {
+            thread->hot.cursor = 0; /* keeps the count of words left from running under */
+            strobe_ring_unlock(pool);
+            return false;
+        }
+    }
+    uint64_t tick = strobe_ring_now(pool);
+    struct strobe_segment_head *head = (struct strobe_segment_head *)segment;
+    open_segment(pool, head, thread->track, thread->next_pos, tick);
+    thread->segment = head;
+    thread->next_pos += head->n_words;
+    thread->n_filled++;
+    thread->hot.epoch = pool->control->clock == STROBE_CLOCK_TSC ? (uint32_t)(tick >> 32) : ~0u;
+    __atomic_store_n(&thread->hot.cursor, (uint64_t)(uintptr_t)(head + 1) << 16 | head->n_words,
+                     __ATOMIC_RELEASE);
+    strobe_ring_unlock(pool);
+    return true;
+}
+
+/* ---- the meta stream ---- */
+
+static bool next_meta_segment(struct strobe_pool *pool)
+{
+    uint64_t waited_ns = 0;
+    for (;;) {
+        enum strobe_loss loss;
+        uint32_t given = __atomic_load_n(&pool->control->n_given, __ATOMIC_SEQ_CST);
+        char *segment = take_segment(pool, STROBE_CHUNK_MEDIUM, true, &loss);
+        if (segment) {
+            struct strobe_segment_head *head = (struct strobe_segment_head *)segment;
+            open_segment(pool, head, STROBE_META_TRACK, pool->meta_pos, strobe_ring_now(pool));
+            pool->meta = head;
+            pool->meta_at = (uint64_t *)(head + 1);
+            pool->meta_left = head->n_words;
+            pool->meta_pos += head->n_words;
+            return true;
+        }
+        if (!wait_for_room(pool, NULL, given, &waited_ns))
+            return false;
+    }
+}
+
+bool strobe_ring_meta(struct strobe_pool *pool, const uint64_t *words, uint32_t n_words)
+{
+    while (pool->meta_left < n_words) {
+        uint32_t left = pool->meta_left;
+        uint64_t *pad = pool->meta_at;
+        pool->meta_left = 0;
+        if (left)
+            __atomic_store_n(pad, STROBE_WORD_PAD | (uint64_t)left << 32, __ATOMIC_RELEASE);
+        if (!next_meta_segment(pool))
+            return false;
+    }
+    memcpy(pool->meta_at + 1, words + 1, 8 * (n_words - 1));
+    __atomic_store_n(pool->meta_at, words[0], __ATOMIC_RELEASE);
+    pool->meta_at += n_words;
+    pool->meta_left -= n_words;
+    return true;
+}
+
+/* ---- threads ---- */
+
+enum { SLOTS_PER_CHUNK = STROBE_CHUNK_BYTES / STROBE_SLOT_BYTES, ARENA_BYTES = 64 << 10 };
+
+static struct strobe_slot *slot_at(struct strobe_pool *pool, uint32_t chunk, uint32_t i)
+{
+    return (struct strobe_slot *)(pool->data + (uint64_t)chunk * STROBE_CHUNK_BYTES) + i;
+}
+
+static struct strobe_slot *take_slot(struct strobe_pool *pool)
+{
+    enum strobe_loss loss;
+    for (uint32_t c = 0; c < pool->control->n_chunks; c++) {
+        if (pool->chunks[c].class_ != STROBE_CHUNK_SLOTS)
+            continue;
+        for (uint32_t k = 0; k < SLOTS_PER_CHUNK; k++) {
+            uint32_t i = (pool->slot_hint + k) % SLOTS_PER_CHUNK;
+            struct strobe_slot *slot = slot_at(pool, c, i);
+            if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == STROBE_SLOT_FREE) {
+                pool->slot_hint = i + 1;
+                return slot;
+            }
+        }
+    }
+    int c = add_chunk(pool, STROBE_CHUNK_SLOTS, &loss);
+    return c < 0 ? NULL : slot_at(pool, (uint32_t)c, 0);
+}
+
+static struct strobe_thread *take_struct(struct strobe_pool *pool)
+{
+    struct strobe_thread *thread = pool->free_threads;
+    if (thread) {
+        pool->free_threads = thread->next;
+        memset(thread, 0, sizeof *thread);
+        return thread;
+    }
+    size_t size = (sizeof *thread + 63) & ~(size_t)63;
+    if (!pool->arena || pool->arena + size > pool->arena_end) {
+        char *arena = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                           -1, 0);
+        if (arena == MAP_FAILED)
+            return NULL;
+        madvise(arena, ARENA_BYTES, MADV_WIPEONFORK);
+        pool->arena = arena;
+        pool->arena_end = arena + ARENA_BYTES;
+    }
+    thread = (struct strobe_thread *)pool->arena;
+    pool->arena += size;
+    return thread;
+}
+
+struct strobe_thread *strobe_ring_add_thread(struct strobe_pool *pool, uint32_t tid)
+{
+    struct strobe_thread *thread = take_struct(pool);
+    if (!thread)
+        return NULL;
+    struct strobe_slot *slot = take_slot(pool);
+    thread->tid = tid;
+    thread->track = ++pool->next_track;
+    thread->n_copies = 1;
+    thread->slot = slot;
+    if (slot) {
+        memset(slot, 0, sizeof *slot);
+        slot->tid = tid;
+        slot->track = thread->track;
+        __atomic_store_n(&slot->state, STROBE_SLOT_LIVE, __ATOMIC_RELEASE);
+        __atomic_add_fetch(&pool->control->n_taken, 1, __ATOMIC_RELEASE);
+    }
+    thread->next = pool->threads;
+    if (pool->threads)
+        pool->threads->prev = thread;
+    pool->threads = thread;
+    pool->n_threads++;
+    return thread;
+}
+
+void strobe_ring_end_thread(struct strobe_pool *pool, struct strobe_thread *thread)
+{
+    *(thread->prev ? &thread->prev->next : &pool->threads) = thread->next;
+    if (thread->next)
+        thread->next->prev = thread->prev;
+    pool->n_threads--;
+    if (thread->slot)
+        __atomic_store_n(&thread->slot->state, STROBE_SLOT_ENDED, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&pool->control->n_taken, 1, __ATOMIC_RELEASE);
+    thread->hot.cursor = 0;
+    thread->next = pool->free_threads;
+    pool->free_threads = thread;
+}
+
+void strobe_ring_count_loss(struct strobe_pool *pool, struct strobe_thread *thread,
+                            enum strobe_loss loss)
+{
+    uint64_t now = strobe_ring_now(pool), none = 0;
+    struct strobe_control *control = pool->control;
+    struct strobe_slot *slot = thread ? thread->slot : NULL;
+    uint64_t *first = slot ? &slot->drop_first_tick : &control->lost_first_tick;
+    uint64_t *last = slot ? &slot->drop_last_tick : &control->lost_last_tick;
+    uint64_t *count = slot ? &slot->n_dropped[loss] : &control->n_lost_threads;
+    __atomic_compare_exchange_n(first, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __atomic_store_n(last, now, __ATOMIC_RELAXED);
+    __atomic_add_fetch(count, 1, __ATOMIC_RELEASE);
+}

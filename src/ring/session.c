@@ -1,0 +1,104 @@
+/* session.c - finding and opening a session's folder.
+ * Runs inside the traced process at its start and after a fork: system calls only, no allocation.
+ * SPDX-License-Identifier: MIT */
+#include "ring/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum strobe_err strobe_session_root(char out[STROBE_PATH_MAX])
+{
+    const char *dir = getenv("STROBE_DIR");
+    int n;
+    if (dir && dir[0] == '/')
+        n = snprintf(out, STROBE_PATH_MAX, "%s", dir);
+    else if ((dir = getenv("XDG_RUNTIME_DIR")) && dir[0] == '/')
+        n = snprintf(out, STROBE_PATH_MAX, "%s/strobe", dir);
+    else
+        n = snprintf(out, STROBE_PATH_MAX, "/dev/shm/strobe-%u", (unsigned)geteuid());
+    return n < STROBE_PATH_MAX - 80 ? STROBE_OK : STROBE_ERR_LIMIT;
+}
+
+/* A folder, not a link, owned by us and closed to others. */
+static enum strobe_err check_own_dir(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st))
+        return strobe_err_from_errno(errno);
+    if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
+        return STROBE_ERR_ACCESS;
+    return STROBE_OK;
+}
+
+static enum strobe_err make_own_dir(const char *path)
+{
+    if (mkdir(path, 0700) && errno != EEXIST)
+        return strobe_err_from_errno(errno);
+    return check_own_dir(path);
+}
+
+enum strobe_err strobe_session_dir(const char *name, bool create, char out[STROBE_PATH_MAX])
+{
+    char root[STROBE_PATH_MAX];
+    if (!name[0] || name[0] == '.' || strchr(name, '/') || strlen(name) > 60)
+        return STROBE_ERR_INVALID;
+    enum strobe_err err = strobe_session_root(root);
+    if (!err)
+        err = create ? make_own_dir(root) : check_own_dir(root);
+    if (err)
+        return err;
+    if ((size_t)snprintf(out, STROBE_PATH_MAX, "%s/%s", root, name) >= STROBE_PATH_MAX)
+        return STROBE_ERR_LIMIT;
+    return create ? make_own_dir(out) : check_own_dir(out);
+}
+
+int strobe_session_open(const char *dir, const char *file, int flags)
+{
+    char path[2 * STROBE_PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -1;
+    struct stat st;
+    if (fstat(fd, &st) || st.st_uid != geteuid() || !S_ISREG(st.st_mode)) {
+        close(fd);
+        errno = EACCES;
+        return -1;
+    }
+    return fd;
+}
+
+uint64_t strobe_session_start_time(int pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = 0;
+    char *at = strrchr(text, ')'); /* the name before it may hold anything */
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+uint64_t strobe_ring_data_off(uint32_t n_chunks_max)
+{
+    uint64_t table = (uint64_t)n_chunks_max * sizeof(struct strobe_chunk);
+    uint64_t off = STROBE_PAGE_BYTES + table;
+    return (off + STROBE_PAGE_BYTES - 1) & ~(uint64_t)(STROBE_PAGE_BYTES - 1);
+}
+
+uint64_t strobe_ring_file_bytes(uint32_t n_chunks_max)
+{
+    return strobe_ring_data_off(n_chunks_max) + (uint64_t)n_chunks_max * STROBE_CHUNK_BYTES;
+}

@@ -86,6 +86,11 @@ void strobe_collector_flush_events(struct strobe_collector *c)
     enum strobe_err err = STROBE_OK;
     if (!enc->n_parts && !c->n_pending)
         return;
+    /* a location is named before it is used: the names that this block needs are in the meta streams by now */
+    for (uint32_t i = 0; i < c->n_procs; i++)
+        if (!c->procs[i]->gone)
+            strobe_collector_drain_meta(c, c->procs[i]);
+    strobe_collector_flush_records(c);
     if (c->max_file_bytes && strobe_file_totals(c->writer)->n_bytes >= c->max_file_bytes)
         c->file_full = true;
     uint32_t cause = c->file_full ? STROBE_LOSS_FILE_LIMIT : STROBE_LOSS_DISK;

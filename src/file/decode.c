@@ -1,0 +1,327 @@
+/* decode.c - parts and streams of EVENTS blocks, summaries.
+ * Every number comes from a stranger: lengths are compared with what is left, sums with the
+ * format's bounds, before anything is allocated or indexed by them.  SPDX-License-Identifier: MIT
+ */
+#include "file/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+enum { STREAM_TABLE_BYTES = 8 * STROBE_N_STREAMS };
+
+static enum strobe_err grow(void **items, uint32_t *room, uint64_t want, size_t item_bytes)
+{
+    if (want <= *room)
+        return STROBE_OK;
+    uint64_t size = want + want / 2 + 64;
+    void *more = realloc(*items, size * item_bytes);
+    if (!more)
+        return STROBE_ERR_NOMEM;
+    *items = more;
+    *room = (uint32_t)size;
+    return STROBE_OK;
+}
+
+static void skip_varints(struct strobe_bytes *in, uint64_t n)
+{
+    const uint8_t *at = in->at;
+    if (n > strobe_bytes_left(in)) {
+        in->bad = 1;
+        return;
+    }
+    for (; n && at < in->end; at++)
+        n -= !(*at & 0x80);
+    in->at = at;
+    in->bad |= n != 0;
+}
+
+/* Step over a summary: its length is not stored. */
+static void skip_summary(struct strobe_bytes *in)
+{
+    uint64_t n_rows = strobe_get_varint(in);
+    for (uint64_t i = 0; i < n_rows && !in->bad; i++) {
+        skip_varints(in, 8);
+        skip_varints(in, 2 * (strobe_get_varint(in) & 0xffff));
+    }
+    strobe_get_varint(in); /* shift */
+    uint64_t n_depths = strobe_get_varint(in);
+    if (n_depths > STROBE_LOD_DEPTHS)
+        in->bad = 1;
+    for (uint64_t i = 0; i < n_depths && !in->bad; i++)
+        skip_varints(in, 5 * (strobe_get_varint(in) & 0xffff));
+}
+
+static enum strobe_err read_stack(struct strobe_bytes *in, struct strobe_events *events,
+                                  struct strobe_part *part)
+{
+    uint64_t n = strobe_get_varint(in);
+    if (n > STROBE_DECODE_MAX_ITEMS - events->n_stacks || n > strobe_bytes_left(in))
+        return STROBE_ERR_CORRUPT;
+    enum strobe_err err = grow((void **)&events->stacks, &events->stacks_room, events->n_stacks + n,
+                               sizeof *events->stacks);
+    if (err)
+        return err;
+    part->n_stack = (uint32_t)n;
+    for (uint64_t i = 0; i < n; i++) {
+        struct strobe_part_zone *zone = &events->stacks[events->n_stacks++];
+        zone->loc = strobe_get_varint(in);
+        zone->begin = part->first_tick - (uint64_t)strobe_get_zigzag(in);
+        zone->children_ticks = strobe_get_varint(in);
+    }
+    return STROBE_OK;
+}
+
+static enum strobe_err read_locs(struct strobe_bytes *in, struct strobe_events *events,
+                                 struct strobe_part *part)
+{
+    uint64_t n = strobe_get_varint(in), loc = 0;
+    if (n > STROBE_DECODE_MAX_ITEMS - events->n_locs || n > strobe_bytes_left(in))
+        return STROBE_ERR_CORRUPT;
+    enum strobe_err err =
+        grow((void **)&events->locs, &events->locs_room, events->n_locs + n, sizeof *events->locs);
+    if (err)
+        return err;
+    part->n_locs = (uint32_t)n;
+    for (uint64_t i = 0; i < n; i++)
+        events->locs[events->n_locs++] = loc += (uint64_t)strobe_get_zigzag(in);
+    return STROBE_OK;
+}
+
+/* Where a part's bytes are in sym, lo, hi, big and side: after those of the parts before. */
+struct part_place {
+    uint64_t n_events, big, side;
+};
+
+static int place_part(struct strobe_part *part, struct part_place *place, uint64_t n_events,
+                      uint64_t n_big, uint64_t n_side)
+{
+    if (n_events > STROBE_BLOCK_EVENTS_MAX - place->n_events ||
+        n_big > STROBE_FILE_MAX_PAYLOAD - place->big ||
+        n_side > STROBE_FILE_MAX_PAYLOAD - place->side)
+        return 0;
+    part->first_event = (uint32_t)place->n_events;
+    part->n_events = (uint32_t)n_events;
+    part->big_at = (uint32_t)place->big;
+    part->n_big = (uint32_t)n_big;
+    part->side_at = (uint32_t)place->side;
+    part->n_side = (uint32_t)n_side;
+    place->n_events += n_events;
+    place->big += n_big;
+    place->side += n_side;
+    return 1;
+}
+
+static enum strobe_err read_part(struct strobe_bytes *in, struct strobe_events *events,
+                                 struct strobe_part *part, struct part_place *place)
+{
+    part->proc = strobe_get_varint(in);
+    part->track = strobe_get_varint(in);
+    part->pos = strobe_get_varint(in);
+    part->n_words = strobe_get_varint(in);
+    uint64_t n_events = strobe_get_varint(in);
+    part->first_tick = strobe_get_varint(in);
+    part->last_tick = part->first_tick + (uint64_t)strobe_get_zigzag(in);
+    part->start_early = strobe_get_varint(in);
+    part->fiber = strobe_get_varint(in);
+    part->n_below = strobe_get_varint(in);
+    enum strobe_err err = read_stack(in, events, part);
+    if (!err)
+        err = read_locs(in, events, part);
+    if (err)
+        return err;
+    uint64_t n_big = strobe_get_varint(in);
+    uint64_t n_side = strobe_get_varint(in);
+    if (!place_part(part, place, n_events, n_big, n_side))
+        return STROBE_ERR_CORRUPT;
+    if (strobe_get_varint(in) & 1) {
+        part->summary = in->at;
+        skip_summary(in);
+        part->n_summary = (uint32_t)(in->at - part->summary);
+    }
+    return in->bad ? STROBE_ERR_CORRUPT : STROBE_OK;
+}
+
+/* The arrays have stopped moving: let the parts point into them. */
+static void set_pointers(struct strobe_events *events)
+{
+    const struct strobe_part_zone *stack = events->stacks;
+    const uint64_t *locs = events->locs;
+    for (uint32_t i = 0; i < events->n_parts; i++) {
+        events->parts[i].stack = stack;
+        events->parts[i].locs = locs;
+        stack += events->parts[i].n_stack;
+        locs += events->parts[i].n_locs;
+    }
+}
+
+static void forget(struct strobe_events *events)
+{
+    events->n_parts = events->n_events = events->n_stacks = events->n_locs = 0;
+    memset(events->stream, 0, sizeof events->stream);
+    memset(events->n_stream, 0, sizeof events->n_stream);
+}
+
+enum strobe_err strobe_decode_parts(const struct strobe_block *block, struct strobe_events *events)
+{
+    struct strobe_bytes in = strobe_bytes_over(block->head, block->n_head);
+    struct part_place place = {0};
+    forget(events);
+    uint64_t n_parts = strobe_get_varint(&in);
+    if (in.bad || n_parts > STROBE_BLOCK_EVENTS_MAX || n_parts > block->n_head)
+        return STROBE_ERR_CORRUPT;
+    for (uint64_t i = 0; i < n_parts; i++) {
+        enum strobe_err err =
+            grow((void **)&events->parts, &events->parts_room, i + 1, sizeof *events->parts);
+        if (!err) {
+            memset(&events->parts[i], 0, sizeof *events->parts);
+            err = read_part(&in, events, &events->parts[i], &place);
+        }
+        if (err) {
+            forget(events);
+            return err;
+        }
+    }
+    events->n_parts = (uint32_t)n_parts;
+    events->n_events = (uint32_t)place.n_events;
+    events->n_stream[STROBE_SYM] = events->n_stream[STROBE_LO] = events->n_stream[STROBE_HI] =
+        (uint32_t)place.n_events;
+    events->n_stream[STROBE_BIG] = (uint32_t)place.big;
+    events->n_stream[STROBE_SIDE] = (uint32_t)place.side;
+    set_pointers(events);
+    return STROBE_OK;
+}
+
+static enum strobe_err open_stream(struct strobe_events *events, uint8_t *out, uint32_t raw,
+                                   const uint8_t *stored, uint32_t n_stored)
+{
+    if (n_stored == 1) {
+        memset(out, stored[0], raw);
+        return STROBE_OK;
+    }
+    if (!events->zstd && !(events->zstd = ZSTD_createDCtx()))
+        return STROBE_ERR_NOMEM;
+    size_t got = ZSTD_decompressDCtx(events->zstd, out, raw, stored, n_stored);
+    return ZSTD_isError(got) || got != raw ? STROBE_ERR_CORRUPT : STROBE_OK;
+}
+
+/* The table of sizes must say what the parts say. */
+static enum strobe_err check_sizes(const struct strobe_block *block,
+                                   const struct strobe_events *events,
+                                   uint32_t size[STROBE_N_STREAMS][2])
+{
+    uint64_t n_raw = 0, n_stored = STREAM_TABLE_BYTES;
+    if (!block->body || block->n_body < STREAM_TABLE_BYTES)
+        return STROBE_ERR_CORRUPT;
+    memcpy(size, block->body, STREAM_TABLE_BYTES);
+    for (int i = 0; i < STROBE_N_STREAMS; i++) {
+        n_raw += size[i][0];
+        n_stored += size[i][1];
+        if (size[i][0] != events->n_stream[i] || (size[i][0] && !size[i][1]))
+            return STROBE_ERR_CORRUPT;
+    }
+    return n_raw > STROBE_FILE_MAX_PAYLOAD || n_stored > block->n_body ? STROBE_ERR_CORRUPT
+                                                                       : STROBE_OK;
+}
+
+static enum strobe_err make_raw_room(struct strobe_events *events)
+{
+    size_t want = 0;
+    for (int i = 0; i < STROBE_N_STREAMS; i++)
+        want += events->n_stream[i];
+    if (want <= events->raw_room)
+        return STROBE_OK;
+    free(events->raw);
+    events->raw = malloc(want + want / 8);
+    events->raw_room = events->raw ? want + want / 8 : 0;
+    return events->raw ? STROBE_OK : STROBE_ERR_NOMEM;
+}
+
+enum strobe_err strobe_decode_streams(const struct strobe_block *block, unsigned wanted,
+                                      struct strobe_events *events)
+{
+    uint32_t size[STROBE_N_STREAMS][2];
+    enum strobe_err err = check_sizes(block, events, size);
+    if (!err)
+        err = make_raw_room(events);
+    if (err)
+        return err;
+    const uint8_t *stored = block->body + STREAM_TABLE_BYTES;
+    uint8_t *raw = events->raw;
+    for (int i = 0; i < STROBE_N_STREAMS; i++) {
+        events->stream[i] = raw;
+        if (size[i][0] == size[i][1])
+            events->stream[i] = stored;
+        else if (wanted & 1u << i)
+            err = open_stream(events, raw, size[i][0], stored, size[i][1]);
+        if (err)
+            return err;
+        raw += size[i][0];
+        stored += size[i][1];
+    }
+    return STROBE_OK;
+}
+
+void strobe_events_free(struct strobe_events *events)
+{
+    free(events->parts);
+    free(events->stacks);
+    free(events->locs);
+    free(events->raw);
+    ZSTD_freeDCtx(events->zstd);
+    memset(events, 0, sizeof *events);
+}
+
+enum strobe_err strobe_summary_start(const struct strobe_part *part, struct strobe_summary *out)
+{
+    memset(out, 0, sizeof *out);
+    if (!part->summary)
+        return STROBE_ERR_NOTFOUND;
+    out->in = strobe_bytes_over(part->summary, part->n_summary);
+    out->part = part;
+    out->n_rows = strobe_get_varint(&out->in);
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_summary_next(struct strobe_summary *summary, struct strobe_summary_row *out)
+{
+    struct strobe_bytes *in = &summary->in;
+    skip_varints(in, 2 * (uint64_t)summary->n_buckets);
+    summary->n_buckets = 0;
+    if (in->bad)
+        return STROBE_ERR_CORRUPT;
+    if (!summary->n_rows)
+        return STROBE_ERR_END;
+    summary->n_rows--;
+    uint64_t index = strobe_get_varint(in);
+    out->count = strobe_get_varint(in);
+    out->total_ticks = strobe_get_varint(in);
+    out->self_ticks = strobe_get_varint(in);
+    out->min_ticks = strobe_get_varint(in);
+    out->max_ticks = strobe_get_varint(in);
+    out->squares = strobe_get_varint(in);
+    out->squares |= (unsigned __int128)strobe_get_varint(in) << 64;
+    uint64_t n_buckets = strobe_get_varint(in);
+    if (in->bad || index >= summary->part->n_locs || n_buckets > STROBE_HIST_BUCKETS)
+        return STROBE_ERR_CORRUPT;
+    out->loc_index = (uint32_t)index;
+    out->n_buckets = summary->n_buckets = (uint32_t)n_buckets;
+    summary->bucket = 0;
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_summary_bucket(struct strobe_summary *summary, uint32_t *bucket,
+                                      uint64_t *count)
+{
+    if (!summary->n_buckets)
+        return STROBE_ERR_END;
+    summary->n_buckets--;
+    uint64_t step = strobe_get_varint(&summary->in);
+    *count = strobe_get_varint(&summary->in);
+    if (summary->in.bad || step >= STROBE_HIST_BUCKETS ||
+        summary->bucket + step >= STROBE_HIST_BUCKETS)
+        return STROBE_ERR_CORRUPT;
+    summary->bucket += (uint32_t)step;
+    *bucket = summary->bucket;
+    return STROBE_OK;
+}

@@ -1,0 +1,443 @@
+/* replay.c - pairs the zones of a part.
+ *
+ * The loop has two cases that matter, a begin (sym 64 and up) and an end (sym 0); all else goes to
+ * replay_rare(). Room for the worst case is made before it starts: a stack of what was open and
+ * what may begin, a row for every zone that may end or be given up.  SPDX-License-Identifier: MIT
+ */
+#include "file/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An open zone during a replay. */
+struct strobe_frame {
+    uint64_t begin;
+    uint64_t children;
+    uint32_t slot;
+    uint32_t note;
+};
+
+struct run {
+    const struct strobe_events *events;
+    const struct strobe_part *part;
+    const struct strobe_schema *schema;
+    struct strobe_carry *carry; /* never NULL here */
+    struct strobe_replay *out;
+    struct strobe_bytes big, side;
+    uint64_t tick;
+    uint64_t fiber;
+    uint32_t depth; /* frames in out->stack */
+    uint32_t number;
+    unsigned flags;
+};
+
+static enum strobe_err grow(void **items, uint32_t *room, uint64_t want, size_t item_bytes)
+{
+    if (want <= *room)
+        return STROBE_OK;
+    uint64_t size = want + want / 2 + 64;
+    void *more = realloc(*items, size * item_bytes);
+    if (!more)
+        return STROBE_ERR_NOMEM;
+    *items = more;
+    *room = (uint32_t)size;
+    return STROBE_OK;
+}
+
+void strobe_note_clear(struct strobe_note *note)
+{
+    free(note->text);
+    free(note->name);
+    memset(note, 0, sizeof *note);
+}
+
+/* Add a line to a note's text. Without memory the line is left out. */
+static void add_text(struct strobe_note *note, const char *text, uint64_t n)
+{
+    uint64_t old = note->text ? note->n_text + 1ull : 0;
+    if (old + n > STROBE_DECODE_MAX_TEXT)
+        return;
+    char *more = realloc(note->text, old + n + 1);
+    if (!more)
+        return;
+    if (old)
+        more[old - 1] = '\n';
+    memcpy(more + old, text, n);
+    more[old + n] = 0;
+    note->text = more;
+    note->n_text = (uint32_t)(old + n);
+}
+
+static void set_name(struct strobe_note *note, const char *text, uint64_t n)
+{
+    char *copy = malloc(n + 1);
+    if (!copy)
+        return;
+    memcpy(copy, text, n);
+    copy[n] = 0;
+    free(note->name);
+    note->name = copy;
+    note->n_name = (uint32_t)n;
+}
+
+void strobe_note_merge(struct strobe_note *to, struct strobe_note *from)
+{
+    if (from->text)
+        add_text(to, from->text, from->n_text);
+    if (from->name) {
+        free(to->name);
+        to->name = from->name;
+        to->n_name = from->n_name;
+        from->name = NULL;
+    }
+    if (from->has_value) {
+        to->value = from->value;
+        to->has_value = 1;
+    }
+    if (from->has_color) {
+        to->color = from->color;
+        to->has_color = 1;
+    }
+    strobe_note_clear(from);
+}
+
+static void drop_notes(struct strobe_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->n_notes; i++)
+        strobe_note_clear(&replay->notes[i]);
+    replay->n_notes = 0;
+}
+
+/* A new, empty note: its index + 1, 0 without memory. */
+static uint32_t new_note(struct strobe_replay *replay)
+{
+    if (grow((void **)&replay->notes, &replay->notes_room, replay->n_notes + 1ull,
+             sizeof *replay->notes))
+        return 0;
+    memset(&replay->notes[replay->n_notes], 0, sizeof *replay->notes);
+    return ++replay->n_notes;
+}
+
+static struct strobe_loose *new_loose(struct run *run, unsigned kind, uint64_t id, uint64_t loc)
+{
+    struct strobe_replay *out = run->out;
+    if (!(run->flags & STROBE_REPLAY_LOOSE) ||
+        grow((void **)&out->loose, &out->loose_room, out->n_loose + 1ull, sizeof *out->loose))
+        return NULL;
+    struct strobe_loose *loose = &out->loose[out->n_loose++];
+    *loose = (struct strobe_loose){run->tick, id, loc, run->number, (uint8_t)kind, 0};
+    return loose;
+}
+
+static void emit(struct run *run, const struct strobe_frame *frame, uint64_t ticks, uint64_t self,
+                 unsigned state)
+{
+    struct strobe_zone_row *row = &run->out->zones[run->out->n_zones++];
+    row->begin = frame->begin;
+    row->ticks = ticks;
+    row->self = self;
+    row->slot = frame->slot;
+    row->depth = (uint32_t)(run->part->n_below + run->depth);
+    row->note = frame->note;
+    row->state = state;
+}
+
+static void end_without_begin(struct run *run, uint64_t loc)
+{
+    struct strobe_frame frame = {.begin = run->tick, .slot = STROBE_SLOT_NONE};
+    emit(run, &frame, 0, loc, STROBE_ZONE_NO_BEGIN);
+}
+
+static void end_zone(struct run *run)
+{
+    if (!run->depth) {
+        end_without_begin(run, 0);
+        return;
+    }
+    struct strobe_frame *frame = &run->out->stack[--run->depth];
+    uint64_t ticks = run->tick > frame->begin ? run->tick - frame->begin : 0;
+    uint64_t self = ticks > frame->children ? ticks - frame->children : 0;
+    if (run->depth)
+        frame[-1].children += ticks;
+    emit(run, frame, ticks, self, STROBE_ZONE_ENDED);
+}
+
+static void give_up(struct run *run, uint64_t n)
+{
+    for (; n && run->depth; n--) {
+        struct strobe_frame *frame = &run->out->stack[--run->depth];
+        emit(run, frame, 0, 0, STROBE_ZONE_UNFINISHED);
+    }
+}
+
+/* The note that an event of kinds 4-7 speaks of. */
+static struct strobe_note *note_of_top(struct run *run)
+{
+    uint32_t *place = NULL;
+    if (run->fiber) {
+        struct strobe_loose *loose = new_loose(run, STROBE_KIND_ZONE_TEXT, run->fiber, 0);
+        place = loose ? &loose->note : NULL;
+    } else if (run->depth) {
+        place = &run->out->stack[run->depth - 1].note;
+    }
+    if (!place || (!*place && !(*place = new_note(run->out))))
+        return NULL;
+    return &run->out->notes[*place - 1];
+}
+
+static void add_note(struct run *run, unsigned kind, const struct strobe_field *field)
+{
+    struct strobe_note *note = run->flags & STROBE_REPLAY_NOTES ? note_of_top(run) : NULL;
+    if (!note)
+        return;
+    if (kind == STROBE_KIND_ZONE_TEXT)
+        add_text(note, field->text, field->u);
+    else if (kind == STROBE_KIND_ZONE_NAME)
+        set_name(note, field->text, field->u);
+    else if (kind == STROBE_KIND_ZONE_VALUE)
+        note->value = field->u, note->has_value = 1;
+    else
+        note->color = (uint32_t)field->u, note->has_color = 1;
+}
+
+static void begin_zone(struct run *run, uint64_t index)
+{
+    if (run->fiber)
+        new_loose(run, STROBE_KIND_ZONE_BEGIN, run->fiber, run->part->locs[index]);
+    else
+        run->out->stack[run->depth++] = (struct strobe_frame){run->tick, 0, (uint32_t)index, 0};
+}
+
+static void use_fields(struct run *run, unsigned kind, const struct strobe_field *fields)
+{
+    switch (kind) {
+    case STROBE_KIND_ZONE_TEXT:
+    case STROBE_KIND_ZONE_NAME:
+    case STROBE_KIND_ZONE_VALUE:
+    case STROBE_KIND_ZONE_COLOR:
+        add_note(run, kind, &fields[0]);
+        break;
+    case STROBE_KIND_FIBER_ENTER:
+        run->fiber = fields[0].u;
+        break;
+    case STROBE_KIND_FIBER_LEAVE:
+        run->fiber = 0;
+        break;
+    case STROBE_KIND_SPAN_BEGIN:
+        new_loose(run, kind, fields[0].u, fields[1].u);
+        break;
+    case STROBE_KIND_SPAN_END:
+        new_loose(run, kind, fields[0].u, 0);
+        break;
+    }
+}
+
+/* 1: the kind is one whose fields this replay looks at. */
+static int of_interest(unsigned kind)
+{
+    return (kind >= STROBE_KIND_ZONE_TEXT && kind <= STROBE_KIND_MESSAGE) ||
+           (kind >= STROBE_KIND_FIBER_ENTER && kind <= STROBE_KIND_SPAN_END) ||
+           kind == STROBE_KIND_TRIGGER || kind == STROBE_KIND_APP_INFO;
+}
+
+/* Every symbol but a plain end and a direct begin. */
+static enum strobe_err replay_rare(struct run *run, unsigned sym)
+{
+    struct strobe_field fields[STROBE_DECODE_MAX_FIELDS];
+    struct strobe_bytes *side = &run->side;
+    if (sym >= STROBE_SYM_BEGIN_FAR) {
+        uint64_t index =
+            sym == STROBE_SYM_BEGIN_FAR ? strobe_get_varint(side) : sym - STROBE_SYM_BEGIN;
+        if (side->bad || index >= run->part->n_locs)
+            return STROBE_ERR_CORRUPT;
+        begin_zone(run, index);
+    } else if (sym == STROBE_KIND_ZONE_END) {
+        end_zone(run);
+    } else if (sym == STROBE_KIND_ZONE_END_POP) {
+        give_up(run, strobe_get_varint(side));
+        end_zone(run);
+    } else if (sym == STROBE_KIND_ZONE_END_LOST) {
+        uint64_t loc = strobe_get_varint(side);
+        if (run->fiber)
+            new_loose(run, sym, run->fiber, loc);
+        else
+            end_without_begin(run, loc);
+    } else if (sym == STROBE_KIND_STR_PIECE) {
+        uint64_t n = strobe_get_varint(side);
+        const uint8_t *text = strobe_get_bytes(side, n);
+        if (text)
+            strobe_joiner_add(&run->carry->joiner, (const char *)text, n);
+    } else if (!run->schema->kind[sym].known) {
+        return STROBE_ERR_CORRUPT;
+    } else if (!of_interest(sym)) {
+        strobe_fields_skip(side, run->schema->kind[sym].letters);
+    } else if (strobe_fields_read(side, run->schema->kind[sym].letters, &run->carry->joiner,
+                                  fields) >= 0) {
+        use_fields(run, sym, fields);
+    }
+    return side->bad ? STROBE_ERR_CORRUPT : STROBE_OK;
+}
+
+static enum strobe_err replay_events(struct run *run)
+{
+    const struct strobe_part *part = run->part;
+    const uint8_t *sym = run->events->stream[STROBE_SYM] + part->first_event;
+    const uint8_t *lo = run->events->stream[STROBE_LO] + part->first_event;
+    const uint8_t *hi = run->events->stream[STROBE_HI] + part->first_event;
+    struct strobe_frame *stack = run->out->stack;
+    struct strobe_zone_row *zones = run->out->zones;
+    for (uint32_t i = 0; i < part->n_events; i++) {
+        uint64_t step = lo[i] | (uint32_t)hi[i] << 8;
+        if (__builtin_expect(step == 65535, 0)) {
+            step = (uint64_t)strobe_get_zigzag(&run->big);
+            if (run->big.bad)
+                return STROBE_ERR_CORRUPT;
+        }
+        uint64_t tick = run->tick += step;
+        unsigned s = sym[i];
+        if (s >= STROBE_SYM_BEGIN && s - STROBE_SYM_BEGIN < part->n_locs && !run->fiber) {
+            stack[run->depth++] = (struct strobe_frame){tick, 0, s - STROBE_SYM_BEGIN, 0};
+        } else if (s == 0 && run->depth) {
+            struct strobe_frame *frame = &stack[--run->depth];
+            uint64_t ticks = tick > frame->begin ? tick - frame->begin : 0;
+            if (run->depth)
+                frame[-1].children += ticks;
+            zones[run->out->n_zones++] = (struct strobe_zone_row){
+                .begin = frame->begin,
+                .ticks = ticks,
+                .self = ticks > frame->children ? ticks - frame->children : 0,
+                .slot = frame->slot,
+                .depth = (uint32_t)part->n_below + run->depth,
+                .note = frame->note,
+            };
+        } else {
+            run->number = i;
+            enum strobe_err err = replay_rare(run, s);
+            if (err)
+                return err;
+        }
+    }
+    return STROBE_OK;
+}
+
+/* The note that a zone of the part's stack got in an earlier part, moved to this replay. */
+static uint32_t take_carried(struct run *run, uint64_t depth, const struct strobe_part_zone *zone)
+{
+    if (depth < run->carry->n_unknown || depth - run->carry->n_unknown >= run->carry->n_open)
+        return 0;
+    struct strobe_carried_zone *carried = &run->carry->open[depth - run->carry->n_unknown];
+    if (!carried->note || carried->loc != zone->loc || carried->begin != zone->begin)
+        return 0;
+    uint32_t note = new_note(run->out);
+    if (!note)
+        return 0;
+    run->out->notes[note - 1] = *carried->note;
+    free(carried->note);
+    carried->note = NULL;
+    return note;
+}
+
+static enum strobe_err start(struct run *run)
+{
+    const struct strobe_part *part = run->part;
+    struct strobe_replay *out = run->out;
+    uint64_t most = (uint64_t)part->n_stack + part->n_events;
+    enum strobe_err err = grow((void **)&out->stack, &out->stack_room, most, sizeof *out->stack);
+    if (!err) /* every zone that is or gets open may be given up, every event may end one */
+        err =
+            grow((void **)&out->zones, &out->zones_room, most + part->n_events, sizeof *out->zones);
+    if (err)
+        return err;
+    out->n_zones = out->n_loose = 0;
+    drop_notes(out);
+    run->big = strobe_bytes_over(run->events->stream[STROBE_BIG] + part->big_at, part->n_big);
+    run->side = strobe_bytes_over(run->events->stream[STROBE_SIDE] + part->side_at, part->n_side);
+    run->tick = part->first_tick;
+    run->fiber = part->fiber;
+    for (uint32_t i = 0; i < part->n_stack; i++) {
+        const struct strobe_part_zone *zone = &part->stack[i];
+        uint32_t note = take_carried(run, part->n_below + i, zone);
+        out->stack[run->depth++] =
+            (struct strobe_frame){zone->begin, zone->children_ticks, part->n_locs + i, note};
+    }
+    return STROBE_OK;
+}
+
+static void cut_carry(struct strobe_carry *carry, uint64_t n)
+{
+    while (carry->n_open > n) {
+        struct strobe_carried_zone *zone = &carry->open[--carry->n_open];
+        if (zone->note) {
+            strobe_note_clear(zone->note);
+            free(zone->note);
+        }
+    }
+}
+
+static void carry_zone(struct run *run, const struct strobe_frame *frame)
+{
+    struct strobe_carry *carry = run->carry;
+    if (grow((void **)&carry->open, &carry->open_room, carry->n_open + 1ull, sizeof *carry->open))
+        return;
+    struct strobe_carried_zone *zone = &carry->open[carry->n_open++];
+    *zone = (struct strobe_carried_zone){strobe_slot_loc(run->part, frame->slot), frame->begin,
+                                         frame->children, NULL};
+    if (frame->note && (zone->note = malloc(sizeof *zone->note))) {
+        *zone->note = run->out->notes[frame->note - 1];
+        memset(&run->out->notes[frame->note - 1], 0, sizeof *zone->note);
+    }
+}
+
+/* What is open now is what the next part starts with. Where parts are missing, less is known. */
+static void finish(struct run *run)
+{
+    struct strobe_carry *carry = run->carry;
+    uint64_t n_below = run->part->n_below;
+    if (n_below < carry->n_unknown || n_below - carry->n_unknown > carry->n_open) {
+        cut_carry(carry, 0);
+        carry->n_unknown = n_below;
+    }
+    cut_carry(carry, n_below - carry->n_unknown);
+    for (uint32_t i = 0; i < run->depth; i++)
+        carry_zone(run, &run->out->stack[i]);
+    run->carry->fiber = run->fiber;
+}
+
+enum strobe_err strobe_replay_part(const struct strobe_events *events,
+                                   const struct strobe_part *part,
+                                   const struct strobe_schema *schema, unsigned flags,
+                                   struct strobe_carry *carry, struct strobe_replay *replay)
+{
+    struct strobe_carry none = {0};
+    struct run run = {.events = events,
+                      .part = part,
+                      .schema = schema,
+                      .carry = carry ? carry : &none,
+                      .out = replay,
+                      .flags = flags};
+    enum strobe_err err = start(&run);
+    if (!err)
+        err = replay_events(&run);
+    if (carry && err != STROBE_ERR_NOMEM)
+        finish(&run);
+    strobe_carry_free(&none);
+    return err;
+}
+
+void strobe_replay_free(struct strobe_replay *replay)
+{
+    drop_notes(replay);
+    free(replay->zones);
+    free(replay->loose);
+    free(replay->notes);
+    free(replay->stack);
+    memset(replay, 0, sizeof *replay);
+}
+
+void strobe_carry_free(struct strobe_carry *carry)
+{
+    cut_carry(carry, 0);
+    free(carry->open);
+    strobe_joiner_free(&carry->joiner);
+    memset(carry, 0, sizeof *carry);
+}

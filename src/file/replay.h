@@ -1,0 +1,117 @@
+/* replay.h - the zones of a part: begins and ends paired as docs/file-format.md says.
+ * One pass, no allocation per event. What can't be paired within one thread (zones of fibers,
+ * spans) comes out as loose events, for a reader that brings all threads together (query/loose.h).
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_FILE_REPLAY_H
+#define STROBE_FILE_REPLAY_H
+
+#include "file/decode.h"
+
+enum strobe_zone_state {
+    STROBE_ZONE_ENDED = 0,
+    STROBE_ZONE_OPEN = 1,       /* still open at the end of the trace */
+    STROBE_ZONE_UNFINISHED = 2, /* its end is missing */
+    STROBE_ZONE_NO_BEGIN = 3,   /* its begin is not known: `begin` is the tick of its end */
+};
+
+/* What a program said about a zone: kinds 4 to 7. */
+struct strobe_note {
+    char *text; /* owned, several texts with '\n' between; NULL: none */
+    char *name; /* owned; NULL: none */
+    uint32_t n_text, n_name;
+    uint64_t value;
+    uint32_t color;
+    uint8_t has_value, has_color;
+};
+
+/* A zone. `slot` names its location: below part->n_locs an index in part->locs, from there on an
+ * index in part->stack, STROBE_SLOT_NONE: see `self`. */
+struct strobe_zone_row {
+    uint64_t begin;
+    uint64_t ticks; /* duration; 0 unless ENDED */
+    uint64_t self;  /* NO_BEGIN: the id of its location */
+    uint32_t slot;
+    uint32_t depth;
+    uint32_t note; /* index + 1 in replay->notes, 0: none */
+    uint32_t state;
+};
+#define STROBE_SLOT_NONE UINT32_MAX
+
+/* An event to be paired over all threads by time. `note` as above; the taker moves its texts away.
+ */
+struct strobe_loose {
+    uint64_t tick;
+    uint64_t id;     /* of the fiber or the span */
+    uint64_t loc;    /* begin: its location; end of a fiber's zone: the location that it names */
+    uint32_t number; /* of the event in its part */
+    uint8_t
+        kind; /* ZONE_BEGIN, ZONE_END_LOST (fibers), SPAN_BEGIN, SPAN_END, ZONE_TEXT: note only */
+    uint32_t note;
+};
+
+/* What is open on a track after a part, carried to the track's next part. Zero-initialise; free
+ * once. */
+struct strobe_carried_zone {
+    uint64_t loc;
+    uint64_t begin;
+    uint64_t children_ticks;
+    struct strobe_note *note; /* owned; NULL: none */
+};
+struct strobe_carry {
+    struct strobe_carried_zone *open; /* owned: lowest first */
+    uint32_t n_open, open_room;
+    uint64_t n_unknown; /* open zones below those, of which nothing is known */
+    uint64_t fiber;     /* that the thread runs, 0: none */
+    struct strobe_joiner joiner;
+};
+
+/* Buffers of a replay and its results, valid until the next part. Zero-initialise; free once. */
+struct strobe_replay {
+    struct strobe_zone_row *zones; /* owned: in the order in which they ended */
+    uint32_t n_zones, zones_room;
+    struct strobe_loose *loose; /* owned */
+    uint32_t n_loose, loose_room;
+    struct strobe_note *notes; /* owned */
+    uint32_t n_notes, notes_room;
+    struct strobe_frame *stack; /* owned */
+    uint32_t stack_room;
+};
+
+enum {
+    STROBE_REPLAY_NOTES = 1, /* texts, names, values, colours */
+    STROBE_REPLAY_LOOSE = 2, /* fibers and spans */
+};
+
+/* Replay a part whose streams are decoded. `carry` is the track's, after the part before; with
+ * NULL, zones that began earlier have no notes. STROBE_ERR_CORRUPT: the events up to the damage are
+ * in the result. */
+enum strobe_err strobe_replay_part(const struct strobe_events *events,
+                                   const struct strobe_part *part,
+                                   const struct strobe_schema *schema, unsigned flags,
+                                   struct strobe_carry *carry, struct strobe_replay *replay);
+
+/* The id of the location that a slot names, 0 for STROBE_SLOT_NONE. */
+static inline uint64_t strobe_slot_loc(const struct strobe_part *part, uint32_t slot)
+{
+    if (slot < part->n_locs)
+        return part->locs[slot];
+    return slot - part->n_locs < part->n_stack ? part->stack[slot - part->n_locs].loc : 0;
+}
+
+/* The id of a zone's location. */
+static inline uint64_t strobe_zone_loc(const struct strobe_part *part,
+                                       const struct strobe_zone_row *zone)
+{
+    return zone->state == STROBE_ZONE_NO_BEGIN ? zone->self : strobe_slot_loc(part, zone->slot);
+}
+
+/* Put what `from` says on top of `to`; `from` is empty afterwards. */
+void strobe_note_merge(struct strobe_note *to, struct strobe_note *from);
+
+/* Empty a note's texts. */
+void strobe_note_clear(struct strobe_note *note);
+
+void strobe_replay_free(struct strobe_replay *replay);
+void strobe_carry_free(struct strobe_carry *carry);
+
+#endif

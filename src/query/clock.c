@@ -1,0 +1,147 @@
+/* clock.c - the rate, the pieces and the error of a trace's clock.  SPDX-License-Identifier: MIT */
+#include "query/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/texts.h"
+#include "wire/ring_layout.h"
+
+void strobe_clock_add(struct strobe_clock *clock, uint64_t kind, const struct strobe_sync *sync,
+                      uint64_t real_ns)
+{
+    if (!clock->kind) {
+        clock->kind = kind == STROBE_CLOCK_MONO ? STROBE_CLOCK_MONO : STROBE_CLOCK_TSC;
+        clock->real_offset_ns = real_ns - sync->mono_ns;
+    }
+    if (clock->n_syncs < STROBE_CLOCK_MAX_SYNCS &&
+        strobe_rows_reach((void **)&clock->syncs, &clock->syncs_room, clock->n_syncs,
+                          sizeof *clock->syncs))
+        clock->syncs[clock->n_syncs++] = *sync;
+    if (sync->error_ns > clock->error_ns)
+        clock->error_ns = sync->error_ns;
+}
+
+static int by_tick(const void *a, const void *b)
+{
+    const struct strobe_piece *x = a, *y = b;
+    return x->tick < y->tick ? -1 : x->tick > y->tick;
+}
+
+static void find_rate(struct strobe_clock *clock)
+{
+    const struct strobe_sync *first = NULL, *last = NULL;
+    for (uint32_t i = 0; i < clock->n_syncs; i++) {
+        if (clock->syncs[i].jump)
+            continue;
+        first = first ? first : &clock->syncs[i];
+        last = &clock->syncs[i];
+    }
+    if (first && last->tick > first->tick && last->mono_ns >= first->mono_ns) {
+        unsigned __int128 mult = (unsigned __int128)(last->mono_ns - first->mono_ns) << 32;
+        mult /= last->tick - first->tick;
+        clock->mult = mult >> 62 ? (uint64_t)1 << 62 : (uint64_t)mult; /* no overflow later */
+    }
+    if (first)
+        clock->pieces[clock->n_pieces++] = (struct strobe_piece){first->tick, first->mono_ns};
+}
+
+static void find_error(struct strobe_clock *clock)
+{
+    for (uint32_t i = 0; i < clock->n_syncs; i++) {
+        int64_t line = strobe_clock_at(clock, clock->syncs[i].tick);
+        uint64_t off = clock->syncs[i].mono_ns - (uint64_t)line;
+        off = (int64_t)off < 0 ? 0 - off : off;
+        if (off > clock->error_ns)
+            clock->error_ns = off;
+    }
+}
+
+int strobe_clock_fix(struct strobe_clock *clock)
+{
+    clock->mult = 1ull << 32;
+    clock->n_pieces = 0;
+    free(clock->pieces);
+    clock->pieces = calloc(clock->n_syncs + 1ull, sizeof *clock->pieces);
+    if (!clock->pieces)
+        return 0;
+    if (clock->kind == STROBE_CLOCK_TSC) {
+        find_rate(clock);
+        for (uint32_t i = 0; i < clock->n_syncs; i++)
+            if (clock->syncs[i].jump)
+                clock->pieces[clock->n_pieces++] =
+                    (struct strobe_piece){clock->syncs[i].tick, clock->syncs[i].mono_ns};
+        qsort(clock->pieces, clock->n_pieces, sizeof *clock->pieces, by_tick);
+    }
+    if (!clock->n_pieces)
+        clock->n_pieces = 1; /* ticks are ns */
+    find_error(clock);
+    return 1;
+}
+
+void strobe_clock_set_origin(struct strobe_clock *clock, uint64_t tick)
+{
+    clock->origin_tick = tick;
+    clock->origin_ns = strobe_clock_at(clock, tick);
+}
+
+uint64_t strobe_clock_sum_ns(const struct strobe_clock *clock, unsigned __int128 ticks)
+{
+    uint64_t low = (uint64_t)ticks, high = (uint64_t)(ticks >> 64);
+    unsigned __int128 part = (unsigned __int128)low * clock->mult >> 32;
+    return (uint64_t)part + ((high * clock->mult) << 32);
+}
+
+static const struct strobe_piece *piece_of(const struct strobe_clock *clock, uint64_t tick)
+{
+    uint32_t low = 0, high = clock->n_pieces;
+    while (high - low > 1) {
+        uint32_t mid = low + (high - low) / 2;
+        if (clock->pieces[mid].tick <= tick)
+            low = mid;
+        else
+            high = mid;
+    }
+    return &clock->pieces[low];
+}
+
+int64_t strobe_clock_at(const struct strobe_clock *clock, uint64_t tick)
+{
+    const struct strobe_piece *piece = piece_of(clock, tick);
+    __int128 ticks = (__int128)tick - piece->tick;
+    /* 65 bits times 64 bits: the product of a negative number may need more than 128, so halve it
+     */
+    uint64_t size = ticks < 0 ? (uint64_t)-ticks : (uint64_t)ticks;
+    unsigned __int128 product = (unsigned __int128)size * clock->mult;
+    uint64_t ns = (uint64_t)(product >> 32);
+    if (ticks < 0)
+        ns = 0 - ns - ((product & 0xffffffffu) != 0);
+    return (int64_t)(piece->mono_ns + ns);
+}
+
+int64_t strobe_clock_rel(const struct strobe_clock *clock, uint64_t tick)
+{
+    return (int64_t)((uint64_t)strobe_clock_at(clock, tick) - (uint64_t)clock->origin_ns);
+}
+
+uint64_t strobe_clock_tick_of(const struct strobe_clock *clock, int64_t rel_ns)
+{
+    uint64_t low = 0, high = UINT64_MAX;
+    while (low < high) { /* time grows with ticks within the sensible range */
+        uint64_t mid = low + (high - low) / 2;
+        __int128 distance = ((__int128)mid - clock->origin_tick) * clock->mult >> 32;
+        if (distance >= ((__int128)1 << 62) ||
+            (distance > -((__int128)1 << 62) && strobe_clock_rel(clock, mid) >= rel_ns))
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low;
+}
+
+void strobe_clock_free(struct strobe_clock *clock)
+{
+    free(clock->syncs);
+    free(clock->pieces);
+    memset(clock, 0, sizeof *clock);
+}

@@ -1,0 +1,61 @@
+/* clock.h - ticks to nanoseconds, in integers only, as docs/file-format.md defines it under "Time".
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_QUERY_CLOCK_H
+#define STROBE_QUERY_CLOCK_H
+
+#include <stdint.h>
+
+enum { STROBE_CLOCK_MAX_SYNCS = 1 << 20 }; /* kept; more are left out */
+
+struct strobe_sync {
+    uint64_t tick;
+    uint64_t mono_ns;
+    uint64_t error_ns;
+    uint8_t jump;
+};
+
+/* Zero-initialise, add the syncs, fix; then convert. Free once. */
+struct strobe_clock {
+    uint32_t kind; /* enum strobe_clock_kind; 0: no sync at all, ticks are shown as ns */
+    uint64_t mult; /* ns per tick, shifted left by 32 */
+    uint64_t error_ns;
+    uint64_t real_offset_ns;   /* CLOCK_REALTIME - CLOCK_MONOTONIC at the first sync */
+    struct strobe_sync *syncs; /* owned: in file order */
+    uint32_t n_syncs, syncs_room;
+    struct strobe_piece {
+        uint64_t tick;
+        uint64_t mono_ns;
+    } * pieces; /* owned: by tick; piece 0 also serves what is before it */
+    uint32_t n_pieces;
+    uint64_t origin_tick;
+    int64_t origin_ns;
+};
+
+void strobe_clock_add(struct strobe_clock *clock, uint64_t kind, const struct strobe_sync *sync,
+                      uint64_t real_ns);
+
+/* All syncs were added: find rate, pieces and error. 0 without memory. */
+int strobe_clock_fix(struct strobe_clock *clock);
+
+/* The tick that relative times count from. */
+void strobe_clock_set_origin(struct strobe_clock *clock, uint64_t tick);
+
+/* A duration in ns. */
+static inline uint64_t strobe_clock_ns(const struct strobe_clock *clock, uint64_t ticks)
+{
+    return (uint64_t)((unsigned __int128)ticks * clock->mult >> 32);
+}
+
+/* A sum of durations in ns; the lower 64 bits. */
+uint64_t strobe_clock_sum_ns(const struct strobe_clock *clock, unsigned __int128 ticks);
+
+/* A tick on the host's axis, and relative to the origin. */
+int64_t strobe_clock_at(const struct strobe_clock *clock, uint64_t tick);
+int64_t strobe_clock_rel(const struct strobe_clock *clock, uint64_t tick);
+
+/* The first tick at or after a time relative to the origin. */
+uint64_t strobe_clock_tick_of(const struct strobe_clock *clock, int64_t rel_ns);
+
+void strobe_clock_free(struct strobe_clock *clock);
+
+#endif

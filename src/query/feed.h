@@ -1,0 +1,35 @@
+/* feed.h - EVENTS blocks one after the other, read and decompressed by a thread of their own, so
+ * that whoever uses them has a whole core for that. Holds at most three blocks.
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_QUERY_FEED_H
+#define STROBE_QUERY_FEED_H
+
+#include "file/decode.h"
+
+struct strobe_feed;
+
+struct strobe_feed_options {
+    int by_tick;
+    uint64_t tick_min, tick_max;
+    int heads_only;   /* 1: parts without streams, hashes of payloads unchecked */
+    unsigned streams; /* to decompress; 0: none, but payloads are checked */
+};
+
+/* A decoded block, until the next call of strobe_feed_next. */
+struct strobe_fed {
+    struct strobe_block block;
+    struct strobe_events events;
+};
+
+enum strobe_err strobe_feed_start(struct strobe_file *file,
+                                  const struct strobe_feed_options *options,
+                                  struct strobe_feed **out);
+
+/* The next block; STROBE_ERR_END after the last. Blocks that are damaged are noted as holes. The
+ * reader belongs to the feed until strobe_feed_stop. */
+enum strobe_err strobe_feed_next(struct strobe_feed *feed, const struct strobe_fed **out);
+
+/* NULL is allowed. May be called before the end. */
+void strobe_feed_stop(struct strobe_feed *feed);
+
+#endif

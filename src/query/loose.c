@@ -1,0 +1,277 @@
+/* loose.c - fibers and spans: events wait in an array, are sorted by time and go through a stack
+ * per fiber or an open span per id. Rules: docs/file-format.md, "Fibers" and "Spans".
+ * SPDX-License-Identifier: MIT */
+#include "query/loose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct item {
+    uint64_t tick;
+    uint64_t seq; /* order of arrival, among equal ticks */
+    uint64_t id;
+    uint64_t loc;
+    struct strobe_note *note; /* owned; NULL: none */
+    uint32_t process, thread;
+    uint8_t kind;
+};
+
+struct open_zone {
+    uint64_t begin, loc, children;
+    struct strobe_note note;
+    uint32_t thread;
+};
+
+/* What is open in one fiber, or under one id of a span (at most one entry). */
+struct lane {
+    struct open_zone *open; /* owned */
+    uint32_t n, room;
+};
+
+struct strobe_looses {
+    struct item *items; /* owned */
+    uint32_t n_items, items_room;
+    uint32_t limit; /* items that make it full: more when pairing has left many */
+    uint64_t seq;
+    struct strobe_idmap lane_ids; /* (process << 1 | is span, id) */
+    struct lane *lanes;           /* owned */
+    uint32_t lanes_room;
+};
+
+struct strobe_looses *strobe_looses_new(void)
+{
+    return calloc(1, sizeof(struct strobe_looses));
+}
+
+static void free_note(struct strobe_note *note)
+{
+    if (note)
+        strobe_note_clear(note);
+    free(note);
+}
+
+void strobe_looses_free(struct strobe_looses *looses)
+{
+    if (!looses)
+        return;
+    for (uint32_t i = 0; i < looses->n_items; i++)
+        free_note(looses->items[i].note);
+    for (uint32_t i = 0; i < looses->lane_ids.n && i < looses->lanes_room; i++) {
+        for (uint32_t k = 0; k < looses->lanes[i].n; k++)
+            strobe_note_clear(&looses->lanes[i].open[k].note);
+        free(looses->lanes[i].open);
+    }
+    free(looses->items);
+    free(looses->lanes);
+    strobe_idmap_free(&looses->lane_ids);
+    free(looses);
+}
+
+int strobe_looses_add(struct strobe_looses *looses, uint32_t process, uint32_t thread,
+                      const struct strobe_loose *loose, uint32_t n, struct strobe_note *notes)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (!strobe_rows_reach((void **)&looses->items, &looses->items_room, looses->n_items,
+                               sizeof *looses->items))
+            return 0;
+        struct item *item = &looses->items[looses->n_items++];
+        *item = (struct item){loose[i].tick, looses->seq++, loose[i].id, loose[i].loc,
+                              NULL,          process,       thread,      loose[i].kind};
+        if (loose[i].note && (item->note = malloc(sizeof *item->note))) {
+            *item->note = notes[loose[i].note - 1];
+            memset(&notes[loose[i].note - 1], 0, sizeof *notes);
+        }
+    }
+    return 1;
+}
+
+int strobe_looses_full(const struct strobe_looses *looses)
+{
+    return looses->n_items >= STROBE_LOOSE_MAX && looses->n_items >= looses->limit;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->tick != y->tick)
+        return x->tick < y->tick ? -1 : 1;
+    return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+static struct lane *lane_of(struct strobe_looses *looses, const struct item *item, int is_span)
+{
+    uint32_t i =
+        strobe_idmap_add(&looses->lane_ids, item->process << 1 | (uint32_t)is_span, item->id);
+    if (i == STROBE_IDMAP_NONE ||
+        !strobe_rows_reach((void **)&looses->lanes, &looses->lanes_room, i, sizeof *looses->lanes))
+        return NULL;
+    return &looses->lanes[i];
+}
+
+struct pairing {
+    strobe_loose_sink sink;
+    void *context;
+    enum strobe_batch_kind kind;
+    uint32_t process, thread;
+    uint64_t id;
+};
+
+/* Show one zone. */
+static enum strobe_err show(const struct pairing *pairing, const struct strobe_zone_row *zone,
+                            uint64_t loc, const struct strobe_note *note)
+{
+    struct strobe_batch batch = {
+        .kind = pairing->kind,
+        .process = pairing->process,
+        .thread = pairing->thread,
+        .id = pairing->id,
+        .zones = zone,
+        .n_zones = 1,
+        .loc_ids = &loc,
+        .n_slots = 1,
+        .notes = note,
+    };
+    return pairing->sink(pairing->context, &batch);
+}
+
+static enum strobe_err show_open(const struct pairing *pairing, struct open_zone *zone,
+                                 uint32_t depth, enum strobe_zone_state state)
+{
+    struct strobe_zone_row row = {
+        .begin = zone->begin, .depth = depth, .note = 1, .state = (uint32_t)state};
+    enum strobe_err err = show(pairing, &row, zone->loc, &zone->note);
+    strobe_note_clear(&zone->note);
+    return err;
+}
+
+static enum strobe_err open_zone(struct lane *lane, const struct item *item)
+{
+    if (!strobe_rows_reach((void **)&lane->open, &lane->room, lane->n, sizeof *lane->open))
+        return STROBE_ERR_NOMEM;
+    lane->open[lane->n++] =
+        (struct open_zone){.begin = item->tick, .loc = item->loc, .thread = item->thread};
+    return STROBE_OK;
+}
+
+/* The zone on top ends. */
+static enum strobe_err end_top(const struct pairing *pairing, struct lane *lane, uint64_t tick)
+{
+    struct open_zone *zone = &lane->open[--lane->n];
+    uint64_t ticks = tick > zone->begin ? tick - zone->begin : 0;
+    struct strobe_zone_row row = {.begin = zone->begin,
+                                  .ticks = ticks,
+                                  .self = ticks > zone->children ? ticks - zone->children : 0,
+                                  .depth = lane->n,
+                                  .note = 1};
+    if (lane->n)
+        lane->open[lane->n - 1].children += ticks;
+    enum strobe_err err = show(pairing, &row, zone->loc, &zone->note);
+    strobe_note_clear(&zone->note);
+    return err;
+}
+
+static enum strobe_err no_begin(const struct pairing *pairing, const struct item *item,
+                                uint32_t depth)
+{
+    struct strobe_zone_row row = {.begin = item->tick,
+                                  .self = item->loc,
+                                  .slot = STROBE_SLOT_NONE,
+                                  .depth = depth,
+                                  .state = STROBE_ZONE_NO_BEGIN};
+    return show(pairing, &row, item->loc, NULL);
+}
+
+static enum strobe_err end_in_fiber(const struct pairing *pairing, struct lane *lane,
+                                    const struct item *item)
+{
+    uint32_t at = lane->n;
+    while (at && lane->open[at - 1].loc != item->loc)
+        at--;
+    if (!at)
+        return no_begin(pairing, item, lane->n);
+    while (lane->n > at) {
+        struct open_zone *zone = &lane->open[--lane->n];
+        enum strobe_err err = show_open(pairing, zone, lane->n, STROBE_ZONE_UNFINISHED);
+        if (err)
+            return err;
+    }
+    return end_top(pairing, lane, item->tick);
+}
+
+static enum strobe_err begin_span(const struct pairing *pairing, struct lane *lane,
+                                  const struct item *item)
+{
+    while (lane->n) {
+        struct open_zone *zone = &lane->open[--lane->n];
+        enum strobe_err err = show_open(pairing, zone, 0, STROBE_ZONE_UNFINISHED);
+        if (err)
+            return err;
+    }
+    return open_zone(lane, item);
+}
+
+static enum strobe_err pair_item(struct strobe_looses *looses, struct pairing *pairing,
+                                 struct item *item)
+{
+    int is_span = item->kind == STROBE_KIND_SPAN_BEGIN || item->kind == STROBE_KIND_SPAN_END;
+    struct lane *lane = lane_of(looses, item, is_span);
+    if (!lane)
+        return STROBE_ERR_NOMEM;
+    pairing->kind = is_span ? STROBE_BATCH_SPAN : STROBE_BATCH_FIBER;
+    pairing->process = item->process;
+    pairing->thread = item->thread;
+    pairing->id = item->id;
+    switch (item->kind) {
+    case STROBE_KIND_ZONE_BEGIN:
+        return open_zone(lane, item);
+    case STROBE_KIND_ZONE_END_LOST:
+        return end_in_fiber(pairing, lane, item);
+    case STROBE_KIND_SPAN_BEGIN:
+        return begin_span(pairing, lane, item);
+    case STROBE_KIND_SPAN_END:
+        return lane->n ? end_top(pairing, lane, item->tick) : no_begin(pairing, item, 0);
+    default: /* a note */
+        if (item->note && lane->n)
+            strobe_note_merge(&lane->open[lane->n - 1].note, item->note);
+        return STROBE_OK;
+    }
+}
+
+enum strobe_err strobe_looses_pair(struct strobe_looses *looses, uint64_t tick,
+                                   strobe_loose_sink sink, void *context)
+{
+    struct pairing pairing = {.sink = sink, .context = context};
+    enum strobe_err err = STROBE_OK;
+    uint32_t n = 0;
+    if (looses->n_items)
+        qsort(looses->items, looses->n_items, sizeof *looses->items, by_time);
+    while (n < looses->n_items && !err && (looses->items[n].tick < tick || tick == UINT64_MAX)) {
+        err = pair_item(looses, &pairing, &looses->items[n]);
+        free_note(looses->items[n].note);
+        looses->items[n++].note = NULL;
+    }
+    looses->n_items -= n;
+    if (looses->n_items)
+        memmove(looses->items, looses->items + n, looses->n_items * sizeof *looses->items);
+    looses->limit = looses->n_items < UINT32_MAX / 2 ? 2 * looses->n_items : UINT32_MAX;
+    return err;
+}
+
+enum strobe_err strobe_looses_open(struct strobe_looses *looses, strobe_loose_sink sink,
+                                   void *context)
+{
+    enum strobe_err err = STROBE_OK;
+    for (uint32_t i = 0; i < looses->lane_ids.n && i < looses->lanes_room && !err; i++) {
+        const struct strobe_idkey *key = &looses->lane_ids.keys[i];
+        struct pairing pairing = {.sink = sink,
+                                  .context = context,
+                                  .kind = key->scope & 1 ? STROBE_BATCH_SPAN : STROBE_BATCH_FIBER,
+                                  .process = key->scope >> 1,
+                                  .id = key->id};
+        for (uint32_t k = 0; k < looses->lanes[i].n && !err; k++) {
+            pairing.thread = looses->lanes[i].open[k].thread;
+            err = show_open(&pairing, &looses->lanes[i].open[k], k, STROBE_ZONE_OPEN);
+        }
+    }
+    return err;
+}

@@ -1,0 +1,33 @@
+/* loose.h - pairs what one thread can't: zones of fibers and spans, over all threads by time.
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_QUERY_LOOSE_H
+#define STROBE_QUERY_LOOSE_H
+
+#include "query/walk.h"
+
+enum { STROBE_LOOSE_MAX = 1 << 20 }; /* events that wait before some are paired */
+
+struct strobe_looses; /* all loose events that wait, and what is open */
+
+struct strobe_looses *strobe_looses_new(void);
+void strobe_looses_free(struct strobe_looses *looses); /* NULL is allowed */
+
+/* Take the loose events of a part; the notes' texts are moved away. 0 without memory. */
+int strobe_looses_add(struct strobe_looses *looses, uint32_t process, uint32_t thread,
+                      const struct strobe_loose *loose, uint32_t n, struct strobe_note *notes);
+
+/* 1: it is time to pair some. */
+int strobe_looses_full(const struct strobe_looses *looses);
+
+/* A zone or span was paired, or given up. */
+typedef enum strobe_err (*strobe_loose_sink)(void *context, const struct strobe_batch *batch);
+
+/* Pair all events before `tick`, in the order of time. */
+enum strobe_err strobe_looses_pair(struct strobe_looses *looses, uint64_t tick,
+                                   strobe_loose_sink sink, void *context);
+
+/* After the last pairing: what is still open. */
+enum strobe_err strobe_looses_open(struct strobe_looses *looses, strobe_loose_sink sink,
+                                   void *context);
+
+#endif

@@ -1,0 +1,156 @@
+/* names.c - what things of a trace are called, and what of it is there.  SPDX-License-Identifier:
+ * MIT */
+#include "query/trace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *strobe_trace_text(const struct strobe_trace *trace, uint32_t text, uint32_t *n_bytes)
+{
+    return strobe_texts_get(&trace->texts, text, n_bytes);
+}
+
+static const char *made_up(char room[STROBE_NAME_ROOM], const char *what, uint64_t number,
+                           uint32_t *n_bytes)
+{
+    *n_bytes =
+        (uint32_t)snprintf(room, STROBE_NAME_ROOM, "%s %llu", what, (unsigned long long)number);
+    return room;
+}
+
+const char *strobe_trace_process_name(const struct strobe_trace *trace, uint32_t process,
+                                      char room[STROBE_NAME_ROOM], uint32_t *n_bytes)
+{
+    if (process >= trace->n_processes)
+        return made_up(room, "process", process, n_bytes);
+    const struct strobe_process *row = &trace->processes[process];
+    if (row->program_name)
+        return strobe_trace_text(trace, row->program_name, n_bytes);
+    if (!row->exe)
+        return made_up(room, "process", row->proc, n_bytes);
+    const char *exe = strobe_trace_text(trace, row->exe, n_bytes);
+    const char *slash = memrchr(exe, '/', *n_bytes);
+    if (!slash || slash + 1 == exe + *n_bytes)
+        return exe;
+    *n_bytes -= (uint32_t)(slash + 1 - exe);
+    return slash + 1;
+}
+
+const char *strobe_trace_thread_name(const struct strobe_trace *trace, uint32_t thread,
+                                     char room[STROBE_NAME_ROOM], uint32_t *n_bytes)
+{
+    const struct strobe_thread *row = &trace->threads[thread];
+    if (row->name)
+        return strobe_trace_text(trace, row->name, n_bytes);
+    return made_up(room, "thread", row->tid ? row->tid : row->track, n_bytes);
+}
+
+static const char *named(const struct strobe_trace *trace, const struct strobe_idmap *ids,
+                         const uint32_t *rows, uint32_t process, uint64_t id, const char *what,
+                         char room[STROBE_NAME_ROOM], uint32_t *n_bytes)
+{
+    uint32_t i = strobe_idmap_find(ids, process, id);
+    if (i != STROBE_IDMAP_NONE && rows[i])
+        return strobe_trace_text(trace, rows[i], n_bytes);
+    return made_up(room, what, id, n_bytes);
+}
+
+const char *strobe_trace_fiber_name(const struct strobe_trace *trace, uint32_t process,
+                                    uint64_t fiber, char room[STROBE_NAME_ROOM], uint32_t *n_bytes)
+{
+    return named(trace, &trace->fiber_ids, trace->fibers, process, fiber, "fiber", room, n_bytes);
+}
+
+const char *strobe_trace_lock_name(const struct strobe_trace *trace, uint32_t process,
+                                   uint64_t lock, char room[STROBE_NAME_ROOM], uint32_t *n_bytes)
+{
+    return named(trace, &trace->lock_ids, trace->locks, process, lock, "lock", room, n_bytes);
+}
+
+const char *strobe_trace_string(const struct strobe_trace *trace, uint32_t process, uint64_t id,
+                                char room[STROBE_NAME_ROOM], uint32_t *n_bytes)
+{
+    uint32_t i = strobe_idmap_find(&trace->string_ids, process, id);
+    if (i != STROBE_IDMAP_NONE || !id)
+        return strobe_trace_text(trace, id ? trace->strings[i] : 0, n_bytes);
+    return made_up(room, "string", id, n_bytes);
+}
+
+const char *strobe_trace_loc_name(const struct strobe_trace *trace, uint32_t loc, uint64_t id,
+                                  char room[STROBE_NAME_ROOM], uint32_t *n_bytes)
+{
+    if (loc >= trace->loc_ids.n)
+        return made_up(room, "loc", id, n_bytes);
+    const struct strobe_loc_row *row = &trace->locs[loc];
+    return strobe_trace_text(trace, row->name ? row->name : row->function, n_bytes);
+}
+
+const char *strobe_loss_text(uint64_t cause)
+{
+    switch (cause) {
+#define X(name, number, text) \
+    case number:              \
+        return text;
+        STROBE_LOSS_LIST(X)
+#undef X
+    }
+    return "a cause that this version does not know";
+}
+
+void strobe_trace_note_part(struct strobe_trace *trace, uint32_t thread,
+                            const struct strobe_part *part)
+{
+    struct strobe_thread *row = &trace->threads[thread];
+    if (!row->is_seen)
+        row->first_pos = part->pos;
+    else if (part->pos > row->next_pos)
+        row->gap_words += part->pos - row->next_pos;
+    if (part->pos + part->n_words > row->next_pos)
+        row->next_pos = part->pos + part->n_words;
+    row->n_stored += part->n_events;
+    row->is_seen = 1;
+}
+
+void strobe_trace_forget_parts(struct strobe_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
+        struct strobe_thread *row = &trace->threads[i];
+        row->n_stored = row->next_pos = row->gap_words = row->first_pos = row->is_seen = 0;
+    }
+}
+
+/* 1: loss records say that words of this track were taken and could not be written. */
+static int is_explained(const struct strobe_trace *trace, const struct strobe_thread *thread)
+{
+    static const uint32_t causes[] = {STROBE_LOSS_DISK, STROBE_LOSS_FILE_LIMIT, STROBE_LOSS_DAMAGED,
+                                      STROBE_LOSS_HOLE};
+    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++)
+        if (strobe_idmap_find(&trace->loss_ids, thread->process << 8 | causes[i], thread->track) !=
+            STROBE_IDMAP_NONE)
+            return 1;
+    return 0;
+}
+
+void strobe_trace_coverage(const struct strobe_trace *trace, struct strobe_coverage *out)
+{
+    const struct strobe_file_facts *facts = strobe_file_facts(trace->file);
+    uint64_t n_walked = 0;
+    memset(out, 0, sizeof *out);
+    for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
+        const struct strobe_thread *thread = &trace->threads[i];
+        n_walked += thread->n_stored;
+        if (facts->n_holes || !is_explained(trace, thread))
+            out->n_hole_words += thread->gap_words;
+        if (facts->n_holes) /* without holes: an earlier recording, or what a flight recorder let go
+                             */
+            out->n_hole_words += thread->first_pos;
+    }
+    for (int i = 0; i < STROBE_KIND_COUNT; i++)
+        out->n_stored += facts->totals.n_of_kind[i];
+    out->is_exact = facts->totals.has_totals || n_walked;
+    if (n_walked)
+        out->n_stored = n_walked;
+    for (uint32_t i = 0; i < trace->loss_ids.n; i++)
+        out->n_dropped += trace->losses[i].count;
+    out->n_emitted = out->n_stored + out->n_dropped + out->n_hole_words;
+}

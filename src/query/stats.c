@@ -1,0 +1,419 @@
+/* stats.c - sums and histograms by location.
+ *
+ *   no range          parts with a summary: their sums are added, no event is decoded
+ *                     parts without:        replayed
+ *                     fibers and spans:     replayed, as summaries leave them out
+ *   range             everything that may begin in it is replayed
+ *
+ * SPDX-License-Identifier: MIT */
+#include "query/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/feed.h"
+#include "query/loose.h"
+
+const unsigned strobe_percentiles[STROBE_STATS_N_PERCENTILES] = {50, 90, 99};
+
+int strobe_histogram_add(struct strobe_histogram *histogram, uint32_t bucket, uint64_t count)
+{
+    uint32_t end = histogram->first + histogram->n;
+    if (!histogram->n || bucket < histogram->first || bucket >= end) {
+        uint32_t first = histogram->n && histogram->first < bucket ? histogram->first : bucket;
+        uint32_t last = histogram->n && end > bucket + 1 ? end : bucket + 1;
+        uint64_t *counts = calloc(last - first, sizeof *counts);
+        if (!counts)
+            return 0;
+        if (histogram->n)
+            memcpy(counts + (histogram->first - first), histogram->counts,
+                   histogram->n * sizeof *counts);
+        free(histogram->counts);
+        *histogram = (struct strobe_histogram){counts, first, last - first};
+    }
+    histogram->counts[bucket - histogram->first] += count;
+    return 1;
+}
+
+uint32_t strobe_histogram_bucket(const struct strobe_histogram *histogram, uint64_t rank,
+                                 uint64_t *n_before)
+{
+    uint64_t n = 0;
+    uint32_t i = 0;
+    for (; i + 1 < histogram->n && n + histogram->counts[i] < rank; i++)
+        n += histogram->counts[i];
+    *n_before = n;
+    return histogram->first + i;
+}
+
+static uint32_t new_row(struct strobe_stats *stats, uint32_t loc, uint64_t id)
+{
+    if (!strobe_rows_reach((void **)&stats->rows, &stats->rows_room, stats->n_rows,
+                           sizeof *stats->rows))
+        return UINT32_MAX;
+    stats->rows[stats->n_rows].loc = loc;
+    stats->rows[stats->n_rows].loc_id = id;
+    stats->rows[stats->n_rows].min = UINT64_MAX;
+    return stats->n_rows++;
+}
+
+static uint32_t content_hash(const struct strobe_loc_row *loc)
+{
+    uint64_t h = loc->name * 0x9e3779b97f4a7c15ull;
+    h = (h ^ loc->function) * 0xd6e8feb86659fd93ull;
+    h = (h ^ loc->file) * 0x9e3779b97f4a7c15ull;
+    h = (h ^ loc->line) * 0xd6e8feb86659fd93ull;
+    return (uint32_t)(h >> 32);
+}
+
+static int same_content(const struct strobe_loc_row *a, const struct strobe_loc_row *b)
+{
+    return a->name == b->name && a->function == b->function && a->file == b->file &&
+           a->line == b->line;
+}
+
+static int grow_slots(struct strobe_stats *stats)
+{
+    if ((uint64_t)stats->n_rows * 4 < (uint64_t)stats->n_slots * 3)
+        return 1;
+    uint32_t n_slots = stats->n_slots ? 2 * stats->n_slots : 64;
+    uint32_t *slots = calloc(n_slots, sizeof *slots);
+    if (!slots)
+        return 0;
+    for (uint32_t i = 0; i < stats->n_rows; i++) {
+        if (stats->rows[i].loc == STROBE_IDMAP_NONE)
+            continue;
+        uint32_t at = content_hash(&stats->trace->locs[stats->rows[i].loc]) & (n_slots - 1);
+        while (slots[at])
+            at = (at + 1) & (n_slots - 1);
+        slots[at] = i + 1;
+    }
+    free(stats->slots);
+    stats->slots = slots;
+    stats->n_slots = n_slots;
+    return 1;
+}
+
+/* The row of the locations with the same content as this one. */
+static uint32_t row_of_content(struct strobe_stats *stats, uint32_t loc, uint64_t id)
+{
+    const struct strobe_loc_row *row = &stats->trace->locs[loc];
+    if (!grow_slots(stats))
+        return UINT32_MAX;
+    uint32_t at = content_hash(row) & (stats->n_slots - 1);
+    for (; stats->slots[at]; at = (at + 1) & (stats->n_slots - 1))
+        if (same_content(row, &stats->trace->locs[stats->rows[stats->slots[at] - 1].loc]))
+            return stats->slots[at] - 1;
+    uint32_t made = new_row(stats, loc, id);
+    if (made != UINT32_MAX)
+        stats->slots[at] = made + 1;
+    return made;
+}
+
+static uint32_t row_of_unnamed(struct strobe_stats *stats, uint32_t process, uint64_t id)
+{
+    uint32_t n = stats->unnamed.n;
+    uint32_t i = strobe_idmap_add(&stats->unnamed, process, id);
+    if (i == STROBE_IDMAP_NONE ||
+        !strobe_rows_reach((void **)&stats->unnamed_rows, &stats->unnamed_room, i,
+                           sizeof *stats->unnamed_rows))
+        return UINT32_MAX;
+    if (i == n)
+        stats->unnamed_rows[i] = new_row(stats, STROBE_IDMAP_NONE, id);
+    return stats->unnamed_rows[i];
+}
+
+uint32_t strobe_stats_row_of(struct strobe_stats *stats, uint32_t process, uint32_t loc,
+                             uint64_t id)
+{
+    if (loc == STROBE_IDMAP_NONE)
+        return row_of_unnamed(stats, process, id);
+    if (!strobe_rows_reach((void **)&stats->row_of_loc, &stats->row_of_loc_room, loc,
+                           sizeof *stats->row_of_loc))
+        return UINT32_MAX;
+    if (!stats->row_of_loc[loc])
+        stats->row_of_loc[loc] = row_of_content(stats, loc, id) + 1;
+    return stats->row_of_loc[loc] - 1;
+}
+
+static int is_left_out(const struct strobe_stats_options *options, uint32_t process)
+{
+    return options->processes && process < options->n_processes && !options->processes[process];
+}
+
+static int add_zone(struct strobe_stats_row *row, const struct strobe_zone_row *zone)
+{
+    row->count++;
+    row->total += zone->ticks;
+    row->self += zone->self;
+    row->min = zone->ticks < row->min ? zone->ticks : row->min;
+    row->max = zone->ticks > row->max ? zone->ticks : row->max;
+    row->squares += (unsigned __int128)zone->ticks * zone->ticks;
+    return strobe_histogram_add(&row->histogram, strobe_bucket_of(zone->ticks), 1);
+}
+
+struct adding {
+    struct strobe_stats *stats;
+    const struct strobe_stats_options *options;
+};
+
+static enum strobe_err add_batch(void *context, const struct strobe_batch *batch)
+{
+    struct adding *adding = context;
+    if (is_left_out(adding->options, batch->process))
+        return STROBE_OK;
+    for (uint32_t i = 0; i < batch->n_zones; i++) {
+        const struct strobe_zone_row *zone = &batch->zones[i];
+        if (zone->state != STROBE_ZONE_ENDED)
+            continue;
+        uint32_t row = strobe_stats_row_of(adding->stats, batch->process, batch->locs[zone->slot],
+                                           batch->loc_ids[zone->slot]);
+        if (row == UINT32_MAX || !add_zone(&adding->stats->rows[row], zone))
+            return STROBE_ERR_NOMEM;
+    }
+    return STROBE_OK;
+}
+
+/* Sink of spans only: the zones of threads and fibers are left out. */
+static enum strobe_err add_spans(void *context, const struct strobe_batch *batch)
+{
+    return batch->kind == STROBE_BATCH_SPAN ? add_batch(context, batch) : STROBE_OK;
+}
+
+void strobe_stats_set_walk(struct strobe_trace *trace, const struct strobe_stats_options *options,
+                           struct strobe_walk *walk)
+{
+    memset(walk, 0, sizeof *walk);
+    walk->trace = trace;
+    walk->want_fibers = !options->spans;
+    walk->want_spans = options->spans;
+    walk->by_tick = options->by_tick;
+    walk->tick_min = options->tick_min;
+    walk->tick_max = options->tick_max;
+}
+
+static enum strobe_err run_walk(struct adding *adding)
+{
+    struct strobe_walk walk;
+    strobe_stats_set_walk(adding->stats->trace, adding->options, &walk);
+    walk.context = adding;
+    walk.zones = adding->options->spans ? add_spans : add_batch;
+    enum strobe_err err = strobe_walk_run(&walk);
+    adding->stats->n_bad_parts += walk.n_bad_parts;
+    return err;
+}
+
+static void add_row(struct strobe_stats_row *row, const struct strobe_summary_row *from)
+{
+    row->count += from->count;
+    row->total += from->total_ticks;
+    row->self += from->self_ticks;
+    if (from->count) {
+        row->min = from->min_ticks < row->min ? from->min_ticks : row->min;
+        row->max = from->max_ticks > row->max ? from->max_ticks : row->max;
+    }
+    row->squares += from->squares;
+}
+
+/* Add a part's summary. STROBE_ERR_CORRUPT: not all of it. */
+static enum strobe_err add_summary(struct adding *adding, const struct strobe_part *part,
+                                   uint32_t process)
+{
+    struct strobe_summary summary;
+    struct strobe_summary_row from;
+    enum strobe_err err = strobe_summary_start(part, &summary);
+    while (!err && (err = strobe_summary_next(&summary, &from)) == STROBE_OK) {
+        uint64_t id = part->locs[from.loc_index], count;
+        uint32_t loc = strobe_trace_loc(adding->stats->trace, process, id), bucket;
+        uint32_t at = strobe_stats_row_of(adding->stats, process, loc, id);
+        if (at == UINT32_MAX)
+            return STROBE_ERR_NOMEM;
+        struct strobe_stats_row *row = &adding->stats->rows[at];
+        add_row(row, &from);
+        while (!adding->options->quick &&
+               (err = strobe_summary_bucket(&summary, &bucket, &count)) == STROBE_OK)
+            if (!strobe_histogram_add(&row->histogram, bucket, count))
+                return STROBE_ERR_NOMEM;
+        err = err == STROBE_ERR_END ? STROBE_OK : err;
+    }
+    return err == STROBE_ERR_END ? STROBE_OK : err;
+}
+
+/* The pass over summaries: parts, and what has to be replayed. */
+struct summing {
+    struct adding adding;
+    struct strobe_events *events;
+    struct strobe_replay replay;
+    struct strobe_block whole; /* a block that was loaded again, with its body */
+    struct strobe_events decoded;
+    uint64_t decoded_offset; /* of the block in `decoded`, 0: none */
+};
+
+static enum strobe_err need_streams(struct summing *summing, const struct strobe_block_ref *ref)
+{
+    if (summing->decoded_offset == ref->offset)
+        return STROBE_OK;
+    summing->decoded_offset = 0;
+    enum strobe_err err =
+        strobe_file_load(summing->adding.stats->trace->file, ref, &summing->whole);
+    if (!err)
+        err = strobe_decode_parts(&summing->whole, &summing->decoded);
+    if (!err)
+        err = strobe_decode_streams(&summing->whole, STROBE_ALL_STREAMS, &summing->decoded);
+    if (!err)
+        summing->decoded_offset = ref->offset;
+    return err;
+}
+
+/* A part without summary, or with one that makes no sense. */
+static enum strobe_err add_replayed(struct summing *summing, const struct strobe_block_ref *ref,
+                                    uint32_t number, uint32_t process)
+{
+    struct strobe_stats *stats = summing->adding.stats;
+    enum strobe_err err = need_streams(summing, ref);
+    if (err)
+        return err;
+    const struct strobe_part *part = &summing->decoded.parts[number];
+    stats->n_decoded_parts++;
+    err = strobe_replay_part(&summing->decoded, part, &stats->trace->schema, 0, NULL,
+                             &summing->replay);
+    for (uint32_t i = 0; i < summing->replay.n_zones && err != STROBE_ERR_NOMEM; i++) {
+        const struct strobe_zone_row *zone = &summing->replay.zones[i];
+        if (zone->state != STROBE_ZONE_ENDED)
+            continue;
+        uint64_t id = strobe_slot_loc(part, zone->slot);
+        uint32_t row =
+            strobe_stats_row_of(stats, process, strobe_trace_loc(stats->trace, process, id), id);
+        if (row == UINT32_MAX || !add_zone(&stats->rows[row], zone))
+            err = STROBE_ERR_NOMEM;
+    }
+    return err;
+}
+
+static enum strobe_err sum_block(struct summing *summing, const struct strobe_fed *fed)
+{
+    struct strobe_stats *stats = summing->adding.stats;
+    for (uint32_t i = 0; i < fed->events.n_parts; i++) {
+        const struct strobe_part *part = &fed->events.parts[i];
+        uint32_t process = strobe_trace_process(stats->trace, part->proc);
+        uint32_t thread = process == STROBE_IDMAP_NONE
+                              ? process
+                              : strobe_trace_thread(stats->trace, process, part->track);
+        if (thread == STROBE_IDMAP_NONE)
+            return STROBE_ERR_NOMEM;
+        strobe_trace_note_part(stats->trace, thread, part);
+        if (is_left_out(summing->adding.options, process))
+            continue;
+        enum strobe_err err = part->summary ? add_summary(&summing->adding, part, process)
+                                            : add_replayed(summing, &fed->block.ref, i, process);
+        if (err == STROBE_ERR_CORRUPT)
+            stats->n_bad_parts++;
+        else if (err)
+            return err;
+    }
+    return STROBE_OK;
+}
+
+static enum strobe_err run_summing(struct adding *adding)
+{
+    struct summing summing = {.adding = *adding};
+    struct strobe_feed_options options = {.heads_only = adding->options->quick};
+    struct strobe_feed *feed;
+    const struct strobe_fed *fed;
+    strobe_trace_forget_parts(adding->stats->trace);
+    enum strobe_err err = strobe_feed_start(adding->stats->trace->file, &options, &feed);
+    while (!err && (err = strobe_feed_next(feed, &fed)) == STROBE_OK)
+        err = sum_block(&summing, fed);
+    strobe_feed_stop(feed);
+    strobe_replay_free(&summing.replay);
+    strobe_block_free(&summing.whole);
+    strobe_events_free(&summing.decoded);
+    return err == STROBE_ERR_END ? STROBE_OK : err;
+}
+
+/* 1: summaries hold all that is asked for. */
+static int summaries_serve(const struct strobe_trace *trace,
+                           const struct strobe_stats_options *options)
+{
+    const struct strobe_trace_totals *totals = &strobe_file_facts(trace->file)->totals;
+    return !options->by_tick && !options->spans && totals->has_totals &&
+           !totals->n_of_kind[STROBE_KIND_FIBER_ENTER];
+}
+
+static void middle_percentiles(struct strobe_stats_row *row)
+{
+    for (int i = 0; i < STROBE_STATS_N_PERCENTILES && row->histogram.n; i++) {
+        uint64_t before;
+        uint32_t bucket = strobe_histogram_bucket(
+            &row->histogram, strobe_percentile_rank(strobe_percentiles[i], row->count), &before);
+        uint64_t middle = strobe_bucket_low(bucket) + strobe_bucket_width(bucket) / 2;
+        middle = middle < row->min ? row->min : middle;
+        row->percentile[i] = middle > row->max ? row->max : middle;
+    }
+}
+
+static void drop_empty_rows(struct strobe_stats *stats)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < stats->n_rows; i++) {
+        if (stats->rows[i].count)
+            stats->rows[kept++] = stats->rows[i];
+        else
+            free(stats->rows[i].histogram.counts);
+    }
+    stats->n_rows = kept;
+}
+
+enum strobe_err strobe_stats_run(struct strobe_trace *trace,
+                                 const struct strobe_stats_options *options,
+                                 struct strobe_stats *stats)
+{
+    memset(stats, 0, sizeof *stats);
+    stats->trace = trace;
+    struct adding adding = {stats, options};
+    enum strobe_err err =
+        summaries_serve(trace, options) ? run_summing(&adding) : run_walk(&adding);
+    for (uint32_t i = 0; !err && i < stats->n_rows; i++)
+        middle_percentiles(&stats->rows[i]);
+    if (!err && options->exact && !options->quick)
+        err = strobe_stats_refine(stats, options);
+    if (!err)
+        drop_empty_rows(stats);
+    return err;
+}
+
+void strobe_stats_free(struct strobe_stats *stats)
+{
+    for (uint32_t i = 0; i < stats->n_rows; i++)
+        free(stats->rows[i].histogram.counts);
+    free(stats->rows);
+    free(stats->row_of_loc);
+    free(stats->slots);
+    free(stats->unnamed_rows);
+    strobe_idmap_free(&stats->unnamed);
+    memset(stats, 0, sizeof *stats);
+}
+
+/* Integer square root, rounded down. */
+static uint64_t root(unsigned __int128 n)
+{
+    uint64_t result = 0;
+    for (int bit = 63; bit >= 0; bit--) {
+        uint64_t tried = result | 1ull << bit;
+        if ((unsigned __int128)tried * tried <= n)
+            result = tried;
+    }
+    return result;
+}
+
+/* Sum of (d - mean)^2 = sum of (d - q)^2 - r^2 / n, with the mean q + r / n: exact modulo 2^128,
+ * and the result is below that. */
+uint64_t strobe_stats_std(const struct strobe_stats_row *row)
+{
+    if (row->count < 2)
+        return 0;
+    unsigned __int128 n = row->count, q = row->total / n, r = row->total % n;
+    unsigned __int128 off = row->squares - 2 * q * row->total + n * q * q;
+    unsigned __int128 less = r * r / n;
+    return off < less ? 0 : root((off - less) / (n - 1));
+}

@@ -1,0 +1,94 @@
+/* stats.h - statistics of zones by source location, merged by content over processes.
+ * Sums are integers in ticks; what is shown in ns is converted once, at the end, as
+ * docs/file-format.md says. Comes from the parts' summaries where they serve, else from the events.
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_QUERY_STATS_H
+#define STROBE_QUERY_STATS_H
+
+#include "query/trace.h"
+#include "query/walk.h"
+
+enum { STROBE_STATS_P50, STROBE_STATS_P90, STROBE_STATS_P99, STROBE_STATS_N_PERCENTILES };
+
+/* Counts of durations, from bucket `first` on. */
+struct strobe_histogram {
+    uint64_t *counts; /* owned */
+    uint32_t first, n;
+};
+
+/* One location. Ticks. */
+struct strobe_stats_row {
+    uint32_t loc;    /* index in trace->locs of one of its locations, or STROBE_IDMAP_NONE */
+    uint64_t loc_id; /* its id, for locations that no record names */
+    uint64_t count;
+    unsigned __int128 total, self;
+    uint64_t min, max;
+    unsigned __int128 squares;
+    struct strobe_histogram histogram;
+    uint64_t percentile[STROBE_STATS_N_PERCENTILES];
+};
+
+struct strobe_stats_options {
+    int quick;   /* count, total, self, min, max only; heads of blocks are read, payloads are not
+                    checked */
+    int exact;   /* percentiles to the tick: reads all events, more than once */
+    int spans;   /* of spans instead of zones */
+    int by_tick; /* zones that begin in [tick_min, tick_max] */
+    uint64_t tick_min, tick_max;
+    const uint8_t *processes; /* borrowed: by process index, 0: leave it out; NULL: all */
+    uint32_t n_processes;
+};
+
+struct strobe_stats {
+    struct strobe_trace *trace;    /* borrowed */
+    struct strobe_stats_row *rows; /* owned */
+    uint32_t n_rows, rows_room;
+    uint32_t *row_of_loc; /* owned: by index in trace->locs, row + 1 */
+    uint32_t row_of_loc_room;
+    uint32_t *slots; /* owned: hash table of rows by content, row + 1 */
+    uint32_t n_slots;
+    struct strobe_idmap unnamed; /* (process, id) of locations without a record, to its row */
+    uint32_t *unnamed_rows;      /* owned */
+    uint32_t unnamed_room;
+    int is_exact; /* percentiles are */
+    uint64_t n_bad_parts;
+    uint64_t n_decoded_parts; /* parts whose events had to be read */
+};
+
+/* Compute. Free with strobe_stats_free, after a failure too. */
+enum strobe_err strobe_stats_run(struct strobe_trace *trace,
+                                 const struct strobe_stats_options *options,
+                                 struct strobe_stats *stats);
+void strobe_stats_free(struct strobe_stats *stats);
+
+/* Standard deviation of the sample (n - 1) in ticks, rounded down; 0 for fewer than two. */
+uint64_t strobe_stats_std(const struct strobe_stats_row *row);
+
+/* Add counts to a histogram. 0 without memory. */
+int strobe_histogram_add(struct strobe_histogram *histogram, uint32_t bucket, uint64_t count);
+
+/* The bucket that holds the value of a rank (from 1), and the number of values in the buckets
+ * before it. */
+uint32_t strobe_histogram_bucket(const struct strobe_histogram *histogram, uint64_t rank,
+                                 uint64_t *n_before);
+
+/* The rank of a percentile: ceil(p * n / 100). */
+static inline uint64_t strobe_percentile_rank(unsigned p, uint64_t n)
+{
+    return (uint64_t)(((unsigned __int128)n * p + 99) / 100);
+}
+extern const unsigned strobe_percentiles[STROBE_STATS_N_PERCENTILES];
+
+/* The row of a location, made if need be; UINT32_MAX without memory. */
+uint32_t strobe_stats_row_of(struct strobe_stats *stats, uint32_t process, uint32_t loc,
+                             uint64_t id);
+
+/* The walk that sees every zone that these options ask for. */
+void strobe_stats_set_walk(struct strobe_trace *trace, const struct strobe_stats_options *options,
+                           struct strobe_walk *walk);
+
+/* stats_exact.c: percentiles to the tick, from the events; rows and histograms are there. */
+enum strobe_err strobe_stats_refine(struct strobe_stats *stats,
+                                    const struct strobe_stats_options *options);
+
+#endif

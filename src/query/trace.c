@@ -1,0 +1,385 @@
+/* trace.c - reads the records of a trace into tables.  SPDX-License-Identifier: MIT */
+#include "query/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define REACH(trace, rows, i) \
+    strobe_rows_reach((void **)&(trace)->rows, &(trace)->rows##_room, i, sizeof *(trace)->rows)
+
+static uint32_t text_of(struct strobe_trace *trace, const struct strobe_field *field)
+{
+    return strobe_texts_add(&trace->texts, field->text, field->u);
+}
+
+uint32_t strobe_trace_process(struct strobe_trace *trace, uint64_t proc)
+{
+    uint32_t i = strobe_idmap_add(&trace->process_ids, 0, proc);
+    if (i == STROBE_IDMAP_NONE || !REACH(trace, processes, i))
+        return STROBE_IDMAP_NONE;
+    if (i >= trace->n_processes)
+        trace->n_processes = i + 1;
+    trace->processes[i].proc = proc;
+    return i;
+}
+
+uint32_t strobe_trace_thread(struct strobe_trace *trace, uint32_t process, uint64_t track)
+{
+    uint32_t n = trace->thread_ids.n;
+    uint32_t i = strobe_idmap_add(&trace->thread_ids, process, track);
+    if (i == STROBE_IDMAP_NONE || !REACH(trace, threads, i))
+        return STROBE_IDMAP_NONE;
+    trace->threads[i].process = process;
+    trace->threads[i].track = track;
+    if (i == n && process < trace->n_processes)
+        trace->processes[process].n_threads++;
+    return i;
+}
+
+uint32_t strobe_trace_loc(const struct strobe_trace *trace, uint32_t process, uint64_t id)
+{
+    return strobe_idmap_find(&trace->loc_ids, process, id);
+}
+
+static void add_process(struct strobe_trace *trace, struct strobe_process *process,
+                        const struct strobe_field *f)
+{
+    process->pid = f[0].u;
+    process->parent_pid = f[1].u;
+    process->exe = text_of(trace, &f[3]);
+    process->cwd = text_of(trace, &f[4]);
+    process->argv = text_of(trace, &f[5]);
+    process->is_known = 1;
+}
+
+static void add_thread(struct strobe_trace *trace, uint32_t process, const struct strobe_field *f)
+{
+    uint32_t i = strobe_trace_thread(trace, process, f[0].u);
+    if (i == STROBE_IDMAP_NONE)
+        return;
+    trace->threads[i].tid = f[1].u;
+    trace->threads[i].start_tick = f[2].u;
+    uint32_t name = text_of(trace, &f[3]);
+    if (name)
+        trace->threads[i].name = name;
+}
+
+static void add_loc(struct strobe_trace *trace, uint32_t process, const struct strobe_field *f)
+{
+    if (trace->flags & STROBE_TRACE_NO_LOCS &&
+        (!trace->wanted_locs ||
+         strobe_idmap_find(trace->wanted_locs, process, f[0].u) == STROBE_IDMAP_NONE))
+        return;
+    uint32_t i = strobe_idmap_add(&trace->loc_ids, process, f[0].u);
+    if (i == STROBE_IDMAP_NONE || !REACH(trace, locs, i))
+        return;
+    trace->locs[i] = (struct strobe_loc_row){
+        .line = (uint32_t)f[1].u,
+        .color = (uint32_t)f[2].u,
+        .function = text_of(trace, &f[3]),
+        .file = text_of(trace, &f[4]),
+        .name = text_of(trace, &f[5]),
+    };
+}
+
+/* A text under (process, id). */
+static void add_text(struct strobe_trace *trace, struct strobe_idmap *ids, uint32_t **rows,
+                     uint32_t *room, uint32_t process, uint64_t id, const struct strobe_field *text)
+{
+    uint32_t i = strobe_idmap_add(ids, process, id);
+    if (i != STROBE_IDMAP_NONE && strobe_rows_reach((void **)rows, room, i, sizeof **rows))
+        (*rows)[i] = text_of(trace, text);
+}
+
+static void add_module(struct strobe_trace *trace, uint32_t process, const struct strobe_field *f)
+{
+    if (!REACH(trace, modules, trace->n_modules))
+        return;
+    trace->modules[trace->n_modules++] = (struct strobe_module){
+        process, f[0].u, f[1].u, f[2].u, text_of(trace, &f[3]), text_of(trace, &f[4])};
+}
+
+static void add_note(struct strobe_trace *trace, struct strobe_fact_note **rows, uint32_t *n,
+                     uint32_t *room, uint32_t process, const struct strobe_field *text)
+{
+    if (strobe_rows_reach((void **)rows, room, *n, sizeof **rows))
+        (*rows)[(*n)++] = (struct strobe_fact_note){process, text_of(trace, text)};
+}
+
+static void add_plot(struct strobe_trace *trace, uint32_t process, const struct strobe_field *f)
+{
+    uint32_t i = strobe_idmap_add(&trace->plot_ids, process, f[0].u);
+    if (i != STROBE_IDMAP_NONE && REACH(trace, plots, i))
+        trace->plots[i] = (struct strobe_plot){f[1].u, f[2].u, f[3].u};
+}
+
+static void add_meta(struct strobe_trace *trace, const struct strobe_record *record)
+{
+    const struct strobe_field *f = record->fields;
+    uint32_t process = strobe_trace_process(trace, record->proc);
+    uint32_t thread;
+    if (process == STROBE_IDMAP_NONE)
+        return;
+    switch (record->kind) {
+    case STROBE_META_PROCESS:
+        add_process(trace, &trace->processes[process], f);
+        break;
+    case STROBE_META_THREAD:
+        add_thread(trace, process, f);
+        break;
+    case STROBE_META_THREAD_NAME:
+        thread = strobe_trace_thread(trace, process, f[0].u);
+        if (thread != STROBE_IDMAP_NONE)
+            trace->threads[thread].name = text_of(trace, &f[1]);
+        break;
+    case STROBE_META_LOC:
+        add_loc(trace, process, f);
+        break;
+    case STROBE_META_STRING:
+        add_text(trace, &trace->string_ids, &trace->strings, &trace->strings_room, process, f[0].u,
+                 &f[1]);
+        break;
+    case STROBE_META_MODULE:
+        add_module(trace, process, f);
+        break;
+    case STROBE_META_PROGRAM_NAME:
+        trace->processes[process].program_name = text_of(trace, &f[0]);
+        break;
+    case STROBE_META_PLOT_CONFIG:
+        add_plot(trace, process, f);
+        break;
+    case STROBE_META_LOCK_NAME:
+        add_text(trace, &trace->lock_ids, &trace->locks, &trace->locks_room, process, f[0].u,
+                 &f[2]);
+        break;
+    case STROBE_META_FIBER_NAME:
+        add_text(trace, &trace->fiber_ids, &trace->fibers, &trace->fibers_room, process, f[0].u,
+                 &f[1]);
+        break;
+    case STROBE_META_ENVIRONMENT:
+        add_note(trace, &trace->environment, &trace->n_environment, &trace->environment_room,
+                 process, &f[0]);
+        break;
+    }
+}
+
+/* The process that a loss or a note names; number 0 with no such process is nobody's. */
+static uint32_t named_process(const struct strobe_trace *trace, uint64_t proc)
+{
+    return strobe_idmap_find(&trace->process_ids, 0, proc);
+}
+
+static void add_loss(struct strobe_trace *trace, const struct strobe_field *f)
+{
+    uint32_t process = strobe_trace_process(trace, f[0].u);
+    uint32_t cause = f[2].u < 255 ? (uint32_t)f[2].u : 255;
+    if (process == STROBE_IDMAP_NONE || process >= 1u << 24)
+        return;
+    uint32_t i = strobe_idmap_add(&trace->loss_ids, process << 8 | cause, f[1].u);
+    if (i == STROBE_IDMAP_NONE || !REACH(trace, losses, i))
+        return;
+    struct strobe_loss_row *row = &trace->losses[i];
+    if (!row->count || f[4].u < row->first_tick)
+        row->first_tick = f[4].u;
+    if (!row->count || f[5].u > row->last_tick)
+        row->last_tick = f[5].u;
+    row->process = process;
+    row->track = f[1].u;
+    row->cause = f[2].u;
+    row->count += f[3].u;
+}
+
+static void add_thread_end(struct strobe_trace *trace, const struct strobe_field *f)
+{
+    uint32_t process = strobe_trace_process(trace, f[0].u);
+    uint32_t i =
+        process == STROBE_IDMAP_NONE ? process : strobe_trace_thread(trace, process, f[1].u);
+    if (i != STROBE_IDMAP_NONE)
+        trace->threads[i].end_tick = f[2].u;
+}
+
+static void add_process_end(struct strobe_trace *trace, const struct strobe_field *f)
+{
+    uint32_t i = strobe_trace_process(trace, f[0].u);
+    if (i == STROBE_IDMAP_NONE)
+        return;
+    trace->processes[i].has_ended = 1;
+    trace->processes[i].end_tick = f[1].u;
+    trace->processes[i].how = f[2].u;
+    trace->processes[i].end_value = f[3].u;
+}
+
+static void add_moment(struct strobe_moment **rows, uint32_t *n, uint32_t *room,
+                       struct strobe_moment moment)
+{
+    if (strobe_rows_reach((void **)rows, room, *n, sizeof **rows))
+        (*rows)[(*n)++] = moment;
+}
+
+static void add_fact(struct strobe_trace *trace, const struct strobe_record *record)
+{
+    const struct strobe_field *f = record->fields;
+    switch (record->kind) {
+    case STROBE_FACT_CLOCK_SYNC:
+        strobe_clock_add(&trace->clock, f[0].u,
+                         &(struct strobe_sync){f[1].u, f[2].u, f[4].u, f[5].u != 0}, f[3].u);
+        break;
+    case STROBE_FACT_LOSS:
+        add_loss(trace, f);
+        break;
+    case STROBE_FACT_PROCESS_END:
+        add_process_end(trace, f);
+        break;
+    case STROBE_FACT_THREAD_END:
+        add_thread_end(trace, f);
+        break;
+    case STROBE_FACT_HOST:
+        trace->hostname = text_of(trace, &f[0]);
+        trace->kernel = text_of(trace, &f[1]);
+        trace->cpu = text_of(trace, &f[2]);
+        break;
+    case STROBE_FACT_OVERHEAD:
+        trace->has_overhead = 1;
+        trace->recorder_cpu_ns = f[0].u;
+        trace->event_ps = f[1].u;
+        trace->waited_ns = f[2].u;
+        trace->n_overhead_events = f[3].u;
+        break;
+    case STROBE_FACT_NOTE:
+        add_note(trace, &trace->notes, &trace->n_notes, &trace->notes_room,
+                 named_process(trace, f[0].u), &f[1]);
+        break;
+    case STROBE_FACT_RECORDING:
+        add_moment(&trace->recordings, &trace->n_recordings, &trace->recordings_room,
+                   (struct strobe_moment){f[0].u, f[1].u, 0});
+        break;
+    case STROBE_FACT_KEPT:
+        add_moment(&trace->kept, &trace->n_kept, &trace->kept_room,
+                   (struct strobe_moment){f[0].u, 0, text_of(trace, &f[1])});
+        break;
+    }
+}
+
+static void add_record(struct strobe_trace *trace, const struct strobe_record *record)
+{
+    if (trace->wanted_locs) {
+        if (record->kind == STROBE_META_LOC)
+            add_loc(trace, strobe_trace_process(trace, record->proc), record->fields);
+    } else if (record->kind < STROBE_META_COUNT) {
+        add_meta(trace, record);
+    } else {
+        add_fact(trace, record);
+    }
+}
+
+static enum strobe_err read_records(struct strobe_trace *trace, struct strobe_record_walk *walk)
+{
+    struct strobe_record record;
+    enum strobe_err err;
+    while ((err = strobe_record_walk_next(walk, &record)) == STROBE_OK)
+        add_record(trace, &record);
+    trace->n_bad_records += err != STROBE_ERR_END;
+    return STROBE_OK;
+}
+
+static enum strobe_err read_blocks(struct strobe_trace *trace)
+{
+    const struct strobe_block_filter filter = {.type = STROBE_BLOCK_RECORDS};
+    struct strobe_block_iter *iter;
+    struct strobe_block block = {0};
+    struct strobe_record_walk walk = {0};
+    enum strobe_err err = strobe_file_iterate(trace->file, &filter, &iter);
+    while (!err && (err = strobe_file_next_block(iter, &block)) == STROBE_OK) {
+        if (strobe_record_walk_start(&block, &trace->schema, &walk) == STROBE_OK)
+            read_records(trace, &walk);
+        else
+            trace->n_bad_records++;
+    }
+    strobe_file_end_iterate(iter);
+    strobe_record_walk_free(&walk);
+    strobe_block_free(&block);
+    return err == STROBE_ERR_END ? STROBE_OK : err;
+}
+
+static enum strobe_err read_ledger(struct strobe_trace *trace)
+{
+    struct strobe_record_walk walk = {0};
+    size_t n;
+    uint8_t *slot = malloc(STROBE_FILE_LEDGER_SLOT);
+    if (!slot)
+        return STROBE_ERR_NOMEM;
+    if (strobe_file_ledger(trace->file, slot, &n) == STROBE_OK) {
+        strobe_record_walk_over(slot, n, &trace->schema, &walk);
+        read_records(trace, &walk);
+    }
+    strobe_record_walk_free(&walk);
+    free(slot);
+    return STROBE_OK;
+}
+
+static void set_origin(struct strobe_trace *trace)
+{
+    const struct strobe_trace_totals *totals = &strobe_file_facts(trace->file)->totals;
+    uint64_t tick = trace->clock.n_syncs ? trace->clock.syncs[0].tick : 0;
+    if (trace->n_recordings)
+        tick = trace->recordings[0].tick;
+    else if (totals->has_totals)
+        tick = totals->tick_first;
+    strobe_clock_set_origin(&trace->clock, tick);
+}
+
+enum strobe_err strobe_trace_open(const char *path, unsigned flags, struct strobe_trace **out)
+{
+    *out = NULL;
+    struct strobe_trace *trace = calloc(1, sizeof *trace);
+    if (!trace)
+        return STROBE_ERR_NOMEM;
+    trace->flags = flags;
+    enum strobe_err err = strobe_file_open(path, &trace->file);
+    if (err)
+        goto fail;
+    strobe_schema_read(strobe_file_facts(trace->file)->schema, &trace->schema);
+    err = read_blocks(trace);
+    if (!err)
+        err = read_ledger(trace);
+    if (!err && !strobe_clock_fix(&trace->clock))
+        err = STROBE_ERR_NOMEM;
+    if (err)
+        goto fail;
+    set_origin(trace);
+    *out = trace;
+    return STROBE_OK;
+fail:
+    strobe_trace_close(trace);
+    return err;
+}
+
+enum strobe_err strobe_trace_load_locs(struct strobe_trace *trace,
+                                       const struct strobe_idmap *wanted)
+{
+    trace->wanted_locs = wanted;
+    enum strobe_err err = read_blocks(trace);
+    trace->wanted_locs = NULL;
+    return err;
+}
+
+void strobe_trace_close(struct strobe_trace *trace)
+{
+    if (!trace)
+        return;
+    strobe_file_close(trace->file);
+    strobe_texts_free(&trace->texts);
+    strobe_clock_free(&trace->clock);
+    struct strobe_idmap *maps[] = {&trace->process_ids, &trace->thread_ids, &trace->loc_ids,
+                                   &trace->string_ids,  &trace->fiber_ids,  &trace->lock_ids,
+                                   &trace->plot_ids,    &trace->loss_ids};
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+        strobe_idmap_free(maps[i]);
+    void *rows[] = {trace->processes, trace->threads, trace->locs,        trace->strings,
+                    trace->fibers,    trace->locks,   trace->plots,       trace->modules,
+                    trace->losses,    trace->notes,   trace->environment, trace->recordings,
+                    trace->kept};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        free(rows[i]);
+    free(trace);
+}

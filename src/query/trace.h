@@ -1,0 +1,186 @@
+/* trace.h - a trace with its names: processes, threads, locations, clocks, losses.
+ * Opening reads all RECORDS blocks and no event. Fields are for reading; only query/ writes them.
+ * One thread per trace.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_QUERY_TRACE_H
+#define STROBE_QUERY_TRACE_H
+
+#include "file/file_read.h"
+#include "file/decode.h"
+#include "query/clock.h"
+#include "query/texts.h"
+
+enum strobe_end_how { STROBE_END_UNKNOWN = 0, STROBE_END_EXIT = 1, STROBE_END_SIGNAL = 2 };
+
+/* Texts are ids of trace->texts. */
+struct strobe_process {
+    uint64_t proc; /* its number in the file */
+    uint64_t pid;
+    uint64_t parent_pid;
+    uint32_t exe, cwd, argv, program_name;
+    uint32_t n_threads;
+    uint8_t is_known; /* a process record was found */
+    uint8_t has_ended;
+    uint64_t how; /* enum strobe_end_how */
+    uint64_t end_value;
+    uint64_t end_tick;
+};
+
+struct strobe_thread {
+    uint64_t track;
+    uint64_t tid;
+    uint64_t start_tick;
+    uint64_t end_tick; /* 0: not known */
+    uint32_t process;  /* index in trace->processes */
+    uint32_t name;
+    /* Coverage, filled by strobe_trace_count_parts and by walks over all events: */
+    uint64_t n_stored;
+    uint64_t next_pos;  /* word after the last part seen */
+    uint64_t gap_words; /* words between parts that are nowhere */
+    uint64_t first_pos; /* word that its first part starts with */
+    uint8_t is_seen;    /* it has a part */
+};
+
+struct strobe_loc_row {
+    uint32_t name, function, file;
+    uint32_t line;
+    uint32_t color;
+};
+
+/* Losses of one track and cause, all their records together. */
+struct strobe_loss_row {
+    uint32_t process; /* STROBE_IDMAP_NONE: of no process */
+    uint64_t track;   /* 0: not known which */
+    uint64_t cause;
+    uint64_t count;
+    uint64_t first_tick, last_tick;
+};
+
+struct strobe_module {
+    uint32_t process;
+    uint64_t base, size, offset;
+    uint32_t build_id, path;
+};
+
+struct strobe_plot {
+    uint64_t format, step, color;
+};
+
+struct strobe_fact_note {
+    uint32_t process;
+    uint32_t text;
+};
+
+struct strobe_moment {
+    uint64_t tick;
+    uint64_t what;   /* RECORDING */
+    uint32_t reason; /* KEPT */
+};
+
+/* What to keep of the records; 0: everything. */
+enum { STROBE_TRACE_NO_LOCS = 1 };
+
+struct strobe_trace {
+    struct strobe_file *file; /* owned */
+    struct strobe_schema schema;
+    struct strobe_texts texts;
+    struct strobe_clock clock;
+
+    struct strobe_process *processes; /* owned; index by strobe_idmap_find(&process_ids, 0, proc) */
+    uint32_t n_processes, processes_room;
+    struct strobe_idmap process_ids;
+
+    struct strobe_thread *threads; /* owned; (process index, track) */
+    uint32_t threads_room;
+    struct strobe_idmap thread_ids;
+
+    struct strobe_loc_row *locs; /* owned; (process index, id) */
+    uint32_t locs_room;
+    struct strobe_idmap loc_ids;
+
+    struct strobe_idmap string_ids, fiber_ids, lock_ids, plot_ids; /* (process index, id) */
+    uint32_t *strings, *fibers, *locks;                            /* owned: texts */
+    struct strobe_plot *plots;                                     /* owned */
+    uint32_t strings_room, fibers_room, locks_room, plots_room;
+
+    struct strobe_module *modules; /* owned: in file order */
+    uint32_t n_modules, modules_room;
+
+    struct strobe_loss_row *losses; /* owned */
+    uint32_t losses_room;
+    struct strobe_idmap loss_ids;
+
+    struct strobe_fact_note *notes; /* owned */
+    uint32_t n_notes, notes_room;
+    struct strobe_fact_note *environment; /* owned */
+    uint32_t n_environment, environment_room;
+    struct strobe_moment *recordings; /* owned */
+    uint32_t n_recordings, recordings_room;
+    struct strobe_moment *kept; /* owned */
+    uint32_t n_kept, kept_room;
+
+    uint32_t hostname, kernel, cpu;
+    uint64_t recorder_cpu_ns, event_ps, waited_ns, n_overhead_events;
+    uint8_t has_overhead;
+    uint32_t n_bad_records; /* RECORDS blocks that could not be read to their end */
+
+    unsigned flags;
+    const struct strobe_idmap *wanted_locs; /* borrowed while strobe_trace_load_locs runs */
+};
+
+/* Open a trace and read its records. Errors as of strobe_file_open. */
+enum strobe_err strobe_trace_open(const char *path, unsigned flags, struct strobe_trace **out);
+void strobe_trace_close(struct strobe_trace *trace); /* NULL is allowed */
+
+/* Read the locations whose keys (process index, id) are in `wanted`, after STROBE_TRACE_NO_LOCS. */
+enum strobe_err strobe_trace_load_locs(struct strobe_trace *trace,
+                                       const struct strobe_idmap *wanted);
+
+/* Indices, made if need be: events may come from processes and threads that no record names.
+ * STROBE_IDMAP_NONE without memory. */
+uint32_t strobe_trace_process(struct strobe_trace *trace, uint64_t proc);
+uint32_t strobe_trace_thread(struct strobe_trace *trace, uint32_t process, uint64_t track);
+
+/* The index of a location, STROBE_IDMAP_NONE where no record names it. */
+uint32_t strobe_trace_loc(const struct strobe_trace *trace, uint32_t process, uint64_t id);
+
+/* Texts for people, valid until the trace changes. `room` holds made-up ones ("thread 7"). */
+enum { STROBE_NAME_ROOM = 64 };
+const char *strobe_trace_text(const struct strobe_trace *trace, uint32_t text, uint32_t *n_bytes);
+const char *strobe_trace_process_name(const struct strobe_trace *trace, uint32_t process,
+                                      char room[STROBE_NAME_ROOM], uint32_t *n_bytes);
+const char *strobe_trace_thread_name(const struct strobe_trace *trace, uint32_t thread,
+                                     char room[STROBE_NAME_ROOM], uint32_t *n_bytes);
+const char *strobe_trace_fiber_name(const struct strobe_trace *trace, uint32_t process,
+                                    uint64_t fiber, char room[STROBE_NAME_ROOM], uint32_t *n_bytes);
+const char *strobe_trace_lock_name(const struct strobe_trace *trace, uint32_t process,
+                                   uint64_t lock, char room[STROBE_NAME_ROOM], uint32_t *n_bytes);
+const char *strobe_trace_string(const struct strobe_trace *trace, uint32_t process, uint64_t id,
+                                char room[STROBE_NAME_ROOM], uint32_t *n_bytes);
+/* A location's name, else its function; "loc N" where no record names it. */
+const char *strobe_trace_loc_name(const struct strobe_trace *trace, uint32_t loc, uint64_t id,
+                                  char room[STROBE_NAME_ROOM], uint32_t *n_bytes);
+
+/* What a cause of loss is called. */
+const char *strobe_loss_text(uint64_t cause);
+
+/* Note a part for the coverage: events stored, words missing before it. Parts come in file order.
+ */
+void strobe_trace_note_part(struct strobe_trace *trace, uint32_t thread,
+                            const struct strobe_part *part);
+/* Forget what strobe_trace_note_part counted. */
+void strobe_trace_forget_parts(struct strobe_trace *trace);
+
+/* The bottom line of a trace: emitted = stored + dropped. */
+struct strobe_coverage {
+    uint64_t n_stored;
+    uint64_t n_dropped;    /* counted by the recorder: loss records, the reserved ledger */
+    uint64_t n_hole_words; /* words that are nowhere, on tracks where no loss record explains them:
+                              each is at most one event */
+    uint64_t n_emitted;    /* the sum of all three */
+    int is_exact;          /* 0: events were not counted (no footer and no walk yet) */
+};
+
+/* Stored events are the footer's, or those that a walk over all parts has counted. */
+void strobe_trace_coverage(const struct strobe_trace *trace, struct strobe_coverage *out);
+
+#endif

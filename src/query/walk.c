@@ -1,0 +1,451 @@
+/* walk.c - one pass over all events: feeds parts to the replay, loose events to their pairing,
+ * other events to whoever asked for them.  SPDX-License-Identifier: MIT */
+#include "query/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/feed.h"
+#include "query/loose.h"
+
+/* What a thread carries from part to part. */
+struct track_state {
+    struct strobe_carry carry;
+    struct strobe_joiner joiner; /* of the cursor over other events */
+    uint64_t *stack;             /* owned: call stack that waits for its event */
+    uint64_t n_stack, stack_room;
+};
+
+/* From the block at `offset` on, no event is before `tick`. */
+struct watermark {
+    uint64_t offset;
+    uint64_t tick;
+};
+
+struct pass {
+    struct strobe_walk *walk; /* borrowed */
+    struct strobe_trace *trace;
+    struct track_state *tracks; /* owned: by thread index */
+    uint32_t tracks_room;
+    struct strobe_replay replay;
+    struct strobe_looses *looses; /* owned; NULL: none wanted */
+    uint32_t *locs;               /* owned: by slot of the current part */
+    uint64_t *loc_ids;            /* owned */
+    uint32_t locs_room, loc_ids_room;
+    struct watermark *marks; /* owned: by offset */
+    uint32_t n_marks, marks_room;
+    uint8_t of_interest[256]; /* by sym: the cursor must see this part */
+};
+
+uint32_t strobe_batch_loc(const struct strobe_trace *trace, const struct strobe_batch *batch,
+                          const struct strobe_zone_row *zone, uint64_t *id)
+{
+    if (zone->state == STROBE_ZONE_NO_BEGIN || zone->slot >= batch->n_slots) {
+        *id = zone->state == STROBE_ZONE_NO_BEGIN ? zone->self : 0;
+        return strobe_trace_loc(trace, batch->process, *id);
+    }
+    *id = batch->loc_ids[zone->slot];
+    return batch->locs[zone->slot];
+}
+
+static int in_range(const struct strobe_walk *walk, uint64_t tick)
+{
+    return !walk->by_tick || (tick >= walk->tick_min && tick <= walk->tick_max);
+}
+
+static void count_states(struct strobe_walk *walk, const struct strobe_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->n_zones; i++) {
+        walk->n_unfinished += batch->zones[i].state == STROBE_ZONE_UNFINISHED;
+        walk->n_no_begin += batch->zones[i].state == STROBE_ZONE_NO_BEGIN;
+        walk->n_open +=
+            batch->zones[i].state == STROBE_ZONE_OPEN && batch->kind != STROBE_BATCH_SPAN;
+        walk->n_open_spans +=
+            batch->zones[i].state == STROBE_ZONE_OPEN && batch->kind == STROBE_BATCH_SPAN;
+    }
+}
+
+static enum strobe_err show_batch(struct pass *pass, const struct strobe_batch *batch)
+{
+    struct strobe_walk *walk = pass->walk;
+    if (batch->n_zones)
+        count_states(walk, batch);
+    return walk->zones && batch->n_zones ? walk->zones(walk->context, batch) : STROBE_OK;
+}
+
+/* Sink of the loose pairing: one zone of a fiber, or one span. */
+static enum strobe_err show_loose(void *context, const struct strobe_batch *batch)
+{
+    struct pass *pass = context;
+    struct strobe_batch shown = *batch;
+    if (!(batch->kind == STROBE_BATCH_SPAN ? pass->walk->want_spans : pass->walk->want_fibers) ||
+        !in_range(pass->walk, batch->zones[0].begin))
+        return STROBE_OK;
+    uint32_t loc = strobe_trace_loc(pass->trace, batch->process, batch->loc_ids[0]);
+    shown.locs = &loc;
+    return show_batch(pass, &shown);
+}
+
+/* Look up the locations of a part, by slot. */
+static int find_locs(struct pass *pass, uint32_t process, const struct strobe_part *part)
+{
+    uint64_t n = (uint64_t)part->n_locs + part->n_stack;
+    if (!strobe_rows_reach((void **)&pass->locs, &pass->locs_room, n, sizeof *pass->locs) ||
+        !strobe_rows_reach((void **)&pass->loc_ids, &pass->loc_ids_room, n, sizeof *pass->loc_ids))
+        return 0;
+    for (uint32_t i = 0; i < n; i++) {
+        pass->loc_ids[i] = strobe_slot_loc(part, i);
+        pass->locs[i] = strobe_trace_loc(pass->trace, process, pass->loc_ids[i]);
+    }
+    return 1;
+}
+
+static uint32_t keep_in_range(const struct strobe_walk *walk, struct strobe_zone_row *zones,
+                              uint32_t n)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (in_range(walk, zones[i].begin))
+            zones[kept++] = zones[i];
+    return kept;
+}
+
+static enum strobe_err replay_part(struct pass *pass, const struct strobe_events *events,
+                                   const struct strobe_part *part, uint32_t process,
+                                   uint32_t thread)
+{
+    struct strobe_replay *replay = &pass->replay;
+    unsigned flags = (pass->walk->want_notes ? STROBE_REPLAY_NOTES : 0) |
+                     (pass->looses ? STROBE_REPLAY_LOOSE : 0);
+    enum strobe_err err = strobe_replay_part(events, part, &pass->trace->schema, flags,
+                                             &pass->tracks[thread].carry, replay);
+    if (err == STROBE_ERR_CORRUPT)
+        pass->walk->n_bad_parts++;
+    else if (err)
+        return err;
+    if (pass->looses && replay->n_loose &&
+        !strobe_looses_add(pass->looses, process, thread, replay->loose, replay->n_loose,
+                           replay->notes))
+        return STROBE_ERR_NOMEM;
+    if (pass->walk->by_tick)
+        replay->n_zones = keep_in_range(pass->walk, replay->zones, replay->n_zones);
+    if (!replay->n_zones)
+        return STROBE_OK;
+    if (!find_locs(pass, process, part))
+        return STROBE_ERR_NOMEM;
+    struct strobe_batch batch = {
+        .kind = STROBE_BATCH_THREAD,
+        .process = process,
+        .thread = thread,
+        .zones = replay->zones,
+        .n_zones = replay->n_zones,
+        .locs = pass->locs,
+        .loc_ids = pass->loc_ids,
+        .n_slots = part->n_locs + part->n_stack,
+        .notes = replay->notes,
+    };
+    return show_batch(pass, &batch);
+}
+
+static enum strobe_err keep_stack(struct track_state *track, const struct strobe_event *event)
+{
+    uint64_t n = event->fields[0].u;
+    if (n > track->stack_room) {
+        uint64_t *more = realloc(track->stack, n * sizeof *more);
+        if (!more)
+            return STROBE_ERR_NOMEM;
+        track->stack = more;
+        track->stack_room = n;
+    }
+    if (n)
+        memcpy(track->stack, event->fields[0].list, n * sizeof *track->stack);
+    track->n_stack = n;
+    return STROBE_OK;
+}
+
+static enum strobe_err show_event(struct pass *pass, struct track_state *track,
+                                  struct strobe_happening *happening)
+{
+    const struct strobe_walk *walk = pass->walk;
+    happening->stack = track->stack;
+    happening->n_stack = track->n_stack;
+    track->n_stack = 0;
+    uint64_t wanted = 1ull << happening->event->kind;
+    if (happening->n_stack)
+        wanted |= 1ull << STROBE_KIND_CALLSTACK;
+    if (!(walk->kinds & wanted) || !in_range(walk, happening->event->tick))
+        return STROBE_OK;
+    return walk->happens(walk->context, happening);
+}
+
+static enum strobe_err show_events(struct pass *pass, const struct strobe_events *events,
+                                   const struct strobe_part *part, uint32_t process,
+                                   uint32_t thread)
+{
+    struct track_state *track = &pass->tracks[thread];
+    struct strobe_cursor cursor;
+    struct strobe_event event;
+    struct strobe_happening happening = {
+        .process = process, .thread = thread, .event = &event, .fiber = part->fiber};
+    enum strobe_err err;
+    strobe_cursor_start(&cursor, events, part, &pass->trace->schema, &track->joiner);
+    while ((err = strobe_cursor_next(&cursor, &event)) == STROBE_OK) {
+        if (event.kind == STROBE_KIND_CALLSTACK)
+            err = keep_stack(track, &event);
+        else
+            err = show_event(pass, track, &happening);
+        if (event.kind == STROBE_KIND_FIBER_ENTER)
+            happening.fiber = event.fields[0].u;
+        else if (event.kind == STROBE_KIND_FIBER_LEAVE)
+            happening.fiber = 0;
+        if (err)
+            return err;
+    }
+    return err == STROBE_ERR_CORRUPT || err == STROBE_ERR_END ? STROBE_OK : err;
+}
+
+static int is_interesting(const struct pass *pass, const struct strobe_events *events,
+                          const struct strobe_part *part)
+{
+    const uint8_t *sym = events->stream[STROBE_SYM] + part->first_event;
+    for (uint32_t i = 0; i < part->n_events; i++)
+        if (pass->of_interest[sym[i]])
+            return 1;
+    return 0;
+}
+
+static void count_kinds(struct strobe_walk *walk, const struct strobe_events *events,
+                        const struct strobe_part *part)
+{
+    const uint8_t *sym = events->stream[STROBE_SYM] + part->first_event;
+    for (uint32_t i = 0; i < part->n_events; i++)
+        walk->n_of_kind[sym[i] < STROBE_SYM_BEGIN_FAR ? sym[i] : STROBE_SYM_BEGIN_FAR]++;
+}
+
+static void note_ticks(struct strobe_walk *walk, const struct strobe_part *part)
+{
+    uint64_t low = part->first_tick < part->last_tick ? part->first_tick : part->last_tick;
+    uint64_t high = part->first_tick < part->last_tick ? part->last_tick : part->first_tick;
+    if (!part->n_events)
+        return;
+    if (!walk->n_events || low < walk->tick_first)
+        walk->tick_first = low;
+    if (!walk->n_events || high > walk->tick_last)
+        walk->tick_last = high;
+    walk->n_events += part->n_events;
+}
+
+static enum strobe_err do_part(struct pass *pass, const struct strobe_events *events,
+                               const struct strobe_part *part)
+{
+    struct strobe_walk *walk = pass->walk;
+    uint32_t process = strobe_trace_process(pass->trace, part->proc);
+    uint32_t thread = process == STROBE_IDMAP_NONE
+                          ? process
+                          : strobe_trace_thread(pass->trace, process, part->track);
+    if (thread == STROBE_IDMAP_NONE ||
+        !strobe_rows_reach((void **)&pass->tracks, &pass->tracks_room, thread,
+                           sizeof *pass->tracks))
+        return STROBE_ERR_NOMEM;
+    if (!walk->by_tick)
+        strobe_trace_note_part(pass->trace, thread, part);
+    note_ticks(walk, part);
+    if (walk->want_kinds)
+        count_kinds(walk, events, part);
+    enum strobe_err err = STROBE_OK;
+    if (walk->zones || walk->want_open)
+        err = replay_part(pass, events, part, process, thread);
+    if (!err && walk->happens &&
+        (pass->tracks[thread].n_stack || is_interesting(pass, events, part)))
+        err = show_events(pass, events, part, process, thread);
+    return err;
+}
+
+/* The earliest tick that a block after the one at `offset` may hold. */
+static uint64_t watermark_after(const struct pass *pass, uint64_t offset)
+{
+    uint32_t low = 0, high = pass->n_marks;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (pass->marks[mid].offset <= offset)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < pass->n_marks ? pass->marks[low].tick : pass->n_marks ? UINT64_MAX : 0;
+}
+
+static uint64_t earliest_tick(const struct strobe_events *events)
+{
+    uint64_t earliest = UINT64_MAX;
+    for (uint32_t i = 0; i < events->n_parts; i++) {
+        const struct strobe_part *part = &events->parts[i];
+        uint64_t tick = part->first_tick < part->last_tick ? part->first_tick : part->last_tick;
+        earliest = tick < earliest ? tick : earliest;
+    }
+    return earliest;
+}
+
+/* Read the heads of all blocks: with them loose events can be paired before the end. */
+static enum strobe_err find_watermarks(struct pass *pass, const struct strobe_feed_options *options)
+{
+    struct strobe_feed_options heads = *options;
+    struct strobe_feed *feed;
+    const struct strobe_fed *fed;
+    heads.heads_only = 1;
+    enum strobe_err err = strobe_feed_start(pass->trace->file, &heads, &feed);
+    while (!err && (err = strobe_feed_next(feed, &fed)) == STROBE_OK) {
+        if (!strobe_rows_reach((void **)&pass->marks, &pass->marks_room, pass->n_marks,
+                               sizeof *pass->marks))
+            err = STROBE_ERR_NOMEM;
+        else
+            pass->marks[pass->n_marks++] =
+                (struct watermark){fed->block.ref.offset, earliest_tick(&fed->events)};
+    }
+    strobe_feed_stop(feed);
+    for (uint32_t i = pass->n_marks; i-- > 1;)
+        if (pass->marks[i].tick < pass->marks[i - 1].tick)
+            pass->marks[i - 1].tick = pass->marks[i].tick;
+    return err == STROBE_ERR_END ? STROBE_OK : err;
+}
+
+/* 1: there may be more loose events than are kept waiting. */
+static int may_be_many(const struct strobe_trace *trace)
+{
+    const struct strobe_file_facts *facts = strobe_file_facts(trace->file);
+    const uint64_t *n = facts->totals.n_of_kind;
+    if (!facts->totals.has_totals)
+        return facts->n_bytes > 4 << 20;
+    return n[STROBE_KIND_SPAN_BEGIN] + n[STROBE_KIND_SPAN_END] + 2 * n[STROBE_KIND_ZONE_END_LOST] >=
+           STROBE_LOOSE_MAX;
+}
+
+/* 1: the trace may have zones of fibers, or spans, as far as they are wanted. */
+static int may_have_loose(const struct strobe_walk *walk)
+{
+    const struct strobe_trace_totals *totals = &strobe_file_facts(walk->trace->file)->totals;
+    if (!walk->want_fibers && !walk->want_spans)
+        return 0;
+    if (!totals->has_totals)
+        return 1;
+    return (walk->want_fibers && totals->n_of_kind[STROBE_KIND_FIBER_ENTER]) ||
+           (walk->want_spans &&
+            (totals->n_of_kind[STROBE_KIND_SPAN_BEGIN] || totals->n_of_kind[STROBE_KIND_SPAN_END]));
+}
+
+static enum strobe_err do_block(struct pass *pass, const struct strobe_fed *fed)
+{
+    for (uint32_t i = 0; i < fed->events.n_parts; i++) {
+        enum strobe_err err = do_part(pass, &fed->events, &fed->events.parts[i]);
+        if (err)
+            return err;
+    }
+    if (!pass->looses || !strobe_looses_full(pass->looses))
+        return STROBE_OK;
+    return strobe_looses_pair(pass->looses, watermark_after(pass, fed->block.ref.offset),
+                              show_loose, pass);
+}
+
+/* Zones that are open at the end of one thread. */
+static enum strobe_err show_open(struct pass *pass, uint32_t thread)
+{
+    struct strobe_carry *carry = &pass->tracks[thread].carry;
+    uint32_t process = pass->trace->threads[thread].process;
+    struct strobe_note none = {0};
+    pass->walk->n_open_unknown += carry->n_unknown;
+    for (uint32_t i = 0; i < carry->n_open; i++) {
+        const struct strobe_carried_zone *zone = &carry->open[i];
+        if (!in_range(pass->walk, zone->begin))
+            continue;
+        struct strobe_zone_row row = {.begin = zone->begin,
+                                      .depth = (uint32_t)carry->n_unknown + i,
+                                      .note = 1,
+                                      .state = STROBE_ZONE_OPEN};
+        uint32_t loc = strobe_trace_loc(pass->trace, process, zone->loc);
+        struct strobe_batch batch = {.kind = STROBE_BATCH_THREAD,
+                                     .process = process,
+                                     .thread = thread,
+                                     .zones = &row,
+                                     .n_zones = 1,
+                                     .locs = &loc,
+                                     .loc_ids = &zone->loc,
+                                     .n_slots = 1,
+                                     .notes = zone->note ? zone->note : &none};
+        enum strobe_err err = show_batch(pass, &batch);
+        if (err)
+            return err;
+    }
+    return STROBE_OK;
+}
+
+static enum strobe_err finish(struct pass *pass)
+{
+    enum strobe_err err = STROBE_OK;
+    if (pass->looses)
+        err = strobe_looses_pair(pass->looses, UINT64_MAX, show_loose, pass);
+    if (!pass->walk->want_open)
+        return err;
+    for (uint32_t i = 0; !err && i < pass->tracks_room && i < pass->trace->thread_ids.n; i++)
+        err = show_open(pass, i);
+    if (!err && pass->looses)
+        err = strobe_looses_open(pass->looses, show_loose, pass);
+    return err;
+}
+
+static void set_interest(struct pass *pass)
+{
+    for (int sym = 0; sym < 256; sym++) {
+        int kind = sym < STROBE_SYM_BEGIN_FAR ? sym : STROBE_SYM_BEGIN_FAR;
+        pass->of_interest[sym] = (pass->walk->kinds >> kind & 1) || kind == STROBE_KIND_STR_PIECE;
+    }
+}
+
+static void free_pass(struct pass *pass)
+{
+    for (uint32_t i = 0; i < pass->tracks_room; i++) {
+        strobe_carry_free(&pass->tracks[i].carry);
+        strobe_joiner_free(&pass->tracks[i].joiner);
+        free(pass->tracks[i].stack);
+    }
+    free(pass->tracks);
+    strobe_replay_free(&pass->replay);
+    strobe_looses_free(pass->looses);
+    free(pass->locs);
+    free(pass->loc_ids);
+    free(pass->marks);
+}
+
+static enum strobe_err run(struct pass *pass, const struct strobe_feed_options *options)
+{
+    struct strobe_feed *feed;
+    const struct strobe_fed *fed;
+    enum strobe_err err = strobe_feed_start(pass->trace->file, options, &feed);
+    while (!err && (err = strobe_feed_next(feed, &fed)) == STROBE_OK)
+        err = do_block(pass, fed);
+    strobe_feed_stop(feed);
+    return err == STROBE_ERR_END ? finish(pass) : err;
+}
+
+enum strobe_err strobe_walk_run(struct strobe_walk *walk)
+{
+    struct pass pass = {.walk = walk, .trace = walk->trace};
+    struct strobe_feed_options options = {.streams = STROBE_ALL_STREAMS};
+    enum strobe_err err = STROBE_OK;
+    set_interest(&pass);
+    if (!walk->by_tick)
+        strobe_trace_forget_parts(walk->trace);
+    if (may_have_loose(walk)) {
+        pass.looses = strobe_looses_new();
+        err = pass.looses ? STROBE_OK : STROBE_ERR_NOMEM;
+        if (!err && may_be_many(walk->trace))
+            err = find_watermarks(&pass, &options);
+    } else if (walk->by_tick) {
+        options.by_tick = 1;
+        options.tick_min = walk->tick_min;
+        options.tick_max = walk->want_open ? UINT64_MAX : walk->tick_max;
+    }
+    if (!err)
+        err = run(&pass, &options);
+    free_pass(&pass);
+    return err;
+}

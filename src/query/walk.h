@@ -1,0 +1,78 @@
+/* walk.h - one pass over the events of a trace: zones of threads, fibers and spans, and all other
+ * events.
+ *
+ * Zones come in batches: those that end in one part, in the order of their ends; then, when all is
+ * read or enough is known, those of fibers and spans, paired over all threads by time; at last
+ * those still open. Memory is bounded by three blocks, what is open, and 1 M events of fibers and
+ * spans that wait for their turn.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_QUERY_WALK_H
+#define STROBE_QUERY_WALK_H
+
+#include "file/replay.h"
+#include "query/trace.h"
+
+enum strobe_batch_kind {
+    STROBE_BATCH_THREAD = 0,
+    STROBE_BATCH_FIBER = 1,
+    STROBE_BATCH_SPAN = 2,
+};
+
+/* Zones of one track. Valid during the call. */
+struct strobe_batch {
+    enum strobe_batch_kind kind;
+    uint32_t process; /* index */
+    uint32_t thread;  /* index; of a fiber's zone or a span: where it ended or, if open, began */
+    uint64_t id;      /* of the fiber or the span */
+    const struct strobe_zone_row *zones;
+    uint32_t n_zones;
+    const uint32_t *locs;    /* by slot: index in trace->locs or STROBE_IDMAP_NONE */
+    const uint64_t *loc_ids; /* by slot: its id */
+    uint32_t n_slots;
+    const struct strobe_note *notes;
+};
+
+/* The index of a zone's location (STROBE_IDMAP_NONE: no record names it) and its id. */
+uint32_t strobe_batch_loc(const struct strobe_trace *trace, const struct strobe_batch *batch,
+                          const struct strobe_zone_row *zone, uint64_t *id);
+
+/* An event that is no zone. Valid during the call. */
+struct strobe_happening {
+    uint32_t process, thread;
+    const struct strobe_event *event;
+    const uint64_t *stack; /* call stack that belongs to it, innermost first as stored */
+    uint64_t n_stack;
+    uint64_t fiber; /* that the thread ran, 0: none */
+};
+
+struct strobe_walk {
+    struct strobe_trace *trace; /* borrowed */
+    void *context;              /* of the sinks */
+    /* Sinks; an error other than STROBE_OK ends the walk and is its result. NULL: not wanted. */
+    enum strobe_err (*zones)(void *context, const struct strobe_batch *batch);
+    enum strobe_err (*happens)(void *context, const struct strobe_happening *happening);
+    uint64_t
+        kinds; /* that `happens` gets, bit per enum strobe_kind; CALLSTACK: events that have one */
+    int want_notes;  /* texts, names, values, colours of zones */
+    int want_fibers; /* zones of fibers */
+    int want_spans;
+    int want_open;  /* zones still open at the end */
+    int want_kinds; /* count events by kind */
+    int by_tick;    /* 1: zones that begin and events that happen in [tick_min, tick_max] */
+    uint64_t tick_min, tick_max;
+
+    /* Results: */
+    uint64_t n_events; /* events replayed */
+    uint64_t n_of_kind[STROBE_KIND_COUNT];
+    uint64_t n_open; /* zones of threads and fibers */
+    uint64_t n_open_spans;
+    uint64_t n_open_unknown; /* open zones of which nothing but their number is known */
+    uint64_t n_unfinished;
+    uint64_t n_no_begin;
+    uint64_t n_bad_parts;           /* parts that could be read in part only */
+    uint64_t tick_first, tick_last; /* of all parts, if n_events is not 0 */
+};
+
+/* Do it. The coverage of the trace's threads is counted anew where no time range is asked for. */
+enum strobe_err strobe_walk_run(struct strobe_walk *walk);
+
+#endif

@@ -1,0 +1,144 @@
+/* make_trace.c - large traces for measurements: make_trace OUT ZONES [THREADS [LOCS]].
+ * Zones nest three deep with random durations, 3 ticks per ns; written by the real encoder and
+ * writer. SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file/file_write.h"
+#include "wire/ring_layout.h"
+
+enum { MAX_THREADS = 64 };
+
+struct producer {
+    struct strobe_track track;
+    uint64_t tick, pos, state;
+    uint32_t depth;
+    uint64_t open[3];
+};
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static void put_names(struct strobe_file_writer *writer, uint64_t n_threads, uint64_t n_locs)
+{
+    struct strobe_records records = {0};
+    char text[64];
+    strobe_records_begin(&records, STROBE_META_PROCESS);
+    const uint64_t process[] = {1, 4242, 1, 99};
+    for (size_t i = 0; i < 4; i++)
+        strobe_records_u(&records, process[i]);
+    strobe_records_s(&records, "/usr/bin/synthetic", 18);
+    strobe_records_s(&records, "/tmp", 4);
+    strobe_records_s(&records, "synthetic\0--fast", 16);
+    strobe_records_end(&records);
+    for (uint64_t i = 1; i <= n_threads; i++) {
+        const uint64_t thread[] = {1, i, 4242 + i, 1000};
+        strobe_records_begin(&records, STROBE_META_THREAD);
+        for (size_t k = 0; k < 4; k++)
+            strobe_records_u(&records, thread[k]);
+        strobe_records_s(&records, text, (size_t)sprintf(text, "worker %d", (int)i));
+        strobe_records_end(&records);
+    }
+    for (uint64_t i = 1; i <= n_locs; i++) {
+        const uint64_t loc[] = {1, i, 10 * i, 0};
+        strobe_records_begin(&records, STROBE_META_LOC);
+        for (size_t k = 0; k < 4; k++)
+            strobe_records_u(&records, loc[k]);
+        strobe_records_s(&records, text, (size_t)sprintf(text, "function_%d", (int)i));
+        strobe_records_s(&records, "src/engine/worker.cpp", 21);
+        strobe_records_s(&records, text, (size_t)sprintf(text, "zone %d", (int)i));
+        strobe_records_end(&records);
+        if (records.n_bytes > 1 << 20)
+            strobe_file_put_records(writer, &records);
+    }
+    const uint64_t recording[] = {1000, 0},
+                   sync[] = {1, 1000, 50000, 1700000000000050000ull, 30, 0};
+    strobe_records_numbers(&records, STROBE_FACT_RECORDING, recording, 2);
+    strobe_records_numbers(&records, STROBE_FACT_CLOCK_SYNC, sync, 6);
+    strobe_file_put_records(writer, &records);
+    strobe_records_free(&records);
+}
+
+static void put_last_sync(struct strobe_file_writer *writer, uint64_t tick)
+{
+    struct strobe_records records = {0};
+    const uint64_t mono = 50000 + (tick - 1000) / 3;
+    const uint64_t sync[] = {1, tick, mono, 1700000000000000000ull + mono, 30, 0};
+    const uint64_t end[] = {1, tick, 1, 0};
+    strobe_records_numbers(&records, STROBE_FACT_CLOCK_SYNC, sync, 6);
+    strobe_records_numbers(&records, STROBE_FACT_PROCESS_END, end, 4);
+    strobe_file_put_records(writer, &records);
+    strobe_records_free(&records);
+}
+
+/* One event; 1 if it ended a zone. */
+static int emit(struct strobe_encoder *enc, struct producer *p, uint64_t n_locs)
+{
+    uint64_t r = next_random(&p->state);
+    p->tick += 40 + (r & 255) * (1 + (r >> 8 & 7));
+    p->pos++;
+    if (p->depth == 3 || (p->depth && r >> 20 & 1)) {
+        strobe_encode_zone_end(enc, p->tick, p->open[--p->depth]);
+        return 1;
+    }
+    p->open[p->depth] = 1 + (r >> 24) % n_locs;
+    strobe_encode_zone_begin(enc, p->tick, p->open[p->depth++]);
+    return 0;
+}
+
+/* One block full of a thread's events; the zones that ended. */
+static uint64_t fill_block(struct strobe_encoder *enc, struct producer *p, uint64_t track,
+                           uint64_t n_locs, uint64_t want)
+{
+    uint64_t first = p->pos, n_ended = 0;
+    strobe_encode_begin_part(enc, &p->track, 1, track, p->pos);
+    while (!strobe_encode_is_full(enc) && n_ended < want)
+        n_ended += (uint64_t)emit(enc, p, n_locs);
+    while (!strobe_encode_is_full(enc) && n_ended == want && p->depth) {
+        p->tick += 50;
+        p->pos++;
+        strobe_encode_zone_end(enc, p->tick, p->open[--p->depth]);
+    }
+    strobe_encode_end_part(enc, p->pos - first);
+    return n_ended;
+}
+
+int main(int argc, char **argv)
+{
+    static struct producer producers[MAX_THREADS];
+    struct strobe_file_writer *writer;
+    struct strobe_encoder enc;
+    if (argc < 3) {
+        fprintf(stderr, "usage: make_trace OUT ZONES [THREADS [LOCS]]\n");
+        return 2;
+    }
+    uint64_t n_zones = strtoull(argv[2], NULL, 10), n_made = 0, last = 0;
+    uint64_t n_threads = argc > 3 ? strtoull(argv[3], NULL, 10) : 4;
+    uint64_t n_locs = argc > 4 ? strtoull(argv[4], NULL, 10) : 20;
+    if (n_threads < 1 || n_threads > MAX_THREADS || !n_locs || strobe_encode_init(&enc) ||
+        strobe_file_create(argv[1], "/run/synthetic", 1000000000, &writer))
+        return 1;
+    put_names(writer, n_threads, n_locs);
+    for (uint64_t i = 0; i < n_threads; i++)
+        producers[i] = (struct producer){.tick = 2000 + i, .state = 88172645463325252ull + i};
+    for (uint64_t turn = 0; n_made < n_zones; turn++) {
+        struct producer *p = &producers[turn % n_threads];
+        n_made += fill_block(&enc, p, 1 + turn % n_threads, n_locs, n_zones - n_made);
+        last = p->tick > last ? p->tick : last;
+        if (strobe_file_put_events(writer, &enc))
+            return 1;
+    }
+    strobe_file_totals(writer)->n_procs = 1;
+    strobe_file_totals(writer)->n_threads = n_threads;
+    put_last_sync(writer, last);
+    strobe_encode_free(&enc);
+    for (uint64_t i = 0; i < n_threads; i++)
+        strobe_track_free(&producers[i].track);
+    return strobe_file_finish(writer) != STROBE_OK;
+}

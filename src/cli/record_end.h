@@ -17,8 +17,9 @@ struct strobe_record_summary {
     int exit_code;       /* of the command */
 };
 
-/* Print them (errors even when quiet). The exit code of the recording: the command's own, or FAILED when the file is
- * not whole and the command was fine. */
-int strobe_cli_record_end(const struct strobe_record_summary *summary, bool quiet, bool had_command);
+/* Print them (errors even when quiet). The exit code of the recording: the command's own, or FAILED
+ * when the file is not whole and the command was fine. */
+int strobe_cli_record_end(const struct strobe_record_summary *summary, bool quiet,
+                          bool had_command);
 
 #endif

@@ -1,9 +1,11 @@
-/* record_run.c - runs a recording: session, file and buffers first, then the command, then rounds of polls until it
- * is over. Two helper threads: one beats the heart, so that processes know their recorder lives even while it
- * writes; one syncs the file, so that a power cut loses a second at most.
+/* record_run.c - runs a recording: session, file and buffers first, then the command, then rounds
+ * of polls until it is over. Two helper threads: one beats the heart, so that processes know their
+ * recorder lives even while it writes; one syncs the file, so that a power cut loses a second at
+ * most.
  *
  * Order at the start: everything that can fail comes before the command, so a recording is refused
- * before anything runs, or the command runs undisturbed to its end.  SPDX-License-Identifier: MIT */
+ * before anything runs, or the command runs undisturbed to its end.  SPDX-License-Identifier: MIT
+ */
 #include "cli/record_run.h"
 
 #include <dirent.h>
@@ -91,7 +93,8 @@ static void watch_signals(void)
 
 static void forget_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGPIPE};
+    static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                  SIGUSR1, SIGUSR2, SIGCHLD, SIGPIPE};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         signal(numbers[i], SIG_DFL);
 }
@@ -153,13 +156,15 @@ static void stop_threads(struct run *run)
 
 /* ---- the command ---- */
 
-/* Start the command; what exec says comes back through a pipe that closes by itself. 0: it runs, else errno. */
+/* Start the command; what exec says comes back through a pipe that closes by itself. 0: it runs,
+ * else errno. */
 static int start_command(struct run *run)
 {
     int report[2], err = 0;
     if (pipe2(report, O_CLOEXEC))
         return errno;
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* children whose parents died are reaped here: their status is known */
+    prctl(PR_SET_CHILD_SUBREAPER,
+          1); /* children whose parents died are reaped here: their status is known */
     run->child = fork();
     if (run->child == 0) {
         forget_signals();
@@ -237,7 +242,8 @@ static bool choose_session(const struct strobe_record_options *options, char out
         return true;
     }
     if (!options->pid) {
-        snprintf(out, 64, "record-%d-%llx", (int)getpid(), (unsigned long long)(now_ns() / 1000000));
+        snprintf(out, 64, "record-%d-%llx", (int)getpid(),
+                 (unsigned long long)(now_ns() / 1000000));
         return true;
     }
     if (find_session_of(options->pid, out))
@@ -245,10 +251,11 @@ static bool choose_session(const struct strobe_record_options *options, char out
     if (kill((pid_t)options->pid, 0) && errno == ESRCH)
         strobe_cli_error("record", "there is no process %u", options->pid);
     else
-        strobe_cli_error("record",
-                         "process %u does not have the Strobe library in it (or it runs as another user, or "
-                         "with STROBE_DISABLE); link it with -lstrobe",
-                         options->pid);
+        strobe_cli_error(
+            "record",
+            "process %u does not have the Strobe library in it (or it runs as another user, or "
+            "with STROBE_DISABLE); link it with -lstrobe",
+            options->pid);
     return false;
 }
 
@@ -322,8 +329,8 @@ static void show_status(struct run *run, bool last)
         fputs("\r\033[K", stderr);
     else
         fprintf(stderr, "\r\033[Kstrobe: %.1fs  %.2f M events  %.1f MB  %llu dropped  %u processes",
-                (double)(now - run->start_ns) / 1e9, (double)s.n_events / 1e6, (double)s.n_bytes / 1e6,
-                (unsigned long long)s.n_lost, s.n_live);
+                (double)(now - run->start_ns) / 1e9, (double)s.n_events / 1e6,
+                (double)s.n_bytes / 1e6, (unsigned long long)s.n_lost, s.n_live);
 }
 
 /* Whether the recording is over. */
@@ -373,7 +380,8 @@ static int fail(struct run *run, const char *what, enum strobe_err err)
 {
     strobe_cli_error("record", "%s: %s", what, strobe_err_text(err));
     if (err == STROBE_ERR_ACCESS || err == STROBE_ERR_NOSPACE)
-        fputs("'strobe doctor' shows what is wrong with this machine's shared memory and rights\n", stderr);
+        fputs("'strobe doctor' shows what is wrong with this machine's shared memory and rights\n",
+              stderr);
     strobe_recording_end(&run->session);
     strobe_recording_release(&run->session);
     return STROBE_EXIT_FAILED;

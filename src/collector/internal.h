@@ -34,6 +34,7 @@ struct strobe_proc {
     bool attached;  /* it ran before this recorder came */
     bool resumed;   /* the file knows it from before (recovery) */
     bool meta_dirty;
+    bool modules_due; /* its modules are to be listed */
     uint64_t meta_pos_stored;
     uint64_t lost_threads_seen;
     uint64_t n_damaged;

@@ -252,7 +252,7 @@ enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const 
     stream->track.cap = state->depth;
     stream->pos = pos;
     stream->prev_tick = state->last_tick;
-    stream->slot_seen = true;
+    stream->slot_seen = stream->begun = true;
     return STROBE_OK;
 }
 
@@ -281,9 +281,10 @@ static void drain_dead(struct strobe_collector *c, struct strobe_proc *proc)
 
 static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool flush, uint64_t now)
 {
-    bool news = strobe_ring_has_news(&proc->ring);
-    if (news)
+    if (strobe_ring_has_news(&proc->ring))
         strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
+    bool news = proc->news;
+    proc->news = false;
     if (news || flush)
         strobe_collector_drain_meta(c, proc);
     if (flush || (news && now >= proc->next_slot_scan_ns)) {

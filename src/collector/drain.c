@@ -294,6 +294,16 @@ static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
     }
 }
 
+/* A segment is missing before the first one known. A scan may pass a place before it is taken and then find later
+ * ones; but one that begins now finds all that were opened before those. False: it does not exist, the process lied. */
+static bool find_missing(struct strobe_proc *proc, struct strobe_stream_state *stream)
+{
+    uint64_t first = stream->segments[0].base_pos;
+    if (!proc->dead)
+        strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
+    return stream->segments[0].base_pos < first;
+}
+
 uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *proc,
                                 struct strobe_stream_state *stream)
 {
@@ -312,14 +322,16 @@ uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *
     while (stream->n_segments) {
         struct strobe_segment segment = stream->segments[0];
         uint64_t segment_end = segment.base_pos + segment.n_words;
-        if (segment.base_pos > stream->pos) { /* one is missing: the process lied, or it is still to be found */
-            if (!proc->dead && segment.base_pos - stream->pos > 1 && stream->n_segments < 4)
-                break;
+        if (segment.base_pos > stream->pos) {
+            if (find_missing(proc, stream))
+                continue;
             end_part(c, proc, stream, from);
-            skip_damage(c, proc, stream, segment.base_pos - stream->pos, STROBE_LOSS_DAMAGED);
+            if (stream->begun || !proc->attached) /* else: words of an earlier recording */
+                skip_damage(c, proc, stream, segment.base_pos - stream->pos, STROBE_LOSS_DAMAGED);
             from = stream->pos = segment.base_pos;
             begin_part(c, proc, stream, from);
         }
+        stream->begun = true;
         bool consumed = stream->pos >= segment_end || drain_segment(c, proc, stream, &segment, &from);
         if (!consumed && proc->dead && stream->n_segments > 1) { /* killed in the middle of a record */
             skip_damage(c, proc, stream, 1, STROBE_LOSS_UNFINISHED);
@@ -402,11 +414,13 @@ void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc 
         const uint64_t *words = strobe_ring_words(&proc->ring, &segment);
         uint64_t end = segment.base_pos + segment.n_words;
         if (segment.base_pos > meta->pos) {
-            if (!proc->dead && meta->n_segments < 4)
-                return;
-            skip_damage(c, proc, meta, segment.base_pos - meta->pos, STROBE_LOSS_DAMAGED);
+            if (find_missing(proc, meta))
+                continue;
+            if (meta->begun || !proc->attached)
+                skip_damage(c, proc, meta, segment.base_pos - meta->pos, STROBE_LOSS_DAMAGED);
             meta->pos = segment.base_pos;
         }
+        meta->begun = true;
         while (meta->pos < end) {
             const uint64_t *at = words + (meta->pos - segment.base_pos);
             uint64_t word = load(at);

@@ -359,8 +359,10 @@ void strobe_collector_stop(struct strobe_collector *c)
     strobe_collector_find_processes(c); /* who joined in the last moment */
     c->stopping = true;
     for (uint32_t i = 0; i < c->n_procs; i++)
-        if (c->procs[i]->open && !c->procs[i]->gone)
+        if (c->procs[i]->open && !c->procs[i]->gone) {
             strobe_ring_detach(&c->procs[i]->ring);
+            c->procs[i]->next_alive_check_ns = 0; /* one that died a moment ago is not called running */
+        }
     /* a thread that passed the gate before it shut needs a moment to finish its store */
     struct timespec moment = {0, 1000000};
     bool running = false;

@@ -150,6 +150,12 @@ static uint32_t take_odd(struct strobe_collector *c, struct strobe_stream_state 
     return 0;
 }
 
+/* A record's place whose words are not all there yet. */
+static bool is_filling(uint64_t word)
+{
+    return word >> 56 == STROBE_WORD_FILLING >> 56;
+}
+
 /* Take words from `at` to `end` while there are any and the block has room. Where it stopped; *bad: at nonsense. */
 static const uint64_t *take_words(struct strobe_collector *c, struct strobe_stream_state *stream,
                                   const uint64_t *at, const uint64_t *end, bool *bad)
@@ -166,7 +172,7 @@ static const uint64_t *take_words(struct strobe_collector *c, struct strobe_stre
         } else if (word >> 62 == 1) {
             strobe_encode_zone_end(enc, tick_of(stream, word), (word >> 32) & STROBE_WORD_ID_MAX);
             at++;
-        } else if (!word) {
+        } else if (!word || is_filling(word)) {
             break;
         } else {
             uint32_t n = take_odd(c, stream, at, word, (uint64_t)(end - at));
@@ -188,7 +194,8 @@ static void replay_epoch(struct strobe_stream_state *stream, const uint64_t *wor
         uint32_t step = 1;
         if (word >> 32 == STROBE_WORD_EPOCH >> 32)
             stream->epoch = (uint32_t)word;
-        else if (word >> 60 == STROBE_WORD_RECORD >> 60 || word >> 56 == STROBE_WORD_PAD >> 56)
+        else if (word >> 60 == STROBE_WORD_RECORD >> 60 || word >> 56 == STROBE_WORD_PAD >> 56 ||
+                 is_filling(word))
             step = (uint32_t)(word >> 32) & 0xffff;
         i += step ? step : 1;
     }
@@ -223,6 +230,9 @@ static void skip_damage(struct strobe_collector *c, struct strobe_proc *proc,
 static uint64_t unfinished_words(const uint64_t *at, const uint64_t *end)
 {
     const uint64_t *next = at;
+    uint64_t word = load(at), n = (word >> 32) & 0xffff;
+    if (is_filling(word))
+        return n && n <= (uint64_t)(end - at) ? n : 1;
     while (next < end && !load(next))
         next++;
     return next < end ? (uint64_t)(next - at) : 0;

@@ -16,19 +16,23 @@ static const char help[] =
     "usage: strobe record [-o FILE] [options] -- command [arguments]\n"
     "       strobe record [-o FILE] [options] --pid PID | --session NAME\n"
     "\n"
-    "Runs a command and records what it and all its children emit, or attaches to what already runs.\n"
+    "Runs a command and records what it and all its children emit, or attaches to what already "
+    "runs.\n"
     "The exit code is the command's own.\n"
     "\n"
     "  -o, --output FILE    where the trace goes (default: <program>-<date>-<time>.strobe)\n"
     "      --pid PID        attach to a running program that is linked with the library\n"
-    "      --session NAME   record all processes of a session (those started with STROBE_SESSION=NAME)\n"
+    "      --session NAME   record all processes of a session (those started with "
+    "STROBE_SESSION=NAME)\n"
     "      --for TIME       stop after that time: 10s, 500ms, 2m; a command goes on unrecorded\n"
     "      --max-memory N   shared memory per process (default 16M): 64M, 1G\n"
     "      --max-file N     stop storing when the file is that big; the rest is counted\n"
     "      --policy P       when the pool is full: wait (default; bounded) or drop\n"
     "      --flight TIME    keep only the last TIME; a trigger saves it\n"
-    "      --after TIME     of a flight recording: go on so long after the trigger (default: a tenth)\n"
-    "      --trigger WHEN   'zone NAME > 5ms'; also: strobe_trigger() in the program, SIGUSR2 to strobe,\n"
+    "      --after TIME     of a flight recording: go on so long after the trigger (default: a "
+    "tenth)\n"
+    "      --trigger WHEN   'zone NAME > 5ms'; also: strobe_trigger() in the program, SIGUSR2 to "
+    "strobe,\n"
     "                       the death of the program by a signal\n"
     "  -q, --quiet          no status line, no last lines\n"
     "  -h, --help\n"
@@ -47,8 +51,8 @@ static uint64_t parse_time(const char *text)
     static const struct {
         const char *name;
         double ns;
-    } units[] = {{"", 1e9},  {"s", 1e9}, {"ms", 1e6}, {"us", 1e3},
-                 {"ns", 1},  {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}};
+    } units[] = {{"", 1e9}, {"s", 1e9},  {"ms", 1e6},   {"us", 1e3},
+                 {"ns", 1}, {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}};
     if (unit == text || errno || !(value > 0) || value > 1e9)
         return 0;
     while (*unit == ' ')
@@ -131,13 +135,20 @@ enum {
 };
 
 static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},       {"pid", required_argument, NULL, OPT_PID},
-    {"session", required_argument, NULL, OPT_SESSION}, {"for", required_argument, NULL, OPT_FOR},
-    {"max-memory", required_argument, NULL, OPT_MEMORY}, {"max-file", required_argument, NULL, OPT_FILE},
-    {"policy", required_argument, NULL, OPT_POLICY}, {"flight", required_argument, NULL, OPT_FLIGHT},
-    {"after", required_argument, NULL, OPT_AFTER},   {"trigger", required_argument, NULL, OPT_TRIGGER},
-    {"serve-session", required_argument, NULL, OPT_SERVE}, {"ready-fd", required_argument, NULL, OPT_READY},
-    {"quiet", no_argument, NULL, 'q'},               {"help", no_argument, NULL, 'h'},
+    {"output", required_argument, NULL, 'o'},
+    {"pid", required_argument, NULL, OPT_PID},
+    {"session", required_argument, NULL, OPT_SESSION},
+    {"for", required_argument, NULL, OPT_FOR},
+    {"max-memory", required_argument, NULL, OPT_MEMORY},
+    {"max-file", required_argument, NULL, OPT_FILE},
+    {"policy", required_argument, NULL, OPT_POLICY},
+    {"flight", required_argument, NULL, OPT_FLIGHT},
+    {"after", required_argument, NULL, OPT_AFTER},
+    {"trigger", required_argument, NULL, OPT_TRIGGER},
+    {"serve-session", required_argument, NULL, OPT_SERVE},
+    {"ready-fd", required_argument, NULL, OPT_READY},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
@@ -201,7 +212,8 @@ static void name_trace(struct strobe_record_options *options)
     time_t now = time(NULL);
     struct tm local;
     strftime(when, sizeof when, "%Y%m%d-%H%M%S", localtime_r(&now, &local));
-    snprintf(options->path, sizeof options->path, "%.200s-%s.strobe", slash ? slash + 1 : program, when);
+    snprintf(options->path, sizeof options->path, "%.200s-%s.strobe", slash ? slash + 1 : program,
+             when);
 }
 
 /* The path as other processes would have to write it. */
@@ -228,14 +240,16 @@ int strobe_cli_record(int argc, char **argv)
         const char *wanted = option == '?' ? "" : take_option(option, optarg, &options);
         if (wanted) {
             if (*wanted)
-                strobe_cli_error("record", "'%s' is not what this option takes: it wants %s", optarg, wanted);
+                strobe_cli_error("record", "'%s' is not what this option takes: it wants %s",
+                                 optarg, wanted);
             fputs("'strobe record --help' shows the options\n", stderr);
             return STROBE_EXIT_USAGE;
         }
     }
     options.command = optind < argc ? argv + optind : NULL;
     if (!!options.command + !!options.pid + !!options.session != 1) {
-        strobe_cli_error("record", "name one thing to record: a command after '--', --pid or --session");
+        strobe_cli_error("record",
+                         "name one thing to record: a command after '--', --pid or --session");
         fputs("'strobe record --help' shows how\n", stderr);
         return STROBE_EXIT_USAGE;
     }

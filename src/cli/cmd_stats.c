@@ -1,9 +1,362 @@
-/* cmd_stats.c - strobe stats.  SPDX-License-Identifier: MIT */
+/* cmd_stats.c - strobe stats: zones by location.  SPDX-License-Identifier: MIT */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/cli.h"
+#include "cli/input.h"
+#include "cli/out.h"
+#include "query/stats.h"
+
+static const char help[] =
+    "usage: strobe stats [options] [FILE]\n"
+    "\n"
+    "Zones by source location: how often, how long. FILE is a .strobe trace; without one, the "
+    "newest in\n"
+    "this folder. Zones that are open or unfinished have no duration and are in no sum.\n"
+    "\n"
+    "  --sort KEY      total (default), self, count, mean, min, max, std, p50, p90, p99, name\n"
+    "  --limit N       the first N rows only\n"
+    "  --filter TEXT   names, functions or files with TEXT in them (with * ? [: that match it)\n"
+    "  --range A..B    zones that begin between A and B after the start: 1.5s..2s, 100ms.., ..3s\n"
+    "  --process P     of the process with this pid, or this in its name\n"
+    "  --spans         asynchronous spans instead of zones\n"
+    "  --exact         percentiles to the tick (else within 1.6 %)\n"
+    "  --quick         count, total, self, min, max only\n"
+    "  --csv, --json   for programs; all times in ns\n"
+    "\n"
+    "examples:\n"
+    "  strobe stats                            the newest trace here, longest total first\n"
+    "  strobe stats --sort p99 --limit 20 run.strobe\n"
+    "  strobe stats --filter 'decode*' --range 10s..20s --csv run.strobe >decode.csv\n";
+
+enum sort_key { TOTAL, SELF, COUNT, MEAN, MIN, MAX, STD, P50, P90, P99, NAME, N_KEYS };
+static const char *const key_names[N_KEYS] = {"total", "self", "count", "mean", "min", "max",
+                                              "std",   "p50",  "p90",   "p99",  "name"};
+
+struct options {
+    struct strobe_stats_options stats;
+    struct strobe_cli_range range;
+    const char *filter, *process;
+    enum sort_key sort;
+    uint64_t limit;
+    int csv, json;
+};
+
+/* A row as it is shown: times in ns. */
+struct line {
+    uint64_t number[NAME];
+    const char *name, *function, *file;
+    uint32_t n_name, n_function, n_file, source_line;
+    char room[STROBE_NAME_ROOM];
+};
+
+enum { OPT_SORT = 256, OPT_LIMIT, OPT_FILTER, OPT_RANGE, OPT_PROCESS };
+
+static int read_key(const char *text, enum sort_key *out)
+{
+    for (int i = 0; i < N_KEYS; i++)
+        if (!strcmp(text, key_names[i])) {
+            *out = (enum sort_key)i;
+            return 1;
+        }
+    strobe_cli_error("stats", "--sort knows no '%s'; see --help", text);
+    return 0;
+}
+
+static int read_number(const char *option, const char *text, uint64_t *out)
+{
+    char *end;
+    *out = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && !*end)
+        return 1;
+    strobe_cli_error("stats", "%s takes a number, not '%s'", option, text);
+    return 0;
+}
+
+/* -1: go on; else the exit code. */
+static int read_options(int argc, char **argv, struct options *options)
+{
+    const struct option known[] = {{"sort", 1, NULL, OPT_SORT},
+                                   {"limit", 1, NULL, OPT_LIMIT},
+                                   {"filter", 1, NULL, OPT_FILTER},
+                                   {"range", 1, NULL, OPT_RANGE},
+                                   {"process", 1, NULL, OPT_PROCESS},
+                                   {"spans", 0, &options->stats.spans, 1},
+                                   {"exact", 0, &options->stats.exact, 1},
+                                   {"quick", 0, &options->stats.quick, 1},
+                                   {"csv", 0, &options->csv, 1},
+                                   {"json", 0, &options->json, 1},
+                                   {"help", 0, NULL, 'h'},
+                                   {0}};
+    for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+        int ok = c == 0;
+        if (c == 'h') {
+            fputs(help, stdout);
+            return STROBE_EXIT_OK;
+        }
+        if (c == OPT_SORT)
+            ok = read_key(optarg, &options->sort);
+        else if (c == OPT_LIMIT)
+            ok = read_number("--limit", optarg, &options->limit);
+        else if (c == OPT_RANGE && !(ok = strobe_cli_read_range(optarg, &options->range)))
+            strobe_cli_error("stats", "'%s' is no range; try 1.5s..2s", optarg);
+        if (c == OPT_FILTER)
+            ok = (options->filter = optarg) != NULL;
+        else if (c == OPT_PROCESS)
+            ok = (options->process = optarg) != NULL;
+        if (!ok)
+            return STROBE_EXIT_USAGE;
+    }
+    return -1;
+}
+
+static uint64_t number_of(const struct strobe_trace *trace, const struct strobe_stats_row *row,
+                          enum sort_key key)
+{
+    const struct strobe_clock *clock = &trace->clock;
+    switch (key) {
+    case TOTAL:
+        return strobe_clock_sum_ns(clock, row->total);
+    case SELF:
+        return strobe_clock_sum_ns(clock, row->self);
+    case COUNT:
+        return row->count;
+    case MEAN:
+        return row->count ? strobe_clock_sum_ns(clock, row->total) / row->count : 0;
+    case MIN:
+        return strobe_clock_ns(clock, row->min);
+    case MAX:
+        return strobe_clock_ns(clock, row->max);
+    case STD:
+        return strobe_clock_ns(clock, strobe_stats_std(row));
+    case P50:
+    case P90:
+    case P99:
+        return strobe_clock_ns(clock, row->percentile[key - P50]);
+    default:
+        return 0;
+    }
+}
+
+static void make_line(const struct strobe_trace *trace, const struct strobe_stats_row *row,
+                      struct line *line)
+{
+    for (int i = 0; i < NAME; i++)
+        line->number[i] = number_of(trace, row, (enum sort_key)i);
+    line->name = strobe_trace_loc_name(trace, row->loc, row->loc_id, line->room, &line->n_name);
+    line->function = line->file = "";
+    line->n_function = line->n_file = line->source_line = 0;
+    if (row->loc != STROBE_IDMAP_NONE) {
+        const struct strobe_loc_row *loc = &trace->locs[row->loc];
+        line->function = strobe_trace_text(trace, loc->function, &line->n_function);
+        line->file = strobe_trace_text(trace, loc->file, &line->n_file);
+        line->source_line = loc->line;
+    }
+}
+
+static int passes(const struct options *options, const struct line *line)
+{
+    return !options->filter || strobe_cli_matches(options->filter, line->name) ||
+           strobe_cli_matches(options->filter, line->function) ||
+           strobe_cli_matches(options->filter, line->file);
+}
+
+/* A row's place in the output. */
+struct place {
+    uint64_t number; /* its sort key */
+    const struct strobe_stats_row *row;
+};
+
+static int compare_names(const struct strobe_trace *trace, const struct strobe_stats_row *a,
+                         const struct strobe_stats_row *b)
+{
+    struct line x, y;
+    make_line(trace, a, &x);
+    make_line(trace, b, &y);
+    int order = strcmp(x.name, y.name);
+    if (!order)
+        order = strcmp(x.file, y.file);
+    return order ? order : (x.source_line > y.source_line) - (x.source_line < y.source_line);
+}
+
+static int compare(const void *a, const void *b, void *context)
+{
+    const struct place *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number > y->number ? -1 : 1;
+    return compare_names(context, x->row, y->row);
+}
+
+/* The rows in the order in which they are shown; the caller frees it. NULL without memory. */
+static struct place *sort_rows(const struct strobe_stats *stats, enum sort_key key)
+{
+    struct place *places = malloc((stats->n_rows + 1ull) * sizeof *places);
+    for (uint32_t i = 0; places && i < stats->n_rows; i++)
+        places[i] = (struct place){number_of(stats->trace, &stats->rows[i], key), &stats->rows[i]};
+    if (places)
+        qsort_r(places, stats->n_rows, sizeof *places, compare, stats->trace);
+    return places;
+}
+
+static void put_csv(struct strobe_out *out, const struct line *line, int quick)
+{
+    static const enum sort_key order[] = {COUNT, TOTAL, SELF, MIN, MAX, MEAN, STD, P50, P90, P99};
+    strobe_out_csv(out, line->name, line->n_name);
+    strobe_out_char(out, ',');
+    strobe_out_csv(out, line->function, line->n_function);
+    strobe_out_char(out, ',');
+    strobe_out_csv(out, line->file, line->n_file);
+    strobe_out_char(out, ',');
+    strobe_out_u(out, line->source_line);
+    for (int i = 0; i < (quick ? 5 : 10); i++) {
+        strobe_out_char(out, ',');
+        strobe_out_u(out, line->number[order[i]]);
+    }
+    strobe_out_char(out, '\n');
+}
+
+static void put_json(struct strobe_out *out, const struct line *line, int quick, int is_first)
+{
+    static const enum sort_key order[] = {COUNT, TOTAL, SELF, MIN, MAX, MEAN, STD, P50, P90, P99};
+    strobe_out_text(out, is_first ? "\n  {\"name\":" : ",\n  {\"name\":");
+    strobe_out_json(out, line->name, line->n_name);
+    strobe_out_text(out, ",\"function\":");
+    strobe_out_json(out, line->function, line->n_function);
+    strobe_out_text(out, ",\"file\":");
+    strobe_out_json(out, line->file, line->n_file);
+    strobe_out_format(out, ",\"line\":%u", line->source_line);
+    for (int i = 0; i < (quick ? 5 : 10); i++)
+        strobe_out_format(out, ",\"%s%s\":%" PRIu64, key_names[order[i]],
+                          order[i] == COUNT ? "" : "_ns", line->number[order[i]]);
+    strobe_out_char(out, '}');
+}
+
+static void put_text(struct strobe_out *out, const struct line *line, int quick)
+{
+    static const enum sort_key order[] = {TOTAL, SELF, MIN, MAX, MEAN, STD, P50, P90, P99};
+    char room[32];
+    strobe_out_format(out, "%12s", strobe_show_count(line->number[COUNT], room));
+    for (int i = 0; i < (quick ? 4 : 9); i++)
+        strobe_out_format(out, " %11s", strobe_show_ns(line->number[order[i]], room));
+    strobe_out_format(out, "  %.*s", (int)line->n_name, line->name);
+    if (line->n_file)
+        strobe_out_format(out, "  (%.*s:%u)", (int)line->n_file, line->file, line->source_line);
+    strobe_out_char(out, '\n');
+}
+
+static void put_head(struct strobe_out *out, const struct options *options,
+                     const struct strobe_stats *stats)
+{
+    int quick = options->stats.quick;
+    if (options->csv) {
+        strobe_out_text(out, "name,function,file,line,count,total_ns,self_ns,min_ns,max_ns");
+        strobe_out_text(out, quick ? "\n" : ",mean_ns,std_ns,p50_ns,p90_ns,p99_ns\n");
+        return;
+    }
+    if (options->json) {
+        strobe_out_char(out, '{');
+        strobe_cli_put_coverage_json(out, stats->trace);
+        strobe_out_format(out, ",\"percentile_error\":%s,\n\"locations\":[",
+                          stats->is_exact ? "0" : "0.016");
+        return;
+    }
+    const char *mark = stats->is_exact ? "" : "~";
+    strobe_out_format(out, "%12s %11s %11s %11s %11s", "count", "total", "self", "min", "max");
+    if (!quick)
+        strobe_out_format(out, " %11s %11s %10s%1s %10s%1s %10s%1s", "mean", "std", "p50", mark,
+                          "p90", mark, "p99", mark);
+    strobe_out_text(out, "  zone\n");
+}
+
+static void put_foot(struct strobe_out *out, const struct options *options,
+                     const struct strobe_stats *stats, uint64_t n_left)
+{
+    if (options->json)
+        strobe_out_text(out, "\n]}\n");
+    if (options->json || options->csv)
+        return;
+    if (n_left)
+        strobe_out_format(out, "... and %" PRIu64 " more\n", n_left);
+    if (!stats->is_exact && !options->stats.quick)
+        strobe_out_text(out, "~ from histograms, within 1.6 %; --exact for exact ones\n");
+    strobe_cli_put_coverage(out, stats->trace);
+    strobe_out_char(out, '\n');
+}
+
+static void put_line(struct strobe_out *out, const struct options *options, const struct line *line,
+                     int is_first)
+{
+    if (options->csv)
+        put_csv(out, line, options->stats.quick);
+    else if (options->json)
+        put_json(out, line, options->stats.quick, is_first);
+    else
+        put_text(out, line, options->stats.quick);
+}
+
+static int print(const struct options *options, const struct strobe_stats *stats)
+{
+    struct strobe_out out;
+    uint64_t n_shown = 0, n_left = 0;
+    struct place *places = sort_rows(stats, options->sort);
+    if (!places || !strobe_out_open(&out, 1)) {
+        free(places);
+        return strobe_cli_fail("stats", "output", STROBE_ERR_NOMEM);
+    }
+    put_head(&out, options, stats);
+    for (uint32_t i = 0; i < stats->n_rows; i++) {
+        struct line line;
+        make_line(stats->trace, places[i].row, &line);
+        if (!passes(options, &line))
+            continue;
+        if (n_shown < options->limit)
+            put_line(&out, options, &line, n_shown++ == 0);
+        else
+            n_left++;
+    }
+    put_foot(&out, options, stats, n_left);
+    free(places);
+    return strobe_out_close(&out, "stats");
+}
+
+static int run(struct options *options, const char *path, struct strobe_trace *trace)
+{
+    struct strobe_stats stats;
+    uint8_t *picked = NULL;
+    if (options->process) {
+        picked = strobe_cli_pick_processes("stats", trace, options->process);
+        if (!picked)
+            return STROBE_EXIT_FAILED;
+        options->stats.processes = picked;
+        options->stats.n_processes = trace->n_processes;
+    }
+    if (options->range.is_set) {
+        options->stats.by_tick = 1;
+        strobe_cli_range_ticks(trace, &options->range, &options->stats.tick_min,
+                               &options->stats.tick_max);
+    }
+    enum strobe_err err = strobe_stats_run(trace, &options->stats, &stats);
+    int code = err ? strobe_cli_fail("stats", path, err) : print(options, &stats);
+    strobe_cli_warn_damage("stats", trace, stats.n_bad_parts);
+    strobe_stats_free(&stats);
+    free(picked);
+    return code;
+}
 
 int strobe_cli_stats(int argc, char **argv)
 {
-    (void)argc, (void)argv;
-    strobe_cli_error("stats", "comes with a later commit");
-    return STROBE_EXIT_FAILED;
+    struct options options = {.limit = UINT64_MAX};
+    char room[STROBE_PATH_ROOM];
+    int code = read_options(argc, argv, &options);
+    if (code >= 0)
+        return code;
+    const char *path = strobe_cli_find_trace("stats", argc, argv, optind, room);
+    struct strobe_trace *trace = path ? strobe_cli_open_trace("stats", path, 0) : NULL;
+    if (!trace)
+        return STROBE_EXIT_FAILED;
+    code = run(&options, path, trace);
+    strobe_trace_close(trace);
+    return code;
 }

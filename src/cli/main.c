@@ -32,7 +32,8 @@ static void print_help(FILE *out)
     fprintf(out, "usage: strobe <command> [options]\n\n");
     for (int i = 0; i < N_COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fprintf(out, "\n'strobe <command> --help' tells more of each; 'strobe --version' the version.\n");
+    fprintf(out,
+            "\n'strobe <command> --help' tells more of each; 'strobe --version' the version.\n");
 }
 
 int main(int argc, char **argv)

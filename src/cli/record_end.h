@@ -12,11 +12,14 @@ struct strobe_record_summary {
     uint64_t duration_ns;
     struct strobe_collector_status status;
     enum strobe_err err; /* of the file */
+    bool is_flight;      /* a flight recording: n_kept traces were saved by triggers */
+    uint32_t n_kept;
     int exit_code;       /* of the command */
 };
 
-/* Print them (errors even when quiet). The exit code of the recording: the command's own, or FAILED when the file is
- * not whole and the command was fine. */
-int strobe_cli_record_end(const struct strobe_record_summary *summary, bool quiet, bool had_command);
+/* Print them (errors even when quiet). The exit code of the recording: the command's own, or FAILED
+ * when the file is not whole and the command was fine. */
+int strobe_cli_record_end(const struct strobe_record_summary *summary, bool quiet,
+                          bool had_command);
 
 #endif

@@ -1,9 +1,11 @@
-/* record_run.c - runs a recording: session, file and buffers first, then the command, then rounds of polls until it
- * is over. Two helper threads: one beats the heart, so that processes know their recorder lives even while it
- * writes; one syncs the file, so that a power cut loses a second at most.
+/* record_run.c - runs a recording: session, file and buffers first, then the command, then rounds
+ * of polls until it is over. Two helper threads: one beats the heart, so that processes know their
+ * recorder lives even while it writes; one syncs the file, so that a power cut loses a second at
+ * most.
  *
  * Order at the start: everything that can fail comes before the command, so a recording is refused
- * before anything runs, or the command runs undisturbed to its end.  SPDX-License-Identifier: MIT */
+ * before anything runs, or the command runs undisturbed to its end.  SPDX-License-Identifier: MIT
+ */
 #include "cli/record_run.h"
 
 #include <dirent.h>
@@ -22,7 +24,9 @@
 #include "cli/cli.h"
 #include "cli/record_end.h"
 #include "collector/collector.h"
+#include "collector/flight.h"
 #include "collector/recording_session.h"
+#include "strobe/strobe.h"
 
 #define SYNC_NS  1000000000ull
 #define BEAT_NS  10000000
@@ -33,6 +37,11 @@ struct run {
     struct strobe_recording_session session;
     struct strobe_file_writer *writer;
     struct strobe_collector *collector;
+    struct strobe_flight *flight; /* owned; NULL: an ordinary recording */
+    uint64_t triggered_ns;        /* when, 0: not */
+    uint64_t triggered_tick;
+    char reason[128];
+    uint32_t n_kept; /* traces saved by triggers */
     pid_t child;
     int status; /* of the child, as wait gives it */
     bool child_ended;
@@ -84,7 +93,8 @@ static void watch_signals(void)
 
 static void forget_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGPIPE};
+    static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                  SIGUSR1, SIGUSR2, SIGCHLD, SIGPIPE};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         signal(numbers[i], SIG_DFL);
 }
@@ -109,7 +119,7 @@ static void *sync_file(void *context)
         sleep_ns(SYNC_NS * 8 / 10);
         int old;
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-        enum strobe_err err = strobe_file_sync(run->writer);
+        enum strobe_err err = run->flight ? STROBE_OK : strobe_file_sync(run->writer);
         if (err)
             __atomic_store_n(&run->sync_error, (int)err, __ATOMIC_RELAXED);
         pthread_setcancelstate(old, NULL);
@@ -146,13 +156,15 @@ static void stop_threads(struct run *run)
 
 /* ---- the command ---- */
 
-/* Start the command; what exec says comes back through a pipe that closes by itself. 0: it runs, else errno. */
+/* Start the command; what exec says comes back through a pipe that closes by itself. 0: it runs,
+ * else errno. */
 static int start_command(struct run *run)
 {
     int report[2], err = 0;
     if (pipe2(report, O_CLOEXEC))
         return errno;
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* children whose parents died are reaped here: their status is known */
+    prctl(PR_SET_CHILD_SUBREAPER,
+          1); /* children whose parents died are reaped here: their status is known */
     run->child = fork();
     if (run->child == 0) {
         forget_signals();
@@ -230,7 +242,8 @@ static bool choose_session(const struct strobe_record_options *options, char out
         return true;
     }
     if (!options->pid) {
-        snprintf(out, 64, "record-%d-%llx", (int)getpid(), (unsigned long long)(now_ns() / 1000000));
+        snprintf(out, 64, "record-%d-%llx", (int)getpid(),
+                 (unsigned long long)(now_ns() / 1000000));
         return true;
     }
     if (find_session_of(options->pid, out))
@@ -238,11 +251,68 @@ static bool choose_session(const struct strobe_record_options *options, char out
     if (kill((pid_t)options->pid, 0) && errno == ESRCH)
         strobe_cli_error("record", "there is no process %u", options->pid);
     else
-        strobe_cli_error("record",
-                         "process %u does not have the Strobe library in it (or it runs as another user, or "
-                         "with STROBE_DISABLE); link it with -lstrobe",
-                         options->pid);
+        strobe_cli_error(
+            "record",
+            "process %u does not have the Strobe library in it (or it runs as another user, or "
+            "with STROBE_DISABLE); link it with -lstrobe",
+            options->pid);
     return false;
+}
+
+/* ---- the flight recorder ---- */
+
+/* Where the n-th kept trace goes: the path itself, then path-2, path-3 ... */
+static void kept_path(const struct run *run, char *out, size_t cap)
+{
+    const char *path = run->options->path, *dot = strrchr(path, '.');
+    if (run->n_kept == 0)
+        snprintf(out, cap, "%s", path);
+    else if (dot && !strchr(dot, '/'))
+        snprintf(out, cap, "%.*s-%u%s", (int)(dot - path), path, run->n_kept + 1, dot);
+    else
+        snprintf(out, cap, "%s-%u", path, run->n_kept + 1);
+}
+
+static void keep_flight(struct run *run)
+{
+    char path[1100];
+    kept_path(run, path, sizeof path);
+    strobe_collector_flush(run->collector);
+    enum strobe_err err = strobe_flight_save(run->flight, path, run->triggered_tick, run->reason);
+    if (err)
+        strobe_cli_error("record", "saving %s: %s", path, strobe_err_text(err));
+    else if (!run->options->quiet)
+        fprintf(stderr, "%sstrobe: kept %s (%s)\n", isatty(2) ? "\r\033[K" : "", path, run->reason);
+    run->n_kept += !err;
+    run->triggered_ns = 0;
+    strobe_collector_clear_trigger(run->collector);
+}
+
+/* Rotate the spool, notice triggers, save when the time after one is over. */
+static void fly(struct run *run, uint64_t now)
+{
+    const struct strobe_record_options *options = run->options;
+    uint64_t after = options->after_ns ? options->after_ns : options->flight_ns / 10;
+    bool crashed = run->child_ended && WIFSIGNALED(run->status);
+    bool seen = strobe_collector_status(run->collector).triggered;
+    if (!run->triggered_ns && (seen || trigger_asked || crashed)) {
+        run->triggered_ns = now;
+        run->triggered_tick = strobe_ticks();
+        snprintf(run->reason, sizeof run->reason, "%s",
+                 crashed         ? "the program died by a signal"
+                 : trigger_asked ? "SIGUSR2"
+                                 : "asked for by the program, or a zone over its limit");
+        trigger_asked = 0;
+    }
+    if (run->triggered_ns && now - run->triggered_ns >= after)
+        keep_flight(run);
+    if (!strobe_flight_is_due(run->flight, now))
+        return;
+    strobe_collector_flush(run->collector);
+    if (!strobe_flight_rotate(run->flight, now)) {
+        run->writer = strobe_flight_events(run->flight);
+        strobe_collector_set_writer(run->collector, run->writer);
+    }
 }
 
 /* ---- the rounds ---- */
@@ -259,8 +329,8 @@ static void show_status(struct run *run, bool last)
         fputs("\r\033[K", stderr);
     else
         fprintf(stderr, "\r\033[Kstrobe: %.1fs  %.2f M events  %.1f MB  %llu dropped  %u processes",
-                (double)(now - run->start_ns) / 1e9, (double)s.n_events / 1e6, (double)s.n_bytes / 1e6,
-                (unsigned long long)s.n_lost, s.n_live);
+                (double)(now - run->start_ns) / 1e9, (double)s.n_events / 1e6,
+                (double)s.n_bytes / 1e6, (unsigned long long)s.n_lost, s.n_live);
 }
 
 /* Whether the recording is over. */
@@ -295,6 +365,8 @@ static void record_rounds(struct run *run)
             next_sync = now + 1000000000ull;
         }
         reap(run);
+        if (run->flight)
+            fly(run, now);
         show_status(run, false);
         if (is_over(run, now))
             return;
@@ -308,10 +380,22 @@ static int fail(struct run *run, const char *what, enum strobe_err err)
 {
     strobe_cli_error("record", "%s: %s", what, strobe_err_text(err));
     if (err == STROBE_ERR_ACCESS || err == STROBE_ERR_NOSPACE)
-        fputs("'strobe doctor' shows what is wrong with this machine's shared memory and rights\n", stderr);
+        fputs("'strobe doctor' shows what is wrong with this machine's shared memory and rights\n",
+              stderr);
     strobe_recording_end(&run->session);
     strobe_recording_release(&run->session);
     return STROBE_EXIT_FAILED;
+}
+
+/* Nothing was recorded: leave no file. */
+static void discard_file(struct run *run)
+{
+    if (run->flight) {
+        strobe_flight_close(run->flight);
+        return;
+    }
+    strobe_file_abandon(run->writer);
+    unlink(run->options->path);
 }
 
 static enum strobe_err open_collector(struct run *run)
@@ -324,6 +408,7 @@ static enum strobe_err open_collector(struct run *run)
         .only_pid = run->options->pid,
         .trigger_zone = run->options->trigger_zone,
         .trigger_ns = run->options->trigger_ns,
+        .records_writer = run->flight ? strobe_flight_records(run->flight) : NULL,
     };
     return strobe_collector_open(&options, run->writer, &run->collector);
 }
@@ -345,13 +430,17 @@ static int prepare(struct run *run)
         return fail(run, "the session's folder", err);
     if (options->pid)
         __atomic_store_n(&run->session.page->recording, 0, __ATOMIC_SEQ_CST);
-    err = strobe_file_create(options->path, run->session.dir, SYNC_NS, &run->writer);
+    if (options->flight_ns) {
+        err = strobe_flight_open(options->path, run->session.dir, options->flight_ns, &run->flight);
+        run->writer = err ? NULL : strobe_flight_events(run->flight);
+    } else {
+        err = strobe_file_create(options->path, run->session.dir, SYNC_NS, &run->writer);
+    }
     if (err)
         return fail(run, options->path, err);
     err = open_collector(run);
     if (err || !start_threads(run)) {
-        strobe_file_abandon(run->writer);
-        unlink(options->path);
+        discard_file(run);
         return fail(run, "preparing the recording", err ? err : STROBE_ERR_NOMEM);
     }
     return -1;
@@ -360,6 +449,8 @@ static int prepare(struct run *run)
 static int finish(struct run *run)
 {
     struct strobe_record_summary summary = {.path = run->options->path};
+    if (run->flight)
+        fly(run, now_ns());
     show_status(run, true);
     strobe_recording_end(&run->session);
     strobe_collector_stop(run->collector);
@@ -370,9 +461,16 @@ static int finish(struct run *run)
         sleep_ns((long)(20000000ull - span));
     summary.duration_ns = span;
     summary.status = strobe_collector_status(run->collector);
-    enum strobe_err err = strobe_collector_close(run->collector);
-    enum strobe_err closed = strobe_file_finish(run->writer);
+    if (run->flight && run->triggered_ns)
+        keep_flight(run);
+    enum strobe_err err = strobe_collector_close(run->collector), closed = STROBE_OK;
+    if (run->flight)
+        strobe_flight_close(run->flight);
+    else
+        closed = strobe_file_finish(run->writer);
     summary.err = err ? err : closed;
+    summary.is_flight = run->flight != NULL;
+    summary.n_kept = run->n_kept;
     strobe_recording_release(&run->session);
     if (run->options->command)
         summary.exit_code =
@@ -400,8 +498,7 @@ int strobe_cli_record_run(const struct strobe_record_options *options)
             strobe_cli_error("record", "%s: %s", options->command[0], strerror(err));
             stop_threads(&run);
             strobe_collector_close(run.collector);
-            strobe_file_abandon(run.writer);
-            unlink(options->path);
+            discard_file(&run);
             strobe_recording_end(&run.session);
             strobe_recording_release(&run.session);
             return err == ENOENT ? 127 : 126;

@@ -1,4 +1,5 @@
-/* record_run.h - one recording, from the session's folder to the last lines.  SPDX-License-Identifier: MIT */
+/* record_run.h - one recording, from the session's folder to the last lines.
+ * SPDX-License-Identifier: MIT */
 #ifndef STROBE_CLI_RECORD_RUN_H
 #define STROBE_CLI_RECORD_RUN_H
 

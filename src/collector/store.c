@@ -141,7 +141,7 @@ static void keep_in_ledger(struct strobe_collector *c)
     for (int i = 0; i < STROBE_LOSS_COUNT; i++)
         if (rest[i].count)
             loss_record(records, &rest[i]);
-    strobe_file_put_ledger(c->writer, records);
+    strobe_file_put_ledger(c->records_writer, records);
 }
 
 static void flush_losses(struct strobe_collector *c)
@@ -152,10 +152,10 @@ static void flush_losses(struct strobe_collector *c)
     strobe_records_reset(records);
     for (uint32_t i = 0; i < c->n_losses; i++)
         loss_record(records, &c->losses[i]);
-    if (!strobe_file_put_records(c->writer, records)) {
+    if (!strobe_file_put_records(c->records_writer, records)) {
         if (c->ledger_used) { /* what stood there is in a block now */
             strobe_records_reset(records);
-            strobe_file_put_ledger(c->writer, records);
+            strobe_file_put_ledger(c->records_writer, records);
             c->ledger_used = false;
         }
         c->n_losses = 0;
@@ -183,7 +183,7 @@ void strobe_collector_flush_records(struct strobe_collector *c)
                               c->last_sync_tick);
         strobe_records_reset(&c->records);
     }
-    enum strobe_err err = strobe_file_put_records(c->writer, &c->records);
+    enum strobe_err err = strobe_file_put_records(c->records_writer, &c->records);
     if (!err)
         give_back(c->meta_pending, &c->n_meta_pending);
     else

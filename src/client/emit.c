@@ -51,7 +51,11 @@ static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread, 
         int16_t left = (int16_t)cursor;
         uint64_t *slot = (uint64_t *)(cursor >> 16);
         if (left >= (int16_t)n_words) {
-            memcpy(slot + 1, words + 1, 8 * (n_words - 1));
+            if (n_words > 1) {
+                __atomic_store_n(slot, STROBE_WORD_FILLING | (uint64_t)n_words << 32, __ATOMIC_RELAXED);
+                __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a kill may come between any two stores */
+                memcpy(slot + 1, words + 1, 8 * (n_words - 1));
+            }
             __atomic_store_n(slot, words[0] | (uint32_t)tick, __ATOMIC_RELEASE);
             return 1;
         }

@@ -89,17 +89,17 @@ void strobe_collector_drop_stream(struct strobe_proc *proc, struct strobe_stream
 }
 
 /* A segment was found: put it into its stream's list, in the order of positions. */
-void strobe_collector_add_segment(void *context, const struct strobe_segment *segment)
+bool strobe_collector_add_segment(void *context, const struct strobe_segment *segment)
 {
     struct strobe_proc *proc = context;
     struct strobe_stream_state *stream = strobe_collector_stream(proc, segment->track);
     if (!stream)
-        return;
+        return false;
     if (stream->n_segments == stream->cap_segments) {
         uint32_t cap = stream->cap_segments ? 2 * stream->cap_segments : 4;
         struct strobe_segment *more = realloc(stream->segments, cap * sizeof *more);
         if (!more)
-            return;
+            return false;
         stream->segments = more;
         stream->cap_segments = cap;
     }
@@ -111,6 +111,8 @@ void strobe_collector_add_segment(void *context, const struct strobe_segment *se
     stream->segments[i] = *segment;
     if (i == 0)
         stream->epoch_known = false;
+    proc->news = true;
+    return true;
 }
 
 /* ---- slots ---- */

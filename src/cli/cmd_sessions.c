@@ -1,9 +1,154 @@
-/* cmd_sessions.c - strobe sessions.  SPDX-License-Identifier: MIT */
+/* cmd_sessions.c - strobe sessions: recordings under way, programs that wait to be recorded, and what was left behind.
+ * SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/recover.h"
+#include "ring/ring_read.h"
+#include "ring/session.h"
+
+static const char help[] =
+    "usage: strobe sessions [--clean]\n"
+    "\n"
+    "Lists the sessions of this user: recordings under way, programs that can be recorded with --pid, and what dead\n"
+    "recorders left behind.\n"
+    "\n"
+    "  --clean      remove files of dead processes that hold nothing; unrecovered data is never removed\n"
+    "  -h, --help\n";
+
+struct found {
+    unsigned n_live, n_dead, n_data, n_removed; /* processes; n_data: dead ones with words in their pools */
+};
+
+static bool holds_data(const struct strobe_ring *ring)
+{
+    return ring->control->n_chunks > 0 && !ring->control->detached_tick; /* its recorder took all it had */
+}
+
+static void show_process(const struct strobe_ring *ring, bool alive)
+{
+    char path[64], text[80] = "";
+    snprintf(path, sizeof path, "/proc/%u/comm", ring->pid);
+    FILE *file = alive ? fopen(path, "re") : NULL;
+    if (file) {
+        if (fgets(text, sizeof text, file))
+            text[strcspn(text, "\n")] = 0;
+        fclose(file);
+    }
+    printf("    %-8u %-16s %s\n", ring->pid, text,
+           alive ? (ring->control->active ? "recording" : "idle: strobe record --pid")
+                 : (holds_data(ring) ? "dead, with data" : "dead"));
+}
+
+static void look_at(const char *dir, const char *name, bool clean, struct found *found)
+{
+    struct strobe_ring ring;
+    char path[STROBE_PATH_MAX + 300];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    if (strobe_ring_open(dir, name, &ring))
+        return;
+    bool alive = strobe_ring_is_alive(&ring, name);
+    found->n_live += alive;
+    found->n_dead += !alive;
+    found->n_data += !alive && holds_data(&ring);
+    if (clean && !alive && !holds_data(&ring)) {
+        unlink(path);
+        found->n_removed++;
+    } else {
+        show_process(&ring, alive);
+    }
+    strobe_ring_close(&ring);
+}
+
+static void show_trace(const char *dir, bool held, const struct found *found)
+{
+    struct strobe_session_page page = {0};
+    int fd = strobe_session_open(dir, "session", O_RDONLY);
+    if (fd < 0)
+        return;
+    ssize_t n = pread(fd, &page, sizeof page, 0);
+    close(fd);
+    page.trace_path[sizeof page.trace_path - 1] = 0;
+    if (n != sizeof page || !page.trace_path[0])
+        return;
+    if (held)
+        printf("    recorder %u writes %s\n", page.recorder_pid, page.trace_path);
+    else if (found->n_data)
+        printf("    not recovered yet: strobe recover %s\n", page.trace_path);
+}
+
+static void show_session(const char *root, const char *name, bool clean, struct found *all)
+{
+    char dir[2 * STROBE_PATH_MAX];
+    struct found found = {0};
+    snprintf(dir, sizeof dir, "%s/%s", root, name);
+    if (strlen(dir) >= STROBE_PATH_MAX)
+        return;
+    DIR *folder = opendir(dir);
+    if (!folder)
+        return;
+    bool held = strobe_session_is_held(dir);
+    printf("%s%s\n", name, held ? "  (being recorded)" : "");
+    struct dirent *entry;
+    while ((entry = readdir(folder)))
+        if (strstr(entry->d_name, ".pool"))
+            look_at(dir, entry->d_name, clean, &found);
+    closedir(folder);
+    show_trace(dir, held, &found);
+    if (clean && !held && !found.n_live && !found.n_data && strcmp(name, STROBE_DEFAULT_SESSION)) {
+        char page[2 * STROBE_PATH_MAX + 16];
+        snprintf(page, sizeof page, "%s/session", dir);
+        unlink(page);
+        found.n_removed += !rmdir(dir);
+    }
+    all->n_live += found.n_live;
+    all->n_data += found.n_data;
+    all->n_removed += found.n_removed;
+}
 
 int strobe_cli_sessions(int argc, char **argv)
 {
-    (void)argc, (void)argv;
-    strobe_cli_error("sessions", "comes with a later commit");
-    return STROBE_EXIT_FAILED;
+    static const struct option options[] = {
+        {"clean", no_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    bool clean = false;
+    int option;
+    optind = 1;
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return STROBE_EXIT_OK;
+        }
+        if (option != 'c')
+            return STROBE_EXIT_USAGE;
+        clean = true;
+    }
+    char root[STROBE_PATH_MAX];
+    struct found all = {0};
+    enum strobe_err err = strobe_session_root(root);
+    if (err) {
+        strobe_cli_error("sessions", "%s", strobe_err_text(err));
+        return STROBE_EXIT_FAILED;
+    }
+    DIR *folder = opendir(root);
+    struct dirent *entry;
+    unsigned n = 0;
+    while (folder && (entry = readdir(folder)))
+        if (entry->d_name[0] != '.' && strlen(entry->d_name) <= 60) {
+            show_session(root, entry->d_name, clean, &all);
+            n++;
+        }
+    if (folder)
+        closedir(folder);
+    if (!n)
+        printf("no sessions in %s\n", root);
+    if (clean)
+        printf("%u removed\n", all.n_removed);
+    return STROBE_EXIT_OK;
 }

@@ -24,7 +24,9 @@
 #include "cli/cli.h"
 #include "cli/record_end.h"
 #include "collector/collector.h"
+#include "collector/flight.h"
 #include "collector/recording_session.h"
+#include "strobe/strobe.h"
 
 #define SYNC_NS  1000000000ull
 #define BEAT_NS  10000000
@@ -35,6 +37,11 @@ struct run {
     struct strobe_recording_session session;
     struct strobe_file_writer *writer;
     struct strobe_collector *collector;
+    struct strobe_flight *flight; /* owned; NULL: an ordinary recording */
+    uint64_t triggered_ns;        /* when, 0: not */
+    uint64_t triggered_tick;
+    char reason[128];
+    uint32_t n_kept; /* traces saved by triggers */
     pid_t child;
     int status; /* of the child, as wait gives it */
     bool child_ended;
@@ -112,7 +119,7 @@ static void *sync_file(void *context)
         sleep_ns(SYNC_NS * 8 / 10);
         int old;
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-        enum strobe_err err = strobe_file_sync(run->writer);
+        enum strobe_err err = run->flight ? STROBE_OK : strobe_file_sync(run->writer);
         if (err)
             __atomic_store_n(&run->sync_error, (int)err, __ATOMIC_RELAXED);
         pthread_setcancelstate(old, NULL);
@@ -252,6 +259,62 @@ static bool choose_session(const struct strobe_record_options *options, char out
     return false;
 }
 
+/* ---- the flight recorder ---- */
+
+/* Where the n-th kept trace goes: the path itself, then path-2, path-3 ... */
+static void kept_path(const struct run *run, char *out, size_t cap)
+{
+    const char *path = run->options->path, *dot = strrchr(path, '.');
+    if (run->n_kept == 0)
+        snprintf(out, cap, "%s", path);
+    else if (dot && !strchr(dot, '/'))
+        snprintf(out, cap, "%.*s-%u%s", (int)(dot - path), path, run->n_kept + 1, dot);
+    else
+        snprintf(out, cap, "%s-%u", path, run->n_kept + 1);
+}
+
+static void keep_flight(struct run *run)
+{
+    char path[1100];
+    kept_path(run, path, sizeof path);
+    strobe_collector_flush(run->collector);
+    enum strobe_err err = strobe_flight_save(run->flight, path, run->triggered_tick, run->reason);
+    if (err)
+        strobe_cli_error("record", "saving %s: %s", path, strobe_err_text(err));
+    else if (!run->options->quiet)
+        fprintf(stderr, "%sstrobe: kept %s (%s)\n", isatty(2) ? "\r\033[K" : "", path, run->reason);
+    run->n_kept += !err;
+    run->triggered_ns = 0;
+    strobe_collector_clear_trigger(run->collector);
+}
+
+/* Rotate the spool, notice triggers, save when the time after one is over. */
+static void fly(struct run *run, uint64_t now)
+{
+    const struct strobe_record_options *options = run->options;
+    uint64_t after = options->after_ns ? options->after_ns : options->flight_ns / 10;
+    bool crashed = run->child_ended && WIFSIGNALED(run->status);
+    bool seen = strobe_collector_status(run->collector).triggered;
+    if (!run->triggered_ns && (seen || trigger_asked || crashed)) {
+        run->triggered_ns = now;
+        run->triggered_tick = strobe_ticks();
+        snprintf(run->reason, sizeof run->reason, "%s",
+                 crashed         ? "the program died by a signal"
+                 : trigger_asked ? "SIGUSR2"
+                                 : "asked for by the program, or a zone over its limit");
+        trigger_asked = 0;
+    }
+    if (run->triggered_ns && now - run->triggered_ns >= after)
+        keep_flight(run);
+    if (!strobe_flight_is_due(run->flight, now))
+        return;
+    strobe_collector_flush(run->collector);
+    if (!strobe_flight_rotate(run->flight, now)) {
+        run->writer = strobe_flight_events(run->flight);
+        strobe_collector_set_writer(run->collector, run->writer);
+    }
+}
+
 /* ---- the rounds ---- */
 
 static void show_status(struct run *run, bool last)
@@ -302,6 +365,8 @@ static void record_rounds(struct run *run)
             next_sync = now + 1000000000ull;
         }
         reap(run);
+        if (run->flight)
+            fly(run, now);
         show_status(run, false);
         if (is_over(run, now))
             return;
@@ -322,6 +387,17 @@ static int fail(struct run *run, const char *what, enum strobe_err err)
     return STROBE_EXIT_FAILED;
 }
 
+/* Nothing was recorded: leave no file. */
+static void discard_file(struct run *run)
+{
+    if (run->flight) {
+        strobe_flight_close(run->flight);
+        return;
+    }
+    strobe_file_abandon(run->writer);
+    unlink(run->options->path);
+}
+
 static enum strobe_err open_collector(struct run *run)
 {
     struct strobe_collector_options options = {
@@ -332,6 +408,7 @@ static enum strobe_err open_collector(struct run *run)
         .only_pid = run->options->pid,
         .trigger_zone = run->options->trigger_zone,
         .trigger_ns = run->options->trigger_ns,
+        .records_writer = run->flight ? strobe_flight_records(run->flight) : NULL,
     };
     return strobe_collector_open(&options, run->writer, &run->collector);
 }
@@ -353,13 +430,17 @@ static int prepare(struct run *run)
         return fail(run, "the session's folder", err);
     if (options->pid)
         __atomic_store_n(&run->session.page->recording, 0, __ATOMIC_SEQ_CST);
-    err = strobe_file_create(options->path, run->session.dir, SYNC_NS, &run->writer);
+    if (options->flight_ns) {
+        err = strobe_flight_open(options->path, run->session.dir, options->flight_ns, &run->flight);
+        run->writer = err ? NULL : strobe_flight_events(run->flight);
+    } else {
+        err = strobe_file_create(options->path, run->session.dir, SYNC_NS, &run->writer);
+    }
     if (err)
         return fail(run, options->path, err);
     err = open_collector(run);
     if (err || !start_threads(run)) {
-        strobe_file_abandon(run->writer);
-        unlink(options->path);
+        discard_file(run);
         return fail(run, "preparing the recording", err ? err : STROBE_ERR_NOMEM);
     }
     return -1;
@@ -368,6 +449,8 @@ static int prepare(struct run *run)
 static int finish(struct run *run)
 {
     struct strobe_record_summary summary = {.path = run->options->path};
+    if (run->flight)
+        fly(run, now_ns());
     show_status(run, true);
     strobe_recording_end(&run->session);
     strobe_collector_stop(run->collector);
@@ -378,9 +461,16 @@ static int finish(struct run *run)
         sleep_ns((long)(20000000ull - span));
     summary.duration_ns = span;
     summary.status = strobe_collector_status(run->collector);
-    enum strobe_err err = strobe_collector_close(run->collector);
-    enum strobe_err closed = strobe_file_finish(run->writer);
+    if (run->flight && run->triggered_ns)
+        keep_flight(run);
+    enum strobe_err err = strobe_collector_close(run->collector), closed = STROBE_OK;
+    if (run->flight)
+        strobe_flight_close(run->flight);
+    else
+        closed = strobe_file_finish(run->writer);
     summary.err = err ? err : closed;
+    summary.is_flight = run->flight != NULL;
+    summary.n_kept = run->n_kept;
     strobe_recording_release(&run->session);
     if (run->options->command)
         summary.exit_code =
@@ -408,8 +498,7 @@ int strobe_cli_record_run(const struct strobe_record_options *options)
             strobe_cli_error("record", "%s: %s", options->command[0], strerror(err));
             stop_threads(&run);
             strobe_collector_close(run.collector);
-            strobe_file_abandon(run.writer);
-            unlink(options->path);
+            discard_file(&run);
             strobe_recording_end(&run.session);
             strobe_recording_release(&run.session);
             return err == ENOENT ? 127 : 126;

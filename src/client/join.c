@@ -448,8 +448,8 @@ __attribute__((destructor(101))) static void stop(void)
     self.keyed = false;
     if (!self.owner || !pool || pool->magic != STROBE_POOL_MAGIC || pool->pid != (uint32_t)getpid())
         return;
-    if (pool->control->n_chunks == 0)
-        unlink(pool->path); /* nothing was ever recorded */
+    if (pool->control->n_chunks == 0 || (!pool->control->active && pool->control->detached_tick))
+        unlink(pool->path); /* nothing was ever recorded, or its recorder left with all of it */
 }
 
 /* ---- describing the process ---- */

@@ -144,6 +144,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
         return STROBE_ERR_NOMEM;
     c->inotify = -1;
     c->writer = writer;
+    c->records_writer = options->records_writer ? options->records_writer : writer;
     c->policy = options->policy;
     c->stack_depth = options->stack_depth;
     c->max_file_bytes = options->max_file_bytes;
@@ -168,7 +169,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
             err = STROBE_ERR_NOMEM;
     }
     if (!err && !options->post_mortem) {
-        err = strobe_file_put_records(writer, &c->records);
+        err = strobe_file_put_records(c->records_writer, &c->records);
         c->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
         if (c->inotify >= 0)
             inotify_add_watch(c->inotify, c->dir, IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF);
@@ -216,7 +217,7 @@ static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *
     proc->open = !proc->gone;
     if (proc->open)
         c->clock = proc->ring.clock;
-    proc->dead = true;
+    proc->dead = !proc->open || !strobe_ring_is_alive(&proc->ring, proc->name);
     c->procs[c->n_procs++] = proc;
     return proc;
 }
@@ -399,13 +400,21 @@ struct strobe_collector_status strobe_collector_status(const struct strobe_colle
     return status;
 }
 
-enum strobe_err strobe_collector_set_writer(struct strobe_collector *c, struct strobe_file_writer *writer)
+void strobe_collector_flush(struct strobe_collector *c)
 {
+    strobe_collector_poll(c, true);
     strobe_collector_flush_events(c);
     strobe_collector_flush_records(c);
+}
+
+void strobe_collector_set_writer(struct strobe_collector *c, struct strobe_file_writer *writer)
+{
     c->writer = writer;
+}
+
+void strobe_collector_clear_trigger(struct strobe_collector *c)
+{
     c->triggered = false;
-    return STROBE_OK;
 }
 
 /* The pools of processes that are gone hold nothing that is not in the file. */

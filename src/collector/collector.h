@@ -26,6 +26,7 @@ struct strobe_collector_options {
     uint64_t max_file_bytes; /* 0: no limit */
     uint32_t only_pid;       /* 0: every process of the session */
     bool post_mortem;        /* recovery: drain what is there, attach to nothing */
+    struct strobe_file_writer *records_writer; /* borrowed: where records go, NULL: where events go */
     /* a zone over its limit triggers: name (NULL: none) and limit */
     const char *trigger_zone;
     uint64_t trigger_ns;
@@ -68,9 +69,14 @@ void strobe_collector_note(struct strobe_collector *c, uint32_t proc, const char
 void strobe_collector_stop(struct strobe_collector *c);
 struct strobe_collector_status strobe_collector_status(const struct strobe_collector *c);
 
-/* A new writer takes over (flight recorder): the block under construction goes to the old one first. */
-enum strobe_err strobe_collector_set_writer(struct strobe_collector *c,
-                                            struct strobe_file_writer *writer);
+/* Write what is under construction, so that the file has all that was taken. */
+void strobe_collector_flush(struct strobe_collector *c);
+
+/* Events go to another writer from now on (flight recorder); flush first. */
+void strobe_collector_set_writer(struct strobe_collector *c, struct strobe_file_writer *writer);
+
+/* A trigger was seen and dealt with. */
+void strobe_collector_clear_trigger(struct strobe_collector *c);
 
 /* Write what is left and free it. What could not be written is in the ledger; `unlink_pools`: all was written,
  * so the pools of dead processes go. */

@@ -156,11 +156,14 @@ static const uint64_t *take_words(struct strobe_collector *c, struct strobe_stre
 {
     struct strobe_encoder *enc = &c->enc;
     while (at < end && !strobe_encode_is_full(enc)) {
+        at = strobe_encode_words(enc, at, end, stream->epoch, &stream->prev_tick);
+        if (at == end || strobe_encode_is_full(enc))
+            break;
         uint64_t word = load(at);
-        if (__builtin_expect(word >> 62 == 2, 1)) {
+        if (word >> 62 == 2) {
             strobe_encode_zone_begin(enc, tick_of(stream, word), (word >> 32) & STROBE_WORD_ID_MAX);
             at++;
-        } else if (__builtin_expect(word >> 62 == 1, 1)) {
+        } else if (word >> 62 == 1) {
             strobe_encode_zone_end(enc, tick_of(stream, word), (word >> 32) & STROBE_WORD_ID_MAX);
             at++;
         } else if (!word) {

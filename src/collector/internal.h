@@ -50,7 +50,8 @@ struct give_back {
 };
 
 struct strobe_collector {
-    struct strobe_file_writer *writer; /* borrowed */
+    struct strobe_file_writer *writer;  /* borrowed: takes events */
+    struct strobe_file_writer *records_writer; /* borrowed: takes records; usually the same */
     char dir[STROBE_PATH_MAX];
     uint32_t policy, stack_depth, only_pid;
     uint64_t max_file_bytes;

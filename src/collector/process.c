@@ -258,9 +258,10 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
     c->clock = proc->ring.clock;
     proc->pidfd = (int)syscall(SYS_pidfd_open, proc->ring.pid, 0);
     proc->attached = !__atomic_load_n(&control->active, __ATOMIC_ACQUIRE);
-    proc->dead = c->post_mortem || !strobe_ring_is_alive(&proc->ring, proc->name);
+    proc->dead = !strobe_ring_is_alive(&proc->ring, proc->name);
+    control->detached_tick = 0;
     proc->meta_dirty = true; /* its name has to be in the file */
-    if (!proc->dead && !c->stopping)
+    if (!proc->dead && !c->stopping && !c->post_mortem)
         strobe_ring_attach(&proc->ring, c->policy, c->stack_depth);
     if (!proc->resumed)
         strobe_file_totals(c->writer)->n_procs++;

@@ -86,6 +86,11 @@ void strobe_collector_flush_events(struct strobe_collector *c)
     enum strobe_err err = STROBE_OK;
     if (!enc->n_parts && !c->n_pending)
         return;
+    /* a location is named before it is used: the names that this block needs are in the meta streams by now */
+    for (uint32_t i = 0; i < c->n_procs; i++)
+        if (!c->procs[i]->gone)
+            strobe_collector_drain_meta(c, c->procs[i]);
+    strobe_collector_flush_records(c);
     if (c->max_file_bytes && strobe_file_totals(c->writer)->n_bytes >= c->max_file_bytes)
         c->file_full = true;
     uint32_t cause = c->file_full ? STROBE_LOSS_FILE_LIMIT : STROBE_LOSS_DISK;
@@ -130,7 +135,7 @@ static void keep_in_ledger(struct strobe_collector *c)
     for (int i = 0; i < STROBE_LOSS_COUNT; i++)
         if (rest[i].count)
             loss_record(records, &rest[i]);
-    strobe_file_put_ledger(c->writer, records);
+    strobe_file_put_ledger(c->records_writer, records);
 }
 
 static void flush_losses(struct strobe_collector *c)
@@ -141,10 +146,10 @@ static void flush_losses(struct strobe_collector *c)
     strobe_records_reset(records);
     for (uint32_t i = 0; i < c->n_losses; i++)
         loss_record(records, &c->losses[i]);
-    if (!strobe_file_put_records(c->writer, records)) {
+    if (!strobe_file_put_records(c->records_writer, records)) {
         if (c->ledger_used) { /* what stood there is in a block now */
             strobe_records_reset(records);
-            strobe_file_put_ledger(c->writer, records);
+            strobe_file_put_ledger(c->records_writer, records);
             c->ledger_used = false;
         }
         c->n_losses = 0;
@@ -172,7 +177,7 @@ void strobe_collector_flush_records(struct strobe_collector *c)
                               c->last_sync_tick);
         strobe_records_reset(&c->records);
     }
-    enum strobe_err err = strobe_file_put_records(c->writer, &c->records);
+    enum strobe_err err = strobe_file_put_records(c->records_writer, &c->records);
     if (!err)
         give_back(c->meta_pending, &c->n_meta_pending);
     else

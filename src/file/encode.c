@@ -17,6 +17,7 @@ enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
 {
     memset(enc, 0, sizeof *enc);
     enc->sym = malloc(STROBE_BLOCK_EVENTS_MAX);
+    enc->dt = malloc(STROBE_BLOCK_EVENTS_MAX * sizeof *enc->dt);
     enc->lo = malloc(STROBE_BLOCK_EVENTS_MAX);
     enc->hi = malloc(STROBE_BLOCK_EVENTS_MAX);
     enc->big = malloc(BIG_BYTES);
@@ -30,7 +31,7 @@ enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
     enc->sums = calloc(STROBE_STAT_LOCS, sizeof *enc->sums);
     enc->histograms = calloc((size_t)STROBE_STAT_LOCS * STROBE_HIST_BUCKETS, sizeof(uint32_t));
     enc->lod = calloc(STROBE_LOD_DEPTHS, sizeof *enc->lod);
-    if (!enc->sym || !enc->lo || !enc->hi || !enc->big || !enc->side || !enc->head || !enc->locs ||
+    if (!enc->sym || !enc->dt || !enc->lo || !enc->hi || !enc->big || !enc->side || !enc->head || !enc->locs ||
         !enc->dict || !enc->listed || !enc->sums || !enc->histograms || !enc->lod) {
         strobe_encode_free(enc);
         return STROBE_ERR_NOMEM;
@@ -44,6 +45,7 @@ enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
 void strobe_encode_free(struct strobe_encoder *enc)
 {
     free(enc->sym);
+    free(enc->dt);
     free(enc->lo);
     free(enc->hi);
     free(enc->big);
@@ -203,13 +205,22 @@ static inline void put_time(struct strobe_encoder *enc, uint64_t tick, uint8_t s
     uint32_t i = enc->n_events++;
     enc->prev_tick = tick;
     enc->sym[i] = sym;
-    if (__builtin_expect(difference >= 65535, 0)) {
-        enc->lo[i] = enc->hi[i] = 0xff;
+    if (difference >= 65535) {
+        enc->dt[i] = 0xffff;
         enc->big_at = strobe_varint_put(enc->big_at, strobe_zigzag((int64_t)difference));
         return;
     }
-    enc->lo[i] = (uint8_t)difference;
-    enc->hi[i] = (uint8_t)(difference >> 8);
+    enc->dt[i] = (uint16_t)difference;
+}
+
+void strobe_encode_split(struct strobe_encoder *enc)
+{
+    const uint16_t *dt = enc->dt;
+    uint8_t *restrict lo = enc->lo, *restrict hi = enc->hi;
+    for (uint32_t i = 0; i < enc->n_events; i++) {
+        lo[i] = (uint8_t)dt[i];
+        hi[i] = (uint8_t)(dt[i] >> 8);
+    }
 }
 
 /* Index of `loc` in the part's list. */
@@ -284,9 +295,8 @@ static void list_entry(struct strobe_encoder *enc, const struct strobe_open_zone
     enc->low_child = track->depth ? track->stack[track->depth - 1].child : 0;
 }
 
-static inline void sum_zone(struct strobe_encoder *enc, uint32_t index, uint64_t duration, uint64_t self)
+static inline void sum_zone(struct strobe_loc_sum *sum, uint64_t duration, uint64_t self)
 {
-    struct strobe_loc_sum *sum = &enc->sums[index];
     if (__builtin_expect(!sum->count, 0)) {
         sum->total = sum->self = sum->max = 0;
         sum->min = ~0ull;
@@ -296,10 +306,22 @@ static inline void sum_zone(struct strobe_encoder *enc, uint32_t index, uint64_t
     sum->count++;
     sum->total += duration;
     sum->self += self;
-    sum->min = duration < sum->min ? duration : sum->min;
-    sum->max = duration > sum->max ? duration : sum->max;
+    if (duration < sum->min)
+        sum->min = duration;
+    if (duration > sum->max)
+        sum->max = duration;
     sum->squares += (unsigned __int128)duration * duration;
     sum->histogram[strobe_hist_bucket(duration)]++;
+}
+
+static inline void count_in_bucket(struct strobe_lod_bucket *bucket, uint32_t index, uint64_t duration)
+{
+    bucket->count++;
+    if (__builtin_expect(duration > bucket->longest || !bucket->loc, 0) ||
+        __builtin_expect(duration == bucket->longest && index + 1 < bucket->loc, 0)) {
+        bucket->longest = duration;
+        bucket->loc = index + 1;
+    }
 }
 
 static inline void lod_zone(struct strobe_encoder *enc, uint32_t depth, uint32_t index, uint64_t begin,
@@ -312,12 +334,7 @@ static inline void lod_zone(struct strobe_encoder *enc, uint32_t depth, uint32_t
     uint64_t from = begin > enc->first_tick ? begin : enc->first_tick;
     uint64_t to = end > enc->first_tick ? end : enc->first_tick;
     struct strobe_lod_bucket *bucket = &enc->lod[depth][lod_index(enc, to)];
-    bucket->count++;
-    if (!bucket->loc || duration > bucket->longest ||
-        (duration == bucket->longest && index + 1 < bucket->loc)) {
-        bucket->longest = duration;
-        bucket->loc = index + 1;
-    }
+    count_in_bucket(bucket, index, duration);
     if (__builtin_expect((from >> enc->lod_shift) == (to >> enc->lod_shift), 1))
         bucket->busy += to > from ? to - from : 0;
     else if (to > from)
@@ -338,7 +355,7 @@ static inline void finish_zone(struct strobe_encoder *enc, uint64_t tick)
         track->stack[track->depth - 1].child += duration;
     enc->n_zones++;
     if (__builtin_expect(index < STROBE_STAT_LOCS, 1))
-        sum_zone(enc, index, duration, self);
+        sum_zone(&enc->sums[index], duration, self);
     lod_zone(enc, track->depth, index, zone->begin, tick, duration);
 }
 
@@ -389,6 +406,89 @@ void strobe_encode_zone_end(struct strobe_encoder *enc, uint64_t tick, uint64_t 
     put_time(enc, tick, STROBE_KIND_ZONE_END);
     enc->by_kind[STROBE_KIND_ZONE_END]++;
     finish_zone(enc, tick);
+}
+
+/* The hot loop of a recorder: what the functions above do one by one, with all that changes in registers. It only
+ * takes what is simple, and leaves the rest where it is. */
+const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *at, const uint64_t *end,
+                                    uint32_t epoch, uint64_t *prev_tick)
+{
+    struct strobe_track *track = enc->track;
+    const uint64_t base = (uint64_t)epoch << 32;
+    uint32_t n_room = STROBE_BLOCK_EVENTS_MAX - enc->n_events;
+    if (track->fiber || !enc->part_events)
+        return at;
+    if ((uint64_t)(end - at) > n_room)
+        end = at + n_room;
+    const uint64_t *start = at;
+    uint8_t *sym = enc->sym + enc->n_events;
+    uint16_t *dt = enc->dt + enc->n_events;
+    uint64_t prev = enc->prev_tick, n_begins = 0, last_loc = ~0ull;
+    uint32_t last_index = 0, depth = track->depth, cap = track->cap;
+    struct strobe_open_zone *stack = track->stack;
+    const uint32_t serial = enc->serial, low = enc->low;
+    struct strobe_loc_sum *const sums = enc->sums;
+    uint64_t bucket_from = 1, bucket_end = 0; /* ticks of the bucket that `column` stands for; none yet */
+    struct strobe_lod_bucket *column = NULL;
+    uint32_t n_rows = enc->lod_depths;
+    for (; at < end; at++) {
+        __builtin_prefetch(at + 64);
+        uint64_t word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+        uint64_t tick = base | (uint32_t)word;
+        uint64_t difference = tick - prev;
+        uint64_t loc = (word >> 32) & 0x3fffffff;
+        if (__builtin_expect(difference >= 65535, 0))
+            break; /* far, or back in time */
+        if (word >> 62 == 2) {
+            if (__builtin_expect(loc != last_loc, 0)) {
+                last_index = dict_index(enc, loc);
+                last_loc = loc;
+            }
+            if (__builtin_expect(last_index >= STROBE_SYM_BEGIN_DIRECT || depth == cap, 0)) /* < STAT_LOCS too */
+                break;
+            *sym++ = (uint8_t)(STROBE_SYM_BEGIN + last_index);
+            *dt++ = (uint16_t)difference;
+            prev = tick;
+            n_begins++;
+            stack[depth++] = (struct strobe_open_zone){loc, tick, 0, last_index, serial};
+        } else if (__builtin_expect(word >> 62 == 1, 1)) {
+            const struct strobe_open_zone *zone = &stack[depth - 1];
+            if (__builtin_expect(depth <= low || zone->loc != loc, 0))
+                break; /* one from before this part, or not the innermost */
+            *sym++ = STROBE_KIND_ZONE_END;
+            *dt++ = (uint16_t)difference;
+            prev = tick;
+            depth--;
+            uint64_t duration = tick - zone->begin, child = zone->child;
+            if (depth)
+                stack[depth - 1].child += duration;
+            sum_zone(&sums[zone->dict], duration, duration - child);
+            if (__builtin_expect(zone->begin >= bucket_from && tick < bucket_end && depth < n_rows, 1)) {
+                struct strobe_lod_bucket *bucket = column + (size_t)depth * STROBE_LOD_BUCKETS;
+                bucket->busy += duration;
+                count_in_bucket(bucket, zone->dict, duration);
+                continue;
+            }
+            lod_zone(enc, depth, zone->dict, zone->begin, tick, duration);
+            uint32_t column_index = lod_index(enc, tick);
+            column = &enc->lod[0][column_index];
+            bucket_from = (enc->lod_base + column_index) << enc->lod_shift;
+            bucket_end = bucket_from + (1ull << enc->lod_shift);
+            bucket_from = bucket_from > enc->first_tick ? bucket_from : enc->first_tick;
+            n_rows = enc->lod_depths;
+        } else {
+            break;
+        }
+    }
+    uint32_t n = (uint32_t)(at - start);
+    enc->n_events += n;
+    enc->part_events += n;
+    enc->prev_tick = *prev_tick = prev;
+    enc->by_kind[STROBE_KIND_ZONE_BEGIN] += n_begins;
+    enc->by_kind[STROBE_KIND_ZONE_END] += n - n_begins;
+    enc->n_zones += n - n_begins;
+    track->depth = depth;
+    return at;
 }
 
 void strobe_encode_event(struct strobe_encoder *enc, uint64_t tick, enum strobe_kind kind,

@@ -58,7 +58,9 @@ struct strobe_loc_sum {
 
 struct strobe_encoder {
     /* the block */
-    uint8_t *sym, *lo, *hi, *big, *side; /* owned */
+    uint8_t *sym, *big, *side; /* owned */
+    uint16_t *dt;              /* owned: time differences; cut into bytes when the block is written */
+    uint8_t *lo, *hi;          /* owned: made by strobe_encode_split */
     uint8_t *big_at, *side_at;
     uint32_t n_events;
     uint32_t n_parts;
@@ -124,6 +126,15 @@ void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words);
 /* One event each. A part is open and the block is not full. */
 void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_t loc);
 void strobe_encode_zone_end(struct strobe_encoder *enc, uint64_t tick, uint64_t loc);
+/* Begins and ends of zones straight from the words of a ring (wire/ring_layout.h), as many as come in a row and
+ * need nothing special: the fast way. Ticks have the upper half `epoch`; *prev_tick is the last one and never goes
+ * back. Where it stopped: at `end`, at a full block, or at a word for the functions above. */
+const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *at, const uint64_t *end,
+                                    uint32_t epoch, uint64_t *prev_tick);
+
+/* Fill lo and hi from dt. */
+void strobe_encode_split(struct strobe_encoder *enc);
+
 /* An event of another kind, its fields as the file stores them: at most STROBE_SIDE_BYTES / 4 bytes. */
 void strobe_encode_event(struct strobe_encoder *enc, uint64_t tick, enum strobe_kind kind,
                          const uint8_t *fields, size_t n_bytes);

@@ -151,8 +151,7 @@ uint32_t strobe_ring_scan(struct strobe_ring *ring,
 
 void strobe_ring_give_back(struct strobe_ring *ring, const struct strobe_segment *segment)
 {
-    size_t n_bytes = 8 * ((size_t)segment->n_words + STROBE_SEGMENT_HEAD_WORDS);
-    memset(ring->data + segment->offset, 0, n_bytes);
+    memset(ring->data + segment->offset, 0, 8*((size_t)segment->n_words + STROBE_SEGMENT_HEAD_WORDS));
     ring->known[segment->chunk] &= ~(1ull << segment->bit);
     __atomic_or_fetch(&ring->chunks[segment->chunk].free_bits, 1ull << segment->bit, __ATOMIC_ACQ_REL);
 }

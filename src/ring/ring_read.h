@@ -60,7 +60,7 @@ static inline const uint64_t *strobe_ring_words(const struct strobe_ring *ring,
     return (const uint64_t *)(ring->data + segment->offset) + STROBE_SEGMENT_HEAD_WORDS;
 }
 
-/* Zero the segment and let the process have it again; wake who waits for it with strobe_ring_wake. */
+/* Wipe the segment's head and let the process have it again; wake who waits for it with strobe_ring_wake. */
 void strobe_ring_give_back(struct strobe_ring *ring, const struct strobe_segment *segment);
 void strobe_ring_wake(struct strobe_ring *ring);
 

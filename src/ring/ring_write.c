@@ -153,7 +153,7 @@ static char *take_from(struct strobe_pool *pool, uint32_t i)
         return NULL;
     uint32_t bit = (uint32_t)__builtin_ctzll(bits);
     __atomic_and_fetch(&chunk->free_bits, ~(1ull << bit), __ATOMIC_ACQ_REL);
-    pool->hint[chunk->class_] = i;
+    pool->hint[chunk->class_] = classes[chunk->class_].n_segments == 1 ? i + 1 : i;
     return pool->data + (uint64_t)i * STROBE_CHUNK_BYTES +
            (uint64_t)bit * classes[chunk->class_].n_bytes;
 }
@@ -202,6 +202,7 @@ static void open_segment(struct strobe_pool *pool, struct strobe_segment_head *h
 {
     uint32_t i = (uint32_t)(((char *)head - pool->data) / STROBE_CHUNK_BYTES);
     head->n_words = classes[pool->chunks[i].class_].n_bytes / 8 - STROBE_SEGMENT_HEAD_WORDS;
+    /* zeroed here and not by the recorder: the lines are then in this core's cache when they are written */
     head->track = track;
     head->base_pos = pos;
     head->tick = tick;

@@ -1,0 +1,25 @@
+"""opening.py - claim: a trace opens at once, and statistics and CSV come fast.  Uses the traces of recorder.py and
+makes those that are missing.  SPDX-License-Identifier: MIT"""
+import measure
+
+
+def trace(bench, zones):
+    path = bench.work / f"empty-{zones // 1000000}M.strobe"
+    if not path.exists():
+        bench.say(f"opening: making the trace of {zones:,} zones")
+        measure.record(bench, [bench.program("bench_zone_static"), "count", zones], name=path.stem)
+    return path
+
+
+def report(bench):
+    plan = [("info", 50_000_000, []), ("stats", 50_000_000, []), ("csv", 10_000_000, [])]
+    if bench.large:
+        plan.insert(0, ("info", 500_000_000, []))
+    rows = []
+    for command, zones, more in plan:
+        path = trace(bench, zones)
+        runs = [measure.run_exactly(bench, [bench.strobe, command, *more, path]) for _ in range(5)]
+        best = min(runs, key=lambda used: used["wall_s"])
+        rows.append([" ".join([command, *more]), f"{zones / 1e6:.0f} M", f"{1000 * best["wall_s"]:.0f} ms", f"{1000 * best["cpu_s"]:.0f} ms",
+                     f"{max(used["peak_kib"] for used in runs) / 1024:.1f} MiB"])
+    return [measure.table(["command, best of 5", "zones", "wall time", "CPU time", "memory, peak"], rows)]

@@ -1,0 +1,146 @@
+"""peers.py - the tracers that Strobe is measured against: fetched and built under build/peers, never committed.
+
+  Tracy   client: the folder tracy/ of the crate tracy-client-sys, built with g++; server: the capture program of the
+          wheel iree-base-runtime, which speaks the same protocol
+  LTTng   from the distribution
+
+What can't be had is left out, with a reason.  SPDX-License-Identifier: MIT"""
+import os
+import pathlib
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+import time
+import zipfile
+
+import measure
+
+TRACY_CRATE = "0.23.0"  # Tracy 0.11.0, protocol 66
+CAPTURE_WHEEL = "3.1.0"  # its capture program: protocol 66 too
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def call(command, cwd=None):
+    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True)
+    if done.returncode:
+        raise measure.Failed(f"{' '.join(map(str, command))}\n{done.stderr[-800:]}")
+
+
+class Peers:
+    def __init__(self, build):
+        self.folder = pathlib.Path(build).resolve() / "peers"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.capture = self.tracy = self.lttng = None
+        for name in ("tracy", "capture", "lttng"):
+            try:
+                setattr(self, name, getattr(self, f"get_{name}")())
+            except (measure.Failed, OSError) as err:
+                print(f"  without {name}: {err}", file=sys.stderr)
+
+    # ---- Tracy
+
+    def get_tracy(self):
+        vendor = self.folder / "vendor"
+        source = vendor / "tracy-client-sys" / "tracy"
+        if not source.exists():
+            if not shutil.which("cargo"):
+                raise measure.Failed("cargo is not installed")
+            crate = self.folder / "fetch"
+            crate.mkdir(exist_ok=True)
+            (crate / "lib.rs").write_text("")
+            (crate / "Cargo.toml").write_text(
+                '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[lib]\npath = "lib.rs"\n'
+                f'[dependencies]\ntracy-client-sys = "={TRACY_CRATE}"\n')
+            call(["cargo", "vendor", vendor], cwd=crate)
+        built = {}
+        for kind, flags in (("always", []), ("demand", ["-DTRACY_ON_DEMAND"])):
+            client = self.folder / f"TracyClient-{kind}.o"
+            flags = ["-O2", "-g1", "-D_GNU_SOURCE", "-DTRACY_ENABLE", "-DTRACY_NO_SYSTEM_TRACING", f"-I{HERE}", f"-I{source}", *flags]
+            if not client.exists():
+                call(["g++", *flags, "-c", source / "TracyClient.cpp", "-o", client])
+            built[f"cpp_{kind}"] = self._link(f"tracy_zone_cpp_{kind}", flags, client, ["zone/driver.c", "zone/loops_tracy.cpp"])
+            built[f"c_{kind}"] = self._link(f"tracy_zone_c_{kind}", flags, client, ["zone/driver.c", "zone/loops_tracy_c.c"])
+            if kind == "always":
+                built["program"] = self._link("tracy_program", flags, client, [f"program/{name}" for name in (
+                    "driver.c", "scene.c", "film_bare.c", "film_limit.c", "film_tracy.cpp")])
+                built["nested"] = self._link("tracy_nested", flags, client, ["recorder/nested.c", "recorder/zones_tracy.c"])
+        return built
+
+    def _link(self, name, flags, client, sources):
+        objects = []
+        for source in sources:
+            obj = self.folder / f"{name}-{source.replace('/', '-')}.o"
+            call(["gcc" if source.endswith(".c") else "g++", *flags, "-c", HERE / source, "-o", obj])
+            objects.append(obj)
+        call(["g++", *objects, client, "-o", self.folder / name, "-lpthread", "-ldl", "-lm"])
+        return self.folder / name
+
+    def get_capture(self):
+        capture = self.folder / "iree" / "_runtime_libs_tracy" / "iree-tracy-capture"
+        if not capture.exists():
+            call([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "--python-version", "3.11",
+                  "-d", self.folder, f"iree-base-runtime=={CAPTURE_WHEEL}"])
+            wheel = next(self.folder.glob("iree_base_runtime-*.whl"))
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(self.folder)  # with the libraries beside it
+            capture.chmod(capture.stat().st_mode | stat.S_IXUSR)
+        return capture
+
+    def under_tracy(self, command):
+        """Run it with the capture program attached; (figures, what the capture used, size of its file)."""
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = str(s.getsockname()[1])
+        out = self.folder / "out.tracy"
+        env = {"TRACY_PORT": port, "TRACY_ONLY_LOCALHOST": "1", "TRACY_ONLY_IPV4": "1", "BENCH_WAIT": "1"}
+        program = measure.spawn(command, env, stdout=subprocess.PIPE)
+        time.sleep(0.3)
+        capture = measure.spawn([self.capture, "-a", "127.0.0.1", "-p", port, "-o", out, "-f"], stdout=subprocess.DEVNULL)
+        used = measure.Used(capture.pid)
+        output = program.communicate()[0]
+        for _ in range(600):  # a capture that never found the program waits for ever
+            if os.waitid(os.P_PID, capture.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
+                break
+            time.sleep(0.1)
+        else:
+            capture.kill()
+        used.done()
+        if capture.wait():
+            raise measure.Failed("Tracy's capture failed")
+        used.bytes = out.stat().st_size
+        return measure.figures(output), used
+
+    # ---- LTTng
+
+    def get_lttng(self):
+        if not shutil.which("lttng-sessiond"):
+            raise measure.Failed("lttng-tools is not installed")
+        program = self.folder / "lttng_zone"
+        call(["gcc", "-O2", "-g1", "-D_GNU_SOURCE", f"-I{HERE}", HERE / "zone/driver.c", HERE / "zone/loops_lttng.c", "-o", program,
+              "-llttng-ust", "-ldl", "-lpthread"])
+        return program
+
+    def under_lttng(self, command):
+        """Run it in a session of LTTng; its figures."""
+        env = {"LTTNG_HOME": str(self.folder), "HOME": str(self.folder)}
+        trace = self.folder / "lttng-trace"
+        shutil.rmtree(trace, ignore_errors=True)
+        daemon = measure.spawn(["lttng-sessiond", "--no-kernel"], env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            def lttng(*words):
+                return subprocess.run(["lttng", "--no-sessiond", *words], env={**os.environ, **env}, capture_output=True).returncode
+            for _ in range(100):
+                if lttng("create", "bench", f"--output={trace}") == 0:
+                    break
+                time.sleep(0.1)
+            lttng("enable-channel", "-u", "--subbuf-size=4M", "--num-subbuf=8", "zones")
+            lttng("enable-event", "-u", "-c", "zones", "strobe_bench:*")
+            lttng("start")
+            output, _ = measure.run(command, {**env, "BENCH_WAIT": "1"})
+            lttng("destroy", "bench")
+            return measure.figures(output)
+        finally:
+            daemon.terminate()
+            daemon.wait()

@@ -1,0 +1,283 @@
+/* driver.c - measures the cost of a zone against the limit of zone/loops.h, both in one run and by
+ * turns. Linked with one of the loops_*.c; prints one line "BENCH {json}" per run.
+ *
+ *   ratio N_THREADS   9 runs: thread CPU time of zones and of the limit, by turns, all threads at
+ * once burst N_ZONES     9 bursts in wall time, a rest before each, and the limit likewise endless
+ * SECONDS   zones without a pause: wall time, CPU time, and so the share of waiting tail N_ZONES
+ * cost of each single zone: median, p99.9, worst; and of the limit count N_ZONES     only the
+ * zones; CPU time of it and how far the program grew
+ *
+ * With BENCH_WAIT in the environment it first waits, at most 20 s, until it is recorded.
+ * SPDX-License-Identifier: MIT */
+#include "zone/loops.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { N_RUNS = 9, N_THREADS_MAX = 16, TURN_ZONES = 20000, N_TURNS = 100 };
+
+static void (*run_zones)(uint64_t n);
+static void (*run_costs)(uint64_t n, uint32_t *ticks);
+static int (*is_recorded)(void);
+
+#ifdef BENCH_PLUGIN
+#include <dlfcn.h>
+
+static void find_loops(void)
+{
+    void *plugin = dlopen(BENCH_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    if (!plugin) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(1);
+    }
+    *(void **)&run_zones = dlsym(plugin, "bench_zones");
+    *(void **)&run_costs = dlsym(plugin, "bench_zone_costs");
+    *(void **)&is_recorded = dlsym(plugin, "bench_is_recorded");
+}
+#else
+static void find_loops(void)
+{
+    run_zones = bench_zones;
+    run_costs = bench_zone_costs;
+    is_recorded = bench_is_recorded;
+}
+#endif
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec ts;
+    clock_gettime(clock, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void rest_ms(long ms)
+{
+    struct timespec ts = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&ts, NULL);
+}
+
+static __attribute__((noinline)) void run_limit(uint64_t n, struct bench_pair *pairs)
+{
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        bench_limit_store(&pairs[at], 1);
+        bench_limit_store(&pairs[at + 1], 2);
+        at = (at + 2) % BENCH_LIMIT_PAIRS;
+    }
+}
+
+static __attribute__((noinline)) void run_limit_costs(uint64_t n, struct bench_pair *pairs,
+                                                      uint32_t *ticks)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t at = i * 2 % BENCH_LIMIT_PAIRS;
+        uint64_t start = bench_ticks();
+        bench_limit_store(&pairs[at], 1);
+        bench_limit_store(&pairs[at + 1], 2);
+        ticks[i] = (uint32_t)(bench_ticks() - start);
+    }
+}
+
+/* ---- ratio
+ * ---------------------------------------------------------------------------------------- */
+
+struct worker {
+    pthread_t thread;
+    pthread_barrier_t *barrier; /* shared by all workers */
+    double zone_ns[N_RUNS];
+    double limit_ns[N_RUNS];
+};
+
+static void *measure_ratio(void *argument)
+{
+    struct worker *worker = (struct worker *)argument;
+    static __thread struct bench_pair pairs[BENCH_LIMIT_PAIRS];
+    run_limit(TURN_ZONES, pairs);
+    run_zones(TURN_ZONES);
+    for (int run = 0; run < N_RUNS; run++) {
+        uint64_t limit = 0, zones = 0;
+        pthread_barrier_wait(worker->barrier);
+        for (int turn = 0; turn < N_TURNS; turn++) {
+            uint64_t t0 = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+            run_limit(TURN_ZONES, pairs);
+            uint64_t t1 = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+            run_zones(TURN_ZONES);
+            uint64_t t2 = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+            limit += t1 - t0;
+            zones += t2 - t1;
+        }
+        worker->limit_ns[run] = (double)limit / TURN_ZONES / N_TURNS;
+        worker->zone_ns[run] = (double)zones / TURN_ZONES / N_TURNS;
+    }
+    return NULL;
+}
+
+static void print_list(const char *name, const double *values, int n)
+{
+    printf("\"%s\": [", name);
+    for (int i = 0; i < n; i++)
+        printf("%s%.4f", i ? ", " : "", values[i]);
+    printf("]");
+}
+
+static void do_ratio(int n_threads)
+{
+    static struct worker workers[N_THREADS_MAX];
+    pthread_barrier_t barrier;
+    double zone_ns[N_RUNS] = {0}, limit_ns[N_RUNS] = {0};
+    pthread_barrier_init(&barrier, NULL, (unsigned)n_threads);
+    for (int i = 0; i < n_threads; i++) {
+        workers[i].barrier = &barrier;
+        if (pthread_create(&workers[i].thread, NULL, measure_ratio, &workers[i]))
+            exit(1);
+    }
+    for (int i = 0; i < n_threads; i++) {
+        pthread_join(workers[i].thread, NULL);
+        for (int run = 0; run < N_RUNS; run++) {
+            zone_ns[run] += workers[i].zone_ns[run] / n_threads;
+            limit_ns[run] += workers[i].limit_ns[run] / n_threads;
+        }
+    }
+    printf("BENCH {");
+    print_list("zone_ns", zone_ns, N_RUNS);
+    printf(", ");
+    print_list("limit_ns", limit_ns, N_RUNS);
+    printf("}\n");
+}
+
+/* ---- burst, endless, tail, count
+ * ------------------------------------------------------------------ */
+
+static void do_burst(uint64_t n)
+{
+    static struct bench_pair pairs[BENCH_LIMIT_PAIRS];
+    double zone_ns[N_RUNS], limit_ns[N_RUNS];
+    run_zones(1000);
+    for (int run = 0; run < N_RUNS; run++) {
+        rest_ms(300);
+        uint64_t t0 = clock_ns(CLOCK_MONOTONIC);
+        run_limit(n, pairs);
+        uint64_t t1 = clock_ns(CLOCK_MONOTONIC);
+        rest_ms(300);
+        uint64_t t2 = clock_ns(CLOCK_MONOTONIC);
+        run_zones(n);
+        uint64_t t3 = clock_ns(CLOCK_MONOTONIC);
+        limit_ns[run] = (double)(t1 - t0) / (double)n;
+        zone_ns[run] = (double)(t3 - t2) / (double)n;
+    }
+    printf("BENCH {");
+    print_list("zone_ns", zone_ns, N_RUNS);
+    printf(", ");
+    print_list("limit_ns", limit_ns, N_RUNS);
+    printf("}\n");
+}
+
+static void do_endless(double seconds)
+{
+    uint64_t n = 0, cpu0 = clock_ns(CLOCK_THREAD_CPUTIME_ID), wall0 = clock_ns(CLOCK_MONOTONIC);
+    uint64_t wall = 0;
+    while ((double)wall < seconds * 1e9) {
+        run_zones(TURN_ZONES);
+        n += TURN_ZONES;
+        wall = clock_ns(CLOCK_MONOTONIC) - wall0;
+    }
+    uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu0;
+    printf("BENCH {\"zones\": %llu, \"wall_s\": %.6f, \"cpu_s\": %.6f}\n", (unsigned long long)n,
+           (double)wall / 1e9, (double)cpu / 1e9);
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void print_tail(const char *name, uint32_t *ticks, uint64_t n, double ns_per_tick)
+{
+    qsort(ticks, n, sizeof *ticks, compare_u32);
+    printf("\"%s\": {\"p50_ns\": %.1f, \"p999_ns\": %.1f, \"worst_ns\": %.1f}", name,
+           ticks[n / 2] * ns_per_tick, ticks[n - 1 - n / 1000] * ns_per_tick,
+           ticks[n - 1] * ns_per_tick);
+}
+
+static void do_tail(uint64_t n)
+{
+    static struct bench_pair pairs[BENCH_LIMIT_PAIRS];
+    uint32_t *zones = (uint32_t *)malloc(n * sizeof *zones);
+    uint32_t *limit = (uint32_t *)malloc(n * sizeof *limit);
+    if (!zones || !limit)
+        exit(1);
+    memset(zones, 1, n * sizeof *zones);
+    memset(limit, 1, n * sizeof *limit);
+    uint64_t t0 = bench_ticks(), ns0 = clock_ns(CLOCK_MONOTONIC);
+    uint64_t step = n / 20 ? n / 20 : n;
+    for (uint64_t at = 0; at + step <= n; at += step) { /* by turns, the recorder keeps up */
+        run_limit_costs(step, pairs, limit + at);
+        run_costs(step, zones + at);
+        rest_ms(20);
+    }
+    double ns_per_tick = (double)(clock_ns(CLOCK_MONOTONIC) - ns0) / (double)(bench_ticks() - t0);
+    n = n / step * step;
+    printf("BENCH {");
+    print_tail("zone", zones, n, ns_per_tick);
+    printf(", ");
+    print_tail("limit", limit, n, ns_per_tick);
+    printf("}\n");
+    free(zones);
+    free(limit);
+}
+
+/* Resident memory of this process in KiB. */
+static long resident_kib(void)
+{
+    long total = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%ld %ld", &total, &resident) != 2)
+        resident = 0;
+    if (f)
+        fclose(f);
+    return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static void do_count(uint64_t n)
+{
+    long before = resident_kib();
+    uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), wall = clock_ns(CLOCK_MONOTONIC);
+    run_zones(n);
+    cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+    wall = clock_ns(CLOCK_MONOTONIC) - wall;
+    printf("BENCH {\"zones\": %llu, \"wall_s\": %.6f, \"cpu_s\": %.6f, \"grown_kib\": %ld}\n",
+           (unsigned long long)n, (double)wall / 1e9, (double)cpu / 1e9, resident_kib() - before);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fprintf(stderr, "usage: %s ratio|burst|endless|tail|count NUMBER\n", argv[0]);
+        return 2;
+    }
+    find_loops();
+    for (int i = 0; i < 2000 && getenv("BENCH_WAIT") && !is_recorded(); i++)
+        rest_ms(10);
+    if (getenv("BENCH_WAIT") && !is_recorded())
+        fprintf(stderr, "%s: nobody records\n", argv[0]);
+    uint64_t n = strtoull(argv[2], NULL, 10);
+    if (!strcmp(argv[1], "ratio") && n >= 1 && n <= N_THREADS_MAX)
+        do_ratio((int)n);
+    else if (!strcmp(argv[1], "burst"))
+        do_burst(n);
+    else if (!strcmp(argv[1], "endless"))
+        do_endless(strtod(argv[2], NULL));
+    else if (!strcmp(argv[1], "tail"))
+        do_tail(n);
+    else if (!strcmp(argv[1], "count"))
+        do_count(n);
+    else
+        return 2;
+    fflush(stdout);
+    return 0;
+}

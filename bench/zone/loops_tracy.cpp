@@ -1,0 +1,29 @@
+// loops_tracy.cpp - the loops of zone/loops.h in Tracy's C++ macros.  SPDX-License-Identifier: MIT
+#include "zone/loops.h"
+
+#include <tracy/Tracy.hpp>
+
+void bench_zones(uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        ZoneScopedN("zone");
+        BENCH_BARRIER();
+    }
+}
+
+void bench_zone_costs(uint64_t n, uint32_t *ticks)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t start = bench_ticks();
+        {
+            ZoneScopedN("measured zone");
+            BENCH_BARRIER();
+        }
+        ticks[i] = (uint32_t)(bench_ticks() - start);
+    }
+}
+
+int bench_is_recorded(void)
+{
+    return TracyIsConnected;
+}

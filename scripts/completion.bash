@@ -1,0 +1,73 @@
+# completion.bash - bash completion for strobe: commands, their options, traces, processes, sessions.
+# Installed as share/bash-completion/completions/strobe.  SPDX-License-Identifier: MIT
+
+_strobe()
+{
+    local cur prev words cword
+    if declare -F _init_completion >/dev/null; then
+        _init_completion || return
+    else
+        cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+        words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
+    fi
+    local commands="record info stats csv export recover sessions doctor report"
+    COMPREPLY=()
+    if ((cword == 1)); then
+        COMPREPLY=($(compgen -W "$commands --help --version" -- "$cur"))
+        return
+    fi
+
+    local command=${words[1]} i
+    # What follows `--` (or the first plain word) of record is the command to be recorded.
+    if [[ $command == record ]]; then
+        for ((i = 2; i < cword; i++)); do
+            if [[ ${words[i]} == -- ]]; then
+                if declare -F _command_offset >/dev/null; then
+                    _command_offset $((i + 1))
+                elif ((cword == i + 1)); then
+                    COMPREPLY=($(compgen -c -- "$cur"))
+                else
+                    COMPREPLY=($(compgen -f -- "$cur"))
+                fi
+                return
+            fi
+        done
+    fi
+
+    case $prev in
+        -o | --output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
+        --to) COMPREPLY=($(compgen -W "chrome" -- "$cur")); return ;;
+        --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name" -- "$cur")); return ;;
+        --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;
+        --session)
+            local folder=${STROBE_DIR:-${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/strobe}}
+            COMPREPLY=($(compgen -W "$(ls "${folder:-/dev/shm/strobe-$UID}" 2>/dev/null)" -- "$cur"))
+            return
+            ;;
+        --for | --max-memory | --max-file | --flight | --after | --trigger | --limit | --filter | --range | --process) return ;;
+    esac
+
+    local options="--help"
+    case $command in
+        record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --flight --after --trigger --quiet --" ;;
+        stats) options+=" --sort --limit --filter --range --process --spans --exact --quick --csv --json" ;;
+        export) options+=" -o --to" ;;
+        recover) options+=" -o" ;;
+        sessions) options+=" --clean" ;;
+        doctor) options+=" --json" ;;
+    esac
+    if [[ $cur == -* ]]; then
+        COMPREPLY=($(compgen -W "$options" -- "$cur"))
+        return
+    fi
+    case $command in
+        info | stats | csv | export | recover)
+            COMPREPLY=($(compgen -f -X '!*.strobe' -- "$cur") $(compgen -d -S / -- "$cur"))
+            [[ ${COMPREPLY[*]} == */ ]] && compopt -o nospace
+            ;;
+        record) COMPREPLY=($(compgen -W "--" -- "$cur")) ;;
+        report) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    esac
+}
+complete -F _strobe strobe

@@ -1,0 +1,383 @@
+/* recover.c - mending a trace.
+ *
+ * The file is read once from front to back, as any reader would: that gives for each thread the number of its last
+ * stored word and the zones that were open there. The rest is an ordinary recording without processes: the
+ * collector drains what the pools still hold, behind those positions, and the writer closes the file.
+ * SPDX-License-Identifier: MIT */
+#include "collector/recover.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/collector.h"
+#include "file/decode.h"
+#include "file/file_read.h"
+#include "file/replay.h"
+
+/* A thread as the file leaves it. */
+struct seen_track {
+    uint64_t proc, track, pos, last_tick;
+    struct strobe_carry carry;
+    bool used;
+};
+
+struct seen_pool {
+    uint64_t proc, meta_pos;
+    char name[96];
+};
+
+struct survey {
+    struct seen_track *tracks; /* owned: hash, n_slots entries */
+    uint32_t n_tracks, n_slots;
+    struct seen_pool *pools; /* owned */
+    uint32_t n_pools, cap_pools;
+    struct strobe_index_entry *entries; /* owned */
+    uint64_t n_entries, cap_entries;
+    struct strobe_file_totals totals;
+    struct strobe_schema schema;
+};
+
+static uint32_t hash_track(uint64_t proc, uint64_t track)
+{
+    return (uint32_t)(((proc * 0x9e3779b97f4a7c15ull) ^ (track * 0xbf58476d1ce4e5b9ull)) >> 32);
+}
+
+static struct seen_track *probe(struct seen_track *tracks, uint32_t n_slots, uint64_t proc, uint64_t track)
+{
+    uint32_t i = hash_track(proc, track) & (n_slots - 1);
+    while (tracks[i].used && (tracks[i].proc != proc || tracks[i].track != track))
+        i = (i + 1) & (n_slots - 1);
+    return &tracks[i];
+}
+
+static struct seen_track *track_of(struct survey *s, uint64_t proc, uint64_t track)
+{
+    if (2 * s->n_tracks >= s->n_slots) {
+        uint32_t n = s->n_slots ? 2 * s->n_slots : 256;
+        struct seen_track *more = calloc(n, sizeof *more);
+        if (!more)
+            return NULL;
+        for (uint32_t i = 0; i < s->n_slots; i++)
+            if (s->tracks[i].used)
+                *probe(more, n, s->tracks[i].proc, s->tracks[i].track) = s->tracks[i];
+        free(s->tracks);
+        s->tracks = more;
+        s->n_slots = n;
+    }
+    struct seen_track *seen = probe(s->tracks, s->n_slots, proc, track);
+    if (!seen->used) {
+        seen->used = true;
+        seen->proc = proc;
+        seen->track = track;
+        s->n_tracks++;
+    }
+    return seen;
+}
+
+static void free_survey(struct survey *s)
+{
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        if (s->tracks[i].used)
+            strobe_carry_free(&s->tracks[i].carry);
+    free(s->tracks);
+    free(s->pools);
+    free(s->entries);
+}
+
+static enum strobe_err add_entry(struct survey *s, const struct strobe_block_ref *ref, uint64_t n_events,
+                                 uint64_t n_zones)
+{
+    if (s->n_entries == s->cap_entries) {
+        uint64_t cap = s->cap_entries ? 2 * s->cap_entries : 1024;
+        struct strobe_index_entry *more = realloc(s->entries, cap * sizeof *more);
+        if (!more)
+            return STROBE_ERR_NOMEM;
+        s->entries = more;
+        s->cap_entries = cap;
+    }
+    s->entries[s->n_entries++] = (struct strobe_index_entry){
+        ref->offset, ref->head.tick_min, ref->head.tick_max, n_events, n_zones,
+        (uint32_t)ref->n_bytes, ref->head.type, ref->head.level, 0};
+    return STROBE_OK;
+}
+
+/* ---- blocks of events ---- */
+
+static void count_symbols(struct survey *s, const struct strobe_events *events)
+{
+    const uint8_t *sym = events->stream[STROBE_SYM];
+    uint64_t n[256] = {0};
+    for (uint32_t i = 0; i < events->n_stream[STROBE_SYM]; i++)
+        n[sym[i]]++;
+    for (int i = 0; i < STROBE_SYM_BEGIN; i++)
+        s->totals.by_kind[i] += n[i];
+    for (int i = STROBE_SYM_BEGIN; i < 256; i++)
+        s->totals.by_kind[STROBE_KIND_ZONE_BEGIN] += n[i];
+}
+
+static enum strobe_err survey_part(struct survey *s, const struct strobe_events *events,
+                                   const struct strobe_part *part, struct strobe_replay *replay,
+                                   uint64_t *n_zones)
+{
+    struct seen_track *seen = track_of(s, part->proc, part->track);
+    if (!seen)
+        return STROBE_ERR_NOMEM;
+    /* damage inside a block whose hashes are right: what was read before it counts */
+    enum strobe_err err = strobe_replay_part(events, part, &s->schema, 0, &seen->carry, replay);
+    if (err == STROBE_ERR_NOMEM)
+        return err;
+    for (uint32_t i = 0; i < replay->n_zones; i++)
+        *n_zones += replay->zones[i].state == STROBE_ZONE_ENDED;
+    if (part->pos + part->n_words > seen->pos)
+        seen->pos = part->pos + part->n_words;
+    if (part->n_events)
+        seen->last_tick = part->last_tick;
+    return STROBE_OK;
+}
+
+static enum strobe_err survey_events(struct survey *s, const struct strobe_block *block,
+                                     struct strobe_events *events, struct strobe_replay *replay)
+{
+    uint64_t n_zones = 0;
+    enum strobe_err err = strobe_decode_parts(block, events);
+    if (!err)
+        err = strobe_decode_streams(block, STROBE_ALL_STREAMS, events);
+    if (err)
+        return err == STROBE_ERR_NOMEM ? err : STROBE_OK;
+    for (uint32_t i = 0; i < events->n_parts; i++) {
+        err = survey_part(s, events, &events->parts[i], replay, &n_zones);
+        if (err)
+            return err;
+    }
+    count_symbols(s, events);
+    s->totals.n_events += events->n_events;
+    s->totals.n_zones += n_zones;
+    if (events->n_events) {
+        uint64_t first = block->ref.head.tick_min, last = block->ref.head.tick_max;
+        if (!s->totals.first_tick || first < s->totals.first_tick)
+            s->totals.first_tick = first;
+        if (last > s->totals.last_tick)
+            s->totals.last_tick = last;
+    }
+    return add_entry(s, &block->ref, events->n_events, n_zones);
+}
+
+/* ---- blocks of records ---- */
+
+static enum strobe_err note_pool(struct survey *s, uint64_t proc, const char *name, size_t n_name,
+                                 uint64_t meta_pos)
+{
+    uint32_t i = 0;
+    while (i < s->n_pools && s->pools[i].proc != proc)
+        i++;
+    if (i == s->cap_pools) {
+        uint32_t cap = s->cap_pools ? 2 * s->cap_pools : 16;
+        struct seen_pool *more = realloc(s->pools, cap * sizeof *more);
+        if (!more)
+            return STROBE_ERR_NOMEM;
+        s->pools = more;
+        s->cap_pools = cap;
+    }
+    if (i == s->n_pools) {
+        memset(&s->pools[i], 0, sizeof s->pools[i]);
+        s->n_pools++;
+        s->totals.n_procs++;
+    }
+    struct seen_pool *pool = &s->pools[i];
+    pool->proc = proc;
+    if (meta_pos > pool->meta_pos)
+        pool->meta_pos = meta_pos;
+    if (n_name < sizeof pool->name && !memchr(name, '/', n_name)) {
+        memcpy(pool->name, name, n_name);
+        pool->name[n_name] = 0;
+    }
+    return STROBE_OK;
+}
+
+static enum strobe_err survey_records(struct survey *s, const struct strobe_block *block,
+                                      struct strobe_record_walk *walk)
+{
+    struct strobe_record record;
+    enum strobe_err err = strobe_record_walk_start(block, &s->schema, walk);
+    while (!err && !strobe_record_walk_next(walk, &record)) {
+        const struct strobe_field *f = record.fields;
+        if (record.kind == STROBE_FACT_POOL && record.n_fields == 3)
+            err = note_pool(s, f[0].u, f[1].text, f[1].u, f[2].u);
+        else if (record.kind == STROBE_FACT_LOSS && record.n_fields == 6 && f[2].u < STROBE_LOSS_COUNT)
+            s->totals.lost[f[2].u] += f[3].u;
+        else if (record.kind == STROBE_META_THREAD && record.n_fields == 4 &&
+                 !track_of(s, record.proc, f[0].u))
+            err = STROBE_ERR_NOMEM;
+    }
+    if (err == STROBE_ERR_NOMEM)
+        return err;
+    return add_entry(s, &block->ref, 0, 0);
+}
+
+/* Read the whole file once. */
+static enum strobe_err survey_file(struct strobe_file *file, struct survey *s,
+                                   void (*progress)(uint64_t done, uint64_t all))
+{
+    struct strobe_block block = {0};
+    struct strobe_events events = {0};
+    struct strobe_replay replay = {0};
+    struct strobe_record_walk walk = {0};
+    struct strobe_block_iter *iter = NULL;
+    struct strobe_block_filter everything = {0};
+    uint64_t n_blocks = 0;
+    strobe_schema_read(strobe_file_facts(file)->schema, &s->schema);
+    enum strobe_err err = strobe_file_iterate(file, &everything, &iter);
+    while (!err) {
+        enum strobe_err next = strobe_file_next_block(iter, &block);
+        if (next == STROBE_ERR_END)
+            break;
+        if (next) {
+            err = next;
+            break;
+        }
+        if (block.ref.head.type == STROBE_BLOCK_EVENTS)
+            err = survey_events(s, &block, &events, &replay);
+        else if (block.ref.head.type == STROBE_BLOCK_RECORDS)
+            err = survey_records(s, &block, &walk);
+        if (progress && ++n_blocks % 256 == 0)
+            progress(strobe_file_tell(iter), strobe_file_facts(file)->n_bytes);
+    }
+    strobe_file_end_iterate(iter);
+    strobe_block_free(&block);
+    strobe_events_free(&events);
+    strobe_replay_free(&replay);
+    strobe_record_walk_free(&walk);
+    s->totals.n_threads = s->n_tracks;
+    return err;
+}
+
+/* ---- the session's folder ---- */
+
+bool strobe_session_is_held(const char *session_dir)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = strobe_session_open(session_dir, "session", O_RDWR);
+    if (fd < 0)
+        return false;
+    bool held = !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+    close(fd);
+    return held;
+}
+
+static const char *pool_name(const struct survey *s, uint64_t proc)
+{
+    for (uint32_t i = 0; i < s->n_pools; i++)
+        if (s->pools[i].proc == proc)
+            return s->pools[i].name;
+    return NULL;
+}
+
+static enum strobe_err resume_tracks(struct survey *s, struct strobe_collector *c)
+{
+    enum strobe_err err = STROBE_OK;
+    for (uint32_t i = 0; i < s->n_pools; i++)
+        strobe_collector_resume_meta(c, s->pools[i].name, (uint32_t)s->pools[i].proc, s->pools[i].meta_pos);
+    for (uint32_t i = 0; i < s->n_slots && !err; i++) {
+        const struct seen_track *seen = &s->tracks[i];
+        const char *name = seen->used ? pool_name(s, seen->proc) : NULL;
+        if (!name)
+            continue;
+        struct strobe_open_zone *stack = calloc(seen->carry.n_open + 1, sizeof *stack);
+        if (!stack)
+            return STROBE_ERR_NOMEM;
+        for (uint32_t k = 0; k < seen->carry.n_open; k++)
+            stack[k] = (struct strobe_open_zone){seen->carry.open[k].loc, seen->carry.open[k].begin,
+                                                 seen->carry.open[k].children_ticks, 0, 0};
+        struct strobe_track state = {.stack = stack,
+                                     .depth = seen->carry.n_open,
+                                     .fiber = seen->carry.fiber,
+                                     .last_tick = seen->last_tick};
+        err = strobe_collector_resume_track(c, name, (uint32_t)seen->proc, seen->track, seen->pos, &state);
+        free(stack);
+    }
+    return err;
+}
+
+/* Remove the session's folder once nothing is left in it but its page. */
+static void remove_session(const char *dir)
+{
+    char page[STROBE_PATH_MAX + 16], aside[STROBE_PATH_MAX + 32];
+    snprintf(page, sizeof page, "%s/session", dir);
+    snprintf(aside, sizeof aside, "%s-recovered-%d", dir, (int)getpid());
+    if (rename(page, aside))
+        return;
+    if (rmdir(dir))
+        rename(aside, page);
+    else
+        unlink(aside);
+}
+
+static enum strobe_err append_rest(const char *path, const char *dir, struct survey *s, uint64_t end,
+                                   uint64_t seq, struct strobe_recovery *out)
+{
+    struct strobe_file_writer *writer = NULL;
+    struct strobe_collector *c = NULL;
+    struct strobe_collector_options options = {.session_dir = dir, .post_mortem = true};
+    enum strobe_err err = strobe_file_append(path, end, seq, &s->totals, s->entries, s->n_entries, &writer);
+    if (err)
+        return err;
+    if (out->had_session) {
+        err = strobe_collector_open(&options, writer, &c);
+        if (!err)
+            err = resume_tracks(s, c);
+        if (!err)
+            strobe_collector_stop(c);
+        if (c) {
+            struct strobe_collector_status status = strobe_collector_status(c);
+            out->n_added = status.n_events - out->n_before;
+            out->n_lost = status.n_lost;
+            out->n_procs_left = status.n_procs;
+            enum strobe_err closed = strobe_collector_close(c);
+            err = err ? err : closed;
+        }
+    }
+    enum strobe_err finished = strobe_file_finish(writer);
+    err = err ? err : finished;
+    if (!err && out->had_session)
+        remove_session(dir);
+    return err;
+}
+
+enum strobe_err strobe_recover(const char *path, const char *session_dir,
+                               void (*progress)(uint64_t done, uint64_t all), struct strobe_recovery *out)
+{
+    struct strobe_file *file = NULL;
+    struct survey s = {0};
+    char dir[800];
+    memset(out, 0, sizeof *out);
+    enum strobe_err err = strobe_file_open(path, &file);
+    if (err)
+        return err;
+    const struct strobe_file_facts *facts = strobe_file_facts(file);
+    snprintf(dir, sizeof dir, "%s", session_dir ? session_dir : facts->session);
+    out->was_closed = facts->closed;
+    out->had_session = dir[0] && strlen(dir) < STROBE_PATH_MAX && !access(dir, X_OK);
+    if (out->had_session && strobe_session_is_held(dir)) {
+        strobe_file_close(file);
+        return STROBE_ERR_BUSY;
+    }
+    if (out->was_closed && !out->had_session) {
+        out->n_before = 0;
+        strobe_file_close(file);
+        return STROBE_OK;
+    }
+    err = survey_file(file, &s, progress);
+    uint64_t end = facts->end, seq = facts->next_seq;
+    out->n_holes = facts->n_holes;
+    out->hole_bytes = facts->hole_bytes;
+    out->tail_bytes = facts->tail_bytes;
+    out->n_before = s.totals.n_events;
+    strobe_file_close(file);
+    if (!err)
+        err = append_rest(path, dir, &s, end, seq, out);
+    free_survey(&s);
+    return err;
+}

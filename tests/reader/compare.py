@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""compare.py STROBE FILE...: what the command says about traces, against the Python reader. Exact, integers only.
+
+Runs `strobe stats --json`, `strobe info --json` and `strobe csv --kind zones` on each file. Which names the command
+gives to what is in the three tables below and nowhere else. 1 if anything differs, each difference on a line.
+"""
+import collections
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import strobe_reader as sr  # noqa: E402
+
+# Key columns of a row of statistics that are used where they are there; then value columns, each with its names.
+STATS_KEYS = ("name", "file", "line", "function")
+STATS_VALUES = {"count": ("count",), "total": ("total_ns",), "self": ("self_ns",), "min": ("min_ns",),
+                "max": ("max_ns",)}
+INFO_VALUES = {"events": ("events", "n_events"), "processes": ("processes", "n_processes"),
+               "threads": ("threads", "n_threads"), "open": ("open", "open_zones", "n_open"),
+               "closed": ("closed",)}
+CSV_VALUES = {"name": ("name",), "start": ("start_ns",), "duration": ("duration_ns",), "self": ("self_ns",),
+              "depth": ("depth",)}
+CSV_NEEDED = ("name", "start", "duration")
+
+
+class Differs(Exception):
+    """The command said something that can't be compared at all."""
+
+
+def run(binary, *args):
+    """Standard output of a command that must succeed."""
+    done = subprocess.run([binary, *args], capture_output=True, check=False)
+    if done.returncode:
+        raise Differs(f"{' '.join(args[:2])}: exit code {done.returncode}: {done.stderr.decode('utf-8', 'replace').strip()}")
+    return done.stdout.decode("utf-8", "replace")
+
+
+def pick(row, names):
+    """The value under the first of these names that a row has, else None."""
+    return next((row[name] for name in names if name in row), None)
+
+
+class Reading:
+    """What the Python reader finds in a file, kept for the comparisons."""
+
+    def __init__(self, path):
+        self.trace = trace = sr.Trace(path)
+        totals = sr.Totals()
+        self.zones = []
+        for part in trace.parts():
+            totals.add_part(part)
+            for begin, end, own, depth, loc, _ in part.ended:
+                self.zones.append((part.proc, loc, begin, max(0, end - begin), own, depth))
+        for zone in trace.fiber_zones():
+            if zone.state == sr.ENDED:
+                self.zones.append((zone.proc, zone.loc, zone.begin, zone.duration, zone.self, zone.depth))
+        self.facts = sr.build_facts(trace, totals, *sr.finish(trace, totals))
+        self.totals = totals
+
+    def place(self, proc, loc):
+        """What tells a location from others: its key columns."""
+        fields = self.trace.keyed.get(("loc", proc, loc), [0, 0, 0, b"", b"", b""])
+        return {"name": self.trace.loc_name(proc, loc), "line": fields[1],
+                "function": fields[3].decode("utf-8", "replace"), "file": fields[4].decode("utf-8", "replace")}
+
+    def stats(self, keys):
+        """{key: {count, total, self, min, max}} in ns, locations of the same key put together."""
+        rows = {}
+        for (proc, loc), values in self.totals.by_loc.items():
+            place = self.place(proc, loc)
+            key = tuple(str(place[k]) for k in keys)
+            old = rows.get(key)
+            rows[key] = values if old is None else [*(a + b for a, b in zip(old[:3], values[:3])),
+                                                    min(old[3], values[3]), max(old[4], values[4])]
+        ns = self.trace.ticks_ns
+        return {key: dict(zip(STATS_VALUES, [v[0], *map(ns, v[1:])])) for key, v in rows.items()}
+
+    def rows(self, columns, origin):
+        """A multiset of the zones that ended: name, start and so on, as texts."""
+        trace, out = self.trace, collections.Counter()
+        for proc, loc, begin, duration, own, depth in self.zones:
+            row = {"name": trace.loc_name(proc, loc), "start": trace.tick_ns(begin) - origin,
+                   "duration": trace.ticks_ns(duration), "self": trace.ticks_ns(own), "depth": depth}
+            out[tuple(str(row[c]) for c in columns)] += 1
+        return out
+
+
+def compare_stats(reading, text):
+    """Differences of `strobe stats --json`."""
+    document = json.loads(text)
+    rows = document["zones"] if isinstance(document, dict) else document
+    keys = [k for k in STATS_KEYS if rows and k in rows[0]] or ["name"]
+    mine, theirs = reading.stats(keys), {}
+    for row in rows:
+        key = tuple(str(row[k]) for k in keys)
+        if key in theirs:
+            yield f"stats: {key} twice"
+        theirs[key] = {name: pick(row, names) for name, names in STATS_VALUES.items()}
+    for key in sorted(mine.keys() | theirs.keys()):
+        if mine.get(key) != theirs.get(key):
+            yield f"stats: {key} is {theirs.get(key)}, the reader has {mine.get(key)}"
+
+
+def compare_info(reading, text):
+    """Differences of `strobe info --json`."""
+    document = json.loads(text)
+    if pick(document, INFO_VALUES["events"]) is None:
+        yield f"info: no number of events among {sorted(document)}"
+    for name, names in INFO_VALUES.items():
+        theirs, mine = pick(document, names), reading.facts[name]
+        theirs = len(theirs) if isinstance(theirs, list) else theirs
+        if theirs is not None and theirs != mine:
+            yield f"info: {name} is {theirs}, the reader has {mine}"
+
+
+def compare_csv(reading, text):
+    """Differences of `strobe csv --kind zones`: all zones that ended, in any order."""
+    table = csv.DictReader(io.StringIO(text))
+    columns = {c: n for c, names in CSV_VALUES.items() for n in names if n in (table.fieldnames or ())}
+    missing = [c for c in CSV_NEEDED if c not in columns]
+    if missing:
+        yield f"csv: no columns {missing} among {table.fieldnames}"
+        return
+    theirs = collections.Counter(tuple(row[columns[c]] for c in columns) for row in table if row[columns["duration"]])
+    origins = (0, reading.trace.tick_ns(reading.trace.origin()))
+    mine = min((reading.rows(columns, o) for o in origins), key=lambda rows: sum((rows - theirs).values()))
+    for who, rows in (("only the command", theirs - mine), ("only the reader", mine - theirs)):
+        for row, n in list(rows.items())[:10]:
+            yield f"csv: {who} has {dict(zip(columns, row))} ({n} times)"
+        if len(rows) > 10:
+            yield f"csv: {who} has {sum(rows.values())} such rows"
+
+
+def compare(binary, path):
+    """All differences between the command and the reader on one file."""
+    reading, found = Reading(path), []
+    for check, args in ((compare_stats, ("stats", "--json")), (compare_info, ("info", "--json")),
+                        (compare_csv, ("csv", "--kind", "zones"))):
+        try:
+            found += check(reading, run(binary, *args, path))
+        except (Differs, ValueError, KeyError, TypeError) as error:
+            found.append(f"{args[0]}: {error!r}" if not isinstance(error, Differs) else str(error))
+    return found
+
+
+def main():
+    if len(sys.argv) < 3:
+        print(__doc__.splitlines()[0], file=sys.stderr)
+        return 2
+    failed = 0
+    for path in sys.argv[2:]:
+        found = compare(sys.argv[1], path)
+        failed += bool(found)
+        print("\n".join(f"{path}: {text}" for text in found) or f"{path}: the same")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,28 +1,95 @@
-/* record_end.c - the last lines of a recording: file, coverage, where the time went, what to type
- * next. SPDX-License-Identifier: MIT */
+/* record_end.c - the last lines of a recording: file, coverage, where the time went, what to type next.
+ * SPDX-License-Identifier: MIT */
 #include "cli/record_end.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/out.h"
+#include "query/stats.h"
+
+static int more_self(const void *a, const void *b)
+{
+    const struct strobe_stats_row *x = a, *y = b;
+    return x->self < y->self ? 1 : x->self > y->self ? -1 : 0;
+}
+
+/* The three locations with most self time, from the summaries. */
+static void show_top(const char *path)
+{
+    struct strobe_trace *trace = NULL;
+    struct strobe_stats stats = {0};
+    struct strobe_stats_options options = {.quick = 1};
+    if (strobe_trace_open(path, 0, &trace))
+        return;
+    if (!strobe_stats_run(trace, &options, &stats) && stats.n_rows) {
+        unsigned __int128 all = 0;
+        for (uint32_t i = 0; i < stats.n_rows; i++)
+            all += stats.rows[i].self;
+        qsort(stats.rows, stats.n_rows, sizeof *stats.rows, more_self);
+        fputs("strobe: most self time:\n", stderr);
+        for (uint32_t i = 0; i < stats.n_rows && i < 3; i++) {
+            const struct strobe_stats_row *row = &stats.rows[i];
+            char room[STROBE_NAME_ROOM], time[32];
+            uint32_t n_name = 0;
+            const char *name = strobe_trace_loc_name(trace, row->loc, row->loc_id, room, &n_name);
+            fprintf(stderr, "    %5.1f %%  %10s  %12llu x  %.*s\n",
+                    all ? 100.0 * (double)row->self / (double)all : 0.0,
+                    strobe_show_ns(strobe_clock_sum_ns(&trace->clock, row->self), time),
+                    (unsigned long long)row->count, (int)n_name, name);
+        }
+    }
+    strobe_stats_free(&stats);
+    strobe_trace_close(trace);
+}
+
+static void show_file(const struct strobe_record_summary *summary)
+{
+    const struct strobe_collector_status *s = &summary->status;
+    double all = (double)s->n_events + (double)s->n_lost;
+    fprintf(stderr, "strobe: %s  %.1f MB, %.3f s, %u %s, %u %s\n", summary->path, (double)s->n_bytes / 1e6,
+            (double)summary->duration_ns / 1e9, s->n_procs, s->n_procs == 1 ? "process" : "processes",
+            s->n_threads, s->n_threads == 1 ? "thread" : "threads");
+    fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %.2f %%\n",
+            (unsigned long long)s->n_events, (unsigned long long)s->n_lost,
+            all > 0 ? 100.0 * (double)s->n_events / all : 100.0);
+    if (s->n_lost)
+        fputs("strobe: 'strobe info' tells when and why; --max-memory gives the program a larger pool\n",
+              stderr);
+}
+
+/* Nothing came: how to add the first zone. */
+static void show_first_steps(const struct strobe_collector_status *s)
+{
+    fputs("strobe: no event came from the program. To add the first zone:\n"
+          "    #include <strobe/strobe.h>\n"
+          "    void work(void) { STROBE_SCOPE(\"work\"); ... }\n"
+          "  and link it with -lstrobe (pkg-config strobe, CMake Strobe::Strobe).\n",
+          stderr);
+    if (!s->n_procs)
+        fputs("  No process with the library in it was seen: 'strobe doctor' tells what could be in the way.\n",
+              stderr);
+}
 
 int strobe_cli_record_end(const struct strobe_record_summary *summary, bool quiet, bool had_command)
 {
     const struct strobe_collector_status *s = &summary->status;
     (void)had_command;
-    if (!quiet) {
-        double total = (double)s->n_events + (double)s->n_lost;
-        fprintf(stderr, "strobe: %s  %.1f MB, %.3f s, %u processes, %u threads\n", summary->path,
-                (double)s->n_bytes / 1e6, (double)summary->duration_ns / 1e9, s->n_procs,
-                s->n_threads);
-        fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %.4g %%\n",
-                (unsigned long long)s->n_events, (unsigned long long)s->n_lost,
-                total > 0 ? 100.0 * (double)s->n_events / total : 100.0);
+    if (!quiet && summary->is_flight && !summary->n_kept) {
+        fputs("strobe: no trigger came, so nothing was kept (SIGUSR2, strobe_trigger(), --trigger, a crash)\n",
+              stderr);
+    } else if (!quiet && !summary->is_flight) {
+        show_file(summary);
+        if (!s->n_events && !s->n_lost)
+            show_first_steps(s);
+        else
+            show_top(summary->path);
+        fprintf(stderr, "strobe: next: strobe stats %s\n", summary->path);
     }
     if (summary->err)
-        strobe_cli_error("record", "the trace is not whole: %s", strobe_err_text(summary->err));
-    return summary->exit_code ? summary->exit_code
-           : summary->err     ? STROBE_EXIT_FAILED
-                              : STROBE_EXIT_OK;
+        strobe_cli_error("record", "the trace is not whole: %s; 'strobe info' tells what is missing",
+                         strobe_err_text(summary->err));
+    return summary->exit_code ? summary->exit_code : summary->err ? STROBE_EXIT_FAILED : STROBE_EXIT_OK;
 }

@@ -222,9 +222,13 @@ void strobe_lock_release(uint64_t lock, int shared)
 
 void strobe_fiber_enter(struct strobe_name *fiber)
 {
-    uint64_t id = named(fiber);
+    if (!strobe_gate_now->active)
+        return;
+    uint64_t id = strobe_client_fiber_id(fiber);
     if (id)
         emit1(STROBE_KIND_FIBER_ENTER, id);
+    else
+        lose_unnamed();
 }
 
 void strobe_fiber_leave(void)

@@ -47,6 +47,7 @@ bool strobe_client_meta(struct strobe_pool *pool, enum strobe_meta kind, const u
 /* The id of a name or a location, named to the recorder where it was not; 0: no room for it. */
 uint64_t strobe_client_name_id(struct strobe_name *name);
 uint64_t strobe_client_loc_id(struct strobe_loc *loc);
+uint64_t strobe_client_fiber_id(struct strobe_name *fiber);
 uint64_t strobe_client_text_id(const char *text, size_t n_bytes);
 uint64_t strobe_client_dynamic_id(const char *file, uint32_t line, const char *function,
                                   const char *name, size_t n_bytes, uint32_t color);

@@ -147,6 +147,25 @@ uint64_t strobe_client_name_id(struct strobe_name *name)
     return id_of(word);
 }
 
+/* A fiber is its name, wherever it is entered: its id is made from the name's content. */
+uint64_t strobe_client_fiber_id(struct strobe_name *fiber)
+{
+    struct held held;
+    size_t n_bytes = strlen(fiber->text);
+    uint64_t id = hash_bytes(2, fiber->text, n_bytes) >> 16 | 1;
+    if (__atomic_load_n(&fiber->word, __ATOMIC_RELAXED) >= strobe_gate_now->floor)
+        return id;
+    if (!hold(&held))
+        return 0;
+    uint64_t named = next_id(held.pool);
+    if (named && strobe_client_meta(held.pool, STROBE_META_FIBER_NAME, &id, 1, &fiber->text, &n_bytes, 1))
+        __atomic_store_n(&fiber->word, word_of(named), __ATOMIC_RELEASE);
+    else
+        id = 0;
+    let_go(&held);
+    return id;
+}
+
 uint64_t strobe_client_dynamic_id(const char *file, uint32_t line, const char *function,
                                   const char *name, size_t n_bytes, uint32_t color)
 {

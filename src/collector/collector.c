@@ -253,7 +253,7 @@ enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const 
     stream->track.cap = state->depth;
     stream->pos = pos;
     stream->prev_tick = state->last_tick;
-    stream->slot_seen = stream->begun = true;
+    stream->slot_seen = stream->begun = stream->named = true;
     return STROBE_OK;
 }
 
@@ -286,6 +286,10 @@ static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool
         strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
     bool news = proc->news;
     proc->news = false;
+    if (__atomic_load_n(&proc->ring.control->n_waiting, __ATOMIC_RELAXED)) {
+        c->waited_for = true; /* full segments, too few free: take all there is */
+        flush = true;
+    }
     if (news || flush)
         strobe_collector_drain_meta(c, proc);
     if (flush || (news && now >= proc->next_slot_scan_ns)) {
@@ -322,8 +326,9 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
     now = strobe_collector_mono_ns();
     if (c->enc.n_parts && (flush || now - c->block_started_ns > BLOCK_AGE_NS))
         strobe_collector_flush_events(c);
-    else if (c->n_pending > 8)
+    else if (c->n_pending > 8 || (c->n_pending && c->waited_for))
         strobe_collector_flush_events(c); /* the pool is better free than the block full */
+    c->waited_for = false;
     if (now >= c->next_records_flush_ns || c->n_meta_pending) {
         c->next_records_flush_ns = now + RECORDS_AGE_NS;
         strobe_collector_flush_records(c);

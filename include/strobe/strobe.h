@@ -56,7 +56,7 @@ struct strobe_name {
     const char *text;
 };
 
-/* An open zone. `on`: 0 nobody recorded when it began, 1 its begin was emitted, 2 it was dropped. */
+/* An open zone. `on`: 0 nobody recorded when it began, 1 its begin was emitted, 2 and up: it was dropped. */
 struct strobe_zone {
     struct strobe_loc *loc; /* borrowed; NULL for a zone with a run-time location */
     uint64_t id;            /* of a run-time location */
@@ -159,7 +159,7 @@ struct strobe_gate {
 STROBE_API extern __thread struct strobe_hot *strobe_hot_now
     __attribute__((tls_model("initial-exec")));
 STROBE_API extern const volatile struct strobe_gate *strobe_gate_now;
-/* Emit one word the long way: new segment, new epoch, no clock. 1: emitted, 2: dropped and counted. */
+/* Emit one word the long way: new segment, new epoch, no clock. What strobe_zone.on is to be. */
 STROBE_API int strobe_emit_slow(uint64_t word, uint64_t *reserved) STROBE_COLD;
 STROBE_API int strobe_begin_unnamed(struct strobe_loc *loc) STROBE_COLD;
 STROBE_API void strobe_end_odd(struct strobe_loc *loc, uint64_t id, int on) STROBE_COLD;

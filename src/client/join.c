@@ -304,6 +304,7 @@ static void follow(struct strobe_pool *pool)
     self.owner = false;
     strobe_hot_now = &no_hot;
     strobe_gate_now = (const volatile struct strobe_gate *)&pool->control->active;
+    __atomic_add_fetch(&pool->n_copies, 1, __ATOMIC_RELAXED);
 }
 
 struct strobe_pool *strobe_client_pool(void)
@@ -477,10 +478,11 @@ void strobe_client_describe(struct strobe_pool *pool)
         return;
     uint32_t before = pool->described;
     pool->described = generation;
-    char exe[1024], cwd[1024], argv[4096];
-    ssize_t n_exe = readlink("/proc/self/exe", exe, sizeof exe);
-    ssize_t n_cwd = readlink("/proc/self/cwd", cwd, sizeof cwd);
-    size_t n_argv = read_small("/proc/self/cmdline", argv, sizeof argv);
+    enum { PATH_BYTES = 1024, ARGV_BYTES = sizeof pool->text - 2 * PATH_BYTES };
+    char *exe = pool->text, *cwd = exe + PATH_BYTES, *argv = cwd + PATH_BYTES;
+    ssize_t n_exe = readlink("/proc/self/exe", exe, PATH_BYTES);
+    ssize_t n_cwd = readlink("/proc/self/cwd", cwd, PATH_BYTES);
+    size_t n_argv = read_small("/proc/self/cmdline", argv, ARGV_BYTES);
     while (n_argv && !argv[n_argv - 1])
         n_argv--;
     const char *texts[] = {exe, cwd, argv};

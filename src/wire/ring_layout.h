@@ -17,9 +17,9 @@
  *
  *   A segment's life                                 who           by
  *     FREE ──► TAKEN   bit cleared in free_bits      the process   take_segment (under its lock)
- *     TAKEN ─► OPEN    words zeroed, magic stored    the process   open_segment
+ *     TAKEN ─► OPEN    head filled, magic last       the process   open_segment
  *     OPEN ──► FULL    last word written             its thread    emit
- *     FULL ──► FREE    head wiped, bit set again     the recorder  strobe_ring_give_back, and only
+ *     FULL ──► FREE    zeroed, bit set again         the recorder  strobe_ring_give_back, and only
  *                                                    after the block with its events was written
  *   OPEN also goes to FREE when its thread has ended and all its words are stored.
  *

@@ -14,6 +14,7 @@ struct track_state {
     struct strobe_joiner joiner; /* of the cursor over other events */
     uint64_t *stack;             /* owned: call stack that waits for its event */
     uint64_t n_stack, stack_room;
+    uint64_t next_pos; /* word after the last part */
 };
 
 /* From the block at `offset` on, no event is before `tick`. */
@@ -40,8 +41,8 @@ struct pass {
 uint32_t strobe_batch_loc(const struct strobe_trace *trace, const struct strobe_batch *batch,
                           const struct strobe_zone_row *zone, uint64_t *id)
 {
-    if (zone->state == STROBE_ZONE_NO_BEGIN || zone->slot >= batch->n_slots) {
-        *id = zone->state == STROBE_ZONE_NO_BEGIN ? zone->self : 0;
+    if (zone->slot >= batch->n_slots) {
+        *id = zone->slot == STROBE_SLOT_NONE ? zone->self : 0;
         return strobe_trace_loc(trace, batch->process, *id);
     }
     *id = batch->loc_ids[zone->slot];
@@ -250,6 +251,10 @@ static enum strobe_err do_part(struct pass *pass, const struct strobe_events *ev
     if (!walk->by_tick && !walk->offset_min)
         strobe_trace_note_part(pass->trace, thread, part);
     note_ticks(walk, part);
+    struct track_state *track = &pass->tracks[thread];
+    if (track->next_pos != part->pos) /* what waits for its event waits in vain */
+        track->joiner.n_text = track->n_stack = 0;
+    track->next_pos = part->pos + part->n_words;
     if (walk->want_kinds)
         count_kinds(walk, events, part);
     enum strobe_err err = STROBE_OK;
@@ -355,12 +360,11 @@ static enum strobe_err show_open(struct pass *pass, uint32_t thread)
     pass->walk->n_open_unknown += carry->n_unknown;
     for (uint32_t i = 0; i < carry->n_open; i++) {
         const struct strobe_carried_zone *zone = &carry->open[i];
-        if (!in_range(pass->walk, zone->begin))
+        pass->walk->n_open_unknown += zone->is_unknown;
+        if (zone->is_unknown || !in_range(pass->walk, zone->begin))
             continue;
-        struct strobe_zone_row row = {.begin = zone->begin,
-                                      .depth = (uint32_t)carry->n_unknown + i,
-                                      .note = 1,
-                                      .state = STROBE_ZONE_OPEN};
+        struct strobe_zone_row row = {
+            .begin = zone->begin, .depth = i, .note = 1, .state = STROBE_ZONE_OPEN};
         uint32_t loc = strobe_trace_loc(pass->trace, process, zone->loc);
         struct strobe_batch batch = {.kind = STROBE_BATCH_THREAD,
                                      .process = process,

@@ -96,8 +96,8 @@ static enum strobe_err walk_open(struct strobe_trace *trace, uint64_t from,
 static enum strobe_err look_at_large(struct strobe_trace *trace, struct strobe_overview *out)
 {
     const struct strobe_trace_totals *totals = &strobe_file_facts(trace->file)->totals;
+    const uint64_t end = strobe_file_facts(trace->file)->end;
     enum strobe_err err = STROBE_OK;
-    uint64_t from = 0;
     if (totals->has_totals)
         take_totals(totals, out);
     else
@@ -106,8 +106,8 @@ static enum strobe_err look_at_large(struct strobe_trace *trace, struct strobe_o
     if (err || (out->has_kinds &&
                 n[STROBE_KIND_ZONE_BEGIN] == n[STROBE_KIND_ZONE_END] + n[STROBE_KIND_ZONE_END_POP]))
         return err;
-    err = strobe_walk_tail(trace, STROBE_OVERVIEW_TAIL, &from);
-    return err || !from ? err : walk_open(trace, from, out);
+    return walk_open(trace, end > STROBE_OVERVIEW_TAIL ? (end - STROBE_OVERVIEW_TAIL) & ~7ull : 8,
+                     out);
 }
 
 /* The locations of the listed zones, where they were not read. */

@@ -9,7 +9,7 @@
 
 enum {
     STROBE_OVERVIEW_SMALL = 8 << 20, /* files up to this size are read whole */
-    STROBE_OVERVIEW_TAIL = 16,       /* blocks at the end that are read of others */
+    STROBE_OVERVIEW_TAIL = 1 << 20,  /* bytes at the end that are read of others */
     STROBE_OVERVIEW_OPEN = 64,       /* open zones that are listed */
 };
 

@@ -253,7 +253,7 @@ enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const 
     stream->track.cap = state->depth;
     stream->pos = pos;
     stream->prev_tick = state->last_tick;
-    stream->slot_seen = true;
+    stream->slot_seen = stream->begun = true;
     return STROBE_OK;
 }
 
@@ -282,9 +282,10 @@ static void drain_dead(struct strobe_collector *c, struct strobe_proc *proc)
 
 static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool flush, uint64_t now)
 {
-    bool news = strobe_ring_has_news(&proc->ring);
-    if (news)
+    if (strobe_ring_has_news(&proc->ring))
         strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
+    bool news = proc->news;
+    proc->news = false;
     if (news || flush)
         strobe_collector_drain_meta(c, proc);
     if (flush || (news && now >= proc->next_slot_scan_ns)) {
@@ -359,8 +360,10 @@ void strobe_collector_stop(struct strobe_collector *c)
     strobe_collector_find_processes(c); /* who joined in the last moment */
     c->stopping = true;
     for (uint32_t i = 0; i < c->n_procs; i++)
-        if (c->procs[i]->open && !c->procs[i]->gone)
+        if (c->procs[i]->open && !c->procs[i]->gone) {
             strobe_ring_detach(&c->procs[i]->ring);
+            c->procs[i]->next_alive_check_ns = 0; /* one that died a moment ago is not called running */
+        }
     /* a thread that passed the gate before it shut needs a moment to finish its store */
     struct timespec moment = {0, 1000000};
     bool running = false;

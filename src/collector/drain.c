@@ -150,6 +150,12 @@ static uint32_t take_odd(struct strobe_collector *c, struct strobe_stream_state 
     return 0;
 }
 
+/* A record's place whose words are not all there yet. */
+static bool is_filling(uint64_t word)
+{
+    return word >> 56 == STROBE_WORD_FILLING >> 56;
+}
+
 /* Take words from `at` to `end` while there are any and the block has room. Where it stopped; *bad: at nonsense. */
 static const uint64_t *take_words(struct strobe_collector *c, struct strobe_stream_state *stream,
                                   const uint64_t *at, const uint64_t *end, bool *bad)
@@ -166,7 +172,7 @@ static const uint64_t *take_words(struct strobe_collector *c, struct strobe_stre
         } else if (word >> 62 == 1) {
             strobe_encode_zone_end(enc, tick_of(stream, word), (word >> 32) & STROBE_WORD_ID_MAX);
             at++;
-        } else if (!word) {
+        } else if (!word || is_filling(word)) {
             break;
         } else {
             uint32_t n = take_odd(c, stream, at, word, (uint64_t)(end - at));
@@ -188,7 +194,8 @@ static void replay_epoch(struct strobe_stream_state *stream, const uint64_t *wor
         uint32_t step = 1;
         if (word >> 32 == STROBE_WORD_EPOCH >> 32)
             stream->epoch = (uint32_t)word;
-        else if (word >> 60 == STROBE_WORD_RECORD >> 60 || word >> 56 == STROBE_WORD_PAD >> 56)
+        else if (word >> 60 == STROBE_WORD_RECORD >> 60 || word >> 56 == STROBE_WORD_PAD >> 56 ||
+                 is_filling(word))
             step = (uint32_t)(word >> 32) & 0xffff;
         i += step ? step : 1;
     }
@@ -223,6 +230,9 @@ static void skip_damage(struct strobe_collector *c, struct strobe_proc *proc,
 static uint64_t unfinished_words(const uint64_t *at, const uint64_t *end)
 {
     const uint64_t *next = at;
+    uint64_t word = load(at), n = (word >> 32) & 0xffff;
+    if (is_filling(word))
+        return n && n <= (uint64_t)(end - at) ? n : 1;
     while (next < end && !load(next))
         next++;
     return next < end ? (uint64_t)(next - at) : 0;
@@ -294,6 +304,16 @@ static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
     }
 }
 
+/* A segment is missing before the first one known. A scan may pass a place before it is taken and then find later
+ * ones; but one that begins now finds all that were opened before those. False: it does not exist, the process lied. */
+static bool find_missing(struct strobe_proc *proc, struct strobe_stream_state *stream)
+{
+    uint64_t first = stream->segments[0].base_pos;
+    if (!proc->dead)
+        strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
+    return stream->segments[0].base_pos < first;
+}
+
 uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *proc,
                                 struct strobe_stream_state *stream)
 {
@@ -312,14 +332,16 @@ uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *
     while (stream->n_segments) {
         struct strobe_segment segment = stream->segments[0];
         uint64_t segment_end = segment.base_pos + segment.n_words;
-        if (segment.base_pos > stream->pos) { /* one is missing: the process lied, or it is still to be found */
-            if (!proc->dead && segment.base_pos - stream->pos > 1 && stream->n_segments < 4)
-                break;
+        if (segment.base_pos > stream->pos) {
+            if (find_missing(proc, stream))
+                continue;
             end_part(c, proc, stream, from);
-            skip_damage(c, proc, stream, segment.base_pos - stream->pos, STROBE_LOSS_DAMAGED);
+            if (stream->begun || !proc->attached) /* else: words of an earlier recording */
+                skip_damage(c, proc, stream, segment.base_pos - stream->pos, STROBE_LOSS_DAMAGED);
             from = stream->pos = segment.base_pos;
             begin_part(c, proc, stream, from);
         }
+        stream->begun = true;
         bool consumed = stream->pos >= segment_end || drain_segment(c, proc, stream, &segment, &from);
         if (!consumed && proc->dead && stream->n_segments > 1) { /* killed in the middle of a record */
             skip_damage(c, proc, stream, 1, STROBE_LOSS_UNFINISHED);
@@ -402,11 +424,13 @@ void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc 
         const uint64_t *words = strobe_ring_words(&proc->ring, &segment);
         uint64_t end = segment.base_pos + segment.n_words;
         if (segment.base_pos > meta->pos) {
-            if (!proc->dead && meta->n_segments < 4)
-                return;
-            skip_damage(c, proc, meta, segment.base_pos - meta->pos, STROBE_LOSS_DAMAGED);
+            if (find_missing(proc, meta))
+                continue;
+            if (meta->begun || !proc->attached)
+                skip_damage(c, proc, meta, segment.base_pos - meta->pos, STROBE_LOSS_DAMAGED);
             meta->pos = segment.base_pos;
         }
+        meta->begun = true;
         while (meta->pos < end) {
             const uint64_t *at = words + (meta->pos - segment.base_pos);
             uint64_t word = load(at);

@@ -16,6 +16,7 @@ struct strobe_stream_state {
     bool epoch_known;
     bool ended;       /* its slot says so, or its process is dead */
     bool slot_seen;
+    bool begun;       /* something of it was taken */
     struct strobe_segment *segments; /* owned: by base_pos */
     uint32_t n_segments, cap_segments;
     uint64_t lost_seen[STROBE_LOSS_IN_SLOT];
@@ -34,6 +35,7 @@ struct strobe_proc {
     bool attached;  /* it ran before this recorder came */
     bool resumed;   /* the file knows it from before (recovery) */
     bool meta_dirty;
+    bool news;      /* segments were found that nobody looked at yet */
     uint64_t meta_pos_stored;
     uint64_t lost_threads_seen;
     uint64_t n_damaged;
@@ -113,7 +115,7 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
 void strobe_collector_describe_modules(struct strobe_collector *c, struct strobe_proc *proc);
 void strobe_collector_free_proc(struct strobe_proc *proc);
 void strobe_collector_drop_stream(struct strobe_proc *proc, struct strobe_stream_state *stream);
-void strobe_collector_add_segment(void *context, const struct strobe_segment *segment);
+bool strobe_collector_add_segment(void *context, const struct strobe_segment *segment);
 
 /* drain.c: words to events */
 uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *proc,

@@ -89,17 +89,17 @@ void strobe_collector_drop_stream(struct strobe_proc *proc, struct strobe_stream
 }
 
 /* A segment was found: put it into its stream's list, in the order of positions. */
-void strobe_collector_add_segment(void *context, const struct strobe_segment *segment)
+bool strobe_collector_add_segment(void *context, const struct strobe_segment *segment)
 {
     struct strobe_proc *proc = context;
     struct strobe_stream_state *stream = strobe_collector_stream(proc, segment->track);
     if (!stream)
-        return;
+        return false;
     if (stream->n_segments == stream->cap_segments) {
         uint32_t cap = stream->cap_segments ? 2 * stream->cap_segments : 4;
         struct strobe_segment *more = realloc(stream->segments, cap * sizeof *more);
         if (!more)
-            return;
+            return false;
         stream->segments = more;
         stream->cap_segments = cap;
     }
@@ -111,6 +111,8 @@ void strobe_collector_add_segment(void *context, const struct strobe_segment *se
     stream->segments[i] = *segment;
     if (i == 0)
         stream->epoch_known = false;
+    proc->news = true;
+    return true;
 }
 
 /* ---- slots ---- */
@@ -186,8 +188,8 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
     struct strobe_slot *slot;
     for (uint32_t i = 0; (slot = strobe_ring_slot(&proc->ring, i)); i++) {
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
-        uint64_t track = slot->track;
-        if (state == STROBE_SLOT_FREE || track == 0 || track >= 1ull << 60)
+        uint64_t track = state == STROBE_SLOT_FREE ? 0 : slot->track;
+        if (track == 0 || track >= 1ull << 60)
             continue;
         struct strobe_stream_state *stream = strobe_collector_stream(proc, track);
         if (!stream)

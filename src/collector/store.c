@@ -86,10 +86,16 @@ void strobe_collector_flush_events(struct strobe_collector *c)
     enum strobe_err err = STROBE_OK;
     if (!enc->n_parts && !c->n_pending)
         return;
-    /* a location is named before it is used: the names that this block needs are in the meta streams by now */
-    for (uint32_t i = 0; i < c->n_procs; i++)
-        if (!c->procs[i]->gone)
-            strobe_collector_drain_meta(c, c->procs[i]);
+    /* a location is named before it is used: the names that this block needs are in the meta streams by now,
+     * maybe in segments that were opened since the last scan */
+    for (uint32_t i = 0; i < c->n_procs; i++) {
+        struct strobe_proc *proc = c->procs[i];
+        if (proc->gone)
+            continue;
+        if (!proc->dead && strobe_ring_has_news(&proc->ring))
+            strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
+        strobe_collector_drain_meta(c, proc);
+    }
     strobe_collector_flush_records(c);
     if (c->max_file_bytes && strobe_file_totals(c->writer)->n_bytes >= c->max_file_bytes)
         c->file_full = true;

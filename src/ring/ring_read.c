@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ring/ring_write.h"
+
 static uint32_t segment_bytes(uint32_t class_)
 {
     static const uint32_t bytes[] = {0, 0, 1024, 8192, 65536};
@@ -31,6 +33,17 @@ static enum strobe_err check_control(const struct strobe_control *control, uint6
         strobe_ring_file_bytes(n) != file_bytes || control->data_off != strobe_ring_data_off(n))
         return STROBE_ERR_CORRUPT;
     return STROBE_OK;
+}
+
+/* Both halves in one process (tests): one mapping for both, so that the thread sanitizer sees them meet. */
+static void use_own_mapping(struct strobe_ring *ring)
+{
+    if (ring->control->pid != (uint32_t)getpid())
+        return;
+    const struct strobe_pool *pool = (const void *)(uintptr_t)ring->control->private_block;
+    munmap(ring->control, ring->map_bytes);
+    ring->control = pool->control;
+    ring->map_bytes = 0;
 }
 
 enum strobe_err strobe_ring_open(const char *dir, const char *name, struct strobe_ring *ring)
@@ -55,9 +68,10 @@ enum strobe_err strobe_ring_open(const char *dir, const char *name, struct strob
     err = check_control(ring->control, ring->map_bytes);
     if (err)
         goto fail;
+    use_own_mapping(ring);
     ring->n_chunks_max = ring->control->n_chunks_max;
-    ring->chunks = (struct strobe_chunk *)((char *)at + STROBE_PAGE_BYTES);
-    ring->data = (char *)at + strobe_ring_data_off(ring->n_chunks_max);
+    ring->chunks = (struct strobe_chunk *)((char *)ring->control + STROBE_PAGE_BYTES);
+    ring->data = (char *)ring->control + strobe_ring_data_off(ring->n_chunks_max);
     ring->pid = ring->control->pid;
     ring->start_time = ring->control->start_time;
     ring->image = ring->control->image;
@@ -75,7 +89,7 @@ fail:
 
 void strobe_ring_close(struct strobe_ring *ring)
 {
-    if (ring->control)
+    if (ring->control && ring->map_bytes)
         munmap(ring->control, ring->map_bytes);
     if (ring->fd >= 0)
         close(ring->fd);
@@ -122,26 +136,27 @@ static bool read_head(const struct strobe_ring *ring, uint32_t chunk, uint32_t b
 }
 
 uint32_t strobe_ring_scan(struct strobe_ring *ring,
-                          void (*found)(void *context, const struct strobe_segment *segment),
+                          bool (*found)(void *context, const struct strobe_segment *segment),
                           void *context)
 {
     uint32_t n_found = 0, n = n_chunks(ring);
     uint32_t taken_now = __atomic_load_n(&ring->control->n_taken, __ATOMIC_ACQUIRE);
     for (uint32_t c = 0; c < n; c++) {
-        uint32_t n_bytes = segment_bytes(ring->chunks[c].class_);
+        /* the bits first: a chunk is recut while none of them is set, so the class fits what they say */
+        uint64_t free_bits = __atomic_load_n(&ring->chunks[c].free_bits, __ATOMIC_ACQUIRE);
+        uint32_t n_bytes = segment_bytes(__atomic_load_n(&ring->chunks[c].class_, __ATOMIC_RELAXED));
         if (!n_bytes)
             continue;
         uint64_t all = n_bytes == 1024 ? ~0ull : (1ull << (STROBE_CHUNK_BYTES / n_bytes)) - 1;
-        uint64_t taken = ~__atomic_load_n(&ring->chunks[c].free_bits, __ATOMIC_ACQUIRE) & all;
+        uint64_t taken = ~free_bits & all;
         uint64_t fresh = taken & ~ring->known[c];
         while (fresh) {
             uint32_t bit = (uint32_t)__builtin_ctzll(fresh);
             struct strobe_segment segment;
             fresh &= fresh - 1;
-            if (!read_head(ring, c, bit, n_bytes, &segment))
+            if (!read_head(ring, c, bit, n_bytes, &segment) || !found(context, &segment))
                 continue;
             ring->known[c] |= 1ull << bit;
-            found(context, &segment);
             n_found++;
         }
     }
@@ -151,7 +166,9 @@ uint32_t strobe_ring_scan(struct strobe_ring *ring,
 
 void strobe_ring_give_back(struct strobe_ring *ring, const struct strobe_segment *segment)
 {
-    memset(ring->data + segment->offset, 0, 8*((size_t)segment->n_words + STROBE_SEGMENT_HEAD_WORDS));
+    struct strobe_segment_head *head = (struct strobe_segment_head *)(ring->data + segment->offset);
+    __atomic_store_n(&head->magic, 0, __ATOMIC_RELEASE); /* first: a wiped segment is never taken for an open one */
+    memset(head, 0, 8 * ((size_t)segment->n_words + STROBE_SEGMENT_HEAD_WORDS));
     ring->known[segment->chunk] &= ~(1ull << segment->bit);
     __atomic_or_fetch(&ring->chunks[segment->chunk].free_bits, 1ull << segment->bit, __ATOMIC_ACQ_REL);
 }

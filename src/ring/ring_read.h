@@ -42,9 +42,10 @@ struct strobe_ring {
 enum strobe_err strobe_ring_open(const char *dir, const char *name, struct strobe_ring *out);
 void strobe_ring_close(struct strobe_ring *ring);
 
-/* Find segments opened since the last call, and hand each to `found`. The number of them. */
+/* Find segments opened since the last call, and hand each to `found`; one that it can't take (false) is found again.
+ * The number taken. Every segment that was open when the call began is found. */
 uint32_t strobe_ring_scan(struct strobe_ring *ring,
-                          void (*found)(void *context, const struct strobe_segment *segment),
+                          bool (*found)(void *context, const struct strobe_segment *segment),
                           void *context);
 
 /* Whether anything was taken since the last scan: two loads. */

@@ -257,14 +257,18 @@ static_assert(sizeof(struct strobe_session_page) == 2048, "shared");
  *   0010kkkk kkkkkkkk nnnnnnnn nnnnnnnn  record of kind k (12 bits), n words in all, this one included
  *   00110000 00000000 00000000 00000000  epoch: bits 31..0 are the upper half of the ticks that follow
  *   00110001 00000000 nnnnnnnn nnnnnnnn  pad: n words in all carry nothing
+ *   00110010 00000000 nnnnnnnn nnnnnnnn  a record of n words is being written here: not written yet; where
+ *                                        its thread died so, n words carry nothing
  *   00000000 00000000 00000000 00000000  not written yet
  *
- * A record's first word is stored last, so a record is there whole or not at all. */
+ * A record's first word is stored last, so a record is there whole or not at all; before its other words it is
+ * marked as being written, so that a killed thread's half record is not taken for what a signal handler left. */
 #define STROBE_WORD_BEGIN    0x8000000000000000ull
 #define STROBE_WORD_END      0x4000000000000000ull
 #define STROBE_WORD_RECORD   0x2000000000000000ull
 #define STROBE_WORD_EPOCH    0x3000000000000000ull
 #define STROBE_WORD_PAD      0x3100000000000000ull
+#define STROBE_WORD_FILLING  0x3200000000000000ull
 #define STROBE_WORD_ID_MAX   0x3fffffffull /* larger ids travel as a ZONE_BEGIN record */
 #define STROBE_RECORD_WORDS_MAX 112 /* fits the smallest segment; longer texts travel in pieces */
 #define STROBE_META_WORDS_MAX   1000 /* meta records are in segments of 8 KiB and more */

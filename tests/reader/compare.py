@@ -53,13 +53,19 @@ class Reading:
         self.zones = []
         for part in trace.parts():
             totals.add_part(part)
-            for begin, end, own, depth, loc, _ in part.ended:
-                self.zones.append((part.proc, loc, begin, max(0, end - begin), own, depth))
+            for begin, end, own, depth, loc, extras in part.ended:
+                self.zones.append((self.zone_name(part.proc, loc, extras), begin, max(0, end - begin), own, depth))
         for zone in trace.fiber_zones():
             if zone.state == sr.ENDED:
-                self.zones.append((zone.proc, zone.loc, zone.begin, zone.duration, zone.self, zone.depth))
+                name = self.zone_name(zone.proc, zone.loc, zone.extras)
+                self.zones.append((name, zone.begin, zone.duration, zone.self, zone.depth))
         self.facts = sr.build_facts(trace, totals, *sr.finish(trace, totals))
         self.totals = totals
+
+    def zone_name(self, proc, loc, extras):
+        """What a zone is called: the last name that the program gave it (kind 5), else its location's."""
+        given = [value for kind, value in extras or () if kind == 5]
+        return given[-1].decode("utf-8", "replace") if given else self.trace.loc_name(proc, loc)
 
     def place(self, proc, loc):
         """What tells a location from others: its key columns."""
@@ -82,8 +88,8 @@ class Reading:
     def rows(self, columns, origin):
         """A multiset of the zones that ended: name, start and so on, as texts."""
         trace, out = self.trace, collections.Counter()
-        for proc, loc, begin, duration, own, depth in self.zones:
-            row = {"name": trace.loc_name(proc, loc), "start": trace.tick_ns(begin) - origin,
+        for name, begin, duration, own, depth in self.zones:
+            row = {"name": name, "start": trace.tick_ns(begin) - origin,
                    "duration": trace.ticks_ns(duration), "self": trace.ticks_ns(own), "depth": depth}
             out[tuple(str(row[c]) for c in columns)] += 1
         return out

@@ -463,7 +463,7 @@ class Trace:
         """What to show for a location."""
         fields = self.keyed.get(("loc", proc, loc))
         if fields is None:
-            return f"?{loc}"
+            return f"loc {loc}"
         return (fields[5] or fields[3]).decode("utf-8", "replace")
 
     # -- time --------------------------------------------------------------------------------------------
@@ -848,7 +848,8 @@ class Trace:
     def ledger(self):
         """Per (proc, track) that has a record: stored events, dropped by cause, words in gaps; after all parts were read.
 
-        hole_words are those of gaps that no loss record explains: the thread has none of causes 3 to 6.
+        hole_words are those of gaps that no loss record explains: the file has holes, or the thread has no loss of
+        causes 3 to 6.
         """
         rows = {}
         for key, track in self.tracks.items():
@@ -860,7 +861,7 @@ class Trace:
         for proc, track, cause, count, _, _ in self.losses:
             rows[proc, track]["dropped"][cause] += count
         for row in rows.values():
-            explained = any(row["dropped"][cause] for cause in sf.GAP_CAUSES)
+            explained = not self.holes and any(row["dropped"][cause] for cause in sf.GAP_CAUSES)
             row["hole_words"] = 0 if explained else row["gap_words"]
         return rows
 

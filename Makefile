@@ -30,12 +30,12 @@ asan tsan:
 
 demo: build ## record the demo and show its zones
 	@build/bin/strobe record -o build/demo.strobe -- build/bin/strobe-demo
-	@build/bin/strobe stats build/demo.strobe
+	@build/bin/strobe stats --limit 20 build/demo.strobe
 	@echo
 	@echo "The trace is build/demo.strobe. Type next:"
-	@echo "    build/bin/strobe info build/demo.strobe                what is in it, what was lost, what it cost"
-	@echo "    build/bin/strobe csv build/demo.strobe | less          every event"
-	@echo "    build/bin/strobe export build/demo.strobe -o demo.json for Perfetto and chrome://tracing"
+	@echo "    build/bin/strobe info build/demo.strobe                    what is in it, what was lost, what it cost"
+	@echo "    build/bin/strobe csv build/demo.strobe | less                    every zone"
+	@echo "    build/bin/strobe export build/demo.strobe -o build/demo.json  for Perfetto and chrome://tracing"
 
 bench: build ## the figures of bench/README.md; takes some minutes
 	@scripts/deps bench

@@ -39,6 +39,11 @@ _strobe()
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
         --to) COMPREPLY=($(compgen -W "chrome" -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name" -- "$cur")); return ;;
+        --kind)
+            COMPREPLY=($(compgen -W "zones spans messages plots frames memory locks fibers flows callstacks samples switches notes
+                all threads processes losses" -- "$cur"))
+            return
+            ;;
         --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;
         --session)
             local folder=${STROBE_DIR:-${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/strobe}}
@@ -52,8 +57,9 @@ _strobe()
     case $command in
         record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --flight --after --trigger --quiet --" ;;
         stats) options+=" --sort --limit --filter --range --process --spans --exact --quick --csv --json" ;;
-        export) options+=" -o --to" ;;
-        recover) options+=" -o" ;;
+        csv) options+=" --kind --range --process" ;;
+        export) options+=" -o --output --to" ;;
+        recover) options+=" -o --output --session" ;;
         sessions) options+=" --clean" ;;
         doctor) options+=" --json" ;;
     esac

@@ -109,9 +109,10 @@ static uint32_t put_text(uint64_t *at, const char *text, size_t n_bytes)
 {
     uint32_t n_words = (uint32_t)(n_bytes + 7) / 8;
     at[0] = n_bytes;
-    if (n_words)
+    if (n_words) {
         at[n_words] = 0;
-    memcpy(at + 1, text, n_bytes);
+        memcpy(at + 1, text, n_bytes);
+    }
     return 1 + n_words;
 }
 
@@ -132,7 +133,8 @@ int strobe_client_emit_text(enum strobe_kind kind, const uint64_t *fields, uint3
         n_bytes -= PIECE_BYTES;
     }
     if (result == 1) {
-        memcpy(words + 1, fields, 8 * n_fields);
+        for (uint32_t i = 0; i < n_fields; i++)
+            words[1 + i] = fields[i];
         uint32_t n = 1 + n_fields + put_text(words + 1 + n_fields, text, n_bytes);
         words[0] = STROBE_RECORD_WORD(kind, n);
         result = strobe_client_emit(words, n);
@@ -159,7 +161,8 @@ bool strobe_client_meta(struct strobe_pool *pool, enum strobe_meta kind, const u
         last += LAST;
         n_last -= LAST;
     }
-    memcpy(words + 1, numbers, 8 * n_numbers);
+    for (uint32_t i = 0; i < n_numbers; i++)
+        words[1 + i] = numbers[i];
     uint32_t n = 1 + n_numbers;
     for (uint32_t i = 0; i + 1 < n_texts; i++)
         n += put_text(words + n, texts[i], n_bytes[i] < CUT ? n_bytes[i] : CUT);

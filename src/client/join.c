@@ -388,11 +388,17 @@ struct strobe_thread *strobe_client_thread(struct strobe_pool *pool)
     return thread;
 }
 
+#ifdef __SANITIZE_THREAD__
+enum { LAST_ROUND = 2 }; /* the sanitizer's own thread state goes in the last one */
+#else
+enum { LAST_ROUND = 4 }; /* PTHREAD_DESTRUCTOR_ITERATIONS */
+#endif
+
 /* Destructor of the thread's key. Other destructors may still emit, so stay as long as they let us: the
  * last round ends the thread. */
 static void leave_thread(void *round)
 {
-    if ((uintptr_t)round < 4) {
+    if ((uintptr_t)round < LAST_ROUND) {
         pthread_setspecific(self.key, (void *)((uintptr_t)round + 1));
         return;
     }

@@ -188,8 +188,8 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
     struct strobe_slot *slot;
     for (uint32_t i = 0; (slot = strobe_ring_slot(&proc->ring, i)); i++) {
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
-        uint64_t track = slot->track;
-        if (state == STROBE_SLOT_FREE || track == 0 || track >= 1ull << 60)
+        uint64_t track = state == STROBE_SLOT_FREE ? 0 : slot->track;
+        if (track == 0 || track >= 1ull << 60)
             continue;
         struct strobe_stream_state *stream = strobe_collector_stream(proc, track);
         if (!stream)

@@ -74,6 +74,7 @@ struct strobe_block_filter {
     int by_tick;       /* 1: only blocks that may hold something in [tick_min, tick_max] */
     uint64_t tick_min; /* blocks of RECORDS are not filtered by tick */
     uint64_t tick_max;
+    uint64_t offset_min; /* only blocks from this offset on */
 };
 
 /* A loaded block. Zero-initialise before the first load; reuse it, free it once. */

@@ -48,6 +48,8 @@ enum strobe_err strobe_file_iterate(struct strobe_file *file,
     iter->n_frames = 1;
     iter->pos = file->first_block;
     iter->tail = file->scan_from;
+    if (iter->filter.offset_min > iter->pos)
+        iter->pos = iter->filter.offset_min;
     *out = iter;
     return STROBE_OK;
 }

@@ -99,7 +99,7 @@ enum strobe_err strobe_feed_start(struct strobe_file *file,
     feed->file = file;
     feed->options = *options;
     struct strobe_block_filter filter = {STROBE_BLOCK_EVENTS, options->by_tick, options->tick_min,
-                                         options->tick_max};
+                                         options->tick_max, options->offset_min};
     enum strobe_err err = strobe_file_iterate(file, &filter, &feed->iter);
     if (err) {
         free(feed);

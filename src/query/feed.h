@@ -11,8 +11,9 @@ struct strobe_feed;
 struct strobe_feed_options {
     int by_tick;
     uint64_t tick_min, tick_max;
-    int heads_only;   /* 1: parts without streams, hashes of payloads unchecked */
-    unsigned streams; /* to decompress; 0: none, but payloads are checked */
+    uint64_t offset_min; /* only blocks from this offset on */
+    int heads_only;      /* 1: parts without streams, hashes of payloads unchecked */
+    unsigned streams;    /* to decompress; 0: none, but payloads are checked */
 };
 
 /* A decoded block, until the next call of strobe_feed_next. */

@@ -56,7 +56,7 @@ void strobe_looses_free(struct strobe_looses *looses)
         return;
     for (uint32_t i = 0; i < looses->n_items; i++)
         free_note(looses->items[i].note);
-    for (uint32_t i = 0; i < looses->lane_ids.n && i < looses->lanes_room; i++) {
+    for (uint32_t i = 0; i < looses->lane_ids.n; i++) {
         for (uint32_t k = 0; k < looses->lanes[i].n; k++)
             strobe_note_clear(&looses->lanes[i].open[k].note);
         free(looses->lanes[i].open);
@@ -101,11 +101,9 @@ static int by_time(const void *a, const void *b)
 static struct lane *lane_of(struct strobe_looses *looses, const struct item *item, int is_span)
 {
     uint32_t i =
-        strobe_idmap_add(&looses->lane_ids, item->process << 1 | (uint32_t)is_span, item->id);
-    if (i == STROBE_IDMAP_NONE ||
-        !strobe_rows_reach((void **)&looses->lanes, &looses->lanes_room, i, sizeof *looses->lanes))
-        return NULL;
-    return &looses->lanes[i];
+        strobe_idmap_add_row(&looses->lane_ids, item->process << 1 | (uint32_t)is_span, item->id,
+                             (void **)&looses->lanes, &looses->lanes_room, sizeof *looses->lanes);
+    return i == STROBE_IDMAP_NONE ? NULL : &looses->lanes[i];
 }
 
 struct pairing {
@@ -261,7 +259,7 @@ enum strobe_err strobe_looses_open(struct strobe_looses *looses, strobe_loose_si
                                    void *context)
 {
     enum strobe_err err = STROBE_OK;
-    for (uint32_t i = 0; i < looses->lane_ids.n && i < looses->lanes_room && !err; i++) {
+    for (uint32_t i = 0; i < looses->lane_ids.n && !err; i++) {
         const struct strobe_idkey *key = &looses->lane_ids.keys[i];
         struct pairing pairing = {.sink = sink,
                                   .context = context,

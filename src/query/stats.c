@@ -113,10 +113,9 @@ static uint32_t row_of_content(struct strobe_stats *stats, uint32_t loc, uint64_
 static uint32_t row_of_unnamed(struct strobe_stats *stats, uint32_t process, uint64_t id)
 {
     uint32_t n = stats->unnamed.n;
-    uint32_t i = strobe_idmap_add(&stats->unnamed, process, id);
-    if (i == STROBE_IDMAP_NONE ||
-        !strobe_rows_reach((void **)&stats->unnamed_rows, &stats->unnamed_room, i,
-                           sizeof *stats->unnamed_rows))
+    uint32_t i = strobe_idmap_add_row(&stats->unnamed, process, id, (void **)&stats->unnamed_rows,
+                                      &stats->unnamed_room, sizeof *stats->unnamed_rows);
+    if (i == STROBE_IDMAP_NONE)
         return UINT32_MAX;
     if (i == n)
         stats->unnamed_rows[i] = new_row(stats, STROBE_IDMAP_NONE, id);

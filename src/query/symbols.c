@@ -188,10 +188,9 @@ const char *strobe_symbols_name(struct strobe_symbols *symbols, uint32_t process
     int n = make_name(symbols, process, address, room, sizeof room);
     uint32_t text = strobe_texts_add(&symbols->texts, room, (uint64_t)n);
     if (symbols->known.n < MAX_CACHED) {
-        i = strobe_idmap_add(&symbols->known, process, address);
-        if (i != STROBE_IDMAP_NONE &&
-            strobe_rows_reach((void **)&symbols->names, &symbols->names_room, i,
-                              sizeof *symbols->names))
+        i = strobe_idmap_add_row(&symbols->known, process, address, (void **)&symbols->names,
+                                 &symbols->names_room, sizeof *symbols->names);
+        if (i != STROBE_IDMAP_NONE)
             symbols->names[i] = text;
     }
     return strobe_texts_get(&symbols->texts, text, n_bytes);

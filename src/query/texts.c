@@ -158,6 +158,15 @@ uint32_t strobe_idmap_add(struct strobe_idmap *map, uint32_t scope, uint64_t id)
     return map->n++;
 }
 
+uint32_t strobe_idmap_add_row(struct strobe_idmap *map, uint32_t scope, uint64_t id, void **rows,
+                              uint32_t *room, size_t row_bytes)
+{
+    if (!strobe_rows_reach(rows, room, map->n,
+                           row_bytes)) /* before the map has an id without row */
+        return strobe_idmap_find(map, scope, id);
+    return strobe_idmap_add(map, scope, id);
+}
+
 void strobe_idmap_free(struct strobe_idmap *map)
 {
     free(map->keys);

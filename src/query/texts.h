@@ -41,6 +41,10 @@ uint32_t strobe_idmap_find(const struct strobe_idmap *map, uint32_t scope, uint6
 /* The index of a key, added if need be; STROBE_IDMAP_NONE without memory. */
 uint32_t strobe_idmap_add(struct strobe_idmap *map, uint32_t scope, uint64_t id);
 
+/* As strobe_idmap_add, with a row of its own in `rows` (zero when new). */
+uint32_t strobe_idmap_add_row(struct strobe_idmap *map, uint32_t scope, uint64_t id, void **rows,
+                              uint32_t *room, size_t row_bytes);
+
 void strobe_idmap_free(struct strobe_idmap *map);
 
 /* Make room for index `i` in an array of items, new ones zero. 0 without memory. */

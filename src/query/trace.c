@@ -6,6 +6,9 @@
 
 #define REACH(trace, rows, i) \
     strobe_rows_reach((void **)&(trace)->rows, &(trace)->rows##_room, i, sizeof *(trace)->rows)
+#define ADD_ROW(trace, ids, scope, id, rows)                                                       \
+    strobe_idmap_add_row(&(trace)->ids, scope, id, (void **)&(trace)->rows, &(trace)->rows##_room, \
+                         sizeof *(trace)->rows)
 
 static uint32_t text_of(struct strobe_trace *trace, const struct strobe_field *field)
 {
@@ -14,8 +17,8 @@ static uint32_t text_of(struct strobe_trace *trace, const struct strobe_field *f
 
 uint32_t strobe_trace_process(struct strobe_trace *trace, uint64_t proc)
 {
-    uint32_t i = strobe_idmap_add(&trace->process_ids, 0, proc);
-    if (i == STROBE_IDMAP_NONE || !REACH(trace, processes, i))
+    uint32_t i = ADD_ROW(trace, process_ids, 0, proc, processes);
+    if (i == STROBE_IDMAP_NONE)
         return STROBE_IDMAP_NONE;
     if (i >= trace->n_processes)
         trace->n_processes = i + 1;
@@ -26,8 +29,8 @@ uint32_t strobe_trace_process(struct strobe_trace *trace, uint64_t proc)
 uint32_t strobe_trace_thread(struct strobe_trace *trace, uint32_t process, uint64_t track)
 {
     uint32_t n = trace->thread_ids.n;
-    uint32_t i = strobe_idmap_add(&trace->thread_ids, process, track);
-    if (i == STROBE_IDMAP_NONE || !REACH(trace, threads, i))
+    uint32_t i = ADD_ROW(trace, thread_ids, process, track, threads);
+    if (i == STROBE_IDMAP_NONE)
         return STROBE_IDMAP_NONE;
     trace->threads[i].process = process;
     trace->threads[i].track = track;
@@ -70,8 +73,8 @@ static void add_loc(struct strobe_trace *trace, uint32_t process, const struct s
         (!trace->wanted_locs ||
          strobe_idmap_find(trace->wanted_locs, process, f[0].u) == STROBE_IDMAP_NONE))
         return;
-    uint32_t i = strobe_idmap_add(&trace->loc_ids, process, f[0].u);
-    if (i == STROBE_IDMAP_NONE || !REACH(trace, locs, i))
+    uint32_t i = ADD_ROW(trace, loc_ids, process, f[0].u, locs);
+    if (i == STROBE_IDMAP_NONE)
         return;
     trace->locs[i] = (struct strobe_loc_row){
         .line = (uint32_t)f[1].u,
@@ -86,8 +89,8 @@ static void add_loc(struct strobe_trace *trace, uint32_t process, const struct s
 static void add_text(struct strobe_trace *trace, struct strobe_idmap *ids, uint32_t **rows,
                      uint32_t *room, uint32_t process, uint64_t id, const struct strobe_field *text)
 {
-    uint32_t i = strobe_idmap_add(ids, process, id);
-    if (i != STROBE_IDMAP_NONE && strobe_rows_reach((void **)rows, room, i, sizeof **rows))
+    uint32_t i = strobe_idmap_add_row(ids, process, id, (void **)rows, room, sizeof **rows);
+    if (i != STROBE_IDMAP_NONE)
         (*rows)[i] = text_of(trace, text);
 }
 
@@ -108,8 +111,8 @@ static void add_note(struct strobe_trace *trace, struct strobe_fact_note **rows,
 
 static void add_plot(struct strobe_trace *trace, uint32_t process, const struct strobe_field *f)
 {
-    uint32_t i = strobe_idmap_add(&trace->plot_ids, process, f[0].u);
-    if (i != STROBE_IDMAP_NONE && REACH(trace, plots, i))
+    uint32_t i = ADD_ROW(trace, plot_ids, process, f[0].u, plots);
+    if (i != STROBE_IDMAP_NONE)
         trace->plots[i] = (struct strobe_plot){f[1].u, f[2].u, f[3].u};
 }
 
@@ -175,8 +178,8 @@ static void add_loss(struct strobe_trace *trace, const struct strobe_field *f)
     uint32_t cause = f[2].u < 255 ? (uint32_t)f[2].u : 255;
     if (process == STROBE_IDMAP_NONE || process >= 1u << 24)
         return;
-    uint32_t i = strobe_idmap_add(&trace->loss_ids, process << 8 | cause, f[1].u);
-    if (i == STROBE_IDMAP_NONE || !REACH(trace, losses, i))
+    uint32_t i = ADD_ROW(trace, loss_ids, process << 8 | cause, f[1].u, losses);
+    if (i == STROBE_IDMAP_NONE)
         return;
     struct strobe_loss_row *row = &trace->losses[i];
     if (!row->count || f[4].u < row->first_tick)

@@ -247,7 +247,7 @@ static enum strobe_err do_part(struct pass *pass, const struct strobe_events *ev
         !strobe_rows_reach((void **)&pass->tracks, &pass->tracks_room, thread,
                            sizeof *pass->tracks))
         return STROBE_ERR_NOMEM;
-    if (!walk->by_tick)
+    if (!walk->by_tick && !walk->offset_min)
         strobe_trace_note_part(pass->trace, thread, part);
     note_ticks(walk, part);
     if (walk->want_kinds)
@@ -426,13 +426,32 @@ static enum strobe_err run(struct pass *pass, const struct strobe_feed_options *
     return err == STROBE_ERR_END ? finish(pass) : err;
 }
 
+enum strobe_err strobe_walk_tail(struct strobe_trace *trace, uint32_t n_blocks, uint64_t *offset)
+{
+    const struct strobe_block_filter filter = {.type = STROBE_BLOCK_EVENTS};
+    struct strobe_block_iter *iter;
+    struct strobe_block_ref ref;
+    uint64_t *last = calloc(n_blocks, sizeof *last); /* offsets of the last ones, as a ring */
+    uint64_t n = 0;
+    enum strobe_err err =
+        last ? strobe_file_iterate(trace->file, &filter, &iter) : STROBE_ERR_NOMEM;
+    while (!err && (err = strobe_file_next(iter, &ref)) == STROBE_OK)
+        last[n++ % n_blocks] = ref.offset;
+    *offset = n > n_blocks ? last[n % n_blocks] : 0;
+    if (last)
+        strobe_file_end_iterate(iter);
+    free(last);
+    return err == STROBE_ERR_END ? STROBE_OK : err;
+}
+
 enum strobe_err strobe_walk_run(struct strobe_walk *walk)
 {
     struct pass pass = {.walk = walk, .trace = walk->trace};
-    struct strobe_feed_options options = {.streams = STROBE_ALL_STREAMS};
+    struct strobe_feed_options options = {.streams = STROBE_ALL_STREAMS,
+                                          .offset_min = walk->offset_min};
     enum strobe_err err = STROBE_OK;
     set_interest(&pass);
-    if (!walk->by_tick)
+    if (!walk->by_tick && !walk->offset_min)
         strobe_trace_forget_parts(walk->trace);
     if (may_have_loose(walk)) {
         pass.looses = strobe_looses_new();

@@ -59,6 +59,7 @@ struct strobe_walk {
     int want_kinds; /* count events by kind */
     int by_tick;    /* 1: zones that begin and events that happen in [tick_min, tick_max] */
     uint64_t tick_min, tick_max;
+    uint64_t offset_min; /* only blocks from this offset of the file on */
 
     /* Results: */
     uint64_t n_events; /* events replayed */
@@ -72,7 +73,11 @@ struct strobe_walk {
     uint64_t tick_first, tick_last; /* of all parts, if n_events is not 0 */
 };
 
-/* Do it. The coverage of the trace's threads is counted anew where no time range is asked for. */
+/* Where the last `n_blocks` EVENTS blocks begin in the file; reads every block's header. */
+enum strobe_err strobe_walk_tail(struct strobe_trace *trace, uint32_t n_blocks, uint64_t *offset);
+
+/* Do it. The coverage of the trace's threads is counted anew where neither a time range nor an
+ * offset is given. */
 enum strobe_err strobe_walk_run(struct strobe_walk *walk);
 
 #endif

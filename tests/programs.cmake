@@ -1,0 +1,21 @@
+# Whole programs under `strobe record`, judged by the second reader: tests/programs/test_*.py.
+if(TARGET strobe_lib_shared)
+    set(STROBE_PROGRAMS ${CMAKE_CURRENT_LIST_DIR}/programs)
+    set(STROBE_PROGRAMS_BIN ${CMAKE_BINARY_DIR}/bin/programs)
+    file(GLOB programs CONFIGURE_DEPENDS ${STROBE_PROGRAMS}/*.c)
+    foreach(source ${programs})
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(program_${name} ${source})
+        target_link_libraries(program_${name} PRIVATE strobe_lib_shared Threads::Threads)
+        set_target_properties(program_${name} PROPERTIES OUTPUT_NAME ${name}
+            RUNTIME_OUTPUT_DIRECTORY ${STROBE_PROGRAMS_BIN})
+    endforeach()
+    file(GLOB suites_of_programs CONFIGURE_DEPENDS ${STROBE_PROGRAMS}/test_*.py)
+    foreach(suite ${suites_of_programs})
+        get_filename_component(name ${suite} NAME_WE)
+        string(REPLACE "test_" "" name ${name})
+        add_test(NAME programs/${name} COMMAND ${STROBE_PYTHON} -B ${suite} $<TARGET_FILE:strobe>
+            ${STROBE_PROGRAMS_BIN})
+        set_tests_properties(programs/${name} PROPERTIES TIMEOUT 300)
+    endforeach()
+endif()

@@ -1,0 +1,88 @@
+"""test_scale.py - trees of processes, thousands of threads, millions of names, programs that live a moment."""
+import os
+import resource
+
+import harness
+
+
+class Processes(harness.ProgramTest):
+    def test_a_tree_of_64_children_is_on_one_timeline(self):
+        ran = self.record(self.program("tree"), "1000")
+        self.assertEqual(ran.code, 0, ran.err)
+        self.assertEqual(ran.trace.n_zones("leaf"), 64000)
+        leaves = {proc: n for (proc, name), n in ran.trace.zones().items() if name == "leaf"}
+        self.assertEqual(set(leaves.values()), {1000})
+        self.assertEqual(len(leaves), 64)
+
+    def test_every_process_of_a_tree_has_its_pid_arguments_and_end(self):
+        trace = self.record(self.program("tree"), "10").trace
+        leaves = {proc for proc, name in trace.zones() if name == "leaf"}
+        exits, kills, execs = set(), 0, set()
+        for number in leaves:
+            proc = trace.procs[number]
+            self.assertTrue(proc.exe.endswith("/tree"), proc.exe)
+            self.assertEqual(os.path.realpath(self.dir), proc.cwd)
+            if proc.how == 1:
+                exits.add(proc.value)
+            else:
+                self.assertEqual((proc.how, proc.value), (2, 9))
+                kills += 1
+            if proc.argv[2:3] == ["leaf"]:
+                execs.add(int(proc.argv[3]))
+            else:
+                self.assertEqual(proc.argv[1:], ["10"])
+        self.assertEqual(exits, {i + 1 for i in range(64) if i % 4 < 2})
+        self.assertEqual(kills, 32)
+        self.assertEqual(execs, set(range(1, 64, 2)))
+        self.assertEqual(len({trace.procs[number].pid for number in leaves}), 64)
+
+    def test_a_program_that_lives_5_ms_is_all_there(self):
+        runs = harness.amount("STROBE_TEST_BRIEF_RUNS", 15)
+        ran = self.record(self.program("brief"), "measure", str(runs))
+        with_it, without = map(float, ran.out.split())
+        print(f"brief program: {without:.0f} us alone, {with_it:.0f} us recorded: {with_it - without:+.0f} us")
+        self.assertEqual(ran.trace.n_zones("brief"), 1000 * runs)
+
+
+class Threads(harness.ProgramTest):
+    def test_10000_threads_alive_at_once_are_all_there(self):
+        n = harness.amount("STROBE_TEST_THREADS", 10000)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+        if hard != resource.RLIM_INFINITY and hard < n + 200:
+            self.skipTest(f"this user may have {hard} threads only")
+        resource.setrlimit(resource.RLIMIT_NPROC, (hard, hard))
+        ran = self.record(self.program("threads"), "alive", str(n), "100")
+        resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
+        if ran.code == 77:
+            self.skipTest("this machine refuses so many threads: " + ran.err)
+        self.assertEqual(ran.trace.n_zones("work"), 100 * n)
+        by_track = ran.trace.zones_by_track()
+        self.assertEqual(len(by_track), n)
+        self.assertEqual(set(by_track.values()), {100})
+        self.assertEqual(ran.trace.facts["threads"], n)
+
+    def test_a_thread_storm_with_destructors_that_emit_is_all_there(self):
+        n = harness.amount("STROBE_TEST_STORM", 3000)
+        ran = self.record(self.program("threads"), "storm", str(n), "20")
+        self.assertEqual(ran.trace.n_zones("work"), 20 * n)
+        self.assertEqual(ran.trace.n_zones("destructor"), 4 * n)
+        self.assertEqual(set(ran.trace.zones_by_track().values()), {24})
+        self.assertEqual(ran.trace.facts["threads"], n)
+        self.assertEqual(ran.trace.facts["records"]["thread_end"], n)
+
+
+class Names(harness.ProgramTest):
+    def test_distinct_names_grow_the_program_by_its_pool_at_most(self):
+        n = harness.amount("STROBE_TEST_NAMES", 300000)
+        ran = self.record(self.program("names"), str(n), timeout=600)
+        grown = int(ran.out)
+        print(f"{n} names: the program grew by {grown} KiB")
+        self.assertLess(grown, 16384 + 512)
+        zones = ran.trace.zones()
+        self.assertEqual(len(zones), n)
+        self.assertEqual(set(zones.values()), {1})
+        self.assertEqual({name for _, name in zones}, {f"name {i}" for i in range(n)})
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -8,10 +8,12 @@ Million    one thread, a million zones, SIGKILL: exactly those
 PowerCut   pages written since the last sync are zeros: the file opens, and says what is missing
 """
 import concurrent.futures
+import contextlib
 import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -26,17 +28,12 @@ WORKERS = 3
 PROCS, THREADS = 4, 4
 
 
-def start_tree(place, pause_us, long_texts=False, **more):
+def start_tree(place, pause_us, long_texts=False, options=(), **more):
     """The recorder and the tree of programs, all threads emitting."""
     pages = place.pages(PROCS * THREADS)
     command = [place.program("death_emitter"), pages.path, "tree", str(PROCS), str(THREADS), str(pause_us)]
-    recorder = place.record(command + ["long"] * long_texts, ["-q"], **more)
+    recorder = place.record(command + ["long"] * long_texts, ["-q", *options], **more)
     return pages, recorder
-
-
-def has_recover(place):
-    """Whether this build can recover."""
-    return "later commit" not in place.run("recover", "/nonexistent").stderr
 
 
 def kill_programs(seed):
@@ -77,11 +74,14 @@ def kill_recorder(seed, both):
     with death.Place(BUILD) as place:
         fault = fault_of(rng)
         more = {"preload": "fault_io", "FAULT_IO": fault} if fault else {}
-        pages, recorder = start_tree(place, rng.choice([0, 200, 1000, 1000]), **more)
+        if rng.random() < 0.15:     # a pool that is too small: losses before and after the kill
+            pages, recorder = start_tree(place, 100, options=["--policy", "drop", "--max-memory", "512K"], **more)
+        else:
+            pages, recorder = start_tree(place, rng.choice([500, 3000, 3000, 3000]), **more)
         pages.wait_ready(PROCS * THREADS)
         if fault:
-            with contextlib_suppress_timeout():
-                recorder.wait(5)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                recorder.wait(2)
         else:
             time.sleep(rng.random() * 0.12)
         death.kill(recorder.pid)
@@ -95,26 +95,18 @@ def kill_recorder(seed, both):
             pages.stop()
         death.wait_gone(pids)
         where = f"{'both' if both else 'recorder'} seed {seed} fault {fault} code {code}"
-        cut = death.Judge(place.trace, pattern=death.PATTERN)
-        problems = cut.compare(pages, drops=True, lower=False)
-        if not has_recover(place):
-            return keep(problems, place, where)
+        problems = []
+        if seed % 4 == 0:
+            problems += death.Judge(place.trace, pattern=death.PATTERN).compare(pages, drops=True, lower=False)
+        info = place.run("info", place.trace)
+        if info.returncode and "later commit" not in info.stderr:
+            problems.append(f"info before recovery: {info.returncode}: {info.stderr}")
         done = place.run("recover", place.trace)
         if done.returncode:
             problems.append(f"recover: {done.returncode}: {done.stderr}")
         judge = death.Judge(place.trace, closed=True, pattern=death.PATTERN)
         problems += judge.compare(pages, drops=True)
         return keep(problems, place, where)
-
-
-class contextlib_suppress_timeout:
-    """A recorder that finished too little to meet its fault is killed by hand."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        return kind is not None and kind.__name__ == "TimeoutExpired"
 
 
 def keep(problems, place, where):
@@ -180,9 +172,9 @@ class PowerCut(unittest.TestCase):
 
     def record(self, place):
         """A trace of all kinds of events; its pages."""
-        pages, recorder = start_tree(place, 0)
+        pages, recorder = start_tree(place, 2000)
         pages.wait_ready(PROCS * THREADS)
-        time.sleep(0.4)
+        time.sleep(0.6)
         pages.stop()
         self.assertEqual(recorder.wait(30), 0)
         return pages
@@ -226,8 +218,8 @@ class PowerCut(unittest.TestCase):
         info = place.run("info", path)
         if "later commit" not in info.stderr:
             self.assertEqual(info.returncode, 0, info.stderr)
-            if inner:
-                self.assertRegex(info.stdout + info.stderr, "(?i)hole|damaged|missing")
+        if inner and not info.returncode:
+            self.assertRegex(info.stdout + info.stderr, "(?i)hole|damaged|missing")
 
 
 if __name__ == "__main__":

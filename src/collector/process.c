@@ -175,6 +175,8 @@ static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
         return; /* something is odd with it; tried again */
     uint64_t numbers[] = {proc->id, stream->id, stream->prev_tick};
     strobe_records_numbers(&c->records, STROBE_FACT_THREAD_END, numbers, 3);
+    if (stream->lost_tick)
+        strobe_collector_flush_records(c); /* its slot's counts must be in the file before they are wiped */
     /* its events may still be in the block under construction, which has a pointer to its state only while a
      * part is open: the state can go */
     strobe_collector_drop_stream(proc, stream);

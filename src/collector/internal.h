@@ -36,6 +36,7 @@ struct strobe_proc {
     uint64_t skip_before; /* tick; words before it belong to an earlier recording that ended well, 0: none do */
     bool resumed;   /* the file knows it from before (recovery) */
     bool meta_dirty;
+    bool modules_due; /* its modules are to be listed */
     bool news;      /* segments were found that nobody looked at yet */
     uint64_t meta_pos_stored;
     uint64_t lost_threads_seen;

@@ -177,9 +177,10 @@ static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
     uint64_t numbers[] = {proc->id, stream->id, stream->prev_tick};
     strobe_records_numbers(&c->records, STROBE_FACT_THREAD_END, numbers, 3);
     if (stream->lost_tick)
-        strobe_collector_flush_records(c); /* its slot's counts must be in the file before they are wiped */
-    /* its events may still be in the block under construction, which has a pointer to its state only while a
-     * part is open: the state can go */
+        strobe_collector_flush_records(
+            c); /* its slot's counts must be in the file before they are wiped */
+    /* its events may still be in the block under construction, which has a pointer to its state
+     * only while a part is open: the state can go */
     strobe_collector_drop_stream(proc, stream);
     if (!proc->dead) {
         memset((char *)slot + 8, 0, sizeof *slot - 8);
@@ -335,7 +336,8 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
     proc->dead =
         !strobe_ring_is_alive(&proc->ring, proc->name) && (c->post_mortem || !is_exiting(proc));
     if (control->detached_tick && !c->post_mortem)
-        proc->skip_before = proc->ring.clock == STROBE_CLOCK_MONO ? strobe_collector_mono_ns() : strobe_ticks();
+        proc->skip_before =
+            proc->ring.clock == STROBE_CLOCK_MONO ? strobe_collector_mono_ns() : strobe_ticks();
     control->detached_tick = 0;
     proc->meta_dirty = true; /* its name has to be in the file */
     if (!proc->dead && !c->stopping && !c->post_mortem)

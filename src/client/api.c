@@ -42,18 +42,21 @@ int strobe_begin_unnamed(struct strobe_loc *loc)
         lose_unnamed();
         return STROBE_DROPPED(STROBE_LOSS_UNNAMED);
     }
-    return strobe_emit(STROBE_WORD_BEGIN | id << 32);
+    int on = strobe_emit(STROBE_WORD_BEGIN | id << 32);
+    return (on & 3) == 2 ? on : 1;
 }
 
-/* Ends that the inline path does not take: of zones begun before anybody recorded (told as an end whose begin
- * is not known), of dropped ones (dropped too, so that nothing is left unbalanced), of run-time ones. */
-void strobe_end_odd(struct strobe_loc *loc, uint64_t id, int on)
+/* Ends that the inline path does not take: of zones begun before anybody recorded (told as an end
+ * whose begin is not known), of dropped ones (dropped too, so that nothing is left unbalanced), of
+ * run-time ones. */
+void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on)
 {
-    if (on >= 2) {
-        lose(on - 2 < STROBE_LOSS_IN_SLOT ? (enum strobe_loss)(on - 2) : STROBE_LOSS_UNNAMED);
+    uint64_t id = word;
+    if ((on & 3) == 2) {
+        lose((enum strobe_loss)(on >> 2));
         return;
     }
-    if (!loc && id) {
+    if (!loc && id) { /* a run-time location */
         uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_END_LOST, 2), id};
         strobe_client_emit(words, 2);
         return;
@@ -82,13 +85,13 @@ struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line, const c
     struct strobe_zone zone = {NULL, 0, 0};
     if (!strobe_gate_now->active)
         return zone;
-    zone.id = strobe_client_dynamic_id(file, line, function, name, name_bytes, color);
-    if (!zone.id) {
+    zone.word = strobe_client_dynamic_id(file, line, function, name, name_bytes, color);
+    if (!zone.word) {
         lose_unnamed();
         zone.on = STROBE_DROPPED(STROBE_LOSS_UNNAMED);
         return zone;
     }
-    uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_BEGIN, 2), zone.id};
+    uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_BEGIN, 2), zone.word};
     zone.on = strobe_client_emit(words, 2);
     return zone;
 }
@@ -320,8 +323,8 @@ void strobe_trigger(const char *reason)
         strobe_client_emit_text(STROBE_KIND_TRIGGER, NULL, 0, reason, strlen(reason));
 }
 
-/* Formatted texts are made on the stack: most of them with little of it, so that a handler on a small signal stack can
- * do it too; what is longer than the larger size is cut. */
+/* Formatted texts are made on the stack: most of them with little of it, so that a handler on a
+ * small signal stack can do it too; what is longer than the larger size is cut. */
 enum { FORMAT_SMALL = 512, FORMAT_MAX = 16384 };
 
 struct formatted {
@@ -384,7 +387,8 @@ void strobe_messagef(int severity, uint32_t color, const char *format, ...)
 /* ---- facts ---- */
 
 /* One fact for the meta stream, with signals and lock taken care of. */
-static void tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers, const char *text)
+static void tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers,
+                 const char *text)
 {
     int saved_errno = errno;
     sigset_t old;
@@ -431,7 +435,8 @@ void strobe_set_thread_name(const char *name)
     sigset_t old;
     strobe_client_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
-    struct strobe_thread *thread = pool && pool->control->active ? strobe_client_thread(pool) : NULL;
+    struct strobe_thread *thread =
+        pool && pool->control->active ? strobe_client_thread(pool) : NULL;
     if (thread) {
         size_t n = strlen(name);
         size_t n_kept = n < sizeof thread->name ? n : sizeof thread->name - 1;
@@ -455,10 +460,12 @@ void strobe_callstack(int max_frames)
     sigset_t old;
     strobe_client_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
-    struct strobe_thread *thread = pool && pool->control->active ? strobe_client_thread(pool) : NULL;
+    struct strobe_thread *thread =
+        pool && pool->control->active ? strobe_client_thread(pool) : NULL;
     int n = 0;
     if (thread)
-        n = strobe_client_stack(thread, words + 2, max_frames < FRAMES_MAX ? max_frames : FRAMES_MAX);
+        n = strobe_client_stack(thread, words + 2,
+                                max_frames < FRAMES_MAX ? max_frames : FRAMES_MAX);
     if (n > 0) {
         words[0] = STROBE_RECORD_WORD(STROBE_KIND_CALLSTACK, 2 + n);
         words[1] = (uint64_t)n;

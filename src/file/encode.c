@@ -1,15 +1,18 @@
 /* encode.c - events to columns, and their summaries on the way.
  *
- * Per event there are three byte stores (symbol, two bytes of the time difference); what does not fit goes to
- * the side streams. A zone that ends is paired here once: its sums, its histogram bucket and its level-of-detail
- * bucket are all that is kept of the pairing, the file itself has begin and end in the order they came.
+ * Per event there are three byte stores (symbol, two bytes of the time difference); what does not
+ * fit goes to the side streams. A zone that ends is paired here once: its sums, its histogram
+ * bucket and its level-of-detail bucket are all that is kept of the pairing, the file itself has
+ * begin and end in the order they came.
  *
- * The level of detail starts fine and is halved whenever its 128 buckets run out: buckets are cut at powers of
- * two, so adding neighbours is exact.  SPDX-License-Identifier: MIT */
+ * The level of detail starts fine and is halved whenever its 128 buckets run out: buckets are cut
+ * at powers of two, so adding neighbours is exact.  SPDX-License-Identifier: MIT */
 #include "file/encode.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "wire/ring_layout.h"
 
 enum { BIG_BYTES = STROBE_BLOCK_EVENTS_MAX * STROBE_VARINT_MAX };
 
@@ -31,8 +34,8 @@ enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
     enc->sums = calloc(STROBE_STAT_LOCS, sizeof *enc->sums);
     enc->histograms = calloc((size_t)STROBE_STAT_LOCS * STROBE_HIST_BUCKETS, sizeof(uint32_t));
     enc->lod = calloc(STROBE_LOD_DEPTHS, sizeof *enc->lod);
-    if (!enc->sym || !enc->dt || !enc->lo || !enc->hi || !enc->big || !enc->side || !enc->head || !enc->locs ||
-        !enc->dict || !enc->listed || !enc->sums || !enc->histograms || !enc->lod) {
+    if (!enc->sym || !enc->dt || !enc->lo || !enc->hi || !enc->big || !enc->side || !enc->head ||
+        !enc->locs || !enc->dict || !enc->listed || !enc->sums || !enc->histograms || !enc->lod) {
         strobe_encode_free(enc);
         return STROBE_ERR_NOMEM;
     }
@@ -121,7 +124,8 @@ static void merge_bucket(struct strobe_lod_bucket *into, const struct strobe_lod
 static void coarsen(struct strobe_encoder *enc)
 {
     uint64_t new_base = enc->lod_base >> 1;
-    uint32_t new_used = enc->lod_used ? (uint32_t)(((enc->lod_base + enc->lod_used - 1) >> 1) - new_base) + 1 : 0;
+    uint32_t new_used =
+        enc->lod_used ? (uint32_t)(((enc->lod_base + enc->lod_used - 1) >> 1) - new_base) + 1 : 0;
     for (uint32_t d = 0; d < enc->lod_depths; d++) {
         struct strobe_lod_bucket *row = enc->lod[d];
         for (uint32_t i = 0; i < enc->lod_used; i++) {
@@ -314,7 +318,8 @@ static inline void sum_zone(struct strobe_loc_sum *sum, uint64_t duration, uint6
     sum->histogram[strobe_hist_bucket(duration)]++;
 }
 
-static inline void count_in_bucket(struct strobe_lod_bucket *bucket, uint32_t index, uint64_t duration)
+static inline void count_in_bucket(struct strobe_lod_bucket *bucket, uint32_t index,
+                                   uint64_t duration)
 {
     bucket->count++;
     if (__builtin_expect(duration > bucket->longest || !bucket->loc, 0) ||
@@ -324,8 +329,8 @@ static inline void count_in_bucket(struct strobe_lod_bucket *bucket, uint32_t in
     }
 }
 
-static inline void lod_zone(struct strobe_encoder *enc, uint32_t depth, uint32_t index, uint64_t begin,
-                            uint64_t end, uint64_t duration)
+static inline void lod_zone(struct strobe_encoder *enc, uint32_t depth, uint32_t index,
+                            uint64_t begin, uint64_t end, uint64_t duration)
 {
     if (depth >= STROBE_LOD_DEPTHS)
         return;
@@ -399,7 +404,8 @@ static void end_elsewhere(struct strobe_encoder *enc, uint64_t tick, uint64_t lo
 void strobe_encode_zone_end(struct strobe_encoder *enc, uint64_t tick, uint64_t loc)
 {
     struct strobe_track *track = enc->track;
-    if (__builtin_expect(!track->depth || track->fiber || track->stack[track->depth - 1].loc != loc, 0)) {
+    if (__builtin_expect(!track->depth || track->fiber || track->stack[track->depth - 1].loc != loc,
+                         0)) {
         end_elsewhere(enc, tick, loc);
         return;
     }
@@ -408,10 +414,10 @@ void strobe_encode_zone_end(struct strobe_encoder *enc, uint64_t tick, uint64_t 
     finish_zone(enc, tick);
 }
 
-/* The hot loop of a recorder: what the functions above do one by one, with all that changes in registers. It only
- * takes what is simple, and leaves the rest where it is. */
-const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *at, const uint64_t *end,
-                                    uint32_t epoch, uint64_t *prev_tick)
+/* The hot loop of a recorder: what the functions above do one by one, with all that changes in
+ * registers. It only takes what is simple, and leaves the rest where it is. */
+const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *at,
+                                    const uint64_t *end, uint32_t epoch, uint64_t *prev_tick)
 {
     struct strobe_track *track = enc->track;
     const uint64_t base = (uint64_t)epoch << 32;
@@ -428,7 +434,8 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
     struct strobe_open_zone *stack = track->stack;
     const uint32_t serial = enc->serial, low = enc->low;
     struct strobe_loc_sum *const sums = enc->sums;
-    uint64_t bucket_from = 1, bucket_end = 0; /* ticks of the bucket that `column` stands for; none yet */
+    uint64_t bucket_from = 1,
+             bucket_end = 0; /* ticks of the bucket that `column` stands for; none yet */
     struct strobe_lod_bucket *column = NULL;
     uint32_t n_rows = enc->lod_depths;
     for (; at < end; at++) {
@@ -436,22 +443,23 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
         uint64_t word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
         uint64_t tick = base | (uint32_t)word;
         uint64_t difference = tick - prev;
-        uint64_t loc = (word >> 32) & 0x3fffffff;
+        uint64_t loc = (word >> 32) & STROBE_WORD_ID_MAX;
         if (__builtin_expect(difference >= 65535, 0))
             break; /* far, or back in time */
-        if (word >> 62 == 2) {
+        if (STROBE_WORD_IS_BEGIN(word)) {
             if (__builtin_expect(loc != last_loc, 0)) {
                 last_index = dict_index(enc, loc);
                 last_loc = loc;
             }
-            if (__builtin_expect(last_index >= STROBE_SYM_BEGIN_DIRECT || depth == cap, 0)) /* < STAT_LOCS too */
+            if (__builtin_expect(last_index >= STROBE_SYM_BEGIN_DIRECT || depth == cap,
+                                 0)) /* < STAT_LOCS too */
                 break;
             *sym++ = (uint8_t)(STROBE_SYM_BEGIN + last_index);
             *dt++ = (uint16_t)difference;
             prev = tick;
             n_begins++;
             stack[depth++] = (struct strobe_open_zone){loc, tick, 0, last_index, serial};
-        } else if (__builtin_expect(word >> 62 == 1, 1)) {
+        } else if (__builtin_expect(STROBE_WORD_IS_END(word), 1)) {
             const struct strobe_open_zone *zone = &stack[depth - 1];
             if (__builtin_expect(depth <= low || zone->loc != loc, 0))
                 break; /* one from before this part, or not the innermost */
@@ -463,7 +471,8 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
             if (depth)
                 stack[depth - 1].child += duration;
             sum_zone(&sums[zone->dict], duration, duration - child);
-            if (__builtin_expect(zone->begin >= bucket_from && tick < bucket_end && depth < n_rows, 1)) {
+            if (__builtin_expect(zone->begin >= bucket_from && tick < bucket_end && depth < n_rows,
+                                 1)) {
                 struct strobe_lod_bucket *bucket = column + (size_t)depth * STROBE_LOD_BUCKETS;
                 bucket->busy += duration;
                 count_in_bucket(bucket, zone->dict, duration);

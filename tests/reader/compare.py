@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """compare.py STROBE FILE...: what the command says about traces, against the Python reader. Exact, integers only.
 
-Runs `strobe stats --json`, `strobe info --json` and `strobe csv --kind zones` on each file. Which names the command
-gives to what is in the three tables below and nowhere else. 1 if anything differs, each difference on a line.
+Runs `strobe stats --json --exact`, `strobe info --json` and `strobe csv --kind zones` on each file. Which names the
+command gives to what is in the tables below and nowhere else. 1 if anything differs, each difference on a line.
 """
 import collections
 import csv
@@ -15,16 +15,12 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import strobe_reader as sr  # noqa: E402
 
-# Key columns of a row of statistics that are used where they are there; then value columns, each with its names.
-STATS_KEYS = ("name", "file", "line", "function")
-STATS_VALUES = {"count": ("count",), "total": ("total_ns",), "self": ("self_ns",), "min": ("min_ns",),
-                "max": ("max_ns",)}
-INFO_VALUES = {"events": ("events", "n_events"), "processes": ("processes", "n_processes"),
-               "threads": ("threads", "n_threads"), "open": ("open", "open_zones", "n_open"),
-               "closed": ("closed",)}
-CSV_VALUES = {"name": ("name",), "start": ("start_ns",), "duration": ("duration_ns",), "self": ("self_ns",),
-              "depth": ("depth",)}
-CSV_NEEDED = ("name", "start", "duration")
+STATS_KEYS = ("name", "function", "file", "line")
+STATS_VALUES = ("count", "total_ns", "self_ns", "min_ns", "max_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns")
+COVERAGE = ("stored", "dropped", "in_holes_at_most")
+INFO_VALUES = ("version", "closed", "threads", "events", "open", "unfinished")
+CSV_COLUMNS = ("pid", "thread", "tid", "name", "function", "file", "line", "start_ns", "duration_ns", "self_ns", "depth",
+               "text", "value", "color", "state")
 
 
 class Differs(Exception):
@@ -39,9 +35,9 @@ def run(binary, *args):
     return done.stdout.decode("utf-8", "replace")
 
 
-def pick(row, names):
-    """The value under the first of these names that a row has, else None."""
-    return next((row[name] for name in names if name in row), None)
+def text_of(data):
+    """Bytes of a trace as the command prints them."""
+    return data.decode("utf-8", "replace")
 
 
 class Reading:
@@ -49,96 +45,179 @@ class Reading:
 
     def __init__(self, path):
         self.trace = trace = sr.Trace(path)
+        self.zones = list(trace.zones())
         totals = sr.Totals()
+<<<<<<< HEAD
         self.zones = []
         for part in trace.parts():
             totals.add_part(part)
-            for begin, end, own, depth, loc, _ in part.ended:
-                self.zones.append((part.proc, loc, begin, max(0, end - begin), own, depth))
+            for begin, end, own, depth, loc, extras in part.ended:
+                self.zones.append((self.zone_name(part.proc, loc, extras), begin, max(0, end - begin), own, depth))
         for zone in trace.fiber_zones():
             if zone.state == sr.ENDED:
-                self.zones.append((zone.proc, zone.loc, zone.begin, zone.duration, zone.self, zone.depth))
+                name = self.zone_name(zone.proc, zone.loc, zone.extras)
+                self.zones.append((name, zone.begin, zone.duration, zone.self, zone.depth))
         self.facts = sr.build_facts(trace, totals, *sr.finish(trace, totals))
-        self.totals = totals
+=======
+        for zone in self.zones:
+            if zone.state == sr.ENDED:
+                totals.add(zone.proc, zone.loc, zone.duration, zone.self)
+        still_open = [zone for zone in self.zones if zone.state == sr.OPEN]
+        self.facts = sr.build_facts(trace, totals, still_open, sum(z.state == sr.UNFINISHED for z in self.zones))
+        self.origin_ns = trace.tick_ns(trace.origin())
+>>>>>>> pyreader
+
+    def zone_name(self, proc, loc, extras):
+        """What a zone is called: the last name that the program gave it (kind 5), else its location's."""
+        given = [value for kind, value in extras or () if kind == 5]
+        return given[-1].decode("utf-8", "replace") if given else self.trace.loc_name(proc, loc)
 
     def place(self, proc, loc):
         """What tells a location from others: its key columns."""
         fields = self.trace.keyed.get(("loc", proc, loc), [0, 0, 0, b"", b"", b""])
-        return {"name": self.trace.loc_name(proc, loc), "line": fields[1],
-                "function": fields[3].decode("utf-8", "replace"), "file": fields[4].decode("utf-8", "replace")}
+        return {"name": self.trace.loc_name(proc, loc), "line": fields[1], "function": text_of(fields[3]),
+                "file": text_of(fields[4])}
 
-    def stats(self, keys):
-        """{key: {count, total, self, min, max}} in ns, locations of the same key put together."""
-        rows = {}
-        for (proc, loc), values in self.totals.by_loc.items():
-            place = self.place(proc, loc)
-            key = tuple(str(place[k]) for k in keys)
-            old = rows.get(key)
-            rows[key] = values if old is None else [*(a + b for a, b in zip(old[:3], values[:3])),
-                                                    min(old[3], values[3]), max(old[4], values[4])]
-        ns = self.trace.ticks_ns
-        return {key: dict(zip(STATS_VALUES, [v[0], *map(ns, v[1:])])) for key, v in rows.items()}
+    def stats(self):
+        """{key: {column: value}} in ns, locations of the same key put together."""
+        durations, owns = collections.defaultdict(list), collections.Counter()
+        keys = {}
+        for zone in self.zones:
+            if zone.state != sr.ENDED:
+                continue
+            if zone[:4:3] not in keys:
+                place = self.place(zone.proc, zone.loc)
+                keys[zone[:4:3]] = tuple(place[k] for k in STATS_KEYS)
+            key = keys[zone[:4:3]]
+            durations[key].append(zone.duration)
+            owns[key] += zone.self
+        return {key: self.stats_row(sorted(d), owns[key]) for key, d in durations.items()}
 
+    def stats_row(self, durations, own):
+        """One row from the sorted durations of its zones."""
+        ns, n = self.trace.ticks_ns, len(durations)
+        total = ns(sum(durations))
+        ranks = [ns(durations[-(-p * n // 100) - 1]) for p in (50, 90, 99)]
+        return dict(zip(STATS_VALUES, (n, total, ns(own), ns(durations[0]), ns(durations[-1]), total // n, *ranks)))
+
+    def coverage(self):
+        """Events stored and dropped, words in gaps."""
+        rows = self.facts["ledger"]
+        return dict(zip(COVERAGE, (self.facts["events"], sum(sum(row["dropped"].values()) for row in rows),
+                                   sum(row["hole_words"] for row in rows))))
+
+<<<<<<< HEAD
     def rows(self, columns, origin):
         """A multiset of the zones that ended: name, start and so on, as texts."""
         trace, out = self.trace, collections.Counter()
-        for proc, loc, begin, duration, own, depth in self.zones:
-            row = {"name": trace.loc_name(proc, loc), "start": trace.tick_ns(begin) - origin,
+        for name, begin, duration, own, depth in self.zones:
+            row = {"name": name, "start": trace.tick_ns(begin) - origin,
                    "duration": trace.ticks_ns(duration), "self": trace.ticks_ns(own), "depth": depth}
             out[tuple(str(row[c]) for c in columns)] += 1
+=======
+    def rows(self):
+        """A multiset of all zones as rows of texts; a zone without begin starts at its end."""
+        out = collections.Counter(map(self.row, self.zones))
+        for proc, track, fiber, tick, loc, depth in self.trace.lost_begins:
+            out[self.row(sr.Zone(proc, track, fiber, loc, tick, 0, 0, depth, "no_begin", None))] += 1
+>>>>>>> pyreader
         return out
+
+    def row(self, zone):
+        """One zone."""
+        ns = self.trace.ticks_ns
+        row = self.place(zone.proc, zone.loc) | self.track(zone)
+        row |= {"start_ns": self.trace.tick_ns(zone.begin) - self.origin_ns, "depth": zone.depth, "state": zone.state,
+                "duration_ns": "", "self_ns": ""}
+        if zone.state == sr.ENDED:
+            row |= {"duration_ns": ns(zone.duration), "self_ns": ns(zone.self)}
+        row |= self.notes(zone.extras or (), row["name"])
+        return tuple(str(row[column]) for column in CSV_COLUMNS)
+
+    @staticmethod
+    def notes(extras, name):
+        """Columns from kinds 4 to 7: texts are lines, of the others the last counts."""
+        last = {kind: value for kind, value in extras}
+        return {"text": "\n".join(text_of(value) for kind, value in extras if kind == 4),
+                "name": text_of(last[5]) if 5 in last else name, "value": last.get(6, ""),
+                "color": f"#{last[7] & 0xffffff:06x}" if 7 in last else ""}
+
+    def fiber_name(self, proc, fiber):
+        """What to show for a fiber."""
+        name = self.trace.keyed.get(("fiber_name", proc, fiber))
+        return text_of(name[1]) if name else f"fiber {fiber}"
+
+    def track(self, zone):
+        """Columns of the process and the thread or fiber that a zone is on."""
+        named = self.trace.keyed.get
+        pid = named(("process", zone.proc), [""])[0]
+        if zone.fiber:
+            return {"pid": pid, "thread": self.fiber_name(zone.proc, zone.fiber), "tid": ""}
+        thread = named(("thread", zone.proc, zone.track), [0, "", 0, b""])
+        name = named(("thread_name", zone.proc, zone.track), [0, thread[3]])[1]
+        return {"pid": pid, "thread": text_of(name), "tid": thread[1]}
 
 
 def compare_stats(reading, text):
     """Differences of `strobe stats --json`."""
     document = json.loads(text)
-    rows = document["zones"] if isinstance(document, dict) else document
-    keys = [k for k in STATS_KEYS if rows and k in rows[0]] or ["name"]
-    mine, theirs = reading.stats(keys), {}
-    for row in rows:
-        key = tuple(str(row[k]) for k in keys)
+    mine, theirs = reading.stats(), {}
+    for row in document["zones"]:
+        key = tuple(row[k] for k in STATS_KEYS)
         if key in theirs:
             yield f"stats: {key} twice"
-        theirs[key] = {name: pick(row, names) for name, names in STATS_VALUES.items()}
+        theirs[key] = {name: row[name] for name in STATS_VALUES}
     for key in sorted(mine.keys() | theirs.keys()):
         if mine.get(key) != theirs.get(key):
             yield f"stats: {key} is {theirs.get(key)}, the reader has {mine.get(key)}"
+    yield from compare_coverage("stats", reading, document)
+
+
+def compare_coverage(command, reading, document):
+    """Differences of what was stored and what was lost."""
+    theirs, mine = {name: document.get(name) for name in COVERAGE}, reading.coverage()
+    if theirs != mine:
+        yield f"{command}: {theirs}, the reader has {mine}"
 
 
 def compare_info(reading, text):
     """Differences of `strobe info --json`."""
-    document = json.loads(text)
-    if pick(document, INFO_VALUES["events"]) is None:
-        yield f"info: no number of events among {sorted(document)}"
-    for name, names in INFO_VALUES.items():
-        theirs, mine = pick(document, names), reading.facts[name]
-        theirs = len(theirs) if isinstance(theirs, list) else theirs
-        if theirs is not None and theirs != mine:
-            yield f"info: {name} is {theirs}, the reader has {mine}"
+    document, facts = json.loads(text), reading.facts
+    mine = {name: facts[name] for name in INFO_VALUES}
+    mine |= {"processes": facts["processes"], "no_begin": facts["lost_begin"], "mult": facts["mult"],
+             "kinds": facts["kind_names"], "losses": collections.Counter()}
+    for proc, track, cause, count, _, _ in reading.trace.losses:
+        mine["losses"][reading.trace.keyed.get(("process", proc), [0])[0], track, cause] += count
+    theirs = {name: document.get(name) for name in (*INFO_VALUES, "no_begin", "kinds")}
+    theirs |= {"processes": len(document["processes"]), "mult": document["clock"]["mult"],
+               "losses": collections.Counter()}
+    for loss in document["losses"]:
+        theirs["losses"][loss["pid"], loss["track"], loss["cause"]] += loss["count"]
+    for name in mine:
+        if mine[name] != theirs[name]:
+            yield f"info: {name} is {theirs[name]}, the reader has {mine[name]}"
+    yield from compare_coverage("info", reading, document)
 
 
 def compare_csv(reading, text):
-    """Differences of `strobe csv --kind zones`: all zones that ended, in any order."""
-    table = csv.DictReader(io.StringIO(text))
-    columns = {c: n for c, names in CSV_VALUES.items() for n in names if n in (table.fieldnames or ())}
-    missing = [c for c in CSV_NEEDED if c not in columns]
+    """Differences of `strobe csv --kind zones`, rows in any order."""
+    table = csv.DictReader(io.StringIO(text, newline=""))
+    missing = [column for column in CSV_COLUMNS if column not in (table.fieldnames or ())]
     if missing:
         yield f"csv: no columns {missing} among {table.fieldnames}"
         return
-    theirs = collections.Counter(tuple(row[columns[c]] for c in columns) for row in table if row[columns["duration"]])
-    origins = (0, reading.trace.tick_ns(reading.trace.origin()))
-    mine = min((reading.rows(columns, o) for o in origins), key=lambda rows: sum((rows - theirs).values()))
+    theirs, mine = collections.Counter(tuple(row[c] for c in CSV_COLUMNS) for row in table), reading.rows()
     for who, rows in (("only the command", theirs - mine), ("only the reader", mine - theirs)):
-        for row, n in list(rows.items())[:10]:
-            yield f"csv: {who} has {dict(zip(columns, row))} ({n} times)"
-        if len(rows) > 10:
+        for row, n in list(rows.items())[:5]:
+            yield f"csv: {who} has {','.join(row)} ({n} times)"
+        if len(rows) > 5:
             yield f"csv: {who} has {sum(rows.values())} such rows"
 
 
 def compare(binary, path):
     """All differences between the command and the reader on one file."""
     reading, found = Reading(path), []
-    for check, args in ((compare_stats, ("stats", "--json")), (compare_info, ("info", "--json")),
+    for check, args in ((compare_stats, ("stats", "--json", "--exact")), (compare_info, ("info", "--json")),
                         (compare_csv, ("csv", "--kind", "zones"))):
         try:
             found += check(reading, run(binary, *args, path))

@@ -33,9 +33,9 @@ demo: build ## record the demo and show its zones
 	@build/bin/strobe stats --limit 20 build/demo.strobe
 	@echo
 	@echo "The trace is build/demo.strobe. Type next:"
-	@echo "    build/bin/strobe info build/demo.strobe                    what is in it, what was lost, what it cost"
+	@echo "    build/bin/strobe info build/demo.strobe                          what is in it, what was lost, what it cost"
 	@echo "    build/bin/strobe csv build/demo.strobe | less                    every zone"
-	@echo "    build/bin/strobe export build/demo.strobe -o build/demo.json  for Perfetto and chrome://tracing"
+	@echo "    build/bin/strobe export build/demo.strobe -o build/demo.json    for Perfetto and chrome://tracing"
 
 bench: build ## the figures of bench/README.md; takes some minutes
 	@scripts/deps bench

@@ -59,8 +59,9 @@ def wall(bench):
     program = bench.program("bench_zone_static")
     bench.say("zone: burst")
     found, _ = measure.record(bench, [program, "burst", BURST_ZONES])
-    median, best = measure.ratio_words(found)
-    rows.append([f"burst of {BURST_ZONES:,} zones (half the pool), ratio to the limit", f"{median:.3f}", f"best {best:.3f}"])
+    median = statistics.median(found["zone_ns"]) / statistics.median(found["limit_ns"])
+    best = min(found["zone_ns"]) / min(found["limit_ns"])  # wall time: other programs' turns are in it
+    rows.append([f"burst of {BURST_ZONES:,} zones (half the pool), ratio to the limit, median by median", f"{median:.3f}", f"best by best {best:.3f}"])
     bench.say("zone: endless loop")
     found, used = measure.record(bench, [program, "endless", 5])
     rows.append(["endless loop: zones per second of wall time", f"{found['zones'] / found['wall_s'] / 1e6:.1f} M",

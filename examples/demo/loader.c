@@ -178,6 +178,7 @@ int main(void)
                                .out = PTHREAD_MUTEX_INITIALIZER};
     STROBE_LOC(desk_loc, "request desk", 0);
     STROBE_PROGRAM_NAME("loader");
+    STROBE_THREAD_NAME("request reader");
     desk.lock_id = strobe_lock_new(&desk_loc, "request desk");
     pthread_t makers[N_MAKERS];
     for (int i = 0; i < N_MAKERS; i++)

@@ -70,11 +70,10 @@ def one_disk_fault(fault):
     """Writes of the recorder fail for a while."""
     with death.Place(BUILD) as place:
         pages, code = steps(place, 4000, 10000, preload="fault_io", FAULT_IO=fault)
-        for_good = fault.startswith("enospc") and fault.count(":") == 1
-        problems = exact(pages, place.trace, closed=not for_good)
+        problems = exact(pages, place.trace, closed=code == 0)
         if pages.results()[0] != 1:
             problems.append("the program did not end")
-        if (code != 0) != fault.startswith("enospc"):
+        if code and not fault.startswith("enospc") or not code and fault.startswith("enospc:3"):
             problems.append(f"exit code {code}: {place.stderr()}")
         return [f"{fault}: {problem}" for problem in problems]
 

@@ -1,5 +1,5 @@
-/* process.c - the processes of a session: how they are found, what their slots say, when they are over.
- * SPDX-License-Identifier: MIT */
+/* process.c - the processes of a session: how they are found, what their slots say, when they are
+ * over. SPDX-License-Identifier: MIT */
 #include "collector/internal.h"
 
 #include <dirent.h>
@@ -176,9 +176,10 @@ static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
     uint64_t numbers[] = {proc->id, stream->id, stream->prev_tick};
     strobe_records_numbers(&c->records, STROBE_FACT_THREAD_END, numbers, 3);
     if (stream->lost_tick)
-        strobe_collector_flush_records(c); /* its slot's counts must be in the file before they are wiped */
-    /* its events may still be in the block under construction, which has a pointer to its state only while a
-     * part is open: the state can go */
+        strobe_collector_flush_records(
+            c); /* its slot's counts must be in the file before they are wiped */
+    /* its events may still be in the block under construction, which has a pointer to its state
+     * only while a part is open: the state can go */
     strobe_collector_drop_stream(proc, stream);
     if (!proc->dead) {
         memset((char *)slot + 8, 0, sizeof *slot - 8);
@@ -212,7 +213,8 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
     uint64_t lost = proc->ring.control->n_lost_threads;
     if (lost > proc->lost_threads_seen)
         strobe_collector_lose(c, proc->id, 0, STROBE_LOSS_UNNAMED, lost - proc->lost_threads_seen,
-                              proc->ring.control->lost_first_tick, proc->ring.control->lost_last_tick);
+                              proc->ring.control->lost_first_tick,
+                              proc->ring.control->lost_last_tick);
     proc->lost_threads_seen = lost;
 }
 
@@ -266,7 +268,8 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
     proc->attached = !__atomic_load_n(&control->active, __ATOMIC_ACQUIRE);
     proc->dead = !strobe_ring_is_alive(&proc->ring, proc->name);
     if (control->detached_tick && !c->post_mortem)
-        proc->skip_before = proc->ring.clock == STROBE_CLOCK_MONO ? strobe_collector_mono_ns() : strobe_ticks();
+        proc->skip_before =
+            proc->ring.clock == STROBE_CLOCK_MONO ? strobe_collector_mono_ns() : strobe_ticks();
     control->detached_tick = 0;
     proc->meta_dirty = true; /* its name has to be in the file */
     if (!proc->dead && !c->stopping && !c->post_mortem)
@@ -281,9 +284,11 @@ static void refuse(struct strobe_collector *c, struct strobe_proc *proc, enum st
 {
     char text[256];
     snprintf(text, sizeof text,
-             "%s: not recorded: its client library is %s; update strobe, or rebuild the program with this "
+             "%s: not recorded: its client library is %s; update strobe, or rebuild the program "
+             "with this "
              "version",
-             proc->name, err == STROBE_ERR_VERSION ? "newer than this recorder" : "of another layout");
+             proc->name,
+             err == STROBE_ERR_VERSION ? "newer than this recorder" : "of another layout");
     strobe_collector_note(c, proc->id, text);
     proc->gone = true;
     publish_proc(c, proc);
@@ -349,11 +354,13 @@ struct pidfd_info_v1 {
 static void learn_exit_status(struct strobe_proc *proc)
 {
     struct pidfd_info_v1 info = {.mask = 1u << 3};
-    if (proc->how || proc->pidfd < 0 || ioctl(proc->pidfd, _IOWR(0xff, 11, struct pidfd_info_v1), &info) < 0 ||
+    if (proc->how || proc->pidfd < 0 ||
+        ioctl(proc->pidfd, _IOWR(0xff, 11, struct pidfd_info_v1), &info) < 0 ||
         !(info.mask & (1u << 3)))
         return;
     proc->how = WIFSIGNALED(info.exit_code) ? 2 : 1;
-    proc->value = WIFSIGNALED(info.exit_code) ? WTERMSIG(info.exit_code) : WEXITSTATUS(info.exit_code);
+    proc->value =
+        WIFSIGNALED(info.exit_code) ? WTERMSIG(info.exit_code) : WEXITSTATUS(info.exit_code);
 }
 
 void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc)
@@ -365,7 +372,8 @@ void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc
     proc->next_alive_check_ns = now + 20000000ull;
     (void)c;
     if (proc->pidfd >= 0 && poll(&wait, 1, 0) == 0) {
-        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; /* the pid lives; does the image? */
+        struct flock lock = {.l_type = F_WRLCK,
+                             .l_whence = SEEK_SET}; /* the pid lives; does the image? */
         if (!fcntl(proc->ring.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK)
             return;
         if (strobe_ring_is_alive(&proc->ring, proc->name)) {

@@ -221,6 +221,19 @@ static bool may_wait(struct strobe_pool *pool)
     return sigaltstack(NULL, &stack) || !(stack.ss_flags & SS_ONSTACK);
 }
 
+/* Whether the recorder has anything that it could give back; in a tmpfs that is full from the start
+ * it has not. */
+static bool has_taken(const struct strobe_pool *pool, uint32_t first)
+{
+    for (uint32_t i = first; i < pool->control->n_chunks; i++) {
+        uint32_t class_ = pool->chunks[i].class_;
+        if (class_ >= STROBE_CHUNK_SMALL && class_ <= STROBE_CHUNK_LARGE &&
+            __atomic_load_n(&pool->chunks[i].free_bits, __ATOMIC_RELAXED) != full_mask(class_))
+            return true;
+    }
+    return false;
+}
+
 /* Sleep until the recorder gave something back. Locked; lets go of the lock and of the signals
  * while it sleeps. False: give up. */
 static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread, uint32_t given,
@@ -228,8 +241,9 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
 {
     struct strobe_control *control = pool->control;
     uint64_t beat = __atomic_load_n(&control->heartbeat, __ATOMIC_ACQUIRE);
-    if (pool->stalled_heartbeat == beat + 1 || !may_wait(pool) || (thread && thread->waiting) ||
-        !control->active)
+    if (pool->stalled_heartbeat == beat + 1 || pool->given_up_at == given + 1ull ||
+        !may_wait(pool) || (thread && thread->waiting) || !control->active ||
+        !has_taken(pool, thread ? 1 : 0))
         return false;
     pool->stalled_heartbeat = 0;
     if (thread)
@@ -258,8 +272,10 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
     if (thread)
         sigprocmask(SIG_SETMASK, &all, NULL);
     strobe_ring_lock(pool);
-    if (given_up)
+    if (given_up) {
         pool->stalled_heartbeat = beat + 1;
+        pool->given_up_at = given + 1ull;
+    }
     *waited_ns += mono_ns() - start;
     if (thread) {
         thread->waiting = 0;

@@ -14,7 +14,7 @@ struct strobe_record_summary {
     enum strobe_err err; /* of the file */
     bool is_flight;      /* a flight recording: n_kept traces were saved by triggers */
     uint32_t n_kept;
-    int exit_code;       /* of the command */
+    int exit_code; /* of the command */
 };
 
 /* Print them (errors even when quiet). The exit code of the recording: the command's own, or FAILED

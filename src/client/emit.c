@@ -1,6 +1,7 @@
-/* emit.c - the slow ways to emit: a new segment, a new epoch, records of several words, texts of any length.
- * Runs inside the traced thread, signal handlers included: never allocates, prints or exits.
- * The order "clock, reserve, check, fill" and why: docs/ring-protocol.md.  SPDX-License-Identifier: MIT */
+/* emit.c - the slow ways to emit: a new segment, a new epoch, records of several words, texts of
+ * any length. Runs inside the traced thread, signal handlers included: never allocates, prints or
+ * exits. The order "clock, reserve, check, fill" and why: docs/ring-protocol.md.
+ * SPDX-License-Identifier: MIT */
 #include "client/client.h"
 
 #include <errno.h>
@@ -23,12 +24,14 @@ static bool put_epoch(struct strobe_thread *thread, uint64_t tick)
     uint64_t cursor = strobe_reserve(&thread->hot, 1);
     if ((int16_t)cursor <= 0)
         return false;
-    __atomic_store_n((uint64_t *)(cursor >> 16), STROBE_WORD_EPOCH | (tick >> 32), __ATOMIC_RELEASE);
+    __atomic_store_n((uint64_t *)(cursor >> 16), STROBE_WORD_EPOCH | (tick >> 32),
+                     __ATOMIC_RELEASE);
     return true;
 }
 
-/* Put one record, with all signals blocked; false: it found no room. On CLOCK_MONOTONIC the hot path's epoch never
- * fits, so every event comes here, and the epoch in force is read from the tick kept in the segment's head. */
+/* Put one record, with all signals blocked; false: it found no room. On CLOCK_MONOTONIC the hot
+ * path's epoch never fits, so every event comes here, and the epoch in force is read from the tick
+ * kept in the segment's head. */
 static bool put(struct strobe_pool *pool, struct strobe_thread *thread, const uint64_t *words,
                 uint32_t n_words, enum strobe_loss *loss)
 {
@@ -51,8 +54,10 @@ static bool put(struct strobe_pool *pool, struct strobe_thread *thread, const ui
         uint64_t *slot = (uint64_t *)(cursor >> 16);
         if (left >= (int16_t)n_words) {
             if (n_words > 1) {
-                __atomic_store_n(slot, STROBE_WORD_FILLING | (uint64_t)n_words << 32, __ATOMIC_RELAXED);
-                __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a kill may come between any two stores */
+                __atomic_store_n(slot, STROBE_WORD_FILLING | (uint64_t)n_words << 32,
+                                 __ATOMIC_RELAXED);
+                __atomic_signal_fence(
+                    __ATOMIC_SEQ_CST); /* a kill may come between any two stores */
                 memcpy(slot + 1, words + 1, 8 * (n_words - 1));
             }
             __atomic_store_n(slot, words[0] | (uint32_t)tick, __ATOMIC_RELEASE);
@@ -67,8 +72,8 @@ static bool put(struct strobe_pool *pool, struct strobe_thread *thread, const ui
     }
 }
 
-static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread, const uint64_t *words,
-                        uint32_t n_words)
+static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread,
+                        const uint64_t *words, uint32_t n_words)
 {
     enum strobe_loss loss;
     bool room = !thread->n_cut || put(pool, thread, thread->cut, thread->n_cut, &loss);
@@ -131,11 +136,13 @@ static uint32_t put_text(uint64_t *at, const char *text, size_t n_bytes)
     return 1 + n_words;
 }
 
-/* The rest of a text was dropped after its first pieces were stored: what they belong to comes before the next text. */
+/* The rest of a text was dropped after its first pieces were stored: what they belong to comes
+ * before the next text. */
 static void remember_cut(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields)
 {
     struct strobe_pool *pool = strobe_client_pool();
-    struct strobe_thread *thread = pool && pool->control->active ? strobe_client_thread(pool) : NULL;
+    struct strobe_thread *thread =
+        pool && pool->control->active ? strobe_client_thread(pool) : NULL;
     if (!thread)
         return;
     thread->cut[0] = STROBE_RECORD_WORD(kind, 2 + n_fields);

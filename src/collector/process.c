@@ -137,9 +137,12 @@ static void read_losses(struct strobe_collector *c, struct strobe_proc *proc,
     stream->waited_seen = waited;
 }
 
-void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_proc *proc, uint64_t track)
+void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_proc *proc,
+                                   uint64_t track)
 {
-    enum { STREAMS_MAX = 1 << 20 }; /* more than any machine has threads: a process may say anything */
+    enum {
+        STREAMS_MAX = 1 << 20
+    }; /* more than any machine has threads: a process may say anything */
     struct strobe_stream_state *stream = NULL;
     if (proc->n_streams < STREAMS_MAX)
         stream = strobe_collector_stream(proc, track);

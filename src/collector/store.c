@@ -1,9 +1,9 @@
-/* store.c - blocks to the file, then segments back to their processes: in this order, so that nothing is ever
- * only in the recorder's memory.
+/* store.c - blocks to the file, then segments back to their processes: in this order, so that
+ * nothing is ever only in the recorder's memory.
  *
- * A block that can't be written is counted, part by part, and its segments go back all the same: a full disk must
- * not stop the program. The count itself is kept until a block takes it, at last in the space that
- * was reserved when the file was made.  SPDX-License-Identifier: MIT */
+ * A block that can't be written is counted, part by part, and its segments go back all the same: a
+ * full disk must not stop the program. The count itself is kept until a block takes it, at last in
+ * the space that was reserved when the file was made.  SPDX-License-Identifier: MIT */
 #include "collector/internal.h"
 
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static bool grow(void *list, uint32_t n, uint32_t *cap, size_t size)
     return true;
 }
 
-void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track, uint32_t cause,
-                           uint64_t count, uint64_t first, uint64_t last)
+void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track,
+                           uint32_t cause, uint64_t count, uint64_t first, uint64_t last)
 {
     if (!count)
         return;
@@ -86,8 +86,8 @@ void strobe_collector_flush_events(struct strobe_collector *c)
     enum strobe_err err = STROBE_OK;
     if (!enc->n_parts && !c->n_pending)
         return;
-    /* a location is named before it is used: the names that this block needs are in the meta streams by now,
-     * maybe in segments that were opened since the last scan */
+    /* a location is named before it is used: the names that this block needs are in the meta
+     * streams by now, maybe in segments that were opened since the last scan */
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
         if (proc->gone)
@@ -105,8 +105,9 @@ void strobe_collector_flush_events(struct strobe_collector *c)
     if (c->file_full || err) {
         c->disk_failed |= err != STROBE_OK;
         for (uint32_t i = 0; i < c->n_parts; i++)
-            strobe_collector_lose(c, c->parts[i].proc, c->parts[i].track, cause, c->parts[i].n_events,
-                                  c->parts[i].first_tick, c->parts[i].last_tick);
+            strobe_collector_lose(c, c->parts[i].proc, c->parts[i].track, cause,
+                                  c->parts[i].n_events, c->parts[i].first_tick,
+                                  c->parts[i].last_tick);
         strobe_encode_reset(enc);
     }
     c->n_parts = 0;
@@ -115,7 +116,8 @@ void strobe_collector_flush_events(struct strobe_collector *c)
 
 static void loss_record(struct strobe_records *records, const struct loss *loss)
 {
-    uint64_t numbers[] = {loss->proc, loss->track, loss->cause, loss->count, loss->first, loss->last};
+    uint64_t numbers[] = {loss->proc,  loss->track, loss->cause,
+                          loss->count, loss->first, loss->last};
     strobe_records_numbers(records, STROBE_FACT_LOSS, numbers, 6);
     strobe_records_tick(records, loss->last);
 }

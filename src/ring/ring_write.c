@@ -21,15 +21,15 @@
 #endif
 
 /* A recorder whose heart stands still for so long is given up; one that lives may take longer. */
-#define STALL_NS    (60 * 1000000ull)
-#define WAIT_MAX_NS (1000 * 1000000ull)
+#define STALL_NS     (60 * 1000000ull)
+#define WAIT_MAX_NS  (1000 * 1000000ull)
 #define WAIT_STEP_NS (10 * 1000000ull)
 
 static const struct {
     uint32_t n_segments;
     uint32_t n_bytes;
 } classes[] = {
-    [STROBE_CHUNK_UNUSED] = {0, 0},   [STROBE_CHUNK_SLOTS] = {0, 0},
+    [STROBE_CHUNK_UNUSED] = {0, 0},    [STROBE_CHUNK_SLOTS] = {0, 0},
     [STROBE_CHUNK_SMALL] = {64, 1024}, [STROBE_CHUNK_MEDIUM] = {8, 8192},
     [STROBE_CHUNK_LARGE] = {1, 65536},
 };
@@ -75,7 +75,8 @@ void strobe_ring_unlock(struct strobe_pool *pool)
 
 /* ---- chunks ---- */
 
-/* Really allocate the pages of one chunk, so that a full tmpfs is an error here and never a SIGBUS. */
+/* Really allocate the pages of one chunk, so that a full tmpfs is an error here and never a SIGBUS.
+ */
 static bool allocate_pages(struct strobe_pool *pool, char *at)
 {
     if (!madvise(at, STROBE_CHUNK_BYTES, MADV_POPULATE_WRITE))
@@ -109,7 +110,8 @@ static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss
 {
     struct strobe_control *control = pool->control;
     uint32_t n = control->n_chunks;
-    /* a sixteenth is kept for slots: a chunk with a live thread's segment in it can't become one later */
+    /* a sixteenth is kept for slots: a chunk with a live thread's segment in it can't become one
+     * later */
     uint32_t kept = class_ == STROBE_CHUNK_SLOTS ? 0 : pool->n_chunks_max / 16;
     if (n >= pool->n_chunks_max - kept) {
         *loss = STROBE_LOSS_POOL_FULL;
@@ -121,14 +123,14 @@ static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss
     if (!allocate_pages(pool, pool->data + (uint64_t)n * STROBE_CHUNK_BYTES))
         return -1;
     pool->chunks[n].class_ = class_;
-    __atomic_store_n(&pool->chunks[n].free_bits, class_ == STROBE_CHUNK_SLOTS ? 0 : full_mask(class_),
-                     __ATOMIC_RELEASE);
+    __atomic_store_n(&pool->chunks[n].free_bits,
+                     class_ == STROBE_CHUNK_SLOTS ? 0 : full_mask(class_), __ATOMIC_RELEASE);
     __atomic_store_n(&control->n_chunks, n + 1, __ATOMIC_RELEASE);
     return (int)n;
 }
 
-/* Recut a chunk of another class whose segments are all free, or -1. The first chunk stays with the meta
- * stream, so that names always have room. */
+/* Recut a chunk of another class whose segments are all free, or -1. The first chunk stays with the
+ * meta stream, so that names always have room. */
 static int recut_chunk(struct strobe_pool *pool, uint32_t class_)
 {
     for (uint32_t i = 1; i < pool->control->n_chunks; i++) {
@@ -179,16 +181,17 @@ static char *take_segment(struct strobe_pool *pool, uint32_t class_, bool meta,
     return i < 0 ? NULL : take_from(pool, (uint32_t)i);
 }
 
-/* The class that a thread's next segment should have: small at first, larger for those that fill them, and
- * never so large that all live threads together would hold more than a quarter of the pool. What a live thread holds
- * it keeps until it is full, and threads that come later need room too: ten thousand fit the default pool. */
+/* The class that a thread's next segment should have: small at first, larger for those that fill
+ * them, and never so large that all live threads together would hold more than a quarter of the
+ * pool. What a live thread holds it keeps until it is full, and threads that come later need room
+ * too: ten thousand fit the default pool. */
 static uint32_t wanted_class(const struct strobe_pool *pool, const struct strobe_thread *thread)
 {
     uint64_t share = (uint64_t)pool->n_chunks_max * STROBE_CHUNK_BYTES / 4 / (pool->n_threads + 1);
     if (thread->n_filled < 2 || share < 8192)
         return STROBE_CHUNK_SMALL;
     return thread->n_filled < 4 || share < STROBE_CHUNK_BYTES ? STROBE_CHUNK_MEDIUM
-                                                               : STROBE_CHUNK_LARGE;
+                                                              : STROBE_CHUNK_LARGE;
 }
 
 static char *take_any_segment(struct strobe_pool *pool, uint32_t class_, enum strobe_loss *loss)
@@ -205,7 +208,8 @@ static void open_segment(struct strobe_pool *pool, struct strobe_segment_head *h
 {
     uint32_t i = (uint32_t)(((char *)head - pool->data) / STROBE_CHUNK_BYTES);
     head->n_words = classes[pool->chunks[i].class_].n_bytes / 8 - STROBE_SEGMENT_HEAD_WORDS;
-    /* zeroed here and not by the recorder: the lines are then in this core's cache when they are written */
+    /* zeroed here and not by the recorder: the lines are then in this core's cache when they are
+     * written */
     head->track = track;
     head->base_pos = pos;
     head->tick = tick;
@@ -234,9 +238,10 @@ static bool recorder_is_stuck(const struct strobe_pool *pool)
     return state != 'R' && state != 'S' && state != 'D';
 }
 
-/* Until n_given moves. A few look often whether the recorder lives, and wake the rest when it doesn't: ten thousand
- * that look every 10 ms would take the processor from it. True: given up. */
-static bool sleep_for_room(struct strobe_pool *pool, uint32_t given, uint64_t waited_ns, uint64_t *beat)
+/* Until n_given moves. A few look often whether the recorder lives, and wake the rest when it
+ * doesn't: ten thousand that look every 10 ms would take the processor from it. True: given up. */
+static bool sleep_for_room(struct strobe_pool *pool, uint32_t given, uint64_t waited_ns,
+                           uint64_t *beat)
 {
     struct strobe_control *control = pool->control;
     uint64_t start = mono_ns(), moved = start;
@@ -255,8 +260,9 @@ static bool sleep_for_room(struct strobe_pool *pool, uint32_t given, uint64_t wa
     return given_up;
 }
 
-/* Sleep until the recorder gave something back. Locked. A thread that waits for its own segment lets go of the lock
- * and of the signals meanwhile; for a fact (`thread` is NULL) both are kept. False: give up. */
+/* Sleep until the recorder gave something back. Locked. A thread that waits for its own segment
+ * lets go of the lock and of the signals meanwhile; for a fact (`thread` is NULL) both are kept.
+ * False: give up. */
 static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread, uint32_t given,
                           uint64_t *waited_ns)
 {
@@ -391,12 +397,13 @@ static struct strobe_slot *take_slot(struct strobe_pool *pool)
     }
     int c = add_chunk(pool, STROBE_CHUNK_SLOTS, &loss);
     if (c < 0)
-        c = recut_chunk(pool, STROBE_CHUNK_SLOTS); /* all zero: the recorder wipes what it gives back */
+        c = recut_chunk(pool,
+                        STROBE_CHUNK_SLOTS); /* all zero: the recorder wipes what it gives back */
     return c < 0 ? NULL : slot_at(pool, (uint32_t)c, 0);
 }
 
-/* A thread whose slot the recorder has freed is gone without having said so (it emitted in the very last round of its
- * destructors, or its key was taken from it). */
+/* A thread whose slot the recorder has freed is gone without having said so (it emitted in the very
+ * last round of its destructors, or its key was taken from it). */
 static void forget_gone_threads(struct strobe_pool *pool)
 {
     for (struct strobe_thread *thread = pool->threads, *next; thread; thread = next) {
@@ -423,8 +430,8 @@ static struct strobe_thread *take_struct(struct strobe_pool *pool)
             return take_struct(pool);
     }
     if (!pool->arena || pool->arena + size > pool->arena_end) {
-        char *arena = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                           -1, 0);
+        char *arena =
+            mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (arena == MAP_FAILED)
             return NULL;
         madvise(arena, ARENA_BYTES, MADV_WIPEONFORK);

@@ -73,7 +73,8 @@ int strobe_session_open(const char *dir, const char *file, int flags)
     return fd;
 }
 
-/* What the stat of a process has after its name, from the ')' on; NULL: there is no such process. */
+/* What the stat of a process has after its name, from the ')' on; NULL: there is no such process.
+ */
 static const char *read_stat(int pid, char text[1024])
 {
     char path[64];

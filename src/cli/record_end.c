@@ -92,7 +92,11 @@ int strobe_cli_record_end(const struct strobe_record_summary *summary, bool quie
             show_top(summary->path);
         fprintf(stderr, "strobe: next: strobe stats %s\n", summary->path);
     }
-    if (summary->err)
+    if (summary->err && summary->ledger[0])
+        strobe_cli_error(
+            "record", "the trace is not whole: %s; %llu events were lost, listed in %s",
+            strobe_err_text(summary->err), (unsigned long long)s->n_lost, summary->ledger);
+    else if (summary->err)
         strobe_cli_error("record",
                          "the trace is not whole: %s; 'strobe info' tells what is missing",
                          strobe_err_text(summary->err));

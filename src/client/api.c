@@ -43,7 +43,7 @@ int strobe_begin_unnamed(struct strobe_loc *loc)
         return STROBE_DROPPED(STROBE_LOSS_UNNAMED);
     }
     int on = strobe_emit(STROBE_WORD_BEGIN | id << 32, loc);
-    return (on & 3) == 2 ? on : 1;
+    return on == 3 ? 1 : on;
 }
 
 /* Ends that the inline path does not take: of zones begun before anybody recorded (told as an end
@@ -52,8 +52,8 @@ int strobe_begin_unnamed(struct strobe_loc *loc)
 void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on)
 {
     uint64_t id = word;
-    if ((on & 3) == 2) {
-        lose((enum strobe_loss)(on >> 2));
+    if (on != 0 && on != 1 && on != 3 && on != STROBE_NOBODY) {
+        lose((enum strobe_loss)(on / 4));
         return;
     }
     if (!loc && id) { /* a run-time location */

@@ -31,12 +31,13 @@ static inline void strobe_client_unblock(const sigset_t *old)
     sigprocmask(SIG_SETMASK, old, NULL);
 }
 
-/* What emitting returns for a dropped event; strobe_zone.on keeps it, so that the end is lost for
- * the same cause. */
-#define STROBE_DROPPED(loss) (2 | (int)(loss) << 2)
+/* What emitting returns for a dropped event; strobe_zone.on keeps it, so that the end is lost for the
+ * same cause. Bit 1 is set and bit 0 is not: it stays what it is when the hot path sets bit 1. */
+#define STROBE_DROPPED(loss) (2 + 4 * (int)(loss))
+#define STROBE_NOBODY        STROBE_DROPPED(STROBE_LOSS_IN_SLOT) /* the recorder just left */
 
 /* Emit one record of the calling thread: `n_words` words, the first a STROBE_RECORD_WORD. Any
- * context. 0: nobody records, 1: emitted, STROBE_DROPPED: dropped and counted. */
+ * context. 1: emitted; STROBE_DROPPED: dropped and counted; STROBE_NOBODY: nobody records. */
 int strobe_client_emit(const uint64_t *words, uint32_t n_words);
 
 /* Likewise, with the fields `fields` and a text of any length as the last one. */

@@ -101,7 +101,7 @@ static uint64_t renamed(const struct strobe_pool *pool, uint64_t word, struct st
 static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserved,
                        struct strobe_loc *loc)
 {
-    int saved_errno = errno, result = 0;
+    int saved_errno = errno, result = STROBE_NOBODY;
     sigset_t old;
     strobe_client_block(&old);
     if (reserved)

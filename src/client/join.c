@@ -1,11 +1,11 @@
-/* join.c - how a process joins a session: at its start, after a fork, as a second copy of the
- * library.
+/* join.c - how a process joins a session: at its start, after a fork, as a second copy of the library.
  *
- *   start    constructor: join_session; a control page in the session's folder, and no more of it
- * while nobody records fork     the pool and all thread structs are wiped by the kernel
- * (MADV_WIPEONFORK), the atfork handler joins anew at once; after _Fork or clone the first slow
- * path does exec     the new image has a constructor of its own; its file has a new number exit
- * destructor: marks the end; where nothing was recorded, the control page is removed
+ *   start    constructor: join_session; a control page in the session's folder, and no more of it while
+ *            nobody records
+ *   fork     the pool and all thread structs are wiped by the kernel (MADV_WIPEONFORK), the atfork
+ *            handler joins anew at once; after _Fork or clone the first slow path does
+ *   exec     the new image has a constructor of its own; its file has a new number
+ *   exit     destructor: where nothing is left to be recorded, the control page is removed
  *
  * Never allocates from the heap, prints or exits.  SPDX-License-Identifier: MIT */
 #include "client/client.h"

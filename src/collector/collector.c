@@ -273,8 +273,29 @@ enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const 
 
 /* ---- the round ---- */
 
+/* A process that could not say who it is (no shared memory left), or had nothing to say yet. */
+static void describe_silent(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    char path[64], exe[1024];
+    if (proc->described || proc->resumed || !proc->open)
+        return;
+    proc->described = true;
+    snprintf(path, sizeof path, "/proc/%u/exe", proc->ring.pid);
+    ssize_t n = proc->dead ? 0 : readlink(path, exe, sizeof exe);
+    strobe_records_begin(&c->records, STROBE_META_PROCESS);
+    strobe_records_u(&c->records, proc->id);
+    strobe_records_u(&c->records, proc->ring.pid);
+    strobe_records_u(&c->records, 0);
+    strobe_records_u(&c->records, proc->ring.start_time);
+    strobe_records_s(&c->records, exe, n > 0 ? (size_t)n : 0);
+    strobe_records_s(&c->records, "", 0);
+    strobe_records_s(&c->records, "", 0);
+    strobe_records_end(&c->records);
+}
+
 static void end_process(struct strobe_collector *c, struct strobe_proc *proc)
 {
+    describe_silent(c, proc);
     uint64_t numbers[] = {proc->id, tick_now(c), (uint64_t)proc->how, (uint64_t)proc->value};
     strobe_records_numbers(&c->records, STROBE_FACT_PROCESS_END, numbers, 4);
     proc->gone = true;
@@ -297,14 +318,11 @@ static void drain_dead(struct strobe_collector *c, struct strobe_proc *proc)
 static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool flush,
                       uint64_t now)
 {
-    if (strobe_ring_has_news(&proc->ring))
+    bool news = strobe_ring_has_news(&proc->ring);
+    if (news)
         strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
-    bool news = proc->news;
+    news |= proc->news;
     proc->news = false;
-    if (__atomic_load_n(&proc->ring.control->n_waiting, __ATOMIC_RELAXED)) {
-        c->waited_for = true; /* full segments, too few free: take all there is */
-        flush = true;
-    }
     if (news || flush)
         strobe_collector_drain_meta(c, proc);
     if (flush || (news && now >= proc->next_slot_scan_ns)) {
@@ -323,6 +341,7 @@ static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool
 uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
 {
     uint64_t before = c->n_taken_events, now = strobe_collector_mono_ns();
+    bool somebody_waits = false;
     if (!c->stopping)
         strobe_collector_find_processes(c);
     if (c->trigger_ns && !c->trigger_ticks && c->last_sync_tick > c->sync_tick)
@@ -334,17 +353,19 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
         if (proc->gone)
             continue;
         strobe_collector_check_death(c, proc);
-        if (proc->dead)
+        if (proc->dead) {
             drain_dead(c, proc);
-        else
-            poll_proc(c, proc, flush, now);
+            continue;
+        }
+        bool waits = __atomic_load_n(&proc->ring.control->n_waiting, __ATOMIC_ACQUIRE) != 0;
+        poll_proc(c, proc, flush || waits, now);
+        somebody_waits |= waits;
     }
     now = strobe_collector_mono_ns();
     if (c->enc.n_parts && (flush || now - c->block_started_ns > BLOCK_AGE_NS))
         strobe_collector_flush_events(c);
-    else if (c->n_pending > 8 || (c->n_pending && c->waited_for))
+    else if (c->n_pending > 8 || (c->n_pending && somebody_waits))
         strobe_collector_flush_events(c); /* the pool is better free than the block full */
-    c->waited_for = false;
     if (now >= c->next_records_flush_ns || c->n_meta_pending) {
         c->next_records_flush_ns = now + RECORDS_AGE_NS;
         strobe_collector_flush_records(c);
@@ -398,6 +419,7 @@ void strobe_collector_stop(struct strobe_collector *c)
         struct strobe_proc *proc = c->procs[i];
         if (proc->gone || !proc->open)
             continue;
+        describe_silent(c, proc);
         if (proc->ring.control)
             proc->ring.control->detached_tick = tick_now(c);
         char text[160];
@@ -467,6 +489,7 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     strobe_collector_flush_records(c);
     if (c->records.n_records || c->n_losses)
         healthy = false;
+    strobe_collector_keep_losses(c);
     if (healthy)
         remove_pools(c);
     if (c->inotify >= 0)

@@ -20,6 +20,9 @@
 
 struct strobe_collector;
 
+/* In the session's folder: the losses of a trace that could not be written any more. */
+#define STROBE_LEDGER_FILE "ledger"
+
 struct strobe_collector_options {
     const char *session_dir; /* borrowed for the call */
     uint32_t policy;

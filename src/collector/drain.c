@@ -450,6 +450,7 @@ static void keep_record(struct strobe_collector *c, struct strobe_proc *proc, ui
         strobe_records_u(&c->records, proc->id);
     strobe_records_raw(&c->records, fields, n_bytes);
     strobe_records_end(&c->records);
+    proc->described |= kind == STROBE_META_PROCESS;
     if (kind == STROBE_META_LOC && c->trigger_ticks)
         learn_trigger(c, proc, fields, n_bytes);
 }

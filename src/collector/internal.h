@@ -37,6 +37,7 @@ struct strobe_proc {
     uint64_t skip_before; /* tick; words before it belong to an earlier recording that ended well,
                              0: none do */
     bool resumed;         /* the file knows it from before (recovery) */
+    bool described;       /* it said who it is */
     bool meta_dirty;
     bool modules_due;   /* its modules are to be listed */
     bool news;          /* segments were found that nobody looked at yet */
@@ -64,6 +65,7 @@ struct strobe_collector {
     uint32_t policy, stack_depth, only_pid;
     uint64_t max_file_bytes;
     bool ledger_used;
+    bool ledger_failed; /* the reserved area could not be written either */
     bool post_mortem, stopping, triggered, file_full, disk_failed;
     struct trigger_loc {
         uint32_t proc;
@@ -74,7 +76,6 @@ struct strobe_collector {
     uint64_t trigger_ns, trigger_ticks;
     int inotify;
     bool dir_changed;
-    bool waited_for; /* a thread sleeps until segments come back */
     struct strobe_encoder enc;
     struct strobe_records records; /* to be written */
     struct loss *losses; /* owned: not in the file yet, one per process, track and cause */
@@ -138,6 +139,7 @@ void strobe_collector_flush_events(struct strobe_collector *c);
 void strobe_collector_flush_records(struct strobe_collector *c);
 void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track,
                            uint32_t cause, uint64_t count, uint64_t first, uint64_t last);
+void strobe_collector_keep_losses(struct strobe_collector *c);
 bool strobe_collector_pend(struct strobe_collector *c, struct strobe_proc *proc,
                            const struct strobe_segment *segment, bool meta);
 void strobe_collector_note_part(struct strobe_collector *c, uint32_t proc, uint64_t track,

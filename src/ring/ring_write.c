@@ -226,6 +226,19 @@ static bool may_wait(struct strobe_pool *pool)
     return sigaltstack(NULL, &stack) || !(stack.ss_flags & SS_ONSTACK);
 }
 
+/* Whether the recorder has anything that it could give back; in a tmpfs that is full from the start
+ * it has not. */
+static bool has_taken(const struct strobe_pool *pool, uint32_t first)
+{
+    for (uint32_t i = first; i < pool->control->n_chunks; i++) {
+        uint32_t class_ = pool->chunks[i].class_;
+        if (class_ >= STROBE_CHUNK_SMALL && class_ <= STROBE_CHUNK_LARGE &&
+            __atomic_load_n(&pool->chunks[i].free_bits, __ATOMIC_RELAXED) != full_mask(class_))
+            return true;
+    }
+    return false;
+}
+
 /* Stopped or dead, and not merely short of a processor? */
 static bool recorder_is_stuck(const struct strobe_pool *pool)
 {
@@ -266,8 +279,9 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
 {
     struct strobe_control *control = pool->control;
     uint64_t beat = __atomic_load_n(&control->heartbeat, __ATOMIC_ACQUIRE);
-    if (pool->stalled_heartbeat == beat + 1 || !may_wait(pool) || (thread && thread->waiting) ||
-        !control->active)
+    if (pool->stalled_heartbeat == beat + 1 || pool->given_up_at == given + 1ull ||
+        !may_wait(pool) || (thread && thread->waiting) || !control->active ||
+        !has_taken(pool, thread ? 1 : 0))
         return false;
     pool->stalled_heartbeat = 0;
     sigset_t all;
@@ -287,6 +301,7 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
     }
     if (given_up && pool->stalled_heartbeat != beat + 1) {
         pool->stalled_heartbeat = beat + 1;
+        pool->given_up_at = given + 1ull;
         futex(&control->n_given, FUTEX_WAKE, INT32_MAX, NULL); /* nobody else need wait */
     }
     *waited_ns += mono_ns() - start;

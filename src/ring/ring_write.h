@@ -17,9 +17,8 @@
 #include "strobe/strobe.h"
 #include "wire/ring_layout.h"
 
-#define STROBE_POOL_MAGIC                                                  \
-    0x3130304c4f4f5053ull /* changes with the layout of struct strobe_pool \
-                           */
+/* changes with the layout of struct strobe_pool */
+#define STROBE_POOL_MAGIC 0x3130304c4f4f5053ull
 
 /* One thread of the process. In memory that a fork wipes. */
 struct strobe_thread {
@@ -70,6 +69,7 @@ struct strobe_pool {
     uint32_t described; /* generation of the recorder that knows this process */
     uint32_t n_copies;
     uint64_t stalled_heartbeat;       /* the recorder's heartbeat when it was last given up, + 1 */
+    uint64_t given_up_at;             /* n_given at that time, + 1: nobody waits until it moves */
     struct strobe_segment_head *meta; /* shared: open segment of the meta stream */
     uint64_t *meta_at;
     uint32_t meta_left;

@@ -47,30 +47,12 @@ class Reading:
         self.trace = trace = sr.Trace(path)
         self.zones = list(trace.zones())
         totals = sr.Totals()
-<<<<<<< HEAD
-        self.zones = []
-        for part in trace.parts():
-            totals.add_part(part)
-            for begin, end, own, depth, loc, extras in part.ended:
-                self.zones.append((self.zone_name(part.proc, loc, extras), begin, max(0, end - begin), own, depth))
-        for zone in trace.fiber_zones():
-            if zone.state == sr.ENDED:
-                name = self.zone_name(zone.proc, zone.loc, zone.extras)
-                self.zones.append((name, zone.begin, zone.duration, zone.self, zone.depth))
-        self.facts = sr.build_facts(trace, totals, *sr.finish(trace, totals))
-=======
         for zone in self.zones:
             if zone.state == sr.ENDED:
                 totals.add(zone.proc, zone.loc, zone.duration, zone.self)
         still_open = [zone for zone in self.zones if zone.state == sr.OPEN]
         self.facts = sr.build_facts(trace, totals, still_open, sum(z.state == sr.UNFINISHED for z in self.zones))
         self.origin_ns = trace.tick_ns(trace.origin())
->>>>>>> pyreader
-
-    def zone_name(self, proc, loc, extras):
-        """What a zone is called: the last name that the program gave it (kind 5), else its location's."""
-        given = [value for kind, value in extras or () if kind == 5]
-        return given[-1].decode("utf-8", "replace") if given else self.trace.loc_name(proc, loc)
 
     def place(self, proc, loc):
         """What tells a location from others: its key columns."""
@@ -106,21 +88,11 @@ class Reading:
         return dict(zip(COVERAGE, (self.facts["events"], sum(sum(row["dropped"].values()) for row in rows),
                                    sum(row["hole_words"] for row in rows))))
 
-<<<<<<< HEAD
-    def rows(self, columns, origin):
-        """A multiset of the zones that ended: name, start and so on, as texts."""
-        trace, out = self.trace, collections.Counter()
-        for name, begin, duration, own, depth in self.zones:
-            row = {"name": name, "start": trace.tick_ns(begin) - origin,
-                   "duration": trace.ticks_ns(duration), "self": trace.ticks_ns(own), "depth": depth}
-            out[tuple(str(row[c]) for c in columns)] += 1
-=======
     def rows(self):
         """A multiset of all zones as rows of texts; a zone without begin starts at its end."""
         out = collections.Counter(map(self.row, self.zones))
         for proc, track, fiber, tick, loc, depth in self.trace.lost_begins:
             out[self.row(sr.Zone(proc, track, fiber, loc, tick, 0, 0, depth, "no_begin", None))] += 1
->>>>>>> pyreader
         return out
 
     def row(self, zone):

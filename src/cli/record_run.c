@@ -446,6 +446,11 @@ static int prepare(struct run *run)
     return -1;
 }
 
+static int exit_code(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 static int finish(struct run *run)
 {
     struct strobe_record_summary summary = {.path = run->options->path};
@@ -476,9 +481,21 @@ static int finish(struct run *run)
     summary.n_kept = run->n_kept;
     strobe_recording_release(&run->session);
     if (run->options->command)
-        summary.exit_code =
-            WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
+        summary.exit_code = exit_code(run->status);
     return strobe_cli_record_end(&summary, run->options->quiet, run->options->command != NULL);
+}
+
+/* The recording is over, the command is not (--for): stay with it, pass its signals on and its end. */
+static int wait_for_command(struct run *run, int code)
+{
+    int status;
+    pid_t pid;
+    while (!run->child_ended && ((pid = waitpid(-1, &status, 0)) > 0 || errno == EINTR))
+        if (pid == run->child) {
+            run->child_ended = true;
+            code = status ? exit_code(status) : code;
+        }
+    return code;
 }
 
 int strobe_cli_record_run(const struct strobe_record_options *options)
@@ -508,5 +525,6 @@ int strobe_cli_record_run(const struct strobe_record_options *options)
         }
     }
     record_rounds(&run);
-    return finish(&run);
+    code = finish(&run);
+    return options->command ? wait_for_command(&run, code) : code;
 }

@@ -30,14 +30,12 @@ struct strobe_proc {
     char name[96]; /* of its pool file */
     uint32_t id;
     int pidfd;
-    bool open;            /* the ring is mapped */
-    bool gone;            /* drained for good */
-    bool dead;            /* its image no longer runs */
-    bool attached;        /* it ran before this recorder came */
-    uint64_t skip_before; /* tick; words before it belong to an earlier recording that ended well,
-                             0: none do */
-    bool resumed;         /* the file knows it from before (recovery) */
-    bool described;       /* it said who it is */
+    bool open;      /* the ring is mapped */
+    bool gone;      /* drained for good */
+    bool dead;      /* its image no longer runs */
+    bool attached;  /* it ran before this recorder came */
+    bool resumed;   /* the file knows it from before (recovery) */
+    bool described; /* it said who it is */
     bool meta_dirty;
     bool modules_due;   /* its modules are to be listed */
     bool news;          /* segments were found that nobody looked at yet */
@@ -132,6 +130,8 @@ void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_pro
 /* drain.c: words to events */
 uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *proc,
                                 struct strobe_stream_state *stream);
+/* Step over the words that were there before this recorder: they belong to an earlier one. */
+void strobe_collector_skip_old(struct strobe_proc *proc);
 void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc *proc);
 
 /* store.c: blocks to the file, segments back to their process */

@@ -219,7 +219,7 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
         if (!stream)
             continue;
         read_losses(c, proc, stream, slot);
-        if (!stream->slot_seen && proc->attached)
+        if (!stream->slot_seen && !stream->named && proc->attached)
             describe_thread(c, proc, slot, track);
         stream->slot_seen = true;
         if (state == STROBE_SLOT_ENDED || proc->dead ||
@@ -325,7 +325,8 @@ static bool is_exiting(const struct strobe_proc *proc)
 {
     char path[64], target[8];
     snprintf(path, sizeof path, "/proc/%u/exe", proc->ring.pid);
-    return readlink(path, target, sizeof target) < 0 && errno == ENOENT;
+    return readlink(path, target, sizeof target) < 0 && errno == ENOENT &&
+           strobe_session_start_time((int)proc->ring.pid) == proc->ring.start_time;
 }
 
 /* The process by a number that is never another's: of an earlier image if it had one (exec), since
@@ -347,14 +348,13 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
     proc->open = true;
     c->clock = proc->ring.clock;
     proc->pidfd = open_pidfd(c, proc);
-    proc->attached = !__atomic_load_n(&control->active, __ATOMIC_ACQUIRE);
+    proc->attached = !strobe_ring_is_ours(&proc->ring);
     proc->dead =
         !strobe_ring_is_alive(&proc->ring, proc->name) && (c->post_mortem || !is_exiting(proc));
-    if (control->detached_tick && !c->post_mortem)
-        proc->skip_before =
-            proc->ring.clock == STROBE_CLOCK_MONO ? strobe_collector_mono_ns() : strobe_ticks();
     control->detached_tick = 0;
     proc->meta_dirty = true; /* its name has to be in the file */
+    if (proc->attached && !c->post_mortem)
+        strobe_collector_skip_old(proc);
     if (!proc->dead && !c->stopping && !c->post_mortem)
         strobe_ring_attach(&proc->ring, c->policy, c->stack_depth);
     proc->old_below = (control->floor >> 32) & STROBE_WORD_ID_MAX;
@@ -379,6 +379,20 @@ static void refuse(struct strobe_collector *c, struct strobe_proc *proc, enum st
     publish_proc(c, proc);
 }
 
+/* A dead process that never emitted for this recorder is none of its recording; what it left for a recorder that died
+ * stays for `strobe recover`, and an empty page goes. */
+static bool is_leftover(const struct strobe_collector *c, const struct strobe_proc *proc)
+{
+    char path[STROBE_PATH_MAX + 100];
+    if (c->post_mortem || strobe_ring_is_ours(&proc->ring) || is_exiting(proc) ||
+        strobe_ring_is_alive(&proc->ring, proc->name))
+        return false;
+    snprintf(path, sizeof path, "%s/%s", c->dir, proc->name);
+    if (proc->ring.control->n_chunks == 0)
+        unlink(path);
+    return true;
+}
+
 /* One file of the folder. False: it is still being made, look again. */
 static bool consider(struct strobe_collector *c, const char *name)
 {
@@ -399,6 +413,12 @@ static bool consider(struct strobe_collector *c, const char *name)
         c->next_proc_id--;
         free(proc);
         return err != STROBE_ERR_FORMAT;
+    }
+    if (is_leftover(c, proc)) {
+        strobe_ring_close(&proc->ring);
+        c->next_proc_id--;
+        free(proc);
+        return true;
     }
     join_proc(c, proc);
     publish_proc(c, proc);

@@ -39,7 +39,6 @@ struct strobe_thread {
     uint32_t n_cut;  /* its words: to be said before the next text, or the pieces would be taken for
                         its */
     char *stack_low, *stack_high; /* stack pages known to be readable */
-    char name[32];
     struct strobe_thread *prev, *next; /* in the pool's list */
 };
 

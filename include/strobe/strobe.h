@@ -56,10 +56,11 @@ struct strobe_name {
     const char *text;
 };
 
-/* An open zone. `on`: 0 nobody recorded when it began, 1 its begin was emitted, 2 it was dropped. */
+/* An open zone. `on`: 0 nobody recorded when it began; 1 its begin was emitted; 2 it was dropped; 3 it was emitted
+ * the slow way, and so will its end be. */
 struct strobe_zone {
     struct strobe_loc *loc; /* borrowed; NULL for a zone with a run-time location */
-    uint64_t id;            /* of a run-time location */
+    uint64_t word;          /* the location's word when it began; of a run-time location its id */
     int on;
 };
 
@@ -159,10 +160,11 @@ struct strobe_gate {
 STROBE_API extern __thread struct strobe_hot *strobe_hot_now
     __attribute__((tls_model("initial-exec")));
 STROBE_API extern const volatile struct strobe_gate *strobe_gate_now;
-/* Emit one word the long way: new segment, new epoch, no clock. 1: emitted, 2: dropped and counted. */
+/* Emit one word the long way: new segment, new epoch, no clock. 1: emitted, 2: dropped and counted. That the inline
+ * callers turn a 1 into a 3 keeps the compiler from mixing the slow ways into the fast one. */
 STROBE_API int strobe_emit_slow(uint64_t word, uint64_t *reserved) STROBE_COLD;
 STROBE_API int strobe_begin_unnamed(struct strobe_loc *loc) STROBE_COLD;
-STROBE_API void strobe_end_odd(struct strobe_loc *loc, uint64_t id, int on) STROBE_COLD;
+STROBE_API void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on) STROBE_COLD;
 
 /* The one flag test: is somebody recording? */
 STROBE_INLINE int strobe_gate_is_open(const volatile struct strobe_gate *gate)
@@ -205,23 +207,23 @@ STROBE_INLINE uint64_t strobe_reserve(struct strobe_hot *hot, uint64_t n_words)
 #endif
 }
 
-/* Read the clock, take a word, check it, fill it: in this order (docs/ring-protocol.md tells why). */
+/* Read the clock, take a word, check it, fill it: in this order (docs/ring-protocol.md tells why). 1: done; 2 and 3
+ * as of struct strobe_zone. */
 STROBE_INLINE int strobe_emit(uint64_t word)
 {
     struct strobe_hot *hot = strobe_hot_now;
 #if defined(__x86_64__)
-    uint32_t lo, hi;
+    uint64_t lo, hi; /* rdtsc clears their upper halves */
     __asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
 #else
-    uint64_t ticks = strobe_ticks();
-    uint32_t lo = (uint32_t)ticks, hi = (uint32_t)(ticks >> 32);
+    uint64_t ticks = strobe_ticks(), lo = (uint32_t)ticks, hi = ticks >> 32;
 #endif
     uint64_t cursor = strobe_reserve(hot, 1);
     if (STROBE_UNLIKELY((int16_t)cursor <= 0))
-        return strobe_emit_slow(word, (uint64_t *)0);
+        return strobe_emit_slow(word, (uint64_t *)0) | 2;
     uint64_t *slot = (uint64_t *)(cursor >> 16);
-    if (STROBE_UNLIKELY(hi != hot->epoch))
-        return strobe_emit_slow(word, slot);
+    if (STROBE_UNLIKELY((uint32_t)hi != hot->epoch))
+        return strobe_emit_slow(word, slot) | 2;
     __atomic_store_n(slot, word | lo, __ATOMIC_RELEASE);
     return 1;
 }
@@ -230,27 +232,26 @@ STROBE_INLINE struct strobe_zone strobe_zone_begin(struct strobe_loc *loc)
 {
     struct strobe_zone zone;
     zone.loc = loc;
-    zone.id = 0;
+    zone.word = 0;
     zone.on = 0;
     const volatile struct strobe_gate *gate = strobe_gate_now;
     if (!strobe_gate_is_open(gate))
         return zone;
-    uint64_t word = __atomic_load_n(&loc->word, __ATOMIC_RELAXED);
-    if (STROBE_UNLIKELY(word < gate->floor))
-        zone.on = strobe_begin_unnamed(loc);
+    zone.word = __atomic_load_n(&loc->word, __ATOMIC_RELAXED);
+    if (STROBE_UNLIKELY(zone.word < ((const struct strobe_gate *)gate)->floor))
+        zone.on = strobe_begin_unnamed(loc) | 2;
     else
-        zone.on = strobe_emit(word);
+        zone.on = strobe_emit(zone.word);
     return zone;
 }
 
+/* A zone whose begin was emitted gets its end, whatever happened to the recorder meanwhile. */
 STROBE_INLINE void strobe_zone_end(struct strobe_zone *zone)
 {
-    if (!strobe_gate_is_open(strobe_gate_now))
-        return;
-    if (STROBE_UNLIKELY(zone->on != 1 || !zone->loc))
-        strobe_end_odd(zone->loc, zone->id, zone->on);
-    else
-        strobe_emit(__atomic_load_n(&zone->loc->word, __ATOMIC_RELAXED) ^ 0xc000000000000000ull);
+    if (zone->on == 1 && zone->loc)
+        strobe_emit(zone->word ^ 1ull << 63); /* begin and end differ in this bit */
+    else if (strobe_gate_is_open(strobe_gate_now))
+        strobe_end_odd(zone->loc, zone->word, zone->on);
 }
 
 #ifdef __cplusplus

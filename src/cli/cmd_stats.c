@@ -258,7 +258,7 @@ static void put_head(struct strobe_out *out, const struct options *options,
     if (options->json) {
         strobe_out_char(out, '{');
         strobe_cli_put_coverage_json(out, stats->trace);
-        strobe_out_format(out, ",\"percentile_error\":%s,\n\"locations\":[",
+        strobe_out_format(out, ",\"percentile_error\":%s,\n\"zones\":[",
                           stats->is_exact ? "0" : "0.016");
         return;
     }

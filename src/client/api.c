@@ -36,18 +36,19 @@ int strobe_begin_unnamed(struct strobe_loc *loc)
         lose_unnamed();
         return 2;
     }
-    return strobe_emit(STROBE_WORD_BEGIN | id << 32);
+    return strobe_emit(STROBE_WORD_BEGIN | id << 32) == 2 ? 2 : 1;
 }
 
 /* Ends that the inline path does not take: of zones begun before anybody recorded (told as an end whose begin
  * is not known), of dropped ones (dropped too, so that nothing is left unbalanced), of run-time ones. */
-void strobe_end_odd(struct strobe_loc *loc, uint64_t id, int on)
+void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on)
 {
+    uint64_t id = word;
     if (on == 2) {
         lose_unnamed();
         return;
     }
-    if (!loc && id) {
+    if (!loc && id) { /* a run-time location */
         uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_END_LOST, 2), id};
         strobe_client_emit(words, 2);
         return;
@@ -76,13 +77,13 @@ struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line, const c
     struct strobe_zone zone = {NULL, 0, 0};
     if (!strobe_gate_now->active)
         return zone;
-    zone.id = strobe_client_dynamic_id(file, line, function, name, name_bytes, color);
-    if (!zone.id) {
+    zone.word = strobe_client_dynamic_id(file, line, function, name, name_bytes, color);
+    if (!zone.word) {
         lose_unnamed();
         zone.on = 2;
         return zone;
     }
-    uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_BEGIN, 2), zone.id};
+    uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_BEGIN, 2), zone.word};
     zone.on = strobe_client_emit(words, 2);
     return zone;
 }

@@ -232,14 +232,20 @@ void strobe_collector_resume_meta(struct strobe_collector *c, const char *pool_n
 
 enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const char *pool_name,
                                               uint32_t id, uint64_t track, uint64_t pos,
-                                              const struct strobe_track *state)
+                                              const struct strobe_track *state,
+                                              const uint64_t lost[STROBE_LOSS_IN_SLOT])
 {
     struct strobe_proc *proc = resumed_proc(c, pool_name, id);
     if (!proc || proc->gone)
         return STROBE_OK; /* nothing is left of it */
+    if (track == STROBE_META_TRACK) {
+        proc->lost_threads_seen = lost[STROBE_LOSS_UNNAMED];
+        return STROBE_OK;
+    }
     struct strobe_stream_state *stream = strobe_collector_stream(proc, track);
     if (!stream)
         return STROBE_ERR_NOMEM;
+    memcpy(stream->lost_seen, lost, sizeof stream->lost_seen);
     struct strobe_open_zone *stack = NULL;
     if (state->depth) {
         stack = malloc(state->depth * sizeof *stack);

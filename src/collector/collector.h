@@ -44,10 +44,12 @@ struct strobe_collector_status {
 enum strobe_err strobe_collector_open(const struct strobe_collector_options *options,
                                       struct strobe_file_writer *writer, struct strobe_collector **out);
 
-/* Recovery: (proc, track) of the file was stored up to word `pos`, with these zones open. The track is copied. */
+/* Recovery: (proc, track) of the file was stored up to word `pos`, with these zones open, and so much of what its slot
+ * counts as lost (track 0: of events that had no thread). The track is copied. */
 enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const char *pool_name,
                                               uint32_t proc, uint64_t track, uint64_t pos,
-                                              const struct strobe_track *state);
+                                              const struct strobe_track *state,
+                                              const uint64_t lost[STROBE_LOSS_IN_SLOT]);
 void strobe_collector_resume_meta(struct strobe_collector *c, const char *pool_name, uint32_t proc,
                                   uint64_t meta_pos);
 

@@ -166,10 +166,10 @@ static const uint64_t *take_words(struct strobe_collector *c, struct strobe_stre
         if (at == end || strobe_encode_is_full(enc))
             break;
         uint64_t word = load(at);
-        if (word >> 62 == 2) {
+        if (STROBE_WORD_IS_BEGIN(word)) {
             strobe_encode_zone_begin(enc, tick_of(stream, word), (word >> 32) & STROBE_WORD_ID_MAX);
             at++;
-        } else if (word >> 62 == 1) {
+        } else if (STROBE_WORD_IS_END(word)) {
             strobe_encode_zone_end(enc, tick_of(stream, word), (word >> 32) & STROBE_WORD_ID_MAX);
             at++;
         } else if (!word || is_filling(word)) {
@@ -199,6 +199,30 @@ static void replay_epoch(struct strobe_stream_state *stream, const uint64_t *wor
             step = (uint32_t)(word >> 32) & 0xffff;
         i += step ? step : 1;
     }
+}
+
+/* Step over the words of an earlier recording, e.g. ends of zones that were open when its recorder left. The number
+ * of words. */
+static uint64_t old_words(struct strobe_stream_state *stream, const uint64_t *at, const uint64_t *end,
+                          uint64_t before)
+{
+    const uint64_t *start = at;
+    uint64_t word;
+    while (at < end && (word = load(at))) {
+        uint32_t step = 1;
+        if (word >> 32 == STROBE_WORD_EPOCH >> 32)
+            stream->epoch = (uint32_t)word;
+        else if (word >> 60 == STROBE_WORD_PAD >> 60)
+            step = (uint32_t)(word >> 32) & 0xffff;
+        else if (((uint64_t)stream->epoch << 32 | (uint32_t)word) >= before)
+            break;
+        else if (word >> 60 == STROBE_WORD_RECORD >> 60)
+            step = (uint32_t)(word >> 32) & 0xffff;
+        if (step == 0 || step > (uint64_t)(end - at))
+            break;
+        at += step;
+    }
+    return (uint64_t)(at - start);
 }
 
 static void enter_segment(struct strobe_stream_state *stream, const struct strobe_segment *segment,
@@ -277,6 +301,8 @@ static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
     const uint64_t *end = words + segment->n_words;
     if (!stream->epoch_known)
         enter_segment(stream, segment, words);
+    if (proc->skip_before && stream->prev_tick == 0)
+        stream->pos += old_words(stream, words + (stream->pos - segment->base_pos), end, proc->skip_before);
     for (;;) {
         const uint64_t *at = words + (stream->pos - segment->base_pos);
         bool bad = false;

@@ -33,6 +33,7 @@ struct strobe_proc {
     bool gone;      /* drained for good */
     bool dead;      /* its image no longer runs */
     bool attached;  /* it ran before this recorder came */
+    uint64_t skip_before; /* tick; words before it belong to an earlier recording that ended well, 0: none do */
     bool resumed;   /* the file knows it from before (recovery) */
     bool meta_dirty;
     bool news;      /* segments were found that nobody looked at yet */

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "strobe/strobe.h"
+
 /* ---- streams ---- */
 
 static uint32_t slot_of(const struct strobe_proc *proc, uint64_t id)
@@ -173,6 +175,8 @@ static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
         return; /* something is odd with it; tried again */
     uint64_t numbers[] = {proc->id, stream->id, stream->prev_tick};
     strobe_records_numbers(&c->records, STROBE_FACT_THREAD_END, numbers, 3);
+    if (stream->lost_tick)
+        strobe_collector_flush_records(c); /* its slot's counts must be in the file before they are wiped */
     /* its events may still be in the block under construction, which has a pointer to its state only while a
      * part is open: the state can go */
     strobe_collector_drop_stream(proc, stream);
@@ -261,6 +265,8 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
     proc->pidfd = (int)syscall(SYS_pidfd_open, proc->ring.pid, 0);
     proc->attached = !__atomic_load_n(&control->active, __ATOMIC_ACQUIRE);
     proc->dead = !strobe_ring_is_alive(&proc->ring, proc->name);
+    if (control->detached_tick && !c->post_mortem)
+        proc->skip_before = proc->ring.clock == STROBE_CLOCK_MONO ? strobe_collector_mono_ns() : strobe_ticks();
     control->detached_tick = 0;
     proc->meta_dirty = true; /* its name has to be in the file */
     if (!proc->dead && !c->stopping && !c->post_mortem)

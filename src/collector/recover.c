@@ -20,6 +20,7 @@
 /* A thread as the file leaves it. */
 struct seen_track {
     uint64_t proc, track, pos, last_tick;
+    uint64_t lost[STROBE_LOSS_IN_SLOT]; /* of what its slot counts, in the file already */
     struct strobe_carry carry;
     bool used;
 };
@@ -73,6 +74,7 @@ static struct seen_track *track_of(struct survey *s, uint64_t proc, uint64_t tra
         seen->proc = proc;
         seen->track = track;
         s->n_tracks++;
+        s->totals.n_threads += track != 0; /* 0: losses of which the thread is not known */
     }
     return seen;
 }
@@ -197,6 +199,22 @@ static enum strobe_err note_pool(struct survey *s, uint64_t proc, const char *na
     return STROBE_OK;
 }
 
+/* The slots in the pools still count what the dead recorder wrote down already. */
+static enum strobe_err note_loss(struct survey *s, const struct strobe_field *f)
+{
+    uint64_t proc = f[0].u, track = f[1].u, cause = f[2].u, count = f[3].u;
+    if (cause >= STROBE_LOSS_COUNT)
+        return STROBE_OK;
+    s->totals.lost[cause] += count;
+    if (cause >= STROBE_LOSS_IN_SLOT)
+        return STROBE_OK;
+    struct seen_track *seen = track_of(s, proc, track);
+    if (!seen)
+        return STROBE_ERR_NOMEM;
+    seen->lost[cause] += count;
+    return STROBE_OK;
+}
+
 static enum strobe_err survey_records(struct survey *s, const struct strobe_block *block,
                                       struct strobe_record_walk *walk)
 {
@@ -206,8 +224,8 @@ static enum strobe_err survey_records(struct survey *s, const struct strobe_bloc
         const struct strobe_field *f = record.fields;
         if (record.kind == STROBE_FACT_POOL && record.n_fields == 3)
             err = note_pool(s, f[0].u, f[1].text, f[1].u, f[2].u);
-        else if (record.kind == STROBE_FACT_LOSS && record.n_fields == 6 && f[2].u < STROBE_LOSS_COUNT)
-            s->totals.lost[f[2].u] += f[3].u;
+        else if (record.kind == STROBE_FACT_LOSS && record.n_fields == 6)
+            err = note_loss(s, f);
         else if (record.kind == STROBE_META_THREAD && record.n_fields == 4 &&
                  !track_of(s, record.proc, f[0].u))
             err = STROBE_ERR_NOMEM;
@@ -250,7 +268,6 @@ static enum strobe_err survey_file(struct strobe_file *file, struct survey *s,
     strobe_events_free(&events);
     strobe_replay_free(&replay);
     strobe_record_walk_free(&walk);
-    s->totals.n_threads = s->n_tracks;
     return err;
 }
 
@@ -295,7 +312,8 @@ static enum strobe_err resume_tracks(struct survey *s, struct strobe_collector *
                                      .depth = seen->carry.n_open,
                                      .fiber = seen->carry.fiber,
                                      .last_tick = seen->last_tick};
-        err = strobe_collector_resume_track(c, name, (uint32_t)seen->proc, seen->track, seen->pos, &state);
+        err = strobe_collector_resume_track(c, name, (uint32_t)seen->proc, seen->track, seen->pos, &state,
+                                           seen->lost);
         free(stack);
     }
     return err;

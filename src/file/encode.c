@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wire/ring_layout.h"
+
 enum { BIG_BYTES = STROBE_BLOCK_EVENTS_MAX * STROBE_VARINT_MAX };
 
 enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
@@ -436,10 +438,10 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
         uint64_t word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
         uint64_t tick = base | (uint32_t)word;
         uint64_t difference = tick - prev;
-        uint64_t loc = (word >> 32) & 0x3fffffff;
+        uint64_t loc = (word >> 32) & STROBE_WORD_ID_MAX;
         if (__builtin_expect(difference >= 65535, 0))
             break; /* far, or back in time */
-        if (word >> 62 == 2) {
+        if (STROBE_WORD_IS_BEGIN(word)) {
             if (__builtin_expect(loc != last_loc, 0)) {
                 last_index = dict_index(enc, loc);
                 last_loc = loc;
@@ -451,7 +453,7 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
             prev = tick;
             n_begins++;
             stack[depth++] = (struct strobe_open_zone){loc, tick, 0, last_index, serial};
-        } else if (__builtin_expect(word >> 62 == 1, 1)) {
+        } else if (__builtin_expect(STROBE_WORD_IS_END(word), 1)) {
             const struct strobe_open_zone *zone = &stack[depth - 1];
             if (__builtin_expect(depth <= low || zone->loc != loc, 0))
                 break; /* one from before this part, or not the innermost */

@@ -139,7 +139,7 @@ static enum strobe_err open_footer(struct strobe_file *file)
         return err == STROBE_ERR_CORRUPT ? STROBE_ERR_END : err;
     facts->closed = 1;
     facts->end = file->scan_from = ref.offset + ref.n_bytes;
-    facts->next_seq = ref.head.seq + 1;
+    facts->next_seq = file->scan_seq = ref.head.seq + 1;
     facts->last_index = ref.head.prev_index;
     facts->tail_bytes = 0;
     return STROBE_OK;
@@ -198,8 +198,10 @@ static enum strobe_err follow_chain(struct strobe_file *file)
             err = strobe_file_read_ref(file, at, &ref);
         if (!err && (ref.head.type != STROBE_BLOCK_INDEX || !ref.head.level))
             err = STROBE_ERR_CORRUPT;
-        if (!err && n == 0)
+        if (!err && n == 0) {
             file->scan_from = ref.offset + ref.n_bytes;
+            file->scan_seq = ref.head.seq + 1;
+        }
         if (!err && n == room) {
             room = room ? 2 * room : 64;
             struct strobe_index_entry *more = realloc(roots, room * sizeof *roots);
@@ -236,13 +238,16 @@ enum strobe_err strobe_file_find_roots(struct strobe_file *file)
     if (err != STROBE_ERR_END)
         return err;
     file->scan_from = file->first_block;
+    file->scan_seq = 0;
     err = strobe_file_find_end(file);
     if (err)
         return err;
     err = follow_chain(file);
     if (err == STROBE_ERR_NOMEM || err == STROBE_ERR_IO)
         return err;
-    if (err)
+    if (err) {
         file->scan_from = file->first_block;
+        file->scan_seq = 0;
+    }
     return STROBE_OK;
 }

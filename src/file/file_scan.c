@@ -79,14 +79,15 @@ static uint64_t resync(const struct strobe_file *file, uint64_t at, uint64_t end
 }
 
 enum strobe_err strobe_file_scan(struct strobe_file *file, uint64_t *at, uint64_t end,
-                                 struct strobe_block_ref *out)
+                                 uint64_t *seq, struct strobe_block_ref *out)
 {
     struct strobe_file_trailer trailer;
     uint64_t here = *at, hole_at = *at;
     while (here < end) {
         if (block_at(file, here, out)) {
-            if (here > hole_at)
+            if (*seq == STROBE_SEQ_UNKNOWN ? here > hole_at : out->head.seq > *seq)
                 strobe_file_add_hole(file, hole_at, here - hole_at);
+            *seq = out->head.seq + 1;
             *at = here + out->n_bytes;
             return STROBE_OK;
         }
@@ -147,15 +148,10 @@ enum strobe_err strobe_file_check(struct strobe_file *file)
 {
     struct strobe_block block = {0};
     struct strobe_block_ref ref;
-    uint64_t at = file->first_block, seq = 0, before = file->facts.n_holes;
-    while (strobe_file_scan(file, &at, file->facts.end, &ref) == STROBE_OK) {
-        if (ref.head.seq > seq && file->facts.n_holes == before)
-            strobe_file_add_hole(file, ref.offset - 1, 0); /* blocks are missing, no bytes are */
-        seq = ref.head.seq + 1;
+    uint64_t at = file->first_block, seq = 0;
+    while (strobe_file_scan(file, &at, file->facts.end, &seq, &ref) == STROBE_OK)
         if (strobe_file_load(file, &ref, &block) != STROBE_OK)
             strobe_file_note_hole(file, &ref);
-        before = file->facts.n_holes;
-    }
     strobe_block_free(&block);
     return STROBE_OK;
 }

@@ -24,6 +24,8 @@ struct strobe_block_iter {
     uint64_t pos;                              /* blocks before this were visited */
     uint64_t scan_end;                         /* scanning [pos, scan_end) while pos is below */
     uint64_t tail;                             /* where the final scan starts */
+    uint64_t seq;                              /* that the next scanned block should have */
+    uint64_t tail_seq;
     int in_tail;
 };
 
@@ -48,6 +50,7 @@ enum strobe_err strobe_file_iterate(struct strobe_file *file,
     iter->n_frames = 1;
     iter->pos = file->first_block;
     iter->tail = file->scan_from;
+    iter->tail_seq = file->scan_seq;
     if (iter->filter.offset_min > iter->pos)
         iter->pos = iter->filter.offset_min;
     *out = iter;
@@ -105,6 +108,7 @@ static enum strobe_err descend(struct strobe_block_iter *iter, const struct fram
     if (err == STROBE_ERR_CORRUPT) {
         strobe_file_add_hole(iter->file, entry->offset, entry->bytes);
         iter->scan_end = entry->offset;
+        iter->seq = STROBE_SEQ_UNKNOWN;
         return STROBE_OK;
     }
     if (err)
@@ -132,7 +136,7 @@ static int visit(struct strobe_block_iter *iter, const struct strobe_index_entry
 
 static int scan(struct strobe_block_iter *iter, struct strobe_block_ref *out)
 {
-    while (strobe_file_scan(iter->file, &iter->pos, iter->scan_end, out) == STROBE_OK)
+    while (strobe_file_scan(iter->file, &iter->pos, iter->scan_end, &iter->seq, out) == STROBE_OK)
         if (wanted(&iter->filter, out->head.type, out->head.tick_min, out->head.tick_max))
             return 1;
     if (!iter->in_tail && iter->pos < iter->scan_end)
@@ -143,8 +147,10 @@ static int scan(struct strobe_block_iter *iter, struct strobe_block_ref *out)
 
 static int start_tail(struct strobe_block_iter *iter)
 {
-    if (!iter->in_tail && iter->pos < iter->tail)
-        iter->pos = iter->tail;
+    if (!iter->in_tail) {
+        iter->seq = iter->pos > iter->tail ? STROBE_SEQ_UNKNOWN : iter->tail_seq;
+        iter->pos = iter->pos > iter->tail ? iter->pos : iter->tail;
+    }
     iter->in_tail = 1;
     iter->scan_end = iter->file->facts.end;
     return iter->pos < iter->scan_end;

@@ -19,6 +19,7 @@ struct strobe_file {
     struct strobe_index_entry *roots; /* owned: what a walk starts with, in file order */
     uint32_t n_roots;
     uint64_t scan_from;  /* blocks from here on are in no index: found by scanning */
+    uint64_t scan_seq;   /* number of the block at scan_from */
     uint64_t n_rechecks; /* bytes hashed for blocks that turned out wrong, to bound the time */
 };
 
@@ -59,10 +60,12 @@ enum strobe_err strobe_file_find_roots(struct strobe_file *file);
  */
 enum strobe_err strobe_file_find_end(struct strobe_file *file);
 
-/* The first block at or after *at and before `end`; *at moves past it. What lies between is noted
- * as a hole. STROBE_ERR_END: none; *at stays at the last place that might become one. */
+/* The first block at or after *at and before `end`; *at moves past it. *seq is the number that it
+ * should have: what lies between is noted as a hole where numbers are missing, or where none is
+ * known. STROBE_ERR_END: none; *at stays at the last place that might become one. */
+#define STROBE_SEQ_UNKNOWN UINT64_MAX
 enum strobe_err strobe_file_scan(struct strobe_file *file, uint64_t *at, uint64_t end,
-                                 struct strobe_block_ref *out);
+                                 uint64_t *seq, struct strobe_block_ref *out);
 
 /* 1: a trailer of its own stands at `offset`. */
 int strobe_file_trailer_at(const struct strobe_file *file, uint64_t offset,

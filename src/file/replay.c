@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_CARRIED = 1 << 17 }; /* open zones that are carried one by one; writers have no more */
+
 /* An open zone during a replay. */
 struct strobe_frame {
     uint64_t begin;
@@ -320,21 +322,58 @@ static enum strobe_err replay_events(struct run *run)
     return STROBE_OK;
 }
 
-/* The note that a zone of the part's stack got in an earlier part, moved to this replay. */
+/* A note that was carried, moved to this replay; its index + 1. */
+static uint32_t move_note(struct run *run, struct strobe_carried_zone *zone)
+{
+    uint32_t note = zone->note ? new_note(run->out) : 0;
+    if (note) {
+        run->out->notes[note - 1] = *zone->note;
+        free(zone->note);
+        zone->note = NULL;
+    }
+    return note;
+}
+
+/* A zone that was open after the part before, but is not at the start of this one: its end is in a
+ * hole. */
+static void give_up_carried(struct run *run, uint32_t depth)
+{
+    struct strobe_carried_zone *zone = &run->carry->open[depth];
+    if (zone->is_unknown)
+        return;
+    run->out->zones[run->out->n_zones++] = (struct strobe_zone_row){
+        .begin = zone->begin,
+        .self = zone->loc,
+        .slot = STROBE_SLOT_NONE,
+        .depth = depth,
+        .note = move_note(run, zone),
+        .state = STROBE_ZONE_UNFINISHED,
+    };
+}
+
+/* The note that a zone of the part's stack got in an earlier part. */
 static uint32_t take_carried(struct run *run, uint64_t depth, const struct strobe_part_zone *zone)
 {
-    if (depth < run->carry->n_unknown || depth - run->carry->n_unknown >= run->carry->n_open)
+    if (depth >= run->carry->n_open)
         return 0;
-    struct strobe_carried_zone *carried = &run->carry->open[depth - run->carry->n_unknown];
-    if (!carried->note || carried->loc != zone->loc || carried->begin != zone->begin)
-        return 0;
-    uint32_t note = new_note(run->out);
-    if (!note)
-        return 0;
-    run->out->notes[note - 1] = *carried->note;
-    free(carried->note);
-    carried->note = NULL;
-    return note;
+    struct strobe_carried_zone *carried = &run->carry->open[depth];
+    if (!carried->is_unknown && carried->loc == zone->loc && carried->begin == zone->begin)
+        return move_note(run, carried);
+    give_up_carried(run, (uint32_t)depth);
+    return 0;
+}
+
+/* What was carried above the zones that the part's head speaks of. */
+static void compare_carried(struct run *run)
+{
+    uint64_t n = run->part->n_below + run->part->n_stack;
+    if (n < run->part->n_below)
+        n = UINT64_MAX;
+    for (uint32_t i = run->carry->n_open; i > n; i--)
+        give_up_carried(run, i - 1);
+    if (run->carry->next_pos != run->part->pos)
+        run->carry->joiner.n_text = 0;
+    run->carry->next_pos = run->part->pos + run->part->n_words;
 }
 
 static enum strobe_err start(struct run *run)
@@ -354,6 +393,7 @@ static enum strobe_err start(struct run *run)
     run->side = strobe_bytes_over(run->events->stream[STROBE_SIDE] + part->side_at, part->n_side);
     run->tick = part->first_tick;
     run->fiber = part->fiber;
+    compare_carried(run);
     for (uint32_t i = 0; i < part->n_stack; i++) {
         const struct strobe_part_zone *zone = &part->stack[i];
         uint32_t note = take_carried(run, part->n_below + i, zone);
@@ -374,33 +414,50 @@ static void cut_carry(struct strobe_carry *carry, uint64_t n)
     }
 }
 
+static struct strobe_carried_zone *carry_one(struct strobe_carry *carry)
+{
+    if (carry->n_open >= MAX_CARRIED ||
+        grow((void **)&carry->open, &carry->open_room, carry->n_open + 1ull, sizeof *carry->open)) {
+        carry->n_unknown++;
+        return NULL;
+    }
+    memset(&carry->open[carry->n_open], 0, sizeof *carry->open);
+    return &carry->open[carry->n_open++];
+}
+
 static void carry_zone(struct run *run, const struct strobe_frame *frame)
 {
-    struct strobe_carry *carry = run->carry;
-    if (grow((void **)&carry->open, &carry->open_room, carry->n_open + 1ull, sizeof *carry->open))
+    struct strobe_carried_zone *zone = carry_one(run->carry);
+    if (!zone)
         return;
-    struct strobe_carried_zone *zone = &carry->open[carry->n_open++];
-    *zone = (struct strobe_carried_zone){strobe_slot_loc(run->part, frame->slot), frame->begin,
-                                         frame->children, NULL};
+    zone->loc = strobe_slot_loc(run->part, frame->slot);
+    zone->begin = frame->begin;
+    zone->children_ticks = frame->children;
     if (frame->note && (zone->note = malloc(sizeof *zone->note))) {
         *zone->note = run->out->notes[frame->note - 1];
         memset(&run->out->notes[frame->note - 1], 0, sizeof *zone->note);
     }
 }
 
-/* What is open now is what the next part starts with. Where parts are missing, less is known. */
+/* What is open now is what the next part starts with. Zones that began in a hole are there, but
+ * unknown. */
 static void finish(struct run *run)
 {
     struct strobe_carry *carry = run->carry;
     uint64_t n_below = run->part->n_below;
-    if (n_below < carry->n_unknown || n_below - carry->n_unknown > carry->n_open) {
-        cut_carry(carry, 0);
-        carry->n_unknown = n_below;
+    cut_carry(carry, n_below);
+    carry->n_unknown = 0;
+    while (carry->n_open < n_below && carry->n_open < MAX_CARRIED) {
+        struct strobe_carried_zone *zone = carry_one(carry);
+        if (!zone)
+            break;
+        zone->is_unknown = 1;
     }
-    cut_carry(carry, n_below - carry->n_unknown);
+    if (carry->n_open < n_below)
+        carry->n_unknown = n_below - carry->n_open;
     for (uint32_t i = 0; i < run->depth; i++)
         carry_zone(run, &run->out->stack[i]);
-    run->carry->fiber = run->fiber;
+    carry->fiber = run->fiber;
 }
 
 enum strobe_err strobe_replay_part(const struct strobe_events *events,

@@ -29,11 +29,11 @@ struct strobe_note {
 struct strobe_zone_row {
     uint64_t begin;
     uint64_t ticks; /* duration; 0 unless ENDED */
-    uint64_t self;  /* NO_BEGIN: the id of its location */
+    uint64_t self;  /* with STROBE_SLOT_NONE: the id of its location, and no time */
     uint32_t slot;
     uint32_t depth;
-    uint32_t note; /* index + 1 in replay->notes, 0: none */
-    uint32_t state;
+    uint32_t note;  /* index + 1 in replay->notes, 0: none */
+    uint32_t state; /* enum strobe_zone_state */
 };
 #define STROBE_SLOT_NONE UINT32_MAX
 
@@ -56,11 +56,13 @@ struct strobe_carried_zone {
     uint64_t begin;
     uint64_t children_ticks;
     struct strobe_note *note; /* owned; NULL: none */
+    uint8_t is_unknown;       /* it is open, but its begin is in a hole */
 };
 struct strobe_carry {
     struct strobe_carried_zone *open; /* owned: lowest first */
     uint32_t n_open, open_room;
-    uint64_t n_unknown; /* open zones below those, of which nothing is known */
+    uint64_t n_unknown; /* zones above those, of which nothing is known */
+    uint64_t next_pos;  /* word after the last part */
     uint64_t fiber;     /* that the thread runs, 0: none */
     struct strobe_joiner joiner;
 };
@@ -102,7 +104,7 @@ static inline uint64_t strobe_slot_loc(const struct strobe_part *part, uint32_t 
 static inline uint64_t strobe_zone_loc(const struct strobe_part *part,
                                        const struct strobe_zone_row *zone)
 {
-    return zone->state == STROBE_ZONE_NO_BEGIN ? zone->self : strobe_slot_loc(part, zone->slot);
+    return zone->slot == STROBE_SLOT_NONE ? zone->self : strobe_slot_loc(part, zone->slot);
 }
 
 /* Put what `from` says on top of `to`; `from` is empty afterwards. */

@@ -97,15 +97,29 @@ const char *strobe_loss_text(uint64_t cause)
     return "a cause that this version does not know";
 }
 
+/* A part that comes late (a recovered file) fills a gap, for no word is stored twice. */
+static void fill_gap(struct strobe_thread *row, const struct strobe_part *part)
+{
+    uint64_t end = part->pos + part->n_words;
+    if (end <= row->first_pos) {
+        row->gap_words += row->first_pos - end;
+        row->first_pos = part->pos;
+    } else {
+        row->gap_words -= part->n_words < row->gap_words ? part->n_words : row->gap_words;
+    }
+}
+
 void strobe_trace_note_part(struct strobe_trace *trace, uint32_t thread,
                             const struct strobe_part *part)
 {
     struct strobe_thread *row = &trace->threads[thread];
     if (!row->is_seen)
         row->first_pos = part->pos;
-    else if (part->pos > row->next_pos)
+    else if (part->pos < row->next_pos)
+        fill_gap(row, part);
+    else
         row->gap_words += part->pos - row->next_pos;
-    if (part->pos + part->n_words > row->next_pos)
+    if (!row->is_seen || part->pos + part->n_words > row->next_pos)
         row->next_pos = part->pos + part->n_words;
     row->n_stored += part->n_events;
     row->is_seen = 1;

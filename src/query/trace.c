@@ -60,6 +60,7 @@ static void add_thread(struct strobe_trace *trace, uint32_t process, const struc
     uint32_t i = strobe_trace_thread(trace, process, f[0].u);
     if (i == STROBE_IDMAP_NONE)
         return;
+    trace->threads[i].is_known = 1;
     trace->threads[i].tid = f[1].u;
     trace->threads[i].start_tick = f[2].u;
     uint32_t name = text_of(trace, &f[3]);
@@ -219,6 +220,19 @@ static void add_moment(struct strobe_moment **rows, uint32_t *n, uint32_t *room,
         (*rows)[(*n)++] = moment;
 }
 
+/* Several recorders add up; the cost of an event is the mean over all events. */
+static void add_overhead(struct strobe_trace *trace, const struct strobe_field *f)
+{
+    unsigned __int128 cost = (unsigned __int128)trace->event_ps * trace->n_overhead_events;
+    cost += (unsigned __int128)f[1].u * f[3].u;
+    trace->n_overhead_events += f[3].u;
+    trace->event_ps =
+        trace->n_overhead_events ? (uint64_t)(cost / trace->n_overhead_events) : f[1].u;
+    trace->recorder_cpu_ns += f[0].u;
+    trace->waited_ns += f[2].u;
+    trace->has_overhead = 1;
+}
+
 static void add_fact(struct strobe_trace *trace, const struct strobe_record *record)
 {
     const struct strobe_field *f = record->fields;
@@ -242,11 +256,7 @@ static void add_fact(struct strobe_trace *trace, const struct strobe_record *rec
         trace->cpu = text_of(trace, &f[2]);
         break;
     case STROBE_FACT_OVERHEAD:
-        trace->has_overhead = 1;
-        trace->recorder_cpu_ns = f[0].u;
-        trace->event_ps = f[1].u;
-        trace->waited_ns = f[2].u;
-        trace->n_overhead_events = f[3].u;
+        add_overhead(trace, f);
         break;
     case STROBE_FACT_NOTE:
         add_note(trace, &trace->notes, &trace->n_notes, &trace->notes_room,

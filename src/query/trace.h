@@ -38,6 +38,7 @@ struct strobe_thread {
     uint64_t gap_words; /* words between parts that are nowhere */
     uint64_t first_pos; /* word that its first part starts with */
     uint8_t is_seen;    /* it has a part */
+    uint8_t is_known;   /* a thread record was found */
 };
 
 struct strobe_loc_row {

@@ -14,6 +14,7 @@ struct track_state {
     struct strobe_joiner joiner; /* of the cursor over other events */
     uint64_t *stack;             /* owned: call stack that waits for its event */
     uint64_t n_stack, stack_room;
+    uint64_t next_pos; /* word after the last part */
 };
 
 /* From the block at `offset` on, no event is before `tick`. */
@@ -40,8 +41,8 @@ struct pass {
 uint32_t strobe_batch_loc(const struct strobe_trace *trace, const struct strobe_batch *batch,
                           const struct strobe_zone_row *zone, uint64_t *id)
 {
-    if (zone->state == STROBE_ZONE_NO_BEGIN || zone->slot >= batch->n_slots) {
-        *id = zone->state == STROBE_ZONE_NO_BEGIN ? zone->self : 0;
+    if (zone->slot >= batch->n_slots) {
+        *id = zone->slot == STROBE_SLOT_NONE ? zone->self : 0;
         return strobe_trace_loc(trace, batch->process, *id);
     }
     *id = batch->loc_ids[zone->slot];
@@ -250,6 +251,10 @@ static enum strobe_err do_part(struct pass *pass, const struct strobe_events *ev
     if (!walk->by_tick && !walk->offset_min)
         strobe_trace_note_part(pass->trace, thread, part);
     note_ticks(walk, part);
+    struct track_state *track = &pass->tracks[thread];
+    if (track->next_pos != part->pos) /* what waits for its event waits in vain */
+        track->joiner.n_text = track->n_stack = 0;
+    track->next_pos = part->pos + part->n_words;
     if (walk->want_kinds)
         count_kinds(walk, events, part);
     enum strobe_err err = STROBE_OK;
@@ -355,12 +360,11 @@ static enum strobe_err show_open(struct pass *pass, uint32_t thread)
     pass->walk->n_open_unknown += carry->n_unknown;
     for (uint32_t i = 0; i < carry->n_open; i++) {
         const struct strobe_carried_zone *zone = &carry->open[i];
-        if (!in_range(pass->walk, zone->begin))
+        pass->walk->n_open_unknown += zone->is_unknown;
+        if (zone->is_unknown || !in_range(pass->walk, zone->begin))
             continue;
-        struct strobe_zone_row row = {.begin = zone->begin,
-                                      .depth = (uint32_t)carry->n_unknown + i,
-                                      .note = 1,
-                                      .state = STROBE_ZONE_OPEN};
+        struct strobe_zone_row row = {
+            .begin = zone->begin, .depth = i, .note = 1, .state = STROBE_ZONE_OPEN};
         uint32_t loc = strobe_trace_loc(pass->trace, process, zone->loc);
         struct strobe_batch batch = {.kind = STROBE_BATCH_THREAD,
                                      .process = process,
@@ -424,24 +428,6 @@ static enum strobe_err run(struct pass *pass, const struct strobe_feed_options *
         err = do_block(pass, fed);
     strobe_feed_stop(feed);
     return err == STROBE_ERR_END ? finish(pass) : err;
-}
-
-enum strobe_err strobe_walk_tail(struct strobe_trace *trace, uint32_t n_blocks, uint64_t *offset)
-{
-    const struct strobe_block_filter filter = {.type = STROBE_BLOCK_EVENTS};
-    struct strobe_block_iter *iter;
-    struct strobe_block_ref ref;
-    uint64_t *last = calloc(n_blocks, sizeof *last); /* offsets of the last ones, as a ring */
-    uint64_t n = 0;
-    enum strobe_err err =
-        last ? strobe_file_iterate(trace->file, &filter, &iter) : STROBE_ERR_NOMEM;
-    while (!err && (err = strobe_file_next(iter, &ref)) == STROBE_OK)
-        last[n++ % n_blocks] = ref.offset;
-    *offset = n > n_blocks ? last[n % n_blocks] : 0;
-    if (last)
-        strobe_file_end_iterate(iter);
-    free(last);
-    return err == STROBE_ERR_END ? STROBE_OK : err;
 }
 
 enum strobe_err strobe_walk_run(struct strobe_walk *walk)

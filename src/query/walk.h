@@ -73,9 +73,6 @@ struct strobe_walk {
     uint64_t tick_first, tick_last; /* of all parts, if n_events is not 0 */
 };
 
-/* Where the last `n_blocks` EVENTS blocks begin in the file; reads every block's header. */
-enum strobe_err strobe_walk_tail(struct strobe_trace *trace, uint32_t n_blocks, uint64_t *offset);
-
 /* Do it. The coverage of the trace's threads is counted anew where neither a time range nor an
  * offset is given. */
 enum strobe_err strobe_walk_run(struct strobe_walk *walk);

@@ -202,7 +202,6 @@ static void open_segment(struct strobe_pool *pool, struct strobe_segment_head *h
 {
     uint32_t i = (uint32_t)(((char *)head - pool->data) / STROBE_CHUNK_BYTES);
     head->n_words = classes[pool->chunks[i].class_].n_bytes / 8 - STROBE_SEGMENT_HEAD_WORDS;
-    /* zeroed here and not by the recorder: the lines are then in this core's cache when they are written */
     head->track = track;
     head->base_pos = pos;
     head->tick = tick;

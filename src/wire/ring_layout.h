@@ -17,9 +17,9 @@
  *
  *   A segment's life                                 who           by
  *     FREE ──► TAKEN   bit cleared in free_bits      the process   take_segment (under its lock)
- *     TAKEN ─► OPEN    words zeroed, magic stored    the process   open_segment
+ *     TAKEN ─► OPEN    head filled, magic last       the process   open_segment
  *     OPEN ──► FULL    last word written             its thread    emit
- *     FULL ──► FREE    head wiped, bit set again     the recorder  strobe_ring_give_back, and only
+ *     FULL ──► FREE    zeroed, bit set again         the recorder  strobe_ring_give_back, and only
  *                                                    after the block with its events was written
  *   OPEN also goes to FREE when its thread has ended and all its words are stored.
  *
@@ -252,8 +252,8 @@ static_assert(sizeof(struct strobe_session_page) == 2048, "shared");
 
 /* One word of a stream. Bits 63..32 say what it is, bits 31..0 are the lower half of the tick.
  *
- *   10iiiiii iiiiiiii iiiiiiii iiiiiiii  begin of a zone at location i (30 bits)
- *   01iiiiii iiiiiiii iiiiiiii iiiiiiii  end of a zone at location i
+ *   11iiiiii iiiiiiii iiiiiiii iiiiiiii  begin of a zone at location i (30 bits)
+ *   01iiiiii iiiiiiii iiiiiiii iiiiiiii  end of a zone at location i: its begin with one bit cleared
  *   0010kkkk kkkkkkkk nnnnnnnn nnnnnnnn  record of kind k (12 bits), n words in all, this one included
  *   00110000 00000000 00000000 00000000  epoch: bits 31..0 are the upper half of the ticks that follow
  *   00110001 00000000 nnnnnnnn nnnnnnnn  pad: n words in all carry nothing
@@ -263,8 +263,10 @@ static_assert(sizeof(struct strobe_session_page) == 2048, "shared");
  *
  * A record's first word is stored last, so a record is there whole or not at all; before its other words it is
  * marked as being written, so that a killed thread's half record is not taken for what a signal handler left. */
-#define STROBE_WORD_BEGIN    0x8000000000000000ull
+#define STROBE_WORD_BEGIN    0xc000000000000000ull
 #define STROBE_WORD_END      0x4000000000000000ull
+#define STROBE_WORD_IS_BEGIN(word) ((word) >> 62 == 3)
+#define STROBE_WORD_IS_END(word)   ((word) >> 62 == 1)
 #define STROBE_WORD_RECORD   0x2000000000000000ull
 #define STROBE_WORD_EPOCH    0x3000000000000000ull
 #define STROBE_WORD_PAD      0x3100000000000000ull

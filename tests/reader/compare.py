@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """compare.py STROBE FILE...: what the command says about traces, against the Python reader. Exact, integers only.
 
-Runs `strobe stats --json`, `strobe info --json` and `strobe csv --kind zones` on each file. Which names the command
-gives to what is in the three tables below and nowhere else. 1 if anything differs, each difference on a line.
+Runs `strobe stats --json --exact`, `strobe info --json` and `strobe csv --kind zones` on each file. Which names the
+command gives to what is in the tables below and nowhere else. 1 if anything differs, each difference on a line.
 """
 import collections
 import csv
@@ -15,10 +15,9 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import strobe_reader as sr  # noqa: E402
 
-# Key columns of a row of statistics that are used where they are there; then value columns, each with its names.
-STATS_KEYS = ("name", "file", "line", "function")
-STATS_VALUES = {"count": ("count",), "total": ("total_ns",), "self": ("self_ns",), "min": ("min_ns",),
-                "max": ("max_ns",)}
+STATS_KEYS = ("name", "function", "file", "line")
+STATS_VALUES = ("count", "total_ns", "self_ns", "min_ns", "max_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns")
+COVERAGE = ("stored", "dropped", "in_holes_at_most")
 INFO_VALUES = {"events": ("events", "n_events"), "processes": ("processes", "n_processes"),
                "threads": ("threads", "n_threads"), "open": ("open", "open_zones", "n_open"),
                "closed": ("closed",)}
@@ -53,13 +52,18 @@ class Reading:
         self.zones = []
         for part in trace.parts():
             totals.add_part(part)
-            for begin, end, own, depth, loc, _ in part.ended:
-                self.zones.append((part.proc, loc, begin, max(0, end - begin), own, depth))
+            for begin, end, own, depth, loc, extras in part.ended:
+                self.zones.append((self.zone_name(part.proc, loc, extras), begin, max(0, end - begin), own, depth))
         for zone in trace.fiber_zones():
             if zone.state == sr.ENDED:
-                self.zones.append((zone.proc, zone.loc, zone.begin, zone.duration, zone.self, zone.depth))
+                name = self.zone_name(zone.proc, zone.loc, zone.extras)
+                self.zones.append((name, zone.begin, zone.duration, zone.self, zone.depth))
         self.facts = sr.build_facts(trace, totals, *sr.finish(trace, totals))
-        self.totals = totals
+
+    def zone_name(self, proc, loc, extras):
+        """What a zone is called: the last name that the program gave it (kind 5), else its location's."""
+        given = [value for kind, value in extras or () if kind == 5]
+        return given[-1].decode("utf-8", "replace") if given else self.trace.loc_name(proc, loc)
 
     def place(self, proc, loc):
         """What tells a location from others: its key columns."""
@@ -67,23 +71,37 @@ class Reading:
         return {"name": self.trace.loc_name(proc, loc), "line": fields[1],
                 "function": fields[3].decode("utf-8", "replace"), "file": fields[4].decode("utf-8", "replace")}
 
-    def stats(self, keys):
-        """{key: {count, total, self, min, max}} in ns, locations of the same key put together."""
-        rows = {}
-        for (proc, loc), values in self.totals.by_loc.items():
-            place = self.place(proc, loc)
-            key = tuple(str(place[k]) for k in keys)
-            old = rows.get(key)
-            rows[key] = values if old is None else [*(a + b for a, b in zip(old[:3], values[:3])),
-                                                    min(old[3], values[3]), max(old[4], values[4])]
-        ns = self.trace.ticks_ns
-        return {key: dict(zip(STATS_VALUES, [v[0], *map(ns, v[1:])])) for key, v in rows.items()}
+    def stats(self):
+        """{key: {column: value}} in ns, locations of the same key put together."""
+        durations, owns = collections.defaultdict(list), collections.Counter()
+        keys = {}
+        for proc, loc, _, duration, own, _ in self.zones:
+            if (proc, loc) not in keys:
+                place = self.place(proc, loc)
+                keys[proc, loc] = tuple(place[k] for k in STATS_KEYS)
+            key = keys[proc, loc]
+            durations[key].append(duration)
+            owns[key] += own
+        return {key: self.stats_row(sorted(d), owns[key]) for key, d in durations.items()}
+
+    def stats_row(self, durations, own):
+        """One row from the sorted durations of its zones."""
+        ns, n = self.trace.ticks_ns, len(durations)
+        total = ns(sum(durations))
+        ranks = [ns(durations[-(-p * n // 100) - 1]) for p in (50, 90, 99)]
+        return dict(zip(STATS_VALUES, (n, total, ns(own), ns(durations[0]), ns(durations[-1]), total // n, *ranks)))
+
+    def coverage(self):
+        """Events stored and dropped, words in gaps."""
+        rows = self.facts["ledger"]
+        return dict(zip(COVERAGE, (self.facts["events"], sum(sum(row["dropped"].values()) for row in rows),
+                                   sum(row["hole_words"] for row in rows))))
 
     def rows(self, columns, origin):
         """A multiset of the zones that ended: name, start and so on, as texts."""
         trace, out = self.trace, collections.Counter()
-        for proc, loc, begin, duration, own, depth in self.zones:
-            row = {"name": trace.loc_name(proc, loc), "start": trace.tick_ns(begin) - origin,
+        for name, begin, duration, own, depth in self.zones:
+            row = {"name": name, "start": trace.tick_ns(begin) - origin,
                    "duration": trace.ticks_ns(duration), "self": trace.ticks_ns(own), "depth": depth}
             out[tuple(str(row[c]) for c in columns)] += 1
         return out
@@ -92,17 +110,23 @@ class Reading:
 def compare_stats(reading, text):
     """Differences of `strobe stats --json`."""
     document = json.loads(text)
-    rows = document["zones"] if isinstance(document, dict) else document
-    keys = [k for k in STATS_KEYS if rows and k in rows[0]] or ["name"]
-    mine, theirs = reading.stats(keys), {}
-    for row in rows:
-        key = tuple(str(row[k]) for k in keys)
+    mine, theirs = reading.stats(), {}
+    for row in document["locations"]:
+        key = tuple(row[k] for k in STATS_KEYS)
         if key in theirs:
             yield f"stats: {key} twice"
-        theirs[key] = {name: pick(row, names) for name, names in STATS_VALUES.items()}
+        theirs[key] = {name: row[name] for name in STATS_VALUES}
     for key in sorted(mine.keys() | theirs.keys()):
         if mine.get(key) != theirs.get(key):
             yield f"stats: {key} is {theirs.get(key)}, the reader has {mine.get(key)}"
+    yield from compare_coverage("stats", reading, document)
+
+
+def compare_coverage(command, reading, document):
+    """Differences of what was stored and what was lost."""
+    theirs, mine = {name: document.get(name) for name in COVERAGE}, reading.coverage()
+    if theirs != mine:
+        yield f"{command}: {theirs}, the reader has {mine}"
 
 
 def compare_info(reading, text):
@@ -138,7 +162,7 @@ def compare_csv(reading, text):
 def compare(binary, path):
     """All differences between the command and the reader on one file."""
     reading, found = Reading(path), []
-    for check, args in ((compare_stats, ("stats", "--json")), (compare_info, ("info", "--json")),
+    for check, args in ((compare_stats, ("stats", "--json", "--exact")), (compare_info, ("info", "--json")),
                         (compare_csv, ("csv", "--kind", "zones"))):
         try:
             found += check(reading, run(binary, *args, path))

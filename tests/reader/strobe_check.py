@@ -291,7 +291,7 @@ class Checker:
             blocks[loss[2]] += loss[3]
         for loss in self.trace.reserved_losses:
             reserved[loss[2]] += loss[3]
-        gaps = collections.Counter({sf.HOLE: sum(row["hole_words"] for row in self.facts["ledger"])})
+        gaps = collections.Counter({sf.HOLE: sum(row["gap_words"] for row in self.facts["ledger"])})
         possible = [blocks, blocks - reserved, blocks + gaps, blocks - reserved + gaps]
         self.expect(any(+footer.losses == +p for p in possible),
                     f"footer: losses {dict(footer.losses)}, are {dict(blocks)} of which reserved {dict(reserved)}")

@@ -463,7 +463,7 @@ class Trace:
         """What to show for a location."""
         fields = self.keyed.get(("loc", proc, loc))
         if fields is None:
-            return f"?{loc}"
+            return f"loc {loc}"
         return (fields[5] or fields[3]).decode("utf-8", "replace")
 
     # -- time --------------------------------------------------------------------------------------------
@@ -846,17 +846,23 @@ class Trace:
         return counts
 
     def ledger(self):
-        """Per (proc, track) that has a record: stored events, dropped by cause, words in gaps; after all parts were read."""
+        """Per (proc, track) that has a record: stored events, dropped by cause, words in gaps; after all parts were read.
+
+        hole_words are those of gaps that no loss record explains: the file has holes, or the thread has no loss of
+        causes 3 to 6.
+        """
         rows = {}
         for key, track in self.tracks.items():
             gaps, _ = track.gaps()
-            rows[key] = {"stored": track.stored, "dropped": collections.Counter(),
-                         "hole_words": sum(n for _, n in gaps)}
+            rows[key] = {"stored": track.stored, "dropped": collections.Counter(), "gap_words": sum(n for _, n in gaps)}
         silent = [key[1:] for key in self.keyed if key[0] == "thread"]
         for key in silent + [loss[:2] for loss in self.losses]:
-            rows.setdefault(key, {"stored": 0, "dropped": collections.Counter(), "hole_words": 0})
+            rows.setdefault(key, {"stored": 0, "dropped": collections.Counter(), "gap_words": 0})
         for proc, track, cause, count, _, _ in self.losses:
             rows[proc, track]["dropped"][cause] += count
+        for row in rows.values():
+            explained = not self.holes and any(row["dropped"][cause] for cause in sf.GAP_CAUSES)
+            row["hole_words"] = 0 if explained else row["gap_words"]
         return rows
 
 
@@ -900,9 +906,10 @@ def zone_rows(trace, totals):
 
 
 def ledger_rows(trace):
-    """The ledger as rows: emitted = stored + dropped + words in gaps."""
-    return [{"proc": proc, "track": track, "stored": row["stored"], "hole_words": row["hole_words"],
-             "dropped": {str(cause): n for cause, n in sorted(row["dropped"].items())},
+    """The ledger as rows: emitted = stored + dropped + words in gaps that nothing explains."""
+    return [{"proc": proc, "track": track, "stored": row["stored"], "gap_words": row["gap_words"],
+             "hole_words": row["hole_words"],
+             "dropped": {str(cause): n for cause, n in sorted(row["dropped"].items()) if n},
              "emitted": row["stored"] + row["hole_words"] + sum(row["dropped"].values())}
             for (proc, track), row in sorted(trace.ledger().items())]
 
@@ -965,7 +972,7 @@ def main():
                 print(json.dumps(checker.facts, indent=1))
             return 1 if found else 0
         print(json.dumps(facts(args.file), indent=1))
-    except FormatError as error:
+    except (FormatError, OSError) as error:
         print(f"{args.file}: {error}", file=sys.stderr)
         return 1
     return 0

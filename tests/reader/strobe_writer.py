@@ -212,7 +212,7 @@ class Thread:
         self.part = None
         self.parts = []
         self.stored = 0
-        self.hole_words = 0
+        self.gap_words = 0
         self.dropped = collections.Counter()
 
     def emit(self, sym, tick, side=b"", words=1):
@@ -305,7 +305,7 @@ class Thread:
         """n_words of the stream are nowhere; of the open zones the first `keep` are still open (None: all)."""
         self.cut_part()
         self.pos += n_words
-        self.hole_words += n_words
+        self.gap_words += n_words
         if keep is not None:
             self.writer.n_unfinished += len(self.stack) - keep
             del self.stack[keep:]
@@ -533,8 +533,9 @@ class Writer:
         zones = [{"proc": proc, "loc": loc, "name": self.names.get((proc, loc), ""), "count": s.count,
                   "total": s.total, "self": s.own, "min": s.shortest, "max": s.longest}
                  for (proc, loc), s in sorted(self.zones.items())]
-        ledger = [{"proc": t.proc, "track": t.track, "stored": t.stored, "hole_words": t.hole_words,
-                   "dropped": {str(c): n for c, n in sorted(t.dropped.items())}}
+        ledger = [{"proc": t.proc, "track": t.track, "stored": t.stored, "gap_words": t.gap_words,
+                   "hole_words": 0 if any(t.dropped[c] for c in sf.GAP_CAUSES) else t.gap_words,
+                   "dropped": {str(c): n for c, n in sorted(t.dropped.items()) if n}}
                   for _, t in sorted(self.threads.items())]
         n_open = sum(len(t.stack) for t in self.threads.values()) + sum(map(len, self.fibers.values()))
         return {"events": sum(self.kinds.values()), "kinds": {str(k): n for k, n in sorted(self.kinds.items())},

@@ -407,7 +407,7 @@ class Holes(Case):
         for row in truth["ledger"]:
             mine = rows.get((row["proc"], row["track"]))
             if mine and mine["stored"] == row["stored"]:
-                self.assertEqual(mine["hole_words"], row["hole_words"])
+                self.assertEqual(mine["gap_words"], row["gap_words"])
             elif mine:
                 self.assertLess(mine["stored"], row["stored"])
 

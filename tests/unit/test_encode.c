@@ -159,7 +159,7 @@ static void the_fast_way_writes_what_the_slow_way_writes(void **state)
         if (begin)
             stack[depth++] = 1 + (seed >> 8) % 40;
         uint32_t loc = begin ? stack[depth - 1] : stack[--depth];
-        words[i] = (begin ? 2ull : 1ull) << 62 | (uint64_t)loc << 32 | (uint32_t)tick;
+        words[i] = (begin ? STROBE_WORD_BEGIN : STROBE_WORD_END) | (uint64_t)loc << 32 | (uint32_t)tick;
     }
     assert_int_equal(strobe_encode_init(&fast), STROBE_OK);
     assert_int_equal(strobe_encode_init(&slow), STROBE_OK);
@@ -167,7 +167,7 @@ static void the_fast_way_writes_what_the_slow_way_writes(void **state)
     strobe_encode_begin_part(&slow, &slow_track, 0, 1, 0);
     for (const uint64_t *at = words; at < words + N;) {
         uint64_t full = (1ull << 40) | (uint32_t)*at, loc = *at >> 32 & 0x3fffffff;
-        if (*at >> 62 == 2)
+        if (STROBE_WORD_IS_BEGIN(*at))
             strobe_encode_zone_begin(&fast, full, loc);
         else
             strobe_encode_zone_end(&fast, full, loc);
@@ -176,7 +176,7 @@ static void the_fast_way_writes_what_the_slow_way_writes(void **state)
     }
     for (int i = 0; i < N; i++) {
         uint64_t full = (1ull << 40) | (uint32_t)words[i], loc = words[i] >> 32 & 0x3fffffff;
-        if (words[i] >> 62 == 2)
+        if (STROBE_WORD_IS_BEGIN(words[i]))
             strobe_encode_zone_begin(&slow, full, loc);
         else
             strobe_encode_zone_end(&slow, full, loc);

@@ -1,0 +1,29 @@
+/* info.h - what the files of the info command share.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_CLI_INFO_H
+#define STROBE_CLI_INFO_H
+
+#include "cli/out.h"
+#include "query/overview.h"
+
+struct strobe_info {
+    const char *path;
+    struct strobe_trace *trace; /* borrowed */
+    struct strobe_overview overview;
+};
+
+void strobe_info_put_text(struct strobe_out *out, const struct strobe_info *info); /* info_text.c */
+void strobe_info_put_json(struct strobe_out *out, const struct strobe_info *info); /* info_json.c */
+
+/* "exit status 0", "signal 9", "running" ... into `room`. */
+const char *strobe_info_end(const struct strobe_process *process, char room[64]);
+
+/* 1: a process to be shown: a record names it, or a thread of it is there. */
+static inline int strobe_info_shows(const struct strobe_process *process)
+{
+    return process->is_known || process->n_threads;
+}
+
+/* Ns from the recording's start to the last event or the end of the recording. */
+uint64_t strobe_info_duration_ns(const struct strobe_info *info);
+
+#endif

@@ -1,0 +1,292 @@
+/* info_text.c - strobe info for people.  SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/info.h"
+#include "cli/input.h"
+
+/* Texts from the trace go to a terminal: what is not printable becomes '?'. */
+static void put_safe(struct strobe_out *out, const char *text, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text[i];
+        strobe_out_char(out, c == 0 ? ' ' : c < 0x20 || c == 0x7f ? '?' : (char)c);
+    }
+}
+
+static void put_text(struct strobe_out *out, const struct strobe_trace *trace, uint32_t text)
+{
+    uint32_t n;
+    const char *bytes = strobe_trace_text(trace, text, &n);
+    put_safe(out, bytes, n);
+}
+
+const char *strobe_info_end(const struct strobe_process *process, char room[64])
+{
+    if (!process->has_ended)
+        snprintf(room, 64, "end not seen");
+    else if (process->how == STROBE_END_EXIT)
+        snprintf(room, 64, "exit status %" PRIu64, process->end_value);
+    else if (process->how == STROBE_END_SIGNAL)
+        snprintf(room, 64, "signal %" PRIu64 " (%.40s)", process->end_value,
+                 process->end_value < 65 ? strsignal((int)process->end_value) : "unknown");
+    else
+        snprintf(room, 64, "ended, how is not known");
+    return room;
+}
+
+uint64_t strobe_info_duration_ns(const struct strobe_info *info)
+{
+    const struct strobe_trace *trace = info->trace;
+    uint64_t last = info->overview.tick_last;
+    for (uint32_t i = 0; i < trace->n_recordings; i++)
+        if (trace->recordings[i].what == 1 && trace->recordings[i].tick > last)
+            last = trace->recordings[i].tick;
+    int64_t ns = last ? strobe_clock_rel(&trace->clock, last) : 0;
+    return ns > 0 ? (uint64_t)ns : 0;
+}
+
+static void put_file(struct strobe_out *out, const struct strobe_info *info)
+{
+    const struct strobe_file_facts *facts = strobe_file_facts(info->trace->file);
+    char room[32], when[64] = "at an unknown time";
+    time_t seconds = (time_t)(facts->created_ns / 1000000000);
+    struct tm tm;
+    strobe_out_format(out, "file       %s (%s, version %u)", info->path,
+                      strobe_show_bytes(facts->n_bytes, room), facts->version);
+    if (facts->created_ns && localtime_r(&seconds, &tm))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
+    strobe_out_format(out, "\nrecorded   %s, %s\n", when,
+                      strobe_show_ns(strobe_info_duration_ns(info), room));
+    if (!facts->closed)
+        strobe_out_format(out, "           not closed: the recorder is still writing or was killed "
+                               "('strobe recover' mends it)\n");
+    if (facts->tail_bytes)
+        strobe_out_format(out, "           %" PRIu64 " bytes at the end are no block\n",
+                          facts->tail_bytes);
+    if (facts->head_damaged)
+        strobe_out_text(out, "           the file head is damaged\n");
+}
+
+static void put_host(struct strobe_out *out, const struct strobe_trace *trace)
+{
+    if (!trace->hostname && !trace->cpu)
+        return;
+    strobe_out_text(out, "host       ");
+    put_text(out, trace, trace->hostname);
+    strobe_out_text(out, ", ");
+    put_text(out, trace, trace->kernel);
+    strobe_out_text(out, ", ");
+    put_text(out, trace, trace->cpu);
+    strobe_out_char(out, '\n');
+}
+
+static void put_clock(struct strobe_out *out, const struct strobe_trace *trace)
+{
+    const struct strobe_clock *clock = &trace->clock;
+    char room[32];
+    if (!clock->kind) {
+        strobe_out_text(out, "clock      not known: times are ticks\n");
+        return;
+    }
+    strobe_out_format(out, "clock      %s",
+                      clock->kind == STROBE_CLOCK_TSC ? "time-stamp counter" : "CLOCK_MONOTONIC");
+    if (clock->kind == STROBE_CLOCK_TSC && clock->mult)
+        strobe_out_format(out, " at %.6f GHz", 4294967296.0 / (double)clock->mult);
+    strobe_out_format(out, ", error at most %s, %u sync points",
+                      strobe_show_ns(clock->error_ns, room), clock->n_syncs);
+    if (clock->n_pieces > 1)
+        strobe_out_format(out, ", %u jumps", clock->n_pieces - 1);
+    strobe_out_char(out, '\n');
+}
+
+static void put_processes(struct strobe_out *out, const struct strobe_trace *trace)
+{
+    enum { MOST = 50 };
+    char room[STROBE_NAME_ROOM], end[64];
+    uint32_t n, n_shown = 0, n_all = 0;
+    for (uint32_t i = 0; i < trace->n_processes; i++)
+        n_all += (uint32_t)strobe_info_shows(&trace->processes[i]);
+    strobe_out_format(out, "processes  %u, threads %u\n", n_all, trace->thread_ids.n);
+    for (uint32_t i = 0; i < trace->n_processes && n_shown < MOST; i++) {
+        const struct strobe_process *process = &trace->processes[i];
+        if (!strobe_info_shows(process))
+            continue;
+        n_shown++;
+        const char *name = strobe_trace_process_name(trace, i, room, &n);
+        strobe_out_text(out, "  ");
+        put_safe(out, name, n);
+        strobe_out_format(out, "  pid %" PRIu64 ", %u %s, %s\n", process->pid, process->n_threads,
+                          process->n_threads == 1 ? "thread" : "threads",
+                          strobe_info_end(process, end));
+        if (process->argv) {
+            strobe_out_text(out, "    ");
+            put_text(out, trace, process->argv);
+            strobe_out_char(out, '\n');
+        }
+    }
+    if (n_all > n_shown)
+        strobe_out_format(out, "  ... and %u more ('strobe csv --kind processes' lists all)\n",
+                          n_all - n_shown);
+}
+
+static void put_events(struct strobe_out *out, const struct strobe_info *info)
+{
+    const struct strobe_overview *over = &info->overview;
+    const struct strobe_schema *schema = &info->trace->schema;
+    char room[32];
+    strobe_out_format(out, "events     %s\n", strobe_show_count(over->n_events, room));
+    for (int i = 0; over->has_kinds && i < STROBE_KIND_COUNT; i++) {
+        if (!over->n_of_kind[i])
+            continue;
+        strobe_out_format(out, "  %15s  ", strobe_show_count(over->n_of_kind[i], room));
+        if (schema->kind[i].known)
+            put_safe(out, schema->kind[i].name, schema->kind[i].n_name);
+        else
+            strobe_out_format(out, "kind %d", i);
+        strobe_out_char(out, '\n');
+    }
+    if (!over->has_kinds)
+        strobe_out_text(out,
+                        "           not counted by kind: no footer; --verify reads every event\n");
+}
+
+static void put_span(struct strobe_out *out, const struct strobe_trace *trace, uint64_t first,
+                     uint64_t last)
+{
+    strobe_out_format(out, ", %.6f s to %.6f s",
+                      (double)strobe_clock_rel(&trace->clock, first) / 1e9,
+                      (double)strobe_clock_rel(&trace->clock, last) / 1e9);
+}
+
+/* Losses by cause, over all tracks. */
+static void put_losses(struct strobe_out *out, const struct strobe_trace *trace)
+{
+    for (uint64_t cause = 0; cause < 256; cause++) {
+        uint64_t count = 0, first = UINT64_MAX, last = 0, n_tracks = 0;
+        for (uint32_t i = 0; i < trace->loss_ids.n; i++) {
+            const struct strobe_loss_row *loss = &trace->losses[i];
+            if ((loss->cause < 255 ? loss->cause : 255) != cause)
+                continue;
+            count += loss->count;
+            n_tracks++;
+            first = loss->first_tick < first ? loss->first_tick : first;
+            last = loss->last_tick > last ? loss->last_tick : last;
+        }
+        char room[32];
+        if (!count)
+            continue;
+        strobe_out_format(out, "  %15s  lost on %" PRIu64 " %s: %s", strobe_show_count(count, room),
+                          n_tracks, n_tracks == 1 ? "track" : "tracks", strobe_loss_text(cause));
+        put_span(out, trace, first, last);
+        strobe_out_char(out, '\n');
+    }
+}
+
+static void put_holes(struct strobe_out *out, const struct strobe_info *info)
+{
+    const struct strobe_file_facts *facts = strobe_file_facts(info->trace->file);
+    char room[32];
+    const struct strobe_hole *hole;
+    if (!facts->n_holes) {
+        strobe_out_format(
+            out, "damage     none%s\n",
+            info->overview.is_whole ? "" : " seen (not everything was read; --verify does)");
+        return;
+    }
+    strobe_out_format(out, "damage     %s holes, ", strobe_show_count(facts->n_holes, room));
+    strobe_out_format(out, "%s skipped\n", strobe_show_bytes(facts->hole_bytes, room));
+    for (size_t i = 0; i < 10 && (hole = strobe_file_hole(info->trace->file, i)); i++)
+        strobe_out_format(out, "  at byte %" PRIu64 ": %" PRIu64 " bytes\n", hole->offset,
+                          hole->n_bytes);
+}
+
+static void put_open_zone(struct strobe_out *out, const struct strobe_trace *trace,
+                          const struct strobe_open_row *zone)
+{
+    char room[STROBE_NAME_ROOM];
+    uint32_t n, loc = strobe_trace_loc(trace, zone->process, zone->loc_id);
+    const char *name = strobe_trace_loc_name(trace, loc, zone->loc_id, room, &n);
+    strobe_out_text(out, "  ");
+    put_safe(out, name, n);
+    strobe_out_text(out, ", ");
+    if (zone->kind == STROBE_BATCH_THREAD)
+        name = strobe_trace_thread_name(trace, zone->thread, room, &n);
+    else if (zone->kind == STROBE_BATCH_FIBER)
+        name = strobe_trace_fiber_name(trace, zone->process, zone->id, room, &n);
+    else
+        n = (uint32_t)snprintf(room, sizeof room, "span %" PRIu64, zone->id), name = room;
+    put_safe(out, name, n);
+    strobe_out_format(out, ", since %.6f s\n",
+                      (double)strobe_clock_rel(&trace->clock, zone->begin) / 1e9);
+}
+
+static void put_zones(struct strobe_out *out, const struct strobe_info *info)
+{
+    const struct strobe_overview *over = &info->overview;
+    char a[32], b[32], c[32];
+    if (over->is_whole)
+        strobe_out_format(
+            out, "zones      %s open at the end, %s unfinished, %s ends without a begin\n",
+            strobe_show_count(over->n_open, a), strobe_show_count(over->n_unfinished, b),
+            strobe_show_count(over->n_no_begin, c));
+    else if (over->has_kinds)
+        strobe_out_format(
+            out, "zones      %s began, %s ended, %s ends without a begin or in a fiber\n",
+            strobe_show_count(over->n_zones_begun, a), strobe_show_count(over->n_zones_ended, b),
+            strobe_show_count(over->n_of_kind[STROBE_KIND_ZONE_END_LOST], c));
+    if (!over->is_whole && over->n_open)
+        strobe_out_format(out, "           at least %s open at the end\n",
+                          strobe_show_count(over->n_open, a));
+    for (uint32_t i = 0; i < over->n_listed && i < 20; i++)
+        put_open_zone(out, info->trace, &over->open[i]);
+}
+
+static void put_overhead(struct strobe_out *out, const struct strobe_info *info)
+{
+    const struct strobe_trace *trace = info->trace;
+    char cpu[32], cost[32], waited[32];
+    if (!trace->has_overhead) {
+        strobe_out_text(out, "overhead   not stated in this trace\n");
+        return;
+    }
+    uint64_t events = trace->n_overhead_events ? trace->n_overhead_events : info->overview.n_events;
+    uint64_t cost_ns = (uint64_t)((unsigned __int128)events * trace->event_ps / 1000);
+    strobe_out_format(
+        out, "overhead   %.1f ns per event, %s in the program; recorder %s of CPU; waited %s\n",
+        (double)trace->event_ps / 1000, strobe_show_ns(cost_ns, cost),
+        strobe_show_ns(trace->recorder_cpu_ns, cpu), strobe_show_ns(trace->waited_ns, waited));
+}
+
+static void put_notes(struct strobe_out *out, const struct strobe_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->n_notes && i < 50; i++) {
+        strobe_out_text(out, i ? "           " : "notes      ");
+        put_text(out, trace, trace->notes[i].text);
+        strobe_out_char(out, '\n');
+    }
+    for (uint32_t i = 0; i < trace->n_kept && i < 50; i++) {
+        strobe_out_text(out, "trigger    ");
+        put_text(out, trace, trace->kept[i].reason);
+        strobe_out_format(out, " at %.6f s\n",
+                          (double)strobe_clock_rel(&trace->clock, trace->kept[i].tick) / 1e9);
+    }
+}
+
+void strobe_info_put_text(struct strobe_out *out, const struct strobe_info *info)
+{
+    put_file(out, info);
+    put_host(out, info->trace);
+    put_clock(out, info->trace);
+    put_processes(out, info->trace);
+    put_events(out, info);
+    strobe_cli_put_coverage(out, info->trace);
+    strobe_out_char(out, '\n');
+    put_losses(out, info->trace);
+    put_holes(out, info);
+    put_zones(out, info);
+    put_overhead(out, info);
+    put_notes(out, info->trace);
+}

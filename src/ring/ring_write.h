@@ -17,9 +17,8 @@
 #include "strobe/strobe.h"
 #include "wire/ring_layout.h"
 
-#define STROBE_POOL_MAGIC \
-    0x3130304c4f4f5053ull /* changes with the layout of struct strobe_pool \
-                                                 */
+/* Changes with the layout of struct strobe_pool. */
+#define STROBE_POOL_MAGIC 0x3230304c4f4f5053ull
 
 /* One thread of the process. In memory that a fork wipes. */
 struct strobe_thread {

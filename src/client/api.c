@@ -42,7 +42,7 @@ int strobe_begin_unnamed(struct strobe_loc *loc)
         lose_unnamed();
         return STROBE_DROPPED(STROBE_LOSS_UNNAMED);
     }
-    int on = strobe_emit(STROBE_WORD_BEGIN | id << 32);
+    int on = strobe_emit(STROBE_WORD_BEGIN | id << 32, loc);
     return on == 3 ? 1 : on;
 }
 
@@ -64,7 +64,7 @@ void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on)
     if (loc)
         id = strobe_client_loc_id(loc);
     if (id)
-        strobe_emit(STROBE_WORD_END | id << 32);
+        strobe_emit(STROBE_WORD_END | id << 32, loc);
     else if (on)
         lose_unnamed();
 }

@@ -4,8 +4,6 @@ set(STROBE_DEATH ${CMAKE_CURRENT_LIST_DIR}/death)
 if(TARGET strobe_lib_shared AND NOT STROBE_SANITIZE)
     add_executable(death_emitter ${STROBE_DEATH}/death_emitter.c)
     target_link_libraries(death_emitter PRIVATE strobe_lib_shared Threads::Threads)
-    add_library(fault_io SHARED ${CMAKE_CURRENT_LIST_DIR}/faults/fault_io.c)
-    target_link_libraries(fault_io PRIVATE ${CMAKE_DL_LIBS})
     foreach(class Programs Recorder Both Million PowerCut)
         string(TOLOWER ${class} name)
         add_test(NAME death/${name} COMMAND ${STROBE_PYTHON} -B ${STROBE_DEATH}/test_death.py

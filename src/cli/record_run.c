@@ -370,7 +370,7 @@ static void record_rounds(struct run *run)
         show_status(run, false);
         if (is_over(run, now))
             return;
-        sleep_ns(n > 100000 ? 500000 : n > 1000 ? 2000000 : 8000000);
+        strobe_collector_wait(run->collector, n > 100000 ? 500000 : n > 1000 ? 2000000 : 8000000);
     }
 }
 
@@ -469,6 +469,9 @@ static int finish(struct run *run)
     else
         closed = strobe_file_finish(run->writer);
     summary.err = err ? err : closed;
+    snprintf(summary.ledger, sizeof summary.ledger, "%s/" STROBE_LEDGER_FILE, run->session.dir);
+    if (!err || access(summary.ledger, F_OK))
+        summary.ledger[0] = 0;
     summary.is_flight = run->flight != NULL;
     summary.n_kept = run->n_kept;
     strobe_recording_release(&run->session);

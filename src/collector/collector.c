@@ -15,7 +15,7 @@
 #include "strobe/strobe.h"
 
 /* Age at which a block under construction is written although it is not full. */
-#define BLOCK_AGE_NS  (1000 * 1000000ull)
+#define BLOCK_AGE_NS   (1000 * 1000000ull)
 #define RECORDS_AGE_NS (50 * 1000000ull)
 #define SLOTS_EVERY_NS (20 * 1000000ull)
 
@@ -61,13 +61,16 @@ void strobe_collector_sync_clock(struct strobe_collector *c)
         mono = now;
         real = clock_ns(CLOCK_REALTIME);
     }
-    uint64_t jump = 0, error_ns = best / 2 + 1; /* ticks are at least as fine as ns on all we know */
+    uint64_t jump = 0,
+             error_ns = best / 2 + 1; /* ticks are at least as fine as ns on all we know */
     if (c->last_sync_tick && c->last_sync_mono > c->sync_mono + 100000000ull) {
-        double rate = (double)(c->last_sync_mono - c->sync_mono) / (double)(c->last_sync_tick - c->sync_tick);
+        double rate =
+            (double)(c->last_sync_mono - c->sync_mono) / (double)(c->last_sync_tick - c->sync_tick);
         double off = (double)(mono - c->last_sync_mono) - (double)(tick - c->last_sync_tick) * rate;
         jump = off > 1e6 || off < -1e6; /* suspended, or moved to another machine */
     }
-    uint64_t numbers[] = {c->clock, c->clock == STROBE_CLOCK_MONO ? mono : tick, mono, real, error_ns, jump};
+    uint64_t numbers[] = {
+        c->clock, c->clock == STROBE_CLOCK_MONO ? mono : tick, mono, real, error_ns, jump};
     strobe_records_numbers(&c->records, STROBE_FACT_CLOCK_SYNC, numbers, 6);
     strobe_records_tick(&c->records, numbers[1]);
     if (!c->sync_mono) {
@@ -106,7 +109,8 @@ static void note_host(struct strobe_collector *c)
     strobe_records_end(&c->records);
 }
 
-/* What one event costs on this machine: the clock read and the store that the hot path can't avoid. */
+/* What one event costs on this machine: the clock read and the store that the hot path can't avoid.
+ */
 static uint64_t measure_event_ps(void)
 {
     enum { N = 20000 };
@@ -137,7 +141,8 @@ static void note_overhead(struct strobe_collector *c)
 /* ---- open ---- */
 
 enum strobe_err strobe_collector_open(const struct strobe_collector_options *options,
-                                      struct strobe_file_writer *writer, struct strobe_collector **out)
+                                      struct strobe_file_writer *writer,
+                                      struct strobe_collector **out)
 {
     struct strobe_collector *c = calloc(1, sizeof *c);
     if (!c)
@@ -189,7 +194,8 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
 /* ---- recovery ---- */
 
 /* The process of that pool, known to the file as `proc`. */
-static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *pool_name, uint32_t id)
+static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *pool_name,
+                                        uint32_t id)
 {
     for (uint32_t i = 0; i < c->n_procs; i++)
         if (c->procs[i]->id == id)
@@ -215,8 +221,10 @@ static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *
     proc->resumed = true;
     proc->gone = strobe_ring_open(c->dir, proc->name, &proc->ring) != STROBE_OK;
     proc->open = !proc->gone;
-    if (proc->open)
+    if (proc->open) {
         c->clock = proc->ring.clock;
+        proc->old_below = (proc->ring.control->floor >> 32) & STROBE_WORD_ID_MAX;
+    }
     proc->dead = !proc->open || !strobe_ring_is_alive(&proc->ring, proc->name);
     c->procs[c->n_procs++] = proc;
     return proc;
@@ -259,14 +267,35 @@ enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const 
     stream->track.cap = state->depth;
     stream->pos = pos;
     stream->prev_tick = state->last_tick;
-    stream->slot_seen = stream->begun = true;
+    stream->slot_seen = stream->begun = stream->named = true;
     return STROBE_OK;
 }
 
 /* ---- the round ---- */
 
+/* A process that could not say who it is (no shared memory left), or had nothing to say yet. */
+static void describe_silent(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    char path[64], exe[1024];
+    if (proc->described || proc->resumed || !proc->open)
+        return;
+    proc->described = true;
+    snprintf(path, sizeof path, "/proc/%u/exe", proc->ring.pid);
+    ssize_t n = proc->dead ? 0 : readlink(path, exe, sizeof exe);
+    strobe_records_begin(&c->records, STROBE_META_PROCESS);
+    strobe_records_u(&c->records, proc->id);
+    strobe_records_u(&c->records, proc->ring.pid);
+    strobe_records_u(&c->records, 0);
+    strobe_records_u(&c->records, proc->ring.start_time);
+    strobe_records_s(&c->records, exe, n > 0 ? (size_t)n : 0);
+    strobe_records_s(&c->records, "", 0);
+    strobe_records_s(&c->records, "", 0);
+    strobe_records_end(&c->records);
+}
+
 static void end_process(struct strobe_collector *c, struct strobe_proc *proc)
 {
+    describe_silent(c, proc);
     uint64_t numbers[] = {proc->id, tick_now(c), (uint64_t)proc->how, (uint64_t)proc->value};
     strobe_records_numbers(&c->records, STROBE_FACT_PROCESS_END, numbers, 4);
     proc->gone = true;
@@ -286,11 +315,13 @@ static void drain_dead(struct strobe_collector *c, struct strobe_proc *proc)
     end_process(c, proc);
 }
 
-static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool flush, uint64_t now)
+static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool flush,
+                      uint64_t now)
 {
-    if (strobe_ring_has_news(&proc->ring))
+    bool news = strobe_ring_has_news(&proc->ring);
+    if (news)
         strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
-    bool news = proc->news;
+    news |= proc->news;
     proc->news = false;
     if (news || flush)
         strobe_collector_drain_meta(c, proc);
@@ -310,25 +341,30 @@ static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool
 uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
 {
     uint64_t before = c->n_taken_events, now = strobe_collector_mono_ns();
+    bool somebody_waits = false;
     if (!c->stopping)
         strobe_collector_find_processes(c);
     if (c->trigger_ns && !c->trigger_ticks && c->last_sync_tick > c->sync_tick)
-        c->trigger_ticks = (uint64_t)((double)c->trigger_ns * (double)(c->last_sync_tick - c->sync_tick) /
-                                      (double)(c->last_sync_mono - c->sync_mono));
+        c->trigger_ticks =
+            (uint64_t)((double)c->trigger_ns * (double)(c->last_sync_tick - c->sync_tick) /
+                       (double)(c->last_sync_mono - c->sync_mono));
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
         if (proc->gone)
             continue;
         strobe_collector_check_death(c, proc);
-        if (proc->dead)
+        if (proc->dead) {
             drain_dead(c, proc);
-        else
-            poll_proc(c, proc, flush, now);
+            continue;
+        }
+        bool waits = __atomic_load_n(&proc->ring.control->n_waiting, __ATOMIC_ACQUIRE) != 0;
+        poll_proc(c, proc, flush || waits, now);
+        somebody_waits |= waits;
     }
     now = strobe_collector_mono_ns();
     if (c->enc.n_parts && (flush || now - c->block_started_ns > BLOCK_AGE_NS))
         strobe_collector_flush_events(c);
-    else if (c->n_pending > 8)
+    else if (c->n_pending > 8 || (c->n_pending && somebody_waits))
         strobe_collector_flush_events(c); /* the pool is better free than the block full */
     if (now >= c->next_records_flush_ns || c->n_meta_pending) {
         c->next_records_flush_ns = now + RECORDS_AGE_NS;
@@ -368,7 +404,8 @@ void strobe_collector_stop(struct strobe_collector *c)
     for (uint32_t i = 0; i < c->n_procs; i++)
         if (c->procs[i]->open && !c->procs[i]->gone) {
             strobe_ring_detach(&c->procs[i]->ring);
-            c->procs[i]->next_alive_check_ns = 0; /* one that died a moment ago is not called running */
+            c->procs[i]->next_alive_check_ns =
+                0; /* one that died a moment ago is not called running */
         }
     /* a thread that passed the gate before it shut needs a moment to finish its store */
     struct timespec moment = {0, 1000000};
@@ -382,10 +419,12 @@ void strobe_collector_stop(struct strobe_collector *c)
         struct strobe_proc *proc = c->procs[i];
         if (proc->gone || !proc->open)
             continue;
+        describe_silent(c, proc);
         if (proc->ring.control)
             proc->ring.control->detached_tick = tick_now(c);
         char text[160];
-        snprintf(text, sizeof text, "process %u was still running when the recording ended", proc->ring.pid);
+        snprintf(text, sizeof text, "process %u was still running when the recording ended",
+                 proc->ring.pid);
         strobe_collector_note(c, proc->id, text);
     }
     strobe_collector_flush_events(c);
@@ -450,6 +489,7 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     strobe_collector_flush_records(c);
     if (c->records.n_records || c->n_losses)
         healthy = false;
+    strobe_collector_keep_losses(c);
     if (healthy)
         remove_pools(c);
     if (c->inotify >= 0)

@@ -21,15 +21,15 @@
 #endif
 
 /* A recorder whose heart stands still for so long is given up; one that lives may take longer. */
-#define STALL_NS    (60 * 1000000ull)
-#define WAIT_MAX_NS (1000 * 1000000ull)
+#define STALL_NS     (60 * 1000000ull)
+#define WAIT_MAX_NS  (1000 * 1000000ull)
 #define WAIT_STEP_NS (10 * 1000000ull)
 
 static const struct {
     uint32_t n_segments;
     uint32_t n_bytes;
 } classes[] = {
-    [STROBE_CHUNK_UNUSED] = {0, 0},   [STROBE_CHUNK_SLOTS] = {0, 0},
+    [STROBE_CHUNK_UNUSED] = {0, 0},    [STROBE_CHUNK_SLOTS] = {0, 0},
     [STROBE_CHUNK_SMALL] = {64, 1024}, [STROBE_CHUNK_MEDIUM] = {8, 8192},
     [STROBE_CHUNK_LARGE] = {1, 65536},
 };
@@ -75,7 +75,8 @@ void strobe_ring_unlock(struct strobe_pool *pool)
 
 /* ---- chunks ---- */
 
-/* Really allocate the pages of one chunk, so that a full tmpfs is an error here and never a SIGBUS. */
+/* Really allocate the pages of one chunk, so that a full tmpfs is an error here and never a SIGBUS.
+ */
 static bool allocate_pages(struct strobe_pool *pool, char *at)
 {
     if (!madvise(at, STROBE_CHUNK_BYTES, MADV_POPULATE_WRITE))
@@ -109,7 +110,10 @@ static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss
 {
     struct strobe_control *control = pool->control;
     uint32_t n = control->n_chunks;
-    if (n >= pool->n_chunks_max) {
+    /* a sixteenth is kept for slots: a chunk with a live thread's segment in it can't become one
+     * later */
+    uint32_t kept = class_ == STROBE_CHUNK_SLOTS ? 0 : pool->n_chunks_max / 16;
+    if (n >= pool->n_chunks_max - kept) {
         *loss = STROBE_LOSS_POOL_FULL;
         return -1;
     }
@@ -119,14 +123,14 @@ static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss
     if (!allocate_pages(pool, pool->data + (uint64_t)n * STROBE_CHUNK_BYTES))
         return -1;
     pool->chunks[n].class_ = class_;
-    __atomic_store_n(&pool->chunks[n].free_bits, class_ == STROBE_CHUNK_SLOTS ? 0 : full_mask(class_),
-                     __ATOMIC_RELEASE);
+    __atomic_store_n(&pool->chunks[n].free_bits,
+                     class_ == STROBE_CHUNK_SLOTS ? 0 : full_mask(class_), __ATOMIC_RELEASE);
     __atomic_store_n(&control->n_chunks, n + 1, __ATOMIC_RELEASE);
     return (int)n;
 }
 
-/* Recut a chunk of another class whose segments are all free, or -1. The first chunk stays with the meta
- * stream, so that names always have room. */
+/* Recut a chunk of another class whose segments are all free, or -1. The first chunk stays with the
+ * meta stream, so that names always have room. */
 static int recut_chunk(struct strobe_pool *pool, uint32_t class_)
 {
     for (uint32_t i = 1; i < pool->control->n_chunks; i++) {
@@ -177,15 +181,17 @@ static char *take_segment(struct strobe_pool *pool, uint32_t class_, bool meta,
     return i < 0 ? NULL : take_from(pool, (uint32_t)i);
 }
 
-/* The class that a thread's next segment should have: small at first, larger for those that fill them, and
- * never so large that all live threads together would hold more than half the pool. */
+/* The class that a thread's next segment should have: small at first, larger for those that fill
+ * them, and never so large that all live threads together would hold more than a quarter of the
+ * pool. What a live thread holds it keeps until it is full, and threads that come later need room
+ * too: ten thousand fit the default pool. */
 static uint32_t wanted_class(const struct strobe_pool *pool, const struct strobe_thread *thread)
 {
-    uint64_t share = (uint64_t)pool->n_chunks_max * STROBE_CHUNK_BYTES / 2 / (pool->n_threads + 1);
-    if (thread->n_filled == 0 || share < 8192)
+    uint64_t share = (uint64_t)pool->n_chunks_max * STROBE_CHUNK_BYTES / 4 / (pool->n_threads + 1);
+    if (thread->n_filled < 2 || share < 8192)
         return STROBE_CHUNK_SMALL;
-    return thread->n_filled == 1 || share < STROBE_CHUNK_BYTES ? STROBE_CHUNK_MEDIUM
-                                                               : STROBE_CHUNK_LARGE;
+    return thread->n_filled < 4 || share < STROBE_CHUNK_BYTES ? STROBE_CHUNK_MEDIUM
+                                                              : STROBE_CHUNK_LARGE;
 }
 
 static char *take_any_segment(struct strobe_pool *pool, uint32_t class_, enum strobe_loss *loss)
@@ -220,51 +226,85 @@ static bool may_wait(struct strobe_pool *pool)
     return sigaltstack(NULL, &stack) || !(stack.ss_flags & SS_ONSTACK);
 }
 
-/* Sleep until the recorder gave something back. Locked; lets go of the lock and of the signals while it
- * sleeps. False: give up. */
+/* Whether the recorder has anything that it could give back; in a tmpfs that is full from the start
+ * it has not. */
+static bool has_taken(const struct strobe_pool *pool, uint32_t first)
+{
+    for (uint32_t i = first; i < pool->control->n_chunks; i++) {
+        uint32_t class_ = pool->chunks[i].class_;
+        if (class_ >= STROBE_CHUNK_SMALL && class_ <= STROBE_CHUNK_LARGE &&
+            __atomic_load_n(&pool->chunks[i].free_bits, __ATOMIC_RELAXED) != full_mask(class_))
+            return true;
+    }
+    return false;
+}
+
+/* Stopped or dead, and not merely short of a processor? */
+static bool recorder_is_stuck(const struct strobe_pool *pool)
+{
+    uint32_t pid = pool->control->recorder_pid;
+    if (!pid && pool->session) /* it has not seen this process yet */
+        pid = pool->session->recorder_pid;
+    char state = pid ? strobe_session_process_state((int)pid) : 0;
+    return state != 'R' && state != 'S' && state != 'D';
+}
+
+/* Until n_given moves. A few look often whether the recorder lives, and wake the rest when it
+ * doesn't: ten thousand that look every 10 ms would take the processor from it. True: given up. */
+static bool sleep_for_room(struct strobe_pool *pool, uint32_t given, uint64_t waited_ns,
+                           uint64_t *beat)
+{
+    struct strobe_control *control = pool->control;
+    uint64_t start = mono_ns(), moved = start;
+    bool given_up = false;
+    uint32_t n_before = __atomic_fetch_add(&control->n_waiting, 1, __ATOMIC_SEQ_CST);
+    struct timespec step = {0, n_before < 8 ? WAIT_STEP_NS : STALL_NS * 4};
+    while (__atomic_load_n(&control->n_given, __ATOMIC_SEQ_CST) == given && !given_up) {
+        futex(&control->n_given, FUTEX_WAIT, given, &step);
+        uint64_t now = mono_ns(), seen = __atomic_load_n(&control->heartbeat, __ATOMIC_ACQUIRE);
+        if (seen != *beat || (now - moved > STALL_NS && !recorder_is_stuck(pool)))
+            *beat = seen, moved = now;
+        given_up = now - moved > STALL_NS || now - start + waited_ns > WAIT_MAX_NS ||
+                   __atomic_load_n(&pool->stalled_heartbeat, __ATOMIC_RELAXED) == *beat + 1;
+    }
+    __atomic_sub_fetch(&control->n_waiting, 1, __ATOMIC_SEQ_CST);
+    return given_up;
+}
+
+/* Sleep until the recorder gave something back. Locked. A thread that waits for its own segment
+ * lets go of the lock and of the signals meanwhile; for a fact (`thread` is NULL) both are kept.
+ * False: give up. */
 static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread, uint32_t given,
                           uint64_t *waited_ns)
 {
     struct strobe_control *control = pool->control;
     uint64_t beat = __atomic_load_n(&control->heartbeat, __ATOMIC_ACQUIRE);
-    if (pool->stalled_heartbeat == beat + 1 || !may_wait(pool) || (thread && thread->waiting) ||
-        !control->active)
+    if (pool->stalled_heartbeat == beat + 1 || pool->given_up_at == given + 1ull ||
+        !may_wait(pool) || (thread && thread->waiting) || !control->active ||
+        !has_taken(pool, thread ? 1 : 0))
         return false;
     pool->stalled_heartbeat = 0;
-    if (thread)
+    sigset_t all;
+    uint64_t start = mono_ns();
+    if (thread) { /* the caller blocked all signals; while asleep the program's handlers run */
         thread->waiting = 1;
-    strobe_ring_unlock(pool);
-
-    sigset_t all, old;
-    sigfillset(&all);
-    sigemptyset(&old);
-    if (thread) /* the caller blocked all; while asleep the program's handlers run */
-        sigprocmask(SIG_SETMASK, &old, &all);
-    uint64_t start = mono_ns(), moved = start, now = start;
-    bool given_up = false;
-    __atomic_add_fetch(&control->n_waiting, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&control->n_given, __ATOMIC_SEQ_CST) == given && !given_up) {
-        struct timespec step = {0, WAIT_STEP_NS};
-        futex(&control->n_given, FUTEX_WAIT, given, &step);
-        now = mono_ns();
-        uint64_t seen = __atomic_load_n(&control->heartbeat, __ATOMIC_ACQUIRE);
-        if (seen != beat)
-            beat = seen, moved = now;
-        given_up = now - moved > STALL_NS || now - start + *waited_ns > WAIT_MAX_NS ||
-                   __atomic_load_n(&pool->stalled_heartbeat, __ATOMIC_RELAXED) == beat + 1;
+        strobe_ring_unlock(pool);
+        sigprocmask(SIG_SETMASK, &thread->mask, &all);
     }
-    __atomic_sub_fetch(&control->n_waiting, 1, __ATOMIC_SEQ_CST);
-    if (thread)
-        sigprocmask(SIG_SETMASK, &all, NULL);
-    strobe_ring_lock(pool);
-    if (given_up)
-        pool->stalled_heartbeat = beat + 1;
-    *waited_ns += mono_ns() - start;
+    bool given_up = sleep_for_room(pool, given, *waited_ns, &beat);
     if (thread) {
+        sigprocmask(SIG_SETMASK, &all, NULL);
+        strobe_ring_lock(pool);
         thread->waiting = 0;
         if (thread->slot)
             thread->slot->waited_ns += mono_ns() - start;
     }
+    if (given_up && pool->stalled_heartbeat != beat + 1) {
+        pool->stalled_heartbeat = beat + 1;
+        pool->given_up_at = given + 1ull;
+        futex(&control->n_given, FUTEX_WAKE, INT32_MAX, NULL); /* nobody else need wait */
+    }
+    *waited_ns += mono_ns() - start;
     return !given_up;
 }
 
@@ -369,7 +409,23 @@ static struct strobe_slot *take_slot(struct strobe_pool *pool)
         }
     }
     int c = add_chunk(pool, STROBE_CHUNK_SLOTS, &loss);
+    if (c < 0)
+        c = recut_chunk(pool,
+                        STROBE_CHUNK_SLOTS); /* all zero: the recorder wipes what it gives back */
     return c < 0 ? NULL : slot_at(pool, (uint32_t)c, 0);
+}
+
+/* A thread whose slot the recorder has freed is gone without having said so (it emitted in the very
+ * last round of its destructors, or its key was taken from it). */
+static void forget_gone_threads(struct strobe_pool *pool)
+{
+    for (struct strobe_thread *thread = pool->threads, *next; thread; thread = next) {
+        next = thread->next;
+        if (!thread->slot || thread->slot->track == thread->track)
+            continue;
+        thread->slot = NULL;
+        strobe_ring_end_thread(pool, thread);
+    }
 }
 
 static struct strobe_thread *take_struct(struct strobe_pool *pool)
@@ -381,9 +437,14 @@ static struct strobe_thread *take_struct(struct strobe_pool *pool)
         return thread;
     }
     size_t size = (sizeof *thread + 63) & ~(size_t)63;
+    if (pool->arena && pool->arena + size > pool->arena_end) {
+        forget_gone_threads(pool);
+        if (pool->free_threads)
+            return take_struct(pool);
+    }
     if (!pool->arena || pool->arena + size > pool->arena_end) {
-        char *arena = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                           -1, 0);
+        char *arena =
+            mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (arena == MAP_FAILED)
             return NULL;
         madvise(arena, ARENA_BYTES, MADV_WIPEONFORK);

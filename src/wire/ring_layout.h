@@ -34,7 +34,8 @@
 #define STROBE_RING_MAGIC    0x434f525042525453ull /* "STRBPROC" */
 #define STROBE_SESSION_MAGIC 0x5353455342525453ull /* "STRBSESS" */
 #define STROBE_SEGMENT_MAGIC 0x31474553u           /* "SEG1" */
-#define STROBE_ADDRESS_BITS  47 /* user space: an address and a count of words fit one 64-bit cursor */
+#define STROBE_ADDRESS_BITS \
+    47 /* user space: an address and a count of words fit one 64-bit cursor */
 
 /* A changed row below needs a new number here. A recorder reads its own version and older ones that
  * docs/ring-protocol.md lists; a newer client is refused in words. */
@@ -69,14 +70,14 @@ static_assert(sizeof(struct strobe_chunk) == 16, "strobe_chunk is shared");
 static_assert(offsetof(struct strobe_chunk, class_) == 8, "strobe_chunk is shared");
 
 /* Why events were not stored. The numbers are in slots (the first three) and in the file. */
-#define STROBE_LOSS_LIST(X)                                                                        \
-    X(POOL_FULL, 0, "pool full: the recorder did not keep up")                                     \
-    X(NO_MEMORY, 1, "shared memory full: no room for the pool")                                    \
-    X(UNNAMED, 2, "no room for the name of a location or a thread")                                \
-    X(DISK, 3, "the disk was full or failed")                                                      \
-    X(FILE_LIMIT, 4, "over --max-file")                                                            \
-    X(DAMAGED, 5, "the program overwrote its own records")                                         \
-    X(HOLE, 6, "a damaged part of the file")                                                       \
+#define STROBE_LOSS_LIST(X)                                         \
+    X(POOL_FULL, 0, "pool full: the recorder did not keep up")      \
+    X(NO_MEMORY, 1, "shared memory full: no room for the pool")     \
+    X(UNNAMED, 2, "no room for the name of a location or a thread") \
+    X(DISK, 3, "the disk was full or failed")                       \
+    X(FILE_LIMIT, 4, "over --max-file")                             \
+    X(DAMAGED, 5, "the program overwrote its own records")          \
+    X(HOLE, 6, "a damaged part of the file")                        \
     X(UNFINISHED, 7, "the program died while it wrote the record")
 
 enum strobe_loss {
@@ -263,18 +264,18 @@ static_assert(sizeof(struct strobe_session_page) == 2048, "shared");
  *
  * A record's first word is stored last, so a record is there whole or not at all; before its other words it is
  * marked as being written, so that a killed thread's half record is not taken for what a signal handler left. */
-#define STROBE_WORD_BEGIN    0xc000000000000000ull
-#define STROBE_WORD_END      0x4000000000000000ull
+#define STROBE_WORD_BEGIN          0xc000000000000000ull
+#define STROBE_WORD_END            0x4000000000000000ull
 #define STROBE_WORD_IS_BEGIN(word) ((word) >> 62 == 3)
 #define STROBE_WORD_IS_END(word)   ((word) >> 62 == 1)
-#define STROBE_WORD_RECORD   0x2000000000000000ull
-#define STROBE_WORD_EPOCH    0x3000000000000000ull
-#define STROBE_WORD_PAD      0x3100000000000000ull
-#define STROBE_WORD_FILLING  0x3200000000000000ull
-#define STROBE_WORD_ID_MAX   0x3fffffffull /* larger ids travel as a ZONE_BEGIN record */
-#define STROBE_RECORD_WORDS_MAX 112 /* fits the smallest segment; longer texts travel in pieces */
-#define STROBE_META_WORDS_MAX   1000 /* meta records are in segments of 8 KiB and more */
-#define STROBE_RECORD_WORD(kind, n_words)                                                          \
+#define STROBE_WORD_RECORD         0x2000000000000000ull
+#define STROBE_WORD_EPOCH          0x3000000000000000ull
+#define STROBE_WORD_PAD            0x3100000000000000ull
+#define STROBE_WORD_FILLING        0x3200000000000000ull
+#define STROBE_WORD_ID_MAX         0x3fffffffull /* larger ids travel as a ZONE_BEGIN record */
+#define STROBE_RECORD_WORDS_MAX    112 /* fits the smallest segment; longer texts travel in pieces */
+#define STROBE_META_WORDS_MAX      1000 /* meta records are in segments of 8 KiB and more */
+#define STROBE_RECORD_WORD(kind, n_words) \
     (STROBE_WORD_RECORD | (uint64_t)(kind) << 48 | (uint64_t)(n_words) << 32)
 
 #endif

@@ -12,12 +12,12 @@
  *     }
  *
  * Link with -lstrobe (pkg-config strobe, CMake Strobe::Strobe), run under `strobe record`.
- * C11 and up, C++11 and up. Every call may be made from any thread and from signal handlers, costs a
- * flag test while nobody records, never allocates, never blocks for good and never fails: what can't be
- * recorded is counted. With STROBE_OFF defined, all of it compiles to nothing.
+ * C11 and up, C++11 and up. Every call may be made from any thread and from signal handlers, costs
+ * a flag test while nobody records, never allocates, never blocks for good and never fails: what
+ * can't be recorded is counted. With STROBE_OFF defined, all of it compiles to nothing.
  *
- * Texts are copied during the call. Names (of zones, plots, frames, pools, fibers) are told apart by
- * their content. SPDX-License-Identifier: MIT */
+ * Texts are copied during the call. Names (of zones, plots, frames, pools, fibers) are told apart
+ * by their content. SPDX-License-Identifier: MIT */
 #ifndef STROBE_STROBE_H
 #define STROBE_STROBE_H
 
@@ -25,12 +25,12 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
-#define STROBE_API            __attribute__((visibility("default")))
-#define STROBE_INLINE         static inline __attribute__((always_inline, unused))
-#define STROBE_COLD           __attribute__((cold, noinline))
-#define STROBE_LIKELY(x)      __builtin_expect(!!(x), 1)
-#define STROBE_UNLIKELY(x)    __builtin_expect(!!(x), 0)
-#define STROBE_PRINTF(a, b)   __attribute__((format(printf, a, b)))
+#define STROBE_API          __attribute__((visibility("default")))
+#define STROBE_INLINE       static inline __attribute__((always_inline, unused))
+#define STROBE_COLD         __attribute__((cold, noinline))
+#define STROBE_LIKELY(x)    __builtin_expect(!!(x), 1)
+#define STROBE_UNLIKELY(x)  __builtin_expect(!!(x), 0)
+#define STROBE_PRINTF(a, b) __attribute__((format(printf, a, b)))
 #else
 #error "strobe.h needs gcc or clang"
 #endif
@@ -39,8 +39,9 @@
 extern "C" {
 #endif
 
-/* A source location: static, one per place in the code. `word` is 0 until it was named to a recorder;
- * the library writes it, the rest is the program's. The program may unmap it (dlclose) at any time. */
+/* A source location: static, one per place in the code. `word` is 0 until it was named to a
+ * recorder; the library writes it, the rest is the program's. The program may unmap it (dlclose) at
+ * any time. */
 struct strobe_loc {
     uint64_t word;
     const char *name; /* NULL: the function's name is shown */
@@ -56,8 +57,8 @@ struct strobe_name {
     const char *text;
 };
 
-/* An open zone. `on`: 0 nobody recorded when it began; 1 its begin was emitted; 2 it was dropped; 3 it was emitted
- * the slow way, and so will its end be. */
+/* An open zone. `on`: 0 nobody recorded when it began; 1 its begin was emitted; 2 it was dropped; 3
+ * it was emitted the slow way, and so will its end be. */
 struct strobe_zone {
     struct strobe_loc *loc; /* borrowed; NULL for a zone with a run-time location */
     uint64_t word;          /* the location's word when it began; of a run-time location its id */
@@ -73,7 +74,12 @@ enum strobe_severity {
     STROBE_FATAL = 5
 };
 
-enum strobe_plot_format { STROBE_NUMBER = 0, STROBE_BYTES = 1, STROBE_PERCENT = 2, STROBE_WATT = 3 };
+enum strobe_plot_format {
+    STROBE_NUMBER = 0,
+    STROBE_BYTES = 1,
+    STROBE_PERCENT = 2,
+    STROBE_WATT = 3
+};
 
 /* 1 while a recorder takes this process's events. */
 STROBE_API int strobe_recording(void);
@@ -125,7 +131,8 @@ STROBE_API void strobe_flow_begin(uint64_t flow);
 STROBE_API void strobe_flow_step(uint64_t flow);
 STROBE_API void strobe_flow_end(uint64_t flow);
 
-/* The calling thread's stack, by frame pointers, belongs to the event that this thread emits next. */
+/* The calling thread's stack, by frame pointers, belongs to the event that this thread emits next.
+ */
 STROBE_API void strobe_callstack(int max_frames);
 
 STROBE_API void strobe_set_thread_name(const char *name);
@@ -141,12 +148,13 @@ STROBE_API void strobe_trigger(const char *reason);
 STROBE_API struct strobe_zone strobe_zone_begin_call(struct strobe_loc *loc);
 STROBE_API void strobe_zone_end_call(struct strobe_zone zone);
 
-/* ---- below: what the macros are made of; not for direct use -------------------------------------- */
+/* ---- below: what the macros are made of; not for direct use
+ * -------------------------------------- */
 
-/* The part of a thread's state that the hot path touches. `cursor` is the address of the next free word of
- * the thread's segment << 16 | words left in it (signed): one value, so that one instruction takes a word
- * and tells whether there was one. It is wiped in a forked child, which therefore finds no word left
- * and can never write into its parent's segment. */
+/* The part of a thread's state that the hot path touches. `cursor` is the address of the next free
+ * word of the thread's segment << 16 | words left in it (signed): one value, so that one
+ * instruction takes a word and tells whether there was one. It is wiped in a forked child, which
+ * therefore finds no word left and can never write into its parent's segment. */
 struct strobe_hot {
     uint64_t cursor;
     uint32_t epoch; /* upper half of the ticks now being written */
@@ -160,8 +168,9 @@ struct strobe_gate {
 STROBE_API extern __thread struct strobe_hot *strobe_hot_now
     __attribute__((tls_model("initial-exec")));
 STROBE_API extern const volatile struct strobe_gate *strobe_gate_now;
-/* Emit one word the long way: new segment, new epoch, no clock. 1: emitted, 2: dropped and counted. That the inline
- * callers turn a 1 into a 3 keeps the compiler from mixing the slow ways into the fast one. */
+/* Emit one word the long way: new segment, new epoch, no clock. 1: emitted, 2: dropped and counted.
+ * That the inline callers turn a 1 into a 3 keeps the compiler from mixing the slow ways into the
+ * fast one. */
 STROBE_API int strobe_emit_slow(uint64_t word, uint64_t *reserved) STROBE_COLD;
 STROBE_API int strobe_begin_unnamed(struct strobe_loc *loc) STROBE_COLD;
 STROBE_API void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on) STROBE_COLD;
@@ -194,8 +203,8 @@ STROBE_INLINE uint64_t strobe_ticks(void)
 #endif
 }
 
-/* Take `n_words` from the thread's segment: the cursor as it was. In one instruction, so that a signal
- * handler which emits here gets words of its own. */
+/* Take `n_words` from the thread's segment: the cursor as it was. In one instruction, so that a
+ * signal handler which emits here gets words of its own. */
 STROBE_INLINE uint64_t strobe_reserve(struct strobe_hot *hot, uint64_t n_words)
 {
     uint64_t step = (n_words << 19) - n_words; /* address + 8 n, words left - n */
@@ -207,8 +216,8 @@ STROBE_INLINE uint64_t strobe_reserve(struct strobe_hot *hot, uint64_t n_words)
 #endif
 }
 
-/* Read the clock, take a word, check it, fill it: in this order (docs/ring-protocol.md tells why). 1: done; 2 and 3
- * as of struct strobe_zone. */
+/* Read the clock, take a word, check it, fill it: in this order (docs/ring-protocol.md tells why).
+ * 1: done; 2 and 3 as of struct strobe_zone. */
 STROBE_INLINE int strobe_emit(uint64_t word)
 {
     struct strobe_hot *hot = strobe_hot_now;
@@ -264,7 +273,10 @@ class Zone
 {
   public:
     explicit Zone(struct strobe_loc *loc) : zone_(strobe_zone_begin(loc)) {}
-    ~Zone() { strobe_zone_end(&zone_); }
+    ~Zone()
+    {
+        strobe_zone_end(&zone_);
+    }
     Zone(const Zone &) = delete;
     Zone &operator=(const Zone &) = delete;
 
@@ -279,122 +291,123 @@ class Zone
 
 #ifndef STROBE_OFF
 
-#define STROBE_LOC(variable, name, color)                                                          \
+#define STROBE_LOC(variable, name, color) \
     static struct strobe_loc variable = {0, name, __func__, __FILE__, __LINE__, color}
 #define STROBE_NAME(variable, text) static struct strobe_name variable = {0, text}
 
 /* A zone with a handle: STROBE_ZONE(h, "name"); ... STROBE_ZONE_END(h); */
 #define STROBE_ZONE(handle, name) STROBE_ZONE_COLOR(handle, name, 0)
-#define STROBE_ZONE_COLOR(handle, name, color)                                                     \
-    STROBE_LOC(STROBE_JOIN(strobe_loc_of_, handle), name, color);                                  \
+#define STROBE_ZONE_COLOR(handle, name, color)                    \
+    STROBE_LOC(STROBE_JOIN(strobe_loc_of_, handle), name, color); \
     struct strobe_zone handle = strobe_zone_begin(&STROBE_JOIN(strobe_loc_of_, handle))
-#define STROBE_ZONE_STACK(handle, name, frames)                                                    \
-    strobe_callstack(frames);                                                                      \
+#define STROBE_ZONE_STACK(handle, name, frames) \
+    strobe_callstack(frames);                   \
     STROBE_ZONE(handle, name)
 #define STROBE_ZONE_END(handle) strobe_zone_end(&(handle))
 
 /* A zone to the end of the block. */
 #ifdef __cplusplus
-#define STROBE_SCOPE_COLOR(name, color)                                                            \
-    STROBE_LOC(STROBE_JOIN(strobe_loc_, __LINE__), name, color);                                   \
+#define STROBE_SCOPE_COLOR(name, color)                          \
+    STROBE_LOC(STROBE_JOIN(strobe_loc_, __LINE__), name, color); \
     ::strobe::Zone STROBE_JOIN(strobe_zone_, __LINE__)(&STROBE_JOIN(strobe_loc_, __LINE__))
 #else
-#define STROBE_SCOPE_COLOR(name, color)                                                            \
-    STROBE_LOC(STROBE_JOIN(strobe_loc_, __LINE__), name, color);                                   \
-    struct strobe_zone STROBE_JOIN(strobe_zone_, __LINE__)                                         \
-        __attribute__((cleanup(strobe_zone_end), unused)) =                                        \
+#define STROBE_SCOPE_COLOR(name, color)                          \
+    STROBE_LOC(STROBE_JOIN(strobe_loc_, __LINE__), name, color); \
+    struct strobe_zone STROBE_JOIN(strobe_zone_, __LINE__)       \
+        __attribute__((cleanup(strobe_zone_end), unused)) =      \
             strobe_zone_begin(&STROBE_JOIN(strobe_loc_, __LINE__))
 #endif
-#define STROBE_SCOPE(name)  STROBE_SCOPE_COLOR(name, 0)
-#define STROBE_FUNCTION()   STROBE_SCOPE_COLOR(NULL, 0)
+#define STROBE_SCOPE(name) STROBE_SCOPE_COLOR(name, 0)
+#define STROBE_FUNCTION()  STROBE_SCOPE_COLOR(NULL, 0)
 
 /* On the innermost open zone. */
-#define STROBE_TEXT(text)      STROBE_IF_ON(strobe_zone_text(text, __builtin_strlen(text)))
-#define STROBE_TEXTF(...)      STROBE_IF_ON(strobe_zone_textf(__VA_ARGS__))
-#define STROBE_RENAME(name)    STROBE_IF_ON(strobe_zone_name(name, __builtin_strlen(name)))
-#define STROBE_VALUE(value)    STROBE_IF_ON(strobe_zone_value(value))
-#define STROBE_RECOLOR(color)  STROBE_IF_ON(strobe_zone_color(color))
+#define STROBE_TEXT(text)     STROBE_IF_ON(strobe_zone_text(text, __builtin_strlen(text)))
+#define STROBE_TEXTF(...)     STROBE_IF_ON(strobe_zone_textf(__VA_ARGS__))
+#define STROBE_RENAME(name)   STROBE_IF_ON(strobe_zone_name(name, __builtin_strlen(name)))
+#define STROBE_VALUE(value)   STROBE_IF_ON(strobe_zone_value(value))
+#define STROBE_RECOLOR(color) STROBE_IF_ON(strobe_zone_color(color))
 
-#define STROBE_MESSAGE(severity, text)                                                             \
+#define STROBE_MESSAGE(severity, text) \
     STROBE_IF_ON(strobe_message(severity, 0, text, __builtin_strlen(text)))
 #define STROBE_MESSAGEF(severity, ...) STROBE_IF_ON(strobe_messagef(severity, 0, __VA_ARGS__))
 
 #define STROBE_PLOT(name, value)     STROBE_WITH_NAME(name, strobe_plot_double(&strobe_name_, value))
 #define STROBE_PLOT_INT(name, value) STROBE_WITH_NAME(name, strobe_plot_int(&strobe_name_, value))
-#define STROBE_PLOT_CONFIG(name, format, step, color)                                              \
+#define STROBE_PLOT_CONFIG(name, format, step, color) \
     STROBE_WITH_NAME(name, strobe_plot_config(&strobe_name_, format, step, color))
-#define STROBE_FRAME()               STROBE_WITH_NAME("frame", strobe_frame_mark(&strobe_name_))
-#define STROBE_FRAME_NAMED(name)     STROBE_WITH_NAME(name, strobe_frame_mark(&strobe_name_))
-#define STROBE_FRAME_START(name)     STROBE_WITH_NAME(name, strobe_frame_start(&strobe_name_))
-#define STROBE_FRAME_END(name)       STROBE_WITH_NAME(name, strobe_frame_end(&strobe_name_))
-#define STROBE_ALLOC(address, size)  STROBE_ALLOC_IN("heap", address, size)
-#define STROBE_FREE(address)         STROBE_FREE_IN("heap", address)
-#define STROBE_ALLOC_IN(pool, address, size)                                                       \
+#define STROBE_FRAME()              STROBE_WITH_NAME("frame", strobe_frame_mark(&strobe_name_))
+#define STROBE_FRAME_NAMED(name)    STROBE_WITH_NAME(name, strobe_frame_mark(&strobe_name_))
+#define STROBE_FRAME_START(name)    STROBE_WITH_NAME(name, strobe_frame_start(&strobe_name_))
+#define STROBE_FRAME_END(name)      STROBE_WITH_NAME(name, strobe_frame_end(&strobe_name_))
+#define STROBE_ALLOC(address, size) STROBE_ALLOC_IN("heap", address, size)
+#define STROBE_FREE(address)        STROBE_FREE_IN("heap", address)
+#define STROBE_ALLOC_IN(pool, address, size) \
     STROBE_WITH_NAME(pool, strobe_mem_alloc(&strobe_name_, address, size))
-#define STROBE_FREE_IN(pool, address) STROBE_WITH_NAME(pool, strobe_mem_free(&strobe_name_, address))
-#define STROBE_FIBER_ENTER(name)      STROBE_WITH_NAME(name, strobe_fiber_enter(&strobe_name_))
-#define STROBE_FIBER_LEAVE()          STROBE_IF_ON(strobe_fiber_leave())
-#define STROBE_SPAN_BEGIN(span, name)                                                              \
+#define STROBE_FREE_IN(pool, address) \
+    STROBE_WITH_NAME(pool, strobe_mem_free(&strobe_name_, address))
+#define STROBE_FIBER_ENTER(name) STROBE_WITH_NAME(name, strobe_fiber_enter(&strobe_name_))
+#define STROBE_FIBER_LEAVE()     STROBE_IF_ON(strobe_fiber_leave())
+#define STROBE_SPAN_BEGIN(span, name) \
     STROBE_IF_ON(STROBE_LOC(strobe_loc_, name, 0); strobe_span_begin(span, &strobe_loc_))
-#define STROBE_SPAN_END(span)   STROBE_IF_ON(strobe_span_end(span))
-#define STROBE_FLOW_BEGIN(flow) STROBE_IF_ON(strobe_flow_begin(flow))
-#define STROBE_FLOW_STEP(flow)  STROBE_IF_ON(strobe_flow_step(flow))
-#define STROBE_FLOW_END(flow)   STROBE_IF_ON(strobe_flow_end(flow))
-#define STROBE_TRIGGER(reason)  STROBE_IF_ON(strobe_trigger(reason))
+#define STROBE_SPAN_END(span)     STROBE_IF_ON(strobe_span_end(span))
+#define STROBE_FLOW_BEGIN(flow)   STROBE_IF_ON(strobe_flow_begin(flow))
+#define STROBE_FLOW_STEP(flow)    STROBE_IF_ON(strobe_flow_step(flow))
+#define STROBE_FLOW_END(flow)     STROBE_IF_ON(strobe_flow_end(flow))
+#define STROBE_TRIGGER(reason)    STROBE_IF_ON(strobe_trigger(reason))
 #define STROBE_THREAD_NAME(name)  strobe_set_thread_name(name)
 #define STROBE_PROGRAM_NAME(name) strobe_set_program_name(name)
 #define STROBE_APP_INFO(text)     strobe_app_info(text, __builtin_strlen(text))
 
-#define STROBE_IF_ON(...)                                                                          \
-    do {                                                                                           \
-        if (STROBE_UNLIKELY(strobe_gate_now->active)) {                                            \
-            __VA_ARGS__;                                                                           \
-        }                                                                                          \
+#define STROBE_IF_ON(...)                               \
+    do {                                                \
+        if (STROBE_UNLIKELY(strobe_gate_now->active)) { \
+            __VA_ARGS__;                                \
+        }                                               \
     } while (0)
 #define STROBE_WITH_NAME(text, ...) STROBE_IF_ON(STROBE_NAME(strobe_name_, text); __VA_ARGS__)
 
 #else /* STROBE_OFF: every macro compiles to nothing, its arguments are not evaluated */
 
-#define STROBE_LOC(variable, name, color)              struct strobe_loc
-#define STROBE_NAME(variable, text)                    struct strobe_name
-#define STROBE_ZONE(handle, name)                      STROBE_NOTHING
-#define STROBE_ZONE_COLOR(handle, name, color)         STROBE_NOTHING
-#define STROBE_ZONE_STACK(handle, name, frames)        STROBE_NOTHING
-#define STROBE_ZONE_END(handle)                        STROBE_NOTHING
-#define STROBE_SCOPE_COLOR(name, color)                STROBE_NOTHING
-#define STROBE_SCOPE(name)                             STROBE_NOTHING
-#define STROBE_FUNCTION()                              STROBE_NOTHING
-#define STROBE_TEXT(text)                              STROBE_NOTHING
-#define STROBE_TEXTF(...)                              STROBE_NOTHING
-#define STROBE_RENAME(name)                            STROBE_NOTHING
-#define STROBE_VALUE(value)                            STROBE_NOTHING
-#define STROBE_RECOLOR(color)                          STROBE_NOTHING
-#define STROBE_MESSAGE(severity, text)                 STROBE_NOTHING
-#define STROBE_MESSAGEF(severity, ...)                 STROBE_NOTHING
-#define STROBE_PLOT(name, value)                       STROBE_NOTHING
-#define STROBE_PLOT_INT(name, value)                   STROBE_NOTHING
-#define STROBE_PLOT_CONFIG(name, format, step, color)  STROBE_NOTHING
-#define STROBE_FRAME()                                 STROBE_NOTHING
-#define STROBE_FRAME_NAMED(name)                       STROBE_NOTHING
-#define STROBE_FRAME_START(name)                       STROBE_NOTHING
-#define STROBE_FRAME_END(name)                         STROBE_NOTHING
-#define STROBE_ALLOC(address, size)                    STROBE_NOTHING
-#define STROBE_FREE(address)                           STROBE_NOTHING
-#define STROBE_ALLOC_IN(pool, address, size)           STROBE_NOTHING
-#define STROBE_FREE_IN(pool, address)                  STROBE_NOTHING
-#define STROBE_FIBER_ENTER(name)                       STROBE_NOTHING
-#define STROBE_FIBER_LEAVE()                           STROBE_NOTHING
-#define STROBE_SPAN_BEGIN(span, name)                  STROBE_NOTHING
-#define STROBE_SPAN_END(span)                          STROBE_NOTHING
-#define STROBE_FLOW_BEGIN(flow)                        STROBE_NOTHING
-#define STROBE_FLOW_STEP(flow)                         STROBE_NOTHING
-#define STROBE_FLOW_END(flow)                          STROBE_NOTHING
-#define STROBE_TRIGGER(reason)                         STROBE_NOTHING
-#define STROBE_THREAD_NAME(name)                       STROBE_NOTHING
-#define STROBE_PROGRAM_NAME(name)                      STROBE_NOTHING
-#define STROBE_APP_INFO(text)                          STROBE_NOTHING
-#define STROBE_NOTHING                                                                             \
-    do {                                                                                           \
+#define STROBE_LOC(variable, name, color)             struct strobe_loc
+#define STROBE_NAME(variable, text)                   struct strobe_name
+#define STROBE_ZONE(handle, name)                     STROBE_NOTHING
+#define STROBE_ZONE_COLOR(handle, name, color)        STROBE_NOTHING
+#define STROBE_ZONE_STACK(handle, name, frames)       STROBE_NOTHING
+#define STROBE_ZONE_END(handle)                       STROBE_NOTHING
+#define STROBE_SCOPE_COLOR(name, color)               STROBE_NOTHING
+#define STROBE_SCOPE(name)                            STROBE_NOTHING
+#define STROBE_FUNCTION()                             STROBE_NOTHING
+#define STROBE_TEXT(text)                             STROBE_NOTHING
+#define STROBE_TEXTF(...)                             STROBE_NOTHING
+#define STROBE_RENAME(name)                           STROBE_NOTHING
+#define STROBE_VALUE(value)                           STROBE_NOTHING
+#define STROBE_RECOLOR(color)                         STROBE_NOTHING
+#define STROBE_MESSAGE(severity, text)                STROBE_NOTHING
+#define STROBE_MESSAGEF(severity, ...)                STROBE_NOTHING
+#define STROBE_PLOT(name, value)                      STROBE_NOTHING
+#define STROBE_PLOT_INT(name, value)                  STROBE_NOTHING
+#define STROBE_PLOT_CONFIG(name, format, step, color) STROBE_NOTHING
+#define STROBE_FRAME()                                STROBE_NOTHING
+#define STROBE_FRAME_NAMED(name)                      STROBE_NOTHING
+#define STROBE_FRAME_START(name)                      STROBE_NOTHING
+#define STROBE_FRAME_END(name)                        STROBE_NOTHING
+#define STROBE_ALLOC(address, size)                   STROBE_NOTHING
+#define STROBE_FREE(address)                          STROBE_NOTHING
+#define STROBE_ALLOC_IN(pool, address, size)          STROBE_NOTHING
+#define STROBE_FREE_IN(pool, address)                 STROBE_NOTHING
+#define STROBE_FIBER_ENTER(name)                      STROBE_NOTHING
+#define STROBE_FIBER_LEAVE()                          STROBE_NOTHING
+#define STROBE_SPAN_BEGIN(span, name)                 STROBE_NOTHING
+#define STROBE_SPAN_END(span)                         STROBE_NOTHING
+#define STROBE_FLOW_BEGIN(flow)                       STROBE_NOTHING
+#define STROBE_FLOW_STEP(flow)                        STROBE_NOTHING
+#define STROBE_FLOW_END(flow)                         STROBE_NOTHING
+#define STROBE_TRIGGER(reason)                        STROBE_NOTHING
+#define STROBE_THREAD_NAME(name)                      STROBE_NOTHING
+#define STROBE_PROGRAM_NAME(name)                     STROBE_NOTHING
+#define STROBE_APP_INFO(text)                         STROBE_NOTHING
+#define STROBE_NOTHING \
+    do {               \
     } while (0)
 
 #endif /* STROBE_OFF */

@@ -6,8 +6,8 @@
 const char *strobe_err_text(enum strobe_err err)
 {
     switch (err) {
-#define X(name, number, text)                                                                      \
-    case STROBE_ERR_##name:                                                                        \
+#define X(name, number, text) \
+    case STROBE_ERR_##name:   \
         return text;
         STROBE_ERR_LIST(X)
 #undef X

@@ -5,19 +5,19 @@
 #define STROBE_BASE_ERR_H
 
 /* Name, number, text. The numbers may reach exit codes and logs: never reuse one. */
-#define STROBE_ERR_LIST(X)                                                                         \
-    X(OK, 0, "no error")                                                                           \
-    X(NOMEM, 1, "out of memory")                                                                   \
-    X(IO, 2, "input/output error")                                                                 \
-    X(NOSPACE, 3, "no space left on device")                                                       \
-    X(NOTFOUND, 4, "not found")                                                                    \
-    X(FORMAT, 5, "not in the expected format")                                                     \
-    X(VERSION, 6, "made by a newer version of Strobe")                                             \
-    X(CORRUPT, 7, "damaged data")                                                                  \
-    X(LIMIT, 8, "over a limit")                                                                    \
-    X(ACCESS, 9, "permission denied")                                                              \
-    X(INVALID, 10, "invalid argument")                                                             \
-    X(END, 11, "no more data")                                                                     \
+#define STROBE_ERR_LIST(X)                             \
+    X(OK, 0, "no error")                               \
+    X(NOMEM, 1, "out of memory")                       \
+    X(IO, 2, "input/output error")                     \
+    X(NOSPACE, 3, "no space left on device")           \
+    X(NOTFOUND, 4, "not found")                        \
+    X(FORMAT, 5, "not in the expected format")         \
+    X(VERSION, 6, "made by a newer version of Strobe") \
+    X(CORRUPT, 7, "damaged data")                      \
+    X(LIMIT, 8, "over a limit")                        \
+    X(ACCESS, 9, "permission denied")                  \
+    X(INVALID, 10, "invalid argument")                 \
+    X(END, 11, "no more data")                         \
     X(BUSY, 12, "in use by another process")
 
 enum strobe_err {

@@ -18,7 +18,8 @@ static const char help[] =
     "usage: strobe recover [FILE] [-o OUT]\n"
     "       strobe recover --session NAME\n"
     "\n"
-    "Mends a trace whose recorder died: what the session left in shared memory is added, every event once, and the\n"
+    "Mends a trace whose recorder died: what the session left in shared memory is added, every "
+    "event once, and the\n"
     "file gets its index and footer. In place (nothing valid is ever overwritten), or into OUT.\n"
     "\n"
     "  -o, --output OUT     mend a copy; FILE stays as it is\n"
@@ -92,7 +93,8 @@ static int run(const char *path)
            (unsigned long long)r.n_added,
            r.had_session ? "what the session left behind" : "nothing: the session is gone");
     if (r.n_lost)
-        printf("  %llu events are lost; 'strobe info' names the causes\n", (unsigned long long)r.n_lost);
+        printf("  %llu events are lost; 'strobe info' names the causes\n",
+               (unsigned long long)r.n_lost);
     if (r.n_holes || r.tail_bytes)
         printf("  %llu holes (%llu bytes), %llu bytes of an unfinished block cut off\n",
                (unsigned long long)r.n_holes, (unsigned long long)r.hole_bytes,
@@ -120,7 +122,8 @@ int strobe_cli_recover(int argc, char **argv)
         if (option == 'o')
             output = optarg;
         if (option == 's' && !trace_of_session(optarg, path, sizeof path)) {
-            strobe_cli_error("recover", "there is no session '%s' with a trace; 'strobe sessions' lists them",
+            strobe_cli_error("recover",
+                             "there is no session '%s' with a trace; 'strobe sessions' lists them",
                              optarg);
             return STROBE_EXIT_FAILED;
         }

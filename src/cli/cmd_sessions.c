@@ -1,5 +1,5 @@
-/* cmd_sessions.c - strobe sessions: recordings under way, programs that wait to be recorded, and what was left behind.
- * SPDX-License-Identifier: MIT */
+/* cmd_sessions.c - strobe sessions: recordings under way, programs that wait to be recorded, and
+ * what was left behind. SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
 #include <dirent.h>
@@ -14,22 +14,25 @@
 #include "ring/ring_read.h"
 #include "ring/session.h"
 
-static const char help[] =
-    "usage: strobe sessions [--clean]\n"
-    "\n"
-    "Lists the sessions of this user: recordings under way, programs that can be recorded with --pid, and what dead\n"
-    "recorders left behind.\n"
-    "\n"
-    "  --clean      remove files of dead processes that hold nothing; unrecovered data is never removed\n"
-    "  -h, --help\n";
+static const char help[] = "usage: strobe sessions [--clean]\n"
+                           "\n"
+                           "Lists the sessions of this user: recordings under way, programs that "
+                           "can be recorded with --pid, and what dead\n"
+                           "recorders left behind.\n"
+                           "\n"
+                           "  --clean      remove files of dead processes that hold nothing; "
+                           "unrecovered data is never removed\n"
+                           "  -h, --help\n";
 
 struct found {
-    unsigned n_live, n_dead, n_data, n_removed; /* processes; n_data: dead ones with words in their pools */
+    unsigned n_live, n_dead, n_data,
+        n_removed; /* processes; n_data: dead ones with words in their pools */
 };
 
 static bool holds_data(const struct strobe_ring *ring)
 {
-    return ring->control->n_chunks > 0 && !ring->control->detached_tick; /* its recorder took all it had */
+    return ring->control->n_chunks > 0 &&
+           !ring->control->detached_tick; /* its recorder took all it had */
 }
 
 static void show_process(const struct strobe_ring *ring, bool alive)

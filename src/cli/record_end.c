@@ -1,5 +1,5 @@
-/* record_end.c - the last lines of a recording: file, coverage, where the time went, what to type next.
- * SPDX-License-Identifier: MIT */
+/* record_end.c - the last lines of a recording: file, coverage, where the time went, what to type
+ * next. SPDX-License-Identifier: MIT */
 #include "cli/record_end.h"
 
 #include <stdio.h>
@@ -49,14 +49,16 @@ static void show_file(const struct strobe_record_summary *summary)
 {
     const struct strobe_collector_status *s = &summary->status;
     double all = (double)s->n_events + (double)s->n_lost;
-    fprintf(stderr, "strobe: %s  %.1f MB, %.3f s, %u %s, %u %s\n", summary->path, (double)s->n_bytes / 1e6,
-            (double)summary->duration_ns / 1e9, s->n_procs, s->n_procs == 1 ? "process" : "processes",
-            s->n_threads, s->n_threads == 1 ? "thread" : "threads");
+    fprintf(stderr, "strobe: %s  %.1f MB, %.3f s, %u %s, %u %s\n", summary->path,
+            (double)s->n_bytes / 1e6, (double)summary->duration_ns / 1e9, s->n_procs,
+            s->n_procs == 1 ? "process" : "processes", s->n_threads,
+            s->n_threads == 1 ? "thread" : "threads");
     fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %.2f %%\n",
             (unsigned long long)s->n_events, (unsigned long long)s->n_lost,
             all > 0 ? 100.0 * (double)s->n_events / all : 100.0);
     if (s->n_lost)
-        fputs("strobe: 'strobe info' tells when and why; --max-memory gives the program a larger pool\n",
+        fputs("strobe: 'strobe info' tells when and why; --max-memory gives the program a larger "
+              "pool\n",
               stderr);
 }
 
@@ -69,7 +71,8 @@ static void show_first_steps(const struct strobe_collector_status *s)
           "  and link it with -lstrobe (pkg-config strobe, CMake Strobe::Strobe).\n",
           stderr);
     if (!s->n_procs)
-        fputs("  No process with the library in it was seen: 'strobe doctor' tells what could be in the way.\n",
+        fputs("  No process with the library in it was seen: 'strobe doctor' tells what could be "
+              "in the way.\n",
               stderr);
 }
 
@@ -78,7 +81,8 @@ int strobe_cli_record_end(const struct strobe_record_summary *summary, bool quie
     const struct strobe_collector_status *s = &summary->status;
     (void)had_command;
     if (!quiet && summary->is_flight && !summary->n_kept) {
-        fputs("strobe: no trigger came, so nothing was kept (SIGUSR2, strobe_trigger(), --trigger, a crash)\n",
+        fputs("strobe: no trigger came, so nothing was kept (SIGUSR2, strobe_trigger(), --trigger, "
+              "a crash)\n",
               stderr);
     } else if (!quiet && !summary->is_flight) {
         show_file(summary);
@@ -89,10 +93,14 @@ int strobe_cli_record_end(const struct strobe_record_summary *summary, bool quie
         fprintf(stderr, "strobe: next: strobe stats %s\n", summary->path);
     }
     if (summary->err && summary->ledger[0])
-        strobe_cli_error("record", "the trace is not whole: %s; %llu events were lost, listed in %s",
-                         strobe_err_text(summary->err), (unsigned long long)s->n_lost, summary->ledger);
+        strobe_cli_error(
+            "record", "the trace is not whole: %s; %llu events were lost, listed in %s",
+            strobe_err_text(summary->err), (unsigned long long)s->n_lost, summary->ledger);
     else if (summary->err)
-        strobe_cli_error("record", "the trace is not whole: %s; 'strobe info' tells what is missing",
+        strobe_cli_error("record",
+                         "the trace is not whole: %s; 'strobe info' tells what is missing",
                          strobe_err_text(summary->err));
-    return summary->exit_code ? summary->exit_code : summary->err ? STROBE_EXIT_FAILED : STROBE_EXIT_OK;
+    return summary->exit_code ? summary->exit_code
+           : summary->err     ? STROBE_EXIT_FAILED
+                              : STROBE_EXIT_OK;
 }

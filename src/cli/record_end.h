@@ -12,10 +12,11 @@ struct strobe_record_summary {
     uint64_t duration_ns;
     struct strobe_collector_status status;
     enum strobe_err err; /* of the file */
-    char ledger[STROBE_PATH_MAX + 16]; /* where the losses are if the file could not take them, else "" */
-    bool is_flight;      /* a flight recording: n_kept traces were saved by triggers */
+    char ledger[STROBE_PATH_MAX +
+                16]; /* where the losses are if the file could not take them, else "" */
+    bool is_flight;  /* a flight recording: n_kept traces were saved by triggers */
     uint32_t n_kept;
-    int exit_code;       /* of the command */
+    int exit_code; /* of the command */
 };
 
 /* Print them (errors even when quiet). The exit code of the recording: the command's own, or FAILED

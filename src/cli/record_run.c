@@ -370,7 +370,7 @@ static void record_rounds(struct run *run)
         show_status(run, false);
         if (is_over(run, now))
             return;
-        sleep_ns(n > 100000 ? 500000 : n > 1000 ? 2000000 : 8000000);
+        strobe_collector_wait(run->collector, n > 100000 ? 500000 : n > 1000 ? 2000000 : 8000000);
     }
 }
 

@@ -39,8 +39,9 @@ int strobe_begin_unnamed(struct strobe_loc *loc)
     return strobe_emit(STROBE_WORD_BEGIN | id << 32) == 2 ? 2 : 1;
 }
 
-/* Ends that the inline path does not take: of zones begun before anybody recorded (told as an end whose begin
- * is not known), of dropped ones (dropped too, so that nothing is left unbalanced), of run-time ones. */
+/* Ends that the inline path does not take: of zones begun before anybody recorded (told as an end
+ * whose begin is not known), of dropped ones (dropped too, so that nothing is left unbalanced), of
+ * run-time ones. */
 void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on)
 {
     uint64_t id = word;
@@ -349,7 +350,8 @@ void strobe_messagef(int severity, uint32_t color, const char *format, ...)
 /* ---- facts ---- */
 
 /* One fact for the meta stream, with signals and lock taken care of. */
-static void tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers, const char *text)
+static void tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers,
+                 const char *text)
 {
     int saved_errno = errno;
     sigset_t old;
@@ -396,7 +398,8 @@ void strobe_set_thread_name(const char *name)
     sigset_t old;
     strobe_client_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
-    struct strobe_thread *thread = pool && pool->control->active ? strobe_client_thread(pool) : NULL;
+    struct strobe_thread *thread =
+        pool && pool->control->active ? strobe_client_thread(pool) : NULL;
     if (thread) {
         size_t n = strlen(name);
         size_t n_kept = n < sizeof thread->name ? n : sizeof thread->name - 1;
@@ -420,10 +423,12 @@ void strobe_callstack(int max_frames)
     sigset_t old;
     strobe_client_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
-    struct strobe_thread *thread = pool && pool->control->active ? strobe_client_thread(pool) : NULL;
+    struct strobe_thread *thread =
+        pool && pool->control->active ? strobe_client_thread(pool) : NULL;
     int n = 0;
     if (thread)
-        n = strobe_client_stack(thread, words + 2, max_frames < FRAMES_MAX ? max_frames : FRAMES_MAX);
+        n = strobe_client_stack(thread, words + 2,
+                                max_frames < FRAMES_MAX ? max_frames : FRAMES_MAX);
     if (n > 0) {
         words[0] = STROBE_RECORD_WORD(STROBE_KIND_CALLSTACK, 2 + n);
         words[1] = (uint64_t)n;

@@ -31,15 +31,16 @@ static inline void strobe_client_unblock(const sigset_t *old)
     sigprocmask(SIG_SETMASK, old, NULL);
 }
 
-/* Emit one record of the calling thread: `n_words` words, the first a STROBE_RECORD_WORD. Any context.
- * 1: emitted, 2: dropped and counted. */
+/* Emit one record of the calling thread: `n_words` words, the first a STROBE_RECORD_WORD. Any
+ * context. 1: emitted, 2: dropped and counted. */
 int strobe_client_emit(const uint64_t *words, uint32_t n_words);
 
 /* Likewise, with the fields `fields` and a text of any length as the last one. */
 int strobe_client_emit_text(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields,
                             const char *text, size_t n_bytes);
 
-/* A fact for the meta stream: number fields, then texts, the last of any length. Signals blocked, locked. */
+/* A fact for the meta stream: number fields, then texts, the last of any length. Signals blocked,
+ * locked. */
 bool strobe_client_meta(struct strobe_pool *pool, enum strobe_meta kind, const uint64_t *numbers,
                         uint32_t n_numbers, const char *const *texts, const size_t *n_bytes,
                         uint32_t n_texts);
@@ -55,7 +56,8 @@ uint64_t strobe_client_dynamic_id(const char *file, uint32_t line, const char *f
 /* Tell the recorder who this process is, once per recorder. Signals blocked, locked. */
 void strobe_client_describe(struct strobe_pool *pool);
 
-/* Start a recorder of our own when $STROBE_TRACE asks for one. True: the session's name is in `name`. */
+/* Start a recorder of our own when $STROBE_TRACE asks for one. True: the session's name is in
+ * `name`. */
 bool strobe_client_launch(char name[64]);
 
 /* Addresses on the calling thread's stack, innermost first. Reads nothing that is not readable. */

@@ -1,6 +1,7 @@
-/* emit.c - the slow ways to emit: a new segment, a new epoch, records of several words, texts of any length.
- * Runs inside the traced thread, signal handlers included: never allocates, prints or exits.
- * The order "clock, reserve, check, fill" and why: docs/ring-protocol.md.  SPDX-License-Identifier: MIT */
+/* emit.c - the slow ways to emit: a new segment, a new epoch, records of several words, texts of
+ * any length. Runs inside the traced thread, signal handlers included: never allocates, prints or
+ * exits. The order "clock, reserve, check, fill" and why: docs/ring-protocol.md.
+ * SPDX-License-Identifier: MIT */
 #include "client/client.h"
 
 #include <errno.h>
@@ -23,14 +24,15 @@ static bool put_epoch(struct strobe_thread *thread, uint64_t tick)
     uint64_t cursor = strobe_reserve(&thread->hot, 1);
     if ((int16_t)cursor <= 0)
         return false;
-    __atomic_store_n((uint64_t *)(cursor >> 16), STROBE_WORD_EPOCH | (tick >> 32), __ATOMIC_RELEASE);
+    __atomic_store_n((uint64_t *)(cursor >> 16), STROBE_WORD_EPOCH | (tick >> 32),
+                     __ATOMIC_RELEASE);
     return true;
 }
 
-/* Emit with all signals blocked. On CLOCK_MONOTONIC the hot path's epoch never fits, so every event comes
- * here, and the epoch in force is read from the tick kept in the segment's reserved words. */
-static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread, const uint64_t *words,
-                        uint32_t n_words)
+/* Emit with all signals blocked. On CLOCK_MONOTONIC the hot path's epoch never fits, so every event
+ * comes here, and the epoch in force is read from the tick kept in the segment's reserved words. */
+static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread,
+                        const uint64_t *words, uint32_t n_words)
 {
     enum strobe_loss loss;
     bool mono = pool->control->clock != STROBE_CLOCK_TSC;
@@ -52,8 +54,10 @@ static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread, 
         uint64_t *slot = (uint64_t *)(cursor >> 16);
         if (left >= (int16_t)n_words) {
             if (n_words > 1) {
-                __atomic_store_n(slot, STROBE_WORD_FILLING | (uint64_t)n_words << 32, __ATOMIC_RELAXED);
-                __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a kill may come between any two stores */
+                __atomic_store_n(slot, STROBE_WORD_FILLING | (uint64_t)n_words << 32,
+                                 __ATOMIC_RELAXED);
+                __atomic_signal_fence(
+                    __ATOMIC_SEQ_CST); /* a kill may come between any two stores */
                 memcpy(slot + 1, words + 1, 8 * (n_words - 1));
             }
             __atomic_store_n(slot, words[0] | (uint32_t)tick, __ATOMIC_RELEASE);

@@ -1,11 +1,11 @@
-/* join.c - how a process joins a session: at its start, after a fork, as a second copy of the library.
+/* join.c - how a process joins a session: at its start, after a fork, as a second copy of the
+ * library.
  *
- *   start    constructor: join_session; a control page in the session's folder, and no more of it while
- *            nobody records
- *   fork     the pool and all thread structs are wiped by the kernel (MADV_WIPEONFORK), the atfork
- *            handler joins anew at once; after _Fork or clone the first slow path does
- *   exec     the new image has a constructor of its own; its file has a new number
- *   exit     destructor: marks the end; where nothing was recorded, the control page is removed
+ *   start    constructor: join_session; a control page in the session's folder, and no more of it
+ * while nobody records fork     the pool and all thread structs are wiped by the kernel
+ * (MADV_WIPEONFORK), the atfork handler joins anew at once; after _Fork or clone the first slow
+ * path does exec     the new image has a constructor of its own; its file has a new number exit
+ * destructor: marks the end; where nothing was recorded, the control page is removed
  *
  * Never allocates from the heap, prints or exits.  SPDX-License-Identifier: MIT */
 #include "client/client.h"
@@ -36,8 +36,8 @@ static const struct strobe_gate closed_gate = {0, 0, ~0ull};
 static struct strobe_hot no_hot;
 
 STROBE_API const volatile struct strobe_gate *strobe_gate_now = &closed_gate;
-STROBE_API __thread struct strobe_hot *strobe_hot_now
-    __attribute__((tls_model("initial-exec"))) = &no_hot;
+STROBE_API __thread struct strobe_hot *strobe_hot_now __attribute__((tls_model("initial-exec"))) =
+    &no_hot;
 
 /* What this copy of the library knows; survives a fork. */
 static struct {
@@ -48,8 +48,8 @@ static struct {
     struct strobe_session_page *session;
     pthread_key_t key;
     bool keyed;
-    bool owner;  /* this copy made the process's file */
-    bool off;    /* takes no part, for good */
+    bool owner; /* this copy made the process's file */
+    bool off;   /* takes no part, for good */
 } self;
 
 static void leave_thread(void *hot);
@@ -122,8 +122,8 @@ static bool is_mapped(const char *path, uint64_t *address)
     return found;
 }
 
-/* Held while the image lives: the recorder sees a death at once. A program that closes all descriptors
- * only costs the recorder a look at /proc. */
+/* Held while the image lives: the recorder sees a death at once. A program that closes all
+ * descriptors only costs the recorder a look at /proc. */
 static void hold_lock(int fd)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -136,7 +136,8 @@ static void hold_lock(int fd)
         fcntl(high, F_SETLK, &lock);
 }
 
-/* The chunk table's pages are allocated only when recording starts: here, or by a recorder that attaches. */
+/* The chunk table's pages are allocated only when recording starts: here, or by a recorder that
+ * attaches. */
 static struct strobe_control *map_file(int fd, uint32_t n_chunks_max, bool recording)
 {
     uint64_t bytes = strobe_ring_file_bytes(n_chunks_max);
@@ -283,8 +284,8 @@ static void join_session(uint64_t next_id)
 
 /* ---- fork, threads, exit ---- */
 
-/* In a forked child the pool is wiped: leave the parent's memory alone and join anew. Its mapping stays, since
- * another copy of the library may still look at the gate in it. */
+/* In a forked child the pool is wiped: leave the parent's memory alone and join anew. Its mapping
+ * stays, since another copy of the library may still look at the gate in it. */
 static void join_after_fork(void)
 {
     struct strobe_control *parents = self.control;
@@ -394,8 +395,8 @@ enum { LAST_ROUND = 2 }; /* the sanitizer's own thread state goes in the last on
 enum { LAST_ROUND = 4 }; /* PTHREAD_DESTRUCTOR_ITERATIONS */
 #endif
 
-/* Destructor of the thread's key. Other destructors may still emit, so stay as long as they let us: the
- * last round ends the thread. */
+/* Destructor of the thread's key. Other destructors may still emit, so stay as long as they let us:
+ * the last round ends the thread. */
 static void leave_thread(void *round)
 {
     if ((uintptr_t)round < LAST_ROUND) {
@@ -416,7 +417,8 @@ static void leave_thread(void *round)
     strobe_client_unblock(&old);
 }
 
-/* Which session: the one named in the environment, one of our own for $STROBE_TRACE, or the default. */
+/* Which session: the one named in the environment, one of our own for $STROBE_TRACE, or the
+ * default. */
 static bool find_session(void)
 {
     char launched[64];

@@ -1,6 +1,6 @@
 /* launch.c - STROBE_TRACE=out.strobe ./app: the program starts a recorder of its own.
- * The recorder is a separate process, and no child of the program's: the program never waits for it, sees
- * no SIGCHLD of it, and may die in any way.  SPDX-License-Identifier: MIT */
+ * The recorder is a separate process, and no child of the program's: the program never waits for
+ * it, sees no SIGCHLD of it, and may die in any way.  SPDX-License-Identifier: MIT */
 #include "client/client.h"
 
 #include <dlfcn.h>
@@ -66,7 +66,8 @@ static bool find_recorder(char out[STROBE_PATH_MAX])
     return is_program(out);
 }
 
-/* In the grandchild: become the recorder. It says "ready" by closing the pipe's write end after a byte. */
+/* In the grandchild: become the recorder. It says "ready" by closing the pipe's write end after a
+ * byte. */
 static void become_recorder(const char *binary, const char *trace, const char *session, int ready)
 {
     char fd_text[16], pid_text[16];
@@ -95,8 +96,9 @@ bool strobe_client_launch(char name[64])
     if (!trace || !trace[0])
         return false;
     if (!find_recorder(binary)) {
-        static const char text[] = "strobe: STROBE_TRACE is set, but no `strobe` program was found to "
-                                   "record with; put it into PATH or name it in STROBE_BIN\n";
+        static const char text[] =
+            "strobe: STROBE_TRACE is set, but no `strobe` program was found to "
+            "record with; put it into PATH or name it in STROBE_BIN\n";
         if (write(2, text, sizeof text - 1) < 0)
             return false;
         return false;

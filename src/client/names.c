@@ -1,6 +1,6 @@
 /* names.c - telling the recorder what an id means, once per recorder.
- * Static locations and names keep their id in the program's own struct; run-time ones are looked up by
- * content in a cache of fixed size, and said again after a miss: the process never grows.
+ * Static locations and names keep their id in the program's own struct; run-time ones are looked up
+ * by content in a cache of fixed size, and said again after a miss: the process never grows.
  * SPDX-License-Identifier: MIT */
 #include "client/client.h"
 
@@ -158,7 +158,8 @@ uint64_t strobe_client_fiber_id(struct strobe_name *fiber)
     if (!hold(&held))
         return 0;
     uint64_t named = next_id(held.pool);
-    if (named && strobe_client_meta(held.pool, STROBE_META_FIBER_NAME, &id, 1, &fiber->text, &n_bytes, 1))
+    if (named &&
+        strobe_client_meta(held.pool, STROBE_META_FIBER_NAME, &id, 1, &fiber->text, &n_bytes, 1))
         __atomic_store_n(&fiber->word, word_of(named), __ATOMIC_RELEASE);
     else
         id = 0;

@@ -1,14 +1,15 @@
 /* stack.c - call stacks by frame pointers, without malloc, without the loader's lock.
- * A frame pointer may be garbage (code built without them), so nothing is read before it is known to be
- * readable: the pages of the stack are asked for once and remembered.  SPDX-License-Identifier: MIT */
+ * A frame pointer may be garbage (code built without them), so nothing is read before it is known
+ * to be readable: the pages of the stack are asked for once and remembered.
+ * SPDX-License-Identifier: MIT */
 #include "client/client.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Whether the 8 bytes at `at` can be read: the kernel copies a signal set from there, then refuses the
- * call for its first argument. */
+/* Whether the 8 bytes at `at` can be read: the kernel copies a signal set from there, then refuses
+ * the call for its first argument. */
 static bool is_readable(const char *at)
 {
     syscall(SYS_rt_sigprocmask, -1, at, NULL, 8);
@@ -33,7 +34,8 @@ int strobe_client_stack(struct strobe_thread *thread, uint64_t *out, int max)
 {
     char *frame = __builtin_frame_address(0);
     char *page = (char *)((uintptr_t)frame & ~(uintptr_t)4095);
-    if (frame < thread->stack_low || frame >= thread->stack_high) { /* first time, or another stack */
+    if (frame < thread->stack_low ||
+        frame >= thread->stack_high) { /* first time, or another stack */
         thread->stack_low = page;
         thread->stack_high = page + 4096;
     }

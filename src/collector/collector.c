@@ -15,7 +15,7 @@
 #include "strobe/strobe.h"
 
 /* Age at which a block under construction is written although it is not full. */
-#define BLOCK_AGE_NS  (1000 * 1000000ull)
+#define BLOCK_AGE_NS   (1000 * 1000000ull)
 #define RECORDS_AGE_NS (50 * 1000000ull)
 #define SLOTS_EVERY_NS (20 * 1000000ull)
 
@@ -61,13 +61,16 @@ void strobe_collector_sync_clock(struct strobe_collector *c)
         mono = now;
         real = clock_ns(CLOCK_REALTIME);
     }
-    uint64_t jump = 0, error_ns = best / 2 + 1; /* ticks are at least as fine as ns on all we know */
+    uint64_t jump = 0,
+             error_ns = best / 2 + 1; /* ticks are at least as fine as ns on all we know */
     if (c->last_sync_tick && c->last_sync_mono > c->sync_mono + 100000000ull) {
-        double rate = (double)(c->last_sync_mono - c->sync_mono) / (double)(c->last_sync_tick - c->sync_tick);
+        double rate =
+            (double)(c->last_sync_mono - c->sync_mono) / (double)(c->last_sync_tick - c->sync_tick);
         double off = (double)(mono - c->last_sync_mono) - (double)(tick - c->last_sync_tick) * rate;
         jump = off > 1e6 || off < -1e6; /* suspended, or moved to another machine */
     }
-    uint64_t numbers[] = {c->clock, c->clock == STROBE_CLOCK_MONO ? mono : tick, mono, real, error_ns, jump};
+    uint64_t numbers[] = {
+        c->clock, c->clock == STROBE_CLOCK_MONO ? mono : tick, mono, real, error_ns, jump};
     strobe_records_numbers(&c->records, STROBE_FACT_CLOCK_SYNC, numbers, 6);
     strobe_records_tick(&c->records, numbers[1]);
     if (!c->sync_mono) {
@@ -106,7 +109,8 @@ static void note_host(struct strobe_collector *c)
     strobe_records_end(&c->records);
 }
 
-/* What one event costs on this machine: the clock read and the store that the hot path can't avoid. */
+/* What one event costs on this machine: the clock read and the store that the hot path can't avoid.
+ */
 static uint64_t measure_event_ps(void)
 {
     enum { N = 20000 };
@@ -137,7 +141,8 @@ static void note_overhead(struct strobe_collector *c)
 /* ---- open ---- */
 
 enum strobe_err strobe_collector_open(const struct strobe_collector_options *options,
-                                      struct strobe_file_writer *writer, struct strobe_collector **out)
+                                      struct strobe_file_writer *writer,
+                                      struct strobe_collector **out)
 {
     struct strobe_collector *c = calloc(1, sizeof *c);
     if (!c)
@@ -189,7 +194,8 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
 /* ---- recovery ---- */
 
 /* The process of that pool, known to the file as `proc`. */
-static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *pool_name, uint32_t id)
+static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *pool_name,
+                                        uint32_t id)
 {
     for (uint32_t i = 0; i < c->n_procs; i++)
         if (c->procs[i]->id == id)
@@ -307,7 +313,8 @@ static void drain_dead(struct strobe_collector *c, struct strobe_proc *proc)
     end_process(c, proc);
 }
 
-static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool flush, uint64_t now)
+static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool flush,
+                      uint64_t now)
 {
     bool news = strobe_ring_has_news(&proc->ring);
     if (news)
@@ -336,8 +343,9 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
     if (!c->stopping)
         strobe_collector_find_processes(c);
     if (c->trigger_ns && !c->trigger_ticks && c->last_sync_tick > c->sync_tick)
-        c->trigger_ticks = (uint64_t)((double)c->trigger_ns * (double)(c->last_sync_tick - c->sync_tick) /
-                                      (double)(c->last_sync_mono - c->sync_mono));
+        c->trigger_ticks =
+            (uint64_t)((double)c->trigger_ns * (double)(c->last_sync_tick - c->sync_tick) /
+                       (double)(c->last_sync_mono - c->sync_mono));
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
         if (proc->gone)
@@ -394,7 +402,8 @@ void strobe_collector_stop(struct strobe_collector *c)
     for (uint32_t i = 0; i < c->n_procs; i++)
         if (c->procs[i]->open && !c->procs[i]->gone) {
             strobe_ring_detach(&c->procs[i]->ring);
-            c->procs[i]->next_alive_check_ns = 0; /* one that died a moment ago is not called running */
+            c->procs[i]->next_alive_check_ns =
+                0; /* one that died a moment ago is not called running */
         }
     /* a thread that passed the gate before it shut needs a moment to finish its store */
     struct timespec moment = {0, 1000000};
@@ -412,7 +421,8 @@ void strobe_collector_stop(struct strobe_collector *c)
         if (proc->ring.control)
             proc->ring.control->detached_tick = tick_now(c);
         char text[160];
-        snprintf(text, sizeof text, "process %u was still running when the recording ended", proc->ring.pid);
+        snprintf(text, sizeof text, "process %u was still running when the recording ended",
+                 proc->ring.pid);
         strobe_collector_note(c, proc->id, text);
     }
     strobe_collector_flush_events(c);

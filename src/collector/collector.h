@@ -1,4 +1,5 @@
-/* collector.h - the recorder's heart: finds the processes of a session, drains their rings, writes the file.
+/* collector.h - the recorder's heart: finds the processes of a session, drains their rings, writes
+ * the file.
  *
  * Life of a recording:
  *   1. strobe_collector_open      file and buffers are ready, nothing runs yet
@@ -29,7 +30,8 @@ struct strobe_collector_options {
     uint64_t max_file_bytes; /* 0: no limit */
     uint32_t only_pid;       /* 0: every process of the session */
     bool post_mortem;        /* recovery: drain what is there, attach to nothing */
-    struct strobe_file_writer *records_writer; /* borrowed: where records go, NULL: where events go */
+    struct strobe_file_writer
+        *records_writer; /* borrowed: where records go, NULL: where events go */
     /* a zone over its limit triggers: name (NULL: none) and limit */
     const char *trigger_zone;
     uint64_t trigger_ns;
@@ -45,10 +47,12 @@ struct strobe_collector_status {
 
 /* `writer` is borrowed; blocks go to it. */
 enum strobe_err strobe_collector_open(const struct strobe_collector_options *options,
-                                      struct strobe_file_writer *writer, struct strobe_collector **out);
+                                      struct strobe_file_writer *writer,
+                                      struct strobe_collector **out);
 
-/* Recovery: (proc, track) of the file was stored up to word `pos`, with these zones open, and so much of what its slot
- * counts as lost (track 0: of events that had no thread). The track is copied. */
+/* Recovery: (proc, track) of the file was stored up to word `pos`, with these zones open, and so
+ * much of what its slot counts as lost (track 0: of events that had no thread). The track is
+ * copied. */
 enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const char *pool_name,
                                               uint32_t proc, uint64_t track, uint64_t pos,
                                               const struct strobe_track *state,
@@ -58,6 +62,10 @@ void strobe_collector_resume_meta(struct strobe_collector *c, const char *pool_n
 
 /* One round. `flush`: take partly filled segments too. The number of events taken. */
 uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush);
+
+/* Sleep for `ns`; less when a process joins or a signal comes, so that it is seen while it lives.
+ */
+void strobe_collector_wait(struct strobe_collector *c, uint64_t ns);
 
 /* Tell the processes that their recorder lives. Thread-safe. */
 void strobe_collector_beat(struct strobe_collector *c);
@@ -83,8 +91,8 @@ void strobe_collector_set_writer(struct strobe_collector *c, struct strobe_file_
 /* A trigger was seen and dealt with. */
 void strobe_collector_clear_trigger(struct strobe_collector *c);
 
-/* Write what is left and free it. What could not be written is in the ledger; `unlink_pools`: all was written,
- * so the pools of dead processes go. */
+/* Write what is left and free it. What could not be written is in the ledger; `unlink_pools`: all
+ * was written, so the pools of dead processes go. */
 enum strobe_err strobe_collector_close(struct strobe_collector *c);
 
 #endif

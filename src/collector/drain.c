@@ -1,11 +1,12 @@
 /* drain.c - from the words of a stream to events in the encoder.
  *
- * The process is not trusted: every word is loaded once, every record is copied before it is looked at, every
- * length is checked. What makes no sense costs the process that segment, and is counted.
+ * The process is not trusted: every word is loaded once, every record is copied before it is looked
+ * at, every length is checked. What makes no sense costs the process that segment, and is counted.
  *
- * Ticks: a word has the lower half, the stream's epoch the upper one. A signal handler that emitted between another
- * event's clock read and its reservation leaves a tick a little earlier than the one before; such a tick is moved up
- * to its predecessor, so that a stream never goes back in time.  SPDX-License-Identifier: MIT */
+ * Ticks: a word has the lower half, the stream's epoch the upper one. A signal handler that emitted
+ * between another event's clock read and its reservation leaves a tick a little earlier than the
+ * one before; such a tick is moved up to its predecessor, so that a stream never goes back in time.
+ * SPDX-License-Identifier: MIT */
 #include "collector/internal.h"
 
 #include <string.h>
@@ -24,7 +25,8 @@ static const char *const meta_fields[STROBE_META_COUNT] = {
 enum { FIELD_BYTES = 8 * STROBE_META_WORDS_MAX + 64 };
 
 /* One record's payload words to the fields of the file. The bytes written, or -1 for nonsense. */
-static int convert_fields(const char *letters, const uint64_t *words, uint32_t n_words, uint8_t *out)
+static int convert_fields(const char *letters, const uint64_t *words, uint32_t n_words,
+                          uint8_t *out)
 {
     const uint64_t *at = words, *end = words + n_words;
     uint8_t *start = out;
@@ -86,7 +88,8 @@ static inline uint64_t tick_of(struct strobe_stream_state *stream, uint64_t word
     return tick;
 }
 
-/* A copy of the record at `at`, of which `left` words are in the segment. Its words, or 0 for nonsense. */
+/* A copy of the record at `at`, of which `left` words are in the segment. Its words, or 0 for
+ * nonsense. */
 static uint32_t copy_record(const uint64_t *at, uint64_t word, uint64_t left, uint64_t *copy)
 {
     uint32_t n = (uint32_t)(word >> 32) & 0xffff;
@@ -129,7 +132,8 @@ static uint32_t take_record(struct strobe_collector *c, struct strobe_stream_sta
     int n_bytes = convert_fields(event_fields[kind], copy + 1, n - 1, fields);
     if (n_bytes < 0)
         return 0;
-    strobe_encode_event(&c->enc, tick_of(stream, word), (enum strobe_kind)kind, fields, (size_t)n_bytes);
+    strobe_encode_event(&c->enc, tick_of(stream, word), (enum strobe_kind)kind, fields,
+                        (size_t)n_bytes);
     check_trigger(c, kind);
     return n;
 }
@@ -156,7 +160,8 @@ static bool is_filling(uint64_t word)
     return word >> 56 == STROBE_WORD_FILLING >> 56;
 }
 
-/* Take words from `at` to `end` while there are any and the block has room. Where it stopped; *bad: at nonsense. */
+/* Take words from `at` to `end` while there are any and the block has room. Where it stopped; *bad:
+ * at nonsense. */
 static const uint64_t *take_words(struct strobe_collector *c, struct strobe_stream_state *stream,
                                   const uint64_t *at, const uint64_t *end, bool *bad)
 {
@@ -186,7 +191,8 @@ static const uint64_t *take_words(struct strobe_collector *c, struct strobe_stre
     return at;
 }
 
-/* Learn the epoch at `pos` from the words before it (already stored, e.g. by a recorder that died). */
+/* Learn the epoch at `pos` from the words before it (already stored, e.g. by a recorder that died).
+ */
 static void replay_epoch(struct strobe_stream_state *stream, const uint64_t *words, uint64_t n)
 {
     for (uint64_t i = 0; i < n;) {
@@ -201,10 +207,10 @@ static void replay_epoch(struct strobe_stream_state *stream, const uint64_t *wor
     }
 }
 
-/* Step over the words of an earlier recording, e.g. ends of zones that were open when its recorder left. The number
- * of words. */
-static uint64_t old_words(struct strobe_stream_state *stream, const uint64_t *at, const uint64_t *end,
-                          uint64_t before)
+/* Step over the words of an earlier recording, e.g. ends of zones that were open when its recorder
+ * left. The number of words. */
+static uint64_t old_words(struct strobe_stream_state *stream, const uint64_t *at,
+                          const uint64_t *end, uint64_t before)
 {
     const uint64_t *start = at;
     uint64_t word;
@@ -245,12 +251,13 @@ static void drop_first_segment(struct strobe_stream_state *stream)
 static void skip_damage(struct strobe_collector *c, struct strobe_proc *proc,
                         struct strobe_stream_state *stream, uint64_t n_words, uint32_t cause)
 {
-    strobe_collector_lose(c, proc->id, stream->id, cause, n_words, stream->prev_tick, stream->prev_tick);
+    strobe_collector_lose(c, proc->id, stream->id, cause, n_words, stream->prev_tick,
+                          stream->prev_tick);
     proc->n_damaged++;
 }
 
-/* In a dead process an unwritten word is a record that was never finished; what a signal handler wrote behind it is
- * still good. Words to skip, or 0 when nothing follows. */
+/* In a dead process an unwritten word is a record that was never finished; what a signal handler
+ * wrote behind it is still good. Words to skip, or 0 when nothing follows. */
 static uint64_t unfinished_words(const uint64_t *at, const uint64_t *end)
 {
     const uint64_t *next = at;
@@ -302,7 +309,8 @@ static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
     if (!stream->epoch_known)
         enter_segment(stream, segment, words);
     if (proc->skip_before && stream->prev_tick == 0)
-        stream->pos += old_words(stream, words + (stream->pos - segment->base_pos), end, proc->skip_before);
+        stream->pos +=
+            old_words(stream, words + (stream->pos - segment->base_pos), end, proc->skip_before);
     for (;;) {
         const uint64_t *at = words + (stream->pos - segment->base_pos);
         bool bad = false;
@@ -330,8 +338,9 @@ static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
     }
 }
 
-/* A segment is missing before the first one known. A scan may pass a place before it is taken and then find later
- * ones; but one that begins now finds all that were opened before those. False: it does not exist, the process lied. */
+/* A segment is missing before the first one known. A scan may pass a place before it is taken and
+ * then find later ones; but one that begins now finds all that were opened before those. False: it
+ * does not exist, the process lied. */
 static bool find_missing(struct strobe_proc *proc, struct strobe_stream_state *stream)
 {
     uint64_t first = stream->segments[0].base_pos;
@@ -368,8 +377,10 @@ uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *
             begin_part(c, proc, stream, from);
         }
         stream->begun = true;
-        bool consumed = stream->pos >= segment_end || drain_segment(c, proc, stream, &segment, &from);
-        if (!consumed && proc->dead && stream->n_segments > 1) { /* killed in the middle of a record */
+        bool consumed =
+            stream->pos >= segment_end || drain_segment(c, proc, stream, &segment, &from);
+        if (!consumed && proc->dead &&
+            stream->n_segments > 1) { /* killed in the middle of a record */
             skip_damage(c, proc, stream, 1, STROBE_LOSS_UNFINISHED);
             stream->pos = segment_end;
             consumed = true;
@@ -388,8 +399,8 @@ uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *
 /* ---- the meta stream ---- */
 
 /* The zone whose length triggers: remember its ids, so that no name is looked up later. */
-static void learn_trigger(struct strobe_collector *c, struct strobe_proc *proc, const uint8_t *fields,
-                          size_t n_bytes)
+static void learn_trigger(struct strobe_collector *c, struct strobe_proc *proc,
+                          const uint8_t *fields, size_t n_bytes)
 {
     struct strobe_bytes in = strobe_bytes_over(fields, n_bytes);
     uint64_t id = strobe_get_varint(&in), n_name = 0;

@@ -18,7 +18,7 @@ struct strobe_flight {
     char dir[1100];
     char session[800];
     uint64_t window_ns, next_ns;
-    uint32_t first, last; /* numbers of the event files that exist */
+    uint32_t first, last;                        /* numbers of the event files that exist */
     struct strobe_file_writer *records, *events; /* owned */
 };
 
@@ -179,7 +179,8 @@ enum strobe_err strobe_flight_save(struct strobe_flight *flight, const char *pat
     return join(flight->dir, "", path, tick, reason, "");
 }
 
-enum strobe_err strobe_flight_join(const char *spool, const char *path, uint64_t tick, const char *reason)
+enum strobe_err strobe_flight_join(const char *spool, const char *path, uint64_t tick,
+                                   const char *reason)
 {
     char name[SPOOL_PATH];
     struct strobe_file *file = NULL;

@@ -1,9 +1,10 @@
-/* flight.h - the flight recorder's spool: the last seconds in a ring of files, joined to a trace on a trigger.
+/* flight.h - the flight recorder's spool: the last seconds in a ring of files, joined to a trace on
+ * a trigger.
  *
- * In a folder beside the trace: `names.strobe` takes all records (names are needed as long as the recording lasts),
- * `events-N.strobe` take the events, each for an eighth of the window; the oldest is removed when it is no longer
- * needed. Blocks hold the zones that were open at their start, so any suffix of them is a trace.
- * SPDX-License-Identifier: MIT */
+ * In a folder beside the trace: `names.strobe` takes all records (names are needed as long as the
+ * recording lasts), `events-N.strobe` take the events, each for an eighth of the window; the oldest
+ * is removed when it is no longer needed. Blocks hold the zones that were open at their start, so
+ * any suffix of them is a trace. SPDX-License-Identifier: MIT */
 #ifndef STROBE_COLLECTOR_FLIGHT_H
 #define STROBE_COLLECTOR_FLIGHT_H
 
@@ -31,7 +32,8 @@ enum strobe_err strobe_flight_save(struct strobe_flight *flight, const char *pat
                                    const char *reason);
 
 /* Likewise from the folder that a dead flight recorder left. */
-enum strobe_err strobe_flight_join(const char *spool, const char *path, uint64_t tick, const char *reason);
+enum strobe_err strobe_flight_join(const char *spool, const char *path, uint64_t tick,
+                                   const char *reason);
 
 /* Remove the spool. */
 void strobe_flight_close(struct strobe_flight *flight);

@@ -14,9 +14,9 @@ struct strobe_stream_state {
     uint64_t prev_tick;
     uint32_t epoch;
     bool epoch_known;
-    bool ended;       /* its slot says so, or its process is dead */
+    bool ended; /* its slot says so, or its process is dead */
     bool slot_seen;
-    bool begun;       /* something of it was taken */
+    bool begun;                      /* something of it was taken */
     struct strobe_segment *segments; /* owned: by base_pos */
     uint32_t n_segments, cap_segments;
     uint64_t lost_seen[STROBE_LOSS_IN_SLOT];
@@ -29,15 +29,17 @@ struct strobe_proc {
     char name[96]; /* of its pool file */
     uint32_t id;
     int pidfd;
-    bool open;      /* the ring is mapped */
-    bool gone;      /* drained for good */
-    bool dead;      /* its image no longer runs */
-    bool attached;  /* it ran before this recorder came */
-    uint64_t skip_before; /* tick; words before it belong to an earlier recording that ended well, 0: none do */
-    bool resumed;   /* the file knows it from before (recovery) */
-    bool described;  /* it said who it is */
+    bool open;            /* the ring is mapped */
+    bool gone;            /* drained for good */
+    bool dead;            /* its image no longer runs */
+    bool attached;        /* it ran before this recorder came */
+    uint64_t skip_before; /* tick; words before it belong to an earlier recording that ended well,
+                             0: none do */
+    bool resumed;         /* the file knows it from before (recovery) */
+    bool described;       /* it said who it is */
     bool meta_dirty;
-    bool news;      /* segments were found that nobody looked at yet */
+    bool modules_due; /* its modules are to be listed */
+    bool news;        /* segments were found that nobody looked at yet */
     uint64_t meta_pos_stored;
     uint64_t lost_threads_seen;
     uint64_t n_damaged;
@@ -54,7 +56,7 @@ struct give_back {
 };
 
 struct strobe_collector {
-    struct strobe_file_writer *writer;  /* borrowed: takes events */
+    struct strobe_file_writer *writer;         /* borrowed: takes events */
     struct strobe_file_writer *records_writer; /* borrowed: takes records; usually the same */
     char dir[STROBE_PATH_MAX];
     uint32_t policy, stack_depth, only_pid;
@@ -72,15 +74,15 @@ struct strobe_collector {
     int inotify;
     bool dir_changed;
     struct strobe_encoder enc;
-    struct strobe_records records;  /* to be written */
-    struct loss *losses;            /* owned: not in the file yet, one per process, track and cause */
+    struct strobe_records records; /* to be written */
+    struct loss *losses; /* owned: not in the file yet, one per process, track and cause */
     uint32_t n_losses, cap_losses;
     struct strobe_records loss_records; /* scratch */
-    struct give_back *pending;      /* owned: of the block under construction */
+    struct give_back *pending;          /* owned: of the block under construction */
     uint32_t n_pending, cap_pending;
     struct give_back *meta_pending; /* owned: of the records under construction */
     uint32_t n_meta_pending, cap_meta_pending;
-    struct part_note *parts;        /* owned: parts of the block under construction */
+    struct part_note *parts; /* owned: parts of the block under construction */
     uint32_t n_parts, cap_parts;
     struct strobe_proc **procs; /* owned */
     uint32_t n_procs, cap_procs;
@@ -91,7 +93,7 @@ struct strobe_collector {
     uint64_t lost_total;
     uint64_t waited_ns;
     uint64_t next_records_flush_ns, block_started_ns, next_dir_scan_ns;
-    uint64_t sync_tick, sync_mono;  /* first sync point */
+    uint64_t sync_tick, sync_mono; /* first sync point */
     uint64_t last_sync_tick, last_sync_mono;
     uint32_t clock;
 };
@@ -128,8 +130,8 @@ void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc 
 /* store.c: blocks to the file, segments back to their process */
 void strobe_collector_flush_events(struct strobe_collector *c);
 void strobe_collector_flush_records(struct strobe_collector *c);
-void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track, uint32_t cause,
-                           uint64_t count, uint64_t first, uint64_t last);
+void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track,
+                           uint32_t cause, uint64_t count, uint64_t first, uint64_t last);
 void strobe_collector_keep_losses(struct strobe_collector *c);
 bool strobe_collector_pend(struct strobe_collector *c, struct strobe_proc *proc,
                            const struct strobe_segment *segment, bool meta);

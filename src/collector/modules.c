@@ -1,5 +1,6 @@
-/* modules.c - which files a process has mapped, and their build ids: what names its stacks when it is dead.
- * Read from /proc by the recorder, so that the program pays nothing.  SPDX-License-Identifier: MIT */
+/* modules.c - which files a process has mapped, and their build ids: what names its stacks when it
+ * is dead. Read from /proc by the recorder, so that the program pays nothing.
+ * SPDX-License-Identifier: MIT */
 #include "collector/internal.h"
 
 #include <elf.h>
@@ -44,8 +45,8 @@ static void read_build_id(const char *path, char *out, size_t cap)
     }
 }
 
-static void put_module(struct strobe_collector *c, struct strobe_proc *proc, uint64_t base, uint64_t size,
-                       uint64_t offset, const char *path)
+static void put_module(struct strobe_collector *c, struct strobe_proc *proc, uint64_t base,
+                       uint64_t size, uint64_t offset, const char *path)
 {
     char build_id[128];
     read_build_id(path, build_id, sizeof build_id);

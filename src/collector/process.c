@@ -1,5 +1,5 @@
-/* process.c - the processes of a session: how they are found, what their slots say, when they are over.
- * SPDX-License-Identifier: MIT */
+/* process.c - the processes of a session: how they are found, what their slots say, when they are
+ * over. SPDX-License-Identifier: MIT */
 #include "collector/internal.h"
 
 #include <dirent.h>
@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "strobe/strobe.h"
@@ -176,9 +177,10 @@ static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
     uint64_t numbers[] = {proc->id, stream->id, stream->prev_tick};
     strobe_records_numbers(&c->records, STROBE_FACT_THREAD_END, numbers, 3);
     if (stream->lost_tick)
-        strobe_collector_flush_records(c); /* its slot's counts must be in the file before they are wiped */
-    /* its events may still be in the block under construction, which has a pointer to its state only while a
-     * part is open: the state can go */
+        strobe_collector_flush_records(
+            c); /* its slot's counts must be in the file before they are wiped */
+    /* its events may still be in the block under construction, which has a pointer to its state
+     * only while a part is open: the state can go */
     strobe_collector_drop_stream(proc, stream);
     if (!proc->dead) {
         memset((char *)slot + 8, 0, sizeof *slot - 8);
@@ -212,7 +214,8 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
     uint64_t lost = proc->ring.control->n_lost_threads;
     if (lost > proc->lost_threads_seen)
         strobe_collector_lose(c, proc->id, 0, STROBE_LOSS_UNNAMED, lost - proc->lost_threads_seen,
-                              proc->ring.control->lost_first_tick, proc->ring.control->lost_last_tick);
+                              proc->ring.control->lost_first_tick,
+                              proc->ring.control->lost_last_tick);
     proc->lost_threads_seen = lost;
 }
 
@@ -257,33 +260,104 @@ static void publish_proc(struct strobe_collector *c, struct strobe_proc *proc)
     pthread_mutex_unlock(&c->procs_lock);
 }
 
+/* struct pidfd_info of recent kernels: the exit code even of a process that others reaped. */
+struct pidfd_info_v1 {
+    uint64_t mask, cgroupid;
+    uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid, fsgid;
+    int32_t exit_code;
+    uint32_t rest[8];
+};
+
+/* The status of a process that nobody reaped yet: the last field of its stat. -1: there is no such
+ * zombie. */
+static int zombie_status(const struct strobe_proc *proc)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%u/stat", proc->ring.pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0 || strobe_session_start_time((int)proc->ring.pid) != proc->ring.start_time)
+        return -1;
+    text[n] = 0;
+    const char *state = strrchr(text, ')'), *last = strrchr(text, ' ');
+    if (!state || !last || (state[1] == ' ' && state[2] != 'Z' && state[2] != 'X'))
+        return -1;
+    return atoi(last + 1);
+}
+
+/* A zombie tells it by its stat; once it was reaped, the pidfd does. */
+static void learn_exit_status(struct strobe_proc *proc)
+{
+    struct pidfd_info_v1 info = {.mask = 1u << 3};
+    if (proc->how)
+        return;
+    int status = zombie_status(proc);
+    if (status < 0 && proc->pidfd >= 0 &&
+        !ioctl(proc->pidfd, _IOWR(0xff, 11, struct pidfd_info_v1), &info) &&
+        (info.mask & (1u << 3)))
+        status = info.exit_code;
+    if (status < 0)
+        return;
+    proc->how = WIFSIGNALED(status) ? 2 : 1;
+    proc->value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Between its last instruction and its being a zombie a process has no memory, no program, and no
+ * status yet. */
+static bool is_exiting(const struct strobe_proc *proc)
+{
+    char path[64], target[8];
+    snprintf(path, sizeof path, "/proc/%u/exe", proc->ring.pid);
+    return readlink(path, target, sizeof target) < 0 && errno == ENOENT;
+}
+
+/* The process by a number that is never another's: of an earlier image if it had one (exec), since
+ * the pid may be free again by now. -1: it was reaped before anybody looked. */
+static int open_pidfd(const struct strobe_collector *c, const struct strobe_proc *proc)
+{
+    for (uint32_t i = proc->ring.image ? c->n_procs : 0; i-- > 0;) {
+        const struct strobe_proc *earlier = c->procs[i];
+        if (earlier->pidfd >= 0 && earlier->ring.pid == proc->ring.pid &&
+            earlier->ring.start_time == proc->ring.start_time)
+            return fcntl(earlier->pidfd, F_DUPFD_CLOEXEC, 0);
+    }
+    return (int)syscall(SYS_pidfd_open, proc->ring.pid, 0);
+}
+
 static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
 {
     struct strobe_control *control = proc->ring.control;
     proc->open = true;
     c->clock = proc->ring.clock;
-    proc->pidfd = (int)syscall(SYS_pidfd_open, proc->ring.pid, 0);
+    proc->pidfd = open_pidfd(c, proc);
     proc->attached = !__atomic_load_n(&control->active, __ATOMIC_ACQUIRE);
-    proc->dead = !strobe_ring_is_alive(&proc->ring, proc->name);
+    proc->dead =
+        !strobe_ring_is_alive(&proc->ring, proc->name) && (c->post_mortem || !is_exiting(proc));
     if (control->detached_tick && !c->post_mortem)
-        proc->skip_before = proc->ring.clock == STROBE_CLOCK_MONO ? strobe_collector_mono_ns() : strobe_ticks();
+        proc->skip_before =
+            proc->ring.clock == STROBE_CLOCK_MONO ? strobe_collector_mono_ns() : strobe_ticks();
     control->detached_tick = 0;
     proc->meta_dirty = true; /* its name has to be in the file */
     if (!proc->dead && !c->stopping && !c->post_mortem)
         strobe_ring_attach(&proc->ring, c->policy, c->stack_depth);
     if (!proc->resumed)
         strobe_file_totals(c->writer)->n_procs++;
-    if (!proc->dead)
-        strobe_collector_describe_modules(c, proc);
+    proc->modules_due = !proc->dead;
+    if (proc->dead && !c->post_mortem)
+        learn_exit_status(proc);
 }
 
 static void refuse(struct strobe_collector *c, struct strobe_proc *proc, enum strobe_err err)
 {
     char text[256];
     snprintf(text, sizeof text,
-             "%s: not recorded: its client library is %s; update strobe, or rebuild the program with this "
+             "%s: not recorded: its client library is %s; update strobe, or rebuild the program "
+             "with this "
              "version",
-             proc->name, err == STROBE_ERR_VERSION ? "newer than this recorder" : "of another layout");
+             proc->name,
+             err == STROBE_ERR_VERSION ? "newer than this recorder" : "of another layout");
     strobe_collector_note(c, proc->id, text);
     proc->gone = true;
     publish_proc(c, proc);
@@ -315,6 +389,15 @@ static bool consider(struct strobe_collector *c, const char *name)
     return true;
 }
 
+void strobe_collector_wait(struct strobe_collector *c, uint64_t ns)
+{
+    struct pollfd news = {.fd = c->inotify, .events = POLLIN};
+    if (c->dir_changed && ns > 500000) /* a process is just making its file */
+        ns = 500000;
+    struct timespec timeout = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    ppoll(&news, 1, &timeout, NULL); /* a negative descriptor is none */
+}
+
 void strobe_collector_find_processes(struct strobe_collector *c)
 {
     char events[4096];
@@ -334,27 +417,14 @@ void strobe_collector_find_processes(struct strobe_collector *c)
         if (!consider(c, entry->d_name))
             c->dir_changed = true;
     closedir(dir);
+    for (uint32_t i = 0; i < c->n_procs; i++) /* slow: only when a pidfd of each new one is held */
+        if (c->procs[i]->modules_due) {
+            c->procs[i]->modules_due = false;
+            strobe_collector_describe_modules(c, c->procs[i]);
+        }
 }
 
 /* ---- dying ---- */
-
-/* struct pidfd_info of recent kernels: the exit code even of a process that others reaped. */
-struct pidfd_info_v1 {
-    uint64_t mask, cgroupid;
-    uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid, fsgid;
-    int32_t exit_code;
-    uint32_t rest[8];
-};
-
-static void learn_exit_status(struct strobe_proc *proc)
-{
-    struct pidfd_info_v1 info = {.mask = 1u << 3};
-    if (proc->how || proc->pidfd < 0 || ioctl(proc->pidfd, _IOWR(0xff, 11, struct pidfd_info_v1), &info) < 0 ||
-        !(info.mask & (1u << 3)))
-        return;
-    proc->how = WIFSIGNALED(info.exit_code) ? 2 : 1;
-    proc->value = WIFSIGNALED(info.exit_code) ? WTERMSIG(info.exit_code) : WEXITSTATUS(info.exit_code);
-}
 
 void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc)
 {
@@ -365,13 +435,16 @@ void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc
     proc->next_alive_check_ns = now + 20000000ull;
     (void)c;
     if (proc->pidfd >= 0 && poll(&wait, 1, 0) == 0) {
-        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; /* the pid lives; does the image? */
+        struct flock lock = {.l_type = F_WRLCK,
+                             .l_whence = SEEK_SET}; /* the pid lives; does the image? */
         if (!fcntl(proc->ring.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK)
             return;
         if (strobe_ring_is_alive(&proc->ring, proc->name)) {
             proc->next_alive_check_ns = now + 500000000ull;
             return;
         }
+        if (is_exiting(proc) && poll(&wait, 1, 0) == 0)
+            return;
     } else if (proc->pidfd < 0 && strobe_ring_is_alive(&proc->ring, proc->name)) {
         return;
     }

@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum strobe_err strobe_recording_begin(const char *name, const char *trace_path, uint64_t pool_bytes,
-                                       uint64_t cap_bytes, uint32_t policy, uint32_t stack_depth,
-                                       struct strobe_recording_session *out)
+enum strobe_err strobe_recording_begin(const char *name, const char *trace_path,
+                                       uint64_t pool_bytes, uint64_t cap_bytes, uint32_t policy,
+                                       uint32_t stack_depth, struct strobe_recording_session *out)
 {
     memset(out, 0, sizeof *out);
     out->fd = -1;

@@ -12,14 +12,14 @@ struct strobe_recording_session {
     char name[64];
     char dir[STROBE_PATH_MAX];
     struct strobe_session_page *page; /* shared mapping */
-    int fd;                           /* holds the lock: closing it tells that the recorder is gone */
+    int fd; /* holds the lock: closing it tells that the recorder is gone */
 };
 
-/* Make or take over the session `name`; processes that join from now on record at once when `recording`. BUSY: another
- * recorder holds it. */
-enum strobe_err strobe_recording_begin(const char *name, const char *trace_path, uint64_t pool_bytes,
-                                       uint64_t cap_bytes, uint32_t policy, uint32_t stack_depth,
-                                       struct strobe_recording_session *out);
+/* Make or take over the session `name`; processes that join from now on record at once when
+ * `recording`. BUSY: another recorder holds it. */
+enum strobe_err strobe_recording_begin(const char *name, const char *trace_path,
+                                       uint64_t pool_bytes, uint64_t cap_bytes, uint32_t policy,
+                                       uint32_t stack_depth, struct strobe_recording_session *out);
 
 /* No process starts recording any more. */
 void strobe_recording_end(struct strobe_recording_session *session);

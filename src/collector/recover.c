@@ -1,9 +1,9 @@
 /* recover.c - mending a trace.
  *
- * The file is read once from front to back, as any reader would: that gives for each thread the number of its last
- * stored word and the zones that were open there. The rest is an ordinary recording without processes: the
- * collector drains what the pools still hold, behind those positions, and the writer closes the file.
- * SPDX-License-Identifier: MIT */
+ * The file is read once from front to back, as any reader would: that gives for each thread the
+ * number of its last stored word and the zones that were open there. The rest is an ordinary
+ * recording without processes: the collector drains what the pools still hold, behind those
+ * positions, and the writer closes the file. SPDX-License-Identifier: MIT */
 #include "collector/recover.h"
 
 #include <fcntl.h>
@@ -46,7 +46,8 @@ static uint32_t hash_track(uint64_t proc, uint64_t track)
     return (uint32_t)(((proc * 0x9e3779b97f4a7c15ull) ^ (track * 0xbf58476d1ce4e5b9ull)) >> 32);
 }
 
-static struct seen_track *probe(struct seen_track *tracks, uint32_t n_slots, uint64_t proc, uint64_t track)
+static struct seen_track *probe(struct seen_track *tracks, uint32_t n_slots, uint64_t proc,
+                                uint64_t track)
 {
     uint32_t i = hash_track(proc, track) & (n_slots - 1);
     while (tracks[i].used && (tracks[i].proc != proc || tracks[i].track != track))
@@ -89,8 +90,8 @@ static void free_survey(struct survey *s)
     free(s->entries);
 }
 
-static enum strobe_err add_entry(struct survey *s, const struct strobe_block_ref *ref, uint64_t n_events,
-                                 uint64_t n_zones)
+static enum strobe_err add_entry(struct survey *s, const struct strobe_block_ref *ref,
+                                 uint64_t n_events, uint64_t n_zones)
 {
     if (s->n_entries == s->cap_entries) {
         uint64_t cap = s->cap_entries ? 2 * s->cap_entries : 1024;
@@ -100,9 +101,15 @@ static enum strobe_err add_entry(struct survey *s, const struct strobe_block_ref
         s->entries = more;
         s->cap_entries = cap;
     }
-    s->entries[s->n_entries++] = (struct strobe_index_entry){
-        ref->offset, ref->head.tick_min, ref->head.tick_max, n_events, n_zones,
-        (uint32_t)ref->n_bytes, ref->head.type, ref->head.level, 0};
+    s->entries[s->n_entries++] = (struct strobe_index_entry){ref->offset,
+                                                             ref->head.tick_min,
+                                                             ref->head.tick_max,
+                                                             n_events,
+                                                             n_zones,
+                                                             (uint32_t)ref->n_bytes,
+                                                             ref->head.type,
+                                                             ref->head.level,
+                                                             0};
     return STROBE_OK;
 }
 
@@ -296,7 +303,8 @@ static enum strobe_err resume_tracks(struct survey *s, struct strobe_collector *
 {
     enum strobe_err err = STROBE_OK;
     for (uint32_t i = 0; i < s->n_pools; i++)
-        strobe_collector_resume_meta(c, s->pools[i].name, (uint32_t)s->pools[i].proc, s->pools[i].meta_pos);
+        strobe_collector_resume_meta(c, s->pools[i].name, (uint32_t)s->pools[i].proc,
+                                     s->pools[i].meta_pos);
     for (uint32_t i = 0; i < s->n_slots && !err; i++) {
         const struct seen_track *seen = &s->tracks[i];
         const char *name = seen->used ? pool_name(s, seen->proc) : NULL;
@@ -312,8 +320,8 @@ static enum strobe_err resume_tracks(struct survey *s, struct strobe_collector *
                                      .depth = seen->carry.n_open,
                                      .fiber = seen->carry.fiber,
                                      .last_tick = seen->last_tick};
-        err = strobe_collector_resume_track(c, name, (uint32_t)seen->proc, seen->track, seen->pos, &state,
-                                           seen->lost);
+        err = strobe_collector_resume_track(c, name, (uint32_t)seen->proc, seen->track, seen->pos,
+                                            &state, seen->lost);
         free(stack);
     }
     return err;
@@ -333,13 +341,14 @@ static void remove_session(const char *dir)
         unlink(aside);
 }
 
-static enum strobe_err append_rest(const char *path, const char *dir, struct survey *s, uint64_t end,
-                                   uint64_t seq, struct strobe_recovery *out)
+static enum strobe_err append_rest(const char *path, const char *dir, struct survey *s,
+                                   uint64_t end, uint64_t seq, struct strobe_recovery *out)
 {
     struct strobe_file_writer *writer = NULL;
     struct strobe_collector *c = NULL;
     struct strobe_collector_options options = {.session_dir = dir, .post_mortem = true};
-    enum strobe_err err = strobe_file_append(path, end, seq, &s->totals, s->entries, s->n_entries, &writer);
+    enum strobe_err err =
+        strobe_file_append(path, end, seq, &s->totals, s->entries, s->n_entries, &writer);
     if (err)
         return err;
     if (out->had_session) {
@@ -365,7 +374,8 @@ static enum strobe_err append_rest(const char *path, const char *dir, struct sur
 }
 
 enum strobe_err strobe_recover(const char *path, const char *session_dir,
-                               void (*progress)(uint64_t done, uint64_t all), struct strobe_recovery *out)
+                               void (*progress)(uint64_t done, uint64_t all),
+                               struct strobe_recovery *out)
 {
     struct strobe_file *file = NULL;
     struct survey s = {0};

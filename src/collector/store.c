@@ -1,9 +1,9 @@
-/* store.c - blocks to the file, then segments back to their processes: in this order, so that nothing is ever
- * only in the recorder's memory.
+/* store.c - blocks to the file, then segments back to their processes: in this order, so that
+ * nothing is ever only in the recorder's memory.
  *
- * A block that can't be written is counted, part by part, and its segments go back all the same: a full disk must
- * not stop the program. The count itself is kept until a block takes it, at last in the space that
- * was reserved when the file was made.  SPDX-License-Identifier: MIT */
+ * A block that can't be written is counted, part by part, and its segments go back all the same: a
+ * full disk must not stop the program. The count itself is kept until a block takes it, at last in
+ * the space that was reserved when the file was made.  SPDX-License-Identifier: MIT */
 #include "collector/internal.h"
 
 #include <fcntl.h>
@@ -26,8 +26,8 @@ static bool grow(void *list, uint32_t n, uint32_t *cap, size_t size)
     return true;
 }
 
-void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track, uint32_t cause,
-                           uint64_t count, uint64_t first, uint64_t last)
+void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track,
+                           uint32_t cause, uint64_t count, uint64_t first, uint64_t last)
 {
     if (!count)
         return;
@@ -89,8 +89,8 @@ void strobe_collector_flush_events(struct strobe_collector *c)
     enum strobe_err err = STROBE_OK;
     if (!enc->n_parts && !c->n_pending)
         return;
-    /* a location is named before it is used: the names that this block needs are in the meta streams by now,
-     * maybe in segments that were opened since the last scan */
+    /* a location is named before it is used: the names that this block needs are in the meta
+     * streams by now, maybe in segments that were opened since the last scan */
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
         if (proc->gone)
@@ -104,14 +104,16 @@ void strobe_collector_flush_events(struct strobe_collector *c)
         c->file_full = true;
     uint32_t cause = c->file_full ? STROBE_LOSS_FILE_LIMIT : STROBE_LOSS_DISK;
     if (!c->file_full && c->records.n_records)
-        err = STROBE_ERR_IO; /* the names in it could not be written: it would have no meaning without them */
+        err = STROBE_ERR_IO; /* the names in it could not be written: it would have no meaning
+                                without them */
     else if (!c->file_full)
         err = strobe_file_put_events(c->writer, enc);
     if (c->file_full || err) {
         c->disk_failed |= err != STROBE_OK;
         for (uint32_t i = 0; i < c->n_parts; i++)
-            strobe_collector_lose(c, c->parts[i].proc, c->parts[i].track, cause, c->parts[i].n_events,
-                                  c->parts[i].first_tick, c->parts[i].last_tick);
+            strobe_collector_lose(c, c->parts[i].proc, c->parts[i].track, cause,
+                                  c->parts[i].n_events, c->parts[i].first_tick,
+                                  c->parts[i].last_tick);
         strobe_encode_reset(enc);
     }
     c->n_parts = 0;
@@ -120,7 +122,8 @@ void strobe_collector_flush_events(struct strobe_collector *c)
 
 static void loss_record(struct strobe_records *records, const struct loss *loss)
 {
-    uint64_t numbers[] = {loss->proc, loss->track, loss->cause, loss->count, loss->first, loss->last};
+    uint64_t numbers[] = {loss->proc,  loss->track, loss->cause,
+                          loss->count, loss->first, loss->last};
     strobe_records_numbers(records, STROBE_FACT_LOSS, numbers, 6);
     strobe_records_tick(records, loss->last);
 }
@@ -149,7 +152,8 @@ static void keep_in_ledger(struct strobe_collector *c)
     c->ledger_failed = strobe_file_put_ledger(c->records_writer, records) != STROBE_OK;
 }
 
-/* Where not even the reserved area could be written: the losses as text beside the session's page. */
+/* Where not even the reserved area could be written: the losses as text beside the session's page.
+ */
 void strobe_collector_keep_losses(struct strobe_collector *c)
 {
     if (!c->n_losses || !c->ledger_failed)
@@ -157,12 +161,13 @@ void strobe_collector_keep_losses(struct strobe_collector *c)
     int fd = strobe_session_open(c->dir, STROBE_LEDGER_FILE, O_WRONLY | O_CREAT | O_TRUNC);
     if (fd < 0)
         return;
-    dprintf(fd, "# losses that could not be written to the trace: process, thread, cause (docs/file-format.md), "
+    dprintf(fd, "# losses that could not be written to the trace: process, thread, cause "
+                "(docs/file-format.md), "
                 "events, first tick, last tick\n");
     for (uint32_t i = 0; i < c->n_losses; i++) {
         const struct loss *loss = &c->losses[i];
-        dprintf(fd, "%u %llu %u %llu %llu %llu\n", loss->proc, (unsigned long long)loss->track, loss->cause,
-                (unsigned long long)loss->count, (unsigned long long)loss->first,
+        dprintf(fd, "%u %llu %u %llu %llu %llu\n", loss->proc, (unsigned long long)loss->track,
+                loss->cause, (unsigned long long)loss->count, (unsigned long long)loss->first,
                 (unsigned long long)loss->last);
     }
     close(fd);

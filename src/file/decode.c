@@ -23,7 +23,8 @@ static enum strobe_err grow(void **items, uint32_t *room, uint64_t want, size_t 
     return STROBE_OK;
 }
 
-/* Step over n varints: bytes without the top bit end one, and eight bytes are looked at together. */
+/* Step over n varints: bytes without the top bit end one, and eight bytes are looked at together.
+ */
 static void skip_varints(struct strobe_bytes *in, uint64_t n)
 {
     const uint8_t *at = in->at;

@@ -1,11 +1,12 @@
 /* encode.c - events to columns, and their summaries on the way.
  *
- * Per event there are three byte stores (symbol, two bytes of the time difference); what does not fit goes to
- * the side streams. A zone that ends is paired here once: its sums, its histogram bucket and its level-of-detail
- * bucket are all that is kept of the pairing, the file itself has begin and end in the order they came.
+ * Per event there are three byte stores (symbol, two bytes of the time difference); what does not
+ * fit goes to the side streams. A zone that ends is paired here once: its sums, its histogram
+ * bucket and its level-of-detail bucket are all that is kept of the pairing, the file itself has
+ * begin and end in the order they came.
  *
- * The level of detail starts fine and is halved whenever its 128 buckets run out: buckets are cut at powers of
- * two, so adding neighbours is exact.  SPDX-License-Identifier: MIT */
+ * The level of detail starts fine and is halved whenever its 128 buckets run out: buckets are cut
+ * at powers of two, so adding neighbours is exact.  SPDX-License-Identifier: MIT */
 #include "file/encode.h"
 
 #include <stdlib.h>
@@ -33,8 +34,8 @@ enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
     enc->sums = calloc(STROBE_STAT_LOCS, sizeof *enc->sums);
     enc->histograms = calloc((size_t)STROBE_STAT_LOCS * STROBE_HIST_BUCKETS, sizeof(uint32_t));
     enc->lod = calloc(STROBE_LOD_DEPTHS, sizeof *enc->lod);
-    if (!enc->sym || !enc->dt || !enc->lo || !enc->hi || !enc->big || !enc->side || !enc->head || !enc->locs ||
-        !enc->dict || !enc->listed || !enc->sums || !enc->histograms || !enc->lod) {
+    if (!enc->sym || !enc->dt || !enc->lo || !enc->hi || !enc->big || !enc->side || !enc->head ||
+        !enc->locs || !enc->dict || !enc->listed || !enc->sums || !enc->histograms || !enc->lod) {
         strobe_encode_free(enc);
         return STROBE_ERR_NOMEM;
     }
@@ -123,7 +124,8 @@ static void merge_bucket(struct strobe_lod_bucket *into, const struct strobe_lod
 static void coarsen(struct strobe_encoder *enc)
 {
     uint64_t new_base = enc->lod_base >> 1;
-    uint32_t new_used = enc->lod_used ? (uint32_t)(((enc->lod_base + enc->lod_used - 1) >> 1) - new_base) + 1 : 0;
+    uint32_t new_used =
+        enc->lod_used ? (uint32_t)(((enc->lod_base + enc->lod_used - 1) >> 1) - new_base) + 1 : 0;
     for (uint32_t d = 0; d < enc->lod_depths; d++) {
         struct strobe_lod_bucket *row = enc->lod[d];
         for (uint32_t i = 0; i < enc->lod_used; i++) {
@@ -316,7 +318,8 @@ static inline void sum_zone(struct strobe_loc_sum *sum, uint64_t duration, uint6
     sum->histogram[strobe_hist_bucket(duration)]++;
 }
 
-static inline void count_in_bucket(struct strobe_lod_bucket *bucket, uint32_t index, uint64_t duration)
+static inline void count_in_bucket(struct strobe_lod_bucket *bucket, uint32_t index,
+                                   uint64_t duration)
 {
     bucket->count++;
     if (__builtin_expect(duration > bucket->longest || !bucket->loc, 0) ||
@@ -326,8 +329,8 @@ static inline void count_in_bucket(struct strobe_lod_bucket *bucket, uint32_t in
     }
 }
 
-static inline void lod_zone(struct strobe_encoder *enc, uint32_t depth, uint32_t index, uint64_t begin,
-                            uint64_t end, uint64_t duration)
+static inline void lod_zone(struct strobe_encoder *enc, uint32_t depth, uint32_t index,
+                            uint64_t begin, uint64_t end, uint64_t duration)
 {
     if (depth >= STROBE_LOD_DEPTHS)
         return;
@@ -401,7 +404,8 @@ static void end_elsewhere(struct strobe_encoder *enc, uint64_t tick, uint64_t lo
 void strobe_encode_zone_end(struct strobe_encoder *enc, uint64_t tick, uint64_t loc)
 {
     struct strobe_track *track = enc->track;
-    if (__builtin_expect(!track->depth || track->fiber || track->stack[track->depth - 1].loc != loc, 0)) {
+    if (__builtin_expect(!track->depth || track->fiber || track->stack[track->depth - 1].loc != loc,
+                         0)) {
         end_elsewhere(enc, tick, loc);
         return;
     }
@@ -410,10 +414,10 @@ void strobe_encode_zone_end(struct strobe_encoder *enc, uint64_t tick, uint64_t 
     finish_zone(enc, tick);
 }
 
-/* The hot loop of a recorder: what the functions above do one by one, with all that changes in registers. It only
- * takes what is simple, and leaves the rest where it is. */
-const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *at, const uint64_t *end,
-                                    uint32_t epoch, uint64_t *prev_tick)
+/* The hot loop of a recorder: what the functions above do one by one, with all that changes in
+ * registers. It only takes what is simple, and leaves the rest where it is. */
+const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *at,
+                                    const uint64_t *end, uint32_t epoch, uint64_t *prev_tick)
 {
     struct strobe_track *track = enc->track;
     const uint64_t base = (uint64_t)epoch << 32;
@@ -430,7 +434,8 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
     struct strobe_open_zone *stack = track->stack;
     const uint32_t serial = enc->serial, low = enc->low;
     struct strobe_loc_sum *const sums = enc->sums;
-    uint64_t bucket_from = 1, bucket_end = 0; /* ticks of the bucket that `column` stands for; none yet */
+    uint64_t bucket_from = 1,
+             bucket_end = 0; /* ticks of the bucket that `column` stands for; none yet */
     struct strobe_lod_bucket *column = NULL;
     uint32_t n_rows = enc->lod_depths;
     for (; at < end; at++) {
@@ -446,7 +451,8 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
                 last_index = dict_index(enc, loc);
                 last_loc = loc;
             }
-            if (__builtin_expect(last_index >= STROBE_SYM_BEGIN_DIRECT || depth == cap, 0)) /* < STAT_LOCS too */
+            if (__builtin_expect(last_index >= STROBE_SYM_BEGIN_DIRECT || depth == cap,
+                                 0)) /* < STAT_LOCS too */
                 break;
             *sym++ = (uint8_t)(STROBE_SYM_BEGIN + last_index);
             *dt++ = (uint16_t)difference;
@@ -465,7 +471,8 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
             if (depth)
                 stack[depth - 1].child += duration;
             sum_zone(&sums[zone->dict], duration, duration - child);
-            if (__builtin_expect(zone->begin >= bucket_from && tick < bucket_end && depth < n_rows, 1)) {
+            if (__builtin_expect(zone->begin >= bucket_from && tick < bucket_end && depth < n_rows,
+                                 1)) {
                 struct strobe_lod_bucket *bucket = column + (size_t)depth * STROBE_LOD_BUCKETS;
                 bucket->busy += duration;
                 count_in_bucket(bucket, zone->dict, duration);

@@ -1,9 +1,9 @@
-/* encode.h - turns events into EVENTS blocks: columns of symbols and time differences, with the summaries
- * made on the way (docs/file-format.md).
+/* encode.h - turns events into EVENTS blocks: columns of symbols and time differences, with the
+ * summaries made on the way (docs/file-format.md).
  *
- * One encoder holds one block under construction, in memory of fixed size. The caller feeds it runs of one
- * thread's events (parts), between strobe_encode_begin_part and strobe_encode_end_part, and writes
- * it out when strobe_encode_is_full. Not thread-safe.  SPDX-License-Identifier: MIT */
+ * One encoder holds one block under construction, in memory of fixed size. The caller feeds it runs
+ * of one thread's events (parts), between strobe_encode_begin_part and strobe_encode_end_part, and
+ * writes it out when strobe_encode_is_full. Not thread-safe.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_FILE_ENCODE_H
 #define STROBE_FILE_ENCODE_H
 
@@ -59,8 +59,8 @@ struct strobe_loc_sum {
 struct strobe_encoder {
     /* the block */
     uint8_t *sym, *big, *side; /* owned */
-    uint16_t *dt;              /* owned: time differences; cut into bytes when the block is written */
-    uint8_t *lo, *hi;          /* owned: made by strobe_encode_split */
+    uint16_t *dt;     /* owned: time differences; cut into bytes when the block is written */
+    uint8_t *lo, *hi; /* owned: made by strobe_encode_split */
     uint8_t *big_at, *side_at;
     uint32_t n_events;
     uint32_t n_parts;
@@ -81,9 +81,9 @@ struct strobe_encoder {
     uint64_t *locs; /* owned: the part's list */
     uint32_t n_locs;
     struct strobe_dict_entry *dict; /* owned: loc id to index, entries of other parts are stale */
-    uint32_t low;         /* lowest depth reached in this part */
+    uint32_t low;                   /* lowest depth reached in this part */
     uint32_t start_depth;
-    uint64_t low_child;   /* child ticks at the part's start of the entry below `low` */
+    uint64_t low_child;              /* child ticks at the part's start of the entry below `low` */
     struct strobe_open_zone *listed; /* owned: entries open at the start that ended, top first */
     uint32_t n_listed, cap_listed;
 
@@ -119,23 +119,25 @@ static inline bool strobe_encode_is_full(const struct strobe_encoder *enc)
 
 void strobe_encode_begin_part(struct strobe_encoder *enc, struct strobe_track *track, uint64_t proc,
                               uint64_t track_id, uint64_t pos);
-/* Close the part, which covers `n_words` words. One without events leaves nothing but its positions,
- * one without words nothing at all. */
+/* Close the part, which covers `n_words` words. One without events leaves nothing but its
+ * positions, one without words nothing at all. */
 void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words);
 
 /* One event each. A part is open and the block is not full. */
 void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_t loc);
 void strobe_encode_zone_end(struct strobe_encoder *enc, uint64_t tick, uint64_t loc);
-/* Begins and ends of zones straight from the words of a ring (wire/ring_layout.h), as many as come in a row and
- * need nothing special: the fast way. Ticks have the upper half `epoch`; *prev_tick is the last one and never goes
- * back. Where it stopped: at `end`, at a full block, or at a word for the functions above. */
-const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *at, const uint64_t *end,
-                                    uint32_t epoch, uint64_t *prev_tick);
+/* Begins and ends of zones straight from the words of a ring (wire/ring_layout.h), as many as come
+ * in a row and need nothing special: the fast way. Ticks have the upper half `epoch`; *prev_tick is
+ * the last one and never goes back. Where it stopped: at `end`, at a full block, or at a word for
+ * the functions above. */
+const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *at,
+                                    const uint64_t *end, uint32_t epoch, uint64_t *prev_tick);
 
 /* Fill lo and hi from dt. */
 void strobe_encode_split(struct strobe_encoder *enc);
 
-/* An event of another kind, its fields as the file stores them: at most STROBE_SIDE_BYTES / 4 bytes. */
+/* An event of another kind, its fields as the file stores them: at most STROBE_SIDE_BYTES / 4
+ * bytes. */
 void strobe_encode_event(struct strobe_encoder *enc, uint64_t tick, enum strobe_kind kind,
                          const uint8_t *fields, size_t n_bytes);
 

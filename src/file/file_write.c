@@ -1,8 +1,8 @@
 /* file_write.c - appends blocks to a trace file. The layout: docs/file-format.md.
  *
- * Each block is put together in one buffer and written with one pwrite where the kernel takes it whole. A write
- * that fails leaves the end of the file where it was, so the next block goes to the same place.
- * SPDX-License-Identifier: MIT */
+ * Each block is put together in one buffer and written with one pwrite where the kernel takes it
+ * whole. A write that fails leaves the end of the file where it was, so the next block goes to the
+ * same place. SPDX-License-Identifier: MIT */
 #include "file/file_write.h"
 
 #include <errno.h>
@@ -129,8 +129,9 @@ static enum strobe_err finish_block(struct strobe_file_writer *w, struct strobe_
     enum strobe_err err = write_all(w->fd, w->out, padded, w->end);
     if (err)
         return err;
-    struct strobe_index_entry entry = {w->end,  head.tick_min, head.tick_max, n_events, n_zones,
-                                       (uint32_t)padded, head.type, head.level, 0};
+    struct strobe_index_entry entry = {w->end,    head.tick_min, head.tick_max,
+                                       n_events,  n_zones,       (uint32_t)padded,
+                                       head.type, head.level,    0};
     if (head.type == STROBE_BLOCK_INDEX)
         w->prev_index = w->end;
     w->end += padded;
@@ -171,8 +172,8 @@ static enum strobe_err put_index(struct strobe_file_writer *w, uint32_t level)
     return err;
 }
 
-/* An entry waits at level 0 for the INDEX of level 1, and so on. An index that can't be written waits too: the
- * list only grows, and the footer takes what is left of it. */
+/* An entry waits at level 0 for the INDEX of level 1, and so on. An index that can't be written
+ * waits too: the list only grows, and the footer takes what is left of it. */
 static enum strobe_err add_entry(struct strobe_file_writer *w, uint32_t level,
                                  const struct strobe_index_entry *entry)
 {
@@ -225,7 +226,8 @@ enum strobe_err strobe_file_put_events(struct strobe_file_writer *w, struct stro
     uint8_t *raw_head = w->out + w->n_out + ZSTD_compressBound(n_head);
     memcpy(raw_head, parts, n_parts);
     memcpy(raw_head + n_parts, enc->head, enc->n_head);
-    size_t stored = ZSTD_compress2(w->zstd, w->out + w->n_out, ZSTD_compressBound(n_head), raw_head, n_head);
+    size_t stored =
+        ZSTD_compress2(w->zstd, w->out + w->n_out, ZSTD_compressBound(n_head), raw_head, n_head);
     if (ZSTD_isError(stored) || stored >= n_head) {
         memmove(w->out + w->n_out, raw_head, n_head);
         stored = n_head;
@@ -262,7 +264,8 @@ enum strobe_err strobe_file_put_events(struct strobe_file_writer *w, struct stro
     return STROBE_OK;
 }
 
-enum strobe_err strobe_file_put_records(struct strobe_file_writer *w, struct strobe_records *records)
+enum strobe_err strobe_file_put_records(struct strobe_file_writer *w,
+                                        struct strobe_records *records)
 {
     if (records->failed)
         return STROBE_ERR_NOMEM;
@@ -279,7 +282,8 @@ enum strobe_err strobe_file_put_records(struct strobe_file_writer *w, struct str
     size_t bound = ZSTD_compressBound(records->n_bytes);
     if (!out_room(w, bound))
         return STROBE_ERR_NOMEM;
-    size_t size = ZSTD_compress2(w->zstd, w->out + w->n_out, bound, records->bytes, records->n_bytes);
+    size_t size =
+        ZSTD_compress2(w->zstd, w->out + w->n_out, bound, records->bytes, records->n_bytes);
     if (ZSTD_isError(size) || size >= records->n_bytes) {
         memcpy(w->out + w->n_out, records->bytes, records->n_bytes);
         size = records->n_bytes;
@@ -298,8 +302,9 @@ enum strobe_err strobe_file_put_records(struct strobe_file_writer *w, struct str
     return err;
 }
 
-enum strobe_err strobe_file_put_block(struct strobe_file_writer *w, const struct strobe_block_head *from,
-                                      const uint8_t *payload, const struct strobe_index_entry *entry)
+enum strobe_err strobe_file_put_block(struct strobe_file_writer *w,
+                                      const struct strobe_block_head *from, const uint8_t *payload,
+                                      const struct strobe_index_entry *entry)
 {
     struct strobe_block_head head = *from;
     size_t n = (size_t)head.head_bytes + head.body_bytes;
@@ -355,7 +360,7 @@ static size_t put_schema(char *out, size_t cap)
 {
     size_t n = 0;
 #define X(name, number, text, fields, names)                                                       \
-    n += (size_t)snprintf(out + n, cap - n, "%d %s %s %s\n", number, text, *fields ? fields : "-",   \
+    n += (size_t)snprintf(out + n, cap - n, "%d %s %s %s\n", number, text, *fields ? fields : "-", \
                           *names ? names : "-");
     STROBE_KIND_LIST(X)
     STROBE_META_LIST(X)
@@ -364,7 +369,8 @@ static size_t put_schema(char *out, size_t cap)
     return n;
 }
 
-static enum strobe_err write_head(struct strobe_file_writer *w, const char *session, uint64_t sync_ns)
+static enum strobe_err write_head(struct strobe_file_writer *w, const char *session,
+                                  uint64_t sync_ns)
 {
     struct strobe_file_head head = {
         .magic = STROBE_FILE_MAGIC,
@@ -411,7 +417,8 @@ static enum strobe_err open_writer(const char *path, int flags, struct strobe_fi
     if (!w->zstd || !w->out)
         goto fail;
     ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, 1);
-    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_hashLog, 13); /* for inputs of 64 KiB; stays in the first cache */
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_hashLog,
+                           13); /* for inputs of 64 KiB; stays in the first cache */
     /* the context's tables are made now, so that they can't fail later */
     uint8_t probe[256] = {0};
     if (ZSTD_isError(ZSTD_compress2(w->zstd, w->out, w->cap_out, probe, sizeof probe)))

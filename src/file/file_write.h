@@ -1,8 +1,10 @@
-/* file_write.h - writing a trace file: append-only blocks, an index as it grows, a footer at the end.
+/* file_write.h - writing a trace file: append-only blocks, an index as it grows, a footer at the
+ * end.
  *
- * A block that was put is in the kernel's hands when the call returns: the death of the writer loses nothing of
- * it. A block that could not be written is told by the result, and leaves the file as it was; the caller
- * counts what was in it. Not thread-safe, but for strobe_file_sync.  SPDX-License-Identifier: MIT */
+ * A block that was put is in the kernel's hands when the call returns: the death of the writer
+ * loses nothing of it. A block that could not be written is told by the result, and leaves the file
+ * as it was; the caller counts what was in it. Not thread-safe, but for strobe_file_sync.
+ * SPDX-License-Identifier: MIT */
 #ifndef STROBE_FILE_FILE_WRITE_H
 #define STROBE_FILE_FILE_WRITE_H
 
@@ -24,20 +26,21 @@ struct strobe_file_totals {
     uint64_t n_bytes; /* of the file so far */
 };
 
-/* Make a new trace at `path` (an existing file is replaced), with `session` noted in its head. The space of head
- * and ledger is allocated here: NOSPACE now is better than later. */
+/* Make a new trace at `path` (an existing file is replaced), with `session` noted in its head. The
+ * space of head and ledger is allocated here: NOSPACE now is better than later. */
 enum strobe_err strobe_file_create(const char *path, const char *session, uint64_t sync_ns,
                                    struct strobe_file_writer **out);
 
-/* Go on with a file whose valid blocks end at `end`; the next block gets number `seq`. What lies behind `end` is
- * cut off. `totals` and `entries` are what its blocks hold. */
+/* Go on with a file whose valid blocks end at `end`; the next block gets number `seq`. What lies
+ * behind `end` is cut off. `totals` and `entries` are what its blocks hold. */
 enum strobe_err strobe_file_append(const char *path, uint64_t end, uint64_t seq,
                                    const struct strobe_file_totals *totals,
                                    const struct strobe_index_entry *entries, uint64_t n_entries,
                                    struct strobe_file_writer **out);
 
 /* Write the encoder's block and reset it. After an error it is not reset: see enc->n_events. */
-enum strobe_err strobe_file_put_events(struct strobe_file_writer *writer, struct strobe_encoder *enc);
+enum strobe_err strobe_file_put_events(struct strobe_file_writer *writer,
+                                       struct strobe_encoder *enc);
 
 /* Write the records and reset them; nothing is written for none. */
 enum strobe_err strobe_file_put_records(struct strobe_file_writer *writer,

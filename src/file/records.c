@@ -1,5 +1,5 @@
-/* records.c - growing a buffer of records. A record's size comes before its fields, so it is moved into place
- * when the record ends.  SPDX-License-Identifier: MIT */
+/* records.c - growing a buffer of records. A record's size comes before its fields, so it is moved
+ * into place when the record ends.  SPDX-License-Identifier: MIT */
 #include "file/records.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* records.h - building the contents of RECORDS blocks, field by field (docs/file-format.md).
- * A failed allocation sets `failed` and is told by strobe_file_put_records.  SPDX-License-Identifier: MIT */
+ * A failed allocation sets `failed` and is told by strobe_file_put_records.
+ * SPDX-License-Identifier: MIT */
 #ifndef STROBE_FILE_RECORDS_H
 #define STROBE_FILE_RECORDS_H
 

@@ -35,7 +35,8 @@ static enum strobe_err check_control(const struct strobe_control *control, uint6
     return STROBE_OK;
 }
 
-/* Both halves in one process (tests): one mapping for both, so that the thread sanitizer sees them meet. */
+/* Both halves in one process (tests): one mapping for both, so that the thread sanitizer sees them
+ * meet. */
 static void use_own_mapping(struct strobe_ring *ring)
 {
     if (ring->control->pid != (uint32_t)getpid())
@@ -57,8 +58,8 @@ enum strobe_err strobe_ring_open(const char *dir, const char *name, struct strob
     if (fstat(ring->fd, &st) || st.st_size < STROBE_PAGE_BYTES || st.st_blocks == 0)
         goto fail;
     ring->map_bytes = (uint64_t)st.st_size;
-    void *at = mmap(NULL, ring->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, ring->fd,
-                    0);
+    void *at = mmap(NULL, ring->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                    ring->fd, 0);
     if (at == MAP_FAILED) {
         ring->map_bytes = 0;
         err = STROBE_ERR_NOMEM;
@@ -98,8 +99,8 @@ void strobe_ring_close(struct strobe_ring *ring)
     ring->fd = -1;
 }
 
-/* Chunks that the process says it has: never more than fit, never memory that was not really allocated (a
- * process may say anything, and touching a hole of a full tmpfs would be our end). */
+/* Chunks that the process says it has: never more than fit, never memory that was not really
+ * allocated (a process may say anything, and touching a hole of a full tmpfs would be our end). */
 static uint32_t n_chunks(struct strobe_ring *ring)
 {
     uint32_t n = __atomic_load_n(&ring->control->n_chunks, __ATOMIC_ACQUIRE);
@@ -115,8 +116,8 @@ static uint32_t n_chunks(struct strobe_ring *ring)
 }
 
 /* Copy and check the head of one segment. False: it is not open yet, or nonsense. */
-static bool read_head(const struct strobe_ring *ring, uint32_t chunk, uint32_t bit, uint32_t n_bytes,
-                      struct strobe_segment *out)
+static bool read_head(const struct strobe_ring *ring, uint32_t chunk, uint32_t bit,
+                      uint32_t n_bytes, struct strobe_segment *out)
 {
     uint32_t offset = chunk * STROBE_CHUNK_BYTES + bit * n_bytes;
     const struct strobe_segment_head *head = (const void *)(ring->data + offset);
@@ -131,7 +132,8 @@ static bool read_head(const struct strobe_ring *ring, uint32_t chunk, uint32_t b
         .chunk = (uint16_t)chunk,
         .bit = (uint8_t)bit,
     };
-    /* the chunk may have been recut since its class was read: then the sizes differ, and the next scan is right */
+    /* the chunk may have been recut since its class was read: then the sizes differ, and the next
+     * scan is right */
     return head->n_words == out->n_words && out->base_pos < 1ull << 60;
 }
 
@@ -142,9 +144,11 @@ uint32_t strobe_ring_scan(struct strobe_ring *ring,
     uint32_t n_found = 0, n = n_chunks(ring);
     uint32_t taken_now = __atomic_load_n(&ring->control->n_taken, __ATOMIC_ACQUIRE);
     for (uint32_t c = 0; c < n; c++) {
-        /* the bits first: a chunk is recut while none of them is set, so the class fits what they say */
+        /* the bits first: a chunk is recut while none of them is set, so the class fits what they
+         * say */
         uint64_t free_bits = __atomic_load_n(&ring->chunks[c].free_bits, __ATOMIC_ACQUIRE);
-        uint32_t n_bytes = segment_bytes(__atomic_load_n(&ring->chunks[c].class_, __ATOMIC_RELAXED));
+        uint32_t n_bytes =
+            segment_bytes(__atomic_load_n(&ring->chunks[c].class_, __ATOMIC_RELAXED));
         if (!n_bytes)
             continue;
         uint64_t all = n_bytes == 1024 ? ~0ull : (1ull << (STROBE_CHUNK_BYTES / n_bytes)) - 1;
@@ -167,10 +171,12 @@ uint32_t strobe_ring_scan(struct strobe_ring *ring,
 void strobe_ring_give_back(struct strobe_ring *ring, const struct strobe_segment *segment)
 {
     struct strobe_segment_head *head = (struct strobe_segment_head *)(ring->data + segment->offset);
-    __atomic_store_n(&head->magic, 0, __ATOMIC_RELEASE); /* first: a wiped segment is never taken for an open one */
+    __atomic_store_n(&head->magic, 0,
+                     __ATOMIC_RELEASE); /* first: a wiped segment is never taken for an open one */
     memset(head, 0, 8 * ((size_t)segment->n_words + STROBE_SEGMENT_HEAD_WORDS));
     ring->known[segment->chunk] &= ~(1ull << segment->bit);
-    __atomic_or_fetch(&ring->chunks[segment->chunk].free_bits, 1ull << segment->bit, __ATOMIC_ACQ_REL);
+    __atomic_or_fetch(&ring->chunks[segment->chunk].free_bits, 1ull << segment->bit,
+                      __ATOMIC_ACQ_REL);
 }
 
 void strobe_ring_wake(struct strobe_ring *ring)
@@ -186,7 +192,8 @@ struct strobe_slot *strobe_ring_slot(struct strobe_ring *ring, uint32_t i)
     uint32_t n = n_chunks(ring), skip = i / PER_CHUNK;
     for (uint32_t c = 0; c < n; c++)
         if (ring->chunks[c].class_ == STROBE_CHUNK_SLOTS && skip-- == 0)
-            return (struct strobe_slot *)(ring->data + (uint64_t)c * STROBE_CHUNK_BYTES) + i % PER_CHUNK;
+            return (struct strobe_slot *)(ring->data + (uint64_t)c * STROBE_CHUNK_BYTES) +
+                   i % PER_CHUNK;
     return NULL;
 }
 
@@ -234,5 +241,6 @@ bool strobe_ring_is_alive(const struct strobe_ring *ring, const char *path)
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (!fcntl(ring->fd, F_GETLK, &lock) && lock.l_type != F_UNLCK)
         return true;
-    return strobe_session_start_time((int)ring->pid) == ring->start_time && maps_file(ring->pid, path);
+    return strobe_session_start_time((int)ring->pid) == ring->start_time &&
+           maps_file(ring->pid, path);
 }

@@ -1,6 +1,7 @@
 /* ring_read.h - the consumer's half of the rings: a process's file as the recorder sees it.
- * The process is not trusted: sizes and positions are copied once and checked, nothing shared is used as an
- * address or a count without that. Layout and states: wire/ring_layout.h.  SPDX-License-Identifier: MIT */
+ * The process is not trusted: sizes and positions are copied once and checked, nothing shared is
+ * used as an address or a count without that. Layout and states: wire/ring_layout.h.
+ * SPDX-License-Identifier: MIT */
 #ifndef STROBE_RING_RING_READ_H
 #define STROBE_RING_RING_READ_H
 
@@ -38,12 +39,14 @@ struct strobe_ring {
     int fd;
 };
 
-/* Open the file `name` in `dir`. FORMAT: not (yet) a process's file; VERSION: made by a newer client. */
+/* Open the file `name` in `dir`. FORMAT: not (yet) a process's file; VERSION: made by a newer
+ * client. */
 enum strobe_err strobe_ring_open(const char *dir, const char *name, struct strobe_ring *out);
 void strobe_ring_close(struct strobe_ring *ring);
 
-/* Find segments opened since the last call, and hand each to `found`; one that it can't take (false) is found again.
- * The number taken. Every segment that was open when the call began is found. */
+/* Find segments opened since the last call, and hand each to `found`; one that it can't take
+ * (false) is found again. The number taken. Every segment that was open when the call began is
+ * found. */
 uint32_t strobe_ring_scan(struct strobe_ring *ring,
                           bool (*found)(void *context, const struct strobe_segment *segment),
                           void *context);
@@ -61,7 +64,8 @@ static inline const uint64_t *strobe_ring_words(const struct strobe_ring *ring,
     return (const uint64_t *)(ring->data + segment->offset) + STROBE_SEGMENT_HEAD_WORDS;
 }
 
-/* Wipe the segment's head and let the process have it again; wake who waits for it with strobe_ring_wake. */
+/* Wipe the segment's head and let the process have it again; wake who waits for it with
+ * strobe_ring_wake. */
 void strobe_ring_give_back(struct strobe_ring *ring, const struct strobe_segment *segment);
 void strobe_ring_wake(struct strobe_ring *ring);
 

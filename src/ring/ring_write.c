@@ -21,15 +21,15 @@
 #endif
 
 /* A recorder whose heart stands still for so long is given up; one that lives may take longer. */
-#define STALL_NS    (60 * 1000000ull)
-#define WAIT_MAX_NS (1000 * 1000000ull)
+#define STALL_NS     (60 * 1000000ull)
+#define WAIT_MAX_NS  (1000 * 1000000ull)
 #define WAIT_STEP_NS (10 * 1000000ull)
 
 static const struct {
     uint32_t n_segments;
     uint32_t n_bytes;
 } classes[] = {
-    [STROBE_CHUNK_UNUSED] = {0, 0},   [STROBE_CHUNK_SLOTS] = {0, 0},
+    [STROBE_CHUNK_UNUSED] = {0, 0},    [STROBE_CHUNK_SLOTS] = {0, 0},
     [STROBE_CHUNK_SMALL] = {64, 1024}, [STROBE_CHUNK_MEDIUM] = {8, 8192},
     [STROBE_CHUNK_LARGE] = {1, 65536},
 };
@@ -75,7 +75,8 @@ void strobe_ring_unlock(struct strobe_pool *pool)
 
 /* ---- chunks ---- */
 
-/* Really allocate the pages of one chunk, so that a full tmpfs is an error here and never a SIGBUS. */
+/* Really allocate the pages of one chunk, so that a full tmpfs is an error here and never a SIGBUS.
+ */
 static bool allocate_pages(struct strobe_pool *pool, char *at)
 {
     if (!madvise(at, STROBE_CHUNK_BYTES, MADV_POPULATE_WRITE))
@@ -119,14 +120,14 @@ static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss
     if (!allocate_pages(pool, pool->data + (uint64_t)n * STROBE_CHUNK_BYTES))
         return -1;
     pool->chunks[n].class_ = class_;
-    __atomic_store_n(&pool->chunks[n].free_bits, class_ == STROBE_CHUNK_SLOTS ? 0 : full_mask(class_),
-                     __ATOMIC_RELEASE);
+    __atomic_store_n(&pool->chunks[n].free_bits,
+                     class_ == STROBE_CHUNK_SLOTS ? 0 : full_mask(class_), __ATOMIC_RELEASE);
     __atomic_store_n(&control->n_chunks, n + 1, __ATOMIC_RELEASE);
     return (int)n;
 }
 
-/* Recut a chunk of another class whose segments are all free, or -1. The first chunk stays with the meta
- * stream, so that names always have room. */
+/* Recut a chunk of another class whose segments are all free, or -1. The first chunk stays with the
+ * meta stream, so that names always have room. */
 static int recut_chunk(struct strobe_pool *pool, uint32_t class_)
 {
     for (uint32_t i = 1; i < pool->control->n_chunks; i++) {
@@ -177,8 +178,8 @@ static char *take_segment(struct strobe_pool *pool, uint32_t class_, bool meta,
     return i < 0 ? NULL : take_from(pool, (uint32_t)i);
 }
 
-/* The class that a thread's next segment should have: small at first, larger for those that fill them, and
- * never so large that all live threads together would hold more than half the pool. */
+/* The class that a thread's next segment should have: small at first, larger for those that fill
+ * them, and never so large that all live threads together would hold more than half the pool. */
 static uint32_t wanted_class(const struct strobe_pool *pool, const struct strobe_thread *thread)
 {
     uint64_t share = (uint64_t)pool->n_chunks_max * STROBE_CHUNK_BYTES / 2 / (pool->n_threads + 1);
@@ -220,7 +221,8 @@ static bool may_wait(struct strobe_pool *pool)
     return sigaltstack(NULL, &stack) || !(stack.ss_flags & SS_ONSTACK);
 }
 
-/* Whether the recorder has anything that it could give back; in a tmpfs that is full from the start it has not. */
+/* Whether the recorder has anything that it could give back; in a tmpfs that is full from the start
+ * it has not. */
 static bool has_taken(const struct strobe_pool *pool, uint32_t first)
 {
     for (uint32_t i = first; i < pool->control->n_chunks; i++) {
@@ -232,15 +234,16 @@ static bool has_taken(const struct strobe_pool *pool, uint32_t first)
     return false;
 }
 
-/* Sleep until the recorder gave something back. Locked; lets go of the lock and of the signals while it
- * sleeps. False: give up. */
+/* Sleep until the recorder gave something back. Locked; lets go of the lock and of the signals
+ * while it sleeps. False: give up. */
 static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread, uint32_t given,
                           uint64_t *waited_ns)
 {
     struct strobe_control *control = pool->control;
     uint64_t beat = __atomic_load_n(&control->heartbeat, __ATOMIC_ACQUIRE);
-    if (pool->stalled_heartbeat == beat + 1 || pool->given_up_at == given + 1ull || !may_wait(pool) ||
-        (thread && thread->waiting) || !control->active || !has_taken(pool, thread ? 1 : 0))
+    if (pool->stalled_heartbeat == beat + 1 || pool->given_up_at == given + 1ull ||
+        !may_wait(pool) || (thread && thread->waiting) || !control->active ||
+        !has_taken(pool, thread ? 1 : 0))
         return false;
     pool->stalled_heartbeat = 0;
     if (thread)
@@ -396,8 +399,8 @@ static struct strobe_thread *take_struct(struct strobe_pool *pool)
     }
     size_t size = (sizeof *thread + 63) & ~(size_t)63;
     if (!pool->arena || pool->arena + size > pool->arena_end) {
-        char *arena = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                           -1, 0);
+        char *arena =
+            mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (arena == MAP_FAILED)
             return NULL;
         madvise(arena, ARENA_BYTES, MADV_WIPEONFORK);

@@ -1,5 +1,6 @@
-/* ring_write.h - the producer's half of the rings: a process's pool, its threads' segments and slots, its
- * meta stream. All that is here is the slow path; the hot path is in include/strobe/strobe.h.
+/* ring_write.h - the producer's half of the rings: a process's pool, its threads' segments and
+ * slots, its meta stream. All that is here is the slow path; the hot path is in
+ * include/strobe/strobe.h.
  *
  * Runs inside the traced program: never allocates from the heap, prints, exits, or waits for good.
  * Every function but strobe_ring_count_loss is called with all signals blocked, and those that say
@@ -16,7 +17,9 @@
 #include "strobe/strobe.h"
 #include "wire/ring_layout.h"
 
-#define STROBE_POOL_MAGIC 0x3130304c4f4f5053ull /* changes with the layout of struct strobe_pool */
+#define STROBE_POOL_MAGIC                                                  \
+    0x3130304c4f4f5053ull /* changes with the layout of struct strobe_pool \
+                           */
 
 /* One thread of the process. In memory that a fork wipes. */
 struct strobe_thread {
@@ -24,55 +27,56 @@ struct strobe_thread {
     struct strobe_segment_head *segment; /* shared: its open segment, NULL: none yet */
     struct strobe_slot *slot;            /* shared: NULL where the pool had no room */
     uint64_t track;
-    uint64_t next_pos;  /* stream position after the open segment */
+    uint64_t next_pos; /* stream position after the open segment */
     uint32_t tid;
-    uint32_t n_filled;  /* segments filled so far: later ones are larger */
-    uint32_t n_copies;  /* copies of the library that point here */
-    uint32_t generation; /* of the recorder that knows this thread's name; 0: none */
-    uint32_t mono_epochs; /* on CLOCK_MONOTONIC: epochs since the segment was opened */
-    uint32_t waiting;   /* asleep in the slow path: a handler that emits now drops */
+    uint32_t n_filled;            /* segments filled so far: later ones are larger */
+    uint32_t n_copies;            /* copies of the library that point here */
+    uint32_t generation;          /* of the recorder that knows this thread's name; 0: none */
+    uint32_t mono_epochs;         /* on CLOCK_MONOTONIC: epochs since the segment was opened */
+    uint32_t waiting;             /* asleep in the slow path: a handler that emits now drops */
     char *stack_low, *stack_high; /* stack pages known to be readable */
     char name[32];
     struct strobe_thread *prev, *next; /* in the pool's list */
 };
 
-/* What a name costs to say twice: id by hash of its content. Fixed size; a miss only says it again. */
+/* What a name costs to say twice: id by hash of its content. Fixed size; a miss only says it again.
+ */
 struct strobe_name_cache_entry {
     uint64_t hash;
     uint64_t id;
 };
 enum { STROBE_NAME_CACHE = 4096 };
 
-/* The process's own state, shared by all copies of the library in it. In memory that a fork wipes: a
- * child finds `magic` 0 and joins anew. */
+/* The process's own state, shared by all copies of the library in it. In memory that a fork wipes:
+ * a child finds `magic` 0 and joins anew. */
 struct strobe_pool {
     uint64_t magic;
     uint32_t pid;
-    uint32_t lock;                      /* futex: 0 free, 1 held, 2 held and waited for */
-    struct strobe_control *control;     /* shared */
-    struct strobe_chunk *chunks;        /* shared */
-    char *data;                         /* shared: chunk 0 */
+    uint32_t lock;                       /* futex: 0 free, 1 held, 2 held and waited for */
+    struct strobe_control *control;      /* shared */
+    struct strobe_chunk *chunks;         /* shared */
+    char *data;                          /* shared: chunk 0 */
     struct strobe_session_page *session; /* shared, NULL: none */
     uint32_t n_chunks_max;
-    uint32_t hint[5];                   /* by class: where a free segment was found last */
+    uint32_t hint[5]; /* by class: where a free segment was found last */
     uint32_t slot_hint;
     uint32_t n_slot_chunks;
     uint64_t next_track;
-    uint32_t described;                 /* generation of the recorder that knows this process */
+    uint32_t described; /* generation of the recorder that knows this process */
     uint32_t n_copies;
-    uint64_t stalled_heartbeat;         /* the recorder's heartbeat when it was last given up, + 1 */
-    uint64_t given_up_at;               /* n_given at that time, + 1: nobody waits until it moves */
-    struct strobe_segment_head *meta;   /* shared: open segment of the meta stream */
+    uint64_t stalled_heartbeat;       /* the recorder's heartbeat when it was last given up, + 1 */
+    uint64_t given_up_at;             /* n_given at that time, + 1: nobody waits until it moves */
+    struct strobe_segment_head *meta; /* shared: open segment of the meta stream */
     uint64_t *meta_at;
     uint32_t meta_left;
-    uint64_t meta_pos;                  /* stream position after the open segment */
-    struct strobe_thread *threads;      /* all live ones */
+    uint64_t meta_pos;             /* stream position after the open segment */
+    struct strobe_thread *threads; /* all live ones */
     uint32_t n_threads;
     struct strobe_thread *free_threads;
-    char *arena, *arena_end;            /* where further thread structs come from */
+    char *arena, *arena_end; /* where further thread structs come from */
     uint64_t next_dynamic;
     uint32_t cache_generation;
-    char path[STROBE_PATH_MAX];         /* of the process's file */
+    char path[STROBE_PATH_MAX]; /* of the process's file */
     struct strobe_name_cache_entry cache[STROBE_NAME_CACHE];
 };
 
@@ -82,13 +86,13 @@ uint64_t strobe_ring_now(const struct strobe_pool *pool);
 void strobe_ring_lock(struct strobe_pool *pool);
 void strobe_ring_unlock(struct strobe_pool *pool);
 
-/* Give `thread` a segment with words left. Takes the lock; waits as the policy says. False: the caller's
- * event is lost, its cause in *loss. */
+/* Give `thread` a segment with words left. Takes the lock; waits as the policy says. False: the
+ * caller's event is lost, its cause in *loss. */
 bool strobe_ring_next_segment(struct strobe_pool *pool, struct strobe_thread *thread,
                               enum strobe_loss *loss);
 
-/* Put one record of `n_words` words (first one without its tick) into the meta stream. Locked; may let go
- * of the lock while it waits. False: no room. */
+/* Put one record of `n_words` words (first one without its tick) into the meta stream. Locked; may
+ * let go of the lock while it waits. False: no room. */
 bool strobe_ring_meta(struct strobe_pool *pool, const uint64_t *words, uint32_t n_words);
 
 /* A slot and a struct for the calling thread. Locked. NULL: no memory. */

@@ -18,14 +18,16 @@ enum { STROBE_PATH_MAX = 512 };
  * /dev/shm/strobe-UID. Only the path; nothing is made. */
 enum strobe_err strobe_session_root(char out[STROBE_PATH_MAX]);
 
-/* The folder of session `name`, made (0700) where `create` says so. ACCESS where it or its parent is
- * not a folder of this user's own. */
+/* The folder of session `name`, made (0700) where `create` says so. ACCESS where it or its parent
+ * is not a folder of this user's own. */
 enum strobe_err strobe_session_dir(const char *name, bool create, char out[STROBE_PATH_MAX]);
 
-/* Open a file of this user's own below `dir`, following no link. The descriptor, or -1 with errno. */
+/* Open a file of this user's own below `dir`, following no link. The descriptor, or -1 with errno.
+ */
 int strobe_session_open(const char *dir, const char *file, int flags);
 
-/* Start time of a process in clock ticks since boot (field 22 of its stat), 0 where there is none. */
+/* Start time of a process in clock ticks since boot (field 22 of its stat), 0 where there is none.
+ */
 uint64_t strobe_session_start_time(int pid);
 
 /* Bytes of a process's file, and where its parts are. */

@@ -1,5 +1,5 @@
-/* file_layout.h - the trace file, byte by byte. docs/file-format.md is normative; this is its C form.
- * No code, no I/O.  SPDX-License-Identifier: MIT */
+/* file_layout.h - the trace file, byte by byte. docs/file-format.md is normative; this is its C
+ * form. No code, no I/O.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_WIRE_FILE_LAYOUT_H
 #define STROBE_WIRE_FILE_LAYOUT_H
 
@@ -41,16 +41,16 @@ enum strobe_stream { STROBE_SYM, STROBE_LO, STROBE_HI, STROBE_BIG, STROBE_SIDE, 
 enum { STROBE_SYM_BEGIN_FAR = 63, STROBE_SYM_BEGIN = 64, STROBE_SYM_BEGIN_DIRECT = 192 };
 
 /* Facts of the trace, in RECORDS blocks beside those of wire/kinds.h. Same letters. */
-#define STROBE_FACT_LIST(X)                                                                        \
-    X(POOL, 96, "pool", "usu", "proc,file,meta_pos")                                               \
-    X(CLOCK_SYNC, 97, "clock_sync", "uuuuuu", "clock,tick,mono_ns,real_ns,error_ns,jump")          \
-    X(LOSS, 98, "loss", "uuuuuu", "proc,track,cause,count,first_tick,last_tick")                   \
-    X(PROCESS_END, 99, "process_end", "uuuu", "proc,tick,how,value")                               \
-    X(THREAD_END, 100, "thread_end", "uuu", "proc,track,tick")                                     \
-    X(HOST, 101, "host", "sss", "hostname,kernel,cpu")                                             \
-    X(OVERHEAD, 102, "overhead", "uuuu", "recorder_cpu_ns,event_ps,waited_ns,n_events")            \
-    X(NOTE, 103, "note", "us", "proc,text")                                                        \
-    X(RECORDING, 104, "recording", "uu", "tick,what")                                              \
+#define STROBE_FACT_LIST(X)                                                               \
+    X(POOL, 96, "pool", "usu", "proc,file,meta_pos")                                      \
+    X(CLOCK_SYNC, 97, "clock_sync", "uuuuuu", "clock,tick,mono_ns,real_ns,error_ns,jump") \
+    X(LOSS, 98, "loss", "uuuuuu", "proc,track,cause,count,first_tick,last_tick")          \
+    X(PROCESS_END, 99, "process_end", "uuuu", "proc,tick,how,value")                      \
+    X(THREAD_END, 100, "thread_end", "uuu", "proc,track,tick")                            \
+    X(HOST, 101, "host", "sss", "hostname,kernel,cpu")                                    \
+    X(OVERHEAD, 102, "overhead", "uuuu", "recorder_cpu_ns,event_ps,waited_ns,n_events")   \
+    X(NOTE, 103, "note", "us", "proc,text")                                               \
+    X(RECORDING, 104, "recording", "uu", "tick,what")                                     \
     X(KEPT, 105, "trigger_kept", "us", "tick,reason")
 
 enum strobe_fact {

@@ -1,7 +1,7 @@
 /* kinds.h - every kind of event, once: its number, its name and its fields.
- * The same number is used in a ring's records, in a file's event streams and in the file's schema, so a
- * kind is added here and nowhere else. Numbers are on disk: never reuse one, never change a field list
- * (a new field needs a new kind).  docs/ring-protocol.md, docs/file-format.md.
+ * The same number is used in a ring's records, in a file's event streams and in the file's schema,
+ * so a kind is added here and nowhere else. Numbers are on disk: never reuse one, never change a
+ * field list (a new field needs a new kind).  docs/ring-protocol.md, docs/file-format.md.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_WIRE_KINDS_H
 #define STROBE_WIRE_KINDS_H
@@ -16,42 +16,43 @@
  *                                      in a file: varint length, bytes
  *   a  list of u                       in a ring: count word, then words
  *                                      in a file: varint count, then zigzag varints of differences
- * STR_PIECE records hold what does not fit: their texts go before the last text of the next record. */
+ * STR_PIECE records hold what does not fit: their texts go before the last text of the next record.
+ */
 
 /* X(NAME, number, "csv name", "fields", "names of the fields") */
-#define STROBE_KIND_LIST(X)                                                                        \
-    X(ZONE_END, 0, "zone_end", "", "")                                                             \
-    X(ZONE_END_POP, 1, "zone_end_pop", "u", "n_unfinished")                                        \
-    X(ZONE_END_LOST, 2, "zone_end_lost", "l", "location")                                          \
-    X(STR_PIECE, 3, "str_piece", "s", "text")                                                      \
-    X(ZONE_TEXT, 4, "zone_text", "s", "text")                                                      \
-    X(ZONE_NAME, 5, "zone_name", "s", "name")                                                      \
-    X(ZONE_VALUE, 6, "zone_value", "u", "value")                                                   \
-    X(ZONE_COLOR, 7, "zone_color", "u", "color")                                                   \
-    X(MESSAGE, 8, "message", "uus", "severity,color,text")                                         \
-    X(PLOT_INT, 9, "plot_int", "ni", "plot,value")                                                 \
-    X(PLOT_DOUBLE, 10, "plot_double", "nd", "plot,value")                                          \
-    X(FRAME_MARK, 11, "frame", "n", "frame")                                                       \
-    X(FRAME_START, 12, "frame_start", "n", "frame")                                                \
-    X(FRAME_END, 13, "frame_end", "n", "frame")                                                    \
-    X(MEM_ALLOC, 14, "alloc", "nuu", "pool,address,size")                                          \
-    X(MEM_FREE, 15, "free", "nu", "pool,address")                                                  \
-    X(LOCK_WAIT, 16, "lock_wait", "uu", "lock,shared")                                             \
-    X(LOCK_OBTAIN, 17, "lock_obtain", "uu", "lock,shared")                                         \
-    X(LOCK_RELEASE, 18, "lock_release", "uu", "lock,shared")                                       \
-    X(FIBER_ENTER, 19, "fiber_enter", "u", "fiber")                                                \
-    X(FIBER_LEAVE, 20, "fiber_leave", "", "")                                                      \
-    X(SPAN_BEGIN, 21, "span_begin", "ul", "span,location")                                         \
-    X(SPAN_END, 22, "span_end", "u", "span")                                                       \
-    X(FLOW_BEGIN, 23, "flow_begin", "u", "flow")                                                   \
-    X(FLOW_STEP, 24, "flow_step", "u", "flow")                                                     \
-    X(FLOW_END, 25, "flow_end", "u", "flow")                                                       \
-    X(CALLSTACK, 26, "callstack", "a", "addresses")                                                \
-    X(SAMPLE, 27, "sample", "ua", "cpu,addresses")                                                 \
-    X(SWITCH_IN, 28, "switch_in", "uu", "cpu,reason")                                              \
-    X(SWITCH_OUT, 29, "switch_out", "uu", "cpu,reason")                                            \
-    X(TRIGGER, 30, "trigger", "s", "reason")                                                       \
-    X(APP_INFO, 31, "app_info", "s", "text")                                                       \
+#define STROBE_KIND_LIST(X)                                  \
+    X(ZONE_END, 0, "zone_end", "", "")                       \
+    X(ZONE_END_POP, 1, "zone_end_pop", "u", "n_unfinished")  \
+    X(ZONE_END_LOST, 2, "zone_end_lost", "l", "location")    \
+    X(STR_PIECE, 3, "str_piece", "s", "text")                \
+    X(ZONE_TEXT, 4, "zone_text", "s", "text")                \
+    X(ZONE_NAME, 5, "zone_name", "s", "name")                \
+    X(ZONE_VALUE, 6, "zone_value", "u", "value")             \
+    X(ZONE_COLOR, 7, "zone_color", "u", "color")             \
+    X(MESSAGE, 8, "message", "uus", "severity,color,text")   \
+    X(PLOT_INT, 9, "plot_int", "ni", "plot,value")           \
+    X(PLOT_DOUBLE, 10, "plot_double", "nd", "plot,value")    \
+    X(FRAME_MARK, 11, "frame", "n", "frame")                 \
+    X(FRAME_START, 12, "frame_start", "n", "frame")          \
+    X(FRAME_END, 13, "frame_end", "n", "frame")              \
+    X(MEM_ALLOC, 14, "alloc", "nuu", "pool,address,size")    \
+    X(MEM_FREE, 15, "free", "nu", "pool,address")            \
+    X(LOCK_WAIT, 16, "lock_wait", "uu", "lock,shared")       \
+    X(LOCK_OBTAIN, 17, "lock_obtain", "uu", "lock,shared")   \
+    X(LOCK_RELEASE, 18, "lock_release", "uu", "lock,shared") \
+    X(FIBER_ENTER, 19, "fiber_enter", "u", "fiber")          \
+    X(FIBER_LEAVE, 20, "fiber_leave", "", "")                \
+    X(SPAN_BEGIN, 21, "span_begin", "ul", "span,location")   \
+    X(SPAN_END, 22, "span_end", "u", "span")                 \
+    X(FLOW_BEGIN, 23, "flow_begin", "u", "flow")             \
+    X(FLOW_STEP, 24, "flow_step", "u", "flow")               \
+    X(FLOW_END, 25, "flow_end", "u", "flow")                 \
+    X(CALLSTACK, 26, "callstack", "a", "addresses")          \
+    X(SAMPLE, 27, "sample", "ua", "cpu,addresses")           \
+    X(SWITCH_IN, 28, "switch_in", "uu", "cpu,reason")        \
+    X(SWITCH_OUT, 29, "switch_out", "uu", "cpu,reason")      \
+    X(TRIGGER, 30, "trigger", "s", "reason")                 \
+    X(APP_INFO, 31, "app_info", "s", "text")                 \
     X(ZONE_BEGIN, 63, "zone_begin", "l", "location")
 
 enum strobe_kind {
@@ -62,18 +63,19 @@ enum strobe_kind {
 };
 
 /* Facts about a process, carried by its meta track in the ring and by RECORDS blocks in the file.
- * Same letters. `proc` is not in the ring (the ring is the process's own); in the file it comes first. */
-#define STROBE_META_LIST(X)                                                                        \
-    X(PROCESS, 64, "process", "uuusss", "pid,parent_pid,start_time,exe,cwd,argv")                  \
-    X(THREAD, 65, "thread", "uuus", "track,tid,start_tick,name")                                   \
-    X(THREAD_NAME, 66, "thread_name", "us", "track,name")                                          \
-    X(LOC, 67, "loc", "uuusss", "id,line,color,function,file,name")                                \
-    X(STRING, 68, "string", "us", "id,text")                                                       \
-    X(MODULE, 69, "module", "uuuss", "base,size,offset,build_id,path")                             \
-    X(PROGRAM_NAME, 70, "program_name", "s", "name")                                               \
-    X(PLOT_CONFIG, 71, "plot_config", "uuuu", "plot,format,step,color")                            \
-    X(LOCK_NAME, 72, "lock_name", "uus", "lock,location,name")                                     \
-    X(FIBER_NAME, 73, "fiber_name", "us", "fiber,name")                                            \
+ * Same letters. `proc` is not in the ring (the ring is the process's own); in the file it comes
+ * first. */
+#define STROBE_META_LIST(X)                                                       \
+    X(PROCESS, 64, "process", "uuusss", "pid,parent_pid,start_time,exe,cwd,argv") \
+    X(THREAD, 65, "thread", "uuus", "track,tid,start_tick,name")                  \
+    X(THREAD_NAME, 66, "thread_name", "us", "track,name")                         \
+    X(LOC, 67, "loc", "uuusss", "id,line,color,function,file,name")               \
+    X(STRING, 68, "string", "us", "id,text")                                      \
+    X(MODULE, 69, "module", "uuuss", "base,size,offset,build_id,path")            \
+    X(PROGRAM_NAME, 70, "program_name", "s", "name")                              \
+    X(PLOT_CONFIG, 71, "plot_config", "uuuu", "plot,format,step,color")           \
+    X(LOCK_NAME, 72, "lock_name", "uus", "lock,location,name")                    \
+    X(FIBER_NAME, 73, "fiber_name", "us", "fiber,name")                           \
     X(ENVIRONMENT, 74, "environment", "s", "assignment")
 
 enum strobe_meta {

@@ -19,7 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Head and ledger of a trace have their space from the start: a full disk takes them all the same. */
+/* Head and ledger of a trace have their space from the start: a full disk takes them all the same.
+ */
 enum { RESERVED_BYTES = 69632 };
 
 static char what[32];

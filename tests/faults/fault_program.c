@@ -1,10 +1,11 @@
-/* fault_program.c - programs that are recorded while something goes wrong; they count their events (counted.h).
+/* fault_program.c - programs that are recorded while something goes wrong; they count their events
+ * (counted.h).
  *
- *     fault_program PAGES steps N PAUSE_US [CODE]  N rounds of 4 events; results[0] = 1 at the end; exits with CODE
- *     fault_program PAGES stall N THREADS          waits for `stop`, then N zones per thread; results[0]: ns taken
- *     fault_program PAGES signals N                a loop of events, interrupted by N signals that emit too
- *     fault_program PAGES overwrite WHAT SEED      a child writes random words into its own pool; the parent emits
- *                                                  WHAT: data, heads, table, control, all
+ *     fault_program PAGES steps N PAUSE_US [CODE]  N rounds of 4 events; results[0] = 1 at the end;
+ * exits with CODE fault_program PAGES stall N THREADS          waits for `stop`, then N zones per
+ * thread; results[0]: ns taken fault_program PAGES signals N                a loop of events,
+ * interrupted by N signals that emit too fault_program PAGES overwrite WHAT SEED      a child
+ * writes random words into its own pool; the parent emits WHAT: data, heads, table, control, all
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <signal.h>
@@ -128,8 +129,8 @@ static void on_signal(int number)
     __atomic_add_fetch(&head->results[1], 1, __ATOMIC_SEQ_CST);
 }
 
-/* Signals from outside, at any instruction of the loop; it raises the rest itself, so that a busy machine takes no
- * longer. */
+/* Signals from outside, at any instruction of the loop; it raises the rest itself, so that a busy
+ * machine takes no longer. */
 static void *shoot(void *context)
 {
     (void)context;
@@ -222,7 +223,8 @@ static uint64_t aim(const char *what, uint64_t random, uint64_t n)
     if (!strcmp(what, "table"))
         return TABLE_WORD + random % (2 * n_chunks);
     if (!strcmp(what, "heads"))
-        return DATA_WORD + random % 16 * CHUNK_WORDS + (random >> 8) % 64 * 128 + (random >> 16) % 8;
+        return DATA_WORD + random % 16 * CHUNK_WORDS + (random >> 8) % 64 * 128 +
+               (random >> 16) % 8;
     if (!strcmp(what, "data"))
         return DATA_WORD + random % (16 * CHUNK_WORDS);
     return 8 + random % (n - 8); /* all but the first words, which say what the file is */
@@ -247,7 +249,8 @@ static void destroy_own_pool(const char *what, uint64_t seed)
     while (pool.n && now_ns() < end) {
         for (int i = 0; i < 20; i++) {
             uint64_t at = aim(what, next_random(&state), pool.n);
-            ((volatile uint64_t *)pool.words)[at] = next_random(&state) >> (next_random(&state) & 63);
+            ((volatile uint64_t *)pool.words)[at] =
+                next_random(&state) >> (next_random(&state) & 63);
         }
         sleep_us(50);
     }

@@ -135,7 +135,9 @@ static int unpack(const uint8_t *stored, size_t n_stored, size_t raw, struct mut
         return 0;
     uint8_t *bytes = malloc(raw + 1);
     size_t got = raw;
-    if (n_stored == raw)
+    if (!raw)
+        got = 0;
+    else if (n_stored == raw)
         memcpy(bytes, stored, raw);
     else if (n_stored == 1)
         memset(bytes, stored[0], raw);

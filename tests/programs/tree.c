@@ -44,6 +44,7 @@ int main(int argc, char **argv)
             continue;
         for (int leaf = 0; leaf < N_LEAVES; leaf++)
             start_leaf(argv, branch * N_LEAVES + leaf);
+        usleep(300000); /* the dead ones wait to be seen */
         while (wait(NULL) > 0)
             ;
         exit(0);

@@ -18,12 +18,9 @@ import strobe_reader as sr  # noqa: E402
 STATS_KEYS = ("name", "function", "file", "line")
 STATS_VALUES = ("count", "total_ns", "self_ns", "min_ns", "max_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns")
 COVERAGE = ("stored", "dropped", "in_holes_at_most")
-INFO_VALUES = {"events": ("events", "n_events"), "processes": ("processes", "n_processes"),
-               "threads": ("threads", "n_threads"), "open": ("open", "open_zones", "n_open"),
-               "closed": ("closed",)}
-CSV_VALUES = {"name": ("name",), "start": ("start_ns",), "duration": ("duration_ns",), "self": ("self_ns",),
-              "depth": ("depth",)}
-CSV_NEEDED = ("name", "start", "duration")
+INFO_VALUES = ("version", "closed", "threads", "events", "open", "unfinished")
+CSV_COLUMNS = ("pid", "thread", "tid", "name", "function", "file", "line", "start_ns", "duration_ns", "self_ns", "depth",
+               "text", "value", "color", "state")
 
 
 class Differs(Exception):
@@ -38,9 +35,9 @@ def run(binary, *args):
     return done.stdout.decode("utf-8", "replace")
 
 
-def pick(row, names):
-    """The value under the first of these names that a row has, else None."""
-    return next((row[name] for name in names if name in row), None)
+def text_of(data):
+    """Bytes of a trace as the command prints them."""
+    return data.decode("utf-8", "replace")
 
 
 class Reading:
@@ -48,40 +45,34 @@ class Reading:
 
     def __init__(self, path):
         self.trace = trace = sr.Trace(path)
+        self.zones = list(trace.zones())
         totals = sr.Totals()
-        self.zones = []
-        for part in trace.parts():
-            totals.add_part(part)
-            for begin, end, own, depth, loc, extras in part.ended:
-                self.zones.append((self.zone_name(part.proc, loc, extras), begin, max(0, end - begin), own, depth))
-        for zone in trace.fiber_zones():
+        for zone in self.zones:
             if zone.state == sr.ENDED:
-                name = self.zone_name(zone.proc, zone.loc, zone.extras)
-                self.zones.append((name, zone.begin, zone.duration, zone.self, zone.depth))
-        self.facts = sr.build_facts(trace, totals, *sr.finish(trace, totals))
-
-    def zone_name(self, proc, loc, extras):
-        """What a zone is called: the last name that the program gave it (kind 5), else its location's."""
-        given = [value for kind, value in extras or () if kind == 5]
-        return given[-1].decode("utf-8", "replace") if given else self.trace.loc_name(proc, loc)
+                totals.add(zone.proc, zone.loc, zone.duration, zone.self)
+        still_open = [zone for zone in self.zones if zone.state == sr.OPEN]
+        self.facts = sr.build_facts(trace, totals, still_open, sum(z.state == sr.UNFINISHED for z in self.zones))
+        self.origin_ns = trace.tick_ns(trace.origin())
 
     def place(self, proc, loc):
         """What tells a location from others: its key columns."""
         fields = self.trace.keyed.get(("loc", proc, loc), [0, 0, 0, b"", b"", b""])
-        return {"name": self.trace.loc_name(proc, loc), "line": fields[1],
-                "function": fields[3].decode("utf-8", "replace"), "file": fields[4].decode("utf-8", "replace")}
+        return {"name": self.trace.loc_name(proc, loc), "line": fields[1], "function": text_of(fields[3]),
+                "file": text_of(fields[4])}
 
     def stats(self):
         """{key: {column: value}} in ns, locations of the same key put together."""
         durations, owns = collections.defaultdict(list), collections.Counter()
         keys = {}
-        for proc, loc, _, duration, own, _ in self.zones:
-            if (proc, loc) not in keys:
-                place = self.place(proc, loc)
-                keys[proc, loc] = tuple(place[k] for k in STATS_KEYS)
-            key = keys[proc, loc]
-            durations[key].append(duration)
-            owns[key] += own
+        for zone in self.zones:
+            if zone.state != sr.ENDED:
+                continue
+            if zone[:4:3] not in keys:
+                place = self.place(zone.proc, zone.loc)
+                keys[zone[:4:3]] = tuple(place[k] for k in STATS_KEYS)
+            key = keys[zone[:4:3]]
+            durations[key].append(zone.duration)
+            owns[key] += zone.self
         return {key: self.stats_row(sorted(d), owns[key]) for key, d in durations.items()}
 
     def stats_row(self, durations, own):
@@ -97,21 +88,53 @@ class Reading:
         return dict(zip(COVERAGE, (self.facts["events"], sum(sum(row["dropped"].values()) for row in rows),
                                    sum(row["hole_words"] for row in rows))))
 
-    def rows(self, columns, origin):
-        """A multiset of the zones that ended: name, start and so on, as texts."""
-        trace, out = self.trace, collections.Counter()
-        for name, begin, duration, own, depth in self.zones:
-            row = {"name": name, "start": trace.tick_ns(begin) - origin,
-                   "duration": trace.ticks_ns(duration), "self": trace.ticks_ns(own), "depth": depth}
-            out[tuple(str(row[c]) for c in columns)] += 1
+    def rows(self):
+        """A multiset of all zones as rows of texts; a zone without begin starts at its end."""
+        out = collections.Counter(map(self.row, self.zones))
+        for proc, track, fiber, tick, loc, depth in self.trace.lost_begins:
+            out[self.row(sr.Zone(proc, track, fiber, loc, tick, 0, 0, depth, "no_begin", None))] += 1
         return out
+
+    def row(self, zone):
+        """One zone."""
+        ns = self.trace.ticks_ns
+        row = self.place(zone.proc, zone.loc) | self.track(zone)
+        row |= {"start_ns": self.trace.tick_ns(zone.begin) - self.origin_ns, "depth": zone.depth, "state": zone.state,
+                "duration_ns": "", "self_ns": ""}
+        if zone.state == sr.ENDED:
+            row |= {"duration_ns": ns(zone.duration), "self_ns": ns(zone.self)}
+        row |= self.notes(zone.extras or (), row["name"])
+        return tuple(str(row[column]) for column in CSV_COLUMNS)
+
+    @staticmethod
+    def notes(extras, name):
+        """Columns from kinds 4 to 7: texts are lines, of the others the last counts."""
+        last = {kind: value for kind, value in extras}
+        return {"text": "\n".join(text_of(value) for kind, value in extras if kind == 4),
+                "name": text_of(last[5]) if 5 in last else name, "value": last.get(6, ""),
+                "color": f"#{last[7] & 0xffffff:06x}" if 7 in last else ""}
+
+    def fiber_name(self, proc, fiber):
+        """What to show for a fiber."""
+        name = self.trace.keyed.get(("fiber_name", proc, fiber))
+        return text_of(name[1]) if name else f"fiber {fiber}"
+
+    def track(self, zone):
+        """Columns of the process and the thread or fiber that a zone is on."""
+        named = self.trace.keyed.get
+        pid = named(("process", zone.proc), [""])[0]
+        if zone.fiber:
+            return {"pid": pid, "thread": self.fiber_name(zone.proc, zone.fiber), "tid": ""}
+        thread = named(("thread", zone.proc, zone.track), [0, "", 0, b""])
+        name = named(("thread_name", zone.proc, zone.track), [0, thread[3]])[1]
+        return {"pid": pid, "thread": text_of(name), "tid": thread[1]}
 
 
 def compare_stats(reading, text):
     """Differences of `strobe stats --json`."""
     document = json.loads(text)
     mine, theirs = reading.stats(), {}
-    for row in document["locations"]:
+    for row in document["zones"]:
         key = tuple(row[k] for k in STATS_KEYS)
         if key in theirs:
             yield f"stats: {key} twice"
@@ -131,31 +154,35 @@ def compare_coverage(command, reading, document):
 
 def compare_info(reading, text):
     """Differences of `strobe info --json`."""
-    document = json.loads(text)
-    if pick(document, INFO_VALUES["events"]) is None:
-        yield f"info: no number of events among {sorted(document)}"
-    for name, names in INFO_VALUES.items():
-        theirs, mine = pick(document, names), reading.facts[name]
-        theirs = len(theirs) if isinstance(theirs, list) else theirs
-        if theirs is not None and theirs != mine:
-            yield f"info: {name} is {theirs}, the reader has {mine}"
+    document, facts = json.loads(text), reading.facts
+    mine = {name: facts[name] for name in INFO_VALUES}
+    mine |= {"processes": facts["processes"], "no_begin": facts["lost_begin"], "mult": facts["mult"],
+             "kinds": facts["kind_names"], "losses": collections.Counter()}
+    for proc, track, cause, count, _, _ in reading.trace.losses:
+        mine["losses"][reading.trace.keyed.get(("process", proc), [0])[0], track, cause] += count
+    theirs = {name: document.get(name) for name in (*INFO_VALUES, "no_begin", "kinds")}
+    theirs |= {"processes": len(document["processes"]), "mult": document["clock"]["mult"],
+               "losses": collections.Counter()}
+    for loss in document["losses"]:
+        theirs["losses"][loss["pid"], loss["track"], loss["cause"]] += loss["count"]
+    for name in mine:
+        if mine[name] != theirs[name]:
+            yield f"info: {name} is {theirs[name]}, the reader has {mine[name]}"
+    yield from compare_coverage("info", reading, document)
 
 
 def compare_csv(reading, text):
-    """Differences of `strobe csv --kind zones`: all zones that ended, in any order."""
-    table = csv.DictReader(io.StringIO(text))
-    columns = {c: n for c, names in CSV_VALUES.items() for n in names if n in (table.fieldnames or ())}
-    missing = [c for c in CSV_NEEDED if c not in columns]
+    """Differences of `strobe csv --kind zones`, rows in any order."""
+    table = csv.DictReader(io.StringIO(text, newline=""))
+    missing = [column for column in CSV_COLUMNS if column not in (table.fieldnames or ())]
     if missing:
         yield f"csv: no columns {missing} among {table.fieldnames}"
         return
-    theirs = collections.Counter(tuple(row[columns[c]] for c in columns) for row in table if row[columns["duration"]])
-    origins = (0, reading.trace.tick_ns(reading.trace.origin()))
-    mine = min((reading.rows(columns, o) for o in origins), key=lambda rows: sum((rows - theirs).values()))
+    theirs, mine = collections.Counter(tuple(row[c] for c in CSV_COLUMNS) for row in table), reading.rows()
     for who, rows in (("only the command", theirs - mine), ("only the reader", mine - theirs)):
-        for row, n in list(rows.items())[:10]:
-            yield f"csv: {who} has {dict(zip(columns, row))} ({n} times)"
-        if len(rows) > 10:
+        for row, n in list(rows.items())[:5]:
+            yield f"csv: {who} has {','.join(row)} ({n} times)"
+        if len(rows) > 5:
             yield f"csv: {who} has {sum(rows.values())} such rows"
 
 

@@ -242,7 +242,7 @@ class Trace:
         self.paired = None      # their zones
         self.order = 0
         self.kinds = collections.Counter()
-        self.lost_begins = []   # (proc, track, tick, loc)
+        self.lost_begins = []   # (proc, track, fiber, tick, loc, zones open then)
         self.unfinished = []    # Zones
         self.set_clock()
 
@@ -599,8 +599,8 @@ class Trace:
         else:
             track.pieces = b""
             track.n_unsure = part.n_below
-        for zone in track.stack[n:]:
-            self.unfinish(track, zone, 0)
+        for depth, zone in enumerate(track.stack[n:], n):
+            self.unfinish(track, zone, depth)
         del track.stack[n:]
         while len(track.stack) < part.n_below:
             track.stack.append([0, part.first_tick, 0, None])
@@ -708,7 +708,7 @@ class Trace:
             if track.fiber:
                 self.fiber_event(track, tick, sf.END_LOST, fields[0])
             else:
-                self.lost_begins.append((track.proc, track.track, tick, fields[0]))
+                self.lost_begins.append((track.proc, track.track, 0, tick, fields[0], len(track.stack)))
         elif sym == sf.PIECE:
             track.pieces += fields[0]
         elif sym == sf.FIBER_ENTER:
@@ -773,7 +773,7 @@ class Trace:
     def fiber_end(self, proc, fiber, stack, tick, loc, track):
         """One end in a fiber."""
         if all(zone[0] != loc for zone in stack):
-            self.lost_begins.append((proc, track, tick, loc))
+            self.lost_begins.append((proc, track, fiber, tick, loc, len(stack)))
             return
         while True:
             own, begin, children, extras, begun_on = stack.pop()

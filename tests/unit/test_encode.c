@@ -43,13 +43,14 @@ static void write_and_read(struct strobe_encoder *enc, struct read_back *back)
     assert_int_equal(strobe_file_next_block(iter, &back->block), STROBE_OK);
     strobe_file_end_iterate(iter);
     assert_int_equal(strobe_decode_parts(&back->block, &back->events), STROBE_OK);
-    assert_int_equal(strobe_decode_streams(&back->block, STROBE_ALL_STREAMS, &back->events), STROBE_OK);
+    assert_int_equal(strobe_decode_streams(&back->block, STROBE_ALL_STREAMS, &back->events),
+                     STROBE_OK);
 }
 
 static void replay_part(struct read_back *back, uint32_t i)
 {
-    assert_int_equal(strobe_replay_part(&back->events, &back->events.parts[i], &back->schema, 0, NULL,
-                                        &back->replay),
+    assert_int_equal(strobe_replay_part(&back->events, &back->events.parts[i], &back->schema, 0,
+                                        NULL, &back->replay),
                      STROBE_OK);
 }
 
@@ -159,7 +160,8 @@ static void the_fast_way_writes_what_the_slow_way_writes(void **state)
         if (begin)
             stack[depth++] = 1 + (seed >> 8) % 40;
         uint32_t loc = begin ? stack[depth - 1] : stack[--depth];
-        words[i] = (begin ? STROBE_WORD_BEGIN : STROBE_WORD_END) | (uint64_t)loc << 32 | (uint32_t)tick;
+        words[i] =
+            (begin ? STROBE_WORD_BEGIN : STROBE_WORD_END) | (uint64_t)loc << 32 | (uint32_t)tick;
     }
     assert_int_equal(strobe_encode_init(&fast), STROBE_OK);
     assert_int_equal(strobe_encode_init(&slow), STROBE_OK);

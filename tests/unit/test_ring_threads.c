@@ -1,6 +1,6 @@
-/* test_ring_threads.c - both halves of the rings as threads of one process: emitters and a recorder.
- * Under the thread sanitizer this is the proof that every shared word is passed on properly.
- * SPDX-License-Identifier: MIT */
+/* test_ring_threads.c - both halves of the rings as threads of one process: emitters and a
+ * recorder. Under the thread sanitizer this is the proof that every shared word is passed on
+ * properly. SPDX-License-Identifier: MIT */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

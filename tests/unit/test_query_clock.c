@@ -1,0 +1,141 @@
+/* test_query_clock.c - ticks become ns as docs/file-format.md says; texts and ids are found again.
+ * SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "query/clock.h"
+#include "query/texts.h"
+#include "wire/ring_layout.h"
+
+static void add(struct strobe_clock *clock, uint64_t kind, uint64_t tick, uint64_t ns, int jump)
+{
+    const struct strobe_sync sync = {tick, ns, 25, (uint8_t)jump};
+    strobe_clock_add(clock, kind, &sync, 5000000000 + ns);
+}
+
+static void a_counter_is_a_line_through_first_and_last_sync(void **state)
+{
+    (void)state;
+    struct strobe_clock clock = {0};
+    add(&clock, STROBE_CLOCK_TSC, 1000, 50000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 1600, 50250, 0); /* 50 ns off the line */
+    add(&clock, STROBE_CLOCK_TSC, 4000, 51000, 0);
+    assert_true(strobe_clock_fix(&clock));
+    assert_int_equal(clock.mult, (1000ull << 32) / 3000);
+    assert_int_equal(strobe_clock_ns(&clock, 3), 0); /* rounded down */
+    assert_int_equal(strobe_clock_ns(&clock, 300), 99);
+    assert_int_equal(strobe_clock_at(&clock, 1000), 50000);
+    assert_int_equal(strobe_clock_at(&clock, 999), 49999); /* an arithmetic shift rounds down too */
+    assert_int_equal(clock.error_ns, 51);
+    strobe_clock_set_origin(&clock, 1000);
+    assert_int_equal(strobe_clock_rel(&clock, 1000), 0);
+    assert_int_equal(strobe_clock_rel(&clock, 700), -100);
+    strobe_clock_free(&clock);
+}
+
+static void a_jump_starts_a_new_piece(void **state)
+{
+    (void)state;
+    struct strobe_clock clock = {0};
+    add(&clock, STROBE_CLOCK_TSC, 0, 1000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 1000, 90000, 1);
+    add(&clock, STROBE_CLOCK_TSC, 1000000, 1001000, 0);
+    assert_true(strobe_clock_fix(&clock));
+    assert_int_equal(strobe_clock_at(&clock, 999), 1999);
+    assert_int_equal(strobe_clock_at(&clock, 1000), 90000);
+    assert_int_equal(strobe_clock_at(&clock, 1001), 90001);
+    strobe_clock_free(&clock);
+}
+
+static void the_monotonic_clock_and_none_are_ns_already(void **state)
+{
+    (void)state;
+    struct strobe_clock clock = {0};
+    assert_true(strobe_clock_fix(&clock));
+    assert_int_equal(strobe_clock_at(&clock, 12345), 12345);
+    strobe_clock_free(&clock);
+    add(&clock, STROBE_CLOCK_MONO, 100, 100, 0);
+    add(&clock, STROBE_CLOCK_MONO, 200, 200, 0);
+    assert_true(strobe_clock_fix(&clock));
+    assert_int_equal(strobe_clock_at(&clock, 12345), 12345);
+    assert_int_equal(strobe_clock_ns(&clock, UINT64_MAX), UINT64_MAX);
+    assert_int_equal(clock.error_ns, 25);
+    strobe_clock_free(&clock);
+}
+
+static void a_time_finds_its_first_tick(void **state)
+{
+    (void)state;
+    struct strobe_clock clock = {0};
+    add(&clock, STROBE_CLOCK_TSC, 1000000, 50000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 4000000, 1050000, 0);
+    assert_true(strobe_clock_fix(&clock));
+    strobe_clock_set_origin(&clock, 1000000);
+    for (int64_t ns = -300000; ns < 1000000; ns += 7777) {
+        uint64_t tick = strobe_clock_tick_of(&clock, ns);
+        assert_true(strobe_clock_rel(&clock, tick) >= ns);
+        assert_true(strobe_clock_rel(&clock, tick - 1) < ns);
+    }
+    strobe_clock_free(&clock);
+}
+
+static void a_sum_may_be_larger_than_64_bits(void **state)
+{
+    (void)state;
+    struct strobe_clock clock = {.mult = 1ull << 31};
+    unsigned __int128 sum = (unsigned __int128)1 << 64;
+    assert_int_equal(strobe_clock_sum_ns(&clock, sum), 1ull << 63);
+    assert_int_equal(strobe_clock_sum_ns(&clock, 10), 5);
+}
+
+static void equal_texts_have_one_id(void **state)
+{
+    (void)state;
+    struct strobe_texts texts = {0};
+    uint32_t n, ids[5000];
+    char text[32];
+    for (int i = 0; i < 5000; i++)
+        ids[i] = strobe_texts_add(&texts, text, (uint64_t)sprintf(text, "text %d", i));
+    for (int i = 0; i < 5000; i++) {
+        int length = sprintf(text, "text %d", i);
+        assert_int_equal(strobe_texts_add(&texts, text, (uint64_t)length), ids[i]);
+        assert_string_equal(strobe_texts_get(&texts, ids[i], &n), text);
+        assert_int_equal(n, length);
+    }
+    assert_int_equal(texts.n_texts, 5000);
+    assert_int_equal(strobe_texts_add(&texts, "", 0), 0);
+    assert_string_equal(strobe_texts_get(&texts, 0, &n), "");
+    strobe_texts_free(&texts);
+}
+
+static void ids_are_found_in_their_scope(void **state)
+{
+    (void)state;
+    struct strobe_idmap map = {0};
+    assert_int_equal(strobe_idmap_find(&map, 0, 1), STROBE_IDMAP_NONE);
+    for (uint32_t i = 0; i < 10000; i++)
+        assert_int_equal(strobe_idmap_add(&map, i % 3, i / 3), i);
+    for (uint32_t i = 0; i < 10000; i++)
+        assert_int_equal(strobe_idmap_add(&map, i % 3, i / 3), i);
+    assert_int_equal(strobe_idmap_find(&map, 3, 1), STROBE_IDMAP_NONE);
+    strobe_idmap_free(&map);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_counter_is_a_line_through_first_and_last_sync),
+        cmocka_unit_test(a_jump_starts_a_new_piece),
+        cmocka_unit_test(the_monotonic_clock_and_none_are_ns_already),
+        cmocka_unit_test(a_time_finds_its_first_tick),
+        cmocka_unit_test(a_sum_may_be_larger_than_64_bits),
+        cmocka_unit_test(equal_texts_have_one_id),
+        cmocka_unit_test(ids_are_found_in_their_scope),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+/* test_query_stats.c - statistics are exact, merged by content, and honest about percentiles.
+ * SPDX-License-Identifier: MIT */
+#include "small_trace.h"
+
+#include "query/stats.h"
+
+enum { N = 5000 };
+
+static uint64_t duration(int i)
+{
+    return 50 + (uint64_t)i * (uint64_t)i % 100003 * 37; /* spread over many buckets */
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* N zones of loc 1 in process 1; `n_per_part` decides whether parts have summaries. */
+static void make(struct small_trace *t, int n_per_part)
+{
+    uint64_t tick = 1000;
+    small_start(t);
+    small_loc(t, 1, 1, "zone");
+    small_put_records(t);
+    for (int i = 0; i < N; i += n_per_part) {
+        small_begin_part(t, 1, 1);
+        for (int k = i; k < i + n_per_part; k++) {
+            strobe_encode_zone_begin(&t->enc, tick, 1);
+            strobe_encode_zone_end(&t->enc, tick += duration(k), 1);
+        }
+        small_end_part(t, 1, 2 * (uint64_t)n_per_part);
+        small_put_events(t);
+    }
+}
+
+static void run(const struct small_trace *t, struct strobe_stats_options options,
+                struct strobe_trace **trace, struct strobe_stats *stats)
+{
+    assert_int_equal(strobe_trace_open(t->path, 0, trace), STROBE_OK);
+    assert_int_equal(strobe_stats_run(*trace, &options, stats), STROBE_OK);
+}
+
+static void check_sums(const struct strobe_stats *stats)
+{
+    uint64_t total = 0, min = UINT64_MAX, max = 0;
+    for (int i = 0; i < N; i++) {
+        total += duration(i);
+        min = duration(i) < min ? duration(i) : min;
+        max = duration(i) > max ? duration(i) : max;
+    }
+    assert_int_equal(stats->n_rows, 1);
+    assert_int_equal(stats->rows[0].count, N);
+    assert_true(stats->rows[0].total == total);
+    assert_true(stats->rows[0].self == total);
+    assert_int_equal(stats->rows[0].min, min);
+    assert_int_equal(stats->rows[0].max, max);
+}
+
+static void summaries_and_events_give_the_same_sums(void **state)
+{
+    (void)state;
+    const int sizes[] = {1000, 100}; /* with summaries, without */
+    for (int i = 0; i < 2; i++) {
+        struct small_trace t;
+        struct strobe_trace *trace;
+        struct strobe_stats stats;
+        make(&t, sizes[i]);
+        small_finish(&t);
+        run(&t, (struct strobe_stats_options){0}, &trace, &stats);
+        check_sums(&stats);
+        assert_int_equal(stats.n_decoded_parts, i ? N / 100 : 0);
+        uint64_t median = stats.rows[0].percentile[STROBE_STATS_P50];
+        strobe_stats_free(&stats);
+        strobe_trace_close(trace);
+        run(&t, (struct strobe_stats_options){.by_tick = 1, .tick_max = UINT64_MAX}, &trace,
+            &stats);
+        check_sums(&stats);
+        assert_int_equal(stats.rows[0].percentile[STROBE_STATS_P50], median);
+        strobe_stats_free(&stats);
+        strobe_trace_close(trace);
+        run(&t, (struct strobe_stats_options){.quick = 1}, &trace, &stats);
+        check_sums(&stats);
+        strobe_stats_free(&stats);
+        strobe_trace_close(trace);
+        small_remove(&t);
+    }
+}
+
+static void a_killed_trace_has_the_same_sums(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct strobe_trace *trace;
+    struct strobe_stats stats;
+    make(&t, 1000);
+    small_kill(&t);
+    run(&t, (struct strobe_stats_options){0}, &trace, &stats);
+    check_sums(&stats);
+    strobe_stats_free(&stats);
+    strobe_trace_close(trace);
+    small_remove(&t);
+}
+
+static void percentiles_are_exact_or_within_the_stated_error(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    uint64_t sorted[N];
+    for (int i = 0; i < N; i++)
+        sorted[i] = duration(i);
+    qsort(sorted, N, sizeof sorted[0], by_size);
+    make(&t, 1000);
+    small_finish(&t);
+    for (int exact = 0; exact < 2; exact++) {
+        struct strobe_trace *trace;
+        struct strobe_stats stats;
+        run(&t, (struct strobe_stats_options){.exact = exact}, &trace, &stats);
+        assert_int_equal(stats.is_exact, exact);
+        for (int i = 0; i < STROBE_STATS_N_PERCENTILES; i++) {
+            uint64_t right = sorted[strobe_percentile_rank(strobe_percentiles[i], N) - 1];
+            uint64_t shown = stats.rows[0].percentile[i];
+            uint64_t off = shown > right ? shown - right : right - shown;
+            assert_true(exact ? off == 0 : (double)off <= 0.016 * (double)right + 1);
+        }
+        strobe_stats_free(&stats);
+        strobe_trace_close(trace);
+    }
+    small_remove(&t);
+}
+
+static void locations_of_the_same_content_are_one_row(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct strobe_trace *trace;
+    struct strobe_stats stats;
+    small_start(&t);
+    small_loc(&t, 1, 1, "same");
+    small_loc(&t, 2, 9, "same");
+    small_loc(&t, 2, 1, "other");
+    small_put_records(&t);
+    const uint64_t used[][2] = {{1, 1}, {2, 9}, {2, 1}, {2, 77}}; /* 77 has no record */
+    for (int i = 0; i < 4; i++) {
+        small_begin_part(&t, used[i][0], 1);
+        strobe_encode_zone_begin(&t.enc, 100, used[i][1]);
+        strobe_encode_zone_end(&t.enc, 110, used[i][1]);
+        strobe_encode_end_part(&t.enc, 2);
+    }
+    small_put_events(&t);
+    small_finish(&t);
+    run(&t, (struct strobe_stats_options){0}, &trace, &stats);
+    assert_int_equal(stats.n_rows, 3);
+    assert_int_equal(stats.rows[0].count, 2);
+    strobe_stats_free(&stats);
+    const uint8_t only_second[] = {0, 1};
+    const struct strobe_stats_options options = {.processes = only_second, .n_processes = 2};
+    assert_int_equal(strobe_stats_run(trace, &options, &stats), STROBE_OK);
+    assert_int_equal(stats.n_rows, 3);
+    assert_int_equal(stats.rows[0].count, 1);
+    strobe_stats_free(&stats);
+    strobe_trace_close(trace);
+    small_remove(&t);
+}
+
+static void the_deviation_is_that_of_the_sample(void **state)
+{
+    (void)state;
+    struct strobe_stats_row row = {0};
+    const uint64_t values[] = {2, 4, 4, 4, 5, 5, 7, 9};
+    for (int i = 0; i < 8; i++) {
+        row.count++;
+        row.total += values[i] * 1000;
+        row.squares += values[i] * values[i] * 1000000;
+    }
+    assert_int_equal(strobe_stats_std(&row), 2138); /* sqrt(32 / 7) = 2.13809 */
+    row = (struct strobe_stats_row){.count = 1, .total = 5, .squares = 25};
+    assert_int_equal(strobe_stats_std(&row), 0);
+    row = (struct strobe_stats_row){.count = 2, .total = 2 * (unsigned __int128)UINT64_MAX};
+    row.squares = (unsigned __int128)UINT64_MAX * UINT64_MAX * 2; /* wraps, as the file's does */
+    assert_int_equal(strobe_stats_std(&row), 0);
+}
+
+static void buckets_have_no_gap_and_no_overlap(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i + 1 < STROBE_HIST_BUCKETS; i++) {
+        assert_int_equal(strobe_bucket_low(i) + strobe_bucket_width(i), strobe_bucket_low(i + 1));
+        assert_int_equal(strobe_bucket_of(strobe_bucket_low(i)), i);
+        assert_int_equal(strobe_bucket_of(strobe_bucket_low(i + 1) - 1), i);
+    }
+    assert_int_equal(strobe_bucket_of(UINT64_MAX), STROBE_HIST_BUCKETS - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(summaries_and_events_give_the_same_sums),
+        cmocka_unit_test(a_killed_trace_has_the_same_sums),
+        cmocka_unit_test(percentiles_are_exact_or_within_the_stated_error),
+        cmocka_unit_test(locations_of_the_same_content_are_one_row),
+        cmocka_unit_test(the_deviation_is_that_of_the_sample),
+        cmocka_unit_test(buckets_have_no_gap_and_no_overlap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

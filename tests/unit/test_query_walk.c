@@ -1,0 +1,332 @@
+/* test_query_walk.c - zones, fibers, spans and texts come out as they were emitted.
+ * SPDX-License-Identifier: MIT */
+#include "small_trace.h"
+
+#include "query/walk.h"
+
+enum { MAX_SEEN = 64 };
+
+struct seen {
+    struct strobe_trace *trace;
+    struct {
+        enum strobe_batch_kind kind;
+        char name[32], text[64];
+        uint64_t begin, ticks, self, id;
+        uint32_t depth, state;
+    } zone[MAX_SEEN];
+    int n;
+    char message[256];
+    uint64_t n_stack;
+};
+
+static enum strobe_err see(void *context, const struct strobe_batch *batch)
+{
+    struct seen *seen = context;
+    for (uint32_t i = 0; i < batch->n_zones; i++) {
+        const struct strobe_zone_row *row = &batch->zones[i];
+        char room[STROBE_NAME_ROOM];
+        uint64_t id;
+        uint32_t n, loc = strobe_batch_loc(seen->trace, batch, row, &id);
+        const char *name = strobe_trace_loc_name(seen->trace, loc, id, room, &n);
+        assert_true(seen->n < MAX_SEEN);
+        snprintf(seen->zone[seen->n].name, 32, "%.*s", (int)n, name);
+        if (row->note && batch->notes && batch->notes[row->note - 1].text)
+            snprintf(seen->zone[seen->n].text, 64, "%s", batch->notes[row->note - 1].text);
+        seen->zone[seen->n].kind = batch->kind;
+        seen->zone[seen->n].begin = row->begin;
+        seen->zone[seen->n].ticks = row->ticks;
+        seen->zone[seen->n].self = row->self;
+        seen->zone[seen->n].depth = row->depth;
+        seen->zone[seen->n].state = row->state;
+        seen->zone[seen->n++].id = batch->id;
+    }
+    return STROBE_OK;
+}
+
+static enum strobe_err hear(void *context, const struct strobe_happening *happening)
+{
+    struct seen *seen = context;
+    const struct strobe_field *text = &happening->event->fields[2];
+    if (happening->event->kind == STROBE_KIND_MESSAGE)
+        snprintf(seen->message, sizeof seen->message, "%.*s", (int)text->u, text->text);
+    seen->n_stack = happening->n_stack;
+    return STROBE_OK;
+}
+
+/* Walk over the whole trace; the caller closes seen->trace. */
+static struct strobe_walk walk_over(const struct small_trace *t, struct seen *seen)
+{
+    memset(seen, 0, sizeof *seen);
+    assert_int_equal(strobe_trace_open(t->path, 0, &seen->trace), STROBE_OK);
+    struct strobe_walk walk = {.trace = seen->trace,
+                               .context = seen,
+                               .zones = see,
+                               .happens = hear,
+                               .kinds = 1ull << STROBE_KIND_MESSAGE | 1ull << STROBE_KIND_CALLSTACK,
+                               .want_notes = 1,
+                               .want_fibers = 1,
+                               .want_spans = 1,
+                               .want_open = 1};
+    assert_int_equal(strobe_walk_run(&walk), STROBE_OK);
+    return walk;
+}
+
+static void start(struct small_trace *t)
+{
+    small_start(t);
+    small_loc(t, 1, 1, "outer");
+    small_loc(t, 1, 2, "inner");
+    small_put_records(t);
+}
+
+static void self_time_leaves_out_the_children(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct seen seen;
+    start(&t);
+    small_begin_part(&t, 1, 1);
+    strobe_encode_zone_begin(&t.enc, 100, 1);
+    strobe_encode_zone_begin(&t.enc, 110, 2);
+    strobe_encode_zone_end(&t.enc, 130, 2);
+    strobe_encode_zone_end(&t.enc, 200, 1);
+    small_end_part(&t, 1, 4);
+    small_put_events(&t);
+    small_finish(&t);
+    walk_over(&t, &seen);
+    assert_int_equal(seen.n, 2);
+    assert_string_equal(seen.zone[0].name, "inner");
+    assert_int_equal(seen.zone[0].depth, 1);
+    assert_int_equal(seen.zone[0].self, 20);
+    assert_string_equal(seen.zone[1].name, "outer");
+    assert_int_equal(seen.zone[1].ticks, 100);
+    assert_int_equal(seen.zone[1].self, 80);
+    strobe_trace_close(seen.trace);
+    small_remove(&t);
+}
+
+static void a_zone_over_three_blocks_keeps_its_text_and_its_children(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct seen seen;
+    start(&t);
+    small_begin_part(&t, 1, 1);
+    strobe_encode_zone_begin(&t.enc, 100, 1);
+    small_text(&t, 101, STROBE_KIND_ZONE_TEXT, "first");
+    small_end_part(&t, 1, 2);
+    small_put_events(&t);
+    small_begin_part(&t, 1, 1);
+    strobe_encode_zone_begin(&t.enc, 110, 2);
+    strobe_encode_zone_end(&t.enc, 130, 2);
+    small_end_part(&t, 1, 2);
+    small_put_events(&t);
+    small_begin_part(&t, 1, 1);
+    small_text(&t, 150, STROBE_KIND_ZONE_TEXT, "second");
+    strobe_encode_zone_end(&t.enc, 200, 1);
+    small_end_part(&t, 1, 2);
+    small_put_events(&t);
+    small_finish(&t);
+    walk_over(&t, &seen);
+    assert_int_equal(seen.n, 2);
+    assert_int_equal(seen.zone[0].depth, 1);
+    assert_string_equal(seen.zone[1].text, "first\nsecond");
+    assert_int_equal(seen.zone[1].self, 80);
+    strobe_trace_close(seen.trace);
+    small_remove(&t);
+}
+
+static void zones_without_an_end_are_open_or_unfinished(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct seen seen;
+    start(&t);
+    small_begin_part(&t, 1, 1);
+    strobe_encode_zone_begin(&t.enc, 100, 1);
+    strobe_encode_zone_begin(&t.enc, 110, 2); /* its end is missing */
+    strobe_encode_zone_end(&t.enc, 130, 1);
+    strobe_encode_zone_end(&t.enc, 140, 2); /* its begin is missing */
+    strobe_encode_zone_begin(&t.enc, 150, 2);
+    small_end_part(&t, 1, 5);
+    small_put_events(&t);
+    small_kill(&t);
+    struct strobe_walk walk = walk_over(&t, &seen);
+    assert_int_equal(walk.n_unfinished, 1);
+    assert_int_equal(walk.n_no_begin, 1);
+    assert_int_equal(walk.n_open, 1);
+    assert_int_equal(seen.n, 4);
+    assert_int_equal(seen.zone[0].state, STROBE_ZONE_UNFINISHED);
+    assert_int_equal(seen.zone[1].state, STROBE_ZONE_ENDED);
+    assert_int_equal(seen.zone[2].state, STROBE_ZONE_NO_BEGIN);
+    assert_string_equal(seen.zone[2].name, "inner");
+    assert_int_equal(seen.zone[3].state, STROBE_ZONE_OPEN);
+    assert_int_equal(seen.zone[3].begin, 150);
+    strobe_trace_close(seen.trace);
+    small_remove(&t);
+}
+
+static void a_fibers_zone_ends_on_another_thread(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct seen seen;
+    start(&t);
+    small_begin_part(&t, 1, 2); /* the later half stands first in the file */
+    small_number(&t, 300, STROBE_KIND_FIBER_ENTER, 7);
+    strobe_encode_zone_end(&t.enc, 310, 2);
+    strobe_encode_zone_end(&t.enc, 320, 1);
+    strobe_encode_event(&t.enc, 330, STROBE_KIND_FIBER_LEAVE, (const uint8_t *)"", 0);
+    small_end_part(&t, 2, 5);
+    small_put_events(&t);
+    small_begin_part(&t, 1, 1);
+    small_number(&t, 100, STROBE_KIND_FIBER_ENTER, 7);
+    strobe_encode_zone_begin(&t.enc, 110, 1);
+    small_text(&t, 115, STROBE_KIND_ZONE_TEXT, "of a fiber");
+    strobe_encode_zone_begin(&t.enc, 120, 2);
+    strobe_encode_event(&t.enc, 130, STROBE_KIND_FIBER_LEAVE, (const uint8_t *)"", 0);
+    small_end_part(&t, 1, 6);
+    small_put_events(&t);
+    small_finish(&t);
+    walk_over(&t, &seen);
+    assert_int_equal(seen.n, 2);
+    assert_int_equal(seen.zone[0].kind, STROBE_BATCH_FIBER);
+    assert_int_equal(seen.zone[0].id, 7);
+    assert_string_equal(seen.zone[0].name, "inner");
+    assert_int_equal(seen.zone[0].ticks, 190);
+    assert_int_equal(seen.zone[1].ticks, 210);
+    assert_int_equal(seen.zone[1].self, 20);
+    assert_string_equal(seen.zone[1].text, "of a fiber");
+    strobe_trace_close(seen.trace);
+    small_remove(&t);
+}
+
+static void put_span_begin(struct small_trace *t, uint64_t tick, uint8_t span, uint8_t loc)
+{
+    strobe_encode_event(&t->enc, tick, STROBE_KIND_SPAN_BEGIN, (const uint8_t[]){span, loc}, 2);
+}
+
+static void spans_are_paired_by_id_over_threads(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct seen seen;
+    start(&t);
+    small_begin_part(&t, 1, 2);
+    small_number(&t, 250, STROBE_KIND_SPAN_END, 5);
+    small_number(&t, 260, STROBE_KIND_SPAN_END, 9); /* never begun */
+    small_end_part(&t, 2, 4);
+    small_begin_part(&t, 1, 1);
+    put_span_begin(&t, 100, 5, 1);
+    put_span_begin(&t, 120, 6, 2);
+    small_end_part(&t, 1, 6);
+    small_put_events(&t);
+    small_finish(&t);
+    struct strobe_walk walk = walk_over(&t, &seen);
+    assert_int_equal(seen.n, 3);
+    assert_int_equal(seen.zone[0].kind, STROBE_BATCH_SPAN);
+    assert_int_equal(seen.zone[0].ticks, 150);
+    assert_int_equal(seen.zone[1].state, STROBE_ZONE_NO_BEGIN);
+    assert_int_equal(seen.zone[2].state, STROBE_ZONE_OPEN);
+    assert_int_equal(seen.zone[2].id, 6);
+    assert_int_equal(walk.n_open, 0);
+    assert_int_equal(walk.n_open_spans, 1);
+    strobe_trace_close(seen.trace);
+    small_remove(&t);
+}
+
+static void pieces_join_over_parts_but_not_over_a_gap(void **state)
+{
+    (void)state;
+    for (int gap = 0; gap < 2; gap++) {
+        struct small_trace t;
+        struct seen seen;
+        start(&t);
+        small_begin_part(&t, 1, 1);
+        small_text(&t, 100, STROBE_KIND_STR_PIECE, "long ");
+        small_text(&t, 101, STROBE_KIND_STR_PIECE, "text, ");
+        small_end_part(&t, 1, 4);
+        small_put_events(&t);
+        t.pos[1] += (uint64_t)gap;
+        small_begin_part(&t, 1, 1);
+        strobe_encode_event(&t.enc, 102, STROBE_KIND_CALLSTACK, (const uint8_t[]){2, 20, 2}, 3);
+        strobe_encode_event(&t.enc, 102, STROBE_KIND_MESSAGE, (const uint8_t *)"\2\0\3end", 6);
+        small_end_part(&t, 1, 2);
+        small_put_events(&t);
+        small_finish(&t);
+        walk_over(&t, &seen);
+        assert_string_equal(seen.message, gap ? "end" : "long text, end");
+        assert_int_equal(seen.n_stack, 2);
+        struct strobe_coverage cover;
+        strobe_trace_coverage(seen.trace, &cover);
+        assert_int_equal(cover.n_hole_words, gap);
+        assert_int_equal(cover.n_emitted, cover.n_stored + (uint64_t)gap);
+        strobe_trace_close(seen.trace);
+        small_remove(&t);
+    }
+}
+
+static void a_range_gives_the_zones_that_begin_in_it(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct seen seen;
+    start(&t);
+    for (int i = 0; i < 4; i++)
+        small_zones(&t, 1000 + 100 * (uint64_t)i, 5);
+    small_finish(&t);
+    memset(&seen, 0, sizeof seen);
+    assert_int_equal(strobe_trace_open(t.path, 0, &seen.trace), STROBE_OK);
+    struct strobe_walk walk = {.trace = seen.trace,
+                               .context = &seen,
+                               .zones = see,
+                               .by_tick = 1,
+                               .tick_min = 1120,
+                               .tick_max = 1200};
+    assert_int_equal(strobe_walk_run(&walk), STROBE_OK);
+    assert_int_equal(seen.n, 5);
+    assert_int_equal(seen.zone[0].begin, 1120);
+    assert_int_equal(seen.zone[4].begin, 1200);
+    strobe_trace_close(seen.trace);
+    small_remove(&t);
+}
+
+static void losses_and_gaps_make_up_the_coverage(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct strobe_coverage cover;
+    struct strobe_trace *trace;
+    start(&t);
+    small_zones(&t, 1000, 5);
+    for (uint64_t i = 0; i < 2; i++)
+        strobe_records_numbers(&t.records, STROBE_FACT_LOSS,
+                               (const uint64_t[]){1, 1, 0, 3, 10 + i, 20 + i}, 6);
+    small_put_records(&t);
+    small_finish(&t);
+    assert_int_equal(strobe_trace_open(t.path, 0, &trace), STROBE_OK);
+    strobe_trace_coverage(trace, &cover);
+    assert_int_equal(cover.n_stored, 10);
+    assert_int_equal(cover.n_dropped, 6);
+    assert_int_equal(cover.n_emitted, 16);
+    assert_int_equal(trace->loss_ids.n, 1);
+    assert_int_equal(trace->losses[0].first_tick, 10);
+    assert_int_equal(trace->losses[0].last_tick, 21);
+    strobe_trace_close(trace);
+    small_remove(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(self_time_leaves_out_the_children),
+        cmocka_unit_test(a_zone_over_three_blocks_keeps_its_text_and_its_children),
+        cmocka_unit_test(zones_without_an_end_are_open_or_unfinished),
+        cmocka_unit_test(a_fibers_zone_ends_on_another_thread),
+        cmocka_unit_test(spans_are_paired_by_id_over_threads),
+        cmocka_unit_test(pieces_join_over_parts_but_not_over_a_gap),
+        cmocka_unit_test(a_range_gives_the_zones_that_begin_in_it),
+        cmocka_unit_test(losses_and_gaps_make_up_the_coverage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

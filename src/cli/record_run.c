@@ -182,6 +182,8 @@ static void stop_threads(struct run *run)
 static int start_command(struct run *run)
 {
     int report[2], err = 0;
+    if (setenv("STROBE_SESSION", run->session.name, 1) || unsetenv("STROBE_TRACE"))
+        return errno; /* before the fork, where it can still be refused */
     if (pipe2(report, O_CLOEXEC))
         return errno;
     prctl(PR_SET_CHILD_SUBREAPER,
@@ -189,8 +191,6 @@ static int start_command(struct run *run)
     run->child = fork();
     if (run->child == 0) {
         forget_signals();
-        setenv("STROBE_SESSION", run->session.name, 1);
-        unsetenv("STROBE_TRACE");
         execvp(run->options->command[0], run->options->command);
         err = errno;
         if (write(report[1], &err, sizeof err) != sizeof err)
@@ -489,7 +489,8 @@ static int finish(struct run *run)
         strobe_flight_close(run->flight);
     else
         closed = strobe_file_finish(run->writer);
-    summary.err = err ? err : closed;
+    enum strobe_err synced = (enum strobe_err)run->sync_error;
+    summary.err = err ? err : closed ? closed : synced;
     snprintf(summary.ledger, sizeof summary.ledger, "%s/" STROBE_LEDGER_FILE, run->session.dir);
     if (!err || access(summary.ledger, F_OK))
         summary.ledger[0] = 0;

@@ -95,7 +95,9 @@ void strobe_collector_drop_stream(struct strobe_proc *proc, struct strobe_stream
 bool strobe_collector_add_segment(void *context, const struct strobe_segment *segment)
 {
     struct strobe_proc *proc = context;
+    bool no_memory = proc->no_memory;
     struct strobe_stream_state *stream = strobe_collector_stream(proc, segment->track);
+    proc->no_memory = true; /* until proved otherwise */
     if (!stream)
         return false;
     if (stream->n_segments == stream->cap_segments) {
@@ -115,6 +117,7 @@ bool strobe_collector_add_segment(void *context, const struct strobe_segment *se
     if (i == 0)
         stream->epoch_known = false;
     proc->news = true;
+    proc->no_memory = no_memory;
     return true;
 }
 
@@ -382,7 +385,7 @@ static bool consider(struct strobe_collector *c, const char *name)
     if (err) {
         c->next_proc_id--;
         free(proc);
-        return err != STROBE_ERR_FORMAT;
+        return err != STROBE_ERR_FORMAT && err != STROBE_ERR_NOMEM;
     }
     join_proc(c, proc);
     publish_proc(c, proc);
@@ -410,8 +413,10 @@ void strobe_collector_find_processes(struct strobe_collector *c)
     c->next_dir_scan_ns = now + (c->inotify >= 0 ? 1000000000ull : 20000000ull);
     c->dir_changed = false;
     DIR *dir = opendir(c->dir);
-    if (!dir)
+    if (!dir) {
+        c->dir_changed = errno == ENOMEM;
         return;
+    }
     struct dirent *entry;
     while ((entry = readdir(dir)))
         if (!consider(c, entry->d_name))

@@ -85,7 +85,7 @@ def kill_recorder(seed, both):
         else:
             time.sleep(rng.random() * 0.12)
         death.kill(recorder.pid)
-        code = recorder.wait(10)
+        code = recorder.wait(60)
         pids = pages.pids()
         if both:
             for pid in pids:

@@ -57,8 +57,8 @@ struct strobe_name {
     const char *text;
 };
 
-/* An open zone. `on`: 0 nobody recorded when it began; 1 its begin was emitted; 2 it was dropped; 3
- * it was emitted the slow way, and so will its end be. */
+/* An open zone. `on`: 0 nobody recorded when it began; 1 its begin was emitted; 3 it was emitted the
+ * slow way, and so will its end be; others: it was dropped. */
 struct strobe_zone {
     struct strobe_loc *loc; /* borrowed; NULL for a zone with a run-time location */
     uint64_t word;          /* the location's word when it began; of a run-time location its id */
@@ -168,9 +168,9 @@ struct strobe_gate {
 STROBE_API extern __thread struct strobe_hot *strobe_hot_now
     __attribute__((tls_model("initial-exec")));
 STROBE_API extern const volatile struct strobe_gate *strobe_gate_now;
-/* Emit one word the long way: new segment, new epoch, no clock. 1: emitted, 2: dropped and counted.
- * That the inline callers turn a 1 into a 3 keeps the compiler from mixing the slow ways into the
- * fast one. */
+/* Emit one word the long way: new segment, new epoch, no clock. 1: emitted; others: dropped and
+ * counted. That the inline callers turn a 1 into a 3 keeps the compiler from mixing the slow ways
+ * into the fast one. */
 STROBE_API int strobe_emit_slow(uint64_t word, uint64_t *reserved) STROBE_COLD;
 STROBE_API int strobe_begin_unnamed(struct strobe_loc *loc) STROBE_COLD;
 STROBE_API void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on) STROBE_COLD;
@@ -217,7 +217,7 @@ STROBE_INLINE uint64_t strobe_reserve(struct strobe_hot *hot, uint64_t n_words)
 }
 
 /* Read the clock, take a word, check it, fill it: in this order (docs/ring-protocol.md tells why).
- * 1: done; 2 and 3 as of struct strobe_zone. */
+ * 1: done; others as of struct strobe_zone. */
 STROBE_INLINE int strobe_emit(uint64_t word)
 {
     struct strobe_hot *hot = strobe_hot_now;

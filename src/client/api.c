@@ -14,17 +14,23 @@ int strobe_recording(void)
     return strobe_gate_now->active != 0;
 }
 
-/* An event whose name found no room is lost too. */
-static void lose_unnamed(void)
+/* Count an event that is not even tried. */
+static void lose(enum strobe_loss loss)
 {
     sigset_t old;
     int saved_errno = errno;
     strobe_client_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
     if (pool && pool->control->active)
-        strobe_ring_count_loss(pool, strobe_client_thread(pool), STROBE_LOSS_UNNAMED);
+        strobe_ring_count_loss(pool, strobe_client_thread(pool), loss);
     strobe_client_unblock(&old);
     errno = saved_errno;
+}
+
+/* An event whose name found no room is lost too. */
+static void lose_unnamed(void)
+{
+    lose(STROBE_LOSS_UNNAMED);
 }
 
 /* ---- zones ---- */
@@ -34,9 +40,10 @@ int strobe_begin_unnamed(struct strobe_loc *loc)
     uint64_t id = strobe_client_loc_id(loc);
     if (!id) {
         lose_unnamed();
-        return 2;
+        return STROBE_DROPPED(STROBE_LOSS_UNNAMED);
     }
-    return strobe_emit(STROBE_WORD_BEGIN | id << 32) == 2 ? 2 : 1;
+    int on = strobe_emit(STROBE_WORD_BEGIN | id << 32);
+    return on == 3 ? 1 : on;
 }
 
 /* Ends that the inline path does not take: of zones begun before anybody recorded (told as an end
@@ -45,8 +52,8 @@ int strobe_begin_unnamed(struct strobe_loc *loc)
 void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on)
 {
     uint64_t id = word;
-    if (on == 2) {
-        lose_unnamed();
+    if (on != 0 && on != 1 && on != 3 && on != STROBE_NOBODY) {
+        lose((enum strobe_loss)(on / 4));
         return;
     }
     if (!loc && id) { /* a run-time location */
@@ -81,7 +88,7 @@ struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line, const c
     zone.word = strobe_client_dynamic_id(file, line, function, name, name_bytes, color);
     if (!zone.word) {
         lose_unnamed();
-        zone.on = 2;
+        zone.on = STROBE_DROPPED(STROBE_LOSS_UNNAMED);
         return zone;
     }
     uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_BEGIN, 2), zone.word};
@@ -316,34 +323,64 @@ void strobe_trigger(const char *reason)
         strobe_client_emit_text(STROBE_KIND_TRIGGER, NULL, 0, reason, strlen(reason));
 }
 
-/* Formatted texts are made on the stack; what is longer than this is cut. */
-enum { FORMAT_MAX = 16384 };
+/* Formatted texts are made on the stack: most of them with little of it, so that a handler on a
+ * small signal stack can do it too; what is longer than the larger size is cut. */
+enum { FORMAT_SMALL = 512, FORMAT_MAX = 16384 };
 
-static size_t format_text(char *out, const char *format, va_list args)
+struct formatted {
+    bool is_message; /* else a zone's text */
+    int severity;
+    uint32_t color;
+};
+
+static void emit_formatted(const struct formatted *how, const char *text, size_t n_bytes)
 {
-    int n = vsnprintf(out, FORMAT_MAX, format, args);
-    return n < 0 ? 0 : n < FORMAT_MAX ? (size_t)n : FORMAT_MAX - 1;
+    if (how->is_message)
+        strobe_message(how->severity, how->color, text, n_bytes);
+    else
+        strobe_zone_text(text, n_bytes);
+}
+
+static STROBE_COLD void format_long(const struct formatted *how, const char *format, va_list args)
+{
+    char text[FORMAT_MAX];
+    int n = vsnprintf(text, sizeof text, format, args);
+    emit_formatted(how, text, n < 0 ? 0 : n < FORMAT_MAX ? (size_t)n : FORMAT_MAX - 1);
+}
+
+static void format_text(const struct formatted *how, const char *format, va_list args)
+{
+    char text[FORMAT_SMALL];
+    va_list again;
+    va_copy(again, args);
+    int saved_errno = errno, n = vsnprintf(text, sizeof text, format, args);
+    if (n >= FORMAT_SMALL)
+        format_long(how, format, again);
+    else
+        emit_formatted(how, text, n < 0 ? 0 : (size_t)n);
+    va_end(again);
+    errno = saved_errno;
 }
 
 void strobe_zone_textf(const char *format, ...)
 {
-    char text[FORMAT_MAX];
+    struct formatted how = {.is_message = false};
     va_list args;
     if (!strobe_gate_now->active)
         return;
     va_start(args, format);
-    strobe_zone_text(text, format_text(text, format, args));
+    format_text(&how, format, args);
     va_end(args);
 }
 
 void strobe_messagef(int severity, uint32_t color, const char *format, ...)
 {
-    char text[FORMAT_MAX];
+    struct formatted how = {true, severity, color};
     va_list args;
     if (!strobe_gate_now->active)
         return;
     va_start(args, format);
-    strobe_message(severity, color, text, format_text(text, format, args));
+    format_text(&how, format, args);
     va_end(args);
 }
 

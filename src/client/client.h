@@ -31,15 +31,20 @@ static inline void strobe_client_unblock(const sigset_t *old)
     sigprocmask(SIG_SETMASK, old, NULL);
 }
 
+/* What emitting returns for a dropped event; strobe_zone.on keeps it, so that the end is lost for the
+ * same cause. Bit 1 is set and bit 0 is not: it stays what it is when the hot path sets bit 1. */
+#define STROBE_DROPPED(loss) (2 + 4 * (int)(loss))
+#define STROBE_NOBODY        STROBE_DROPPED(STROBE_LOSS_IN_SLOT) /* the recorder just left */
+
 /* Emit one record of the calling thread: `n_words` words, the first a STROBE_RECORD_WORD. Any
- * context. 1: emitted, 2: dropped and counted. */
+ * context. 1: emitted; STROBE_DROPPED: dropped and counted; STROBE_NOBODY: nobody records. */
 int strobe_client_emit(const uint64_t *words, uint32_t n_words);
 
 /* Likewise, with the fields `fields` and a text of any length as the last one. */
 int strobe_client_emit_text(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields,
                             const char *text, size_t n_bytes);
 
-/* A fact for the meta stream: number fields, then texts, the last of any length. Signals blocked,
+/* A fact for the meta stream: number fields, then texts, the last of up to 64 KiB. Signals blocked,
  * locked. */
 bool strobe_client_meta(struct strobe_pool *pool, enum strobe_meta kind, const uint64_t *numbers,
                         uint32_t n_numbers, const char *const *texts, const size_t *n_bytes,

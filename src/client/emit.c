@@ -29,12 +29,12 @@ static bool put_epoch(struct strobe_thread *thread, uint64_t tick)
     return true;
 }
 
-/* Emit with all signals blocked. On CLOCK_MONOTONIC the hot path's epoch never fits, so every event
- * comes here, and the epoch in force is read from the tick kept in the segment's reserved words. */
-static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread,
-                        const uint64_t *words, uint32_t n_words)
+/* Put one record, with all signals blocked; false: it found no room. On CLOCK_MONOTONIC the hot
+ * path's epoch never fits, so every event comes here, and the epoch in force is read from the tick
+ * kept in the segment's head. */
+static bool put(struct strobe_pool *pool, struct strobe_thread *thread, const uint64_t *words,
+                uint32_t n_words, enum strobe_loss *loss)
 {
-    enum strobe_loss loss;
     bool mono = pool->control->clock != STROBE_CLOCK_TSC;
     for (;;) {
         uint64_t tick = strobe_ring_now(pool);
@@ -61,23 +61,36 @@ static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread,
                 memcpy(slot + 1, words + 1, 8 * (n_words - 1));
             }
             __atomic_store_n(slot, words[0] | (uint32_t)tick, __ATOMIC_RELEASE);
-            return 1;
+            return true;
         }
         if (left > 0)
             pad(slot, (uint32_t)left);
-        if (!strobe_ring_next_segment(pool, thread, &loss)) {
-            strobe_ring_count_loss(pool, thread, loss);
-            return 2;
-        }
+        if (!strobe_ring_next_segment(pool, thread, loss))
+            return false;
         thread->mono_epochs = 0;
         thread->hot.epoch = epoch_of(pool, thread->segment->tick);
     }
 }
 
+static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread,
+                        const uint64_t *words, uint32_t n_words)
+{
+    enum strobe_loss loss;
+    bool room = !thread->n_cut || put(pool, thread, thread->cut, thread->n_cut, &loss);
+    if (room) {
+        thread->n_cut = 0;
+        room = put(pool, thread, words, n_words, &loss);
+    }
+    if (room)
+        return 1;
+    strobe_ring_count_loss(pool, thread, loss);
+    return STROBE_DROPPED(loss);
+}
+
 /* The common frame of all slow emits: pool, thread, signals, errno. */
 static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserved)
 {
-    int saved_errno = errno, result = 2;
+    int saved_errno = errno, result = STROBE_NOBODY;
     sigset_t old;
     strobe_client_block(&old);
     if (reserved)
@@ -85,6 +98,9 @@ static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserv
     struct strobe_pool *pool = strobe_client_pool();
     if (pool && pool->control->active) {
         struct strobe_thread *thread = strobe_client_thread(pool);
+        result = STROBE_DROPPED(STROBE_LOSS_UNNAMED);
+        if (thread && !thread->waiting)
+            thread->mask = old;
         if (thread)
             result = emit_blocked(pool, thread, words, n_words);
         else
@@ -120,19 +136,35 @@ static uint32_t put_text(uint64_t *at, const char *text, size_t n_bytes)
     return 1 + n_words;
 }
 
+/* The rest of a text was dropped after its first pieces were stored: what they belong to comes
+ * before the next text. */
+static void remember_cut(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields)
+{
+    struct strobe_pool *pool = strobe_client_pool();
+    struct strobe_thread *thread =
+        pool && pool->control->active ? strobe_client_thread(pool) : NULL;
+    if (!thread)
+        return;
+    thread->cut[0] = STROBE_RECORD_WORD(kind, 2 + n_fields);
+    memcpy(thread->cut + 1, fields, 8 * n_fields);
+    thread->cut[1 + n_fields] = 0; /* no further text */
+    thread->n_cut = 2 + n_fields;
+}
+
 int strobe_client_emit_text(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields,
                             const char *text, size_t n_bytes)
 {
     uint64_t words[STROBE_RECORD_WORDS_MAX];
     int result = 1;
     sigset_t old;
-    bool pieces = n_bytes > PIECE_BYTES;
+    bool pieces = n_bytes > PIECE_BYTES, stored = false;
     if (pieces) /* a handler's own text must not come between them */
         strobe_client_block(&old);
     while (n_bytes > PIECE_BYTES && result == 1) {
         uint32_t n = 1 + put_text(words + 1, text, PIECE_BYTES);
         words[0] = STROBE_RECORD_WORD(STROBE_KIND_STR_PIECE, n);
         result = strobe_client_emit(words, n);
+        stored |= result == 1;
         text += PIECE_BYTES;
         n_bytes -= PIECE_BYTES;
     }
@@ -143,9 +175,20 @@ int strobe_client_emit_text(enum strobe_kind kind, const uint64_t *fields, uint3
         words[0] = STROBE_RECORD_WORD(kind, n);
         result = strobe_client_emit(words, n);
     }
+    if (stored && result != 1)
+        remember_cut(kind, fields, n_fields);
     if (pieces)
         strobe_client_unblock(&old);
     return result;
+}
+
+/* End the text that the stored pieces belong to: a string that nobody uses. */
+static bool end_cut_meta(struct strobe_pool *pool)
+{
+    uint64_t words[] = {STROBE_RECORD_WORD(STROBE_META_STRING, 3), 0, 0};
+    if (pool->meta_cut && strobe_ring_meta(pool, words, 3))
+        pool->meta_cut = false;
+    return !pool->meta_cut;
 }
 
 /* All texts but the last are cut to a size that leaves room; the last goes ahead in pieces. */
@@ -153,15 +196,20 @@ bool strobe_client_meta(struct strobe_pool *pool, enum strobe_meta kind, const u
                         uint32_t n_numbers, const char *const *texts, const size_t *n_bytes,
                         uint32_t n_texts)
 {
-    enum { CUT = 1400, LAST = 2400 };
-    uint64_t words[STROBE_META_WORDS_MAX];
+    enum { CUT = 1400, LAST = 2400, NAME_MAX_BYTES = 64 << 10 };
+    uint64_t *words = pool->record;
     const char *last = n_texts ? texts[n_texts - 1] : "";
     size_t n_last = n_texts ? n_bytes[n_texts - 1] : 0;
+    if (!end_cut_meta(pool))
+        return false;
+    if (n_last > NAME_MAX_BYTES)
+        n_last = NAME_MAX_BYTES;
     while (n_last > LAST) {
         uint32_t n = 1 + put_text(words + 1, last, LAST);
         words[0] = STROBE_RECORD_WORD(STROBE_KIND_STR_PIECE, n);
         if (!strobe_ring_meta(pool, words, n))
             return false;
+        pool->meta_cut = true;
         last += LAST;
         n_last -= LAST;
     }
@@ -173,5 +221,8 @@ bool strobe_client_meta(struct strobe_pool *pool, enum strobe_meta kind, const u
     if (n_texts)
         n += put_text(words + n, last, n_last);
     words[0] = STROBE_RECORD_WORD(kind, n);
-    return strobe_ring_meta(pool, words, n);
+    if (!strobe_ring_meta(pool, words, n))
+        return false;
+    pool->meta_cut = false;
+    return true;
 }

@@ -1,11 +1,11 @@
-/* join.c - how a process joins a session: at its start, after a fork, as a second copy of the
- * library.
+/* join.c - how a process joins a session: at its start, after a fork, as a second copy of the library.
  *
- *   start    constructor: join_session; a control page in the session's folder, and no more of it
- * while nobody records fork     the pool and all thread structs are wiped by the kernel
- * (MADV_WIPEONFORK), the atfork handler joins anew at once; after _Fork or clone the first slow
- * path does exec     the new image has a constructor of its own; its file has a new number exit
- * destructor: marks the end; where nothing was recorded, the control page is removed
+ *   start    constructor: join_session; a control page in the session's folder, and no more of it while
+ *            nobody records
+ *   fork     the pool and all thread structs are wiped by the kernel (MADV_WIPEONFORK), the atfork
+ *            handler joins anew at once; after _Fork or clone the first slow path does
+ *   exec     the new image has a constructor of its own; its file has a new number
+ *   exit     destructor: where nothing is left to be recorded, the control page is removed
  *
  * Never allocates from the heap, prints or exits.  SPDX-License-Identifier: MIT */
 #include "client/client.h"
@@ -305,6 +305,7 @@ static void follow(struct strobe_pool *pool)
     self.owner = false;
     strobe_hot_now = &no_hot;
     strobe_gate_now = (const volatile struct strobe_gate *)&pool->control->active;
+    __atomic_add_fetch(&pool->n_copies, 1, __ATOMIC_RELAXED);
 }
 
 struct strobe_pool *strobe_client_pool(void)
@@ -479,10 +480,11 @@ void strobe_client_describe(struct strobe_pool *pool)
         return;
     uint32_t before = pool->described;
     pool->described = generation;
-    char exe[1024], cwd[1024], argv[4096];
-    ssize_t n_exe = readlink("/proc/self/exe", exe, sizeof exe);
-    ssize_t n_cwd = readlink("/proc/self/cwd", cwd, sizeof cwd);
-    size_t n_argv = read_small("/proc/self/cmdline", argv, sizeof argv);
+    enum { PATH_BYTES = 1024, ARGV_BYTES = sizeof pool->text - 2 * PATH_BYTES };
+    char *exe = pool->text, *cwd = exe + PATH_BYTES, *argv = cwd + PATH_BYTES;
+    ssize_t n_exe = readlink("/proc/self/exe", exe, PATH_BYTES);
+    ssize_t n_cwd = readlink("/proc/self/cwd", cwd, PATH_BYTES);
+    size_t n_argv = read_small("/proc/self/cmdline", argv, ARGV_BYTES);
     while (n_argv && !argv[n_argv - 1])
         n_argv--;
     const char *texts[] = {exe, cwd, argv};

@@ -270,7 +270,7 @@ enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const 
     stream->track.cap = state->depth;
     stream->pos = pos;
     stream->prev_tick = state->last_tick;
-    stream->slot_seen = stream->begun = true;
+    stream->slot_seen = stream->begun = stream->named = true;
     return STROBE_OK;
 }
 

@@ -450,6 +450,8 @@ static uint32_t take_meta(struct strobe_collector *c, struct strobe_proc *proc, 
     int n_bytes = convert_fields(letters, copy + 1, n - 1, fields);
     if (n_bytes < 0)
         return 0;
+    if (kind == STROBE_META_THREAD && copy[1] != STROBE_META_TRACK)
+        strobe_collector_count_thread(c, proc, copy[1]);
     keep_record(c, proc, kind, fields, (size_t)n_bytes);
     return n;
 }

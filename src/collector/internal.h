@@ -16,6 +16,7 @@ struct strobe_stream_state {
     bool epoch_known;
     bool ended; /* its slot says so, or its process is dead */
     bool slot_seen;
+    bool named;                      /* the file has a record of this thread */
     bool begun;                      /* something of it was taken */
     struct strobe_segment *segments; /* owned: by base_pos */
     uint32_t n_segments, cap_segments;
@@ -123,6 +124,10 @@ void strobe_collector_describe_modules(struct strobe_collector *c, struct strobe
 void strobe_collector_free_proc(struct strobe_proc *proc);
 void strobe_collector_drop_stream(struct strobe_proc *proc, struct strobe_stream_state *stream);
 bool strobe_collector_add_segment(void *context, const struct strobe_segment *segment);
+
+/* The file gets a record of this thread: count it once. */
+void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_proc *proc,
+                                   uint64_t track);
 
 /* drain.c: words to events */
 uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *proc,

@@ -142,6 +142,22 @@ static void read_losses(struct strobe_collector *c, struct strobe_proc *proc,
     stream->waited_seen = waited;
 }
 
+void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_proc *proc,
+                                   uint64_t track)
+{
+    enum {
+        STREAMS_MAX = 1 << 20
+    }; /* more than any machine has threads: a process may say anything */
+    struct strobe_stream_state *stream = NULL;
+    if (proc->n_streams < STREAMS_MAX)
+        stream = strobe_collector_stream(proc, track);
+    if (stream && stream->named)
+        return;
+    if (stream)
+        stream->named = true;
+    strobe_file_totals(c->writer)->n_threads++;
+}
+
 /* A thread that was there before this recorder is only known by its slot. */
 static void describe_thread(struct strobe_collector *c, struct strobe_proc *proc,
                             const struct strobe_slot *slot, uint64_t track)
@@ -154,6 +170,7 @@ static void describe_thread(struct strobe_collector *c, struct strobe_proc *proc
         close(fd);
     if (n > 0 && name[n - 1] == '\n')
         n--;
+    strobe_collector_count_thread(c, proc, track);
     strobe_records_begin(&c->records, STROBE_META_THREAD);
     strobe_records_u(&c->records, proc->id);
     strobe_records_u(&c->records, track);
@@ -174,6 +191,7 @@ static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
 {
     stream->ended = true;
     strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
+    strobe_collector_drain_meta(c, proc); /* who it was comes before its end */
     strobe_collector_drain(c, proc, stream);
     if (stream->n_segments)
         return; /* something is odd with it; tried again */
@@ -204,12 +222,9 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
         if (!stream)
             continue;
         read_losses(c, proc, stream, slot);
-        if (!stream->slot_seen) {
-            stream->slot_seen = true;
-            strobe_file_totals(c->writer)->n_threads++;
-            if (proc->attached)
-                describe_thread(c, proc, slot, track);
-        }
+        if (!stream->slot_seen && proc->attached)
+            describe_thread(c, proc, slot, track);
+        stream->slot_seen = true;
         if (state == STROBE_SLOT_ENDED || proc->dead ||
             (look_for_gone && thread_is_gone(proc, slot->tid)))
             finish_slot(c, proc, stream, slot);

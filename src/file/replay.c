@@ -150,6 +150,16 @@ static void end_without_begin(struct run *run, uint64_t loc)
     emit(run, &frame, 0, loc, STROBE_ZONE_NO_BEGIN);
 }
 
+/* A zone ended: its parent knows. The parent may be one that the part's head does not list. */
+static inline void add_to_parent(struct run *run, uint64_t ticks)
+{
+    uint64_t n_below = run->part->n_below;
+    if (run->depth)
+        run->out->stack[run->depth - 1].children += ticks;
+    else if (n_below && n_below <= run->carry->n_open)
+        run->carry->open[n_below - 1].children_ticks += ticks;
+}
+
 static void end_zone(struct run *run)
 {
     if (!run->depth) {
@@ -159,8 +169,7 @@ static void end_zone(struct run *run)
     struct strobe_frame *frame = &run->out->stack[--run->depth];
     uint64_t ticks = run->tick > frame->begin ? run->tick - frame->begin : 0;
     uint64_t self = ticks > frame->children ? ticks - frame->children : 0;
-    if (run->depth)
-        frame[-1].children += ticks;
+    add_to_parent(run, ticks);
     emit(run, frame, ticks, self, STROBE_ZONE_ENDED);
 }
 
@@ -172,6 +181,18 @@ static void give_up(struct run *run, uint64_t n)
     }
 }
 
+/* The innermost open zone began in an earlier part and does not end in this one. */
+static struct strobe_note *note_of_carried(struct run *run)
+{
+    uint64_t n_below = run->part->n_below;
+    if (!n_below || n_below > run->carry->n_open)
+        return NULL;
+    struct strobe_carried_zone *zone = &run->carry->open[n_below - 1];
+    if (!zone->note)
+        zone->note = calloc(1, sizeof *zone->note);
+    return zone->note;
+}
+
 /* The note that an event of kinds 4-7 speaks of. */
 static struct strobe_note *note_of_top(struct run *run)
 {
@@ -181,6 +202,8 @@ static struct strobe_note *note_of_top(struct run *run)
         place = loose ? &loose->note : NULL;
     } else if (run->depth) {
         place = &run->out->stack[run->depth - 1].note;
+    } else {
+        return note_of_carried(run);
     }
     if (!place || (!*place && !(*place = new_note(run->out))))
         return NULL;
@@ -302,8 +325,7 @@ static enum strobe_err replay_events(struct run *run)
         } else if (s == 0 && run->depth) {
             struct strobe_frame *frame = &stack[--run->depth];
             uint64_t ticks = tick > frame->begin ? tick - frame->begin : 0;
-            if (run->depth)
-                frame[-1].children += ticks;
+            add_to_parent(run, ticks);
             zones[run->out->n_zones++] = (struct strobe_zone_row){
                 .begin = frame->begin,
                 .ticks = ticks,
@@ -383,8 +405,8 @@ static enum strobe_err start(struct run *run)
     uint64_t most = (uint64_t)part->n_stack + part->n_events;
     enum strobe_err err = grow((void **)&out->stack, &out->stack_room, most, sizeof *out->stack);
     if (!err) /* every zone that is or gets open may be given up, every event may end one */
-        err =
-            grow((void **)&out->zones, &out->zones_room, most + part->n_events, sizeof *out->zones);
+        err = grow((void **)&out->zones, &out->zones_room,
+                   most + part->n_events + run->carry->n_open, sizeof *out->zones);
     if (err)
         return err;
     out->n_zones = out->n_loose = 0;

@@ -2,6 +2,7 @@
  * other events to whoever asked for them.  SPDX-License-Identifier: MIT */
 #include "query/walk.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,15 +55,16 @@ static int in_range(const struct strobe_walk *walk, uint64_t tick)
     return !walk->by_tick || (tick >= walk->tick_min && tick <= walk->tick_max);
 }
 
+/* Spans are told apart: theirs are not the zones' troubles. */
 static void count_states(struct strobe_walk *walk, const struct strobe_batch *batch)
 {
+    bool is_span = batch->kind == STROBE_BATCH_SPAN;
     for (uint32_t i = 0; i < batch->n_zones; i++) {
-        walk->n_unfinished += batch->zones[i].state == STROBE_ZONE_UNFINISHED;
-        walk->n_no_begin += batch->zones[i].state == STROBE_ZONE_NO_BEGIN;
-        walk->n_open +=
-            batch->zones[i].state == STROBE_ZONE_OPEN && batch->kind != STROBE_BATCH_SPAN;
-        walk->n_open_spans +=
-            batch->zones[i].state == STROBE_ZONE_OPEN && batch->kind == STROBE_BATCH_SPAN;
+        uint32_t state = batch->zones[i].state;
+        walk->n_unfinished += !is_span && state == STROBE_ZONE_UNFINISHED;
+        walk->n_no_begin += !is_span && state == STROBE_ZONE_NO_BEGIN;
+        walk->n_open += !is_span && state == STROBE_ZONE_OPEN;
+        walk->n_open_spans += is_span && state == STROBE_ZONE_OPEN;
     }
 }
 

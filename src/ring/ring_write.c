@@ -110,7 +110,10 @@ static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss
 {
     struct strobe_control *control = pool->control;
     uint32_t n = control->n_chunks;
-    if (n >= pool->n_chunks_max) {
+    /* a sixteenth is kept for slots: a chunk with a live thread's segment in it can't become one
+     * later */
+    uint32_t kept = class_ == STROBE_CHUNK_SLOTS ? 0 : pool->n_chunks_max / 16;
+    if (n >= pool->n_chunks_max - kept) {
         *loss = STROBE_LOSS_POOL_FULL;
         return -1;
     }
@@ -179,14 +182,16 @@ static char *take_segment(struct strobe_pool *pool, uint32_t class_, bool meta,
 }
 
 /* The class that a thread's next segment should have: small at first, larger for those that fill
- * them, and never so large that all live threads together would hold more than half the pool. */
+ * them, and never so large that all live threads together would hold more than a quarter of the
+ * pool. What a live thread holds it keeps until it is full, and threads that come later need room
+ * too: ten thousand fit the default pool. */
 static uint32_t wanted_class(const struct strobe_pool *pool, const struct strobe_thread *thread)
 {
-    uint64_t share = (uint64_t)pool->n_chunks_max * STROBE_CHUNK_BYTES / 2 / (pool->n_threads + 1);
-    if (thread->n_filled == 0 || share < 8192)
+    uint64_t share = (uint64_t)pool->n_chunks_max * STROBE_CHUNK_BYTES / 4 / (pool->n_threads + 1);
+    if (thread->n_filled < 2 || share < 8192)
         return STROBE_CHUNK_SMALL;
-    return thread->n_filled == 1 || share < STROBE_CHUNK_BYTES ? STROBE_CHUNK_MEDIUM
-                                                               : STROBE_CHUNK_LARGE;
+    return thread->n_filled < 4 || share < STROBE_CHUNK_BYTES ? STROBE_CHUNK_MEDIUM
+                                                              : STROBE_CHUNK_LARGE;
 }
 
 static char *take_any_segment(struct strobe_pool *pool, uint32_t class_, enum strobe_loss *loss)
@@ -234,8 +239,41 @@ static bool has_taken(const struct strobe_pool *pool, uint32_t first)
     return false;
 }
 
-/* Sleep until the recorder gave something back. Locked; lets go of the lock and of the signals
- * while it sleeps. False: give up. */
+/* Stopped or dead, and not merely short of a processor? */
+static bool recorder_is_stuck(const struct strobe_pool *pool)
+{
+    uint32_t pid = pool->control->recorder_pid;
+    if (!pid && pool->session) /* it has not seen this process yet */
+        pid = pool->session->recorder_pid;
+    char state = pid ? strobe_session_process_state((int)pid) : 0;
+    return state != 'R' && state != 'S' && state != 'D';
+}
+
+/* Until n_given moves. A few look often whether the recorder lives, and wake the rest when it
+ * doesn't: ten thousand that look every 10 ms would take the processor from it. True: given up. */
+static bool sleep_for_room(struct strobe_pool *pool, uint32_t given, uint64_t waited_ns,
+                           uint64_t *beat)
+{
+    struct strobe_control *control = pool->control;
+    uint64_t start = mono_ns(), moved = start;
+    bool given_up = false;
+    uint32_t n_before = __atomic_fetch_add(&control->n_waiting, 1, __ATOMIC_SEQ_CST);
+    struct timespec step = {0, n_before < 8 ? WAIT_STEP_NS : STALL_NS * 4};
+    while (__atomic_load_n(&control->n_given, __ATOMIC_SEQ_CST) == given && !given_up) {
+        futex(&control->n_given, FUTEX_WAIT, given, &step);
+        uint64_t now = mono_ns(), seen = __atomic_load_n(&control->heartbeat, __ATOMIC_ACQUIRE);
+        if (seen != *beat || (now - moved > STALL_NS && !recorder_is_stuck(pool)))
+            *beat = seen, moved = now;
+        given_up = now - moved > STALL_NS || now - start + waited_ns > WAIT_MAX_NS ||
+                   __atomic_load_n(&pool->stalled_heartbeat, __ATOMIC_RELAXED) == *beat + 1;
+    }
+    __atomic_sub_fetch(&control->n_waiting, 1, __ATOMIC_SEQ_CST);
+    return given_up;
+}
+
+/* Sleep until the recorder gave something back. Locked. A thread that waits for its own segment
+ * lets go of the lock and of the signals meanwhile; for a fact (`thread` is NULL) both are kept.
+ * False: give up. */
 static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread, uint32_t given,
                           uint64_t *waited_ns)
 {
@@ -246,42 +284,27 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
         !has_taken(pool, thread ? 1 : 0))
         return false;
     pool->stalled_heartbeat = 0;
-    if (thread)
+    sigset_t all;
+    uint64_t start = mono_ns();
+    if (thread) { /* the caller blocked all signals; while asleep the program's handlers run */
         thread->waiting = 1;
-    strobe_ring_unlock(pool);
-
-    sigset_t all, old;
-    sigfillset(&all);
-    sigemptyset(&old);
-    if (thread) /* the caller blocked all; while asleep the program's handlers run */
-        sigprocmask(SIG_SETMASK, &old, &all);
-    uint64_t start = mono_ns(), moved = start, now = start;
-    bool given_up = false;
-    __atomic_add_fetch(&control->n_waiting, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&control->n_given, __ATOMIC_SEQ_CST) == given && !given_up) {
-        struct timespec step = {0, WAIT_STEP_NS};
-        futex(&control->n_given, FUTEX_WAIT, given, &step);
-        now = mono_ns();
-        uint64_t seen = __atomic_load_n(&control->heartbeat, __ATOMIC_ACQUIRE);
-        if (seen != beat)
-            beat = seen, moved = now;
-        given_up = now - moved > STALL_NS || now - start + *waited_ns > WAIT_MAX_NS ||
-                   __atomic_load_n(&pool->stalled_heartbeat, __ATOMIC_RELAXED) == beat + 1;
+        strobe_ring_unlock(pool);
+        sigprocmask(SIG_SETMASK, &thread->mask, &all);
     }
-    __atomic_sub_fetch(&control->n_waiting, 1, __ATOMIC_SEQ_CST);
-    if (thread)
-        sigprocmask(SIG_SETMASK, &all, NULL);
-    strobe_ring_lock(pool);
-    if (given_up) {
-        pool->stalled_heartbeat = beat + 1;
-        pool->given_up_at = given + 1ull;
-    }
-    *waited_ns += mono_ns() - start;
+    bool given_up = sleep_for_room(pool, given, *waited_ns, &beat);
     if (thread) {
+        sigprocmask(SIG_SETMASK, &all, NULL);
+        strobe_ring_lock(pool);
         thread->waiting = 0;
         if (thread->slot)
             thread->slot->waited_ns += mono_ns() - start;
     }
+    if (given_up && pool->stalled_heartbeat != beat + 1) {
+        pool->stalled_heartbeat = beat + 1;
+        pool->given_up_at = given + 1ull;
+        futex(&control->n_given, FUTEX_WAKE, INT32_MAX, NULL); /* nobody else need wait */
+    }
+    *waited_ns += mono_ns() - start;
     return !given_up;
 }
 
@@ -386,7 +409,23 @@ static struct strobe_slot *take_slot(struct strobe_pool *pool)
         }
     }
     int c = add_chunk(pool, STROBE_CHUNK_SLOTS, &loss);
+    if (c < 0)
+        c = recut_chunk(pool,
+                        STROBE_CHUNK_SLOTS); /* all zero: the recorder wipes what it gives back */
     return c < 0 ? NULL : slot_at(pool, (uint32_t)c, 0);
+}
+
+/* A thread whose slot the recorder has freed is gone without having said so (it emitted in the very
+ * last round of its destructors, or its key was taken from it). */
+static void forget_gone_threads(struct strobe_pool *pool)
+{
+    for (struct strobe_thread *thread = pool->threads, *next; thread; thread = next) {
+        next = thread->next;
+        if (!thread->slot || thread->slot->track == thread->track)
+            continue;
+        thread->slot = NULL;
+        strobe_ring_end_thread(pool, thread);
+    }
 }
 
 static struct strobe_thread *take_struct(struct strobe_pool *pool)
@@ -398,6 +437,11 @@ static struct strobe_thread *take_struct(struct strobe_pool *pool)
         return thread;
     }
     size_t size = (sizeof *thread + 63) & ~(size_t)63;
+    if (pool->arena && pool->arena + size > pool->arena_end) {
+        forget_gone_threads(pool);
+        if (pool->free_threads)
+            return take_struct(pool);
+    }
     if (!pool->arena || pool->arena + size > pool->arena_end) {
         char *arena =
             mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

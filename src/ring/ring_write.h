@@ -17,9 +17,8 @@
 #include "strobe/strobe.h"
 #include "wire/ring_layout.h"
 
-#define STROBE_POOL_MAGIC                                                  \
-    0x3130304c4f4f5053ull /* changes with the layout of struct strobe_pool \
-                           */
+/* Changes with the layout of struct strobe_pool. */
+#define STROBE_POOL_MAGIC 0x3230304c4f4f5053ull
 
 /* One thread of the process. In memory that a fork wipes. */
 struct strobe_thread {
@@ -29,11 +28,16 @@ struct strobe_thread {
     uint64_t track;
     uint64_t next_pos; /* stream position after the open segment */
     uint32_t tid;
-    uint32_t n_filled;            /* segments filled so far: later ones are larger */
-    uint32_t n_copies;            /* copies of the library that point here */
-    uint32_t generation;          /* of the recorder that knows this thread's name; 0: none */
-    uint32_t mono_epochs;         /* on CLOCK_MONOTONIC: epochs since the segment was opened */
-    uint32_t waiting;             /* asleep in the slow path: a handler that emits now drops */
+    uint32_t n_filled;    /* segments filled so far: later ones are larger */
+    uint32_t n_copies;    /* copies of the library that point here */
+    uint32_t generation;  /* of the recorder that knows this thread's name; 0: none */
+    uint32_t mono_epochs; /* on CLOCK_MONOTONIC: epochs since the segment was opened */
+    uint32_t waiting;     /* asleep in the slow path: a handler that emits now drops */
+    sigset_t mask;        /* the program's own, in force again while this thread sleeps */
+    uint64_t cut[4]; /* a record without its text, whose first pieces are stored and whose rest was
+                        dropped */
+    uint32_t n_cut;  /* its words: to be said before the next text, or the pieces would be taken for
+                        its */
     char *stack_low, *stack_high; /* stack pages known to be readable */
     char name[32];
     struct strobe_thread *prev, *next; /* in the pool's list */
@@ -69,14 +73,18 @@ struct strobe_pool {
     struct strobe_segment_head *meta; /* shared: open segment of the meta stream */
     uint64_t *meta_at;
     uint32_t meta_left;
-    uint64_t meta_pos;             /* stream position after the open segment */
+    uint64_t meta_pos; /* stream position after the open segment */
+    bool meta_cut;     /* likewise: pieces of a fact are stored whose rest found no room */
     struct strobe_thread *threads; /* all live ones */
     uint32_t n_threads;
     struct strobe_thread *free_threads;
     char *arena, *arena_end; /* where further thread structs come from */
     uint64_t next_dynamic;
     uint32_t cache_generation;
-    char path[STROBE_PATH_MAX]; /* of the process's file */
+    char path[STROBE_PATH_MAX];             /* of the process's file */
+    uint64_t record[STROBE_META_WORDS_MAX]; /* a fact under construction: a signal stack is too
+                                               small for it */
+    char text[6144];                        /* likewise */
     struct strobe_name_cache_entry cache[STROBE_NAME_CACHE];
 };
 
@@ -91,8 +99,8 @@ void strobe_ring_unlock(struct strobe_pool *pool);
 bool strobe_ring_next_segment(struct strobe_pool *pool, struct strobe_thread *thread,
                               enum strobe_loss *loss);
 
-/* Put one record of `n_words` words (first one without its tick) into the meta stream. Locked; may
- * let go of the lock while it waits. False: no room. */
+/* Put one record of `n_words` words (first one without its tick) into the meta stream. Locked, also
+ * while it waits: what belongs together stays together. False: no room. */
 bool strobe_ring_meta(struct strobe_pool *pool, const uint64_t *words, uint32_t n_words);
 
 /* A slot and a struct for the calling thread. Locked. NULL: no memory. */

@@ -73,19 +73,34 @@ int strobe_session_open(const char *dir, const char *file, int flags)
     return fd;
 }
 
-uint64_t strobe_session_start_time(int pid)
+/* What the stat of a process has after its name, from the ')' on; NULL: there is no such process.
+ */
+static const char *read_stat(int pid, char text[1024])
 {
-    char path[64], text[1024];
+    char path[64];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
+        return NULL;
+    ssize_t n = read(fd, text, 1023);
     close(fd);
     if (n <= 0)
-        return 0;
+        return NULL;
     text[n] = 0;
-    char *at = strrchr(text, ')'); /* the name before it may hold anything */
+    return strrchr(text, ')'); /* the name before it may hold anything */
+}
+
+char strobe_session_process_state(int pid)
+{
+    char text[1024];
+    const char *at = read_stat(pid, text);
+    return at && at[1] == ' ' ? at[2] : 0;
+}
+
+uint64_t strobe_session_start_time(int pid)
+{
+    char text[1024];
+    const char *at = read_stat(pid, text);
     for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');
     return at ? strtoull(at + 1, NULL, 10) : 0;

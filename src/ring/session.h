@@ -30,6 +30,9 @@ int strobe_session_open(const char *dir, const char *file, int flags);
  */
 uint64_t strobe_session_start_time(int pid);
 
+/* State of a process as its stat has it: 'R', 'S', 'T' ...; 0 where there is none. */
+char strobe_session_process_state(int pid);
+
 /* Bytes of a process's file, and where its parts are. */
 uint64_t strobe_ring_data_off(uint32_t n_chunks_max);
 uint64_t strobe_ring_file_bytes(uint32_t n_chunks_max);

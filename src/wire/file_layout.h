@@ -1,5 +1,5 @@
-/* file_layout.h - the trace file, byte by byte. docs/file-format.md is normative; this is its C
- * form. No code, no I/O.  SPDX-License-Identifier: MIT */
+/* file_layout.h - the trace file, byte by byte. docs/file-format.md is normative; this is its C form.
+ * No code, no I/O.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_WIRE_FILE_LAYOUT_H
 #define STROBE_WIRE_FILE_LAYOUT_H
 

@@ -1,7 +1,7 @@
 /* kinds.h - every kind of event, once: its number, its name and its fields.
- * The same number is used in a ring's records, in a file's event streams and in the file's schema,
- * so a kind is added here and nowhere else. Numbers are on disk: never reuse one, never change a
- * field list (a new field needs a new kind).  docs/ring-protocol.md, docs/file-format.md.
+ * The same number is used in a ring's records, in a file's event streams and in the file's schema, so a
+ * kind is added here and nowhere else. Numbers are on disk: never reuse one, never change a field list
+ * (a new field needs a new kind).  docs/ring-protocol.md, docs/file-format.md.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_WIRE_KINDS_H
 #define STROBE_WIRE_KINDS_H
@@ -16,8 +16,7 @@
  *                                      in a file: varint length, bytes
  *   a  list of u                       in a ring: count word, then words
  *                                      in a file: varint count, then zigzag varints of differences
- * STR_PIECE records hold what does not fit: their texts go before the last text of the next record.
- */
+ * STR_PIECE records hold what does not fit: their texts go before the last text of the next record. */
 
 /* X(NAME, number, "csv name", "fields", "names of the fields") */
 #define STROBE_KIND_LIST(X)                                  \
@@ -63,8 +62,7 @@ enum strobe_kind {
 };
 
 /* Facts about a process, carried by its meta track in the ring and by RECORDS blocks in the file.
- * Same letters. `proc` is not in the ring (the ring is the process's own); in the file it comes
- * first. */
+ * Same letters. `proc` is not in the ring (the ring is the process's own); in the file it comes first. */
 #define STROBE_META_LIST(X)                                                       \
     X(PROCESS, 64, "process", "uuusss", "pid,parent_pid,start_time,exe,cwd,argv") \
     X(THREAD, 65, "thread", "uuus", "track,tid,start_tick,name")                  \

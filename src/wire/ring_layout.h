@@ -89,11 +89,13 @@ enum strobe_loss {
 };
 
 /* OFFSET SIZE FIELD           shared; one per live thread
- *      0    4 state           enum strobe_slot_state; process: FREE→LIVE→ENDED, recorder:
- * ENDED→FREE 4    4 tid 8    8 track           number of this thread in its process, never used
- * again 16   24 n_dropped[3]    events not emitted, by enum strobe_loss 40    8 drop_first_tick of
- * the first drop ever 48    8 drop_last_tick  of the last 56    8 waited_ns       time spent
- * waiting for free segments */
+ *      0    4 state           enum strobe_slot_state; process: FREE→LIVE→ENDED, recorder: ENDED→FREE
+ *      4    4 tid
+ *      8    8 track           number of this thread in its process, never used again
+ *     16   24 n_dropped[3]    events not emitted, by enum strobe_loss
+ *     40    8 drop_first_tick of the first drop ever
+ *     48    8 drop_last_tick  of the last
+ *     56    8 waited_ns       time spent waiting for free segments */
 struct strobe_slot {
     uint32_t state;
     uint32_t tid;
@@ -150,16 +152,22 @@ static_assert(offsetof(struct strobe_segment_head, tick) == 24, "strobe_segment_
  *     72    8 floor            BEGIN | id: words below it were named to an earlier recorder, or to
  *                              the parent before a fork, and must be named again; recorder writes
  *     80    4 stack_depth      frames per call stack where asked for; recorder writes
- *     84    4 generation       recorders that this image had, at least 1; `active` is the current
- * one 88   40 reserved 128    4 n_chunks         chunks allocated so far; process writes 132    4
- * n_taken          segments taken, ever; process counts, recorder compares 136    4 n_waiting
- * threads asleep on n_given 140    4 exited           1: the process ran its destructors 144    8
- * n_lost_threads   events of threads that got no slot 152    8 lost_first_tick 160    8
- * lost_last_tick 168    8 next_id          next id for a location or name; process writes 176   16
- * reserved 192    8 heartbeat        recorder counts up while it lives 200    4 n_given segments
- * given back, ever; futex that waiting threads sleep on 204    4 recorder_pid 208    8
- * recorder_start   start time of that process 216    8 detached_tick    when the last recorder left
- * in good order, else 0 */
+ *     84    4 generation       recorders that this image had, at least 1; `active` is the current one
+ *     88   40 reserved
+ *    128    4 n_chunks         chunks allocated so far; process writes
+ *    132    4 n_taken          segments taken, ever; process counts, recorder compares
+ *    136    4 n_waiting        threads asleep on n_given
+ *    140    4 exited           1: the process ran its destructors
+ *    144    8 n_lost_threads   events of threads that got no slot
+ *    152    8 lost_first_tick
+ *    160    8 lost_last_tick
+ *    168    8 next_id          next id for a location or name; process writes
+ *    176   16 reserved
+ *    192    8 heartbeat        recorder counts up while it lives
+ *    200    4 n_given          segments given back, ever; futex that waiting threads sleep on
+ *    204    4 recorder_pid
+ *    208    8 recorder_start   start time of that process
+ *    216    8 detached_tick    when the last recorder left in good order, else 0 */
 struct strobe_control {
     uint64_t magic;
     uint32_t version;
@@ -212,13 +220,19 @@ enum strobe_policy {
     STROBE_POLICY_DROP = 1, /* a full pool: drop and count at once */
 };
 
-/* OFFSET SIZE FIELD          file "session" in the session's folder; the recorder writes and locks
- * it 0    8 magic          STROBE_SESSION_MAGIC 8    4 version        STROBE_RING_VERSION of the
- * recorder 12    4 recording      1: processes that join start recording at once 16    4
- * recorder_pid 20    4 policy 24    8 pool_bytes     maximum per process 32    8 cap_bytes maximum
- * over all processes, 0: none 40    4 stack_depth 44    4 reserved 48    8 recorder_start 56    8
- * used_bytes     allocated by all pools together; processes add, recorder subtracts 64 1984
- * trace_path     where the trace goes, absolute, NUL-terminated */
+/* OFFSET SIZE FIELD          file "session" in the session's folder; the recorder writes and locks it
+ *      0    8 magic          STROBE_SESSION_MAGIC
+ *      8    4 version        STROBE_RING_VERSION of the recorder
+ *     12    4 recording      1: processes that join start recording at once
+ *     16    4 recorder_pid
+ *     20    4 policy
+ *     24    8 pool_bytes     maximum per process
+ *     32    8 cap_bytes      maximum over all processes, 0: none
+ *     40    4 stack_depth
+ *     44    4 reserved
+ *     48    8 recorder_start
+ *     56    8 used_bytes     allocated by all pools together; processes add, recorder subtracts
+ *     64 1984 trace_path     where the trace goes, absolute, NUL-terminated */
 struct strobe_session_page {
     uint64_t magic;
     uint32_t version;
@@ -240,16 +254,16 @@ static_assert(sizeof(struct strobe_session_page) == 2048, "shared");
 /* One word of a stream. Bits 63..32 say what it is, bits 31..0 are the lower half of the tick.
  *
  *   11iiiiii iiiiiiii iiiiiiii iiiiiiii  begin of a zone at location i (30 bits)
- *   01iiiiii iiiiiiii iiiiiiii iiiiiiii  end of a zone at location i: its begin with one bit
- * cleared 0010kkkk kkkkkkkk nnnnnnnn nnnnnnnn  record of kind k (12 bits), n words in all, this one
- * included 00110000 00000000 00000000 00000000  epoch: bits 31..0 are the upper half of the ticks
- * that follow 00110001 00000000 nnnnnnnn nnnnnnnn  pad: n words in all carry nothing 00110010
- * 00000000 nnnnnnnn nnnnnnnn  a record of n words is being written here: not written yet; where its
- * thread died so, n words carry nothing 00000000 00000000 00000000 00000000  not written yet
+ *   01iiiiii iiiiiiii iiiiiiii iiiiiiii  end of a zone at location i: its begin with one bit cleared
+ *   0010kkkk kkkkkkkk nnnnnnnn nnnnnnnn  record of kind k (12 bits), n words in all, this one included
+ *   00110000 00000000 00000000 00000000  epoch: bits 31..0 are the upper half of the ticks that follow
+ *   00110001 00000000 nnnnnnnn nnnnnnnn  pad: n words in all carry nothing
+ *   00110010 00000000 nnnnnnnn nnnnnnnn  a record of n words is being written here: not written yet; where
+ *                                        its thread died so, n words carry nothing
+ *   00000000 00000000 00000000 00000000  not written yet
  *
- * A record's first word is stored last, so a record is there whole or not at all; before its other
- * words it is marked as being written, so that a killed thread's half record is not taken for what
- * a signal handler left. */
+ * A record's first word is stored last, so a record is there whole or not at all; before its other words it is
+ * marked as being written, so that a killed thread's half record is not taken for what a signal handler left. */
 #define STROBE_WORD_BEGIN          0xc000000000000000ull
 #define STROBE_WORD_END            0x4000000000000000ull
 #define STROBE_WORD_IS_BEGIN(word) ((word) >> 62 == 3)

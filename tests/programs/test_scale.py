@@ -65,8 +65,8 @@ class Threads(harness.ProgramTest):
         n = harness.amount("STROBE_TEST_STORM", 3000)
         ran = self.record(self.program("threads"), "storm", str(n), "20")
         self.assertEqual(ran.trace.n_zones("work"), 20 * n)
-        self.assertEqual(ran.trace.n_zones("destructor"), 4 * n)
-        self.assertEqual(set(ran.trace.zones_by_track().values()), {24})
+        self.assertEqual(ran.trace.n_zones("destructor"), 3 * n)
+        self.assertEqual(set(ran.trace.zones_by_track().values()), {23})
         self.assertEqual(ran.trace.facts["threads"], n)
         self.assertEqual(ran.trace.facts["records"]["thread_end"], n)
 

@@ -289,7 +289,10 @@ def one_overwrite(row):
         judge = death.Judge(place.trace, closed=True)
         own = pages.threads()[0]
         stored, dropped = judge.row(own.pid, own.tid)
-        problems = [text for text in judge.problems if "is used" not in text]
+        victims = {key[1] for key in judge.trace.keyed if key[0] in ("process", "pool")}
+        victims -= {judge.keys.get((own.pid, own.tid), (None,))[0]}
+        of_victim = tuple(f"proc {proc} " for proc in victims) + tuple(f"proc {proc}:" for proc in victims)
+        problems = [text for text in judge.problems if not any(name in text for name in of_victim)]
         if stored != own.after or dropped:
             problems.append(f"the other process: {stored} stored, {dropped} dropped of {own.after}")
         others = [row for row in judge.rows.values() if row["proc"] != judge.keys.get((own.pid, own.tid), (0,))[0]]

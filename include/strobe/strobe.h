@@ -59,9 +59,11 @@ struct strobe_name {
 
 /* An open zone. `on`: 0 nobody recorded when it began; 1 its begin was emitted; 3 it was emitted the
  * slow way, and so will its end be; others: it was dropped. */
+struct strobe_gate;
 struct strobe_zone {
     struct strobe_loc *loc; /* borrowed; NULL for a zone with a run-time location */
     uint64_t word;          /* the location's word when it began; of a run-time location its id */
+    const volatile struct strobe_gate *gate; /* borrowed: the process's gate when it began */
     int on;
 };
 
@@ -171,9 +173,11 @@ STROBE_API extern const volatile struct strobe_gate *strobe_gate_now;
 /* Emit one word the long way: new segment, new epoch, no clock. 1: emitted; others: dropped and
  * counted. That the inline callers turn a 1 into a 3 keeps the compiler from mixing the slow ways
  * into the fast one. */
-STROBE_API int strobe_emit_slow(uint64_t word, uint64_t *reserved) STROBE_COLD;
+STROBE_API int strobe_emit_slow(uint64_t word, uint64_t *reserved,
+                                struct strobe_loc *loc) STROBE_COLD;
 STROBE_API int strobe_begin_unnamed(struct strobe_loc *loc) STROBE_COLD;
 STROBE_API void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on) STROBE_COLD;
+STROBE_API void strobe_end_unseen(struct strobe_loc *loc) STROBE_COLD;
 
 /* The one flag test: is somebody recording? */
 STROBE_INLINE int strobe_gate_is_open(const volatile struct strobe_gate *gate)
@@ -218,7 +222,7 @@ STROBE_INLINE uint64_t strobe_reserve(struct strobe_hot *hot, uint64_t n_words)
 
 /* Read the clock, take a word, check it, fill it: in this order (docs/ring-protocol.md tells why).
  * 1: done; others as of struct strobe_zone. */
-STROBE_INLINE int strobe_emit(uint64_t word)
+STROBE_INLINE int strobe_emit(uint64_t word, struct strobe_loc *loc)
 {
     struct strobe_hot *hot = strobe_hot_now;
 #if defined(__x86_64__)
@@ -229,10 +233,10 @@ STROBE_INLINE int strobe_emit(uint64_t word)
 #endif
     uint64_t cursor = strobe_reserve(hot, 1);
     if (STROBE_UNLIKELY((int16_t)cursor <= 0))
-        return strobe_emit_slow(word, (uint64_t *)0) | 2;
+        return strobe_emit_slow(word, (uint64_t *)0, loc) | 2;
     uint64_t *slot = (uint64_t *)(cursor >> 16);
     if (STROBE_UNLIKELY((uint32_t)hi != hot->epoch))
-        return strobe_emit_slow(word, slot) | 2;
+        return strobe_emit_slow(word, slot, loc) | 2;
     __atomic_store_n(slot, word | lo, __ATOMIC_RELEASE);
     return 1;
 }
@@ -243,24 +247,29 @@ STROBE_INLINE struct strobe_zone strobe_zone_begin(struct strobe_loc *loc)
     zone.loc = loc;
     zone.word = 0;
     zone.on = 0;
-    const volatile struct strobe_gate *gate = strobe_gate_now;
-    if (!strobe_gate_is_open(gate))
+    zone.gate = strobe_gate_now;
+    if (!strobe_gate_is_open(zone.gate))
         return zone;
     zone.word = __atomic_load_n(&loc->word, __ATOMIC_RELAXED);
-    if (STROBE_UNLIKELY(zone.word < ((const struct strobe_gate *)gate)->floor))
+    if (STROBE_UNLIKELY(zone.word < ((const struct strobe_gate *)zone.gate)->floor))
         zone.on = strobe_begin_unnamed(loc) | 2;
     else
-        zone.on = strobe_emit(zone.word);
+        zone.on = strobe_emit(zone.word, loc);
     return zone;
 }
 
-/* A zone whose begin was emitted gets its end, whatever happened to the recorder meanwhile. */
+/* A zone whose begin was emitted gets its end, whatever happened to the recorder meanwhile; one that
+ * nobody saw begin is told if somebody looks now. */
 STROBE_INLINE void strobe_zone_end(struct strobe_zone *zone)
 {
-    if (zone->on == 1 && zone->loc)
-        strobe_emit(zone->word ^ 1ull << 63); /* begin and end differ in this bit */
-    else if (strobe_gate_is_open(strobe_gate_now))
+    if (zone->on == 1 && zone->loc) {
+        strobe_emit(zone->word ^ 1ull << 63, zone->loc); /* begin and end differ in this bit */
+    } else if (zone->on == 0) {
+        if (strobe_gate_is_open(zone->gate))
+            strobe_end_unseen(zone->loc);
+    } else {
         strobe_end_odd(zone->loc, zone->word, zone->on);
+    }
 }
 
 #ifdef __cplusplus

@@ -87,8 +87,19 @@ static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread,
     return STROBE_DROPPED(loss);
 }
 
-/* The common frame of all slow emits: pool, thread, signals, errno. */
-static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserved)
+/* A forked child may learn only here that it is one, with a word in hand that its parent named:
+ * name the location anew. 0: no room for the name. */
+static uint64_t renamed(const struct strobe_pool *pool, uint64_t word, struct strobe_loc *loc)
+{
+    if ((word | STROBE_WORD_BEGIN) >= pool->control->floor)
+        return word;
+    uint64_t id = strobe_client_loc_id(loc);
+    return id ? (word & STROBE_WORD_BEGIN) | id << 32 : 0;
+}
+
+/* The common frame of all slow emits: pool, thread, signals, errno. `loc`: of a word, else NULL. */
+static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserved,
+                       struct strobe_loc *loc)
 {
     int saved_errno = errno, result = STROBE_NOBODY;
     sigset_t old;
@@ -99,10 +110,13 @@ static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserv
     if (pool && pool->control->active) {
         struct strobe_thread *thread = strobe_client_thread(pool);
         result = STROBE_DROPPED(STROBE_LOSS_UNNAMED);
+        uint64_t word = loc ? renamed(pool, words[0], loc) : 0;
         if (thread && !thread->waiting)
             thread->mask = old;
-        if (thread)
-            result = emit_blocked(pool, thread, words, n_words);
+        if (loc && !word)
+            strobe_ring_count_loss(pool, thread, STROBE_LOSS_UNNAMED);
+        else if (thread)
+            result = emit_blocked(pool, thread, loc ? &word : words, n_words);
         else
             strobe_ring_count_loss(pool, NULL, STROBE_LOSS_UNNAMED);
     }
@@ -113,12 +127,12 @@ static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserv
 
 int strobe_client_emit(const uint64_t *words, uint32_t n_words)
 {
-    return emit_record(words, n_words, NULL);
+    return emit_record(words, n_words, NULL, NULL);
 }
 
-int strobe_emit_slow(uint64_t word, uint64_t *reserved)
+int strobe_emit_slow(uint64_t word, uint64_t *reserved, struct strobe_loc *loc)
 {
-    return emit_record(&word, 1, reserved);
+    return emit_record(&word, 1, reserved, loc);
 }
 
 /* ---- texts ---- */

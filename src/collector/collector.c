@@ -226,8 +226,10 @@ static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *
     proc->resumed = true;
     proc->gone = strobe_ring_open(c->dir, proc->name, &proc->ring) != STROBE_OK;
     proc->open = !proc->gone;
-    if (proc->open)
+    if (proc->open) {
         c->clock = proc->ring.clock;
+        proc->old_below = (proc->ring.control->floor >> 32) & STROBE_WORD_ID_MAX;
+    }
     proc->dead = !proc->open || !strobe_ring_is_alive(&proc->ring, proc->name);
     c->procs[c->n_procs++] = proc;
     return proc;

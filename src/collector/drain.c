@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: MIT */
 #include "collector/internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const event_fields[STROBE_KIND_COUNT] = {
@@ -160,10 +161,31 @@ static bool is_filling(uint64_t word)
     return word >> 56 == STROBE_WORD_FILLING >> 56;
 }
 
+/* An end without a begin may carry an id that was named to an earlier recorder, or by the parent
+ * before a fork: the zone has begun then. Name it as what it is. */
+static void name_old(struct strobe_collector *c, struct strobe_proc *proc, uint64_t id)
+{
+    static const char name[] = "(begun before)";
+    enum { OLD_MAX = 1 << 20 };
+    if (!proc->old_told && proc->old_below && proc->old_below <= OLD_MAX)
+        proc->old_told = calloc(proc->old_below / 8 + 1, 1);
+    if (!proc->old_told || proc->old_told[id / 8] & 1 << id % 8)
+        return;
+    proc->old_told[id / 8] |= (uint8_t)(1 << id % 8);
+    strobe_records_begin(&c->records, STROBE_META_LOC);
+    strobe_records_u(&c->records, proc->id);
+    strobe_records_u(&c->records, id);
+    for (int i = 0; i < 4; i++) /* line, colour, function, file */
+        strobe_records_u(&c->records, 0);
+    strobe_records_s(&c->records, name, sizeof name - 1);
+    strobe_records_end(&c->records);
+}
+
 /* Take words from `at` to `end` while there are any and the block has room. Where it stopped; *bad:
  * at nonsense. */
-static const uint64_t *take_words(struct strobe_collector *c, struct strobe_stream_state *stream,
-                                  const uint64_t *at, const uint64_t *end, bool *bad)
+static const uint64_t *take_words(struct strobe_collector *c, struct strobe_proc *proc,
+                                  struct strobe_stream_state *stream, const uint64_t *at,
+                                  const uint64_t *end, bool *bad)
 {
     struct strobe_encoder *enc = &c->enc;
     while (at < end && !strobe_encode_is_full(enc)) {
@@ -175,7 +197,10 @@ static const uint64_t *take_words(struct strobe_collector *c, struct strobe_stre
             strobe_encode_zone_begin(enc, tick_of(stream, word), (word >> 32) & STROBE_WORD_ID_MAX);
             at++;
         } else if (STROBE_WORD_IS_END(word)) {
-            strobe_encode_zone_end(enc, tick_of(stream, word), (word >> 32) & STROBE_WORD_ID_MAX);
+            uint64_t id = (word >> 32) & STROBE_WORD_ID_MAX;
+            if (id < proc->old_below)
+                name_old(c, proc, id);
+            strobe_encode_zone_end(enc, tick_of(stream, word), id);
             at++;
         } else if (!word || is_filling(word)) {
             break;
@@ -314,7 +339,7 @@ static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
     for (;;) {
         const uint64_t *at = words + (stream->pos - segment->base_pos);
         bool bad = false;
-        const uint64_t *stopped = take_words(c, stream, at, end, &bad);
+        const uint64_t *stopped = take_words(c, proc, stream, at, end, &bad);
         stream->pos += (uint64_t)(stopped - at);
         if (stopped == end)
             return true;

@@ -40,8 +40,10 @@ struct strobe_proc {
     bool no_memory;       /* a segment found no memory to be kept in */
     bool described;       /* it said who it is */
     bool meta_dirty;
-    bool modules_due; /* its modules are to be listed */
-    bool news;        /* segments were found that nobody looked at yet */
+    bool modules_due;   /* its modules are to be listed */
+    bool news;          /* segments were found that nobody looked at yet */
+    uint64_t old_below; /* ids below it were named to an earlier recorder, or by the parent */
+    uint8_t *old_told;  /* owned: a bit for each of them that was met; NULL: none yet */
     uint64_t meta_pos_stored;
     uint64_t lost_threads_seen;
     uint64_t n_damaged;

@@ -377,6 +377,7 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
     proc->meta_dirty = true; /* its name has to be in the file */
     if (!proc->dead && !c->stopping && !c->post_mortem)
         strobe_ring_attach(&proc->ring, c->policy, c->stack_depth);
+    proc->old_below = (control->floor >> 32) & STROBE_WORD_ID_MAX;
     if (!proc->resumed)
         strobe_file_totals(c->writer)->n_procs++;
     proc->modules_due = !proc->dead;
@@ -497,6 +498,8 @@ void strobe_collector_free_proc(struct strobe_proc *proc)
             free(proc->streams[i]);
         }
     free(proc->streams);
+    free(proc->old_told);
+    proc->old_told = NULL;
     free_stream(&proc->meta);
     if (proc->pidfd >= 0)
         close(proc->pidfd);

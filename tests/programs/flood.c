@@ -1,0 +1,28 @@
+/* flood.c - zones as fast as they come.
+ *   flood N             N zones
+ *   flood N blocked     with SIGUSR1 blocked and pending; 1 if it was delivered
+ * SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "strobe/strobe.h"
+
+int main(int argc, char **argv)
+{
+    sigset_t set;
+    long n = argc > 1 ? atol(argv[1]) : 1000;
+    if (argc > 2) {
+        sigemptyset(&set);
+        sigaddset(&set, SIGUSR1);
+        sigprocmask(SIG_BLOCK, &set, NULL);
+        raise(SIGUSR1);
+    }
+    for (long i = 0; i < n; i++) {
+        STROBE_SCOPE("flood");
+    }
+    if (argc > 2) {
+        sigpending(&set);
+        return !sigismember(&set, SIGUSR1);
+    }
+    return 0;
+}

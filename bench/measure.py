@@ -124,7 +124,9 @@ def machine():
     virtual = " (virtual machine)" if "hypervisor" in open("/proc/cpuinfo").read() else ""
     memory = int(open("/proc/meminfo").readline().split()[1]) / 1048576
     compiler = subprocess.run(["gcc", "--version"], capture_output=True, text=True).stdout.split("\n")[0]
-    return f"{os.cpu_count()} × {cpu}{virtual}, {memory:.0f} GiB, Linux {platform.release()}, {compiler}"
+    load = os.getloadavg()[0]
+    busy = f"; other programs ran too (load {load:.1f}), which shows in wall time and in the tails" if load > 1 else ""
+    return f"{os.cpu_count()} × {cpu}{virtual}, {memory:.0f} GiB, Linux {platform.release()}, {compiler}{busy}"
 
 
 def table(head, rows):

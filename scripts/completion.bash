@@ -35,7 +35,7 @@ _strobe()
     fi
 
     case $prev in
-        -o | --output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        -o | --output | --out) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
         --to) COMPREPLY=($(compgen -W "chrome" -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name" -- "$cur")); return ;;
@@ -58,7 +58,8 @@ _strobe()
         record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --flight --after --trigger --quiet --" ;;
         stats) options+=" --sort --limit --filter --range --process --spans --exact --quick --csv --json" ;;
         csv) options+=" --kind --range --process" ;;
-        export) options+=" -o --output --to" ;;
+        info) options+=" --json --verify" ;;
+        export) options+=" -o --out --to" ;;
         recover) options+=" -o --output --session" ;;
         sessions) options+=" --clean" ;;
         doctor) options+=" --json" ;;

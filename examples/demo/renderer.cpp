@@ -113,7 +113,6 @@ Ray ray_through(const Camera &camera, float x, float y)
 
 Vec render_pixel(const Film &film, int x, int y)
 {
-    STROBE_SCOPE("pixel");
     Vec sum;
     for (int i = 0; i < n_samples; i++) {
         float right = (float(i) + 0.5f) / n_samples, down = float(i * 5 % n_samples) / n_samples;
@@ -138,8 +137,11 @@ void render_tile(Film &film, const Tile &tile)
     int rows = std::min(tile_side, height - tile.y);
     std::vector<Vec> pixels(static_cast<std::size_t>(tile_side * rows));
     STROBE_ALLOC_IN("tiles", pixels.data(), pixels.size() * sizeof(Vec));
-    for (int y = 0; y < rows; y++)
-        render_row(film, tile, y, &pixels[static_cast<std::size_t>(y * tile_side)]);
+    {
+        STROBE_SCOPE("trace rays");
+        for (int y = 0; y < rows; y++)
+            render_row(film, tile, y, &pixels[static_cast<std::size_t>(y * tile_side)]);
+    }
     {
         STROBE_SCOPE("store tile");
         for (int y = 0; y < rows; y++)

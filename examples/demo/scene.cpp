@@ -168,7 +168,6 @@ Vec Scene::shade(const Ray &ray, const Hit &hit, int bounces) const
     float mirror = hit.sphere ? hit.sphere->mirror : 0.05f;
     if (bounces == 0 || mirror < 0.2f)
         return own;
-    STROBE_SCOPE("reflection");
     Ray back{point, unit(ray.to - hit.normal * (2 * dot(ray.to, hit.normal)))};
     return own * (1 - mirror) + trace(back, bounces - 1) * mirror;
 }

@@ -59,9 +59,11 @@ struct strobe_name {
 
 /* An open zone. `on`: 0 nobody recorded when it began; 1 its begin was emitted; 3 it was emitted the
  * slow way, and so will its end be; others: it was dropped. */
+struct strobe_gate;
 struct strobe_zone {
     struct strobe_loc *loc; /* borrowed; NULL for a zone with a run-time location */
     uint64_t word;          /* the location's word when it began; of a run-time location its id */
+    const volatile struct strobe_gate *gate; /* borrowed: the process's gate when it began */
     int on;
 };
 
@@ -175,6 +177,7 @@ STROBE_API int strobe_emit_slow(uint64_t word, uint64_t *reserved,
                                 struct strobe_loc *loc) STROBE_COLD;
 STROBE_API int strobe_begin_unnamed(struct strobe_loc *loc) STROBE_COLD;
 STROBE_API void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on) STROBE_COLD;
+STROBE_API void strobe_end_unseen(struct strobe_loc *loc) STROBE_COLD;
 
 /* The one flag test: is somebody recording? */
 STROBE_INLINE int strobe_gate_is_open(const volatile struct strobe_gate *gate)
@@ -244,24 +247,29 @@ STROBE_INLINE struct strobe_zone strobe_zone_begin(struct strobe_loc *loc)
     zone.loc = loc;
     zone.word = 0;
     zone.on = 0;
-    const volatile struct strobe_gate *gate = strobe_gate_now;
-    if (!strobe_gate_is_open(gate))
+    zone.gate = strobe_gate_now;
+    if (!strobe_gate_is_open(zone.gate))
         return zone;
     zone.word = __atomic_load_n(&loc->word, __ATOMIC_RELAXED);
-    if (STROBE_UNLIKELY(zone.word < ((const struct strobe_gate *)gate)->floor))
+    if (STROBE_UNLIKELY(zone.word < ((const struct strobe_gate *)zone.gate)->floor))
         zone.on = strobe_begin_unnamed(loc) | 2;
     else
         zone.on = strobe_emit(zone.word, loc);
     return zone;
 }
 
-/* A zone whose begin was emitted gets its end, whatever happened to the recorder meanwhile. */
+/* A zone whose begin was emitted gets its end, whatever happened to the recorder meanwhile; one that
+ * nobody saw begin is told if somebody looks now. */
 STROBE_INLINE void strobe_zone_end(struct strobe_zone *zone)
 {
-    if (zone->on == 1 && zone->loc)
+    if (zone->on == 1 && zone->loc) {
         strobe_emit(zone->word ^ 1ull << 63, zone->loc); /* begin and end differ in this bit */
-    else if (strobe_gate_is_open(strobe_gate_now))
+    } else if (zone->on == 0) {
+        if (strobe_gate_is_open(zone->gate))
+            strobe_end_unseen(zone->loc);
+    } else {
         strobe_end_odd(zone->loc, zone->word, zone->on);
+    }
 }
 
 #ifdef __cplusplus

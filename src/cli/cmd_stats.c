@@ -140,11 +140,9 @@ static uint64_t number_of(const struct strobe_trace *trace, const struct strobe_
     }
 }
 
-static void make_line(const struct strobe_trace *trace, const struct strobe_stats_row *row,
+static void name_line(const struct strobe_trace *trace, const struct strobe_stats_row *row,
                       struct line *line)
 {
-    for (int i = 0; i < NAME; i++)
-        line->number[i] = number_of(trace, row, (enum sort_key)i);
     line->name = strobe_trace_loc_name(trace, row->loc, row->loc_id, line->room, &line->n_name);
     line->function = line->file = "";
     line->n_function = line->n_file = line->source_line = 0;
@@ -156,9 +154,17 @@ static void make_line(const struct strobe_trace *trace, const struct strobe_stat
     }
 }
 
+static void make_line(const struct strobe_trace *trace, const struct strobe_stats_row *row,
+                      struct line *line)
+{
+    for (int i = 0; i < NAME; i++)
+        line->number[i] = number_of(trace, row, (enum sort_key)i);
+    name_line(trace, row, line);
+}
+
 static int passes(const struct options *options, const struct line *line)
 {
-    return !options->filter || strobe_cli_matches(options->filter, line->name) ||
+    return strobe_cli_matches(options->filter, line->name) ||
            strobe_cli_matches(options->filter, line->function) ||
            strobe_cli_matches(options->filter, line->file);
 }
@@ -173,30 +179,39 @@ static int compare_names(const struct strobe_trace *trace, const struct strobe_s
                          const struct strobe_stats_row *b)
 {
     struct line x, y;
-    make_line(trace, a, &x);
-    make_line(trace, b, &y);
+    name_line(trace, a, &x);
+    name_line(trace, b, &y);
     int order = strcmp(x.name, y.name);
     if (!order)
         order = strcmp(x.file, y.file);
     return order ? order : (x.source_line > y.source_line) - (x.source_line < y.source_line);
 }
 
+struct sorting {
+    const struct strobe_trace *trace;
+    enum sort_key key;
+};
+
 static int compare(const void *a, const void *b, void *context)
 {
     const struct place *x = a, *y = b;
+    const struct sorting *sorting = context;
     if (x->number != y->number)
         return x->number > y->number ? -1 : 1;
-    return compare_names(context, x->row, y->row);
+    if (sorting->key == NAME)
+        return compare_names(sorting->trace, x->row, y->row);
+    return x->row < y->row ? -1 : x->row > y->row; /* in the order of the file */
 }
 
 /* The rows in the order in which they are shown; the caller frees it. NULL without memory. */
 static struct place *sort_rows(const struct strobe_stats *stats, enum sort_key key)
 {
+    struct sorting sorting = {stats->trace, key};
     struct place *places = malloc((stats->n_rows + 1ull) * sizeof *places);
     for (uint32_t i = 0; places && i < stats->n_rows; i++)
         places[i] = (struct place){number_of(stats->trace, &stats->rows[i], key), &stats->rows[i]};
     if (places)
-        qsort_r(places, stats->n_rows, sizeof *places, compare, stats->trace);
+        qsort_r(places, stats->n_rows, sizeof *places, compare, &sorting);
     return places;
 }
 
@@ -308,13 +323,17 @@ static int print(const struct options *options, const struct strobe_stats *stats
     put_head(&out, options, stats);
     for (uint32_t i = 0; i < stats->n_rows; i++) {
         struct line line;
-        make_line(stats->trace, places[i].row, &line);
-        if (!passes(options, &line))
-            continue;
-        if (n_shown < options->limit)
-            put_line(&out, options, &line, n_shown++ == 0);
-        else
+        if (options->filter) {
+            name_line(stats->trace, places[i].row, &line);
+            if (!passes(options, &line))
+                continue;
+        }
+        if (n_shown == options->limit) {
             n_left++;
+            continue;
+        }
+        make_line(stats->trace, places[i].row, &line);
+        put_line(&out, options, &line, n_shown++ == 0);
     }
     put_foot(&out, options, stats, n_left);
     free(places);

@@ -69,6 +69,12 @@ void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on)
         lose_unnamed();
 }
 
+void strobe_end_unseen(struct strobe_loc *loc)
+{
+    if (loc)
+        strobe_end_odd(loc, 0, 0);
+}
+
 struct strobe_zone strobe_zone_begin_call(struct strobe_loc *loc)
 {
     return strobe_zone_begin(loc);
@@ -82,8 +88,8 @@ void strobe_zone_end_call(struct strobe_zone zone)
 struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line, const char *function,
                                         const char *name, size_t name_bytes, uint32_t color)
 {
-    struct strobe_zone zone = {NULL, 0, 0};
-    if (!strobe_gate_now->active)
+    struct strobe_zone zone = {NULL, 0, strobe_gate_now, 0};
+    if (!zone.gate->active)
         return zone;
     zone.word = strobe_client_dynamic_id(file, line, function, name, name_bytes, color);
     if (!zone.word) {

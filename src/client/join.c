@@ -501,7 +501,7 @@ static size_t read_small(const char *path, char *out, size_t n_bytes)
 void strobe_client_describe(struct strobe_pool *pool)
 {
     uint32_t generation = pool->control->active;
-    if (pool->described == generation || !generation)
+    if (pool->described == generation || !generation || strobe_ring_is_hopeless(pool))
         return;
     uint32_t before = pool->described;
     pool->described = generation;

@@ -456,8 +456,8 @@ static void learn_trigger(struct strobe_collector *c, struct strobe_proc *proc,
 static void keep_record(struct strobe_collector *c, struct strobe_proc *proc, uint32_t kind,
                         const uint8_t *fields, size_t n_bytes)
 {
-    if (c->file_full && (kind == STROBE_META_LOC || kind == STROBE_META_STRING ||
-                         kind == STROBE_KIND_STR_PIECE))
+    if (c->file_full &&
+        (kind == STROBE_META_LOC || kind == STROBE_META_STRING || kind == STROBE_KIND_STR_PIECE))
         return; /* no event will use it */
     strobe_records_begin(&c->records, kind);
     if (kind >= STROBE_META_PROCESS)

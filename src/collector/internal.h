@@ -35,6 +35,7 @@ struct strobe_proc {
     bool dead;      /* its image no longer runs */
     bool attached;  /* it ran before this recorder came */
     bool resumed;   /* the file knows it from before (recovery) */
+    bool no_memory; /* a segment found no memory to be kept in */
     bool described; /* it said who it is */
     bool meta_dirty;
     bool modules_due;   /* its modules are to be listed */
@@ -62,6 +63,7 @@ struct strobe_collector {
     char dir[STROBE_PATH_MAX];
     uint32_t policy, stack_depth, only_pid;
     uint64_t max_file_bytes;
+    bool no_memory; /* some process could not be taken in */
     bool ledger_used;
     bool ledger_failed; /* the reserved area could not be written either */
     bool post_mortem, stopping, triggered, file_full, disk_failed;
@@ -139,6 +141,7 @@ void strobe_collector_flush_events(struct strobe_collector *c);
 void strobe_collector_flush_records(struct strobe_collector *c);
 void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track,
                            uint32_t cause, uint64_t count, uint64_t first, uint64_t last);
+bool strobe_collector_reserve(struct strobe_collector *c);
 void strobe_collector_keep_losses(struct strobe_collector *c);
 bool strobe_collector_pend(struct strobe_collector *c, struct strobe_proc *proc,
                            const struct strobe_segment *segment, bool meta);

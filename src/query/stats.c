@@ -16,34 +16,88 @@
 
 const unsigned strobe_percentiles[STROBE_STATS_N_PERCENTILES] = {50, 90, 99};
 
-int strobe_histogram_add(struct strobe_histogram *histogram, uint32_t bucket, uint64_t count)
+enum { BUCKET_BITS = 11, MAX_SPARSE = 32 };
+static_assert(STROBE_HIST_BUCKETS <= 1 << BUCKET_BITS, "a bucket fits an entry");
+
+static int add_dense(struct strobe_histogram *histogram, uint32_t bucket, uint64_t count)
 {
-    uint32_t end = histogram->first + histogram->n;
-    if (!histogram->n || bucket < histogram->first || bucket >= end) {
-        uint32_t first = histogram->n && histogram->first < bucket ? histogram->first : bucket;
-        uint32_t last = histogram->n && end > bucket + 1 ? end : bucket + 1;
+    uint32_t end = (uint32_t)histogram->first + histogram->n;
+    if (bucket < histogram->first || bucket >= end) {
+        uint32_t first = histogram->first < bucket ? histogram->first : bucket;
+        uint32_t last = end > bucket + 1 ? end : bucket + 1;
         uint64_t *counts = calloc(last - first, sizeof *counts);
         if (!counts)
             return 0;
-        if (histogram->n)
-            memcpy(counts + (histogram->first - first), histogram->counts,
-                   histogram->n * sizeof *counts);
+        memcpy(counts + (histogram->first - first), histogram->counts,
+               histogram->n * sizeof *counts);
         free(histogram->counts);
-        *histogram = (struct strobe_histogram){counts, first, last - first};
+        *histogram =
+            (struct strobe_histogram){counts, (uint16_t)first, (uint16_t)(last - first), 0, 1};
     }
     histogram->counts[bucket - histogram->first] += count;
     return 1;
 }
 
+static uint32_t entry_bucket(uint64_t entry)
+{
+    return entry & ((1u << BUCKET_BITS) - 1);
+}
+
+static int make_dense(struct strobe_histogram *histogram)
+{
+    uint64_t *entries = histogram->counts;
+    uint32_t n = histogram->n, first = entry_bucket(entries[0]);
+    uint32_t last = entry_bucket(entries[n - 1]);
+    uint64_t *counts = calloc(last - first + 1, sizeof *counts);
+    if (!counts)
+        return 0;
+    for (uint32_t i = 0; i < n; i++)
+        counts[entry_bucket(entries[i]) - first] = entries[i] >> BUCKET_BITS;
+    free(entries);
+    *histogram =
+        (struct strobe_histogram){counts, (uint16_t)first, (uint16_t)(last - first + 1), 0, 1};
+    return 1;
+}
+
+static int add_sparse(struct strobe_histogram *histogram, uint32_t bucket, uint64_t count)
+{
+    uint32_t at = histogram->n;
+    while (at && entry_bucket(histogram->counts[at - 1]) >= bucket)
+        at--;
+    if (at < histogram->n && entry_bucket(histogram->counts[at]) == bucket) {
+        histogram->counts[at] += count << BUCKET_BITS;
+        return 1;
+    }
+    if (histogram->n == histogram->room) {
+        uint32_t room = histogram->room ? 2u * histogram->room : 2;
+        uint64_t *more = realloc(histogram->counts, room * sizeof *more);
+        if (!more)
+            return 0;
+        histogram->counts = more;
+        histogram->room = (uint16_t)room;
+    }
+    memmove(histogram->counts + at + 1, histogram->counts + at,
+            (histogram->n - at) * sizeof *histogram->counts);
+    histogram->counts[at] = count << BUCKET_BITS | bucket;
+    histogram->n++;
+    return histogram->n < MAX_SPARSE || make_dense(histogram);
+}
+
+int strobe_histogram_add(struct strobe_histogram *histogram, uint32_t bucket, uint64_t count)
+{
+    return histogram->is_dense ? add_dense(histogram, bucket, count)
+                               : add_sparse(histogram, bucket, count);
+}
+
 uint32_t strobe_histogram_bucket(const struct strobe_histogram *histogram, uint64_t rank,
                                  uint64_t *n_before)
 {
-    uint64_t n = 0;
+    const uint32_t shift = histogram->is_dense ? 0 : BUCKET_BITS;
     uint32_t i = 0;
-    for (; i + 1 < histogram->n && n + histogram->counts[i] < rank; i++)
-        n += histogram->counts[i];
-    *n_before = n;
-    return histogram->first + i;
+    *n_before = 0;
+    for (; i + 1u < histogram->n && *n_before + (histogram->counts[i] >> shift) < rank; i++)
+        *n_before += histogram->counts[i] >> shift;
+    return histogram->is_dense ? histogram->first + i : entry_bucket(histogram->counts[i]);
 }
 
 static uint32_t new_row(struct strobe_stats *stats, uint32_t loc, uint64_t id)

@@ -10,10 +10,12 @@
 
 enum { STROBE_STATS_P50, STROBE_STATS_P90, STROBE_STATS_P99, STROBE_STATS_N_PERCENTILES };
 
-/* Counts of durations, from bucket `first` on. */
+/* Counts of durations. Few buckets (is_dense 0): n entries of count << 11 | bucket, by bucket.
+ * Many: n counts, from bucket `first` on. */
 struct strobe_histogram {
     uint64_t *counts; /* owned */
-    uint32_t first, n;
+    uint16_t first, n, room;
+    uint8_t is_dense;
 };
 
 /* One location. Ticks. */

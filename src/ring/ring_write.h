@@ -17,8 +17,8 @@
 #include "strobe/strobe.h"
 #include "wire/ring_layout.h"
 
-/* changes with the layout of struct strobe_pool */
-#define STROBE_POOL_MAGIC 0x3130304c4f4f5053ull
+/* Changes with the layout of struct strobe_pool. */
+#define STROBE_POOL_MAGIC 0x3330304c4f4f5053ull
 
 /* One thread of the process. In memory that a fork wipes. */
 struct strobe_thread {
@@ -68,6 +68,7 @@ struct strobe_pool {
     uint32_t described; /* generation of the recorder that knows this process */
     uint32_t n_copies;
     uint64_t stalled_heartbeat;       /* the recorder's heartbeat when it was last given up, + 1 */
+    uint64_t no_pages_until_ns;       /* a full tmpfs is not asked again before */
     uint64_t given_up_at;             /* n_given at that time, + 1: nobody waits until it moves */
     struct strobe_segment_head *meta; /* shared: open segment of the meta stream */
     uint64_t *meta_at;
@@ -89,6 +90,9 @@ struct strobe_pool {
 
 /* The tick now, on the process's clock. */
 uint64_t strobe_ring_now(const struct strobe_pool *pool);
+
+/* Not a chunk could be allocated a moment ago: nothing can be told or emitted. */
+bool strobe_ring_is_hopeless(const struct strobe_pool *pool);
 
 void strobe_ring_lock(struct strobe_pool *pool);
 void strobe_ring_unlock(struct strobe_pool *pool);

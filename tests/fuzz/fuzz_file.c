@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "mutate.h"
@@ -16,7 +17,11 @@
 #include "query/stats.h"
 #include "query/walk.h"
 
-enum { MAX_SEEDS = 64, SECONDS_PER_RUN = 20 };
+enum {
+    MAX_SEEDS = 64,
+    CPU_SECONDS = 10,
+    WALL_SECONDS = 300
+}; /* of one run; the latter for a deadlock */
 
 static uint64_t run_number, seed_number;
 static volatile uint64_t touched; /* keeps the reads of results */
@@ -44,7 +49,7 @@ const char *__asan_default_options(void)
 static void on_signal(int number)
 {
     tell_run();
-    fprintf(stderr, "fuzz_file: %s\n", number == SIGALRM ? "takes too long" : strsignal(number));
+    fprintf(stderr, "fuzz_file: %s\n", number == SIGSEGV ? strsignal(number) : "takes too long");
     _exit(1);
 }
 
@@ -143,6 +148,13 @@ static void use_trace(const char *path, uint64_t choice)
     strobe_trace_close(trace);
 }
 
+static void set_timers(int cpu_seconds, unsigned wall_seconds)
+{
+    const struct itimerval cpu = {.it_value.tv_sec = cpu_seconds};
+    setitimer(ITIMER_PROF, &cpu, NULL);
+    alarm(wall_seconds);
+}
+
 static void run_one(const struct mutate_bytes *seeds, int n_seeds, struct mutate_bytes *out)
 {
     char path[64];
@@ -156,9 +168,9 @@ static void run_one(const struct mutate_bytes *seeds, int n_seeds, struct mutate
         exit(2);
     }
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    alarm(SECONDS_PER_RUN);
+    set_timers(CPU_SECONDS, WALL_SECONDS);
     use_trace(path, mutate_random(&state));
-    alarm(0);
+    set_timers(0, 0);
     close(fd);
 }
 
@@ -206,6 +218,7 @@ int main(int argc, char **argv)
     signal(SIGSEGV, on_signal);
 #endif
     signal(SIGALRM, on_signal);
+    signal(SIGPROF, on_signal);
     seed_number = strtoull(argv[3], NULL, 10);
     uint64_t first = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
     uint64_t n_runs = strtoull(argv[2], NULL, 10);

@@ -34,6 +34,12 @@
 #else
 #error "strobe.h needs gcc or clang"
 #endif
+#if !defined(__clang__) && \
+    __GNUC__ >= 11 /* a pointer that is a number only: fresh memory may be passed */
+#define STROBE_NOT_READ(argument) __attribute__((access(none, argument)))
+#else
+#define STROBE_NOT_READ(argument)
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -83,6 +89,10 @@ enum strobe_plot_format {
     STROBE_WATT = 3
 };
 
+#ifdef STROBE_OFF
+#include "strobe/strobe_off.h"
+#else
+
 /* 1 while a recorder takes this process's events. */
 STROBE_API int strobe_recording(void);
 
@@ -110,8 +120,9 @@ STROBE_API void strobe_frame_mark(struct strobe_name *frame);
 STROBE_API void strobe_frame_start(struct strobe_name *frame);
 STROBE_API void strobe_frame_end(struct strobe_name *frame);
 
-STROBE_API void strobe_mem_alloc(struct strobe_name *pool, const void *address, size_t size);
-STROBE_API void strobe_mem_free(struct strobe_name *pool, const void *address);
+STROBE_API void strobe_mem_alloc(struct strobe_name *pool, const void *address, size_t size)
+    STROBE_NOT_READ(2);
+STROBE_API void strobe_mem_free(struct strobe_name *pool, const void *address) STROBE_NOT_READ(2);
 
 /* Locks. An id from strobe_lock_new (any number of them); shared: 1 for readers. */
 STROBE_API uint64_t strobe_lock_new(struct strobe_loc *loc, const char *name);
@@ -298,14 +309,12 @@ class Zone
 #define STROBE_JOIN2(a, b) a##b
 #define STROBE_JOIN(a, b)  STROBE_JOIN2(a, b)
 
-#ifndef STROBE_OFF
-
 #define STROBE_LOC(variable, name, color) \
     static struct strobe_loc variable = {0, name, __func__, __FILE__, __LINE__, color}
 #define STROBE_NAME(variable, text) static struct strobe_name variable = {0, text}
 
 /* A zone with a handle: STROBE_ZONE(h, "name"); ... STROBE_ZONE_END(h); */
-#define STROBE_ZONE(handle, name) STROBE_ZONE_COLOR(handle, name, 0)
+#define STROBE_ZONE(handle, name)   STROBE_ZONE_COLOR(handle, name, 0)
 #define STROBE_ZONE_COLOR(handle, name, color)                    \
     STROBE_LOC(STROBE_JOIN(strobe_loc_of_, handle), name, color); \
     struct strobe_zone handle = strobe_zone_begin(&STROBE_JOIN(strobe_loc_of_, handle))
@@ -326,8 +335,8 @@ class Zone
         __attribute__((cleanup(strobe_zone_end), unused)) =      \
             strobe_zone_begin(&STROBE_JOIN(strobe_loc_, __LINE__))
 #endif
-#define STROBE_SCOPE(name) STROBE_SCOPE_COLOR(name, 0)
-#define STROBE_FUNCTION()  STROBE_SCOPE_COLOR(NULL, 0)
+#define STROBE_SCOPE(name)    STROBE_SCOPE_COLOR(name, 0)
+#define STROBE_FUNCTION()     STROBE_SCOPE_COLOR(NULL, 0)
 
 /* On the innermost open zone. */
 #define STROBE_TEXT(text)     STROBE_IF_ON(strobe_zone_text(text, __builtin_strlen(text)))
@@ -374,50 +383,6 @@ class Zone
         }                                               \
     } while (0)
 #define STROBE_WITH_NAME(text, ...) STROBE_IF_ON(STROBE_NAME(strobe_name_, text); __VA_ARGS__)
-
-#else /* STROBE_OFF: every macro compiles to nothing, its arguments are not evaluated */
-
-#define STROBE_LOC(variable, name, color)             struct strobe_loc
-#define STROBE_NAME(variable, text)                   struct strobe_name
-#define STROBE_ZONE(handle, name)                     STROBE_NOTHING
-#define STROBE_ZONE_COLOR(handle, name, color)        STROBE_NOTHING
-#define STROBE_ZONE_STACK(handle, name, frames)       STROBE_NOTHING
-#define STROBE_ZONE_END(handle)                       STROBE_NOTHING
-#define STROBE_SCOPE_COLOR(name, color)               STROBE_NOTHING
-#define STROBE_SCOPE(name)                            STROBE_NOTHING
-#define STROBE_FUNCTION()                             STROBE_NOTHING
-#define STROBE_TEXT(text)                             STROBE_NOTHING
-#define STROBE_TEXTF(...)                             STROBE_NOTHING
-#define STROBE_RENAME(name)                           STROBE_NOTHING
-#define STROBE_VALUE(value)                           STROBE_NOTHING
-#define STROBE_RECOLOR(color)                         STROBE_NOTHING
-#define STROBE_MESSAGE(severity, text)                STROBE_NOTHING
-#define STROBE_MESSAGEF(severity, ...)                STROBE_NOTHING
-#define STROBE_PLOT(name, value)                      STROBE_NOTHING
-#define STROBE_PLOT_INT(name, value)                  STROBE_NOTHING
-#define STROBE_PLOT_CONFIG(name, format, step, color) STROBE_NOTHING
-#define STROBE_FRAME()                                STROBE_NOTHING
-#define STROBE_FRAME_NAMED(name)                      STROBE_NOTHING
-#define STROBE_FRAME_START(name)                      STROBE_NOTHING
-#define STROBE_FRAME_END(name)                        STROBE_NOTHING
-#define STROBE_ALLOC(address, size)                   STROBE_NOTHING
-#define STROBE_FREE(address)                          STROBE_NOTHING
-#define STROBE_ALLOC_IN(pool, address, size)          STROBE_NOTHING
-#define STROBE_FREE_IN(pool, address)                 STROBE_NOTHING
-#define STROBE_FIBER_ENTER(name)                      STROBE_NOTHING
-#define STROBE_FIBER_LEAVE()                          STROBE_NOTHING
-#define STROBE_SPAN_BEGIN(span, name)                 STROBE_NOTHING
-#define STROBE_SPAN_END(span)                         STROBE_NOTHING
-#define STROBE_FLOW_BEGIN(flow)                       STROBE_NOTHING
-#define STROBE_FLOW_STEP(flow)                        STROBE_NOTHING
-#define STROBE_FLOW_END(flow)                         STROBE_NOTHING
-#define STROBE_TRIGGER(reason)                        STROBE_NOTHING
-#define STROBE_THREAD_NAME(name)                      STROBE_NOTHING
-#define STROBE_PROGRAM_NAME(name)                     STROBE_NOTHING
-#define STROBE_APP_INFO(text)                         STROBE_NOTHING
-#define STROBE_NOTHING \
-    do {               \
-    } while (0)
 
 #endif /* STROBE_OFF */
 

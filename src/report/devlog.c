@@ -17,7 +17,7 @@
 
 typedef struct strobe_report_span span;
 
-enum { BUFFER = 1 << 20, LINE_MAX_BYTES = 1 << 19, TIMERS = 65536 };
+enum { PAGE = 4096, BUFFER = 1 << 20, LINE_MAX_BYTES = 1 << 19, TIMERS = 65536 };
 
 #define FILE_NAME STROBE_REPORT_DEVICE_FILE
 
@@ -369,19 +369,21 @@ static bool take_top(struct strobe_report_log *log, span line)
 
 /* ---- the file ---- */
 
+/* The chunk just read starts at a page; what is left of the chunk before it lies right in front. */
 struct reading {
     int fd;
-    char *buffer;
-    size_t len;
+    char *buffer;           /* owned: LINE_MAX_BYTES in front of the chunk */
+    size_t before;          /* bytes left from the chunk before */
     bool stopped, skipping; /* skipping: inside a line that is too long */
     uint64_t done, total;
 };
 
-/* All whole lines of the buffer; the rest moves to its front. */
-static void take_lines(struct strobe_report_log *log, struct reading *reading, bool last,
-                       const struct strobe_report_log_options *options)
+/* All whole lines; the rest moves in front of the next chunk. */
+static void take_lines(struct strobe_report_log *log, struct reading *reading, size_t len,
+                       bool last, const struct strobe_report_log_options *options)
 {
-    char *at = reading->buffer, *end = at + reading->len, *line_end;
+    char *chunk = reading->buffer + LINE_MAX_BYTES;
+    char *at = chunk - reading->before, *end = chunk + len, *line_end;
     while (!reading->stopped && (line_end = memchr(at, '\n', (size_t)(end - at)))) {
         if (reading->skipping)
             reading->skipping = false;
@@ -393,21 +395,24 @@ static void take_lines(struct strobe_report_log *log, struct reading *reading, b
         take_line(log, at, end, options);
         at = end;
     }
-    reading->len = (size_t)(end - at);
-    memmove(reading->buffer, at, reading->len);
-    if (reading->len >= LINE_MAX_BYTES) {
+    reading->before = (size_t)(end - at);
+    if (reading->before >= LINE_MAX_BYTES) {
         log->n_lines += !reading->skipping;
         note(log, STROBE_REPORT_FAULT_CUT_LINE, "a line of over 512 KiB");
         reading->skipping = true;
-        reading->len = 0;
+        reading->before = 0;
     }
+    memmove(chunk - reading->before, at, reading->before);
 }
 
-static enum strobe_err write_all(int fd, const char *bytes, size_t len)
+/* The copy is written past the page cache where that is allowed; its end cannot be. */
+static enum strobe_err write_copy(int fd, const char *bytes, size_t len)
 {
     while (len) {
         ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno != EINTR)
+        if (n < 0 && errno == EINVAL && fcntl(fd, F_GETFL) & O_DIRECT)
+            fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT);
+        else if (n < 0 && errno != EINTR)
             return strobe_err_from_errno(errno);
         bytes += n > 0 ? n : 0;
         len -= n > 0 ? (size_t)n : 0;
@@ -418,22 +423,18 @@ static enum strobe_err write_all(int fd, const char *bytes, size_t len)
 static enum strobe_err read_some(struct strobe_report_log *log, struct reading *reading,
                                  const struct strobe_report_log_options *options, bool *last)
 {
-    ssize_t n = read(reading->fd, reading->buffer + reading->len, BUFFER);
+    ssize_t n = read(reading->fd, reading->buffer + LINE_MAX_BYTES, BUFFER);
     if (n < 0)
         return errno == EINTR ? STROBE_OK : strobe_err_from_errno(errno);
     *last = n == 0;
-    enum strobe_err err = STROBE_OK;
-    if (options->copy_fd >= 0)
-        err = write_all(options->copy_fd, reading->buffer + reading->len, (size_t)n);
-    reading->len += (size_t)n;
+    if (options->copy_fd >= 0 && !log->copy_err)
+        log->copy_err = write_copy(options->copy_fd, reading->buffer + LINE_MAX_BYTES, (size_t)n);
     reading->done += (uint64_t)n;
-    if (reading->stopped)
-        reading->len = 0; /* only the copy goes on */
-    else
-        take_lines(log, reading, *last, options);
+    if (!reading->stopped)
+        take_lines(log, reading, (size_t)n, *last, options);
     if (options->progress)
         options->progress(options->progress_context, reading->done, reading->total);
-    return err;
+    return STROBE_OK;
 }
 
 static void start_reading(struct strobe_report_log *log)
@@ -459,7 +460,7 @@ enum strobe_err strobe_report_log_read(struct strobe_report_log *log, const char
     if (reading.fd < 0)
         return strobe_err_from_errno(errno);
     enum strobe_err err = STROBE_OK;
-    reading.buffer = malloc(BUFFER + LINE_MAX_BYTES);
+    reading.buffer = aligned_alloc(PAGE, LINE_MAX_BYTES + BUFFER);
     if (!reading.buffer)
         err = STROBE_ERR_NOMEM;
     if (!fstat(reading.fd, &stat))
@@ -476,13 +477,13 @@ enum strobe_err strobe_report_log_read_memory(struct strobe_report_log *log, con
                                               size_t len, strobe_report_take *take, void *context)
 {
     struct strobe_report_log_options options = {.take = take, .context = context, .copy_fd = -1};
-    struct reading reading = {.fd = -1, .buffer = malloc(len + 1), .len = len};
+    struct reading reading = {.fd = -1, .buffer = malloc(LINE_MAX_BYTES + len + 1)};
     if (!reading.buffer)
         return STROBE_ERR_NOMEM;
     if (len)
-        memcpy(reading.buffer, bytes, len);
+        memcpy(reading.buffer + LINE_MAX_BYTES, bytes, len);
     start_reading(log);
-    take_lines(log, &reading, true, &options);
+    take_lines(log, &reading, len, true, &options);
     free(reading.buffer);
     return STROBE_OK;
 }

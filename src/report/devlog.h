@@ -104,6 +104,7 @@ struct strobe_report_log {
     int n_columns;
     int *order; /* owned: place of each usual column, when they are in another order; else NULL */
     uint64_t n_lines, n_rows, n_aside;
+    enum strobe_err copy_err;         /* why the copy stopped; the reading goes on */
     struct strobe_report_zone *zones; /* owned */
     uint32_t n_zones, cap_zones, n_sources;
     struct strobe_report_map zone_map, source_map;

@@ -125,6 +125,25 @@ enum strobe_err strobe_report_copy_file(const char *from, const char *to)
     return err;
 }
 
+enum strobe_err strobe_report_copy_begin(const char *from, const char *to, int *fd)
+{
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    int source = open(from, O_RDONLY | O_CLOEXEC);
+    *fd = -1;
+    if (source < 0)
+        return errno == ENOENT ? STROBE_OK : strobe_err_from_errno(errno);
+    *fd = open(to, flags | O_DIRECT, 0644); /* past the page cache: a third of the CPU time */
+    if (*fd < 0)
+        *fd = open(to, flags, 0644);
+    enum strobe_err err = *fd < 0 ? strobe_err_from_errno(errno) : STROBE_OK;
+    if (!err && !ioctl(*fd, FICLONE, source)) {
+        close(*fd);
+        *fd = -1;
+    }
+    close(source);
+    return err;
+}
+
 static enum strobe_err copy_folder(const char *from, const char *to, int depth)
 {
     char source[STROBE_REPORT_PATH], target[STROBE_REPORT_PATH];
@@ -167,4 +186,37 @@ void strobe_report_folders_path(const struct strobe_report_folders *folders, con
     if (snprintf(path, STROBE_REPORT_PATH, "%s/%s%s.csv", folders->out, stem, folders->suffix) >=
         STROBE_REPORT_PATH)
         path[0] = 0; /* opening it will fail */
+}
+
+static void link_file(const char *folder, const char *date, const char *target, const char *name)
+{
+    char path[STROBE_REPORT_PATH + 600], relative[STROBE_REPORT_PATH + 600];
+    struct stat found;
+    snprintf(path, sizeof path, "%s/%s/%s", folder, date, target);
+    if (lstat(path, &found))
+        return;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(relative, sizeof relative, "%s/%s", date, target);
+    if (lstat(path, &found) || (S_ISLNK(found.st_mode) && !unlink(path)))
+        (void)!symlink(relative, path); /* a convenience: the report is there without it */
+}
+
+void strobe_report_folders_link(const struct strobe_report_folders *folders, const char *name,
+                                const char *date)
+{
+    static const char *const stems[] = {"ops_perf_results", "per_core_op_to_op_times"};
+    char folder[STROBE_REPORT_PATH], target[1024], link[1024];
+    bool named = name && *name;
+    snprintf(folder, sizeof folder, "%s", folders->out);
+    char *slash = strrchr(folder, '/');
+    if (!slash)
+        return;
+    *slash = 0;
+    for (int i = 0; i < 2; i++) {
+        snprintf(target, sizeof target, "%s%s.csv", stems[i], folders->suffix);
+        snprintf(link, sizeof link, "%s%s%.400s.csv", stems[i], named ? "_" : "",
+                 named ? name : "");
+        link_file(folder, date, target, link);
+    }
+    link_file(folder, date, "profile_log_device.csv", "profile_log_device.csv");
 }

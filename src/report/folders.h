@@ -28,12 +28,21 @@ enum strobe_err strobe_report_folders_make(const struct strobe_report_folders *f
 /* Copy the capture file and npe_viz, where they exist. */
 enum strobe_err strobe_report_folders_copy(const struct strobe_report_folders *folders);
 
+/* Links without a date, in the folder above, to the dated report: the newest is always at the same
+ * place. A name that is taken by a real file is left alone. */
+void strobe_report_folders_link(const struct strobe_report_folders *folders, const char *name,
+                                const char *date);
+
 /* Path of an output file: out/<stem><suffix>.csv. */
 void strobe_report_folders_path(const struct strobe_report_folders *folders, const char *stem,
                                 char path[STROBE_REPORT_PATH]);
 
 /* Copy one file; a reflink where the file system can. NOTFOUND when it is absent. */
 enum strobe_err strobe_report_copy_file(const char *from, const char *to);
+
+/* Begin a copy of `from` that somebody else writes while reading it. `*fd` is where; -1 when the
+ * file system could clone it at once, or there is no such file. */
+enum strobe_err strobe_report_copy_begin(const char *from, const char *to, int *fd);
 
 /* Make a folder and those above it. */
 enum strobe_err strobe_report_make_folder(const char *path);

@@ -8,7 +8,9 @@
 struct strobe_report_counter_value {
     uint64_t run;
     int64_t counter; /* trace counter; -1 */
+    uint64_t time;
     double value, ref;
+    int64_t x, y;          /* the core's place */
     uint32_t device, core; /* indices of the log */
     uint16_t kind;         /* into names */
 };

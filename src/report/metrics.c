@@ -1,7 +1,8 @@
 /* metrics.c - the formulas over performance counters, and their statistics over an op's cores.
  * v is a counter's value, r its reference count. Unknown values are NaN and infinities become NaN;
- * the statistics leave NaN out. Means are summed with compensation, as pandas sums them.
- * SPDX-License-Identifier: MIT */
+ * the statistics leave NaN out. Means are summed with compensation, as pandas sums them, and in its
+ * order, for the last digit's sake: the order of the markers where all counters of the metric come
+ * in the same order, else the order of the cores' places. SPDX-License-Identifier: MIT */
 #include "report/metrics.h"
 #include "report/metrics_table.h"
 
@@ -375,6 +376,89 @@ static void find_kinds(struct strobe_report_metrics *metrics)
     free(seen);
 }
 
+/* ---- the order of the cores ---- */
+
+static const struct strobe_report_counter_value *sorted_values; /* for qsort; set by hash_orders */
+
+static int compare_markers(const void *a, const void *b)
+{
+    const struct strobe_report_counter_value *x = &sorted_values[*(const size_t *)a];
+    const struct strobe_report_counter_value *y = &sorted_values[*(const size_t *)b];
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->core < y->core ? -1 : x->core > y->core;
+}
+
+/* Per counter, a hash of which cores of which ops have it, in the order of its markers. */
+static uint64_t *hash_orders(const struct strobe_report_metrics *metrics)
+{
+    size_t n = metrics->to - metrics->from;
+    size_t *order = malloc((n + 1) * sizeof *order);
+    uint64_t *hashes = calloc(metrics->counters->n_names + 1, sizeof *hashes);
+    for (size_t i = 0; order && i < n; i++)
+        order[i] = metrics->from + i;
+    sorted_values = metrics->counters->values;
+    if (order)
+        qsort(order, n, sizeof *order, compare_markers);
+    for (size_t i = 0; order && hashes && i < n; i++) {
+        const struct strobe_report_counter_value *value = &sorted_values[order[i]];
+        const uint64_t parts[] = {hashes[value->kind], value->run, (uint64_t)value->counter,
+                                  value->core};
+        hashes[value->kind] = strobe_report_hash(parts, sizeof parts);
+    }
+    free(order);
+    return hashes;
+}
+
+/* The counters that a metric really takes: some have a second choice. */
+static bool is_taken(const struct strobe_report_metrics *m, int metric, int counter)
+{
+    switch (table[metric].form) {
+    case FORM_PACKER:
+        return m->packer_busy ? counter < 2 : counter != 1;
+    case FORM_HANDOFF:
+        return m->packer_busy || counter == 0;
+    case FORM_UNPACKER1:
+        return counter < 2;
+    case FORM_UNPACKERS:
+        return counter < 2; /* the second pair follows the first */
+    case FORM_UNPACKER_PRESSURE:
+        return counter == 1;
+    case FORM_PORT_UTIL:
+    case FORM_PORT_PRESSURE:
+        return counter == 2 || is_present(m, metric, 0) == (counter == 0);
+    case FORM_TOTAL_BW:
+        return is_present(m, metric, counter) && (counter != 8 || !is_present(m, metric, 7));
+    case FORM_READ_WRITE:
+        return counter < 5 || is_present(m, metric, 5) == (counter == 5);
+    case FORM_ASYMMETRY:
+        return counter < 4;
+    case FORM_TDMA_SHARE:
+        return counter < 6;
+    case FORM_CONTENTION:
+        return is_present(m, metric, counter % 5) && is_present(m, metric, counter % 5 + 5);
+    default:
+        return true;
+    }
+}
+
+static void find_order(struct strobe_report_metrics *metrics, int metric, const uint64_t *hashes)
+{
+    uint32_t first = UINT32_MAX;
+    metrics->order[metric] = UINT32_MAX;
+    for (int i = 0; i < COUNTERS_MAX && table[metric].counters[i]; i++) {
+        if (!is_taken(metrics, metric, i))
+            continue;
+        uint32_t kind = metrics->kinds[metric * COUNTERS_MAX + i];
+        if (kind == UINT32_MAX || (first != UINT32_MAX && hashes[kind] != hashes[first]))
+            return;
+        first = kind;
+    }
+    metrics->order[metric] = first;
+}
+
 bool strobe_report_metrics_open(struct strobe_report_metrics *metrics,
                                 const struct strobe_report_counters *counters, uint32_t device,
                                 enum strobe_report_metrics_mode mode)
@@ -395,6 +479,13 @@ bool strobe_report_metrics_open(struct strobe_report_metrics *metrics,
     metrics->math_started = any_nonzero(metrics, "MATH_INSTRN_STARTED");
     metrics->dest_write = any_nonzero(metrics, "MATH_NOT_STALLED_DEST_WR_PORT");
     metrics->unpacker_grants = grants_fit(metrics);
+    uint64_t *hashes = hash_orders(metrics);
+    for (int i = 0; i < N_METRICS; i++) {
+        metrics->order[i] = UINT32_MAX;
+        if (hashes && mode == STROBE_REPORT_METRICS_FULL)
+            find_order(metrics, i, hashes);
+    }
+    free(hashes);
     for (int i = 0; i < N_METRICS; i++)
         metrics->active[i] = mode == STROBE_REPORT_METRICS_FULL ? is_active_full(metrics, i)
                                                                 : is_active_device(metrics, i);
@@ -409,16 +500,41 @@ void strobe_report_metrics_close(struct strobe_report_metrics *metrics)
 
 /* ---- one op ---- */
 
-static void set_stats(double *values, size_t n, double stats[STROBE_REPORT_STATS])
+/* A core's value and what puts it in order. */
+struct sample {
+    double value;
+    uint64_t first;
+    int64_t second;
+};
+
+static bool is_before(const struct sample *a, const struct sample *b)
+{
+    return a->first != b->first ? a->first < b->first : a->second < b->second;
+}
+
+static void sort_samples(struct sample *samples, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct sample sample = samples[i];
+        size_t k = i;
+        for (; k > 0 && is_before(&sample, &samples[k - 1]); k--)
+            samples[k] = samples[k - 1];
+        samples[k] = sample;
+    }
+}
+
+static void set_stats(struct sample *samples, size_t n, double *values,
+                      double stats[STROBE_REPORT_STATS])
 {
     size_t known = 0;
     double sum = 0, lost = 0;
+    sort_samples(samples, n);
     for (size_t i = 0; i < n; i++)
-        if (!isnan(values[i])) {
-            double add = values[i] - lost, next = sum + add;
+        if (!isnan(samples[i].value)) {
+            double add = samples[i].value - lost, next = sum + add;
             lost = next - sum - add;
             sum = next;
-            values[known++] = values[i];
+            values[known++] = samples[i].value;
         }
     for (int i = 0; i < STROBE_REPORT_STATS; i++)
         stats[i] = NAN;
@@ -444,18 +560,25 @@ static size_t find_op(const struct strobe_report_metrics *metrics, uint64_t run,
     return low;
 }
 
+/* Tables of one core, by counter. */
+struct tables {
+    double *values, *refs;
+    uint64_t *times;
+};
+
 /* Fill one core's tables from its values; the result is where the next core begins. */
 static size_t gather_core(const struct strobe_report_metrics *metrics, size_t at, size_t end,
-                          double *values, double *refs)
+                          const struct tables *tables)
 {
     const struct strobe_report_counter_value *all = metrics->counters->values;
     uint32_t core = all[at].core;
     for (uint32_t i = 0; i < metrics->counters->n_names; i++)
-        values[i] = refs[i] = NAN;
+        tables->values[i] = tables->refs[i] = NAN;
     for (; at < end && all[at].core == core; at++)
-        if (isnan(values[all[at].kind])) {
-            values[all[at].kind] = all[at].value;
-            refs[all[at].kind] = all[at].ref;
+        if (isnan(tables->values[all[at].kind])) {
+            tables->values[all[at].kind] = all[at].value;
+            tables->refs[all[at].kind] = all[at].ref;
+            tables->times[all[at].kind] = all[at].time;
         }
     return at;
 }
@@ -473,24 +596,43 @@ static void add_sums(const struct strobe_report_metrics *metrics, size_t at, siz
     }
 }
 
+/* One metric on one core. */
+static struct sample take_sample(const struct strobe_report_metrics *metrics, int metric,
+                                 const struct tables *tables,
+                                 const struct strobe_report_counter_value *any)
+{
+    struct core core = {metrics, tables->values, tables->refs,
+                        &metrics->kinds[metric * COUNTERS_MAX]};
+    struct sample sample = {.value = evaluate(&core, table[metric].form)};
+    uint32_t order = metrics->order[metric];
+    if (order == UINT32_MAX) {
+        sample.first = (uint64_t)any->x;
+        sample.second = any->y;
+    } else {
+        sample.first = isnan(tables->values[order]) ? UINT64_MAX : tables->times[order];
+        sample.second = any->core;
+    }
+    return sample;
+}
+
 /* Evaluate all metrics on all cores between two places of the table. */
 static void set_all_stats(const struct strobe_report_metrics *metrics, size_t from, size_t end,
-                          double *space, struct strobe_report_op_metrics *out)
+                          const struct tables *tables, struct sample *samples,
+                          struct strobe_report_op_metrics *out)
 {
     size_t n = end - from, n_cores = 0;
-    uint32_t n_names = metrics->counters->n_names;
-    double *values = space, *refs = space + n_names, *results = refs + n_names;
     for (size_t at = from; at < end; n_cores++) {
-        at = gather_core(metrics, at, end, values, refs);
-        for (int i = 0; i < N_METRICS; i++) {
-            struct core core = {metrics, values, refs, &metrics->kinds[i * COUNTERS_MAX]};
+        const struct strobe_report_counter_value *any = &metrics->counters->values[at];
+        at = gather_core(metrics, at, end, tables);
+        for (int i = 0; i < N_METRICS; i++)
             if (metrics->active[i])
-                results[(size_t)i * n + n_cores] = evaluate(&core, table[i].form);
-        }
+                samples[(size_t)i * n + n_cores] = take_sample(metrics, i, tables, any);
     }
-    for (int i = 0; i < N_METRICS; i++)
+    double *values = malloc((n_cores + 1) * sizeof *values);
+    for (int i = 0; values && i < N_METRICS; i++)
         if (metrics->active[i])
-            set_stats(results + (size_t)i * n, n_cores, out->stats[i]);
+            set_stats(samples + (size_t)i * n, n_cores, values, out->stats[i]);
+    free(values);
 }
 
 void strobe_report_metrics_op(const struct strobe_report_metrics *metrics, uint64_t run,
@@ -505,11 +647,16 @@ void strobe_report_metrics_op(const struct strobe_report_metrics *metrics, uint6
             out->stats[i][k] = NAN;
     add_sums(metrics, from, end, out->sums);
     out->found = end > from;
-    size_t cells = 2 * (size_t)metrics->counters->n_names + N_METRICS * (end - from);
-    double *space = out->found ? malloc(cells * sizeof *space) : NULL;
-    if (space)
-        set_all_stats(metrics, from, end, space, out);
-    free(space);
+    uint32_t n_names = metrics->counters->n_names;
+    struct sample *samples = out->found ? malloc(N_METRICS * (end - from) * sizeof *samples) : NULL;
+    double *cells = samples ? malloc(2 * n_names * sizeof *cells) : NULL;
+    uint64_t *times = cells ? calloc(n_names, sizeof *times) : NULL;
+    if (times)
+        set_all_stats(metrics, from, end, &(struct tables){cells, cells + n_names, times}, samples,
+                      out);
+    free(samples);
+    free(cells);
+    free(times);
 }
 
 /* ---- names ---- */

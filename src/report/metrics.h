@@ -29,8 +29,9 @@ struct strobe_report_metrics {
     size_t from, to; /* the device's values */
     bool active[STROBE_REPORT_METRICS_MAX];
     bool packer_busy, math_started, dest_write, unpacker_grants;
-    uint32_t
-        *kinds; /* owned: by the numbers of metrics.c, the counter's number; UINT32_MAX: absent */
+    /* The counter whose markers order the cores; UINT32_MAX: their places do. */
+    uint32_t order[STROBE_REPORT_METRICS_MAX];
+    uint32_t *kinds; /* owned: numbers of the metrics' counters; UINT32_MAX: absent */
 };
 
 /* Prepare the metrics of a device. False when it has no counters, or without memory. */

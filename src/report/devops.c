@@ -265,18 +265,13 @@ static void book_kernel(device_op *op, const struct strobe_report_marker *m)
         extend(&op->riscs[risc], m->time);
 }
 
-static void book_rare(struct strobe_report_device_ops *ops, device_op *op,
-                      const struct strobe_report_marker *m)
+static void book_sums(device_op *op, const struct strobe_report_marker *m)
 {
     uint16_t flags = m->zone->flags;
     if (flags & STROBE_REPORT_IS_WAIT_FRONT && m->series->risc == STROBE_REPORT_TRISC_0)
         op->wait_front += m->data;
     if (flags & STROBE_REPORT_IS_RESERVE_BACK && m->series->risc == STROBE_REPORT_TRISC_2)
         op->reserve_back += m->data;
-    if (flags & STROBE_REPORT_IS_DISPATCH && m->series->risc != STROBE_REPORT_ERISC) {
-        ops->log->cores[m->series->core].dispatch = true;
-        ops->has_dispatch = true;
-    }
 }
 
 static inline void book(struct strobe_report_device_ops *ops, device_op *op,
@@ -293,9 +288,8 @@ static inline void book(struct strobe_report_device_ops *ops, device_op *op,
         book_fw(op, m);
     if (flags & STROBE_REPORT_IS_KERNEL)
         book_kernel(op, m);
-    if (flags &
-        (STROBE_REPORT_IS_WAIT_FRONT | STROBE_REPORT_IS_RESERVE_BACK | STROBE_REPORT_IS_DISPATCH))
-        book_rare(ops, op, m);
+    if (flags & (STROBE_REPORT_IS_WAIT_FRONT | STROBE_REPORT_IS_RESERVE_BACK))
+        book_sums(op, m);
 }
 
 /* ---- meta data ---- */
@@ -401,6 +395,8 @@ bool strobe_report_device_ops_take(void *context, const struct strobe_report_mar
         return true;
     if (ops->op2op && !ops->only_sub_devices)
         ops->out_of_memory |= !strobe_report_op2op_take(ops->op2op, m);
+    if (m->zone->flags & STROBE_REPORT_IS_DISPATCH && m->series->risc != STROBE_REPORT_ERISC)
+        ops->has_dispatch = ops->log->cores[m->series->core].dispatch = true;
     if (!m->run || !m->timer)
         return true;
     uint32_t head = find_head(ops, m);

@@ -139,12 +139,14 @@ static double overlap(const struct core *core)
     return divide(core, sum, v(core, 0), 1);
 }
 
+/* An unknown first engine makes all unknown; later ones are passed over. */
 static double imbalance(const struct core *core)
 {
-    double least = INFINITY, most = -INFINITY;
-    for (int i = 0; i < 4; i++) {
-        least = fmin(least, v(core, i));
-        most = fmax(most, v(core, i));
+    double least = v(core, 0), most = least;
+    for (int i = 1; i < 4; i++) {
+        double busy = v(core, i);
+        least = busy < least ? busy : least;
+        most = busy > most ? busy : most;
     }
     return divide(core, most - least, most, 100);
 }

@@ -65,6 +65,7 @@ struct strobe_report_zone {
 /* One RISC of one core of one device. */
 struct strobe_report_series {
     int64_t device, x, y;
+    uint32_t index; /* in the log's table */
     uint32_t device_index;
     uint32_t core;           /* over all devices */
     uint32_t core_in_device; /* 0 .. */

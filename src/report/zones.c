@@ -290,6 +290,7 @@ struct strobe_report_series *strobe_report_series_intern(struct strobe_report_lo
         free(series);
         return NULL;
     }
+    series->index = log->n_series;
     log->series[log->n_series++] = series;
     return series;
 }

@@ -391,7 +391,22 @@ static void add_ops(const struct device_writer *d, const char *name,
     close_block(d->w, ']');
 }
 
-/* The core's RISCs by name, "TENSIX" among them. */
+/* What was found in a dispatch core's ops, which are also the device's: borrowed copies in the
+ * order of the core's. The array is the caller's. */
+static struct strobe_report_findings *dispatch_findings(const struct device_writer *d,
+                                                        const struct strobe_report_model_ops *ops)
+{
+    struct strobe_report_findings *own = calloc(ops->n + 1, sizeof *own);
+    const struct strobe_report_model_ops *all = &d->device->dispatch_ops;
+    for (uint32_t i = 0, k = 0; own && i < ops->n; i++)
+        for (uint32_t tried = 0; tried < all->n; tried++, k++)
+            if (all->all[k % all->n].marks == ops->all[i].marks) {
+                own[i] = d->findings->dispatch_ops[k % all->n];
+                break;
+            }
+    return own;
+}
+
 static void add_core_tensix(const struct device_writer *d, uint32_t index)
 {
     const struct strobe_report_model_core *core = &d->device->cores[index];
@@ -399,11 +414,15 @@ static void add_core_tensix(const struct device_writer *d, uint32_t index)
     open_block(d->w, '{');
     add_findings(d->w, d->setup, d->order, &d->findings->cores[index], false);
     add_events(d->w, d->setup, d->order, &core->tensix, STROBE_REPORT_ACROSS_CORE);
-    add_ops(d, "ops", &core->ops, NULL, false, false);
+    struct strobe_report_findings *own =
+        d->w->model->log.cores[core->core].dispatch ? dispatch_findings(d, &core->ops) : NULL;
+    add_ops(d, "ops", &core->ops, own, false, false);
+    free(own);
     add_times(d->w, &core->tensix, true, false);
     close_block(d->w, '}');
 }
 
+/* The core's RISCs by name, "TENSIX" among them. */
 static void add_core(const struct device_writer *d, uint32_t index)
 {
     model_ref *model = d->w->model;

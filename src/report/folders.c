@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { DIRECT_FROM = 64 << 20 }; /* bytes from which a copy goes past the page cache */
+
 static enum strobe_err format_ok(int length, size_t size)
 {
     return length < 0 || (size_t)length >= size ? STROBE_ERR_LIMIT : STROBE_OK;
@@ -128,11 +130,13 @@ enum strobe_err strobe_report_copy_file(const char *from, const char *to)
 enum strobe_err strobe_report_copy_begin(const char *from, const char *to, int *fd)
 {
     const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    struct stat found;
     int source = open(from, O_RDONLY | O_CLOEXEC);
     *fd = -1;
     if (source < 0)
         return errno == ENOENT ? STROBE_OK : strobe_err_from_errno(errno);
-    *fd = open(to, flags | O_DIRECT, 0644); /* past the page cache: a third of the CPU time */
+    if (!fstat(source, &found) && found.st_size >= DIRECT_FROM) /* a third of the CPU time */
+        *fd = open(to, flags | O_DIRECT, 0644);
     if (*fd < 0)
         *fd = open(to, flags, 0644);
     enum strobe_err err = *fd < 0 ? strobe_err_from_errno(errno) : STROBE_OK;

@@ -60,6 +60,14 @@ static int is_master_risc(const struct strobe_report_series *series)
            series->risc == STROBE_REPORT_RISC_AGG || series->risc == STROBE_REPORT_QUASAR_DM0;
 }
 
+/* At the same time a zone ends before the next starts. */
+static int rank_of(const struct strobe_report_marker *marker)
+{
+    return marker->zone->type == STROBE_REPORT_ZONE_END     ? 0
+           : marker->zone->type == STROBE_REPORT_ZONE_START ? 2
+                                                            : 1;
+}
+
 static int compare_kept(const void *a, const void *b)
 {
     const struct strobe_report_marker *x = &((const struct kept *)a)->marker;
@@ -72,6 +80,8 @@ static int compare_kept(const void *a, const void *b)
     }
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
+    if (rank_of(x) != rank_of(y))
+        return rank_of(x) - rank_of(y);
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
@@ -80,7 +90,6 @@ static void hand_out(struct collection *c, const struct strobe_report_log_option
     bool more = true;
     for (size_t i = 0; more && i < c->n; i++) {
         struct strobe_report_marker marker = c->all[i].marker;
-        marker.zone = &c->log->zones[c->all[i].zone];
         marker.meta.at = marker.meta.len ? c->metas.at + c->all[i].meta : "";
         more = options->take(options->context, &marker);
     }
@@ -97,6 +106,8 @@ enum strobe_err strobe_report_log_read_sorted(struct strobe_report_log *log, con
     enum strobe_err err = strobe_report_log_read(log, path, &reading);
     if (!err && c.out_of_memory)
         err = STROBE_ERR_NOMEM;
+    for (size_t i = 0; !err && i < c.n; i++)
+        c.all[i].marker.zone = &log->zones[c.all[i].zone]; /* the table has stopped growing */
     if (!err && c.n)
         qsort(c.all, c.n, sizeof *c.all, compare_kept);
     if (!err)

@@ -165,6 +165,10 @@ static enum strobe_err take_row(struct reader *reader)
         return STROBE_OK;
     bool numbers =
         strobe_report_span_int(cell[START], &start) && strobe_report_span_int(cell[EXEC], &exec);
+    bool torn = is_zone && cell[TEXT].len && memchr(cell[TEXT].at, '\n', cell[TEXT].len);
+    if (torn) /* its quote was never closed: the next line went into it */
+        strobe_report_fault_add(reader->host->faults, STROBE_REPORT_FAULT_CUT_LINE, FILE_NAME,
+                                reader->csv.line, "a quote is not closed");
     bool has_id = is_zone && (decode_id(cell[TEXT], &id) || decode_id(cell[VALUE], &id));
     if (reader->csv.cut || !numbers || (is_op && !has_id)) {
         bool cut =

@@ -210,7 +210,7 @@ class Run:
             return kinds[kind]
         for n in range(o.ops):
             program += 1
-            kind = rng.randrange(max(3, o.ops // 8))
+            kind = rng.randrange(o.kinds or max(3, o.ops // 8))
             for device in range(o.devices):
                 self.enqueue(device, program << 10 | device, kind)
                 self.run_op(device, program << 10 | device, *shape_of(kind))
@@ -226,7 +226,7 @@ class Run:
                 self.message(f"TT_METAL_TRACE_BEGIN: {device}, {trace + 4}")
             for _ in range(rng.randrange(1, 6)):
                 program += 1
-                kind = rng.randrange(max(3, o.ops // 8))
+                kind = rng.randrange(o.kinds or max(3, o.ops // 8))
                 ops.append((program, kind))
                 for device in range(o.devices):
                     self.message(f"TT_METAL_TRACE_ENQUEUE_PROGRAM: {device}, {trace + 4}, {program}")
@@ -270,6 +270,7 @@ def parse(arguments=None):
     parser.add_argument("out")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ops", type=int, default=50)
+    parser.add_argument("--kinds", type=int, default=0, help="different ops; 0: an eighth of all")
     parser.add_argument("--devices", type=int, default=1)
     parser.add_argument("--cores", type=int, default=6)
     parser.add_argument("--freq", type=int, default=1000)

@@ -81,7 +81,8 @@ void strobe_report_text_format(struct strobe_report_text *text, const char *form
 static int shortest(double value, char digits[20], int *point)
 {
     char sci[40];
-    for (int precision = 15; precision <= 17; precision++) {
+    int fewest = value < 2.3e-308 ? 1 : 15; /* below that, even one digit may do */
+    for (int precision = fewest; precision <= 17; precision++) {
         snprintf(sci, sizeof sci, "%.*e", precision - 1, value);
         if (precision == 17 || strtod(sci, NULL) == value)
             break;

@@ -2,9 +2,10 @@
  *
  *   fuzz_report [--runs N] [--seed S] [--only RUN] SEEDS
  *
- * First every seed file as it is, then N damaged ones. Run n depends on S and n alone, so a run that
- * fails is repeated with --only. A crash is the sanitizer's to find; here are checked: no run takes
- * over two seconds, and memory does not grow from run to run.  SPDX-License-Identifier: MIT */
+ * First every seed file as it is, then N damaged ones. Run n depends on S and n alone, so a run
+ * that fails is repeated with --only. A crash is the sanitizer's to find; here are checked: no run
+ * takes over two seconds, and memory does not grow from run to run.  SPDX-License-Identifier: MIT
+ */
 #include "report/csv.h"
 #include "report/devops.h"
 #include "report/host.h"
@@ -125,7 +126,7 @@ static void fuzz_device(const char *bytes, size_t len)
 static void run_target(int target, const char *bytes, size_t len)
 {
     static void (*const functions[N_TARGETS])(const char *, size_t) = {fuzz_csv, fuzz_messages,
-                                                                        fuzz_json, fuzz_device};
+                                                                       fuzz_json, fuzz_device};
     char *exact = malloc(len ? len : 1); /* so that a byte too far is seen */
     memcpy(exact, bytes, len);
     functions[target](exact, len);
@@ -189,7 +190,8 @@ static size_t mutate_once(char *bytes, size_t len, int target)
 static void fuzz_one(unsigned long long run, uint64_t seed)
 {
     static char bytes[INPUT_MAX + 256];
-    random_state = (run + 1) * 0x9e3779b97f4a7c15u ^ seed * 0xbf58476d1ce4e5b9u ^ 0x94d049bb133111ebu;
+    random_state =
+        (run + 1) * 0x9e3779b97f4a7c15u ^ seed * 0xbf58476d1ce4e5b9u ^ 0x94d049bb133111ebu;
     if (!random_state)
         random_state = 1;
     for (int i = 0; i < 4; i++)
@@ -213,7 +215,8 @@ static void load_seeds(const char *folder)
         int n = scandir(path, &entries, NULL, alphasort); /* sorted: a run is the same everywhere */
         for (int i = 0; i < n; i++) {
             snprintf(path, sizeof path, "%s/%s/%s", folder, targets[target], entries[i]->d_name);
-            FILE *file = entries[i]->d_name[0] != '.' && n_seeds < SEEDS_MAX ? fopen(path, "rb") : NULL;
+            FILE *file =
+                entries[i]->d_name[0] != '.' && n_seeds < SEEDS_MAX ? fopen(path, "rb") : NULL;
             if (file) {
                 struct seed *seed = &seeds[n_seeds++];
                 seed->bytes = malloc(INPUT_MAX);
@@ -233,9 +236,8 @@ static void load_seeds(const char *folder)
 static void tell(int signal_number)
 {
     char text[160];
-    int len = snprintf(text, sizeof text,
-                       "fuzz_report: run %llu %s; repeat it with --only %llu\n", run_now,
-                       signal_number == SIGALRM ? "hangs" : "crashed", run_now);
+    int len = snprintf(text, sizeof text, "fuzz_report: run %llu %s; repeat it with --only %llu\n",
+                       run_now, signal_number == SIGALRM ? "hangs" : "crashed", run_now);
     if (write(2, text, (size_t)len) < 0 || signal_number)
         _exit(1);
 }
@@ -308,7 +310,8 @@ int main(int argc, char **argv)
     long before = resident_kb();
     run_all(n_runs, seed);
     long after = resident_kb();
-    printf("%d seeds, %llu runs, %.1f s, %ld KB resident (%+ld KB since the first tenth), sum %llu\n",
-           n_seeds, n_runs, seconds_now() - begin, after, after - before, checksum);
+    printf(
+        "%d seeds, %llu runs, %.1f s, %ld KB resident (%+ld KB since the first tenth), sum %llu\n",
+        n_seeds, n_runs, seconds_now() - begin, after, after - before, checksum);
     return after - before > MAX_GROWTH_KB;
 }

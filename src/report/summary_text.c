@@ -59,21 +59,17 @@ static void end_line(text *out, struct style style)
     strobe_report_text_adds(out, style.md ? " |\n" : "\n");
 }
 
-static void add_name(text *out, struct style style, summary_ref *summary,
-                     const struct strobe_report_item *item)
+static void add_name(text *out, summary_ref *summary, const struct strobe_report_item *item)
 {
-    size_t from = out->len;
     strobe_report_item_name(summary, item, out);
     if (item->session >= 0)
         strobe_report_text_format(out, " (replay %lld)", (long long)item->session);
-    while (!style.md && !out->failed && out->len - from < 40)
-        strobe_report_text_addc(out, ' ');
 }
 
 static void add_slowest(summary_ref *summary, uint32_t n_top, struct style style, text *out)
 {
     start_table(out, style, "Slowest ops",
-                "  share    kernel time    gap before    bound     op id       device  op",
+                "    share   kernel time    gap before  bound          op id  device  op",
                 "| share | kernel time | gap before | bound | op id | device | op |",
                 "|---:|---:|---:|---|---:|---:|---|");
     for (uint32_t i = 0; i < summary->n_items && i < n_top; i++) {
@@ -93,15 +89,16 @@ static void add_slowest(summary_ref *summary, uint32_t n_top, struct style style
         bar(out, style);
         strobe_report_text_format(out, "%6lld", (long long)item->device);
         bar(out, style);
-        add_name(out, style, summary, item);
+        add_name(out, summary, item);
         end_line(out, style);
     }
 }
 
 static void add_gaps(summary_ref *summary, uint32_t n_top, struct style style, text *out)
 {
-    start_table(out, style, "Longest gaps between ops", "         gap     host time  before",
-                "| gap | host time | before |", "|---:|---:|---|");
+    start_table(out, style, "Longest gaps between ops",
+                "           gap     host time       op id  before",
+                "| gap | host time | op id | before |", "|---:|---:|---:|---|");
     for (uint32_t i = 0; i < summary->n_items && i < n_top; i++) {
         const struct strobe_report_item *item = &summary->items[summary->gaps[i]];
         if (item->gap_ns <= 0)
@@ -111,8 +108,9 @@ static void add_gaps(summary_ref *summary, uint32_t n_top, struct style style, t
         bar(out, style);
         add_ns(out, item->host_ns);
         bar(out, style);
-        add_name(out, style, summary, item);
-        strobe_report_text_format(out, " %llu", (unsigned long long)item->id);
+        strobe_report_text_format(out, "%10llu", (unsigned long long)item->id);
+        bar(out, style);
+        add_name(out, summary, item);
         end_line(out, style);
     }
 }

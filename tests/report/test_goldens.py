@@ -208,6 +208,13 @@ class OldLogs(ReportTest):
     def test_13_columns(self):
         self.check(13, [])
 
+    def test_replays_are_counted_where_there_is_no_trace_counter(self):
+        root = self.golden("B_trace_replay_legacy")
+        self.convert(root, 13)
+        _, path = self.report(root)
+        expected = HERE / "golden" / "B_trace_replay_legacy" / "reports" / "ops_perf_results.csv"
+        self.assertEqual(path.read_bytes(), expected.read_bytes())
+
     def test_12_columns(self):
         self.check(12, ["SUB DEVICE ID"])
 

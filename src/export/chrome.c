@@ -7,7 +7,7 @@
  * Times are us with three digits after the point: ns. A pid or tid that two processes or threads
  * had is shown as a made-up number for the later one, so that they stay apart.
  * SPDX-License-Identifier: MIT */
-#include "cli/chrome.h"
+#include "export/chrome.h"
 
 #include <inttypes.h>
 #include <math.h>

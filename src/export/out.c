@@ -215,11 +215,26 @@ static void put_json_char(struct strobe_out *out, unsigned char c)
     }
 }
 
+/* Bytes that stand for themselves in JSON. */
+static size_t plain_length(const unsigned char *text, size_t n)
+{
+    size_t i = 0;
+    while (i < n && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' && text[i] != '\\')
+        i++;
+    return i;
+}
+
 void strobe_out_json(struct strobe_out *out, const char *text, size_t n)
 {
     const unsigned char *at = (const unsigned char *)text;
     strobe_out_char(out, '"');
     while (n) {
+        size_t plain = plain_length(at, n);
+        strobe_out_bytes(out, (const char *)at, plain);
+        at += plain;
+        n -= plain;
+        if (!n)
+            break;
         size_t length = utf8_length(at, n);
         if (length == 1)
             put_json_char(out, *at);

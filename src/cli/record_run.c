@@ -47,6 +47,9 @@ struct run {
     bool child_ended;
     pthread_t heart, syncer;
     bool threads_run;
+    pthread_mutex_t helpers_lock; /* guards helpers_stop */
+    pthread_cond_t helpers_wake;
+    bool helpers_stop;
     uint64_t start_ns, quiet_since_ns;
     int sync_error; /* atomic */
 };
@@ -101,31 +104,50 @@ static void forget_signals(void)
 
 /* ---- helper threads ---- */
 
+/* Sleep until the helpers are asked to end: then true. They are never cancelled: that would load a
+ * library, which takes memory that may not be there. */
+static bool helper_sleep(struct run *run, uint64_t ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    ns += (uint64_t)until.tv_nsec;
+    until.tv_sec += (time_t)(ns / 1000000000ull);
+    until.tv_nsec = (long)(ns % 1000000000ull);
+    pthread_mutex_lock(&run->helpers_lock);
+    while (!run->helpers_stop && pthread_cond_clockwait(&run->helpers_wake, &run->helpers_lock,
+                                                        CLOCK_MONOTONIC, &until) != ETIMEDOUT)
+        ;
+    bool stop = run->helpers_stop;
+    pthread_mutex_unlock(&run->helpers_lock);
+    return stop;
+}
+
 static void *beat(void *context)
 {
     struct run *run = context;
-    for (;;) {
+    do
         strobe_collector_beat(run->collector);
-        sleep_ns(BEAT_NS);
-        pthread_testcancel();
-    }
+    while (!helper_sleep(run, BEAT_NS));
     return NULL;
 }
 
 static void *sync_file(void *context)
 {
     struct run *run = context;
-    for (;;) {
-        sleep_ns(SYNC_NS * 8 / 10);
-        int old;
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+    while (!helper_sleep(run, SYNC_NS * 8 / 10)) {
         enum strobe_err err = run->flight ? STROBE_OK : strobe_file_sync(run->writer);
         if (err)
             __atomic_store_n(&run->sync_error, (int)err, __ATOMIC_RELAXED);
-        pthread_setcancelstate(old, NULL);
-        pthread_testcancel();
     }
     return NULL;
+}
+
+static void ask_helpers_to_stop(struct run *run)
+{
+    pthread_mutex_lock(&run->helpers_lock);
+    run->helpers_stop = true;
+    pthread_cond_broadcast(&run->helpers_wake);
+    pthread_mutex_unlock(&run->helpers_lock);
 }
 
 static bool start_threads(struct run *run)
@@ -136,7 +158,7 @@ static bool start_threads(struct run *run)
     bool heart = !pthread_create(&run->heart, NULL, beat, run);
     bool syncer = heart && !pthread_create(&run->syncer, NULL, sync_file, run);
     if (heart && !syncer) {
-        pthread_cancel(run->heart);
+        ask_helpers_to_stop(run);
         pthread_join(run->heart, NULL);
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -147,8 +169,7 @@ static void stop_threads(struct run *run)
 {
     if (!run->threads_run)
         return;
-    pthread_cancel(run->heart);
-    pthread_cancel(run->syncer);
+    ask_helpers_to_stop(run);
     pthread_join(run->heart, NULL);
     pthread_join(run->syncer, NULL);
     run->threads_run = false;
@@ -161,6 +182,8 @@ static void stop_threads(struct run *run)
 static int start_command(struct run *run)
 {
     int report[2], err = 0;
+    if (setenv("STROBE_SESSION", run->session.name, 1) || unsetenv("STROBE_TRACE"))
+        return errno; /* before the fork, where it can still be refused */
     if (pipe2(report, O_CLOEXEC))
         return errno;
     prctl(PR_SET_CHILD_SUBREAPER,
@@ -168,8 +191,6 @@ static int start_command(struct run *run)
     run->child = fork();
     if (run->child == 0) {
         forget_signals();
-        setenv("STROBE_SESSION", run->session.name, 1);
-        unsetenv("STROBE_TRACE");
         execvp(run->options->command[0], run->options->command);
         err = errno;
         if (write(report[1], &err, sizeof err) != sizeof err)
@@ -446,6 +467,11 @@ static int prepare(struct run *run)
     return -1;
 }
 
+static int exit_code(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 static int finish(struct run *run)
 {
     struct strobe_record_summary summary = {.path = run->options->path};
@@ -468,7 +494,8 @@ static int finish(struct run *run)
         strobe_flight_close(run->flight);
     else
         closed = strobe_file_finish(run->writer);
-    summary.err = err ? err : closed;
+    enum strobe_err synced = (enum strobe_err)run->sync_error;
+    summary.err = err ? err : closed ? closed : synced;
     snprintf(summary.ledger, sizeof summary.ledger, "%s/" STROBE_LEDGER_FILE, run->session.dir);
     if (!err || access(summary.ledger, F_OK))
         summary.ledger[0] = 0;
@@ -476,14 +503,28 @@ static int finish(struct run *run)
     summary.n_kept = run->n_kept;
     strobe_recording_release(&run->session);
     if (run->options->command)
-        summary.exit_code =
-            WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
+        summary.exit_code = exit_code(run->status);
     return strobe_cli_record_end(&summary, run->options->quiet, run->options->command != NULL);
+}
+
+/* The recording is over, the command is not (--for): stay with it, pass its signals on and its end. */
+static int wait_for_command(struct run *run, int code)
+{
+    int status;
+    pid_t pid;
+    while (!run->child_ended && ((pid = waitpid(-1, &status, 0)) > 0 || errno == EINTR))
+        if (pid == run->child) {
+            run->child_ended = true;
+            code = status ? exit_code(status) : code;
+        }
+    return code;
 }
 
 int strobe_cli_record_run(const struct strobe_record_options *options)
 {
-    struct run run = {.options = options};
+    struct run run = {.options = options,
+                      .helpers_lock = PTHREAD_MUTEX_INITIALIZER,
+                      .helpers_wake = PTHREAD_COND_INITIALIZER};
     run.session.fd = -1;
     watch_signals();
     int code = prepare(&run);
@@ -508,5 +549,6 @@ int strobe_cli_record_run(const struct strobe_record_options *options)
         }
     }
     record_rounds(&run);
-    return finish(&run);
+    code = finish(&run);
+    return options->command ? wait_for_command(&run, code) : code;
 }

@@ -431,23 +431,21 @@ uint64_t strobe_lock_new(struct strobe_loc *loc, const char *name)
 
 void strobe_set_program_name(const char *name)
 {
+    strobe_client_keep_program_name(name);
     tell(STROBE_META_PROGRAM_NAME, NULL, 0, name);
 }
 
-/* Kept with the thread, so that a recorder which comes later is told too. */
 void strobe_set_thread_name(const char *name)
 {
     int saved_errno = errno;
     sigset_t old;
+    strobe_client_keep_thread_name(name);
     strobe_client_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
     struct strobe_thread *thread =
         pool && pool->control->active ? strobe_client_thread(pool) : NULL;
     if (thread) {
         size_t n = strlen(name);
-        size_t n_kept = n < sizeof thread->name ? n : sizeof thread->name - 1;
-        memcpy(thread->name, name, n_kept);
-        thread->name[n_kept] = 0;
         strobe_ring_lock(pool);
         strobe_client_meta(pool, STROBE_META_THREAD_NAME, &thread->track, 1, &name, &n, 1);
         strobe_ring_unlock(pool);

@@ -58,8 +58,19 @@ uint64_t strobe_client_text_id(const char *text, size_t n_bytes);
 uint64_t strobe_client_dynamic_id(const char *file, uint32_t line, const char *function,
                                   const char *name, size_t n_bytes, uint32_t color);
 
+/* Names that the program gave, also while nobody recorded: kept (63 bytes of a thread's, 255 of the program's) for every
+ * recorder that comes. */
+void strobe_client_keep_thread_name(const char *name);
+void strobe_client_keep_program_name(const char *name);
+
 /* Tell the recorder who this process is, once per recorder. Signals blocked, locked. */
 void strobe_client_describe(struct strobe_pool *pool);
+
+/* Remove what dead processes left in the session's folder and nobody needs, `own_path` excepted. */
+void strobe_client_sweep(const char *dir, const char *own_path);
+
+/* The last process of a session that a recorder made for itself and left removes its folder. */
+void strobe_client_leave_session(const char *dir);
 
 /* Start a recorder of our own when $STROBE_TRACE asks for one. True: the session's name is in
  * `name`. */

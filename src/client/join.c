@@ -52,6 +52,10 @@ static struct {
     bool off;   /* takes no part, for good */
 } self;
 
+/* What the program said about itself; said again to each recorder. */
+static __thread char thread_name[64] __attribute__((tls_model("initial-exec")));
+static char program_name[256];
+
 static void leave_thread(void *hot);
 
 /* ---- the clock ---- */
@@ -180,8 +184,9 @@ static bool make_pool(void)
             return false;
         madvise(at, size, MADV_WIPEONFORK);
         self.pool = at;
+    } else {
+        memset(self.pool, 0, sizeof *self.pool); /* where the kernel can't wipe */
     }
-    memset(self.pool, 0, sizeof *self.pool); /* where the kernel can't wipe */
     return true;
 }
 
@@ -279,6 +284,8 @@ static void join_session(uint64_t next_id)
     __atomic_store_n(&control->magic, STROBE_RING_MAGIC, __ATOMIC_RELEASE);
     if (recording)
         start_recording(self.pool);
+    else if (strobe_ticks() / 64 % 8 == 0)
+        strobe_client_sweep(self.dir, path);
     strobe_gate_now = (const volatile struct strobe_gate *)&control->active;
 }
 
@@ -340,20 +347,36 @@ static struct strobe_thread *find_thread(struct strobe_pool *pool, uint32_t tid)
     return NULL;
 }
 
+static void keep(char *out, size_t cap, const char *name)
+{
+    size_t n = strlen(name);
+    n = n < cap ? n : cap - 1;
+    memcpy(out, name, n);
+    out[n] = 0;
+}
+
+void strobe_client_keep_thread_name(const char *name)
+{
+    keep(thread_name, sizeof thread_name, name);
+}
+
+void strobe_client_keep_program_name(const char *name)
+{
+    keep(program_name, sizeof program_name, name);
+}
+
 /* Say who the thread is, once per recorder. Locked. */
 static void describe_thread(struct strobe_pool *pool, struct strobe_thread *thread)
 {
     uint32_t generation = pool->control->active;
-    char name[32] = "";
+    char own[32] = "";
     strobe_client_describe(pool);
     if (thread->generation == generation)
         return;
-    if (thread->name[0])
-        memcpy(name, thread->name, sizeof name);
-    else
-        pthread_getname_np(pthread_self(), name, sizeof name);
-    const char *texts[] = {name};
-    size_t n_bytes[] = {strlen(name)};
+    if (!thread_name[0])
+        pthread_getname_np(pthread_self(), own, sizeof own);
+    const char *texts[] = {thread_name[0] ? thread_name : own};
+    size_t n_bytes[] = {strlen(texts[0])};
     uint64_t numbers[] = {thread->track, thread->tid, strobe_ring_now(pool)};
     if (strobe_client_meta(pool, STROBE_META_THREAD, numbers, 3, texts, n_bytes, 1))
         thread->generation = generation;
@@ -459,6 +482,8 @@ __attribute__((destructor(101))) static void stop(void)
         return;
     if (pool->control->n_chunks == 0 || (!pool->control->active && pool->control->detached_tick))
         unlink(pool->path); /* nothing was ever recorded, or its recorder left with all of it */
+    if (!pool->control->active)
+        strobe_client_leave_session(self.dir);
 }
 
 /* ---- describing the process ---- */
@@ -476,7 +501,7 @@ static size_t read_small(const char *path, char *out, size_t n_bytes)
 void strobe_client_describe(struct strobe_pool *pool)
 {
     uint32_t generation = pool->control->active;
-    if (pool->described == generation || !generation)
+    if (pool->described == generation || !generation || strobe_ring_is_hopeless(pool))
         return;
     uint32_t before = pool->described;
     pool->described = generation;
@@ -492,4 +517,8 @@ void strobe_client_describe(struct strobe_pool *pool)
     uint64_t numbers[] = {pool->pid, (uint64_t)getppid(), pool->control->start_time};
     if (!strobe_client_meta(pool, STROBE_META_PROCESS, numbers, 3, texts, n_bytes, 3))
         pool->described = before;
+    const char *name = program_name;
+    size_t n_name = strlen(name);
+    if (n_name)
+        strobe_client_meta(pool, STROBE_META_PROGRAM_NAME, NULL, 0, &name, &n_name, 1);
 }

@@ -170,7 +170,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
         note_recording(c, options->post_mortem ? 2 : options->only_pid ? 3 : 0);
         if (!options->post_mortem)
             note_host(c);
-        if (c->records.failed)
+        if (c->records.failed || !strobe_collector_reserve(c))
             err = STROBE_ERR_NOMEM;
     }
     if (!err && !options->post_mortem) {
@@ -182,8 +182,13 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
     if (err) {
         if (c->inotify >= 0)
             close(c->inotify);
+        free(c->losses);
+        free(c->parts);
+        free(c->pending);
+        free(c->meta_pending);
         strobe_encode_free(&c->enc);
         strobe_records_free(&c->records);
+        strobe_records_free(&c->loss_records);
         free(c);
         return err;
     }
@@ -304,7 +309,12 @@ static void end_process(struct strobe_collector *c, struct strobe_proc *proc)
 /* Everything that a dead process left. */
 static void drain_dead(struct strobe_collector *c, struct strobe_proc *proc)
 {
-    strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
+    for (int i = 0; i == 0 || (i < 3 && proc->no_memory); i++) {
+        proc->no_memory = false;
+        strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
+    }
+    if (proc->no_memory)
+        return; /* tried again; in the end its pool stays for `strobe recover` */
     strobe_collector_drain_meta(c, proc);
     strobe_collector_scan_slots(c, proc);
     for (uint32_t i = 0; i < proc->n_slots; i++)
@@ -399,7 +409,11 @@ void strobe_collector_exit_status(struct strobe_collector *c, uint32_t pid, int 
 
 void strobe_collector_stop(struct strobe_collector *c)
 {
-    strobe_collector_find_processes(c); /* who joined in the last moment */
+    for (int i = 0; i == 0 || (i < 3 && c->dir_changed); i++) {
+        c->dir_changed = true;
+        strobe_collector_find_processes(c); /* who joined in the last moment */
+    }
+    c->no_memory = c->dir_changed && !c->post_mortem;
     c->stopping = true;
     for (uint32_t i = 0; i < c->n_procs; i++)
         if (c->procs[i]->open && !c->procs[i]->gone) {
@@ -423,8 +437,11 @@ void strobe_collector_stop(struct strobe_collector *c)
         if (proc->ring.control)
             proc->ring.control->detached_tick = tick_now(c);
         char text[160];
-        snprintf(text, sizeof text, "process %u was still running when the recording ended",
+        snprintf(text, sizeof text,
+                 proc->dead ? "process %u: no memory to take in what it left"
+                            : "process %u was still running when the recording ended",
                  proc->ring.pid);
+        c->no_memory |= proc->dead;
         strobe_collector_note(c, proc->id, text);
     }
     strobe_collector_flush_events(c);
@@ -507,7 +524,9 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     strobe_records_free(&c->records);
     strobe_records_free(&c->loss_records);
     pthread_mutex_destroy(&c->procs_lock);
-    enum strobe_err err = c->disk_failed ? STROBE_ERR_IO : STROBE_OK;
+    enum strobe_err err = c->disk_failed ? STROBE_ERR_IO
+                          : c->no_memory ? STROBE_ERR_NOMEM
+                                         : STROBE_OK;
     free(c);
     return err;
 }

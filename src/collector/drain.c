@@ -232,28 +232,42 @@ static void replay_epoch(struct strobe_stream_state *stream, const uint64_t *wor
     }
 }
 
-/* Step over the words of an earlier recording, e.g. ends of zones that were open when its recorder
- * left. The number of words. */
-static uint64_t old_words(struct strobe_stream_state *stream, const uint64_t *at,
-                          const uint64_t *end, uint64_t before)
+/* How many of a segment's words are written. */
+static uint64_t written_words(const uint64_t *words, uint64_t n)
 {
-    const uint64_t *start = at;
-    uint64_t word;
-    while (at < end && (word = load(at))) {
+    uint64_t i = 0, word;
+    while (i < n && (word = load(words + i)) && word >> 56 != STROBE_WORD_FILLING >> 56) {
         uint32_t step = 1;
-        if (word >> 32 == STROBE_WORD_EPOCH >> 32)
-            stream->epoch = (uint32_t)word;
-        else if (word >> 60 == STROBE_WORD_PAD >> 60)
+        if (word >> 60 == STROBE_WORD_RECORD >> 60 || word >> 56 == STROBE_WORD_PAD >> 56)
             step = (uint32_t)(word >> 32) & 0xffff;
-        else if (((uint64_t)stream->epoch << 32 | (uint32_t)word) >= before)
-            break;
-        else if (word >> 60 == STROBE_WORD_RECORD >> 60)
-            step = (uint32_t)(word >> 32) & 0xffff;
-        if (step == 0 || step > (uint64_t)(end - at))
-            break;
-        at += step;
+        i += step ? step : 1;
     }
-    return (uint64_t)(at - start);
+    return i < n ? i : n;
+}
+
+static void drop_first_segment(struct strobe_stream_state *stream);
+
+static void skip_old(struct strobe_proc *proc, struct strobe_stream_state *stream)
+{
+    while (stream->n_segments) {
+        struct strobe_segment segment = stream->segments[0];
+        uint64_t n = written_words(strobe_ring_words(&proc->ring, &segment), segment.n_words);
+        stream->pos = segment.base_pos + n;
+        stream->begun = true;
+        if (n < segment.n_words)
+            return;
+        drop_first_segment(stream);
+        strobe_ring_give_back(&proc->ring, &segment);
+    }
+}
+
+void strobe_collector_skip_old(struct strobe_proc *proc)
+{
+    strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
+    skip_old(proc, &proc->meta);
+    for (uint32_t i = 0; i < proc->n_slots; i++)
+        if (proc->streams[i])
+            skip_old(proc, proc->streams[i]);
 }
 
 static void enter_segment(struct strobe_stream_state *stream, const struct strobe_segment *segment,
@@ -333,9 +347,6 @@ static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
     const uint64_t *end = words + segment->n_words;
     if (!stream->epoch_known)
         enter_segment(stream, segment, words);
-    if (proc->skip_before && stream->prev_tick == 0)
-        stream->pos +=
-            old_words(stream, words + (stream->pos - segment->base_pos), end, proc->skip_before);
     for (;;) {
         const uint64_t *at = words + (stream->pos - segment->base_pos);
         bool bad = false;
@@ -445,6 +456,9 @@ static void learn_trigger(struct strobe_collector *c, struct strobe_proc *proc,
 static void keep_record(struct strobe_collector *c, struct strobe_proc *proc, uint32_t kind,
                         const uint8_t *fields, size_t n_bytes)
 {
+    if (c->file_full &&
+        (kind == STROBE_META_LOC || kind == STROBE_META_STRING || kind == STROBE_KIND_STR_PIECE))
+        return; /* no event will use it */
     strobe_records_begin(&c->records, kind);
     if (kind >= STROBE_META_PROCESS)
         strobe_records_u(&c->records, proc->id);

@@ -30,14 +30,13 @@ struct strobe_proc {
     char name[96]; /* of its pool file */
     uint32_t id;
     int pidfd;
-    bool open;            /* the ring is mapped */
-    bool gone;            /* drained for good */
-    bool dead;            /* its image no longer runs */
-    bool attached;        /* it ran before this recorder came */
-    uint64_t skip_before; /* tick; words before it belong to an earlier recording that ended well,
-                             0: none do */
-    bool resumed;         /* the file knows it from before (recovery) */
-    bool described;       /* it said who it is */
+    bool open;      /* the ring is mapped */
+    bool gone;      /* drained for good */
+    bool dead;      /* its image no longer runs */
+    bool attached;  /* it ran before this recorder came */
+    bool resumed;   /* the file knows it from before (recovery) */
+    bool no_memory; /* a segment found no memory to be kept in */
+    bool described; /* it said who it is */
     bool meta_dirty;
     bool modules_due;   /* its modules are to be listed */
     bool news;          /* segments were found that nobody looked at yet */
@@ -64,6 +63,7 @@ struct strobe_collector {
     char dir[STROBE_PATH_MAX];
     uint32_t policy, stack_depth, only_pid;
     uint64_t max_file_bytes;
+    bool no_memory; /* some process could not be taken in */
     bool ledger_used;
     bool ledger_failed; /* the reserved area could not be written either */
     bool post_mortem, stopping, triggered, file_full, disk_failed;
@@ -132,6 +132,8 @@ void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_pro
 /* drain.c: words to events */
 uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *proc,
                                 struct strobe_stream_state *stream);
+/* Step over the words that were there before this recorder: they belong to an earlier one. */
+void strobe_collector_skip_old(struct strobe_proc *proc);
 void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc *proc);
 
 /* store.c: blocks to the file, segments back to their process */
@@ -139,6 +141,7 @@ void strobe_collector_flush_events(struct strobe_collector *c);
 void strobe_collector_flush_records(struct strobe_collector *c);
 void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track,
                            uint32_t cause, uint64_t count, uint64_t first, uint64_t last);
+bool strobe_collector_reserve(struct strobe_collector *c);
 void strobe_collector_keep_losses(struct strobe_collector *c);
 bool strobe_collector_pend(struct strobe_collector *c, struct strobe_proc *proc,
                            const struct strobe_segment *segment, bool meta);

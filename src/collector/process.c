@@ -95,7 +95,9 @@ void strobe_collector_drop_stream(struct strobe_proc *proc, struct strobe_stream
 bool strobe_collector_add_segment(void *context, const struct strobe_segment *segment)
 {
     struct strobe_proc *proc = context;
+    bool no_memory = proc->no_memory;
     struct strobe_stream_state *stream = strobe_collector_stream(proc, segment->track);
+    proc->no_memory = true; /* until proved otherwise */
     if (!stream)
         return false;
     if (stream->n_segments == stream->cap_segments) {
@@ -115,10 +117,14 @@ bool strobe_collector_add_segment(void *context, const struct strobe_segment *se
     if (i == 0)
         stream->epoch_known = false;
     proc->news = true;
+    proc->no_memory = no_memory;
     return true;
 }
 
 /* ---- slots ---- */
+
+/* Between two looks at a slot: more is a lie. */
+#define LOST_MAX (1ull << 40)
 
 static void read_losses(struct strobe_collector *c, struct strobe_proc *proc,
                         struct strobe_stream_state *stream, const struct strobe_slot *slot)
@@ -128,10 +134,16 @@ static void read_losses(struct strobe_collector *c, struct strobe_proc *proc,
         if (n <= stream->lost_seen[cause])
             continue;
         uint64_t first = stream->lost_tick ? stream->lost_tick : slot->drop_first_tick;
-        strobe_collector_lose(c, proc->id, stream->id, cause, n - stream->lost_seen[cause], first,
-                              slot->drop_last_tick);
+        uint64_t last = slot->drop_last_tick, lost = n - stream->lost_seen[cause];
         stream->lost_seen[cause] = n;
-        stream->lost_tick = slot->drop_last_tick;
+        if (lost > LOST_MAX) { /* nobody can drop so many: the program wrote over its slot */
+            strobe_collector_lose(c, proc->id, stream->id, STROBE_LOSS_DAMAGED, 1,
+                                  stream->prev_tick, stream->prev_tick);
+            continue;
+        }
+        last = last > first ? last : first;
+        strobe_collector_lose(c, proc->id, stream->id, cause, lost, first, last);
+        stream->lost_tick = last;
     }
     uint64_t waited = slot->waited_ns;
     if (waited > stream->waited_seen && waited < 1ull << 50)
@@ -206,6 +218,19 @@ static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
     }
 }
 
+/* Events of threads that got no slot. */
+static void read_lost_threads(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    const struct strobe_control *control = proc->ring.control;
+    uint64_t n = __atomic_load_n(&control->n_lost_threads, __ATOMIC_ACQUIRE);
+    uint64_t first = control->lost_first_tick, last = control->lost_last_tick;
+    uint64_t lost = n > proc->lost_threads_seen ? n - proc->lost_threads_seen : 0;
+    bool is_damaged = lost > LOST_MAX;
+    proc->lost_threads_seen = n;
+    strobe_collector_lose(c, proc->id, 0, is_damaged ? STROBE_LOSS_DAMAGED : STROBE_LOSS_UNNAMED,
+                          is_damaged ? 1 : lost, first, last > first ? last : first);
+}
+
 void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc *proc)
 {
     bool look_for_gone = c->beat % 64 == 0;
@@ -219,19 +244,14 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
         if (!stream)
             continue;
         read_losses(c, proc, stream, slot);
-        if (!stream->slot_seen && proc->attached)
+        if (!stream->slot_seen && !stream->named && proc->attached)
             describe_thread(c, proc, slot, track);
         stream->slot_seen = true;
         if (state == STROBE_SLOT_ENDED || proc->dead ||
             (look_for_gone && thread_is_gone(proc, slot->tid)))
             finish_slot(c, proc, stream, slot);
     }
-    uint64_t lost = proc->ring.control->n_lost_threads;
-    if (lost > proc->lost_threads_seen)
-        strobe_collector_lose(c, proc->id, 0, STROBE_LOSS_UNNAMED, lost - proc->lost_threads_seen,
-                              proc->ring.control->lost_first_tick,
-                              proc->ring.control->lost_last_tick);
-    proc->lost_threads_seen = lost;
+    read_lost_threads(c, proc);
 }
 
 /* ---- finding ---- */
@@ -325,7 +345,8 @@ static bool is_exiting(const struct strobe_proc *proc)
 {
     char path[64], target[8];
     snprintf(path, sizeof path, "/proc/%u/exe", proc->ring.pid);
-    return readlink(path, target, sizeof target) < 0 && errno == ENOENT;
+    return readlink(path, target, sizeof target) < 0 && errno == ENOENT &&
+           strobe_session_start_time((int)proc->ring.pid) == proc->ring.start_time;
 }
 
 /* The process by a number that is never another's: of an earlier image if it had one (exec), since
@@ -347,14 +368,13 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
     proc->open = true;
     c->clock = proc->ring.clock;
     proc->pidfd = open_pidfd(c, proc);
-    proc->attached = !__atomic_load_n(&control->active, __ATOMIC_ACQUIRE);
+    proc->attached = !strobe_ring_is_ours(&proc->ring);
     proc->dead =
         !strobe_ring_is_alive(&proc->ring, proc->name) && (c->post_mortem || !is_exiting(proc));
-    if (control->detached_tick && !c->post_mortem)
-        proc->skip_before =
-            proc->ring.clock == STROBE_CLOCK_MONO ? strobe_collector_mono_ns() : strobe_ticks();
     control->detached_tick = 0;
     proc->meta_dirty = true; /* its name has to be in the file */
+    if (proc->attached && !c->post_mortem)
+        strobe_collector_skip_old(proc);
     if (!proc->dead && !c->stopping && !c->post_mortem)
         strobe_ring_attach(&proc->ring, c->policy, c->stack_depth);
     proc->old_below = (control->floor >> 32) & STROBE_WORD_ID_MAX;
@@ -379,6 +399,20 @@ static void refuse(struct strobe_collector *c, struct strobe_proc *proc, enum st
     publish_proc(c, proc);
 }
 
+/* A dead process that never emitted for this recorder is none of its recording; what it left for a recorder that died
+ * stays for `strobe recover`, and an empty page goes. */
+static bool is_leftover(const struct strobe_collector *c, const struct strobe_proc *proc)
+{
+    char path[STROBE_PATH_MAX + 100];
+    if (c->post_mortem || strobe_ring_is_ours(&proc->ring) || is_exiting(proc) ||
+        strobe_ring_is_alive(&proc->ring, proc->name))
+        return false;
+    snprintf(path, sizeof path, "%s/%s", c->dir, proc->name);
+    if (proc->ring.control->n_chunks == 0)
+        unlink(path);
+    return true;
+}
+
 /* One file of the folder. False: it is still being made, look again. */
 static bool consider(struct strobe_collector *c, const char *name)
 {
@@ -398,7 +432,13 @@ static bool consider(struct strobe_collector *c, const char *name)
     if (err) {
         c->next_proc_id--;
         free(proc);
-        return err != STROBE_ERR_FORMAT;
+        return err != STROBE_ERR_FORMAT && err != STROBE_ERR_NOMEM;
+    }
+    if (is_leftover(c, proc)) {
+        strobe_ring_close(&proc->ring);
+        c->next_proc_id--;
+        free(proc);
+        return true;
     }
     join_proc(c, proc);
     publish_proc(c, proc);
@@ -426,8 +466,10 @@ void strobe_collector_find_processes(struct strobe_collector *c)
     c->next_dir_scan_ns = now + (c->inotify >= 0 ? 1000000000ull : 20000000ull);
     c->dir_changed = false;
     DIR *dir = opendir(c->dir);
-    if (!dir)
+    if (!dir) {
+        c->dir_changed = errno == ENOMEM;
         return;
+    }
     struct dirent *entry;
     while ((entry = readdir(dir)))
         if (!consider(c, entry->d_name))
@@ -459,7 +501,7 @@ void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc
             proc->next_alive_check_ns = now + 500000000ull;
             return;
         }
-        if (is_exiting(proc) && poll(&wait, 1, 0) == 0)
+        if (is_exiting(proc) && poll(&wait, 1, c->stopping ? 200 : 0) == 0)
             return;
     } else if (proc->pidfd < 0 && strobe_ring_is_alive(&proc->ring, proc->name)) {
         return;

@@ -26,6 +26,18 @@ static bool grow(void *list, uint32_t n, uint32_t *cap, size_t size)
     return true;
 }
 
+/* Room for what must not fail later: names up to the size at which they are written, the first
+ * losses, the parts and segments of a block. */
+bool strobe_collector_reserve(struct strobe_collector *c)
+{
+    return strobe_records_reserve(&c->records, STROBE_SIDE_BYTES + (64 << 10)) &&
+           strobe_records_reserve(&c->loss_records, STROBE_FILE_LEDGER_SLOT) &&
+           grow(&c->losses, 0, &c->cap_losses, sizeof *c->losses) &&
+           grow(&c->parts, 0, &c->cap_parts, sizeof *c->parts) &&
+           grow(&c->pending, 0, &c->cap_pending, sizeof *c->pending) &&
+           grow(&c->meta_pending, 0, &c->cap_meta_pending, sizeof *c->meta_pending);
+}
+
 void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track,
                            uint32_t cause, uint64_t count, uint64_t first, uint64_t last)
 {

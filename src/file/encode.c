@@ -5,7 +5,7 @@
  * bucket and its level-of-detail bucket are all that is kept of the pairing, the file itself has
  * begin and end in the order they came.
  *
- * The level of detail starts fine and is halved whenever its 128 buckets run out: buckets are cut
+ * The level of detail starts fine and is halved whenever its 64 buckets run out: buckets are cut
  * at powers of two, so adding neighbours is exact.  SPDX-License-Identifier: MIT */
 #include "file/encode.h"
 

@@ -33,6 +33,8 @@ struct strobe_file_writer {
     ZSTD_CCtx *zstd; /* owned */
     uint8_t *out;    /* owned: the block under construction */
     size_t n_out, cap_out;
+    uint8_t modes[STROBE_N_STREAMS]; /* enum stream_mode, of the columns */
+    uint32_t n_streams[STROBE_N_STREAMS]; /* compressed so far */
     struct level levels[LEVELS];
     struct strobe_file_totals totals;
 };
@@ -74,8 +76,41 @@ static bool is_constant(const uint8_t *bytes, size_t n)
     return n > 1 && !memcmp(bytes, bytes + 1, n - 1);
 }
 
+/* How a stream is compressed. Matches pay where a pattern repeats; in columns of noise they cost time
+ * and bytes, and the entropy coder alone is better. Which of them a stream is, it shows by itself: every
+ * PROBE_EVERY blocks both are tried. */
+enum stream_mode { MODE_MATCHES, MODE_ENTROPY };
+enum { PROBE_EVERY = 32 };
+
+static size_t compress_as(struct strobe_file_writer *w, enum stream_mode mode, uint8_t *out, size_t cap,
+                          const uint8_t *bytes, size_t n)
+{
+    /* a step over the whole block leaves no place where a match is looked for */
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_targetLength, mode == MODE_ENTROPY ? 1 << 17 : 0);
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_minMatch, 7);
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_literalCompressionMode, ZSTD_ps_enable);
+    size_t size = ZSTD_compress2(w->zstd, out, cap, bytes, n);
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_targetLength, 0);
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_minMatch, 0);
+    return size;
+}
+
+/* The columns of a block, each in the mode that suits it. */
+static size_t compress_column(struct strobe_file_writer *w, int stream, size_t cap, const uint8_t *bytes,
+                              size_t n)
+{
+    uint8_t *out = w->out + w->n_out;
+    if (w->n_streams[stream]++ % PROBE_EVERY)
+        return compress_as(w, w->modes[stream], out, cap, bytes, n);
+    size_t entropy = compress_as(w, MODE_ENTROPY, out, cap, bytes, n);
+    size_t matches = compress_as(w, MODE_MATCHES, out, cap, bytes, n);
+    w->modes[stream] = !ZSTD_isError(entropy) && entropy <= matches ? MODE_ENTROPY : MODE_MATCHES;
+    return matches;
+}
+
 /* Append one stream in the cheapest of its three forms. Its stored size, or 0 for no memory. */
-static size_t put_stream(struct strobe_file_writer *w, const uint8_t *bytes, size_t n, bool *failed)
+static size_t put_stream(struct strobe_file_writer *w, int stream, const uint8_t *bytes, size_t n,
+                         bool *failed)
 {
     if (n == 0)
         return 0;
@@ -92,7 +127,9 @@ static size_t put_stream(struct strobe_file_writer *w, const uint8_t *bytes, siz
         *failed = true;
         return 0;
     }
-    size_t size = ZSTD_compress2(w->zstd, w->out + w->n_out, bound, bytes, n);
+    size_t size = stream < STROBE_BIG
+                      ? compress_column(w, stream, bound, bytes, n)
+                      : ZSTD_compress2(w->zstd, w->out + w->n_out, bound, bytes, n);
     if (ZSTD_isError(size) || size >= n || size == 1) {
         memcpy(w->out + w->n_out, bytes, n);
         size = n;
@@ -240,10 +277,8 @@ enum strobe_err strobe_file_put_events(struct strobe_file_writer *w, struct stro
     size_t body = w->n_out;
     w->n_out += sizeof sizes;
     for (int i = 0; i < STROBE_N_STREAMS; i++) {
-        /* short matches cost time and gain nothing in columns of noise; texts are another matter */
-        ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_minMatch, i < STROBE_BIG ? 7 : 0);
         sizes[i][0] = (uint32_t)raw[i];
-        sizes[i][1] = (uint32_t)put_stream(w, streams[i], raw[i], &failed);
+        sizes[i][1] = (uint32_t)put_stream(w, i, streams[i], raw[i], &failed);
     }
     if (failed)
         return STROBE_ERR_NOMEM;

@@ -39,6 +39,11 @@ static bool room(struct strobe_records *records, size_t n)
     return true;
 }
 
+bool strobe_records_reserve(struct strobe_records *records, size_t n_bytes)
+{
+    return records->cap >= n_bytes || room(records, n_bytes);
+}
+
 void strobe_records_u(struct strobe_records *records, uint64_t value)
 {
     if (room(records, STROBE_VARINT_MAX))

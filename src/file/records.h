@@ -18,6 +18,8 @@ struct strobe_records {
     bool failed;
 };
 
+/* Room for so many bytes, so that they can't fail later. False: no memory. */
+bool strobe_records_reserve(struct strobe_records *records, size_t n_bytes);
 void strobe_records_free(struct strobe_records *records);
 void strobe_records_reset(struct strobe_records *records);
 

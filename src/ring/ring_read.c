@@ -197,16 +197,24 @@ struct strobe_slot *strobe_ring_slot(struct strobe_ring *ring, uint32_t i)
     return NULL;
 }
 
+bool strobe_ring_is_ours(const struct strobe_ring *ring)
+{
+    const struct strobe_control *control = ring->control;
+    return __atomic_load_n(&control->active, __ATOMIC_ACQUIRE) &&
+           (control->recorder_pid == 0 || control->recorder_pid == (uint32_t)getpid());
+}
+
 enum strobe_err strobe_ring_attach(struct strobe_ring *ring, uint32_t policy, uint32_t stack_depth)
 {
     struct strobe_control *control = ring->control;
+    bool ours = strobe_ring_is_ours(ring);
     int err = posix_fallocate(ring->fd, 0, (off_t)strobe_ring_data_off(ring->n_chunks_max));
     if (err)
         return strobe_err_from_errno(err);
     control->recorder_pid = (uint32_t)getpid();
     control->recorder_start = strobe_session_start_time(getpid());
-    if (__atomic_load_n(&control->active, __ATOMIC_ACQUIRE))
-        return STROBE_OK; /* it joined a recording session by itself */
+    if (ours)
+        return STROBE_OK;
     control->policy = policy;
     control->stack_depth = stack_depth;
     control->floor = STROBE_WORD_BEGIN | __atomic_load_n(&control->next_id, __ATOMIC_ACQUIRE) << 32;

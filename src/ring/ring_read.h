@@ -72,6 +72,10 @@ void strobe_ring_wake(struct strobe_ring *ring);
 /* Slot number `i` over all slot chunks, or NULL past the last. */
 struct strobe_slot *strobe_ring_slot(struct strobe_ring *ring, uint32_t i);
 
+/* Whether the process emits for this recorder already: it joined our session by itself. False: for
+ * nobody, or still for a recorder that died. */
+bool strobe_ring_is_ours(const struct strobe_ring *ring);
+
 /* Open the gate for a new recorder: allocate what is needed, then let the process emit. */
 enum strobe_err strobe_ring_attach(struct strobe_ring *ring, uint32_t policy, uint32_t stack_depth);
 void strobe_ring_detach(struct strobe_ring *ring);

@@ -21,7 +21,9 @@
 #endif
 
 /* A recorder whose heart stands still for so long is given up; one that lives may take longer. */
-#define STALL_NS     (60 * 1000000ull)
+#define STALL_NS (60 * 1000000ull)
+/* A tmpfs that is full costs 50 us to ask. */
+#define NO_PAGES_NS  (10 * 1000000ull)
 #define WAIT_MAX_NS  (1000 * 1000000ull)
 #define WAIT_STEP_NS (10 * 1000000ull)
 
@@ -105,6 +107,18 @@ static bool under_cap(struct strobe_pool *pool)
     return false;
 }
 
+bool strobe_ring_is_hopeless(const struct strobe_pool *pool)
+{
+    return pool->control->n_chunks == 0 && pool->no_pages_until_ns &&
+           mono_ns() < pool->no_pages_until_ns;
+}
+
+static void give_cap_back(struct strobe_pool *pool)
+{
+    if (pool->session && pool->session->cap_bytes)
+        __atomic_sub_fetch(&pool->session->used_bytes, STROBE_CHUNK_BYTES, __ATOMIC_RELAXED);
+}
+
 /* One more chunk at the end of the pool, or -1. */
 static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss *loss)
 {
@@ -118,10 +132,15 @@ static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss
         return -1;
     }
     *loss = STROBE_LOSS_NO_MEMORY;
+    if (pool->no_pages_until_ns && mono_ns() < pool->no_pages_until_ns)
+        return -1;
     if (!under_cap(pool))
         return -1;
-    if (!allocate_pages(pool, pool->data + (uint64_t)n * STROBE_CHUNK_BYTES))
+    if (!allocate_pages(pool, pool->data + (uint64_t)n * STROBE_CHUNK_BYTES)) {
+        give_cap_back(pool);
+        pool->no_pages_until_ns = mono_ns() + NO_PAGES_NS;
         return -1;
+    }
     pool->chunks[n].class_ = class_;
     __atomic_store_n(&pool->chunks[n].free_bits,
                      class_ == STROBE_CHUNK_SLOTS ? 0 : full_mask(class_), __ATOMIC_RELEASE);

@@ -18,7 +18,7 @@
 #include "wire/ring_layout.h"
 
 /* Changes with the layout of struct strobe_pool. */
-#define STROBE_POOL_MAGIC 0x3230304c4f4f5053ull
+#define STROBE_POOL_MAGIC 0x3330304c4f4f5053ull
 
 /* One thread of the process. In memory that a fork wipes. */
 struct strobe_thread {
@@ -39,7 +39,6 @@ struct strobe_thread {
     uint32_t n_cut;  /* its words: to be said before the next text, or the pieces would be taken for
                         its */
     char *stack_low, *stack_high; /* stack pages known to be readable */
-    char name[32];
     struct strobe_thread *prev, *next; /* in the pool's list */
 };
 
@@ -69,6 +68,7 @@ struct strobe_pool {
     uint32_t described; /* generation of the recorder that knows this process */
     uint32_t n_copies;
     uint64_t stalled_heartbeat;       /* the recorder's heartbeat when it was last given up, + 1 */
+    uint64_t no_pages_until_ns;       /* a full tmpfs is not asked again before */
     uint64_t given_up_at;             /* n_given at that time, + 1: nobody waits until it moves */
     struct strobe_segment_head *meta; /* shared: open segment of the meta stream */
     uint64_t *meta_at;
@@ -90,6 +90,9 @@ struct strobe_pool {
 
 /* The tick now, on the process's clock. */
 uint64_t strobe_ring_now(const struct strobe_pool *pool);
+
+/* Not a chunk could be allocated a moment ago: nothing can be told or emitted. */
+bool strobe_ring_is_hopeless(const struct strobe_pool *pool);
 
 void strobe_ring_lock(struct strobe_pool *pool);
 void strobe_ring_unlock(struct strobe_pool *pool);

@@ -23,7 +23,7 @@ enum {
     STROBE_INDEX_FANOUT = 256,
     STROBE_SUMMARY_MIN_EVENTS = 512,
     STROBE_LOD_DEPTHS = 16,
-    STROBE_LOD_BUCKETS = 128,
+    STROBE_LOD_BUCKETS = 64, /* readers take up to 128 */
     STROBE_HIST_SUB = 32,
     STROBE_HIST_BUCKETS = 32 * 60, /* of durations below 2^64 */
 };

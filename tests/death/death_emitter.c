@@ -110,6 +110,7 @@ static void *emit(void *context)
 static void run_process(void)
 {
     pthread_t threads[64];
+    alarm(120); /* should nobody come to stop it */
     lock_id = strobe_lock_new(&span_loc, "lock");
     for (int i = 1; i < n_threads; i++)
         pthread_create(&threads[i], NULL, emit, (void *)(intptr_t)i);

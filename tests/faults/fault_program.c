@@ -279,6 +279,7 @@ static int run_overwrite(const char *what, uint64_t seed)
 int main(int argc, char **argv)
 {
     const char *mode = argc > 3 ? argv[2] : "";
+    alarm(300); /* should nobody come to stop it */
     if (argc > 3)
         head = counted_open(argv[1], 16);
     if (!strcmp(mode, "steps") && argc > 4)

@@ -1,8 +1,8 @@
 /* csv.h - what the files of the csv command share.  SPDX-License-Identifier: MIT */
-#ifndef STROBE_CLI_CSV_H
-#define STROBE_CLI_CSV_H
+#ifndef STROBE_EXPORT_CSV_H
+#define STROBE_EXPORT_CSV_H
 
-#include "cli/out.h"
+#include "export/out.h"
 #include "query/symbols.h"
 #include "query/trace.h"
 #include "query/walk.h"

@@ -2,7 +2,7 @@
  * quoted once and copied.  SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "cli/csv.h"
+#include "export/csv.h"
 
 const char strobe_csv_zones_head[] =
     "process,pid,thread,tid,name,function,file,line,start_ns,duration_ns,"

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/csv.h"
+#include "export/csv.h"
 
 static void put_text(struct strobe_csv *csv, uint32_t text)
 {

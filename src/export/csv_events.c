@@ -1,7 +1,7 @@
 /* csv_events.c - rows of everything that is no zone.  SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "cli/csv.h"
+#include "export/csv.h"
 
 #define BIT(kind) (1ull << STROBE_KIND_##kind)
 #define TRACK     "process,pid,thread,tid,time_ns,"

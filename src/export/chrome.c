@@ -7,7 +7,7 @@
  * Times are us with three digits after the point: ns. A pid or tid that two processes or threads
  * had is shown as a made-up number for the later one, so that they stay apart.
  * SPDX-License-Identifier: MIT */
-#include "cli/chrome.h"
+#include "export/chrome.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -29,19 +29,25 @@ struct chrome {
     uint64_t n;
 };
 
-static void put_time(struct chrome *chrome, const char *name, uint64_t ns)
+/* A number of ns as us with three digits after the point. */
+static void put_us(struct strobe_out *out, uint64_t ns)
 {
-    strobe_out_format(chrome->out, ",\"%s\":%" PRIu64 ".%03u", name, ns / 1000,
-                      (unsigned)(ns % 1000));
+    strobe_out_u(out, ns / 1000);
+    char *at = strobe_out_reserve(out);
+    unsigned rest = (unsigned)(ns % 1000);
+    at[0] = '.';
+    at[1] = (char)('0' + rest / 100);
+    at[2] = (char)('0' + rest / 10 % 10);
+    at[3] = (char)('0' + rest % 10);
+    out->n += 4;
 }
 
 /* A tick; times before the start of the recording have a sign. */
 static void put_tick(struct chrome *chrome, uint64_t tick)
 {
     int64_t ns = strobe_clock_rel(&chrome->trace->clock, tick);
-    uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    strobe_out_format(chrome->out, ",\"ts\":%s%" PRIu64 ".%03u", ns < 0 ? "-" : "", size / 1000,
-                      (unsigned)(size % 1000));
+    strobe_out_text(chrome->out, ns < 0 ? ",\"ts\":-" : ",\"ts\":");
+    put_us(chrome->out, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns);
 }
 
 static void start(struct chrome *chrome, const char *phase)
@@ -53,7 +59,10 @@ static void start(struct chrome *chrome, const char *phase)
 
 static void put_ids(struct chrome *chrome, uint64_t pid, uint64_t tid)
 {
-    strobe_out_format(chrome->out, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64, pid, tid);
+    strobe_out_text(chrome->out, ",\"pid\":");
+    strobe_out_u(chrome->out, pid);
+    strobe_out_text(chrome->out, ",\"tid\":");
+    strobe_out_u(chrome->out, tid);
 }
 
 static void put_name(struct chrome *chrome, const char *name, uint32_t n)
@@ -151,7 +160,8 @@ static void put_args(struct chrome *chrome, uint32_t loc, const struct strobe_no
         const char *file = strobe_trace_text(chrome->trace, chrome->trace->locs[loc].file, &n);
         strobe_out_text(out, "\"file\":");
         strobe_out_json(out, file, n);
-        strobe_out_format(out, ",\"line\":%u", chrome->trace->locs[loc].line);
+        strobe_out_text(out, ",\"line\":");
+        strobe_out_u(out, chrome->trace->locs[loc].line);
         comma = ",";
     }
     if (note && note->text) {
@@ -182,8 +192,10 @@ static void put_zone(struct chrome *chrome, const struct strobe_batch *batch,
     start(chrome, phases[zone->state]);
     put_ids(chrome, pid, tid);
     put_tick(chrome, zone->begin);
-    if (zone->state == STROBE_ZONE_ENDED || zone->state == STROBE_ZONE_UNFINISHED)
-        put_time(chrome, "dur", strobe_clock_ns(&chrome->trace->clock, zone->ticks));
+    if (zone->state == STROBE_ZONE_ENDED || zone->state == STROBE_ZONE_UNFINISHED) {
+        strobe_out_text(chrome->out, ",\"dur\":");
+        put_us(chrome->out, strobe_clock_ns(&chrome->trace->clock, zone->ticks));
+    }
     put_zone_name(chrome, batch, zone, note, &loc);
     if (zone->state == STROBE_ZONE_NO_BEGIN)
         strobe_out_text(chrome->out, ",\"s\":\"t\"");

@@ -1,9 +1,9 @@
 /* chrome.h - a trace as Chrome's JSON, which Perfetto and chrome://tracing open.
  * SPDX-License-Identifier: MIT */
-#ifndef STROBE_CLI_CHROME_H
-#define STROBE_CLI_CHROME_H
+#ifndef STROBE_EXPORT_CHROME_H
+#define STROBE_EXPORT_CHROME_H
 
-#include "cli/out.h"
+#include "export/out.h"
 #include "query/walk.h"
 
 /* Write all of it. Valid JSON whatever bytes the trace's texts hold. */

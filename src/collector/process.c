@@ -484,6 +484,23 @@ void strobe_collector_find_processes(struct strobe_collector *c)
 
 /* ---- dying ---- */
 
+/* Was it killed, and merely has not come to it yet? */
+static bool is_killed(const struct strobe_proc *proc)
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%u/status", proc->ring.pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *own = strstr(text, "\nSigPnd:"), *shared = strstr(text, "\nShdPnd:");
+    uint64_t pending = 0;
+    if (own && shared)
+        pending = strtoull(own + 8, NULL, 16) | strtoull(shared + 8, NULL, 16);
+    return pending & 1ull << (SIGKILL - 1);
+}
+
 void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc)
 {
     uint64_t now = strobe_collector_mono_ns();
@@ -491,8 +508,10 @@ void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc
     if (proc->dead || now < proc->next_alive_check_ns)
         return;
     proc->next_alive_check_ns = now + 20000000ull;
-    (void)c;
-    if (proc->pidfd >= 0 && poll(&wait, 1, 0) == 0) {
+    bool runs = proc->pidfd >= 0 && poll(&wait, 1, 0) == 0;
+    if (runs && c->stopping && (is_exiting(proc) || is_killed(proc)))
+        runs = poll(&wait, 1, 1000) == 0; /* the last look: it is worth a moment */
+    if (runs) {
         struct flock lock = {.l_type = F_WRLCK,
                              .l_whence = SEEK_SET}; /* the pid lives; does the image? */
         if (!fcntl(proc->ring.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK)
@@ -501,7 +520,7 @@ void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc
             proc->next_alive_check_ns = now + 500000000ull;
             return;
         }
-        if (is_exiting(proc) && poll(&wait, 1, c->stopping ? 200 : 0) == 0)
+        if (is_exiting(proc) && poll(&wait, 1, 0) == 0)
             return;
     } else if (proc->pidfd < 0 && strobe_ring_is_alive(&proc->ring, proc->name)) {
         return;

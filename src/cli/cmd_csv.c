@@ -1,12 +1,12 @@
-/* cmd_csv.c - strobe csv: one row per zone, message, plot value ...  SPDX-License-Identifier: MIT
- */
+/* cmd_csv.c - strobe csv: a row per zone, message, plot value.  SPDX-License-Identifier: MIT */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/csv.h"
+#include "export/csv.h"
 #include "cli/input.h"
+#include "cli/out.h"
 
 static const char help_top[] =
     "usage: strobe csv [options] [FILE]\n"

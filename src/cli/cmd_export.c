@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/chrome.h"
+#include "export/chrome.h"
 #include "cli/cli.h"
 #include "cli/input.h"
+#include "cli/out.h"
 
 static const char help[] =
     "usage: strobe export [options] [FILE]\n"

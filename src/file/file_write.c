@@ -33,7 +33,7 @@ struct strobe_file_writer {
     ZSTD_CCtx *zstd; /* owned */
     uint8_t *out;    /* owned: the block under construction */
     size_t n_out, cap_out;
-    uint8_t modes[STROBE_N_STREAMS]; /* enum stream_mode, of the columns */
+    uint8_t modes[STROBE_N_STREAMS];      /* enum stream_mode, of the columns */
     uint32_t n_streams[STROBE_N_STREAMS]; /* compressed so far */
     struct level levels[LEVELS];
     struct strobe_file_totals totals;
@@ -82,8 +82,8 @@ static bool is_constant(const uint8_t *bytes, size_t n)
 enum stream_mode { MODE_MATCHES, MODE_ENTROPY };
 enum { PROBE_EVERY = 32 };
 
-static size_t compress_as(struct strobe_file_writer *w, enum stream_mode mode, uint8_t *out, size_t cap,
-                          const uint8_t *bytes, size_t n)
+static size_t compress_as(struct strobe_file_writer *w, enum stream_mode mode, uint8_t *out,
+                          size_t cap, const uint8_t *bytes, size_t n)
 {
     /* a step over the whole block leaves no place where a match is looked for */
     ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_targetLength, mode == MODE_ENTROPY ? 1 << 17 : 0);
@@ -96,8 +96,8 @@ static size_t compress_as(struct strobe_file_writer *w, enum stream_mode mode, u
 }
 
 /* The columns of a block, each in the mode that suits it. */
-static size_t compress_column(struct strobe_file_writer *w, int stream, size_t cap, const uint8_t *bytes,
-                              size_t n)
+static size_t compress_column(struct strobe_file_writer *w, int stream, size_t cap,
+                              const uint8_t *bytes, size_t n)
 {
     uint8_t *out = w->out + w->n_out;
     if (w->n_streams[stream]++ % PROBE_EVERY)
@@ -127,9 +127,8 @@ static size_t put_stream(struct strobe_file_writer *w, int stream, const uint8_t
         *failed = true;
         return 0;
     }
-    size_t size = stream < STROBE_BIG
-                      ? compress_column(w, stream, bound, bytes, n)
-                      : ZSTD_compress2(w->zstd, w->out + w->n_out, bound, bytes, n);
+    size_t size = stream < STROBE_BIG ? compress_column(w, stream, bound, bytes, n)
+                                      : ZSTD_compress2(w->zstd, w->out + w->n_out, bound, bytes, n);
     if (ZSTD_isError(size) || size >= n || size == 1) {
         memcpy(w->out + w->n_out, bytes, n);
         size = n;

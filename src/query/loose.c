@@ -32,15 +32,19 @@ struct strobe_looses {
     struct item *items; /* owned */
     uint32_t n_items, items_room;
     uint32_t limit; /* items that make it full: more when pairing has left many */
+    uint32_t max;
     uint64_t seq;
     struct strobe_idmap lane_ids; /* (process << 1 | is span, id) */
     struct lane *lanes;           /* owned */
     uint32_t lanes_room;
 };
 
-struct strobe_looses *strobe_looses_new(void)
+struct strobe_looses *strobe_looses_new(uint32_t max)
 {
-    return calloc(1, sizeof(struct strobe_looses));
+    struct strobe_looses *looses = calloc(1, sizeof *looses);
+    if (looses)
+        looses->max = looses->limit = max;
+    return looses;
 }
 
 static void free_note(struct strobe_note *note)
@@ -87,7 +91,7 @@ int strobe_looses_add(struct strobe_looses *looses, uint32_t process, uint32_t t
 
 int strobe_looses_full(const struct strobe_looses *looses)
 {
-    return looses->n_items >= STROBE_LOOSE_MAX && looses->n_items >= looses->limit;
+    return looses->n_items >= looses->limit;
 }
 
 static int by_time(const void *a, const void *b)
@@ -251,7 +255,7 @@ enum strobe_err strobe_looses_pair(struct strobe_looses *looses, uint64_t tick,
     looses->n_items -= n;
     if (looses->n_items)
         memmove(looses->items, looses->items + n, looses->n_items * sizeof *looses->items);
-    looses->limit = looses->n_items < UINT32_MAX / 2 ? 2 * looses->n_items : UINT32_MAX;
+    looses->limit = looses->n_items < looses->max / 2 ? looses->max : 2 * looses->n_items;
     return err;
 }
 

@@ -5,11 +5,10 @@
 
 #include "query/walk.h"
 
-enum { STROBE_LOOSE_MAX = 1 << 20 }; /* events that wait before some are paired */
-
 struct strobe_looses; /* all loose events that wait, and what is open */
 
-struct strobe_looses *strobe_looses_new(void);
+/* `max` events wait before some are paired. NULL without memory. */
+struct strobe_looses *strobe_looses_new(uint32_t max);
 void strobe_looses_free(struct strobe_looses *looses); /* NULL is allowed */
 
 /* Take the loose events of a part; the notes' texts are moved away. 0 without memory. */

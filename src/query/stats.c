@@ -295,7 +295,8 @@ static enum strobe_err add_summary(struct adding *adding, const struct strobe_pa
 /* The pass over summaries: parts, and what has to be replayed. */
 struct summing {
     struct adding adding;
-    struct strobe_events *events;
+    int look_for_fibers; /* no footer says that there are none */
+    int has_fibers;      /* and there are: summaries are not enough */
     struct strobe_replay replay;
     struct strobe_block whole; /* a block that was loaded again, with its body */
     struct strobe_events decoded;
@@ -343,6 +344,12 @@ static enum strobe_err add_replayed(struct summing *summing, const struct strobe
     return err;
 }
 
+static int runs_fibers(const struct strobe_events *events, const struct strobe_part *part)
+{
+    const uint8_t *sym = events->stream[STROBE_SYM] + part->first_event;
+    return part->fiber || memchr(sym, STROBE_KIND_FIBER_ENTER, part->n_events);
+}
+
 static enum strobe_err sum_block(struct summing *summing, const struct strobe_fed *fed)
 {
     struct strobe_stats *stats = summing->adding.stats;
@@ -355,6 +362,10 @@ static enum strobe_err sum_block(struct summing *summing, const struct strobe_fe
         if (thread == STROBE_IDMAP_NONE)
             return STROBE_ERR_NOMEM;
         strobe_trace_note_part(stats->trace, thread, part);
+        if (summing->look_for_fibers && runs_fibers(&fed->events, part)) {
+            summing->has_fibers = 1;
+            return STROBE_ERR_END;
+        }
         if (is_left_out(summing->adding.options, process))
             continue;
         enum strobe_err err = part->summary ? add_summary(&summing->adding, part, process)
@@ -367,10 +378,13 @@ static enum strobe_err sum_block(struct summing *summing, const struct strobe_fe
     return STROBE_OK;
 }
 
-static enum strobe_err run_summing(struct adding *adding)
+/* *has_fibers: the result is no use, only a walk gives the right one. */
+static enum strobe_err run_summing(struct adding *adding, int *has_fibers)
 {
-    struct summing summing = {.adding = *adding};
-    struct strobe_feed_options options = {.heads_only = adding->options->quick};
+    const int has_totals = strobe_file_facts(adding->stats->trace->file)->totals.has_totals;
+    struct summing summing = {.adding = *adding, .look_for_fibers = !has_totals};
+    struct strobe_feed_options options = {.heads_only = adding->options->quick && has_totals,
+                                          .streams = has_totals ? 0 : 1u << STROBE_SYM};
     struct strobe_feed *feed;
     const struct strobe_fed *fed;
     strobe_trace_forget_parts(adding->stats->trace);
@@ -381,16 +395,16 @@ static enum strobe_err run_summing(struct adding *adding)
     strobe_replay_free(&summing.replay);
     strobe_block_free(&summing.whole);
     strobe_events_free(&summing.decoded);
+    *has_fibers = summing.has_fibers;
     return err == STROBE_ERR_END ? STROBE_OK : err;
 }
 
-/* 1: summaries hold all that is asked for. */
+/* 1: summaries hold all that is asked for, as far as the footer tells. */
 static int summaries_serve(const struct strobe_trace *trace,
                            const struct strobe_stats_options *options)
 {
     const struct strobe_trace_totals *totals = &strobe_file_facts(trace->file)->totals;
-    return !options->by_tick && !options->spans && totals->has_totals &&
-           !totals->n_of_kind[STROBE_KIND_FIBER_ENTER];
+    return !options->by_tick && !options->spans && !totals->n_of_kind[STROBE_KIND_FIBER_ENTER];
 }
 
 static void middle_percentiles(struct strobe_stats_row *row)
@@ -424,8 +438,15 @@ enum strobe_err strobe_stats_run(struct strobe_trace *trace,
     memset(stats, 0, sizeof *stats);
     stats->trace = trace;
     struct adding adding = {stats, options};
-    enum strobe_err err =
-        summaries_serve(trace, options) ? run_summing(&adding) : run_walk(&adding);
+    enum strobe_err err = STROBE_OK;
+    int needs_walk = !summaries_serve(trace, options);
+    if (!needs_walk)
+        err = run_summing(&adding, &needs_walk);
+    if (!err && needs_walk) {
+        strobe_stats_free(stats);
+        stats->trace = trace;
+        err = run_walk(&adding);
+    }
     for (uint32_t i = 0; !err && i < stats->n_rows; i++)
         middle_percentiles(&stats->rows[i]);
     if (!err && options->exact && !options->quick)

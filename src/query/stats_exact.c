@@ -21,6 +21,7 @@ struct target {
 struct refining {
     struct strobe_stats *stats;
     const struct strobe_stats_options *options;
+    uint32_t n_rows;        /* that have targets */
     struct target *targets; /* owned: STROBE_STATS_N_PERCENTILES for each row */
     uint64_t *counts;       /* owned: n_slices for each target */
     uint32_t slice_bits;    /* a range is cut into 2^slice_bits */
@@ -52,14 +53,13 @@ static enum strobe_err count_batch(void *context, const struct strobe_batch *bat
     if (options->processes && batch->process < options->n_processes &&
         !options->processes[batch->process])
         return STROBE_OK;
-    uint32_t n_rows = refining->stats->n_rows;
     for (uint32_t i = 0; i < batch->n_zones; i++) {
         const struct strobe_zone_row *zone = &batch->zones[i];
         if (zone->state != STROBE_ZONE_ENDED)
             continue;
         uint32_t row = strobe_stats_row_of(refining->stats, batch->process, batch->locs[zone->slot],
                                            batch->loc_ids[zone->slot]);
-        if (row < n_rows)
+        if (row < refining->n_rows) /* damaged summaries may lack rows that the events have */
             count_ticks(refining, row, zone->ticks);
     }
     return STROBE_OK;
@@ -67,7 +67,7 @@ static enum strobe_err count_batch(void *context, const struct strobe_batch *bat
 
 static void set_targets(struct refining *refining)
 {
-    for (uint32_t i = 0; i < refining->stats->n_rows; i++) {
+    for (uint32_t i = 0; i < refining->n_rows; i++) {
         const struct strobe_stats_row *row = &refining->stats->rows[i];
         for (uint32_t k = 0; k < STROBE_STATS_N_PERCENTILES && row->histogram.n; k++) {
             struct target *target = &refining->targets[i * STROBE_STATS_N_PERCENTILES + k];
@@ -137,9 +137,8 @@ static enum strobe_err run_passes(struct refining *refining, uint64_t n_targets)
 enum strobe_err strobe_stats_refine(struct strobe_stats *stats,
                                     const struct strobe_stats_options *options)
 {
-    struct refining refining = {.stats = stats, .options = options};
+    struct refining refining = {.stats = stats, .options = options, .n_rows = stats->n_rows};
     uint64_t n_targets = (uint64_t)stats->n_rows * STROBE_STATS_N_PERCENTILES;
-    uint32_t n_rows = stats->n_rows;
     refining.slice_bits = choose_slice_bits(n_targets);
     refining.targets = calloc(n_targets + 1, sizeof *refining.targets);
     refining.counts = calloc((n_targets + 1) << refining.slice_bits, sizeof *refining.counts);
@@ -148,7 +147,7 @@ enum strobe_err strobe_stats_refine(struct strobe_stats *stats,
         set_targets(&refining);
         err = run_passes(&refining, n_targets);
     }
-    for (uint32_t i = 0; !err && i < n_rows; i++)
+    for (uint32_t i = 0; !err && i < refining.n_rows; i++)
         for (uint32_t k = 0; k < STROBE_STATS_N_PERCENTILES; k++)
             stats->rows[i].percentile[k] = refining.targets[i * STROBE_STATS_N_PERCENTILES + k].low;
     stats->is_exact = !err;

@@ -317,14 +317,14 @@ static enum strobe_err find_watermarks(struct pass *pass, const struct strobe_fe
 }
 
 /* 1: there may be more loose events than are kept waiting. */
-static int may_be_many(const struct strobe_trace *trace)
+static int may_be_many(const struct strobe_trace *trace, uint32_t max)
 {
     const struct strobe_file_facts *facts = strobe_file_facts(trace->file);
     const uint64_t *n = facts->totals.n_of_kind;
     if (!facts->totals.has_totals)
-        return facts->n_bytes > 4 << 20;
+        return facts->n_bytes > 4ull * max; /* an event takes about that */
     return n[STROBE_KIND_SPAN_BEGIN] + n[STROBE_KIND_SPAN_END] + 2 * n[STROBE_KIND_ZONE_END_LOST] >=
-           STROBE_LOOSE_MAX;
+           max;
 }
 
 /* 1: the trace may have zones of fibers, or spans, as far as they are wanted. */
@@ -442,9 +442,10 @@ enum strobe_err strobe_walk_run(struct strobe_walk *walk)
     if (!walk->by_tick && !walk->offset_min)
         strobe_trace_forget_parts(walk->trace);
     if (may_have_loose(walk)) {
-        pass.looses = strobe_looses_new();
+        uint32_t max = walk->max_loose ? walk->max_loose : 1 << 20;
+        pass.looses = strobe_looses_new(max);
         err = pass.looses ? STROBE_OK : STROBE_ERR_NOMEM;
-        if (!err && may_be_many(walk->trace))
+        if (!err && may_be_many(walk->trace, max))
             err = find_watermarks(&pass, &options);
     } else if (walk->by_tick) {
         options.by_tick = 1;

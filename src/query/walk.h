@@ -60,6 +60,7 @@ struct strobe_walk {
     int by_tick;    /* 1: zones that begin and events that happen in [tick_min, tick_max] */
     uint64_t tick_min, tick_max;
     uint64_t offset_min; /* only blocks from this offset of the file on */
+    uint32_t max_loose;  /* events of fibers and spans that wait before some are paired; 0: 1 M */
 
     /* Results: */
     uint64_t n_events; /* events replayed */

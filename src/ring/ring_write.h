@@ -38,7 +38,7 @@ struct strobe_thread {
                         dropped */
     uint32_t n_cut;  /* its words: to be said before the next text, or the pieces would be taken for
                         its */
-    char *stack_low, *stack_high; /* stack pages known to be readable */
+    char *stack_low, *stack_high;      /* stack pages known to be readable */
     struct strobe_thread *prev, *next; /* in the pool's list */
 };
 

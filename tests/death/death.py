@@ -214,6 +214,8 @@ class Judge:
         for count in pages.threads():
             stored, dropped = self.row(count.pid, count.tid)
             where = f"pid {count.pid} tid {count.tid}"
+            if not count.recorded and not stored and not dropped:
+                continue  # it started when its recorder was dead already: nobody recorded it
             lost = sum(n for cause, n in dropped.items() if cause != UNFINISHED)
             if lost and not drops:
                 self.problems.append(f"{where}: dropped {dropped}")

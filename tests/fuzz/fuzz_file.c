@@ -32,14 +32,15 @@ static void tell_run(void)
             (unsigned long long)seed_number);
 }
 
-/* Called by the sanitizers; unknown to other builds. */
-void __asan_on_error(void);
+/* Called by the sanitizers, which look for them by name; unknown to other builds. */
+#define SEEN_BY_SANITIZERS __attribute__((visibility("default")))
+SEEN_BY_SANITIZERS void __asan_on_error(void);
 void __asan_on_error(void)
 {
     tell_run();
 }
 
-const char *__asan_default_options(void);
+SEEN_BY_SANITIZERS const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "max_allocation_size_mb=512:hard_rss_limit_mb=2048:allocator_may_return_null=1:"

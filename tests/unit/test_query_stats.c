@@ -130,6 +130,42 @@ static void percentiles_are_exact_or_within_the_stated_error(void **state)
     small_remove(&t);
 }
 
+/* Damaged summaries may lack a location that the events have: as if it had never been seen. */
+static void exact_percentiles_leave_out_what_no_summary_has(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct strobe_trace *trace;
+    struct strobe_stats stats;
+    const struct strobe_stats_options options = {0};
+    small_start(&t);
+    small_loc(&t, 1, 1, "kept");
+    small_loc(&t, 1, 2, "forgotten");
+    small_put_records(&t);
+    for (uint64_t i = 0; i < 3; i++) {
+        small_begin_part(&t, 1, 1);
+        for (uint64_t loc = 1; loc <= 2; loc++) {
+            strobe_encode_zone_begin(&t.enc, 1000 * i + 100 * loc, loc);
+            strobe_encode_zone_end(&t.enc, 1000 * i + 100 * loc + 77, loc);
+        }
+        small_end_part(&t, 1, 4);
+        small_put_events(&t);
+    }
+    small_finish(&t);
+    run(&t, options, &trace, &stats);
+    assert_int_equal(stats.n_rows, 2);
+    free(stats.rows[1].histogram.counts);
+    memset(&stats.rows[1], 0, sizeof stats.rows[1]);
+    stats.n_rows = 1;
+    memset(stats.slots, 0, stats.n_slots * sizeof *stats.slots);
+    stats.row_of_loc[1] = 0;
+    assert_int_equal(strobe_stats_refine(&stats, &options), STROBE_OK);
+    assert_int_equal(stats.rows[0].percentile[STROBE_STATS_P50], 77);
+    strobe_stats_free(&stats);
+    strobe_trace_close(trace);
+    small_remove(&t);
+}
+
 static void locations_of_the_same_content_are_one_row(void **state)
 {
     (void)state;
@@ -199,6 +235,7 @@ int main(void)
         cmocka_unit_test(summaries_and_events_give_the_same_sums),
         cmocka_unit_test(a_killed_trace_has_the_same_sums),
         cmocka_unit_test(percentiles_are_exact_or_within_the_stated_error),
+        cmocka_unit_test(exact_percentiles_leave_out_what_no_summary_has),
         cmocka_unit_test(locations_of_the_same_content_are_one_row),
         cmocka_unit_test(the_deviation_is_that_of_the_sample),
         cmocka_unit_test(buckets_have_no_gap_and_no_overlap),

@@ -201,6 +201,45 @@ static void a_fibers_zone_ends_on_another_thread(void **state)
     small_remove(&t);
 }
 
+/* Fiber 7 runs on two threads in turn, a block each; its zones cross from one to the other. */
+static void fibers_are_paired_in_pieces_of_any_size(void **state)
+{
+    (void)state;
+    for (uint32_t max = 1; max < 100; max *= 3) {
+        struct small_trace t;
+        struct seen seen = {0};
+        start(&t);
+        for (uint64_t i = 0; i < 20; i++) {
+            uint64_t tick = 1000 + 100 * i;
+            small_begin_part(&t, 1, 1 + i % 2);
+            small_number(&t, tick, STROBE_KIND_FIBER_ENTER, 7);
+            if (i)
+                strobe_encode_zone_end(&t.enc, tick + 10, 1);
+            strobe_encode_zone_begin(&t.enc, tick + 20, 1);
+            strobe_encode_event(&t.enc, tick + 30, STROBE_KIND_FIBER_LEAVE, (const uint8_t *)"", 0);
+            small_end_part(&t, 1 + i % 2, 6);
+            small_put_events(&t);
+        }
+        small_finish(&t);
+        assert_int_equal(strobe_trace_open(t.path, 0, &seen.trace), STROBE_OK);
+        struct strobe_walk walk = {.trace = seen.trace,
+                                   .context = &seen,
+                                   .zones = see,
+                                   .want_fibers = 1,
+                                   .want_open = 1,
+                                   .max_loose = max};
+        assert_int_equal(strobe_walk_run(&walk), STROBE_OK);
+        assert_int_equal(seen.n, 20);
+        for (int i = 0; i < 19; i++) {
+            assert_int_equal(seen.zone[i].begin, 1020 + 100 * i);
+            assert_int_equal(seen.zone[i].ticks, 90);
+        }
+        assert_int_equal(walk.n_open, 1);
+        strobe_trace_close(seen.trace);
+        small_remove(&t);
+    }
+}
+
 static void put_span_begin(struct small_trace *t, uint64_t tick, uint8_t span, uint8_t loc)
 {
     strobe_encode_event(&t->enc, tick, STROBE_KIND_SPAN_BEGIN, (const uint8_t[]){span, loc}, 2);
@@ -323,6 +362,7 @@ int main(void)
         cmocka_unit_test(a_zone_over_three_blocks_keeps_its_text_and_its_children),
         cmocka_unit_test(zones_without_an_end_are_open_or_unfinished),
         cmocka_unit_test(a_fibers_zone_ends_on_another_thread),
+        cmocka_unit_test(fibers_are_paired_in_pieces_of_any_size),
         cmocka_unit_test(spans_are_paired_by_id_over_threads),
         cmocka_unit_test(pieces_join_over_parts_but_not_over_a_gap),
         cmocka_unit_test(a_range_gives_the_zones_that_begin_in_it),

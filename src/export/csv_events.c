@@ -1,0 +1,307 @@
+/* csv_events.c - rows of everything that is no zone.  SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "export/csv.h"
+
+#define BIT(kind) (1ull << STROBE_KIND_##kind)
+#define TRACK     "process,pid,thread,tid,time_ns,"
+
+/* process,pid,thread,tid,time_ns, */
+static struct strobe_out *start(struct strobe_csv *csv, const struct strobe_happening *happening)
+{
+    strobe_csv_put_thread(csv, happening->process, happening->thread);
+    strobe_out_i(csv->out, strobe_clock_rel(&csv->trace->clock, happening->event->tick));
+    strobe_out_char(csv->out, ',');
+    return csv->out;
+}
+
+static enum strobe_err end(struct strobe_csv *csv)
+{
+    strobe_out_char(csv->out, '\n');
+    return csv->out->error ? STROBE_ERR_IO : STROBE_OK;
+}
+
+static void put_string(struct strobe_csv *csv, const struct strobe_happening *happening,
+                       uint64_t id)
+{
+    char room[STROBE_NAME_ROOM];
+    uint32_t n;
+    const char *text = strobe_trace_string(csv->trace, happening->process, id, room, &n);
+    strobe_out_csv(csv->out, text, n);
+}
+
+static void put_kind_name(struct strobe_csv *csv, unsigned kind)
+{
+    strobe_out_csv(csv->out, csv->trace->schema.kind[kind].name,
+                   csv->trace->schema.kind[kind].n_name);
+}
+
+static enum strobe_err put_message(void *context, const struct strobe_happening *happening)
+{
+    static const char *const severities[] = {"trace", "debug", "info", "warning", "error", "fatal"};
+    struct strobe_csv *csv = context;
+    const struct strobe_field *f = happening->event->fields;
+    if (!strobe_csv_wants(csv, happening->process))
+        return STROBE_OK;
+    struct strobe_out *out = start(csv, happening);
+    if (f[0].u < 6)
+        strobe_out_text(out, severities[f[0].u]);
+    else
+        strobe_out_u(out, f[0].u);
+    strobe_out_char(out, ',');
+    if (f[1].u)
+        strobe_out_format(out, "#%06x", (unsigned)(f[1].u & 0xffffff));
+    strobe_out_char(out, ',');
+    strobe_out_csv(out, f[2].text, f[2].u);
+    return end(csv);
+}
+
+static enum strobe_err put_plot(void *context, const struct strobe_happening *happening)
+{
+    static const char *const formats[] = {"number", "bytes", "percent", "watt"};
+    struct strobe_csv *csv = context;
+    const struct strobe_field *f = happening->event->fields;
+    if (!strobe_csv_wants(csv, happening->process))
+        return STROBE_OK;
+    struct strobe_out *out = start(csv, happening);
+    put_string(csv, happening, f[0].u);
+    strobe_out_char(out, ',');
+    if (happening->event->kind == STROBE_KIND_PLOT_DOUBLE)
+        strobe_out_double(out, f[1].d);
+    else
+        strobe_out_i(out, f[1].i);
+    uint32_t plot = strobe_idmap_find(&csv->trace->plot_ids, happening->process, f[0].u);
+    uint64_t format = plot == STROBE_IDMAP_NONE ? 0 : csv->trace->plots[plot].format;
+    strobe_out_char(out, ',');
+    strobe_out_text(out, format < 4 ? formats[format] : "number");
+    return end(csv);
+}
+
+static enum strobe_err put_frame(void *context, const struct strobe_happening *happening)
+{
+    struct strobe_csv *csv = context;
+    if (!strobe_csv_wants(csv, happening->process))
+        return STROBE_OK;
+    start(csv, happening);
+    put_kind_name(csv, happening->event->kind);
+    strobe_out_char(csv->out, ',');
+    put_string(csv, happening, happening->event->fields[0].u);
+    return end(csv);
+}
+
+static enum strobe_err put_memory(void *context, const struct strobe_happening *happening)
+{
+    struct strobe_csv *csv = context;
+    const struct strobe_field *f = happening->event->fields;
+    if (!strobe_csv_wants(csv, happening->process))
+        return STROBE_OK;
+    start(csv, happening);
+    put_kind_name(csv, happening->event->kind);
+    strobe_out_char(csv->out, ',');
+    put_string(csv, happening, f[0].u);
+    strobe_out_char(csv->out, ',');
+    strobe_out_hex(csv->out, f[1].u);
+    strobe_out_char(csv->out, ',');
+    if (happening->event->kind == STROBE_KIND_MEM_ALLOC)
+        strobe_out_u(csv->out, f[2].u);
+    return end(csv);
+}
+
+static enum strobe_err put_lock(void *context, const struct strobe_happening *happening)
+{
+    struct strobe_csv *csv = context;
+    const struct strobe_field *f = happening->event->fields;
+    char room[STROBE_NAME_ROOM];
+    uint32_t n;
+    if (!strobe_csv_wants(csv, happening->process))
+        return STROBE_OK;
+    start(csv, happening);
+    put_kind_name(csv, happening->event->kind);
+    strobe_out_char(csv->out, ',');
+    strobe_out_u(csv->out, f[0].u);
+    strobe_out_char(csv->out, ',');
+    const char *name = strobe_trace_lock_name(csv->trace, happening->process, f[0].u, room, &n);
+    strobe_out_csv(csv->out, name, n);
+    strobe_out_char(csv->out, ',');
+    strobe_out_u(csv->out, f[1].u);
+    return end(csv);
+}
+
+static enum strobe_err put_fiber(void *context, const struct strobe_happening *happening)
+{
+    struct strobe_csv *csv = context;
+    char room[STROBE_NAME_ROOM];
+    uint32_t n;
+    int enters = happening->event->kind == STROBE_KIND_FIBER_ENTER;
+    uint64_t fiber = enters ? happening->event->fields[0].u : happening->fiber;
+    if (!strobe_csv_wants(csv, happening->process))
+        return STROBE_OK;
+    start(csv, happening);
+    put_kind_name(csv, happening->event->kind);
+    strobe_out_char(csv->out, ',');
+    strobe_out_u(csv->out, fiber);
+    strobe_out_char(csv->out, ',');
+    const char *name = strobe_trace_fiber_name(csv->trace, happening->process, fiber, room, &n);
+    strobe_out_csv(csv->out, name, n);
+    return end(csv);
+}
+
+/* Kinds whose fields are plain numbers: flows, switches. */
+static enum strobe_err put_numbers(void *context, const struct strobe_happening *happening)
+{
+    struct strobe_csv *csv = context;
+    if (!strobe_csv_wants(csv, happening->process))
+        return STROBE_OK;
+    start(csv, happening);
+    put_kind_name(csv, happening->event->kind);
+    for (unsigned i = 0; i < happening->event->n_fields; i++) {
+        strobe_out_char(csv->out, ',');
+        strobe_out_u(csv->out, happening->event->fields[i].u);
+    }
+    return end(csv);
+}
+
+static enum strobe_err put_text_event(void *context, const struct strobe_happening *happening)
+{
+    struct strobe_csv *csv = context;
+    if (!strobe_csv_wants(csv, happening->process))
+        return STROBE_OK;
+    start(csv, happening);
+    put_kind_name(csv, happening->event->kind);
+    strobe_out_char(csv->out, ',');
+    strobe_out_csv(csv->out, happening->event->fields[0].text, happening->event->fields[0].u);
+    return end(csv);
+}
+
+/* A quote in a name is doubled: frames stand in one quoted field. */
+static void put_frames(struct strobe_csv *csv, uint32_t process, const uint64_t *list, uint64_t n)
+{
+    strobe_out_char(csv->out, '"');
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t length = 0;
+        const char *name =
+            csv->symbols ? strobe_symbols_name(csv->symbols, process, list[i], &length) : "";
+        if (i)
+            strobe_out_char(csv->out, ';');
+        for (uint32_t k = 0; k < length; k++) {
+            if (name[k] == '"')
+                strobe_out_char(csv->out, '"');
+            strobe_out_char(csv->out, name[k]);
+        }
+    }
+    strobe_out_char(csv->out, '"');
+}
+
+static enum strobe_err put_callstack(void *context, const struct strobe_happening *happening)
+{
+    struct strobe_csv *csv = context;
+    const struct strobe_event *event = happening->event;
+    if (!strobe_csv_wants(csv, happening->process) || !happening->n_stack)
+        return STROBE_OK;
+    start(csv, happening);
+    put_kind_name(csv, event->kind);
+    strobe_out_char(csv->out, ',');
+    if (event->loc) {
+        char room[STROBE_NAME_ROOM];
+        uint32_t n, loc = strobe_trace_loc(csv->trace, happening->process, event->loc);
+        const char *name = strobe_trace_loc_name(csv->trace, loc, event->loc, room, &n);
+        strobe_out_csv(csv->out, name, n);
+    }
+    strobe_out_format(csv->out, ",%llu,", (unsigned long long)happening->n_stack);
+    put_frames(csv, happening->process, happening->stack, happening->n_stack);
+    return end(csv);
+}
+
+static enum strobe_err put_sample(void *context, const struct strobe_happening *happening)
+{
+    struct strobe_csv *csv = context;
+    const struct strobe_field *f = happening->event->fields;
+    if (!strobe_csv_wants(csv, happening->process))
+        return STROBE_OK;
+    start(csv, happening);
+    strobe_out_u(csv->out, f[0].u);
+    strobe_out_format(csv->out, ",%llu,", (unsigned long long)f[1].u);
+    put_frames(csv, happening->process, f[1].list, f[1].u);
+    return end(csv);
+}
+
+/* One field of any kind, by its letter. */
+static void put_field(struct strobe_csv *csv, const struct strobe_happening *happening,
+                      const struct strobe_field *field)
+{
+    char room[STROBE_NAME_ROOM];
+    uint32_t n, loc;
+    switch (field->letter) {
+    case 'i':
+        strobe_out_i(csv->out, field->i);
+        break;
+    case 'd':
+        strobe_out_double(csv->out, field->d);
+        break;
+    case 'n':
+        put_string(csv, happening, field->u);
+        break;
+    case 'l':
+        loc = strobe_trace_loc(csv->trace, happening->process, field->u);
+        const char *name = strobe_trace_loc_name(csv->trace, loc, field->u, room, &n);
+        strobe_out_csv(csv->out, name, n);
+        break;
+    case 's':
+        strobe_out_csv(csv->out, field->text, field->u);
+        break;
+    case 'a':
+        put_frames(csv, happening->process, field->list, field->u);
+        break;
+    default:
+        strobe_out_u(csv->out, field->u);
+    }
+}
+
+/* Any event: its kind and up to four fields. Begins of zones name their location first. */
+static enum strobe_err put_any(void *context, const struct strobe_happening *happening)
+{
+    enum { COLUMNS = 4 };
+    struct strobe_csv *csv = context;
+    const struct strobe_event *event = happening->event;
+    if (!strobe_csv_wants(csv, happening->process))
+        return STROBE_OK;
+    start(csv, happening);
+    put_kind_name(csv, event->kind);
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        strobe_out_char(csv->out, ',');
+        if (i == 0 && event->kind == STROBE_KIND_ZONE_BEGIN)
+            put_field(csv, happening, &(struct strobe_field){.letter = 'l', .u = event->loc});
+        else if (i < event->n_fields)
+            put_field(csv, happening, &event->fields[i]);
+    }
+    strobe_out_char(csv->out, ',');
+    if (happening->n_stack)
+        put_frames(csv, happening->process, happening->stack, happening->n_stack);
+    return end(csv);
+}
+
+const struct strobe_csv_kind strobe_csv_kinds[] = {
+    {"messages", TRACK "severity,color,text\n", BIT(MESSAGE), put_message, "texts of the program"},
+    {"plots", TRACK "plot,value,format\n", BIT(PLOT_INT) | BIT(PLOT_DOUBLE), put_plot,
+     "values over time"},
+    {"frames", TRACK "what,frame\n", BIT(FRAME_MARK) | BIT(FRAME_START) | BIT(FRAME_END), put_frame,
+     "frame marks"},
+    {"memory", TRACK "what,pool,address,size\n", BIT(MEM_ALLOC) | BIT(MEM_FREE), put_memory,
+     "allocations and frees"},
+    {"locks", TRACK "what,lock,name,shared\n",
+     BIT(LOCK_WAIT) | BIT(LOCK_OBTAIN) | BIT(LOCK_RELEASE), put_lock, "waits for locks"},
+    {"fibers", TRACK "what,fiber,name\n", BIT(FIBER_ENTER) | BIT(FIBER_LEAVE), put_fiber,
+     "which fiber ran where"},
+    {"flows", TRACK "what,flow\n", BIT(FLOW_BEGIN) | BIT(FLOW_STEP) | BIT(FLOW_END), put_numbers,
+     "arrows between events"},
+    {"callstacks", TRACK "of,name,n_frames,frames\n", BIT(CALLSTACK), put_callstack,
+     "call stacks of events, innermost first"},
+    {"samples", TRACK "cpu,n_frames,frames\n", BIT(SAMPLE), put_sample, "sampled call stacks"},
+    {"switches", TRACK "what,cpu,reason\n", BIT(SWITCH_IN) | BIT(SWITCH_OUT), put_numbers,
+     "context switches"},
+    {"notes", TRACK "what,text\n", BIT(TRIGGER) | BIT(APP_INFO), put_text_event,
+     "triggers and what the program said about itself"},
+    {"all", TRACK "kind,field1,field2,field3,field4,callstack\n", ~0ull, put_any,
+     "every event as it was emitted, in one table"},
+};
+const size_t strobe_csv_n_kinds = sizeof strobe_csv_kinds / sizeof strobe_csv_kinds[0];

@@ -9,7 +9,7 @@ set_tests_properties(report/test_goldens report/test_faults PROPERTIES LABELS as
 
 add_executable(fuzz_report ${CMAKE_CURRENT_LIST_DIR}/report/fuzz/fuzz_report.c)
 target_link_libraries(fuzz_report PRIVATE strobe_report)
-add_test(NAME report/fuzz COMMAND fuzz_report --runs 100000 ${CMAKE_CURRENT_LIST_DIR}/report/fuzz/seeds)
+add_test(NAME report/fuzz COMMAND fuzz_report --runs 40000 ${CMAKE_CURRENT_LIST_DIR}/report/fuzz/seeds)
 set_tests_properties(report/fuzz PROPERTIES LABELS asan TIMEOUT 120)
 foreach(name text csv json messages devops)
     set_tests_properties(unit/test_report_${name} PROPERTIES LABELS asan)

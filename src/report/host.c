@@ -56,9 +56,11 @@ struct strobe_report_op *strobe_report_host_op(struct strobe_report_host *host, 
 const struct strobe_report_replays *
 strobe_report_host_replays(const struct strobe_report_host *host, int64_t device, int64_t trace)
 {
-    for (uint32_t i = 0; i < host->n_replays; i++)
-        if (host->replays[i].device == device && host->replays[i].trace == trace)
-            return &host->replays[i];
+    uint32_t at = UINT32_MAX, index;
+    while (strobe_report_map_find(&host->by_trace, (uint64_t)trace << 12 ^ (uint64_t)device, &at,
+                                  &index))
+        if (host->replays[index].device == device && host->replays[index].trace == trace)
+            return &host->replays[index];
     return NULL;
 }
 
@@ -86,6 +88,8 @@ void strobe_report_host_close(struct strobe_report_host *host)
     free(host->unplaced);
     strobe_report_map_free(&host->by_id);
     strobe_report_map_free(&host->by_hash);
+    strobe_report_map_free(&host->by_trace);
+    strobe_report_map_free(&host->by_child_name);
     strobe_report_text_free(&host->texts);
     strobe_report_json_free(&host->json);
     strobe_report_descs_free(&host->descs);

@@ -59,10 +59,12 @@ struct strobe_report_host {
     uint32_t n_signposts, cap_signposts;
     struct strobe_report_replays *replays; /* owned */
     uint32_t n_replays;
+    struct strobe_report_map by_trace;
     struct strobe_report_child *children; /* owned */
     uint32_t n_children, cap_children;
     char **child_names; /* owned */
     uint32_t n_child_names;
+    struct strobe_report_map by_child_name;
     struct strobe_report_text texts; /* of signposts and MLIR messages */
     struct {
         int64_t device, trace, last_id;

@@ -18,6 +18,7 @@
 typedef struct strobe_report_span span;
 
 #define FILE_NAME STROBE_REPORT_MESSAGES_FILE
+enum { UNPLACED_MAX = 4096 }; /* every zone is held against all of them */
 
 /* The first line of a device op's message, taken apart. */
 struct prefix {
@@ -186,6 +187,8 @@ static enum strobe_err take_cached(struct strobe_report_host *host, span text, i
 
 static enum strobe_err add_unplaced(struct strobe_report_host *host, int64_t ns, uint32_t desc)
 {
+    if (host->n_unplaced == UNPLACED_MAX)
+        return STROBE_OK;
     void *grown = realloc(host->unplaced, (host->n_unplaced + 1) * sizeof *host->unplaced);
     if (!grown)
         return STROBE_ERR_NOMEM;
@@ -284,6 +287,9 @@ static enum strobe_err add_replay(struct strobe_report_host *host, int64_t devic
         if (!grown)
             return STROBE_ERR_NOMEM;
         host->replays = grown;
+        if (!strobe_report_map_add(&host->by_trace, (uint64_t)trace << 12 ^ (uint64_t)device,
+                                   host->n_replays))
+            return STROBE_ERR_NOMEM;
         replays = &host->replays[host->n_replays++];
         *replays = (struct strobe_report_replays){.device = device, .trace = trace};
     }

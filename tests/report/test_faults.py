@@ -332,5 +332,37 @@ class Faults(ReportTest):
         strobe(self.root, "-o", self.folder / "out", "--no-date", "--strict")
 
 
+class CppFaults(ReportTest):
+    """The same for the C++ report."""
+
+    def damaged(self, change):
+        root = self.golden("F_trace_replay_cpp_report")
+        file = root / ".logs" / "cpp_device_perf_report.csv"
+        lines = file.read_text().split("\n")[:-1]
+        change(lines)
+        file.write_text("\n".join(lines) + "\n")
+        summary, path = self.report(root)
+        return summary["fault_counts"], rows_of(path)
+
+    def test_lost_row(self):
+        faults, rows = self.damaged(lambda lines: lines.remove(next(x for x in lines if x.startswith("4096,"))))
+        self.assertEqual(faults, {"op-without-device-rows": 1})
+        self.assertEqual((len(rows), rows[-1]["GLOBAL CALL COUNT"], rows[-1]["DEVICE FW DURATION [ns]"]), (9, "4096", ""))
+
+    def test_row_without_an_op(self):
+        faults, rows = self.damaged(lambda lines: lines.append(lines[-1].replace("4096,", "9216,", 1)))
+        self.assertEqual((faults, len(rows)), ({"device-rows-without-op": 1}, 9))
+
+    def test_cut_row(self):
+        def cut(lines):
+            lines[-1] = lines[-1][:40]
+        faults, rows = self.damaged(cut)
+        self.assertEqual((faults, len(rows)), ({"cut-line": 1, "op-without-device-rows": 1}, 9))
+
+    def test_bad_number(self):
+        faults, rows = self.damaged(lambda lines: lines.__setitem__(-1, lines[-1].replace(",130,", ",1x0,")))
+        self.assertEqual((faults, len(rows)), ({"bad-cell": 1, "op-without-device-rows": 1}, 9))
+
+
 if __name__ == "__main__":
     unittest.main()

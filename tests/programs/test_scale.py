@@ -94,6 +94,18 @@ class Names(harness.ProgramTest):
         self.assertEqual(set(zones.values()), {1})
         self.assertEqual({name for _, name in zones}, {f"name {i}" for i in range(n)})
 
+    def test_long_names_of_several_processes_are_not_mixed(self):
+        n = 500
+        runs = "".join(f"{self.program('names')} {n} {letter} & " for letter in "wxyz")
+        trace = self.record("sh", "-c", runs + "wait").trace
+        names = {(proc, name) for proc, name in trace.zones()}
+        self.assertEqual(len(names), 4 * n)
+        for proc, name in names:
+            letter = trace.procs[proc].argv[2]
+            text = name.rstrip(letter)
+            self.assertEqual((len(name), text), (5000, "name " + text[5:]))
+            self.assertTrue(text[5:].isdigit())
+
 
 if __name__ == "__main__":
     harness.main()

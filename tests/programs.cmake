@@ -10,6 +10,9 @@ if(TARGET strobe_lib_shared)
         set_target_properties(program_${name} PROPERTIES OUTPUT_NAME ${name}
             RUNTIME_OUTPUT_DIRECTORY ${STROBE_PROGRAMS_BIN})
     endforeach()
+    add_executable(flood_static ${STROBE_PROGRAMS}/flood.c) # needs no library at its side
+    target_link_libraries(flood_static PRIVATE strobe_lib_static Threads::Threads)
+    set_target_properties(flood_static PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${STROBE_PROGRAMS_BIN})
     # plugins and the programs that load them: with the shared library, with a static copy, with none
     foreach(kind shared static plain)
         add_executable(host_${kind} ${STROBE_PROGRAMS}/parts/host.c)

@@ -8,7 +8,6 @@
  */
 #include "cli/record_run.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -72,34 +71,42 @@ static void sleep_ns(long ns)
 
 /* ---- signals ---- */
 
-static void on_signal(int number)
+static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGPIPE};
+enum { N_WATCHED = sizeof watched / sizeof watched[0] };
+static struct sigaction before_us[N_WATCHED];
+static bool flies; /* SIGUSR2 is ours */
+
+/* What the terminal sends (the kernel does), it sends to the command too; what a process sends to us alone is meant
+ * for the command. */
+static void on_signal(int number, siginfo_t *info, void *context)
 {
-    if (number == SIGUSR2)
-        trigger_asked = 1;
-    else if (number == SIGCHLD)
+    (void)context;
+    if (number == SIGCHLD || number == SIGPIPE)
         return;
-    else if (forward_to && number != SIGINT) /* the terminal sends SIGINT to the command itself */
-        kill(forward_to, number);
+    if (number == SIGUSR2 && flies)
+        trigger_asked = 1;
     else if (!forward_to)
         stop_asked = 1;
+    else if (info->si_code <= 0)
+        kill(forward_to, number);
 }
 
-static void watch_signals(void)
+/* What was ignored when we were started (nohup) stays ignored, by us and by the command. */
+static void watch_signals(const struct strobe_record_options *options)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD};
-    struct sigaction action = {.sa_handler = on_signal};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        sigaction(numbers[i], &action, NULL);
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &action, NULL);
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+    flies = options->flight_ns != 0;
+    for (int i = 0; i < N_WATCHED; i++) {
+        sigaction(watched[i], NULL, &before_us[i]);
+        if (before_us[i].sa_handler != SIG_IGN || watched[i] == SIGCHLD)
+            sigaction(watched[i], &action, NULL);
+    }
 }
 
 static void forget_signals(void)
 {
-    static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-                                  SIGUSR1, SIGUSR2, SIGCHLD, SIGPIPE};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        signal(numbers[i], SIG_DFL);
+    for (int i = 0; i < N_WATCHED; i++)
+        sigaction(watched[i], &before_us[i], NULL);
 }
 
 /* ---- helper threads ---- */
@@ -227,32 +234,32 @@ static void reap(struct run *run)
 
 /* ---- attaching ---- */
 
-/* The session in whose folder the process has its file. */
+/* The session in whose folder the process has its file, and by STROBE_DIR the folder of all: the process tells by what
+ * it has mapped, whatever its environment was. */
 static bool find_session_of(uint32_t pid, char out[64])
 {
-    char root[STROBE_PATH_MAX], prefix[32];
-    snprintf(prefix, sizeof prefix, "%u-", pid);
-    if (strobe_session_root(root))
-        return false;
-    DIR *all = opendir(root);
-    struct dirent *session, *file;
+    char name[64], prefix[32], line[4096 + 128];
+    snprintf(name, sizeof name, "/proc/%u/maps", pid);
+    snprintf(prefix, sizeof prefix, "/%u-", pid);
+    FILE *maps = fopen(name, "re");
     bool found = false;
-    while (all && !found && (session = readdir(all))) {
-        char path[2 * STROBE_PATH_MAX];
-        if (session->d_name[0] == '.' || strlen(session->d_name) > 60)
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        line[strcspn(line, "\n")] = 0;
+        size_t n = strlen(line);
+        char *path = strchr(line, '/'), *file = path ? strrchr(path, '/') : NULL;
+        if (!file || n < 5 || strcmp(line + n - 5, ".pool") ||
+            strncmp(file, prefix, strlen(prefix)))
             continue;
-        snprintf(path, sizeof path, "%s/%s", root, session->d_name);
-        DIR *dir = opendir(path);
-        while (dir && !found && (file = readdir(dir)))
-            if (!strncmp(file->d_name, prefix, strlen(prefix))) {
-                snprintf(out, 64, "%.60s", session->d_name);
-                found = true;
-            }
-        if (dir)
-            closedir(dir);
+        *file = 0;
+        char *session = strrchr(path, '/');
+        if (!session || session == path || strlen(session + 1) > 60)
+            continue;
+        *session = 0;
+        snprintf(out, 64, "%.60s", session + 1);
+        found = !setenv("STROBE_DIR", path, 1);
     }
-    if (all)
-        closedir(all);
+    if (maps)
+        fclose(maps);
     return found;
 }
 
@@ -318,7 +325,7 @@ static void fly(struct run *run, uint64_t now)
     bool seen = strobe_collector_status(run->collector).triggered;
     if (!run->triggered_ns && (seen || trigger_asked || crashed)) {
         run->triggered_ns = now;
-        run->triggered_tick = strobe_ticks();
+        run->triggered_tick = strobe_collector_now(run->collector);
         snprintf(run->reason, sizeof run->reason, "%s",
                  crashed         ? "the program died by a signal"
                  : trigger_asked ? "SIGUSR2"
@@ -529,7 +536,7 @@ int strobe_cli_record_run(const struct strobe_record_options *options)
                       .helpers_lock = PTHREAD_MUTEX_INITIALIZER,
                       .helpers_wake = PTHREAD_COND_INITIALIZER};
     run.session.fd = -1;
-    watch_signals();
+    watch_signals(options);
     int code = prepare(&run);
     if (code >= 0)
         return code;

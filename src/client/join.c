@@ -22,9 +22,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -57,21 +54,6 @@ static __thread char thread_name[64] __attribute__((tls_model("initial-exec")));
 static char program_name[256];
 
 static void leave_thread(void *hot);
-
-/* ---- the clock ---- */
-
-static bool counter_is_invariant(void)
-{
-    const char *forced = getenv("STROBE_CLOCK");
-    if (forced && !strcmp(forced, "mono"))
-        return false;
-#if defined(__x86_64__)
-    unsigned a, b, c, d;
-    return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
-#else
-    return true;
-#endif
-}
 
 /* ---- the process's file ---- */
 
@@ -197,7 +179,7 @@ static void fill_control(struct strobe_control *control, uint32_t n_chunks_max, 
     control->pid = (uint32_t)getpid();
     control->start_time = strobe_session_start_time(getpid());
     control->n_chunks_max = n_chunks_max;
-    control->clock = counter_is_invariant() ? STROBE_CLOCK_TSC : STROBE_CLOCK_MONO;
+    control->clock = strobe_session_clock();
     control->data_off = strobe_ring_data_off(n_chunks_max);
     control->image = image;
     control->client_version = 0x000100;

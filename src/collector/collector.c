@@ -69,8 +69,9 @@ void strobe_collector_sync_clock(struct strobe_collector *c)
         double off = (double)(mono - c->last_sync_mono) - (double)(tick - c->last_sync_tick) * rate;
         jump = off > 1e6 || off < -1e6; /* suspended, or moved to another machine */
     }
-    uint64_t numbers[] = {
-        c->clock, c->clock == STROBE_CLOCK_MONO ? mono : tick, mono, real, error_ns, jump};
+    if (c->clock == STROBE_CLOCK_MONO)
+        tick = mono, error_ns = 1, jump = 0;
+    uint64_t numbers[] = {c->clock, tick, mono, real, error_ns, jump};
     strobe_records_numbers(&c->records, STROBE_FACT_CLOCK_SYNC, numbers, 6);
     strobe_records_tick(&c->records, numbers[1]);
     if (!c->sync_mono) {
@@ -156,7 +157,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
     c->only_pid = options->only_pid;
     c->post_mortem = options->post_mortem;
     c->trigger_ns = options->trigger_ns;
-    c->clock = STROBE_CLOCK_TSC;
+    c->clock = strobe_session_clock();
     c->dir_changed = true;
     snprintf(c->trigger_zone, sizeof c->trigger_zone, "%s",
              options->trigger_zone ? options->trigger_zone : "");
@@ -166,6 +167,8 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
     strobe_records_reset(&c->loss_records);
     enum strobe_err err = strobe_encode_init(&c->enc);
     if (!err) {
+        if (!options->post_mortem)
+            strobe_collector_choose_clock(c);
         strobe_collector_sync_clock(c);
         note_recording(c, options->post_mortem ? 2 : options->only_pid ? 3 : 0);
         if (!options->post_mortem)
@@ -393,6 +396,11 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
         strobe_collector_flush_records(c);
     }
     return c->n_taken_events - before;
+}
+
+uint64_t strobe_collector_now(const struct strobe_collector *c)
+{
+    return tick_now(c);
 }
 
 void strobe_collector_beat(struct strobe_collector *c)

@@ -73,6 +73,9 @@ void strobe_collector_beat(struct strobe_collector *c);
 /* A child of ours was reaped: how its process ended. */
 void strobe_collector_exit_status(struct strobe_collector *c, uint32_t pid, int wait_status);
 
+/* The tick now, on the trace's clock. */
+uint64_t strobe_collector_now(const struct strobe_collector *c);
+
 /* Note a clock sync point. */
 void strobe_collector_sync_clock(struct strobe_collector *c);
 

@@ -117,6 +117,8 @@ struct part_note {
 uint64_t strobe_collector_mono_ns(void);
 
 /* process.c: the session's folder, joining and leaving */
+/* The clock of those who are there already, if any; a trace has one. */
+void strobe_collector_choose_clock(struct strobe_collector *c);
 void strobe_collector_find_processes(struct strobe_collector *c);
 struct strobe_stream_state *strobe_collector_stream(struct strobe_proc *proc, uint64_t id);
 void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc);

@@ -366,7 +366,6 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
 {
     struct strobe_control *control = proc->ring.control;
     proc->open = true;
-    c->clock = proc->ring.clock;
     proc->pidfd = open_pidfd(c, proc);
     proc->attached = !strobe_ring_is_ours(&proc->ring);
     proc->dead =
@@ -383,6 +382,20 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
     proc->modules_due = !proc->dead;
     if (proc->dead && !c->post_mortem)
         learn_exit_status(proc);
+}
+
+static void refuse_clock(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "%s: not recorded: it reads %s, this trace has %s; set STROBE_CLOCK alike for all",
+             proc->name,
+             proc->ring.clock == STROBE_CLOCK_MONO ? "CLOCK_MONOTONIC" : "the time-stamp counter",
+             c->clock == STROBE_CLOCK_MONO ? "CLOCK_MONOTONIC" : "the time-stamp counter");
+    strobe_collector_note(c, proc->id, text);
+    strobe_ring_close(&proc->ring);
+    proc->gone = true;
+    publish_proc(c, proc);
 }
 
 static void refuse(struct strobe_collector *c, struct strobe_proc *proc, enum strobe_err err)
@@ -440,6 +453,10 @@ static bool consider(struct strobe_collector *c, const char *name)
         free(proc);
         return true;
     }
+    if (proc->ring.clock != c->clock && !c->post_mortem) {
+        refuse_clock(c, proc);
+        return true;
+    }
     join_proc(c, proc);
     publish_proc(c, proc);
     return true;
@@ -452,6 +469,24 @@ void strobe_collector_wait(struct strobe_collector *c, uint64_t ns)
         ns = 500000;
     struct timespec timeout = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     ppoll(&news, 1, &timeout, NULL); /* a negative descriptor is none */
+}
+
+void strobe_collector_choose_clock(struct strobe_collector *c)
+{
+    struct strobe_ring ring;
+    struct dirent *entry;
+    DIR *dir = opendir(c->dir);
+    while (dir && (entry = readdir(dir))) {
+        if (!strstr(entry->d_name, ".pool") ||
+            (c->only_pid && (uint32_t)atoi(entry->d_name) != c->only_pid) ||
+            strobe_ring_open(c->dir, entry->d_name, &ring))
+            continue;
+        if (strobe_ring_is_alive(&ring, entry->d_name))
+            c->clock = ring.clock;
+        strobe_ring_close(&ring);
+    }
+    if (dir)
+        closedir(dir);
 }
 
 void strobe_collector_find_processes(struct strobe_collector *c)

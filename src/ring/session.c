@@ -10,6 +10,16 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+static bool is_usable(const char *dir)
+{
+    struct stat st;
+    return !stat(dir, &st) && S_ISDIR(st.st_mode) &&
+           !faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS);
+}
 
 enum strobe_err strobe_session_root(char out[STROBE_PATH_MAX])
 {
@@ -17,10 +27,11 @@ enum strobe_err strobe_session_root(char out[STROBE_PATH_MAX])
     int n;
     if (dir && dir[0] == '/')
         n = snprintf(out, STROBE_PATH_MAX, "%s", dir);
-    else if ((dir = getenv("XDG_RUNTIME_DIR")) && dir[0] == '/')
+    else if ((dir = getenv("XDG_RUNTIME_DIR")) && dir[0] == '/' && is_usable(dir))
         n = snprintf(out, STROBE_PATH_MAX, "%s/strobe", dir);
     else
-        n = snprintf(out, STROBE_PATH_MAX, "/dev/shm/strobe-%u", (unsigned)geteuid());
+        n = snprintf(out, STROBE_PATH_MAX, "%s/strobe-%u",
+                     is_usable("/dev/shm") ? "/dev/shm" : "/tmp", (unsigned)geteuid());
     return n < STROBE_PATH_MAX - 80 ? STROBE_OK : STROBE_ERR_LIMIT;
 }
 
@@ -104,6 +115,20 @@ uint64_t strobe_session_start_time(int pid)
     for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');
     return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+uint32_t strobe_session_clock(void)
+{
+    const char *forced = getenv("STROBE_CLOCK");
+    if (forced && !strcmp(forced, "mono"))
+        return STROBE_CLOCK_MONO;
+#if defined(__x86_64__)
+    unsigned a, b, c, d;
+    bool invariant = __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
+    return invariant ? STROBE_CLOCK_TSC : STROBE_CLOCK_MONO;
+#else
+    return STROBE_CLOCK_TSC;
+#endif
 }
 
 uint64_t strobe_ring_data_off(uint32_t n_chunks_max)

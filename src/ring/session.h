@@ -14,8 +14,8 @@ enum { STROBE_PATH_MAX = 512 };
 #define STROBE_DEFAULT_SESSION "default"
 #define STROBE_DEFAULT_POOL    (16u << 20)
 
-/* The folder that holds all sessions: $STROBE_DIR, else $XDG_RUNTIME_DIR/strobe, else
- * /dev/shm/strobe-UID. Only the path; nothing is made. */
+/* The folder that holds all sessions: $STROBE_DIR, else $XDG_RUNTIME_DIR/strobe where that is a folder one may
+ * write to, else /dev/shm/strobe-UID, else /tmp/strobe-UID. Only the path; nothing is made. */
 enum strobe_err strobe_session_root(char out[STROBE_PATH_MAX]);
 
 /* The folder of session `name`, made (0700) where `create` says so. ACCESS where it or its parent
@@ -29,6 +29,9 @@ int strobe_session_open(const char *dir, const char *file, int flags);
 /* Start time of a process in clock ticks since boot (field 22 of its stat), 0 where there is none.
  */
 uint64_t strobe_session_start_time(int pid);
+
+/* The clock that processes of this machine use: enum strobe_clock_kind. STROBE_CLOCK=mono forces the one. */
+uint32_t strobe_session_clock(void);
 
 /* State of a process as its stat has it: 'R', 'S', 'T' ...; 0 where there is none. */
 char strobe_session_process_state(int pid);

@@ -231,9 +231,19 @@ STROBE_INLINE uint64_t strobe_reserve(struct strobe_hot *hot, uint64_t n_words)
 #endif
 }
 
+/* Ask for the line after the next one, so that it is here when it is written: the recorder had it last. */
+STROBE_INLINE void strobe_fetch_ahead(const uint64_t *slot)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*((const char *)slot + 128)));
+#else
+    __builtin_prefetch((const char *)slot + 128, 1);
+#endif
+}
+
 /* Read the clock, take a word, check it, fill it: in this order (docs/ring-protocol.md tells why).
  * 1: done; others as of struct strobe_zone. */
-STROBE_INLINE int strobe_emit(uint64_t word, struct strobe_loc *loc)
+STROBE_INLINE int strobe_emit_with(uint64_t word, struct strobe_loc *loc, int fetch)
 {
     struct strobe_hot *hot = strobe_hot_now;
 #if defined(__x86_64__)
@@ -249,7 +259,14 @@ STROBE_INLINE int strobe_emit(uint64_t word, struct strobe_loc *loc)
     if (STROBE_UNLIKELY((uint32_t)hi != hot->epoch))
         return strobe_emit_slow(word, slot, loc) | 2;
     __atomic_store_n(slot, word | lo, __ATOMIC_RELEASE);
+    if (fetch)
+        strobe_fetch_ahead(slot);
     return 1;
+}
+
+STROBE_INLINE int strobe_emit(uint64_t word, struct strobe_loc *loc)
+{
+    return strobe_emit_with(word, loc, 0);
 }
 
 STROBE_INLINE struct strobe_zone strobe_zone_begin(struct strobe_loc *loc)
@@ -265,7 +282,7 @@ STROBE_INLINE struct strobe_zone strobe_zone_begin(struct strobe_loc *loc)
     if (STROBE_UNLIKELY(zone.word < ((const struct strobe_gate *)zone.gate)->floor))
         zone.on = strobe_begin_unnamed(loc) | 2;
     else
-        zone.on = strobe_emit(zone.word, loc);
+        zone.on = strobe_emit_with(zone.word, loc, 1);
     return zone;
 }
 

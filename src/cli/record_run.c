@@ -29,7 +29,7 @@
 #include "strobe/strobe.h"
 
 #define SYNC_NS  1000000000ull
-#define BEAT_NS  10000000
+#define BEAT_NS  20000000
 #define FLUSH_NS 250000000ull
 
 struct run {
@@ -413,7 +413,10 @@ static void record_rounds(struct run *run)
         show_status(run, false);
         if (is_over(run, now))
             return;
-        strobe_collector_wait(run->collector, n > 100000 ? 500000 : n > 1000 ? 2000000 : 8000000);
+        strobe_collector_wait(run->collector, n > 100000 ? 500000
+                                              : n > 1000 ? 2000000
+                                              : n        ? 8000000
+                                                         : 16000000);
     }
 }
 

@@ -334,6 +334,17 @@ static void drain_dead(struct strobe_collector *c, struct strobe_proc *proc)
     end_process(c, proc);
 }
 
+/* Slots are many and change rarely: when a thread came or went they are looked at soon, for losses alone
+ * once a second, and at the end in any case. */
+static bool slots_are_due(const struct strobe_collector *c, const struct strobe_proc *proc,
+                          bool news, bool flush, uint64_t now)
+{
+    uint64_t age = now - proc->slots_scanned_ns;
+    bool changed = proc->ring.n_taken_seen != proc->slots_seen;
+    return c->stopping || (flush && (changed || age > 1000000000ull)) ||
+           (news && age > SLOTS_EVERY_NS);
+}
+
 static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool flush,
                       uint64_t now)
 {
@@ -344,9 +355,10 @@ static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool
     proc->news = false;
     if (news || flush)
         strobe_collector_drain_meta(c, proc);
-    if (flush || (news && now >= proc->next_slot_scan_ns)) {
+    if (slots_are_due(c, proc, news, flush, now)) {
         strobe_collector_scan_slots(c, proc);
-        proc->next_slot_scan_ns = now + SLOTS_EVERY_NS;
+        proc->slots_scanned_ns = now;
+        proc->slots_seen = proc->ring.n_taken_seen;
     }
     if (!news && !flush)
         return;

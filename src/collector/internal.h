@@ -49,7 +49,8 @@ struct strobe_proc {
     struct strobe_stream_state meta;
     struct strobe_stream_state **streams; /* owned: hash by id, n_slots entries */
     uint32_t n_streams, n_slots;
-    uint64_t next_slot_scan_ns, next_alive_check_ns;
+    uint64_t slots_scanned_ns, next_alive_check_ns;
+    uint32_t slots_seen; /* segments taken, when its slots were last looked at */
 };
 
 struct give_back {

@@ -588,7 +588,7 @@ void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc
     struct pollfd wait = {.fd = proc->pidfd, .events = POLLIN};
     if (proc->dead || now < proc->next_alive_check_ns)
         return;
-    proc->next_alive_check_ns = now + 20000000ull;
+    proc->next_alive_check_ns = now + 100000000ull; /* a reaped child is looked at at once */
     bool runs = proc->pidfd >= 0 && poll(&wait, 1, 0) == 0;
     if (runs && c->stopping && (is_exiting(proc) || is_killed(proc)))
         runs = poll(&wait, 1, 1000) == 0; /* the last look: it is worth a moment */

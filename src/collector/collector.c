@@ -369,6 +369,14 @@ static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool
     }
 }
 
+/* After an exec the pid goes on, and the file's name has to stay taken: the next image counts on from it. */
+static bool pid_lives(const struct strobe_ring *ring)
+{
+    char state = strobe_session_process_state((int)ring->pid);
+    return state && state != 'Z' && state != 'X' &&
+           strobe_session_start_time((int)ring->pid) == ring->start_time;
+}
+
 /* Once all that was taken is in the file, the dead need no descriptors, no memory of ours and no room in the shared one:
  * a build of ten thousand processes is recorded with those of a few. */
 static void release_gone(struct strobe_collector *c)
@@ -380,7 +388,7 @@ static void release_gone(struct strobe_collector *c)
     pthread_mutex_lock(&c->procs_lock);
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
-        if (!proc->gone || !proc->open || proc->n_damaged)
+        if (!proc->gone || !proc->open || proc->n_damaged || pid_lives(&proc->ring))
             continue;
         snprintf(path, sizeof path, "%s/%s", c->dir, proc->name);
         unlink(path);

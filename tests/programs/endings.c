@@ -3,7 +3,7 @@
  *   endings handler       zones in a loop, interrupted by a handler that emits
  *   endings altstack      the first event of all comes from a handler on a signal stack of 8 KiB
  *   endings destructor    emits while the program shuts down
- *   endings child         fork in a handler's program: both go on
+ *   endings relay         1000 zones, exec of a shell that takes its time, and of this program again
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <signal.h>
@@ -75,7 +75,7 @@ static void at_exit(void)
     emit(10);
 }
 
-static void end(const char *how)
+static void end(const char *how, const char *program)
 {
     pthread_t thread;
     STROBE_ZONE(open, "left open");
@@ -94,6 +94,8 @@ static void end(const char *how)
         raise(SIGSEGV);
     if (!strcmp(how, "exec"))
         execl("/bin/sh", "sh", "-c", "exit 6", (char *)NULL);
+    if (!strcmp(how, "relay"))
+        execl("/bin/sh", "sh", "-c", "sleep 0.7; exec \"$0\" exit", program, (char *)NULL);
     if (!strcmp(how, "thread")) { /* main ends, another thread goes on */
         pthread_create(&thread, NULL, end_with_thread, NULL);
         pthread_exit(NULL);
@@ -112,7 +114,7 @@ int main(int argc, char **argv)
         atexit(at_exit);
         emit(10);
     } else {
-        end(how);
+        end(how, argv[0]);
     }
     return 0;
 }

@@ -39,6 +39,13 @@ class Endings(harness.ProgramTest):
     def test_exec_of_a_program_without_the_library_keeps_everything(self):
         self.check_end("exec", 6, (1, 6))     # or unknown, if the image was seen to go
 
+    def test_a_program_that_comes_again_under_its_pid_is_there_twice(self):
+        ran = self.record(self.program("endings"), "relay")
+        self.assertEqual(ran.code, 3, ran.err)
+        self.assertEqual(ran.trace.n_zones("work"), 2000)
+        self.assertEqual(len(ran.trace.procs), 2)
+        self.assertEqual(len({proc.pid for proc in ran.trace.procs.values()}), 1)
+
     def test_handlers_that_emit_are_all_there(self):
         ran = self.record(self.program("endings"), "handler")
         n, n_handled = map(int, ran.out.split())

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -184,6 +185,19 @@ static void stop_threads(struct run *run)
 
 /* ---- the command ---- */
 
+static struct rlimit files_before_us;
+
+/* A process costs the recorder two descriptors while it lives: take all we may have. */
+static void raise_file_limit(void)
+{
+    struct rlimit all;
+    if (getrlimit(RLIMIT_NOFILE, &files_before_us))
+        return;
+    all = files_before_us;
+    all.rlim_cur = all.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &all);
+}
+
 /* Start the command; what exec says comes back through a pipe that closes by itself. 0: it runs,
  * else errno. */
 static int start_command(struct run *run)
@@ -198,6 +212,7 @@ static int start_command(struct run *run)
     run->child = fork();
     if (run->child == 0) {
         forget_signals();
+        setrlimit(RLIMIT_NOFILE, &files_before_us);
         execvp(run->options->command[0], run->options->command);
         err = errno;
         if (write(report[1], &err, sizeof err) != sizeof err)
@@ -537,6 +552,7 @@ int strobe_cli_record_run(const struct strobe_record_options *options)
                       .helpers_wake = PTHREAD_COND_INITIALIZER};
     run.session.fd = -1;
     watch_signals(options);
+    raise_file_limit();
     int code = prepare(&run);
     if (code >= 0)
         return code;

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <limits.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -159,6 +161,10 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
     c->trigger_ns = options->trigger_ns;
     c->clock = strobe_session_clock();
     c->dir_changed = true;
+    struct rlimit files = {0};
+    c->n_files_max = getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur > INT_MAX
+                         ? INT_MAX
+                         : (int)files.rlim_cur;
     snprintf(c->trigger_zone, sizeof c->trigger_zone, "%s",
              options->trigger_zone ? options->trigger_zone : "");
     snprintf(c->dir, sizeof c->dir, "%s", options->session_dir);
@@ -363,10 +369,32 @@ static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool
     }
 }
 
+/* Once all that was taken is in the file, the dead need no descriptors, no memory of ours and no room in the shared one:
+ * a build of ten thousand processes is recorded with those of a few. */
+static void release_gone(struct strobe_collector *c)
+{
+    char path[STROBE_PATH_MAX + 100];
+    if (c->post_mortem || c->disk_failed || c->no_memory || c->enc.n_parts || c->n_pending ||
+        c->n_meta_pending || c->records.n_records || c->n_losses)
+        return;
+    pthread_mutex_lock(&c->procs_lock);
+    for (uint32_t i = 0; i < c->n_procs; i++) {
+        struct strobe_proc *proc = c->procs[i];
+        if (!proc->gone || !proc->open || proc->n_damaged)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", c->dir, proc->name);
+        unlink(path);
+        strobe_collector_free_proc(proc);
+    }
+    pthread_mutex_unlock(&c->procs_lock);
+}
+
 uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
 {
     uint64_t before = c->n_taken_events, now = strobe_collector_mono_ns();
     bool somebody_waits = false;
+    flush |= c->crowded;
+    c->crowded = false;
     if (!c->stopping)
         strobe_collector_find_processes(c);
     if (c->trigger_ns && !c->trigger_ticks && c->last_sync_tick > c->sync_tick)
@@ -391,10 +419,12 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
         strobe_collector_flush_events(c);
     else if (c->n_pending > 8 || (c->n_pending && somebody_waits))
         strobe_collector_flush_events(c); /* the pool is better free than the block full */
-    if (now >= c->next_records_flush_ns || c->n_meta_pending) {
+    if (flush || now >= c->next_records_flush_ns || c->n_meta_pending) {
         c->next_records_flush_ns = now + RECORDS_AGE_NS;
         strobe_collector_flush_records(c);
     }
+    if (flush)
+        release_gone(c);
     return c->n_taken_events - before;
 }
 
@@ -433,6 +463,8 @@ void strobe_collector_stop(struct strobe_collector *c)
         c->dir_changed = true;
         strobe_collector_find_processes(c); /* who joined in the last moment */
     }
+    for (int i = 0; c->crowded && i < 1000; i++)
+        strobe_collector_poll(c, true);
     c->no_memory = c->dir_changed && !c->post_mortem;
     c->stopping = true;
     for (uint32_t i = 0; i < c->n_procs; i++)
@@ -531,6 +563,9 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
         remove_pools(c);
     if (c->inotify >= 0)
         close(c->inotify);
+    for (int i = 0; i < N_EARLY; i++)
+        if (c->early[i].pidfd > 0)
+            close(c->early[i].pidfd);
     for (uint32_t i = 0; i < c->n_procs; i++) {
         strobe_collector_free_proc(c->procs[i]);
         free(c->procs[i]);

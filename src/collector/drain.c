@@ -495,9 +495,38 @@ static uint32_t take_meta(struct strobe_collector *c, struct strobe_proc *proc, 
     return n;
 }
 
+static bool is_piece(uint64_t word)
+{
+    return word >> 48 == STROBE_RECORD_WORD(STROBE_KIND_STR_PIECE, 0) >> 48;
+}
+
+/* Whether the record that the pieces from meta->pos on belong to is there. They are taken together or not at all: in the
+ * file, nothing may come between them, of no other process. */
+static bool pieces_are_whole(const struct strobe_proc *proc, const struct strobe_stream_state *meta)
+{
+    uint64_t pos = meta->pos;
+    for (uint32_t i = 0; i < meta->n_segments; i++) {
+        const struct strobe_segment *segment = &meta->segments[i];
+        const uint64_t *words = strobe_ring_words(&proc->ring, segment);
+        if (segment->base_pos > pos)
+            return false;
+        while (pos < segment->base_pos + segment->n_words) {
+            uint64_t word = load(words + (pos - segment->base_pos));
+            uint32_t n = (uint32_t)(word >> 32) & 0xffff;
+            if (!word || is_filling(word))
+                return false;
+            if (!n || (!is_piece(word) && word >> 56 != STROBE_WORD_PAD >> 56))
+                return true;
+            pos += n;
+        }
+    }
+    return false;
+}
+
 void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc *proc)
 {
     struct strobe_stream_state *meta = &proc->meta;
+    bool in_pieces = false;
     while (meta->n_segments) {
         struct strobe_segment segment = meta->segments[0];
         const uint64_t *words = strobe_ring_words(&proc->ring, &segment);
@@ -515,6 +544,15 @@ void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc 
             uint64_t word = load(at);
             if (!word)
                 break;
+            if (is_piece(word) && !pieces_are_whole(proc, meta)) {
+                if (!proc->dead &&
+                    strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc))
+                    continue; /* a segment in their middle may have been missed, as in find_missing */
+                if (!proc->dead)
+                    return;
+                meta->pos = end; /* a name that was never finished is never used */
+                break;
+            }
             uint32_t n = take_meta(c, proc, at, word, end - meta->pos);
             proc->meta_dirty = true;
             if (!n) {
@@ -523,6 +561,10 @@ void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc 
                 break;
             }
             meta->pos += n;
+            if (word >> 56 != STROBE_WORD_PAD >> 56)
+                in_pieces = is_piece(word);
+            if (in_pieces)
+                continue;
             if (c->records.n_bytes > STROBE_SIDE_BYTES)
                 strobe_collector_flush_records(c);
             if (c->records.n_bytes > STROBE_SIDE_BYTES)

@@ -58,6 +58,8 @@ struct give_back {
     struct strobe_segment segment;
 };
 
+enum { N_EARLY = 8 };
+
 struct strobe_collector {
     struct strobe_file_writer *writer;         /* borrowed: takes events */
     struct strobe_file_writer *records_writer; /* borrowed: takes records; usually the same */
@@ -77,6 +79,13 @@ struct strobe_collector {
     uint64_t trigger_ns, trigger_ticks;
     int inotify;
     bool dir_changed;
+    struct early {
+        uint32_t pid;
+        int pidfd;    /* owned; 0 or less: none */
+    } early[N_EARLY]; /* processes whose files were just made */
+    uint32_t n_early;
+    bool crowded;    /* no descriptors left: who is gone has to be let go first */
+    int n_files_max; /* descriptors that this process may have */
     struct strobe_encoder enc;
     struct strobe_records records; /* to be written */
     struct loss *losses; /* owned: not in the file yet, one per process, track and cause */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -349,10 +350,38 @@ static bool is_exiting(const struct strobe_proc *proc)
            strobe_session_start_time((int)proc->ring.pid) == proc->ring.start_time;
 }
 
+/* The folder tells of a new file: get hold of its process before it is over, it may live a millisecond. */
+static void hold_early(struct strobe_collector *c, const char *name)
+{
+    int pid = atoi(name);
+    struct early *early = &c->early[c->n_early++ % N_EARLY];
+    if (pid <= 0 || c->crowded)
+        return;
+    if (early->pidfd > 0)
+        close(early->pidfd);
+    *early = (struct early){(uint32_t)pid, (int)syscall(SYS_pidfd_open, pid, 0)};
+}
+
+static int take_early(struct strobe_collector *c, uint32_t pid)
+{
+    for (int i = 0; i < N_EARLY; i++) {
+        struct early *early = &c->early[i];
+        int pidfd = early->pidfd;
+        if (early->pid != pid || pidfd <= 0)
+            continue;
+        *early = (struct early){0, -1};
+        return pidfd;
+    }
+    return -1;
+}
+
 /* The process by a number that is never another's: of an earlier image if it had one (exec), since
  * the pid may be free again by now. -1: it was reaped before anybody looked. */
-static int open_pidfd(const struct strobe_collector *c, const struct strobe_proc *proc)
+static int open_pidfd(struct strobe_collector *c, const struct strobe_proc *proc)
 {
+    int early = take_early(c, proc->ring.pid);
+    if (early >= 0)
+        return early;
     for (uint32_t i = proc->ring.image ? c->n_procs : 0; i-- > 0;) {
         const struct strobe_proc *earlier = c->procs[i];
         if (earlier->pidfd >= 0 && earlier->ring.pid == proc->ring.pid &&
@@ -426,6 +455,9 @@ static bool is_leftover(const struct strobe_collector *c, const struct strobe_pr
     return true;
 }
 
+/* Descriptors that looking at /proc needs: without them the living would be taken for dead. */
+enum { FILES_KEPT = 16 };
+
 /* One file of the folder. False: it is still being made, look again. */
 static bool consider(struct strobe_collector *c, const char *name)
 {
@@ -438,6 +470,13 @@ static bool consider(struct strobe_collector *c, const char *name)
     if (!proc)
         return false;
     enum strobe_err err = strobe_ring_open(c->dir, name, &proc->ring);
+    if ((!err && proc->ring.fd >= c->n_files_max - FILES_KEPT) || err == STROBE_ERR_IO) {
+        c->crowded = true;
+        strobe_ring_close(&proc->ring);
+        c->next_proc_id--;
+        free(proc);
+        return false;
+    }
     if (err == STROBE_ERR_VERSION || err == STROBE_ERR_CORRUPT) {
         refuse(c, proc, err);
         return true;
@@ -491,11 +530,18 @@ void strobe_collector_choose_clock(struct strobe_collector *c)
 
 void strobe_collector_find_processes(struct strobe_collector *c)
 {
-    char events[4096];
+    char events[4096] __attribute__((aligned(8)));
     uint64_t now = strobe_collector_mono_ns();
     bool news = c->dir_changed || now >= c->next_dir_scan_ns;
-    while (c->inotify >= 0 && read(c->inotify, events, sizeof events) > 0)
-        news = true;
+    ssize_t n;
+    while (c->inotify >= 0 && (n = read(c->inotify, events, sizeof events)) > 0)
+        for (ssize_t at = 0; at < n;) {
+            const struct inotify_event *event = (const struct inotify_event *)(events + at);
+            if (event->mask & IN_CREATE && event->len)
+                hold_early(c, event->name);
+            at += (ssize_t)(sizeof *event + event->len);
+            news = true;
+        }
     if (!news)
         return;
     c->next_dir_scan_ns = now + (c->inotify >= 0 ? 1000000000ull : 20000000ull);
@@ -575,6 +621,7 @@ void strobe_collector_free_proc(struct strobe_proc *proc)
     free(proc->old_told);
     proc->old_told = NULL;
     free_stream(&proc->meta);
+    memset(&proc->meta, 0, sizeof proc->meta);
     if (proc->pidfd >= 0)
         close(proc->pidfd);
     if (proc->open)

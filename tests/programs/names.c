@@ -1,8 +1,9 @@
 /* names.c - N zones with as many different run-time names; prints by how many KiB the process grew.
- *   names N
+ *   names N [FILL]   FILL: a letter; every name is filled up to 5000 bytes with it
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "strobe/strobe.h"
@@ -22,8 +23,12 @@ int main(int argc, char **argv)
 {
     long n = argc > 1 ? atol(argv[1]) : 1000, before = resident_kib();
     for (long i = 0; i < n; i++) {
-        char name[32];
+        static char name[5000];
         size_t n_bytes = (size_t)snprintf(name, sizeof name, "name %ld", i);
+        if (argc > 2) {
+            memset(name + n_bytes, argv[2][0], sizeof name - n_bytes);
+            n_bytes = sizeof name;
+        }
         struct strobe_zone zone = strobe_zone_begin_at("names.c", 1, "main", name, n_bytes, 0);
         strobe_zone_end(&zone);
     }

@@ -13,7 +13,7 @@ class Endings(harness.ProgramTest):
         self.assertEqual(ran.trace.n_zones("work"), n_zones)
         self.assertEqual([zone["name"] for zone in ran.trace.facts["open_zones"]], ["left open"])
         ends = [(proc.how, proc.value) for proc in ran.trace.procs.values()]
-        self.assertEqual(ends, [end])
+        self.assertIn(ends, [[end], [(0, 0)]] if how == "exec" else [[end]])
 
     def test_exit_keeps_everything(self):
         self.check_end("exit", 3, (1, 3))
@@ -37,7 +37,7 @@ class Endings(harness.ProgramTest):
         self.check_end("thread", 0, (1, 0), 2000)
 
     def test_exec_of_a_program_without_the_library_keeps_everything(self):
-        self.check_end("exec", 6, (0, 0))
+        self.check_end("exec", 6, (1, 6))     # or unknown, if the image was seen to go
 
     def test_handlers_that_emit_are_all_there(self):
         ran = self.record(self.program("endings"), "handler")

@@ -36,6 +36,17 @@ class Processes(harness.ProgramTest):
         self.assertEqual(execs, set(range(1, 64, 2)))
         self.assertEqual(len({trace.procs[number].pid for number in leaves}), 64)
 
+    def test_a_thousand_short_processes_need_the_room_of_a_few(self):
+        n = harness.amount("STROBE_TEST_PROCESSES", 1000)
+        script = f"i=0; while [ $i -lt {n} ]; do {self.program('flood')} 10; i=$((i+1)); done; ls {self.sessions}/*"
+        ran = self.record("sh", "-c", f"ulimit -Hn 80; {script}", timeout=120,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (80, 80)))
+        self.assertEqual(ran.trace.n_zones("flood"), 10 * n)
+        self.assertEqual(len(ran.trace.procs), n)
+        self.assertLess(len(ran.out.split()), 500)
+        known = sum(proc.how == 1 for proc in ran.trace.procs.values())
+        print(f"{n} short processes: the end of {known} is known")
+
     def test_a_program_that_lives_5_ms_is_all_there(self):
         runs = harness.amount("STROBE_TEST_BRIEF_RUNS", 15)
         ran = self.record(self.program("brief"), "measure", str(runs))
@@ -82,6 +93,18 @@ class Names(harness.ProgramTest):
         self.assertEqual(len(zones), n)
         self.assertEqual(set(zones.values()), {1})
         self.assertEqual({name for _, name in zones}, {f"name {i}" for i in range(n)})
+
+    def test_long_names_of_several_processes_are_not_mixed(self):
+        n = 500
+        runs = "".join(f"{self.program('names')} {n} {letter} & " for letter in "wxyz")
+        trace = self.record("sh", "-c", runs + "wait").trace
+        names = {(proc, name) for proc, name in trace.zones()}
+        self.assertEqual(len(names), 4 * n)
+        for proc, name in names:
+            letter = trace.procs[proc].argv[2]
+            text = name.rstrip(letter)
+            self.assertEqual((len(name), text), (5000, "name " + text[5:]))
+            self.assertTrue(text[5:].isdigit())
 
 
 if __name__ == "__main__":

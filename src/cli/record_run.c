@@ -209,9 +209,13 @@ static int start_command(struct run *run)
         return errno;
     prctl(PR_SET_CHILD_SUBREAPER,
           1); /* children whose parents died are reaped here: their status is known */
+    sigset_t all, old; /* no signal may come between the fork and the knowledge of whom it is for */
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &old);
     run->child = fork();
     if (run->child == 0) {
         forget_signals();
+        sigprocmask(SIG_SETMASK, &old, NULL);
         setrlimit(RLIMIT_NOFILE, &files_before_us);
         execvp(run->options->command[0], run->options->command);
         err = errno;
@@ -221,15 +225,18 @@ static int start_command(struct run *run)
     }
     if (run->child < 0)
         err = errno;
+    else
+        forward_to = run->child;
+    sigprocmask(SIG_SETMASK, &old, NULL);
     close(report[1]);
     ssize_t n;
     while (!err && (n = read(report[0], &err, sizeof err)) < 0 && errno == EINTR)
         ;
     close(report[0]);
-    if (err && run->child > 0)
+    if (err && run->child > 0) {
+        forward_to = 0;
         waitpid(run->child, NULL, 0);
-    else
-        forward_to = run->child;
+    }
     return err;
 }
 

@@ -517,13 +517,16 @@ void strobe_encode_event(struct strobe_encoder *enc, uint64_t tick, enum strobe_
 
 /* ---- closing a part ---- */
 
-static void put_histogram(struct strobe_encoder *enc, const uint32_t *histogram)
+/* Only the buckets from the shortest to the longest duration can be used. */
+static void put_histogram(struct strobe_encoder *enc, const struct strobe_loc_sum *sum)
 {
+    const uint32_t *histogram = sum->histogram;
+    uint32_t first = strobe_hist_bucket(sum->min), end = strobe_hist_bucket(sum->max) + 1;
     uint32_t n_used = 0, last = 0;
-    for (uint32_t i = 0; i < STROBE_HIST_BUCKETS; i++)
+    for (uint32_t i = first; i < end; i++)
         n_used += histogram[i] != 0;
     put(enc, n_used);
-    for (uint32_t i = 0; i < STROBE_HIST_BUCKETS; i++) {
+    for (uint32_t i = first; i < end; i++) {
         if (!histogram[i])
             continue;
         put(enc, i - last);
@@ -550,7 +553,7 @@ static void put_sums(struct strobe_encoder *enc)
         put(enc, sum->max);
         put(enc, (uint64_t)sum->squares);
         put(enc, (uint64_t)(sum->squares >> 64));
-        put_histogram(enc, sum->histogram);
+        put_histogram(enc, sum);
     }
 }
 

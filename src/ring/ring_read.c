@@ -141,8 +141,10 @@ uint32_t strobe_ring_scan(struct strobe_ring *ring,
                           bool (*found)(void *context, const struct strobe_segment *segment),
                           void *context)
 {
-    uint32_t n_found = 0, n = n_chunks(ring);
-    uint32_t taken_now = __atomic_load_n(&ring->control->n_taken, __ATOMIC_ACQUIRE);
+    /* n_taken before n_chunks: a segment that is counted here lies in a chunk that is looked at, else
+     * nobody would look again */
+    uint32_t n_found = 0, taken_now = __atomic_load_n(&ring->control->n_taken, __ATOMIC_ACQUIRE);
+    uint32_t n = n_chunks(ring);
     for (uint32_t c = 0; c < n; c++) {
         /* the bits first: a chunk is recut while none of them is set, so the class fits what they
          * say */

@@ -5,6 +5,7 @@
  * same place. SPDX-License-Identifier: MIT */
 #include "file/file_write.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -400,6 +401,7 @@ static size_t put_schema(char *out, size_t cap)
     STROBE_META_LIST(X)
     STROBE_FACT_LIST(X)
 #undef X
+    assert(n < cap); /* a head that can't hold its own schema must not be written */
     return n;
 }
 

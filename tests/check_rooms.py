@@ -12,6 +12,7 @@ USES = {
     "file": {"wire"},
     "shim": {"wire"},
     "collector": {"ring", "file"},
+    "tracy": {"file"},
     "query": {"file"},
     "report": {"query"},
     "export": {"query"},

@@ -99,6 +99,17 @@ enum {
     HOLD_BYTES = 1 << 20,
 };
 
+/* Begins and ends that the fast way takes; ends are odd. */
+enum zone_form {
+    ZONE_FORM_NONE = 0,
+    ZONE_FORM_END_16 = 1,
+    ZONE_FORM_BEGIN_16 = 2,
+    ZONE_FORM_END_32 = 3,
+    ZONE_FORM_BEGIN_32 = 4,
+    ZONE_FORM_END_64 = 5,
+    ZONE_FORM_BEGIN_64 = 6,
+};
+
 enum state { STATE_HELLO, STATE_WELCOME, STATE_ON_DEMAND, STATE_STREAM, STATE_OVER };
 
 struct loc_cached {
@@ -123,7 +134,7 @@ struct strobe_tracy_session {
     uint8_t out[OUT_BYTES];
     size_t n_out;
     bool stopping, terminated, crashed;
-    uint64_t ending_since, last_answer;
+    uint64_t ending_since, stopping_since, last_answer;
     uint32_t n_bad_frames;
     uint64_t n_bytes;
 
@@ -140,8 +151,12 @@ struct strobe_tracy_session {
     uint8_t *hold;                /* owned: frames that wait for the clock's first point */
     size_t n_hold;
     uint64_t hold_since;
+    uint64_t best_time, best_tick; /* the most prompt time of the frames in hold, and its arrival */
+
+    uint64_t skim_thread, skim_serial; /* references of strobe_tracy_skim */
 
     /* the stream's state */
+    uint8_t zone_form[256]; /* by number: enum zone_form */
     uint64_t ref_thread, ref_serial, ref_ctx, ref_gpu;
     bool lost_thread, lost_others; /* references that a damaged frame took away */
     struct thread *current;        /* borrowed: of ThreadContext, NULL: none yet */
@@ -164,9 +179,9 @@ struct strobe_tracy_session {
     uint32_t n_waiting, cap_waiting;
     struct fifo strings, locs, symbols;    /* to be asked, in this order */
     struct fifo asked_locs, asked_symbols; /* unanswered: their answers name no pointer */
-    uint32_t n_asked, n_symbols_asked, limit;
+    uint32_t n_asked, limit;
     uint32_t n_symbols;
-    bool no_symbols, symbols_given_up;
+    bool no_symbols;
     struct held *held; /* owned */
     uint32_t n_held, cap_held;
     uint64_t last_fiber, over_loc, cpu_plot;
@@ -174,9 +189,8 @@ struct strobe_tracy_session {
 
     /* counts */
     uint64_t n_zones, n_events, n_set_aside, n_unasked;
+    const char *last_why; /* of what was set aside last */
 };
-
-typedef struct strobe_tracy_session session_t;
 
 /* ---- little-endian fields ---- */
 
@@ -206,62 +220,69 @@ static inline uint32_t get_color(const uint8_t *at) /* blue, green, red */
 /* ---- session.c ---- */
 
 /* Memory charged to the store's budget until the session is closed. */
-bool strobe_tracy_charge(session_t *s, int64_t n_bytes);
+bool strobe_tracy_charge(struct strobe_tracy_session *s, int64_t n_bytes);
 /* Room for n entries of a list that grows, charged. */
-bool strobe_tracy_grow(session_t *s, void *list, uint32_t n, uint32_t *room, size_t item_bytes,
-                       uint32_t most);
-bool strobe_tracy_text_set(session_t *s, struct text *text, const void *bytes, size_t n);
+bool strobe_tracy_grow(struct strobe_tracy_session *s, void *list, uint32_t n, uint32_t *room,
+                       size_t item_bytes, uint32_t most);
+bool strobe_tracy_text_set(struct strobe_tracy_session *s, struct text *text, const void *bytes,
+                           size_t n);
 /* An event that can't be right, or that there is no room for: counted, the first ones noted. */
-void strobe_tracy_set_aside(session_t *s, const struct thread *thread, const char *why);
-enum strobe_tracy_status strobe_tracy_break(session_t *s, const char *reason);
+void strobe_tracy_set_aside(struct strobe_tracy_session *s, const struct thread *thread,
+                            const char *why);
+enum strobe_tracy_status strobe_tracy_break(struct strobe_tracy_session *s, const char *reason);
 
 /* ---- decode.c ---- */
 
 /* The events of one frame. False: damaged; what came before the damage is stored. */
-bool strobe_tracy_decode(session_t *s, const uint8_t *at, const uint8_t *end);
+bool strobe_tracy_decode(struct strobe_tracy_session *s, const uint8_t *at, const uint8_t *end);
 /* The latest time in a frame, without storing anything; 0: none. */
-uint64_t strobe_tracy_skim(const session_t *s, const uint8_t *at, const uint8_t *end);
+uint64_t strobe_tracy_skim(struct strobe_tracy_session *s, const uint8_t *at, const uint8_t *end);
 /* One event at a time of the client, on the trace's clock and with its exact own time kept. */
-void strobe_tracy_put(session_t *s, struct strobe_tracy_track *track, uint64_t raw,
-                      enum strobe_kind kind, const uint64_t *numbers, const char *text, size_t n);
-void strobe_tracy_put_stack(session_t *s, struct strobe_tracy_track *track, uint64_t raw,
-                            const uint64_t *addresses, uint32_t n);
+void strobe_tracy_put(struct strobe_tracy_session *s, struct strobe_tracy_track *track,
+                      uint64_t raw, enum strobe_kind kind, const uint64_t *numbers,
+                      const char *text, size_t n);
+void strobe_tracy_put_stack(struct strobe_tracy_session *s, struct strobe_tracy_track *track,
+                            uint64_t raw, const uint64_t *addresses, uint32_t n);
 
 /* ---- names.c ---- */
 
-struct entry *strobe_tracy_find(session_t *s, enum space space, uint64_t key);
+struct entry *strobe_tracy_find(struct strobe_tracy_session *s, enum space space, uint64_t key);
 /* Found or made (ENTRY_NEW). NULL: over the budget. */
-struct entry *strobe_tracy_entry(session_t *s, enum space space, uint64_t key);
+struct entry *strobe_tracy_entry(struct strobe_tracy_session *s, enum space space, uint64_t key);
 /* Ids of the trace for pointers of the client, asked for at their first use. */
-uint64_t strobe_tracy_loc(session_t *s, uint64_t pointer);
-uint64_t strobe_tracy_name(session_t *s, enum space space, uint64_t pointer);
-uint64_t strobe_tracy_fiber(session_t *s, uint64_t pointer);
-struct thread *strobe_tracy_thread(session_t *s, uint64_t tid, uint64_t raw);
+uint64_t strobe_tracy_loc(struct strobe_tracy_session *s, uint64_t pointer);
+uint64_t strobe_tracy_name(struct strobe_tracy_session *s, enum space space, uint64_t pointer);
+uint64_t strobe_tracy_fiber(struct strobe_tracy_session *s, uint64_t pointer);
+struct thread *strobe_tracy_thread(struct strobe_tracy_session *s, uint64_t tid, uint64_t raw);
 /* The text at a pointer if it is known; else it is asked for. */
-const struct entry *strobe_tracy_text(session_t *s, uint64_t pointer);
-void strobe_tracy_want_symbols(session_t *s, const uint64_t *addresses, uint32_t n);
-void strobe_tracy_want_external(session_t *s, uint64_t tid);
+const struct entry *strobe_tracy_text(struct strobe_tracy_session *s, uint64_t pointer);
+void strobe_tracy_want_symbols(struct strobe_tracy_session *s, const uint64_t *addresses,
+                               uint32_t n);
+void strobe_tracy_want_external(struct strobe_tracy_session *s, uint64_t tid);
 
 /* Answers. */
-void strobe_tracy_got_text(session_t *s, enum space space, uint64_t key, const char *text,
-                           size_t n);
-void strobe_tracy_got_loc(session_t *s, const uint8_t *fields);
-void strobe_tracy_got_symbol(session_t *s, uint64_t address, uint32_t n_frames);
-void strobe_tracy_got_nothing(session_t *s); /* AckServerQueryNoop */
+void strobe_tracy_got_text(struct strobe_tracy_session *s, enum space space, uint64_t key,
+                           const char *text, size_t n);
+void strobe_tracy_got_thread_of(struct strobe_tracy_session *s, uint64_t tid, const char *name,
+                                size_t n);
+void strobe_tracy_got_loc(struct strobe_tracy_session *s, const uint8_t *fields);
+void strobe_tracy_got_symbol(struct strobe_tracy_session *s, uint64_t address, uint32_t n_frames);
+void strobe_tracy_got_nothing(struct strobe_tracy_session *s); /* AckServerQueryNoop */
 
 /* Queries into the output, as many as may be unanswered. */
-void strobe_tracy_pump(session_t *s);
-bool strobe_tracy_query(session_t *s, enum strobe_tracy_query query, uint64_t pointer);
+void strobe_tracy_pump(struct strobe_tracy_session *s);
+bool strobe_tracy_query(struct strobe_tracy_session *s, enum strobe_tracy_query query,
+                        uint64_t pointer);
 /* Names that are still to be asked for or answered. */
-uint64_t strobe_tracy_n_missing(const session_t *s);
-void strobe_tracy_free_names(session_t *s);
+uint64_t strobe_tracy_n_missing(const struct strobe_tracy_session *s);
+void strobe_tracy_free_names(struct strobe_tracy_session *s);
 
 /* ---- held.c ---- */
 
 /* Store it now if the text at held->pointer is known, else when it comes. Takes over held->stack. */
-void strobe_tracy_hold(session_t *s, struct held *held);
-void strobe_tracy_release(session_t *s, const struct entry *entry);
+void strobe_tracy_hold(struct strobe_tracy_session *s, struct held *held);
+void strobe_tracy_release(struct strobe_tracy_session *s, const struct entry *entry);
 /* Store all that waits, with pointers for texts. */
-void strobe_tracy_release_all(session_t *s);
+void strobe_tracy_release_all(struct strobe_tracy_session *s);
 
 #endif

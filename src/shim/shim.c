@@ -452,7 +452,8 @@ EXPORTED int listen(int fd, int backlog)
 EXPORTED int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
     int result = next_poll(fds, n, timeout);
-    if (result == 0 && tracy_fd >= 0 && n == 1 && fds[0].fd == tracy_fd && client.told_no_exit) {
+    bool at_door = tracy_fd >= 0 && result == 0 && n == 1 && fds[0].fd == tracy_fd;
+    if ((at_door && client.told_no_exit) || guard.fd >= 0) { /* greeted: it polls that socket now */
         int before = errno;
         look_after();
         errno = before;

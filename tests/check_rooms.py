@@ -11,6 +11,7 @@ USES = {
     "client": {"ring"},
     "file": {"wire"},
     "collector": {"ring", "file"},
+    "tracy": {"file"},
     "query": {"file"},
     "report": {"query"},
     "export": {"query"},

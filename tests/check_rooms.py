@@ -10,6 +10,7 @@ USES = {
     "ring": {"wire"},
     "client": {"ring"},
     "file": {"wire"},
+    "shim": {"wire"},
     "collector": {"ring", "file"},
     "tracy": {"file"},
     "query": {"file"},

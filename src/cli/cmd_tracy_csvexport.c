@@ -75,24 +75,48 @@ static int read_percentile(const char *text)
 static int take_option(int c, struct strobe_tracy_csv_options *options, int *is_flavor_set)
 {
     switch (c) {
-    case 'h': fputs(help, stdout); return STROBE_EXIT_OK;
-    case 'V': printf("tracy-csvexport of strobe %s\n", STROBE_VERSION); return STROBE_EXIT_OK;
-    case 'f': options->filter = optarg; break;
-    case 's': options->sep = optarg; break;
-    case 'c': options->case_sensitive = 1; break;
-    case 'e': options->self = 1; break;
-    case 'u': options->unwrap = 1; break;
-    case 'g': options->gpu = 1; break;
-    case 'm': options->messages = 1; break;
-    case 'x': options->specials = optarg; break;
-    case 't': options->parent = optarg; break;
+    case 'h':
+        fputs(help, stdout);
+        return STROBE_EXIT_OK;
+    case 'V':
+        printf("tracy-csvexport of strobe %s\n", STROBE_VERSION);
+        return STROBE_EXIT_OK;
+    case 'f':
+        options->filter = optarg;
+        break;
+    case 's':
+        options->sep = optarg;
+        break;
+    case 'c':
+        options->case_sensitive = 1;
+        break;
+    case 'e':
+        options->self = 1;
+        break;
+    case 'u':
+        options->unwrap = 1;
+        break;
+    case 'g':
+        options->gpu = 1;
+        break;
+    case 'm':
+        options->messages = 1;
+        break;
+    case 'x':
+        options->specials = optarg;
+        break;
+    case 't':
+        options->parent = optarg;
+        break;
     case 'p':
         if (optarg)
             options->parent = optarg;
         else
             options->plot = 1;
         break;
-    case TRUNCATE: options->truncate = read_percentile(optarg); break;
+    case TRUNCATE:
+        options->truncate = read_percentile(optarg);
+        break;
     case FLAVOR:
         *is_flavor_set = 1;
         if (set_flavor(optarg, options))
@@ -100,7 +124,8 @@ static int take_option(int c, struct strobe_tracy_csv_options *options, int *is_
         fprintf(stderr, "tracy-csvexport: there is no flavour '%s'; 0.11, 0.14 and tt are known\n",
                 optarg);
         return EXIT_WRONG;
-    default: return EXIT_WRONG;
+    default:
+        return EXIT_WRONG;
     }
     return -1;
 }
@@ -168,8 +193,8 @@ static int run(const char *path, const struct strobe_tracy_csv_options *options)
         return EXIT_WRONG;
     if (!strobe_out_open(&out, 1))
         return strobe_cli_fail("tracy-csvexport", path, STROBE_ERR_NOMEM);
-    enum strobe_err err = is_tracy ? strobe_tracy_csv_of_file(path, options, &out)
-                                   : put_trace(path, options, &out);
+    enum strobe_err err =
+        is_tracy ? strobe_tracy_csv_of_file(path, options, &out) : put_trace(path, options, &out);
     int code = STROBE_EXIT_OK;
     if (err && !out.error && is_tracy) {
         strobe_out_flush(&out);

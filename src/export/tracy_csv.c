@@ -124,8 +124,8 @@ void strobe_tracy_table_ready(const struct strobe_tracy_table *table,
     loc->is_ready = 1;
     loc->is_wanted = !*options->filter ||
                      contains(loc->name, loc->n_name, options->filter, options->case_sensitive);
-    loc->is_special =
-        options->specials && options->parent && is_listed(options->specials, loc->name, loc->n_name);
+    loc->is_special = options->specials && options->parent &&
+                      is_listed(options->specials, loc->name, loc->n_name);
     loc->is_parent = options->parent && contains(loc->name, loc->n_name, options->parent, 1);
 }
 
@@ -259,8 +259,8 @@ void strobe_tracy_put_message(const struct strobe_tracy_table *table, const char
 {
     int is_quoted = n > 1 && text[0] == '`' && text[n - 1] == '`';
     int is_tt = table->options->flavor == STROBE_TRACY_FLAVOR_TT;
-    if (is_quoted || (is_tt && !memmem(text, n, table->options->sep, table->n_sep) &&
-                      !memchr(text, '\n', n)))
+    if (is_quoted ||
+        (is_tt && !memmem(text, n, table->options->sep, table->n_sep) && !memchr(text, '\n', n)))
         strobe_out_bytes(table->out, text, n);
     else if (is_tt)
         put_quoted(table->out, text, n, '`');
@@ -350,8 +350,8 @@ static void put_sum(const struct strobe_tracy_table *table, struct strobe_tracy_
     strobe_out_i(table->out, self ? sum->self_max : sum->max);
     put_sep(table);
     /* with self times this mixes two sums, as the real one does: the column is to be the same */
-    double squares = sum->squares - 2. * (double)sum->total * (double)mean +
-                     (double)(mean * mean * sum->n);
+    double squares =
+        sum->squares - 2. * (double)sum->total * (double)mean + (double)(mean * mean * sum->n);
     strobe_out_format(table->out, "%f", sum->n > 1 ? sqrt(squares / (double)(sum->n - 1)) : 0.);
     if (table->options->truncate) {
         int64_t percentile, truncated;

@@ -18,10 +18,11 @@ enum strobe_tracy_flavor {
 
 struct strobe_tracy_csv_options {
     enum strobe_tracy_flavor flavor;
-    const char *filter;   /* "": all */
-    const char *sep;      /* between the cells */
-    const char *specials; /* names with commas between: zones that want a parent's text; NULL: none */
-    const char *parent;   /* part of that parent's name; NULL: no parent is looked for */
+    const char *filter; /* "": all */
+    const char *sep;    /* between the cells */
+    const char
+        *specials;      /* names with commas between: zones that want a parent's text; NULL: none */
+    const char *parent; /* part of that parent's name; NULL: no parent is looked for */
     int case_sensitive, self, unwrap, gpu, messages, plot;
     int truncate; /* percentile for the truncated mean, 1-99; 0: not wanted */
 };
@@ -97,7 +98,8 @@ struct strobe_tracy_change {
     int64_t size; /* negative: freed */
 };
 void strobe_tracy_put_memory(const struct strobe_tracy_table *table, const char *name, uint32_t n,
-                             int64_t first_time, struct strobe_tracy_change *changes, size_t n_changes);
+                             int64_t first_time, struct strobe_tracy_change *changes,
+                             size_t n_changes);
 void strobe_tracy_row_loc_free(struct strobe_tracy_row_loc *loc);
 
 #endif

@@ -100,9 +100,9 @@ static enum strobe_err put_zone(void *context, struct strobe_tracy_zone *stack, 
     }
     if (loc->is_special)
         find_parent(pass, stack, depth, &row);
-    return strobe_tracy_put_zone(&pass->table, loc, &row) ? pass->table.out->error ? STROBE_ERR_IO
-                                                                                  : STROBE_OK
-                                                          : STROBE_ERR_NOMEM;
+    return strobe_tracy_put_zone(&pass->table, loc, &row)
+               ? pass->table.out->error ? STROBE_ERR_IO : STROBE_OK
+               : STROBE_ERR_NOMEM;
 }
 
 static enum strobe_err put_message(void *context, const struct strobe_tracy_message *message)
@@ -242,7 +242,8 @@ static enum strobe_err finish(struct pass *pass)
         strobe_out_text(pass->table.out, "There are currently no messages!\n");
     if (options->messages || options->gpu || options->unwrap)
         return STROBE_OK;
-    struct strobe_tracy_row_loc **all = malloc((UINT16_MAX + 1) * sizeof(struct strobe_tracy_row_loc *));
+    struct strobe_tracy_row_loc **all =
+        malloc((UINT16_MAX + 1) * sizeof(struct strobe_tracy_row_loc *));
     if (!all)
         return STROBE_ERR_NOMEM;
     for (int i = 0; i <= UINT16_MAX; i++)

@@ -15,7 +15,7 @@ USES = {
     "tracy": {"file"},
     "query": {"file"},
     "report": {"query"},
-    "export": {"query"},
+    "export": {"query", "tracy"},
 }
 
 

@@ -4,6 +4,7 @@
 #include "py.h"
 
 #include "calls.h"
+#include "tracer.h"
 #include "zone.h"
 
 static PyMethodDef zone_function[] = {
@@ -19,7 +20,8 @@ static int start_module(PyObject *module)
 {
     strobe_py_find_late();
     if (PyModule_AddFunctions(module, zone_function) ||
-        PyModule_AddFunctions(module, strobe_py_calls))
+        PyModule_AddFunctions(module, strobe_py_calls) ||
+        PyModule_AddFunctions(module, strobe_py_tracer_methods))
         return -1;
     return strobe_py_add_zone(module);
 }

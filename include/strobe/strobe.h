@@ -96,6 +96,10 @@ enum strobe_plot_format {
 /* 1 while a recorder takes this process's events. */
 STROBE_API int strobe_recording(void);
 
+/* Join the session `name`, whose recorder runs already, in place of the one that the process is in. 0, or -1 where there is
+ * no such session, or where something of this process was recorded before: then it stays where it is. */
+STROBE_API int strobe_join_session(const char *name);
+
 /* Zones with a location made at run time; the texts are copied. `function`, `file` may be NULL. */
 STROBE_API struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line,
                                                    const char *function, const char *name,

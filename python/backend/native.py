@@ -42,6 +42,7 @@ def build(client_only=False):
     run(["cmake", "--build", tree, "--parallel", str(os.cpu_count() or 1)])
     shutil.rmtree(stage, ignore_errors=True)
     run(["cmake", "--install", tree, "--prefix", stage, "--strip"])
+    run(["cmake", "--install", tree, "--prefix", stage, "--strip", "--component", "wheel"])
     return stage, tree
 
 

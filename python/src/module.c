@@ -4,6 +4,7 @@
 #include "py.h"
 
 #include "calls.h"
+#include "scoped.h"
 #include "zone.h"
 
 static PyMethodDef zone_function[] = {
@@ -21,7 +22,9 @@ static int start_module(PyObject *module)
     if (PyModule_AddFunctions(module, zone_function) ||
         PyModule_AddFunctions(module, strobe_py_calls))
         return -1;
-    return strobe_py_add_zone(module);
+    if (strobe_py_add_zone(module))
+        return -1;
+    return strobe_py_add_scoped(module);
 }
 
 static PyModuleDef_Slot slots[] = {

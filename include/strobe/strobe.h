@@ -104,6 +104,10 @@ STROBE_API int strobe_join_session(const char *name);
 STROBE_API struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line,
                                                    const char *function, const char *name,
                                                    size_t name_bytes, uint32_t color);
+/* A zone that began at `tick` of strobe_clock_now, after everything that the thread emitted; ends as others do. */
+STROBE_API void strobe_zone_begin_past(struct strobe_loc *loc, uint64_t tick);
+/* Now, on the clock of the process's events. */
+STROBE_API uint64_t strobe_clock_now(void);
 /* On the innermost open zone of the calling thread (or of the fiber that it runs). */
 STROBE_API void strobe_zone_text(const char *text, size_t n_bytes);
 STROBE_API void strobe_zone_textf(const char *format, ...) STROBE_PRINTF(1, 2);

@@ -5,6 +5,7 @@
 
 #include "calls.h"
 #include "scoped.h"
+#include "tracer.h"
 #include "zone.h"
 
 static PyMethodDef zone_function[] = {
@@ -20,7 +21,8 @@ static int start_module(PyObject *module)
 {
     strobe_py_find_late();
     if (PyModule_AddFunctions(module, zone_function) ||
-        PyModule_AddFunctions(module, strobe_py_calls))
+        PyModule_AddFunctions(module, strobe_py_calls) ||
+        PyModule_AddFunctions(module, strobe_py_tracer_methods))
         return -1;
     if (strobe_py_add_zone(module))
         return -1;

@@ -102,6 +102,23 @@ struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line, const c
     return zone;
 }
 
+void strobe_zone_begin_past(struct strobe_loc *loc, uint64_t tick)
+{
+    if (!strobe_gate_now->active)
+        return;
+    uint64_t id = strobe_client_loc_id(loc);
+    if (id)
+        strobe_client_emit_past(STROBE_WORD_BEGIN | id << 32, tick);
+    else
+        lose_unnamed();
+}
+
+uint64_t strobe_clock_now(void)
+{
+    const struct strobe_pool *pool = strobe_client_pool();
+    return pool ? strobe_ring_now(pool) : strobe_ticks();
+}
+
 /* ---- records of numbers ---- */
 
 static void emit1(enum strobe_kind kind, uint64_t a)

@@ -31,13 +31,13 @@ static bool put_epoch(struct strobe_thread *thread, uint64_t tick)
 
 /* Put one record, with all signals blocked; false: it found no room. On CLOCK_MONOTONIC the hot
  * path's epoch never fits, so every event comes here, and the epoch in force is read from the tick
- * kept in the segment's head. */
+ * kept in the segment's head. `past`: the time of the event, 0: now. */
 static bool put(struct strobe_pool *pool, struct strobe_thread *thread, const uint64_t *words,
-                uint32_t n_words, enum strobe_loss *loss)
+                uint32_t n_words, uint64_t past, enum strobe_loss *loss)
 {
     bool mono = pool->control->clock != STROBE_CLOCK_TSC;
     for (;;) {
-        uint64_t tick = strobe_ring_now(pool);
+        uint64_t tick = past ? past : strobe_ring_now(pool);
         if (thread->segment && (int16_t)thread->hot.cursor > 0) {
             uint32_t now = (uint32_t)(tick >> 32);
             uint32_t in_force = mono ? (uint32_t)(thread->segment->tick >> 32) + thread->mono_epochs
@@ -73,13 +73,13 @@ static bool put(struct strobe_pool *pool, struct strobe_thread *thread, const ui
 }
 
 static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread,
-                        const uint64_t *words, uint32_t n_words)
+                        const uint64_t *words, uint32_t n_words, uint64_t past)
 {
     enum strobe_loss loss;
-    bool room = !thread->n_cut || put(pool, thread, thread->cut, thread->n_cut, &loss);
+    bool room = !thread->n_cut || put(pool, thread, thread->cut, thread->n_cut, 0, &loss);
     if (room) {
         thread->n_cut = 0;
-        room = put(pool, thread, words, n_words, &loss);
+        room = put(pool, thread, words, n_words, past, &loss);
     }
     if (room)
         return 1;
@@ -99,7 +99,7 @@ static uint64_t renamed(const struct strobe_pool *pool, uint64_t word, struct st
 
 /* The common frame of all slow emits: pool, thread, signals, errno. `loc`: of a word, else NULL. */
 static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserved,
-                       struct strobe_loc *loc)
+                       struct strobe_loc *loc, uint64_t past)
 {
     int saved_errno = errno, result = STROBE_NOBODY;
     sigset_t old;
@@ -116,7 +116,7 @@ static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserv
         if (loc && !word)
             strobe_ring_count_loss(pool, thread, STROBE_LOSS_UNNAMED);
         else if (thread)
-            result = emit_blocked(pool, thread, loc ? &word : words, n_words);
+            result = emit_blocked(pool, thread, loc ? &word : words, n_words, past);
         else
             strobe_ring_count_loss(pool, NULL, STROBE_LOSS_UNNAMED);
     }
@@ -155,12 +155,17 @@ int strobe_client_emit(const uint64_t *words, uint32_t n_words)
 {
     if (strobe_gate_now->active && put_fast(words, n_words))
         return 1;
-    return emit_record(words, n_words, NULL, NULL);
+    return emit_record(words, n_words, NULL, NULL, 0);
+}
+
+void strobe_client_emit_past(uint64_t word, uint64_t tick)
+{
+    emit_record(&word, 1, NULL, NULL, tick);
 }
 
 int strobe_emit_slow(uint64_t word, uint64_t *reserved, struct strobe_loc *loc)
 {
-    return emit_record(&word, 1, reserved, loc);
+    return emit_record(&word, 1, reserved, loc, 0);
 }
 
 /* ---- texts ---- */

@@ -522,8 +522,9 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
             stack[depth++] = (struct strobe_open_zone){loc, tick, 0, last_index, serial};
         } else if (__builtin_expect(STROBE_WORD_IS_END(word), 1)) {
             const struct strobe_open_zone *zone = &stack[depth - 1];
-            if (__builtin_expect(depth <= low || zone->loc != loc, 0))
-                break; /* one from before this part, or not the innermost */
+            if (__builtin_expect(depth <= low || zone->loc != loc, 0) ||
+                __builtin_expect(zone->dict >= STROBE_STAT_LOCS, 0))
+                break; /* one from before this part, or not the innermost, or without a place in the sums */
             *sym++ = STROBE_KIND_ZONE_END;
             *dt++ = (uint16_t)difference;
             prev = tick;

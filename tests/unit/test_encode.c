@@ -270,6 +270,36 @@ static void the_fast_way_writes_what_the_slow_way_writes(void **state)
     strobe_encode_free(&slow);
 }
 
+static void more_locations_than_a_summary_has_are_encoded_the_fast_way_too(void **state)
+{
+    (void)state;
+    enum { N_LOCS = 400 };
+    struct strobe_encoder enc;
+    struct strobe_track track = {0};
+    struct read_back back;
+    assert_int_equal(strobe_encode_init(&enc), STROBE_OK);
+    strobe_encode_begin_part(&enc, &track, 1, 1, 0);
+    uint64_t prev = 1ull << 40;
+    for (uint32_t loc = 1; loc <= N_LOCS;
+         loc++) { /* the begin goes the slow way from 193 on, the end the fast one */
+        uint64_t words[] = {STROBE_WORD_BEGIN | (uint64_t)loc << 32 | (20 * loc),
+                            STROBE_WORD_END | (uint64_t)loc << 32 | (20 * loc + 10)};
+        const uint64_t *at = strobe_encode_words(&enc, words, words + 1, 1u << 8, &prev);
+        if (at == words)
+            strobe_encode_zone_begin(&enc, (1ull << 40) | (20 * loc), loc);
+        at = strobe_encode_words(&enc, words + 1, words + 2, 1u << 8, &prev);
+        if (at == words + 1)
+            strobe_encode_zone_end(&enc, (1ull << 40) | (20 * loc + 10), loc);
+    }
+    strobe_encode_end_part(&enc, 2 * N_LOCS);
+    write_and_read(&enc, &back);
+    replay_part(&back, 0);
+    assert_int_equal(back.replay.n_zones, N_LOCS);
+    free_back(&back);
+    strobe_track_free(&track);
+    strobe_encode_free(&enc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +309,7 @@ int main(void)
         cmocka_unit_test(a_loose_zone_ends_before_those_in_it_and_after_those_around_it),
         cmocka_unit_test(a_loose_zone_of_an_earlier_part_is_listed_with_those_above_it),
         cmocka_unit_test(the_fast_way_writes_what_the_slow_way_writes),
+        cmocka_unit_test(more_locations_than_a_summary_has_are_encoded_the_fast_way_too),
     };
     int fd = mkstemp(path);
     if (fd < 0)

@@ -70,8 +70,8 @@
     X(CPU_SWITCH, 47, "cpu_switch", "uuuuuuii",                                     \
       "cpu,from,to,reason,state,c_state,to_priority,from_priority")                 \
     X(WAKEUP, 48, "wakeup", "uuii", "tid,cpu,reason,increment")                     \
-    X(ZONE_LOOSE, 49, "zone_loose", "", "")                                         \
-    X(ZONE_END_UNDER, 50, "zone_end_under", "u", "n_above")                         \
+    X(ZONE_LOOSE, 60, "zone_loose", "", "")                                         \
+    X(ZONE_END_UNDER, 61, "zone_end_under", "u", "n_above")                         \
     X(ZONE_BEGIN, 63, "zone_begin", "l", "location")
 
 enum strobe_kind {

@@ -270,6 +270,13 @@ void strobe_fiber_enter(struct strobe_name *fiber)
         strobe_client_lose_unnamed();
 }
 
+void strobe_zone_loose(void)
+{
+    uint64_t word = STROBE_RECORD_WORD(STROBE_KIND_ZONE_LOOSE, 1);
+    if (strobe_gate_now->active)
+        strobe_client_emit(&word, 1);
+}
+
 void strobe_fiber_leave(void)
 {
     uint64_t word = STROBE_RECORD_WORD(STROBE_KIND_FIBER_LEAVE, 1);

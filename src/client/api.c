@@ -111,7 +111,7 @@ void strobe_zone_begin_past(struct strobe_loc *loc, uint64_t tick)
     if (id)
         strobe_client_emit_past(STROBE_WORD_BEGIN | id << 32, tick);
     else
-        lose_unnamed();
+        strobe_client_lose_unnamed();
 }
 
 uint64_t strobe_clock_now(void)

@@ -214,7 +214,7 @@ class Killed(Peer):
         return time.monotonic() - start
 
     def test_the_client_exits_within_2_s_whenever_its_recorder_is_killed(self):
-        rounds = 40 if ALL else 12
+        rounds = 40 if ALL else 8
         for flags in (("-DTRACY_NO_CALLSTACK",), ("-DTRACY_NO_CALLSTACK", "-DTRACY_ON_DEMAND")):
             program = got("c_client", NEWEST, flags=flags, name="until_eof")
             for n in range(rounds):

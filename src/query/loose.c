@@ -14,12 +14,14 @@ struct item {
     struct strobe_note *note; /* owned; NULL: none */
     uint32_t process, thread;
     uint8_t kind;
+    int8_t own;
 };
 
 struct open_zone {
     uint64_t begin, loc, children;
     struct strobe_note note;
     uint32_t thread;
+    int8_t own;
 };
 
 /* What is open in one fiber, or under one id of a span (at most one entry). */
@@ -79,8 +81,8 @@ int strobe_looses_add(struct strobe_looses *looses, uint32_t process, uint32_t t
                                sizeof *looses->items))
             return 0;
         struct item *item = &looses->items[looses->n_items++];
-        *item = (struct item){loose[i].tick, looses->seq++, loose[i].id, loose[i].loc,
-                              NULL,          process,       thread,      loose[i].kind};
+        *item = (struct item){loose[i].tick, looses->seq++, loose[i].id,   loose[i].loc, NULL,
+                              process,       thread,        loose[i].kind, loose[i].own};
         if (loose[i].note && (item->note = malloc(sizeof *item->note))) {
             *item->note = notes[loose[i].note - 1];
             memset(&notes[loose[i].note - 1], 0, sizeof *notes);
@@ -139,8 +141,11 @@ static enum strobe_err show(const struct pairing *pairing, const struct strobe_z
 static enum strobe_err show_open(const struct pairing *pairing, struct open_zone *zone,
                                  uint32_t depth, enum strobe_zone_state state)
 {
-    struct strobe_zone_row row = {
-        .begin = zone->begin, .depth = depth, .note = 1, .state = (uint32_t)state};
+    struct strobe_zone_row row = {.begin = zone->begin,
+                                  .depth = depth,
+                                  .note = 1,
+                                  .state = (uint8_t)state,
+                                  .begin_own = zone->own};
     enum strobe_err err = show(pairing, &row, zone->loc, &zone->note);
     strobe_note_clear(&zone->note);
     return err;
@@ -150,21 +155,24 @@ static enum strobe_err open_zone(struct lane *lane, const struct item *item)
 {
     if (!strobe_rows_reach((void **)&lane->open, &lane->room, lane->n, sizeof *lane->open))
         return STROBE_ERR_NOMEM;
-    lane->open[lane->n++] =
-        (struct open_zone){.begin = item->tick, .loc = item->loc, .thread = item->thread};
+    lane->open[lane->n++] = (struct open_zone){
+        .begin = item->tick, .loc = item->loc, .thread = item->thread, .own = item->own};
     return STROBE_OK;
 }
 
 /* The zone on top ends. */
-static enum strobe_err end_top(const struct pairing *pairing, struct lane *lane, uint64_t tick)
+static enum strobe_err end_top(const struct pairing *pairing, struct lane *lane,
+                               const struct item *item)
 {
     struct open_zone *zone = &lane->open[--lane->n];
-    uint64_t ticks = tick > zone->begin ? tick - zone->begin : 0;
+    uint64_t ticks = item->tick > zone->begin ? item->tick - zone->begin : 0;
     struct strobe_zone_row row = {.begin = zone->begin,
                                   .ticks = ticks,
                                   .self = ticks > zone->children ? ticks - zone->children : 0,
                                   .depth = lane->n,
-                                  .note = 1};
+                                  .note = 1,
+                                  .begin_own = zone->own,
+                                  .end_own = item->own};
     if (lane->n)
         lane->open[lane->n - 1].children += ticks;
     enum strobe_err err = show(pairing, &row, zone->loc, &zone->note);
@@ -197,7 +205,7 @@ static enum strobe_err end_in_fiber(const struct pairing *pairing, struct lane *
         if (err)
             return err;
     }
-    return end_top(pairing, lane, item->tick);
+    return end_top(pairing, lane, item);
 }
 
 static enum strobe_err begin_span(const struct pairing *pairing, struct lane *lane,
@@ -231,7 +239,7 @@ static enum strobe_err pair_item(struct strobe_looses *looses, struct pairing *p
     case STROBE_KIND_SPAN_BEGIN:
         return begin_span(pairing, lane, item);
     case STROBE_KIND_SPAN_END:
-        return lane->n ? end_top(pairing, lane, item->tick) : no_begin(pairing, item, 0);
+        return lane->n ? end_top(pairing, lane, item) : no_begin(pairing, item, 0);
     default: /* a note */
         if (item->note && lane->n)
             strobe_note_merge(&lane->open[lane->n - 1].note, item->note);

@@ -1,5 +1,5 @@
 /* trace.c - reads the records of a trace into tables.  SPDX-License-Identifier: MIT */
-#include "query/trace.h"
+#include "query/own_clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +213,16 @@ static void add_process_end(struct strobe_trace *trace, const struct strobe_fiel
     trace->processes[i].end_value = f[3].u;
 }
 
+static void add_own_piece(struct strobe_trace *trace, const struct strobe_field *f)
+{
+    uint32_t process = strobe_trace_process(trace, f[0].u);
+    if (process == STROBE_IDMAP_NONE || !f[3].u || !REACH(trace, own_pieces, trace->n_own_pieces))
+        return;
+    uint32_t order = trace->n_own_pieces++;
+    trace->own_pieces[order] =
+        (struct strobe_own_row){process, order, f[1].i, f[2].u, f[3].u, f[4].u};
+}
+
 static void add_moment(struct strobe_moment **rows, uint32_t *n, uint32_t *room,
                        struct strobe_moment moment)
 {
@@ -261,6 +271,9 @@ static void add_fact(struct strobe_trace *trace, const struct strobe_record *rec
     case STROBE_FACT_NOTE:
         add_note(trace, &trace->notes, &trace->n_notes, &trace->notes_room,
                  named_process(trace, f[0].u), &f[1]);
+        break;
+    case STROBE_FACT_CLOCK_MAP:
+        add_own_piece(trace, f);
         break;
     case STROBE_FACT_RECORDING:
         add_moment(&trace->recordings, &trace->n_recordings, &trace->recordings_room,
@@ -359,6 +372,7 @@ enum strobe_err strobe_trace_open(const char *path, unsigned flags, struct strob
         err = STROBE_ERR_NOMEM;
     if (err)
         goto fail;
+    strobe_own_pieces_sort(trace);
     set_origin(trace);
     *out = trace;
     return STROBE_OK;
@@ -388,10 +402,10 @@ void strobe_trace_close(struct strobe_trace *trace)
                                    &trace->plot_ids,    &trace->loss_ids};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         strobe_idmap_free(maps[i]);
-    void *rows[] = {trace->processes, trace->threads, trace->locs,        trace->strings,
-                    trace->fibers,    trace->locks,   trace->plots,       trace->modules,
-                    trace->losses,    trace->notes,   trace->environment, trace->recordings,
-                    trace->kept};
+    void *rows[] = {trace->processes, trace->threads,   trace->locs,        trace->strings,
+                    trace->fibers,    trace->locks,     trace->plots,       trace->modules,
+                    trace->losses,    trace->notes,     trace->environment, trace->recordings,
+                    trace->kept,      trace->own_pieces};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         free(rows[i]);
     free(trace);

@@ -46,7 +46,7 @@ uint64_t strobe_own_clock_tick(const struct strobe_own_clock *clock, int64_t tim
     while (i > first && piece_at(clock, i)->time > time)
         i--;
     const struct strobe_own_piece *piece = piece_at(clock, i);
-    __int128 ticks = ((__int128)time - piece->time) * piece->mult >> 32;
+    __int128 ticks = ((__int128)time - piece->time) * (__int128)piece->mult >> 32;
     return piece->tick + (uint64_t)ticks;
 }
 
@@ -56,11 +56,11 @@ int64_t strobe_own_clock_time(const struct strobe_own_clock *clock, uint64_t tic
     while (i > first && piece_at(clock, i)->tick > tick)
         i--;
     const struct strobe_own_piece *piece = piece_at(clock, i);
-    __int128 scaled = ((__int128)(int64_t)(tick - piece->tick)) << 32;
+    __int128 scaled = (__int128)(int64_t)(tick - piece->tick) * ((__int128)1 << 32);
     __int128 mult = piece->mult, time = scaled / mult;
     if (scaled > 0 && time * mult != scaled) /* rounded up; towards zero is up below it */
         time++;
-    return piece->time + (int64_t)time;
+    return (int64_t)((uint64_t)piece->time + (uint64_t)time);
 }
 
 /* ---- fitting ---- */

@@ -27,7 +27,7 @@ static uint64_t time_of(struct strobe_tracy_session *s, uint64_t raw, int64_t *o
     *own = 0;
     if (s->own_clock) {
         tick = strobe_own_clock_tick(&s->clock, (int64_t)raw);
-        *own = (int64_t)raw - strobe_own_clock_time(&s->clock, tick);
+        *own = (int64_t)(raw - (uint64_t)strobe_own_clock_time(&s->clock, tick));
         if ((int64_t)raw > (int64_t)s->max_raw)
             s->max_raw = raw;
     }
@@ -108,7 +108,8 @@ static bool keep_addresses(struct strobe_tracy_session *s, struct addresses *to,
     n = n < STACK_KEPT ? n : STACK_KEPT;
     if (n > room && !strobe_tracy_grow(s, &to->list, (uint32_t)n - 1, &to->room, 8, STACK_KEPT))
         return false;
-    memcpy(to->list, bytes, n * 8);
+    if (n)
+        memcpy(to->list, bytes, n * 8);
     to->n = (uint32_t)n;
     return true;
 }

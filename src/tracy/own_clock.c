@@ -86,12 +86,12 @@ static double half_trip(const struct strobe_own_clock *clock)
 static void add_piece(struct strobe_own_clock *clock, int64_t time, uint64_t tick, double slope,
                       double error)
 {
-    double scale = clock->scale * slope;
+    double scale = clock->scale * slope, error_ns = error * clock->tick_ns;
     clock->pieces[clock->n_pieces % STROBE_OWN_PIECES] = (struct strobe_own_piece){
         .time = time,
         .tick = tick,
         .mult = (uint64_t)(scale * 4294967296.0 + 0.5),
-        .error_ns = (uint64_t)(error * clock->tick_ns) + 1,
+        .error_ns = error_ns < 1e18 ? (uint64_t)error_ns + 1 : (uint64_t)1e18,
     };
     clock->n_pieces++;
     clock->next_piece = since_start(clock, tick) + piece_ns / clock->tick_ns;

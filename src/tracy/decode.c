@@ -539,8 +539,9 @@ static void lock_announce(struct strobe_tracy_session *s, const uint8_t *fields)
     uint64_t kind[] = {id, fields[20], absolute(s, fields + 4)};
     strobe_tracy_sink_record(s->sink, STROBE_META_LOCK_KIND, kind, NULL, NULL);
     uint64_t numbers[] = {id, loc};
-    const char *name = "";
-    size_t n_name = 0;
+    const struct entry *named = strobe_tracy_find(s, SPACE_LOCK_NAME, id);
+    const char *name = named ? named->text : NULL;
+    size_t n_name = named ? named->n_text : 0;
     strobe_tracy_sink_record(s->sink, STROBE_META_LOCK_NAME, numbers, &name, &n_name);
 }
 
@@ -550,6 +551,9 @@ static void lock_name(struct strobe_tracy_session *s, const uint8_t *fields)
     uint64_t numbers[] = {get32(fields), entry ? entry->more : 0};
     const char *name = s->single.bytes;
     strobe_tracy_sink_record(s->sink, STROBE_META_LOCK_NAME, numbers, &name, &s->single.n);
+    struct entry *named = strobe_tracy_entry(s, SPACE_LOCK_NAME, get32(fields));
+    if (named) /* the lock may be announced later: other queues come in between */
+        strobe_tracy_keep_text(s, named, name, s->single.n);
     s->single.n = 0;
 }
 

@@ -100,7 +100,7 @@ static void add_piece(struct strobe_own_clock *clock, int64_t time, uint64_t tic
 void strobe_own_clock_start(struct strobe_own_clock *clock, int64_t time, uint64_t tick,
                             double error)
 {
-    clock->time0 = time;
+    clock->time0 = clock->latest = time;
     clock->tick0 = tick;
     error += drift_unknown * piece_ns / clock->tick_ns;
     add_piece(clock, time, tick, 1.0, error);
@@ -177,15 +177,17 @@ static double error_ahead(const struct strobe_own_clock *clock, const struct fit
     return half_trip(clock) + 2 * spread + doubt * ahead;
 }
 
-static void new_piece(struct strobe_own_clock *clock, int64_t time)
+/* A piece begins at the first tick that no stored event can have: those before it stay what they
+ * are. */
+static void new_piece(struct strobe_own_clock *clock)
 {
-    const struct strobe_own_piece *last = strobe_own_clock_last(clock);
-    if (time <= last->time)
+    int64_t time = strobe_own_clock_time(clock, strobe_own_clock_tick(clock, clock->latest) + 1);
+    uint64_t tick = strobe_own_clock_tick(clock, time);
+    if (time <= strobe_own_clock_last(clock)->time)
         return;
     struct fit fit = fit_windows(clock);
     double at = nominal(clock, time), ahead = piece_ns / clock->tick_ns;
     double target = at + fit.intercept + fit.drift * at - half_trip(clock);
-    uint64_t tick = strobe_own_clock_tick(clock, time);
     double off = since_start(clock, tick) - target;
     double slope = 1 + fit.drift - off / ahead;
     slope = slope < 0.5 ? 0.5 : slope > 2 ? 2 : slope;
@@ -213,9 +215,11 @@ bool strobe_own_clock_see(struct strobe_own_clock *clock, int64_t time, uint64_t
     } else if (delay < clock->now.delay) {
         clock->now = (struct strobe_own_window){at, delay};
     }
+    if (time > clock->latest)
+        clock->latest = time;
     if (came < clock->next_piece || !clock->n_windows)
         return false;
     uint64_t n_pieces = clock->n_pieces;
-    new_piece(clock, time);
+    new_piece(clock);
     return clock->n_pieces != n_pieces;
 }

@@ -26,6 +26,8 @@ struct strobe_tracy_track;
 
 struct strobe_tracy_store_options {
     struct strobe_file_writer *writer; /* borrowed: must outlive the store */
+    /* borrowed: takes the records (flight recorder). NULL: the same */
+    struct strobe_file_writer *records_writer;
     /* Number for a process, unique in the trace. NULL: 1, 2, 3 … */
     uint32_t (*new_proc)(void *arg);
     /* Takes over a loss, so that one place keeps all of them. NULL: the store writes LOSS records. */
@@ -44,6 +46,9 @@ enum strobe_err strobe_tracy_store_open(const struct strobe_tracy_store_options 
 enum strobe_err strobe_tracy_store_flush(struct strobe_tracy_store *store);
 /* Write them if the oldest event in the block is older than max_age. */
 enum strobe_err strobe_tracy_store_poll(struct strobe_tracy_store *store, uint64_t now_tick);
+/* Events go to another writer from now on; flush first. */
+void strobe_tracy_store_set_writer(struct strobe_tracy_store *store,
+                                   struct strobe_file_writer *writer);
 /* Flush and free. NULL is allowed. Sinks must be closed before. */
 void strobe_tracy_store_close(struct strobe_tracy_store *store);
 

@@ -48,6 +48,8 @@ enum strobe_err strobe_tracy_store_open(const struct strobe_tracy_store_options 
     if (!store)
         return STROBE_ERR_NOMEM;
     store->options = *options;
+    if (!options->records_writer)
+        store->options.records_writer = options->writer;
     store->budget = (int64_t)(options->budget_bytes ? options->budget_bytes : DEFAULT_BUDGET);
     store->scratch = malloc(STROBE_SIDE_BYTES / 4);
     store->cap_parts = 256;
@@ -77,6 +79,14 @@ void strobe_tracy_store_close(struct strobe_tracy_store *store)
     free(store);
 }
 
+void strobe_tracy_store_set_writer(struct strobe_tracy_store *store,
+                                   struct strobe_file_writer *writer)
+{
+    if (store->options.records_writer == store->options.writer)
+        store->options.records_writer = writer;
+    store->options.writer = writer;
+}
+
 bool strobe_tracy_store_charge(struct strobe_tracy_store *store, int64_t n_bytes)
 {
     if (n_bytes > store->budget)
@@ -87,7 +97,7 @@ bool strobe_tracy_store_charge(struct strobe_tracy_store *store, int64_t n_bytes
 
 uint32_t strobe_tracy_store_new_proc(struct strobe_tracy_store *store)
 {
-    __atomic_fetch_add(&strobe_file_totals(store->options.writer)->n_procs, 1, __ATOMIC_RELAXED);
+    strobe_file_count(store->options.writer, 1, 0);
     if (store->options.new_proc)
         return store->options.new_proc(store->options.arg);
     return ++store->last_proc;
@@ -95,7 +105,7 @@ uint32_t strobe_tracy_store_new_proc(struct strobe_tracy_store *store)
 
 void strobe_tracy_store_count_thread(struct strobe_tracy_store *store)
 {
-    __atomic_fetch_add(&strobe_file_totals(store->options.writer)->n_threads, 1, __ATOMIC_RELAXED);
+    strobe_file_count(store->options.writer, 0, 1);
 }
 
 uint8_t *strobe_tracy_store_scratch(struct strobe_tracy_store *store)
@@ -132,8 +142,7 @@ void strobe_tracy_store_lose(struct strobe_tracy_store *store, uint32_t proc, ui
         store->options.lose(store->options.arg, proc, track, cause, count, first, last);
         return;
     }
-    __atomic_fetch_add(&strobe_file_totals(store->options.writer)->lost[cause], count,
-                       __ATOMIC_RELAXED);
+    strobe_file_count_lost(store->options.writer, cause, count);
     struct loss *loss = loss_of(store, proc, track, cause);
     loss->count += count;
     loss->first = first < loss->first ? first : loss->first;
@@ -157,7 +166,7 @@ static void put_losses(struct strobe_tracy_store *store)
 static enum strobe_err put_records(struct strobe_tracy_store *store)
 {
     put_losses(store);
-    enum strobe_err err = strobe_file_put_records(store->options.writer, &store->records);
+    enum strobe_err err = strobe_file_put_records(store->options.records_writer, &store->records);
     if (!err)
         return STROBE_OK;
     /* they are kept for another try, within bounds; a failed buffer starts over */
@@ -216,7 +225,7 @@ enum strobe_err strobe_tracy_store_flush(struct strobe_tracy_store *store)
     strobe_tracy_store_end_part(store);
     enum strobe_err err = put_records(store);
     bool full = store->options.max_file_bytes &&
-                strobe_file_totals(writer)->n_bytes >= store->options.max_file_bytes;
+                strobe_file_n_bytes(writer) >= store->options.max_file_bytes;
     if (!err && !full) /* without its names a block would have no meaning */
         err = strobe_file_put_events(writer, &store->enc);
     if (err || full)

@@ -71,6 +71,8 @@
       "cpu,from,to,reason,state,c_state,to_priority,from_priority")                 \
     X(WAKEUP, 48, "wakeup", "uuii", "tid,cpu,reason,increment")                     \
     X(OWN_TIME, 49, "own_time", "i", "more")                                        \
+    X(ZONE_LOOSE, 60, "zone_loose", "", "")                                         \
+    X(ZONE_END_UNDER, 61, "zone_end_under", "u", "n_above")                         \
     X(ZONE_BEGIN, 63, "zone_begin", "l", "location")
 
 enum strobe_kind {

@@ -49,6 +49,7 @@ struct pass {
     uint32_t lines_room;
     struct strobe_idmap line_ids; /* (process, thread) and (process | FIBERS, fiber) */
     uint64_t next_number;
+    int64_t last_time; /* of zones; in the end of all events */
     uint64_t n_messages;
     struct pool *pools; /* owned */
     uint32_t pools_room;
@@ -260,6 +261,8 @@ static int take_zone(struct pass *pass, struct line *line, const struct strobe_b
     ended.start = strobe_client_ns(&pass->facts, batch->process, zone->begin);
     ended.time =
         strobe_client_ns(&pass->facts, batch->process, zone->begin + zone->ticks) - ended.start;
+    if (ended.start + ended.time > pass->last_time)
+        pass->last_time = ended.start + ended.time;
     if (pass->table.options->self)
         ended.self = self_of(line, zone->depth, ended.time);
     if (pass->table.options->unwrap)
@@ -380,6 +383,9 @@ static enum strobe_err take_plot(void *context, const struct strobe_happening *h
         return take_memory(pass, happening, time) ? STROBE_OK : STROBE_ERR_NOMEM;
     const char *name =
         strobe_trace_string(pass->trace, happening->process, event->fields[0].u, room, &n);
+    if (n == 9 && !memcmp(name, "CPU usage", n) &&
+        strobe_client_of(&pass->facts, happening->process))
+        name = "Frame", n = 5; /* the client's own plot has no name: called as pointer 0 is */
     double value =
         event->kind == STROBE_KIND_PLOT_INT ? (double)event->fields[1].i : event->fields[1].d;
     strobe_tracy_put_point(&pass->table, name, n, time, value);
@@ -407,17 +413,33 @@ static void put_pools(struct pass *pass)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* The end of the trace as Tracy has it: its last event; of an imported trace what the file said. */
-static int64_t last_time(const struct pass *pass, const struct strobe_walk *walk)
+static enum strobe_err note_time(void *context, const struct strobe_happening *happening)
+{
+    struct pass *pass = context;
+    int64_t time = strobe_client_ns(&pass->facts, happening->process, happening->event->tick);
+    pass->last_time = time > pass->last_time ? time : pass->last_time;
+    return STROBE_OK;
+}
+
+/* The end of the trace as Tracy has it: what an imported file said; else the last event, but for the
+ * ends of locks, which do not count there. */
+static enum strobe_err find_last_time(struct pass *pass, const struct strobe_walk *zones)
 {
     const struct strobe_client_fact *client = strobe_client_of(&pass->facts, 0);
-    int64_t last = walk->n_events ? strobe_client_ns(&pass->facts, 0, walk->tick_last) : 0;
-    for (uint32_t i = 0; client && !client->protocol && i < pass->trace->n_recordings; i++) {
-        int64_t end = strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick);
-        if (pass->trace->recordings[i].what == 1 && end > last)
-            last = end;
+    for (uint32_t i = 0; client && !client->protocol && i < pass->trace->n_recordings; i++)
+        if (pass->trace->recordings[i].what == 1) {
+            pass->last_time = strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick);
+            return STROBE_OK;
+        }
+    const struct strobe_trace_totals *totals = &strobe_file_facts(pass->trace->file)->totals;
+    if (totals->has_totals && !totals->n_of_kind[STROBE_KIND_LOCK_GONE]) {
+        if (zones->n_events)
+            pass->last_time = strobe_client_ns(&pass->facts, 0, zones->tick_last);
+        return STROBE_OK;
     }
-    return last;
+    struct strobe_walk walk = {.trace = pass->trace, .context = pass, .happens = note_time};
+    walk.kinds = ~(1ull << STROBE_KIND_LOCK_GONE | 1ull << STROBE_KIND_ZONE_BEGIN | 7);
+    return strobe_walk_run(&walk);
 }
 
 static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
@@ -430,6 +452,8 @@ static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
     *n_bad_parts = walk.n_bad_parts;
     for (uint32_t i = 0; i < pass->line_ids.n && !err; i++)
         err = settle_rest(pass, &pass->lines[i]) ? STROBE_OK : STROBE_ERR_NOMEM;
+    if (!err && !options->unwrap)
+        err = find_last_time(pass, &walk);
     if (err || options->unwrap)
         return err;
     struct strobe_tracy_row_loc **all = malloc((pass->n_rows + 1ull) * sizeof(*all));
@@ -437,7 +461,7 @@ static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
         return STROBE_ERR_NOMEM;
     for (uint32_t i = 0; i < pass->n_rows; i++)
         all[i] = &pass->rows[i];
-    int ok = strobe_tracy_put_sums(&pass->table, all, pass->n_rows, last_time(pass, &walk));
+    int ok = strobe_tracy_put_sums(&pass->table, all, pass->n_rows, pass->last_time);
     free(all);
     return ok ? STROBE_OK : STROBE_ERR_NOMEM;
 }

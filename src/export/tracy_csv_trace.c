@@ -7,6 +7,7 @@
 #include "export/tracy_csv.h"
 #include "query/client_facts.h"
 #include "query/gpu.h"
+#include "query/memory.h"
 #include "query/walk.h"
 
 /* A row of -x that waits for the text of a zone around it. */
@@ -26,14 +27,6 @@ struct line {
     struct waiting *waiting; /* owned */
 };
 
-struct pool {
-    struct strobe_tracy_change *changes; /* owned */
-    uint32_t n_changes, changes_room;
-    struct strobe_idmap live; /* address to the index of its size */
-    uint64_t *sizes;          /* owned: size + 1, 0: not live */
-    uint32_t sizes_room;
-};
-
 struct pass {
     struct strobe_tracy_table table;
     struct strobe_trace *trace;
@@ -51,9 +44,6 @@ struct pass {
     uint64_t next_number;
     int64_t last_time; /* of zones; in the end of all events */
     uint64_t n_messages;
-    struct pool *pools; /* owned */
-    uint32_t pools_room;
-    struct strobe_idmap pool_ids; /* (process, id) */
 };
 
 enum { FIBERS = 1u << 31 };
@@ -322,56 +312,6 @@ static enum strobe_err put_gpu_zones(struct pass *pass, uint64_t *n_bad_parts)
 
 /* ---- plots ----------------------------------------------------------------------------------- */
 
-static struct pool *pool_of(struct pass *pass, uint32_t process, uint64_t id)
-{
-    uint32_t i = strobe_idmap_add_row(&pass->pool_ids, process, id, (void **)&pass->pools,
-                                      &pass->pools_room, sizeof *pass->pools);
-    return i == STROBE_IDMAP_NONE ? NULL : &pass->pools[i];
-}
-
-static int change_pool(struct pool *pool, int64_t time, int64_t size)
-{
-    if (!strobe_rows_reach((void **)&pool->changes, &pool->changes_room, pool->n_changes,
-                           sizeof *pool->changes))
-        return 0;
-    pool->changes[pool->n_changes++] = (struct strobe_tracy_change){time, size};
-    return 1;
-}
-
-static int take_alloc(struct pool *pool, int64_t time, uint64_t address, uint64_t size)
-{
-    uint32_t i = strobe_idmap_add_row(&pool->live, 0, address, (void **)&pool->sizes,
-                                      &pool->sizes_room, sizeof *pool->sizes);
-    if (i == STROBE_IDMAP_NONE)
-        return 0;
-    pool->sizes[i] = size + 1;
-    return change_pool(pool, time, (int64_t)size);
-}
-
-static int take_free(struct pool *pool, int64_t time, uint32_t i)
-{
-    if (i == STROBE_IDMAP_NONE || !pool->sizes[i])
-        return 1; /* it was made before the recording */
-    int64_t size = (int64_t)(pool->sizes[i] - 1);
-    pool->sizes[i] = 0;
-    return change_pool(pool, time, -size);
-}
-
-static int take_memory(struct pass *pass, const struct strobe_happening *happening, int64_t time)
-{
-    const struct strobe_field *f = happening->event->fields;
-    struct pool *pool = pool_of(pass, happening->process, f[0].u);
-    int ok = pool != NULL;
-    if (ok && happening->event->kind == STROBE_KIND_MEM_ALLOC)
-        ok = take_alloc(pool, time, f[1].u, f[2].u);
-    else if (ok && happening->event->kind == STROBE_KIND_MEM_FREE)
-        ok = take_free(pool, time, strobe_idmap_find(&pool->live, 0, f[1].u));
-    else if (ok)
-        for (uint32_t i = 0; i < pool->live.n && ok; i++)
-            ok = take_free(pool, time, i);
-    return ok;
-}
-
 static enum strobe_err take_plot(void *context, const struct strobe_happening *happening)
 {
     struct pass *pass = context;
@@ -379,8 +319,6 @@ static enum strobe_err take_plot(void *context, const struct strobe_happening *h
     int64_t time = strobe_client_ns(&pass->facts, happening->process, event->tick);
     char room[STROBE_NAME_ROOM];
     uint32_t n;
-    if (event->kind != STROBE_KIND_PLOT_INT && event->kind != STROBE_KIND_PLOT_DOUBLE)
-        return take_memory(pass, happening, time) ? STROBE_OK : STROBE_ERR_NOMEM;
     const char *name =
         strobe_trace_string(pass->trace, happening->process, event->fields[0].u, room, &n);
     if (n == 9 && !memcmp(name, "CPU usage", n) &&
@@ -392,23 +330,56 @@ static enum strobe_err take_plot(void *context, const struct strobe_happening *h
     return pass->table.out->error ? STROBE_ERR_IO : STROBE_OK;
 }
 
-/* Pool 0 is called as every Tracy trace calls it. A client that was joined later begins then. */
-static void put_pools(struct pass *pass)
+/* A client that was joined later begins then. */
+static int64_t first_time(const struct pass *pass)
 {
-    int64_t first_time = 0;
     for (uint32_t i = 0; i < pass->trace->n_recordings; i++)
         if (pass->trace->recordings[i].what == 3 && pass->trace->n_processes == 1)
-            first_time = strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick);
-    for (uint32_t i = 0; i < pass->pool_ids.n; i++) {
+            return strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick);
+    return 0;
+}
+
+static size_t pool_changes(const struct pass *pass, const struct strobe_memory *memory,
+                           uint32_t pool, struct strobe_tracy_change *out)
+{
+    uint32_t process = memory->pools.keys[pool].scope;
+    size_t n = 0;
+    for (uint64_t i = 0; i < memory->n_blocks; i++) {
+        const struct strobe_mem_block *block = &memory->blocks[i];
+        if (block->pool != pool)
+            continue;
+        out[n++] = (struct strobe_tracy_change){
+            strobe_client_ns(&pass->facts, process, block->alloc_tick), (int64_t)block->size};
+        if (block->is_freed)
+            out[n++] = (struct strobe_tracy_change){
+                strobe_client_ns(&pass->facts, process, block->free_tick), -(int64_t)block->size};
+    }
+    return n;
+}
+
+/* Pool 0 is called as every Tracy trace calls it. */
+static enum strobe_err put_pools(struct pass *pass)
+{
+    struct strobe_memory memory;
+    enum strobe_err err = strobe_memory_run(pass->trace, &memory);
+    struct strobe_tracy_change *changes =
+        err ? NULL : malloc((2 * memory.n_blocks + 1) * sizeof *changes);
+    if (!err && !changes)
+        err = STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; i < memory.pools.n && !err; i++) {
         char room[STROBE_NAME_ROOM];
         uint32_t n = 5;
-        const struct strobe_idkey *key = &pass->pool_ids.keys[i];
+        const struct strobe_idkey *key = &memory.pools.keys[i];
         const char *name = "Frame";
         if (key->id)
             name = strobe_trace_string(pass->trace, key->scope, key->id, room, &n);
-        strobe_tracy_put_memory(&pass->table, name, n, first_time, pass->pools[i].changes,
-                                pass->pools[i].n_changes);
+        size_t n_changes = pool_changes(pass, &memory, i, changes);
+        if (n_changes)
+            strobe_tracy_put_memory(&pass->table, name, n, first_time(pass), changes, n_changes);
     }
+    free(changes);
+    strobe_memory_free(&memory);
+    return err;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -469,14 +440,10 @@ static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
 static enum strobe_err put_plots(struct pass *pass, uint64_t *n_bad_parts)
 {
     struct strobe_walk walk = {.trace = pass->trace, .context = pass, .happens = take_plot};
-    walk.kinds = 1ull << STROBE_KIND_PLOT_INT | 1ull << STROBE_KIND_PLOT_DOUBLE |
-                 1ull << STROBE_KIND_MEM_ALLOC | 1ull << STROBE_KIND_MEM_FREE |
-                 1ull << STROBE_KIND_MEM_DISCARD;
+    walk.kinds = 1ull << STROBE_KIND_PLOT_INT | 1ull << STROBE_KIND_PLOT_DOUBLE;
     enum strobe_err err = strobe_walk_run(&walk);
     *n_bad_parts = walk.n_bad_parts;
-    if (!err)
-        put_pools(pass);
-    return err;
+    return err ? err : put_pools(pass);
 }
 
 static enum strobe_err put_messages(struct pass *pass, uint64_t *n_bad_parts)
@@ -514,19 +481,12 @@ static void free_pass(struct pass *pass)
             pass->lines[i].waiting = next;
         }
     }
-    for (uint32_t i = 0; i < pass->pool_ids.n; i++) {
-        free(pass->pools[i].changes);
-        free(pass->pools[i].sizes);
-        strobe_idmap_free(&pass->pools[i].live);
-    }
     free(pass->rows);
     free(pass->row_of_loc);
     free(pass->row_of_content);
     free(pass->lines);
-    free(pass->pools);
     strobe_idmap_free(&pass->contents);
     strobe_idmap_free(&pass->line_ids);
-    strobe_idmap_free(&pass->pool_ids);
     strobe_client_facts_free(&pass->facts);
 }
 

@@ -519,12 +519,15 @@ static int add_start_marks(struct strobe_tracy_model *model)
     return set != STROBE_IDMAP_NONE;
 }
 
-/* Threads in the order of the trace, so that their numbers are those of csvexport. */
+/* Threads and fibers in the order of the trace, so that their numbers are those of csvexport. */
 static void add_threads(struct strobe_tracy_model *model)
 {
     for (uint32_t i = 0; i < model->trace->thread_ids.n; i++)
         if (model->trace->threads[i].is_known && model->trace->threads[i].tid)
             strobe_tracy_model_thread(model, i);
+    for (uint32_t i = 0; i < model->trace->fiber_ids.n; i++)
+        strobe_tracy_model_fiber(model, model->trace->fiber_ids.keys[i].scope,
+                                 model->trace->fiber_ids.keys[i].id);
 }
 
 static void note_gpu_times(struct strobe_tracy_model *model)

@@ -42,7 +42,7 @@ struct pass {
     uint32_t lines_room;
     struct strobe_idmap line_ids; /* (process, thread) and (process | FIBERS, fiber) */
     uint64_t next_number;
-    int64_t last_time; /* of zones; in the end of all events */
+    int64_t last_time; /* of all events but the ends of locks */
     uint64_t n_messages;
 };
 
@@ -240,6 +240,26 @@ static int put_row(struct pass *pass, struct line *line, const struct ended *end
     return ok;
 }
 
+/* How long a zone took: both its times are cut to ns first, as a .tracy file has them. */
+static inline int64_t time_of(const struct pass *pass, const struct strobe_client_fact *client,
+                              const struct strobe_zone_row *zone)
+{
+    const struct strobe_clock *clock = &pass->trace->clock;
+    uint64_t end_tick = zone->begin + zone->ticks;
+    if (client) {
+        int64_t begin = (int64_t)(zone->begin - client->init_begin);
+        int64_t end = (int64_t)(end_tick - client->init_begin);
+        return (int64_t)((double)end * client->timer_mul) -
+               (int64_t)((double)begin * client->timer_mul);
+    }
+    if (clock->n_pieces == 1) { /* nearly always: no search for the piece */
+        __int128 begin = (__int128)(int64_t)(zone->begin - clock->pieces[0].tick) * clock->mult;
+        __int128 end = (__int128)(int64_t)(end_tick - clock->pieces[0].tick) * clock->mult;
+        return (int64_t)(end >> 32) - (int64_t)(begin >> 32);
+    }
+    return strobe_clock_rel(clock, end_tick) - strobe_clock_rel(clock, zone->begin);
+}
+
 static int take_zone(struct pass *pass, struct line *line, const struct strobe_batch *batch,
                      const struct strobe_zone_row *zone)
 {
@@ -249,16 +269,41 @@ static int take_zone(struct pass *pass, struct line *line, const struct strobe_b
     if (ended.row == STROBE_IDMAP_NONE)
         return 0;
     ended.start = strobe_client_ns(&pass->facts, batch->process, zone->begin);
-    ended.time =
-        strobe_client_ns(&pass->facts, batch->process, zone->begin + zone->ticks) - ended.start;
-    if (ended.start + ended.time > pass->last_time)
-        pass->last_time = ended.start + ended.time;
+    ended.time = time_of(pass, strobe_client_of(&pass->facts, batch->process), zone);
     if (pass->table.options->self)
         ended.self = self_of(line, zone->depth, ended.time);
     if (pass->table.options->unwrap)
         return put_row(pass, line, &ended);
     return ended.time <= 0 ||
            strobe_tracy_sum_add(&pass->table, &pass->rows[ended.row].sum, ended.time, ended.self);
+}
+
+/* Plain statistics of a batch, which is the whole work there: nothing but sums. */
+static enum strobe_err add_zones(void *context, const struct strobe_batch *batch)
+{
+    struct pass *pass = context;
+    const struct strobe_client_fact *client = strobe_client_of(&pass->facts, batch->process);
+    for (uint32_t i = 0; i < batch->n_zones; i++) {
+        const struct strobe_zone_row *zone = &batch->zones[i];
+        uint64_t id;
+        uint32_t loc = zone->slot < batch->n_slots
+                           ? batch->locs[zone->slot]
+                           : strobe_batch_loc(pass->trace, batch, zone, &id);
+        uint32_t row = loc < pass->row_of_loc_room && pass->row_of_loc[loc]
+                           ? pass->row_of_loc[loc] - 1
+                           : row_of(pass, loc);
+        if (row == STROBE_IDMAP_NONE)
+            return STROBE_ERR_NOMEM;
+        int64_t time = time_of(pass, client, zone);
+        if (time <= 0 || zone->state != STROBE_ZONE_ENDED)
+            continue;
+        struct strobe_tracy_sum *sum = &pass->rows[row].sum;
+        sum->min = !sum->n++ || time < sum->min ? time : sum->min;
+        sum->max = time > sum->max ? time : sum->max;
+        sum->total += time;
+        sum->squares += (double)time * (double)time;
+    }
+    return STROBE_OK;
 }
 
 static enum strobe_err take_zones(void *context, const struct strobe_batch *batch)
@@ -409,7 +454,7 @@ static enum strobe_err find_last_time(struct pass *pass, const struct strobe_wal
         return STROBE_OK;
     }
     struct strobe_walk walk = {.trace = pass->trace, .context = pass, .happens = note_time};
-    walk.kinds = ~(1ull << STROBE_KIND_LOCK_GONE | 1ull << STROBE_KIND_ZONE_BEGIN | 7);
+    walk.kinds = ~(1ull << STROBE_KIND_LOCK_GONE);
     return strobe_walk_run(&walk);
 }
 
@@ -418,6 +463,8 @@ static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
     const struct strobe_tracy_csv_options *options = pass->table.options;
     struct strobe_walk walk = {.trace = pass->trace, .context = pass, .zones = take_zones};
     walk.want_fibers = 1;
+    if (!options->unwrap && !options->self && !options->truncate)
+        walk.zones = add_zones;
     walk.want_notes = options->unwrap && options->flavor != STROBE_TRACY_FLAVOR_0_11;
     enum strobe_err err = strobe_walk_run(&walk);
     *n_bad_parts = walk.n_bad_parts;

@@ -57,8 +57,9 @@ enum {
     STROBE_HANDLE_RUN_TIME = 8 /* id: of a run-time location */
 };
 
-/* A zone at a location from strobe_loc_id; at 0 it is named as what it is: begun before the recording. */
+/* A zone at a location from strobe_loc_id; at 0 it is named as what it is: named before the recording. */
 STROBE_API struct strobe_handle strobe_zone_begin_id(uint64_t loc_id);
+STROBE_API struct strobe_zone strobe_zone_begin_by_id(uint64_t loc_id);
 STROBE_API struct strobe_handle strobe_handle_odd(struct strobe_loc *loc, int on) STROBE_COLD;
 STROBE_API void strobe_handle_end_odd(struct strobe_handle handle) STROBE_COLD;
 

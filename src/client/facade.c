@@ -54,20 +54,29 @@ void strobe_handle_end_odd(struct strobe_handle handle)
     }
 }
 
-struct strobe_handle strobe_zone_begin_id(uint64_t loc_id)
+struct strobe_zone strobe_zone_begin_by_id(uint64_t loc_id)
 {
     static struct strobe_loc early = {0, "(named before the recording)", "", "", 0, 0};
-    if (!strobe_gate_now->active)
-        return (struct strobe_handle){0, STROBE_HANDLE_NONE};
+    struct strobe_zone zone = {NULL, loc_id, strobe_gate_now, 0};
+    if (!zone.gate->active)
+        return zone;
     if (!loc_id)
-        return strobe_handle_begin(&early);
+        return strobe_zone_begin(&early);
     uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_BEGIN, 2), loc_id};
-    int on = strobe_client_emit(words, 2);
-    if (on == 1)
-        return handle_of(loc_id, STROBE_HANDLE_RUN_TIME);
-    if (on == STROBE_NOBODY)
+    zone.on = strobe_client_emit(words, 2);
+    return zone;
+}
+
+struct strobe_handle strobe_zone_begin_id(uint64_t loc_id)
+{
+    struct strobe_zone zone = strobe_zone_begin_by_id(loc_id);
+    if (zone.loc)
+        return strobe_handle_odd(zone.loc, zone.on | 2);
+    if (zone.on == 1)
+        return handle_of(zone.word, STROBE_HANDLE_RUN_TIME);
+    if (zone.on == 0 || zone.on == STROBE_NOBODY)
         return (struct strobe_handle){0, STROBE_HANDLE_NONE};
-    return handle_of((uint64_t)on, STROBE_HANDLE_DROPPED);
+    return handle_of((uint64_t)zone.on, STROBE_HANDLE_DROPPED);
 }
 
 static void put_zone_name(const struct strobe_formatted *how, const char *text, size_t n_bytes)

@@ -144,6 +144,11 @@ STROBE_API void strobe_lock_obtained(struct strobe_lock *lock, int shared);
 STROBE_API void strobe_lock_released(struct strobe_lock *lock, int shared);
 STROBE_API void strobe_lock_mark(struct strobe_lock *lock, struct strobe_loc *loc);
 
+/* Locks of which a program keeps no more than a number, from 1 on; for strobe_lock_wait, _obtain and _release. Only the
+ * recorder of the moment is told who they are. */
+STROBE_API uint32_t strobe_lock_number(struct strobe_loc *loc);
+STROBE_API void strobe_lock_number_gone(uint32_t lock);
+
 /* ---- GPU contexts: numbers that the program chooses ---- */
 
 enum strobe_gpu_type {
@@ -171,6 +176,8 @@ struct strobe_gpu_context {
     int64_t time;
     double period_ns; /* of one count of the GPU's clock */
 };
+/* A number that no other call of it gave, for programs that have none of their own: from 0 on. */
+STROBE_API uint64_t strobe_gpu_context_number(void);
 STROBE_API void strobe_gpu_context_new(const struct strobe_gpu_context *context);
 STROBE_API void strobe_gpu_context_name(uint64_t context, const char *name, size_t n_bytes);
 STROBE_API void strobe_gpu_begin(uint64_t context, uint64_t query, struct strobe_loc *loc);

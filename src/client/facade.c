@@ -262,6 +262,21 @@ void strobe_lock_mark(struct strobe_lock *lock, struct strobe_loc *loc)
         strobe_client_lose_unnamed();
 }
 
+uint32_t strobe_lock_number(struct strobe_loc *loc)
+{
+    static uint32_t last;
+    struct strobe_lock lock = {.loc = loc};
+    uint32_t number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+    lock.id = number;
+    is_told(&lock);
+    return number;
+}
+
+void strobe_lock_number_gone(uint32_t lock)
+{
+    strobe_client_emit_numbers(STROBE_KIND_LOCK_GONE, &(uint64_t){lock}, 1);
+}
+
 /* ---- sections ---- */
 
 uint32_t strobe_section_enter(uint32_t category, const char *text, size_t n_bytes)

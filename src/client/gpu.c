@@ -26,6 +26,12 @@ static uint64_t own_tid(void)
     return tid;
 }
 
+uint64_t strobe_gpu_context_number(void)
+{
+    static uint64_t next;
+    return __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
+}
+
 void strobe_gpu_context_new(const struct strobe_gpu_context *context)
 {
     uint64_t numbers[] = {context->context,

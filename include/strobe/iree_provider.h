@@ -234,10 +234,12 @@ STROBE_INLINE void iree_tracing_gpu_zone_notify(uint8_t context_id, uint16_t que
 
 #endif /* DEVICE */
 
+#if IREE_TRACING_FEATURES & IREE_TRACING_FEATURE_ALLOCATION_TRACKING
 STROBE_INLINE void *iree_tracing_obscure_ptr(void *ptr)
 {
     return ptr;
 }
+#endif
 STROBE_INLINE void strobe_iree_alloc(const char *pool, const void *ptr, size_t size)
 {
     STROBE_IREE_ALLOC_STACK();

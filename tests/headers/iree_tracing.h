@@ -34,6 +34,10 @@ enum {
 #include IREE_TRACING_PROVIDER_H
 
 #if !(IREE_TRACING_FEATURES & IREE_TRACING_FEATURE_ALLOCATION_TRACKING)
+static inline void *iree_tracing_obscure_ptr(void *ptr)
+{
+    return ptr;
+}
 #define IREE_TRACE_ALLOC(ptr, size)
 #define IREE_TRACE_FREE(ptr)
 #define IREE_TRACE_ALLOC_NAMED(name, ptr, size)

@@ -16,9 +16,6 @@
 extern "C" {
 #endif
 
-/* Now, on the clock of the trace. */
-STROBE_API uint64_t strobe_now(void);
-
 /* ---- locations in constant memory ---- */
 
 /* As Tracy's programs have them. Must stay where it is while the program can reach it. */
@@ -129,6 +126,7 @@ STROBE_API void strobe_frame_vsync(uint64_t display);
 
 struct strobe_lock {
     uint64_t id;
+    uint64_t made;          /* when, by strobe_clock_now */
     struct strobe_loc *loc; /* borrowed: where it is made; NULL: not known */
     uint32_t told;          /* the recorder that knows it */
     uint32_t is_shared;     /* readers may hold it together */

@@ -176,7 +176,7 @@ STROBE_INLINE void iree_tracing_mutex_after_unlock(uint32_t lock_id)
 
 STROBE_INLINE int64_t iree_tracing_time(void)
 {
-    return (int64_t)strobe_now();
+    return (int64_t)strobe_clock_now();
 }
 /* Of the performance counter of another system. */
 STROBE_INLINE int64_t iree_tracing_frequency(void)

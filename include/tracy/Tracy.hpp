@@ -490,7 +490,7 @@ class Profiler
   public:
     static int64_t GetTime()
     {
-        return static_cast<int64_t>(strobe_now());
+        return static_cast<int64_t>(strobe_clock_now());
     }
     bool IsConnected() const
     {

@@ -103,6 +103,23 @@ struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line, const c
     return zone;
 }
 
+void strobe_zone_begin_past(struct strobe_loc *loc, uint64_t tick)
+{
+    if (!strobe_gate_now->active)
+        return;
+    uint64_t id = strobe_client_loc_id(loc);
+    if (id)
+        strobe_client_emit_past(STROBE_WORD_BEGIN | id << 32, tick);
+    else
+        strobe_client_lose_unnamed();
+}
+
+uint64_t strobe_clock_now(void)
+{
+    const struct strobe_pool *pool = strobe_client_pool();
+    return pool ? strobe_ring_now(pool) : strobe_ticks();
+}
+
 /* ---- records of numbers ---- */
 
 void strobe_client_emit_numbers(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields)
@@ -251,6 +268,13 @@ void strobe_fiber_enter(struct strobe_name *fiber)
         emit1(STROBE_KIND_FIBER_ENTER, id);
     else
         strobe_client_lose_unnamed();
+}
+
+void strobe_zone_loose(void)
+{
+    uint64_t word = STROBE_RECORD_WORD(STROBE_KIND_ZONE_LOOSE, 1);
+    if (strobe_gate_now->active)
+        strobe_client_emit(&word, 1);
 }
 
 void strobe_fiber_leave(void)

@@ -41,7 +41,10 @@ static inline void strobe_client_unblock(const sigset_t *old)
  * context. 1: emitted; STROBE_DROPPED: dropped and counted; STROBE_NOBODY: nobody records. */
 int strobe_client_emit(const uint64_t *words, uint32_t n_words);
 
-/* Likewise, with the fields `fields` and a text of any length as the last one. */
+/* Emit a zone's word with a time that is past. */
+void strobe_client_emit_past(uint64_t word, uint64_t tick);
+
+/* Like strobe_client_emit, with the fields `fields` and a text of any length as the last one. */
 int strobe_client_emit_text(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields,
                             const char *text, size_t n_bytes);
 

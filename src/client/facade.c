@@ -9,12 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-uint64_t strobe_now(void)
-{
-    struct strobe_pool *pool = strobe_client_pool();
-    return pool ? strobe_ring_now(pool) : strobe_ticks();
-}
-
 /* ---- zones by handle ---- */
 
 static struct strobe_handle handle_of(uint64_t value, int state)
@@ -187,12 +181,12 @@ static STROBE_COLD void tell_lock(struct strobe_lock *lock)
 {
     uint32_t recorder = strobe_gate_now->active;
     uint64_t where[] = {lock->id, lock->loc ? strobe_client_loc_id(lock->loc) : 0};
-    uint64_t kind[] = {lock->id, lock->is_shared};
+    uint64_t kind[] = {lock->id, lock->is_shared, lock->made};
     const char *name = lock->name;
     if (!name[0] && lock->loc)
         name = lock->loc->name ? lock->loc->name : lock->loc->function;
     strobe_client_tell(STROBE_META_LOCK_NAME, where, 2, name, strlen(name));
-    strobe_client_tell(STROBE_META_LOCK_KIND, kind, 2, NULL, 0);
+    strobe_client_tell(STROBE_META_LOCK_KIND, kind, 3, NULL, 0);
     __atomic_store_n(&lock->told, recorder, __ATOMIC_RELAXED);
 }
 
@@ -211,6 +205,7 @@ void strobe_lock_open(struct strobe_lock *lock, struct strobe_loc *loc, int is_s
     lock->id = strobe_client_new_id();
     lock->loc = loc;
     lock->is_shared = is_shared != 0;
+    lock->made = strobe_clock_now();
     is_told(lock);
 }
 
@@ -265,7 +260,7 @@ void strobe_lock_mark(struct strobe_lock *lock, struct strobe_loc *loc)
 uint32_t strobe_lock_number(struct strobe_loc *loc)
 {
     static uint32_t last;
-    struct strobe_lock lock = {.loc = loc};
+    struct strobe_lock lock = {.loc = loc, .made = strobe_clock_now()};
     uint32_t number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
     lock.id = number;
     is_told(&lock);

@@ -455,6 +455,41 @@ __attribute__((constructor(101))) static void start(void)
     errno = saved_errno;
 }
 
+/* Nothing of this process was ever recorded and no other copy of the library looks at its file: so no thread
+ * has a segment, and the file can be left for one in another folder. The old control page stays
+ * mapped, closed: a thread may have its gate in hand. */
+static bool can_move(const struct strobe_pool *pool)
+{
+    return !pool || (self.owner && pool->n_copies == 1 && !pool->control->n_chunks &&
+                     !pool->control->active);
+}
+
+int strobe_join_session(const char *name)
+{
+    char dir[STROBE_PATH_MAX];
+    int saved_errno = errno, result = -1;
+    sigset_t old;
+    strobe_client_block(&old);
+    struct strobe_pool *pool = strobe_client_pool();
+    if (!self.off && self.keyed && can_move(pool) && !strobe_session_dir(name, false, dir)) {
+        uint64_t next_id = pool ? pool->control->next_id : 1;
+        if (pool) {
+            unlink(pool->path);
+            memset(pool, 0, sizeof *pool);
+        }
+        memcpy(self.dir, dir, sizeof dir);
+        self.session = NULL;
+        self.control = NULL;
+        self.owner = false;
+        strobe_gate_now = &closed_gate;
+        join_session(next_id);
+        result = self.control ? 0 : -1;
+    }
+    strobe_client_unblock(&old);
+    errno = saved_errno;
+    return result;
+}
+
 /* Seconds that a program built for another tracer, which has a switch to stay until its data is taken, stays at its
  * end if nobody records it. Never for good. 0: it does not. */
 static long exit_wait(void)

@@ -94,7 +94,8 @@ void strobe_gpu_time(uint64_t context, uint64_t query, int64_t time)
 
 void strobe_gpu_calibrate(uint64_t context, int64_t time, uint64_t tick, int64_t delta_ns)
 {
-    uint64_t fields[] = {context, (uint64_t)time, tick ? tick : strobe_clock_now(), (uint64_t)delta_ns};
+    uint64_t fields[] = {context, (uint64_t)time, tick ? tick : strobe_clock_now(),
+                         (uint64_t)delta_ns};
     strobe_client_emit_numbers(STROBE_KIND_GPU_CALIBRATION, fields, 4);
 }
 

@@ -13,7 +13,7 @@ enum { STROBE_PY_NAME_TRIES = 64 };
 struct strobe_py_thread {
     /* Frame hook: a stack pointer below this takes the slow way. All ones until the thread was met. */
     uintptr_t stack_mark;
-    uintptr_t stack_end; /* half of its stack is above this; 0: not known */
+    uintptr_t stack_end; /* three quarters of its stack are below this; 0: not known */
     uint32_t n_met;      /* events at which its name was looked for; NAME_TRIES: no more */
     uint32_t
         n_aside; /* open calls told by the profile function, while the frame hook stands aside */

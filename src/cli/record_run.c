@@ -23,6 +23,7 @@
 
 #include "cli/cli.h"
 #include "cli/record_end.h"
+#include "cli/record_python.h"
 #include "collector/collector.h"
 #include "collector/flight.h"
 #include "collector/recording_session.h"
@@ -52,6 +53,7 @@ struct run {
     bool helpers_stop;
     uint64_t start_ns, quiet_since_ns;
     int sync_error; /* atomic */
+    struct strobe_python_watch pythons;
 };
 
 static volatile sig_atomic_t stop_asked, trigger_asked;
@@ -205,6 +207,8 @@ static int start_command(struct run *run)
     int report[2], err = 0;
     if (setenv("STROBE_SESSION", run->session.name, 1) || unsetenv("STROBE_TRACE"))
         return errno; /* before the fork, where it can still be refused */
+    if ((err = strobe_cli_python_environment(run->options->python)))
+        return err;
     if (pipe2(report, O_CLOEXEC))
         return errno;
     prctl(PR_SET_CHILD_SUBREAPER,
@@ -415,6 +419,8 @@ static void record_rounds(struct run *run)
             next_sync = now + 1000000000ull;
         }
         reap(run);
+        if (flush && run->options->command)
+            strobe_cli_python_look(&run->pythons, run->session.dir, run->collector);
         if (run->flight)
             fly(run, now);
         show_status(run, false);
@@ -513,6 +519,9 @@ static int finish(struct run *run)
     strobe_recording_end(&run->session);
     strobe_collector_stop(run->collector);
     reap(run);
+    if (run->options->command)
+        strobe_cli_python_end(run->options->command[0],
+                              strobe_collector_status(run->collector).n_procs, run->collector);
     stop_threads(run);
     uint64_t span = now_ns() - run->start_ns;
     if (span < 20000000ull) /* a longer base for the clock's rate */

@@ -17,8 +17,11 @@ struct strobe_py_thread {
     uint32_t n_met;      /* events at which its name was looked for; NAME_TRIES: no more */
     uint32_t
         n_aside; /* open calls told by the profile function, while the frame hook stands aside */
-    uint32_t n_coroutines;           /* running coroutines, one inside the other */
-    uint32_t busy;                   /* the tracer itself calls Python code */
+    uint32_t n_profiled;         /* open calls told by the profile function */
+    uint32_t profile_generation; /* of the tracing that they belong to */
+    uint32_t n_open;       /* sys.monitoring: calls told to have begun, coroutines not counted */
+    uint32_t n_coroutines; /* running coroutines, one inside the other */
+    uint32_t busy;         /* the tracer itself calls Python code */
     struct strobe_py_stack *stack;   /* owned: freed by strobe_py_leave_thread */
     struct strobe_py_fibers *fibers; /* owned: likewise */
 };

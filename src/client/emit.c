@@ -131,9 +131,11 @@ static bool put_fast(const uint64_t *words, uint32_t n_words)
 {
     struct strobe_hot *hot = strobe_hot_now;
     uint64_t tick = strobe_ticks();
-    if ((int16_t)hot->cursor < (int16_t)n_words || (uint32_t)(tick >> 32) != hot->epoch ||
-        ((struct strobe_thread *)hot)->n_cut) /* a thread's: others have no word left */
-        return false;
+    const struct strobe_thread *thread = (const struct strobe_thread *)hot;
+    if ((int16_t)hot->cursor < (int16_t)n_words || (uint32_t)(tick >> 32) != hot->epoch)
+        return false; /* from here on it is a thread's: others have no word left */
+    if (thread->n_cut || thread->generation != strobe_gate_now->active)
+        return false; /* the recorder has not been told who the thread is */
     uint64_t cursor = strobe_reserve(hot, n_words);
     int16_t left = (int16_t)cursor;
     uint64_t *slot = (uint64_t *)(cursor >> 16);

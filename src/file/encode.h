@@ -135,6 +135,18 @@ void strobe_encode_zone_loose(struct strobe_encoder *enc, uint64_t tick);
 const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *at,
                                     const uint64_t *end, uint32_t epoch, uint64_t *prev_tick);
 
+/* A begin or an end of a zone; the end is that of the innermost one. */
+struct strobe_zone_step {
+    uint64_t tick;
+    uint64_t loc; /* STROBE_STEP_END: an end */
+};
+#define STROBE_STEP_END (~0ull)
+/* The same for steps in memory, whose ticks may go anywhere. Where it stopped: at `end`, at a full
+ * block, or at a step for the functions above. */
+const struct strobe_zone_step *strobe_encode_steps(struct strobe_encoder *enc,
+                                                   const struct strobe_zone_step *at,
+                                                   const struct strobe_zone_step *end);
+
 /* Fill lo and hi from dt. */
 void strobe_encode_split(struct strobe_encoder *enc);
 

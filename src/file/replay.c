@@ -6,6 +6,7 @@
  */
 #include "file/replay.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ struct run {
     uint32_t depth; /* frames in out->stack */
     uint32_t number;
     unsigned flags;
+    bool shared; /* another track has zones of this thread too: all are paired elsewhere */
 };
 
 static enum strobe_err grow(void **items, uint32_t *room, uint64_t want, size_t item_bytes)
@@ -146,6 +148,8 @@ static void emit(struct run *run, const struct strobe_frame *frame, uint64_t tic
 
 static void end_without_begin(struct run *run, uint64_t loc)
 {
+    if (run->shared)
+        new_loose(run, STROBE_KIND_ZONE_END_LOST, 0, loc);
     struct strobe_frame frame = {.begin = run->tick, .slot = STROBE_SLOT_NONE};
     emit(run, &frame, 0, loc, STROBE_ZONE_NO_BEGIN);
 }
@@ -170,6 +174,8 @@ static void end_zone(struct run *run)
     uint64_t ticks = run->tick > frame->begin ? run->tick - frame->begin : 0;
     uint64_t self = ticks > frame->children ? ticks - frame->children : 0;
     add_to_parent(run, ticks);
+    if (run->shared)
+        new_loose(run, STROBE_KIND_ZONE_END_LOST, 0, strobe_slot_loc(run->part, frame->slot));
     emit(run, frame, ticks, self, STROBE_ZONE_ENDED);
 }
 
@@ -215,7 +221,7 @@ static struct strobe_note *note_of_carried(struct run *run)
 static struct strobe_note *note_of_top(struct run *run)
 {
     uint32_t *place = NULL;
-    if (run->fiber) {
+    if (run->fiber || run->shared) {
         struct strobe_loose *loose = new_loose(run, STROBE_KIND_ZONE_TEXT, run->fiber, 0);
         place = loose ? &loose->note : NULL;
     } else if (run->depth) {
@@ -245,9 +251,9 @@ static void add_note(struct run *run, unsigned kind, const struct strobe_field *
 
 static void begin_zone(struct run *run, uint64_t index)
 {
-    if (run->fiber)
+    if (run->fiber || run->shared)
         new_loose(run, STROBE_KIND_ZONE_BEGIN, run->fiber, run->part->locs[index]);
-    else
+    if (!run->fiber)
         run->out->stack[run->depth++] = (struct strobe_frame){run->tick, 0, (uint32_t)index, 0};
 }
 
@@ -331,6 +337,7 @@ static enum strobe_err replay_events(struct run *run)
     const uint8_t *hi = run->events->stream[STROBE_HI] + part->first_event;
     struct strobe_frame *stack = run->out->stack;
     struct strobe_zone_row *zones = run->out->zones;
+    const bool shared = run->shared;
     for (uint32_t i = 0; i < part->n_events; i++) {
         uint64_t step = lo[i] | (uint32_t)hi[i] << 8;
         if (__builtin_expect(step == 65535, 0)) {
@@ -340,9 +347,10 @@ static enum strobe_err replay_events(struct run *run)
         }
         uint64_t tick = run->tick += step;
         unsigned s = sym[i];
-        if (s >= STROBE_SYM_BEGIN && s - STROBE_SYM_BEGIN < part->n_locs && !run->fiber) {
+        if (s >= STROBE_SYM_BEGIN && s - STROBE_SYM_BEGIN < part->n_locs && !run->fiber &&
+            !shared) {
             stack[run->depth++] = (struct strobe_frame){tick, 0, s - STROBE_SYM_BEGIN, 0};
-        } else if (s == 0 && run->depth) {
+        } else if (s == 0 && run->depth && !shared) {
             struct strobe_frame *frame = &stack[--run->depth];
             uint64_t ticks = tick > frame->begin ? tick - frame->begin : 0;
             add_to_parent(run, ticks);
@@ -513,7 +521,8 @@ enum strobe_err strobe_replay_part(const struct strobe_events *events,
                       .schema = schema,
                       .carry = carry ? carry : &none,
                       .out = replay,
-                      .flags = flags};
+                      .flags = flags,
+                      .shared = flags & STROBE_REPLAY_SHARED};
     enum strobe_err err = start(&run);
     if (!err)
         err = replay_events(&run);

@@ -41,7 +41,7 @@ struct strobe_zone_row {
  */
 struct strobe_loose {
     uint64_t tick;
-    uint64_t id;     /* of the fiber or the span */
+    uint64_t id;     /* of the fiber or the span; 0: of the thread itself */
     uint64_t loc;    /* begin: its location; end of a fiber's zone: the location that it names */
     uint32_t number; /* of the event in its part */
     uint8_t
@@ -82,6 +82,8 @@ struct strobe_replay {
 enum {
     STROBE_REPLAY_NOTES = 1, /* texts, names, values, colours */
     STROBE_REPLAY_LOOSE = 2, /* fibers and spans */
+    STROBE_REPLAY_SHARED =
+        4, /* with LOOSE: the thread's own zones come out as loose events too, with id 0 */
 };
 
 /* Replay a part whose streams are decoded. `carry` is the track's, after the part before; with

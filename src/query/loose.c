@@ -1,5 +1,6 @@
-/* loose.c - fibers and spans: events wait in an array, are sorted by time and go through a stack
- * per fiber or an open span per id. Rules: docs/file-format.md, "Fibers" and "Spans".
+/* loose.c - fibers, spans and shared threads: events wait in an array, are sorted by time and go
+ * through a stack per fiber or shared thread, or an open span per id. Rules: docs/file-format.md,
+ * "Fibers", "Spans" and "One thread, several tracks".
  * SPDX-License-Identifier: MIT */
 #include "query/loose.h"
 
@@ -9,20 +10,21 @@
 struct item {
     uint64_t tick;
     uint64_t seq; /* order of arrival, among equal ticks */
-    uint64_t id;
+    uint64_t id;  /* of a fiber or a span; of a shared thread its first track */
     uint64_t loc;
     struct strobe_note *note; /* owned; NULL: none */
     uint32_t process, thread;
     uint8_t kind;
+    uint8_t lane; /* enum strobe_batch_kind */
 };
 
 struct open_zone {
     uint64_t begin, loc, children;
     struct strobe_note note;
-    uint32_t thread;
+    uint32_t process, thread;
 };
 
-/* What is open in one fiber, or under one id of a span (at most one entry). */
+/* What is open in one fiber or shared thread, or under one id of a span (at most one entry). */
 struct lane {
     struct open_zone *open; /* owned */
     uint32_t n, room;
@@ -34,7 +36,7 @@ struct strobe_looses {
     uint32_t limit; /* items that make it full: more when pairing has left many */
     uint32_t max;
     uint64_t seq;
-    struct strobe_idmap lane_ids; /* (process << 1 | is span, id) */
+    struct strobe_idmap lane_ids; /* (process << 2 | kind, id); of shared threads (kind, id) */
     struct lane *lanes;           /* owned */
     uint32_t lanes_room;
 };
@@ -71,16 +73,31 @@ void strobe_looses_free(struct strobe_looses *looses)
     free(looses);
 }
 
+static uint8_t lane_kind(const struct strobe_loose *loose)
+{
+    if (loose->kind == STROBE_KIND_SPAN_BEGIN || loose->kind == STROBE_KIND_SPAN_END)
+        return STROBE_BATCH_SPAN;
+    return loose->id ? STROBE_BATCH_FIBER : STROBE_BATCH_THREAD;
+}
+
 int strobe_looses_add(struct strobe_looses *looses, uint32_t process, uint32_t thread,
-                      const struct strobe_loose *loose, uint32_t n, struct strobe_note *notes)
+                      uint32_t twin, const struct strobe_loose *loose, uint32_t n,
+                      struct strobe_note *notes)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (!strobe_rows_reach((void **)&looses->items, &looses->items_room, looses->n_items,
                                sizeof *looses->items))
             return 0;
         struct item *item = &looses->items[looses->n_items++];
-        *item = (struct item){loose[i].tick, looses->seq++, loose[i].id, loose[i].loc,
-                              NULL,          process,       thread,      loose[i].kind};
+        uint8_t lane = lane_kind(&loose[i]);
+        *item = (struct item){.tick = loose[i].tick,
+                              .seq = looses->seq++,
+                              .id = lane == STROBE_BATCH_THREAD ? twin : loose[i].id,
+                              .loc = loose[i].loc,
+                              .process = process,
+                              .thread = thread,
+                              .kind = loose[i].kind,
+                              .lane = lane};
         if (loose[i].note && (item->note = malloc(sizeof *item->note))) {
             *item->note = notes[loose[i].note - 1];
             memset(&notes[loose[i].note - 1], 0, sizeof *notes);
@@ -102,10 +119,11 @@ static int by_time(const void *a, const void *b)
     return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-static struct lane *lane_of(struct strobe_looses *looses, const struct item *item, int is_span)
+static struct lane *lane_of(struct strobe_looses *looses, const struct item *item)
 {
+    uint32_t scope = item->lane == STROBE_BATCH_THREAD ? 0 : item->process << 2;
     uint32_t i =
-        strobe_idmap_add_row(&looses->lane_ids, item->process << 1 | (uint32_t)is_span, item->id,
+        strobe_idmap_add_row(&looses->lane_ids, scope | item->lane, item->id,
                              (void **)&looses->lanes, &looses->lanes_room, sizeof *looses->lanes);
     return i == STROBE_IDMAP_NONE ? NULL : &looses->lanes[i];
 }
@@ -150,26 +168,41 @@ static enum strobe_err open_zone(struct lane *lane, const struct item *item)
 {
     if (!strobe_rows_reach((void **)&lane->open, &lane->room, lane->n, sizeof *lane->open))
         return STROBE_ERR_NOMEM;
-    lane->open[lane->n++] =
-        (struct open_zone){.begin = item->tick, .loc = item->loc, .thread = item->thread};
+    lane->open[lane->n++] = (struct open_zone){
+        .begin = item->tick, .loc = item->loc, .process = item->process, .thread = item->thread};
     return STROBE_OK;
+}
+
+/* Take a zone out of the lane, wherever it is. */
+static struct open_zone take_out(struct lane *lane, uint32_t at)
+{
+    struct open_zone zone = lane->open[at];
+    lane->n--;
+    memmove(&lane->open[at], &lane->open[at + 1], (lane->n - at) * sizeof zone);
+    return zone;
+}
+
+static enum strobe_err end_at(const struct pairing *pairing, struct lane *lane, uint32_t at,
+                              uint64_t tick)
+{
+    struct open_zone zone = take_out(lane, at);
+    uint64_t ticks = tick > zone.begin ? tick - zone.begin : 0;
+    struct strobe_zone_row row = {.begin = zone.begin,
+                                  .ticks = ticks,
+                                  .self = ticks > zone.children ? ticks - zone.children : 0,
+                                  .depth = at,
+                                  .note = 1};
+    if (at)
+        lane->open[at - 1].children += ticks;
+    enum strobe_err err = show(pairing, &row, zone.loc, &zone.note);
+    strobe_note_clear(&zone.note);
+    return err;
 }
 
 /* The zone on top ends. */
 static enum strobe_err end_top(const struct pairing *pairing, struct lane *lane, uint64_t tick)
 {
-    struct open_zone *zone = &lane->open[--lane->n];
-    uint64_t ticks = tick > zone->begin ? tick - zone->begin : 0;
-    struct strobe_zone_row row = {.begin = zone->begin,
-                                  .ticks = ticks,
-                                  .self = ticks > zone->children ? ticks - zone->children : 0,
-                                  .depth = lane->n,
-                                  .note = 1};
-    if (lane->n)
-        lane->open[lane->n - 1].children += ticks;
-    enum strobe_err err = show(pairing, &row, zone->loc, &zone->note);
-    strobe_note_clear(&zone->note);
-    return err;
+    return end_at(pairing, lane, lane->n - 1, tick);
 }
 
 static enum strobe_err no_begin(const struct pairing *pairing, const struct item *item,
@@ -200,6 +233,36 @@ static enum strobe_err end_in_fiber(const struct pairing *pairing, struct lane *
     return end_top(pairing, lane, item->tick);
 }
 
+/* Each track of a shared thread nests for itself: what is open above is unfinished if it is of the
+ * same track, and goes on if it is of another. */
+static enum strobe_err end_in_thread(const struct pairing *pairing, struct lane *lane,
+                                     const struct item *item)
+{
+    uint32_t at = lane->n;
+    while (at && (lane->open[at - 1].loc != item->loc || lane->open[at - 1].thread != item->thread))
+        at--;
+    if (!at)
+        return no_begin(pairing, item, lane->n);
+    for (uint32_t i = lane->n; i > at; i--) {
+        if (lane->open[i - 1].thread != item->thread)
+            continue;
+        struct open_zone zone = take_out(lane, i - 1);
+        enum strobe_err err = show_open(pairing, &zone, i - 1, STROBE_ZONE_UNFINISHED);
+        if (err)
+            return err;
+    }
+    return end_at(pairing, lane, at - 1, item->tick);
+}
+
+/* The zone that a note speaks of: the innermost one, of a shared thread the innermost of the track. */
+static struct open_zone *noted_zone(struct lane *lane, const struct item *item)
+{
+    uint32_t at = lane->n;
+    while (at && item->lane == STROBE_BATCH_THREAD && lane->open[at - 1].thread != item->thread)
+        at--;
+    return at ? &lane->open[at - 1] : NULL;
+}
+
 static enum strobe_err begin_span(const struct pairing *pairing, struct lane *lane,
                                   const struct item *item)
 {
@@ -215,11 +278,11 @@ static enum strobe_err begin_span(const struct pairing *pairing, struct lane *la
 static enum strobe_err pair_item(struct strobe_looses *looses, struct pairing *pairing,
                                  struct item *item)
 {
-    int is_span = item->kind == STROBE_KIND_SPAN_BEGIN || item->kind == STROBE_KIND_SPAN_END;
-    struct lane *lane = lane_of(looses, item, is_span);
+    struct lane *lane = lane_of(looses, item);
+    struct open_zone *zone;
     if (!lane)
         return STROBE_ERR_NOMEM;
-    pairing->kind = is_span ? STROBE_BATCH_SPAN : STROBE_BATCH_FIBER;
+    pairing->kind = item->lane;
     pairing->process = item->process;
     pairing->thread = item->thread;
     pairing->id = item->id;
@@ -227,14 +290,15 @@ static enum strobe_err pair_item(struct strobe_looses *looses, struct pairing *p
     case STROBE_KIND_ZONE_BEGIN:
         return open_zone(lane, item);
     case STROBE_KIND_ZONE_END_LOST:
-        return end_in_fiber(pairing, lane, item);
+        return item->lane == STROBE_BATCH_THREAD ? end_in_thread(pairing, lane, item)
+                                                 : end_in_fiber(pairing, lane, item);
     case STROBE_KIND_SPAN_BEGIN:
         return begin_span(pairing, lane, item);
     case STROBE_KIND_SPAN_END:
         return lane->n ? end_top(pairing, lane, item->tick) : no_begin(pairing, item, 0);
     default: /* a note */
-        if (item->note && lane->n)
-            strobe_note_merge(&lane->open[lane->n - 1].note, item->note);
+        if (item->note && (zone = noted_zone(lane, item)))
+            strobe_note_merge(&zone->note, item->note);
         return STROBE_OK;
     }
 }
@@ -265,13 +329,11 @@ enum strobe_err strobe_looses_open(struct strobe_looses *looses, strobe_loose_si
     enum strobe_err err = STROBE_OK;
     for (uint32_t i = 0; i < looses->lane_ids.n && !err; i++) {
         const struct strobe_idkey *key = &looses->lane_ids.keys[i];
-        struct pairing pairing = {.sink = sink,
-                                  .context = context,
-                                  .kind = key->scope & 1 ? STROBE_BATCH_SPAN : STROBE_BATCH_FIBER,
-                                  .process = key->scope >> 1,
-                                  .id = key->id};
+        struct pairing pairing = {
+            .sink = sink, .context = context, .kind = key->scope & 3, .id = key->id};
         for (uint32_t k = 0; k < looses->lanes[i].n && !err; k++) {
             pairing.thread = looses->lanes[i].open[k].thread;
+            pairing.process = looses->lanes[i].open[k].process;
             err = show_open(&pairing, &looses->lanes[i].open[k], k, STROBE_ZONE_OPEN);
         }
     }

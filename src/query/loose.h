@@ -1,4 +1,5 @@
-/* loose.h - pairs what one thread can't: zones of fibers and spans, over all threads by time.
+/* loose.h - pairs what one track can't: zones of fibers, spans, and zones of a thread that several
+ * tracks have; over all tracks by time.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_LOOSE_H
 #define STROBE_QUERY_LOOSE_H
@@ -11,9 +12,11 @@ struct strobe_looses; /* all loose events that wait, and what is open */
 struct strobe_looses *strobe_looses_new(uint32_t max);
 void strobe_looses_free(struct strobe_looses *looses); /* NULL is allowed */
 
-/* Take the loose events of a part; the notes' texts are moved away. 0 without memory. */
+/* Take the loose events of a part; the notes' texts are moved away. `twin`: the first track of its
+ * thread, where several have zones of it (those with id 0). 0 without memory. */
 int strobe_looses_add(struct strobe_looses *looses, uint32_t process, uint32_t thread,
-                      const struct strobe_loose *loose, uint32_t n, struct strobe_note *notes);
+                      uint32_t twin, const struct strobe_loose *loose, uint32_t n,
+                      struct strobe_note *notes);
 
 /* 1: it is time to pair some. */
 int strobe_looses_full(const struct strobe_looses *looses);

@@ -24,6 +24,8 @@ const char *strobe_trace_process_name(const struct strobe_trace *trace, uint32_t
     if (process >= trace->n_processes)
         return made_up(room, "process", process, n_bytes);
     const struct strobe_process *row = &trace->processes[process];
+    if (row->twin)
+        row = &trace->processes[row->twin - 1];
     if (row->program_name)
         return strobe_trace_text(trace, row->program_name, n_bytes);
     if (!row->exe)
@@ -40,6 +42,8 @@ const char *strobe_trace_thread_name(const struct strobe_trace *trace, uint32_t 
                                      char room[STROBE_NAME_ROOM], uint32_t *n_bytes)
 {
     const struct strobe_thread *row = &trace->threads[thread];
+    if (row->twin && trace->threads[row->twin - 1].name)
+        row = &trace->threads[row->twin - 1];
     if (row->name)
         return strobe_trace_text(trace, row->name, n_bytes);
     return made_up(room, "thread", row->tid ? row->tid : row->track, n_bytes);

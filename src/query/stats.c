@@ -4,6 +4,7 @@
  *                     parts without:        replayed
  *                     fibers and spans:     replayed, as summaries leave them out
  *   range             everything that may begin in it is replayed
+ *   shared threads    everything is replayed: self times depend on the zones of other tracks
  *
  * SPDX-License-Identifier: MIT */
 #include "query/stats.h"
@@ -404,7 +405,8 @@ static int summaries_serve(const struct strobe_trace *trace,
                            const struct strobe_stats_options *options)
 {
     const struct strobe_trace_totals *totals = &strobe_file_facts(trace->file)->totals;
-    return !options->by_tick && !options->spans && !totals->n_of_kind[STROBE_KIND_FIBER_ENTER];
+    return !options->by_tick && !options->spans && !trace->has_twins &&
+           !totals->n_of_kind[STROBE_KIND_FIBER_ENTER];
 }
 
 static void middle_percentiles(struct strobe_stats_row *row)

@@ -1,5 +1,6 @@
 /* trace.c - reads the records of a trace into tables.  SPDX-License-Identifier: MIT */
 #include "query/trace.h"
+#include "query/twins.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ static void add_process(struct strobe_trace *trace, struct strobe_process *proce
 {
     process->pid = f[0].u;
     process->parent_pid = f[1].u;
+    process->start_time = f[2].u;
     process->exe = text_of(trace, &f[3]);
     process->cwd = text_of(trace, &f[4]);
     process->argv = text_of(trace, &f[5]);
@@ -356,6 +358,8 @@ enum strobe_err strobe_trace_open(const char *path, unsigned flags, struct strob
     if (!err)
         err = read_ledger(trace);
     if (!err && !strobe_clock_fix(&trace->clock))
+        err = STROBE_ERR_NOMEM;
+    if (!err && !strobe_trace_find_twins(trace))
         err = STROBE_ERR_NOMEM;
     if (err)
         goto fail;

@@ -20,7 +20,10 @@ struct strobe_process {
     uint32_t n_threads;
     uint8_t is_known; /* a process record was found */
     uint8_t has_ended;
-    uint64_t how; /* enum strobe_end_how */
+    uint32_t
+        twin; /* two clients live in one process: index + 1 of the first of them; 0: just one */
+    uint64_t start_time; /* of the system, to tell processes with the same pid apart */
+    uint64_t how;        /* enum strobe_end_how */
     uint64_t end_value;
     uint64_t end_tick;
 };
@@ -39,6 +42,7 @@ struct strobe_thread {
     uint64_t first_pos; /* word that its first part starts with */
     uint8_t is_seen;    /* it has a part */
     uint8_t is_known;   /* a thread record was found */
+    uint32_t twin;      /* several tracks are of this thread: index + 1 of the first; 0: just one */
 };
 
 struct strobe_loc_row {
@@ -122,6 +126,7 @@ struct strobe_trace {
     uint32_t hostname, kernel, cpu;
     uint64_t recorder_cpu_ns, event_ps, waited_ns, n_overhead_events;
     uint8_t has_overhead;
+    uint8_t has_twins;      /* of threads */
     uint32_t n_bad_records; /* RECORDS blocks that could not be read to their end */
 
     unsigned flags;

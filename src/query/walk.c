@@ -76,12 +76,14 @@ static enum strobe_err show_batch(struct pass *pass, const struct strobe_batch *
     return walk->zones && batch->n_zones ? walk->zones(walk->context, batch) : STROBE_OK;
 }
 
-/* Sink of the loose pairing: one zone of a fiber, or one span. */
+/* Sink of the loose pairing: one zone of a fiber or a shared thread, or one span. */
 static enum strobe_err show_loose(void *context, const struct strobe_batch *batch)
 {
     struct pass *pass = context;
     struct strobe_batch shown = *batch;
-    if (!(batch->kind == STROBE_BATCH_SPAN ? pass->walk->want_spans : pass->walk->want_fibers) ||
+    if ((batch->kind == STROBE_BATCH_SPAN && !pass->walk->want_spans) ||
+        (batch->kind == STROBE_BATCH_FIBER && !pass->walk->want_fibers) ||
+        (batch->zones[0].state == STROBE_ZONE_OPEN && !pass->walk->want_open) ||
         !in_range(pass->walk, batch->zones[0].begin))
         return STROBE_OK;
     uint32_t loc = strobe_trace_loc(pass->trace, batch->process, batch->loc_ids[0]);
@@ -118,8 +120,9 @@ static enum strobe_err replay_part(struct pass *pass, const struct strobe_events
                                    uint32_t thread)
 {
     struct strobe_replay *replay = &pass->replay;
+    uint32_t twin = pass->trace->threads[thread].twin;
     unsigned flags = (pass->walk->want_notes ? STROBE_REPLAY_NOTES : 0) |
-                     (pass->looses ? STROBE_REPLAY_LOOSE : 0);
+                     (pass->looses ? STROBE_REPLAY_LOOSE : 0) | (twin ? STROBE_REPLAY_SHARED : 0);
     enum strobe_err err = strobe_replay_part(events, part, &pass->trace->schema, flags,
                                              &pass->tracks[thread].carry, replay);
     if (err == STROBE_ERR_CORRUPT)
@@ -127,9 +130,11 @@ static enum strobe_err replay_part(struct pass *pass, const struct strobe_events
     else if (err)
         return err;
     if (pass->looses && replay->n_loose &&
-        !strobe_looses_add(pass->looses, process, thread, replay->loose, replay->n_loose,
+        !strobe_looses_add(pass->looses, process, thread, twin, replay->loose, replay->n_loose,
                            replay->notes))
         return STROBE_ERR_NOMEM;
+    if (twin)
+        return STROBE_OK; /* its zones are paired with those of its other tracks */
     if (pass->walk->by_tick)
         replay->n_zones = keep_in_range(pass->walk, replay->zones, replay->n_zones);
     if (!replay->n_zones)
@@ -321,7 +326,7 @@ static int may_be_many(const struct strobe_trace *trace, uint32_t max)
 {
     const struct strobe_file_facts *facts = strobe_file_facts(trace->file);
     const uint64_t *n = facts->totals.n_of_kind;
-    if (!facts->totals.has_totals)
+    if (!facts->totals.has_totals || trace->has_twins)
         return facts->n_bytes > 4ull * max; /* an event takes about that */
     return n[STROBE_KIND_SPAN_BEGIN] + n[STROBE_KIND_SPAN_END] + 2 * n[STROBE_KIND_ZONE_END_LOST] >=
            max;
@@ -331,6 +336,8 @@ static int may_be_many(const struct strobe_trace *trace, uint32_t max)
 static int may_have_loose(const struct strobe_walk *walk)
 {
     const struct strobe_trace_totals *totals = &strobe_file_facts(walk->trace->file)->totals;
+    if (walk->trace->has_twins && (walk->zones || walk->want_open))
+        return 1;
     if (!walk->want_fibers && !walk->want_spans)
         return 0;
     if (!totals->has_totals)
@@ -360,6 +367,8 @@ static enum strobe_err show_open(struct pass *pass, uint32_t thread)
     uint32_t process = pass->trace->threads[thread].process;
     struct strobe_note none = {0};
     pass->walk->n_open_unknown += carry->n_unknown;
+    if (pass->trace->threads[thread].twin)
+        return STROBE_OK;
     for (uint32_t i = 0; i < carry->n_open; i++) {
         const struct strobe_carried_zone *zone = &carry->open[i];
         pass->walk->n_open_unknown += zone->is_unknown;

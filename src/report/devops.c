@@ -446,7 +446,7 @@ static enum strobe_err read_sorted(struct strobe_report_device_ops *ops, const c
     if (ops->faults) {
         strobe_report_faults_rewind(ops->faults, mark);
         strobe_report_fault_add(ops->faults, STROBE_REPORT_FAULT_SCATTERED,
-                                STROBE_REPORT_DEVICE_FILE, 0, "needs about 120 bytes per line");
+                                STROBE_REPORT_DEVICE_FILE, 0, "read twice and sorted");
     }
     return strobe_report_log_read_sorted(ops->log, path, options);
 }

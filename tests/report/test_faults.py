@@ -7,15 +7,24 @@ with --strict it is 3.
 """
 import random
 import re
+import subprocess
+import sys
 import unittest
 
 import gen_run
-from helper import ReportTest, rows_of, strobe
+from helper import STROBE, ReportTest, rows_of, strobe
 
 N_OPS = 50
 DEVICE_CELLS = re.compile(r"^(DEVICE (?!ID|ARCH)|OP TO OP|CORE COUNT|SUB DEVICE|PM FPU UTIL|DISPATCH)")
 HOST_CELLS = re.compile(r"^HOST ")
 KNOWN_OF_FIRST_LINE = {"OP CODE", "OP TYPE", "GLOBAL CALL COUNT", "DEVICE ID", "PROGRAM HASH", "PROGRAM CACHE HIT"}
+
+
+def peak_kib(*arguments):
+    """Peak memory of a report. From a small process: a child starts with its parent's peak."""
+    code = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+    return int(subprocess.check_output([sys.executable, "-c", code, STROBE, "report", *map(str, arguments)]))
 
 
 def op_of(number):
@@ -320,6 +329,22 @@ class Faults(ReportTest):
         summary, path = self.report(self.root)
         self.assertEqual(summary["fault_counts"], {"scattered-log": 1})
         self.check_rows(path, {})
+
+    def test_a_long_log_in_any_order_takes_bounded_memory_and_gives_the_same_report(self):
+        root = self.folder / "long"
+        gen_run.main([str(root), "--ops", "2500", "--cores", "24", "--seed", "3"])
+        _, path = self.report(root)
+        ordered = path.read_bytes()
+        log = root / ".logs" / "profile_log_device.csv"
+        lines = log.read_bytes().splitlines(keepends=True)
+        self.assertGreater(len(lines), 1 << 19)  # more than are sorted in memory
+        rows = lines[2:]
+        random.Random(1).shuffle(rows)
+        log.write_bytes(b"".join(lines[:2] + rows))
+        summary, path = self.report(root)
+        self.assertEqual(summary["fault_counts"], {"scattered-log": 1})
+        self.assertEqual(path.read_bytes(), ordered)
+        self.assertLess(peak_kib(root, "-o", self.folder / "out", "--no-date", "-q"), 200 << 10)
 
     def test_device_log_without_its_first_lines(self):
         del self.logs.device[:2]

@@ -330,6 +330,99 @@ static void a_range_gives_the_zones_that_begin_in_it(void **state)
     small_remove(&t);
 }
 
+/* Two clients in one process: proc 1 and proc 2 have the pid 77, their tracks 1 and 2 the tid 77. */
+static void start_shared(struct small_trace *t, uint64_t second_start)
+{
+    const char *const texts[] = {"/bin/app", "/", "app"};
+    small_start(t);
+    for (uint64_t proc = 1; proc <= 2; proc++) {
+        small_record(t, STROBE_META_PROCESS, (const uint64_t[]){proc, 77, 1, 5}, 4, texts, 3);
+        small_record(t, STROBE_META_THREAD,
+                     (const uint64_t[]){proc, proc, 77, proc == 1 ? 10 : second_start}, 4,
+                     (const char *const[]){"main"}, 1);
+        small_loc(t, proc, 1, proc == 1 ? "ours" : "theirs");
+    }
+}
+
+/* Put the events of one track: a zone from `begin` to `end` for each pair. */
+static void put_track(struct small_trace *t, uint64_t track, const uint64_t *ticks, int n)
+{
+    small_begin_part(t, track, track);
+    for (int i = 0; i < n; i++)
+        if (i % 2)
+            strobe_encode_zone_end(&t->enc, ticks[i], 1);
+        else
+            strobe_encode_zone_begin(&t->enc, ticks[i], 1);
+    small_end_part(t, track, (uint64_t)n);
+    small_put_events(t);
+}
+
+static void zones_of_one_thread_nest_over_its_tracks(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct seen seen;
+    start_shared(&t, 20);
+    small_put_records(&t);
+    put_track(&t, 2, (const uint64_t[]){110, 130, 140, 150, 220, 240}, 6);
+    put_track(&t, 1, (const uint64_t[]){100, 200, 225, 230}, 4);
+    small_finish(&t);
+    walk_over(&t, &seen);
+    assert_int_equal(seen.n, 5);
+    assert_string_equal(seen.zone[0].name, "theirs");
+    assert_int_equal(seen.zone[0].depth, 1);
+    assert_string_equal(seen.zone[2].name, "ours");
+    assert_int_equal(seen.zone[2].depth, 0);
+    assert_int_equal(seen.zone[2].self, 70); /* 100 less 20 and 10 of the other track */
+    assert_string_equal(seen.zone[3].name, "ours");
+    assert_int_equal(seen.zone[3].depth, 1);
+    assert_int_equal(seen.zone[4].self, 15);
+    assert_int_equal(seen.zone[4].kind, STROBE_BATCH_THREAD);
+    strobe_trace_close(seen.trace);
+    small_remove(&t);
+}
+
+static void tracks_of_one_thread_that_overlap_keep_their_own_ends(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct seen seen;
+    start_shared(&t, 20);
+    small_put_records(&t);
+    put_track(&t, 1, (const uint64_t[]){100, 200}, 2);
+    put_track(&t, 2, (const uint64_t[]){150, 250, 300}, 3);
+    small_finish(&t);
+    struct strobe_walk walk = walk_over(&t, &seen);
+    assert_int_equal(seen.n, 3);
+    assert_int_equal(seen.zone[0].ticks, 100);
+    assert_int_equal(seen.zone[1].ticks, 100);
+    assert_int_equal(seen.zone[2].state, STROBE_ZONE_OPEN);
+    assert_int_equal(walk.n_open, 1);
+    assert_int_equal(walk.n_unfinished, 0);
+    strobe_trace_close(seen.trace);
+    small_remove(&t);
+}
+
+static void images_of_one_process_by_exec_are_kept_apart(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct seen seen;
+    start_shared(&t, 120);
+    strobe_records_numbers(&t.records, STROBE_FACT_PROCESS_END, (const uint64_t[]){1, 115, 0, 0},
+                           4);
+    small_put_records(&t);
+    put_track(&t, 1, (const uint64_t[]){100}, 1);
+    put_track(&t, 2, (const uint64_t[]){150, 250}, 2);
+    small_finish(&t);
+    walk_over(&t, &seen);
+    assert_int_equal(seen.trace->has_twins, 0);
+    assert_int_equal(seen.n, 2);
+    assert_int_equal(seen.zone[0].depth, 0); /* not below the zone that exec left open */
+    strobe_trace_close(seen.trace);
+    small_remove(&t);
+}
+
 static void losses_and_gaps_make_up_the_coverage(void **state)
 {
     (void)state;
@@ -366,6 +459,9 @@ int main(void)
         cmocka_unit_test(spans_are_paired_by_id_over_threads),
         cmocka_unit_test(pieces_join_over_parts_but_not_over_a_gap),
         cmocka_unit_test(a_range_gives_the_zones_that_begin_in_it),
+        cmocka_unit_test(zones_of_one_thread_nest_over_its_tracks),
+        cmocka_unit_test(tracks_of_one_thread_that_overlap_keep_their_own_ends),
+        cmocka_unit_test(images_of_one_process_by_exec_are_kept_apart),
         cmocka_unit_test(losses_and_gaps_make_up_the_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,103 @@
+/* twins.c - a program may be seen through more than one client at once: our library and Tracy's, or two
+ * copies of ours. Each is a process of the file with tracks of its own; the reader puts together what is
+ * one process and one thread to the system (docs/file-format.md, "One thread, several tracks").
+ * SPDX-License-Identifier: MIT */
+#include "query/twins.h"
+
+#include <stdlib.h>
+
+struct entry {
+    uint64_t pid, tid; /* of a process: its start time */
+    uint32_t index;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->tid != y->tid)
+        return x->tid < y->tid ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* When a process was first heard of: its first thread's start. */
+static uint64_t first_tick(const struct strobe_trace *trace, uint32_t process)
+{
+    uint64_t first = UINT64_MAX;
+    for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
+        const struct strobe_thread *thread = &trace->threads[i];
+        if (thread->process == process && thread->is_known && thread->start_tick < first)
+            first = thread->start_tick;
+    }
+    return first;
+}
+
+/* The images of a process that calls exec have its pid and start time too, but one ends where the
+ * next begins. */
+static int overlap(const struct strobe_trace *trace, uint32_t a, uint32_t b)
+{
+    uint64_t a_first = first_tick(trace, a), b_first = first_tick(trace, b);
+    uint32_t earlier = a_first <= b_first ? a : b;
+    uint64_t later_first = a_first <= b_first ? b_first : a_first;
+    const struct strobe_process *process = &trace->processes[earlier];
+    return !process->has_ended || later_first < process->end_tick;
+}
+
+static int find_processes(struct strobe_trace *trace)
+{
+    struct entry *entries = malloc((trace->n_processes + 1ull) * sizeof *entries);
+    uint32_t n = 0;
+    if (!entries)
+        return 0;
+    for (uint32_t i = 0; i < trace->n_processes; i++)
+        if (trace->processes[i].is_known && trace->processes[i].pid)
+            entries[n++] =
+                (struct entry){trace->processes[i].pid, trace->processes[i].start_time, i};
+    qsort(entries, n, sizeof *entries, compare);
+    for (uint32_t i = 1, first = 0; i < n; i++) {
+        struct strobe_process *process = &trace->processes[entries[i].index];
+        if (entries[i].pid != entries[first].pid || entries[i].tid != entries[first].tid ||
+            !overlap(trace, entries[first].index, entries[i].index)) {
+            first = i;
+            continue;
+        }
+        process->twin = entries[first].index + 1;
+        trace->processes[entries[first].index].twin = entries[first].index + 1;
+    }
+    free(entries);
+    return 1;
+}
+
+static int find_threads(struct strobe_trace *trace)
+{
+    struct entry *entries = malloc((trace->thread_ids.n + 1ull) * sizeof *entries);
+    uint32_t n = 0;
+    if (!entries)
+        return 0;
+    for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
+        const struct strobe_thread *thread = &trace->threads[i];
+        uint32_t twin = trace->processes[thread->process].twin;
+        if (twin && thread->is_known && thread->tid)
+            entries[n++] = (struct entry){twin, thread->tid, i};
+    }
+    qsort(entries, n, sizeof *entries, compare);
+    for (uint32_t i = 1, first = 0; i < n; i++) {
+        if (entries[i].pid != entries[first].pid || entries[i].tid != entries[first].tid) {
+            first = i;
+            continue;
+        }
+        struct strobe_thread *thread = &trace->threads[entries[i].index];
+        if (thread->process == trace->threads[entries[first].index].process)
+            continue; /* one client's: the system used the number again */
+        thread->twin = trace->threads[entries[first].index].twin = entries[first].index + 1;
+        trace->has_twins = 1;
+    }
+    free(entries);
+    return 1;
+}
+
+int strobe_trace_find_twins(struct strobe_trace *trace)
+{
+    return find_processes(trace) && find_threads(trace);
+}

@@ -121,7 +121,8 @@ def guarded(action, words):
 
 
 def show(problem):
-    sys.excepthook(type(problem), problem, without_ours(problem.__traceback__))
+    trace = without_ours(problem.__traceback__)
+    sys.excepthook(type(problem), problem.with_traceback(trace), trace)
     if isinstance(problem, BrokenPipeError):
         return problem.errno or 1
     if isinstance(problem, KeyboardInterrupt):

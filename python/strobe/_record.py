@@ -3,13 +3,12 @@
 The recorder is the `strobe` command in a process of its own (and no child of this one: the program's waits never
 see it), so the file is whole whatever becomes of the program."""
 import os
-import select
-import shutil
-import signal
-import subprocess
 import time
 
 from strobe import _strobe
+
+# select, shutil, signal and subprocess are imported where they are used: most programs that import strobe never record
+# themselves, and those that `strobe record` starts must not pay for it.
 
 _own_session = None  # the session that this process moved to for its first recording, with the pid it had then
 
@@ -21,6 +20,8 @@ def find_command():
     for path in (named, beside):
         if path and os.access(path, os.X_OK):
             return path
+    import shutil
+
     path = shutil.which("strobe")
     if path is None:
         raise RuntimeError("no `strobe` command to record with: it is neither in this package nor in PATH "
@@ -30,6 +31,8 @@ def find_command():
 
 def _spawn(arguments, ready, alive):
     """Start the recorder as nobody's child; its pid."""
+    import subprocess
+
     started = subprocess.run(
         ["/bin/sh", "-c", '"$@" >/dev/null & echo $!', "sh", *arguments],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, pass_fds=(ready, alive), start_new_session=True,
@@ -38,6 +41,8 @@ def _spawn(arguments, ready, alive):
 
 
 def _wait_byte(fd, seconds):
+    import select
+
     readable, _, _ = select.select([fd], [], [], seconds)
     return bool(readable) and os.read(fd, 1) == b"r"
 
@@ -93,6 +98,9 @@ class Recording:
         """Ask the recorder to finish, and wait until it has."""
         if self._pid is None:
             return
+        import select
+        import signal
+
         try:
             os.kill(self._pid, signal.SIGTERM)
         except ProcessLookupError:

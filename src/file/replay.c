@@ -191,6 +191,8 @@ static void end_under(struct run *run, uint64_t n_above)
     uint64_t ticks = run->tick > frame.begin ? run->tick - frame.begin : 0;
     run->depth = at;
     add_to_parent(run, ticks);
+    if (run->shared)
+        new_loose(run, STROBE_KIND_ZONE_END_LOST, 0, strobe_slot_loc(run->part, frame.slot));
     emit(run, &frame, ticks, ticks > frame.children ? ticks - frame.children : 0,
          STROBE_ZONE_ENDED);
     memmove(&stack[at], &stack[at + 1], n_above * sizeof frame);

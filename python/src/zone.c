@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "emit.h"
+#include "shadow.h"
+#include "tracer.h"
 
 struct zone {
     PyObject_HEAD struct strobe_loc loc; /* its texts are owned: from malloc */
@@ -191,10 +193,17 @@ PyObject *strobe_py_zone(PyObject *module, PyObject *const *args, Py_ssize_t n_a
 
 /* ---- with ---- */
 
+static void begin(PyObject *self)
+{
+    if (STROBE_PY_UNLIKELY(strobe_py_tracer.min_ticks))
+        strobe_py_shadow_flush();
+    strobe_py_begin(&((struct zone *)self)->loc);
+}
+
 static PyObject *zone_enter(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    strobe_py_begin(&((struct zone *)self)->loc);
+    begin(self);
     Py_INCREF(self);
     return self;
 }
@@ -210,7 +219,7 @@ static PyObject *zone_exit(PyObject *self, PyObject *const *args, Py_ssize_t n_a
 static PyObject *zone_begin(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    strobe_py_begin(&((struct zone *)self)->loc);
+    begin(self);
     Py_RETURN_NONE;
 }
 

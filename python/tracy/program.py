@@ -29,7 +29,7 @@ def run(given, words):
     watch_for_ttnn()
     action = run_module if given.module else run_script
     if not given.partial:
-        os.environ["STROBE_PYTHON"] = "functions"  # for interpreters that the program starts
+        os.environ.update(hooks.ENVIRONMENT)  # for interpreters that the program starts
         hooks.start_functions()
     try:
         return guarded(action, words)

@@ -37,25 +37,27 @@ def add_native(wheel, stage):
     wheel.add_tree(stage / "include", "strobe/include/")
     if (stage / "share").is_dir():
         wheel.add_tree(stage / "share", f"{wheel.data}/data/share/")
-    libraries = {path.name: native.soname(path) for path in sorted((stage / "lib").glob("*.so*"))
-                 if not path.is_symlink()}
+    libraries = {path: native.soname(path) for path in sorted((stage / "lib").rglob("*.so*")) if not path.is_symlink()}
     for path in sorted((stage / "lib").rglob("*")):
         name = f"strobe/lib/{path.relative_to(stage / 'lib').as_posix()}"
-        if path.is_symlink() and path.suffix == ".so":  # for the linker
-            wheel.add(name, f"INPUT({libraries[path.resolve().name]})\n")
-        elif path.name in libraries and not path.is_symlink():  # by the one name that the loader asks for
-            wheel.add(f"strobe/lib/{libraries[path.name]}", path.read_bytes(), True)
+        soname = libraries.get(path.resolve())
+        if path.is_dir() or (path.is_symlink() and path.name == soname):
+            continue
+        if not path.is_symlink() and soname:  # by the one name that the loader asks for
+            wheel.add(f"{name.rpartition('/')[0]}/{soname}", path.read_bytes(), True)
+        elif path.is_symlink() and path.suffix == ".so":  # for the linker
+            wheel.add(name, f"INPUT({soname})\n")
         elif path.suffix in (".cmake", ".pc"):
             wheel.add(name, moved(path.read_text(), path.suffix, libraries))
-        elif path.is_file() and not path.is_symlink():
-            wheel.add(name, path.read_bytes())
+        else:
+            wheel.add(name, path.read_bytes(), soname is not None)
 
 
 def moved(text, suffix, libraries):
     """A .cmake or .pc file for the place and the names that things have in the wheel."""
-    for file, soname in sorted(libraries.items(), key=lambda pair: -len(pair[0])):
-        if file != soname:
-            text = text.replace(file, soname)
+    for file, soname in libraries.items():
+        if file.name != soname:
+            text = text.replace(file.name, soname)
     if suffix == ".pc":
         lines = text.splitlines()
         lines = ["prefix=${pcfiledir}/../.." if line.startswith("prefix=") else line for line in lines]

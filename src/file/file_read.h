@@ -75,6 +75,9 @@ struct strobe_block_filter {
     uint64_t tick_min; /* blocks of RECORDS are not filtered by tick */
     uint64_t tick_max;
     uint64_t offset_min; /* only blocks from this offset on */
+    int with_lod;        /* 1: LOD blocks, too */
+    int unread; /* 1: headers are not read where an index tells what matters: offset, n_bytes,
+                            type, ticks, n_items */
 };
 
 /* A loaded block. Zero-initialise before the first load; reuse it, free it once. */

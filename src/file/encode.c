@@ -629,12 +629,19 @@ static uint32_t n_used_at(const struct strobe_encoder *enc, uint32_t depth, uint
     return n;
 }
 
+/* Cells of one depth that the part may log. */
+static uint32_t cells_to_log(const struct strobe_encoder *enc)
+{
+    uint32_t n = STROBE_LOD_PART_CELLS * (1 + enc->part_events / 8192);
+    return n < STROBE_LOD_BUCKETS ? n : (uint32_t)STROBE_LOD_BUCKETS;
+}
+
 /* How much wider than the part's own the buckets of its log are. */
 static uint32_t log_width(const struct strobe_encoder *enc)
 {
-    uint32_t by = 0;
+    uint32_t most = cells_to_log(enc), by = 0;
     for (uint32_t d = 0; d < enc->lod_depths; d++)
-        while (n_used_at(enc, d, by) > STROBE_LOD_PART_CELLS)
+        while (n_used_at(enc, d, by) > most)
             by++;
     return by;
 }
@@ -667,7 +674,7 @@ static void log_part(struct strobe_encoder *enc)
     struct strobe_lod_log *log = &enc->log;
     uint32_t n_open = track->depth < STROBE_LOD_OPEN ? track->depth : (uint32_t)STROBE_LOD_OPEN;
     uint32_t by = log_width(enc);
-    if (!strobe_lod_log_reserve(log, enc->lod_depths * STROBE_LOD_PART_CELLS, n_open))
+    if (!strobe_lod_log_reserve(log, enc->lod_depths * cells_to_log(enc), n_open))
         return;
     struct strobe_lod_part *part = &log->parts[log->n_parts++];
     *part = (struct strobe_lod_part){

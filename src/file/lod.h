@@ -23,7 +23,7 @@ enum {
     STROBE_LOD_MAX_CELLS = 1 << 16, /* of all lanes; more: wider buckets */
     STROBE_LOD_LANE_CELLS = 1024,   /* of one lane, at most */
     STROBE_LOD_COARSE_CELLS = 64,   /* of one lane in the head */
-    STROBE_LOD_PART_CELLS = 16,     /* of one depth of a part in the log */
+    STROBE_LOD_PART_CELLS = 16,     /* of one depth of a part in the log, for each 8,192 events */
     STROBE_LOD_OPEN = 64,           /* open zones that are listed for a track */
     STROBE_LOD_MAX_MASKS = 1024,
 };
@@ -96,6 +96,7 @@ struct strobe_lod_track {
     uint64_t first_tick, last_tick;
     uint64_t low;   /* least depth that was reached */
     uint64_t depth; /* open zones at its end */
+    uint32_t fine_shift; /* of its fine lanes */
     uint32_t n_open;
     struct strobe_lod_open open[STROBE_LOD_OPEN]; /* the outermost of them */
 };

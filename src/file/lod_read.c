@@ -134,6 +134,7 @@ enum strobe_err strobe_lod_next(struct strobe_lod_reader *reader, struct strobe_
     track->low = strobe_get_varint(in);
     track->depth = strobe_get_varint(in);
     take_open(in, track);
+    track->fine_shift = (uint32_t)strobe_get_varint(in);
     take_lanes(in, track, coarse);
     if (reader->has_fine)
         take_lanes(&reader->body, track, fine);

@@ -382,7 +382,7 @@ static void put_lanes(struct out *out, const struct track *track)
     }
 }
 
-static void put_track(struct out *out, const struct track *track)
+static void put_track(struct out *out, const struct track *track, uint32_t fine_shift)
 {
     put(out, track->proc);
     put(out, track->track);
@@ -398,6 +398,7 @@ static void put_track(struct out *out, const struct track *track)
         put(out, track->open[i].loc);
         put(out, strobe_zigzag((int64_t)(track->last_tick - track->open[i].begin)));
     }
+    put(out, fine_shift);
 }
 
 static void put_masks(const struct strobe_lod *lod, struct out *out)
@@ -423,10 +424,11 @@ enum strobe_err strobe_lod_write(struct strobe_lod *lod, uint8_t **head, size_t 
     put(&to_head, lod->n_tracks);
     for (uint32_t i = 0; i < lod->n_tracks; i++) {
         struct track *track = &lod->tracks[i];
+        uint32_t fine_shift = track->shift;
         put_lanes(&to_body, track);
         while (fullest_lane(track) > STROBE_LOD_COARSE_CELLS)
             coarsen(lod, track);
-        put_track(&to_head, track);
+        put_track(&to_head, track, fine_shift);
         put_lanes(&to_head, track);
     }
     *n_tracks = lod->n_tracks;

@@ -233,8 +233,11 @@ def read_lod(head, body):
             loc, at = read_varint(head, at)
             early, at = read_zigzag(head, at)
             is_open.append((loc, last - early))
+        fine_shift, at = read_varint(head, at)
         coarse, at = read_lanes(head, at, fields[5])
         fine, in_body = read_lanes(lanes, in_body, fields[5])
+        if fine[0] != fine_shift:
+            raise FormatError(f"LOD block: fine shift {fine_shift}, is {fine[0]}")
         tracks.append(LodTrack(*fields, last, low, depth, is_open, coarse, fine))
     if at != len(head) or in_body != len(lanes):
         raise FormatError("LOD block: bytes left over")

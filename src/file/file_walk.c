@@ -193,6 +193,12 @@ enum strobe_err strobe_file_next(struct strobe_block_iter *iter, struct strobe_b
     }
 }
 
+enum strobe_err strobe_file_find(const struct strobe_file *file, uint64_t offset,
+                                 struct strobe_block_ref *out)
+{
+    return strobe_file_read_ref(file, offset, out);
+}
+
 enum strobe_err strobe_file_next_block(struct strobe_block_iter *iter, struct strobe_block *block)
 {
     struct strobe_block_ref ref;

@@ -94,8 +94,8 @@ struct strobe_lod_track {
     uint64_t proc, track;
     uint64_t n_parts, n_events, n_zones;
     uint64_t first_tick, last_tick;
-    uint64_t low;   /* least depth that was reached */
-    uint64_t depth; /* open zones at its end */
+    uint64_t low;        /* least depth that was reached */
+    uint64_t depth;      /* open zones at its end */
     uint32_t fine_shift; /* of its fine lanes */
     uint32_t n_open;
     struct strobe_lod_open open[STROBE_LOD_OPEN]; /* the outermost of them */
@@ -143,5 +143,21 @@ enum strobe_err strobe_lod_cell(struct strobe_lod_lanes *lanes, struct strobe_lo
                                 struct strobe_lod_cell *out);
 
 void strobe_lod_reader_free(struct strobe_lod_reader *reader);
+
+struct strobe_part;
+
+/* The level of detail of one part's summary. `loc` of its cells is an index in the part's list + 1. */
+struct strobe_part_lod {
+    struct strobe_bytes in;
+    uint32_t shift, n_depths;
+    uint64_t base;
+    struct strobe_lod_at at;
+};
+
+/* Begin. STROBE_ERR_NOTFOUND: the part has no summary. */
+enum strobe_err strobe_part_lod_start(const struct strobe_part *part, struct strobe_part_lod *lod);
+/* The next bucket of the next depth; STROBE_ERR_END after the last. */
+enum strobe_err strobe_part_lod_next(struct strobe_part_lod *lod, uint32_t *depth,
+                                     struct strobe_lod_cell *out);
 
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "file/decode.h"
+
 enum { MAX_SHIFT = 63 };
 
 static enum strobe_err open_body(struct strobe_lod_reader *reader, const struct strobe_block *block)
@@ -165,6 +167,50 @@ enum strobe_err strobe_lod_cell(struct strobe_lod_lanes *lanes, struct strobe_lo
     state->bucket += (uint64_t)strobe_get_zigzag(in);
     out->depth = state->depth;
     out->bucket = state->bucket;
+    out->count = (uint32_t)strobe_get_varint(in);
+    out->busy = strobe_get_varint(in);
+    out->longest = strobe_get_varint(in);
+    out->loc = strobe_get_varint(in);
+    return in->bad ? STROBE_ERR_CORRUPT : STROBE_OK;
+}
+
+enum strobe_err strobe_part_lod_start(const struct strobe_part *part, struct strobe_part_lod *lod)
+{
+    if (!part->summary)
+        return STROBE_ERR_NOTFOUND;
+    *lod = (struct strobe_part_lod){.in = strobe_bytes_over(part->summary, part->n_summary)};
+    uint64_t n_rows = strobe_get_varint(&lod->in);
+    for (uint64_t i = 0; i < n_rows && !lod->in.bad; i++) {
+        skip_varints(&lod->in, 8);
+        skip_varints(&lod->in, 2 * (strobe_get_varint(&lod->in) & 0xffff));
+    }
+    uint64_t shift = strobe_get_varint(&lod->in), n_depths = strobe_get_varint(&lod->in);
+    if (lod->in.bad || shift > MAX_SHIFT || n_depths > STROBE_LOD_DEPTHS)
+        return STROBE_ERR_CORRUPT;
+    lod->shift = (uint32_t)shift;
+    lod->n_depths = (uint32_t)n_depths;
+    lod->base = part->first_tick >> shift;
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_part_lod_next(struct strobe_part_lod *lod, uint32_t *depth,
+                                     struct strobe_lod_cell *out)
+{
+    struct strobe_bytes *in = &lod->in;
+    struct strobe_lod_at *at = &lod->at;
+    while (!at->n_left) {
+        if (at->started)
+            at->depth++;
+        if (at->depth >= lod->n_depths)
+            return STROBE_ERR_END;
+        at->started = 1;
+        at->n_left = (uint32_t)strobe_get_varint(in) & 0xffff;
+        at->bucket = lod->base;
+    }
+    at->n_left--;
+    at->bucket += strobe_get_varint(in);
+    *depth = out->depth = at->depth;
+    out->bucket = at->bucket;
     out->count = (uint32_t)strobe_get_varint(in);
     out->busy = strobe_get_varint(in);
     out->longest = strobe_get_varint(in);

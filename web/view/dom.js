@@ -17,7 +17,7 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 function put(element, children) {
-    for (const child of children.flat())
+    for (const child of children.flat(Infinity))
         if (child !== null && child !== undefined && child !== false)
             element.append(child instanceof Node ? child : String(child));
 }

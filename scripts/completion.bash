@@ -40,8 +40,8 @@ _strobe()
         --to) COMPREPLY=($(compgen -W "chrome" -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name" -- "$cur")); return ;;
         --kind)
-            COMPREPLY=($(compgen -W "zones spans messages plots frames memory locks fibers flows callstacks samples switches notes
-                all threads processes losses" -- "$cur"))
+            COMPREPLY=($(compgen -W "zones spans messages plots frames images vsyncs memory locks sections gpu_events fibers flows callstacks
+                samples switches cpus counters notes all threads processes losses records" -- "$cur"))
             return
             ;;
         --pid) COMPREPLY=($(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")); return ;;

@@ -29,6 +29,18 @@ enum {
 STROBE_CLI_LIST(X)
 #undef X
 
+/* Commands whose names are no C names: name, function, one line of help. Some are also run by a name
+ * of Tracy's tools: main.c. */
+#define STROBE_CLI_DASHED_LIST(X) \
+    X("tracy-csvexport", tracy_csvexport, "the tables of Tracy's csvexport, of either format")
+
+#define X(name, function, help) int strobe_cli_##function(int argc, char **argv);
+STROBE_CLI_DASHED_LIST(X)
+#undef X
+
+/* Tell why a .tracy file could not be read to its end; the exit code. */
+int strobe_cli_tracy_fail(const char *command, const char *path, enum strobe_err err);
+
 /* "strobe <command>: <text>" on stderr. */
 void strobe_cli_error(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -179,6 +179,26 @@ static void end_zone(struct run *run)
     emit(run, frame, ticks, self, STROBE_ZONE_ENDED);
 }
 
+/* The zone below the `n_above` innermost ones ends; those go on, one level lower. */
+static void end_under(struct run *run, uint64_t n_above)
+{
+    if (n_above >= run->depth) {
+        end_without_begin(run, 0);
+        return;
+    }
+    uint32_t depth = run->depth - 1, at = depth - (uint32_t)n_above;
+    struct strobe_frame *stack = run->out->stack, frame = stack[at];
+    uint64_t ticks = run->tick > frame.begin ? run->tick - frame.begin : 0;
+    run->depth = at;
+    add_to_parent(run, ticks);
+    if (run->shared)
+        new_loose(run, STROBE_KIND_ZONE_END_LOST, 0, strobe_slot_loc(run->part, frame.slot));
+    emit(run, &frame, ticks, ticks > frame.children ? ticks - frame.children : 0,
+         STROBE_ZONE_ENDED);
+    memmove(&stack[at], &stack[at + 1], n_above * sizeof frame);
+    run->depth = depth;
+}
+
 static void give_up(struct run *run, uint64_t n)
 {
     for (; n && run->depth; n--) {
@@ -287,6 +307,8 @@ static enum strobe_err replay_rare(struct run *run, unsigned sym)
     } else if (sym == STROBE_KIND_ZONE_END_POP) {
         give_up(run, strobe_get_varint(side));
         end_zone(run);
+    } else if (sym == STROBE_KIND_ZONE_END_UNDER) {
+        end_under(run, strobe_get_varint(side));
     } else if (sym == STROBE_KIND_ZONE_END_LOST) {
         uint64_t loc = strobe_get_varint(side);
         if (run->fiber)

@@ -128,13 +128,13 @@ class Families(TracyTest):
         self.assertEqual(sum(e[5][1] for e in self.trace.events
                              if e[2] == "plot_int" and self.trace.strings[e[0], e[5][0]] == "plot int"), 2470)
         self.assertEqual((count["lock_wait"], count["lock_obtain"], count["lock_release"], count["lock_mark"]), (80, 80, 80, 40))
-        names = {r.fields[0]: r.fields[2] for r in self.trace.of("lock_name")}
+        names = {r.fields[0]: r.fields[2] or self.trace.name((r.proc, r.fields[1])) for r in self.trace.of("lock_name")}
         shared = collections.Counter((names[e[5][0]], e[5][1]) for e in self.trace.events if e[2] == "lock_obtain")
-        self.assertEqual(shared, {(b"rich mutex", 0): 40, (b"rich shared mutex", 0): 8, (b"rich shared mutex", 1): 32})
+        self.assertEqual(shared, {("rich mutex", 0): 40, ("rich shared mutex", 0): 8, ("rich shared mutex", 1): 32})
         self.assertEqual((count["gpu_begin"], count["gpu_end"], count["gpu_time"]), (60, 60, 120))
         self.assertEqual((count["gpu_calibration"], count["gpu_sync"], count["frame_image"], count["app_info"]), (2, 1, 1, 2))
-        self.assertEqual([r.fields[1] for r in self.trace.of("gpu_name")], [b"gpu ctx zero", b"gpu ctx one"])
-        self.assertEqual([r.fields[1:3] for r in self.trace.of("gpu_context")], [[1, 0], [2, 1]])
+        self.assertEqual({r.fields[0]: r.fields[1] for r in self.trace.of("gpu_name")}, {0: b"gpu ctx zero", 1: b"gpu ctx one"})
+        self.assertEqual({r.fields[0]: r.fields[1:3] for r in self.trace.of("gpu_context")}, {0: [1, 0], 1: [2, 1]})
         image = next(e for e in self.trace.events if e[2] == "frame_image")
         self.assertEqual((image[5][1:3], len(image[5][4])), ([16, 16], 128))
         sections = [(e[5][1], e[5][2]) for e in self.trace.events if e[2] == "section_enter"]

@@ -402,6 +402,7 @@ static void list_down_to(struct strobe_encoder *enc, uint32_t at)
     while (enc->low > at && !enc->failed) {
         track->depth = enc->low - 1; /* list_entry looks at what is below the one it lists */
         list_entry(enc, &track->stack[track->depth]);
+        track->stack[track->depth].dict = UINT32_MAX; /* of an earlier part: not for the fast way */
     }
     track->depth = depth;
 }

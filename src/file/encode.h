@@ -38,7 +38,7 @@ struct strobe_track {
 void strobe_track_free(struct strobe_track *track);
 
 enum {
-    STROBE_STACK_MAX = 1 << 16, /* open zones kept per track; the ends of deeper ones are "lost" */
+    STROBE_STACK_MAX = 1 << 19, /* open zones kept per track; the ends of deeper ones are "lost" */
     STROBE_SIDE_BYTES = 1 << 20,
     STROBE_STAT_LOCS = 256,
 };

@@ -127,6 +127,23 @@ static void add_lock(struct strobe_trace *trace, uint32_t process, const struct 
         trace->lock_locs[i] = f[1].u;
 }
 
+static void add_taken(struct strobe_process *process, const struct strobe_field *f)
+{
+    process->has_taken = 1;
+    process->n_zones_taken = f[0].u;
+    process->n_events_taken = f[1].u;
+    process->n_set_aside = f[2].u;
+    process->n_unnamed = f[3].u;
+}
+
+static void add_unrecorded(struct strobe_trace *trace, const struct strobe_field *f)
+{
+    if (strobe_rows_reach((void **)&trace->unrecorded, &trace->unrecorded_room, trace->n_unrecorded,
+                          sizeof *trace->unrecorded))
+        trace->unrecorded[trace->n_unrecorded++] = (struct strobe_unrecorded){
+            f[0].u, f[1].u, text_of(trace, &f[2]), text_of(trace, &f[3])};
+}
+
 static void add_meta(struct strobe_trace *trace, const struct strobe_record *record)
 {
     const struct strobe_field *f = record->fields;
@@ -158,6 +175,13 @@ static void add_meta(struct strobe_trace *trace, const struct strobe_record *rec
         break;
     case STROBE_META_PROGRAM_NAME:
         trace->processes[process].program_name = text_of(trace, &f[0]);
+        break;
+    case STROBE_META_TRACY_CLIENT:
+        trace->processes[process].is_tracy = 1;
+        trace->processes[process].tracy_protocol = f[0].u;
+        break;
+    case STROBE_META_TRACY_TAKEN:
+        add_taken(&trace->processes[process], f);
         break;
     case STROBE_META_PLOT_CONFIG:
         add_plot(trace, process, f);
@@ -288,6 +312,9 @@ static void add_fact(struct strobe_trace *trace, const struct strobe_record *rec
         add_moment(&trace->recordings, &trace->n_recordings, &trace->recordings_room,
                    (struct strobe_moment){f[0].u, f[1].u, 0});
         break;
+    case STROBE_FACT_UNRECORDED:
+        add_unrecorded(trace, f);
+        break;
     case STROBE_FACT_KEPT:
         add_moment(&trace->kept, &trace->n_kept, &trace->kept_room,
                    (struct strobe_moment){f[0].u, 0, text_of(trace, &f[1])});
@@ -416,7 +443,7 @@ void strobe_trace_close(struct strobe_trace *trace)
     void *rows[] = {trace->processes, trace->threads,    trace->locs,        trace->strings,
                     trace->fibers,    trace->locks,      trace->plots,       trace->modules,
                     trace->losses,    trace->notes,      trace->environment, trace->recordings,
-                    trace->kept,      trace->own_pieces, trace->lock_locs};
+                    trace->kept,      trace->own_pieces, trace->unrecorded,  trace->lock_locs};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         free(rows[i]);
     free(trace);

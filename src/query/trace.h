@@ -18,7 +18,11 @@ struct strobe_process {
     uint64_t parent_pid;
     uint32_t exe, cwd, argv, program_name;
     uint32_t n_threads;
-    uint8_t is_known; /* a process record was found */
+    uint8_t is_known;  /* a process record was found */
+    uint8_t is_tracy;  /* it spoke Tracy's protocol, of this number (0: from a file) */
+    uint8_t has_taken; /* the counts are there */
+    uint64_t tracy_protocol;
+    uint64_t n_zones_taken, n_events_taken, n_set_aside, n_unnamed;
     uint8_t has_ended;
     uint32_t
         twin; /* two clients live in one process: index + 1 of the first of them; 0: just one */
@@ -90,6 +94,12 @@ struct strobe_moment {
     uint32_t reason; /* KEPT */
 };
 
+/* Something that could not be recorded. */
+struct strobe_unrecorded {
+    uint64_t pid, tick;
+    uint32_t what, reason;
+};
+
 /* What to keep of the records; 0: everything. */
 enum { STROBE_TRACE_NO_LOCS = 1 };
 
@@ -132,6 +142,8 @@ struct strobe_trace {
     uint32_t n_own_pieces, own_pieces_room;
     struct strobe_moment *recordings; /* owned */
     uint32_t n_recordings, recordings_room;
+    struct strobe_unrecorded *unrecorded; /* owned */
+    uint32_t n_unrecorded, unrecorded_room;
     struct strobe_moment *kept; /* owned */
     uint32_t n_kept, kept_room;
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """test_tracy.py BUILD [CLASS]: Tracy's protocol, the server's side, against stand-in clients on loopback."""
 import collections
+import csv
+import io
 import json
 import pathlib
 import re
@@ -101,6 +103,26 @@ class Recordings(TracyTest):
             said = collections.Counter((e[5][2].decode(), trace.ns(e[0], e[4])) for e in trace.events if e[2] == "message")
             rows = re.findall(r"^(.*),(\d+)$", (HERE / "data" / f"{name}.messages.csv").read_text(), re.M)
             self.assertEqual(said, collections.Counter((text, int(ns)) for text, ns in rows), name)
+
+
+class Tables(TracyTest):
+    """What csvexport prints of a live session is what Tracy's own printed of it, whatever the clock."""
+
+    def export(self, *options):
+        out = pathlib.Path(self.folder.name) / "out.strobe"
+        return subprocess.run([BUILD / "bin" / "tracy-csvexport", "--flavor", "0.14", *options, out], capture_output=True,
+                              text=True, check=True).stdout
+
+    def test_of_recordings(self):
+        for name in RECORDINGS:
+            for clock in (SAME, ("--clock", "auto")):
+                with self.subTest(name=str(name), clock=clock):
+                    self.play(name, *clock)
+                    rows = list(csv.reader(io.StringIO(self.export("-u"))))[1:]
+                    self.assertEqual(collections.Counter((int(r[3]), int(r[4])) for r in rows), csv_zones(name))
+                    messages = HERE / "data" / f"{name}.messages.csv"
+                    if messages.exists():
+                        self.assertEqual(sorted(self.export("-m").splitlines()), sorted(messages.read_text().splitlines()))
 
 
 class Families(TracyTest):

@@ -60,7 +60,7 @@ static void add_context(struct strobe_client_facts *facts, uint32_t process,
     context->type = f[1].u;
     context->calibrated = f[2].u;
     context->tid = f[3].u;
-    context->tick = f[4].u;
+    context->host = f[4].u;
     context->time = f[5].i;
     context->period_ns = f[6].d;
 }
@@ -125,9 +125,11 @@ static void set_offsets(struct strobe_trace *trace, struct strobe_client_facts *
 {
     for (uint32_t i = 0; i < facts->n_clients; i++) {
         struct strobe_client_fact *client = &facts->clients[i];
-        if (client->is_tracy)
-            client->offset_ns =
-                trace->n_processes == 1 ? 0 : strobe_clock_rel(&trace->clock, client->init_begin);
+        if (!client->is_tracy)
+            continue;
+        uint64_t begin = strobe_trace_own_tick(trace, i, (int64_t)client->init_begin);
+        client->has_own_clock = trace->processes[i].n_own != 0;
+        client->offset_ns = trace->n_processes == 1 ? 0 : strobe_clock_rel(&trace->clock, begin);
     }
 }
 
@@ -140,7 +142,7 @@ enum strobe_err strobe_client_facts_load(struct strobe_trace *trace,
     struct strobe_record_walk walk = {0};
     struct strobe_record record;
     memset(out, 0, sizeof *out);
-    out->clock = &trace->clock;
+    out->trace = trace;
     enum strobe_err err = strobe_file_iterate(trace->file, &filter, &iter);
     if (err)
         return err;

@@ -11,17 +11,19 @@ struct strobe_client_fact {
     uint8_t is_tracy;
     uint64_t protocol;
     double timer_mul;
-    uint64_t init_begin, init_end; /* ticks */
+    uint64_t init_begin, init_end; /* on its own clock */
     uint64_t delay, resolution, epoch, exec_time, flags, arch, cpu_id;
     int64_t sampling;
     uint32_t maker, program, host; /* texts */
     int64_t offset_ns;             /* of its zero on the axis */
+    uint8_t has_own_clock;
 };
 
 struct strobe_gpu_context {
     uint32_t process;
     uint64_t id;
-    uint64_t type, calibrated, tid, tick;
+    uint64_t type, calibrated, tid;
+    uint64_t host; /* on the process's own clock, when the GPU's was at `time` */
     int64_t time;
     double period_ns;
     uint32_t name; /* text */
@@ -51,7 +53,7 @@ struct strobe_client_facts {
     struct strobe_idmap lock_ids;         /* (process, id) */
     struct strobe_section_fact *sections; /* owned */
     uint32_t n_sections, sections_room;
-    const struct strobe_clock *clock; /* borrowed from the trace */
+    const struct strobe_trace *trace; /* borrowed */
 };
 
 /* Read them: one pass over the records. Free after a failure too. */
@@ -67,17 +69,34 @@ strobe_client_of(const struct strobe_client_facts *facts, uint32_t process)
                                                                           : NULL;
 }
 
-/* A tick in ns as Tracy's tools show it. The zero of a trace of one Tracy client is that client's,
- * of any other the start of the recording. A client's times are its ticks after init_begin, times its
- * multiplier, cut to whole ns. */
-static inline int64_t strobe_client_ns(const struct strobe_client_facts *facts, uint32_t process,
-                                       uint64_t tick)
+/* A time of a process's own clock in ns as Tracy's tools show it. The zero of a trace of one Tracy client is that client's,
+ * of any other the start of the recording. A client's times are those of its clock after init_begin,
+ * times its multiplier, cut to whole ns. */
+static inline int64_t strobe_client_time_ns(const struct strobe_client_facts *facts,
+                                            uint32_t process, uint64_t time)
 {
     const struct strobe_client_fact *client = strobe_client_of(facts, process);
     if (!client)
-        return strobe_clock_rel(facts->clock, tick);
-    int64_t ticks = (int64_t)(tick - client->init_begin);
+        return strobe_clock_rel(&facts->trace->clock, time);
+    int64_t ticks = (int64_t)(time - client->init_begin);
     return (int64_t)((double)ticks * client->timer_mul) + client->offset_ns;
+}
+
+/* The time on the process's own clock of an event at `tick`; `own`: what the event says beyond it. */
+static inline uint64_t strobe_client_time(const struct strobe_client_facts *facts, uint32_t process,
+                                          uint64_t tick, int64_t own)
+{
+    const struct strobe_client_fact *client = strobe_client_of(facts, process);
+    if (!client || !client->has_own_clock)
+        return tick;
+    return (uint64_t)strobe_trace_own_time(facts->trace, process, tick) + (uint64_t)own;
+}
+
+/* Both together. */
+static inline int64_t strobe_client_ns(const struct strobe_client_facts *facts, uint32_t process,
+                                       uint64_t tick, int64_t own)
+{
+    return strobe_client_time_ns(facts, process, strobe_client_time(facts, process, tick, own));
 }
 
 #endif

@@ -233,6 +233,14 @@ static void start_clock(struct strobe_tracy_session *s, uint64_t time, uint64_t 
     bound_times(s);
 }
 
+/* An on-demand client has run before, and told when we came. */
+static void note_attached(struct strobe_tracy_session *s, uint64_t tick)
+{
+    uint64_t numbers[] = {tick, 3};
+    if (s->client.flags & ON_DEMAND)
+        strobe_tracy_sink_record(s->sink, STROBE_FACT_RECORDING, numbers, NULL, NULL);
+}
+
 static enum strobe_tracy_status welcome(struct strobe_tracy_session *s, uint64_t present)
 {
     struct strobe_tracy_client *client = &s->client;
@@ -247,6 +255,7 @@ static enum strobe_tracy_status welcome(struct strobe_tracy_session *s, uint64_t
     s->state = STATE_STREAM;
     s->last_raw = (uint64_t)client->init_end;
     if (!s->own_clock) {
+        note_attached(s, present);
         uint64_t slack = ticks_of(s, 10e9), begin = (uint64_t)client->init_begin;
         s->tick_low = begin > slack ? begin - slack : 1;
         bound_times(s);
@@ -255,8 +264,10 @@ static enum strobe_tracy_status welcome(struct strobe_tracy_session *s, uint64_t
     strobe_own_clock_init(&s->clock, client->timer_mul, s->options.tick_ns);
     uint64_t trip = s->now - s->hello_sent;
     strobe_own_clock_round_trip(&s->clock, trip);
-    if (present)
+    if (present) {
         start_clock(s, present, s->hello_sent + trip / 2, (double)trip / 2);
+        note_attached(s, s->hello_sent + trip / 2);
+    }
     return STROBE_TRACY_RUNNING;
 }
 

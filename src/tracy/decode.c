@@ -137,7 +137,10 @@ static uint64_t script_frame(struct strobe_tracy_session *s, uint32_t line, cons
 {
     struct strobe_tracy_loc loc = {
         .line = line, .function = name, .n_function = n_name, .file = file, .n_file = n_file};
-    uint64_t address = 1ull << 63 | strobe_tracy_sink_loc(s->sink, &loc);
+    uint64_t id = strobe_tracy_sink_loc(s->sink, &loc), address = 1ull << 63 | id;
+    if (s->script_told[id % SCRIPT_CACHE] == id)
+        return address;
+    s->script_told[id % SCRIPT_CACHE] = id;
     uint64_t numbers[] = {address, 0, line, 0};
     const char *texts[] = {name, file, "script"};
     size_t sizes[] = {n_name, n_file, 6};

@@ -98,6 +98,7 @@ enum {
     HELD_MAX = 4096,
     STEPS = 256,
     LOC_CACHE = 256,
+    SCRIPT_CACHE = 512,
     HOLD_BYTES = 1 << 20,
 };
 
@@ -189,6 +190,7 @@ struct strobe_tracy_session {
     uint32_t n_held, cap_held;
     uint64_t last_fiber, over_loc, cpu_plot;
     struct loc_cached loc_cache[LOC_CACHE];
+    uint64_t script_told[SCRIPT_CACHE]; /* ids of frames of scripts that have a symbol record */
 
     /* counts */
     uint64_t n_zones, n_events, n_set_aside, n_unasked;

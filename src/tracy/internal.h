@@ -194,7 +194,7 @@ struct strobe_tracy_session {
 
     /* counts */
     uint64_t n_zones, n_events, n_set_aside, n_unasked;
-    const char *last_why; /* of what was set aside last */
+    const char *last_remark;
 };
 
 /* ---- little-endian fields ---- */
@@ -231,7 +231,9 @@ bool strobe_tracy_grow(struct strobe_tracy_session *s, void *list, uint32_t n, u
                        size_t item_bytes, uint32_t most);
 bool strobe_tracy_text_set(struct strobe_tracy_session *s, struct text *text, const void *bytes,
                            size_t n);
-/* An event that can't be right, or that there is no room for: counted, the first ones noted. */
+/* Something to be told of an event that is stored all the same. */
+void strobe_tracy_remark(struct strobe_tracy_session *s, const char *what);
+/* An event that can't be right, or that there is no room for: counted as lost, and told. */
 void strobe_tracy_set_aside(struct strobe_tracy_session *s, const struct thread *thread,
                             const char *why);
 enum strobe_tracy_status strobe_tracy_break(struct strobe_tracy_session *s, const char *reason);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "wire/tracy_notice.h"
@@ -275,6 +276,7 @@ static void begin_session(struct strobe_tracy_host *host, struct link *link)
         .store = host->store,
         .protocol = link->protocol,
         .tick_ns = strobe_tracy_host_tick_ns(host),
+        .unix_s = (uint64_t)time(NULL),
         .no_symbols = host->options.no_symbols,
         .describe = describe,
         .arg = link,

@@ -125,6 +125,24 @@ class Tables(TracyTest):
                         self.assertEqual(sorted(self.export("-m").splitlines()), sorted(messages.read_text().splitlines()))
 
 
+class Command(TracyTest):
+    """The same by `strobe record --tracy`, clients one by one."""
+
+    def test_recordings_by_record_and_csvexport(self):
+        for name in RECORDINGS:
+            with self.subTest(name=str(name)):
+                player = standin.Player(standin.Recording(HERE / "data" / name), "random")
+                player.start()
+                out = pathlib.Path(self.folder.name) / "out.strobe"
+                subprocess.run([BUILD / "bin" / "strobe", "record", "--tracy", f"127.0.0.1:{player.port}", "-o", out],
+                               capture_output=True, timeout=60, check=True)
+                table = subprocess.run([BUILD / "bin" / "tracy-csvexport", "-u", out], capture_output=True, text=True,
+                                       check=True).stdout
+                rows = list(csv.reader(io.StringIO(table)))[1:]
+                self.assertEqual(collections.Counter((int(r[3]), int(r[4])) for r in rows), csv_zones(name))
+                self.assertTrue(player.ended)
+
+
 class Families(TracyTest):
     """Every family of events is there, counted as the program made them."""
 

@@ -28,7 +28,7 @@ struct line {
 };
 
 struct pass {
-    struct strobe_tracy_table table;
+    struct strobe_tracy_csv_table table;
     struct strobe_trace *trace;
     struct strobe_client_facts facts;
     struct strobe_tracy_row_loc *rows; /* owned */
@@ -69,7 +69,7 @@ static uint32_t row_of_content(struct pass *pass, const struct strobe_loc_row *l
     row->name = strobe_trace_text(pass->trace, shown, &row->n_name);
     row->file = strobe_trace_text(pass->trace, loc->file, &row->n_file);
     row->line = loc->line;
-    strobe_tracy_table_ready(&pass->table, row);
+    strobe_tracy_csv_ready(&pass->table, row);
     return pass->row_of_content[i] = pass->n_rows++;
 }
 

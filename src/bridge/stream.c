@@ -17,6 +17,7 @@ static void set_clock(struct strobe_bridge_stream *stream)
         trace->n_processes == 1 ? strobe_client_of(&stream->facts, 0) : NULL;
     stream->init_tick = client ? client->init_begin : trace->clock.origin_tick;
     stream->timer_mul = client ? client->timer_mul : (double)trace->clock.mult / 4294967296.0;
+    stream->is_own = client && trace->processes[0].n_own;
     stream->as_ns = !client && trace->clock.n_pieces > 1;
     if (stream->as_ns) {
         stream->init_tick = 1ull << 40;
@@ -258,6 +259,11 @@ static int put_event(struct strobe_bridge_stream *stream, uint32_t process,
             n = 0; /* its begin was never sent */
         for (; n; n--)
             end_zone(stream, process, thread, event->tick);
+        return 1;
+    case STROBE_KIND_ZONE_END_UNDER: /* a server knows no other order: the innermost ends instead */
+        end_zone(stream, process, thread, event->tick);
+        return 1;
+    case STROBE_KIND_ZONE_LOOSE:
         return 1;
     case STROBE_KIND_FIBER_ENTER:
         turn_fiber(stream, process, thread, event->tick, event->fields[0].u);

@@ -30,7 +30,7 @@ struct strobe_bridge_thread {
 struct strobe_bridge_lock {
     uint64_t loc;
     uint32_t holder; /* tid + 1 of who has it */
-    uint32_t n_shared;
+    uint32_t n_shared, n_exclusive;
     uint32_t n_threads;
     uint32_t threads[64];
     uint8_t is_announced;
@@ -62,7 +62,8 @@ struct strobe_bridge_stream {
     uint64_t offset;    /* blocks before this are sent */
     uint64_t init_tick; /* zero of the wire's times */
     double timer_mul;
-    int as_ns; /* ticks are sent as ns: the clock jumped */
+    int is_own; /* one client, on a clock of its own */
+    int as_ns;  /* ticks are sent as ns: the clock jumped */
 
     struct strobe_block_iter *iter; /* owned; NULL: between two looks at the file */
     struct strobe_block block;
@@ -129,9 +130,12 @@ uint64_t strobe_bridge_fiber(struct strobe_bridge_stream *stream, uint32_t proce
 struct strobe_bridge_thread *strobe_bridge_thread(struct strobe_bridge_stream *stream,
                                                   uint32_t thread);
 
-/* A tick as the server gets it. */
+/* A tick as the server gets it: of a client that is alone on its own clock, its own time. */
 static inline uint64_t strobe_bridge_raw(const struct strobe_bridge_stream *stream, uint64_t tick)
 {
+    if (stream->is_own)
+        return (uint64_t)strobe_trace_own_time(stream->trace, 0, tick);
+
     return stream->as_ns
                ? stream->init_tick + (uint64_t)strobe_clock_rel(&stream->trace->clock, tick)
                : tick;

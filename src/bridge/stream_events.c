@@ -160,6 +160,14 @@ static void put_section(struct strobe_bridge_stream *stream, struct strobe_bridg
 
 /* ---- GPU ------------------------------------------------------------------------------------- */
 
+/* A time of a process's own clock, as the server gets it. */
+static uint64_t own_raw(struct strobe_bridge_stream *stream, uint32_t process, uint64_t time)
+{
+    if (stream->is_own)
+        return time;
+    return strobe_bridge_raw(stream, strobe_trace_own_tick(stream->trace, process, (int64_t)time));
+}
+
 /* The number of a context on the wire; it is told of at its first event. -1: there is no room. */
 static int find_context(struct strobe_bridge_stream *stream, uint32_t process, uint64_t id)
 {
@@ -180,7 +188,7 @@ static int find_context(struct strobe_bridge_stream *stream, uint32_t process, u
     if (!context->pending)
         return -1;
     context->is_announced = 1;
-    uint64_t fields[] = {strobe_bridge_raw(stream, facts->tick),
+    uint64_t fields[] = {own_raw(stream, process, facts->host),
                          (uint64_t)facts->time,
                          (uint32_t)facts->tid,
                          bits_of(facts->period_ns),
@@ -271,13 +279,13 @@ static int put_gpu(struct strobe_bridge_stream *stream, uint32_t process,
         return 1;
     case STROBE_KIND_GPU_CALIBRATION:
         strobe_wire_put(&stream->out, STROBE_TRACY_GPU_CALIBRATION,
-                        (uint64_t[]){(uint64_t)f[1].i, strobe_bridge_raw(stream, f[2].u),
+                        (uint64_t[]){(uint64_t)f[1].i, own_raw(stream, process, f[2].u),
                                      (uint64_t)f[3].i, context_id});
         return 1;
     case STROBE_KIND_GPU_SYNC:
         stream->n_left_out += !strobe_wire_put(
             &stream->out, STROBE_TRACY_GPU_TIME_SYNC,
-            (uint64_t[]){(uint64_t)f[1].i, strobe_bridge_raw(stream, f[2].u), context_id});
+            (uint64_t[]){(uint64_t)f[1].i, own_raw(stream, process, f[2].u), context_id});
         return 1;
     default: /* notes */
         stream->n_left_out++;
@@ -355,9 +363,11 @@ static struct strobe_bridge_lock *find_lock(struct strobe_bridge_stream *stream,
     uint32_t fact = strobe_idmap_find(&stream->facts.lock_ids, held->process, held->id), n = 0;
     int is_known = fact != STROBE_IDMAP_NONE;
     uint64_t loc = is_known ? stream->facts.locks[fact].loc : 0;
-    uint64_t fields[] = {i, strobe_bridge_raw(stream, held->tick),
-                         strobe_bridge_loc(stream, held->process, loc, &is_over),
-                         is_known && stream->facts.locks[fact].is_shared};
+    uint64_t made = is_known ? stream->facts.locks[fact].made : 0;
+    uint64_t fields[] = {
+        i, made ? own_raw(stream, held->process, made) : strobe_bridge_raw(stream, held->tick),
+        strobe_bridge_loc(stream, held->process, loc, &is_over),
+        is_known && stream->facts.locks[fact].is_shared};
     strobe_wire_put(&stream->out, STROBE_TRACY_LOCK_ANNOUNCE, fields);
     const char *name =
         is_known ? strobe_trace_text(stream->trace, stream->facts.locks[fact].name, &n) : "";
@@ -380,27 +390,45 @@ static int has_room(struct strobe_bridge_lock *lock, uint32_t tid)
     return 1;
 }
 
-/* Whether the server's idea of the lock allows this; it moves on. */
+/* Whether the server's idea of the lock allows this; it moves on. It counts who has the lock, and must
+ * never count below none. */
 static int step_lock(struct strobe_bridge_lock *lock, const struct strobe_bridge_held *held)
 {
+    uint32_t *n = held->is_shared ? &lock->n_shared : &lock->n_exclusive;
     if (!has_room(lock, held->tid))
         return 0;
     if (held->kind == STROBE_KIND_LOCK_OBTAIN) {
-        if (held->is_shared)
-            lock->n_shared++;
-        else if (lock->holder)
-            return 0;
-        else
+        ++*n;
+        if (!held->is_shared)
             lock->holder = held->tid + 1;
     } else if (held->kind == STROBE_KIND_LOCK_RELEASE) {
-        if (held->is_shared ? !lock->n_shared : lock->holder != held->tid + 1)
+        if (!*n)
             return 0;
-        if (held->is_shared)
-            lock->n_shared--;
-        else
+        if (!--*n && !held->is_shared)
             lock->holder = 0;
     }
     return 1;
+}
+
+static void put_lock(struct strobe_bridge_stream *stream, const struct strobe_bridge_held *held,
+                     uint64_t raw);
+
+/* Programs read the time of a release after it: the next one may have the lock before that. Such a
+ * release goes first. */
+static void release_early(struct strobe_bridge_stream *stream,
+                          const struct strobe_bridge_lock *lock,
+                          const struct strobe_bridge_held *wanted, uint64_t raw)
+{
+    enum { FAR = 1024, NOTHING = 0 };
+    for (uint32_t i = stream->held_at; i < stream->n_held && i < stream->held_at + FAR; i++) {
+        struct strobe_bridge_held *held = &stream->held[i];
+        if (held->kind != STROBE_KIND_LOCK_RELEASE || held->id != wanted->id ||
+            held->process != wanted->process || held->is_shared || held->tid + 1 != lock->holder)
+            continue;
+        put_lock(stream, held, raw);
+        held->kind = NOTHING;
+        return;
+    }
 }
 
 static void put_lock(struct strobe_bridge_stream *stream, const struct strobe_bridge_held *held,
@@ -410,6 +438,8 @@ static void put_lock(struct strobe_bridge_stream *stream, const struct strobe_br
     int is_over, is_old = stream->out.table.protocol < 58;
     struct strobe_bridge_lock *lock = find_lock(stream, held, &number);
     uint64_t id = number, tid = held->tid;
+    if (lock && lock->holder && held->kind == STROBE_KIND_LOCK_OBTAIN && !held->is_shared)
+        release_early(stream, lock, held, raw);
     if (!lock || !step_lock(lock, held)) {
         stream->n_left_out++;
         return;
@@ -519,7 +549,7 @@ int strobe_bridge_put_held(struct strobe_bridge_stream *stream)
         if (held->kind == STROBE_KIND_MEM_ALLOC || held->kind == STROBE_KIND_MEM_FREE ||
             held->kind == STROBE_KIND_MEM_DISCARD)
             put_memory(stream, held, raw);
-        else
+        else if (held->kind)
             put_lock(stream, held, raw);
     }
     if (stream->held_at < stream->held_end)

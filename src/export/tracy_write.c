@@ -303,6 +303,8 @@ static void put_lock(model_t *model, const struct names *names, uint32_t lock,
             model->folds->n_lock_events++;
     }
     int64_t ref = n ? rows[0].time : 0;
+    if (fact != STROBE_IDMAP_NONE && model->facts.locks[fact].made)
+        ref = strobe_client_own_ns(&model->facts, row->process, model->facts.locks[fact].made);
     strobe_tracy_out_u32(out, lock); /* of the file: the clients' may collide */
     put_idx(out, names->locks[lock]);
     strobe_tracy_out_i16(out, names->lock_locs[lock]);
@@ -482,7 +484,8 @@ static void begin_gpu_zone(model_t *model, const struct names *names, uint32_t i
 {
     const struct strobe_gpu_zone *zone = &model->gpu.zones[i];
     const struct strobe_gpu_context *context = &model->facts.contexts[zone->context];
-    put_time(out, &refs->cpu, strobe_tracy_when(model, context->process, zone->cpu_begin));
+    put_time(out, &refs->cpu,
+             strobe_tracy_when(model, context->process, zone->cpu_begin, zone->cpu_begin_own));
     put_time(out, &refs->gpu, (int64_t)gpu_known(zone->gpu_begin));
     strobe_tracy_out_i16(out, names->gpu_locs[i]);
     strobe_tracy_out_u24(out, 0);
@@ -499,7 +502,7 @@ static void end_gpu_zone(model_t *model, uint32_t i, out_t *out, struct gpu_refs
     const struct strobe_gpu_zone *zone = &model->gpu.zones[i];
     uint32_t process = model->facts.contexts[zone->context].process;
     put_time(out, &refs->cpu,
-             zone->has_cpu_end ? strobe_tracy_when(model, process, zone->cpu_end)
+             zone->has_cpu_end ? strobe_tracy_when(model, process, zone->cpu_end, zone->cpu_end_own)
                                : STROBE_TRACY_ENDLESS);
     put_time(out, &refs->gpu, (int64_t)gpu_known(zone->gpu_end));
 }
@@ -631,15 +634,16 @@ static void put_block(model_t *model, const struct strobe_mem_block *block, int6
                       out_t *out)
 {
     uint32_t process = model->memory.pools.keys[block->pool].scope;
-    int64_t time = strobe_tracy_when(model, process, block->alloc_tick);
+    int64_t time = strobe_tracy_when(model, process, block->alloc_tick, block->alloc_own);
     strobe_tracy_out_u64(out, block->address);
     strobe_tracy_out_u64(out, block->size);
     strobe_tracy_out_u24(out, 0);
     strobe_tracy_out_u24(out, 0);
     put_time(out, ref, time);
-    strobe_tracy_out_i64(out, block->is_freed
-                                  ? strobe_tracy_when(model, process, block->free_tick) - time
-                                  : STROBE_TRACY_ENDLESS);
+    strobe_tracy_out_i64(
+        out, block->is_freed
+                 ? strobe_tracy_when(model, process, block->free_tick, block->free_own) - time
+                 : STROBE_TRACY_ENDLESS);
     strobe_tracy_out_u16(
         out, strobe_tracy_model_number(model, strobe_tracy_model_thread(model, block->thread)));
     strobe_tracy_out_u16(out, block->is_freed

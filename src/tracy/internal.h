@@ -89,7 +89,8 @@ struct held {
 };
 
 enum {
-    RAW_BYTES = 512 << 10,    /* decompressed frames, with 64 KiB of history before the newest */
+    RAW_FIRST_BYTES = 32 << 10, /* for decompressed frames, and at most */
+    RAW_BYTES = 512 << 10,
     HISTORY_BYTES = 64 << 10, /* that a frame may refer to */
     OUT_BYTES = 16 << 10,     /* of queries that are not sent yet */
     SYMBOLS_AT_ONCE = 16,     /* unanswered: more has been seen to kill clients that exit */
@@ -130,8 +131,9 @@ struct strobe_tracy_session {
     uint8_t *in;                      /* owned: an unfinished welcome or frame */
     size_t n_in, cap_in;
     uint64_t frame_came; /* tick at which the first byte of the unfinished frame was there */
-    uint8_t *raw;        /* owned: RAW_BYTES */
-    size_t raw_at;       /* where the next frame is decompressed to */
+    uint8_t *raw;        /* owned: cap_raw bytes */
+    size_t cap_raw;
+    size_t raw_at; /* where the next frame is decompressed to */
     uint8_t out[OUT_BYTES];
     size_t n_out;
     bool stopping, terminated, crashed;

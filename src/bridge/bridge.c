@@ -31,6 +31,7 @@ enum {
     KEEP_ALIVE_MS = 5000,
     QUIET_OPEN_MS = 2000, /* after the end, with zones open: the server waits for their ends */
     QUIET_MS = 10000,     /* after the end: a server that asks nothing has all it wants */
+    STALL_MS = 60000,     /* after the end of the trace: a server that takes nothing is left */
 };
 
 struct strobe_bridge {
@@ -38,8 +39,8 @@ struct strobe_bridge {
     int listener, announcer;
     uint16_t port;
     int64_t announced_ms;
-    uint64_t pid;
     char program[64];
+    int has_trace; /* it could be opened */
 };
 
 static int64_t now_ms(void)
@@ -95,7 +96,8 @@ static void announce(struct strobe_bridge *bridge, int32_t active_s)
     memcpy(message, &version, 2);
     memcpy(message + 2, &port, 2);
     memcpy(message + 4, &protocol, 4);
-    memcpy(message + 8, &bridge->pid, 8);
+    uint64_t pid = (uint64_t)getpid(); /* of the listener: a recorder leaves its like alone */
+    memcpy(message + 8, &pid, 8);
     memcpy(message + 16, &active_s, 4);
     size_t n = strlen(bridge->program) + 1;
     memcpy(message + 20, bridge->program, n);
@@ -116,9 +118,9 @@ static int look_at_trace(struct strobe_bridge *bridge)
         n = n < sizeof bridge->program ? n : (uint32_t)sizeof bridge->program - 1;
         memcpy(bridge->program, name, n);
         bridge->program[n] = 0;
-        bridge->pid = trace->processes[0].pid;
     }
     int is_closed = strobe_file_facts(trace->file)->closed;
+    bridge->has_trace = 1;
     strobe_trace_close(trace);
     return is_closed;
 }
@@ -186,8 +188,8 @@ static int wait_for_server(struct strobe_bridge *bridge)
         }
         if (now - bridge->announced_ms >= ANNOUNCE_MS)
             announce(bridge, (int32_t)((now - start) / 1000));
-        struct pollfd fd = {bridge->listener, POLLIN, 0};
-        if (poll(&fd, 1, LOOK_MS) > 0) {
+        struct pollfd fd = {bridge->listener, bridge->has_trace ? POLLIN : 0, 0};
+        if (poll(&fd, 1, LOOK_MS) > 0) { /* who comes before the trace waits in the queue */
             int peer = accept4(bridge->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
             if (peer >= 0) {
                 announce(bridge, -1);
@@ -369,7 +371,9 @@ static enum strobe_err run_session(struct session *session)
             read_queries(session);
         if (session->n_pending)
             send_pending(session);
-        if (is_stopped(session->bridge) && session->is_ended)
+        int is_stalled = session->n_pending && now_ms() - session->sent_ms > STALL_MS;
+        if ((is_stopped(session->bridge) && session->is_ended) ||
+            (is_stalled && session->stream.is_closed))
             break;
     }
     return err;

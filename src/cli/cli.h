@@ -34,6 +34,7 @@ STROBE_CLI_LIST(X)
  * of Tracy's tools: main.c. */
 #define STROBE_CLI_DASHED_LIST(X)                                                    \
     X("tracy-bridge", tracy_bridge, "shows a trace to a Tracy server that connects") \
+    X("tracy-capture", tracy_capture, "records one Tracy client into a .tracy file") \
     X("tracy-csvexport", tracy_csvexport, "the tables of Tracy's csvexport, of either format")
 
 #define X(name, function, help) int strobe_cli_##function(int argc, char **argv);

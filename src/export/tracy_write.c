@@ -144,6 +144,8 @@ static void put_frames(model_t *model, out_t *out)
         strobe_tracy_out_u64(out, pointer_of(model->sets[set].name));
         strobe_tracy_out_u8(out, model->sets[set].is_continuous);
         strobe_tracy_out_u64(out, at - first);
+        if (!set)
+            model->folds->n_frames = at - first;
         for (uint64_t i = first; i < at; i++) {
             put_time(out, &ref, frames[i].start);
             if (!model->sets[set].is_continuous)
@@ -897,7 +899,9 @@ enum strobe_err strobe_tracy_write(struct strobe_trace *trace, int fd, const cha
         err = strobe_tracy_out_open(&out, fd);
     if (!err) {
         err = put_all(model, &names, &out) ? STROBE_OK : STROBE_ERR_NOMEM;
+        folds->last_time = model->last_time;
         *error = strobe_tracy_out_close(&out);
+        folds->n_content_bytes = out.n_bytes;
         if (*error)
             err = strobe_err_from_errno(*error);
     }

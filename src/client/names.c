@@ -281,17 +281,13 @@ void strobe_text_fiber_enter(const char *fiber)
 
 /* ---- locations in constant memory ---- */
 
-struct loc_place {
-    const struct strobe_const_loc *key; /* borrowed, compared only; NULL: free */
-    struct strobe_loc loc;
-};
-enum { LOC_PLACES = 8192 };
-static struct loc_place loc_places[LOC_PLACES];
+STROBE_API struct strobe_loc_place strobe_loc_places[STROBE_LOC_PLACES]
+    __attribute__((aligned(64)));
 
-/* Code may be unloaded and other code loaded at its addresses: then the same place is another location.
- * The word goes first, so that nobody emits the old name for the new one; the function comes last, since
- * is_same believes the rest when it fits. Threads that do this at the same time write the same. */
-static struct strobe_loc *renew(struct loc_place *place)
+/* Fill a place anew. The word goes first, so that nobody emits the old name for the new one; the function
+ * comes last, since strobe_loc_is_same believes the rest when it fits. Threads that do this at the same
+ * time write the same. */
+static STROBE_COLD struct strobe_loc *renew(struct strobe_loc_place *place)
 {
     const struct strobe_const_loc *from = place->key;
     __atomic_store_n(&place->loc.word, 0, __ATOMIC_SEQ_CST);
@@ -303,20 +299,13 @@ static struct strobe_loc *renew(struct loc_place *place)
     return &place->loc;
 }
 
-static bool is_same(const struct strobe_loc *loc, const struct strobe_const_loc *from)
-{
-    return __atomic_load_n(&loc->function, __ATOMIC_ACQUIRE) == from->function &&
-           loc->line == from->line && loc->name == from->name;
-}
-
 struct strobe_loc *strobe_loc_of(const struct strobe_const_loc *loc)
 {
-    uint64_t hash = ((uintptr_t)loc >> 3) * 0x9e3779b97f4a7c15ull >> 40;
     for (uint64_t i = 0; i < PROBES; i++) {
-        struct loc_place *place = &loc_places[(hash + i) % LOC_PLACES];
+        struct strobe_loc_place *place = strobe_loc_place_at(loc, i);
         const struct strobe_const_loc *owner = __atomic_load_n(&place->key, __ATOMIC_ACQUIRE);
-        if (STROBE_LIKELY(owner == loc))
-            return STROBE_LIKELY(is_same(&place->loc, loc)) ? &place->loc : renew(place);
+        if (owner == loc)
+            return strobe_loc_is_same(&place->loc, loc) ? &place->loc : renew(place);
         if (!owner && __atomic_compare_exchange_n(&place->key, &owner, loc, false, __ATOMIC_ACQ_REL,
                                                   __ATOMIC_ACQUIRE))
             return renew(place);

@@ -7,7 +7,7 @@
 #include "Tracy.hpp"
 
 #if defined(TRACY_ENABLE) && !defined(STROBE_OFF)
-#define STROBE_TRACYCUDA_SAY()                                                   \
+#define STROBE_TRACYCUDA_SAY()                                                              \
     strobe_tracy_log(STROBE_WARNING, 0, 0, "TracyCUDA.hpp: its GPU zones are not recorded", \
                      sizeof "TracyCUDA.hpp: its GPU zones are not recorded" - 1)
 #else

@@ -7,15 +7,15 @@
 #include "Tracy.hpp"
 
 #if defined(TRACY_ENABLE) && !defined(STROBE_OFF)
-#define STROBE_TRACYVULKAN_SAY()                                                   \
+#define STROBE_TRACYVULKAN_SAY()                                                              \
     strobe_tracy_log(STROBE_WARNING, 0, 0, "TracyVulkan.hpp: its GPU zones are not recorded", \
                      sizeof "TracyVulkan.hpp: its GPU zones are not recorded" - 1)
 #else
 #define STROBE_TRACYVULKAN_SAY() ((void)0)
 #endif
 
-#define TracyVkContext(...) (STROBE_TRACYVULKAN_SAY(), nullptr)
-#define TracyVkContextCalibrated(...) (STROBE_TRACYVULKAN_SAY(), nullptr)
+#define TracyVkContext(...)               (STROBE_TRACYVULKAN_SAY(), nullptr)
+#define TracyVkContextCalibrated(...)     (STROBE_TRACYVULKAN_SAY(), nullptr)
 #define TracyVkContextHostCalibrated(...) (STROBE_TRACYVULKAN_SAY(), nullptr)
 #define TracyVkDestroy(...)
 #define TracyVkContextName(...)

@@ -114,6 +114,9 @@ STROBE_API void strobe_zone_textf(const char *format, ...) STROBE_PRINTF(1, 2);
 STROBE_API void strobe_zone_name(const char *name, size_t n_bytes);
 STROBE_API void strobe_zone_value(uint64_t value);
 STROBE_API void strobe_zone_color(uint32_t color);
+/* It may end in any order: before zones that begin in it, after those that it began in. Its end comes
+ * from the same thread. Where two of one location may be open at once, give each a location of its own. */
+STROBE_API void strobe_zone_loose(void);
 
 STROBE_API void strobe_message(int severity, uint32_t color, const char *text, size_t n_bytes);
 STROBE_API void strobe_messagef(int severity, uint32_t color, const char *format, ...)

@@ -143,6 +143,7 @@ STROBE_INLINE void strobe_fiber_enter(struct strobe_name *fiber)
 {
     (void)fiber;
 }
+STROBE_INLINE void strobe_zone_loose(void) {}
 STROBE_INLINE void strobe_fiber_leave(void) {}
 STROBE_INLINE uint64_t strobe_span_new_id(void)
 {

@@ -4,6 +4,7 @@
 #include "py.h"
 
 #include "calls.h"
+#include "scoped.h"
 #include "tracer.h"
 #include "zone.h"
 
@@ -23,7 +24,9 @@ static int start_module(PyObject *module)
         PyModule_AddFunctions(module, strobe_py_calls) ||
         PyModule_AddFunctions(module, strobe_py_tracer_methods))
         return -1;
-    return strobe_py_add_zone(module);
+    if (strobe_py_add_zone(module))
+        return -1;
+    return strobe_py_add_scoped(module);
 }
 
 static PyModuleDef_Slot slots[] = {

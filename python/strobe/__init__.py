@@ -48,3 +48,9 @@ __all__ = [
     "memory_alloc", "memory_free", "message", "plot", "record", "recording", "set_program_name",
     "set_thread_name", "trace", "tracing", "trigger", "untrace", "zone",
 ]
+
+
+def load_ipython_extension(shell):
+    """%load_ext strobe: the magic %%strobe records a cell and shows its zones."""
+    from strobe import jupyter
+    jupyter.load_ipython_extension(shell)

@@ -8,6 +8,7 @@
 
 #include "wire/ring_layout.h"
 #include "ring/session.h"
+#include "tracy/host.h"
 
 struct strobe_record_options {
     char path[1024]; /* absolute */
@@ -24,6 +25,10 @@ struct strobe_record_options {
     uint64_t flight_ns, after_ns;
     char trigger_zone[128];
     uint64_t trigger_ns;
+    bool no_tracy;
+    const char *tracy[64]; /* borrowed: n_tracy clients to be asked, HOST:PORT */
+    uint32_t n_tracy;
+    enum strobe_tracy_announced tracy_announced;
 };
 
 /* Record. The exit code. */

@@ -172,8 +172,6 @@ int strobe_emit_slow(uint64_t word, uint64_t *reserved, struct strobe_loc *loc)
 
 /* ---- texts ---- */
 
-enum { PIECE_BYTES = 8 * 90 };
-
 static uint32_t put_text(uint64_t *at, const char *text, size_t n_bytes)
 {
     uint32_t n_words = (uint32_t)(n_bytes + 7) / 8;
@@ -200,35 +198,55 @@ static void remember_cut(enum strobe_kind kind, const uint64_t *fields, uint32_t
     thread->n_cut = 2 + n_fields;
 }
 
+/* A handler's own text must not come between the pieces of another: signals stay blocked from the first one on. */
+void strobe_client_text_open(struct strobe_long_text *text)
+{
+    *text = (struct strobe_long_text){.result = 1};
+}
+
+void strobe_client_text_piece(struct strobe_long_text *text, const char *bytes, size_t n_bytes)
+{
+    uint64_t words[STROBE_RECORD_WORDS_MAX];
+    if (!text->is_blocked)
+        strobe_client_block(&text->old);
+    text->is_blocked = true;
+    if (text->result != 1)
+        return;
+    uint32_t n = 1 + put_text(words + 1, bytes, n_bytes);
+    words[0] = STROBE_RECORD_WORD(STROBE_KIND_STR_PIECE, n);
+    text->result = strobe_client_emit(words, n);
+    text->is_stored |= text->result == 1;
+}
+
+int strobe_client_text_close(struct strobe_long_text *text, enum strobe_kind kind,
+                             const uint64_t *fields, uint32_t n_fields, const char *bytes,
+                             size_t n_bytes)
+{
+    uint64_t words[STROBE_RECORD_WORDS_MAX];
+    if (text->result == 1) {
+        for (uint32_t i = 0; i < n_fields; i++)
+            words[1 + i] = fields[i];
+        uint32_t n = 1 + n_fields + put_text(words + 1 + n_fields, bytes, n_bytes);
+        words[0] = STROBE_RECORD_WORD(kind, n);
+        text->result = strobe_client_emit(words, n);
+    }
+    if (text->is_stored && text->result != 1)
+        remember_cut(kind, fields, n_fields);
+    if (text->is_blocked)
+        strobe_client_unblock(&text->old);
+    return text->result;
+}
+
 int strobe_client_emit_text(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields,
                             const char *text, size_t n_bytes)
 {
-    uint64_t words[STROBE_RECORD_WORDS_MAX];
-    int result = 1;
-    sigset_t old;
-    bool pieces = n_bytes > PIECE_BYTES, stored = false;
-    if (pieces) /* a handler's own text must not come between them */
-        strobe_client_block(&old);
-    while (n_bytes > PIECE_BYTES && result == 1) {
-        uint32_t n = 1 + put_text(words + 1, text, PIECE_BYTES);
-        words[0] = STROBE_RECORD_WORD(STROBE_KIND_STR_PIECE, n);
-        result = strobe_client_emit(words, n);
-        stored |= result == 1;
-        text += PIECE_BYTES;
-        n_bytes -= PIECE_BYTES;
+    struct strobe_long_text pieces;
+    strobe_client_text_open(&pieces);
+    for (; n_bytes > STROBE_PIECE_BYTES; n_bytes -= STROBE_PIECE_BYTES) {
+        strobe_client_text_piece(&pieces, text, STROBE_PIECE_BYTES);
+        text += STROBE_PIECE_BYTES;
     }
-    if (result == 1) {
-        for (uint32_t i = 0; i < n_fields; i++)
-            words[1 + i] = fields[i];
-        uint32_t n = 1 + n_fields + put_text(words + 1 + n_fields, text, n_bytes);
-        words[0] = STROBE_RECORD_WORD(kind, n);
-        result = strobe_client_emit(words, n);
-    }
-    if (stored && result != 1)
-        remember_cut(kind, fields, n_fields);
-    if (pieces)
-        strobe_client_unblock(&old);
-    return result;
+    return strobe_client_text_close(&pieces, kind, fields, n_fields, text, n_bytes);
 }
 
 /* End the text that the stored pieces belong to: a string that nobody uses. */

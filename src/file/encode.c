@@ -379,6 +379,63 @@ static void abandon_zone(struct strobe_encoder *enc, uint64_t tick)
     lod_busy(enc, track->depth, from, tick);
 }
 
+/* ---- zones that end in any order ---- */
+
+/* Kept in `serial`, whose parts are far fewer: such a zone is looked up in the part's list anew. */
+#define LOOSE (1u << 31)
+
+/* Whether the end of the zone below the `n_above` on top leaves those open: it or one of them may end
+ * in any order. Else their ends are missing. */
+static bool leaves_others_open(const struct strobe_track *track, uint32_t n_above)
+{
+    for (uint32_t i = 0; i <= n_above; i++)
+        if (track->stack[track->depth - 1 - i].serial & LOOSE)
+            return true;
+    return false;
+}
+
+/* List every zone that was open when the part started, down to the one at `at`. */
+static void list_down_to(struct strobe_encoder *enc, uint32_t at)
+{
+    struct strobe_track *track = enc->track;
+    uint32_t depth = track->depth;
+    while (enc->low > at && !enc->failed) {
+        track->depth = enc->low - 1; /* list_entry looks at what is below the one it lists */
+        list_entry(enc, &track->stack[track->depth]);
+    }
+    track->depth = depth;
+}
+
+/* The zone below the `n_above` on top ends; those move down by one. */
+static void end_under(struct strobe_encoder *enc, uint64_t tick, uint32_t n_above)
+{
+    struct strobe_track *track = enc->track;
+    uint32_t at = track->depth - 1 - n_above;
+    put_time(enc, tick, STROBE_KIND_ZONE_END_UNDER);
+    enc->by_kind[STROBE_KIND_ZONE_END_UNDER]++;
+    enc->side_at = strobe_varint_put(enc->side_at, n_above);
+    list_down_to(enc, at);
+    struct strobe_open_zone zone = track->stack[at];
+    uint32_t index = dict_index(enc, zone.loc);
+    uint64_t duration = tick > zone.begin ? tick - zone.begin : 0;
+    if (at)
+        track->stack[at - 1].child += duration;
+    memmove(&track->stack[at], &track->stack[at + 1], n_above * sizeof zone);
+    track->depth--;
+    enc->n_zones++;
+    if (index < STROBE_STAT_LOCS)
+        sum_zone(&enc->sums[index], duration, duration > zone.child ? duration - zone.child : 0);
+    lod_zone(enc, at, index, zone.begin, tick, duration);
+}
+
+void strobe_encode_zone_loose(struct strobe_encoder *enc, uint64_t tick)
+{
+    struct strobe_track *track = enc->track;
+    strobe_encode_event(enc, tick, STROBE_KIND_ZONE_LOOSE, NULL, 0);
+    if (track->depth && !track->fiber)
+        track->stack[track->depth - 1].serial |= LOOSE;
+}
+
 /* An end that is not that of the top zone. */
 static void end_elsewhere(struct strobe_encoder *enc, uint64_t tick, uint64_t loc)
 {
@@ -391,6 +448,10 @@ static void end_elsewhere(struct strobe_encoder *enc, uint64_t tick, uint64_t lo
         put_time(enc, tick, STROBE_KIND_ZONE_END_LOST);
         enc->by_kind[STROBE_KIND_ZONE_END_LOST]++;
         enc->side_at = strobe_varint_put(enc->side_at, loc);
+        return;
+    }
+    if (leaves_others_open(track, n_above)) {
+        end_under(enc, tick, n_above);
         return;
     }
     put_time(enc, tick, STROBE_KIND_ZONE_END_POP);

@@ -18,6 +18,7 @@
  * SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -56,6 +57,7 @@ static struct {
     int pid;    /* 0: there is none */
     int tid;    /* of Tracy's thread */
     int parent; /* in a forked child: the client that it is a copy of */
+    bool begun; /* it asked whether it may exit: it is there, and will listen */
     bool told_no_exit;
     bool exiting;
 } client;
@@ -128,24 +130,51 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* A socket's path has 107 letters; a longer one is reached through its folder. The folder's descriptor, -1: none is needed. */
+static int shorten(const char *path, char out[108])
+{
+    const char *slash = strrchr(path, '/');
+    char folder[4096], digits[12];
+    int fd = -1, n = 0;
+    if (strlen(path) < 108) {
+        strcpy(out, path);
+        return -1;
+    }
+    if (slash && (size_t)(slash - path) < sizeof folder && strlen(slash) < 32) {
+        memcpy(folder, path, (size_t)(slash - path));
+        folder[slash - path] = 0;
+        fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }
+    if (fd < 0)
+        return -1;
+    for (int rest = fd; rest || !n; rest /= 10)
+        digits[n++] = (char)('0' + rest % 10);
+    strcpy(out, "/proc/self/fd/");
+    for (char *at = out + strlen(out); n > 0; *at = 0)
+        *at++ = digits[--n];
+    strcat(out, slash);
+    return fd;
+}
+
 /* A connection to the recorder, or -1: there is none any more. */
 static int call_recorder(void)
 {
     const char *path = next_getenv(STROBE_TRACY_SOCKET_ENV);
     struct sockaddr_un to = {.sun_family = AF_UNIX};
-    if (!path || !*path || strlen(path) >= sizeof to.sun_path)
+    if (!path || !*path)
         return -1;
-    strcpy(to.sun_path, path);
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return -1;
+    int folder = shorten(path, to.sun_path);
+    int fd = to.sun_path[0] ? socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) : -1;
     struct timeval bound = {CONNECT_WAIT_MS / 1000,
                             0}; /* a recorder that was stopped takes no more */
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &bound, sizeof bound);
-    if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
-        return fd;
-    close(fd);
-    return -1;
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to)) {
+        close(fd);
+        fd = -1;
+    }
+    if (folder >= 0)
+        close(folder);
+    return fd;
 }
 
 static bool recorder_lives(void)
@@ -315,14 +344,24 @@ static void note_exit(void *unused)
 static void in_child(void)
 {
     int before = errno;
-    if (!client.pid)
-        return;
-    client.parent = client.pid;
+    client.parent = getppid();
     client.pid = 0;
     int fd = call_recorder();
     if (fd >= 0)
         say(fd, STROBE_NOTICE_FORKED, 0, 0);
     errno = before;
+}
+
+/* There is a client in this process: its copies and its end are to be seen. */
+static void watch_process(void)
+{
+    static bool watched;
+    if (__atomic_exchange_n(&watched, true, __ATOMIC_RELAXED))
+        return;
+    if (__register_atfork)
+        __register_atfork(NULL, NULL, in_child, NULL);
+    if (__cxa_atexit)
+        __cxa_atexit(note_exit, NULL, NULL);
 }
 
 static void say_once(uint32_t kind, int wait_ms)
@@ -334,9 +373,20 @@ static void say_once(uint32_t kind, int wait_ms)
     close(fd);
 }
 
+/* A client that has begun, and whose thread has not come to listen yet: its events are still ahead of it. */
+static void wait_for_listen(void)
+{
+    struct timespec moment = {0, 1000000};
+    uint64_t until = now_ms() + CONNECT_WAIT_MS;
+    while (!__atomic_load_n(&client.pid, __ATOMIC_ACQUIRE) && now_ms() < until)
+        nanosleep(&moment, NULL);
+}
+
 /* Runs after the program's own handlers. Tracy's thread is over then, if the client says goodbye. */
 static __attribute__((destructor)) void leave(void)
 {
+    if (client.begun && !client.parent)
+        wait_for_listen();
     if (client.parent)
         say_once(STROBE_NOTICE_ENDS, 0);
     else if (client.pid == getpid() && syscall(SYS_tgkill, client.pid, client.tid, 0) == 0)
@@ -391,19 +441,16 @@ EXPORTED int listen(int fd, int backlog)
     int result = next_listen(fd, backlog), before = errno;
     if (result || fd != tracy_fd || fd < 0)
         return result;
-    int first = client.pid == 0;
     client.tid = (int)syscall(SYS_gettid);
-    client.pid = getpid();
-    if (first && __register_atfork)
-        __register_atfork(NULL, NULL, in_child, NULL);
-    if (first && __cxa_atexit)
-        __cxa_atexit(note_exit, NULL, NULL);
+    watch_process();
     int recorder = call_recorder();
     if (recorder >= 0) {
         guard.refused = say(recorder, STROBE_NOTICE_LISTENS, port_of(fd), CONNECT_WAIT_MS) ==
                         STROBE_NOTICE_REFUSED;
         close(recorder);
     }
+    __atomic_store_n(&client.pid, getpid(),
+                     __ATOMIC_RELEASE); /* from now on the end may speak of it */
     errno = before;
     return result;
 }
@@ -411,7 +458,8 @@ EXPORTED int listen(int fd, int backlog)
 EXPORTED int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
     int result = next_poll(fds, n, timeout);
-    if (result == 0 && tracy_fd >= 0 && n == 1 && fds[0].fd == tracy_fd && client.told_no_exit) {
+    bool at_door = tracy_fd >= 0 && result == 0 && n == 1 && fds[0].fd == tracy_fd;
+    if ((at_door && client.told_no_exit) || guard.fd >= 0) { /* greeted: it polls that socket now */
         int before = errno;
         look_after();
         errno = before;
@@ -423,12 +471,15 @@ EXPORTED char *getenv(const char *name)
 {
     static char one[] = "1";
     char *value = next_getenv(name);
-    if (value || name[0] != 'T' || strcmp(name, "TRACY_NO_EXIT"))
+    if (name[0] != 'T' || strcmp(name, "TRACY_NO_EXIT"))
         return value;
     int before = errno; /* Strobe's own client asks too, and means it */
-    client.told_no_exit = is_in_tracy(__builtin_return_address(0)) && recorder_lives();
+    client.begun = is_in_tracy(__builtin_return_address(0)) && recorder_lives();
+    client.told_no_exit = client.begun && !value;
+    if (client.begun)
+        watch_process();
     errno = before;
-    return client.told_no_exit ? one : NULL;
+    return client.told_no_exit ? one : value;
 }
 
 /* A copy of a client that ends without a word of goodbye to anybody, not even to its exit handlers. */

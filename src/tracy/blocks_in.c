@@ -18,7 +18,7 @@
 enum {
     SLOT_BLOCKS = 8,
     SLOT_BYTES = STROBE_TRACY_PIECE + SLOT_BLOCKS * STROBE_TRACY_BLOCK,
-    BUFFER_BYTES = 1 << 20, /* of the file, read at once */
+    BUFFER_BYTES = 1 << 20,              /* of the file, read at once */
     MAX_STORED = STROBE_TRACY_BLOCK * 2, /* of one block; no compressor makes it that much longer */
 };
 
@@ -39,11 +39,11 @@ struct strobe_tracy_blocks {
     int is_zstd;
     int is_cut;
     unsigned n_streams, next_stream;
-    ZSTD_DCtx **zstd;          /* owned: by stream */
-    const uint8_t **dict;      /* owned: by stream, its last block */
-    uint32_t *n_dict;          /* owned */
-    uint8_t *room;             /* owned: the slots' bytes */
-    struct slot *slots;        /* owned */
+    ZSTD_DCtx **zstd;     /* owned: by stream */
+    const uint8_t **dict; /* owned: by stream, its last block */
+    uint32_t *n_dict;     /* owned */
+    uint8_t *room;        /* owned: the slots' bytes */
+    struct slot *slots;   /* owned */
     unsigned n_slots;
     uint64_t n_filled, n_used; /* slots so far; under `lock` where there is a thread */
     int is_threaded, stop;
@@ -83,9 +83,9 @@ static enum strobe_err unpack_lz4(struct strobe_tracy_blocks *blocks, const uint
                                   uint32_t n, uint8_t *out, uint32_t *n_out)
 {
     unsigned s = blocks->next_stream;
-    int got = LZ4_decompress_safe_usingDict((const char *)stored, (char *)out, (int)n,
-                                            STROBE_TRACY_BLOCK, (const char *)blocks->dict[s],
-                                            (int)blocks->n_dict[s]);
+    int got =
+        LZ4_decompress_safe_usingDict((const char *)stored, (char *)out, (int)n, STROBE_TRACY_BLOCK,
+                                      (const char *)blocks->dict[s], (int)blocks->n_dict[s]);
     if (got < 0)
         return STROBE_ERR_CORRUPT;
     blocks->dict[s] = out;
@@ -105,8 +105,8 @@ static enum strobe_err read_ahead(struct strobe_tracy_blocks *blocks)
     blocks->at = 0;
     blocks->n_file = left;
     while (blocks->n_file < BUFFER_BYTES) {
-        ssize_t n = read(blocks->fd, blocks->buffer + blocks->n_file,
-                         BUFFER_BYTES - blocks->n_file);
+        ssize_t n =
+            read(blocks->fd, blocks->buffer + blocks->n_file, BUFFER_BYTES - blocks->n_file);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)

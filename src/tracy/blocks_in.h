@@ -23,7 +23,7 @@ struct strobe_tracy_blocks; /* the container */
 struct strobe_tracy_bytes {
     const uint8_t *at;
     const uint8_t *end;
-    enum strobe_err err; /* END: it ran out; CORRUPT, IO, NOMEM; OK so far */
+    enum strobe_err err;                /* END: it ran out; CORRUPT, IO, NOMEM; OK so far */
     struct strobe_tracy_blocks *blocks; /* owned; NULL: at..end is all there is */
     uint64_t n_passed;                  /* bytes before the window that at..end is in */
     const uint8_t *base;                /* where that window begins */
@@ -78,12 +78,12 @@ static inline const uint8_t *strobe_tracy_get(struct strobe_tracy_bytes *in, siz
 int strobe_tracy_copy(struct strobe_tracy_bytes *in, void *out, uint64_t n);
 int strobe_tracy_skip(struct strobe_tracy_bytes *in, uint64_t n);
 
-#define STROBE_TRACY_GET(name, type)                                    \
+#define STROBE_TRACY_GET(name, type)                                      \
     static inline type strobe_tracy_##name(struct strobe_tracy_bytes *in) \
-    {                                                                   \
-        type value;                                                     \
+    {                                                                     \
+        type value;                                                       \
         memcpy(&value, strobe_tracy_get(in, sizeof value), sizeof value); \
-        return value;                                                   \
+        return value;                                                     \
     }
 STROBE_TRACY_GET(u8, uint8_t)
 STROBE_TRACY_GET(u16, uint16_t)

@@ -14,10 +14,10 @@
 #define STROBE_TRACY_VERSION(minor, patch) ((minor)*100u + (patch))
 
 enum {
-    STROBE_TRACY_MAX_DEPTH = 1 << 20,     /* zones in zones */
-    STROBE_TRACY_OPEN = -1,               /* end of what never ended */
-    STROBE_TRACY_MAX_TEXT = 64 << 20,     /* bytes of one text */
-    STROBE_TRACY_FIBER_REASON = 99,       /* of the context switches of a fiber */
+    STROBE_TRACY_MAX_DEPTH = 1 << 20, /* zones in zones */
+    STROBE_TRACY_OPEN = -1,           /* end of what never ended */
+    STROBE_TRACY_MAX_TEXT = 64 << 20, /* bytes of one text */
+    STROBE_TRACY_FIBER_REASON = 99,   /* of the context switches of a fiber */
     STROBE_TRACY_NO_COLOR = 0x00ffffff,
 };
 
@@ -56,7 +56,7 @@ struct strobe_tracy_zone {
     uint32_t extra;     /* index */
     uint32_t left;      /* children still to come */
     int16_t loc;
-    uint8_t mark;       /* the visitor's own; 0 at the begin */
+    uint8_t mark; /* the visitor's own; 0 at the begin */
 };
 
 struct strobe_tracy_gpu_zone {
@@ -66,7 +66,7 @@ struct strobe_tracy_gpu_zone {
     int16_t loc;
     uint16_t thread; /* number in the table of threads, 0: the context's */
     uint16_t query;
-    uint64_t tag;    /* the visitor's own */
+    uint64_t tag; /* the visitor's own */
 };
 
 struct strobe_tracy_extra {
@@ -231,7 +231,7 @@ struct strobe_tracy_content {
     struct strobe_tracy_head head;
     int has_tables; /* 1: a walk came past them */
 
-    char *text;       /* owned: all strings, one after the other */
+    char *text; /* owned: all strings, one after the other */
     size_t n_text, text_room;
     uint64_t *string_at; /* owned: n_strings + 1 offsets */
     size_t n_strings, strings_room;
@@ -248,7 +248,7 @@ struct strobe_tracy_content {
     struct strobe_tracy_gpu_zone *gpu_stack; /* owned */
     size_t gpu_stack_room;
 
-    int section;            /* that the walk reached */
+    int section; /* that the walk reached */
     uint64_t n_zones, n_gpu_zones;
 };
 
@@ -307,12 +307,12 @@ struct strobe_tracy_text strobe_tracy_read_ref(struct strobe_tracy_content *cont
 
 /* Call a hook of the visitor, if it is there, and leave with its error. Read before: where there is
  * no hook, the arguments are not evaluated. */
-#define STROBE_TRACY_TELL(hook, ...)                                                 \
-    do {                                                                             \
-        enum strobe_err told =                                                       \
+#define STROBE_TRACY_TELL(hook, ...)                                                    \
+    do {                                                                                \
+        enum strobe_err told =                                                          \
             visitor->hook ? visitor->hook(visitor->context, ##__VA_ARGS__) : STROBE_OK; \
-        if (told)                                                                    \
-            return told;                                                             \
+        if (told)                                                                       \
+            return told;                                                                \
     } while (0)
 
 #endif

@@ -27,8 +27,7 @@ static enum strobe_err add_key(struct strobe_tracy_keys *keys, uint64_t id, uint
         return STROBE_ERR_LIMIT;
     if (!strobe_tracy_reach((void **)&keys->rows, &keys->room, keys->n, sizeof *keys->rows))
         return STROBE_ERR_NOMEM;
-    keys->rows[keys->n] =
-        (struct strobe_tracy_key){id, (uint32_t)string, (uint32_t)keys->n};
+    keys->rows[keys->n] = (struct strobe_tracy_key){id, (uint32_t)string, (uint32_t)keys->n};
     keys->n++;
     return STROBE_OK;
 }
@@ -42,8 +41,8 @@ static enum strobe_err read_text(struct strobe_tracy_content *content, uint64_t 
         return STROBE_ERR_CORRUPT;
     while (n) {
         size_t now = n < STEP ? (size_t)n : STEP;
-        if (!strobe_tracy_reach((void **)&content->text, &content->text_room,
-                                content->n_text + now, 1))
+        if (!strobe_tracy_reach((void **)&content->text, &content->text_room, content->n_text + now,
+                                1))
             return STROBE_ERR_NOMEM;
         if (!strobe_tracy_copy(&content->in, content->text + content->n_text, now))
             return content->in.err;
@@ -190,8 +189,8 @@ static enum strobe_err read_pointed(struct strobe_tracy_content *content, struct
 }
 
 /* Positive ids: positions in the list of pointers (13). */
-static enum strobe_err read_expand(struct strobe_tracy_content *content,
-                                   const struct pointed *rows, size_t n_rows)
+static enum strobe_err read_expand(struct strobe_tracy_content *content, const struct pointed *rows,
+                                   size_t n_rows)
 {
     struct strobe_tracy_bytes *in = &content->in;
     uint64_t n = strobe_tracy_u64(in);

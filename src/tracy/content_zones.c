@@ -206,8 +206,8 @@ static enum strobe_err begin_gpu_zone(struct gpu_line *line, uint32_t depth)
                             depth, sizeof(struct strobe_tracy_gpu_zone)))
         return STROBE_ERR_NOMEM;
     struct strobe_tracy_gpu_zone *zone = &line->content->gpu_stack[depth];
-    *zone = (struct strobe_tracy_gpu_zone){.cpu_end = STROBE_TRACY_OPEN,
-                                           .gpu_end = STROBE_TRACY_OPEN};
+    *zone =
+        (struct strobe_tracy_gpu_zone){.cpu_end = STROBE_TRACY_OPEN, .gpu_end = STROBE_TRACY_OPEN};
     zone->cpu_start = (int64_t)(line->cpu_ref += strobe_tracy_u64(in));
     zone->gpu_start = (int64_t)(line->gpu_ref += strobe_tracy_u64(in));
     zone->loc = strobe_tracy_i16(in);

@@ -256,6 +256,14 @@ uint32_t strobe_tracy_sink_proc(const struct strobe_tracy_sink *sink)
     return sink->proc;
 }
 
+uint64_t strobe_tracy_sink_n_open_in_fibers(const struct strobe_tracy_sink *sink)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < sink->n_fibers; i++)
+        n += sink->fibers[i].depth;
+    return n;
+}
+
 /* ---- tracks ---- */
 
 static uint32_t slot_of(const struct strobe_tracy_sink *sink, uint64_t tid)
@@ -534,6 +542,17 @@ void strobe_tracy_sink_event(struct strobe_tracy_sink *sink, struct strobe_tracy
     for (const char *letter = letters_of[kind]; *letter; letter++)
         at = *letter == 's' ? put_text(at, text, n_bytes) : put_number(at, *letter, *numbers++);
     put_event(sink, track, tick, kind, at);
+}
+
+void strobe_tracy_sink_own_time(struct strobe_tracy_sink *sink, struct strobe_tracy_track *track,
+                                int64_t more)
+{
+    uint8_t field[STROBE_VARINT_MAX];
+    uint8_t *end = strobe_varint_put(field, strobe_zigzag(more));
+    struct strobe_encoder *enc = strobe_tracy_store_same_part(sink->store, track);
+    if (enc) /* else the event before it was refused */
+        strobe_encode_event(enc, enc->prev_tick, STROBE_KIND_OWN_TIME, field,
+                            (size_t)(end - field));
 }
 
 void strobe_tracy_sink_stack(struct strobe_tracy_sink *sink, struct strobe_tracy_track *track,

@@ -83,6 +83,8 @@ enum strobe_err strobe_tracy_sink_open(struct strobe_tracy_store *store,
 /* Free it; its events are in the store's block or in the file. NULL is allowed. */
 void strobe_tracy_sink_close(struct strobe_tracy_sink *sink);
 uint32_t strobe_tracy_sink_proc(const struct strobe_tracy_sink *sink);
+/* Open zones of its fibers. */
+uint64_t strobe_tracy_sink_n_open_in_fibers(const struct strobe_tracy_sink *sink);
 
 /* ---- facts ---- */
 
@@ -150,6 +152,10 @@ void strobe_tracy_sink_fiber(struct strobe_tracy_sink *sink, struct strobe_tracy
 void strobe_tracy_sink_event(struct strobe_tracy_sink *sink, struct strobe_tracy_track *track,
                              uint64_t tick, enum strobe_kind kind, const uint64_t *numbers,
                              const char *text, size_t n_bytes);
+/* The last event of the track was so much later on its process's own clock than its tick says: only
+ * straight after that event. */
+void strobe_tracy_sink_own_time(struct strobe_tracy_sink *sink, struct strobe_tracy_track *track,
+                                int64_t more);
 /* CALLSTACK (`cpu` is not used) and SAMPLE. At most 4,096 addresses are kept. */
 void strobe_tracy_sink_stack(struct strobe_tracy_sink *sink, struct strobe_tracy_track *track,
                              uint64_t tick, enum strobe_kind kind, uint64_t cpu,

@@ -250,7 +250,8 @@ struct strobe_encoder *strobe_tracy_store_part(struct strobe_tracy_store *store,
                                                struct strobe_tracy_track *track)
 {
     struct strobe_encoder *enc = &store->enc;
-    bool full = strobe_encode_is_full(enc);
+    /* one place is left for what belongs to the last event */
+    bool full = strobe_encode_is_full(enc) || enc->n_events + 1 >= STROBE_BLOCK_EVENTS_MAX;
     if (store->open == track && !full)
         return enc;
     strobe_tracy_store_end_part(store);
@@ -260,4 +261,12 @@ struct strobe_encoder *strobe_tracy_store_part(struct strobe_tracy_store *store,
     store->open = track;
     store->open_proc = proc;
     return enc;
+}
+
+struct strobe_encoder *strobe_tracy_store_same_part(struct strobe_tracy_store *store,
+                                                    const struct strobe_tracy_track *track)
+{
+    struct strobe_encoder *enc = &store->enc;
+    bool room = enc->n_events < STROBE_BLOCK_EVENTS_MAX;
+    return store->open == track && enc->part_events && room ? enc : NULL;
 }

@@ -17,6 +17,10 @@ struct strobe_tracy_track {
 /* The encoder with a part of `track` open and room for an event. */
 struct strobe_encoder *strobe_tracy_store_part(struct strobe_tracy_store *store, uint32_t proc,
                                                struct strobe_tracy_track *track);
+/* The same if its part has an event and room for one more, which is never in another part; else NULL.
+ */
+struct strobe_encoder *strobe_tracy_store_same_part(struct strobe_tracy_store *store,
+                                                    const struct strobe_tracy_track *track);
 void strobe_tracy_store_end_part(struct strobe_tracy_store *store);
 
 /* Records under construction, written before the block that may need them. */

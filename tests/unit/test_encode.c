@@ -116,6 +116,78 @@ static void a_zone_that_ends_in_a_later_part_keeps_its_begin(void **state)
     strobe_encode_free(&enc);
 }
 
+static void assert_zone(const struct read_back *back, uint32_t i, uint64_t begin, uint64_t ticks)
+{
+    assert_int_equal(back->replay.zones[i].state, STROBE_ZONE_ENDED);
+    assert_int_equal(back->replay.zones[i].begin, begin);
+    assert_int_equal(back->replay.zones[i].ticks, ticks);
+}
+
+static void a_loose_zone_ends_before_those_in_it_and_after_those_around_it(void **state)
+{
+    (void)state;
+    struct strobe_encoder enc;
+    struct strobe_track track = {0};
+    struct read_back back;
+    assert_int_equal(strobe_encode_init(&enc), STROBE_OK);
+    strobe_encode_begin_part(&enc, &track, 0, 1, 0);
+    strobe_encode_zone_begin(&enc, 100, 1); /* around the loose one, and over before it */
+    strobe_encode_zone_begin(&enc, 200, 2);
+    strobe_encode_zone_loose(&enc, 200);
+    strobe_encode_zone_begin(&enc, 300, 3); /* in it, and open for longer */
+    strobe_encode_zone_end(&enc, 400, 1);
+    strobe_encode_zone_end(&enc, 500, 2);
+    strobe_encode_zone_end(&enc, 600, 3);
+    strobe_encode_end_part(&enc, 7);
+    assert_int_equal(enc.by_kind[STROBE_KIND_ZONE_END_UNDER], 2);
+    assert_int_equal(enc.by_kind[STROBE_KIND_ZONE_END_POP], 0);
+    write_and_read(&enc, &back);
+    replay_part(&back, 0);
+    assert_int_equal(back.replay.n_zones, 3);
+    assert_zone(&back, 0, 100, 300);
+    assert_zone(&back, 1, 200, 300);
+    assert_zone(&back, 2, 300, 300);
+    free_back(&back);
+    strobe_track_free(&track);
+    strobe_encode_free(&enc);
+}
+
+static void a_loose_zone_of_an_earlier_part_is_listed_with_those_above_it(void **state)
+{
+    (void)state;
+    struct strobe_encoder enc;
+    struct strobe_track track = {0};
+    struct read_back back;
+    assert_int_equal(strobe_encode_init(&enc), STROBE_OK);
+    strobe_encode_begin_part(&enc, &track, 0, 1, 0);
+    for (uint64_t i = 1; i <= 4; i++) {
+        strobe_encode_zone_begin(&enc, 100 * i, i);
+        if (i == 2)
+            strobe_encode_zone_loose(&enc, 100 * i);
+    }
+    strobe_encode_end_part(&enc, 5);
+    strobe_encode_begin_part(&enc, &track, 0, 1, 5);
+    strobe_encode_zone_end(&enc, 500, 2);
+    strobe_encode_zone_end(&enc, 600, 4);
+    strobe_encode_end_part(&enc, 2);
+    strobe_encode_begin_part(&enc, &track, 0, 1, 7);
+    strobe_encode_zone_end(&enc, 700, 3);
+    strobe_encode_end_part(&enc, 1);
+    write_and_read(&enc, &back);
+    assert_int_equal(back.events.parts[1].n_below, 1);
+    assert_int_equal(back.events.parts[1].n_stack, 3);
+    replay_part(&back, 0);
+    replay_part(&back, 1);
+    assert_int_equal(back.replay.n_zones, 2);
+    assert_zone(&back, 0, 200, 300);
+    assert_zone(&back, 1, 400, 200);
+    replay_part(&back, 2);
+    assert_zone(&back, 0, 300, 400);
+    free_back(&back);
+    strobe_track_free(&track);
+    strobe_encode_free(&enc);
+}
+
 static void ends_that_do_not_fit_are_told_and_not_fatal(void **state)
 {
     (void)state;
@@ -266,6 +338,8 @@ int main(void)
         cmocka_unit_test(nested_zones_come_back_with_their_self_times),
         cmocka_unit_test(a_zone_that_ends_in_a_later_part_keeps_its_begin),
         cmocka_unit_test(ends_that_do_not_fit_are_told_and_not_fatal),
+        cmocka_unit_test(a_loose_zone_ends_before_those_in_it_and_after_those_around_it),
+        cmocka_unit_test(a_loose_zone_of_an_earlier_part_is_listed_with_those_above_it),
         cmocka_unit_test(the_fast_way_writes_what_the_slow_way_writes),
         cmocka_unit_test(steps_are_written_as_one_by_one),
     };

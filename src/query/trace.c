@@ -337,9 +337,9 @@ static enum strobe_err read_records(struct strobe_trace *trace, struct strobe_re
     return STROBE_OK;
 }
 
-static enum strobe_err read_blocks(struct strobe_trace *trace)
+static enum strobe_err read_blocks(struct strobe_trace *trace, uint64_t from)
 {
-    const struct strobe_block_filter filter = {.type = STROBE_BLOCK_RECORDS};
+    const struct strobe_block_filter filter = {.type = STROBE_BLOCK_RECORDS, .offset_min = from};
     struct strobe_block_iter *iter;
     struct strobe_block block = {0};
     struct strobe_record_walk walk = {0};
@@ -349,6 +349,8 @@ static enum strobe_err read_blocks(struct strobe_trace *trace)
             read_records(trace, &walk);
         else
             trace->n_bad_records++;
+        if (!trace->wanted_locs)
+            trace->records_end = block.ref.offset + block.ref.n_bytes;
     }
     strobe_file_end_iterate(iter);
     strobe_record_walk_free(&walk);
@@ -394,7 +396,7 @@ enum strobe_err strobe_trace_open(const char *path, unsigned flags, struct strob
     if (err)
         goto fail;
     strobe_schema_read(strobe_file_facts(trace->file)->schema, &trace->schema);
-    err = read_blocks(trace);
+    err = read_blocks(trace, 0);
     if (!err)
         err = read_ledger(trace);
     if (!err && !strobe_clock_fix(&trace->clock))
@@ -412,11 +414,25 @@ fail:
     return err;
 }
 
+enum strobe_err strobe_trace_refresh(struct strobe_trace *trace)
+{
+    enum strobe_err err = strobe_file_refresh(trace->file);
+    if (!err)
+        err = read_blocks(trace, trace->records_end);
+    if (!err && !strobe_clock_fix(&trace->clock))
+        err = STROBE_ERR_NOMEM;
+    if (!err && !strobe_trace_find_twins(trace))
+        err = STROBE_ERR_NOMEM;
+    if (!err)
+        set_origin(trace);
+    return err;
+}
+
 enum strobe_err strobe_trace_load_locs(struct strobe_trace *trace,
                                        const struct strobe_idmap *wanted)
 {
     trace->wanted_locs = wanted;
-    enum strobe_err err = read_blocks(trace);
+    enum strobe_err err = read_blocks(trace, 0);
     trace->wanted_locs = NULL;
     return err;
 }

@@ -153,12 +153,16 @@ struct strobe_trace {
     uint32_t n_bad_records; /* RECORDS blocks that could not be read to their end */
 
     unsigned flags;
+    uint64_t records_end;                   /* RECORDS blocks before this offset were read */
     const struct strobe_idmap *wanted_locs; /* borrowed while strobe_trace_load_locs runs */
 };
 
 /* Open a trace and read its records. Errors as of strobe_file_open. */
 enum strobe_err strobe_trace_open(const char *path, unsigned flags, struct strobe_trace **out);
 void strobe_trace_close(struct strobe_trace *trace); /* NULL is allowed */
+
+/* The file may have grown: read the records that are new. Indices stay as they are; texts may move. */
+enum strobe_err strobe_trace_refresh(struct strobe_trace *trace);
 
 /* Read the locations whose keys (process index, id) are in `wanted`, after STROBE_TRACE_NO_LOCS. */
 enum strobe_err strobe_trace_load_locs(struct strobe_trace *trace,

@@ -455,9 +455,11 @@ static PyType_Spec done_spec = {"strobe._Done", sizeof(struct done), 0, Py_TPFLA
 
 int strobe_py_add_zone(PyObject *module)
 {
-    zone_type = (PyTypeObject *)PyType_FromSpec(&zone_spec);
-    done_type = (PyTypeObject *)PyType_FromSpec(&done_spec);
-    by_content = PyDict_New();
+    if (!zone_type) { /* a second interpreter that shares the GIL shares these too */
+        zone_type = (PyTypeObject *)PyType_FromSpec(&zone_spec);
+        done_type = (PyTypeObject *)PyType_FromSpec(&done_spec);
+        by_content = PyDict_New();
+    }
     if (!zone_type || !done_type || !by_content)
         return -1;
     Py_INCREF(zone_type);

@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-.PHONY: all build wheel test test-python demo install bench format check-format asan tsan deps-build deps-test clean
+.PHONY: all build wheel test test-python test-peers demo install bench format check-format asan tsan deps-build deps-test clean
 
 all: build
 
@@ -34,6 +34,11 @@ test-python: deps-test ## the same wheel files on every CPython here, and in sys
 	@python3 -B tests/wheel/run_all.py build/dist build/venvs
 	@python3 -B tests/wheel/run_all.py build/dist build/venvs --newest --suite tests/wheel/seeds
 	@python3 -B tests/wheel/test_chroot.py build/dist build/venvs || [ $$? = 77 ]
+
+test-peers: deps-test ## every version of the Tracy clients that can be had; fetches some GB, takes a while
+	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
+	@cmake --build build -j $(JOBS)
+	@STROBE_ALL_PEERS=1 python3 -B tests/peers/test_peers.py build -v
 
 asan tsan:
 	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null

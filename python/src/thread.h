@@ -21,7 +21,9 @@ struct strobe_py_thread {
     uint32_t profile_generation; /* of the tracing that they belong to */
     uint32_t n_open;       /* sys.monitoring: calls told to have begun, coroutines not counted */
     uint32_t n_coroutines; /* running coroutines, one inside the other */
-    uint32_t busy;         /* the tracer itself calls Python code */
+    uint32_t
+        suspending; /* a coroutine of the task that runs was just left by an await: so will be those around it */
+    uint32_t busy;                   /* the tracer itself calls Python code */
     struct strobe_py_stack *stack;   /* owned: freed by strobe_py_leave_thread */
     struct strobe_py_fibers *fibers; /* owned: likewise */
 };

@@ -556,11 +556,11 @@ static int finish(struct run *run)
         strobe_tracy_host_stop(run->tracy);
     strobe_collector_stop(run->collector);
     reap(run);
-    strobe_tracy_host_close(run->tracy);
-    run->tracy = NULL;
     if (run->options->command)
         strobe_cli_python_end(run->options->command[0],
                               strobe_collector_status(run->collector).n_procs, run->collector);
+    strobe_tracy_host_close(run->tracy);
+    run->tracy = NULL;
     stop_threads(run);
     uint64_t span = now_ns() - run->start_ns;
     if (span < 20000000ull) /* a longer base for the clock's rate */

@@ -14,6 +14,7 @@ USES = {
     "query": {"file"},
     "report": {"query"},
     "export": {"query"},
+    "serve": {"query"},
 }
 
 

@@ -1,5 +1,5 @@
 // renderer.cpp - the demo: a short film, ray-traced by threads, with a loader and an encoder as
-// processes of their own. It shows every kind of event of Strobe once, where a real program has it:
+// processes of their own. It shows these kinds of events where a real program has them:
 //
 //   processes  renderer (this one), loader and encoder: started with pipes, recorded by themselves
 //   frames     one per picture of the film; "checkpoint" for every tenth

@@ -96,16 +96,27 @@ enum strobe_plot_format {
 /* 1 while a recorder takes this process's events. */
 STROBE_API int strobe_recording(void);
 
+/* Join the session `name`, whose recorder runs already, in place of the one that the process is in. 0, or -1 where there is
+ * no such session, or where something of this process was recorded before: then it stays where it is. */
+STROBE_API int strobe_join_session(const char *name);
+
 /* Zones with a location made at run time; the texts are copied. `function`, `file` may be NULL. */
 STROBE_API struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line,
                                                    const char *function, const char *name,
                                                    size_t name_bytes, uint32_t color);
+/* A zone that began at `tick` of strobe_clock_now, after everything that the thread emitted; ends as others do. */
+STROBE_API void strobe_zone_begin_past(struct strobe_loc *loc, uint64_t tick);
+/* Now, on the clock of the process's events. */
+STROBE_API uint64_t strobe_clock_now(void);
 /* On the innermost open zone of the calling thread (or of the fiber that it runs). */
 STROBE_API void strobe_zone_text(const char *text, size_t n_bytes);
 STROBE_API void strobe_zone_textf(const char *format, ...) STROBE_PRINTF(1, 2);
 STROBE_API void strobe_zone_name(const char *name, size_t n_bytes);
 STROBE_API void strobe_zone_value(uint64_t value);
 STROBE_API void strobe_zone_color(uint32_t color);
+/* It may end in any order: before zones that begin in it, after those that it began in. Its end comes
+ * from the same thread. Where two of one location may be open at once, give each a location of its own. */
+STROBE_API void strobe_zone_loose(void);
 
 STROBE_API void strobe_message(int severity, uint32_t color, const char *text, size_t n_bytes);
 STROBE_API void strobe_messagef(int severity, uint32_t color, const char *format, ...)

@@ -19,7 +19,8 @@ enum {
     X(stats, "zones by location: count, total, self, percentiles")            \
     X(view, "show a trace in the browser, live or from a file")               \
     X(csv, "one row per zone, message, plot ... of a trace")                  \
-    X(export, "a trace in another format: Chrome JSON")                       \
+    X(export, "a trace in another format: Chrome JSON, Tracy's")              \
+    X(import, "a trace made of another profiler's file: Tracy's")             \
     X(recover, "mend a cut trace, add what a dead recorder left behind")      \
     X(sessions, "recordings under way and what was left behind")              \
     X(doctor, "what would go wrong on this machine, and the remedy")          \
@@ -29,6 +30,18 @@ enum {
 #define X(name, help) int strobe_cli_##name(int argc, char **argv);
 STROBE_CLI_LIST(X)
 #undef X
+
+/* Commands whose names are no C names: name, function, one line of help. Some are also run by a name
+ * of Tracy's tools: main.c. */
+#define STROBE_CLI_DASHED_LIST(X) \
+    X("tracy-csvexport", tracy_csvexport, "the tables of Tracy's csvexport, of either format")
+
+#define X(name, function, help) int strobe_cli_##function(int argc, char **argv);
+STROBE_CLI_DASHED_LIST(X)
+#undef X
+
+/* Tell why a .tracy file could not be read to its end; the exit code. */
+int strobe_cli_tracy_fail(const char *command, const char *path, enum strobe_err err);
 
 /* "strobe <command>: <text>" on stderr. */
 void strobe_cli_error(const char *command, const char *format, ...)

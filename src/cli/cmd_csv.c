@@ -106,6 +106,7 @@ static int set_walk(const char *kind, struct strobe_csv *csv, struct strobe_walk
         walk->want_spans = walk->want_open = 1;
     } else if (events) {
         strobe_out_text(csv->out, events->head);
+        csv->kind = events;
         walk->happens = events->put;
         walk->kinds = events->kinds;
     } else {
@@ -120,8 +121,8 @@ static enum strobe_err put_facts(const struct strobe_csv_facts *facts, struct st
     struct strobe_walk walk = {.trace = csv->trace};
     enum strobe_err err = facts->needs_walk ? strobe_walk_run(&walk) : STROBE_OK;
     strobe_out_text(csv->out, facts->head);
-    facts->put(csv);
-    return err;
+    enum strobe_err put = facts->put(csv);
+    return err ? err : put;
 }
 
 static enum strobe_err put_rows(const struct options *options, struct strobe_csv *csv)

@@ -1,6 +1,7 @@
 /* cmd_record.c - strobe record: options, the command to run, the last lines.
  * The recording itself: cli/record_run.c, collector/.  SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/record_python.h"
 #include "cli/record_run.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 static const char help[] =
     "usage: strobe record [-o FILE] [options] -- command [arguments]\n"
-    "       strobe record [-o FILE] [options] --pid PID | --session NAME\n"
+    "       strobe record [-o FILE] [options] --pid PID | --session NAME | --tracy HOST:PORT\n"
     "\n"
     "Runs a command and records what it and all its children emit, or attaches to what already "
     "runs.\n"
@@ -28,18 +29,27 @@ static const char help[] =
     "      --max-memory N   shared memory per process (default 16M): 64M, 1G\n"
     "      --max-file N     stop storing when the file is that big; the rest is counted\n"
     "      --policy P       when the pool is full: wait (default; bounded) or drop\n"
+    "      --python WHAT    what Python programs trace of themselves: functions (default), lines, off\n"
     "      --flight TIME    keep only the last TIME; a trigger saves it\n"
     "      --after TIME     of a flight recording: go on so long after the trigger (default: a "
     "tenth)\n"
     "      --trigger WHEN   'zone NAME > 5ms'; also: strobe_trigger() in the program, SIGUSR2 to "
     "strobe,\n"
     "                       the death of the program by a signal\n"
+    "      --tracy HOST:PORT  record that Tracy client too, as soon as it listens (may be "
+    "repeated);\n"
+    "                       without a command: until it ends, or Ctrl-C\n"
+    "      --tracy-announced WHERE  follow announcements of Tracy clients: loopback (default), "
+    "any\n"
+    "                       (all interfaces), none\n"
+    "      --no-tracy       leave Tracy clients alone: nothing is preloaded into the command\n"
     "  -q, --quiet          no status line, no last lines\n"
     "  -h, --help\n"
     "\n"
     "examples:\n"
     "  strobe record -- ./app --size 10\n"
     "  strobe record -o app.strobe --for 10s --pid 1234\n"
+    "  strobe record --tracy 127.0.0.1:8086\n"
     "  strobe record --flight 30s --trigger 'zone frame > 20ms' -- ./server\n";
 
 /* "10s", "500ms", "2m", "1h" or a plain number of seconds, in ns. 0: not a time. */
@@ -130,8 +140,12 @@ enum {
     OPT_FLIGHT,
     OPT_AFTER,
     OPT_TRIGGER,
+    OPT_TRACY,
+    OPT_ANNOUNCED,
+    OPT_NO_TRACY,
     OPT_SERVE,
     OPT_READY,
+    OPT_PYTHON,
 };
 
 static const struct option long_options[] = {
@@ -142,9 +156,13 @@ static const struct option long_options[] = {
     {"max-memory", required_argument, NULL, OPT_MEMORY},
     {"max-file", required_argument, NULL, OPT_FILE},
     {"policy", required_argument, NULL, OPT_POLICY},
+    {"python", required_argument, NULL, OPT_PYTHON},
     {"flight", required_argument, NULL, OPT_FLIGHT},
     {"after", required_argument, NULL, OPT_AFTER},
     {"trigger", required_argument, NULL, OPT_TRIGGER},
+    {"tracy", required_argument, NULL, OPT_TRACY},
+    {"tracy-announced", required_argument, NULL, OPT_ANNOUNCED},
+    {"no-tracy", no_argument, NULL, OPT_NO_TRACY},
     {"serve-session", required_argument, NULL, OPT_SERVE},
     {"ready-fd", required_argument, NULL, OPT_READY},
     {"quiet", no_argument, NULL, 'q'},
@@ -181,12 +199,29 @@ static const char *take_option(int option, char *value, struct strobe_record_opt
     case OPT_POLICY:
         options->policy = !strcmp(value, "drop") ? STROBE_POLICY_DROP : STROBE_POLICY_WAIT;
         return !strcmp(value, "drop") || !strcmp(value, "wait") ? NULL : "wait or drop";
+    case OPT_PYTHON:
+        options->python = value;
+        return strobe_cli_python_mode(value) ? NULL : "functions, lines or off";
     case OPT_FLIGHT:
         return (options->flight_ns = parse_time(value)) ? NULL : "a time like 30s";
     case OPT_AFTER:
         return (options->after_ns = parse_time(value)) ? NULL : "a time like 5s";
     case OPT_TRIGGER:
         return parse_trigger(value, options) ? NULL : "a condition like 'zone frame > 20ms'";
+    case OPT_TRACY:
+        if (options->n_tracy == sizeof options->tracy / sizeof options->tracy[0])
+            return "fewer of them";
+        options->tracy[options->n_tracy++] = value;
+        return strrchr(value, ':') ? NULL : "an address like 127.0.0.1:8086";
+    case OPT_ANNOUNCED:
+        options->tracy_announced = !strcmp(value, "any")    ? STROBE_TRACY_ANNOUNCED_ANY
+                                   : !strcmp(value, "none") ? STROBE_TRACY_ANNOUNCED_NONE
+                                                            : STROBE_TRACY_ANNOUNCED_LOOPBACK;
+        return options->tracy_announced || !strcmp(value, "loopback") ? NULL
+                                                                      : "loopback, any or none";
+    case OPT_NO_TRACY:
+        options->no_tracy = true;
+        return NULL;
     case OPT_SERVE:
         options->session = value;
         options->serve = true;
@@ -205,7 +240,7 @@ static void name_trace(struct strobe_record_options *options)
     const char *program = options->command ? options->command[0] : options->session;
     char pid_name[32], when[32];
     if (!program) {
-        snprintf(pid_name, sizeof pid_name, "pid%u", options->pid);
+        snprintf(pid_name, sizeof pid_name, options->pid ? "pid%u" : "tracy", options->pid);
         program = pid_name;
     }
     const char *slash = strrchr(program, '/');
@@ -247,9 +282,11 @@ int strobe_cli_record(int argc, char **argv)
         }
     }
     options.command = optind < argc ? argv + optind : NULL;
-    if (!!options.command + !!options.pid + !!options.session != 1) {
-        strobe_cli_error("record",
-                         "name one thing to record: a command after '--', --pid or --session");
+    bool only_tracy = options.n_tracy && !options.no_tracy;
+    if (!!options.command + !!options.pid + !!options.session != 1 &&
+        !(only_tracy && !options.command && !options.pid && !options.session)) {
+        strobe_cli_error("record", "name one thing to record: a command after '--', --pid, "
+                                   "--session or --tracy");
         fputs("'strobe record --help' shows how\n", stderr);
         return STROBE_EXIT_USAGE;
     }

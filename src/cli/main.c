@@ -13,6 +13,9 @@ static const struct {
 #define X(name, help) {#name, help, strobe_cli_##name},
     STROBE_CLI_LIST(X)
 #undef X
+#define X(name, function, help) {name, help, strobe_cli_##function},
+        STROBE_CLI_DASHED_LIST(X)
+#undef X
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
@@ -31,13 +34,36 @@ static void print_help(FILE *out)
 {
     fprintf(out, "usage: strobe <command> [options]\n\n");
     for (int i = 0; i < N_COMMANDS; i++)
-        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+        fprintf(out, "  %-15s %s\n", commands[i].name, commands[i].help);
     fprintf(out,
             "\n'strobe <command> --help' tells more of each; 'strobe --version' the version.\n");
 }
 
+/* Names of Tracy's tools, its forks' among them: a link of that name runs the command. */
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} tools[] = {
+    {"tracy-csvexport", strobe_cli_tracy_csvexport},
+    {"csvexport-release", strobe_cli_tracy_csvexport},
+};
+
+/* The tool that this program was called as, NULL: strobe itself. */
+static int (*find_tool(const char *path))(int argc, char **argv)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *name = slash ? slash + 1 : path;
+    for (size_t i = 0; name && i < sizeof tools / sizeof tools[0]; i++)
+        if (!strcmp(name, tools[i].name))
+            return tools[i].run;
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
+    int (*tool)(int, char **) = find_tool(argc ? argv[0] : NULL);
+    if (tool)
+        return tool(argc, argv);
     if (argc < 2) {
         print_help(stderr);
         return STROBE_EXIT_USAGE;

@@ -23,6 +23,8 @@
 
 #include "cli/cli.h"
 #include "cli/record_end.h"
+#include "cli/record_python.h"
+#include "cli/record_tracy.h"
 #include "collector/collector.h"
 #include "collector/flight.h"
 #include "collector/recording_session.h"
@@ -37,8 +39,9 @@ struct run {
     struct strobe_recording_session session;
     struct strobe_file_writer *writer;
     struct strobe_collector *collector;
-    struct strobe_flight *flight; /* owned; NULL: an ordinary recording */
-    uint64_t triggered_ns;        /* when, 0: not */
+    struct strobe_flight *flight;    /* owned; NULL: an ordinary recording */
+    struct strobe_tracy_host *tracy; /* owned; NULL: Tracy has no part in it */
+    uint64_t triggered_ns;           /* when, 0: not */
     uint64_t triggered_tick;
     char reason[128];
     uint32_t n_kept; /* traces saved by triggers */
@@ -52,6 +55,7 @@ struct run {
     bool helpers_stop;
     uint64_t start_ns, quiet_since_ns;
     int sync_error; /* atomic */
+    struct strobe_python_watch pythons;
 };
 
 static volatile sig_atomic_t stop_asked, trigger_asked;
@@ -203,12 +207,15 @@ static void raise_file_limit(void)
 static int start_command(struct run *run)
 {
     int report[2], err = 0;
-    if (setenv("STROBE_SESSION", run->session.name, 1) || unsetenv("STROBE_TRACE"))
+    if (setenv("STROBE_SESSION", run->session.name, 1) || unsetenv("STROBE_TRACE") ||
+        !strobe_cli_tracy_environment(run->tracy))
         return errno; /* before the fork, where it can still be refused */
+    if ((err = strobe_cli_python_environment(run->options->python)))
+        return err;
     if (pipe2(report, O_CLOEXEC))
         return errno;
     prctl(PR_SET_CHILD_SUBREAPER,
-          1); /* children whose parents died are reaped here: their status is known */
+          1);          /* children whose parents died are reaped here: their status is known */
     sigset_t all, old; /* no signal may come between the fork and the knowledge of whom it is for */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old);
@@ -246,6 +253,8 @@ static void reap(struct run *run)
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         strobe_collector_exit_status(run->collector, (uint32_t)pid, status);
+        if (run->tracy)
+            strobe_tracy_host_exit_status(run->tracy, (uint32_t)pid, status);
         if (pid != run->child)
             continue;
         run->status = status;
@@ -328,6 +337,8 @@ static void keep_flight(struct run *run)
     char path[1100];
     kept_path(run, path, sizeof path);
     strobe_collector_flush(run->collector);
+    if (run->tracy)
+        strobe_tracy_host_flush(run->tracy);
     enum strobe_err err = strobe_flight_save(run->flight, path, run->triggered_tick, run->reason);
     if (err)
         strobe_cli_error("record", "saving %s: %s", path, strobe_err_text(err));
@@ -359,10 +370,14 @@ static void fly(struct run *run, uint64_t now)
     if (!strobe_flight_is_due(run->flight, now))
         return;
     strobe_collector_flush(run->collector);
+    if (run->tracy)
+        strobe_tracy_host_pause(run->tracy);
     if (!strobe_flight_rotate(run->flight, now)) {
         run->writer = strobe_flight_events(run->flight);
         strobe_collector_set_writer(run->collector, run->writer);
     }
+    if (run->tracy)
+        strobe_tracy_host_go_on(run->tracy, run->writer);
 }
 
 /* ---- the rounds ---- */
@@ -374,13 +389,21 @@ static void show_status(struct run *run, bool last)
     if (run->options->quiet || !isatty(2) || (now < next && !last))
         return;
     next = now + 200000000ull;
-    struct strobe_collector_status s = strobe_collector_status(run->collector);
-    if (last)
+    if (last) {
         fputs("\r\033[K", stderr);
-    else
-        fprintf(stderr, "\r\033[Kstrobe: %.1fs  %.2f M events  %.1f MB  %llu dropped  %u processes",
-                (double)(now - run->start_ns) / 1e9, (double)s.n_events / 1e6,
-                (double)s.n_bytes / 1e6, (unsigned long long)s.n_lost, s.n_live);
+        return;
+    }
+    struct strobe_collector_status s = strobe_collector_status(run->collector);
+    struct strobe_tracy_host_status tracy = {0};
+    if (run->tracy)
+        tracy = strobe_tracy_host_status(run->tracy);
+    fprintf(stderr, "\r\033[Kstrobe: %.1fs  %.2f M events  %.1f MB  %llu dropped  %u processes",
+            (double)(now - run->start_ns) / 1e9, (double)s.n_events / 1e6, (double)s.n_bytes / 1e6,
+            (unsigned long long)s.n_lost, s.n_live);
+    if (tracy.n_clients || tracy.n_waiting)
+        fprintf(stderr, "  %u of %u Tracy clients", tracy.n_live, tracy.n_clients);
+    if (tracy.n_waiting)
+        fputs(", waiting", stderr);
 }
 
 /* Whether the recording is over. */
@@ -394,6 +417,8 @@ static bool is_over(struct run *run, uint64_t now)
         return run->child_ended;
     if (status.n_live)
         run->quiet_since_ns = now;
+    if (options->n_tracy && !options->pid && !options->session)
+        return strobe_cli_tracy_is_over(run->tracy);
     if (options->pid)
         return status.n_procs && !status.n_live;
     if (options->serve)
@@ -415,6 +440,8 @@ static void record_rounds(struct run *run)
             next_sync = now + 1000000000ull;
         }
         reap(run);
+        if (flush && run->options->command)
+            strobe_cli_python_look(&run->pythons, run->session.dir, run->collector);
         if (run->flight)
             fly(run, now);
         show_status(run, false);
@@ -466,6 +493,20 @@ static enum strobe_err open_collector(struct run *run)
     return strobe_collector_open(&options, run->writer, &run->collector);
 }
 
+/* Last of all: nobody is connected to before file and buffers are ready. */
+static int prepare_tracy(struct run *run)
+{
+    enum strobe_err err =
+        strobe_cli_tracy_open(run->options, run->session.dir, run->collector, run->writer,
+                              run->flight ? strobe_flight_records(run->flight) : NULL, &run->tracy);
+    if (!err)
+        return -1;
+    stop_threads(run);
+    strobe_collector_close(run->collector);
+    discard_file(run);
+    return fail(run, "listening for Tracy's clients", err);
+}
+
 /* Session, file, buffers, threads. An exit code, or -1 when all is ready. */
 static int prepare(struct run *run)
 {
@@ -496,7 +537,7 @@ static int prepare(struct run *run)
         discard_file(run);
         return fail(run, "preparing the recording", err ? err : STROBE_ERR_NOMEM);
     }
-    return -1;
+    return prepare_tracy(run);
 }
 
 static int exit_code(int status)
@@ -511,8 +552,15 @@ static int finish(struct run *run)
         fly(run, now_ns());
     show_status(run, true);
     strobe_recording_end(&run->session);
+    if (run->tracy)
+        strobe_tracy_host_stop(run->tracy);
     strobe_collector_stop(run->collector);
     reap(run);
+    strobe_tracy_host_close(run->tracy);
+    run->tracy = NULL;
+    if (run->options->command)
+        strobe_cli_python_end(run->options->command[0],
+                              strobe_collector_status(run->collector).n_procs, run->collector);
     stop_threads(run);
     uint64_t span = now_ns() - run->start_ns;
     if (span < 20000000ull) /* a longer base for the clock's rate */
@@ -574,6 +622,7 @@ int strobe_cli_record_run(const struct strobe_record_options *options)
         if (err) {
             strobe_cli_error("record", "%s: %s", options->command[0], strerror(err));
             stop_threads(&run);
+            strobe_tracy_host_close(run.tracy);
             strobe_collector_close(run.collector);
             discard_file(&run);
             strobe_recording_end(&run.session);

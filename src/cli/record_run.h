@@ -8,12 +8,14 @@
 
 #include "wire/ring_layout.h"
 #include "ring/session.h"
+#include "tracy/host.h"
 
 struct strobe_record_options {
     char path[1024]; /* absolute */
     char **command;  /* NULL: attach */
     uint32_t pid;
     const char *session;
+    const char *python; /* what interpreters trace: functions, lines, off; NULL: as the environment says */
     bool serve; /* a program started us for itself: stay until its session is empty */
     bool quiet;
     int ready_fd; /* a byte goes there when all is ready, -1: nobody waits */
@@ -23,6 +25,10 @@ struct strobe_record_options {
     uint64_t flight_ns, after_ns;
     char trigger_zone[128];
     uint64_t trigger_ns;
+    bool no_tracy;
+    const char *tracy[64]; /* borrowed: n_tracy clients to be asked, HOST:PORT */
+    uint32_t n_tracy;
+    enum strobe_tracy_announced tracy_announced;
 };
 
 /* Record. The exit code. */

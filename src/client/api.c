@@ -27,8 +27,7 @@ static void lose(enum strobe_loss loss)
     errno = saved_errno;
 }
 
-/* An event whose name found no room is lost too. */
-static void lose_unnamed(void)
+void strobe_client_lose_unnamed(void)
 {
     lose(STROBE_LOSS_UNNAMED);
 }
@@ -39,7 +38,7 @@ int strobe_begin_unnamed(struct strobe_loc *loc)
 {
     uint64_t id = strobe_client_loc_id(loc);
     if (!id) {
-        lose_unnamed();
+        strobe_client_lose_unnamed();
         return STROBE_DROPPED(STROBE_LOSS_UNNAMED);
     }
     int on = strobe_emit(STROBE_WORD_BEGIN | id << 32, loc);
@@ -66,7 +65,7 @@ void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on)
     if (id)
         strobe_emit(STROBE_WORD_END | id << 32, loc);
     else if (on)
-        lose_unnamed();
+        strobe_client_lose_unnamed();
 }
 
 void strobe_end_unseen(struct strobe_loc *loc)
@@ -91,9 +90,11 @@ struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line, const c
     struct strobe_zone zone = {NULL, 0, strobe_gate_now, 0};
     if (!zone.gate->active)
         return zone;
-    zone.word = strobe_client_dynamic_id(file, line, function, name, name_bytes, color);
+    struct strobe_texts_of_loc texts = {
+        file, function, name, file ? strlen(file) : 0, function ? strlen(function) : 0, name_bytes};
+    zone.word = strobe_client_dynamic_id(&texts, line, color);
     if (!zone.word) {
-        lose_unnamed();
+        strobe_client_lose_unnamed();
         zone.on = STROBE_DROPPED(STROBE_LOSS_UNNAMED);
         return zone;
     }
@@ -102,20 +103,43 @@ struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line, const c
     return zone;
 }
 
+void strobe_zone_begin_past(struct strobe_loc *loc, uint64_t tick)
+{
+    if (!strobe_gate_now->active)
+        return;
+    uint64_t id = strobe_client_loc_id(loc);
+    if (id)
+        strobe_client_emit_past(STROBE_WORD_BEGIN | id << 32, tick);
+    else
+        strobe_client_lose_unnamed();
+}
+
+uint64_t strobe_clock_now(void)
+{
+    const struct strobe_pool *pool = strobe_client_pool();
+    return pool ? strobe_ring_now(pool) : strobe_ticks();
+}
+
 /* ---- records of numbers ---- */
+
+void strobe_client_emit_numbers(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields)
+{
+    uint64_t words[1 + STROBE_EMIT_FIELDS_MAX];
+    if (!strobe_gate_now->active)
+        return;
+    words[0] = STROBE_RECORD_WORD(kind, 1 + n_fields);
+    memcpy(words + 1, fields, 8 * n_fields);
+    strobe_client_emit(words, 1 + n_fields);
+}
 
 static void emit1(enum strobe_kind kind, uint64_t a)
 {
-    uint64_t words[] = {STROBE_RECORD_WORD(kind, 2), a};
-    if (strobe_gate_now->active)
-        strobe_client_emit(words, 2);
+    strobe_client_emit_numbers(kind, &a, 1);
 }
 
 static void emit2(enum strobe_kind kind, uint64_t a, uint64_t b)
 {
-    uint64_t words[] = {STROBE_RECORD_WORD(kind, 3), a, b};
-    if (strobe_gate_now->active)
-        strobe_client_emit(words, 3);
+    strobe_client_emit_numbers(kind, (uint64_t[]){a, b}, 2);
 }
 
 /* The id of `name`, or 0 after the loss was counted. */
@@ -125,7 +149,7 @@ static uint64_t named(struct strobe_name *name)
         return 0;
     uint64_t id = strobe_client_name_id(name);
     if (!id)
-        lose_unnamed();
+        strobe_client_lose_unnamed();
     return id;
 }
 
@@ -166,7 +190,7 @@ static uint64_t named_text(const char *text)
         return 0;
     uint64_t id = strobe_client_text_id(text, strlen(text));
     if (!id)
-        lose_unnamed();
+        strobe_client_lose_unnamed();
     return id;
 }
 
@@ -243,7 +267,14 @@ void strobe_fiber_enter(struct strobe_name *fiber)
     if (id)
         emit1(STROBE_KIND_FIBER_ENTER, id);
     else
-        lose_unnamed();
+        strobe_client_lose_unnamed();
+}
+
+void strobe_zone_loose(void)
+{
+    uint64_t word = STROBE_RECORD_WORD(STROBE_KIND_ZONE_LOOSE, 1);
+    if (strobe_gate_now->active)
+        strobe_client_emit(&word, 1);
 }
 
 void strobe_fiber_leave(void)
@@ -253,8 +284,7 @@ void strobe_fiber_leave(void)
         strobe_client_emit(&word, 1);
 }
 
-/* Ids that are unique in the process without a lock, and differ between processes. */
-static uint64_t new_id(void)
+uint64_t strobe_client_new_id(void)
 {
     static uint64_t last;
     return (uint64_t)getpid() << 40 | __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
@@ -262,7 +292,7 @@ static uint64_t new_id(void)
 
 uint64_t strobe_span_new_id(void)
 {
-    return new_id();
+    return strobe_client_new_id();
 }
 
 void strobe_span_begin(uint64_t span, struct strobe_loc *loc)
@@ -273,7 +303,7 @@ void strobe_span_begin(uint64_t span, struct strobe_loc *loc)
     if (id)
         emit2(STROBE_KIND_SPAN_BEGIN, span, id);
     else
-        lose_unnamed();
+        strobe_client_lose_unnamed();
 }
 
 void strobe_span_end(uint64_t span)
@@ -333,28 +363,15 @@ void strobe_trigger(const char *reason)
  * small signal stack can do it too; what is longer than the larger size is cut. */
 enum { FORMAT_SMALL = 512, FORMAT_MAX = 16384 };
 
-struct formatted {
-    bool is_message; /* else a zone's text */
-    int severity;
-    uint32_t color;
-};
-
-static void emit_formatted(const struct formatted *how, const char *text, size_t n_bytes)
-{
-    if (how->is_message)
-        strobe_message(how->severity, how->color, text, n_bytes);
-    else
-        strobe_zone_text(text, n_bytes);
-}
-
-static STROBE_COLD void format_long(const struct formatted *how, const char *format, va_list args)
+static STROBE_COLD void format_long(const struct strobe_formatted *how, const char *format,
+                                    va_list args)
 {
     char text[FORMAT_MAX];
     int n = vsnprintf(text, sizeof text, format, args);
-    emit_formatted(how, text, n < 0 ? 0 : n < FORMAT_MAX ? (size_t)n : FORMAT_MAX - 1);
+    how->put(how, text, n < 0 ? 0 : n < FORMAT_MAX ? (size_t)n : FORMAT_MAX - 1);
 }
 
-static void format_text(const struct formatted *how, const char *format, va_list args)
+void strobe_client_format(const struct strobe_formatted *how, const char *format, va_list args)
 {
     char text[FORMAT_SMALL];
     va_list again;
@@ -363,45 +380,58 @@ static void format_text(const struct formatted *how, const char *format, va_list
     if (n >= FORMAT_SMALL)
         format_long(how, format, again);
     else
-        emit_formatted(how, text, n < 0 ? 0 : (size_t)n);
+        how->put(how, text, n < 0 ? 0 : (size_t)n);
     va_end(again);
     errno = saved_errno;
 }
 
+static void put_zone_text(const struct strobe_formatted *how, const char *text, size_t n_bytes)
+{
+    (void)how;
+    strobe_zone_text(text, n_bytes);
+}
+
+static void put_message(const struct strobe_formatted *how, const char *text, size_t n_bytes)
+{
+    strobe_message((int)how->a, (uint32_t)how->b, text, n_bytes);
+}
+
 void strobe_zone_textf(const char *format, ...)
 {
-    struct formatted how = {.is_message = false};
     va_list args;
-    if (!strobe_gate_now->active)
-        return;
     va_start(args, format);
-    format_text(&how, format, args);
+    strobe_zone_textv(format, args);
     va_end(args);
+}
+
+void strobe_zone_textv(const char *format, va_list args)
+{
+    struct strobe_formatted how = {.put = put_zone_text};
+    if (strobe_gate_now->active)
+        strobe_client_format(&how, format, args);
 }
 
 void strobe_messagef(int severity, uint32_t color, const char *format, ...)
 {
-    struct formatted how = {true, severity, color};
+    struct strobe_formatted how = {put_message, (uint64_t)severity, color};
     va_list args;
     if (!strobe_gate_now->active)
         return;
     va_start(args, format);
-    format_text(&how, format, args);
+    strobe_client_format(&how, format, args);
     va_end(args);
 }
 
 /* ---- facts ---- */
 
-/* One fact for the meta stream, with signals and lock taken care of. */
-static void tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers,
-                 const char *text)
+void strobe_client_tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers,
+                        const char *text, size_t n_bytes)
 {
     int saved_errno = errno;
     sigset_t old;
     strobe_client_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
     if (pool && pool->control->active) {
-        size_t n_bytes = text ? strlen(text) : 0;
         strobe_ring_lock(pool);
         strobe_client_describe(pool);
         strobe_client_meta(pool, kind, numbers, n_numbers, &text, &n_bytes, text ? 1 : 0);
@@ -416,15 +446,16 @@ void strobe_plot_config(struct strobe_name *plot, int format, int step, uint32_t
     uint64_t id = named(plot);
     uint64_t numbers[] = {id, (uint64_t)format, (uint64_t)step, color};
     if (id)
-        tell(STROBE_META_PLOT_CONFIG, numbers, 4, NULL);
+        strobe_client_tell(STROBE_META_PLOT_CONFIG, numbers, 4, NULL, 0);
 }
 
 uint64_t strobe_lock_new(struct strobe_loc *loc, const char *name)
 {
-    uint64_t lock = new_id();
+    uint64_t lock = strobe_client_new_id();
     if (strobe_gate_now->active) {
         uint64_t numbers[] = {lock, loc ? strobe_client_loc_id(loc) : 0};
-        tell(STROBE_META_LOCK_NAME, numbers, 2, name ? name : "");
+        strobe_client_tell(STROBE_META_LOCK_NAME, numbers, 2, name ? name : "",
+                           name ? strlen(name) : 0);
     }
     return lock;
 }
@@ -432,7 +463,7 @@ uint64_t strobe_lock_new(struct strobe_loc *loc, const char *name)
 void strobe_set_program_name(const char *name)
 {
     strobe_client_keep_program_name(name);
-    tell(STROBE_META_PROGRAM_NAME, NULL, 0, name);
+    strobe_client_tell(STROBE_META_PROGRAM_NAME, NULL, 0, name, strlen(name));
 }
 
 void strobe_set_thread_name(const char *name)

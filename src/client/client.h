@@ -4,11 +4,12 @@
 #define STROBE_CLIENT_CLIENT_H
 
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "ring/ring_write.h"
-#include "strobe/strobe.h"
+#include "strobe/facade.h"
 #include "wire/kinds.h"
 
 /* The pool of this process, or NULL where it takes no part. Joins anew in a forked child. */
@@ -40,9 +41,57 @@ static inline void strobe_client_unblock(const sigset_t *old)
  * context. 1: emitted; STROBE_DROPPED: dropped and counted; STROBE_NOBODY: nobody records. */
 int strobe_client_emit(const uint64_t *words, uint32_t n_words);
 
-/* Likewise, with the fields `fields` and a text of any length as the last one. */
+/* Emit a zone's word with a time that is past. */
+void strobe_client_emit_past(uint64_t word, uint64_t tick);
+
+/* Like strobe_client_emit, with the fields `fields` and a text of any length as the last one. */
 int strobe_client_emit_text(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields,
                             const char *text, size_t n_bytes);
+
+/* Likewise, for a text that is made piece by piece (of at most STROBE_PIECE_BYTES each): open, any number of pieces, close
+ * with what is left. Signals are blocked from the first piece on. What is dropped counts as one event. */
+enum { STROBE_PIECE_BYTES = 8 * 90 };
+struct strobe_long_text {
+    sigset_t old;
+    int result; /* as of strobe_client_emit */
+    bool is_blocked, is_stored;
+};
+void strobe_client_text_open(struct strobe_long_text *text);
+void strobe_client_text_piece(struct strobe_long_text *text, const char *bytes, size_t n_bytes);
+int strobe_client_text_close(struct strobe_long_text *text, enum strobe_kind kind,
+                             const uint64_t *fields, uint32_t n_fields, const char *bytes,
+                             size_t n_bytes);
+
+/* Unnamed frames marked so far. */
+uint64_t strobe_client_n_frames(void);
+
+/* Likewise, of numbers only, if somebody records. */
+enum { STROBE_EMIT_FIELDS_MAX = 8 };
+void strobe_client_emit_numbers(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields);
+
+/* An event whose name found no room is lost too: count it. */
+void strobe_client_lose_unnamed(void);
+
+/* An id that is unique in the process, and differs between processes. */
+uint64_t strobe_client_new_id(void);
+
+/* What becomes of a formatted text: put(how, text, n_bytes) is called once. */
+struct strobe_formatted {
+    void (*put)(const struct strobe_formatted *how, const char *text, size_t n_bytes);
+    uint64_t a, b;
+};
+void strobe_client_format(const struct strobe_formatted *how, const char *format, va_list args);
+
+/* One fact for the meta stream if somebody records, with signals and lock taken care of. */
+void strobe_client_tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers,
+                        const char *text, size_t n_bytes);
+
+/* Likewise, and for every recorder that comes later: the first `n_keys` numbers say which fact it
+ * replaces. Only so many are kept, the others are told once; of texts the first 63 bytes. */
+void strobe_client_keep(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers,
+                        uint32_t n_keys, const char *text, size_t n_bytes);
+/* Say them all to a new recorder. Signals blocked, locked. */
+void strobe_client_tell_kept(struct strobe_pool *pool);
 
 /* A fact for the meta stream: number fields, then texts, the last of up to 64 KiB. Signals blocked,
  * locked. */
@@ -55,8 +104,15 @@ uint64_t strobe_client_name_id(struct strobe_name *name);
 uint64_t strobe_client_loc_id(struct strobe_loc *loc);
 uint64_t strobe_client_fiber_id(struct strobe_name *fiber);
 uint64_t strobe_client_text_id(const char *text, size_t n_bytes);
-uint64_t strobe_client_dynamic_id(const char *file, uint32_t line, const char *function,
-                                  const char *name, size_t n_bytes, uint32_t color);
+struct strobe_texts_of_loc {
+    const char *file, *function, *name; /* may be NULL */
+    size_t n_file, n_function, n_name;
+};
+uint64_t strobe_client_dynamic_id(const struct strobe_texts_of_loc *texts, uint32_t line,
+                                  uint32_t color);
+/* The id of a name of which only the text is there, found without a lock; NULL: 0, the unnamed. False: nobody
+ * records, or the loss was counted. */
+bool strobe_client_const_id(const char *text, uint64_t *id);
 
 /* Names that the program gave, also while nobody recorded: kept (63 bytes of a thread's, 255 of the program's) for every
  * recorder that comes. */

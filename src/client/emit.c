@@ -31,13 +31,13 @@ static bool put_epoch(struct strobe_thread *thread, uint64_t tick)
 
 /* Put one record, with all signals blocked; false: it found no room. On CLOCK_MONOTONIC the hot
  * path's epoch never fits, so every event comes here, and the epoch in force is read from the tick
- * kept in the segment's head. */
+ * kept in the segment's head. `past`: the time of the event, 0: now. */
 static bool put(struct strobe_pool *pool, struct strobe_thread *thread, const uint64_t *words,
-                uint32_t n_words, enum strobe_loss *loss)
+                uint32_t n_words, uint64_t past, enum strobe_loss *loss)
 {
     bool mono = pool->control->clock != STROBE_CLOCK_TSC;
     for (;;) {
-        uint64_t tick = strobe_ring_now(pool);
+        uint64_t tick = past ? past : strobe_ring_now(pool);
         if (thread->segment && (int16_t)thread->hot.cursor > 0) {
             uint32_t now = (uint32_t)(tick >> 32);
             uint32_t in_force = mono ? (uint32_t)(thread->segment->tick >> 32) + thread->mono_epochs
@@ -73,13 +73,13 @@ static bool put(struct strobe_pool *pool, struct strobe_thread *thread, const ui
 }
 
 static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread,
-                        const uint64_t *words, uint32_t n_words)
+                        const uint64_t *words, uint32_t n_words, uint64_t past)
 {
     enum strobe_loss loss;
-    bool room = !thread->n_cut || put(pool, thread, thread->cut, thread->n_cut, &loss);
+    bool room = !thread->n_cut || put(pool, thread, thread->cut, thread->n_cut, 0, &loss);
     if (room) {
         thread->n_cut = 0;
-        room = put(pool, thread, words, n_words, &loss);
+        room = put(pool, thread, words, n_words, past, &loss);
     }
     if (room)
         return 1;
@@ -99,7 +99,7 @@ static uint64_t renamed(const struct strobe_pool *pool, uint64_t word, struct st
 
 /* The common frame of all slow emits: pool, thread, signals, errno. `loc`: of a word, else NULL. */
 static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserved,
-                       struct strobe_loc *loc)
+                       struct strobe_loc *loc, uint64_t past)
 {
     int saved_errno = errno, result = STROBE_NOBODY;
     sigset_t old;
@@ -116,7 +116,7 @@ static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserv
         if (loc && !word)
             strobe_ring_count_loss(pool, thread, STROBE_LOSS_UNNAMED);
         else if (thread)
-            result = emit_blocked(pool, thread, loc ? &word : words, n_words);
+            result = emit_blocked(pool, thread, loc ? &word : words, n_words, past);
         else
             strobe_ring_count_loss(pool, NULL, STROBE_LOSS_UNNAMED);
     }
@@ -125,19 +125,52 @@ static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserv
     return result;
 }
 
+/* The common case of a record, without a system call: its words are there and so is the epoch. In the order of the
+ * inline path, so that a signal handler may emit between any two lines. False: the long way. */
+static bool put_fast(const uint64_t *words, uint32_t n_words)
+{
+    struct strobe_hot *hot = strobe_hot_now;
+    uint64_t tick = strobe_ticks();
+    const struct strobe_thread *thread = (const struct strobe_thread *)hot;
+    if ((int16_t)hot->cursor < (int16_t)n_words || (uint32_t)(tick >> 32) != hot->epoch)
+        return false; /* from here on it is a thread's: others have no word left */
+    if (thread->n_cut || thread->generation != strobe_gate_now->active)
+        return false; /* the recorder has not been told who the thread is */
+    uint64_t cursor = strobe_reserve(hot, n_words);
+    int16_t left = (int16_t)cursor;
+    uint64_t *slot = (uint64_t *)(cursor >> 16);
+    if (left < (int16_t)n_words || (uint32_t)(tick >> 32) != hot->epoch) {
+        if (left > 0)
+            pad(slot, left < (int16_t)n_words ? (uint32_t)left : n_words);
+        return false;
+    }
+    if (n_words > 1) {
+        __atomic_store_n(slot, STROBE_WORD_FILLING | (uint64_t)n_words << 32, __ATOMIC_RELAXED);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a kill may come between any two stores */
+        memcpy(slot + 1, words + 1, 8 * (n_words - 1));
+    }
+    __atomic_store_n(slot, words[0] | (uint32_t)tick, __ATOMIC_RELEASE);
+    return true;
+}
+
 int strobe_client_emit(const uint64_t *words, uint32_t n_words)
 {
-    return emit_record(words, n_words, NULL, NULL);
+    if (strobe_gate_now->active && put_fast(words, n_words))
+        return 1;
+    return emit_record(words, n_words, NULL, NULL, 0);
+}
+
+void strobe_client_emit_past(uint64_t word, uint64_t tick)
+{
+    emit_record(&word, 1, NULL, NULL, tick);
 }
 
 int strobe_emit_slow(uint64_t word, uint64_t *reserved, struct strobe_loc *loc)
 {
-    return emit_record(&word, 1, reserved, loc);
+    return emit_record(&word, 1, reserved, loc, 0);
 }
 
 /* ---- texts ---- */
-
-enum { PIECE_BYTES = 8 * 90 };
 
 static uint32_t put_text(uint64_t *at, const char *text, size_t n_bytes)
 {
@@ -165,35 +198,55 @@ static void remember_cut(enum strobe_kind kind, const uint64_t *fields, uint32_t
     thread->n_cut = 2 + n_fields;
 }
 
+/* A handler's own text must not come between the pieces of another: signals stay blocked from the first one on. */
+void strobe_client_text_open(struct strobe_long_text *text)
+{
+    *text = (struct strobe_long_text){.result = 1};
+}
+
+void strobe_client_text_piece(struct strobe_long_text *text, const char *bytes, size_t n_bytes)
+{
+    uint64_t words[STROBE_RECORD_WORDS_MAX];
+    if (!text->is_blocked)
+        strobe_client_block(&text->old);
+    text->is_blocked = true;
+    if (text->result != 1)
+        return;
+    uint32_t n = 1 + put_text(words + 1, bytes, n_bytes);
+    words[0] = STROBE_RECORD_WORD(STROBE_KIND_STR_PIECE, n);
+    text->result = strobe_client_emit(words, n);
+    text->is_stored |= text->result == 1;
+}
+
+int strobe_client_text_close(struct strobe_long_text *text, enum strobe_kind kind,
+                             const uint64_t *fields, uint32_t n_fields, const char *bytes,
+                             size_t n_bytes)
+{
+    uint64_t words[STROBE_RECORD_WORDS_MAX];
+    if (text->result == 1) {
+        for (uint32_t i = 0; i < n_fields; i++)
+            words[1 + i] = fields[i];
+        uint32_t n = 1 + n_fields + put_text(words + 1 + n_fields, bytes, n_bytes);
+        words[0] = STROBE_RECORD_WORD(kind, n);
+        text->result = strobe_client_emit(words, n);
+    }
+    if (text->is_stored && text->result != 1)
+        remember_cut(kind, fields, n_fields);
+    if (text->is_blocked)
+        strobe_client_unblock(&text->old);
+    return text->result;
+}
+
 int strobe_client_emit_text(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields,
                             const char *text, size_t n_bytes)
 {
-    uint64_t words[STROBE_RECORD_WORDS_MAX];
-    int result = 1;
-    sigset_t old;
-    bool pieces = n_bytes > PIECE_BYTES, stored = false;
-    if (pieces) /* a handler's own text must not come between them */
-        strobe_client_block(&old);
-    while (n_bytes > PIECE_BYTES && result == 1) {
-        uint32_t n = 1 + put_text(words + 1, text, PIECE_BYTES);
-        words[0] = STROBE_RECORD_WORD(STROBE_KIND_STR_PIECE, n);
-        result = strobe_client_emit(words, n);
-        stored |= result == 1;
-        text += PIECE_BYTES;
-        n_bytes -= PIECE_BYTES;
+    struct strobe_long_text pieces;
+    strobe_client_text_open(&pieces);
+    for (; n_bytes > STROBE_PIECE_BYTES; n_bytes -= STROBE_PIECE_BYTES) {
+        strobe_client_text_piece(&pieces, text, STROBE_PIECE_BYTES);
+        text += STROBE_PIECE_BYTES;
     }
-    if (result == 1) {
-        for (uint32_t i = 0; i < n_fields; i++)
-            words[1 + i] = fields[i];
-        uint32_t n = 1 + n_fields + put_text(words + 1 + n_fields, text, n_bytes);
-        words[0] = STROBE_RECORD_WORD(kind, n);
-        result = strobe_client_emit(words, n);
-    }
-    if (stored && result != 1)
-        remember_cut(kind, fields, n_fields);
-    if (pieces)
-        strobe_client_unblock(&old);
-    return result;
+    return strobe_client_text_close(&pieces, kind, fields, n_fields, text, n_bytes);
 }
 
 /* End the text that the stored pieces belong to: a string that nobody uses. */

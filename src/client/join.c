@@ -21,6 +21,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_WIPEONFORK
@@ -454,6 +455,61 @@ __attribute__((constructor(101))) static void start(void)
     errno = saved_errno;
 }
 
+/* Nothing of this process was ever recorded and no other copy of the library looks at its file: so no thread
+ * has a segment, and the file can be left for one in another folder. The old control page stays
+ * mapped, closed: a thread may have its gate in hand. */
+static bool can_move(const struct strobe_pool *pool)
+{
+    return !pool || (self.owner && pool->n_copies == 1 && !pool->control->n_chunks &&
+                     !pool->control->active);
+}
+
+int strobe_join_session(const char *name)
+{
+    char dir[STROBE_PATH_MAX];
+    int saved_errno = errno, result = -1;
+    sigset_t old;
+    strobe_client_block(&old);
+    struct strobe_pool *pool = strobe_client_pool();
+    if (!self.off && self.keyed && can_move(pool) && !strobe_session_dir(name, false, dir)) {
+        uint64_t next_id = pool ? pool->control->next_id : 1;
+        if (pool) {
+            unlink(pool->path);
+            memset(pool, 0, sizeof *pool);
+        }
+        memcpy(self.dir, dir, sizeof dir);
+        self.session = NULL;
+        self.control = NULL;
+        self.owner = false;
+        strobe_gate_now = &closed_gate;
+        join_session(next_id);
+        result = self.control ? 0 : -1;
+    }
+    strobe_client_unblock(&old);
+    errno = saved_errno;
+    return result;
+}
+
+/* Seconds that a program built for another tracer, which has a switch to stay until its data is taken, stays at its
+ * end if nobody records it. Never for good. 0: it does not. */
+static long exit_wait(void)
+{
+    const char *asked = getenv("TRACY_NO_EXIT"), *seconds = getenv("STROBE_EXIT_WAIT");
+    unsigned switches = &strobe_facade_switches ? strobe_facade_switches : 0;
+    bool by_user = asked && asked[0] == '1';
+    if (!switches || !(by_user || switches & STROBE_SWITCH_NO_EXIT))
+        return 0;
+    long n = seconds ? strtol(seconds, NULL, 10) : 10;
+    return n < 0 ? 0 : n > 3600 ? 3600 : n;
+}
+
+static void wait_at_exit(const struct strobe_pool *pool)
+{
+    const struct timespec nap = {0, 10000000};
+    for (long n = exit_wait() * 100; n > 0 && !pool->control->active; n--)
+        nanosleep(&nap, NULL);
+}
+
 __attribute__((destructor(101))) static void stop(void)
 {
     struct strobe_pool *pool = self.pool;
@@ -462,6 +518,7 @@ __attribute__((destructor(101))) static void stop(void)
     self.keyed = false;
     if (!self.owner || !pool || pool->magic != STROBE_POOL_MAGIC || pool->pid != (uint32_t)getpid())
         return;
+    wait_at_exit(pool);
     if (pool->control->n_chunks == 0 || (!pool->control->active && pool->control->detached_tick))
         unlink(pool->path); /* nothing was ever recorded, or its recorder left with all of it */
     if (!pool->control->active)
@@ -503,4 +560,5 @@ void strobe_client_describe(struct strobe_pool *pool)
     size_t n_name = strlen(name);
     if (n_name)
         strobe_client_meta(pool, STROBE_META_PROGRAM_NAME, NULL, 0, &name, &n_name, 1);
+    strobe_client_tell_kept(pool);
 }

@@ -18,12 +18,26 @@ static uint64_t id_of(uint64_t word)
 }
 
 static bool put_loc(struct strobe_pool *pool, uint64_t id, uint32_t line, uint32_t color,
-                    const char *function, const char *file, const char *name, size_t n_name)
+                    const struct strobe_texts_of_loc *of)
 {
     uint64_t numbers[] = {id, line, color};
-    const char *texts[] = {function ? function : "", file ? file : "", name ? name : ""};
-    size_t n_bytes[] = {strlen(texts[0]), strlen(texts[1]), name ? n_name : 0};
+    const char *texts[] = {of->function ? of->function : "", of->file ? of->file : "",
+                           of->name ? of->name : ""};
+    size_t n_bytes[] = {of->function ? of->n_function : 0, of->file ? of->n_file : 0,
+                        of->name ? of->n_name : 0};
     return strobe_client_meta(pool, STROBE_META_LOC, numbers, 3, texts, n_bytes, 3);
+}
+
+static size_t length(const char *text)
+{
+    return text ? strlen(text) : 0;
+}
+
+static struct strobe_texts_of_loc texts_of(const struct strobe_loc *loc)
+{
+    return (struct strobe_texts_of_loc){
+        loc->file,         loc->function,         loc->name,
+        length(loc->file), length(loc->function), length(loc->name)};
 }
 
 static bool put_string(struct strobe_pool *pool, uint64_t id, const char *text, size_t n_bytes)
@@ -81,9 +95,9 @@ uint64_t strobe_client_loc_id(struct strobe_loc *loc)
     word = loc->word;
     if (word < held.pool->control->floor) {
         uint64_t id = next_id(held.pool);
+        struct strobe_texts_of_loc texts = texts_of(loc);
         word = 0;
-        if (id && put_loc(held.pool, id, loc->line, loc->color, loc->function, loc->file, loc->name,
-                          loc->name ? strlen(loc->name) : 0))
+        if (id && put_loc(held.pool, id, loc->line, loc->color, &texts))
             __atomic_store_n(&loc->word, word = word_of(id), __ATOMIC_RELEASE);
     }
     let_go(&held);
@@ -147,12 +161,11 @@ uint64_t strobe_client_name_id(struct strobe_name *name)
     return id_of(word);
 }
 
-/* A fiber is its name, wherever it is entered: its id is made from the name's content. */
-uint64_t strobe_client_fiber_id(struct strobe_name *fiber)
+/* Tell the name of fiber `id`, where this recorder does not know it yet. 0: no room for it. */
+static uint64_t tell_fiber(struct strobe_name *fiber, uint64_t id)
 {
     struct held held;
     size_t n_bytes = strlen(fiber->text);
-    uint64_t id = hash_bytes(2, fiber->text, n_bytes) >> 16 | 1;
     if (__atomic_load_n(&fiber->word, __ATOMIC_RELAXED) >= strobe_gate_now->floor)
         return id;
     if (!hold(&held))
@@ -167,15 +180,22 @@ uint64_t strobe_client_fiber_id(struct strobe_name *fiber)
     return id;
 }
 
-uint64_t strobe_client_dynamic_id(const char *file, uint32_t line, const char *function,
-                                  const char *name, size_t n_bytes, uint32_t color)
+/* A fiber is its name, wherever it is entered: its id is made from the name's content. */
+uint64_t strobe_client_fiber_id(struct strobe_name *fiber)
+{
+    return tell_fiber(fiber, hash_bytes(2, fiber->text, strlen(fiber->text)) >> 16 | 1);
+}
+
+uint64_t strobe_client_dynamic_id(const struct strobe_texts_of_loc *texts, uint32_t line,
+                                  uint32_t color)
 {
     struct held held;
-    uint64_t hash = hash_bytes(0xcbf29ce484222325ull ^ line ^ (uint64_t)color << 32, name, n_bytes);
-    if (file)
-        hash = hash_bytes(hash, file, strlen(file));
-    if (function)
-        hash = hash_bytes(hash + 1, function, strlen(function));
+    uint64_t hash = 0xcbf29ce484222325ull ^ line ^ (uint64_t)color << 32;
+    hash = hash_bytes(hash, texts->name ? texts->name : "", texts->name ? texts->n_name : 0);
+    if (texts->file)
+        hash = hash_bytes(hash, texts->file, texts->n_file);
+    if (texts->function)
+        hash = hash_bytes(hash + 1, texts->function, texts->n_function);
     uint64_t id = 0;
     if (!hold(&held))
         return 0;
@@ -184,11 +204,131 @@ uint64_t strobe_client_dynamic_id(const char *file, uint32_t line, const char *f
         id = entry->id;
     } else {
         id = held.pool->next_dynamic++;
-        if (put_loc(held.pool, id, line, color, function, file, name, n_bytes))
+        if (put_loc(held.pool, id, line, color, texts))
             *entry = (struct strobe_name_cache_entry){hash, id};
         else
             id = 0;
     }
     let_go(&held);
     return id;
+}
+
+/* ---- names of which only the text is there ---- */
+
+/* A place in a table of fixed size belongs to one content (or address) for good, so that readers need no lock. */
+struct name_place {
+    uint64_t hash; /* 0: free */
+    uint64_t word;
+};
+enum { NAME_PLACES = 4096, PROBES = 16 };
+static struct name_place name_places[NAME_PLACES];
+
+/* The place of `hash`, taken where it has none yet; NULL: none is left near it. */
+static struct name_place *place_of(uint64_t hash)
+{
+    for (uint64_t i = 0; i < PROBES; i++) {
+        struct name_place *place = &name_places[((hash >> 20) + i) % NAME_PLACES];
+        uint64_t owner = __atomic_load_n(&place->hash, __ATOMIC_RELAXED);
+        if (owner == hash ||
+            (!owner && (__atomic_compare_exchange_n(&place->hash, &owner, hash, false,
+                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+                        owner == hash)))
+            return place;
+    }
+    return NULL;
+}
+
+bool strobe_client_const_id(const char *text, uint64_t *id)
+{
+    *id = 0;
+    if (!strobe_gate_now->active)
+        return false;
+    if (!text)
+        return true;
+    size_t n_bytes = strlen(text);
+    struct name_place *place = place_of(hash_bytes(3, text, n_bytes) | 1);
+    if (place) { /* strobe_client_name_id works on the program's own struct: make one of the place */
+        struct strobe_name name = {__atomic_load_n(&place->word, __ATOMIC_RELAXED), text};
+        uint64_t before = name.word;
+        *id = strobe_client_name_id(&name);
+        if (name.word != before)
+            __atomic_store_n(&place->word, name.word, __ATOMIC_RELAXED);
+    } else {
+        *id = strobe_client_text_id(text, n_bytes);
+    }
+    if (!*id)
+        strobe_client_lose_unnamed();
+    return *id != 0;
+}
+
+/* Here a fiber is an address and the text that stands there: two fibers may have the same name. */
+void strobe_text_fiber_enter(const char *fiber)
+{
+    const char *text = fiber ? fiber : "";
+    if (!strobe_gate_now->active)
+        return;
+    uint64_t hash = hash_bytes(4 + (uintptr_t)fiber, text, strlen(text));
+    struct name_place *place = place_of(hash | 1);
+    struct strobe_name name = {place ? __atomic_load_n(&place->word, __ATOMIC_RELAXED) : 0, text};
+    uint64_t id = tell_fiber(&name, hash >> 16 | 1);
+    if (place)
+        __atomic_store_n(&place->word, name.word, __ATOMIC_RELAXED);
+    if (id)
+        strobe_client_emit_numbers(STROBE_KIND_FIBER_ENTER, &id, 1);
+    else
+        strobe_client_lose_unnamed();
+}
+
+/* ---- locations in constant memory ---- */
+
+struct loc_place {
+    const struct strobe_const_loc *key; /* borrowed, compared only; NULL: free */
+    struct strobe_loc loc;
+};
+enum { LOC_PLACES = 8192 };
+static struct loc_place loc_places[LOC_PLACES];
+
+/* Code may be unloaded and other code loaded at its addresses: then the same place is another location.
+ * The word goes first, so that nobody emits the old name for the new one; the function comes last, since
+ * is_same believes the rest when it fits. Threads that do this at the same time write the same. */
+static struct strobe_loc *renew(struct loc_place *place)
+{
+    const struct strobe_const_loc *from = place->key;
+    __atomic_store_n(&place->loc.word, 0, __ATOMIC_SEQ_CST);
+    place->loc.name = from->name;
+    place->loc.file = from->file;
+    place->loc.line = from->line;
+    place->loc.color = from->color;
+    __atomic_store_n(&place->loc.function, from->function, __ATOMIC_RELEASE);
+    return &place->loc;
+}
+
+static bool is_same(const struct strobe_loc *loc, const struct strobe_const_loc *from)
+{
+    return __atomic_load_n(&loc->function, __ATOMIC_ACQUIRE) == from->function &&
+           loc->line == from->line && loc->name == from->name;
+}
+
+struct strobe_loc *strobe_loc_of(const struct strobe_const_loc *loc)
+{
+    uint64_t hash = ((uintptr_t)loc >> 3) * 0x9e3779b97f4a7c15ull >> 40;
+    for (uint64_t i = 0; i < PROBES; i++) {
+        struct loc_place *place = &loc_places[(hash + i) % LOC_PLACES];
+        const struct strobe_const_loc *owner = __atomic_load_n(&place->key, __ATOMIC_ACQUIRE);
+        if (STROBE_LIKELY(owner == loc))
+            return STROBE_LIKELY(is_same(&place->loc, loc)) ? &place->loc : renew(place);
+        if (!owner && __atomic_compare_exchange_n(&place->key, &owner, loc, false, __ATOMIC_ACQ_REL,
+                                                  __ATOMIC_ACQUIRE))
+            return renew(place);
+        if (owner == loc)
+            return renew(place);
+    }
+    return NULL;
+}
+
+uint64_t strobe_loc_id(const char *file, size_t n_file, uint32_t line, const char *function,
+                       size_t n_function, const char *name, size_t n_name, uint32_t color)
+{
+    struct strobe_texts_of_loc texts = {file, function, name, n_file, n_function, n_name};
+    return strobe_gate_now->active ? strobe_client_dynamic_id(&texts, line, color) : 0;
 }

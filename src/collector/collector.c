@@ -136,8 +136,10 @@ static uint64_t measure_event_ps(void)
 
 static void note_overhead(struct strobe_collector *c)
 {
+    struct strobe_file_totals totals;
+    strobe_file_read_totals(c->writer, &totals);
     uint64_t numbers[] = {clock_ns(CLOCK_PROCESS_CPUTIME_ID), measure_event_ps(), c->waited_ns,
-                          strobe_file_totals(c->writer)->n_events};
+                          totals.n_events};
     strobe_records_numbers(&c->records, STROBE_FACT_OVERHEAD, numbers, 4);
 }
 
@@ -169,6 +171,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
              options->trigger_zone ? options->trigger_zone : "");
     snprintf(c->dir, sizeof c->dir, "%s", options->session_dir);
     pthread_mutex_init(&c->procs_lock, NULL);
+    pthread_mutex_init(&c->losses_lock, NULL);
     strobe_records_reset(&c->records);
     strobe_records_reset(&c->loss_records);
     enum strobe_err err = strobe_encode_init(&c->enc);
@@ -383,7 +386,7 @@ static void release_gone(struct strobe_collector *c)
 {
     char path[STROBE_PATH_MAX + 100];
     if (c->post_mortem || c->disk_failed || c->no_memory || c->enc.n_parts || c->n_pending ||
-        c->n_meta_pending || c->records.n_records || c->n_losses)
+        c->n_meta_pending || c->records.n_records || strobe_collector_has_losses(c))
         return;
     pthread_mutex_lock(&c->procs_lock);
     for (uint32_t i = 0; i < c->n_procs; i++) {
@@ -507,16 +510,20 @@ void strobe_collector_stop(struct strobe_collector *c)
     strobe_collector_flush_events(c);
 }
 
-struct strobe_collector_status strobe_collector_status(const struct strobe_collector *c)
+struct strobe_collector_status strobe_collector_status(struct strobe_collector *c)
 {
-    struct strobe_file_totals *totals = strobe_file_totals(c->writer);
+    struct strobe_file_totals totals;
+    strobe_file_read_totals(c->writer, &totals);
+    pthread_mutex_lock(&c->losses_lock);
+    uint64_t n_lost = c->lost_total;
+    pthread_mutex_unlock(&c->losses_lock);
     struct strobe_collector_status status = {
-        .n_events = totals->n_events,
-        .n_zones = totals->n_zones,
-        .n_bytes = totals->n_bytes,
-        .n_lost = c->lost_total,
-        .n_procs = (uint32_t)totals->n_procs,
-        .n_threads = (uint32_t)totals->n_threads,
+        .n_events = totals.n_events,
+        .n_zones = totals.n_zones,
+        .n_bytes = totals.n_bytes,
+        .n_lost = n_lost,
+        .n_procs = (uint32_t)totals.n_procs,
+        .n_threads = (uint32_t)totals.n_threads,
         .triggered = c->triggered,
         .disk_failed = c->disk_failed,
     };
@@ -587,6 +594,7 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     strobe_records_free(&c->records);
     strobe_records_free(&c->loss_records);
     pthread_mutex_destroy(&c->procs_lock);
+    pthread_mutex_destroy(&c->losses_lock);
     enum strobe_err err = c->disk_failed ? STROBE_ERR_IO
                           : c->no_memory ? STROBE_ERR_NOMEM
                                          : STROBE_OK;

@@ -7,7 +7,7 @@
  *   3. strobe_collector_stop      gates shut; the last words are drained
  *   4. strobe_collector_close     footer, pools removed
  * Memory is bounded: one block under construction, and per live thread its open zones.
- * Not thread-safe, but for strobe_collector_beat.  SPDX-License-Identifier: MIT */
+ * Not thread-safe, but for what says so.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_COLLECTOR_COLLECTOR_H
 #define STROBE_COLLECTOR_COLLECTOR_H
 
@@ -70,6 +70,15 @@ void strobe_collector_wait(struct strobe_collector *c, uint64_t ns);
 /* Tell the processes that their recorder lives. Thread-safe. */
 void strobe_collector_beat(struct strobe_collector *c);
 
+/* A number for a process that comes from elsewhere (Tracy's clients), in the same count. Thread-safe.
+ */
+uint32_t strobe_collector_new_proc_id(struct strobe_collector *c);
+
+/* Events that did not get into the file, of a track or of all (0). Thread-safe: the losses of all
+ * who write to the file are kept here. */
+void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track,
+                           uint32_t cause, uint64_t count, uint64_t first, uint64_t last);
+
 /* A child of ours was reaped: how its process ended. */
 void strobe_collector_exit_status(struct strobe_collector *c, uint32_t pid, int wait_status);
 
@@ -83,7 +92,7 @@ void strobe_collector_sync_clock(struct strobe_collector *c);
 void strobe_collector_note(struct strobe_collector *c, uint32_t proc, const char *text);
 
 void strobe_collector_stop(struct strobe_collector *c);
-struct strobe_collector_status strobe_collector_status(const struct strobe_collector *c);
+struct strobe_collector_status strobe_collector_status(struct strobe_collector *c);
 
 /* Write what is under construction, so that the file has all that was taken. */
 void strobe_collector_flush(struct strobe_collector *c);

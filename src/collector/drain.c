@@ -128,8 +128,12 @@ static uint32_t take_record(struct strobe_collector *c, struct strobe_stream_sta
             strobe_encode_zone_end(&c->enc, tick, copy[1]);
         return n;
     }
-    if (kind <= STROBE_KIND_ZONE_END_POP)
+    if (kind <= STROBE_KIND_ZONE_END_POP || kind == STROBE_KIND_ZONE_END_UNDER)
         return 0; /* the file's own */
+    if (kind == STROBE_KIND_ZONE_LOOSE) {
+        strobe_encode_zone_loose(&c->enc, tick_of(stream, word));
+        return n;
+    }
     int n_bytes = convert_fields(event_fields[kind], copy + 1, n - 1, fields);
     if (n_bytes < 0)
         return 0;

@@ -88,6 +88,8 @@ struct strobe_collector {
     int n_files_max; /* descriptors that this process may have */
     struct strobe_encoder enc;
     struct strobe_records records; /* to be written */
+    pthread_mutex_t
+        losses_lock; /* guards losses, n_losses, cap_losses, lost_total: Tracy's thread loses too */
     struct loss *losses; /* owned: not in the file yet, one per process, track and cause */
     uint32_t n_losses, cap_losses;
     struct strobe_records loss_records; /* scratch */
@@ -99,7 +101,7 @@ struct strobe_collector {
     uint32_t n_parts, cap_parts;
     struct strobe_proc **procs; /* owned */
     uint32_t n_procs, cap_procs;
-    uint32_t next_proc_id;
+    uint32_t next_proc_id;      /* atomic */
     pthread_mutex_t procs_lock; /* held while the list changes; strobe_collector_beat reads it */
     uint64_t beat;
     uint64_t n_taken_events;
@@ -151,8 +153,7 @@ void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc 
 /* store.c: blocks to the file, segments back to their process */
 void strobe_collector_flush_events(struct strobe_collector *c);
 void strobe_collector_flush_records(struct strobe_collector *c);
-void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track,
-                           uint32_t cause, uint64_t count, uint64_t first, uint64_t last);
+bool strobe_collector_has_losses(struct strobe_collector *c);
 bool strobe_collector_reserve(struct strobe_collector *c);
 void strobe_collector_keep_losses(struct strobe_collector *c);
 bool strobe_collector_pend(struct strobe_collector *c, struct strobe_proc *proc,

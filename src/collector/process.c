@@ -165,7 +165,7 @@ void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_pro
         return;
     if (stream)
         stream->named = true;
-    strobe_file_totals(c->writer)->n_threads++;
+    strobe_file_count(c->writer, 0, 1);
 }
 
 /* A thread that was there before this recorder is only known by its slot. */
@@ -285,8 +285,21 @@ static struct strobe_proc *new_proc(struct strobe_collector *c, const char *name
     snprintf(proc->name, sizeof proc->name, "%s", name);
     proc->pidfd = -1;
     proc->ring.fd = -1;
-    proc->id = c->next_proc_id++;
+    proc->id = strobe_collector_new_proc_id(c);
     return proc;
+}
+
+uint32_t strobe_collector_new_proc_id(struct strobe_collector *c)
+{
+    return __atomic_fetch_add(&c->next_proc_id, 1, __ATOMIC_RELAXED);
+}
+
+/* Its number was not used: the next one gets it, unless another was given meanwhile. */
+static void take_back_id(struct strobe_collector *c, const struct strobe_proc *proc)
+{
+    uint32_t next = proc->id + 1;
+    __atomic_compare_exchange_n(&c->next_proc_id, &next, proc->id, false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
 }
 
 static void publish_proc(struct strobe_collector *c, struct strobe_proc *proc)
@@ -407,7 +420,7 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
         strobe_ring_attach(&proc->ring, c->policy, c->stack_depth);
     proc->old_below = (control->floor >> 32) & STROBE_WORD_ID_MAX;
     if (!proc->resumed)
-        strobe_file_totals(c->writer)->n_procs++;
+        strobe_file_count(c->writer, 1, 0);
     proc->modules_due = !proc->dead;
     if (proc->dead && !c->post_mortem)
         learn_exit_status(proc);
@@ -473,7 +486,7 @@ static bool consider(struct strobe_collector *c, const char *name)
     if ((!err && proc->ring.fd >= c->n_files_max - FILES_KEPT) || err == STROBE_ERR_IO) {
         c->crowded = true;
         strobe_ring_close(&proc->ring);
-        c->next_proc_id--;
+        take_back_id(c, proc);
         free(proc);
         return false;
     }
@@ -482,13 +495,13 @@ static bool consider(struct strobe_collector *c, const char *name)
         return true;
     }
     if (err) {
-        c->next_proc_id--;
+        take_back_id(c, proc);
         free(proc);
         return err != STROBE_ERR_FORMAT && err != STROBE_ERR_NOMEM;
     }
     if (is_leftover(c, proc)) {
         strobe_ring_close(&proc->ring);
-        c->next_proc_id--;
+        take_back_id(c, proc);
         free(proc);
         return true;
     }

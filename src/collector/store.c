@@ -38,26 +38,35 @@ bool strobe_collector_reserve(struct strobe_collector *c)
            grow(&c->meta_pending, 0, &c->cap_meta_pending, sizeof *c->meta_pending);
 }
 
-void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track,
-                           uint32_t cause, uint64_t count, uint64_t first, uint64_t last)
+/* Under losses_lock: one entry per process, track and cause. */
+static void add_loss(struct strobe_collector *c, const struct loss *one)
 {
-    if (!count)
-        return;
-    c->lost_total += count;
-    strobe_file_totals(c->writer)->lost[cause] += count;
     for (uint32_t i = c->n_losses; i-- > 0;) {
         struct loss *loss = &c->losses[i];
-        if (loss->proc != proc || loss->track != track || loss->cause != cause)
+        if (loss->proc != one->proc || loss->track != one->track || loss->cause != one->cause)
             continue;
-        loss->count += count;
-        loss->first = first < loss->first ? first : loss->first;
-        loss->last = last > loss->last ? last : loss->last;
+        loss->count += one->count;
+        loss->first = one->first < loss->first ? one->first : loss->first;
+        loss->last = one->last > loss->last ? one->last : loss->last;
         return;
     }
     if (grow(&c->losses, c->n_losses, &c->cap_losses, sizeof *c->losses))
-        c->losses[c->n_losses++] = (struct loss){proc, cause, track, count, first, last};
+        c->losses[c->n_losses++] = *one;
     else if (c->n_losses) /* no memory: at least the number stays right */
-        c->losses[c->n_losses - 1].count += count;
+        c->losses[c->n_losses - 1].count += one->count;
+}
+
+void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track,
+                           uint32_t cause, uint64_t count, uint64_t first, uint64_t last)
+{
+    struct loss one = {proc, cause, track, count, first, last};
+    if (!count)
+        return;
+    pthread_mutex_lock(&c->losses_lock);
+    c->lost_total += count;
+    add_loss(c, &one);
+    pthread_mutex_unlock(&c->losses_lock);
+    strobe_file_count_lost(c->writer, cause, count);
 }
 
 void strobe_collector_note_part(struct strobe_collector *c, uint32_t proc, uint64_t track,
@@ -112,7 +121,7 @@ void strobe_collector_flush_events(struct strobe_collector *c)
         strobe_collector_drain_meta(c, proc);
     }
     strobe_collector_flush_records(c);
-    if (c->max_file_bytes && strobe_file_totals(c->writer)->n_bytes >= c->max_file_bytes)
+    if (c->max_file_bytes && strobe_file_n_bytes(c->writer) >= c->max_file_bytes)
         c->file_full = true;
     uint32_t cause = c->file_full ? STROBE_LOSS_FILE_LIMIT : STROBE_LOSS_DISK;
     if (!c->file_full && c->records.n_records)
@@ -185,7 +194,8 @@ void strobe_collector_keep_losses(struct strobe_collector *c)
     close(fd);
 }
 
-static void flush_losses(struct strobe_collector *c)
+/* Under losses_lock. */
+static void put_losses(struct strobe_collector *c)
 {
     struct strobe_records *records = &c->loss_records;
     if (!c->n_losses)
@@ -205,6 +215,21 @@ static void flush_losses(struct strobe_collector *c)
     }
     keep_in_ledger(c);
     c->ledger_used = true;
+}
+
+static void flush_losses(struct strobe_collector *c)
+{
+    pthread_mutex_lock(&c->losses_lock);
+    put_losses(c);
+    pthread_mutex_unlock(&c->losses_lock);
+}
+
+bool strobe_collector_has_losses(struct strobe_collector *c)
+{
+    pthread_mutex_lock(&c->losses_lock);
+    bool has = c->n_losses != 0;
+    pthread_mutex_unlock(&c->losses_lock);
+    return has;
 }
 
 void strobe_collector_flush_records(struct strobe_collector *c)

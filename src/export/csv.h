@@ -18,11 +18,13 @@ struct strobe_csv_prefix {
 
 enum { STROBE_CSV_LOCS = 4096 };
 
+struct strobe_csv_kind;
 struct strobe_csv {
-    struct strobe_trace *trace;     /* borrowed */
-    struct strobe_out *out;         /* borrowed */
-    struct strobe_symbols *symbols; /* borrowed; NULL: addresses stay numbers */
-    const uint8_t *processes;       /* borrowed: by index, 0: leave it out; NULL: all */
+    struct strobe_trace *trace;         /* borrowed */
+    struct strobe_out *out;             /* borrowed */
+    struct strobe_symbols *symbols;     /* borrowed; NULL: addresses stay numbers */
+    const struct strobe_csv_kind *kind; /* borrowed: the table that is made of events, else NULL */
+    const uint8_t *processes;           /* borrowed: by index, 0: leave it out; NULL: all */
     uint32_t n_processes;
     struct strobe_csv_prefix *locs;  /* owned: STROBE_CSV_LOCS, by hash of the index */
     struct strobe_csv_prefix thread; /* of the last thread */
@@ -60,7 +62,7 @@ extern const size_t strobe_csv_n_kinds;
 struct strobe_csv_facts {
     const char *name;
     const char *head;
-    void (*put)(struct strobe_csv *csv);
+    enum strobe_err (*put)(struct strobe_csv *csv);
     int needs_walk; /* coverage has to be counted first */
     const char *help;
 };

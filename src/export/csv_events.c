@@ -30,6 +30,15 @@ static void put_string(struct strobe_csv *csv, const struct strobe_happening *ha
     strobe_out_csv(csv->out, text, n);
 }
 
+static void put_loc_name(struct strobe_csv *csv, const struct strobe_happening *happening,
+                         uint64_t id)
+{
+    char room[STROBE_NAME_ROOM];
+    uint32_t n, loc = strobe_trace_loc(csv->trace, happening->process, id);
+    const char *name = strobe_trace_loc_name(csv->trace, loc, id, room, &n);
+    strobe_out_csv(csv->out, name, n);
+}
+
 static void put_kind_name(struct strobe_csv *csv, unsigned kind)
 {
     strobe_out_csv(csv->out, csv->trace->schema.kind[kind].name,
@@ -100,7 +109,8 @@ static enum strobe_err put_memory(void *context, const struct strobe_happening *
     strobe_out_char(csv->out, ',');
     put_string(csv, happening, f[0].u);
     strobe_out_char(csv->out, ',');
-    strobe_out_hex(csv->out, f[1].u);
+    if (happening->event->kind != STROBE_KIND_MEM_DISCARD)
+        strobe_out_hex(csv->out, f[1].u);
     strobe_out_char(csv->out, ',');
     if (happening->event->kind == STROBE_KIND_MEM_ALLOC)
         strobe_out_u(csv->out, f[2].u);
@@ -123,7 +133,11 @@ static enum strobe_err put_lock(void *context, const struct strobe_happening *ha
     const char *name = strobe_trace_lock_name(csv->trace, happening->process, f[0].u, room, &n);
     strobe_out_csv(csv->out, name, n);
     strobe_out_char(csv->out, ',');
-    strobe_out_u(csv->out, f[1].u);
+    if (happening->event->n_fields > 1 && f[1].letter == 'u')
+        strobe_out_u(csv->out, f[1].u);
+    strobe_out_char(csv->out, ',');
+    if (happening->event->kind == STROBE_KIND_LOCK_MARK)
+        put_loc_name(csv, happening, f[1].u);
     return end(csv);
 }
 
@@ -201,12 +215,8 @@ static enum strobe_err put_callstack(void *context, const struct strobe_happenin
     start(csv, happening);
     put_kind_name(csv, event->kind);
     strobe_out_char(csv->out, ',');
-    if (event->loc) {
-        char room[STROBE_NAME_ROOM];
-        uint32_t n, loc = strobe_trace_loc(csv->trace, happening->process, event->loc);
-        const char *name = strobe_trace_loc_name(csv->trace, loc, event->loc, room, &n);
-        strobe_out_csv(csv->out, name, n);
-    }
+    if (event->loc)
+        put_loc_name(csv, happening, event->loc);
     strobe_out_format(csv->out, ",%llu,", (unsigned long long)happening->n_stack);
     put_frames(csv, happening->process, happening->stack, happening->n_stack);
     return end(csv);
@@ -229,8 +239,6 @@ static enum strobe_err put_sample(void *context, const struct strobe_happening *
 static void put_field(struct strobe_csv *csv, const struct strobe_happening *happening,
                       const struct strobe_field *field)
 {
-    char room[STROBE_NAME_ROOM];
-    uint32_t n, loc;
     switch (field->letter) {
     case 'i':
         strobe_out_i(csv->out, field->i);
@@ -242,9 +250,7 @@ static void put_field(struct strobe_csv *csv, const struct strobe_happening *hap
         put_string(csv, happening, field->u);
         break;
     case 'l':
-        loc = strobe_trace_loc(csv->trace, happening->process, field->u);
-        const char *name = strobe_trace_loc_name(csv->trace, loc, field->u, room, &n);
-        strobe_out_csv(csv->out, name, n);
+        put_loc_name(csv, happening, field->u);
         break;
     case 's':
         strobe_out_csv(csv->out, field->text, field->u);
@@ -257,10 +263,63 @@ static void put_field(struct strobe_csv *csv, const struct strobe_happening *hap
     }
 }
 
-/* Any event: its kind and up to four fields. Begins of zones name their location first. */
+/* The field of an event that is called `name` (n bytes); NULL: it has none. */
+static const struct strobe_field *find_field(const struct strobe_csv *csv,
+                                             const struct strobe_event *event, const char *name,
+                                             size_t n)
+{
+    const char *at = csv->trace->schema.kind[event->kind].field_names;
+    const char *last = at + csv->trace->schema.kind[event->kind].n_field_names;
+    for (unsigned i = 0; i < event->n_fields && at < last; i++) {
+        const char *comma = memchr(at, ',', (size_t)(last - at));
+        size_t length = (size_t)((comma ? comma : last) - at);
+        if (length == n && !memcmp(at, name, n))
+            return &event->fields[i];
+        at += length + 1;
+    }
+    return NULL;
+}
+
+/* A family of kinds in one table: what it is, then each field under the column of its name. */
+static enum strobe_err put_family(void *context, const struct strobe_happening *happening)
+{
+    struct strobe_csv *csv = context;
+    if (!strobe_csv_wants(csv, happening->process))
+        return STROBE_OK;
+    start(csv, happening);
+    put_kind_name(csv, happening->event->kind);
+    const char *column = csv->kind->head + sizeof TRACK "what," - 1;
+    while (*column) {
+        size_t n = strcspn(column, ",\n");
+        const struct strobe_field *field = find_field(csv, happening->event, column, n);
+        strobe_out_char(csv->out, ',');
+        if (field)
+            put_field(csv, happening, field);
+        column += n + 1;
+    }
+    return end(csv);
+}
+
+/* Pixels are not for a table: their number of bytes. */
+static enum strobe_err put_image(void *context, const struct strobe_happening *happening)
+{
+    struct strobe_csv *csv = context;
+    const struct strobe_field *f = happening->event->fields;
+    if (!strobe_csv_wants(csv, happening->process))
+        return STROBE_OK;
+    start(csv, happening);
+    for (unsigned i = 0; i < 5; i++) {
+        if (i)
+            strobe_out_char(csv->out, ',');
+        strobe_out_u(csv->out, f[i].u);
+    }
+    return end(csv);
+}
+
+/* Any event: its kind and up to eight fields. Begins of zones name their location first. */
 static enum strobe_err put_any(void *context, const struct strobe_happening *happening)
 {
-    enum { COLUMNS = 4 };
+    enum { COLUMNS = 8 };
     struct strobe_csv *csv = context;
     const struct strobe_event *event = happening->event;
     if (!strobe_csv_wants(csv, happening->process))
@@ -271,6 +330,8 @@ static enum strobe_err put_any(void *context, const struct strobe_happening *hap
         strobe_out_char(csv->out, ',');
         if (i == 0 && event->kind == STROBE_KIND_ZONE_BEGIN)
             put_field(csv, happening, &(struct strobe_field){.letter = 'l', .u = event->loc});
+        else if (i < event->n_fields && event->kind == STROBE_KIND_FRAME_IMAGE)
+            strobe_out_u(csv->out, event->fields[i].u);
         else if (i < event->n_fields)
             put_field(csv, happening, &event->fields[i]);
     }
@@ -286,10 +347,20 @@ const struct strobe_csv_kind strobe_csv_kinds[] = {
      "values over time"},
     {"frames", TRACK "what,frame\n", BIT(FRAME_MARK) | BIT(FRAME_START) | BIT(FRAME_END), put_frame,
      "frame marks"},
-    {"memory", TRACK "what,pool,address,size\n", BIT(MEM_ALLOC) | BIT(MEM_FREE), put_memory,
-     "allocations and frees"},
-    {"locks", TRACK "what,lock,name,shared\n",
-     BIT(LOCK_WAIT) | BIT(LOCK_OBTAIN) | BIT(LOCK_RELEASE), put_lock, "waits for locks"},
+    {"images", TRACK "frame,width,height,flip,bytes\n", BIT(FRAME_IMAGE), put_image,
+     "images of frames"},
+    {"vsyncs", TRACK "what,display\n", BIT(FRAME_VSYNC), put_family, "vertical blanks of displays"},
+    {"memory", TRACK "what,pool,address,size\n", BIT(MEM_ALLOC) | BIT(MEM_FREE) | BIT(MEM_DISCARD),
+     put_memory, "allocations and frees"},
+    {"locks", TRACK "what,lock,name,shared,location\n",
+     BIT(LOCK_WAIT) | BIT(LOCK_OBTAIN) | BIT(LOCK_RELEASE) | BIT(LOCK_MARK) | BIT(LOCK_GONE),
+     put_lock, "waits for locks"},
+    {"sections", TRACK "what,section,category,text\n", BIT(SECTION_ENTER) | BIT(SECTION_LEAVE),
+     put_family, "sections of the program's run"},
+    {"gpu_events", TRACK "what,context,query,tid,location,time,host,delta_ns,note,value\n",
+     BIT(GPU_BEGIN) | BIT(GPU_END) | BIT(GPU_TIME) | BIT(GPU_CALIBRATION) | BIT(GPU_SYNC) |
+         BIT(GPU_NOTE),
+     put_family, "what GPU zones are made of, as it was emitted"},
     {"fibers", TRACK "what,fiber,name\n", BIT(FIBER_ENTER) | BIT(FIBER_LEAVE), put_fiber,
      "which fiber ran where"},
     {"flows", TRACK "what,flow\n", BIT(FLOW_BEGIN) | BIT(FLOW_STEP) | BIT(FLOW_END), put_numbers,
@@ -299,9 +370,14 @@ const struct strobe_csv_kind strobe_csv_kinds[] = {
     {"samples", TRACK "cpu,n_frames,frames\n", BIT(SAMPLE), put_sample, "sampled call stacks"},
     {"switches", TRACK "what,cpu,reason\n", BIT(SWITCH_IN) | BIT(SWITCH_OUT), put_numbers,
      "context switches"},
-    {"notes", TRACK "what,text\n", BIT(TRIGGER) | BIT(APP_INFO), put_text_event,
-     "triggers and what the program said about itself"},
-    {"all", TRACK "kind,field1,field2,field3,field4,callstack\n", ~0ull, put_any,
-     "every event as it was emitted, in one table"},
+    {"cpus",
+     TRACK "what,cpu,from,to,tid,reason,state,c_state,to_priority,from_priority,increment\n",
+     BIT(CPU_SWITCH) | BIT(WAKEUP), put_family, "who ran on each processor, who was woken"},
+    {"counters", TRACK "what,counter,address\n", BIT(HW_SAMPLE), put_family,
+     "samples of the processor's counters"},
+    {"notes", TRACK "what,text\n", BIT(TRIGGER) | BIT(APP_INFO) | BIT(CRASH), put_text_event,
+     "triggers, crashes, what the program said about itself"},
+    {"all", TRACK "kind,field1,field2,field3,field4,field5,field6,field7,field8,callstack\n", ~0ull,
+     put_any, "every event as it was emitted, in one table"},
 };
 const size_t strobe_csv_n_kinds = sizeof strobe_csv_kinds / sizeof strobe_csv_kinds[0];

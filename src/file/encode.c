@@ -392,6 +392,64 @@ static void abandon_zone(struct strobe_encoder *enc, uint64_t tick)
     lod_busy(enc, track->depth, from, tick);
 }
 
+/* ---- zones that end in any order ---- */
+
+/* Kept in `serial`, whose parts are far fewer: such a zone is looked up in the part's list anew. */
+#define LOOSE (1u << 31)
+
+/* Whether the end of the zone below the `n_above` on top leaves those open: it or one of them may end
+ * in any order. Else their ends are missing. */
+static bool leaves_others_open(const struct strobe_track *track, uint32_t n_above)
+{
+    for (uint32_t i = 0; i <= n_above; i++)
+        if (track->stack[track->depth - 1 - i].serial & LOOSE)
+            return true;
+    return false;
+}
+
+/* List every zone that was open when the part started, down to the one at `at`. */
+static void list_down_to(struct strobe_encoder *enc, uint32_t at)
+{
+    struct strobe_track *track = enc->track;
+    uint32_t depth = track->depth;
+    while (enc->low > at && !enc->failed) {
+        track->depth = enc->low - 1; /* list_entry looks at what is below the one it lists */
+        list_entry(enc, &track->stack[track->depth]);
+        track->stack[track->depth].dict = UINT32_MAX; /* of an earlier part: not for the fast way */
+    }
+    track->depth = depth;
+}
+
+/* The zone below the `n_above` on top ends; those move down by one. */
+static void end_under(struct strobe_encoder *enc, uint64_t tick, uint32_t n_above)
+{
+    struct strobe_track *track = enc->track;
+    uint32_t at = track->depth - 1 - n_above;
+    put_time(enc, tick, STROBE_KIND_ZONE_END_UNDER);
+    enc->by_kind[STROBE_KIND_ZONE_END_UNDER]++;
+    enc->side_at = strobe_varint_put(enc->side_at, n_above);
+    list_down_to(enc, at);
+    struct strobe_open_zone zone = track->stack[at];
+    uint32_t index = dict_index(enc, zone.loc);
+    uint64_t duration = tick > zone.begin ? tick - zone.begin : 0;
+    if (at)
+        track->stack[at - 1].child += duration;
+    memmove(&track->stack[at], &track->stack[at + 1], n_above * sizeof zone);
+    track->depth--;
+    enc->n_zones++;
+    if (index < STROBE_STAT_LOCS)
+        sum_zone(&enc->sums[index], duration, duration > zone.child ? duration - zone.child : 0);
+    lod_zone(enc, at, index, zone.begin, tick, duration);
+}
+
+void strobe_encode_zone_loose(struct strobe_encoder *enc, uint64_t tick)
+{
+    struct strobe_track *track = enc->track;
+    strobe_encode_event(enc, tick, STROBE_KIND_ZONE_LOOSE, NULL, 0);
+    if (track->depth && !track->fiber)
+        track->stack[track->depth - 1].serial |= LOOSE;
+}
+
 /* An end that is not that of the top zone. */
 static void end_elsewhere(struct strobe_encoder *enc, uint64_t tick, uint64_t loc)
 {
@@ -404,6 +462,10 @@ static void end_elsewhere(struct strobe_encoder *enc, uint64_t tick, uint64_t lo
         put_time(enc, tick, STROBE_KIND_ZONE_END_LOST);
         enc->by_kind[STROBE_KIND_ZONE_END_LOST]++;
         enc->side_at = strobe_varint_put(enc->side_at, loc);
+        return;
+    }
+    if (leaves_others_open(track, n_above)) {
+        end_under(enc, tick, n_above);
         return;
     }
     put_time(enc, tick, STROBE_KIND_ZONE_END_POP);
@@ -474,8 +536,9 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
             stack[depth++] = (struct strobe_open_zone){loc, tick, 0, last_index, serial};
         } else if (__builtin_expect(STROBE_WORD_IS_END(word), 1)) {
             const struct strobe_open_zone *zone = &stack[depth - 1];
-            if (__builtin_expect(depth <= low || zone->loc != loc, 0))
-                break; /* one from before this part, or not the innermost */
+            if (__builtin_expect(depth <= low || zone->loc != loc || zone->dict >= STROBE_STAT_LOCS,
+                                 0))
+                break; /* from before this part, not the innermost, or without sums */
             *sym++ = STROBE_KIND_ZONE_END;
             *dt++ = (uint16_t)difference;
             prev = tick;
@@ -506,6 +569,87 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
     enc->n_events += n;
     enc->part_events += n;
     enc->prev_tick = *prev_tick = prev;
+    enc->by_kind[STROBE_KIND_ZONE_BEGIN] += n_begins;
+    enc->by_kind[STROBE_KIND_ZONE_END] += n - n_begins;
+    enc->n_zones += n - n_begins;
+    track->depth = depth;
+    return at;
+}
+
+/* Its sister, for zones that come in another form than a ring's words. Where a zone fits into the
+ * bucket that the last one ended in, that bucket is at hand. */
+const struct strobe_zone_step *strobe_encode_steps(struct strobe_encoder *enc,
+                                                   const struct strobe_zone_step *at,
+                                                   const struct strobe_zone_step *end)
+{
+    struct strobe_track *track = enc->track;
+    uint32_t n_room = STROBE_BLOCK_EVENTS_MAX - enc->n_events;
+    if (track->fiber || !enc->part_events)
+        return at;
+    if ((uint64_t)(end - at) > n_room)
+        end = at + n_room;
+    const struct strobe_zone_step *start = at;
+    uint8_t *sym = enc->sym + enc->n_events;
+    uint16_t *dt = enc->dt + enc->n_events;
+    uint64_t prev = enc->prev_tick, n_begins = 0, last_loc = STROBE_STEP_END;
+    uint32_t last_index = 0, depth = track->depth, cap = track->cap;
+    struct strobe_open_zone *stack = track->stack;
+    const uint32_t serial = enc->serial, low = enc->low;
+    uint64_t bucket_from = 1, bucket_end = 0; /* of `column`; none yet */
+    struct strobe_lod_bucket *column = NULL;
+    uint32_t n_rows = enc->lod_depths;
+    for (; at < end; at++) {
+        uint64_t tick = at->tick, loc = at->loc, difference = tick - prev;
+        if (__builtin_expect(difference >= 65535, 0))
+            break; /* far, or back in time */
+        if (loc != STROBE_STEP_END) {
+            if (__builtin_expect(loc != last_loc, 0)) {
+                last_index = dict_index(enc, loc);
+                last_loc = loc;
+            }
+            if (__builtin_expect(last_index >= STROBE_SYM_BEGIN_DIRECT || depth == cap, 0))
+                break;
+            *sym++ = (uint8_t)(STROBE_SYM_BEGIN + last_index);
+            *dt++ = (uint16_t)difference;
+            prev = tick;
+            n_begins++;
+            stack[depth++] = (struct strobe_open_zone){loc, tick, 0, last_index, serial};
+            continue;
+        }
+        if (__builtin_expect(depth <= low, 0))
+            break; /* one from before this part, or none */
+        const struct strobe_open_zone *zone = &stack[depth - 1];
+        if (__builtin_expect(tick < zone->begin || zone->dict >= STROBE_STAT_LOCS, 0))
+            break;
+        *sym++ = STROBE_KIND_ZONE_END;
+        *dt++ = (uint16_t)difference;
+        prev = tick;
+        depth--;
+        uint64_t duration = tick - zone->begin, child = zone->child;
+        if (depth)
+            stack[depth - 1].child += duration;
+        sum_zone(&enc->sums[zone->dict], duration, duration > child ? duration - child : 0);
+        if (__builtin_expect(zone->begin >= bucket_from && tick < bucket_end && depth < n_rows,
+                             1)) {
+            struct strobe_lod_bucket *bucket = column + (size_t)depth * STROBE_LOD_BUCKETS;
+            bucket->busy += duration;
+            count_in_bucket(enc, bucket, zone->dict, duration);
+            continue;
+        }
+        lod_zone(enc, depth, zone->dict, zone->begin, tick, duration);
+        if (tick < enc->first_tick)
+            continue; /* ticks went back: it counts in the first bucket, which is not at hand */
+        uint32_t column_index = lod_index(enc, tick);
+        column = &enc->lod[0][column_index];
+        bucket_from = (enc->lod_base + column_index) << enc->lod_shift;
+        bucket_end = bucket_from + (1ull << enc->lod_shift);
+        bucket_from = bucket_from > enc->first_tick ? bucket_from : enc->first_tick;
+        n_rows = enc->lod_depths;
+    }
+    uint32_t n = (uint32_t)(at - start);
+    enc->n_events += n;
+    enc->part_events += n;
+    enc->prev_tick = prev;
     enc->by_kind[STROBE_KIND_ZONE_BEGIN] += n_begins;
     enc->by_kind[STROBE_KIND_ZONE_END] += n - n_begins;
     enc->n_zones += n - n_begins;

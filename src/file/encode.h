@@ -39,7 +39,7 @@ struct strobe_track {
 void strobe_track_free(struct strobe_track *track);
 
 enum {
-    STROBE_STACK_MAX = 1 << 16, /* open zones kept per track; the ends of deeper ones are "lost" */
+    STROBE_STACK_MAX = 1 << 19, /* open zones kept per track; the ends of deeper ones are "lost" */
     STROBE_SIDE_BYTES = 1 << 20,
     STROBE_STAT_LOCS = 256,
 };
@@ -129,12 +129,26 @@ void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words);
 /* One event each. A part is open and the block is not full. */
 void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_t loc);
 void strobe_encode_zone_end(struct strobe_encoder *enc, uint64_t tick, uint64_t loc);
+/* The innermost open zone may end before those that begin in it, and after those that it began in. */
+void strobe_encode_zone_loose(struct strobe_encoder *enc, uint64_t tick);
 /* Begins and ends of zones straight from the words of a ring (wire/ring_layout.h), as many as come
  * in a row and need nothing special: the fast way. Ticks have the upper half `epoch`; *prev_tick is
  * the last one and never goes back. Where it stopped: at `end`, at a full block, or at a word for
  * the functions above. */
 const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *at,
                                     const uint64_t *end, uint32_t epoch, uint64_t *prev_tick);
+
+/* A begin or an end of a zone; the end is that of the innermost one. */
+struct strobe_zone_step {
+    uint64_t tick;
+    uint64_t loc; /* STROBE_STEP_END: an end */
+};
+#define STROBE_STEP_END (~0ull)
+/* The same for steps in memory, whose ticks may go anywhere. Where it stopped: at `end`, at a full
+ * block, or at a step for the functions above. */
+const struct strobe_zone_step *strobe_encode_steps(struct strobe_encoder *enc,
+                                                   const struct strobe_zone_step *at,
+                                                   const struct strobe_zone_step *end);
 
 /* Fill lo and hi from dt. */
 void strobe_encode_split(struct strobe_encoder *enc);

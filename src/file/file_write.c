@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,8 @@ struct level {
 };
 
 struct strobe_file_writer {
+    pthread_mutex_t
+        lock; /* held by each public call: the buffers below serve one block at a time */
     int fd;
     uint64_t end; /* where the next block goes */
     uint64_t seq;
@@ -320,7 +323,7 @@ static uint64_t other_kinds(const struct strobe_encoder *enc)
     return mask;
 }
 
-enum strobe_err strobe_file_put_events(struct strobe_file_writer *w, struct strobe_encoder *enc)
+static enum strobe_err put_events(struct strobe_file_writer *w, struct strobe_encoder *enc)
 {
     if (!enc->n_parts)
         return STROBE_OK;
@@ -382,8 +385,15 @@ enum strobe_err strobe_file_put_events(struct strobe_file_writer *w, struct stro
     return STROBE_OK;
 }
 
-enum strobe_err strobe_file_put_records(struct strobe_file_writer *w,
-                                        struct strobe_records *records)
+enum strobe_err strobe_file_put_events(struct strobe_file_writer *w, struct strobe_encoder *enc)
+{
+    pthread_mutex_lock(&w->lock);
+    enum strobe_err err = put_events(w, enc);
+    pthread_mutex_unlock(&w->lock);
+    return err;
+}
+
+static enum strobe_err put_records(struct strobe_file_writer *w, struct strobe_records *records)
 {
     if (records->failed)
         return STROBE_ERR_NOMEM;
@@ -420,9 +430,17 @@ enum strobe_err strobe_file_put_records(struct strobe_file_writer *w,
     return err;
 }
 
-enum strobe_err strobe_file_put_block(struct strobe_file_writer *w,
-                                      const struct strobe_block_head *from, const uint8_t *payload,
-                                      const struct strobe_index_entry *entry)
+enum strobe_err strobe_file_put_records(struct strobe_file_writer *w,
+                                        struct strobe_records *records)
+{
+    pthread_mutex_lock(&w->lock);
+    enum strobe_err err = put_records(w, records);
+    pthread_mutex_unlock(&w->lock);
+    return err;
+}
+
+static enum strobe_err put_block(struct strobe_file_writer *w, const struct strobe_block_head *from,
+                                 const uint8_t *payload, const struct strobe_index_entry *entry)
 {
     struct strobe_block_head head = *from;
     size_t n = (size_t)head.head_bytes + head.body_bytes;
@@ -442,10 +460,20 @@ enum strobe_err strobe_file_put_block(struct strobe_file_writer *w,
     return err;
 }
 
+enum strobe_err strobe_file_put_block(struct strobe_file_writer *w,
+                                      const struct strobe_block_head *from, const uint8_t *payload,
+                                      const struct strobe_index_entry *entry)
+{
+    pthread_mutex_lock(&w->lock);
+    enum strobe_err err = put_block(w, from, payload, entry);
+    pthread_mutex_unlock(&w->lock);
+    return err;
+}
+
 enum strobe_err strobe_file_put_ledger(struct strobe_file_writer *w,
                                        const struct strobe_records *records)
 {
-    struct strobe_ledger_slot slot = {.magic = STROBE_LEDGER_MAGIC, .seq = ++w->ledger_seq};
+    struct strobe_ledger_slot slot = {.magic = STROBE_LEDGER_MAGIC};
     size_t n = records->n_bytes;
     if (records->failed)
         return STROBE_ERR_NOMEM;
@@ -456,10 +484,13 @@ enum strobe_err strobe_file_put_ledger(struct strobe_file_writer *w,
         return STROBE_ERR_NOMEM;
     slot.n_bytes = (uint32_t)n;
     slot.hash = XXH64(records->bytes, n, 0);
-    memcpy(bytes, &slot, sizeof slot);
     memcpy(bytes + sizeof slot, records->bytes, n);
+    pthread_mutex_lock(&w->lock);
+    slot.seq = ++w->ledger_seq;
     uint64_t at = STROBE_FILE_HEAD_BYTES + (w->ledger_seq & 1) * STROBE_FILE_LEDGER_SLOT;
+    memcpy(bytes, &slot, sizeof slot);
     enum strobe_err err = write_all(w->fd, bytes, sizeof slot + n, at);
+    pthread_mutex_unlock(&w->lock);
     free(bytes);
     return err;
 }
@@ -467,6 +498,36 @@ enum strobe_err strobe_file_put_ledger(struct strobe_file_writer *w,
 struct strobe_file_totals *strobe_file_totals(struct strobe_file_writer *w)
 {
     return &w->totals;
+}
+
+void strobe_file_read_totals(struct strobe_file_writer *w, struct strobe_file_totals *out)
+{
+    pthread_mutex_lock(&w->lock);
+    *out = w->totals;
+    pthread_mutex_unlock(&w->lock);
+}
+
+uint64_t strobe_file_n_bytes(struct strobe_file_writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    uint64_t n = w->totals.n_bytes;
+    pthread_mutex_unlock(&w->lock);
+    return n;
+}
+
+void strobe_file_count(struct strobe_file_writer *w, uint64_t n_procs, uint64_t n_threads)
+{
+    pthread_mutex_lock(&w->lock);
+    w->totals.n_procs += n_procs;
+    w->totals.n_threads += n_threads;
+    pthread_mutex_unlock(&w->lock);
+}
+
+void strobe_file_count_lost(struct strobe_file_writer *w, uint32_t cause, uint64_t count)
+{
+    pthread_mutex_lock(&w->lock);
+    w->totals.lost[cause] += count;
+    pthread_mutex_unlock(&w->lock);
 }
 
 enum strobe_err strobe_file_sync(struct strobe_file_writer *w)
@@ -527,6 +588,7 @@ static enum strobe_err open_writer(const char *path, int flags, struct strobe_fi
     if (!w)
         return STROBE_ERR_NOMEM;
     enum strobe_err err = STROBE_ERR_NOMEM;
+    pthread_mutex_init(&w->lock, NULL);
     w->fd = open(path, flags | O_CLOEXEC, 0644);
     if (w->fd < 0) {
         err = strobe_err_from_errno(errno);
@@ -673,5 +735,6 @@ void strobe_file_abandon(struct strobe_file_writer *w)
     free(w->out);
     for (int i = 0; i < LEVELS; i++)
         free(w->levels[i].entries);
+    pthread_mutex_destroy(&w->lock);
     free(w);
 }

@@ -3,7 +3,8 @@
  *
  * A block that was put is in the kernel's hands when the call returns: the death of the writer
  * loses nothing of it. A block that could not be written is told by the result, and leaves the file
- * as it was; the caller counts what was in it. Not thread-safe, but for strobe_file_sync.
+ * as it was; the caller counts what was in it. Several threads may put, count and read the totals, each with
+ * an encoder and records of its own; opening and closing is for one of them while the others are not there.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_FILE_FILE_WRITE_H
 #define STROBE_FILE_FILE_WRITE_H
@@ -16,7 +17,7 @@
 
 struct strobe_file_writer;
 
-/* What the footer says; the caller may look at it at any time. */
+/* What the footer says. */
 struct strobe_file_totals {
     uint64_t by_kind[STROBE_KIND_COUNT];
     uint64_t lost[16]; /* by enum strobe_loss */
@@ -55,7 +56,14 @@ enum strobe_err strobe_file_put_block(struct strobe_file_writer *writer,
                                       const struct strobe_block_head *head, const uint8_t *payload,
                                       const struct strobe_index_entry *entry);
 
+/* The totals themselves, for a writer that one thread has to itself. */
 struct strobe_file_totals *strobe_file_totals(struct strobe_file_writer *writer);
+
+/* A copy of them, the file's size, and additions to them: thread-safe. */
+void strobe_file_read_totals(struct strobe_file_writer *writer, struct strobe_file_totals *out);
+uint64_t strobe_file_n_bytes(struct strobe_file_writer *writer);
+void strobe_file_count(struct strobe_file_writer *writer, uint64_t n_procs, uint64_t n_threads);
+void strobe_file_count_lost(struct strobe_file_writer *writer, uint32_t cause, uint64_t count);
 
 /* Force what was written to the disk. Thread-safe. */
 enum strobe_err strobe_file_sync(struct strobe_file_writer *writer);

@@ -91,6 +91,12 @@ static enum strobe_err walk_open(struct strobe_trace *trace, uint64_t from,
     return err;
 }
 
+static uint64_t zones_ended(const uint64_t *n_of_kind)
+{
+    return n_of_kind[STROBE_KIND_ZONE_END] + n_of_kind[STROBE_KIND_ZONE_END_POP] +
+           n_of_kind[STROBE_KIND_ZONE_END_UNDER];
+}
+
 /* Of a large file: the footer, and what the last blocks say about open zones if there may be any.
  */
 static enum strobe_err look_at_large(struct strobe_trace *trace, struct strobe_overview *out)
@@ -103,8 +109,7 @@ static enum strobe_err look_at_large(struct strobe_trace *trace, struct strobe_o
     else
         err = count_heads(trace, out);
     const uint64_t *n = out->n_of_kind;
-    if (err || (out->has_kinds &&
-                n[STROBE_KIND_ZONE_BEGIN] == n[STROBE_KIND_ZONE_END] + n[STROBE_KIND_ZONE_END_POP]))
+    if (err || (out->has_kinds && n[STROBE_KIND_ZONE_BEGIN] == zones_ended(n)))
         return err;
     return walk_open(trace, end > STROBE_OVERVIEW_TAIL ? (end - STROBE_OVERVIEW_TAIL) & ~7ull : 8,
                      out);
@@ -139,7 +144,6 @@ enum strobe_err strobe_overview_run(struct strobe_trace *trace, int whole,
         err = look_at_large(trace, out);
     }
     out->n_zones_begun = out->n_of_kind[STROBE_KIND_ZONE_BEGIN];
-    out->n_zones_ended =
-        out->n_of_kind[STROBE_KIND_ZONE_END] + out->n_of_kind[STROBE_KIND_ZONE_END_POP];
+    out->n_zones_ended = zones_ended(out->n_of_kind);
     return err ? err : name_open(trace, out);
 }

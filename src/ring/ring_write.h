@@ -18,7 +18,7 @@
 #include "wire/ring_layout.h"
 
 /* Changes with the layout of struct strobe_pool. */
-#define STROBE_POOL_MAGIC 0x3330304c4f4f5053ull
+#define STROBE_POOL_MAGIC 0x3430304c4f4f5053ull
 
 /* One thread of the process. In memory that a fork wipes. */
 struct strobe_thread {
@@ -34,7 +34,7 @@ struct strobe_thread {
     uint32_t mono_epochs; /* on CLOCK_MONOTONIC: epochs since the segment was opened */
     uint32_t waiting;     /* asleep in the slow path: a handler that emits now drops */
     sigset_t mask;        /* the program's own, in force again while this thread sleeps */
-    uint64_t cut[4]; /* a record without its text, whose first pieces are stored and whose rest was
+    uint64_t cut[8]; /* a record without its text, whose first pieces are stored and whose rest was
                         dropped */
     uint32_t n_cut;  /* its words: to be said before the next text, or the pieces would be taken for
                         its */

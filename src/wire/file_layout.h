@@ -53,7 +53,7 @@ enum { STROBE_SYM_BEGIN_FAR = 63, STROBE_SYM_BEGIN = 64, STROBE_SYM_BEGIN_DIRECT
     X(NOTE, 103, "note", "us", "proc,text")                                               \
     X(RECORDING, 104, "recording", "uu", "tick,what")                                     \
     X(KEPT, 105, "trigger_kept", "us", "tick,reason")                                     \
-    X(CLOCK_MAP, 106, "clock_map", "uiuu", "proc,time,tick,error_ns")                     \
+    X(CLOCK_MAP, 106, "clock_map", "uiuuu", "proc,time,tick,mult,error_ns")               \
     X(UNRECORDED, 107, "unrecorded", "uuss", "pid,tick,what,reason")
 
 enum strobe_fact {

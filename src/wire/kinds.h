@@ -62,14 +62,17 @@
     X(GPU_BEGIN, 39, "gpu_begin", "uuul", "context,query,tid,location")             \
     X(GPU_END, 40, "gpu_end", "uuu", "context,query,tid")                           \
     X(GPU_TIME, 41, "gpu_time", "uui", "context,query,time")                        \
-    X(GPU_CALIBRATION, 42, "gpu_calibration", "uiui", "context,time,tick,delta_ns") \
-    X(GPU_SYNC, 43, "gpu_sync", "uiu", "context,time,tick")                         \
+    X(GPU_CALIBRATION, 42, "gpu_calibration", "uiui", "context,time,host,delta_ns") \
+    X(GPU_SYNC, 43, "gpu_sync", "uiu", "context,time,host")                         \
     X(GPU_NOTE, 44, "gpu_note", "uuuud", "context,query,tid,note,value")            \
     X(CRASH, 45, "crash", "s", "text")                                              \
     X(HW_SAMPLE, 46, "hw_sample", "uu", "counter,address")                          \
     X(CPU_SWITCH, 47, "cpu_switch", "uuuuuuii",                                     \
       "cpu,from,to,reason,state,c_state,to_priority,from_priority")                 \
     X(WAKEUP, 48, "wakeup", "uuii", "tid,cpu,reason,increment")                     \
+    X(OWN_TIME, 49, "own_time", "i", "more")                                        \
+    X(ZONE_LOOSE, 60, "zone_loose", "", "")                                         \
+    X(ZONE_END_UNDER, 61, "zone_end_under", "u", "n_above")                         \
     X(ZONE_BEGIN, 63, "zone_begin", "l", "location")
 
 enum strobe_kind {
@@ -94,7 +97,7 @@ enum strobe_kind {
     X(FIBER_NAME, 73, "fiber_name", "us", "fiber,name")                                         \
     X(ENVIRONMENT, 74, "environment", "s", "assignment")                                        \
     X(GPU_CONTEXT, 75, "gpu_context", "uuuuuid",                                                \
-      "context,type,calibrated,tid,tick,time,period_ns")                                        \
+      "context,type,calibrated,tid,host,time,period_ns")                                        \
     X(GPU_NAME, 76, "gpu_name", "us", "context,name")                                           \
     X(GPU_NOTE_NAME, 77, "gpu_note_name", "uus", "context,note,name")                           \
     X(SECTION_NAME, 78, "section_name", "us", "category,name")                                  \
@@ -103,10 +106,11 @@ enum strobe_kind {
     X(FOREIGN_THREAD, 81, "foreign_thread", "uuss", "tid,pid,process,name")                     \
     X(CPU, 82, "cpu", "uuuu", "package,die,core,thread")                                        \
     X(THREAD_GROUP, 83, "thread_group", "ui", "track,group")                                    \
-    X(LOCK_KIND, 84, "lock_kind", "uu", "lock,shared")                                          \
+    X(LOCK_KIND, 84, "lock_kind", "uuu", "lock,shared,time")                                    \
     X(TRACY_CLIENT, 85, "tracy_client", "uduuuuuuiuuusss",                                      \
       "protocol,timer_mul,init_begin,init_end,delay,resolution,epoch,exec_time,sampling,flags," \
-      "arch,cpu_id,maker,program,host")
+      "arch,cpu_id,maker,program,host")                                                         \
+    X(TRACY_TAKEN, 86, "tracy_taken", "uuuu", "zones,events,set_aside,unnamed")
 
 enum strobe_meta {
 #define X(name, number, text, fields, field_names) STROBE_META_##name = number,

@@ -78,13 +78,14 @@ static_assert(offsetof(struct strobe_chunk, class_) == 8, "strobe_chunk is share
     X(FILE_LIMIT, 4, "over --max-file")                             \
     X(DAMAGED, 5, "the program overwrote its own records")          \
     X(HOLE, 6, "a damaged part of the file")                        \
-    X(UNFINISHED, 7, "the program died while it wrote the record")
+    X(UNFINISHED, 7, "the program died while it wrote the record")  \
+    X(REFUSED, 8, "a peer sent what can't be right, or too much")
 
 enum strobe_loss {
 #define X(name, number, text) STROBE_LOSS_##name = number,
     STROBE_LOSS_LIST(X)
 #undef X
-        STROBE_LOSS_COUNT = 8,
+        STROBE_LOSS_COUNT = 9,
     STROBE_LOSS_IN_SLOT = 3 /* causes that a process counts itself */
 };
 

@@ -1,6 +1,6 @@
 /* fuzz_file.c - damaged traces must be read, in bounded time and memory: fuzz_file SEEDS_DIR N_RUNS
  * SEED [FIRST]. Every run takes a trace from SEEDS_DIR, damages it (mutate.c), opens it and does
- * everything that the commands do. A run depends on SEED and its number only, so a failure is
+ * everything that the commands do, every other one mends it too. A run depends on SEED and its number only, so a failure is
  * repeated with N_RUNS 1 and FIRST the number that was told.  SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <signal.h>
@@ -12,6 +12,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "collector/recover.h"
 #include "mutate.h"
 #include "query/overview.h"
 #include "query/stats.h"
@@ -149,6 +150,22 @@ static void use_trace(const char *path, uint64_t choice)
     strobe_trace_close(trace);
 }
 
+/* A mended file opens, is closed, and has what could be read of it before. */
+static void mend(const char *path)
+{
+    struct strobe_recovery recovery;
+    struct strobe_trace *trace;
+    if (strobe_recover(path, "/nonexistent", NULL, &recovery))
+        return;
+    if (strobe_trace_open(path, 0, &trace) || !strobe_file_facts(trace->file)->closed) {
+        tell_run();
+        fprintf(stderr, "fuzz_file: a mended trace does not open\n");
+        _exit(1);
+    }
+    walk_all(trace);
+    strobe_trace_close(trace);
+}
+
 static void set_timers(int cpu_seconds, unsigned wall_seconds)
 {
     const struct itimerval cpu = {.it_value.tv_sec = cpu_seconds};
@@ -170,7 +187,10 @@ static void run_one(const struct mutate_bytes *seeds, int n_seeds, struct mutate
     }
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     set_timers(CPU_SECONDS, WALL_SECONDS);
-    use_trace(path, mutate_random(&state));
+    uint64_t choice = mutate_random(&state);
+    use_trace(path, choice);
+    if (choice >> 4 & 1)
+        mend(path);
     set_timers(0, 0);
     close(fd);
 }

@@ -42,6 +42,8 @@ static void emit_under_signals(void)
     for (; n_handled < 300; n++) {
         STROBE_SCOPE("work");
         STROBE_VALUE((uint64_t)n);
+        for (volatile int i = 0; i < 300; i++) {
+        } /* slow enough for a recorder on a busy machine: a handler does not wait for a full pool */
     }
     setitimer(ITIMER_REAL, &never, NULL);
     printf("%ld %ld\n", n, n_handled);

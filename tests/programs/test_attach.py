@@ -88,6 +88,20 @@ class Attached(harness.ProgramTest):
         self.check_names(trace)
         self.finish(beacon)
 
+    def test_a_trace_is_mended_while_its_program_runs_on_and_the_program_can_be_recorded_again(self):
+        beacon = self.beacon()
+        first, path = self.attach("1.strobe", "--pid", str(beacon.pid))
+        time.sleep(0.3)
+        first.kill()
+        first.wait()
+        code, out, err = self.run_it(harness.STROBE, "recover", path)
+        self.assertEqual(code, 0, err)
+        self.check_names(self.judge(path))
+        second, path = self.attach("2.strobe", "--pid", str(beacon.pid), "--for", "0.3s")
+        second.communicate(timeout=20)
+        self.check_names(self.judge(path))
+        self.finish(beacon)
+
     def test_a_process_without_the_library_gets_a_clear_error(self):
         sleeper = self.start("sleep", "30")
         code, _, err = self.run_it(harness.STROBE, "record", "--pid", str(sleeper.pid))

@@ -32,9 +32,9 @@ SLOT_MAGIC = b"STRBLEDG"
 SLOT_BYTES = 32768
 
 END, END_POP, END_LOST, PIECE = 0, 1, 2, 3
-FIBER_ENTER, FIBER_LEAVE, CALLSTACK, BEGIN = 19, 20, 26, 63
+FIBER_ENTER, FIBER_LEAVE, CALLSTACK, END_UNDER, BEGIN = 19, 20, 26, 61, 63
 LOSS_CAUSES = ("pool full", "shared memory full", "no room for a name", "disk", "file limit",
-               "overwritten by the program", "hole", "unfinished record")
+               "overwritten by the program", "hole", "unfinished record", "refused")
 HOLE = 6
 GAP_CAUSES = (3, 4, 5, 6)      # losses of words that were emitted: a gap is theirs
 U64 = (1 << 64) - 1
@@ -72,6 +72,8 @@ SCHEMA = """\
 29 switch_out uu cpu,reason
 30 trigger s reason
 31 app_info s text
+60 zone_loose - -
+61 zone_end_under u n_above
 63 zone_begin l location
 64 process uuusss pid,parent_pid,start_time,exe,cwd,argv
 65 thread uuus track,tid,start_tick,name

@@ -773,6 +773,8 @@ class Trace:
             self.used.setdefault((letter, part.proc, fields[i]), part.block.offset)
         if sym == sf.END_POP:
             self.end_pop(part, track, fields[0], tick)
+        elif sym == sf.END_UNDER:
+            self.end_under(part, track, fields[0], tick)
         elif sym == sf.END_LOST:
             if track.fiber:
                 self.fiber_event(track, tick, sf.END_LOST, fields[0])
@@ -812,6 +814,17 @@ class Trace:
         if stack:
             stack[-1][2] += duration
         part.ended.append((begin, tick, max(0, duration - children), len(stack), loc, extras))
+
+    def end_under(self, part, track, n, tick):
+        """The zone below the n innermost ones ends; those go on."""
+        stack = track.stack
+        if not 1 <= n < len(stack):
+            raise FormatError(f"ZONE_END_UNDER {n} of {len(stack)} open zones")
+        loc, begin, children, extras = stack.pop(len(stack) - 1 - n)
+        depth, duration = len(stack) - n, max(0, tick - begin)
+        if depth:
+            stack[depth - 1][2] += duration
+        part.ended.append((begin, tick, max(0, duration - children), depth, loc, extras))
 
     def fiber_event(self, track, tick, sym, what):
         """Keep an event of a fiber for later."""

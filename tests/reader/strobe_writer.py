@@ -267,6 +267,21 @@ class Thread:
         self.writer.add_zone(self.proc, loc, duration, own)
         self.emit(*((sf.END_POP, tick, sf.varint(n)) if n else (sf.END, tick)))
 
+    def end_under(self, n, tick):
+        """The zone below the n innermost ones ends; those stay."""
+        part = self.start_part(tick)
+        loc, begin, children = self.stack.pop(len(self.stack) - 1 - n)
+        depth = len(self.stack) - n
+        part.low = min(part.low, depth)
+        part.loc_index(loc)
+        duration = max(0, tick - begin)
+        own = max(0, duration - children)
+        if depth:
+            self.stack[depth - 1][2] += duration
+        part.ended.append((depth, loc, begin, tick, own))
+        self.writer.add_zone(self.proc, loc, duration, own)
+        self.emit(sf.END_UNDER, tick, sf.varint(n))
+
     def end_lost(self, loc, tick):
         """A zone ends whose begin the thread doesn't know; in a fiber, any end."""
         self.emit(sf.END_LOST, tick, sf.varint(loc))
@@ -640,7 +655,8 @@ class Generator:
     def odd_end(self, thread):
         """An end after losses."""
         if not thread.fiber and len(thread.stack) > 2:
-            thread.end_pop(self.random.randrange(1, len(thread.stack)), self.advance())
+            ends = thread.end_pop if self.random.random() < 0.5 else thread.end_under
+            ends(self.random.randrange(1, len(thread.stack)), self.advance())
         else:
             thread.end_lost(10 + 3 * self.random.randrange(self.N_LOCS), self.advance())
 
@@ -657,7 +673,7 @@ class Generator:
 
     def plain(self, thread):
         """Any kind that has no state."""
-        kind = self.random.choice([k for k in KINDS if 3 <= k < 63 and k not in (sf.FIBER_ENTER, sf.FIBER_LEAVE)])
+        kind = self.random.choice([k for k in KINDS if 3 <= k < 63 and k not in (sf.FIBER_ENTER, sf.FIBER_LEAVE, sf.END_UNDER)])
         name, letters, _ = KINDS[kind]
         if kind == sf.PIECE:
             for text in ("one ", "two "):

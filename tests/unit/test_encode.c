@@ -116,6 +116,80 @@ static void a_zone_that_ends_in_a_later_part_keeps_its_begin(void **state)
     strobe_encode_free(&enc);
 }
 
+static void assert_zone(const struct read_back *back, uint32_t i, uint64_t begin, uint64_t ticks)
+{
+    assert_int_equal(back->replay.zones[i].state, STROBE_ZONE_ENDED);
+    assert_int_equal(back->replay.zones[i].begin, begin);
+    assert_int_equal(back->replay.zones[i].ticks, ticks);
+}
+
+static void a_loose_zone_ends_before_those_in_it_and_after_those_around_it(void **state)
+{
+    (void)state;
+    struct strobe_encoder enc;
+    struct strobe_track track = {0};
+    struct read_back back;
+    assert_int_equal(strobe_encode_init(&enc), STROBE_OK);
+    strobe_encode_begin_part(&enc, &track, 0, 1, 0);
+    strobe_encode_zone_begin(&enc, 100, 1); /* around the loose one, and over before it */
+    strobe_encode_zone_begin(&enc, 200, 2);
+    strobe_encode_zone_loose(&enc, 200);
+    strobe_encode_zone_begin(&enc, 300, 3); /* in it, and open for longer */
+    strobe_encode_zone_end(&enc, 400, 1);
+    strobe_encode_zone_end(&enc, 500, 2);
+    strobe_encode_zone_end(&enc, 600, 3);
+    strobe_encode_end_part(&enc, 7);
+    assert_int_equal(enc.by_kind[STROBE_KIND_ZONE_END_UNDER], 2);
+    assert_int_equal(enc.by_kind[STROBE_KIND_ZONE_END_POP], 0);
+    write_and_read(&enc, &back);
+    replay_part(&back, 0);
+    assert_int_equal(back.replay.n_zones, 3);
+    assert_zone(&back, 0, 100, 300);
+    assert_zone(&back, 1, 200, 300);
+    assert_zone(&back, 2, 300, 300);
+    free_back(&back);
+    strobe_track_free(&track);
+    strobe_encode_free(&enc);
+}
+
+static void a_loose_zone_of_an_earlier_part_is_listed_with_those_above_it(void **state)
+{
+    (void)state;
+    struct strobe_encoder enc;
+    struct strobe_track track = {0};
+    struct read_back back;
+    assert_int_equal(strobe_encode_init(&enc), STROBE_OK);
+    strobe_encode_begin_part(&enc, &track, 0, 1, 0);
+    for (uint64_t i = 1; i <= 4; i++) {
+        strobe_encode_zone_begin(&enc, 100 * i, i);
+        if (i == 2)
+            strobe_encode_zone_loose(&enc, 100 * i);
+    }
+    strobe_encode_end_part(&enc, 5);
+    strobe_encode_begin_part(&enc, &track, 0, 1, 5);
+    strobe_encode_zone_end(&enc, 500, 2);
+    uint64_t end_4 = STROBE_WORD_END | 4ull << 32 | 600, prev = 500; /* by the fast way, if it takes it */
+    if (strobe_encode_words(&enc, &end_4, &end_4 + 1, 0, &prev) == &end_4)
+        strobe_encode_zone_end(&enc, 600, 4);
+    strobe_encode_end_part(&enc, 2);
+    strobe_encode_begin_part(&enc, &track, 0, 1, 7);
+    strobe_encode_zone_end(&enc, 700, 3);
+    strobe_encode_end_part(&enc, 1);
+    write_and_read(&enc, &back);
+    assert_int_equal(back.events.parts[1].n_below, 1);
+    assert_int_equal(back.events.parts[1].n_stack, 3);
+    replay_part(&back, 0);
+    replay_part(&back, 1);
+    assert_int_equal(back.replay.n_zones, 2);
+    assert_zone(&back, 0, 200, 300);
+    assert_zone(&back, 1, 400, 200);
+    replay_part(&back, 2);
+    assert_zone(&back, 0, 300, 400);
+    free_back(&back);
+    strobe_track_free(&track);
+    strobe_encode_free(&enc);
+}
+
 static void ends_that_do_not_fit_are_told_and_not_fatal(void **state)
 {
     (void)state;
@@ -144,58 +218,120 @@ static void ends_that_do_not_fit_are_told_and_not_fatal(void **state)
     strobe_encode_free(&enc);
 }
 
-static void the_fast_way_writes_what_the_slow_way_writes(void **state)
+enum { N_STEPS = 4000 };
+
+/* Nested zones at `n_locs` locations; `back`: their ticks go back now and then. */
+static void make_steps(struct strobe_zone_step *steps, uint32_t n_locs, bool back)
 {
-    (void)state;
-    enum { N = 4000 };
-    static uint64_t words[N];
-    struct strobe_encoder fast, slow;
-    struct strobe_track fast_track = {0}, slow_track = {0};
-    uint64_t tick = 1ull << 40, prev;
-    uint32_t depth = 0, stack[16], seed = 1;
-    for (int i = 0; i < N; i++) {
+    uint64_t tick = 1ull << 40;
+    uint32_t depth = 0, seed = n_locs;
+    for (int i = 0; i < N_STEPS; i++) {
         seed = seed * 1664525 + 1013904223;
         tick += (seed >> 20) % 700;
+        if (back && seed >> 27 == 0)
+            tick -= 1 << 16 | seed >> 12;
         bool begin = depth == 0 || (depth < 16 && (seed >> 16 & 1));
-        if (begin)
-            stack[depth++] = 1 + (seed >> 8) % 40;
-        uint32_t loc = begin ? stack[depth - 1] : stack[--depth];
+        depth = begin ? depth + 1 : depth - 1;
+        steps[i] =
+            (struct strobe_zone_step){tick, begin ? 1 + (seed >> 8) % n_locs : STROBE_STEP_END};
+    }
+}
+
+/* One step by the functions for one event. */
+static void encode_one(struct strobe_encoder *enc, const struct strobe_zone_step *step)
+{
+    if (step->loc != STROBE_STEP_END)
+        strobe_encode_zone_begin(enc, step->tick, step->loc);
+    else
+        strobe_encode_zone_end(enc, step->tick, enc->track->stack[enc->track->depth - 1].loc);
+}
+
+static void encode_slowly(struct strobe_encoder *enc, struct strobe_track *track,
+                          const struct strobe_zone_step *steps)
+{
+    assert_int_equal(strobe_encode_init(enc), STROBE_OK);
+    strobe_encode_begin_part(enc, track, 0, 1, 0);
+    for (int i = 0; i < N_STEPS; i++)
+        encode_one(enc, &steps[i]);
+    strobe_encode_end_part(enc, N_STEPS);
+}
+
+static void encode_steps(struct strobe_encoder *enc, struct strobe_track *track,
+                         const struct strobe_zone_step *steps)
+{
+    assert_int_equal(strobe_encode_init(enc), STROBE_OK);
+    strobe_encode_begin_part(enc, track, 0, 1, 0);
+    for (const struct strobe_zone_step *at = steps, *end = steps + N_STEPS; at < end;) {
+        encode_one(enc, at);
+        at = strobe_encode_steps(enc, at + 1, end);
+    }
+    strobe_encode_end_part(enc, N_STEPS);
+}
+
+/* The same as words of a ring, where an end has its location too. */
+static void encode_words(struct strobe_encoder *enc, struct strobe_track *track,
+                         const struct strobe_zone_step *steps)
+{
+    static uint64_t words[N_STEPS];
+    uint64_t stack[16], prev;
+    uint32_t depth = 0;
+    for (int i = 0; i < N_STEPS; i++) {
+        bool begin = steps[i].loc != STROBE_STEP_END;
+        uint64_t loc = begin ? (stack[depth++] = steps[i].loc) : stack[--depth];
         words[i] =
-            (begin ? STROBE_WORD_BEGIN : STROBE_WORD_END) | (uint64_t)loc << 32 | (uint32_t)tick;
+            (begin ? STROBE_WORD_BEGIN : STROBE_WORD_END) | loc << 32 | (uint32_t)steps[i].tick;
     }
-    assert_int_equal(strobe_encode_init(&fast), STROBE_OK);
-    assert_int_equal(strobe_encode_init(&slow), STROBE_OK);
-    strobe_encode_begin_part(&fast, &fast_track, 0, 1, 0);
-    strobe_encode_begin_part(&slow, &slow_track, 0, 1, 0);
-    for (const uint64_t *at = words; at < words + N;) {
-        uint64_t full = (1ull << 40) | (uint32_t)*at, loc = *at >> 32 & 0x3fffffff;
-        if (STROBE_WORD_IS_BEGIN(*at))
-            strobe_encode_zone_begin(&fast, full, loc);
-        else
-            strobe_encode_zone_end(&fast, full, loc);
-        prev = full;
-        at = strobe_encode_words(&fast, at + 1, words + N, 1u << 8, &prev);
+    assert_int_equal(strobe_encode_init(enc), STROBE_OK);
+    strobe_encode_begin_part(enc, track, 0, 1, 0);
+    for (const uint64_t *at = words; at < words + N_STEPS;) {
+        encode_one(enc, &steps[at - words]);
+        prev = steps[at - words].tick;
+        at = strobe_encode_words(enc, at + 1, words + N_STEPS, 1u << 8, &prev);
     }
-    for (int i = 0; i < N; i++) {
-        uint64_t full = (1ull << 40) | (uint32_t)words[i], loc = words[i] >> 32 & 0x3fffffff;
-        if (STROBE_WORD_IS_BEGIN(words[i]))
-            strobe_encode_zone_begin(&slow, full, loc);
-        else
-            strobe_encode_zone_end(&slow, full, loc);
-    }
-    strobe_encode_end_part(&fast, N);
-    strobe_encode_end_part(&slow, N);
-    assert_int_equal(fast.n_events, N);
-    assert_int_equal(fast.n_events, slow.n_events);
-    assert_int_equal(fast.n_zones, slow.n_zones);
-    assert_int_equal(fast.n_head, slow.n_head);
-    assert_memory_equal(fast.head, slow.head, fast.n_head); /* summaries too */
-    assert_memory_equal(fast.sym, slow.sym, N);
-    assert_memory_equal(fast.dt, slow.dt, N * sizeof *fast.dt);
+    strobe_encode_end_part(enc, N_STEPS);
+}
+
+static void check_same(const struct strobe_encoder *fast, const struct strobe_encoder *slow)
+{
+    assert_int_equal(fast->n_events, N_STEPS);
+    assert_int_equal(fast->n_events, slow->n_events);
+    assert_int_equal(fast->n_zones, slow->n_zones);
+    assert_int_equal(fast->n_head, slow->n_head);
+    assert_memory_equal(fast->head, slow->head, fast->n_head); /* summaries too */
+    assert_memory_equal(fast->sym, slow->sym, N_STEPS);
+    assert_memory_equal(fast->dt, slow->dt, N_STEPS * sizeof *fast->dt);
+}
+
+static void compare_ways(uint32_t n_locs, bool back,
+                         void (*fast_way)(struct strobe_encoder *, struct strobe_track *,
+                                          const struct strobe_zone_step *))
+{
+    static struct strobe_zone_step steps[N_STEPS];
+    struct strobe_encoder fast, slow;
+    struct strobe_track fast_track = {0}, slow_track = {0};
+    make_steps(steps, n_locs, back);
+    fast_way(&fast, &fast_track, steps);
+    encode_slowly(&slow, &slow_track, steps);
+    check_same(&fast, &slow);
     strobe_track_free(&fast_track);
     strobe_track_free(&slow_track);
     strobe_encode_free(&fast);
     strobe_encode_free(&slow);
+}
+
+static void the_fast_way_writes_what_the_slow_way_writes(void **state)
+{
+    (void)state;
+    compare_ways(40, false, encode_words);
+    compare_ways(1000, false, encode_words); /* more locations than a part has sums for */
+}
+
+static void steps_are_written_as_one_by_one(void **state)
+{
+    (void)state;
+    compare_ways(40, false, encode_steps);
+    compare_ways(1000, false, encode_steps);
+    compare_ways(40, true, encode_steps);
 }
 
 int main(void)
@@ -204,7 +340,10 @@ int main(void)
         cmocka_unit_test(nested_zones_come_back_with_their_self_times),
         cmocka_unit_test(a_zone_that_ends_in_a_later_part_keeps_its_begin),
         cmocka_unit_test(ends_that_do_not_fit_are_told_and_not_fatal),
+        cmocka_unit_test(a_loose_zone_ends_before_those_in_it_and_after_those_around_it),
+        cmocka_unit_test(a_loose_zone_of_an_earlier_part_is_listed_with_those_above_it),
         cmocka_unit_test(the_fast_way_writes_what_the_slow_way_writes),
+        cmocka_unit_test(steps_are_written_as_one_by_one),
     };
     int fd = mkstemp(path);
     if (fd < 0)

@@ -1,0 +1,226 @@
+/* facade.h - what the headers of other tracers need beyond strobe.h: locations and names in constant
+ * memory, zones by a small handle, GPU contexts, sections, images, marks of locks, parameters.
+ * tracy/Tracy.hpp, tracy/TracyC.h and strobe/iree_provider.h are made of it; a program may call it too.
+ *
+ * The rules of strobe.h hold: any thread, any signal handler, nothing is allocated, nothing fails in a
+ * way that the program sees. A NULL name is the unnamed pool, frame set or whatever it names.
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_FACADE_H
+#define STROBE_FACADE_H
+
+#include "strobe/strobe.h"
+
+#ifndef STROBE_OFF
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- locations in constant memory ---- */
+
+/* As Tracy's programs have them. Must stay where it is while the program can reach it. */
+struct strobe_const_loc {
+    const char *name; /* NULL: the function's name is shown */
+    const char *function;
+    const char *file;
+    uint32_t line;
+    uint32_t color;
+};
+
+/* The location that stands for `loc`, found by its address; NULL where 8,192 others are known already:
+ * use strobe_loc_id then. */
+STROBE_API struct strobe_loc *strobe_loc_of(const struct strobe_const_loc *loc);
+
+/* The id of a location made of texts (copied; lengths in bytes; name may be NULL), for
+ * strobe_zone_begin_id and strobe_gpu_begin_id. 0: nobody records, or no room for the name. */
+STROBE_API uint64_t strobe_loc_id(const char *file, size_t n_file, uint32_t line,
+                                  const char *function, size_t n_function, const char *name,
+                                  size_t n_name, uint32_t color);
+
+/* ---- zones by handle ---- */
+
+/* An open zone in 8 bytes that may be copied, kept and ended anywhere. `state` 0: nothing to be ended;
+ * 1: `id` is the upper half of its begin's word; others are the library's own. */
+struct strobe_handle {
+    uint32_t id;
+    int32_t state;
+};
+enum {
+    STROBE_HANDLE_NONE = 0,
+    STROBE_HANDLE_BEGUN = 1,
+    /* the lower 4 bits of the others; the upper 16 belong to `id` */
+    STROBE_HANDLE_DROPPED = 2, /* id: the cause of its loss */
+    STROBE_HANDLE_UNSEEN = 4,  /* nobody recorded; id: the address of its location */
+    STROBE_HANDLE_RUN_TIME = 8 /* id: of a run-time location */
+};
+
+/* A zone at a location from strobe_loc_id; at 0 it is named as what it is: named before the recording. */
+STROBE_API struct strobe_handle strobe_zone_begin_id(uint64_t loc_id);
+STROBE_API struct strobe_zone strobe_zone_begin_by_id(uint64_t loc_id);
+STROBE_API struct strobe_handle strobe_handle_odd(struct strobe_loc *loc, int on) STROBE_COLD;
+STROBE_API void strobe_handle_end_odd(struct strobe_handle handle) STROBE_COLD;
+
+STROBE_INLINE struct strobe_handle strobe_handle_begin(struct strobe_loc *loc)
+{
+    struct strobe_handle handle;
+    struct strobe_zone zone = strobe_zone_begin(loc);
+    if (STROBE_LIKELY(zone.on == 1)) {
+        handle.id = (uint32_t)(zone.word >> 32);
+        handle.state = STROBE_HANDLE_BEGUN;
+    } else if (zone.on == 0) {
+        handle.id = (uint32_t)(uintptr_t)loc;
+        handle.state = (int32_t)((uintptr_t)loc >> 32 << 16 | STROBE_HANDLE_UNSEEN);
+    } else {
+        handle = strobe_handle_odd(loc, zone.on);
+    }
+    return handle;
+}
+
+STROBE_INLINE void strobe_handle_end(struct strobe_handle handle)
+{
+    if (STROBE_LIKELY(handle.state == STROBE_HANDLE_BEGUN)) {
+        strobe_emit((uint64_t)(handle.id ^ 1u << 31) << 32, (struct strobe_loc *)0);
+    } else if ((handle.state & 15) == STROBE_HANDLE_UNSEEN) {
+        if (strobe_gate_is_open(strobe_gate_now))
+            strobe_handle_end_odd(handle);
+    } else if (handle.state) {
+        strobe_handle_end_odd(handle);
+    }
+}
+
+/* 1: its begin is in the trace, so that texts and the like go to it. */
+STROBE_INLINE int strobe_handle_is_seen(struct strobe_handle handle)
+{
+    return handle.state == STROBE_HANDLE_BEGUN || (handle.state & 15) == STROBE_HANDLE_RUN_TIME;
+}
+
+STROBE_API void strobe_zone_namef(const char *format, ...) STROBE_PRINTF(1, 2);
+#ifndef STROBE_NO_VA_LIST
+STROBE_API void strobe_zone_textv(const char *format, __builtin_va_list args);
+STROBE_API void strobe_zone_namev(const char *format, __builtin_va_list args);
+#endif
+
+/* ---- things with a name that is only a pointer; told apart by content ---- */
+
+STROBE_API void strobe_text_plot_int(const char *plot, int64_t value);
+STROBE_API void strobe_text_plot_double(const char *plot, double value);
+STROBE_API void strobe_text_plot_config(const char *plot, int format, int step, uint32_t color);
+STROBE_API void strobe_text_frame_mark(const char *frame);
+STROBE_API void strobe_text_frame_start(const char *frame);
+STROBE_API void strobe_text_frame_end(const char *frame);
+STROBE_API void strobe_text_mem_alloc(const char *pool, const void *address, size_t size)
+    STROBE_NOT_READ(2);
+STROBE_API void strobe_text_mem_free(const char *pool, const void *address) STROBE_NOT_READ(2);
+/* Every live block of the pool is freed. */
+STROBE_API void strobe_text_mem_discard(const char *pool);
+/* A fiber is the text together with its address. */
+STROBE_API void strobe_text_fiber_enter(const char *fiber);
+
+/* An image of the frame that was marked `offset` marks before the last unnamed one. RGBA, 4 bytes a pixel,
+ * width and height multiples of 4; stored as DXT1. */
+STROBE_API void strobe_frame_image(const void *rgba, uint16_t width, uint16_t height,
+                                   uint8_t offset, int flip);
+STROBE_API void strobe_frame_vsync(uint64_t display);
+
+/* ---- locks that tell every new recorder who they are ---- */
+
+struct strobe_lock {
+    uint64_t id;
+    uint64_t made;          /* when, by strobe_clock_now */
+    struct strobe_loc *loc; /* borrowed: where it is made; NULL: not known */
+    uint32_t told;          /* the recorder that knows it */
+    uint32_t is_shared;     /* readers may hold it together */
+    char name[64];          /* given by the program, cut; "": the location's */
+};
+
+/* Make and tell it. The lock's own thread must not use it yet. */
+STROBE_API void strobe_lock_open(struct strobe_lock *lock, struct strobe_loc *loc, int is_shared);
+STROBE_API void strobe_lock_rename(struct strobe_lock *lock, const char *name, size_t n_bytes);
+STROBE_API void strobe_lock_close(struct strobe_lock *lock);
+STROBE_API void strobe_lock_will_wait(struct strobe_lock *lock, int shared);
+STROBE_API void strobe_lock_obtained(struct strobe_lock *lock, int shared);
+STROBE_API void strobe_lock_released(struct strobe_lock *lock, int shared);
+STROBE_API void strobe_lock_mark(struct strobe_lock *lock, struct strobe_loc *loc);
+
+/* Locks of which a program keeps no more than a number, from 1 on; for strobe_lock_wait, _obtain and _release. Only the
+ * recorder of the moment is told who they are. */
+STROBE_API uint32_t strobe_lock_number(struct strobe_loc *loc);
+STROBE_API void strobe_lock_number_gone(uint32_t lock);
+
+/* ---- GPU contexts: numbers that the program chooses ---- */
+
+enum strobe_gpu_type {
+    STROBE_GPU_NONE = 0,
+    STROBE_GPU_OPENGL = 1,
+    STROBE_GPU_VULKAN = 2,
+    STROBE_GPU_OPENCL = 3,
+    STROBE_GPU_DIRECT3D12 = 4,
+    STROBE_GPU_DIRECT3D11 = 5,
+    STROBE_GPU_METAL = 6,
+    STROBE_GPU_CUSTOM = 7,
+    STROBE_GPU_CUDA = 8,
+    STROBE_GPU_ROCM = 9,
+    STROBE_GPU_WEBGPU = 10
+};
+
+/* What is 0 is filled in: tick with now. Kept for recorders that come later (the first 256 facts of a
+ * process are, of GPU contexts, sections and parameters together). */
+struct strobe_gpu_context {
+    uint64_t context;
+    uint64_t type;
+    uint64_t is_calibrated; /* 1: calibrations will come */
+    uint64_t tid;           /* of all its zones; 0: each zone's own */
+    uint64_t tick;          /* when the GPU's clock said `time` */
+    int64_t time;
+    double period_ns; /* of one count of the GPU's clock */
+};
+/* A number that no other call of it gave, for programs that have none of their own: from 0 on. */
+STROBE_API uint64_t strobe_gpu_context_number(void);
+STROBE_API void strobe_gpu_context_new(const struct strobe_gpu_context *context);
+STROBE_API void strobe_gpu_context_name(uint64_t context, const char *name, size_t n_bytes);
+STROBE_API void strobe_gpu_begin(uint64_t context, uint64_t query, struct strobe_loc *loc);
+STROBE_API void strobe_gpu_begin_id(uint64_t context, uint64_t query, uint64_t loc_id);
+STROBE_API void strobe_gpu_end(uint64_t context, uint64_t query);
+STROBE_API void strobe_gpu_time(uint64_t context, uint64_t query, int64_t time);
+/* tick 0: now */
+STROBE_API void strobe_gpu_calibrate(uint64_t context, int64_t time, uint64_t tick,
+                                     int64_t delta_ns);
+STROBE_API void strobe_gpu_sync(uint64_t context, int64_t time, uint64_t tick);
+STROBE_API void strobe_gpu_note(uint64_t context, uint64_t query, uint64_t note, double value);
+STROBE_API void strobe_gpu_note_name(uint64_t context, uint64_t note, const char *name,
+                                     size_t n_bytes);
+
+/* ---- sections, parameters, groups ---- */
+
+/* Sections are phases of the whole program; their ids are the library's. 0: nobody records. */
+STROBE_API uint32_t strobe_section_enter(uint32_t category, const char *text, size_t n_bytes);
+STROBE_API uint32_t strobe_section_enterf(uint32_t category, const char *format, ...)
+    STROBE_PRINTF(2, 3);
+STROBE_API void strobe_section_leave(uint32_t section);
+STROBE_API void strobe_section_name(uint32_t category, const char *name, size_t n_bytes);
+STROBE_API void strobe_section_namef(uint32_t category, const char *format, ...)
+    STROBE_PRINTF(2, 3);
+
+/* A parameter of the program, type 0 a number, 1 yes or no, 2 a trigger. */
+STROBE_API void strobe_parameter(uint32_t index, const char *name, uint32_t type, int64_t value);
+/* Threads of one group are shown together. */
+STROBE_API void strobe_set_thread_group(int32_t group);
+/* strobe_set_thread_name, and the system's name of the thread too (its first 15 bytes). */
+STROBE_API void strobe_name_thread(const char *name);
+/* The system's number of the calling thread. */
+STROBE_API uint32_t strobe_thread_number(void);
+
+/* ---- how the program was built ---- */
+
+/* Bits of strobe_facade_switches. */
+enum { STROBE_SWITCH_FACADE = 1, STROBE_SWITCH_NO_EXIT = 2 };
+/* Defined, weakly, by every file of a program that uses another tracer's header: tells the library that
+ * this tracer's environment variables are meant for it. */
+extern const unsigned strobe_facade_switches __attribute__((weak, visibility("default")));
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* STROBE_OFF */
+#endif

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""The build backend (PEP 517) of the wheels: `pip install .` and `make wheel` end here.
+
+Three distributions come from one build: `strobe` (everything native), `strobe-tracy` (module `tracy`)
+and `tracy_client`. The last two are put into folders of their own that a .pth file appends to sys.path:
+they come after site-packages, so a foreign module of that name is neither overwritten nor hidden.
+A fourth file, strobe-…-py3-none-…, is what pip finds where the stable ABI does not work (free-threaded
+interpreters): the same commands, and an `import strobe` that explains.
+"""
+import argparse
+import pathlib
+import sys
+import tarfile
+
+import metadata
+import native
+from metadata import ROOT
+from wheel_file import WheelFile
+
+SOURCES = ROOT / "python"
+EXTENSION = "_strobe.abi3.so"
+
+
+def add_licenses(wheel, texts):
+    names = ["LICENSE", *(f"third-party/{name}" for name in sorted(texts))]
+    wheel.add(f"{wheel.info}/licenses/LICENSE", (ROOT / "LICENSE").read_bytes())
+    for name, text in sorted(texts.items()):
+        wheel.add(f"{wheel.info}/licenses/third-party/{name}", text)
+    return names
+
+
+def add_native(wheel, stage):
+    """The installed tree becomes strobe/{bin,lib,include}: a prefix inside the package, without symbolic links."""
+    for path in sorted((stage / "bin").glob("*")) if (stage / "bin").is_dir() else ():
+        if not path.is_symlink():  # a link is a command by another name: _strobe_commands knows
+            wheel.add(f"strobe/bin/{path.name}", path.read_bytes(), True)
+    wheel.add_tree(stage / "include", "strobe/include/")
+    if (stage / "share").is_dir():
+        wheel.add_tree(stage / "share", f"{wheel.data}/data/share/")
+    libraries = {path: native.soname(path) for path in sorted((stage / "lib").rglob("*.so*")) if not path.is_symlink()}
+    for path in sorted((stage / "lib").rglob("*")):
+        name = f"strobe/lib/{path.relative_to(stage / 'lib').as_posix()}"
+        soname = libraries.get(path.resolve())
+        if path.is_dir() or (path.is_symlink() and path.name == soname):
+            continue
+        if not path.is_symlink() and soname:  # by the one name that the loader asks for
+            wheel.add(f"{name.rpartition('/')[0]}/{soname}", path.read_bytes(), True)
+        elif path.is_symlink() and path.suffix == ".so":  # for the linker
+            wheel.add(name, f"INPUT({soname})\n")
+        elif path.suffix in (".cmake", ".pc"):
+            wheel.add(name, moved(path.read_text(), path.suffix, libraries))
+        else:
+            wheel.add(name, path.read_bytes(), soname is not None)
+
+
+def moved(text, suffix, libraries):
+    """A .cmake or .pc file for the place and the names that things have in the wheel."""
+    for file, soname in libraries.items():
+        if file.name != soname:
+            text = text.replace(file.name, soname)
+    if suffix == ".pc":
+        lines = text.splitlines()
+        lines = ["prefix=${pcfiledir}/../.." if line.startswith("prefix=") else line for line in lines]
+        text = "\n".join(lines) + "\n"
+    return text
+
+
+def not_shipped(path):
+    return path.suffix in (".c", ".h", ".o", ".so") or path.name == "CMakeLists.txt"
+
+
+def write_strobe(folder, stage, tree, tag, client_only, with_extension):
+    """The main wheel, or with_extension=False the fallback."""
+    wheel = WheelFile(folder, "strobe", metadata.version(), tag, "0client" if client_only else "")
+    wheel.add_tree(SOURCES / "strobe", "strobe/", not_shipped)
+    for path in sorted(SOURCES.glob("*.pth")) if with_extension else ():
+        wheel.add(path.name, path.read_bytes())
+    if with_extension:
+        wheel.add(f"strobe/{EXTENSION}", (stage / "python" / "strobe" / EXTENSION).read_bytes(), True)
+    add_native(wheel, stage)
+    wheel.add("_strobe_commands.py", (SOURCES / "_strobe_commands.py").read_bytes())
+    texts = {} if client_only else native.bundled_licenses(tree)
+    names = add_licenses(wheel, texts)
+    commands = sorted(path.name for path in (stage / "bin").glob("*")) if (stage / "bin").is_dir() else []
+    wheel.add(f"{wheel.info}/METADATA",
+              metadata.describe("strobe", names, (ROOT / "README.md").read_text(encoding="utf-8")))
+    wheel.add(f"{wheel.info}/entry_points.txt", metadata.entry_points(commands))
+    return wheel.close()
+
+
+def write_aside(folder, name, module):
+    """A small wheel whose one module lives in a folder of its own, after site-packages."""
+    wheel = WheelFile(folder, name, metadata.version(), "py3-none-any")
+    place = f"_strobe_{module}"
+    wheel.add_tree(SOURCES / module, f"{place}/{module}/")
+    wheel.add(f"{place}.pth", f"{place}\n")
+    wheel.add(f"{wheel.info}/METADATA", metadata.describe(name, add_licenses(wheel, {})))
+    return wheel.close()
+
+
+def write_main(folder, client_only=False, fallback=False):
+    stage, tree = native.build(client_only)
+    platform = native.platform_tag(stage)
+    done = [write_strobe(folder, stage, tree, f"cp39-abi3-{platform}", client_only, True)]
+    if fallback:
+        done.append(write_strobe(folder, stage, tree, f"py3-none-{platform}", client_only, False))
+    return done
+
+
+def gil_is_gone():
+    import sysconfig
+    return bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+
+
+# ---- PEP 517 ---------------------------------------------------------------------------------------
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    """pip's way in. A free-threaded interpreter gets the wheel that explains."""
+    try:
+        return write_main(wheel_directory, fallback=gil_is_gone())[-1]
+    except native.BuildFailed as problem:
+        sys.exit(f"strobe: {problem}")
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """The tree as git knows it; without git, all but build trees and hidden files."""
+    import subprocess
+    stem = f"strobe-{metadata.version()}"
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=False)
+    if listed.returncode == 0 and listed.stdout:
+        names = [name for name in listed.stdout.decode().split("\0") if name]
+    else:
+        names = [str(path.relative_to(ROOT)) for path in sorted(ROOT.rglob("*")) if path.is_file()]
+        names = [name for name in names if not name.startswith((".", "build", "dist"))]
+    with tarfile.open(pathlib.Path(sdist_directory) / f"{stem}.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as tar:
+        for name in names:
+            if (ROOT / name).is_file():
+                tar.add(ROOT / name, f"{stem}/{name}", recursive=False)
+        info = pathlib.Path(sdist_directory) / "PKG-INFO"
+        info.write_text(metadata.describe("strobe"))
+        tar.add(info, f"{stem}/PKG-INFO")
+        info.unlink()
+    return f"{stem}.tar.gz"
+
+
+# ---- make wheel ------------------------------------------------------------------------------------
+
+def main():
+    parser = argparse.ArgumentParser(prog="strobe_backend", description="Build the wheels.")
+    parser.add_argument("folder", help="where they go")
+    parser.add_argument("--client-only", action="store_true",
+                        help="without the commands: a recorder comes from elsewhere")
+    parser.add_argument("--only-tracy-client", action="store_true", help="strobe and tracy_client")
+    given = parser.parse_args()
+    try:
+        done = write_main(given.folder, given.client_only, fallback=not given.client_only)
+    except native.BuildFailed as problem:
+        sys.exit(f"strobe: {problem}")
+    done.append(write_aside(given.folder, "tracy_client", "tracy_client"))
+    if not given.client_only and not given.only_tracy_client:
+        done.append(write_aside(given.folder, "strobe-tracy", "tracy"))
+    for name in done:
+        print(f"{given.folder}/{name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,364 @@
+/* monitor.c - function, line and C-call events from sys.monitoring (3.12 and later).
+ *
+ * One set of events covers all threads, those that run already too. A callback costs what Python's call of it costs; code
+ * that is filtered out answers DISABLE once and costs nothing after. PY_UNWIND and PY_THROW know no DISABLE: it would
+ * replace the program's exception. No callback ever raises.  SPDX-License-Identifier: MIT */
+#include "py.h"
+
+#include <string.h>
+
+#include "callable.h"
+#include "code.h"
+#include "emit.h"
+#include "flow.h"
+#include "shadow.h"
+#include "thread.h"
+#include "tracer.h"
+
+enum { AT_FRAME_INNER = 24 }; /* the interpreter's own frame in a frame object: tested at start */
+
+static PyObject *disable; /* owned */
+static int tool = -1;
+static bool links; /* generators can be told apart */
+
+static PyObject *none(void)
+{
+    Py_RETURN_NONE;
+}
+
+static PyObject *stop_here(void)
+{
+    Py_INCREF(disable);
+    return disable;
+}
+
+/* The generator that runs, by the place of its frame. */
+static const void *activation(const struct strobe_py_code *code)
+{
+    const int linked = STROBE_PY_GENERATOR | STROBE_PY_ASYNC_GENERATOR;
+    if (!links || !(code->flags & linked) || (code->flags & STROBE_PY_FULL) || !strobe_recording())
+        return NULL;
+    PyObject *frame = (PyObject *)PyEval_GetFrame(); /* borrowed */
+    const void *inner = NULL;
+    if (frame)
+        memcpy(&inner, (char *)frame + AT_FRAME_INNER, sizeof inner);
+    return inner;
+}
+
+static struct strobe_py_code *find(PyObject *code)
+{
+    struct strobe_py_code *known = strobe_py_find_code(code);
+    if (STROBE_PY_UNLIKELY(!known))
+        known = strobe_py_find_code_slow(code, PyEval_GetGlobals());
+    if (STROBE_PY_UNLIKELY(strobe_py_thread.n_met < STROBE_PY_NAME_TRIES))
+        strobe_py_meet_thread();
+    return known;
+}
+
+/* The calls that were open when tracing began on this thread end without having begun: not told. */
+static bool is_known_end(void)
+{
+    if (STROBE_PY_UNLIKELY(!strobe_py_thread.n_open))
+        return false;
+    strobe_py_thread.n_open--;
+    return true;
+}
+
+static bool counts(const struct strobe_py_code *code)
+{
+    return !(code->flags & (STROBE_PY_COROUTINE | STROBE_PY_FULL));
+}
+
+static PyObject *begin_flagged(struct strobe_py_code *code, bool first)
+{
+    if (code->flags & STROBE_PY_FILTERED)
+        return stop_here();
+    strobe_py_thread.n_open += counts(code);
+    strobe_py_run_begin(code, first, activation(code));
+    return none();
+}
+
+static PyObject *end_flagged(struct strobe_py_code *code, bool last)
+{
+    if (code->flags & STROBE_PY_FILTERED)
+        return stop_here();
+    if (!counts(code) || is_known_end())
+        strobe_py_run_end(code, last, activation(code));
+    return none();
+}
+
+static PyObject *on_start(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+{
+    (void)self;
+    (void)n_args;
+    struct strobe_py_code *code = find(args[0]);
+    if (STROBE_PY_UNLIKELY(code->flags))
+        return begin_flagged(code, true);
+    strobe_py_thread.n_open++;
+    strobe_py_begin(&code->loc);
+    return none();
+}
+
+static PyObject *on_return(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+{
+    (void)self;
+    (void)n_args;
+    struct strobe_py_code *code = find(args[0]);
+    if (STROBE_PY_UNLIKELY(code->flags))
+        return end_flagged(code, true);
+    if (is_known_end())
+        strobe_py_end(&code->loc);
+    return none();
+}
+
+static PyObject *on_resume(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+{
+    (void)self;
+    (void)n_args;
+    return begin_flagged(find(args[0]), false);
+}
+
+static PyObject *on_yield(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+{
+    (void)self;
+    (void)n_args;
+    return end_flagged(find(args[0]), false);
+}
+
+static PyObject *on_throw(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+{
+    (void)self;
+    (void)n_args;
+    struct strobe_py_code *code = find(args[0]);
+    if (code->flags & STROBE_PY_FILTERED)
+        return none();
+    strobe_py_thread.n_open += counts(code);
+    strobe_py_run_begin(code, false, activation(code));
+    return none();
+}
+
+static PyObject *on_unwind(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+{
+    (void)self;
+    struct strobe_py_code *code = find(args[0]);
+    if ((code->flags & STROBE_PY_FILTERED) || (counts(code) && !is_known_end()))
+        return none();
+    if (n_args > 2 && !(code->flags & STROBE_PY_FULL))
+        strobe_py_raised(args[2]);
+    if (code->flags)
+        strobe_py_run_end(code, true, activation(code));
+    else
+        strobe_py_end(&code->loc);
+    return none();
+}
+
+static PyObject *on_line(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+{
+    (void)self;
+    struct strobe_py_code *code = find(args[0]);
+    if (code->flags & STROBE_PY_FILTERED)
+        return stop_here();
+    if (n_args > 1)
+        strobe_py_shadow_line(code, (uint32_t)PyLong_AsLong(args[1]));
+    return none();
+}
+
+/* The calls of trace_start and trace_stop themselves are none of the program's. */
+static bool is_ours(PyObject *callable)
+{
+    if (!PyCFunction_Check(callable))
+        return false;
+    PyCFunction function = PyCFunction_GetFunction(callable);
+    for (const PyMethodDef *def = strobe_py_tracer_methods; def->ml_name; def++)
+        if (def->ml_meth == function)
+            return true;
+    return false;
+}
+
+static PyObject *on_call(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+{
+    (void)self;
+    PyObject *callable = n_args > 2 ? args[2] : NULL;
+    if (!callable || strobe_py_is_python(callable) || (find(args[0])->flags & STROBE_PY_FILTERED) ||
+        is_ours(callable))
+        return none();
+    struct strobe_loc *loc = strobe_py_callable_loc(callable);
+    if (loc && strobe_py_tracer.full)
+        strobe_py_shadow_begin(NULL, loc);
+    else if (loc)
+        strobe_py_begin(loc);
+    strobe_py_thread.n_open += !strobe_py_tracer.full;
+    return none();
+}
+
+static PyObject *on_c_end(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+{
+    (void)self;
+    PyObject *callable = n_args > 2 ? args[2] : NULL;
+    if (!callable || strobe_py_is_python(callable) || (find(args[0])->flags & STROBE_PY_FILTERED) ||
+        is_ours(callable))
+        return none();
+    struct strobe_loc *loc = strobe_py_callable_loc(callable);
+    if (loc && strobe_py_tracer.full)
+        strobe_py_shadow_end(NULL, loc);
+    else if (!strobe_py_tracer.full && is_known_end() && loc)
+        strobe_py_end(loc);
+    return none();
+}
+
+/* ---- switching on and off ---- */
+
+static struct event {
+    const char *name;
+    PyMethodDef callback;
+    int when; /* 0 always, 1 lines, 2 C functions */
+} events[] = {
+    {"PY_START", {"py_start", STROBE_PY_FAST(on_start), METH_FASTCALL, NULL}, 0},
+    {"PY_RESUME", {"py_resume", STROBE_PY_FAST(on_resume), METH_FASTCALL, NULL}, 0},
+    {"PY_THROW", {"py_throw", STROBE_PY_FAST(on_throw), METH_FASTCALL, NULL}, 0},
+    {"PY_RETURN", {"py_return", STROBE_PY_FAST(on_return), METH_FASTCALL, NULL}, 0},
+    {"PY_YIELD", {"py_yield", STROBE_PY_FAST(on_yield), METH_FASTCALL, NULL}, 0},
+    {"PY_UNWIND", {"py_unwind", STROBE_PY_FAST(on_unwind), METH_FASTCALL, NULL}, 0},
+    {"LINE", {"line", STROBE_PY_FAST(on_line), METH_FASTCALL, NULL}, 1},
+    {"CALL", {"call", STROBE_PY_FAST(on_call), METH_FASTCALL, NULL}, 2},
+    {"C_RETURN", {"c_return", STROBE_PY_FAST(on_c_end), METH_FASTCALL, NULL}, 2},
+    {"C_RAISE", {"c_raise", STROBE_PY_FAST(on_c_end), METH_FASTCALL, NULL}, 2},
+};
+enum { N_EVENTS = sizeof events / sizeof events[0] };
+
+static PyObject *monitoring(void)
+{
+    PyObject *found = PySys_GetObject("monitoring"); /* borrowed */
+    Py_XINCREF(found);
+    return found;
+}
+
+static bool is_wanted(const struct event *event)
+{
+    return event->when == 0 || (event->when == 1 && strobe_py_tracer.lines) ||
+           (event->when == 2 && strobe_py_tracer.c_functions);
+}
+
+/* A tool id that is free: not those that have an owner by convention. */
+static int take_tool(PyObject *from)
+{
+    static const int ids[] = {3, 4};
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        PyObject *done = PyObject_CallMethod(from, "use_tool_id", "is", ids[i], "strobe");
+        Py_XDECREF(done);
+        if (done)
+            return ids[i];
+        PyErr_Clear();
+    }
+    return -1;
+}
+
+/* Register the callbacks; the mask of their events, -1: an exception. */
+static long register_all(PyObject *from, PyObject *codes)
+{
+    long mask = 0;
+    for (int i = 0; i < N_EVENTS; i++) {
+        PyObject *number = PyObject_GetAttrString(codes, events[i].name);
+        PyObject *callback = PyCFunction_New(&events[i].callback, NULL);
+        PyObject *old = number && callback ? PyObject_CallMethod(from, "register_callback", "iOO",
+                                                                 tool, number, callback)
+                                           : NULL;
+        if (old && is_wanted(&events[i]))
+            mask |= PyLong_AsLong(number);
+        Py_XDECREF(number);
+        Py_XDECREF(callback);
+        if (!old)
+            return -1;
+        Py_DECREF(old);
+    }
+    return mask;
+}
+
+/* Is a generator's frame where we look for it? Asked of a generator that stands. */
+static bool test_links(void)
+{
+    PyObject *globals = PyDict_New(), *generator = NULL, *frame = NULL, *item = NULL;
+    PyObject *code =
+        Py_CompileString("g = (i for i in (1, 2))\nnext(g)\n", "<strobe>", Py_file_input);
+    bool good = false;
+    if (globals && code) {
+        PyDict_SetItemString(globals, "__builtins__", PyEval_GetBuiltins());
+        item = PyEval_EvalCode(code, globals, globals);
+        generator = PyDict_GetItemString(globals, "g"); /* borrowed */
+        frame = generator ? PyObject_GetAttrString(generator, "gi_frame") : NULL;
+    }
+    if (frame) {
+        const char *inner;
+        memcpy(&inner, (char *)frame + AT_FRAME_INNER, sizeof inner);
+        good = inner > (char *)generator && inner < (char *)generator + 512;
+    }
+    Py_XDECREF(frame);
+    Py_XDECREF(item);
+    Py_XDECREF(code);
+    Py_XDECREF(globals);
+    PyErr_Clear();
+    return good;
+}
+
+static bool switch_on(PyObject *from)
+{
+    PyObject *codes = PyObject_GetAttrString(from, "events");
+    PyObject *done = NULL;
+    disable = disable ? disable : PyObject_GetAttrString(from, "DISABLE");
+    long mask = codes && disable ? register_all(from, codes) : -1;
+    PyObject *renewed = mask > 0 ? PyObject_CallMethod(from, "restart_events", NULL) : NULL;
+    if (renewed)
+        done = PyObject_CallMethod(from, "set_events", "il", tool, mask);
+    Py_XDECREF(renewed);
+    Py_XDECREF(codes);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
+bool strobe_py_monitor_start(void)
+{
+    PyObject *from = monitoring();
+    if (!from)
+        return false;
+    if (tool < 0)
+        tool = take_tool(from);
+    if (tool < 0)
+        strobe_py_word("functions are not traced: the tool ids 3 and 4 of sys.monitoring are both "
+                       "taken by other tools, which keep them");
+    else
+        links = test_links();
+    bool on = tool >= 0 && switch_on(from);
+    PyErr_Clear();
+    Py_DECREF(from);
+    if (!on && tool >= 0) {
+        strobe_py_monitor_stop();
+        strobe_py_word("functions are not traced: sys.monitoring refused");
+    }
+    return on;
+}
+
+void strobe_py_monitor_stop(void)
+{
+    PyObject *from = tool >= 0 ? monitoring() : NULL;
+    if (!from)
+        return;
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    /* some versions go on firing for an id that was freed with its events on */
+    Py_XDECREF(PyObject_CallMethod(from, "set_events", "ii", tool, 0));
+    PyErr_Clear();
+    PyObject *codes = PyObject_GetAttrString(from, "events");
+    for (int i = 0; codes && i < N_EVENTS; i++) {
+        PyObject *number = PyObject_GetAttrString(codes, events[i].name);
+        if (number)
+            Py_XDECREF(
+                PyObject_CallMethod(from, "register_callback", "iOO", tool, number, Py_None));
+        Py_XDECREF(number);
+        PyErr_Clear();
+    }
+    Py_XDECREF(codes);
+    Py_XDECREF(PyObject_CallMethod(from, "free_tool_id", "i", tool));
+    PyErr_Restore(type, value, trace);
+    tool = -1;
+    Py_DECREF(from);
+}

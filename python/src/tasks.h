@@ -1,0 +1,18 @@
+/* tasks.h - asyncio tasks as tracks of their own: which task a coroutine runs for.
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_PY_TASKS_H
+#define STROBE_PY_TASKS_H
+
+#include "py.h"
+
+/* A coroutine is entered (`first`: for the first time): change to the track of its task. True: it runs for a task.
+ * `name`: of the coroutine. Keeps a pending exception. */
+bool strobe_py_task_enter(bool first, const char *name);
+
+/* Whether the thread is on a task's track. */
+bool strobe_py_task_runs(void);
+
+/* The coroutine that was entered last is left: back to where it was entered. */
+void strobe_py_task_leave(void);
+
+#endif

@@ -1,0 +1,44 @@
+/* thread.h - what the tracer knows of each thread: small, in the static TLS block, no locks.
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_PY_THREAD_H
+#define STROBE_PY_THREAD_H
+
+#include "py.h"
+
+struct strobe_py_stack;  /* shadow.c: the open calls, where they must be known */
+struct strobe_py_fibers; /* tasks.c: the tasks that run on the thread, one inside the other */
+
+enum { STROBE_PY_NAME_TRIES = 64 };
+
+struct strobe_py_thread {
+    /* Frame hook: a stack pointer below this takes the slow way. All ones until the thread was met. */
+    uintptr_t stack_mark;
+    uintptr_t stack_end; /* three quarters of its stack are below this; 0: not known */
+    uint32_t n_met;      /* events at which its name was looked for; NAME_TRIES: no more */
+    uint32_t
+        n_aside; /* open calls told by the profile function, while the frame hook stands aside */
+    uint32_t n_profiled;         /* open calls told by the profile function */
+    uint32_t profile_generation; /* of the tracing that they belong to */
+    uint32_t n_open;       /* sys.monitoring: calls told to have begun, coroutines not counted */
+    uint32_t n_coroutines; /* running coroutines, one inside the other */
+    uint32_t
+        suspending; /* a coroutine of the task that runs was just left by an await: so will be those around it */
+    uint32_t busy;                   /* the tracer itself calls Python code */
+    struct strobe_py_stack *stack;   /* owned: freed by strobe_py_leave_thread */
+    struct strobe_py_fibers *fibers; /* owned: likewise */
+};
+
+extern __thread struct strobe_py_thread strobe_py_thread
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Look for the thread's Python name and give it to the trace; from NAME_TRIES on it is known or has none. GIL held; keeps a
+ * pending exception. */
+void strobe_py_meet_thread(void);
+
+/* Find the ends of the calling thread's stack. */
+void strobe_py_measure_stack(void);
+
+/* Have what the thread owns freed at its end. */
+void strobe_py_own_thread(void);
+
+#endif

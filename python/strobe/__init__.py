@@ -1,0 +1,58 @@
+"""Strobe: see what a program does, over all its threads and processes, on one timeline.
+
+    import strobe
+
+    with strobe.record("out.strobe"):          # or: strobe record -- python app.py
+        with strobe.zone("load"):
+            ...
+        strobe.plot("queue", 3)
+
+    @strobe.zone("step")
+    def step(): ...
+
+    with strobe.Profiler():                     # every function call
+        ...
+
+Zones, messages, plots cost a flag test while nobody records. `strobe stats out.strobe` shows the file.
+
+PYTEST_DONT_REWRITE (a word to pytest, which would warn that this was imported before its plugin)
+"""
+from strobe._refuse import refuse as _refuse
+
+_refuse()
+
+from strobe._strobe import (  # noqa: E402
+    Zone,
+    app_info,
+    counter,
+    frame,
+    frame_end,
+    frame_start,
+    memory_alloc,
+    memory_free,
+    recording,
+    set_program_name,
+    trigger,
+    zone,
+)
+from strobe._events import (  # noqa: E402
+    flow,
+    message,
+    plot,
+    set_thread_name,
+)
+from strobe._record import Recording, record  # noqa: E402
+from strobe._trace import Profiler, trace, tracing, untrace  # noqa: E402
+
+__version__ = "0.1.0"
+__all__ = [
+    "Profiler", "Recording", "Zone", "app_info", "counter", "flow", "frame", "frame_end", "frame_start",
+    "memory_alloc", "memory_free", "message", "plot", "record", "recording", "set_program_name",
+    "set_thread_name", "trace", "tracing", "trigger", "untrace", "zone",
+]
+
+
+def load_ipython_extension(shell):
+    """%load_ext strobe: the magic %%strobe records a cell and shows its zones."""
+    from strobe import jupyter
+    jupyter.load_ipython_extension(shell)

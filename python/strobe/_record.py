@@ -1,0 +1,148 @@
+"""strobe.record(): record this process, and the children it starts meanwhile, into a file.
+
+The recorder is the `strobe` command in a process of its own (and no child of this one: the program's waits never
+see it), so the file is whole whatever becomes of the program."""
+import os
+import time
+
+from strobe import _strobe
+
+# select, shutil, signal and subprocess are imported where they are used: most programs that import strobe never record
+# themselves, and those that `strobe record` starts must not pay for it.
+
+_own_session = None  # the session that this process moved to for its first recording, with the pid it had then
+
+
+def find_command():
+    """The path of the `strobe` command: $STROBE_BIN, the one of this package, or the one in PATH."""
+    named = os.environ.get("STROBE_BIN")
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "strobe")
+    for path in (named, beside):
+        if path and os.access(path, os.X_OK):
+            return path
+    import shutil
+
+    path = shutil.which("strobe")
+    if path is None:
+        raise RuntimeError("no `strobe` command to record with: it is neither in this package nor in PATH "
+                           "(STROBE_BIN may name it)")
+    return path
+
+
+def _spawn(arguments, ready, alive):
+    """Start the recorder as nobody's child; its pid."""
+    import subprocess
+
+    started = subprocess.run(
+        ["/bin/sh", "-c", '"$@" >/dev/null & echo $!', "sh", *arguments],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, pass_fds=(ready, alive), start_new_session=True,
+        check=True, env={**os.environ, "STROBE_DISABLE": "1"})
+    return int(started.stdout)
+
+
+def _wait_byte(fd, seconds):
+    import select
+
+    readable, _, _ = select.select([fd], [], [], seconds)
+    return bool(readable) and os.read(fd, 1) == b"r"
+
+
+class Recording:
+    """A recording in progress, made by record(): stop() ends it, and so does the end of a `with` block."""
+
+    def __init__(self, path, options=()):
+        self.path = os.path.abspath(os.fspath(path))
+        self._pid = None
+        self._alive = -1
+        self._environment = None
+        self._start(list(options))
+
+    def _session(self):
+        """The session to record, and how to name it to the recorder."""
+        global _own_session
+        if _own_session and _own_session[1] == os.getpid():
+            return _own_session[0], True
+        return "record-%d-%x" % (os.getpid(), time.time_ns() // 1000000), False
+
+    def _start(self, options):
+        global _own_session
+        if _strobe.recording():
+            raise RuntimeError("this process is being recorded already, by the recorder of its session")
+        name, joined = self._session()
+        ready_end, ready = os.pipe()
+        alive_end, alive = os.pipe()
+        try:
+            self._pid = _spawn([find_command(), "record", "--serve-session", name, "--ready-fd", str(ready),
+                                "-o", self.path, *options], ready, alive)
+        finally:
+            os.close(ready)
+            os.close(alive)
+        self._alive = alive_end
+        started = _wait_byte(ready_end, 10)
+        os.close(ready_end)
+        if not started:
+            self._end()
+            raise RuntimeError(f"the recorder did not start; can {self.path} be written?")
+        if not joined and not _strobe.join_session(name):
+            self._end()
+            raise RuntimeError("this process was recorded before in another session and can't change to one of its "
+                               f"own; record it from outside: strobe record --pid {os.getpid()}")
+        _own_session = (name, os.getpid())
+        until = time.monotonic() + 10
+        while not _strobe.recording() and time.monotonic() < until:
+            time.sleep(0.001)
+        self._environment = os.environ.get("STROBE_SESSION")
+        os.environ["STROBE_SESSION"] = name
+
+    def _end(self):
+        """Ask the recorder to finish, and wait until it has."""
+        if self._pid is None:
+            return
+        import select
+        import signal
+
+        try:
+            os.kill(self._pid, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+        select.select([self._alive], [], [], 60)  # its end closes the pipe
+        os.close(self._alive)
+        self._pid = None
+
+    @property
+    def active(self):
+        """True until stop()."""
+        return self._pid is not None
+
+    def stop(self):
+        """End the recording; the file is whole when this returns."""
+        if self._pid is None:
+            return
+        self._end()
+        if self._environment is None:
+            os.environ.pop("STROBE_SESSION", None)
+        else:
+            os.environ["STROBE_SESSION"] = self._environment
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.stop()
+
+
+def record(path, *, max_memory=None, max_file=None, functions=False, **trace_options):
+    """Record this process and the children that it starts meanwhile into `path`; a Recording to stop or to use `with`.
+
+    `functions=True` traces every Python function too, with the options of strobe.trace()."""
+    options = []
+    if max_memory is not None:
+        options += ["--max-memory", str(max_memory)]
+    if max_file is not None:
+        options += ["--max-file", str(max_file)]
+    recording = Recording(path, options)
+    if not functions and not trace_options:
+        return recording
+    from strobe import _trace
+
+    return _trace.TracedRecording(recording, trace_options)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""The `tracy` module of tt-metal, recorded by Strobe.
+
+    python -m tracy my_script.py                   record every Python function of a script
+    python -m tracy -p -r -m pytest test_it.py     only what Profiler() enables; with a report folder
+
+    from tracy import Profiler, signpost
+    signpost(header="warm-up over", message="ten runs follow")
+    with Profiler():
+        run()
+
+Profiler and signpost also work without `python -m tracy`.
+"""
+import logging
+
+from tracy import tracy_state
+from tracy.hooks import finish_all_zones, start_functions, start_lines, stop
+from tracy.report import generate_report  # noqa: F401
+
+TEXT_MAX_BYTES = 65534
+logger = logging.getLogger("tracy")
+
+
+def signpost(header, message=None):
+    """Mark this moment: a message in the trace and a row in the op report."""
+    import strobe
+    text = f"TT_SIGNPOST: {header}" if message is None else f"TT_SIGNPOST: {header}\n{message}"
+    logger.info("%s%s", header, "" if message is None else f": {message}")
+    strobe.message(f"`{text}`")
+
+
+class Profiler:
+    """Profiles Python functions between enable() and disable(), or in a `with` block.
+
+    Under `python -m tracy -p` that is all that is profiled (lines with -l); without -p the whole program already is,
+    and nothing changes. Without `python -m tracy` it works by itself, like cProfile: where nobody records the process,
+    into the file `output`."""
+
+    def __init__(self, output="tracy_profile_log_host.strobe"):
+        self.doProfile = tracy_state.doPartial or not tracy_state.isWrapped
+        self.doLine = tracy_state.doLine
+        self._output = output
+        self._recording = None
+        self._is_on = False
+
+    def enable(self):
+        """Begin to profile. Best called outside of the function of interest, so that its own call is seen."""
+        if not self.doProfile or self._is_on:
+            return
+        import strobe
+        if not tracy_state.isWrapped and not strobe.recording():
+            self._recording = strobe.record(self._output)
+        self._is_on = True
+        start_lines() if self.doLine else start_functions()
+
+    def disable(self):
+        """Stop what enable() began."""
+        if not self._is_on:
+            return
+        self._is_on = False
+        stop()
+        if self._recording:
+            self._recording.stop()
+            self._recording = None
+
+    def __enter__(self):
+        self.enable()
+        return self
+
+    def __exit__(self, *exception):
+        self.disable()
+
+
+def runctx(cmd, globals, locals, partialProfile=False):
+    """Run code, source or compiled, with every function profiled unless `partialProfile`."""
+    if not partialProfile:
+        start_functions()
+    try:
+        exec(cmd, globals, locals)
+    finally:
+        stop()
+        finish_all_zones()
+
+
+def run_report_setup(verbose, outputFolder, binaryFolder=None, port=None):
+    """Make the logs folder ready and say whether the tools are there. Nothing has to be started: `strobe record` is
+    started with the program, so no process is returned."""
+    import pathlib
+    from tracy import command, process_ops_logs, report
+    report.find_tool("tracy-csvexport", binaryFolder)
+    command.make_logs_folder(pathlib.Path(outputFolder or process_ops_logs.default_folder()))
+    return True, None
+
+
+def get_available_port():
+    """A port from 8086 on that is free on loopback, as a str; None: none is."""
+    import socket
+    for port in range(8086, 8500):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return str(port)
+            except OSError:
+                continue
+    return None

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""The report step: the `.tracy` file, the two CSV files of the host, the report folder.
+
+Everything is made of `.logs/tracy_profile_log_host.strobe`. What the device would have left is not made up:
+where it is absent, that is said, and why.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+from tracy import strobe_command
+from tracy.options import DEFAULT_CHILDREN
+
+HOST_TRACE = "tracy_profile_log_host.strobe"
+TRACY_FILE = "tracy_profile_log_host.tracy"
+TIMES_FILE = "tracy_ops_times.csv"
+DATA_FILE = "tracy_ops_data.csv"
+DEVICE_FILE = "profile_log_device.csv"
+
+
+class ReportError(Exception):
+    """The report can't be made, and why."""
+
+
+def say(text):
+    print(f"python -m tracy: {text}", file=sys.stderr, flush=True)
+
+
+def find_tool(name, folder=None):
+    """The binary of tracy-csvexport and the like, to be called by that name: in the folder given, else the one that the
+    strobe command is."""
+    if not folder:
+        beside = pathlib.Path(strobe_command.find()).with_name(name)
+        return str(beside) if os.access(beside, os.X_OK) else strobe_command.find()
+    if not pathlib.Path(folder).is_dir():
+        raise ReportError(f"{folder}, named by --tracy-tools-folder, is not there")
+    for candidate in (pathlib.Path(folder) / name, pathlib.Path(folder) / f"{name[len('tracy-'):]}-release"):
+        if os.access(candidate, os.X_OK):
+            return str(candidate)
+    raise ReportError(f"there is no {name} in {folder}")
+
+
+def run_into(binary, command, path):
+    """Run a tool with its output in a file, which is whole or not there."""
+    partial = path.with_suffix(".partial")
+    with open(partial, "wb") as out:
+        code = subprocess.run(command, executable=binary, stdout=out, check=False).returncode
+    if code:
+        partial.unlink()
+        raise ReportError(f"{' '.join(map(str, command))} ended with {code}")
+    partial.replace(path)
+
+
+def export_tracy(logs):
+    """The `.tracy` file of the host trace; the one that is there, where there is no trace."""
+    trace, tracy = logs / HOST_TRACE, logs / TRACY_FILE
+    if trace.exists():
+        command = [strobe_command.find(), "export", "--to", "tracy", "-o", str(tracy), str(trace)]
+        code = subprocess.run(command, check=False).returncode
+        if code:
+            raise ReportError(f"{' '.join(command)} ended with {code}")
+    elif not tracy.exists():
+        raise ReportError(f"{logs} has neither {HOST_TRACE} nor {TRACY_FILE}: was anything recorded?")
+    return tracy
+
+
+def host_files(logs, tools_folder=None, child_calls=None):
+    """Make the `.tracy` file and the two CSV files in the logs folder."""
+    tracy = export_tracy(logs)
+    tool, binary = "tracy-csvexport", find_tool("tracy-csvexport", tools_folder)
+    children = ",".join(child_calls or DEFAULT_CHILDREN)
+    run_into(binary, [tool, "-u", "-t", "TT_", "-x", children, str(tracy)], logs / TIMES_FILE)
+    run_into(binary, [tool, "-m", "-s", ";", str(tracy)], logs / DATA_FILE)
+    return tracy
+
+
+def tell_absent(logs):
+    """Say why there are no device files."""
+    if (logs / DEVICE_FILE).exists():
+        return
+    if os.environ.get("TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES", "").startswith("1"):
+        why = "TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES is set"
+    else:
+        why = ("the program's runtime wrote none: no device was used, or it was built without its profiler")
+    say(f"{DEVICE_FILE} is absent: {why}. The report has what the host saw")
+
+
+def newest_folder(reports, since):
+    found = [path for path in reports.rglob("*") if path.is_dir() and path.stat().st_mtime >= since - 2
+             and any(path.glob("ops_perf_results*.csv"))]
+    return max(found, key=lambda path: path.stat().st_mtime) if found else None
+
+
+def plain_folder(folder, name_append):
+    """The report folder of a run without ops: nothing to join, but the host's files belong there."""
+    base = folder / "reports"
+    return (base / name_append if name_append else base) / time.strftime("%Y_%m_%d_%H_%M_%S")
+
+
+def has_ops(logs):
+    """Whether the run has ops or device data, of which `strobe report` makes its tables."""
+    if (logs / DEVICE_FILE).exists() or (logs / "cpp_device_perf_report.csv").exists():
+        return True
+    with open(logs / DATA_FILE, errors="replace") as data:
+        return any("TT_DNN" in line or "TT_SIGNPOST" in line for line in data)
+
+
+def generate_report(output_folder, bin_folder=None, name_append=None, child_calls=None, collect_noc_traces=False,
+                    device_analysis_types=()):
+    """Make the report folder of a run's logs; 0, or ReportError. Arguments as tt-metal's function has them."""
+    from tracy import process_ops_logs
+    folder = pathlib.Path(output_folder)
+    logs, since = folder / ".logs", time.time()
+    host_files(logs, bin_folder, child_calls)
+    tell_absent(logs)
+    target = None
+    if has_ops(logs):
+        try:
+            process_ops_logs.process_ops(folder, name_append, True, analyze_noc_traces=collect_noc_traces,
+                                         device_analysis_types=device_analysis_types)
+        except RuntimeError as problem:
+            raise ReportError(str(problem)) from None
+        target = newest_folder(folder / "reports", since)
+    else:
+        say("the run has no ops (no TT_DNN zones or messages) and no signposts: there is no ops_perf_results file")
+    target = target or plain_folder(folder, name_append)
+    target.mkdir(parents=True, exist_ok=True)
+    for name in (TRACY_FILE, TIMES_FILE, DATA_FILE, HOST_TRACE, DEVICE_FILE):
+        if (logs / name).exists() and not (target / name).exists():
+            shutil.copyfile(logs / name, target / name)
+    say(f"the report is in {target}")
+    return 0

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""Everything of tracy_client in one module."""
+from tracy_client._events import (
+    PlotFormatType, alloc, app_info, frame_image, frame_mark, frame_mark_end, frame_mark_start, free, is_connected,
+    is_enabled, message, plot, plot_config, program_name, thread_name)
+from tracy_client.scoped import Color, ColorType, ScopedFrame, ScopedFrameDecorator, ScopedZone, ScopedZoneDecorator
+
+PlotType = int
+
+__all__ = [
+    "Color", "ColorType", "PlotFormatType", "PlotType", "ScopedFrame", "ScopedFrameDecorator", "ScopedZone",
+    "ScopedZoneDecorator", "alloc", "app_info", "frame_image", "frame_mark", "frame_mark_end", "frame_mark_start", "free",
+    "is_connected", "is_enabled", "message", "plot", "plot_config", "program_name", "thread_name"]

@@ -1,0 +1,551 @@
+/* tracy_csv_trace.c - csvexport's tables of a trace: one walk over its events, times as the client
+ * itself would give them.  SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/tracy_csv.h"
+#include "query/client_facts.h"
+#include "query/gpu.h"
+#include "query/memory.h"
+#include "query/walk.h"
+
+/* A row of -x that waits for the text of a zone around it. */
+struct waiting {
+    struct waiting *next;
+    uint32_t row;   /* index in pass->rows */
+    uint32_t depth; /* of the last zone around it that ended */
+    struct strobe_tracy_row cells;
+    char text[]; /* name, then text */
+};
+
+/* What a track carries: its zones come in the order of their ends. */
+struct line {
+    int64_t *child_ns; /* owned: by depth, of the zones that ended in the one around them */
+    uint32_t child_room;
+    uint64_t number;         /* in the column of threads */
+    struct waiting *waiting; /* owned */
+};
+
+struct pass {
+    struct strobe_tracy_table table;
+    struct strobe_trace *trace;
+    struct strobe_client_facts facts;
+    struct strobe_tracy_row_loc *rows; /* owned */
+    uint32_t n_rows, rows_room;
+    uint32_t *row_of_loc; /* owned: by index in trace->locs, row + 1 */
+    uint32_t row_of_loc_room;
+    struct strobe_idmap contents; /* (name, hash of the rest) to a row */
+    uint32_t *row_of_content;     /* owned */
+    uint32_t row_of_content_room;
+    struct line *lines; /* owned */
+    uint32_t lines_room;
+    struct strobe_idmap line_ids; /* (process, thread) and (process | FIBERS, fiber) */
+    uint64_t next_number;
+    int64_t last_time; /* of all events but the ends of locks */
+    uint64_t n_messages;
+};
+
+enum { FIBERS = 1u << 31 };
+
+/* ---- locations ------------------------------------------------------------------------------- */
+
+/* Locations with the same content are one row. */
+static uint32_t row_of_content(struct pass *pass, const struct strobe_loc_row *loc)
+{
+    uint64_t rest = ((uint64_t)loc->file << 32 | loc->line) * 0x9e3779b97f4a7c15ull ^ loc->function;
+    uint32_t shown = loc->name ? loc->name : loc->function;
+    uint32_t before = pass->contents.n;
+    uint32_t i = strobe_idmap_add_row(&pass->contents, shown, rest, (void **)&pass->row_of_content,
+                                      &pass->row_of_content_room, sizeof *pass->row_of_content);
+    if (i == STROBE_IDMAP_NONE)
+        return STROBE_IDMAP_NONE;
+    if (i < before)
+        return pass->row_of_content[i];
+    if (!strobe_rows_reach((void **)&pass->rows, &pass->rows_room, pass->n_rows,
+                           sizeof *pass->rows))
+        return STROBE_IDMAP_NONE;
+    struct strobe_tracy_row_loc *row = &pass->rows[pass->n_rows];
+    row->name = strobe_trace_text(pass->trace, shown, &row->n_name);
+    row->file = strobe_trace_text(pass->trace, loc->file, &row->n_file);
+    row->line = loc->line;
+    strobe_tracy_table_ready(&pass->table, row);
+    return pass->row_of_content[i] = pass->n_rows++;
+}
+
+/* The row of a location; STROBE_IDMAP_NONE without memory. */
+static uint32_t row_of(struct pass *pass, uint32_t loc)
+{
+    static const struct strobe_loc_row unknown;
+    if (loc == STROBE_IDMAP_NONE)
+        return row_of_content(pass, &unknown);
+    if (!strobe_rows_reach((void **)&pass->row_of_loc, &pass->row_of_loc_room, loc,
+                           sizeof *pass->row_of_loc))
+        return STROBE_IDMAP_NONE;
+    if (!pass->row_of_loc[loc])
+        pass->row_of_loc[loc] = row_of_content(pass, &pass->trace->locs[loc]) + 1;
+    return pass->row_of_loc[loc] - 1;
+}
+
+/* ---- tracks ---------------------------------------------------------------------------------- */
+
+/* The number of a track as csvexport prints it: of a trace of one process its number in the file, so
+ * that an imported trace keeps those that it had; else in the order of appearance. */
+static uint64_t number_of(struct pass *pass, const struct strobe_batch *batch)
+{
+    uint64_t own =
+        batch->kind == STROBE_BATCH_FIBER ? batch->id : pass->trace->threads[batch->thread].track;
+    if (pass->trace->n_processes == 1 && own <= UINT16_MAX)
+        return own;
+    if (!pass->next_number)
+        pass->next_number = pass->trace->n_processes == 1 ? pass->trace->thread_ids.n : 0;
+    return ++pass->next_number;
+}
+
+static struct line *line_of(struct pass *pass, const struct strobe_batch *batch)
+{
+    int is_fiber = batch->kind == STROBE_BATCH_FIBER;
+    uint32_t before = pass->line_ids.n;
+    uint32_t i = strobe_idmap_add_row(&pass->line_ids, batch->process | (is_fiber ? FIBERS : 0),
+                                      is_fiber ? batch->id : batch->thread, (void **)&pass->lines,
+                                      &pass->lines_room, sizeof *pass->lines);
+    if (i == STROBE_IDMAP_NONE)
+        return NULL;
+    if (i == before)
+        pass->lines[i].number = number_of(pass, batch);
+    return &pass->lines[i];
+}
+
+/* Self time in whole ns: the zone's less those of its children, each cut to ns as they are shown. */
+static int64_t self_of(struct line *line, uint32_t depth, int64_t time)
+{
+    if (!strobe_rows_reach((void **)&line->child_ns, &line->child_room, depth + 1,
+                           sizeof *line->child_ns))
+        return time;
+    int64_t self = time - line->child_ns[depth + 1];
+    line->child_ns[depth + 1] = 0;
+    line->child_ns[depth] += time > 0 ? time : 0;
+    return self;
+}
+
+/* ---- rows that wait for a parent's text ------------------------------------------------------ */
+
+static int keep_waiting(struct line *line, uint32_t row, uint32_t depth,
+                        const struct strobe_tracy_row *cells)
+{
+    struct waiting *waiting = malloc(sizeof *waiting + (size_t)cells->n_name + cells->n_text);
+    if (!waiting)
+        return 0;
+    *waiting = (struct waiting){line->waiting, row, depth, *cells};
+    if (cells->name)
+        waiting->cells.name = memcpy(waiting->text, cells->name, cells->n_name);
+    if (cells->text)
+        waiting->cells.text = memcpy(waiting->text + cells->n_name, cells->text, cells->n_text);
+    line->waiting = waiting;
+    return 1;
+}
+
+/* A zone at `depth` ended: it is around all that waits deeper. `text` NULL: it has none. */
+static int settle(struct pass *pass, struct line *line, uint32_t row, uint32_t depth,
+                  const char *text, uint32_t n_text)
+{
+    int is_parent = pass->rows[row].is_parent, ok = 1;
+    for (struct waiting **at = &line->waiting; *at;) {
+        struct waiting *waiting = *at;
+        if (waiting->depth <= depth || !(is_parent || !depth)) {
+            if (waiting->depth > depth)
+                waiting->depth = depth;
+            at = &waiting->next;
+            continue;
+        }
+        if (is_parent) {
+            waiting->cells.parent_text = text;
+            waiting->cells.n_parent_text = text ? n_text : 0;
+        }
+        ok &= strobe_tracy_put_zone(&pass->table, &pass->rows[waiting->row], &waiting->cells);
+        *at = waiting->next;
+        free(waiting);
+    }
+    return ok;
+}
+
+static int settle_rest(struct pass *pass, struct line *line)
+{
+    int ok = 1;
+    while (line->waiting) {
+        struct waiting *waiting = line->waiting;
+        line->waiting = waiting->next;
+        ok &= strobe_tracy_put_zone(&pass->table, &pass->rows[waiting->row], &waiting->cells);
+        free(waiting);
+    }
+    return ok;
+}
+
+/* ---- zones ----------------------------------------------------------------------------------- */
+
+/* As Tracy keeps it: texts, then the value as a line of its own. Servers of clients up to protocol 69
+ * know no hexadecimal. */
+static const char *note_text(const struct pass *pass, uint32_t process,
+                             const struct strobe_note *note, char **made, uint32_t *n)
+{
+    const struct strobe_client_fact *client = strobe_client_of(&pass->facts, process);
+    int is_old = client && client->protocol && client->protocol < 70;
+    *n = note->n_text;
+    if (!note->has_value)
+        return note->text;
+    char *text = realloc(*made, (size_t)note->n_text + 64);
+    if (!text)
+        return NULL;
+    *made = text;
+    uint32_t at = note->text ? note->n_text : 0;
+    if (note->text) {
+        memcpy(text, note->text, at);
+        text[at++] = '\n';
+    }
+    unsigned long long value = note->value;
+    *n = at + (uint32_t)(is_old ? snprintf(text + at, 60, "%llu", value)
+                                : snprintf(text + at, 60, "%llu [0x%llx]", value, value));
+    return text;
+}
+
+/* One zone that ended. */
+struct ended {
+    const struct strobe_batch *batch;
+    const struct strobe_zone_row *zone;
+    int64_t start, time, self;
+    uint32_t row;
+};
+
+static int put_row(struct pass *pass, struct line *line, const struct ended *ended)
+{
+    static const struct strobe_note nothing;
+    const struct strobe_zone_row *zone = ended->zone;
+    const struct strobe_note *note = zone->note ? &ended->batch->notes[zone->note - 1] : &nothing;
+    char *made = NULL;
+    struct strobe_tracy_row cells = {
+        .start = ended->start,
+        .time = pass->table.options->self ? ended->self : ended->time,
+        .thread = line->number,
+        .name = note->name,
+        .n_name = note->name ? note->n_name : 0,
+    };
+    cells.text = note_text(pass, ended->batch->process, note, &made, &cells.n_text);
+    int ok =
+        !line->waiting || settle(pass, line, ended->row, zone->depth, cells.text, cells.n_text);
+    struct strobe_tracy_row_loc *loc = &pass->rows[ended->row];
+    if (ended->time > 0 && loc->is_wanted)
+        ok &= loc->is_special && zone->depth ? keep_waiting(line, ended->row, zone->depth, &cells)
+                                             : strobe_tracy_put_zone(&pass->table, loc, &cells);
+    free(made);
+    return ok;
+}
+
+/* How long a zone took: both its times are cut to ns first, as a .tracy file has them. */
+static inline int64_t time_of(const struct pass *pass, const struct strobe_client_fact *client,
+                              const struct strobe_zone_row *zone)
+{
+    const struct strobe_clock *clock = &pass->trace->clock;
+    uint64_t end_tick = zone->begin + zone->ticks;
+    if (client) {
+        int64_t begin = (int64_t)(zone->begin - client->init_begin);
+        int64_t end = (int64_t)(end_tick - client->init_begin);
+        return (int64_t)((double)end * client->timer_mul) -
+               (int64_t)((double)begin * client->timer_mul);
+    }
+    if (clock->n_pieces == 1) { /* nearly always: no search for the piece */
+        __int128 begin = (__int128)(int64_t)(zone->begin - clock->pieces[0].tick) * clock->mult;
+        __int128 end = (__int128)(int64_t)(end_tick - clock->pieces[0].tick) * clock->mult;
+        return (int64_t)(end >> 32) - (int64_t)(begin >> 32);
+    }
+    return strobe_clock_rel(clock, end_tick) - strobe_clock_rel(clock, zone->begin);
+}
+
+static int take_zone(struct pass *pass, struct line *line, const struct strobe_batch *batch,
+                     const struct strobe_zone_row *zone)
+{
+    uint64_t id;
+    struct ended ended = {batch, zone, 0, 0, 0, 0};
+    ended.row = row_of(pass, strobe_batch_loc(pass->trace, batch, zone, &id));
+    if (ended.row == STROBE_IDMAP_NONE)
+        return 0;
+    ended.start = strobe_client_ns(&pass->facts, batch->process, zone->begin);
+    ended.time = time_of(pass, strobe_client_of(&pass->facts, batch->process), zone);
+    if (pass->table.options->self)
+        ended.self = self_of(line, zone->depth, ended.time);
+    if (pass->table.options->unwrap)
+        return put_row(pass, line, &ended);
+    return ended.time <= 0 ||
+           strobe_tracy_sum_add(&pass->table, &pass->rows[ended.row].sum, ended.time, ended.self);
+}
+
+/* Plain statistics of a batch, which is the whole work there: nothing but sums. */
+static enum strobe_err add_zones(void *context, const struct strobe_batch *batch)
+{
+    struct pass *pass = context;
+    const struct strobe_client_fact *client = strobe_client_of(&pass->facts, batch->process);
+    for (uint32_t i = 0; i < batch->n_zones; i++) {
+        const struct strobe_zone_row *zone = &batch->zones[i];
+        uint64_t id;
+        uint32_t loc = zone->slot < batch->n_slots
+                           ? batch->locs[zone->slot]
+                           : strobe_batch_loc(pass->trace, batch, zone, &id);
+        uint32_t row = loc < pass->row_of_loc_room && pass->row_of_loc[loc]
+                           ? pass->row_of_loc[loc] - 1
+                           : row_of(pass, loc);
+        if (row == STROBE_IDMAP_NONE)
+            return STROBE_ERR_NOMEM;
+        int64_t time = time_of(pass, client, zone);
+        if (time <= 0 || zone->state != STROBE_ZONE_ENDED)
+            continue;
+        struct strobe_tracy_sum *sum = &pass->rows[row].sum;
+        sum->min = !sum->n++ || time < sum->min ? time : sum->min;
+        sum->max = time > sum->max ? time : sum->max;
+        sum->total += time;
+        sum->squares += (double)time * (double)time;
+    }
+    return STROBE_OK;
+}
+
+static enum strobe_err take_zones(void *context, const struct strobe_batch *batch)
+{
+    struct pass *pass = context;
+    struct line *line = line_of(pass, batch);
+    if (!line)
+        return STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; i < batch->n_zones; i++)
+        if (batch->zones[i].state == STROBE_ZONE_ENDED &&
+            !take_zone(pass, line, batch, &batch->zones[i]))
+            return STROBE_ERR_NOMEM;
+    return pass->table.out->error ? STROBE_ERR_IO : STROBE_OK;
+}
+
+/* ---- messages, GPU zones --------------------------------------------------------------------- */
+
+static enum strobe_err take_message(void *context, const struct strobe_happening *happening)
+{
+    struct pass *pass = context;
+    const struct strobe_field *text = &happening->event->fields[2];
+    if (!pass->n_messages++)
+        strobe_tracy_put_head(&pass->table);
+    strobe_tracy_put_message(
+        &pass->table, text->text, (uint32_t)text->u,
+        strobe_client_ns(&pass->facts, happening->process, happening->event->tick));
+    return pass->table.out->error ? STROBE_ERR_IO : STROBE_OK;
+}
+
+static enum strobe_err put_gpu_zones(struct pass *pass, uint64_t *n_bad_parts)
+{
+    struct strobe_gpu gpu;
+    enum strobe_err err = strobe_gpu_run(pass->trace, &pass->facts, &gpu);
+    *n_bad_parts = gpu.n_bad_parts;
+    for (uint32_t i = 0; i < gpu.n_zones && !err; i++) {
+        const struct strobe_gpu_zone *zone = &gpu.zones[i];
+        if (zone->gpu_begin == STROBE_GPU_UNKNOWN || zone->gpu_end == STROBE_GPU_UNKNOWN ||
+            zone->gpu_end <= zone->gpu_begin)
+            continue;
+        uint32_t process = pass->facts.contexts[zone->context].process;
+        uint32_t row = row_of(pass, strobe_trace_loc(pass->trace, process, zone->loc));
+        if (row == STROBE_IDMAP_NONE)
+            err = STROBE_ERR_NOMEM;
+        else if (pass->rows[row].is_wanted)
+            strobe_tracy_put_gpu(&pass->table, &pass->rows[row], zone->gpu_begin,
+                                 zone->gpu_end - zone->gpu_begin);
+    }
+    strobe_gpu_free(&gpu);
+    return err;
+}
+
+/* ---- plots ----------------------------------------------------------------------------------- */
+
+static enum strobe_err take_plot(void *context, const struct strobe_happening *happening)
+{
+    struct pass *pass = context;
+    const struct strobe_event *event = happening->event;
+    int64_t time = strobe_client_ns(&pass->facts, happening->process, event->tick);
+    char room[STROBE_NAME_ROOM];
+    uint32_t n;
+    const char *name =
+        strobe_trace_string(pass->trace, happening->process, event->fields[0].u, room, &n);
+    if (n == 9 && !memcmp(name, "CPU usage", n) &&
+        strobe_client_of(&pass->facts, happening->process))
+        name = "Frame", n = 5; /* the client's own plot has no name: called as pointer 0 is */
+    double value =
+        event->kind == STROBE_KIND_PLOT_INT ? (double)event->fields[1].i : event->fields[1].d;
+    strobe_tracy_put_point(&pass->table, name, n, time, value);
+    return pass->table.out->error ? STROBE_ERR_IO : STROBE_OK;
+}
+
+/* A client that was joined later begins then. */
+static int64_t first_time(const struct pass *pass)
+{
+    for (uint32_t i = 0; i < pass->trace->n_recordings; i++)
+        if (pass->trace->recordings[i].what == 3 && pass->trace->n_processes == 1)
+            return strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick);
+    return 0;
+}
+
+static size_t pool_changes(const struct pass *pass, const struct strobe_memory *memory,
+                           uint32_t pool, struct strobe_tracy_change *out)
+{
+    uint32_t process = memory->pools.keys[pool].scope;
+    size_t n = 0;
+    for (uint64_t i = 0; i < memory->n_blocks; i++) {
+        const struct strobe_mem_block *block = &memory->blocks[i];
+        if (block->pool != pool)
+            continue;
+        out[n++] = (struct strobe_tracy_change){
+            strobe_client_ns(&pass->facts, process, block->alloc_tick), (int64_t)block->size};
+        if (block->is_freed)
+            out[n++] = (struct strobe_tracy_change){
+                strobe_client_ns(&pass->facts, process, block->free_tick), -(int64_t)block->size};
+    }
+    return n;
+}
+
+/* Pool 0 is called as every Tracy trace calls it. */
+static enum strobe_err put_pools(struct pass *pass)
+{
+    struct strobe_memory memory;
+    enum strobe_err err = strobe_memory_run(pass->trace, &memory);
+    struct strobe_tracy_change *changes =
+        err ? NULL : malloc((2 * memory.n_blocks + 1) * sizeof *changes);
+    if (!err && !changes)
+        err = STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; i < memory.pools.n && !err; i++) {
+        char room[STROBE_NAME_ROOM];
+        uint32_t n = 5;
+        const struct strobe_idkey *key = &memory.pools.keys[i];
+        const char *name = "Frame";
+        if (key->id)
+            name = strobe_trace_string(pass->trace, key->scope, key->id, room, &n);
+        size_t n_changes = pool_changes(pass, &memory, i, changes);
+        if (n_changes)
+            strobe_tracy_put_memory(&pass->table, name, n, first_time(pass), changes, n_changes);
+    }
+    free(changes);
+    strobe_memory_free(&memory);
+    return err;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static enum strobe_err note_time(void *context, const struct strobe_happening *happening)
+{
+    struct pass *pass = context;
+    int64_t time = strobe_client_ns(&pass->facts, happening->process, happening->event->tick);
+    pass->last_time = time > pass->last_time ? time : pass->last_time;
+    return STROBE_OK;
+}
+
+/* The end of the trace as Tracy has it: what an imported file said; else the last event, but for the
+ * ends of locks, which do not count there. */
+static enum strobe_err find_last_time(struct pass *pass, const struct strobe_walk *zones)
+{
+    const struct strobe_client_fact *client = strobe_client_of(&pass->facts, 0);
+    for (uint32_t i = 0; client && !client->protocol && i < pass->trace->n_recordings; i++)
+        if (pass->trace->recordings[i].what == 1) {
+            pass->last_time = strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick);
+            return STROBE_OK;
+        }
+    const struct strobe_trace_totals *totals = &strobe_file_facts(pass->trace->file)->totals;
+    if (totals->has_totals && !totals->n_of_kind[STROBE_KIND_LOCK_GONE]) {
+        if (zones->n_events)
+            pass->last_time = strobe_client_ns(&pass->facts, 0, zones->tick_last);
+        return STROBE_OK;
+    }
+    struct strobe_walk walk = {.trace = pass->trace, .context = pass, .happens = note_time};
+    walk.kinds = ~(1ull << STROBE_KIND_LOCK_GONE);
+    return strobe_walk_run(&walk);
+}
+
+static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
+{
+    const struct strobe_tracy_csv_options *options = pass->table.options;
+    struct strobe_walk walk = {.trace = pass->trace, .context = pass, .zones = take_zones};
+    walk.want_fibers = 1;
+    if (!options->unwrap && !options->self && !options->truncate)
+        walk.zones = add_zones;
+    walk.want_notes = options->unwrap && options->flavor != STROBE_TRACY_FLAVOR_0_11;
+    enum strobe_err err = strobe_walk_run(&walk);
+    *n_bad_parts = walk.n_bad_parts;
+    for (uint32_t i = 0; i < pass->line_ids.n && !err; i++)
+        err = settle_rest(pass, &pass->lines[i]) ? STROBE_OK : STROBE_ERR_NOMEM;
+    if (!err && !options->unwrap)
+        err = find_last_time(pass, &walk);
+    if (err || options->unwrap)
+        return err;
+    struct strobe_tracy_row_loc **all = malloc((pass->n_rows + 1ull) * sizeof(*all));
+    if (!all)
+        return STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; i < pass->n_rows; i++)
+        all[i] = &pass->rows[i];
+    int ok = strobe_tracy_put_sums(&pass->table, all, pass->n_rows, pass->last_time);
+    free(all);
+    return ok ? STROBE_OK : STROBE_ERR_NOMEM;
+}
+
+static enum strobe_err put_plots(struct pass *pass, uint64_t *n_bad_parts)
+{
+    struct strobe_walk walk = {.trace = pass->trace, .context = pass, .happens = take_plot};
+    walk.kinds = 1ull << STROBE_KIND_PLOT_INT | 1ull << STROBE_KIND_PLOT_DOUBLE;
+    enum strobe_err err = strobe_walk_run(&walk);
+    *n_bad_parts = walk.n_bad_parts;
+    return err ? err : put_pools(pass);
+}
+
+static enum strobe_err put_messages(struct pass *pass, uint64_t *n_bad_parts)
+{
+    struct strobe_walk walk = {.trace = pass->trace, .context = pass, .happens = take_message};
+    walk.kinds = 1ull << STROBE_KIND_MESSAGE;
+    enum strobe_err err = strobe_walk_run(&walk);
+    *n_bad_parts = walk.n_bad_parts;
+    if (!err && !pass->n_messages)
+        strobe_out_text(pass->table.out, "There are currently no messages!\n");
+    return err;
+}
+
+static enum strobe_err put_tables(struct pass *pass, uint64_t *n_bad_parts)
+{
+    const struct strobe_tracy_csv_options *options = pass->table.options;
+    if (options->messages)
+        return put_messages(pass, n_bad_parts);
+    strobe_tracy_put_head(&pass->table);
+    if (options->gpu)
+        return put_gpu_zones(pass, n_bad_parts);
+    enum strobe_err err = put_zones(pass, n_bad_parts);
+    return err || !options->unwrap || !options->plot ? err : put_plots(pass, n_bad_parts);
+}
+
+static void free_pass(struct pass *pass)
+{
+    for (uint32_t i = 0; i < pass->n_rows; i++)
+        strobe_tracy_row_loc_free(&pass->rows[i]);
+    for (uint32_t i = 0; i < pass->line_ids.n; i++) {
+        free(pass->lines[i].child_ns);
+        while (pass->lines[i].waiting) {
+            struct waiting *next = pass->lines[i].waiting->next;
+            free(pass->lines[i].waiting);
+            pass->lines[i].waiting = next;
+        }
+    }
+    free(pass->rows);
+    free(pass->row_of_loc);
+    free(pass->row_of_content);
+    free(pass->lines);
+    strobe_idmap_free(&pass->contents);
+    strobe_idmap_free(&pass->line_ids);
+    strobe_client_facts_free(&pass->facts);
+}
+
+enum strobe_err strobe_tracy_csv_of_trace(struct strobe_trace *trace,
+                                          const struct strobe_tracy_csv_options *options,
+                                          struct strobe_out *out, uint64_t *n_bad_parts)
+{
+    struct pass pass = {.table = {options, out, strlen(options->sep)}, .trace = trace};
+    *n_bad_parts = 0;
+    enum strobe_err err = strobe_client_facts_load(trace, &pass.facts);
+    if (!err)
+        err = put_tables(&pass, n_bad_parts);
+    free_pass(&pass);
+    return err;
+}

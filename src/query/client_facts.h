@@ -1,0 +1,83 @@
+/* client_facts.h - what processes say of their clocks, GPU contexts, locks and sections: records that
+ * few readers need and strobe_trace_open does not keep. Also the axis on which Tracy's tools show a
+ * trace: a Tracy client's own zero and multiplier.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_QUERY_CLIENT_FACTS_H
+#define STROBE_QUERY_CLIENT_FACTS_H
+
+#include "query/trace.h"
+
+/* A process that spoke Tracy's protocol, or was read from a .tracy file (protocol 0). */
+struct strobe_client_fact {
+    uint8_t is_tracy;
+    uint64_t protocol;
+    double timer_mul;
+    uint64_t init_begin, init_end; /* ticks */
+    uint64_t delay, resolution, epoch, exec_time, flags, arch, cpu_id;
+    int64_t sampling;
+    uint32_t maker, program, host; /* texts */
+    int64_t offset_ns;             /* of its zero on the axis */
+};
+
+struct strobe_gpu_context {
+    uint32_t process;
+    uint64_t id;
+    uint64_t type, calibrated, tid, tick;
+    int64_t time;
+    double period_ns;
+    uint32_t name; /* text */
+    uint8_t is_known;
+};
+
+struct strobe_lock_fact {
+    uint64_t loc;
+    uint32_t name;
+    uint8_t is_shared;
+};
+
+struct strobe_section_fact {
+    uint32_t process;
+    uint64_t category;
+    uint32_t name;
+};
+
+struct strobe_client_facts {
+    struct strobe_client_fact *clients; /* owned: by process index */
+    uint32_t n_clients, clients_room;
+    struct strobe_gpu_context *contexts; /* owned */
+    uint32_t contexts_room;
+    struct strobe_idmap context_ids; /* (process, id) */
+    struct strobe_lock_fact *locks;  /* owned */
+    uint32_t locks_room;
+    struct strobe_idmap lock_ids;         /* (process, id) */
+    struct strobe_section_fact *sections; /* owned */
+    uint32_t n_sections, sections_room;
+    const struct strobe_clock *clock; /* borrowed from the trace */
+};
+
+/* Read them: one pass over the records. Free after a failure too. */
+enum strobe_err strobe_client_facts_load(struct strobe_trace *trace,
+                                         struct strobe_client_facts *out);
+void strobe_client_facts_free(struct strobe_client_facts *facts);
+
+/* The client that a process is, NULL: none of Tracy's. */
+static inline const struct strobe_client_fact *
+strobe_client_of(const struct strobe_client_facts *facts, uint32_t process)
+{
+    return process < facts->n_clients && facts->clients[process].is_tracy ? &facts->clients[process]
+                                                                          : NULL;
+}
+
+/* A tick in ns as Tracy's tools show it. The zero of a trace of one Tracy client is that client's,
+ * of any other the start of the recording. A client's times are its ticks after init_begin, times its
+ * multiplier, cut to whole ns. */
+static inline int64_t strobe_client_ns(const struct strobe_client_facts *facts, uint32_t process,
+                                       uint64_t tick)
+{
+    const struct strobe_client_fact *client = strobe_client_of(facts, process);
+    if (!client)
+        return strobe_clock_rel(facts->clock, tick);
+    int64_t ticks = (int64_t)(tick - client->init_begin);
+    return (int64_t)((double)ticks * client->timer_mul) + client->offset_ns;
+}
+
+#endif

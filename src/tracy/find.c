@@ -1,0 +1,244 @@
+/* find.c - Tracy clients below the command into which no shim could be put: static programs, programs with raised
+ * privileges, those that look up the C library's functions on their own.
+ *
+ * Tracy names its thread "Tracy Profiler": a process with such a thread and without the shim is a client. Its port is the one on which
+ * it listens. Every process is looked at a few times when it is young, then left alone; the search itself gets
+ * rarer while nothing new comes.  SPDX-License-Identifier: MIT */
+#include "tracy/host_parts.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SEARCH_MIN_NS 50000000ull
+#define SEARCH_MAX_NS 1000000000ull
+enum { SEEN_MAX = 4096, LOOKS = 6, PIDS_MAX = 4096 };
+
+/* A process that was met, by pid and start. */
+struct find_seen {
+    uint32_t pid;
+    uint32_t n_looks;
+    uint64_t start;
+    bool done;
+};
+
+/* ---- /proc ---- */
+
+static ssize_t read_text(const char *path, char *out, size_t cap)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, out, cap - 1);
+    if (fd >= 0)
+        close(fd);
+    out[n > 0 ? n : 0] = 0;
+    return n;
+}
+
+void strobe_tracy_find_exe(uint32_t pid, char *out, size_t cap)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/exe", pid);
+    ssize_t n = readlink(path, out, cap - 1);
+    out[n > 0 ? n : 0] = 0;
+}
+
+uint64_t strobe_tracy_find_stat(uint32_t pid, int field)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    if (read_text(path, text, sizeof text) <= 0)
+        return 0;
+    char *at = strrchr(text, ')'); /* the name may hold anything */
+    for (int i = 2; at && i < field; i++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* Children of all threads of a process, behind those that are listed already. */
+static uint32_t add_children(uint32_t pid, uint32_t *pids, uint32_t n)
+{
+    char path[320], text[8192];
+    snprintf(path, sizeof path, "/proc/%u/task", pid);
+    DIR *tasks = opendir(path);
+    struct dirent *task;
+    while (tasks && (task = readdir(tasks))) {
+        if (!isdigit((unsigned char)task->d_name[0]))
+            continue;
+        snprintf(path, sizeof path, "/proc/%u/task/%s/children", pid, task->d_name);
+        if (read_text(path, text, sizeof text) <= 0)
+            continue;
+        for (char *at = text, *end; n < PIDS_MAX; at = end) {
+            uint32_t child = (uint32_t)strtoul(at, &end, 10);
+            if (end == at)
+                break;
+            pids[n++] = child;
+        }
+    }
+    if (tasks)
+        closedir(tasks);
+    return n;
+}
+
+static bool has_tracys_thread(uint32_t pid)
+{
+    char path[320], text[32];
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%u/task", pid);
+    DIR *tasks = opendir(path);
+    struct dirent *task;
+    while (tasks && !found && (task = readdir(tasks))) {
+        snprintf(path, sizeof path, "/proc/%u/task/%s/comm", pid, task->d_name);
+        found = read_text(path, text, sizeof text) > 0 && !strcmp(text, "Tracy Profiler\n");
+    }
+    if (tasks)
+        closedir(tasks);
+    return found;
+}
+
+static bool has_shim(uint32_t pid)
+{
+    char path[64], line[1024];
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%u/maps", pid);
+    FILE *maps = fopen(path, "re");
+    while (maps && !found && fgets(line, sizeof line, maps))
+        found = strstr(line, "strobe-tracy-shim") != NULL;
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+/* ---- its port ---- */
+
+static bool owns_socket(uint32_t pid, unsigned long inode)
+{
+    char path[320], wanted[64], text[64];
+    bool found = false;
+    snprintf(wanted, sizeof wanted, "socket:[%lu]", inode);
+    snprintf(path, sizeof path, "/proc/%u/fd", pid);
+    DIR *fds = opendir(path);
+    struct dirent *fd;
+    while (fds && !found && (fd = readdir(fds))) {
+        snprintf(path, sizeof path, "/proc/%u/fd/%s", pid, fd->d_name);
+        ssize_t n = readlink(path, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = 0;
+        found = !strcmp(text, wanted);
+    }
+    if (fds)
+        closedir(fds);
+    return found;
+}
+
+/* The port on which the process listens, in the range that Tracy chooses from before any other; 0: none. */
+static uint32_t listening_port(uint32_t pid)
+{
+    uint32_t best = 0;
+    for (int six = 0; six < 2; six++) {
+        char path[64], line[512];
+        snprintf(path, sizeof path, "/proc/%u/net/tcp%s", pid, six ? "6" : "");
+        FILE *table = fopen(path, "re");
+        while (table && fgets(line, sizeof line, table)) {
+            unsigned port = 0, state = 0;
+            unsigned long inode = 0;
+            if (sscanf(
+                    line,
+                    " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*x:%*x %*x:%*x %*x %*d %*d %lu",
+                    &port, &state, &inode) != 3 ||
+                state != 0x0a || !owns_socket(pid, inode))
+                continue;
+            if (!best || (port >= 8086 && port < 8106))
+                best = port;
+        }
+        if (table)
+            fclose(table);
+    }
+    return best;
+}
+
+/* ---- the search ---- */
+
+static void take(struct strobe_tracy_host *host, uint32_t pid, struct find_seen *seen)
+{
+    char exe[512];
+    uint32_t port = listening_port(pid);
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    strobe_tracy_find_exe(pid, exe, sizeof exe);
+    if (port) {
+        seen->done = true;
+        struct link *link =
+            strobe_tracy_link_new(host, LINK_FOUND, (struct sockaddr *)&at, sizeof at, pid);
+        if (link)
+            strobe_tracy_link_tick(host, link, strobe_tracy_host_ns());
+        return;
+    }
+    if (seen->n_looks < LOOKS)
+        return; /* it may be about to listen */
+    seen->done = true;
+    strobe_tracy_host_unrecorded(
+        host, pid, exe[0] ? exe : "Tracy client",
+        exe[0]
+            ? "no shim could be put into this Tracy client (a static program?), and it listens on "
+              "no port: the one that it wants is taken"
+            : "this Tracy client runs with other rights: its port can't be told");
+}
+
+static struct find_seen *meet(struct strobe_tracy_host *host, uint32_t pid)
+{
+    uint64_t start = strobe_tracy_find_stat(pid, 22);
+    if (!start)
+        return NULL;
+    struct find_seen *seen = &host->seen[pid % SEEN_MAX];
+    if (seen->pid != pid || seen->start != start) {
+        *seen = (struct find_seen){.pid = pid, .start = start};
+        host->search_every_ns = SEARCH_MIN_NS;
+    }
+    return seen;
+}
+
+static void look_at(struct strobe_tracy_host *host, uint32_t pid)
+{
+    struct find_seen *seen = meet(host, pid);
+    if (!seen || seen->done)
+        return;
+    if (++seen->n_looks > LOOKS) {
+        seen->done = true;
+        return;
+    }
+    if (strobe_tracy_link_of_pid(host, pid))
+        seen->done = true;
+    else if (has_tracys_thread(pid)) {
+        if (has_shim(pid))
+            seen->done = true; /* it has told, or will */
+        else
+            take(host, pid, seen);
+    }
+}
+
+void strobe_tracy_search(struct strobe_tracy_host *host, uint64_t now)
+{
+    static uint32_t pids[PIDS_MAX]; /* one thread searches */
+    if (!host->seen)
+        host->seen = calloc(SEEN_MAX, sizeof *host->seen);
+    if (!host->seen)
+        return;
+    uint64_t every = host->search_every_ns ? 2 * host->search_every_ns : SEARCH_MIN_NS;
+    host->search_every_ns = every < SEARCH_MAX_NS ? every : SEARCH_MAX_NS;
+    uint32_t n = add_children((uint32_t)getpid(), pids, 0);
+    for (uint32_t i = 0; i < n; i++)
+        n = add_children(pids[i], pids, n);
+    for (uint32_t i = 0; i < n; i++)
+        look_at(host, pids[i]);
+    host->next_search_ns = now + host->search_every_ns;
+}
+
+void strobe_tracy_find_close(struct strobe_tracy_host *host)
+{
+    free(host->seen);
+    host->seen = NULL;
+}

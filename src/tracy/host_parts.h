@@ -1,0 +1,154 @@
+/* host_parts.h - what the host's files share: its state, its links, who calls whom.
+ * Inside src/tracy only. Everything here runs on the host's thread, under its lock.
+ *
+ *   host.c      the thread: one epoll set, the rounds, the end
+ *   link.c      one client: connecting, the right protocol, bytes in and out, its end
+ *   notices.c   the shims' socket
+ *   announce.c  announcements by UDP
+ *   find.c      clients below the command that have no shim
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_TRACY_HOST_PARTS_H
+#define STROBE_TRACY_HOST_PARTS_H
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/socket.h>
+
+#include "tracy/host.h"
+#include "tracy/session.h"
+
+enum {
+    HOST_LINKS_MAX = 4096,
+    HOST_CALLERS_MAX = 1024,
+    HOST_READ_BYTES = 256 << 10,
+    HOST_SHARE_BYTES = 32 << 10, /* of one read, while many clients have something to say */
+    HOST_KNOWN_MAX = 64,
+};
+
+/* What an event of the epoll set belongs to: the first field of whatever has a descriptor in it. */
+enum watch_kind { WATCH_WAKE, WATCH_SHIMS, WATCH_CALLER, WATCH_ANNOUNCED, WATCH_LINK };
+struct watch {
+    enum watch_kind kind;
+    int fd; /* owned; -1: none */
+};
+
+enum link_origin { LINK_ASKED, LINK_NOTICED, LINK_ANNOUNCED, LINK_FOUND };
+
+/* WAITING ──due──► CONNECTING ──► GREETING or TALKING ──► WAITING (another number, or again later), or OVER.
+ * GREETING: a number that no session knows was asked for, to find out what the client speaks. */
+enum link_state { LINK_WAITING, LINK_CONNECTING, LINK_GREETING, LINK_TALKING, LINK_OVER };
+
+struct link {
+    struct watch watch; /* first */
+    enum link_origin origin;
+    enum link_state state;
+    struct sockaddr_storage address;
+    socklen_t n_address;
+    char where[80];   /* for people */
+    uint32_t pid;     /* 0: not known */
+    char exe[256];    /* "": not known */
+    char program[65]; /* as its welcome says */
+    uint32_t hint;    /* protocol that was announced or is remembered, 0: none */
+    uint32_t n_tried; /* numbers of the list that it does not speak */
+    uint32_t protocol;
+    struct strobe_tracy_session *session; /* owned while TALKING */
+    bool taken;                           /* it said welcome, now or before */
+    bool welcomed;                        /* in this session */
+    bool wants_write, stopping;
+    bool ended;       /* PROCESS_END is written, or will never be */
+    uint64_t next_ns; /* WAITING: until then */
+    uint64_t last_ns; /* when bytes came last */
+    int answer_fd;    /* owned: a shim waits to hear that we are connected; -1: none */
+    int exit_fd;      /* owned: a shim waits until its client went quiet; -1: none */
+    uint64_t exit_ns; /* since when */
+    uint32_t proc;
+    uint64_t end_tick; /* when its session ended, 0: not yet */
+};
+
+/* A process that said something through the shim and whose connection is still open. */
+struct caller {
+    struct watch watch; /* first */
+    uint32_t pid, parent;
+    bool forked;
+};
+
+struct strobe_tracy_host {
+    struct strobe_tracy_host_options options;
+    struct strobe_tracy_store *store;
+    struct strobe_records records; /* of the host itself: UNRECORDED, PROCESS_END */
+    pthread_t thread;
+    bool thread_runs;
+    pthread_mutex_t lock; /* held while the thread works; given up while it waits */
+    uint32_t n_at_lock;   /* atomic: others who want it */
+    int epoll;
+    struct watch wake, shims, announced;
+    char socket_path[1024];
+    bool stop, stopped;
+    uint64_t stop_ns;
+    uint8_t *buffer;     /* owned: HOST_READ_BYTES */
+    struct link **links; /* owned */
+    uint32_t n_links, cap_links, n_ready;
+    struct caller **callers; /* owned */
+    uint32_t n_callers;
+    struct known { /* what programs spoke: the next one of them is asked right away */
+        char exe[256];
+        uint32_t protocol;
+    } known[HOST_KNOWN_MAX];
+    uint32_t n_known;
+    uint32_t told[256]; /* pids that were named as not recorded: a ring */
+    uint32_t n_told;
+    struct strobe_tracy_host_status status;
+    struct strobe_tracy_host_status shown; /* atomic: a copy for others */
+    uint64_t first_tick, first_ns;         /* for the rate of the trace's clock */
+    uint64_t next_block_ns;
+    uint64_t next_search_ns, search_every_ns;
+    struct find_seen *seen; /* owned by find.c */
+};
+
+/* host.c */
+uint64_t strobe_tracy_host_ns(void);
+uint64_t strobe_tracy_host_tick(const struct strobe_tracy_host *host);
+double strobe_tracy_host_tick_ns(const struct strobe_tracy_host *host);
+bool strobe_tracy_host_watch(struct strobe_tracy_host *host, struct watch *watch, uint32_t events);
+void strobe_tracy_host_unwatch(struct strobe_tracy_host *host, struct watch *watch);
+/* Name something that can't be recorded, once per process (pid 0: always). */
+void strobe_tracy_host_unrecorded(struct strobe_tracy_host *host, uint32_t pid, const char *what,
+                                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* link.c */
+struct link *strobe_tracy_link_new(struct strobe_tracy_host *host, enum link_origin origin,
+                                   const struct sockaddr *address, socklen_t n_address,
+                                   uint32_t pid);
+void strobe_tracy_link_free(struct strobe_tracy_host *host, struct link *link);
+/* The socket is ready. */
+void strobe_tracy_link_event(struct strobe_tracy_host *host, struct link *link, uint32_t events);
+/* Whatever time asks for. When it has to be called again. */
+uint64_t strobe_tracy_link_tick(struct strobe_tracy_host *host, struct link *link, uint64_t now_ns);
+/* Take leave of the client. */
+void strobe_tracy_link_stop(struct strobe_tracy_host *host, struct link *link);
+struct link *strobe_tracy_link_of_pid(struct strobe_tracy_host *host, uint32_t pid);
+
+/* notices.c */
+enum strobe_err strobe_tracy_notices_open(struct strobe_tracy_host *host, const char *dir);
+void strobe_tracy_notices_accept(struct strobe_tracy_host *host);
+void strobe_tracy_notices_read(struct strobe_tracy_host *host, struct caller *caller);
+/* Free the callers that have gone. */
+void strobe_tracy_notices_sweep(struct strobe_tracy_host *host);
+/* What the copies that are still there are. */
+void strobe_tracy_notices_last(struct strobe_tracy_host *host);
+void strobe_tracy_notices_close(struct strobe_tracy_host *host);
+
+/* announce.c */
+void strobe_tracy_announce_open(struct strobe_tracy_host *host);
+void strobe_tracy_announce_read(struct strobe_tracy_host *host);
+
+/* find.c */
+void strobe_tracy_search(struct strobe_tracy_host *host, uint64_t now_ns);
+void strobe_tracy_find_close(struct strobe_tracy_host *host);
+/* The path of the program that a process runs; "" where it can't be told. */
+void strobe_tracy_find_exe(uint32_t pid, char *out, size_t cap);
+/* Field `n` (from 3, after the name) of a process's stat; 0 where there is none. */
+uint64_t strobe_tracy_find_stat(uint32_t pid, int field);
+
+#endif

@@ -1,0 +1,685 @@
+/* session.c - one connection: hello, welcome, frames, the end. No I/O, no clock: the caller has both.
+ *
+ * Frames are decompressed into one buffer, each behind the one before, so that the 64 KiB that a frame
+ * may refer to lie in front of it; where the buffer ends they are moved to its start. A frame that
+ * came in one piece is never copied. States: session.h.  SPDX-License-Identifier: MIT */
+#include <lz4.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tracy/internal.h"
+
+enum {
+    HELLO_BYTES = 12,
+    QUERIES = 1000,
+    BAD_FRAMES = 16,
+    SESSION_BUDGET = 12 << 20,
+    ON_DEMAND = 1, /* flag of the welcome */
+};
+static const double hello_ns = 5e9;   /* for an answer to the hello */
+static const double grace_ns = 300e6; /* for ends of zones after Terminate */
+static const double quiet_ns = 1e9;   /* without any answer, when all else is over */
+static const double symbols_ns = 500e6;
+static const double stop_ns = 2e9;
+static const double hold_ns = 250e6;
+
+/* ---- memory ---- */
+
+bool strobe_tracy_charge(struct strobe_tracy_session *s, int64_t n_bytes)
+{
+    if (s->n_charged + n_bytes > SESSION_BUDGET ||
+        !strobe_tracy_store_charge(s->options.store, n_bytes))
+        return false;
+    s->n_charged += n_bytes;
+    return true;
+}
+
+bool strobe_tracy_grow(struct strobe_tracy_session *s, void *list, uint32_t n, uint32_t *room,
+                       size_t item_bytes, uint32_t most)
+{
+    if (n < *room)
+        return true;
+    uint64_t want = 2 * (uint64_t)n + 16;
+    want = want < most ? want : most;
+    if (want <= n || !strobe_tracy_charge(s, (int64_t)((want - *room) * item_bytes)))
+        return false;
+    void *more = realloc(*(void **)list, want * item_bytes);
+    if (!more)
+        return false;
+    *(void **)list = more;
+    *room = (uint32_t)want;
+    return true;
+}
+
+bool strobe_tracy_text_set(struct strobe_tracy_session *s, struct text *text, const void *bytes,
+                           size_t n)
+{
+    text->n = 0;
+    if (n > text->room) {
+        size_t room = n + n / 2 + 64;
+        if (!strobe_tracy_charge(s, (int64_t)(room - text->room)))
+            return false;
+        char *more = realloc(text->bytes, room);
+        if (!more)
+            return false;
+        text->bytes = more;
+        text->room = room;
+    }
+    if (n)
+        memcpy(text->bytes, bytes, n);
+    text->n = n;
+    return true;
+}
+
+void strobe_tracy_set_aside(struct strobe_tracy_session *s, const struct thread *thread,
+                            const char *why)
+{
+    s->n_set_aside++;
+    if (!s->sink)
+        return;
+    strobe_tracy_sink_lose(s->sink, thread ? thread->track : NULL, STROBE_LOSS_REFUSED, 1, s->now);
+    if (why != s->last_why)
+        strobe_tracy_sink_note(s->sink, "set aside: %s", why);
+    s->last_why = why;
+}
+
+enum strobe_tracy_status strobe_tracy_break(struct strobe_tracy_session *s, const char *reason)
+{
+    snprintf(s->reason, sizeof s->reason, "%s", reason);
+    if (s->sink)
+        strobe_tracy_sink_note(s->sink, "the connection was given up: %s", reason);
+    s->state = STATE_OVER;
+    return s->status = STROBE_TRACY_BROKEN;
+}
+
+/* ---- opening ---- */
+
+static const uint8_t protocols[] = {82, 76, 74, 72, 69, 66, 64, 63, 65, 57, 56, 73, 75, 77,
+                                    78, 79, 80, 81, 67, 68, 70, 71, 62, 61, 60, 59, 58, 55};
+
+uint32_t strobe_tracy_protocol_at(uint32_t i)
+{
+    return i < sizeof protocols ? protocols[i] : 0;
+}
+
+bool strobe_tracy_protocol_is_known(uint32_t protocol)
+{
+    return protocol >= STROBE_TRACY_FIRST && protocol <= STROBE_TRACY_LAST;
+}
+
+static void find_zone_forms(struct strobe_tracy_session *s)
+{
+    static const struct {
+        uint8_t event, form;
+    } forms[] = {
+        {STROBE_TRACY_ZONE_BEGIN, ZONE_FORM_BEGIN_64},
+        {STROBE_TRACY_ZONE_BEGIN_32, ZONE_FORM_BEGIN_32},
+        {STROBE_TRACY_ZONE_BEGIN_16, ZONE_FORM_BEGIN_16},
+        {STROBE_TRACY_ZONE_END, ZONE_FORM_END_64},
+        {STROBE_TRACY_ZONE_END_32, ZONE_FORM_END_32},
+        {STROBE_TRACY_ZONE_END_16, ZONE_FORM_END_16},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        uint16_t number = s->table.number[forms[i].event];
+        if (number != STROBE_TRACY_ABSENT)
+            s->zone_form[number] = forms[i].form;
+    }
+}
+
+enum strobe_err strobe_tracy_session_open(const struct strobe_tracy_session_options *options,
+                                          uint64_t now_tick, struct strobe_tracy_session **out)
+{
+    struct strobe_tracy_session *s = calloc(1, sizeof *s);
+    if (!s)
+        return STROBE_ERR_NOMEM;
+    s->options = *options;
+    if (!strobe_tracy_table_make(options->protocol, &s->table)) {
+        free(s);
+        return STROBE_ERR_INVALID;
+    }
+    find_zone_forms(s);
+    s->limit = options->n_queries ? options->n_queries : QUERIES;
+    s->no_symbols = options->no_symbols;
+    s->now = s->opened = s->hello_sent = now_tick;
+    memcpy(s->out, "TracyPrf", 8);
+    memcpy(s->out + 8, &options->protocol, 4);
+    s->n_out = HELLO_BYTES;
+    *out = s;
+    return STROBE_OK;
+}
+
+/* ---- the welcome ---- */
+
+static void copy_text(char *to, const uint8_t *from, size_t n)
+{
+    memcpy(to, from, n);
+    to[n] = 0;
+}
+
+static void read_welcome(struct strobe_tracy_session *s, const uint8_t *at)
+{
+    struct strobe_tracy_client *client = &s->client;
+    memcpy(&client->timer_mul, at, 8);
+    client->protocol = s->table.protocol;
+    client->init_begin = (int64_t)get64(at + 8);
+    client->init_end = (int64_t)get64(at + 16);
+    at += 24;
+    if (s->table.welcome_has_delay) {
+        client->delay = get64(at);
+        at += 8;
+    }
+    client->resolution = get64(at);
+    client->epoch = get64(at + 8);
+    client->exec_time = get64(at + 16);
+    client->pid = get64(at + 24);
+    client->sampling = (int64_t)get64(at + 32);
+    client->flags = at[40];
+    client->arch = at[41];
+    copy_text(client->maker, at + 42, 12);
+    client->cpu_id = get32(at + 54);
+    copy_text(client->program, at + 58, 64);
+    copy_text(client->host, at + 122, 1024);
+}
+
+static uint64_t ticks_of(const struct strobe_tracy_session *s, double ns)
+{
+    return (uint64_t)(ns / s->options.tick_ns);
+}
+
+/* Whether the client's clock is the trace's: same rate, a start that fits the clocks on the wall, a
+ * present (of an on-demand client) that is now. */
+static bool is_same_clock(const struct strobe_tracy_session *s, uint64_t present)
+{
+    const struct strobe_tracy_client *client = &s->client;
+    double ratio = client->timer_mul / s->options.tick_ns;
+    uint64_t begin = (uint64_t)client->init_begin, end = (uint64_t)client->init_end;
+    if (s->options.clock != STROBE_TRACY_CLOCK_AUTO)
+        return s->options.clock == STROBE_TRACY_CLOCK_SAME;
+    if (ratio < 0.99 || ratio > 1.01 || begin > end || end > s->now)
+        return false;
+    if (present)
+        return present >= s->hello_sent && present <= s->now;
+    if (!s->options.unix_s)
+        return true;
+    double started =
+        (double)s->options.unix_s - (double)(s->now - begin) * s->options.tick_ns / 1e9;
+    return fabs(started - (double)client->epoch) < 5;
+}
+
+/* Times before the client began or after now can't be. */
+static void bound_times(struct strobe_tracy_session *s)
+{
+    uint64_t high = s->now + ticks_of(s, 1e9);
+    if (high < s->now)
+        high = UINT64_MAX;
+    s->tick_span = high - s->tick_low;
+}
+
+static void put_clock_piece(struct strobe_tracy_session *s)
+{
+    const struct strobe_own_piece *piece = strobe_own_clock_last(&s->clock);
+    uint64_t numbers[] = {strobe_tracy_sink_proc(s->sink), (uint64_t)piece->time, piece->tick,
+                          piece->mult, piece->error_ns};
+    strobe_tracy_sink_record(s->sink, STROBE_FACT_CLOCK_MAP, numbers, NULL, NULL);
+}
+
+static void start_clock(struct strobe_tracy_session *s, uint64_t time, uint64_t tick, double error)
+{
+    strobe_own_clock_start(&s->clock, (int64_t)time, tick, error);
+    put_clock_piece(s);
+    s->last_raw = time;
+    s->tick_low = 1; /* its past may be any */
+    bound_times(s);
+}
+
+static enum strobe_tracy_status welcome(struct strobe_tracy_session *s, uint64_t present)
+{
+    struct strobe_tracy_client *client = &s->client;
+    if (!(client->timer_mul > 1e-6 && client->timer_mul < 1e6))
+        return strobe_tracy_break(s, "its clock has no rate that can be");
+    struct strobe_tracy_process process = {.pid = client->pid, .exe = client->program};
+    if (s->options.describe)
+        s->options.describe(s->options.arg, client, &process);
+    if (strobe_tracy_sink_open(s->options.store, &process, client, &s->sink))
+        return strobe_tracy_break(s, "no memory for another client");
+    s->own_clock = !is_same_clock(s, present);
+    s->state = STATE_STREAM;
+    s->last_raw = (uint64_t)client->init_end;
+    if (!s->own_clock) {
+        uint64_t slack = ticks_of(s, 10e9), begin = (uint64_t)client->init_begin;
+        s->tick_low = begin > slack ? begin - slack : 1;
+        bound_times(s);
+        return STROBE_TRACY_RUNNING;
+    }
+    strobe_own_clock_init(&s->clock, client->timer_mul, s->options.tick_ns);
+    uint64_t trip = s->now - s->hello_sent;
+    strobe_own_clock_round_trip(&s->clock, trip);
+    if (present)
+        start_clock(s, present, s->hello_sent + trip / 2, (double)trip / 2);
+    return STROBE_TRACY_RUNNING;
+}
+
+/* ---- frames ---- */
+
+static enum strobe_tracy_status bad_frame(struct strobe_tracy_session *s)
+{
+    s->lost_thread = s->lost_others = true;
+    strobe_tracy_set_aside(s, NULL, "the rest of a frame makes no sense");
+    if (++s->n_bad_frames >= BAD_FRAMES)
+        return strobe_tracy_break(s, "too many frames make no sense");
+    return STROBE_TRACY_RUNNING;
+}
+
+static enum strobe_tracy_status decode_frame(struct strobe_tracy_session *s, const uint8_t *raw,
+                                             size_t n, uint64_t came)
+{
+    s->max_raw = 0;
+    bool ok = strobe_tracy_decode(s, raw, raw + n);
+    if (s->own_clock && s->max_raw && strobe_own_clock_see(&s->clock, (int64_t)s->max_raw, came))
+        put_clock_piece(s);
+    return ok ? STROBE_TRACY_RUNNING : bad_frame(s);
+}
+
+/* Frames of a client with a clock of its own are held back for a moment: what it had in store comes
+ * first, and only what comes after that tells what time it is. */
+static enum strobe_tracy_status release_hold(struct strobe_tracy_session *s)
+{
+    enum strobe_tracy_status status = STROBE_TRACY_RUNNING;
+    uint8_t *hold = s->hold;
+    size_t at = 0, end = s->n_hold;
+    double trip = s->clock.round_trip;
+    if (!s->best_time) { /* nothing to go by but its start */
+        s->best_time = (uint64_t)s->client.init_end;
+        s->best_tick = s->now;
+    }
+    start_clock(s, s->best_time, s->best_tick - (uint64_t)(trip / 2), trip / 2);
+    s->hold = NULL;
+    s->n_hold = 0;
+    while (at < end && status == STROBE_TRACY_RUNNING) {
+        uint32_t n = get32(hold + at);
+        uint64_t came = get64(hold + at + 4);
+        status = decode_frame(s, hold + at + 12, n, came);
+        at += 12 + n;
+    }
+    free(hold);
+    strobe_tracy_charge(s, -HOLD_BYTES);
+    return status;
+}
+
+static bool keep_in_hold(struct strobe_tracy_session *s, const uint8_t *raw, uint32_t n,
+                         uint64_t came)
+{
+    if (s->n_hold + n + 12 > HOLD_BYTES)
+        return false;
+    if (!s->hold) {
+        if (!strobe_tracy_charge(s, HOLD_BYTES))
+            return false;
+        s->hold = malloc(HOLD_BYTES);
+        s->hold_since = came;
+    }
+    if (!s->hold) {
+        strobe_tracy_charge(s, -HOLD_BYTES);
+        return false;
+    }
+    memcpy(s->hold + s->n_hold, &n, 4);
+    memcpy(s->hold + s->n_hold + 4, &came, 8);
+    memcpy(s->hold + s->n_hold + 12, raw, n);
+    s->n_hold += n + 12;
+    return true;
+}
+
+/* How late a time was here, in ticks of the trace, as the client's rate has it. */
+static double lateness(const struct strobe_tracy_session *s, uint64_t time, uint64_t came)
+{
+    return (double)(int64_t)(came - s->hold_since) -
+           (double)(int64_t)(time - (uint64_t)s->client.init_end) * s->clock.scale;
+}
+
+static enum strobe_tracy_status hold_frame(struct strobe_tracy_session *s, const uint8_t *raw,
+                                           size_t n, uint64_t came)
+{
+    bool kept = keep_in_hold(s, raw, (uint32_t)n, came);
+    uint64_t time = strobe_tracy_skim(s, raw, raw + n);
+    if (time &&
+        (!s->best_time || lateness(s, time, came) < lateness(s, s->best_time, s->best_tick))) {
+        s->best_time = time;
+        s->best_tick = came;
+    }
+    s->terminated |= n == 1 && s->table.event[raw[0]] == STROBE_TRACY_TERMINATE;
+    bool over = s->hold && came - s->hold_since >= ticks_of(s, hold_ns);
+    if (kept && !(over && s->best_time) && !s->terminated)
+        return STROBE_TRACY_RUNNING;
+    enum strobe_tracy_status status = release_hold(s);
+    return kept || status != STROBE_TRACY_RUNNING ? status : decode_frame(s, raw, n, came);
+}
+
+static enum strobe_tracy_status take_frame(struct strobe_tracy_session *s, const uint8_t *frame,
+                                           size_t n, uint64_t came)
+{
+    if (!s->raw && !(s->raw = malloc(RAW_BYTES)))
+        return strobe_tracy_break(s, "no memory for its frames");
+    if (s->raw_at + STROBE_TRACY_RAW_MAX > RAW_BYTES) {
+        memmove(s->raw, s->raw + s->raw_at - HISTORY_BYTES, HISTORY_BYTES);
+        s->raw_at = HISTORY_BYTES;
+    }
+    uint8_t *raw = s->raw + s->raw_at;
+    size_t history = s->raw_at < HISTORY_BYTES ? s->raw_at : HISTORY_BYTES;
+    int n_raw = LZ4_decompress_safe_usingDict((const char *)frame, (char *)raw, (int)n,
+                                              STROBE_TRACY_RAW_MAX, (const char *)raw - history,
+                                              (int)history);
+    if (n_raw < 0)
+        return strobe_tracy_break(s, "a frame can't be decompressed");
+    s->raw_at += (size_t)n_raw;
+    if (s->own_clock && !s->clock.n_pieces)
+        return hold_frame(s, raw, (size_t)n_raw, came);
+    return decode_frame(s, raw, (size_t)n_raw, came);
+}
+
+/* ---- bytes ---- */
+
+/* How many bytes what comes next takes in all, as far as it can be told from the first n of them. */
+static size_t bytes_wanted(const struct strobe_tracy_session *s, const uint8_t *at, size_t n)
+{
+    switch (s->state) {
+    case STATE_HELLO:
+        return 1;
+    case STATE_WELCOME:
+        return s->table.welcome_bytes;
+    case STATE_ON_DEMAND:
+        return 16;
+    default:
+        return n < 4 ? 4 : 4 + (size_t)get32(at);
+    }
+}
+
+static enum strobe_tracy_status take_status(struct strobe_tracy_session *s, uint8_t status)
+{
+    if (status == 1) {
+        s->state = STATE_WELCOME;
+        return STROBE_TRACY_RUNNING;
+    }
+    if (status != 2 && status != 3)
+        return strobe_tracy_break(s, "it does not speak Tracy's protocol");
+    s->state = STATE_OVER;
+    return s->status = status == 2 ? STROBE_TRACY_MISMATCH : STROBE_TRACY_UNAVAILABLE;
+}
+
+/* One whole thing: a status, the welcome, a frame. */
+static enum strobe_tracy_status take(struct strobe_tracy_session *s, const uint8_t *at, size_t n,
+                                     uint64_t came)
+{
+    switch (s->state) {
+    case STATE_HELLO:
+        return take_status(s, *at);
+    case STATE_WELCOME:
+        read_welcome(s, at);
+        if (!(s->client.flags & ON_DEMAND))
+            return welcome(s, 0);
+        s->state = STATE_ON_DEMAND;
+        return STROBE_TRACY_RUNNING;
+    case STATE_ON_DEMAND:
+        s->on_demand_frames = get64(at);
+        return welcome(s, get64(at + 8));
+    default:
+        return take_frame(s, at + 4, n - 4, came);
+    }
+}
+
+static bool is_too_long(const struct strobe_tracy_session *s, size_t n)
+{
+    return s->state == STATE_STREAM && n > 4 + (size_t)STROBE_TRACY_FRAME_MAX;
+}
+
+/* Bytes of something that is not whole yet: kept up to `want`. How many were taken; SIZE_MAX: no
+ * memory. */
+static size_t keep(struct strobe_tracy_session *s, const uint8_t *bytes, size_t n, size_t want)
+{
+    size_t part = want - s->n_in < n ? want - s->n_in : n;
+    if (want > s->cap_in) {
+        size_t cap = want < 8192 ? 8192 : want;
+        uint8_t *in = realloc(s->in, cap);
+        if (!in)
+            return SIZE_MAX;
+        s->in = in;
+        s->cap_in = cap;
+    }
+    if (!s->n_in)
+        s->frame_came = s->now;
+    memcpy(s->in + s->n_in, bytes, part);
+    s->n_in += part;
+    return part;
+}
+
+static enum strobe_tracy_status take_bytes(struct strobe_tracy_session *s, const uint8_t *at,
+                                           size_t n)
+{
+    enum strobe_tracy_status status = STROBE_TRACY_RUNNING;
+    while (n && status == STROBE_TRACY_RUNNING) {
+        const uint8_t *head = s->n_in ? s->in : at;
+        size_t n_head = s->n_in ? s->n_in : n;
+        size_t want = bytes_wanted(s, head, n_head);
+        if (is_too_long(s, want))
+            return strobe_tracy_break(s, "a frame is longer than frames can be");
+        if (!s->n_in && n >= want && (s->state != STATE_STREAM || want > 4)) {
+            status = take(s, at, want, s->now); /* whole, and where it is */
+            at += want;
+            n -= want;
+            continue;
+        }
+        size_t taken = keep(s, at, n, want);
+        if (taken == SIZE_MAX)
+            return strobe_tracy_break(s, "no memory for its frames");
+        at += taken;
+        n -= taken;
+        if (s->n_in < bytes_wanted(s, s->in, s->n_in))
+            continue;
+        size_t whole = s->n_in;
+        s->n_in = 0;
+        status = take(s, s->in, whole, s->frame_came);
+    }
+    return status;
+}
+
+/* ---- the end ---- */
+
+static uint64_t n_open_zones(const struct strobe_tracy_session *s)
+{
+    uint64_t n = strobe_tracy_sink_n_open_in_fibers(s->sink);
+    for (uint32_t i = 0; i < s->n_threads; i++)
+        n += strobe_tracy_track_depth(s->threads[i]->track);
+    return n;
+}
+
+static bool is_over(const struct strobe_tracy_session *s, uint64_t since, double ns)
+{
+    return s->now - since >= ticks_of(s, ns);
+}
+
+static enum strobe_tracy_status finish(struct strobe_tracy_session *s)
+{
+    strobe_tracy_query(s, STROBE_TRACY_ASK_TERMINATE, 0);
+    s->state = STATE_OVER;
+    return s->status = STROBE_TRACY_DONE;
+}
+
+/* Whether there is nothing left to wait for, or no sense in it. */
+static enum strobe_tracy_status look_for_end(struct strobe_tracy_session *s)
+{
+    if (s->state != STATE_STREAM || !(s->terminated || s->stopping))
+        return s->status;
+    if (!s->ending_since)
+        s->ending_since = s->last_answer = s->now;
+    if (s->terminated && is_over(s, s->ending_since, symbols_ns))
+        s->symbols.n = 0;
+    uint64_t n_missing = strobe_tracy_n_missing(s);
+    bool all_named = !n_missing || (s->terminated && n_missing == s->asked_symbols.n &&
+                                    is_over(s, s->ending_since, symbols_ns));
+    bool all_ended = s->crashed || s->stopping || is_over(s, s->ending_since, grace_ns) ||
+                     (s->terminated && !n_open_zones(s));
+    if (s->terminated && all_named && all_ended)
+        return finish(s);
+    if (s->terminated && n_missing && is_over(s, s->last_answer, quiet_ns))
+        return finish(s);
+    if (s->stopping && is_over(s, s->stopping_since, stop_ns))
+        return finish(s);
+    return s->status;
+}
+
+static enum strobe_tracy_status after(struct strobe_tracy_session *s,
+                                      enum strobe_tracy_status status)
+{
+    if (status != STROBE_TRACY_RUNNING)
+        return status;
+    if (s->sink)
+        strobe_tracy_pump(s);
+    return look_for_end(s);
+}
+
+enum strobe_tracy_status strobe_tracy_session_feed(struct strobe_tracy_session *s,
+                                                   const uint8_t *bytes, size_t n_bytes,
+                                                   uint64_t now_tick)
+{
+    if (s->status != STROBE_TRACY_RUNNING)
+        return s->status;
+    s->now = now_tick;
+    s->n_bytes += n_bytes;
+    bound_times(s);
+    return after(s, take_bytes(s, bytes, n_bytes));
+}
+
+enum strobe_tracy_status strobe_tracy_session_poll(struct strobe_tracy_session *s,
+                                                   uint64_t now_tick)
+{
+    if (s->status != STROBE_TRACY_RUNNING)
+        return s->status;
+    s->now = now_tick;
+    if (s->state != STATE_STREAM && is_over(s, s->opened, hello_ns))
+        return strobe_tracy_break(s, "it did not answer");
+    if (s->hold && s->best_time && is_over(s, s->hold_since, hold_ns)) {
+        enum strobe_tracy_status status = release_hold(s);
+        if (status != STROBE_TRACY_RUNNING)
+            return status;
+    }
+    return after(s, STROBE_TRACY_RUNNING);
+}
+
+uint64_t strobe_tracy_session_deadline(const struct strobe_tracy_session *s)
+{
+    if (s->state != STATE_STREAM)
+        return s->opened + ticks_of(s, hello_ns);
+    if (s->terminated || s->stopping || s->hold)
+        return s->now + ticks_of(s, 20e6);
+    return UINT64_MAX;
+}
+
+enum strobe_tracy_status strobe_tracy_session_eof(struct strobe_tracy_session *s, uint64_t now_tick)
+{
+    if (s->status != STROBE_TRACY_RUNNING)
+        return s->status;
+    s->now = now_tick;
+    if (s->state != STATE_STREAM)
+        return strobe_tracy_break(s, "it closed the connection before it said who it is");
+    if (s->n_in)
+        strobe_tracy_sink_note(s->sink, "the connection ended inside a frame: %zu bytes of it",
+                               s->n_in);
+    s->state = STATE_OVER;
+    return s->status = STROBE_TRACY_DONE;
+}
+
+void strobe_tracy_session_stop(struct strobe_tracy_session *s, uint64_t now_tick)
+{
+    if (s->status != STROBE_TRACY_RUNNING || s->stopping)
+        return;
+    s->now = now_tick;
+    if (s->state != STATE_STREAM) {
+        s->state = STATE_OVER;
+        s->status = STROBE_TRACY_DONE;
+        return;
+    }
+    s->stopping = true;
+    s->stopping_since = now_tick;
+    if (!s->terminated)
+        strobe_tracy_query(s, STROBE_TRACY_ASK_DISCONNECT, 0);
+}
+
+/* ---- output, facts, closing ---- */
+
+size_t strobe_tracy_session_output(const struct strobe_tracy_session *s, const uint8_t **bytes)
+{
+    *bytes = s->out;
+    return s->n_out;
+}
+
+void strobe_tracy_session_sent(struct strobe_tracy_session *s, size_t n_bytes)
+{
+    n_bytes = n_bytes < s->n_out ? n_bytes : s->n_out;
+    memmove(s->out, s->out + n_bytes, s->n_out - n_bytes);
+    s->n_out -= n_bytes;
+    if (s->state == STATE_STREAM)
+        strobe_tracy_pump(s);
+}
+
+void strobe_tracy_session_facts(const struct strobe_tracy_session *s,
+                                struct strobe_tracy_session_facts *out)
+{
+    *out = (struct strobe_tracy_session_facts){
+        .client = s->sink ? &s->client : NULL,
+        .protocol = s->table.protocol,
+        .proc = s->sink ? strobe_tracy_sink_proc(s->sink) : 0,
+        .n_zones = s->n_zones,
+        .n_events = s->n_events,
+        .n_set_aside = s->n_set_aside,
+        .n_unnamed = strobe_tracy_n_missing(s),
+        .n_bytes = s->n_bytes,
+        .terminated = s->terminated,
+        .crashed = s->crashed,
+        .on_demand = s->client.flags & ON_DEMAND,
+        .own_clock = s->own_clock,
+    };
+}
+
+const char *strobe_tracy_session_reason(const struct strobe_tracy_session *s)
+{
+    return s->reason;
+}
+
+/* What the trace can't have, in words. */
+static void note_what_is_missing(struct strobe_tracy_session *s)
+{
+    uint64_t n_names = strobe_tracy_n_missing(s) - s->asked_symbols.n - s->symbols.n;
+    if (n_names)
+        strobe_tracy_sink_note(s->sink, "%llu names were never told: they are shown as addresses",
+                               (unsigned long long)n_names);
+    if (s->n_set_aside)
+        strobe_tracy_sink_note(s->sink, "%llu events were set aside",
+                               (unsigned long long)s->n_set_aside);
+    if (!s->terminated)
+        strobe_tracy_sink_note(s->sink, "the client did not say that it ends: its last events may "
+                                        "be missing");
+}
+
+void strobe_tracy_session_close(struct strobe_tracy_session *s)
+{
+    if (!s)
+        return;
+    if (s->hold)
+        release_hold(s);
+    if (s->sink) {
+        strobe_tracy_release_all(s);
+        note_what_is_missing(s);
+    }
+    strobe_tracy_sink_close(s->sink);
+    strobe_tracy_store_charge(s->options.store, -s->n_charged);
+    strobe_tracy_free_names(s);
+    free(s->held);
+    free(s->single.bytes);
+    free(s->second.bytes);
+    free(s->image.bytes);
+    free(s->symbol_image.bytes);
+    free(s->payload.list);
+    free(s->serial_stack.list);
+    free(s->in);
+    free(s->raw);
+    free(s);
+}

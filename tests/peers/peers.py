@@ -1,0 +1,128 @@
+"""peers.py - real Tracy clients, fetched and built under build/peers, never committed: programs on the crate
+tracy-client (each of its versions carries Tracy's own client), C programs on the same sources, IREE's runtime.
+SPDX-License-Identifier: MIT"""
+import fcntl
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# tracy-client, the tracy-client-sys that it must get (None: what cargo chooses), protocol
+CRATES = (("0.14.0", None, 56), ("0.14.1", None, 57), ("0.15.0", None, 63), ("0.16.0", None, 63), ("0.17.0", None, 64),
+          ("0.17.2", None, 66), ("0.18.0", None, 69), ("0.18.1", None, 74), ("0.18.2", None, 74), ("0.18.3", None, 76),
+          ("0.18.4", None, 76), ("0.18.5", None, 82), ("0.19.0", None, 82))
+# the newest sys of a release that must not be passed, so that a crate meets the Tracy that it was made with
+SYS = {"0.14.0": "0.17.1", "0.14.1": "0.18.0", "0.15.0": "0.19.0", "0.16.0": "0.21.2", "0.17.0": "0.22.2", "0.17.2": "0.23.0",
+       "0.18.0": "0.24.3", "0.18.1": "0.25.0", "0.18.2": "0.26.1", "0.18.3": "0.27.0", "0.18.4": "0.28.0", "0.18.5": "0.29.0",
+       "0.19.0": "0.30.1"}
+# wheel of the runtime, wheel of the compiler, protocol, Python
+IREE = {"3.13.0": ("iree-base-runtime==3.13.0", "iree-base-compiler==3.13.0", 72, "numpy"),
+        "3.1.0": ("iree-base-runtime==3.1.0", "iree-base-compiler==3.1.0", 66, "numpy<2"),
+        "20240410": ("iree-runtime==20240410.859", "iree-compiler==20240410.859", 65, "numpy<2"),
+        "20231113": ("iree-runtime==20231113.707", "iree-compiler==20231113.707", 63, "numpy<2")}
+
+
+class Missing(Exception):
+    """A peer that can't be had here."""
+
+
+def call(command, cwd=None, env=None):
+    done = subprocess.run([str(c) for c in command], cwd=cwd, env=env, capture_output=True, text=True)
+    if done.returncode:
+        raise Missing(f"{' '.join(map(str, command))}\n{done.stdout[-800:]}{done.stderr[-1200:]}")
+    return done.stdout
+
+
+class Peers:
+    def __init__(self, build):
+        self.folder = pathlib.Path(build).resolve() / "peers"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.lock = open(self.folder / "lock", "w")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)  # tests run side by side: one of them builds
+
+    def done(self):
+        self.lock.close()
+
+    # ---- crates
+
+    def crate(self, version):
+        """The Rust program on tracy-client `version`."""
+        folder = self.folder / f"crate-{version}"
+        program = folder / "target" / "release" / "peer"
+        source = (HERE / "crate.rs").read_text()
+        main = folder / "src" / "main.rs"
+        if program.exists() and main.read_text() == source:
+            return program
+        main.parent.mkdir(parents=True, exist_ok=True)
+        main.write_text(source)
+        (folder / "Cargo.toml").write_text(
+            '[package]\nname = "peer"\nversion = "0.0.0"\nedition = "2021"\n[profile.release]\nopt-level = 1\n'
+            f'[dependencies]\ntracy-client = "={version}"\n[workspace]\n')
+        (folder / "Cargo.lock").unlink(missing_ok=True)
+        env = {**os.environ, "CARGO_TARGET_DIR": str(folder / "target")}
+        call(["cargo", "generate-lockfile"], cwd=folder, env=env)
+        call(["cargo", "update", "-p", "tracy-client-sys", "--precise", SYS[version]], cwd=folder, env=env)
+        call(["cargo", "build", "--release"], cwd=folder, env=env)
+        return program
+
+    def tracy_source(self, version):
+        """The folder tracy/ of the crate tracy-client-sys of that version."""
+        folder = self.folder / f"sys-{version}"
+        source = folder / "vendor" / "tracy-client-sys" / "tracy"
+        if not source.exists():
+            folder.mkdir(exist_ok=True)
+            (folder / "lib.rs").write_text("")
+            (folder / "Cargo.toml").write_text(
+                '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[lib]\npath = "lib.rs"\n'
+                f'[dependencies]\ntracy-client-sys = "={version}"\n[workspace]\n')
+            call(["cargo", "vendor", folder / "vendor"], cwd=folder)
+        return source
+
+    def c_client(self, version, name="zones", flags=(), link=()):
+        """A C program with the Tracy client of that tracy-client-sys in it."""
+        source = self.tracy_source(version)
+        tag = f"{version}{''.join(flags)}{''.join(link)}".replace("/", "")
+        client = self.folder / f"TracyClient-{version}{''.join(flags)}.o"
+        program = self.folder / f"{name}-{tag}"
+        text = HERE / f"{name}.c"
+        if program.exists() and program.stat().st_mtime > text.stat().st_mtime:
+            return program
+        flags = ["-O2", "-g1", "-D_GNU_SOURCE", "-DTRACY_ENABLE", "-DTRACY_NO_SYSTEM_TRACING", f"-I{source}", f"-I{source / 'tracy'}",
+                 *flags]
+        if not client.exists():
+            call(["g++", *flags, "-w", "-c", source / "TracyClient.cpp", "-o", client])
+        obj = self.folder / f"{name}-{tag}.o"
+        call(["gcc", *flags, "-w", "-c", text, "-o", obj])
+        call(["g++", obj, client, *link, "-o", program, "-lpthread", "-ldl"])
+        return program
+
+    # ---- IREE
+
+    def iree(self, version):
+        """(python, vmfb, capture) of that wheel: an environment of its own, a module compiled for it."""
+        runtime, compiler, _, numpy = IREE[version]
+        folder = self.folder / f"iree-{version}"
+        python = folder / "bin" / "python"
+        module = folder / "scale.vmfb"
+        if not module.exists():
+            call([sys.executable, "-m", "venv", folder])
+            call([python, "-m", "pip", "install", "-q", runtime, compiler, numpy])
+            call([folder / "bin" / "iree-compile", "--iree-hal-target-backends=llvm-cpu", HERE / "scale.mlir", "-o", module])
+        libs = next((folder / "lib").glob("python3*/site-packages/iree/_runtime_libs_tracy"))
+        capture = libs / "iree-tracy-capture"
+        capture.chmod(0o755)
+        return python, module, capture
+
+    # ---- PyPI
+
+    def pytracy(self):
+        """A Python with the package pytracy in it."""
+        folder = self.folder / "pytracy"
+        python = folder / "bin" / "python"
+        if not (folder / "ready").exists():
+            call([sys.executable, "-m", "venv", folder])
+            call([python, "-m", "pip", "install", "-q", "pytracy==0.0.2"])
+            (folder / "ready").write_text("")
+        return python

@@ -1,0 +1,721 @@
+/* app.js - the page: holds what is shown, and joins engine, timeline, panels and link.
+ * SPDX-License-Identifier: MIT */
+import {LocalEngine, Names, RemoteEngine} from './engines.js';
+import {LABEL, RULER, Timeline} from './view/timeline.js';
+import {Minimap} from './view/minimap.js';
+import {Mouse} from './view/mouse.js';
+import {Notes} from './view/notes.js';
+import {Overlay} from './view/overlay.js';
+import {Search} from './view/search.js';
+import {Start} from './view/start.js';
+import {TrackChoice, isZones} from './view/layout.js';
+import {acts} from './view/acts.js';
+import {rowFor} from './view/keys.js';
+import {readLink, trackByKey, writeLink} from './view/link.js';
+import {Drawer} from './panels/drawer.js';
+import {makeDetails} from './panels/details.js';
+import {makeFind} from './panels/find.js';
+import {makeFlame} from './panels/flame.js';
+import {makeFrames, makeInfo, makeMessages, makeNotes} from './panels/lists.js';
+import {makeStats} from './panels/stats.js';
+import {copyText, download, fill, h} from './view/dom.js';
+import * as format from './view/format.js';
+
+const MIN_SPAN = 10, HAS_TEXT = 16;
+
+function kept(key, fallback) {
+    try {
+        return localStorage.getItem(`strobe.${key}`) ?? fallback;
+    } catch {
+        return fallback;
+    }
+}
+
+function keep(key, value) {
+    try {
+        localStorage.setItem(`strobe.${key}`, value);
+    } catch { /* not kept, then */ }
+}
+
+class App {
+    constructor() {
+        this.trace = this.engine = this.names = null;
+        this.view = {from: 0, to: 1};
+        this.selection = null; /* {track, depth, t0, t1, loc, detail} */
+        this.area = null;      /* {from, to, tracks} */
+        this.hover = null;     /* {loc} */
+        this.highlight = null; /* {loc}: the rest is dimmed */
+        this.found = null;     /* {loc}: of "find zone" */
+        this.flows = [];
+        this.trackHits = new Set();
+        this.choice = new TrackChoice();
+        this.limitToView = false;
+        this.following = true;
+        this.timeMode = 'relative';
+        this.theme = kept('theme', window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+        this.wheelZooms = {yes: true, no: false}[kept('wheel', '')] ?? null;
+        this.build();
+    }
+
+    build() {
+        this.timeline = new Timeline(this);
+        this.minimap = new Minimap(this);
+        this.notes = new Notes(this);
+        this.search = new Search(this);
+        this.overlay = new Overlay(this);
+        this.start = new Start(this);
+        this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeMessages, makeFrames, makeNotes, makeInfo]);
+        this.tip = h('div', {class: 'tip', hidden: true});
+        this.toast = h('div', {class: 'toast', hidden: true, role: 'status'});
+        this.title = h('span', {class: 'name'});
+        this.live = h('button', {class: 'live', hidden: true, 'data-act': 'follow', title: 'follow, or hold still (Space)', onclick: () => this.act('follow')});
+        const button = (act, text, title) => h('button', {'data-act': act, title, onclick: () => this.act(act)}, text);
+        this.timeButton = button('timeMode', 'relative', 'times as relative, UTC or raw');
+        this.filter = h('input', {type: 'search', class: 'trackfilter', placeholder: 'Filter tracks', 'aria-label': 'filter tracks', spellcheck: 'false', oninput: () => this.filterTracks(this.filter.value)});
+        this.bar = h('header', {class: 'topbar'}, h('button', {class: 'logo', title: 'open another trace', onclick: () => this.start.show()}, h('img', {src: this.asset('icon.svg'), alt: ''}), 'Strobe'), this.title, this.live,
+            h('span', {class: 'grow'}), this.search.element, h('span', {class: 'grow'}), this.timeButton, button('drawer', 'Panels', 'show or hide the panels (Q)'), button('png', 'PNG', 'save the view as a picture'),
+            button('commands', '⌘', 'all commands (Ctrl+Shift+P)'), button('theme', '◐', 'light or dark'), button('help', '?', 'keys and mouse (?)'));
+        this.main = h('main', {hidden: true}, h('div', {class: 'overview'}, this.minimap.canvas, this.filter), this.timeline.canvas, this.drawer.element);
+        document.body.append(this.bar, this.start.element, this.main, this.tip, this.toast, this.overlay.element);
+        this.setTheme(this.theme);
+        this.mouse = new Mouse(this);
+        this.listen();
+    }
+
+    asset(path) {
+        return window.strobeAssets ? window.strobeAssets[path] : new URL(path, import.meta.url).href;
+    }
+
+    listen() {
+        window.addEventListener('keydown', (event) => this.key(event));
+        window.addEventListener('popstate', () => this.trace && this.applyLink(false));
+        window.addEventListener('dragover', (event) => event.preventDefault());
+        window.addEventListener('drop', (event) => {
+            event.preventDefault();
+            if (event.dataTransfer.files.length)
+                this.openFile(event.dataTransfer.files[0]);
+        });
+    }
+
+    key(event) {
+        const typing = event.target instanceof HTMLElement && (event.target.matches('input:not([type=checkbox]), textarea, select') || event.target.isContentEditable);
+        const row = rowFor(event, typing);
+        if (!row || event.repeat && !row.repeat || row.typing && event.target !== this.search.input)
+            return;
+        if (typing && row.act === 'clear')
+            return void (this.overlay.isOpen ? this.overlay.close() : event.target.blur());
+        event.preventDefault();
+        this.act(row.act);
+    }
+
+    /** Do what a row of the tables names. */
+    act(name) {
+        const f = acts[name];
+        if (!f || !this.trace && !['help', 'theme', 'commands', 'clear'].includes(name))
+            return undefined;
+        return Promise.resolve(f(this)).catch((error) => this.say(error.message));
+    }
+
+    /* --- opening --------------------------------------------------------------------------- */
+
+    async openFile(file) {
+        await this.openLocal({file, name: file.name});
+    }
+
+    async openLocal(what) {
+        this.start.busy(`Opening ${what.name || what.url || 'the trace'} …`);
+        const engine = new LocalEngine(this.workerUrl());
+        try {
+            await engine.open(what);
+            await this.use(engine);
+        } catch (error) {
+            engine.close();
+            this.start.fail(error.message);
+        }
+    }
+
+    workerUrl() {
+        return window.strobeWorker || undefined;
+    }
+
+    async openRemote(trace) {
+        const url = new URL('ws', location.href);
+        url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+        url.hash = '';
+        url.search = trace ? `?trace=${encodeURIComponent(trace)}` : '';
+        const engine = new RemoteEngine(url.href);
+        engine.on('grown', (json) => this.grown(json));
+        engine.on('closed', () => this.reload());
+        engine.on('gone', (json) => this.say(json.why || 'the trace is gone'));
+        engine.on('traces', () => this.start.refresh());
+        engine.on('lost', () => this.setConnection(false));
+        engine.on('back', () => this.setConnection(true));
+        await this.use(engine);
+    }
+
+    setConnection(isThere) {
+        document.body.classList.toggle('offline', !isThere);
+        this.say(isThere ? 'connected again' : 'the server does not answer; trying again …', isThere ? 2000 : 60000);
+        if (isThere)
+            this.reload();
+    }
+
+    async use(engine) {
+        const {json} = await engine.ask({ask: 'trace'});
+        if (this.engine)
+            this.engine.close();
+        this.engine = engine;
+        this.trace = json;
+        this.tracksById = null;
+        this.names = new Names(engine, () => {
+            this.timeline.painter.forget();
+            this.redraw();
+        });
+        this.choice = new TrackChoice();
+        Object.assign(this, {selection: null, area: null, hover: null, highlight: null, found: null, flows: []});
+        this.timeline.data.fine = this.timeline.data.coarse = null;
+        this.timeline.data.spoil();
+        this.timeline.painter.forget();
+        this.minimap.busy = null;
+        this.minimap.spoil();
+        this.title.textContent = json.name;
+        document.title = `${json.name} – Strobe`;
+        this.start.hide();
+        this.main.hidden = false;
+        this.notes.load(window.strobeNotes, readLink(location.hash).notes);
+        this.showLive();
+        this.timeline.relayout();
+        this.fit(this.whole());
+        await this.applyLink(true);
+        this.drawer.spoil();
+        if (!json.tracks.some((t) => t.n_depths))
+            this.say('This trace has no events. Its facts are in the panel “Info”.', 6000);
+    }
+
+    /** Facts anew, the place stays. */
+    async reload() {
+        const {json} = await this.engine.ask({ask: 'trace'});
+        this.trace = json;
+        this.tracksById = null;
+        this.timeline.data.spoil();
+        this.minimap.spoil();
+        this.timeline.relayout();
+        this.showLive();
+        this.drawer.spoil();
+    }
+
+    grown(json) {
+        const old = this.trace.range[1];
+        this.trace.range = json.range;
+        this.trace.bytes = json.bytes;
+        this.timeline.data.spoil();
+        this.minimap.spoil();
+        if (this.following) {
+            const span = this.view.to - this.view.from, right = json.range[1];
+            if (this.isWholeOf(old))
+                this.setView(json.range[0], right, true);
+            else
+                this.setView(right - span, right, true);
+        }
+        if (json.tracks > this.trace.tracks.length)
+            this.reload();
+        this.redraw();
+    }
+
+    showLive() {
+        this.live.hidden = !this.trace.live;
+        this.live.textContent = this.following ? '● live' : '❙❙ held';
+    }
+
+    /* --- what is shown ----------------------------------------------------------------------- */
+
+    whole() {
+        const [from, to] = this.trace.range, span = Math.max(MIN_SPAN, to - from);
+        return {from: from - span * 0.01, to: from + span * 1.01};
+    }
+
+    isWhole() {
+        const whole = this.whole();
+        return Math.abs(this.view.from - whole.from) < 1 && Math.abs(this.view.to - whole.to) < 1;
+    }
+
+    isWholeOf(end) {
+        return this.view.from <= this.trace.range[0] && this.view.to >= end;
+    }
+
+    /** Show a range, kept within sight of the trace. */
+    setView(from, to, byItself = false) {
+        const [first, last] = this.trace.range, whole = Math.max(MIN_SPAN, last - first), span = Math.min(Math.max(MIN_SPAN, to - from), whole * 1.5);
+        let start = to - from < MIN_SPAN ? (from + to - span) / 2 : from;
+        start = Math.max(first - span * 0.9, Math.min(start, last - span * 0.1));
+        this.view = {from: start, to: start + span};
+        if (!byItself && this.trace.live && this.following && this.view.to < last)
+            this.follow(false);
+        this.changed('view');
+    }
+
+    follow(on) {
+        this.following = on;
+        this.showLive();
+    }
+
+    fit(range, margin = 0) {
+        const span = Math.max(MIN_SPAN, range.to - range.from) * margin;
+        this.setView(range.from - span, Math.max(range.to, range.from + MIN_SPAN) + span);
+    }
+
+    zoom(factor, at = (this.view.from + this.view.to) / 2) {
+        const {from, to} = this.view;
+        this.setView(at - (at - from) * factor, at + (to - at) * factor);
+    }
+
+    pan(ns) {
+        this.setView(this.view.from + ns, this.view.to + ns);
+    }
+
+    /** The time under the pointer, or the view's middle. */
+    pointerTime() {
+        const p = this.timeline.pointer;
+        return p && p.x >= LABEL ? this.timeline.timeAt(p.x) : (this.view.from + this.view.to) / 2;
+    }
+
+    /** A jump is coming: Back shall lead here (or to `view`). */
+    remember(view) {
+        if (!this.trace)
+            return;
+        const now = this.view;
+        if (view)
+            this.view = view;
+        this.writeUrl();
+        this.view = now;
+        history.pushState(null, '', location.href);
+    }
+
+    writeUrl() {
+        clearTimeout(this.urlTimer);
+        this.urlTimer = null;
+        if (this.trace)
+            history.replaceState(null, '', `${location.pathname}${location.search}${writeLink(this)}`);
+    }
+
+    /** Something changed: draw, write the link, tell the panels. */
+    changed(what) {
+        this.redraw();
+        if (!this.urlTimer)
+            this.urlTimer = setTimeout(() => this.writeUrl(), 250);
+        if (what === 'view' && this.limitToView || what === 'area')
+            this.drawer.spoil();
+        else if (what === 'selection')
+            this.drawer.spoil('details');
+        else if (what === 'notes')
+            this.drawer.spoil('notes');
+    }
+
+    redraw() {
+        if (this.frame)
+            return;
+        this.frame = requestAnimationFrame(() => {
+            this.frame = 0;
+            if (!this.trace || this.main.hidden)
+                return;
+            this.timeline.draw();
+            this.minimap.draw();
+        });
+    }
+
+    async applyLink(first) {
+        const link = readLink(location.hash);
+        this.setTimeMode(link.timeMode);
+        if (link.pinned) {
+            this.choice.pinned = link.pinned.map((key) => trackByKey(this.trace.tracks, key)).filter(Boolean).map((t) => t.id);
+            this.timeline.relayout();
+        }
+        if (link.view)
+            this.setView(link.view.from, link.view.to);
+        else
+            this.fit(this.whole());
+        const area = link.area, ids = area && area.keys ? area.keys.map((key) => trackByKey(this.trace.tracks, key)).filter(Boolean).map((t) => t.id) : null;
+        this.area = area ? {from: area.from, to: area.to, tracks: ids} : null;
+        if (link.panel && (first || !this.drawer.isOpen))
+            this.drawer.show(link.panel);
+        if (link.search !== this.search.text)
+            await this.search.run(link.search);
+        const track = link.selection && trackByKey(this.trace.tracks, link.selection.key);
+        if (track)
+            await this.selectZone(track.id, link.selection.depth, link.selection.t0, false);
+        else
+            this.setSelection(null);
+        if (link.found && !this.found)
+            await this.findByName(link.found);
+        this.drawer.spoil();
+    }
+
+    async findByName(name) {
+        const {arrays} = await this.engine.ask({ask: 'stats', filter: name, limit: 100});
+        await this.names.need(arrays.loc);
+        const loc = [...arrays.loc].find((l) => this.names.name(l) === name);
+        if (loc)
+            this.findZone(loc, false);
+    }
+
+    trackOf(id) {
+        if (!this.tracksById || this.tracksById.size !== this.trace.tracks.length)
+            this.tracksById = new Map(this.trace.tracks.map((t) => [t.id, t]));
+        return this.tracksById.get(id) || null;
+    }
+
+    /** An answer told how deep tracks are. */
+    learnDepths(list) {
+        let grew = false;
+        for (const [id, n] of list) {
+            const track = this.trackOf(id);
+            if (track && n > track.n_depths) {
+                track.n_depths = n;
+                grew = true;
+            }
+        }
+        if (grew)
+            this.timeline.relayout();
+    }
+
+    /* --- selecting --------------------------------------------------------------------------- */
+
+    setSelection(detail) {
+        const z = detail && detail.zone;
+        this.selection = z ? {track: z.track, depth: z.depth, t0: z.t0, t1: z.t1, loc: z.loc, detail} : null;
+        this.flows = [];
+        if (z && this.trace.has_flows !== false)
+            this.loadFlows(z);
+        this.changed('selection');
+    }
+
+    async loadFlows(zone) {
+        try {
+            const {json} = await this.engine.ask({ask: 'flows', from: zone.t0, to: zone.t1 ?? this.trace.range[1], tracks: [zone.track], limit: 200});
+            if (this.selection && this.selection.t0 === zone.t0) {
+                this.flows = json.flows;
+                this.redraw();
+            }
+        } catch { /* an engine without flows: no arrows */ }
+    }
+
+    async selectZone(track, depth, t0, open = true) {
+        const {json} = await this.engine.ask({ask: 'zone', track, depth, at: t0, slack: 2});
+        if (json.zone) {
+            json.zone.track = json.zone.track ?? track;
+            this.setSelection(json);
+            if (open)
+                this.drawer.show('details');
+        }
+        return json.zone;
+    }
+
+    /** A click on the timeline. */
+    async selectHit(hit) {
+        if (!hit || !hit.item)
+            return this.setSelection(null);
+        const {row, item} = hit, {track} = row;
+        if (track.kind === 'messages')
+            return this.drawer.show('messages');
+        if (track.kind === 'plot')
+            return undefined;
+        const at = item.flags & 1 ? Math.min(Math.max(hit.t, item.t0), item.t1) : hit.t, slack = Math.max(2, (this.view.to - this.view.from) / this.timeline.width * 2);
+        const {json} = await this.engine.ask({ask: 'zone', track: track.id, depth: hit.depth, at, slack});
+        if (!json.zone)
+            return undefined;
+        json.zone.track = track.id;
+        this.setSelection(json);
+        return this.drawer.show('details');
+    }
+
+    setArea(from, to, tracks) {
+        this.area = {from, to, tracks};
+        this.redraw();
+    }
+
+    areaDone() {
+        if (this.selection) {
+            this.selection = null;
+            this.flows = [];
+        }
+        this.changed('area');
+        this.drawer.show(['stats', 'flame', 'messages', 'find'].includes(this.drawer.current) && this.drawer.isOpen ? this.drawer.current : 'details');
+    }
+
+    /** What panels are to count: the view, the area, or all. */
+    range() {
+        if (this.limitToView)
+            return {from: Math.floor(this.view.from), to: Math.ceil(this.view.to), tracks: this.area && this.area.tracks ? this.area.tracks : undefined};
+        return this.area ? {from: Math.floor(this.area.from), to: Math.ceil(this.area.to), tracks: this.area.tracks || undefined} : {};
+    }
+
+    rangeWords() {
+        if (!this.trace)
+            return '';
+        const r = this.range(), tracks = r.tracks ? `, ${r.tracks.length} tracks` : '';
+        return r.from === undefined ? 'whole trace' : `${this.limitToView ? 'view' : 'area'} of ${format.duration(r.to - r.from)}${tracks}`;
+    }
+
+    setLimit(on) {
+        this.limitToView = on;
+        this.drawer.spoil();
+    }
+
+    findZone(loc, open = true) {
+        this.found = {loc};
+        this.highlight = {loc};
+        this.drawer.spoil('find');
+        if (open)
+            this.drawer.show('find');
+        this.changed('found');
+    }
+
+    zoomTo(item) {
+        this.remember();
+        this.fit({from: item.t0, to: item.t1}, 0.1);
+    }
+
+    /** Go to a zone and select it. */
+    async goTo(track, depth, t0, t1) {
+        this.remember();
+        const span = this.view.to - this.view.from, length = Math.max(0, t1 - t0);
+        if (length > span * 0.8 || length < span / 200)
+            this.fit({from: t0, to: t1}, length > span * 0.8 ? 0.1 : 4);
+        else if (t0 < this.view.from || t1 > this.view.to)
+            this.setView((t0 + t1 - span) / 2, (t0 + t1 + span) / 2);
+        this.showTrack(track, depth);
+        await this.selectZone(track, depth, t0, false);
+    }
+
+    goToTime(t, track) {
+        this.remember();
+        const span = Math.min(this.view.to - this.view.from, (this.trace.range[1] - this.trace.range[0]) / 20);
+        this.setView(t - span / 2, t + span / 2);
+        if (track)
+            this.showTrack(track);
+    }
+
+    async goToHit(hit) {
+        if (hit.what === 'message')
+            return this.goToTime(hit.t0, hit.track);
+        return this.goTo(hit.track, hit.depth, hit.t0, hit.t1);
+    }
+
+    /** Scroll so that a track is seen; opens its process. */
+    showTrack(id, depth = 0) {
+        const track = this.trackOf(id);
+        if (!track)
+            return;
+        if (this.choice.collapsed.delete(track.parent) | (depth > 0 && this.choice.collapsed.delete(id)))
+            this.timeline.relayout();
+        const row = this.timeline.layout.byTrack.get(id), tl = this.timeline;
+        if (!row)
+            return;
+        const room = tl.height - RULER - tl.layout.pinnedHeight, y = row.top + depth * 19;
+        if (y < tl.scroll || y + 30 > tl.scroll + room)
+            tl.scrollTo(y - room / 3);
+    }
+
+    /* --- tracks ---------------------------------------------------------------------------- */
+
+    toggleCollapse(id) {
+        const set = this.choice.collapsed;
+        if (!set.delete(id))
+            set.add(id);
+        this.timeline.relayout();
+    }
+
+    togglePin(id) {
+        const at = this.choice.pinned.indexOf(id);
+        if (at >= 0)
+            this.choice.pinned.splice(at, 1);
+        else
+            this.choice.pinned.push(id);
+        this.timeline.relayout();
+        this.changed('tracks');
+    }
+
+    filterTracks(text) {
+        this.choice.filter = text;
+        if (this.filter.value !== text)
+            this.filter.value = text;
+        this.timeline.relayout();
+    }
+
+    setDepthLimit(id, n) {
+        if (n)
+            this.choice.limits.set(id, n);
+        else
+            this.choice.limits.delete(id);
+        this.timeline.relayout();
+    }
+
+    /** Put a track before or after another of the same parent. */
+    reorder(track, target, after) {
+        const same = target.parent === track.parent ? target : this.trackOf(target.parent);
+        if (!same || same.parent !== track.parent)
+            return;
+        const rows = this.timeline.layout.rows.filter((r) => r.track.parent === track.parent).map((r) => r.track.id).filter((id) => id !== track.id);
+        rows.splice(rows.indexOf(same.id) + (after ? 1 : 0), 0, track.id);
+        this.choice.order.set(track.parent, rows);
+        this.timeline.relayout();
+    }
+
+    /* --- hover and tip ----------------------------------------------------------------------- */
+
+    setHover(hover) {
+        if ((this.hover && this.hover.loc) === (hover && hover.loc))
+            return;
+        this.hover = hover;
+        this.redraw();
+    }
+
+    /** The pointer is over a place of the timeline: outline, and a tip in the same frame. */
+    pointAt(p) {
+        const hit = this.timeline.hit(p.x, p.y);
+        this.setHover(hit && hit.item && hit.item.loc && isZones(hit.row.track.kind) ? {loc: hit.item.loc} : null);
+        this.redraw();
+        if (!hit || !hit.item)
+            return hit && p.x < LABEL && p.y > RULER ? this.trackTip(hit, p) : this.hideTip();
+        return this.itemTip(hit, p);
+    }
+
+    trackTip(hit, p) {
+        const {track} = hit.row, box = this.timeline.canvas.getBoundingClientRect();
+        this.showTip(box.left + p.x + 8, box.top + p.y, track.name, [['kind', track.kind], ['pid', track.pid ? String(track.pid) : ''], ['tid', track.tid ? String(track.tid) : ''],
+            ['depth', isZones(track.kind) ? String(track.n_depths) : '']]);
+    }
+
+    itemTip(hit, p) {
+        const {item, row} = hit, box = this.timeline.canvas.getBoundingClientRect(), kind = row.track.kind, time = (t) => format.time(t, this.timeMode, this.trace, 1);
+        const loc = this.names.rows.get(item.loc);
+        if (kind === 'plot')
+            return this.showTip(box.left + p.x, box.top + p.y, row.track.name, [['value', format.plotValue(item.last, row.track.format)], ['least', item.min !== item.max ? format.plotValue(item.min, row.track.format) : ''],
+                ['most', item.min !== item.max ? format.plotValue(item.max, row.track.format) : ''], ['at', time(item.t0)]]);
+        if (kind === 'messages')
+            return this.messageTip(item, box, p);
+        if (item.flags & 1)
+            return this.zoneTip(hit, loc, box, p, time);
+        return this.showTip(box.left + p.x, box.top + p.y, loc ? loc.name : row.track.name, [['zones', format.count(item.count)], ['busy', format.percent(item.busy)], ['over', format.duration(item.t1 - item.t0)],
+            ['', item.count > 1 ? 'too small to draw: zoom in' : '']]);
+    }
+
+    zoneTip(hit, loc, box, p, time) {
+        const {item, row} = hit, isOpen = item.flags & 8;
+        const rows = [['duration', isOpen ? 'never ends' : item.flags & 4 ? 'goes on' : `${item.flags & 2 ? '' : ''}${format.duration(item.t1 - item.t0)}`], ['begins', time(item.t0)], ['track', row.track.name], ['source', loc && loc.file ? `${loc.file}:${loc.line}` : '']];
+        this.showTip(box.left + p.x, box.top + p.y, loc ? loc.name : row.track.kind === 'thread' ? '' : row.track.name, rows);
+        clearTimeout(this.tipTimer);
+        if (item.flags & HAS_TEXT)
+            this.tipTimer = setTimeout(() => this.textTip(hit, loc, box, p, rows), 60);
+    }
+
+    async textTip(hit, loc, box, p, rows) {
+        const {json} = await this.engine.ask({ask: 'zone', track: hit.row.track.id, depth: hit.depth, at: hit.t, slack: 1}), z = json.zone;
+        if (z && !this.tip.hidden && this.timeline.pointer && this.timeline.pointer.x === p.x)
+            this.showTip(box.left + p.x, box.top + p.y, z.name || (loc ? loc.name : ''), [...rows, ['self', z.self === null ? '' : format.duration(z.self)], ['text', z.text.slice(0, 400)], ['value', z.value]]);
+    }
+
+    async messageTip(item, box, p) {
+        const {json} = await this.engine.ask({ask: 'messages', from: Math.floor(item.t0), to: Math.ceil(item.t1) + 1, limit: 5});
+        this.showTip(box.left + p.x, box.top + p.y, `${format.count(item.count)} message${item.count > 1 ? 's' : ''}`, json.messages.map((m) => [format.time(m.t, this.timeMode, this.trace, 1000), m.text.slice(0, 200)]));
+    }
+
+    showTip(x, y, title, rows) {
+        fill(this.tip, h('b', {}, title), rows.filter(([, v]) => v).map(([k, v]) => h('div', {}, h('small', {}, k), h('span', {}, v))));
+        this.tip.hidden = false;
+        const w = this.tip.offsetWidth, t = this.tip.offsetHeight;
+        this.tip.style.left = `${Math.max(4, x + 16 + w > window.innerWidth ? x - w - 12 : x + 16)}px`;
+        this.tip.style.top = `${Math.max(4, Math.min(window.innerHeight - t - 4, y + 16))}px`;
+    }
+
+    hideTip() {
+        clearTimeout(this.tipTimer);
+        this.tip.hidden = true;
+    }
+
+    say(text, ms = 3500) {
+        this.toast.textContent = text;
+        this.toast.hidden = false;
+        clearTimeout(this.toastTimer);
+        this.toastTimer = setTimeout(() => { this.toast.hidden = true; }, ms);
+    }
+
+    /* --- the rest ---------------------------------------------------------------------------- */
+
+    setTheme(theme) {
+        this.theme = theme;
+        document.documentElement.dataset.theme = theme;
+        this.timeline.painter.forget();
+        this.drawer.spoil();
+        this.redraw();
+    }
+
+    toggleTheme() {
+        this.setTheme(this.theme === 'dark' ? 'light' : 'dark');
+        keep('theme', this.theme);
+    }
+
+    setTimeMode(mode) {
+        this.timeMode = mode;
+        this.timeButton.textContent = mode === 'utc' ? 'UTC' : mode;
+        this.drawer.spoil();
+        this.changed('time');
+    }
+
+    askWheel() {
+        this.wheelZooms = false;
+        this.overlay.askChoice('wheel', 'What shall the wheel do?', 'On the tracks. Ctrl+wheel always zooms; on ruler and minimap the wheel always does.', [
+            ['Scroll the tracks', () => this.setWheel(false)], ['Zoom, as in Tracy', () => this.setWheel(true)],
+        ]);
+    }
+
+    setWheel(zooms) {
+        this.wheelZooms = zooms;
+        keep('wheel', zooms ? 'yes' : 'no');
+    }
+
+    showNote(note) {
+        this.remember();
+        const span = Math.max(note.to - note.from, (this.view.to - this.view.from) / 20, MIN_SPAN);
+        this.fit({from: note.from - span / 2, to: note.to + span / 2});
+    }
+
+    copyCommand(sort = 'total', filter = '') {
+        const r = this.range(), quote = (t) => `'${t.replace(/'/g, '\'\\\'\'')}'`, words = ['strobe stats'];
+        if (sort !== 'total')
+            words.push(`--sort ${sort}`);
+        if (filter)
+            words.push(`--filter ${quote(filter)}`);
+        if (r.from !== undefined)
+            words.push(`--range ${format.commandTime(r.from)}..${format.commandTime(r.to)}`);
+        words.push(quote(this.trace.name));
+        copyText(words.join(' '));
+        this.say(`copied: ${words.join(' ')}`);
+        return words.join(' ');
+    }
+
+    savePng() {
+        const a = this.minimap.canvas, b = this.timeline.canvas, out = h('canvas');
+        out.width = Math.max(a.width, b.width);
+        out.height = a.height + b.height;
+        const ctx = out.getContext('2d');
+        ctx.drawImage(a, 0, 0);
+        ctx.drawImage(b, 0, a.height);
+        return new Promise((resolve) => out.toBlob((blob) => {
+            download(`${this.trace.name.replace(/\.[a-z]+$/, '')}.png`, blob);
+            resolve(blob);
+        }, 'image/png'));
+    }
+
+    async begin() {
+        const query = new URLSearchParams(location.search);
+        if (window.strobeTrace)
+            return this.openLocal({bytes: await window.strobeTrace(), name: window.strobeName || 'trace.strobe'});
+        if (query.get('url'))
+            return this.openLocal({url: new URL(query.get('url'), location.href).href, name: query.get('url')});
+        return this.start.begin(query.get('trace'));
+    }
+}
+
+window.strobe = new App();
+window.strobe.begin();

@@ -1,0 +1,178 @@
+/* engines.js - how the page asks: a worker in the page, or the server's WebSocket. Same questions, same
+ * answers (docs/viewer-protocol.md): `ask(q)` gives {json, arrays} or throws in words.
+ * SPDX-License-Identifier: MIT */
+
+const TYPES = {f64: Float64Array, u32: Uint32Array, f32: Float32Array, u8: Uint8Array};
+
+class Asking {
+    constructor() {
+        this.nextId = 1;
+        this.waiting = new Map();
+        this.tells = new Map();
+    }
+
+    /** Call `f(json)` for what is told without being asked. */
+    on(tell, f) {
+        this.tells.set(tell, f);
+    }
+
+    ask(question) {
+        const id = this.nextId++;
+        return new Promise((resolve, reject) => {
+            this.waiting.set(id, {resolve, reject, question: Object.assign({id}, question)});
+            this.send(this.waiting.get(id).question);
+        });
+    }
+
+    take(json, arrays) {
+        if (!json.id) {
+            const f = this.tells.get(json.tell);
+            return f && f(json);
+        }
+        const wait = this.waiting.get(json.id);
+        this.waiting.delete(json.id);
+        if (!wait)
+            return;
+        if (json.error)
+            wait.reject(new Error(json.error));
+        else
+            wait.resolve({json, arrays});
+    }
+}
+
+/** Engine B: a worker that reads the trace itself. */
+export class LocalEngine extends Asking {
+    constructor(workerUrl = new URL('engine/worker.js', import.meta.url)) {
+        super();
+        this.kind = 'local';
+        this.worker = new Worker(workerUrl, {type: 'module'});
+        this.worker.onmessage = (event) => this.take(event.data.json, event.data.arrays);
+        this.worker.onerror = (event) => this.fail(event.message || 'the reader of the page stopped');
+    }
+
+    fail(why) {
+        for (const wait of this.waiting.values())
+            wait.reject(new Error(why));
+        this.waiting.clear();
+    }
+
+    send(question) {
+        this.worker.postMessage(question);
+    }
+
+    open(what) {
+        return this.ask(Object.assign({ask: 'open'}, what));
+    }
+
+    close() {
+        this.worker.terminate();
+    }
+}
+
+/** Engine A: the server. Connects again by itself, and asks again what was not answered. */
+export class RemoteEngine extends Asking {
+    constructor(url) {
+        super();
+        this.kind = 'remote';
+        this.url = url;
+        this.delay = 250;
+        this.closed = false;
+        this.connect();
+    }
+
+    connect() {
+        this.socket = new WebSocket(this.url, 'strobe.1');
+        this.socket.binaryType = 'arraybuffer';
+        this.socket.onopen = () => this.opened();
+        this.socket.onmessage = (event) => this.receive(event.data);
+        this.socket.onclose = () => this.lost();
+    }
+
+    opened() {
+        const again = this.wasLost;
+        this.delay = 250;
+        this.wasLost = false;
+        for (const wait of this.waiting.values())
+            this.socket.send(JSON.stringify(wait.question));
+        if (again && this.tells.get('back'))
+            this.tells.get('back')({});
+    }
+
+    lost() {
+        if (this.closed)
+            return;
+        if (!this.wasLost && this.tells.get('lost'))
+            this.tells.get('lost')({});
+        this.wasLost = true;
+        setTimeout(() => this.connect(), this.delay);
+        this.delay = Math.min(4000, this.delay * 2);
+    }
+
+    send(question) {
+        if (this.socket.readyState === WebSocket.OPEN)
+            this.socket.send(JSON.stringify(question));
+    }
+
+    receive(buffer) {
+        const view = new DataView(buffer), n = view.getUint32(4, true);
+        const json = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, n))), arrays = {};
+        json.id = view.getUint32(0, true);
+        for (const [name, a] of Object.entries(json.arrays || {}))
+            arrays[name] = new TYPES[a.type](buffer, a.at, a.n);
+        delete json.arrays;
+        this.take(json, arrays);
+    }
+
+    close() {
+        this.closed = true;
+        this.socket.close();
+    }
+}
+
+/** Names of locations, asked for as they are met. */
+export class Names {
+    constructor(engine, onNew) {
+        this.engine = engine;
+        this.onNew = onNew;
+        this.rows = new Map();
+        this.wanted = new Set();
+        this.timer = null;
+    }
+
+    /** What is known of a location, or null: it is asked for, and onNew called when it is there. */
+    get(loc) {
+        const row = this.rows.get(loc);
+        if (row || !loc)
+            return row || null;
+        this.wanted.add(loc);
+        if (!this.timer)
+            this.timer = setTimeout(() => this.fetch(), 0);
+        return null;
+    }
+
+    async fetch() {
+        const locs = [...this.wanted].slice(0, 4096);
+        for (const loc of locs)
+            this.wanted.delete(loc);
+        this.timer = this.wanted.size ? setTimeout(() => this.fetch(), 0) : null;
+        const {json} = await this.engine.ask({ask: 'names', locs});
+        for (const row of json.locs)
+            this.rows.set(row.id, row);
+        this.onNew();
+    }
+
+    /** Wait for all of these. */
+    async need(locs) {
+        const missing = [...new Set(locs)].filter((loc) => loc && !this.rows.has(loc));
+        for (let i = 0; i < missing.length; i += 4096) {
+            const {json} = await this.engine.ask({ask: 'names', locs: missing.slice(i, i + 4096)});
+            for (const row of json.locs)
+                this.rows.set(row.id, row);
+        }
+    }
+
+    name(loc) {
+        const row = this.rows.get(loc);
+        return row ? row.name : loc ? '…' : '';
+    }
+}

@@ -1,0 +1,76 @@
+/* drawer.js - the panels' place at the bottom: tabs, a handle to drag, one panel shown at a time.
+ * A panel: {id, title, element, update()}; update is called when it is shown and what it shows has changed.
+ * SPDX-License-Identifier: MIT */
+import {fill, h} from '../view/dom.js';
+
+export class Drawer {
+    constructor(app, makers) {
+        this.app = app;
+        this.panels = makers.map((make) => make(app));
+        this.current = this.panels[0].id;
+        this.isOpen = false;
+        this.stale = new Set(this.panels.map((p) => p.id));
+        this.tabs = h('div', {class: 'tabs', role: 'tablist'});
+        this.note = h('span', {class: 'rangenote'});
+        this.limit = h('input', {type: 'checkbox', id: 'limit', onchange: () => app.setLimit(this.limit.checked)});
+        this.place = h('div', {class: 'panel'});
+        this.element = h('div', {class: 'drawer', hidden: true}, this.handle(), h('div', {class: 'tabrow'}, this.tabs, h('span', {class: 'grow'}), this.note,
+            h('label', {class: 'limit', for: 'limit', title: 'panels count only what the view shows'}, this.limit, ' limit to view'),
+            h('button', {class: 'small', title: 'hide the panels (Q)', 'data-act': 'drawer', onclick: () => app.act('drawer')}, '✕')), this.place);
+        this.drawTabs();
+    }
+
+    handle() {
+        const bar = h('div', {class: 'handle', title: 'drag to resize'});
+        bar.addEventListener('pointerdown', (e) => bar.setPointerCapture(e.pointerId));
+        bar.addEventListener('pointermove', (e) => {
+            if (e.buttons)
+                this.element.style.height = `${Math.max(120, Math.min(window.innerHeight - 160, window.innerHeight - e.clientY))}px`;
+        });
+        return bar;
+    }
+
+    drawTabs() {
+        fill(this.tabs, this.panels.map((p) => h('button', {class: p.id === this.current ? 'tab current' : 'tab', role: 'tab', 'data-panel': p.id,
+            'aria-selected': String(p.id === this.current), onclick: () => this.show(p.id)}, p.title)));
+    }
+
+    show(id) {
+        if (this.panels.some((p) => p.id === id))
+            this.current = id;
+        this.isOpen = true;
+        this.element.hidden = false;
+        this.drawTabs();
+        fill(this.place, this.panel().element);
+        this.update();
+        this.app.changed('drawer');
+    }
+
+    hide() {
+        this.isOpen = false;
+        this.element.hidden = true;
+        this.app.changed('drawer');
+    }
+
+    panel(id = this.current) {
+        return this.panels.find((p) => p.id === id);
+    }
+
+    /** What panels show has changed; the one that is seen is made anew. */
+    spoil(...ids) {
+        for (const p of this.panels)
+            if (!ids.length || ids.includes(p.id))
+                this.stale.add(p.id);
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => this.update(), 60);
+    }
+
+    update() {
+        this.note.textContent = this.app.rangeWords();
+        this.limit.checked = this.app.limitToView;
+        if (!this.isOpen || !this.stale.has(this.current) || !this.app.trace)
+            return;
+        this.stale.delete(this.current);
+        Promise.resolve(this.panel().update()).catch((error) => error.message !== 'overtaken' && this.app.say(error.message));
+    }
+}

@@ -1,0 +1,185 @@
+/* find.js - "find zone": all zones of a name, with the histogram of their times; a brushed part of it
+ * chooses which are listed, and stands out on the timeline.  SPDX-License-Identifier: MIT */
+import uPlot from '../vendor/uplot/uPlot.esm.js';
+import {Table} from '../view/table.js';
+import {THEMES} from '../view/palette.js';
+import {copyText, fill, h} from '../view/dom.js';
+import {swatch} from './details.js';
+import * as format from '../view/format.js';
+
+const BINS = 120;
+
+/* Bars for the chart out of the file's fine buckets. */
+function makeBins(arrays, isLog, from, to) {
+    const {low, high, n} = arrays, count = new Float64Array(BINS), edges = new Float64Array(BINS + 1);
+    const a = isLog ? Math.log(Math.max(1, from)) : from, b = isLog ? Math.log(Math.max(2, to)) : to;
+    for (let i = 0; i <= BINS; i++)
+        edges[i] = isLog ? Math.exp(a + (b - a) * i / BINS) : a + (b - a) * i / BINS;
+    for (let i = 0; i < n.length; i++) {
+        const v = Math.min(to, Math.max(from, (low[i] + high[i]) / 2)), x = isLog ? Math.log(Math.max(1, v)) : v;
+        count[Math.min(BINS - 1, Math.max(0, Math.floor((x - a) / Math.max(1e-9, b - a) * BINS)))] += n[i];
+    }
+    return {count, edges};
+}
+
+export function makeFind(app) {
+    let chart = null, isLog = true, logCount = false, group = 'none', order = 'duration', answer = null, brush = null;
+    const title = h('h2', {}), figures = h('div', {class: 'figures'}), place = h('div', {class: 'chart'}), groups = h('div', {class: 'groups'});
+    const name = h('input', {type: 'search', placeholder: 'Zone name', 'aria-label': 'zone name', spellcheck: 'false', onchange: () => byName(name.value.trim())});
+    const box = (text, get, set) => {
+        const input = h('input', {type: 'checkbox', onchange: () => {
+            set(input.checked);
+            draw();
+        }});
+        input.checked = get();
+        return h('label', {}, input, ` ${text}`);
+    };
+    const grouping = h('select', {'aria-label': 'group by', onchange: () => {
+        group = grouping.value;
+        list();
+    }}, ['none', 'thread', 'process', 'text', 'parent'].map((g) => h('option', {value: g}, g === 'none' ? 'no groups' : `by ${g}`)));
+    const table = new Table([
+        {key: 'time', title: 'begins', width: '1fr', show: (r) => format.time(r.t0, app.timeMode, app.trace, 1)},
+        {key: 'duration', title: 'duration', number: true, width: '110px', show: (r) => format.duration(r.t1 - r.t0), copy: (r) => String(r.t1 - r.t0)},
+        {key: 'self', title: 'self', number: true, width: '110px', sort: false, show: (r) => format.duration(r.self), copy: (r) => String(r.self)},
+        {key: 'thread', title: 'track', width: '1fr', sort: false, show: (r) => (app.trackOf(r.track) || {name: ''}).name},
+        {key: 'text', title: 'text', width: '1fr', sort: false, show: (r) => r.text || ''},
+    ], {sort(key) {
+        order = key;
+        list();
+    }, pick: (r) => app.goTo(r.track, r.depth, r.t0, r.t1), copied: (t) => app.say(t)});
+    const state = h('span', {class: 'state'}), reset = h('button', {onclick: () => setBrush(null)}, 'Clear brush');
+    const element = h('div', {class: 'withbar find'}, h('div', {class: 'bar'}, name, box('log times', () => isLog, (v) => { isLog = v; }), box('log counts', () => logCount, (v) => { logCount = v; }),
+        grouping, reset, state, h('span', {class: 'grow'}), h('button', {onclick: () => copyText(table.text()).then(() => app.say('table copied'))}, 'Copy table')),
+    h('div', {class: 'split'}, h('div', {class: 'left'}, title, figures, place), h('div', {class: 'right'}, groups, table.element)));
+
+    async function byName(text) {
+        const {arrays} = await app.engine.ask({ask: 'stats', filter: text, sort: 'total', limit: 200});
+        await app.names.need(arrays.loc);
+        const exact = [...arrays.loc].find((loc) => app.names.name(loc) === text), loc = exact || arrays.loc[0];
+        if (loc)
+            app.findZone(loc);
+        else
+            state.textContent = 'No zone has this in its name.';
+    }
+
+    function setBrush(range) {
+        brush = range;
+        app.highlight = app.found && range ? {loc: app.found.loc, min: range[0], max: range[1]} : app.found ? {loc: app.found.loc} : null;
+        app.redraw();
+        list();
+    }
+
+    function draw() {
+        if (chart)
+            chart.destroy();
+        chart = null;
+        fill(place);
+        if (!answer || !answer.json.count)
+            return;
+        const {json, arrays} = answer, theme = THEMES[app.theme], {count, edges} = makeBins(arrays, isLog, json.min, Math.max(json.max, json.min + 1));
+        let sum = 0;
+        const xs = Array.from(count, (_, i) => (isLog ? Math.sqrt(edges[i] * edges[i + 1]) : (edges[i] + edges[i + 1]) / 2));
+        const data = [xs, Array.from(count, (v) => (v || logCount ? v || null : 0)), Array.from(count, (v) => 100 * (sum += v) / json.count)];
+        const axis = {stroke: theme.dim, grid: {stroke: theme.line, width: 1}, ticks: {stroke: theme.line}, font: '11px system-ui'};
+        const line = (u, v, color, text, k) => {
+            const x = u.valToPos(v, 'x', true), ctx = u.ctx;
+            ctx.fillStyle = color;
+            ctx.fillRect(x, u.bbox.top, 1.5, u.bbox.height);
+            ctx.fillText(text, x + 3, u.bbox.top + (10 + 12 * k) * (window.devicePixelRatio || 1));
+        };
+        chart = new uPlot({
+            width: Math.max(280, place.clientWidth), height: Math.max(120, place.clientHeight), legend: {show: false}, cursor: {drag: {x: true, y: false, setScale: false}},
+            scales: {x: {time: false, distr: isLog ? 3 : 1, range: [edges[0] || 1, edges[BINS]]}, y: {distr: logCount ? 3 : 1}, c: {range: [0, 100]}},
+            series: [{}, {fill: theme.plotFill, stroke: theme.plot, width: 1, paths: uPlot.paths.bars({size: [1, 100], align: 0})}, {scale: 'c', stroke: theme.note, width: 1.5, points: {show: false}}],
+            axes: [Object.assign({values: (u, ticks) => ticks.map((v) => (v === null ? '' : format.duration(v))), space: 80}, axis),
+                Object.assign({values: (u, ticks) => ticks.map((v) => (v === null ? '' : format.shortCount(v))), size: 56}, axis),
+                Object.assign({}, axis, {scale: 'c', side: 1, values: (u, ticks) => ticks.map((v) => `${v} %`), grid: {show: false}})],
+            hooks: {
+                draw: [(u) => {
+                    line(u, json.mean, theme.hit, 'mean', 0);
+                    line(u, json.p50, theme.accent, 'median', 1);
+                    line(u, json.p99, theme.flow, '99 %', 2);
+                }],
+                setSelect: [(u) => {
+                    if (u.select.width > 3)
+                        setBrush([u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x')]);
+                }],
+            },
+        }, data, place);
+    }
+
+    function groupKey(r, parents) {
+        const track = app.trackOf(r.track);
+        if (group === 'thread')
+            return track ? `${track.name} ${track.tid || ''}` : '?';
+        if (group === 'process')
+            return track ? (app.trackOf(track.parent) || track).name : '?';
+        return group === 'text' ? r.text || '(no text)' : parents.get(r) || '(outermost)';
+    }
+
+    async function parentsOf(rows) {
+        const out = new Map(), known = new Map();
+        for (const r of rows.slice(0, 200)) {
+            if (!r.depth)
+                continue;
+            const {json} = await app.engine.ask({ask: 'zone', track: r.track, depth: r.depth - 1, at: r.t0});
+            if (json.zone) {
+                await app.names.need([json.zone.loc]);
+                known.set(json.zone.loc, true);
+                out.set(r, app.names.name(json.zone.loc));
+            }
+        }
+        return out;
+    }
+
+    async function drawGroups(rows) {
+        if (group === 'none')
+            return fill(groups);
+        const parents = group === 'parent' ? await parentsOf(rows) : null, sums = new Map();
+        for (const r of rows) {
+            const key = groupKey(r, parents), s = sums.get(key) || sums.set(key, {key, n: 0, total: 0}).get(key);
+            s.n++;
+            s.total += r.t1 - r.t0;
+        }
+        return fill(groups, h('table', {class: 'plain'}, [...sums.values()].sort((a, b) => b.total - a.total).slice(0, 50).map((s) => h('tr', {}, h('td', {}, s.key),
+            h('td', {class: 'number'}, `${format.count(s.n)} ×`), h('td', {class: 'number'}, format.duration(s.total)), h('td', {class: 'number'}, format.duration(s.total / s.n))))));
+    }
+
+    async function list() {
+        if (!app.found)
+            return;
+        const q = {ask: 'instances', loc: app.found.loc, ...app.range(), sort: order === 'time' ? 'time' : 'duration', limit: 5000};
+        if (brush)
+            Object.assign(q, {min: Math.floor(brush[0]), max: Math.ceil(brush[1])});
+        const {json, arrays} = await app.engine.ask(q);
+        const rows = [...arrays.t0].map((t0, i) => ({t0, t1: arrays.t1[i], self: arrays.self[i], track: arrays.track[i], depth: arrays.depth[i], text: json.texts ? json.texts[i] : ''}));
+        table.set(rows, order === 'time' ? 'time' : 'duration');
+        state.textContent = brush ? `${format.count(json.total)} between ${format.duration(brush[0])} and ${format.duration(brush[1])}` :
+            `${format.count(json.total)} zones${rows.length < json.total ? `, the first ${format.count(rows.length)} listed` : ''}`;
+        reset.hidden = !brush;
+        await drawGroups(rows);
+    }
+
+    async function update() {
+        if (!app.found) {
+            fill(title, 'Find zone');
+            fill(figures, h('p', {class: 'empty'}, 'Ctrl+click a zone, pick one in the statistics, or type its name above.'));
+            answer = null;
+            return draw();
+        }
+        brush = null;
+        await app.names.need([app.found.loc]);
+        const row = app.names.rows.get(app.found.loc);
+        name.value = row ? row.name : '';
+        answer = await app.engine.ask({ask: 'histogram', loc: app.found.loc, ...app.range()});
+        fill(title, swatch(row), row ? row.name : '');
+        const j = answer.json, figure = (label, v) => h('span', {class: 'figure'}, h('small', {}, label), v);
+        fill(figures, j.count ? [figure('count', format.count(j.count)), figure('total', format.duration(j.total)), figure('mean', format.duration(j.mean)), figure('median ~', format.duration(j.p50)),
+            figure('90 % ~', format.duration(j.p90)), figure('99 % ~', format.duration(j.p99)), figure('least', format.duration(j.min)), figure('most', format.duration(j.max)), figure('deviation', format.duration(j.std))]
+            : h('p', {class: 'empty'}, 'None begins in this range.'));
+        draw();
+        return list();
+    }
+    return {id: 'find', title: 'Find zone', element, update, setBrush, chart: () => chart};
+}

@@ -1,0 +1,42 @@
+/* stats.js - the panel of statistics by location: the rows of `strobe stats`.  SPDX-License-Identifier: MIT */
+import {Table} from '../view/table.js';
+import {copyText, h} from '../view/dom.js';
+import {swatch} from './details.js';
+import * as format from '../view/format.js';
+
+export function makeStats(app) {
+    let sort = 'total', whole = 0, timer = 0;
+    const ns = (key, title) => ({key, title, number: true, width: '92px', show: (r) => format.duration(r[key]), copy: (r) => String(r[key])});
+    const columns = [
+        {key: 'name', title: 'zone', width: 'minmax(160px, 2fr)', show: (r) => h('span', {title: r.row ? r.row.name : ''}, swatch(r.row), r.row ? r.row.name : '…')},
+        {key: 'count', title: 'count', number: true, width: '92px', show: (r) => format.count(r.count), copy: (r) => String(r.count)},
+        ns('total', 'total'), {key: 'share', title: '% self', number: true, width: '72px', sort: false, show: (r) => (whole ? format.percent(r.self / whole) : '–')},
+        ns('self', 'self'), ns('mean', 'mean'), ns('min', 'min'), ns('max', 'max'), ns('std', 'deviation'),
+        Object.assign(ns('p50', 'median ~'), {sort: false}), Object.assign(ns('p99', '99 % ~'), {sort: false}),
+        {key: 'place', title: 'source', width: 'minmax(100px, 1fr)', sort: false, show: (r) => (r.row && r.row.file ? `${r.row.file}:${r.row.line}` : '')},
+    ];
+    const table = new Table(columns, {
+        sort(key) {
+            sort = key;
+            load();
+        }, pick: (r) => app.findZone(r.loc), hover: (r) => app.setHover(r ? {loc: r.loc} : null), copied: (t) => app.say(t),
+    });
+    const filter = h('input', {type: 'search', placeholder: 'Filter by name, function or file', 'aria-label': 'filter', spellcheck: 'false', oninput: () => {
+        clearTimeout(timer);
+        timer = setTimeout(load, 150);
+    }});
+    const state = h('span', {class: 'state'}), element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, filter, state, h('span', {class: 'grow'}),
+        h('button', {onclick: () => copyText(table.text()).then(() => app.say('table copied'))}, 'Copy table'),
+        h('button', {onclick: () => app.copyCommand(sort, filter.value)}, 'Copy as command')), table.element);
+
+    async function load() {
+        const {json, arrays} = await app.engine.ask({ask: 'stats', ...app.range(), sort, filter: filter.value, limit: 10000});
+        await app.names.need(arrays.loc);
+        const keys = columns.map((c) => c.key).filter((k) => arrays[k]);
+        whole = arrays.self.reduce((a, b) => a + b, 0);
+        table.set([...arrays.loc].map((loc, i) => Object.assign({loc, row: app.names.rows.get(loc)}, Object.fromEntries(keys.map((k) => [k, arrays[k][i]])))), sort);
+        state.textContent = json.n_rows ? `${format.count(json.n_rows)} names, ${format.count(arrays.count.reduce((a, b) => a + b, 0))} zones` :
+            filter.value ? 'No zone has this in its name.' : 'No zones begin in this range.';
+    }
+    return {id: 'stats', title: 'Statistics', element, update: load, table};
+}

@@ -1,0 +1,175 @@
+/* acts.js - what the rows of keys.js name, one function each.  SPDX-License-Identifier: MIT */
+import {RULER} from './timeline.js';
+
+const ZOOM = 0.8, FAST = 0.5, PAN = 0.12, PAN_FAST = 0.5;
+
+const spanOf = (app) => app.view.to - app.view.from;
+
+/* The next zone of the same name; keeps the zoom. */
+async function stepZone(app, to) {
+    const s = app.selection;
+    if (!s)
+        return app.say('Click a zone first; , and . then go to the one before and after of the same name.');
+    const {json} = await app.engine.ask({ask: 'step', track: s.track, depth: s.depth, at: s.t0, to, same: 'loc', loc: s.loc});
+    if (!json.zone)
+        return app.say(to === 'next' ? 'There is no later one on this track.' : 'There is no earlier one on this track.');
+    json.zone.track = json.zone.track ?? s.track;
+    const z = json.zone, end = z.t1 ?? z.t0, span = spanOf(app);
+    if (z.t0 < app.view.from || end > app.view.to) {
+        app.remember();
+        app.setView((z.t0 + end - span) / 2, (z.t0 + end + span) / 2);
+    }
+    app.showTrack(s.track, z.depth);
+    return app.setSelection(json);
+}
+
+async function stepFlow(app, forward) {
+    const s = app.selection;
+    if (!s)
+        return app.say('Click a zone first; [ and ] then go along its flows.');
+    const inside = (t, track) => track === s.track && t >= s.t0 && t <= (s.t1 ?? Infinity);
+    const flow = forward ? app.flows.find((f) => inside(f.t0, f.track0) && !inside(f.t1, f.track1)) : app.flows.find((f) => inside(f.t1, f.track1) && !inside(f.t0, f.track0));
+    if (!flow)
+        return app.say(forward ? 'No flow leaves this zone.' : 'No flow comes to this zone.');
+    const [track, depth, t] = forward ? [flow.track1, flow.depth1, flow.t1] : [flow.track0, flow.depth0, flow.t0];
+    const zone = await app.selectZone(track, depth, t, false);
+    app.showTrack(track, depth);
+    if (zone && (zone.t0 < app.view.from || (zone.t1 ?? zone.t0) > app.view.to)) {
+        app.remember();
+        app.setView(zone.t0 - spanOf(app) / 2, zone.t0 + spanOf(app) / 2);
+    }
+    return undefined;
+}
+
+function parent(app) {
+    const s = app.selection, p = s && s.detail.parents[s.detail.parents.length - 1];
+    if (!p)
+        return app.say(s ? 'This zone is the outermost one.' : 'Click a zone first; P then goes to the one around it.');
+    return app.selectZone(s.track, p.depth, p.t0, false);
+}
+
+function fitSelection(app) {
+    const s = app.selection;
+    app.remember();
+    if (s)
+        return app.fit({from: s.t0, to: s.t1 ?? app.trace.range[1]}, 0.1);
+    return app.fit(app.area || app.whole(), app.area ? 0.05 : 0);
+}
+
+function mark(app) {
+    const s = app.selection, at = Math.round(app.pointerTime());
+    const [from, to] = app.area ? [app.area.from, app.area.to] : s ? [s.t0, s.t1 ?? s.t0] : [at, at];
+    app.overlay.askText('note', 'Note', '', (text) => {
+        app.notes.add(from, to, text);
+        app.drawer.spoil('notes');
+    });
+}
+
+function clear(app) {
+    if (app.overlay.isOpen)
+        return app.overlay.close();
+    if (!app.trace)
+        return undefined;
+    app.hideTip();
+    app.area = null;
+    app.highlight = app.found = null;
+    app.setSelection(null);
+    app.drawer.spoil();
+    return app.search.run('');
+}
+
+function findTrack(app) {
+    const rows = app.trace.tracks.map((t) => ({text: t.name, note: `${t.kind}${t.tid ? ` ${t.tid}` : ''}${t.parent && app.trackOf(t.parent) ? ` – ${app.trackOf(t.parent).name}` : ''}`, run: () => app.showTrack(t.id)}));
+    app.overlay.choose('tracks', 'Find a track', 'Name, kind or number', rows);
+}
+
+function pin(app) {
+    const p = app.timeline.pointer, at = p && p.y > RULER ? app.timeline.rowAt(p.y) : null, id = at && !at.row.header ? at.row.track.id : app.selection && app.selection.track;
+    if (id)
+        app.togglePin(id);
+    else
+        app.say('Point at a track to pin it.');
+}
+
+function askDepth(app) {
+    const p = app.timeline.pointer, at = p && app.timeline.rowAt(p.y), id = at ? at.row.track.id : app.selection && app.selection.track;
+    if (!id)
+        return app.say('Point at a track first.');
+    return app.overlay.askText('depth', `Depth limit of ${app.trackOf(id).name}`, String(app.choice.limits.get(id) || ''), (text) => app.setDepthLimit(id, Number.parseInt(text, 10) || 0));
+}
+
+function collapseAll(app) {
+    const groups = app.trace.tracks.filter((t) => t.kind === 'process'), all = groups.every((t) => app.choice.collapsed.has(t.id));
+    for (const t of groups)
+        if (all)
+            app.choice.collapsed.delete(t.id);
+        else
+            app.choice.collapsed.add(t.id);
+    app.timeline.relayout();
+}
+
+async function saveRange(app) {
+    const r = app.area || app.view;
+    await app.engine.ask({ask: 'save', from: Math.round(r.from), to: Math.round(r.to), name: `${app.trace.name.replace(/\.[a-z]+$/, '')}-${Math.round(r.from)}.strobe`});
+    app.say('saved');
+}
+
+/* Commands that have no key. */
+const MORE = [
+    ['timeMode', 'Times: relative, UTC, raw'], ['theme', 'Light or dark'], ['png', 'Save the view as PNG'], ['copyCommand', 'Copy statistics as a command'], ['copyLink', 'Copy a link to this place'],
+    ['collapseAll', 'Collapse or open all processes'], ['depth', 'Limit the depth of the track under the pointer'], ['limitToView', 'Panels: limit to view'], ['wheel', 'Wheel: scroll or zoom'],
+    ['stats', 'Panel: statistics'], ['flame', 'Panel: flame graph'], ['messages', 'Panel: messages'], ['frames', 'Panel: frames'], ['notes', 'Panel: notes'], ['info', 'Panel: info'], ['saveRange', 'Server: save the area or view as a trace'],
+    ['stop', 'Server: stop recording'], ['open', 'Open another trace'],
+];
+
+async function commands(app) {
+    const {KEYS} = await import('./keys.js');
+    const rows = KEYS.filter((k) => !k.typing).map((k) => ({text: k.help, note: k.show, run: () => app.act(k.act)})).concat(MORE.map(([act, text]) => ({text, note: '', run: () => app.act(act)})));
+    app.overlay.choose('commands', 'Commands', 'What do you want to do?', rows);
+}
+
+export const acts = {
+    zoomIn: (app) => app.zoom(ZOOM, app.pointerTime()), zoomOut: (app) => app.zoom(1 / ZOOM, app.pointerTime()),
+    zoomInFast: (app) => app.zoom(FAST, app.pointerTime()), zoomOutFast: (app) => app.zoom(1 / FAST, app.pointerTime()),
+    panLeft: (app) => app.pan(-PAN * spanOf(app)), panRight: (app) => app.pan(PAN * spanOf(app)),
+    panLeftFast: (app) => app.pan(-PAN_FAST * spanOf(app)), panRightFast: (app) => app.pan(PAN_FAST * spanOf(app)),
+    fitAll(app) {
+        app.remember();
+        app.fit(app.whole());
+    },
+    fitSelection, mark, clear, parent, findTrack, pin, commands, collapseAll, saveRange, depth: askDepth,
+    back: () => history.back(), forward: () => history.forward(),
+    follow(app) {
+        app.follow(!app.following);
+        if (app.following)
+            app.pan(app.trace.range[1] - app.view.to);
+    },
+    previous: (app) => stepZone(app, 'previous'), next: (app) => stepZone(app, 'next'), flowBack: (app) => stepFlow(app, false), flowNext: (app) => stepFlow(app, true),
+    areaFromSelection(app) {
+        const s = app.selection;
+        if (!s)
+            return app.say('Click a zone first; R then selects its time.');
+        app.area = {from: s.t0, to: s.t1 ?? app.trace.range[1], tracks: [s.track]};
+        return app.changed('area');
+    },
+    search(app) {
+        app.search.input.focus();
+        app.search.input.select();
+    },
+    nextHit: (app) => app.search.step(1), previousHit: (app) => app.search.step(-1),
+    drawer: (app) => (app.drawer.isOpen ? app.drawer.hide() : app.drawer.show(app.drawer.current)),
+    help: (app) => (app.overlay.isOpen ? app.overlay.close() : app.overlay.help()),
+    theme: (app) => app.toggleTheme(), png: (app) => app.savePng(), copyCommand: (app) => app.copyCommand(),
+    timeMode: (app) => app.setTimeMode({relative: 'utc', utc: 'raw', raw: 'relative'}[app.timeMode]),
+    async copyLink(app) {
+        app.writeUrl();
+        const {copyText} = await import('./dom.js');
+        await copyText(location.href);
+        app.say('link copied');
+    },
+    limitToView(app) {
+        app.setLimit(!app.limitToView);
+    },
+    wheel: (app) => app.askWheel(), open: (app) => app.start.show(), stop: (app) => app.engine.ask({ask: 'stop'}),
+    ...Object.fromEntries(['stats', 'flame', 'messages', 'frames', 'notes', 'info'].map((id) => [id, (app) => app.drawer.show(id)])),
+};

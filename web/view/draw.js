@@ -1,0 +1,478 @@
+/* draw.js - paints the timeline. By construction a frame has at most MAX_SHAPES rectangles and MAX_LABELS
+ * texts of zones: zones that are too narrow, or too many, become pixels of one strip image per lane, which
+ * is drawn with one call. Nothing is hidden: each zone is a shape or part of a strip.
+ * SPDX-License-Identifier: MIT */
+import {LANE, PAD, isZones} from './layout.js';
+import {THEMES, colorOf, rgbOf, textOn} from './palette.js';
+import * as format from './format.js';
+
+export const MAX_SHAPES = 5000, MAX_LABELS = 500;
+const FIXED = 700;          /* shapes kept for all that is no zone: strips, rows, marks, outlines */
+const MIN_WIDE = 2, MIN_LABEL = 26, WIDTHS = 1024;
+const FONT = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", "Noto Color Emoji", sans-serif';
+const IS_ZONE = 1, NEVER_ENDS = 8, HAS_TEXT = 16;
+
+/* Zones of this frame that are wide enough to be shapes. */
+class Wide {
+    constructor() {
+        this.room = 4096;
+        this.n = 0;
+        this.make(this.room);
+    }
+
+    make(room) {
+        const old = this.x0 ? this : null;
+        for (const [name, type] of [['x0', Float32Array], ['x1', Float32Array], ['lane', Uint16Array], ['loc', Uint32Array], ['flags', Uint8Array]]) {
+            const made = new type(room);
+            if (old)
+                made.set(this[name]);
+            this[name] = made;
+        }
+        this.room = room;
+    }
+
+    add(x0, x1, lane, loc, flags) {
+        if (this.n === this.room)
+            this.make(2 * this.room);
+        const i = this.n++;
+        this.x0[i] = x0;
+        this.x1[i] = x1;
+        this.lane[i] = lane;
+        this.loc[i] = loc;
+        this.flags[i] = flags;
+    }
+}
+
+export class Painter {
+    constructor(app) {
+        this.app = app;
+        this.wide = new Wide();
+        this.looks = new Map();  /* loc: {css, dim, r, g, b, text, name, width} */
+        this.widths = new Uint32Array(WIDTHS + 1);
+        this.cuts = new Map();
+        this.strip = document.createElement('canvas');
+        this.strip.width = this.strip.height = 1;
+        this.counts = {shapes: 0, labels: 0};
+    }
+
+    /** Names or theme changed. */
+    forget() {
+        this.looks.clear();
+        this.cuts.clear();
+    }
+
+    look(loc) {
+        let look = this.looks.get(loc);
+        if (look)
+            return look;
+        const row = this.app.names.get(loc), css = loc === 0 ? this.theme.none : row ? colorOf(row.name, row.color) : this.theme.none;
+        const [r, g, b] = rgbOf(css), name = row ? row.name : '', [br, bg, bb] = rgbOf(this.theme.lane);
+        const mix = (a, c) => Math.round(0.22 * a + 0.78 * c);
+        look = {css, r, g, b, text: textOn(css), name, dim: `rgb(${mix(r, br)},${mix(g, bg)},${mix(b, bb)})`, width: name ? this.ctx.measureText(name).width : 0};
+        if (row || loc === 0)
+            this.looks.set(loc, look);
+        return look;
+    }
+
+    rect(x, y, w, h) {
+        this.ctx.fillRect(x, y, w, h);
+        this.counts.shapes++;
+    }
+
+    /** Paint all; `scene`: {width, height, label, ruler, view, rows: [{row, y}], data, dpr, …}. */
+    paint(ctx, scene) {
+        this.ctx = ctx;
+        this.scene = scene;
+        this.theme = THEMES[this.app.theme];
+        this.counts = {shapes: 0, labels: 0};
+        this.wide.n = 0;
+        this.scale = (scene.width - scene.label) / (scene.view.to - scene.view.from);
+        ctx.setTransform(scene.dpr, 0, 0, scene.dpr, 0, 0);
+        ctx.font = FONT;
+        ctx.textBaseline = 'middle';
+        ctx.fillStyle = this.theme.back;
+        this.rect(0, 0, scene.width, scene.height);
+        this.paintRows();
+        this.paintGrid();
+        this.collectLanes();
+        this.paintStrips();
+        this.paintWide();
+        this.paintOthers();
+        this.paintLosses();
+    }
+
+    x(t) {
+        return this.scene.label + (t - this.scene.view.from) * this.scale;
+    }
+
+    paintRows() {
+        const {ctx, scene, theme} = this;
+        scene.rows.forEach(({row, y}, i) => {
+            ctx.fillStyle = row.header ? theme.head : row.pinned || i % 2 ? theme.lane2 : theme.lane;
+            this.rect(scene.label, y, scene.width - scene.label, row.height - 1);
+        });
+    }
+
+    paintGrid() {
+        const {ctx, scene, theme} = this, span = scene.view.to - scene.view.from;
+        const step = format.rulerStep(span * 110 / (scene.width - scene.label));
+        scene.step = step;
+        ctx.fillStyle = theme.line;
+        for (let t = Math.ceil(scene.view.from / step) * step, n = 0; t < scene.view.to && n < 60; t += step, n++)
+            this.rect(Math.round(this.x(t)), scene.ruler, 1, scene.height - scene.ruler);
+    }
+
+    /* Lanes of zones: wide ones are gathered, the rest goes to the strips. */
+    collectLanes() {
+        const {scene} = this, lanes = [];
+        for (const {row, y} of scene.rows)
+            if (!row.header && isZones(row.track.kind))
+                for (let d = 0; d < row.lanes; d++)
+                    lanes.push({id: row.track.id, depth: d, y: y + PAD + d * LANE, row});
+        this.lanes = lanes.filter((lane) => lane.y + LANE > scene.ruler && lane.y < scene.height).slice(0, 400);
+        const width = Math.max(1, Math.round((scene.width - scene.label) * scene.dpr));
+        if (!this.image || this.image.width !== width || this.image.height !== Math.max(1, this.lanes.length))
+            this.makeImage(width, Math.max(1, this.lanes.length));
+        else
+            this.pixels.fill(0);
+        const {fine, coarse} = scene.data;
+        this.lanes.forEach((lane, i) => {
+            const covers = fine && fine.asked.has(lane.id);
+            if (coarse && coarse !== fine) {
+                this.collect(coarse, lane, i, scene.view.from, covers ? Math.min(scene.view.to, fine.from) : scene.view.to);
+                if (covers)
+                    this.collect(coarse, lane, i, Math.max(scene.view.from, fine.to), scene.view.to);
+            }
+            if (covers)
+                this.collect(fine, lane, i, Math.max(scene.view.from, fine.from), Math.min(scene.view.to, fine.to));
+        });
+        this.chooseWide();
+    }
+
+    makeImage(width, height) {
+        this.strip.width = width;
+        this.strip.height = height;
+        this.stripCtx = this.strip.getContext('2d');
+        this.image = this.stripCtx.createImageData(width, height);
+        this.pixels = new Uint32Array(this.image.data.buffer);
+    }
+
+    /* Items of a lane between two times. */
+    collect(answer, lane, index, from, to) {
+        const items = answer.lane(lane.id, lane.depth);
+        if (!items || !(to > from))
+            return;
+        const {t0, t1, loc, busy, flags} = answer.arrays, last = items.first + items.n, view = this.scene.view, {scale} = this;
+        const right = this.scene.width - this.scene.label;
+        for (let i = Math.max(items.first, lowerBound(t0, from, items.first, last) - 3); i < last; i++) {
+            if (t0[i] >= to)
+                break;
+            if (t1[i] <= from && t1[i] > t0[i])
+                continue;
+            const x0 = Math.max(-2, (Math.max(t0[i], from) - view.from) * scale), x1 = Math.min(right + 2, (Math.min(t1[i], to) - view.from) * scale);
+            if (flags[i] & IS_ZONE && x1 - x0 >= MIN_WIDE)
+                this.wide.add(x0, x1, index, loc[i], flags[i]);
+            else
+                this.shade(index, x0, x1, loc[i], flags[i] & IS_ZONE ? 1 : busy[i]);
+        }
+    }
+
+    /* Pixels of a strip: the more was busy, the fuller the colour. */
+    shade(index, x0, x1, loc, busy) {
+        const dpr = this.scene.dpr, width = this.image.width;
+        const a = Math.max(0, Math.floor(x0 * dpr)), b = Math.min(width, Math.max(a + 1, Math.round(x1 * dpr)));
+        if (a >= width)
+            return;
+        const look = this.look(loc), alpha = this.isDim(loc) ? 50 : Math.round(255 * Math.min(1, 0.3 + 0.7 * busy));
+        const color = alpha << 24 | look.b << 16 | look.g << 8 | look.r, from = index * width;
+        for (let x = from + a; x < from + b; x++)
+            if (this.pixels[x] >>> 24 < alpha)
+                this.pixels[x] = color;
+    }
+
+    isDim(loc) {
+        const mark = this.app.highlight;
+        return mark !== null && mark.loc !== loc;
+    }
+
+    /* If there are too many wide ones, the narrowest of them go to the strips. */
+    chooseWide() {
+        const {wide, widths} = this, most = MAX_SHAPES - FIXED;
+        this.minWide = MIN_WIDE;
+        if (wide.n > most) {
+            widths.fill(0);
+            for (let i = 0; i < wide.n; i++)
+                widths[Math.min(WIDTHS, Math.floor(2 * (wide.x1[i] - wide.x0[i])))]++;
+            let kept = 0, w = WIDTHS;
+            while (w > 0 && kept + widths[w] <= most)
+                kept += widths[w--];
+            this.minWide = (w + 1) / 2;
+        }
+        if (this.minWide > MIN_WIDE)
+            for (let i = 0; i < wide.n; i++)
+                if (wide.x1[i] - wide.x0[i] < this.minWide)
+                    this.shade(wide.lane[i], wide.x0[i], wide.x1[i] - 0.5, wide.loc[i], 1);
+    }
+
+    paintStrips() {
+        const {ctx, scene} = this;
+        if (!this.lanes.length)
+            return;
+        this.stripCtx.putImageData(this.image, 0, 0);
+        ctx.imageSmoothingEnabled = false;
+        this.clipTracks();
+        this.lanes.forEach((lane, i) => {
+            ctx.drawImage(this.strip, 0, i, this.image.width, 1, scene.label, lane.y, scene.width - scene.label, LANE - 1);
+            this.counts.shapes++;
+        });
+        ctx.restore();
+    }
+
+    /* Lanes must not paint over the ruler or the pinned rows. */
+    clipTracks() {
+        const {ctx, scene} = this;
+        ctx.save();
+        ctx.beginPath();
+        ctx.rect(scene.label, scene.ruler, scene.width - scene.label, scene.height - scene.ruler);
+        ctx.clip();
+    }
+
+    paintWide() {
+        const {ctx, wide} = this, byColor = new Map(), labels = [], outlined = [], hover = this.app.hover ? this.app.hover.loc : 0;
+        for (let i = 0; i < wide.n; i++) {
+            const w = wide.x1[i] - wide.x0[i];
+            if (w < this.minWide)
+                continue;
+            const look = this.look(wide.loc[i]), css = this.isDim(wide.loc[i]) ? look.dim : look.css;
+            const list = byColor.get(css);
+            if (list)
+                list.push(i);
+            else
+                byColor.set(css, [i]);
+            if (w >= MIN_LABEL && look.name)
+                labels.push(i);
+            if (hover && wide.loc[i] === hover && outlined.length < 300)
+                outlined.push(i);
+        }
+        this.clipTracks();
+        for (const [css, list] of byColor) {
+            ctx.fillStyle = css;
+            for (const i of list)
+                this.rect(this.scene.label + wide.x0[i], this.lanes[wide.lane[i]].y, Math.max(1, wide.x1[i] - wide.x0[i] - 1), LANE - 1);
+        }
+        this.paintMarks();
+        this.paintLabels(labels);
+        this.paintOutlines(outlined);
+        ctx.restore();
+    }
+
+    /* Zones that never ended: a torn right edge. */
+    paintMarks() {
+        const {ctx, wide, theme} = this;
+        ctx.fillStyle = theme.loss;
+        for (let i = 0, n = 0; i < wide.n && n < 100; i++)
+            if (wide.flags[i] & NEVER_ENDS) {
+                this.rect(this.scene.label + wide.x1[i] - 3, this.lanes[wide.lane[i]].y, 2, LANE - 1);
+                n++;
+            }
+    }
+
+    paintLabels(labels) {
+        const {wide, ctx} = this;
+        if (labels.length > MAX_LABELS) {
+            labels.sort((a, b) => wide.x1[b] - wide.x0[b] - (wide.x1[a] - wide.x0[a]));
+            labels.length = MAX_LABELS;
+        }
+        let style = '';
+        for (const i of labels) {
+            const look = this.look(wide.loc[i]), x = Math.max(0, wide.x0[i]) + 4, room = Math.min(wide.x1[i], this.scene.width) - x - 3;
+            const text = this.fit(wide.loc[i], look, room);
+            if (!text)
+                continue;
+            const color = this.isDim(wide.loc[i]) ? this.theme.dim : look.text;
+            if (style !== color)
+                ctx.fillStyle = style = color;
+            ctx.fillText(text, this.scene.label + x, this.lanes[wide.lane[i]].y + LANE / 2);
+            this.counts.labels++;
+        }
+    }
+
+    /** As much of a name as fits; '' if that is too little. */
+    fit(loc, look, room) {
+        if (look.width <= room)
+            return look.name;
+        const key = `${loc}/${Math.floor(room / 6)}`;
+        let cut = this.cuts.get(key);
+        if (cut === undefined) {
+            cut = this.cutText(look.name, Math.floor(room / 6) * 6);
+            if (this.cuts.size > 20000)
+                this.cuts.clear();
+            this.cuts.set(key, cut);
+        }
+        return cut;
+    }
+
+    cutText(text, room) {
+        const letters = Array.from(text);
+        let lo = 0, hi = letters.length;
+        while (lo < hi) {
+            const mid = lo + hi + 1 >> 1;
+            if (this.ctx.measureText(`${letters.slice(0, mid).join('')}…`).width <= room)
+                lo = mid;
+            else
+                hi = mid - 1;
+        }
+        return lo >= 2 ? `${letters.slice(0, lo).join('')}…` : lo === 1 && letters.length === 1 ? text : '';
+    }
+
+    paintOutlines(outlined) {
+        const {ctx, wide, theme} = this;
+        ctx.strokeStyle = theme.outline;
+        ctx.lineWidth = 1.5;
+        for (const i of outlined) {
+            ctx.strokeRect(this.scene.label + wide.x0[i] + 0.5, this.lanes[wide.lane[i]].y + 0.5, Math.max(1, wide.x1[i] - wide.x0[i] - 2), LANE - 2);
+            this.counts.shapes++;
+        }
+    }
+
+    /* Tracks that are no zones. */
+    paintOthers() {
+        const {scene} = this, paint = {plot: this.paintPlot, messages: this.paintMessages, frames: this.paintFrames, locks: this.paintLocks};
+        this.clipTracks();
+        for (const {row, y} of scene.rows) {
+            const f = paint[row.track.kind], data = scene.data.fine && scene.data.fine.asked.has(row.track.id) ? scene.data.fine : scene.data.coarse;
+            const items = f && data && data.lane(row.track.id, 0);
+            if (items && items.n)
+                f.call(this, row, y, items, data.arrays, data);
+        }
+        this.ctx.restore();
+    }
+
+    /* Visible items as [first, last). */
+    visible(items, arrays) {
+        const view = this.scene.view, last = items.first + items.n;
+        const first = Math.max(items.first, lowerBound(arrays.t0, view.from, items.first, last) - 2);
+        return [first, Math.min(last, lowerBound(arrays.t0, view.to, first, last) + 2)];
+    }
+
+    paintPlot(row, y, items, arrays) {
+        const {ctx, theme} = this, [first, last] = this.visible(items, arrays), at = (i) => items.value + i - items.first;
+        let low = Infinity, high = -Infinity;
+        for (let i = first; i < last; i++) {
+            low = Math.min(low, arrays.min[at(i)]);
+            high = Math.max(high, arrays.max[at(i)]);
+        }
+        if (low > 0 && low < high * 0.7)
+            low = 0;
+        const size = row.height - 10, top = y + 5, of = (v) => top + size - (high > low ? (v - low) / (high - low) : 0.5) * size;
+        const left = this.scene.label - 5, right = this.scene.width + 5, clip = (x) => Math.min(right, Math.max(left, x));
+        const line = new Path2D();
+        let x = left;
+        for (let i = first; i < last; i++) {
+            x = clip(this.x(arrays.t0[i]));
+            if (i === first)
+                line.moveTo(x, of(arrays.last[at(i)]));
+            line.lineTo(x, of(i > first ? arrays.last[at(i - 1)] : arrays.min[at(i)]));
+            line.lineTo(x, of(arrays.min[at(i)]));
+            line.lineTo(x, of(arrays.max[at(i)]));
+            line.lineTo(x, of(arrays.last[at(i)]));
+        }
+        const area = new Path2D(line);
+        area.lineTo(x, top + size);
+        area.lineTo(clip(this.x(arrays.t0[first])), top + size);
+        ctx.fillStyle = theme.plotFill;
+        ctx.fill(area);
+        ctx.strokeStyle = theme.plot;
+        ctx.lineWidth = 1;
+        ctx.stroke(line);
+        this.counts.shapes += 2;
+        row.low = low;
+        row.high = high;
+    }
+
+    paintMessages(row, y, items, arrays) {
+        const {ctx, theme} = this, [first, last] = this.visible(items, arrays);
+        for (let i = first, n = 0; i < last && n < 200; i++, n++) {
+            ctx.fillStyle = arrays.loc[i] >= 5 ? theme.loss : arrays.loc[i] === 4 ? theme.note : theme.accent;
+            const x = this.x(arrays.t0[i]), w = Math.max(3, Math.min(this.x(arrays.t1[i]) - x, 8));
+            this.rect(x - 1, y + 4, w, row.height - 9);
+        }
+    }
+
+    paintFrames(row, y, items, arrays) {
+        const {ctx, theme} = this, [first, last] = this.visible(items, arrays), right = this.scene.width;
+        for (let i = first, n = 0; i < last && n < 400; i++) {
+            const x0 = Math.max(this.scene.label - 2, this.x(arrays.t0[i])), x1 = Math.min(right + 2, this.x(arrays.t1[i]));
+            if (x1 - x0 < 0.5)
+                continue;
+            n++;
+            ctx.fillStyle = i % 2 ? theme.frameA : theme.frameB;
+            this.rect(x0, y + 3, Math.max(1, x1 - x0 - 1), row.height - 7);
+            if (x1 - x0 > 60 && arrays.flags[i] & IS_ZONE) {
+                ctx.fillStyle = theme.text;
+                ctx.fillText(format.duration(arrays.t1[i] - arrays.t0[i]), x0 + 5, y + row.height / 2);
+                this.counts.labels++;
+            }
+        }
+    }
+
+    paintLocks(row, y, items, arrays) {
+        const {ctx, theme} = this, [first, last] = this.visible(items, arrays);
+        ctx.fillStyle = theme.lock;
+        for (let i = first, n = 0; i < last && n < 600; i++, n++) {
+            const x0 = Math.max(this.scene.label - 2, this.x(arrays.t0[i])), x1 = Math.min(this.scene.width + 2, this.x(arrays.t1[i]));
+            ctx.globalAlpha = arrays.flags[i] & IS_ZONE ? 1 : 0.3 + 0.7 * arrays.busy[i];
+            this.rect(x0, y + 4, Math.max(1, x1 - x0), row.height - 9);
+        }
+        ctx.globalAlpha = 1;
+    }
+
+    /* Where events were lost: red, hatched, on the track that lost them. */
+    paintLosses() {
+        const {ctx, scene, theme} = this, rows = new Map(scene.rows.map((r) => [r.row.track.id, r]));
+        this.clipTracks();
+        let n = 0;
+        for (const loss of this.app.trace.losses) {
+            const at = rows.get(loss.track);
+            if (!at || loss.to < scene.view.from || loss.from > scene.view.to || ++n > 200)
+                continue;
+            const x0 = Math.max(scene.label - 2, this.x(loss.from)), x1 = Math.max(x0 + 3, Math.min(scene.width + 2, this.x(loss.to)));
+            ctx.fillStyle = this.hatch();
+            this.rect(x0, at.y, x1 - x0, at.row.height - 1);
+            ctx.fillStyle = theme.loss;
+            this.rect(x0, at.y + at.row.height - 4, x1 - x0, 3);
+        }
+        ctx.restore();
+    }
+
+    hatch() {
+        if (this.hatchTheme === this.app.theme)
+            return this.hatchPattern;
+        const tile = document.createElement('canvas'), ctx = tile.getContext('2d');
+        tile.width = tile.height = 8;
+        ctx.strokeStyle = this.theme.loss;
+        ctx.globalAlpha = 0.7;
+        ctx.beginPath();
+        for (const d of [-8, 0, 8]) {
+            ctx.moveTo(d, 8);
+            ctx.lineTo(d + 8, 0);
+        }
+        ctx.stroke();
+        this.hatchTheme = this.app.theme;
+        return this.hatchPattern = this.ctx.createPattern(tile, 'repeat');
+    }
+}
+
+/** The first index in [lo, hi) whose value is not below `v`. */
+export function lowerBound(array, v, lo, hi) {
+    while (lo < hi) {
+        const mid = lo + hi >> 1;
+        if (array[mid] < v)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+export {FONT, IS_ZONE, HAS_TEXT};

@@ -1,0 +1,111 @@
+/* format.js - numbers with units, as people read them.  SPDX-License-Identifier: MIT */
+
+const UNITS = [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]];
+
+function plain(value, digits) {
+    return value.toLocaleString('en-US', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+}
+
+/** A duration: "312 ns", "1.25 ms", "2 min 5 s", "3 d 4 h". */
+export function duration(ns) {
+    if (ns === null || ns === undefined || Number.isNaN(ns))
+        return '–';
+    if (ns < 0)
+        return `−${duration(-ns)}`;
+    if (ns < 1000)
+        return `${plain(ns, Number.isInteger(ns) ? 0 : 1)} ns`;
+    if (ns >= 60e9)
+        return longDuration(ns / 1e9);
+    const [unit, size] = UNITS[Math.min(3, Math.floor(Math.log10(ns) / 3))], v = ns / size;
+    return `${plain(v, v < 10 ? 3 : v < 100 ? 2 : 1)} ${unit}`;
+}
+
+function longDuration(s) {
+    const d = Math.floor(s / 86400), h = Math.floor(s / 3600) % 24, m = Math.floor(s / 60) % 60;
+    if (d)
+        return `${d} d ${h} h`;
+    return h ? `${h} h ${m} min` : `${m} min ${plain(s % 60, 1)} s`;
+}
+
+/** Every digit: "1,234,567 ns". */
+export function exactNs(ns) {
+    return ns === null ? '–' : `${Math.round(ns).toLocaleString('en-US')} ns`;
+}
+
+export function count(n) {
+    return n === null || n === undefined ? '–' : Math.round(n).toLocaleString('en-US');
+}
+
+/** "3.2 M", for narrow places. */
+export function shortCount(n) {
+    const steps = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
+    for (const [size, letter] of steps)
+        if (n >= size)
+            return `${plain(n / size, n / size < 10 ? 1 : 0)} ${letter}`;
+    return String(Math.round(n));
+}
+
+export function bytes(n) {
+    const steps = [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [1024, 'KiB']];
+    for (const [size, unit] of steps)
+        if (Math.abs(n) >= size)
+            return `${plain(n / size, n / size < 10 ? 2 : 1)} ${unit}`;
+    return `${n} B`;
+}
+
+export function percent(share) {
+    return `${(100 * share).toFixed(share < 0.1 ? 2 : 1)} %`;
+}
+
+/** A plot's value by its format: number, bytes, percent, watt. */
+export function plotValue(v, format) {
+    if (format === 1)
+        return bytes(v);
+    const text = Math.abs(v) >= 1e6 ? shortCount(v) : v.toLocaleString('en-US', {maximumFractionDigits: 3});
+    return text + (format === 2 ? ' %' : format === 3 ? ' W' : '');
+}
+
+/* Steps of a ruler: 1, 2, 5 × 10^n ns below a minute, then what clocks have. */
+const LONG = [60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400, 172800, 604800].map((s) => s * 1e9);
+
+/** The least good step that is not below `ns`. */
+export function rulerStep(ns) {
+    const power = 10 ** Math.floor(Math.log10(Math.max(ns, 1e-3)));
+    for (const m of [1, 2, 5, 10])
+        if (m * power >= ns && m * power < 60e9)
+            return m * power;
+    return LONG.find((s) => s >= ns) || 604800e9 * Math.ceil(ns / 604800e9);
+}
+
+/** A place in time: relative, UTC or raw. `step`: as fine as the digits must be. */
+export function time(ns, mode, trace, step = 1) {
+    if (mode === 'utc' && trace && trace.origin_real_ns !== '0')
+        return utc(BigInt(Math.round(ns)) + BigInt(trace.origin_real_ns), step);
+    if (mode === 'raw' && trace)
+        return `${(BigInt(Math.round(ns)) + BigInt(trace.origin_mono_ns || 0)).toString()} ns`;
+    return relative(ns, step);
+}
+
+function utc(ns, step) {
+    const date = new Date(Number(ns / 1000000n)).toISOString();
+    const digits = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(Math.max(1, step)))));
+    const fraction = (ns % 1000000000n).toString().padStart(9, '0').slice(0, digits);
+    return date.slice(11, 19) + (digits ? `.${fraction}` : '');
+}
+
+function relative(ns, step) {
+    const sign = ns < 0 ? '−' : '', v = Math.abs(ns);
+    if (v >= 60e9 && step >= 1e6) {
+        const s = v / 1e9, h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60, digits = step >= 1e9 ? 0 : step >= 1e8 ? 1 : 3;
+        const two = (n) => String(n).padStart(2, '0'), sec = (s % 60).toFixed(digits).padStart(digits ? 3 + digits : 2, '0');
+        return `${sign}${h ? `${h}:${two(m)}` : m}:${sec}`;
+    }
+    const [unit, size] = UNITS[Math.min(3, Math.max(0, Math.floor(Math.log10(Math.max(1, v)) / 3)))];
+    const digits = Math.min(9, Math.max(0, Math.ceil(Math.log10(size / Math.max(step, 1e-3)) - 1e-9)));
+    return `${sign}${plain(v / size, digits)} ${unit}`;
+}
+
+/** A time for a command line: "1.234567891s". */
+export function commandTime(ns) {
+    return `${Math.round(ns)}ns`;
+}

@@ -1,0 +1,70 @@
+/* keys.js - every key and every use of the mouse, once. The page acts on this table, `?` shows it,
+ * docs/viewer.md lists it, and a test goes through its rows.
+ * Keys are physical: `code` names the key's place, so that they work on any layout.
+ * SPDX-License-Identifier: MIT */
+
+/** mods: letters of C (Ctrl or Cmd), S (Shift), A (Alt); '' none. `repeat`: held down, it goes on. */
+export const KEYS = [
+    {code: 'KeyW', mods: '', show: 'W', act: 'zoomIn', help: 'zoom in at the pointer', group: 'Move', repeat: true},
+    {code: 'KeyS', mods: '', show: 'S', act: 'zoomOut', help: 'zoom out at the pointer', group: 'Move', repeat: true},
+    {code: 'KeyA', mods: '', show: 'A', act: 'panLeft', help: 'go left', group: 'Move', repeat: true},
+    {code: 'KeyD', mods: '', show: 'D', act: 'panRight', help: 'go right', group: 'Move', repeat: true},
+    {code: 'KeyW', mods: 'S', show: 'Shift+W', act: 'zoomInFast', help: 'zoom in faster', group: 'Move', repeat: true},
+    {code: 'KeyS', mods: 'S', show: 'Shift+S', act: 'zoomOutFast', help: 'zoom out faster', group: 'Move', repeat: true},
+    {code: 'KeyA', mods: 'S', show: 'Shift+A', act: 'panLeftFast', help: 'go left faster', group: 'Move', repeat: true},
+    {code: 'KeyD', mods: 'S', show: 'Shift+D', act: 'panRightFast', help: 'go right faster', group: 'Move', repeat: true},
+    {code: 'Home', mods: '', show: 'Home', act: 'fitAll', help: 'the whole trace', group: 'Move'},
+    {code: 'KeyF', mods: '', show: 'F', act: 'fitSelection', help: 'fit the selection, or the whole trace', group: 'Move'},
+    {code: 'ArrowLeft', mods: 'A', show: 'Alt+←', act: 'back', help: 'where you were before', group: 'Move'},
+    {code: 'ArrowRight', mods: 'A', show: 'Alt+→', act: 'forward', help: 'and forward again', group: 'Move'},
+    {code: 'Space', mods: '', show: 'Space', act: 'follow', help: 'live: follow, or hold still', group: 'Move'},
+    {code: 'Comma', mods: '', show: ',', act: 'previous', help: 'previous zone of the same name', group: 'Zones'},
+    {code: 'Period', mods: '', show: '.', act: 'next', help: 'next zone of the same name', group: 'Zones'},
+    {code: 'BracketLeft', mods: '', show: '[', act: 'flowBack', help: 'back along the flow', group: 'Zones'},
+    {code: 'BracketRight', mods: '', show: ']', act: 'flowNext', help: 'forward along the flow', group: 'Zones'},
+    {code: 'KeyP', mods: '', show: 'P', act: 'parent', help: 'the zone around it', group: 'Zones'},
+    {code: 'KeyR', mods: '', show: 'R', act: 'areaFromSelection', help: 'the area of the selected zone', group: 'Select'},
+    {code: 'KeyM', mods: '', show: 'M', act: 'mark', help: 'note at the selection or the pointer', group: 'Select'},
+    {code: 'Escape', mods: '', show: 'Esc', act: 'clear', help: 'clear the selection, close what is open', group: 'Select'},
+    {code: 'Slash', mods: '', show: '/', act: 'search', help: 'search', group: 'Find'},
+    {code: 'KeyF', mods: 'C', show: 'Ctrl+F', act: 'search', help: 'search', group: 'Find'},
+    {code: 'Enter', mods: '', show: 'Enter', act: 'nextHit', help: 'in the search box: next hit', group: 'Find', typing: true},
+    {code: 'Enter', mods: 'S', show: 'Shift+Enter', act: 'previousHit', help: 'in the search box: previous hit', group: 'Find', typing: true},
+    {code: 'KeyP', mods: 'C', show: 'Ctrl+P', act: 'findTrack', help: 'find a track', group: 'Find'},
+    {code: 'KeyT', mods: 'S', show: 'Shift+T', act: 'pin', help: 'pin the track under the pointer, or let it go', group: 'Panels'},
+    {code: 'KeyQ', mods: '', show: 'Q', act: 'drawer', help: 'show or hide the panels', group: 'Panels'},
+    {code: 'KeyP', mods: 'CS', show: 'Ctrl+Shift+P', act: 'commands', help: 'all commands', group: 'Panels'},
+    {code: 'Slash', mods: 'S', show: '?', act: 'help', help: 'this table', group: 'Panels'},
+];
+
+/** What the mouse does on the timeline. */
+export const MOUSE = [
+    {show: 'left drag', act: 'dragArea', help: 'select an area of time and tracks; shows its length'},
+    {show: 'right drag', act: 'dragPan', help: 'move'},
+    {show: 'Shift + left drag', act: 'dragPan', help: 'move'},
+    {show: 'middle drag', act: 'dragZoomIn', help: 'zoom to what is dragged over'},
+    {show: 'Ctrl + middle drag', act: 'dragZoomOut', help: 'zoom out, so that the view becomes what is dragged over'},
+    {show: 'double click', act: 'zoomTo', help: 'zoom to the zone'},
+    {show: 'middle click', act: 'zoomTo', help: 'zoom to the zone'},
+    {show: 'click', act: 'select', help: 'details of the zone'},
+    {show: 'Ctrl + click', act: 'findZone', help: 'find zone: all of this name, with histogram'},
+    {show: 'wheel', act: 'wheelScroll', help: 'scroll the tracks (or zoom, as in Tracy: asked once and kept)'},
+    {show: 'Shift + wheel', act: 'wheelPan', help: 'move left and right'},
+    {show: 'Ctrl + wheel, pinch', act: 'wheelZoom', help: 'zoom at the pointer'},
+    {show: 'wheel on ruler or minimap', act: 'wheelZoom', help: 'zoom at the pointer'},
+    {show: 'drag on the minimap', act: 'minimapView', help: 'move the view'},
+    {show: 'click on a track\'s name', act: 'collapse', help: 'collapse or open it'},
+    {show: 'drag a track\'s name', act: 'reorder', help: 'move it up or down'},
+];
+
+/** The modifiers of an event as letters. */
+export function modsOf(event) {
+    return (event.ctrlKey || event.metaKey ? 'C' : '') + (event.shiftKey ? 'S' : '') + (event.altKey ? 'A' : '');
+}
+
+/** The row for a key event, or null. While typing, only rows made for that. */
+export function rowFor(event, isTyping) {
+    const mods = modsOf(event);
+    return KEYS.find((row) => row.code === event.code && row.mods === mods && (!isTyping || row.typing || row.act === 'clear') &&
+        (isTyping || !row.typing)) || null;
+}

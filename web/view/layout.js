@@ -1,0 +1,111 @@
+/* layout.js - which tracks are shown, where, how high. Knows nothing of canvases.
+ * SPDX-License-Identifier: MIT */
+
+export const LANE = 19, PAD = 3, HEAD = 26, PLOT = 44, MARKS = 20, MAX_LANES = 64;
+
+/** What the user did to the tracks; kept per trace. */
+export class TrackChoice {
+    constructor() {
+        this.collapsed = new Set();
+        this.pinned = [];
+        this.filter = '';
+        this.order = new Map();  /* parent: ids in their order */
+        this.limits = new Map(); /* id: depth limit */
+    }
+}
+
+export function isZones(kind) {
+    return ['thread', 'fiber', 'spans', 'gpu', 'risc', 'core', 'device'].includes(kind);
+}
+
+function heightOf(track, lanes, collapsed) {
+    if (track.kind === 'plot')
+        return collapsed ? MARKS : PLOT;
+    if (!isZones(track.kind))
+        return MARKS + 2;
+    return Math.max(1, lanes) * LANE + 2 * PAD;
+}
+
+/** Lanes of a track that are drawn. */
+function lanesOf(track, choice) {
+    if (!isZones(track.kind) || choice.collapsed.has(track.id))
+        return Math.min(1, track.n_depths);
+    return Math.min(track.n_depths, choice.limits.get(track.id) || MAX_LANES);
+}
+
+function inOrder(tracks, choice, parent) {
+    const order = choice.order.get(parent);
+    if (!order)
+        return tracks;
+    const place = new Map(order.map((id, i) => [id, i]));
+    return tracks.slice().sort((a, b) => (place.get(a.id) ?? 1e9) - (place.get(b.id) ?? 1e9));
+}
+
+export class Layout {
+    constructor() {
+        this.rows = [];
+        this.pinned = [];
+        this.height = this.pinnedHeight = 0;
+        this.byTrack = new Map();
+    }
+
+    /** Place all tracks anew. */
+    build(tracks, choice) {
+        const kids = new Map();
+        for (const t of tracks)
+            (kids.get(t.parent) || kids.set(t.parent, []).get(t.parent)).push(t);
+        this.rows = [];
+        this.byTrack.clear();
+        const text = choice.filter.toLowerCase(), fits = (t) => !text || t.name.toLowerCase().includes(text);
+        let y = 0;
+        const put = (track, header, level) => {
+            const lanes = header ? 0 : lanesOf(track, choice), collapsed = choice.collapsed.has(track.id);
+            const row = {track, header, level, top: y, lanes, collapsed, pinned: false, height: header ? HEAD : heightOf(track, lanes, collapsed)};
+            this.rows.push(row);
+            this.byTrack.set(track.id, row);
+            y += row.height;
+        };
+        const visit = (parent, level, parentFits) => {
+            for (const track of inOrder(kids.get(parent) || [], choice, parent)) {
+                const children = kids.get(track.id) || [], ok = parentFits || fits(track);
+                if (!ok && !children.some(fits))
+                    continue;
+                const isGroup = ['process', 'device', 'core'].includes(track.kind) && children.length > 0;
+                put(track, isGroup, level);
+                if (!choice.collapsed.has(track.id) || !isGroup)
+                    visit(track.id, level + 1, ok && text !== '');
+            }
+        };
+        visit(0, 0, !text);
+        this.height = y;
+        this.pin(tracks, choice);
+    }
+
+    pin(tracks, choice) {
+        const byId = new Map(tracks.map((t) => [t.id, t]));
+        let y = 0;
+        this.pinned = choice.pinned.map((id) => byId.get(id)).filter(Boolean).map((track) => {
+            const lanes = lanesOf(track, choice), row = {track, header: false, level: 0, top: y, lanes, collapsed: choice.collapsed.has(track.id), pinned: true,
+                height: heightOf(track, lanes, choice.collapsed.has(track.id))};
+            y += row.height;
+            return row;
+        });
+        this.pinnedHeight = y;
+    }
+
+    /** Rows that are seen between two heights. */
+    between(top, bottom) {
+        let lo = 0, hi = this.rows.length;
+        while (lo < hi) {
+            const mid = lo + hi >> 1;
+            if (this.rows[mid].top + this.rows[mid].height <= top)
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        const out = [];
+        for (; lo < this.rows.length && this.rows[lo].top < bottom; lo++)
+            out.push(this.rows[lo]);
+        return out;
+    }
+}

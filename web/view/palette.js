@@ -1,0 +1,45 @@
+/* palette.js - colours: stable by name, told apart with any kind of colour vision, readable under dark
+ * text in both themes. Hues are few and far apart; lightness differs between neighbours.
+ * SPDX-License-Identifier: MIT */
+
+const ZONES = ['#6fa8dc', '#f0b35e', '#7fc7a3', '#e08fb4', '#b7a3e3', '#d9d06b', '#7cc8d8', '#e59a80', '#a9c46c', '#c7b299',
+    '#92b4f2', '#f6cf8f', '#5fb3a1', '#eab0c8', '#9a8fd0', '#bfc97a'];
+
+export const THEMES = {
+    light: {
+        back: '#ffffff', lane: '#f4f6f8', lane2: '#eef1f4', line: '#d5dbe1', text: '#1c2530', dim: '#667382', head: '#e6ebf0', accent: '#0b62b5',
+        select: 'rgba(11,98,181,0.16)', selectEdge: '#0b62b5', hit: '#b3261e', loss: '#b3261e', note: '#8a5a00', zoneText: '#15202b', outline: '#111820',
+        plot: '#0b62b5', plotFill: 'rgba(11,98,181,0.22)', frameA: '#c9d3dc', frameB: '#dde4ea', flow: '#8a2be2', lock: '#c7b299', none: '#a9b4bf',
+    },
+    dark: {
+        back: '#12171d', lane: '#171d24', lane2: '#1a2129', line: '#2c3641', text: '#e3e9ef', dim: '#93a1af', head: '#202932', accent: '#6cb6ff',
+        select: 'rgba(108,182,255,0.18)', selectEdge: '#6cb6ff', hit: '#ff8a80', loss: '#ff6b5e', note: '#ffca6a', zoneText: '#10161c', outline: '#ffffff',
+        plot: '#6cb6ff', plotFill: 'rgba(108,182,255,0.25)', frameA: '#3c4854', frameB: '#2f3943', flow: '#d29bff', lock: '#a08c72', none: '#56616c',
+    },
+};
+
+function hash(text) {
+    let h = 2166136261;
+    for (let i = 0; i < text.length; i++)
+        h = Math.imul(h ^ text.charCodeAt(i), 16777619);
+    h ^= h >>> 15;
+    return Math.imul(h, 0x2c1b3c6d) >>> 8;
+}
+
+/** The colour of a name, '#rrggbb'; a colour given by the program wins. */
+export function colorOf(name, given = 0) {
+    return given ? `#${(given & 0xffffff).toString(16).padStart(6, '0')}` : ZONES[hash(name) % ZONES.length];
+}
+
+export function rgbOf(color) {
+    const n = parseInt(color.slice(1), 16);
+    return [n >> 16, n >> 8 & 255, n & 255];
+}
+
+/** Dark or light text on a colour, whichever has more contrast. */
+export function textOn(color) {
+    const [r, g, b] = rgbOf(color);
+    return 0.299 * r + 0.587 * g + 0.114 * b > 120 ? '#15202b' : '#ffffff';
+}
+
+export {ZONES};

@@ -1,0 +1,108 @@
+/* search.js - the search box: hits over zones, texts, messages and tracks, stepped through one by one.
+ * SPDX-License-Identifier: MIT */
+import {count} from './format.js';
+import {h} from './dom.js';
+
+export class Search {
+    constructor(app) {
+        this.app = app;
+        this.text = '';
+        this.density = null;
+        this.total = 0;
+        this.at = -1;
+        this.hit = null;
+        this.input = h('input', {type: 'search', class: 'search', placeholder: 'Search zones, texts, messages, tracks  ( / )', 'aria-label': 'search', spellcheck: 'false'});
+        this.state = h('span', {class: 'hits', 'aria-live': 'polite'});
+        const button = (act, text, title) => h('button', {class: 'small', title, 'data-act': act, onclick: () => app.act(act)}, text);
+        this.element = h('div', {class: 'searchbox'}, this.input, this.state, button('previousHit', '‹', 'previous hit (Shift+Enter)'), button('nextHit', '›', 'next hit (Enter)'));
+        this.input.addEventListener('input', () => this.later());
+    }
+
+    later() {
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => this.run(this.input.value.trim()), 200);
+    }
+
+    /** Search for a text; '' clears. */
+    async run(text) {
+        this.text = text;
+        this.at = -1;
+        this.hit = null;
+        if (this.input.value.trim() !== text)
+            this.input.value = text;
+        if (!text) {
+            this.density = null;
+            this.app.trackHits = new Set();
+            this.state.textContent = '';
+            return this.app.changed('search');
+        }
+        this.state.textContent = '…';
+        const {json, arrays} = await this.app.engine.ask({ask: 'find', text, limit: 1, width: 400});
+        if (this.text !== text)
+            return undefined;
+        this.total = json.total;
+        this.density = arrays.density;
+        this.app.trackHits = new Set(json.tracks || []);
+        this.show();
+        return this.app.changed('search');
+    }
+
+    show() {
+        const tracks = this.app.trackHits.size ? `, ${count(this.app.trackHits.size)} tracks` : '';
+        this.state.textContent = this.total ? `${this.at >= 0 ? `${count(this.at + 1)} of ` : ''}${count(this.total)}${this.at < 0 ? ' hits' : ''}${tracks}`
+            : tracks ? tracks.slice(2) : 'nothing found';
+    }
+
+    /** Go to the next or previous hit from the current one, or from the view's left edge. */
+    async step(direction) {
+        clearTimeout(this.timer);
+        if (this.input.value.trim() !== this.text)
+            await this.run(this.input.value.trim());
+        if (!this.text || !this.total)
+            return this.stepTrack();
+        const wanted = this.at < 0 ? null : this.at + direction;
+        const q = {ask: 'find', text: this.text, limit: 1, width: 400};
+        if (wanted === null)
+            q.after = direction > 0 ? this.app.view.from - 1 : undefined;
+        else
+            Object.assign(q, direction > 0 ? {after: this.hit.t0} : {before: this.hit.t0});
+        const first = await this.app.engine.ask(q);
+        let hit = await this.sameTime(q, first.json, direction);
+        let index = hit ? hit.index : 0;
+        if (!hit) { /* past the end: from the other one */
+            const wrap = await this.app.engine.ask({ask: 'find', text: this.text, limit: 1, width: 400, ...(direction > 0 ? {} : {before: 1e18})});
+            hit = wrap.json.hits[0];
+            index = wrap.json.index;
+        }
+        if (!hit)
+            return undefined;
+        this.hit = hit;
+        this.at = index;
+        this.show();
+        return this.app.goToHit(hit);
+    }
+
+    /* Hits at one and the same time have indices of their own. */
+    async sameTime(q, json, direction) {
+        if (this.hit && this.group && this.group.t0 === this.hit.t0) {
+            const next = this.group.list[this.group.at + direction];
+            if (next) {
+                this.group.at += direction;
+                return Object.assign({index: this.group.first + this.group.at}, next);
+            }
+        }
+        const hit = json.hits[0];
+        if (!hit)
+            return null;
+        const around = await this.app.engine.ask({ask: 'find', text: this.text, after: hit.t0 - 1, limit: 64, width: 400});
+        const list = around.json.hits.filter((x) => x.t0 === hit.t0);
+        this.group = {t0: hit.t0, first: around.json.index, list, at: direction > 0 ? 0 : Math.max(0, list.length - 1)};
+        return list.length ? Object.assign({index: this.group.first + this.group.at}, list[this.group.at]) : Object.assign({index: json.index}, hit);
+    }
+
+    stepTrack() {
+        const [id] = this.app.trackHits;
+        if (id)
+            this.app.showTrack(id);
+    }
+}

@@ -1,0 +1,358 @@
+/* timeline.js - the canvas with ruler, tracks' names and tracks: scenes for the painter, and what is
+ * painted over them (selection, notes, flows, pointer). Mouse and keys come through mouse.js and acts.js.
+ * SPDX-License-Identifier: MIT */
+import {FONT, IS_ZONE, Painter, lowerBound} from './draw.js';
+import {LANE, Layout, PAD, isZones} from './layout.js';
+import {PixelData} from './data.js';
+import {THEMES} from './palette.js';
+import * as format from './format.js';
+import {h} from './dom.js';
+
+export const LABEL = 208, RULER = 28;
+
+export class Timeline {
+    constructor(app) {
+        this.app = app;
+        this.canvas = h('canvas', {class: 'timeline', tabindex: '0', 'aria-label': 'timeline'});
+        this.ctx = this.canvas.getContext('2d', {alpha: false});
+        this.layout = new Layout();
+        this.data = new PixelData(app);
+        this.painter = new Painter(app);
+        this.scroll = 0;
+        this.pointer = null;    /* {x, y} on the canvas */
+        this.drag = null;
+        this.frames = [];       /* {ms, shapes, labels} of the last frames */
+        this.width = this.height = 0;
+        new ResizeObserver(() => this.resize()).observe(this.canvas);
+    }
+
+    resize() {
+        const box = this.canvas.getBoundingClientRect(), dpr = window.devicePixelRatio || 1;
+        this.width = Math.max(LABEL + 50, Math.round(box.width));
+        this.height = Math.max(60, Math.round(box.height));
+        this.dpr = dpr;
+        this.canvas.width = Math.round(this.width * dpr);
+        this.canvas.height = Math.round(this.height * dpr);
+        this.app.redraw();
+    }
+
+    relayout() {
+        this.layout.build(this.app.trace.tracks, this.app.choice);
+        this.scrollTo(this.scroll);
+    }
+
+    scrollTo(y) {
+        const room = this.height - RULER - this.layout.pinnedHeight;
+        this.scroll = Math.max(0, Math.min(y, this.layout.height - room + 8));
+        this.app.redraw();
+    }
+
+    /** Rows on the screen, pinned ones first, with their y. */
+    visibleRows() {
+        const top = RULER + this.layout.pinnedHeight, out = this.layout.between(this.scroll, this.scroll + this.height - top)
+            .map((row) => ({row, y: top + row.top - this.scroll}));
+        return out.concat(this.layout.pinned.map((row) => ({row, y: RULER + row.top})));
+    }
+
+    timeAt(x) {
+        const {from, to} = this.app.view;
+        return from + (x - LABEL) / (this.width - LABEL) * (to - from);
+    }
+
+    xOf(t) {
+        const {from, to} = this.app.view;
+        return LABEL + (t - from) / (to - from) * (this.width - LABEL);
+    }
+
+    rowAt(y) {
+        const rows = this.visibleRows();
+        if (y < RULER)
+            return null;
+        if (y < RULER + this.layout.pinnedHeight)
+            return rows.find((r) => r.row.pinned && y >= r.y && y < r.y + r.row.height) || null;
+        return rows.find((r) => !r.row.pinned && y >= r.y && y < r.y + r.row.height) || null;
+    }
+
+    /** What is under a point: {row, depth, t, item}. The item is {t0, t1, loc, count, busy, flags}. */
+    hit(x, y) {
+        const at = this.rowAt(y);
+        if (!at)
+            return null;
+        const t = this.timeAt(x), found = {row: at.row, y: at.y, t, depth: 0, item: null};
+        if (x < LABEL || at.row.header)
+            return found;
+        found.depth = isZones(at.row.track.kind) ? Math.floor((y - at.y - PAD) / LANE) : 0;
+        if (found.depth >= 0)
+            found.item = this.itemAt(at.row.track.id, found.depth, t, at.row.track.kind === 'messages' ? 4 : 1.5);
+        return found;
+    }
+
+    itemAt(id, depth, t, slackPx) {
+        const {fine, coarse} = this.data, per = (this.app.view.to - this.app.view.from) / (this.width - LABEL);
+        const answer = fine && fine.asked.has(id) && fine.from <= t && fine.to >= t ? fine : coarse;
+        const items = answer && answer.lane(id, depth);
+        if (!items)
+            return null;
+        const {t0, t1, loc, count, busy, flags, min, max, last} = answer.arrays, end = items.first + items.n;
+        const from = Math.max(items.first, lowerBound(t0, t, items.first, end) - 3);
+        let best = null, far = slackPx * per;
+        for (let i = from; i < Math.min(end, from + 6); i++) {
+            const d = t < t0[i] ? t0[i] - t : t > t1[i] ? t - t1[i] : 0;
+            if (d < far || d === 0 && best !== null && flags[i] & IS_ZONE) {
+                far = d;
+                best = i;
+            }
+        }
+        if (best === null)
+            return null;
+        const item = {t0: t0[best], t1: t1[best], loc: loc[best], count: count[best], busy: busy[best], flags: flags[best]};
+        if (items.value !== undefined) {
+            const v = items.value + best - items.first;
+            Object.assign(item, {min: min[v], max: max[v], last: last[v]});
+        }
+        return item;
+    }
+
+    /** One frame. */
+    draw() {
+        if (!this.width || !this.app.trace)
+            return;
+        const start = performance.now(), rows = this.visibleRows();
+        this.data.update(this.app.view, rows.map((r) => r.row), this.width - LABEL);
+        const scene = {width: this.width, height: this.height, label: LABEL, ruler: RULER, view: this.app.view, rows, data: this.data, dpr: this.dpr};
+        this.painter.paint(this.ctx, scene);
+        this.theme = THEMES[this.app.theme];
+        this.drawFlows(rows);
+        this.drawSelection(rows);
+        this.drawArea(rows);
+        this.drawNotes();
+        this.drawLabels(rows);
+        this.drawRuler(scene.step);
+        this.drawPointer();
+        this.note(performance.now() - start);
+    }
+
+    note(ms) {
+        this.frames.push({ms, shapes: this.painter.counts.shapes, labels: this.painter.counts.labels, at: performance.now()});
+        if (this.frames.length > 2000)
+            this.frames.splice(0, 1000);
+    }
+
+    clip() {
+        const {ctx} = this;
+        ctx.save();
+        ctx.beginPath();
+        ctx.rect(LABEL, RULER, this.width - LABEL, this.height - RULER);
+        ctx.clip();
+    }
+
+    drawSelection(rows) {
+        const sel = this.app.selection, {ctx} = this;
+        if (!sel)
+            return;
+        this.clip();
+        for (const {row, y} of rows) {
+            if (row.track.id !== sel.track || row.header || sel.depth >= Math.max(1, row.lanes))
+                continue;
+            const x0 = Math.max(LABEL - 3, this.xOf(sel.t0)), x1 = Math.min(this.width + 3, this.xOf(sel.t1 ?? this.app.trace.range[1]));
+            const top = isZones(row.track.kind) ? y + PAD + sel.depth * LANE : y + 2, size = isZones(row.track.kind) ? LANE - 1 : row.height - 5;
+            ctx.lineWidth = 2.5;
+            ctx.strokeStyle = this.theme.outline;
+            ctx.strokeRect(x0, top, Math.max(2, x1 - x0), size);
+            this.painter.counts.shapes++;
+        }
+        ctx.restore();
+    }
+
+    drawArea(rows) {
+        const area = this.app.area, {ctx, theme} = this;
+        if (!area)
+            return;
+        this.clip();
+        const x0 = this.xOf(area.from), x1 = this.xOf(area.to), tracks = area.tracks ? new Set(area.tracks) : null;
+        ctx.fillStyle = theme.select;
+        for (const {row, y} of rows)
+            if (!tracks || tracks.has(row.track.id))
+                this.painter.rect(x0, y, Math.max(1, x1 - x0), row.height);
+        ctx.fillStyle = theme.selectEdge;
+        for (const x of [x0, x1])
+            this.painter.rect(Math.round(x) - 0.5, RULER, 1.5, this.height);
+        ctx.restore();
+        this.drawSpan(x0, x1, format.duration(area.to - area.from), theme.selectEdge);
+    }
+
+    /* A length on the ruler. */
+    drawSpan(x0, x1, text, color) {
+        const {ctx} = this, left = Math.max(LABEL, x0), right = Math.min(this.width, x1);
+        if (right < LABEL || left > this.width)
+            return;
+        ctx.fillStyle = color;
+        ctx.fillRect(left, RULER - 4, Math.max(1, right - left), 4);
+        const w = ctx.measureText(text).width + 12, x = Math.min(this.width - w - 2, Math.max(LABEL + 2, (left + right - w) / 2));
+        ctx.fillRect(x, RULER + 3, w, 18);
+        ctx.fillStyle = this.theme.back;
+        ctx.fillText(text, x + 6, RULER + 12);
+    }
+
+    drawNotes() {
+        const {ctx, theme} = this;
+        this.clip();
+        for (const note of this.app.notes.list.slice(0, 100)) {
+            const x0 = this.xOf(note.from), x1 = this.xOf(note.to);
+            if (x1 < LABEL - 200 || x0 > this.width)
+                continue;
+            if (note.to > note.from) {
+                ctx.globalAlpha = 0.12;
+                ctx.fillStyle = theme.note;
+                this.painter.rect(x0, RULER, x1 - x0, this.height);
+                ctx.globalAlpha = 1;
+            }
+            ctx.fillStyle = theme.note;
+            this.painter.rect(x0 - 0.5, RULER, 1.5, this.height);
+            const w = Math.min(180, ctx.measureText(note.text || '⚑').width + 14);
+            this.painter.rect(x0, RULER, w, 17);
+            ctx.fillStyle = theme.back;
+            ctx.fillText(this.cut(note.text || '⚑', w - 8), x0 + 5, RULER + 9);
+        }
+        ctx.restore();
+    }
+
+    cut(text, room) {
+        return this.ctx.measureText(text).width <= room ? text : this.painter.cutText(text, room);
+    }
+
+    /* Arrows of the selected zone's flows. */
+    drawFlows(rows) {
+        const {ctx, theme} = this, at = new Map();
+        for (const r of rows)
+            if (!at.has(r.row.track.id) || r.row.pinned)
+                at.set(r.row.track.id, r);
+        this.clip();
+        ctx.strokeStyle = ctx.fillStyle = theme.flow;
+        ctx.lineWidth = 1.5;
+        for (const flow of this.app.flows.slice(0, 200)) {
+            const a = at.get(flow.track0), b = at.get(flow.track1);
+            if (!a || !b)
+                continue;
+            const place = (r, depth) => r.y + PAD + Math.min(Math.max(0, r.row.lanes - 1), depth) * LANE + LANE / 2;
+            this.arrow(this.xOf(flow.t0), place(a, flow.depth0), this.xOf(flow.t1), place(b, flow.depth1));
+        }
+        ctx.restore();
+    }
+
+    arrow(x0, y0, x1, y1) {
+        const {ctx} = this, bend = Math.max(20, Math.min(120, Math.abs(x1 - x0) / 2));
+        ctx.beginPath();
+        ctx.moveTo(x0, y0);
+        ctx.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 5, y1);
+        ctx.stroke();
+        ctx.beginPath();
+        ctx.moveTo(x1, y1);
+        ctx.lineTo(x1 - 7, y1 - 4);
+        ctx.lineTo(x1 - 7, y1 + 4);
+        ctx.fill();
+        this.painter.counts.shapes += 2;
+    }
+
+    drawLabels(rows) {
+        const {ctx, theme} = this;
+        ctx.fillStyle = theme.back;
+        this.painter.rect(0, RULER, LABEL, this.height - RULER);
+        for (const {row, y} of rows) {
+            if (!row.pinned && y + row.height <= RULER + this.layout.pinnedHeight)
+                continue;
+            this.drawLabel(row, row.pinned ? y : Math.max(y, RULER + this.layout.pinnedHeight - row.height + 22), y);
+        }
+        ctx.fillStyle = theme.line;
+        this.painter.rect(LABEL - 1, 0, 1, this.height);
+        if (this.layout.pinnedHeight) {
+            ctx.fillStyle = theme.accent;
+            this.painter.rect(0, RULER + this.layout.pinnedHeight - 1, this.width, 1.5);
+        }
+    }
+
+    drawLabel(row, y, top) {
+        const {ctx, theme} = this, {track} = row, matched = this.app.trackHits.has(track.id);
+        ctx.fillStyle = row.header ? theme.head : row.pinned ? theme.lane2 : theme.back;
+        this.painter.rect(0, top, LABEL - 1, row.height - 1);
+        const x = row.header ? 8 : 14 + 8 * Math.max(0, row.level - 1), middle = row.header ? y + row.height / 2 : y + 12;
+        ctx.fillStyle = theme.dim;
+        if (row.header || row.lanes > 1 || row.collapsed)
+            ctx.fillText(row.collapsed ? '▸' : '▾', x, middle);
+        ctx.fillStyle = matched ? theme.hit : theme.text;
+        ctx.font = row.header ? `600 ${FONT}` : FONT;
+        const note = this.labelNote(track, row), w = note ? ctx.measureText(note).width + 8 : 0;
+        ctx.fillText(this.cut(track.name, LABEL - x - 22 - w), x + 14, middle);
+        ctx.font = FONT;
+        this.painter.counts.labels++;
+        if (note) {
+            ctx.fillStyle = theme.dim;
+            ctx.textAlign = 'right';
+            ctx.fillText(note, LABEL - 8, middle);
+            ctx.textAlign = 'left';
+        }
+        if (track.kind === 'plot' && row.high !== undefined && Number.isFinite(row.high) && row.height > 30) {
+            ctx.fillStyle = theme.dim;
+            ctx.fillText(`${format.plotValue(row.low, track.format)} – ${format.plotValue(row.high, track.format)}`, x + 14, middle + 17);
+        }
+    }
+
+    labelNote(track, row) {
+        if (row.pinned)
+            return '📌';
+        if (track.kind === 'process')
+            return `pid ${track.pid}`;
+        if (track.kind === 'thread')
+            return track.tid ? String(track.tid) : '';
+        return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: 'frames', plot: '', messages: '', locks: 'lock'}[track.kind] || track.kind;
+    }
+
+    drawRuler(step) {
+        const {ctx, theme, app} = this, {from, to} = app.view;
+        ctx.fillStyle = theme.head;
+        this.painter.rect(0, 0, this.width, RULER - 1);
+        ctx.fillStyle = theme.line;
+        this.painter.rect(0, RULER - 1, this.width, 1);
+        ctx.fillStyle = theme.dim;
+        ctx.fillText(this.cut(`${format.duration(to - from)} shown`, LABEL - 16), 8, RULER / 2);
+        ctx.save();
+        ctx.beginPath();
+        ctx.rect(LABEL, 0, this.width - LABEL, RULER);
+        ctx.clip();
+        for (let t = Math.floor(from / step) * step, n = 0; t < to && n < 80; t += step, n++) {
+            const x = Math.round(this.xOf(t));
+            ctx.fillStyle = theme.line;
+            this.painter.rect(x, RULER - 9, 1, 9);
+            ctx.fillStyle = theme.text;
+            ctx.fillText(format.time(t, app.timeMode, app.trace, step), x + 4, RULER / 2 - 2);
+            this.painter.counts.labels++;
+        }
+        ctx.restore();
+        if (this.app.area && !this.drag)
+            this.drawSpan(this.xOf(this.app.area.from), this.xOf(this.app.area.to), format.duration(this.app.area.to - this.app.area.from), theme.selectEdge);
+    }
+
+    drawPointer() {
+        const {ctx, theme, pointer} = this;
+        if (!pointer || pointer.x < LABEL)
+            return;
+        ctx.globalAlpha = 0.5;
+        ctx.fillStyle = theme.dim;
+        this.painter.rect(Math.round(pointer.x), RULER, 1, this.height);
+        ctx.globalAlpha = 1;
+        if (this.drag && this.drag.zoom) {
+            const x0 = Math.min(this.drag.x, pointer.x), x1 = Math.max(this.drag.x, pointer.x);
+            ctx.fillStyle = theme.select;
+            this.painter.rect(x0, RULER, x1 - x0, this.height);
+            this.drawSpan(x0, x1, format.duration(Math.abs(this.timeAt(x1) - this.timeAt(x0))), theme.accent);
+        }
+        if (pointer.y < RULER) {
+            const text = format.time(this.timeAt(pointer.x), this.app.timeMode, this.app.trace, (this.app.view.to - this.app.view.from) / this.width);
+            const w = ctx.measureText(text).width + 10;
+            ctx.fillStyle = theme.text;
+            this.painter.rect(Math.min(this.width - w, pointer.x + 6), 4, w, RULER - 9);
+            ctx.fillStyle = theme.back;
+            ctx.fillText(text, Math.min(this.width - w, pointer.x + 6) + 5, RULER / 2);
+        }
+    }
+}

@@ -18,6 +18,7 @@ USES = {
     "report": {"query"},
     "export": {"query", "tracy"},
     "bridge": {"query", "tracy"},
+    "serve": {"query"},
 }
 
 

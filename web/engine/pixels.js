@@ -303,7 +303,7 @@ function chooseLevel(asked, grid, base, budget) {
 
 /* Whether even much wider buckets give more items than asked for: then the fine ones need not be read. */
 async function startLevel(trace, q, k, make, budget, isOvertaken) {
-    for (const more of trace.nodes.length ? [4, 2] : []) {
+    for (const more of trace.nodes.length ? [4, 3, 2, 1] : []) {
         const {asked, grid} = make(k + more);
         if (!await readThreads(trace, asked, grid, isOvertaken))
             return null;
@@ -335,7 +335,8 @@ export async function pixels(trace, q, isOvertaken) {
         }
         return {grid, asked};
     };
-    const k = await startLevel(trace, q, Grid.level(lo, hi, width), make, budget, isOvertaken);
+    const exact = Grid.level(lo, hi, width), first = q.quick ? quickLevel(trace, exact, make) : exact;
+    const k = await startLevel(trace, q, first, make, budget, isOvertaken);
     if (k === null)
         return overtaken;
     const {grid, asked} = make(k);
@@ -343,7 +344,31 @@ export async function pixels(trace, q, isOvertaken) {
         return overtaken;
     addOthers(trace, asked);
     const plots = asked.filter((a) => a.track.kind === 'plot'), values = plots.map((a) => plotItems(trace, grid, trace.others.plots.get(a.track.id) || {t: [], v: []}));
-    return write(trace, asked, chooseLevel(asked, grid, trace.base, budget), plots, values, to);
+    const answer = write(trace, asked, chooseLevel(asked, grid, trace.base, budget), plots, values, to);
+    answer.json.coarse = first > exact && k === first;
+    return answer;
+}
+
+const MANY_BLOCKS = 40, MOST_COARSER = 5;
+
+/* A level at which few blocks have to be read for the events in them. */
+function quickLevel(trace, exact, make) {
+    let k = exact;
+    for (; k < exact + MOST_COARSER; k++) {
+        const {asked, grid} = make(k), from = grid.start(0), to = grid.start(grid.n);
+        let n = 0;
+        for (const node of trace.nodes) {
+            const tooCoarse = asked.some(({track}) => {
+                const t = node.tracks.get(`${track.proc}/${track.number}`);
+                return t && t.lanes.width > grid.size && t.fineWidth > grid.size;
+            });
+            if (tooCoarse && node.max >= from && node.min <= to)
+                n += node.blocks.filter((b) => b.max >= from && b.min <= to && !trace.zones.map.has(b.offset)).length;
+        }
+        if (n <= MANY_BLOCKS)
+            break;
+    }
+    return k;
 }
 
 function addOthers(trace, asked) {

@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-.PHONY: all build test demo install bench format check-format asan tsan deps-build deps-test clean
+.PHONY: all build test test-peers demo install bench format check-format asan tsan deps-build deps-test clean
 
 all: build
 
@@ -22,6 +22,11 @@ test: deps-test ## everything that must hold, sanitizer builds included
 	@cmake --build build -j $(JOBS)
 	@cd build && ctest --output-on-failure -j $(JOBS)
 	@$(MAKE) --no-print-directory asan tsan
+
+test-peers: deps-test ## every version of the Tracy clients that can be had; fetches some GB, takes a while
+	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
+	@cmake --build build -j $(JOBS)
+	@STROBE_ALL_PEERS=1 python3 -B tests/peers/test_peers.py build -v
 
 asan tsan:
 	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null

@@ -8,8 +8,11 @@ import sys
 
 
 def launch(name):
-    """Become strobe/bin/<name>; returns only when it can't."""
-    binary = os.path.join(os.path.dirname(os.path.abspath(__file__)), "strobe", "bin", name)
+    """Become strobe/bin/<name>, or `strobe` by that name; returns only when it can't."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "strobe", "bin")
+    binary = os.path.join(folder, name)
+    if not os.path.exists(binary):
+        binary = os.path.join(folder, "strobe")
     try:
         os.execv(binary, [sys.argv[0], *sys.argv[1:]])
     except OSError as problem:

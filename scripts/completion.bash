@@ -37,6 +37,7 @@ _strobe()
     case $prev in
         -o | --output | --out) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
+        --python) COMPREPLY=($(compgen -W "functions lines off" -- "$cur")); return ;;
         --to) COMPREPLY=($(compgen -W "chrome" -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name" -- "$cur")); return ;;
         --kind)
@@ -55,7 +56,7 @@ _strobe()
 
     local options="--help"
     case $command in
-        record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --flight --after --trigger --quiet --" ;;
+        record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --python --flight --after --trigger --quiet --" ;;
         stats) options+=" --sort --limit --filter --range --process --spans --exact --quick --csv --json" ;;
         csv) options+=" --kind --range --process" ;;
         info) options+=" --json --verify" ;;

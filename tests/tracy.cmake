@@ -1,6 +1,16 @@
-# Tracy's protocol: recorded sessions and stand-in clients into traces, judged by the second reader's means.
+# Tracy's protocol: recorded sessions and stand-in clients into traces, judged by the second reader's means; fuzzing.
 set(STROBE_TRACY ${CMAKE_CURRENT_LIST_DIR}/tracy)
 if(TARGET strobe_tracy)
     add_executable(tracy_probe ${STROBE_TRACY}/tracy_probe.c)
     target_link_libraries(tracy_probe PRIVATE strobe_tracy)
+    foreach(class Recordings Families Protocols Endings Clocks)
+        string(TOLOWER ${class} name)
+        add_test(NAME tracy/${name} COMMAND ${STROBE_PYTHON} -B ${STROBE_TRACY}/test_tracy.py ${CMAKE_BINARY_DIR} ${class})
+        set_tests_properties(tracy/${name} PROPERTIES TIMEOUT 180)
+    endforeach()
+    set_tests_properties(tracy/recordings tracy/endings PROPERTIES LABELS asan)
+    add_executable(fuzz_tracy_seeds ${STROBE_TRACY}/fuzz/fuzz_tracy.c ${STROBE_TRACY}/fuzz/fuzz_seeds.c)
+    target_link_libraries(fuzz_tracy_seeds PRIVATE strobe_tracy)
+    add_test(NAME tracy/fuzz COMMAND fuzz_tracy_seeds ${STROBE_TRACY}/fuzz/seeds 20000)
+    set_tests_properties(tracy/fuzz PROPERTIES LABELS asan TIMEOUT 180)
 endif()

@@ -16,9 +16,6 @@
 extern "C" {
 #endif
 
-/* Now, on the clock of the trace. */
-STROBE_API uint64_t strobe_now(void);
-
 /* ---- locations in constant memory ---- */
 
 /* As Tracy's programs have them. Must stay where it is while the program can reach it. */
@@ -57,8 +54,9 @@ enum {
     STROBE_HANDLE_RUN_TIME = 8 /* id: of a run-time location */
 };
 
-/* A zone at a location from strobe_loc_id; at 0 it is named as what it is: begun before the recording. */
+/* A zone at a location from strobe_loc_id; at 0 it is named as what it is: named before the recording. */
 STROBE_API struct strobe_handle strobe_zone_begin_id(uint64_t loc_id);
+STROBE_API struct strobe_zone strobe_zone_begin_by_id(uint64_t loc_id);
 STROBE_API struct strobe_handle strobe_handle_odd(struct strobe_loc *loc, int on) STROBE_COLD;
 STROBE_API void strobe_handle_end_odd(struct strobe_handle handle) STROBE_COLD;
 
@@ -128,6 +126,7 @@ STROBE_API void strobe_frame_vsync(uint64_t display);
 
 struct strobe_lock {
     uint64_t id;
+    uint64_t made;          /* when, by strobe_clock_now */
     struct strobe_loc *loc; /* borrowed: where it is made; NULL: not known */
     uint32_t told;          /* the recorder that knows it */
     uint32_t is_shared;     /* readers may hold it together */
@@ -142,6 +141,11 @@ STROBE_API void strobe_lock_will_wait(struct strobe_lock *lock, int shared);
 STROBE_API void strobe_lock_obtained(struct strobe_lock *lock, int shared);
 STROBE_API void strobe_lock_released(struct strobe_lock *lock, int shared);
 STROBE_API void strobe_lock_mark(struct strobe_lock *lock, struct strobe_loc *loc);
+
+/* Locks of which a program keeps no more than a number, from 1 on; for strobe_lock_wait, _obtain and _release. Only the
+ * recorder of the moment is told who they are. */
+STROBE_API uint32_t strobe_lock_number(struct strobe_loc *loc);
+STROBE_API void strobe_lock_number_gone(uint32_t lock);
 
 /* ---- GPU contexts: numbers that the program chooses ---- */
 
@@ -170,6 +174,8 @@ struct strobe_gpu_context {
     int64_t time;
     double period_ns; /* of one count of the GPU's clock */
 };
+/* A number that no other call of it gave, for programs that have none of their own: from 0 on. */
+STROBE_API uint64_t strobe_gpu_context_number(void);
 STROBE_API void strobe_gpu_context_new(const struct strobe_gpu_context *context);
 STROBE_API void strobe_gpu_context_name(uint64_t context, const char *name, size_t n_bytes);
 STROBE_API void strobe_gpu_begin(uint64_t context, uint64_t query, struct strobe_loc *loc);

@@ -175,16 +175,16 @@ inline uint64_t Name(const SourceLocationData *loc)
                          loc->name ? strlen(loc->name) : 0, loc->color);
 }
 
-inline struct strobe_handle None()
+inline struct strobe_zone None()
 {
-    struct strobe_handle none = {0, STROBE_HANDLE_NONE};
+    struct strobe_zone none = {NULL, 0, strobe_gate_now, 0};
     return none;
 }
 
-inline struct strobe_handle Begin(const SourceLocationData *loc)
+inline struct strobe_zone Begin(const SourceLocationData *loc)
 {
     struct strobe_loc *found = Find(loc);
-    return found ? strobe_handle_begin(found) : strobe_zone_begin_id(Name(loc));
+    return found ? strobe_zone_begin(found) : strobe_zone_begin_by_id(Name(loc));
 }
 } // namespace detail
 
@@ -193,13 +193,13 @@ class ScopedZone
 {
   public:
     STROBE_TRACY_FORCE_INLINE ScopedZone(struct strobe_loc *loc, int32_t depth, bool is_active)
-        : zone_(Start(loc, depth, is_active))
+        : is_active_(is_active), zone_(Start(loc, depth, is_active))
     {
     }
 
     STROBE_TRACY_FORCE_INLINE explicit ScopedZone(const SourceLocationData *loc, int32_t depth = -1,
                                                   bool is_active = true)
-        : zone_(detail::None())
+        : is_active_(is_active), zone_(detail::None())
     {
         if (!is_active)
             return;
@@ -210,14 +210,14 @@ class ScopedZone
     ScopedZone(uint32_t line, const char *source, size_t source_size, const char *function,
                size_t function_size, const char *name, size_t name_size, uint32_t color,
                int32_t depth = -1, bool is_active = true)
-        : zone_(detail::None())
+        : is_active_(is_active), zone_(detail::None())
     {
         if (!is_active || !strobe_recording())
             return;
         uint64_t id = strobe_loc_id(source, source_size, line, function, function_size, name,
                                     name_size, color);
         strobe_tracy_stack(depth);
-        zone_ = strobe_zone_begin_id(id);
+        zone_ = strobe_zone_begin_by_id(id);
     }
 
     ScopedZone(uint32_t line, const char *source, size_t source_size, const char *function,
@@ -235,12 +235,13 @@ class ScopedZone
 
     STROBE_TRACY_FORCE_INLINE ~ScopedZone()
     {
-        strobe_handle_end(zone_);
+        if (is_active_)
+            strobe_zone_end(&zone_);
     }
 
     void Text(const char *text, size_t size)
     {
-        if (strobe_handle_is_seen(zone_))
+        if (IsSeen())
             strobe_zone_text(text, size);
     }
 
@@ -248,14 +249,14 @@ class ScopedZone
     {
         va_list args;
         va_start(args, format);
-        if (strobe_handle_is_seen(zone_))
+        if (IsSeen())
             strobe_zone_textv(format, args);
         va_end(args);
     }
 
     void Name(const char *text, size_t size)
     {
-        if (strobe_handle_is_seen(zone_))
+        if (IsSeen())
             strobe_zone_name(text, size);
     }
 
@@ -263,43 +264,50 @@ class ScopedZone
     {
         va_list args;
         va_start(args, format);
-        if (strobe_handle_is_seen(zone_))
+        if (IsSeen())
             strobe_zone_namev(format, args);
         va_end(args);
     }
 
     void Color(uint32_t color)
     {
-        if (strobe_handle_is_seen(zone_))
+        if (IsSeen())
             strobe_zone_color(color & 0xffffff);
     }
 
     void Value(uint64_t value)
     {
-        if (strobe_handle_is_seen(zone_))
+        if (IsSeen())
             strobe_zone_value(value);
     }
 
     bool IsActive() const
     {
 #ifdef TRACY_ON_DEMAND
-        return strobe_handle_is_seen(zone_);
+        return IsSeen();
 #else
-        return zone_.state != STROBE_HANDLE_NONE;
+        return is_active_;
 #endif
     }
 
   private:
-    STROBE_TRACY_FORCE_INLINE static struct strobe_handle Start(struct strobe_loc *loc,
-                                                                int32_t depth, bool is_active)
+    STROBE_TRACY_FORCE_INLINE static struct strobe_zone Start(struct strobe_loc *loc, int32_t depth,
+                                                              bool is_active)
     {
         if (!is_active)
             return detail::None();
         strobe_tracy_stack(depth);
-        return strobe_handle_begin(loc);
+        return strobe_zone_begin(loc);
     }
 
-    struct strobe_handle zone_;
+    // Its begin is in the trace, so that texts and the like go to it.
+    bool IsSeen() const
+    {
+        return zone_.on == 1 || zone_.on == 3;
+    }
+
+    const bool is_active_;
+    struct strobe_zone zone_;
 };
 
 // What a lock tells; used by Lockable and SharedLockable, and by programs with locks of their own.
@@ -482,7 +490,7 @@ class Profiler
   public:
     static int64_t GetTime()
     {
-        return static_cast<int64_t>(strobe_now());
+        return static_cast<int64_t>(strobe_clock_now());
     }
     bool IsConnected() const
     {

@@ -30,22 +30,39 @@ def add_licenses(wheel, texts):
 
 
 def add_native(wheel, stage):
-    """The installed tree becomes strobe/{bin,lib,include}: a prefix inside the package."""
-    for folder in ("bin", "include"):
-        if (stage / folder).is_dir():
-            wheel.add_tree(stage / folder, f"strobe/{folder}/")
-    for path in sorted((stage / "lib").rglob("*")):
-        name = f"strobe/lib/{path.relative_to(stage / 'lib').as_posix()}"
-        if path.is_symlink() and path.name == "libstrobe.so":
-            wheel.add(name, "INPUT(libstrobe.so.0)\n")  # for the linker, instead of a symbolic link
-        elif path.name == "strobe.pc":
-            lines = path.read_text().splitlines()
-            lines[0] = "prefix=${pcfiledir}/../.."
-            wheel.add(name, "\n".join(lines) + "\n")
-        elif path.is_file() and not path.is_symlink():
-            wheel.add(name, path.read_bytes(), path.suffix != ".a" and native.is_elf(path))
+    """The installed tree becomes strobe/{bin,lib,include}: a prefix inside the package, without symbolic links."""
+    for path in sorted((stage / "bin").glob("*")) if (stage / "bin").is_dir() else ():
+        if not path.is_symlink():  # a link is a command by another name: _strobe_commands knows
+            wheel.add(f"strobe/bin/{path.name}", path.read_bytes(), True)
+    wheel.add_tree(stage / "include", "strobe/include/")
     if (stage / "share").is_dir():
         wheel.add_tree(stage / "share", f"{wheel.data}/data/share/")
+    libraries = {path: native.soname(path) for path in sorted((stage / "lib").rglob("*.so*")) if not path.is_symlink()}
+    for path in sorted((stage / "lib").rglob("*")):
+        name = f"strobe/lib/{path.relative_to(stage / 'lib').as_posix()}"
+        soname = libraries.get(path.resolve())
+        if path.is_dir() or (path.is_symlink() and path.name == soname):
+            continue
+        if not path.is_symlink() and soname:  # by the one name that the loader asks for
+            wheel.add(f"{name.rpartition('/')[0]}/{soname}", path.read_bytes(), True)
+        elif path.is_symlink() and path.suffix == ".so":  # for the linker
+            wheel.add(name, f"INPUT({soname})\n")
+        elif path.suffix in (".cmake", ".pc"):
+            wheel.add(name, moved(path.read_text(), path.suffix, libraries))
+        else:
+            wheel.add(name, path.read_bytes(), soname is not None)
+
+
+def moved(text, suffix, libraries):
+    """A .cmake or .pc file for the place and the names that things have in the wheel."""
+    for file, soname in libraries.items():
+        if file.name != soname:
+            text = text.replace(file.name, soname)
+    if suffix == ".pc":
+        lines = text.splitlines()
+        lines = ["prefix=${pcfiledir}/../.." if line.startswith("prefix=") else line for line in lines]
+        text = "\n".join(lines) + "\n"
+    return text
 
 
 def not_shipped(path):

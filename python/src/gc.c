@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emit.h"
+#include "shadow.h"
 #include "tracer.h"
 
 static struct strobe_loc loc = {0, "garbage collection", "gc.collect", "<C>", 0, 0};
@@ -22,10 +23,15 @@ static PyObject *on_gc(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
     (void)self;
     if (n_args != 2 || !PyUnicode_Check(args[0]) || !strobe_recording())
         Py_RETURN_NONE;
-    if (!PyUnicode_CompareWithASCIIString(args[0], "start")) {
+    bool begins = !PyUnicode_CompareWithASCIIString(args[0], "start");
+    if (strobe_py_tracer.full && begins)
+        strobe_py_shadow_begin(NULL, &loc);
+    else if (strobe_py_tracer.full)
+        strobe_py_shadow_end(NULL, &loc);
+    else if (begins)
         strobe_py_begin(&loc);
+    if (begins || strobe_py_tracer.full)
         Py_RETURN_NONE;
-    }
     char text[64];
     int n = snprintf(text, sizeof text, "generation %ld", number_of(args[1], "generation"));
     strobe_zone_text(text, (size_t)n);

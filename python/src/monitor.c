@@ -55,10 +55,25 @@ static struct strobe_py_code *find(PyObject *code)
     return known;
 }
 
+/* The calls that were open when tracing began on this thread end without having begun: not told. */
+static bool is_known_end(void)
+{
+    if (STROBE_PY_UNLIKELY(!strobe_py_thread.n_open))
+        return false;
+    strobe_py_thread.n_open--;
+    return true;
+}
+
+static bool counts(const struct strobe_py_code *code)
+{
+    return !(code->flags & (STROBE_PY_COROUTINE | STROBE_PY_FULL));
+}
+
 static PyObject *begin_flagged(struct strobe_py_code *code, bool first)
 {
     if (code->flags & STROBE_PY_FILTERED)
         return stop_here();
+    strobe_py_thread.n_open += counts(code);
     strobe_py_run_begin(code, first, activation(code));
     return none();
 }
@@ -67,7 +82,8 @@ static PyObject *end_flagged(struct strobe_py_code *code, bool last)
 {
     if (code->flags & STROBE_PY_FILTERED)
         return stop_here();
-    strobe_py_run_end(code, last, activation(code));
+    if (!counts(code) || is_known_end())
+        strobe_py_run_end(code, last, activation(code));
     return none();
 }
 
@@ -78,6 +94,7 @@ static PyObject *on_start(PyObject *self, PyObject *const *args, Py_ssize_t n_ar
     struct strobe_py_code *code = find(args[0]);
     if (STROBE_PY_UNLIKELY(code->flags))
         return begin_flagged(code, true);
+    strobe_py_thread.n_open++;
     strobe_py_begin(&code->loc);
     return none();
 }
@@ -89,7 +106,8 @@ static PyObject *on_return(PyObject *self, PyObject *const *args, Py_ssize_t n_a
     struct strobe_py_code *code = find(args[0]);
     if (STROBE_PY_UNLIKELY(code->flags))
         return end_flagged(code, true);
-    strobe_py_end(&code->loc);
+    if (is_known_end())
+        strobe_py_end(&code->loc);
     return none();
 }
 
@@ -112,6 +130,9 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, Py_ssize_t n_ar
     (void)self;
     (void)n_args;
     struct strobe_py_code *code = find(args[0]);
+    if (code->flags & STROBE_PY_FILTERED)
+        return none();
+    strobe_py_thread.n_open += counts(code);
     strobe_py_run_begin(code, false, activation(code));
     return none();
 }
@@ -120,7 +141,7 @@ static PyObject *on_unwind(PyObject *self, PyObject *const *args, Py_ssize_t n_a
 {
     (void)self;
     struct strobe_py_code *code = find(args[0]);
-    if (code->flags & STROBE_PY_FILTERED)
+    if ((code->flags & STROBE_PY_FILTERED) || (counts(code) && !is_known_end()))
         return none();
     if (n_args > 2 && !(code->flags & STROBE_PY_FULL))
         strobe_py_raised(args[2]);
@@ -166,6 +187,7 @@ static PyObject *on_call(PyObject *self, PyObject *const *args, Py_ssize_t n_arg
         strobe_py_shadow_begin(NULL, loc);
     else if (loc)
         strobe_py_begin(loc);
+    strobe_py_thread.n_open += !strobe_py_tracer.full;
     return none();
 }
 
@@ -179,7 +201,7 @@ static PyObject *on_c_end(PyObject *self, PyObject *const *args, Py_ssize_t n_ar
     struct strobe_loc *loc = strobe_py_callable_loc(callable);
     if (loc && strobe_py_tracer.full)
         strobe_py_shadow_end(NULL, loc);
-    else if (loc)
+    else if (!strobe_py_tracer.full && is_known_end() && loc)
         strobe_py_end(loc);
     return none();
 }

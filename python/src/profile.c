@@ -76,7 +76,7 @@ static bool is_ours(PyObject *callable)
 
 static void c_call(PyObject *frame, PyObject *callable, bool begins)
 {
-    if (!callable || (find(frame)->flags & STROBE_PY_FILTERED) || is_ours(callable))
+    if (find(frame)->flags & STROBE_PY_FILTERED)
         return;
     struct strobe_loc *loc = strobe_py_callable_loc(callable);
     if (!loc)
@@ -91,16 +91,37 @@ static void c_call(PyObject *frame, PyObject *callable, bool begins)
         strobe_py_end(loc);
 }
 
+/* Ends of calls that began before this thread was profiled are not told: of the outermost ones of a new thread, too. */
+static bool is_known_end(bool begins)
+{
+    struct strobe_py_thread *me = &strobe_py_thread;
+    if (me->profile_generation != strobe_py_tracer.generation) {
+        me->profile_generation = strobe_py_tracer.generation;
+        me->n_profiled = 0;
+    }
+    if (begins)
+        me->n_profiled++;
+    else if (me->n_profiled)
+        me->n_profiled--;
+    else
+        return false;
+    return true;
+}
+
 static int on_profile(PyObject *self, PyObject *frame, int what, PyObject *arg)
 {
     (void)self;
-    if (strobe_py_thread.busy || strobe_py_tracer.source != STROBE_PY_PROFILE)
+    bool c_event = what >= C_CALL && what <= C_RETURN;
+    if (strobe_py_thread.busy || strobe_py_tracer.source != STROBE_PY_PROFILE ||
+        (c_event && (!strobe_py_tracer.c_functions || !arg || is_ours(arg))) ||
+        (!c_event && what != CALL && what != RETURN) ||
+        !is_known_end(what == CALL || what == C_CALL))
         return 0;
     if (what == CALL)
         begin(find(frame));
     else if (what == RETURN)
         end(find(frame), !arg);
-    else if (strobe_py_tracer.c_functions && what >= C_CALL && what <= C_RETURN)
+    else
         c_call(frame, arg, what == C_CALL);
     return 0;
 }

@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "emit.h"
+#include "tracer.h"
+#include "shadow.h"
 
 enum { MAX_SITES = 16384, MAX_ORPHANS = 4096 };
 
@@ -263,8 +265,11 @@ static bool begin(struct scoped *self, enum state state)
     self->thread = this_thread();
     if (self->frames > 0)
         strobe_callstack(self->frames);
+    if (strobe_py_tracer.min_ticks)
+        strobe_py_shadow_flush();
     self->zone = strobe_zone_begin(loc);
-    if (state == STATE_LOOSE && self->zone.on & 1)
+    bool traced = strobe_py_tracer.source != STROBE_PY_NONE; /* as in zone.c */
+    if ((state == STATE_LOOSE || traced) && self->zone.on & 1)
         strobe_zone_loose();
     self->state = state;
     if (self->text)

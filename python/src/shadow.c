@@ -1,10 +1,11 @@
 /* shadow.c - see the header.
  *
  * With a shortest duration, a begin is held back until its call has lasted that long: it is emitted, with the time when it was,
- * at the first event of the thread after that. A call that ends before leaves nothing. So what native code emits inside a call
- * that is held back comes before its begin in the stream, and the begin then gets that later time.
+ * at the first event of the thread after that. A call that ends before leaves nothing, unless a zone by hand began inside
+ * it. What native code emits inside a call that is held back comes before its begin in the stream, and the begin then gets that
+ * later time.
  *
- *   HELD ──► EMITTED  old enough at a later event (emit_due), or too long at its end
+ *   HELD ──► EMITTED  old enough at a later event or at its end (emit_due), or a zone by hand begins (flush)
  *   HELD ──► gone     ended too early
  *   HIDDEN            deeper than the limit: nothing is emitted
  *
@@ -170,6 +171,18 @@ void strobe_py_shadow_line(struct strobe_py_code *code, uint32_t line)
         stack->calls[stack->n - 1].code == code)
         pop(stack, stack->n - 1);
     push(code, NULL, line);
+}
+
+void strobe_py_shadow_flush(void)
+{
+    struct strobe_py_stack *stack = own_stack();
+    for (; stack && stack->n_due < stack->n; stack->n_due++) {
+        struct call *call = &stack->calls[stack->n_due];
+        if (call->state != HELD)
+            continue;
+        strobe_zone_begin_past(loc_of(call), call->tick);
+        call->state = EMITTED;
+    }
 }
 
 void strobe_py_shadow_close(void)

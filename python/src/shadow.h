@@ -14,6 +14,9 @@ void strobe_py_shadow_end(struct strobe_py_code *code, struct strobe_loc *callab
 /* The innermost call is at `line` now. */
 void strobe_py_shadow_line(struct strobe_py_code *code, uint32_t line);
 
+/* A zone by hand begins on the calling thread: what is held back around it comes first. */
+void strobe_py_shadow_flush(void);
+
 /* End what is open on the calling thread: the tracing ends. */
 void strobe_py_shadow_close(void);
 

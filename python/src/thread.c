@@ -59,7 +59,7 @@ void strobe_py_measure_stack(void)
     if (pthread_getattr_np(pthread_self(), &attributes))
         return;
     if (!pthread_attr_getstack(&attributes, &low, &n_bytes))
-        strobe_py_thread.stack_end = (uintptr_t)low + n_bytes / 2;
+        strobe_py_thread.stack_end = (uintptr_t)low + n_bytes / 4 * 3;
     pthread_attr_destroy(&attributes);
 }
 

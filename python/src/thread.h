@@ -13,11 +13,16 @@ enum { STROBE_PY_NAME_TRIES = 64 };
 struct strobe_py_thread {
     /* Frame hook: a stack pointer below this takes the slow way. All ones until the thread was met. */
     uintptr_t stack_mark;
-    uintptr_t stack_end; /* half of its stack is above this; 0: not known */
+    uintptr_t stack_end; /* three quarters of its stack are below this; 0: not known */
     uint32_t n_met;      /* events at which its name was looked for; NAME_TRIES: no more */
     uint32_t
         n_aside; /* open calls told by the profile function, while the frame hook stands aside */
-    uint32_t n_coroutines;           /* running coroutines, one inside the other */
+    uint32_t n_profiled;         /* open calls told by the profile function */
+    uint32_t profile_generation; /* of the tracing that they belong to */
+    uint32_t n_open;       /* sys.monitoring: calls told to have begun, coroutines not counted */
+    uint32_t n_coroutines; /* running coroutines, one inside the other */
+    uint32_t
+        suspending; /* a coroutine of the task that runs was just left by an await: so will be those around it */
     uint32_t busy;                   /* the tracer itself calls Python code */
     struct strobe_py_stack *stack;   /* owned: freed by strobe_py_leave_thread */
     struct strobe_py_fibers *fibers; /* owned: likewise */

@@ -165,6 +165,8 @@ static PyObject *trace_stop(PyObject *module, PyObject *unused)
     if (tracer->source != STROBE_PY_NONE && tracer->full)
         strobe_py_shadow_close();
     tracer->source = STROBE_PY_NONE;
+    tracer->min_ticks = 0;
+    strobe_py_thread.n_open = 0;
     strobe_py_code_renew(); /* a hook that had to stay finds nothing to tell */
     return take_words();
 }

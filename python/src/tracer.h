@@ -31,7 +31,7 @@ struct strobe_py_tracer {
     char *prefix, *line_prefix; /* owned; "" or what zone names begin with */
     char **include, **exclude;  /* owned; end with NULL */
 };
-extern struct strobe_py_tracer strobe_py_tracer;
+extern struct strobe_py_tracer strobe_py_tracer __attribute__((visibility("hidden")));
 
 extern PyMethodDef strobe_py_tracer_methods[];
 

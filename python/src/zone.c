@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "emit.h"
+#include "shadow.h"
+#include "tracer.h"
 
 struct zone {
     PyObject_HEAD struct strobe_loc loc; /* its texts are owned: from malloc */
@@ -191,10 +193,29 @@ PyObject *strobe_py_zone(PyObject *module, PyObject *const *args, Py_ssize_t n_a
 
 /* ---- with ---- */
 
+/* While functions are traced, a zone may be open when the generator or coroutine that began it yields, which
+ * ends its function's zone, and end when that has begun anew: in any order. */
+static void __attribute__((noinline, cold)) begin_traced(struct strobe_loc *loc)
+{
+    if (strobe_py_tracer.min_ticks)
+        strobe_py_shadow_flush();
+    strobe_py_begin(loc);
+    strobe_zone_loose();
+}
+
+static void begin(PyObject *self)
+{
+    struct strobe_loc *loc = &((struct zone *)self)->loc;
+    if (STROBE_PY_UNLIKELY(strobe_py_tracer.source != STROBE_PY_NONE))
+        begin_traced(loc);
+    else
+        strobe_py_begin(loc);
+}
+
 static PyObject *zone_enter(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    strobe_py_begin(&((struct zone *)self)->loc);
+    begin(self);
     Py_INCREF(self);
     return self;
 }
@@ -210,7 +231,7 @@ static PyObject *zone_exit(PyObject *self, PyObject *const *args, Py_ssize_t n_a
 static PyObject *zone_begin(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    strobe_py_begin(&((struct zone *)self)->loc);
+    begin(self);
     Py_RETURN_NONE;
 }
 

@@ -14,6 +14,8 @@
         ...
 
 Zones, messages, plots cost a flag test while nobody records. `strobe stats out.strobe` shows the file.
+
+PYTEST_DONT_REWRITE (a word to pytest, which would warn that this was imported before its plugin)
 """
 from strobe._refuse import refuse as _refuse
 

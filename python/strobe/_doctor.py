@@ -45,7 +45,7 @@ def check_startup():
     places = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages(),
               site.getusersitepackages()}
     for place in places:
-        if any(os.path.exists(os.path.join(place, name)) for name in ("strobe.pth", "zz_strobe.pth", "_strobe.pth")):
+        if os.path.exists(os.path.join(place, "strobe.pth")):
             return True, f"`strobe record -- python ...` traces functions by itself ({place})"
     return True, "no .pth of Strobe in site-packages: use `python -m strobe record`, or install the wheel"
 

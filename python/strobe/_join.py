@@ -8,6 +8,7 @@ or STROBE_TRACE set, as `strobe record` does for its command. Never raises: the 
     STROBE_PYTHON_MIN_DURATION  such as 10us: shorter calls leave no zone
     STROBE_PYTHON_MAX_DEPTH     calls nested deeper leave none
     STROBE_PYTHON_GC            0: no zones for garbage collections
+    STROBE_PYTHON_PREFIX        what the names of functions' zones begin with; they have no class then
 """
 import os
 
@@ -24,6 +25,7 @@ def _options(environment):
         "exclude": split("STROBE_PYTHON_EXCLUDE"),
         "min_duration": environment.get("STROBE_PYTHON_MIN_DURATION") or 0,
         "max_depth": int(environment.get("STROBE_PYTHON_MAX_DEPTH") or 0),
+        "prefix": environment.get("STROBE_PYTHON_PREFIX", ""),
         "gc": environment.get("STROBE_PYTHON_GC", "1") != "0",
     }
 

@@ -31,7 +31,6 @@ def artifacts_folder(given):
 
 def child_environment(given, folder):
     wanted = os.environ.copy()
-    wanted["STROBE_PYTHON"] = "off"  # tracy/program.py begins the tracing, after its own start
     for name, value in command_line.environment(given, folder).items():
         if value is None:
             wanted.pop(name, None)
@@ -61,7 +60,7 @@ def make_logs_folder(folder):
 
 def record(given, words, folder, logs):
     """Run the program under `strobe record`; its exit code as the shell counts."""
-    command = [strobe_command.find(), "record", "-o", str(logs / TRACE)]
+    command = [strobe_command.find(), "record", "--python", "off", "-o", str(logs / TRACE)]
     if not given.verbose:
         command.append("--quiet")
     command += ["--", sys.executable, "-m", "tracy", "--no-capture-tool", *words]

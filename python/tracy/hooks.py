@@ -8,6 +8,10 @@ LINE_PREFIX = "PY_LINE_"
 LIBRARY_PREFIX = "PY_TT_LIB_"
 NOT_OURS = ["tracy", "tracy.*", "strobe", "strobe.*"]
 
+# the same, for interpreters that a traced program starts: strobe/_join.py reads it
+ENVIRONMENT = {"STROBE_PYTHON": "functions", "STROBE_PYTHON_C": "1", "STROBE_PYTHON_GC": "0",
+               "STROBE_PYTHON_EXCLUDE": ":".join(NOT_OURS), "STROBE_PYTHON_PREFIX": FUNCTION_PREFIX}
+
 
 def start_functions():
     """A zone for every call of a Python or a C function, in all threads."""

@@ -29,7 +29,7 @@ def run(given, words):
     watch_for_ttnn()
     action = run_module if given.module else run_script
     if not given.partial:
-        os.environ["STROBE_PYTHON"] = "functions"  # for interpreters that the program starts
+        os.environ.update(hooks.ENVIRONMENT)  # for interpreters that the program starts
         hooks.start_functions()
     try:
         return guarded(action, words)
@@ -121,7 +121,8 @@ def guarded(action, words):
 
 
 def show(problem):
-    sys.excepthook(type(problem), problem, without_ours(problem.__traceback__))
+    trace = without_ours(problem.__traceback__)
+    sys.excepthook(type(problem), problem.with_traceback(trace), trace)
     if isinstance(problem, BrokenPipeError):
         return problem.errno or 1
     if isinstance(problem, KeyboardInterrupt):

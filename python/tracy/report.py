@@ -30,28 +30,24 @@ def say(text):
 
 
 def find_tool(name, folder=None):
-    """tracy-csvexport and the like: in the folder given, else beside the strobe command, else on PATH."""
-    if folder:
-        if not pathlib.Path(folder).is_dir():
-            raise ReportError(f"{folder}, named by --tracy-tools-folder, is not there")
-        for candidate in (pathlib.Path(folder) / name, pathlib.Path(folder) / f"{name[len('tracy-'):]}-release"):
-            if os.access(candidate, os.X_OK):
-                return str(candidate)
-        raise ReportError(f"there is no {name} in {folder}")
-    beside = pathlib.Path(strobe_command.find()).with_name(name)
-    if os.access(beside, os.X_OK):
-        return str(beside)
-    found = shutil.which(name)
-    if not found:
-        raise ReportError(f"{name} was not found: neither beside {beside.parent / 'strobe'} nor on PATH")
-    return found
+    """The binary of tracy-csvexport and the like, to be called by that name: in the folder given, else the one that the
+    strobe command is."""
+    if not folder:
+        beside = pathlib.Path(strobe_command.find()).with_name(name)
+        return str(beside) if os.access(beside, os.X_OK) else strobe_command.find()
+    if not pathlib.Path(folder).is_dir():
+        raise ReportError(f"{folder}, named by --tracy-tools-folder, is not there")
+    for candidate in (pathlib.Path(folder) / name, pathlib.Path(folder) / f"{name[len('tracy-'):]}-release"):
+        if os.access(candidate, os.X_OK):
+            return str(candidate)
+    raise ReportError(f"there is no {name} in {folder}")
 
 
-def run_into(command, path):
+def run_into(binary, command, path):
     """Run a tool with its output in a file, which is whole or not there."""
     partial = path.with_suffix(".partial")
     with open(partial, "wb") as out:
-        code = subprocess.run(command, stdout=out, check=False).returncode
+        code = subprocess.run(command, executable=binary, stdout=out, check=False).returncode
     if code:
         partial.unlink()
         raise ReportError(f"{' '.join(map(str, command))} ended with {code}")
@@ -74,10 +70,10 @@ def export_tracy(logs):
 def host_files(logs, tools_folder=None, child_calls=None):
     """Make the `.tracy` file and the two CSV files in the logs folder."""
     tracy = export_tracy(logs)
-    csvexport = find_tool("tracy-csvexport", tools_folder)
+    tool, binary = "tracy-csvexport", find_tool("tracy-csvexport", tools_folder)
     children = ",".join(child_calls or DEFAULT_CHILDREN)
-    run_into([csvexport, "-u", "-t", "TT_", "-x", children, str(tracy)], logs / TIMES_FILE)
-    run_into([csvexport, "-m", "-s", ";", str(tracy)], logs / DATA_FILE)
+    run_into(binary, [tool, "-u", "-t", "TT_", "-x", children, str(tracy)], logs / TIMES_FILE)
+    run_into(binary, [tool, "-m", "-s", ";", str(tracy)], logs / DATA_FILE)
     return tracy
 
 

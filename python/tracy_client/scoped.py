@@ -6,6 +6,7 @@ object until it is deleted, in whatever order that happens.
 """
 import functools
 
+import strobe._scoped  # noqa: F401 - here, so that no zone waits for it
 from strobe._strobe import ScopedZone, zone as _zone
 
 from tracy_client import _events

@@ -18,7 +18,8 @@ enum {
     X(info, "what is in a trace: processes, coverage, losses, overhead")      \
     X(stats, "zones by location: count, total, self, percentiles")            \
     X(csv, "one row per zone, message, plot ... of a trace")                  \
-    X(export, "a trace in another format: Chrome JSON")                       \
+    X(export, "a trace in another format: Chrome JSON, Tracy's")              \
+    X(import, "a trace made of another profiler's file: Tracy's")             \
     X(recover, "mend a cut trace, add what a dead recorder left behind")      \
     X(sessions, "recordings under way and what was left behind")              \
     X(doctor, "what would go wrong on this machine, and the remedy")          \

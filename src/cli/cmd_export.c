@@ -9,6 +9,7 @@
 
 #include "export/chrome.h"
 #include "cli/cli.h"
+#include "cli/export_tracy.h"
 #include "cli/input.h"
 #include "cli/out.h"
 
@@ -17,13 +18,14 @@ static const char help[] =
     "\n"
     "A trace in another format. FILE is a .strobe trace; without one, the newest in this folder.\n"
     "\n"
-    "  --to FORMAT     chrome: JSON for ui.perfetto.dev and chrome://tracing; default: by the name "
-    "of OUT\n"
-    "  -o, --out OUT   where it goes, - for stdout; default: FILE with .json at its end\n"
+    "  --to FORMAT     chrome: JSON for ui.perfetto.dev and chrome://tracing; tracy: a file that\n"
+    "                  Tracy 0.11.1 and later open; default: by the name of OUT, else chrome\n"
+    "  -o, --out OUT   where it goes, - for stdout; default: FILE with .json or .tracy at its end\n"
     "\n"
     "examples:\n"
     "  strobe export -o run.json run.strobe\n"
-    "  strobe export --to chrome -o - | gzip >run.json.gz\n";
+    "  strobe export --to chrome -o - | gzip >run.json.gz\n"
+    "  strobe export --to tracy run.strobe\n";
 
 struct options {
     const char *format, *out;
@@ -55,32 +57,40 @@ static int ends_with(const char *text, const char *end)
     return n >= n_end && !strcmp(text + n - n_end, end);
 }
 
-/* 1: the one format there is was asked for. */
-static int check_format(const struct options *options)
+/* The format that was asked for, by its name or that of the output. 0: there is none, and that was
+ * told. */
+static int check_format(struct options *options)
 {
-    if (options->format && strcmp(options->format, "chrome")) {
-        strobe_cli_error("export", "there is no format '%s'; --to knows: chrome", options->format);
+    if (options->format && strcmp(options->format, "chrome") && strcmp(options->format, "tracy")) {
+        strobe_cli_error("export", "there is no format '%s'; --to knows: chrome, tracy",
+                         options->format);
         return 0;
     }
+    if (!options->format && options->out && ends_with(options->out, ".tracy"))
+        options->format = "tracy";
     if (!options->format && options->out && !ends_with(options->out, ".json")) {
-        strobe_cli_error("export", "what is '%s' to be? say --to chrome, or call it something.json",
+        strobe_cli_error("export",
+                         "what is '%s' to be? say --to chrome or --to tracy, or call it "
+                         "something.json or something.tracy",
                          options->out);
         return 0;
     }
+    if (!options->format)
+        options->format = "chrome";
     return 1;
 }
 
-/* FILE with .json instead of .strobe; the caller frees it. */
-static char *default_out(const char *path)
+/* FILE with another end instead of .strobe; the caller frees it. */
+static char *default_out(const char *path, const char *end)
 {
     size_t n = strlen(path);
-    char *out = malloc(n + 6);
+    char *out = malloc(n + strlen(end) + 1);
     if (!out)
         return NULL;
     if (ends_with(path, ".strobe"))
         n -= 7;
     memcpy(out, path, n);
-    strcpy(out + n, ".json");
+    strcpy(out + n, end);
     return out;
 }
 
@@ -105,30 +115,47 @@ static int open_out(const char *path, const char *from)
     return fd;
 }
 
-static int write_out(const char *path, const char *to, struct strobe_trace *trace)
+/* The text formats. 1: it went well; a failure was told. */
+static int write_chrome(const char *path, int fd, struct strobe_trace *trace)
 {
     struct strobe_out out;
     uint64_t n_bad_parts = 0;
+    if (!strobe_out_open(&out, fd)) {
+        strobe_cli_fail("export", path, STROBE_ERR_NOMEM);
+        return 0;
+    }
+    enum strobe_err err = strobe_chrome_write(trace, &out, &n_bad_parts);
+    if (err && !out.error)
+        strobe_cli_fail("export", path, err);
+    int ok = !strobe_out_close(&out, "export") && !err;
+    strobe_cli_warn_damage("export", trace, n_bad_parts);
+    return ok;
+}
+
+static int write_tracy(int fd, const char *to, struct strobe_trace *trace)
+{
+    struct strobe_tracy_folds folds;
+    int ok = strobe_cli_write_tracy("export", trace, fd, to, &folds);
+    strobe_cli_warn_damage("export", trace, folds.n_bad_parts);
+    return ok;
+}
+
+static int write_out(const struct options *options, const char *path, const char *to,
+                     struct strobe_trace *trace)
+{
+    int is_tracy = !strcmp(options->format, "tracy");
     int fd = open_out(to, path);
     if (fd < 0)
         return STROBE_EXIT_FAILED;
-    int code = STROBE_EXIT_FAILED;
-    if (!strobe_out_open(&out, fd)) {
-        strobe_cli_fail("export", path, STROBE_ERR_NOMEM);
-    } else {
-        enum strobe_err err = strobe_chrome_write(trace, &out, &n_bad_parts);
-        if (err && !out.error)
-            strobe_cli_fail("export", path, err);
-        code = strobe_out_close(&out, "export") || err ? STROBE_EXIT_FAILED : STROBE_EXIT_OK;
-    }
-    if (fd != 1 && close(fd) && code == STROBE_EXIT_OK) {
+    int ok = is_tracy ? write_tracy(fd, to, trace) : write_chrome(path, fd, trace);
+    if (fd != 1 && close(fd) && ok) {
         strobe_cli_error("export", "can't write %s: %s", to, strerror(errno));
-        code = STROBE_EXIT_FAILED;
+        ok = 0;
     }
-    strobe_cli_warn_damage("export", trace, n_bad_parts);
-    if (code == STROBE_EXIT_OK && fd != 1)
-        fprintf(stderr, "strobe export: wrote %s; open it at https://ui.perfetto.dev\n", to);
-    return code;
+    if (ok && fd != 1)
+        fprintf(stderr, "strobe export: wrote %s; %s\n", to,
+                is_tracy ? "Tracy 0.11.1 and later open it" : "open it at https://ui.perfetto.dev");
+    return ok ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
 }
 
 int strobe_cli_export(int argc, char **argv)
@@ -144,9 +171,12 @@ int strobe_cli_export(int argc, char **argv)
     struct strobe_trace *trace = path ? strobe_cli_open_trace("export", path, 0) : NULL;
     if (!trace)
         return STROBE_EXIT_FAILED;
-    char *made = options.out ? NULL : default_out(path);
+    char *made = options.out
+                     ? NULL
+                     : default_out(path, strcmp(options.format, "tracy") ? ".json" : ".tracy");
     const char *to = options.out ? options.out : made;
-    code = to ? write_out(path, to, trace) : strobe_cli_fail("export", path, STROBE_ERR_NOMEM);
+    code = to ? write_out(&options, path, to, trace)
+              : strobe_cli_fail("export", path, STROBE_ERR_NOMEM);
     free(made);
     strobe_trace_close(trace);
     return code;

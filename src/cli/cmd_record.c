@@ -1,6 +1,7 @@
 /* cmd_record.c - strobe record: options, the command to run, the last lines.
  * The recording itself: cli/record_run.c, collector/.  SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/record_python.h"
 #include "cli/record_run.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@ static const char help[] =
     "      --max-memory N   shared memory per process (default 16M): 64M, 1G\n"
     "      --max-file N     stop storing when the file is that big; the rest is counted\n"
     "      --policy P       when the pool is full: wait (default; bounded) or drop\n"
+    "      --python WHAT    what Python programs trace of themselves: functions (default), lines, off\n"
     "      --flight TIME    keep only the last TIME; a trigger saves it\n"
     "      --after TIME     of a flight recording: go on so long after the trigger (default: a "
     "tenth)\n"
@@ -143,6 +145,7 @@ enum {
     OPT_NO_TRACY,
     OPT_SERVE,
     OPT_READY,
+    OPT_PYTHON,
 };
 
 static const struct option long_options[] = {
@@ -153,6 +156,7 @@ static const struct option long_options[] = {
     {"max-memory", required_argument, NULL, OPT_MEMORY},
     {"max-file", required_argument, NULL, OPT_FILE},
     {"policy", required_argument, NULL, OPT_POLICY},
+    {"python", required_argument, NULL, OPT_PYTHON},
     {"flight", required_argument, NULL, OPT_FLIGHT},
     {"after", required_argument, NULL, OPT_AFTER},
     {"trigger", required_argument, NULL, OPT_TRIGGER},
@@ -195,6 +199,9 @@ static const char *take_option(int option, char *value, struct strobe_record_opt
     case OPT_POLICY:
         options->policy = !strcmp(value, "drop") ? STROBE_POLICY_DROP : STROBE_POLICY_WAIT;
         return !strcmp(value, "drop") || !strcmp(value, "wait") ? NULL : "wait or drop";
+    case OPT_PYTHON:
+        options->python = value;
+        return strobe_cli_python_mode(value) ? NULL : "functions, lines or off";
     case OPT_FLIGHT:
         return (options->flight_ns = parse_time(value)) ? NULL : "a time like 30s";
     case OPT_AFTER:

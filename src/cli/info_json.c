@@ -74,6 +74,36 @@ static void put_host(struct strobe_out *out, const struct strobe_trace *trace)
     strobe_out_text(out, "},\n");
 }
 
+static void put_client(struct strobe_out *out, const struct strobe_process *process)
+{
+    if (!process->is_tracy)
+        return;
+    strobe_out_format(out, ",\"tracy\":{\"protocol\":%" PRIu64, process->tracy_protocol);
+    if (process->has_taken) {
+        put_u(out, "zones", process->n_zones_taken);
+        put_u(out, "events", process->n_events_taken);
+        put_u(out, "set_aside", process->n_set_aside);
+        put_u(out, "unnamed", process->n_unnamed);
+    }
+    strobe_out_char(out, '}');
+}
+
+static void put_unrecorded(struct strobe_out *out, const struct strobe_info *info)
+{
+    const struct strobe_trace *trace = info->trace;
+    strobe_out_text(out, ",\n\"unrecorded\":[");
+    for (uint32_t i = 0; i < trace->n_unrecorded; i++) {
+        const struct strobe_unrecorded *row = &trace->unrecorded[i];
+        strobe_out_format(out, "%s{\"pid\":%" PRIu64 ",\"at_ns\":%" PRId64 ",",
+                          i ? ",\n  " : "\n  ", row->pid, rel(info, row->tick));
+        put_text(out, trace, "what", row->what);
+        strobe_out_char(out, ',');
+        put_text(out, trace, "reason", row->reason);
+        strobe_out_char(out, '}');
+    }
+    strobe_out_char(out, ']');
+}
+
 static void put_process(struct strobe_out *out, const struct strobe_info *info, uint32_t i)
 {
     static const char *const hows[] = {"unknown", "exit", "signal"};
@@ -100,6 +130,7 @@ static void put_process(struct strobe_out *out, const struct strobe_info *info, 
         at += length + 1;
     }
     strobe_out_char(out, ']');
+    put_client(out, process);
     if (process->has_ended)
         strobe_out_format(out, ",\"end\":\"%s\",\"end_value\":%" PRIu64 ",\"end_ns\":%" PRId64,
                           hows[process->how < 3 ? process->how : 0], process->end_value,
@@ -226,6 +257,7 @@ void strobe_info_put_json(struct strobe_out *out, const struct strobe_info *info
     put_processes(out, info);
     put_events(out, info);
     put_losses(out, info);
+    put_unrecorded(out, info);
     put_open(out, info);
     put_rest(out, info->trace);
 }

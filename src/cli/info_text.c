@@ -102,6 +102,50 @@ static void put_clock(struct strobe_out *out, const struct strobe_trace *trace)
     strobe_out_char(out, '\n');
 }
 
+/* What a Tracy client spoke, and what was taken from it. */
+static void put_client(struct strobe_out *out, const struct strobe_process *process)
+{
+    char a[32], b[32];
+    if (!process->is_tracy)
+        return;
+    if (process->tracy_protocol)
+        strobe_out_format(out, "    Tracy client, protocol %" PRIu64, process->tracy_protocol);
+    else
+        strobe_out_text(out, "    from a Tracy file");
+    if (process->has_taken)
+        strobe_out_format(out, ": %s zones, %s events",
+                          strobe_show_count(process->n_zones_taken, a),
+                          strobe_show_count(process->n_events_taken, b));
+    if (process->n_set_aside)
+        strobe_out_format(out, ", %s set aside", strobe_show_count(process->n_set_aside, a));
+    if (process->n_unnamed)
+        strobe_out_format(out, ", %s names never told", strobe_show_count(process->n_unnamed, a));
+    strobe_out_char(out, '\n');
+}
+
+/* What could not be recorded, and why. */
+static void put_unrecorded(struct strobe_out *out, const struct strobe_trace *trace)
+{
+    enum { MOST = 50 };
+    char room[32];
+    if (!trace->n_unrecorded)
+        return;
+    strobe_out_format(out, "unrecorded %s\n", strobe_show_count(trace->n_unrecorded, room));
+    for (uint32_t i = 0; i < trace->n_unrecorded && i < MOST; i++) {
+        const struct strobe_unrecorded *row = &trace->unrecorded[i];
+        strobe_out_text(out, "  ");
+        put_text(out, trace, row->what);
+        if (row->pid)
+            strobe_out_format(out, "  pid %" PRIu64, row->pid);
+        strobe_out_format(
+            out, ", at %.6f s: ", (double)strobe_clock_rel(&trace->clock, row->tick) / 1e9);
+        put_text(out, trace, row->reason);
+        strobe_out_char(out, '\n');
+    }
+    if (trace->n_unrecorded > MOST)
+        strobe_out_format(out, "  ... and %u more\n", trace->n_unrecorded - MOST);
+}
+
 static void put_processes(struct strobe_out *out, const struct strobe_trace *trace)
 {
     enum { MOST = 50 };
@@ -121,6 +165,7 @@ static void put_processes(struct strobe_out *out, const struct strobe_trace *tra
         strobe_out_format(out, "  pid %" PRIu64 ", %u %s, %s\n", process->pid, process->n_threads,
                           process->n_threads == 1 ? "thread" : "threads",
                           strobe_info_end(process, end));
+        put_client(out, process);
         if (process->argv) {
             strobe_out_text(out, "    ");
             put_text(out, trace, process->argv);
@@ -281,6 +326,7 @@ void strobe_info_put_text(struct strobe_out *out, const struct strobe_info *info
     put_host(out, info->trace);
     put_clock(out, info->trace);
     put_processes(out, info->trace);
+    put_unrecorded(out, info->trace);
     put_events(out, info);
     strobe_cli_put_coverage(out, info->trace);
     strobe_out_char(out, '\n');

@@ -23,6 +23,7 @@
 
 #include "cli/cli.h"
 #include "cli/record_end.h"
+#include "cli/record_python.h"
 #include "cli/record_tracy.h"
 #include "collector/collector.h"
 #include "collector/flight.h"
@@ -54,6 +55,7 @@ struct run {
     bool helpers_stop;
     uint64_t start_ns, quiet_since_ns;
     int sync_error; /* atomic */
+    struct strobe_python_watch pythons;
 };
 
 static volatile sig_atomic_t stop_asked, trigger_asked;
@@ -208,6 +210,8 @@ static int start_command(struct run *run)
     if (setenv("STROBE_SESSION", run->session.name, 1) || unsetenv("STROBE_TRACE") ||
         !strobe_cli_tracy_environment(run->tracy))
         return errno; /* before the fork, where it can still be refused */
+    if ((err = strobe_cli_python_environment(run->options->python)))
+        return err;
     if (pipe2(report, O_CLOEXEC))
         return errno;
     prctl(PR_SET_CHILD_SUBREAPER,
@@ -436,6 +440,8 @@ static void record_rounds(struct run *run)
             next_sync = now + 1000000000ull;
         }
         reap(run);
+        if (flush && run->options->command)
+            strobe_cli_python_look(&run->pythons, run->session.dir, run->collector);
         if (run->flight)
             fly(run, now);
         show_status(run, false);
@@ -552,6 +558,9 @@ static int finish(struct run *run)
     reap(run);
     strobe_tracy_host_close(run->tracy);
     run->tracy = NULL;
+    if (run->options->command)
+        strobe_cli_python_end(run->options->command[0],
+                              strobe_collector_status(run->collector).n_procs, run->collector);
     stop_threads(run);
     uint64_t span = now_ns() - run->start_ns;
     if (span < 20000000ull) /* a longer base for the clock's rate */

@@ -15,6 +15,7 @@ struct strobe_record_options {
     char **command;  /* NULL: attach */
     uint32_t pid;
     const char *session;
+    const char *python; /* what interpreters trace: functions, lines, off; NULL: as the environment says */
     bool serve; /* a program started us for itself: stay until its session is empty */
     bool quiet;
     int ready_fd; /* a byte goes there when all is ready, -1: nobody waits */

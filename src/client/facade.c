@@ -9,12 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-uint64_t strobe_now(void)
-{
-    struct strobe_pool *pool = strobe_client_pool();
-    return pool ? strobe_ring_now(pool) : strobe_ticks();
-}
-
 /* ---- zones by handle ---- */
 
 static struct strobe_handle handle_of(uint64_t value, int state)
@@ -54,20 +48,29 @@ void strobe_handle_end_odd(struct strobe_handle handle)
     }
 }
 
-struct strobe_handle strobe_zone_begin_id(uint64_t loc_id)
+struct strobe_zone strobe_zone_begin_by_id(uint64_t loc_id)
 {
     static struct strobe_loc early = {0, "(named before the recording)", "", "", 0, 0};
-    if (!strobe_gate_now->active)
-        return (struct strobe_handle){0, STROBE_HANDLE_NONE};
+    struct strobe_zone zone = {NULL, loc_id, strobe_gate_now, 0};
+    if (!zone.gate->active)
+        return zone;
     if (!loc_id)
-        return strobe_handle_begin(&early);
+        return strobe_zone_begin(&early);
     uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_BEGIN, 2), loc_id};
-    int on = strobe_client_emit(words, 2);
-    if (on == 1)
-        return handle_of(loc_id, STROBE_HANDLE_RUN_TIME);
-    if (on == STROBE_NOBODY)
+    zone.on = strobe_client_emit(words, 2);
+    return zone;
+}
+
+struct strobe_handle strobe_zone_begin_id(uint64_t loc_id)
+{
+    struct strobe_zone zone = strobe_zone_begin_by_id(loc_id);
+    if (zone.loc)
+        return strobe_handle_odd(zone.loc, zone.on | 2);
+    if (zone.on == 1)
+        return handle_of(zone.word, STROBE_HANDLE_RUN_TIME);
+    if (zone.on == 0 || zone.on == STROBE_NOBODY)
         return (struct strobe_handle){0, STROBE_HANDLE_NONE};
-    return handle_of((uint64_t)on, STROBE_HANDLE_DROPPED);
+    return handle_of((uint64_t)zone.on, STROBE_HANDLE_DROPPED);
 }
 
 static void put_zone_name(const struct strobe_formatted *how, const char *text, size_t n_bytes)
@@ -178,12 +181,12 @@ static STROBE_COLD void tell_lock(struct strobe_lock *lock)
 {
     uint32_t recorder = strobe_gate_now->active;
     uint64_t where[] = {lock->id, lock->loc ? strobe_client_loc_id(lock->loc) : 0};
-    uint64_t kind[] = {lock->id, lock->is_shared};
+    uint64_t kind[] = {lock->id, lock->is_shared, lock->made};
     const char *name = lock->name;
     if (!name[0] && lock->loc)
         name = lock->loc->name ? lock->loc->name : lock->loc->function;
     strobe_client_tell(STROBE_META_LOCK_NAME, where, 2, name, strlen(name));
-    strobe_client_tell(STROBE_META_LOCK_KIND, kind, 2, NULL, 0);
+    strobe_client_tell(STROBE_META_LOCK_KIND, kind, 3, NULL, 0);
     __atomic_store_n(&lock->told, recorder, __ATOMIC_RELAXED);
 }
 
@@ -202,6 +205,7 @@ void strobe_lock_open(struct strobe_lock *lock, struct strobe_loc *loc, int is_s
     lock->id = strobe_client_new_id();
     lock->loc = loc;
     lock->is_shared = is_shared != 0;
+    lock->made = strobe_clock_now();
     is_told(lock);
 }
 
@@ -251,6 +255,21 @@ void strobe_lock_mark(struct strobe_lock *lock, struct strobe_loc *loc)
         strobe_client_emit_numbers(STROBE_KIND_LOCK_MARK, fields, 2);
     else
         strobe_client_lose_unnamed();
+}
+
+uint32_t strobe_lock_number(struct strobe_loc *loc)
+{
+    static uint32_t last;
+    struct strobe_lock lock = {.loc = loc, .made = strobe_clock_now()};
+    uint32_t number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+    lock.id = number;
+    is_told(&lock);
+    return number;
+}
+
+void strobe_lock_number_gone(uint32_t lock)
+{
+    strobe_client_emit_numbers(STROBE_KIND_LOCK_GONE, &(uint64_t){lock}, 1);
 }
 
 /* ---- sections ---- */

@@ -26,13 +26,19 @@ static uint64_t own_tid(void)
     return tid;
 }
 
+uint64_t strobe_gpu_context_number(void)
+{
+    static uint64_t next;
+    return __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
+}
+
 void strobe_gpu_context_new(const struct strobe_gpu_context *context)
 {
     uint64_t numbers[] = {context->context,
                           context->type,
                           context->is_calibrated != 0,
                           context->tid,
-                          context->tick ? context->tick : strobe_now(),
+                          context->tick ? context->tick : strobe_clock_now(),
                           (uint64_t)context->time,
                           bits_of(context->period_ns)};
     strobe_client_keep(STROBE_META_GPU_CONTEXT, numbers, 7, 1, NULL, 0);
@@ -88,13 +94,14 @@ void strobe_gpu_time(uint64_t context, uint64_t query, int64_t time)
 
 void strobe_gpu_calibrate(uint64_t context, int64_t time, uint64_t tick, int64_t delta_ns)
 {
-    uint64_t fields[] = {context, (uint64_t)time, tick ? tick : strobe_now(), (uint64_t)delta_ns};
+    uint64_t fields[] = {context, (uint64_t)time, tick ? tick : strobe_clock_now(),
+                         (uint64_t)delta_ns};
     strobe_client_emit_numbers(STROBE_KIND_GPU_CALIBRATION, fields, 4);
 }
 
 void strobe_gpu_sync(uint64_t context, int64_t time, uint64_t tick)
 {
-    uint64_t fields[] = {context, (uint64_t)time, tick ? tick : strobe_now()};
+    uint64_t fields[] = {context, (uint64_t)time, tick ? tick : strobe_clock_now()};
     strobe_client_emit_numbers(STROBE_KIND_GPU_SYNC, fields, 3);
 }
 

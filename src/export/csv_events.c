@@ -357,7 +357,7 @@ const struct strobe_csv_kind strobe_csv_kinds[] = {
      put_lock, "waits for locks"},
     {"sections", TRACK "what,section,category,text\n", BIT(SECTION_ENTER) | BIT(SECTION_LEAVE),
      put_family, "sections of the program's run"},
-    {"gpu_events", TRACK "what,context,query,tid,location,time,tick,delta_ns,note,value\n",
+    {"gpu_events", TRACK "what,context,query,tid,location,time,host,delta_ns,note,value\n",
      BIT(GPU_BEGIN) | BIT(GPU_END) | BIT(GPU_TIME) | BIT(GPU_CALIBRATION) | BIT(GPU_SYNC) |
          BIT(GPU_NOTE),
      put_family, "what GPU zones are made of, as it was emitted"},

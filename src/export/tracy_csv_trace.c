@@ -7,6 +7,7 @@
 #include "export/tracy_csv.h"
 #include "query/client_facts.h"
 #include "query/gpu.h"
+#include "query/memory.h"
 #include "query/walk.h"
 
 /* A row of -x that waits for the text of a zone around it. */
@@ -26,14 +27,6 @@ struct line {
     struct waiting *waiting; /* owned */
 };
 
-struct pool {
-    struct strobe_tracy_change *changes; /* owned */
-    uint32_t n_changes, changes_room;
-    struct strobe_idmap live; /* address to the index of its size */
-    uint64_t *sizes;          /* owned: size + 1, 0: not live */
-    uint32_t sizes_room;
-};
-
 struct pass {
     struct strobe_tracy_table table;
     struct strobe_trace *trace;
@@ -49,10 +42,8 @@ struct pass {
     uint32_t lines_room;
     struct strobe_idmap line_ids; /* (process, thread) and (process | FIBERS, fiber) */
     uint64_t next_number;
+    int64_t last_time; /* of all events but the ends of locks */
     uint64_t n_messages;
-    struct pool *pools; /* owned */
-    uint32_t pools_room;
-    struct strobe_idmap pool_ids; /* (process, id) */
 };
 
 enum { FIBERS = 1u << 31 };
@@ -249,6 +240,26 @@ static int put_row(struct pass *pass, struct line *line, const struct ended *end
     return ok;
 }
 
+/* How long a zone took: both its times are cut to ns first, as a .tracy file has them. */
+static inline int64_t time_of(const struct pass *pass, const struct strobe_client_fact *client,
+                              const struct strobe_zone_row *zone)
+{
+    const struct strobe_clock *clock = &pass->trace->clock;
+    uint64_t end_tick = zone->begin + zone->ticks;
+    if (client) {
+        int64_t begin = (int64_t)(zone->begin - client->init_begin);
+        int64_t end = (int64_t)(end_tick - client->init_begin);
+        return (int64_t)((double)end * client->timer_mul) -
+               (int64_t)((double)begin * client->timer_mul);
+    }
+    if (clock->n_pieces == 1) { /* nearly always: no search for the piece */
+        __int128 begin = (__int128)(int64_t)(zone->begin - clock->pieces[0].tick) * clock->mult;
+        __int128 end = (__int128)(int64_t)(end_tick - clock->pieces[0].tick) * clock->mult;
+        return (int64_t)(end >> 32) - (int64_t)(begin >> 32);
+    }
+    return strobe_clock_rel(clock, end_tick) - strobe_clock_rel(clock, zone->begin);
+}
+
 static int take_zone(struct pass *pass, struct line *line, const struct strobe_batch *batch,
                      const struct strobe_zone_row *zone)
 {
@@ -258,14 +269,41 @@ static int take_zone(struct pass *pass, struct line *line, const struct strobe_b
     if (ended.row == STROBE_IDMAP_NONE)
         return 0;
     ended.start = strobe_client_ns(&pass->facts, batch->process, zone->begin);
-    ended.time =
-        strobe_client_ns(&pass->facts, batch->process, zone->begin + zone->ticks) - ended.start;
+    ended.time = time_of(pass, strobe_client_of(&pass->facts, batch->process), zone);
     if (pass->table.options->self)
         ended.self = self_of(line, zone->depth, ended.time);
     if (pass->table.options->unwrap)
         return put_row(pass, line, &ended);
     return ended.time <= 0 ||
            strobe_tracy_sum_add(&pass->table, &pass->rows[ended.row].sum, ended.time, ended.self);
+}
+
+/* Plain statistics of a batch, which is the whole work there: nothing but sums. */
+static enum strobe_err add_zones(void *context, const struct strobe_batch *batch)
+{
+    struct pass *pass = context;
+    const struct strobe_client_fact *client = strobe_client_of(&pass->facts, batch->process);
+    for (uint32_t i = 0; i < batch->n_zones; i++) {
+        const struct strobe_zone_row *zone = &batch->zones[i];
+        uint64_t id;
+        uint32_t loc = zone->slot < batch->n_slots
+                           ? batch->locs[zone->slot]
+                           : strobe_batch_loc(pass->trace, batch, zone, &id);
+        uint32_t row = loc < pass->row_of_loc_room && pass->row_of_loc[loc]
+                           ? pass->row_of_loc[loc] - 1
+                           : row_of(pass, loc);
+        if (row == STROBE_IDMAP_NONE)
+            return STROBE_ERR_NOMEM;
+        int64_t time = time_of(pass, client, zone);
+        if (time <= 0 || zone->state != STROBE_ZONE_ENDED)
+            continue;
+        struct strobe_tracy_sum *sum = &pass->rows[row].sum;
+        sum->min = !sum->n++ || time < sum->min ? time : sum->min;
+        sum->max = time > sum->max ? time : sum->max;
+        sum->total += time;
+        sum->squares += (double)time * (double)time;
+    }
+    return STROBE_OK;
 }
 
 static enum strobe_err take_zones(void *context, const struct strobe_batch *batch)
@@ -319,56 +357,6 @@ static enum strobe_err put_gpu_zones(struct pass *pass, uint64_t *n_bad_parts)
 
 /* ---- plots ----------------------------------------------------------------------------------- */
 
-static struct pool *pool_of(struct pass *pass, uint32_t process, uint64_t id)
-{
-    uint32_t i = strobe_idmap_add_row(&pass->pool_ids, process, id, (void **)&pass->pools,
-                                      &pass->pools_room, sizeof *pass->pools);
-    return i == STROBE_IDMAP_NONE ? NULL : &pass->pools[i];
-}
-
-static int change_pool(struct pool *pool, int64_t time, int64_t size)
-{
-    if (!strobe_rows_reach((void **)&pool->changes, &pool->changes_room, pool->n_changes,
-                           sizeof *pool->changes))
-        return 0;
-    pool->changes[pool->n_changes++] = (struct strobe_tracy_change){time, size};
-    return 1;
-}
-
-static int take_alloc(struct pool *pool, int64_t time, uint64_t address, uint64_t size)
-{
-    uint32_t i = strobe_idmap_add_row(&pool->live, 0, address, (void **)&pool->sizes,
-                                      &pool->sizes_room, sizeof *pool->sizes);
-    if (i == STROBE_IDMAP_NONE)
-        return 0;
-    pool->sizes[i] = size + 1;
-    return change_pool(pool, time, (int64_t)size);
-}
-
-static int take_free(struct pool *pool, int64_t time, uint32_t i)
-{
-    if (i == STROBE_IDMAP_NONE || !pool->sizes[i])
-        return 1; /* it was made before the recording */
-    int64_t size = (int64_t)(pool->sizes[i] - 1);
-    pool->sizes[i] = 0;
-    return change_pool(pool, time, -size);
-}
-
-static int take_memory(struct pass *pass, const struct strobe_happening *happening, int64_t time)
-{
-    const struct strobe_field *f = happening->event->fields;
-    struct pool *pool = pool_of(pass, happening->process, f[0].u);
-    int ok = pool != NULL;
-    if (ok && happening->event->kind == STROBE_KIND_MEM_ALLOC)
-        ok = take_alloc(pool, time, f[1].u, f[2].u);
-    else if (ok && happening->event->kind == STROBE_KIND_MEM_FREE)
-        ok = take_free(pool, time, strobe_idmap_find(&pool->live, 0, f[1].u));
-    else if (ok)
-        for (uint32_t i = 0; i < pool->live.n && ok; i++)
-            ok = take_free(pool, time, i);
-    return ok;
-}
-
 static enum strobe_err take_plot(void *context, const struct strobe_happening *happening)
 {
     struct pass *pass = context;
@@ -376,48 +364,98 @@ static enum strobe_err take_plot(void *context, const struct strobe_happening *h
     int64_t time = strobe_client_ns(&pass->facts, happening->process, event->tick);
     char room[STROBE_NAME_ROOM];
     uint32_t n;
-    if (event->kind != STROBE_KIND_PLOT_INT && event->kind != STROBE_KIND_PLOT_DOUBLE)
-        return take_memory(pass, happening, time) ? STROBE_OK : STROBE_ERR_NOMEM;
     const char *name =
         strobe_trace_string(pass->trace, happening->process, event->fields[0].u, room, &n);
+    if (n == 9 && !memcmp(name, "CPU usage", n) &&
+        strobe_client_of(&pass->facts, happening->process))
+        name = "Frame", n = 5; /* the client's own plot has no name: called as pointer 0 is */
     double value =
         event->kind == STROBE_KIND_PLOT_INT ? (double)event->fields[1].i : event->fields[1].d;
     strobe_tracy_put_point(&pass->table, name, n, time, value);
     return pass->table.out->error ? STROBE_ERR_IO : STROBE_OK;
 }
 
-/* Pool 0 is called as every Tracy trace calls it. A client that was joined later begins then. */
-static void put_pools(struct pass *pass)
+/* A client that was joined later begins then. */
+static int64_t first_time(const struct pass *pass)
 {
-    int64_t first_time = 0;
     for (uint32_t i = 0; i < pass->trace->n_recordings; i++)
         if (pass->trace->recordings[i].what == 3 && pass->trace->n_processes == 1)
-            first_time = strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick);
-    for (uint32_t i = 0; i < pass->pool_ids.n; i++) {
+            return strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick);
+    return 0;
+}
+
+static size_t pool_changes(const struct pass *pass, const struct strobe_memory *memory,
+                           uint32_t pool, struct strobe_tracy_change *out)
+{
+    uint32_t process = memory->pools.keys[pool].scope;
+    size_t n = 0;
+    for (uint64_t i = 0; i < memory->n_blocks; i++) {
+        const struct strobe_mem_block *block = &memory->blocks[i];
+        if (block->pool != pool)
+            continue;
+        out[n++] = (struct strobe_tracy_change){
+            strobe_client_ns(&pass->facts, process, block->alloc_tick), (int64_t)block->size};
+        if (block->is_freed)
+            out[n++] = (struct strobe_tracy_change){
+                strobe_client_ns(&pass->facts, process, block->free_tick), -(int64_t)block->size};
+    }
+    return n;
+}
+
+/* Pool 0 is called as every Tracy trace calls it. */
+static enum strobe_err put_pools(struct pass *pass)
+{
+    struct strobe_memory memory;
+    enum strobe_err err = strobe_memory_run(pass->trace, &memory);
+    struct strobe_tracy_change *changes =
+        err ? NULL : malloc((2 * memory.n_blocks + 1) * sizeof *changes);
+    if (!err && !changes)
+        err = STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; i < memory.pools.n && !err; i++) {
         char room[STROBE_NAME_ROOM];
         uint32_t n = 5;
-        const struct strobe_idkey *key = &pass->pool_ids.keys[i];
+        const struct strobe_idkey *key = &memory.pools.keys[i];
         const char *name = "Frame";
         if (key->id)
             name = strobe_trace_string(pass->trace, key->scope, key->id, room, &n);
-        strobe_tracy_put_memory(&pass->table, name, n, first_time, pass->pools[i].changes,
-                                pass->pools[i].n_changes);
+        size_t n_changes = pool_changes(pass, &memory, i, changes);
+        if (n_changes)
+            strobe_tracy_put_memory(&pass->table, name, n, first_time(pass), changes, n_changes);
     }
+    free(changes);
+    strobe_memory_free(&memory);
+    return err;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* The end of the trace as Tracy has it: its last event; of an imported trace what the file said. */
-static int64_t last_time(const struct pass *pass, const struct strobe_walk *walk)
+static enum strobe_err note_time(void *context, const struct strobe_happening *happening)
+{
+    struct pass *pass = context;
+    int64_t time = strobe_client_ns(&pass->facts, happening->process, happening->event->tick);
+    pass->last_time = time > pass->last_time ? time : pass->last_time;
+    return STROBE_OK;
+}
+
+/* The end of the trace as Tracy has it: what an imported file said; else the last event, but for the
+ * ends of locks, which do not count there. */
+static enum strobe_err find_last_time(struct pass *pass, const struct strobe_walk *zones)
 {
     const struct strobe_client_fact *client = strobe_client_of(&pass->facts, 0);
-    int64_t last = walk->n_events ? strobe_client_ns(&pass->facts, 0, walk->tick_last) : 0;
-    for (uint32_t i = 0; client && !client->protocol && i < pass->trace->n_recordings; i++) {
-        int64_t end = strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick);
-        if (pass->trace->recordings[i].what == 1 && end > last)
-            last = end;
+    for (uint32_t i = 0; client && !client->protocol && i < pass->trace->n_recordings; i++)
+        if (pass->trace->recordings[i].what == 1) {
+            pass->last_time = strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick);
+            return STROBE_OK;
+        }
+    const struct strobe_trace_totals *totals = &strobe_file_facts(pass->trace->file)->totals;
+    if (totals->has_totals && !totals->n_of_kind[STROBE_KIND_LOCK_GONE]) {
+        if (zones->n_events)
+            pass->last_time = strobe_client_ns(&pass->facts, 0, zones->tick_last);
+        return STROBE_OK;
     }
-    return last;
+    struct strobe_walk walk = {.trace = pass->trace, .context = pass, .happens = note_time};
+    walk.kinds = ~(1ull << STROBE_KIND_LOCK_GONE);
+    return strobe_walk_run(&walk);
 }
 
 static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
@@ -425,11 +463,15 @@ static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
     const struct strobe_tracy_csv_options *options = pass->table.options;
     struct strobe_walk walk = {.trace = pass->trace, .context = pass, .zones = take_zones};
     walk.want_fibers = 1;
+    if (!options->unwrap && !options->self && !options->truncate)
+        walk.zones = add_zones;
     walk.want_notes = options->unwrap && options->flavor != STROBE_TRACY_FLAVOR_0_11;
     enum strobe_err err = strobe_walk_run(&walk);
     *n_bad_parts = walk.n_bad_parts;
     for (uint32_t i = 0; i < pass->line_ids.n && !err; i++)
         err = settle_rest(pass, &pass->lines[i]) ? STROBE_OK : STROBE_ERR_NOMEM;
+    if (!err && !options->unwrap)
+        err = find_last_time(pass, &walk);
     if (err || options->unwrap)
         return err;
     struct strobe_tracy_row_loc **all = malloc((pass->n_rows + 1ull) * sizeof(*all));
@@ -437,7 +479,7 @@ static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
         return STROBE_ERR_NOMEM;
     for (uint32_t i = 0; i < pass->n_rows; i++)
         all[i] = &pass->rows[i];
-    int ok = strobe_tracy_put_sums(&pass->table, all, pass->n_rows, last_time(pass, &walk));
+    int ok = strobe_tracy_put_sums(&pass->table, all, pass->n_rows, pass->last_time);
     free(all);
     return ok ? STROBE_OK : STROBE_ERR_NOMEM;
 }
@@ -445,14 +487,10 @@ static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
 static enum strobe_err put_plots(struct pass *pass, uint64_t *n_bad_parts)
 {
     struct strobe_walk walk = {.trace = pass->trace, .context = pass, .happens = take_plot};
-    walk.kinds = 1ull << STROBE_KIND_PLOT_INT | 1ull << STROBE_KIND_PLOT_DOUBLE |
-                 1ull << STROBE_KIND_MEM_ALLOC | 1ull << STROBE_KIND_MEM_FREE |
-                 1ull << STROBE_KIND_MEM_DISCARD;
+    walk.kinds = 1ull << STROBE_KIND_PLOT_INT | 1ull << STROBE_KIND_PLOT_DOUBLE;
     enum strobe_err err = strobe_walk_run(&walk);
     *n_bad_parts = walk.n_bad_parts;
-    if (!err)
-        put_pools(pass);
-    return err;
+    return err ? err : put_pools(pass);
 }
 
 static enum strobe_err put_messages(struct pass *pass, uint64_t *n_bad_parts)
@@ -490,19 +528,12 @@ static void free_pass(struct pass *pass)
             pass->lines[i].waiting = next;
         }
     }
-    for (uint32_t i = 0; i < pass->pool_ids.n; i++) {
-        free(pass->pools[i].changes);
-        free(pass->pools[i].sizes);
-        strobe_idmap_free(&pass->pools[i].live);
-    }
     free(pass->rows);
     free(pass->row_of_loc);
     free(pass->row_of_content);
     free(pass->lines);
-    free(pass->pools);
     strobe_idmap_free(&pass->contents);
     strobe_idmap_free(&pass->line_ids);
-    strobe_idmap_free(&pass->pool_ids);
     strobe_client_facts_free(&pass->facts);
 }
 

@@ -87,6 +87,7 @@ struct strobe_event {
     uint64_t tick;
     uint32_t number; /* in its part, from 0 */
     uint64_t loc;    /* ZONE_BEGIN, ZONE_END_LOST, SPAN_BEGIN */
+    int64_t own;     /* what an OWN_TIME after it says: more on its process's own clock */
     unsigned n_fields;
     struct strobe_field fields[STROBE_DECODE_MAX_FIELDS];
 };
@@ -144,7 +145,7 @@ void strobe_cursor_start(struct strobe_cursor *cursor, const struct strobe_event
                          const struct strobe_part *part, const struct strobe_schema *schema,
                          struct strobe_joiner *joiner);
 
-/* The next event; pieces are joined and not shown. STROBE_ERR_END after the last. Fields of kinds
+/* The next event; pieces are joined and not shown, nor is an OWN_TIME. STROBE_ERR_END after the last. Fields of kinds
  * that nobody knows end the part with STROBE_ERR_CORRUPT: where they end can't be told. */
 enum strobe_err strobe_cursor_next(struct strobe_cursor *cursor, struct strobe_event *out);
 

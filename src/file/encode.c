@@ -60,6 +60,7 @@ void strobe_encode_free(struct strobe_encoder *enc)
     free(enc->sums);
     free(enc->histograms);
     free(enc->lod);
+    strobe_lod_log_free(&enc->log);
     memset(enc, 0, sizeof *enc);
 }
 
@@ -81,6 +82,7 @@ void strobe_encode_reset(struct strobe_encoder *enc)
     enc->tick_max = 0;
     enc->failed = false;
     enc->track = NULL;
+    strobe_lod_log_reset(&enc->log);
     memset(enc->by_kind, 0, sizeof enc->by_kind);
 }
 
@@ -109,12 +111,20 @@ static void put(struct strobe_encoder *enc, uint64_t value)
 
 /* ---- level of detail ---- */
 
-static void merge_bucket(struct strobe_lod_bucket *into, const struct strobe_lod_bucket *from)
+/* Of two locations (index + 1) with zones of the same length the one with the lower id is named, so
+ * that it doesn't matter in which order buckets are added. */
+static inline bool goes_first(const struct strobe_encoder *enc, uint32_t loc, uint32_t than)
+{
+    return enc->locs[loc - 1] < enc->locs[than - 1];
+}
+
+static void merge_bucket(const struct strobe_encoder *enc, struct strobe_lod_bucket *into,
+                         const struct strobe_lod_bucket *from)
 {
     into->count += from->count;
     into->busy += from->busy;
     if (from->loc && (!into->loc || from->longest > into->longest ||
-                      (from->longest == into->longest && from->loc < into->loc))) {
+                      (from->longest == into->longest && goes_first(enc, from->loc, into->loc)))) {
         into->longest = from->longest;
         into->loc = from->loc;
     }
@@ -134,7 +144,7 @@ static void coarsen(struct strobe_encoder *enc)
                 continue;
             struct strobe_lod_bucket from = row[i];
             memset(&row[i], 0, sizeof row[i]);
-            merge_bucket(&row[to], &from);
+            merge_bucket(enc, &row[to], &from);
         }
     }
     enc->lod_base = new_base;
@@ -182,6 +192,7 @@ void strobe_encode_begin_part(struct strobe_encoder *enc, struct strobe_track *t
     enc->fiber_at_start = track->fiber;
     enc->part_events = 0;
     enc->part_start = enc->n_events;
+    enc->zones_before = enc->n_zones;
     enc->part_big = enc->big_at;
     enc->part_side = enc->side_at;
     enc->serial++;
@@ -318,12 +329,14 @@ static inline void sum_zone(struct strobe_loc_sum *sum, uint64_t duration, uint6
     sum->histogram[strobe_hist_bucket(duration)]++;
 }
 
-static inline void count_in_bucket(struct strobe_lod_bucket *bucket, uint32_t index,
+static inline void count_in_bucket(const struct strobe_encoder *enc,
+                                   struct strobe_lod_bucket *bucket, uint32_t index,
                                    uint64_t duration)
 {
     bucket->count++;
     if (__builtin_expect(duration > bucket->longest || !bucket->loc, 0) ||
-        __builtin_expect(duration == bucket->longest && index + 1 < bucket->loc, 0)) {
+        __builtin_expect(duration == bucket->longest && goes_first(enc, index + 1, bucket->loc),
+                         0)) {
         bucket->longest = duration;
         bucket->loc = index + 1;
     }
@@ -339,7 +352,7 @@ static inline void lod_zone(struct strobe_encoder *enc, uint32_t depth, uint32_t
     uint64_t from = begin > enc->first_tick ? begin : enc->first_tick;
     uint64_t to = end > enc->first_tick ? end : enc->first_tick;
     struct strobe_lod_bucket *bucket = &enc->lod[depth][lod_index(enc, to)];
-    count_in_bucket(bucket, index, duration);
+    count_in_bucket(enc, bucket, index, duration);
     if (__builtin_expect((from >> enc->lod_shift) == (to >> enc->lod_shift), 1))
         bucket->busy += to > from ? to - from : 0;
     else if (to > from)
@@ -402,6 +415,7 @@ static void list_down_to(struct strobe_encoder *enc, uint32_t at)
     while (enc->low > at && !enc->failed) {
         track->depth = enc->low - 1; /* list_entry looks at what is below the one it lists */
         list_entry(enc, &track->stack[track->depth]);
+        track->stack[track->depth].dict = UINT32_MAX; /* of an earlier part: not for the fast way */
     }
     track->depth = depth;
 }
@@ -537,7 +551,7 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
                                  1)) {
                 struct strobe_lod_bucket *bucket = column + (size_t)depth * STROBE_LOD_BUCKETS;
                 bucket->busy += duration;
-                count_in_bucket(bucket, zone->dict, duration);
+                count_in_bucket(enc, bucket, zone->dict, duration);
                 continue;
             }
             lod_zone(enc, depth, zone->dict, zone->begin, tick, duration);
@@ -619,7 +633,7 @@ const struct strobe_zone_step *strobe_encode_steps(struct strobe_encoder *enc,
                              1)) {
             struct strobe_lod_bucket *bucket = column + (size_t)depth * STROBE_LOD_BUCKETS;
             bucket->busy += duration;
-            count_in_bucket(bucket, zone->dict, duration);
+            count_in_bucket(enc, bucket, zone->dict, duration);
             continue;
         }
         lod_zone(enc, depth, zone->dict, zone->begin, tick, duration);
@@ -743,6 +757,93 @@ static void cover_open_zones(struct strobe_encoder *enc)
     }
 }
 
+/* Buckets of a row that are used when `by` neighbours twice are added. */
+static uint32_t n_used_at(const struct strobe_encoder *enc, uint32_t depth, uint32_t by)
+{
+    const struct strobe_lod_bucket *row = enc->lod[depth];
+    uint64_t last = ~0ull;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < enc->lod_used; i++) {
+        uint64_t bucket = (enc->lod_base + i) >> by;
+        if (!bucket_is_used(&row[i]) || bucket == last)
+            continue;
+        last = bucket;
+        n++;
+    }
+    return n;
+}
+
+/* Cells of one depth that the part may log. */
+static uint32_t cells_to_log(const struct strobe_encoder *enc)
+{
+    uint32_t n = STROBE_LOD_PART_CELLS * (1 + enc->part_events / 8192);
+    return n < STROBE_LOD_BUCKETS ? n : (uint32_t)STROBE_LOD_BUCKETS;
+}
+
+/* How much wider than the part's own the buckets of its log are. */
+static uint32_t log_width(const struct strobe_encoder *enc)
+{
+    uint32_t most = cells_to_log(enc), by = 0;
+    for (uint32_t d = 0; d < enc->lod_depths; d++)
+        while (n_used_at(enc, d, by) > most)
+            by++;
+    return by;
+}
+
+static void log_cell(struct strobe_encoder *enc, struct strobe_lod_part *part, uint32_t depth,
+                     uint64_t bucket, const struct strobe_lod_bucket *from)
+{
+    struct strobe_lod_log *log = &enc->log;
+    struct strobe_lod_cell *last = &log->cells[log->n_cells - 1];
+    uint64_t loc = from->loc ? enc->locs[from->loc - 1] + 1 : 0;
+    if (!part->n_cells || last->depth != depth || last->bucket != bucket) {
+        log->cells[log->n_cells++] = (struct strobe_lod_cell){
+            bucket, from->busy, from->longest, loc, (uint32_t)from->count, depth};
+        part->n_cells++;
+        return;
+    }
+    last->count += (uint32_t)from->count;
+    last->busy += from->busy;
+    if (loc && (!last->loc || from->longest > last->longest ||
+                (from->longest == last->longest && loc < last->loc))) {
+        last->longest = from->longest;
+        last->loc = loc;
+    }
+}
+
+/* Log what the part looks like from afar: for the writer, if the block gets into the file. */
+static void log_part(struct strobe_encoder *enc)
+{
+    const struct strobe_track *track = enc->track;
+    struct strobe_lod_log *log = &enc->log;
+    uint32_t n_open = track->depth < STROBE_LOD_OPEN ? track->depth : (uint32_t)STROBE_LOD_OPEN;
+    uint32_t by = log_width(enc);
+    if (!strobe_lod_log_reserve(log, enc->lod_depths * cells_to_log(enc), n_open))
+        return;
+    struct strobe_lod_part *part = &log->parts[log->n_parts++];
+    *part = (struct strobe_lod_part){
+        .proc = enc->proc,
+        .track = enc->track_id,
+        .gap_from = track->last_tick ? track->last_tick : enc->first_tick,
+        .first_tick = enc->first_tick,
+        .last_tick = enc->prev_tick,
+        .n_events = enc->part_events,
+        .n_zones = (uint32_t)(enc->n_zones - enc->zones_before),
+        .start_depth = enc->start_depth,
+        .low = enc->low,
+        .end_depth = track->depth,
+        .shift = enc->lod_shift + by,
+        .n_open = n_open,
+    };
+    for (uint32_t d = 0; d < enc->lod_depths; d++)
+        for (uint32_t i = 0; i < enc->lod_used; i++)
+            if (bucket_is_used(&enc->lod[d][i]))
+                log_cell(enc, part, d, (enc->lod_base + i) >> by, &enc->lod[d][i]);
+    for (uint32_t i = 0; i < n_open; i++)
+        log->open[log->n_open++] =
+            (struct strobe_lod_open){track->stack[i].loc, track->stack[i].begin};
+}
+
 static uint64_t lowest_begin(const struct strobe_encoder *enc)
 {
     if (!enc->n_listed)
@@ -781,8 +882,10 @@ void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words)
     if (!enc->part_events)
         first_event(enc, enc->track->last_tick);
     bool summary = enc->part_events >= STROBE_SUMMARY_MIN_EVENTS && !enc->too_many_locs;
-    if (summary)
+    if (enc->part_events) {
         cover_open_zones(enc);
+        log_part(enc);
+    }
     put(enc, enc->proc);
     put(enc, enc->track_id);
     put(enc, enc->pos);

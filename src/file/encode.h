@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/varint.h"
+#include "file/lod.h"
 #include "wire/file_layout.h"
 #include "wire/kinds.h"
 
@@ -38,7 +39,7 @@ struct strobe_track {
 void strobe_track_free(struct strobe_track *track);
 
 enum {
-    STROBE_STACK_MAX = 1 << 16, /* open zones kept per track; the ends of deeper ones are "lost" */
+    STROBE_STACK_MAX = 1 << 19, /* open zones kept per track; the ends of deeper ones are "lost" */
     STROBE_SIDE_BYTES = 1 << 20,
     STROBE_STAT_LOCS = 256,
 };
@@ -69,13 +70,15 @@ struct strobe_encoder {
     uint8_t *head; /* owned: varints of the finished parts */
     size_t n_head, cap_head;
     uint64_t by_kind[STROBE_KIND_COUNT];
-    bool failed; /* out of memory: the block can't be written */
+    bool failed;               /* out of memory: the block can't be written */
+    struct strobe_lod_log log; /* what its parts look like from afar */
 
     /* the part under construction */
     struct strobe_track *track; /* borrowed, NULL: no part is open */
     uint64_t proc, track_id, pos, fiber_at_start;
     uint64_t first_tick, prev_tick;
     uint32_t part_events, part_start;
+    uint64_t zones_before; /* n_zones when it began */
     uint8_t *part_big, *part_side;
     uint32_t serial;
     uint64_t *locs; /* owned: the part's list */

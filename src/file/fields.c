@@ -257,6 +257,33 @@ static enum strobe_err cursor_fields(struct strobe_cursor *cursor, struct strobe
     return STROBE_OK;
 }
 
+/* An OWN_TIME belongs to the event before it: taken along with that. */
+static void cursor_own(struct strobe_cursor *cursor, struct strobe_event *out)
+{
+    const struct strobe_events *events = cursor->events;
+    uint32_t i = cursor->part->first_event + cursor->at;
+    if (cursor->at >= cursor->part->n_events ||
+        events->stream[STROBE_SYM][i] != STROBE_KIND_OWN_TIME)
+        return;
+    uint64_t step = events->stream[STROBE_LO][i] + 256u * events->stream[STROBE_HI][i];
+    if (step == 65535)
+        step = (uint64_t)strobe_get_zigzag(&cursor->big);
+    cursor->tick += step;
+    cursor->at++;
+    out->own = strobe_get_zigzag(&cursor->side);
+}
+
+static enum strobe_err cursor_event(struct strobe_cursor *cursor, unsigned sym,
+                                    struct strobe_event *out)
+{
+    enum strobe_err err;
+    out->kind = sym;
+    err = sym >= STROBE_SYM_BEGIN_FAR ? cursor_begin(cursor, sym, out) : cursor_fields(cursor, out);
+    if (!err)
+        cursor_own(cursor, out);
+    return err;
+}
+
 enum strobe_err strobe_cursor_next(struct strobe_cursor *cursor, struct strobe_event *out)
 {
     const struct strobe_events *events = cursor->events;
@@ -271,11 +298,9 @@ enum strobe_err strobe_cursor_next(struct strobe_cursor *cursor, struct strobe_e
         out->number = cursor->at++;
         out->n_fields = 0;
         out->loc = 0;
+        out->own = 0;
         if (cursor->big.bad)
             return STROBE_ERR_CORRUPT;
-        if (sym >= STROBE_SYM_BEGIN_FAR)
-            return cursor_begin(cursor, sym, out);
-        out->kind = sym;
         if (sym == STROBE_KIND_STR_PIECE) {
             uint64_t n = strobe_get_varint(&cursor->side);
             const uint8_t *text = strobe_get_bytes(&cursor->side, n);
@@ -284,7 +309,7 @@ enum strobe_err strobe_cursor_next(struct strobe_cursor *cursor, struct strobe_e
             strobe_joiner_add(cursor->joiner, (const char *)text, n);
             continue;
         }
-        return cursor_fields(cursor, out);
+        return cursor_event(cursor, sym, out);
     }
     return STROBE_ERR_END;
 }

@@ -75,6 +75,9 @@ struct strobe_block_filter {
     uint64_t tick_min; /* blocks of RECORDS are not filtered by tick */
     uint64_t tick_max;
     uint64_t offset_min; /* only blocks from this offset on */
+    int with_lod;        /* 1: LOD blocks, too */
+    int unread; /* 1: headers are not read where an index tells what matters: offset, n_bytes,
+                            type, ticks, n_items */
 };
 
 /* A loaded block. Zero-initialise before the first load; reuse it, free it once. */
@@ -133,6 +136,10 @@ enum strobe_err strobe_file_next(struct strobe_block_iter *iter, struct strobe_b
 
 /* As strobe_file_next, and loads the block whole; blocks with a wrong payload hash are holes. */
 enum strobe_err strobe_file_next_block(struct strobe_block_iter *iter, struct strobe_block *block);
+
+/* The block at an offset that a walk gave. STROBE_ERR_CORRUPT: there is none. Thread: any. */
+enum strobe_err strobe_file_find(const struct strobe_file *file, uint64_t offset,
+                                 struct strobe_block_ref *out);
 
 /* Progress of a walk: the offset in the file that it has reached. */
 uint64_t strobe_file_tell(const struct strobe_block_iter *iter);

@@ -80,6 +80,8 @@ static int out_of_range(const struct strobe_block_filter *filter, uint64_t tick_
 static int wanted(const struct strobe_block_filter *filter, uint8_t type, uint64_t tick_min,
                   uint64_t tick_max)
 {
+    if (type == STROBE_BLOCK_LOD)
+        return filter->with_lod && !out_of_range(filter, tick_min, tick_max);
     if (type != STROBE_BLOCK_EVENTS && type != STROBE_BLOCK_RECORDS)
         return 0;
     if (filter->type && filter->type != type)
@@ -126,6 +128,14 @@ static int visit(struct strobe_block_iter *iter, const struct strobe_index_entry
     iter->pos = entry->offset + strobe_pad8(entry->bytes);
     if (!wanted(&iter->filter, entry->type, entry->tick_min, entry->tick_max))
         return 0;
+    if (iter->filter.unread) {
+        *out = (struct strobe_block_ref){.offset = entry->offset, .n_bytes = entry->bytes};
+        out->head.type = entry->type;
+        out->head.tick_min = entry->tick_min;
+        out->head.tick_max = entry->tick_max;
+        out->head.n_items = (uint32_t)entry->n_events;
+        return 1;
+    }
     if (strobe_file_read_ref(iter->file, entry->offset, out) != STROBE_OK ||
         out->head.type != entry->type) {
         strobe_file_add_hole(iter->file, entry->offset, strobe_pad8(entry->bytes));
@@ -181,6 +191,12 @@ enum strobe_err strobe_file_next(struct strobe_block_iter *iter, struct strobe_b
             return STROBE_OK;
         }
     }
+}
+
+enum strobe_err strobe_file_find(const struct strobe_file *file, uint64_t offset,
+                                 struct strobe_block_ref *out)
+{
+    return strobe_file_read_ref(file, offset, out);
 }
 
 enum strobe_err strobe_file_next_block(struct strobe_block_iter *iter, struct strobe_block *block)

@@ -40,6 +40,7 @@ struct strobe_file_writer {
     uint8_t modes[STROBE_N_STREAMS];      /* enum stream_mode, of the columns */
     uint32_t n_streams[STROBE_N_STREAMS]; /* compressed so far */
     struct level levels[LEVELS];
+    struct strobe_lod *lod; /* owned: of the blocks since the last LOD block */
     struct strobe_file_totals totals;
 };
 
@@ -152,8 +153,9 @@ static enum strobe_err add_entry(struct strobe_file_writer *w, uint32_t level,
                                  const struct strobe_index_entry *entry);
 
 /* Hash and write the block that stands in w->out, its head filled but for the hashes. */
-static enum strobe_err finish_block(struct strobe_file_writer *w, struct strobe_block_head head,
-                                    uint64_t n_events, uint64_t n_zones)
+static enum strobe_err write_block(struct strobe_file_writer *w, struct strobe_block_head head,
+                                   uint64_t n_events, uint64_t n_zones,
+                                   struct strobe_index_entry *entry)
 {
     size_t n_payload = w->n_out - sizeof head;
     size_t padded = (w->n_out + 7) & ~(size_t)7;
@@ -169,18 +171,85 @@ static enum strobe_err finish_block(struct strobe_file_writer *w, struct strobe_
     enum strobe_err err = write_all(w->fd, w->out, padded, w->end);
     if (err)
         return err;
-    struct strobe_index_entry entry = {w->end,    head.tick_min, head.tick_max,
-                                       n_events,  n_zones,       (uint32_t)padded,
-                                       head.type, head.level,    0};
+    *entry = (struct strobe_index_entry){w->end,    head.tick_min, head.tick_max,
+                                         n_events,  n_zones,       (uint32_t)padded,
+                                         head.type, head.level,    0};
     if (head.type == STROBE_BLOCK_INDEX)
         w->prev_index = w->end;
     w->end += padded;
     w->seq++;
     w->totals.n_bytes = w->end;
-    if (head.type == STROBE_BLOCK_FOOTER)
-        return STROBE_OK;
-    add_entry(w, head.level, &entry);
     return STROBE_OK;
+}
+
+/* Write a block and list it. */
+static enum strobe_err finish_block(struct strobe_file_writer *w, struct strobe_block_head head,
+                                    uint64_t n_events, uint64_t n_zones)
+{
+    struct strobe_index_entry entry;
+    enum strobe_err err = write_block(w, head, n_events, n_zones, &entry);
+    if (!err && head.type != STROBE_BLOCK_FOOTER)
+        add_entry(w, head.level, &entry);
+    return err;
+}
+
+/* ---- levels of detail ---- */
+
+static enum strobe_err put_lod_bytes(struct strobe_file_writer *w, struct strobe_block_head *head,
+                                     const uint8_t *bytes, size_t n_bytes)
+{
+    size_t bound = ZSTD_compressBound(n_bytes);
+    if (!out_room(w, bound))
+        return STROBE_ERR_NOMEM;
+    size_t size = ZSTD_compress2(w->zstd, w->out + w->n_out, bound, bytes, n_bytes);
+    if (ZSTD_isError(size) || size >= n_bytes) {
+        memcpy(w->out + w->n_out, bytes, n_bytes);
+        size = n_bytes;
+    } else if (head) {
+        head->head_raw = (uint32_t)n_bytes;
+    }
+    w->n_out += size;
+    return STROBE_OK;
+}
+
+/* Write what the blocks since the last LOD block look like from afar. Where that can't be done there is none:
+ * readers do without. */
+static void put_lod(struct strobe_file_writer *w)
+{
+    struct strobe_block_head head = {.type = STROBE_BLOCK_LOD, .tick_min = ~0ull};
+    uint8_t *parts[2] = {NULL, NULL};
+    size_t n[2] = {0, 0};
+    uint32_t sizes[2];
+    enum strobe_err err =
+        strobe_lod_write(w->lod, &parts[0], &n[0], &parts[1], &n[1], &head.n_items);
+    strobe_lod_reset(w->lod);
+    if (err)
+        return;
+    start_block(w);
+    err = put_lod_bytes(w, &head, parts[0], n[0]);
+    head.head_bytes = (uint32_t)(w->n_out - sizeof head);
+    size_t body = w->n_out;
+    if (!err && !out_room(w, sizeof sizes))
+        err = STROBE_ERR_NOMEM;
+    w->n_out += sizeof sizes;
+    if (!err)
+        err = put_lod_bytes(w, NULL, parts[1], n[1]);
+    head.body_bytes = (uint32_t)(w->n_out - body);
+    sizes[0] = (uint32_t)n[1];
+    sizes[1] = (uint32_t)(head.body_bytes - sizeof sizes);
+    for (uint64_t i = 0; i < w->levels[0].n; i++) {
+        const struct strobe_index_entry *e = &w->levels[0].entries[i];
+        if (e->type != STROBE_BLOCK_EVENTS || !e->n_events)
+            continue;
+        head.tick_min = e->tick_min < head.tick_min ? e->tick_min : head.tick_min;
+        head.tick_max = e->tick_max > head.tick_max ? e->tick_max : head.tick_max;
+    }
+    if (!err) {
+        memcpy(w->out + body, sizes, sizeof sizes);
+        finish_block(w, head, 0, 0);
+    }
+    free(parts[0]);
+    free(parts[1]);
 }
 
 /* ---- the index ---- */
@@ -227,9 +296,11 @@ static enum strobe_err add_entry(struct strobe_file_writer *w, uint32_t level,
         to->cap = cap;
     }
     to->entries[to->n++] = *entry;
-    if (to->n >= STROBE_INDEX_FANOUT && level + 1 < LEVELS)
-        return put_index(w, level + 1);
-    return STROBE_OK;
+    if (to->n < STROBE_INDEX_FANOUT || level + 1 >= LEVELS || entry->type == STROBE_BLOCK_LOD)
+        return STROBE_OK;
+    if (!level)
+        put_lod(w);
+    return put_index(w, level + 1);
 }
 
 /* ---- the kinds of blocks ---- */
@@ -241,6 +312,15 @@ static void count_ticks(struct strobe_file_writer *w, uint64_t first, uint64_t l
         totals->first_tick = first;
     if (last > totals->last_tick)
         totals->last_tick = last;
+}
+
+/* A bit per kind of the block's events, zones left out. */
+static uint64_t other_kinds(const struct strobe_encoder *enc)
+{
+    uint64_t mask = 0;
+    for (int i = STROBE_KIND_STR_PIECE; i < STROBE_KIND_ZONE_BEGIN; i++)
+        mask |= (uint64_t)(enc->by_kind[i] != 0) << i;
+    return mask;
 }
 
 static enum strobe_err put_events(struct strobe_file_writer *w, struct strobe_encoder *enc)
@@ -289,9 +369,12 @@ static enum strobe_err put_events(struct strobe_file_writer *w, struct strobe_en
     head.body_bytes = (uint32_t)(w->n_out - body);
     head.tick_min = enc->n_events ? enc->tick_min : 0;
     head.tick_max = enc->tick_max;
-    enum strobe_err err = finish_block(w, head, enc->n_events, enc->n_zones);
+    struct strobe_index_entry entry;
+    enum strobe_err err = write_block(w, head, enc->n_events, enc->n_zones, &entry);
     if (err)
         return err;
+    strobe_lod_add(w->lod, &enc->log, entry.offset, other_kinds(enc));
+    add_entry(w, 0, &entry);
     for (int i = 0; i < STROBE_KIND_COUNT; i++)
         w->totals.by_kind[i] += enc->by_kind[i];
     w->totals.n_events += enc->n_events;
@@ -366,6 +449,8 @@ static enum strobe_err put_block(struct strobe_file_writer *w, const struct stro
         return STROBE_ERR_NOMEM;
     memcpy(w->out + w->n_out, payload, n);
     w->n_out += n;
+    if (head.type == STROBE_BLOCK_EVENTS)
+        strobe_lod_spoil(w->lod); /* its parts are not at hand */
     enum strobe_err err = finish_block(w, head, entry->n_events, entry->n_zones);
     if (!err && head.type == STROBE_BLOCK_EVENTS && head.n_items) {
         w->totals.n_events += entry->n_events;
@@ -512,7 +597,8 @@ static enum strobe_err open_writer(const char *path, int flags, struct strobe_fi
     w->zstd = ZSTD_createCCtx();
     w->cap_out = 1 << 20;
     w->out = malloc(w->cap_out);
-    if (!w->zstd || !w->out)
+    w->lod = strobe_lod_new();
+    if (!w->zstd || !w->out || !w->lod)
         goto fail;
     ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, 1);
     ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_hashLog,
@@ -566,6 +652,7 @@ enum strobe_err strobe_file_append(const char *path, uint64_t end, uint64_t seq,
         strobe_file_abandon(w);
         return err;
     }
+    strobe_lod_spoil(w->lod);
     for (uint64_t i = 0; i < n_entries && !err; i++)
         err = add_entry(w, 0, &entries[i]);
     *out = w;
@@ -622,7 +709,9 @@ static enum strobe_err put_footer(struct strobe_file_writer *w)
 
 enum strobe_err strobe_file_finish(struct strobe_file_writer *w)
 {
-    struct strobe_file_trailer trailer = {.magic = STROBE_TRAILER_MAGIC, .footer = w->end};
+    struct strobe_file_trailer trailer = {.magic = STROBE_TRAILER_MAGIC};
+    put_lod(w);
+    trailer.footer = w->end;
     enum strobe_err err = put_footer(w);
     if (!err) {
         trailer.self = w->end;
@@ -642,6 +731,7 @@ void strobe_file_abandon(struct strobe_file_writer *w)
     if (w->fd >= 0)
         close(w->fd);
     ZSTD_freeCCtx(w->zstd);
+    strobe_lod_free(w->lod);
     free(w->out);
     for (int i = 0; i < LEVELS; i++)
         free(w->levels[i].entries);

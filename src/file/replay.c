@@ -18,6 +18,7 @@ struct strobe_frame {
     uint64_t children;
     uint32_t slot;
     uint32_t note;
+    int8_t own;
 };
 
 struct run {
@@ -129,21 +130,23 @@ static struct strobe_loose *new_loose(struct run *run, unsigned kind, uint64_t i
         grow((void **)&out->loose, &out->loose_room, out->n_loose + 1ull, sizeof *out->loose))
         return NULL;
     struct strobe_loose *loose = &out->loose[out->n_loose++];
-    *loose = (struct strobe_loose){run->tick, id, loc, run->number, (uint8_t)kind, 0};
+    *loose = (struct strobe_loose){run->tick, id, loc, run->number, (uint8_t)kind, 0, 0};
     return loose;
 }
 
 static void emit(struct run *run, const struct strobe_frame *frame, uint64_t ticks, uint64_t self,
                  unsigned state)
 {
-    struct strobe_zone_row *row = &run->out->zones[run->out->n_zones++];
-    row->begin = frame->begin;
-    row->ticks = ticks;
-    row->self = self;
-    row->slot = frame->slot;
-    row->depth = (uint32_t)(run->part->n_below + run->depth);
-    row->note = frame->note;
-    row->state = state;
+    run->out->zones[run->out->n_zones++] = (struct strobe_zone_row){
+        .begin = frame->begin,
+        .ticks = ticks,
+        .self = self,
+        .slot = frame->slot,
+        .depth = (uint32_t)(run->part->n_below + run->depth),
+        .note = frame->note,
+        .state = (uint8_t)state,
+        .begin_own = frame->own,
+    };
 }
 
 static void end_without_begin(struct run *run, uint64_t loc)
@@ -256,7 +259,29 @@ static void begin_zone(struct run *run, uint64_t index)
     if (run->fiber || run->shared)
         new_loose(run, STROBE_KIND_ZONE_BEGIN, run->fiber, run->part->locs[index]);
     if (!run->fiber)
-        run->out->stack[run->depth++] = (struct strobe_frame){run->tick, 0, (uint32_t)index, 0};
+        run->out->stack[run->depth++] = (struct strobe_frame){run->tick, 0, (uint32_t)index, 0, 0};
+}
+
+/* The event before was at so much more on its process's own clock. */
+static void add_own(struct run *run, int64_t more)
+{
+    struct strobe_replay *out = run->out;
+    const uint8_t *sym = run->events->stream[STROBE_SYM] + run->part->first_event;
+    int8_t own = (int8_t)(more < -127 ? -127 : more > 127 ? 127 : more);
+    if (!run->number)
+        return;
+    unsigned before = sym[run->number - 1];
+    bool is_begin = before >= STROBE_SYM_BEGIN_FAR;
+    if (!is_begin && before > STROBE_KIND_ZONE_END_LOST)
+        return;
+    if (run->fiber || run->shared) {
+        if (out->n_loose && out->loose[out->n_loose - 1].number + 1 == run->number)
+            out->loose[out->n_loose - 1].own = own;
+    } else if (is_begin && run->depth) {
+        out->stack[run->depth - 1].own = own;
+    } else if (!is_begin && out->n_zones) {
+        out->zones[out->n_zones - 1].end_own = own;
+    }
 }
 
 static void use_fields(struct run *run, unsigned kind, const struct strobe_field *fields)
@@ -320,6 +345,8 @@ static enum strobe_err replay_rare(struct run *run, unsigned sym)
         const uint8_t *text = strobe_get_bytes(side, n);
         if (text)
             strobe_joiner_add(&run->carry->joiner, (const char *)text, n);
+    } else if (sym == STROBE_KIND_OWN_TIME) {
+        add_own(run, strobe_get_zigzag(side));
     } else if (!run->schema->kind[sym].known) {
         return STROBE_ERR_CORRUPT;
     } else if (!of_interest(sym)) {
@@ -351,7 +378,7 @@ static enum strobe_err replay_events(struct run *run)
         unsigned s = sym[i];
         if (s >= STROBE_SYM_BEGIN && s - STROBE_SYM_BEGIN < part->n_locs && !run->fiber &&
             !shared) {
-            stack[run->depth++] = (struct strobe_frame){tick, 0, s - STROBE_SYM_BEGIN, 0};
+            stack[run->depth++] = (struct strobe_frame){tick, 0, s - STROBE_SYM_BEGIN, 0, 0};
         } else if (s == 0 && run->depth && !shared) {
             struct strobe_frame *frame = &stack[--run->depth];
             uint64_t ticks = tick > frame->begin ? tick - frame->begin : 0;
@@ -363,6 +390,7 @@ static enum strobe_err replay_events(struct run *run)
                 .slot = frame->slot,
                 .depth = (uint32_t)part->n_below + run->depth,
                 .note = frame->note,
+                .begin_own = frame->own,
             };
         } else {
             run->number = i;
@@ -400,19 +428,23 @@ static void give_up_carried(struct run *run, uint32_t depth)
         .depth = depth,
         .note = move_note(run, zone),
         .state = STROBE_ZONE_UNFINISHED,
+        .begin_own = zone->own,
     };
 }
 
-/* The note that a zone of the part's stack got in an earlier part. */
-static uint32_t take_carried(struct run *run, uint64_t depth, const struct strobe_part_zone *zone)
+/* What a zone of the part's stack got in an earlier part: its note, its own time. */
+static void take_carried(struct run *run, uint64_t depth, const struct strobe_part_zone *zone,
+                         struct strobe_frame *frame)
 {
     if (depth >= run->carry->n_open)
-        return 0;
+        return;
     struct strobe_carried_zone *carried = &run->carry->open[depth];
-    if (!carried->is_unknown && carried->loc == zone->loc && carried->begin == zone->begin)
-        return move_note(run, carried);
-    give_up_carried(run, (uint32_t)depth);
-    return 0;
+    if (!carried->is_unknown && carried->loc == zone->loc && carried->begin == zone->begin) {
+        frame->own = carried->own;
+        frame->note = move_note(run, carried);
+    } else {
+        give_up_carried(run, (uint32_t)depth);
+    }
 }
 
 /* What was carried above the zones that the part's head speaks of. */
@@ -448,9 +480,9 @@ static enum strobe_err start(struct run *run)
     compare_carried(run);
     for (uint32_t i = 0; i < part->n_stack; i++) {
         const struct strobe_part_zone *zone = &part->stack[i];
-        uint32_t note = take_carried(run, part->n_below + i, zone);
-        out->stack[run->depth++] =
-            (struct strobe_frame){zone->begin, zone->children_ticks, part->n_locs + i, note};
+        struct strobe_frame frame = {zone->begin, zone->children_ticks, part->n_locs + i, 0, 0};
+        take_carried(run, part->n_below + i, zone, &frame);
+        out->stack[run->depth++] = frame;
     }
     return STROBE_OK;
 }
@@ -485,6 +517,7 @@ static void carry_zone(struct run *run, const struct strobe_frame *frame)
     zone->loc = strobe_slot_loc(run->part, frame->slot);
     zone->begin = frame->begin;
     zone->children_ticks = frame->children;
+    zone->own = frame->own;
     if (frame->note && (zone->note = malloc(sizeof *zone->note))) {
         *zone->note = run->out->notes[frame->note - 1];
         memset(&run->out->notes[frame->note - 1], 0, sizeof *zone->note);

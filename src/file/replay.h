@@ -32,8 +32,10 @@ struct strobe_zone_row {
     uint64_t self;  /* with STROBE_SLOT_NONE: the id of its location, and no time */
     uint32_t slot;
     uint32_t depth;
-    uint32_t note;  /* index + 1 in replay->notes, 0: none */
-    uint32_t state; /* enum strobe_zone_state */
+    uint32_t note; /* index + 1 in replay->notes, 0: none */
+    uint8_t state; /* enum strobe_zone_state */
+    /* What its process's own clock says beyond the ticks of begin and end (OWN_TIME). */
+    int8_t begin_own, end_own;
 };
 #define STROBE_SLOT_NONE UINT32_MAX
 
@@ -45,7 +47,8 @@ struct strobe_loose {
     uint64_t loc;    /* begin: its location; end of a fiber's zone: the location that it names */
     uint32_t number; /* of the event in its part */
     uint8_t
-        kind; /* ZONE_BEGIN, ZONE_END_LOST (fibers), SPAN_BEGIN, SPAN_END, ZONE_TEXT: note only */
+        kind;   /* ZONE_BEGIN, ZONE_END_LOST (fibers), SPAN_BEGIN, SPAN_END, ZONE_TEXT: note only */
+    int8_t own; /* as in strobe_zone_row */
     uint32_t note;
 };
 
@@ -57,6 +60,7 @@ struct strobe_carried_zone {
     uint64_t children_ticks;
     struct strobe_note *note; /* owned; NULL: none */
     uint8_t is_unknown;       /* it is open, but its begin is in a hole */
+    int8_t own;
 };
 struct strobe_carry {
     struct strobe_carried_zone *open; /* owned: lowest first */

@@ -98,8 +98,11 @@ enum strobe_err strobe_feed_start(struct strobe_file *file,
         return STROBE_ERR_NOMEM;
     feed->file = file;
     feed->options = *options;
-    struct strobe_block_filter filter = {STROBE_BLOCK_EVENTS, options->by_tick, options->tick_min,
-                                         options->tick_max, options->offset_min};
+    struct strobe_block_filter filter = {.type = STROBE_BLOCK_EVENTS,
+                                         .by_tick = options->by_tick,
+                                         .tick_min = options->tick_min,
+                                         .tick_max = options->tick_max,
+                                         .offset_min = options->offset_min};
     enum strobe_err err = strobe_file_iterate(file, &filter, &feed->iter);
     if (err) {
         free(feed);

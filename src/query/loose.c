@@ -16,12 +16,14 @@ struct item {
     uint32_t process, thread;
     uint8_t kind;
     uint8_t lane; /* enum strobe_batch_kind */
+    int8_t own;
 };
 
 struct open_zone {
     uint64_t begin, loc, children;
     struct strobe_note note;
     uint32_t process, thread;
+    int8_t own;
 };
 
 /* What is open in one fiber or shared thread, or under one id of a span (at most one entry). */
@@ -97,7 +99,8 @@ int strobe_looses_add(struct strobe_looses *looses, uint32_t process, uint32_t t
                               .process = process,
                               .thread = thread,
                               .kind = loose[i].kind,
-                              .lane = lane};
+                              .lane = lane,
+                              .own = loose[i].own};
         if (loose[i].note && (item->note = malloc(sizeof *item->note))) {
             *item->note = notes[loose[i].note - 1];
             memset(&notes[loose[i].note - 1], 0, sizeof *notes);
@@ -157,8 +160,11 @@ static enum strobe_err show(const struct pairing *pairing, const struct strobe_z
 static enum strobe_err show_open(const struct pairing *pairing, struct open_zone *zone,
                                  uint32_t depth, enum strobe_zone_state state)
 {
-    struct strobe_zone_row row = {
-        .begin = zone->begin, .depth = depth, .note = 1, .state = (uint32_t)state};
+    struct strobe_zone_row row = {.begin = zone->begin,
+                                  .depth = depth,
+                                  .note = 1,
+                                  .state = (uint8_t)state,
+                                  .begin_own = zone->own};
     enum strobe_err err = show(pairing, &row, zone->loc, &zone->note);
     strobe_note_clear(&zone->note);
     return err;
@@ -169,7 +175,12 @@ static enum strobe_err open_zone(struct lane *lane, const struct item *item)
     if (!strobe_rows_reach((void **)&lane->open, &lane->room, lane->n, sizeof *lane->open))
         return STROBE_ERR_NOMEM;
     lane->open[lane->n++] = (struct open_zone){
-        .begin = item->tick, .loc = item->loc, .process = item->process, .thread = item->thread};
+        .begin = item->tick,
+        .loc = item->loc,
+        .process = item->process,
+        .thread = item->thread,
+        .own = item->own,
+    };
     return STROBE_OK;
 }
 
@@ -183,15 +194,17 @@ static struct open_zone take_out(struct lane *lane, uint32_t at)
 }
 
 static enum strobe_err end_at(const struct pairing *pairing, struct lane *lane, uint32_t at,
-                              uint64_t tick)
+                              const struct item *item)
 {
     struct open_zone zone = take_out(lane, at);
-    uint64_t ticks = tick > zone.begin ? tick - zone.begin : 0;
+    uint64_t ticks = item->tick > zone.begin ? item->tick - zone.begin : 0;
     struct strobe_zone_row row = {.begin = zone.begin,
                                   .ticks = ticks,
                                   .self = ticks > zone.children ? ticks - zone.children : 0,
                                   .depth = at,
-                                  .note = 1};
+                                  .note = 1,
+                                  .begin_own = zone.own,
+                                  .end_own = item->own};
     if (at)
         lane->open[at - 1].children += ticks;
     enum strobe_err err = show(pairing, &row, zone.loc, &zone.note);
@@ -200,9 +213,10 @@ static enum strobe_err end_at(const struct pairing *pairing, struct lane *lane, 
 }
 
 /* The zone on top ends. */
-static enum strobe_err end_top(const struct pairing *pairing, struct lane *lane, uint64_t tick)
+static enum strobe_err end_top(const struct pairing *pairing, struct lane *lane,
+                               const struct item *item)
 {
-    return end_at(pairing, lane, lane->n - 1, tick);
+    return end_at(pairing, lane, lane->n - 1, item);
 }
 
 static enum strobe_err no_begin(const struct pairing *pairing, const struct item *item,
@@ -230,7 +244,7 @@ static enum strobe_err end_in_fiber(const struct pairing *pairing, struct lane *
         if (err)
             return err;
     }
-    return end_top(pairing, lane, item->tick);
+    return end_top(pairing, lane, item);
 }
 
 /* Each track of a shared thread nests for itself: what is open above is unfinished if it is of the
@@ -251,7 +265,7 @@ static enum strobe_err end_in_thread(const struct pairing *pairing, struct lane 
         if (err)
             return err;
     }
-    return end_at(pairing, lane, at - 1, item->tick);
+    return end_at(pairing, lane, at - 1, item);
 }
 
 /* The zone that a note speaks of: the innermost one, of a shared thread the innermost of the track. */
@@ -295,7 +309,7 @@ static enum strobe_err pair_item(struct strobe_looses *looses, struct pairing *p
     case STROBE_KIND_SPAN_BEGIN:
         return begin_span(pairing, lane, item);
     case STROBE_KIND_SPAN_END:
-        return lane->n ? end_top(pairing, lane, item->tick) : no_begin(pairing, item, 0);
+        return lane->n ? end_top(pairing, lane, item) : no_begin(pairing, item, 0);
     default: /* a note */
         if (item->note && (zone = noted_zone(lane, item)))
             strobe_note_merge(&zone->note, item->note);

@@ -1,5 +1,5 @@
 /* trace.c - reads the records of a trace into tables.  SPDX-License-Identifier: MIT */
-#include "query/trace.h"
+#include "query/own_clock.h"
 #include "query/twins.h"
 
 #include <stdlib.h>
@@ -119,6 +119,23 @@ static void add_plot(struct strobe_trace *trace, uint32_t process, const struct 
         trace->plots[i] = (struct strobe_plot){f[1].u, f[2].u, f[3].u};
 }
 
+static void add_taken(struct strobe_process *process, const struct strobe_field *f)
+{
+    process->has_taken = 1;
+    process->n_zones_taken = f[0].u;
+    process->n_events_taken = f[1].u;
+    process->n_set_aside = f[2].u;
+    process->n_unnamed = f[3].u;
+}
+
+static void add_unrecorded(struct strobe_trace *trace, const struct strobe_field *f)
+{
+    if (strobe_rows_reach((void **)&trace->unrecorded, &trace->unrecorded_room, trace->n_unrecorded,
+                          sizeof *trace->unrecorded))
+        trace->unrecorded[trace->n_unrecorded++] = (struct strobe_unrecorded){
+            f[0].u, f[1].u, text_of(trace, &f[2]), text_of(trace, &f[3])};
+}
+
 static void add_meta(struct strobe_trace *trace, const struct strobe_record *record)
 {
     const struct strobe_field *f = record->fields;
@@ -150,6 +167,13 @@ static void add_meta(struct strobe_trace *trace, const struct strobe_record *rec
         break;
     case STROBE_META_PROGRAM_NAME:
         trace->processes[process].program_name = text_of(trace, &f[0]);
+        break;
+    case STROBE_META_TRACY_CLIENT:
+        trace->processes[process].is_tracy = 1;
+        trace->processes[process].tracy_protocol = f[0].u;
+        break;
+    case STROBE_META_TRACY_TAKEN:
+        add_taken(&trace->processes[process], f);
         break;
     case STROBE_META_PLOT_CONFIG:
         add_plot(trace, process, f);
@@ -215,6 +239,16 @@ static void add_process_end(struct strobe_trace *trace, const struct strobe_fiel
     trace->processes[i].end_value = f[3].u;
 }
 
+static void add_own_piece(struct strobe_trace *trace, const struct strobe_field *f)
+{
+    uint32_t process = strobe_trace_process(trace, f[0].u);
+    if (process == STROBE_IDMAP_NONE || !f[3].u || !REACH(trace, own_pieces, trace->n_own_pieces))
+        return;
+    uint32_t order = trace->n_own_pieces++;
+    trace->own_pieces[order] =
+        (struct strobe_own_row){process, order, f[1].i, f[2].u, f[3].u, f[4].u};
+}
+
 static void add_moment(struct strobe_moment **rows, uint32_t *n, uint32_t *room,
                        struct strobe_moment moment)
 {
@@ -264,9 +298,15 @@ static void add_fact(struct strobe_trace *trace, const struct strobe_record *rec
         add_note(trace, &trace->notes, &trace->n_notes, &trace->notes_room,
                  named_process(trace, f[0].u), &f[1]);
         break;
+    case STROBE_FACT_CLOCK_MAP:
+        add_own_piece(trace, f);
+        break;
     case STROBE_FACT_RECORDING:
         add_moment(&trace->recordings, &trace->n_recordings, &trace->recordings_room,
                    (struct strobe_moment){f[0].u, f[1].u, 0});
+        break;
+    case STROBE_FACT_UNRECORDED:
+        add_unrecorded(trace, f);
         break;
     case STROBE_FACT_KEPT:
         add_moment(&trace->kept, &trace->n_kept, &trace->kept_room,
@@ -297,9 +337,9 @@ static enum strobe_err read_records(struct strobe_trace *trace, struct strobe_re
     return STROBE_OK;
 }
 
-static enum strobe_err read_blocks(struct strobe_trace *trace)
+static enum strobe_err read_blocks(struct strobe_trace *trace, uint64_t from)
 {
-    const struct strobe_block_filter filter = {.type = STROBE_BLOCK_RECORDS};
+    const struct strobe_block_filter filter = {.type = STROBE_BLOCK_RECORDS, .offset_min = from};
     struct strobe_block_iter *iter;
     struct strobe_block block = {0};
     struct strobe_record_walk walk = {0};
@@ -309,6 +349,8 @@ static enum strobe_err read_blocks(struct strobe_trace *trace)
             read_records(trace, &walk);
         else
             trace->n_bad_records++;
+        if (!trace->wanted_locs)
+            trace->records_end = block.ref.offset + block.ref.n_bytes;
     }
     strobe_file_end_iterate(iter);
     strobe_record_walk_free(&walk);
@@ -354,7 +396,7 @@ enum strobe_err strobe_trace_open(const char *path, unsigned flags, struct strob
     if (err)
         goto fail;
     strobe_schema_read(strobe_file_facts(trace->file)->schema, &trace->schema);
-    err = read_blocks(trace);
+    err = read_blocks(trace, 0);
     if (!err)
         err = read_ledger(trace);
     if (!err && !strobe_clock_fix(&trace->clock))
@@ -363,6 +405,7 @@ enum strobe_err strobe_trace_open(const char *path, unsigned flags, struct strob
         err = STROBE_ERR_NOMEM;
     if (err)
         goto fail;
+    strobe_own_pieces_sort(trace);
     set_origin(trace);
     *out = trace;
     return STROBE_OK;
@@ -371,11 +414,25 @@ fail:
     return err;
 }
 
+enum strobe_err strobe_trace_refresh(struct strobe_trace *trace)
+{
+    enum strobe_err err = strobe_file_refresh(trace->file);
+    if (!err)
+        err = read_blocks(trace, trace->records_end);
+    if (!err && !strobe_clock_fix(&trace->clock))
+        err = STROBE_ERR_NOMEM;
+    if (!err && !strobe_trace_find_twins(trace))
+        err = STROBE_ERR_NOMEM;
+    if (!err)
+        set_origin(trace);
+    return err;
+}
+
 enum strobe_err strobe_trace_load_locs(struct strobe_trace *trace,
                                        const struct strobe_idmap *wanted)
 {
     trace->wanted_locs = wanted;
-    enum strobe_err err = read_blocks(trace);
+    enum strobe_err err = read_blocks(trace, 0);
     trace->wanted_locs = NULL;
     return err;
 }
@@ -392,10 +449,10 @@ void strobe_trace_close(struct strobe_trace *trace)
                                    &trace->plot_ids,    &trace->loss_ids};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         strobe_idmap_free(maps[i]);
-    void *rows[] = {trace->processes, trace->threads, trace->locs,        trace->strings,
-                    trace->fibers,    trace->locks,   trace->plots,       trace->modules,
-                    trace->losses,    trace->notes,   trace->environment, trace->recordings,
-                    trace->kept};
+    void *rows[] = {trace->processes, trace->threads,   trace->locs,        trace->strings,
+                    trace->fibers,    trace->locks,     trace->plots,       trace->modules,
+                    trace->losses,    trace->notes,     trace->environment, trace->recordings,
+                    trace->kept,      trace->own_pieces, trace->unrecorded};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         free(rows[i]);
     free(trace);

@@ -18,7 +18,11 @@ struct strobe_process {
     uint64_t parent_pid;
     uint32_t exe, cwd, argv, program_name;
     uint32_t n_threads;
-    uint8_t is_known; /* a process record was found */
+    uint8_t is_known;  /* a process record was found */
+    uint8_t is_tracy;  /* it spoke Tracy's protocol, of this number (0: from a file) */
+    uint8_t has_taken; /* the counts are there */
+    uint64_t tracy_protocol;
+    uint64_t n_zones_taken, n_events_taken, n_set_aside, n_unnamed;
     uint8_t has_ended;
     uint32_t
         twin; /* two clients live in one process: index + 1 of the first of them; 0: just one */
@@ -26,6 +30,7 @@ struct strobe_process {
     uint64_t how;        /* enum strobe_end_how */
     uint64_t end_value;
     uint64_t end_tick;
+    uint32_t own_first, n_own; /* in trace->own_pieces: it has a clock of its own */
 };
 
 struct strobe_thread {
@@ -66,6 +71,14 @@ struct strobe_module {
     uint32_t build_id, path;
 };
 
+/* A piece of the map of a process's own clock: CLOCK_MAP. */
+struct strobe_own_row {
+    uint32_t process;
+    uint32_t order; /* in the file */
+    int64_t time;
+    uint64_t tick, mult, error_ns;
+};
+
 struct strobe_plot {
     uint64_t format, step, color;
 };
@@ -79,6 +92,12 @@ struct strobe_moment {
     uint64_t tick;
     uint64_t what;   /* RECORDING */
     uint32_t reason; /* KEPT */
+};
+
+/* Something that could not be recorded. */
+struct strobe_unrecorded {
+    uint64_t pid, tick;
+    uint32_t what, reason;
 };
 
 /* What to keep of the records; 0: everything. */
@@ -118,8 +137,12 @@ struct strobe_trace {
     uint32_t n_notes, notes_room;
     struct strobe_fact_note *environment; /* owned */
     uint32_t n_environment, environment_room;
+    struct strobe_own_row *own_pieces; /* owned: by process, then in file order */
+    uint32_t n_own_pieces, own_pieces_room;
     struct strobe_moment *recordings; /* owned */
     uint32_t n_recordings, recordings_room;
+    struct strobe_unrecorded *unrecorded; /* owned */
+    uint32_t n_unrecorded, unrecorded_room;
     struct strobe_moment *kept; /* owned */
     uint32_t n_kept, kept_room;
 
@@ -130,12 +153,16 @@ struct strobe_trace {
     uint32_t n_bad_records; /* RECORDS blocks that could not be read to their end */
 
     unsigned flags;
+    uint64_t records_end;                   /* RECORDS blocks before this offset were read */
     const struct strobe_idmap *wanted_locs; /* borrowed while strobe_trace_load_locs runs */
 };
 
 /* Open a trace and read its records. Errors as of strobe_file_open. */
 enum strobe_err strobe_trace_open(const char *path, unsigned flags, struct strobe_trace **out);
 void strobe_trace_close(struct strobe_trace *trace); /* NULL is allowed */
+
+/* The file may have grown: read the records that are new. Indices stay as they are; texts may move. */
+enum strobe_err strobe_trace_refresh(struct strobe_trace *trace);
 
 /* Read the locations whose keys (process index, id) are in `wanted`, after STROBE_TRACE_NO_LOCS. */
 enum strobe_err strobe_trace_load_locs(struct strobe_trace *trace,
@@ -165,6 +192,13 @@ const char *strobe_trace_string(const struct strobe_trace *trace, uint32_t proce
 /* A location's name, else its function; "loc N" where no record names it. */
 const char *strobe_trace_loc_name(const struct strobe_trace *trace, uint32_t loc, uint64_t id,
                                   char room[STROBE_NAME_ROOM], uint32_t *n_bytes);
+
+/* A tick on the process's own clock, and back (`own` of events and zones comes on top); the tick
+ * itself for a process that has the trace's clock. The error of the map there, 0 without one. */
+int64_t strobe_trace_own_time(const struct strobe_trace *trace, uint32_t process, uint64_t tick);
+uint64_t strobe_trace_own_tick(const struct strobe_trace *trace, uint32_t process, int64_t time);
+uint64_t strobe_trace_own_error_ns(const struct strobe_trace *trace, uint32_t process,
+                                   uint64_t tick);
 
 /* What a cause of loss is called. */
 const char *strobe_loss_text(uint64_t cause);

@@ -374,8 +374,11 @@ static enum strobe_err show_open(struct pass *pass, uint32_t thread)
         pass->walk->n_open_unknown += zone->is_unknown;
         if (zone->is_unknown || !in_range(pass->walk, zone->begin))
             continue;
-        struct strobe_zone_row row = {
-            .begin = zone->begin, .depth = i, .note = 1, .state = STROBE_ZONE_OPEN};
+        struct strobe_zone_row row = {.begin = zone->begin,
+                                      .depth = i,
+                                      .note = 1,
+                                      .state = STROBE_ZONE_OPEN,
+                                      .begin_own = zone->own};
         uint32_t loc = strobe_trace_loc(pass->trace, process, zone->loc);
         struct strobe_batch batch = {.kind = STROBE_BATCH_THREAD,
                                      .process = process,

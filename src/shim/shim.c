@@ -344,14 +344,24 @@ static void note_exit(void *unused)
 static void in_child(void)
 {
     int before = errno;
-    if (!client.pid)
-        return;
-    client.parent = client.pid;
+    client.parent = getppid();
     client.pid = 0;
     int fd = call_recorder();
     if (fd >= 0)
         say(fd, STROBE_NOTICE_FORKED, 0, 0);
     errno = before;
+}
+
+/* There is a client in this process: its copies and its end are to be seen. */
+static void watch_process(void)
+{
+    static bool watched;
+    if (__atomic_exchange_n(&watched, true, __ATOMIC_RELAXED))
+        return;
+    if (__register_atfork)
+        __register_atfork(NULL, NULL, in_child, NULL);
+    if (__cxa_atexit)
+        __cxa_atexit(note_exit, NULL, NULL);
 }
 
 static void say_once(uint32_t kind, int wait_ms)
@@ -431,12 +441,8 @@ EXPORTED int listen(int fd, int backlog)
     int result = next_listen(fd, backlog), before = errno;
     if (result || fd != tracy_fd || fd < 0)
         return result;
-    int first = client.pid == 0;
     client.tid = (int)syscall(SYS_gettid);
-    if (first && __register_atfork)
-        __register_atfork(NULL, NULL, in_child, NULL);
-    if (first && __cxa_atexit)
-        __cxa_atexit(note_exit, NULL, NULL);
+    watch_process();
     int recorder = call_recorder();
     if (recorder >= 0) {
         guard.refused = say(recorder, STROBE_NOTICE_LISTENS, port_of(fd), CONNECT_WAIT_MS) ==
@@ -452,7 +458,8 @@ EXPORTED int listen(int fd, int backlog)
 EXPORTED int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
     int result = next_poll(fds, n, timeout);
-    if (result == 0 && tracy_fd >= 0 && n == 1 && fds[0].fd == tracy_fd && client.told_no_exit) {
+    bool at_door = tracy_fd >= 0 && result == 0 && n == 1 && fds[0].fd == tracy_fd;
+    if ((at_door && client.told_no_exit) || guard.fd >= 0) { /* greeted: it polls that socket now */
         int before = errno;
         look_after();
         errno = before;
@@ -469,6 +476,8 @@ EXPORTED char *getenv(const char *name)
     int before = errno; /* Strobe's own client asks too, and means it */
     client.begun = is_in_tracy(__builtin_return_address(0)) && recorder_lives();
     client.told_no_exit = client.begun && !value;
+    if (client.begun)
+        watch_process();
     errno = before;
     return client.told_no_exit ? one : value;
 }

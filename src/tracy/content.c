@@ -429,6 +429,7 @@ static const struct {
 enum strobe_err strobe_tracy_walk(struct strobe_tracy_content *content,
                                   const struct strobe_tracy_visitor *visitor)
 {
+    content->n_zones = content->n_gpu_zones = 0;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         if (visitor->until && steps[i].section > visitor->until)
             break;

@@ -27,7 +27,7 @@ static uint64_t time_of(struct strobe_tracy_session *s, uint64_t raw, int64_t *o
     *own = 0;
     if (s->own_clock) {
         tick = strobe_own_clock_tick(&s->clock, (int64_t)raw);
-        *own = (int64_t)raw - strobe_own_clock_time(&s->clock, tick);
+        *own = (int64_t)(raw - (uint64_t)strobe_own_clock_time(&s->clock, tick));
         if ((int64_t)raw > (int64_t)s->max_raw)
             s->max_raw = raw;
     }
@@ -108,7 +108,8 @@ static bool keep_addresses(struct strobe_tracy_session *s, struct addresses *to,
     n = n < STACK_KEPT ? n : STACK_KEPT;
     if (n > room && !strobe_tracy_grow(s, &to->list, (uint32_t)n - 1, &to->room, 8, STACK_KEPT))
         return false;
-    memcpy(to->list, bytes, n * 8);
+    if (n)
+        memcpy(to->list, bytes, n * 8);
     to->n = (uint32_t)n;
     return true;
 }
@@ -538,8 +539,9 @@ static void lock_announce(struct strobe_tracy_session *s, const uint8_t *fields)
     uint64_t kind[] = {id, fields[20], absolute(s, fields + 4)};
     strobe_tracy_sink_record(s->sink, STROBE_META_LOCK_KIND, kind, NULL, NULL);
     uint64_t numbers[] = {id, loc};
-    const char *name = "";
-    size_t n_name = 0;
+    const struct entry *named = strobe_tracy_find(s, SPACE_LOCK_NAME, id);
+    const char *name = named ? named->text : NULL;
+    size_t n_name = named ? named->n_text : 0;
     strobe_tracy_sink_record(s->sink, STROBE_META_LOCK_NAME, numbers, &name, &n_name);
 }
 
@@ -549,6 +551,9 @@ static void lock_name(struct strobe_tracy_session *s, const uint8_t *fields)
     uint64_t numbers[] = {get32(fields), entry ? entry->more : 0};
     const char *name = s->single.bytes;
     strobe_tracy_sink_record(s->sink, STROBE_META_LOCK_NAME, numbers, &name, &s->single.n);
+    struct entry *named = strobe_tracy_entry(s, SPACE_LOCK_NAME, get32(fields));
+    if (named) /* the lock may be announced later: other queues come in between */
+        strobe_tracy_keep_text(s, named, name, s->single.n);
     s->single.n = 0;
 }
 

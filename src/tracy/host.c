@@ -20,9 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STOP_NS      3000000000ull
-#define ROUND_NS     250000000ull /* the longest wait: blocks grow old */
-#define BLOCK_AGE_NS 1000000000.0
+#define STOP_NS  3000000000ull
+#define ROUND_NS 250000000ull /* the longest wait: blocks grow old */
+#define BLOCK_AGE_NS \
+    400000000ull /* then a block is written, full or not, in the second look at the latest */
 
 /* ---- time ---- */
 
@@ -250,7 +251,10 @@ static uint64_t take_round(struct strobe_tracy_host *host, const struct epoll_ev
     sweep(host, now);
     strobe_tracy_notices_sweep(host);
     show_status(host);
-    strobe_tracy_store_poll(host->store, strobe_tracy_host_tick(host));
+    if (now >= host->next_block_ns) {
+        strobe_tracy_store_poll(host->store, strobe_tracy_host_tick(host));
+        host->next_block_ns = now + BLOCK_AGE_NS;
+    }
     put_records(host);
     return next;
 }
@@ -296,7 +300,7 @@ static enum strobe_err open_store(struct strobe_tracy_host *host)
         .lose = options->lose,
         .arg = options->arg,
         .max_file_bytes = options->max_file_bytes,
-        .max_age = (uint64_t)(BLOCK_AGE_NS * 3), /* ticks: about a second where they are fine */
+        .max_age = 1,
     };
     return strobe_tracy_store_open(&store, &host->store);
 }

@@ -101,6 +101,7 @@ struct strobe_tracy_host {
     struct strobe_tracy_host_status status;
     struct strobe_tracy_host_status shown; /* atomic: a copy for others */
     uint64_t first_tick, first_ns;         /* for the rate of the trace's clock */
+    uint64_t next_block_ns;
     uint64_t next_search_ns, search_every_ns;
     struct find_seen *seen; /* owned by find.c */
 };

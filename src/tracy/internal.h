@@ -22,7 +22,8 @@ enum space {
     SPACE_THREAD,
     SPACE_EXTERNAL,
     SPACE_SYMBOL,
-    SPACE_LOCK, /* never asked for: locks are announced */
+    SPACE_LOCK, /* never asked for: locks are announced, and named, in any order */
+    SPACE_LOCK_NAME,
     N_SPACES
 };
 
@@ -32,7 +33,7 @@ struct entry {
     uint64_t key;
     uint64_t id; /* in the trace; THREAD: index in threads; LOCK: its holder's tid */
     union {
-        char *text;    /* STRING: owned, n_text bytes; EXTERNAL: its thread's name */
+        char *text;    /* STRING, LOCK_NAME: owned, n_text bytes; EXTERNAL: its thread's name */
         uint64_t more; /* LOCK: id of its location */
     };
     uint32_t n_text;
@@ -263,6 +264,9 @@ void strobe_tracy_want_external(struct strobe_tracy_session *s, uint64_t tid);
 /* Answers. */
 void strobe_tracy_got_text(struct strobe_tracy_session *s, enum space space, uint64_t key,
                            const char *text, size_t n);
+/* A copy of the text, within the budget. The first one stays. */
+void strobe_tracy_keep_text(struct strobe_tracy_session *s, struct entry *entry, const char *text,
+                            size_t n);
 void strobe_tracy_got_thread_of(struct strobe_tracy_session *s, uint64_t tid, const char *name,
                                 size_t n);
 void strobe_tracy_got_loc(struct strobe_tracy_session *s, const uint8_t *fields);

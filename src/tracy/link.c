@@ -102,8 +102,21 @@ struct link *strobe_tracy_link_new(struct strobe_tracy_host *host, enum link_ori
     return host->links[host->n_links++] = link;
 }
 
+/* What was taken from a client that said welcome. */
+static void note_taken(struct strobe_tracy_host *host, const struct link *link)
+{
+    struct strobe_tracy_session_facts facts;
+    if (!link->session || !link->welcomed)
+        return;
+    strobe_tracy_session_facts(link->session, &facts);
+    uint64_t numbers[] = {link->proc, facts.n_zones, facts.n_events, facts.n_set_aside,
+                          facts.n_unnamed};
+    strobe_records_numbers(&host->records, STROBE_META_TRACY_TAKEN, numbers, 5);
+}
+
 static void hang_up(struct strobe_tracy_host *host, struct link *link)
 {
+    note_taken(host, link);
     strobe_tracy_session_close(link->session);
     link->session = NULL;
     link->wants_write = link->welcomed = false;

@@ -70,7 +70,7 @@ struct entry *strobe_tracy_entry(struct strobe_tracy_session *s, enum space spac
 void strobe_tracy_free_names(struct strobe_tracy_session *s)
 {
     for (uint32_t i = 0; i < s->n_slots; i++)
-        if (s->entries[i].space == SPACE_STRING || s->entries[i].space == SPACE_EXTERNAL)
+        if (s->entries[i].space != SPACE_LOCK)
             free(s->entries[i].text);
     for (uint32_t i = 0; i < s->n_threads; i++) {
         free(s->threads[i]->stack.list);
@@ -400,8 +400,8 @@ static void complete_locs(struct strobe_tracy_session *s, uint64_t pointer)
 }
 
 /* Keep the text, for locations and messages that will name it too. Over the budget it stays empty. */
-static void keep_text(struct strobe_tracy_session *s, struct entry *entry, const char *text,
-                      size_t n)
+void strobe_tracy_keep_text(struct strobe_tracy_session *s, struct entry *entry, const char *text,
+                            size_t n)
 {
     if (!n || entry->text || !strobe_tracy_charge(s, (int64_t)n))
         return;
@@ -415,7 +415,7 @@ static void keep_text(struct strobe_tracy_session *s, struct entry *entry, const
 static void got_string(struct strobe_tracy_session *s, struct entry *entry, const char *text,
                        size_t n)
 {
-    keep_text(s, entry, text, n);
+    strobe_tracy_keep_text(s, entry, text, n);
     if (entry->id)
         strobe_tracy_sink_set_string(s->sink, entry->id, text, n);
     if (entry->n_waiting) {
@@ -469,7 +469,7 @@ void strobe_tracy_got_thread_of(struct strobe_tracy_session *s, uint64_t tid, co
 {
     struct entry *entry = strobe_tracy_find(s, SPACE_EXTERNAL, tid);
     if (entry && entry->state == ENTRY_ASKED)
-        keep_text(s, entry, name, n);
+        strobe_tracy_keep_text(s, entry, name, n);
     else
         s->n_unasked++;
 }

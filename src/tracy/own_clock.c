@@ -46,7 +46,7 @@ uint64_t strobe_own_clock_tick(const struct strobe_own_clock *clock, int64_t tim
     while (i > first && piece_at(clock, i)->time > time)
         i--;
     const struct strobe_own_piece *piece = piece_at(clock, i);
-    __int128 ticks = ((__int128)time - piece->time) * piece->mult >> 32;
+    __int128 ticks = ((__int128)time - piece->time) * (__int128)piece->mult >> 32;
     return piece->tick + (uint64_t)ticks;
 }
 
@@ -56,11 +56,11 @@ int64_t strobe_own_clock_time(const struct strobe_own_clock *clock, uint64_t tic
     while (i > first && piece_at(clock, i)->tick > tick)
         i--;
     const struct strobe_own_piece *piece = piece_at(clock, i);
-    __int128 scaled = ((__int128)(int64_t)(tick - piece->tick)) << 32;
+    __int128 scaled = (__int128)(int64_t)(tick - piece->tick) * ((__int128)1 << 32);
     __int128 mult = piece->mult, time = scaled / mult;
     if (scaled > 0 && time * mult != scaled) /* rounded up; towards zero is up below it */
         time++;
-    return piece->time + (int64_t)time;
+    return (int64_t)((uint64_t)piece->time + (uint64_t)time);
 }
 
 /* ---- fitting ---- */
@@ -86,12 +86,12 @@ static double half_trip(const struct strobe_own_clock *clock)
 static void add_piece(struct strobe_own_clock *clock, int64_t time, uint64_t tick, double slope,
                       double error)
 {
-    double scale = clock->scale * slope;
+    double scale = clock->scale * slope, error_ns = error * clock->tick_ns;
     clock->pieces[clock->n_pieces % STROBE_OWN_PIECES] = (struct strobe_own_piece){
         .time = time,
         .tick = tick,
         .mult = (uint64_t)(scale * 4294967296.0 + 0.5),
-        .error_ns = (uint64_t)(error * clock->tick_ns) + 1,
+        .error_ns = error_ns < 1e18 ? (uint64_t)error_ns + 1 : (uint64_t)1e18,
     };
     clock->n_pieces++;
     clock->next_piece = since_start(clock, tick) + piece_ns / clock->tick_ns;
@@ -100,7 +100,7 @@ static void add_piece(struct strobe_own_clock *clock, int64_t time, uint64_t tic
 void strobe_own_clock_start(struct strobe_own_clock *clock, int64_t time, uint64_t tick,
                             double error)
 {
-    clock->time0 = time;
+    clock->time0 = clock->latest = time;
     clock->tick0 = tick;
     error += drift_unknown * piece_ns / clock->tick_ns;
     add_piece(clock, time, tick, 1.0, error);
@@ -177,15 +177,17 @@ static double error_ahead(const struct strobe_own_clock *clock, const struct fit
     return half_trip(clock) + 2 * spread + doubt * ahead;
 }
 
-static void new_piece(struct strobe_own_clock *clock, int64_t time)
+/* A piece begins at the first tick that no stored event can have: those before it stay what they
+ * are. */
+static void new_piece(struct strobe_own_clock *clock)
 {
-    const struct strobe_own_piece *last = strobe_own_clock_last(clock);
-    if (time <= last->time)
+    int64_t time = strobe_own_clock_time(clock, strobe_own_clock_tick(clock, clock->latest) + 1);
+    uint64_t tick = strobe_own_clock_tick(clock, time);
+    if (time <= strobe_own_clock_last(clock)->time)
         return;
     struct fit fit = fit_windows(clock);
     double at = nominal(clock, time), ahead = piece_ns / clock->tick_ns;
     double target = at + fit.intercept + fit.drift * at - half_trip(clock);
-    uint64_t tick = strobe_own_clock_tick(clock, time);
     double off = since_start(clock, tick) - target;
     double slope = 1 + fit.drift - off / ahead;
     slope = slope < 0.5 ? 0.5 : slope > 2 ? 2 : slope;
@@ -213,9 +215,11 @@ bool strobe_own_clock_see(struct strobe_own_clock *clock, int64_t time, uint64_t
     } else if (delay < clock->now.delay) {
         clock->now = (struct strobe_own_window){at, delay};
     }
+    if (time > clock->latest)
+        clock->latest = time;
     if (came < clock->next_piece || !clock->n_windows)
         return false;
     uint64_t n_pieces = clock->n_pieces;
-    new_piece(clock, time);
+    new_piece(clock);
     return clock->n_pieces != n_pieces;
 }

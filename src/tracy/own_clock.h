@@ -45,6 +45,7 @@ struct strobe_own_clock {
     double round_trip; /* shortest seen, ticks; 0: none yet */
     double drift;      /* trace ticks per trace tick, on top of scale */
     double next_piece; /* ticks since the first point */
+    int64_t latest;    /* time seen: what is stored is not mapped again */
 };
 
 void strobe_own_clock_init(struct strobe_own_clock *clock, double client_tick_ns, double tick_ns);

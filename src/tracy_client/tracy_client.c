@@ -40,7 +40,7 @@ int32_t ___tracy_connected(void)
 
 int64_t ___tracy_get_time(void)
 {
-    return (int64_t)strobe_now();
+    return (int64_t)strobe_clock_now();
 }
 
 void ___tracy_set_thread_name(const char *name)

@@ -33,6 +33,7 @@ enum strobe_block_type {
     STROBE_BLOCK_RECORDS = 2,
     STROBE_BLOCK_INDEX = 3,
     STROBE_BLOCK_FOOTER = 4,
+    STROBE_BLOCK_LOD = 5,
 };
 
 enum strobe_stream { STROBE_SYM, STROBE_LO, STROBE_HI, STROBE_BIG, STROBE_SIDE, STROBE_N_STREAMS };

@@ -109,7 +109,8 @@ enum strobe_kind {
     X(LOCK_KIND, 84, "lock_kind", "uuu", "lock,shared,time")                                    \
     X(TRACY_CLIENT, 85, "tracy_client", "uduuuuuuiuuusss",                                      \
       "protocol,timer_mul,init_begin,init_end,delay,resolution,epoch,exec_time,sampling,flags," \
-      "arch,cpu_id,maker,program,host")
+      "arch,cpu_id,maker,program,host")                                                         \
+    X(TRACY_TAKEN, 86, "tracy_taken", "uuuu", "zones,events,set_aside,unnamed")
 
 enum strobe_meta {
 #define X(name, number, text, fields, field_names) STROBE_META_##name = number,

@@ -43,7 +43,7 @@ class Peers:
         fcntl.flock(self.lock, fcntl.LOCK_EX)  # tests run side by side: one of them builds
 
     def done(self):
-        fcntl.flock(self.lock, fcntl.LOCK_UN)
+        self.lock.close()
 
     # ---- crates
 

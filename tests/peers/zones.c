@@ -42,6 +42,13 @@ static void run_threads(int n)
         pthread_join(threads[i], NULL);
 }
 
+static void run_frames(int n)
+{
+    for (int i = 0; i < n; i++) {
+        TracyCFrameMark; /* has a semicolon of its own in some versions */
+    }
+}
+
 /* A copy of this process emits too: nothing can send it. */
 static void run_copy(void)
 {
@@ -65,8 +72,7 @@ int main(int argc, char **argv)
     else if (!strcmp(word, "fork"))
         run_copy();
     else if (!strcmp(word, "frames"))
-        for (int i = 0; i < atoi(argv[4]); i++)
-            TracyCFrameMark;
+        run_frames(atoi(argv[4]));
     else if (!strcmp(word, "endless"))
         for (;;) {
             turn();

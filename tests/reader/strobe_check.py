@@ -2,12 +2,13 @@
 out again from the events, and compared. Used by strobe_reader.py --check.
 """
 import collections
+import struct
 
 import strobe_format as sf
 import strobe_reader
 from strobe_format import FormatError, read_varint
 
-TYPE_NAMES = {sf.EVENTS: "EVENTS", sf.RECORDS: "RECORDS", sf.INDEX: "INDEX", sf.FOOTER: "FOOTER"}
+TYPE_NAMES = {sf.EVENTS: "EVENTS", sf.RECORDS: "RECORDS", sf.INDEX: "INDEX", sf.FOOTER: "FOOTER", sf.LOD: "LOD"}
 
 
 def name_of(block):
@@ -25,6 +26,8 @@ class Checker:
         self.sums = {}      # offset: BlockSum of an EVENTS block
         self.facts = None
         self.n_summaries = 0
+        self.lods = []      # LodSum of each LOD block
+        self.last_ticks = {}    # (proc, track): last tick of its last part with events
         self.n_lost_known = None     # events, if footer and holes are there
 
     def problem(self, text):
@@ -41,10 +44,13 @@ class Checker:
         trace = self.trace
         self.check_file()
         self.check_blocks()
+        self.read_lods()
         for part in trace.parts():
             self.totals.add_part(part)
             self.check_part(part)
         self.check_event_blocks()
+        for lod in self.lods:
+            lod.compare(self)
         self.facts = strobe_reader.build_facts(trace, self.totals, *strobe_reader.finish(trace, self.totals))
         self.check_words()
         self.check_names()
@@ -105,7 +111,7 @@ class Checker:
             what = name_of(block)
             self.expect(block.reserved == 0, f"{what}: reserved is {block.reserved}")
             self.expect((block.level > 0) == (block.type == sf.INDEX), f"{what}: level {block.level}")
-            self.expect(block.head_bytes == 0 or block.type not in TYPE_NAMES or block.type == sf.EVENTS,
+            self.expect(block.head_bytes == 0 or block.type not in TYPE_NAMES or block.type in (sf.EVENTS, sf.LOD),
                         f"{what}: has a head")
             self.expect(block.head_raw <= sf.BLOCK_MAX, f"{what}: head_raw {block.head_raw}")
             self.expect(block.tick_min <= block.tick_max, f"{what}: tick_min {block.tick_min} > {block.tick_max}")
@@ -151,6 +157,12 @@ class Checker:
         self.expect(lowest >= part.n_below, f"{what}: a zone at depth {lowest} ends, n_below is {part.n_below}")
         self.check_early(part, what)
         self.sums.setdefault(part.block.offset, BlockSum()).add(part)
+        if part.n_events:
+            key = (part.proc, part.track)
+            for lod in self.lods:
+                if lod.first_offset <= part.block.offset < lod.block.offset:
+                    lod.add(part, self.last_ticks.get(key, part.first_tick))
+            self.last_ticks[key] = part.last_tick
         if part.summary is not None:
             self.n_summaries += 1
             self.check_stats(part, what)
@@ -203,6 +215,15 @@ class Checker:
                 if a != b and not (part.n_back and a[0] == b[0] and a[2:] == b[2:] and abs(a[1] - b[1]) <= part.n_back):
                     self.problem(f"{what}: detail of depth {depth} bucket {number} (shift {shift}) is {b}, "
                                  f"by its events {a}")
+
+    def read_lods(self):
+        """All LOD blocks: their parts are added up while the events are read."""
+        for block in self.trace.blocks:
+            if block.type == sf.LOD:
+                try:
+                    self.lods.append(LodSum(block, *strobe_reader.read_lod(self.trace.head(block), self.trace.body(block))))
+                except (strobe_reader.FormatError, IndexError, struct.error) as error:
+                    self.problem(f"{name_of(block)}: {error}")
 
     # -- over all blocks ---------------------------------------------------------------------------------
 
@@ -334,7 +355,7 @@ class Checker:
         """All entries of one level against the blocks that are there."""
         trace = self.trace
         wanted = {b.offset: b for b in trace.blocks
-                  if (b.type in (sf.EVENTS, sf.RECORDS) if level == 1 else b.type == sf.INDEX and b.level == level - 1)}
+                  if (b.type in (sf.EVENTS, sf.RECORDS, sf.LOD) if level == 1 else b.type == sf.INDEX and b.level == level - 1)}
         offsets = [entry.offset for entry in entries]
         self.expect(offsets == sorted(set(offsets)), f"index level {level}: entries out of order or twice")
         for entry in entries:
@@ -389,6 +410,90 @@ class BlockSum:
         self.unsure = self.unsure or part.n_unsure > 0
 
 
+class LodSum:
+    """An LOD block, and what the parts that it covers add up to."""
+
+    def __init__(self, block, first_offset, n_blocks, masks, tracks):
+        self.block, self.first_offset, self.n_blocks, self.masks = block, first_offset, n_blocks, masks
+        self.stored = {(t.proc, t.track): t for t in tracks}
+        self.found = {}     # (proc, track): depths at the fine shift
+        self.facts = {}     # (proc, track): [n_parts, n_events, n_zones, first_tick, last_tick, low, depth]
+        self.unknown = set()
+        self.n_back = 0
+        self.offsets = set()
+
+    def add(self, part, gap_from):
+        """One more part; gap_from is the last tick of the one before."""
+        key = (part.proc, part.track)
+        self.offsets.add(part.block.offset)
+        self.n_back += part.n_back
+        stored = self.stored.get(key)
+        if stored is None:
+            self.unknown.add(key)
+            return
+        shift = stored.fine[0]
+        depths = self.found.setdefault(key, [{} for _ in range(sf.LOD_DEPTHS)])
+        for depth, buckets in enumerate(make_detail(part, shift)):
+            for number, row in buckets.items():
+                into = depths[depth].setdefault(number, [0, 0, 0, 0])
+                loc = part.locs[row[3] - 1] + 1 if row[3] else 0
+                if loc and (not into[3] or row[2] > into[2] or row[2] == into[2] and loc < into[3]):
+                    into[2], into[3] = row[2], loc
+                into[0] += row[0]
+                into[1] += row[1]
+        start = part.n_below + len(part.stack)
+        for depth in range(min(start, sf.LOD_DEPTHS)):
+            spread(depths[depth], shift, gap_from, part.first_tick)
+        facts = self.facts.setdefault(key, [0, 0, 0, part.first_tick, 0, start, 0])
+        facts[0] += 1
+        facts[1] += part.n_events
+        facts[2] += len(part.ended)
+        facts[4] = part.last_tick
+        facts[5] = min(facts[5], part.n_below)
+        facts[6] = part.n_below + len(part.left_open)
+
+    def compare(self, check):
+        """Say what is not as it should be."""
+        what = name_of(self.block)
+        check.expect(not self.unknown, f"{what}: lacks {sorted(self.unknown)}")
+        check.expect(check.trace.holes or len(self.offsets) <= self.n_blocks, f"{what}: covers {self.n_blocks} blocks, has {len(self.offsets)}")
+        if check.trace.holes:
+            return
+        for key, stored in self.stored.items():
+            facts = self.facts.get(key)
+            mine = [stored.n_parts, stored.n_events, stored.n_zones, stored.first_tick, stored.last_tick]
+            check.expect(facts is not None and facts[:5] == mine and facts[6] == stored.depth,
+                         f"{what}: {key} is {mine}, depth {stored.depth}, by its parts {facts}")
+            check.expect(len(stored.open) == min(stored.depth, 64), f"{what}: {key} lists {len(stored.open)} open zones")
+            self.compare_lanes(check, f"{what}, track {key}", self.found.get(key, []), stored.fine)
+            by = stored.coarse[0] - stored.fine[0]
+            check.expect(by >= 0, f"{what}: coarse lanes are finer")
+            coarse = [coarser(buckets, by) for buckets in self.found.get(key, [])]
+            self.compare_lanes(check, f"{what}, track {key}, coarse", coarse, stored.coarse)
+
+    def compare_lanes(self, check, what, found, lanes):
+        """All buckets of one track."""
+        shift, stored = lanes
+        for depth, mine in enumerate(found):
+            theirs = stored[depth] if depth < len(stored) else {}
+            for number in mine.keys() | theirs.keys():
+                a, b = tuple(mine.get(number, (0, 0, 0, 0))), theirs.get(number, (0, 0, 0, 0))
+                if a != b and not (self.n_back and a[0] == b[0] and a[2:] == b[2:] and abs(a[1] - b[1]) <= self.n_back):
+                    check.problem(f"{what}: depth {depth} bucket {number} (shift {shift}) is {b}, by its events {a}")
+
+
+def coarser(buckets, by):
+    """Buckets that are 2^by times wider."""
+    out = {}
+    for number, row in sorted(buckets.items()):
+        into = out.setdefault(number >> by, [0, 0, 0, 0])
+        if row[3] and (not into[3] or row[2] > into[2] or row[2] == into[2] and row[3] < into[3]):
+            into[2], into[3] = row[2], row[3]
+        into[0] += row[0]
+        into[1] += row[1]
+    return out
+
+
 def make_detail(part, shift):
     """Per depth {bucket: [count, busy, longest, index of its location + 1]}, from the events of a part."""
     depths = [{} for _ in range(sf.LOD_DEPTHS)]
@@ -403,7 +508,7 @@ def make_detail(part, shift):
             row = buckets[number] = [0, 0, 0, 0]
         duration = end - begin if end > begin else 0
         mine = index.get(loc, 0)
-        if duration > row[2] or not row[0] or duration == row[2] and mine < row[3]:
+        if duration > row[2] or not row[0] or duration == row[2] and loc < part.locs[row[3] - 1]:
             row[2], row[3] = duration, mine
         row[0] += 1
         if begin >> shift == number and begin >= first and end <= last:

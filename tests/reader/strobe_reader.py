@@ -175,6 +175,75 @@ def read_buckets(data, at, first):
     return buckets, at
 
 
+LodTrack = collections.namedtuple(
+    "LodTrack", "proc track n_parts n_events n_zones first_tick last_tick low depth open coarse fine")
+
+
+def read_lanes(data, at, first_tick):
+    """(shift, [{bucket: (count, busy, longest, id of its location + 1)}]) of one track of an LOD block."""
+    shift, at = read_varint(data, at)
+    n_depths, at = read_varint(data, at)
+    if shift > 63 or n_depths > sf.LOD_DEPTHS:
+        raise FormatError(f"LOD block: shift {shift}, {n_depths} depths")
+    depths = []
+    for _ in range(n_depths):
+        n, at = read_varint(data, at)
+        buckets, number = {}, first_tick >> shift
+        for _ in range(n):
+            step, at = read_zigzag(data, at)
+            number += step
+            values = []
+            for _ in range(4):
+                value, at = read_varint(data, at)
+                values.append(value)
+            buckets[number] = tuple(values)
+        if len(buckets) != n:
+            raise FormatError("LOD block: a bucket twice")
+        depths.append(buckets)
+    return (shift, depths), at
+
+
+def read_lod(head, body):
+    """(first_offset, n_blocks, {offset: kinds}, [LodTrack]) of an LOD block."""
+    first_offset, at = read_varint(head, 0)
+    n_blocks, at = read_varint(head, at)
+    n, at = read_varint(head, at)
+    masks, offset = {}, first_offset
+    for _ in range(n):
+        step, at = read_varint(head, at)
+        offset += step
+        masks[offset], at = read_varint(head, at)
+    n, at = read_varint(head, at)
+    raw_size, stored_size = struct.unpack_from("<II", body)
+    lanes = body[8:8 + stored_size]
+    lanes = lanes if raw_size == stored_size else unzstd(lanes, raw_size)
+    tracks, in_body = [], 0
+    for _ in range(n):
+        fields = []
+        for _ in range(6):
+            value, at = read_varint(head, at)
+            fields.append(value)
+        span, at = read_zigzag(head, at)
+        last = fields[5] + span
+        low, at = read_varint(head, at)
+        depth, at = read_varint(head, at)
+        n_open, at = read_varint(head, at)
+        is_open = []
+        for _ in range(n_open):
+            loc, at = read_varint(head, at)
+            early, at = read_zigzag(head, at)
+            is_open.append((loc, last - early))
+        fine_shift, at = read_varint(head, at)
+        coarse, at = read_lanes(head, at, fields[5])
+        fine, in_body = read_lanes(lanes, in_body, fields[5])
+        if fine[0] != fine_shift:
+            raise FormatError(f"LOD block: fine shift {fine_shift}, is {fine[0]}")
+        tracks.append(LodTrack(*fields, last, low, depth, is_open, coarse, fine))
+    if at != len(head) or in_body != len(lanes):
+        raise FormatError("LOD block: bytes left over")
+    return first_offset, n_blocks, masks, tracks
+
+
 class Track:
     """What is known about a thread while its parts are read."""
 

@@ -158,11 +158,11 @@ class Part:
                 self.add_busy(depths[depth], shift, max(begin, self.first_tick), min(end, self.tick))
         for depth, loc, begin, end, _ in self.ended:
             if depth < sf.LOD_DEPTHS:
-                bucket = depths[depth].setdefault(max(end, self.first_tick) >> shift, [0, 0, -1, 0])
+                bucket = depths[depth].setdefault(max(end, self.first_tick) >> shift, [0, 0, -1, 0, 0])
                 bucket[0] += 1
                 duration, index = max(0, end - begin), self.loc_index(loc) + 1
-                if duration > bucket[2] or duration == bucket[2] and index < bucket[3]:
-                    bucket[2:] = duration, index
+                if duration > bucket[2] or duration == bucket[2] and loc < bucket[4]:
+                    bucket[2:] = duration, index, loc
         while depths and not depths[-1]:
             depths.pop()
         out = sf.varint(shift) + sf.varint(len(depths))
@@ -170,7 +170,7 @@ class Part:
             out += sf.varint(len(buckets))
             last = self.first_tick >> shift
             for number in sorted(buckets):
-                count, busy, longest, index = buckets[number]
+                count, busy, longest, index, _ = buckets[number]
                 out += b"".join(map(sf.varint, (number - last, count, busy, max(0, longest), index)))
                 last = number
         return out
@@ -181,7 +181,7 @@ class Part:
         while begin < end:
             number = begin >> shift
             stop = min(end, (number + 1) << shift)
-            buckets.setdefault(number, [0, 0, -1, 0])[1] += stop - begin
+            buckets.setdefault(number, [0, 0, -1, 0, 0])[1] += stop - begin
             begin = stop
 
 

@@ -119,6 +119,9 @@ class Recording:
         if self.welcome[72 if self.protocol < 75 else 64] & 1:
             self.on_demand = self.sent[at:at + 16]
             at += 16
+        log = path.with_suffix(".log")
+        self.reads = [int(line.split()[3]) for line in log.read_text().splitlines() if line.startswith("c2s")] \
+            if log.exists() else []
         self.answers = {}
         self.frames = []        # lists of events, answers left out
         self.unpack(at)
@@ -173,7 +176,11 @@ class Recording:
 
 
 class Player(threading.Thread):
-    """Plays a recording to the first server that asks for its protocol. `pieces`: whole, byte, random."""
+    """Plays a recording to the first server that asks for its protocol.
+
+    pieces: whole (a frame at a time), byte, random, recorded (of the lengths that were read in the recording).
+    misbehave: the name of a query that is never answered.
+    """
 
     def __init__(self, recording, pieces="whole", seed=1, misbehave=""):
         super().__init__(daemon=True)
@@ -184,6 +191,7 @@ class Player(threading.Thread):
         self.queries = queries(recording.protocol)
         self.inbox, self.asked, self.ended, self.refused = b"", [], False, 0
         self.disconnected = False
+        self.reads = list(recording.reads)
 
     def run(self):
         try:
@@ -211,7 +219,8 @@ class Player(threading.Thread):
         """In pieces as told."""
         at = 0
         while at < len(data):
-            n = {"whole": len(data), "byte": 1, "random": self.random.choice((1, 2, 3, 13, 100, 1000))}[self.pieces]
+            n = {"whole": len(data), "byte": 1, "random": self.random.choice((1, 2, 3, 13, 100, 1000)),
+                 "recorded": self.reads.pop(0) if self.reads else len(data)}[self.pieces] or 1
             self.sock.sendall(data[at:at + n])
             at += n
 

@@ -1,0 +1,13 @@
+/* export_tracy.h - writes a trace as a .tracy file and tells what was folded.
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_CLI_EXPORT_TRACY_H
+#define STROBE_CLI_EXPORT_TRACY_H
+
+#include "export/tracy.h"
+
+/* Write it to `fd`, called `to`; what the format could not take is told on stderr. 0: it failed, and
+ * the reason was told. */
+int strobe_cli_write_tracy(const char *command, struct strobe_trace *trace, int fd, const char *to,
+                           struct strobe_tracy_folds *folds);
+
+#endif

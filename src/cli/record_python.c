@@ -1,0 +1,141 @@
+/* record_python.c - the Python in what is recorded.
+ * An interpreter joins by itself, through the package that is installed in it (python/strobe/_join.py); the recorder only sets the
+ * environment. What it can't see in the session's folder it looks for in /proc, so that a trace says which
+ * interpreters are missing from it.  SPDX-License-Identifier: MIT */
+#include "cli/record_python.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool strobe_cli_python_mode(const char *mode)
+{
+    return !strcmp(mode, "functions") || !strcmp(mode, "lines") || !strcmp(mode, "off");
+}
+
+int strobe_cli_python_environment(const char *mode)
+{
+    const char *now = getenv("STROBE_PYTHON");
+    if (!mode && now && now[0])
+        return 0;
+    return setenv("STROBE_PYTHON", mode ? mode : "functions", 1) ? errno : 0;
+}
+
+static bool is_off(void)
+{
+    const char *mode = getenv("STROBE_PYTHON");
+    return mode && !strcmp(mode, "off");
+}
+
+static bool is_interpreter(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return !strncmp(name, "python", 6) || !strncmp(name, "pypy", 4);
+}
+
+static bool has_joined(const char *session_dir, uint32_t pid)
+{
+    char prefix[16];
+    size_t n = (size_t)snprintf(prefix, sizeof prefix, "%u-", pid);
+    DIR *folder = opendir(session_dir);
+    struct dirent *entry;
+    bool found = !folder; /* not known: nothing is said */
+    while (folder && !found && (entry = readdir(folder)))
+        found = !strncmp(entry->d_name, prefix, n);
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+static const char why[] =
+    "not traced: it has no strobe package (pip install strobe), or was started "
+    "with -S, or is not CPython 3.9 or later with the GIL";
+
+/* An interpreter without a file: the second look tells. */
+static void meet(struct strobe_python_watch *watch, uint32_t pid, const char *exe,
+                 struct strobe_collector *collector)
+{
+    uint32_t i = 0;
+    while (i < watch->n_seen && watch->seen[i].pid != pid)
+        i++;
+    if (i == STROBE_PYTHONS_MAX) {
+        if (!watch->full)
+            strobe_collector_note(collector, 0, "more Python interpreters are not traced");
+        watch->full = true;
+        return;
+    }
+    if (i == watch->n_seen) {
+        watch->seen[watch->n_seen++].pid = pid;
+        return;
+    }
+    if (watch->seen[i].told)
+        return;
+    char text[1600];
+    snprintf(text, sizeof text, "%.1024s (pid %u) is %s", exe, pid, why);
+    strobe_collector_note(collector, 0, text);
+    watch->seen[i].told = true;
+}
+
+static void look_at(struct strobe_python_watch *watch, uint32_t pid, const char *session_dir,
+                    struct strobe_collector *collector)
+{
+    char path[64], exe[1024];
+    snprintf(path, sizeof path, "/proc/%u/exe", pid);
+    ssize_t n = readlink(path, exe, sizeof exe - 1);
+    if (n <= 0)
+        return;
+    exe[n] = 0;
+    if (is_interpreter(exe) && !has_joined(session_dir, pid))
+        meet(watch, pid, exe, collector);
+}
+
+/* The children of all threads of `pid`, appended to `out`; their new number. */
+static uint32_t children_of(uint32_t pid, uint32_t *out, uint32_t n, uint32_t cap)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/task", pid);
+    DIR *tasks = opendir(path);
+    struct dirent *entry;
+    while (tasks && (entry = readdir(tasks))) {
+        char file[400];
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(file, sizeof file, "/proc/%u/task/%s/children", pid, entry->d_name);
+        FILE *list = fopen(file, "re");
+        unsigned child;
+        while (list && n < cap && fscanf(list, "%u", &child) == 1)
+            out[n++] = child;
+        if (list)
+            fclose(list);
+    }
+    if (tasks)
+        closedir(tasks);
+    return n;
+}
+
+void strobe_cli_python_look(struct strobe_python_watch *watch, const char *session_dir,
+                            struct strobe_collector *collector)
+{
+    enum { DESCENDANTS_MAX = 512 };
+    uint32_t pids[DESCENDANTS_MAX];
+    if (is_off())
+        return;
+    uint32_t n = children_of((uint32_t)getpid(), pids, 0, DESCENDANTS_MAX);
+    for (uint32_t i = 0; i < n; i++) {
+        look_at(watch, pids[i], session_dir, collector);
+        n = children_of(pids[i], pids, n, DESCENDANTS_MAX);
+    }
+}
+
+void strobe_cli_python_end(const char *command, uint32_t n_procs,
+                           struct strobe_collector *collector)
+{
+    char text[1600];
+    if (is_off() || n_procs || !is_interpreter(command))
+        return;
+    snprintf(text, sizeof text, "%.1024s is %s", command, why);
+    strobe_collector_note(collector, 0, text);
+}

@@ -1,0 +1,38 @@
+/* record_python.h - the Python in what is recorded: told to trace itself, and named where it can't.
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_CLI_RECORD_PYTHON_H
+#define STROBE_CLI_RECORD_PYTHON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/collector.h"
+
+enum { STROBE_PYTHONS_MAX = 256 };
+
+/* Interpreters among the command's descendants that have not joined. */
+struct strobe_python_watch {
+    struct {
+        uint32_t pid;
+        bool told;
+    } seen[STROBE_PYTHONS_MAX];
+    uint32_t n_seen;
+    bool full; /* more than that were met */
+};
+
+/* Is it something that STROBE_PYTHON can say? */
+bool strobe_cli_python_mode(const char *mode);
+
+/* Set the environment by which interpreters of the command join: `mode` NULL: as it is, else functions. 0 or errno. */
+int strobe_cli_python_environment(const char *mode);
+
+/* Look over this process's descendants: an interpreter that was there at the look before too and has no file in the session's
+ * folder is noted in the trace, once. */
+void strobe_cli_python_look(struct strobe_python_watch *watch, const char *session_dir,
+                            struct strobe_collector *collector);
+
+/* The command is over: note it if it was an interpreter by its name and nothing ever joined. */
+void strobe_cli_python_end(const char *command, uint32_t n_procs,
+                           struct strobe_collector *collector);
+
+#endif

@@ -1,0 +1,903 @@
+/* tracy_write.c - the sections of a .tracy file in the layout of Tracy 0.11.1, from a model.
+ * Strings, locations and threads must all be known before the first section is written, so what
+ * names something later is named in `prepare`.  SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/tracy_model.h"
+#include "tracy/blocks_out.h"
+
+typedef struct strobe_tracy_out out_t;
+typedef struct strobe_tracy_model model_t;
+
+enum {
+    N_CPUS = 256,
+    OVERFLOW_LOC = STROBE_TRACY_MAX_STATIC + 1,
+    GPU_GENERIC = 3,
+    FIBER_REASON = 99
+};
+
+/* Names that sections behind the string table need. */
+struct names {
+    uint32_t frame, overflow, empty;
+    uint32_t *locks;    /* owned */
+    uint32_t *contexts; /* owned */
+    uint32_t *pools;    /* owned; STROBE_TRACY_NO_STRING: pool 0 */
+    int16_t *lock_locs; /* owned */
+    int16_t *gpu_locs;  /* owned: by GPU zone */
+};
+
+/* ---- small things ---------------------------------------------------------------------------- */
+
+/* The same number serves as a client's pointer and as the file's: 0 stays free. */
+static uint64_t pointer_of(uint32_t string)
+{
+    return string == STROBE_TRACY_NO_STRING ? 0 : (uint64_t)string + 1;
+}
+
+static void put_ref(out_t *out, uint32_t string)
+{
+    strobe_tracy_put_u64(out, string == STROBE_TRACY_NO_STRING ? 0 : string);
+    strobe_tracy_put_u8(out, string == STROBE_TRACY_NO_STRING ? 0 : 3);
+}
+
+static void put_idx(out_t *out, uint32_t string)
+{
+    strobe_tracy_put_u24(out, string == STROBE_TRACY_NO_STRING ? 0 : string + 1);
+}
+
+static void put_text(out_t *out, const char *text, size_t n)
+{
+    strobe_tracy_put_u64(out, n);
+    strobe_tracy_put(out, text, n);
+}
+
+static uint32_t bgr(uint32_t rgb)
+{
+    return (rgb & 0xff) << 16 | (rgb & 0xff00) | (rgb >> 16 & 0xff);
+}
+
+/* A time as the difference to the one before. */
+static void put_time(out_t *out, int64_t *ref, int64_t time)
+{
+    strobe_tracy_put_u64(out, (uint64_t)time - (uint64_t)*ref);
+    *ref = time;
+}
+
+/* ---- head ------------------------------------------------------------------------------------ */
+
+static void put_head(model_t *model, out_t *out)
+{
+    static const uint8_t magic[] = {'t', 'r', 'a', 'c', 'y', 0, 11, 1};
+    static const struct strobe_client_fact native = {.timer_mul = 1.0, .resolution = 1};
+    const struct strobe_trace *trace = model->trace;
+    const struct strobe_client_fact *client = strobe_client_of(&model->facts, model->first_process);
+    const struct strobe_client_fact *facts = client ? client : &native;
+    char room[STROBE_NAME_ROOM], maker[12] = {0};
+    uint32_t n, n_host;
+    const char *text = strobe_trace_text(trace, facts->maker, &n);
+    memcpy(maker, text, n < sizeof maker ? n : sizeof maker);
+    strobe_tracy_put(out, magic, sizeof magic);
+    strobe_tracy_put_u64(out, facts->delay);
+    strobe_tracy_put_u64(out, facts->resolution);
+    strobe_tracy_put_f64(out, facts->timer_mul);
+    strobe_tracy_put_i64(out, model->last_time);
+    strobe_tracy_put_u64(out, 0); /* frames before the first */
+    strobe_tracy_put_u64(out, trace->n_processes ? trace->processes[model->first_process].pid : 0);
+    strobe_tracy_put_i64(out, facts->sampling);
+    strobe_tracy_put_u8(out, (uint8_t)facts->arch);
+    strobe_tracy_put_u32(out, (uint32_t)facts->cpu_id);
+    strobe_tracy_put(out, maker, sizeof maker);
+    strobe_tracy_put_u8(out, facts->flags & 1);
+    text = "";
+    n = 0;
+    if (trace->n_processes)
+        text = strobe_trace_process_name(trace, model->first_process, room, &n);
+    n = n < 1000 ? n : 1000; /* readers have room for 1023 */
+    put_text(out, text, n);
+    put_text(out, text, n);
+    strobe_tracy_put_u64(out, client ? facts->epoch
+                                     : strobe_file_facts(trace->file)->created_ns / 1000000000);
+    strobe_tracy_put_u64(out, facts->exec_time);
+    text = strobe_trace_text(trace, facts->host ? facts->host : trace->cpu, &n_host);
+    put_text(out, text, n_host < 1000 ? n_host : 1000);
+    strobe_tracy_put_u64(out, 0);                  /* topology */
+    strobe_tracy_put(out, strobe_tracy_zeros, 28); /* crash */
+}
+
+static int compare_frames(const void *a, const void *b)
+{
+    const struct strobe_tracy_frame_row *x = a, *y = b;
+    if (x->set != y->set)
+        return x->set < y->set ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->end < y->end ? -1 : x->end > y->end;
+}
+
+/* Images belong to marks of the main set, which the client counts without the one at 0. */
+static void place_images(model_t *model, struct strobe_tracy_frame_row *frames, uint64_t n)
+{
+    uint64_t n_main = 0;
+    while (n_main < n && frames[n_main].set == 0)
+        n_main++;
+    for (uint64_t i = 0; i < model->images.n; i++) {
+        const struct strobe_tracy_image_row *image = strobe_spool_row(&model->images, i);
+        if (image->frame + 1 < n_main)
+            frames[image->frame + 1].image = (int32_t)i;
+    }
+}
+
+static void put_frames(model_t *model, out_t *out)
+{
+    struct strobe_tracy_frame_row *frames = model->frames.rows;
+    uint64_t n = model->frames.n, at = 0;
+    if (n)
+        qsort(frames, n, sizeof *frames, compare_frames);
+    place_images(model, frames, n);
+    strobe_tracy_put_u64(out, model->set_ids.n);
+    for (uint32_t set = 0; set < model->set_ids.n; set++) {
+        uint64_t first = at;
+        int64_t ref = 0;
+        while (at < n && frames[at].set == set)
+            at++;
+        strobe_tracy_put_u64(out, pointer_of(model->sets[set].name));
+        strobe_tracy_put_u8(out, model->sets[set].is_continuous);
+        strobe_tracy_put_u64(out, at - first);
+        for (uint64_t i = first; i < at; i++) {
+            put_time(out, &ref, frames[i].start);
+            if (!model->sets[set].is_continuous)
+                put_time(out, &ref, frames[i].end);
+            strobe_tracy_put_i32(out, frames[i].image);
+        }
+    }
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static void put_strings(model_t *model, const struct names *names, out_t *out)
+{
+    uint32_t n = model->strings.n, n_bytes;
+    strobe_tracy_put_u64(out, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *text =
+            strobe_texts_get(&model->texts, (uint32_t)model->strings.keys[i].id, &n_bytes);
+        strobe_tracy_put_u64(out, pointer_of(i));
+        put_text(out, text, n_bytes);
+    }
+    strobe_tracy_put_u64(out, (uint64_t)n + 1);
+    strobe_tracy_put_u64(out, 0); /* what every real trace calls pointer 0 */
+    strobe_tracy_put_u64(out, pointer_of(names->frame));
+    for (uint32_t i = 0; i < n; i++) {
+        strobe_tracy_put_u64(out, pointer_of(i));
+        strobe_tracy_put_u64(out, pointer_of(i));
+    }
+}
+
+static void put_threads_table(model_t *model, out_t *out)
+{
+    uint32_t n = model->thread_ids.n, n_named = 0;
+    for (uint32_t i = 0; i < n; i++)
+        n_named += model->threads[i].name != STROBE_TRACY_NO_STRING;
+    strobe_tracy_put_u64(out, n_named);
+    for (uint32_t i = 0; i < n; i++)
+        if (model->threads[i].name != STROBE_TRACY_NO_STRING) {
+            strobe_tracy_put_u64(out, model->threads[i].tid);
+            strobe_tracy_put_u64(out, pointer_of(model->threads[i].name));
+        }
+    strobe_tracy_put_u64(out, 0); /* threads of others */
+    uint32_t n_numbered = n < UINT16_MAX ? n : UINT16_MAX;
+    strobe_tracy_put_u64(out, (uint64_t)n_numbered + 1);
+    strobe_tracy_put_u64(out, 0);
+    for (uint32_t i = 0; i < n_numbered; i++)
+        strobe_tracy_put_u64(out, model->threads[i].tid);
+    strobe_tracy_put_u64(out, 1);
+    strobe_tracy_put_u64(out, 0);
+}
+
+static void put_loc(const struct strobe_tracy_model_loc *loc, out_t *out)
+{
+    put_ref(out, loc->name);
+    put_ref(out, loc->function);
+    put_ref(out, loc->file);
+    strobe_tracy_put_u32(out, loc->line);
+    strobe_tracy_put_u32(out, bgr(loc->color));
+}
+
+static void put_counts(const uint64_t *counts, uint32_t n_static, uint32_t n_payload, out_t *out)
+{
+    strobe_tracy_put_u64(out, (uint64_t)n_static + n_payload);
+    for (uint32_t i = 1; i <= n_static; i++) {
+        strobe_tracy_put_i16(out, (int16_t)i);
+        strobe_tracy_put_u64(out, counts[i]);
+    }
+    for (uint32_t i = 1; i <= n_payload; i++) {
+        int16_t id = (int16_t) - (int32_t)i;
+        strobe_tracy_put_i16(out, id);
+        strobe_tracy_put_u64(out, counts[(uint16_t)id]);
+    }
+}
+
+static void put_locs(model_t *model, const struct names *names, out_t *out)
+{
+    uint32_t n = model->n_locs;
+    uint32_t n_static = n < STROBE_TRACY_MAX_STATIC ? n : STROBE_TRACY_MAX_STATIC;
+    uint32_t n_payload = n - n_static;
+    int is_over = n_payload > STROBE_TRACY_MAX_PAYLOAD;
+    struct strobe_tracy_model_loc over = {names->overflow, names->empty, names->empty, 0, 0};
+    n_payload = is_over ? STROBE_TRACY_MAX_PAYLOAD : n_payload;
+    model->folds->n_locs = is_over ? n - n_static - n_payload : 0;
+    strobe_tracy_put_u64(out, n_static + (is_over ? 1u : 0u));
+    for (uint32_t i = 0; i < n_static; i++) {
+        strobe_tracy_put_u64(out, i + 1);
+        put_loc(&model->locs[i], out);
+    }
+    if (is_over) {
+        strobe_tracy_put_u64(out, OVERFLOW_LOC);
+        put_loc(&over, out);
+    }
+    n_static += is_over;
+    strobe_tracy_put_u64(out, (uint64_t)n_static + 1);
+    for (uint32_t i = 0; i <= n_static; i++)
+        strobe_tracy_put_u64(out, i);
+    strobe_tracy_put_u64(out, n_payload);
+    for (uint32_t i = 0; i < n_payload; i++)
+        put_loc(&model->locs[STROBE_TRACY_MAX_STATIC + i], out);
+    put_counts(model->zones_of, n_static, n_payload, out);
+    put_counts(model->gpu_zones_of, n_static, n_payload, out);
+}
+
+/* ---- locks ----------------------------------------------------------------------------------- */
+
+static int compare_locks(const void *a, const void *b)
+{
+    const struct strobe_tracy_lock_row *x = a, *y = b;
+    if (x->lock != y->lock)
+        return x->lock < y->lock ? -1 : 1;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Give each mark to the last wait or obtain of its thread. The marks stay, with type 255. */
+static void place_marks(struct strobe_tracy_lock_row *rows, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        for (uint64_t j = i; rows[i].type == UINT8_MAX && j-- > 0 && i - j < 4096;)
+            if (rows[j].thread == rows[i].thread && rows[j].type != UINT8_MAX &&
+                rows[j].type % 3 != 2) {
+                rows[j].loc = rows[i].loc;
+                break;
+            }
+}
+
+/* The number of a thread among those of a lock; -1: there are 64 others. */
+static int lock_thread(uint32_t *threads, unsigned *n, uint32_t thread)
+{
+    for (unsigned i = 0; i < *n; i++)
+        if (threads[i] == thread)
+            return (int)i;
+    if (*n == STROBE_TRACY_MAX_LOCK_THREADS)
+        return -1;
+    threads[*n] = thread;
+    return (int)(*n)++;
+}
+
+static void put_lock(model_t *model, const struct names *names, uint32_t lock,
+                     struct strobe_tracy_lock_row *rows, uint64_t n, out_t *out)
+{
+    const struct strobe_tracy_model_lock *row = &model->locks[lock];
+    uint32_t fact = strobe_idmap_find(&model->facts.lock_ids, row->process, row->id);
+    uint32_t threads[STROBE_TRACY_MAX_LOCK_THREADS];
+    unsigned n_threads = 0;
+    uint64_t n_events = 0;
+    int is_shared = fact != STROBE_IDMAP_NONE && model->facts.locks[fact].is_shared;
+    place_marks(rows, n);
+    for (uint64_t i = 0; i < n; i++) {
+        if (rows[i].type == UINT8_MAX)
+            continue;
+        is_shared |= rows[i].type >= 3;
+        if (lock_thread(threads, &n_threads, rows[i].thread) >= 0)
+            n_events++;
+        else
+            model->folds->n_lock_events++;
+    }
+    int64_t ref = n ? rows[0].time : 0;
+    strobe_tracy_put_u32(out, lock); /* of the file: the clients' may collide */
+    put_idx(out, names->locks[lock]);
+    strobe_tracy_put_i16(out, names->lock_locs[lock]);
+    strobe_tracy_put_u8(out, is_shared != 0);
+    strobe_tracy_put_u8(out, 1);
+    strobe_tracy_put_i64(out, ref);
+    strobe_tracy_put_i64(out, row->gone);
+    strobe_tracy_put_u64(out, n_threads);
+    for (unsigned i = 0; i < n_threads; i++)
+        strobe_tracy_put_u64(out, model->threads[threads[i]].tid);
+    strobe_tracy_put_u64(out, n_events);
+    for (uint64_t i = 0; i < n; i++) {
+        int thread =
+            rows[i].type == UINT8_MAX ? -1 : lock_thread(threads, &n_threads, rows[i].thread);
+        if (thread < 0)
+            continue;
+        put_time(out, &ref, rows[i].time);
+        strobe_tracy_put_i16(out, rows[i].loc);
+        strobe_tracy_put_u8(out, (uint8_t)thread);
+        strobe_tracy_put_u8(out, rows[i].type);
+    }
+}
+
+static void put_locks(model_t *model, const struct names *names, out_t *out)
+{
+    struct strobe_tracy_lock_row *rows = model->lock_events.rows;
+    uint64_t n = model->lock_events.n, at = 0;
+    if (n)
+        qsort(rows, n, sizeof *rows, compare_locks);
+    strobe_tracy_put_u64(out, model->lock_ids.n);
+    for (uint32_t lock = 0; lock < model->lock_ids.n; lock++) {
+        uint64_t first = at;
+        while (at < n && rows[at].lock == lock)
+            at++;
+        put_lock(model, names, lock, rows + first, at - first, out);
+    }
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static int compare_messages(const void *a, const void *b)
+{
+    const struct strobe_tracy_message_row *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Sorted by time; number i + 1 ties a message to its thread's list. */
+static int put_messages(model_t *model, out_t *out)
+{
+    struct strobe_tracy_message_row *rows = model->messages.rows;
+    uint64_t n = model->messages.n, at = 0;
+    int64_t ref = 0;
+    if (n)
+        qsort(rows, n, sizeof *rows, compare_messages);
+    strobe_tracy_put_u64(out, n);
+    for (uint64_t i = 0; i < n; i++) {
+        strobe_tracy_put_u64(out, i + 1);
+        put_time(out, &ref, rows[i].time);
+        put_ref(out, rows[i].text);
+        strobe_tracy_put_u32(out, rows[i].color ? 0xff000000 | bgr(rows[i].color) : UINT32_MAX);
+        strobe_tracy_put_u24(out, 0);
+        if (!strobe_spool_add(&model->message_ids))
+            return 0;
+    }
+    for (uint32_t t = 0; t < model->thread_ids.n; t++) {
+        model->threads[t].first_message = at;
+        at += model->threads[t].n_messages;
+        model->threads[t].n_messages = 0;
+    }
+    uint64_t *ids = model->message_ids.rows;
+    for (uint64_t i = 0; i < n; i++) {
+        struct strobe_tracy_model_thread *thread = &model->threads[rows[i].thread];
+        ids[thread->first_message + thread->n_messages++] = i + 1;
+    }
+    return 1;
+}
+
+/* ---- zones ----------------------------------------------------------------------------------- */
+
+static void put_extras(model_t *model, out_t *out)
+{
+    strobe_tracy_put_u64(out, (uint64_t)model->extras.n + 1);
+    strobe_tracy_put(out, strobe_tracy_zeros, 12);
+    for (uint32_t i = 0; i < model->extras.n; i++) {
+        const struct strobe_idkey *key = &model->extras.keys[i];
+        strobe_tracy_put_u24(out, 0);
+        strobe_tracy_put_u24(out, (uint32_t)(key->id >> 32));
+        strobe_tracy_put_u24(out, (uint32_t)key->id);
+        strobe_tracy_put_u24(out, bgr(key->scope));
+    }
+}
+
+struct way {
+    uint32_t zone; /* row + 1 of the zone whose children are written */
+};
+
+/* A thread's zones depth first, without recursion: `way` holds the zones around. 0 without memory. */
+static int put_timeline(model_t *model, const struct strobe_tracy_list *roots, out_t *out)
+{
+    const struct strobe_tracy_zone_row *rows = model->zones.rows;
+    struct way *way = NULL;
+    uint32_t depth = 0, room = 0, at = roots->first;
+    int64_t ref = 0;
+    strobe_tracy_put_u32(out, roots->n);
+    while (at || depth) {
+        if (!at) { /* the last child: its parent ends */
+            uint32_t parent = way[--depth].zone;
+            put_time(out, &ref, rows[parent - 1].end);
+            at = rows[parent - 1].next;
+            continue;
+        }
+        const struct strobe_tracy_zone_row *zone = &rows[at - 1];
+        strobe_tracy_put_i16(out, zone->loc);
+        put_time(out, &ref, zone->begin);
+        strobe_tracy_put_u32(out, zone->extra);
+        strobe_tracy_put_u32(out, zone->n_children);
+        if (zone->n_children) {
+            if (!strobe_rows_reach((void **)&way, &room, depth, sizeof *way)) {
+                free(way);
+                return 0;
+            }
+            way[depth++].zone = at;
+            at = zone->first;
+        } else {
+            put_time(out, &ref, zone->end);
+            at = zone->next;
+        }
+    }
+    free(way);
+    return 1;
+}
+
+static int put_threads(model_t *model, out_t *out)
+{
+    static const struct strobe_tracy_list none;
+    const uint64_t *ids = model->message_ids.rows;
+    uint64_t n_zones = 0;
+    for (uint32_t i = 0; i < model->thread_ids.n; i++)
+        n_zones += model->threads[i].n_zones;
+    strobe_tracy_put_u64(out, n_zones);
+    strobe_tracy_put_u64(out, model->n_parents);
+    strobe_tracy_put_u64(out, model->thread_ids.n);
+    for (uint32_t i = 0; i < model->thread_ids.n; i++) {
+        const struct strobe_tracy_model_thread *thread = &model->threads[i];
+        strobe_tracy_put_u64(out, thread->tid);
+        strobe_tracy_put_u64(out, thread->n_zones);
+        strobe_tracy_put_u64(out, 0); /* samples in the kernel */
+        strobe_tracy_put_u8(out, thread->is_fiber);
+        strobe_tracy_put_i32(out, 0);
+        if (!put_timeline(model, thread->pending_room ? thread->pending : &none, out))
+            return 0;
+        strobe_tracy_put_u64(out, thread->n_messages);
+        if (thread->n_messages)
+            strobe_tracy_put(out, ids + thread->first_message, thread->n_messages * sizeof *ids);
+        strobe_tracy_put_u64(out, 0); /* samples at switches */
+        strobe_tracy_put_u64(out, 0); /* samples */
+    }
+    return 1;
+}
+
+/* ---- GPU ------------------------------------------------------------------------------------- */
+
+static uint64_t gpu_known(int64_t time)
+{
+    return time == STROBE_GPU_UNKNOWN || time < 0 ? (uint64_t)STROBE_TRACY_ENDLESS : (uint64_t)time;
+}
+
+struct gpu_refs {
+    int64_t cpu, gpu;
+};
+
+static void begin_gpu_zone(model_t *model, const struct names *names, uint32_t i, out_t *out,
+                           struct gpu_refs *refs)
+{
+    const struct strobe_gpu_zone *zone = &model->gpu.zones[i];
+    const struct strobe_gpu_context *context = &model->facts.contexts[zone->context];
+    put_time(out, &refs->cpu, strobe_tracy_when(model, context->process, zone->cpu_begin));
+    put_time(out, &refs->gpu, (int64_t)gpu_known(zone->gpu_begin));
+    strobe_tracy_put_i16(out, names->gpu_locs[i]);
+    strobe_tracy_put_u24(out, 0);
+    uint32_t number = 0;
+    for (uint32_t t = 0; !context->tid && t < model->thread_ids.n && !number; t++)
+        if (model->threads[t].tid == zone->tid)
+            number = strobe_tracy_model_number(model, t);
+    strobe_tracy_put_u16(out, (uint16_t)number);
+    strobe_tracy_put_u64(out, zone->n_children);
+}
+
+static void end_gpu_zone(model_t *model, uint32_t i, out_t *out, struct gpu_refs *refs)
+{
+    const struct strobe_gpu_zone *zone = &model->gpu.zones[i];
+    uint32_t process = model->facts.contexts[zone->context].process;
+    put_time(out, &refs->cpu,
+             zone->has_cpu_end ? strobe_tracy_when(model, process, zone->cpu_end)
+                               : STROBE_TRACY_ENDLESS);
+    put_time(out, &refs->gpu, (int64_t)gpu_known(zone->gpu_end));
+}
+
+/* Zones of one thread of a context, first..last: they are in the order of their begins. */
+static void put_gpu_timeline(model_t *model, const struct names *names, uint32_t first,
+                             uint32_t last, uint64_t tid, out_t *out)
+{
+    const struct strobe_gpu_zone *zones = model->gpu.zones;
+    struct gpu_refs refs = {0, 0};
+    uint64_t n_roots = 0;
+    uint32_t open = STROBE_IDMAP_NONE;
+    for (uint32_t i = first; i < last; i++)
+        n_roots += zones[i].tid == tid && zones[i].parent == STROBE_IDMAP_NONE;
+    strobe_tracy_put_u64(out, n_roots);
+    for (uint32_t i = first; i < last; i++) {
+        if (zones[i].tid != tid)
+            continue;
+        while (open != STROBE_IDMAP_NONE && open != zones[i].parent) {
+            end_gpu_zone(model, open, out, &refs);
+            open = zones[open].parent;
+        }
+        begin_gpu_zone(model, names, i, out, &refs);
+        open = i;
+    }
+    for (; open != STROBE_IDMAP_NONE; open = zones[open].parent)
+        end_gpu_zone(model, open, out, &refs);
+}
+
+static int put_gpu_threads(model_t *model, const struct names *names, uint32_t first, uint32_t last,
+                           int is_bound, out_t *out)
+{
+    struct strobe_idmap tids = {0};
+    for (uint32_t i = first; i < last; i++)
+        if (strobe_idmap_add(&tids, 0, model->gpu.zones[i].tid) == STROBE_IDMAP_NONE)
+            return 0;
+    strobe_tracy_put_u64(out, tids.n);
+    for (uint32_t t = 0; t < tids.n; t++) {
+        strobe_tracy_put_u64(out, is_bound ? 0 : tids.keys[t].id);
+        put_gpu_timeline(model, names, first, last, tids.keys[t].id, out);
+    }
+    strobe_idmap_free(&tids);
+    return 1;
+}
+
+static int put_gpu(model_t *model, const struct names *names, out_t *out)
+{
+    const struct strobe_gpu_zone *zones = model->gpu.zones;
+    uint64_t n_parents = 0;
+    for (uint32_t i = 0; i < model->gpu.n_zones; i++)
+        n_parents += zones[i].n_children != 0;
+    strobe_tracy_put_u64(out, model->gpu.n_zones);
+    strobe_tracy_put_u64(out, n_parents);
+    strobe_tracy_put_u64(out, model->facts.context_ids.n);
+    uint32_t at = 0;
+    for (uint32_t c = 0; c < model->facts.context_ids.n; c++) {
+        const struct strobe_gpu_context *context = &model->facts.contexts[c];
+        uint32_t first = at;
+        while (at < model->gpu.n_zones && zones[at].context == c)
+            at++;
+        strobe_tracy_put_u64(out, context->tid);
+        strobe_tracy_put_u8(out, 0); /* calibrated: the times are resolved */
+        strobe_tracy_put_u64(out, at - first);
+        strobe_tracy_put_f32(out, 1.0f);
+        strobe_tracy_put_u8(out, context->type >= 1 && context->type <= 6 ? (uint8_t)context->type
+                                                                          : GPU_GENERIC);
+        put_idx(out, names->contexts[c]);
+        strobe_tracy_put_u64(out, 0); /* overflow */
+        if (!put_gpu_threads(model, names, first, at, context->tid != 0, out))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- plots and memory ------------------------------------------------------------------------ */
+
+static int compare_points(const void *a, const void *b)
+{
+    const struct strobe_tracy_point_row *x = a, *y = b;
+    if (x->plot != y->plot)
+        return x->plot < y->plot ? -1 : 1;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void put_plot(const struct strobe_tracy_model_plot *plot,
+                     const struct strobe_tracy_point_row *points, uint64_t n, out_t *out)
+{
+    double min = n ? points[0].value : 0, max = min, sum = 0;
+    int64_t ref = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        min = points[i].value < min ? points[i].value : min;
+        max = points[i].value > max ? points[i].value : max;
+        sum += points[i].value;
+    }
+    strobe_tracy_put_u8(out, plot->type);
+    strobe_tracy_put_u8(out, plot->format);
+    strobe_tracy_put_u8(out, plot->step);
+    strobe_tracy_put_u8(out, plot->fill);
+    strobe_tracy_put_u32(out, plot->color);
+    strobe_tracy_put_u64(out, pointer_of(plot->name));
+    strobe_tracy_put_f64(out, min);
+    strobe_tracy_put_f64(out, max);
+    strobe_tracy_put_f64(out, sum);
+    strobe_tracy_put_u64(out, n);
+    for (uint64_t i = 0; i < n; i++) {
+        put_time(out, &ref, points[i].time);
+        strobe_tracy_put_f64(out, points[i].value);
+    }
+}
+
+static void put_plots(model_t *model, out_t *out)
+{
+    struct strobe_tracy_point_row *points = model->points.rows;
+    uint64_t n = model->points.n, at = 0;
+    if (n)
+        qsort(points, n, sizeof *points, compare_points);
+    strobe_tracy_put_u64(out, model->plot_ids.n);
+    for (uint32_t plot = 0; plot < model->plot_ids.n; plot++) {
+        uint64_t first = at;
+        while (at < n && points[at].plot == plot)
+            at++;
+        put_plot(&model->plots[plot], points + first, at - first, out);
+    }
+}
+
+static void put_block(model_t *model, const struct strobe_mem_block *block, int64_t *ref,
+                      out_t *out)
+{
+    uint32_t process = model->memory.pools.keys[block->pool].scope;
+    int64_t time = strobe_tracy_when(model, process, block->alloc_tick);
+    strobe_tracy_put_u64(out, block->address);
+    strobe_tracy_put_u64(out, block->size);
+    strobe_tracy_put_u24(out, 0);
+    strobe_tracy_put_u24(out, 0);
+    put_time(out, ref, time);
+    strobe_tracy_put_i64(out, block->is_freed
+                                  ? strobe_tracy_when(model, process, block->free_tick) - time
+                                  : STROBE_TRACY_ENDLESS);
+    strobe_tracy_put_u16(
+        out, strobe_tracy_model_number(model, strobe_tracy_model_thread(model, block->thread)));
+    strobe_tracy_put_u16(out, block->is_freed
+                                  ? strobe_tracy_model_number(
+                                        model, strobe_tracy_model_thread(model, block->free_thread))
+                                  : 0);
+}
+
+static void put_pool(model_t *model, uint32_t pool, uint32_t name, out_t *out)
+{
+    const struct strobe_memory *memory = &model->memory;
+    uint64_t n = 0, n_live = 0, high = 0, low = UINT64_MAX, usage = 0;
+    int64_t ref = 0;
+    for (uint64_t i = 0; i < memory->n_blocks; i++) {
+        const struct strobe_mem_block *block = &memory->blocks[i];
+        if (block->pool != pool)
+            continue;
+        n++;
+        n_live += !block->is_freed;
+        usage += block->is_freed ? 0 : block->size;
+        low = block->address < low ? block->address : low;
+        high = block->address + block->size > high ? block->address + block->size : high;
+    }
+    strobe_tracy_put_u64(out, pointer_of(name));
+    strobe_tracy_put_u64(out, n);
+    strobe_tracy_put_u64(out, n_live);
+    strobe_tracy_put_u64(out, n - n_live);
+    for (uint64_t i = 0; n && i < memory->n_blocks; i++)
+        if (memory->blocks[i].pool == pool)
+            put_block(model, &memory->blocks[i], &ref, out);
+    strobe_tracy_put_u64(out, high);
+    strobe_tracy_put_u64(out, low);
+    strobe_tracy_put_u64(out, usage);
+    strobe_tracy_put_u64(out, pointer_of(name));
+}
+
+/* Pool 0 is always there, and the first. */
+static void put_memory(model_t *model, const struct names *names, out_t *out)
+{
+    uint32_t n = model->memory.pools.n, main_pool = STROBE_IDMAP_NONE;
+    for (uint32_t i = 0; i < n; i++)
+        if (names->pools[i] == STROBE_TRACY_NO_STRING)
+            main_pool = i;
+    strobe_tracy_put_u64(out, (uint64_t)n + (main_pool == STROBE_IDMAP_NONE));
+    strobe_tracy_put_u64(out, model->memory.n_blocks);
+    put_pool(model, main_pool, STROBE_TRACY_NO_STRING, out);
+    for (uint32_t i = 0; i < n; i++)
+        if (i != main_pool)
+            put_pool(model, i, names->pools[i], out);
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+static void put_images(model_t *model, out_t *out)
+{
+    const char *bytes = model->image_bytes.rows;
+    strobe_tracy_put_u32(out, 0);
+    strobe_tracy_put_u64(out, model->images.n);
+    for (uint64_t i = 0; i < model->images.n; i++) {
+        const struct strobe_tracy_image_row *image = strobe_spool_row(&model->images, i);
+        strobe_tracy_put_u16(out, image->width);
+        strobe_tracy_put_u16(out, image->height);
+        strobe_tracy_put_u8(out, image->flip);
+        strobe_tracy_put(out, bytes + image->at, image->n_bytes);
+    }
+}
+
+static int compare_runs(const void *a, const void *b)
+{
+    const struct strobe_tracy_run_row *x = a, *y = b;
+    if (x->fiber != y->fiber)
+        return x->fiber < y->fiber ? -1 : 1;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Fibers' runs, as context switches; then the runs of all CPUs, which are none. */
+static void put_switches(model_t *model, out_t *out)
+{
+    struct strobe_tracy_run_row *runs = model->runs.rows;
+    uint64_t n = model->runs.n, n_fibers = 0;
+    if (n)
+        qsort(runs, n, sizeof *runs, compare_runs);
+    for (uint64_t i = 0; i < n; i++)
+        n_fibers += !i || runs[i].fiber != runs[i - 1].fiber;
+    strobe_tracy_put_u64(out, n_fibers);
+    for (uint64_t first = 0, end; first < n; first = end) {
+        int64_t ref = 0;
+        for (end = first; end < n && runs[end].fiber == runs[first].fiber;)
+            end++;
+        strobe_tracy_put_u64(out, model->threads[runs[first].fiber].tid);
+        strobe_tracy_put_u64(out, end - first);
+        for (uint64_t i = first; i < end; i++) {
+            put_time(out, &ref, runs[i].start);
+            put_time(out, &ref, runs[i].start);
+            put_time(out, &ref, runs[i].end);
+            strobe_tracy_put_u8(out, 0);
+            strobe_tracy_put_u8(out, FIBER_REASON);
+            strobe_tracy_put_u8(out, UINT8_MAX);
+            strobe_tracy_put_u64(out, model->threads[runs[i].carrier].tid);
+        }
+    }
+    for (int i = 0; i <= N_CPUS; i++)
+        strobe_tracy_put_u64(out, 0);
+}
+
+/* Threads of further processes, and the lists that are empty. */
+static void put_end(model_t *model, out_t *out)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < model->thread_ids.n; i++)
+        n += model->threads[i].process != model->first_process;
+    strobe_tracy_put_u64(out, n);
+    for (uint32_t i = 0; i < model->thread_ids.n; i++)
+        if (model->threads[i].process != model->first_process) {
+            strobe_tracy_put_u64(out, model->threads[i].tid);
+            strobe_tracy_put_u64(out, model->trace->processes[model->threads[i].process].pid);
+        }
+    for (int i = 0; i < 8; i++) /* sums per thread; symbols (3); code (2); hardware; sources */
+        strobe_tracy_put_u64(out, 0);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static void free_names(struct names *names)
+{
+    free(names->locks);
+    free(names->contexts);
+    free(names->pools);
+    free(names->lock_locs);
+    free(names->gpu_locs);
+}
+
+static uint32_t text_name(model_t *model, uint32_t process, uint32_t text)
+{
+    uint32_t n;
+    const char *bytes = strobe_trace_text(model->trace, text, &n);
+    return n ? strobe_tracy_model_name(model, process, bytes, n) : STROBE_TRACY_NO_STRING;
+}
+
+static void name_locks(model_t *model, struct names *names)
+{
+    uint32_t loc_name;
+    for (uint32_t i = 0; i < model->lock_ids.n; i++) {
+        const struct strobe_tracy_model_lock *lock = &model->locks[i];
+        uint32_t fact = strobe_idmap_find(&model->facts.lock_ids, lock->process, lock->id);
+        uint64_t loc = fact == STROBE_IDMAP_NONE ? 0 : model->facts.locks[fact].loc;
+        names->locks[i] = fact == STROBE_IDMAP_NONE
+                              ? STROBE_TRACY_NO_STRING
+                              : text_name(model, lock->process, model->facts.locks[fact].name);
+        names->lock_locs[i] = strobe_tracy_model_loc(
+            model, strobe_trace_loc(model->trace, lock->process, loc), &loc_name);
+    }
+}
+
+static void name_gpu(model_t *model, struct names *names)
+{
+    uint32_t loc_name;
+    for (uint32_t i = 0; i < model->facts.context_ids.n; i++)
+        names->contexts[i] =
+            text_name(model, model->facts.contexts[i].process, model->facts.contexts[i].name);
+    for (uint32_t i = 0; i < model->gpu.n_zones; i++) {
+        const struct strobe_gpu_zone *zone = &model->gpu.zones[i];
+        uint32_t process = model->facts.contexts[zone->context].process;
+        int16_t loc = strobe_tracy_model_loc(
+            model, strobe_trace_loc(model->trace, process, zone->loc), &loc_name);
+        names->gpu_locs[i] = loc;
+        model->folds->n_loc_zones += loc_name != STROBE_TRACY_NO_STRING;
+        model->gpu_zones_of[(uint16_t)loc] += zone->gpu_end != STROBE_GPU_UNKNOWN;
+    }
+}
+
+static void name_pools(model_t *model, struct names *names)
+{
+    char room[STROBE_NAME_ROOM];
+    for (uint32_t i = 0; i < model->memory.pools.n; i++) {
+        const struct strobe_idkey *key = &model->memory.pools.keys[i];
+        uint32_t n = 7;
+        const char *name = "default";
+        if (key->id)
+            name = strobe_trace_string(model->trace, key->scope, key->id, room, &n);
+        names->pools[i] = !key->id && key->scope == model->first_process
+                              ? STROBE_TRACY_NO_STRING
+                              : strobe_tracy_model_name(model, key->scope, name, n);
+    }
+    for (uint64_t i = 0; i < model->memory.n_blocks; i++) { /* their threads too */
+        strobe_tracy_model_thread(model, model->memory.blocks[i].thread);
+        if (model->memory.blocks[i].is_freed)
+            strobe_tracy_model_thread(model, model->memory.blocks[i].free_thread);
+    }
+}
+
+static int prepare(model_t *model, struct names *names)
+{
+    names->locks = calloc(model->lock_ids.n + 1, sizeof *names->locks);
+    names->lock_locs = calloc(model->lock_ids.n + 1, sizeof *names->lock_locs);
+    names->contexts = calloc(model->facts.context_ids.n + 1, sizeof *names->contexts);
+    names->pools = calloc(model->memory.pools.n + 1, sizeof *names->pools);
+    names->gpu_locs = calloc(model->gpu.n_zones + 1, sizeof *names->gpu_locs);
+    if (!names->locks || !names->lock_locs || !names->contexts || !names->pools || !names->gpu_locs)
+        return 0;
+    names->frame = strobe_tracy_model_string(model, "Frame", 5);
+    names->empty = strobe_tracy_model_string(model, "", 0);
+    names->overflow = strobe_tracy_model_string(model, "(too many source locations)", 27);
+    name_locks(model, names);
+    name_gpu(model, names);
+    name_pools(model, names);
+    return 1;
+}
+
+static int put_all(model_t *model, const struct names *names, out_t *out)
+{
+    const uint32_t *infos = model->app_infos.rows;
+    put_head(model, out);
+    put_frames(model, out);
+    put_strings(model, names, out);
+    put_threads_table(model, out);
+    put_locs(model, names, out);
+    put_locks(model, names, out);
+    if (!put_messages(model, out))
+        return 0;
+    put_extras(model, out);
+    if (!put_threads(model, out) || !put_gpu(model, names, out))
+        return 0;
+    put_plots(model, out);
+    put_memory(model, names, out);
+    strobe_tracy_put_u64(out, 0); /* call stacks */
+    strobe_tracy_put_u64(out, 0); /* their frames */
+    strobe_tracy_put_u64(out, model->app_infos.n);
+    for (uint64_t i = 0; i < model->app_infos.n; i++)
+        put_ref(out, infos[i]);
+    put_images(model, out);
+    put_switches(model, out);
+    put_end(model, out);
+    return 1;
+}
+
+enum strobe_err strobe_tracy_write(struct strobe_trace *trace, int fd, const char *folder,
+                                   struct strobe_tracy_folds *folds, int *error)
+{
+    model_t *model = calloc(1, sizeof *model);
+    struct names names = {0};
+    out_t out = {0};
+    memset(folds, 0, sizeof *folds);
+    *error = 0;
+    if (!model)
+        return STROBE_ERR_NOMEM;
+    enum strobe_err err = strobe_tracy_gather(trace, folder, folds, model);
+    if (!err && !prepare(model, &names))
+        err = STROBE_ERR_NOMEM;
+    if (!err)
+        err = strobe_tracy_out_open(&out, fd);
+    if (!err) {
+        err = put_all(model, &names, &out) ? STROBE_OK : STROBE_ERR_NOMEM;
+        *error = strobe_tracy_out_close(&out);
+        if (*error)
+            err = strobe_err_from_errno(*error);
+    }
+    free_names(&names);
+    strobe_tracy_model_free(model);
+    free(model);
+    return err;
+}

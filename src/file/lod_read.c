@@ -1,0 +1,227 @@
+/* lod_read.c - reads LOD blocks. Every number comes from a stranger: see file/decode.c.
+ * SPDX-License-Identifier: MIT */
+#include "file/lod.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "file/decode.h"
+
+enum { MAX_SHIFT = 63 };
+
+static enum strobe_err open_body(struct strobe_lod_reader *reader, const struct strobe_block *block)
+{
+    uint32_t size[2];
+    if (block->n_body < sizeof size)
+        return STROBE_ERR_CORRUPT;
+    memcpy(size, block->body, sizeof size);
+    if (size[0] > STROBE_FILE_MAX_PAYLOAD || size[1] > block->n_body - sizeof size)
+        return STROBE_ERR_CORRUPT;
+    const uint8_t *stored = block->body + sizeof size;
+    if (size[0] == size[1]) {
+        reader->body = strobe_bytes_over(stored, size[0]);
+        return STROBE_OK;
+    }
+    if (size[0] > reader->raw_room) {
+        free(reader->raw);
+        reader->raw = malloc(size[0]);
+        reader->raw_room = reader->raw ? size[0] : 0;
+    }
+    if (!reader->zstd)
+        reader->zstd = ZSTD_createDCtx();
+    if (!reader->zstd || (size[0] && !reader->raw))
+        return STROBE_ERR_NOMEM;
+    size_t got = ZSTD_decompressDCtx(reader->zstd, reader->raw, size[0], stored, size[1]);
+    if (ZSTD_isError(got) || got != size[0])
+        return STROBE_ERR_CORRUPT;
+    reader->body = strobe_bytes_over(reader->raw, size[0]);
+    return STROBE_OK;
+}
+
+static enum strobe_err read_masks(struct strobe_lod_reader *reader)
+{
+    uint64_t n = strobe_get_varint(&reader->head), offset = reader->first_offset;
+    if (n > STROBE_LOD_MAX_MASKS)
+        return STROBE_ERR_CORRUPT;
+    if (n && !reader->masks &&
+        !(reader->masks = malloc(STROBE_LOD_MAX_MASKS * sizeof *reader->masks)))
+        return STROBE_ERR_NOMEM;
+    for (uint64_t i = 0; i < n; i++) {
+        offset += strobe_get_varint(&reader->head);
+        reader->masks[i] = (struct strobe_lod_mask){offset, strobe_get_varint(&reader->head)};
+    }
+    reader->n_masks = (uint32_t)n;
+    return reader->head.bad ? STROBE_ERR_CORRUPT : STROBE_OK;
+}
+
+enum strobe_err strobe_lod_start(struct strobe_lod_reader *reader, const struct strobe_block *block)
+{
+    reader->head = strobe_bytes_over(block->head, block->n_head);
+    reader->has_fine = block->body != NULL;
+    reader->n_masks = 0;
+    reader->first_offset = strobe_get_varint(&reader->head);
+    reader->n_blocks = strobe_get_varint(&reader->head);
+    enum strobe_err err = read_masks(reader);
+    reader->n_tracks = reader->n_left = strobe_get_varint(&reader->head);
+    if (!err && (reader->head.bad || reader->n_tracks > STROBE_LOD_MAX_TRACKS))
+        err = STROBE_ERR_CORRUPT;
+    if (!err && reader->has_fine)
+        err = open_body(reader, block);
+    if (err)
+        reader->n_left = 0;
+    return err;
+}
+
+static void skip_varints(struct strobe_bytes *in, uint64_t n)
+{
+    const uint8_t *at = in->at;
+    while (n >= 8 && in->end - at >= 8) {
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        n -= ((~word & 0x8080808080808080ull) >> 7) * 0x0101010101010101ull >> 56;
+        at += 8;
+    }
+    for (; n && at < in->end; at++)
+        n -= !(*at & 0x80);
+    in->at = at;
+    in->bad |= n != 0;
+}
+
+/* Take the lanes of a track, and step over them. */
+static void take_lanes(struct strobe_bytes *in, const struct strobe_lod_track *track,
+                       struct strobe_lod_lanes *out)
+{
+    uint64_t shift = strobe_get_varint(in), n_depths = strobe_get_varint(in);
+    if (shift > MAX_SHIFT || n_depths > STROBE_LOD_DEPTHS)
+        in->bad = 1;
+    *out = (struct strobe_lod_lanes){*in, (uint32_t)shift, (uint32_t)n_depths, 0};
+    if (in->bad)
+        return;
+    out->base = track->first_tick >> shift;
+    for (uint64_t i = 0; i < n_depths && !in->bad; i++) {
+        uint64_t n = strobe_get_varint(in);
+        if (n > strobe_bytes_left(in))
+            in->bad = 1;
+        else
+            skip_varints(in, 5 * n);
+    }
+    out->in.end = in->at;
+}
+
+static void take_open(struct strobe_bytes *in, struct strobe_lod_track *track)
+{
+    uint64_t n = strobe_get_varint(in);
+    if (n > STROBE_LOD_OPEN)
+        in->bad = 1;
+    track->n_open = in->bad ? 0 : (uint32_t)n;
+    for (uint32_t i = 0; i < track->n_open; i++) {
+        track->open[i].loc = strobe_get_varint(in);
+        track->open[i].begin = track->last_tick - (uint64_t)strobe_get_zigzag(in);
+    }
+}
+
+enum strobe_err strobe_lod_next(struct strobe_lod_reader *reader, struct strobe_lod_track *track,
+                                struct strobe_lod_lanes *coarse, struct strobe_lod_lanes *fine)
+{
+    struct strobe_bytes *in = &reader->head;
+    if (!reader->n_left)
+        return STROBE_ERR_END;
+    reader->n_left--;
+    uint64_t *fields[] = {&track->proc,     &track->track,   &track->n_parts,
+                          &track->n_events, &track->n_zones, &track->first_tick};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        *fields[i] = strobe_get_varint(in);
+    track->last_tick = track->first_tick + (uint64_t)strobe_get_zigzag(in);
+    track->low = strobe_get_varint(in);
+    track->depth = strobe_get_varint(in);
+    take_open(in, track);
+    track->fine_shift = (uint32_t)strobe_get_varint(in);
+    take_lanes(in, track, coarse);
+    if (reader->has_fine)
+        take_lanes(&reader->body, track, fine);
+    else
+        memset(fine, 0, sizeof *fine);
+    if (!in->bad && !reader->body.bad)
+        return STROBE_OK;
+    reader->n_left = 0;
+    return STROBE_ERR_CORRUPT;
+}
+
+enum strobe_err strobe_lod_cell(struct strobe_lod_lanes *lanes, struct strobe_lod_at *state,
+                                struct strobe_lod_cell *out)
+{
+    struct strobe_bytes *in = &lanes->in;
+    while (!state->n_left) {
+        if (state->started)
+            state->depth++;
+        if (state->depth >= lanes->n_depths)
+            return STROBE_ERR_END;
+        state->started = 1;
+        state->n_left = (uint32_t)strobe_get_varint(in);
+        state->bucket = lanes->base;
+        if (in->bad)
+            return STROBE_ERR_CORRUPT;
+    }
+    state->n_left--;
+    state->bucket += (uint64_t)strobe_get_zigzag(in);
+    out->depth = state->depth;
+    out->bucket = state->bucket;
+    out->count = (uint32_t)strobe_get_varint(in);
+    out->busy = strobe_get_varint(in);
+    out->longest = strobe_get_varint(in);
+    out->loc = strobe_get_varint(in);
+    return in->bad ? STROBE_ERR_CORRUPT : STROBE_OK;
+}
+
+enum strobe_err strobe_part_lod_start(const struct strobe_part *part, struct strobe_part_lod *lod)
+{
+    if (!part->summary)
+        return STROBE_ERR_NOTFOUND;
+    *lod = (struct strobe_part_lod){.in = strobe_bytes_over(part->summary, part->n_summary)};
+    uint64_t n_rows = strobe_get_varint(&lod->in);
+    for (uint64_t i = 0; i < n_rows && !lod->in.bad; i++) {
+        skip_varints(&lod->in, 8);
+        skip_varints(&lod->in, 2 * (strobe_get_varint(&lod->in) & 0xffff));
+    }
+    uint64_t shift = strobe_get_varint(&lod->in), n_depths = strobe_get_varint(&lod->in);
+    if (lod->in.bad || shift > MAX_SHIFT || n_depths > STROBE_LOD_DEPTHS)
+        return STROBE_ERR_CORRUPT;
+    lod->shift = (uint32_t)shift;
+    lod->n_depths = (uint32_t)n_depths;
+    lod->base = part->first_tick >> shift;
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_part_lod_next(struct strobe_part_lod *lod, uint32_t *depth,
+                                     struct strobe_lod_cell *out)
+{
+    struct strobe_bytes *in = &lod->in;
+    struct strobe_lod_at *at = &lod->at;
+    while (!at->n_left) {
+        if (at->started)
+            at->depth++;
+        if (at->depth >= lod->n_depths)
+            return STROBE_ERR_END;
+        at->started = 1;
+        at->n_left = (uint32_t)strobe_get_varint(in) & 0xffff;
+        at->bucket = lod->base;
+    }
+    at->n_left--;
+    at->bucket += strobe_get_varint(in);
+    *depth = out->depth = at->depth;
+    out->bucket = at->bucket;
+    out->count = (uint32_t)strobe_get_varint(in);
+    out->busy = strobe_get_varint(in);
+    out->longest = strobe_get_varint(in);
+    out->loc = strobe_get_varint(in);
+    return in->bad ? STROBE_ERR_CORRUPT : STROBE_OK;
+}
+
+void strobe_lod_reader_free(struct strobe_lod_reader *reader)
+{
+    free(reader->masks);
+    free(reader->raw);
+    ZSTD_freeDCtx(reader->zstd);
+    memset(reader, 0, sizeof *reader);
+}

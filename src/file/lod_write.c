@@ -1,0 +1,445 @@
+/* lod_write.c - sums up the levels of detail of many blocks, in bounded memory.
+ *
+ * Each track has one width of bucket (2^shift ticks) for all its depths, as wide as its widest part wants. Cells
+ * are kept where something happens only, by bucket, so adding at the end is the rule. When a lane or all of them
+ * together get too many, neighbours are added: widths are powers of two, so this is exact.
+ * SPDX-License-Identifier: MIT */
+#include "file/lod.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct lane {
+    struct strobe_lod_cell *cells; /* owned: by bucket */
+    uint32_t n, room;
+};
+
+struct track {
+    uint64_t proc, track;
+    uint64_t n_parts, n_events, n_zones;
+    uint64_t first_tick, last_tick;
+    uint32_t low, depth, n_open, n_lanes, shift;
+    struct strobe_lod_open *open; /* owned: STROBE_LOD_OPEN, NULL: none yet */
+    struct lane lanes[STROBE_LOD_DEPTHS];
+};
+
+struct strobe_lod {
+    struct track *tracks; /* owned */
+    uint32_t n_tracks, tracks_room;
+    uint32_t *slots; /* owned: hash table of index + 1 */
+    uint32_t n_slots;
+    uint32_t n_cells;  /* of all lanes */
+    uint32_t lane_max; /* cells that a lane may have now */
+    uint64_t first_offset;
+    uint64_t n_blocks;
+    struct strobe_lod_mask masks[STROBE_LOD_MAX_MASKS];
+    uint32_t n_masks;
+    bool spoilt;
+};
+
+/* ---- the log ---- */
+
+static bool reach(void **items, uint32_t *room, uint64_t want, size_t item_bytes)
+{
+    if (want <= *room)
+        return true;
+    uint64_t size = want + want / 2 + 64;
+    void *more = size > UINT32_MAX ? NULL : realloc(*items, size * item_bytes);
+    if (!more)
+        return false;
+    *items = more;
+    *room = (uint32_t)size;
+    return true;
+}
+
+bool strobe_lod_log_reserve(struct strobe_lod_log *log, uint32_t n_cells, uint32_t n_open)
+{
+    if (!log->failed)
+        log->failed = !reach((void **)&log->parts, &log->parts_room, log->n_parts + 1ull,
+                             sizeof *log->parts) ||
+                      !reach((void **)&log->cells, &log->cells_room,
+                             log->n_cells + (uint64_t)n_cells, sizeof *log->cells) ||
+                      !reach((void **)&log->open, &log->open_room, log->n_open + (uint64_t)n_open,
+                             sizeof *log->open);
+    return !log->failed;
+}
+
+void strobe_lod_log_reset(struct strobe_lod_log *log)
+{
+    log->n_parts = log->n_cells = log->n_open = 0;
+    log->failed = false;
+}
+
+void strobe_lod_log_free(struct strobe_lod_log *log)
+{
+    free(log->parts);
+    free(log->cells);
+    free(log->open);
+    memset(log, 0, sizeof *log);
+}
+
+/* ---- lanes ---- */
+
+static void merge(struct strobe_lod_cell *into, const struct strobe_lod_cell *from)
+{
+    into->count += from->count;
+    into->busy += from->busy;
+    if (from->loc && (!into->loc || from->longest > into->longest ||
+                      (from->longest == into->longest && from->loc < into->loc))) {
+        into->longest = from->longest;
+        into->loc = from->loc;
+    }
+}
+
+static void coarsen_lane(struct strobe_lod *lod, struct lane *lane)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < lane->n; i++) {
+        struct strobe_lod_cell cell = lane->cells[i];
+        cell.bucket >>= 1;
+        if (n && lane->cells[n - 1].bucket == cell.bucket)
+            merge(&lane->cells[n - 1], &cell);
+        else
+            lane->cells[n++] = cell;
+    }
+    lod->n_cells -= lane->n - n;
+    lane->n = n;
+}
+
+static void coarsen(struct strobe_lod *lod, struct track *track)
+{
+    for (uint32_t i = 0; i < track->n_lanes; i++)
+        coarsen_lane(lod, &track->lanes[i]);
+    track->shift++;
+}
+
+static uint32_t fullest_lane(const struct track *track)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < track->n_lanes; i++)
+        most = track->lanes[i].n > most ? track->lanes[i].n : most;
+    return most;
+}
+
+static bool add_cell(struct strobe_lod *lod, struct lane *lane, const struct strobe_lod_cell *cell)
+{
+    uint32_t at = lane->n;
+    while (at && lane->cells[at - 1].bucket > cell->bucket)
+        at--;
+    if (at && lane->cells[at - 1].bucket == cell->bucket) {
+        merge(&lane->cells[at - 1], cell);
+        return true;
+    }
+    if (!reach((void **)&lane->cells, &lane->room, lane->n + 1ull, sizeof *lane->cells))
+        return false;
+    memmove(lane->cells + at + 1, lane->cells + at, (lane->n - at) * sizeof *lane->cells);
+    lane->cells[at] = *cell;
+    lane->n++;
+    lod->n_cells++;
+    return true;
+}
+
+/* ---- tracks ---- */
+
+static uint32_t hash_of(uint64_t proc, uint64_t track)
+{
+    return (uint32_t)(((proc * 0x9e3779b97f4a7c15ull) ^ track) * 0xd6e8feb86659fd93ull >> 32);
+}
+
+static bool grow_slots(struct strobe_lod *lod)
+{
+    if (lod->n_tracks * 2 < lod->n_slots)
+        return true;
+    uint32_t n = lod->n_slots ? 2 * lod->n_slots : 64;
+    uint32_t *slots = calloc(n, sizeof *slots);
+    if (!slots)
+        return false;
+    for (uint32_t i = 0; i < lod->n_tracks; i++) {
+        uint32_t at = hash_of(lod->tracks[i].proc, lod->tracks[i].track) & (n - 1);
+        while (slots[at])
+            at = (at + 1) & (n - 1);
+        slots[at] = i + 1;
+    }
+    free(lod->slots);
+    lod->slots = slots;
+    lod->n_slots = n;
+    return true;
+}
+
+/* The sums of a part's track, made if need be; NULL: too many, or no memory. */
+static struct track *track_of(struct strobe_lod *lod, const struct strobe_lod_part *part)
+{
+    if (!grow_slots(lod))
+        return NULL;
+    uint32_t at = hash_of(part->proc, part->track) & (lod->n_slots - 1);
+    for (; lod->slots[at]; at = (at + 1) & (lod->n_slots - 1)) {
+        struct track *track = &lod->tracks[lod->slots[at] - 1];
+        if (track->proc == part->proc && track->track == part->track)
+            return track;
+    }
+    if (lod->n_tracks == STROBE_LOD_MAX_TRACKS ||
+        !reach((void **)&lod->tracks, &lod->tracks_room, lod->n_tracks + 1ull, sizeof *lod->tracks))
+        return NULL;
+    struct track *track = &lod->tracks[lod->n_tracks++];
+    lod->slots[at] = lod->n_tracks;
+    memset(track, 0, sizeof *track);
+    track->proc = part->proc;
+    track->track = part->track;
+    track->shift = part->shift;
+    track->first_tick = part->first_tick;
+    track->low = part->low;
+    return track;
+}
+
+/* Zones were open between the track's part before and this one. */
+static bool add_gap(struct strobe_lod *lod, struct track *track, const struct strobe_lod_part *part)
+{
+    uint32_t n =
+        part->start_depth < STROBE_LOD_DEPTHS ? part->start_depth : (uint32_t)STROBE_LOD_DEPTHS;
+    uint64_t from = part->gap_from, to = part->first_tick;
+    if (!n || from >= to)
+        return true;
+    while ((to >> track->shift) - (from >> track->shift) > lod->lane_max / 2 && track->shift < 63)
+        coarsen(lod, track);
+    track->n_lanes = n > track->n_lanes ? n : track->n_lanes;
+    while (from < to) {
+        uint64_t bucket = from >> track->shift, end = (bucket + 1) << track->shift;
+        end = end < to ? end : to;
+        for (uint32_t i = 0; i < n; i++) {
+            struct strobe_lod_cell cell = {.bucket = bucket, .busy = end - from, .depth = i};
+            if (!add_cell(lod, &track->lanes[i], &cell))
+                return false;
+        }
+        from = end;
+    }
+    return true;
+}
+
+static bool add_cells(struct strobe_lod *lod, struct track *track,
+                      const struct strobe_lod_part *part, const struct strobe_lod_cell *cells)
+{
+    uint32_t by = track->shift - part->shift;
+    for (uint32_t i = 0; i < part->n_cells; i++) {
+        struct strobe_lod_cell cell = cells[i];
+        cell.bucket >>= by;
+        track->n_lanes = cell.depth >= track->n_lanes ? cell.depth + 1 : track->n_lanes;
+        if (!add_cell(lod, &track->lanes[cell.depth], &cell))
+            return false;
+    }
+    return true;
+}
+
+/* Make buckets wider where there are too many of them. */
+static void fit(struct strobe_lod *lod, struct track *track)
+{
+    while (fullest_lane(track) > lod->lane_max && track->shift < 63)
+        coarsen(lod, track);
+    while (lod->n_cells > STROBE_LOD_MAX_CELLS && lod->lane_max > 1) {
+        lod->lane_max /= 2;
+        for (uint32_t i = 0; i < lod->n_tracks; i++)
+            while (fullest_lane(&lod->tracks[i]) > lod->lane_max && lod->tracks[i].shift < 63)
+                coarsen(lod, &lod->tracks[i]);
+    }
+}
+
+static bool keep_open(struct track *track, const struct strobe_lod_part *part,
+                      const struct strobe_lod_open *open)
+{
+    if (part->n_open && !track->open &&
+        !(track->open = malloc(STROBE_LOD_OPEN * sizeof *track->open)))
+        return false;
+    if (part->n_open)
+        memcpy(track->open, open, part->n_open * sizeof *open);
+    track->n_open = part->n_open;
+    return true;
+}
+
+static bool add_part(struct strobe_lod *lod, const struct strobe_lod_part *part,
+                     const struct strobe_lod_cell *cells, const struct strobe_lod_open *open)
+{
+    struct track *track = track_of(lod, part);
+    if (!track)
+        return false;
+    while (track->shift < part->shift)
+        coarsen(lod, track);
+    if (!add_gap(lod, track, part) || !add_cells(lod, track, part, cells) ||
+        !keep_open(track, part, open))
+        return false;
+    fit(lod, track);
+    track->n_parts++;
+    track->n_events += part->n_events;
+    track->n_zones += part->n_zones;
+    track->last_tick = part->last_tick;
+    track->low = part->low < track->low ? part->low : track->low;
+    track->depth = part->end_depth;
+    return lod->n_cells <= STROBE_LOD_MAX_CELLS;
+}
+
+void strobe_lod_add(struct strobe_lod *lod, const struct strobe_lod_log *log, uint64_t offset,
+                    uint64_t mask)
+{
+    const struct strobe_lod_cell *cells = log->cells;
+    const struct strobe_lod_open *open = log->open;
+    if (!lod->n_blocks++)
+        lod->first_offset = offset;
+    if (mask && lod->n_masks < STROBE_LOD_MAX_MASKS)
+        lod->masks[lod->n_masks++] = (struct strobe_lod_mask){offset, mask};
+    else if (mask)
+        lod->spoilt = true;
+    lod->spoilt |= log->failed;
+    for (uint32_t i = 0; i < log->n_parts && !lod->spoilt; i++) {
+        lod->spoilt = !add_part(lod, &log->parts[i], cells, open);
+        cells += log->parts[i].n_cells;
+        open += log->parts[i].n_open;
+    }
+}
+
+void strobe_lod_spoil(struct strobe_lod *lod)
+{
+    lod->spoilt = true;
+}
+
+struct strobe_lod *strobe_lod_new(void)
+{
+    struct strobe_lod *lod = calloc(1, sizeof *lod);
+    if (lod)
+        lod->lane_max = STROBE_LOD_LANE_CELLS;
+    return lod;
+}
+
+static void free_tracks(struct strobe_lod *lod)
+{
+    for (uint32_t i = 0; i < lod->n_tracks; i++) {
+        free(lod->tracks[i].open);
+        for (uint32_t k = 0; k < STROBE_LOD_DEPTHS; k++)
+            free(lod->tracks[i].lanes[k].cells);
+    }
+    lod->n_tracks = 0;
+}
+
+void strobe_lod_reset(struct strobe_lod *lod)
+{
+    free_tracks(lod);
+    if (lod->slots)
+        memset(lod->slots, 0, lod->n_slots * sizeof *lod->slots);
+    lod->n_cells = lod->n_masks = 0;
+    lod->lane_max = STROBE_LOD_LANE_CELLS;
+    lod->n_blocks = 0;
+    lod->spoilt = false;
+}
+
+void strobe_lod_free(struct strobe_lod *lod)
+{
+    if (!lod)
+        return;
+    free_tracks(lod);
+    free(lod->tracks);
+    free(lod->slots);
+    free(lod);
+}
+
+/* ---- bytes ---- */
+
+struct out {
+    uint8_t *bytes; /* owned */
+    size_t n, room;
+    bool failed;
+};
+
+static void put(struct out *out, uint64_t value)
+{
+    if (out->n + STROBE_VARINT_MAX > out->room) {
+        size_t room = out->room ? 2 * out->room : 1 << 16;
+        uint8_t *more = realloc(out->bytes, room);
+        if (!more) {
+            out->failed = true;
+            return;
+        }
+        out->bytes = more;
+        out->room = room;
+    }
+    out->n = (size_t)(strobe_varint_put(out->bytes + out->n, value) - out->bytes);
+}
+
+static void put_lanes(struct out *out, const struct track *track)
+{
+    uint64_t base = track->first_tick >> track->shift;
+    put(out, track->shift);
+    put(out, track->n_lanes);
+    for (uint32_t i = 0; i < track->n_lanes; i++) {
+        const struct lane *lane = &track->lanes[i];
+        uint64_t last = base;
+        put(out, lane->n);
+        for (uint32_t k = 0; k < lane->n; k++) {
+            const struct strobe_lod_cell *cell = &lane->cells[k];
+            put(out, strobe_zigzag((int64_t)(cell->bucket - last)));
+            put(out, cell->count);
+            put(out, cell->busy);
+            put(out, cell->longest);
+            put(out, cell->loc);
+            last = cell->bucket;
+        }
+    }
+}
+
+static void put_track(struct out *out, const struct track *track, uint32_t fine_shift)
+{
+    put(out, track->proc);
+    put(out, track->track);
+    put(out, track->n_parts);
+    put(out, track->n_events);
+    put(out, track->n_zones);
+    put(out, track->first_tick);
+    put(out, strobe_zigzag((int64_t)(track->last_tick - track->first_tick)));
+    put(out, track->low);
+    put(out, track->depth);
+    put(out, track->n_open);
+    for (uint32_t i = 0; i < track->n_open; i++) {
+        put(out, track->open[i].loc);
+        put(out, strobe_zigzag((int64_t)(track->last_tick - track->open[i].begin)));
+    }
+    put(out, fine_shift);
+}
+
+static void put_masks(const struct strobe_lod *lod, struct out *out)
+{
+    uint64_t last = lod->first_offset;
+    put(out, lod->n_masks);
+    for (uint32_t i = 0; i < lod->n_masks; i++) {
+        put(out, lod->masks[i].offset - last);
+        put(out, lod->masks[i].kinds);
+        last = lod->masks[i].offset;
+    }
+}
+
+enum strobe_err strobe_lod_write(struct strobe_lod *lod, uint8_t **head, size_t *n_head,
+                                 uint8_t **body, size_t *n_body, uint32_t *n_tracks)
+{
+    struct out to_head = {0}, to_body = {0};
+    if (lod->spoilt || !lod->n_blocks)
+        return STROBE_ERR_END;
+    put(&to_head, lod->first_offset);
+    put(&to_head, lod->n_blocks);
+    put_masks(lod, &to_head);
+    put(&to_head, lod->n_tracks);
+    for (uint32_t i = 0; i < lod->n_tracks; i++) {
+        struct track *track = &lod->tracks[i];
+        uint32_t fine_shift = track->shift;
+        put_lanes(&to_body, track);
+        while (fullest_lane(track) > STROBE_LOD_COARSE_CELLS)
+            coarsen(lod, track);
+        put_track(&to_head, track, fine_shift);
+        put_lanes(&to_head, track);
+    }
+    *n_tracks = lod->n_tracks;
+    *head = to_head.bytes;
+    *n_head = to_head.n;
+    *body = to_body.bytes;
+    *n_body = to_body.n;
+    if (!to_head.failed && !to_body.failed && to_head.n < STROBE_FILE_MAX_PAYLOAD &&
+        to_body.n < STROBE_FILE_MAX_PAYLOAD)
+        return STROBE_OK;
+    free(to_head.bytes);
+    free(to_body.bytes);
+    return STROBE_ERR_NOMEM;
+}

@@ -1,0 +1,156 @@
+/* memory.c - see memory.h.  SPDX-License-Identifier: MIT */
+#include "query/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/walk.h"
+
+struct event {
+    uint64_t tick, order;
+    uint64_t address, size;
+    uint32_t pool, thread;
+    uint32_t kind;
+};
+
+struct gather {
+    struct strobe_memory *memory;
+    struct event *events; /* owned */
+    uint64_t n, room;
+};
+
+static enum strobe_err gather_event(void *context, const struct strobe_happening *happening)
+{
+    struct gather *gather = context;
+    const struct strobe_field *f = happening->event->fields;
+    uint32_t kind = happening->event->kind;
+    uint32_t pool = strobe_idmap_add(&gather->memory->pools, happening->process, f[0].u);
+    if (pool == STROBE_IDMAP_NONE)
+        return STROBE_ERR_NOMEM;
+    if (gather->n == gather->room) {
+        uint64_t room = gather->room ? gather->room * 2 : 1024;
+        struct event *grown = realloc(gather->events, room * sizeof *grown);
+        if (!grown)
+            return STROBE_ERR_NOMEM;
+        gather->events = grown;
+        gather->room = room;
+    }
+    gather->events[gather->n] = (struct event){
+        .tick = happening->event->tick,
+        .order = gather->n,
+        .address = kind == STROBE_KIND_MEM_DISCARD ? 0 : f[1].u,
+        .size = kind == STROBE_KIND_MEM_ALLOC ? f[2].u : 0,
+        .pool = pool,
+        .thread = happening->thread,
+        .kind = kind,
+    };
+    gather->n++;
+    return STROBE_OK;
+}
+
+static int compare_events(const void *a, const void *b)
+{
+    const struct event *x = a, *y = b;
+    if (x->tick != y->tick)
+        return x->tick < y->tick ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+struct pairing {
+    struct strobe_memory *memory;
+    struct strobe_idmap live; /* (pool, address) */
+    uint64_t *block_of;       /* owned: block + 1, 0: freed */
+    uint32_t block_of_room;
+};
+
+static void end_block(struct pairing *pairing, uint32_t i, const struct event *event)
+{
+    struct strobe_mem_block *block = &pairing->memory->blocks[pairing->block_of[i] - 1];
+    block->is_freed = 1;
+    block->free_tick = event->tick;
+    block->free_thread = event->thread;
+    pairing->block_of[i] = 0;
+}
+
+static int begin_block(struct pairing *pairing, const struct event *event)
+{
+    struct strobe_memory *memory = pairing->memory;
+    uint32_t i = strobe_idmap_add_row(&pairing->live, event->pool, event->address,
+                                      (void **)&pairing->block_of, &pairing->block_of_room,
+                                      sizeof *pairing->block_of);
+    if (i == STROBE_IDMAP_NONE)
+        return 0;
+    if (pairing->block_of[i])
+        end_block(pairing, i, event);
+    if (memory->n_blocks == memory->blocks_room) {
+        uint64_t room = memory->blocks_room ? memory->blocks_room * 2 : 1024;
+        struct strobe_mem_block *grown = realloc(memory->blocks, room * sizeof *grown);
+        if (!grown)
+            return 0;
+        memory->blocks = grown;
+        memory->blocks_room = room;
+    }
+    memory->blocks[memory->n_blocks++] = (struct strobe_mem_block){
+        .pool = event->pool,
+        .thread = event->thread,
+        .address = event->address,
+        .size = event->size,
+        .alloc_tick = event->tick,
+    };
+    pairing->block_of[i] = memory->n_blocks;
+    return 1;
+}
+
+static void discard_pool(struct pairing *pairing, const struct event *event)
+{
+    for (uint32_t i = 0; i < pairing->live.n; i++)
+        if (pairing->live.keys[i].scope == event->pool && pairing->block_of[i])
+            end_block(pairing, i, event);
+}
+
+static int take_event(struct pairing *pairing, const struct event *event)
+{
+    if (event->kind == STROBE_KIND_MEM_ALLOC)
+        return begin_block(pairing, event);
+    if (event->kind == STROBE_KIND_MEM_DISCARD) {
+        discard_pool(pairing, event);
+        return 1;
+    }
+    uint32_t i = strobe_idmap_find(&pairing->live, event->pool, event->address);
+    if (i != STROBE_IDMAP_NONE && pairing->block_of[i])
+        end_block(pairing, i, event);
+    else
+        pairing->memory->n_unknown_frees++;
+    return 1;
+}
+
+enum strobe_err strobe_memory_run(struct strobe_trace *trace, struct strobe_memory *out)
+{
+    memset(out, 0, sizeof *out);
+    struct gather gather = {.memory = out};
+    struct pairing pairing = {.memory = out};
+    struct strobe_walk walk = {
+        .trace = trace,
+        .context = &gather,
+        .happens = gather_event,
+        .kinds = 1ull << STROBE_KIND_MEM_ALLOC | 1ull << STROBE_KIND_MEM_FREE |
+                 1ull << STROBE_KIND_MEM_DISCARD,
+    };
+    enum strobe_err err = strobe_walk_run(&walk);
+    out->n_bad_parts = walk.n_bad_parts;
+    if (!err && gather.n)
+        qsort(gather.events, gather.n, sizeof *gather.events, compare_events);
+    for (uint64_t i = 0; i < gather.n && !err; i++)
+        err = take_event(&pairing, &gather.events[i]) ? STROBE_OK : STROBE_ERR_NOMEM;
+    strobe_idmap_free(&pairing.live);
+    free(pairing.block_of);
+    free(gather.events);
+    return err;
+}
+
+void strobe_memory_free(struct strobe_memory *memory)
+{
+    free(memory->blocks);
+    strobe_idmap_free(&memory->pools);
+    memset(memory, 0, sizeof *memory);
+}

@@ -1,0 +1,10 @@
+# Tracy's macros and C functions over Strobe: tests/headers/test_*.py compile, record and read back.
+if(TARGET tracy_client_shared AND NOT STROBE_SANITIZE)
+    file(GLOB suites_of_headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/headers/test_*.py)
+    foreach(suite ${suites_of_headers})
+        get_filename_component(name ${suite} NAME_WE)
+        string(REPLACE "test_" "" name ${name})
+        add_test(NAME headers/${name} COMMAND ${STROBE_PYTHON} -B ${suite} $<TARGET_FILE:strobe> ${CMAKE_BINARY_DIR})
+        set_tests_properties(headers/${name} PROPERTIES TIMEOUT 300)
+    endforeach()
+endif()

@@ -1,0 +1,47 @@
+/* iree_tracing.h - stands for iree/base/tracing.h: the features of its modes, and the provider hook.  SPDX-License-Identifier: MIT */
+#ifndef TESTS_HEADERS_IREE_TRACING_H
+#define TESTS_HEADERS_IREE_TRACING_H
+
+enum {
+    IREE_TRACING_MESSAGE_LEVEL_ERROR = 0xff0000,
+    IREE_TRACING_MESSAGE_LEVEL_WARNING = 0xffff00,
+    IREE_TRACING_MESSAGE_LEVEL_INFO = 0xffffff,
+    IREE_TRACING_MESSAGE_LEVEL_VERBOSE = 0xc0c0c0,
+    IREE_TRACING_MESSAGE_LEVEL_DEBUG = 0x00ff00
+};
+
+#define IREE_TRACING_FEATURE_INSTRUMENTATION            1
+#define IREE_TRACING_FEATURE_INSTRUMENTATION_CALLSTACKS 2
+#define IREE_TRACING_FEATURE_INSTRUMENTATION_DEVICE     4
+#define IREE_TRACING_FEATURE_ALLOCATION_TRACKING        8
+#define IREE_TRACING_FEATURE_ALLOCATION_CALLSTACKS      16
+#define IREE_TRACING_FEATURE_FAST_LOCKS                 32
+#define IREE_TRACING_FEATURE_SLOW_LOCKS                 64
+#define IREE_TRACING_FEATURE_LOG_MESSAGES               128
+#define IREE_TRACING_FEATURE_FIBERS                     256
+
+#define IREE_TRACING_MAX_CALLSTACK_DEPTH                16
+#if IREE_TRACING_MODE == 1
+#define IREE_TRACING_FEATURES_REQUESTED (1 | 128)
+#elif IREE_TRACING_MODE == 2
+#define IREE_TRACING_FEATURES_REQUESTED (1 | 4 | 8 | 128)
+#elif IREE_TRACING_MODE == 3
+#define IREE_TRACING_FEATURES_REQUESTED (1 | 4 | 8 | 16 | 128 | 256)
+#else
+#define IREE_TRACING_FEATURES_REQUESTED (1 | 2 | 4 | 8 | 16 | 128 | 256)
+#endif
+
+#include IREE_TRACING_PROVIDER_H
+
+#if !(IREE_TRACING_FEATURES & IREE_TRACING_FEATURE_ALLOCATION_TRACKING)
+static inline void *iree_tracing_obscure_ptr(void *ptr)
+{
+    return ptr;
+}
+#define IREE_TRACE_ALLOC(ptr, size)
+#define IREE_TRACE_FREE(ptr)
+#define IREE_TRACE_ALLOC_NAMED(name, ptr, size)
+#define IREE_TRACE_FREE_NAMED(name, ptr)
+#endif
+
+#endif

@@ -1,0 +1,128 @@
+"""test_exact.py - every call is in the trace, once: against a counting hook in C in the same process, and the program's own numbers."""
+import json
+
+import strobe_case
+from strobe_case import LEGACY, MODULES, PROGRAMS
+
+START, RESUME, THROW = 0, 1, 2
+
+
+class Exact(strobe_case.Case):
+    def hard(self, counting, n_tasks=1000, **options):
+        result = self.folder / "result.json"
+        ran = self.record(PROGRAMS / "hard.py", result, MODULES if counting else "", n_tasks, **options)
+        self.assertEqual(ran.code, 7, ran.err)
+        self.assertEqual(ran.err, "")
+        return ran, json.loads(result.read_text())
+
+    def check_known(self, ran, known):
+        plain = {}
+        for name, n in ran.counts("hard.py").items():
+            plain[name.split(".")[-1]] = plain.get(name.split(".")[-1], 0) + n
+        self.assertEqual({name: plain.get(name, 0) for name in known}, known)
+
+    def test_the_hard_program_is_counted_as_it_counts_itself(self):
+        ran, result = self.hard(counting=True)
+        self.check_known(ran, result["known"])
+        found = ran.counts("hard.py", by_line=True)
+        for key, code in result["counted"].items():
+            events = code["events"]
+            if code["kind"] == "function":
+                self.assertEqual((key, found[key]), (key, events[START] + events[RESUME] + events[THROW]))
+            elif code["kind"] == "coroutine" and not LEGACY:  # before, the hook counts runs; the program's own numbers have it
+                self.assertEqual((key, found[key]), (key, events[START]))
+        self.assertIn("fib", str(list(result["counted"])))
+
+    def test_nothing_is_left_open_and_no_end_lacks_its_begin(self):
+        ran, _ = self.hard(counting=False, n_tasks=100)
+        states = {row["state"] for row in ran.rows() if row["file"].endswith("hard.py")}
+        self.assertEqual(states, {"ended"})
+        self.assertIn("0 unfinished, 0 ends without a begin", ran.text())
+
+    def test_c_functions_are_counted_too(self):
+        program = self.script(
+            "import math, operator\n"
+            "def run():\n"
+            "    for i in range(300): math.sqrt(i)\n"
+            "    items = []\n"
+            "    for i in range(200): items.append(i)\n"
+            "    for i in range(100):\n"
+            "        try: {}.pop(i)\n"
+            "        except KeyError: pass\n"
+            "    for i in range(50): ''.join(map(str, items[:2]))\n"
+            "run()\n")
+        ran = self.record(program, env={"STROBE_PYTHON_C": "1", "STROBE_PYTHON_INCLUDE": "__main__"})
+        self.assertEqual((ran.code, ran.err), (0, ""))
+        counts = ran.counts("<C>")
+        wanted = {"math.sqrt": 300, "list.append": 200, "dict.pop": 100, "str.join": 50}
+        self.assertEqual({name: counts[name] for name in wanted}, wanted)
+        self.assertIn("0 unfinished, 0 ends without a begin", ran.text())
+
+    def test_a_recursion_as_deep_as_the_plain_interpreter_allows(self):
+        depth = 100000 if strobe_case.sys.version_info >= (3, 11) else 15000
+        program = self.script(
+            "import sys, threading\n"
+            "sys.setrecursionlimit(10**6)\n"
+            "def down(n):\n"
+            "    return 0 if n == 0 else 1 + down(n - 1)\n"
+            "def after(): pass\n"
+            "def other(stop):\n"
+            "    while not stop.is_set(): after()\n"
+            "stop = threading.Event()\n"
+            "thread = threading.Thread(target=other, args=(stop,))\n"
+            "thread.start()\n"
+            f"for i in range(3): assert down({depth}) == {depth}\n"
+            "stop.set(); thread.join()\n"
+            "for i in range(100): after()\n")
+        self.assertEqual(self.run_plain(program).code, 0)
+        ran = self.record(program)
+        self.assertEqual((ran.code, ran.err), (0, ""))
+        counts = ran.counts("program.py")
+        self.assertEqual(counts["down"], 3 * (depth + 1))
+        self.assertIn("0 open at the end, 0 unfinished, 0 ends without a begin", ran.text())
+
+    def test_threads_that_run_before_tracing_and_raw_ones(self):
+        program = self.script(
+            "import _thread, sys, threading, strobe\n"
+            "go, done = threading.Event(), threading.Semaphore(0)\n"
+            "def early():\n"
+            "    go.wait()\n"
+            "    for i in range(1000): leaf()\n"
+            "def leaf(): pass\n"
+            "def raw():\n"
+            "    for i in range(500): leaf()\n"
+            "    done.release()\n"
+            "thread = threading.Thread(target=early, name='early bird')\n"
+            "thread.start()\n"
+            "strobe.trace()\n"
+            "go.set(); thread.join()\n"
+            "_thread.start_new_thread(raw, ())\n"
+            "done.acquire()\n"
+            "strobe.untrace()\n")
+        ran = self.record(program, options=["--python", "off"])
+        self.assertEqual((ran.code, ran.err), (0, ""))
+        self.assertEqual(ran.counts("program.py")["leaf"], 1500)
+        self.assertIn("early bird", {row["thread"] for row in ran.rows() if row["name"] == "leaf"})
+
+    def test_signal_handlers_are_nested_calls(self):
+        program = self.script(
+            "import signal, time\n"
+            "n = 0\n"
+            "def handler(*a):\n"
+            "    global n; n += 1\n"
+            "def leaf(): pass\n"
+            "signal.signal(signal.SIGALRM, handler)\n"
+            "signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)\n"
+            "calls, end = 0, time.time() + 0.3\n"
+            "while time.time() < end:\n"
+            "    leaf(); calls += 1\n"
+            "signal.setitimer(signal.ITIMER_REAL, 0)\n"
+            "print(n, calls)\n")
+        ran = self.record(program)
+        n, calls = map(int, ran.out.split())
+        counts = ran.counts("program.py")
+        self.assertEqual((counts["handler"], counts["leaf"]), (n, calls))
+
+
+if __name__ == "__main__":
+    strobe_case.main()

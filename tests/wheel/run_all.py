@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""run_all.py WHEELS PLACE [--only 3.9,3.13]: the same wheel files on every CPython there is, in a fresh environment each.
+
+Runs tests/wheel/suite and, where it is there, tests/python on each; prints a line per interpreter; 1 if any failed."""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import venvs
+
+SUITES = [venvs.ROOT / "tests/wheel/suite", venvs.ROOT / "tests/python"]
+
+
+def run_suite(python, suite):
+    """pytest on one suite, in an environment without anything that leads to the source tree; its last line."""
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("PYTHONPATH", "STROBE_BIN", "PYTHONHOME")}
+    environment.update(PATH=f"{python.parent}{os.pathsep}{os.environ['PATH']}", PYTHONDONTWRITEBYTECODE="1",
+                       STROBE_WHEEL_TEST="1")
+    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", str(suite)]
+    done = subprocess.run(command, env=environment, cwd=suite, capture_output=True, text=True, check=False)
+    lines = done.stdout.strip().splitlines()
+    if done.returncode not in (0, 5):
+        print(done.stdout[-8000:], done.stderr[-3000:], sep="\n")
+    return done.returncode in (0, 5), lines[-1] if lines else "nothing ran"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("wheels")
+    parser.add_argument("place")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--suite", action="append", help="a folder of tests; default: all")
+    given = parser.parse_args()
+    only = [tuple(map(int, text.split("."))) for text in given.only.split(",") if text]
+    failed, ran = 0, 0
+    for version, python in venvs.interpreters().items():
+        if only and version not in only:
+            continue
+        own = venvs.make(python, version, given.wheels, given.place)
+        for suite in [pathlib.Path(path).resolve() for path in given.suite or []] or SUITES:
+            if not suite.is_dir():
+                continue
+            begin = time.monotonic()
+            good, line = run_suite(own, suite)
+            failed += not good
+            ran += 1
+            print(f"{version[0]}.{version[1]}  {suite.relative_to(venvs.ROOT)}: {line} [{time.monotonic() - begin:.1f} s]",
+                  flush=True)
+    if not ran:
+        print("no interpreter was found")
+    return 1 if failed or not ran else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

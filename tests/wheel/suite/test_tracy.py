@@ -1,0 +1,264 @@
+"""python -m tracy: what is recorded, under which names, and that the program does not notice."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+import helper
+
+APP = """
+import sys
+def child_function_1(): return sum(range(10))
+def child_function_2(): return len("two")
+def function_under_test():
+    child_function_1()
+    child_function_2()
+    return "done"
+if __name__ == "__main__":
+    print(sys.argv[1:], __name__, function_under_test())
+"""
+
+
+def tracy(folder, *words, check=True, **options):
+    """Run `python -m tracy` in a folder; its result and the trace."""
+    done = helper.run(sys.executable, "-m", "tracy", *words, cwd=folder, check=check, **options)
+    return done, folder / "generated/profiler/.logs/tracy_profile_log_host.strobe"
+
+
+@pytest.fixture
+def app(tmp_path):
+    (tmp_path / "app.py").write_text(APP)
+    return tmp_path
+
+
+def names(trace):
+    return [zone.name for zone in helper.zones(trace)]
+
+
+def test_every_function_is_recorded(app):
+    done, trace = tracy(app, "app.py", "a b", "$HOME", "*", "")
+    assert done.stdout == "['a b', '$HOME', '*', ''] __main__ done\n"
+    found = names(trace)
+    for name in ("function_under_test", "child_function_1", "child_function_2"):
+        assert found.count(f"PY_FUNC_{name}") == 1
+    zone = helper.one(trace, "PY_FUNC_child_function_1")
+    assert (zone.file, zone.line) == ("app.py", 3)
+
+
+def test_partial_records_what_is_enabled(app):
+    (app / "part.py").write_text("""
+from app import *
+from tracy import Profiler
+function_under_test()
+profiler = Profiler()
+profiler.enable()
+function_under_test()
+profiler.disable()
+with Profiler():
+    child_function_1()
+function_under_test()
+""")
+    _, trace = tracy(app, "-p", "part.py")
+    found = names(trace)
+    assert found.count("PY_FUNC_function_under_test") == 1
+    assert found.count("PY_FUNC_child_function_1") == 2
+    _, trace = tracy(app, "part.py")  # without -p the profiler changes nothing
+    assert names(trace).count("PY_FUNC_function_under_test") == 3
+
+
+def test_lines_within_partial(app):
+    (app / "part.py").write_text("""
+from app import *
+from tracy import Profiler
+with Profiler():
+    function_under_test()
+""")
+    _, trace = tracy(app, "-p", "-l", "part.py")
+    lines = helper.zones(trace, "PY_LINE_function_under_test")
+    assert sorted(zone.line for zone in lines) == [6, 7, 8]
+    assert len(helper.zones(trace, "PY_FUNC_function_under_test")) == 1
+    done, trace = tracy(app, "-l", "app.py")
+    assert "-l works with -p only" in done.stderr
+    assert helper.zones(trace, "PY_LINE_function_under_test") == []
+
+
+def test_the_long_names_of_the_options_work(app):
+    done, trace = tracy(app, "--partial", "--lines", "--verbose", "app.py")
+    assert "strobe record" in done.stderr
+    assert not any(name.startswith("PY_") for name in names(trace))
+
+
+@pytest.mark.parametrize("ending, code", [("sys.exit(7)", 7), ("raise ValueError('x')", 1), ("sys.exit('word')", 1),
+                                          ("import os; os._exit(5)", 5), ("", 0)])
+def test_the_exit_code_is_the_programs_own(tmp_path, ending, code):
+    (tmp_path / "end.py").write_text(f"import sys\n{ending}\n")
+    plain = helper.run(sys.executable, "end.py", cwd=tmp_path, check=False)
+    done, _ = tracy(tmp_path, "end.py", check=False)
+    assert plain.returncode == done.returncode == code
+    ours = [line for line in done.stderr.splitlines() if not line.startswith("python -m tracy: ")]
+    assert [line.replace(str(tmp_path) + os.sep, "") for line in plain.stderr.splitlines()] == \
+        [line.replace(str(tmp_path) + os.sep, "") for line in ours]
+    checked, _ = tracy(tmp_path, "--check-exit-code", "end.py", check=False)
+    assert checked.returncode == (4 if code else 0)
+
+
+def test_a_module_and_its_arguments(tmp_path):
+    package = tmp_path / "pack"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "__main__.py").write_text("import sys\ndef f(): print(sys.argv[1:], __package__)\nf()\n")
+    done, trace = tracy(tmp_path, "-m", "pack", "-v", "x y")
+    assert done.stdout == "['-v', 'x y'] pack\n"
+    helper.one(trace, "PY_FUNC_f")
+
+
+def test_a_binary_with_its_arguments_as_they_are(tmp_path):
+    done, _ = tracy(tmp_path, "/bin/echo", "two  blanks", "$x")
+    assert done.stdout == "two  blanks $x\n"
+    (tmp_path / "script.sh").write_text("#!/bin/sh\nexit 9\n")
+    (tmp_path / "script.sh").chmod(0o755)
+    assert tracy(tmp_path, "script.sh", check=False)[0].returncode == 9
+
+
+def test_multiprocessing_finds_its_main(tmp_path):
+    (tmp_path / "pool.py").write_text("""
+import multiprocessing, sys
+def square(x): return x * x
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    with context.Pool(2) as pool:
+        print(pool.map(square, range(5)))
+""")
+    for method in ("fork", "spawn"):
+        done, trace = tracy(tmp_path, "pool.py", method)
+        assert done.stdout == "[0, 1, 4, 9, 16]\n"
+    done, trace = tracy(tmp_path, "pool.py", "fork")
+    assert names(trace).count("PY_FUNC_square") == 5
+
+
+def test_usage(tmp_path):
+    assert tracy(tmp_path, check=False)[0].returncode == 2
+    assert tracy(tmp_path, "-v", check=False)[0].returncode == 0
+    wrong, _ = tracy(tmp_path, "--no-such-option", "x.py", check=False)
+    assert wrong.returncode == 2 and "no such option" in wrong.stderr
+    missing, _ = tracy(tmp_path, "missing.py", check=False)
+    assert missing.returncode == 2 and "can't open file" in missing.stderr
+    assert tracy(tmp_path, "--enable-accumulate-profiling", "-r", "x.py", check=False)[0].returncode == 2
+    assert tracy(tmp_path, "--dump-device-data-mid-run", "--device-trace-profiler", "x.py",
+                 check=False)[0].returncode == 1
+    helped = tracy(tmp_path, "--help")[0].stdout
+    for option in ("-m", "-p", "-l", "-r", "-v", "--no-device", "-o", "-n", "-t", "--web-app-port", "--no-op-info-cache",
+                   "--op-support-count", "--child-functions", "--process-logs-only", "--profile-dispatch-cores",
+                   "--enable-sum-profiling", "--enable-accumulate-profiling", "--no-runtime-analysis",
+                   "--sync-host-device", "--device-trace-profiler", "--device-memory-profiler",
+                   "--dump-device-data-mid-run", "--disable-device-data-dump-to-files",
+                   "--disable-device-data-push-to-tracy", "--collect-noc-traces", "--check-exit-code", "-a",
+                   "--tracy-tools-folder", "--profiler-capture-perf-counters", "--no-capture-tool"):
+        assert re.search(rf"(?<![\w-]){re.escape(option)}\b", helped), option
+
+
+def test_options_of_the_device_reach_its_runtime(tmp_path):
+    (tmp_path / "env.py").write_text("import json, os\n"
+                                     "print(json.dumps({k: v for k, v in os.environ.items() if 'T' in k}))\n")
+    options = ["--sync-host-device", "--op-support-count", "5000", "--no-op-info-cache", "--collect-noc-traces",
+               "--profiler-capture-perf-counters", "fpu,pack", "--device-memory-profiler", "-t", "9123", "-v"]
+    done, _ = tracy(tmp_path, *options, "env.py")
+    seen = json.loads(done.stdout)
+    assert seen["TT_METAL_DEVICE_PROFILER"] == "1" and seen["TT_METAL_PROFILER_SYNC"] == "1"
+    assert seen["TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT"] == "5000" and seen["TT_METAL_MEM_PROFILER"] == "1"
+    assert seen["TT_METAL_PROFILE_PERF_COUNTERS"] == "3" and seen["TRACY_PORT"] == "9123"
+    assert seen["TT_METAL_DEVICE_PROFILER_NOC_EVENTS_RPT_PATH"].endswith("generated/profiler/.logs")
+    assert "--sync-host-device" in done.stderr and "without a device they change nothing" in done.stderr
+    plain = json.loads(tracy(tmp_path, "--no-device", "env.py",
+                             env={"TT_METAL_DEVICE_PROFILER": "1"})[0].stdout)
+    assert "TT_METAL_DEVICE_PROFILER" not in plain and "TT_METAL_PROFILER_NO_CACHE_OP_INFO" not in plain
+
+
+def test_signposts_are_messages(tmp_path):
+    (tmp_path / "posts.py").write_text("""
+from tracy import signpost
+signpost("Warmup Start")
+signpost(header="Run number 5", message="This is the run after 5 warmup runs")
+""")
+    _, trace = tracy(tmp_path, "posts.py")
+    text = helper.run(helper.STROBE, "csv", "--kind", "messages", trace).stdout
+    assert "`TT_SIGNPOST: Warmup Start`" in text
+    assert "`TT_SIGNPOST: Run number 5\nThis is the run after 5 warmup runs`" in text
+
+
+def test_profiler_works_by_itself(tmp_path):
+    (tmp_path / "alone.py").write_text("""
+from tracy import Profiler, signpost
+def busy(): return sum(range(1000))
+profiler = Profiler()
+profiler.enable()
+busy()
+signpost("in it")
+profiler.disable()
+busy()
+""")
+    helper.run(sys.executable, "alone.py", cwd=tmp_path)
+    trace = tmp_path / "tracy_profile_log_host.strobe"
+    assert names(trace).count("PY_FUNC_busy") == 1
+
+
+def test_runctx(tmp_path):
+    (tmp_path / "ctx.py").write_text("""
+import tracy
+def f(): return 1
+tracy.runctx("f(); x = f()", globals(), globals())
+tracy.runctx(compile("f()", "<c>", "exec"), globals(), None, partialProfile=True)
+print(x)
+""")
+    trace = tmp_path / "o.strobe"
+    helper.run(helper.STROBE, "record", "-q", "-o", trace, "--", sys.executable, "ctx.py", cwd=tmp_path,
+               env={"STROBE_PYTHON": "off"})
+    assert names(trace).count("PY_FUNC_f") == 2
+
+
+def test_ttnn_gets_the_names_it_lacks(tmp_path):
+    (tmp_path / "ttnn.py").write_text("def tracy_frame(): return 'own'\n")
+    (tmp_path / "use.py").write_text("""
+import ttnn
+ttnn.tracy_message("Starting batch processing")
+ttnn.tracy_message("Critical section entered", color=0xFF0000)
+ttnn.start_tracy_zone("my_file.py", "MY_CUSTOM_ZONE", line_number=42)
+ttnn.start_tracy_zone("other.py", "INNER", lineNum=43, color=3)
+assert ttnn.stop_tracy_zone("RENAMED", color=0x00FF00) is False
+assert ttnn.stop_tracy_zone("MY_CUSTOM_ZONE", color=0x00FF00) is False
+assert ttnn.stop_tracy_zone() is True
+ttnn.start_tracy_zone("f.py", "LEFT OPEN", 1)
+assert ttnn.tracy_frame() == "own"
+""")
+    _, trace = tracy(tmp_path, "-p", "use.py")
+    zone = helper.one(trace, "MY_CUSTOM_ZONE")
+    assert (zone.file, zone.line) == ("my_file.py", 42)
+    helper.one(trace, "RENAMED")
+    assert helper.one(trace, "LEFT OPEN").state == "ended"
+
+
+def test_wrapped_bindings_have_their_own_names(tmp_path):
+    (tmp_path / "wrapped.py").write_text("""
+import types
+from tracy.ttnn_profiler_wrapper import callable_decorator
+binding = types.SimpleNamespace(matmul=max, Tensor=int)
+callable_decorator(binding)
+assert binding.matmul(1, 2) == 2 and binding.matmul.profiler_wrapped_function is max and binding.Tensor is int
+""")
+    _, trace = tracy(tmp_path, "wrapped.py")
+    helper.one(trace, "PY_TT_LIB_matmul")
+
+
+def test_interrupting_it_ends_all_and_keeps_the_trace(tmp_path):
+    (tmp_path / "long.py").write_text("import time\ndef f(): pass\nf()\nprint('up', flush=True)\ntime.sleep(60)\n")
+    process = subprocess.Popen([sys.executable, "-m", "tracy", "long.py"], cwd=tmp_path, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "up\n"
+    process.terminate()
+    process.communicate(timeout=60)
+    assert process.returncode == 3
+    trace = tmp_path / "generated/profiler/.logs/tracy_profile_log_host.strobe"
+    assert "PY_FUNC_f" in names(trace)

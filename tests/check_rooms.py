@@ -16,7 +16,8 @@ USES = {
     "tracy": {"file"},
     "query": {"file"},
     "report": {"query"},
-    "export": {"query", "tracy"},
+    "page": {"base"},
+    "export": {"query", "tracy", "page"},
 }
 
 

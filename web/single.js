@@ -26,6 +26,33 @@
         return urls.get(path);
     }
 
+    /* The names that a module exports. */
+    function exportsOf(text) {
+        const names = [];
+        for (const m of text.matchAll(/^export (?:async )?(?:function|class) (\w+)/gm))
+            names.push(m[1]);
+        for (const m of text.matchAll(/^export (?:const|let|var) ([^;]+);/gm))
+            for (const n of m[1].matchAll(/(\w+) = /g))
+                names.push(n[1]);
+        for (const m of text.matchAll(/^export \{([^}]+)\};?/gm))
+            names.push(...m[1].split(',').map((n) => n.trim()));
+        return names;
+    }
+
+    /* A worker in a page from disk may not import: its modules become one script, a function each. */
+    function joined(path, done = new Map()) {
+        if (done.has(path))
+            return '';
+        done.set(path, true);
+        const text = sources.get(path);
+        let before = '';
+        const body = text.replace(/^import (\{[^}]+\}) from '(\.[^']+)';/gm, (all, names, to) => {
+            before += joined(resolve(path, to), done);
+            return `const ${names.replace(/ as /g, ': ')} = modules['${resolve(path, to)}'];`;
+        }).replace(/^export \{[^}]+\};?/gm, '').replace(/^export /gm, '');
+        return `${before}modules['${path}'] = (function () {\n${body}\nreturn {${exportsOf(text).join(', ')}};\n}());\n`;
+    }
+
     function readTrace() {
         const text = atob(box.textContent), bytes = new Uint8Array(text.length);
         for (let i = 0; i < text.length; i++)
@@ -35,8 +62,10 @@
     }
 
     window.strobeAssets = {'icon.svg': urlOf('icon.svg')};
-    window.strobeWorker = urlOf('engine/worker.js');
+    window.strobeWorker = URL.createObjectURL(new Blob([`'use strict';\nconst modules = {};\n${joined('engine/worker.js')}`], {type: 'text/javascript'}));
     window.strobeName = box.dataset.name;
+    window.strobeView = box.dataset.view ? box.dataset.view.split(',').map(Number) : null;
+    window.strobePiece = box.dataset.piece === '1';
     window.strobeTrace = async () => readTrace();
     const notes = document.getElementById('notes');
     window.strobeNotes = notes ? JSON.parse(notes.textContent) : [];

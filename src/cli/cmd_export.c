@@ -223,7 +223,14 @@ static int write_html(const struct options *options, const char *path, int fd,
         close(from);
         return 0;
     }
-    enum strobe_err err = strobe_html_write(from, base_name(path), &out);
+    const struct strobe_cli_range *range = &options->range;
+    const struct strobe_html_options page = {
+        .name = base_name(path),
+        .is_piece = is_cut,
+        .has_range = range->is_set && range->from_ns != INT64_MIN && range->to_ns != INT64_MAX,
+        .from_ns = range->from_ns,
+        .to_ns = range->to_ns};
+    enum strobe_err err = strobe_html_write(from, &page, &out);
     close(from);
     if (err && !out.error)
         strobe_cli_fail("export", path, err);

@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: MIT */
 #include "export/html.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -130,19 +131,32 @@ static enum strobe_err put_trace(struct strobe_out *out, int fd)
     }
 }
 
-enum strobe_err strobe_html_write(int fd, const char *name, struct strobe_out *out)
+static void put_trace_tag(struct strobe_out *out, const struct strobe_html_options *options)
+{
+    strobe_out_text(out, "<script type=\"text/plain\" id=\"trace\" data-name=\"");
+    put_escaped(out, options->name);
+    strobe_out_char(out, '"');
+    if (options->is_piece)
+        strobe_out_text(out, " data-piece=\"1\"");
+    if (options->has_range)
+        strobe_out_format(out, " data-view=\"%" PRId64 ",%" PRId64 "\"", options->from_ns,
+                          options->to_ns);
+    strobe_out_char(out, '>');
+}
+
+enum strobe_err strobe_html_write(int fd, const struct strobe_html_options *options,
+                                  struct strobe_out *out)
 {
     size_t n_files;
     const struct strobe_page_file *files = strobe_page_files(&n_files);
     strobe_out_text(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     put_policy(out, files, n_files);
     strobe_out_text(out, "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-    put_escaped(out, name);
+    put_escaped(out, options->name);
     strobe_out_text(out, " – Strobe</title>\n");
     put_files(out, files, n_files);
-    strobe_out_text(out, "</head>\n<body>\n<script type=\"text/plain\" id=\"trace\" data-name=\"");
-    put_escaped(out, name);
-    strobe_out_text(out, "\">");
+    strobe_out_text(out, "</head>\n<body>\n");
+    put_trace_tag(out, options);
     enum strobe_err err = put_trace(out, fd);
     strobe_out_text(out, "</script>\n<script>");
     const struct strobe_page_file *start = strobe_page_find("single.js");

@@ -6,7 +6,7 @@ import {decompress} from '../vendor/fzstd/index.mjs';
 import {Cursor, FormatError, textOf} from './bytes.js';
 import {hashIs} from './xxh64.js';
 
-export const EVENTS = 1, RECORDS = 2, INDEX = 3, FOOTER = 4;
+export const EVENTS = 1, RECORDS = 2, INDEX = 3, FOOTER = 4, LOD = 5;
 const HEAD = 4096, BLOCK_HEAD = 72, ENTRY = 48, TRAILER = 32;
 const MAX_PAYLOAD = 16 << 20, MAX_LEVELS = 16;
 const MAGIC = [0x89, 0x53, 0x54, 0x52, 0x4f, 0x42, 0x45, 0x0a];

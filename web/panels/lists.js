@@ -101,7 +101,7 @@ export function makeInfo(app) {
     function update() {
         const t = app.trace, c = t.coverage, lost = c.dropped || 0, o = t.overhead;
         fill(element, h('div', {class: 'columns'},
-            section('Trace', [['file', t.name], ['size', format.bytes(t.bytes)], ['length', format.duration(t.range[1] - t.range[0])], ['state', t.live ? 'being recorded' : t.closed ? 'closed' : 'not closed: its writer was killed, or it is cut'],
+            section('Trace', [['file', t.name], ['size', format.bytes(t.bytes)], ['length', format.duration(t.range[1] - t.range[0])], ['state', t.live ? 'being recorded' : window.strobePiece ? 'a piece of a trace' : t.closed ? 'closed' : 'not closed: its writer was killed, or it is cut'],
                 ['id', t.uuid], ['clock', `${t.clock.kind}, uncertain by ${format.duration(t.clock.error_ns)}`], ['engine', app.engine.kind === 'local' ? 'in this page' : 'server']]),
             section('Coverage', [['stored', `${format.count(c.stored)} events`], ['lost', lost ? `${format.count(lost)} events` : 'none'], ['coverage', c.emitted ? format.percent(c.stored / c.emitted) : '–'],
                 ['missing blocks', t.holes ? format.count(t.holes) : ''], ...t.losses.slice(0, 20).map((l) => [(app.trackOf(l.track) || {name: 'unknown track'}).name, `${format.count(l.count)}: ${l.cause}, ${format.time(l.from, app.timeMode, t, 1e6)} to ${format.time(l.to, app.timeMode, t, 1e6)}`])]),

@@ -1,6 +1,6 @@
-// zstd.js - unpacks zstd frames (RFC 8878) into a buffer of known size. No dictionaries, checksums are not looked at:
-// blocks of a trace have their own. Garbage in gives an error and never more than the buffer.
-// SPDX-License-Identifier: MIT
+/* zstd.js - unpacks zstd frames (RFC 8878) into a buffer of known size. No dictionaries, checksums are not looked at:
+ * blocks of a trace have their own. Garbage in gives an error and never more than the buffer.
+ * SPDX-License-Identifier: MIT */
 
 const MAGIC = 0xfd2fb528;
 const MAX_BLOCK = 1 << 17;

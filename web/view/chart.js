@@ -1,5 +1,5 @@
-// chart.js - the panels' charts on a canvas: bars over an axis that may be logarithmic, a curve in percent beside them, lines
-// that mark a value, a stretch that is brushed with the pointer.  SPDX-License-Identifier: MIT
+/* chart.js - the panels' charts on a canvas: bars over an axis that may be logarithmic, a curve in percent beside them, lines
+ * that mark a value, a stretch that is brushed with the pointer.  SPDX-License-Identifier: MIT */
 
 const LEFT = 58, RIGHT = 46, TOP = 14, BOTTOM = 22, FONT = '11px system-ui, sans-serif';
 

@@ -28,7 +28,7 @@ struct line {
 };
 
 struct pass {
-    struct strobe_tracy_table table;
+    struct strobe_tracy_csv_table table;
     struct strobe_trace *trace;
     struct strobe_client_facts facts;
     struct strobe_tracy_row_loc *rows; /* owned */
@@ -69,7 +69,7 @@ static uint32_t row_of_content(struct pass *pass, const struct strobe_loc_row *l
     row->name = strobe_trace_text(pass->trace, shown, &row->n_name);
     row->file = strobe_trace_text(pass->trace, loc->file, &row->n_file);
     row->line = loc->line;
-    strobe_tracy_table_ready(&pass->table, row);
+    strobe_tracy_csv_ready(&pass->table, row);
     return pass->row_of_content[i] = pass->n_rows++;
 }
 
@@ -241,20 +241,18 @@ static int put_row(struct pass *pass, struct line *line, const struct ended *end
 }
 
 /* How long a zone took: both its times are cut to ns first, as a .tracy file has them. */
-static inline int64_t time_of(const struct pass *pass, const struct strobe_client_fact *client,
+static inline int64_t time_of(const struct pass *pass, uint32_t process,
+                              const struct strobe_client_fact *client,
                               const struct strobe_zone_row *zone)
 {
     const struct strobe_clock *clock = &pass->trace->clock;
     uint64_t end_tick = zone->begin + zone->ticks;
+    if (client && pass->trace->processes[process].n_own)
+        return strobe_client_ns(&pass->facts, process, end_tick, zone->end_own) -
+               strobe_client_ns(&pass->facts, process, zone->begin, zone->begin_own);
     if (client) {
-        uint64_t first = zone->begin, last = end_tick;
-        if (client->has_own_clock) {
-            uint32_t process = (uint32_t)(client - pass->facts.clients);
-            first = strobe_client_time(&pass->facts, process, first, zone->begin_own);
-            last = strobe_client_time(&pass->facts, process, last, zone->end_own);
-        }
-        int64_t begin = (int64_t)(first - client->init_begin);
-        int64_t end = (int64_t)(last - client->init_begin);
+        int64_t begin = (int64_t)(zone->begin - client->init_begin);
+        int64_t end = (int64_t)(end_tick - client->init_begin);
         return (int64_t)((double)end * client->timer_mul) -
                (int64_t)((double)begin * client->timer_mul);
     }
@@ -275,7 +273,8 @@ static int take_zone(struct pass *pass, struct line *line, const struct strobe_b
     if (ended.row == STROBE_IDMAP_NONE)
         return 0;
     ended.start = strobe_client_ns(&pass->facts, batch->process, zone->begin, zone->begin_own);
-    ended.time = time_of(pass, strobe_client_of(&pass->facts, batch->process), zone);
+    ended.time =
+        time_of(pass, batch->process, strobe_client_of(&pass->facts, batch->process), zone);
     if (pass->table.options->self)
         ended.self = self_of(line, zone->depth, ended.time);
     if (pass->table.options->unwrap)
@@ -300,7 +299,7 @@ static enum strobe_err add_zones(void *context, const struct strobe_batch *batch
                            : row_of(pass, loc);
         if (row == STROBE_IDMAP_NONE)
             return STROBE_ERR_NOMEM;
-        int64_t time = time_of(pass, client, zone);
+        int64_t time = time_of(pass, batch->process, client, zone);
         if (time <= 0 || zone->state != STROBE_ZONE_ENDED)
             continue;
         struct strobe_tracy_sum *sum = &pass->rows[row].sum;

@@ -461,7 +461,8 @@ static enum strobe_err gather_events(struct strobe_tracy_model *model)
 {
     const uint64_t of_zones = BIT(ZONE_END) | BIT(ZONE_END_POP) | BIT(ZONE_END_LOST) |
                               BIT(STR_PIECE) | BIT(ZONE_TEXT) | BIT(ZONE_NAME) | BIT(ZONE_VALUE) |
-                              BIT(ZONE_COLOR) | BIT(ZONE_BEGIN) | BIT(CALLSTACK);
+                              BIT(ZONE_COLOR) | BIT(ZONE_BEGIN) | BIT(CALLSTACK) | BIT(OWN_TIME) |
+                              BIT(ZONE_LOOSE) | BIT(ZONE_END_UNDER);
     const uint64_t of_gpu = BIT(GPU_BEGIN) | BIT(GPU_END) | BIT(GPU_TIME) | BIT(GPU_CALIBRATION) |
                             BIT(GPU_SYNC) | BIT(GPU_NOTE);
     struct strobe_walk walk = {
@@ -507,7 +508,7 @@ static int add_start_marks(struct strobe_tracy_model *model)
     int n = 2;
     uint32_t set = set_of(model, model->first_process, 0, 1);
     if (client)
-        marks[1] = strobe_client_time_ns(&model->facts, model->first_process, client->init_end);
+        marks[1] = strobe_client_own_ns(&model->facts, model->first_process, client->init_end);
     for (uint32_t i = 0; client && client->flags & 1 && i < model->trace->n_recordings; i++)
         if (model->trace->recordings[i].what == 3 && n == 2)
             marks[n++] =

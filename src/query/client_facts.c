@@ -112,7 +112,7 @@ static void add_record(struct strobe_trace *trace, struct strobe_client_facts *f
         break;
     case STROBE_META_LOCK_KIND:
         if ((lock = lock_of(facts, process, f[0].u)))
-            lock->is_shared = f[1].u != 0;
+            lock->is_shared = f[1].u != 0, lock->made = record->n_fields > 2 ? f[2].u : 0;
         break;
     case STROBE_META_SECTION_NAME:
         add_section(trace, facts, process, f);
@@ -120,16 +120,23 @@ static void add_record(struct strobe_trace *trace, struct strobe_client_facts *f
     }
 }
 
+/* A client's zero on the trace's clock, as ns after the start of the recording. */
+static int64_t start_of(const struct strobe_trace *trace, uint32_t process, uint64_t init_begin)
+{
+    uint64_t tick = trace->processes[process].n_own
+                        ? strobe_trace_own_tick(trace, process, (int64_t)init_begin)
+                        : init_begin;
+    return strobe_clock_rel(&trace->clock, tick);
+}
+
 /* Where each client's zero is. */
 static void set_offsets(struct strobe_trace *trace, struct strobe_client_facts *facts)
 {
     for (uint32_t i = 0; i < facts->n_clients; i++) {
         struct strobe_client_fact *client = &facts->clients[i];
-        if (!client->is_tracy)
-            continue;
-        uint64_t begin = strobe_trace_own_tick(trace, i, (int64_t)client->init_begin);
-        client->has_own_clock = trace->processes[i].n_own != 0;
-        client->offset_ns = trace->n_processes == 1 ? 0 : strobe_clock_rel(&trace->clock, begin);
+        if (client->is_tracy)
+            client->offset_ns =
+                trace->n_processes == 1 ? 0 : start_of(trace, i, client->init_begin);
     }
 }
 

@@ -16,14 +16,13 @@ struct strobe_client_fact {
     int64_t sampling;
     uint32_t maker, program, host; /* texts */
     int64_t offset_ns;             /* of its zero on the axis */
-    uint8_t has_own_clock;
 };
 
 struct strobe_gpu_context {
     uint32_t process;
     uint64_t id;
     uint64_t type, calibrated, tid;
-    uint64_t host; /* on the process's own clock, when the GPU's was at `time` */
+    uint64_t host; /* on the process's own clock */
     int64_t time;
     double period_ns;
     uint32_t name; /* text */
@@ -32,6 +31,7 @@ struct strobe_gpu_context {
 
 struct strobe_lock_fact {
     uint64_t loc;
+    uint64_t made; /* time on the process's own clock; 0: not known */
     uint32_t name;
     uint8_t is_shared;
 };
@@ -69,11 +69,11 @@ strobe_client_of(const struct strobe_client_facts *facts, uint32_t process)
                                                                           : NULL;
 }
 
-/* A time of a process's own clock in ns as Tracy's tools show it. The zero of a trace of one Tracy client is that client's,
- * of any other the start of the recording. A client's times are those of its clock after init_begin,
- * times its multiplier, cut to whole ns. */
-static inline int64_t strobe_client_time_ns(const struct strobe_client_facts *facts,
-                                            uint32_t process, uint64_t time)
+/* A time on a process's own clock in ns as Tracy's tools show it. The zero of a trace of one Tracy
+ * client is that client's, of any other the start of the recording. A client's times are those after
+ * init_begin, times its multiplier, cut to whole ns. */
+static inline int64_t strobe_client_own_ns(const struct strobe_client_facts *facts,
+                                           uint32_t process, uint64_t time)
 {
     const struct strobe_client_fact *client = strobe_client_of(facts, process);
     if (!client)
@@ -82,21 +82,13 @@ static inline int64_t strobe_client_time_ns(const struct strobe_client_facts *fa
     return (int64_t)((double)ticks * client->timer_mul) + client->offset_ns;
 }
 
-/* The time on the process's own clock of an event at `tick`; `own`: what the event says beyond it. */
-static inline uint64_t strobe_client_time(const struct strobe_client_facts *facts, uint32_t process,
-                                          uint64_t tick, int64_t own)
-{
-    const struct strobe_client_fact *client = strobe_client_of(facts, process);
-    if (!client || !client->has_own_clock)
-        return tick;
-    return (uint64_t)strobe_trace_own_time(facts->trace, process, tick) + (uint64_t)own;
-}
-
-/* Both together. */
+/* The same of a tick of the trace; `own`: what an OWN_TIME adds to it (events, zones). */
 static inline int64_t strobe_client_ns(const struct strobe_client_facts *facts, uint32_t process,
                                        uint64_t tick, int64_t own)
 {
-    return strobe_client_time_ns(facts, process, strobe_client_time(facts, process, tick, own));
+    if (facts->trace->processes[process].n_own)
+        tick = (uint64_t)(strobe_trace_own_time(facts->trace, process, tick) + own);
+    return strobe_client_own_ns(facts, process, tick);
 }
 
 #endif

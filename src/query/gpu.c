@@ -16,12 +16,13 @@ struct event {
     uint64_t key; /* what it is sorted by: the tick, 0 where the order of the file counts */
     uint64_t order;
     uint64_t query;
-    uint64_t tid_or_host; /* BEGIN, END, NOTE: thread; CALIBRATION, SYNC: time of the host */
+    uint64_t tid_or_host; /* BEGIN, END, NOTE: thread; CALIBRATION, SYNC: time of the process */
     uint64_t loc_or_time; /* BEGIN: location; TIME, CALIBRATION, SYNC: time; NOTE: note */
     union {
         int64_t delta_ns;
         double value;
     };
+    int64_t own;
     uint32_t context;
     uint32_t kind;
 };
@@ -42,7 +43,7 @@ struct gather {
 static struct event read_event(const struct strobe_event *event)
 {
     const struct strobe_field *f = event->fields;
-    struct event out = {.tick = event->tick, .kind = event->kind};
+    struct event out = {.tick = event->tick, .own = event->own, .kind = event->kind};
     switch (event->kind) {
     case STROBE_KIND_GPU_BEGIN:
         out.query = f[1].u, out.tid_or_host = f[2].u, out.loc_or_time = f[3].u;
@@ -128,7 +129,7 @@ struct resolver {
 
 static int64_t cpu_ns(const struct resolver *resolver, uint64_t host)
 {
-    return strobe_client_time_ns(resolver->facts, resolver->context->process, host);
+    return strobe_client_own_ns(resolver->facts, resolver->context->process, host);
 }
 
 /* A time of the GPU in ns of the GPU. The period is a float on Tracy's wire, and times are cut. */
@@ -237,6 +238,7 @@ static int begin_zone(struct resolver *resolver, const struct event *event)
         .loc = event->loc_or_time,
         .query = event->query,
         .cpu_begin = event->tick,
+        .cpu_begin_own = event->own,
         .gpu_begin = STROBE_GPU_UNKNOWN,
         .gpu_end = STROBE_GPU_UNKNOWN,
     };
@@ -258,6 +260,7 @@ static int end_zone(struct resolver *resolver, const struct event *event)
     uint32_t i = *top - 1;
     struct strobe_gpu_zone *zone = &resolver->gpu->zones[i];
     zone->cpu_end = event->tick;
+    zone->cpu_end_own = event->own;
     zone->has_cpu_end = 1;
     *top = zone->parent == STROBE_IDMAP_NONE ? 0 : zone->parent + 1;
     return wait_for(resolver, event->query, i);

@@ -8,10 +8,10 @@
 
 struct event {
     uint64_t tick, order;
-    int64_t own;
     uint64_t address, size;
     uint32_t pool, thread;
     uint32_t kind;
+    int64_t own;
 };
 
 struct gather {
@@ -38,13 +38,13 @@ static enum strobe_err gather_event(void *context, const struct strobe_happening
     }
     gather->events[gather->n] = (struct event){
         .tick = happening->event->tick,
-        .own = happening->event->own,
         .order = gather->n,
         .address = kind == STROBE_KIND_MEM_DISCARD ? 0 : f[1].u,
         .size = kind == STROBE_KIND_MEM_ALLOC ? f[2].u : 0,
         .pool = pool,
         .thread = happening->thread,
         .kind = kind,
+        .own = happening->event->own,
     };
     gather->n++;
     return STROBE_OK;

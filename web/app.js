@@ -230,7 +230,7 @@ class App {
     /* --- what is shown ----------------------------------------------------------------------- */
 
     whole() {
-        const [from, to] = this.trace.range, span = Math.max(MIN_SPAN, to - from);
+        const [from, to] = window.strobeView || this.trace.range, span = Math.max(MIN_SPAN, to - from);
         return {from: from - span * 0.01, to: from + span * 1.01};
     }
 

@@ -98,10 +98,21 @@ function mergeExtra(extra, part, list, zone) {
             extra[key] = from[key];
 }
 
+/* One per depth: of several (unfinished ones share their end with others) the innermost in time. */
+function parentsOf(near, zone) {
+    const byDepth = new Map();
+    for (const z of near) {
+        const other = byDepth.get(z.depth);
+        if (z.depth < zone.depth && z.begin <= zone.begin && z.end >= zone.end && (!other || z.begin >= other.begin))
+            byDepth.set(z.depth, z);
+    }
+    return [...byDepth.values()].sort((a, b) => a.depth - b.depth);
+}
+
 async function describe(trace, track, zone) {
     const near = await zonesIn(trace, track, zone.begin, zone.end);
     const within = near.filter((z) => z.depth > zone.depth && z.begin >= zone.begin && z.end <= zone.end);
-    const parents = near.filter((z) => z.depth < zone.depth && z.begin <= zone.begin && z.end >= zone.end).sort((a, b) => a.depth - b.depth);
+    const parents = parentsOf(near, zone);
     const direct = within.filter((z) => z.depth === zone.depth + 1), extra = await gatherExtra(trace, track, zone);
     const rows = (list) => tally(list).map((r) => ({loc: r.loc, count: r.count, total: trace.clock.duration(r.ticks)}));
     const t0 = trace.time(zone.begin), ticks = Math.max(0, zone.end - zone.begin);

@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,7 +31,8 @@ static const char help[] =
     "      --max-memory N   shared memory per process (default 16M): 64M, 1G\n"
     "      --max-file N     stop storing when the file is that big; the rest is counted\n"
     "      --policy P       when the pool is full: wait (default; bounded) or drop\n"
-    "      --python WHAT    what Python programs trace of themselves: functions (default), lines, off\n"
+    "      --python WHAT    what Python programs trace of themselves: functions (default), lines, "
+    "off\n"
     "      --flight TIME    keep only the last TIME; a trigger saves it\n"
     "      --after TIME     of a flight recording: go on so long after the trigger (default: a "
     "tenth)\n"
@@ -43,6 +46,7 @@ static const char help[] =
     "any\n"
     "                       (all interfaces), none\n"
     "      --no-tracy       leave Tracy clients alone: nothing is preloaded into the command\n"
+    "      --live           show the trace in the browser while it is made (strobe view)\n"
     "  -q, --quiet          no status line, no last lines\n"
     "  -h, --help\n"
     "\n"
@@ -145,6 +149,7 @@ enum {
     OPT_NO_TRACY,
     OPT_SERVE,
     OPT_READY,
+    OPT_LIVE,
     OPT_PYTHON,
 };
 
@@ -165,6 +170,7 @@ static const struct option long_options[] = {
     {"no-tracy", no_argument, NULL, OPT_NO_TRACY},
     {"serve-session", required_argument, NULL, OPT_SERVE},
     {"ready-fd", required_argument, NULL, OPT_READY},
+    {"live", no_argument, NULL, OPT_LIVE},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -179,6 +185,9 @@ static const char *take_option(int option, char *value, struct strobe_record_opt
         return strlen(value) < sizeof options->path ? NULL : "a shorter path";
     case 'q':
         options->quiet = true;
+        return NULL;
+    case OPT_LIVE:
+        options->live = true;
         return NULL;
     case OPT_PID:
         options->pid = (uint32_t)strtoul(value, NULL, 10);
@@ -262,6 +271,27 @@ static void make_absolute(char *path, size_t cap)
         strcpy(path, text);
 }
 
+/* The viewer runs beside the recorder, as a process of its own that only reads the file. On a terminal it stays when the
+ * recording has ended, until Ctrl-C. */
+static int record_live(const struct strobe_record_options *options)
+{
+    char recorder[32];
+    snprintf(recorder, sizeof recorder, "%d", (int)getpid());
+    unlink(options->path); /* an older trace of that name must not be shown */
+    pid_t viewer = fork();
+    if (viewer == 0) {
+        execl("/proc/self/exe", "strobe", "view", "--recorder", recorder, options->path,
+              (char *)NULL);
+        _exit(127);
+    }
+    int code = strobe_cli_record_run(options);
+    if (viewer > 0 && !isatty(STDOUT_FILENO))
+        kill(viewer, SIGTERM);
+    while (viewer > 0 && waitpid(viewer, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return code;
+}
+
 int strobe_cli_record(int argc, char **argv)
 {
     struct strobe_record_options options = {.pool_bytes = STROBE_DEFAULT_POOL, .ready_fd = -1};
@@ -293,5 +323,5 @@ int strobe_cli_record(int argc, char **argv)
     if (!options.path[0])
         name_trace(&options);
     make_absolute(options.path, sizeof options.path);
-    return strobe_cli_record_run(&options);
+    return options.live ? record_live(&options) : strobe_cli_record_run(&options);
 }

@@ -17,6 +17,7 @@ USES = {
     "query": {"file"},
     "report": {"query"},
     "export": {"query", "tracy"},
+    "bridge": {"query", "tracy"},
     "serve": {"query"},
 }
 

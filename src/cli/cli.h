@@ -33,7 +33,9 @@ STROBE_CLI_LIST(X)
 
 /* Commands whose names are no C names: name, function, one line of help. Some are also run by a name
  * of Tracy's tools: main.c. */
-#define STROBE_CLI_DASHED_LIST(X) \
+#define STROBE_CLI_DASHED_LIST(X)                                                    \
+    X("tracy-bridge", tracy_bridge, "shows a trace to a Tracy server that connects") \
+    X("tracy-capture", tracy_capture, "records one Tracy client into a .tracy file") \
     X("tracy-csvexport", tracy_csvexport, "the tables of Tracy's csvexport, of either format")
 
 #define X(name, function, help) int strobe_cli_##function(int argc, char **argv);

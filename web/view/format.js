@@ -16,7 +16,7 @@ export function duration(ns) {
         return `${plain(ns, Number.isInteger(ns) ? 0 : 1)} ns`;
     if (ns >= 60e9)
         return longDuration(ns / 1e9);
-    const [unit, size] = UNITS[Math.min(3, Math.floor(Math.log10(ns) / 3))], v = ns / size;
+    const rounded = Number(ns.toPrecision(4)), [unit, size] = UNITS[Math.min(3, Math.floor(Math.log10(rounded) / 3))], v = rounded / size;
     return `${plain(v, v < 10 ? 3 : v < 100 ? 2 : 1)} ${unit}`;
 }
 

@@ -502,7 +502,7 @@ const tests = {
         await open('none');
         assert.match(await text('.toast'), /no events/);
         await open('open');
-        await clickZone('main', 0, 5);
+        await clickZone('main', 0, 2.5);
         assert.match(await text('.details'), /not ended/);
         await shot('never-ends');
     },

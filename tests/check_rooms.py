@@ -18,6 +18,8 @@ USES = {
     "report": {"query"},
     "page": {"base"},
     "export": {"query", "tracy", "page"},
+    "bridge": {"query", "tracy"},
+    "serve": {"query", "page"},
 }
 
 

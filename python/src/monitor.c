@@ -45,13 +45,18 @@ static const void *activation(const struct strobe_py_code *code)
     return inner;
 }
 
-static struct strobe_py_code *find(PyObject *code)
+static __attribute__((noinline)) struct strobe_py_code *find_slow(PyObject *code)
+{
+    strobe_py_meet_thread();
+    struct strobe_py_code *known = strobe_py_find_code(code);
+    return known ? known : strobe_py_find_code_slow(code, PyEval_GetGlobals());
+}
+
+STROBE_INLINE struct strobe_py_code *find(PyObject *code)
 {
     struct strobe_py_code *known = strobe_py_find_code(code);
-    if (STROBE_PY_UNLIKELY(!known))
-        known = strobe_py_find_code_slow(code, PyEval_GetGlobals());
-    if (STROBE_PY_UNLIKELY(strobe_py_thread.n_met < STROBE_PY_NAME_TRIES))
-        strobe_py_meet_thread();
+    if (STROBE_PY_UNLIKELY(!known || strobe_py_thread.n_met < STROBE_PY_NAME_TRIES))
+        return find_slow(code);
     return known;
 }
 

@@ -23,20 +23,27 @@ static PyObject *mark;   /* owned: what sys.getprofile() and sys.gettrace() show
 static bool aside;       /* the frame hook stands aside */
 static bool aside_blind; /* it does, but another tool has the profile function */
 
-static struct strobe_py_code *find(PyObject *frame)
+static __attribute__((noinline)) struct strobe_py_code *find_slow(PyObject *frame, PyObject *code)
+{
+    PyObject *type, *value, *trace;
+    strobe_py_meet_thread();
+    struct strobe_py_code *known = strobe_py_find_code(code);
+    if (known)
+        return known;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *globals = PyObject_GetAttrString(frame, "f_globals");
+    known = strobe_py_find_code_slow(code, globals);
+    Py_XDECREF(globals);
+    PyErr_Restore(type, value, trace);
+    return known;
+}
+
+STROBE_INLINE struct strobe_py_code *find(PyObject *frame)
 {
     PyObject *code = strobe_py_late.frame_code(frame);
     struct strobe_py_code *known = strobe_py_find_code(code);
-    if (STROBE_PY_UNLIKELY(!known)) {
-        PyObject *type, *value, *trace;
-        PyErr_Fetch(&type, &value, &trace);
-        PyObject *globals = PyObject_GetAttrString(frame, "f_globals");
-        known = strobe_py_find_code_slow(code, globals);
-        Py_XDECREF(globals);
-        PyErr_Restore(type, value, trace);
-    }
-    if (STROBE_PY_UNLIKELY(strobe_py_thread.n_met < STROBE_PY_NAME_TRIES))
-        strobe_py_meet_thread();
+    if (STROBE_PY_UNLIKELY(!known || strobe_py_thread.n_met < STROBE_PY_NAME_TRIES))
+        known = find_slow(frame, code);
     Py_DECREF(code); /* the frame has it too */
     return known;
 }
@@ -138,7 +145,8 @@ static int on_trace(PyObject *self, PyObject *frame, int what, PyObject *arg)
     else if (what == RETURN)
         end(code, false);
     else if (what == LINE && !(code->flags & STROBE_PY_FILTERED))
-        strobe_py_shadow_line(code, (uint32_t)PyFrame_GetLineNumber((PyFrameObject *)frame));
+        strobe_py_shadow_line(
+            code, strobe_py_late.frame_line ? (uint32_t)strobe_py_late.frame_line(frame) : 0);
     return 0;
 }
 

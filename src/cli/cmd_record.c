@@ -1,6 +1,7 @@
 /* cmd_record.c - strobe record: options, the command to run, the last lines.
  * The recording itself: cli/record_run.c, collector/.  SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/record_bridge.h"
 #include "cli/record_python.h"
 #include "cli/record_run.h"
 
@@ -42,6 +43,9 @@ static const char help[] =
     "      --tracy-announced WHERE  follow announcements of Tracy clients: loopback (default), "
     "any\n"
     "                       (all interfaces), none\n"
+    "      --tracy-bridge[=PORT]  show the trace to a Tracy server while it is recorded "
+    "(port 8086 or the\n"
+    "                       next that is free; STROBE_TRACY_BRIDGE=1 means the same)\n"
     "      --no-tracy       leave Tracy clients alone: nothing is preloaded into the command\n"
     "  -q, --quiet          no status line, no last lines\n"
     "  -h, --help\n"
@@ -143,6 +147,7 @@ enum {
     OPT_TRACY,
     OPT_ANNOUNCED,
     OPT_NO_TRACY,
+    OPT_BRIDGE,
     OPT_SERVE,
     OPT_READY,
     OPT_PYTHON,
@@ -163,6 +168,7 @@ static const struct option long_options[] = {
     {"tracy", required_argument, NULL, OPT_TRACY},
     {"tracy-announced", required_argument, NULL, OPT_ANNOUNCED},
     {"no-tracy", no_argument, NULL, OPT_NO_TRACY},
+    {"tracy-bridge", optional_argument, NULL, OPT_BRIDGE},
     {"serve-session", required_argument, NULL, OPT_SERVE},
     {"ready-fd", required_argument, NULL, OPT_READY},
     {"quiet", no_argument, NULL, 'q'},
@@ -222,6 +228,9 @@ static const char *take_option(int option, char *value, struct strobe_record_opt
     case OPT_NO_TRACY:
         options->no_tracy = true;
         return NULL;
+    case OPT_BRIDGE:
+        options->bridge_port = strobe_cli_bridge_port(value);
+        return options->bridge_port >= 0 ? NULL : "a port";
     case OPT_SERVE:
         options->session = value;
         options->serve = true;
@@ -264,7 +273,8 @@ static void make_absolute(char *path, size_t cap)
 
 int strobe_cli_record(int argc, char **argv)
 {
-    struct strobe_record_options options = {.pool_bytes = STROBE_DEFAULT_POOL, .ready_fd = -1};
+    struct strobe_record_options options = {
+        .pool_bytes = STROBE_DEFAULT_POOL, .ready_fd = -1, .bridge_port = -1};
     int option;
     optind = 1;
     while ((option = getopt_long(argc, argv, "+o:qh", long_options, NULL)) != -1) {
@@ -293,5 +303,14 @@ int strobe_cli_record(int argc, char **argv)
     if (!options.path[0])
         name_trace(&options);
     make_absolute(options.path, sizeof options.path);
-    return strobe_cli_record_run(&options);
+    if (options.bridge_port < 0)
+        options.bridge_port = strobe_cli_bridge_port_of_environment();
+    unsetenv("STROBE_TRACY_BRIDGE"); /* one bridge, and not one for each of its children */
+    if (options.bridge_port < 0)
+        return strobe_cli_record_run(&options);
+    unlink(options.path); /* the bridge must not take an old trace for this one */
+    pid_t bridge = strobe_cli_bridge_start(options.path, options.bridge_port, options.quiet);
+    int code = strobe_cli_record_run(&options);
+    strobe_cli_bridge_end(bridge);
+    return code;
 }

@@ -26,6 +26,7 @@ struct strobe_record_options {
     char trigger_zone[128];
     uint64_t trigger_ns;
     bool no_tracy;
+    int bridge_port; /* 0: any of the usual ones, -1: no bridge */
     const char *tracy[64]; /* borrowed: n_tracy clients to be asked, HOST:PORT */
     uint32_t n_tracy;
     enum strobe_tracy_announced tracy_announced;

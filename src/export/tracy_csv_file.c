@@ -7,7 +7,7 @@
 #include "tracy/content.h"
 
 struct pass {
-    struct strobe_tracy_table table;
+    struct strobe_tracy_csv_table table;
     struct strobe_tracy_content content;
     struct strobe_tracy_row_loc *locs; /* owned: 65536, by id as uint16_t */
     uint64_t thread;                   /* number of the one that is read */
@@ -36,7 +36,7 @@ static struct strobe_tracy_row_loc *ready_loc(struct pass *pass, int16_t id)
     loc->file = row->file.is_there ? row->file.at : unknown;
     loc->n_file = row->file.is_there ? row->file.n : 3;
     loc->line = row->line;
-    strobe_tracy_table_ready(&pass->table, loc);
+    strobe_tracy_csv_ready(&pass->table, loc);
     return loc;
 }
 

@@ -56,6 +56,7 @@ struct link {
     bool taken;                           /* it said welcome, now or before */
     bool welcomed;                        /* in this session */
     bool wants_write, stopping;
+    bool busy;        /* it said that it has a server already */
     bool ended;       /* PROCESS_END is written, or will never be */
     uint64_t next_ns; /* WAITING: until then */
     uint64_t last_ns; /* when bytes came last */

@@ -79,7 +79,8 @@ struct strobe_tracy_session_facts {
     uint64_t n_zones;     /* begun */
     uint64_t n_events;    /* taken */
     uint64_t n_set_aside; /* events that could not be right */
-    uint64_t n_unnamed;   /* names asked for and never told */
+    uint64_t n_unnamed;   /* names that were not told, so far */
+    uint64_t n_symbols;   /* likewise addresses of call stacks */
     uint64_t n_bytes;     /* received */
     bool terminated;      /* the client said that it ends */
     bool crashed;

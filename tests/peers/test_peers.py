@@ -86,7 +86,9 @@ class Peer(unittest.TestCase):
         self.assertEqual(trace.n("zone_begin"), zones)
         self.assertEqual(trace.n("zone_end"), zones)
         self.assertEqual(trace.info["losses"], [])
-        self.assertEqual([c["tracy"]["unnamed"] for c in trace.clients], [0] * clients)
+        if not any("did not say that it ends" in note for note in trace.info["notes"]):  # symbols of samples come late, if at all
+            self.assertEqual([c["tracy"]["unnamed"] for c in trace.clients], [0] * clients)
+        self.assertEqual([row for row in csv.DictReader(trace.rows("zones")) if row["name"].startswith("0x")], [])
         self.assertEqual([c["tracy"]["set_aside"] for c in trace.clients], [0] * clients)
         self.assertEqual(trace.unrecorded, [])
 

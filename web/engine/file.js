@@ -2,7 +2,7 @@
  * Reads the head, the trailer and the indices; of a file that was not closed, the headers of the
  * blocks. Payloads are read when asked for, and only if their hash is right.
  * SPDX-License-Identifier: MIT */
-import {decompress} from '../vendor/fzstd/index.mjs';
+import {decompress} from './zstd.js';
 import {Cursor, FormatError, textOf} from './bytes.js';
 import {hashIs} from './xxh64.js';
 
@@ -38,7 +38,7 @@ export function inflate(stored, raw) {
     try {
         out = decompress(stored, new Uint8Array(raw));
     } catch (error) {
-        throw new FormatError(`zstd: ${error.message}`);
+        throw new FormatError(error.message);
     }
     if (out.length !== raw)
         throw new FormatError(`a frame of ${out.length} bytes instead of ${raw}`);

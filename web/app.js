@@ -188,7 +188,7 @@ class App {
         this.fit(this.whole());
         await this.applyLink(true);
         this.drawer.spoil();
-        if (!json.tracks.some((t) => t.n_depths))
+        if (!json.totals.events)
             this.say('This trace has no events. Its facts are in the panel “Info”.', 6000);
     }
 

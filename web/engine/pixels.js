@@ -14,6 +14,11 @@ export function tickAt(trace, ns) {
     return tick;
 }
 
+/** The last tick of a time: several ticks may be at one ns. */
+export function lastTickAt(trace, ns) {
+    return tickAt(trace, Math.floor(ns) + 1) - 1;
+}
+
 /* The lanes of one asked track, made as depths are met. */
 class TrackLanes {
     constructor(track, first, n, grid) {

@@ -15,7 +15,7 @@
 #include "fuzz_tracy.h"
 
 /* What was freed is kept for a while by the sanitizer: little, or it would look like growth. */
-const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "quarantine_size_mb=16";

@@ -148,7 +148,8 @@ static int on_trace(PyObject *self, PyObject *frame, int what, PyObject *arg)
     else if (what == RETURN)
         end(code, false);
     else if (what == LINE && !(code->flags & STROBE_PY_FILTERED))
-        strobe_py_shadow_line(code, (uint32_t)PyFrame_GetLineNumber((PyFrameObject *)frame));
+        strobe_py_shadow_line(
+            code, strobe_py_late.frame_line ? (uint32_t)strobe_py_late.frame_line(frame) : 0);
     return 0;
 }
 

@@ -49,7 +49,7 @@ static void find_caller(char **file, char **function, uint32_t *line)
     PyObject *code = frame ? PyObject_GetAttrString(frame, "f_code") : NULL;
     PyObject *file_text = code ? PyObject_GetAttrString(code, "co_filename") : NULL;
     PyObject *name = code ? PyObject_GetAttrString(code, "co_name") : NULL;
-    *line = frame ? (uint32_t)PyFrame_GetLineNumber((PyFrameObject *)frame) : 0;
+    *line = frame && strobe_py_late.frame_line ? (uint32_t)strobe_py_late.frame_line(frame) : 0;
     *file = strobe_py_copy_text(file_text);
     *function = strobe_py_copy_text(name);
     Py_XDECREF(code);

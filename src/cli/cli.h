@@ -17,6 +17,7 @@ enum {
     X(record, "run a command, or attach, and record what its processes emit") \
     X(info, "what is in a trace: processes, coverage, losses, overhead")      \
     X(stats, "zones by location: count, total, self, percentiles")            \
+    X(view, "show a trace in the browser, live or from a file")               \
     X(csv, "one row per zone, message, plot ... of a trace")                  \
     X(export, "a trace in another format: Chrome JSON, Tracy's")              \
     X(import, "a trace made of another profiler's file: Tracy's")             \
@@ -32,7 +33,9 @@ STROBE_CLI_LIST(X)
 
 /* Commands whose names are no C names: name, function, one line of help. Some are also run by a name
  * of Tracy's tools: main.c. */
-#define STROBE_CLI_DASHED_LIST(X) \
+#define STROBE_CLI_DASHED_LIST(X)                                                    \
+    X("tracy-bridge", tracy_bridge, "shows a trace to a Tracy server that connects") \
+    X("tracy-capture", tracy_capture, "records one Tracy client into a .tracy file") \
     X("tracy-csvexport", tracy_csvexport, "the tables of Tracy's csvexport, of either format")
 
 #define X(name, function, help) int strobe_cli_##function(int argc, char **argv);

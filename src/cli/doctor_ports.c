@@ -17,7 +17,8 @@ static bool is_loopback(const char *address)
            (!strncmp(address, "0000000000000000FFFF0000", 24) && !strcmp(address + 30, "7F"));
 }
 
-static int read_table(const char *path, struct strobe_doctor_port *out, int n)
+static int read_table(const char *path, unsigned first, unsigned last,
+                      struct strobe_doctor_port *out, int n)
 {
     char line[512], address[64];
     FILE *file = fopen(path, "re");
@@ -28,8 +29,7 @@ static int read_table(const char *path, struct strobe_doctor_port *out, int n)
                    &state, &inode) != 4)
             continue;
         enum { LISTEN = 0x0a };
-        if (state != LISTEN || port < STROBE_DOCTOR_PORT_FIRST || port > STROBE_DOCTOR_PORT_LAST ||
-            n == STROBE_DOCTOR_PORTS_MAX)
+        if (state != LISTEN || port < first || port > last || n == STROBE_DOCTOR_PORTS_MAX)
             continue;
         out[n++] = (struct strobe_doctor_port){
             .port = (int)port, .loopback = is_loopback(address), .inode = inode};
@@ -75,10 +75,10 @@ static void look_into(int pid, struct strobe_doctor_port *ports, int n)
     closedir(dir);
 }
 
-int strobe_doctor_ports(struct strobe_doctor_port out[STROBE_DOCTOR_PORTS_MAX])
+static int find_ports(unsigned first, unsigned last, struct strobe_doctor_port *out)
 {
-    int n = read_table("/proc/net/tcp", out, 0);
-    n = read_table("/proc/net/tcp6", out, n);
+    int n = read_table("/proc/net/tcp", first, last, out, 0);
+    n = read_table("/proc/net/tcp6", first, last, out, n);
     DIR *proc = n ? opendir("/proc") : NULL;
     if (!proc)
         return n;
@@ -89,4 +89,18 @@ int strobe_doctor_ports(struct strobe_doctor_port out[STROBE_DOCTOR_PORTS_MAX])
     }
     closedir(proc);
     return n;
+}
+
+int strobe_doctor_ports(struct strobe_doctor_port out[STROBE_DOCTOR_PORTS_MAX])
+{
+    return find_ports(STROBE_DOCTOR_PORT_FIRST, STROBE_DOCTOR_PORT_LAST, out);
+}
+
+bool strobe_doctor_port_holder(int port, struct strobe_doctor_port *out)
+{
+    struct strobe_doctor_port found[STROBE_DOCTOR_PORTS_MAX];
+    int n = find_ports((unsigned)port, (unsigned)port, found);
+    if (n)
+        *out = found[0];
+    return n > 0;
 }

@@ -44,6 +44,9 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } tools[] = {
+    {"tracy-capture", strobe_cli_tracy_capture},
+    {"capture-release", strobe_cli_tracy_capture},
+    {"iree-tracy-capture", strobe_cli_tracy_capture},
     {"tracy-csvexport", strobe_cli_tracy_csvexport},
     {"csvexport-release", strobe_cli_tracy_csvexport},
 };

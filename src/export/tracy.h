@@ -11,7 +11,10 @@
 /* What the format has no room for, and what was written. */
 struct strobe_tracy_folds {
     uint64_t n_zones, n_gpu_zones, n_messages, n_threads;
-    uint64_t n_processes; /* folded into one */
+    uint64_t n_frames; /* marks of the main frames, with those that every trace begins with */
+    int64_t last_time; /* ns */
+    uint64_t n_content_bytes; /* before compression */
+    uint64_t n_processes;     /* folded into one */
     uint64_t n_locs,
         n_loc_zones;         /* locations over 65,532, and their zones: under one location, with
                                      the name as the zone's */

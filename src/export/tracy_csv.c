@@ -10,12 +10,12 @@
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-static void put_sep(const struct strobe_tracy_table *table)
+static void put_sep(const struct strobe_tracy_csv_table *table)
 {
     strobe_out_bytes(table->out, table->options->sep, table->n_sep);
 }
 
-static int needs_quotes(const struct strobe_tracy_table *table, const char *text, size_t n)
+static int needs_quotes(const struct strobe_tracy_csv_table *table, const char *text, size_t n)
 {
     if (table->n_sep && memmem(text, n, table->options->sep, table->n_sep))
         return 1;
@@ -40,7 +40,7 @@ static void put_quoted(struct strobe_out *out, const char *text, size_t n, char 
     strobe_out_char(out, quote);
 }
 
-static void put_cell(const struct strobe_tracy_table *table, const char *text, size_t n)
+static void put_cell(const struct strobe_tracy_csv_table *table, const char *text, size_t n)
 {
     if (n && needs_quotes(table, text, n))
         put_quoted(table->out, text, n, '"');
@@ -49,7 +49,7 @@ static void put_cell(const struct strobe_tracy_table *table, const char *text, s
 }
 
 /* Cells of a head, written with commas between. */
-static void put_cells(const struct strobe_tracy_table *table, const char *cells)
+static void put_cells(const struct strobe_tracy_csv_table *table, const char *cells)
 {
     for (const char *at = cells; *at; at++) {
         if (*at == ',')
@@ -61,7 +61,7 @@ static void put_cells(const struct strobe_tracy_table *table, const char *cells)
 
 /* ---- heads ----------------------------------------------------------------------------------- */
 
-void strobe_tracy_put_head(const struct strobe_tracy_table *table)
+void strobe_tracy_put_head(const struct strobe_tracy_csv_table *table)
 {
     static const char *const unwrapped[] = {
         [STROBE_TRACY_FLAVOR_0_11] = "name,src_file,src_line,ns_since_start,exec_time_ns,thread",
@@ -117,8 +117,8 @@ static int is_listed(const char *list, const char *name, size_t n)
     return 0;
 }
 
-void strobe_tracy_table_ready(const struct strobe_tracy_table *table,
-                              struct strobe_tracy_row_loc *loc)
+void strobe_tracy_csv_ready(const struct strobe_tracy_csv_table *table,
+                            struct strobe_tracy_row_loc *loc)
 {
     const struct strobe_tracy_csv_options *options = table->options;
     loc->is_ready = 1;
@@ -137,7 +137,8 @@ void strobe_tracy_row_loc_free(struct strobe_tracy_row_loc *loc)
     loc->sum.samples = NULL;
 }
 
-static void put_loc(const struct strobe_tracy_table *table, const struct strobe_tracy_row_loc *loc)
+static void put_loc(const struct strobe_tracy_csv_table *table,
+                    const struct strobe_tracy_row_loc *loc)
 {
     put_cell(table, loc->name, loc->n_name);
     put_sep(table);
@@ -153,7 +154,8 @@ static size_t cell_bytes(size_t n)
     return 2 * n + 2;
 }
 
-static char *copy_cell(const struct strobe_tracy_table *table, char *at, const char *text, size_t n)
+static char *copy_cell(const struct strobe_tracy_csv_table *table, char *at, const char *text,
+                       size_t n)
 {
     if (!n || !needs_quotes(table, text, n)) {
         if (n)
@@ -170,7 +172,7 @@ static char *copy_cell(const struct strobe_tracy_table *table, char *at, const c
     return at;
 }
 
-static int make_prefix(const struct strobe_tracy_table *table, struct strobe_tracy_row_loc *loc)
+static int make_prefix(const struct strobe_tracy_csv_table *table, struct strobe_tracy_row_loc *loc)
 {
     char *at = malloc(cell_bytes(loc->n_name) + cell_bytes(loc->n_file) + 20 + 3 * table->n_sep);
     if (!at)
@@ -189,7 +191,8 @@ static int make_prefix(const struct strobe_tracy_table *table, struct strobe_tra
 /* ---- zones ----------------------------------------------------------------------------------- */
 
 /* start,time,thread */
-static void put_numbers(const struct strobe_tracy_table *table, const struct strobe_tracy_row *row)
+static void put_numbers(const struct strobe_tracy_csv_table *table,
+                        const struct strobe_tracy_row *row)
 {
     if (table->n_sep == 1) { /* as nearly everywhere: in one go */
         char *at = strobe_out_reserve(table->out), *from = at, sep = *table->options->sep;
@@ -208,8 +211,8 @@ static void put_numbers(const struct strobe_tracy_table *table, const struct str
     strobe_out_u(table->out, row->thread);
 }
 
-int strobe_tracy_put_zone(const struct strobe_tracy_table *table, struct strobe_tracy_row_loc *loc,
-                          const struct strobe_tracy_row *row)
+int strobe_tracy_put_zone(const struct strobe_tracy_csv_table *table,
+                          struct strobe_tracy_row_loc *loc, const struct strobe_tracy_row *row)
 {
     enum strobe_tracy_flavor flavor = table->options->flavor;
     if (!loc->prefix && !make_prefix(table, loc))
@@ -240,7 +243,7 @@ int strobe_tracy_put_zone(const struct strobe_tracy_table *table, struct strobe_
     return 1;
 }
 
-void strobe_tracy_put_gpu(const struct strobe_tracy_table *table,
+void strobe_tracy_put_gpu(const struct strobe_tracy_csv_table *table,
                           const struct strobe_tracy_row_loc *loc, int64_t start, int64_t time)
 {
     put_cell(table, loc->name, loc->n_name);
@@ -254,8 +257,8 @@ void strobe_tracy_put_gpu(const struct strobe_tracy_table *table,
 }
 
 /* A text in back-ticks is quoted already, for readers with that quote character. */
-void strobe_tracy_put_message(const struct strobe_tracy_table *table, const char *text, uint32_t n,
-                              int64_t time)
+void strobe_tracy_put_message(const struct strobe_tracy_csv_table *table, const char *text,
+                              uint32_t n, int64_t time)
 {
     int is_quoted = n > 1 && text[0] == '`' && text[n - 1] == '`';
     int is_tt = table->options->flavor == STROBE_TRACY_FLAVOR_TT;
@@ -287,7 +290,7 @@ static int keep_sample(struct strobe_tracy_sum *sum, int64_t time)
     return 1;
 }
 
-int strobe_tracy_sum_add(const struct strobe_tracy_table *table, struct strobe_tracy_sum *sum,
+int strobe_tracy_sum_add(const struct strobe_tracy_csv_table *table, struct strobe_tracy_sum *sum,
                          int64_t time, int64_t self)
 {
     if (table->options->truncate && !keep_sample(sum, table->options->self ? self : time))
@@ -329,7 +332,7 @@ static void truncate_mean(struct strobe_tracy_sum *sum, double p, int64_t *perce
     *mean = n ? (int64_t)((uint64_t)total / n) : 0;
 }
 
-static void put_sum(const struct strobe_tracy_table *table, struct strobe_tracy_row_loc *loc,
+static void put_sum(const struct strobe_tracy_csv_table *table, struct strobe_tracy_row_loc *loc,
                     int64_t last_time)
 {
     struct strobe_tracy_sum *sum = &loc->sum;
@@ -384,7 +387,7 @@ static int compare_locs(const void *a, const void *b)
     return order ? order : x->line < y->line ? -1 : x->line > y->line;
 }
 
-int strobe_tracy_put_sums(const struct strobe_tracy_table *table,
+int strobe_tracy_put_sums(const struct strobe_tracy_csv_table *table,
                           struct strobe_tracy_row_loc *const *locs, size_t n, int64_t last_time)
 {
     struct strobe_tracy_row_loc **sorted = malloc((n ? n : 1) * sizeof *sorted);
@@ -404,8 +407,8 @@ int strobe_tracy_put_sums(const struct strobe_tracy_table *table,
 /* ---- plots ----------------------------------------------------------------------------------- */
 
 /* The name first, the time in the column of times and the value in the last of 0.14's. */
-void strobe_tracy_put_point(const struct strobe_tracy_table *table, const char *name, uint32_t n,
-                            int64_t time, double value)
+void strobe_tracy_put_point(const struct strobe_tracy_csv_table *table, const char *name,
+                            uint32_t n, int64_t time, double value)
 {
     static const struct {
         int time, value, end;
@@ -435,8 +438,8 @@ static int compare_changes(const void *a, const void *b)
     return (x->size >= 0) - (y->size >= 0);
 }
 
-void strobe_tracy_put_memory(const struct strobe_tracy_table *table, const char *name, uint32_t n,
-                             int64_t first_time, struct strobe_tracy_change *changes,
+void strobe_tracy_put_memory(const struct strobe_tracy_csv_table *table, const char *name,
+                             uint32_t n, int64_t first_time, struct strobe_tracy_change *changes,
                              size_t n_changes)
 {
     double usage = 0;

@@ -67,38 +67,38 @@ struct strobe_tracy_row {
     uint32_t n_name, n_text, n_parent_text;
 };
 
-struct strobe_tracy_table {
+struct strobe_tracy_csv_table {
     const struct strobe_tracy_csv_options *options; /* borrowed */
     struct strobe_out *out;                         /* borrowed */
     size_t n_sep;
 };
 
 /* Decide once what is to be done with a location whose name, file and line are set. */
-void strobe_tracy_table_ready(const struct strobe_tracy_table *table,
-                              struct strobe_tracy_row_loc *loc);
-void strobe_tracy_put_head(const struct strobe_tracy_table *table);
+void strobe_tracy_csv_ready(const struct strobe_tracy_csv_table *table,
+                            struct strobe_tracy_row_loc *loc);
+void strobe_tracy_put_head(const struct strobe_tracy_csv_table *table);
 /* 0 without memory. */
-int strobe_tracy_put_zone(const struct strobe_tracy_table *table, struct strobe_tracy_row_loc *loc,
-                          const struct strobe_tracy_row *row);
+int strobe_tracy_put_zone(const struct strobe_tracy_csv_table *table,
+                          struct strobe_tracy_row_loc *loc, const struct strobe_tracy_row *row);
 /* Count a zone that took `time` > 0 ns. 0 without memory. */
-int strobe_tracy_sum_add(const struct strobe_tracy_table *table, struct strobe_tracy_sum *sum,
+int strobe_tracy_sum_add(const struct strobe_tracy_csv_table *table, struct strobe_tracy_sum *sum,
                          int64_t time, int64_t self);
 /* The statistics of n locations. 0 without memory. */
-int strobe_tracy_put_sums(const struct strobe_tracy_table *table,
+int strobe_tracy_put_sums(const struct strobe_tracy_csv_table *table,
                           struct strobe_tracy_row_loc *const *locs, size_t n, int64_t last_time);
-void strobe_tracy_put_gpu(const struct strobe_tracy_table *table,
+void strobe_tracy_put_gpu(const struct strobe_tracy_csv_table *table,
                           const struct strobe_tracy_row_loc *loc, int64_t start, int64_t time);
-void strobe_tracy_put_message(const struct strobe_tracy_table *table, const char *text, uint32_t n,
-                              int64_t time);
-void strobe_tracy_put_point(const struct strobe_tracy_table *table, const char *name, uint32_t n,
-                            int64_t time, double value);
+void strobe_tracy_put_message(const struct strobe_tracy_csv_table *table, const char *text,
+                              uint32_t n, int64_t time);
+void strobe_tracy_put_point(const struct strobe_tracy_csv_table *table, const char *name,
+                            uint32_t n, int64_t time, double value);
 /* An allocation for a memory plot, and the plot that they make: usage at every change. */
 struct strobe_tracy_change {
     int64_t time;
     int64_t size; /* negative: freed */
 };
-void strobe_tracy_put_memory(const struct strobe_tracy_table *table, const char *name, uint32_t n,
-                             int64_t first_time, struct strobe_tracy_change *changes,
+void strobe_tracy_put_memory(const struct strobe_tracy_csv_table *table, const char *name,
+                             uint32_t n, int64_t first_time, struct strobe_tracy_change *changes,
                              size_t n_changes);
 void strobe_tracy_row_loc_free(struct strobe_tracy_row_loc *loc);
 

@@ -28,7 +28,7 @@ struct line {
 };
 
 struct pass {
-    struct strobe_tracy_table table;
+    struct strobe_tracy_csv_table table;
     struct strobe_trace *trace;
     struct strobe_client_facts facts;
     struct strobe_tracy_row_loc *rows; /* owned */
@@ -69,7 +69,7 @@ static uint32_t row_of_content(struct pass *pass, const struct strobe_loc_row *l
     row->name = strobe_trace_text(pass->trace, shown, &row->n_name);
     row->file = strobe_trace_text(pass->trace, loc->file, &row->n_file);
     row->line = loc->line;
-    strobe_tracy_table_ready(&pass->table, row);
+    strobe_tracy_csv_ready(&pass->table, row);
     return pass->row_of_content[i] = pass->n_rows++;
 }
 
@@ -241,11 +241,15 @@ static int put_row(struct pass *pass, struct line *line, const struct ended *end
 }
 
 /* How long a zone took: both its times are cut to ns first, as a .tracy file has them. */
-static inline int64_t time_of(const struct pass *pass, const struct strobe_client_fact *client,
+static inline int64_t time_of(const struct pass *pass, uint32_t process,
+                              const struct strobe_client_fact *client,
                               const struct strobe_zone_row *zone)
 {
     const struct strobe_clock *clock = &pass->trace->clock;
     uint64_t end_tick = zone->begin + zone->ticks;
+    if (client && pass->trace->processes[process].n_own)
+        return strobe_client_ns(&pass->facts, process, end_tick, zone->end_own) -
+               strobe_client_ns(&pass->facts, process, zone->begin, zone->begin_own);
     if (client) {
         int64_t begin = (int64_t)(zone->begin - client->init_begin);
         int64_t end = (int64_t)(end_tick - client->init_begin);
@@ -268,8 +272,9 @@ static int take_zone(struct pass *pass, struct line *line, const struct strobe_b
     ended.row = row_of(pass, strobe_batch_loc(pass->trace, batch, zone, &id));
     if (ended.row == STROBE_IDMAP_NONE)
         return 0;
-    ended.start = strobe_client_ns(&pass->facts, batch->process, zone->begin);
-    ended.time = time_of(pass, strobe_client_of(&pass->facts, batch->process), zone);
+    ended.start = strobe_client_ns(&pass->facts, batch->process, zone->begin, zone->begin_own);
+    ended.time =
+        time_of(pass, batch->process, strobe_client_of(&pass->facts, batch->process), zone);
     if (pass->table.options->self)
         ended.self = self_of(line, zone->depth, ended.time);
     if (pass->table.options->unwrap)
@@ -294,7 +299,7 @@ static enum strobe_err add_zones(void *context, const struct strobe_batch *batch
                            : row_of(pass, loc);
         if (row == STROBE_IDMAP_NONE)
             return STROBE_ERR_NOMEM;
-        int64_t time = time_of(pass, client, zone);
+        int64_t time = time_of(pass, batch->process, client, zone);
         if (time <= 0 || zone->state != STROBE_ZONE_ENDED)
             continue;
         struct strobe_tracy_sum *sum = &pass->rows[row].sum;
@@ -327,9 +332,9 @@ static enum strobe_err take_message(void *context, const struct strobe_happening
     const struct strobe_field *text = &happening->event->fields[2];
     if (!pass->n_messages++)
         strobe_tracy_put_head(&pass->table);
-    strobe_tracy_put_message(
-        &pass->table, text->text, (uint32_t)text->u,
-        strobe_client_ns(&pass->facts, happening->process, happening->event->tick));
+    strobe_tracy_put_message(&pass->table, text->text, (uint32_t)text->u,
+                             strobe_client_ns(&pass->facts, happening->process,
+                                              happening->event->tick, happening->event->own));
     return pass->table.out->error ? STROBE_ERR_IO : STROBE_OK;
 }
 
@@ -361,7 +366,7 @@ static enum strobe_err take_plot(void *context, const struct strobe_happening *h
 {
     struct pass *pass = context;
     const struct strobe_event *event = happening->event;
-    int64_t time = strobe_client_ns(&pass->facts, happening->process, event->tick);
+    int64_t time = strobe_client_ns(&pass->facts, happening->process, event->tick, event->own);
     char room[STROBE_NAME_ROOM];
     uint32_t n;
     const char *name =
@@ -380,7 +385,7 @@ static int64_t first_time(const struct pass *pass)
 {
     for (uint32_t i = 0; i < pass->trace->n_recordings; i++)
         if (pass->trace->recordings[i].what == 3 && pass->trace->n_processes == 1)
-            return strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick);
+            return strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick, 0);
     return 0;
 }
 
@@ -394,10 +399,12 @@ static size_t pool_changes(const struct pass *pass, const struct strobe_memory *
         if (block->pool != pool)
             continue;
         out[n++] = (struct strobe_tracy_change){
-            strobe_client_ns(&pass->facts, process, block->alloc_tick), (int64_t)block->size};
+            strobe_client_ns(&pass->facts, process, block->alloc_tick, block->alloc_own),
+            (int64_t)block->size};
         if (block->is_freed)
             out[n++] = (struct strobe_tracy_change){
-                strobe_client_ns(&pass->facts, process, block->free_tick), -(int64_t)block->size};
+                strobe_client_ns(&pass->facts, process, block->free_tick, block->free_own),
+                -(int64_t)block->size};
     }
     return n;
 }
@@ -432,7 +439,8 @@ static enum strobe_err put_pools(struct pass *pass)
 static enum strobe_err note_time(void *context, const struct strobe_happening *happening)
 {
     struct pass *pass = context;
-    int64_t time = strobe_client_ns(&pass->facts, happening->process, happening->event->tick);
+    int64_t time = strobe_client_ns(&pass->facts, happening->process, happening->event->tick,
+                                    happening->event->own);
     pass->last_time = time > pass->last_time ? time : pass->last_time;
     return STROBE_OK;
 }
@@ -444,13 +452,13 @@ static enum strobe_err find_last_time(struct pass *pass, const struct strobe_wal
     const struct strobe_client_fact *client = strobe_client_of(&pass->facts, 0);
     for (uint32_t i = 0; client && !client->protocol && i < pass->trace->n_recordings; i++)
         if (pass->trace->recordings[i].what == 1) {
-            pass->last_time = strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick);
+            pass->last_time = strobe_client_ns(&pass->facts, 0, pass->trace->recordings[i].tick, 0);
             return STROBE_OK;
         }
     const struct strobe_trace_totals *totals = &strobe_file_facts(pass->trace->file)->totals;
     if (totals->has_totals && !totals->n_of_kind[STROBE_KIND_LOCK_GONE]) {
         if (zones->n_events)
-            pass->last_time = strobe_client_ns(&pass->facts, 0, zones->tick_last);
+            pass->last_time = strobe_client_ns(&pass->facts, 0, zones->tick_last, 0);
         return STROBE_OK;
     }
     struct strobe_walk walk = {.trace = pass->trace, .context = pass, .happens = note_time};

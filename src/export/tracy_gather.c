@@ -97,9 +97,10 @@ static int take_zone(struct strobe_tracy_model *model, const struct strobe_batch
     row.loc =
         strobe_tracy_model_loc(model, strobe_batch_loc(model->trace, batch, zone, &id), &loc_name);
     model->folds->n_loc_zones += loc_name != STROBE_TRACY_NO_STRING;
-    row.begin = strobe_tracy_when(model, batch->process, zone->begin);
+    row.begin = strobe_tracy_when(model, batch->process, zone->begin, zone->begin_own);
     if (zone->state == STROBE_ZONE_ENDED)
-        row.end = strobe_tracy_when(model, batch->process, zone->begin + zone->ticks);
+        row.end =
+            strobe_tracy_when(model, batch->process, zone->begin + zone->ticks, zone->end_own);
     note_time(model, row.end > row.begin ? row.end : row.begin);
     row.extra = zone_extra(model, batch, zone, loc_name);
     model->zones_of[(uint16_t)row.loc] += zone->state == STROBE_ZONE_ENDED;
@@ -196,7 +197,8 @@ static int take_message(struct strobe_tracy_model *model, const struct strobe_ha
     if (!row || thread == STROBE_IDMAP_NONE)
         return 0;
     *row = (struct strobe_tracy_message_row){
-        .time = strobe_tracy_when(model, happening->process, happening->event->tick),
+        .time = strobe_tracy_when(model, happening->process, happening->event->tick,
+                                  happening->event->own),
         .text = strobe_tracy_model_string(model, f[2].text, f[2].u),
         .thread = thread,
         .color = (uint32_t)f[1].u,
@@ -250,7 +252,7 @@ static int take_point(struct strobe_tracy_model *model, const struct strobe_happ
     if (!row)
         return 0;
     *row = (struct strobe_tracy_point_row){
-        .time = strobe_tracy_when(model, happening->process, event->tick),
+        .time = strobe_tracy_when(model, happening->process, event->tick, event->own),
         .value =
             event->kind == STROBE_KIND_PLOT_INT ? (double)event->fields[1].i : event->fields[1].d,
         .order = model->points.n,
@@ -290,7 +292,7 @@ static int take_frame(struct strobe_tracy_model *model, const struct strobe_happ
     const struct strobe_event *event = happening->event;
     int is_mark = event->kind == STROBE_KIND_FRAME_MARK;
     uint32_t set = set_of(model, happening->process, event->fields[0].u, is_mark);
-    int64_t time = strobe_tracy_when(model, happening->process, event->tick);
+    int64_t time = strobe_tracy_when(model, happening->process, event->tick, event->own);
     if (set == STROBE_IDMAP_NONE)
         return 0;
     note_time(model, time);
@@ -339,7 +341,7 @@ static int take_lock(struct strobe_tracy_model *model, const struct strobe_happe
         return 0;
     model->locks[i].process = happening->process;
     model->locks[i].id = event->fields[0].u;
-    int64_t time = strobe_tracy_when(model, happening->process, event->tick);
+    int64_t time = strobe_tracy_when(model, happening->process, event->tick, event->own);
     if (event->kind == STROBE_KIND_LOCK_GONE) {
         model->locks[i].gone = time;
         return 1;
@@ -367,7 +369,7 @@ static int take_fiber(struct strobe_tracy_model *model, const struct strobe_happ
 {
     const struct strobe_event *event = happening->event;
     uint32_t thread = strobe_tracy_model_thread(model, happening->thread);
-    int64_t time = strobe_tracy_when(model, happening->process, event->tick);
+    int64_t time = strobe_tracy_when(model, happening->process, event->tick, event->own);
     if (thread == STROBE_IDMAP_NONE)
         return 0;
     uint64_t before = model->threads[thread].fiber;
@@ -459,7 +461,8 @@ static enum strobe_err gather_events(struct strobe_tracy_model *model)
 {
     const uint64_t of_zones = BIT(ZONE_END) | BIT(ZONE_END_POP) | BIT(ZONE_END_LOST) |
                               BIT(STR_PIECE) | BIT(ZONE_TEXT) | BIT(ZONE_NAME) | BIT(ZONE_VALUE) |
-                              BIT(ZONE_COLOR) | BIT(ZONE_BEGIN) | BIT(CALLSTACK);
+                              BIT(ZONE_COLOR) | BIT(ZONE_BEGIN) | BIT(CALLSTACK) | BIT(OWN_TIME) |
+                              BIT(ZONE_LOOSE) | BIT(ZONE_END_UNDER);
     const uint64_t of_gpu = BIT(GPU_BEGIN) | BIT(GPU_END) | BIT(GPU_TIME) | BIT(GPU_CALIBRATION) |
                             BIT(GPU_SYNC) | BIT(GPU_NOTE);
     struct strobe_walk walk = {
@@ -505,11 +508,11 @@ static int add_start_marks(struct strobe_tracy_model *model)
     int n = 2;
     uint32_t set = set_of(model, model->first_process, 0, 1);
     if (client)
-        marks[1] = strobe_tracy_when(model, model->first_process, client->init_end);
+        marks[1] = strobe_client_own_ns(&model->facts, model->first_process, client->init_end);
     for (uint32_t i = 0; client && client->flags & 1 && i < model->trace->n_recordings; i++)
         if (model->trace->recordings[i].what == 3 && n == 2)
             marks[n++] =
-                strobe_tracy_when(model, model->first_process, model->trace->recordings[i].tick);
+                strobe_tracy_when(model, model->first_process, model->trace->recordings[i].tick, 0);
     for (int i = 0; i < n; i++) {
         struct strobe_tracy_frame_row *row = strobe_spool_add(&model->frames);
         if (!row)
@@ -546,7 +549,7 @@ static void note_end(struct strobe_tracy_model *model)
     for (uint32_t i = 0; client && !client->protocol && i < model->trace->n_recordings; i++)
         if (model->trace->recordings[i].what == 1)
             model->last_time =
-                strobe_tracy_when(model, model->first_process, model->trace->recordings[i].tick);
+                strobe_tracy_when(model, model->first_process, model->trace->recordings[i].tick, 0);
 }
 
 enum strobe_err strobe_tracy_gather(struct strobe_trace *trace, const char *folder,

@@ -181,9 +181,9 @@ uint16_t strobe_tracy_model_number(struct strobe_tracy_model *model, uint32_t th
 
 /* A time of the file: never negative. */
 static inline int64_t strobe_tracy_when(struct strobe_tracy_model *model, uint32_t process,
-                                        uint64_t tick)
+                                        uint64_t tick, int64_t own)
 {
-    int64_t time = strobe_client_ns(&model->facts, process, tick);
+    int64_t time = strobe_client_ns(&model->facts, process, tick, own);
     return time < 0 ? 0 : time;
 }
 

@@ -37,19 +37,19 @@ static uint64_t pointer_of(uint32_t string)
 
 static void put_ref(out_t *out, uint32_t string)
 {
-    strobe_tracy_put_u64(out, string == STROBE_TRACY_NO_STRING ? 0 : string);
-    strobe_tracy_put_u8(out, string == STROBE_TRACY_NO_STRING ? 0 : 3);
+    strobe_tracy_out_u64(out, string == STROBE_TRACY_NO_STRING ? 0 : string);
+    strobe_tracy_out_u8(out, string == STROBE_TRACY_NO_STRING ? 0 : 3);
 }
 
 static void put_idx(out_t *out, uint32_t string)
 {
-    strobe_tracy_put_u24(out, string == STROBE_TRACY_NO_STRING ? 0 : string + 1);
+    strobe_tracy_out_u24(out, string == STROBE_TRACY_NO_STRING ? 0 : string + 1);
 }
 
 static void put_text(out_t *out, const char *text, size_t n)
 {
-    strobe_tracy_put_u64(out, n);
-    strobe_tracy_put(out, text, n);
+    strobe_tracy_out_u64(out, n);
+    strobe_tracy_out_put(out, text, n);
 }
 
 static uint32_t bgr(uint32_t rgb)
@@ -60,7 +60,7 @@ static uint32_t bgr(uint32_t rgb)
 /* A time as the difference to the one before. */
 static void put_time(out_t *out, int64_t *ref, int64_t time)
 {
-    strobe_tracy_put_u64(out, (uint64_t)time - (uint64_t)*ref);
+    strobe_tracy_out_u64(out, (uint64_t)time - (uint64_t)*ref);
     *ref = time;
 }
 
@@ -77,18 +77,18 @@ static void put_head(model_t *model, out_t *out)
     uint32_t n, n_host;
     const char *text = strobe_trace_text(trace, facts->maker, &n);
     memcpy(maker, text, n < sizeof maker ? n : sizeof maker);
-    strobe_tracy_put(out, magic, sizeof magic);
-    strobe_tracy_put_u64(out, facts->delay);
-    strobe_tracy_put_u64(out, facts->resolution);
-    strobe_tracy_put_f64(out, facts->timer_mul);
-    strobe_tracy_put_i64(out, model->last_time);
-    strobe_tracy_put_u64(out, 0); /* frames before the first */
-    strobe_tracy_put_u64(out, trace->n_processes ? trace->processes[model->first_process].pid : 0);
-    strobe_tracy_put_i64(out, facts->sampling);
-    strobe_tracy_put_u8(out, (uint8_t)facts->arch);
-    strobe_tracy_put_u32(out, (uint32_t)facts->cpu_id);
-    strobe_tracy_put(out, maker, sizeof maker);
-    strobe_tracy_put_u8(out, facts->flags & 1);
+    strobe_tracy_out_put(out, magic, sizeof magic);
+    strobe_tracy_out_u64(out, facts->delay);
+    strobe_tracy_out_u64(out, facts->resolution);
+    strobe_tracy_out_f64(out, facts->timer_mul);
+    strobe_tracy_out_i64(out, model->last_time);
+    strobe_tracy_out_u64(out, 0); /* frames before the first */
+    strobe_tracy_out_u64(out, trace->n_processes ? trace->processes[model->first_process].pid : 0);
+    strobe_tracy_out_i64(out, facts->sampling);
+    strobe_tracy_out_u8(out, (uint8_t)facts->arch);
+    strobe_tracy_out_u32(out, (uint32_t)facts->cpu_id);
+    strobe_tracy_out_put(out, maker, sizeof maker);
+    strobe_tracy_out_u8(out, facts->flags & 1);
     text = "";
     n = 0;
     if (trace->n_processes)
@@ -96,13 +96,13 @@ static void put_head(model_t *model, out_t *out)
     n = n < 1000 ? n : 1000; /* readers have room for 1023 */
     put_text(out, text, n);
     put_text(out, text, n);
-    strobe_tracy_put_u64(out, client ? facts->epoch
+    strobe_tracy_out_u64(out, client ? facts->epoch
                                      : strobe_file_facts(trace->file)->created_ns / 1000000000);
-    strobe_tracy_put_u64(out, facts->exec_time);
+    strobe_tracy_out_u64(out, facts->exec_time);
     text = strobe_trace_text(trace, facts->host ? facts->host : trace->cpu, &n_host);
     put_text(out, text, n_host < 1000 ? n_host : 1000);
-    strobe_tracy_put_u64(out, 0);                  /* topology */
-    strobe_tracy_put(out, strobe_tracy_zeros, 28); /* crash */
+    strobe_tracy_out_u64(out, 0);                      /* topology */
+    strobe_tracy_out_put(out, strobe_tracy_zeros, 28); /* crash */
 }
 
 static int compare_frames(const void *a, const void *b)
@@ -135,20 +135,22 @@ static void put_frames(model_t *model, out_t *out)
     if (n)
         qsort(frames, n, sizeof *frames, compare_frames);
     place_images(model, frames, n);
-    strobe_tracy_put_u64(out, model->set_ids.n);
+    strobe_tracy_out_u64(out, model->set_ids.n);
     for (uint32_t set = 0; set < model->set_ids.n; set++) {
         uint64_t first = at;
         int64_t ref = 0;
         while (at < n && frames[at].set == set)
             at++;
-        strobe_tracy_put_u64(out, pointer_of(model->sets[set].name));
-        strobe_tracy_put_u8(out, model->sets[set].is_continuous);
-        strobe_tracy_put_u64(out, at - first);
+        strobe_tracy_out_u64(out, pointer_of(model->sets[set].name));
+        strobe_tracy_out_u8(out, model->sets[set].is_continuous);
+        strobe_tracy_out_u64(out, at - first);
+        if (!set)
+            model->folds->n_frames = at - first;
         for (uint64_t i = first; i < at; i++) {
             put_time(out, &ref, frames[i].start);
             if (!model->sets[set].is_continuous)
                 put_time(out, &ref, frames[i].end);
-            strobe_tracy_put_i32(out, frames[i].image);
+            strobe_tracy_out_i32(out, frames[i].image);
         }
     }
 }
@@ -158,19 +160,19 @@ static void put_frames(model_t *model, out_t *out)
 static void put_strings(model_t *model, const struct names *names, out_t *out)
 {
     uint32_t n = model->strings.n, n_bytes;
-    strobe_tracy_put_u64(out, n);
+    strobe_tracy_out_u64(out, n);
     for (uint32_t i = 0; i < n; i++) {
         const char *text =
             strobe_texts_get(&model->texts, (uint32_t)model->strings.keys[i].id, &n_bytes);
-        strobe_tracy_put_u64(out, pointer_of(i));
+        strobe_tracy_out_u64(out, pointer_of(i));
         put_text(out, text, n_bytes);
     }
-    strobe_tracy_put_u64(out, (uint64_t)n + 1);
-    strobe_tracy_put_u64(out, 0); /* what every real trace calls pointer 0 */
-    strobe_tracy_put_u64(out, pointer_of(names->frame));
+    strobe_tracy_out_u64(out, (uint64_t)n + 1);
+    strobe_tracy_out_u64(out, 0); /* what every real trace calls pointer 0 */
+    strobe_tracy_out_u64(out, pointer_of(names->frame));
     for (uint32_t i = 0; i < n; i++) {
-        strobe_tracy_put_u64(out, pointer_of(i));
-        strobe_tracy_put_u64(out, pointer_of(i));
+        strobe_tracy_out_u64(out, pointer_of(i));
+        strobe_tracy_out_u64(out, pointer_of(i));
     }
 }
 
@@ -179,20 +181,20 @@ static void put_threads_table(model_t *model, out_t *out)
     uint32_t n = model->thread_ids.n, n_named = 0;
     for (uint32_t i = 0; i < n; i++)
         n_named += model->threads[i].name != STROBE_TRACY_NO_STRING;
-    strobe_tracy_put_u64(out, n_named);
+    strobe_tracy_out_u64(out, n_named);
     for (uint32_t i = 0; i < n; i++)
         if (model->threads[i].name != STROBE_TRACY_NO_STRING) {
-            strobe_tracy_put_u64(out, model->threads[i].tid);
-            strobe_tracy_put_u64(out, pointer_of(model->threads[i].name));
+            strobe_tracy_out_u64(out, model->threads[i].tid);
+            strobe_tracy_out_u64(out, pointer_of(model->threads[i].name));
         }
-    strobe_tracy_put_u64(out, 0); /* threads of others */
+    strobe_tracy_out_u64(out, 0); /* threads of others */
     uint32_t n_numbered = n < UINT16_MAX ? n : UINT16_MAX;
-    strobe_tracy_put_u64(out, (uint64_t)n_numbered + 1);
-    strobe_tracy_put_u64(out, 0);
+    strobe_tracy_out_u64(out, (uint64_t)n_numbered + 1);
+    strobe_tracy_out_u64(out, 0);
     for (uint32_t i = 0; i < n_numbered; i++)
-        strobe_tracy_put_u64(out, model->threads[i].tid);
-    strobe_tracy_put_u64(out, 1);
-    strobe_tracy_put_u64(out, 0);
+        strobe_tracy_out_u64(out, model->threads[i].tid);
+    strobe_tracy_out_u64(out, 1);
+    strobe_tracy_out_u64(out, 0);
 }
 
 static void put_loc(const struct strobe_tracy_model_loc *loc, out_t *out)
@@ -200,21 +202,21 @@ static void put_loc(const struct strobe_tracy_model_loc *loc, out_t *out)
     put_ref(out, loc->name);
     put_ref(out, loc->function);
     put_ref(out, loc->file);
-    strobe_tracy_put_u32(out, loc->line);
-    strobe_tracy_put_u32(out, bgr(loc->color));
+    strobe_tracy_out_u32(out, loc->line);
+    strobe_tracy_out_u32(out, bgr(loc->color));
 }
 
 static void put_counts(const uint64_t *counts, uint32_t n_static, uint32_t n_payload, out_t *out)
 {
-    strobe_tracy_put_u64(out, (uint64_t)n_static + n_payload);
+    strobe_tracy_out_u64(out, (uint64_t)n_static + n_payload);
     for (uint32_t i = 1; i <= n_static; i++) {
-        strobe_tracy_put_i16(out, (int16_t)i);
-        strobe_tracy_put_u64(out, counts[i]);
+        strobe_tracy_out_i16(out, (int16_t)i);
+        strobe_tracy_out_u64(out, counts[i]);
     }
     for (uint32_t i = 1; i <= n_payload; i++) {
         int16_t id = (int16_t) - (int32_t)i;
-        strobe_tracy_put_i16(out, id);
-        strobe_tracy_put_u64(out, counts[(uint16_t)id]);
+        strobe_tracy_out_i16(out, id);
+        strobe_tracy_out_u64(out, counts[(uint16_t)id]);
     }
 }
 
@@ -227,20 +229,20 @@ static void put_locs(model_t *model, const struct names *names, out_t *out)
     struct strobe_tracy_model_loc over = {names->overflow, names->empty, names->empty, 0, 0};
     n_payload = is_over ? STROBE_TRACY_MAX_PAYLOAD : n_payload;
     model->folds->n_locs = is_over ? n - n_static - n_payload : 0;
-    strobe_tracy_put_u64(out, n_static + (is_over ? 1u : 0u));
+    strobe_tracy_out_u64(out, n_static + (is_over ? 1u : 0u));
     for (uint32_t i = 0; i < n_static; i++) {
-        strobe_tracy_put_u64(out, i + 1);
+        strobe_tracy_out_u64(out, i + 1);
         put_loc(&model->locs[i], out);
     }
     if (is_over) {
-        strobe_tracy_put_u64(out, OVERFLOW_LOC);
+        strobe_tracy_out_u64(out, OVERFLOW_LOC);
         put_loc(&over, out);
     }
     n_static += is_over;
-    strobe_tracy_put_u64(out, (uint64_t)n_static + 1);
+    strobe_tracy_out_u64(out, (uint64_t)n_static + 1);
     for (uint32_t i = 0; i <= n_static; i++)
-        strobe_tracy_put_u64(out, i);
-    strobe_tracy_put_u64(out, n_payload);
+        strobe_tracy_out_u64(out, i);
+    strobe_tracy_out_u64(out, n_payload);
     for (uint32_t i = 0; i < n_payload; i++)
         put_loc(&model->locs[STROBE_TRACY_MAX_STATIC + i], out);
     put_counts(model->zones_of, n_static, n_payload, out);
@@ -303,26 +305,28 @@ static void put_lock(model_t *model, const struct names *names, uint32_t lock,
             model->folds->n_lock_events++;
     }
     int64_t ref = n ? rows[0].time : 0;
-    strobe_tracy_put_u32(out, lock); /* of the file: the clients' may collide */
+    if (fact != STROBE_IDMAP_NONE && model->facts.locks[fact].made)
+        ref = strobe_client_own_ns(&model->facts, row->process, model->facts.locks[fact].made);
+    strobe_tracy_out_u32(out, lock); /* of the file: the clients' may collide */
     put_idx(out, names->locks[lock]);
-    strobe_tracy_put_i16(out, names->lock_locs[lock]);
-    strobe_tracy_put_u8(out, is_shared != 0);
-    strobe_tracy_put_u8(out, 1);
-    strobe_tracy_put_i64(out, ref);
-    strobe_tracy_put_i64(out, row->gone);
-    strobe_tracy_put_u64(out, n_threads);
+    strobe_tracy_out_i16(out, names->lock_locs[lock]);
+    strobe_tracy_out_u8(out, is_shared != 0);
+    strobe_tracy_out_u8(out, 1);
+    strobe_tracy_out_i64(out, ref);
+    strobe_tracy_out_i64(out, row->gone);
+    strobe_tracy_out_u64(out, n_threads);
     for (unsigned i = 0; i < n_threads; i++)
-        strobe_tracy_put_u64(out, model->threads[threads[i]].tid);
-    strobe_tracy_put_u64(out, n_events);
+        strobe_tracy_out_u64(out, model->threads[threads[i]].tid);
+    strobe_tracy_out_u64(out, n_events);
     for (uint64_t i = 0; i < n; i++) {
         int thread =
             rows[i].type == UINT8_MAX ? -1 : lock_thread(threads, &n_threads, rows[i].thread);
         if (thread < 0)
             continue;
         put_time(out, &ref, rows[i].time);
-        strobe_tracy_put_i16(out, rows[i].loc);
-        strobe_tracy_put_u8(out, (uint8_t)thread);
-        strobe_tracy_put_u8(out, rows[i].type);
+        strobe_tracy_out_i16(out, rows[i].loc);
+        strobe_tracy_out_u8(out, (uint8_t)thread);
+        strobe_tracy_out_u8(out, rows[i].type);
     }
 }
 
@@ -332,7 +336,7 @@ static void put_locks(model_t *model, const struct names *names, out_t *out)
     uint64_t n = model->lock_events.n, at = 0;
     if (n)
         qsort(rows, n, sizeof *rows, compare_locks);
-    strobe_tracy_put_u64(out, model->lock_ids.n);
+    strobe_tracy_out_u64(out, model->lock_ids.n);
     for (uint32_t lock = 0; lock < model->lock_ids.n; lock++) {
         uint64_t first = at;
         while (at < n && rows[at].lock == lock)
@@ -359,13 +363,13 @@ static int put_messages(model_t *model, out_t *out)
     int64_t ref = 0;
     if (n)
         qsort(rows, n, sizeof *rows, compare_messages);
-    strobe_tracy_put_u64(out, n);
+    strobe_tracy_out_u64(out, n);
     for (uint64_t i = 0; i < n; i++) {
-        strobe_tracy_put_u64(out, i + 1);
+        strobe_tracy_out_u64(out, i + 1);
         put_time(out, &ref, rows[i].time);
         put_ref(out, rows[i].text);
-        strobe_tracy_put_u32(out, rows[i].color ? 0xff000000 | bgr(rows[i].color) : UINT32_MAX);
-        strobe_tracy_put_u24(out, 0);
+        strobe_tracy_out_u32(out, rows[i].color ? 0xff000000 | bgr(rows[i].color) : UINT32_MAX);
+        strobe_tracy_out_u24(out, 0);
         if (!strobe_spool_add(&model->message_ids))
             return 0;
     }
@@ -386,14 +390,14 @@ static int put_messages(model_t *model, out_t *out)
 
 static void put_extras(model_t *model, out_t *out)
 {
-    strobe_tracy_put_u64(out, (uint64_t)model->extras.n + 1);
-    strobe_tracy_put(out, strobe_tracy_zeros, 12);
+    strobe_tracy_out_u64(out, (uint64_t)model->extras.n + 1);
+    strobe_tracy_out_put(out, strobe_tracy_zeros, 12);
     for (uint32_t i = 0; i < model->extras.n; i++) {
         const struct strobe_idkey *key = &model->extras.keys[i];
-        strobe_tracy_put_u24(out, 0);
-        strobe_tracy_put_u24(out, (uint32_t)(key->id >> 32));
-        strobe_tracy_put_u24(out, (uint32_t)key->id);
-        strobe_tracy_put_u24(out, bgr(key->scope));
+        strobe_tracy_out_u24(out, 0);
+        strobe_tracy_out_u24(out, (uint32_t)(key->id >> 32));
+        strobe_tracy_out_u24(out, (uint32_t)key->id);
+        strobe_tracy_out_u24(out, bgr(key->scope));
     }
 }
 
@@ -408,7 +412,7 @@ static int put_timeline(model_t *model, const struct strobe_tracy_list *roots, o
     struct way *way = NULL;
     uint32_t depth = 0, room = 0, at = roots->first;
     int64_t ref = 0;
-    strobe_tracy_put_u32(out, roots->n);
+    strobe_tracy_out_u32(out, roots->n);
     while (at || depth) {
         if (!at) { /* the last child: its parent ends */
             uint32_t parent = way[--depth].zone;
@@ -417,10 +421,10 @@ static int put_timeline(model_t *model, const struct strobe_tracy_list *roots, o
             continue;
         }
         const struct strobe_tracy_zone_row *zone = &rows[at - 1];
-        strobe_tracy_put_i16(out, zone->loc);
+        strobe_tracy_out_i16(out, zone->loc);
         put_time(out, &ref, zone->begin);
-        strobe_tracy_put_u32(out, zone->extra);
-        strobe_tracy_put_u32(out, zone->n_children);
+        strobe_tracy_out_u32(out, zone->extra);
+        strobe_tracy_out_u32(out, zone->n_children);
         if (zone->n_children) {
             if (!strobe_rows_reach((void **)&way, &room, depth, sizeof *way)) {
                 free(way);
@@ -444,23 +448,24 @@ static int put_threads(model_t *model, out_t *out)
     uint64_t n_zones = 0;
     for (uint32_t i = 0; i < model->thread_ids.n; i++)
         n_zones += model->threads[i].n_zones;
-    strobe_tracy_put_u64(out, n_zones);
-    strobe_tracy_put_u64(out, model->n_parents);
-    strobe_tracy_put_u64(out, model->thread_ids.n);
+    strobe_tracy_out_u64(out, n_zones);
+    strobe_tracy_out_u64(out, model->n_parents);
+    strobe_tracy_out_u64(out, model->thread_ids.n);
     for (uint32_t i = 0; i < model->thread_ids.n; i++) {
         const struct strobe_tracy_model_thread *thread = &model->threads[i];
-        strobe_tracy_put_u64(out, thread->tid);
-        strobe_tracy_put_u64(out, thread->n_zones);
-        strobe_tracy_put_u64(out, 0); /* samples in the kernel */
-        strobe_tracy_put_u8(out, thread->is_fiber);
-        strobe_tracy_put_i32(out, 0);
+        strobe_tracy_out_u64(out, thread->tid);
+        strobe_tracy_out_u64(out, thread->n_zones);
+        strobe_tracy_out_u64(out, 0); /* samples in the kernel */
+        strobe_tracy_out_u8(out, thread->is_fiber);
+        strobe_tracy_out_i32(out, 0);
         if (!put_timeline(model, thread->pending_room ? thread->pending : &none, out))
             return 0;
-        strobe_tracy_put_u64(out, thread->n_messages);
+        strobe_tracy_out_u64(out, thread->n_messages);
         if (thread->n_messages)
-            strobe_tracy_put(out, ids + thread->first_message, thread->n_messages * sizeof *ids);
-        strobe_tracy_put_u64(out, 0); /* samples at switches */
-        strobe_tracy_put_u64(out, 0); /* samples */
+            strobe_tracy_out_put(out, ids + thread->first_message,
+                                 thread->n_messages * sizeof *ids);
+        strobe_tracy_out_u64(out, 0); /* samples at switches */
+        strobe_tracy_out_u64(out, 0); /* samples */
     }
     return 1;
 }
@@ -481,16 +486,17 @@ static void begin_gpu_zone(model_t *model, const struct names *names, uint32_t i
 {
     const struct strobe_gpu_zone *zone = &model->gpu.zones[i];
     const struct strobe_gpu_context *context = &model->facts.contexts[zone->context];
-    put_time(out, &refs->cpu, strobe_tracy_when(model, context->process, zone->cpu_begin));
+    put_time(out, &refs->cpu,
+             strobe_tracy_when(model, context->process, zone->cpu_begin, zone->cpu_begin_own));
     put_time(out, &refs->gpu, (int64_t)gpu_known(zone->gpu_begin));
-    strobe_tracy_put_i16(out, names->gpu_locs[i]);
-    strobe_tracy_put_u24(out, 0);
+    strobe_tracy_out_i16(out, names->gpu_locs[i]);
+    strobe_tracy_out_u24(out, 0);
     uint32_t number = 0;
     for (uint32_t t = 0; !context->tid && t < model->thread_ids.n && !number; t++)
         if (model->threads[t].tid == zone->tid)
             number = strobe_tracy_model_number(model, t);
-    strobe_tracy_put_u16(out, (uint16_t)number);
-    strobe_tracy_put_u64(out, zone->n_children);
+    strobe_tracy_out_u16(out, (uint16_t)number);
+    strobe_tracy_out_u64(out, zone->n_children);
 }
 
 static void end_gpu_zone(model_t *model, uint32_t i, out_t *out, struct gpu_refs *refs)
@@ -498,7 +504,7 @@ static void end_gpu_zone(model_t *model, uint32_t i, out_t *out, struct gpu_refs
     const struct strobe_gpu_zone *zone = &model->gpu.zones[i];
     uint32_t process = model->facts.contexts[zone->context].process;
     put_time(out, &refs->cpu,
-             zone->has_cpu_end ? strobe_tracy_when(model, process, zone->cpu_end)
+             zone->has_cpu_end ? strobe_tracy_when(model, process, zone->cpu_end, zone->cpu_end_own)
                                : STROBE_TRACY_ENDLESS);
     put_time(out, &refs->gpu, (int64_t)gpu_known(zone->gpu_end));
 }
@@ -513,7 +519,7 @@ static void put_gpu_timeline(model_t *model, const struct names *names, uint32_t
     uint32_t open = STROBE_IDMAP_NONE;
     for (uint32_t i = first; i < last; i++)
         n_roots += zones[i].tid == tid && zones[i].parent == STROBE_IDMAP_NONE;
-    strobe_tracy_put_u64(out, n_roots);
+    strobe_tracy_out_u64(out, n_roots);
     for (uint32_t i = first; i < last; i++) {
         if (zones[i].tid != tid)
             continue;
@@ -535,9 +541,9 @@ static int put_gpu_threads(model_t *model, const struct names *names, uint32_t f
     for (uint32_t i = first; i < last; i++)
         if (strobe_idmap_add(&tids, 0, model->gpu.zones[i].tid) == STROBE_IDMAP_NONE)
             return 0;
-    strobe_tracy_put_u64(out, tids.n);
+    strobe_tracy_out_u64(out, tids.n);
     for (uint32_t t = 0; t < tids.n; t++) {
-        strobe_tracy_put_u64(out, is_bound ? 0 : tids.keys[t].id);
+        strobe_tracy_out_u64(out, is_bound ? 0 : tids.keys[t].id);
         put_gpu_timeline(model, names, first, last, tids.keys[t].id, out);
     }
     strobe_idmap_free(&tids);
@@ -550,23 +556,23 @@ static int put_gpu(model_t *model, const struct names *names, out_t *out)
     uint64_t n_parents = 0;
     for (uint32_t i = 0; i < model->gpu.n_zones; i++)
         n_parents += zones[i].n_children != 0;
-    strobe_tracy_put_u64(out, model->gpu.n_zones);
-    strobe_tracy_put_u64(out, n_parents);
-    strobe_tracy_put_u64(out, model->facts.context_ids.n);
+    strobe_tracy_out_u64(out, model->gpu.n_zones);
+    strobe_tracy_out_u64(out, n_parents);
+    strobe_tracy_out_u64(out, model->facts.context_ids.n);
     uint32_t at = 0;
     for (uint32_t c = 0; c < model->facts.context_ids.n; c++) {
         const struct strobe_gpu_context *context = &model->facts.contexts[c];
         uint32_t first = at;
         while (at < model->gpu.n_zones && zones[at].context == c)
             at++;
-        strobe_tracy_put_u64(out, context->tid);
-        strobe_tracy_put_u8(out, 0); /* calibrated: the times are resolved */
-        strobe_tracy_put_u64(out, at - first);
-        strobe_tracy_put_f32(out, 1.0f);
-        strobe_tracy_put_u8(out, context->type >= 1 && context->type <= 6 ? (uint8_t)context->type
+        strobe_tracy_out_u64(out, context->tid);
+        strobe_tracy_out_u8(out, 0); /* calibrated: the times are resolved */
+        strobe_tracy_out_u64(out, at - first);
+        strobe_tracy_out_f32(out, 1.0f);
+        strobe_tracy_out_u8(out, context->type >= 1 && context->type <= 6 ? (uint8_t)context->type
                                                                           : GPU_GENERIC);
         put_idx(out, names->contexts[c]);
-        strobe_tracy_put_u64(out, 0); /* overflow */
+        strobe_tracy_out_u64(out, 0); /* overflow */
         if (!put_gpu_threads(model, names, first, at, context->tid != 0, out))
             return 0;
     }
@@ -595,19 +601,19 @@ static void put_plot(const struct strobe_tracy_model_plot *plot,
         max = points[i].value > max ? points[i].value : max;
         sum += points[i].value;
     }
-    strobe_tracy_put_u8(out, plot->type);
-    strobe_tracy_put_u8(out, plot->format);
-    strobe_tracy_put_u8(out, plot->step);
-    strobe_tracy_put_u8(out, plot->fill);
-    strobe_tracy_put_u32(out, plot->color);
-    strobe_tracy_put_u64(out, pointer_of(plot->name));
-    strobe_tracy_put_f64(out, min);
-    strobe_tracy_put_f64(out, max);
-    strobe_tracy_put_f64(out, sum);
-    strobe_tracy_put_u64(out, n);
+    strobe_tracy_out_u8(out, plot->type);
+    strobe_tracy_out_u8(out, plot->format);
+    strobe_tracy_out_u8(out, plot->step);
+    strobe_tracy_out_u8(out, plot->fill);
+    strobe_tracy_out_u32(out, plot->color);
+    strobe_tracy_out_u64(out, pointer_of(plot->name));
+    strobe_tracy_out_f64(out, min);
+    strobe_tracy_out_f64(out, max);
+    strobe_tracy_out_f64(out, sum);
+    strobe_tracy_out_u64(out, n);
     for (uint64_t i = 0; i < n; i++) {
         put_time(out, &ref, points[i].time);
-        strobe_tracy_put_f64(out, points[i].value);
+        strobe_tracy_out_f64(out, points[i].value);
     }
 }
 
@@ -617,7 +623,7 @@ static void put_plots(model_t *model, out_t *out)
     uint64_t n = model->points.n, at = 0;
     if (n)
         qsort(points, n, sizeof *points, compare_points);
-    strobe_tracy_put_u64(out, model->plot_ids.n);
+    strobe_tracy_out_u64(out, model->plot_ids.n);
     for (uint32_t plot = 0; plot < model->plot_ids.n; plot++) {
         uint64_t first = at;
         while (at < n && points[at].plot == plot)
@@ -630,18 +636,19 @@ static void put_block(model_t *model, const struct strobe_mem_block *block, int6
                       out_t *out)
 {
     uint32_t process = model->memory.pools.keys[block->pool].scope;
-    int64_t time = strobe_tracy_when(model, process, block->alloc_tick);
-    strobe_tracy_put_u64(out, block->address);
-    strobe_tracy_put_u64(out, block->size);
-    strobe_tracy_put_u24(out, 0);
-    strobe_tracy_put_u24(out, 0);
+    int64_t time = strobe_tracy_when(model, process, block->alloc_tick, block->alloc_own);
+    strobe_tracy_out_u64(out, block->address);
+    strobe_tracy_out_u64(out, block->size);
+    strobe_tracy_out_u24(out, 0);
+    strobe_tracy_out_u24(out, 0);
     put_time(out, ref, time);
-    strobe_tracy_put_i64(out, block->is_freed
-                                  ? strobe_tracy_when(model, process, block->free_tick) - time
-                                  : STROBE_TRACY_ENDLESS);
-    strobe_tracy_put_u16(
+    strobe_tracy_out_i64(
+        out, block->is_freed
+                 ? strobe_tracy_when(model, process, block->free_tick, block->free_own) - time
+                 : STROBE_TRACY_ENDLESS);
+    strobe_tracy_out_u16(
         out, strobe_tracy_model_number(model, strobe_tracy_model_thread(model, block->thread)));
-    strobe_tracy_put_u16(out, block->is_freed
+    strobe_tracy_out_u16(out, block->is_freed
                                   ? strobe_tracy_model_number(
                                         model, strobe_tracy_model_thread(model, block->free_thread))
                                   : 0);
@@ -662,17 +669,17 @@ static void put_pool(model_t *model, uint32_t pool, uint32_t name, out_t *out)
         low = block->address < low ? block->address : low;
         high = block->address + block->size > high ? block->address + block->size : high;
     }
-    strobe_tracy_put_u64(out, pointer_of(name));
-    strobe_tracy_put_u64(out, n);
-    strobe_tracy_put_u64(out, n_live);
-    strobe_tracy_put_u64(out, n - n_live);
+    strobe_tracy_out_u64(out, pointer_of(name));
+    strobe_tracy_out_u64(out, n);
+    strobe_tracy_out_u64(out, n_live);
+    strobe_tracy_out_u64(out, n - n_live);
     for (uint64_t i = 0; n && i < memory->n_blocks; i++)
         if (memory->blocks[i].pool == pool)
             put_block(model, &memory->blocks[i], &ref, out);
-    strobe_tracy_put_u64(out, high);
-    strobe_tracy_put_u64(out, low);
-    strobe_tracy_put_u64(out, usage);
-    strobe_tracy_put_u64(out, pointer_of(name));
+    strobe_tracy_out_u64(out, high);
+    strobe_tracy_out_u64(out, low);
+    strobe_tracy_out_u64(out, usage);
+    strobe_tracy_out_u64(out, pointer_of(name));
 }
 
 /* Pool 0 is always there, and the first. */
@@ -682,8 +689,8 @@ static void put_memory(model_t *model, const struct names *names, out_t *out)
     for (uint32_t i = 0; i < n; i++)
         if (names->pools[i] == STROBE_TRACY_NO_STRING)
             main_pool = i;
-    strobe_tracy_put_u64(out, (uint64_t)n + (main_pool == STROBE_IDMAP_NONE));
-    strobe_tracy_put_u64(out, model->memory.n_blocks);
+    strobe_tracy_out_u64(out, (uint64_t)n + (main_pool == STROBE_IDMAP_NONE));
+    strobe_tracy_out_u64(out, model->memory.n_blocks);
     put_pool(model, main_pool, STROBE_TRACY_NO_STRING, out);
     for (uint32_t i = 0; i < n; i++)
         if (i != main_pool)
@@ -695,14 +702,14 @@ static void put_memory(model_t *model, const struct names *names, out_t *out)
 static void put_images(model_t *model, out_t *out)
 {
     const char *bytes = model->image_bytes.rows;
-    strobe_tracy_put_u32(out, 0);
-    strobe_tracy_put_u64(out, model->images.n);
+    strobe_tracy_out_u32(out, 0);
+    strobe_tracy_out_u64(out, model->images.n);
     for (uint64_t i = 0; i < model->images.n; i++) {
         const struct strobe_tracy_image_row *image = strobe_spool_row(&model->images, i);
-        strobe_tracy_put_u16(out, image->width);
-        strobe_tracy_put_u16(out, image->height);
-        strobe_tracy_put_u8(out, image->flip);
-        strobe_tracy_put(out, bytes + image->at, image->n_bytes);
+        strobe_tracy_out_u16(out, image->width);
+        strobe_tracy_out_u16(out, image->height);
+        strobe_tracy_out_u8(out, image->flip);
+        strobe_tracy_out_put(out, bytes + image->at, image->n_bytes);
     }
 }
 
@@ -723,25 +730,25 @@ static void put_switches(model_t *model, out_t *out)
         qsort(runs, n, sizeof *runs, compare_runs);
     for (uint64_t i = 0; i < n; i++)
         n_fibers += !i || runs[i].fiber != runs[i - 1].fiber;
-    strobe_tracy_put_u64(out, n_fibers);
+    strobe_tracy_out_u64(out, n_fibers);
     for (uint64_t first = 0, end; first < n; first = end) {
         int64_t ref = 0;
         for (end = first; end < n && runs[end].fiber == runs[first].fiber;)
             end++;
-        strobe_tracy_put_u64(out, model->threads[runs[first].fiber].tid);
-        strobe_tracy_put_u64(out, end - first);
+        strobe_tracy_out_u64(out, model->threads[runs[first].fiber].tid);
+        strobe_tracy_out_u64(out, end - first);
         for (uint64_t i = first; i < end; i++) {
             put_time(out, &ref, runs[i].start);
             put_time(out, &ref, runs[i].start);
             put_time(out, &ref, runs[i].end);
-            strobe_tracy_put_u8(out, 0);
-            strobe_tracy_put_u8(out, FIBER_REASON);
-            strobe_tracy_put_u8(out, UINT8_MAX);
-            strobe_tracy_put_u64(out, model->threads[runs[i].carrier].tid);
+            strobe_tracy_out_u8(out, 0);
+            strobe_tracy_out_u8(out, FIBER_REASON);
+            strobe_tracy_out_u8(out, UINT8_MAX);
+            strobe_tracy_out_u64(out, model->threads[runs[i].carrier].tid);
         }
     }
     for (int i = 0; i <= N_CPUS; i++)
-        strobe_tracy_put_u64(out, 0);
+        strobe_tracy_out_u64(out, 0);
 }
 
 /* Threads of further processes, and the lists that are empty. */
@@ -750,14 +757,14 @@ static void put_end(model_t *model, out_t *out)
     uint64_t n = 0;
     for (uint32_t i = 0; i < model->thread_ids.n; i++)
         n += model->threads[i].process != model->first_process;
-    strobe_tracy_put_u64(out, n);
+    strobe_tracy_out_u64(out, n);
     for (uint32_t i = 0; i < model->thread_ids.n; i++)
         if (model->threads[i].process != model->first_process) {
-            strobe_tracy_put_u64(out, model->threads[i].tid);
-            strobe_tracy_put_u64(out, model->trace->processes[model->threads[i].process].pid);
+            strobe_tracy_out_u64(out, model->threads[i].tid);
+            strobe_tracy_out_u64(out, model->trace->processes[model->threads[i].process].pid);
         }
     for (int i = 0; i < 8; i++) /* sums per thread; symbols (3); code (2); hardware; sources */
-        strobe_tracy_put_u64(out, 0);
+        strobe_tracy_out_u64(out, 0);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -864,9 +871,9 @@ static int put_all(model_t *model, const struct names *names, out_t *out)
         return 0;
     put_plots(model, out);
     put_memory(model, names, out);
-    strobe_tracy_put_u64(out, 0); /* call stacks */
-    strobe_tracy_put_u64(out, 0); /* their frames */
-    strobe_tracy_put_u64(out, model->app_infos.n);
+    strobe_tracy_out_u64(out, 0); /* call stacks */
+    strobe_tracy_out_u64(out, 0); /* their frames */
+    strobe_tracy_out_u64(out, model->app_infos.n);
     for (uint64_t i = 0; i < model->app_infos.n; i++)
         put_ref(out, infos[i]);
     put_images(model, out);
@@ -892,7 +899,9 @@ enum strobe_err strobe_tracy_write(struct strobe_trace *trace, int fd, const cha
         err = strobe_tracy_out_open(&out, fd);
     if (!err) {
         err = put_all(model, &names, &out) ? STROBE_OK : STROBE_ERR_NOMEM;
+        folds->last_time = model->last_time;
         *error = strobe_tracy_out_close(&out);
+        folds->n_content_bytes = out.n_bytes;
         if (*error)
             err = strobe_err_from_errno(*error);
     }

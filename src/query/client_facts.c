@@ -60,7 +60,7 @@ static void add_context(struct strobe_client_facts *facts, uint32_t process,
     context->type = f[1].u;
     context->calibrated = f[2].u;
     context->tid = f[3].u;
-    context->tick = f[4].u;
+    context->host = f[4].u;
     context->time = f[5].i;
     context->period_ns = f[6].d;
 }
@@ -112,12 +112,21 @@ static void add_record(struct strobe_trace *trace, struct strobe_client_facts *f
         break;
     case STROBE_META_LOCK_KIND:
         if ((lock = lock_of(facts, process, f[0].u)))
-            lock->is_shared = f[1].u != 0;
+            lock->is_shared = f[1].u != 0, lock->made = record->n_fields > 2 ? f[2].u : 0;
         break;
     case STROBE_META_SECTION_NAME:
         add_section(trace, facts, process, f);
         break;
     }
+}
+
+/* A client's zero on the trace's clock, as ns after the start of the recording. */
+static int64_t start_of(const struct strobe_trace *trace, uint32_t process, uint64_t init_begin)
+{
+    uint64_t tick = trace->processes[process].n_own
+                        ? strobe_trace_own_tick(trace, process, (int64_t)init_begin)
+                        : init_begin;
+    return strobe_clock_rel(&trace->clock, tick);
 }
 
 /* Where each client's zero is. */
@@ -127,7 +136,7 @@ static void set_offsets(struct strobe_trace *trace, struct strobe_client_facts *
         struct strobe_client_fact *client = &facts->clients[i];
         if (client->is_tracy)
             client->offset_ns =
-                trace->n_processes == 1 ? 0 : strobe_clock_rel(&trace->clock, client->init_begin);
+                trace->n_processes == 1 ? 0 : start_of(trace, i, client->init_begin);
     }
 }
 
@@ -140,7 +149,7 @@ enum strobe_err strobe_client_facts_load(struct strobe_trace *trace,
     struct strobe_record_walk walk = {0};
     struct strobe_record record;
     memset(out, 0, sizeof *out);
-    out->clock = &trace->clock;
+    out->trace = trace;
     enum strobe_err err = strobe_file_iterate(trace->file, &filter, &iter);
     if (err)
         return err;

@@ -11,7 +11,7 @@ struct strobe_client_fact {
     uint8_t is_tracy;
     uint64_t protocol;
     double timer_mul;
-    uint64_t init_begin, init_end; /* ticks */
+    uint64_t init_begin, init_end; /* on its own clock */
     uint64_t delay, resolution, epoch, exec_time, flags, arch, cpu_id;
     int64_t sampling;
     uint32_t maker, program, host; /* texts */
@@ -21,7 +21,8 @@ struct strobe_client_fact {
 struct strobe_gpu_context {
     uint32_t process;
     uint64_t id;
-    uint64_t type, calibrated, tid, tick;
+    uint64_t type, calibrated, tid;
+    uint64_t host; /* on the process's own clock */
     int64_t time;
     double period_ns;
     uint32_t name; /* text */
@@ -30,6 +31,7 @@ struct strobe_gpu_context {
 
 struct strobe_lock_fact {
     uint64_t loc;
+    uint64_t made; /* time on the process's own clock; 0: not known */
     uint32_t name;
     uint8_t is_shared;
 };
@@ -51,7 +53,7 @@ struct strobe_client_facts {
     struct strobe_idmap lock_ids;         /* (process, id) */
     struct strobe_section_fact *sections; /* owned */
     uint32_t n_sections, sections_room;
-    const struct strobe_clock *clock; /* borrowed from the trace */
+    const struct strobe_trace *trace; /* borrowed */
 };
 
 /* Read them: one pass over the records. Free after a failure too. */
@@ -67,17 +69,26 @@ strobe_client_of(const struct strobe_client_facts *facts, uint32_t process)
                                                                           : NULL;
 }
 
-/* A tick in ns as Tracy's tools show it. The zero of a trace of one Tracy client is that client's,
- * of any other the start of the recording. A client's times are its ticks after init_begin, times its
- * multiplier, cut to whole ns. */
-static inline int64_t strobe_client_ns(const struct strobe_client_facts *facts, uint32_t process,
-                                       uint64_t tick)
+/* A time on a process's own clock in ns as Tracy's tools show it. The zero of a trace of one Tracy
+ * client is that client's, of any other the start of the recording. A client's times are those after
+ * init_begin, times its multiplier, cut to whole ns. */
+static inline int64_t strobe_client_own_ns(const struct strobe_client_facts *facts,
+                                           uint32_t process, uint64_t time)
 {
     const struct strobe_client_fact *client = strobe_client_of(facts, process);
     if (!client)
-        return strobe_clock_rel(facts->clock, tick);
-    int64_t ticks = (int64_t)(tick - client->init_begin);
+        return strobe_clock_rel(&facts->trace->clock, time);
+    int64_t ticks = (int64_t)(time - client->init_begin);
     return (int64_t)((double)ticks * client->timer_mul) + client->offset_ns;
+}
+
+/* The same of a tick of the trace; `own`: what an OWN_TIME adds to it (events, zones). */
+static inline int64_t strobe_client_ns(const struct strobe_client_facts *facts, uint32_t process,
+                                       uint64_t tick, int64_t own)
+{
+    if (facts->trace->processes[process].n_own)
+        tick = (uint64_t)(strobe_trace_own_time(facts->trace, process, tick) + own);
+    return strobe_client_own_ns(facts, process, tick);
 }
 
 #endif

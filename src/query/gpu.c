@@ -16,12 +16,13 @@ struct event {
     uint64_t key; /* what it is sorted by: the tick, 0 where the order of the file counts */
     uint64_t order;
     uint64_t query;
-    uint64_t tid_or_tick; /* BEGIN, END, NOTE: thread; CALIBRATION, SYNC: tick */
+    uint64_t tid_or_host; /* BEGIN, END, NOTE: thread; CALIBRATION, SYNC: time of the process */
     uint64_t loc_or_time; /* BEGIN: location; TIME, CALIBRATION, SYNC: time; NOTE: note */
     union {
         int64_t delta_ns;
         double value;
     };
+    int64_t own;
     uint32_t context;
     uint32_t kind;
 };
@@ -42,25 +43,25 @@ struct gather {
 static struct event read_event(const struct strobe_event *event)
 {
     const struct strobe_field *f = event->fields;
-    struct event out = {.tick = event->tick, .kind = event->kind};
+    struct event out = {.tick = event->tick, .own = event->own, .kind = event->kind};
     switch (event->kind) {
     case STROBE_KIND_GPU_BEGIN:
-        out.query = f[1].u, out.tid_or_tick = f[2].u, out.loc_or_time = f[3].u;
+        out.query = f[1].u, out.tid_or_host = f[2].u, out.loc_or_time = f[3].u;
         break;
     case STROBE_KIND_GPU_END:
-        out.query = f[1].u, out.tid_or_tick = f[2].u;
+        out.query = f[1].u, out.tid_or_host = f[2].u;
         break;
     case STROBE_KIND_GPU_TIME:
         out.query = f[1].u, out.loc_or_time = (uint64_t)f[2].i;
         break;
     case STROBE_KIND_GPU_CALIBRATION:
-        out.loc_or_time = (uint64_t)f[1].i, out.tid_or_tick = f[2].u, out.delta_ns = f[3].i;
+        out.loc_or_time = (uint64_t)f[1].i, out.tid_or_host = f[2].u, out.delta_ns = f[3].i;
         break;
     case STROBE_KIND_GPU_SYNC:
-        out.loc_or_time = (uint64_t)f[1].i, out.tid_or_tick = f[2].u;
+        out.loc_or_time = (uint64_t)f[1].i, out.tid_or_host = f[2].u;
         break;
     case STROBE_KIND_GPU_NOTE:
-        out.query = f[1].u, out.tid_or_tick = f[2].u, out.loc_or_time = f[3].u, out.value = f[4].d;
+        out.query = f[1].u, out.tid_or_host = f[2].u, out.loc_or_time = f[3].u, out.value = f[4].d;
         break;
     }
     return out;
@@ -126,9 +127,9 @@ struct resolver {
     uint32_t top_of_room;
 };
 
-static int64_t cpu_ns(const struct resolver *resolver, uint64_t tick)
+static int64_t cpu_ns(const struct resolver *resolver, uint64_t host)
 {
-    return strobe_client_ns(resolver->facts, resolver->context->process, tick);
+    return strobe_client_own_ns(resolver->facts, resolver->context->process, host);
 }
 
 /* A time of the GPU in ns of the GPU. The period is a float on Tracy's wire, and times are cut. */
@@ -143,7 +144,7 @@ static void start_context(struct resolver *resolver, uint32_t index)
     resolver->index = index;
     resolver->context = &resolver->facts->contexts[index];
     resolver->calibrated_gpu = gpu_ns(resolver, resolver->context->time);
-    resolver->calibrated_cpu = cpu_ns(resolver, resolver->context->tick);
+    resolver->calibrated_cpu = cpu_ns(resolver, resolver->context->host);
     resolver->time_diff = resolver->calibrated_cpu - resolver->calibrated_gpu;
     resolver->mod = 1;
     resolver->last_time = 0;
@@ -189,13 +190,13 @@ static void calibrate(struct resolver *resolver, const struct event *event)
     if (passed)
         resolver->mod = (double)event->delta_ns / (double)passed;
     resolver->calibrated_gpu = gpu;
-    resolver->calibrated_cpu = cpu_ns(resolver, event->tid_or_tick);
+    resolver->calibrated_cpu = cpu_ns(resolver, event->tid_or_host);
 }
 
 static void sync_clock(struct resolver *resolver, const struct event *event)
 {
     resolver->time_diff =
-        cpu_ns(resolver, event->tid_or_tick) - gpu_ns(resolver, (int64_t)event->loc_or_time);
+        cpu_ns(resolver, event->tid_or_host) - gpu_ns(resolver, (int64_t)event->loc_or_time);
     resolver->last_time = 0;
     resolver->overflow = resolver->n_overflows = 0;
 }
@@ -223,7 +224,7 @@ static uint32_t *top_of(struct resolver *resolver, uint64_t tid)
 static int begin_zone(struct resolver *resolver, const struct event *event)
 {
     struct strobe_gpu *gpu = resolver->gpu;
-    uint32_t *top = top_of(resolver, event->tid_or_tick);
+    uint32_t *top = top_of(resolver, event->tid_or_host);
     if (!top || gpu->n_zones >= UINT32_MAX - 1 ||
         !strobe_rows_reach((void **)&gpu->zones, &gpu->zones_room, gpu->n_zones,
                            sizeof *gpu->zones))
@@ -233,10 +234,11 @@ static int begin_zone(struct resolver *resolver, const struct event *event)
         .context = resolver->index,
         .parent = *top ? *top - 1 : STROBE_IDMAP_NONE,
         .depth = parent ? parent->depth + 1 : 0,
-        .tid = resolver->context->tid ? resolver->context->tid : event->tid_or_tick,
+        .tid = resolver->context->tid ? resolver->context->tid : event->tid_or_host,
         .loc = event->loc_or_time,
         .query = event->query,
         .cpu_begin = event->tick,
+        .cpu_begin_own = event->own,
         .gpu_begin = STROBE_GPU_UNKNOWN,
         .gpu_end = STROBE_GPU_UNKNOWN,
     };
@@ -248,7 +250,7 @@ static int begin_zone(struct resolver *resolver, const struct event *event)
 
 static int end_zone(struct resolver *resolver, const struct event *event)
 {
-    uint32_t *top = top_of(resolver, event->tid_or_tick);
+    uint32_t *top = top_of(resolver, event->tid_or_host);
     if (!top)
         return 0;
     if (!*top) {
@@ -258,6 +260,7 @@ static int end_zone(struct resolver *resolver, const struct event *event)
     uint32_t i = *top - 1;
     struct strobe_gpu_zone *zone = &resolver->gpu->zones[i];
     zone->cpu_end = event->tick;
+    zone->cpu_end_own = event->own;
     zone->has_cpu_end = 1;
     *top = zone->parent == STROBE_IDMAP_NONE ? 0 : zone->parent + 1;
     return wait_for(resolver, event->query, i);

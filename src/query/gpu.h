@@ -16,8 +16,9 @@ struct strobe_gpu_zone {
     uint64_t tid;
     uint64_t loc; /* id */
     uint64_t query;
-    uint64_t cpu_begin, cpu_end; /* ticks */
-    int64_t gpu_begin, gpu_end;  /* ns on the axis of strobe_client_ns, or STROBE_GPU_UNKNOWN */
+    uint64_t cpu_begin, cpu_end;        /* ticks */
+    int64_t cpu_begin_own, cpu_end_own; /* beyond them, on the process's own clock */
+    int64_t gpu_begin, gpu_end; /* ns on the axis of strobe_client_ns, or STROBE_GPU_UNKNOWN */
     uint8_t has_cpu_end;
 };
 

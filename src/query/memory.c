@@ -11,6 +11,7 @@ struct event {
     uint64_t address, size;
     uint32_t pool, thread;
     uint32_t kind;
+    int64_t own;
 };
 
 struct gather {
@@ -43,6 +44,7 @@ static enum strobe_err gather_event(void *context, const struct strobe_happening
         .pool = pool,
         .thread = happening->thread,
         .kind = kind,
+        .own = happening->event->own,
     };
     gather->n++;
     return STROBE_OK;
@@ -68,6 +70,7 @@ static void end_block(struct pairing *pairing, uint32_t i, const struct event *e
     struct strobe_mem_block *block = &pairing->memory->blocks[pairing->block_of[i] - 1];
     block->is_freed = 1;
     block->free_tick = event->tick;
+    block->free_own = event->own;
     block->free_thread = event->thread;
     pairing->block_of[i] = 0;
 }
@@ -96,6 +99,7 @@ static int begin_block(struct pairing *pairing, const struct event *event)
         .address = event->address,
         .size = event->size,
         .alloc_tick = event->tick,
+        .alloc_own = event->own,
     };
     pairing->block_of[i] = memory->n_blocks;
     return 1;

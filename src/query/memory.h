@@ -10,6 +10,7 @@ struct strobe_mem_block {
     uint32_t thread, free_thread; /* indices in trace->threads */
     uint64_t address, size;
     uint64_t alloc_tick, free_tick;
+    int64_t alloc_own, free_own; /* beyond the ticks, on the process's own clock */
     uint8_t is_freed;
 };
 

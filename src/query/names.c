@@ -68,6 +68,12 @@ const char *strobe_trace_fiber_name(const struct strobe_trace *trace, uint32_t p
 const char *strobe_trace_lock_name(const struct strobe_trace *trace, uint32_t process,
                                    uint64_t lock, char room[STROBE_NAME_ROOM], uint32_t *n_bytes)
 {
+    uint32_t i = strobe_idmap_find(&trace->lock_ids, process, lock);
+    uint32_t loc = STROBE_IDMAP_NONE;
+    if (i != STROBE_IDMAP_NONE && !trace->locks[i] && i < trace->lock_locs_room)
+        loc = strobe_trace_loc(trace, process, trace->lock_locs[i]);
+    if (loc != STROBE_IDMAP_NONE) /* a lock without a name is called by its place */
+        return strobe_trace_loc_name(trace, loc, trace->lock_locs[i], room, n_bytes);
     return named(trace, &trace->lock_ids, trace->locks, process, lock, "lock", room, n_bytes);
 }
 

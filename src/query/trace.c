@@ -119,6 +119,14 @@ static void add_plot(struct strobe_trace *trace, uint32_t process, const struct 
         trace->plots[i] = (struct strobe_plot){f[1].u, f[2].u, f[3].u};
 }
 
+static void add_lock(struct strobe_trace *trace, uint32_t process, const struct strobe_field *f)
+{
+    add_text(trace, &trace->lock_ids, &trace->locks, &trace->locks_room, process, f[0].u, &f[2]);
+    uint32_t i = strobe_idmap_find(&trace->lock_ids, process, f[0].u);
+    if (i != STROBE_IDMAP_NONE && REACH(trace, lock_locs, i))
+        trace->lock_locs[i] = f[1].u;
+}
+
 static void add_taken(struct strobe_process *process, const struct strobe_field *f)
 {
     process->has_taken = 1;
@@ -179,8 +187,7 @@ static void add_meta(struct strobe_trace *trace, const struct strobe_record *rec
         add_plot(trace, process, f);
         break;
     case STROBE_META_LOCK_NAME:
-        add_text(trace, &trace->lock_ids, &trace->locks, &trace->locks_room, process, f[0].u,
-                 &f[2]);
+        add_lock(trace, process, f);
         break;
     case STROBE_META_FIBER_NAME:
         add_text(trace, &trace->fiber_ids, &trace->fibers, &trace->fibers_room, process, f[0].u,
@@ -449,10 +456,10 @@ void strobe_trace_close(struct strobe_trace *trace)
                                    &trace->plot_ids,    &trace->loss_ids};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         strobe_idmap_free(maps[i]);
-    void *rows[] = {trace->processes, trace->threads,   trace->locs,        trace->strings,
-                    trace->fibers,    trace->locks,     trace->plots,       trace->modules,
-                    trace->losses,    trace->notes,     trace->environment, trace->recordings,
-                    trace->kept,      trace->own_pieces, trace->unrecorded};
+    void *rows[] = {trace->processes, trace->threads,    trace->locs,        trace->strings,
+                    trace->fibers,    trace->locks,      trace->plots,       trace->modules,
+                    trace->losses,    trace->notes,      trace->environment, trace->recordings,
+                    trace->kept,      trace->own_pieces, trace->unrecorded,  trace->lock_locs};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         free(rows[i]);
     free(trace);

@@ -123,8 +123,9 @@ struct strobe_trace {
 
     struct strobe_idmap string_ids, fiber_ids, lock_ids, plot_ids; /* (process index, id) */
     uint32_t *strings, *fibers, *locks;                            /* owned: texts */
-    struct strobe_plot *plots;                                     /* owned */
-    uint32_t strings_room, fibers_room, locks_room, plots_room;
+    uint64_t *lock_locs;       /* owned: ids of the locks' locations */
+    struct strobe_plot *plots; /* owned */
+    uint32_t strings_room, fibers_room, locks_room, plots_room, lock_locs_room;
 
     struct strobe_module *modules; /* owned: in file order */
     uint32_t n_modules, modules_room;

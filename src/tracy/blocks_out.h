@@ -28,7 +28,7 @@ int strobe_tracy_out_close(struct strobe_tracy_out *out);
 
 void strobe_tracy_out_more(struct strobe_tracy_out *out, const void *bytes, size_t n);
 
-static inline void strobe_tracy_put(struct strobe_tracy_out *out, const void *bytes, size_t n)
+static inline void strobe_tracy_out_put(struct strobe_tracy_out *out, const void *bytes, size_t n)
 {
     if ((size_t)(out->end - out->at) < n) {
         strobe_tracy_out_more(out, bytes, n);
@@ -39,9 +39,9 @@ static inline void strobe_tracy_put(struct strobe_tracy_out *out, const void *by
 }
 
 #define STROBE_TRACY_PUT(name, type)                                                     \
-    static inline void strobe_tracy_put_##name(struct strobe_tracy_out *out, type value) \
+    static inline void strobe_tracy_out_##name(struct strobe_tracy_out *out, type value) \
     {                                                                                    \
-        strobe_tracy_put(out, &value, sizeof value);                                     \
+        strobe_tracy_out_put(out, &value, sizeof value);                                 \
     }
 STROBE_TRACY_PUT(u8, uint8_t)
 STROBE_TRACY_PUT(u16, uint16_t)
@@ -54,10 +54,10 @@ STROBE_TRACY_PUT(f32, float)
 STROBE_TRACY_PUT(f64, double)
 #undef STROBE_TRACY_PUT
 
-static inline void strobe_tracy_put_u24(struct strobe_tracy_out *out, uint32_t value)
+static inline void strobe_tracy_out_u24(struct strobe_tracy_out *out, uint32_t value)
 {
     uint8_t bytes[3] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16)};
-    strobe_tracy_put(out, bytes, 3);
+    strobe_tracy_out_put(out, bytes, 3);
 }
 
 #endif

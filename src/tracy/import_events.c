@@ -204,7 +204,8 @@ static enum strobe_err put_lock(void *context, const struct strobe_tracy_lock *l
 {
     struct import *import = context;
     uint64_t numbers[] = {lock->id, strobe_tracy_import_loc(import, lock->loc)};
-    uint64_t kind[] = {lock->id, lock->is_shared}, id = lock->id;
+    uint64_t kind[] = {lock->id, lock->is_shared, strobe_tracy_tick(lock->announce)};
+    uint64_t id = lock->id;
     const char *name = lock->name.at;
     size_t n = lock->name.n;
     strobe_tracy_sink_record(import->sink, STROBE_META_LOCK_NAME, numbers, &name, &n);

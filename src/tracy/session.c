@@ -14,12 +14,12 @@ enum {
     HELLO_BYTES = 12,
     QUERIES = 1000,
     BAD_FRAMES = 16,
-    SESSION_BUDGET = 12 << 20,
+    SESSION_BUDGET = 16 << 20,
     ON_DEMAND = 1, /* flag of the welcome */
 };
 static const double hello_ns = 5e9;   /* for an answer to the hello */
 static const double grace_ns = 300e6; /* for ends of zones after Terminate */
-static const double quiet_ns = 1e9;   /* without any answer, when all else is over */
+static const double quiet_ns = 2e9;   /* without any answer, when all else is over */
 static const double symbols_ns = 500e6;
 static const double stop_ns = 2e9;
 static const double hold_ns = 250e6;
@@ -72,16 +72,19 @@ bool strobe_tracy_text_set(struct strobe_tracy_session *s, struct text *text, co
     return true;
 }
 
+void strobe_tracy_remark(struct strobe_tracy_session *s, const char *what)
+{
+    if (what != s->last_remark)
+        strobe_tracy_sink_note(s->sink, "%s", what);
+    s->last_remark = what;
+}
+
 void strobe_tracy_set_aside(struct strobe_tracy_session *s, const struct thread *thread,
                             const char *why)
 {
     s->n_set_aside++;
-    if (!s->sink)
-        return;
     strobe_tracy_sink_lose(s->sink, thread ? thread->track : NULL, STROBE_LOSS_REFUSED, 1, s->now);
-    if (why != s->last_why)
-        strobe_tracy_sink_note(s->sink, "set aside: %s", why);
-    s->last_why = why;
+    strobe_tracy_remark(s, why);
 }
 
 enum strobe_tracy_status strobe_tracy_break(struct strobe_tracy_session *s, const char *reason)
@@ -139,7 +142,7 @@ enum strobe_err strobe_tracy_session_open(const struct strobe_tracy_session_opti
         return STROBE_ERR_INVALID;
     }
     find_zone_forms(s);
-    s->limit = options->n_queries ? options->n_queries : QUERIES;
+    s->limit = options->n_queries && options->n_queries < QUERIES ? options->n_queries : QUERIES;
     s->no_symbols = options->no_symbols;
     s->now = s->opened = s->hello_sent = now_tick;
     memcpy(s->out, "TracyPrf", 8);
@@ -196,15 +199,16 @@ static bool is_same_clock(const struct strobe_tracy_session *s, uint64_t present
     uint64_t begin = (uint64_t)client->init_begin, end = (uint64_t)client->init_end;
     if (s->options.clock != STROBE_TRACY_CLOCK_AUTO)
         return s->options.clock == STROBE_TRACY_CLOCK_SAME;
-    if (ratio < 0.99 || ratio > 1.01 || begin > end || end > s->now)
+    uint64_t slack = ticks_of(s, 1e6); /* counters of two cores are not quite the same */
+    if (ratio < 0.99 || ratio > 1.01 || begin > end || end > s->now + slack)
         return false;
     if (present)
-        return present >= s->hello_sent && present <= s->now;
+        return present + slack >= s->hello_sent && present <= s->now + slack;
     if (!s->options.unix_s)
         return true;
-    double started =
-        (double)s->options.unix_s - (double)(s->now - begin) * s->options.tick_ns / 1e9;
-    return fabs(started - (double)client->epoch) < 5;
+    double age = (double)(int64_t)(s->now - begin) * s->options.tick_ns / 1e9;
+    double started = (double)s->options.unix_s - age;
+    return fabs(started - (double)client->epoch) < 5 + age * 1e-4;
 }
 
 /* Times before the client began or after now can't be. */
@@ -233,6 +237,14 @@ static void start_clock(struct strobe_tracy_session *s, uint64_t time, uint64_t 
     bound_times(s);
 }
 
+/* An on-demand client has run before, and told when we came. */
+static void note_attached(struct strobe_tracy_session *s, uint64_t tick)
+{
+    uint64_t numbers[] = {tick, 3};
+    if (s->client.flags & ON_DEMAND)
+        strobe_tracy_sink_record(s->sink, STROBE_FACT_RECORDING, numbers, NULL, NULL);
+}
+
 static enum strobe_tracy_status welcome(struct strobe_tracy_session *s, uint64_t present)
 {
     struct strobe_tracy_client *client = &s->client;
@@ -247,6 +259,7 @@ static enum strobe_tracy_status welcome(struct strobe_tracy_session *s, uint64_t
     s->state = STATE_STREAM;
     s->last_raw = (uint64_t)client->init_end;
     if (!s->own_clock) {
+        note_attached(s, present);
         uint64_t slack = ticks_of(s, 10e9), begin = (uint64_t)client->init_begin;
         s->tick_low = begin > slack ? begin - slack : 1;
         bound_times(s);
@@ -255,8 +268,10 @@ static enum strobe_tracy_status welcome(struct strobe_tracy_session *s, uint64_t
     strobe_own_clock_init(&s->clock, client->timer_mul, s->options.tick_ns);
     uint64_t trip = s->now - s->hello_sent;
     strobe_own_clock_round_trip(&s->clock, trip);
-    if (present)
+    if (present) {
         start_clock(s, present, s->hello_sent + trip / 2, (double)trip / 2);
+        note_attached(s, s->hello_sent + trip / 2);
+    }
     return STROBE_TRACY_RUNNING;
 }
 
@@ -354,22 +369,47 @@ static enum strobe_tracy_status hold_frame(struct strobe_tracy_session *s, const
     return kept || status != STROBE_TRACY_RUNNING ? status : decode_frame(s, raw, n, came);
 }
 
+/* More room behind what was decompressed last: a larger buffer, or its history moved to the start.
+ * False: there is as much as a frame can need, or no memory. */
+static bool make_raw_room(struct strobe_tracy_session *s)
+{
+    if (s->cap_raw - s->raw_at >= STROBE_TRACY_RAW_MAX)
+        return false;
+    if (s->cap_raw == RAW_BYTES) {
+        memmove(s->raw, s->raw + s->raw_at - HISTORY_BYTES, HISTORY_BYTES);
+        s->raw_at = HISTORY_BYTES;
+        return true;
+    }
+    size_t cap = s->cap_raw ? 4 * s->cap_raw : RAW_FIRST_BYTES;
+    uint8_t *raw = realloc(s->raw, cap);
+    if (!raw)
+        return false;
+    s->raw = raw;
+    s->cap_raw = cap;
+    return true;
+}
+
+static int decompress(struct strobe_tracy_session *s, const uint8_t *frame, size_t n)
+{
+    size_t room = s->cap_raw - s->raw_at;
+    size_t history = s->raw_at < HISTORY_BYTES ? s->raw_at : HISTORY_BYTES;
+    char *raw = (char *)s->raw + s->raw_at;
+    room = room < STROBE_TRACY_RAW_MAX ? room : STROBE_TRACY_RAW_MAX;
+    return LZ4_decompress_safe_usingDict((const char *)frame, raw, (int)n, (int)room, raw - history,
+                                         (int)history);
+}
+
 static enum strobe_tracy_status take_frame(struct strobe_tracy_session *s, const uint8_t *frame,
                                            size_t n, uint64_t came)
 {
-    if (!s->raw && !(s->raw = malloc(RAW_BYTES)))
-        return strobe_tracy_break(s, "no memory for its frames");
-    if (s->raw_at + STROBE_TRACY_RAW_MAX > RAW_BYTES) {
-        memmove(s->raw, s->raw + s->raw_at - HISTORY_BYTES, HISTORY_BYTES);
-        s->raw_at = HISTORY_BYTES;
-    }
-    uint8_t *raw = s->raw + s->raw_at;
-    size_t history = s->raw_at < HISTORY_BYTES ? s->raw_at : HISTORY_BYTES;
-    int n_raw = LZ4_decompress_safe_usingDict((const char *)frame, (char *)raw, (int)n,
-                                              STROBE_TRACY_RAW_MAX, (const char *)raw - history,
-                                              (int)history);
+    if (s->cap_raw == RAW_BYTES)
+        make_raw_room(s); /* before it is found out that a frame does not fit */
+    int n_raw = s->cap_raw ? decompress(s, frame, n) : -1;
+    while (n_raw < 0 && make_raw_room(s)) /* how long it gets is not told before */
+        n_raw = decompress(s, frame, n);
     if (n_raw < 0)
         return strobe_tracy_break(s, "a frame can't be decompressed");
+    const uint8_t *raw = s->raw + s->raw_at;
     s->raw_at += (size_t)n_raw;
     if (s->own_clock && !s->clock.n_pieces)
         return hold_frame(s, raw, (size_t)n_raw, came);
@@ -630,7 +670,8 @@ void strobe_tracy_session_facts(const struct strobe_tracy_session *s,
         .n_zones = s->n_zones,
         .n_events = s->n_events,
         .n_set_aside = s->n_set_aside,
-        .n_unnamed = strobe_tracy_n_missing(s),
+        .n_unnamed = strobe_tracy_n_missing(s) - s->asked_symbols.n - s->symbols.n,
+        .n_symbols = s->asked_symbols.n + s->symbols.n,
         .n_bytes = s->n_bytes,
         .terminated = s->terminated,
         .crashed = s->crashed,

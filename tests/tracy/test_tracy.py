@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """test_tracy.py BUILD [CLASS]: Tracy's protocol, the server's side, against stand-in clients on loopback."""
 import collections
+import csv
+import io
 import json
 import pathlib
 import re
@@ -103,6 +105,44 @@ class Recordings(TracyTest):
             self.assertEqual(said, collections.Counter((text, int(ns)) for text, ns in rows), name)
 
 
+class Tables(TracyTest):
+    """What csvexport prints of a live session is what Tracy's own printed of it, whatever the clock."""
+
+    def export(self, *options):
+        out = pathlib.Path(self.folder.name) / "out.strobe"
+        return subprocess.run([BUILD / "bin" / "tracy-csvexport", "--flavor", "0.14", *options, out], capture_output=True,
+                              text=True, check=True).stdout
+
+    def test_of_recordings(self):
+        for name in RECORDINGS:
+            for clock in (SAME, ("--clock", "auto")):
+                with self.subTest(name=str(name), clock=clock):
+                    self.play(name, *clock)
+                    rows = list(csv.reader(io.StringIO(self.export("-u"))))[1:]
+                    self.assertEqual(collections.Counter((int(r[3]), int(r[4])) for r in rows), csv_zones(name))
+                    messages = HERE / "data" / f"{name}.messages.csv"
+                    if messages.exists():
+                        self.assertEqual(sorted(self.export("-m").splitlines()), sorted(messages.read_text().splitlines()))
+
+
+class Command(TracyTest):
+    """The same by `strobe record --tracy`, clients one by one."""
+
+    def test_recordings_by_record_and_csvexport(self):
+        for name in RECORDINGS:
+            with self.subTest(name=str(name)):
+                player = standin.Player(standin.Recording(HERE / "data" / name), "random")
+                player.start()
+                out = pathlib.Path(self.folder.name) / "out.strobe"
+                subprocess.run([BUILD / "bin" / "strobe", "record", "--tracy", f"127.0.0.1:{player.port}", "-o", out],
+                               capture_output=True, timeout=60, check=True)
+                table = subprocess.run([BUILD / "bin" / "tracy-csvexport", "-u", out], capture_output=True, text=True,
+                                       check=True).stdout
+                rows = list(csv.reader(io.StringIO(table)))[1:]
+                self.assertEqual(collections.Counter((int(r[3]), int(r[4])) for r in rows), csv_zones(name))
+                self.assertTrue(player.ended)
+
+
 class Families(TracyTest):
     """Every family of events is there, counted as the program made them."""
 
@@ -128,13 +168,13 @@ class Families(TracyTest):
         self.assertEqual(sum(e[5][1] for e in self.trace.events
                              if e[2] == "plot_int" and self.trace.strings[e[0], e[5][0]] == "plot int"), 2470)
         self.assertEqual((count["lock_wait"], count["lock_obtain"], count["lock_release"], count["lock_mark"]), (80, 80, 80, 40))
-        names = {r.fields[0]: r.fields[2] for r in self.trace.of("lock_name")}
+        names = {r.fields[0]: r.fields[2] or self.trace.name((r.proc, r.fields[1])) for r in self.trace.of("lock_name")}
         shared = collections.Counter((names[e[5][0]], e[5][1]) for e in self.trace.events if e[2] == "lock_obtain")
-        self.assertEqual(shared, {(b"rich mutex", 0): 40, (b"rich shared mutex", 0): 8, (b"rich shared mutex", 1): 32})
+        self.assertEqual(shared, {("rich mutex", 0): 40, ("rich shared mutex", 0): 8, ("rich shared mutex", 1): 32})
         self.assertEqual((count["gpu_begin"], count["gpu_end"], count["gpu_time"]), (60, 60, 120))
         self.assertEqual((count["gpu_calibration"], count["gpu_sync"], count["frame_image"], count["app_info"]), (2, 1, 1, 2))
-        self.assertEqual([r.fields[1] for r in self.trace.of("gpu_name")], [b"gpu ctx zero", b"gpu ctx one"])
-        self.assertEqual([r.fields[1:3] for r in self.trace.of("gpu_context")], [[1, 0], [2, 1]])
+        self.assertEqual({r.fields[0]: r.fields[1] for r in self.trace.of("gpu_name")}, {0: b"gpu ctx zero", 1: b"gpu ctx one"})
+        self.assertEqual({r.fields[0]: r.fields[1:3] for r in self.trace.of("gpu_context")}, {0: [1, 0], 1: [2, 1]})
         image = next(e for e in self.trace.events if e[2] == "frame_image")
         self.assertEqual((image[5][1:3], len(image[5][4])), ([16, 16], 128))
         sections = [(e[5][1], e[5][2]) for e in self.trace.events if e[2] == "section_enter"]
@@ -197,11 +237,11 @@ def count_zones(zones):
 class Protocols(TracyTest):
     """The scripted stand-in at every number."""
 
-    def fake(self, *args, probe=(), code=0, timeout=30):
+    def fake(self, *args, probe=(), code=0, timeout=60, script=HERE / "session_example.json"):
         """Run the stand-in and the probe; (its exit code checked, lines, trace)."""
         port = free_port()
-        client = subprocess.Popen([sys.executable, HERE / "fake_client.py", HERE / "session_example.json", "--port", str(port),
-                                   *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        client = subprocess.Popen([sys.executable, HERE / "fake_client.py", script, "--port", str(port), *args],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
             lines, trace = self.record(*probe, port, timeout=timeout)
             self.said = client.communicate(timeout=timeout)[0]
@@ -237,6 +277,28 @@ class Protocols(TracyTest):
         self.assertRegex(lines[0], "client 66 done")
         self.check(trace)
 
+    def many_names(self, n, width):
+        """A client with n locations, their names `width` bytes long."""
+        locations = {str(i): {"name": f"name {i} " + "x" * width, "function": f"function {i} " + "y" * width,
+                              "file": f"file{i % 100}.c", "line": i} for i in range(n)}
+        zones = [{"loc": str(i), "start": 1000 + 10 * i, "end": 1005 + 10 * i} for i in range(n)]
+        script = pathlib.Path(self.folder.name) / "many.json"
+        script.write_text(json.dumps({"locations": locations, "threads": [{"id": 5, "name": "m", "zones": zones}]}))
+        _, trace = self.fake("--protocol", "82", probe=("--protocol", 82), script=script)
+        self.assertEqual(len(trace.zones), n)
+        for zone in trace.zones:
+            i = (trace.ns(zone[0], zone[4]) - 1000) // 10
+            line, _, function, file, name = trace.locs[zone[3]]
+            self.assertEqual((line, file, function[:12], name[:8]),
+                             (i, b"file%d.c" % (i % 100), (b"function %d " % i + b"y" * width)[:12], (b"name %d " % i + b"x" * width)[:8]))
+            self.assertEqual((len(function), len(name)), (len(f"function {i} ") + width, len(f"name {i} ") + width))
+
+    def test_more_locations_than_tracy_can_hold(self):
+        self.many_names(34000, 10)
+
+    def test_more_names_than_the_budget_holds(self):
+        self.many_names(15000, 700)
+
     def test_a_client_that_is_busy_is_left_alone(self):
         port = free_port()
         client = subprocess.Popen([sys.executable, HERE / "fake_client.py", HERE / "session_example.json", "--port", str(port),
@@ -259,6 +321,7 @@ class Endings(Protocols):
     """What hangs Tracy's own server ends well here."""
 
     test_every_number_is_understood = test_the_number_is_found_by_trying = None
+    test_more_locations_than_tracy_can_hold = test_more_names_than_the_budget_holds = None
     test_a_client_that_is_busy_is_left_alone = test_on_demand = test_single_bytes_and_small_frames = None
 
     def test_exit_inside_a_zone(self):

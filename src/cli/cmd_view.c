@@ -213,6 +213,11 @@ static void show_link(const struct strobe_server *server, const struct options *
 
 /* ---- the recorder ---- */
 
+static int is_recording(const struct options *options)
+{
+    return options->recorder && !is_recorded && !kill(options->recorder, 0);
+}
+
 static void stop_recorder(void *context)
 {
     const struct options *options = context;
@@ -220,11 +225,6 @@ static void stop_recorder(void *context)
         return;
     union sigval value = {.sival_int = STROBE_VIEW_STOP};
     sigqueue(options->recorder, SIGUSR1, value);
-}
-
-static int is_recording(const struct options *options)
-{
-    return options->recorder && !is_recorded && !kill(options->recorder, 0);
 }
 
 /* ---- serving ---- */

@@ -251,17 +251,18 @@ static void put_hits(struct hits *hits, const struct strobe_json *question,
     uint64_t limit =
         strobe_json_count(question, strobe_json_member(question, 0, "limit"), 100, 10000);
     double at = strobe_json_number(question, after ? after : before, 0);
-    uint64_t tick = strobe_engine_tick(engine, at);
-    while (first < hits->n && (after || before) &&
-           (after ? hits->rows[first].begin <= tick : hits->rows[first].begin < tick))
-        first++;
+    for (; first < hits->n && (after || before); first++) { /* in ns: several ticks may be one */
+        double begin = strobe_engine_ns(engine, hits->rows[first].begin);
+        if (after ? begin > at : begin >= at)
+            break;
+    }
     if (before)
         first = first > limit ? first - (uint32_t)limit : 0;
     strobe_reply_u64(reply, "index", first);
     strobe_reply_open(reply, "hits", '[');
     for (uint32_t i = first; i < hits->n && i - first < limit; i++) {
         const struct hit *hit = &hits->rows[i];
-        if (before && hit->begin >= tick)
+        if (before && strobe_engine_ns(engine, hit->begin) >= at)
             break;
         strobe_reply_open(reply, "", '{');
         strobe_reply_string(reply, "what", what_names[hit->what]);

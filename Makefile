@@ -33,12 +33,18 @@ test-python: deps-test ## the same wheel files on every CPython here, and in sys
 	@python3 -B tests/wheel/test_build.py build/dist build/venvs
 	@python3 -B tests/wheel/run_all.py build/dist build/venvs
 	@python3 -B tests/wheel/run_all.py build/dist build/venvs --newest --suite tests/wheel/seeds
+	@python3 -B tests/wheel/test_iree.py build/dist build/venvs
 	@python3 -B tests/wheel/test_chroot.py build/dist build/venvs || [ $$? = 77 ]
 
 test-peers: deps-test ## every version of the Tracy clients that can be had; fetches some GB, takes a while
 	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build -j $(JOBS)
 	@STROBE_ALL_PEERS=1 python3 -B tests/peers/test_peers.py build -v
+
+test-viewer: deps-test ## all tests of the viewer
+	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
+	@cmake --build build -j $(JOBS)
+	@cd build && ctest --output-on-failure -R '^viewer/'
 
 asan tsan:
 	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null

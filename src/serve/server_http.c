@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "page/page.h"
 #include "serve/server_parts.h"
-#include "serve/web_files.h"
 
 enum { CHUNK = 32768, MAX_PAGE_FILE = 32 << 20 };
 
@@ -173,10 +173,9 @@ static int answer_page(struct strobe_server *server, struct lws *wsi,
         if (request->owned)
             return answer_bytes(server, wsi, request, 200, type_of(path), request->owned, n);
     } else {
-        for (const struct strobe_web_file *file = strobe_web_files; file->path; file++)
-            if (!strcmp(file->path, path))
-                return answer_bytes(server, wsi, request, 200, type_of(path), file->bytes,
-                                    (size_t)(file->end - file->bytes));
+        const struct strobe_page_file *file = strobe_page_find(path + 1);
+        if (file)
+            return answer_bytes(server, wsi, request, 200, file->type, file->bytes, file->n_bytes);
     }
     return answer_text(server, wsi, request, 404, "There is no such page.\n");
 }

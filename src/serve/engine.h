@@ -75,6 +75,10 @@ void strobe_answer_pixels(struct strobe_engine *engine, const struct strobe_json
                           struct strobe_reply *reply);
 void strobe_answer_zone(struct strobe_engine *engine, const struct strobe_json *question,
                         struct strobe_reply *reply);
+void strobe_answer_step(struct strobe_engine *engine, const struct strobe_json *question,
+                        struct strobe_reply *reply);
+void strobe_answer_save(struct strobe_engine *engine, const struct strobe_json *question,
+                        struct strobe_reply *reply);
 void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json *question,
                          struct strobe_reply *reply);
 void strobe_answer_histogram(struct strobe_engine *engine, const struct strobe_json *question,

@@ -142,6 +142,34 @@ class Answers(Folder):
                 histogram = page.ask("histogram", loc=stats["loc"][i], **span)
                 self.assertEqual(sum(histogram["n"]), stats["count"][i])
 
+    def test_steps_go_through_all_zones_of_a_location(self):
+        with Server(STROBE, os.path.join(self.folder, "flat.strobe")) as server, Page(server) as page:
+            track = next(t["id"] for t in page.ask("trace")["tracks"] if t["kind"] == "thread")
+            loc = page.ask("stats", tracks=[track])["loc"][3]
+            found = page.ask("instances", loc=loc, tracks=[track], limit=40)
+            starts, at = [], -1
+            for _ in range(25):
+                zone = page.ask("step", track=track, at=at, depth=0, to="next", same="loc", loc=loc)["zone"]
+                self.assertEqual(zone["loc"], loc)
+                at = zone["t0"]
+                starts.append(at)
+            self.assertEqual(starts, sorted(set(found["t0"]))[:25])
+            back = page.ask("step", track=track, at=at, depth=0, to="previous", same="loc", loc=loc)["zone"]
+            self.assertEqual(back["t0"], starts[-2])
+
+    def test_a_saved_range_is_a_trace_with_the_same_zones(self):
+        with Server(STROBE, os.path.join(self.folder, "work.strobe")) as server, Page(server) as page:
+            first, last = page.ask("trace")["range"]
+            a, b = int(first + (last - first) * 0.4), int(first + (last - first) * 0.5)
+            saved = page.ask("save", **{"from": a, "to": b}, name="part.strobe")
+            self.assertEqual(saved["name"], "part.strobe")
+            self.assertIn("error", page.ask("save", **{"from": a, "to": b}, name="part.strobe"))
+            self.assertIn("error", page.ask("save", **{"from": a, "to": b}, name="../part.strobe"))
+        path = os.path.join(self.folder, "part.strobe")
+        self.assertLess(os.path.getsize(path), os.path.getsize(os.path.join(self.folder, "work.strobe")) / 2)
+        self.assertEqual(self.rows("part.strobe", "--range", f"{a}ns..{b}ns"), self.rows("work.strobe", "--range", f"{a}ns..{b}ns"))
+        os.remove(path)
+
     def test_search_finds_zones_messages_and_tracks(self):
         with Server(STROBE, os.path.join(self.folder, "work.strobe")) as server, Page(server) as page:
             found = page.ask("find", text="ZONE 17", what=["zones", "tracks"], limit=5, width=500)

@@ -188,6 +188,7 @@ static const struct {
     {"source", strobe_answer_source, 0},
     {"messages", strobe_answer_messages, 0},
     {"frames", strobe_answer_frames, 0},
+    {"flows", strobe_answer_flows, 0},
     {"stats", strobe_answer_stats, 1},
     {"histogram", strobe_answer_histogram, 1},
     {"instances", strobe_answer_instances, 1},

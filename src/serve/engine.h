@@ -85,6 +85,8 @@ void strobe_answer_histogram(struct strobe_engine *engine, const struct strobe_j
                              struct strobe_reply *reply);
 void strobe_answer_messages(struct strobe_engine *engine, const struct strobe_json *question,
                             struct strobe_reply *reply);
+void strobe_answer_flows(struct strobe_engine *engine, const struct strobe_json *question,
+                         struct strobe_reply *reply);
 void strobe_answer_frames(struct strobe_engine *engine, const struct strobe_json *question,
                           struct strobe_reply *reply);
 void strobe_answer_instances(struct strobe_engine *engine, const struct strobe_json *question,

@@ -55,7 +55,7 @@ static size_t mutate(char *text, size_t n, uint64_t *state)
         } else {
             const char *word = words[(r >> 20) % (sizeof words / sizeof words[0])];
             const char *from = r % 4 == 2 ? word : text + at;
-            char copy[16];
+            char copy[32];
             length = r % 4 == 2 ? strlen(word) : length;
             memcpy(copy, from, length);
             if (n + length > MAX_TEXT)

@@ -284,7 +284,7 @@ const tests = {
         await settled();
         assert.match(await text('.figures'), /1,800/);
         await page.waitForFunction(() => /1,800 zones/.test(document.querySelector('.find .state').textContent));
-        const box = await page.locator('.find .u-over').boundingBox();
+        const box = await page.locator('.find .plotarea').boundingBox();
         await shot('find');
         await drag({x: box.x + box.width * 0.6, y: box.y + 20}, {x: box.x + box.width * 0.9, y: box.y + 30});
         await page.waitForFunction(() => / between /.test(document.querySelector('.find .state').textContent));
@@ -330,7 +330,7 @@ const tests = {
         await settled();
         assert.match(await text('.figures'), /99/);
         await shot('frames');
-        const box = await page.locator('.chart .u-over').boundingBox();
+        const box = await page.locator('.chart .plotarea').boundingBox();
         await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
         await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
         await page.waitForFunction(() => window.strobe.selection && window.strobe.trackOf(window.strobe.selection.track).kind === 'frames');

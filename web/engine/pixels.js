@@ -394,19 +394,19 @@ function write(trace, asked, grid, plots, values, to) {
             const list = [];
             a.lanes.get(depth).items(grid, (item) => list.push(item));
             if (list.length)
-                rows.push([a.track.id, depth, list]);
+                rows.push([a.track.id, depth, list, a.grid.k]);
             room += list.length;
         }
     const items = new Items(room);
-    for (const [id, depth, list] of rows) {
-        lanes.push([id, depth, items.n, list.length]);
+    for (const [id, depth, list, level] of rows) {
+        lanes.push([id, depth, items.n, list.length, level]);
         for (const item of list)
             putItem(trace, items, item, to);
     }
     const min = new Float64Array(nValues), max = new Float64Array(nValues), last = new Float64Array(nValues);
     let at = 0;
     plots.forEach((a, p) => {
-        lanes.push([a.track.id, 0, items.n, values[p].length, at]);
+        lanes.push([a.track.id, 0, items.n, values[p].length, a.grid.k, at]);
         for (const v of values[p]) {
             min[at] = v.min, max[at] = v.max, last[at++] = v.last;
             items.put(trace.time(v.t0), trace.time((v.b + 1) * grid.size - grid.mod), 0, 1, 0, 0);

@@ -33,6 +33,7 @@ test-python: deps-test ## the same wheel files on every CPython here, and in sys
 	@python3 -B tests/wheel/test_build.py build/dist build/venvs
 	@python3 -B tests/wheel/run_all.py build/dist build/venvs
 	@python3 -B tests/wheel/run_all.py build/dist build/venvs --newest --suite tests/wheel/seeds
+	@python3 -B tests/wheel/test_iree.py build/dist build/venvs
 	@python3 -B tests/wheel/test_chroot.py build/dist build/venvs || [ $$? = 77 ]
 
 test-peers: deps-test ## every version of the Tracy clients that can be had; fetches some GB, takes a while

@@ -11,6 +11,7 @@ if(TARGET strobe_python AND NOT STROBE_SANITIZE)
         --suite ${wheel_tests}/suite)
     add_test(NAME wheel/documents COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/run_all.py ${wheel_place} --newest
         --suite ${wheel_tests}/seeds)
-    set_tests_properties(wheel/contents wheel/suite wheel/documents PROPERTIES FIXTURES_REQUIRED wheels
+    add_test(NAME wheel/iree COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_iree.py ${wheel_place})
+    set_tests_properties(wheel/contents wheel/suite wheel/documents wheel/iree PROPERTIES FIXTURES_REQUIRED wheels
         TIMEOUT 600 RESOURCE_LOCK venvs)
 endif()

@@ -49,12 +49,16 @@ struct options {
 };
 
 static struct strobe_server *serving; /* for the signal handler */
-static volatile sig_atomic_t is_ended;
+static volatile sig_atomic_t is_ended, is_interrupted, is_recorded;
 
 static void on_signal(int number)
 {
-    (void)number;
-    is_ended = 1;
+    if (number == SIGINT)
+        is_interrupted = 1;
+    else if (number == SIGUSR1)
+        is_recorded = 1;
+    else
+        is_ended = 1;
     if (serving)
         strobe_server_wake(serving);
 }
@@ -209,16 +213,18 @@ static void show_link(const struct strobe_server *server, const struct options *
 
 /* ---- the recorder ---- */
 
+static int is_recording(const struct options *options)
+{
+    return options->recorder && !is_recorded && !kill(options->recorder, 0);
+}
+
 static void stop_recorder(void *context)
 {
     const struct options *options = context;
+    if (!is_recording(options))
+        return;
     union sigval value = {.sival_int = STROBE_VIEW_STOP};
     sigqueue(options->recorder, SIGUSR1, value);
-}
-
-static int is_recording(const struct options *options)
-{
-    return options->recorder && !kill(options->recorder, 0);
 }
 
 /* ---- serving ---- */
@@ -231,6 +237,7 @@ static void watch_signals(void)
     sigaction(SIGINT, &end, NULL);
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGHUP, &end, NULL);
+    sigaction(SIGUSR1, &end, NULL); /* the recorder: it is done */
     sigaction(SIGALRM, &tick, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_IGN);
@@ -241,12 +248,12 @@ static void watch_signals(void)
     }
 }
 
-/* A signal that the terminal sends to all ends the recording first, then the viewer. */
+/* Ctrl-C, which the terminal sends to all, ends the recording first, and the viewer the next time. */
 static int has_to_end(const struct options *options)
 {
-    if (is_ended && is_recording(options))
-        is_ended = 0;
-    return is_ended;
+    if (is_interrupted && is_recording(options))
+        is_interrupted = 0;
+    return is_ended || is_interrupted;
 }
 
 int strobe_cli_view(int argc, char **argv)

@@ -29,7 +29,7 @@ static struct strobe_tracy_row_loc *ready_loc(struct pass *pass, int16_t id)
     if (loc->is_ready)
         return loc;
     struct strobe_tracy_text name = strobe_tracy_loc_name(&pass->content, id);
-    const struct strobe_tracy_srcloc *row = strobe_tracy_loc(&pass->content, id);
+    const struct strobe_tracy_srcloc *row = strobe_tracy_content_loc(&pass->content, id);
     static const char unknown[] = "???";
     loc->name = name.is_there ? name.at : unknown;
     loc->n_name = name.is_there ? name.n : 3;
@@ -51,7 +51,7 @@ static enum strobe_err add_zone(void *context, struct strobe_tracy_zone *stack, 
 {
     struct pass *pass = context;
     const struct strobe_tracy_zone *zone = &stack[depth];
-    int64_t time = zone->end - zone->start;
+    int64_t time = (int64_t)((uint64_t)zone->end - (uint64_t)zone->start);
     if (time <= 0 || zone->end < 0)
         return STROBE_OK;
     struct strobe_tracy_row_loc *loc = ready_loc(pass, zone->loc);
@@ -80,7 +80,7 @@ static enum strobe_err put_zone(void *context, struct strobe_tracy_zone *stack, 
 {
     struct pass *pass = context;
     const struct strobe_tracy_zone *zone = &stack[depth];
-    int64_t time = zone->end - zone->start;
+    int64_t time = (int64_t)((uint64_t)zone->end - (uint64_t)zone->start);
     if (time <= 0 || zone->end < 0)
         return STROBE_OK;
     struct strobe_tracy_row_loc *loc = ready_loc(pass, zone->loc);

@@ -63,10 +63,20 @@ struct strobe_tracy_text strobe_tracy_thread_name(const struct strobe_tracy_cont
     return key ? strobe_tracy_string(content, key->string) : no_text;
 }
 
+const struct strobe_tracy_srcloc *
+strobe_tracy_content_loc(const struct strobe_tracy_content *content, int16_t loc)
+{
+    static const struct strobe_tracy_srcloc unknown;
+    size_t i = loc < 0 ? (size_t) - (loc + 1) : (size_t)loc;
+    if (loc < 0)
+        return i < content->n_payload ? &content->payload[i] : &unknown;
+    return i < content->n_locs ? &content->locs[i] : &unknown;
+}
+
 struct strobe_tracy_text strobe_tracy_loc_name(const struct strobe_tracy_content *content,
                                                int16_t loc)
 {
-    const struct strobe_tracy_srcloc *row = strobe_tracy_loc(content, loc);
+    const struct strobe_tracy_srcloc *row = strobe_tracy_content_loc(content, loc);
     return row->name.is_there ? row->name : row->function;
 }
 
@@ -447,12 +457,6 @@ enum strobe_err strobe_tracy_content_open(const char *path, struct strobe_tracy_
     return strobe_tracy_bytes_open(path, 1, &out->in);
 }
 
-enum strobe_err strobe_tracy_content_rewind(const char *path, struct strobe_tracy_content *content)
-{
-    strobe_tracy_bytes_close(&content->in);
-    return strobe_tracy_bytes_open(path, 1, &content->in);
-}
-
 void strobe_tracy_content_close(struct strobe_tracy_content *content)
 {
     strobe_tracy_bytes_close(&content->in);
@@ -464,6 +468,7 @@ void strobe_tracy_content_close(struct strobe_tracy_content *content)
     free(content->threads);
     free(content->foreign_threads);
     free(content->locs);
+    free(content->payload);
     free(content->extras);
     free(content->stack);
     free(content->gpu_stack);

@@ -240,8 +240,10 @@ struct strobe_tracy_content {
     size_t n_threads, threads_room;
     uint64_t *foreign_threads; /* owned */
     size_t n_foreign_threads, foreign_threads_room;
-    struct strobe_tracy_srcloc *locs; /* owned: 65536, by id as uint16_t */
-    uint8_t *extras;                  /* owned: 12 bytes each */
+    struct strobe_tracy_srcloc *locs;    /* owned: by positive id */
+    struct strobe_tracy_srcloc *payload; /* owned: id -(k + 1) is number k */
+    size_t n_locs, locs_room, n_payload, payload_room;
+    uint8_t *extras; /* owned: 12 bytes each */
     size_t n_extras, extras_room;
     struct strobe_tracy_zone *stack; /* owned */
     size_t stack_room;
@@ -253,7 +255,7 @@ struct strobe_tracy_content {
 };
 
 /* Walk over a content whose bytes are open (content->in; the rest zero before the first walk). The
- * bytes are used up: for another walk open them again with strobe_tracy_rewind.
+ * bytes are used up: for another walk open content->in again.
  * FORMAT: no Tracy content, or one older than 0.9; VERSION: newer than what is known here; END: it is
  * cut off; CORRUPT, LIMIT: it makes no sense. What came before that was handed to the visitor. */
 enum strobe_err strobe_tracy_walk(struct strobe_tracy_content *content,
@@ -261,8 +263,6 @@ enum strobe_err strobe_tracy_walk(struct strobe_tracy_content *content,
 
 /* Open a file; close it after a failure too. */
 enum strobe_err strobe_tracy_content_open(const char *path, struct strobe_tracy_content *out);
-/* Begin again. The tables of the walk before are kept. */
-enum strobe_err strobe_tracy_content_rewind(const char *path, struct strobe_tracy_content *content);
 void strobe_tracy_content_close(struct strobe_tracy_content *content);
 
 /* Texts. By index of the string table; by a client's pointer; of a thread. */
@@ -275,11 +275,9 @@ struct strobe_tracy_text strobe_tracy_thread_name(const struct strobe_tracy_cont
 /* What CSVs call a location: its name, else its function. */
 struct strobe_tracy_text strobe_tracy_loc_name(const struct strobe_tracy_content *content,
                                                int16_t loc);
-static inline const struct strobe_tracy_srcloc *
-strobe_tracy_loc(const struct strobe_tracy_content *content, int16_t loc)
-{
-    return &content->locs[(uint16_t)loc];
-}
+/* A location; one that the file does not tell of is not known. Never NULL. */
+const struct strobe_tracy_srcloc *
+strobe_tracy_content_loc(const struct strobe_tracy_content *content, int16_t loc);
 /* A zone's extra. 0: it has none. */
 int strobe_tracy_extra(const struct strobe_tracy_content *content, uint32_t index,
                        struct strobe_tracy_extra *out);

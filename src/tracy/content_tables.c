@@ -194,13 +194,18 @@ static enum strobe_err read_expand(struct strobe_tracy_content *content, const s
 {
     struct strobe_tracy_bytes *in = &content->in;
     uint64_t n = strobe_tracy_u64(in);
+    content->n_locs = 0;
     for (uint64_t i = 0; i < n && !in->err; i++) {
         struct pointed key = {.pointer = strobe_tracy_u64(in)};
-        if (i > INT16_MAX || !n_rows)
+        if (i > INT16_MAX || in->err)
             continue;
-        const struct pointed *found = bsearch(&key, rows, n_rows, sizeof *rows, compare_pointed);
-        if (found)
-            content->locs[i] = found->loc;
+        if (!strobe_tracy_reach((void **)&content->locs, &content->locs_room, i,
+                                sizeof *content->locs))
+            return STROBE_ERR_NOMEM;
+        const struct pointed *found =
+            n_rows ? bsearch(&key, rows, n_rows, sizeof *rows, compare_pointed) : NULL;
+        content->locs[i] = found ? found->loc : (struct strobe_tracy_srcloc){0};
+        content->n_locs = i + 1;
     }
     return in->err;
 }
@@ -210,10 +215,16 @@ static enum strobe_err read_payload(struct strobe_tracy_content *content)
 {
     struct strobe_tracy_bytes *in = &content->in;
     uint64_t n = strobe_tracy_u64(in);
+    content->n_payload = 0;
     for (uint64_t i = 0; i < n && !in->err; i++) {
         struct strobe_tracy_srcloc loc = read_loc(content);
-        if (i <= INT16_MAX && !in->err)
-            content->locs[UINT16_MAX - i] = loc;
+        if (i > INT16_MAX || in->err)
+            continue;
+        if (!strobe_tracy_reach((void **)&content->payload, &content->payload_room, i,
+                                sizeof *content->payload))
+            return STROBE_ERR_NOMEM;
+        content->payload[i] = loc;
+        content->n_payload = i + 1;
     }
     return in->err;
 }
@@ -222,10 +233,6 @@ static enum strobe_err read_locs(struct strobe_tracy_content *content)
 {
     struct pointed *rows = NULL;
     size_t n_rows = 0;
-    if (!content->locs)
-        content->locs = calloc(UINT16_MAX + 1, sizeof *content->locs);
-    if (!content->locs)
-        return STROBE_ERR_NOMEM;
     enum strobe_err err = read_pointed(content, &rows, &n_rows);
     if (!err)
         err = read_expand(content, rows, n_rows);

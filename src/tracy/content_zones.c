@@ -28,7 +28,8 @@ static inline enum strobe_err end_zone(struct timeline *line, uint32_t depth, ui
     struct strobe_tracy_zone *zone = &line->content->stack[depth];
     zone->end = (int64_t)end;
     if (depth && zone->end > zone->start)
-        zone[-1].child_ns += zone->end - zone->start;
+        zone[-1].child_ns =
+            (int64_t)((uint64_t)zone[-1].child_ns + end - (uint64_t)zone->start);
     line->content->n_zones++;
     return line->visitor->zone_end
                ? line->visitor->zone_end(line->visitor->context, line->content->stack, depth)

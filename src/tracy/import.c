@@ -126,7 +126,7 @@ uint64_t strobe_tracy_import_loc(struct import *import, int16_t id)
     uint64_t *known = &import->loc_ids[(uint16_t)id];
     if (*known)
         return *known;
-    const struct strobe_tracy_srcloc *loc = strobe_tracy_loc(&import->content, id);
+    const struct strobe_tracy_srcloc *loc = strobe_tracy_content_loc(&import->content, id);
     struct strobe_tracy_loc told = {
         .line = loc->line,
         .color = loc->color,
@@ -418,7 +418,26 @@ static void free_import(struct import *import)
     free(import->foreign);
 }
 
-static enum strobe_err fill_trace(const char *from, struct import *import,
+/* Where the bytes come from: a file, or memory (a file or bare content). */
+struct source {
+    const char *path;
+    const void *bytes;
+    size_t n_bytes;
+    int is_file;
+};
+
+static enum strobe_err open_source(const struct source *source, struct strobe_tracy_bytes *in)
+{
+    strobe_tracy_bytes_close(in);
+    if (source->path)
+        return strobe_tracy_bytes_open(source->path, 1, in);
+    if (source->is_file)
+        return strobe_tracy_bytes_over_file(source->bytes, source->n_bytes, in);
+    strobe_tracy_bytes_over(source->bytes, source->n_bytes, in);
+    return STROBE_OK;
+}
+
+static enum strobe_err fill_trace(const struct source *source, struct import *import,
                                   struct strobe_file_writer *writer, enum strobe_err first)
 {
     struct strobe_tracy_store_options options = {.writer = writer, .budget_bytes = BUDGET_BYTES};
@@ -432,7 +451,7 @@ static enum strobe_err fill_trace(const char *from, struct import *import,
     if (!err)
         err = open_sink(import);
     if (!err)
-        err = strobe_tracy_content_rewind(from, &import->content);
+        err = open_source(source, &import->content.in);
     if (err)
         return err;
     err = walk_second(import);
@@ -443,19 +462,19 @@ static enum strobe_err fill_trace(const char *from, struct import *import,
     import->out->is_cut = err == STROBE_ERR_END || err == STROBE_ERR_CORRUPT;
     if (import->out->is_cut)
         strobe_tracy_sink_note(import->sink,
-                               "the .tracy file ends too early or is damaged after "
-                               "%llu bytes of its content",
+                               "the .tracy file ends too early or is damaged after %llu bytes of "
+                               "its content",
                                (unsigned long long)strobe_tracy_tell(&import->content.in));
     return err;
 }
 
-enum strobe_err strobe_tracy_import(const char *from, const char *to,
-                                    struct strobe_tracy_import *out)
+static enum strobe_err import_source(const struct source *source, const char *to,
+                                     struct strobe_tracy_import *out)
 {
     struct import import = {.out = out};
     struct strobe_file_writer *writer = NULL;
     memset(out, 0, sizeof *out);
-    enum strobe_err err = strobe_tracy_content_open(from, &import.content);
+    enum strobe_err err = open_source(source, &import.content.in);
     if (!err)
         err = walk_first(&import);
     out->version = import.content.head.version;
@@ -463,9 +482,9 @@ enum strobe_err strobe_tracy_import(const char *from, const char *to,
         !err || ((err == STROBE_ERR_END || err == STROBE_ERR_CORRUPT) && import.content.has_tables);
     enum strobe_err first = err;
     if (is_readable)
-        err = strobe_file_create(to, from, 1000000000, &writer);
+        err = strobe_file_create(to, source->path ? source->path : "", 1000000000, &writer);
     if (is_readable && !err)
-        err = fill_trace(from, &import, writer, first);
+        err = fill_trace(source, &import, writer, first);
     int keep = !err || out->is_cut;
     free_import(&import); /* writes the last block */
     if (writer && keep) {
@@ -475,4 +494,16 @@ enum strobe_err strobe_tracy_import(const char *from, const char *to,
     if (writer)
         strobe_file_abandon(writer);
     return err;
+}
+
+enum strobe_err strobe_tracy_import(const char *from, const char *to,
+                                    struct strobe_tracy_import *out)
+{
+    return import_source(&(struct source){.path = from}, to, out);
+}
+
+enum strobe_err strobe_tracy_import_bytes(const void *bytes, size_t n_bytes, int is_file,
+                                          const char *to, struct strobe_tracy_import *out)
+{
+    return import_source(&(struct source){NULL, bytes, n_bytes, is_file}, to, out);
 }

@@ -5,6 +5,7 @@
 #ifndef STROBE_TRACY_IMPORT_H
 #define STROBE_TRACY_IMPORT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -22,5 +23,9 @@ struct strobe_tracy_import {
  * writing. With STROBE_ERR_END and STROBE_ERR_CORRUPT the trace is there, with what came before. */
 enum strobe_err strobe_tracy_import(const char *from, const char *to,
                                     struct strobe_tracy_import *out);
+
+/* The same from memory: a whole file, or its content without the container. */
+enum strobe_err strobe_tracy_import_bytes(const void *bytes, size_t n_bytes, int is_file,
+                                          const char *to, struct strobe_tracy_import *out);
 
 #endif

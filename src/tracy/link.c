@@ -93,6 +93,7 @@ struct link *strobe_tracy_link_new(struct strobe_tracy_host *host, enum link_ori
         return NULL;
     link->watch = (struct watch){WATCH_LINK, -1};
     link->answer_fd = link->exit_fd = -1;
+    link->pidfd = strobe_tracy_find_pidfd(pid);
     link->origin = origin;
     link->pid = pid;
     memcpy(&link->address, address, n_address);
@@ -130,6 +131,8 @@ void strobe_tracy_link_free(struct strobe_tracy_host *host, struct link *link)
     hang_up(host, link);
     answer(&link->answer_fd, STROBE_NOTICE_REFUSED);
     answer(&link->exit_fd, STROBE_NOTICE_TAKEN);
+    if (link->pidfd >= 0)
+        close(link->pidfd);
     free(link);
 }
 
@@ -368,6 +371,7 @@ static void session_over(struct strobe_tracy_host *host, struct link *link)
 {
     struct strobe_tracy_session_facts facts;
     strobe_tracy_session_facts(link->session, &facts);
+    link->said_end = facts.terminated && !link->stopping;
     bool again = facts.on_demand && !facts.terminated && !link->stopping && !host->stop_ns;
     if (again) {
         wait_again(host, link, RECONNECT_NS);

@@ -14,7 +14,7 @@ enum {
     HELLO_BYTES = 12,
     QUERIES = 1000,
     BAD_FRAMES = 16,
-    SESSION_BUDGET = 12 << 20,
+    SESSION_BUDGET = 16 << 20,
     ON_DEMAND = 1, /* flag of the welcome */
 };
 static const double hello_ns = 5e9;   /* for an answer to the hello */
@@ -142,7 +142,7 @@ enum strobe_err strobe_tracy_session_open(const struct strobe_tracy_session_opti
         return STROBE_ERR_INVALID;
     }
     find_zone_forms(s);
-    s->limit = options->n_queries ? options->n_queries : QUERIES;
+    s->limit = options->n_queries && options->n_queries < QUERIES ? options->n_queries : QUERIES;
     s->no_symbols = options->no_symbols;
     s->now = s->opened = s->hello_sent = now_tick;
     memcpy(s->out, "TracyPrf", 8);

@@ -19,7 +19,7 @@ enum {
     PIECE_BYTES = 192 << 10,
     STACK_MAX = 4096,
     FIBER_DEPTH_MAX = 1 << 16,
-    SINK_BUDGET = 8 << 20, /* of one client, so that it leaves some to the others */
+    SINK_BUDGET = 12 << 20, /* of one client, so that it leaves some to the others */
 };
 
 struct cached {

@@ -47,7 +47,7 @@ class Rich(harness.ProgramTest):
     def check_common(self, table, extra_zones=None, extra_messages=None):
         self.check_zones(table("zones"), extra_zones)
         threads = {r["thread"] for r in table("threads") if r["track"] != "0"}
-        self.assertEqual(threads, {"rich", "worker 1", "worker 2"})
+        self.assertEqual(threads, {"Main thread", "worker 1", "worker 2"})
         texts = count(table("messages"), "text", "color")
         expected = {("literal message", ""): 20, ("literal colored", "#ff8800"): 20}
         expected.update({(f"colored dynamic {i}", "#0088ff"): 1 for i in range(20)})

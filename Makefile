@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-.PHONY: all build test test-peers demo install bench format check-format asan tsan deps-build deps-test clean
+.PHONY: all build wheel test test-python test-peers demo install bench format check-format asan tsan deps-build deps-test clean
 
 all: build
 
@@ -23,10 +23,28 @@ test: deps-test ## everything that must hold, sanitizer builds included
 	@cd build && ctest --output-on-failure -j $(JOBS)
 	@$(MAKE) --no-print-directory asan tsan
 
+wheel: deps-build ## the wheels in dist/: strobe, tracy_client, strobe-tracy
+	@python3 python/backend/strobe_backend.py dist
+
+test-python: deps-test ## the same wheel files on every CPython here, and in systems with nothing but Python
+	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
+	@cmake --build build -j $(JOBS)
+	@python3 -B python/backend/strobe_backend.py build/dist >build/wheel.log || { cat build/wheel.log; exit 1; }
+	@python3 -B tests/wheel/test_build.py build/dist build/venvs
+	@python3 -B tests/wheel/run_all.py build/dist build/venvs
+	@python3 -B tests/wheel/run_all.py build/dist build/venvs --newest --suite tests/wheel/seeds
+	@python3 -B tests/wheel/test_iree.py build/dist build/venvs
+	@python3 -B tests/wheel/test_chroot.py build/dist build/venvs || [ $$? = 77 ]
+
 test-peers: deps-test ## every version of the Tracy clients that can be had; fetches some GB, takes a while
 	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build -j $(JOBS)
 	@STROBE_ALL_PEERS=1 python3 -B tests/peers/test_peers.py build -v
+
+test-viewer: deps-test ## all tests of the viewer
+	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
+	@cmake --build build -j $(JOBS)
+	@cd build && ctest --output-on-failure -R '^viewer/'
 
 asan tsan:
 	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null
@@ -37,7 +55,11 @@ demo: build ## record the demo and show its zones
 	@build/bin/strobe record -o build/demo.strobe -- build/bin/strobe-demo
 	@build/bin/strobe stats --limit 20 build/demo.strobe
 	@echo
-	@echo "The trace is build/demo.strobe. Type next:"
+	@echo "And a Python program that calls native code:"
+	@PYTHONPATH=build/python:python/startup build/bin/strobe record -q -o build/demo-python.strobe -- python3 examples/demo/grade.py build/lib/libstrobe-demo-filter.so
+	@build/bin/strobe stats --limit 12 build/demo-python.strobe
+	@echo
+	@echo "The traces are build/demo.strobe and build/demo-python.strobe. Type next:"
 	@echo "    build/bin/strobe info build/demo.strobe                          what is in it, what was lost, what it cost"
 	@echo "    build/bin/strobe csv build/demo.strobe | less                    every zone"
 	@echo "    build/bin/strobe export build/demo.strobe -o build/demo.json    for Perfetto and chrome://tracing"

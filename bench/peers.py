@@ -18,6 +18,7 @@ import zipfile
 import measure
 
 TRACY_CRATE = "0.23.0"  # Tracy 0.11.0, protocol 66
+NEWEST_CRATE = "0.30.1"  # Tracy 0.14, protocol 82: no capture of it is to be had, Strobe records it
 CAPTURE_WHEEL = "3.1.0"  # its capture program: protocol 66 too
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -32,8 +33,8 @@ class Peers:
     def __init__(self, build):
         self.folder = pathlib.Path(build).resolve() / "peers"
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.capture = self.tracy = self.lttng = None
-        for name in ("tracy", "capture", "lttng"):
+        self.capture = self.tracy = self.newest = self.lttng = None
+        for name in ("tracy", "newest", "capture", "lttng"):
             try:
                 setattr(self, name, getattr(self, f"get_{name}")())
             except (measure.Failed, OSError) as err:
@@ -41,19 +42,33 @@ class Peers:
 
     # ---- Tracy
 
-    def get_tracy(self):
-        vendor = self.folder / "vendor"
+    def tracy_source(self, version, vendor):
+        """The folder tracy/ of that crate."""
+        vendor = self.folder / vendor
         source = vendor / "tracy-client-sys" / "tracy"
         if not source.exists():
             if not shutil.which("cargo"):
                 raise measure.Failed("cargo is not installed")
-            crate = self.folder / "fetch"
+            crate = self.folder / f"fetch-{version}"
             crate.mkdir(exist_ok=True)
             (crate / "lib.rs").write_text("")
             (crate / "Cargo.toml").write_text(
                 '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[lib]\npath = "lib.rs"\n'
-                f'[dependencies]\ntracy-client-sys = "={TRACY_CRATE}"\n')
+                f'[dependencies]\ntracy-client-sys = "={version}"\n[workspace]\n')
             call(["cargo", "vendor", vendor], cwd=crate)
+        return source
+
+    def get_newest(self):
+        """The zone program on Tracy's newest client, C++ macros."""
+        source = self.tracy_source(NEWEST_CRATE, "vendor-newest")
+        client = self.folder / "TracyClient-newest.o"
+        flags = ["-O2", "-g1", "-D_GNU_SOURCE", "-DTRACY_ENABLE", "-DTRACY_NO_SYSTEM_TRACING", f"-I{HERE}", f"-I{source}"]
+        if not client.exists():
+            call(["g++", *flags, "-c", source / "TracyClient.cpp", "-o", client])
+        return self._link("tracy_zone_newest", flags, client, ["zone/driver.c", "zone/loops_tracy.cpp"])
+
+    def get_tracy(self):
+        source = self.tracy_source(TRACY_CRATE, "vendor")
         built = {}
         for kind, flags in (("always", []), ("demand", ["-DTRACY_ON_DEMAND"])):
             client = self.folder / f"TracyClient-{kind}.o"

@@ -9,6 +9,10 @@ import measure
 BURST_ZONES = 8 * 1048576 // 16  # half of the default pool, 16 bytes a zone
 WAYS = (("in the program, libstrobe.a", "bench_zone_static"), ("in the program, libstrobe.so", "bench_zone_shared"),
         ("in a shared library", "bench_zone_library"), ("in a dlopen'ed plugin", "bench_zone_plugin"))
+OVER = (("Tracy.hpp over Strobe, libstrobe.a", "bench_zone_tracy_cpp"), ("Tracy.hpp over Strobe, libstrobe.so", "bench_zone_tracy_cpp_shared"),
+        ("TracyC.h over Strobe, libstrobe.a", "bench_zone_tracy_c"), ("TracyC.h over Strobe, libstrobe.so", "bench_zone_tracy_c_shared"),
+        ("functions of our libTracyClient.so", "bench_zone_tracy_abi"))
+REAL = (("Tracy C++", "cpp_always"), ("Tracy C", "c_always"))
 
 
 def ratio_row(name, threads, found):
@@ -28,9 +32,18 @@ def cost(bench):
             bench.say(f"zone: {name}, {threads} threads")
             found, _ = measure.record(bench, [bench.program(program), "ratio", threads])
             rows.append(ratio_row(f"Strobe, {name}", threads, found))
+        for name, program in OVER:
+            bench.say(f"zone: {name}, {threads} threads")
+            found, _ = measure.record(bench, [bench.program(program), "ratio", threads])
+            rows.append(ratio_row(name, threads, found))
         peers = bench.peers
+        if peers and peers.tracy:
+            for name, key in REAL:
+                bench.say(f"zone: {name} recorded by Strobe, {threads} threads")
+                found, _ = measure.record(bench, [peers.tracy[key], "ratio", threads], env={"TRACY_NO_INVARIANT_CHECK": "1"})
+                rows.append(ratio_row(f"{name}, the real client recorded by Strobe", threads, found))
         if peers and peers.tracy and peers.capture:
-            for name, key in (("Tracy C++", "cpp_always"), ("Tracy C", "c_always")):
+            for name, key in REAL:
                 bench.say(f"zone: {name}, {threads} threads")
                 rows.append(ratio_row(name, threads, peers.under_tracy([peers.tracy[key], "ratio", threads])[0]))
         if peers and peers.lttng:
@@ -44,6 +57,9 @@ def idle(bench):
     for name, program in WAYS:
         output, _ = measure.run([bench.program(program), "ratio", 1])
         rows.append(idle_row(f"Strobe, {name}", measure.figures(output)))
+    for name, program in OVER:
+        output, _ = measure.run([bench.program(program), "ratio", 1])
+        rows.append(idle_row(name, measure.figures(output)))
     if bench.peers and bench.peers.tracy:
         for name, key in (("Tracy C++ (TRACY_ON_DEMAND)", "cpp_demand"), ("Tracy C (TRACY_ON_DEMAND)", "c_demand")):
             output, _ = measure.run([bench.peers.tracy[key], "ratio", 1])
@@ -109,6 +125,9 @@ def callgrind(bench):
     bench.say("zone: callgrind")
     program = bench.program("bench_zone_static")
     rows = [["Strobe", f"{instructions(bench, program, True):.1f}", f"{instructions(bench, program, False):.1f}"]]
+    for name, over in OVER:
+        program = bench.program(over)
+        rows.append([name, f"{instructions(bench, program, True):.1f}", f"{instructions(bench, program, False):.1f}"])
     if bench.peers and bench.peers.tracy:
         for name, kind in (("Tracy C++", "cpp"), ("Tracy C", "c")):
             rows.append([name, f"{instructions(bench, bench.peers.tracy[kind + '_always'], False):.1f}",

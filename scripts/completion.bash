@@ -36,6 +36,7 @@ _strobe()
 
     case $prev in
         -o | --output | --out) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        --tracy-announced) COMPREPLY=($(compgen -W "loopback any none" -- "$cur")); return ;;
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
         --python) COMPREPLY=($(compgen -W "functions lines off" -- "$cur")); return ;;
         --to) COMPREPLY=($(compgen -W "chrome" -- "$cur")); return ;;
@@ -51,12 +52,12 @@ _strobe()
             COMPREPLY=($(compgen -W "$(ls "${folder:-/dev/shm/strobe-$UID}" 2>/dev/null)" -- "$cur"))
             return
             ;;
-        --for | --max-memory | --max-file | --flight | --after | --trigger | --limit | --filter | --range | --process) return ;;
+        --for | --tracy | --max-memory | --max-file | --flight | --after | --trigger | --limit | --filter | --range | --process) return ;;
     esac
 
     local options="--help"
     case $command in
-        record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --python --flight --after --trigger --quiet --" ;;
+        record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --python --flight --after --trigger --tracy --tracy-announced --no-tracy --quiet --" ;;
         stats) options+=" --sort --limit --filter --range --process --spans --exact --quick --csv --json" ;;
         csv) options+=" --kind --range --process" ;;
         info) options+=" --json --verify" ;;

@@ -16,8 +16,10 @@ USES = {
     "tracy": {"file"},
     "query": {"file"},
     "report": {"query"},
-    "export": {"query", "tracy"},
+    "page": {"base"},
+    "export": {"query", "tracy", "page"},
     "bridge": {"query", "tracy"},
+    "serve": {"query", "page"},
 }
 
 

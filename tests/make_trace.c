@@ -1,6 +1,7 @@
-/* make_trace.c - large traces for measurements: make_trace OUT ZONES [THREADS [LOCS]].
+/* make_trace.c - large traces for measurements: make_trace OUT ZONES [THREADS [LOCS [DEPTH]]].
  * Zones nest three deep with random durations, 3 ticks per ns; written by the real encoder and
- * writer. SPDX-License-Identifier: MIT */
+ * writer. With DEPTH, as a recorder would see a program at work: parts of 8,184 words, the threads by turns, zones that
+ * nest so deep below one that never ends, phases of different locations. SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ struct producer {
     struct strobe_track track;
     uint64_t tick, pos, state;
     uint32_t depth;
-    uint64_t open[3];
+    uint64_t open[64];
 };
 
 static uint64_t next_random(uint64_t *state)
@@ -109,13 +110,55 @@ static uint64_t fill_block(struct strobe_encoder *enc, struct producer *p, uint6
     return n_ended;
 }
 
+enum { PART_WORDS = 8184 };
+
+/* One event of a program at work: outer zones are longer, locations depend on the depth and on the phase. */
+static uint64_t work(struct strobe_encoder *enc, struct producer *p, uint64_t n_locs,
+                     uint32_t deepest)
+{
+    uint64_t r = next_random(&p->state);
+    p->tick += 60 + (r & 255) + (p->depth < 3 ? r >> 8 & 4095 : 0);
+    p->pos++;
+    if (p->depth == deepest || (p->depth > 1 && (r >> 20) % (p->depth + 4) < p->depth)) {
+        strobe_encode_zone_end(enc, p->tick, p->open[--p->depth]);
+        return 1;
+    }
+    uint64_t per_depth = n_locs / deepest ? n_locs / deepest : 1, phase = p->tick >> 32;
+    uint64_t loc = p->depth ? p->depth * per_depth + (phase * 7 + (r >> 40) % 12) % per_depth : 0;
+    p->open[p->depth] = 1 + loc % n_locs;
+    strobe_encode_zone_begin(enc, p->tick, p->open[p->depth++]);
+    return 0;
+}
+
+/* A part of one thread; the zones that ended. The block is written when it is full. */
+static uint64_t work_part(struct strobe_file_writer *writer, struct strobe_encoder *enc,
+                          struct producer *p, uint64_t track, uint64_t n_locs, uint32_t deepest)
+{
+    uint64_t first = p->pos, n_ended = 0;
+    if (enc->n_events + PART_WORDS > STROBE_BLOCK_EVENTS_MAX && strobe_file_put_events(writer, enc))
+        exit(1);
+    strobe_encode_begin_part(enc, &p->track, 1, track, p->pos);
+    for (int i = 0; i < PART_WORDS; i++)
+        n_ended += work(enc, p, n_locs, deepest);
+    strobe_encode_end_part(enc, p->pos - first);
+    return n_ended;
+}
+
+static struct producer *earliest(struct producer *producers, uint64_t n)
+{
+    struct producer *found = producers;
+    for (uint64_t i = 1; i < n; i++)
+        found = producers[i].tick < found->tick ? &producers[i] : found;
+    return found;
+}
+
 int main(int argc, char **argv)
 {
     static struct producer producers[MAX_THREADS];
     struct strobe_file_writer *writer;
     struct strobe_encoder enc;
     if (argc < 3) {
-        fprintf(stderr, "usage: make_trace OUT ZONES [THREADS [LOCS]]\n");
+        fprintf(stderr, "usage: make_trace OUT ZONES [THREADS [LOCS [DEPTH]]]\n");
         return 2;
     }
     uint64_t n_zones = strtoull(argv[2], NULL, 10), n_made = 0, last = 0;
@@ -127,6 +170,15 @@ int main(int argc, char **argv)
     put_names(writer, n_threads, n_locs);
     for (uint64_t i = 0; i < n_threads; i++)
         producers[i] = (struct producer){.tick = 2000 + i, .state = 88172645463325252ull + i};
+    uint32_t deepest = argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10) : 0;
+    deepest = deepest < 60 ? deepest : 60;
+    while (deepest && n_made < n_zones) {
+        struct producer *p = earliest(producers, n_threads);
+        n_made += work_part(writer, &enc, p, 1 + (uint64_t)(p - producers), n_locs, deepest);
+        last = p->tick > last ? p->tick : last;
+    }
+    if (deepest && strobe_file_put_events(writer, &enc))
+        return 1;
     for (uint64_t turn = 0; n_made < n_zones; turn++) {
         struct producer *p = &producers[turn % n_threads];
         n_made += fill_block(&enc, p, 1 + turn % n_threads, n_locs, n_zones - n_made);

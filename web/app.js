@@ -188,7 +188,7 @@ class App {
         this.fit(this.whole());
         await this.applyLink(true);
         this.drawer.spoil();
-        if (!json.tracks.some((t) => t.n_depths))
+        if (!json.totals.events)
             this.say('This trace has no events. Its facts are in the panel “Info”.', 6000);
     }
 
@@ -230,7 +230,7 @@ class App {
     /* --- what is shown ----------------------------------------------------------------------- */
 
     whole() {
-        const [from, to] = this.trace.range, span = Math.max(MIN_SPAN, to - from);
+        const [from, to] = window.strobeView || this.trace.range, span = Math.max(MIN_SPAN, to - from);
         return {from: from - span * 0.01, to: from + span * 1.01};
     }
 

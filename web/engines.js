@@ -45,7 +45,7 @@ export class LocalEngine extends Asking {
     constructor(workerUrl = new URL('engine/worker.js', import.meta.url)) {
         super();
         this.kind = 'local';
-        this.worker = new Worker(workerUrl, {type: 'module'});
+        this.worker = new Worker(workerUrl, {type: window.strobeWorker ? 'classic' : 'module'});
         this.worker.onmessage = (event) => this.take(event.data.json, event.data.arrays);
         this.worker.onerror = (event) => this.fail(event.message || 'the reader of the page stopped');
     }

@@ -31,6 +31,30 @@ struct strobe_const_loc {
  * use strobe_loc_id then. */
 STROBE_API struct strobe_loc *strobe_loc_of(const struct strobe_const_loc *loc);
 
+/* Where they are kept. A place belongs to one address for good, so that readers need no lock. */
+struct strobe_loc_place {
+    const struct strobe_const_loc *key; /* borrowed, compared only; NULL: free */
+    struct strobe_loc loc;
+    uint64_t reserved[2]; /* a cache line each */
+};
+enum { STROBE_LOC_PLACES = 8192 };
+STROBE_API extern struct strobe_loc_place strobe_loc_places[STROBE_LOC_PLACES];
+
+STROBE_INLINE struct strobe_loc_place *strobe_loc_place_at(const struct strobe_const_loc *loc,
+                                                           uint64_t step)
+{
+    uintptr_t address = (uintptr_t)loc;
+    return &strobe_loc_places[((address >> 3 ^ address >> 15) + step) % STROBE_LOC_PLACES];
+}
+
+/* Code may be unloaded and other code loaded at its addresses: then an address is another location. */
+STROBE_INLINE int strobe_loc_is_same(const struct strobe_loc *loc,
+                                     const struct strobe_const_loc *from)
+{
+    return __atomic_load_n(&loc->function, __ATOMIC_ACQUIRE) == from->function &&
+           loc->line == from->line && loc->name == from->name;
+}
+
 /* The id of a location made of texts (copied; lengths in bytes; name may be NULL), for
  * strobe_zone_begin_id and strobe_gpu_begin_id. 0: nobody records, or no room for the name. */
 STROBE_API uint64_t strobe_loc_id(const char *file, size_t n_file, uint32_t line,
@@ -49,9 +73,10 @@ enum {
     STROBE_HANDLE_NONE = 0,
     STROBE_HANDLE_BEGUN = 1,
     /* the lower 4 bits of the others; the upper 16 belong to `id` */
-    STROBE_HANDLE_DROPPED = 2, /* id: the cause of its loss */
-    STROBE_HANDLE_UNSEEN = 4,  /* nobody recorded; id: the address of its location */
-    STROBE_HANDLE_RUN_TIME = 8 /* id: of a run-time location */
+    STROBE_HANDLE_DROPPED = 2,       /* id: the cause of its loss */
+    STROBE_HANDLE_UNSEEN = 4,        /* nobody recorded; id: the address of its location */
+    STROBE_HANDLE_UNSEEN_CONST = 12, /* likewise, of one in constant memory */
+    STROBE_HANDLE_RUN_TIME = 8       /* id: of a run-time location */
 };
 
 /* A zone at a location from strobe_loc_id; at 0 it is named as what it is: named before the recording. */
@@ -76,11 +101,38 @@ STROBE_INLINE struct strobe_handle strobe_handle_begin(struct strobe_loc *loc)
     return handle;
 }
 
+/* Likewise, at a location in constant memory, without a call where it is in the first place looked at and named to this
+ * recorder. Of a zone that nobody sees its address is kept. */
+STROBE_API struct strobe_handle
+strobe_handle_begin_missed(const struct strobe_const_loc *loc) STROBE_COLD;
+STROBE_INLINE struct strobe_handle strobe_handle_begin_const(const struct strobe_const_loc *from)
+{
+    const volatile struct strobe_gate *gate = strobe_gate_now;
+    struct strobe_handle handle;
+    if (!strobe_gate_is_open(gate)) {
+        handle.id = (uint32_t)(uintptr_t)from;
+        handle.state = (int32_t)((uintptr_t)from >> 32 << 16 | STROBE_HANDLE_UNSEEN_CONST);
+        return handle;
+    }
+    struct strobe_loc_place *place = strobe_loc_place_at(from, 0);
+    uint64_t word = __atomic_load_n(&place->loc.word, __ATOMIC_RELAXED);
+    if (STROBE_UNLIKELY(__atomic_load_n(&place->key, __ATOMIC_RELAXED) != from ||
+                        !strobe_loc_is_same(&place->loc, from) ||
+                        word < ((const struct strobe_gate *)gate)->floor))
+        return strobe_handle_begin_missed(from);
+    int on = strobe_emit_with(word, &place->loc, 1);
+    if (STROBE_UNLIKELY(on != 1))
+        return strobe_handle_odd(&place->loc, on);
+    handle.id = (uint32_t)(word >> 32);
+    handle.state = STROBE_HANDLE_BEGUN;
+    return handle;
+}
+
 STROBE_INLINE void strobe_handle_end(struct strobe_handle handle)
 {
     if (STROBE_LIKELY(handle.state == STROBE_HANDLE_BEGUN)) {
         strobe_emit((uint64_t)(handle.id ^ 1u << 31) << 32, (struct strobe_loc *)0);
-    } else if ((handle.state & 15) == STROBE_HANDLE_UNSEEN) {
+    } else if ((handle.state & 7) == STROBE_HANDLE_UNSEEN) { /* of both kinds */
         if (strobe_gate_is_open(strobe_gate_now))
             strobe_handle_end_odd(handle);
     } else if (handle.state) {

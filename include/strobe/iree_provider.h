@@ -190,10 +190,9 @@ STROBE_INLINE uint8_t iree_tracing_gpu_context_allocate(iree_tracing_gpu_context
                                                         uint64_t gpu_timestamp,
                                                         float timestamp_period)
 {
-    struct strobe_gpu_context context = {strobe_gpu_context_number(), (uint64_t)type,
-                                         is_calibrated,               0,
-                                         cpu_timestamp,               (int64_t)gpu_timestamp,
-                                         (double)timestamp_period};
+    struct strobe_gpu_context context = {
+        strobe_gpu_context_number(), (uint64_t)type,          is_calibrated, 0, cpu_timestamp,
+        (int64_t)gpu_timestamp,      (double)timestamp_period};
     strobe_gpu_context_new(&context);
     strobe_gpu_context_name(context.context, name, name_length);
     return (uint8_t)context.context;
@@ -212,10 +211,12 @@ STROBE_INLINE void iree_tracing_gpu_zone_begin(uint8_t context_id, uint16_t quer
     else
         strobe_gpu_begin_id(context_id, query_id, 0);
 }
-STROBE_INLINE void iree_tracing_gpu_zone_begin_external(
-    uint8_t context_id, uint16_t query_id, const char *file_name, size_t file_name_length,
-    uint32_t line, const char *function_name, size_t function_name_length, const char *name,
-    size_t name_length)
+STROBE_INLINE void iree_tracing_gpu_zone_begin_external(uint8_t context_id, uint16_t query_id,
+                                                        const char *file_name,
+                                                        size_t file_name_length, uint32_t line,
+                                                        const char *function_name,
+                                                        size_t function_name_length,
+                                                        const char *name, size_t name_length)
 {
     strobe_gpu_begin_id(context_id, query_id,
                         strobe_loc_id(file_name, file_name_length, line, function_name,
@@ -259,7 +260,7 @@ STROBE_INLINE void strobe_iree_free(const char *pool, const void *ptr)
 
 #if IREE_TRACING_FEATURES & IREE_TRACING_FEATURE_INSTRUMENTATION
 
-#define IREE_TRACE(expr)                             expr
+#define IREE_TRACE(expr) expr
 
 #define IREE_TRACE_APP_ENTER()                       ((void)0)
 #define IREE_TRACE_APP_EXIT(exit_code)               ((void)(exit_code))
@@ -277,8 +278,8 @@ STROBE_INLINE void strobe_iree_free(const char *pool, const void *ptr)
 #define IREE_TRACE_PUBLISH_SOURCE_FILE(filename, filename_length, content, content_length) \
     iree_tracing_publish_source_file(filename, filename_length, content, content_length)
 
-#define STROBE_IREE_LOC(name_literal)                                              \
-    static struct strobe_loc TracyConcat(strobe_iree_loc_, __LINE__) = {           \
+#define STROBE_IREE_LOC(name_literal)                                    \
+    static struct strobe_loc TracyConcat(strobe_iree_loc_, __LINE__) = { \
         0, name_literal, __func__, __FILE__, (uint32_t)__LINE__, 0}
 #define IREE_TRACE_ZONE_BEGIN(zone_id) IREE_TRACE_ZONE_BEGIN_NAMED(zone_id, NULL)
 #define IREE_TRACE_ZONE_BEGIN_NAMED(zone_id, name_literal) \
@@ -299,21 +300,22 @@ STROBE_INLINE void strobe_iree_free(const char *pool, const void *ptr)
     IREE_TRACE_ZONE_END(zone_id);              \
     return (__VA_ARGS__)
 
-#define IREE_TRACE_ZONE_SET_COLOR(zone_id, color_xbgr)   strobe_iree_color(zone_id, color_xbgr)
-#define IREE_TRACE_ZONE_APPEND_VALUE_I64(zone_id, value) strobe_iree_value(zone_id, (int64_t)(value))
+#define IREE_TRACE_ZONE_SET_COLOR(zone_id, color_xbgr) strobe_iree_color(zone_id, color_xbgr)
+#define IREE_TRACE_ZONE_APPEND_VALUE_I64(zone_id, value) \
+    strobe_iree_value(zone_id, (int64_t)(value))
 /* (zone_id, text) or (zone_id, text, length) */
 #define IREE_TRACE_ZONE_APPEND_TEXT(...) \
     STROBE_IREE_4TH(__VA_ARGS__, STROBE_IREE_TEXT3, STROBE_IREE_TEXT2, 0)(__VA_ARGS__)
-#define STROBE_IREE_4TH(a, b, c, d, ...)       d
-#define STROBE_IREE_TEXT3(zone, text, length)  strobe_iree_text(zone, text, length)
-#define STROBE_IREE_TEXT2(zone, text)          strobe_iree_text(zone, text, strlen(text))
+#define STROBE_IREE_4TH(a, b, c, d, ...)      d
+#define STROBE_IREE_TEXT3(zone, text, length) strobe_iree_text(zone, text, length)
+#define STROBE_IREE_TEXT2(zone, text)         strobe_iree_text(zone, text, strlen(text))
 
 #define IREE_TRACE_SET_PLOT_TYPE(name_literal, plot_type, step, fill, color) \
     ((void)(fill), strobe_text_plot_config(name_literal, (int)(plot_type), step, color))
 #define IREE_TRACE_PLOT_VALUE_I64(name_literal, value) strobe_text_plot_int(name_literal, value)
 #define IREE_TRACE_PLOT_VALUE_F32(name_literal, value) \
     strobe_text_plot_double(name_literal, (double)(value))
-#define IREE_TRACE_PLOT_VALUE_F64(name_literal, value)  strobe_text_plot_double(name_literal, value)
+#define IREE_TRACE_PLOT_VALUE_F64(name_literal, value) strobe_text_plot_double(name_literal, value)
 
 #define IREE_TRACE_FRAME_MARK()                         strobe_text_frame_mark(NULL)
 #define IREE_TRACE_FRAME_MARK_NAMED(name_literal)       strobe_text_frame_mark(name_literal)
@@ -326,14 +328,14 @@ STROBE_INLINE void strobe_iree_free(const char *pool, const void *ptr)
 #define STROBE_IREE_SEVERITY_INFO    STROBE_INFO
 #define STROBE_IREE_SEVERITY_VERBOSE STROBE_TRACE
 #define STROBE_IREE_SEVERITY_DEBUG   STROBE_DEBUG
-#define IREE_TRACE_MESSAGE(level, value_literal)                                      \
+#define IREE_TRACE_MESSAGE(level, value_literal)                                     \
     strobe_message(STROBE_IREE_SEVERITY_##level, IREE_TRACING_MESSAGE_LEVEL_##level, \
                    value_literal, strlen(value_literal))
 #define IREE_TRACE_MESSAGE_COLORED(color, value_literal) \
     strobe_message(STROBE_INFO, color, value_literal, strlen(value_literal))
-#define IREE_TRACE_MESSAGE_DYNAMIC(level, value, value_length)                        \
-    strobe_message(STROBE_IREE_SEVERITY_##level, IREE_TRACING_MESSAGE_LEVEL_##level, \
-                   value, value_length)
+#define IREE_TRACE_MESSAGE_DYNAMIC(level, value, value_length)                              \
+    strobe_message(STROBE_IREE_SEVERITY_##level, IREE_TRACING_MESSAGE_LEVEL_##level, value, \
+                   value_length)
 #define IREE_TRACE_MESSAGE_DYNAMIC_COLORED(color, value, value_length) \
     strobe_message(STROBE_INFO, color, value, value_length)
 

@@ -12,7 +12,7 @@
  *     }
  *
  * Link with -lstrobe (pkg-config strobe, CMake Strobe::Strobe), run under `strobe record`.
- * C11 and up, C++11 and up. Every call may be made from any thread and from signal handlers, costs
+ * C99 and up, C++11 and up. Every call may be made from any thread and from signal handlers, costs
  * a flag test while nobody records, never allocates, never blocks for good and never fails: what
  * can't be recorded is counted. With STROBE_OFF defined, all of it compiles to nothing.
  *

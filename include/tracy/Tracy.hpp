@@ -387,8 +387,7 @@ class SharedLockableCtx : public LockableCtx
     }
 };
 
-template <class T>
-class Lockable
+template <class T> class Lockable
 {
   public:
     Lockable(const SourceLocationData *loc) : context_(loc) {}
@@ -412,8 +411,7 @@ class Lockable
         context_.AfterTryLock(acquired);
         return acquired;
     }
-    template <class Loc>
-    void Mark(Loc *loc)
+    template <class Loc> void Mark(Loc *loc)
     {
         context_.Mark(loc);
     }
@@ -427,8 +425,7 @@ class Lockable
     LockableCtx context_;
 };
 
-template <class T>
-class SharedLockable
+template <class T> class SharedLockable
 {
   public:
     SharedLockable(const SourceLocationData *loc) : context_(loc) {}
@@ -469,8 +466,7 @@ class SharedLockable
         context_.AfterTryLockShared(acquired);
         return acquired;
     }
-    template <class Loc>
-    void Mark(Loc *loc)
+    template <class Loc> void Mark(Loc *loc)
     {
         context_.Mark(loc);
     }
@@ -688,105 +684,137 @@ inline void EndSamplingProfiling() {}
 #if defined(TRACY_ALLOW_SHADOW_WARNING)
 #define STROBE_TRACY_SHADOWS(...) __VA_ARGS__
 #elif defined(__clang__)
-#define STROBE_TRACY_SHADOWS(...)                                                    \
-    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wshadow\"") \
-        __VA_ARGS__;                                                                 \
+#define STROBE_TRACY_SHADOWS(...)                                                                  \
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wshadow\"") __VA_ARGS__; \
     _Pragma("clang diagnostic pop")
 #else
-#define STROBE_TRACY_SHADOWS(...)                                                \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"") \
-        __VA_ARGS__;                                                             \
+#define STROBE_TRACY_SHADOWS(...)                                                              \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"") __VA_ARGS__; \
     _Pragma("GCC diagnostic pop")
 #endif
 
-#define STROBE_TRACY_NAMED(varname, name, color, depth, active)                               \
-    static struct strobe_loc TracyConcat(__tracy_source_location, TracyLine) = {              \
-        0, name, TracyFunction, TracyFile, (uint32_t)TracyLine, (uint32_t)(color)};           \
+#define STROBE_TRACY_NAMED(varname, name, color, depth, active)                     \
+    static struct strobe_loc TracyConcat(__tracy_source_location, TracyLine) = {    \
+        0, name, TracyFunction, TracyFile, (uint32_t)TracyLine, (uint32_t)(color)}; \
     ::tracy::ScopedZone varname(&TracyConcat(__tracy_source_location, TracyLine), depth, active)
 #define STROBE_TRACY_SCOPED(name, color, depth) \
     STROBE_TRACY_SHADOWS(STROBE_TRACY_NAMED(___tracy_scoped_zone, name, color, depth, true))
-#define STROBE_TRACY_TRANSIENT(varname, name, size, color, depth, active)                        \
+#define STROBE_TRACY_TRANSIENT(varname, name, size, color, depth, active)                         \
     ::tracy::ScopedZone varname((uint32_t)TracyLine, TracyFile, strlen(TracyFile), TracyFunction, \
-                                strlen(TracyFunction), name, size, (uint32_t)(color), depth, active)
-#define STROBE_TRACY_CONST_LOC(function)                                                        \
-    []() -> const ::tracy::SourceLocationData * {                                               \
-        static const ::tracy::SourceLocationData loc = {nullptr, function, TracyFile,           \
-                                                        (uint32_t)TracyLine, 0};                \
-        return &loc;                                                                            \
+                                strlen(TracyFunction), name, size, (uint32_t)(color), depth,      \
+                                active)
+#define STROBE_TRACY_CONST_LOC(function)                                              \
+    []() -> const ::tracy::SourceLocationData * {                                     \
+        static const ::tracy::SourceLocationData loc = {nullptr, function, TracyFile, \
+                                                        (uint32_t)TracyLine, 0};      \
+        return &loc;                                                                  \
     }()
 
-#define TracyNoop                                  ::tracy::ProfilerAvailable()
+#define TracyNoop ::tracy::ProfilerAvailable()
 
-#define ZoneNamed(varname, active)                 STROBE_TRACY_NAMED(varname, nullptr, 0, TRACY_CALLSTACK, active)
-#define ZoneNamedN(varname, name, active)          STROBE_TRACY_NAMED(varname, name, 0, TRACY_CALLSTACK, active)
-#define ZoneNamedC(varname, color, active)         STROBE_TRACY_NAMED(varname, nullptr, color, TRACY_CALLSTACK, active)
-#define ZoneNamedNC(varname, name, color, active)  STROBE_TRACY_NAMED(varname, name, color, TRACY_CALLSTACK, active)
-#define ZoneNamedS(varname, depth, active)         STROBE_TRACY_NAMED(varname, nullptr, 0, depth, active)
-#define ZoneNamedNS(varname, name, depth, active)  STROBE_TRACY_NAMED(varname, name, 0, depth, active)
-#define ZoneNamedCS(varname, color, depth, active) STROBE_TRACY_NAMED(varname, nullptr, color, depth, active)
-#define ZoneNamedNCS(varname, name, color, depth, active) STROBE_TRACY_NAMED(varname, name, color, depth, active)
+#define ZoneNamed(varname, active) STROBE_TRACY_NAMED(varname, nullptr, 0, TRACY_CALLSTACK, active)
+#define ZoneNamedN(varname, name, active) \
+    STROBE_TRACY_NAMED(varname, name, 0, TRACY_CALLSTACK, active)
+#define ZoneNamedC(varname, color, active) \
+    STROBE_TRACY_NAMED(varname, nullptr, color, TRACY_CALLSTACK, active)
+#define ZoneNamedNC(varname, name, color, active) \
+    STROBE_TRACY_NAMED(varname, name, color, TRACY_CALLSTACK, active)
+#define ZoneNamedS(varname, depth, active) STROBE_TRACY_NAMED(varname, nullptr, 0, depth, active)
+#define ZoneNamedNS(varname, name, depth, active) \
+    STROBE_TRACY_NAMED(varname, name, 0, depth, active)
+#define ZoneNamedCS(varname, color, depth, active) \
+    STROBE_TRACY_NAMED(varname, nullptr, color, depth, active)
+#define ZoneNamedNCS(varname, name, color, depth, active) \
+    STROBE_TRACY_NAMED(varname, name, color, depth, active)
 
-#define ZoneTransient(varname, active)             STROBE_TRACY_TRANSIENT(varname, nullptr, 0, 0, TRACY_CALLSTACK, active)
-#define ZoneTransientN(varname, name, active)      STROBE_TRACY_TRANSIENT(varname, name, strlen(name), 0, TRACY_CALLSTACK, active)
-#define ZoneTransientNC(varname, name, color, active) STROBE_TRACY_TRANSIENT(varname, name, strlen(name), color, TRACY_CALLSTACK, active)
-#define ZoneTransientS(varname, depth, active)     STROBE_TRACY_TRANSIENT(varname, nullptr, 0, 0, depth, active)
-#define ZoneTransientNS(varname, name, depth, active) STROBE_TRACY_TRANSIENT(varname, name, strlen(name), 0, depth, active)
+#define ZoneTransient(varname, active) \
+    STROBE_TRACY_TRANSIENT(varname, nullptr, 0, 0, TRACY_CALLSTACK, active)
+#define ZoneTransientN(varname, name, active) \
+    STROBE_TRACY_TRANSIENT(varname, name, strlen(name), 0, TRACY_CALLSTACK, active)
+#define ZoneTransientNC(varname, name, color, active) \
+    STROBE_TRACY_TRANSIENT(varname, name, strlen(name), color, TRACY_CALLSTACK, active)
+#define ZoneTransientS(varname, depth, active) \
+    STROBE_TRACY_TRANSIENT(varname, nullptr, 0, 0, depth, active)
+#define ZoneTransientNS(varname, name, depth, active) \
+    STROBE_TRACY_TRANSIENT(varname, name, strlen(name), 0, depth, active)
 
-#define ZoneScoped                                 STROBE_TRACY_SCOPED(nullptr, 0, TRACY_CALLSTACK)
-#define ZoneScopedN(name)                          STROBE_TRACY_SCOPED(name, 0, TRACY_CALLSTACK)
-#define ZoneScopedC(color)                         STROBE_TRACY_SCOPED(nullptr, color, TRACY_CALLSTACK)
-#define ZoneScopedNC(name, color)                  STROBE_TRACY_SCOPED(name, color, TRACY_CALLSTACK)
-#define ZoneScopedS(depth)                         STROBE_TRACY_SCOPED(nullptr, 0, depth)
-#define ZoneScopedNS(name, depth)                  STROBE_TRACY_SCOPED(name, 0, depth)
-#define ZoneScopedCS(color, depth)                 STROBE_TRACY_SCOPED(nullptr, color, depth)
-#define ZoneScopedNCS(name, color, depth)          STROBE_TRACY_SCOPED(name, color, depth)
+#define ZoneScoped                        STROBE_TRACY_SCOPED(nullptr, 0, TRACY_CALLSTACK)
+#define ZoneScopedN(name)                 STROBE_TRACY_SCOPED(name, 0, TRACY_CALLSTACK)
+#define ZoneScopedC(color)                STROBE_TRACY_SCOPED(nullptr, color, TRACY_CALLSTACK)
+#define ZoneScopedNC(name, color)         STROBE_TRACY_SCOPED(name, color, TRACY_CALLSTACK)
+#define ZoneScopedS(depth)                STROBE_TRACY_SCOPED(nullptr, 0, depth)
+#define ZoneScopedNS(name, depth)         STROBE_TRACY_SCOPED(name, 0, depth)
+#define ZoneScopedCS(color, depth)        STROBE_TRACY_SCOPED(nullptr, color, depth)
+#define ZoneScopedNCS(name, color, depth) STROBE_TRACY_SCOPED(name, color, depth)
 
-#define ZoneText(text, size)                       ___tracy_scoped_zone.Text(text, size)
-#define ZoneTextV(varname, text, size)             varname.Text(text, size)
-#define ZoneTextF(...)                             ___tracy_scoped_zone.TextFmt(__VA_ARGS__)
-#define ZoneTextVF(varname, ...)                   varname.TextFmt(__VA_ARGS__)
-#define ZoneName(text, size)                       ___tracy_scoped_zone.Name(text, size)
-#define ZoneNameV(varname, text, size)             varname.Name(text, size)
-#define ZoneNameF(...)                             ___tracy_scoped_zone.NameFmt(__VA_ARGS__)
-#define ZoneNameVF(varname, ...)                   varname.NameFmt(__VA_ARGS__)
-#define ZoneColor(color)                           ___tracy_scoped_zone.Color(color)
-#define ZoneColorV(varname, color)                 varname.Color(color)
-#define ZoneValue(value)                           ___tracy_scoped_zone.Value(value)
-#define ZoneValueV(varname, value)                 varname.Value(value)
-#define ZoneIsActive                               ___tracy_scoped_zone.IsActive()
-#define ZoneIsActiveV(varname)                     varname.IsActive()
+#define ZoneText(text, size)           ___tracy_scoped_zone.Text(text, size)
+#define ZoneTextV(varname, text, size) varname.Text(text, size)
+#define ZoneTextF(...)                 ___tracy_scoped_zone.TextFmt(__VA_ARGS__)
+#define ZoneTextVF(varname, ...)       varname.TextFmt(__VA_ARGS__)
+#define ZoneName(text, size)           ___tracy_scoped_zone.Name(text, size)
+#define ZoneNameV(varname, text, size) varname.Name(text, size)
+#define ZoneNameF(...)                 ___tracy_scoped_zone.NameFmt(__VA_ARGS__)
+#define ZoneNameVF(varname, ...)       varname.NameFmt(__VA_ARGS__)
+#define ZoneColor(color)               ___tracy_scoped_zone.Color(color)
+#define ZoneColorV(varname, color)     varname.Color(color)
+#define ZoneValue(value)               ___tracy_scoped_zone.Value(value)
+#define ZoneValueV(varname, value)     varname.Value(value)
+#define ZoneIsActive                   ___tracy_scoped_zone.IsActive()
+#define ZoneIsActiveV(varname)         varname.IsActive()
 
-#define FrameMark                                  ::tracy::Profiler::SendFrameMark(nullptr)
-#define FrameMarkNamed(name)                       ::tracy::Profiler::SendFrameMark(name)
-#define FrameMarkStart(name)                       strobe_text_frame_start(name)
-#define FrameMarkEnd(name)                         strobe_text_frame_end(name)
-#define FrameImage(image, width, height, offset, flip) ::tracy::Profiler::SendFrameImage(image, width, height, offset, flip)
+#define FrameMark            ::tracy::Profiler::SendFrameMark(nullptr)
+#define FrameMarkNamed(name) ::tracy::Profiler::SendFrameMark(name)
+#define FrameMarkStart(name) strobe_text_frame_start(name)
+#define FrameMarkEnd(name)   strobe_text_frame_end(name)
+#define FrameImage(image, width, height, offset, flip) \
+    ::tracy::Profiler::SendFrameImage(image, width, height, offset, flip)
 
-#define TracyLockable(type, varname)               ::tracy::Lockable<type> varname{STROBE_TRACY_CONST_LOC(#type " " #varname)}
-#define TracyLockableN(type, varname, desc)        ::tracy::Lockable<type> varname{STROBE_TRACY_CONST_LOC(desc)}
-#define TracySharedLockable(type, varname)         ::tracy::SharedLockable<type> varname{STROBE_TRACY_CONST_LOC(#type " " #varname)}
-#define TracySharedLockableN(type, varname, desc)  ::tracy::SharedLockable<type> varname{STROBE_TRACY_CONST_LOC(desc)}
-#define LockableBase(type)                         ::tracy::Lockable<type>
-#define SharedLockableBase(type)                   ::tracy::SharedLockable<type>
-#define LockMark(varname)                                                                     \
-    static struct strobe_loc TracyConcat(__tracy_lock_location_, TracyLine) = {               \
-        0, nullptr, TracyFunction, TracyFile, (uint32_t)TracyLine, 0};                        \
+#define TracyLockable(type, varname)               \
+    ::tracy::Lockable<type> varname                \
+    {                                              \
+        STROBE_TRACY_CONST_LOC(#type " " #varname) \
+    }
+#define TracyLockableN(type, varname, desc) \
+    ::tracy::Lockable<type> varname         \
+    {                                       \
+        STROBE_TRACY_CONST_LOC(desc)        \
+    }
+#define TracySharedLockable(type, varname)         \
+    ::tracy::SharedLockable<type> varname          \
+    {                                              \
+        STROBE_TRACY_CONST_LOC(#type " " #varname) \
+    }
+#define TracySharedLockableN(type, varname, desc) \
+    ::tracy::SharedLockable<type> varname         \
+    {                                             \
+        STROBE_TRACY_CONST_LOC(desc)              \
+    }
+#define LockableBase(type)       ::tracy::Lockable<type>
+#define SharedLockableBase(type) ::tracy::SharedLockable<type>
+#define LockMark(varname)                                                       \
+    static struct strobe_loc TracyConcat(__tracy_lock_location_, TracyLine) = { \
+        0, nullptr, TracyFunction, TracyFile, (uint32_t)TracyLine, 0};          \
     varname.Mark(&TracyConcat(__tracy_lock_location_, TracyLine))
-#define LockableName(varname, text, size)          varname.CustomName(text, size)
+#define LockableName(varname, text, size) varname.CustomName(text, size)
 
-#define TracyPlot(name, value)                     ::tracy::Profiler::PlotData(name, value)
-#define TracyPlotConfig(name, type, step, fill, color) ::tracy::Profiler::ConfigurePlot(name, type, step, fill, color)
+#define TracyPlot(name, value) ::tracy::Profiler::PlotData(name, value)
+#define TracyPlotConfig(name, type, step, fill, color) \
+    ::tracy::Profiler::ConfigurePlot(name, type, step, fill, color)
 
-#define TracyLogString(severity, color, depth, ...) ::tracy::Profiler::LogString(::tracy::MessageSourceType::User, severity, color, depth, __VA_ARGS__)
-#define TracyMessage(text, size)                   TracyMessageS(text, size, TRACY_CALLSTACK)
-#define TracyMessageL(text)                        TracyMessageLS(text, TRACY_CALLSTACK)
-#define TracyMessageC(text, size, color)           TracyMessageCS(text, size, color, TRACY_CALLSTACK)
-#define TracyMessageLC(text, color)                TracyMessageLCS(text, color, TRACY_CALLSTACK)
-#define TracyMessageS(text, size, depth)           strobe_tracy_log(STROBE_INFO, 0, depth, text, size)
-#define TracyMessageLS(text, depth)                strobe_tracy_log(STROBE_INFO, 0, depth, text, strlen(text))
-#define TracyMessageCS(text, size, color, depth)   strobe_tracy_log(STROBE_INFO, color, depth, text, size)
-#define TracyMessageLCS(text, color, depth)        strobe_tracy_log(STROBE_INFO, color, depth, text, strlen(text))
-#define TracyAppInfo(text, size)                   strobe_app_info(text, size)
+#define TracyLogString(severity, color, depth, ...)                                        \
+    ::tracy::Profiler::LogString(::tracy::MessageSourceType::User, severity, color, depth, \
+                                 __VA_ARGS__)
+#define TracyMessage(text, size)         TracyMessageS(text, size, TRACY_CALLSTACK)
+#define TracyMessageL(text)              TracyMessageLS(text, TRACY_CALLSTACK)
+#define TracyMessageC(text, size, color) TracyMessageCS(text, size, color, TRACY_CALLSTACK)
+#define TracyMessageLC(text, color)      TracyMessageLCS(text, color, TRACY_CALLSTACK)
+#define TracyMessageS(text, size, depth) strobe_tracy_log(STROBE_INFO, 0, depth, text, size)
+#define TracyMessageLS(text, depth)      strobe_tracy_log(STROBE_INFO, 0, depth, text, strlen(text))
+#define TracyMessageCS(text, size, color, depth) \
+    strobe_tracy_log(STROBE_INFO, color, depth, text, size)
+#define TracyMessageLCS(text, color, depth) \
+    strobe_tracy_log(STROBE_INFO, color, depth, text, strlen(text))
+#define TracyAppInfo(text, size) strobe_app_info(text, size)
 
 #define TracyAlloc(ptr, size)                      strobe_tracy_alloc(ptr, size, TRACY_CALLSTACK, nullptr)
 #define TracyFree(ptr)                             strobe_tracy_free(ptr, TRACY_CALLSTACK, nullptr)
@@ -811,21 +839,23 @@ inline void EndSamplingProfiling() {}
 #define TracySecureAllocNS(ptr, size, depth, name) TracyAllocNS(ptr, size, depth, name)
 #define TracySecureFreeNS(ptr, depth, name)        TracyFreeNS(ptr, depth, name)
 
-#define TracySourceCallbackRegister(callback, data) ::tracy::Profiler::SourceCallbackRegister(callback, data)
-#define TracyParameterRegister(callback, data)     ::tracy::Profiler::ParameterRegister(callback, data)
-#define TracyParameterSetup(index, name, type, value) ::tracy::Profiler::ParameterSetup(index, name, type, value)
-#define TracyIsConnected                           (strobe_recording() != 0)
-#define TracyIsStarted                             true
-#define TracySetProgramName(name)                  strobe_set_program_name(name)
+#define TracySourceCallbackRegister(callback, data) \
+    ::tracy::Profiler::SourceCallbackRegister(callback, data)
+#define TracyParameterRegister(callback, data) ::tracy::Profiler::ParameterRegister(callback, data)
+#define TracyParameterSetup(index, name, type, value) \
+    ::tracy::Profiler::ParameterSetup(index, name, type, value)
+#define TracyIsConnected          (strobe_recording() != 0)
+#define TracyIsStarted            true
+#define TracySetProgramName(name) strobe_set_program_name(name)
 
-#define TracySectionEnter(...)                     strobe_section_enterf(0, __VA_ARGS__)
-#define TracySectionEnterCategory(category, ...)   strobe_section_enterf(category, __VA_ARGS__)
-#define TracySectionLeave(id)                      strobe_section_leave(id)
-#define TracySectionSetup(category, ...)           strobe_section_namef(category, __VA_ARGS__)
+#define TracySectionEnter(...)                   strobe_section_enterf(0, __VA_ARGS__)
+#define TracySectionEnterCategory(category, ...) strobe_section_enterf(category, __VA_ARGS__)
+#define TracySectionLeave(id)                    strobe_section_leave(id)
+#define TracySectionSetup(category, ...)         strobe_section_namef(category, __VA_ARGS__)
 
-#define TracyFiberEnter(fiber)                     strobe_text_fiber_enter(fiber)
-#define TracyFiberEnterHint(fiber, hint)           ((void)(hint), strobe_text_fiber_enter(fiber))
-#define TracyFiberLeave                            strobe_fiber_leave()
+#define TracyFiberEnter(fiber)           strobe_text_fiber_enter(fiber)
+#define TracyFiberEnterHint(fiber, hint) ((void)(hint), strobe_text_fiber_enter(fiber))
+#define TracyFiberLeave                  strobe_fiber_leave()
 
 #endif // TRACY_ENABLE
 

@@ -127,8 +127,8 @@ typedef const void *TracyCSharedLockCtx;
 #define TracyCSharedLockAfterTrySharedLock(lock, acquired)
 #define TracyCSharedLockMark(lock)
 #define TracyCSharedLockCustomName(lock, name, size)
-#define TracyCIsConnected 0
-#define TracyCIsStarted   0
+#define TracyCIsConnected              0
+#define TracyCIsStarted                0
 #define TracyCBeginSamplingProfiling() 0
 #define TracyCEndSamplingProfiling()
 #define TracyCFiberEnter(fiber)
@@ -246,8 +246,8 @@ TRACY_API uint64_t ___tracy_alloc_srcloc_name(uint32_t line, const char *source,
                                               const char *function, size_t functionSz,
                                               const char *name, size_t nameSz, uint32_t color);
 
-TRACY_API TracyCZoneCtx
-___tracy_emit_zone_begin(const struct ___tracy_source_location_data *srcloc, int32_t active);
+TRACY_API TracyCZoneCtx ___tracy_emit_zone_begin(const struct ___tracy_source_location_data *srcloc,
+                                                 int32_t active);
 TRACY_API TracyCZoneCtx ___tracy_emit_zone_begin_callstack(
     const struct ___tracy_source_location_data *srcloc, int32_t depth, int32_t active);
 TRACY_API TracyCZoneCtx ___tracy_emit_zone_begin_alloc(uint64_t srcloc, int32_t active);
@@ -263,19 +263,19 @@ TRACY_API void ___tracy_emit_zone_name_fmt(TracyCZoneCtx ctx, const char *fmt, .
 TRACY_API void ___tracy_emit_zone_color(TracyCZoneCtx ctx, uint32_t color);
 TRACY_API void ___tracy_emit_zone_value(TracyCZoneCtx ctx, uint64_t value);
 
-#define STROBE_TRACY_GPU_FUNCTIONS(X)                                     \
-    X(zone_begin, const struct ___tracy_gpu_zone_begin_data)              \
-    X(zone_begin_callstack, const struct ___tracy_gpu_zone_begin_callstack_data) \
-    X(zone_begin_alloc, const struct ___tracy_gpu_zone_begin_data)        \
+#define STROBE_TRACY_GPU_FUNCTIONS(X)                                                  \
+    X(zone_begin, const struct ___tracy_gpu_zone_begin_data)                           \
+    X(zone_begin_callstack, const struct ___tracy_gpu_zone_begin_callstack_data)       \
+    X(zone_begin_alloc, const struct ___tracy_gpu_zone_begin_data)                     \
     X(zone_begin_alloc_callstack, const struct ___tracy_gpu_zone_begin_callstack_data) \
-    X(zone_end, const struct ___tracy_gpu_zone_end_data)                  \
-    X(time, const struct ___tracy_gpu_time_data)                          \
-    X(new_context, const struct ___tracy_gpu_new_context_data)            \
-    X(context_name, const struct ___tracy_gpu_context_name_data)          \
-    X(calibration, const struct ___tracy_gpu_calibration_data)            \
+    X(zone_end, const struct ___tracy_gpu_zone_end_data)                               \
+    X(time, const struct ___tracy_gpu_time_data)                                       \
+    X(new_context, const struct ___tracy_gpu_new_context_data)                         \
+    X(context_name, const struct ___tracy_gpu_context_name_data)                       \
+    X(calibration, const struct ___tracy_gpu_calibration_data)                         \
     X(time_sync, const struct ___tracy_gpu_time_sync_data)
-#define X(what, type)                               \
-    TRACY_API void ___tracy_emit_gpu_##what(type);  \
+#define X(what, type)                              \
+    TRACY_API void ___tracy_emit_gpu_##what(type); \
     TRACY_API void ___tracy_emit_gpu_##what##_serial(type);
 STROBE_TRACY_GPU_FUNCTIONS(X)
 #undef X
@@ -367,50 +367,46 @@ TRACY_API void ___tracy_end_sampling_profiler(void);
 #define STROBE_TRACY_6TH(a, b, c, d, e, f, ...) f
 #define STROBE_TRACY_BY_ARGS(five, four, three, two, one, ...) \
     STROBE_TRACY_6TH(__VA_ARGS__, five, four, three, two, one, 0)(__VA_ARGS__)
-#define ___tracy_emit_memory_alloc(...)                                                   \
-    STROBE_TRACY_BY_ARGS(x, x, strobe_tracy_alloc_old, (___tracy_emit_memory_alloc), x,   \
-                         __VA_ARGS__)
+#define ___tracy_emit_memory_alloc(...) \
+    STROBE_TRACY_BY_ARGS(x, x, strobe_tracy_alloc_old, (___tracy_emit_memory_alloc), x, __VA_ARGS__)
 #define strobe_tracy_alloc_old(p, n, s) ((void)(s), (___tracy_emit_memory_alloc)(p, n))
-#define ___tracy_emit_memory_alloc_callstack(...)                                         \
-    STROBE_TRACY_BY_ARGS(x, strobe_tracy_alloc_s_old,                                     \
-                         (___tracy_emit_memory_alloc_callstack), x, x, __VA_ARGS__)
+#define ___tracy_emit_memory_alloc_callstack(...)                                                \
+    STROBE_TRACY_BY_ARGS(x, strobe_tracy_alloc_s_old, (___tracy_emit_memory_alloc_callstack), x, \
+                         x, __VA_ARGS__)
 #define strobe_tracy_alloc_s_old(p, n, d, s) \
     ((void)(s), (___tracy_emit_memory_alloc_callstack)(p, n, d))
 #define ___tracy_emit_memory_free(...) \
     STROBE_TRACY_BY_ARGS(x, x, x, strobe_tracy_free_old, (___tracy_emit_memory_free), __VA_ARGS__)
 #define strobe_tracy_free_old(p, s) ((void)(s), (___tracy_emit_memory_free)(p))
-#define ___tracy_emit_memory_free_callstack(...)                                          \
-    STROBE_TRACY_BY_ARGS(x, x, strobe_tracy_free_s_old,                                   \
-                         (___tracy_emit_memory_free_callstack), x, __VA_ARGS__)
-#define strobe_tracy_free_s_old(p, d, s) \
-    ((void)(s), (___tracy_emit_memory_free_callstack)(p, d))
-#define ___tracy_emit_memory_alloc_named(...)                                             \
-    STROBE_TRACY_BY_ARGS(x, strobe_tracy_alloc_n_old, (___tracy_emit_memory_alloc_named), \
-                         x, x, __VA_ARGS__)
+#define ___tracy_emit_memory_free_callstack(...)                                                  \
+    STROBE_TRACY_BY_ARGS(x, x, strobe_tracy_free_s_old, (___tracy_emit_memory_free_callstack), x, \
+                         __VA_ARGS__)
+#define strobe_tracy_free_s_old(p, d, s) ((void)(s), (___tracy_emit_memory_free_callstack)(p, d))
+#define ___tracy_emit_memory_alloc_named(...)                                                   \
+    STROBE_TRACY_BY_ARGS(x, strobe_tracy_alloc_n_old, (___tracy_emit_memory_alloc_named), x, x, \
+                         __VA_ARGS__)
 #define strobe_tracy_alloc_n_old(p, n, s, name) \
     ((void)(s), (___tracy_emit_memory_alloc_named)(p, n, name))
-#define ___tracy_emit_memory_alloc_callstack_named(...)                                   \
-    STROBE_TRACY_BY_ARGS(strobe_tracy_alloc_ns_old,                                       \
-                         (___tracy_emit_memory_alloc_callstack_named), x, x, x,           \
-                         __VA_ARGS__)
+#define ___tracy_emit_memory_alloc_callstack_named(...)                                           \
+    STROBE_TRACY_BY_ARGS(strobe_tracy_alloc_ns_old, (___tracy_emit_memory_alloc_callstack_named), \
+                         x, x, x, __VA_ARGS__)
 #define strobe_tracy_alloc_ns_old(p, n, d, s, name) \
     ((void)(s), (___tracy_emit_memory_alloc_callstack_named)(p, n, d, name))
-#define ___tracy_emit_memory_free_named(...)                                              \
-    STROBE_TRACY_BY_ARGS(x, x, strobe_tracy_free_n_old, (___tracy_emit_memory_free_named), \
-                         x, __VA_ARGS__)
-#define strobe_tracy_free_n_old(p, s, name) \
-    ((void)(s), (___tracy_emit_memory_free_named)(p, name))
-#define ___tracy_emit_memory_free_callstack_named(...)                                    \
-    STROBE_TRACY_BY_ARGS(x, strobe_tracy_free_ns_old,                                     \
-                         (___tracy_emit_memory_free_callstack_named), x, x, __VA_ARGS__)
+#define ___tracy_emit_memory_free_named(...)                                                  \
+    STROBE_TRACY_BY_ARGS(x, x, strobe_tracy_free_n_old, (___tracy_emit_memory_free_named), x, \
+                         __VA_ARGS__)
+#define strobe_tracy_free_n_old(p, s, name) ((void)(s), (___tracy_emit_memory_free_named)(p, name))
+#define ___tracy_emit_memory_free_callstack_named(...)                                             \
+    STROBE_TRACY_BY_ARGS(x, strobe_tracy_free_ns_old, (___tracy_emit_memory_free_callstack_named), \
+                         x, x, __VA_ARGS__)
 #define strobe_tracy_free_ns_old(p, d, s, name) \
     ((void)(s), (___tracy_emit_memory_free_callstack_named)(p, d, name))
-#define ___tracy_emit_memory_discard(...)                                                 \
-    STROBE_TRACY_BY_ARGS(x, x, x, strobe_tracy_discard_old,                               \
-                         (___tracy_emit_memory_discard), __VA_ARGS__)
+#define ___tracy_emit_memory_discard(...)                                                   \
+    STROBE_TRACY_BY_ARGS(x, x, x, strobe_tracy_discard_old, (___tracy_emit_memory_discard), \
+                         __VA_ARGS__)
 #define strobe_tracy_discard_old(name, s) ((void)(s), (___tracy_emit_memory_discard)(name))
-#define ___tracy_emit_memory_discard_callstack(...)                                       \
-    STROBE_TRACY_BY_ARGS(x, x, strobe_tracy_discard_s_old,                                \
+#define ___tracy_emit_memory_discard_callstack(...)        \
+    STROBE_TRACY_BY_ARGS(x, x, strobe_tracy_discard_s_old, \
                          (___tracy_emit_memory_discard_callstack), x, __VA_ARGS__)
 #define strobe_tracy_discard_s_old(name, s, d) \
     ((void)(s), (___tracy_emit_memory_discard_callstack)(name, d))
@@ -539,128 +535,138 @@ STROBE_INLINE void strobe_tracy_image(const void *image, uint16_t width, uint16_
 #endif
 }
 
-#define STROBE_TRACY_LOC(name, color)                                                       \
-    static struct strobe_loc TracyConcat(__tracy_source_location, TracyLine) = {            \
+#define STROBE_TRACY_LOC(name, color)                                            \
+    static struct strobe_loc TracyConcat(__tracy_source_location, TracyLine) = { \
         0, name, __func__, TracyFile, (uint32_t)TracyLine, (uint32_t)(color)}
-#define STROBE_TRACY_ZONE(ctx, name, color, depth, active)                                      \
-    STROBE_TRACY_LOC(name, color);                                                              \
-    TracyCZoneCtx ctx =                                                                         \
+#define STROBE_TRACY_ZONE(ctx, name, color, depth, active) \
+    STROBE_TRACY_LOC(name, color);                         \
+    TracyCZoneCtx ctx =                                    \
         strobe_tracy_begin(&TracyConcat(__tracy_source_location, TracyLine), depth, active);
 
 /* ---- the macros; a semicolon at the end is there where Tracy's have one ---- */
 
-#define TracyCSetThreadName(name)                      strobe_name_thread(name);
+#define TracyCSetThreadName(name) strobe_name_thread(name);
 
-#define TracyCZone(ctx, active)                        STROBE_TRACY_ZONE(ctx, NULL, 0, TRACY_CALLSTACK, active)
-#define TracyCZoneN(ctx, name, active)                 STROBE_TRACY_ZONE(ctx, name, 0, TRACY_CALLSTACK, active)
-#define TracyCZoneC(ctx, color, active)                STROBE_TRACY_ZONE(ctx, NULL, color, TRACY_CALLSTACK, active)
-#define TracyCZoneNC(ctx, name, color, active)         STROBE_TRACY_ZONE(ctx, name, color, TRACY_CALLSTACK, active)
-#define TracyCZoneS(ctx, depth, active)                STROBE_TRACY_ZONE(ctx, NULL, 0, depth, active)
-#define TracyCZoneNS(ctx, name, depth, active)         STROBE_TRACY_ZONE(ctx, name, 0, depth, active)
-#define TracyCZoneCS(ctx, color, depth, active)        STROBE_TRACY_ZONE(ctx, NULL, color, depth, active)
-#define TracyCZoneNCS(ctx, name, color, depth, active) STROBE_TRACY_ZONE(ctx, name, color, depth, active)
-#define TracyCZoneEnd(ctx)                             strobe_tracy_end(ctx);
+#define TracyCZone(ctx, active)         STROBE_TRACY_ZONE(ctx, NULL, 0, TRACY_CALLSTACK, active)
+#define TracyCZoneN(ctx, name, active)  STROBE_TRACY_ZONE(ctx, name, 0, TRACY_CALLSTACK, active)
+#define TracyCZoneC(ctx, color, active) STROBE_TRACY_ZONE(ctx, NULL, color, TRACY_CALLSTACK, active)
+#define TracyCZoneNC(ctx, name, color, active) \
+    STROBE_TRACY_ZONE(ctx, name, color, TRACY_CALLSTACK, active)
+#define TracyCZoneS(ctx, depth, active)         STROBE_TRACY_ZONE(ctx, NULL, 0, depth, active)
+#define TracyCZoneNS(ctx, name, depth, active)  STROBE_TRACY_ZONE(ctx, name, 0, depth, active)
+#define TracyCZoneCS(ctx, color, depth, active) STROBE_TRACY_ZONE(ctx, NULL, color, depth, active)
+#define TracyCZoneNCS(ctx, name, color, depth, active) \
+    STROBE_TRACY_ZONE(ctx, name, color, depth, active)
+#define TracyCZoneEnd(ctx) strobe_tracy_end(ctx);
 
-#define TracyCZoneText(ctx, text, size)                strobe_tracy_text(ctx, text, size);
-#define TracyCZoneTextF(ctx, ...)                      (strobe_tracy_is_seen(ctx) ? strobe_zone_textf(__VA_ARGS__) : (void)0);
-#define TracyCZoneName(ctx, text, size)                strobe_tracy_name(ctx, text, size);
-#define TracyCZoneNameF(ctx, ...)                      (strobe_tracy_is_seen(ctx) ? strobe_zone_namef(__VA_ARGS__) : (void)0);
-#define TracyCZoneColor(ctx, color)                    strobe_tracy_color(ctx, color);
-#define TracyCZoneValue(ctx, value)                    strobe_tracy_value(ctx, value);
+#define TracyCZoneText(ctx, text, size) strobe_tracy_text(ctx, text, size);
+#define TracyCZoneTextF(ctx, ...) \
+    (strobe_tracy_is_seen(ctx) ? strobe_zone_textf(__VA_ARGS__) : (void)0);
+#define TracyCZoneName(ctx, text, size) strobe_tracy_name(ctx, text, size);
+#define TracyCZoneNameF(ctx, ...) \
+    (strobe_tracy_is_seen(ctx) ? strobe_zone_namef(__VA_ARGS__) : (void)0);
+#define TracyCZoneColor(ctx, color) strobe_tracy_color(ctx, color);
+#define TracyCZoneValue(ctx, value) strobe_tracy_value(ctx, value);
 
-#define TracyCAlloc(ptr, size)                         strobe_tracy_alloc(ptr, size, TRACY_CALLSTACK, NULL)
-#define TracyCFree(ptr)                                strobe_tracy_free(ptr, TRACY_CALLSTACK, NULL)
-#define TracyCMemoryDiscard(name)                      strobe_tracy_discard(name, TRACY_CALLSTACK);
-#define TracyCAllocN(ptr, size, name)                  strobe_tracy_alloc(ptr, size, TRACY_CALLSTACK, name)
-#define TracyCFreeN(ptr, name)                         strobe_tracy_free(ptr, TRACY_CALLSTACK, name)
-#define TracyCAllocS(ptr, size, depth)                 strobe_tracy_alloc(ptr, size, depth, NULL)
-#define TracyCFreeS(ptr, depth)                        strobe_tracy_free(ptr, depth, NULL)
-#define TracyCMemoryDiscardS(name, depth)              strobe_tracy_discard(name, depth)
-#define TracyCAllocNS(ptr, size, depth, name)          strobe_tracy_alloc(ptr, size, depth, name)
-#define TracyCFreeNS(ptr, depth, name)                 strobe_tracy_free(ptr, depth, name)
+#define TracyCAlloc(ptr, size)                      strobe_tracy_alloc(ptr, size, TRACY_CALLSTACK, NULL)
+#define TracyCFree(ptr)                             strobe_tracy_free(ptr, TRACY_CALLSTACK, NULL)
+#define TracyCMemoryDiscard(name)                   strobe_tracy_discard(name, TRACY_CALLSTACK);
+#define TracyCAllocN(ptr, size, name)               strobe_tracy_alloc(ptr, size, TRACY_CALLSTACK, name)
+#define TracyCFreeN(ptr, name)                      strobe_tracy_free(ptr, TRACY_CALLSTACK, name)
+#define TracyCAllocS(ptr, size, depth)              strobe_tracy_alloc(ptr, size, depth, NULL)
+#define TracyCFreeS(ptr, depth)                     strobe_tracy_free(ptr, depth, NULL)
+#define TracyCMemoryDiscardS(name, depth)           strobe_tracy_discard(name, depth)
+#define TracyCAllocNS(ptr, size, depth, name)       strobe_tracy_alloc(ptr, size, depth, name)
+#define TracyCFreeNS(ptr, depth, name)              strobe_tracy_free(ptr, depth, name)
 
 /* Up to 0.13: nothing here dies before the program does, so secure and plain are the same. */
-#define TracyCSecureAlloc(ptr, size)                   TracyCAlloc(ptr, size)
-#define TracyCSecureFree(ptr)                          TracyCFree(ptr)
-#define TracyCSecureMemoryDiscard(name)                TracyCMemoryDiscard(name)
-#define TracyCSecureAllocN(ptr, size, name)            TracyCAllocN(ptr, size, name)
-#define TracyCSecureFreeN(ptr, name)                   TracyCFreeN(ptr, name)
-#define TracyCSecureAllocS(ptr, size, depth)           TracyCAllocS(ptr, size, depth)
-#define TracyCSecureFreeS(ptr, depth)                  TracyCFreeS(ptr, depth)
-#define TracyCSecureMemoryDiscardS(name, depth)        TracyCMemoryDiscardS(name, depth)
-#define TracyCSecureAllocNS(ptr, size, depth, name)    TracyCAllocNS(ptr, size, depth, name)
-#define TracyCSecureFreeNS(ptr, depth, name)           TracyCFreeNS(ptr, depth, name)
+#define TracyCSecureAlloc(ptr, size)                TracyCAlloc(ptr, size)
+#define TracyCSecureFree(ptr)                       TracyCFree(ptr)
+#define TracyCSecureMemoryDiscard(name)             TracyCMemoryDiscard(name)
+#define TracyCSecureAllocN(ptr, size, name)         TracyCAllocN(ptr, size, name)
+#define TracyCSecureFreeN(ptr, name)                TracyCFreeN(ptr, name)
+#define TracyCSecureAllocS(ptr, size, depth)        TracyCAllocS(ptr, size, depth)
+#define TracyCSecureFreeS(ptr, depth)               TracyCFreeS(ptr, depth)
+#define TracyCSecureMemoryDiscardS(name, depth)     TracyCMemoryDiscardS(name, depth)
+#define TracyCSecureAllocNS(ptr, size, depth, name) TracyCAllocNS(ptr, size, depth, name)
+#define TracyCSecureFreeNS(ptr, depth, name)        TracyCFreeNS(ptr, depth, name)
 
-#define TracyCMessage(text, size)                      TracyCMessageS(text, size, TRACY_CALLSTACK)
-#define TracyCMessageL(text)                           TracyCMessageLS(text, TRACY_CALLSTACK)
-#define TracyCMessageC(text, size, color)              TracyCMessageCS(text, size, color, TRACY_CALLSTACK)
-#define TracyCMessageLC(text, color)                   TracyCMessageLCS(text, color, TRACY_CALLSTACK)
-#define TracyCMessageS(text, size, depth)              strobe_tracy_log(STROBE_INFO, 0, depth, text, size)
-#define TracyCMessageLS(text, depth)                   strobe_tracy_log(STROBE_INFO, 0, depth, text, __builtin_strlen(text))
-#define TracyCMessageCS(text, size, color, depth)      strobe_tracy_log(STROBE_INFO, color, depth, text, size)
-#define TracyCMessageLCS(text, color, depth)           strobe_tracy_log(STROBE_INFO, color, depth, text, __builtin_strlen(text))
-#define TracyCAppInfo(text, size)                      strobe_app_info(text, size);
+#define TracyCMessage(text, size)         TracyCMessageS(text, size, TRACY_CALLSTACK)
+#define TracyCMessageL(text)              TracyCMessageLS(text, TRACY_CALLSTACK)
+#define TracyCMessageC(text, size, color) TracyCMessageCS(text, size, color, TRACY_CALLSTACK)
+#define TracyCMessageLC(text, color)      TracyCMessageLCS(text, color, TRACY_CALLSTACK)
+#define TracyCMessageS(text, size, depth) strobe_tracy_log(STROBE_INFO, 0, depth, text, size)
+#define TracyCMessageLS(text, depth) \
+    strobe_tracy_log(STROBE_INFO, 0, depth, text, __builtin_strlen(text))
+#define TracyCMessageCS(text, size, color, depth) \
+    strobe_tracy_log(STROBE_INFO, color, depth, text, size)
+#define TracyCMessageLCS(text, color, depth) \
+    strobe_tracy_log(STROBE_INFO, color, depth, text, __builtin_strlen(text))
+#define TracyCAppInfo(text, size) strobe_app_info(text, size);
 
-#define TracyCFrameMark                                strobe_text_frame_mark(NULL);
-#define TracyCFrameMarkNamed(name)                     strobe_text_frame_mark(name);
-#define TracyCFrameMarkStart(name)                     strobe_text_frame_start(name);
-#define TracyCFrameMarkEnd(name)                       strobe_text_frame_end(name);
-#define TracyCFrameImage(image, width, height, offset, flip) strobe_tracy_image(image, width, height, offset, flip);
+#define TracyCFrameMark            strobe_text_frame_mark(NULL);
+#define TracyCFrameMarkNamed(name) strobe_text_frame_mark(name);
+#define TracyCFrameMarkStart(name) strobe_text_frame_start(name);
+#define TracyCFrameMarkEnd(name)   strobe_text_frame_end(name);
+#define TracyCFrameImage(image, width, height, offset, flip) \
+    strobe_tracy_image(image, width, height, offset, flip);
 
-#define TracyCPlot(name, value)                        strobe_text_plot_double(name, value);
-#define TracyCPlotF(name, value)                       strobe_text_plot_double(name, (double)(value));
-#define TracyCPlotI(name, value)                       strobe_text_plot_int(name, value);
-#define TracyCPlotConfig(name, type, step, fill, color) ((void)(fill), strobe_text_plot_config(name, (int)(type), step, color));
+#define TracyCPlot(name, value)  strobe_text_plot_double(name, value);
+#define TracyCPlotF(name, value) strobe_text_plot_double(name, (double)(value));
+#define TracyCPlotI(name, value) strobe_text_plot_int(name, value);
+#define TracyCPlotConfig(name, type, step, fill, color) \
+    ((void)(fill), strobe_text_plot_config(name, (int)(type), step, color));
 
-#define TracyCLockAnnounce(lock)                                                                     \
-    static const struct ___tracy_source_location_data TracyConcat(__tracy_source_location,           \
-                                                                  TracyLine) = {                     \
-        NULL, __func__, TracyFile, (uint32_t)TracyLine, 0};                                          \
+#define TracyCLockAnnounce(lock)                                                                   \
+    static const struct ___tracy_source_location_data TracyConcat(                                 \
+        __tracy_source_location, TracyLine) = {NULL, __func__, TracyFile, (uint32_t)TracyLine, 0}; \
     lock = ___tracy_announce_lockable_ctx(&TracyConcat(__tracy_source_location, TracyLine));
-#define TracyCLockTerminate(lock)                      ___tracy_terminate_lockable_ctx(lock);
-#define TracyCLockBeforeLock(lock)                     ___tracy_before_lock_lockable_ctx(lock);
-#define TracyCLockAfterLock(lock)                      ___tracy_after_lock_lockable_ctx(lock);
-#define TracyCLockAfterUnlock(lock)                    ___tracy_after_unlock_lockable_ctx(lock);
-#define TracyCLockAfterTryLock(lock, acquired)         ___tracy_after_try_lock_lockable_ctx(lock, acquired);
-#define TracyCLockMark(lock)                                                                         \
-    static const struct ___tracy_source_location_data TracyConcat(__tracy_source_location,           \
-                                                                  TracyLine) = {                     \
-        NULL, __func__, TracyFile, (uint32_t)TracyLine, 0};                                          \
+#define TracyCLockTerminate(lock)              ___tracy_terminate_lockable_ctx(lock);
+#define TracyCLockBeforeLock(lock)             ___tracy_before_lock_lockable_ctx(lock);
+#define TracyCLockAfterLock(lock)              ___tracy_after_lock_lockable_ctx(lock);
+#define TracyCLockAfterUnlock(lock)            ___tracy_after_unlock_lockable_ctx(lock);
+#define TracyCLockAfterTryLock(lock, acquired) ___tracy_after_try_lock_lockable_ctx(lock, acquired);
+#define TracyCLockMark(lock)                                                                       \
+    static const struct ___tracy_source_location_data TracyConcat(                                 \
+        __tracy_source_location, TracyLine) = {NULL, __func__, TracyFile, (uint32_t)TracyLine, 0}; \
     ___tracy_mark_lockable_ctx(lock, &TracyConcat(__tracy_source_location, TracyLine));
-#define TracyCLockCustomName(lock, name, size)         ___tracy_custom_name_lockable_ctx(lock, name, size);
+#define TracyCLockCustomName(lock, name, size) ___tracy_custom_name_lockable_ctx(lock, name, size);
 
-#define TracyCSharedLockAnnounce(lock)                                                               \
-    static const struct ___tracy_source_location_data TracyConcat(__tracy_source_location,           \
-                                                                  TracyLine) = {                     \
-        NULL, __func__, TracyFile, (uint32_t)TracyLine, 0};                                          \
+#define TracyCSharedLockAnnounce(lock)                                                             \
+    static const struct ___tracy_source_location_data TracyConcat(                                 \
+        __tracy_source_location, TracyLine) = {NULL, __func__, TracyFile, (uint32_t)TracyLine, 0}; \
     lock = ___tracy_announce_shared_lockable_ctx(&TracyConcat(__tracy_source_location, TracyLine));
-#define TracyCSharedLockTerminate(lock)                ___tracy_terminate_shared_lockable_ctx(lock);
-#define TracyCSharedLockBeforeLock(lock)               ___tracy_before_lock_shared_lockable_ctx(lock);
-#define TracyCSharedLockAfterLock(lock)                ___tracy_after_lock_shared_lockable_ctx(lock);
-#define TracyCSharedLockAfterUnlock(lock)              ___tracy_after_unlock_shared_lockable_ctx(lock);
-#define TracyCSharedLockAfterTryLock(lock, acquired)   ___tracy_after_try_lock_shared_lockable_ctx(lock, acquired);
-#define TracyCSharedLockBeforeSharedLock(lock)         ___tracy_before_lock_shared_shared_lockable_ctx(lock);
-#define TracyCSharedLockAfterSharedLock(lock)          ___tracy_after_lock_shared_shared_lockable_ctx(lock);
-#define TracyCSharedLockAfterSharedUnlock(lock)        ___tracy_after_unlock_shared_shared_lockable_ctx(lock);
-#define TracyCSharedLockAfterTrySharedLock(lock, acquired) ___tracy_after_try_lock_shared_shared_lockable_ctx(lock, acquired);
-#define TracyCSharedLockMark(lock)                                                                   \
-    static const struct ___tracy_source_location_data TracyConcat(__tracy_source_location,           \
-                                                                  TracyLine) = {                     \
-        NULL, __func__, TracyFile, (uint32_t)TracyLine, 0};                                          \
+#define TracyCSharedLockTerminate(lock)   ___tracy_terminate_shared_lockable_ctx(lock);
+#define TracyCSharedLockBeforeLock(lock)  ___tracy_before_lock_shared_lockable_ctx(lock);
+#define TracyCSharedLockAfterLock(lock)   ___tracy_after_lock_shared_lockable_ctx(lock);
+#define TracyCSharedLockAfterUnlock(lock) ___tracy_after_unlock_shared_lockable_ctx(lock);
+#define TracyCSharedLockAfterTryLock(lock, acquired) \
+    ___tracy_after_try_lock_shared_lockable_ctx(lock, acquired);
+#define TracyCSharedLockBeforeSharedLock(lock) \
+    ___tracy_before_lock_shared_shared_lockable_ctx(lock);
+#define TracyCSharedLockAfterSharedLock(lock) ___tracy_after_lock_shared_shared_lockable_ctx(lock);
+#define TracyCSharedLockAfterSharedUnlock(lock) \
+    ___tracy_after_unlock_shared_shared_lockable_ctx(lock);
+#define TracyCSharedLockAfterTrySharedLock(lock, acquired) \
+    ___tracy_after_try_lock_shared_shared_lockable_ctx(lock, acquired);
+#define TracyCSharedLockMark(lock)                                                                 \
+    static const struct ___tracy_source_location_data TracyConcat(                                 \
+        __tracy_source_location, TracyLine) = {NULL, __func__, TracyFile, (uint32_t)TracyLine, 0}; \
     ___tracy_mark_shared_lockable_ctx(lock, &TracyConcat(__tracy_source_location, TracyLine));
-#define TracyCSharedLockCustomName(lock, name, size)   ___tracy_custom_name_shared_lockable_ctx(lock, name, size);
+#define TracyCSharedLockCustomName(lock, name, size) \
+    ___tracy_custom_name_shared_lockable_ctx(lock, name, size);
 
-#define TracyCFiberEnter(fiber)                        strobe_text_fiber_enter(fiber);
-#define TracyCFiberLeave                               strobe_fiber_leave();
+#define TracyCFiberEnter(fiber) strobe_text_fiber_enter(fiber);
+#define TracyCFiberLeave        strobe_fiber_leave();
 
-#define TracyCIsConnected                              strobe_recording()
+#define TracyCIsConnected strobe_recording()
 #ifdef TRACY_MANUAL_LIFETIME
-#define TracyCIsStarted                                ___tracy_profiler_started()
+#define TracyCIsStarted ___tracy_profiler_started()
 #else
-#define TracyCIsStarted                                1
+#define TracyCIsStarted 1
 #endif
-#define TracyCBeginSamplingProfiling()                 0
-#define TracyCEndSamplingProfiling()                   ((void)0)
+#define TracyCBeginSamplingProfiling() 0
+#define TracyCEndSamplingProfiling()   ((void)0)
 
 #endif /* TRACY_ENABLE */
 

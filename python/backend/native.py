@@ -51,13 +51,6 @@ def is_elf(path):
         return file.read(4) == b"\x7fELF"
 
 
-def soname(path):
-    """The name that the loader looks for; the file's own where it states none."""
-    text = subprocess.run(["readelf", "-d", "-W", str(path)], check=True, capture_output=True, text=True).stdout
-    found = re.search(r"\(SONAME\).*\[(.+)\]", text)
-    return found.group(1) if found else path.name
-
-
 def elf_files(stage):
     return [path for path in sorted(pathlib.Path(stage).rglob("*"))
             if path.is_file() and not path.is_symlink() and is_elf(path)]

@@ -37,32 +37,18 @@ def add_native(wheel, stage):
     wheel.add_tree(stage / "include", "strobe/include/")
     if (stage / "share").is_dir():
         wheel.add_tree(stage / "share", f"{wheel.data}/data/share/")
-    libraries = {path: native.soname(path) for path in sorted((stage / "lib").rglob("*.so*")) if not path.is_symlink()}
     for path in sorted((stage / "lib").rglob("*")):
         name = f"strobe/lib/{path.relative_to(stage / 'lib').as_posix()}"
-        soname = libraries.get(path.resolve())
-        if path.is_dir() or (path.is_symlink() and path.name == soname):
-            continue
-        if not path.is_symlink() and soname:  # by the one name that the loader asks for
-            wheel.add(f"{name.rpartition('/')[0]}/{soname}", path.read_bytes(), True)
-        elif path.is_symlink() and path.suffix == ".so":  # for the linker
-            wheel.add(name, f"INPUT({soname})\n")
-        elif path.suffix in (".cmake", ".pc"):
-            wheel.add(name, moved(path.read_text(), path.suffix, libraries))
-        else:
-            wheel.add(name, path.read_bytes(), soname is not None)
+        if path.suffix == ".pc":
+            wheel.add(name, moved(path.read_text()))
+        elif path.is_file():  # the few links to libraries become copies: the loader goes by what is written in them
+            wheel.add(name, path.read_bytes(), ".so" in path.suffixes)
 
 
-def moved(text, suffix, libraries):
-    """A .cmake or .pc file for the place and the names that things have in the wheel."""
-    for file, soname in libraries.items():
-        if file.name != soname:
-            text = text.replace(file.name, soname)
-    if suffix == ".pc":
-        lines = text.splitlines()
-        lines = ["prefix=${pcfiledir}/../.." if line.startswith("prefix=") else line for line in lines]
-        text = "\n".join(lines) + "\n"
-    return text
+def moved(text):
+    """A .pc file that finds its prefix from where it is."""
+    lines = ["prefix=${pcfiledir}/../.." if line.startswith("prefix=") else line for line in text.splitlines()]
+    return "\n".join(lines) + "\n"
 
 
 def not_shipped(path):
@@ -93,6 +79,7 @@ def write_aside(folder, name, module):
     wheel = WheelFile(folder, name, metadata.version(), "py3-none-any")
     place = f"_strobe_{module}"
     wheel.add_tree(SOURCES / module, f"{place}/{module}/")
+    wheel.add(f"{place}/README.txt", f"The module {module} of {name}: here, so that it never overwrites another of that name.\n")
     wheel.add(f"{place}.pth", f"{place}\n")
     wheel.add(f"{wheel.info}/METADATA", metadata.describe(name, add_licenses(wheel, {})))
     return wheel.close()

@@ -89,6 +89,8 @@ void strobe_py_run_end(struct strobe_py_code *code, bool last, const void *activ
         return;
     }
     if (code->flags & STROBE_PY_COROUTINE) {
+        if (!strobe_py_thread.n_coroutines)
+            return; /* entered before anybody traced */
         bool in_task = strobe_py_task_runs();
         if (last || !in_task)
             strobe_py_end(&code->loc);

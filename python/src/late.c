@@ -35,6 +35,7 @@ void strobe_py_find_late(void)
     late->version = parse_version(Py_GetVersion());
     find(&late->utf8, "PyUnicode_AsUTF8AndSize", NULL);
     find(&late->frame_code, "PyFrame_GetCode", NULL);
+    find(&late->frame_line, "PyFrame_GetLineNumber", NULL);
     /* 3.12 made the old names inline functions of its headers */
     find(&late->extra_index, "PyUnstable_Eval_RequestCodeExtraIndex",
          "_PyEval_RequestCodeExtraIndex");

@@ -30,6 +30,7 @@ struct strobe_py_late {
     int version; /* 0x030b07 for 3.11.7 */
     const char *(*utf8)(PyObject *text, Py_ssize_t *n_bytes);
     PyObject *(*frame_code)(PyObject *frame); /* a new reference */
+    int (*frame_line)(PyObject *frame);
     Py_ssize_t (*extra_index)(void (*free)(void *));
     int (*extra_get)(PyObject *code, Py_ssize_t index, void **extra);
     int (*extra_set)(PyObject *code, Py_ssize_t index, void *extra);

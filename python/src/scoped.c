@@ -405,7 +405,7 @@ static int scoped_init(PyObject *object, PyObject *args, PyObject *kwargs)
     if (frame && !self->file) {
         Py_XDECREF(self->code);
         self->code = PyObject_GetAttrString(frame, "f_code");
-        self->line = (uint32_t)PyFrame_GetLineNumber((PyFrameObject *)frame);
+        self->line = strobe_py_late.frame_line ? (uint32_t)strobe_py_late.frame_line(frame) : 0;
         if (self->code)
             for_with = is_made_for_with(self->code, frame);
         PyErr_Clear();

@@ -14,6 +14,8 @@
 
 struct strobe_py_tracer strobe_py_tracer;
 
+static PyInterpreterState
+    *home; /* the interpreter that traces; hooks are per interpreter, our tables are not */
 static PyObject *words; /* owned: a list, NULL: nothing to say */
 
 void strobe_py_word(const char *format, ...)
@@ -129,6 +131,14 @@ static PyObject *trace_start(PyObject *module, PyObject *args)
         return NULL;
     if (tracer->source != STROBE_PY_NONE) {
         PyErr_SetString(PyExc_RuntimeError, "functions are being traced already");
+        return NULL;
+    }
+    if (!home)
+        home = PyInterpreterState_Get();
+    if (home != PyInterpreterState_Get()) {
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "functions are traced in one interpreter of a process: the first that asked");
         return NULL;
     }
     free_options(tracer);

@@ -49,7 +49,7 @@ static void find_caller(char **file, char **function, uint32_t *line)
     PyObject *code = frame ? PyObject_GetAttrString(frame, "f_code") : NULL;
     PyObject *file_text = code ? PyObject_GetAttrString(code, "co_filename") : NULL;
     PyObject *name = code ? PyObject_GetAttrString(code, "co_name") : NULL;
-    *line = frame ? (uint32_t)PyFrame_GetLineNumber((PyFrameObject *)frame) : 0;
+    *line = frame && strobe_py_late.frame_line ? (uint32_t)strobe_py_late.frame_line(frame) : 0;
     *file = strobe_py_copy_text(file_text);
     *function = strobe_py_copy_text(name);
     Py_XDECREF(code);
@@ -455,9 +455,11 @@ static PyType_Spec done_spec = {"strobe._Done", sizeof(struct done), 0, Py_TPFLA
 
 int strobe_py_add_zone(PyObject *module)
 {
-    zone_type = (PyTypeObject *)PyType_FromSpec(&zone_spec);
-    done_type = (PyTypeObject *)PyType_FromSpec(&done_spec);
-    by_content = PyDict_New();
+    if (!zone_type) { /* a second interpreter that shares the GIL shares these too */
+        zone_type = (PyTypeObject *)PyType_FromSpec(&zone_spec);
+        done_type = (PyTypeObject *)PyType_FromSpec(&done_spec);
+        by_content = PyDict_New();
+    }
     if (!zone_type || !done_type || !by_content)
         return -1;
     Py_INCREF(zone_type);

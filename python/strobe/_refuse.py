@@ -1,4 +1,5 @@
 """Which interpreters can't load the C half, said in words before they would crash on it."""
+import os
 import sys
 
 
@@ -13,6 +14,11 @@ def reason():
             "strobe does not work on free-threaded Python yet (this is %s without the GIL): its module is "
             "built for the stable ABI, which this interpreter does not have. Use the ordinary build of the "
             "same version" % sys.version.split()[0]
+        )
+    if not os.path.exists(os.path.join(os.path.dirname(os.path.abspath(__file__)), "_strobe.abi3.so")):
+        return (
+            "this wheel of strobe has the commands, but does not have the module for Python: it is the one for "
+            "interpreters that can't load it. pip install --force-reinstall strobe, with an ordinary CPython on Linux"
         )
     return None
 

@@ -17,6 +17,7 @@ enum {
     X(record, "run a command, or attach, and record what its processes emit") \
     X(info, "what is in a trace: processes, coverage, losses, overhead")      \
     X(stats, "zones by location: count, total, self, percentiles")            \
+    X(view, "show a trace in the browser, live or from a file")               \
     X(csv, "one row per zone, message, plot ... of a trace")                  \
     X(export, "a trace in another format: Chrome JSON, Tracy's")              \
     X(import, "a trace made of another profiler's file: Tracy's")             \

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "export/chrome.h"
+#include "export/html.h"
+#include "query/cut.h"
 #include "cli/cli.h"
 #include "cli/export_tracy.h"
 #include "cli/input.h"
@@ -19,23 +21,30 @@ static const char help[] =
     "A trace in another format. FILE is a .strobe trace; without one, the newest in this folder.\n"
     "\n"
     "  --to FORMAT     chrome: JSON for ui.perfetto.dev and chrome://tracing; tracy: a file that\n"
-    "                  Tracy 0.11.1 and later open; default: by the name of OUT, else chrome\n"
-    "  -o, --out OUT   where it goes, - for stdout; default: FILE with .json or .tracy at its end\n"
+    "                  Tracy 0.11.1 and later open; html: the viewer with the trace in it, one "
+    "file\n"
+    "                  that any browser opens; default: by the name of OUT, else chrome\n"
+    "  -o, --out OUT   where it goes, - for stdout; default: FILE with another end to its name\n"
+    "  --range A..B    html: what happens between A and B after the start, and little more\n"
+    "  --process P     html: of the process with this pid, or this in its name\n"
     "\n"
     "examples:\n"
     "  strobe export -o run.json run.strobe\n"
     "  strobe export --to chrome -o - | gzip >run.json.gz\n"
-    "  strobe export --to tracy run.strobe\n";
+    "  strobe export --to tracy run.strobe\n"
+    "  strobe export --to html --range 10s..12s -o slow.html run.strobe\n";
 
 struct options {
-    const char *format, *out;
+    const char *format, *out, *process;
+    struct strobe_cli_range range;
 };
 
 /* -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {
-        {"to", 1, NULL, 't'}, {"out", 1, NULL, 'o'}, {"help", 0, NULL, 'h'}, {0}};
+    static const struct option known[] = {{"to", 1, NULL, 't'},    {"out", 1, NULL, 'o'},
+                                          {"range", 1, NULL, 'r'}, {"process", 1, NULL, 'p'},
+                                          {"help", 0, NULL, 'h'},  {0}};
     for (int c; (c = getopt_long(argc, argv, "ho:", known, NULL)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -44,6 +53,13 @@ static int read_options(int argc, char **argv, struct options *options)
             options->format = optarg;
         } else if (c == 'o') {
             options->out = optarg;
+        } else if (c == 'p') {
+            options->process = optarg;
+        } else if (c == 'r') {
+            if (!strobe_cli_read_range(optarg, &options->range)) {
+                strobe_cli_error("export", "'%s' is no range; try 1.5s..2s", optarg);
+                return STROBE_EXIT_USAGE;
+            }
         } else {
             return STROBE_EXIT_USAGE;
         }
@@ -57,27 +73,41 @@ static int ends_with(const char *text, const char *end)
     return n >= n_end && !strcmp(text + n - n_end, end);
 }
 
-/* The format that was asked for, by its name or that of the output. 0: there is none, and that was
+enum { CHROME, TRACY, HTML, N_FORMATS };
+static const struct {
+    const char *name, *end, *words;
+} formats[N_FORMATS] = {{"chrome", ".json", "open it at https://ui.perfetto.dev"},
+                        {"tracy", ".tracy", "Tracy 0.11.1 and later open it"},
+                        {"html", ".html", "open it with a browser"}};
+
+/* The format that was asked for, by its name or that of the output. -1: there is none, and that was
  * told. */
-static int check_format(struct options *options)
+static int find_format(const struct options *options)
 {
-    if (options->format && strcmp(options->format, "chrome") && strcmp(options->format, "tracy")) {
-        strobe_cli_error("export", "there is no format '%s'; --to knows: chrome, tracy",
+    for (int i = 0; i < N_FORMATS; i++)
+        if (options->format ? !strcmp(options->format, formats[i].name)
+                            : options->out && ends_with(options->out, formats[i].end))
+            return i;
+    if (!options->format && !options->out)
+        return CHROME;
+    if (options->format)
+        strobe_cli_error("export", "there is no format '%s'; --to knows: chrome, tracy, html",
                          options->format);
-        return 0;
-    }
-    if (!options->format && options->out && ends_with(options->out, ".tracy"))
-        options->format = "tracy";
-    if (!options->format && options->out && !ends_with(options->out, ".json")) {
+    else
         strobe_cli_error("export",
-                         "what is '%s' to be? say --to chrome or --to tracy, or call it "
-                         "something.json or something.tracy",
+                         "what is '%s' to be? say --to chrome, --to tracy or --to html, or call it "
+                         "something.json, something.tracy or something.html",
                          options->out);
-        return 0;
-    }
-    if (!options->format)
-        options->format = "chrome";
-    return 1;
+    return -1;
+}
+
+/* 0: something was asked for that the format can't do, and that was told. */
+static int check_options(const struct options *options, int format)
+{
+    if (format == HTML || (!options->range.is_set && !options->process))
+        return 1;
+    strobe_cli_error("export", "--range and --process are for --to html only");
+    return 0;
 }
 
 /* FILE with another end instead of .strobe; the caller frees it. */
@@ -140,21 +170,89 @@ static int write_tracy(int fd, const char *to, struct strobe_trace *trace)
     return ok;
 }
 
-static int write_out(const struct options *options, const char *path, const char *to,
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* A file without a name, with the chosen piece of the trace in it; -1: that failed, and was told. */
+static int cut(const struct options *options, const char *path, struct strobe_trace *trace)
+{
+    struct strobe_cut_options chosen = {.by_tick = options->range.is_set,
+                                        .n_processes = trace->n_processes};
+    const char *folder = getenv("TMPDIR");
+    char made[STROBE_PATH_ROOM];
+    uint8_t *picked = NULL;
+    if (options->process) {
+        picked = strobe_cli_pick_processes("export", trace, options->process);
+        if (!picked)
+            return -1;
+        chosen.processes = picked;
+    }
+    if (options->range.is_set)
+        strobe_cli_range_ticks(trace, &options->range, &chosen.tick_min, &chosen.tick_max);
+    snprintf(made, sizeof made, "%s/strobe-export-XXXXXX", folder && *folder ? folder : "/tmp");
+    int fd = mkstemp(made);
+    enum strobe_err err = fd < 0 ? STROBE_ERR_IO : strobe_cut_write(trace, &chosen, made);
+    free(picked);
+    if (fd >= 0) {
+        close(fd);
+        fd = err ? -1 : open(made, O_RDONLY | O_CLOEXEC);
+        unlink(made);
+    }
+    if (fd < 0)
+        strobe_cli_fail("export", path, err ? err : STROBE_ERR_IO);
+    return fd;
+}
+
+/* 1: it went well; a failure was told. */
+static int write_html(const struct options *options, const char *path, int fd,
+                      struct strobe_trace *trace)
+{
+    struct strobe_out out;
+    int is_cut = options->range.is_set || options->process;
+    int from = is_cut ? cut(options, path, trace) : open(path, O_RDONLY | O_CLOEXEC);
+    if (from < 0) {
+        if (!is_cut)
+            strobe_cli_error("export", "can't read %s: %s", path, strerror(errno));
+        return 0;
+    }
+    if (!strobe_out_open(&out, fd)) {
+        strobe_cli_fail("export", path, STROBE_ERR_NOMEM);
+        close(from);
+        return 0;
+    }
+    const struct strobe_cli_range *range = &options->range;
+    const struct strobe_html_options page = {
+        .name = base_name(path),
+        .is_piece = is_cut,
+        .has_range = range->is_set && range->from_ns != INT64_MIN && range->to_ns != INT64_MAX,
+        .from_ns = range->from_ns,
+        .to_ns = range->to_ns};
+    enum strobe_err err = strobe_html_write(from, &page, &out);
+    close(from);
+    if (err && !out.error)
+        strobe_cli_fail("export", path, err);
+    return !strobe_out_close(&out, "export") && !err;
+}
+
+static int write_out(const struct options *options, int format, const char *path, const char *to,
                      struct strobe_trace *trace)
 {
-    int is_tracy = !strcmp(options->format, "tracy");
-    int fd = open_out(to, path);
+    int fd = open_out(to, path), ok;
     if (fd < 0)
         return STROBE_EXIT_FAILED;
-    int ok = is_tracy ? write_tracy(fd, to, trace) : write_chrome(path, fd, trace);
+    if (format == TRACY)
+        ok = write_tracy(fd, to, trace);
+    else
+        ok = format == HTML ? write_html(options, path, fd, trace) : write_chrome(path, fd, trace);
     if (fd != 1 && close(fd) && ok) {
         strobe_cli_error("export", "can't write %s: %s", to, strerror(errno));
         ok = 0;
     }
     if (ok && fd != 1)
-        fprintf(stderr, "strobe export: wrote %s; %s\n", to,
-                is_tracy ? "Tracy 0.11.1 and later open it" : "open it at https://ui.perfetto.dev");
+        fprintf(stderr, "strobe export: wrote %s; %s\n", to, formats[format].words);
     return ok ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
 }
 
@@ -165,17 +263,16 @@ int strobe_cli_export(int argc, char **argv)
     int code = read_options(argc, argv, &options);
     if (code >= 0)
         return code;
-    if (!check_format(&options))
+    int format = find_format(&options);
+    if (format < 0 || !check_options(&options, format))
         return STROBE_EXIT_USAGE;
     const char *path = strobe_cli_find_trace("export", argc, argv, optind, room);
     struct strobe_trace *trace = path ? strobe_cli_open_trace("export", path, 0) : NULL;
     if (!trace)
         return STROBE_EXIT_FAILED;
-    char *made = options.out
-                     ? NULL
-                     : default_out(path, strcmp(options.format, "tracy") ? ".json" : ".tracy");
+    char *made = options.out ? NULL : default_out(path, formats[format].end);
     const char *to = options.out ? options.out : made;
-    code = to ? write_out(&options, path, to, trace)
+    code = to ? write_out(&options, format, path, to, trace)
               : strobe_cli_fail("export", path, STROBE_ERR_NOMEM);
     free(made);
     strobe_trace_close(trace);

@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,7 +32,8 @@ static const char help[] =
     "      --max-memory N   shared memory per process (default 16M): 64M, 1G\n"
     "      --max-file N     stop storing when the file is that big; the rest is counted\n"
     "      --policy P       when the pool is full: wait (default; bounded) or drop\n"
-    "      --python WHAT    what Python programs trace of themselves: functions (default), lines, off\n"
+    "      --python WHAT    what Python programs trace of themselves: functions (default), lines, "
+    "off\n"
     "      --flight TIME    keep only the last TIME; a trigger saves it\n"
     "      --after TIME     of a flight recording: go on so long after the trigger (default: a "
     "tenth)\n"
@@ -47,6 +50,7 @@ static const char help[] =
     "(port 8086 or the\n"
     "                       next that is free; STROBE_TRACY_BRIDGE=1 means the same)\n"
     "      --no-tracy       leave Tracy clients alone: nothing is preloaded into the command\n"
+    "      --live           show the trace in the browser while it is made (strobe view)\n"
     "  -q, --quiet          no status line, no last lines\n"
     "  -h, --help\n"
     "\n"
@@ -150,6 +154,7 @@ enum {
     OPT_BRIDGE,
     OPT_SERVE,
     OPT_READY,
+    OPT_LIVE,
     OPT_PYTHON,
 };
 
@@ -171,6 +176,7 @@ static const struct option long_options[] = {
     {"tracy-bridge", optional_argument, NULL, OPT_BRIDGE},
     {"serve-session", required_argument, NULL, OPT_SERVE},
     {"ready-fd", required_argument, NULL, OPT_READY},
+    {"live", no_argument, NULL, OPT_LIVE},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -185,6 +191,9 @@ static const char *take_option(int option, char *value, struct strobe_record_opt
         return strlen(value) < sizeof options->path ? NULL : "a shorter path";
     case 'q':
         options->quiet = true;
+        return NULL;
+    case OPT_LIVE:
+        options->live = true;
         return NULL;
     case OPT_PID:
         options->pid = (uint32_t)strtoul(value, NULL, 10);
@@ -271,6 +280,27 @@ static void make_absolute(char *path, size_t cap)
         strcpy(path, text);
 }
 
+/* The viewer runs beside the recorder, as a process of its own that only reads the file. */
+static pid_t start_viewer(const char *path)
+{
+    char recorder[32];
+    snprintf(recorder, sizeof recorder, "%d", (int)getpid());
+    pid_t viewer = fork();
+    if (viewer == 0) {
+        execl("/proc/self/exe", "strobe", "view", "--recorder", recorder, path, (char *)NULL);
+        _exit(127);
+    }
+    return viewer;
+}
+
+/* On a terminal it stays when the recording has ended, until Ctrl-C. */
+static void end_viewer(pid_t viewer)
+{
+    kill(viewer, isatty(STDOUT_FILENO) ? SIGUSR1 : SIGTERM);
+    while (waitpid(viewer, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
 int strobe_cli_record(int argc, char **argv)
 {
     struct strobe_record_options options = {
@@ -306,11 +336,15 @@ int strobe_cli_record(int argc, char **argv)
     if (options.bridge_port < 0)
         options.bridge_port = strobe_cli_bridge_port_of_environment();
     unsetenv("STROBE_TRACY_BRIDGE"); /* one bridge, and not one for each of its children */
-    if (options.bridge_port < 0)
-        return strobe_cli_record_run(&options);
-    unlink(options.path); /* the bridge must not take an old trace for this one */
-    pid_t bridge = strobe_cli_bridge_start(options.path, options.bridge_port, options.quiet);
+    if (options.bridge_port >= 0 || options.live)
+        unlink(options.path); /* nobody must take an old trace for this one */
+    pid_t viewer = options.live ? start_viewer(options.path) : -1, bridge = -1;
+    if (options.bridge_port >= 0)
+        bridge = strobe_cli_bridge_start(options.path, options.bridge_port, options.quiet);
     int code = strobe_cli_record_run(&options);
-    strobe_cli_bridge_end(bridge);
+    if (options.bridge_port >= 0)
+        strobe_cli_bridge_end(bridge);
+    if (viewer > 0)
+        end_viewer(viewer);
     return code;
 }

@@ -23,6 +23,7 @@
 
 #include "cli/cli.h"
 #include "cli/record_end.h"
+#include "cli/view.h"
 #include "cli/record_python.h"
 #include "cli/record_tracy.h"
 #include "collector/collector.h"
@@ -88,7 +89,10 @@ static void on_signal(int number, siginfo_t *info, void *context)
     (void)context;
     if (number == SIGCHLD || number == SIGPIPE)
         return;
-    if (number == SIGUSR2 && flies)
+    if (number == SIGUSR1 && info->si_code == SI_QUEUE &&
+        info->si_value.sival_int == STROBE_VIEW_STOP && info->si_uid == getuid())
+        stop_asked = 1; /* the viewer: the recording ends, the command goes on */
+    else if (number == SIGUSR2 && flies)
         trigger_asked = 1;
     else if (!forward_to)
         stop_asked = 1;

@@ -18,6 +18,7 @@ struct strobe_record_options {
     const char *python; /* what interpreters trace: functions, lines, off; NULL: as the environment says */
     bool serve; /* a program started us for itself: stay until its session is empty */
     bool quiet;
+    bool live; /* show it in the viewer while it is made */
     int ready_fd; /* a byte goes there when all is ready, -1: nobody waits */
     uint64_t for_ns;
     uint64_t pool_bytes, max_file_bytes;

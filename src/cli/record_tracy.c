@@ -131,5 +131,5 @@ bool strobe_cli_tracy_environment(struct strobe_tracy_host *host)
 bool strobe_cli_tracy_is_over(struct strobe_tracy_host *host)
 {
     struct strobe_tracy_host_status status = strobe_tracy_host_status(host);
-    return status.n_clients && !status.n_live && !status.n_waiting;
+    return !status.n_live && !status.n_waiting;
 }

@@ -42,6 +42,9 @@ void strobe_handle_end_odd(struct strobe_handle handle)
     case STROBE_HANDLE_UNSEEN:
         strobe_end_unseen((struct strobe_loc *)(uintptr_t)value);
         break;
+    case STROBE_HANDLE_UNSEEN_CONST:
+        strobe_end_unseen(strobe_loc_of((const struct strobe_const_loc *)(uintptr_t)value));
+        break;
     case STROBE_HANDLE_RUN_TIME:
         strobe_client_emit_numbers(STROBE_KIND_ZONE_END_LOST, &value, 1);
         break;
@@ -71,6 +74,18 @@ struct strobe_handle strobe_zone_begin_id(uint64_t loc_id)
     if (zone.on == 0 || zone.on == STROBE_NOBODY)
         return (struct strobe_handle){0, STROBE_HANDLE_NONE};
     return handle_of((uint64_t)zone.on, STROBE_HANDLE_DROPPED);
+}
+
+struct strobe_handle strobe_handle_begin_missed(const struct strobe_const_loc *from)
+{
+    struct strobe_loc *loc = strobe_loc_of(from);
+    if (loc)
+        return strobe_handle_begin(loc);
+    const char *function = from->function ? from->function : "";
+    const char *file = from->file ? from->file : "";
+    return strobe_zone_begin_id(strobe_loc_id(file, strlen(file), from->line, function,
+                                              strlen(function), from->name,
+                                              from->name ? strlen(from->name) : 0, from->color));
 }
 
 static void put_zone_name(const struct strobe_formatted *how, const char *text, size_t n_bytes)

@@ -348,6 +348,12 @@ void strobe_client_keep_program_name(const char *name)
     keep(program_name, sizeof program_name, name);
 }
 
+/* How the program was built for another tracer; 0: it was not. */
+static unsigned switches(void)
+{
+    return &strobe_facade_switches ? strobe_facade_switches : 0;
+}
+
 /* Say who the thread is, once per recorder. Locked. */
 static void describe_thread(struct strobe_pool *pool, struct strobe_thread *thread)
 {
@@ -356,7 +362,9 @@ static void describe_thread(struct strobe_pool *pool, struct strobe_thread *thre
     strobe_client_describe(pool);
     if (thread->generation == generation)
         return;
-    if (!thread_name[0])
+    if (!thread_name[0] && switches() && thread->tid == pool->pid)
+        keep(own, sizeof own, "Main thread"); /* as Tracy calls it */
+    else if (!thread_name[0])
         pthread_getname_np(pthread_self(), own, sizeof own);
     const char *texts[] = {thread_name[0] ? thread_name : own};
     size_t n_bytes[] = {strlen(texts[0])};
@@ -495,9 +503,8 @@ int strobe_join_session(const char *name)
 static long exit_wait(void)
 {
     const char *asked = getenv("TRACY_NO_EXIT"), *seconds = getenv("STROBE_EXIT_WAIT");
-    unsigned switches = &strobe_facade_switches ? strobe_facade_switches : 0;
     bool by_user = asked && asked[0] == '1';
-    if (!switches || !(by_user || switches & STROBE_SWITCH_NO_EXIT))
+    if (!switches() || !(by_user || switches() & STROBE_SWITCH_NO_EXIT))
         return 0;
     long n = seconds ? strtol(seconds, NULL, 10) : 10;
     return n < 0 ? 0 : n > 3600 ? 3600 : n;
@@ -506,6 +513,8 @@ static long exit_wait(void)
 static void wait_at_exit(const struct strobe_pool *pool)
 {
     const struct timespec nap = {0, 10000000};
+    if (pool->control->n_chunks) /* somebody recorded it, and has what it emitted */
+        return;
     for (long n = exit_wait() * 100; n > 0 && !pool->control->active; n--)
         nanosleep(&nap, NULL);
 }

@@ -281,47 +281,52 @@ void strobe_text_fiber_enter(const char *fiber)
 
 /* ---- locations in constant memory ---- */
 
-struct loc_place {
-    const struct strobe_const_loc *key; /* borrowed, compared only; NULL: free */
-    struct strobe_loc loc;
-};
-enum { LOC_PLACES = 8192 };
-static struct loc_place loc_places[LOC_PLACES];
+STROBE_API struct strobe_loc_place strobe_loc_places[STROBE_LOC_PLACES]
+    __attribute__((aligned(64)));
 
-/* Code may be unloaded and other code loaded at its addresses: then the same place is another location.
- * The word goes first, so that nobody emits the old name for the new one; the function comes last, since
- * is_same believes the rest when it fits. Threads that do this at the same time write the same. */
-static struct strobe_loc *renew(struct loc_place *place)
+static void fill(struct strobe_loc *loc, const struct strobe_const_loc *from)
 {
-    const struct strobe_const_loc *from = place->key;
-    __atomic_store_n(&place->loc.word, 0, __ATOMIC_SEQ_CST);
-    place->loc.name = from->name;
-    place->loc.file = from->file;
-    place->loc.line = from->line;
-    place->loc.color = from->color;
-    __atomic_store_n(&place->loc.function, from->function, __ATOMIC_RELEASE);
-    return &place->loc;
+    __atomic_store_n(&loc->word, 0,
+                     __ATOMIC_SEQ_CST); /* nobody emits the old name for the new one */
+    loc->name = from->name;
+    loc->file = from->file;
+    loc->line = from->line;
+    loc->color = from->color;
+    /* last: strobe_loc_is_same believes the rest when it fits */
+    __atomic_store_n(&loc->function, from->function, __ATOMIC_RELEASE);
 }
 
-static bool is_same(const struct strobe_loc *loc, const struct strobe_const_loc *from)
+/* Fill a place, for the first time or because it is another location now. Names are told with the same lock held. */
+static STROBE_COLD struct strobe_loc *renew(struct strobe_loc_place *place,
+                                            const struct strobe_const_loc *from)
 {
-    return __atomic_load_n(&loc->function, __ATOMIC_ACQUIRE) == from->function &&
-           loc->line == from->line && loc->name == from->name;
+    int saved_errno = errno;
+    sigset_t old;
+    strobe_client_block(&old);
+    struct strobe_pool *pool = strobe_client_pool();
+    if (pool)
+        strobe_ring_lock(pool);
+    if (!strobe_loc_is_same(&place->loc, from))
+        fill(&place->loc, from);
+    if (pool)
+        strobe_ring_unlock(pool);
+    strobe_client_unblock(&old);
+    errno = saved_errno;
+    return &place->loc;
 }
 
 struct strobe_loc *strobe_loc_of(const struct strobe_const_loc *loc)
 {
-    uint64_t hash = ((uintptr_t)loc >> 3) * 0x9e3779b97f4a7c15ull >> 40;
     for (uint64_t i = 0; i < PROBES; i++) {
-        struct loc_place *place = &loc_places[(hash + i) % LOC_PLACES];
+        struct strobe_loc_place *place = strobe_loc_place_at(loc, i);
         const struct strobe_const_loc *owner = __atomic_load_n(&place->key, __ATOMIC_ACQUIRE);
-        if (STROBE_LIKELY(owner == loc))
-            return STROBE_LIKELY(is_same(&place->loc, loc)) ? &place->loc : renew(place);
+        if (owner == loc)
+            return strobe_loc_is_same(&place->loc, loc) ? &place->loc : renew(place, loc);
         if (!owner && __atomic_compare_exchange_n(&place->key, &owner, loc, false, __ATOMIC_ACQ_REL,
                                                   __ATOMIC_ACQUIRE))
-            return renew(place);
+            return renew(place, loc);
         if (owner == loc)
-            return renew(place);
+            return renew(place, loc);
     }
     return NULL;
 }

@@ -234,7 +234,7 @@ static void read_lost_threads(struct strobe_collector *c, struct strobe_proc *pr
 
 void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc *proc)
 {
-    bool look_for_gone = c->beat % 64 == 0;
+    bool look_for_gone = __atomic_load_n(&c->beat, __ATOMIC_RELAXED) % 64 == 0;
     struct strobe_slot *slot;
     for (uint32_t i = 0; (slot = strobe_ring_slot(&proc->ring, i)); i++) {
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);

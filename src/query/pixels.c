@@ -278,24 +278,54 @@ static void gather_all(struct strobe_gather *gather)
 
 /* ---- levels ---- */
 
-/* The level of a track, where LOD blocks that are small on the screen are coarser than the question. */
+static void raise_level(struct strobe_gather *gather, uint32_t thread, uint32_t shift)
+{
+    uint32_t at = thread < gather->n_wanted ? gather->wanted[thread] : 0;
+    if (at && shift > gather->lanes[at - 1].k && shift < 63)
+        gather->lanes[at - 1].k = shift;
+}
+
+static void raise_by_lod(struct strobe_gather *gather, uint32_t lod)
+{
+    struct strobe_view *view = gather->view;
+    struct strobe_lod_track track;
+    struct strobe_lod_lanes coarse, fine;
+    if (strobe_view_lod(view, lod, 0) != STROBE_OK)
+        return;
+    while (strobe_lod_next(&view->lod_reader, &track, &coarse, &fine) == STROBE_OK)
+        raise_level(gather, strobe_view_thread(view, track.proc, track.track), track.fine_shift);
+}
+
+static void raise_by_parts(struct strobe_gather *gather, uint32_t block)
+{
+    uint32_t n;
+    const struct strobe_view_part *parts = strobe_view_parts(gather->view, block, &n);
+    for (uint32_t i = 0; i < n; i++)
+        if (parts[i].shift != STROBE_VIEW_NO_SUMMARY && parts[i].first_tick <= gather->ask->hi &&
+            parts[i].last_tick >= gather->ask->lo)
+            raise_level(gather, parts[i].thread, parts[i].shift);
+}
+
+/* A range with much in it is shown at the level that LOD blocks have, or summaries: to read the heads of all blocks, or
+ * all events, would take too long. */
 static void raise_levels(struct strobe_gather *gather)
 {
     struct strobe_view *view = gather->view;
-    uint32_t k = gather->k;
-    for (uint32_t i = 0; i < view->n_lods && gather->n_threads; i++) {
-        const struct strobe_view_lod *node = &view->lods[i];
-        struct strobe_lod_track track;
-        struct strobe_lod_lanes coarse, fine;
-        if (!is_in_range(gather, node->tick_min, node->tick_max) ||
-            (node->tick_max - node->tick_min) >> k >= 128 || strobe_view_lod(view, i, 0))
-            continue;
-        while (strobe_lod_next(&view->lod_reader, &track, &coarse, &fine) == STROBE_OK) {
-            struct strobe_pixel_lanes *lanes = strobe_gather_lanes(gather, track.proc, track.track);
-            if (lanes && track.fine_shift > lanes->k && track.fine_shift < 63)
-                lanes->k = track.fine_shift;
+    uint64_t n_blocks = 0, n_events = 0;
+    for (uint32_t i = 0; i < view->n_blocks; i++)
+        if (is_in_range(gather, view->blocks[i].tick_min, view->blocks[i].tick_max)) {
+            n_blocks++;
+            n_events += view->blocks[i].n_events;
         }
-    }
+    int by_lod = n_blocks > STROBE_PIXELS_MAX_BLOCKS,
+        by_parts = n_events > STROBE_PIXELS_MAX_EVENTS;
+    for (uint32_t i = 0; i < view->n_lods && by_lod; i++)
+        if (is_in_range(gather, view->lods[i].tick_min, view->lods[i].tick_max))
+            raise_by_lod(gather, i);
+    for (uint32_t i = 0; i < view->n_blocks && by_parts; i++)
+        if (is_in_range(gather, view->blocks[i].tick_min, view->blocks[i].tick_max) &&
+            !(by_lod && view->blocks[i].lod))
+            raise_by_parts(gather, i);
 }
 
 static enum strobe_err set_buckets(struct strobe_gather *gather)
@@ -350,7 +380,8 @@ static enum strobe_err set_lanes(struct strobe_gather *gather)
             gather->n_threads++;
         }
     }
-    raise_levels(gather);
+    if (gather->n_threads)
+        raise_levels(gather);
     return set_buckets(gather);
 }
 

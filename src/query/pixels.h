@@ -8,9 +8,11 @@
 
 enum {
     STROBE_PIXELS_MAX_WIDTH = 16384,
-    STROBE_PIXELS_MAX_LANES = 4096,   /* tracks of one question */
-    STROBE_PIXELS_MAX_DEPTHS = 512,   /* of one of them */
-    STROBE_PIXELS_MAX_CELLS = 1 << 20 /* lanes times buckets */
+    STROBE_PIXELS_MAX_LANES = 4096,    /* tracks of one question */
+    STROBE_PIXELS_MAX_DEPTHS = 512,    /* of one of them */
+    STROBE_PIXELS_MAX_CELLS = 1 << 20, /* lanes times buckets */
+    STROBE_PIXELS_MAX_BLOCKS = 512,    /* in a range; more: LOD blocks only */
+    STROBE_PIXELS_MAX_EVENTS = 1 << 21 /* in a range; more: summaries only */
 };
 
 enum strobe_pixel_flag {

@@ -190,8 +190,11 @@ uint32_t strobe_stats_row_of(struct strobe_stats *stats, uint32_t process, uint3
     return stats->row_of_loc[loc] - 1;
 }
 
-static int is_left_out(const struct strobe_stats_options *options, uint32_t process)
+static int is_left_out(const struct strobe_stats_options *options, uint32_t process,
+                       uint32_t thread)
 {
+    if (options->threads && (thread >= options->n_threads || !options->threads[thread]))
+        return 1;
     return options->processes && process < options->n_processes && !options->processes[process];
 }
 
@@ -214,7 +217,7 @@ struct adding {
 static enum strobe_err add_batch(void *context, const struct strobe_batch *batch)
 {
     struct adding *adding = context;
-    if (is_left_out(adding->options, batch->process))
+    if (is_left_out(adding->options, batch->process, batch->thread))
         return STROBE_OK;
     for (uint32_t i = 0; i < batch->n_zones; i++) {
         const struct strobe_zone_row *zone = &batch->zones[i];
@@ -367,7 +370,7 @@ static enum strobe_err sum_block(struct summing *summing, const struct strobe_fe
             summing->has_fibers = 1;
             return STROBE_ERR_END;
         }
-        if (is_left_out(summing->adding.options, process))
+        if (is_left_out(summing->adding.options, process, thread))
             continue;
         enum strobe_err err = part->summary ? add_summary(&summing->adding, part, process)
                                             : add_replayed(summing, &fed->block.ref, i, process);

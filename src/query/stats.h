@@ -39,6 +39,8 @@ struct strobe_stats_options {
     uint64_t tick_min, tick_max;
     const uint8_t *processes; /* borrowed: by process index, 0: leave it out; NULL: all */
     uint32_t n_processes;
+    const uint8_t *threads; /* borrowed: by thread index, 0: leave it out; NULL: all */
+    uint32_t n_threads;
 };
 
 struct strobe_stats {

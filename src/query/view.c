@@ -33,6 +33,7 @@ static enum strobe_err add_block(struct strobe_view *view, const struct strobe_b
         .tick_min = ref->head.tick_min,
         .tick_max = ref->head.tick_max,
         .kinds = ~0ull,
+        .n_events = ref->head.n_items,
     };
     if (ref->head.n_items && ref->head.tick_min < view->tick_first)
         view->tick_first = ref->head.tick_min;
@@ -273,6 +274,8 @@ const struct strobe_view_part *strobe_view_parts(struct strobe_view *view, uint3
         if (!strobe_rows_reach((void **)&table->parts, &table->room, table->n,
                                sizeof *table->parts))
             return NULL;
+        struct strobe_part_lod lod;
+        int has_lod = strobe_part_lod_start(part, &lod) == STROBE_OK;
         table->parts[table->n++] = (struct strobe_view_part){
             .first_tick = part->first_tick,
             .last_tick = part->last_tick,
@@ -280,6 +283,7 @@ const struct strobe_view_part *strobe_view_parts(struct strobe_view *view, uint3
             .n_below = (uint32_t)part->n_below,
             .depth = (uint32_t)part->n_below + part->n_stack,
             .number = i,
+            .shift = has_lod ? lod.shift : STROBE_VIEW_NO_SUMMARY,
         };
     }
     if (events && table->n <= MAX_TABLE_PARTS)

@@ -9,8 +9,9 @@
 #include "query/trace.h"
 
 enum {
-    STROBE_VIEW_STORED = 64,  /* decoded blocks that are kept */
-    STROBE_VIEW_TABLES = 512, /* tables of parts that are kept */
+    STROBE_VIEW_STORED = 64,   /* decoded blocks that are kept */
+    STROBE_VIEW_TABLES = 1024, /* tables of parts that are kept */
+    STROBE_VIEW_NO_SUMMARY = 255,
 };
 
 /* An EVENTS block. */
@@ -19,6 +20,7 @@ struct strobe_view_block {
     uint64_t tick_min, tick_max;
     uint64_t kinds; /* bit per kind of its events other than zones; all ones: not known */
     uint32_t lod;   /* index + 1 of the LOD block that covers it, 0: none */
+    uint32_t n_events;
 };
 
 /* An LOD block and the blocks [first, end) that it covers. */
@@ -35,6 +37,7 @@ struct strobe_view_part {
     uint32_t n_below;
     uint32_t depth; /* open zones at its start */
     uint32_t number;
+    uint32_t shift; /* of its summary's level of detail; STROBE_VIEW_NO_SUMMARY: it has none */
 };
 
 struct strobe_view {

@@ -52,7 +52,10 @@ static enum strobe_err read_host(struct strobe_report *report)
         err = strobe_report_host_read_times(&report->host, folder);
     if (!err)
         err = strobe_report_noc_read(&report->noc, folder, &report->faults);
-    report->is_device_only = !report->host.n_ops;
+    /* a run of the host alone may have signposts and no op: they are its report */
+    report->is_device_only =
+        !report->host.n_ops &&
+        (!report->host.n_signposts || has_file(folder, STROBE_REPORT_DEVICE_FILE));
     return err;
 }
 

@@ -32,7 +32,7 @@ static uint64_t time_of(struct strobe_tracy_session *s, uint64_t raw, int64_t *o
             s->max_raw = raw;
     }
     if (__builtin_expect(tick - s->tick_low > s->tick_span, 0)) {
-        strobe_tracy_set_aside(s, NULL, "the time of an event can't be: it was moved");
+        strobe_tracy_remark(s, "times that can't be were moved");
         tick = (int64_t)(tick - s->tick_low) < 0 ? s->tick_low : s->tick_low + s->tick_span;
         *own = 0;
     }
@@ -137,7 +137,10 @@ static uint64_t script_frame(struct strobe_tracy_session *s, uint32_t line, cons
 {
     struct strobe_tracy_loc loc = {
         .line = line, .function = name, .n_function = n_name, .file = file, .n_file = n_file};
-    uint64_t address = 1ull << 63 | strobe_tracy_sink_loc(s->sink, &loc);
+    uint64_t id = strobe_tracy_sink_loc(s->sink, &loc), address = 1ull << 63 | id;
+    if (s->script_told[id % SCRIPT_CACHE] == id)
+        return address;
+    s->script_told[id % SCRIPT_CACHE] = id;
     uint64_t numbers[] = {address, 0, line, 0};
     const char *texts[] = {name, file, "script"};
     size_t sizes[] = {n_name, n_file, 6};
@@ -164,7 +167,7 @@ static void script_stack(struct strobe_tracy_session *s, const uint8_t *bytes, s
                                  (const char *)file, get16(n_file));
     }
     if (in.bad)
-        strobe_tracy_set_aside(s, NULL, "a script's call stack is cut off");
+        strobe_tracy_remark(s, "a script's call stack is cut off");
     for (uint32_t i = 0; i < s->payload.n && n < STACK_KEPT; i++)
         list[n++] = s->payload.list[i];
     keep_addresses(s, &s->payload, (const uint8_t *)list, n);
@@ -207,7 +210,7 @@ static void end_zone(struct strobe_tracy_session *s, uint64_t raw)
     }
     uint64_t tick = time_of(s, raw, &own);
     if (!strobe_tracy_sink_zone_end(s->sink, thread->track, tick))
-        strobe_tracy_set_aside(s, thread, "a zone ends that was not begun");
+        strobe_tracy_remark(s, "a zone ends that was not begun");
     if (own)
         strobe_tracy_sink_own_time(s->sink, thread->track, own);
 }
@@ -277,14 +280,14 @@ static const uint8_t *decode_zones(struct strobe_tracy_session *s, const uint8_t
 static void payload_loc(struct strobe_tracy_session *s, const uint8_t *bytes, size_t n)
 {
     if (n < 10) {
-        strobe_tracy_set_aside(s, NULL, "a source location is cut off");
+        strobe_tracy_remark(s, "a source location is cut off");
         return;
     }
     const char *function = (const char *)bytes + 8, *end = (const char *)bytes + n;
     const char *file = memchr(function, 0, (size_t)(end - function));
     const char *name = file ? memchr(file + 1, 0, (size_t)(end - file - 1)) : NULL;
     if (!name) {
-        strobe_tracy_set_aside(s, NULL, "a source location is cut off");
+        strobe_tracy_remark(s, "a source location is cut off");
         return;
     }
     struct strobe_tracy_loc loc = {
@@ -688,6 +691,8 @@ static void sample(struct strobe_tracy_session *s, uint32_t tid, int64_t differe
     int64_t own;
     if (serial_is_lost(s) || !thread) {
         stack->n = 0;
+        if (!thread)
+            strobe_tracy_set_aside(s, NULL, "no room for another thread");
         return;
     }
     uint64_t tick = time_of(s, raw, &own);

@@ -3,20 +3,28 @@
  *
  * Tracy names its thread "Tracy Profiler": a process with such a thread and without the shim is a client. Its port is the one on which
  * it listens. Every process is looked at a few times when it is young, then left alone; the search itself gets
- * rarer while nothing new comes.  SPDX-License-Identifier: MIT */
+ * rarer while nothing new comes, and a process of ten thousand threads costs no more than one of sixty.  SPDX-License-Identifier: MIT */
 #include "tracy/host_parts.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SEARCH_MIN_NS 50000000ull
 #define SEARCH_MAX_NS 1000000000ull
-enum { SEEN_MAX = 4096, LOOKS = 6, PIDS_MAX = 4096 };
+enum {
+    SEEN_MAX = 4096,
+    LOOKS = 6,
+    PIDS_MAX = 4096,
+    TASKS_MAX = 64, /* threads of a process that are looked at: Tracy's is among the first */
+};
 
 /* A process that was met, by pid and start. */
 struct find_seen {
@@ -58,6 +66,35 @@ uint64_t strobe_tracy_find_stat(uint32_t pid, int field)
     return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
+/* struct pidfd_info of recent kernels: the exit code of a process that others reaped. */
+struct pidfd_exit {
+    uint64_t mask, cgroupid;
+    uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid, fsgid;
+    int32_t exit_code;
+    uint32_t rest[8];
+};
+
+int strobe_tracy_find_pidfd(uint32_t pid)
+{
+    return pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+}
+
+bool strobe_tracy_find_end(uint32_t pid, int pidfd, int *status)
+{
+    enum { STAT_EXIT_CODE = 52, HAS_EXIT = 1 << 3 };
+    struct pidfd_exit info = {.mask = HAS_EXIT};
+    struct pollfd end = {.fd = pidfd, .events = POLLIN};
+    if (pidfd < 0 || poll(&end, 1, 0) != 1)
+        return false;
+    if (!ioctl(pidfd, _IOWR(0xff, 11, struct pidfd_exit), &info) && info.mask & HAS_EXIT)
+        *status = info.exit_code;
+    else if (strobe_tracy_find_stat(pid, 22)) /* nobody has reaped it yet */
+        *status = (int)strobe_tracy_find_stat(pid, STAT_EXIT_CODE);
+    else
+        return false;
+    return true;
+}
+
 /* Children of all threads of a process, behind those that are listed already. */
 static uint32_t add_children(uint32_t pid, uint32_t *pids, uint32_t n)
 {
@@ -65,7 +102,7 @@ static uint32_t add_children(uint32_t pid, uint32_t *pids, uint32_t n)
     snprintf(path, sizeof path, "/proc/%u/task", pid);
     DIR *tasks = opendir(path);
     struct dirent *task;
-    while (tasks && (task = readdir(tasks))) {
+    for (int i = 0; tasks && i < TASKS_MAX && (task = readdir(tasks)); i++) {
         if (!isdigit((unsigned char)task->d_name[0]))
             continue;
         snprintf(path, sizeof path, "/proc/%u/task/%s/children", pid, task->d_name);
@@ -90,7 +127,7 @@ static bool has_tracys_thread(uint32_t pid)
     snprintf(path, sizeof path, "/proc/%u/task", pid);
     DIR *tasks = opendir(path);
     struct dirent *task;
-    while (tasks && !found && (task = readdir(tasks))) {
+    for (int i = 0; tasks && !found && i < TASKS_MAX && (task = readdir(tasks)); i++) {
         snprintf(path, sizeof path, "/proc/%u/task/%s/comm", pid, task->d_name);
         found = read_text(path, text, sizeof text) > 0 && !strcmp(text, "Tracy Profiler\n");
     }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -132,16 +133,28 @@ void strobe_tracy_host_unrecorded(struct strobe_tracy_host *host, uint32_t pid, 
     strobe_records_end(&host->records);
 }
 
-static void put_end(struct strobe_tracy_host *host, struct link *link, uint64_t how, uint64_t value)
+/* `status` as wait tells it; NULL: how it ended is not known. */
+static void put_end(struct strobe_tracy_host *host, struct link *link, const int *status)
 {
-    uint64_t numbers[] = {link->proc, link->end_tick, how, value};
+    uint64_t numbers[] = {link->proc, link->end_tick, 0, 0};
     if (!link->taken || link->ended)
         return;
+    if (status) {
+        numbers[2] = WIFSIGNALED(*status) ? 2 : 1;
+        numbers[3] = (uint64_t)(WIFSIGNALED(*status) ? WTERMSIG(*status) : WEXITSTATUS(*status));
+    }
     strobe_records_numbers(&host->records, STROBE_FACT_PROCESS_END, numbers, 4);
     link->ended = true;
 }
 
 /* ---- links ---- */
+
+/* We left it, and it goes on. */
+static bool lives_on(const struct link *link)
+{
+    struct pollfd end = {.fd = link->pidfd, .events = POLLIN};
+    return link->pidfd >= 0 ? poll(&end, 1, 0) == 0 : !link->said_end;
+}
 
 /* Those that are over go, once it is known how their process ended, or when nobody will tell any more. */
 static void sweep(struct strobe_tracy_host *host, uint64_t now)
@@ -151,9 +164,12 @@ static void sweep(struct strobe_tracy_host *host, uint64_t now)
     for (uint32_t i = 0; i < host->n_links; i++) {
         struct link *link = host->links[i];
         bool over = link->state == LINK_OVER;
+        int status = 0;
+        if (over && strobe_tracy_find_end(link->pid, link->pidfd, &status))
+            put_end(host, link, &status);
         if (over && (!link->taken || link->ended || host->stopped || now >= link->next_ns)) {
-            if (link->end_tick)
-                put_end(host, link, 0, 0);
+            if (link->end_tick && !lives_on(link))
+                put_end(host, link, NULL);
             strobe_tracy_link_free(host, link);
             continue;
         }
@@ -404,8 +420,7 @@ enum strobe_err strobe_tracy_host_ask(struct strobe_tracy_host *host, const char
 
 void strobe_tracy_host_exit_status(struct strobe_tracy_host *host, uint32_t pid, int status)
 {
-    bool signaled = WIFSIGNALED(status);
-    if (!signaled && !WIFEXITED(status))
+    if (!WIFSIGNALED(status) && !WIFEXITED(status))
         return;
     lock_host(host);
     for (uint32_t i = 0; i < host->n_links; i++) {
@@ -414,8 +429,7 @@ void strobe_tracy_host_exit_status(struct strobe_tracy_host *host, uint32_t pid,
             continue;
         if (!link->end_tick)
             link->end_tick = strobe_tracy_host_tick(host);
-        put_end(host, link, signaled ? 2 : 1,
-                (uint64_t)(signaled ? WTERMSIG(status) : WEXITSTATUS(status)));
+        put_end(host, link, &status);
     }
     pthread_mutex_unlock(&host->lock);
 }

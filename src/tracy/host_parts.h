@@ -47,6 +47,7 @@ struct link {
     socklen_t n_address;
     char where[80];   /* for people */
     uint32_t pid;     /* 0: not known */
+    int pidfd;        /* owned; -1: none */
     char exe[256];    /* "": not known */
     char program[65]; /* as its welcome says */
     uint32_t hint;    /* protocol that was announced or is remembered, 0: none */
@@ -56,6 +57,8 @@ struct link {
     bool taken;                           /* it said welcome, now or before */
     bool welcomed;                        /* in this session */
     bool wants_write, stopping;
+    bool busy;        /* it said that it has a server already */
+    bool said_end;    /* Terminate came, not asked for by us */
     bool ended;       /* PROCESS_END is written, or will never be */
     uint64_t next_ns; /* WAITING: until then */
     uint64_t last_ns; /* when bytes came last */
@@ -146,6 +149,9 @@ void strobe_tracy_announce_read(struct strobe_tracy_host *host);
 /* find.c */
 void strobe_tracy_search(struct strobe_tracy_host *host, uint64_t now_ns);
 void strobe_tracy_find_close(struct strobe_tracy_host *host);
+/* A descriptor of a process, -1: none; and how it ended, as wait tells it. False: it has not, or it can't be told. */
+int strobe_tracy_find_pidfd(uint32_t pid);
+bool strobe_tracy_find_end(uint32_t pid, int pidfd, int *wait_status);
 /* The path of the program that a process runs; "" where it can't be told. */
 void strobe_tracy_find_exe(uint32_t pid, char *out, size_t cap);
 /* Field `n` (from 3, after the name) of a process's stat; 0 where there is none. */

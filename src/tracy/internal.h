@@ -98,6 +98,7 @@ enum {
     HELD_MAX = 4096,
     STEPS = 256,
     LOC_CACHE = 256,
+    SCRIPT_CACHE = 512,
     HOLD_BYTES = 1 << 20,
 };
 
@@ -189,10 +190,11 @@ struct strobe_tracy_session {
     uint32_t n_held, cap_held;
     uint64_t last_fiber, over_loc, cpu_plot;
     struct loc_cached loc_cache[LOC_CACHE];
+    uint64_t script_told[SCRIPT_CACHE]; /* ids of frames of scripts that have a symbol record */
 
     /* counts */
     uint64_t n_zones, n_events, n_set_aside, n_unasked;
-    const char *last_why; /* of what was set aside last */
+    const char *last_remark;
 };
 
 /* ---- little-endian fields ---- */
@@ -229,7 +231,9 @@ bool strobe_tracy_grow(struct strobe_tracy_session *s, void *list, uint32_t n, u
                        size_t item_bytes, uint32_t most);
 bool strobe_tracy_text_set(struct strobe_tracy_session *s, struct text *text, const void *bytes,
                            size_t n);
-/* An event that can't be right, or that there is no room for: counted, the first ones noted. */
+/* Something to be told of an event that is stored all the same. */
+void strobe_tracy_remark(struct strobe_tracy_session *s, const char *what);
+/* An event that can't be right, or that there is no room for: counted as lost, and told. */
 void strobe_tracy_set_aside(struct strobe_tracy_session *s, const struct thread *thread,
                             const char *why);
 enum strobe_tracy_status strobe_tracy_break(struct strobe_tracy_session *s, const char *reason);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "wire/tracy_notice.h"
@@ -24,6 +25,7 @@
 #define EXIT_NS      1900000000ull /* a bit less than the shim waits */
 #define STATUS_NS    2000000000ull /* for the exit status of a process whose session has ended */
 #define RECONNECT_NS 200000000ull
+#define BUSY         "it has a server already, or had the one connection that it takes in its life"
 
 enum { LOWEST_GUESS = 40, HIGHEST_GUESS = 160, MANY = 8 };
 
@@ -91,6 +93,7 @@ struct link *strobe_tracy_link_new(struct strobe_tracy_host *host, enum link_ori
         return NULL;
     link->watch = (struct watch){WATCH_LINK, -1};
     link->answer_fd = link->exit_fd = -1;
+    link->pidfd = strobe_tracy_find_pidfd(pid);
     link->origin = origin;
     link->pid = pid;
     memcpy(&link->address, address, n_address);
@@ -128,6 +131,8 @@ void strobe_tracy_link_free(struct strobe_tracy_host *host, struct link *link)
     hang_up(host, link);
     answer(&link->answer_fd, STROBE_NOTICE_REFUSED);
     answer(&link->exit_fd, STROBE_NOTICE_TAKEN);
+    if (link->pidfd >= 0)
+        close(link->pidfd);
     free(link);
 }
 
@@ -195,8 +200,10 @@ static void give_up(struct strobe_tracy_host *host, struct link *link, const cha
 /* The socket could not be connected, or broke before a welcome. */
 static void not_there(struct strobe_tracy_host *host, struct link *link)
 {
-    if (link->origin == LINK_ASKED && !host->stop_ns)
+    if (link->origin == LINK_ASKED && !host->stop_ns && !link->busy)
         wait_again(host, link, RETRY_NS);
+    else if (link->busy)
+        give_up(host, link, BUSY);
     else if (link->origin == LINK_ANNOUNCED || host->stop_ns)
         end_link(host, link); /* it ended, or meant somebody else */
     else
@@ -272,6 +279,7 @@ static void begin_session(struct strobe_tracy_host *host, struct link *link)
         .store = host->store,
         .protocol = link->protocol,
         .tick_ns = strobe_tracy_host_tick_ns(host),
+        .unix_s = (uint64_t)time(NULL),
         .no_symbols = host->options.no_symbols,
         .describe = describe,
         .arg = link,
@@ -363,6 +371,7 @@ static void session_over(struct strobe_tracy_host *host, struct link *link)
 {
     struct strobe_tracy_session_facts facts;
     strobe_tracy_session_facts(link->session, &facts);
+    link->said_end = facts.terminated && !link->stopping;
     bool again = facts.on_demand && !facts.terminated && !link->stopping && !host->stop_ns;
     if (again) {
         wait_again(host, link, RECONNECT_NS);
@@ -370,6 +379,18 @@ static void session_over(struct strobe_tracy_host *host, struct link *link)
     } else {
         end_link(host, link);
     }
+}
+
+/* Somebody else has it. One that was asked for may be free later. */
+static void busy(struct strobe_tracy_host *host, struct link *link)
+{
+    link->busy = true;
+    if (link->origin != LINK_ASKED || host->stop_ns) {
+        give_up(host, link, BUSY);
+        return;
+    }
+    link->hint = link->protocol;
+    wait_again(host, link, RECONNECT_NS);
 }
 
 static void follow(struct strobe_tracy_host *host, struct link *link,
@@ -384,8 +405,7 @@ static void follow(struct strobe_tracy_host *host, struct link *link,
         next_number(host, link);
         break;
     case STROBE_TRACY_UNAVAILABLE:
-        give_up(host, link,
-                "it has a server already, or had the one connection that it takes in its life");
+        busy(host, link);
         break;
     case STROBE_TRACY_DONE:
         send_output(host, link);
@@ -414,6 +434,12 @@ static void read_link(struct strobe_tracy_host *host, struct link *link)
         link->last_ns = strobe_tracy_host_ns();
         status = strobe_tracy_session_feed(link->session, host->buffer, (size_t)n, tick);
     } else {
+        struct strobe_tracy_session_facts facts;
+        strobe_tracy_session_facts(link->session, &facts);
+        if (!facts.n_bytes) { /* hung up without a word: it may be about to end, or to begin */
+            not_there(host, link);
+            return;
+        }
         status = strobe_tracy_session_eof(link->session, tick);
     }
     note_welcome(host, link);
@@ -458,13 +484,18 @@ void strobe_tracy_link_event(struct strobe_tracy_host *host, struct link *link, 
 /* A client that says no goodbye ends: its shim waits until all that it had was sent and read. */
 static uint64_t let_exit(struct link *link, uint64_t now)
 {
+    struct strobe_tracy_session_facts facts = {0};
     uint64_t quiet = link->last_ns > link->exit_ns ? link->last_ns : link->exit_ns;
     bool coming =
         link->state != LINK_OVER && !link->welcomed; /* the right number is being looked for */
     if (coming && now < link->exit_ns + EXIT_NS)
         return link->exit_ns + EXIT_NS;
-    if (link->state == LINK_TALKING && link->welcomed && now < quiet + QUIET_NS)
-        return quiet + QUIET_NS;
+    if (link->session)
+        strobe_tracy_session_facts(link->session, &facts);
+    uint64_t patience =
+        facts.n_unnamed ? 8 * QUIET_NS : QUIET_NS; /* for names that were asked for */
+    if (link->state == LINK_TALKING && link->welcomed && now < quiet + patience)
+        return quiet + QUIET_NS > now ? quiet + QUIET_NS : now + QUIET_NS / 4;
     answer(&link->exit_fd, STROBE_NOTICE_TAKEN);
     return ~0ull;
 }
@@ -510,7 +541,7 @@ void strobe_tracy_link_stop(struct strobe_tracy_host *host, struct link *link)
         send_output(host, link);
     } else if (link->state == LINK_WAITING) {
         if (link->origin == LINK_ASKED && !link->taken)
-            give_up(host, link, "nobody was there");
+            give_up(host, link, link->busy ? BUSY : "nobody was there");
         else
             end_link(host, link);
     }

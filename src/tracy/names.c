@@ -386,25 +386,65 @@ void strobe_tracy_got_loc(struct strobe_tracy_session *s, const uint8_t *fields)
     s->waiting[s->n_waiting++] = waiting;
 }
 
+/* Some of its texts may have been forgotten while others were on their way. */
+static void ask_again(struct strobe_tracy_session *s, const struct waiting_loc *waiting)
+{
+    for (int k = 0; k < 3; k++) {
+        struct entry *entry = strobe_tracy_find(s, SPACE_STRING, waiting->pointers[k]);
+        if (!entry || entry->state != ENTRY_NEW)
+            continue;
+        ask_for(s, entry);
+        entry->n_waiting = 1;
+    }
+}
+
 static void complete_locs(struct strobe_tracy_session *s, uint64_t pointer)
 {
     for (uint32_t i = 0; i < s->n_waiting;) {
         const struct waiting_loc *waiting = &s->waiting[i];
         bool concerned = waiting->pointers[0] == pointer || waiting->pointers[1] == pointer ||
                          waiting->pointers[2] == pointer;
-        if (concerned && complete_loc(s, waiting))
+        if (concerned && complete_loc(s, waiting)) {
             s->waiting[i] = s->waiting[--s->n_waiting];
-        else
-            i++;
+            continue;
+        }
+        if (concerned)
+            ask_again(s, waiting);
+        i++;
     }
 }
 
-/* Keep the text, for locations and messages that will name it too. Over the budget it stays empty. */
+/* Texts are only a cache: what is needed again is asked again. */
+static void evict_texts(struct strobe_tracy_session *s)
+{
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        struct entry *entry = &s->entries[i];
+        if (entry->space != SPACE_STRING || entry->state != ENTRY_KNOWN)
+            continue;
+        strobe_tracy_charge(s, -(int64_t)entry->n_text);
+        free(entry->text);
+        entry->text = NULL;
+        entry->n_text = 0;
+        entry->state = ENTRY_NEW;
+    }
+}
+
+/* Locations and messages to come may name it too. */
 void strobe_tracy_keep_text(struct strobe_tracy_session *s, struct entry *entry, const char *text,
                             size_t n)
 {
-    if (!n || entry->text || !strobe_tracy_charge(s, (int64_t)n))
+    if (!n || entry->text)
         return;
+    if (!strobe_tracy_charge(s, (int64_t)n)) {
+        uint8_t state = entry->state;
+        entry->state = ENTRY_ASKED; /* spares it */
+        evict_texts(s);
+        entry->state = state;
+        if (!strobe_tracy_charge(s, (int64_t)n)) {
+            strobe_tracy_remark(s, "no room for all names");
+            return;
+        }
+    }
     entry->text = malloc(n);
     if (!entry->text)
         return;

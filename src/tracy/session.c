@@ -14,7 +14,7 @@ enum {
     HELLO_BYTES = 12,
     QUERIES = 1000,
     BAD_FRAMES = 16,
-    SESSION_BUDGET = 12 << 20,
+    SESSION_BUDGET = 16 << 20,
     ON_DEMAND = 1, /* flag of the welcome */
 };
 static const double hello_ns = 5e9;   /* for an answer to the hello */
@@ -72,16 +72,19 @@ bool strobe_tracy_text_set(struct strobe_tracy_session *s, struct text *text, co
     return true;
 }
 
+void strobe_tracy_remark(struct strobe_tracy_session *s, const char *what)
+{
+    if (what != s->last_remark)
+        strobe_tracy_sink_note(s->sink, "%s", what);
+    s->last_remark = what;
+}
+
 void strobe_tracy_set_aside(struct strobe_tracy_session *s, const struct thread *thread,
                             const char *why)
 {
     s->n_set_aside++;
-    if (!s->sink)
-        return;
     strobe_tracy_sink_lose(s->sink, thread ? thread->track : NULL, STROBE_LOSS_REFUSED, 1, s->now);
-    if (why != s->last_why)
-        strobe_tracy_sink_note(s->sink, "set aside: %s", why);
-    s->last_why = why;
+    strobe_tracy_remark(s, why);
 }
 
 enum strobe_tracy_status strobe_tracy_break(struct strobe_tracy_session *s, const char *reason)
@@ -139,7 +142,7 @@ enum strobe_err strobe_tracy_session_open(const struct strobe_tracy_session_opti
         return STROBE_ERR_INVALID;
     }
     find_zone_forms(s);
-    s->limit = options->n_queries ? options->n_queries : QUERIES;
+    s->limit = options->n_queries && options->n_queries < QUERIES ? options->n_queries : QUERIES;
     s->no_symbols = options->no_symbols;
     s->now = s->opened = s->hello_sent = now_tick;
     memcpy(s->out, "TracyPrf", 8);
@@ -196,15 +199,16 @@ static bool is_same_clock(const struct strobe_tracy_session *s, uint64_t present
     uint64_t begin = (uint64_t)client->init_begin, end = (uint64_t)client->init_end;
     if (s->options.clock != STROBE_TRACY_CLOCK_AUTO)
         return s->options.clock == STROBE_TRACY_CLOCK_SAME;
-    if (ratio < 0.99 || ratio > 1.01 || begin > end || end > s->now)
+    uint64_t slack = ticks_of(s, 1e6); /* counters of two cores are not quite the same */
+    if (ratio < 0.99 || ratio > 1.01 || begin > end || end > s->now + slack)
         return false;
     if (present)
-        return present >= s->hello_sent && present <= s->now;
+        return present + slack >= s->hello_sent && present <= s->now + slack;
     if (!s->options.unix_s)
         return true;
-    double started =
-        (double)s->options.unix_s - (double)(s->now - begin) * s->options.tick_ns / 1e9;
-    return fabs(started - (double)client->epoch) < 5;
+    double age = (double)(int64_t)(s->now - begin) * s->options.tick_ns / 1e9;
+    double started = (double)s->options.unix_s - age;
+    return fabs(started - (double)client->epoch) < 5 + age * 1e-4;
 }
 
 /* Times before the client began or after now can't be. */
@@ -666,7 +670,8 @@ void strobe_tracy_session_facts(const struct strobe_tracy_session *s,
         .n_zones = s->n_zones,
         .n_events = s->n_events,
         .n_set_aside = s->n_set_aside,
-        .n_unnamed = strobe_tracy_n_missing(s),
+        .n_unnamed = strobe_tracy_n_missing(s) - s->asked_symbols.n - s->symbols.n,
+        .n_symbols = s->asked_symbols.n + s->symbols.n,
         .n_bytes = s->n_bytes,
         .terminated = s->terminated,
         .crashed = s->crashed,

@@ -35,8 +35,9 @@ struct strobe_tracy_session_options {
     double tick_ns;                   /* ns per tick of the trace's clock */
     uint64_t unix_s;                  /* seconds since 1970, now; 0: not known */
     enum strobe_tracy_clock clock;
-    bool no_symbols;    /* don't ask what the addresses of call stacks are */
-    uint32_t n_queries; /* unanswered at most; 0: 1,000. Keep 13 bytes each below the socket's send
+    bool no_symbols; /* don't ask what the addresses of call stacks are */
+    uint32_t
+        n_queries; /* unanswered at most; 0, and the most: 1,000. Keep 13 bytes each below the socket's send
                            buffer */
     /* Tell more of the process than the client does (by its pid). NULL: nothing is known. */
     void (*describe)(void *arg, const struct strobe_tracy_client *client,
@@ -79,7 +80,8 @@ struct strobe_tracy_session_facts {
     uint64_t n_zones;     /* begun */
     uint64_t n_events;    /* taken */
     uint64_t n_set_aside; /* events that could not be right */
-    uint64_t n_unnamed;   /* names asked for and never told */
+    uint64_t n_unnamed;   /* names that were not told, so far */
+    uint64_t n_symbols;   /* likewise addresses of call stacks */
     uint64_t n_bytes;     /* received */
     bool terminated;      /* the client said that it ends */
     bool crashed;

@@ -19,6 +19,7 @@ enum {
     PIECE_BYTES = 192 << 10,
     STACK_MAX = 4096,
     FIBER_DEPTH_MAX = 1 << 16,
+    SINK_BUDGET = 12 << 20, /* of one client, so that it leaves some to the others */
 };
 
 struct cached {
@@ -57,7 +58,7 @@ static const char *const letters_of[STROBE_FACT_COUNT] = {
 
 static bool charge(struct strobe_tracy_sink *sink, int64_t n_bytes)
 {
-    if (!strobe_tracy_store_charge(sink->store, n_bytes))
+    if (sink->n_charged + n_bytes > SINK_BUDGET || !strobe_tracy_store_charge(sink->store, n_bytes))
         return false;
     sink->n_charged += n_bytes;
     return true;

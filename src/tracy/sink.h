@@ -37,7 +37,7 @@ struct strobe_tracy_store_options {
     uint64_t
         max_file_bytes;  /* events are lost (FILE_LIMIT) when the file is as long; 0: no limit */
     uint64_t max_age;    /* ticks after which strobe_tracy_store_poll writes a block */
-    size_t budget_bytes; /* memory for names and threads of all clients; 0: 24 MiB */
+    size_t budget_bytes; /* memory for names and threads of all clients; 0: 32 MiB */
 };
 
 enum strobe_err strobe_tracy_store_open(const struct strobe_tracy_store_options *options,

@@ -9,7 +9,7 @@
 
 enum {
     RECORDS_BYTES = 1 << 20, /* names are written at this size at the latest */
-    DEFAULT_BUDGET = 24 << 20,
+    DEFAULT_BUDGET = 32 << 20,
     LOSSES_MAX = 4096,
 };
 

@@ -77,26 +77,30 @@ uint64_t ___tracy_alloc_srcloc(uint32_t line, const char *source, size_t sourceS
     return strobe_loc_id(source, sourceSz, line, function, functionSz, NULL, 0, color);
 }
 
-TracyCZoneCtx ___tracy_emit_zone_begin_callstack(const struct ___tracy_source_location_data *srcloc,
-                                                 int32_t depth, int32_t active)
-{
-    struct strobe_loc *loc = active ? strobe_tracy_loc(srcloc) : NULL;
-    if (STROBE_LIKELY(loc != NULL))
-        return strobe_tracy_begin(loc, depth, 1);
-    return ___tracy_emit_zone_begin_alloc_callstack(active ? strobe_tracy_loc_id(srcloc) : 0, depth,
-                                                    active);
-}
+static const struct strobe_handle no_zone = {0, STROBE_HANDLE_NONE};
 
 TracyCZoneCtx ___tracy_emit_zone_begin(const struct ___tracy_source_location_data *srcloc,
                                        int32_t active)
 {
-    return ___tracy_emit_zone_begin_callstack(srcloc, 0, active);
+    if (!active)
+        return strobe_tracy_ctx(no_zone);
+    return strobe_tracy_ctx(strobe_handle_begin_const((const struct strobe_const_loc *)srcloc));
+}
+
+TracyCZoneCtx ___tracy_emit_zone_begin_callstack(const struct ___tracy_source_location_data *srcloc,
+                                                 int32_t depth, int32_t active)
+{
+    if (active && depth > 0)
+        strobe_tracy_stack(depth);
+    if (!active)
+        return strobe_tracy_ctx(no_zone);
+    return strobe_tracy_ctx(strobe_handle_begin_const((const struct strobe_const_loc *)srcloc));
 }
 
 TracyCZoneCtx ___tracy_emit_zone_begin_alloc_callstack(uint64_t srcloc, int32_t depth,
                                                        int32_t active)
 {
-    struct strobe_handle handle = {0, STROBE_HANDLE_NONE};
+    struct strobe_handle handle = no_zone;
     if (active) {
         strobe_tracy_stack(depth);
         handle = strobe_zone_begin_id(srcloc);

@@ -127,6 +127,16 @@ class Macros(harness.ProgramTest):
                    *libraries("tracy-on-demand"))
         self.check(out, macros.C, macros.C_RECORDS, 59)
 
+    def test_headers_for_graphics_say_that_they_record_nothing(self):
+        for std in ("c++11", "c++20"):
+            out = self.path("stubs")
+            compile_it(self, "g++", std, "gpu_stubs.cpp", out)
+            compile_it(self, "g++", std, "gpu_stubs.cpp", out, "-DTRACY_ENABLE", *libraries())
+        ran = self.record(out)
+        self.assertEqual(ran.code, 0, ran.err)
+        said = [(r["severity"], r["text"].split(":")[0]) for r in table(self, ran.trace.path, "messages")]
+        self.assertEqual(said, [("warning", f"Tracy{api}.hpp") for api in ("OpenGL", "Vulkan", "OpenCL", "CUDA")])
+
     def test_no_macro_is_left_out(self):
         c = public_macros("TracyC.h") - {"TracyFunction", "TracyFile", "TracyLine"}
         self.assertEqual(c - set(macros.C) - macros.C_OTHERS, set())

@@ -47,7 +47,7 @@ class Rich(harness.ProgramTest):
     def check_common(self, table, extra_zones=None, extra_messages=None):
         self.check_zones(table("zones"), extra_zones)
         threads = {r["thread"] for r in table("threads") if r["track"] != "0"}
-        self.assertEqual(threads, {"rich", "worker 1", "worker 2"})
+        self.assertEqual(threads, {"Main thread", "worker 1", "worker 2"})
         texts = count(table("messages"), "text", "color")
         expected = {("literal message", ""): 20, ("literal colored", "#ff8800"): 20}
         expected.update({(f"colored dynamic {i}", "#0088ff"): 1 for i in range(20)})
@@ -121,6 +121,24 @@ class Rich(harness.ProgramTest):
         self.assertIn("context=1 name=gpu ctx one", facts)
         self.assertTrue(any(f.startswith("context=0 type=1 calibrated=0") and f.endswith("time=1000000 period_ns=1") for f in facts), facts)
         self.assertTrue(any(f.startswith("context=1 type=2 calibrated=1") and f.endswith("time=5000000 period_ns=2") for f in facts), facts)
+
+    def test_a_file_of_tracys_made_of_it_has_the_same_counts(self):
+        self.rich()
+        first, file, back = self.trace, self.path("rich.tracy"), self.path("back.strobe")
+        for command in (("export", "--to", "tracy", "-o", file, first), ("import", file, "-o", back)):
+            code, _, err = self.run_it(harness.STROBE, *command)
+            self.assertEqual(code, 0, err)
+        before = count(test_macros.table(self, first, "all"), "kind")
+        after = count(test_macros.table(self, back, "all"), "kind")
+        for kind in ("zone_begin", "message", "frame", "frame_start", "frame_end", "frame_image", "alloc", "free", "lock_wait", "lock_obtain",
+                     "lock_release", "lock_mark", "gpu_begin", "gpu_end", "gpu_time", "app_info"):
+            self.assertEqual(after[kind], before[kind], kind)
+        self.assertEqual(after["plot_double"] + after["plot_int"], 80)
+        self.trace = back
+        self.check_zones(test_macros.table(self, back, "zones"))
+        names = count(test_macros.table(self, back, "zones"), "name")
+        self.assertEqual({n: names[n] for n in names if n.startswith("level2")},
+                         {"level2-renamed-0": 21, "level2-renamed-1": 21, "level2-renamed-2": 18})
 
     def test_what_came_with_later_versions(self):
         table = self.rich("V014", "MEMDISCARD", std="c++20")

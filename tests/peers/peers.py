@@ -9,15 +9,12 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# tracy-client, the tracy-client-sys that it must get (None: what cargo chooses), protocol
-CRATES = (("0.14.0", None, 56), ("0.14.1", None, 57), ("0.15.0", None, 63), ("0.16.0", None, 63), ("0.17.0", None, 64),
-          ("0.17.2", None, 66), ("0.18.0", None, 69), ("0.18.1", None, 74), ("0.18.2", None, 74), ("0.18.3", None, 76),
-          ("0.18.4", None, 76), ("0.18.5", None, 82), ("0.19.0", None, 82))
-# the newest sys of a release that must not be passed, so that a crate meets the Tracy that it was made with
-SYS = {"0.14.0": "0.17.1", "0.14.1": "0.18.0", "0.15.0": "0.19.0", "0.16.0": "0.21.2", "0.17.0": "0.22.2", "0.17.2": "0.23.0",
-       "0.18.0": "0.24.3", "0.18.1": "0.25.0", "0.18.2": "0.26.1", "0.18.3": "0.27.0", "0.18.4": "0.28.0", "0.18.5": "0.29.0",
-       "0.19.0": "0.30.1"}
-# wheel of the runtime, wheel of the compiler, protocol, Python
+# tracy-client, the tracy-client-sys with the Tracy that it was made with, protocol
+CRATES = (("0.14.0", "0.17.1", 56), ("0.14.1", "0.18.0", 57), ("0.15.0", "0.19.0", 63), ("0.16.1", "0.21.2", 63),
+          ("0.17.0", "0.22.2", 64), ("0.17.2", "0.23.0", 66), ("0.18.0", "0.24.3", 69), ("0.18.1", "0.25.0", 74),
+          ("0.18.2", "0.26.1", 74), ("0.18.3", "0.27.0", 76), ("0.18.4", "0.28.0", 76), ("0.18.5", "0.29.0", 82),
+          ("0.19.0", "0.30.1", 82))
+# wheels of the runtime and the compiler, protocol, numpy
 IREE = {"3.13.0": ("iree-base-runtime==3.13.0", "iree-base-compiler==3.13.0", 72, "numpy"),
         "3.1.0": ("iree-base-runtime==3.1.0", "iree-base-compiler==3.1.0", 66, "numpy<2"),
         "20240410": ("iree-runtime==20240410.859", "iree-compiler==20240410.859", 65, "numpy<2"),
@@ -63,7 +60,7 @@ class Peers:
         (folder / "Cargo.lock").unlink(missing_ok=True)
         env = {**os.environ, "CARGO_TARGET_DIR": str(folder / "target")}
         call(["cargo", "generate-lockfile"], cwd=folder, env=env)
-        call(["cargo", "update", "-p", "tracy-client-sys", "--precise", SYS[version]], cwd=folder, env=env)
+        call(["cargo", "update", "-p", "tracy-client-sys", "--precise", dict(row[:2] for row in CRATES)[version]], cwd=folder, env=env)
         call(["cargo", "build", "--release"], cwd=folder, env=env)
         return program
 

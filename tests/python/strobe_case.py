@@ -39,11 +39,12 @@ class Ran:
         return list(csv.DictReader(io.StringIO(text.decode("utf-8", "replace"))))
 
     def counts(self, file=None, by_line=False):
-        """{name: zones}, of one source file (by its last part) or of all; with by_line {"name:line": zones}."""
+        """{name: zones that ended}, of one source file (by its last part) or of all; with by_line {"name:line": zones}."""
+        text = subprocess.run([command(), "stats", "--csv", str(self.trace)], stdout=subprocess.PIPE, check=True).stdout
         counted = collections.Counter()
-        for row in self.rows():
+        for row in csv.DictReader(io.StringIO(text.decode("utf-8", "replace"))):
             if file is None or os.path.basename(row["file"]) == file:
-                counted[f"{row['name']}:{row['line']}" if by_line else row["name"]] += 1
+                counted[f"{row['name']}:{row['line']}" if by_line else row["name"]] += int(row["count"])
         return counted
 
     def info(self):

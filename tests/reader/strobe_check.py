@@ -450,7 +450,7 @@ class LodSum:
         facts[2] += len(part.ended)
         facts[4] = part.last_tick
         facts[5] = min(facts[5], part.n_below)
-        facts[6] = part.n_below + len(part.left_open)
+        facts[6] = len(part.left_open)
 
     def compare(self, check):
         """Say what is not as it should be."""

@@ -125,6 +125,24 @@ class Tables(TracyTest):
                         self.assertEqual(sorted(self.export("-m").splitlines()), sorted(messages.read_text().splitlines()))
 
 
+class Command(TracyTest):
+    """The same by `strobe record --tracy`, clients one by one."""
+
+    def test_recordings_by_record_and_csvexport(self):
+        for name in RECORDINGS:
+            with self.subTest(name=str(name)):
+                player = standin.Player(standin.Recording(HERE / "data" / name), "random")
+                player.start()
+                out = pathlib.Path(self.folder.name) / "out.strobe"
+                subprocess.run([BUILD / "bin" / "strobe", "record", "--tracy", f"127.0.0.1:{player.port}", "-o", out],
+                               capture_output=True, timeout=60, check=True)
+                table = subprocess.run([BUILD / "bin" / "tracy-csvexport", "-u", out], capture_output=True, text=True,
+                                       check=True).stdout
+                rows = list(csv.reader(io.StringIO(table)))[1:]
+                self.assertEqual(collections.Counter((int(r[3]), int(r[4])) for r in rows), csv_zones(name))
+                self.assertTrue(player.ended)
+
+
 class Families(TracyTest):
     """Every family of events is there, counted as the program made them."""
 
@@ -219,11 +237,11 @@ def count_zones(zones):
 class Protocols(TracyTest):
     """The scripted stand-in at every number."""
 
-    def fake(self, *args, probe=(), code=0, timeout=30):
+    def fake(self, *args, probe=(), code=0, timeout=60, script=HERE / "session_example.json"):
         """Run the stand-in and the probe; (its exit code checked, lines, trace)."""
         port = free_port()
-        client = subprocess.Popen([sys.executable, HERE / "fake_client.py", HERE / "session_example.json", "--port", str(port),
-                                   *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        client = subprocess.Popen([sys.executable, HERE / "fake_client.py", script, "--port", str(port), *args],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
             lines, trace = self.record(*probe, port, timeout=timeout)
             self.said = client.communicate(timeout=timeout)[0]
@@ -259,6 +277,28 @@ class Protocols(TracyTest):
         self.assertRegex(lines[0], "client 66 done")
         self.check(trace)
 
+    def many_names(self, n, width):
+        """A client with n locations, their names `width` bytes long."""
+        locations = {str(i): {"name": f"name {i} " + "x" * width, "function": f"function {i} " + "y" * width,
+                              "file": f"file{i % 100}.c", "line": i} for i in range(n)}
+        zones = [{"loc": str(i), "start": 1000 + 10 * i, "end": 1005 + 10 * i} for i in range(n)]
+        script = pathlib.Path(self.folder.name) / "many.json"
+        script.write_text(json.dumps({"locations": locations, "threads": [{"id": 5, "name": "m", "zones": zones}]}))
+        _, trace = self.fake("--protocol", "82", probe=("--protocol", 82), script=script)
+        self.assertEqual(len(trace.zones), n)
+        for zone in trace.zones:
+            i = (trace.ns(zone[0], zone[4]) - 1000) // 10
+            line, _, function, file, name = trace.locs[zone[3]]
+            self.assertEqual((line, file, function[:12], name[:8]),
+                             (i, b"file%d.c" % (i % 100), (b"function %d " % i + b"y" * width)[:12], (b"name %d " % i + b"x" * width)[:8]))
+            self.assertEqual((len(function), len(name)), (len(f"function {i} ") + width, len(f"name {i} ") + width))
+
+    def test_more_locations_than_tracy_can_hold(self):
+        self.many_names(34000, 10)
+
+    def test_more_names_than_the_budget_holds(self):
+        self.many_names(15000, 700)
+
     def test_a_client_that_is_busy_is_left_alone(self):
         port = free_port()
         client = subprocess.Popen([sys.executable, HERE / "fake_client.py", HERE / "session_example.json", "--port", str(port),
@@ -281,6 +321,7 @@ class Endings(Protocols):
     """What hangs Tracy's own server ends well here."""
 
     test_every_number_is_understood = test_the_number_is_found_by_trying = None
+    test_more_locations_than_tracy_can_hold = test_more_names_than_the_budget_holds = None
     test_a_client_that_is_busy_is_left_alone = test_on_demand = test_single_bytes_and_small_frames = None
 
     def test_exit_inside_a_zone(self):

@@ -28,18 +28,29 @@ def run_suite(python, suite):
     return done.returncode in (0, 5), lines[-1] if lines else "nothing ran"
 
 
+def choose(found, given):
+    """The interpreters that were asked for."""
+    versions = list(found)
+    if given.only:
+        versions = [tuple(map(int, text.split("."))) for text in given.only.split(",")]
+    elif given.ends:
+        versions = sorted({versions[0], versions[-1]}) if versions else []
+    elif given.newest:
+        versions = versions[-1:]
+    return {version: found[version] for version in versions}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("wheels")
     parser.add_argument("place")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="versions: 3.9,3.13")
+    parser.add_argument("--ends", action="store_true", help="the oldest and the newest")
+    parser.add_argument("--newest", action="store_true", help="the newest")
     parser.add_argument("--suite", action="append", help="a folder of tests; default: all")
     given = parser.parse_args()
-    only = [tuple(map(int, text.split("."))) for text in given.only.split(",") if text]
     failed, ran = 0, 0
-    for version, python in venvs.interpreters().items():
-        if only and version not in only:
-            continue
+    for version, python in choose(venvs.interpreters(), given).items():
         own = venvs.make(python, version, given.wheels, given.place)
         for suite in [pathlib.Path(path).resolve() for path in given.suite or []] or SUITES:
             if not suite.is_dir():

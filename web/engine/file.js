@@ -2,11 +2,11 @@
  * Reads the head, the trailer and the indices; of a file that was not closed, the headers of the
  * blocks. Payloads are read when asked for, and only if their hash is right.
  * SPDX-License-Identifier: MIT */
-import {decompress} from '../vendor/fzstd/index.mjs';
+import {decompress} from './zstd.js';
 import {Cursor, FormatError, textOf} from './bytes.js';
 import {hashIs} from './xxh64.js';
 
-export const EVENTS = 1, RECORDS = 2, INDEX = 3, FOOTER = 4;
+export const EVENTS = 1, RECORDS = 2, INDEX = 3, FOOTER = 4, LOD = 5;
 const HEAD = 4096, BLOCK_HEAD = 72, ENTRY = 48, TRAILER = 32;
 const MAX_PAYLOAD = 16 << 20, MAX_LEVELS = 16;
 const MAGIC = [0x89, 0x53, 0x54, 0x52, 0x4f, 0x42, 0x45, 0x0a];
@@ -38,7 +38,7 @@ export function inflate(stored, raw) {
     try {
         out = decompress(stored, new Uint8Array(raw));
     } catch (error) {
-        throw new FormatError(`zstd: ${error.message}`);
+        throw new FormatError(error.message);
     }
     if (out.length !== raw)
         throw new FormatError(`a frame of ${out.length} bytes instead of ${raw}`);

@@ -7,7 +7,7 @@ import {Pieces, readFields} from './part.js';
 import {inflate} from './file.js';
 
 const CAUSES = ['pool full', 'shared memory full', 'no room for a name', 'disk', 'file limit', 'overwritten by the program',
-    'hole', 'unfinished record'];
+    'hole', 'unfinished record', 'refused'];
 
 /** What a loss's number means. */
 export function causeName(cause) {
@@ -130,6 +130,18 @@ export class Model {
         this.clock = new Clock(this.syncs, this.base);
     }
 
+    /** The tick (relative) of a time on a process's own clock. */
+    ownTick(proc, time) {
+        const t = BigInt(time), pieces = this.maps.filter((m) => m.proc === proc);
+        if (!pieces.length)
+            return this.base.ofValue(t);
+        let piece = pieces[0];
+        for (const p of pieces)
+            if (p.time <= t)
+                piece = p;
+        return this.base.ofValue(piece.tick + ((t - piece.time) * piece.mult >> 32n));
+    }
+
     processName(p) {
         if (p.name)
             return p.name;
@@ -160,7 +172,7 @@ const takers = {
     72: (m, [lock, loc, name], proc) => void m.process(proc).locks.set(lock, {loc, name}),
     73: (m, [fiber, name], proc) => void m.process(proc).fibers.set(fiber, name),
     75: {exact(m, c, proc) {
-        const context = c.varint(), g = {type: c.varint(), calibrated: c.varint(), tid: c.varint(), tick: c.big()};
+        const context = c.varint(), g = {type: c.varint(), calibrated: c.varint(), tid: c.varint(), host: c.big()};
         g.time = c.zigzag();
         g.period = c.double();
         const gpus = m.process(proc).gpus;
@@ -204,5 +216,9 @@ const takers = {
         m.recordings.push({tick: c.big(), what: c.varint()});
     }},
     105: (m, [, reason]) => void m.notes.push(`kept because of: ${reason}`),
+    106: {exact(m, c) {
+        const proc = c.varint(), z = c.big(), time = z & 1n ? -(z + 1n >> 1n) : z >> 1n;
+        m.maps.push({proc, time, tick: c.big(), mult: c.big(), error: c.varint()});
+    }},
     107: (m, [pid, , what, reason]) => void m.notes.push(`not recorded: ${what} (pid ${pid}): ${reason}`),
 };

@@ -7,7 +7,7 @@ import {addExtra, ENDED, OPEN, Pieces, UNFINISHED} from './part.js';
 
 const MOST = 6000000; /* events kept */
 const BEGIN = 63, END_LOST = 2;
-const WANTED = [8, 9, 10, 11, 12, 13, 16, 17, 18, 19, 21, 22, 23, 24, 25, 39, 40, 41, 42, 43];
+const WANTED = [3, 8, 9, 10, 11, 12, 13, 16, 17, 18, 19, 21, 22, 23, 24, 25, 39, 40, 41, 42, 43];
 
 /** Zones in memory, by begin: of a fiber, of spans, of a lock, of frames. */
 export class ZoneList {
@@ -51,11 +51,11 @@ export class Others {
     /** Whether a trace may have any. */
     static maybe(trace) {
         const totals = trace.file.totals;
-        return !totals || WANTED.some((kind) => totals.kinds.get(kind) > 0);
+        return !totals || WANTED.some((kind) => kind !== 3 && totals.kinds.get(kind) > 0);
     }
 
     async collect() {
-        const trace = this.trace, pieces = new Map();
+        const trace = this.trace, pieces = new Map(), bits = WANTED.reduce((b, kind) => b | 1n << BigInt(kind), 0n);
         const piecesOf = (part) => {
             const key = `${part.proc}/${part.track}`;
             if (!pieces.has(key))
@@ -63,9 +63,15 @@ export class Others {
             return pieces.get(key);
         };
         for (const block of trace.file.blocks)
-            if (block.type === EVENTS)
+            if (block.type === EVENTS && (this.hasFibers() || trace.mayHold(block, bits)))
                 await trace.decode(block, (kind, tick, fields, run) => this.take(kind, tick, fields, run), piecesOf);
         this.finish();
+    }
+
+    /* A fiber's zones go on into blocks with no other event of interest. */
+    hasFibers() {
+        const totals = this.trace.file.totals;
+        return !totals || totals.kinds.get(19) > 0;
     }
 
     take(kind, tick, fields, run) {
@@ -219,7 +225,7 @@ export class Others {
         const {proc, id} = events[0], context = this.trace.model.process(proc).gpus.get(id), list = new ZoneList();
         if (!context || context.period === undefined)
             return;
-        const axis = new GpuAxis(this.trace, context), stacks = new Map(), waiting = new Map(), done = [];
+        const axis = new GpuAxis(this.trace, context, proc), stacks = new Map(), waiting = new Map(), done = [];
         for (const e of events) {
             const [query, tid, loc] = e.fields;
             const stack = stacks.get(tid) || stacks.set(tid, []).get(tid);
@@ -258,18 +264,19 @@ export class Others {
 
 /* A GPU's clock on the trace's axis. */
 class GpuAxis {
-    constructor(trace, context) {
+    constructor(trace, context, proc) {
         this.clock = trace.clock;
         this.period = context.period;
         this.m = 1;
         this.g = context.period * context.time;
-        this.c = trace.clock.time(trace.base.ofValue(context.tick));
+        this.c = trace.clock.time(trace.model.ownTick(proc, context.host));
+        this.proc = proc;
         this.calibrated = false;
         this.trace = trace;
     }
 
     calibrate(e) {
-        const g = this.period * e.time, c = this.clock.time(e.at);
+        const g = this.period * e.time, c = this.clock.time(this.trace.model.ownTick(this.proc, e.at));
         if (e.kind === 42 && e.delta > 0 && g !== this.g)
             this.m = e.delta / (g - this.g);
         this.g = g;
@@ -321,7 +328,7 @@ function takeGpu(o, kind, tick, fields, run) {
     else if (kind === 41)
         Object.assign(event, {fields: [rest[0], 0], time: rest[1]});
     else if (kind >= 42)
-        Object.assign(event, {fields: [-1, 0], time: rest[0], at: tick, delta: kind === 42 ? rest[2] : 0});
+        Object.assign(event, {fields: [-1, 0], time: rest[0], at: rest[1], delta: kind === 42 ? rest[2] : 0});
     o.push('gpus', `${proc}/${id}`, event);
 }
 

@@ -274,6 +274,8 @@ function otherEvent(run, kind) {
             endZone(run, UNFINISHED);
         return endZone(run, ENDED);
     }
+    if (kind === 61)
+        return endUnder(run, run.side.varint());
     const known = run.schema.get(kind);
     if (!known)
         throw new FormatError(`an event of kind ${kind}, which the file does not tell of`);
@@ -290,6 +292,17 @@ function otherEvent(run, kind) {
         run.fiber = fields[0];
     else if (kind === 20)
         run.fiber = 0;
+}
+
+/* The zone below the `above` innermost ones ends; those stay open, each one level lower. */
+function endUnder(run, above) {
+    const at = run.stack.length - 1 - above;
+    if (at < 0)
+        return;
+    const [zone] = run.stack.splice(at, 1), ticks = Math.max(0, run.tick - zone.begin);
+    run.zones.add(zone.begin, run.tick, Math.max(0, ticks - zone.children), run.nBelow + at, zone.loc, ENDED, zone.extra);
+    if (at > 0)
+        run.stack[at - 1].children += ticks;
 }
 
 function lostBegin(run, id) {

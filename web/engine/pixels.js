@@ -14,6 +14,11 @@ export function tickAt(trace, ns) {
     return tick;
 }
 
+/** The last tick of a time: several ticks may be at one ns. */
+export function lastTickAt(trace, ns) {
+    return tickAt(trace, Math.floor(ns) + 1) - 1;
+}
+
 /* The lanes of one asked track, made as depths are met. */
 class TrackLanes {
     constructor(track, first, n, grid) {
@@ -30,8 +35,9 @@ class TrackLanes {
     }
 }
 
-function addDetail(asked, part, locOf) {
-    const grid = asked.grid, {width, depths} = part.lod;
+/* Buckets of a level of detail; `locOf(i)`: location of a stored number. */
+function addDetail(asked, lanes, locOf) {
+    const grid = asked.grid, {width, depths} = lanes;
     depths.forEach((row, depth) => {
         const lane = asked.at(depth);
         if (!lane)
@@ -43,11 +49,11 @@ function addDetail(asked, part, locOf) {
                 lane.count[b] += row.count[i];
                 lane.busy[b] += row.busy[i];
                 if (row.count[i] && row.loc[i])
-                    lane.offer(b, row.longest[i], locOf(part.proc, part.locs[row.loc[i] - 1]), 0, 0, FROM_DETAIL);
+                    lane.offer(b, row.longest[i], locOf(row.loc[i]), 0, 0, FROM_DETAIL);
             } else if (b >= grid.n && row.count[i] && row.loc[i]) {
                 const end = row.at[i] + width, begin = end - row.longest[i];
                 if (begin <= grid.hi)
-                    lane.open.push({t0: begin, loc: locOf(part.proc, part.locs[row.loc[i] - 1]), flags: IS_ZONE | OPEN_AT_END | FROM_DETAIL});
+                    lane.open.push({t0: begin, loc: locOf(row.loc[i]), flags: IS_ZONE | OPEN_AT_END | FROM_DETAIL});
             }
         }
     });
@@ -64,7 +70,7 @@ function addOpenBefore(asked, part, previous) {
     }
 }
 
-function addZones(asked, part, zones, trace) {
+function addZones(asked, part, zones) {
     const grid = asked.grid;
     for (let i = 0; i < zones.n; i++) {
         const lane = asked.at(zones.depth[i]);
@@ -95,7 +101,6 @@ function addZones(asked, part, zones, trace) {
         if (lane)
             lane.spread(grid, part.first, zones.lastTick);
     }
-    void trace;
 }
 
 /* A part behind the view: zones that it lists were open at the view's end. */
@@ -110,10 +115,10 @@ function addBehind(asked, part, locOf) {
 }
 
 /* Zones left open by a track's last part up to the view's end, if no later part ends them. */
-function addNeverEnding(trace, asked, last, zones) {
+function addNeverEnding(trace, asked, nBelow, zones) {
     const grid = asked.grid;
     zones.open.forEach((z, i) => {
-        const lane = asked.at(last.nBelow + i);
+        const lane = asked.at(nBelow + i);
         if (!lane || z.begin > grid.hi || lane.open.some((o) => o.t0 === z.begin))
             return;
         lane.spread(grid, zones.lastTick, Math.min(grid.hi, trace.lastEvent) + 1);
@@ -122,13 +127,56 @@ function addNeverEnding(trace, asked, last, zones) {
 }
 
 async function readThreads(trace, asked, grid, isOvertaken) {
-    const locOf = (proc, id) => trace.model.loc(proc, id), wanted = new Map(), last = new Map();
+    const wanted = new Map(), last = new Map(), from = grid.start(0), to = grid.start(grid.n);
     for (const a of asked)
         if (a.track.kind === 'thread')
             wanted.set(a.track.id, a);
     if (!wanted.size)
         return true;
-    for (const block of trace.blocksIn(grid.start(0), grid.start(grid.n))) {
+    for (const node of trace.nodes) {
+        if (node.max < from || node.min > to)
+            continue;
+        if (isOvertaken())
+            return false;
+        const rest = await readNode(trace, node, wanted, last, grid);
+        if (rest.size && !await readBlocks(trace, node.blocks, rest, last, grid, isOvertaken))
+            return false;
+    }
+    if (!await readBlocks(trace, trace.loose, wanted, last, grid, isOvertaken))
+        return false;
+    await readOpen(trace, wanted, last, grid);
+    return true;
+}
+
+/* What a node's lanes tell; the tracks for which they are too coarse are given back. */
+async function readNode(trace, node, wanted, last, grid) {
+    const rest = new Map();
+    for (const [id, a] of wanted) {
+        const key = `${a.track.proc}/${a.track.number}`, t = node.tracks.get(key);
+        if (!t)
+            continue;
+        const locOf = (n) => trace.model.loc(t.proc, n - 1);
+        let lanes = t.lanes.width <= grid.size ? t.lanes : null;
+        if (!lanes && t.fineWidth <= grid.size) {
+            const fine = await trace.fineLanes(node);
+            lanes = fine && fine.get(key);
+        }
+        if (!lanes) {
+            rest.set(id, a);
+            continue;
+        }
+        addDetail(a, lanes, locOf);
+        if (t.first <= grid.hi)
+            last.set(id, {node: t});
+    }
+    return rest;
+}
+
+async function readBlocks(trace, blocks, wanted, last, grid, isOvertaken) {
+    const locOf = (proc, id) => trace.model.loc(proc, id), from = grid.start(0), to = grid.start(grid.n);
+    for (const block of blocks) {
+        if (block.max < from || block.min > to)
+            continue;
         if (isOvertaken())
             return false;
         const parts = await trace.parts(block);
@@ -144,32 +192,42 @@ async function readThreads(trace, asked, grid, isOvertaken) {
             addOpenBefore(a, part, before && before.part);
             last.set(id, {part, block, i});
             if (part.lod && part.lod.width <= grid.size) {
-                addDetail(a, part, locOf);
+                addDetail(a, part.lod, (n) => locOf(part.proc, part.locs[n - 1]));
                 continue;
             }
             const zones = (await trace.decoded(block))[i];
             if (zones)
-                addZones(a, part, zones, trace);
+                addZones(a, part, zones);
         }
     }
-    await readOpen(trace, wanted, last, grid);
     return true;
 }
 
 /* What is open at the view's end and does not end: asks the last part of each track that reaches it. */
 async function readOpen(trace, wanted, last, grid) {
-    for (const [id, {part, block, i}] of last) {
-        if (part.last < grid.hi && part.last < trace.lastEvent - 1 && !trace.lastParts)
-            await findLastParts(trace);
-        const final = trace.lastParts && trace.lastParts.get(id);
-        if (final && final !== `${block.offset}/${i}`)
+    for (const [id, at] of last) {
+        if (!await isLastPart(trace, id, at))
             continue;
-        if (!part.nBelow && !part.stack.length && part.lod && part.nEvents > 60000)
+        if (at.node) {
+            const open = at.node.open.map((z) => ({begin: z.begin, loc: trace.model.loc(at.node.proc, z.loc)}));
+            addNeverEnding(trace, wanted.get(id), 0, {open, lastTick: at.node.last});
             continue;
-        const zones = (await trace.decoded(block))[i];
+        }
+        const zones = (await trace.decoded(at.block))[at.i];
         if (zones && zones.open.length)
-            addNeverEnding(trace, wanted.get(id), part, zones);
+            addNeverEnding(trace, wanted.get(id), at.part.nBelow, zones);
     }
+}
+
+/* Whether what was read of a track up to the view's end is all there is of it. */
+async function isLastPart(trace, id, at) {
+    const key = `${trace.trackOf(id).proc}/${trace.trackOf(id).number}`, node = trace.nodes.findLast((n) => n.tracks.has(key));
+    if (at.node)
+        return node && node.tracks.get(key) === at.node && !trace.loose.length;
+    if (!trace.lastParts)
+        await findLastParts(trace);
+    const final = trace.lastParts.get(id);
+    return final ? final === `${at.block.offset}/${at.i}` : !node || node.blocks.includes(at.block);
 }
 
 const LOOK_BACK = 512;
@@ -236,11 +294,7 @@ function plotItems(trace, grid, plot) {
 
 function chooseLevel(asked, grid, base, budget) {
     for (;;) {
-        let n = 0;
-        for (const a of asked)
-            for (const lane of a.lanes.values())
-                n += lane.items(grid, null);
-        if (n <= budget || grid.k >= 62)
+        if (countItems(asked, grid) <= budget || grid.k >= 62)
             return grid;
         const odd = ((grid.first % 2) + 2) % 2 === 1, wide = new Grid(grid.lo, grid.hi, grid.k + 1, base);
         for (const a of asked) {
@@ -252,21 +306,77 @@ function chooseLevel(asked, grid, base, budget) {
     }
 }
 
+/* Whether even much wider buckets give more items than asked for: then the fine ones need not be read. */
+async function startLevel(trace, q, k, make, budget, isOvertaken) {
+    for (const more of trace.nodes.length ? [4, 3, 2, 1] : []) {
+        const {asked, grid} = make(k + more);
+        if (!await readThreads(trace, asked, grid, isOvertaken))
+            return null;
+        if (countItems(asked, grid) > budget)
+            return k + more;
+    }
+    return k;
+}
+
+function countItems(asked, grid) {
+    let n = 0;
+    for (const a of asked)
+        for (const lane of a.lanes.values())
+            n += lane.items(grid, null);
+    return n;
+}
+
 /** Answer "pixels". `isOvertaken()`: a newer question waits, so give up. */
 export async function pixels(trace, q, isOvertaken) {
-    const from = Number(q.from), to = Math.max(Number(q.to), from + 1);
+    const from = Number(q.from), to = Math.max(Number(q.to), from + 1), overtaken = {json: {error: 'overtaken'}, arrays: {}};
     const width = Math.min(16384, Math.max(1, Math.floor(q.width) || 1)), budget = Math.min(1e6, Math.max(100, q.budget || 5000));
     const lo = tickAt(trace, from), hi = Math.max(lo + 1, tickAt(trace, to));
-    let grid = new Grid(lo, hi, Grid.level(lo, hi, width), trace.base);
-    const asked = [];
-    for (const [id, first, n] of (q.lanes || []).slice(0, 4096)) {
-        const track = trace.trackOf(id);
-        if (track)
-            asked.push(new TrackLanes(track, first, Math.min(n, 512), grid));
-    }
-    const plots = asked.filter((a) => a.track.kind === 'plot');
+    const make = (level) => {
+        const grid = new Grid(lo, hi, level, trace.base), asked = [];
+        for (const [id, first, n] of (q.lanes || []).slice(0, 4096)) {
+            const track = trace.trackOf(id);
+            if (track)
+                asked.push(new TrackLanes(track, first, Math.min(n, 512), grid));
+        }
+        return {grid, asked};
+    };
+    const exact = Grid.level(lo, hi, width), first = q.quick ? quickLevel(trace, exact, make) : exact;
+    const k = await startLevel(trace, q, first, make, budget, isOvertaken);
+    if (k === null)
+        return overtaken;
+    const {grid, asked} = make(k);
     if (!await readThreads(trace, asked, grid, isOvertaken))
-        return {json: {error: 'overtaken'}, arrays: {}};
+        return overtaken;
+    addOthers(trace, asked);
+    const plots = asked.filter((a) => a.track.kind === 'plot'), values = plots.map((a) => plotItems(trace, grid, trace.others.plots.get(a.track.id) || {t: [], v: []}));
+    const answer = write(trace, asked, chooseLevel(asked, grid, trace.base, budget), plots, values, to);
+    answer.json.coarse = first > exact && k === first;
+    return answer;
+}
+
+const MANY_BLOCKS = 40, MOST_COARSER = 5;
+
+/* A level at which few blocks have to be read for the events in them. */
+function quickLevel(trace, exact, make) {
+    let k = exact;
+    for (; k < exact + MOST_COARSER; k++) {
+        const {asked, grid} = make(k), from = grid.start(0), to = grid.start(grid.n);
+        let n = 0;
+        for (const node of trace.nodes) {
+            const tooCoarse = asked.some(({track}) => {
+                const t = node.tracks.get(`${track.proc}/${track.number}`);
+                return t && t.lanes.width > grid.size && t.fineWidth > grid.size;
+            });
+            if (tooCoarse && node.max >= from && node.min <= to)
+                n += node.blocks.filter((b) => b.max >= from && b.min <= to && !trace.zones.map.has(b.offset)).length;
+        }
+        if (n <= MANY_BLOCKS)
+            break;
+    }
+    return k;
+}
+
+function addOthers(trace, asked) {
     for (const a of asked) {
         const list = trace.others && trace.others.lists.get(a.track.id);
         if (list)
@@ -274,9 +384,6 @@ export async function pixels(trace, q, isOvertaken) {
         else if (a.track.kind === 'messages' && trace.others)
             addMessages(a, trace.others.messagesOf.get(a.track.id) || []);
     }
-    const values = plots.map((a) => plotItems(trace, grid, trace.others.plots.get(a.track.id) || {t: [], v: []}));
-    grid = chooseLevel(asked, grid, trace.base, budget);
-    return write(trace, asked, grid, plots, values, to);
 }
 
 function write(trace, asked, grid, plots, values, to) {

@@ -2,7 +2,7 @@
 import {ENDED} from './part.js';
 import {chosen, isChosen, walkLists, walkThreads} from './walk.js';
 import {hasLoc} from './stats.js';
-import {tickAt} from './pixels.js';
+import {lastTickAt, tickAt} from './pixels.js';
 
 const MOST_HITS = 200000;
 
@@ -79,7 +79,7 @@ function writeHits(trace, q, {hits, tracks}) {
     const list = hits.list, limit = Math.min(q.limit ?? 100, 10000);
     let first = 0;
     if (q.after !== undefined && q.after !== null) {
-        const tick = tickAt(trace, Number(q.after));
+        const tick = lastTickAt(trace, Number(q.after));
         first = list.findIndex((h) => h.tick > tick);
         first = first < 0 ? list.length : first;
     } else if (q.before !== undefined && q.before !== null) {
@@ -92,7 +92,7 @@ function writeHits(trace, q, {hits, tracks}) {
     const lo = trace.firstEvent, per = Math.max(1, trace.lastEvent - lo + 1) / width;
     for (const h of list)
         density[Math.min(width - 1, Math.max(0, Math.floor((h.tick - lo) / per)))]++;
-    const shown = list.slice(first, q.before !== undefined && q.before !== null ? first + limit : first + limit);
+    const shown = list.slice(first, first + limit);
     return {
         json: {
             total: hits.total, index: first, exact: hits.total <= MOST_HITS, tracks,

@@ -2,11 +2,12 @@
  * Answers are made of this in pixels.js, zones.js, stats.js, search.js.
  * SPDX-License-Identifier: MIT */
 import {FormatError} from './bytes.js';
-import {EVENTS, RECORDS, TraceFile} from './file.js';
+import {EVENTS, LOD, RECORDS, TraceFile} from './file.js';
 import {Model} from './model.js';
+import {readFine, readNode} from './lod.js';
 import {readParts, readStreams, replayPart} from './part.js';
 
-const KEEP_HEADS = 64 << 20, KEEP_ZONES = 128 << 20, SAMPLE = 64;
+const KEEP_HEADS = 64 << 20, KEEP_ZONES = 128 << 20, KEEP_FINE = 64 << 20, KEEP_NODES = 96 << 20, SAMPLE = 64;
 
 /* Keeps what was used last, up to a number of bytes. */
 class Kept {
@@ -43,6 +44,8 @@ export class Trace {
         this.file = file;
         this.heads = new Kept(KEEP_HEADS);
         this.zones = new Kept(KEEP_ZONES);
+        this.fine = new Kept(KEEP_FINE);
+        this.nodes = [];          /* LOD blocks, with the EVENTS blocks that each covers */
         this.damaged = new Set(); /* offsets of blocks whose payload is bad */
         this.tracks = [];
         this.trackIds = new Map();
@@ -90,7 +93,57 @@ export class Trace {
         this.firstEvent = events.reduce((m, b) => Math.min(m, b.min), Infinity);
         if (!events.length)
             this.firstEvent = this.lastEvent = 0;
+        await this.readNodes();
         await this.findTracks();
+    }
+
+    /* Heads of LOD blocks, as far as they fit into memory. Blocks of none are in `loose`. */
+    async readNodes() {
+        let bytes = 0;
+        this.nodes = [];
+        const covered = new Set();
+        for (const block of this.file.extra.filter((b) => b.type === LOD)) {
+            try {
+                const {head} = await this.file.payload(block);
+                if ((bytes += 4 * head.length) > KEEP_NODES)
+                    break;
+                const node = readNode(head, this.base);
+                node.block = block;
+                node.blocks = this.events.filter((b) => b.offset >= node.firstOffset && b.offset < block.offset && !covered.has(b));
+                if (node.blocks.length !== node.nBlocks)
+                    continue; /* some are missing: its sums are not theirs */
+                for (const b of node.blocks)
+                    covered.add(b);
+                node.min = node.blocks.reduce((m, b) => Math.min(m, b.min), Infinity);
+                node.max = node.blocks.reduce((m, b) => Math.max(m, b.max), -Infinity);
+                this.nodes.push(node);
+            } catch (error) {
+                this.damage(block, error);
+            }
+        }
+        this.loose = this.events.filter((b) => !covered.has(b));
+    }
+
+    /** The fine lanes of a node; null if they are damaged. */
+    async fineLanes(node) {
+        let fine = this.fine.get(node.block.offset);
+        if (fine)
+            return fine;
+        try {
+            const {body} = await this.file.payload(node.block);
+            fine = readFine(node, body, this.base);
+            this.fine.set(node.block.offset, fine, 8 * body.length);
+            return fine;
+        } catch (error) {
+            this.damage(node.block, error);
+            return null;
+        }
+    }
+
+    /** Whether a block may hold events of these kinds (a bigint with a bit each). */
+    mayHold(block, kinds) {
+        const node = this.nodes.find((n) => block.offset >= n.firstOffset && block.offset < n.block.offset);
+        return !node || ((node.kinds.get(block.offset) || 0n) & kinds) !== 0n;
     }
 
     damage(block, error) {
@@ -220,14 +273,18 @@ export class Trace {
             for (const t of p.threads.values())
                 this.threadTrack(p.proc, t.track);
         }
-        const n = this.events.length, step = Math.max(1, Math.floor(n / SAMPLE));
+        for (const node of this.nodes)
+            for (const t of node.tracks.values()) {
+                const track = this.trackOf(this.threadTrack(t.proc, t.track));
+                track.n_depths = Math.max(track.n_depths, t.nDepths);
+                track.n_events += t.nEvents;
+            }
+        const n = this.loose.length, step = Math.max(1, Math.floor(n / SAMPLE));
         for (let i = 0; i < n; i += step) {
-            const parts = await this.parts(this.events[i]);
+            const parts = await this.parts(this.loose[i]);
             if (parts.some((p) => !p.lod))
-                await this.decoded(this.events[i]);
+                await this.decoded(this.loose[i]);
         }
-        if (n && (n - 1) % step)
-            await this.parts(this.events[n - 1]);
         this.nameTracks();
     }
 

@@ -1,7 +1,7 @@
 /* zones.js - questions about one zone: its details, its neighbours.  SPDX-License-Identifier: MIT */
 import {addExtra, ENDED, OPEN, UNFINISHED} from './part.js';
 import {hasLoc} from './stats.js';
-import {tickAt} from './pixels.js';
+import {lastTickAt, tickAt} from './pixels.js';
 
 const STATES = {[ENDED]: 'ended', [UNFINISHED]: 'unfinished', [OPEN]: 'open'};
 const MOST_BLOCKS = 256, MOST_ROWS = 100, STEP_BLOCKS = 2000;
@@ -12,7 +12,7 @@ export async function zonesIn(trace, track, lo, hi, most = MOST_BLOCKS) {
         return listIn(trace, track, lo, hi);
     const found = new Map();
     let n = 0, lastZones = null, lastPart = null;
-    for (const block of trace.blocksIn(lo, hi)) {
+    for (const block of await blocksFor(trace, track, lo, hi)) {
         const parts = await trace.parts(block);
         const mine = parts.some((p) => trace.threadTrack(p.proc, p.track) === track.id);
         if (!mine || ++n > most)
@@ -35,6 +35,17 @@ export async function zonesIn(trace, track, lo, hi, most = MOST_BLOCKS) {
                 found.set(key, {begin: z.begin, end: trace.lastEvent, self: 0, depth, loc: z.loc, state: OPEN, extra: z.extra});
         });
     return [...found.values()];
+}
+
+const LOOK_BACK = 64;
+
+/* Blocks with something of a range; behind a track's last event, the block with that: what it leaves open goes on. */
+async function blocksFor(trace, track, lo, hi) {
+    const blocks = trace.blocksIn(lo, hi), before = trace.events.filter((b) => b.max < lo).slice(-LOOK_BACK).reverse();
+    for (const block of before)
+        if ((await trace.parts(block)).some((p) => trace.threadTrack(p.proc, p.track) === track.id))
+            return [block, ...blocks];
+    return blocks;
 }
 
 function takeTouching(found, list, lo, hi) {
@@ -98,10 +109,21 @@ function mergeExtra(extra, part, list, zone) {
             extra[key] = from[key];
 }
 
+/* One per depth: of several (unfinished ones share their end with others) the innermost in time. */
+function parentsOf(near, zone) {
+    const byDepth = new Map();
+    for (const z of near) {
+        const other = byDepth.get(z.depth);
+        if (z.depth < zone.depth && z.begin <= zone.begin && z.end >= zone.end && (!other || z.begin >= other.begin))
+            byDepth.set(z.depth, z);
+    }
+    return [...byDepth.values()].sort((a, b) => a.depth - b.depth);
+}
+
 async function describe(trace, track, zone) {
     const near = await zonesIn(trace, track, zone.begin, zone.end);
     const within = near.filter((z) => z.depth > zone.depth && z.begin >= zone.begin && z.end <= zone.end);
-    const parents = near.filter((z) => z.depth < zone.depth && z.begin <= zone.begin && z.end >= zone.end).sort((a, b) => a.depth - b.depth);
+    const parents = parentsOf(near, zone);
     const direct = within.filter((z) => z.depth === zone.depth + 1), extra = await gatherExtra(trace, track, zone);
     const rows = (list) => tally(list).map((r) => ({loc: r.loc, count: r.count, total: trace.clock.duration(r.ticks)}));
     const t0 = trace.time(zone.begin), ticks = Math.max(0, zone.end - zone.begin);
@@ -145,7 +167,7 @@ export async function zone(trace, q) {
 
 /** Answer "step": the next or previous zone of the same depth or location on a track. */
 export async function step(trace, q) {
-    const track = trace.trackOf(q.track), at = tickAt(trace, Number(q.at)), next = q.to !== 'previous';
+    const track = trace.trackOf(q.track), next = q.to !== 'previous', at = (next ? lastTickAt : tickAt)(trace, Number(q.at));
     if (!track)
         return {json: {zone: null}, arrays: {}};
     let loc = q.loc || 0;

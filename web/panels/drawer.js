@@ -38,6 +38,7 @@ export class Drawer {
     show(id) {
         if (this.panels.some((p) => p.id === id))
             this.current = id;
+        this.app.setHover(null);
         this.isOpen = true;
         this.element.hidden = false;
         this.drawTabs();

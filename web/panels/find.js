@@ -1,6 +1,6 @@
 /* find.js - "find zone": all zones of a name, with the histogram of their times; a brushed part of it
  * chooses which are listed, and stands out on the timeline.  SPDX-License-Identifier: MIT */
-import uPlot from '../vendor/uplot/uPlot.esm.js';
+import {Chart} from '../view/chart.js';
 import {Table} from '../view/table.js';
 import {THEMES} from '../view/palette.js';
 import {copyText, fill, h} from '../view/dom.js';
@@ -78,35 +78,19 @@ export function makeFind(app) {
         if (!answer || !answer.json.count)
             return;
         const {json, arrays} = answer, theme = THEMES[app.theme], {count, edges} = makeBins(arrays, isLog, json.min, Math.max(json.max, json.min + 1));
+        const most = count.reduce((m, v) => Math.max(m, v), 1), curve = [{x: edges[0], percent: 0}];
         let sum = 0;
-        const xs = Array.from(count, (_, i) => (isLog ? Math.sqrt(edges[i] * edges[i + 1]) : (edges[i] + edges[i + 1]) / 2));
-        const data = [xs, Array.from(count, (v) => (v || logCount ? v || null : 0)), Array.from(count, (v) => 100 * (sum += v) / json.count)];
-        const axis = {stroke: theme.dim, grid: {stroke: theme.line, width: 1}, ticks: {stroke: theme.line}, font: '11px system-ui'};
-        const line = (u, v, color, text, k) => {
-            const x = u.valToPos(v, 'x', true), ctx = u.ctx;
-            ctx.fillStyle = color;
-            ctx.fillRect(x, u.bbox.top, 1.5, u.bbox.height);
-            ctx.fillText(text, x + 3, u.bbox.top + (10 + 12 * k) * (window.devicePixelRatio || 1));
-        };
-        chart = new uPlot({
-            width: Math.max(280, place.clientWidth), height: Math.max(120, place.clientHeight), legend: {show: false}, cursor: {drag: {x: true, y: false, setScale: false}},
-            scales: {x: {time: false, distr: isLog ? 3 : 1, range: [edges[0] || 1, edges[BINS]]}, y: {distr: logCount ? 3 : 1}, c: {range: [0, 100]}},
-            series: [{}, {fill: theme.plotFill, stroke: theme.plot, width: 1, paths: uPlot.paths.bars({size: [1, 100], align: 0})}, {scale: 'c', stroke: theme.note, width: 1.5, points: {show: false}}],
-            axes: [Object.assign({values: (u, ticks) => ticks.map((v) => (v === null ? '' : format.duration(v))), space: 80}, axis),
-                Object.assign({values: (u, ticks) => ticks.map((v) => (v === null ? '' : format.shortCount(v))), size: 56}, axis),
-                Object.assign({}, axis, {scale: 'c', side: 1, values: (u, ticks) => ticks.map((v) => `${v} %`), grid: {show: false}})],
-            hooks: {
-                draw: [(u) => {
-                    line(u, json.mean, theme.hit, 'mean', 0);
-                    line(u, json.p50, theme.accent, 'median', 1);
-                    line(u, json.p99, theme.flow, '99 %', 2);
-                }],
-                setSelect: [(u) => {
-                    if (u.select.width > 3)
-                        setBrush([u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x')]);
-                }],
-            },
-        }, data, place);
+        const bars = Array.from(count, (value, i) => {
+            curve.push({x: edges[i + 1], percent: 100 * (sum += value) / json.count});
+            return {from: edges[i], to: edges[i + 1], value};
+        });
+        chart = new Chart(place, {
+            theme, bars, curve,
+            x: {min: edges[0] || (isLog ? 1 : 0), max: edges[BINS], log: isLog, show: format.duration},
+            y: {min: logCount ? 0.5 : 0, max: most * 1.05, log: logCount, show: (v) => (Number.isInteger(v) ? format.shortCount(v) : '')},
+            uprights: [{at: json.mean, text: 'mean', color: theme.hit}, {at: json.p50, text: 'median', color: theme.accent}, {at: json.p99, text: '99 %', color: theme.flow}],
+            brushed: (from, to) => setBrush([from, to]),
+        });
     }
 
     function groupKey(r, parents) {

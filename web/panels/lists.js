@@ -1,5 +1,5 @@
 /* lists.js - the panels of messages, frames, notes, and facts of the trace.  SPDX-License-Identifier: MIT */
-import uPlot from '../vendor/uplot/uPlot.esm.js';
+import {Chart} from '../view/chart.js';
 import {Table} from '../view/table.js';
 import {THEMES} from '../view/palette.js';
 import {copyText, fill, h} from '../view/dom.js';
@@ -51,28 +51,15 @@ export function makeFrames(app) {
         fill(figures, figure('frames', format.count(json.total)), figure('mean', format.duration(json.mean)), figure('median', format.duration(json.median)), figure('least', format.duration(json.min)),
             figure('most', format.duration(json.max)), figure('rate', json.mean ? `${(1e9 / json.mean).toFixed(1)} /s` : '–'));
         fill(place);
-        const theme = THEMES[app.theme], times = [...arrays.t0].map((t, i) => (arrays.t1[i] - t) / 1e6), axis = {stroke: theme.dim, grid: {stroke: theme.line, width: 1}, ticks: {stroke: theme.line}, font: '11px system-ui'};
-        const most = times.reduce((m, v) => Math.max(m, v), 1) * 1.1;
-        chart = new uPlot({
-            width: Math.max(300, place.clientWidth), height: Math.max(140, place.clientHeight), legend: {show: false}, cursor: {drag: {x: true, y: false}}, scales: {x: {time: false}, y: {range: [0, most]}},
-            series: [{}, {fill: theme.plotFill, stroke: theme.plot, width: 1, paths: uPlot.paths.bars({size: [0.9, 40], align: 0})}],
-            axes: [Object.assign({values: (u, ticks) => ticks.map((v) => `#${Math.round(v) + 1}`)}, axis), Object.assign({values: (u, ticks) => ticks.map((v) => `${v} ms`), size: 64}, axis)],
-            hooks: {draw: [(u) => {
-                for (const [rate, ns] of TARGETS) {
-                    const y = u.valToPos(ns / 1e6, 'y', true);
-                    if (y < u.bbox.top || y > u.bbox.top + u.bbox.height)
-                        continue;
-                    u.ctx.fillStyle = theme.note;
-                    u.ctx.fillRect(u.bbox.left, y, u.bbox.width, 1);
-                    u.ctx.fillText(`${rate} /s`, u.bbox.left + 4, y - 3);
-                }
-            }]},
-        }, [times.map((_, i) => i), times], place);
-        place.onclick = () => {
-            const i = chart.cursor.idx;
-            if (i !== null && i !== undefined)
-                app.goTo(track, 0, arrays.t0[i], arrays.t1[i]);
-        };
+        const times = [...arrays.t0].map((t, i) => (arrays.t1[i] - t) / 1e6), most = times.reduce((m, v) => Math.max(m, v), 1) * 1.1;
+        chart = new Chart(place, {
+            theme: THEMES[app.theme],
+            bars: times.map((value, i) => ({from: i, to: i + 0.9, value})),
+            x: {min: 0, max: times.length, show: (v) => (Number.isInteger(v) ? `#${v + 1}` : '')},
+            y: {min: 0, max: most, show: (v) => `${+v.toPrecision(3)} ms`},
+            levels: TARGETS.map(([rate, ns]) => ({at: ns / 1e6, text: `${rate} /s`})),
+            picked: (i) => app.goTo(track, 0, arrays.t0[i], arrays.t1[i]),
+        });
         return undefined;
     }
     return {id: 'frames', title: 'Frames', element, update: load};
@@ -101,7 +88,7 @@ export function makeInfo(app) {
     function update() {
         const t = app.trace, c = t.coverage, lost = c.dropped || 0, o = t.overhead;
         fill(element, h('div', {class: 'columns'},
-            section('Trace', [['file', t.name], ['size', format.bytes(t.bytes)], ['length', format.duration(t.range[1] - t.range[0])], ['state', t.live ? 'being recorded' : t.closed ? 'closed' : 'not closed: its writer was killed, or it is cut'],
+            section('Trace', [['file', t.name], ['size', format.bytes(t.bytes)], ['length', format.duration(t.range[1] - t.range[0])], ['state', t.live ? 'being recorded' : window.strobePiece ? 'a piece of a trace' : t.closed ? 'closed' : 'not closed: its writer was killed, or it is cut'],
                 ['id', t.uuid], ['clock', `${t.clock.kind}, uncertain by ${format.duration(t.clock.error_ns)}`], ['engine', app.engine.kind === 'local' ? 'in this page' : 'server']]),
             section('Coverage', [['stored', `${format.count(c.stored)} events`], ['lost', lost ? `${format.count(lost)} events` : 'none'], ['coverage', c.emitted ? format.percent(c.stored / c.emitted) : '–'],
                 ['missing blocks', t.holes ? format.count(t.holes) : ''], ...t.losses.slice(0, 20).map((l) => [(app.trackOf(l.track) || {name: 'unknown track'}).name, `${format.count(l.count)}: ${l.cause}, ${format.time(l.from, app.timeMode, t, 1e6)} to ${format.time(l.to, app.timeMode, t, 1e6)}`])]),

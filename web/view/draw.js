@@ -10,7 +10,7 @@ export const MAX_SHAPES = 5000, MAX_LABELS = 500;
 const FIXED = 700;          /* shapes kept for all that is no zone: strips, rows, marks, outlines */
 const MIN_WIDE = 2, MIN_LABEL = 26, WIDTHS = 1024;
 const FONT = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", "Noto Color Emoji", sans-serif';
-const IS_ZONE = 1, NEVER_ENDS = 8, HAS_TEXT = 16;
+const IS_ZONE = 1, OPEN_AT_END = 4, NEVER_ENDS = 8, HAS_TEXT = 16;
 
 /* Zones of this frame that are wide enough to be shapes. */
 class Wide {
@@ -169,7 +169,8 @@ export class Painter {
                 break;
             if (t1[i] <= from && t1[i] > t0[i])
                 continue;
-            const x0 = Math.max(-2, (Math.max(t0[i], from) - view.from) * scale), x1 = Math.min(right + 2, (Math.min(t1[i], to) - view.from) * scale);
+            const end = flags[i] & OPEN_AT_END ? Math.min(t1[i], this.app.trace.range[1]) : t1[i];
+            const x0 = Math.max(-2, (Math.max(t0[i], from) - view.from) * scale), x1 = Math.min(right + 2, (Math.min(end, to) - view.from) * scale);
             if (flags[i] & IS_ZONE && x1 - x0 >= MIN_WIDE)
                 this.wide.add(x0, x1, index, loc[i], flags[i]);
             else

@@ -16,15 +16,19 @@ export function duration(ns) {
         return `${plain(ns, Number.isInteger(ns) ? 0 : 1)} ns`;
     if (ns >= 60e9)
         return longDuration(ns / 1e9);
-    const [unit, size] = UNITS[Math.min(3, Math.floor(Math.log10(ns) / 3))], v = ns / size;
+    const rounded = Number(ns.toPrecision(4)), [unit, size] = UNITS[Math.min(3, Math.floor(Math.log10(rounded) / 3))], v = rounded / size;
     return `${plain(v, v < 10 ? 3 : v < 100 ? 2 : 1)} ${unit}`;
 }
 
-function longDuration(s) {
-    const d = Math.floor(s / 86400), h = Math.floor(s / 3600) % 24, m = Math.floor(s / 60) % 60;
-    if (d)
-        return `${d} d ${h} h`;
-    return h ? `${h} h ${m} min` : `${m} min ${plain(s % 60, 1)} s`;
+/* Two units; the smaller one is rounded. */
+function longDuration(seconds) {
+    const hours = Math.round(seconds / 3600), minutes = Math.round(seconds / 60);
+    if (hours >= 24)
+        return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+    if (minutes >= 60)
+        return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+    const tenths = Math.round(seconds * 10);
+    return `${Math.floor(tenths / 600)} min ${plain(tenths % 600 / 10, 1)} s`;
 }
 
 /** Every digit: "1,234,567 ns". */

@@ -44,7 +44,9 @@ export class Overlay {
         };
         const draw = () => {
             const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-            shown = rows.filter((row) => words.every((w) => `${row.text} ${row.note || ''}`.toLowerCase().includes(w))).slice(0, 100);
+            shown = rows.filter((row) => words.every((w) => `${row.text} ${row.note || ''}`.toLowerCase().includes(w)));
+            const whole = input.value.trim().toLowerCase();
+            shown = [...shown.filter((row) => row.text.toLowerCase().includes(whole)), ...shown.filter((row) => !row.text.toLowerCase().includes(whole))].slice(0, 100);
             at = Math.min(at, Math.max(0, shown.length - 1));
             fill(list, shown.length ? shown.map((row, i) => h('button', {class: i === at ? 'choice picked' : 'choice', role: 'option', onclick: () => run(row)},
                 h('span', {}, row.text), h('small', {}, row.note || ''))) : h('p', {class: 'empty'}, 'Nothing has these words in its name.'));

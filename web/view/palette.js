@@ -26,9 +26,20 @@ function hash(text) {
     return Math.imul(h, 0x2c1b3c6d) >>> 8;
 }
 
+const known = new Map();
+
 /** The colour of a name, '#rrggbb'; a colour given by the program wins. */
 export function colorOf(name, given = 0) {
-    return given ? `#${(given & 0xffffff).toString(16).padStart(6, '0')}` : ZONES[hash(name) % ZONES.length];
+    if (given)
+        return `#${(given & 0xffffff).toString(16).padStart(6, '0')}`;
+    let color = known.get(name);
+    if (!color) {
+        const n = hash(name), shade = [1, 0.9, 1.08][Math.floor(n / 16) % 3];
+        color = `#${rgbOf(ZONES[n % ZONES.length]).map((c) => Math.min(255, Math.round(c * shade)).toString(16).padStart(2, '0')).join('')}`;
+        if (known.size < 200000)
+            known.set(name, color);
+    }
+    return color;
 }
 
 export function rgbOf(color) {

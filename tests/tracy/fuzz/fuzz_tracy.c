@@ -53,7 +53,9 @@ static void open_store(void)
         strobe_tracy_store_close(store);
         strobe_file_finish(writer);
     }
-    struct strobe_tracy_store_options options = {.budget_bytes = BUDGET, .max_age = 1};
+    struct strobe_tracy_store_options options = {
+        .budget_bytes = BUDGET, .max_age = 1, .max_file_bytes = 1 << 20, /* then blocks are lost */
+    };
     if (strobe_file_create(path, "", 1, &writer))
         die("no file");
     options.writer = writer;
@@ -171,8 +173,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         feed_welcome(&f, options.protocol);
         feed_frames(&f, data + 2, size - 2);
     }
+    struct strobe_tracy_session_facts facts;
+    strobe_tracy_session_facts(f.session, &facts);
+    if (!strobe_tracy_session_deadline(f.session) || facts.n_zones > facts.n_events)
+        die("facts that can't be");
     if (!f.over)
         strobe_tracy_session_eof(f.session, f.now);
+    strobe_tracy_session_reason(f.session);
+    strobe_tracy_store_poll(store, f.now + n_runs);
     check_output(f.session, false);
     strobe_tracy_session_close(f.session);
     if (!strobe_tracy_store_charge(store, BUDGET))

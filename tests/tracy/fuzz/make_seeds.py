@@ -133,6 +133,17 @@ class Script:
         return out + b"".join(self.event("ZoneEnd" + widths[i % len(widths)]) for i in range(n))
 
 
+def drifting(protocol, step):
+    """Frames of a client whose clock runs at another pace, a second apart."""
+    script = Script(protocol)
+    raws = []
+    for i in range(40):
+        time = START + 1_000_000 + i * step
+        raws.append(script.event("ThreadContext", I0=7) + script.event("ZoneBegin", t0=time) + script.zones(3) +
+                    script.single() + script.event("Message", a0=time + 50) + script.event("ZoneEnd", t0=60))
+    return frames(raws)
+
+
 def main():
     recordings, out = map(pathlib.Path, sys.argv[1:3])
     for path in sorted(recordings.rglob("*.c2s")):
@@ -141,6 +152,17 @@ def main():
         body = frames(Script(protocol).raws())
         for flags in (0, 2, 1, 128) if protocol in (56, 69, 82) else (0,):
             (out / f"all-{protocol}-{flags}").write_bytes(bytes([protocol - 55, flags]) + body)
+    for name, step in (("slow", 800_000_000), ("fast", 1_200_000_000), ("far", 1 << 57)):
+        for flags in (2 | 128, 1 | 2 | 128, 2 | 8):
+            (out / f"clock-{name}-{flags}").write_bytes(bytes([72 - 55, flags]) + drifting(72, step))
+    many = Script(82)
+    threads = b"".join(many.event("ThreadContext", I0=i) + many.zones(1) for i in range(900))
+    literals = b"".join(many.event("MessageLiteral", a0=START, p0=(0x7000 + i) << 8) for i in range(4200))
+    deep = many.event("ThreadContext", I0=1) + many.event("ZoneBegin", t0=START) * 2000
+    chunks = [literals[i:i + 17 * 2000] for i in range(0, len(literals), 17 * 2000)]
+    (out / "many-threads").write_bytes(bytes([82 - 55, 0]) + frames([threads]))
+    (out / "many-literals").write_bytes(bytes([82 - 55, 0]) + frames(chunks)[:65000])
+    (out / "deep").write_bytes(bytes([82 - 55, 0]) + frames([deep]))
     rec = standin.Recording(recordings / "v0.14.0" / "rich")
     (out / "bytes-82").write_bytes(bytes([82 - 55, 64]) + rec.sent[:6000])
     (out / "stop-82").write_bytes(bytes([82 - 55, 16 | 8]) + frames(Script(82).raws()))

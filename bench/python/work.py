@@ -1,0 +1,136 @@
+"""work.py TOOL WORKLOAD C: run a workload under a tool in this process; prints its CPU time. TOOL: plain, limit, strobe, viztracer,
+cprofile; C: 1 with C functions. Or: work.py zones TOOL, the cost of context managers; work.py many N, calls alone.
+SPDX-License-Identifier: MIT"""
+import json
+import os
+import sys
+import time
+
+
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+def one(x):
+    return x
+
+
+def two(items, x):
+    items.append(x)
+    return len(items)
+
+
+def small(n):
+    items = []
+    for i in range(n):
+        one(i)
+        two(items, i)
+        items.pop()
+
+
+def start(tool, c):
+    """Switch the tool on; the function that switches it off."""
+    if tool == "limit":
+        import limit
+
+        limit.start("monitor" if sys.version_info >= (3, 12) else "profile" if c else "hook", c)
+        return limit.stop
+    if tool == "strobe":
+        import strobe
+
+        assert strobe.recording()
+        strobe.trace(c_functions=bool(c))
+        return strobe.untrace
+    if tool == "viztracer":
+        import viztracer
+
+        tracer = viztracer.VizTracer(verbose=0, ignore_c_function=not c)
+        tracer.start()
+        return tracer.stop
+    if tool == "cprofile":
+        import cProfile
+
+        profile = cProfile.Profile(builtins=bool(c))
+        profile.enable()
+        return profile.disable
+    return lambda: None
+
+
+def run(tool, workload, c):
+    n = int(os.environ.get("BENCH_SMALL", "300000"))
+    stop = start(tool, c)
+    before = time.process_time()
+    fib(27) if workload == "fib" else small(n)
+    cpu_s = time.process_time() - before
+    stop()
+    return {"cpu_s": cpu_s}
+
+
+def per_use(body, setup, space, n=200000):
+    """The least CPU time of one use in ns, the empty loop taken off."""
+    code = "def loop(n):\n" + setup + "    for _ in range(n):\n" + body
+    empty = "def loop(n):\n" + setup + "    for _ in range(n):\n        pass\n"
+    best = []
+    for text in (code, empty):
+        exec(text, space)
+        times = []
+        for _ in range(9):
+            before = time.process_time()
+            space["loop"](n)
+            times.append(time.process_time() - before)
+        best.append(min(times) / n * 1e9)
+    return best[0] - best[1]
+
+
+def zones(tool):
+    space = {}
+    if tool == "strobe":
+        import strobe
+
+        space = {"make": strobe.zone}
+    else:
+        import limit
+
+        space = {"make": getattr(limit, tool)}
+    reused = per_use("        with z: pass\n", "    z = make('bench')\n", space)
+    new = per_use("        with make('bench'): pass\n", "", space)
+    return {"reused_ns": reused, "new_ns": new}
+
+
+def anonymous_kib():
+    for line in open("/proc/self/status"):
+        if line.startswith("RssAnon"):
+            return int(line.split()[1])
+
+
+def many(n):
+    import strobe
+
+    def leaf():
+        pass
+
+    def calls(n):
+        for _ in range(n):
+            leaf()
+
+    strobe.trace()
+    calls(100000)
+    before = anonymous_kib()
+    calls(n - 100000)
+    grown = anonymous_kib() - before
+    strobe.untrace()
+    return {"grown_kib": grown, "calls": n}
+
+
+def main():
+    if sys.argv[1] == "zones":
+        found = zones(sys.argv[2])
+    elif sys.argv[1] == "many":
+        found = many(int(sys.argv[2]))
+    else:
+        found = run(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    print("BENCH " + json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+/* html.c - puts page and trace into one file.
+ *
+ *   <style>               style sheets, allowed by their hash
+ *   <script type="text/plain" data-path="…">   each module as text; never run as such
+ *   <script type="text/plain" id="trace">      the trace, base64
+ *   <script>              web/single.js, allowed by its hash: makes blobs of the modules and starts
+ *
+ * The policy allows scripts with that hash and blobs only, so that nothing in a trace can run.
+ * SPDX-License-Identifier: MIT */
+#include "export/html.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "export/sha256.h"
+#include "page/page.h"
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static void put_base64(struct strobe_out *out, const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t three = (uint32_t)bytes[i] << 16 | (i + 1 < n ? bytes[i + 1] << 8 : 0) |
+                         (i + 2 < n ? bytes[i + 2] : 0);
+        char *at = strobe_out_reserve(out);
+        at[0] = digits[three >> 18];
+        at[1] = digits[three >> 12 & 63];
+        at[2] = i + 1 < n ? digits[three >> 6 & 63] : '=';
+        at[3] = i + 2 < n ? digits[three & 63] : '=';
+        out->n += 4;
+    }
+}
+
+static int ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), n_end = strlen(end);
+    return n >= n_end && !strcmp(text + n - n_end, end);
+}
+
+/* 'sha256-…' of a file as it will stand between its tags. */
+static void put_hash(struct strobe_out *out, const struct strobe_page_file *file)
+{
+    uint8_t hash[32];
+    strobe_sha256(file->bytes, file->n_bytes, hash);
+    strobe_out_text(out, " 'sha256-");
+    put_base64(out, hash, sizeof hash);
+    strobe_out_char(out, '\'');
+}
+
+/* The text of a script element must not hold its end: "</script" becomes "<\/script". */
+static void put_script(struct strobe_out *out, const struct strobe_page_file *file)
+{
+    const char *at = (const char *)file->bytes, *end = at + file->n_bytes;
+    while (at < end) {
+        const char *less = memchr(at, '<', (size_t)(end - at));
+        if (!less || end - less < 8 || strncasecmp(less, "</script", 8)) {
+            const char *next = less ? less + 1 : end;
+            strobe_out_bytes(out, at, (size_t)(next - at));
+            at = next;
+            continue;
+        }
+        strobe_out_bytes(out, at, (size_t)(less - at));
+        strobe_out_text(out, "<\\/script");
+        at = less + 8;
+    }
+}
+
+static void put_policy(struct strobe_out *out, const struct strobe_page_file *files, size_t n_files)
+{
+    strobe_out_text(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+                         "'none'; script-src blob:");
+    put_hash(out, strobe_page_find("single.js"));
+    strobe_out_text(out, "; worker-src blob:; img-src data: blob:; style-src");
+    for (size_t i = 0; i < n_files; i++)
+        if (ends_with(files[i].path, ".css"))
+            put_hash(out, &files[i]);
+    strobe_out_text(out, "; base-uri 'none'; form-action 'none'\">\n");
+}
+
+static void put_files(struct strobe_out *out, const struct strobe_page_file *files, size_t n_files)
+{
+    for (size_t i = 0; i < n_files; i++) {
+        const struct strobe_page_file *file = &files[i];
+        if (ends_with(file->path, ".css")) {
+            strobe_out_text(out, "<style>");
+            strobe_out_bytes(out, (const char *)file->bytes, file->n_bytes);
+            strobe_out_text(out, "</style>\n");
+        } else if (!ends_with(file->path, ".html") && strcmp(file->path, "single.js")) {
+            strobe_out_format(out, "<script type=\"text/plain\" data-path=\"%s\">", file->path);
+            put_script(out, file);
+            strobe_out_text(out, "</script>\n");
+        }
+    }
+}
+
+/* In text and in attributes. */
+static void put_escaped(struct strobe_out *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '<')
+            strobe_out_text(out, "&lt;");
+        else if (*text == '&')
+            strobe_out_text(out, "&amp;");
+        else if (*text == '"')
+            strobe_out_text(out, "&quot;");
+        else
+            strobe_out_char(out, *text);
+    }
+}
+
+static enum strobe_err put_trace(struct strobe_out *out, int fd)
+{
+    uint8_t bytes[3 << 14];
+    off_t at = 0;
+    for (;;) { /* whole threes, so that the base64 of the pieces is that of all */
+        size_t n = 0;
+        while (n < sizeof bytes) {
+            ssize_t got = pread(fd, bytes + n, sizeof bytes - n, at + (off_t)n);
+            if (got < 0)
+                return STROBE_ERR_IO;
+            if (!got)
+                break;
+            n += (size_t)got;
+        }
+        put_base64(out, bytes, n);
+        if (n < sizeof bytes)
+            return STROBE_OK;
+        at += (off_t)n;
+    }
+}
+
+static void put_trace_tag(struct strobe_out *out, const struct strobe_html_options *options)
+{
+    strobe_out_text(out, "<script type=\"text/plain\" id=\"trace\" data-name=\"");
+    put_escaped(out, options->name);
+    strobe_out_char(out, '"');
+    if (options->is_piece)
+        strobe_out_text(out, " data-piece=\"1\"");
+    if (options->has_range)
+        strobe_out_format(out, " data-view=\"%" PRId64 ",%" PRId64 "\"", options->from_ns,
+                          options->to_ns);
+    strobe_out_char(out, '>');
+}
+
+enum strobe_err strobe_html_write(int fd, const struct strobe_html_options *options,
+                                  struct strobe_out *out)
+{
+    size_t n_files;
+    const struct strobe_page_file *files = strobe_page_files(&n_files);
+    strobe_out_text(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    put_policy(out, files, n_files);
+    strobe_out_text(out, "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+    put_escaped(out, options->name);
+    strobe_out_text(out, " – Strobe</title>\n");
+    put_files(out, files, n_files);
+    strobe_out_text(out, "</head>\n<body>\n");
+    put_trace_tag(out, options);
+    enum strobe_err err = put_trace(out, fd);
+    strobe_out_text(out, "</script>\n<script>");
+    const struct strobe_page_file *start = strobe_page_find("single.js");
+    strobe_out_bytes(out, (const char *)start->bytes, start->n_bytes);
+    strobe_out_text(out, "</script>\n</body>\n</html>\n");
+    return err;
+}

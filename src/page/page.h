@@ -1,0 +1,21 @@
+/* page.h - the viewer's files (web/), linked into the binary. A room without code that does anything:
+ * who serves or exports the page takes its files from here.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_PAGE_PAGE_H
+#define STROBE_PAGE_PAGE_H
+
+#include <stddef.h>
+
+struct strobe_page_file {
+    const char *path;           /* below web/, with slashes: "view/draw.js" */
+    const char *type;           /* for Content-Type: "text/javascript; charset=utf-8" */
+    const unsigned char *bytes; /* static: n_bytes of them, and a NUL behind */
+    size_t n_bytes;
+};
+
+/* All of them, by path. Static. */
+const struct strobe_page_file *strobe_page_files(size_t *n_files);
+
+/* One of them; NULL: there is none of that path. */
+const struct strobe_page_file *strobe_page_find(const char *path);
+
+#endif

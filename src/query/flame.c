@@ -1,0 +1,229 @@
+/* flame.c - follows every thread's stack of zones through the blocks of a range.
+ *
+ * Zones come in the order of their ends; in the order of their begins each one's parents are known: those still open from
+ * the parts before (carried along, looked up once at the start of the range) and those that began before it in its part.
+ * SPDX-License-Identifier: MIT */
+#include "query/flame.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "query/pixels_open.h"
+
+enum { MAX_DEPTH = 512, MAX_MS = 5000 };
+
+struct thread {
+    struct strobe_open_list open; /* zones that are open, by depth */
+    int is_known;
+};
+
+/* A zone of a part in the order of begins. */
+struct zone {
+    uint64_t begin, ticks, self, loc;
+    uint32_t depth;
+    uint8_t is_ended;
+};
+
+struct run {
+    struct strobe_flame *flame;
+    struct thread *threads; /* owned */
+    uint32_t n_threads;
+    struct zone *zones; /* owned */
+    uint32_t n_zones, zones_room;
+    struct strobe_replay replay;
+    uint32_t roots;
+    uint32_t locs[MAX_DEPTH]; /* of the path at hand, by depth */
+    int failed;
+};
+
+/* The child of `parent` (index + 1; 0: a root) with a location, made if there is room; 0: none. */
+static uint32_t child_of(struct run *run, uint32_t parent, uint32_t loc)
+{
+    struct strobe_flame *flame = run->flame;
+    uint32_t first = parent ? flame->nodes[parent - 1].first_child : run->roots;
+    for (uint32_t i = first; i; i = flame->nodes[i - 1].next)
+        if (flame->nodes[i - 1].loc == loc)
+            return i;
+    if (flame->n_nodes >= flame->max_nodes ||
+        !strobe_rows_reach((void **)&flame->nodes, &flame->nodes_room, flame->n_nodes,
+                           sizeof *flame->nodes)) {
+        flame->n_left_out++;
+        return 0;
+    }
+    flame->nodes[flame->n_nodes++] =
+        (struct strobe_flame_node){.parent = parent, .loc = loc, .next = first};
+    *(parent ? &flame->nodes[parent - 1].first_child : &run->roots) = flame->n_nodes;
+    return flame->n_nodes;
+}
+
+static void add_down(struct run *run, const struct zone *zone)
+{
+    uint32_t node = 0;
+    for (uint32_t d = 0; d <= zone->depth; d++)
+        if (!(node = child_of(run, node, run->locs[d])))
+            return;
+    run->flame->nodes[node - 1].count++;
+    run->flame->nodes[node - 1].total += zone->ticks;
+    run->flame->nodes[node - 1].self += zone->self;
+}
+
+static void add_up(struct run *run, const struct zone *zone)
+{
+    uint32_t node = 0;
+    for (uint32_t d = zone->depth + 1; d-- > 0;) {
+        if (!(node = child_of(run, node, run->locs[d])))
+            return;
+        run->flame->nodes[node - 1].count++;
+        run->flame->nodes[node - 1].total += zone->self;
+        if (d == zone->depth)
+            run->flame->nodes[node - 1].self += zone->self;
+    }
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct zone *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->depth < y->depth ? -1 : x->depth > y->depth;
+}
+
+static void add_zone(struct run *run, struct zone zone)
+{
+    if (!strobe_rows_reach((void **)&run->zones, &run->zones_room, run->n_zones,
+                           sizeof *run->zones)) {
+        run->failed = 1;
+        return;
+    }
+    run->zones[run->n_zones++] = zone;
+}
+
+static void list_zones(struct run *run, const struct strobe_part *part,
+                       const struct strobe_carry *carry)
+{
+    run->n_zones = 0;
+    for (uint32_t i = 0; i < run->replay.n_zones; i++) {
+        const struct strobe_zone_row *row = &run->replay.zones[i];
+        if (row->state == STROBE_ZONE_ENDED && row->depth < MAX_DEPTH)
+            add_zone(run, (struct zone){row->begin, row->ticks, row->self,
+                                        strobe_zone_loc(part, row), row->depth, 1});
+    }
+    for (uint32_t i = 0; i < carry->n_open && i < MAX_DEPTH; i++)
+        if (!carry->open[i].is_unknown)
+            add_zone(run, (struct zone){carry->open[i].begin, 0, 0, carry->open[i].loc, i, 0});
+    if (run->n_zones)
+        qsort(run->zones, run->n_zones, sizeof *run->zones, by_begin);
+}
+
+/* What is open after the part, for the next one. */
+static void keep_open(struct thread *thread, const struct strobe_carry *carry)
+{
+    struct strobe_open_list *open = &thread->open;
+    for (uint32_t i = 0; i < carry->n_open && i < MAX_DEPTH; i++) {
+        if (!strobe_rows_reach((void **)&open->zones, &open->room, i, sizeof *open->zones))
+            return;
+        if (!carry->open[i].is_unknown)
+            open->zones[i] = (struct strobe_open_at){carry->open[i].begin, carry->open[i].loc, 1};
+    }
+    open->n = carry->n_open < MAX_DEPTH ? carry->n_open : MAX_DEPTH;
+}
+
+static void do_part(struct run *run, const struct strobe_events *events,
+                    const struct strobe_part *part, uint32_t thread)
+{
+    struct strobe_flame *flame = run->flame;
+    struct strobe_carry carry = {0};
+    struct thread *state = &run->threads[thread];
+    uint32_t process = flame->view->trace->threads[thread].process;
+    strobe_replay_part(events, part, &flame->view->trace->schema, 0, &carry, &run->replay);
+    list_zones(run, part, &carry);
+    memset(run->locs, 0, sizeof run->locs);
+    for (uint32_t i = 0; i < state->open.n && i < MAX_DEPTH; i++)
+        if (state->open.zones[i].is_known)
+            run->locs[i] = flame->number(flame->context, process, state->open.zones[i].loc);
+    for (uint32_t i = 0; i < run->n_zones; i++) {
+        const struct zone *zone = &run->zones[i];
+        run->locs[zone->depth] = flame->number(flame->context, process, zone->loc);
+        if (!zone->is_ended || zone->begin < flame->lo || zone->begin > flame->hi)
+            continue;
+        if (flame->is_up)
+            add_up(run, zone);
+        else
+            add_down(run, zone);
+    }
+    keep_open(state, &carry);
+    strobe_carry_free(&carry);
+}
+
+static int is_wanted(const struct strobe_flame *flame, uint32_t thread)
+{
+    return !flame->threads || (thread < flame->n_threads && flame->threads[thread]);
+}
+
+/* The stacks of all threads at the start of the range. */
+static enum strobe_err look_before(struct run *run)
+{
+    uint32_t n = run->n_threads;
+    uint32_t *wanted = calloc(n + 1ull, sizeof *wanted);
+    struct strobe_open_list *lists = calloc(n + 1ull, sizeof *lists);
+    enum strobe_err err = wanted && lists ? STROBE_OK : STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; !err && i < n; i++)
+        wanted[i] = is_wanted(run->flame, i) ? i + 1 : 0;
+    if (!err && run->flame->lo > run->flame->view->tick_first)
+        err = strobe_pixels_open(run->flame->view, run->flame->lo - 1, wanted, n, lists, n);
+    for (uint32_t i = 0; lists && i < n; i++)
+        run->threads[i].open = lists[i];
+    free(wanted);
+    free(lists);
+    return err;
+}
+
+static void do_blocks(struct run *run)
+{
+    struct strobe_flame *flame = run->flame;
+    struct strobe_view *view = flame->view;
+    struct timespec start, now;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (uint32_t b = 0; b < view->n_blocks && !run->failed; b++) {
+        if (view->blocks[b].tick_max < flame->lo || view->blocks[b].tick_min > flame->hi)
+            continue;
+        const struct strobe_events *events = strobe_view_events(view, b);
+        for (uint32_t i = 0; events && i < events->n_parts; i++) {
+            const struct strobe_part *part = &events->parts[i];
+            uint32_t thread = strobe_view_thread(view, part->proc, part->track);
+            if (thread < run->n_threads && part->n_events && part->last_tick >= flame->lo &&
+                is_wanted(flame, thread))
+                do_part(run, events, part, thread);
+        }
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 > MAX_MS) {
+            flame->is_cut = b + 1 < view->n_blocks;
+            break;
+        }
+    }
+}
+
+enum strobe_err strobe_flame_run(struct strobe_flame *flame)
+{
+    struct run run = {.flame = flame, .n_threads = flame->view->trace->thread_ids.n};
+    run.threads = calloc(run.n_threads + 1ull, sizeof *run.threads);
+    if (!run.threads)
+        return STROBE_ERR_NOMEM;
+    enum strobe_err err = look_before(&run);
+    if (!err)
+        do_blocks(&run);
+    for (uint32_t i = 0; i < run.n_threads; i++)
+        free(run.threads[i].open.zones);
+    free(run.threads);
+    free(run.zones);
+    strobe_replay_free(&run.replay);
+    return err ? err : run.failed ? STROBE_ERR_NOMEM : STROBE_OK;
+}
+
+void strobe_flame_free(struct strobe_flame *flame)
+{
+    free(flame->nodes);
+    flame->nodes = NULL;
+    flame->n_nodes = 0;
+}

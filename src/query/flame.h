@@ -1,0 +1,34 @@
+/* flame.h - zones merged by the path of locations that leads to them: for flame graphs and call trees.
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_QUERY_FLAME_H
+#define STROBE_QUERY_FLAME_H
+
+#include "query/view.h"
+
+struct strobe_flame_node {
+    uint32_t parent; /* index + 1, 0: none */
+    uint32_t loc;
+    uint64_t count, total, self; /* ticks */
+    uint32_t first_child, next;  /* index + 1 */
+};
+
+struct strobe_flame {
+    struct strobe_view *view; /* borrowed */
+    uint64_t lo, hi;          /* zones that begin in [lo, hi] */
+    const uint8_t *threads;   /* borrowed: by index; NULL: all */
+    uint32_t n_threads;
+    int is_up;          /* paths from the zone to its outermost parent; times are self times */
+    uint32_t max_nodes; /* more paths are counted, their times stay in their parents */
+    void *context;
+    uint32_t (*number)(void *context, uint32_t process, uint64_t loc);
+
+    struct strobe_flame_node *nodes; /* owned: parents before children */
+    uint32_t n_nodes, nodes_room;
+    uint64_t n_left_out;
+    int is_cut; /* it took too long */
+};
+
+enum strobe_err strobe_flame_run(struct strobe_flame *flame);
+void strobe_flame_free(struct strobe_flame *flame);
+
+#endif

@@ -1,0 +1,88 @@
+/* scan.c - looks for zones where the heads of blocks say that there may be some.  SPDX-License-Identifier: MIT */
+#include "query/scan.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static int has_loc(const struct strobe_scan *scan, uint32_t loc)
+{
+    return !scan->locs || (loc < scan->n_locs && scan->locs[loc]);
+}
+
+/* 1: a zone of the part may be wanted. */
+static int is_candidate(const struct strobe_scan *scan, const struct strobe_part *part,
+                        uint32_t thread)
+{
+    const struct strobe_trace *trace = scan->view->trace;
+    if (scan->threads && (thread >= scan->n_threads || !scan->threads[thread]))
+        return 0;
+    if (!part->n_events || part->last_tick < scan->lo ||
+        part->first_tick - part->start_early > scan->hi)
+        return 0;
+    if (!scan->locs)
+        return 1;
+    uint32_t process = trace->threads[thread].process;
+    for (uint32_t i = 0; i < part->n_locs; i++)
+        if (has_loc(scan, strobe_trace_loc(trace, process, part->locs[i])))
+            return 1;
+    for (uint32_t i = 0; i < part->n_stack; i++)
+        if (has_loc(scan, strobe_trace_loc(trace, process, part->stack[i].loc)))
+            return 1;
+    return 0;
+}
+
+static int show_part(struct strobe_scan *scan, const struct strobe_part *part, uint32_t thread,
+                     const struct strobe_replay *replay)
+{
+    const struct strobe_trace *trace = scan->view->trace;
+    uint32_t process = trace->threads[thread].process;
+    for (uint32_t i = 0; i < replay->n_zones; i++) {
+        const struct strobe_zone_row *zone = &replay->zones[i];
+        if (zone->state != STROBE_ZONE_ENDED || zone->begin < scan->lo || zone->begin > scan->hi)
+            continue;
+        uint64_t id = strobe_zone_loc(part, zone);
+        uint32_t loc = strobe_trace_loc(trace, process, id);
+        if (has_loc(scan, loc) && !scan->zone(scan->context, thread, loc, id, zone,
+                                              zone->note ? &replay->notes[zone->note - 1] : NULL))
+            return 0;
+    }
+    return 1;
+}
+
+enum strobe_err strobe_scan_run(struct strobe_scan *scan)
+{
+    struct strobe_view *view = scan->view;
+    struct strobe_replay replay = {0};
+    uint64_t start = now_ms();
+    int goes_on = 1;
+    for (uint32_t b = 0; b < view->n_blocks && goes_on; b++) {
+        if (view->blocks[b].tick_max < scan->lo || view->blocks[b].tick_min > scan->hi)
+            continue;
+        const struct strobe_events *events = strobe_view_head(view, b), *whole = NULL;
+        for (uint32_t i = 0; events && i < events->n_parts && goes_on; i++) {
+            const struct strobe_part *part = &events->parts[i];
+            uint32_t thread = strobe_view_thread(view, part->proc, part->track);
+            if (thread == STROBE_IDMAP_NONE || !is_candidate(scan, part, thread))
+                continue;
+            if (!whole && !(whole = strobe_view_events(view, b)))
+                break;
+            strobe_replay_part(whole, &whole->parts[i], &view->trace->schema,
+                               scan->want_notes ? STROBE_REPLAY_NOTES : 0, NULL, &replay);
+            scan->n_decoded++;
+            goes_on = show_part(scan, &whole->parts[i], thread, &replay);
+        }
+        if (scan->max_ms && now_ms() - start > scan->max_ms && goes_on) {
+            scan->is_cut = b + 1 < view->n_blocks;
+            break;
+        }
+    }
+    strobe_replay_free(&replay);
+    return STROBE_OK;
+}

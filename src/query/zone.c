@@ -1,0 +1,226 @@
+/* zone.c - finds a zone: who is open at the tick (pixels_open.c), then part by part until it ends.
+ * SPDX-License-Identifier: MIT */
+#include "query/zone.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct look {
+    struct strobe_view *view;
+    uint32_t thread, depth;
+    struct strobe_zone_detail *out;
+    struct strobe_replay replay;
+    struct strobe_carry carry;
+    uint32_t n_parts;
+    int is_done;
+};
+
+static void add_sum(struct strobe_zone_sums *sums, uint64_t loc, uint64_t ticks)
+{
+    uint32_t i = 0;
+    while (i < sums->n && sums->rows[i].loc != loc)
+        i++;
+    if (i == sums->n) {
+        if (sums->n >= 4096 ||
+            !strobe_rows_reach((void **)&sums->rows, &sums->room, i, sizeof *sums->rows))
+            return;
+        sums->rows[sums->n++] = (struct strobe_zone_sum){.loc = loc};
+    }
+    sums->rows[i].count++;
+    sums->rows[i].ticks += ticks;
+}
+
+static int by_ticks(const void *a, const void *b)
+{
+    const struct strobe_zone_sum *x = a, *y = b;
+    if (x->ticks != y->ticks)
+        return x->ticks > y->ticks ? -1 : 1;
+    return x->loc < y->loc ? -1 : x->loc > y->loc;
+}
+
+static void take_note(struct strobe_note *to, struct strobe_note *from)
+{
+    strobe_note_clear(to);
+    *to = *from;
+    memset(from, 0, sizeof *from);
+}
+
+/* The zones that end in a part: the one that is looked for, and those inside it. */
+static void look_at_rows(struct look *look, const struct strobe_part *part)
+{
+    struct strobe_zone_detail *out = look->out;
+    for (uint32_t i = 0; i < look->replay.n_zones && !look->is_done; i++) {
+        const struct strobe_zone_row *zone = &look->replay.zones[i];
+        if (zone->depth == look->depth && zone->begin == out->begin) {
+            out->state = (enum strobe_zone_state)zone->state;
+            out->end = zone->begin + zone->ticks;
+            out->self = zone->state == STROBE_ZONE_ENDED ? zone->self : 0;
+            if (zone->note)
+                take_note(&out->note, &look->replay.notes[zone->note - 1]);
+            look->is_done = 1;
+        } else if (zone->depth > look->depth && zone->begin >= out->begin &&
+                   zone->state == STROBE_ZONE_ENDED) {
+            uint64_t loc = strobe_zone_loc(part, zone);
+            add_sum(&out->inside, loc, zone->ticks);
+            if (zone->depth == look->depth + 1) {
+                add_sum(&out->children, loc, zone->ticks);
+                out->n_children++;
+            }
+        }
+    }
+}
+
+static void look_at_part(struct look *look, uint32_t block, uint32_t number)
+{
+    const struct strobe_events *events = strobe_view_events(look->view, block);
+    if (!events || number >= events->n_parts)
+        return;
+    strobe_replay_part(events, &events->parts[number], &look->view->trace->schema,
+                       STROBE_REPLAY_NOTES, &look->carry, &look->replay);
+    look_at_rows(look, &events->parts[number]);
+    look->n_parts++;
+}
+
+/* 1: the blocks of an LOD block need not be looked at: the thread is not in them, or the zone goes on all through them and
+ * enough was read of it. */
+static int can_skip(struct look *look, uint32_t lod)
+{
+    struct strobe_view *view = look->view;
+    struct strobe_lod_track track;
+    struct strobe_lod_lanes coarse, fine;
+    if (strobe_view_lod(view, lod, 0) != STROBE_OK)
+        return 0;
+    while (strobe_lod_next(&view->lod_reader, &track, &coarse, &fine) == STROBE_OK) {
+        if (strobe_view_thread(view, track.proc, track.track) != look->thread)
+            continue;
+        if (track.low <= look->depth || look->n_parts < STROBE_ZONE_MAX_PARTS)
+            return 0;
+        look->out->is_cut = 1;
+        return 1;
+    }
+    return 1;
+}
+
+static void look_at_block(struct look *look, uint32_t block)
+{
+    uint32_t n, numbers[64], n_numbers = 0;
+    const struct strobe_view_part *parts = strobe_view_parts(look->view, block, &n);
+    for (uint32_t i = 0; i < n && n_numbers < 64; i++) {
+        if (parts[i].thread != look->thread || parts[i].last_tick < look->out->begin)
+            continue;
+        int ends_here = parts[i].n_below <= look->depth;
+        if (look->n_parts + n_numbers < STROBE_ZONE_MAX_PARTS || ends_here)
+            numbers[n_numbers++] = parts[i].number;
+        else
+            look->out->is_cut = 1;
+    }
+    for (uint32_t i = 0; i < n_numbers && !look->is_done; i++)
+        look_at_part(look, block, numbers[i]);
+}
+
+static void find_end(struct look *look)
+{
+    struct strobe_view *view = look->view;
+    for (uint32_t i = 0; i < view->n_blocks && !look->is_done; i++) {
+        const struct strobe_view_block *block = &view->blocks[i];
+        if (block->tick_max < look->out->begin)
+            continue;
+        if (block->lod && i == view->lods[block->lod - 1].first && can_skip(look, block->lod - 1)) {
+            i = view->lods[block->lod - 1].end - 1;
+            continue;
+        }
+        look_at_block(look, i);
+    }
+}
+
+/* The zone of the depth that begins or ends nearest to the tick, among the thread's parts around it. */
+static int nearest(struct look *look, uint64_t tick, uint64_t slack, uint64_t *inside)
+{
+    uint64_t lo = tick > slack ? tick - slack : 0, hi = tick + slack, best = UINT64_MAX;
+    struct strobe_view *view = look->view;
+    for (uint32_t b = 0; b < view->n_blocks; b++) {
+        uint32_t n;
+        if (view->blocks[b].tick_max < lo || view->blocks[b].tick_min > hi)
+            continue;
+        const struct strobe_view_part *parts = strobe_view_parts(view, b, &n);
+        for (uint32_t i = 0; i < n; i++) {
+            const struct strobe_events *events;
+            if (parts[i].thread != look->thread || parts[i].last_tick < lo ||
+                parts[i].first_tick > hi || !(events = strobe_view_events(view, b)))
+                continue;
+            strobe_replay_part(events, &events->parts[parts[i].number], &view->trace->schema, 0,
+                               NULL, &look->replay);
+            for (uint32_t k = 0; k < look->replay.n_zones; k++) {
+                const struct strobe_zone_row *zone = &look->replay.zones[k];
+                uint64_t end = zone->begin + zone->ticks;
+                uint64_t far = zone->begin > tick ? zone->begin - tick
+                               : tick > end       ? tick - end
+                                                  : 0;
+                if (zone->depth == look->depth && zone->state == STROBE_ZONE_ENDED && far < best &&
+                    far <= slack) {
+                    best = far;
+                    *inside = zone->begin;
+                }
+            }
+        }
+    }
+    return best != UINT64_MAX;
+}
+
+static enum strobe_err find_begin(struct look *look, uint64_t tick, uint64_t slack)
+{
+    uint32_t n_threads = look->view->trace->thread_ids.n;
+    uint32_t *wanted = calloc(n_threads + 1ull, sizeof *wanted);
+    struct strobe_open_list list = {0};
+    struct strobe_zone_detail *out = look->out;
+    if (!wanted)
+        return STROBE_ERR_NOMEM;
+    wanted[look->thread] = 1;
+    enum strobe_err err = strobe_pixels_open(look->view, tick, wanted, n_threads, &list, 1);
+    uint64_t other;
+    if (!err && (look->depth >= list.n || !list.zones[look->depth].is_known) && slack &&
+        nearest(look, tick, slack, &other)) {
+        list.n = 0;
+        err = strobe_pixels_open(look->view, other, wanted, n_threads, &list, 1);
+    }
+    free(wanted);
+    if (!err && (look->depth >= list.n || !list.zones[look->depth].is_known))
+        err = STROBE_ERR_NOTFOUND;
+    if (!err) {
+        out->begin = list.zones[look->depth].begin;
+        out->loc = list.zones[look->depth].loc;
+        out->parents = list.zones;
+        out->n_parents = look->depth;
+    } else {
+        free(list.zones);
+    }
+    return err;
+}
+
+enum strobe_err strobe_zone_look(struct strobe_view *view, uint32_t thread, uint32_t depth,
+                                 uint64_t tick, uint64_t slack, struct strobe_zone_detail *out)
+{
+    struct look look = {.view = view, .thread = thread, .depth = depth, .out = out};
+    memset(out, 0, sizeof *out);
+    out->depth = depth;
+    out->state = STROBE_ZONE_OPEN;
+    enum strobe_err err = find_begin(&look, tick, slack);
+    if (!err)
+        find_end(&look);
+    if (!err && out->children.n)
+        qsort(out->children.rows, out->children.n, sizeof *out->children.rows, by_ticks);
+    if (!err && out->inside.n)
+        qsort(out->inside.rows, out->inside.n, sizeof *out->inside.rows, by_ticks);
+    strobe_replay_free(&look.replay);
+    strobe_carry_free(&look.carry);
+    return err;
+}
+
+void strobe_zone_detail_free(struct strobe_zone_detail *detail)
+{
+    strobe_note_clear(&detail->note);
+    free(detail->parents);
+    free(detail->children.rows);
+    free(detail->inside.rows);
+    memset(detail, 0, sizeof *detail);
+}

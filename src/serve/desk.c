@@ -1,0 +1,393 @@
+/* desk.c - queues and threads of the open traces.  SPDX-License-Identifier: MIT */
+#include "serve/desk.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "serve/engine.h"
+
+enum { POLL_MS = 200 };
+
+struct question {
+    struct question *next; /* owned */
+    uint64_t who;
+    uint32_t id;
+    int is_pixels;
+    size_t n_bytes;
+    char text[];
+};
+
+enum { QUICK, SLOW, N_THREADS };
+
+/* One thread of a trace with its engine. */
+struct worker {
+    struct strobe_desk_trace *trace; /* borrowed */
+    struct strobe_engine *engine;    /* owned */
+    struct question *first, *last;   /* owned: what waits */
+    uint32_t n_waiting;
+    pthread_t thread;
+    pthread_cond_t wake;
+    int has_thread;
+};
+
+struct strobe_desk_trace {
+    struct strobe_desk *desk; /* borrowed */
+    char *path;               /* owned */
+    uint32_t n_users;
+    struct worker workers[N_THREADS];
+    int is_ending;
+    int is_gone;
+};
+
+struct strobe_desk {
+    strobe_desk_sink sink;
+    void *context;
+    size_t before;
+    pthread_mutex_t lock; /* all queues */
+    struct strobe_desk_trace *traces[STROBE_DESK_MAX_TRACES];
+    struct strobe_json json; /* of the thread that uses the desk */
+};
+
+/* ---- answers ---- */
+
+static void send(struct strobe_desk_trace *trace, uint64_t who, uint32_t id,
+                 struct strobe_reply *reply)
+{
+    struct strobe_desk *desk = trace->desk;
+    size_t n_bytes;
+    uint8_t *frame = strobe_reply_frame(reply, id, desk->before, &n_bytes);
+    if (frame)
+        desk->sink(desk->context, trace, who, frame, n_bytes);
+    strobe_reply_free(reply);
+}
+
+static void send_error(struct strobe_desk_trace *trace, uint64_t who, uint32_t id, const char *why)
+{
+    struct strobe_reply reply = {0};
+    strobe_reply_u64(&reply, "id", id);
+    strobe_answer_error(&reply, why);
+    send(trace, who, id, &reply);
+}
+
+static void answer(struct worker *worker, struct strobe_json *json, const struct question *question)
+{
+    struct strobe_reply reply = {0};
+    strobe_reply_u64(&reply, "id", question->id);
+    if (strobe_json_parse(json, question->text, question->n_bytes))
+        strobe_engine_answer(worker->engine, json, &reply);
+    if (reply.failed) {
+        strobe_reply_free(&reply);
+        send_error(worker->trace, question->who, question->id, "the answer is too large");
+        return;
+    }
+    send(worker->trace, question->who, question->id, &reply);
+}
+
+/* ---- a growing file ---- */
+
+static void tell_grown(struct worker *worker)
+{
+    struct strobe_engine *engine = worker->engine;
+    const struct strobe_file_facts *facts = strobe_file_facts(engine->trace->file);
+    struct strobe_reply reply = {0};
+    strobe_reply_string(&reply, "tell", facts->closed ? "closed" : "grown");
+    strobe_reply_open(&reply, "range", '[');
+    int is_empty = engine->view->tick_first > engine->view->tick_last;
+    strobe_reply_number(&reply, "",
+                        is_empty ? 0 : strobe_engine_ns(engine, engine->view->tick_first));
+    strobe_reply_number(&reply, "",
+                        is_empty ? 0 : strobe_engine_ns(engine, engine->view->tick_last));
+    strobe_reply_close(&reply, ']');
+    strobe_reply_u64(&reply, "bytes", facts->n_bytes);
+    strobe_reply_u64(&reply, "tracks",
+                     engine->trace->thread_ids.n + engine->trace->n_processes +
+                         engine->tables.n_tables);
+    send(worker->trace, 0, 0, &reply);
+}
+
+static void tell_gone(struct worker *worker)
+{
+    struct strobe_reply reply = {0};
+    strobe_reply_string(&reply, "tell", "gone");
+    strobe_reply_string(&reply, "why", "the file was removed");
+    send(worker->trace, 0, 0, &reply);
+}
+
+/* Look whether there is more; the quick thread tells the pages. */
+static void look_again(struct worker *worker, int tells)
+{
+    struct strobe_engine *engine = worker->engine;
+    const struct strobe_file_facts *facts = strobe_file_facts(engine->trace->file);
+    struct stat st;
+    int grown = 0;
+    if (stat(engine->path, &st)) {
+        if (tells && !worker->trace->is_gone)
+            tell_gone(worker);
+        worker->trace->is_gone = 1;
+        return;
+    }
+    if ((uint64_t)st.st_size == facts->n_bytes)
+        return;
+    if (strobe_engine_refresh(engine, &grown) == STROBE_OK && grown && tells) {
+        strobe_tables_update(&engine->tables);
+        tell_grown(worker);
+    }
+}
+
+/* ---- threads ---- */
+
+static struct question *take(struct worker *worker)
+{
+    struct question *question = worker->first;
+    if (!question)
+        return NULL;
+    worker->first = question->next;
+    if (!worker->first)
+        worker->last = NULL;
+    worker->n_waiting--;
+    return question;
+}
+
+static void wait_for_work(struct worker *worker)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += POLL_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_cond_timedwait(&worker->wake, &worker->trace->desk->lock, &until);
+}
+
+static void *work(void *context)
+{
+    struct worker *worker = context;
+    struct strobe_desk *desk = worker->trace->desk;
+    int tells = worker == &worker->trace->workers[QUICK];
+    struct strobe_json *json = malloc(sizeof *json);
+    uint64_t last_look = 0;
+    pthread_mutex_lock(&desk->lock);
+    while (!worker->trace->is_ending && json) {
+        struct question *question = take(worker);
+        struct timespec now;
+        if (!question)
+            wait_for_work(worker);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        uint64_t now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+        int is_time = now_ms - last_look >= POLL_MS;
+        pthread_mutex_unlock(&desk->lock);
+        if (is_time) {
+            look_again(worker, tells);
+            last_look = now_ms;
+        }
+        if (question)
+            answer(worker, json, question);
+        free(question);
+        pthread_mutex_lock(&desk->lock);
+    }
+    pthread_mutex_unlock(&desk->lock);
+    free(json);
+    return NULL;
+}
+
+static enum strobe_err start_worker(struct strobe_desk_trace *trace, struct worker *worker)
+{
+    pthread_condattr_t attr;
+    worker->trace = trace;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&worker->wake, &attr);
+    pthread_condattr_destroy(&attr);
+    enum strobe_err err = strobe_engine_open(trace->path, &worker->engine);
+    if (err)
+        return err;
+    if (pthread_create(&worker->thread, NULL, work, worker))
+        return STROBE_ERR_NOMEM;
+    worker->has_thread = 1;
+    return STROBE_OK;
+}
+
+static void close_trace(struct strobe_desk_trace *trace)
+{
+    struct strobe_desk *desk = trace->desk;
+    pthread_mutex_lock(&desk->lock);
+    trace->is_ending = 1;
+    for (int i = 0; i < N_THREADS; i++)
+        if (trace->workers[i].trace)
+            pthread_cond_signal(&trace->workers[i].wake);
+    pthread_mutex_unlock(&desk->lock);
+    for (int i = 0; i < N_THREADS; i++) {
+        struct worker *worker = &trace->workers[i];
+        if (worker->has_thread)
+            pthread_join(worker->thread, NULL);
+        for (struct question *question; (question = take(worker));)
+            free(question);
+        if (worker->trace)
+            pthread_cond_destroy(&worker->wake);
+        strobe_engine_close(worker->engine);
+    }
+    free(trace->path);
+    free(trace);
+}
+
+/* ---- the desk ---- */
+
+struct strobe_desk *strobe_desk_new(strobe_desk_sink sink, void *context, size_t before)
+{
+    struct strobe_desk *desk = calloc(1, sizeof *desk);
+    if (!desk)
+        return NULL;
+    desk->sink = sink;
+    desk->context = context;
+    desk->before = before;
+    pthread_mutex_init(&desk->lock, NULL);
+    return desk;
+}
+
+void strobe_desk_free(struct strobe_desk *desk)
+{
+    if (!desk)
+        return;
+    for (int i = 0; i < STROBE_DESK_MAX_TRACES; i++)
+        if (desk->traces[i])
+            close_trace(desk->traces[i]);
+    pthread_mutex_destroy(&desk->lock);
+    free(desk);
+}
+
+/* Close traces that nobody uses, all but one. */
+static void close_idle(struct strobe_desk *desk)
+{
+    int n_idle = 0;
+    for (int i = 0; i < STROBE_DESK_MAX_TRACES; i++)
+        if (desk->traces[i] && !desk->traces[i]->n_users &&
+            (n_idle++ || desk->traces[i]->is_gone)) {
+            close_trace(desk->traces[i]);
+            desk->traces[i] = NULL;
+        }
+}
+
+enum strobe_err strobe_desk_use(struct strobe_desk *desk, const char *path,
+                                struct strobe_desk_trace **out)
+{
+    int room = -1;
+    close_idle(desk);
+    for (int i = 0; i < STROBE_DESK_MAX_TRACES; i++) {
+        if (!desk->traces[i])
+            room = room < 0 ? i : room;
+        else if (!desk->traces[i]->is_gone && !strcmp(desk->traces[i]->path, path)) {
+            desk->traces[i]->n_users++;
+            *out = desk->traces[i];
+            return STROBE_OK;
+        }
+    }
+    if (room < 0)
+        return STROBE_ERR_LIMIT;
+    struct strobe_desk_trace *trace = calloc(1, sizeof *trace);
+    if (!trace)
+        return STROBE_ERR_NOMEM;
+    trace->desk = desk;
+    trace->path = strdup(path);
+    enum strobe_err err = trace->path ? STROBE_OK : STROBE_ERR_NOMEM;
+    for (int i = 0; i < N_THREADS && !err; i++)
+        err = start_worker(trace, &trace->workers[i]);
+    if (err) {
+        close_trace(trace);
+        return err;
+    }
+    trace->n_users = 1;
+    desk->traces[room] = *out = trace;
+    return STROBE_OK;
+}
+
+static void drop_questions(struct worker *worker, uint64_t who)
+{
+    struct question **at = &worker->first;
+    worker->last = NULL;
+    while (*at) {
+        struct question *question = *at;
+        if (question->who == who) {
+            *at = question->next;
+            worker->n_waiting--;
+            free(question);
+        } else {
+            worker->last = question;
+            at = &question->next;
+        }
+    }
+}
+
+void strobe_desk_leave(struct strobe_desk *desk, struct strobe_desk_trace *trace, uint64_t who)
+{
+    pthread_mutex_lock(&desk->lock);
+    for (int i = 0; i < N_THREADS; i++)
+        drop_questions(&trace->workers[i], who);
+    pthread_mutex_unlock(&desk->lock);
+    trace->n_users--; /* it stays open for a while: a reloaded page comes back at once */
+}
+
+/* A drawing that nobody began, of one who asks for another: it is of no use any more. */
+static struct question *find_overtaken(struct worker *worker, uint64_t who)
+{
+    for (struct question *question = worker->first; question; question = question->next)
+        if (question->is_pixels && question->who == who)
+            return question;
+    return NULL;
+}
+
+static uint32_t n_waiting(struct worker *worker, uint64_t who)
+{
+    uint32_t n = 0;
+    for (struct question *question = worker->first; question; question = question->next)
+        n += question->who == who;
+    return n;
+}
+
+static void put_last(struct worker *worker, struct question *question)
+{
+    if (worker->last)
+        worker->last->next = question;
+    else
+        worker->first = question;
+    worker->last = question;
+    worker->n_waiting++;
+    pthread_cond_signal(&worker->wake);
+}
+
+int strobe_desk_ask(struct strobe_desk *desk, struct strobe_desk_trace *trace, uint64_t who,
+                    const char *text, size_t n_bytes)
+{
+    struct strobe_json *json = &desk->json;
+    if (!strobe_json_parse(json, text, n_bytes) || json->values[0].type != STROBE_JSON_OBJECT)
+        return 0;
+    struct question *question = calloc(1, sizeof *question + n_bytes + 1);
+    if (!question)
+        return 0;
+    question->who = who;
+    question->id =
+        (uint32_t)strobe_json_count(json, strobe_json_member(json, 0, "id"), 0, UINT32_MAX);
+    question->is_pixels = strobe_json_is(json, strobe_json_member(json, 0, "ask"), "pixels");
+    question->n_bytes = n_bytes;
+    memcpy(question->text, text, n_bytes);
+    struct worker *worker = &trace->workers[strobe_engine_is_slow(json) ? SLOW : QUICK];
+    uint32_t overtaken = 0;
+    pthread_mutex_lock(&desk->lock);
+    struct question *old = question->is_pixels ? find_overtaken(worker, who) : NULL;
+    int is_too_many = n_waiting(worker, who) >= STROBE_DESK_MAX_WAITING;
+    if (old) {
+        overtaken = old->id;
+        old->who = UINT64_MAX; /* of nobody */
+        drop_questions(worker, UINT64_MAX);
+    }
+    if (!is_too_many)
+        put_last(worker, question);
+    pthread_mutex_unlock(&desk->lock);
+    if (overtaken)
+        send_error(trace, who, overtaken, "overtaken");
+    if (is_too_many)
+        free(question);
+    return !is_too_many;
+}

@@ -1,0 +1,263 @@
+/* engine.c - opening a trace for questions, numbers of locations and tracks, and who answers what.
+ * SPDX-License-Identifier: MIT */
+#include "serve/engine.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- locations ---- */
+
+static uint32_t content_hash(const struct strobe_loc_row *loc)
+{
+    uint64_t h = loc->name * 0x9e3779b97f4a7c15ull;
+    h = (h ^ loc->function) * 0xd6e8feb86659fd93ull;
+    h = (h ^ loc->file) * 0x9e3779b97f4a7c15ull;
+    h = (h ^ loc->line) * 0xd6e8feb86659fd93ull;
+    return (uint32_t)(h >> 32);
+}
+
+static int same_content(const struct strobe_loc_row *a, const struct strobe_loc_row *b)
+{
+    return a->name == b->name && a->function == b->function && a->file == b->file &&
+           a->line == b->line;
+}
+
+static int grow_slots(struct strobe_engine *engine)
+{
+    if (engine->n_distinct * 2 < engine->n_slots)
+        return 1;
+    uint32_t n = engine->n_slots ? 2 * engine->n_slots : 256;
+    uint32_t *slots = calloc(n, sizeof *slots);
+    if (!slots)
+        return 0;
+    for (uint32_t i = 0; i < engine->n_slots; i++) {
+        if (!engine->slots[i])
+            continue;
+        uint32_t at = content_hash(&engine->trace->locs[engine->slots[i] - 1]) & (n - 1);
+        while (slots[at])
+            at = (at + 1) & (n - 1);
+        slots[at] = engine->slots[i];
+    }
+    free(engine->slots);
+    engine->slots = slots;
+    engine->n_slots = n;
+    return 1;
+}
+
+static uint32_t find_canon(struct strobe_engine *engine, uint32_t loc)
+{
+    const struct strobe_loc_row *row = &engine->trace->locs[loc];
+    if (!grow_slots(engine))
+        return loc + 1;
+    uint32_t at = content_hash(row) & (engine->n_slots - 1);
+    for (; engine->slots[at]; at = (at + 1) & (engine->n_slots - 1))
+        if (same_content(row, &engine->trace->locs[engine->slots[at] - 1]))
+            return engine->slots[at];
+    engine->slots[at] = loc + 1;
+    engine->n_distinct++;
+    return loc + 1;
+}
+
+/* In the order of the records, so that every engine gives the same numbers. */
+static void number_locs(struct strobe_engine *engine)
+{
+    uint32_t n = engine->trace->loc_ids.n;
+    if (n && !strobe_rows_reach((void **)&engine->canon, &engine->canon_room, n - 1,
+                                sizeof *engine->canon))
+        return;
+    for (; engine->n_canon < n; engine->n_canon++)
+        engine->canon[engine->n_canon] = find_canon(engine, engine->n_canon);
+}
+
+uint32_t strobe_engine_loc(struct strobe_engine *engine, uint32_t process, uint64_t id)
+{
+    uint32_t loc = strobe_trace_loc(engine->trace, process, id);
+    if (loc == STROBE_IDMAP_NONE) /* no record names it */
+        return 0x80000000u | (process & 0x7ff) << 20 | (uint32_t)(id & 0xfffff);
+    return loc < engine->n_canon ? engine->canon[loc] : loc + 1;
+}
+
+/* ---- time ---- */
+
+double strobe_engine_ns(const struct strobe_engine *engine, uint64_t tick)
+{
+    return (double)strobe_clock_rel(&engine->trace->clock, tick);
+}
+
+uint64_t strobe_engine_tick(const struct strobe_engine *engine, double ns)
+{
+    if (ns > 9e18)
+        return UINT64_MAX;
+    if (ns < -9e18)
+        return 0;
+    return strobe_clock_tick_of(&engine->trace->clock, (int64_t)ceil(ns));
+}
+
+int strobe_engine_range(struct strobe_engine *engine, const struct strobe_json *question,
+                        uint64_t *lo, uint64_t *hi)
+{
+    uint32_t from = strobe_json_member(question, 0, "from");
+    uint32_t to = strobe_json_member(question, 0, "to");
+    *lo = from ? strobe_engine_tick(engine, strobe_json_number(question, from, -1e300)) : 0;
+    *hi = to ? strobe_engine_tick(engine, strobe_json_number(question, to, 1e300)) : UINT64_MAX;
+    return from || to;
+}
+
+/* ---- tracks ---- */
+
+uint32_t strobe_engine_track_of(const struct strobe_engine *engine, uint32_t thread)
+{
+    uint32_t twin = engine->trace->threads[thread].twin;
+    return strobe_track_id(STROBE_TRACK_THREAD, twin ? twin - 1 : thread);
+}
+
+static void mark_track(struct strobe_engine *engine, uint32_t track, uint8_t *threads, uint32_t n)
+{
+    const struct strobe_trace *trace = engine->trace;
+    uint32_t kind = track >> 28, index = track & 0xfffffff;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t process = trace->threads[i].process;
+        uint32_t twin = trace->processes[process].twin;
+        if (kind == STROBE_TRACK_PROCESS && (process == index || (twin && twin - 1 == index)))
+            threads[i] = 1;
+        if (kind == STROBE_TRACK_THREAD &&
+            (i == index || (trace->threads[i].twin && trace->threads[i].twin - 1 == index)))
+            threads[i] = 1;
+    }
+}
+
+uint8_t *strobe_engine_threads(struct strobe_engine *engine, const struct strobe_json *question,
+                               uint32_t *n)
+{
+    uint32_t list = strobe_json_member(question, 0, "tracks"), at = 0, value;
+    *n = engine->trace->thread_ids.n;
+    if (question->values[list].type != STROBE_JSON_ARRAY || !list)
+        return NULL;
+    uint8_t *threads = calloc(*n + 1ull, 1);
+    while (threads && (value = strobe_json_next(question, list, &at)))
+        mark_track(engine, (uint32_t)strobe_json_count(question, value, 0, UINT32_MAX), threads,
+                   *n);
+    return threads;
+}
+
+/* ---- questions ---- */
+
+void strobe_answer_error(struct strobe_reply *reply, const char *why)
+{
+    strobe_reply_string(reply, "error", why);
+}
+
+static int lower(char c)
+{
+    return tolower((unsigned char)c);
+}
+
+int strobe_text_has(const char *text, size_t n_text, const char *part, size_t n_part)
+{
+    for (size_t i = 0; n_part <= n_text && i <= n_text - n_part; i++) {
+        size_t k = 0;
+        while (k < n_part && lower(text[i + k]) == lower(part[k]))
+            k++;
+        if (k == n_part)
+            return 1;
+    }
+    return 0;
+}
+
+typedef void (*answerer)(struct strobe_engine *, const struct strobe_json *, struct strobe_reply *);
+
+static void answer_trace(struct strobe_engine *engine, const struct strobe_json *question,
+                         struct strobe_reply *reply)
+{
+    (void)question;
+    strobe_answer_trace(engine, reply);
+}
+
+static const struct {
+    const char *ask;
+    answerer answer;
+    int is_slow;
+} answers[] = {
+    {"trace", answer_trace, 0},
+    {"names", strobe_answer_names, 0},
+    {"pixels", strobe_answer_pixels, 0},
+    {"zone", strobe_answer_zone, 0},
+    {"source", strobe_answer_source, 0},
+    {"messages", strobe_answer_messages, 0},
+    {"frames", strobe_answer_frames, 0},
+    {"stats", strobe_answer_stats, 1},
+    {"histogram", strobe_answer_histogram, 1},
+    {"instances", strobe_answer_instances, 1},
+    {"flame", strobe_answer_flame, 1},
+    {"find", strobe_answer_find, 1},
+};
+
+int strobe_engine_is_slow(const struct strobe_json *question)
+{
+    uint32_t ask = strobe_json_member(question, 0, "ask");
+    for (size_t i = 0; ask && i < sizeof answers / sizeof answers[0]; i++)
+        if (strobe_json_is(question, ask, answers[i].ask))
+            return answers[i].is_slow;
+    return 0;
+}
+
+void strobe_engine_answer(struct strobe_engine *engine, const struct strobe_json *question,
+                          struct strobe_reply *reply)
+{
+    uint32_t ask = strobe_json_member(question, 0, "ask");
+    for (size_t i = 0; ask && i < sizeof answers / sizeof answers[0]; i++)
+        if (strobe_json_is(question, ask, answers[i].ask)) {
+            answers[i].answer(engine, question, reply);
+            engine->n_answers++;
+            return;
+        }
+    strobe_answer_error(reply, "there is no such question");
+}
+
+/* ---- opening ---- */
+
+enum strobe_err strobe_engine_open(const char *path, struct strobe_engine **out)
+{
+    *out = NULL;
+    struct strobe_engine *engine = calloc(1, sizeof *engine);
+    if (!engine)
+        return STROBE_ERR_NOMEM;
+    engine->path = strdup(path);
+    const char *slash = engine->path ? strrchr(engine->path, '/') : NULL;
+    engine->name = slash ? slash + 1 : engine->path;
+    enum strobe_err err =
+        engine->path ? strobe_trace_open(path, 0, &engine->trace) : STROBE_ERR_NOMEM;
+    if (!err)
+        err = strobe_view_open(engine->trace, &engine->view);
+    if (err) {
+        strobe_engine_close(engine);
+        return err;
+    }
+    engine->tables.view = engine->view;
+    number_locs(engine);
+    *out = engine;
+    return STROBE_OK;
+}
+
+void strobe_engine_close(struct strobe_engine *engine)
+{
+    if (!engine)
+        return;
+    strobe_tables_free(&engine->tables);
+    strobe_view_close(engine->view);
+    strobe_trace_close(engine->trace);
+    free(engine->canon);
+    free(engine->slots);
+    free(engine->path);
+    free(engine);
+}
+
+enum strobe_err strobe_engine_refresh(struct strobe_engine *engine, int *grown)
+{
+    enum strobe_err err = strobe_view_refresh(engine->view, grown);
+    if (!err)
+        number_locs(engine);
+    return err;
+}

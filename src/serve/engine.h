@@ -1,0 +1,99 @@
+/* engine.h - answers questions about one trace (docs/viewer-protocol.md). Knows nothing of sockets.
+ * One thread per engine.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_SERVE_ENGINE_H
+#define STROBE_SERVE_ENGINE_H
+
+#include "query/tables.h"
+#include "query/view.h"
+#include "serve/json.h"
+#include "serve/reply.h"
+
+struct strobe_engine {
+    char *path;                 /* owned */
+    const char *name;           /* borrowed from path: of the file */
+    struct strobe_trace *trace; /* owned */
+    struct strobe_view *view;   /* owned */
+    struct strobe_tables tables;
+    uint32_t *canon; /* owned: by index in trace->locs, the first with the same content + 1 */
+    uint32_t n_canon, canon_room;
+    uint32_t *slots; /* owned: hash table of canonical locations, index + 1 */
+    uint32_t n_slots, n_distinct;
+    uint64_t n_answers;
+};
+
+/* Open the trace at `path`. Errors as of strobe_trace_open. */
+enum strobe_err strobe_engine_open(const char *path, struct strobe_engine **out);
+void strobe_engine_close(struct strobe_engine *engine); /* NULL is allowed */
+
+/* The file may have grown. *grown: it has. */
+enum strobe_err strobe_engine_refresh(struct strobe_engine *engine, int *grown);
+
+/* Answer a parsed question. What can't be answered says so in words. */
+void strobe_engine_answer(struct strobe_engine *engine, const struct strobe_json *question,
+                          struct strobe_reply *reply);
+
+/* 1: a question that may take long, and should not hold up the drawing. */
+int strobe_engine_is_slow(const struct strobe_json *question);
+
+/* ---- for the answers ---- */
+
+/* Tracks: kind << 28 | index. */
+enum strobe_track_kind {
+    STROBE_TRACK_PROCESS = 1,
+    STROBE_TRACK_THREAD = 2,
+    STROBE_TRACK_TABLE = 3, /* an index in engine->tables */
+};
+static inline uint32_t strobe_track_id(enum strobe_track_kind kind, uint32_t index)
+{
+    return (uint32_t)kind << 28 | (index & 0xfffffff);
+}
+
+/* The number of a location in answers; 0 for id 0 + none. */
+uint32_t strobe_engine_loc(struct strobe_engine *engine, uint32_t process, uint64_t id);
+
+/* Times of questions and answers. */
+double strobe_engine_ns(const struct strobe_engine *engine, uint64_t tick);
+uint64_t strobe_engine_tick(const struct strobe_engine *engine, double ns);
+
+/* The range of a question, in ticks; all of the trace where it names none. 1: it names one. */
+int strobe_engine_range(struct strobe_engine *engine, const struct strobe_json *question,
+                        uint64_t *lo, uint64_t *hi);
+
+/* Which threads a question's `tracks` mean: by thread index, to be freed; NULL: all. */
+uint8_t *strobe_engine_threads(struct strobe_engine *engine, const struct strobe_json *question,
+                               uint32_t *n);
+
+/* The track that shows a thread. */
+uint32_t strobe_engine_track_of(const struct strobe_engine *engine, uint32_t thread);
+
+void strobe_answer_trace(struct strobe_engine *engine, struct strobe_reply *reply);
+void strobe_answer_names(struct strobe_engine *engine, const struct strobe_json *question,
+                         struct strobe_reply *reply);
+void strobe_answer_source(struct strobe_engine *engine, const struct strobe_json *question,
+                          struct strobe_reply *reply);
+void strobe_answer_pixels(struct strobe_engine *engine, const struct strobe_json *question,
+                          struct strobe_reply *reply);
+void strobe_answer_zone(struct strobe_engine *engine, const struct strobe_json *question,
+                        struct strobe_reply *reply);
+void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json *question,
+                         struct strobe_reply *reply);
+void strobe_answer_histogram(struct strobe_engine *engine, const struct strobe_json *question,
+                             struct strobe_reply *reply);
+void strobe_answer_messages(struct strobe_engine *engine, const struct strobe_json *question,
+                            struct strobe_reply *reply);
+void strobe_answer_frames(struct strobe_engine *engine, const struct strobe_json *question,
+                          struct strobe_reply *reply);
+void strobe_answer_instances(struct strobe_engine *engine, const struct strobe_json *question,
+                             struct strobe_reply *reply);
+void strobe_answer_flame(struct strobe_engine *engine, const struct strobe_json *question,
+                         struct strobe_reply *reply);
+void strobe_answer_find(struct strobe_engine *engine, const struct strobe_json *question,
+                        struct strobe_reply *reply);
+
+/* The text of an error, where a reply has no other answer. */
+void strobe_answer_error(struct strobe_reply *reply, const char *why);
+
+/* 1: `text` has `part` in it, whatever the case of ASCII letters; an empty part is in all. */
+int strobe_text_has(const char *text, size_t n_text, const char *part, size_t n_part);
+
+#endif

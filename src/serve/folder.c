@@ -1,0 +1,95 @@
+/* folder.c - lists, opens and removes the traces of a folder.  SPDX-License-Identifier: MIT */
+#include "serve/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "serve/guard.h"
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct strobe_folder_file *x = a, *y = b;
+    if (x->mtime_ns != y->mtime_ns)
+        return x->mtime_ns > y->mtime_ns ? -1 : 1;
+    return strcmp(y->name, x->name);
+}
+
+static int add_file(struct strobe_folder *folder, int fd, const char *name)
+{
+    struct stat st;
+    if (!strobe_guard_is_trace_name(name) || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
+        !S_ISREG(st.st_mode) || folder->n_files == STROBE_FOLDER_MAX)
+        return 1;
+    if (folder->n_files == folder->room) {
+        uint32_t room = folder->room ? 2 * folder->room : 64;
+        struct strobe_folder_file *more = realloc(folder->files, room * sizeof *more);
+        if (!more)
+            return 0;
+        folder->files = more;
+        folder->room = room;
+    }
+    struct strobe_folder_file *file = &folder->files[folder->n_files++];
+    snprintf(file->name, sizeof file->name, "%s", name);
+    file->n_bytes = (uint64_t)st.st_size;
+    file->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    return 1;
+}
+
+enum strobe_err strobe_folder_list(const char *path, struct strobe_folder *out)
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    int ok = 1;
+    out->n_files = 0;
+    if (!dir)
+        return strobe_err_from_errno(errno);
+    while (ok && (entry = readdir(dir)))
+        ok = add_file(out, dirfd(dir), entry->d_name);
+    closedir(dir);
+    if (out->n_files)
+        qsort(out->files, out->n_files, sizeof *out->files, newest_first);
+    return ok ? STROBE_OK : STROBE_ERR_NOMEM;
+}
+
+void strobe_folder_free(struct strobe_folder *folder)
+{
+    free(folder->files);
+    memset(folder, 0, sizeof *folder);
+}
+
+int strobe_folder_open(const char *path, const char *name)
+{
+    struct stat st;
+    if (!strobe_guard_is_trace_name(name))
+        return -1;
+    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd =
+        dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (dir >= 0)
+        close(dir);
+    if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+enum strobe_err strobe_folder_delete(const char *path, const char *name)
+{
+    int fd = strobe_folder_open(path, name);
+    if (fd < 0)
+        return STROBE_ERR_NOTFOUND;
+    close(fd);
+    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int failed = dir < 0 || unlinkat(dir, name, 0);
+    enum strobe_err err = failed ? strobe_err_from_errno(errno) : STROBE_OK;
+    if (dir >= 0)
+        close(dir);
+    return err;
+}

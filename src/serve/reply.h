@@ -1,0 +1,58 @@
+/* reply.h - builds an answer: JSON and arrays in one binary frame (docs/viewer-protocol.md).
+ * Without memory `failed` is set and everything goes on without effect.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_SERVE_REPLY_H
+#define STROBE_SERVE_REPLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { STROBE_REPLY_ARRAYS = 16, STROBE_REPLY_MAX_BYTES = 64 << 20 };
+
+struct strobe_reply_array {
+    char name[16];
+    const char *type; /* "f64", "u32", "f32", "u8" */
+    uint32_t n;
+    uint8_t *bytes; /* owned */
+    size_t n_bytes;
+};
+
+/* Zero-initialise; free once. */
+struct strobe_reply {
+    char *json; /* owned: the members so far, without braces */
+    size_t n_json, room;
+    struct strobe_reply_array arrays[STROBE_REPLY_ARRAYS];
+    uint32_t n_arrays;
+    int needs_comma;
+    int failed;
+};
+
+/* Bytes as they are. */
+void strobe_reply_raw(struct strobe_reply *reply, const char *text);
+void strobe_reply_printf(struct strobe_reply *reply, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A member's or an element's comma and name ("" for an element). */
+void strobe_reply_key(struct strobe_reply *reply, const char *name);
+
+/* Members and elements. Texts may hold any bytes: what is no UTF-8 is replaced. */
+void strobe_reply_number(struct strobe_reply *reply, const char *name, double value);
+void strobe_reply_u64(struct strobe_reply *reply, const char *name, uint64_t value);
+void strobe_reply_bool(struct strobe_reply *reply, const char *name, int value);
+void strobe_reply_text(struct strobe_reply *reply, const char *name, const char *text, size_t n);
+void strobe_reply_string(struct strobe_reply *reply, const char *name, const char *text);
+void strobe_reply_open(struct strobe_reply *reply, const char *name, char bracket);
+void strobe_reply_close(struct strobe_reply *reply, char bracket);
+
+/* An array to be filled by the caller; NULL without memory. Freed with the reply. */
+double *strobe_reply_f64(struct strobe_reply *reply, const char *name, uint32_t n);
+float *strobe_reply_f32(struct strobe_reply *reply, const char *name, uint32_t n);
+uint32_t *strobe_reply_u32(struct strobe_reply *reply, const char *name, uint32_t n);
+uint8_t *strobe_reply_u8(struct strobe_reply *reply, const char *name, uint32_t n);
+
+/* The frame, with `before` free bytes in front. The caller frees it. NULL without memory. */
+uint8_t *strobe_reply_frame(struct strobe_reply *reply, uint32_t id, size_t before,
+                            size_t *n_bytes);
+
+void strobe_reply_free(struct strobe_reply *reply);
+
+#endif

@@ -1,0 +1,129 @@
+"""test_beside.py - other tools in the same process: theirs keeps working, and where ours can't there is a clear word."""
+import sys
+
+import strobe_case
+from strobe_case import LEGACY
+
+CALLS = """
+def leaf(): pass
+def run(n):
+    for i in range(n): leaf()
+"""
+
+
+class Beside(strobe_case.Case):
+    def run_beside(self, body, env=None):
+        program = self.script(CALLS + body)
+        ran = self.record(program, env={"STROBE_PYTHON_INCLUDE": "__main__", **(env or {})})
+        self.assertEqual(ran.code, 0, ran.err)
+        return ran
+
+    def test_cProfile_counts_and_so_do_we(self):
+        ran = self.run_beside(
+            "import cProfile, pstats\n"
+            "p = cProfile.Profile(); p.enable(); run(1000); p.disable()\n"
+            "print([v[0] for k, v in pstats.Stats(p).stats.items() if k[2] == 'leaf'][0])\n")
+        self.assertEqual(ran.out.strip(), "1000")
+        self.assertEqual(ran.counts("program.py")["leaf"], 1000)
+
+    def test_a_debuggers_settrace_sees_its_lines(self):
+        ran = self.run_beside(
+            "import sys\n"
+            "lines = 0\n"
+            "def tracer(frame, event, arg):\n"
+            "    global lines\n"
+            "    lines += event == 'line'\n"
+            "    return tracer\n"
+            "sys.settrace(tracer); run(100); sys.settrace(None)\n"
+            "print(lines)\n")
+        self.assertGreaterEqual(int(ran.out), 200)
+        self.assertEqual(ran.counts("program.py")["leaf"], 100)
+
+    def test_setprofile_of_the_program_keeps_working(self):
+        ran = self.run_beside(
+            "import sys\n"
+            "calls = 0\n"
+            "def profiler(frame, event, arg):\n"
+            "    global calls\n"
+            "    calls += event == 'call' and frame.f_code.co_name == 'leaf'\n"
+            "sys.setprofile(profiler); run(100); sys.setprofile(None)\n"
+            "print(calls)\n")
+        self.assertEqual(ran.out.strip(), "100")
+        self.assertEqual(ran.counts("program.py")["leaf"], 100)
+
+    def test_c_functions_beside_a_profiler_are_given_up_in_words(self):
+        program = self.script(
+            CALLS + "import cProfile, strobe, sys\n"
+            "p = cProfile.Profile(); p.enable()\n"
+            "strobe.trace(c_functions=True, include='__main__'); run(1000); strobe.untrace()\n"
+            "p.disable()\n"
+            "import pstats\n"
+            "print([v[0] for k, v in pstats.Stats(p).stats.items() if k[2] == 'leaf'][0])\n")
+        ran = self.record(program, options=["--python", "off"])
+        self.assertEqual((ran.code, ran.out.strip()), (0, "1000"))
+        self.assertEqual(ran.counts("program.py")["leaf"], 1000)
+        if LEGACY:
+            self.assertIn("C functions are not traced: another profiler", ran.err)
+        else:
+            self.assertEqual(ran.err, "")
+
+    def test_lines_beside_a_debugger_are_given_up_in_words(self):
+        program = self.script(
+            CALLS + "import strobe, sys\n"
+            "def tracer(frame, event, arg): return None\n"
+            "sys.settrace(tracer)\n"
+            "strobe.trace(lines=True, include='__main__'); run(100); strobe.untrace()\n"
+            "assert sys.gettrace() is tracer\n")
+        ran = self.record(program, options=["--python", "off"])
+        self.assertEqual(ran.code, 0, ran.err)
+        self.assertGreaterEqual(ran.counts("program.py")["leaf"], 100)
+        if LEGACY:
+            self.assertIn("lines are not traced: a debugger", ran.err)
+        else:
+            self.assertEqual(ran.err, "")
+
+    def test_a_profiler_that_takes_over_is_noticed(self):
+        program = self.script(
+            CALLS + "import strobe, sys\n"
+            "strobe.trace(c_functions=True, include='__main__'); run(10)\n"
+            "sys.setprofile(lambda *a: None); run(10)\n"
+            "strobe.untrace()\n"
+            "assert sys.getprofile() is not None\n")
+        ran = self.record(program, options=["--python", "off"])
+        self.assertEqual(ran.code, 0, ran.err)
+        if LEGACY:
+            self.assertIn("another tool took this Python's profile function over", ran.err)
+        else:
+            self.assertEqual((ran.err, ran.counts("program.py")["leaf"]), ("", 20))
+
+    def test_taken_tool_ids(self):
+        if LEGACY:
+            return  # no tool ids there
+        take = "import sys\nfor i in IDS: sys.monitoring.use_tool_id(i, f'tool {i}')\n"
+        body = CALLS + "import strobe\nstrobe.trace(include='__main__'); run(100); strobe.untrace()\n"
+        ran = self.record(self.script(take.replace("IDS", "(0, 1, 2, 3, 5)") + body), options=["--python", "off"])
+        self.assertEqual((ran.code, ran.err), (0, ""))
+        self.assertEqual(ran.counts("program.py")["leaf"], 100)
+        ran = self.record(self.script(take.replace("IDS", "(3, 4)") + body +
+                                      "print(sys.monitoring.get_tool(3), sys.monitoring.get_tool(4))\n"), options=["--python", "off"])
+        self.assertEqual((ran.code, ran.out.strip()), (0, "tool 3 tool 4"))
+        self.assertIn("both taken by other tools", ran.err)
+        self.assertIn("taken by other tools", ran.rows("messages")[0]["text"])
+
+    def test_free_threaded_and_foreign_interpreters_are_refused_in_words(self):
+        program = self.script(
+            "import sys\n"
+            "sys.abiflags = 't'\n"
+            "try: import strobe\n"
+            "except ImportError as e: print(e)\n")
+        self.assertIn("free-threaded", self.run_plain(program).out)
+        program = self.script(
+            "import sys, types\n"
+            "sys.implementation = types.SimpleNamespace(name='pypy', cache_tag=None)\n"
+            "try: import strobe\n"
+            "except ImportError as e: print(e)\n")
+        self.assertIn("needs CPython", self.run_plain(program).out)
+
+
+if __name__ == "__main__":
+    strobe_case.main()

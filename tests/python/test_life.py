@@ -1,0 +1,155 @@
+"""test_life.py - processes that fork, spawn and die, code that comes and goes: all of it is there, and nothing grows."""
+import os
+import signal
+import sys
+import unittest
+
+import strobe_case
+
+
+class Life(strobe_case.Case):
+    def test_kill_9_loses_no_call(self):
+        program = self.script(
+            "import os, signal\n"
+            "def leaf(): pass\n"
+            "for i in range(1000000): leaf()\n"
+            "os.kill(os.getpid(), signal.SIGKILL)\n")
+        ran = self.record(program)
+        self.assertEqual(ran.code, 128 + signal.SIGKILL)
+        self.assertEqual(ran.counts("program.py")["leaf"], 1000000)
+
+    def test_children_by_fork_and__exit_are_there(self):
+        program = self.script(
+            "import os\n"
+            "def leaf(): pass\n"
+            "for n in range(4):\n"
+            "    pid = os.fork()\n"
+            "    if not pid:\n"
+            "        for i in range(10000): leaf()\n"
+            "        os._exit(0)\n"
+            "for n in range(4): os.wait()\n")
+        ran = self.record(program)
+        self.assertEqual(ran.counts("program.py")["leaf"], 40000)
+
+    def test_every_way_to_start_a_process_joins(self):
+        program = self.script(
+            "import concurrent.futures, multiprocessing, subprocess, sys\n"
+            "def leaf(): pass\n"
+            "def work(n):\n"
+            "    for i in range(n): leaf()\n"
+            "    return n\n"
+            "if __name__ == '__main__':\n"
+            "    for method in ('fork', 'spawn', 'forkserver'):\n"
+            "        p = multiprocessing.get_context(method).Process(target=work, args=(100,)); p.start(); p.join()\n"
+            "    with concurrent.futures.ProcessPoolExecutor(2) as pool: list(pool.map(work, [10] * 5))\n"
+            "    with concurrent.futures.ThreadPoolExecutor(2) as pool: list(pool.map(work, [10] * 5))\n"
+            "    subprocess.run([sys.executable, '-c', 'def leaf(): pass\\nfor i in range(7): leaf()'])\n"
+            "    subprocess.run([sys.executable, '-I', '-c', 'def leaf(): pass\\nfor i in range(7): leaf()'])\n")
+        ran = self.record(program)
+        self.assertEqual((ran.code, ran.err), (0, ""))
+        self.assertEqual(ran.counts("program.py")["leaf"], 400)
+        self.assertEqual(ran.counts("<string>")["leaf"], 14)
+
+    def test_code_that_comes_and_goes_leaves_no_growth_and_no_wrong_name(self):
+        program = self.script(
+            "import gc\n"
+            "def anonymous():\n"
+            "    for line in open('/proc/self/status'):\n"
+            "        if line.startswith('RssAnon'): return int(line.split()[1])\n"
+            "def make(first, n):\n"
+            "    for i in range(first, first + n):\n"
+            "        space = {}\n"
+            "        exec(f'def f{i % 1000}(): return {i % 1000}', space)\n"
+            "        assert space[f'f{i % 1000}']() == i % 1000\n"
+            "make(0, 20000); gc.collect(); before = anonymous()\n"
+            "make(20000, 80000); gc.collect(); after = anonymous()\n"
+            "print(after - before)\n")
+        ran = self.record(program, timeout=300)
+        self.assertEqual((ran.code, ran.err), (0, ""))
+        self.assertLess(int(ran.out), 2000, "kB of growth")
+        counts = ran.counts("<string>")
+        self.assertEqual({name: counts[name] for name in counts if name != "<module>"}, {f"f{i}": 100 for i in range(1000)})
+        self.assertGreaterEqual(counts["<module>"], 100000)
+
+    def test_a_million_calls_are_all_in_the_file_in_little_room(self):
+        program = self.script(
+            "def anonymous():\n"
+            "    for line in open('/proc/self/status'):\n"
+            "        if line.startswith('RssAnon'): return int(line.split()[1])\n"
+            "def leaf(): pass\n"
+            "def run(n):\n"
+            "    for i in range(n): leaf()\n"
+            "run(100000); before = anonymous()\n"
+            "run(1900000)\n"
+            "print(anonymous() - before)\n")
+        ran = self.record(program)
+        self.assertEqual(ran.counts("program.py")["leaf"], 2000000)
+        self.assertLess(int(ran.out), 500, "kB of growth")
+        self.assertLess(os.path.getsize(ran.trace) / 2000000, 6)
+
+    def test_tracing_on_and_off_under_busy_threads(self):
+        program = self.script(
+            "import strobe, threading, time\n"
+            "stop = False\n"
+            "def leaf(): pass\n"
+            "def busy():\n"
+            "    while not stop: leaf()\n"
+            "threads = [threading.Thread(target=busy) for _ in range(4)]\n"
+            "[t.start() for t in threads]\n"
+            "for i in range(100):\n"
+            "    strobe.trace(exclude=['threading'] if i % 2 else None); leaf(); strobe.untrace()\n"
+            "stop = True\n"
+            "[t.join() for t in threads]\n")
+        ran = self.record(program, options=["--python", "off"])
+        self.assertEqual((ran.code, ran.err), (0, ""))
+        self.assertGreaterEqual(ran.counts("program.py")["leaf"], 100)
+
+    def test_the_exit_code_and_output_are_the_programs_own(self):
+        program = self.script("import sys\nprint('out'); print('err', file=sys.stderr); sys.exit('bye')\n")
+        plain, ran = self.run_plain(program), self.record(program)
+        self.assertEqual((ran.code, ran.out, ran.err), (plain.code, plain.out, plain.err))
+
+    def test_an_exception_is_told_by_the_zones_it_leaves(self):
+        program = self.script(
+            "def f(): raise KeyError('x')\n"
+            "try: f()\n"
+            "except KeyError: pass\n")
+        ran = self.record(program)
+        self.assertEqual([row["text"] for row in ran.rows() if row["name"] == "f"], ["raised KeyError"])
+
+
+class Joining(strobe_case.Case):
+    def test_without_a_session_the_start_costs_next_to_nothing(self):
+        """The .pth line itself, as site runs it; the rest of an interpreter's start is not ours."""
+        program = self.script(
+            "import glob, site, sys, time\n"
+            "line = [l for f in glob.glob(sys.prefix + '/lib/python*/site-packages/*.pth') for l in open(f)\n"
+            "        if l.startswith('import') and 'strobe' in l][0]\n"
+            "best = 1.0\n"
+            "for i in range(100):\n"
+            "    start = time.perf_counter(); exec(line); best = min(best, time.perf_counter() - start)\n"
+            "assert 'strobe' not in sys.modules\n"
+            "print(best * 1e6)\n")
+        self.assertLess(float(self.run_plain(program).out), 50)
+
+    def test_an_interpreter_that_can_not_join_is_named(self):
+        program = self.script("import time\ntime.sleep(1)\n")
+        ran = self.record("-S", program)
+        self.assertEqual(ran.code, 0)
+        self.assertIn("not traced", ran.text())
+        self.assertIn("python", ran.text())
+
+    def test_STROBE_TRACE_alone_records_the_functions(self):
+        trace = self.folder / "own.strobe"
+        program = self.script("def leaf(): pass\nfor i in range(50): leaf()\n")
+        ran = self.run_plain(program, env={"STROBE_TRACE": str(trace), "STROBE_BIN": strobe_case.command()})
+        self.assertEqual((ran.code, ran.err), (0, ""))
+        for _ in range(100):  # the recorder ends by itself
+            if "not closed" not in self.trace_of(trace).text():
+                break
+            strobe_case.subprocess.run(["sleep", "0.1"])
+        self.assertEqual(self.trace_of(trace).counts("program.py")["leaf"], 50)
+
+
+if __name__ == "__main__":
+    strobe_case.main()

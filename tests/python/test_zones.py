@@ -1,0 +1,149 @@
+"""test_zones.py - zones, messages, plots, frames, flows by hand, and strobe.record() in the program itself."""
+import unittest
+
+import strobe_case
+
+
+class Zones(strobe_case.Case):
+    def run_recorded(self, body, err="", **options):
+        """`body` in a program that records itself; what it left."""
+        trace = self.folder / "own.strobe"
+        program = self.script("import asyncio, os, sys, threading, time\nimport strobe\n" + body.replace("TRACE", repr(str(trace))))
+        ran = self.run_plain(program, **options)
+        self.assertEqual((ran.code, ran.err), (0, err))
+        ran.trace = trace
+        return ran
+
+    def test_a_zone_is_a_context_manager_and_a_decorator(self):
+        ran = self.run_recorded(
+            "@strobe.zone('decorated', color=0x00ff00)\n"
+            "def f(x): return x + 1\n"
+            "@strobe.zone\n"
+            "def named_by_itself(x): return x\n"
+            "class A:\n"
+            "    @strobe.zone('method')\n"
+            "    def m(self): return self\n"
+            "@strobe.zone('generator')\n"
+            "def g():\n"
+            "    got = yield 1\n"
+            "    assert got == 'sent'\n"
+            "    return 5\n"
+            "with strobe.record(TRACE):\n"
+            "    with strobe.zone('outer', 0xff0000) as z:\n"
+            "        z.text('some text'); z.value(42)\n"
+            "        assert f(1) == 2 and named_by_itself(3) == 3\n"
+            "        a = A(); assert a.m() is a\n"
+            "        i = g(); assert next(i) == 1\n"
+            "        try: i.send('sent')\n"
+            "        except StopIteration as end: assert end.value == 5\n"
+            "    try:\n"
+            "        with strobe.zone('raises'): raise ValueError\n"
+            "    except ValueError: pass\n")
+        counts = ran.counts()
+        self.assertEqual(counts, {"decorated": 1, "named_by_itself": 1, "method": 1, "generator": 2, "outer": 1, "raises": 1})
+        outer = [row for row in ran.rows() if row["name"] == "outer"][0]
+        self.assertEqual((outer["text"], outer["value"]), ("some text", "42"))
+        self.assertTrue(outer["file"].endswith("program.py"))
+
+    def test_the_same_name_is_the_same_object_and_may_nest(self):
+        ran = self.run_recorded(
+            "z = strobe.zone('again')\n"
+            "assert strobe.zone('again') is z and strobe.zone('again', 0x112233) is not z\n"
+            "with strobe.record(TRACE):\n"
+            "    def down(n):\n"
+            "        with z:\n"
+            "            if n: down(n - 1)\n"
+            "    threads = [threading.Thread(target=down, args=(9,)) for _ in range(4)]\n"
+            "    [t.start() for t in threads]; [t.join() for t in threads]\n")
+        self.assertEqual(ran.counts(), {"again": 40})
+        self.assertIn("0 open at the end, 0 unfinished, 0 ends without a begin", ran.text())
+
+    def test_async_zones_overlap(self):
+        ran = self.run_recorded(
+            "@strobe.zone('coroutine')\n"
+            "async def c(n):\n"
+            "    await asyncio.sleep(0.001 * n); return n\n"
+            "async def main():\n"
+            "    async with strobe.zone('block') as z:\n"
+            "        assert z.name == 'block'\n"
+            "        assert await asyncio.gather(c(3), c(1), c(2)) == [3, 1, 2]\n"
+            "with strobe.record(TRACE): asyncio.run(main())\n")
+        spans = [row["name"] for row in ran.rows("spans")]
+        self.assertEqual(sorted(spans), ["block", "coroutine", "coroutine", "coroutine"])
+
+    def test_messages_plots_frames_flows_and_names(self):
+        ran = self.run_recorded(
+            "with strobe.record(TRACE):\n"
+            "    strobe.set_thread_name('the main one')\n"
+            "    strobe.message('héllo\\ud800', severity='warning', color=0xff)\n"
+            "    strobe.plot('q', 3); strobe.plot('q', 2.5, format='bytes', step=True)\n"
+            "    assert strobe.counter('n') == 1 and strobe.counter('n', 4) == 5\n"
+            "    strobe.frame(); strobe.frame('named'); strobe.frame_start('f'); strobe.frame_end('f')\n"
+            "    with strobe.zone('a'): flow = strobe.flow().begin()\n"
+            "    with strobe.zone('b'): strobe.flow(flow.id).end()\n"
+            "    strobe.memory_alloc(4096, 100, 'pool'); strobe.memory_free(4096, 'pool')\n"
+            "    strobe.app_info('about'); strobe.set_program_name('named program')\n")
+        self.assertIn("héllo", ran.rows("messages")[0]["text"])
+        self.assertEqual([row["plot"] for row in ran.rows("plots")], ["q", "q", "n", "n"])
+        self.assertEqual(len(ran.rows("flows")), 2)
+        self.assertEqual({row["thread"] for row in ran.rows()}, {"the main one"})
+
+    def test_recording_twice_and_children_of_a_recording(self):
+        second = self.folder / "second.strobe"
+        ran = self.run_recorded(
+            "import multiprocessing\n"
+            "def work(n):\n"
+            "    for i in range(n):\n"
+            "        with strobe.zone('in child'): pass\n"
+            "if __name__ == '__main__':\n"
+            "    with strobe.record(TRACE):\n"
+            "        assert strobe.recording()\n"
+            "        for method in ('fork', 'spawn'):\n"
+            "            p = multiprocessing.get_context(method).Process(target=work, args=(10,)); p.start(); p.join()\n"
+            "        pid = os.fork()\n"
+            "        if not pid: work(5); os._exit(0)\n"
+            "        os.waitpid(pid, 0)\n"
+            "    assert not strobe.recording()\n"
+            "    with strobe.zone('between'): pass\n"
+            f"    with strobe.record({str(second)!r}):\n"
+            "        with strobe.zone('second'): pass\n")
+        self.assertEqual(ran.counts(), {"in child": 25})
+        self.assertEqual(self.trace_of(second).counts(), {"second": 1})
+
+    def test_recording_with_functions_and_the_profiler(self):
+        second = self.folder / "second.strobe"
+        ran = self.run_recorded(
+            "def f(): pass\n"
+            "with strobe.record(TRACE, functions=True, gc=False):\n"
+            "    for i in range(30): f()\n"
+            "f()\n"
+            f"with strobe.Profiler({str(second)!r}, exclude=['threading']):\n"
+            "    for i in range(20): f()\n"
+            "profiler = strobe.Profiler()\n"
+            "profiler.enable(); f(); profiler.disable(); profiler.disable()\n"
+            "assert not strobe.tracing()\n")
+        self.assertEqual(ran.counts("program.py"), {"f": 30})
+        self.assertEqual(self.trace_of(second).counts("program.py"), {"f": 20})
+
+    def test_what_can_not_be_is_said_in_words(self):
+        ran = self.run_recorded(
+            "def refused(error, call):\n"
+            "    try: call()\n"
+            "    except error as e: return str(e)\n"
+            "    raise AssertionError('accepted')\n"
+            "print(refused(TypeError, lambda: strobe.zone(3)))\n"
+            "print(refused(TypeError, lambda: strobe.Zone()))\n"
+            "print(refused(TypeError, lambda: strobe.zone('a', colour=1)))\n"
+            "print(refused(TypeError, lambda: strobe.plot('a', 'b')))\n"
+            "print(refused(ValueError, lambda: strobe.trace(min_duration='10 parsec')))\n"
+            "print(refused(RuntimeError, lambda: strobe.record('/no/such/folder/x')))\n"
+            "with strobe.record(TRACE):\n"
+            "    print(refused(RuntimeError, lambda: strobe.record('other.strobe')))\n"
+            "    strobe.trace()\n"
+            "    print(refused(RuntimeError, lambda: strobe.trace()))\n"
+            "    strobe.untrace()\n", err="strobe record: /no/such/folder/x: not found\n")
+        self.assertEqual(len(ran.out.splitlines()), 8)
+
+
+if __name__ == "__main__":
+    strobe_case.main()

@@ -1,0 +1,17 @@
+# The wheels: built once, then what is in them, and their suite in fresh environments on the oldest and the newest
+# CPython of the machine. All of them, and systems with nothing but Python: make test-python.
+if(TARGET strobe_python AND NOT STROBE_SANITIZE)
+    set(wheel_tests ${CMAKE_CURRENT_LIST_DIR}/wheel)
+    set(wheel_place ${CMAKE_BINARY_DIR}/dist ${CMAKE_BINARY_DIR}/venvs)
+    add_test(NAME wheel/build COMMAND ${STROBE_PYTHON} -B ${PROJECT_SOURCE_DIR}/python/backend/strobe_backend.py
+        ${CMAKE_BINARY_DIR}/dist)
+    set_tests_properties(wheel/build PROPERTIES FIXTURES_SETUP wheels TIMEOUT 600)
+    add_test(NAME wheel/contents COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_build.py ${wheel_place} Contents Manners)
+    add_test(NAME wheel/suite COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/run_all.py ${wheel_place} --ends
+        --suite ${wheel_tests}/suite)
+    add_test(NAME wheel/documents COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/run_all.py ${wheel_place} --newest
+        --suite ${wheel_tests}/seeds)
+    add_test(NAME wheel/iree COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_iree.py ${wheel_place})
+    set_tests_properties(wheel/contents wheel/suite wheel/documents wheel/iree PROPERTIES FIXTURES_REQUIRED wheels
+        TIMEOUT 600 RESOURCE_LOCK venvs)
+endif()

@@ -1,0 +1,73 @@
+/* single.js - starts the page where it and the trace are in one file (`strobe export --to html`): makes blobs
+ * of the modules, lets them import each other, and hands the trace over.  SPDX-License-Identifier: MIT */
+(function () {
+    'use strict';
+    const sources = new Map(), urls = new Map(), box = document.getElementById('trace');
+    for (const script of document.querySelectorAll('script[data-path]'))
+        sources.set(script.dataset.path, script.textContent);
+
+    function resolve(from, to) {
+        const parts = from.split('/').slice(0, -1);
+        for (const word of to.split('/')) {
+            if (word === '..')
+                parts.pop();
+            else if (word !== '.')
+                parts.push(word);
+        }
+        return parts.join('/');
+    }
+
+    /* A module's address; those that it imports get theirs first. */
+    function urlOf(path) {
+        if (!urls.has(path)) {
+            const text = sources.get(path).replace(/(from |import\()'(\.[^']+)'/g, (all, word, to) => `${word}'${urlOf(resolve(path, to))}'`);
+            urls.set(path, URL.createObjectURL(new Blob([text], {type: path.endsWith('.svg') ? 'image/svg+xml' : 'text/javascript'})));
+        }
+        return urls.get(path);
+    }
+
+    /* The names that a module exports. */
+    function exportsOf(text) {
+        const names = [];
+        for (const m of text.matchAll(/^export (?:async )?(?:function|class) (\w+)/gm))
+            names.push(m[1]);
+        for (const m of text.matchAll(/^export (?:const|let|var) ([^;]+);/gm))
+            for (const n of m[1].matchAll(/(\w+) = /g))
+                names.push(n[1]);
+        for (const m of text.matchAll(/^export \{([^}]+)\};?/gm))
+            names.push(...m[1].split(',').map((n) => n.trim()));
+        return names;
+    }
+
+    /* A worker in a page from disk may not import: its modules become one script, a function each. */
+    function joined(path, done = new Map()) {
+        if (done.has(path))
+            return '';
+        done.set(path, true);
+        const text = sources.get(path);
+        let before = '';
+        const body = text.replace(/^import (\{[^}]+\}) from '(\.[^']+)';/gm, (all, names, to) => {
+            before += joined(resolve(path, to), done);
+            return `const ${names.replace(/ as /g, ': ')} = modules['${resolve(path, to)}'];`;
+        }).replace(/^export \{[^}]+\};?/gm, '').replace(/^export /gm, '');
+        return `${before}modules['${path}'] = (function () {\n${body}\nreturn {${exportsOf(text).join(', ')}};\n}());\n`;
+    }
+
+    function readTrace() {
+        const text = atob(box.textContent), bytes = new Uint8Array(text.length);
+        for (let i = 0; i < text.length; i++)
+            bytes[i] = text.charCodeAt(i);
+        box.textContent = '';
+        return bytes;
+    }
+
+    window.strobeAssets = {'icon.svg': urlOf('icon.svg')};
+    window.strobeWorker = URL.createObjectURL(new Blob([`'use strict';\nconst modules = {};\n${joined('engine/worker.js')}`], {type: 'text/javascript'}));
+    window.strobeName = box.dataset.name;
+    window.strobeView = box.dataset.view ? box.dataset.view.split(',').map(Number) : null;
+    window.strobePiece = box.dataset.piece === '1';
+    window.strobeTrace = async () => readTrace();
+    const notes = document.getElementById('notes');
+    window.strobeNotes = notes ? JSON.parse(notes.textContent) : [];
+    import(urlOf('app.js'));
+}());

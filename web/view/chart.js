@@ -1,0 +1,207 @@
+/* chart.js - the panels' charts on a canvas: bars over an axis that may be logarithmic, a curve in percent beside them, lines
+ * that mark a value, a stretch that is brushed with the pointer.  SPDX-License-Identifier: MIT */
+
+const LEFT = 58, RIGHT = 46, TOP = 14, BOTTOM = 22, FONT = '11px system-ui, sans-serif';
+
+/** Round values between a and b, about so many: 1, 2 and 5 times a power of ten. */
+export function ticks(a, b, about) {
+    const rough = (b - a) / Math.max(about, 1), power = 10 ** Math.floor(Math.log10(rough)), of = rough / power;
+    const step = (of > 5 ? 10 : of > 2 ? 5 : of > 1 ? 2 : 1) * power, out = [];
+    if (!(step > 0) || !Number.isFinite(step))
+        return [a];
+    for (let i = Math.ceil(a / step); i * step <= b * (1 + 1e-12) && out.length < 100; i++)
+        out.push(i * step);
+    return out;
+}
+
+/** The same on a logarithmic axis; its steps where it is too short for powers of ten. */
+function logTicks(a, b, about) {
+    const decades = Math.log10(b / a), out = [], every = Math.max(1, Math.ceil(decades / Math.max(about, 1)));
+    for (let e = Math.floor(Math.log10(a)); e <= Math.log10(b); e += every)
+        for (const m of decades < about / 2 ? [1, 2, 5] : [1])
+            if (m * 10 ** e >= a && m * 10 ** e <= b)
+                out.push(m * 10 ** e);
+    return out.length > 1 ? out : ticks(a, b, about);
+}
+
+class Scale {
+    constructor({min, max, log}, from, to) {
+        Object.assign(this, {log: Boolean(log), from, to, min: log ? Math.max(min, 1e-9) : min});
+        this.max = Math.max(max, this.min * (log ? 1.001 : 1) + (log ? 0 : 1e-9));
+    }
+
+    place(v) {
+        const part = this.log ? Math.log(Math.max(v, this.min) / this.min) / Math.log(this.max / this.min) : (v - this.min) / (this.max - this.min);
+        return this.from + part * (this.to - this.from);
+    }
+
+    value(place) {
+        const part = (place - this.from) / (this.to - this.from);
+        return this.log ? this.min * (this.max / this.min) ** part : this.min + part * (this.max - this.min);
+    }
+
+    ticks(about) {
+        return (this.log ? logTicks : ticks)(this.min, this.max, about);
+    }
+}
+
+/**
+ * A chart in `place` (emptied by the caller).
+ *   x {min, max, log, show}, y {min, max, log, show}: the axes; show(v) is the text of a value
+ *   bars [{from, to, value}]: in the order of x
+ *   curve [{x, percent}]: optional, with an axis of its own on the right
+ *   uprights [{at, text, color}], levels [{at, text}]: lines across
+ *   theme: colours as of view/palette.js; brushed(from, to), picked(index of a bar): optional
+ */
+export class Chart {
+    constructor(place, options) {
+        Object.assign(this, {place, options});
+        this.width = Math.max(280, place.clientWidth);
+        this.height = Math.max(120, place.clientHeight);
+        this.canvas = document.createElement('canvas');
+        this.over = document.createElement('div');
+        this.brush = document.createElement('div');
+        this.over.className = 'plotarea';
+        this.brush.className = 'brush';
+        this.brush.hidden = true;
+        const ratio = window.devicePixelRatio || 1, right = options.curve ? RIGHT : 10;
+        this.canvas.width = Math.round(this.width * ratio);
+        this.canvas.height = Math.round(this.height * ratio);
+        this.canvas.style.width = `${this.width}px`;
+        this.canvas.style.height = `${this.height}px`;
+        this.x = new Scale(options.x, LEFT, this.width - right);
+        this.y = new Scale(options.y, this.height - BOTTOM, TOP);
+        Object.assign(this.over.style, {left: `${LEFT}px`, top: `${TOP}px`, width: `${this.width - LEFT - right}px`, height: `${this.height - TOP - BOTTOM}px`});
+        this.over.append(this.brush);
+        place.append(this.canvas, this.over);
+        this.listen();
+        const ctx = this.canvas.getContext('2d');
+        ctx.scale(ratio, ratio);
+        this.draw(ctx);
+    }
+
+    destroy() {
+        this.canvas.remove();
+        this.over.remove();
+    }
+
+    draw(ctx) {
+        const {theme, bars, curve, levels = [], uprights = []} = this.options;
+        ctx.font = FONT;
+        this.drawAxes(ctx, theme);
+        ctx.fillStyle = theme.plotFill;
+        ctx.strokeStyle = theme.plot;
+        ctx.lineWidth = 1;
+        for (const bar of bars)
+            this.drawBar(ctx, bar);
+        if (curve)
+            this.drawCurve(ctx, theme, curve);
+        for (const {at, text} of levels)
+            this.drawLevel(ctx, theme, at, text);
+        uprights.forEach((line, i) => this.drawUpright(ctx, line, i));
+    }
+
+    drawBar(ctx, {from, to, value}) {
+        if (!(value > 0))
+            return;
+        const left = this.x.place(from), width = Math.max(1, this.x.place(to) - left), top = this.y.place(value);
+        ctx.fillRect(left, top, width, this.y.from - top);
+        if (width > 2)
+            ctx.strokeRect(left + 0.5, Math.round(top) + 0.5, width - 1, this.y.from - top);
+    }
+
+    drawAxes(ctx, theme) {
+        const {x, y, options} = this;
+        ctx.textBaseline = 'middle';
+        ctx.textAlign = 'right';
+        for (const v of y.ticks((y.from - y.to) / 34)) {
+            const at = Math.round(y.place(v));
+            ctx.fillStyle = theme.line;
+            ctx.fillRect(LEFT, at, x.to - LEFT, 1);
+            ctx.fillStyle = theme.dim;
+            ctx.fillText(options.y.show(v), LEFT - 6, at);
+        }
+        ctx.textBaseline = 'top';
+        ctx.textAlign = 'center';
+        for (const v of x.ticks((x.to - x.from) / 90)) {
+            const at = Math.round(x.place(v));
+            ctx.fillStyle = theme.line;
+            ctx.fillRect(at, TOP, 1, y.from - TOP + 4);
+            ctx.fillStyle = theme.dim;
+            ctx.fillText(options.x.show(v), at, y.from + 6);
+        }
+    }
+
+    drawCurve(ctx, theme, curve) {
+        const place = (percent) => this.y.from - percent / 100 * (this.y.from - this.y.to);
+        ctx.strokeStyle = theme.note;
+        ctx.lineWidth = 1.5;
+        ctx.beginPath();
+        for (const {x, percent} of curve)
+            ctx.lineTo(this.x.place(x), place(percent));
+        ctx.stroke();
+        ctx.fillStyle = theme.dim;
+        ctx.textAlign = 'left';
+        ctx.textBaseline = 'middle';
+        for (const percent of [0, 50, 100])
+            ctx.fillText(`${percent} %`, this.x.to + 6, place(percent));
+    }
+
+    drawUpright(ctx, {at, text, color}, number) {
+        const place = this.x.place(at), right = place > this.x.to - 50;
+        if (place < LEFT || place > this.x.to)
+            return;
+        ctx.fillStyle = color;
+        ctx.fillRect(place, TOP, 1.5, this.y.from - TOP);
+        ctx.textAlign = right ? 'right' : 'left';
+        ctx.textBaseline = 'top';
+        ctx.fillText(text, place + (right ? -3 : 4), TOP + 12 * number);
+    }
+
+    drawLevel(ctx, theme, at, text) {
+        const place = this.y.place(at);
+        if (place < TOP || place > this.y.from)
+            return;
+        ctx.fillStyle = theme.note;
+        ctx.fillRect(LEFT, place, this.x.to - LEFT, 1);
+        ctx.textAlign = 'left';
+        ctx.textBaseline = 'bottom';
+        ctx.fillText(text, LEFT + 4, place - 2);
+    }
+
+    /* ---- the pointer ---- */
+
+    listen() {
+        const {brushed, picked} = this.options, inside = (e) => Math.min(Math.max(e.clientX - this.over.getBoundingClientRect().left, 0), this.x.to - LEFT);
+        let start = null;
+        this.over.addEventListener('pointerdown', (e) => {
+            if (e.button === 0) {
+                start = inside(e);
+                this.over.setPointerCapture(e.pointerId);
+            }
+        });
+        this.over.addEventListener('pointermove', (e) => {
+            if (start !== null && brushed)
+                this.showBrush(Math.min(start, inside(e)), Math.max(start, inside(e)));
+        });
+        this.over.addEventListener('pointerup', (e) => {
+            const end = inside(e), from = start;
+            start = null;
+            if (from !== null && brushed && Math.abs(end - from) > 3)
+                brushed(this.x.value(LEFT + Math.min(from, end)), this.x.value(LEFT + Math.max(from, end)));
+            else if (from !== null && picked)
+                this.pick(this.x.value(LEFT + end), picked);
+        });
+    }
+
+    showBrush(from, to) {
+        this.brush.hidden = to - from < 1;
+        Object.assign(this.brush.style, {left: `${from}px`, width: `${to - from}px`});
+    }
+
+    pick(x, picked) {
+        const i = this.options.bars.findIndex((bar) => x >= bar.from && x < bar.to);
+        if (i >= 0)
+            picked(i);
+    }
+}

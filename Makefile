@@ -45,6 +45,10 @@ test-viewer: deps-test ## all tests of the viewer
 	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build -j $(JOBS)
 	@cd build && ctest --output-on-failure -R '^viewer/'
+	@cmake --preset asan -DSTROBE_TESTS=ON >/dev/null
+	@cmake --build build-asan -j $(JOBS) --target fuzz_ask make_trace
+	@build-asan/bin/make_trace build-asan/ask.strobe 3000 3 20 4
+	@build-asan/bin/fuzz_ask 5000000 1 build-asan/ask.strobe
 
 asan tsan:
 	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null

@@ -59,7 +59,11 @@ demo: build ## record the demo and show its zones
 	@build/bin/strobe record -o build/demo.strobe -- build/bin/strobe-demo
 	@build/bin/strobe stats --limit 20 build/demo.strobe
 	@echo
-	@echo "The trace is build/demo.strobe. Type next:"
+	@echo "And a Python program that calls native code:"
+	@PYTHONPATH=build/python:python/startup build/bin/strobe record -q -o build/demo-python.strobe -- python3 examples/demo/grade.py build/lib/libstrobe-demo-filter.so
+	@build/bin/strobe stats --limit 12 build/demo-python.strobe
+	@echo
+	@echo "The traces are build/demo.strobe and build/demo-python.strobe. Type next:"
 	@echo "    build/bin/strobe info build/demo.strobe                          what is in it, what was lost, what it cost"
 	@echo "    build/bin/strobe csv build/demo.strobe | less                    every zone"
 	@echo "    build/bin/strobe export build/demo.strobe -o build/demo.json    for Perfetto and chrome://tracing"

@@ -40,7 +40,7 @@ _strobe()
         --tracy-announced) COMPREPLY=($(compgen -W "loopback any none" -- "$cur")); return ;;
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
         --python) COMPREPLY=($(compgen -W "functions lines off" -- "$cur")); return ;;
-        --to) COMPREPLY=($(compgen -W "chrome" -- "$cur")); return ;;
+        --to) COMPREPLY=($(compgen -W "chrome tracy html" -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name" -- "$cur")); return ;;
         --kind)
             COMPREPLY=($(compgen -W "zones spans messages plots frames images vsyncs memory locks sections gpu_events fibers flows callstacks
@@ -63,7 +63,7 @@ _strobe()
         view) options+=" --port --web --no-open" ;;
         csv) options+=" --kind --range --process" ;;
         info) options+=" --json --verify" ;;
-        export) options+=" -o --out --to" ;;
+        export) options+=" -o --out --to --range --process" ;;
         recover) options+=" -o --output --session" ;;
         sessions) options+=" --clean" ;;
         doctor) options+=" --json" ;;

@@ -45,6 +45,10 @@ test-viewer: deps-test ## all tests of the viewer
 	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build -j $(JOBS)
 	@cd build && ctest --output-on-failure -R '^viewer/'
+	@cmake --preset asan -DSTROBE_TESTS=ON >/dev/null
+	@cmake --build build-asan -j $(JOBS) --target fuzz_ask make_trace
+	@build-asan/bin/make_trace build-asan/ask.strobe 3000 3 20 4
+	@build-asan/bin/fuzz_ask 5000000 1 build-asan/ask.strobe
 
 asan tsan:
 	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null
@@ -55,7 +59,11 @@ demo: build ## record the demo, show its zones, open it in the viewer (no termin
 	@build/bin/strobe record -o build/demo.strobe -- build/bin/strobe-demo
 	@build/bin/strobe stats --limit 20 build/demo.strobe
 	@echo
-	@echo "The trace is build/demo.strobe. Type next:"
+	@echo "And a Python program that calls native code:"
+	@PYTHONPATH=build/python:python/startup build/bin/strobe record -q -o build/demo-python.strobe -- python3 examples/demo/grade.py build/lib/libstrobe-demo-filter.so
+	@build/bin/strobe stats --limit 12 build/demo-python.strobe
+	@echo
+	@echo "The traces are build/demo.strobe and build/demo-python.strobe. Type next:"
 	@echo "    build/bin/strobe info build/demo.strobe                          what is in it, what was lost, what it cost"
 	@echo "    build/bin/strobe csv build/demo.strobe | less                    every zone"
 	@echo "    build/bin/strobe export build/demo.strobe -o build/demo.json    for Perfetto and chrome://tracing"

@@ -10,7 +10,7 @@ _strobe()
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="record info stats csv export recover sessions doctor report"
+    local commands="record info stats view csv export recover sessions doctor report"
     COMPREPLY=()
     if ((cword == 1)); then
         COMPREPLY=($(compgen -W "$commands --help --version" -- "$cur"))
@@ -35,6 +35,7 @@ _strobe()
     fi
 
     case $prev in
+        --web) COMPREPLY=($(compgen -d -S / -- "$cur")); return ;;
         -o | --output | --out) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --tracy-announced) COMPREPLY=($(compgen -W "loopback any none" -- "$cur")); return ;;
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
@@ -52,13 +53,14 @@ _strobe()
             COMPREPLY=($(compgen -W "$(ls "${folder:-/dev/shm/strobe-$UID}" 2>/dev/null)" -- "$cur"))
             return
             ;;
-        --for | --tracy | --max-memory | --max-file | --flight | --after | --trigger | --limit | --filter | --range | --process) return ;;
+        --for | --port | --tracy | --max-memory | --max-file | --flight | --after | --trigger | --limit | --filter | --range | --process) return ;;
     esac
 
     local options="--help"
     case $command in
-        record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --python --flight --after --trigger --tracy --tracy-announced --no-tracy --quiet --" ;;
+        record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --python --flight --after --trigger --tracy --tracy-announced --no-tracy --live --quiet --" ;;
         stats) options+=" --sort --limit --filter --range --process --spans --exact --quick --csv --json" ;;
+        view) options+=" --port --web --no-open" ;;
         csv) options+=" --kind --range --process" ;;
         info) options+=" --json --verify" ;;
         export) options+=" -o --out --to --range --process" ;;
@@ -71,7 +73,7 @@ _strobe()
         return
     fi
     case $command in
-        info | stats | csv | export | recover)
+        info | stats | view | csv | export | recover)
             COMPREPLY=($(compgen -f -X '!*.strobe' -- "$cur") $(compgen -d -S / -- "$cur"))
             [[ ${COMPREPLY[*]} == */ ]] && compopt -o nospace
             ;;

@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: MIT */
 #include "callable.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +28,14 @@ enum {
 
 struct callable {
     const void *key; /* borrowed, and only compared */
+    bool ours;       /* starts or stops the tracing: no call of the program's */
     char *name;      /* owned: as its key had it; NULL: a free slot */
     char *shown;     /* owned */
     struct strobe_loc loc;
 };
 
 static struct callable table[N_SLOTS];
-static PyTypeObject *cfunction, *function, *method, *descriptor; /* owned, for good */
+static PyTypeObject *cfunction, *function, *method, *descriptor, *cmethod; /* owned, for good */
 
 static void *field(PyObject *object, size_t offset)
 {
@@ -58,6 +60,8 @@ bool strobe_py_callable_start(void)
     function = (PyTypeObject *)PyObject_GetAttrString(types, "FunctionType");
     method = (PyTypeObject *)PyObject_GetAttrString(types, "MethodType");
     PyTypeObject *found = (PyTypeObject *)PyObject_GetAttrString(types, "MethodDescriptorType");
+    void *at = dlsym(RTLD_DEFAULT, "PyCMethod_Type"); /* of functions that are told their class */
+    cmethod = at ? at : cfunction;
     PyObject *append = PyObject_GetAttrString((PyObject *)&PyList_Type, "append");
     PyObject *list = PyList_New(0);
     PyObject *bound = list ? PyObject_GetAttrString(list, "append") : NULL;
@@ -95,7 +99,7 @@ static const void *key_of(PyObject *callable, const char **name)
         callable = field(callable, AT_METHOD_FUNCTION);
         type = Py_TYPE(callable);
     }
-    if (PyCFunction_Check(callable) || type == descriptor) {
+    if (type == cfunction || type == cmethod || type == descriptor) {
         const PyMethodDef *def =
             field(callable, type == descriptor ? AT_DESCRIPTOR_DEF : AT_CFUNCTION_DEF);
         *name = def->ml_name;
@@ -135,7 +139,7 @@ static char *dotted(char *left, char *right)
 static char *shown_name(PyObject *callable, const char *name)
 {
     PyTypeObject *type = Py_TYPE(callable);
-    if (PyCFunction_Check(callable)) {
+    if (type == cfunction || type == cmethod) {
         PyObject *self = PyCFunction_GetSelf(callable); /* borrowed */
         PyObject *owner = self ? PyObject_GetAttrString((PyObject *)Py_TYPE(self), name) : NULL;
         char *text = owner && Py_TYPE(owner) == descriptor ? text_of(owner, "__qualname__") : NULL;
@@ -160,6 +164,23 @@ static char *shown_name(PyObject *callable, const char *name)
     return strdup(name);
 }
 
+/* The calls of trace_start and trace_stop themselves are none of the program's. */
+static bool is_ours(const void *key)
+{
+    for (const PyMethodDef *def = strobe_py_tracer_methods; def->ml_name; def++)
+        if (def == key)
+            return true;
+    return false;
+}
+
+static bool same(const char *one, const char *other)
+{
+    for (; *one == *other; one++, other++)
+        if (!*one)
+            return true;
+    return false;
+}
+
 static struct callable *fill(struct callable *slot, const void *key, const char *name,
                              PyObject *callable)
 {
@@ -172,6 +193,7 @@ static struct callable *fill(struct callable *slot, const void *key, const char 
     free(slot->name);
     free(slot->shown);
     slot->key = key;
+    slot->ours = is_ours(key);
     slot->name = strdup(name);
     slot->shown = shown ? shown : strdup(name);
     slot->loc = (struct strobe_loc){0, NULL, slot->shown, "<C>", 0, 0};
@@ -191,8 +213,8 @@ struct strobe_loc *strobe_py_callable_loc(PyObject *callable)
     for (int i = 0; i < N_PROBES; i++) {
         slot = &table[(at + (size_t)i) & (N_SLOTS - 1)];
         if (slot->key == key && slot->name) {
-            if (STROBE_PY_LIKELY(!strcmp(slot->name, name)))
-                return &slot->loc;
+            if (STROBE_PY_LIKELY(same(slot->name, name)))
+                return slot->ours ? NULL : &slot->loc;
             chosen = slot; /* its memory was used again */
             break;
         }
@@ -202,5 +224,5 @@ struct strobe_loc *strobe_py_callable_loc(PyObject *callable)
         }
     }
     slot = fill(chosen, key, name, callable);
-    return slot ? &slot->loc : NULL;
+    return slot && !slot->ours ? &slot->loc : NULL;
 }

@@ -7,7 +7,7 @@
  * whether it was its last. So it is tried at every start, on a function, a generator and a coroutine made for it, and
  * without a full match the hook is not used.
  *
- * The hook costs C stack: 56 bytes a call on 3.9 and 3.10, which take 350 to 400 themselves. On 3.11 a Python call
+ * The hook costs C stack: 32 bytes a call on 3.9 and 3.10, which take 350 to 400 themselves. On 3.11 a Python call
  * alone takes none, and 450 with the hook: a recursion that the program may do would run into the stack's end. At a
  * quarter of the thread's stack the hook stands aside: it takes itself out and has the profile function (profile.c) tell
  * the calls until that deep frame returns.
@@ -186,14 +186,42 @@ eval_slow(struct strobe_py_code *code, PyThreadState *state, void *frame, int th
                        : eval_plain(code, state, frame, throwing);
 }
 
+/* __builtin_frame_address would set up a frame pointer at every level. */
+STROBE_INLINE uintptr_t stack_pointer(void)
+{
+    uintptr_t at;
+#if defined(__x86_64__)
+    __asm__("mov %%rsp, %0" : "=r"(at));
+#elif defined(__aarch64__)
+    __asm__("mov %0, sp" : "=r"(at));
+#else
+    at = (uintptr_t)__builtin_frame_address(0);
+#endif
+    return at;
+}
+
+/* The end, in a function of its own: what it needs must not be kept over the evaluation. A begin that was emitted gets its end,
+ * whatever became of the recorder. */
+static __attribute__((noinline)) PyObject *end_frame(PyObject *result, struct strobe_py_code *code,
+                                                     uint64_t word)
+{
+    if (STROBE_PY_UNLIKELY(!result))
+        strobe_py_raised(PyErr_Occurred());
+    strobe_emit(word ^ 1ull << 63, &code->loc);
+    return result;
+}
+
 /* strobe_py_begin, spelled out: whatever is not the common case is a tail call of a function that does all of it. So this one
- * keeps nothing but `code` over the evaluation, and each level of a recursion costs 56 bytes of C stack. */
+ * keeps two words over the evaluation, and each level of a recursion costs 32 bytes of C stack. */
 static PyObject *eval_frame(PyThreadState *state, void *frame, int throwing)
 {
-    struct strobe_py_code *code = strobe_py_find_code(code_of(frame));
+    PyObject *object = code_of(frame);
+    const struct strobe_py_code_slot *known = &strobe_py_codes[strobe_py_code_slot_of(object)];
+    if (STROBE_PY_UNLIKELY(known->code != object))
+        return eval_slow(NULL, state, frame, throwing);
+    struct strobe_py_code *code = known->known;
     const volatile struct strobe_gate *gate = strobe_gate_now;
-    if (STROBE_PY_UNLIKELY(!code || code->flags ||
-                           (uintptr_t)__builtin_frame_address(0) < strobe_py_thread.stack_mark))
+    if (STROBE_PY_UNLIKELY(code->flags || stack_pointer() < strobe_py_thread.stack_mark))
         return eval_slow(code, state, frame, throwing);
     if (!strobe_gate_is_open(gate))
         return evaluate(state, frame, throwing);
@@ -209,11 +237,7 @@ static PyObject *eval_frame(PyThreadState *state, void *frame, int throwing)
         return eval_begun(code, state, frame, throwing, slot);
     __atomic_store_n(slot, word | (uint32_t)tick, __ATOMIC_RELEASE);
     strobe_fetch_ahead(slot);
-    PyObject *result = evaluate(state, frame, throwing);
-    if (STROBE_PY_UNLIKELY(!result))
-        strobe_py_raised(PyErr_Occurred());
-    strobe_py_end(&code->loc);
-    return result;
+    return end_frame(evaluate(state, frame, throwing), code, word);
 }
 
 /* ---- the test ---- */

@@ -168,31 +168,21 @@ static PyObject *on_line(PyObject *self, PyObject *const *args, Py_ssize_t n_arg
     return none();
 }
 
-/* The calls of trace_start and trace_stop themselves are none of the program's. */
-static bool is_ours(PyObject *callable)
-{
-    if (!PyCFunction_Check(callable))
-        return false;
-    PyCFunction function = PyCFunction_GetFunction(callable);
-    for (const PyMethodDef *def = strobe_py_tracer_methods; def->ml_name; def++)
-        if (def->ml_meth == function)
-            return true;
-    return false;
-}
-
 static PyObject *on_call(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
 {
     (void)self;
     PyObject *callable = n_args > 2 ? args[2] : NULL;
-    if (!callable || strobe_py_is_python(callable) || (find(args[0])->flags & STROBE_PY_FILTERED) ||
-        is_ours(callable))
+    if (!callable || strobe_py_is_python(callable) || (find(args[0])->flags & STROBE_PY_FILTERED))
         return none();
     struct strobe_loc *loc = strobe_py_callable_loc(callable);
-    if (loc && strobe_py_tracer.full)
+    if (!loc)
+        return none();
+    if (STROBE_PY_UNLIKELY(strobe_py_tracer.full)) {
         strobe_py_shadow_begin(NULL, loc);
-    else if (loc)
-        strobe_py_begin(loc);
-    strobe_py_thread.n_open += !strobe_py_tracer.full;
+        return none();
+    }
+    strobe_py_thread.n_open++;
+    strobe_py_begin(loc);
     return none();
 }
 
@@ -200,13 +190,14 @@ static PyObject *on_c_end(PyObject *self, PyObject *const *args, Py_ssize_t n_ar
 {
     (void)self;
     PyObject *callable = n_args > 2 ? args[2] : NULL;
-    if (!callable || strobe_py_is_python(callable) || (find(args[0])->flags & STROBE_PY_FILTERED) ||
-        is_ours(callable))
+    if (!callable || strobe_py_is_python(callable) || (find(args[0])->flags & STROBE_PY_FILTERED))
         return none();
     struct strobe_loc *loc = strobe_py_callable_loc(callable);
-    if (loc && strobe_py_tracer.full)
+    if (!loc)
+        return none();
+    if (STROBE_PY_UNLIKELY(strobe_py_tracer.full))
         strobe_py_shadow_end(NULL, loc);
-    else if (!strobe_py_tracer.full && is_known_end() && loc)
+    else if (is_known_end())
         strobe_py_end(loc);
     return none();
 }

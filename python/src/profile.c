@@ -72,25 +72,27 @@ static void end(struct strobe_py_code *code, bool raised)
     strobe_py_end(&code->loc);
 }
 
-static bool is_ours(PyObject *callable)
+/* Ends of calls that began before this thread was profiled are not told: of the outermost ones of a new thread, too. */
+static bool is_known_end(struct strobe_py_thread *me)
 {
-    PyCFunction function = PyCFunction_Check(callable) ? PyCFunction_GetFunction(callable) : NULL;
-    for (const PyMethodDef *def = strobe_py_tracer_methods; function && def->ml_name; def++)
-        if (def->ml_meth == function)
-            return true;
-    return false;
+    if (STROBE_PY_UNLIKELY(!me->n_profiled))
+        return false;
+    me->n_profiled--;
+    return true;
 }
 
-static void c_call(PyObject *frame, PyObject *callable, bool begins)
+static void c_call(struct strobe_py_thread *me, PyObject *callable, bool begins)
 {
-    if (find(frame)->flags & STROBE_PY_FILTERED)
-        return;
     struct strobe_loc *loc = strobe_py_callable_loc(callable);
     if (!loc)
         return;
-    if (strobe_py_tracer.full && begins)
+    if (begins)
+        me->n_profiled++;
+    else if (!is_known_end(me))
+        return;
+    if (STROBE_PY_UNLIKELY(strobe_py_tracer.full) && begins)
         strobe_py_shadow_begin(NULL, loc);
-    else if (strobe_py_tracer.full)
+    else if (STROBE_PY_UNLIKELY(strobe_py_tracer.full))
         strobe_py_shadow_end(NULL, loc);
     else if (begins)
         strobe_py_begin(loc);
@@ -98,38 +100,39 @@ static void c_call(PyObject *frame, PyObject *callable, bool begins)
         strobe_py_end(loc);
 }
 
-/* Ends of calls that began before this thread was profiled are not told: of the outermost ones of a new thread, too. */
-static bool is_known_end(bool begins)
+/* The code of the frame that the thread is in: asked for at its call, remembered until another frame comes or it returns. */
+STROBE_INLINE struct strobe_py_code *find_again(struct strobe_py_thread *me, PyObject *frame)
 {
-    struct strobe_py_thread *me = &strobe_py_thread;
-    if (me->profile_generation != strobe_py_tracer.generation) {
-        me->profile_generation = strobe_py_tracer.generation;
-        me->n_profiled = 0;
-    }
-    if (begins)
-        me->n_profiled++;
-    else if (me->n_profiled)
-        me->n_profiled--;
-    else
-        return false;
-    return true;
+    if (STROBE_PY_LIKELY(me->frame == frame))
+        return me->frame_code;
+    me->frame = frame;
+    return me->frame_code = find(frame);
 }
 
 static int on_profile(PyObject *self, PyObject *frame, int what, PyObject *arg)
 {
+    struct strobe_py_thread *me = &strobe_py_thread;
     (void)self;
-    bool c_event = what >= C_CALL && what <= C_RETURN;
-    if (strobe_py_thread.busy || strobe_py_tracer.source != STROBE_PY_PROFILE ||
-        (c_event && (!strobe_py_tracer.c_functions || !arg || is_ours(arg))) ||
-        (!c_event && what != CALL && what != RETURN) ||
-        !is_known_end(what == CALL || what == C_CALL))
+    if (STROBE_PY_UNLIKELY(me->busy || strobe_py_tracer.source != STROBE_PY_PROFILE))
         return 0;
-    if (what == CALL)
-        begin(find(frame));
-    else if (what == RETURN)
-        end(find(frame), !arg);
-    else
-        c_call(frame, arg, what == C_CALL);
+    if (STROBE_PY_UNLIKELY(me->profile_generation != strobe_py_tracer.generation)) {
+        me->profile_generation = strobe_py_tracer.generation;
+        me->n_profiled = 0;
+        me->frame = NULL;
+    }
+    if (what == CALL) {
+        me->frame = NULL;
+        me->n_profiled++;
+        begin(find_again(me, frame));
+    } else if (what == RETURN) {
+        struct strobe_py_code *code = find_again(me, frame);
+        me->frame = NULL;
+        if (is_known_end(me))
+            end(code, !arg);
+    } else if (what >= C_CALL && what <= C_RETURN && strobe_py_tracer.c_functions && arg) {
+        if (!(find_again(me, frame)->flags & STROBE_PY_FILTERED))
+            c_call(me, arg, what == C_CALL);
+    }
     return 0;
 }
 

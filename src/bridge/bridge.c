@@ -333,6 +333,8 @@ static enum strobe_err produce(struct session *session)
     err = is_growing ? strobe_bridge_refresh(stream) : STROBE_ERR_END;
     if (err != STROBE_ERR_END)
         return err;
+    if (stream->out.n_raw)
+        return STROBE_OK; /* the end goes into a frame of its own, as clients do it */
     if (!is_growing || was_closed)
         say_end(session);
     else if (now - session->sent_ms > KEEP_ALIVE_MS)

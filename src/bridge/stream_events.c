@@ -6,6 +6,7 @@
 
 #include "bridge/stream.h"
 
+#define CPU_USAGE 1ull /* no pointer of ours */
 enum { MAX_IMAGE_BYTES = 120000, MAX_CONTEXTS = 255, MAX_LOCK_THREADS = 64, N_QUERIES = 65536 };
 
 static uint64_t bits_of(double value)
@@ -75,8 +76,11 @@ static int find_plot(struct strobe_bridge_stream *stream, uint32_t process, uint
     if (i == before) {
         const char *name = strobe_trace_string(stream->trace, process, id, room, &n);
         stream->plots[i].pointer = strobe_bridge_name(stream, process, name, n);
+        if (n == 9 && !memcmp(name, "CPU usage", n) && !process &&
+            strobe_client_of(&stream->facts, process))
+            stream->plots[i].pointer = CPU_USAGE; /* the client's own: an event of its own */
         uint32_t config = strobe_idmap_find(&stream->trace->plot_ids, process, id);
-        if (config != STROBE_IDMAP_NONE) {
+        if (config != STROBE_IDMAP_NONE && stream->plots[i].pointer != CPU_USAGE) {
             const struct strobe_plot *plot = &stream->trace->plots[config];
             uint64_t fields[] = {stream->plots[i].pointer, plot->format & 255, plot->step,
                                  !(plot->format & 256), plot->color};
@@ -96,6 +100,10 @@ static int put_plot(struct strobe_bridge_stream *stream, uint32_t process,
     uint64_t value = is_int ? (uint64_t)f[1].i : bits_of(f[1].d);
     if (!find_plot(stream, process, f[0].u, &pointer))
         return 0;
+    if (pointer == CPU_USAGE) {
+        strobe_wire_put(&stream->out, STROBE_TRACY_SYS_TIME_REPORT, (uint64_t[]){raw, value});
+        return 1;
+    }
     strobe_bridge_turn_to(stream, thread->tid);
     if (!strobe_wire_put(&stream->out,
                          is_int ? STROBE_TRACY_PLOT_DATA_INT : STROBE_TRACY_PLOT_DATA_DOUBLE,

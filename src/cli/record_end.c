@@ -79,15 +79,17 @@ static void show_first_steps(const struct strobe_collector_status *s)
 int strobe_cli_record_end(const struct strobe_record_summary *summary, bool quiet, bool had_command)
 {
     const struct strobe_collector_status *s = &summary->status;
-    (void)had_command;
     if (!quiet && summary->is_flight && !summary->n_kept) {
         fputs("strobe: no trigger came, so nothing was kept (SIGUSR2, strobe_trigger(), --trigger, "
               "a crash)\n",
               stderr);
     } else if (!quiet && !summary->is_flight) {
         show_file(summary);
-        if (!s->n_events && !s->n_lost)
+        if (!s->n_events && !s->n_lost && had_command)
             show_first_steps(s);
+        else if (!s->n_events && !s->n_lost)
+            fputs("strobe: no event came; 'strobe info' tells what could not be recorded\n",
+                  stderr);
         else
             show_top(summary->path);
         fprintf(stderr, "strobe: next: strobe stats %s\n", summary->path);

@@ -420,11 +420,10 @@ static enum strobe_err put_pools(struct pass *pass)
         err = STROBE_ERR_NOMEM;
     for (uint32_t i = 0; i < memory.pools.n && !err; i++) {
         char room[STROBE_NAME_ROOM];
-        uint32_t n = 5;
-        const struct strobe_idkey *key = &memory.pools.keys[i];
-        const char *name = "Frame";
-        if (key->id)
-            name = strobe_trace_string(pass->trace, key->scope, key->id, room, &n);
+        uint32_t n;
+        const char *name = strobe_memory_pool_name(pass->trace, &memory, i, room, &n);
+        if (!name)
+            name = "Frame", n = 5;
         size_t n_changes = pool_changes(pass, &memory, i, changes);
         if (n_changes)
             strobe_tracy_put_memory(&pass->table, name, n, first_time(pass), changes, n_changes);

@@ -822,10 +822,10 @@ static void name_pools(model_t *model, struct names *names)
     char room[STROBE_NAME_ROOM];
     for (uint32_t i = 0; i < model->memory.pools.n; i++) {
         const struct strobe_idkey *key = &model->memory.pools.keys[i];
-        uint32_t n = 7;
-        const char *name = "default";
-        if (key->id)
-            name = strobe_trace_string(model->trace, key->scope, key->id, room, &n);
+        uint32_t n;
+        const char *name = strobe_memory_pool_name(model->trace, &model->memory, i, room, &n);
+        if (!name)
+            name = "default", n = 7;
         names->pools[i] = !key->id && key->scope == model->first_process
                               ? STROBE_TRACY_NO_STRING
                               : strobe_tracy_model_name(model, key->scope, name, n);

@@ -16,16 +16,41 @@ struct event {
 
 struct gather {
     struct strobe_memory *memory;
+    const struct strobe_trace *trace;
     struct event *events; /* owned */
     uint64_t n, room;
 };
+
+/* A text may have several ids: a pool is known by its name. */
+#define UNNAMED (1ull << 63) /* a string that no record tells of, by its id */
+
+static uint64_t pool_key(const struct strobe_trace *trace, uint32_t process, uint64_t id)
+{
+    uint32_t string = strobe_idmap_find(&trace->string_ids, process, id);
+    if (!id)
+        return 0;
+    return string == STROBE_IDMAP_NONE ? UNNAMED | id : trace->strings[string];
+}
+
+const char *strobe_memory_pool_name(const struct strobe_trace *trace,
+                                    const struct strobe_memory *memory, uint32_t pool,
+                                    char room[STROBE_NAME_ROOM], uint32_t *n_bytes)
+{
+    const struct strobe_idkey *key = &memory->pools.keys[pool];
+    if (!key->id)
+        return NULL;
+    if (key->id & UNNAMED)
+        return strobe_trace_string(trace, key->scope, key->id & ~UNNAMED, room, n_bytes);
+    return strobe_trace_text(trace, (uint32_t)key->id, n_bytes);
+}
 
 static enum strobe_err gather_event(void *context, const struct strobe_happening *happening)
 {
     struct gather *gather = context;
     const struct strobe_field *f = happening->event->fields;
     uint32_t kind = happening->event->kind;
-    uint32_t pool = strobe_idmap_add(&gather->memory->pools, happening->process, f[0].u);
+    uint32_t pool = strobe_idmap_add(&gather->memory->pools, happening->process,
+                                     pool_key(gather->trace, happening->process, f[0].u));
     if (pool == STROBE_IDMAP_NONE)
         return STROBE_ERR_NOMEM;
     if (gather->n == gather->room) {
@@ -131,7 +156,7 @@ static int take_event(struct pairing *pairing, const struct event *event)
 enum strobe_err strobe_memory_run(struct strobe_trace *trace, struct strobe_memory *out)
 {
     memset(out, 0, sizeof *out);
-    struct gather gather = {.memory = out};
+    struct gather gather = {.memory = out, .trace = trace};
     struct pairing pairing = {.memory = out};
     struct strobe_walk walk = {
         .trace = trace,

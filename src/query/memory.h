@@ -6,7 +6,7 @@
 #include "query/trace.h"
 
 struct strobe_mem_block {
-    uint32_t pool; /* index in memory->pools.keys: (process, id of the name; 0: the default pool) */
+    uint32_t pool;                /* index in memory->pools.keys */
     uint32_t thread, free_thread; /* indices in trace->threads */
     uint64_t address, size;
     uint64_t alloc_tick, free_tick;
@@ -17,8 +17,8 @@ struct strobe_mem_block {
 struct strobe_memory {
     struct strobe_mem_block *blocks; /* owned: in the order of their allocations */
     uint64_t n_blocks, blocks_room;
-    struct strobe_idmap pools;
-    uint64_t n_unknown_frees; /* of blocks that were made before the recording */
+    struct strobe_idmap pools; /* (process, text of the name): strobe_memory_pool_name */
+    uint64_t n_unknown_frees;  /* of blocks that were made before the recording */
     uint64_t n_bad_parts;
 };
 
@@ -26,5 +26,10 @@ struct strobe_memory {
  * failure too. */
 enum strobe_err strobe_memory_run(struct strobe_trace *trace, struct strobe_memory *out);
 void strobe_memory_free(struct strobe_memory *memory);
+
+/* The name of a pool; NULL: the default one. */
+const char *strobe_memory_pool_name(const struct strobe_trace *trace,
+                                    const struct strobe_memory *memory, uint32_t pool,
+                                    char room[STROBE_NAME_ROOM], uint32_t *n_bytes);
 
 #endif

@@ -214,8 +214,11 @@ static int open_page(struct strobe_server *server, struct lws *wsi, struct strob
         return -1;
     page->wsi = wsi;
     page->who = ++server->last_who;
+    if (!server->pages)
+        server->folder_mtime = 0; /* nobody has looked for a while */
     page->next = server->pages;
     server->pages = page;
+    strobe_server_look(server);
     if (!path_of(server, wsi, path, sizeof path))
         return 0;
     enum strobe_err err = strobe_desk_use(server->desk, path, &page->trace);

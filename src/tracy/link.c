@@ -434,6 +434,12 @@ static void read_link(struct strobe_tracy_host *host, struct link *link)
         link->last_ns = strobe_tracy_host_ns();
         status = strobe_tracy_session_feed(link->session, host->buffer, (size_t)n, tick);
     } else {
+        struct strobe_tracy_session_facts facts;
+        strobe_tracy_session_facts(link->session, &facts);
+        if (!facts.n_bytes) { /* hung up without a word: it may be about to end, or to begin */
+            not_there(host, link);
+            return;
+        }
         status = strobe_tracy_session_eof(link->session, tick);
     }
     note_welcome(host, link);

@@ -130,17 +130,17 @@ static enum strobe_tracy_status take(struct client *client, uint8_t *buffer)
     return strobe_tracy_session_eof(client->session, now_tick());
 }
 
-static void run(struct client *clients, int n, struct strobe_tracy_store *store)
+static void run(struct client *clients, uint32_t n, struct strobe_tracy_store *store)
 {
     static uint8_t buffer[1 << 18];
     uint64_t began = now_ns();
-    for (int n_left = n; n_left;) {
+    for (uint32_t n_left = n; n_left;) {
         struct pollfd fds[CLIENTS_MAX];
         n_left = 0;
-        for (int i = 0; i < n; i++)
+        for (uint32_t i = 0; i < n; i++)
             fds[i] = (struct pollfd){clients[i].over ? -1 : clients[i].fd, POLLIN, 0};
-        poll(fds, (nfds_t)n, 10);
-        for (int i = 0; i < n; i++) {
+        poll(fds, n, 10);
+        for (uint32_t i = 0; i < n; i++) {
             if (clients[i].over)
                 continue;
             enum strobe_tracy_status status = take(&clients[i], buffer);
@@ -195,7 +195,8 @@ int main(int argc, char **argv)
     struct client clients[CLIENTS_MAX] = {0};
     struct strobe_file_writer *writer;
     struct strobe_tracy_store *store;
-    int n = 0, step;
+    uint32_t n = 0;
+    int step;
     if (argc < 3 || strobe_file_create(argv[1], "", 1000000000, &writer))
         return 2;
     for (int i = 2; i < argc && n < CLIENTS_MAX; i += step) {
@@ -210,7 +211,7 @@ int main(int argc, char **argv)
                                                  .max_age = (uint64_t)(1e9 / tick_ns)};
     if (strobe_tracy_store_open(&options, &store))
         return 2;
-    for (int i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++)
         clients[i].over = !start(&clients[i], store);
     run(clients, n, store);
     strobe_tracy_store_close(store);

@@ -61,7 +61,7 @@ def full(version):
     hint = pack("<i", 1) if v >= 1101 else b""
     leaf = zone(-1, 5, 0, [], 10)
     samples = listof([pack("<q", 7) + idx(0)])
-    one = pack("<QQQB", 100, 4, 1, 0) + hint + timeline([zone(1, 10, 1, [leaf, leaf], 20), zone(1, 5, 0, [], -56)]) + \
+    one = pack("<QQQB", 100, 4, 1, 0) + hint + timeline([zone(1, 10, 1, [leaf, leaf], 20), zone(1, 5, 0, [], -66)]) + \
         listof([pack("<Q", 5)]) + samples + samples
     fiber = pack("<QQQB", (1 << 32) + 1, 1, 0, 1) + hint + timeline([zone(1, 310, 0, [], 20)]) + listof([pack("<Q", 6)]) + \
         listof([]) + listof([])

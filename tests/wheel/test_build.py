@@ -201,6 +201,15 @@ class Building(unittest.TestCase):
         self.assertIn("Build it first", done.stderr)
         self.assertEqual(done.stdout, "1\n")
 
+    def test_cmake_with_the_options_that_irees_documents_have(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run("cmake", "-S", ROOT, "-B", folder, "-DSTROBE_TESTS=OFF", "-DIREE_ENABLE_RUNTIME_TRACING=ON",
+                "-DIREE_TRACING_PROVIDER=tracy", "-DIREE_TRACY_ENABLE_PYTHON=ON")
+            run("cmake", "--build", folder, "--target", "TracyClient", "--parallel", str(os.cpu_count() or 1))
+            script = f"source '{ROOT}/experimental/tracy_python/source_env.sh' && '{PYTHON}' -c 'import tracy_client'"
+            run("bash", "-ec", script, env={"STROBE_BUILD": folder})
+            run(PYTHON, "-c", "import tracy_client", env={"PYTHONPATH": f"{folder}/python"})  # and by hand
+
     def test_a_build_without_headers_says_what_is_missing(self):
         with tempfile.TemporaryDirectory() as folder:
             done = run("cmake", "-S", ROOT, "-B", folder, "-DSTROBE_TESTS=OFF", "-DSTROBE_WHEEL=ON",

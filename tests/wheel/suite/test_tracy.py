@@ -262,3 +262,29 @@ def test_interrupting_it_ends_all_and_keeps_the_trace(tmp_path):
     assert process.returncode == 3
     trace = tmp_path / "generated/profiler/.logs/tracy_profile_log_host.strobe"
     assert "PY_FUNC_f" in names(trace)
+
+
+def test_process_model_log_runs_and_reads_a_report(tmp_path):
+    (tmp_path / "model.py").write_text("""
+from tracy import signpost
+signpost("start"); signpost("inside"); signpost("stop"); signpost("after")
+""")
+    code = """
+from tracy import process_model_log as log
+log.run_device_profiler("model a 'b c'", "unit")
+print([row["OP CODE"] for row in log.post_process_ops_log("unit", has_signposts=True)])
+print(log.post_process_ops_log("unit", columns=["HOST START TS"], has_signposts=True)["HOST START TS"] > 0)
+"""
+    done = helper.run(sys.executable, "-c", code, cwd=tmp_path, env={"TT_METAL_HOME": str(tmp_path)})
+    assert done.stdout.endswith("['inside']\nTrue\n")
+
+
+def test_the_report_folder_of_a_run_without_ops(tmp_path):
+    (tmp_path / "app.py").write_text("def f(): pass\nf()\n")
+    done, _ = tracy(tmp_path, "-r", "-n", "named", "app.py")
+    folder, = (tmp_path / "generated/profiler/reports/named").iterdir()
+    for name in ("tracy_profile_log_host.tracy", "tracy_ops_times.csv", "tracy_ops_data.csv"):
+        assert (folder / name).exists()
+    assert "profile_log_device.csv is absent" in done.stderr and "has no ops" in done.stderr
+    again, _ = tracy(tmp_path, "--process-logs-only")
+    assert again.returncode == 0

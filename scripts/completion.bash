@@ -10,7 +10,7 @@ _strobe()
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="record info stats csv export import recover sessions doctor report tracy-bridge tracy-capture tracy-csvexport"
+    local commands="record info stats view csv export import recover sessions doctor report tracy-bridge tracy-capture tracy-csvexport"
     COMPREPLY=()
     if ((cword == 1)); then
         COMPREPLY=($(compgen -W "$commands --help --version" -- "$cur"))
@@ -35,12 +35,13 @@ _strobe()
     fi
 
     case $prev in
+        --web) COMPREPLY=($(compgen -d -S / -- "$cur")); return ;;
         -o | --output | --out) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --tracy-announced) COMPREPLY=($(compgen -W "loopback any none" -- "$cur")); return ;;
         --flavor) COMPREPLY=($(compgen -W "0.11 0.14 tt" -- "$cur")); return ;;
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
         --python) COMPREPLY=($(compgen -W "functions lines off" -- "$cur")); return ;;
-        --to) COMPREPLY=($(compgen -W "chrome tracy" -- "$cur")); return ;;
+        --to) COMPREPLY=($(compgen -W "chrome tracy html" -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name" -- "$cur")); return ;;
         --kind)
             COMPREPLY=($(compgen -W "zones spans messages plots frames images vsyncs memory locks sections gpu_events fibers flows callstacks
@@ -53,16 +54,17 @@ _strobe()
             COMPREPLY=($(compgen -W "$(ls "${folder:-/dev/shm/strobe-$UID}" 2>/dev/null)" -- "$cur"))
             return
             ;;
-        --for | --tracy | --max-memory | --max-file | --flight | --after | --trigger | --limit | --filter | --range | --process) return ;;
+        --for | --port | --tracy | --max-memory | --max-file | --flight | --after | --trigger | --limit | --filter | --range | --process) return ;;
     esac
 
     local options="--help"
     case $command in
-        record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --python --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --quiet --" ;;
+        record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --python --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
         stats) options+=" --sort --limit --filter --range --process --spans --exact --quick --csv --json" ;;
+        view) options+=" --port --web --no-open" ;;
         csv) options+=" --kind --range --process" ;;
         info) options+=" --json --verify" ;;
-        export) options+=" -o --out --to" ;;
+        export) options+=" -o --out --to --range --process" ;;
         import) options+=" -o --out --force" ;;
         tracy-bridge) options+=" --port --follow --wait --protocol --no-broadcast --keep" ;;
         tracy-capture) options+=" -o -a -p -f -s -m --version" ;;
@@ -79,7 +81,7 @@ _strobe()
         import | tracy-csvexport)
             COMPREPLY=($(compgen -f -X '!*.tracy' -- "$cur") $(compgen -f -X '!*.strobe' -- "$cur") $(compgen -d -S / -- "$cur"))
             ;;
-        info | stats | csv | export | recover | tracy-bridge)
+        info | stats | view | csv | export | recover | tracy-bridge)
             COMPREPLY=($(compgen -f -X '!*.strobe' -- "$cur") $(compgen -d -S / -- "$cur"))
             [[ ${COMPREPLY[*]} == */ ]] && compopt -o nospace
             ;;

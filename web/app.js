@@ -605,14 +605,13 @@ class App {
         const rows = [['duration', isOpen ? 'never ends' : item.flags & 4 ? 'goes on' : `${item.flags & 2 ? '' : ''}${format.duration(item.t1 - item.t0)}`], ['begins', time(item.t0)], ['track', row.track.name], ['source', loc && loc.file ? `${loc.file}:${loc.line}` : '']];
         this.showTip(box.left + p.x, box.top + p.y, loc ? loc.name : row.track.kind === 'thread' ? '' : row.track.name, rows);
         clearTimeout(this.tipTimer);
-        if (item.flags & HAS_TEXT)
-            this.tipTimer = setTimeout(() => this.textTip(hit, loc, box, p, rows), 60);
+        this.tipTimer = setTimeout(() => this.textTip(hit, loc, box, p, rows), item.flags & HAS_TEXT ? 60 : 150);
     }
 
     async textTip(hit, loc, box, p, rows) {
         const {json} = await this.engine.ask({ask: 'zone', track: hit.row.track.id, depth: hit.depth, at: hit.t, slack: 1}), z = json.zone;
         if (z && !this.tip.hidden && this.timeline.pointer && this.timeline.pointer.x === p.x)
-            this.showTip(box.left + p.x, box.top + p.y, z.name || (loc ? loc.name : ''), [...rows, ['self', z.self === null ? '' : format.duration(z.self)], ['text', z.text.slice(0, 400)], ['value', z.value]]);
+            this.showTip(box.left + p.x, box.top + p.y, z.name || (loc ? loc.name : ''), [...rows, ['self', z.self === null || z.self === undefined ? '' : format.duration(z.self)], ['text', (z.text || '').slice(0, 400)], ['value', z.value]]);
     }
 
     async messageTip(item, box, p) {

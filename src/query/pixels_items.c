@@ -183,7 +183,8 @@ static int make_all(struct strobe_gather *gather, struct strobe_pixel_item *zone
     out->k = gather->k;
     for (uint32_t i = 0; i < gather->n_lanes; i++) {
         struct strobe_pixel_lanes *lanes = &gather->lanes[i];
-        qsort(lanes->exact, lanes->n_exact, sizeof *lanes->exact, by_end);
+        if (lanes->n_exact)
+            qsort(lanes->exact, lanes->n_exact, sizeof *lanes->exact, by_end);
         for (uint32_t d = 0; d < lanes->track->n_depths; d++) {
             struct lane lane = {
                 gather, lanes, lanes->rows[d], lanes->track->first_depth + d, zones, 0, 0, 0, 0};

@@ -8,9 +8,10 @@
 #include "query/walk.h"
 
 #define BIT(kind) (1ull << STROBE_KIND_##kind)
-static const uint64_t wanted_kinds = BIT(MESSAGE) | BIT(PLOT_INT) | BIT(PLOT_DOUBLE) | BIT(FRAME_MARK) |
-                                     BIT(FRAME_START) | BIT(FRAME_END) | BIT(LOCK_OBTAIN) |
-                                     BIT(LOCK_RELEASE);
+static const uint64_t wanted_kinds = BIT(MESSAGE) | BIT(PLOT_INT) | BIT(PLOT_DOUBLE) |
+                                     BIT(FRAME_MARK) | BIT(FRAME_START) | BIT(FRAME_END) |
+                                     BIT(LOCK_OBTAIN) | BIT(LOCK_RELEASE) | BIT(FLOW_BEGIN) |
+                                     BIT(FLOW_STEP) | BIT(FLOW_END);
 
 static struct strobe_table *table_of(struct strobe_tables *tables, enum strobe_table_kind kind,
                                      uint32_t process, uint64_t id)
@@ -118,8 +119,21 @@ static void add_lock(struct strobe_tables *tables, uint32_t process,
     table->open_since = event->kind == STROBE_KIND_LOCK_OBTAIN ? event->tick : UINT64_MAX;
 }
 
+static void add_flow(struct strobe_tables *tables, uint32_t process, uint32_t thread,
+                     uint64_t n_open, const struct strobe_event *event)
+{
+    if (tables->n_flows >= STROBE_TABLES_MAX_ROWS ||
+        !strobe_rows_reach((void **)&tables->flows, &tables->flows_room, tables->n_flows,
+                           sizeof *tables->flows)) {
+        tables->n_left_out++;
+        return;
+    }
+    tables->flows[tables->n_flows++] = (struct strobe_flow_point){
+        event->fields[0].u, event->tick, process, thread, n_open ? (uint32_t)(n_open - 1) : 0};
+}
+
 static void add_event(struct strobe_tables *tables, uint32_t process, uint32_t thread,
-                      const struct strobe_event *event)
+                      uint64_t n_open, const struct strobe_event *event)
 {
     switch (event->kind) {
     case STROBE_KIND_MESSAGE:
@@ -138,6 +152,11 @@ static void add_event(struct strobe_tables *tables, uint32_t process, uint32_t t
     case STROBE_KIND_LOCK_RELEASE:
         add_lock(tables, process, event);
         break;
+    case STROBE_KIND_FLOW_BEGIN:
+    case STROBE_KIND_FLOW_STEP:
+    case STROBE_KIND_FLOW_END:
+        add_flow(tables, process, thread, n_open, event);
+        break;
     }
 }
 
@@ -148,6 +167,17 @@ static int has_wanted(const struct strobe_events *events, const struct strobe_pa
         if (sym[i] < 63 && wanted_kinds >> sym[i] & 1)
             return 1;
     return 0;
+}
+
+/* Open zones after an event, of a thread that runs no fiber. */
+static uint64_t open_after(uint64_t n_open, const struct strobe_event *event)
+{
+    uint64_t n_ended = event->kind == STROBE_KIND_ZONE_END       ? 1
+                       : event->kind == STROBE_KIND_ZONE_END_POP ? 1 + event->fields[0].u
+                                                                 : 0;
+    if (event->kind == STROBE_KIND_ZONE_BEGIN)
+        return n_open + 1;
+    return n_ended < n_open ? n_open - n_ended : 0;
 }
 
 static void read_block(struct strobe_tables *tables, uint32_t block)
@@ -165,9 +195,12 @@ static void read_block(struct strobe_tables *tables, uint32_t block)
         if (thread == STROBE_IDMAP_NONE)
             continue;
         strobe_cursor_start(&cursor, events, part, &view->trace->schema, &joiner);
-        while (strobe_cursor_next(&cursor, &event) == STROBE_OK)
+        uint64_t n_open = part->n_below + part->n_stack;
+        while (strobe_cursor_next(&cursor, &event) == STROBE_OK) {
+            n_open = open_after(n_open, &event);
             if (event.kind < 63 && wanted_kinds >> event.kind & 1)
-                add_event(tables, view->trace->threads[thread].process, thread, &event);
+                add_event(tables, view->trace->threads[thread].process, thread, n_open, &event);
+        }
         strobe_joiner_free(&joiner);
     }
 }
@@ -184,6 +217,16 @@ static int by_value_tick(const void *a, const void *b)
     return x->tick < y->tick ? -1 : x->tick > y->tick;
 }
 
+static int by_flow(const void *a, const void *b)
+{
+    const struct strobe_flow_point *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    if (x->flow != y->flow)
+        return x->flow < y->flow ? -1 : 1;
+    return x->tick < y->tick ? -1 : x->tick > y->tick;
+}
+
 static void read_blocks(struct strobe_tables *tables)
 {
     struct strobe_view *view = tables->view;
@@ -195,6 +238,8 @@ static void read_blocks(struct strobe_tables *tables)
         return;
     if (tables->n_messages)
         qsort(tables->messages, tables->n_messages, sizeof *tables->messages, by_tick);
+    if (tables->n_flows)
+        qsort(tables->flows, tables->n_flows, sizeof *tables->flows, by_flow);
     for (uint32_t i = 0; i < tables->n_tables; i++)
         if (tables->tables[i].n_values)
             qsort(tables->tables[i].values, tables->tables[i].n_values,
@@ -321,6 +366,7 @@ void strobe_tables_free(struct strobe_tables *tables)
     }
     free(tables->tables);
     free(tables->messages);
+    free(tables->flows);
     strobe_texts_free(&tables->texts);
     memset(tables, 0, sizeof *tables);
 }

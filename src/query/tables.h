@@ -50,6 +50,14 @@ struct strobe_message {
     uint32_t text; /* in tables->texts */
 };
 
+/* A point of a flow; arrows go from each to the next one of the same process and flow. */
+struct strobe_flow_point {
+    uint64_t flow;
+    uint64_t tick;
+    uint32_t process, thread;
+    uint32_t depth; /* of the zone that it is in */
+};
+
 struct strobe_tables {
     struct strobe_view *view;    /* borrowed */
     struct strobe_table *tables; /* owned */
@@ -57,6 +65,8 @@ struct strobe_tables {
     struct strobe_message *messages; /* owned: by tick */
     uint32_t n_messages, messages_room;
     struct strobe_texts texts;
+    struct strobe_flow_point *flows; /* owned: by process, flow, tick */
+    uint32_t n_flows, flows_room;
     uint32_t next_block; /* blocks before were looked at */
     uint64_t n_rows, n_values;
     uint64_t n_left_out;

@@ -216,6 +216,94 @@ enum strobe_err strobe_zone_look(struct strobe_view *view, uint32_t thread, uint
     return err;
 }
 
+struct stepping {
+    struct strobe_view *view;
+    uint32_t thread, depth;
+    uint64_t tick;
+    int is_next;
+    const uint8_t *locs;
+    uint32_t n_locs;
+    uint64_t best;
+    uint32_t best_depth;
+    int is_found;
+    struct strobe_replay replay;
+};
+
+static int fits(const struct stepping *stepping, const struct strobe_part *part,
+                const struct strobe_zone_row *zone)
+{
+    const struct strobe_trace *trace = stepping->view->trace;
+    if (zone->state != STROBE_ZONE_ENDED ||
+        (stepping->is_next ? zone->begin <= stepping->tick : zone->begin >= stepping->tick))
+        return 0;
+    if (stepping->is_found &&
+        (stepping->is_next ? zone->begin >= stepping->best : zone->begin <= stepping->best))
+        return 0;
+    if (!stepping->locs)
+        return zone->depth == stepping->depth;
+    uint32_t loc = strobe_trace_loc(trace, trace->threads[stepping->thread].process,
+                                    strobe_zone_loc(part, zone));
+    return loc < stepping->n_locs && stepping->locs[loc];
+}
+
+static void step_block(struct stepping *stepping, uint32_t block)
+{
+    uint32_t n, numbers[64], n_numbers = 0;
+    const struct strobe_view_part *parts = strobe_view_parts(stepping->view, block, &n);
+    for (uint32_t i = 0; i < n && n_numbers < 64; i++)
+        if (parts[i].thread == stepping->thread)
+            numbers[n_numbers++] = parts[i].number;
+    const struct strobe_events *events =
+        n_numbers ? strobe_view_events(stepping->view, block) : NULL;
+    for (uint32_t i = 0; events && i < n_numbers; i++) {
+        const struct strobe_part *part = &events->parts[numbers[i]];
+        strobe_replay_part(events, part, &stepping->view->trace->schema, 0, NULL,
+                           &stepping->replay);
+        for (uint32_t k = 0; k < stepping->replay.n_zones; k++) {
+            const struct strobe_zone_row *zone = &stepping->replay.zones[k];
+            if (!fits(stepping, part, zone))
+                continue;
+            stepping->best = zone->begin;
+            stepping->best_depth = zone->depth;
+            stepping->is_found = 1;
+        }
+    }
+}
+
+/* 1: the block may hold a zone that is nearer than the best so far. */
+static int is_promising(const struct stepping *stepping, const struct strobe_view_block *block)
+{
+    if (stepping->is_next ? block->tick_max < stepping->tick : block->tick_min > stepping->tick)
+        return 0;
+    return !stepping->is_found || (stepping->is_next ? block->tick_min <= stepping->best
+                                                     : block->tick_max >= stepping->best);
+}
+
+enum strobe_err strobe_zone_step(struct strobe_view *view, uint32_t thread, uint64_t tick,
+                                 int is_next, uint32_t depth, const uint8_t *locs, uint32_t n_locs,
+                                 uint64_t *begin, uint32_t *begin_depth)
+{
+    struct stepping stepping = {.view = view,
+                                .thread = thread,
+                                .depth = depth,
+                                .tick = tick,
+                                .is_next = is_next,
+                                .locs = locs,
+                                .n_locs = n_locs};
+    uint32_t n_looked = 0;
+    for (uint32_t i = 0; i < view->n_blocks && n_looked < STROBE_ZONE_MAX_PARTS; i++) {
+        uint32_t block = is_next ? i : view->n_blocks - 1 - i;
+        if (!is_promising(&stepping, &view->blocks[block]))
+            continue;
+        n_looked++;
+        step_block(&stepping, block);
+    }
+    strobe_replay_free(&stepping.replay);
+    *begin = stepping.best;
+    *begin_depth = stepping.best_depth;
+    return stepping.is_found ? STROBE_OK : STROBE_ERR_NOTFOUND;
+}
+
 void strobe_zone_detail_free(struct strobe_zone_detail *detail)
 {
     strobe_note_clear(&detail->note);

@@ -39,6 +39,13 @@ struct strobe_zone_detail {
  * result in any case. */
 enum strobe_err strobe_zone_look(struct strobe_view *view, uint32_t thread, uint32_t depth,
                                  uint64_t tick, uint64_t slack, struct strobe_zone_detail *out);
+/* The begin and depth of the zone that begins next after `tick` on a thread (is_next 0: last before it), among those with a
+ * location that `locs` marks (by index in trace->locs), or, where that is NULL, of `depth`. Times are compared in ticks.
+ * STROBE_ERR_NOTFOUND: none within STROBE_ZONE_MAX_PARTS blocks that may have one. */
+enum strobe_err strobe_zone_step(struct strobe_view *view, uint32_t thread, uint64_t tick,
+                                 int is_next, uint32_t depth, const uint8_t *locs, uint32_t n_locs,
+                                 uint64_t *begin, uint32_t *begin_depth);
+
 void strobe_zone_detail_free(struct strobe_zone_detail *detail);
 
 #endif

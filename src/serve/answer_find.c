@@ -1,9 +1,12 @@
 /* answer_find.c - zones of one location, flame graphs, search.  SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/save.h"
 #include "query/scan.h"
 #include "serve/engine.h"
+#include "serve/guard.h"
 
 enum { MAX_HITS = 1 << 18, SEARCH_MS = 3000 };
 
@@ -251,17 +254,18 @@ static void put_hits(struct hits *hits, const struct strobe_json *question,
     uint64_t limit =
         strobe_json_count(question, strobe_json_member(question, 0, "limit"), 100, 10000);
     double at = strobe_json_number(question, after ? after : before, 0);
-    uint64_t tick = strobe_engine_tick(engine, at);
-    while (first < hits->n && (after || before) &&
-           (after ? hits->rows[first].begin <= tick : hits->rows[first].begin < tick))
-        first++;
+    for (; first < hits->n && (after || before); first++) { /* in ns: several ticks may be one */
+        double begin = strobe_engine_ns(engine, hits->rows[first].begin);
+        if (after ? begin > at : begin >= at)
+            break;
+    }
     if (before)
         first = first > limit ? first - (uint32_t)limit : 0;
     strobe_reply_u64(reply, "index", first);
     strobe_reply_open(reply, "hits", '[');
     for (uint32_t i = first; i < hits->n && i - first < limit; i++) {
         const struct hit *hit = &hits->rows[i];
-        if (before && hit->begin >= tick)
+        if (before && strobe_engine_ns(engine, hit->begin) >= at)
             break;
         strobe_reply_open(reply, "", '{');
         strobe_reply_string(reply, "what", what_names[hit->what]);
@@ -322,4 +326,29 @@ void strobe_answer_find(struct strobe_engine *engine, const struct strobe_json *
     put_density(&hits, reply, width ? width : 1);
     free(hits.rows);
     strobe_texts_free(&hits.texts);
+}
+
+/* ---- saving ---- */
+
+void strobe_answer_save(struct strobe_engine *engine, const struct strobe_json *question,
+                        struct strobe_reply *reply)
+{
+    char name[300], path[4500];
+    uint64_t lo, hi, n_bytes = 0;
+    size_t n =
+        strobe_json_text(question, strobe_json_member(question, 0, "name"), name, sizeof name);
+    if (!strobe_guard_is_trace_name(name) || n < 8 || strcmp(name + n - 7, ".strobe")) {
+        strobe_answer_error(reply, "a trace's name has no folders in it, and ends in .strobe");
+        return;
+    }
+    strobe_engine_range(engine, question, &lo, &hi);
+    snprintf(path, sizeof path, "%.*s%s", (int)(engine->name - engine->path), engine->path, name);
+    enum strobe_err err = strobe_save_range(engine->view, lo, hi, path, &n_bytes);
+    if (err) {
+        strobe_answer_error(reply, err == STROBE_ERR_BUSY ? "there is a trace of that name"
+                                                          : strobe_err_text(err));
+        return;
+    }
+    strobe_reply_string(reply, "name", name);
+    strobe_reply_u64(reply, "bytes", n_bytes);
 }

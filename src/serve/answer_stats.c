@@ -1,5 +1,6 @@
 /* answer_stats.c - statistics and histograms, as `strobe stats` makes them; messages and frames.
  * SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,6 +236,64 @@ void strobe_answer_messages(struct strobe_engine *engine, const struct strobe_js
         strobe_reply_u64(reply, "color", message->color);
         strobe_reply_text(reply, "text", text, n_text);
         strobe_reply_close(reply, '}');
+    }
+    strobe_reply_close(reply, ']');
+    strobe_reply_u64(reply, "total", total);
+    free(threads);
+}
+
+/* ---- flows ---- */
+
+static void put_arrow(struct strobe_engine *engine, struct strobe_reply *reply,
+                      const struct strobe_flow_point *a, const struct strobe_flow_point *b)
+{
+    char flow[48];
+    snprintf(flow, sizeof flow, "%llu/%llu",
+             (unsigned long long)engine->trace->processes[a->process].proc,
+             (unsigned long long)a->flow);
+    strobe_reply_open(reply, "", '{');
+    strobe_reply_string(reply, "flow", flow);
+    strobe_reply_number(reply, "t0", strobe_engine_ns(engine, a->tick));
+    strobe_reply_number(reply, "t1", strobe_engine_ns(engine, b->tick));
+    strobe_reply_u64(reply, "track0", strobe_engine_track_of(engine, a->thread));
+    strobe_reply_u64(reply, "depth0", a->depth);
+    strobe_reply_u64(reply, "track1", strobe_engine_track_of(engine, b->thread));
+    strobe_reply_u64(reply, "depth1", b->depth);
+    strobe_reply_close(reply, '}');
+}
+
+static int is_thread_wanted(const uint8_t *threads, uint32_t n, uint32_t thread)
+{
+    return !threads || (thread < n && threads[thread]);
+}
+
+void strobe_answer_flows(struct strobe_engine *engine, const struct strobe_json *question,
+                         struct strobe_reply *reply)
+{
+    const struct strobe_tables *tables = &engine->tables;
+    uint64_t lo, hi, total = 0;
+    uint32_t n;
+    char wanted[48], flow[48];
+    strobe_tables_update(&engine->tables);
+    strobe_engine_range(engine, question, &lo, &hi);
+    uint8_t *threads = strobe_engine_threads(engine, question, &n);
+    uint64_t limit =
+        strobe_json_count(question, strobe_json_member(question, 0, "limit"), 500, 5000);
+    size_t n_wanted =
+        strobe_json_text(question, strobe_json_member(question, 0, "flow"), wanted, sizeof wanted);
+    strobe_reply_open(reply, "flows", '[');
+    for (uint32_t i = 1; i < tables->n_flows; i++) {
+        const struct strobe_flow_point *a = &tables->flows[i - 1], *b = &tables->flows[i];
+        if (a->process != b->process || a->flow != b->flow || b->tick < lo || a->tick > hi ||
+            (!is_thread_wanted(threads, n, a->thread) && !is_thread_wanted(threads, n, b->thread)))
+            continue;
+        snprintf(flow, sizeof flow, "%llu/%llu",
+                 (unsigned long long)engine->trace->processes[a->process].proc,
+                 (unsigned long long)a->flow);
+        if (n_wanted && strcmp(flow, wanted))
+            continue;
+        if (total++ < limit)
+            put_arrow(engine, reply, a, b);
     }
     strobe_reply_close(reply, ']');
     strobe_reply_u64(reply, "total", total);

@@ -309,6 +309,7 @@ void strobe_answer_trace(struct strobe_engine *engine, struct strobe_reply *repl
     strobe_reply_number(reply, "", is_empty ? 0 : strobe_engine_ns(engine, view->tick_last));
     strobe_reply_close(reply, ']');
     put_tracks(engine, reply);
+    strobe_reply_bool(reply, "has_flows", engine->tables.n_flows > 0);
     put_totals(engine, reply);
     put_losses(engine, reply);
     put_machine(engine, reply);

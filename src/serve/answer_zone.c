@@ -119,27 +119,10 @@ static const struct strobe_table *table_of(struct strobe_engine *engine, uint32_
     return NULL;
 }
 
-void strobe_answer_zone(struct strobe_engine *engine, const struct strobe_json *question,
-                        struct strobe_reply *reply)
+/* Look at a zone and tell all about it. */
+static void describe(struct strobe_engine *engine, struct strobe_reply *reply, uint32_t thread,
+                     uint32_t depth, uint64_t tick, uint64_t slack_ticks)
 {
-    uint32_t track = (uint32_t)strobe_json_count(question, strobe_json_member(question, 0, "track"),
-                                                 0, UINT32_MAX);
-    uint32_t depth = (uint32_t)strobe_json_count(question, strobe_json_member(question, 0, "depth"),
-                                                 0, STROBE_PIXELS_MAX_DEPTHS);
-    double at = strobe_json_number(question, strobe_json_member(question, 0, "at"), 0);
-    double slack = strobe_json_number(question, strobe_json_member(question, 0, "slack"), 0);
-    uint64_t tick = strobe_engine_tick(engine, at);
-    uint64_t slack_ticks = strobe_engine_tick(engine, at + (slack > 0 ? slack : 0)) - tick;
-    uint32_t thread = track & 0xfffffff;
-    const struct strobe_table *table = table_of(engine, track);
-    if (table) {
-        zone_of_table(engine, reply, table, tick, depth);
-        return;
-    }
-    if (track >> 28 != STROBE_TRACK_THREAD || thread >= engine->trace->thread_ids.n) {
-        strobe_answer_error(reply, "that track has no zones");
-        return;
-    }
     struct strobe_zone_detail zone;
     uint32_t process = engine->trace->threads[thread].process;
     enum strobe_err err = strobe_zone_look(engine->view, thread, depth, tick, slack_ticks, &zone);
@@ -164,4 +147,74 @@ void strobe_answer_zone(struct strobe_engine *engine, const struct strobe_json *
         strobe_answer_error(reply, strobe_err_text(err));
     }
     strobe_zone_detail_free(&zone);
+}
+
+void strobe_answer_zone(struct strobe_engine *engine, const struct strobe_json *question,
+                        struct strobe_reply *reply)
+{
+    uint32_t track = (uint32_t)strobe_json_count(question, strobe_json_member(question, 0, "track"),
+                                                 0, UINT32_MAX);
+    uint32_t depth = (uint32_t)strobe_json_count(question, strobe_json_member(question, 0, "depth"),
+                                                 0, STROBE_PIXELS_MAX_DEPTHS);
+    double at = strobe_json_number(question, strobe_json_member(question, 0, "at"), 0);
+    double slack = strobe_json_number(question, strobe_json_member(question, 0, "slack"), 0);
+    uint64_t tick = strobe_engine_tick(engine, at);
+    uint64_t slack_ticks = strobe_engine_tick(engine, at + (slack > 0 ? slack : 0)) - tick;
+    uint32_t thread = track & 0xfffffff;
+    const struct strobe_table *table = table_of(engine, track);
+    if (table) {
+        zone_of_table(engine, reply, table, tick, depth);
+        return;
+    }
+    if (track >> 28 != STROBE_TRACK_THREAD || thread >= engine->trace->thread_ids.n) {
+        strobe_answer_error(reply, "that track has no zones");
+        return;
+    }
+    describe(engine, reply, thread, depth, tick, slack_ticks);
+}
+
+/* Locations by number: marks of all that have the same content. NULL without memory. */
+static uint8_t *mark_number(const struct strobe_engine *engine, uint32_t number)
+{
+    uint8_t *locs = calloc(engine->n_canon + 1ull, 1);
+    for (uint32_t i = 0; locs && i < engine->n_canon; i++)
+        locs[i] = engine->canon[i] == number;
+    return locs;
+}
+
+void strobe_answer_step(struct strobe_engine *engine, const struct strobe_json *question,
+                        struct strobe_reply *reply)
+{
+    uint32_t track = (uint32_t)strobe_json_count(question, strobe_json_member(question, 0, "track"),
+                                                 0, UINT32_MAX);
+    uint32_t depth = (uint32_t)strobe_json_count(question, strobe_json_member(question, 0, "depth"),
+                                                 0, STROBE_PIXELS_MAX_DEPTHS);
+    uint32_t loc = (uint32_t)strobe_json_count(question, strobe_json_member(question, 0, "loc"), 0,
+                                               UINT32_MAX);
+    double at = strobe_json_number(question, strobe_json_member(question, 0, "at"), 0);
+    int is_next = !strobe_json_is(question, strobe_json_member(question, 0, "to"), "previous");
+    int by_loc = strobe_json_is(question, strobe_json_member(question, 0, "same"), "loc");
+    uint32_t thread = track & 0xfffffff, found_depth;
+    uint64_t found, tick = strobe_engine_tick(engine, is_next ? at + 1 : at);
+    if (track >> 28 != STROBE_TRACK_THREAD || thread >= engine->trace->thread_ids.n ||
+        engine->trace->threads[thread].twin) {
+        strobe_answer_error(reply, "on this track there is no stepping");
+        return;
+    }
+    /* several ticks may be one ns: those of `at` itself are stepped over */
+    tick -= is_next && tick ? 1 : 0;
+    uint8_t *locs = by_loc ? mark_number(engine, loc) : NULL;
+    enum strobe_err err = by_loc && !locs
+                              ? STROBE_ERR_NOMEM
+                              : strobe_zone_step(engine->view, thread, tick, is_next, depth, locs,
+                                                 engine->n_canon, &found, &found_depth);
+    free(locs);
+    if (err == STROBE_ERR_NOTFOUND) {
+        strobe_reply_key(reply, "zone");
+        strobe_reply_raw(reply, "null");
+    } else if (err) {
+        strobe_answer_error(reply, strobe_err_text(err));
+    } else {
+        describe(engine, reply, thread, found_depth, found, 0);
+    }
 }

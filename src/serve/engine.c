@@ -184,14 +184,17 @@ static const struct {
     {"names", strobe_answer_names, 0},
     {"pixels", strobe_answer_pixels, 0},
     {"zone", strobe_answer_zone, 0},
+    {"step", strobe_answer_step, 0},
     {"source", strobe_answer_source, 0},
     {"messages", strobe_answer_messages, 0},
     {"frames", strobe_answer_frames, 0},
+    {"flows", strobe_answer_flows, 0},
     {"stats", strobe_answer_stats, 1},
     {"histogram", strobe_answer_histogram, 1},
     {"instances", strobe_answer_instances, 1},
     {"flame", strobe_answer_flame, 1},
     {"find", strobe_answer_find, 1},
+    {"save", strobe_answer_save, 1},
 };
 
 int strobe_engine_is_slow(const struct strobe_json *question)

@@ -75,12 +75,18 @@ void strobe_answer_pixels(struct strobe_engine *engine, const struct strobe_json
                           struct strobe_reply *reply);
 void strobe_answer_zone(struct strobe_engine *engine, const struct strobe_json *question,
                         struct strobe_reply *reply);
+void strobe_answer_step(struct strobe_engine *engine, const struct strobe_json *question,
+                        struct strobe_reply *reply);
+void strobe_answer_save(struct strobe_engine *engine, const struct strobe_json *question,
+                        struct strobe_reply *reply);
 void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json *question,
                          struct strobe_reply *reply);
 void strobe_answer_histogram(struct strobe_engine *engine, const struct strobe_json *question,
                              struct strobe_reply *reply);
 void strobe_answer_messages(struct strobe_engine *engine, const struct strobe_json *question,
                             struct strobe_reply *reply);
+void strobe_answer_flows(struct strobe_engine *engine, const struct strobe_json *question,
+                         struct strobe_reply *reply);
 void strobe_answer_frames(struct strobe_engine *engine, const struct strobe_json *question,
                           struct strobe_reply *reply);
 void strobe_answer_instances(struct strobe_engine *engine, const struct strobe_json *question,

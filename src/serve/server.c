@@ -52,9 +52,9 @@ static enum strobe_err listen_on(struct strobe_server *server)
     info.gid = (gid_t)-1;
     info.uid = (uid_t)-1;
     info.user = server;
-    info.max_http_header_data = 8192;
-    info.max_http_header_pool = 256;
-    info.timeout_secs = 20;
+    info.max_http_header_data = 4096;
+    info.max_http_header_pool = 4096; /* one for each connection that has not asked yet */
+    info.timeout_secs = 10;
     info.keepalive_timeout = 60;
     info.options = LWS_SERVER_OPTION_DISABLE_IPV6 | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
                    LWS_SERVER_OPTION_EXPLICIT_VHOSTS;

@@ -7,6 +7,7 @@ import path from 'node:path';
 import {BytesSource} from '../../web/engine/source.js';
 import {Engine} from '../../web/engine/engine.js';
 import {FormatError} from '../../web/engine/bytes.js';
+import {KEYS, MOUSE} from '../../web/view/keys.js';
 import {xxh64} from '../../web/engine/xxh64.js';
 
 const [strobe, ...paths] = process.argv.slice(2);
@@ -76,6 +77,14 @@ const tests = {
         assert.equal(xxh64(new Uint8Array(0)), 0xef46db3751d8e999n);
         assert.equal(xxh64(new TextEncoder().encode('a')), 0xd24ec4f1a98c6e5bn);
         assert.equal(xxh64(new TextEncoder().encode('xxhash is a fast hash, this is more than 32 bytes')) > 0n, true);
+    },
+
+    async 'the document lists every key and every use of the mouse'() {
+        const text = fs.readFileSync(new URL('../../docs/viewer.md', import.meta.url), 'utf8');
+        for (const row of KEYS)
+            assert.ok(text.includes(`| \`${row.show}\` | ${row.help} |`), row.show);
+        for (const row of MOUSE)
+            assert.ok(text.includes(`| ${row.show} | ${row.help} |`), row.show);
     },
 
     async 'statistics are those of the command, to the last digit'() {

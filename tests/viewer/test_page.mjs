@@ -1,7 +1,8 @@
-/* test_page.mjs STROBE MODULES TRACES SHOTS [PART…]: the page in a real browser, driven as a user would; what is shown is
- * checked. With PART, only the tests with that in their name. Pictures go to the folder SHOTS.
+/* test_page.mjs STROBE MODULES TRACES SHOTS [--server] [PART…]: the page in a real browser, driven as a user would; what is
+ * shown is checked. With PART, only the tests with that in their name; with --server the server answers instead of the page's
+ * own reader. Pictures go to the folder SHOTS.
  * SPDX-License-Identifier: MIT */
-import {execFileSync} from 'node:child_process';
+import {execFileSync, spawn} from 'node:child_process';
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -9,7 +10,7 @@ import {fileURLToPath, pathToFileURL} from 'node:url';
 import {host} from './host.mjs';
 import {KEYS, MOUSE} from '../../web/view/keys.js';
 
-const [strobe, modules, traces, shots, ...parts] = process.argv.slice(2);
+const [strobe, modules, traces, shots, ...words] = process.argv.slice(2), remote = words.includes('--server'), parts = words.filter((w) => w !== '--server');
 const {chromium} = await import(pathToFileURL(path.join(modules, 'playwright-core', 'index.mjs')).href);
 const web = path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..', 'web');
 const LABEL = 208, RULER = 28, PATIENCE = 60000;
@@ -20,6 +21,20 @@ const server = await host({'/': `${web}/`, '/t/': `${traces}/`});
 const browser = await chromium.launch({executablePath, args: process.getuid() === 0 ? ['--no-sandbox'] : []});
 let context, page, errors;
 
+/* `strobe view` over the folder of traces, with the page's files as they are in the tree. */
+async function startServer() {
+    const child = spawn(strobe, ['view', '--no-open', '--web', web, traces], {stdio: ['ignore', 'pipe', 'pipe']});
+    let said = '';
+    for await (const bytes of child.stdout) {
+        const link = /http:\/\/\S+/.exec(said += bytes);
+        if (link)
+            return {child, link: link[0]};
+    }
+    throw new Error(`strobe view said: ${said}`);
+}
+
+const viewer = remote ? await startServer() : null;
+
 async function fresh(options = {}) {
     if (context)
         await context.close();
@@ -28,7 +43,7 @@ async function fresh(options = {}) {
     page.setDefaultTimeout(PATIENCE);
     errors = [];
     page.on('pageerror', (error) => errors.push(error.message));
-    page.on('console', (message) => message.type() === 'error' && !/404/.test(message.text()) && errors.push(message.text()));
+    page.on('console', (message) => message.type() === 'error' && !/404|source list for the Content Security Policy/.test(message.text()) && errors.push(message.text()));
 }
 
 /* Everything asked for has been answered and drawn. */
@@ -41,7 +56,7 @@ async function settled() {
 
 async function open(name, hash = '') {
     await page.goto('about:blank');
-    await page.goto(`${server.url}/?url=/t/${name}.strobe${hash}`);
+    await page.goto(remote ? `${viewer.link}&trace=${name}.strobe${hash}` : `${server.url}/?url=/t/${name}.strobe${hash}`);
     await settled();
 }
 
@@ -157,9 +172,9 @@ const keyChecks = {
     async nextHit(row) { await search('rays'); await press(row); await page.waitForFunction(() => / of 1,800/.test(document.querySelector('.hits').textContent)); },
     async previousHit(row) { await search('rays'); await press(row); await page.waitForFunction(() => / of 1,800/.test(document.querySelector('.hits').textContent)); },
     async findTrack(row) { await page.mouse.click(700, 300); await press(row); await page.locator('.box input').fill('worker 2'); assert.match(await text('.choice'), /worker 2/); await page.keyboard.press('Enter'); assert.equal(await page.locator('.overlay').isHidden(), true); },
-    async pin(row) { const p = await place('worker 1', 0, 300); await page.mouse.move(p.x, p.y); await press(row); assert.equal(await state(() => window.strobe.timeline.layout.pinned.length), 1); },
+    async pin(row) { await page.keyboard.press('Home'); await settled(); const p = await place('worker 1', 0, 300); await page.mouse.move(p.x, p.y); await press(row); assert.equal(await state(() => window.strobe.timeline.layout.pinned.length), 1); },
     async drawer(row) { await press(row); assert.equal(await page.locator('.drawer').isVisible(), true); await press(row); assert.equal(await page.locator('.drawer').isVisible(), false); },
-    async commands(row) { await press(row); await page.locator('.box input').fill('statistics'); await page.keyboard.press('Enter'); await settled(); assert.match(await text('.tab.current'), /Statistics/); },
+    async commands(row) { await press(row); await page.locator('.box input').fill('panel: statistics'); await page.keyboard.press('Enter'); await settled(); assert.match(await text('.tab.current'), /Statistics/); },
     async help(row) { await press(row); assert.match(await text('.box'), /Keys and mouse/); assert.equal(await page.locator('.keys tr').count(), KEYS.length + MOUSE.length); await page.keyboard.press('Escape'); },
 };
 
@@ -604,7 +619,7 @@ async function clickZoneAt(track, depth, ns) {
 let failed = 0;
 await fresh();
 for (const [name, run] of Object.entries(tests)) {
-    if (parts.length && !parts.some((p) => name.includes(p)))
+    if (parts.length && !parts.some((p) => name.includes(p)) || remote && /dropped|no trace|exported/.test(name))
         continue;
     const start = performance.now();
     try {
@@ -621,4 +636,6 @@ for (const [name, run] of Object.entries(tests)) {
 }
 await browser.close();
 server.close();
+if (viewer)
+    viewer.child.kill();
 process.exit(failed ? 1 : 0);

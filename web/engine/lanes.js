@@ -14,6 +14,7 @@ export class Grid {
         this.mod = Number(base.value % (1n << BigInt(k)));
         this.first = this.bucket(lo);
         this.n = this.bucket(hi) - this.first + 1;
+        this.last = this.start(this.n) - 1; /* the last tick that is looked at */
     }
 
     bucket(tick) {
@@ -77,7 +78,7 @@ export class Lane {
     addZone(grid, begin, end, loc, flags) {
         const b = grid.bucket(end) - grid.first;
         this.spread(grid, begin, end);
-        if (begin <= grid.hi && end > grid.hi)
+        if (begin <= grid.last && end > grid.last)
             this.open.push({t0: begin, loc, flags: IS_ZONE | OPEN_AT_END | flags});
         if (b < 0 || b >= grid.n)
             return;
@@ -126,7 +127,7 @@ export class Lane {
         }
         for (const z of this.open) {
             zones.push({t0: z.t0, t1: null, ticks: 0, loc: z.loc, count: 1, busy: 1, flags: z.flags});
-            touch(grid, touched, z.t0, grid.hi + 1);
+            touch(grid, touched, z.t0, grid.last + 1);
         }
     }
 

@@ -52,7 +52,7 @@ function addDetail(asked, lanes, locOf) {
                     lane.offer(b, row.longest[i], locOf(row.loc[i]), 0, 0, FROM_DETAIL);
             } else if (b >= grid.n && row.count[i] && row.loc[i]) {
                 const end = row.at[i] + width, begin = end - row.longest[i];
-                if (begin <= grid.hi)
+                if (begin <= grid.last)
                     lane.open.push({t0: begin, loc: locOf(row.loc[i]), flags: IS_ZONE | OPEN_AT_END | FROM_DETAIL});
             }
         }
@@ -83,7 +83,7 @@ function addZones(asked, part, zones) {
         }
         const b = grid.bucket(zones.end[i]) - grid.first;
         lane.spread(grid, begin, zones.end[i]);
-        if (zones.begin[i] <= grid.hi && zones.end[i] > grid.hi)
+        if (zones.begin[i] <= grid.last && zones.end[i] > grid.last)
             lane.open.push({t0: zones.begin[i], loc: zones.loc[i], flags: IS_ZONE | OPEN_AT_END | flags});
         if (b >= 0 && b < grid.n) {
             lane.used = true;
@@ -107,8 +107,8 @@ function addZones(asked, part, zones) {
 function addBehind(asked, part, locOf) {
     part.stack.forEach((z, i) => {
         const lane = asked.at(part.nBelow + i);
-        if (lane && z.begin <= asked.grid.hi) {
-            lane.spread(asked.grid, z.begin, asked.grid.hi + 1);
+        if (lane && z.begin <= asked.grid.last) {
+            lane.spread(asked.grid, z.begin, asked.grid.last + 1);
             lane.open.push({t0: z.begin, loc: locOf(part.proc, z.loc), flags: IS_ZONE | OPEN_AT_END});
         }
     });
@@ -119,9 +119,9 @@ function addNeverEnding(trace, asked, nBelow, zones) {
     const grid = asked.grid;
     zones.open.forEach((z, i) => {
         const lane = asked.at(nBelow + i);
-        if (!lane || z.begin > grid.hi || lane.open.some((o) => o.t0 === z.begin))
+        if (!lane || z.begin > grid.last || lane.open.some((o) => o.t0 === z.begin))
             return;
-        lane.spread(grid, zones.lastTick, Math.min(grid.hi, trace.lastEvent) + 1);
+        lane.spread(grid, zones.lastTick, Math.min(grid.last, trace.lastEvent) + 1);
         lane.open.push({t0: z.begin, loc: z.loc, flags: IS_ZONE | OPEN_AT_END | NEVER_ENDS});
     });
 }
@@ -166,7 +166,7 @@ async function readNode(trace, node, wanted, last, grid) {
             continue;
         }
         addDetail(a, lanes, locOf);
-        if (t.first <= grid.hi)
+        if (t.first <= grid.last)
             last.set(id, {node: t});
     }
     return rest;
@@ -185,7 +185,7 @@ async function readBlocks(trace, blocks, wanted, last, grid, isOvertaken) {
             if (!a)
                 continue;
             const before = last.get(id);
-            if (part.first > grid.hi) {
+            if (part.first > grid.last) {
                 addBehind(a, part, locOf);
                 continue;
             }
@@ -247,7 +247,7 @@ function addList(asked, list) {
         const flags = list.extras[i] ? HAS_TEXT : 0;
         if (list.state[i] === UNFINISHED)
             lane.spread(asked.grid, list.begin[i], list.end[i]);
-        else if (list.state[i] === OPEN && list.begin[i] <= asked.grid.hi)
+        else if (list.state[i] === OPEN && list.begin[i] <= asked.grid.last)
             lane.open.push({t0: list.begin[i], loc: list.loc[i], flags: IS_ZONE | OPEN_AT_END | NEVER_ENDS});
         else if (list.state[i] === ENDED)
             lane.addZone(asked.grid, list.begin[i], list.end[i], list.loc[i], flags);
@@ -286,7 +286,7 @@ function plotItems(trace, grid, plot) {
         } else {
             out.push(last = {b, t0: plot.t[i], min: v, max: v, last: v});
         }
-        if (plot.t[i] > grid.hi)
+        if (plot.t[i] > grid.last)
             break;
     }
     return out;
@@ -394,19 +394,19 @@ function write(trace, asked, grid, plots, values, to) {
             const list = [];
             a.lanes.get(depth).items(grid, (item) => list.push(item));
             if (list.length)
-                rows.push([a.track.id, depth, list]);
+                rows.push([a.track.id, depth, list, a.grid.k]);
             room += list.length;
         }
-    const items = new Items(room);
-    for (const [id, depth, list] of rows) {
-        lanes.push([id, depth, items.n, list.length]);
+    const items = new Items(room), end = Math.max(to, trace.time(grid.last));
+    for (const [id, depth, list, level] of rows) {
+        lanes.push([id, depth, items.n, list.length, level]);
         for (const item of list)
-            putItem(trace, items, item, to);
+            putItem(trace, items, item, end);
     }
     const min = new Float64Array(nValues), max = new Float64Array(nValues), last = new Float64Array(nValues);
     let at = 0;
     plots.forEach((a, p) => {
-        lanes.push([a.track.id, 0, items.n, values[p].length, at]);
+        lanes.push([a.track.id, 0, items.n, values[p].length, a.grid.k, at]);
         for (const v of values[p]) {
             min[at] = v.min, max[at] = v.max, last[at++] = v.last;
             items.put(trace.time(v.t0), trace.time((v.b + 1) * grid.size - grid.mod), 0, 1, 0, 0);

@@ -84,7 +84,7 @@ export function makeDetails(app) {
         if (!plots.length)
             return null;
         const {json, arrays} = await app.engine.ask({ask: 'pixels', from: area.from, to: area.to, width: 1, budget: 10000, lanes: plots.map((t) => [t.id, 0, 1])});
-        const rows = json.lanes.map(([id, , first, n, value]) => ({track: app.trackOf(id), first, n, value})).filter((r) => r.n > 0 && r.value !== undefined);
+        const rows = json.lanes.map(([id, , first, n, , value]) => ({track: app.trackOf(id), first, n, value})).filter((r) => r.n > 0 && r.value !== undefined);
         return h('section', {}, h('h3', {}, 'Counters: least, most, last'), h('table', {class: 'plain'}, rows.map((r) => {
             const pick = (a, f) => a.slice(r.value, r.value + r.n).reduce((x, y) => f(x, y)), show = (v) => h('td', {class: 'number'}, format.plotValue(v, r.track.format));
             return h('tr', {}, h('td', {}, r.track.name), show(pick(arrays.min, Math.min)), show(pick(arrays.max, Math.max)), show(arrays.last[r.value + r.n - 1]));

@@ -15,9 +15,11 @@ function makeBins(arrays, isLog, from, to) {
     const a = isLog ? Math.log(Math.max(1, from)) : from, b = isLog ? Math.log(Math.max(2, to)) : to;
     for (let i = 0; i <= BINS; i++)
         edges[i] = isLog ? Math.exp(a + (b - a) * i / BINS) : a + (b - a) * i / BINS;
-    for (let i = 0; i < n.length; i++) {
-        const v = Math.min(to, Math.max(from, (low[i] + high[i]) / 2)), x = isLog ? Math.log(Math.max(1, v)) : v;
-        count[Math.min(BINS - 1, Math.max(0, Math.floor((x - a) / Math.max(1e-9, b - a) * BINS)))] += n[i];
+    const place = (v) => ((isLog ? Math.log(Math.max(1, v)) : v) - a) / Math.max(1e-9, b - a) * BINS;
+    for (let i = 0; i < n.length; i++) { /* a bucket may be wider than a bar: it is spread over those */
+        const x0 = Math.min(BINS - 1e-6, Math.max(0, place(Math.max(from, low[i])))), x1 = Math.max(x0 + 1e-6, Math.min(BINS, place(Math.min(to, high[i]))));
+        for (let bin = Math.floor(x0); bin < x1; bin++)
+            count[bin] += n[i] * (Math.min(bin + 1, x1) - Math.max(bin, x0)) / (x1 - x0);
     }
     return {count, edges};
 }

@@ -10,7 +10,10 @@ async function stepZone(app, to) {
     const s = app.selection;
     if (!s)
         return app.say('Click a zone first; , and . then go to the one before and after of the same name.');
-    const {json} = await app.engine.ask({ask: 'step', track: s.track, depth: s.depth, at: s.t0, to, same: 'loc', loc: s.loc});
+    const q = {ask: 'step', track: s.track, depth: s.depth, at: s.t0, to, same: 'loc', loc: s.loc};
+    let {json} = await app.engine.ask(q);
+    if (json.zone && json.zone.t0 === s.t0) /* several ticks are at one ns: from the next one on */
+        ({json} = await app.engine.ask(Object.assign(q, {at: to === 'next' ? s.t0 + 1 : s.t0 - 1})));
     if (!json.zone)
         return app.say(to === 'next' ? 'There is no later one on this track.' : 'There is no earlier one on this track.');
     json.zone.track = json.zone.track ?? s.track;

@@ -66,7 +66,9 @@ export class Search {
             q.after = direction > 0 ? this.app.view.from - 1 : undefined;
         else
             Object.assign(q, direction > 0 ? {after: this.hit.t0} : {before: this.hit.t0});
-        const first = await this.app.engine.ask(q);
+        let first = await this.app.engine.ask(q);
+        if (this.hit && first.json.hits.length && first.json.hits[0].t0 === this.hit.t0) /* several ticks are at one ns */
+            first = await this.app.engine.ask(Object.assign(q, direction > 0 ? {after: this.hit.t0 + 1} : {before: this.hit.t0 - 1}));
         let hit = await this.sameTime(q, first.json, direction);
         let index = hit ? hit.index : 0;
         if (!hit) { /* past the end: from the other one */

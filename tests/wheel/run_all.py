@@ -19,7 +19,8 @@ def run_suite(python, suite):
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("PYTHONPATH", "STROBE_BIN", "PYTHONHOME")}
     environment.update(PATH=f"{python.parent}{os.pathsep}{os.environ['PATH']}", PYTHONDONTWRITEBYTECODE="1",
-                       STROBE_WHEEL_TEST="1")
+                       STROBE_TEST_MODULES=os.environ.get("STROBE_TEST_MODULES",
+                                                          str(venvs.ROOT / "build/python-tests/modules")))
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", str(suite)]
     done = subprocess.run(command, env=environment, cwd=suite, capture_output=True, text=True, check=False)
     lines = done.stdout.strip().splitlines()

@@ -373,7 +373,7 @@ class Live(Folder):
 
     def test_a_growing_trace_is_followed_to_its_end(self):
         path = os.path.join(self.folder, "growing.strobe")
-        recorder = subprocess.Popen([STROBE, "record", "-q", "-o", path, "--", PROGRAM, "200"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        recorder = subprocess.Popen([STROBE, "record", "-q", "-o", path, "--", PROGRAM, "90"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             while not os.path.exists(path) or os.path.getsize(path) < 69632:
                 time.sleep(0.02)
@@ -397,7 +397,7 @@ class Live(Folder):
         path = os.path.join(self.folder, "live.strobe")
         environment = {k: v for k, v in os.environ.items() if k not in ("SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY")}
         mark = os.path.join(self.folder, "went-on")
-        command = ["sh", "-c", f"{PROGRAM} 200 >/dev/null; touch {mark}"]
+        command = ["sh", "-c", f"{PROGRAM} 90 >/dev/null; touch {mark}"]
         recorder = subprocess.Popen([STROBE, "record", "-q", "--live", "-o", path, "--", *command], stdout=subprocess.PIPE, text=True,
                                     env=environment)
         link = recorder.stdout.readline().strip()

@@ -44,7 +44,7 @@ _strobe()
         --to) COMPREPLY=($(compgen -W "chrome tracy html" -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name" -- "$cur")); return ;;
         --kind)
-            COMPREPLY=($(compgen -W "zones spans messages plots frames images vsyncs memory locks sections gpu_events fibers flows callstacks
+            COMPREPLY=($(compgen -W "zones spans messages plots frames images vsyncs memory locks sections gpu gpu_events fibers flows callstacks
                 samples switches cpus counters notes all threads processes losses records" -- "$cur"))
             return
             ;;

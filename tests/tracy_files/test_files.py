@@ -86,7 +86,11 @@ class Imports(unittest.TestCase):
                 self.assertEqual(kinds(trace)["message"], 100 + messages + more + own)
         trace = self.counts("v0.14.0/rich_fib", fiber_enter=12, fiber_leave=12, section_enter=2, section_leave=2)
         self.assertEqual(sum("in fiber" in ",".join(r) for r in rows(trace, "zones")), 8)
-        self.counts("v0.14.0/rich_cs", zone_end=403)
+        trace = self.counts("v0.14.0/rich_cs", zone_end=403)
+        zones = rows(trace, "gpu")
+        self.assertEqual(collections.Counter(r[3] for r in zones), {"gpu ctx zero": 40, "gpu ctx one": 20})
+        want = same_csv.ours((DATA / "v0.14.0" / "rich_cs.gpu.csv").read_text())[1:]
+        self.assertEqual(sorted((r[5], r[11], r[12]) for r in zones), sorted((r[0], r[2], r[3]) for r in want))
 
     def test_captures_of_older_servers_are_read(self):
         for name in ("by_capture_63", "by_capture_65", "by_capture_72"):

@@ -1,6 +1,6 @@
 /* blocks_in.c - undoes the container of a .tracy file: LZ4 or zstd, 1 to 255 streams taken in turn.
  *
- * Content goes into slots of 16 blocks, used round and round. The thread that decompresses fills
+ * Content goes into slots of 8 blocks, used round and round. The thread that decompresses fills
  * them ahead of the reader; what the reader has not used of a slot is moved in front of the next
  * one, so that every small item lies in one piece. LZ4 looks back 64 KiB into the stream's block
  * before, which still lies in a slot: hence the number of slots grows with that of streams.
@@ -18,8 +18,9 @@
 enum {
     SLOT_BLOCKS = 8,
     SLOT_BYTES = STROBE_TRACY_PIECE + SLOT_BLOCKS * STROBE_TRACY_BLOCK,
-    BUFFER_BYTES = 1 << 20,              /* of the file, read at once */
+    BUFFER_BYTES = 4 << 20,              /* of the file, read at once */
     MAX_STORED = STROBE_TRACY_BLOCK * 2, /* of one block; no compressor makes it that much longer */
+    SLOT_STORED = SLOT_BLOCKS * (MAX_STORED + 4),
 };
 
 const uint8_t strobe_tracy_zeros[STROBE_TRACY_PIECE];
@@ -31,10 +32,20 @@ struct slot {
     enum strobe_err err; /* after its bytes */
 };
 
+/* A block that is to be unpacked. */
+struct job {
+    const uint8_t *stored;
+    uint32_t n_stored, n_out;
+    unsigned stream;
+    uint8_t *out;
+    enum strobe_err err;
+};
+
 struct strobe_tracy_blocks {
     const uint8_t *file; /* borrowed: a file in memory; or `buffer`, with what was read of it */
     size_t n_file, at;
     uint8_t *buffer; /* owned; NULL: the file is in memory */
+    int is_read;     /* to its end */
     int fd;          /* owned; -1: none */
     int is_zstd;
     int is_cut;
@@ -51,14 +62,18 @@ struct strobe_tracy_blocks {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
+    struct job jobs[SLOT_BLOCKS]; /* of the slot that is filled */
+    unsigned n_jobs;
+    int has_helper, is_job, stop_helper; /* the last two under `lock` */
+    pthread_t helper;                    /* unpacks the odd streams */
+    pthread_cond_t job_changed;
 };
 
 /* ---- one block ------------------------------------------------------------------------------- */
 
-static enum strobe_err unpack_zstd(struct strobe_tracy_blocks *blocks, const uint8_t *stored,
-                                   uint32_t n, uint8_t *out, uint32_t *n_out)
+static enum strobe_err unpack_zstd(struct strobe_tracy_blocks *blocks, struct job *job)
 {
-    ZSTD_DCtx **zstd = &blocks->zstd[blocks->next_stream];
+    ZSTD_DCtx **zstd = &blocks->zstd[job->stream];
     if (!*zstd) {
         *zstd = ZSTD_createDCtx();
         if (!*zstd)
@@ -66,8 +81,8 @@ static enum strobe_err unpack_zstd(struct strobe_tracy_blocks *blocks, const uin
         /* 128 MiB of window each is fine for the few streams that writers use, not for hundreds */
         ZSTD_DCtx_setParameter(*zstd, ZSTD_d_windowLogMax, blocks->n_streams <= 8 ? 27 : 22);
     }
-    ZSTD_inBuffer in = {stored, n, 0};
-    ZSTD_outBuffer to = {out, STROBE_TRACY_BLOCK, 0};
+    ZSTD_inBuffer in = {job->stored, job->n_stored, 0};
+    ZSTD_outBuffer to = {job->out, STROBE_TRACY_BLOCK, 0};
     while (in.pos < in.size && to.pos < to.size) {
         size_t before = in.pos + to.pos;
         if (ZSTD_isError(ZSTD_decompressStream(*zstd, &to, &in)))
@@ -75,54 +90,60 @@ static enum strobe_err unpack_zstd(struct strobe_tracy_blocks *blocks, const uin
         if (in.pos + to.pos == before)
             break;
     }
-    *n_out = (uint32_t)to.pos;
+    job->n_out = (uint32_t)to.pos;
     return in.pos == in.size ? STROBE_OK : STROBE_ERR_CORRUPT;
 }
 
-static enum strobe_err unpack_lz4(struct strobe_tracy_blocks *blocks, const uint8_t *stored,
-                                  uint32_t n, uint8_t *out, uint32_t *n_out)
+static enum strobe_err unpack_lz4(struct strobe_tracy_blocks *blocks, struct job *job)
 {
-    unsigned s = blocks->next_stream;
-    int got =
-        LZ4_decompress_safe_usingDict((const char *)stored, (char *)out, (int)n, STROBE_TRACY_BLOCK,
-                                      (const char *)blocks->dict[s], (int)blocks->n_dict[s]);
+    unsigned s = job->stream;
+    int got = LZ4_decompress_safe_usingDict((const char *)job->stored, (char *)job->out,
+                                            (int)job->n_stored, STROBE_TRACY_BLOCK,
+                                            (const char *)blocks->dict[s], (int)blocks->n_dict[s]);
     if (got < 0)
         return STROBE_ERR_CORRUPT;
-    blocks->dict[s] = out;
+    blocks->dict[s] = job->out;
     blocks->n_dict[s] = (uint32_t)got;
-    *n_out = (uint32_t)got;
+    job->n_out = (uint32_t)got;
     return STROBE_OK;
 }
 
-/* Have a whole block in the buffer, or all that there is. Reads, and does not map: a file that is
- * cut meanwhile does no harm. */
+/* The blocks of a slot whose stream is odd, or even; 2: all. A stream is one thread's at a time. */
+static void unpack_half(struct strobe_tracy_blocks *blocks, unsigned half)
+{
+    for (unsigned i = 0; i < blocks->n_jobs; i++) {
+        struct job *job = &blocks->jobs[i];
+        if (half == 2 || job->stream % 2 == half)
+            job->err = blocks->is_zstd ? unpack_zstd(blocks, job) : unpack_lz4(blocks, job);
+    }
+}
+
+/* Have the blocks of a whole slot in the buffer, or all that there is. Reads, and does not map: a file
+ * that is cut meanwhile does no harm. */
 static enum strobe_err read_ahead(struct strobe_tracy_blocks *blocks)
 {
     size_t left = blocks->n_file - blocks->at;
-    if (!blocks->buffer || left >= MAX_STORED + sizeof(uint32_t))
+    if (!blocks->buffer || blocks->is_read || left >= SLOT_STORED)
         return STROBE_OK;
     memmove(blocks->buffer, blocks->buffer + blocks->at, left);
     blocks->at = 0;
     blocks->n_file = left;
-    while (blocks->n_file < BUFFER_BYTES) {
+    while (blocks->n_file < BUFFER_BYTES && !blocks->is_read) {
         ssize_t n =
             read(blocks->fd, blocks->buffer + blocks->n_file, BUFFER_BYTES - blocks->n_file);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return STROBE_ERR_IO;
-        if (!n)
-            break;
+        blocks->is_read = n == 0;
         blocks->n_file += (size_t)n;
     }
     return STROBE_OK;
 }
 
-/* END: there is no further block. */
-static enum strobe_err next_block(struct strobe_tracy_blocks *blocks, uint8_t *out, uint32_t *n_out)
+/* The next block's place in the buffer. END: there is none. */
+static enum strobe_err find_block(struct strobe_tracy_blocks *blocks, struct job *job)
 {
-    if (read_ahead(blocks))
-        return STROBE_ERR_IO;
     size_t left = blocks->n_file - blocks->at;
     uint32_t n;
     if (left < sizeof n) {
@@ -136,23 +157,88 @@ static enum strobe_err next_block(struct strobe_tracy_blocks *blocks, uint8_t *o
         blocks->is_cut = 1;
         return STROBE_ERR_END;
     }
-    const uint8_t *stored = blocks->file + blocks->at + sizeof n;
+    *job = (struct job){.stored = blocks->file + blocks->at + sizeof n,
+                        .n_stored = n,
+                        .stream = blocks->next_stream};
     blocks->at += sizeof n + n;
-    enum strobe_err err = blocks->is_zstd ? unpack_zstd(blocks, stored, n, out, n_out)
-                                          : unpack_lz4(blocks, stored, n, out, n_out);
     blocks->next_stream = (blocks->next_stream + 1) % blocks->n_streams;
-    return err;
+    return STROBE_OK;
+}
+
+/* Unpack what was found, by two threads where there is a second. */
+static void unpack_all(struct strobe_tracy_blocks *blocks)
+{
+    if (!blocks->has_helper) {
+        unpack_half(blocks, 2);
+        return;
+    }
+    pthread_mutex_lock(&blocks->lock);
+    blocks->is_job = 1;
+    pthread_cond_broadcast(&blocks->job_changed);
+    pthread_mutex_unlock(&blocks->lock);
+    unpack_half(blocks, 0);
+    pthread_mutex_lock(&blocks->lock);
+    while (blocks->is_job)
+        pthread_cond_wait(&blocks->job_changed, &blocks->lock);
+    pthread_mutex_unlock(&blocks->lock);
+}
+
+static void *help_unpack(void *context)
+{
+    struct strobe_tracy_blocks *blocks = context;
+    pthread_mutex_lock(&blocks->lock);
+    for (;;) {
+        while (!blocks->is_job && !blocks->stop_helper)
+            pthread_cond_wait(&blocks->job_changed, &blocks->lock);
+        if (!blocks->is_job)
+            break;
+        pthread_mutex_unlock(&blocks->lock);
+        unpack_half(blocks, 1);
+        pthread_mutex_lock(&blocks->lock);
+        blocks->is_job = 0;
+        pthread_cond_broadcast(&blocks->job_changed);
+    }
+    pthread_mutex_unlock(&blocks->lock);
+    return NULL;
+}
+
+/* Blocks are whole but for the last one: a shorter one moves those behind it, and with them what LZ4
+ * looks back at. */
+static void gather(struct strobe_tracy_blocks *blocks, struct slot *slot)
+{
+    uint8_t *to = slot->bytes + STROBE_TRACY_PIECE;
+    for (unsigned i = 0; i < blocks->n_jobs && !slot->err; i++) {
+        struct job *job = &blocks->jobs[i];
+        if (job->err) {
+            slot->err = job->err;
+            break;
+        }
+        if (to != job->out) {
+            memmove(to, job->out, job->n_out);
+            if (blocks->dict[job->stream] == job->out)
+                blocks->dict[job->stream] = to;
+        }
+        to += job->n_out;
+        slot->n_bytes += job->n_out;
+    }
 }
 
 static void fill_slot(struct strobe_tracy_blocks *blocks, struct slot *slot)
 {
+    enum strobe_err err = read_ahead(blocks);
     slot->n_bytes = 0;
     slot->err = STROBE_OK;
-    for (int i = 0; i < SLOT_BLOCKS && !slot->err; i++) {
-        uint32_t n = 0;
-        slot->err = next_block(blocks, slot->bytes + STROBE_TRACY_PIECE + slot->n_bytes, &n);
-        slot->n_bytes += slot->err ? 0 : n;
+    blocks->n_jobs = 0;
+    while (blocks->n_jobs < SLOT_BLOCKS && !err) {
+        struct job *job = &blocks->jobs[blocks->n_jobs];
+        err = find_block(blocks, job);
+        if (!err)
+            job->out = slot->bytes + STROBE_TRACY_PIECE + blocks->n_jobs++ * STROBE_TRACY_BLOCK;
     }
+    unpack_all(blocks);
+    gather(blocks, slot);
+    if (!slot->err)
+        slot->err = err;
     slot->is_last = slot->err != STROBE_OK;
 }
 
@@ -321,6 +407,9 @@ static void start_thread(struct strobe_tracy_blocks *blocks)
 {
     pthread_mutex_init(&blocks->lock, NULL);
     pthread_cond_init(&blocks->changed, NULL);
+    pthread_cond_init(&blocks->job_changed, NULL);
+    if (blocks->n_streams > 1)
+        blocks->has_helper = !pthread_create(&blocks->helper, NULL, help_unpack, blocks);
     blocks->is_threaded = !pthread_create(&blocks->thread, NULL, fill_all, blocks);
 }
 
@@ -332,8 +421,13 @@ static void free_blocks(struct strobe_tracy_blocks *blocks)
         pthread_cond_broadcast(&blocks->changed);
         pthread_mutex_unlock(&blocks->lock);
         pthread_join(blocks->thread, NULL);
-        pthread_mutex_destroy(&blocks->lock);
-        pthread_cond_destroy(&blocks->changed);
+    }
+    if (blocks->has_helper) { /* after the one that gives it work */
+        pthread_mutex_lock(&blocks->lock);
+        blocks->stop_helper = 1;
+        pthread_cond_broadcast(&blocks->job_changed);
+        pthread_mutex_unlock(&blocks->lock);
+        pthread_join(blocks->helper, NULL);
     }
     for (unsigned i = 0; blocks->zstd && i < blocks->n_streams; i++)
         ZSTD_freeDCtx(blocks->zstd[i]);

@@ -55,7 +55,7 @@ asan tsan:
 	@cmake --build build-$@ -j $(JOBS)
 	@cd build-$@ && ctest --output-on-failure -L $@ -j $(JOBS)
 
-demo: build ## record the demo and show its zones
+demo: build ## record the demo, show its zones, open it in the viewer (no terminal: as HTML)
 	@build/bin/strobe record -o build/demo.strobe -- build/bin/strobe-demo
 	@build/bin/strobe stats --limit 20 build/demo.strobe
 	@echo
@@ -67,6 +67,12 @@ demo: build ## record the demo and show its zones
 	@echo "    build/bin/strobe info build/demo.strobe                          what is in it, what was lost, what it cost"
 	@echo "    build/bin/strobe csv build/demo.strobe | less                    every zone"
 	@echo "    build/bin/strobe export build/demo.strobe -o build/demo.json    for Perfetto and chrome://tracing"
+	@if [ -t 0 ] && [ -t 1 ]; then \
+	    echo "    Ctrl-C ends the viewer, which opens now."; \
+	    build/bin/strobe view build/demo.strobe; \
+	else \
+	    build/bin/strobe export --to html -o build/demo.html build/demo.strobe; \
+	fi
 
 bench: build ## the figures of bench/README.md; takes some minutes
 	@scripts/deps bench

@@ -10,7 +10,7 @@ _strobe()
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="record info stats view csv export recover sessions doctor report"
+    local commands="record info stats view csv export import recover sessions doctor report tracy-bridge tracy-capture tracy-csvexport"
     COMPREPLY=()
     if ((cword == 1)); then
         COMPREPLY=($(compgen -W "$commands --help --version" -- "$cur"))
@@ -38,12 +38,13 @@ _strobe()
         --web) COMPREPLY=($(compgen -d -S / -- "$cur")); return ;;
         -o | --output | --out) COMPREPLY=($(compgen -f -- "$cur")); return ;;
         --tracy-announced) COMPREPLY=($(compgen -W "loopback any none" -- "$cur")); return ;;
+        --flavor) COMPREPLY=($(compgen -W "0.11 0.14 tt" -- "$cur")); return ;;
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
         --python) COMPREPLY=($(compgen -W "functions lines off" -- "$cur")); return ;;
         --to) COMPREPLY=($(compgen -W "chrome tracy html" -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name" -- "$cur")); return ;;
         --kind)
-            COMPREPLY=($(compgen -W "zones spans messages plots frames images vsyncs memory locks sections gpu_events fibers flows callstacks
+            COMPREPLY=($(compgen -W "zones spans messages plots frames images vsyncs memory locks sections gpu gpu_events fibers flows callstacks
                 samples switches cpus counters notes all threads processes losses records" -- "$cur"))
             return
             ;;
@@ -58,12 +59,16 @@ _strobe()
 
     local options="--help"
     case $command in
-        record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --python --flight --after --trigger --tracy --tracy-announced --no-tracy --live --quiet --" ;;
+        record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --python --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
         stats) options+=" --sort --limit --filter --range --process --spans --exact --quick --csv --json" ;;
         view) options+=" --port --web --no-open" ;;
         csv) options+=" --kind --range --process" ;;
         info) options+=" --json --verify" ;;
         export) options+=" -o --out --to --range --process" ;;
+        import) options+=" -o --out --force" ;;
+        tracy-bridge) options+=" --port --follow --wait --protocol --no-broadcast --keep" ;;
+        tracy-capture) options+=" -o -a -p -f -s -m --version" ;;
+        tracy-csvexport) options+=" --unwrap --gpu --messages --plot --self --filter --case --sep --truncated_mean --flavor --version" ;;
         recover) options+=" -o --output --session" ;;
         sessions) options+=" --clean" ;;
         doctor) options+=" --json" ;;
@@ -73,7 +78,10 @@ _strobe()
         return
     fi
     case $command in
-        info | stats | view | csv | export | recover)
+        import | tracy-csvexport)
+            COMPREPLY=($(compgen -f -X '!*.tracy' -- "$cur") $(compgen -f -X '!*.strobe' -- "$cur") $(compgen -d -S / -- "$cur"))
+            ;;
+        info | stats | view | csv | export | recover | tracy-bridge)
             COMPREPLY=($(compgen -f -X '!*.strobe' -- "$cur") $(compgen -d -S / -- "$cur"))
             [[ ${COMPREPLY[*]} == */ ]] && compopt -o nospace
             ;;

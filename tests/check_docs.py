@@ -6,7 +6,7 @@ import re
 import sys
 
 FOLDERS = "src|include|docs|tests|bench|examples|scripts|cmake|python|web|kernel"
-ROOMS = "base|wire|ring|client|file|collector|tracy|device|query|report|export|serve|cli"
+ROOMS = "base|wire|ring|client|file|collector|tracy|device|query|report|export|bridge|serve|cli"
 SOURCES = {".c", ".h", ".cpp", ".hpp", ".py", ".cmake", ".in", ".txt", ".bash", ".js", ".mjs"}
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")

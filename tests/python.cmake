@@ -14,7 +14,10 @@ if(TARGET strobe_python)
     file(GLOB installed $ENV{HOME}/.pyenv/versions/3.1[2-9]*/bin/python3 $ENV{PYENV_ROOT}/versions/3.1[2-9]*/bin/python3
         /usr/bin/python3.1[2-9] /usr/local/bin/python3.1[2-9])
     list(SORT installed COMPARE NATURAL ORDER DESCENDING)
-    list(GET installed 0 newest)
+    set(newest "")
+    if(installed)
+        list(GET installed 0 newest)
+    endif()
     foreach(python ${STROBE_TEST_PYTHON} ${newest})
         execute_process(COMMAND ${python} -c "import sys, venv; print('%d.%d' % sys.version_info[:2], end='')"
             OUTPUT_VARIABLE version ERROR_QUIET RESULT_VARIABLE failed)

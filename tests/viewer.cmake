@@ -4,6 +4,7 @@ find_program(STROBE_NODE node)
 find_program(STROBE_CHROMIUM NAMES chromium chromium-browser google-chrome)
 set(STROBE_VIEWER ${CMAKE_CURRENT_LIST_DIR}/viewer)
 set(STROBE_VIEWER_OUT ${CMAKE_BINARY_DIR}/viewer)
+file(MAKE_DIRECTORY ${STROBE_VIEWER_OUT})
 if(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
     add_test(NAME viewer/traces COMMAND ${STROBE_PYTHON} -B ${STROBE_VIEWER}/traces.py ${STROBE_VIEWER_OUT}/traces)
     set_tests_properties(viewer/traces PROPERTIES FIXTURES_SETUP viewer_traces)
@@ -20,6 +21,9 @@ if(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
         set_tests_properties(viewer/setup PROPERTIES FIXTURES_SETUP viewer_modules)
         add_test(NAME viewer/page COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_page.mjs $<TARGET_FILE:strobe>
             ${STROBE_VIEWER_OUT}/npm/node_modules ${STROBE_VIEWER_OUT}/traces ${STROBE_VIEWER_OUT}/shots)
-        set_tests_properties(viewer/page PROPERTIES FIXTURES_REQUIRED "viewer_traces;viewer_modules" TIMEOUT 900 LABELS viewer)
+        # the same page, asking the server
+        add_test(NAME viewer/server COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_page.mjs $<TARGET_FILE:strobe>
+            ${STROBE_VIEWER_OUT}/npm/node_modules ${STROBE_VIEWER_OUT}/traces ${STROBE_VIEWER_OUT}/shots-server --server)
+        set_tests_properties(viewer/page viewer/server PROPERTIES FIXTURES_REQUIRED "viewer_traces;viewer_modules" TIMEOUT 900 LABELS viewer)
     endif()
 endif()

@@ -138,6 +138,21 @@ static bool parse_trigger(const char *text, struct strobe_record_options *option
     return true;
 }
 
+/* 'loopback', 'any', 'none', with a port of their own behind a colon. */
+static bool parse_announced(const char *text, struct strobe_record_options *options)
+{
+    static const char *const words[] = {"loopback", "none",
+                                        "any"}; /* enum strobe_tracy_announced */
+    size_t n = strcspn(text, ":");
+    for (uint32_t i = 0; i < 3; i++)
+        if (strlen(words[i]) == n && !strncmp(text, words[i], n)) {
+            options->tracy_announced = (enum strobe_tracy_announced)i;
+            options->tracy_announce_port = text[n] ? (uint16_t)strtoul(text + n + 1, NULL, 10) : 0;
+            return !text[n] || options->tracy_announce_port;
+        }
+    return false;
+}
+
 enum {
     OPT_PID = 256,
     OPT_SESSION,
@@ -229,11 +244,7 @@ static const char *take_option(int option, char *value, struct strobe_record_opt
         options->tracy[options->n_tracy++] = value;
         return strrchr(value, ':') ? NULL : "an address like 127.0.0.1:8086";
     case OPT_ANNOUNCED:
-        options->tracy_announced = !strcmp(value, "any")    ? STROBE_TRACY_ANNOUNCED_ANY
-                                   : !strcmp(value, "none") ? STROBE_TRACY_ANNOUNCED_NONE
-                                                            : STROBE_TRACY_ANNOUNCED_LOOPBACK;
-        return options->tracy_announced || !strcmp(value, "loopback") ? NULL
-                                                                      : "loopback, any or none";
+        return parse_announced(value, options) ? NULL : "loopback, any or none, and maybe :PORT";
     case OPT_NO_TRACY:
         options->no_tracy = true;
         return NULL;

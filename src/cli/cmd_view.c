@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/view.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -21,13 +22,15 @@
 
 #include "ring/session.h"
 #include "serve/server.h"
+#include "tracy/import.h"
 
 static const char help[] =
     "usage: strobe view [options] [FILE | FOLDER]\n"
     "\n"
     "Shows a trace in the browser: prints a link, and serves it on this machine's loopback until "
     "Ctrl-C.\n"
-    "Without FILE, a page with the traces of this folder. A trace that is still being recorded is "
+    "FILE may be Tracy's (.tracy), too. Without FILE, a page with the traces of this folder. A "
+    "trace that is still being recorded is "
     "followed.\n"
     "\n"
     "  --port N     listen on port N, and keep the link's token from one run to the next (default: "
@@ -46,6 +49,7 @@ struct options {
     int is_quiet; /* no browser */
     pid_t recorder;
     char folder[PATH_MAX], trace[256];
+    char made[64]; /* folder of the traces that were made of other files; "": none yet */
 };
 
 static struct strobe_server *serving; /* for the signal handler */
@@ -141,7 +145,7 @@ static int find_target(const char *path, struct options *options)
     free(real);
     if (!options->trace[0] || strobe_guard_is_trace_name(options->trace))
         return 1;
-    strobe_cli_error("view", "%s: a trace's name ends in .strobe", path);
+    strobe_cli_error("view", "%s: a trace's name ends in .strobe or .tracy", path);
     return 0;
 }
 
@@ -227,6 +231,53 @@ static void stop_recorder(void *context)
     sigqueue(options->recorder, SIGUSR1, value);
 }
 
+/* ---- files of other profilers ---- */
+
+/* They are read into a folder that goes when the viewer does; again only if the file has changed. */
+static int convert(void *context, const char *path, char *out, size_t room)
+{
+    struct options *options = context;
+    struct strobe_tracy_import result = {0};
+    struct stat st;
+    size_t n = strlen(path);
+    const char *slash = strrchr(path, '/');
+    if (n < 7 || strcmp(path + n - 6, ".tracy") || !slash || stat(path, &st))
+        return 0;
+    if (!options->made[0]) {
+        snprintf(options->made, sizeof options->made, "/tmp/strobe-view-XXXXXX");
+        if (!mkdtemp(options->made)) {
+            options->made[0] = 0;
+            return 0;
+        }
+    }
+    snprintf(out, room, "%s/%s.%llx.strobe", options->made, slash + 1,
+             (unsigned long long)st.st_mtim.tv_sec * 1000000000ull +
+                 (unsigned long long)st.st_mtim.tv_nsec);
+    if (!access(out, R_OK))
+        return 1;
+    enum strobe_err err = strobe_tracy_import(path, out, &result);
+    if (!err || err == STROBE_ERR_END || err == STROBE_ERR_CORRUPT)
+        return 1; /* of a damaged file what comes before the damage */
+    unlink(out);
+    return 0;
+}
+
+static void remove_made(const struct options *options)
+{
+    char path[PATH_MAX];
+    DIR *folder = options->made[0] ? opendir(options->made) : NULL;
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        snprintf(path, sizeof path, "%s/%s", options->made, entry->d_name);
+        if (entry->d_name[0] != '.')
+            unlink(path);
+    }
+    if (folder) {
+        closedir(folder);
+        rmdir(options->made);
+    }
+}
+
 /* ---- serving ---- */
 
 static void watch_signals(void)
@@ -274,6 +325,7 @@ int strobe_cli_view(int argc, char **argv)
         .token = options.port ? keep_token(options.port, token) : NULL,
         .context = &options,
         .put_sessions = strobe_view_put_sessions,
+        .convert = convert,
         .stop = options.recorder ? stop_recorder : NULL,
     };
     enum strobe_err err = strobe_server_open(&server, &serving);
@@ -289,5 +341,6 @@ int strobe_cli_view(int argc, char **argv)
     struct strobe_server *ended = serving;
     serving = NULL;
     strobe_server_close(ended);
+    remove_made(&options);
     return STROBE_EXIT_OK;
 }

@@ -50,6 +50,7 @@ enum strobe_err strobe_cli_tracy_open(const struct strobe_record_options *option
         .records_writer = records_writer,
         .session_dir = options->command ? session_dir : NULL,
         .announced = options->command ? options->tracy_announced : STROBE_TRACY_ANNOUNCED_NONE,
+        .announce_port = options->tracy_announce_port,
         .search_children = options->command != NULL,
         .max_file_bytes = options->max_file_bytes,
         .new_proc = new_proc,

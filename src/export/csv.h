@@ -69,4 +69,7 @@ struct strobe_csv_facts {
 extern const struct strobe_csv_facts strobe_csv_facts[];
 extern const size_t strobe_csv_n_facts;
 
+/* csv_gpu.c: zones of GPU contexts. */
+enum strobe_err strobe_csv_gpu(struct strobe_csv *csv);
+
 #endif

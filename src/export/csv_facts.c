@@ -187,6 +187,10 @@ const struct strobe_csv_facts strobe_csv_facts[] = {
      0, "processes and how they ended"},
     {"losses", "process,pid,thread,tid,cause,why,count,first_ns,last_ns\n", put_losses, 0,
      "what was dropped, why and when"},
+    {"gpu",
+     "process,pid,context,context_name,tid,name,function,file,line,cpu_start_ns,cpu_duration_ns,"
+     "gpu_start_ns,gpu_duration_ns,depth\n",
+     strobe_csv_gpu, 0, "zones of GPU contexts, with their times on the CPU and on the GPU"},
     {"records", "process,pid,record,fields\n", put_records, 0,
      "every fact as it is in the file: names, plots, locks, GPU contexts, parameters"},
 };

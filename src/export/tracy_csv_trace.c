@@ -89,17 +89,28 @@ static uint32_t row_of(struct pass *pass, uint32_t loc)
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
-/* The number of a track as csvexport prints it: of a trace of one process its number in the file, so
- * that an imported trace keeps those that it had; else in the order of appearance. */
+/* The number of a track as csvexport prints it: threads, then fibers, in the order of the trace, as a
+ * .tracy file of it would have them. */
 static uint64_t number_of(struct pass *pass, const struct strobe_batch *batch)
 {
-    uint64_t own =
-        batch->kind == STROBE_BATCH_FIBER ? batch->id : pass->trace->threads[batch->thread].track;
-    if (pass->trace->n_processes == 1 && own <= UINT16_MAX)
-        return own;
-    if (!pass->next_number)
-        pass->next_number = pass->trace->n_processes == 1 ? pass->trace->thread_ids.n : 0;
-    return ++pass->next_number;
+    const struct strobe_trace *trace = pass->trace;
+    uint64_t number = 0;
+    uint32_t thread = batch->thread;
+    if (batch->kind != STROBE_BATCH_FIBER && trace->threads[thread].twin)
+        thread = trace->threads[thread].twin - 1;
+    for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
+        uint32_t twin = trace->threads[i].twin;
+        number += trace->threads[i].is_known && trace->threads[i].tid && (!twin || twin == i + 1);
+        if (batch->kind != STROBE_BATCH_FIBER && i == thread)
+            return number;
+    }
+    for (uint32_t i = 0; i < trace->fiber_ids.n; i++) {
+        const struct strobe_idkey *key = &trace->fiber_ids.keys[i];
+        number++;
+        if (key->scope == batch->process && key->id == batch->id)
+            return number;
+    }
+    return number + ++pass->next_number;
 }
 
 static struct line *line_of(struct pass *pass, const struct strobe_batch *batch)

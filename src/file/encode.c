@@ -662,7 +662,8 @@ void strobe_encode_event(struct strobe_encoder *enc, uint64_t tick, enum strobe_
 {
     put_time(enc, tick, (uint8_t)kind);
     enc->by_kind[kind]++;
-    memcpy(enc->side_at, fields, n_bytes);
+    if (n_bytes) /* a kind without fields may come without bytes */
+        memcpy(enc->side_at, fields, n_bytes);
     enc->side_at += n_bytes;
     if (kind == STROBE_KIND_FIBER_ENTER) {
         struct strobe_bytes in = strobe_bytes_over(fields, n_bytes);

@@ -22,7 +22,7 @@ int strobe_guard_is_host(const char *host);
 /* 1: an Origin header is http:// and the very host of the Host header. */
 int strobe_guard_is_origin(const char *origin, const char *host);
 
-/* 1: a plain name of a trace: no folders, no tricks, ".strobe", ".tracy" or ".json". */
+/* 1: a plain name of a trace: no folders, no tricks, ".strobe" or ".tracy". */
 int strobe_guard_is_trace_name(const char *name);
 
 /* 1: a path of the page's files: names of letters, digits, '.', '-', '_' between slashes, none of

@@ -18,6 +18,8 @@ struct strobe_server_options {
     void *context;       /* of what follows */
     /* The members `sessions` and `clients` of the start page's list; NULL: none. */
     void (*put_sessions)(void *context, struct strobe_reply *reply);
+    /* A file of another profiler as a trace: its path goes to `out`. 0: it can't be read. NULL: nobody knows how. */
+    int (*convert)(void *context, const char *path, char *out, size_t room);
     /* End the recording that this server belongs to; NULL: there is none. */
     void (*stop)(void *context);
 };

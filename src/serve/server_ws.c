@@ -205,6 +205,19 @@ static void tell_gone(struct strobe_page *page, const char *why)
     send_reply(page, 0, &reply);
 }
 
+/* Files of other profilers become traces first. */
+static int convert(struct strobe_server *server, char *path, size_t room)
+{
+    char made[4096];
+    size_t n = strlen(path);
+    if (n > 7 && !strcmp(path + n - 7, ".strobe"))
+        return 1;
+    if (!server->options.convert ||
+        !server->options.convert(server->options.context, path, made, sizeof made))
+        return 0;
+    return (size_t)snprintf(path, room, "%s", made) < room;
+}
+
 static int open_page(struct strobe_server *server, struct lws *wsi, struct strobe_page **slot)
 {
     char path[4096];
@@ -221,7 +234,9 @@ static int open_page(struct strobe_server *server, struct lws *wsi, struct strob
     strobe_server_look(server);
     if (!path_of(server, wsi, path, sizeof path))
         return 0;
-    enum strobe_err err = strobe_desk_use(server->desk, path, &page->trace);
+    enum strobe_err err = convert(server, path, sizeof path)
+                              ? strobe_desk_use(server->desk, path, &page->trace)
+                              : STROBE_ERR_FORMAT;
     if (err)
         tell_gone(page, strobe_err_text(err));
     return 0;

@@ -14,10 +14,13 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
+
+#include "wire/tracy_notice.h"
 
 enum { TRACY_PORT = 8086, NAME_BYTES = 64 };
 
@@ -104,6 +107,25 @@ static bool is_recorder(uint64_t pid)
     return pid && exe[0] && !strcmp(mine, exe);
 }
 
+/* Below the command of another recorder that lives: it is that one's. */
+static bool is_anothers(const struct strobe_tracy_host *host, uint64_t pid)
+{
+    static char text[64 << 10]; /* one thread calls this */
+    static const char name[] = STROBE_TRACY_SOCKET_ENV "=";
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%llu/environ", (unsigned long long)pid);
+    int fd = pid ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    for (const char *at = text; at < text + n; at += strlen(at) + 1)
+        if (!strncmp(at, name, sizeof name - 1))
+            return strcmp(at + sizeof name - 1, host->socket_path) &&
+                   !access(at + sizeof name - 1, F_OK);
+    return false;
+}
+
 static void follow(struct strobe_tracy_host *host, const struct announcement *said,
                    const struct sockaddr_in *from)
 {
@@ -114,7 +136,7 @@ static void follow(struct strobe_tracy_host *host, const struct announcement *sa
         return;
     if (!loopback && host->options.announced != STROBE_TRACY_ANNOUNCED_ANY)
         return;
-    if (loopback && is_recorder(said->pid))
+    if (loopback && (is_recorder(said->pid) || is_anothers(host, said->pid)))
         return;
     struct link *link = strobe_tracy_link_new(host, LINK_ANNOUNCED, (struct sockaddr *)&at,
                                               sizeof at, loopback ? (uint32_t)said->pid : 0);

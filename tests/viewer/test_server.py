@@ -181,6 +181,17 @@ class Answers(Folder):
             self.assertEqual(len(page.ask("find", text="worker 2", what=["tracks"])["tracks"]), 1)
             self.assertIn("error", page.ask("find", text=""))
 
+    def test_files_of_tracy_are_shown_too(self):
+        path = os.path.join(self.folder, "other.tracy")
+        run(STROBE, "export", "--to", "tracy", "-o", path, os.path.join(self.folder, "flat.strobe"))
+        n_zones = sum(int(r["count"]) for r in self.rows("flat.strobe").values())
+        with Server(STROBE, path) as server, Page(server) as page:
+            self.assertEqual(sum(page.ask("stats")["count"]), n_zones)
+            trace = page.ask("trace")
+            drawn = page.ask("pixels", **{"from": trace["range"][0] - 1, "to": trace["range"][1] + 1}, width=900, lanes=threads_of(trace))
+            self.assertEqual(sum(c for c, f in zip(drawn["count"], drawn["flags"]) if not f & 4), n_zones)
+        os.remove(path)
+
     def test_cut_files_are_shown_up_to_the_cut(self):
         with open(os.path.join(self.folder, "flat.strobe"), "rb") as whole:
             data = whole.read()
@@ -362,7 +373,7 @@ class Live(Folder):
 
     def test_a_growing_trace_is_followed_to_its_end(self):
         path = os.path.join(self.folder, "growing.strobe")
-        recorder = subprocess.Popen([STROBE, "record", "-q", "-o", path, "--", PROGRAM, "200"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        recorder = subprocess.Popen([STROBE, "record", "-q", "-o", path, "--", PROGRAM, "90"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             while not os.path.exists(path) or os.path.getsize(path) < 69632:
                 time.sleep(0.02)
@@ -386,7 +397,7 @@ class Live(Folder):
         path = os.path.join(self.folder, "live.strobe")
         environment = {k: v for k, v in os.environ.items() if k not in ("SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY")}
         mark = os.path.join(self.folder, "went-on")
-        command = ["sh", "-c", f"{PROGRAM} 200 >/dev/null; touch {mark}"]
+        command = ["sh", "-c", f"{PROGRAM} 90 >/dev/null; touch {mark}"]
         recorder = subprocess.Popen([STROBE, "record", "-q", "--live", "-o", path, "--", *command], stdout=subprocess.PIPE, text=True,
                                     env=environment)
         link = recorder.stdout.readline().strip()

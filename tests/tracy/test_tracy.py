@@ -465,16 +465,16 @@ class Clocks(TracyTest):
 
     def test_drift_is_followed(self):
         for drift in (0, 100e-6, -400e-6):
-            self.check(30e6, drift=drift, on_demand=False, seconds=3)
+            self.check(250e6, drift=drift, on_demand=False, seconds=3)
 
     def test_on_demand_clients_tell_the_time(self):
-        self.check(30e6, drift=50e-6, on_demand=True, seconds=2)
+        self.check(250e6, drift=50e-6, on_demand=True, seconds=2)
 
     def test_a_backlog_is_waited_for(self):
-        self.check(30e6, drift=-50e-6, on_demand=False, seconds=2, backlog=400)
+        self.check(250e6, drift=-50e-6, on_demand=False, seconds=2, backlog=400)
 
     def test_a_clock_faster_than_the_traces(self):
-        self.check(30e6, drift=200e-6, on_demand=False, seconds=2, mul=0.2)
+        self.check(250e6, drift=200e-6, on_demand=False, seconds=2, mul=0.2)
 
 
 if __name__ == "__main__":

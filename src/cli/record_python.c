@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 bool strobe_cli_python_mode(const char *mode)
@@ -116,18 +117,27 @@ static uint32_t children_of(uint32_t pid, uint32_t *out, uint32_t n, uint32_t ca
     return n;
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
 void strobe_cli_python_look(struct strobe_python_watch *watch, const char *session_dir,
                             struct strobe_collector *collector)
 {
     enum { DESCENDANTS_MAX = 512 };
     uint32_t pids[DESCENDANTS_MAX];
-    if (is_off())
+    uint64_t now = now_ns();
+    if (is_off() || now < watch->next_ns)
         return;
     uint32_t n = children_of((uint32_t)getpid(), pids, 0, DESCENDANTS_MAX);
     for (uint32_t i = 0; i < n; i++) {
         look_at(watch, pids[i], session_dir, collector);
         n = children_of(pids[i], pids, n, DESCENDANTS_MAX);
     }
+    watch->next_ns = now + n * 50000000ull; /* many cost no more than a few */
 }
 
 void strobe_cli_python_end(const char *command, uint32_t n_procs,

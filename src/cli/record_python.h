@@ -17,7 +17,8 @@ struct strobe_python_watch {
         bool told;
     } seen[STROBE_PYTHONS_MAX];
     uint32_t n_seen;
-    bool full; /* more than that were met */
+    bool full;        /* more than that were met */
+    uint64_t next_ns; /* when the next look is due: the later, the more there are */
 };
 
 /* Is it something that STROBE_PYTHON can say? */
@@ -26,7 +27,7 @@ bool strobe_cli_python_mode(const char *mode);
 /* Set the environment by which interpreters of the command join: `mode` NULL: as it is, else functions. 0 or errno. */
 int strobe_cli_python_environment(const char *mode);
 
-/* Look over this process's descendants: an interpreter that was there at the look before too and has no file in the session's
+/* Look over this process's descendants, if it is time to: an interpreter that was there at the look before too and has no file in the session's
  * folder is noted in the trace, once. */
 void strobe_cli_python_look(struct strobe_python_watch *watch, const char *session_dir,
                             struct strobe_collector *collector);

@@ -19,6 +19,8 @@
 
 #define SEARCH_MIN_NS 50000000ull
 #define SEARCH_MAX_NS 1000000000ull
+#define SEARCH_EACH_NS \
+    50000000ull /* longer for each process, so that many cost no more than a few */
 enum {
     SEEN_MAX = 4096,
     LOOKS = 6,
@@ -271,7 +273,8 @@ void strobe_tracy_search(struct strobe_tracy_host *host, uint64_t now)
         n = add_children(pids[i], pids, n);
     for (uint32_t i = 0; i < n; i++)
         look_at(host, pids[i]);
-    host->next_search_ns = now + host->search_every_ns;
+    uint64_t least = n * SEARCH_EACH_NS;
+    host->next_search_ns = now + (least > host->search_every_ns ? least : host->search_every_ns);
 }
 
 void strobe_tracy_find_close(struct strobe_tracy_host *host)

@@ -72,6 +72,9 @@ enum strobe_err strobe_decode_streams(const struct strobe_block *block, unsigned
 
 void strobe_events_free(struct strobe_events *events);
 
+/* Room for `want` items in an array that grows by half. */
+enum strobe_err strobe_decode_grow(void **items, uint32_t *room, uint64_t want, size_t item_bytes);
+
 /* One field of an event or a record; which member holds it is told by the letter (wire/kinds.h). */
 struct strobe_field {
     char letter;

@@ -14,10 +14,12 @@ enum { STROBE_PY_NAME_TRIES = 64 };
 struct strobe_py_thread {
     /* Frame hook: a stack pointer below this takes the slow way. All ones until the thread was met. */
     uintptr_t stack_mark;
-    uintptr_t stack_end; /* three quarters of its stack are below this; 0: not known */
-    uint32_t n_met;      /* events at which its name was looked for; NAME_TRIES: no more */
+    uintptr_t stack_end;  /* three quarters of its stack are below this; 0: not known */
+    uintptr_t stack_last; /* an eighth is */
+    uint32_t n_met;       /* events at which its name was looked for; NAME_TRIES: no more */
     uint32_t
         n_aside; /* open calls told by the profile function, while the frame hook stands aside */
+    bool apart;  /* the profile function was heard last of it, and the frame hook not since */
     uint32_t n_profiled; /* open calls told by the profile function */
     void *frame;         /* profile function: borrowed and only compared, the frame that runs */
     struct strobe_py_code *frame_code; /* borrowed: its code's, while it runs */

@@ -96,6 +96,29 @@ class Beside(strobe_case.Case):
         else:
             self.assertEqual((ran.err, ran.counts("program.py")["leaf"]), ("", 20))
 
+    def test_another_threads_profiler_keeps_working_beside_c_functions(self):
+        program = self.script(
+            CALLS + "import strobe, sys, threading\n"
+            "n, go, stop = 0, threading.Event(), threading.Event()\n"
+            "def profiler(frame, event, arg):\n"
+            "    global n\n"
+            "    n += event == 'call' and frame.f_code is leaf.__code__\n"
+            "def other():\n"
+            "    sys.setprofile(profiler); run(10)\n"
+            "    go.set(); stop.wait(); run(10)\n"
+            "    sys.setprofile(None)\n"
+            "thread = threading.Thread(target=other); thread.start(); go.wait()\n"
+            "strobe.trace(c_functions=True, include='__main__'); run(100)\n"
+            "stop.set(); thread.join(); strobe.untrace()\n"
+            "print(n)\n")
+        ran = self.record(program, options=["--python", "off"])
+        self.assertEqual((ran.code, ran.out.strip()), (0, "20"))
+        if LEGACY:
+            self.assertIn("nothing is traced on 1 threads: another tool has their profile function", ran.err)
+            self.assertEqual(ran.counts("program.py")["leaf"], 100)
+        else:
+            self.assertEqual((ran.err, ran.counts("program.py")["leaf"]), ("", 110))
+
     def test_taken_tool_ids(self):
         if LEGACY:
             return  # no tool ids there

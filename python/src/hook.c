@@ -287,13 +287,14 @@ static PyObject *eval_frame(PyThreadState *state, void *frame, int throwing)
     if (STROBE_PY_UNLIKELY(word < ((const struct strobe_gate *)gate)->floor))
         return eval_plain(code, state, frame, throwing);
     struct strobe_hot *hot = strobe_hot_now;
-    uint64_t tick = strobe_ticks(), cursor = strobe_reserve(hot, 1);
+    uint32_t epoch;
+    uint64_t tick = strobe_py_ticks_apart(&epoch), cursor = strobe_reserve(hot, 1);
     if (STROBE_PY_UNLIKELY((int16_t)cursor <= 0))
         return eval_begun(code, state, frame, throwing, NULL);
     uint64_t *slot = (uint64_t *)(cursor >> 16);
-    if (STROBE_PY_UNLIKELY((uint32_t)(tick >> 32) != hot->epoch))
+    if (STROBE_PY_UNLIKELY(epoch != hot->epoch))
         return eval_begun(code, state, frame, throwing, slot);
-    __atomic_store_n(slot, word | (uint32_t)tick, __ATOMIC_RELEASE);
+    __atomic_store_n(slot, word | tick, __ATOMIC_RELEASE);
     strobe_fetch_ahead(slot);
     return end_frame(evaluate(state, frame, throwing), code);
 }

@@ -158,14 +158,20 @@ static PyObject *on_line(PyObject *const *args)
     return none();
 }
 
+/* The location of a call that is no Python function's; NULL: not told. */
+static struct strobe_loc *find_called(PyObject *const *args)
+{
+    if (strobe_py_is_python(args[2]) || (find(args[0])->flags & STROBE_PY_FILTERED))
+        return NULL;
+    return strobe_py_callable_loc(args[2]);
+}
+
 static PyObject *on_call(PyObject *const *args)
 {
-    PyObject *callable = args[2];
-    if (strobe_py_is_python(callable) || (find(args[0])->flags & STROBE_PY_FILTERED))
-        return none();
-    struct strobe_loc *loc = strobe_py_callable_loc(callable);
+    struct strobe_loc *loc = find_called(args);
     if (!loc)
         return none();
+    strobe_py_called(&strobe_py_thread, args[2], loc);
     if (STROBE_PY_UNLIKELY(strobe_py_tracer.full)) {
         strobe_py_shadow_begin(NULL, loc);
         return none();
@@ -177,11 +183,8 @@ static PyObject *on_call(PyObject *const *args)
 
 static PyObject *on_c_end(PyObject *const *args)
 {
-    PyObject *callable = args[2];
-    if (strobe_py_is_python(callable) || (find(args[0])->flags & STROBE_PY_FILTERED))
-        return none();
-    struct strobe_loc *loc = strobe_py_callable_loc(callable);
-    if (!loc)
+    struct strobe_loc *loc = strobe_py_called_last(&strobe_py_thread, args[2]);
+    if (!loc && !(loc = find_called(args)))
         return none();
     if (STROBE_PY_UNLIKELY(strobe_py_tracer.full))
         strobe_py_shadow_end(NULL, loc);

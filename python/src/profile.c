@@ -76,21 +76,28 @@ static bool is_known_end(struct strobe_py_thread *me)
     return true;
 }
 
-static void c_call(struct strobe_py_thread *me, PyObject *callable, bool begins)
+static void c_begin(struct strobe_py_thread *me, PyObject *callable)
 {
     struct strobe_loc *loc = strobe_py_callable_loc(callable);
     if (!loc)
         return;
-    if (begins)
-        me->n_profiled++;
-    else if (!is_known_end(me))
-        return;
-    if (STROBE_PY_UNLIKELY(strobe_py_tracer.full) && begins)
+    me->n_profiled++;
+    strobe_py_called(me, callable, loc);
+    if (STROBE_PY_UNLIKELY(strobe_py_tracer.full))
         strobe_py_shadow_begin(NULL, loc);
-    else if (STROBE_PY_UNLIKELY(strobe_py_tracer.full))
-        strobe_py_shadow_end(NULL, loc);
-    else if (begins)
+    else
         strobe_py_begin(loc);
+}
+
+static void c_end(struct strobe_py_thread *me, PyObject *callable)
+{
+    struct strobe_loc *loc = strobe_py_called_last(me, callable);
+    if (!loc)
+        loc = strobe_py_callable_loc(callable);
+    if (!loc || !is_known_end(me))
+        return;
+    if (STROBE_PY_UNLIKELY(strobe_py_tracer.full))
+        strobe_py_shadow_end(NULL, loc);
     else
         strobe_py_end(loc);
 }
@@ -125,11 +132,15 @@ static int on_profile(PyObject *self, PyObject *frame, int what, PyObject *arg)
         if (is_known_end(me))
             end(code, !arg);
     } else if (what >= C_CALL && what <= C_RETURN && strobe_py_tracer.c_functions && arg) {
-        if (!(find_again(me, frame)->flags & STROBE_PY_FILTERED))
-            c_call(me, arg, what == C_CALL);
+        if (find_again(me, frame)->flags & STROBE_PY_FILTERED)
+            return 0;
+        if (what == C_CALL)
+            c_begin(me, arg);
+        else
+            c_end(me, arg);
     }
-    if (what == C_RETURN && arg)
-        strobe_py_seat_look_at(&strobe_py_profile_seat, arg, on_profile);
+    if (STROBE_PY_UNLIKELY(what == C_RETURN && arg && strobe_py_starts_thread(arg)))
+        strobe_py_seat_for_youngest(&strobe_py_profile_seat, on_profile);
     return 0;
 }
 
@@ -211,8 +222,8 @@ static int on_aside(PyObject *self, PyObject *frame, int what, PyObject *arg)
     } else if (what == RETURN && me->n_aside) {
         me->n_aside--;
         end(find(frame), !arg);
-    } else if (what == C_RETURN && arg && everywhere) {
-        strobe_py_seat_look_at(&strobe_py_profile_seat, arg, on_aside);
+    } else if (what == C_RETURN && arg && everywhere && strobe_py_starts_thread(arg)) {
+        strobe_py_seat_for_youngest(&strobe_py_profile_seat, on_aside);
     }
     return 0;
 }

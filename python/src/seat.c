@@ -8,8 +8,6 @@
  * function puts ours in its place at its first event.  SPDX-License-Identifier: MIT */
 #include "seat.h"
 
-#include <string.h>
-
 typedef int (*put_function)(PyThreadState *, strobe_py_tracefunc, PyObject *);
 
 struct strobe_py_seat {
@@ -23,8 +21,8 @@ struct strobe_py_seat strobe_py_profile_seat = {.getter = "getprofile", .for_new
 struct strobe_py_seat strobe_py_trace_seat = {
     .getter = "gettrace", .for_new = "settrace", .traces = true};
 
-static PyObject *mark;            /* owned: what sys.getprofile() and sys.gettrace() show of ours */
-static PyCFunction starts_thread; /* _thread.start_new_thread */
+PyCFunction strobe_py_start_thread;
+static PyObject *mark; /* owned: what sys.getprofile() and sys.gettrace() show of ours */
 
 static void put(const struct strobe_py_seat *seat, PyThreadState *state,
                 strobe_py_tracefunc function)
@@ -158,15 +156,26 @@ void strobe_py_seat_for_new(struct strobe_py_seat *seat, strobe_py_tracefunc fun
     PyErr_Clear();
 }
 
-void strobe_py_seat_look_at(struct strobe_py_seat *seat, PyObject *called,
-                            strobe_py_tracefunc function)
+void strobe_py_seat_for_youngest(struct strobe_py_seat *seat, strobe_py_tracefunc function)
 {
-    if (STROBE_PY_LIKELY(!PyCFunction_Check(called) ||
-                         PyCFunction_GetFunction(called) != starts_thread))
-        return;
     PyThreadState *youngest = strobe_py_late.first_thread(PyInterpreterState_Get());
     if (youngest != PyThreadState_Get() && !(seat->at && holds(seat, youngest, false)))
         put(seat, youngest, function);
+}
+
+/* Keep the function that starts threads, if a profile function can be sure of it. */
+static void find_start(void)
+{
+    PyObject *threads = PyImport_ImportModule("_thread");
+    PyObject *start = threads ? PyObject_GetAttrString(threads, "start_new_thread") : NULL;
+    if (start && PyCFunction_Check(start)) {
+        strobe_py_start_thread = PyCFunction_GetFunction(start);
+        if (!strobe_py_starts_thread(start))
+            strobe_py_start_thread = NULL;
+    }
+    Py_XDECREF(start);
+    Py_XDECREF(threads);
+    PyErr_Clear();
 }
 
 bool strobe_py_seats_are_known(void)
@@ -179,13 +188,8 @@ bool strobe_py_seats_are_known(void)
         !late->set_trace)
         return false;
     PyErr_Fetch(&type, &value, &trace);
-    PyObject *threads = PyImport_ImportModule("_thread");
-    PyObject *start = threads ? PyObject_GetAttrString(threads, "start_new_thread") : NULL;
-    if (start && PyCFunction_Check(start))
-        starts_thread = PyCFunction_GetFunction(start);
+    find_start();
     mark = PyCFunction_New(&begin_thread_def, NULL);
-    Py_XDECREF(start);
-    Py_XDECREF(threads);
     PyErr_Clear();
     PyErr_Restore(type, value, trace);
     return mark != NULL;

@@ -7,6 +7,10 @@
 
 #include "py.h"
 
+#include <string.h>
+
+enum { STROBE_PY_AT_METHOD_DEF = 16 }; /* in a C function's object, on 3.9 to 3.11 */
+
 struct strobe_py_seat;
 extern struct strobe_py_seat strobe_py_profile_seat, strobe_py_trace_seat;
 
@@ -28,9 +32,18 @@ uint32_t strobe_py_seat_take_all(struct strobe_py_seat *seat, strobe_py_tracefun
 /* Have the threads that `threading` starts from now on call `function` from their run() on; NULL: no more. */
 void strobe_py_seat_for_new(struct strobe_py_seat *seat, strobe_py_tracefunc function);
 
-/* A C function was called from the calling thread, and has returned: if it has started a thread, that gets `function` before its
- * first call. */
-void strobe_py_seat_look_at(struct strobe_py_seat *seat, PyObject *called,
-                            strobe_py_tracefunc function);
+/* What _thread.start_new_thread calls; NULL: not known. */
+extern PyCFunction strobe_py_start_thread __attribute__((visibility("hidden")));
+
+/* Is it a start of a thread that a profile function hears of? */
+static inline bool strobe_py_starts_thread(PyObject *called)
+{
+    const PyMethodDef *def;
+    memcpy(&def, (char *)called + STROBE_PY_AT_METHOD_DEF, sizeof def);
+    return def->ml_meth == strobe_py_start_thread;
+}
+
+/* A thread was just started: it gets `function` before its first call. */
+void strobe_py_seat_for_youngest(struct strobe_py_seat *seat, strobe_py_tracefunc function);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "py.h"
 
+struct strobe_loc;       /* strobe.h */
 struct strobe_py_code;   /* code.h */
 struct strobe_py_stack;  /* shadow.c: the open calls, where they must be known */
 struct strobe_py_fibers; /* tasks.c: the tasks that run on the thread, one inside the other */
@@ -23,7 +24,10 @@ struct strobe_py_thread {
     uint32_t n_profiled; /* open calls told by the profile function */
     void *frame;         /* profile function: borrowed and only compared, the frame that runs */
     struct strobe_py_code *frame_code; /* borrowed: its code's, while it runs */
-    uint32_t profile_generation;       /* of the tracing that they belong to */
+    const void *called; /* borrowed and only compared: the C function that runs; NULL: not known */
+    struct strobe_loc *called_loc; /* borrowed: its place in callable.c's table ... */
+    uint32_t called_version;       /* ... if that is still of this version */
+    uint32_t profile_generation;   /* of the tracing that they belong to */
     uint32_t n_open;       /* sys.monitoring: calls told to have begun, coroutines not counted */
     uint32_t n_coroutines; /* running coroutines, one inside the other */
     uint32_t

@@ -1,6 +1,7 @@
 """python.py - claim: tracing every call of a Python program costs what its hooks cost, and a zone by hand the clock.
 
-Each figure is process CPU time, the least of some runs in some fresh processes in which all tools take turns. The limit is a callback on the
+Each figure is process CPU time of one run in a fresh process, the first touch of the tool's memory included: the least of some rounds in which all
+tools take turns. The limit is a callback on the
 same hook and the same events that reads the clock and stores 16 bytes. VizTracer keeps the last million events and
 writes nothing here; Strobe's are all recorded. BENCH_ROUNDS: how many turns; BENCH_PYTHONS=3.11,3.13: these versions alone.
 SPDX-License-Identifier: MIT"""
@@ -12,7 +13,7 @@ import subprocess
 import measure
 
 HERE = pathlib.Path(__file__).resolve().parent / "python"
-ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
 WORKLOADS = ("fib", "small")
 
 # What the issue of these figures promises: at most so many times the other's CPU time. The trial's times on the frame hook were ×1.2, ×1.2 and ×1.9
@@ -140,7 +141,7 @@ def managers(bench):
     for version, path in interpreters().items():
         bench.say(f"python: {version}, context managers")
         best = {}
-        for _ in range(ROUNDS):
+        for _ in range(min(ROUNDS, 3)):
             for name, kind in kinds.items():
                 for use, cost_ns in manager(bench, path, *kind).items():
                     best[name, use] = min(cost_ns, best.get((name, use), 1e9))

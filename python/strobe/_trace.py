@@ -46,14 +46,14 @@ def trace(*, lines=False, c_functions=False, include=None, exclude=None, min_dur
                                 parse_duration(min_duration), int(max_depth), bool(gc), prefix, line_prefix)
     for text in words:
         say(text)
-    atexit.register(_strobe.trace_stop)
+    atexit.register(_strobe.trace_leave, say)
 
 
 def untrace():
     """Stop making zones of function calls."""
     for text in _strobe.trace_stop():
         say(text)
-    atexit.unregister(_strobe.trace_stop)
+    atexit.unregister(_strobe.trace_leave)
 
 
 def tracing():

@@ -19,11 +19,12 @@ if(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
     if(STROBE_CHROMIUM)
         add_test(NAME viewer/setup COMMAND ${STROBE_VIEWER}/setup.sh ${STROBE_VIEWER_OUT}/npm)
         set_tests_properties(viewer/setup PROPERTIES FIXTURES_SETUP viewer_modules)
-        add_test(NAME viewer/page COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_page.mjs $<TARGET_FILE:strobe>
-            ${STROBE_VIEWER_OUT}/npm/node_modules ${STROBE_VIEWER_OUT}/traces ${STROBE_VIEWER_OUT}/shots)
-        # the same page, asking the server
-        add_test(NAME viewer/server COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_page.mjs $<TARGET_FILE:strobe>
-            ${STROBE_VIEWER_OUT}/npm/node_modules ${STROBE_VIEWER_OUT}/traces ${STROBE_VIEWER_OUT}/shots-server --server)
-        set_tests_properties(viewer/page viewer/server PROPERTIES FIXTURES_REQUIRED "viewer_traces;viewer_modules" TIMEOUT 900 LABELS viewer)
+        # the page with its own reader, and asking the server
+        foreach(name page keys odd)
+            set(test ${STROBE_NODE} ${STROBE_VIEWER}/test_${name}.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/npm/node_modules ${STROBE_VIEWER_OUT}/traces)
+            add_test(NAME viewer/${name} COMMAND ${test} ${STROBE_VIEWER_OUT}/shots)
+            add_test(NAME viewer/served_${name} COMMAND ${test} ${STROBE_VIEWER_OUT}/shots-server --server)
+            set_tests_properties(viewer/${name} viewer/served_${name} PROPERTIES FIXTURES_REQUIRED "viewer_traces;viewer_modules" TIMEOUT 900 LABELS viewer)
+        endforeach()
     endif()
 endif()

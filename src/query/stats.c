@@ -112,21 +112,6 @@ static uint32_t new_row(struct strobe_stats *stats, uint32_t loc, uint64_t id)
     return stats->n_rows++;
 }
 
-static uint32_t content_hash(const struct strobe_loc_row *loc)
-{
-    uint64_t h = loc->name * 0x9e3779b97f4a7c15ull;
-    h = (h ^ loc->function) * 0xd6e8feb86659fd93ull;
-    h = (h ^ loc->file) * 0x9e3779b97f4a7c15ull;
-    h = (h ^ loc->line) * 0xd6e8feb86659fd93ull;
-    return (uint32_t)(h >> 32);
-}
-
-static int same_content(const struct strobe_loc_row *a, const struct strobe_loc_row *b)
-{
-    return a->name == b->name && a->function == b->function && a->file == b->file &&
-           a->line == b->line;
-}
-
 static int grow_slots(struct strobe_stats *stats)
 {
     if ((uint64_t)stats->n_rows * 4 < (uint64_t)stats->n_slots * 3)
@@ -138,7 +123,7 @@ static int grow_slots(struct strobe_stats *stats)
     for (uint32_t i = 0; i < stats->n_rows; i++) {
         if (stats->rows[i].loc == STROBE_IDMAP_NONE)
             continue;
-        uint32_t at = content_hash(&stats->trace->locs[stats->rows[i].loc]) & (n_slots - 1);
+        uint32_t at = strobe_loc_hash(&stats->trace->locs[stats->rows[i].loc]) & (n_slots - 1);
         while (slots[at])
             at = (at + 1) & (n_slots - 1);
         slots[at] = i + 1;
@@ -155,9 +140,9 @@ static uint32_t row_of_content(struct strobe_stats *stats, uint32_t loc, uint64_
     const struct strobe_loc_row *row = &stats->trace->locs[loc];
     if (!grow_slots(stats))
         return UINT32_MAX;
-    uint32_t at = content_hash(row) & (stats->n_slots - 1);
+    uint32_t at = strobe_loc_hash(row) & (stats->n_slots - 1);
     for (; stats->slots[at]; at = (at + 1) & (stats->n_slots - 1))
-        if (same_content(row, &stats->trace->locs[stats->rows[stats->slots[at] - 1].loc]))
+        if (strobe_loc_same(row, &stats->trace->locs[stats->rows[stats->slots[at] - 1].loc]))
             return stats->slots[at] - 1;
     uint32_t made = new_row(stats, loc, id);
     if (made != UINT32_MAX)

@@ -3,8 +3,9 @@
 import {Chart} from '../view/chart.js';
 import {Table} from '../view/table.js';
 import {THEMES} from '../view/palette.js';
-import {copyText, fill, h} from '../view/dom.js';
-import {swatch} from './details.js';
+import {copyTable} from '../view/share.js';
+import {fill, h} from '../view/dom.js';
+import {figure, plainTable, swatch} from './parts.js';
 import * as format from '../view/format.js';
 
 const BINS = 120;
@@ -52,7 +53,7 @@ export function makeFind(app) {
     }, pick: (r) => app.goTo(r.track, r.depth, r.t0, r.t1), copied: (t) => app.say(t)});
     const state = h('span', {class: 'state'}), reset = h('button', {onclick: () => setBrush(null)}, 'Clear brush');
     const element = h('div', {class: 'withbar find'}, h('div', {class: 'bar'}, name, box('log times', () => isLog, (v) => { isLog = v; }), box('log counts', () => logCount, (v) => { logCount = v; }),
-        grouping, reset, state, h('span', {class: 'grow'}), h('button', {onclick: () => copyText(table.text()).then(() => app.say('table copied'))}, 'Copy table')),
+        grouping, reset, state, h('span', {class: 'grow'}), h('button', {onclick: () => copyTable(app, table)}, 'Copy table')),
     h('div', {class: 'split'}, h('div', {class: 'left'}, title, figures, place), h('div', {class: 'right'}, groups, table.element)));
 
     async function byName(text) {
@@ -160,7 +161,7 @@ export function makeFind(app) {
         name.value = row ? row.name : '';
         answer = await app.engine.ask({ask: 'histogram', loc: app.found.loc, ...app.range()});
         fill(title, swatch(row), row ? row.name : '');
-        const j = answer.json, figure = (label, v) => h('span', {class: 'figure'}, h('small', {}, label), v);
+        const j = answer.json;
         fill(figures, j.count ? [figure('count', format.count(j.count)), figure('total', format.duration(j.total)), figure('mean', format.duration(j.mean)), figure('median ~', format.duration(j.p50)),
             figure('90 % ~', format.duration(j.p90)), figure('99 % ~', format.duration(j.p99)), figure('least', format.duration(j.min)), figure('most', format.duration(j.max)), figure('deviation', format.duration(j.std))]
             : h('p', {class: 'empty'}, 'None begins in this range.'));

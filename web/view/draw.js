@@ -10,7 +10,7 @@ export const MAX_SHAPES = 5000, MAX_LABELS = 500;
 const FIXED = 700;          /* shapes kept for all that is no zone: strips, rows, marks, outlines */
 const MIN_WIDE = 2, MIN_LABEL = 26, WIDTHS = 1024;
 const FONT = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", "Noto Color Emoji", sans-serif';
-const IS_ZONE = 1, OPEN_AT_END = 4, NEVER_ENDS = 8, HAS_TEXT = 16;
+const IS_ZONE = 1, OPEN_AT_END = 4, NEVER_ENDS = 8, HAS_TEXT = 16, DIM = 128; /* DIM: ours, not the engine's */
 
 /* Zones of this frame that are wide enough to be shapes. */
 class Wide {
@@ -171,29 +171,31 @@ export class Painter {
                 continue;
             const end = flags[i] & OPEN_AT_END ? Math.min(t1[i], this.app.trace.range[1]) : t1[i];
             const x0 = Math.max(-2, (Math.max(t0[i], from) - view.from) * scale), x1 = Math.min(right + 2, (Math.min(end, to) - view.from) * scale);
-            if (flags[i] & IS_ZONE && x1 - x0 >= MIN_WIDE)
-                this.wide.add(x0, x1, index, loc[i], flags[i]);
+            const isZone = flags[i] & IS_ZONE, dim = this.isDim(loc[i], isZone ? t1[i] - t0[i] : -1) ? DIM : 0;
+            if (isZone && x1 - x0 >= MIN_WIDE)
+                this.wide.add(x0, x1, index, loc[i], flags[i] | dim);
             else
-                this.shade(index, x0, x1, loc[i], flags[i] & IS_ZONE ? 1 : busy[i]);
+                this.shade(index, x0, x1, loc[i], isZone ? 1 : busy[i], dim);
         }
     }
 
     /* Pixels of a strip: the more was busy, the fuller the colour. */
-    shade(index, x0, x1, loc, busy) {
+    shade(index, x0, x1, loc, busy, dim) {
         const dpr = this.scene.dpr, width = this.image.width;
         const a = Math.max(0, Math.floor(x0 * dpr)), b = Math.min(width, Math.max(a + 1, Math.round(x1 * dpr)));
         if (a >= width)
             return;
-        const look = this.look(loc), alpha = this.isDim(loc) ? 50 : Math.round(255 * Math.min(1, 0.3 + 0.7 * busy));
+        const look = this.look(loc), alpha = dim ? 50 : Math.round(255 * Math.min(1, 0.3 + 0.7 * busy));
         const color = alpha << 24 | look.b << 16 | look.g << 8 | look.r, from = index * width;
         for (let x = from + a; x < from + b; x++)
             if (this.pixels[x] >>> 24 < alpha)
                 this.pixels[x] = color;
     }
 
-    isDim(loc) {
+    /* Does something else stand out? The lengths that are brushed in a histogram count where they are known. */
+    isDim(loc, ns) {
         const mark = this.app.highlight;
-        return mark !== null && mark.loc !== loc;
+        return mark !== null && (mark.loc !== loc || ns >= 0 && mark.min !== undefined && (ns < mark.min || ns > mark.max));
     }
 
     /* If there are too many wide ones, the narrowest of them go to the strips. */
@@ -212,7 +214,7 @@ export class Painter {
         if (this.minWide > MIN_WIDE)
             for (let i = 0; i < wide.n; i++)
                 if (wide.x1[i] - wide.x0[i] < this.minWide)
-                    this.shade(wide.lane[i], wide.x0[i], wide.x1[i] - 0.5, wide.loc[i], 1);
+                    this.shade(wide.lane[i], wide.x0[i], wide.x1[i] - 0.5, wide.loc[i], 1, wide.flags[i] & DIM);
     }
 
     paintStrips() {
@@ -244,7 +246,7 @@ export class Painter {
             const w = wide.x1[i] - wide.x0[i];
             if (w < this.minWide)
                 continue;
-            const look = this.look(wide.loc[i]), css = this.isDim(wide.loc[i]) ? look.dim : look.css;
+            const look = this.look(wide.loc[i]), css = wide.flags[i] & DIM ? look.dim : look.css;
             const list = byColor.get(css);
             if (list)
                 list.push(i);
@@ -290,7 +292,7 @@ export class Painter {
             const text = this.fit(wide.loc[i], look, room);
             if (!text)
                 continue;
-            const color = this.isDim(wide.loc[i]) ? this.theme.dim : look.text;
+            const color = wide.flags[i] & DIM ? this.theme.dim : look.text;
             if (style !== color)
                 ctx.fillStyle = style = color;
             ctx.fillText(text, this.scene.label + x, this.lanes[wide.lane[i]].y + LANE / 2);
@@ -476,4 +478,4 @@ export function lowerBound(array, v, lo, hi) {
     return lo;
 }
 
-export {FONT, IS_ZONE, HAS_TEXT};
+export {FONT, HAS_TEXT, IS_ZONE, NEVER_ENDS, OPEN_AT_END};

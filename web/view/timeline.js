@@ -10,6 +10,8 @@ import {h} from './dom.js';
 
 export const LABEL = 208, RULER = 28;
 
+const BAR = 10; /* the scroll bar's width */
+
 export class Timeline {
     constructor(app) {
         this.app = app;
@@ -33,7 +35,7 @@ export class Timeline {
         this.dpr = dpr;
         this.canvas.width = Math.round(this.width * dpr);
         this.canvas.height = Math.round(this.height * dpr);
-        this.app.redraw();
+        this.scrollTo(this.scroll);
     }
 
     relayout() {
@@ -41,10 +43,18 @@ export class Timeline {
         this.scrollTo(this.scroll);
     }
 
+    /** Pixels for the tracks that scroll. */
+    scrollRoom() {
+        return Math.max(1, this.height - RULER - this.layout.pinnedHeight);
+    }
+
     scrollTo(y) {
-        const room = this.height - RULER - this.layout.pinnedHeight;
-        this.scroll = Math.max(0, Math.min(y, this.layout.height - room + 8));
+        this.scroll = Math.max(0, Math.min(y, this.layout.height - this.scrollRoom() + 8));
         this.app.redraw();
+    }
+
+    isOnScrollBar(p) {
+        return p.x > this.width - BAR && p.y > RULER + this.layout.pinnedHeight && this.layout.height > this.scrollRoom();
     }
 
     /** Rows on the screen, pinned ones first, with their y. */
@@ -128,6 +138,7 @@ export class Timeline {
         this.drawNotes();
         this.drawLabels(rows);
         this.drawRuler(scene.step);
+        this.drawScrollBar();
         this.drawPointer();
         this.note(performance.now() - start);
     }
@@ -304,7 +315,7 @@ export class Timeline {
             return `pid ${track.pid}`;
         if (track.kind === 'thread')
             return track.tid ? String(track.tid) : '';
-        return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: 'frames', plot: '', messages: '', locks: 'lock'}[track.kind] || track.kind;
+        return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: track.name === 'frames' ? '' : 'frames', plot: '', messages: '', locks: 'lock'}[track.kind] ?? track.kind;
     }
 
     drawRuler(step) {
@@ -323,13 +334,27 @@ export class Timeline {
             const x = Math.round(this.xOf(t));
             ctx.fillStyle = theme.line;
             this.painter.rect(x, RULER - 9, 1, 9);
+            const text = format.time(t, app.timeMode, app.trace, step);
+            if (x + 4 + ctx.measureText(text).width > this.width)
+                continue;
             ctx.fillStyle = theme.text;
-            ctx.fillText(format.time(t, app.timeMode, app.trace, step), x + 4, RULER / 2 - 2);
+            ctx.fillText(text, x + 4, RULER / 2 - 2);
             this.painter.counts.labels++;
         }
         ctx.restore();
         if (this.app.area && !this.drag)
             this.drawSpan(this.xOf(this.app.area.from), this.xOf(this.app.area.to), format.duration(this.app.area.to - this.app.area.from), theme.selectEdge);
+    }
+
+    drawScrollBar() {
+        const {ctx, theme} = this, room = this.scrollRoom(), share = room / this.layout.height;
+        if (share >= 1)
+            return;
+        const length = Math.max(24, room * share), top = RULER + this.layout.pinnedHeight + (room - length) * Math.min(1, this.scroll / (this.layout.height - room));
+        ctx.globalAlpha = this.drag && this.drag.mode === 'scroll' || this.pointer && this.isOnScrollBar(this.pointer) ? 0.8 : 0.4;
+        ctx.fillStyle = theme.dim;
+        this.painter.rect(this.width - BAR + 2, top + 2, BAR - 4, length - 4);
+        ctx.globalAlpha = 1;
     }
 
     drawPointer() {

@@ -10,7 +10,7 @@ build-coverage/bin/fuzz_tracy_seeds tests/tracy/fuzz/seeds "$runs"
 [ -z "${2:-}" ] || build-coverage/bin/fuzz_tracy_seeds "$2" 0
 
 total=0 hit=0
-for name in session decode names held own_clock events sink store; do
+for name in session decode decode_zones decode_thread decode_stacks decode_serial decode_gpu decode_system names held own_clock events sink store; do
     line=$(cd build-coverage && gcov -n "CMakeFiles/strobe_tracy.dir/src/tracy/$name.c.gcda" 2>/dev/null |
         grep -A1 "src/tracy/$name.c'" | sed -n 's/Lines executed:\([0-9.]*\)% of \([0-9]*\)/\1 \2/p')
     set -- $line

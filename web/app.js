@@ -96,8 +96,7 @@ class App {
         window.addEventListener('dragover', (event) => event.preventDefault());
         window.addEventListener('drop', (event) => {
             event.preventDefault();
-            if (event.dataTransfer.files.length)
-                this.openFile(event.dataTransfer.files[0]);
+            this.takeFiles([...event.dataTransfer.files]);
         });
     }
 
@@ -121,6 +120,15 @@ class App {
     }
 
     /* --- opening --------------------------------------------------------------------------- */
+
+    /** Files that were dropped: a trace, notes on it, or both. */
+    async takeFiles(files) {
+        const isNotes = (file) => file.name.endsWith('.notes.json'), trace = files.find((file) => !isNotes(file)), notes = files.find(isNotes);
+        if (trace)
+            await this.openFile(trace);
+        if (notes && this.trace)
+            this.notes.read(await notes.text());
+    }
 
     async openFile(file) {
         await this.openLocal({file, name: file.name});

@@ -48,7 +48,7 @@ class Scale {
 /**
  * A chart in `place` (emptied by the caller).
  *   x {min, max, log, show}, y {min, max, log, show}: the axes; show(v) is the text of a value
- *   bars [{from, to, value}]: in the order of x
+ *   bars [{from, to, value, color}]: in the order of x; color is optional
  *   curve [{x, percent}]: optional, with an axis of its own on the right
  *   uprights [{at, text, color}], levels [{at, text}]: lines across
  *   theme: colours as of view/palette.js; brushed(from, to), picked(index of a bar): optional
@@ -89,11 +89,10 @@ export class Chart {
         const {theme, bars, curve, levels = [], uprights = []} = this.options;
         ctx.font = FONT;
         this.drawAxes(ctx, theme);
-        ctx.fillStyle = theme.plotFill;
-        ctx.strokeStyle = theme.plot;
-        ctx.lineWidth = 1;
+        ctx.globalAlpha = 0.6;
         for (const bar of bars)
-            this.drawBar(ctx, bar);
+            this.drawBar(ctx, bar, theme);
+        ctx.globalAlpha = 1;
         if (curve)
             this.drawCurve(ctx, theme, curve);
         for (const {at, text} of levels)
@@ -101,13 +100,13 @@ export class Chart {
         uprights.forEach((line, i) => this.drawUpright(ctx, line, i));
     }
 
-    drawBar(ctx, {from, to, value}) {
+    /* On whole pixels, so that neighbours have the same gap or none. */
+    drawBar(ctx, {from, to, value, color}, theme) {
         if (!(value > 0))
             return;
-        const left = this.x.place(from), width = Math.max(1, this.x.place(to) - left), top = this.y.place(value);
-        ctx.fillRect(left, top, width, this.y.from - top);
-        if (width > 2)
-            ctx.strokeRect(left + 0.5, Math.round(top) + 0.5, width - 1, this.y.from - top);
+        const left = Math.round(this.x.place(from)), width = Math.round(this.x.place(to)) - left, top = Math.min(this.y.place(value), this.y.from - 1);
+        ctx.fillStyle = color || theme.plot;
+        ctx.fillRect(left, top, Math.max(1, width > 3 ? width - 1 : width), this.y.from - top);
     }
 
     drawAxes(ctx, theme) {

@@ -50,7 +50,8 @@ const tests = {
         await clickZone('main', 0, 1.2);
         assert.match(await text('.details h2'), /only zone/);
         await open('none');
-        assert.match(await text('.toast'), /no events/);
+        assert.match(await text('.hollow'), /no events/);
+        await shot('none');
         await open('open');
         await clickZone('main', 0, 2.5);
         assert.match(await text('.details'), /not ended/);

@@ -236,7 +236,10 @@ const tests = {
         await page.locator('.trackfilter').fill('worker');
         await settled();
         assert.equal(await state(() => window.strobe.timeline.layout.rows.filter((r) => !r.header).length), 3);
+        await page.locator('.trackfilter').fill('no such');
+        await says('.hollow', /No track has “no such” in its name/);
         await page.locator('.trackfilter').fill('');
+        assert.equal(await page.locator('.hollow').isHidden(), true);
         await state(() => window.strobe.setDepthLimit(window.strobe.trace.tracks.find((t) => t.name === 'worker 0').id, 1));
         await settled();
         assert.equal(await state(() => window.strobe.timeline.layout.rows.find((r) => r.track.name === 'worker 0').lanes), 1);

@@ -29,6 +29,18 @@ async function note(p, words) {
     await settled();
 }
 
+/* A server of its own over a new folder: make(folder) puts a trace there and names it, use(link, path) looks at it. */
+async function inFolder(make, use) {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'strobe-page-')), name = await make(folder), served = await startServer(folder);
+    try {
+        await use(`${served.link}&trace=${name}`, path.join(folder, name));
+    } finally {
+        served.child.kill();
+        fs.rmSync(folder, {recursive: true});
+    }
+    await fresh();
+}
+
 const notesShown = async () => {
     await panel('notes');
     return page.locator('.noterow input').evaluateAll((inputs) => inputs.map((i) => i.value));
@@ -82,12 +94,26 @@ const tests = {
         await says('.state', /1,000,000 zones/);
         await fresh();
     },
+    async 'the server shows the source of a zone, where the file is at hand'() {
+        await inFolder(async (folder) => {
+            execFileSync(strobe, ['record', '-o', path.join(folder, 'hello.strobe'), '--', path.join(path.dirname(strobe), 'strobe-hello-c')], {stdio: 'ignore'});
+            return 'hello.strobe';
+        }, async (link) => {
+            await page.goto(link);
+            await settled();
+            const [from, to] = await state(() => window.strobe.trace.range);
+            await clickZone('strobe-hello-c', 0, (from + to) / 2e6);
+            await page.locator('.details button.link', {hasText: 'hello.c'}).click();
+            await says('.source .here', /STROBE_SCOPE\("main"\);/);
+            await shot('source');
+        });
+    },
     async 'the server keeps notes beside the trace, and exports have them'() {
-        const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'strobe-notes-')), trace = path.join(folder, 'rich.strobe'), words = '慢 </script><b>here</b>';
-        fs.copyFileSync(path.join(traces, 'rich.strobe'), trace);
-        const served = await startServer(folder);
-        try {
-            const link = `${served.link}&trace=rich.strobe`;
+        const words = '慢 </script><b>here</b>';
+        await inFolder(async (folder) => {
+            fs.copyFileSync(path.join(traces, 'rich.strobe'), path.join(folder, 'rich.strobe'));
+            return 'rich.strobe';
+        }, async (link, trace) => {
             await page.goto(link);
             await settled();
             await note(await place('worker 1', 0, 300), words);
@@ -99,11 +125,7 @@ const tests = {
             assert.deepEqual(await notesShown(), [words]);
             await openExport('noted', trace);
             assert.deepEqual(await notesShown(), [words]);
-        } finally {
-            served.child.kill();
-            fs.rmSync(folder, {recursive: true});
-        }
-        await fresh();
+        });
     },
     async 'notes of a trace without a server stay in the browser, and leave as a file'() {
         await open('one');
@@ -149,4 +171,4 @@ const tests = {
     },
 };
 
-await run(tests, /exported|notes/);
+await run(tests, /exported|the server|notes/);

@@ -180,6 +180,7 @@ static const struct {
     {"flame", strobe_answer_flame, 1},
     {"find", strobe_answer_find, 1},
     {"save", strobe_answer_save, 1},
+    {"notes", strobe_answer_notes, 1},
 };
 
 int strobe_engine_is_slow(const struct strobe_json *question)

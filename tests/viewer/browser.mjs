@@ -82,7 +82,7 @@ export const says = (selector, pattern) => page.waitForFunction(([s, source]) =>
 /** The place on the screen of a time on a track's lane. */
 export function place(trackName, depth, ms) {
     return state(([name, d, t]) => {
-        const s = window.strobe, track = s.trace.tracks.find((x) => x.name === name), tl = s.timeline, box = tl.canvas.getBoundingClientRect();
+        const s = window.strobe, track = s.trace.tracks.find((x) => x.name === name && x.kind !== 'process'), tl = s.timeline, box = tl.canvas.getBoundingClientRect();
         s.showTrack(track.id, d);
         const row = tl.visibleRows().find((r) => r.row.track.id === track.id && !r.row.header);
         return {x: box.left + tl.xOf(t * 1e6), y: box.top + row.y + 3 + d * 19 + 9};

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 import {LANE, PAD, isZones} from './layout.js';
 import {THEMES, colorOf, rgbOf, textOn} from './palette.js';
+import {paintDoubts} from './doubt.js';
 import * as format from './format.js';
 
 export const MAX_SHAPES = 5000, MAX_LABELS = 500;
@@ -98,7 +99,7 @@ export class Painter {
         this.paintStrips();
         this.paintWide();
         this.paintOthers();
-        this.paintLosses();
+        paintDoubts(this);
     }
 
     x(t) {
@@ -185,7 +186,7 @@ export class Painter {
         const a = Math.max(0, Math.floor(x0 * dpr)), b = Math.min(width, Math.max(a + 1, Math.round(x1 * dpr)));
         if (a >= width)
             return;
-        const look = this.look(loc), alpha = dim ? 50 : Math.round(255 * Math.min(1, 0.3 + 0.7 * busy));
+        const look = this.look(loc), alpha = dim ? 50 : Math.round(255 * Math.min(1, 0.45 + 0.55 * busy));
         const color = alpha << 24 | look.b << 16 | look.g << 8 | look.r, from = index * width;
         for (let x = from + a; x < from + b; x++)
             if (this.pixels[x] >>> 24 < alpha)
@@ -428,41 +429,6 @@ export class Painter {
             this.rect(x0, y + 4, Math.max(1, x1 - x0), row.height - 9);
         }
         ctx.globalAlpha = 1;
-    }
-
-    /* Where events were lost: red, hatched, on the track that lost them. */
-    paintLosses() {
-        const {ctx, scene, theme} = this, rows = new Map(scene.rows.map((r) => [r.row.track.id, r]));
-        this.clipTracks();
-        let n = 0;
-        for (const loss of this.app.trace.losses) {
-            const at = rows.get(loss.track);
-            if (!at || loss.to < scene.view.from || loss.from > scene.view.to || ++n > 200)
-                continue;
-            const x0 = Math.max(scene.label - 2, this.x(loss.from)), x1 = Math.max(x0 + 3, Math.min(scene.width + 2, this.x(loss.to)));
-            ctx.fillStyle = this.hatch();
-            this.rect(x0, at.y, x1 - x0, at.row.height - 1);
-            ctx.fillStyle = theme.loss;
-            this.rect(x0, at.y + at.row.height - 4, x1 - x0, 3);
-        }
-        ctx.restore();
-    }
-
-    hatch() {
-        if (this.hatchTheme === this.app.theme)
-            return this.hatchPattern;
-        const tile = document.createElement('canvas'), ctx = tile.getContext('2d');
-        tile.width = tile.height = 8;
-        ctx.strokeStyle = this.theme.loss;
-        ctx.globalAlpha = 0.7;
-        ctx.beginPath();
-        for (const d of [-8, 0, 8]) {
-            ctx.moveTo(d, 8);
-            ctx.lineTo(d + 8, 0);
-        }
-        ctx.stroke();
-        this.hatchTheme = this.app.theme;
-        return this.hatchPattern = this.ctx.createPattern(tile, 'repeat');
     }
 }
 

@@ -16,6 +16,8 @@ export class Timeline {
     constructor(app) {
         this.app = app;
         this.canvas = h('canvas', {class: 'timeline', tabindex: '0', 'aria-label': 'timeline'});
+        this.hollow = h('p', {class: 'hollow', hidden: true, role: 'status'});
+        this.element = h('div', {class: 'tracks'}, this.canvas, this.hollow);
         this.ctx = this.canvas.getContext('2d', {alpha: false});
         this.layout = new Layout();
         this.data = new PixelData(app);
@@ -40,7 +42,16 @@ export class Timeline {
 
     relayout() {
         this.layout.build(this.app.trace.tracks, this.app.choice);
+        this.showHollow();
         this.scrollTo(this.scroll);
+    }
+
+    /* Where there is nothing to be seen: why, and what to do. */
+    showHollow() {
+        const {trace, choice} = this.app;
+        const why = !trace.totals.events && !trace.live ? 'This trace has no events. Its facts are in the panel “Info”.' : !this.layout.rows.length && choice.filter ? `No track has “${choice.filter}” in its name.` : '';
+        this.hollow.textContent = why;
+        this.hollow.hidden = !why;
     }
 
     /** Pixels for the tracks that scroll. */

@@ -155,10 +155,10 @@ static PyObject *trace_start(PyObject *module, PyObject *args)
     tracer->full = lines || min_ns || max_depth;
     tracer->generation++;
     strobe_py_code_renew();
-    if (strobe_py_code_start() && start_source(tracer)) {
-        if (gc)
-            strobe_py_gc_start();
-    } else {
+    if (gc)
+        strobe_py_gc_start(); /* before calls are seen: it imports a module */
+    if (!strobe_py_code_start() || !start_source(tracer)) {
+        strobe_py_gc_stop();
         tracer->source = STROBE_PY_NONE;
     }
     return take_words();

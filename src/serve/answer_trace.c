@@ -156,6 +156,18 @@ static void put_argv(struct strobe_reply *reply, const struct strobe_trace *trac
     strobe_reply_close(reply, ']');
 }
 
+/* How far a process's own clock may be off; 0: it has the host's. */
+static uint64_t clock_error_of(const struct strobe_trace *trace,
+                               const struct strobe_process *process)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < process->n_own; i++) {
+        uint64_t error = trace->own_pieces[process->own_first + i].error_ns;
+        most = error > most ? error : most;
+    }
+    return most;
+}
+
 static void put_processes(struct strobe_engine *engine, struct strobe_reply *reply)
 {
     const struct strobe_trace *trace = engine->trace;
@@ -172,6 +184,7 @@ static void put_processes(struct strobe_engine *engine, struct strobe_reply *rep
         strobe_reply_bool(reply, "ended", process->has_ended);
         strobe_reply_u64(reply, "how", process->how);
         strobe_reply_u64(reply, "value", process->end_value);
+        strobe_reply_u64(reply, "clock_error_ns", clock_error_of(trace, process));
         strobe_reply_close(reply, '}');
     }
     strobe_reply_close(reply, ']');
@@ -239,6 +252,11 @@ static void put_machine(const struct strobe_engine *engine, struct strobe_reply 
     strobe_reply_open(reply, "clock", '{');
     strobe_reply_u64(reply, "kind", trace->clock.kind);
     strobe_reply_u64(reply, "error_ns", trace->clock.error_ns);
+    strobe_reply_open(reply, "jumps", '[');
+    for (uint32_t i = 1; i < trace->clock.n_pieces; i++)
+        strobe_reply_number(
+            reply, "", (double)strobe_clock_rel(&trace->clock, trace->clock.pieces[i].tick));
+    strobe_reply_close(reply, ']');
     strobe_reply_close(reply, '}');
     strobe_reply_open(reply, "host", '{');
     put_named(reply, "name", trace, trace->hostname);

@@ -1,5 +1,4 @@
 """test_beside.py - other tools in the same process: theirs keeps working, and where ours can't there is a clear word."""
-import sys
 
 import strobe_case
 from strobe_case import LEGACY

@@ -3,8 +3,10 @@
 import {Chart} from '../view/chart.js';
 import {Table} from '../view/table.js';
 import {THEMES} from '../view/palette.js';
-import {copyText, fill, h} from '../view/dom.js';
-import {swatch} from './details.js';
+import {copyTable} from '../view/share.js';
+import {fill, h} from '../view/dom.js';
+import {GROUPS, groupTable} from './groups.js';
+import {figure, swatch} from './parts.js';
 import * as format from '../view/format.js';
 
 const BINS = 120;
@@ -39,7 +41,7 @@ export function makeFind(app) {
     const grouping = h('select', {'aria-label': 'group by', onchange: () => {
         group = grouping.value;
         list();
-    }}, ['none', 'thread', 'process', 'text', 'parent'].map((g) => h('option', {value: g}, g === 'none' ? 'no groups' : `by ${g}`)));
+    }}, ['none', ...GROUPS].map((g) => h('option', {value: g}, g === 'none' ? 'no groups' : `by ${g}`)));
     const table = new Table([
         {key: 'time', title: 'begins', width: '1fr', show: (r) => format.time(r.t0, app.timeMode, app.trace, 1)},
         {key: 'duration', title: 'duration', number: true, width: '110px', show: (r) => format.duration(r.t1 - r.t0), copy: (r) => String(r.t1 - r.t0)},
@@ -52,7 +54,7 @@ export function makeFind(app) {
     }, pick: (r) => app.goTo(r.track, r.depth, r.t0, r.t1), copied: (t) => app.say(t)});
     const state = h('span', {class: 'state'}), reset = h('button', {onclick: () => setBrush(null)}, 'Clear brush');
     const element = h('div', {class: 'withbar find'}, h('div', {class: 'bar'}, name, box('log times', () => isLog, (v) => { isLog = v; }), box('log counts', () => logCount, (v) => { logCount = v; }),
-        grouping, reset, state, h('span', {class: 'grow'}), h('button', {onclick: () => copyText(table.text()).then(() => app.say('table copied'))}, 'Copy table')),
+        grouping, reset, state, h('span', {class: 'grow'}), h('button', {onclick: () => copyTable(app, table)}, 'Copy table')),
     h('div', {class: 'split'}, h('div', {class: 'left'}, title, figures, place), h('div', {class: 'right'}, groups, table.element)));
 
     async function byName(text) {
@@ -67,6 +69,8 @@ export function makeFind(app) {
 
     function setBrush(range) {
         brush = range;
+        if (chart && !range)
+            chart.setBrush(null);
         app.highlight = app.found && range ? {loc: app.found.loc, min: range[0], max: range[1]} : app.found ? {loc: app.found.loc} : null;
         app.redraw();
         list();
@@ -93,43 +97,7 @@ export function makeFind(app) {
             uprights: [{at: json.mean, text: 'mean', color: theme.hit}, {at: json.p50, text: 'median', color: theme.accent}, {at: json.p99, text: '99 %', color: theme.flow}],
             brushed: (from, to) => setBrush([from, to]),
         });
-    }
-
-    function groupKey(r, parents) {
-        const track = app.trackOf(r.track);
-        if (group === 'thread')
-            return track ? `${track.name} ${track.tid || ''}` : '?';
-        if (group === 'process')
-            return track ? (app.trackOf(track.parent) || track).name : '?';
-        return group === 'text' ? r.text || '(no text)' : parents.get(r) || '(outermost)';
-    }
-
-    async function parentsOf(rows) {
-        const out = new Map(), known = new Map();
-        for (const r of rows.slice(0, 200)) {
-            if (!r.depth)
-                continue;
-            const {json} = await app.engine.ask({ask: 'zone', track: r.track, depth: r.depth - 1, at: r.t0});
-            if (json.zone) {
-                await app.names.need([json.zone.loc]);
-                known.set(json.zone.loc, true);
-                out.set(r, app.names.name(json.zone.loc));
-            }
-        }
-        return out;
-    }
-
-    async function drawGroups(rows) {
-        if (group === 'none')
-            return fill(groups);
-        const parents = group === 'parent' ? await parentsOf(rows) : null, sums = new Map();
-        for (const r of rows) {
-            const key = groupKey(r, parents), s = sums.get(key) || sums.set(key, {key, n: 0, total: 0}).get(key);
-            s.n++;
-            s.total += r.t1 - r.t0;
-        }
-        return fill(groups, h('table', {class: 'plain'}, [...sums.values()].sort((a, b) => b.total - a.total).slice(0, 50).map((s) => h('tr', {}, h('td', {}, s.key),
-            h('td', {class: 'number'}, `${format.count(s.n)} ×`), h('td', {class: 'number'}, format.duration(s.total)), h('td', {class: 'number'}, format.duration(s.total / s.n))))));
+        chart.setBrush(brush);
     }
 
     async function list() {
@@ -144,7 +112,7 @@ export function makeFind(app) {
         state.textContent = brush ? `${format.count(json.total)} between ${format.duration(brush[0])} and ${format.duration(brush[1])}` :
             `${format.count(json.total)} zones${rows.length < json.total ? `, the first ${format.count(rows.length)} listed` : ''}`;
         reset.hidden = !brush;
-        await drawGroups(rows);
+        fill(groups, group === 'none' ? null : await groupTable(app, group, rows, json.total));
     }
 
     async function update() {
@@ -152,6 +120,10 @@ export function makeFind(app) {
             fill(title, 'Find zone');
             fill(figures, h('p', {class: 'empty'}, 'Ctrl+click a zone, pick one in the statistics, or type its name above.'));
             answer = null;
+            name.value = state.textContent = '';
+            reset.hidden = true;
+            table.set([]);
+            fill(groups);
             return draw();
         }
         brush = null;
@@ -160,7 +132,7 @@ export function makeFind(app) {
         name.value = row ? row.name : '';
         answer = await app.engine.ask({ask: 'histogram', loc: app.found.loc, ...app.range()});
         fill(title, swatch(row), row ? row.name : '');
-        const j = answer.json, figure = (label, v) => h('span', {class: 'figure'}, h('small', {}, label), v);
+        const j = answer.json;
         fill(figures, j.count ? [figure('count', format.count(j.count)), figure('total', format.duration(j.total)), figure('mean', format.duration(j.mean)), figure('median ~', format.duration(j.p50)),
             figure('90 % ~', format.duration(j.p90)), figure('99 % ~', format.duration(j.p99)), figure('least', format.duration(j.min)), figure('most', format.duration(j.max)), figure('deviation', format.duration(j.std))]
             : h('p', {class: 'empty'}, 'None begins in this range.'));

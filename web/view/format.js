@@ -36,8 +36,16 @@ export function exactNs(ns) {
     return ns === null ? '–' : `${Math.round(ns).toLocaleString('en-US')} ns`;
 }
 
+/** What the numbers of messages' severities mean. */
+export const SEVERITIES = ['trace', 'debug', 'info', 'warning', 'error', 'fatal'];
+
 export function count(n) {
     return n === null || n === undefined ? '–' : Math.round(n).toLocaleString('en-US');
+}
+
+/** "1 message", "1,234 messages". */
+export function several(n, word) {
+    return `${count(n)} ${word}${n === 1 ? '' : 's'}`;
 }
 
 /** "3.2 M", for narrow places. */

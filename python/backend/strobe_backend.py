@@ -70,7 +70,7 @@ def write_strobe(folder, stage, tree, tag, client_only, with_extension):
     commands = sorted(path.name for path in (stage / "bin").glob("*")) if (stage / "bin").is_dir() else []
     wheel.add(f"{wheel.info}/METADATA",
               metadata.describe("strobe", names, (ROOT / "README.md").read_text(encoding="utf-8")))
-    wheel.add(f"{wheel.info}/entry_points.txt", metadata.entry_points(commands))
+    wheel.add(f"{wheel.info}/entry_points.txt", metadata.entry_points(commands, with_extension))
     return wheel.close()
 
 

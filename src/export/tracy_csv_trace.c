@@ -8,6 +8,7 @@
 #include "query/client_facts.h"
 #include "query/gpu.h"
 #include "query/memory.h"
+#include "query/sums.h"
 #include "query/walk.h"
 
 /* A row of -x that waits for the text of a zone around it. */
@@ -294,34 +295,6 @@ static int take_zone(struct pass *pass, struct line *line, const struct strobe_b
            strobe_tracy_sum_add(&pass->table, &pass->rows[ended.row].sum, ended.time, ended.self);
 }
 
-/* Plain statistics of a batch, which is the whole work there: nothing but sums. */
-static enum strobe_err add_zones(void *context, const struct strobe_batch *batch)
-{
-    struct pass *pass = context;
-    const struct strobe_client_fact *client = strobe_client_of(&pass->facts, batch->process);
-    for (uint32_t i = 0; i < batch->n_zones; i++) {
-        const struct strobe_zone_row *zone = &batch->zones[i];
-        uint64_t id;
-        uint32_t loc = zone->slot < batch->n_slots
-                           ? batch->locs[zone->slot]
-                           : strobe_batch_loc(pass->trace, batch, zone, &id);
-        uint32_t row = loc < pass->row_of_loc_room && pass->row_of_loc[loc]
-                           ? pass->row_of_loc[loc] - 1
-                           : row_of(pass, loc);
-        if (row == STROBE_IDMAP_NONE)
-            return STROBE_ERR_NOMEM;
-        int64_t time = time_of(pass, batch->process, client, zone);
-        if (time <= 0 || zone->state != STROBE_ZONE_ENDED)
-            continue;
-        struct strobe_tracy_sum *sum = &pass->rows[row].sum;
-        sum->min = !sum->n++ || time < sum->min ? time : sum->min;
-        sum->max = time > sum->max ? time : sum->max;
-        sum->total += time;
-        sum->squares += (double)time * (double)time;
-    }
-    return STROBE_OK;
-}
-
 static enum strobe_err take_zones(void *context, const struct strobe_batch *batch)
 {
     struct pass *pass = context;
@@ -457,7 +430,7 @@ static enum strobe_err note_time(void *context, const struct strobe_happening *h
 
 /* The end of the trace as Tracy has it: what an imported file said; else the last event, but for the
  * ends of locks, which do not count there. */
-static enum strobe_err find_last_time(struct pass *pass, const struct strobe_walk *zones)
+static enum strobe_err find_last_time(struct pass *pass, uint64_t n_events, uint64_t tick_last)
 {
     const struct strobe_client_fact *client = strobe_client_of(&pass->facts, 0);
     for (uint32_t i = 0; client && !client->protocol && i < pass->trace->n_recordings; i++)
@@ -467,8 +440,8 @@ static enum strobe_err find_last_time(struct pass *pass, const struct strobe_wal
         }
     const struct strobe_trace_totals *totals = &strobe_file_facts(pass->trace->file)->totals;
     if (totals->has_totals && !totals->n_of_kind[STROBE_KIND_LOCK_GONE]) {
-        if (zones->n_events)
-            pass->last_time = strobe_client_ns(&pass->facts, 0, zones->tick_last, 0);
+        if (n_events)
+            pass->last_time = strobe_client_ns(&pass->facts, 0, tick_last, 0);
         return STROBE_OK;
     }
     struct strobe_walk walk = {.trace = pass->trace, .context = pass, .happens = note_time};
@@ -476,22 +449,8 @@ static enum strobe_err find_last_time(struct pass *pass, const struct strobe_wal
     return strobe_walk_run(&walk);
 }
 
-static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
+static enum strobe_err put_sums(struct pass *pass)
 {
-    const struct strobe_tracy_csv_options *options = pass->table.options;
-    struct strobe_walk walk = {.trace = pass->trace, .context = pass, .zones = take_zones};
-    walk.want_fibers = 1;
-    if (!options->unwrap && !options->self && !options->truncate)
-        walk.zones = add_zones;
-    walk.want_notes = options->unwrap && options->flavor != STROBE_TRACY_FLAVOR_0_11;
-    enum strobe_err err = strobe_walk_run(&walk);
-    *n_bad_parts = walk.n_bad_parts;
-    for (uint32_t i = 0; i < pass->line_ids.n && !err; i++)
-        err = settle_rest(pass, &pass->lines[i]) ? STROBE_OK : STROBE_ERR_NOMEM;
-    if (!err && !options->unwrap)
-        err = find_last_time(pass, &walk);
-    if (err || options->unwrap)
-        return err;
     struct strobe_tracy_row_loc **all = malloc((pass->n_rows + 1ull) * sizeof(*all));
     if (!all)
         return STROBE_ERR_NOMEM;
@@ -500,6 +459,69 @@ static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
     int ok = strobe_tracy_put_sums(&pass->table, all, pass->n_rows, pass->last_time);
     free(all);
     return ok ? STROBE_OK : STROBE_ERR_NOMEM;
+}
+
+/* Locations with the same content have their sums together. */
+static enum strobe_err take_sums(struct pass *pass, const struct strobe_sums *sums)
+{
+    struct strobe_ns_sum *joined = calloc(sums->n_rows, sizeof *joined);
+    if (!joined)
+        return STROBE_ERR_NOMEM;
+    enum strobe_err err = STROBE_OK;
+    for (uint32_t i = 0; i < sums->n_rows && !err; i++) {
+        if (!sums->rows[i].n)
+            continue;
+        uint32_t row = row_of(pass, i + 1 < sums->n_rows ? i : STROBE_IDMAP_NONE);
+        if (row == STROBE_IDMAP_NONE)
+            err = STROBE_ERR_NOMEM;
+        else
+            strobe_ns_sum_join(&joined[row], &sums->rows[i]);
+    }
+    for (uint32_t i = 0; i < pass->n_rows && !err; i++)
+        pass->rows[i].sum = (struct strobe_tracy_sum){.n = joined[i].n,
+                                                      .total = (int64_t)joined[i].total,
+                                                      .min = joined[i].min,
+                                                      .max = joined[i].max,
+                                                      .squares = (double)joined[i].squares};
+    free(joined);
+    return err;
+}
+
+/* Plain statistics where parts alone tell all. */
+static enum strobe_err sum_zones(struct pass *pass, uint64_t *n_bad_parts)
+{
+    struct strobe_sums sums;
+    enum strobe_err err = strobe_sums_run(pass->trace, &pass->facts, &sums);
+    *n_bad_parts = sums.n_bad_parts;
+    if (!err)
+        err = take_sums(pass, &sums);
+    if (!err)
+        err = find_last_time(pass, sums.n_events, sums.tick_last);
+    strobe_sums_free(&sums);
+    return err;
+}
+
+static enum strobe_err walk_zones(struct pass *pass, uint64_t *n_bad_parts)
+{
+    const struct strobe_tracy_csv_options *options = pass->table.options;
+    struct strobe_walk walk = {.trace = pass->trace, .context = pass, .zones = take_zones};
+    walk.want_fibers = 1;
+    walk.want_notes = options->unwrap && options->flavor != STROBE_TRACY_FLAVOR_0_11;
+    enum strobe_err err = strobe_walk_run(&walk);
+    *n_bad_parts = walk.n_bad_parts;
+    for (uint32_t i = 0; i < pass->line_ids.n && !err; i++)
+        err = settle_rest(pass, &pass->lines[i]) ? STROBE_OK : STROBE_ERR_NOMEM;
+    return err || options->unwrap ? err : find_last_time(pass, walk.n_events, walk.tick_last);
+}
+
+static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
+{
+    const struct strobe_tracy_csv_options *options = pass->table.options;
+    int is_plain = !options->unwrap && !options->self && !options->truncate;
+    enum strobe_err err = is_plain && strobe_sums_serve(pass->trace)
+                              ? sum_zones(pass, n_bad_parts)
+                              : walk_zones(pass, n_bad_parts);
+    return err || options->unwrap ? err : put_sums(pass);
 }
 
 static enum strobe_err put_plots(struct pass *pass, uint64_t *n_bad_parts)

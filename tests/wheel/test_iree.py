@@ -18,7 +18,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "seeds"))
 import documents  # noqa: E402
 
 VERSION = "3.13.0"
-NEEDS = [f"iree-base-runtime=={VERSION}", f"iree-base-compiler=={VERSION}", "numpy"]
+NEEDS = ["--no-compile",  # most of it is never imported
+         f"iree-base-runtime=={VERSION}", f"iree-base-compiler=={VERSION}", "numpy"]
 EXAMPLE = venvs.ROOT / "examples/iree"
 TURNS = 3
 WHEELS = PLACE = None

@@ -180,8 +180,7 @@ export class Timeline {
             const top = isZones(row.track.kind) ? y + PAD + sel.depth * LANE : y + 2, size = isZones(row.track.kind) ? LANE - 1 : row.height - 5;
             ctx.lineWidth = 2.5;
             ctx.strokeStyle = this.theme.outline;
-            ctx.strokeRect(x0, top, Math.max(2, x1 - x0), size);
-            this.painter.counts.shapes++;
+            this.painter.frame(x0, top, Math.max(2, x1 - x0), size);
         }
         ctx.restore();
     }
@@ -209,11 +208,11 @@ export class Timeline {
         if (right < LABEL || left > this.width)
             return;
         ctx.fillStyle = color;
-        ctx.fillRect(left, RULER - 4, Math.max(1, right - left), 4);
+        this.painter.rect(left, RULER - 4, Math.max(1, right - left), 4);
         const w = ctx.measureText(text).width + 12, x = Math.min(this.width - w - 2, Math.max(LABEL + 2, (left + right - w) / 2));
-        ctx.fillRect(x, RULER + 3, w, 18);
+        this.painter.rect(x, RULER + 3, w, 18);
         ctx.fillStyle = this.theme.back;
-        ctx.fillText(text, x + 6, RULER + 12);
+        this.painter.text(text, x + 6, RULER + 12);
     }
 
     drawNotes() {
@@ -234,7 +233,7 @@ export class Timeline {
             const w = Math.min(180, ctx.measureText(note.text || '⚑').width + 14);
             this.painter.rect(x0, RULER, w, 17);
             ctx.fillStyle = theme.back;
-            ctx.fillText(this.cut(note.text || '⚑', w - 8), x0 + 5, RULER + 9);
+            this.painter.text(this.cut(note.text || '⚑', w - 8), x0 + 5, RULER + 9);
         }
         ctx.restore();
     }
@@ -263,6 +262,8 @@ export class Timeline {
     }
 
     arrow(x0, y0, x1, y1) {
+        if (!this.painter.take(2))
+            return;
         const {ctx} = this, bend = Math.max(20, Math.min(120, Math.abs(x1 - x0) / 2));
         ctx.beginPath();
         ctx.moveTo(x0, y0);
@@ -273,7 +274,6 @@ export class Timeline {
         ctx.lineTo(x1 - 7, y1 - 4);
         ctx.lineTo(x1 - 7, y1 + 4);
         ctx.fill();
-        this.painter.counts.shapes += 2;
     }
 
     drawLabels(rows) {
@@ -300,22 +300,21 @@ export class Timeline {
         const x = row.header ? 8 : 14 + 8 * Math.max(0, row.level - 1), middle = row.header ? y + row.height / 2 : y + 12;
         ctx.fillStyle = theme.dim;
         if (row.header || row.lanes > 1 || row.collapsed)
-            ctx.fillText(row.collapsed ? '▸' : '▾', x, middle);
+            this.painter.text(row.collapsed ? '▸' : '▾', x, middle);
         ctx.fillStyle = matched ? theme.hit : theme.text;
         ctx.font = row.header ? `600 ${FONT}` : FONT;
         const note = this.labelNote(track, row), w = note ? ctx.measureText(note).width + 8 : 0;
-        ctx.fillText(this.cut(track.name, LABEL - x - 22 - w), x + 14, middle);
+        this.painter.text(this.cut(track.name, LABEL - x - 22 - w), x + 14, middle);
         ctx.font = FONT;
-        this.painter.counts.labels++;
         if (note) {
             ctx.fillStyle = theme.dim;
             ctx.textAlign = 'right';
-            ctx.fillText(note, LABEL - 8, middle);
+            this.painter.text(note, LABEL - 8, middle);
             ctx.textAlign = 'left';
         }
         if (track.kind === 'plot' && row.high !== undefined && Number.isFinite(row.high) && row.height > 30) {
             ctx.fillStyle = theme.dim;
-            ctx.fillText(`${format.plotValue(row.low, track.format)} – ${format.plotValue(row.high, track.format)}`, x + 14, middle + 17);
+            this.painter.text(`${format.plotValue(row.low, track.format)} – ${format.plotValue(row.high, track.format)}`, x + 14, middle + 17);
         }
     }
 
@@ -336,7 +335,7 @@ export class Timeline {
         ctx.fillStyle = theme.line;
         this.painter.rect(0, RULER - 1, this.width, 1);
         ctx.fillStyle = theme.dim;
-        ctx.fillText(this.cut(`${format.duration(to - from)} shown`, LABEL - 16), 8, RULER / 2);
+        this.painter.text(this.cut(`${format.duration(to - from)} shown`, LABEL - 16), 8, RULER / 2);
         ctx.save();
         ctx.beginPath();
         ctx.rect(LABEL, 0, this.width - LABEL, RULER);
@@ -349,8 +348,7 @@ export class Timeline {
             if (x + 4 + ctx.measureText(text).width > this.width)
                 continue;
             ctx.fillStyle = theme.text;
-            ctx.fillText(text, x + 4, RULER / 2 - 2);
-            this.painter.counts.labels++;
+            this.painter.text(text, x + 4, RULER / 2 - 2);
         }
         ctx.restore();
         if (this.app.area && !this.drag)
@@ -388,7 +386,7 @@ export class Timeline {
             ctx.fillStyle = theme.text;
             this.painter.rect(Math.min(this.width - w, pointer.x + 6), 4, w, RULER - 9);
             ctx.fillStyle = theme.back;
-            ctx.fillText(text, Math.min(this.width - w, pointer.x + 6) + 5, RULER / 2);
+            this.painter.text(text, Math.min(this.width - w, pointer.x + 6) + 5, RULER / 2);
         }
     }
 }

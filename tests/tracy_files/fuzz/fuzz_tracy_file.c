@@ -3,16 +3,24 @@
  *   libFuzzer:   tests/tracy_files/fuzz/build.sh OUT
  *   by itself:   fuzz_tracy_file SEEDS [RUNS [FIRST]]   (tests/fuzz/seeds.c)
  *
- * The first byte of an input says what the rest is: an even one, content without its container (so that
- * damage gets past the compression); an odd one, a whole file. All that a visitor may be told is taken,
- * and the import is run into a sink that writes to /dev/null where bit 1 is set.
+ * The first byte of an input says what the rest is, and how it is read.
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../../fuzz/seeds.h"
 #include "tracy/content.h"
 #include "tracy/import_internal.h"
+
+/* Bits of the first byte. */
+enum {
+    FORM_FILE =
+        1, /* else content without its container, so that damage gets past the compression */
+    FORM_IMPORT = 2, /* run the import too, into a file */
+    FORM_OPENED = 4, /* with FORM_FILE: by its name, unpacked by threads, as the commands do it */
+};
 
 static uint64_t sum; /* so that reading is not optimised away */
 
@@ -56,15 +64,32 @@ static enum strobe_err take_image(void *context, uint16_t width, uint16_t height
     return STROBE_OK;
 }
 
-static void open_bytes(const uint8_t *data, size_t n, int is_file, struct strobe_tracy_bytes *in)
+/* A file that is there by its name alone, with these bytes. */
+static const char *file_of(const uint8_t *data, size_t n)
 {
-    if (!is_file)
-        strobe_tracy_bytes_over(data, n, in);
-    else if (strobe_tracy_bytes_over_file(data, n, in))
-        strobe_tracy_bytes_over(data, 0, in);
+    static char path[64];
+    static int fd = -1;
+    if (fd < 0) {
+        fd = memfd_create("fuzz_tracy_file", 0);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    }
+    if (ftruncate(fd, 0) || pwrite(fd, data, n, 0) != (ssize_t)n)
+        abort();
+    return path;
 }
 
-static void walk(const uint8_t *data, size_t n, int is_file)
+static enum strobe_err open_bytes(const uint8_t *data, size_t n, unsigned form,
+                                  struct strobe_tracy_content *content)
+{
+    if (form & FORM_FILE && form & FORM_OPENED)
+        return strobe_tracy_content_open(file_of(data, n), content);
+    if (form & FORM_FILE)
+        return strobe_tracy_bytes_over_file(data, n, &content->in);
+    strobe_tracy_bytes_over(data, n, &content->in);
+    return STROBE_OK;
+}
+
+static void walk(const uint8_t *data, size_t n, unsigned form)
 {
     struct strobe_tracy_content content = {0};
     struct strobe_tracy_visitor visitor = {.context = &content,
@@ -72,9 +97,8 @@ static void walk(const uint8_t *data, size_t n, int is_file)
                                            .zone_end = take_zone,
                                            .message = take_message,
                                            .image = take_image};
-    open_bytes(data, n, is_file, &content.in);
-    strobe_tracy_walk(&content, &visitor);
-    strobe_tracy_bytes_close(&content.in);
+    if (!open_bytes(data, n, form, &content))
+        strobe_tracy_walk(&content, &visitor);
     strobe_tracy_content_close(&content);
 }
 
@@ -99,10 +123,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     if (n < 2)
         return 0;
-    walk(data + 1, n - 1, data[0] & 1);
+    walk(data + 1, n - 1, data[0]);
 #ifndef STROBE_FUZZ_WALK
-    if (data[0] & 2)
-        import(data + 1, n - 1, data[0] & 1);
+    if (data[0] & FORM_IMPORT)
+        import(data + 1, n - 1, data[0] & FORM_FILE);
 #endif
     return 0;
 }
@@ -111,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 void fuzz_vary(uint8_t *bytes, uint64_t random)
 {
     if (random % 4)
-        bytes[0] &= (uint8_t)~2u;
+        bytes[0] &= (uint8_t)~FORM_IMPORT;
 }
 
 void fuzz_done(void)

@@ -66,10 +66,13 @@ export function makeDetails(app) {
     async function showSource(loc) {
         const {json} = await app.engine.ask({ask: 'source', loc});
         source.hidden = false;
-        if (!json.text)
-            return void (source.textContent = `${json.file}:${json.line}\n${json.why || 'not at hand'}`);
+        fill(source, json.text ? linesAround(json) : `${json.file}:${json.line}\n${json.why || 'not at hand'}`);
+        (source.querySelector('.here') || source).scrollIntoView({block: 'nearest'});
+    }
+
+    function linesAround(json) {
         const lines = json.text.split('\n'), first = Math.max(0, json.line - AROUND);
-        return void fill(source, lines.slice(first, json.line + AROUND).map((text, i) => h('div', {class: first + i + 1 === json.line ? 'here' : ''}, `${String(first + i + 1).padStart(5)}  ${text}`)));
+        return lines.slice(first, json.line + AROUND).map((text, i) => h('div', {class: first + i + 1 === json.line ? 'here' : ''}, `${String(first + i + 1).padStart(5)}  ${text}`));
     }
 
     async function copyZone(zone, row, track) {

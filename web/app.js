@@ -395,15 +395,19 @@ class App {
         this.turn++;
         this.selection = z ? {track: z.track, depth: z.depth, t0: z.t0, t1: z.t1, loc: z.loc, detail} : null;
         this.flows = [];
-        if (z && this.trace.has_flows !== false)
-            this.loadFlows(z);
+        if (z)
+            this.loadFlows(z.t0, z.t1 ?? this.trace.range[1], [z.track]);
         this.changed('selection');
     }
 
-    async loadFlows(zone) {
+    /* Arrows of what was just selected. */
+    async loadFlows(from, to, tracks) {
+        if (this.trace.has_flows === false)
+            return;
+        const {turn} = this;
         try {
-            const {json} = await this.engine.ask({ask: 'flows', from: zone.t0, to: zone.t1 ?? this.trace.range[1], tracks: [zone.track], limit: 200});
-            if (this.selection && this.selection.t0 === zone.t0) {
+            const {json} = await this.engine.ask({ask: 'flows', from, to, tracks, limit: 200});
+            if (turn === this.turn) {
                 this.flows = json.flows;
                 this.redraw();
             }
@@ -452,10 +456,8 @@ class App {
     }
 
     areaDone() {
-        if (this.selection) {
-            this.selection = null;
-            this.flows = [];
-        }
+        this.setSelection(null);
+        this.loadFlows(this.area.from, this.area.to, this.area.tracks || undefined);
         this.changed('area');
         this.drawer.show(['stats', 'flame', 'messages', 'find'].includes(this.drawer.current) && this.drawer.isOpen ? this.drawer.current : 'details');
     }

@@ -1,5 +1,6 @@
 /* answer_trace.c - what is in a trace, names, source files.  SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,8 +255,8 @@ static void put_machine(const struct strobe_engine *engine, struct strobe_reply 
     strobe_reply_u64(reply, "error_ns", trace->clock.error_ns);
     strobe_reply_open(reply, "jumps", '[');
     for (uint32_t i = 1; i < trace->clock.n_pieces; i++)
-        strobe_reply_number(
-            reply, "", (double)strobe_clock_rel(&trace->clock, trace->clock.pieces[i].tick));
+        strobe_reply_number(reply, "",
+                            (double)strobe_clock_rel(&trace->clock, trace->clock.pieces[i].tick));
     strobe_reply_close(reply, ']');
     strobe_reply_close(reply, '}');
     strobe_reply_open(reply, "host", '{');
@@ -369,12 +370,27 @@ void strobe_answer_names(struct strobe_engine *engine, const struct strobe_json 
 
 /* ---- source ---- */
 
+/* Open a source file. What compilers were told from within a folder is looked for here, then where the processes ran. */
+static int open_source(const struct strobe_trace *trace, const char *path)
+{
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    int fd = open(path, flags);
+    for (uint32_t i = 0; fd < 0 && *path && *path != '/' && i < trace->n_processes && i < 64; i++) {
+        uint32_t n;
+        char whole[PATH_MAX];
+        const char *folder = strobe_trace_text(trace, trace->processes[i].cwd, &n);
+        if (n && (size_t)snprintf(whole, sizeof whole, "%s/%s", folder, path) < sizeof whole)
+            fd = open(whole, flags);
+    }
+    return fd;
+}
+
 /* The file's text, to be freed; NULL with *why. Only what a location of the trace names is ever read. */
 static char *read_source(const struct strobe_engine *engine, const char *path, size_t *n,
                          const char **why)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = open_source(engine->trace, path);
     *why = "the file is not on this machine";
     if (fd < 0)
         return NULL;

@@ -264,7 +264,7 @@ export class Timeline {
     arrow(x0, y0, x1, y1) {
         if (!this.painter.take(2))
             return;
-        const {ctx} = this, bend = Math.max(20, Math.min(120, Math.abs(x1 - x0) / 2));
+        const {ctx} = this, bend = Math.max(8, Math.min(120, Math.abs(x1 - x0) / 2));
         ctx.beginPath();
         ctx.moveTo(x0, y0);
         ctx.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 5, y1);

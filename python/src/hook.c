@@ -196,22 +196,29 @@ static PyObject *eval_deep_311(struct strobe_py_code *code, PyThreadState *state
     return eval_aside(state, frame, throwing);
 }
 
-/* 3.9 and 3.10: the main thread's stack ends where its limit says, which is asked when it grows. */
+/* Raise the limit of the main thread's stack by a quarter, which is asked for when it grows. What it was, in `old`; false: it stays. */
+static bool raise_limit(struct rlimit *old, struct rlimit *raised)
+{
+    if (getrlimit(RLIMIT_STACK, old) || old->rlim_cur == RLIM_INFINITY)
+        return false;
+    *raised = *old;
+    raised->rlim_cur += raised->rlim_cur / 4;
+    if (raised->rlim_cur > raised->rlim_max)
+        raised->rlim_cur = raised->rlim_max;
+    return !setrlimit(RLIMIT_STACK, raised);
+}
+
+/* 3.9 and 3.10, on the main thread. A mark of 0: the frames inside are no news. */
 static PyObject *eval_deep_39(struct strobe_py_code *code, PyThreadState *state, void *frame,
                               int throwing)
 {
     struct rlimit old, raised, now;
-    bool known = !getrlimit(RLIMIT_STACK, &old) && old.rlim_cur != RLIM_INFINITY;
-    raised = old;
-    if (known)
-        raised.rlim_cur += raised.rlim_cur / 4;
-    if (known && raised.rlim_cur > raised.rlim_max)
-        raised.rlim_cur = raised.rlim_max;
-    known = known && !setrlimit(RLIMIT_STACK, &raised);
+    const uintptr_t mark = strobe_py_thread.stack_mark;
+    bool is_raised = raise_limit(&old, &raised);
     strobe_py_thread.stack_mark = 0;
     PyObject *result = eval_traced(code, state, frame, throwing);
-    strobe_py_thread.stack_mark = strobe_py_thread.stack_end;
-    if (known && !getrlimit(RLIMIT_STACK, &now) && now.rlim_cur == raised.rlim_cur)
+    strobe_py_thread.stack_mark = mark;
+    if (is_raised && !getrlimit(RLIMIT_STACK, &now) && now.rlim_cur == raised.rlim_cur)
         setrlimit(RLIMIT_STACK, &old);
     return result;
 }
@@ -224,6 +231,8 @@ static enum way look_around(void)
     struct strobe_py_thread *me = &strobe_py_thread;
     if (me->busy || strobe_py_aside_tells())
         return PASS_ON;
+    if (!me->stack_mark)
+        return TRACE;
     if (!me->stack_end && (strobe_py_late.version >= 0x030b00 || getpid() == gettid()))
         strobe_py_measure_stack();
     if (stack_pointer() < me->stack_end)

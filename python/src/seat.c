@@ -4,8 +4,8 @@
  * is found by putting a function into an own seat and looking for it. Where it is not found, other threads' seats pass for free.
  *
  * A new thread has empty seats. One that Python code starts is given our function while its thread state is the youngest: when
- * _thread.start_new_thread returns, before the GIL is given up. Others (of C code that calls start_new_thread) by threading.setprofile or settrace, whose
- * function puts ours in its place at its first event.  SPDX-License-Identifier: MIT */
+ * _thread.start_new_thread returns, before the GIL is given up. Others (a profile function did not see it called) by
+ * threading.setprofile or settrace, whose function puts ours in its place at its first event.  SPDX-License-Identifier: MIT */
 #include "seat.h"
 
 typedef int (*put_function)(PyThreadState *, strobe_py_tracefunc, PyObject *);
@@ -59,14 +59,14 @@ static void find_place(struct strobe_py_seat *seat)
     put(seat, state, NULL);
 }
 
-/* The function and, two places behind it, its object: for ours that is the mark. */
-static bool holds(const struct strobe_py_seat *seat, PyThreadState *state, bool ours)
+/* Is there a function and, two places behind it, an object that is not the mark? False where the place is not known. */
+static bool is_others(const struct strobe_py_seat *seat, PyThreadState *state)
 {
     void *function;
     PyObject *object;
     memcpy(&function, (char *)state + seat->at, sizeof function);
     memcpy(&object, (char *)state + seat->at + 2 * sizeof function, sizeof object);
-    return function && (object == mark) == ours;
+    return seat->at && function && object != mark;
 }
 
 /* What sys.getprofile() or sys.gettrace() says, only to be compared. */
@@ -107,11 +107,13 @@ void strobe_py_seats_leave(void)
 uint32_t strobe_py_seat_take_all(struct strobe_py_seat *seat, strobe_py_tracefunc function)
 {
     uint32_t n_others = 0;
-    if (!seat->at && strobe_py_seat_is_free(seat))
+    if (!seat->at && !strobe_py_seat_is_free(seat))
+        return 1;
+    if (!seat->at)
         find_place(seat);
     PyThreadState *state = strobe_py_late.first_thread(PyInterpreterState_Get());
     for (; state; state = strobe_py_late.next_thread(state)) {
-        if (seat->at && holds(seat, state, false))
+        if (is_others(seat, state))
             n_others++;
         else
             put(seat, state, function);
@@ -159,7 +161,7 @@ void strobe_py_seat_for_new(struct strobe_py_seat *seat, strobe_py_tracefunc fun
 void strobe_py_seat_for_youngest(struct strobe_py_seat *seat, strobe_py_tracefunc function)
 {
     PyThreadState *youngest = strobe_py_late.first_thread(PyInterpreterState_Get());
-    if (youngest != PyThreadState_Get() && !(seat->at && holds(seat, youngest, false)))
+    if (youngest != PyThreadState_Get() && !is_others(seat, youngest))
         put(seat, youngest, function);
 }
 

@@ -145,12 +145,29 @@ class Deep(strobe_case.Case):
                             "for i in range(2): run()\n")
         self.check(ran, down=2 * (DEEP + 1), bottom=2, run=2, leaf=2)
 
-    def test_the_limit_of_the_stack_is_as_it_was(self):
+    def test_with_a_limit_of_depth_too(self):
+        ran = self.recorded(f"down({self.deepest()})\n", env={"STROBE_PYTHON_MAX_DEPTH": "1000"})
+        self.check(ran, down=999)  # below <module>
+
+    def test_generators_inside_generators(self):
+        ran = self.recorded("def items(n):\n"
+                            "    if n: yield from items(n - 1)\n"
+                            "    yield n\n"
+                            "g = items(6000)\n"
+                            "assert (next(g), next(g)) == (0, 1)\n"
+                            "g.close()\n")
+        self.assertGreaterEqual(ran.counts("program.py")["items"], 6001)
+        self.assertIn(WHOLE, ran.text())
+
+    def test_the_limit_of_the_stack_is_raised_once_and_is_as_it_was(self):
         ran = self.recorded("import resource\n"
-                            "before = resource.getrlimit(resource.RLIMIT_STACK)\n"
-                            f"down({DEEP})\n"
-                            "assert resource.getrlimit(resource.RLIMIT_STACK) == before\n")
-        self.check(ran, down=DEEP + 1)
+                            "limit = lambda: resource.getrlimit(resource.RLIMIT_STACK)\n"
+                            "before = limit()\n"
+                            "def bottom(): print(limit()[0] / before[0])\n"
+                            f"for i in range(2): down({DEEP})\n"
+                            "assert limit() == before\n")
+        self.assertEqual({float(ratio) for ratio in ran.out.split()}, {1.25 if sys.version_info < (3, 11) else 1.0})
+        self.check(ran, down=2 * (DEEP + 1))
 
 
 if __name__ == "__main__":

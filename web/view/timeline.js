@@ -349,7 +349,7 @@ export class Timeline {
             ctx.fillStyle = theme.line;
             this.painter.rect(x, RULER - 9, 1, 9);
             const text = format.time(t, app.timeMode, app.trace, step);
-            if (x + 4 + ctx.measureText(text).width > this.width)
+            if (x + 4 < LABEL || x + 4 + ctx.measureText(text).width > this.width)
                 continue;
             ctx.fillStyle = theme.text;
             this.painter.text(text, x + 4, RULER / 2 - 2);

@@ -37,11 +37,11 @@ def follow(bench, rate, seconds):
         recorder = measure.spawn([bench.strobe, "record", "--live", "-o", path, "--", bench.program("bench_zone_static"), "paced", rate, seconds],
                                  {"BENCH_WAIT": "1", "DISPLAY": ""}, stdout=subprocess.PIPE, stderr=output)
         link = recorder.stdout.readline().strip()
-        page = measure.spawn(["node", measure.ROOT / "bench" / "live" / "page.mjs", modules / "node_modules", link, viewer_of(recorder.pid), seconds + 5],
+        page = measure.spawn(["node", measure.ROOT / "bench" / "live" / "page.mjs", modules / "node_modules", link, viewer_of(recorder.pid), seconds - 6],
                              stdout=subprocess.PIPE)
+        seen = measure.figures(page.communicate(timeout=2 * seconds + 60)[0])  # it leaves before the recording ends
         rest = recorder.stdout.read()
         recorder.wait()
-        seen = measure.figures(page.communicate(timeout=120)[0])
     info, _ = measure.run([bench.strobe, "info", path])
     path.unlink()
     return measure.figures(rest), seen, info

@@ -1,6 +1,6 @@
 /* page.mjs MODULES LINK PID SECONDS: follows a recording in a real browser and prints, as one line "BENCH {json}", how old the newest
- * drawn event was, how soon each was drawn, and the memory of page and server (PID) over time. The page ends with the recording,
- * or after SECONDS.
+ * drawn event was, how soon each was drawn, and the memory of page and server (PID) over time. It leaves after SECONDS, while
+ * the recording goes on: its end is the server's.
  *
  * What is drawn is asked of the page at every frame that it draws: the newest time among the items of the answer that the frame
  * was painted from. Its age is that of the wall clock, which the trace knows its events' times by.
@@ -61,7 +61,7 @@ await cdp.send('Performance.enable');
 await page.evaluate(watch);
 const memory = [], began = performance.now();
 let isNear = false;
-for (let isLive = true; isLive && performance.now() - began < Number(seconds) * 1000;) {
+while (performance.now() - began < Number(seconds) * 1000) {
     await page.waitForTimeout(2000);
     if (!isNear && performance.now() - began > 10000 && await page.evaluate(() => window.watched.counts.at(-1)[1] > 100000)) { /* the last ten seconds */
         isNear = true;
@@ -69,9 +69,7 @@ for (let isLive = true; isLive && performance.now() - began < Number(seconds) * 
     }
     await cdp.send('HeapProfiler.collectGarbage').catch(() => {});
     const {metrics} = await cdp.send('Performance.getMetrics');
-    isLive = await page.evaluate(() => window.strobe.trace.live && !window.strobe.trace.closed);
-    if (isLive && fs.existsSync(`/proc/${pid}`))
-        memory.push({s: (performance.now() - began) / 1000, page: metrics.find((m) => m.name === 'JSHeapUsedSize').value / 1048576, server: memoryOf(pid)});
+    memory.push({s: (performance.now() - began) / 1000, page: metrics.find((m) => m.name === 'JSHeapUsedSize').value / 1048576, server: memoryOf(pid)});
 }
 const {ages, frames} = await page.evaluate(() => window.watched), late = await page.evaluate(delays);
 console.log(`BENCH ${JSON.stringify({n_ages: ages.length, age_p50_ms: quantile(ages, 0.5), age_p95_ms: quantile(ages, 0.95), age_max_ms: quantile(ages, 1), n_drawn: late.length, delay_p50_ms: quantile(late, 0.5),

@@ -289,8 +289,10 @@ void strobe_lod_add(struct strobe_lod *lod, const struct strobe_lod_log *log, ui
     lod->spoilt |= log->failed;
     for (uint32_t i = 0; i < log->n_parts && !lod->spoilt; i++) {
         lod->spoilt = !add_part(lod, &log->parts[i], cells, open);
-        cells += log->parts[i].n_cells;
-        open += log->parts[i].n_open;
+        if (log->parts[i].n_cells) /* a log without any has no array of them */
+            cells += log->parts[i].n_cells;
+        if (log->parts[i].n_open)
+            open += log->parts[i].n_open;
     }
 }
 

@@ -52,6 +52,7 @@ function processesOf(trace) {
     return trace.model.list.map((p) => ({
         track: processTrack(p), pid: p.pid, parent_pid: p.parent, exe: p.exe, cwd: p.cwd, argv: p.argv,
         ended: p.end ? trace.model.timeOf(p.end.tick) : null, how: p.end ? p.end.how : 0, value: p.end ? p.end.value : 0,
+        clock_error_ns: trace.model.maps.reduce((most, m) => (m.process === p ? Math.max(most, m.error) : most), 0),
     }));
 }
 
@@ -61,7 +62,7 @@ function traceFacts(trace) {
         name: trace.source.name, uuid: trace.file.uuid, bytes: trace.source.size, closed: trace.file.closed, live: false,
         range: trace.isEmpty ? [0, 0] : [trace.time(trace.firstEvent), trace.time(trace.lastEvent)], origin_real_ns: String(trace.clock.originReal), origin_mono_ns: String(trace.clock.originMono),
         tracks: listTracks(trace), totals, losses, coverage: {emitted: stored + dropped, stored, dropped, exact: !trace.file.holes},
-        clock: {kind: trace.clock.kind, error_ns: trace.clock.errorNs}, host: m.host, processes: processesOf(trace), notes: [...m.notes, ...m.kept, ...m.unrecorded],
+        clock: {kind: trace.clock.kind, error_ns: trace.clock.errorNs, jumps: trace.clock.pieces.slice(1).map((p) => trace.time(p.t0))}, host: m.host, processes: processesOf(trace), notes: [...m.notes, ...m.kept, ...m.unrecorded],
         holes: trace.file.holes, limits: trace.tables.limits(), has_flows: trace.tables.flows.length > 0,
     };
     if (o)

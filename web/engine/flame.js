@@ -91,6 +91,7 @@ async function addThreads(trace, paths, span, choice) {
     for (const [b, block] of trace.events.entries()) {
         if (block.max < span.lo || block.min > span.hi)
             continue;
+        await trace.giveWay();
         const parts = await trace.parts(block), decoded = parts.some((p) => isWanted(p.thread)) ? await trace.decoded(block) : [];
         for (const [i, part] of parts.entries()) {
             if (!part.nEvents || part.last < span.lo || !isWanted(part.thread) || !decoded[i])

@@ -265,9 +265,9 @@ const takers = {
     }},
     105: (m, [, reason]) => void m.kept.push(`kept because of: ${reason}`),
     106: {exact(m, c) {
-        const process = m.process(c.varint()), z = c.big(), time = z & 1n ? -(z + 1n >> 1n) : z >> 1n, tick = c.big(), mult = c.big();
+        const process = m.process(c.varint()), z = c.big(), time = z & 1n ? -(z + 1n >> 1n) : z >> 1n, tick = c.big(), mult = c.big(), error = c.varint();
         if (mult)
-            m.maps.push({process, time, tick, mult});
+            m.maps.push({process, time, tick, mult, error});
     }},
     107: (m, [, , what, reason]) => void m.unrecorded.push(`not recorded: ${what}: ${reason}`),
 };

@@ -179,14 +179,23 @@ static void gather_block(struct strobe_gather *gather, uint32_t block, int only_
 
 /* ---- LOD blocks ---- */
 
+/* Millions of cells go through here for a large trace: the row is looked up once per depth. */
 static void add_lanes(struct strobe_gather *gather, struct strobe_pixel_lanes *lanes,
                       struct strobe_lod_lanes *from)
 {
     struct strobe_lod_at at = {0};
     struct strobe_lod_cell cell;
-    uint32_t by = lanes->k - from->shift;
-    while (strobe_lod_cell(from, &at, &cell) == STROBE_OK)
-        add_at(gather, lanes, cell.depth, cell.bucket >> by, &cell);
+    struct strobe_pixel_cell *row = NULL;
+    uint32_t by = lanes->k - from->shift, depth = UINT32_MAX;
+    while (strobe_lod_cell(from, &at, &cell) == STROBE_OK) {
+        uint64_t bucket = (cell.bucket >> by) - lanes->base;
+        if (bucket >= lanes->n_buckets)
+            continue;
+        if (cell.depth != depth)
+            row = row_of(gather, lanes, depth = cell.depth);
+        if (row)
+            add_cell(&row[bucket], cell.count, cell.busy, cell.longest, cell.loc);
+    }
 }
 
 enum which { COARSE, FINE, PARTS };

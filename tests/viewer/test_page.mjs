@@ -73,6 +73,14 @@ const tests = {
         await page.locator('.details button.link', {hasText: /^frame$/}).click();
         await says('.details h2', /^frame$/);
     },
+    async 'a zone that was clicked stays in sight when the panels open'() {
+        await open('rich');
+        await setView(395, 425);
+        await clickZone('encoder', 0, 405);
+        await page.waitForFunction(() => !window.strobe.drawer.element.hidden);
+        await settled();
+        assert.ok(await coloured([17, 24, 32]) > 50, 'its outline');
+    },
     async 'flow arrows lead from the selected zone'() {
         await open('rich');
         await setView(399, 405);
@@ -130,6 +138,19 @@ const tests = {
         const boxes = await state(() => window.strobe.drawer.panel('flame').boxes().map((b) => [window.strobe.names.name(b.node.loc), b.node.total]));
         assert.ok(boxes.some(([name]) => name === 'shade'));
         await shot('flame');
+        const clickBox = async (name, options) => {
+            const box = await state((n) => window.strobe.drawer.panel('flame').boxes().find((b) => window.strobe.names.name(b.node.loc) === n), name), at = await page.locator('canvas.flame').boundingBox();
+            await page.mouse.click(at.x + box.x + box.w / 2, at.y + box.y + 8, options);
+            await settled();
+        };
+        await clickBox('frame');
+        assert.equal(await state(() => window.strobe.names.name(window.strobe.drawer.panel('flame').boxes()[0].node.loc)), 'frame');
+        await page.locator('.bar button', {hasText: 'Whole graph'}).click();
+        await page.keyboard.down('Control');
+        await clickBox('shade');
+        await page.keyboard.up('Control');
+        await says('.find h2', /shade/);
+        await panel('flame');
         for (const mode of ['down', 'up']) {
             await page.locator('.panel select').selectOption(mode);
             await page.waitForFunction(() => document.querySelectorAll('.treerow').length > 3);

@@ -1,5 +1,6 @@
 /* worker.js - engine B's thread: opens a trace that it is handed, then answers questions.
- * Drawing goes first: questions that may take long have a queue of their own and give way every few ms. Of the waiting pixels questions only the newest is answered.  SPDX-License-Identifier: MIT */
+ * Drawing goes first: questions that may take long have a queue of their own and give way every few ms. Of the waiting
+ * pixels questions only the newest is answered.  SPDX-License-Identifier: MIT */
 import {BlobSource, BytesSource, HttpSource} from './source.js';
 import {Engine} from './engine.js';
 

@@ -79,7 +79,7 @@ class App {
         this.bar = h('header', {class: 'topbar'}, h('button', {class: 'logo', title: 'open another trace', onclick: () => this.start.show()}, h('img', {src: this.asset('icon.svg'), alt: ''}), 'Strobe'), this.title, this.live,
             h('span', {class: 'grow'}), this.search.element, h('span', {class: 'grow'}), this.timeButton, button('drawer', 'Panels', 'show or hide the panels (Q)'), button('png', 'PNG', 'save the view as a picture'),
             button('commands', '⌘', 'all commands (Ctrl+Shift+P)'), button('theme', '◐', 'light or dark'), button('help', '?', 'keys and mouse (?)'));
-        this.main = h('main', {hidden: true}, h('div', {class: 'overview'}, this.minimap.canvas, this.filter), this.timeline.canvas, this.drawer.element);
+        this.main = h('main', {hidden: true}, h('div', {class: 'overview'}, this.minimap.canvas, this.filter), this.timeline.element, this.drawer.element);
         document.body.append(this.bar, this.start.element, this.main, this.tips.element, this.menu.element, this.toast, this.overlay.element);
         this.setTheme(this.theme);
         this.mouse = new Mouse(this);
@@ -96,8 +96,7 @@ class App {
         window.addEventListener('dragover', (event) => event.preventDefault());
         window.addEventListener('drop', (event) => {
             event.preventDefault();
-            if (event.dataTransfer.files.length)
-                this.openFile(event.dataTransfer.files[0]);
+            this.takeFiles([...event.dataTransfer.files]);
         });
     }
 
@@ -121,6 +120,15 @@ class App {
     }
 
     /* --- opening --------------------------------------------------------------------------- */
+
+    /** Files that were dropped: a trace, notes on it, or both. */
+    async takeFiles(files) {
+        const isNotes = (file) => file.name.endsWith('.notes.json'), trace = files.find((file) => !isNotes(file)), notes = files.find(isNotes);
+        if (trace)
+            await this.openFile(trace);
+        if (notes && this.trace)
+            this.notes.read(await notes.text());
+    }
 
     async openFile(file) {
         await this.openLocal({file, name: file.name});
@@ -192,8 +200,6 @@ class App {
         this.fit(this.whole());
         await this.applyLink(true);
         this.drawer.spoil();
-        if (!json.totals.events)
-            this.say('This trace has no events. Its facts are in the panel “Info”.', 6000);
     }
 
     /** Facts anew, the place stays. */
@@ -389,15 +395,19 @@ class App {
         this.turn++;
         this.selection = z ? {track: z.track, depth: z.depth, t0: z.t0, t1: z.t1, loc: z.loc, detail} : null;
         this.flows = [];
-        if (z && this.trace.has_flows !== false)
-            this.loadFlows(z);
+        if (z)
+            this.loadFlows(z.t0, z.t1 ?? this.trace.range[1], [z.track]);
         this.changed('selection');
     }
 
-    async loadFlows(zone) {
+    /* Arrows of what was just selected. */
+    async loadFlows(from, to, tracks) {
+        if (this.trace.has_flows === false)
+            return;
+        const {turn} = this;
         try {
-            const {json} = await this.engine.ask({ask: 'flows', from: zone.t0, to: zone.t1 ?? this.trace.range[1], tracks: [zone.track], limit: 200});
-            if (this.selection && this.selection.t0 === zone.t0) {
+            const {json} = await this.engine.ask({ask: 'flows', from, to, tracks, limit: 200});
+            if (turn === this.turn) {
                 this.flows = json.flows;
                 this.redraw();
             }
@@ -446,10 +456,8 @@ class App {
     }
 
     areaDone() {
-        if (this.selection) {
-            this.selection = null;
-            this.flows = [];
-        }
+        this.setSelection(null);
+        this.loadFlows(this.area.from, this.area.to, this.area.tracks || undefined);
         this.changed('area');
         this.drawer.show(['stats', 'flame', 'messages', 'find'].includes(this.drawer.current) && this.drawer.isOpen ? this.drawer.current : 'details');
     }

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "export/tracy_csv.h"
+#include "export/tracy_order.h"
 #include "query/client_facts.h"
 #include "query/gpu.h"
 #include "query/memory.h"
+#include "query/sums.h"
 #include "query/walk.h"
 
 /* A row of -x that waits for the text of a zone around it. */
@@ -89,28 +91,25 @@ static uint32_t row_of(struct pass *pass, uint32_t loc)
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
-/* The number of a track as csvexport prints it: threads, then fibers, in the order of the trace, as a
- * .tracy file of it would have them. */
+static int is_key(const struct strobe_idkey *key, const struct strobe_batch *batch)
+{
+    return key->scope == batch->process && key->id == batch->id;
+}
+
+/* The number of a track as csvexport prints it: the one in a .tracy file of the trace. */
 static uint64_t number_of(struct pass *pass, const struct strobe_batch *batch)
 {
     const struct strobe_trace *trace = pass->trace;
-    uint64_t number = 0;
-    uint32_t thread = batch->thread;
-    if (batch->kind != STROBE_BATCH_FIBER && trace->threads[thread].twin)
-        thread = trace->threads[thread].twin - 1;
-    for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
-        uint32_t twin = trace->threads[i].twin;
-        number += trace->threads[i].is_known && trace->threads[i].tid && (!twin || twin == i + 1);
-        if (batch->kind != STROBE_BATCH_FIBER && i == thread)
-            return number;
-    }
-    for (uint32_t i = 0; i < trace->fiber_ids.n; i++) {
-        const struct strobe_idkey *key = &trace->fiber_ids.keys[i];
-        number++;
-        if (key->scope == batch->process && key->id == batch->id)
-            return number;
-    }
-    return number + ++pass->next_number;
+    int is_fiber = batch->kind == STROBE_BATCH_FIBER;
+    uint32_t twin = is_fiber ? 0 : trace->threads[batch->thread].twin;
+    uint32_t thread = twin ? twin - 1 : batch->thread;
+    struct strobe_tracy_order order;
+    strobe_tracy_order_start(trace, &pass->facts, &order);
+    while (strobe_tracy_order_next(&order))
+        if (order.is_fiber == is_fiber &&
+            (is_fiber ? is_key(&trace->fiber_ids.keys[order.index], batch) : order.index == thread))
+            return order.number;
+    return order.number - 1 + ++pass->next_number;
 }
 
 static struct line *line_of(struct pass *pass, const struct strobe_batch *batch)
@@ -294,34 +293,6 @@ static int take_zone(struct pass *pass, struct line *line, const struct strobe_b
            strobe_tracy_sum_add(&pass->table, &pass->rows[ended.row].sum, ended.time, ended.self);
 }
 
-/* Plain statistics of a batch, which is the whole work there: nothing but sums. */
-static enum strobe_err add_zones(void *context, const struct strobe_batch *batch)
-{
-    struct pass *pass = context;
-    const struct strobe_client_fact *client = strobe_client_of(&pass->facts, batch->process);
-    for (uint32_t i = 0; i < batch->n_zones; i++) {
-        const struct strobe_zone_row *zone = &batch->zones[i];
-        uint64_t id;
-        uint32_t loc = zone->slot < batch->n_slots
-                           ? batch->locs[zone->slot]
-                           : strobe_batch_loc(pass->trace, batch, zone, &id);
-        uint32_t row = loc < pass->row_of_loc_room && pass->row_of_loc[loc]
-                           ? pass->row_of_loc[loc] - 1
-                           : row_of(pass, loc);
-        if (row == STROBE_IDMAP_NONE)
-            return STROBE_ERR_NOMEM;
-        int64_t time = time_of(pass, batch->process, client, zone);
-        if (time <= 0 || zone->state != STROBE_ZONE_ENDED)
-            continue;
-        struct strobe_tracy_sum *sum = &pass->rows[row].sum;
-        sum->min = !sum->n++ || time < sum->min ? time : sum->min;
-        sum->max = time > sum->max ? time : sum->max;
-        sum->total += time;
-        sum->squares += (double)time * (double)time;
-    }
-    return STROBE_OK;
-}
-
 static enum strobe_err take_zones(void *context, const struct strobe_batch *batch)
 {
     struct pass *pass = context;
@@ -457,7 +428,7 @@ static enum strobe_err note_time(void *context, const struct strobe_happening *h
 
 /* The end of the trace as Tracy has it: what an imported file said; else the last event, but for the
  * ends of locks, which do not count there. */
-static enum strobe_err find_last_time(struct pass *pass, const struct strobe_walk *zones)
+static enum strobe_err find_last_time(struct pass *pass, uint64_t n_events, uint64_t tick_last)
 {
     const struct strobe_client_fact *client = strobe_client_of(&pass->facts, 0);
     for (uint32_t i = 0; client && !client->protocol && i < pass->trace->n_recordings; i++)
@@ -467,8 +438,8 @@ static enum strobe_err find_last_time(struct pass *pass, const struct strobe_wal
         }
     const struct strobe_trace_totals *totals = &strobe_file_facts(pass->trace->file)->totals;
     if (totals->has_totals && !totals->n_of_kind[STROBE_KIND_LOCK_GONE]) {
-        if (zones->n_events)
-            pass->last_time = strobe_client_ns(&pass->facts, 0, zones->tick_last, 0);
+        if (n_events)
+            pass->last_time = strobe_client_ns(&pass->facts, 0, tick_last, 0);
         return STROBE_OK;
     }
     struct strobe_walk walk = {.trace = pass->trace, .context = pass, .happens = note_time};
@@ -476,22 +447,8 @@ static enum strobe_err find_last_time(struct pass *pass, const struct strobe_wal
     return strobe_walk_run(&walk);
 }
 
-static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
+static enum strobe_err put_sums(struct pass *pass)
 {
-    const struct strobe_tracy_csv_options *options = pass->table.options;
-    struct strobe_walk walk = {.trace = pass->trace, .context = pass, .zones = take_zones};
-    walk.want_fibers = 1;
-    if (!options->unwrap && !options->self && !options->truncate)
-        walk.zones = add_zones;
-    walk.want_notes = options->unwrap && options->flavor != STROBE_TRACY_FLAVOR_0_11;
-    enum strobe_err err = strobe_walk_run(&walk);
-    *n_bad_parts = walk.n_bad_parts;
-    for (uint32_t i = 0; i < pass->line_ids.n && !err; i++)
-        err = settle_rest(pass, &pass->lines[i]) ? STROBE_OK : STROBE_ERR_NOMEM;
-    if (!err && !options->unwrap)
-        err = find_last_time(pass, &walk);
-    if (err || options->unwrap)
-        return err;
     struct strobe_tracy_row_loc **all = malloc((pass->n_rows + 1ull) * sizeof(*all));
     if (!all)
         return STROBE_ERR_NOMEM;
@@ -500,6 +457,69 @@ static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
     int ok = strobe_tracy_put_sums(&pass->table, all, pass->n_rows, pass->last_time);
     free(all);
     return ok ? STROBE_OK : STROBE_ERR_NOMEM;
+}
+
+/* Locations with the same content have their sums together. */
+static enum strobe_err take_sums(struct pass *pass, const struct strobe_sums *sums)
+{
+    struct strobe_ns_sum *joined = calloc(sums->n_rows, sizeof *joined);
+    if (!joined)
+        return STROBE_ERR_NOMEM;
+    enum strobe_err err = STROBE_OK;
+    for (uint32_t i = 0; i < sums->n_rows && !err; i++) {
+        if (!sums->rows[i].n)
+            continue;
+        uint32_t row = row_of(pass, i + 1 < sums->n_rows ? i : STROBE_IDMAP_NONE);
+        if (row == STROBE_IDMAP_NONE)
+            err = STROBE_ERR_NOMEM;
+        else
+            strobe_ns_sum_join(&joined[row], &sums->rows[i]);
+    }
+    for (uint32_t i = 0; i < pass->n_rows && !err; i++)
+        pass->rows[i].sum = (struct strobe_tracy_sum){.n = joined[i].n,
+                                                      .total = (int64_t)joined[i].total,
+                                                      .min = joined[i].min,
+                                                      .max = joined[i].max,
+                                                      .squares = (double)joined[i].squares};
+    free(joined);
+    return err;
+}
+
+/* Plain statistics where parts alone tell all. */
+static enum strobe_err sum_zones(struct pass *pass, uint64_t *n_bad_parts)
+{
+    struct strobe_sums sums;
+    enum strobe_err err = strobe_sums_run(pass->trace, &pass->facts, &sums);
+    *n_bad_parts = sums.n_bad_parts;
+    if (!err)
+        err = take_sums(pass, &sums);
+    if (!err)
+        err = find_last_time(pass, sums.n_events, sums.tick_last);
+    strobe_sums_free(&sums);
+    return err;
+}
+
+static enum strobe_err walk_zones(struct pass *pass, uint64_t *n_bad_parts)
+{
+    const struct strobe_tracy_csv_options *options = pass->table.options;
+    struct strobe_walk walk = {.trace = pass->trace, .context = pass, .zones = take_zones};
+    walk.want_fibers = 1;
+    walk.want_notes = options->unwrap && options->flavor != STROBE_TRACY_FLAVOR_0_11;
+    enum strobe_err err = strobe_walk_run(&walk);
+    *n_bad_parts = walk.n_bad_parts;
+    for (uint32_t i = 0; i < pass->line_ids.n && !err; i++)
+        err = settle_rest(pass, &pass->lines[i]) ? STROBE_OK : STROBE_ERR_NOMEM;
+    return err || options->unwrap ? err : find_last_time(pass, walk.n_events, walk.tick_last);
+}
+
+static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
+{
+    const struct strobe_tracy_csv_options *options = pass->table.options;
+    int is_plain = !options->unwrap && !options->self && !options->truncate;
+    enum strobe_err err = is_plain && strobe_sums_serve(pass->trace)
+                              ? sum_zones(pass, n_bad_parts)
+                              : walk_zones(pass, n_bad_parts);
+    return err || options->unwrap ? err : put_sums(pass);
 }
 
 static enum strobe_err put_plots(struct pass *pass, uint64_t *n_bad_parts)

@@ -88,6 +88,11 @@ static void add_zone(struct strobe_gather *gather, struct strobe_pixel_lanes *la
 
 /* ---- parts ---- */
 
+static void note_depth(struct strobe_pixel_lanes *lanes, uint32_t n_depths)
+{
+    lanes->n_seen = n_depths > lanes->n_seen ? n_depths : lanes->n_seen;
+}
+
 static void add_summary_lod(struct strobe_gather *gather, struct strobe_pixel_lanes *lanes,
                             const struct strobe_part *part, struct strobe_part_lod *lod)
 {
@@ -98,7 +103,7 @@ static void add_summary_lod(struct strobe_gather *gather, struct strobe_pixel_la
             cell.loc = cell.loc <= part->n_locs ? part->locs[cell.loc - 1] + 1 : 0;
         add_at(gather, lanes, depth, cell.bucket >> by, &cell);
     }
-    strobe_view_note_depth(gather->view, lanes->track->thread, lod->n_depths);
+    note_depth(lanes, lod->n_depths);
 }
 
 static void add_events(struct strobe_gather *gather, struct strobe_pixel_lanes *lanes,
@@ -114,11 +119,16 @@ static void add_events(struct strobe_gather *gather, struct strobe_pixel_lanes *
     uint32_t deepest = 0;
     for (uint32_t i = 0; i < gather->replay.n_zones; i++) {
         const struct strobe_zone_row *zone = &gather->replay.zones[i];
-        if (zone->state != STROBE_ZONE_ENDED)
+        if (zone->state == STROBE_ZONE_NO_BEGIN)
             continue;
         deepest = zone->depth >= deepest ? zone->depth + 1 : deepest;
-        add_zone(gather, lanes, zone->depth, zone->begin, zone->begin + zone->ticks,
-                 strobe_zone_loc(part, zone), part->first_tick);
+        if (zone->state == STROBE_ZONE_UNFINISHED)
+            add_busy(gather, lanes, zone->depth,
+                     zone->begin > part->first_tick ? zone->begin : part->first_tick,
+                     zone->begin + zone->self);
+        else
+            add_zone(gather, lanes, zone->depth, zone->begin, zone->begin + zone->ticks,
+                     strobe_zone_loc(part, zone), part->first_tick);
     }
     for (uint32_t i = 0; i < carry.n_open; i++)
         add_busy(gather, lanes, i,
@@ -128,7 +138,7 @@ static void add_events(struct strobe_gather *gather, struct strobe_pixel_lanes *
                  part->last_tick);
     deepest = carry.n_open > deepest ? carry.n_open : deepest;
     strobe_carry_free(&carry);
-    strobe_view_note_depth(gather->view, lanes->track->thread, deepest);
+    note_depth(lanes, deepest);
 }
 
 static void add_gap(struct strobe_gather *gather, struct strobe_pixel_lanes *lanes,
@@ -514,6 +524,10 @@ enum strobe_err strobe_pixels_run(struct strobe_view *view, const struct strobe_
             open_rows(&gather.lanes[i]);
     if (!err)
         err = strobe_pixels_make_items(&gather);
+    if (!err && !(out->n_depths = calloc(ask->n_tracks + 1ull, sizeof *out->n_depths)))
+        err = STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; !err && i < gather.n_lanes; i++)
+        out->n_depths[i] = gather.lanes[i].n_seen;
     free_gather(&gather);
     return err;
 }
@@ -522,5 +536,6 @@ void strobe_pixels_free(struct strobe_pixels *pixels)
 {
     free(pixels->items);
     free(pixels->lanes);
+    free(pixels->n_depths);
     memset(pixels, 0, sizeof *pixels);
 }

@@ -159,6 +159,8 @@ static uint32_t row_of_unnamed(struct strobe_stats *stats, uint32_t process, uin
         return UINT32_MAX;
     if (i == n)
         stats->unnamed_rows[i] = new_row(stats, STROBE_IDMAP_NONE, id);
+    if (stats->unnamed_rows[i] != UINT32_MAX)
+        stats->rows[stats->unnamed_rows[i]].process = process;
     return stats->unnamed_rows[i];
 }
 
@@ -183,15 +185,23 @@ static int is_left_out(const struct strobe_stats_options *options, uint32_t proc
     return options->processes && process < options->n_processes && !options->processes[process];
 }
 
-static int add_zone(struct strobe_stats_row *row, const struct strobe_zone_row *zone)
+static int is_batch_left_out(const struct strobe_stats_options *options,
+                             const struct strobe_batch *batch)
+{
+    if (batch->kind == STROBE_BATCH_FIBER && options->has_fiber)
+        return !options->has_fiber(options->context, batch->process, batch->id);
+    return is_left_out(options, batch->process, batch->thread);
+}
+
+int strobe_stats_add(struct strobe_stats_row *row, uint64_t duration, uint64_t self)
 {
     row->count++;
-    row->total += zone->ticks;
-    row->self += zone->self;
-    row->min = zone->ticks < row->min ? zone->ticks : row->min;
-    row->max = zone->ticks > row->max ? zone->ticks : row->max;
-    row->squares += (unsigned __int128)zone->ticks * zone->ticks;
-    return strobe_histogram_add(&row->histogram, strobe_bucket_of(zone->ticks), 1);
+    row->total += duration;
+    row->self += self;
+    row->min = duration < row->min ? duration : row->min;
+    row->max = duration > row->max ? duration : row->max;
+    row->squares += (unsigned __int128)duration * duration;
+    return strobe_histogram_add(&row->histogram, strobe_bucket_of(duration), 1);
 }
 
 struct adding {
@@ -202,7 +212,7 @@ struct adding {
 static enum strobe_err add_batch(void *context, const struct strobe_batch *batch)
 {
     struct adding *adding = context;
-    if (is_left_out(adding->options, batch->process, batch->thread))
+    if (is_batch_left_out(adding->options, batch))
         return STROBE_OK;
     for (uint32_t i = 0; i < batch->n_zones; i++) {
         const struct strobe_zone_row *zone = &batch->zones[i];
@@ -210,7 +220,8 @@ static enum strobe_err add_batch(void *context, const struct strobe_batch *batch
             continue;
         uint32_t row = strobe_stats_row_of(adding->stats, batch->process, batch->locs[zone->slot],
                                            batch->loc_ids[zone->slot]);
-        if (row == UINT32_MAX || !add_zone(&adding->stats->rows[row], zone))
+        if (row == UINT32_MAX ||
+            !strobe_stats_add(&adding->stats->rows[row], zone->ticks, zone->self))
             return STROBE_ERR_NOMEM;
     }
     return STROBE_OK;
@@ -327,7 +338,7 @@ static enum strobe_err add_replayed(struct summing *summing, const struct strobe
         uint64_t id = strobe_slot_loc(part, zone->slot);
         uint32_t row =
             strobe_stats_row_of(stats, process, strobe_trace_loc(stats->trace, process, id), id);
-        if (row == UINT32_MAX || !add_zone(&stats->rows[row], zone))
+        if (row == UINT32_MAX || !strobe_stats_add(&stats->rows[row], zone->ticks, zone->self))
             err = STROBE_ERR_NOMEM;
     }
     return err;
@@ -427,6 +438,8 @@ enum strobe_err strobe_stats_run(struct strobe_trace *trace,
 {
     memset(stats, 0, sizeof *stats);
     stats->trace = trace;
+    if (options->gpu)
+        return strobe_stats_gpu(stats, options);
     struct adding adding = {stats, options};
     enum strobe_err err = STROBE_OK;
     int needs_walk = !summaries_serve(trace, options);

@@ -10,7 +10,8 @@ import {fileURLToPath, pathToFileURL} from 'node:url';
 import {host} from './host.mjs';
 
 export const LABEL = 208, PATIENCE = 60000;
-export const [strobe, modules, traces, shots, ...words] = process.argv.slice(2);
+export const [strobe, modules, traces, shots] = process.argv.slice(2, 6).map((p) => path.resolve(p));
+const words = process.argv.slice(6);
 const isRemote = words.includes('--server'), isSlow = words.includes('--slow'), parts = words.filter((w) => !w.startsWith('--'));
 const {chromium} = await import(pathToFileURL(path.join(modules, 'playwright-core', 'index.mjs')).href);
 const web = path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..', 'web');
@@ -82,7 +83,7 @@ export const says = (selector, pattern) => page.waitForFunction(([s, source]) =>
 /** The place on the screen of a time on a track's lane. */
 export function place(trackName, depth, ms) {
     return state(([name, d, t]) => {
-        const s = window.strobe, track = s.trace.tracks.find((x) => x.name === name), tl = s.timeline, box = tl.canvas.getBoundingClientRect();
+        const s = window.strobe, track = s.trace.tracks.find((x) => x.name === name && x.kind !== 'process'), tl = s.timeline, box = tl.canvas.getBoundingClientRect();
         s.showTrack(track.id, d);
         const row = tl.visibleRows().find((r) => r.row.track.id === track.id && !r.row.header);
         return {x: box.left + tl.xOf(t * 1e6), y: box.top + row.y + 3 + d * 19 + 9};

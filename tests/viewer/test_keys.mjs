@@ -96,6 +96,12 @@ const mouseChecks = {
         const a = await span();
         await page.mouse.wheel(0, -100);
         await page.waitForFunction((old) => window.strobe.view.to - window.strobe.view.from < old, a);
+        await page.reload();
+        await settled();
+        const b = await span();
+        await page.mouse.wheel(0, -100);
+        await page.waitForFunction((old) => window.strobe.view.to - window.strobe.view.from < old, b);
+        assert.equal(await page.locator('.overlay').isHidden(), true, 'asked once');
         await state(() => window.strobe.setWheel(false));
     },
     async 'Shift + wheel'() { await setView(400, 500); await page.mouse.move(700, 300); await page.keyboard.down('Shift'); await page.mouse.wheel(0, 100); await page.keyboard.up('Shift'); await page.waitForFunction(() => window.strobe.view.from > 400e6 + 1); },

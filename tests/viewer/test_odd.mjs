@@ -50,7 +50,8 @@ const tests = {
         await clickZone('main', 0, 1.2);
         assert.match(await text('.details h2'), /only zone/);
         await open('none');
-        assert.match(await text('.toast'), /no events/);
+        assert.match(await text('.hollow'), /no events/);
+        await shot('none');
         await open('open');
         await clickZone('main', 0, 2.5);
         assert.match(await text('.details'), /not ended/);
@@ -65,6 +66,22 @@ const tests = {
         assert.match(await text('.info'), /not closed/);
         assert.ok(await state(() => window.strobe.timeline.data.fine.arrays.t0.length > 100));
     },
+    async 'a clock that jumps and one that is uncertain are drawn where they are'() {
+        await open('clocks', '#p=info');
+        const jump = await state(() => {
+            const s = window.strobe, tl = s.timeline, at = tl.xOf(s.trace.clock.jumps[0]), pixels = tl.canvas.getContext('2d').getImageData(Math.round(at) - 1, 300, 2, 1).data;
+            return {ms: s.trace.clock.jumps[0] / 1e6, pixel: [...pixels].slice(0, 3)};
+        });
+        near(jump.ms, 65, 0.1);
+        assert.deepEqual(jump.pixel, [138, 90, 0]);
+        assert.match(await text('.info'), /its own clock\s+give or take 2\.000 ms/);
+        const shades = (name) => state((n) => {
+            const tl = window.strobe.timeline, row = tl.visibleRows().find((r) => r.row.track.name === n), pixels = new Uint32Array(tl.canvas.getContext('2d').getImageData(900, row.y + 4, 60, 16).data.buffer);
+            return new Set(pixels).size;
+        }, name);
+        assert.ok(await shades('far away') > await shades('host'));
+        await shot('clocks');
+    },
     async 'losses are drawn where they are'() {
         await open('losses', '#p=info');
         assert.match(await text('.info'), /1,234: pool full/);
@@ -74,25 +91,6 @@ const tests = {
         });
         assert.deepEqual(inside, [179, 38, 30]);
         await shot('losses');
-    },
-    async 'an exported page opens from disk, with no server and no network'() {
-        const file = path.join(shots, '..', 'rich.html');
-        execFileSync(strobe, ['export', '--to', 'html', '-o', file, path.join(traces, 'rich.strobe')], {stdio: 'ignore'});
-        await fresh({offline: true});
-        await page.goto(pathToFileURL(file).href);
-        await settled();
-        await setView(395, 425);
-        await clickZone('main', 1, 403);
-        assert.match(await text('.details'), /frame number 40/);
-        const piece = path.join(shots, '..', 'piece.html');
-        execFileSync(strobe, ['export', '--to', 'html', '--range', '400ms..500ms', '--process', 'renderer', '-o', piece, path.join(traces, 'rich.strobe')], {stdio: 'ignore'});
-        await page.goto(pathToFileURL(piece).href);
-        await settled();
-        near((await view()).from, 399e6, 1e6);
-        await clickZone('main', 1, 443);
-        assert.match(await text('.details'), /frame number 44/);
-        assert.equal(await state(() => window.hacked), undefined);
-        await fresh();
     },
 };
 

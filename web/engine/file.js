@@ -73,7 +73,7 @@ export class TraceFile {
         this.source = source;
         this.blocks = [];  /* EVENTS and RECORDS, in the order of the file */
         this.extra = [];   /* blocks of types that are neither: kept for those who know them */
-        this.holes = 0;    /* blocks that are missing or damaged */
+        this.holes = 0;    /* places where blocks are missing or damaged */
         this.closed = false;
         this.totals = null;
     }
@@ -199,7 +199,7 @@ export class TraceFile {
         while (at + BLOCK_HEAD <= this.source.size) {
             const block = await this.header(at);
             if (block && at + block.bytes <= this.source.size) {
-                this.holes += Math.max(0, block.seq - seq);
+                this.holes += block.seq > seq ? 1 : 0;
                 seq = block.seq + 1;
                 this.take([block]);
                 at = padded(at + block.bytes);

@@ -4,7 +4,7 @@ import {Table} from '../view/table.js';
 import {figure, filterField, pairs, section} from './parts.js';
 import {THEMES} from '../view/palette.js';
 import {copyTable} from '../view/share.js';
-import {fill, h} from '../view/dom.js';
+import {download, fill, h} from '../view/dom.js';
 import * as format from '../view/format.js';
 
 export function makeMessages(app) {
@@ -28,6 +28,11 @@ export function makeMessages(app) {
 
 const TARGETS = [[60, 1e9 / 60], [30, 1e9 / 30], [120, 1e9 / 120]];
 
+/* Within 60 per second, within 30, or slower. */
+function frameColor(theme, ms) {
+    return ms <= TARGETS[0][1] / 1e6 * 1.01 ? theme.plot : ms <= TARGETS[1][1] / 1e6 * 1.01 ? theme.note : theme.loss;
+}
+
 export function makeFrames(app) {
     let chart = null;
     const place = h('div', {class: 'chart wide'}), figures = h('div', {class: 'figures'}), pick = h('select', {'aria-label': 'set of frames', onchange: () => load()});
@@ -47,10 +52,10 @@ export function makeFrames(app) {
         fill(figures, figure('frames', format.count(json.total)), figure('mean', format.duration(json.mean)), figure('median', format.duration(json.median)), figure('least', format.duration(json.min)),
             figure('most', format.duration(json.max)), figure('rate', json.mean ? `${(1e9 / json.mean).toFixed(1)} /s` : '–'));
         fill(place);
-        const times = [...arrays.t0].map((t, i) => (arrays.t1[i] - t) / 1e6), most = times.reduce((m, v) => Math.max(m, v), 1) * 1.1;
+        const theme = THEMES[app.theme], times = [...arrays.t0].map((t, i) => (arrays.t1[i] - t) / 1e6), most = times.reduce((m, v) => Math.max(m, v), 1) * 1.1;
         chart = new Chart(place, {
-            theme: THEMES[app.theme],
-            bars: times.map((value, i) => ({from: i, to: i + 0.9, value})),
+            theme,
+            bars: times.map((value, i) => ({from: i, to: i + 1, value, color: frameColor(theme, value)})),
             x: {min: 0, max: times.length, show: (v) => (Number.isInteger(v) ? `#${v + 1}` : '')},
             y: {min: 0, max: most, show: (v) => `${+v.toPrecision(3)} ms`},
             levels: TARGETS.map(([rate, ns]) => ({at: ns / 1e6, text: `${rate} /s`})),
@@ -72,7 +77,14 @@ export function makeNotes(app) {
         return h('div', {class: 'noterow'}, h('button', {class: 'link', onclick: () => app.showNote(note)}, format.time(note.from, app.timeMode, app.trace, 1000)),
             h('small', {}, note.to > note.from ? format.duration(note.to - note.from) : ''), text, h('button', {class: 'small', title: 'remove', onclick: () => app.notes.remove(note)}, '✕'));
     };
-    const update = () => fill(element, app.notes.list.length ? app.notes.list.map(row) : h('p', {class: 'empty'}, 'No notes yet. M makes one at the selected area, zone, or the pointer; it is kept in this browser, in the link, and in exports.'));
+    const save = () => download(`${app.trace.name}.notes.json`, new Blob([app.notes.text()], {type: 'application/json'}));
+    const where = () => (app.engine.kind === 'remote' ? `kept beside the trace, in ${app.trace.name}.notes.json` : 'kept in this browser');
+    function update() {
+        if (!app.notes.list.length)
+            return fill(element, h('p', {class: 'empty'}, `No notes yet. M makes one at the selected area, zone, or the pointer. Notes are ${where()}, in the link, and in exports.`));
+        const button = app.engine.kind === 'remote' ? null : h('button', {title: 'beside the trace, strobe view and strobe export find it; it can be dropped here, too', onclick: save}, 'Save as a file');
+        return fill(element, h('div', {class: 'notebar'}, h('small', {}, `${format.several(app.notes.list.length, 'note')}, ${where()}`), button), app.notes.list.map(row));
+    }
     return {id: 'notes', title: 'Notes', element, update};
 }
 
@@ -91,7 +103,7 @@ export function makeInfo(app) {
             facts('Events', Object.entries(t.totals).filter(([, n]) => n).map(([k, n]) => [k.replace('_', ' '), format.count(n)])),
             o ? facts('Overhead', [['one event', o.event_ps ? `${(o.event_ps / 1000).toFixed(1)} ns` : ''], ['all events', o.event_ps ? format.duration(o.event_ps * c.stored / 1000) : ''], ['recorder\'s CPU', format.duration(o.recorder_cpu_ns)], ['waited for room', format.duration(o.waited_ns)]]) : null,
             t.host ? facts('Host', [['name', t.host.name], ['kernel', t.host.kernel], ['CPU', t.host.cpu]]) : null,
-            ...t.processes.slice(0, 30).map((p) => facts(`Process ${p.pid}`, [['program', p.exe], ['arguments', p.argv.join(' ')], ['folder', p.cwd], ['end', ending(p)]])),
+            ...t.processes.slice(0, 30).map((p) => facts(`Process ${p.pid}`, [['program', p.exe], ['arguments', p.argv.join(' ')], ['folder', p.cwd], ['end', ending(p)], ['its own clock', p.clock_error_ns ? `give or take ${format.duration(p.clock_error_ns)}` : '']])),
             t.notes.length || (t.limits || []).length ? facts('Notes of the recorder', [...t.notes, ...(t.limits || [])].slice(0, 50).map((n, i) => [String(i + 1), n])) : null));
     }
     return {id: 'info', title: 'Info', element, update};

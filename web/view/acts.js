@@ -66,7 +66,7 @@ function mark(app) {
     const s = app.selection, at = Math.round(app.pointerTime());
     const [from, to] = app.area ? [app.area.from, app.area.to] : s ? [s.t0, s.t1 ?? s.t0] : [at, at];
     app.overlay.askText('note', 'Note', '', (text) => {
-        app.notes.add(from, to, text);
+        app.notes.make(from, to, text);
         app.drawer.spoil('notes');
     });
 }

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: MIT */
 import {LANE, PAD, isZones} from './layout.js';
 import {THEMES, colorOf, rgbOf, textOn} from './palette.js';
+import {paintDoubts} from './doubt.js';
+import {FONT, cutText} from './text.js';
 import * as format from './format.js';
 
 export const MAX_SHAPES = 5000, MAX_LABELS = 500;
@@ -11,7 +13,6 @@ const KEPT_SHAPES = 1600;   /* for what comes after the zones: outlines, losses,
 const MARK_SHAPES = 1200;   /* of frames, messages and locks, all rows together */
 const ROW_LABELS = 4, KEPT_LABELS = 80, LEAST_LABELS = 50;
 const MIN_WIDE = 2, MIN_LABEL = 26, WIDTHS = 1024;
-const FONT = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", "Noto Color Emoji", sans-serif';
 const IS_ZONE = 1, OPEN_AT_END = 4, NEVER_ENDS = 8, HAS_TEXT = 16, DIM = 128; /* DIM: ours, not the engine's */
 
 /* Zones of this frame that are wide enough to be shapes. */
@@ -120,7 +121,7 @@ export class Painter {
         this.paintStrips();
         this.paintWide();
         this.paintOthers();
-        this.paintLosses();
+        paintDoubts(this);
     }
 
     x(t) {
@@ -207,7 +208,7 @@ export class Painter {
         const a = Math.max(0, Math.floor(x0 * dpr)), b = Math.min(width, Math.max(a + 1, Math.round(x1 * dpr)));
         if (a >= width)
             return;
-        const look = this.look(loc), alpha = dim ? 50 : Math.round(255 * Math.min(1, 0.3 + 0.7 * busy));
+        const look = this.look(loc), alpha = dim ? 50 : Math.round(255 * Math.min(1, 0.45 + 0.55 * busy));
         const color = alpha << 24 | look.b << 16 | look.g << 8 | look.r, from = index * width;
         for (let x = from + a; x < from + b; x++)
             if (this.pixels[x] >>> 24 < alpha)
@@ -338,25 +339,12 @@ export class Painter {
         const key = `${loc}/${Math.floor(room / 6)}`;
         let cut = this.cuts.get(key);
         if (cut === undefined) {
-            cut = this.cutText(look.name, Math.floor(room / 6) * 6);
+            cut = cutText(this.ctx, look.name, Math.floor(room / 6) * 6);
             if (this.cuts.size > 20000)
                 this.cuts.clear();
             this.cuts.set(key, cut);
         }
         return cut;
-    }
-
-    cutText(text, room) {
-        const letters = Array.from(text);
-        let lo = 0, hi = letters.length;
-        while (lo < hi) {
-            const mid = lo + hi + 1 >> 1;
-            if (this.ctx.measureText(`${letters.slice(0, mid).join('')}…`).width <= room)
-                lo = mid;
-            else
-                hi = mid - 1;
-        }
-        return lo >= 2 ? `${letters.slice(0, lo).join('')}…` : lo === 1 && letters.length === 1 ? text : '';
     }
 
     paintOutlines(outlined) {
@@ -464,41 +452,6 @@ export class Painter {
         }
         ctx.globalAlpha = 1;
     }
-
-    /* Where events were lost: red, hatched, on the track that lost them. */
-    paintLosses() {
-        const {ctx, scene, theme} = this, rows = new Map(scene.rows.map((r) => [r.row.track.id, r]));
-        this.clipTracks();
-        let n = 0;
-        for (const loss of this.app.trace.losses) {
-            const at = rows.get(loss.track);
-            if (!at || loss.to < scene.view.from || loss.from > scene.view.to || ++n > 200)
-                continue;
-            const x0 = Math.max(scene.label - 2, this.x(loss.from)), x1 = Math.max(x0 + 3, Math.min(scene.width + 2, this.x(loss.to)));
-            ctx.fillStyle = this.hatch();
-            this.rect(x0, at.y, x1 - x0, at.row.height - 1);
-            ctx.fillStyle = theme.loss;
-            this.rect(x0, at.y + at.row.height - 4, x1 - x0, 3);
-        }
-        ctx.restore();
-    }
-
-    hatch() {
-        if (this.hatchTheme === this.app.theme)
-            return this.hatchPattern;
-        const tile = document.createElement('canvas'), ctx = tile.getContext('2d');
-        tile.width = tile.height = 8;
-        ctx.strokeStyle = this.theme.loss;
-        ctx.globalAlpha = 0.7;
-        ctx.beginPath();
-        for (const d of [-8, 0, 8]) {
-            ctx.moveTo(d, 8);
-            ctx.lineTo(d + 8, 0);
-        }
-        ctx.stroke();
-        this.hatchTheme = this.app.theme;
-        return this.hatchPattern = this.ctx.createPattern(tile, 'repeat');
-    }
 }
 
 /** The first index in [lo, hi) whose value is not below `v`. */
@@ -513,4 +466,4 @@ export function lowerBound(array, v, lo, hi) {
     return lo;
 }
 
-export {FONT, HAS_TEXT, IS_ZONE, NEVER_ENDS, OPEN_AT_END};
+export {HAS_TEXT, IS_ZONE, NEVER_ENDS, OPEN_AT_END};

@@ -1,7 +1,8 @@
 /* timeline.js - the canvas with ruler, tracks' names and tracks: scenes for the painter, and what is
  * painted over them (selection, notes, flows, pointer). Mouse and keys come through mouse.js and acts.js.
  * SPDX-License-Identifier: MIT */
-import {FONT, IS_ZONE, Painter, lowerBound} from './draw.js';
+import {FONT, cutText} from './text.js';
+import {IS_ZONE, Painter, lowerBound} from './draw.js';
 import {LANE, Layout, PAD, isZones} from './layout.js';
 import {PixelData} from './data.js';
 import {THEMES} from './palette.js';
@@ -16,6 +17,8 @@ export class Timeline {
     constructor(app) {
         this.app = app;
         this.canvas = h('canvas', {class: 'timeline', tabindex: '0', 'aria-label': 'timeline'});
+        this.hollow = h('p', {class: 'hollow', hidden: true, role: 'status'});
+        this.element = h('div', {class: 'tracks'}, this.canvas, this.hollow);
         this.ctx = this.canvas.getContext('2d', {alpha: false});
         this.layout = new Layout();
         this.data = new PixelData(app);
@@ -36,11 +39,23 @@ export class Timeline {
         this.canvas.width = Math.round(this.width * dpr);
         this.canvas.height = Math.round(this.height * dpr);
         this.scrollTo(this.scroll);
+        const {selection} = this.app; /* panels that open must not cover what was clicked */
+        if (selection)
+            this.app.showTrack(selection.track, selection.depth);
     }
 
     relayout() {
         this.layout.build(this.app.trace.tracks, this.app.choice);
+        this.showHollow();
         this.scrollTo(this.scroll);
+    }
+
+    /* Where there is nothing to be seen: why, and what to do. */
+    showHollow() {
+        const {trace, choice} = this.app;
+        const why = !trace.totals.events && !trace.live ? 'This trace has no events. Its facts are in the panel “Info”.' : !this.layout.rows.length && choice.filter ? `No track has “${choice.filter}” in its name.` : '';
+        this.hollow.textContent = why;
+        this.hollow.hidden = !why;
     }
 
     /** Pixels for the tracks that scroll. */
@@ -228,7 +243,7 @@ export class Timeline {
     }
 
     cut(text, room) {
-        return this.ctx.measureText(text).width <= room ? text : this.painter.cutText(text, room);
+        return cutText(this.ctx, text, room);
     }
 
     /* Arrows of the selected zone's flows. */
@@ -253,7 +268,7 @@ export class Timeline {
     arrow(x0, y0, x1, y1) {
         if (!this.painter.take(2))
             return;
-        const {ctx} = this, bend = Math.max(20, Math.min(120, Math.abs(x1 - x0) / 2));
+        const {ctx} = this, bend = Math.max(8, Math.min(120, Math.abs(x1 - x0) / 2));
         ctx.beginPath();
         ctx.moveTo(x0, y0);
         ctx.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 5, y1);
@@ -286,7 +301,7 @@ export class Timeline {
         const {ctx, theme} = this, {track} = row, matched = this.app.trackHits.has(track.id);
         ctx.fillStyle = row.header ? theme.head : row.pinned ? theme.lane2 : theme.back;
         this.painter.rect(0, top, LABEL - 1, row.height - 1);
-        const x = row.header ? 8 : 14 + 8 * Math.max(0, row.level - 1), middle = row.header ? y + row.height / 2 : y + 12;
+        const x = row.header ? 8 + 8 * row.level : 14 + 8 * Math.max(0, row.level - 1), middle = row.header ? y + row.height / 2 : y + 12;
         ctx.fillStyle = theme.dim;
         if (row.header || row.lanes > 1 || row.collapsed)
             this.painter.text(row.collapsed ? '▸' : '▾', x, middle);
@@ -334,7 +349,7 @@ export class Timeline {
             ctx.fillStyle = theme.line;
             this.painter.rect(x, RULER - 9, 1, 9);
             const text = format.time(t, app.timeMode, app.trace, step);
-            if (x + 4 + ctx.measureText(text).width > this.width)
+            if (x + 4 < LABEL || x + 4 + ctx.measureText(text).width > this.width)
                 continue;
             ctx.fillStyle = theme.text;
             this.painter.text(text, x + 4, RULER / 2 - 2);

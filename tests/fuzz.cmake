@@ -1,4 +1,4 @@
-# fuzz_file: damaged traces are read without harm. A short run here; tests/fuzz/coverage.sh tells what it reaches.
+# fuzz_file: damaged traces are read without harm. A short run here; tests/fuzz/coverage.sh file tells what it reaches.
 if(TARGET strobe_query)
     add_executable(fuzz_file ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/fuzz_file.c
         ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/mutate.c)

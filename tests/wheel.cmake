@@ -5,13 +5,17 @@ if(TARGET strobe_python AND NOT STROBE_SANITIZE)
     set(wheel_place ${CMAKE_BINARY_DIR}/dist ${CMAKE_BINARY_DIR}/venvs)
     add_test(NAME wheel/build COMMAND ${STROBE_PYTHON} -B ${PROJECT_SOURCE_DIR}/python/backend/strobe_backend.py
         ${CMAKE_BINARY_DIR}/dist)
-    set_tests_properties(wheel/build PROPERTIES FIXTURES_SETUP wheels TIMEOUT 600)
+    # the first to be started: others wait for it
+    set_tests_properties(wheel/build PROPERTIES FIXTURES_SETUP wheels TIMEOUT 600 COST 1000)
     add_test(NAME wheel/contents COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_build.py ${wheel_place} Contents Manners)
-    add_test(NAME wheel/suite COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/run_all.py ${wheel_place} --ends
-        --suite ${wheel_tests}/suite)
+    foreach(end oldest newest)
+        add_test(NAME wheel/suite-${end} COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/run_all.py ${wheel_place} --${end}
+            --suite ${wheel_tests}/suite)
+    endforeach()
     add_test(NAME wheel/documents COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/run_all.py ${wheel_place} --newest
         --suite ${wheel_tests}/seeds)
     add_test(NAME wheel/iree COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_iree.py ${wheel_place})
-    set_tests_properties(wheel/contents wheel/suite wheel/documents wheel/iree PROPERTIES FIXTURES_REQUIRED wheels
-        TIMEOUT 600 RESOURCE_LOCK venvs)
+    set_tests_properties(wheel/contents wheel/suite-oldest wheel/suite-newest wheel/documents wheel/iree PROPERTIES
+        FIXTURES_REQUIRED wheels TIMEOUT 600 COST 500)
+    set_tests_properties(wheel/suite-newest wheel/documents PROPERTIES RESOURCE_LOCK venvs) # the same environment
 endif()

@@ -2,13 +2,15 @@
  * SPDX-License-Identifier: MIT */
 import {LocalEngine, Names, RemoteEngine} from './engines.js';
 import {LABEL, RULER, Timeline} from './view/timeline.js';
+import {Menu} from './view/menu.js';
 import {Minimap} from './view/minimap.js';
 import {Mouse} from './view/mouse.js';
 import {Notes} from './view/notes.js';
 import {Overlay} from './view/overlay.js';
 import {Search} from './view/search.js';
 import {Start} from './view/start.js';
-import {TrackChoice, isZones} from './view/layout.js';
+import {Tips} from './view/tips.js';
+import {TrackChoice} from './view/layout.js';
 import {acts} from './view/acts.js';
 import {rowFor} from './view/keys.js';
 import {readLink, trackByKey, writeLink} from './view/link.js';
@@ -18,10 +20,10 @@ import {makeFind} from './panels/find.js';
 import {makeFlame} from './panels/flame.js';
 import {makeFrames, makeInfo, makeMessages, makeNotes} from './panels/lists.js';
 import {makeStats} from './panels/stats.js';
-import {copyText, download, fill, h} from './view/dom.js';
+import {h} from './view/dom.js';
 import * as format from './view/format.js';
 
-const MIN_SPAN = 10, HAS_TEXT = 16;
+const MIN_SPAN = 10;
 
 function kept(key, fallback) {
     try {
@@ -42,6 +44,7 @@ class App {
         this.trace = this.engine = this.names = null;
         this.view = {from: 0, to: 1};
         this.selection = null; /* {track, depth, t0, t1, loc, detail} */
+        this.turn = 0;         /* selections so far: an answer about an earlier click comes too late */
         this.area = null;      /* {from, to, tracks} */
         this.hover = null;     /* {loc} */
         this.highlight = null; /* {loc}: the rest is dimmed */
@@ -65,7 +68,8 @@ class App {
         this.overlay = new Overlay(this);
         this.start = new Start(this);
         this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeMessages, makeFrames, makeNotes, makeInfo]);
-        this.tip = h('div', {class: 'tip', hidden: true});
+        this.tips = new Tips(this);
+        this.menu = new Menu(this);
         this.toast = h('div', {class: 'toast', hidden: true, role: 'status'});
         this.title = h('span', {class: 'name'});
         this.live = h('button', {class: 'live', hidden: true, 'data-act': 'follow', title: 'follow, or hold still (Space)', onclick: () => this.act('follow')});
@@ -75,8 +79,8 @@ class App {
         this.bar = h('header', {class: 'topbar'}, h('button', {class: 'logo', title: 'open another trace', onclick: () => this.start.show()}, h('img', {src: this.asset('icon.svg'), alt: ''}), 'Strobe'), this.title, this.live,
             h('span', {class: 'grow'}), this.search.element, h('span', {class: 'grow'}), this.timeButton, button('drawer', 'Panels', 'show or hide the panels (Q)'), button('png', 'PNG', 'save the view as a picture'),
             button('commands', '⌘', 'all commands (Ctrl+Shift+P)'), button('theme', '◐', 'light or dark'), button('help', '?', 'keys and mouse (?)'));
-        this.main = h('main', {hidden: true}, h('div', {class: 'overview'}, this.minimap.canvas, this.filter), this.timeline.canvas, this.drawer.element);
-        document.body.append(this.bar, this.start.element, this.main, this.tip, this.toast, this.overlay.element);
+        this.main = h('main', {hidden: true}, h('div', {class: 'overview'}, this.minimap.canvas, this.filter), this.timeline.element, this.drawer.element);
+        document.body.append(this.bar, this.start.element, this.main, this.tips.element, this.menu.element, this.toast, this.overlay.element);
         this.setTheme(this.theme);
         this.mouse = new Mouse(this);
         this.listen();
@@ -92,8 +96,7 @@ class App {
         window.addEventListener('dragover', (event) => event.preventDefault());
         window.addEventListener('drop', (event) => {
             event.preventDefault();
-            if (event.dataTransfer.files.length)
-                this.openFile(event.dataTransfer.files[0]);
+            this.takeFiles([...event.dataTransfer.files]);
         });
     }
 
@@ -117,6 +120,15 @@ class App {
     }
 
     /* --- opening --------------------------------------------------------------------------- */
+
+    /** Files that were dropped: a trace, notes on it, or both. */
+    async takeFiles(files) {
+        const isNotes = (file) => file.name.endsWith('.notes.json'), trace = files.find((file) => !isNotes(file)), notes = files.find(isNotes);
+        if (trace)
+            await this.openFile(trace);
+        if (notes && this.trace)
+            this.notes.read(await notes.text());
+    }
 
     async openFile(file) {
         await this.openLocal({file, name: file.name});
@@ -188,8 +200,6 @@ class App {
         this.fit(this.whole());
         await this.applyLink(true);
         this.drawer.spoil();
-        if (!json.totals.events)
-            this.say('This trace has no events. Its facts are in the panel “Info”.', 6000);
     }
 
     /** Facts anew, the place stays. */
@@ -382,17 +392,22 @@ class App {
 
     setSelection(detail) {
         const z = detail && detail.zone;
+        this.turn++;
         this.selection = z ? {track: z.track, depth: z.depth, t0: z.t0, t1: z.t1, loc: z.loc, detail} : null;
         this.flows = [];
-        if (z && this.trace.has_flows !== false)
-            this.loadFlows(z);
+        if (z)
+            this.loadFlows(z.t0, z.t1 ?? this.trace.range[1], [z.track]);
         this.changed('selection');
     }
 
-    async loadFlows(zone) {
+    /* Arrows of what was just selected. */
+    async loadFlows(from, to, tracks) {
+        if (this.trace.has_flows === false)
+            return;
+        const {turn} = this;
         try {
-            const {json} = await this.engine.ask({ask: 'flows', from: zone.t0, to: zone.t1 ?? this.trace.range[1], tracks: [zone.track], limit: 200});
-            if (this.selection && this.selection.t0 === zone.t0) {
+            const {json} = await this.engine.ask({ask: 'flows', from, to, tracks, limit: 200});
+            if (turn === this.turn) {
                 this.flows = json.flows;
                 this.redraw();
             }
@@ -420,8 +435,8 @@ class App {
         if (track.kind === 'plot')
             return undefined;
         const at = item.flags & 1 ? Math.min(Math.max(hit.t, item.t0), item.t1) : hit.t, slack = Math.max(2, (this.view.to - this.view.from) / this.timeline.width * 2);
-        const {json} = await this.engine.ask({ask: 'zone', track: track.id, depth: hit.depth, at, slack});
-        if (!json.zone)
+        const turn = ++this.turn, {json} = await this.engine.ask({ask: 'zone', track: track.id, depth: hit.depth, at, slack});
+        if (!json.zone || turn !== this.turn)
             return undefined;
         json.zone.track = track.id;
         this.setSelection(json);
@@ -433,11 +448,16 @@ class App {
         this.redraw();
     }
 
+    /** All of a track (or a process) as the area. */
+    selectTrack(track) {
+        const kids = this.trace.tracks.filter((t) => t.parent === track.id).map((t) => t.id);
+        this.setArea(this.trace.range[0], this.trace.range[1], kids.length ? kids : [track.id]);
+        this.areaDone();
+    }
+
     areaDone() {
-        if (this.selection) {
-            this.selection = null;
-            this.flows = [];
-        }
+        this.setSelection(null);
+        this.loadFlows(this.area.from, this.area.to, this.area.tracks || undefined);
         this.changed('area');
         this.drawer.show(['stats', 'flame', 'messages', 'find'].includes(this.drawer.current) && this.drawer.isOpen ? this.drawer.current : 'details');
     }
@@ -570,68 +590,6 @@ class App {
         this.redraw();
     }
 
-    /** The pointer is over a place of the timeline: outline, and a tip in the same frame. */
-    pointAt(p) {
-        const hit = this.timeline.hit(p.x, p.y);
-        this.setHover(hit && hit.item && hit.item.loc && isZones(hit.row.track.kind) ? {loc: hit.item.loc} : null);
-        this.redraw();
-        if (!hit || !hit.item)
-            return hit && p.x < LABEL && p.y > RULER ? this.trackTip(hit, p) : this.hideTip();
-        return this.itemTip(hit, p);
-    }
-
-    trackTip(hit, p) {
-        const {track} = hit.row, box = this.timeline.canvas.getBoundingClientRect();
-        this.showTip(box.left + p.x + 8, box.top + p.y, track.name, [['kind', track.kind], ['pid', track.pid ? String(track.pid) : ''], ['tid', track.tid ? String(track.tid) : ''],
-            ['depth', isZones(track.kind) ? String(track.n_depths) : '']]);
-    }
-
-    itemTip(hit, p) {
-        const {item, row} = hit, box = this.timeline.canvas.getBoundingClientRect(), kind = row.track.kind, time = (t) => format.time(t, this.timeMode, this.trace, 1);
-        const loc = this.names.rows.get(item.loc);
-        if (kind === 'plot')
-            return this.showTip(box.left + p.x, box.top + p.y, row.track.name, [['value', format.plotValue(item.last, row.track.format)], ['least', item.min !== item.max ? format.plotValue(item.min, row.track.format) : ''],
-                ['most', item.min !== item.max ? format.plotValue(item.max, row.track.format) : ''], ['at', time(item.t0)]]);
-        if (kind === 'messages')
-            return this.messageTip(item, box, p);
-        if (item.flags & 1)
-            return this.zoneTip(hit, loc, box, p, time);
-        return this.showTip(box.left + p.x, box.top + p.y, loc ? loc.name : row.track.name, [['zones', format.count(item.count)], ['busy', format.percent(item.busy)], ['over', format.duration(item.t1 - item.t0)],
-            ['', item.count > 1 ? 'too small to draw: zoom in' : '']]);
-    }
-
-    zoneTip(hit, loc, box, p, time) {
-        const {item, row} = hit, isOpen = item.flags & 8;
-        const rows = [['duration', isOpen ? 'never ends' : item.flags & 4 ? 'goes on' : `${item.flags & 2 ? '' : ''}${format.duration(item.t1 - item.t0)}`], ['begins', time(item.t0)], ['track', row.track.name], ['source', loc && loc.file ? `${loc.file}:${loc.line}` : '']];
-        this.showTip(box.left + p.x, box.top + p.y, loc ? loc.name : row.track.kind === 'thread' ? '' : row.track.name, rows);
-        clearTimeout(this.tipTimer);
-        this.tipTimer = setTimeout(() => this.textTip(hit, loc, box, p, rows), item.flags & HAS_TEXT ? 60 : 150);
-    }
-
-    async textTip(hit, loc, box, p, rows) {
-        const {json} = await this.engine.ask({ask: 'zone', track: hit.row.track.id, depth: hit.depth, at: hit.t, slack: 1}), z = json.zone;
-        if (z && !this.tip.hidden && this.timeline.pointer && this.timeline.pointer.x === p.x)
-            this.showTip(box.left + p.x, box.top + p.y, z.name || (loc ? loc.name : ''), [...rows, ['self', z.self === null || z.self === undefined ? '' : format.duration(z.self)], ['text', (z.text || '').slice(0, 400)], ['value', z.value]]);
-    }
-
-    async messageTip(item, box, p) {
-        const {json} = await this.engine.ask({ask: 'messages', from: Math.floor(item.t0), to: Math.ceil(item.t1) + 1, limit: 5});
-        this.showTip(box.left + p.x, box.top + p.y, `${format.count(item.count)} message${item.count > 1 ? 's' : ''}`, json.messages.map((m) => [format.time(m.t, this.timeMode, this.trace, 1000), m.text.slice(0, 200)]));
-    }
-
-    showTip(x, y, title, rows) {
-        fill(this.tip, h('b', {}, title), rows.filter(([, v]) => v).map(([k, v]) => h('div', {}, h('small', {}, k), h('span', {}, v))));
-        this.tip.hidden = false;
-        const w = this.tip.offsetWidth, t = this.tip.offsetHeight;
-        this.tip.style.left = `${Math.max(4, x + 16 + w > window.innerWidth ? x - w - 12 : x + 16)}px`;
-        this.tip.style.top = `${Math.max(4, Math.min(window.innerHeight - t - 4, y + 16))}px`;
-    }
-
-    hideTip() {
-        clearTimeout(this.tipTimer);
-        this.tip.hidden = true;
-    }
-
     say(text, ms = 3500) {
         this.toast.textContent = text;
         this.toast.hidden = false;
@@ -677,33 +635,6 @@ class App {
         this.remember();
         const span = Math.max(note.to - note.from, (this.view.to - this.view.from) / 20, MIN_SPAN);
         this.fit({from: note.from - span / 2, to: note.to + span / 2});
-    }
-
-    copyCommand(sort = 'total', filter = '') {
-        const r = this.range(), quote = (t) => `'${t.replace(/'/g, '\'\\\'\'')}'`, words = ['strobe stats'];
-        if (sort !== 'total')
-            words.push(`--sort ${sort}`);
-        if (filter)
-            words.push(`--filter ${quote(filter)}`);
-        if (r.from !== undefined)
-            words.push(`--range ${format.commandTime(r.from)}..${format.commandTime(r.to)}`);
-        words.push(quote(this.trace.name));
-        copyText(words.join(' '));
-        this.say(`copied: ${words.join(' ')}`);
-        return words.join(' ');
-    }
-
-    savePng() {
-        const a = this.minimap.canvas, b = this.timeline.canvas, out = h('canvas');
-        out.width = Math.max(a.width, b.width);
-        out.height = a.height + b.height;
-        const ctx = out.getContext('2d');
-        ctx.drawImage(a, 0, 0);
-        ctx.drawImage(b, 0, a.height);
-        return new Promise((resolve) => out.toBlob((blob) => {
-            download(`${this.trace.name.replace(/\.[a-z]+$/, '')}.png`, blob);
-            resolve(blob);
-        }, 'image/png'));
     }
 
     async begin() {

@@ -68,6 +68,6 @@
     window.strobePiece = box.dataset.piece === '1';
     window.strobeTrace = async () => readTrace();
     const notes = document.getElementById('notes');
-    window.strobeNotes = notes ? JSON.parse(notes.textContent) : [];
+    window.strobeNotes = notes ? notes.textContent : '';
     import(urlOf('app.js'));
 }());

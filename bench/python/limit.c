@@ -19,7 +19,7 @@
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
 enum { N_STORED = 1 << 16, TOOL = 4 };
-static struct {
+static volatile struct { /* volatile: nobody reads them */
     uint64_t tick;
     const void *what;
 } stored[N_STORED];

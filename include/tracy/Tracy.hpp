@@ -387,12 +387,13 @@ class SharedLockableCtx : public LockableCtx
     }
 };
 
-template <class T> class Lockable
+// What both lockables do; Context: LockableCtx or SharedLockableCtx.
+template <class T, class Context> class LockableOf
 {
   public:
-    Lockable(const SourceLocationData *loc) : context_(loc) {}
-    Lockable(const Lockable &) = delete;
-    Lockable &operator=(const Lockable &) = delete;
+    LockableOf(const SourceLocationData *loc) : context_(loc) {}
+    LockableOf(const LockableOf &) = delete;
+    LockableOf &operator=(const LockableOf &) = delete;
 
     void lock()
     {
@@ -420,64 +421,39 @@ template <class T> class Lockable
         context_.CustomName(name, size);
     }
 
-  private:
+  protected:
     T lockable_;
-    LockableCtx context_;
+    Context context_;
 };
 
-template <class T> class SharedLockable
+template <class T> class Lockable : public LockableOf<T, LockableCtx>
 {
   public:
-    SharedLockable(const SourceLocationData *loc) : context_(loc) {}
-    SharedLockable(const SharedLockable &) = delete;
-    SharedLockable &operator=(const SharedLockable &) = delete;
+    Lockable(const SourceLocationData *loc) : LockableOf<T, LockableCtx>(loc) {}
+};
 
-    void lock()
-    {
-        context_.BeforeLock();
-        lockable_.lock();
-        context_.AfterLock();
-    }
-    void unlock()
-    {
-        lockable_.unlock();
-        context_.AfterUnlock();
-    }
-    bool try_lock()
-    {
-        const bool acquired = lockable_.try_lock();
-        context_.AfterTryLock(acquired);
-        return acquired;
-    }
+template <class T> class SharedLockable : public LockableOf<T, SharedLockableCtx>
+{
+  public:
+    SharedLockable(const SourceLocationData *loc) : LockableOf<T, SharedLockableCtx>(loc) {}
+
     void lock_shared()
     {
-        context_.BeforeLockShared();
-        lockable_.lock_shared();
-        context_.AfterLockShared();
+        this->context_.BeforeLockShared();
+        this->lockable_.lock_shared();
+        this->context_.AfterLockShared();
     }
     void unlock_shared()
     {
-        lockable_.unlock_shared();
-        context_.AfterUnlockShared();
+        this->lockable_.unlock_shared();
+        this->context_.AfterUnlockShared();
     }
     bool try_lock_shared()
     {
-        const bool acquired = lockable_.try_lock_shared();
-        context_.AfterTryLockShared(acquired);
+        const bool acquired = this->lockable_.try_lock_shared();
+        this->context_.AfterTryLockShared(acquired);
         return acquired;
     }
-    template <class Loc> void Mark(Loc *loc)
-    {
-        context_.Mark(loc);
-    }
-    void CustomName(const char *name, size_t size)
-    {
-        context_.CustomName(name, size);
-    }
-
-  private:
-    T lockable_;
-    SharedLockableCtx context_;
 };
 
 // The functions behind the macros, for programs that call them by name. There is no object behind it.

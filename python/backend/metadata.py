@@ -42,11 +42,13 @@ def describe(name, licenses=(), description=""):
     return "\n".join(lines) + "\n"
 
 
-def entry_points(commands):
-    """entry_points.txt: a launcher per command, and the pytest plugin."""
+def entry_points(commands, with_plugin):
+    """entry_points.txt: a launcher per command, and the pytest plugin where it can be imported."""
     lines = []
     if commands:
         lines.append("[console_scripts]")
         lines += [f"{name} = _strobe_commands:{name.replace('-', '_')}" for name in commands]
         lines.append("")
-    return "\n".join(lines + ["[pytest11]", PYTEST_PLUGIN, ""])
+    if with_plugin:
+        lines += ["[pytest11]", PYTEST_PLUGIN, ""]
+    return "\n".join(lines)

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "code.h"
-#include "thread.h"
 #include "tracer.h"
 
 enum {
@@ -35,6 +34,7 @@ struct callable {
 };
 
 static struct callable table[N_SLOTS];
+uint32_t strobe_py_callable_version;
 static PyTypeObject *cfunction, *function, *method, *descriptor, *cmethod; /* owned, for good */
 
 static void *field(PyObject *object, size_t offset)
@@ -190,6 +190,7 @@ static struct callable *fill(struct callable *slot, const void *key, const char 
     char *shown = shown_name(callable, name);
     PyErr_Restore(type, value, trace);
     strobe_py_thread.busy--;
+    strobe_py_callable_version += slot->name != NULL;
     free(slot->name);
     free(slot->shown);
     slot->key = key;

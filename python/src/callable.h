@@ -6,6 +6,8 @@
 
 #include <strobe/strobe.h>
 
+#include "thread.h"
+
 /* Find the types, test the layout. False: C functions can't be named here. */
 bool strobe_py_callable_start(void);
 
@@ -14,5 +16,27 @@ bool strobe_py_is_python(PyObject *callable);
 
 /* The location of a callable that is none. NULL: it starts or stops the tracing, or no memory. Lifetime: until another callable is asked for. */
 struct strobe_loc *strobe_py_callable_loc(PyObject *callable);
+
+/* Counts the entries that were given to another callable. */
+extern uint32_t strobe_py_callable_version __attribute__((visibility("hidden")));
+
+/* A call begins: remember where it is shown, for its end. */
+static inline void strobe_py_called(struct strobe_py_thread *me, const PyObject *callable,
+                                    struct strobe_loc *loc)
+{
+    me->called = callable;
+    me->called_loc = loc;
+    me->called_version = strobe_py_callable_version;
+}
+
+/* A call ends: where its begin was shown, if nothing else was called since; else NULL. */
+static inline struct strobe_loc *strobe_py_called_last(struct strobe_py_thread *me,
+                                                       const PyObject *callable)
+{
+    if (me->called != callable || me->called_version != strobe_py_callable_version)
+        return NULL;
+    me->called = NULL;
+    return me->called_loc;
+}
 
 #endif

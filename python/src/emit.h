@@ -6,6 +6,20 @@
 
 #include <strobe/strobe.h>
 
+/* The clock in its two halves: as x86 has it, with nothing to put together and take apart again. */
+STROBE_INLINE uint64_t strobe_py_ticks_apart(uint32_t *high)
+{
+#if defined(__x86_64__)
+    uint64_t low; /* rdtsc clears the upper half */
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(*high));
+    return low;
+#else
+    uint64_t ticks = strobe_ticks();
+    *high = (uint32_t)(ticks >> 32);
+    return (uint32_t)ticks;
+#endif
+}
+
 STROBE_INLINE void strobe_py_begin(struct strobe_loc *loc)
 {
     const volatile struct strobe_gate *gate = strobe_gate_now;

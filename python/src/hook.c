@@ -7,15 +7,18 @@
  * whether it was its last. So it is tried at every start, on a function, a generator and a coroutine made for it, and
  * without a full match the hook is not used.
  *
- * The hook costs C stack: 32 bytes a call on 3.9 and 3.10, which take 350 to 400 themselves. On 3.11 a Python call
- * alone takes none, and 450 with the hook: a recursion that the program may do would run into the stack's end. At a
- * quarter of the thread's stack the hook stands aside: it takes itself out and has the profile function (profile.c) tell
- * the calls until that deep frame returns.
+ * The hook costs C stack: 16 bytes a call on 3.9 and 3.10, which take 350 to 400 themselves (and more, 80, with a profile function). On 3.11 a
+ * Python call alone takes none, and 450 with the hook. So that a recursion gets as deep as without it, at a quarter of the thread's stack
+ *   3.9, 3.10   the main thread, whose stack grows as its limit allows, gets that limit raised by a quarter until the deep frame returns
+ *   3.11        the hook stands aside: it takes itself out and has the profile function (profile.c), which costs no stack here, tell
+ *               the calls of all threads until the deep frame returns
  *
  * SPDX-License-Identifier: MIT */
 #include "py.h"
 
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "code.h"
 #include "emit.h"
@@ -32,7 +35,9 @@ enum {
     AT_LASTI_39 = 104,
     AT_LASTI_310 = 96,
     AT_STATE_310 = 108,
+    AT_IS_ENTRY_311 = 68,
     AT_OWNER_311 = 69,
+    AT_INNER_311 = 24, /* in a frame object: the internal frame */
     AT_LAST_INSTRUCTION_311 = 56,
     AT_GENERATOR_STATE_311 = -5,
     SUSPENDED = -1,
@@ -42,7 +47,7 @@ enum {
 
 static strobe_py_eval evaluate; /* who was there before us */
 static bool installed;
-static uint32_t n_asides; /* deep frames that run with the hook out of the way */
+static bool out; /* for a deep frame */
 
 static PyObject *eval_frame(PyThreadState *state, void *frame, int throwing);
 
@@ -98,21 +103,18 @@ static bool is_last(const void *frame)
 
 /* ---- the hook ---- */
 
-/* Run `frame` and all it calls without the hook, with the profile function in its place. */
-static PyObject *eval_aside(PyThreadState *state, void *frame, int throwing)
+/* __builtin_frame_address would set up a frame pointer at every level. */
+STROBE_INLINE uintptr_t stack_pointer(void)
 {
-    PyInterpreterState *interpreter = PyInterpreterState_Get();
-    if (n_asides++ == 0) {
-        strobe_py_late.set_eval(interpreter, evaluate);
-        strobe_py_aside_begin();
-    }
-    PyObject *result = evaluate(state, frame, throwing);
-    if (--n_asides == 0) {
-        strobe_py_aside_end();
-        if (installed && strobe_py_late.get_eval(interpreter) == evaluate)
-            strobe_py_late.set_eval(interpreter, eval_frame);
-    }
-    return result;
+    uintptr_t at;
+#if defined(__x86_64__)
+    __asm__("mov %%rsp, %0" : "=r"(at));
+#elif defined(__aarch64__)
+    __asm__("mov %0, sp" : "=r"(at));
+#else
+    at = (uintptr_t)__builtin_frame_address(0);
+#endif
+    return at;
 }
 
 /* Generators, coroutines, code that is filtered or goes over the shadow stack. */
@@ -130,24 +132,6 @@ static PyObject *eval_flagged(struct strobe_py_code *code, PyThreadState *state,
         strobe_py_raised(PyErr_Occurred());
     strobe_py_run_end(code, last, resumes ? frame : NULL);
     return result;
-}
-
-/* A thread that is new, or deep, or whose calls the profile function tells. True: `frame` is to be traced as ever. */
-static bool look_around(bool *deep)
-{
-    struct strobe_py_thread *me = &strobe_py_thread;
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    *deep = false;
-    if (me->busy || me->n_aside)
-        return false;
-    if (!me->stack_end && strobe_py_late.version >= 0x030b00)
-        strobe_py_measure_stack();
-    *deep = here < me->stack_end;
-    if (!*deep && me->n_met < STROBE_PY_NAME_TRIES)
-        strobe_py_meet_thread();
-    if (me->n_met >= STROBE_PY_NAME_TRIES)
-        me->stack_mark = me->stack_end;
-    return !*deep;
 }
 
 static __attribute__((noinline)) PyObject *
@@ -174,45 +158,128 @@ static __attribute__((noinline)) PyObject *eval_begun(struct strobe_py_code *cod
     return result;
 }
 
-static __attribute__((noinline)) PyObject *
-eval_slow(struct strobe_py_code *code, PyThreadState *state, void *frame, int throwing)
+static PyObject *eval_traced(struct strobe_py_code *code, PyThreadState *state, void *frame,
+                             int throwing)
 {
-    bool deep;
-    if (!look_around(&deep))
-        return deep ? eval_aside(state, frame, throwing) : evaluate(state, frame, throwing);
     if (!code)
         code = strobe_py_find_code_slow(code_of(frame), globals_of(frame));
     return code->flags ? eval_flagged(code, state, frame, throwing)
                        : eval_plain(code, state, frame, throwing);
 }
 
-/* __builtin_frame_address would set up a frame pointer at every level. */
-STROBE_INLINE uintptr_t stack_pointer(void)
+/* ---- deep frames ---- */
+
+/* Run `frame` and all it calls without the hook. */
+static PyObject *eval_aside(PyThreadState *state, void *frame, int throwing)
 {
-    uintptr_t at;
-#if defined(__x86_64__)
-    __asm__("mov %%rsp, %0" : "=r"(at));
-#elif defined(__aarch64__)
-    __asm__("mov %0, sp" : "=r"(at));
-#else
-    at = (uintptr_t)__builtin_frame_address(0);
-#endif
-    return at;
+    PyInterpreterState *interpreter = PyInterpreterState_Get();
+    strobe_py_late.set_eval(interpreter, evaluate);
+    out = true;
+    PyObject *result = evaluate(state, frame, throwing);
+    strobe_py_aside_end();
+    if (installed && strobe_py_late.get_eval(interpreter) == evaluate)
+        strobe_py_late.set_eval(interpreter, eval_frame);
+    out = false;
+    return result;
 }
+
+/* 3.11. Where nobody else can tell the calls, the hook stays as long as it can. */
+static PyObject *eval_deep_311(struct strobe_py_code *code, PyThreadState *state, void *frame,
+                               int throwing)
+{
+    if (strobe_py_aside_begin())
+        return eval_aside(state, frame, throwing);
+    if (stack_pointer() > strobe_py_thread.stack_last)
+        return eval_traced(code, state, frame, throwing);
+    strobe_py_word("a recursion went too deep for the frame hook, and other tools have the profile "
+                   "and the trace function: calls inside it are not in the trace");
+    return eval_aside(state, frame, throwing);
+}
+
+/* Raise the limit of the main thread's stack by a quarter, which is asked for when it grows. What it was, in `old`; false: it stays. */
+static bool raise_limit(struct rlimit *old, struct rlimit *raised)
+{
+    if (getrlimit(RLIMIT_STACK, old) || old->rlim_cur == RLIM_INFINITY)
+        return false;
+    *raised = *old;
+    raised->rlim_cur += raised->rlim_cur / 4;
+    if (raised->rlim_cur > raised->rlim_max)
+        raised->rlim_cur = raised->rlim_max;
+    return !setrlimit(RLIMIT_STACK, raised);
+}
+
+/* 3.9 and 3.10, on the main thread. A mark of 0: the frames inside are no news. */
+static PyObject *eval_deep_39(struct strobe_py_code *code, PyThreadState *state, void *frame,
+                              int throwing)
+{
+    struct rlimit old, raised, now;
+    const uintptr_t mark = strobe_py_thread.stack_mark;
+    bool is_raised = raise_limit(&old, &raised);
+    strobe_py_thread.stack_mark = 0;
+    PyObject *result = eval_traced(code, state, frame, throwing);
+    strobe_py_thread.stack_mark = mark;
+    if (is_raised && !getrlimit(RLIMIT_STACK, &now) && now.rlim_cur == raised.rlim_cur)
+        setrlimit(RLIMIT_STACK, &old);
+    return result;
+}
+
+enum way { TRACE, PASS_ON, DEEP };
+
+/* What is to be done with a frame of a thread that is new, or deep, or whose calls the profile function tells. */
+static enum way look_around(void)
+{
+    struct strobe_py_thread *me = &strobe_py_thread;
+    if (me->busy || strobe_py_aside_tells())
+        return PASS_ON;
+    if (!me->stack_mark)
+        return TRACE;
+    if (!me->stack_end && (strobe_py_late.version >= 0x030b00 || getpid() == gettid()))
+        strobe_py_measure_stack();
+    if (stack_pointer() < me->stack_end)
+        return DEEP;
+    me->apart = false;
+    if (me->n_met < STROBE_PY_NAME_TRIES)
+        strobe_py_meet_thread();
+    if (me->n_met >= STROBE_PY_NAME_TRIES)
+        me->stack_mark = me->stack_end;
+    return TRACE;
+}
+
+static __attribute__((noinline)) PyObject *
+eval_slow(struct strobe_py_code *code, PyThreadState *state, void *frame, int throwing)
+{
+    enum way way = look_around();
+    if (way == PASS_ON)
+        return evaluate(state, frame, throwing);
+    if (way == TRACE)
+        return eval_traced(code, state, frame, throwing);
+    return strobe_py_late.version >= 0x030b00 ? eval_deep_311(code, state, frame, throwing)
+                                              : eval_deep_39(code, state, frame, throwing);
+}
+
+/* A call from Python code has no evaluation of its own, unless the hook is in. A call from C code always has one: it was the hook's if that
+ * has looked around since the profile function was last heard. */
+bool strobe_py_hook_told(PyObject *frame)
+{
+    const char *inner;
+    memcpy(&inner, (char *)frame + AT_INNER_311, sizeof inner);
+    return inner[AT_IS_ENTRY_311] && !strobe_py_thread.apart;
+}
+
+/* ---- the fast way ---- */
 
 /* The end, in a function of its own: what it needs must not be kept over the evaluation. A begin that was emitted gets its end,
  * whatever became of the recorder. */
-static __attribute__((noinline)) PyObject *end_frame(PyObject *result, struct strobe_py_code *code,
-                                                     uint64_t word)
+static __attribute__((noinline)) PyObject *end_frame(PyObject *result, struct strobe_py_code *code)
 {
     if (STROBE_PY_UNLIKELY(!result))
         strobe_py_raised(PyErr_Occurred());
-    strobe_emit(word ^ 1ull << 63, &code->loc);
+    strobe_emit(code->loc.word ^ 1ull << 63, &code->loc);
     return result;
 }
 
 /* strobe_py_begin, spelled out: whatever is not the common case is a tail call of a function that does all of it. So this one
- * keeps two words over the evaluation, and each level of a recursion costs 32 bytes of C stack. */
+ * keeps one word over the evaluation, and each level of a recursion costs 16 bytes of C stack. */
 static PyObject *eval_frame(PyThreadState *state, void *frame, int throwing)
 {
     PyObject *object = code_of(frame);
@@ -229,15 +296,16 @@ static PyObject *eval_frame(PyThreadState *state, void *frame, int throwing)
     if (STROBE_PY_UNLIKELY(word < ((const struct strobe_gate *)gate)->floor))
         return eval_plain(code, state, frame, throwing);
     struct strobe_hot *hot = strobe_hot_now;
-    uint64_t tick = strobe_ticks(), cursor = strobe_reserve(hot, 1);
+    uint32_t epoch;
+    uint64_t tick = strobe_py_ticks_apart(&epoch), cursor = strobe_reserve(hot, 1);
     if (STROBE_PY_UNLIKELY((int16_t)cursor <= 0))
         return eval_begun(code, state, frame, throwing, NULL);
     uint64_t *slot = (uint64_t *)(cursor >> 16);
-    if (STROBE_PY_UNLIKELY((uint32_t)(tick >> 32) != hot->epoch))
+    if (STROBE_PY_UNLIKELY(epoch != hot->epoch))
         return eval_begun(code, state, frame, throwing, slot);
-    __atomic_store_n(slot, word | (uint32_t)tick, __ATOMIC_RELEASE);
+    __atomic_store_n(slot, word | tick, __ATOMIC_RELEASE);
     strobe_fetch_ahead(slot);
-    return end_frame(evaluate(state, frame, throwing), code, word);
+    return end_frame(evaluate(state, frame, throwing), code);
 }
 
 /* ---- the test ---- */
@@ -263,6 +331,8 @@ static PyObject *eval_test(PyThreadState *state, void *frame, int throwing)
                 PyDict_GetItemString(globals_of(frame), "strobe_test") != NULL;
     PyObject *result = evaluate(state, frame, throwing);
     bool last = which && !creates && (!result || is_last(frame));
+    if (strobe_py_late.version >= 0x030b00 && !((char *)frame)[AT_IS_ENTRY_311])
+        good = false;
     if (n < sizeof test.seen[0] - 1)
         test.seen[which][n] = !good     ? 'X'
                               : !which  ? '.'
@@ -354,6 +424,6 @@ void strobe_py_hook_stop(void)
     /* another tool may have put itself before us: then we stay below it and only pass on */
     if (strobe_py_late.get_eval(interpreter) == eval_frame)
         strobe_py_late.set_eval(interpreter, evaluate);
-    else if (!n_asides)
+    else if (!out && !strobe_py_tracer.ends)
         strobe_py_word("another tool's frame evaluator lies over ours: ours stays, idle");
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "callable.h"
+#include "callback.h"
 #include "code.h"
 #include "emit.h"
 #include "flow.h"
@@ -92,10 +93,10 @@ static PyObject *end_flagged(struct strobe_py_code *code, bool last)
     return none();
 }
 
-static PyObject *on_start(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+/* ---- the events: as many arguments as each is documented to have, the code object first ---- */
+
+static PyObject *on_start(PyObject *const *args)
 {
-    (void)self;
-    (void)n_args;
     struct strobe_py_code *code = find(args[0]);
     if (STROBE_PY_UNLIKELY(code->flags))
         return begin_flagged(code, true);
@@ -104,10 +105,8 @@ static PyObject *on_start(PyObject *self, PyObject *const *args, Py_ssize_t n_ar
     return none();
 }
 
-static PyObject *on_return(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *on_return(PyObject *const *args)
 {
-    (void)self;
-    (void)n_args;
     struct strobe_py_code *code = find(args[0]);
     if (STROBE_PY_UNLIKELY(code->flags))
         return end_flagged(code, true);
@@ -116,24 +115,18 @@ static PyObject *on_return(PyObject *self, PyObject *const *args, Py_ssize_t n_a
     return none();
 }
 
-static PyObject *on_resume(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *on_resume(PyObject *const *args)
 {
-    (void)self;
-    (void)n_args;
     return begin_flagged(find(args[0]), false);
 }
 
-static PyObject *on_yield(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *on_yield(PyObject *const *args)
 {
-    (void)self;
-    (void)n_args;
     return end_flagged(find(args[0]), false);
 }
 
-static PyObject *on_throw(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *on_throw(PyObject *const *args)
 {
-    (void)self;
-    (void)n_args;
     struct strobe_py_code *code = find(args[0]);
     if (code->flags & STROBE_PY_FILTERED)
         return none();
@@ -142,13 +135,12 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, Py_ssize_t n_ar
     return none();
 }
 
-static PyObject *on_unwind(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *on_unwind(PyObject *const *args)
 {
-    (void)self;
     struct strobe_py_code *code = find(args[0]);
     if ((code->flags & STROBE_PY_FILTERED) || (counts(code) && !is_known_end()))
         return none();
-    if (n_args > 2 && !(code->flags & STROBE_PY_FULL))
+    if (!(code->flags & STROBE_PY_FULL))
         strobe_py_raised(args[2]);
     if (code->flags)
         strobe_py_run_end(code, true, activation(code));
@@ -157,26 +149,29 @@ static PyObject *on_unwind(PyObject *self, PyObject *const *args, Py_ssize_t n_a
     return none();
 }
 
-static PyObject *on_line(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *on_line(PyObject *const *args)
 {
-    (void)self;
     struct strobe_py_code *code = find(args[0]);
     if (code->flags & STROBE_PY_FILTERED)
         return stop_here();
-    if (n_args > 1)
-        strobe_py_shadow_line(code, (uint32_t)PyLong_AsLong(args[1]));
+    strobe_py_shadow_line(code, (uint32_t)PyLong_AsLong(args[1]));
     return none();
 }
 
-static PyObject *on_call(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+/* The location of a call that is no Python function's; NULL: not told. */
+static struct strobe_loc *find_called(PyObject *const *args)
 {
-    (void)self;
-    PyObject *callable = n_args > 2 ? args[2] : NULL;
-    if (!callable || strobe_py_is_python(callable) || (find(args[0])->flags & STROBE_PY_FILTERED))
-        return none();
-    struct strobe_loc *loc = strobe_py_callable_loc(callable);
+    if (strobe_py_is_python(args[2]) || (find(args[0])->flags & STROBE_PY_FILTERED))
+        return NULL;
+    return strobe_py_callable_loc(args[2]);
+}
+
+static PyObject *on_call(PyObject *const *args)
+{
+    struct strobe_loc *loc = find_called(args);
     if (!loc)
         return none();
+    strobe_py_called(&strobe_py_thread, args[2], loc);
     if (STROBE_PY_UNLIKELY(strobe_py_tracer.full)) {
         strobe_py_shadow_begin(NULL, loc);
         return none();
@@ -186,14 +181,10 @@ static PyObject *on_call(PyObject *self, PyObject *const *args, Py_ssize_t n_arg
     return none();
 }
 
-static PyObject *on_c_end(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *on_c_end(PyObject *const *args)
 {
-    (void)self;
-    PyObject *callable = n_args > 2 ? args[2] : NULL;
-    if (!callable || strobe_py_is_python(callable) || (find(args[0])->flags & STROBE_PY_FILTERED))
-        return none();
-    struct strobe_loc *loc = strobe_py_callable_loc(callable);
-    if (!loc)
+    struct strobe_loc *loc = strobe_py_called_last(&strobe_py_thread, args[2]);
+    if (!loc && !(loc = find_called(args)))
         return none();
     if (STROBE_PY_UNLIKELY(strobe_py_tracer.full))
         strobe_py_shadow_end(NULL, loc);
@@ -204,21 +195,35 @@ static PyObject *on_c_end(PyObject *self, PyObject *const *args, Py_ssize_t n_ar
 
 /* ---- switching on and off ---- */
 
-static struct event {
+#define CALLED(name)                                                                     \
+    static PyObject *name##_called(PyObject *self, PyObject *const *args, size_t n_args, \
+                                   PyObject *names)                                      \
+    {                                                                                    \
+        (void)self;                                                                      \
+        (void)n_args;                                                                    \
+        (void)names;                                                                     \
+        return name(args);                                                               \
+    }
+CALLED(on_start)
+CALLED(on_resume)
+CALLED(on_throw)
+CALLED(on_return)
+CALLED(on_yield)
+CALLED(on_unwind)
+CALLED(on_line)
+CALLED(on_call)
+CALLED(on_c_end)
+
+static const struct event {
     const char *name;
-    PyMethodDef callback;
+    strobe_py_vectorcall callback;
     int when; /* 0 always, 1 lines, 2 C functions */
 } events[] = {
-    {"PY_START", {"py_start", STROBE_PY_FAST(on_start), METH_FASTCALL, NULL}, 0},
-    {"PY_RESUME", {"py_resume", STROBE_PY_FAST(on_resume), METH_FASTCALL, NULL}, 0},
-    {"PY_THROW", {"py_throw", STROBE_PY_FAST(on_throw), METH_FASTCALL, NULL}, 0},
-    {"PY_RETURN", {"py_return", STROBE_PY_FAST(on_return), METH_FASTCALL, NULL}, 0},
-    {"PY_YIELD", {"py_yield", STROBE_PY_FAST(on_yield), METH_FASTCALL, NULL}, 0},
-    {"PY_UNWIND", {"py_unwind", STROBE_PY_FAST(on_unwind), METH_FASTCALL, NULL}, 0},
-    {"LINE", {"line", STROBE_PY_FAST(on_line), METH_FASTCALL, NULL}, 1},
-    {"CALL", {"call", STROBE_PY_FAST(on_call), METH_FASTCALL, NULL}, 2},
-    {"C_RETURN", {"c_return", STROBE_PY_FAST(on_c_end), METH_FASTCALL, NULL}, 2},
-    {"C_RAISE", {"c_raise", STROBE_PY_FAST(on_c_end), METH_FASTCALL, NULL}, 2},
+    {"PY_START", on_start_called, 0}, {"PY_RESUME", on_resume_called, 0},
+    {"PY_THROW", on_throw_called, 0}, {"PY_RETURN", on_return_called, 0},
+    {"PY_YIELD", on_yield_called, 0}, {"PY_UNWIND", on_unwind_called, 0},
+    {"LINE", on_line_called, 1},      {"CALL", on_call_called, 2},
+    {"C_RETURN", on_c_end_called, 2}, {"C_RAISE", on_c_end_called, 2},
 };
 enum { N_EVENTS = sizeof events / sizeof events[0] };
 
@@ -255,7 +260,7 @@ static long register_all(PyObject *from, PyObject *codes)
     long mask = 0;
     for (int i = 0; i < N_EVENTS; i++) {
         PyObject *number = PyObject_GetAttrString(codes, events[i].name);
-        PyObject *callback = PyCFunction_New(&events[i].callback, NULL);
+        PyObject *callback = strobe_py_callback(events[i].callback);
         PyObject *old = number && callback ? PyObject_CallMethod(from, "register_callback", "iOO",
                                                                  tool, number, callback)
                                            : NULL;

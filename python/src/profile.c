@@ -4,24 +4,19 @@
  *   aside             for the frame hook, while a deep recursion runs without it (hook.c)
  *   for lines         the trace function
  *
- * Both are per thread and have one holder: what another tool holds is never taken from it. Threads that run are given ours
- * one by one; new ones by threading.setprofile or settrace, whose function puts ours in its place at its first event.
- * Threads of _thread alone are not seen.  SPDX-License-Identifier: MIT */
+ * How they get into the threads, and what other tools hold: seat.h.  SPDX-License-Identifier: MIT */
 #include "py.h"
 
 #include "callable.h"
 #include "code.h"
 #include "emit.h"
 #include "flow.h"
+#include "seat.h"
 #include "shadow.h"
 #include "thread.h"
 #include "tracer.h"
 
 enum { CALL = 0, LINE = 2, RETURN = 3, C_CALL = 4, C_EXCEPTION = 5, C_RETURN = 6 };
-
-static PyObject *mark;   /* owned: what sys.getprofile() and sys.gettrace() show of ours */
-static bool aside;       /* the frame hook stands aside */
-static bool aside_blind; /* it does, but another tool has the profile function */
 
 static __attribute__((noinline)) struct strobe_py_code *find_slow(PyObject *frame, PyObject *code)
 {
@@ -81,21 +76,28 @@ static bool is_known_end(struct strobe_py_thread *me)
     return true;
 }
 
-static void c_call(struct strobe_py_thread *me, PyObject *callable, bool begins)
+static void c_begin(struct strobe_py_thread *me, PyObject *callable)
 {
     struct strobe_loc *loc = strobe_py_callable_loc(callable);
     if (!loc)
         return;
-    if (begins)
-        me->n_profiled++;
-    else if (!is_known_end(me))
-        return;
-    if (STROBE_PY_UNLIKELY(strobe_py_tracer.full) && begins)
+    me->n_profiled++;
+    strobe_py_called(me, callable, loc);
+    if (STROBE_PY_UNLIKELY(strobe_py_tracer.full))
         strobe_py_shadow_begin(NULL, loc);
-    else if (STROBE_PY_UNLIKELY(strobe_py_tracer.full))
-        strobe_py_shadow_end(NULL, loc);
-    else if (begins)
+    else
         strobe_py_begin(loc);
+}
+
+static void c_end(struct strobe_py_thread *me, PyObject *callable)
+{
+    struct strobe_loc *loc = strobe_py_called_last(me, callable);
+    if (!loc)
+        loc = strobe_py_callable_loc(callable);
+    if (!loc || !is_known_end(me))
+        return;
+    if (STROBE_PY_UNLIKELY(strobe_py_tracer.full))
+        strobe_py_shadow_end(NULL, loc);
     else
         strobe_py_end(loc);
 }
@@ -130,9 +132,15 @@ static int on_profile(PyObject *self, PyObject *frame, int what, PyObject *arg)
         if (is_known_end(me))
             end(code, !arg);
     } else if (what >= C_CALL && what <= C_RETURN && strobe_py_tracer.c_functions && arg) {
-        if (!(find_again(me, frame)->flags & STROBE_PY_FILTERED))
-            c_call(me, arg, what == C_CALL);
+        if (find_again(me, frame)->flags & STROBE_PY_FILTERED)
+            return 0;
+        if (what == C_CALL)
+            c_begin(me, arg);
+        else
+            c_end(me, arg);
     }
+    if (STROBE_PY_UNLIKELY(what == C_RETURN && arg && strobe_py_starts_thread(arg)))
+        strobe_py_seat_for_youngest(&strobe_py_profile_seat, on_profile);
     return 0;
 }
 
@@ -153,70 +161,16 @@ static int on_trace(PyObject *self, PyObject *frame, int what, PyObject *arg)
     return 0;
 }
 
-/* ---- one holder ---- */
-
-static bool is_free(const char *getter)
-{
-    PyObject *get = PySys_GetObject(getter); /* borrowed */
-    PyObject *held = get ? PyObject_CallObject(get, NULL) : NULL;
-    bool is = held == Py_None || held == mark;
-    Py_XDECREF(held);
-    PyErr_Clear();
-    return is;
-}
-
-typedef int (*strobe_py_setter)(PyThreadState *, strobe_py_tracefunc, PyObject *);
-
-/* Put `function` (NULL: none) into every thread of this interpreter that runs. */
-static void set_all(strobe_py_setter set, strobe_py_tracefunc function)
-{
-    PyThreadState *state = strobe_py_late.first_thread(PyInterpreterState_Get());
-    for (; state; state = strobe_py_late.next_thread(state))
-        if (set(state, function, function ? mark : NULL))
-            PyErr_Clear();
-}
-
-static void call_threading(const char *name, PyObject *argument)
-{
-    PyObject *threading = PyImport_ImportModule("threading");
-    PyObject *done = threading ? PyObject_CallMethod(threading, name, "O", argument) : NULL;
-    Py_XDECREF(done);
-    Py_XDECREF(threading);
-    PyErr_Clear();
-}
-
-/* The first event of a new thread: put the C function in the place of this one. */
-static PyObject *begin_thread(PyObject *self, PyObject *args)
-{
-    (void)self;
-    (void)args;
-    PyThreadState *state = PyThreadState_Get();
-    if (strobe_py_tracer.source == STROBE_PY_PROFILE)
-        strobe_py_late.set_profile(state, on_profile, mark);
-    else if (strobe_py_tracer.source == STROBE_PY_TRACE)
-        strobe_py_late.set_trace(state, on_trace, mark);
-    PyErr_Clear();
-    Py_RETURN_NONE;
-}
-
-static PyMethodDef begin_thread_def = {"strobe", begin_thread, METH_VARARGS, NULL};
-
-static bool prepare(void)
-{
-    const struct strobe_py_late *late = &strobe_py_late;
-    if (!mark)
-        mark = PyCFunction_New(&begin_thread_def, NULL);
-    return mark && late->frame_code && late->first_thread && late->next_thread &&
-           late->set_profile && late->set_trace;
-}
+/* ---- switching on and off ---- */
 
 bool strobe_py_profile_start(bool lines)
 {
-    if (!prepare()) {
+    struct strobe_py_seat *seat = lines ? &strobe_py_trace_seat : &strobe_py_profile_seat;
+    if (!strobe_py_seats_are_known()) {
         strobe_py_word("this Python lacks a way to set a profile function for all threads");
         return false;
     }
-    if (!is_free(lines ? "gettrace" : "getprofile")) {
+    if (!strobe_py_seat_is_free(seat)) {
         strobe_py_word(
             lines ? "lines are not traced: a debugger or coverage tool has this Python's "
                     "trace function, and keeps it; functions are traced"
@@ -224,80 +178,86 @@ bool strobe_py_profile_start(bool lines)
                     "Python's profile function, and keeps it; Python functions are traced");
         return false;
     }
-    set_all(lines ? strobe_py_late.set_trace : strobe_py_late.set_profile,
-            lines ? on_trace : on_profile);
-    call_threading(lines ? "settrace" : "setprofile", mark);
+    uint32_t n_others = strobe_py_seat_take_all(seat, lines ? on_trace : on_profile);
+    if (n_others)
+        strobe_py_word("nothing is traced on %u threads: another tool has their %s function, and "
+                       "keeps it",
+                       n_others, lines ? "trace" : "profile");
+    strobe_py_seat_for_new(seat, lines ? on_trace : on_profile);
     return true;
 }
 
 void strobe_py_profile_stop(void)
 {
     bool lines = strobe_py_tracer.source == STROBE_PY_TRACE;
-    if (!is_free(lines ? "gettrace" : "getprofile")) {
+    struct strobe_py_seat *seat = lines ? &strobe_py_trace_seat : &strobe_py_profile_seat;
+    if (!strobe_py_seat_is_free(seat))
         strobe_py_word("another tool took this Python's %s function over while tracing: what came "
                        "after is not in the trace",
                        lines ? "trace" : "profile");
-        return;
-    }
-    set_all(lines ? strobe_py_late.set_trace : strobe_py_late.set_profile, NULL);
-    call_threading(lines ? "settrace" : "setprofile", Py_None);
+    strobe_py_seat_take_all(seat, NULL);
+    strobe_py_seat_for_new(seat, NULL);
 }
 
 /* ---- aside ---- */
 
-static void drop_here(void)
-{
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    strobe_py_late.set_profile(PyThreadState_Get(), NULL, NULL);
-    PyErr_Restore(type, value, trace);
-}
+static bool everywhere; /* the frame hook is out: what all threads call is told here */
 
-/* Tells calls that begin while the hook is away; an end whose begin the hook told is the hook's. A thread whose last such
- * call has ended lets go of this function by itself. */
+/* Tells calls that begin while the hook stands aside; an end whose begin the hook told is the hook's. A thread whose last such
+ * call has ended lets go of this function by itself. The hook may be back when a call is heard of that began without it. */
 static int on_aside(PyObject *self, PyObject *frame, int what, PyObject *arg)
 {
     struct strobe_py_thread *me = &strobe_py_thread;
     (void)self;
-    if (me->busy || (what != CALL && what != RETURN))
+    if (me->busy)
         return 0;
-    if (!aside && !me->n_aside) {
-        drop_here();
-        return 0;
-    }
-    if (what == CALL) {
+    bool told = !everywhere && (what != CALL || strobe_py_hook_told(frame));
+    me->apart = true;
+    me->stack_mark = ~(uintptr_t)0; /* the hook looks around, should it be back */
+    if (told && !me->n_aside) {
+        strobe_py_seats_leave();
+    } else if (what == CALL) {
         me->n_aside++;
-        me->stack_mark = ~(
-            uintptr_t)0; /* the hook asks n_aside first, should it be back before this call ends */
         begin(find(frame));
-    } else if (me->n_aside) {
+    } else if (what == RETURN && me->n_aside) {
         me->n_aside--;
         end(find(frame), !arg);
+    } else if (what == C_RETURN && arg && everywhere && strobe_py_starts_thread(arg)) {
+        strobe_py_seat_for_youngest(&strobe_py_profile_seat, on_aside);
     }
     return 0;
 }
 
 bool strobe_py_aside_begin(void)
 {
-    if (!prepare() || !is_free("getprofile")) {
-        strobe_py_word(
-            "a recursion went too deep for the frame hook, and another profiler has the profile "
-            "function: calls inside it are not in the trace");
-        aside_blind = true;
+    if (!strobe_py_seats_are_known())
         return false;
-    }
-    aside = true;
-    set_all(strobe_py_late.set_profile, on_aside);
+    bool profiled = !strobe_py_seat_is_free(&strobe_py_profile_seat);
+    if (profiled && !strobe_py_seat_is_free(&strobe_py_trace_seat))
+        return false;
+    everywhere = true;
+    if (strobe_py_seat_take_all(profiled ? &strobe_py_trace_seat : &strobe_py_profile_seat,
+                                on_aside))
+        strobe_py_word("while a recursion was too deep for the frame hook, calls on threads with "
+                       "another tool's profile function are not in the trace");
     return true;
 }
 
 void strobe_py_aside_end(void)
 {
-    if (aside_blind) {
-        aside_blind = false;
-        return;
-    }
-    aside = false;
-    if (!strobe_py_thread.n_aside)
-        drop_here();
+    struct strobe_py_thread *me = &strobe_py_thread;
+    everywhere = false;
+    if (me->n_aside)
+        strobe_py_word("another tool took this Python's profile function over in a recursion too "
+                       "deep for the frame hook: calls inside it are not in the trace");
+    me->n_aside = 0;
+    strobe_py_seats_leave();
+}
+
+bool strobe_py_aside_tells(void)
+{
+    struct strobe_py_thread *me = &strobe_py_thread;
+    if (me->n_aside && !everywhere && !strobe_py_seats_are_ours())
+        me->n_aside = 0; /* another tool took it over */
+    return everywhere || me->n_aside;
 }

@@ -53,13 +53,16 @@ void strobe_py_meet_thread(void)
 
 void strobe_py_measure_stack(void)
 {
+    struct strobe_py_thread *me = &strobe_py_thread;
     pthread_attr_t attributes;
     void *low = NULL;
     size_t n_bytes = 0;
     if (pthread_getattr_np(pthread_self(), &attributes))
         return;
-    if (!pthread_attr_getstack(&attributes, &low, &n_bytes))
-        strobe_py_thread.stack_end = (uintptr_t)low + n_bytes / 4 * 3;
+    if (!pthread_attr_getstack(&attributes, &low, &n_bytes)) {
+        me->stack_end = (uintptr_t)low + n_bytes / 4 * 3;
+        me->stack_last = (uintptr_t)low + n_bytes / 8;
+    }
     pthread_attr_destroy(&attributes);
 }
 

@@ -5,6 +5,7 @@
 
 #include "py.h"
 
+struct strobe_loc;       /* strobe.h */
 struct strobe_py_code;   /* code.h */
 struct strobe_py_stack;  /* shadow.c: the open calls, where they must be known */
 struct strobe_py_fibers; /* tasks.c: the tasks that run on the thread, one inside the other */
@@ -14,14 +15,19 @@ enum { STROBE_PY_NAME_TRIES = 64 };
 struct strobe_py_thread {
     /* Frame hook: a stack pointer below this takes the slow way. All ones until the thread was met. */
     uintptr_t stack_mark;
-    uintptr_t stack_end; /* three quarters of its stack are below this; 0: not known */
-    uint32_t n_met;      /* events at which its name was looked for; NAME_TRIES: no more */
+    uintptr_t stack_end;  /* three quarters of its stack are below this; 0: not known */
+    uintptr_t stack_last; /* an eighth is */
+    uint32_t n_met;       /* events at which its name was looked for; NAME_TRIES: no more */
     uint32_t
         n_aside; /* open calls told by the profile function, while the frame hook stands aside */
+    bool apart;  /* the profile function was heard last of it, and the frame hook not since */
     uint32_t n_profiled; /* open calls told by the profile function */
     void *frame;         /* profile function: borrowed and only compared, the frame that runs */
     struct strobe_py_code *frame_code; /* borrowed: its code's, while it runs */
-    uint32_t profile_generation;       /* of the tracing that they belong to */
+    const void *called; /* borrowed and only compared: the C function that runs; NULL: not known */
+    struct strobe_loc *called_loc; /* borrowed: its place in callable.c's table ... */
+    uint32_t called_version;       /* ... if that is still of this version */
+    uint32_t profile_generation;   /* of the tracing that they belong to */
     uint32_t n_open;       /* sys.monitoring: calls told to have begun, coroutines not counted */
     uint32_t n_coroutines; /* running coroutines, one inside the other */
     uint32_t

@@ -155,10 +155,10 @@ static PyObject *trace_start(PyObject *module, PyObject *args)
     tracer->full = lines || min_ns || max_depth;
     tracer->generation++;
     strobe_py_code_renew();
-    if (strobe_py_code_start() && start_source(tracer)) {
-        if (gc)
-            strobe_py_gc_start();
-    } else {
+    if (gc)
+        strobe_py_gc_start(); /* before calls are seen: it imports a module */
+    if (!strobe_py_code_start() || !start_source(tracer)) {
+        strobe_py_gc_stop();
         tracer->source = STROBE_PY_NONE;
     }
     return take_words();
@@ -181,6 +181,24 @@ static PyObject *trace_stop(PyObject *module, PyObject *unused)
     return take_words();
 }
 
+/* trace_leave(say): stop at the program's end, and have each word said, when nothing of that is traced any more */
+static PyObject *trace_leave(PyObject *module, PyObject *say)
+{
+    strobe_py_tracer.ends = true;
+    PyObject *left = trace_stop(module, NULL);
+    strobe_py_tracer.ends = false;
+    for (Py_ssize_t i = 0; left && i < PyList_Size(left); i++) {
+        PyObject *done = PyObject_CallFunctionObjArgs(say, PyList_GetItem(left, i), NULL);
+        if (!done)
+            break;
+        Py_DECREF(done);
+    }
+    Py_XDECREF(left);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *trace_is_on(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -201,6 +219,7 @@ static PyObject *trace_source(PyObject *module, PyObject *unused)
 PyMethodDef strobe_py_tracer_methods[] = {
     {"trace_start", trace_start, METH_VARARGS, "Begin to trace functions; see strobe.trace()."},
     {"trace_stop", trace_stop, METH_NOARGS, "Stop tracing."},
+    {"trace_leave", trace_leave, METH_O, "Stop tracing, and call this with each word to say."},
     {"trace_is_on", trace_is_on, METH_NOARGS, "True while functions are traced."},
     {"trace_source", trace_source, METH_NOARGS, "Where the events come from."},
     {NULL, NULL, 0, NULL},

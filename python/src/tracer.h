@@ -4,7 +4,7 @@
  *   monitor.c   sys.monitoring, from 3.12 on
  *   hook.c      the frame-evaluation hook (PEP 523), before 3.12, for Python functions alone
  *   profile.c   the C profile function, before 3.12, for C functions too and where the hook can't be used;
- *               the C trace function, before 3.12, for lines
+ *               the C trace function, before 3.12, for lines; seat.c: their places in the threads
  * What they tell goes to emit.h at once for plain functions, and to flow.c (generators, coroutines), shadow.c (lines,
  * shortest duration, depth) for the others: the `flags` of a code object say which.
  * All of it runs under the GIL.  SPDX-License-Identifier: MIT */
@@ -26,6 +26,7 @@ struct strobe_py_tracer {
     uint32_t
         generation; /* counts the starts: what was decided for an earlier one is decided anew */
     bool lines, c_functions, full;
+    bool ends; /* it stops because the program does */
     uint64_t min_ticks;
     uint32_t max_depth;
     char *prefix, *line_prefix; /* owned; "" or what zone names begin with */
@@ -46,9 +47,16 @@ void strobe_py_hook_stop(void);
 bool strobe_py_profile_start(bool lines);
 void strobe_py_profile_stop(void);
 
-/* The profile function for every thread while the frame hook stands aside; and away again. */
+/* The profile function (the trace function, if another tool has that one) tells the calls of all threads while the frame hook
+ * stands aside. False: both are other tools'. */
 bool strobe_py_aside_begin(void);
 void strobe_py_aside_end(void);
+
+/* Does it still tell the calling thread's calls? */
+bool strobe_py_aside_tells(void);
+
+/* Did the hook tell of this frame's run, whose begin the profile function hears of only now, with the hook back in its place? On 3.11. */
+bool strobe_py_hook_told(PyObject *frame);
 
 /* Zones for garbage collections. */
 void strobe_py_gc_start(void);

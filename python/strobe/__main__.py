@@ -14,9 +14,8 @@ import sys
 from strobe._record import find_command
 
 # options of `strobe record` that take a word of their own
-WITH_VALUE = {"-o", "--output", "--for", "--max-memory", "--max-file", "--policy", "--flight", "--after", "--trigger",
-              "--python", "--tracy", "--pid", "--session", "--python-include", "--python-exclude", "--python-min",
-              "--python-depth"}
+WITH_VALUE = {"-o", "--output", "--pid", "--session", "--for", "--max-memory", "--max-file", "--policy", "--python",
+              "--flight", "--after", "--trigger", "--tracy", "--tracy-announced"}
 
 
 def split_options(words):

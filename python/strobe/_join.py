@@ -41,9 +41,14 @@ def join():
         _trace.trace(**options)
 
 
-try:
-    join()
-except Exception as error:
-    import sys
+def join_or_say_why_not():
+    """join(), which must not end the program."""
+    try:
+        join()
+    except Exception as error:
+        import sys
 
-    print(f"strobe: this Python is not traced: {error}", file=sys.stderr)
+        print(f"strobe: this Python is not traced: {error}", file=sys.stderr)
+
+
+join_or_say_why_not()

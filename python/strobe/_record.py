@@ -5,7 +5,7 @@ see it), so the file is whole whatever becomes of the program."""
 import os
 import time
 
-from strobe import _strobe
+from strobe import _strobe, _trace
 
 # select, shutil, signal and subprocess are imported where they are used: most programs that import strobe never record
 # themselves, and those that `strobe record` starts must not pay for it.
@@ -55,11 +55,11 @@ class Recording:
         self._pid = None
         self._alive = -1
         self._environment = None
+        self._is_traced = False
         self._start(list(options))
 
     def _session(self):
         """The session to record, and how to name it to the recorder."""
-        global _own_session
         if _own_session and _own_session[1] == os.getpid():
             return _own_session[0], True
         return "record-%d-%x" % (os.getpid(), time.time_ns() // 1000000), False
@@ -69,10 +69,11 @@ class Recording:
         if _strobe.recording():
             raise RuntimeError("this process is being recorded already, by the recorder of its session")
         name, joined = self._session()
+        command = find_command()
         ready_end, ready = os.pipe()
         alive_end, alive = os.pipe()
         try:
-            self._pid = _spawn([find_command(), "record", "--serve-session", name, "--ready-fd", str(ready),
+            self._pid = _spawn([command, "record", "--serve-session", name, "--ready-fd", str(ready),
                                 "-o", self.path, *options], ready, alive)
         finally:
             os.close(ready)
@@ -118,11 +119,22 @@ class Recording:
         """End the recording; the file is whole when this returns."""
         if self._pid is None:
             return
+        if self._is_traced:
+            _trace.untrace()
         self._end()
         if self._environment is None:
             os.environ.pop("STROBE_SESSION", None)
         else:
             os.environ["STROBE_SESSION"] = self._environment
+
+    def _trace_functions(self, options):
+        """Trace functions until stop(); where the options are wrong, the recording ends."""
+        try:
+            _trace.trace(**options)
+        except BaseException:
+            self.stop()
+            raise
+        self._is_traced = True
 
     def __enter__(self):
         return self
@@ -141,8 +153,6 @@ def record(path, *, max_memory=None, max_file=None, functions=False, **trace_opt
     if max_file is not None:
         options += ["--max-file", str(max_file)]
     recording = Recording(path, options)
-    if not functions and not trace_options:
-        return recording
-    from strobe import _trace
-
-    return _trace.TracedRecording(recording, trace_options)
+    if functions or trace_options:
+        recording._trace_functions(trace_options)
+    return recording

@@ -46,14 +46,14 @@ def trace(*, lines=False, c_functions=False, include=None, exclude=None, min_dur
                                 parse_duration(min_duration), int(max_depth), bool(gc), prefix, line_prefix)
     for text in words:
         say(text)
-    atexit.register(_strobe.trace_stop)
+    atexit.register(_strobe.trace_leave, say)
 
 
 def untrace():
     """Stop making zones of function calls."""
     for text in _strobe.trace_stop():
         say(text)
-    atexit.unregister(_strobe.trace_stop)
+    atexit.unregister(_strobe.trace_leave)
 
 
 def tracing():
@@ -79,19 +79,21 @@ class Profiler:
         if self._output is not None and not _strobe.recording():
             from strobe._record import record
 
-            self._recording = record(self._output)
+            self._recording = record(self._output, functions=True, **self._options)
+        else:
+            trace(**self._options)
         self._on = True
-        trace(**self._options)
 
     def disable(self):
         """Stop what enable() began."""
         if not self._on:
             return
         self._on = False
-        untrace()
         if self._recording:
             self._recording.stop()
             self._recording = None
+        else:
+            untrace()
 
     def __enter__(self):
         self.enable()
@@ -99,29 +101,3 @@ class Profiler:
 
     def __exit__(self, *exception):
         self.disable()
-
-
-class TracedRecording:
-    """A recording with function tracing, for strobe.record(functions=True)."""
-
-    def __init__(self, recording, options):
-        self._recording = recording
-        self.path = recording.path
-        trace(**options)
-
-    @property
-    def active(self):
-        """True until stop()."""
-        return self._recording.active
-
-    def stop(self):
-        """End the tracing and the recording."""
-        if self._recording.active:
-            untrace()
-            self._recording.stop()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.stop()

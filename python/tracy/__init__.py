@@ -14,10 +14,9 @@ Profiler and signpost also work without `python -m tracy`.
 import logging
 
 from tracy import tracy_state
-from tracy.hooks import finish_all_zones, start_functions, start_lines, stop
+from tracy.hooks import finish_all_zones, start_functions, stop, trace_options
 from tracy.report import generate_report  # noqa: F401
 
-TEXT_MAX_BYTES = 65534
 logger = logging.getLogger("tracy")
 
 
@@ -34,34 +33,29 @@ class Profiler:
 
     Under `python -m tracy -p` that is all that is profiled (lines with -l); without -p the whole program already is,
     and nothing changes. Without `python -m tracy` it works by itself, like cProfile: where nobody records the process,
-    into the file `output`."""
+    into the file `output`. There is one profile for all objects of this class: any of them may disable it."""
+
+    _running = None  # the strobe.Profiler that is on
 
     def __init__(self, output="tracy_profile_log_host.strobe"):
         self.doProfile = tracy_state.doPartial or not tracy_state.isWrapped
         self.doLine = tracy_state.doLine
-        self._output = output
-        self._recording = None
-        self._is_on = False
+        self._output = None if tracy_state.isWrapped else output
 
     def enable(self):
         """Begin to profile. Best called outside of the function of interest, so that its own call is seen."""
-        if not self.doProfile or self._is_on:
+        if not self.doProfile or Profiler._running:
             return
         import strobe
-        if not tracy_state.isWrapped and not strobe.recording():
-            self._recording = strobe.record(self._output)
-        self._is_on = True
-        start_lines() if self.doLine else start_functions()
+        profiler = strobe.Profiler(self._output, **trace_options(self.doLine))
+        profiler.enable()
+        Profiler._running = profiler
 
     def disable(self):
         """Stop what enable() began."""
-        if not self._is_on:
-            return
-        self._is_on = False
-        stop()
-        if self._recording:
-            self._recording.stop()
-            self._recording = None
+        profiler, Profiler._running = Profiler._running, None
+        if profiler:
+            profiler.disable()
 
     def __enter__(self):
         self.enable()

@@ -7,20 +7,17 @@ report failed, 2 usage, 3 interrupted, 4 the program failed under --check-exit-c
 """
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 
 from tracy import options as command_line
-from tracy import report, strobe_command
+from tracy import report, strobe_command, viewer
+from tracy.report import HOST_TRACE, say
 
-TRACE = "tracy_profile_log_host.strobe"
 SRAM_SHARERS = ("TT_METAL_DPRINT_CORES", "TT_METAL_WATCHER")
-
-
-def say(text):
-    print(f"python -m tracy: {text}", file=sys.stderr, flush=True)
 
 
 def artifacts_folder(given):
@@ -42,7 +39,7 @@ def child_environment(given, folder):
 def tell_about_device(given):
     """Options that only a device's runtime can obey: passed on, and said."""
     words = command_line.device_words(given)
-    if words and given.verbose:
+    if words:
         say(f"{', '.join(words)}: handed to the device's runtime through the environment; "
             "without a device they change nothing")
     for variable in SRAM_SHARERS:
@@ -59,8 +56,8 @@ def make_logs_folder(folder):
 
 
 def record(given, words, folder, logs):
-    """Run the program under `strobe record`; its exit code as the shell counts."""
-    command = [strobe_command.find(), "record", "--python", "off", "-o", str(logs / TRACE)]
+    """Run the program under `strobe record`; its exit code as the shell counts, None: it was interrupted."""
+    command = [strobe_command.find(), "record", "--python", "off", "-o", str(logs / HOST_TRACE)]
     if not given.verbose:
         command.append("--quiet")
     command += ["--", sys.executable, "-m", "tracy", "--no-capture-tool", *words]
@@ -80,8 +77,23 @@ def record(given, words, folder, logs):
         for number, handler in before.items():
             signal.signal(number, handler)
     if interrupted:
-        return 3
+        return None
     return code if code >= 0 else 128 - code
+
+
+def show(given, program, folder, trace):
+    """With --web-app-port: say where the viewer has the trace. Else: how to look at it."""
+    if given.web_app_port is None:
+        say(f"to look at it: strobe view {shlex.quote(str(trace))}")
+        return
+    try:
+        link, pid = viewer.show(trace, folder, program, given.name_append, given.web_app_port)
+    except viewer.ViewerError as problem:
+        say(f"--web-app-port {given.web_app_port}: {problem}")
+        return
+    if pid:
+        say(f"the viewer goes on until: kill {pid}")
+    say(f"the viewer has it: {link}")
 
 
 def main(words):
@@ -114,9 +126,11 @@ def record_and_report(given, program, words, folder):
     tell_about_device(given)
     logs = make_logs_folder(folder)
     code = record(given, words, folder, logs)
-    if code == 3 or (code and given.check_exit_code):
-        return 3 if code == 3 else 4
-    trace = logs / TRACE
+    if code is None:
+        return 3
+    if code and given.check_exit_code:
+        return 4
+    trace = logs / HOST_TRACE
     if not trace.exists():
         say("no profiling data could be captured: `strobe record` left no trace; its words are above")
         return code or 1
@@ -124,4 +138,5 @@ def record_and_report(given, program, words, folder):
     if given.report:
         report.generate_report(folder, given.tools_folder, given.name_append, command_line.child_functions(given),
                                bool(given.TT_METAL_DEVICE_PROFILER_NOC_EVENTS), given.device_analysis_types)
+    show(given, program, folder, trace)
     return code

@@ -2,6 +2,7 @@
 """Function and line tracing with the zone names of tt-metal: PY_FUNC_<name>, PY_LINE_<name>, PY_TT_LIB_<name>.
 
 The work is strobe.trace()'s. Zones are told by thread, and what is open when tracing stops is closed by it."""
+import sys
 
 FUNCTION_PREFIX = "PY_FUNC_"
 LINE_PREFIX = "PY_LINE_"
@@ -13,29 +14,28 @@ ENVIRONMENT = {"STROBE_PYTHON": "functions", "STROBE_PYTHON_C": "1", "STROBE_PYT
                "STROBE_PYTHON_EXCLUDE": ":".join(NOT_OURS), "STROBE_PYTHON_PREFIX": FUNCTION_PREFIX}
 
 
+def trace_options(lines=False):
+    """Options of strobe.trace(): a zone for every call of a Python or a C function; or for Python's calls and lines."""
+    return {"lines": lines, "c_functions": not lines, "gc": False, "exclude": NOT_OURS, "prefix": FUNCTION_PREFIX,
+            "line_prefix": LINE_PREFIX}
+
+
 def start_functions():
     """A zone for every call of a Python or a C function, in all threads."""
     import strobe
     if not strobe.tracing():
-        strobe.trace(c_functions=True, gc=False, exclude=NOT_OURS, prefix=FUNCTION_PREFIX, line_prefix=LINE_PREFIX)
-
-
-def start_lines():
-    """A zone for every call and every line of Python code."""
-    import strobe
-    if not strobe.tracing():
-        strobe.trace(lines=True, gc=False, exclude=NOT_OURS, prefix=FUNCTION_PREFIX, line_prefix=LINE_PREFIX)
+        strobe.trace(**trace_options())
 
 
 def stop():
     """End the tracing."""
-    import strobe
-    if strobe.tracing():
+    strobe = sys.modules.get("strobe")
+    if strobe and strobe.tracing():
         strobe.untrace()
 
 
 def finish_all_zones():
     """Close the zones that ttnn's start_tracy_zone left open on this thread."""
-    from strobe import ttnn_names
-    while not ttnn_names.stop_tracy_zone():
+    ttnn_names = sys.modules.get("strobe.ttnn_names")
+    while ttnn_names and not ttnn_names.stop_tracy_zone():
         pass

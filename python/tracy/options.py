@@ -9,6 +9,7 @@ import os
 import sys
 
 USAGE = "python3 -m tracy [-m module | scriptfile] [arg] ..."
+WEB_PORT_VARIABLE = "TRACY_WASM_HTTP_PORT"
 DEFAULT_CHILDREN = ["CompileProgram", "HWCommandQueue_write_buffer"]
 COUNTER_BITS = {"fpu": 0, "pack": 1, "unpack": 2, "l1_0": 3, "l1_1": 4, "instrn": 5, "l1_2": 6, "l1_3": 7, "l1_4": 8}
 COUNTERS_OF_ALL = ("fpu", "pack", "unpack", "l1_0", "instrn")
@@ -59,7 +60,8 @@ def make_parser():
     add("-o", "--output-folder", dest="output_folder", help="Folder of all artifacts")
     add("-n", "--name-append", dest="name_append", help="Name to be appended to the report")
     add("-t", "--port", dest="port", type="int", help="Port of the program's own Tracy client")
-    add("--web-app-port", dest="web_app_port", type="int", help="Port of the web viewer")
+    add("--web-app-port", dest="web_app_port", type="int", default=os.environ.get(WEB_PORT_VARIABLE) or None,
+        help=f"Port of a viewer that shows the trace, and stays (${WEB_PORT_VARIABLE})")
     add("--no-op-info-cache", dest="op_info_cache", action="store_false", default=True,
         help="Full op info also for cached ops")
     add("--op-support-count", dest="op_support_count", type="int", help="Ops that the device's buffers must hold")

@@ -30,7 +30,11 @@ def run(given, words):
     action = run_module if given.module else run_script
     if not given.partial:
         os.environ.update(hooks.ENVIRONMENT)  # for interpreters that the program starts
-        hooks.start_functions()
+        try:
+            hooks.start_functions()
+        except ImportError as problem:  # an interpreter that can't be traced
+            print(f"python -m tracy: {problem}", file=sys.stderr)
+            return 1
     try:
         return guarded(action, words)
     finally:

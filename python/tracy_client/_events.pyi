@@ -1,5 +1,7 @@
 import enum
 
+TEXT_MAX_BYTES: int
+
 class PlotFormatType(enum.IntEnum):
     Number = 0
     Memory = 1

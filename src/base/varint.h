@@ -69,6 +69,27 @@ static inline int64_t strobe_get_zigzag(struct strobe_bytes *in)
     return strobe_unzigzag(strobe_get_varint(in));
 }
 
+/* Step over `n` varints: bytes without the top bit end one, and eight bytes are looked at together. */
+static inline void strobe_skip_varints(struct strobe_bytes *in, uint64_t n)
+{
+    const uint8_t *at = in->at;
+    if (n > strobe_bytes_left(in)) {
+        in->bad = 1;
+        in->at = in->end;
+        return;
+    }
+    while (n >= 8 && in->end - at >= 8) {
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        n -= ((~word & 0x8080808080808080ull) >> 7) * 0x0101010101010101ull >> 56;
+        at += 8;
+    }
+    for (; n && at < in->end; at++)
+        n -= !(*at & 0x80);
+    in->at = at;
+    in->bad |= n != 0;
+}
+
 /* The next `n` bytes, or NULL where so many are not left. */
 static inline const uint8_t *strobe_get_bytes(struct strobe_bytes *in, uint64_t n)
 {

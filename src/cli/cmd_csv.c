@@ -107,7 +107,7 @@ static int set_walk(const char *kind, struct strobe_csv *csv, struct strobe_walk
     } else if (events) {
         strobe_out_text(csv->out, events->head);
         csv->kind = events;
-        walk->happens = events->put;
+        walk->happens = strobe_csv_put_event;
         walk->kinds = events->kinds;
     } else {
         return 0;

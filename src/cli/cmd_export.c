@@ -9,6 +9,7 @@
 
 #include "export/chrome.h"
 #include "export/html.h"
+#include "file/notes.h"
 #include "query/cut.h"
 #include "cli/cli.h"
 #include "cli/export_tracy.h"
@@ -224,13 +225,18 @@ static int write_html(const struct options *options, const char *path, int fd,
         return 0;
     }
     const struct strobe_cli_range *range = &options->range;
+    char *notes;
+    if (strobe_notes_read(path, &notes))
+        strobe_cli_error("export", "the notes beside %s can't be read; the page has none", path);
     const struct strobe_html_options page = {
         .name = base_name(path),
         .is_piece = is_cut,
         .has_range = range->is_set && range->from_ns != INT64_MIN && range->to_ns != INT64_MAX,
         .from_ns = range->from_ns,
-        .to_ns = range->to_ns};
+        .to_ns = range->to_ns,
+        .notes = notes};
     enum strobe_err err = strobe_html_write(from, &page, &out);
+    free(notes);
     close(from);
     if (err && !out.error)
         strobe_cli_fail("export", path, err);

@@ -22,6 +22,7 @@ static const char help[] =
     "  --range A..B    zones that begin between A and B after the start: 1.5s..2s, 100ms.., ..3s\n"
     "  --process P     of the process with this pid, or this in its name\n"
     "  --spans         asynchronous spans instead of zones\n"
+    "  --gpu           zones of GPU contexts instead, by the GPU's own times\n"
     "  --exact         percentiles to the tick (else within 1.6 %)\n"
     "  --quick         count, total, self, min, max only\n"
     "  --csv, --json   for programs; all times in ns\n"
@@ -84,6 +85,7 @@ static int read_options(int argc, char **argv, struct options *options)
                                    {"range", 1, NULL, OPT_RANGE},
                                    {"process", 1, NULL, OPT_PROCESS},
                                    {"spans", 0, &options->stats.spans, 1},
+                                   {"gpu", 0, &options->stats.gpu, 1},
                                    {"exact", 0, &options->stats.exact, 1},
                                    {"quick", 0, &options->stats.quick, 1},
                                    {"csv", 0, &options->csv, 1},
@@ -112,29 +114,39 @@ static int read_options(int argc, char **argv, struct options *options)
     return -1;
 }
 
-static uint64_t number_of(const struct strobe_trace *trace, const struct strobe_stats_row *row,
+/* A duration and a sum of durations as they are shown, in ns. */
+static uint64_t ns_of(const struct strobe_stats *stats, uint64_t time)
+{
+    return stats->is_ns ? time : strobe_clock_ns(&stats->trace->clock, time);
+}
+
+static uint64_t sum_ns_of(const struct strobe_stats *stats, unsigned __int128 sum)
+{
+    return stats->is_ns ? (uint64_t)sum : strobe_clock_sum_ns(&stats->trace->clock, sum);
+}
+
+static uint64_t number_of(const struct strobe_stats *stats, const struct strobe_stats_row *row,
                           enum sort_key key)
 {
-    const struct strobe_clock *clock = &trace->clock;
     switch (key) {
     case TOTAL:
-        return strobe_clock_sum_ns(clock, row->total);
+        return sum_ns_of(stats, row->total);
     case SELF:
-        return strobe_clock_sum_ns(clock, row->self);
+        return sum_ns_of(stats, row->self);
     case COUNT:
         return row->count;
     case MEAN:
-        return row->count ? strobe_clock_sum_ns(clock, row->total) / row->count : 0;
+        return row->count ? sum_ns_of(stats, row->total) / row->count : 0;
     case MIN:
-        return strobe_clock_ns(clock, row->min);
+        return ns_of(stats, row->min);
     case MAX:
-        return strobe_clock_ns(clock, row->max);
+        return ns_of(stats, row->max);
     case STD:
-        return strobe_clock_ns(clock, strobe_stats_std(row));
+        return ns_of(stats, strobe_stats_std(row));
     case P50:
     case P90:
     case P99:
-        return strobe_clock_ns(clock, row->percentile[key - P50]);
+        return ns_of(stats, row->percentile[key - P50]);
     default:
         return 0;
     }
@@ -154,12 +166,12 @@ static void name_line(const struct strobe_trace *trace, const struct strobe_stat
     }
 }
 
-static void make_line(const struct strobe_trace *trace, const struct strobe_stats_row *row,
+static void make_line(const struct strobe_stats *stats, const struct strobe_stats_row *row,
                       struct line *line)
 {
     for (int i = 0; i < NAME; i++)
-        line->number[i] = number_of(trace, row, (enum sort_key)i);
-    name_line(trace, row, line);
+        line->number[i] = number_of(stats, row, (enum sort_key)i);
+    name_line(stats->trace, row, line);
 }
 
 static int passes(const struct options *options, const struct line *line)
@@ -209,7 +221,7 @@ static struct place *sort_rows(const struct strobe_stats *stats, enum sort_key k
     struct sorting sorting = {stats->trace, key};
     struct place *places = malloc((stats->n_rows + 1ull) * sizeof *places);
     for (uint32_t i = 0; places && i < stats->n_rows; i++)
-        places[i] = (struct place){number_of(stats->trace, &stats->rows[i], key), &stats->rows[i]};
+        places[i] = (struct place){number_of(stats, &stats->rows[i], key), &stats->rows[i]};
     if (places)
         qsort_r(places, stats->n_rows, sizeof *places, compare, &sorting);
     return places;
@@ -332,7 +344,7 @@ static int print(const struct options *options, const struct strobe_stats *stats
             n_left++;
             continue;
         }
-        make_line(stats->trace, places[i].row, &line);
+        make_line(stats, places[i].row, &line);
         put_line(&out, options, &line, n_shown++ == 0);
     }
     put_foot(&out, options, stats, n_left);

@@ -84,24 +84,48 @@ static void let_go(struct held *held)
     errno = held->saved_errno;
 }
 
-uint64_t strobe_client_loc_id(struct strobe_loc *loc)
+/* The id that *slot holds for this recording; without one, `put` tells the recorder of `what` under a new id. 0: no room. */
+static uint64_t id_in(uint64_t *slot, bool (*put)(struct strobe_pool *, uint64_t, const void *),
+                      const void *what)
 {
     struct held held;
-    uint64_t word = __atomic_load_n(&loc->word, __ATOMIC_RELAXED);
+    uint64_t word = __atomic_load_n(slot, __ATOMIC_RELAXED);
     if (word >= strobe_gate_now->floor)
         return id_of(word);
     if (!hold(&held))
         return 0;
-    word = loc->word;
+    word = *slot;
     if (word < held.pool->control->floor) {
         uint64_t id = next_id(held.pool);
-        struct strobe_texts_of_loc texts = texts_of(loc);
         word = 0;
-        if (id && put_loc(held.pool, id, loc->line, loc->color, &texts))
-            __atomic_store_n(&loc->word, word = word_of(id), __ATOMIC_RELEASE);
+        if (id && put(held.pool, id, what))
+            __atomic_store_n(slot, word = word_of(id), __ATOMIC_RELEASE);
     }
     let_go(&held);
     return id_of(word);
+}
+
+static bool tell_loc(struct strobe_pool *pool, uint64_t id, const void *what)
+{
+    const struct strobe_loc *loc = what;
+    struct strobe_texts_of_loc texts = texts_of(loc);
+    return put_loc(pool, id, loc->line, loc->color, &texts);
+}
+
+uint64_t strobe_client_loc_id(struct strobe_loc *loc)
+{
+    return id_in(&loc->word, tell_loc, loc);
+}
+
+static bool tell_name(struct strobe_pool *pool, uint64_t id, const void *what)
+{
+    const struct strobe_name *name = what;
+    return put_string(pool, id, name->text, strlen(name->text));
+}
+
+uint64_t strobe_client_name_id(struct strobe_name *name)
+{
+    return id_in(&name->word, tell_name, name);
 }
 
 /* FNV-1a with a final mix: enough to spread names over a cache. */
@@ -140,25 +164,6 @@ uint64_t strobe_client_text_id(const char *text, size_t n_bytes)
     }
     let_go(&held);
     return id;
-}
-
-uint64_t strobe_client_name_id(struct strobe_name *name)
-{
-    struct held held;
-    uint64_t word = __atomic_load_n(&name->word, __ATOMIC_RELAXED);
-    if (word >= strobe_gate_now->floor)
-        return id_of(word);
-    if (!hold(&held))
-        return 0;
-    word = name->word;
-    if (word < held.pool->control->floor) {
-        uint64_t id = next_id(held.pool);
-        word = 0;
-        if (id && put_string(held.pool, id, name->text, strlen(name->text)))
-            __atomic_store_n(&name->word, word = word_of(id), __ATOMIC_RELEASE);
-    }
-    let_go(&held);
-    return id_of(word);
 }
 
 /* Tell the name of fiber `id`, where this recorder does not know it yet. 0: no room for it. */

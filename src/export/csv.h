@@ -52,9 +52,12 @@ struct strobe_csv_kind {
     const char *name;
     const char *head;
     uint64_t kinds; /* events that it shows */
-    enum strobe_err (*put)(void *csv, const struct strobe_happening *happening);
+    void (*put_rest)(struct strobe_csv *csv,
+                     const struct strobe_happening *happening); /* after its time */
     const char *help;
 };
+/* A row of csv->kind: what a walk calls. */
+enum strobe_err strobe_csv_put_event(void *csv, const struct strobe_happening *happening);
 extern const struct strobe_csv_kind strobe_csv_kinds[];
 extern const size_t strobe_csv_n_kinds;
 

@@ -1,25 +1,10 @@
-/* csv_events.c - rows of everything that is no zone.  SPDX-License-Identifier: MIT */
+/* csv_events.c - rows of everything that is no zone: what follows thread and time, by kind.  SPDX-License-Identifier: MIT */
 #include <string.h>
 
 #include "export/csv.h"
 
 #define BIT(kind) (1ull << STROBE_KIND_##kind)
 #define TRACK     "process,pid,thread,tid,time_ns,"
-
-/* process,pid,thread,tid,time_ns, */
-static struct strobe_out *start(struct strobe_csv *csv, const struct strobe_happening *happening)
-{
-    strobe_csv_put_thread(csv, happening->process, happening->thread);
-    strobe_out_i(csv->out, strobe_clock_rel(&csv->trace->clock, happening->event->tick));
-    strobe_out_char(csv->out, ',');
-    return csv->out;
-}
-
-static enum strobe_err end(struct strobe_csv *csv)
-{
-    strobe_out_char(csv->out, '\n');
-    return csv->out->error ? STROBE_ERR_IO : STROBE_OK;
-}
 
 static void put_string(struct strobe_csv *csv, const struct strobe_happening *happening,
                        uint64_t id)
@@ -45,14 +30,11 @@ static void put_kind_name(struct strobe_csv *csv, unsigned kind)
                    csv->trace->schema.kind[kind].n_name);
 }
 
-static enum strobe_err put_message(void *context, const struct strobe_happening *happening)
+static void put_message(struct strobe_csv *csv, const struct strobe_happening *happening)
 {
     static const char *const severities[] = {"trace", "debug", "info", "warning", "error", "fatal"};
-    struct strobe_csv *csv = context;
     const struct strobe_field *f = happening->event->fields;
-    if (!strobe_csv_wants(csv, happening->process))
-        return STROBE_OK;
-    struct strobe_out *out = start(csv, happening);
+    struct strobe_out *out = csv->out;
     if (f[0].u < 6)
         strobe_out_text(out, severities[f[0].u]);
     else
@@ -62,17 +44,13 @@ static enum strobe_err put_message(void *context, const struct strobe_happening 
         strobe_out_format(out, "#%06x", (unsigned)(f[1].u & 0xffffff));
     strobe_out_char(out, ',');
     strobe_out_csv(out, f[2].text, f[2].u);
-    return end(csv);
 }
 
-static enum strobe_err put_plot(void *context, const struct strobe_happening *happening)
+static void put_plot(struct strobe_csv *csv, const struct strobe_happening *happening)
 {
     static const char *const formats[] = {"number", "bytes", "percent", "watt"};
-    struct strobe_csv *csv = context;
     const struct strobe_field *f = happening->event->fields;
-    if (!strobe_csv_wants(csv, happening->process))
-        return STROBE_OK;
-    struct strobe_out *out = start(csv, happening);
+    struct strobe_out *out = csv->out;
     put_string(csv, happening, f[0].u);
     strobe_out_char(out, ',');
     if (happening->event->kind == STROBE_KIND_PLOT_DOUBLE)
@@ -83,28 +61,18 @@ static enum strobe_err put_plot(void *context, const struct strobe_happening *ha
     uint64_t format = plot == STROBE_IDMAP_NONE ? 0 : csv->trace->plots[plot].format;
     strobe_out_char(out, ',');
     strobe_out_text(out, format < 4 ? formats[format] : "number");
-    return end(csv);
 }
 
-static enum strobe_err put_frame(void *context, const struct strobe_happening *happening)
+static void put_frame(struct strobe_csv *csv, const struct strobe_happening *happening)
 {
-    struct strobe_csv *csv = context;
-    if (!strobe_csv_wants(csv, happening->process))
-        return STROBE_OK;
-    start(csv, happening);
     put_kind_name(csv, happening->event->kind);
     strobe_out_char(csv->out, ',');
     put_string(csv, happening, happening->event->fields[0].u);
-    return end(csv);
 }
 
-static enum strobe_err put_memory(void *context, const struct strobe_happening *happening)
+static void put_memory(struct strobe_csv *csv, const struct strobe_happening *happening)
 {
-    struct strobe_csv *csv = context;
     const struct strobe_field *f = happening->event->fields;
-    if (!strobe_csv_wants(csv, happening->process))
-        return STROBE_OK;
-    start(csv, happening);
     put_kind_name(csv, happening->event->kind);
     strobe_out_char(csv->out, ',');
     put_string(csv, happening, f[0].u);
@@ -114,18 +82,13 @@ static enum strobe_err put_memory(void *context, const struct strobe_happening *
     strobe_out_char(csv->out, ',');
     if (happening->event->kind == STROBE_KIND_MEM_ALLOC)
         strobe_out_u(csv->out, f[2].u);
-    return end(csv);
 }
 
-static enum strobe_err put_lock(void *context, const struct strobe_happening *happening)
+static void put_lock(struct strobe_csv *csv, const struct strobe_happening *happening)
 {
-    struct strobe_csv *csv = context;
     const struct strobe_field *f = happening->event->fields;
     char room[STROBE_NAME_ROOM];
     uint32_t n;
-    if (!strobe_csv_wants(csv, happening->process))
-        return STROBE_OK;
-    start(csv, happening);
     put_kind_name(csv, happening->event->kind);
     strobe_out_char(csv->out, ',');
     strobe_out_u(csv->out, f[0].u);
@@ -138,53 +101,37 @@ static enum strobe_err put_lock(void *context, const struct strobe_happening *ha
     strobe_out_char(csv->out, ',');
     if (happening->event->kind == STROBE_KIND_LOCK_MARK)
         put_loc_name(csv, happening, f[1].u);
-    return end(csv);
 }
 
-static enum strobe_err put_fiber(void *context, const struct strobe_happening *happening)
+static void put_fiber(struct strobe_csv *csv, const struct strobe_happening *happening)
 {
-    struct strobe_csv *csv = context;
     char room[STROBE_NAME_ROOM];
     uint32_t n;
     int enters = happening->event->kind == STROBE_KIND_FIBER_ENTER;
     uint64_t fiber = enters ? happening->event->fields[0].u : happening->fiber;
-    if (!strobe_csv_wants(csv, happening->process))
-        return STROBE_OK;
-    start(csv, happening);
     put_kind_name(csv, happening->event->kind);
     strobe_out_char(csv->out, ',');
     strobe_out_u(csv->out, fiber);
     strobe_out_char(csv->out, ',');
     const char *name = strobe_trace_fiber_name(csv->trace, happening->process, fiber, room, &n);
     strobe_out_csv(csv->out, name, n);
-    return end(csv);
 }
 
 /* Kinds whose fields are plain numbers: flows, switches. */
-static enum strobe_err put_numbers(void *context, const struct strobe_happening *happening)
+static void put_numbers(struct strobe_csv *csv, const struct strobe_happening *happening)
 {
-    struct strobe_csv *csv = context;
-    if (!strobe_csv_wants(csv, happening->process))
-        return STROBE_OK;
-    start(csv, happening);
     put_kind_name(csv, happening->event->kind);
     for (unsigned i = 0; i < happening->event->n_fields; i++) {
         strobe_out_char(csv->out, ',');
         strobe_out_u(csv->out, happening->event->fields[i].u);
     }
-    return end(csv);
 }
 
-static enum strobe_err put_text_event(void *context, const struct strobe_happening *happening)
+static void put_text_event(struct strobe_csv *csv, const struct strobe_happening *happening)
 {
-    struct strobe_csv *csv = context;
-    if (!strobe_csv_wants(csv, happening->process))
-        return STROBE_OK;
-    start(csv, happening);
     put_kind_name(csv, happening->event->kind);
     strobe_out_char(csv->out, ',');
     strobe_out_csv(csv->out, happening->event->fields[0].text, happening->event->fields[0].u);
-    return end(csv);
 }
 
 /* A quote in a name is doubled: frames stand in one quoted field. */
@@ -206,33 +153,23 @@ static void put_frames(struct strobe_csv *csv, uint32_t process, const uint64_t 
     strobe_out_char(csv->out, '"');
 }
 
-static enum strobe_err put_callstack(void *context, const struct strobe_happening *happening)
+static void put_callstack(struct strobe_csv *csv, const struct strobe_happening *happening)
 {
-    struct strobe_csv *csv = context;
     const struct strobe_event *event = happening->event;
-    if (!strobe_csv_wants(csv, happening->process) || !happening->n_stack)
-        return STROBE_OK;
-    start(csv, happening);
     put_kind_name(csv, event->kind);
     strobe_out_char(csv->out, ',');
     if (event->loc)
         put_loc_name(csv, happening, event->loc);
     strobe_out_format(csv->out, ",%llu,", (unsigned long long)happening->n_stack);
     put_frames(csv, happening->process, happening->stack, happening->n_stack);
-    return end(csv);
 }
 
-static enum strobe_err put_sample(void *context, const struct strobe_happening *happening)
+static void put_sample(struct strobe_csv *csv, const struct strobe_happening *happening)
 {
-    struct strobe_csv *csv = context;
     const struct strobe_field *f = happening->event->fields;
-    if (!strobe_csv_wants(csv, happening->process))
-        return STROBE_OK;
-    start(csv, happening);
     strobe_out_u(csv->out, f[0].u);
     strobe_out_format(csv->out, ",%llu,", (unsigned long long)f[1].u);
     put_frames(csv, happening->process, f[1].list, f[1].u);
-    return end(csv);
 }
 
 /* One field of any kind, by its letter. */
@@ -281,12 +218,8 @@ static const struct strobe_field *find_field(const struct strobe_csv *csv,
 }
 
 /* A family of kinds in one table: what it is, then each field under the column of its name. */
-static enum strobe_err put_family(void *context, const struct strobe_happening *happening)
+static void put_family(struct strobe_csv *csv, const struct strobe_happening *happening)
 {
-    struct strobe_csv *csv = context;
-    if (!strobe_csv_wants(csv, happening->process))
-        return STROBE_OK;
-    start(csv, happening);
     put_kind_name(csv, happening->event->kind);
     const char *column = csv->kind->head + sizeof TRACK "what," - 1;
     while (*column) {
@@ -297,34 +230,24 @@ static enum strobe_err put_family(void *context, const struct strobe_happening *
             put_field(csv, happening, field);
         column += n + 1;
     }
-    return end(csv);
 }
 
 /* Pixels are not for a table: their number of bytes. */
-static enum strobe_err put_image(void *context, const struct strobe_happening *happening)
+static void put_image(struct strobe_csv *csv, const struct strobe_happening *happening)
 {
-    struct strobe_csv *csv = context;
     const struct strobe_field *f = happening->event->fields;
-    if (!strobe_csv_wants(csv, happening->process))
-        return STROBE_OK;
-    start(csv, happening);
     for (unsigned i = 0; i < 5; i++) {
         if (i)
             strobe_out_char(csv->out, ',');
         strobe_out_u(csv->out, f[i].u);
     }
-    return end(csv);
 }
 
 /* Any event: its kind and up to eight fields. Begins of zones name their location first. */
-static enum strobe_err put_any(void *context, const struct strobe_happening *happening)
+static void put_any(struct strobe_csv *csv, const struct strobe_happening *happening)
 {
     enum { COLUMNS = 8 };
-    struct strobe_csv *csv = context;
     const struct strobe_event *event = happening->event;
-    if (!strobe_csv_wants(csv, happening->process))
-        return STROBE_OK;
-    start(csv, happening);
     put_kind_name(csv, event->kind);
     for (unsigned i = 0; i < COLUMNS; i++) {
         strobe_out_char(csv->out, ',');
@@ -338,7 +261,20 @@ static enum strobe_err put_any(void *context, const struct strobe_happening *hap
     strobe_out_char(csv->out, ',');
     if (happening->n_stack)
         put_frames(csv, happening->process, happening->stack, happening->n_stack);
-    return end(csv);
+}
+
+enum strobe_err strobe_csv_put_event(void *context, const struct strobe_happening *happening)
+{
+    struct strobe_csv *csv = context;
+    if (!strobe_csv_wants(csv, happening->process) ||
+        (csv->kind->kinds == BIT(CALLSTACK) && !happening->n_stack))
+        return STROBE_OK;
+    strobe_csv_put_thread(csv, happening->process, happening->thread);
+    strobe_out_i(csv->out, strobe_clock_rel(&csv->trace->clock, happening->event->tick));
+    strobe_out_char(csv->out, ',');
+    csv->kind->put_rest(csv, happening);
+    strobe_out_char(csv->out, '\n');
+    return csv->out->error ? STROBE_ERR_IO : STROBE_OK;
 }
 
 const struct strobe_csv_kind strobe_csv_kinds[] = {

@@ -2,6 +2,7 @@
  *
  *   <style>               style sheets, allowed by their hash
  *   <script type="text/plain" data-path="…">   each module as text; never run as such
+ *   <script type="text/plain" id="notes">      the notes that people made on it, JSON
  *   <script type="text/plain" id="trace">      the trace, base64
  *   <script>              web/single.js, allowed by its hash: makes blobs of the modules and starts
  *
@@ -131,6 +132,19 @@ static enum strobe_err put_trace(struct strobe_out *out, int fd)
     }
 }
 
+/* JSON has '<' in strings only, where it can be escaped. */
+static void put_notes(struct strobe_out *out, const char *text)
+{
+    strobe_out_text(out, "<script type=\"text/plain\" id=\"notes\">");
+    for (; *text; text++) {
+        if (*text == '<')
+            strobe_out_text(out, "\\u003c");
+        else
+            strobe_out_char(out, *text);
+    }
+    strobe_out_text(out, "</script>\n");
+}
+
 static void put_trace_tag(struct strobe_out *out, const struct strobe_html_options *options)
 {
     strobe_out_text(out, "<script type=\"text/plain\" id=\"trace\" data-name=\"");
@@ -156,6 +170,8 @@ enum strobe_err strobe_html_write(int fd, const struct strobe_html_options *opti
     strobe_out_text(out, " – Strobe</title>\n");
     put_files(out, files, n_files);
     strobe_out_text(out, "</head>\n<body>\n");
+    if (options->notes)
+        put_notes(out, options->notes);
     put_trace_tag(out, options);
     enum strobe_err err = put_trace(out, fd);
     strobe_out_text(out, "</script>\n<script>");

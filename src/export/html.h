@@ -12,6 +12,7 @@ struct strobe_html_options {
     int is_piece;     /* it is cut from a larger one */
     int has_range;    /* the view begins with [from_ns, to_ns] after the origin, else with all */
     int64_t from_ns, to_ns;
+    const char *notes; /* borrowed: the text of file/notes.h, or NULL */
 };
 
 /* Write the page with the bytes of the file `fd` (read from its start) in it. STROBE_ERR_IO: the file

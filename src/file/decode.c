@@ -8,57 +8,24 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/grow.h"
+
 enum { STREAM_TABLE_BYTES = 8 * STROBE_N_STREAMS };
-
-static enum strobe_err grow(void **items, uint32_t *room, uint64_t want, size_t item_bytes)
-{
-    if (want <= *room)
-        return STROBE_OK;
-    uint64_t size = want + want / 2 + 64;
-    void *more = realloc(*items, size * item_bytes);
-    if (!more)
-        return STROBE_ERR_NOMEM;
-    *items = more;
-    *room = (uint32_t)size;
-    return STROBE_OK;
-}
-
-/* Step over n varints: bytes without the top bit end one, and eight bytes are looked at together.
- */
-static void skip_varints(struct strobe_bytes *in, uint64_t n)
-{
-    const uint8_t *at = in->at;
-    if (n > strobe_bytes_left(in)) {
-        in->bad = 1;
-        in->at = in->end;
-        return;
-    }
-    while (n >= 8 && in->end - at >= 8) {
-        uint64_t word;
-        memcpy(&word, at, sizeof word);
-        n -= ((~word & 0x8080808080808080ull) >> 7) * 0x0101010101010101ull >> 56;
-        at += 8;
-    }
-    for (; n && at < in->end; at++)
-        n -= !(*at & 0x80);
-    in->at = at;
-    in->bad |= n != 0;
-}
 
 /* Step over a summary: its length is not stored. */
 static void skip_summary(struct strobe_bytes *in)
 {
     uint64_t n_rows = strobe_get_varint(in);
     for (uint64_t i = 0; i < n_rows && !in->bad; i++) {
-        skip_varints(in, 8);
-        skip_varints(in, 2 * (strobe_get_varint(in) & 0xffff));
+        strobe_skip_varints(in, 8);
+        strobe_skip_varints(in, 2 * (strobe_get_varint(in) & 0xffff));
     }
     strobe_get_varint(in); /* shift */
     uint64_t n_depths = strobe_get_varint(in);
     if (n_depths > STROBE_LOD_DEPTHS)
         in->bad = 1;
     for (uint64_t i = 0; i < n_depths && !in->bad; i++)
-        skip_varints(in, 5 * (strobe_get_varint(in) & 0xffff));
+        strobe_skip_varints(in, 5 * (strobe_get_varint(in) & 0xffff));
 }
 
 static enum strobe_err read_stack(struct strobe_bytes *in, struct strobe_events *events,
@@ -67,8 +34,8 @@ static enum strobe_err read_stack(struct strobe_bytes *in, struct strobe_events 
     uint64_t n = strobe_get_varint(in);
     if (n > STROBE_DECODE_MAX_ITEMS - events->n_stacks || n > strobe_bytes_left(in))
         return STROBE_ERR_CORRUPT;
-    enum strobe_err err = grow((void **)&events->stacks, &events->stacks_room, events->n_stacks + n,
-                               sizeof *events->stacks);
+    enum strobe_err err = strobe_grow((void **)&events->stacks, &events->stacks_room,
+                                      events->n_stacks + n, sizeof *events->stacks);
     if (err)
         return err;
     part->n_stack = (uint32_t)n;
@@ -87,8 +54,8 @@ static enum strobe_err read_locs(struct strobe_bytes *in, struct strobe_events *
     uint64_t n = strobe_get_varint(in), loc = 0;
     if (n > STROBE_DECODE_MAX_ITEMS - events->n_locs || n > strobe_bytes_left(in))
         return STROBE_ERR_CORRUPT;
-    enum strobe_err err =
-        grow((void **)&events->locs, &events->locs_room, events->n_locs + n, sizeof *events->locs);
+    enum strobe_err err = strobe_grow((void **)&events->locs, &events->locs_room,
+                                      events->n_locs + n, sizeof *events->locs);
     if (err)
         return err;
     part->n_locs = (uint32_t)n;
@@ -181,7 +148,7 @@ enum strobe_err strobe_decode_parts(const struct strobe_block *block, struct str
         return STROBE_ERR_CORRUPT;
     for (uint64_t i = 0; i < n_parts; i++) {
         enum strobe_err err =
-            grow((void **)&events->parts, &events->parts_room, i + 1, sizeof *events->parts);
+            strobe_grow((void **)&events->parts, &events->parts_room, i + 1, sizeof *events->parts);
         if (!err) {
             memset(&events->parts[i], 0, sizeof *events->parts);
             err = read_part(&in, events, &events->parts[i], &place);
@@ -295,7 +262,7 @@ enum strobe_err strobe_summary_start(const struct strobe_part *part, struct stro
 enum strobe_err strobe_summary_next(struct strobe_summary *summary, struct strobe_summary_row *out)
 {
     struct strobe_bytes *in = &summary->in;
-    skip_varints(in, 2 * (uint64_t)summary->n_buckets);
+    strobe_skip_varints(in, 2 * (uint64_t)summary->n_buckets);
     summary->n_buckets = 0;
     if (in->bad)
         return STROBE_ERR_CORRUPT;

@@ -180,6 +180,11 @@ enum strobe_err strobe_file_open(const char *path, struct strobe_file **out)
     return strobe_file_open_fd(fd, out);
 }
 
+void strobe_file_expect_jumps(struct strobe_file *file)
+{
+    (void)posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM);
+}
+
 void strobe_file_close(struct strobe_file *file)
 {
     if (!file)

@@ -103,6 +103,9 @@ enum strobe_err strobe_file_open(const char *path, struct strobe_file **out);
 /* As strobe_file_open, over a file descriptor that the reader then owns (closed on failure too). */
 enum strobe_err strobe_file_open_fd(int fd, struct strobe_file **out);
 
+/* Single blocks here and there will be loaded: nothing is to be read ahead. */
+void strobe_file_expect_jumps(struct strobe_file *file);
+
 /* NULL is allowed. */
 void strobe_file_close(struct strobe_file *file);
 

@@ -73,21 +73,6 @@ enum strobe_err strobe_lod_start(struct strobe_lod_reader *reader, const struct 
     return err;
 }
 
-static void skip_varints(struct strobe_bytes *in, uint64_t n)
-{
-    const uint8_t *at = in->at;
-    while (n >= 8 && in->end - at >= 8) {
-        uint64_t word;
-        memcpy(&word, at, sizeof word);
-        n -= ((~word & 0x8080808080808080ull) >> 7) * 0x0101010101010101ull >> 56;
-        at += 8;
-    }
-    for (; n && at < in->end; at++)
-        n -= !(*at & 0x80);
-    in->at = at;
-    in->bad |= n != 0;
-}
-
 /* Take the lanes of a track, and step over them. */
 static void take_lanes(struct strobe_bytes *in, const struct strobe_lod_track *track,
                        struct strobe_lod_lanes *out)
@@ -104,7 +89,7 @@ static void take_lanes(struct strobe_bytes *in, const struct strobe_lod_track *t
         if (n > strobe_bytes_left(in))
             in->bad = 1;
         else
-            skip_varints(in, 5 * n);
+            strobe_skip_varints(in, 5 * n);
     }
     out->in.end = in->at;
 }
@@ -181,8 +166,8 @@ enum strobe_err strobe_part_lod_start(const struct strobe_part *part, struct str
     *lod = (struct strobe_part_lod){.in = strobe_bytes_over(part->summary, part->n_summary)};
     uint64_t n_rows = strobe_get_varint(&lod->in);
     for (uint64_t i = 0; i < n_rows && !lod->in.bad; i++) {
-        skip_varints(&lod->in, 8);
-        skip_varints(&lod->in, 2 * (strobe_get_varint(&lod->in) & 0xffff));
+        strobe_skip_varints(&lod->in, 8);
+        strobe_skip_varints(&lod->in, 2 * (strobe_get_varint(&lod->in) & 0xffff));
     }
     uint64_t shift = strobe_get_varint(&lod->in), n_depths = strobe_get_varint(&lod->in);
     if (lod->in.bad || shift > MAX_SHIFT || n_depths > STROBE_LOD_DEPTHS)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum { MAX_CARRIED = 1 << 17 }; /* open zones that are carried one by one; writers have no more */
 
 /* An open zone during a replay. */
@@ -35,19 +37,6 @@ struct run {
     unsigned flags;
     bool shared; /* another track has zones of this thread too: all are paired elsewhere */
 };
-
-static enum strobe_err grow(void **items, uint32_t *room, uint64_t want, size_t item_bytes)
-{
-    if (want <= *room)
-        return STROBE_OK;
-    uint64_t size = want + want / 2 + 64;
-    void *more = realloc(*items, size * item_bytes);
-    if (!more)
-        return STROBE_ERR_NOMEM;
-    *items = more;
-    *room = (uint32_t)size;
-    return STROBE_OK;
-}
 
 void strobe_note_clear(struct strobe_note *note)
 {
@@ -116,8 +105,8 @@ static void drop_notes(struct strobe_replay *replay)
 /* A new, empty note: its index + 1, 0 without memory. */
 static uint32_t new_note(struct strobe_replay *replay)
 {
-    if (grow((void **)&replay->notes, &replay->notes_room, replay->n_notes + 1ull,
-             sizeof *replay->notes))
+    if (strobe_grow((void **)&replay->notes, &replay->notes_room, replay->n_notes + 1ull,
+                    sizeof *replay->notes))
         return 0;
     memset(&replay->notes[replay->n_notes], 0, sizeof *replay->notes);
     return ++replay->n_notes;
@@ -126,8 +115,8 @@ static uint32_t new_note(struct strobe_replay *replay)
 static struct strobe_loose *new_loose(struct run *run, unsigned kind, uint64_t id, uint64_t loc)
 {
     struct strobe_replay *out = run->out;
-    if (!(run->flags & STROBE_REPLAY_LOOSE) ||
-        grow((void **)&out->loose, &out->loose_room, out->n_loose + 1ull, sizeof *out->loose))
+    if (!(run->flags & STROBE_REPLAY_LOOSE) || strobe_grow((void **)&out->loose, &out->loose_room,
+                                                           out->n_loose + 1ull, sizeof *out->loose))
         return NULL;
     struct strobe_loose *loose = &out->loose[out->n_loose++];
     *loose = (struct strobe_loose){run->tick, id, loc, run->number, (uint8_t)kind, 0, 0};
@@ -465,10 +454,11 @@ static enum strobe_err start(struct run *run)
     const struct strobe_part *part = run->part;
     struct strobe_replay *out = run->out;
     uint64_t most = (uint64_t)part->n_stack + part->n_events;
-    enum strobe_err err = grow((void **)&out->stack, &out->stack_room, most, sizeof *out->stack);
+    enum strobe_err err =
+        strobe_grow((void **)&out->stack, &out->stack_room, most, sizeof *out->stack);
     if (!err) /* every zone that is or gets open may be given up, every event may end one */
-        err = grow((void **)&out->zones, &out->zones_room,
-                   most + part->n_events + run->carry->n_open, sizeof *out->zones);
+        err = strobe_grow((void **)&out->zones, &out->zones_room,
+                          most + part->n_events + run->carry->n_open, sizeof *out->zones);
     if (err)
         return err;
     out->n_zones = out->n_loose = 0;
@@ -500,8 +490,8 @@ static void cut_carry(struct strobe_carry *carry, uint64_t n)
 
 static struct strobe_carried_zone *carry_one(struct strobe_carry *carry)
 {
-    if (carry->n_open >= MAX_CARRIED ||
-        grow((void **)&carry->open, &carry->open_room, carry->n_open + 1ull, sizeof *carry->open)) {
+    if (carry->n_open >= MAX_CARRIED || strobe_grow((void **)&carry->open, &carry->open_room,
+                                                    carry->n_open + 1ull, sizeof *carry->open)) {
         carry->n_unknown++;
         return NULL;
     }

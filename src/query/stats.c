@@ -112,21 +112,6 @@ static uint32_t new_row(struct strobe_stats *stats, uint32_t loc, uint64_t id)
     return stats->n_rows++;
 }
 
-static uint32_t content_hash(const struct strobe_loc_row *loc)
-{
-    uint64_t h = loc->name * 0x9e3779b97f4a7c15ull;
-    h = (h ^ loc->function) * 0xd6e8feb86659fd93ull;
-    h = (h ^ loc->file) * 0x9e3779b97f4a7c15ull;
-    h = (h ^ loc->line) * 0xd6e8feb86659fd93ull;
-    return (uint32_t)(h >> 32);
-}
-
-static int same_content(const struct strobe_loc_row *a, const struct strobe_loc_row *b)
-{
-    return a->name == b->name && a->function == b->function && a->file == b->file &&
-           a->line == b->line;
-}
-
 static int grow_slots(struct strobe_stats *stats)
 {
     if ((uint64_t)stats->n_rows * 4 < (uint64_t)stats->n_slots * 3)
@@ -138,7 +123,7 @@ static int grow_slots(struct strobe_stats *stats)
     for (uint32_t i = 0; i < stats->n_rows; i++) {
         if (stats->rows[i].loc == STROBE_IDMAP_NONE)
             continue;
-        uint32_t at = content_hash(&stats->trace->locs[stats->rows[i].loc]) & (n_slots - 1);
+        uint32_t at = strobe_loc_hash(&stats->trace->locs[stats->rows[i].loc]) & (n_slots - 1);
         while (slots[at])
             at = (at + 1) & (n_slots - 1);
         slots[at] = i + 1;
@@ -155,9 +140,9 @@ static uint32_t row_of_content(struct strobe_stats *stats, uint32_t loc, uint64_
     const struct strobe_loc_row *row = &stats->trace->locs[loc];
     if (!grow_slots(stats))
         return UINT32_MAX;
-    uint32_t at = content_hash(row) & (stats->n_slots - 1);
+    uint32_t at = strobe_loc_hash(row) & (stats->n_slots - 1);
     for (; stats->slots[at]; at = (at + 1) & (stats->n_slots - 1))
-        if (same_content(row, &stats->trace->locs[stats->rows[stats->slots[at] - 1].loc]))
+        if (strobe_loc_same(row, &stats->trace->locs[stats->rows[stats->slots[at] - 1].loc]))
             return stats->slots[at] - 1;
     uint32_t made = new_row(stats, loc, id);
     if (made != UINT32_MAX)
@@ -198,15 +183,15 @@ static int is_left_out(const struct strobe_stats_options *options, uint32_t proc
     return options->processes && process < options->n_processes && !options->processes[process];
 }
 
-static int add_zone(struct strobe_stats_row *row, const struct strobe_zone_row *zone)
+int strobe_stats_add(struct strobe_stats_row *row, uint64_t duration, uint64_t self)
 {
     row->count++;
-    row->total += zone->ticks;
-    row->self += zone->self;
-    row->min = zone->ticks < row->min ? zone->ticks : row->min;
-    row->max = zone->ticks > row->max ? zone->ticks : row->max;
-    row->squares += (unsigned __int128)zone->ticks * zone->ticks;
-    return strobe_histogram_add(&row->histogram, strobe_bucket_of(zone->ticks), 1);
+    row->total += duration;
+    row->self += self;
+    row->min = duration < row->min ? duration : row->min;
+    row->max = duration > row->max ? duration : row->max;
+    row->squares += (unsigned __int128)duration * duration;
+    return strobe_histogram_add(&row->histogram, strobe_bucket_of(duration), 1);
 }
 
 struct adding {
@@ -225,7 +210,8 @@ static enum strobe_err add_batch(void *context, const struct strobe_batch *batch
             continue;
         uint32_t row = strobe_stats_row_of(adding->stats, batch->process, batch->locs[zone->slot],
                                            batch->loc_ids[zone->slot]);
-        if (row == UINT32_MAX || !add_zone(&adding->stats->rows[row], zone))
+        if (row == UINT32_MAX ||
+            !strobe_stats_add(&adding->stats->rows[row], zone->ticks, zone->self))
             return STROBE_ERR_NOMEM;
     }
     return STROBE_OK;
@@ -342,7 +328,7 @@ static enum strobe_err add_replayed(struct summing *summing, const struct strobe
         uint64_t id = strobe_slot_loc(part, zone->slot);
         uint32_t row =
             strobe_stats_row_of(stats, process, strobe_trace_loc(stats->trace, process, id), id);
-        if (row == UINT32_MAX || !add_zone(&stats->rows[row], zone))
+        if (row == UINT32_MAX || !strobe_stats_add(&stats->rows[row], zone->ticks, zone->self))
             err = STROBE_ERR_NOMEM;
     }
     return err;
@@ -442,6 +428,8 @@ enum strobe_err strobe_stats_run(struct strobe_trace *trace,
 {
     memset(stats, 0, sizeof *stats);
     stats->trace = trace;
+    if (options->gpu)
+        return strobe_stats_gpu(stats, options);
     struct adding adding = {stats, options};
     enum strobe_err err = STROBE_OK;
     int needs_walk = !summaries_serve(trace, options);

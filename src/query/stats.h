@@ -18,7 +18,7 @@ struct strobe_histogram {
     uint8_t is_dense;
 };
 
-/* One location. Ticks. */
+/* One location. Ticks; of GPU zones ns. */
 struct strobe_stats_row {
     uint32_t loc;    /* index in trace->locs of one of its locations, or STROBE_IDMAP_NONE */
     uint64_t loc_id; /* its id, for locations that no record names */
@@ -35,6 +35,7 @@ struct strobe_stats_options {
                     checked */
     int exact;   /* percentiles to the tick: reads all events, more than once */
     int spans;   /* of spans instead of zones */
+    int gpu;     /* of GPU zones instead, by the GPU's times */
     int by_tick; /* zones that begin in [tick_min, tick_max] */
     uint64_t tick_min, tick_max;
     const uint8_t *processes; /* borrowed: by process index, 0: leave it out; NULL: all */
@@ -55,6 +56,7 @@ struct strobe_stats {
     uint32_t *unnamed_rows;      /* owned */
     uint32_t unnamed_room;
     int is_exact; /* percentiles are */
+    int is_ns;    /* the rows' times are in ns, not in ticks: of GPU zones */
     uint64_t n_bad_parts;
     uint64_t n_decoded_parts; /* parts whose events had to be read */
 };
@@ -87,6 +89,9 @@ extern const unsigned strobe_percentiles[STROBE_STATS_N_PERCENTILES];
 uint32_t strobe_stats_row_of(struct strobe_stats *stats, uint32_t process, uint32_t loc,
                              uint64_t id);
 
+/* Add one zone to its row. 0 without memory. */
+int strobe_stats_add(struct strobe_stats_row *row, uint64_t duration, uint64_t self);
+
 /* The walk that sees every zone that these options ask for. */
 void strobe_stats_set_walk(struct strobe_trace *trace, const struct strobe_stats_options *options,
                            struct strobe_walk *walk);
@@ -94,5 +99,9 @@ void strobe_stats_set_walk(struct strobe_trace *trace, const struct strobe_stats
 /* stats_exact.c: percentiles to the tick, from the events; rows and histograms are there. */
 enum strobe_err strobe_stats_refine(struct strobe_stats *stats,
                                     const struct strobe_stats_options *options);
+
+/* stats_gpu.c: rows of GPU zones, percentiles and all, into empty stats. */
+enum strobe_err strobe_stats_gpu(struct strobe_stats *stats,
+                                 const struct strobe_stats_options *options);
 
 #endif

@@ -56,6 +56,22 @@ struct strobe_loc_row {
     uint32_t color;
 };
 
+/* Locations with the same name, function, file and line are one to the reader, whatever their ids. */
+static inline uint32_t strobe_loc_hash(const struct strobe_loc_row *loc)
+{
+    uint64_t h = loc->name * 0x9e3779b97f4a7c15ull;
+    h = (h ^ loc->function) * 0xd6e8feb86659fd93ull;
+    h = (h ^ loc->file) * 0x9e3779b97f4a7c15ull;
+    h = (h ^ loc->line) * 0xd6e8feb86659fd93ull;
+    return (uint32_t)(h >> 32);
+}
+
+static inline int strobe_loc_same(const struct strobe_loc_row *a, const struct strobe_loc_row *b)
+{
+    return a->name == b->name && a->function == b->function && a->file == b->file &&
+           a->line == b->line;
+}
+
 /* Losses of one track and cause, all their records together. */
 struct strobe_loss_row {
     uint32_t process; /* STROBE_IDMAP_NONE: of no process */

@@ -125,6 +125,7 @@ enum strobe_err strobe_view_open(struct strobe_trace *trace, struct strobe_view 
         return STROBE_ERR_NOMEM;
     view->trace = trace;
     view->tick_first = UINT64_MAX;
+    strobe_file_expect_jumps(trace->file);
     view->stored = calloc(STROBE_VIEW_STORED, sizeof *view->stored);
     view->tables = calloc(STROBE_VIEW_TABLES, sizeof *view->tables);
     view->known_open = strobe_pixels_known_new();

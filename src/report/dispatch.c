@@ -46,27 +46,12 @@ struct dispatch {
     bool out_of_memory;
 };
 
-static bool find_member(span meta, const char *key, span *out)
-{
-    const char *at = memmem(meta.at, meta.len, key, strlen(key)), *end = meta.at + meta.len;
-    at = at ? memchr(at, ':', (size_t)(end - at)) : NULL;
-    if (!at)
-        return false;
-    const char *stop = ++at;
-    while (stop < end && *stop != ';' && *stop != '}' && *stop != ',')
-        stop++;
-    *out = strobe_report_span_trim((span){at, (size_t)(stop - at)});
-    if (out->len >= 2 && (out->at[0] == '"' || out->at[0] == '\''))
-        out->at++, out->len -= 2;
-    return true;
-}
-
 static void decode_meta(struct dispatch *d, span meta, struct kept *kept)
 {
     span text;
-    if (meta.len && find_member(meta, "workers_runtime_id", &text))
+    if (meta.len && strobe_report_meta_member(meta, "workers_runtime_id", &text))
         strobe_report_span_int(text, &kept->op);
-    if (meta.len && find_member(meta, "dispatch_command_type", &text)) {
+    if (meta.len && strobe_report_meta_member(meta, "dispatch_command_type", &text)) {
         kept->command = (uint32_t)d->texts.len;
         strobe_report_text_add(&d->texts, text.at, text.len);
         strobe_report_text_addc(&d->texts, 0);

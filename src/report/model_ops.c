@@ -277,21 +277,6 @@ static struct dispatch_part *part_of(struct dispatch_risc *risc, int64_t id)
     return &risc->parts[risc->n++];
 }
 
-static bool find_member(span meta, const char *key, span *out)
-{
-    const char *at = memmem(meta.at, meta.len, key, strlen(key)), *end = meta.at + meta.len;
-    at = at ? memchr(at, ':', (size_t)(end - at)) : NULL;
-    if (!at)
-        return false;
-    const char *stop = ++at;
-    while (stop < end && *stop != ';' && *stop != '}' && *stop != ',')
-        stop++;
-    *out = strobe_report_span_trim((span){at, (size_t)(stop - at)});
-    if (out->len >= 2 && (out->at[0] == '"' || out->at[0] == '\''))
-        out->at++, out->len -= 2;
-    return true;
-}
-
 static void read_meta(struct strobe_report_model *model, struct dispatch_risc *risc,
                       const struct strobe_report_mark *mark)
 {
@@ -299,11 +284,12 @@ static void read_meta(struct strobe_report_model *model, struct dispatch_risc *r
     int64_t id;
     if (!mark->meta_len)
         return;
-    if (find_member(meta, "workers_runtime_id", &text) && strobe_report_span_int(text, &id)) {
+    if (strobe_report_meta_member(meta, "workers_runtime_id", &text) &&
+        strobe_report_span_int(text, &id)) {
         risc->finished = false;
         risc->op = find_part(risc, id) ? 0 : id;
     }
-    if (!find_member(meta, "dispatch_command_type", &text))
+    if (!strobe_report_meta_member(meta, "dispatch_command_type", &text))
         return;
     char command[256];
     size_t len = text.len < sizeof command - 1 ? text.len : sizeof command - 1;

@@ -53,9 +53,8 @@ static enum strobe_err read_host(struct strobe_report *report)
     if (!err)
         err = strobe_report_noc_read(&report->noc, folder, &report->faults);
     /* a run of the host alone may have signposts and no op: they are its report */
-    report->is_device_only =
-        !report->host.n_ops &&
-        (!report->host.n_signposts || has_file(folder, STROBE_REPORT_DEVICE_FILE));
+    report->is_device_only = !report->host.n_ops && (!report->host.n_signposts ||
+                                                     has_file(folder, STROBE_REPORT_DEVICE_FILE));
     return err;
 }
 

@@ -235,6 +235,22 @@ struct strobe_report_span strobe_report_span_trim(struct strobe_report_span span
     return span;
 }
 
+bool strobe_report_meta_member(struct strobe_report_span meta, const char *key,
+                               struct strobe_report_span *out)
+{
+    const char *at = memmem(meta.at, meta.len, key, strlen(key)), *end = meta.at + meta.len;
+    at = at ? memchr(at, ':', (size_t)(end - at)) : NULL;
+    if (!at)
+        return false;
+    const char *stop = ++at;
+    while (stop < end && *stop != ';' && *stop != '}' && *stop != ',')
+        stop++;
+    *out = strobe_report_span_trim((struct strobe_report_span){at, (size_t)(stop - at)});
+    if (out->len >= 2 && (out->at[0] == '"' || out->at[0] == '\''))
+        out->at++, out->len -= 2;
+    return true;
+}
+
 bool strobe_report_span_uint(struct strobe_report_span span, uint64_t *out)
 {
     span = strobe_report_span_trim(span);

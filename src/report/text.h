@@ -49,6 +49,9 @@ int64_t strobe_report_round_int(double value);
 bool strobe_report_span_is(struct strobe_report_span span, const char *string);
 bool strobe_report_span_has(struct strobe_report_span span, const char *needle);
 struct strobe_report_span strobe_report_span_trim(struct strobe_report_span span);
+/* The value of `key` in the loose JSON that a mark's meta data is: without quotes; false: not there. */
+bool strobe_report_meta_member(struct strobe_report_span meta, const char *key,
+                               struct strobe_report_span *out);
 
 /* A whole decimal integer, spaces around it allowed. False when it is anything else or too big. */
 bool strobe_report_span_int(struct strobe_report_span span, int64_t *out);

@@ -1,5 +1,6 @@
 /* answer_trace.c - what is in a trace, names, source files.  SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,18 @@ static void put_argv(struct strobe_reply *reply, const struct strobe_trace *trac
     strobe_reply_close(reply, ']');
 }
 
+/* How far a process's own clock may be off; 0: it has the host's. */
+static uint64_t clock_error_of(const struct strobe_trace *trace,
+                               const struct strobe_process *process)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < process->n_own; i++) {
+        uint64_t error = trace->own_pieces[process->own_first + i].error_ns;
+        most = error > most ? error : most;
+    }
+    return most;
+}
+
 static void put_processes(struct strobe_engine *engine, struct strobe_reply *reply)
 {
     const struct strobe_trace *trace = engine->trace;
@@ -172,6 +185,7 @@ static void put_processes(struct strobe_engine *engine, struct strobe_reply *rep
         strobe_reply_bool(reply, "ended", process->has_ended);
         strobe_reply_u64(reply, "how", process->how);
         strobe_reply_u64(reply, "value", process->end_value);
+        strobe_reply_u64(reply, "clock_error_ns", clock_error_of(trace, process));
         strobe_reply_close(reply, '}');
     }
     strobe_reply_close(reply, ']');
@@ -239,6 +253,11 @@ static void put_machine(const struct strobe_engine *engine, struct strobe_reply 
     strobe_reply_open(reply, "clock", '{');
     strobe_reply_u64(reply, "kind", trace->clock.kind);
     strobe_reply_u64(reply, "error_ns", trace->clock.error_ns);
+    strobe_reply_open(reply, "jumps", '[');
+    for (uint32_t i = 1; i < trace->clock.n_pieces; i++)
+        strobe_reply_number(reply, "",
+                            (double)strobe_clock_rel(&trace->clock, trace->clock.pieces[i].tick));
+    strobe_reply_close(reply, ']');
     strobe_reply_close(reply, '}');
     strobe_reply_open(reply, "host", '{');
     put_named(reply, "name", trace, trace->hostname);
@@ -351,12 +370,27 @@ void strobe_answer_names(struct strobe_engine *engine, const struct strobe_json 
 
 /* ---- source ---- */
 
+/* Open a source file. What compilers were told from within a folder is looked for here, then where the processes ran. */
+static int open_source(const struct strobe_trace *trace, const char *path)
+{
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    int fd = open(path, flags);
+    for (uint32_t i = 0; fd < 0 && *path && *path != '/' && i < trace->n_processes && i < 64; i++) {
+        uint32_t n;
+        char whole[PATH_MAX];
+        const char *folder = strobe_trace_text(trace, trace->processes[i].cwd, &n);
+        if (n && (size_t)snprintf(whole, sizeof whole, "%s/%s", folder, path) < sizeof whole)
+            fd = open(whole, flags);
+    }
+    return fd;
+}
+
 /* The file's text, to be freed; NULL with *why. Only what a location of the trace names is ever read. */
 static char *read_source(const struct strobe_engine *engine, const char *path, size_t *n,
                          const char **why)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = open_source(engine->trace, path);
     *why = "the file is not on this machine";
     if (fd < 0)
         return NULL;

@@ -9,21 +9,6 @@
 
 /* ---- locations ---- */
 
-static uint32_t content_hash(const struct strobe_loc_row *loc)
-{
-    uint64_t h = loc->name * 0x9e3779b97f4a7c15ull;
-    h = (h ^ loc->function) * 0xd6e8feb86659fd93ull;
-    h = (h ^ loc->file) * 0x9e3779b97f4a7c15ull;
-    h = (h ^ loc->line) * 0xd6e8feb86659fd93ull;
-    return (uint32_t)(h >> 32);
-}
-
-static int same_content(const struct strobe_loc_row *a, const struct strobe_loc_row *b)
-{
-    return a->name == b->name && a->function == b->function && a->file == b->file &&
-           a->line == b->line;
-}
-
 static int grow_slots(struct strobe_engine *engine)
 {
     if (engine->n_distinct * 2 < engine->n_slots)
@@ -35,7 +20,7 @@ static int grow_slots(struct strobe_engine *engine)
     for (uint32_t i = 0; i < engine->n_slots; i++) {
         if (!engine->slots[i])
             continue;
-        uint32_t at = content_hash(&engine->trace->locs[engine->slots[i] - 1]) & (n - 1);
+        uint32_t at = strobe_loc_hash(&engine->trace->locs[engine->slots[i] - 1]) & (n - 1);
         while (slots[at])
             at = (at + 1) & (n - 1);
         slots[at] = engine->slots[i];
@@ -51,9 +36,9 @@ static uint32_t find_canon(struct strobe_engine *engine, uint32_t loc)
     const struct strobe_loc_row *row = &engine->trace->locs[loc];
     if (!grow_slots(engine))
         return loc + 1;
-    uint32_t at = content_hash(row) & (engine->n_slots - 1);
+    uint32_t at = strobe_loc_hash(row) & (engine->n_slots - 1);
     for (; engine->slots[at]; at = (at + 1) & (engine->n_slots - 1))
-        if (same_content(row, &engine->trace->locs[engine->slots[at] - 1]))
+        if (strobe_loc_same(row, &engine->trace->locs[engine->slots[at] - 1]))
             return engine->slots[at];
     engine->slots[at] = loc + 1;
     engine->n_distinct++;
@@ -195,6 +180,7 @@ static const struct {
     {"flame", strobe_answer_flame, 1},
     {"find", strobe_answer_find, 1},
     {"save", strobe_answer_save, 1},
+    {"notes", strobe_answer_notes, 1},
 };
 
 int strobe_engine_is_slow(const struct strobe_json *question)

@@ -79,6 +79,8 @@ void strobe_answer_step(struct strobe_engine *engine, const struct strobe_json *
                         struct strobe_reply *reply);
 void strobe_answer_save(struct strobe_engine *engine, const struct strobe_json *question,
                         struct strobe_reply *reply);
+void strobe_answer_notes(struct strobe_engine *engine, const struct strobe_json *question,
+                         struct strobe_reply *reply);
 void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json *question,
                          struct strobe_reply *reply);
 void strobe_answer_histogram(struct strobe_engine *engine, const struct strobe_json *question,

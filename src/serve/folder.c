@@ -4,12 +4,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file/notes.h"
 #include "serve/guard.h"
 
 static int newest_first(const void *a, const void *b)
@@ -91,5 +93,8 @@ enum strobe_err strobe_folder_delete(const char *path, const char *name)
     enum strobe_err err = failed ? strobe_err_from_errno(errno) : STROBE_OK;
     if (dir >= 0)
         close(dir);
+    char whole[PATH_MAX];
+    if (!err && (size_t)snprintf(whole, sizeof whole, "%s/%s", path, name) < sizeof whole)
+        strobe_notes_delete(whole);
     return err;
 }

@@ -48,7 +48,6 @@ struct strobe_tracy_blocks {
     int is_read;     /* to its end */
     int fd;          /* owned; -1: none */
     int is_zstd;
-    int is_cut;
     unsigned n_streams, next_stream;
     ZSTD_DCtx **zstd;     /* owned: by stream */
     const uint8_t **dict; /* owned: by stream, its last block */
@@ -146,17 +145,13 @@ static enum strobe_err find_block(struct strobe_tracy_blocks *blocks, struct job
 {
     size_t left = blocks->n_file - blocks->at;
     uint32_t n;
-    if (left < sizeof n) {
-        blocks->is_cut = left > 0;
+    if (left < sizeof n)
         return STROBE_ERR_END;
-    }
     memcpy(&n, blocks->file + blocks->at, sizeof n);
     if (n > MAX_STORED)
         return STROBE_ERR_CORRUPT;
-    if (n > left - sizeof n) {
-        blocks->is_cut = 1;
+    if (n > left - sizeof n)
         return STROBE_ERR_END;
-    }
     *job = (struct job){.stored = blocks->file + blocks->at + sizeof n,
                         .n_stored = n,
                         .stream = blocks->next_stream};
@@ -320,15 +315,6 @@ int strobe_tracy_more(struct strobe_tracy_bytes *in, size_t n)
     return 1;
 }
 
-int strobe_tracy_at_end(struct strobe_tracy_bytes *in)
-{
-    struct strobe_tracy_bytes probe = *in;
-    int is_end = in->at == in->end && !strobe_tracy_more(in, 1);
-    if (is_end && in->err == STROBE_ERR_END)
-        in->err = probe.err; /* asking is no failure */
-    return is_end;
-}
-
 int strobe_tracy_copy(struct strobe_tracy_bytes *in, void *out, uint64_t n)
 {
     uint8_t *to = out;
@@ -354,11 +340,6 @@ int strobe_tracy_skip(struct strobe_tracy_bytes *in, uint64_t n)
         n -= now;
     }
     return 1;
-}
-
-int strobe_tracy_bytes_cut(const struct strobe_tracy_bytes *in)
-{
-    return in->blocks && in->blocks->is_cut;
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */

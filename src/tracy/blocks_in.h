@@ -45,9 +45,6 @@ void strobe_tracy_bytes_close(struct strobe_tracy_bytes *in); /* zeroed ones are
 /* 1: the first bytes of a file are those of a .tracy container. */
 int strobe_tracy_is_container(const uint8_t *bytes, size_t n_bytes);
 
-/* Whether compressed bytes were left over that hold no whole block. */
-int strobe_tracy_bytes_cut(const struct strobe_tracy_bytes *in);
-
 /* Offset of the next byte in the content. */
 static inline uint64_t strobe_tracy_tell(const struct strobe_tracy_bytes *in)
 {
@@ -57,9 +54,6 @@ static inline uint64_t strobe_tracy_tell(const struct strobe_tracy_bytes *in)
 /* Make `n` bytes (at most STROBE_TRACY_PIECE) readable at in->at. 0: there are not so many, and
  * in->err says why. */
 int strobe_tracy_more(struct strobe_tracy_bytes *in, size_t n);
-
-/* 1: not a byte is left. */
-int strobe_tracy_at_end(struct strobe_tracy_bytes *in);
 
 extern const uint8_t strobe_tracy_zeros[STROBE_TRACY_PIECE];
 

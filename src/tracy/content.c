@@ -22,6 +22,39 @@ int strobe_tracy_reach(void **rows, size_t *room, size_t i, size_t row_bytes)
     return 1;
 }
 
+enum strobe_err strobe_tracy_skip_items(struct strobe_tracy_content *content, uint64_t n,
+                                        uint64_t bytes)
+{
+    strobe_tracy_skip(&content->in, n > UINT64_MAX / bytes ? UINT64_MAX : n * bytes);
+    return content->in.err;
+}
+
+enum strobe_err strobe_tracy_read_each(struct strobe_tracy_content *content,
+                                       const struct strobe_tracy_visitor *visitor, uint64_t n,
+                                       strobe_tracy_reader *read)
+{
+    enum strobe_err err = content->in.err;
+    for (uint64_t i = 0; i < n && !err; i++) {
+        err = read(content, visitor);
+        err = err ? err : content->in.err;
+    }
+    return err;
+}
+
+enum strobe_err strobe_tracy_read_steps(struct strobe_tracy_content *content,
+                                        const struct strobe_tracy_visitor *visitor,
+                                        const struct strobe_tracy_step *steps, size_t n)
+{
+    enum strobe_err err = STROBE_OK;
+    for (size_t i = 0; i < n && !err; i++) {
+        if (visitor->until && steps[i].section > visitor->until)
+            break;
+        content->section = steps[i].section;
+        err = steps[i].read(content, visitor);
+    }
+    return err;
+}
+
 /* ---- lookups --------------------------------------------------------------------------------- */
 
 static const struct strobe_tracy_text no_text;
@@ -262,11 +295,7 @@ static enum strobe_err read_frame_set(struct strobe_tracy_content *content,
 static enum strobe_err read_frames(struct strobe_tracy_content *content,
                                    const struct strobe_tracy_visitor *visitor)
 {
-    uint64_t n = strobe_tracy_u64(&content->in);
-    enum strobe_err err = STROBE_OK;
-    for (uint64_t i = 0; i < n && !content->in.err && !err; i++)
-        err = read_frame_set(content, visitor);
-    return err ? err : content->in.err;
+    return strobe_tracy_read_each(content, visitor, strobe_tracy_u64(&content->in), read_frame_set);
 }
 
 static int64_t read_i48(struct strobe_tracy_bytes *in)
@@ -342,8 +371,7 @@ static enum strobe_err read_lock(struct strobe_tracy_content *content,
         return in->err;
     STROBE_TRACY_TELL(lock, &lock);
     if (!visitor->lock_event)
-        return strobe_tracy_skip(in, n > UINT64_MAX / 12 ? UINT64_MAX : n * 12) ? STROBE_OK
-                                                                                : in->err;
+        return strobe_tracy_skip_items(content, n, 12);
     uint64_t ref = (uint64_t)lock.announce;
     for (uint64_t i = 0; i < n && !in->err; i++) {
         ref += strobe_tracy_u64(in);
@@ -358,11 +386,7 @@ static enum strobe_err read_lock(struct strobe_tracy_content *content,
 static enum strobe_err read_locks(struct strobe_tracy_content *content,
                                   const struct strobe_tracy_visitor *visitor)
 {
-    uint64_t n = strobe_tracy_u64(&content->in);
-    enum strobe_err err = STROBE_OK;
-    for (uint64_t i = 0; i < n && !content->in.err && !err; i++)
-        err = read_lock(content, visitor);
-    return err ? err : content->in.err;
+    return strobe_tracy_read_each(content, visitor, strobe_tracy_u64(&content->in), read_lock);
 }
 
 /* 0xFFBBGGRR; all ones: no colour was given. */
@@ -417,11 +441,7 @@ static enum strobe_err walk_head(struct strobe_tracy_content *content,
     return err ? err : tell_head(content, visitor);
 }
 
-static const struct {
-    int section;
-    enum strobe_err (*read)(struct strobe_tracy_content *content,
-                            const struct strobe_tracy_visitor *visitor);
-} steps[] = {
+static const struct strobe_tracy_step steps[] = {
     {STROBE_TRACY_HEAD, walk_head},
     {3, read_topology},
     {4, read_crash},
@@ -440,15 +460,7 @@ enum strobe_err strobe_tracy_walk(struct strobe_tracy_content *content,
                                   const struct strobe_tracy_visitor *visitor)
 {
     content->n_zones = content->n_gpu_zones = 0;
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        if (visitor->until && steps[i].section > visitor->until)
-            break;
-        content->section = steps[i].section;
-        enum strobe_err err = steps[i].read(content, visitor);
-        if (err)
-            return err;
-    }
-    return STROBE_OK;
+    return strobe_tracy_read_steps(content, visitor, steps, sizeof steps / sizeof steps[0]);
 }
 
 enum strobe_err strobe_tracy_content_open(const char *path, struct strobe_tracy_content *out)

@@ -318,6 +318,23 @@ enum strobe_err strobe_tracy_read_gpu(struct strobe_tracy_content *content,
 /* content_rest.c: sections 21 to 33. */
 enum strobe_err strobe_tracy_read_rest(struct strobe_tracy_content *content,
                                        const struct strobe_tracy_visitor *visitor);
+/* A reader of one section, or of one item of it. */
+typedef enum strobe_err strobe_tracy_reader(struct strobe_tracy_content *content,
+                                            const struct strobe_tracy_visitor *visitor);
+struct strobe_tracy_step {
+    int section;
+    strobe_tracy_reader *read;
+};
+/* content.c, for all: n items, until one fails; sections, as far as they are wanted. */
+enum strobe_err strobe_tracy_read_each(struct strobe_tracy_content *content,
+                                       const struct strobe_tracy_visitor *visitor, uint64_t n,
+                                       strobe_tracy_reader *read);
+enum strobe_err strobe_tracy_read_steps(struct strobe_tracy_content *content,
+                                        const struct strobe_tracy_visitor *visitor,
+                                        const struct strobe_tracy_step *steps, size_t n);
+/* Step over n items of so many bytes each. */
+enum strobe_err strobe_tracy_skip_items(struct strobe_tracy_content *content, uint64_t n,
+                                        uint64_t bytes);
 /* Room for item `i` of an array. 0 without memory. */
 int strobe_tracy_reach(void **rows, size_t *room, size_t i, size_t row_bytes);
 /* A StringIdx (3 bytes) and a StringRef (9 bytes). */

@@ -6,13 +6,6 @@
 
 enum { N_CPUS = 256, N_HW_COUNTERS = 6, MAX_IMAGE = 16 << 20 };
 
-/* Step over n items of so many bytes. */
-static enum strobe_err skip_items(struct strobe_tracy_content *content, uint64_t n, uint64_t bytes)
-{
-    strobe_tracy_skip(&content->in, n > UINT64_MAX / bytes ? UINT64_MAX : n * bytes);
-    return content->in.err;
-}
-
 static enum strobe_err read_plot(struct strobe_tracy_content *content,
                                  const struct strobe_tracy_visitor *visitor)
 {
@@ -31,7 +24,7 @@ static enum strobe_err read_plot(struct strobe_tracy_content *content,
         return in->err;
     STROBE_TRACY_TELL(plot, &plot);
     if (!visitor->plot_point)
-        return skip_items(content, plot.n_points, 16);
+        return strobe_tracy_skip_items(content, plot.n_points, 16);
     uint64_t ref = 0;
     for (uint64_t i = 0; i < plot.n_points && !in->err; i++) {
         ref += strobe_tracy_u64(in);
@@ -45,11 +38,7 @@ static enum strobe_err read_plot(struct strobe_tracy_content *content,
 static enum strobe_err read_plots(struct strobe_tracy_content *content,
                                   const struct strobe_tracy_visitor *visitor)
 {
-    uint64_t n = strobe_tracy_u64(&content->in);
-    enum strobe_err err = STROBE_OK;
-    for (uint64_t i = 0; i < n && !content->in.err && !err; i++)
-        err = read_plot(content, visitor);
-    return err ? err : content->in.err;
+    return strobe_tracy_read_each(content, visitor, strobe_tracy_u64(&content->in), read_plot);
 }
 
 static enum strobe_err read_alloc(struct strobe_tracy_content *content,
@@ -83,7 +72,7 @@ static enum strobe_err read_pool(struct strobe_tracy_content *content,
     STROBE_TRACY_TELL(pool, strobe_tracy_pointer(content, pointer), pointer, n);
     enum strobe_err err = STROBE_OK;
     if (!visitor->alloc)
-        err = skip_items(content, n, 42);
+        err = strobe_tracy_skip_items(content, n, 42);
     else
         for (uint64_t i = 0; i < n && !in->err && !err; i++)
             err = read_alloc(content, visitor, &ref);
@@ -97,12 +86,9 @@ static enum strobe_err read_pool(struct strobe_tracy_content *content,
 static enum strobe_err read_memory(struct strobe_tracy_content *content,
                                    const struct strobe_tracy_visitor *visitor)
 {
-    enum strobe_err err = STROBE_OK;
     uint64_t n = strobe_tracy_u64(&content->in);
     strobe_tracy_u64(&content->in); /* events of all pools */
-    for (uint64_t i = 0; i < n && !content->in.err && !err; i++)
-        err = read_pool(content, visitor);
-    return err ? err : content->in.err;
+    return strobe_tracy_read_each(content, visitor, n, read_pool);
 }
 
 /* ---- call stacks ----------------------------------------------------------------------------- */
@@ -145,11 +131,8 @@ static enum strobe_err read_stack_frame(struct strobe_tracy_content *content,
 static enum strobe_err read_stack_frames(struct strobe_tracy_content *content,
                                          const struct strobe_tracy_visitor *visitor)
 {
-    uint64_t n = strobe_tracy_u64(&content->in);
-    enum strobe_err err = STROBE_OK;
-    for (uint64_t i = 0; i < n && !content->in.err && !err; i++)
-        err = read_stack_frame(content, visitor);
-    return err ? err : content->in.err;
+    return strobe_tracy_read_each(content, visitor, strobe_tracy_u64(&content->in),
+                                  read_stack_frame);
 }
 
 /* ---- app info, images ------------------------------------------------------------------------ */
@@ -191,12 +174,8 @@ static enum strobe_err read_images(struct strobe_tracy_content *content,
                                    const struct strobe_tracy_visitor *visitor)
 {
     struct strobe_tracy_bytes *in = &content->in;
-    enum strobe_err err = STROBE_OK;
     strobe_tracy_skip(in, strobe_tracy_u32(in)); /* a dictionary for the viewer */
-    uint64_t n = strobe_tracy_u64(in);
-    for (uint64_t i = 0; i < n && !in->err && !err; i++)
-        err = read_image(content, visitor);
-    return err ? err : in->err;
+    return strobe_tracy_read_each(content, visitor, strobe_tracy_u64(in), read_image);
 }
 
 /* ---- context switches ------------------------------------------------------------------------ */
@@ -227,11 +206,7 @@ static enum strobe_err read_switches(struct strobe_tracy_content *content,
                                      const struct strobe_tracy_visitor *visitor)
 {
     struct strobe_tracy_bytes *in = &content->in;
-    enum strobe_err err = STROBE_OK;
-    uint64_t n = strobe_tracy_u64(in);
-    for (uint64_t i = 0; i < n && !in->err && !err; i++)
-        err = read_thread_switches(content, visitor);
-    return err ? err : in->err;
+    return strobe_tracy_read_each(content, visitor, strobe_tracy_u64(in), read_thread_switches);
 }
 
 static enum strobe_err read_cpu_runs(struct strobe_tracy_content *content,
@@ -263,7 +238,8 @@ static enum strobe_err read_pids(struct strobe_tracy_content *content,
         if (!in->err)
             STROBE_TRACY_TELL(tid_pid, tid, pid);
     }
-    return skip_items(content, strobe_tracy_u64(in), 24); /* sums of the runs per thread */
+    return strobe_tracy_skip_items(content, strobe_tracy_u64(in),
+                                   24); /* sums of the runs per thread */
 }
 
 /* ---- symbols, hardware samples, sources ------------------------------------------------------ */
@@ -273,13 +249,13 @@ static enum strobe_err skip_symbols(struct strobe_tracy_content *content)
 {
     struct strobe_tracy_bytes *in = &content->in;
     strobe_tracy_skip(in, 16); /* counts of symbols, of inlined ones */
-    skip_items(content, strobe_tracy_u64(in), 32);
+    strobe_tracy_skip_items(content, strobe_tracy_u64(in), 32);
     uint64_t n = strobe_tracy_u64(in);
     for (uint64_t i = 0; i < n && !in->err; i++) {
         strobe_tracy_u64(in);
         strobe_tracy_skip(in, strobe_tracy_u32(in));
     }
-    return skip_items(content, strobe_tracy_u64(in), 16);
+    return strobe_tracy_skip_items(content, strobe_tracy_u64(in), 16);
 }
 
 static enum strobe_err read_hw_samples(struct strobe_tracy_content *content,
@@ -327,11 +303,7 @@ static enum strobe_err walk_symbols(struct strobe_tracy_content *content,
     return skip_symbols(content);
 }
 
-static const struct {
-    int section;
-    enum strobe_err (*read)(struct strobe_tracy_content *content,
-                            const struct strobe_tracy_visitor *visitor);
-} steps[] = {
+static const struct strobe_tracy_step steps[] = {
     {STROBE_TRACY_PLOTS, read_plots},
     {STROBE_TRACY_MEMORY, read_memory},
     {23, read_stacks},
@@ -349,13 +321,5 @@ static const struct {
 enum strobe_err strobe_tracy_read_rest(struct strobe_tracy_content *content,
                                        const struct strobe_tracy_visitor *visitor)
 {
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        if (visitor->until && steps[i].section > visitor->until)
-            break;
-        content->section = steps[i].section;
-        enum strobe_err err = steps[i].read(content, visitor);
-        if (err)
-            return err;
-    }
-    return STROBE_OK;
+    return strobe_tracy_read_steps(content, visitor, steps, sizeof steps / sizeof steps[0]);
 }

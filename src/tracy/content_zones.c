@@ -141,10 +141,8 @@ static enum strobe_err read_samples(struct strobe_tracy_content *content,
 {
     struct strobe_tracy_bytes *in = &content->in;
     uint64_t n = strobe_tracy_u64(in), ref = 0;
-    if (!visitor->sample) {
-        strobe_tracy_skip(in, n > UINT64_MAX / 11 ? UINT64_MAX : n * 11);
-        return in->err;
-    }
+    if (!visitor->sample)
+        return strobe_tracy_skip_items(content, n, 11);
     for (uint64_t i = 0; i < n && !in->err; i++) {
         ref += strobe_tracy_u64(in);
         uint32_t callstack = strobe_tracy_u24(in);
@@ -198,13 +196,9 @@ enum strobe_err strobe_tracy_read_threads(struct strobe_tracy_content *content,
                                           const struct strobe_tracy_visitor *visitor)
 {
     struct strobe_tracy_bytes *in = &content->in;
-    enum strobe_err err = STROBE_OK;
     strobe_tracy_u64(in); /* zones */
     strobe_tracy_u64(in); /* those with children */
-    uint64_t n = strobe_tracy_u64(in);
-    for (uint64_t i = 0; i < n && !in->err && !err; i++)
-        err = read_thread(content, visitor);
-    return err ? err : in->err;
+    return strobe_tracy_read_each(content, visitor, strobe_tracy_u64(in), read_thread);
 }
 
 /* ---- GPU contexts ---------------------------------------------------------------------------- */
@@ -341,11 +335,7 @@ enum strobe_err strobe_tracy_read_gpu(struct strobe_tracy_content *content,
                                       const struct strobe_tracy_visitor *visitor)
 {
     struct strobe_tracy_bytes *in = &content->in;
-    enum strobe_err err = STROBE_OK;
     strobe_tracy_u64(in); /* zones */
     strobe_tracy_u64(in); /* those with children */
-    uint64_t n = strobe_tracy_u64(in);
-    for (uint64_t i = 0; i < n && !in->err && !err; i++)
-        err = read_gpu_context(content, visitor);
-    return err ? err : in->err;
+    return strobe_tracy_read_each(content, visitor, strobe_tracy_u64(in), read_gpu_context);
 }

@@ -200,10 +200,6 @@ static void find_run(struct import *import, int64_t time)
 static void begin_fiber(struct import *import)
 {
     uint64_t id = strobe_tracy_thread_number(&import->content, import->tid);
-    struct strobe_tracy_text name = strobe_tracy_thread_name(&import->content, import->tid);
-    size_t n = name.n;
-    if (name.is_there)
-        strobe_tracy_sink_record(import->sink, STROBE_META_FIBER_NAME, &id, &name.at, &n);
     import->run = 0;
     while (import->run < import->n_runs && import->runs[import->run].fiber != import->tid)
         import->run++;
@@ -378,12 +374,25 @@ static enum strobe_err put_facts(struct import *import, struct strobe_file_write
     return err;
 }
 
-/* Threads get the numbers that they have in the file, where no fiber is among them. */
+static void name_fiber(struct import *import, uint64_t tid)
+{
+    uint64_t id = strobe_tracy_thread_number(&import->content, tid);
+    struct strobe_tracy_text name = strobe_tracy_thread_name(&import->content, tid);
+    size_t n = name.n;
+    if (name.is_there)
+        strobe_tracy_sink_record(import->sink, STROBE_META_FIBER_NAME, &id, &name.at, &n);
+}
+
+/* Threads, and fibers behind them, in the order in which the file numbers them. */
 static void make_tracks(struct import *import)
 {
-    for (size_t i = 1; i < import->content.n_threads; i++)
-        if (!is_fiber(import, import->content.threads[i]))
-            strobe_tracy_import_track(import, import->content.threads[i], 0);
+    for (size_t i = 1; i < import->content.n_threads; i++) {
+        uint64_t tid = import->content.threads[i];
+        if (is_fiber(import, tid))
+            name_fiber(import, tid);
+        else
+            strobe_tracy_import_track(import, tid, 0);
+    }
 }
 
 static enum strobe_err walk_second(struct import *import)

@@ -1,5 +1,6 @@
-/* internal.h - what the files of a session share: session.c (the connection), decode.c (events),
- * names.c (pointers, queries, answers), held.c (events that wait for a text).
+/* internal.h - what the files of a session share: session.c (the connection), decode*.c (events; what
+ * they share among themselves: decode.h), names.c (pointers, queries, answers), held.c (events that
+ * wait for a text).
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_TRACY_INTERNAL_H
 #define STROBE_TRACY_INTERNAL_H

@@ -1,5 +1,5 @@
 /* fuzz_ask.c - the viewer's questions from bytes: nothing that a page sends may break the engine.
- * fuzz_ask RUNS SEED TRACE: mutates questions, parses them, and has every fourth one answered about a trace.
+ * fuzz_ask RUNS SEED TRACE: mutates questions, parses them, and has every 64th one answered about a trace.
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 """test_beside.py - other tools in the same process: theirs keeps working, and where ours can't there is a clear word."""
-import sys
 
 import strobe_case
 from strobe_case import LEGACY
@@ -38,6 +37,23 @@ class Beside(strobe_case.Case):
             "print(lines)\n")
         self.assertGreaterEqual(int(ran.out), 200)
         self.assertEqual(ran.counts("program.py")["leaf"], 100)
+
+    def test_pdb_stops_where_it_should(self):
+        program = self.script(CALLS + "import pdb\n"
+                              "debugger = pdb.Pdb(nosigint=True, readrc=False)\n"
+                              "debugger.rcLines = ['break 4, i == 7', 'continue', 'p (i, n)', 'clear 1', 'continue']\n"
+                              "debugger.runcall(run, 10)\n")
+        plain, ran = self.run_plain(program), self.record(program, env={"STROBE_PYTHON_INCLUDE": "__main__"})
+        self.assertEqual((ran.code, ran.err, ran.out), (0, "", plain.out))
+        self.assertIn("(7, 10)", ran.out)
+        self.assertEqual(ran.counts("program.py")["leaf"], 10)
+
+    def test_the_command_cProfile_reports_what_it_does_alone(self):
+        program = self.script(CALLS + "run(1000)\n")
+        ran = self.record("-m", "cProfile", "-s", "name", program, env={"STROBE_PYTHON_INCLUDE": "__main__"})
+        self.assertEqual((ran.code, ran.err), (0, ""))
+        self.assertEqual([line.split()[0] for line in ran.out.splitlines() if line.endswith("(leaf)")], ["1000"])
+        self.assertEqual(ran.counts("program.py")["leaf"], 1000)
 
     def test_setprofile_of_the_program_keeps_working(self):
         ran = self.run_beside(
@@ -95,6 +111,29 @@ class Beside(strobe_case.Case):
             self.assertIn("another tool took this Python's profile function over", ran.err)
         else:
             self.assertEqual((ran.err, ran.counts("program.py")["leaf"]), ("", 20))
+
+    def test_another_threads_profiler_keeps_working_beside_c_functions(self):
+        program = self.script(
+            CALLS + "import strobe, sys, threading\n"
+            "n, go, stop = 0, threading.Event(), threading.Event()\n"
+            "def profiler(frame, event, arg):\n"
+            "    global n\n"
+            "    n += event == 'call' and frame.f_code is leaf.__code__\n"
+            "def other():\n"
+            "    sys.setprofile(profiler); run(10)\n"
+            "    go.set(); stop.wait(); run(10)\n"
+            "    sys.setprofile(None)\n"
+            "thread = threading.Thread(target=other); thread.start(); go.wait()\n"
+            "strobe.trace(c_functions=True, include='__main__'); run(100)\n"
+            "stop.set(); thread.join(); strobe.untrace()\n"
+            "print(n)\n")
+        ran = self.record(program, options=["--python", "off"])
+        self.assertEqual((ran.code, ran.out.strip()), (0, "20"))
+        if LEGACY:
+            self.assertIn("nothing is traced on 1 threads: another tool has their profile function", ran.err)
+            self.assertEqual(ran.counts("program.py")["leaf"], 100)
+        else:
+            self.assertEqual((ran.err, ran.counts("program.py")["leaf"]), ("", 110))
 
     def test_taken_tool_ids(self):
         if LEGACY:

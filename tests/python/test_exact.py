@@ -58,29 +58,6 @@ class Exact(strobe_case.Case):
         self.assertEqual({name: counts[name] for name in wanted}, wanted)
         self.assertIn("0 unfinished, 0 ends without a begin", ran.text())
 
-    def test_a_recursion_as_deep_as_the_plain_interpreter_allows(self):
-        depth = 100000 if strobe_case.sys.version_info >= (3, 11) else 15000
-        program = self.script(
-            "import sys, threading\n"
-            "sys.setrecursionlimit(10**6)\n"
-            "def down(n):\n"
-            "    return 0 if n == 0 else 1 + down(n - 1)\n"
-            "def after(): pass\n"
-            "def other(stop):\n"
-            "    while not stop.is_set(): after()\n"
-            "stop = threading.Event()\n"
-            "thread = threading.Thread(target=other, args=(stop,))\n"
-            "thread.start()\n"
-            f"for i in range(3): assert down({depth}) == {depth}\n"
-            "stop.set(); thread.join()\n"
-            "for i in range(100): after()\n")
-        self.assertEqual(self.run_plain(program).code, 0)
-        ran = self.record(program)
-        self.assertEqual((ran.code, ran.err), (0, ""))
-        counts = ran.counts("program.py")
-        self.assertEqual(counts["down"], 3 * (depth + 1))
-        self.assertIn("0 open at the end, 0 unfinished, 0 ends without a begin", ran.text())
-
     def test_threads_that_run_before_tracing_and_raw_ones(self):
         program = self.script(
             "import _thread, sys, threading, strobe\n"
@@ -103,6 +80,24 @@ class Exact(strobe_case.Case):
         self.assertEqual((ran.code, ran.err), (0, ""))
         self.assertEqual(ran.counts("program.py")["leaf"], 1500)
         self.assertIn("early bird", {row["thread"] for row in ran.rows() if row["name"] == "leaf"})
+
+    def test_new_threads_with_c_functions_are_told_from_their_first_call(self):
+        program = self.script(
+            "import _thread, threading\n"
+            "done = threading.Semaphore(0)\n"
+            "def leaf(): pass\n"
+            "def work(n):\n"
+            "    for i in range(n): leaf()\n"
+            "    done.release()\n"
+            "thread = threading.Thread(target=work, args=(100,)); thread.start(); thread.join()\n"
+            "_thread.start_new_thread(work, (50,))\n"
+            "for i in range(2): done.acquire()\n")
+        ran = self.record(program, env={"STROBE_PYTHON_C": "1"})
+        self.assertEqual((ran.code, ran.err), (0, ""))
+        counts = ran.counts()
+        self.assertEqual((counts["work"], counts["leaf"]), (2, 150))
+        run, bootstrap = ("Thread.run", "Thread._bootstrap") if strobe_case.sys.version_info >= (3, 11) else ("run", "_bootstrap")
+        self.assertEqual((counts[run], counts[bootstrap]), (1, 1))
 
     def test_signal_handlers_are_nested_calls(self):
         program = self.script(

@@ -1,8 +1,6 @@
 """test_life.py - processes that fork, spawn and die, code that comes and goes: all of it is there, and nothing grows."""
 import os
 import signal
-import sys
-import unittest
 
 import strobe_case
 

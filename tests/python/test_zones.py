@@ -1,5 +1,4 @@
 """test_zones.py - zones, messages, plots, frames, flows by hand, and strobe.record() in the program itself."""
-import unittest
 
 import strobe_case
 
@@ -124,6 +123,18 @@ class Zones(strobe_case.Case):
             "assert not strobe.tracing()\n")
         self.assertEqual(ran.counts("program.py"), {"f": 30})
         self.assertEqual(self.trace_of(second).counts("program.py"), {"f": 20})
+
+    def test_a_recording_that_can_not_be_traced_ends(self):
+        self.run_recorded(
+            "try: strobe.record(TRACE, functions=True, colour=1)\n"
+            "except TypeError: pass\n"
+            "else: raise AssertionError('accepted')\n"
+            "assert not strobe.recording() and not strobe.tracing()\n"
+            "with strobe.record(TRACE, functions=True) as recording: assert isinstance(recording, strobe.Recording)\n")
+
+    def test_no_call_of_the_tracers_own_is_recorded(self):
+        ran = self.run_recorded("sys.modules.pop('gc', None)\ndef f(): pass\nwith strobe.record(TRACE, functions=True): f()\n")
+        self.assertEqual({name for name in ran.counts() if "import" in name or "find" in name}, set())
 
     def test_what_can_not_be_is_said_in_words(self):
         ran = self.run_recorded(

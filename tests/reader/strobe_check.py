@@ -5,6 +5,7 @@ import collections
 import struct
 
 import strobe_format as sf
+import strobe_blocks
 import strobe_reader
 from strobe_format import FormatError, read_varint
 
@@ -101,7 +102,7 @@ class Checker:
             used += 1
             magic, _, size, _, stored = sf.SLOT.unpack_from(slot)
             data = slot[sf.SLOT.size:sf.SLOT.size + size]
-            right += magic == sf.SLOT_MAGIC and strobe_reader.xxh64(data) == stored
+            right += magic == sf.SLOT_MAGIC and strobe_blocks.xxh64(data) == stored
         self.expect(used < 2 or right, "reserved ledger: both slots are damaged")
 
     def check_blocks(self):
@@ -221,7 +222,7 @@ class Checker:
         for block in self.trace.blocks:
             if block.type == sf.LOD:
                 try:
-                    self.lods.append(LodSum(block, *strobe_reader.read_lod(self.trace.head(block), self.trace.body(block))))
+                    self.lods.append(LodSum(block, *strobe_blocks.read_lod(self.trace.head(block), self.trace.body(block))))
                 except (strobe_reader.FormatError, IndexError, struct.error) as error:
                     self.problem(f"{name_of(block)}: {error}")
 
@@ -342,7 +343,7 @@ class Checker:
         """Entries of an INDEX block, and its own sums."""
         what, body = name_of(block), self.trace.body(block)
         self.expect(len(body) == block.n_items * sf.ENTRY.size, f"{what}: {len(body)} bytes, n_items {block.n_items}")
-        entries = [strobe_reader.Entry(*fields) for fields in sf.ENTRY.iter_unpack(body[:len(body) // 48 * 48])]
+        entries = [strobe_blocks.Entry(*fields) for fields in sf.ENTRY.iter_unpack(body[:len(body) // 48 * 48])]
         below[block.offset] = (sum(e.n_events for e in entries), sum(e.n_zones for e in entries))
         timed = [e for e in entries if e.n_events] or entries
         self.expect(block.tick_min in (min(e.tick_min for e in timed), min(e.tick_min for e in entries))
@@ -556,7 +557,7 @@ def read_footer(data):
         n, at = read_varint(data, at)
         if at + 48 * n > len(data):
             raise FormatError("entries run over the end")
-        levels.append([strobe_reader.Entry(*sf.ENTRY.unpack_from(data, at + 48 * i)) for i in range(n)])
+        levels.append([strobe_blocks.Entry(*sf.ENTRY.unpack_from(data, at + 48 * i)) for i in range(n)])
         at += 48 * n
     if at != len(data):
         raise FormatError(f"{len(data) - at} bytes too many")

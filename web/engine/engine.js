@@ -80,6 +80,7 @@ function processesOf(trace) {
     return [...trace.model.processes.values()].map((p) => ({
         track: trace.processTrack(p.proc), pid: p.pid, parent_pid: p.parent, exe: p.exe, cwd: p.cwd, argv: p.argv,
         ended: p.end ? trace.model.timeOf(p.end.tick) : null, how: p.end ? p.end.how : 0, value: p.end ? p.end.value : 0,
+        clock_error_ns: trace.model.maps.reduce((most, m) => (m.proc === p.proc ? Math.max(most, m.error) : most), 0),
     }));
 }
 
@@ -93,7 +94,7 @@ function traceFacts(trace) {
             range: [trace.time(trace.firstEvent), trace.time(trace.lastEvent)], origin_real_ns: String(trace.clock.originReal),
             origin_mono_ns: String(trace.clock.originMono), tracks: tracksOf(trace), totals, losses,
             coverage: {emitted: totals.events + dropped, stored: totals.events, dropped, hole_words: 0, exact: !trace.file.holes && !trace.damaged.size},
-            clock: {kind: m.syncs.length && m.syncs[0].clock === 1 ? 'tsc' : 'monotonic', error_ns: trace.clock.errorNs}, host: m.host,
+            clock: {kind: m.syncs.length && m.syncs[0].clock === 1 ? 'tsc' : 'monotonic', error_ns: trace.clock.errorNs, jumps: trace.clock.pieces.slice(1).map((p) => trace.time(p.t0))}, host: m.host,
             overhead: m.overhead, processes: processesOf(trace), notes: m.notes, holes: trace.file.holes + trace.damaged.size, limits: trace.limits,
             has_flows: !!(trace.others && trace.others.flows.size),
         },

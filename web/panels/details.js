@@ -1,105 +1,94 @@
-/* details.js - the panel about what is selected: a zone with its surroundings, an area, or what to do.
+/* details.js - the panel about what is selected: a zone with its surroundings, an area (area.js), or what to do.
  * SPDX-License-Identifier: MIT */
+import {aboutArea} from './area.js';
+import {actButton, link, locName, pairs, plainTable, section, swatch, tally} from './parts.js';
 import {copyText, fill, h} from '../view/dom.js';
-import {colorOf} from '../view/palette.js';
 import * as format from '../view/format.js';
 
-const SEVERITIES = ['trace', 'debug', 'info', 'warning', 'error', 'fatal'];
+const AROUND = 12; /* lines of source before and after */
 
-export function swatch(row) {
-    const s = h('span', {class: 'swatch'});
-    s.style.background = row ? colorOf(row.name, row.color) : '#888';
-    return s;
+function frameText(frame) {
+    const place = frame.file ? `${frame.file}${frame.line ? `:${frame.line}` : ''}` : frame.image || '';
+    return [frame.name || frame.address, h('small', {}, place)];
 }
 
-function pairs(rows) {
-    return h('dl', {class: 'pairs'}, rows.filter(([, v]) => v !== '' && v !== null && v !== undefined).map(([k, v]) => [h('dt', {}, k), h('dd', {}, v)]));
+function stackOf(stack) {
+    return stack && stack.length ? section('Call stack', h('ol', {class: 'stack', start: '0'}, stack.map((frame) => h('li', {title: frame.address}, frameText(frame))))) : null;
 }
 
 export function makeDetails(app) {
-    const element = h('div', {class: 'details'});
-    const link = (text, run, title) => h('button', {class: 'link', onclick: run, title}, text);
-    const locName = (loc) => h('span', {}, swatch(app.names.rows.get(loc)), app.names.name(loc));
-    const tally = (title, rows, whole) => rows.length === 0 ? null : h('section', {}, h('h3', {}, title), h('table', {class: 'plain'}, rows.slice(0, 20).map((r) => h('tr', {},
-        h('td', {}, link(locName(r.loc), () => app.findZone(r.loc), 'find all of this name')), h('td', {class: 'number'}, `${format.count(r.count)} ×`),
-        h('td', {class: 'number'}, format.duration(r.total)), h('td', {class: 'number'}, whole > 0 ? format.percent(r.total / whole) : '')))));
+    const element = h('div', {class: 'details'}), source = h('pre', {class: 'source'}), sourceSection = section('Source', source), time = (t) => format.time(t, app.timeMode, app.trace, 1);
 
-    function aboutZone({zone, parents, children, inside, messages}) {
-        const row = app.names.rows.get(zone.loc) || {name: '', function: '', file: '', line: 0}, track = app.trackOf(zone.track);
-        const ns = zone.t1 === null ? null : zone.t1 - zone.t0, time = (t) => format.time(t, app.timeMode, app.trace, 1);
-        const button = (act, text, title) => h('button', {'data-act': act, title, onclick: () => app.act(act)}, text);
+    function lengthOf(zone, ns) {
+        return ns === null ? `not ended (${zone.state})` : h('span', {title: format.exactNs(ns)}, format.duration(ns), h('small', {}, `  ${format.exactNs(ns)}`));
+    }
+
+    function facts(zone, row, track, ns, waited) {
+        return pairs([
+            ['duration', lengthOf(zone, ns)],
+            ['self time', zone.self === null ? '' : h('span', {title: format.exactNs(zone.self)}, `${format.duration(zone.self)}  (${ns ? format.percent(zone.self / ns) : '–'})`)],
+            ['waited', waited ? `${format.duration(waited)} for locks` : ''],
+            ['begins', time(zone.t0)], ['ends', zone.t1 === null ? '' : time(zone.t1)], ['state', zone.state === 'ended' ? '' : zone.state],
+            ['track', track ? link(`${track.name}${track.tid ? ` (${track.tid})` : ''}`, () => app.showTrack(track.id), 'scroll to it') : ''], ['depth', String(zone.depth)],
+            ['function', row.function], ['source', row.file ? link(`${row.file}:${row.line}`, () => showSource(zone.loc), 'show the source') : ''],
+            ['text', zone.text ? h('pre', {}, zone.text) : ''], ['value', zone.value],
+        ]);
+    }
+
+    function buttons(zone, row, track) {
+        return h('div', {class: 'buttons'}, actButton(app, 'fitSelection', 'Zoom to it', 'F'), actButton(app, 'previous', '‹ same name', ','), actButton(app, 'next', 'same name ›', '.'),
+            h('button', {onclick: () => app.findZone(zone.loc)}, 'Find zone'), actButton(app, 'areaFromSelection', 'Select its time', 'R'), actButton(app, 'mark', 'Note', 'M'),
+            h('button', {onclick: () => copyZone(zone, row, track)}, 'Copy'));
+    }
+
+    function around(zone, parents) {
+        return parents.length ? section('Inside of', plainTable(parents.map((p) => [String(p.depth), link(locName(app, p.loc), () => app.selectZone(zone.track, p.depth, p.t0), 'select it')]))) : null;
+    }
+
+    function waitsOf(waits, n) {
+        return waits && waits.length ? section(`Waited for locks${n > waits.length ? ` (${format.count(n)} times)` : ''}`, plainTable(waits.map((w) => [link(time(w.t0), () => app.goToTime(w.t0, w.track), 'go there'),
+            w.lock, {number: w.t1 === null ? 'did not get it' : format.duration(w.t1 - w.t0)}]))) : null;
+    }
+
+    function saidInside(messages, track) {
+        return messages.length ? section('Messages inside', plainTable(messages.map((m) => [link(time(m.t), () => app.goToTime(m.t, track), 'go there'), format.SEVERITIES[m.severity] || '', m.text]))) : null;
+    }
+
+    function aboutZone({zone, parents, children, inside, messages, stack, waits, n_waits: nWaits, waited}) {
+        const row = app.names.rows.get(zone.loc) || {name: '', function: '', file: '', line: 0}, track = app.trackOf(zone.track), ns = zone.t1 === null ? null : zone.t1 - zone.t0;
         return [
             h('h2', {}, swatch(row), zone.name || row.name || (track ? track.name : ''), zone.name ? h('small', {}, ` (${row.name})`) : null),
-            h('div', {class: 'columns'}, h('section', {}, pairs([
-                ['duration', ns === null ? `not ended (${zone.state})` : h('span', {title: format.exactNs(ns)}, format.duration(ns), h('small', {}, `  ${format.exactNs(ns)}`))],
-                ['self time', zone.self === null ? '' : h('span', {title: format.exactNs(zone.self)}, `${format.duration(zone.self)}  (${ns ? format.percent(zone.self / ns) : '–'})`)],
-                ['begins', time(zone.t0)], ['ends', zone.t1 === null ? '' : time(zone.t1)], ['state', zone.state],
-                ['track', track ? link(`${track.name}${track.tid ? ` (${track.tid})` : ''}`, () => app.showTrack(track.id)) : ''], ['depth', String(zone.depth)],
-                ['function', row.function], ['source', row.file ? link(`${row.file}:${row.line}`, () => showSource(zone.loc), 'show the source') : ''],
-                ['text', zone.text ? h('pre', {}, zone.text) : ''], ['value', zone.value],
-            ]), h('div', {class: 'buttons'}, button('fitSelection', 'Zoom to it', 'F'), button('previous', '‹ same name', ','), button('next', 'same name ›', '.'),
-                h('button', {onclick: () => app.findZone(zone.loc)}, 'Find zone'), button('areaFromSelection', 'Select its time', 'R'),
-                h('button', {onclick: () => copyZone(zone, row, track)}, 'Copy')), source),
-            parents.length ? h('section', {}, h('h3', {}, 'Inside of'), h('table', {class: 'plain'}, parents.map((p) => h('tr', {}, h('td', {}, String(p.depth)),
-                h('td', {}, link(locName(p.loc), () => app.selectZone(zone.track, p.depth, p.t0)))))) ) : null,
-            tally('Direct children', children, ns), tally('All below it', inside, ns),
-            messages.length ? h('section', {}, h('h3', {}, 'Messages inside'), h('table', {class: 'plain'}, messages.map((m) => h('tr', {}, h('td', {}, time(m.t)),
-                h('td', {}, SEVERITIES[m.severity] || ''), h('td', {}, m.text))))) : null),
+            h('div', {class: 'columns'}, h('section', {}, facts(zone, row, track, ns, waited), buttons(zone, row, track)), sourceSection, around(zone, parents),
+                tally(app, 'Direct children', children, ns), tally(app, 'All below it', inside, ns), waitsOf(waits, nWaits), saidInside(messages, zone.track), stackOf(stack)),
         ];
     }
 
-    const source = h('pre', {class: 'source', hidden: true});
-
     async function showSource(loc) {
         const {json} = await app.engine.ask({ask: 'source', loc});
-        source.hidden = false;
-        if (!json.text)
-            return void (source.textContent = `${json.file}:${json.line}\n${json.why || 'not at hand'}`);
-        const lines = json.text.split('\n'), first = Math.max(0, json.line - 12);
-        return void fill(source, lines.slice(first, json.line + 12).map((text, i) => h('div', {class: first + i + 1 === json.line ? 'here' : ''}, `${String(first + i + 1).padStart(5)}  ${text}`)));
+        sourceSection.hidden = false;
+        fill(source, json.text ? linesAround(json) : `${json.file}:${json.line}\n${json.why || 'not at hand'}`);
+        (source.querySelector('.here') || source).scrollIntoView({block: 'nearest'});
     }
 
-    function copyZone(zone, row, track) {
-        copyText([row.name, `${row.file}:${row.line}`, track ? track.name : '', zone.t0, zone.t1 === null ? '' : zone.t1 - zone.t0, zone.self ?? '', zone.text].join('\t'));
+    function linesAround(json) {
+        const lines = json.text.split('\n'), first = Math.max(0, json.line - AROUND);
+        return lines.slice(first, json.line + AROUND).map((text, i) => h('div', {class: first + i + 1 === json.line ? 'here' : ''}, `${String(first + i + 1).padStart(5)}  ${text}`));
+    }
+
+    async function copyZone(zone, row, track) {
+        await copyText([row.name, `${row.file}:${row.line}`, track ? track.name : '', zone.t0, zone.t1 === null ? '' : zone.t1 - zone.t0, zone.self ?? '', zone.text].join('\t'));
         app.say('copied');
     }
 
-    async function aboutArea(area) {
-        const q = {from: area.from, to: area.to, tracks: area.tracks || undefined}, {json, arrays} = await app.engine.ask({ask: 'stats', ...q, limit: 200});
-        await app.names.need(arrays.loc);
-        const length = area.to - area.from, plots = await areaPlots(area), flows = await app.engine.ask({ask: 'flows', ...q, limit: 1}).catch(() => null);
-        const rows = [...arrays.loc].map((loc, i) => ({loc, count: arrays.count[i], total: arrays.total[i]}));
-        return [h('h2', {}, `Area of ${format.duration(length)}`), h('div', {class: 'columns'}, h('section', {}, pairs([
-            ['from', format.time(area.from, app.timeMode, app.trace, 1)], ['to', format.time(area.to, app.timeMode, app.trace, 1)],
-            ['tracks', area.tracks ? String(area.tracks.length) : 'all'], ['zones that begin in it', format.count(json.n_zones)],
-            ['flows', flows && flows.json.total ? format.count(flows.json.total) : ''],
-        ]), h('div', {class: 'buttons'}, h('button', {'data-act': 'fitSelection', onclick: () => app.act('fitSelection')}, 'Zoom to it'),
-            h('button', {onclick: () => app.drawer.show('flame')}, 'Flame graph'), h('button', {onclick: () => app.drawer.show('stats')}, 'Statistics'),
-            h('button', {'data-act': 'mark', onclick: () => app.act('mark')}, 'Note'),
-            h('button', {onclick: () => app.copyCommand()}, 'Copy as command'))), tally('Zones by name', rows, length), plots)];
-    }
-
-    async function areaPlots(area) {
-        const plots = app.trace.tracks.filter((t) => t.kind === 'plot' && (!area.tracks || area.tracks.includes(t.id) || area.tracks.includes(t.parent))).slice(0, 50);
-        if (!plots.length)
-            return null;
-        const {json, arrays} = await app.engine.ask({ask: 'pixels', from: area.from, to: area.to, width: 1, budget: 10000, lanes: plots.map((t) => [t.id, 0, 1])});
-        const rows = json.lanes.map(([id, , first, n, , value]) => ({track: app.trackOf(id), first, n, value})).filter((r) => r.n > 0 && r.value !== undefined);
-        return h('section', {}, h('h3', {}, 'Counters: least, most, last'), h('table', {class: 'plain'}, rows.map((r) => {
-            const pick = (a, f) => a.slice(r.value, r.value + r.n).reduce((x, y) => f(x, y)), show = (v) => h('td', {class: 'number'}, format.plotValue(v, r.track.format));
-            return h('tr', {}, h('td', {}, r.track.name), show(pick(arrays.min, Math.min)), show(pick(arrays.max, Math.max)), show(arrays.last[r.value + r.n - 1]));
-        })));
-    }
-
     async function update() {
-        source.hidden = true;
+        sourceSection.hidden = true;
         if (app.selection && app.selection.detail) {
             const d = app.selection.detail;
             await app.names.need([d.zone.loc, ...d.parents.map((p) => p.loc), ...d.children.map((c) => c.loc), ...d.inside.map((c) => c.loc)]);
             return fill(element, aboutZone(d));
         }
         if (app.area)
-            return fill(element, await aboutArea(app.area));
+            return fill(element, await aboutArea(app, app.area));
         return fill(element, h('p', {class: 'empty'}, 'Click a zone to see its details, or drag over the timeline to select an area of time and tracks.'));
     }
     return {id: 'details', title: 'Details', element, update};

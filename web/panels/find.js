@@ -3,21 +3,28 @@
 import {Chart} from '../view/chart.js';
 import {Table} from '../view/table.js';
 import {THEMES} from '../view/palette.js';
-import {copyText, fill, h} from '../view/dom.js';
-import {swatch} from './details.js';
+import {copyTable} from '../view/share.js';
+import {fill, h} from '../view/dom.js';
+import {GROUPS, groupTable} from './groups.js';
+import {figure, swatch} from './parts.js';
 import * as format from '../view/format.js';
 
 const BINS = 120;
 
-/* Bars for the chart out of the file's fine buckets. */
-function makeBins(arrays, isLog, from, to) {
+/* Where the chart begins and ends: around the times, with room beside them where they are all but the same. */
+function extent({min, max}) {
+    return max > min * 1.02 + 2 ? [min, max] : [min * 0.98, max * 1.02 + 1];
+}
+
+/* Bars for the chart out of the file's fine buckets; nothing is outside of [least, most]. */
+function makeBins(arrays, isLog, [from, to], least, most) {
     const {low, high, n} = arrays, count = new Float64Array(BINS), edges = new Float64Array(BINS + 1);
     const a = isLog ? Math.log(Math.max(1, from)) : from, b = isLog ? Math.log(Math.max(2, to)) : to;
     for (let i = 0; i <= BINS; i++)
         edges[i] = isLog ? Math.exp(a + (b - a) * i / BINS) : a + (b - a) * i / BINS;
     const place = (v) => ((isLog ? Math.log(Math.max(1, v)) : v) - a) / Math.max(1e-9, b - a) * BINS;
     for (let i = 0; i < n.length; i++) { /* a bucket may be wider than a bar: it is spread over those */
-        const x0 = Math.min(BINS - 1e-6, Math.max(0, place(Math.max(from, low[i])))), x1 = Math.max(x0 + 1e-6, Math.min(BINS, place(Math.min(to, high[i]))));
+        const x0 = Math.min(BINS - 1e-6, Math.max(0, place(Math.max(least, low[i])))), x1 = Math.max(x0 + 1e-6, Math.min(BINS, place(Math.min(most, high[i]))));
         for (let bin = Math.floor(x0); bin < x1; bin++)
             count[bin] += n[i] * (Math.min(bin + 1, x1) - Math.max(bin, x0)) / (x1 - x0);
     }
@@ -39,7 +46,7 @@ export function makeFind(app) {
     const grouping = h('select', {'aria-label': 'group by', onchange: () => {
         group = grouping.value;
         list();
-    }}, ['none', 'thread', 'process', 'text', 'parent'].map((g) => h('option', {value: g}, g === 'none' ? 'no groups' : `by ${g}`)));
+    }}, ['none', ...GROUPS].map((g) => h('option', {value: g}, g === 'none' ? 'no groups' : `by ${g}`)));
     const table = new Table([
         {key: 'time', title: 'begins', width: '1fr', show: (r) => format.time(r.t0, app.timeMode, app.trace, 1)},
         {key: 'duration', title: 'duration', number: true, width: '110px', show: (r) => format.duration(r.t1 - r.t0), copy: (r) => String(r.t1 - r.t0)},
@@ -52,7 +59,7 @@ export function makeFind(app) {
     }, pick: (r) => app.goTo(r.track, r.depth, r.t0, r.t1), copied: (t) => app.say(t)});
     const state = h('span', {class: 'state'}), reset = h('button', {onclick: () => setBrush(null)}, 'Clear brush');
     const element = h('div', {class: 'withbar find'}, h('div', {class: 'bar'}, name, box('log times', () => isLog, (v) => { isLog = v; }), box('log counts', () => logCount, (v) => { logCount = v; }),
-        grouping, reset, state, h('span', {class: 'grow'}), h('button', {onclick: () => copyText(table.text()).then(() => app.say('table copied'))}, 'Copy table')),
+        grouping, reset, state, h('span', {class: 'grow'}), h('button', {onclick: () => copyTable(app, table)}, 'Copy table')),
     h('div', {class: 'split'}, h('div', {class: 'left'}, title, figures, place), h('div', {class: 'right'}, groups, table.element)));
 
     async function byName(text) {
@@ -67,6 +74,8 @@ export function makeFind(app) {
 
     function setBrush(range) {
         brush = range;
+        if (chart && !range)
+            chart.setBrush(null);
         app.highlight = app.found && range ? {loc: app.found.loc, min: range[0], max: range[1]} : app.found ? {loc: app.found.loc} : null;
         app.redraw();
         list();
@@ -79,7 +88,7 @@ export function makeFind(app) {
         fill(place);
         if (!answer || !answer.json.count)
             return;
-        const {json, arrays} = answer, theme = THEMES[app.theme], {count, edges} = makeBins(arrays, isLog, json.min, Math.max(json.max, json.min + 1));
+        const {json, arrays} = answer, theme = THEMES[app.theme], {count, edges} = makeBins(arrays, isLog, extent(json), json.min, json.max);
         const most = count.reduce((m, v) => Math.max(m, v), 1), curve = [{x: edges[0], percent: 0}];
         let sum = 0;
         const bars = Array.from(count, (value, i) => {
@@ -93,43 +102,7 @@ export function makeFind(app) {
             uprights: [{at: json.mean, text: 'mean', color: theme.hit}, {at: json.p50, text: 'median', color: theme.accent}, {at: json.p99, text: '99 %', color: theme.flow}],
             brushed: (from, to) => setBrush([from, to]),
         });
-    }
-
-    function groupKey(r, parents) {
-        const track = app.trackOf(r.track);
-        if (group === 'thread')
-            return track ? `${track.name} ${track.tid || ''}` : '?';
-        if (group === 'process')
-            return track ? (app.trackOf(track.parent) || track).name : '?';
-        return group === 'text' ? r.text || '(no text)' : parents.get(r) || '(outermost)';
-    }
-
-    async function parentsOf(rows) {
-        const out = new Map(), known = new Map();
-        for (const r of rows.slice(0, 200)) {
-            if (!r.depth)
-                continue;
-            const {json} = await app.engine.ask({ask: 'zone', track: r.track, depth: r.depth - 1, at: r.t0});
-            if (json.zone) {
-                await app.names.need([json.zone.loc]);
-                known.set(json.zone.loc, true);
-                out.set(r, app.names.name(json.zone.loc));
-            }
-        }
-        return out;
-    }
-
-    async function drawGroups(rows) {
-        if (group === 'none')
-            return fill(groups);
-        const parents = group === 'parent' ? await parentsOf(rows) : null, sums = new Map();
-        for (const r of rows) {
-            const key = groupKey(r, parents), s = sums.get(key) || sums.set(key, {key, n: 0, total: 0}).get(key);
-            s.n++;
-            s.total += r.t1 - r.t0;
-        }
-        return fill(groups, h('table', {class: 'plain'}, [...sums.values()].sort((a, b) => b.total - a.total).slice(0, 50).map((s) => h('tr', {}, h('td', {}, s.key),
-            h('td', {class: 'number'}, `${format.count(s.n)} ×`), h('td', {class: 'number'}, format.duration(s.total)), h('td', {class: 'number'}, format.duration(s.total / s.n))))));
+        chart.setBrush(brush);
     }
 
     async function list() {
@@ -144,7 +117,7 @@ export function makeFind(app) {
         state.textContent = brush ? `${format.count(json.total)} between ${format.duration(brush[0])} and ${format.duration(brush[1])}` :
             `${format.count(json.total)} zones${rows.length < json.total ? `, the first ${format.count(rows.length)} listed` : ''}`;
         reset.hidden = !brush;
-        await drawGroups(rows);
+        fill(groups, group === 'none' ? null : await groupTable(app, group, rows, json.total));
     }
 
     async function update() {
@@ -152,6 +125,10 @@ export function makeFind(app) {
             fill(title, 'Find zone');
             fill(figures, h('p', {class: 'empty'}, 'Ctrl+click a zone, pick one in the statistics, or type its name above.'));
             answer = null;
+            name.value = state.textContent = '';
+            reset.hidden = true;
+            table.set([]);
+            fill(groups);
             return draw();
         }
         brush = null;
@@ -160,7 +137,7 @@ export function makeFind(app) {
         name.value = row ? row.name : '';
         answer = await app.engine.ask({ask: 'histogram', loc: app.found.loc, ...app.range()});
         fill(title, swatch(row), row ? row.name : '');
-        const j = answer.json, figure = (label, v) => h('span', {class: 'figure'}, h('small', {}, label), v);
+        const j = answer.json;
         fill(figures, j.count ? [figure('count', format.count(j.count)), figure('total', format.duration(j.total)), figure('mean', format.duration(j.mean)), figure('median ~', format.duration(j.p50)),
             figure('90 % ~', format.duration(j.p90)), figure('99 % ~', format.duration(j.p99)), figure('least', format.duration(j.min)), figure('most', format.duration(j.max)), figure('deviation', format.duration(j.std))]
             : h('p', {class: 'empty'}, 'None begins in this range.'));

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 import {colorOf, textOn, THEMES} from '../view/palette.js';
 import {fill, h} from '../view/dom.js';
-import {swatch} from './details.js';
+import {swatch} from './parts.js';
 import * as format from '../view/format.js';
 
 const ROW = 20, MIN = 1.5;
@@ -88,13 +88,13 @@ export function makeFlame(app) {
         over = boxAt(e);
         draw();
         if (!over || over.node === root)
-            return app.hideTip();
+            return app.tips.hide();
         const n = over.node, row = app.names.rows.get(n.loc);
-        return app.showTip(e.clientX, e.clientY, row ? row.name : '', [['time', `${format.duration(n.total)}  (${format.percent(n.total / root.total)})`], ['self', format.duration(n.self)], ['count', format.count(n.count)]]);
+        return app.tips.show(e.clientX, e.clientY, row ? row.name : '', [['time', `${format.duration(n.total)}  (${format.percent(n.total / root.total)})`], ['self', format.duration(n.self)], ['count', format.count(n.count)]]);
     });
     canvas.addEventListener('mouseleave', () => {
         over = null;
-        app.hideTip();
+        app.tips.hide();
     });
     canvas.addEventListener('click', (e) => {
         const b = boxAt(e);

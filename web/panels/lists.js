@@ -1,36 +1,37 @@
 /* lists.js - the panels of messages, frames, notes, and facts of the trace.  SPDX-License-Identifier: MIT */
 import {Chart} from '../view/chart.js';
 import {Table} from '../view/table.js';
+import {figure, filterField, pairs, section} from './parts.js';
 import {THEMES} from '../view/palette.js';
-import {copyText, fill, h} from '../view/dom.js';
+import {copyTable} from '../view/share.js';
+import {download, fill, h} from '../view/dom.js';
 import * as format from '../view/format.js';
 
-const SEVERITIES = ['trace', 'debug', 'info', 'warning', 'error', 'fatal'];
-
 export function makeMessages(app) {
-    let timer = 0;
     const table = new Table([
         {key: 't', title: 'time', width: '150px', sort: false, show: (m) => format.time(m.t, app.timeMode, app.trace, 1)},
-        {key: 'severity', title: 'severity', width: '80px', sort: false, show: (m) => h('span', {class: `severity s${m.severity}`}, SEVERITIES[m.severity] || String(m.severity))},
+        {key: 'severity', title: 'severity', width: '80px', sort: false, show: (m) => h('span', {class: `severity s${m.severity}`}, format.SEVERITIES[m.severity] || String(m.severity))},
         {key: 'track', title: 'thread', width: '180px', sort: false, show: (m) => (app.trackOf(m.track) || {name: ''}).name},
         {key: 'text', title: 'message', width: '1fr', sort: false, show: (m) => m.text},
     ], {pick: (m) => app.goToTime(m.t, m.track), copied: (t) => app.say(t)});
-    const filter = h('input', {type: 'search', placeholder: 'Filter messages', 'aria-label': 'filter', spellcheck: 'false', oninput: () => {
-        clearTimeout(timer);
-        timer = setTimeout(load, 150);
-    }}), severity = h('select', {'aria-label': 'severity', onchange: () => load()}, SEVERITIES.map((s, i) => h('option', {value: String(i)}, i ? `${s} and above` : 'all'))), state = h('span', {class: 'state'});
+    const filter = filterField('Filter messages', () => load()), severity = h('select', {'aria-label': 'severity', onchange: () => load()}, format.SEVERITIES.map((s, i) => h('option', {value: String(i)}, i ? `${s} and above` : 'all'))), state = h('span', {class: 'state'});
     const element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, filter, severity, state, h('span', {class: 'grow'}),
-        h('button', {onclick: () => copyText(table.text()).then(() => app.say('table copied'))}, 'Copy table')), table.element);
+        h('button', {onclick: () => copyTable(app, table)}, 'Copy table')), table.element);
     async function load() {
         const {json} = await app.engine.ask({ask: 'messages', ...app.range(), filter: filter.value, severity: Number(severity.value), limit: 10000});
         table.set(json.messages);
-        state.textContent = json.total ? `${format.count(json.total)} messages${json.total > json.messages.length ? `, the first ${format.count(json.messages.length)} listed` : ''}` :
+        state.textContent = json.total ? `${format.several(json.total, 'message')}${json.total > json.messages.length ? `, the first ${format.count(json.messages.length)} listed` : ''}` :
             app.trace.totals.messages === 0 ? 'The program sent no messages.' : 'No message fits.';
     }
     return {id: 'messages', title: 'Messages', element, update: load, table};
 }
 
 const TARGETS = [[60, 1e9 / 60], [30, 1e9 / 30], [120, 1e9 / 120]];
+
+/* Within 60 per second, within 30, or slower. */
+function frameColor(theme, ms) {
+    return ms <= TARGETS[0][1] / 1e6 * 1.01 ? theme.plot : ms <= TARGETS[1][1] / 1e6 * 1.01 ? theme.note : theme.loss;
+}
 
 export function makeFrames(app) {
     let chart = null;
@@ -47,14 +48,14 @@ export function makeFrames(app) {
         chart = null;
         if (!sets.length)
             return fill(place, h('p', {class: 'empty'}, 'The program marks no frames. STROBE_FRAME() or FrameMark at the end of each makes this chart.')) && fill(figures);
-        const track = Number(pick.value), {json, arrays} = await app.engine.ask({ask: 'frames', track, ...app.range(), tracks: undefined, limit: 20000}), figure = (label, v) => h('span', {class: 'figure'}, h('small', {}, label), v);
+        const track = Number(pick.value), {json, arrays} = await app.engine.ask({ask: 'frames', track, ...app.range(), tracks: undefined, limit: 20000});
         fill(figures, figure('frames', format.count(json.total)), figure('mean', format.duration(json.mean)), figure('median', format.duration(json.median)), figure('least', format.duration(json.min)),
             figure('most', format.duration(json.max)), figure('rate', json.mean ? `${(1e9 / json.mean).toFixed(1)} /s` : '–'));
         fill(place);
-        const times = [...arrays.t0].map((t, i) => (arrays.t1[i] - t) / 1e6), most = times.reduce((m, v) => Math.max(m, v), 1) * 1.1;
+        const theme = THEMES[app.theme], times = [...arrays.t0].map((t, i) => (arrays.t1[i] - t) / 1e6), most = times.reduce((m, v) => Math.max(m, v), 1) * 1.1;
         chart = new Chart(place, {
-            theme: THEMES[app.theme],
-            bars: times.map((value, i) => ({from: i, to: i + 0.9, value})),
+            theme,
+            bars: times.map((value, i) => ({from: i, to: i + 1, value, color: frameColor(theme, value)})),
             x: {min: 0, max: times.length, show: (v) => (Number.isInteger(v) ? `#${v + 1}` : '')},
             y: {min: 0, max: most, show: (v) => `${+v.toPrecision(3)} ms`},
             levels: TARGETS.map(([rate, ns]) => ({at: ns / 1e6, text: `${rate} /s`})),
@@ -76,27 +77,34 @@ export function makeNotes(app) {
         return h('div', {class: 'noterow'}, h('button', {class: 'link', onclick: () => app.showNote(note)}, format.time(note.from, app.timeMode, app.trace, 1000)),
             h('small', {}, note.to > note.from ? format.duration(note.to - note.from) : ''), text, h('button', {class: 'small', title: 'remove', onclick: () => app.notes.remove(note)}, '✕'));
     };
-    const update = () => fill(element, app.notes.list.length ? app.notes.list.map(row) : h('p', {class: 'empty'}, 'No notes yet. M makes one at the selected area, zone, or the pointer; it is kept in this browser, in the link, and in exports.'));
+    const save = () => download(`${app.trace.name}.notes.json`, new Blob([app.notes.text()], {type: 'application/json'}));
+    const where = () => (app.engine.kind === 'remote' ? `kept beside the trace, in ${app.trace.name}.notes.json` : 'kept in this browser');
+    function update() {
+        if (!app.notes.list.length)
+            return fill(element, h('p', {class: 'empty'}, `No notes yet. M makes one at the selected area, zone, or the pointer. Notes are ${where()}, in the link, and in exports.`));
+        const button = app.engine.kind === 'remote' ? null : h('button', {title: 'beside the trace, strobe view and strobe export find it; it can be dropped here, too', onclick: save}, 'Save as a file');
+        return fill(element, h('div', {class: 'notebar'}, h('small', {}, `${format.several(app.notes.list.length, 'note')}, ${where()}`), button), app.notes.list.map(row));
+    }
     return {id: 'notes', title: 'Notes', element, update};
 }
 
 export function makeInfo(app) {
     const element = h('div', {class: 'info'});
-    const section = (title, rows) => h('section', {}, h('h3', {}, title), h('dl', {class: 'pairs'}, rows.filter(([, v]) => v !== undefined && v !== null && v !== '').map(([k, v]) => [h('dt', {}, k), h('dd', {}, v)])));
+    const facts = (title, rows) => section(title, pairs(rows));
     const ending = (p) => (p.ended === null ? 'still running at the end, or not known' : p.how === 1 ? `exit status ${p.value}` : p.how === 2 ? `killed by signal ${p.value}` : 'ended');
 
     function update() {
         const t = app.trace, c = t.coverage, lost = c.dropped || 0, o = t.overhead;
         fill(element, h('div', {class: 'columns'},
-            section('Trace', [['file', t.name], ['size', format.bytes(t.bytes)], ['length', format.duration(t.range[1] - t.range[0])], ['state', t.live ? 'being recorded' : window.strobePiece ? 'a piece of a trace' : t.closed ? 'closed' : 'not closed: its writer was killed, or it is cut'],
+            facts('Trace', [['file', t.name], ['size', format.bytes(t.bytes)], ['length', format.duration(t.range[1] - t.range[0])], ['state', t.live ? 'being recorded' : window.strobePiece ? 'a piece of a trace' : t.closed ? 'closed' : 'not closed: its writer was killed, or it is cut'],
                 ['id', t.uuid], ['clock', `${t.clock.kind}, uncertain by ${format.duration(t.clock.error_ns)}`], ['engine', app.engine.kind === 'local' ? 'in this page' : 'server']]),
-            section('Coverage', [['stored', `${format.count(c.stored)} events`], ['lost', lost ? `${format.count(lost)} events` : 'none'], ['coverage', c.emitted ? format.percent(c.stored / c.emitted) : '–'],
+            facts('Coverage', [['stored', `${format.count(c.stored)} events`], ['lost', lost ? `${format.count(lost)} events` : 'none'], ['coverage', c.emitted ? format.percent(c.stored / c.emitted) : '–'],
                 ['missing blocks', t.holes ? format.count(t.holes) : ''], ...t.losses.slice(0, 20).map((l) => [(app.trackOf(l.track) || {name: 'unknown track'}).name, `${format.count(l.count)}: ${l.cause}, ${format.time(l.from, app.timeMode, t, 1e6)} to ${format.time(l.to, app.timeMode, t, 1e6)}`])]),
-            section('Events', Object.entries(t.totals).filter(([, n]) => n).map(([k, n]) => [k.replace('_', ' '), format.count(n)])),
-            o ? section('Overhead', [['one event', o.event_ps ? `${(o.event_ps / 1000).toFixed(1)} ns` : ''], ['all events', o.event_ps ? format.duration(o.event_ps * c.stored / 1000) : ''], ['recorder\'s CPU', format.duration(o.recorder_cpu_ns)], ['waited for room', format.duration(o.waited_ns)]]) : null,
-            t.host ? section('Host', [['name', t.host.name], ['kernel', t.host.kernel], ['CPU', t.host.cpu]]) : null,
-            ...t.processes.slice(0, 30).map((p) => section(`Process ${p.pid}`, [['program', p.exe], ['arguments', p.argv.join(' ')], ['folder', p.cwd], ['end', ending(p)]])),
-            t.notes.length || (t.limits || []).length ? section('Notes of the recorder', [...t.notes, ...(t.limits || [])].slice(0, 50).map((n, i) => [String(i + 1), n])) : null));
+            facts('Events', Object.entries(t.totals).filter(([, n]) => n).map(([k, n]) => [k.replace('_', ' '), format.count(n)])),
+            o ? facts('Overhead', [['one event', o.event_ps ? `${(o.event_ps / 1000).toFixed(1)} ns` : ''], ['all events', o.event_ps ? format.duration(o.event_ps * c.stored / 1000) : ''], ['recorder\'s CPU', format.duration(o.recorder_cpu_ns)], ['waited for room', format.duration(o.waited_ns)]]) : null,
+            t.host ? facts('Host', [['name', t.host.name], ['kernel', t.host.kernel], ['CPU', t.host.cpu]]) : null,
+            ...t.processes.slice(0, 30).map((p) => facts(`Process ${p.pid}`, [['program', p.exe], ['arguments', p.argv.join(' ')], ['folder', p.cwd], ['end', ending(p)], ['its own clock', p.clock_error_ns ? `give or take ${format.duration(p.clock_error_ns)}` : '']])),
+            t.notes.length || (t.limits || []).length ? facts('Notes of the recorder', [...t.notes, ...(t.limits || [])].slice(0, 50).map((n, i) => [String(i + 1), n])) : null));
     }
     return {id: 'info', title: 'Info', element, update};
 }

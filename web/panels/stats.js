@@ -1,11 +1,12 @@
 /* stats.js - the panel of statistics by location: the rows of `strobe stats`.  SPDX-License-Identifier: MIT */
 import {Table} from '../view/table.js';
-import {copyText, h} from '../view/dom.js';
-import {swatch} from './details.js';
+import {copyCommand, copyTable} from '../view/share.js';
+import {h} from '../view/dom.js';
+import {filterField, swatch} from './parts.js';
 import * as format from '../view/format.js';
 
 export function makeStats(app) {
-    let sort = 'total', whole = 0, timer = 0;
+    let sort = 'total', whole = 0;
     const ns = (key, title) => ({key, title, number: true, width: '92px', show: (r) => format.duration(r[key]), copy: (r) => String(r[key])});
     const columns = [
         {key: 'name', title: 'zone', width: 'minmax(160px, 2fr)', show: (r) => h('span', {title: r.row ? r.row.name : ''}, swatch(r.row), r.row ? r.row.name : '…')},
@@ -21,13 +22,9 @@ export function makeStats(app) {
             load();
         }, pick: (r) => app.findZone(r.loc), hover: (r) => app.setHover(r ? {loc: r.loc} : null), copied: (t) => app.say(t),
     });
-    const filter = h('input', {type: 'search', placeholder: 'Filter by name, function or file', 'aria-label': 'filter', spellcheck: 'false', oninput: () => {
-        clearTimeout(timer);
-        timer = setTimeout(load, 150);
-    }});
-    const state = h('span', {class: 'state'}), element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, filter, state, h('span', {class: 'grow'}),
-        h('button', {onclick: () => copyText(table.text()).then(() => app.say('table copied'))}, 'Copy table'),
-        h('button', {onclick: () => app.copyCommand(sort, filter.value)}, 'Copy as command')), table.element);
+    const filter = filterField('Filter by name, function or file', () => load()), state = h('span', {class: 'state'}), element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, filter, state, h('span', {class: 'grow'}),
+        h('button', {onclick: () => copyTable(app, table)}, 'Copy table'),
+        h('button', {onclick: () => copyCommand(app, sort, filter.value)}, 'Copy as command')), table.element);
 
     async function load() {
         const {json, arrays} = await app.engine.ask({ask: 'stats', ...app.range(), sort, filter: filter.value, limit: 10000});
@@ -35,7 +32,7 @@ export function makeStats(app) {
         const keys = columns.map((c) => c.key).filter((k) => arrays[k]);
         whole = arrays.self.reduce((a, b) => a + b, 0);
         table.set([...arrays.loc].map((loc, i) => Object.assign({loc, row: app.names.rows.get(loc)}, Object.fromEntries(keys.map((k) => [k, arrays[k][i]])))), sort);
-        state.textContent = json.n_rows ? `${format.count(json.n_rows)} names, ${format.count(arrays.count.reduce((a, b) => a + b, 0))} zones` :
+        state.textContent = json.n_rows ? `${format.several(json.n_rows, 'name')}, ${format.several(arrays.count.reduce((a, b) => a + b, 0), 'zone')}` :
             filter.value ? 'No zone has this in its name.' : 'No zones begin in this range.';
     }
     return {id: 'stats', title: 'Statistics', element, update: load, table};

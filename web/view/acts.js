@@ -1,5 +1,8 @@
 /* acts.js - what the rows of keys.js name, one function each.  SPDX-License-Identifier: MIT */
+import {KEYS} from './keys.js';
 import {RULER} from './timeline.js';
+import {copyCommand, savePng} from './share.js';
+import {copyText} from './dom.js';
 
 const ZOOM = 0.8, FAST = 0.5, PAN = 0.12, PAN_FAST = 0.5;
 
@@ -63,17 +66,19 @@ function mark(app) {
     const s = app.selection, at = Math.round(app.pointerTime());
     const [from, to] = app.area ? [app.area.from, app.area.to] : s ? [s.t0, s.t1 ?? s.t0] : [at, at];
     app.overlay.askText('note', 'Note', '', (text) => {
-        app.notes.add(from, to, text);
+        app.notes.make(from, to, text);
         app.drawer.spoil('notes');
     });
 }
 
 function clear(app) {
+    if (app.menu.isOpen)
+        return app.menu.close();
     if (app.overlay.isOpen)
         return app.overlay.close();
     if (!app.trace)
         return undefined;
-    app.hideTip();
+    app.tips.hide();
     app.area = null;
     app.highlight = app.found = null;
     app.setSelection(null);
@@ -125,8 +130,7 @@ const MORE = [
     ['stop', 'Server: stop recording'], ['open', 'Open another trace'],
 ];
 
-async function commands(app) {
-    const {KEYS} = await import('./keys.js');
+function commands(app) {
     const rows = KEYS.filter((k) => !k.typing).map((k) => ({text: k.help, note: k.show, run: () => app.act(k.act)})).concat(MORE.map(([act, text]) => ({text, note: '', run: () => app.act(act)})));
     app.overlay.choose('commands', 'Commands', 'What do you want to do?', rows);
 }
@@ -162,11 +166,10 @@ export const acts = {
     nextHit: (app) => app.search.step(1), previousHit: (app) => app.search.step(-1),
     drawer: (app) => (app.drawer.isOpen ? app.drawer.hide() : app.drawer.show(app.drawer.current)),
     help: (app) => (app.overlay.isOpen ? app.overlay.close() : app.overlay.help()),
-    theme: (app) => app.toggleTheme(), png: (app) => app.savePng(), copyCommand: (app) => app.copyCommand(),
+    theme: (app) => app.toggleTheme(), png: savePng, copyCommand: (app) => copyCommand(app),
     timeMode: (app) => app.setTimeMode({relative: 'utc', utc: 'raw', raw: 'relative'}[app.timeMode]),
     async copyLink(app) {
         app.writeUrl();
-        const {copyText} = await import('./dom.js');
         await copyText(location.href);
         app.say('link copied');
     },

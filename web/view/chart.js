@@ -1,5 +1,6 @@
 /* chart.js - the panels' charts on a canvas: bars over an axis that may be logarithmic, a curve in percent beside them, lines
  * that mark a value, a stretch that is brushed with the pointer.  SPDX-License-Identifier: MIT */
+import {h} from './dom.js';
 
 const LEFT = 58, RIGHT = 46, TOP = 14, BOTTOM = 22, FONT = '11px system-ui, sans-serif';
 
@@ -48,23 +49,28 @@ class Scale {
 /**
  * A chart in `place` (emptied by the caller).
  *   x {min, max, log, show}, y {min, max, log, show}: the axes; show(v) is the text of a value
- *   bars [{from, to, value}]: in the order of x
+ *   bars [{from, to, value, color}]: in the order of x; color is optional
  *   curve [{x, percent}]: optional, with an axis of its own on the right
  *   uprights [{at, text, color}], levels [{at, text}]: lines across
  *   theme: colours as of view/palette.js; brushed(from, to), picked(index of a bar): optional
  */
 export class Chart {
     constructor(place, options) {
-        Object.assign(this, {place, options});
-        this.width = Math.max(280, place.clientWidth);
-        this.height = Math.max(120, place.clientHeight);
-        this.canvas = document.createElement('canvas');
-        this.over = document.createElement('div');
-        this.brush = document.createElement('div');
-        this.over.className = 'plotarea';
-        this.brush.className = 'brush';
-        this.brush.hidden = true;
-        const ratio = window.devicePixelRatio || 1, right = options.curve ? RIGHT : 10;
+        Object.assign(this, {place, options, canvas: h('canvas'), brush: h('div', {class: 'brush', hidden: true}), range: null});
+        this.over = h('div', {class: 'plotarea'}, this.brush);
+        place.append(this.canvas, this.over);
+        this.listen();
+        this.watch = new ResizeObserver(() => this.lay());
+        this.watch.observe(place);
+        this.lay();
+    }
+
+    /* As large as the place is now. */
+    lay() {
+        const {place, options} = this, ratio = window.devicePixelRatio || 1, right = options.curve ? RIGHT : 10, width = Math.max(280, place.clientWidth), height = Math.max(120, place.clientHeight);
+        if (width === this.width && height === this.height)
+            return;
+        Object.assign(this, {width, height});
         this.canvas.width = Math.round(this.width * ratio);
         this.canvas.height = Math.round(this.height * ratio);
         this.canvas.style.width = `${this.width}px`;
@@ -72,15 +78,21 @@ export class Chart {
         this.x = new Scale(options.x, LEFT, this.width - right);
         this.y = new Scale(options.y, this.height - BOTTOM, TOP);
         Object.assign(this.over.style, {left: `${LEFT}px`, top: `${TOP}px`, width: `${this.width - LEFT - right}px`, height: `${this.height - TOP - BOTTOM}px`});
-        this.over.append(this.brush);
-        place.append(this.canvas, this.over);
-        this.listen();
         const ctx = this.canvas.getContext('2d');
         ctx.scale(ratio, ratio);
         this.draw(ctx);
+        this.setBrush(this.range);
+    }
+
+    /** Show what is brushed: [from, to] on the x axis, or null. */
+    setBrush(range) {
+        this.range = range;
+        const [from, to] = range ? range.map((v) => Math.min(this.x.to, Math.max(LEFT, this.x.place(v))) - LEFT) : [0, 0];
+        this.showBrush(from, to);
     }
 
     destroy() {
+        this.watch.disconnect();
         this.canvas.remove();
         this.over.remove();
     }
@@ -89,11 +101,10 @@ export class Chart {
         const {theme, bars, curve, levels = [], uprights = []} = this.options;
         ctx.font = FONT;
         this.drawAxes(ctx, theme);
-        ctx.fillStyle = theme.plotFill;
-        ctx.strokeStyle = theme.plot;
-        ctx.lineWidth = 1;
+        ctx.globalAlpha = 0.6;
         for (const bar of bars)
-            this.drawBar(ctx, bar);
+            this.drawBar(ctx, bar, theme);
+        ctx.globalAlpha = 1;
         if (curve)
             this.drawCurve(ctx, theme, curve);
         for (const {at, text} of levels)
@@ -101,13 +112,13 @@ export class Chart {
         uprights.forEach((line, i) => this.drawUpright(ctx, line, i));
     }
 
-    drawBar(ctx, {from, to, value}) {
+    /* On whole pixels, so that neighbours have the same gap or none. */
+    drawBar(ctx, {from, to, value, color}, theme) {
         if (!(value > 0))
             return;
-        const left = this.x.place(from), width = Math.max(1, this.x.place(to) - left), top = this.y.place(value);
-        ctx.fillRect(left, top, width, this.y.from - top);
-        if (width > 2)
-            ctx.strokeRect(left + 0.5, Math.round(top) + 0.5, width - 1, this.y.from - top);
+        const left = Math.round(this.x.place(from)), width = Math.round(this.x.place(to)) - left, top = Math.min(this.y.place(value), this.y.from - 1);
+        ctx.fillStyle = color || theme.plot;
+        ctx.fillRect(left, top, Math.max(1, width > 3 ? width - 1 : width), this.y.from - top);
     }
 
     drawAxes(ctx, theme) {
@@ -187,9 +198,10 @@ export class Chart {
         this.over.addEventListener('pointerup', (e) => {
             const end = inside(e), from = start;
             start = null;
-            if (from !== null && brushed && Math.abs(end - from) > 3)
-                brushed(this.x.value(LEFT + Math.min(from, end)), this.x.value(LEFT + Math.max(from, end)));
-            else if (from !== null && picked)
+            if (from !== null && brushed && Math.abs(end - from) > 3) {
+                this.range = [this.x.value(LEFT + Math.min(from, end)), this.x.value(LEFT + Math.max(from, end))];
+                brushed(...this.range);
+            } else if (from !== null && picked)
                 this.pick(this.x.value(LEFT + end), picked);
         });
     }

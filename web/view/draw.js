@@ -1,16 +1,19 @@
-/* draw.js - paints the timeline. By construction a frame has at most MAX_SHAPES rectangles and MAX_LABELS
- * texts of zones: zones that are too narrow, or too many, become pixels of one strip image per lane, which
- * is drawn with one call. Nothing is hidden: each zone is a shape or part of a strip.
+/* draw.js - paints the timeline. By construction a frame has at most MAX_SHAPES shapes and MAX_LABELS texts, whatever they are
+ * of: all are painted through here, and counted. Zones that are too narrow, or too many, become pixels of one strip image per
+ * lane, which is drawn with one call. Nothing is hidden: each zone is a shape or part of a strip.
  * SPDX-License-Identifier: MIT */
 import {LANE, PAD, isZones} from './layout.js';
 import {THEMES, colorOf, rgbOf, textOn} from './palette.js';
+import {paintDoubts} from './doubt.js';
 import * as format from './format.js';
 
 export const MAX_SHAPES = 5000, MAX_LABELS = 500;
-const FIXED = 700;          /* shapes kept for all that is no zone: strips, rows, marks, outlines */
+const KEPT_SHAPES = 1600;   /* for what comes after the zones: outlines, losses, flows, notes, names of tracks */
+const MARK_SHAPES = 1200;   /* of frames, messages and locks, all rows together */
+const ROW_LABELS = 4, KEPT_LABELS = 80, LEAST_LABELS = 50;
 const MIN_WIDE = 2, MIN_LABEL = 26, WIDTHS = 1024;
 const FONT = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", "Noto Color Emoji", sans-serif';
-const IS_ZONE = 1, OPEN_AT_END = 4, NEVER_ENDS = 8, HAS_TEXT = 16;
+const IS_ZONE = 1, OPEN_AT_END = 4, NEVER_ENDS = 8, HAS_TEXT = 16, DIM = 128; /* DIM: ours, not the engine's */
 
 /* Zones of this frame that are wide enough to be shapes. */
 class Wide {
@@ -74,9 +77,29 @@ export class Painter {
         return look;
     }
 
+    /** Whether the frame has room for so many shapes; they are counted then. */
+    take(n = 1) {
+        if (this.counts.shapes + n > MAX_SHAPES)
+            return false;
+        this.counts.shapes += n;
+        return true;
+    }
+
     rect(x, y, w, h) {
-        this.ctx.fillRect(x, y, w, h);
-        this.counts.shapes++;
+        if (this.take())
+            this.ctx.fillRect(x, y, w, h);
+    }
+
+    frame(x, y, w, h) {
+        if (this.take())
+            this.ctx.strokeRect(x, y, w, h);
+    }
+
+    text(text, x, y) {
+        if (this.counts.labels >= MAX_LABELS)
+            return;
+        this.counts.labels++;
+        this.ctx.fillText(text, x, y);
     }
 
     /** Paint all; `scene`: {width, height, label, ruler, view, rows: [{row, y}], data, dpr, …}. */
@@ -98,7 +121,7 @@ export class Painter {
         this.paintStrips();
         this.paintWide();
         this.paintOthers();
-        this.paintLosses();
+        paintDoubts(this);
     }
 
     x(t) {
@@ -171,34 +194,46 @@ export class Painter {
                 continue;
             const end = flags[i] & OPEN_AT_END ? Math.min(t1[i], this.app.trace.range[1]) : t1[i];
             const x0 = Math.max(-2, (Math.max(t0[i], from) - view.from) * scale), x1 = Math.min(right + 2, (Math.min(end, to) - view.from) * scale);
-            if (flags[i] & IS_ZONE && x1 - x0 >= MIN_WIDE)
-                this.wide.add(x0, x1, index, loc[i], flags[i]);
+            const isZone = flags[i] & IS_ZONE, dim = this.isDim(loc[i], isZone ? t1[i] - t0[i] : -1) ? DIM : 0;
+            if (isZone && x1 - x0 >= MIN_WIDE)
+                this.wide.add(x0, x1, index, loc[i], flags[i] | dim);
             else
-                this.shade(index, x0, x1, loc[i], flags[i] & IS_ZONE ? 1 : busy[i]);
+                this.shade(index, x0, x1, loc[i], isZone ? 1 : busy[i], dim);
         }
     }
 
     /* Pixels of a strip: the more was busy, the fuller the colour. */
-    shade(index, x0, x1, loc, busy) {
+    shade(index, x0, x1, loc, busy, dim) {
         const dpr = this.scene.dpr, width = this.image.width;
         const a = Math.max(0, Math.floor(x0 * dpr)), b = Math.min(width, Math.max(a + 1, Math.round(x1 * dpr)));
         if (a >= width)
             return;
-        const look = this.look(loc), alpha = this.isDim(loc) ? 50 : Math.round(255 * Math.min(1, 0.3 + 0.7 * busy));
+        const look = this.look(loc), alpha = dim ? 50 : Math.round(255 * Math.min(1, 0.45 + 0.55 * busy));
         const color = alpha << 24 | look.b << 16 | look.g << 8 | look.r, from = index * width;
         for (let x = from + a; x < from + b; x++)
             if (this.pixels[x] >>> 24 < alpha)
                 this.pixels[x] = color;
     }
 
-    isDim(loc) {
+    /* Does something else stand out? The lengths that are brushed in a histogram count where they are known. */
+    isDim(loc, ns) {
         const mark = this.app.highlight;
-        return mark !== null && mark.loc !== loc;
+        return mark !== null && (mark.loc !== loc || ns >= 0 && mark.min !== undefined && (ns < mark.min || ns > mark.max));
+    }
+
+    /* Rows of marks: frames, messages, locks. */
+    markRows() {
+        return this.scene.rows.filter(({row}) => ['frames', 'messages', 'locks'].includes(row.track.kind)).length;
+    }
+
+    /* Shapes that zones may have: what the rest leaves. */
+    zoneRoom() {
+        return MAX_SHAPES - this.counts.shapes - this.lanes.length - KEPT_SHAPES - (this.markRows() ? MARK_SHAPES : 0);
     }
 
     /* If there are too many wide ones, the narrowest of them go to the strips. */
     chooseWide() {
-        const {wide, widths} = this, most = MAX_SHAPES - FIXED;
+        const {wide, widths} = this, most = this.zoneRoom();
         this.minWide = MIN_WIDE;
         if (wide.n > most) {
             widths.fill(0);
@@ -212,7 +247,7 @@ export class Painter {
         if (this.minWide > MIN_WIDE)
             for (let i = 0; i < wide.n; i++)
                 if (wide.x1[i] - wide.x0[i] < this.minWide)
-                    this.shade(wide.lane[i], wide.x0[i], wide.x1[i] - 0.5, wide.loc[i], 1);
+                    this.shade(wide.lane[i], wide.x0[i], wide.x1[i] - 0.5, wide.loc[i], 1, wide.flags[i] & DIM);
     }
 
     paintStrips() {
@@ -223,8 +258,8 @@ export class Painter {
         ctx.imageSmoothingEnabled = false;
         this.clipTracks();
         this.lanes.forEach((lane, i) => {
-            ctx.drawImage(this.strip, 0, i, this.image.width, 1, scene.label, lane.y, scene.width - scene.label, LANE - 1);
-            this.counts.shapes++;
+            if (this.take())
+                ctx.drawImage(this.strip, 0, i, this.image.width, 1, scene.label, lane.y, scene.width - scene.label, LANE - 1);
         });
         ctx.restore();
     }
@@ -244,7 +279,7 @@ export class Painter {
             const w = wide.x1[i] - wide.x0[i];
             if (w < this.minWide)
                 continue;
-            const look = this.look(wide.loc[i]), css = this.isDim(wide.loc[i]) ? look.dim : look.css;
+            const look = this.look(wide.loc[i]), css = wide.flags[i] & DIM ? look.dim : look.css;
             const list = byColor.get(css);
             if (list)
                 list.push(i);
@@ -279,10 +314,10 @@ export class Painter {
     }
 
     paintLabels(labels) {
-        const {wide, ctx} = this;
-        if (labels.length > MAX_LABELS) {
+        const {wide, ctx} = this, most = Math.max(LEAST_LABELS, MAX_LABELS - ROW_LABELS * this.scene.rows.length - KEPT_LABELS);
+        if (labels.length > most) {
             labels.sort((a, b) => wide.x1[b] - wide.x0[b] - (wide.x1[a] - wide.x0[a]));
-            labels.length = MAX_LABELS;
+            labels.length = most;
         }
         let style = '';
         for (const i of labels) {
@@ -290,11 +325,10 @@ export class Painter {
             const text = this.fit(wide.loc[i], look, room);
             if (!text)
                 continue;
-            const color = this.isDim(wide.loc[i]) ? this.theme.dim : look.text;
+            const color = wide.flags[i] & DIM ? this.theme.dim : look.text;
             if (style !== color)
                 ctx.fillStyle = style = color;
-            ctx.fillText(text, this.scene.label + x, this.lanes[wide.lane[i]].y + LANE / 2);
-            this.counts.labels++;
+            this.text(text, this.scene.label + x, this.lanes[wide.lane[i]].y + LANE / 2);
         }
     }
 
@@ -330,15 +364,14 @@ export class Painter {
         const {ctx, wide, theme} = this;
         ctx.strokeStyle = theme.outline;
         ctx.lineWidth = 1.5;
-        for (const i of outlined) {
-            ctx.strokeRect(this.scene.label + wide.x0[i] + 0.5, this.lanes[wide.lane[i]].y + 0.5, Math.max(1, wide.x1[i] - wide.x0[i] - 2), LANE - 2);
-            this.counts.shapes++;
-        }
+        for (const i of outlined)
+            this.frame(this.scene.label + wide.x0[i] + 0.5, this.lanes[wide.lane[i]].y + 0.5, Math.max(1, wide.x1[i] - wide.x0[i] - 2), LANE - 2);
     }
 
     /* Tracks that are no zones. */
     paintOthers() {
         const {scene} = this, paint = {plot: this.paintPlot, messages: this.paintMessages, frames: this.paintFrames, locks: this.paintLocks};
+        this.perRow = Math.floor(MARK_SHAPES / Math.max(1, this.markRows()));
         this.clipTracks();
         for (const {row, y} of scene.rows) {
             const f = paint[row.track.kind], data = scene.data.fine && scene.data.fine.asked.has(row.track.id) ? scene.data.fine : scene.data.coarse;
@@ -381,86 +414,56 @@ export class Painter {
         const area = new Path2D(line);
         area.lineTo(x, top + size);
         area.lineTo(clip(this.x(arrays.t0[first])), top + size);
+        row.low = low;
+        row.high = high;
+        if (!this.take(2))
+            return;
         ctx.fillStyle = theme.plotFill;
         ctx.fill(area);
         ctx.strokeStyle = theme.plot;
         ctx.lineWidth = 1;
         ctx.stroke(line);
-        this.counts.shapes += 2;
-        row.low = low;
-        row.high = high;
+    }
+
+    /* What is seen of a row of marks, as [first, end) of its items: one by one, or some together where they are too many. */
+    *marks(items, arrays) {
+        const [first, last] = this.visible(items, arrays), n = Math.ceil((last - first) / this.perRow);
+        for (let i = first; i < last; i += n)
+            yield [i, Math.min(last, i + n)];
     }
 
     paintMessages(row, y, items, arrays) {
-        const {ctx, theme} = this, [first, last] = this.visible(items, arrays);
-        for (let i = first, n = 0; i < last && n < 200; i++, n++) {
-            ctx.fillStyle = arrays.loc[i] >= 5 ? theme.loss : arrays.loc[i] === 4 ? theme.note : theme.accent;
-            const x = this.x(arrays.t0[i]), w = Math.max(3, Math.min(this.x(arrays.t1[i]) - x, 8));
+        const {ctx, theme} = this;
+        for (const [i, end] of this.marks(items, arrays)) {
+            const worst = arrays.loc.subarray(i, end).reduce((most, level) => Math.max(most, level), 0);
+            ctx.fillStyle = worst >= 5 ? theme.loss : worst === 4 ? theme.note : theme.accent;
+            const x = this.x(arrays.t0[i]), w = Math.max(3, end > i + 1 ? this.x(arrays.t1[end - 1]) - x : Math.min(this.x(arrays.t1[i]) - x, 8));
             this.rect(x - 1, y + 4, w, row.height - 9);
         }
     }
 
     paintFrames(row, y, items, arrays) {
-        const {ctx, theme} = this, [first, last] = this.visible(items, arrays), right = this.scene.width;
-        for (let i = first, n = 0; i < last && n < 400; i++) {
-            const x0 = Math.max(this.scene.label - 2, this.x(arrays.t0[i])), x1 = Math.min(right + 2, this.x(arrays.t1[i]));
-            if (x1 - x0 < 0.5)
-                continue;
-            n++;
+        const {ctx, theme} = this, right = this.scene.width;
+        for (const [i, end] of this.marks(items, arrays)) {
+            const x0 = Math.max(this.scene.label - 2, this.x(arrays.t0[i])), x1 = Math.min(right + 2, this.x(arrays.t1[end - 1]));
             ctx.fillStyle = i % 2 ? theme.frameA : theme.frameB;
             this.rect(x0, y + 3, Math.max(1, x1 - x0 - 1), row.height - 7);
-            if (x1 - x0 > 60 && arrays.flags[i] & IS_ZONE) {
+            if (x1 - x0 > 60 && end === i + 1 && arrays.flags[i] & IS_ZONE) {
                 ctx.fillStyle = theme.text;
-                ctx.fillText(format.duration(arrays.t1[i] - arrays.t0[i]), x0 + 5, y + row.height / 2);
-                this.counts.labels++;
+                this.text(format.duration(arrays.t1[i] - arrays.t0[i]), x0 + 5, y + row.height / 2);
             }
         }
     }
 
     paintLocks(row, y, items, arrays) {
-        const {ctx, theme} = this, [first, last] = this.visible(items, arrays);
+        const {ctx, theme} = this;
         ctx.fillStyle = theme.lock;
-        for (let i = first, n = 0; i < last && n < 600; i++, n++) {
-            const x0 = Math.max(this.scene.label - 2, this.x(arrays.t0[i])), x1 = Math.min(this.scene.width + 2, this.x(arrays.t1[i]));
-            ctx.globalAlpha = arrays.flags[i] & IS_ZONE ? 1 : 0.3 + 0.7 * arrays.busy[i];
+        for (const [i, end] of this.marks(items, arrays)) {
+            const x0 = Math.max(this.scene.label - 2, this.x(arrays.t0[i])), x1 = Math.min(this.scene.width + 2, this.x(arrays.t1[end - 1]));
+            ctx.globalAlpha = end > i + 1 ? 0.65 : arrays.flags[i] & IS_ZONE ? 1 : 0.3 + 0.7 * arrays.busy[i];
             this.rect(x0, y + 4, Math.max(1, x1 - x0), row.height - 9);
         }
         ctx.globalAlpha = 1;
-    }
-
-    /* Where events were lost: red, hatched, on the track that lost them. */
-    paintLosses() {
-        const {ctx, scene, theme} = this, rows = new Map(scene.rows.map((r) => [r.row.track.id, r]));
-        this.clipTracks();
-        let n = 0;
-        for (const loss of this.app.trace.losses) {
-            const at = rows.get(loss.track);
-            if (!at || loss.to < scene.view.from || loss.from > scene.view.to || ++n > 200)
-                continue;
-            const x0 = Math.max(scene.label - 2, this.x(loss.from)), x1 = Math.max(x0 + 3, Math.min(scene.width + 2, this.x(loss.to)));
-            ctx.fillStyle = this.hatch();
-            this.rect(x0, at.y, x1 - x0, at.row.height - 1);
-            ctx.fillStyle = theme.loss;
-            this.rect(x0, at.y + at.row.height - 4, x1 - x0, 3);
-        }
-        ctx.restore();
-    }
-
-    hatch() {
-        if (this.hatchTheme === this.app.theme)
-            return this.hatchPattern;
-        const tile = document.createElement('canvas'), ctx = tile.getContext('2d');
-        tile.width = tile.height = 8;
-        ctx.strokeStyle = this.theme.loss;
-        ctx.globalAlpha = 0.7;
-        ctx.beginPath();
-        for (const d of [-8, 0, 8]) {
-            ctx.moveTo(d, 8);
-            ctx.lineTo(d + 8, 0);
-        }
-        ctx.stroke();
-        this.hatchTheme = this.app.theme;
-        return this.hatchPattern = this.ctx.createPattern(tile, 'repeat');
     }
 }
 
@@ -476,4 +479,4 @@ export function lowerBound(array, v, lo, hi) {
     return lo;
 }
 
-export {FONT, IS_ZONE, HAS_TEXT};
+export {FONT, HAS_TEXT, IS_ZONE, NEVER_ENDS, OPEN_AT_END};

@@ -54,6 +54,7 @@ export const MOUSE = [
     {show: 'wheel on ruler or minimap', act: 'wheelZoom', help: 'zoom at the pointer'},
     {show: 'drag on the minimap', act: 'minimapView', help: 'move the view'},
     {show: 'click on a track\'s name', act: 'collapse', help: 'collapse or open it'},
+    {show: 'right click on a track\'s name', act: 'trackMenu', help: 'pin it, limit its depth, select all of it'},
     {show: 'drag a track\'s name', act: 'reorder', help: 'move it up or down'},
 ];
 

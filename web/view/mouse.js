@@ -52,6 +52,8 @@ export class Mouse {
         const drag = {x: p.x, y: p.y, t: tl.timeAt(p.x), moved: false, button: event.button, view: {...app.view}, scroll: tl.scroll, ctrl: event.ctrlKey || event.metaKey};
         if (p.x < LABEL && p.y >= RULER)
             drag.mode = 'label';
+        else if (tl.isOnScrollBar(p))
+            drag.mode = 'scroll';
         else if (event.button === 2 || event.button === 0 && event.shiftKey)
             drag.mode = 'pan';
         else if (event.button === 1)
@@ -59,7 +61,7 @@ export class Mouse {
         else
             drag.mode = this.edgeAt(p.x) || 'area';
         tl.drag = drag;
-        app.hideTip();
+        app.tips.hide();
     }
 
     /* The edge of the area under the pointer: it can be dragged. */
@@ -78,7 +80,7 @@ export class Mouse {
         const drag = tl.drag;
         if (!drag) {
             tl.canvas.style.cursor = p.x < LABEL && p.y > RULER ? 'pointer' : this.edgeAt(p.x) ? 'ew-resize' : 'default';
-            return app.pointAt(p);
+            return app.tips.pointAt(p);
         }
         if (!drag.moved && Math.hypot(p.x - drag.x, p.y - drag.y) < CLICK)
             return;
@@ -100,7 +102,7 @@ export class Mouse {
             this.endReorder(drag, p);
         else if (drag.mode === 'pan')
             app.remember(drag.view);
-        else
+        else if (drag.mode !== 'scroll')
             app.areaDone();
         app.redraw();
     }
@@ -114,14 +116,14 @@ export class Mouse {
         if (this.app.timeline.drag)
             return;
         this.app.timeline.pointer = null;
-        this.app.hideTip();
+        this.app.tips.hide();
         this.app.setHover(null);
     }
 
     click(event, drag, p) {
         const {app} = this, hit = app.timeline.hit(p.x, p.y);
-        if (drag.mode === 'label')
-            return hit && app.toggleCollapse(hit.row.track.id);
+        if (drag.mode === 'label' && hit)
+            return event.button === 2 ? app.menu.showTrack(event.clientX, event.clientY, hit.row.track) : app.toggleCollapse(hit.row.track.id);
         if (event.button === 1)
             return hit && hit.item && app.zoomTo(hit.item);
         if (event.button !== 0)
@@ -158,7 +160,7 @@ export class Mouse {
         const {app} = this, tl = app.timeline, p = at(event, tl.canvas), unit = event.deltaMode === 1 ? 20 : event.deltaMode === 2 ? 300 : 1;
         const dx = event.deltaX * unit, dy = event.deltaY * unit, span = app.view.to - app.view.from;
         tl.pointer = p;
-        app.hideTip();
+        app.tips.hide();
         if (event.ctrlKey || event.metaKey || p.y < RULER)
             return app.zoom(Math.exp(Math.max(-80, Math.min(80, dy)) * 0.0045), tl.timeAt(Math.max(LABEL, p.x)));
         if (event.shiftKey || Math.abs(dx) > Math.abs(dy))
@@ -182,6 +184,9 @@ const dragging = {
         drag.zoom = true;
     },
     label() {},
+    scroll(app, tl, drag, p) {
+        tl.scrollTo(drag.scroll + (p.y - drag.y) / tl.scrollRoom() * tl.layout.height);
+    },
     area(app, tl, drag, p) {
         const t = tl.timeAt(Math.max(LABEL, Math.min(tl.width, p.x))), top = Math.min(drag.y, p.y), bottom = Math.max(drag.y, p.y);
         const rows = drag.y < RULER ? null : tl.visibleRows().filter((r) => r.y < bottom && r.y + r.row.height > top);

@@ -31,7 +31,7 @@ export class Overlay {
         const groups = [...new Set(KEYS.map((row) => row.group))];
         const table = (rows) => h('table', {class: 'keys'}, rows.map((row) => h('tr', {}, h('td', {}, h('kbd', {}, row.show)), h('td', {}, row.help))));
         this.show('help', 'Keys and mouse', h('div', {class: 'helpgrid'},
-            groups.map((g) => h('section', {}, h('h3', {}, g), table(KEYS.filter((row) => row.group === g)))), h('section', {}, h('h3', {}, 'Mouse'), table(MOUSE))));
+            h('div', {class: 'helpkeys'}, groups.map((g) => h('section', {}, h('h3', {}, g), table(KEYS.filter((row) => row.group === g))))), h('section', {}, h('h3', {}, 'Mouse'), table(MOUSE))));
     }
 
     /** A box to choose from a list by typing. rows: [{text, note, run}] */
@@ -60,6 +60,7 @@ export class Overlay {
                 event.preventDefault();
                 at = Math.max(0, Math.min(shown.length - 1, at + (event.key === 'ArrowDown' ? 1 : -1)));
                 draw();
+                list.children[at].scrollIntoView({block: 'nearest'});
             } else if (event.key === 'Enter' && shown[at]) {
                 event.preventDefault();
                 event.stopPropagation();

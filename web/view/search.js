@@ -1,6 +1,6 @@
 /* search.js - the search box: hits over zones, texts, messages and tracks, stepped through one by one.
  * SPDX-License-Identifier: MIT */
-import {count} from './format.js';
+import {count, several} from './format.js';
 import {h} from './dom.js';
 
 export class Search {
@@ -48,9 +48,8 @@ export class Search {
     }
 
     show() {
-        const tracks = this.app.trackHits.size ? `, ${count(this.app.trackHits.size)} tracks` : '';
-        this.state.textContent = this.total ? `${this.at >= 0 ? `${count(this.at + 1)} of ` : ''}${count(this.total)}${this.at < 0 ? ' hits' : ''}${tracks}`
-            : tracks ? tracks.slice(2) : 'nothing found';
+        const tracks = this.app.trackHits.size ? several(this.app.trackHits.size, 'track') : '', zones = this.at >= 0 ? `${count(this.at + 1)} of ${count(this.total)}` : several(this.total, 'hit');
+        this.state.textContent = [this.total ? zones : '', tracks].filter(Boolean).join(', ') || 'nothing found';
     }
 
     /** Go to the next or previous hit from the current one, or from the view's left edge. */

@@ -10,10 +10,14 @@ import {h} from './dom.js';
 
 export const LABEL = 208, RULER = 28;
 
+const BAR = 10; /* the scroll bar's width */
+
 export class Timeline {
     constructor(app) {
         this.app = app;
         this.canvas = h('canvas', {class: 'timeline', tabindex: '0', 'aria-label': 'timeline'});
+        this.hollow = h('p', {class: 'hollow', hidden: true, role: 'status'});
+        this.element = h('div', {class: 'tracks'}, this.canvas, this.hollow);
         this.ctx = this.canvas.getContext('2d', {alpha: false});
         this.layout = new Layout();
         this.data = new PixelData(app);
@@ -33,18 +37,35 @@ export class Timeline {
         this.dpr = dpr;
         this.canvas.width = Math.round(this.width * dpr);
         this.canvas.height = Math.round(this.height * dpr);
-        this.app.redraw();
+        this.scrollTo(this.scroll);
     }
 
     relayout() {
         this.layout.build(this.app.trace.tracks, this.app.choice);
+        this.showHollow();
         this.scrollTo(this.scroll);
     }
 
+    /* Where there is nothing to be seen: why, and what to do. */
+    showHollow() {
+        const {trace, choice} = this.app;
+        const why = !trace.totals.events && !trace.live ? 'This trace has no events. Its facts are in the panel “Info”.' : !this.layout.rows.length && choice.filter ? `No track has “${choice.filter}” in its name.` : '';
+        this.hollow.textContent = why;
+        this.hollow.hidden = !why;
+    }
+
+    /** Pixels for the tracks that scroll. */
+    scrollRoom() {
+        return Math.max(1, this.height - RULER - this.layout.pinnedHeight);
+    }
+
     scrollTo(y) {
-        const room = this.height - RULER - this.layout.pinnedHeight;
-        this.scroll = Math.max(0, Math.min(y, this.layout.height - room + 8));
+        this.scroll = Math.max(0, Math.min(y, this.layout.height - this.scrollRoom() + 8));
         this.app.redraw();
+    }
+
+    isOnScrollBar(p) {
+        return p.x > this.width - BAR && p.y > RULER + this.layout.pinnedHeight && this.layout.height > this.scrollRoom();
     }
 
     /** Rows on the screen, pinned ones first, with their y. */
@@ -128,6 +149,7 @@ export class Timeline {
         this.drawNotes();
         this.drawLabels(rows);
         this.drawRuler(scene.step);
+        this.drawScrollBar();
         this.drawPointer();
         this.note(performance.now() - start);
     }
@@ -158,8 +180,7 @@ export class Timeline {
             const top = isZones(row.track.kind) ? y + PAD + sel.depth * LANE : y + 2, size = isZones(row.track.kind) ? LANE - 1 : row.height - 5;
             ctx.lineWidth = 2.5;
             ctx.strokeStyle = this.theme.outline;
-            ctx.strokeRect(x0, top, Math.max(2, x1 - x0), size);
-            this.painter.counts.shapes++;
+            this.painter.frame(x0, top, Math.max(2, x1 - x0), size);
         }
         ctx.restore();
     }
@@ -187,11 +208,11 @@ export class Timeline {
         if (right < LABEL || left > this.width)
             return;
         ctx.fillStyle = color;
-        ctx.fillRect(left, RULER - 4, Math.max(1, right - left), 4);
+        this.painter.rect(left, RULER - 4, Math.max(1, right - left), 4);
         const w = ctx.measureText(text).width + 12, x = Math.min(this.width - w - 2, Math.max(LABEL + 2, (left + right - w) / 2));
-        ctx.fillRect(x, RULER + 3, w, 18);
+        this.painter.rect(x, RULER + 3, w, 18);
         ctx.fillStyle = this.theme.back;
-        ctx.fillText(text, x + 6, RULER + 12);
+        this.painter.text(text, x + 6, RULER + 12);
     }
 
     drawNotes() {
@@ -212,7 +233,7 @@ export class Timeline {
             const w = Math.min(180, ctx.measureText(note.text || '⚑').width + 14);
             this.painter.rect(x0, RULER, w, 17);
             ctx.fillStyle = theme.back;
-            ctx.fillText(this.cut(note.text || '⚑', w - 8), x0 + 5, RULER + 9);
+            this.painter.text(this.cut(note.text || '⚑', w - 8), x0 + 5, RULER + 9);
         }
         ctx.restore();
     }
@@ -241,7 +262,9 @@ export class Timeline {
     }
 
     arrow(x0, y0, x1, y1) {
-        const {ctx} = this, bend = Math.max(20, Math.min(120, Math.abs(x1 - x0) / 2));
+        if (!this.painter.take(2))
+            return;
+        const {ctx} = this, bend = Math.max(8, Math.min(120, Math.abs(x1 - x0) / 2));
         ctx.beginPath();
         ctx.moveTo(x0, y0);
         ctx.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 5, y1);
@@ -251,7 +274,6 @@ export class Timeline {
         ctx.lineTo(x1 - 7, y1 - 4);
         ctx.lineTo(x1 - 7, y1 + 4);
         ctx.fill();
-        this.painter.counts.shapes += 2;
     }
 
     drawLabels(rows) {
@@ -278,22 +300,21 @@ export class Timeline {
         const x = row.header ? 8 : 14 + 8 * Math.max(0, row.level - 1), middle = row.header ? y + row.height / 2 : y + 12;
         ctx.fillStyle = theme.dim;
         if (row.header || row.lanes > 1 || row.collapsed)
-            ctx.fillText(row.collapsed ? '▸' : '▾', x, middle);
+            this.painter.text(row.collapsed ? '▸' : '▾', x, middle);
         ctx.fillStyle = matched ? theme.hit : theme.text;
         ctx.font = row.header ? `600 ${FONT}` : FONT;
         const note = this.labelNote(track, row), w = note ? ctx.measureText(note).width + 8 : 0;
-        ctx.fillText(this.cut(track.name, LABEL - x - 22 - w), x + 14, middle);
+        this.painter.text(this.cut(track.name, LABEL - x - 22 - w), x + 14, middle);
         ctx.font = FONT;
-        this.painter.counts.labels++;
         if (note) {
             ctx.fillStyle = theme.dim;
             ctx.textAlign = 'right';
-            ctx.fillText(note, LABEL - 8, middle);
+            this.painter.text(note, LABEL - 8, middle);
             ctx.textAlign = 'left';
         }
         if (track.kind === 'plot' && row.high !== undefined && Number.isFinite(row.high) && row.height > 30) {
             ctx.fillStyle = theme.dim;
-            ctx.fillText(`${format.plotValue(row.low, track.format)} – ${format.plotValue(row.high, track.format)}`, x + 14, middle + 17);
+            this.painter.text(`${format.plotValue(row.low, track.format)} – ${format.plotValue(row.high, track.format)}`, x + 14, middle + 17);
         }
     }
 
@@ -304,7 +325,7 @@ export class Timeline {
             return `pid ${track.pid}`;
         if (track.kind === 'thread')
             return track.tid ? String(track.tid) : '';
-        return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: 'frames', plot: '', messages: '', locks: 'lock'}[track.kind] || track.kind;
+        return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: track.name === 'frames' ? '' : 'frames', plot: '', messages: '', locks: 'lock'}[track.kind] ?? track.kind;
     }
 
     drawRuler(step) {
@@ -314,7 +335,7 @@ export class Timeline {
         ctx.fillStyle = theme.line;
         this.painter.rect(0, RULER - 1, this.width, 1);
         ctx.fillStyle = theme.dim;
-        ctx.fillText(this.cut(`${format.duration(to - from)} shown`, LABEL - 16), 8, RULER / 2);
+        this.painter.text(this.cut(`${format.duration(to - from)} shown`, LABEL - 16), 8, RULER / 2);
         ctx.save();
         ctx.beginPath();
         ctx.rect(LABEL, 0, this.width - LABEL, RULER);
@@ -323,13 +344,26 @@ export class Timeline {
             const x = Math.round(this.xOf(t));
             ctx.fillStyle = theme.line;
             this.painter.rect(x, RULER - 9, 1, 9);
+            const text = format.time(t, app.timeMode, app.trace, step);
+            if (x + 4 + ctx.measureText(text).width > this.width)
+                continue;
             ctx.fillStyle = theme.text;
-            ctx.fillText(format.time(t, app.timeMode, app.trace, step), x + 4, RULER / 2 - 2);
-            this.painter.counts.labels++;
+            this.painter.text(text, x + 4, RULER / 2 - 2);
         }
         ctx.restore();
         if (this.app.area && !this.drag)
             this.drawSpan(this.xOf(this.app.area.from), this.xOf(this.app.area.to), format.duration(this.app.area.to - this.app.area.from), theme.selectEdge);
+    }
+
+    drawScrollBar() {
+        const {ctx, theme} = this, room = this.scrollRoom(), share = room / this.layout.height;
+        if (share >= 1)
+            return;
+        const length = Math.max(24, room * share), top = RULER + this.layout.pinnedHeight + (room - length) * Math.min(1, this.scroll / (this.layout.height - room));
+        ctx.globalAlpha = this.drag && this.drag.mode === 'scroll' || this.pointer && this.isOnScrollBar(this.pointer) ? 0.8 : 0.4;
+        ctx.fillStyle = theme.dim;
+        this.painter.rect(this.width - BAR + 2, top + 2, BAR - 4, length - 4);
+        ctx.globalAlpha = 1;
     }
 
     drawPointer() {
@@ -352,7 +386,7 @@ export class Timeline {
             ctx.fillStyle = theme.text;
             this.painter.rect(Math.min(this.width - w, pointer.x + 6), 4, w, RULER - 9);
             ctx.fillStyle = theme.back;
-            ctx.fillText(text, Math.min(this.width - w, pointer.x + 6) + 5, RULER / 2);
+            this.painter.text(text, Math.min(this.width - w, pointer.x + 6) + 5, RULER / 2);
         }
     }
 }

@@ -7,6 +7,7 @@
  * sanitizer's to find; here are checked: no run takes over two seconds, and memory does not grow
  * from run to run.  SPDX-License-Identifier: MIT
  */
+#include "../../fuzz/random.h"
 #include "report/csv.h"
 #include "report/devops.h"
 #include "report/host.h"
@@ -36,22 +37,8 @@ struct seed {
 
 static struct seed seeds[SEEDS_MAX];
 static int n_seeds;
-static uint64_t random_state;
 static unsigned long long run_now;
 static unsigned long long checksum; /* so that no reading is optimised away */
-
-static uint64_t next_random(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
-
-static size_t below(size_t n)
-{
-    return n ? next_random() % n : 0;
-}
 
 /* ---- targets ---- */
 

@@ -4,7 +4,7 @@
  * events. The handshake and the compression (literals only) are made here, so that the damage reaches
  * the decoder. With FLAG_BYTES the rest is fed as it is, handshake and all.
  *
- * The entry is libFuzzer's; fuzz_seeds.c has a main that runs seeds and damaged seeds without it.
+ * The entry is libFuzzer's; tests/fuzz/seeds.c has a main that runs seeds and damaged seeds without it.
  * Checked beyond what sanitizers find: every session gives back what it took of the budget, its
  * queries are whole, and none are more than the bound.  SPDX-License-Identifier: MIT */
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fuzz_tracy.h"
+#include "../../fuzz/seeds.h"
 #include "tracy/events.h"
 #include "tracy/session.h"
 
@@ -188,3 +188,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     strobe_tracy_store_charge(store, -BUDGET);
     return 0;
 }
+
+void fuzz_vary(uint8_t *bytes, uint64_t random)
+{
+    (void)bytes, (void)random;
+}
+
+void fuzz_done(void) {}

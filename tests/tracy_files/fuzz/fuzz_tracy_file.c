@@ -1,23 +1,26 @@
 /* fuzz_tracy_file.c - damaged .tracy files are read without harm: no crash, no hang, bounded memory.
  *
- *   libFuzzer:   clang -fsanitize=fuzzer,address -DSTROBE_LIBFUZZER ...   (tests/tracy_files/fuzz/build.sh)
- *   by itself:   fuzz_tracy_file SEEDS [RUNS [FIRST]]   every seed, then RUNS damaged ones
+ *   libFuzzer:   tests/tracy_files/fuzz/build.sh OUT
+ *   by itself:   fuzz_tracy_file SEEDS [RUNS [FIRST]]   (tests/fuzz/seeds.c)
  *
- * The first byte of an input says what the rest is: an even one, content without its container (so that
- * damage gets past the compression); an odd one, a whole file. All that a visitor may be told is taken,
- * and the import is run into a sink that writes to /dev/null where bit 1 is set.
+ * The first byte of an input says what the rest is, and how it is read.
  * SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../fuzz/seeds.h"
 #include "tracy/content.h"
 #include "tracy/import_internal.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+/* Bits of the first byte. */
+enum {
+    FORM_FILE =
+        1, /* else content without its container, so that damage gets past the compression */
+    FORM_IMPORT = 2, /* run the import too, into a file */
+    FORM_OPENED = 4, /* with FORM_FILE: by its name, unpacked by threads, as the commands do it */
+};
 
 static uint64_t sum; /* so that reading is not optimised away */
 
@@ -61,15 +64,32 @@ static enum strobe_err take_image(void *context, uint16_t width, uint16_t height
     return STROBE_OK;
 }
 
-static void open_bytes(const uint8_t *data, size_t n, int is_file, struct strobe_tracy_bytes *in)
+/* A file that is there by its name alone, with these bytes. */
+static const char *file_of(const uint8_t *data, size_t n)
 {
-    if (!is_file)
-        strobe_tracy_bytes_over(data, n, in);
-    else if (strobe_tracy_bytes_over_file(data, n, in))
-        strobe_tracy_bytes_over(data, 0, in);
+    static char path[64];
+    static int fd = -1;
+    if (fd < 0) {
+        fd = memfd_create("fuzz_tracy_file", 0);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    }
+    if (ftruncate(fd, 0) || pwrite(fd, data, n, 0) != (ssize_t)n)
+        abort();
+    return path;
 }
 
-static void walk(const uint8_t *data, size_t n, int is_file)
+static enum strobe_err open_bytes(const uint8_t *data, size_t n, unsigned form,
+                                  struct strobe_tracy_content *content)
+{
+    if (form & FORM_FILE && form & FORM_OPENED)
+        return strobe_tracy_content_open(file_of(data, n), content);
+    if (form & FORM_FILE)
+        return strobe_tracy_bytes_over_file(data, n, &content->in);
+    strobe_tracy_bytes_over(data, n, &content->in);
+    return STROBE_OK;
+}
+
+static void walk(const uint8_t *data, size_t n, unsigned form)
 {
     struct strobe_tracy_content content = {0};
     struct strobe_tracy_visitor visitor = {.context = &content,
@@ -77,21 +97,25 @@ static void walk(const uint8_t *data, size_t n, int is_file)
                                            .zone_end = take_zone,
                                            .message = take_message,
                                            .image = take_image};
-    open_bytes(data, n, is_file, &content.in);
-    strobe_tracy_walk(&content, &visitor);
-    strobe_tracy_bytes_close(&content.in);
+    if (!open_bytes(data, n, form, &content))
+        strobe_tracy_walk(&content, &visitor);
     strobe_tracy_content_close(&content);
 }
 
 #ifndef STROBE_FUZZ_WALK
+static const char *trace_path(void)
+{
+    static char path[64];
+    if (!*path)
+        snprintf(path, sizeof path, "/dev/shm/strobe-fuzz-%d.strobe", (int)getpid());
+    return path;
+}
+
 /* As strobe_tracy_import, from memory. */
 static void import(const uint8_t *data, size_t n, int is_file)
 {
     struct strobe_tracy_import result;
-    static char trace[64];
-    if (!trace[0])
-        snprintf(trace, sizeof trace, "/dev/shm/strobe-fuzz-%d.strobe", (int)getpid());
-    strobe_tracy_import_bytes(data, n, is_file, trace, &result);
+    strobe_tracy_import_bytes(data, n, is_file, trace_path(), &result);
 }
 #endif
 
@@ -99,122 +123,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     if (n < 2)
         return 0;
-    walk(data + 1, n - 1, data[0] & 1);
+    walk(data + 1, n - 1, data[0]);
 #ifndef STROBE_FUZZ_WALK
-    if (data[0] & 2)
-        import(data + 1, n - 1, data[0] & 1);
+    if (data[0] & FORM_IMPORT)
+        import(data + 1, n - 1, data[0] & FORM_FILE);
 #endif
     return 0;
 }
 
-#ifndef STROBE_LIBFUZZER
-enum { INPUT_MAX = 1 << 18, SEEDS_MAX = 1024, MAX_GROWTH_KB = 512 << 10 };
-
-static struct {
-    uint8_t *bytes;
-    size_t n;
-} seeds[SEEDS_MAX];
-static size_t n_seeds;
-static uint64_t random_state;
-
-static uint64_t next_random(void)
+/* The import is slower: a quarter of the runs. */
+void fuzz_vary(uint8_t *bytes, uint64_t random)
 {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
+    if (random % 4)
+        bytes[0] &= (uint8_t)~FORM_IMPORT;
 }
 
-static size_t below(size_t n)
+void fuzz_done(void)
 {
-    return n ? next_random() % n : 0;
-}
-
-static void load(const char *folder)
-{
-    char path[4096];
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir)) && n_seeds < SEEDS_MAX;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        FILE *file = fopen(path, "rb");
-        if (!file)
-            continue;
-        seeds[n_seeds].bytes = malloc(INPUT_MAX);
-        seeds[n_seeds].n = fread(seeds[n_seeds].bytes, 1, INPUT_MAX, file);
-        n_seeds++;
-        fclose(file);
-    }
-    if (dir)
-        closedir(dir);
-}
-
-/* A few bytes changed, a number made huge, a piece cut out or doubled. */
-static size_t damage(uint8_t *bytes, size_t n)
-{
-    static const uint64_t evil[] = {0,          1,          255,        65535,
-                                    1ull << 31, UINT32_MAX, 1ull << 63, UINT64_MAX};
-    for (size_t times = 1 + below(4); times && n > 16; times--) {
-        size_t at = 1 + below(n - 9), length = 1 + below(64);
-        switch (below(5)) {
-        case 0:
-            bytes[at] ^= (uint8_t)(1u << below(8));
-            break;
-        case 1:
-            bytes[at] = (uint8_t)next_random();
-            break;
-        case 2:
-            memcpy(bytes + at, &evil[below(8)], below(2) ? 8 : 4);
-            break;
-        case 3:
-            n = 1 + at;
-            break;
-        default:
-            if (at + 2 * length < n)
-                memmove(bytes + at, bytes + at + length, n - at - length), n -= length;
-        }
-    }
-    return n;
-}
-
-static void run(uint64_t number, uint8_t *room)
-{
-    random_state = (number + 1) * 0x9e3779b97f4a7c15ull;
-    size_t i = below(n_seeds);
-    memcpy(room, seeds[i].bytes, seeds[i].n);
-    if (below(4))
-        room[0] &= (uint8_t)~2u; /* the import is slower: a quarter of the runs */
-    LLVMFuzzerTestOneInput(room, damage(room, seeds[i].n));
-}
-
-int main(int argc, char **argv)
-{
-    struct rusage before, after;
-    uint8_t *room = malloc(INPUT_MAX);
-    uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
-    uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
-    if (argc < 2 || !room)
-        return 2;
-    load(argv[1]);
-    if (!n_seeds)
-        return 2;
-    for (size_t i = 0; i < n_seeds; i++)
-        LLVMFuzzerTestOneInput(seeds[i].bytes, seeds[i].n);
-    getrusage(RUSAGE_SELF, &before);
-    for (uint64_t i = 0; i < n; i++) {
-        alarm(20); /* a hang is a failure */
-        run(first + i, room);
-    }
-    getrusage(RUSAGE_SELF, &after);
-    char trace[64];
-    snprintf(trace, sizeof trace, "/dev/shm/strobe-fuzz-%d.strobe", (int)getpid());
-    unlink(trace);
-    for (size_t i = 0; i < n_seeds; i++)
-        free(seeds[i].bytes);
-    free(room);
-    printf("%zu seeds, %llu runs, memory grew by %ld KiB\n", n_seeds, (unsigned long long)n,
-           after.ru_maxrss - before.ru_maxrss);
-    return after.ru_maxrss - before.ru_maxrss > MAX_GROWTH_KB;
-}
+#ifndef STROBE_FUZZ_WALK
+    unlink(trace_path());
 #endif
+}

@@ -1,7 +1,7 @@
-"""What the wheel carries: commands, library, headers; python -m strobe; the notebook's magic."""
+"""What the wheel carries: commands, library, headers; python -m strobe."""
 import importlib.metadata
-import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -68,6 +68,12 @@ def test_python_m_strobe_records_a_script_and_a_module(tmp_path):
     assert "zone" in helper.run(sys.executable, "-m", "strobe", "stats", "a.strobe", cwd=tmp_path).stdout
 
 
+def test_python_m_strobe_knows_the_options_of_record_that_take_a_word():
+    from strobe import __main__ as command
+    helped = helper.run(helper.STROBE, "record", "--help").stdout
+    assert command.WITH_VALUE == {"-o", *re.findall(r"^ +(?:-\w, )?(--[\w-]+) [A-Z]", helped, re.MULTILINE)}
+
+
 def test_doctor_finds_nothing_wrong():
     done = helper.run(sys.executable, "-m", "strobe", "doctor", env={"STROBE_DISABLE": ""})
     assert "WRONG" not in done.stdout
@@ -81,50 +87,3 @@ def test_python_m_strobe_tracy_is_python_m_tracy(tmp_path):
     (tmp_path / "app.py").write_text("def work(): pass\nwork()\n")
     helper.run(sys.executable, "-m", "strobe", "tracy", "--help")
     assert "foreign" in helper.run(sys.executable, "-m", "tracy", "app.py", cwd=tmp_path, check=False).stderr
-
-
-class Shell:
-    """What the magic needs of IPython, where there is none."""
-
-    def __init__(self):
-        self.magics = {}
-
-    def register_magic_function(self, function, magic_kind, magic_name):
-        self.magics[magic_kind, magic_name] = function
-
-    @staticmethod
-    def run_cell(cell):
-        exec(cell, {})
-
-
-def test_the_magic_records_a_cell_and_shows_its_zones(tmp_path, capsys, monkeypatch):
-    import strobe
-    if strobe.recording():
-        pytest.skip("this test run is being recorded")
-    monkeypatch.chdir(tmp_path)
-    code = f"""
-import sys
-sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r})
-import strobe
-from test_commands import Shell
-shell = Shell()
-strobe.load_ipython_extension(shell)
-magic = shell.magics["cell", "strobe"]
-magic("", "def crunch(): return 1\\ncrunch(); crunch()")
-magic("--keep kept.strobe --no-functions", "import strobe\\nwith strobe.zone('by hand'): pass")
-"""
-    done = helper.run(sys.executable, "-c", code, cwd=tmp_path)
-    assert "crunch" in done.stdout and "by hand" in done.stdout and "cell" in done.stdout
-    assert os.path.exists("kept.strobe")
-
-
-def test_the_magic_in_ipython_itself(tmp_path):
-    pytest.importorskip("IPython")
-    code = """
-from IPython.testing.globalipapp import start_ipython
-shell = start_ipython()
-shell.run_line_magic("load_ext", "strobe")
-shell.run_cell_magic("strobe", "--limit 50", "def crunch():\\n    return 1\\ncrunch()\\n")
-"""
-    done = helper.run(sys.executable, "-c", code, cwd=tmp_path, env={"IPYTHONDIR": str(tmp_path)})
-    assert "crunch" in done.stdout

@@ -69,6 +69,20 @@ function_under_test()
     assert names(trace).count("PY_FUNC_function_under_test") == 3
 
 
+def test_any_profiler_ends_what_another_began(app):
+    (app / "part.py").write_text("""
+from app import *
+from tracy import Profiler
+Profiler().enable()
+child_function_1()
+Profiler().disable()
+child_function_2()
+""")
+    _, trace = tracy(app, "-p", "part.py")
+    found = names(trace)
+    assert "PY_FUNC_child_function_1" in found and "PY_FUNC_child_function_2" not in found
+
+
 def test_lines_within_partial(app):
     (app / "part.py").write_text("""
 from app import *
@@ -164,7 +178,7 @@ def test_options_of_the_device_reach_its_runtime(tmp_path):
     (tmp_path / "env.py").write_text("import json, os\n"
                                      "print(json.dumps({k: v for k, v in os.environ.items() if 'T' in k}))\n")
     options = ["--sync-host-device", "--op-support-count", "5000", "--no-op-info-cache", "--collect-noc-traces",
-               "--profiler-capture-perf-counters", "fpu,pack", "--device-memory-profiler", "-t", "9123", "-v"]
+               "--profiler-capture-perf-counters", "fpu,pack", "--device-memory-profiler", "-t", "9123"]
     done, _ = tracy(tmp_path, *options, "env.py")
     seen = json.loads(done.stdout)
     assert seen["TT_METAL_DEVICE_PROFILER"] == "1" and seen["TT_METAL_PROFILER_SYNC"] == "1"

@@ -1,6 +1,6 @@
-/* fuzz_seeds.c - fuzz_tracy without libFuzzer: every seed as it is, then damaged ones.
+/* seeds.c - a harness of libFuzzer's kind without libFuzzer: every seed as it is, then damaged ones.
  *
- *   fuzz_tracy_seeds SEEDS [RUNS [FIRST]]
+ *   HARNESS SEEDS [RUNS [FIRST]]
  *
  * Run n depends on n alone, so a run that fails is repeated with RUNS 1 and FIRST n.
  * SPDX-License-Identifier: MIT */
@@ -12,7 +12,8 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 
-#include "fuzz_tracy.h"
+#include "random.h"
+#include "seeds.h"
 
 /* What was freed is kept for a while by the sanitizer: little, or it would look like growth. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
@@ -21,26 +22,23 @@ const char *__asan_default_options(void)
     return "quarantine_size_mb=16";
 }
 
-enum { INPUT_MAX = 1 << 16, SEEDS_MAX = 4096, MAX_GROWTH_KB = 256 << 10 };
+enum { INPUT_MAX = 1 << 18, SEEDS_MAX = 4096, MAX_GROWTH_KB = 256 << 10 };
 
 static struct {
     uint8_t *bytes;
     size_t n;
 } seeds[SEEDS_MAX];
 static size_t n_seeds;
-static uint64_t random_state;
 
-static uint64_t next_random(void)
+/* A copy of the file's bytes, as many as it has. */
+static void load_file(FILE *file)
 {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
-
-static size_t below(size_t n)
-{
-    return n ? next_random() % n : 0;
+    static uint8_t bytes[INPUT_MAX];
+    size_t n = fread(bytes, 1, INPUT_MAX, file);
+    seeds[n_seeds].bytes = malloc(n + 1);
+    seeds[n_seeds].n = n;
+    memcpy(seeds[n_seeds++].bytes, bytes, n);
+    fclose(file);
 }
 
 static void load(const char *folder)
@@ -51,12 +49,8 @@ static void load(const char *folder)
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
         FILE *file = *entries[i]->d_name != '.' && n_seeds < SEEDS_MAX ? fopen(path, "rb") : NULL;
-        if (file) {
-            seeds[n_seeds].bytes = malloc(INPUT_MAX);
-            seeds[n_seeds].n = fread(seeds[n_seeds].bytes, 1, INPUT_MAX, file);
-            n_seeds++;
-            fclose(file);
-        }
+        if (file)
+            load_file(file);
         free(entries[i]);
     }
     if (n >= 0)
@@ -111,6 +105,7 @@ static void run(unsigned long long number)
         next_random();
     size_t seed = below(n_seeds), n = seeds[seed].n;
     memcpy(bytes, seeds[seed].bytes, n);
+    fuzz_vary(bytes, next_random());
     for (size_t i = 1 + below(6); i > 0 && n > 2; i--)
         n = damage(bytes, n);
     LLVMFuzzerTestOneInput(bytes, n);
@@ -140,6 +135,9 @@ int main(int argc, char **argv)
         run(i);
     }
     long grown = resident_kb() - before;
+    fuzz_done();
+    for (size_t i = 0; i < n_seeds; i++)
+        free(seeds[i].bytes);
     printf("%zu seeds, %llu runs, %+ld KB\n", n_seeds, n_runs, grown);
     return grown > MAX_GROWTH_KB;
 }

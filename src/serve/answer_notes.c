@@ -1,0 +1,42 @@
+/* answer_notes.c - the notes that people made on the trace, kept beside its file.  SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "file/notes.h"
+#include "serve/engine.h"
+
+/* 1: the text is a JSON array. */
+static int is_list(const char *text, size_t n_bytes)
+{
+    struct strobe_json *json = malloc(sizeof *json);
+    int is =
+        json && strobe_json_parse(json, text, n_bytes) && json->values[0].type == STROBE_JSON_ARRAY;
+    free(json);
+    return is;
+}
+
+static enum strobe_err keep(struct strobe_engine *engine, const struct strobe_json *question,
+                            uint32_t set)
+{
+    char *text = malloc(STROBE_NOTES_MAX_BYTES + 1);
+    if (!text)
+        return STROBE_ERR_NOMEM;
+    size_t n = strobe_json_text(question, set, text, STROBE_NOTES_MAX_BYTES + 1);
+    enum strobe_err err =
+        is_list(text, n) ? strobe_notes_write(engine->path, text, n) : STROBE_ERR_FORMAT;
+    free(text);
+    return err;
+}
+
+void strobe_answer_notes(struct strobe_engine *engine, const struct strobe_json *question,
+                         struct strobe_reply *reply)
+{
+    uint32_t set = strobe_json_member(question, 0, "set");
+    char *text = NULL;
+    enum strobe_err err =
+        set ? keep(engine, question, set) : strobe_notes_read(engine->path, &text);
+    if (err)
+        strobe_answer_error(reply, strobe_err_text(err));
+    else
+        strobe_reply_string(reply, "notes", text ? text : "[]");
+    free(text);
+}

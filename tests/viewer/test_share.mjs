@@ -1,0 +1,174 @@
+/* test_share.mjs: what leaves the page and comes back: links, notes, copies, pictures, pages that are one file. Arguments: browser.mjs.
+ * SPDX-License-Identifier: MIT */
+import {execFileSync} from 'node:child_process';
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import {pathToFileURL} from 'node:url';
+import {clickZone, clipboard, drag, fresh, near, open, page, panel, place, run, says, setView, settled, shot, shots, startServer, state, strobe, text, traces, view} from './browser.mjs';
+
+const MEGA = 1000000, MOST_BYTES = 15 * MEGA;
+
+/* `strobe export --to html` of a trace, opened from disk in a browser without a network; its bytes. */
+async function openExport(name, trace, ...options) {
+    const file = path.join(shots, '..', `${name}.html`);
+    execFileSync(strobe, ['export', '--to', 'html', ...options, '-o', file, trace], {stdio: 'ignore'});
+    await fresh({offline: true});
+    await page.goto(pathToFileURL(file).href);
+    await settled();
+    return fs.statSync(file).size;
+}
+
+/* Make a note with the keyboard at a place. */
+async function note(p, words) {
+    await page.mouse.move(p.x, p.y);
+    await page.keyboard.press('KeyM');
+    await page.locator('.box textarea').fill(words);
+    await page.keyboard.press('Enter');
+    await settled();
+}
+
+/* A server of its own over a new folder: make(folder) puts a trace there and names it, use(link, path) looks at it. */
+async function inFolder(make, use) {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'strobe-page-')), name = await make(folder), served = await startServer(folder);
+    try {
+        await use(`${served.link}&trace=${name}`, path.join(folder, name));
+    } finally {
+        served.child.kill();
+        fs.rmSync(folder, {recursive: true});
+    }
+    await fresh();
+}
+
+const notesShown = async () => {
+    await panel('notes');
+    return page.locator('.noterow input').evaluateAll((inputs) => inputs.map((i) => i.value));
+};
+
+const tests = {
+    async 'the link holds view, selection, panel and notes'() {
+        await open('rich');
+        await setView(395, 425);
+        await clickZone('main', 1, 413);
+        await state(() => window.strobe.notes.make(410e6, 412e6, 'slow here'));
+        await settled();
+        const link = page.url();
+        await fresh();
+        await page.goto(link);
+        await settled();
+        near((await view()).from, 395e6, 10);
+        assert.equal(await state(() => window.strobe.names.name(window.strobe.selection.loc)), 'frame');
+        assert.equal(await state(() => window.strobe.notes.list[0].text), 'slow here');
+        assert.match(await text('.tab.current'), /Details/);
+        await page.locator('[data-panel=notes]').click();
+        await settled();
+        assert.equal(await page.locator('.noterow input').inputValue(), 'slow here');
+        await shot('notes');
+    },
+    async 'a picture of the view is saved by a button'() {
+        await open('rich');
+        const [file] = await Promise.all([page.waitForEvent('download'), page.locator('[data-act=png]').click()]);
+        const bytes = fs.readFileSync(await file.path());
+        assert.equal(bytes.subarray(1, 4).toString(), 'PNG');
+        assert.ok(bytes.length > 10000);
+    },
+    async 'an exported page opens from disk, with no server and no network'() {
+        await openExport('rich', path.join(traces, 'rich.strobe'));
+        await setView(395, 425);
+        await clickZone('main', 1, 403);
+        assert.match(await text('.details'), /frame number 40/);
+        await openExport('piece', path.join(traces, 'rich.strobe'), '--range', '400ms..500ms', '--process', 'renderer');
+        near((await view()).from, 399e6, 1e6);
+        await clickZone('main', 1, 443);
+        assert.match(await text('.details'), /frame number 44/);
+        assert.equal(await state(() => window.hacked), undefined);
+        await fresh();
+    },
+    async 'an exported page of a million zones is small'() {
+        const trace = path.join(shots, '..', 'million.strobe');
+        execFileSync(path.join(path.dirname(strobe), 'make_trace'), [trace, String(MEGA), '3', '100']);
+        assert.ok(await openExport('million', trace) <= MOST_BYTES);
+        assert.equal(await state(() => window.strobe.trace.totals.zones), MEGA);
+        await panel('stats');
+        await says('.state', /1,000,000 zones/);
+        await fresh();
+    },
+    async 'the server shows the source of a zone, where the file is at hand'() {
+        await inFolder(async (folder) => {
+            execFileSync(strobe, ['record', '-o', path.join(folder, 'hello.strobe'), '--', path.join(path.dirname(strobe), 'strobe-hello-c')], {stdio: 'ignore', cwd: path.dirname(path.dirname(strobe))});
+            return 'hello.strobe';
+        }, async (link) => {
+            await page.goto(link);
+            await settled();
+            const [from, to] = await state(() => window.strobe.trace.range);
+            await clickZone('strobe-hello-c', 0, (from + to) / 2e6);
+            await page.locator('.details button.link', {hasText: 'hello.c'}).click();
+            await says('.source .here', /STROBE_SCOPE\("main"\);/);
+            await shot('source');
+        });
+    },
+    async 'the server keeps notes beside the trace, and exports have them'() {
+        const words = '慢 </script><b>here</b>';
+        await inFolder(async (folder) => {
+            fs.copyFileSync(path.join(traces, 'rich.strobe'), path.join(folder, 'rich.strobe'));
+            return 'rich.strobe';
+        }, async (link, trace) => {
+            await page.goto(link);
+            await settled();
+            await note(await place('worker 1', 0, 300), words);
+            for (let i = 0; i < 600 && !fs.existsSync(`${trace}.notes.json`); i++)
+                await page.waitForTimeout(50);
+            await fresh();
+            await page.goto(link);
+            await settled();
+            assert.deepEqual(await notesShown(), [words]);
+            await openExport('noted', trace);
+            assert.deepEqual(await notesShown(), [words]);
+        });
+    },
+    async 'notes of a trace without a server stay in the browser, and leave as a file'() {
+        await open('one');
+        await note(await place('main', 0, 1.2), 'the only one');
+        await page.reload();
+        await settled();
+        assert.deepEqual(await notesShown(), ['the only one']);
+        const [file] = await Promise.all([page.waitForEvent('download'), page.locator('.notebar button').click()]);
+        assert.equal(file.suggestedFilename(), 'one.strobe.notes.json');
+        assert.equal(JSON.parse(fs.readFileSync(await file.path(), 'utf8'))[0][2], 'the only one');
+        await page.locator('.noterow button', {hasText: '✕'}).click();
+        await says('.notes', /No notes yet/);
+    },
+    async 'a row, a table and a zone are copied'() {
+        await open('rich', '#p=stats');
+        await says('.trow', /tile/);
+        await page.locator('.trow').first().click({button: 'right'});
+        await says('.toast', /row copied/);
+        assert.match(await clipboard(), /^tile\t1900\t\d+\t/);
+        await page.locator('.panel button', {hasText: 'Copy table'}).click();
+        await says('.toast', /table copied/);
+        const lines = (await clipboard()).split('\n');
+        assert.equal(lines.length, 11);
+        assert.match(lines[0], /^zone\tcount\ttotal/);
+        await setView(395, 425);
+        await clickZone('main', 1, 403);
+        await page.locator('.details button', {hasText: /^Copy$/}).click();
+        await says('.toast', /^copied$/);
+        assert.match(await clipboard(), /^frame\tsrc\/render\.c:20\tmain\t\d+\t\d+\t\d+\tframe number 40$/);
+    },
+    async 'a process chosen as a whole is a command of its own'() {
+        await open('rich');
+        const p = await place('encoder', 0, 500);
+        await page.mouse.click(60, p.y, {button: 'right'});
+        await page.locator('.menu button', {hasText: 'Select all of it'}).click();
+        await settled();
+        await page.locator('.details button', {hasText: 'Copy as command'}).click();
+        await says('.toast', /copied/);
+        const command = await clipboard();
+        assert.match(command, /^strobe stats --range -?\d+ns\.\.\d+ns --process 4002 'rich\.strobe'$/);
+        const said = execFileSync(strobe, [...command.replace(/'rich\.strobe'/, '--json').split(' ').slice(1), path.join(traces, 'rich.strobe')]);
+        assert.deepEqual(JSON.parse(said).zones.map((z) => [z.name, z.count]), [['encode', 100]]);
+    },
+};
+
+await run(tests, /exported|the server|notes/);

@@ -1,0 +1,49 @@
+/* area.js - what is told of a selected area of time and tracks: its zones by name, counters, flows.
+ * SPDX-License-Identifier: MIT */
+import {actButton, pairs, plainTable, section, tally} from './parts.js';
+import {copyCommand} from '../view/share.js';
+import {h} from '../view/dom.js';
+import * as format from '../view/format.js';
+
+const MOST_PLOTS = 50, MOST_FLOWS = 12;
+
+/** Resolves to the panel's content. */
+export async function aboutArea(app, area) {
+    const q = {from: area.from, to: area.to, tracks: area.tracks || undefined}, {json, arrays} = await app.engine.ask({ask: 'stats', ...q, limit: 200});
+    await app.names.need(arrays.loc);
+    const length = area.to - area.from, rows = [...arrays.loc].map((loc, i) => ({loc, count: arrays.count[i], total: arrays.total[i]}));
+    const time = (t) => format.time(t, app.timeMode, app.trace, 1);
+    return [h('h2', {}, `Area of ${format.duration(length)}`), h('div', {class: 'columns'}, h('section', {}, pairs([
+        ['from', time(area.from)], ['to', time(area.to)], ['tracks', area.tracks ? String(area.tracks.length) : 'all'], ['zones that begin in it', format.count(json.n_zones)],
+    ]), h('div', {class: 'buttons'}, actButton(app, 'fitSelection', 'Zoom to it', 'F'), h('button', {onclick: () => app.drawer.show('flame')}, 'Flame graph'),
+        h('button', {onclick: () => app.drawer.show('stats')}, 'Statistics'), actButton(app, 'mark', 'Note', 'M'), h('button', {onclick: () => copyCommand(app)}, 'Copy as command'))),
+    tally(app, 'Zones by name', rows, length), await plotsOf(app, area), await flowsOf(app, q, time))];
+}
+
+async function plotsOf(app, area) {
+    const plots = app.trace.tracks.filter((t) => t.kind === 'plot' && (!area.tracks || area.tracks.includes(t.id) || area.tracks.includes(t.parent))).slice(0, MOST_PLOTS);
+    if (!plots.length)
+        return null;
+    const {json, arrays} = await app.engine.ask({ask: 'pixels', from: area.from, to: area.to, width: 1, budget: 10000, lanes: plots.map((t) => [t.id, 0, 1])});
+    const rows = json.lanes.map(([id, , , n, , value]) => ({track: app.trackOf(id), n, value})).filter((r) => r.n > 0 && r.value !== undefined);
+    return section('Counters: least, most, last', plainTable(rows.map((r) => {
+        const pick = (a, f) => a.slice(r.value, r.value + r.n).reduce((x, y) => f(x, y)), show = (v) => ({number: format.plotValue(v, r.track.format)});
+        return [r.track.name, show(pick(arrays.min, Math.min)), show(pick(arrays.max, Math.max)), show(arrays.last[r.value + r.n - 1])];
+    })));
+}
+
+/* From track to track, how many and how long they took. */
+async function flowsOf(app, q, time) {
+    const {json} = await app.engine.ask({ask: 'flows', ...q, limit: 1000}).catch(() => ({json: {total: 0, flows: []}}));
+    if (!json.total)
+        return null;
+    const ways = new Map(), name = (id) => (app.trackOf(id) || {name: '?'}).name;
+    for (const f of json.flows) {
+        const key = `${name(f.track0)} → ${name(f.track1)}`, way = ways.get(key) || ways.set(key, {key, n: 0, total: 0}).get(key);
+        way.n++;
+        way.total += f.t1 - f.t0;
+    }
+    const rows = [...ways.values()].sort((a, b) => b.n - a.n).slice(0, MOST_FLOWS), left = json.total - json.flows.length;
+    return section('Flows', plainTable(rows.map((way) => [way.key, {number: `${format.count(way.n)} ×`}, {number: `mean ${format.duration(way.total / way.n)}`}])),
+        left > 0 ? h('small', {}, `${format.count(left)} more, from ${time(json.flows[json.flows.length - 1].t0)} on`) : null);
+}

@@ -1,0 +1,60 @@
+/* parts.js - what several panels are made of.  SPDX-License-Identifier: MIT */
+import {colorOf} from '../view/palette.js';
+import {h} from '../view/dom.js';
+import * as format from '../view/format.js';
+
+const PAUSE_MS = 150;
+
+/** A square of a location's colour. */
+export function swatch(row) {
+    const s = h('span', {class: 'swatch'});
+    s.style.background = row ? colorOf(row.name, row.color) : '#888';
+    return s;
+}
+
+/** A name with its colour. */
+export function locName(app, loc) {
+    return h('span', {}, swatch(app.names.rows.get(loc)), app.names.name(loc));
+}
+
+export function link(text, run, title) {
+    return h('button', {class: 'link', onclick: run, title}, text);
+}
+
+/** A button that does what a row of the tables names. */
+export function actButton(app, act, text, key) {
+    return h('button', {'data-act': act, title: key ? `key: ${key}` : null, onclick: () => app.act(act)}, text);
+}
+
+/** Words with their values; those without a value are left out. */
+export function pairs(rows) {
+    return h('dl', {class: 'pairs'}, rows.filter(([, v]) => v !== '' && v !== null && v !== undefined).map(([k, v]) => [h('dt', {}, k), h('dd', {}, v)]));
+}
+
+export function section(title, ...content) {
+    return h('section', {}, h('h3', {}, title), content);
+}
+
+/** A small table; rows: [[cell, …]], a cell with {number: text} stands on the right. */
+export function plainTable(rows) {
+    return h('table', {class: 'plain'}, rows.map((cells) => h('tr', {}, cells.map((c) => (c && c.number !== undefined ? h('td', {class: 'number'}, c.number) : h('td', {}, c))))));
+}
+
+/** Locations with how often and how long; `whole`: ns that are 100 %. */
+export function tally(app, title, rows, whole) {
+    return rows.length === 0 ? null : section(title, plainTable(rows.slice(0, 20).map((r) => [link(locName(app, r.loc), () => app.findZone(r.loc), 'find all of this name'),
+        {number: `${format.count(r.count)} ×`}, {number: format.duration(r.total)}, {number: whole > 0 ? format.percent(r.total / whole) : ''}])));
+}
+
+export function figure(label, value) {
+    return h('span', {class: 'figure'}, h('small', {}, label), value);
+}
+
+/** A field that calls `run` once the typing rests. */
+export function filterField(hint, run) {
+    let timer = 0;
+    return h('input', {type: 'search', placeholder: hint, 'aria-label': hint, spellcheck: 'false', oninput: () => {
+        clearTimeout(timer);
+        timer = setTimeout(run, PAUSE_MS);
+    }});
+}

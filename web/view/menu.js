@@ -1,0 +1,59 @@
+/* menu.js - a small menu at the pointer: what can be done with a track.  SPDX-License-Identifier: MIT */
+import {fill, h} from './dom.js';
+import {isZones} from './layout.js';
+
+const DEPTHS = [1, 2, 4, 8];
+
+export class Menu {
+    constructor(app) {
+        this.app = app;
+        this.element = h('div', {class: 'menu', hidden: true, role: 'menu'});
+        window.addEventListener('pointerdown', (event) => !this.element.contains(event.target) && this.close(), true);
+        this.element.addEventListener('keydown', (event) => this.key(event));
+    }
+
+    get isOpen() {
+        return !this.element.hidden;
+    }
+
+    close() {
+        this.element.hidden = true;
+    }
+
+    key(event) {
+        const items = [...this.element.querySelectorAll('button')], at = items.indexOf(document.activeElement), to = {ArrowDown: at + 1, ArrowUp: at - 1}[event.key];
+        if (to !== undefined && items[to]) {
+            event.preventDefault();
+            items[to].focus();
+        }
+    }
+
+    /** rows: [text, what it does]; beside a place on the page. */
+    show(x, y, title, rows) {
+        this.app.tips.hide();
+        fill(this.element, h('b', {}, title), rows.map(([text, run]) => h('button', {role: 'menuitem', onclick: () => {
+            this.close();
+            run();
+        }}, text)));
+        this.element.hidden = false;
+        this.element.style.left = `${Math.min(x, window.innerWidth - this.element.offsetWidth - 4)}px`;
+        this.element.style.top = `${Math.min(y, window.innerHeight - this.element.offsetHeight - 4)}px`;
+        this.element.querySelector('button').focus();
+    }
+
+    showTrack(x, y, track) {
+        const {app} = this, {choice} = app, limit = choice.limits.get(track.id) || 0, isGroup = app.trace.tracks.some((t) => t.parent === track.id);
+        const rows = [
+            [choice.pinned.includes(track.id) ? 'Let it go' : 'Pin it to the top', () => app.togglePin(track.id)],
+            [choice.collapsed.has(track.id) ? 'Open it' : 'Collapse it', () => app.toggleCollapse(track.id)],
+            ['Select all of it', () => app.selectTrack(track)],
+        ];
+        if (isGroup)
+            rows.shift();
+        if (isZones(track.kind) && track.n_depths > 1)
+            rows.push(...DEPTHS.filter((n) => n < track.n_depths && n !== limit).map((n) => [n === 1 ? 'Show only the outermost depth' : `Show ${n} depths`, () => app.setDepthLimit(track.id, n)]));
+        if (limit)
+            rows.push(['Show all depths', () => app.setDepthLimit(track.id, 0)]);
+        this.show(x, y, track.name, rows);
+    }
+}

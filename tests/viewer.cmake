@@ -31,6 +31,8 @@ if(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
         ${same}/all.strobe ${same}/twins.strobe ${same}/broken.strobe)
     set_tests_properties(viewer/same viewer/totals PROPERTIES FIXTURES_REQUIRED "same_folder;same_traces" TIMEOUT 300 LABELS viewer)
     if(STROBE_CHROMIUM)
+        add_test(NAME viewer/all COMMAND ${CMAKE_COMMAND} -E copy ${same}/all.strobe ${STROBE_VIEWER_OUT}/traces/all.strobe)
+        set_tests_properties(viewer/all PROPERTIES FIXTURES_SETUP viewer_traces FIXTURES_REQUIRED same_folder DEPENDS viewer/traces)
         add_test(NAME viewer/setup COMMAND ${STROBE_VIEWER}/setup.sh ${STROBE_VIEWER_OUT}/npm)
         set_tests_properties(viewer/setup PROPERTIES FIXTURES_SETUP viewer_modules)
         # the page with its own reader, and asking the server

@@ -2,7 +2,7 @@
  * of: all are painted through here, and counted. Zones that are too narrow, or too many, become pixels of one strip image per
  * lane, which is drawn with one call. Nothing is hidden: each zone is a shape or part of a strip.
  * SPDX-License-Identifier: MIT */
-import {LANE, PAD, isZones} from './layout.js';
+import {LANE, PAD, isZones, mayOverlap} from './layout.js';
 import {THEMES, colorOf, rgbOf, textOn} from './palette.js';
 import {paintDoubts} from './doubt.js';
 import {FONT, cutText} from './text.js';
@@ -187,9 +187,13 @@ export class Painter {
             return;
         const {t0, t1, loc, busy, flags} = answer.arrays, last = items.first + items.n, view = this.scene.view, {scale} = this;
         const right = this.scene.width - this.scene.label;
-        for (let i = Math.max(items.first, lowerBound(t0, from, items.first, last) - 3); i < last; i++) {
-            if (t0[i] >= to)
+        const isLoose = mayOverlap(lane.row.track.kind); /* then not in order either */
+        for (let i = isLoose ? items.first : Math.max(items.first, lowerBound(t0, from, items.first, last) - 3); i < last; i++) {
+            if (t0[i] >= to) {
+                if (isLoose)
+                    continue;
                 break;
+            }
             if (t1[i] <= from && t1[i] > t0[i])
                 continue;
             const end = flags[i] & OPEN_AT_END ? Math.min(t1[i], this.app.trace.range[1]) : t1[i];

@@ -129,6 +129,8 @@ export class Timeline {
             }
         }
         if (best === null)
+            best = this.coverOf(answer.arrays, items.first, end, t);
+        if (best === null)
             return null;
         const item = {t0: t0[best], t1: t1[best], loc: loc[best], count: count[best], busy: busy[best], flags: flags[best]};
         if (items.value !== undefined) {
@@ -136,6 +138,14 @@ export class Timeline {
             Object.assign(item, {min: min[v], max: max[v], last: last[v]});
         }
         return item;
+    }
+
+    /* A zone over a time, wherever it is in the list: where some lie over others, they are not in order. */
+    coverOf({t0, t1, flags}, first, end, t) {
+        for (let i = end - 1; i >= first; i--)
+            if (flags[i] & IS_ZONE && t0[i] <= t && t1[i] >= t)
+                return i;
+        return null;
     }
 
     /** One frame. */

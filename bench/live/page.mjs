@@ -36,13 +36,16 @@ function watch() {
 /* Runs in the page, at the end: how long after its end each zone was drawn first. */
 async function delays() {
     const s = window.strobe, {arrays} = await s.engine.ask({ask: 'stats'}), out = [];
-    if (arrays.loc.length !== 1 || arrays.count[0] > 10000)
+    if (arrays.count.reduce((sum, n) => sum + n, 0) > 10000)
         return out;
-    const {arrays: zones} = await s.engine.ask({ask: 'instances', loc: arrays.loc[0], sort: 'time', limit: 10000});
+    const ends = [];
+    for (const loc of arrays.loc)
+        ends.push(...(await s.engine.ask({ask: 'instances', loc, sort: 'time', limit: 10000})).arrays.t1);
+    ends.sort((x, y) => x - y);
     let i = window.watched.counts[0][1]; /* those were there before the page was */
     for (const [at, sum] of window.watched.counts)
         for (; i < sum; i++)
-            out.push(at - window.realMs(zones.t1[i]));
+            out.push(at - window.realMs(ends[i]));
     return out;
 }
 

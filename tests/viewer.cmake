@@ -42,5 +42,9 @@ if(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
             add_test(NAME viewer/served_${name} COMMAND ${test} ${STROBE_VIEWER_OUT}/shots-server --server)
             set_tests_properties(viewer/${name} viewer/served_${name} PROPERTIES FIXTURES_REQUIRED "viewer_traces;viewer_modules" TIMEOUT 900 LABELS viewer)
         endforeach()
+        # growing traces, broken connections, the start page
+        add_test(NAME viewer/live COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_live.mjs $<TARGET_FILE:strobe>
+            ${STROBE_VIEWER_OUT}/npm/node_modules ${CMAKE_BINARY_DIR}/bin/programs ${STROBE_VIEWER_OUT}/shots-live ${STROBE_PYTHON})
+        set_tests_properties(viewer/live PROPERTIES FIXTURES_REQUIRED viewer_modules TIMEOUT 600 LABELS viewer)
     endif()
 endif()

@@ -153,9 +153,24 @@ static void add_gap(struct strobe_gather *gather, struct strobe_pixel_lanes *lan
     lanes->last_tick = part->last_tick;
 }
 
+/* Whether a block has parts of lanes that are asked for: where there are thousands of threads, most have none. */
+static int has_lanes(struct strobe_gather *gather, uint32_t block, int only_marked)
+{
+    uint32_t n;
+    const struct strobe_view_part *parts = strobe_view_parts(gather->view, block, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = parts[i].thread < gather->n_wanted ? gather->wanted[parts[i].thread] : 0;
+        if (at && (!only_marked || gather->lanes[at - 1].is_marked))
+            return 1;
+    }
+    return 0;
+}
+
 /* One block, part by part; only_marked: those lanes that the LOD block could not serve. */
 static void gather_block(struct strobe_gather *gather, uint32_t block, int only_marked)
 {
+    if (!has_lanes(gather, block, only_marked))
+        return;
     const struct strobe_events *events = strobe_view_head(gather->view, block);
     gather->out->n_heads++;
     for (uint32_t i = 0; events && i < events->n_parts; i++) {

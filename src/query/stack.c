@@ -34,8 +34,7 @@ static int look_at_part(struct strobe_view *view, const struct strobe_events *ev
             take_stack(out, &event.fields[0]);
             continue;
         }
-        is_found =
-            event.kind == STROBE_KIND_ZONE_BEGIN && event.tick == begin && event.fields[0].u == loc;
+        is_found = event.kind == STROBE_KIND_ZONE_BEGIN && event.tick == begin && event.loc == loc;
         if (!is_found)
             out->n = 0;
     }

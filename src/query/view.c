@@ -220,6 +220,7 @@ enum strobe_err strobe_view_lod(struct strobe_view *view, uint32_t lod, int whol
     struct strobe_block_ref ref;
     struct strobe_file *file = view->trace->file;
     enum strobe_err err = strobe_file_find(file, view->lods[lod].offset, &ref);
+    view->head_block = 0;
     if (!err)
         err = whole ? strobe_file_load(file, &ref, &view->scratch)
                     : strobe_file_load_head(file, &ref, &view->scratch);
@@ -230,12 +231,18 @@ const struct strobe_events *strobe_view_head(struct strobe_view *view, uint32_t 
 {
     struct strobe_block_ref ref;
     struct strobe_file *file = view->trace->file;
+    if (view->head_block == block + 1)
+        return &view->scratch_events;
     enum strobe_err err = strobe_file_find(file, view->blocks[block].offset, &ref);
+    view->head_block = 0;
     if (!err)
         err = strobe_file_load_head(file, &ref, &view->scratch);
     if (!err)
         err = strobe_decode_parts(&view->scratch, &view->scratch_events);
-    return err ? NULL : &view->scratch_events;
+    if (err)
+        return NULL;
+    view->head_block = block + 1;
+    return &view->scratch_events;
 }
 
 static enum strobe_err load(struct strobe_view *view, struct strobe_view_stored *slot,

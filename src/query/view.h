@@ -60,6 +60,7 @@ struct strobe_view {
     struct strobe_view_known *known_open; /* owned: zones that are open over many blocks */
     struct strobe_block scratch;          /* LOD blocks and heads */
     struct strobe_events scratch_events;
+    uint32_t head_block; /* index + 1 of the block whose head they hold, 0: none */
     struct strobe_lod_reader lod_reader;
 };
 

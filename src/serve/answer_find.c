@@ -448,7 +448,11 @@ void strobe_answer_save(struct strobe_engine *engine, const struct strobe_json *
         return;
     }
     strobe_engine_range(engine, question, &lo, &hi);
-    snprintf(path, sizeof path, "%.*s%s", (int)(engine->name - engine->path), engine->path, name);
+    if (engine->folder)
+        snprintf(path, sizeof path, "%s/%s", engine->folder, name);
+    else
+        snprintf(path, sizeof path, "%.*s%s", (int)(engine->name - engine->path), engine->path,
+                 name);
     enum strobe_err err = strobe_save_range(engine->view, lo, hi, path, &n_bytes);
     if (err) {
         strobe_answer_error(reply, err == STROBE_ERR_BUSY ? "there is a trace of that name"

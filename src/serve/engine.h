@@ -12,6 +12,7 @@
 struct strobe_engine {
     char *path;                 /* owned */
     const char *name;           /* borrowed from path: of the file */
+    const char *folder;         /* borrowed: where saved ranges go; NULL: beside the file */
     struct strobe_trace *trace; /* owned */
     struct strobe_view *view;   /* owned */
     struct strobe_tables tables;

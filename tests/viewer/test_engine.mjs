@@ -176,6 +176,23 @@ const tests = {
         }
     },
 
+    async 'a long question gives way to others'() {
+        const engine = await open(paths.find((p) => /made/.test(p))), {trace, lanes} = await lanesOf(engine);
+        let nDrawn = 0, isLong = true;
+        engine.trace.rest = async () => {
+            const {json} = await ask(engine, {ask: 'pixels', from: trace.range[0], to: trace.range[1], width: 100, lanes});
+            nDrawn += isLong && json.lanes.length ? 1 : 0;
+        };
+        await ask(engine, {ask: 'flame', from: trace.range[0], to: trace.range[1]});
+        isLong = false;
+        assert.ok(nDrawn > 1, `${nDrawn} drawings while a flame graph was made`);
+    },
+
+    async 'a file of another kind is refused with what to do'() {
+        for (const [start, word] of [['{"traceEvents":[]}', 'JSON'], [' [', 'JSON'], ['tlZ\x04', 'Tracy'], ['tZst', 'Tracy'], ['hello', 'no .strobe'], ['', 'empty']])
+            await assert.rejects(Engine.open(new BytesSource(new TextEncoder().encode(start), 'x')), (error) => error instanceof FormatError && error.message.includes(word));
+    },
+
     async 'questions that make no sense are answered in words'() {
         const engine = await open(paths.find((p) => /rich/.test(p)));
         for (const q of [{ask: 'nonsense'}, {ask: 'pixels'}, {ask: 'pixels', from: 'x', to: {}, width: -1, lanes: [[99, 0, 1]]}, {ask: 'zone'}, {ask: 'stats', from: 5, to: 1, tracks: ['a']},

@@ -98,23 +98,73 @@ const tests = {
     },
 };
 
+/* Once for each engine, of the trace with a bit of everything. */
+const facts = {
+    async 'GPU contexts and the processors of device cores are tracks'(ask) {
+        const {tracks} = (await ask({ask: 'trace'})).json, byId = new Map(tracks.map((t) => [t.id, t]));
+        const pathOf = (t) => (t ? `${pathOf(byId.get(t.parent))}/${t.kind} ${t.name}` : '');
+        assert.deepEqual(tracks.filter((t) => ['gpu', 'device', 'core', 'risc'].includes(t.kind)).map(pathOf), [
+            '/process everything/gpu queue 0, thread 11', '/process everything/gpu queue 0, thread 12', '/process everything/gpu GPU context 2', '/process other/device Device 4',
+            '/process other/device Device 4/core Logical (1,2) Physical (3,4)', '/process other/device Device 4/core Logical (1,2) Physical (3,4)/risc TRISC_0',
+            '/process other/device Device 4/core Logical (1,2) Physical (3,4)/risc NCRISC']);
+    },
+
+    async 'the zones of a device core are on its lanes'(ask) {
+        const {tracks, range} = (await ask({ask: 'trace'})).json, risc = tracks.find((t) => t.kind === 'risc');
+        const {json, arrays} = await ask({ask: 'pixels', from: range[0], to: range[1], width: 10, budget: 100, lanes: [[risc.id, 0, 2]]});
+        const counts = json.lanes.map(([, , first, n]) => arrays.count.slice(first, first + n).reduce((a, b) => a + b, 0));
+        assert.deepEqual([risc.n_depths, counts[1]], [2, 120]);
+    },
+
+    async 'a zone tells its call stack by the symbols of the file'(ask) {
+        const {tracks} = (await ask({ask: 'trace'})).json, main = tracks.find((t) => t.name === 'thread 0'), {json} = await ask({ask: 'zone', track: main.id, depth: 0, at: 405});
+        assert.deepEqual(json.stack, [
+            {address: '0x400100', name: 'inner', file: 'in.c', line: 11, image: 'libwork.so'}, {address: '0x400100', name: 'outer', file: 'out.c', line: 12, image: 'libwork.so'},
+            {address: '0x400200', name: '', file: '', line: 0, image: '/usr/lib/libwork.so'}, {address: '0x999999', name: '', file: '', line: 0, image: ''}]);
+    },
+
+    async 'a zone tells what its thread waited for'(ask) {
+        const {tracks} = (await ask({ask: 'trace'})).json, main = tracks.find((t) => t.name === 'thread 0'), {json} = await ask({ask: 'zone', track: main.id, depth: 0, at: 412});
+        assert.equal(json.waits.length, 1);
+        assert.equal(json.n_waits, 1);
+        assert.equal(json.waits[0].t1 - json.waits[0].t0, json.waited);
+        assert.equal(json.waits[0].lock, tracks.find((t) => t.id === json.waits[0].track).name);
+    },
+
+    async 'a lock that several threads hold is held until none does'(ask) {
+        const {tracks} = (await ask({ask: 'trace'})).json, lock = tracks.find((t) => t.kind === 'locks');
+        for (let at = 400, last = -1; at < 1e6; at += 20) {
+            const {json} = await ask({ask: 'zone', track: lock.id, depth: 0, at});
+            if (json.zone && json.zone.t0 !== last)
+                assert.ok(json.zone.t0 >= last, 'holds overlap');
+            last = json.zone ? json.zone.t0 : last;
+            if (json.zone)
+                at = json.zone.t1;
+        }
+    },
+};
+
 let failed = 0;
+async function prove(name, run) {
+    try {
+        await run();
+        console.log(`ok    ${name}`);
+    } catch (error) {
+        failed++;
+        console.log(`FAIL  ${name}\n${error.message.slice(0, 3000)}`);
+    }
+}
+
 for (const file of paths) {
     const {asks, stop} = await bothOf(file), ranges = await rangesOf(asks[0]);
-    for (const [name, run] of Object.entries(tests)) {
-        try {
+    for (const [name, run] of Object.entries(tests))
+        await prove(`${name} (${path.basename(file)})`, async () => {
             for (const range of ranges)
                 for (const ask of asks)
-                    await run(file, ask, range).catch((error) => {
-                        error.message = `${JSON.stringify(range)}, ${ask === asks[0] ? 'server' : 'page'}: ${error.message}`;
-                        throw error;
-                    });
-            console.log(`ok    ${name} (${path.basename(file)})`);
-        } catch (error) {
-            failed++;
-            console.log(`FAIL  ${name} (${path.basename(file)})\n${error.message.slice(0, 3000)}`);
-        }
-    }
+                    await run(file, ask, range);
+        });
+    for (const [name, run] of path.basename(file) === 'all.strobe' ? Object.entries(facts) : [])
+        await prove(name, () => Promise.all(asks.map((ask) => run(ask))));
     stop();
 }
 process.exit(failed ? 1 : 0);

@@ -6,6 +6,7 @@
 import {ENDED} from './part.js';
 import {openAt} from './open.js';
 import {rowNumber} from './rows.js';
+import {isSummed} from './tables.js';
 import {Choice} from './tracks.js';
 
 const MOST_DEPTH = 512, MOST_EVENTS = 1 << 25, MOST_PATHS = 200000;
@@ -91,6 +92,7 @@ async function addThreads(trace, paths, span, choice) {
     for (const [b, block] of trace.events.entries()) {
         if (block.max < span.lo || block.min > span.hi)
             continue;
+        await trace.giveWay();
         const parts = await trace.parts(block), decoded = parts.some((p) => isWanted(p.thread)) ? await trace.decoded(block) : [];
         for (const [i, part] of parts.entries()) {
             if (!part.nEvents || part.last < span.lo || !isWanted(part.thread) || !decoded[i])
@@ -110,7 +112,7 @@ export async function flame(trace, q) {
     const span = trace.span(q), choice = new Choice(trace, q.tracks), limit = typeof q.limit === 'number' && q.limit >= 0 ? Math.floor(q.limit) : 20000;
     const paths = new Paths(Math.min(MOST_PATHS, limit), q.mode === 'up'), exact = await addThreads(trace, paths, span, choice);
     for (const table of trace.tables.list)
-        if (['fiber', 'thread'].includes(table.kind) && choice.hasTable(table))
+        if (isSummed(table.kind) && choice.hasTable(table))
             addZones(paths, table.rows.filter((r) => r.depth < MOST_DEPTH).map((r) => ({begin: r.begin, ticks: r.end - r.begin, self: r.self, depth: r.depth, loc: r.loc, isEnded: r.end !== Infinity})),
                 [], span, (loc) => rowNumber(trace, loc));
     const column = (type, f) => type.from(paths.nodes, f), ns = (ticks) => trace.clock.duration(ticks);

@@ -4,6 +4,7 @@
 import {ENDED} from './part.js';
 import {asciiLower, byTime, countOf, hasLoc, hasWords, walkThreads, walkZones} from './walk.js';
 import {rowNumber} from './rows.js';
+import {isSummed} from './tables.js';
 import {Choice} from './tracks.js';
 
 const SAFE = 4503599627370496; /* 2^52 */
@@ -144,9 +145,10 @@ async function sum(trace, q, only = 0) {
         }
         return true;
     };
+    trace.tables.needAll();
     await walkThreads(trace, span, choice, {whole, zones, wantsPart: only ? (part) => hasLoc(trace, part, numbers) : null});
     for (const table of trace.tables.list)
-        if (['fiber', 'thread'].includes(table.kind) && choice.hasTable(table))
+        if (isSummed(table.kind) && choice.hasTable(table))
             for (const r of table.rows)
                 if (r.end !== Infinity)
                     add(rowNumber(trace, r.loc), r.begin, r.end, r.self);

@@ -11,7 +11,7 @@ import {NO_LOC} from './rows.js';
 const MOST_ROWS = 1 << 20, MOST_LOOSE = 6000000, MOST_BYTES = 4 * (30 << 20), SMALL_BYTES = 8 << 20;
 const WANTED = [3, 8, 9, 10, 11, 12, 13, 16, 17, 18, 23, 24, 25], LOOSE = [19, 21, 22], GPU = [39];
 export const LOCK_WAIT = 16;
-const LOCK_OBTAIN = 17, LOCK_RELEASE = 18, FRAME_START = 12, FRAME_END = 13, MOST_HOLDERS = 256;
+const LOCK_OBTAIN = 17, LOCK_RELEASE = 18, FRAME_START = 12, FRAME_END = 13, FIBER_ENTER = 19, MOST_HOLDERS = 256;
 
 /** A track of its own. Rows: {begin, end (Infinity: open), loc (rowLoc), depth, self, extra}. */
 class Table {
@@ -28,7 +28,7 @@ const byTick = (a, b) => a.tick - b.tick; /* stable: equal ticks stay in the ord
 
 export class Tables {
     constructor(trace) {
-        Object.assign(this, {trace, list: [], keys: new Map(), threads: new Map(), messages: [], flows: [], loose: [], gpu: [], nRows: 0, order: 0, nValues: 0, nPoints: 0, nLeftOut: 0, isUnpaired: false});
+        Object.assign(this, {trace, list: [], keys: new Map(), threads: new Map(), messages: [], flows: [], loose: [], gpu: [], nRows: 0, order: 0, nValues: 0, nPoints: 0, nLeftOut: 0, isUnpaired: false, isShort: false});
     }
 
     /** Whether the trace may have events of some kinds. */
@@ -52,8 +52,10 @@ export class Tables {
     }
 
     add(table, row) {
-        if (this.nRows >= MOST_ROWS)
+        if (this.nRows >= MOST_ROWS) {
+            this.isShort = this.isShort || isSummed(table.kind);
             return void this.nLeftOut++;
+        }
         this.nRows++;
         table.rows.push(row);
         table.nDepths = Math.max(table.nDepths, row.depth + 1);
@@ -154,6 +156,13 @@ export class Tables {
             this.add(table, {begin: since, end: Infinity, loc: NO_LOC, depth: 0, self: 0, extra: null});
     }
 
+    /** Throws where zones that belong into statistics are not here. */
+    needAll() {
+        const {model} = this.trace;
+        if (this.isShort || this.isUnpaired && (model.hasTwins || this.mayHave([FIBER_ENTER])))
+            throw new Error('the page cannot pair so many zones of fibers and shared threads; `strobe stats` and `strobe view` can');
+    }
+
     /** What is not shown, in words. */
     limits() {
         const out = [];
@@ -163,6 +172,11 @@ export class Tables {
             out.push('not all messages, frames, plots and spans are shown');
         return out;
     }
+}
+
+/** Whether zones of a kind of track are in statistics. */
+export function isSummed(kind) {
+    return kind === 'fiber' || kind === 'thread';
 }
 
 function bitsOf(kinds) {

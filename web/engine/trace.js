@@ -8,7 +8,7 @@ import {readFine, readNode} from './lod.js';
 import {readParts, readStreams, replayPart} from './part.js';
 import {Tables} from './tables.js';
 
-const KEEP_HEADS = 64 << 20, KEEP_ZONES = 128 << 20, KEEP_FINE = 64 << 20, KEEP_NODES = 96 << 20, MOST_NOTED = 64;
+const KEEP_HEADS = 64 << 20, KEEP_ZONES = 128 << 20, KEEP_FINE = 64 << 20, KEEP_NODES = 96 << 20, MOST_NOTED = 64, TURN_MS = 8;
 
 /* Keeps what was used last, up to a number of bytes. */
 class Kept {
@@ -28,6 +28,7 @@ class Kept {
     }
 
     set(key, value, bytes) {
+        this.bytes -= this.map.has(key) ? this.map.get(key).bytes : 0;
         this.map.set(key, {value, bytes});
         this.bytes += bytes;
         for (const [old, hit] of this.map) {
@@ -48,6 +49,8 @@ export class Trace {
         this.fine = new Kept(KEEP_FINE);
         this.nodes = [];          /* LOD blocks, with the EVENTS blocks that each covers */
         this.damaged = new Set(); /* offsets of blocks whose payload is bad */
+        this.rest = async () => {}; /* lets other questions be answered */
+        this.rested = 0;
         this.depths = [];         /* of threads, by index: as far as they are known without events */
     }
 
@@ -235,6 +238,14 @@ export class Trace {
                 return null;
             }
         });
+    }
+
+    /** Called by long questions now and then: every few ms others get a turn. */
+    async giveWay() {
+        if (performance.now() - this.rested < TURN_MS)
+            return;
+        await this.rest();
+        this.rested = performance.now();
     }
 
     /* --- time ------------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@ export async function walkThreads(trace, span, choice, {whole, zones, wantsPart,
     for (const [b, block] of trace.events.entries()) {
         if (block.max < span.lo || block.min > span.hi)
             continue;
+        await trace.giveWay();
         const parts = whole ? await trace.partsWithSums(block) : await trace.parts(block);
         for (const [i, part] of parts.entries()) {
             if (part.thread.twin || !part.nEvents || !choice.hasThread(part.thread) || part.last < span.lo || part.first - part.early > span.hi || wantsPart && !wantsPart(part))

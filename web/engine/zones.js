@@ -5,7 +5,7 @@ import {openAt} from './open.js';
 import {rowNumber} from './rows.js';
 import {tableTrack, threadTrack, trackOf} from './tracks.js';
 
-const MOST_PARTS = 256, MOST_ROWS = 100, MOST_SUMS = 4096, MOST_IN_BLOCK = 64, CALLSTACK = 26, LOCK_OBTAIN = 17, LOCK_RELEASE = 18;
+const MOST_PARTS = 256, MOST_ROWS = 100, MOST_SUMS = 4096, MOST_IN_BLOCK = 64, CALLSTACK = 26, OWN_TIME = 49, LOCK_OBTAIN = 17, LOCK_RELEASE = 18;
 const STACK_BITS = 1n << BigInt(CALLSTACK);
 
 function distance(begin, end, tick) {
@@ -277,7 +277,7 @@ async function stackAt(trace, thread, {begin, loc}) {
             continue;
         let waiting = [], found = null;
         const sink = (kind, tick, fields, run) => {
-            if (found || run.part.thread !== thread || run.part.last < begin)
+            if (found || run.part.thread !== thread || run.part.last < begin || kind === OWN_TIME)
                 return;
             if (kind === CALLSTACK)
                 return void (waiting = fields[0]);

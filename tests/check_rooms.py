@@ -14,6 +14,7 @@ USES = {
     "shim": {"wire"},
     "collector": {"ring", "file"},
     "tracy": {"file"},
+    "import": {"tracy"},
     "query": {"file"},
     "report": {"query"},
     "page": {"base"},

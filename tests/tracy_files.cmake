@@ -7,6 +7,8 @@ if(TARGET strobe_tracy)
         set_tests_properties(tracy_files/${name} PROPERTIES TIMEOUT 180)
     endforeach()
     set_tests_properties(tracy_files/imports tracy_files/exports PROPERTIES LABELS asan)
+    add_test(NAME tracy_files/real_tools COMMAND ${STROBE_PYTHON} -B ${STROBE_TRACY_FILES}/test_real_tools.py ${CMAKE_BINARY_DIR})
+    set_tests_properties(tracy_files/real_tools PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77) # STROBE_TRACY_TOOLS names none
     add_executable(fuzz_tracy_file ${STROBE_TRACY_FILES}/fuzz/fuzz_tracy_file.c
         ${CMAKE_CURRENT_LIST_DIR}/fuzz/seeds.c)
     target_link_libraries(fuzz_tracy_file PRIVATE strobe_tracy)

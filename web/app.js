@@ -1,6 +1,6 @@
 /* app.js - the page: holds what is shown, and joins engine, timeline, panels and link.
  * SPDX-License-Identifier: MIT */
-import {LocalEngine, Names, RemoteEngine} from './engines.js';
+import {LocalEngine, Names} from './engines.js';
 import {LABEL, RULER, Timeline} from './view/timeline.js';
 import {Menu} from './view/menu.js';
 import {Minimap} from './view/minimap.js';
@@ -8,6 +8,7 @@ import {Mouse} from './view/mouse.js';
 import {Notes} from './view/notes.js';
 import {Overlay} from './view/overlay.js';
 import {Search} from './view/search.js';
+import {Live} from './view/live.js';
 import {Start} from './view/start.js';
 import {Tips} from './view/tips.js';
 import {TrackChoice} from './view/layout.js';
@@ -53,7 +54,6 @@ class App {
         this.trackHits = new Set();
         this.choice = new TrackChoice();
         this.limitToView = false;
-        this.following = true;
         this.timeMode = 'relative';
         this.theme = kept('theme', window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
         this.wheelZooms = {yes: true, no: false}[kept('wheel', '')] ?? null;
@@ -66,6 +66,7 @@ class App {
         this.notes = new Notes(this);
         this.search = new Search(this);
         this.overlay = new Overlay(this);
+        this.server = new Live(this);
         this.start = new Start(this);
         this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeMessages, makeFrames, makeNotes, makeInfo]);
         this.tips = new Tips(this);
@@ -73,10 +74,11 @@ class App {
         this.toast = h('div', {class: 'toast', hidden: true, role: 'status'});
         this.title = h('span', {class: 'name'});
         this.live = h('button', {class: 'live', hidden: true, 'data-act': 'follow', title: 'follow, or hold still (Space)', onclick: () => this.act('follow')});
+        this.stop = h('button', {class: 'stop', hidden: true, 'data-act': 'stop', title: 'stop recording; the program goes on', onclick: () => this.act('stop')}, '■ stop');
         const button = (act, text, title) => h('button', {'data-act': act, title, onclick: () => this.act(act)}, text);
         this.timeButton = button('timeMode', 'relative', 'times as relative, UTC or raw');
         this.filter = h('input', {type: 'search', class: 'trackfilter', placeholder: 'Filter tracks', 'aria-label': 'filter tracks', spellcheck: 'false', oninput: () => this.filterTracks(this.filter.value)});
-        this.bar = h('header', {class: 'topbar'}, h('button', {class: 'logo', title: 'open another trace', onclick: () => this.start.show()}, h('img', {src: this.asset('icon.svg'), alt: ''}), 'Strobe'), this.title, this.live,
+        this.bar = h('header', {class: 'topbar'}, h('button', {class: 'logo', title: 'open another trace', onclick: () => this.start.show()}, h('img', {src: this.asset('icon.svg'), alt: ''}), 'Strobe'), this.title, this.live, this.stop,
             h('span', {class: 'grow'}), this.search.element, h('span', {class: 'grow'}), this.timeButton, button('drawer', 'Panels', 'show or hide the panels (Q)'), button('png', 'PNG', 'save the view as a picture'),
             button('commands', '⌘', 'all commands (Ctrl+Shift+P)'), button('theme', '◐', 'light or dark'), button('help', '?', 'keys and mouse (?)'));
         this.main = h('main', {hidden: true}, h('div', {class: 'overview'}, this.minimap.canvas, this.filter), this.timeline.element, this.drawer.element);
@@ -150,31 +152,10 @@ class App {
         return window.strobeWorker || undefined;
     }
 
-    async openRemote(trace) {
-        const url = new URL('ws', location.href);
-        url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
-        url.hash = '';
-        url.search = trace ? `?trace=${encodeURIComponent(trace)}` : '';
-        const engine = new RemoteEngine(url.href);
-        engine.on('grown', (json) => this.grown(json));
-        engine.on('closed', () => this.reload());
-        engine.on('gone', (json) => this.say(json.why || 'the trace is gone'));
-        engine.on('traces', () => this.start.refresh());
-        engine.on('lost', () => this.setConnection(false));
-        engine.on('back', () => this.setConnection(true));
-        await this.use(engine);
-    }
-
-    setConnection(isThere) {
-        document.body.classList.toggle('offline', !isThere);
-        this.say(isThere ? 'connected again' : 'the server does not answer; trying again …', isThere ? 2000 : 60000);
-        if (isThere)
-            this.reload();
-    }
-
-    async use(engine) {
-        const {json} = await engine.ask({ask: 'trace'});
-        if (this.engine)
+    /** Show what an engine answers for. */
+    async use(engine, facts) {
+        const json = facts || (await engine.ask({ask: 'trace'})).json;
+        if (this.engine && this.engine !== engine)
             this.engine.close();
         this.engine = engine;
         this.trace = json;
@@ -195,46 +176,15 @@ class App {
         this.start.hide();
         this.main.hidden = false;
         this.notes.load(window.strobeNotes, readLink(location.hash).notes);
-        this.showLive();
+        this.server.show();
         this.timeline.relayout();
         this.fit(this.whole());
         await this.applyLink(true);
         this.drawer.spoil();
     }
 
-    /** Facts anew, the place stays. */
-    async reload() {
-        const {json} = await this.engine.ask({ask: 'trace'});
-        this.trace = json;
-        this.tracksById = null;
-        this.timeline.data.spoil();
-        this.minimap.spoil();
-        this.timeline.relayout();
-        this.showLive();
-        this.drawer.spoil();
-    }
-
-    grown(json) {
-        const old = this.trace.range[1];
-        this.trace.range = json.range;
-        this.trace.bytes = json.bytes;
-        this.timeline.data.spoil();
-        this.minimap.spoil();
-        if (this.following) {
-            const span = this.view.to - this.view.from, right = json.range[1];
-            if (this.isWholeOf(old))
-                this.setView(json.range[0], right, true);
-            else
-                this.setView(right - span, right, true);
-        }
-        if (json.tracks > this.trace.tracks.length)
-            this.reload();
-        this.redraw();
-    }
-
-    showLive() {
-        this.live.hidden = !this.trace.live;
-        this.live.textContent = this.following ? '● live' : '❙❙ held';
+    get following() {
+        return this.server.following;
     }
 
     /* --- what is shown ----------------------------------------------------------------------- */
@@ -259,14 +209,9 @@ class App {
         let start = to - from < MIN_SPAN ? (from + to - span) / 2 : from;
         start = Math.max(first - span * 0.9, Math.min(start, last - span * 0.1));
         this.view = {from: start, to: start + span};
-        if (!byItself && this.trace.live && this.following && this.view.to < last)
-            this.follow(false);
+        if (!byItself && this.trace.live && this.server.following && this.view.to < last)
+            this.server.follow(false);
         this.changed('view');
-    }
-
-    follow(on) {
-        this.following = on;
-        this.showLive();
     }
 
     fit(range, margin = 0) {
@@ -395,15 +340,19 @@ class App {
         this.turn++;
         this.selection = z ? {track: z.track, depth: z.depth, t0: z.t0, t1: z.t1, loc: z.loc, detail} : null;
         this.flows = [];
-        if (z && this.trace.has_flows !== false)
-            this.loadFlows(z);
+        if (z)
+            this.loadFlows(z.t0, z.t1 ?? this.trace.range[1], [z.track]);
         this.changed('selection');
     }
 
-    async loadFlows(zone) {
+    /* Arrows of what was just selected. */
+    async loadFlows(from, to, tracks) {
+        if (this.trace.has_flows === false)
+            return;
+        const {turn} = this;
         try {
-            const {json} = await this.engine.ask({ask: 'flows', from: zone.t0, to: zone.t1 ?? this.trace.range[1], tracks: [zone.track], limit: 200});
-            if (this.selection && this.selection.t0 === zone.t0) {
+            const {json} = await this.engine.ask({ask: 'flows', from, to, tracks, limit: 200});
+            if (turn === this.turn) {
                 this.flows = json.flows;
                 this.redraw();
             }
@@ -452,10 +401,8 @@ class App {
     }
 
     areaDone() {
-        if (this.selection) {
-            this.selection = null;
-            this.flows = [];
-        }
+        this.setSelection(null);
+        this.loadFlows(this.area.from, this.area.to, this.area.tracks || undefined);
         this.changed('area');
         this.drawer.show(['stats', 'flame', 'messages', 'find'].includes(this.drawer.current) && this.drawer.isOpen ? this.drawer.current : 'details');
     }
@@ -641,7 +588,7 @@ class App {
             return this.openLocal({bytes: await window.strobeTrace(), name: window.strobeName || 'trace.strobe'});
         if (query.get('url'))
             return this.openLocal({url: new URL(query.get('url'), location.href).href, name: query.get('url')});
-        return this.start.begin(query.get('trace'));
+        return this.start.begin(query);
     }
 }
 

@@ -69,15 +69,20 @@ export class LocalEngine extends Asking {
     }
 }
 
-/** Engine A: the server. Connects again by itself, and asks again what was not answered. */
+const ACTS = new Set(['stop', 'save', 'delete', 'record', 'forget']), QUIET_MS = 5000, DEAD_MS = 10000;
+
+/** Engine A: the server. Connects again by itself, and asks again what was not answered; but for acts, which must not be done
+ * twice. A connection that is silent for long is asked for a sign of life, and given up without one: a cut cable closes nothing. */
 export class RemoteEngine extends Asking {
     constructor(url) {
         super();
         this.kind = 'remote';
         this.url = url;
         this.delay = 250;
+        this.pinged = 0;
         this.closed = false;
         this.connect();
+        this.watch = setInterval(() => this.check(), 1000);
     }
 
     connect() {
@@ -86,26 +91,62 @@ export class RemoteEngine extends Asking {
         this.socket.onopen = () => this.opened();
         this.socket.onmessage = (event) => this.receive(event.data);
         this.socket.onclose = () => this.lost();
+        this.heard = performance.now();
+    }
+
+    tell(what, json = {}) {
+        const f = this.tells.get(what);
+        return f && f(json);
     }
 
     opened() {
         const again = this.wasLost;
         this.delay = 250;
         this.wasLost = false;
+        this.heard = performance.now();
         for (const wait of this.waiting.values())
             this.socket.send(JSON.stringify(wait.question));
-        if (again && this.tells.get('back'))
-            this.tells.get('back')({});
+        if (again)
+            this.tell('back');
     }
 
+    /* The socket is of no use any more. */
     lost() {
         if (this.closed)
             return;
-        if (!this.wasLost && this.tells.get('lost'))
-            this.tells.get('lost')({});
+        this.socket.onclose = this.socket.onmessage = this.socket.onopen = null;
+        this.socket.close();
+        for (const [id, wait] of this.waiting)
+            if (ACTS.has(wait.question.ask)) {
+                this.waiting.delete(id);
+                wait.reject(new Error('the connection broke; it is not known whether this was done'));
+            }
+        if (!this.wasLost)
+            this.tell('lost');
         this.wasLost = true;
-        setTimeout(() => this.connect(), this.delay);
+        this.timer = setTimeout(() => this.again(), this.delay);
         this.delay = Math.min(4000, this.delay * 2);
+    }
+
+    /* A server that was started anew may have another token: then trying is of no use. */
+    async again() {
+        const answer = await fetch(new URL('traces', location.href)).catch(() => null);
+        if (this.closed)
+            return;
+        if (answer && answer.status === 403)
+            this.tell('refused');
+        this.connect();
+    }
+
+    check() {
+        const now = performance.now(), state = this.socket.readyState, isAsked = this.pinged > this.heard;
+        if (state === WebSocket.CONNECTING && now - this.heard > DEAD_MS || state === WebSocket.OPEN && isAsked && now - this.pinged > QUIET_MS)
+            return this.lost();
+        if (state === WebSocket.OPEN && !isAsked && now - this.heard > QUIET_MS) {
+            this.pinged = now;
+            this.socket.send('{"id":4294967295,"ask":"ping"}');
+        }
+        return undefined;
     }
 
     send(question) {
@@ -116,6 +157,7 @@ export class RemoteEngine extends Asking {
     receive(buffer) {
         const view = new DataView(buffer), n = view.getUint32(4, true);
         const json = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, n))), arrays = {};
+        this.heard = performance.now();
         json.id = view.getUint32(0, true);
         for (const [name, a] of Object.entries(json.arrays || {}))
             arrays[name] = new TYPES[a.type](buffer, a.at, a.n);
@@ -125,6 +167,8 @@ export class RemoteEngine extends Asking {
 
     close() {
         this.closed = true;
+        clearInterval(this.watch);
+        clearTimeout(this.timer);
         this.socket.close();
     }
 }
@@ -158,6 +202,14 @@ export class Names {
         const {json} = await this.engine.ask({ask: 'names', locs});
         for (const row of json.locs)
             this.rows.set(row.id, row);
+        this.onNew();
+    }
+
+    /** Another server may know better. */
+    async renew() {
+        const locs = [...this.rows.keys()];
+        this.rows.clear();
+        await this.need(locs);
         this.onNew();
     }
 

@@ -6,6 +6,7 @@
  * SECONDS   zones without a pause: wall time, CPU time, and so the share of waiting tail N_ZONES
  * cost of each single zone: median, p99.9, worst; and of the limit count N_ZONES     only the
  * zones; CPU time of it and how far the program grew
+ *   paced N_ZONES SECONDS   so many zones a second, evenly: CPU time of a zone, and of the limit every tenth turn
  *
  * With BENCH_WAIT in the environment it first waits, at most 20 s, until it is recorded.
  * SPDX-License-Identifier: MIT */
@@ -254,10 +255,49 @@ static void do_count(uint64_t n)
            (unsigned long long)n, (double)wall / 1e9, (double)cpu / 1e9, resident_kib() - before);
 }
 
+/* ---- paced ---- */
+
+static void sleep_until(uint64_t ns)
+{
+    struct timespec at = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL))
+        ;
+}
+
+/* A turn is a millisecond, or one zone where they are rarer. One that comes too late is made up for. */
+static void do_paced(uint64_t per_second, double seconds)
+{
+    static struct bench_pair pairs[BENCH_LIMIT_PAIRS];
+    uint64_t n = per_second > 1000 ? per_second / 1000 : 1;
+    uint64_t pause_ns = 1000000000u * n / per_second;
+    uint64_t zone_cpu = 0, limit_cpu = 0, n_limit = 0,
+             n_turns = (uint64_t)(seconds * 1e9) / pause_ns;
+    uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    for (uint64_t turn = 0; turn < n_turns; turn++) {
+        sleep_until(start + turn * pause_ns);
+        uint64_t t0 = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        run_zones(n);
+        uint64_t t1 = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        zone_cpu += t1 - t0;
+        if (turn % 10 == 0) {
+            run_limit(n, pairs);
+            limit_cpu += clock_ns(CLOCK_THREAD_CPUTIME_ID) - t1;
+            n_limit += n;
+        }
+    }
+    uint64_t wall = clock_ns(CLOCK_MONOTONIC) - start, zones = n * n_turns;
+    printf("BENCH {\"zones\": %llu, \"wall_s\": %.3f, \"zone_ns\": [%.4f], \"limit_ns\": [%.4f]}\n",
+           (unsigned long long)zones, (double)wall / 1e9, (double)zone_cpu / (double)zones,
+           (double)limit_cpu / (double)n_limit);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fprintf(stderr, "usage: %s ratio|burst|endless|tail|count NUMBER\n", argv[0]);
+    int is_paced = argc == 4 && !strcmp(argv[1], "paced");
+    if (argc != 3 && !is_paced) {
+        fprintf(stderr,
+                "usage: %s ratio|burst|endless|tail|count NUMBER, or paced NUMBER SECONDS\n",
+                argv[0]);
         return 2;
     }
     find_loops();
@@ -276,6 +316,8 @@ int main(int argc, char **argv)
         do_tail(n);
     else if (!strcmp(argv[1], "count"))
         do_count(n);
+    else if (is_paced && n)
+        do_paced(n, strtod(argv[3], NULL));
     else
         return 2;
     fflush(stdout);

@@ -43,8 +43,8 @@ STROBE_API extern struct strobe_loc_place strobe_loc_places[STROBE_LOC_PLACES];
 STROBE_INLINE struct strobe_loc_place *strobe_loc_place_at(const struct strobe_const_loc *loc,
                                                            uint64_t step)
 {
-    uintptr_t address = (uintptr_t)loc;
-    return &strobe_loc_places[((address >> 3 ^ address >> 15) + step) % STROBE_LOC_PLACES];
+    uint32_t spread = (uint32_t)(uintptr_t)loc * 0x9e3779b9u; /* neighbours are far apart */
+    return &strobe_loc_places[((spread >> 19) + step) % STROBE_LOC_PLACES];
 }
 
 /* Code may be unloaded and other code loaded at its addresses: then an address is another location. */
@@ -101,31 +101,32 @@ STROBE_INLINE struct strobe_handle strobe_handle_begin(struct strobe_loc *loc)
     return handle;
 }
 
+/* A handle as it lies in a register: `id`, and `state` in the upper half. */
+STROBE_INLINE uint64_t strobe_handle_pack(struct strobe_handle handle)
+{
+    return (uint64_t)(uint32_t)handle.state << 32 | handle.id;
+}
+
 /* Likewise, at a location in constant memory, without a call where it is in the first place looked at and named to this
- * recorder. Of a zone that nobody sees its address is kept. */
-STROBE_API struct strobe_handle
-strobe_handle_begin_missed(const struct strobe_const_loc *loc) STROBE_COLD;
-STROBE_INLINE struct strobe_handle strobe_handle_begin_const(const struct strobe_const_loc *from)
+ * recorder; packed, so that it leaves a function as it is. Of a zone that nobody sees its address is kept. */
+STROBE_API uint64_t strobe_handle_begin_missed(const struct strobe_const_loc *loc) STROBE_COLD;
+STROBE_API uint64_t strobe_handle_begin_slow(struct strobe_loc *loc, uint64_t word,
+                                             uint64_t *reserved) STROBE_COLD;
+STROBE_INLINE uint64_t strobe_handle_begin_const(const struct strobe_const_loc *from)
 {
     const volatile struct strobe_gate *gate = strobe_gate_now;
-    struct strobe_handle handle;
-    if (!strobe_gate_is_open(gate)) {
-        handle.id = (uint32_t)(uintptr_t)from;
-        handle.state = (int32_t)((uintptr_t)from >> 32 << 16 | STROBE_HANDLE_UNSEEN_CONST);
-        return handle;
-    }
-    struct strobe_loc_place *place = strobe_loc_place_at(from, 0);
-    uint64_t word = __atomic_load_n(&place->loc.word, __ATOMIC_RELAXED);
-    if (STROBE_UNLIKELY(__atomic_load_n(&place->key, __ATOMIC_RELAXED) != from ||
-                        !strobe_loc_is_same(&place->loc, from) ||
-                        word < ((const struct strobe_gate *)gate)->floor))
+    uint64_t address = (uintptr_t)from, *slot;
+    if (!strobe_gate_is_open(gate))
+        return (address >> 32 << 16 | STROBE_HANDLE_UNSEEN_CONST) << 32 | (uint32_t)address;
+    struct strobe_loc *loc = &strobe_loc_place_at(from, 0)->loc;
+    if (STROBE_UNLIKELY(!strobe_loc_is_same(loc, from)))
         return strobe_handle_begin_missed(from);
-    int on = strobe_emit_with(word, &place->loc, 1);
-    if (STROBE_UNLIKELY(on != 1))
-        return strobe_handle_odd(&place->loc, on);
-    handle.id = (uint32_t)(word >> 32);
-    handle.state = STROBE_HANDLE_BEGUN;
-    return handle;
+    uint64_t word = __atomic_load_n(&loc->word, __ATOMIC_RELAXED); /* not before it is the same */
+    if (STROBE_UNLIKELY(word < ((const struct strobe_gate *)gate)->floor))
+        return strobe_handle_begin_missed(from);
+    if (STROBE_UNLIKELY(!strobe_emit_fast(word, &slot, 1)))
+        return strobe_handle_begin_slow(loc, word, slot);
+    return word >> 32 | (uint64_t)STROBE_HANDLE_BEGUN << 32;
 }
 
 STROBE_INLINE void strobe_handle_end(struct strobe_handle handle)

@@ -253,8 +253,8 @@ STROBE_INLINE void strobe_fetch_ahead(const uint64_t *slot)
 }
 
 /* Read the clock, take a word, check it, fill it: in this order (docs/ring-protocol.md tells why).
- * 1: done; others as of struct strobe_zone. */
-STROBE_INLINE int strobe_emit_with(uint64_t word, struct strobe_loc *loc, int fetch)
+ * 1: done. 0: strobe_emit_slow has to, with the word that was taken, or NULL. */
+STROBE_INLINE int strobe_emit_fast(uint64_t word, uint64_t **reserved, int fetch)
 {
     struct strobe_hot *hot = strobe_hot_now;
 #if defined(__x86_64__)
@@ -264,15 +264,25 @@ STROBE_INLINE int strobe_emit_with(uint64_t word, struct strobe_loc *loc, int fe
     uint64_t ticks = strobe_ticks(), lo = (uint32_t)ticks, hi = ticks >> 32;
 #endif
     uint64_t cursor = strobe_reserve(hot, 1);
+    *reserved = (uint64_t *)0;
     if (STROBE_UNLIKELY((int16_t)cursor <= 0))
-        return strobe_emit_slow(word, (uint64_t *)0, loc) | 2;
-    uint64_t *slot = (uint64_t *)(cursor >> 16);
+        return 0;
+    *reserved = (uint64_t *)(cursor >> 16);
     if (STROBE_UNLIKELY((uint32_t)hi != hot->epoch))
-        return strobe_emit_slow(word, slot, loc) | 2;
-    __atomic_store_n(slot, word | lo, __ATOMIC_RELEASE);
+        return 0;
+    __atomic_store_n(*reserved, word | lo, __ATOMIC_RELEASE);
     if (fetch)
-        strobe_fetch_ahead(slot);
+        strobe_fetch_ahead(*reserved);
     return 1;
+}
+
+/* 1: done; others as of struct strobe_zone. */
+STROBE_INLINE int strobe_emit_with(uint64_t word, struct strobe_loc *loc, int fetch)
+{
+    uint64_t *slot;
+    if (STROBE_LIKELY(strobe_emit_fast(word, &slot, fetch)))
+        return 1;
+    return strobe_emit_slow(word, slot, loc) | 2;
 }
 
 STROBE_INLINE int strobe_emit(uint64_t word, struct strobe_loc *loc)

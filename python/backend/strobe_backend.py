@@ -9,7 +9,9 @@ interpreters): the same commands, and an `import strobe` that explains.
 """
 import argparse
 import pathlib
+import subprocess
 import sys
+import sysconfig
 import tarfile
 
 import metadata
@@ -95,7 +97,6 @@ def write_main(folder, client_only=False, fallback=False):
 
 
 def gil_is_gone():
-    import sysconfig
     return bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
@@ -111,7 +112,6 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 def build_sdist(sdist_directory, config_settings=None):
     """The tree as git knows it; without git, all but build trees and hidden files."""
-    import subprocess
     stem = f"strobe-{metadata.version()}"
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=False)
     if listed.returncode == 0 and listed.stdout:

@@ -65,16 +65,17 @@ def shows(link, name):
 
 
 def start(folder, port):
-    """Start a viewer of the folder's traces, which outlives this process; its link."""
+    """Start a viewer of the folder's traces, which outlives this process; its link and its pid."""
     log = folder / LOG_FILE
     command = [strobe_command.find(), "view", "--no-open", "--port", str(port), str(folder / FOLDER)]
     with open(log, "wb") as out:
         viewer = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until and viewer.poll() is None:
-        if link_of(log):
+        link = link_of(log)
+        if link:
             viewer.returncode = 0  # it is left alone: no warning when this object goes
-            return link_of(log), viewer.pid
+            return link, viewer.pid
         time.sleep(0.02)
     viewer.kill()
     viewer.wait()

@@ -3,7 +3,6 @@
 #include "cli/cli.h"
 #include "cli/view.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -22,16 +21,16 @@
 
 #include "ring/session.h"
 #include "serve/server.h"
-#include "tracy/import.h"
 
 static const char help[] =
     "usage: strobe view [options] [FILE | FOLDER]\n"
     "\n"
     "Shows a trace in the browser: prints a link, and serves it on this machine's loopback until "
     "Ctrl-C.\n"
-    "FILE may be Tracy's (.tracy), too. Without FILE, a page with the traces of this folder. A "
-    "trace that is still being recorded is "
-    "followed.\n"
+    "FILE may be Tracy's (.tracy) or Chrome's (.json, .json.gz), too. Without FILE, a page with "
+    "the "
+    "traces of this folder, live\n"
+    "sessions and Tracy clients. A trace that is still being recorded is followed.\n"
     "\n"
     "  --port N     listen on port N, and keep the link's token from one run to the next (default: "
     "any port)\n"
@@ -49,7 +48,15 @@ struct options {
     int is_quiet; /* no browser */
     pid_t recorder;
     char folder[PATH_MAX], trace[256];
-    char made[64]; /* folder of the traces that were made of other files; "": none yet */
+};
+
+/* What the server's questions are answered from. */
+struct view {
+    struct options options;
+    struct strobe_view_clients *clients;     /* owned */
+    struct strobe_view_recorders *recorders; /* owned */
+    struct strobe_view_imports *imports;     /* owned */
+    uint64_t sessions_state;
 };
 
 static struct strobe_server *serving; /* for the signal handler */
@@ -145,7 +152,7 @@ static int find_target(const char *path, struct options *options)
     free(real);
     if (!options->trace[0] || strobe_guard_is_trace_name(options->trace))
         return 1;
-    strobe_cli_error("view", "%s: a trace's name ends in .strobe or .tracy", path);
+    strobe_cli_error("view", "%s: a trace's name ends in .strobe, .tracy, .json or .json.gz", path);
     return 0;
 }
 
@@ -187,11 +194,17 @@ static void print_tunnel(const char *connection, int port)
            port, port, user ? user->pw_name : "user", host);
 }
 
+/* Twice forked: nobody has to wait for it. */
 static void open_browser(const char *link)
 {
     pid_t child = fork();
-    if (child)
+    if (child) {
+        while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            ;
         return;
+    }
+    if (fork())
+        _exit(0);
     int null = open("/dev/null", O_RDWR);
     if (null >= 0) {
         dup2(null, 1);
@@ -222,60 +235,53 @@ static int is_recording(const struct options *options)
     return options->recorder && !is_recorded && !kill(options->recorder, 0);
 }
 
-static void stop_recorder(void *context)
+static int stop(void *context, const char *name)
 {
-    const struct options *options = context;
-    if (!is_recording(options))
-        return;
+    struct view *view = context;
     union sigval value = {.sival_int = STROBE_VIEW_STOP};
-    sigqueue(options->recorder, SIGUSR1, value);
+    if (name)
+        return strobe_view_recorders_stop(view->recorders, name);
+    return is_recording(&view->options) && !sigqueue(view->options.recorder, SIGUSR1, value);
 }
 
-/* ---- files of other profilers ---- */
+/* ---- the start page ---- */
 
-/* They are read into a folder that goes when the viewer does; again only if the file has changed. */
-static int convert(void *context, const char *path, char *out, size_t room)
+static void put_sessions(void *context, struct strobe_reply *reply)
 {
-    struct options *options = context;
-    struct strobe_tracy_import result = {0};
-    struct stat st;
-    size_t n = strlen(path);
-    const char *slash = strrchr(path, '/');
-    if (n < 7 || strcmp(path + n - 6, ".tracy") || !slash || stat(path, &st))
-        return 0;
-    if (!options->made[0]) {
-        snprintf(options->made, sizeof options->made, "/tmp/strobe-view-XXXXXX");
-        if (!mkdtemp(options->made)) {
-            options->made[0] = 0;
-            return 0;
-        }
-    }
-    snprintf(out, room, "%s/%s.%llx.strobe", options->made, slash + 1,
-             (unsigned long long)st.st_mtim.tv_sec * 1000000000ull +
-                 (unsigned long long)st.st_mtim.tv_nsec);
-    if (!access(out, R_OK))
-        return 1;
-    enum strobe_err err = strobe_tracy_import(path, out, &result);
-    if (!err || err == STROBE_ERR_END || err == STROBE_ERR_CORRUPT)
-        return 1; /* of a damaged file what comes before the damage */
-    unlink(out);
-    return 0;
+    struct view *view = context;
+    strobe_view_put_sessions(reply);
+    strobe_view_put_clients(view->clients, reply);
+    strobe_view_put_recordings(view->recorders, reply);
 }
 
-static void remove_made(const struct options *options)
+static int look(void *context)
 {
-    char path[PATH_MAX];
-    DIR *folder = options->made[0] ? opendir(options->made) : NULL;
-    struct dirent *entry;
-    while (folder && (entry = readdir(folder))) {
-        snprintf(path, sizeof path, "%s/%s", options->made, entry->d_name);
-        if (entry->d_name[0] != '.')
-            unlink(path);
-    }
-    if (folder) {
-        closedir(folder);
-        rmdir(options->made);
-    }
+    struct view *view = context;
+    uint64_t state = strobe_view_sessions_state(), before = view->sessions_state;
+    view->sessions_state = state;
+    bool clients = strobe_view_clients_look(view->clients);
+    bool recorders = strobe_view_recorders_look(view->recorders);
+    return clients || recorders || state != before;
+}
+
+static int session_trace(void *context, const char *session, char *out, size_t room)
+{
+    (void)context;
+    return strobe_view_session_trace(session, out, room);
+}
+
+static int record(void *context, const char *tracy, const char *session, char *name, size_t n_name,
+                  char *why, size_t n_why)
+{
+    struct view *view = context;
+    return strobe_view_recorders_begin(view->recorders, tracy, session, name, n_name, why, n_why);
+}
+
+static int import(void *context, const char *path, char *out, size_t room,
+                  struct strobe_import_watch *watch)
+{
+    struct view *view = context;
+    return strobe_view_import(view->imports, path, out, room, watch);
 }
 
 /* ---- serving ---- */
@@ -291,7 +297,6 @@ static void watch_signals(void)
     sigaction(SIGUSR1, &end, NULL); /* the recorder: it is done */
     sigaction(SIGALRM, &tick, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_IGN);
     setitimer(ITIMER_REAL, &every, NULL); /* the folder is looked at now and then */
     if (!getrlimit(RLIMIT_NOFILE, &files)) {
         files.rlim_cur = files.rlim_max < 65536 ? files.rlim_max : 65536;
@@ -307,40 +312,69 @@ static int has_to_end(const struct options *options)
     return is_ended || is_interrupted;
 }
 
-int strobe_cli_view(int argc, char **argv)
+static bool open_parts(struct view *view)
 {
-    struct options options = {0};
+    view->clients = strobe_view_clients_open();
+    view->recorders = strobe_view_recorders_open(view->options.folder);
+    view->imports = strobe_view_imports_open();
+    return view->clients && view->recorders && view->imports;
+}
+
+static void close_parts(struct view *view)
+{
+    strobe_view_recorders_close(view->recorders);
+    strobe_view_clients_close(view->clients);
+    strobe_view_imports_close(view->imports);
+}
+
+static enum strobe_err open_server(struct view *view)
+{
+    const struct options *options = &view->options;
     char token[STROBE_TOKEN_DIGITS + 1];
-    int code = read_options(argc, argv, &options);
-    if (code >= 0)
-        return code;
-    watch_signals();
-    if (!find_target(optind < argc ? argv[optind] : NULL, &options))
-        return STROBE_EXIT_FAILED;
     struct strobe_server_options server = {
-        .folder = options.folder,
-        .trace = options.trace[0] ? options.trace : NULL,
-        .web_dir = options.web_dir,
-        .port = options.port,
-        .token = options.port ? keep_token(options.port, token) : NULL,
-        .context = &options,
-        .put_sessions = strobe_view_put_sessions,
-        .convert = convert,
-        .stop = options.recorder ? stop_recorder : NULL,
+        .folder = options->folder,
+        .trace = options->trace[0] ? options->trace : NULL,
+        .web_dir = options->web_dir,
+        .port = options->port,
+        .token = options->port ? keep_token(options->port, token) : NULL,
+        .context = view,
+        .put_sessions = put_sessions,
+        .look = look,
+        .session_trace = session_trace,
+        .convert = import,
+        .record = record,
+        .stop = stop,
+        .can_stop = options->recorder != 0,
     };
-    enum strobe_err err = strobe_server_open(&server, &serving);
-    if (err) {
-        strobe_cli_error("view", "port %d: %s", options.port,
-                         err == STROBE_ERR_BUSY ? "something listens there already"
-                                                : strobe_err_text(err));
-        return STROBE_EXIT_FAILED;
-    }
-    show_link(serving, &options);
-    while (!has_to_end(&options))
+    return open_parts(view) ? strobe_server_open(&server, &serving) : STROBE_ERR_NOMEM;
+}
+
+static void serve(struct view *view)
+{
+    show_link(serving, &view->options);
+    while (!has_to_end(&view->options))
         strobe_server_serve(serving, 1000);
     struct strobe_server *ended = serving;
     serving = NULL;
     strobe_server_close(ended);
-    remove_made(&options);
-    return STROBE_EXIT_OK;
+}
+
+int strobe_cli_view(int argc, char **argv)
+{
+    static struct view view;
+    int code = read_options(argc, argv, &view.options);
+    if (code >= 0)
+        return code;
+    watch_signals();
+    if (!find_target(optind < argc ? argv[optind] : NULL, &view.options))
+        return STROBE_EXIT_FAILED;
+    enum strobe_err err = open_server(&view);
+    if (err)
+        strobe_cli_error("view", "port %d: %s", view.options.port,
+                         err == STROBE_ERR_BUSY ? "something listens there already"
+                                                : strobe_err_text(err));
+    else
+        serve(&view);
+    close_parts(&view);
+    return err ? STROBE_EXIT_FAILED : STROBE_EXIT_OK;
 }

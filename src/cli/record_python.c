@@ -4,6 +4,8 @@
  * interpreters are missing from it.  SPDX-License-Identifier: MIT */
 #include "cli/record_python.h"
 
+#include "base/descendants.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +13,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+/* A process may become an interpreter without being new, by exec. */
+#define LOOK_ANYWAY_NS 10000000000ull
 
 bool strobe_cli_python_mode(const char *mode)
 {
@@ -70,6 +75,7 @@ static void meet(struct strobe_python_watch *watch, uint32_t pid, const char *ex
     }
     if (i == watch->n_seen) {
         watch->seen[watch->n_seen++].pid = pid;
+        watch->is_unsure = true;
         return;
     }
     if (watch->seen[i].told)
@@ -93,30 +99,6 @@ static void look_at(struct strobe_python_watch *watch, uint32_t pid, const char 
         meet(watch, pid, exe, collector);
 }
 
-/* The children of all threads of `pid`, appended to `out`; their new number. */
-static uint32_t children_of(uint32_t pid, uint32_t *out, uint32_t n, uint32_t cap)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%u/task", pid);
-    DIR *tasks = opendir(path);
-    struct dirent *entry;
-    while (tasks && (entry = readdir(tasks))) {
-        char file[400];
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(file, sizeof file, "/proc/%u/task/%s/children", pid, entry->d_name);
-        FILE *list = fopen(file, "re");
-        unsigned child;
-        while (list && n < cap && fscanf(list, "%u", &child) == 1)
-            out[n++] = child;
-        if (list)
-            fclose(list);
-    }
-    if (tasks)
-        closedir(tasks);
-    return n;
-}
-
 static uint64_t now_ns(void)
 {
     struct timespec t;
@@ -132,12 +114,16 @@ void strobe_cli_python_look(struct strobe_python_watch *watch, const char *sessi
     uint64_t now = now_ns();
     if (is_off() || now < watch->next_ns)
         return;
-    uint32_t n = children_of((uint32_t)getpid(), pids, 0, DESCENDANTS_MAX);
-    for (uint32_t i = 0; i < n; i++) {
+    uint32_t newest = strobe_newest_pid();
+    if (newest && newest == watch->newest_pid && !watch->is_unsure && now < watch->look_anyway_ns)
+        return;
+    watch->newest_pid = newest;
+    watch->is_unsure = false;
+    uint32_t n = strobe_list_descendants(pids, DESCENDANTS_MAX, UINT32_MAX);
+    for (uint32_t i = 0; i < n; i++)
         look_at(watch, pids[i], session_dir, collector);
-        n = children_of(pids[i], pids, n, DESCENDANTS_MAX);
-    }
     watch->next_ns = now + n * 50000000ull; /* many cost no more than a few */
+    watch->look_anyway_ns = now + LOOK_ANYWAY_NS;
 }
 
 void strobe_cli_python_end(const char *command, uint32_t n_procs,

@@ -17,8 +17,12 @@ struct strobe_python_watch {
         bool told;
     } seen[STROBE_PYTHONS_MAX];
     uint32_t n_seen;
-    bool full;        /* more than that were met */
+    bool full;      /* more than that were met */
+    bool is_unsure; /* the last look met one for the first time */
+    uint32_t
+        newest_pid;   /* of the machine, at the last look: none is needed while no process is new */
     uint64_t next_ns; /* when the next look is due: the later, the more there are */
+    uint64_t look_anyway_ns;
 };
 
 /* Is it something that STROBE_PYTHON can say? */

@@ -32,7 +32,7 @@
 #include "strobe/strobe.h"
 
 #define SYNC_NS  1000000000ull
-#define BEAT_NS  20000000
+#define BEAT_NS  40000000
 #define FLUSH_NS 250000000ull
 
 struct run {

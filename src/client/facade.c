@@ -76,16 +76,22 @@ struct strobe_handle strobe_zone_begin_id(uint64_t loc_id)
     return handle_of((uint64_t)zone.on, STROBE_HANDLE_DROPPED);
 }
 
-struct strobe_handle strobe_handle_begin_missed(const struct strobe_const_loc *from)
+uint64_t strobe_handle_begin_slow(struct strobe_loc *loc, uint64_t word, uint64_t *reserved)
+{
+    return strobe_handle_pack(strobe_handle_odd(loc, strobe_emit_slow(word, reserved, loc) | 2));
+}
+
+uint64_t strobe_handle_begin_missed(const struct strobe_const_loc *from)
 {
     struct strobe_loc *loc = strobe_loc_of(from);
     if (loc)
-        return strobe_handle_begin(loc);
+        return strobe_handle_pack(strobe_handle_begin(loc));
     const char *function = from->function ? from->function : "";
     const char *file = from->file ? from->file : "";
-    return strobe_zone_begin_id(strobe_loc_id(file, strlen(file), from->line, function,
-                                              strlen(function), from->name,
-                                              from->name ? strlen(from->name) : 0, from->color));
+    size_t n_name = from->name ? strlen(from->name) : 0;
+    return strobe_handle_pack(
+        strobe_zone_begin_id(strobe_loc_id(file, strlen(file), from->line, function,
+                                           strlen(function), from->name, n_name, from->color)));
 }
 
 static void put_zone_name(const struct strobe_formatted *how, const char *text, size_t n_bytes)

@@ -400,6 +400,18 @@ static void release_gone(struct strobe_collector *c)
     pthread_mutex_unlock(&c->procs_lock);
 }
 
+/* Where all processes are quiet, a round is nothing but waiting for a line of each one's control page: ask for them
+ * together. */
+static void fetch_controls(struct strobe_collector *c)
+{
+    c->n_live = 0;
+    for (uint32_t i = 0; i < c->n_procs; i++)
+        if (!c->procs[i]->gone) {
+            c->n_live++;
+            __builtin_prefetch(&c->procs[i]->ring.control->n_waiting);
+        }
+}
+
 uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
 {
     uint64_t before = c->n_taken_events, now = strobe_collector_mono_ns();
@@ -412,6 +424,7 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
         c->trigger_ticks =
             (uint64_t)((double)c->trigger_ns * (double)(c->last_sync_tick - c->sync_tick) /
                        (double)(c->last_sync_mono - c->sync_mono));
+    fetch_controls(c);
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
         if (proc->gone)

@@ -101,6 +101,7 @@ struct strobe_collector {
     uint32_t n_parts, cap_parts;
     struct strobe_proc **procs; /* owned */
     uint32_t n_procs, cap_procs;
+    uint32_t n_live;            /* of them not gone, at the last round */
     uint32_t next_proc_id;      /* atomic */
     pthread_mutex_t procs_lock; /* held while the list changes; strobe_collector_beat reads it */
     uint64_t beat;

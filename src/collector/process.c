@@ -595,13 +595,20 @@ static bool is_killed(const struct strobe_proc *proc)
     return pending & 1ull << (SIGKILL - 1);
 }
 
+/* The more processes, the more rarely each is asked whether it lives. */
+static uint64_t alive_check_ns(const struct strobe_collector *c)
+{
+    uint64_t ns = c->n_live * 8000000ull;
+    return ns < 100000000ull ? 100000000ull : ns < 1000000000ull ? ns : 1000000000ull;
+}
+
 void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc)
 {
     uint64_t now = strobe_collector_mono_ns();
     struct pollfd wait = {.fd = proc->pidfd, .events = POLLIN};
     if (proc->dead || now < proc->next_alive_check_ns)
         return;
-    proc->next_alive_check_ns = now + 100000000ull; /* a reaped child is looked at at once */
+    proc->next_alive_check_ns = now + alive_check_ns(c); /* a reaped child is looked at at once */
     bool runs = proc->pidfd >= 0 && poll(&wait, 1, 0) == 0;
     if (runs && c->stopping && (is_exiting(proc) || is_killed(proc)))
         runs = poll(&wait, 1, 1000) == 0; /* the last look: it is worth a moment */

@@ -295,15 +295,10 @@ int strobe_tracy_sum_add(const struct strobe_tracy_csv_table *table, struct stro
 {
     if (table->options->truncate && !keep_sample(sum, table->options->self ? self : time))
         return 0;
-    if (!sum->n++) {
-        sum->min = sum->max = time;
+    if (!sum->n)
         sum->self_min = sum->self_max = self;
-    }
-    sum->total += time;
+    strobe_tracy_sum_time(sum, time);
     sum->self_total += self;
-    sum->squares += (double)time * (double)time;
-    sum->min = time < sum->min ? time : sum->min;
-    sum->max = time > sum->max ? time : sum->max;
     sum->self_min = self < sum->self_min ? self : sum->self_min;
     sum->self_max = self > sum->self_max ? self : sum->self_max;
     return 1;

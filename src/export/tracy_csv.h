@@ -80,9 +80,17 @@ void strobe_tracy_put_head(const struct strobe_tracy_csv_table *table);
 /* 0 without memory. */
 int strobe_tracy_put_zone(const struct strobe_tracy_csv_table *table,
                           struct strobe_tracy_row_loc *loc, const struct strobe_tracy_row *row);
-/* Count a zone that took `time` > 0 ns. 0 without memory. */
+/* Count a zone that took `time` > 0 ns, with all that the options ask for, or its time alone. 0 without memory. */
 int strobe_tracy_sum_add(const struct strobe_tracy_csv_table *table, struct strobe_tracy_sum *sum,
                          int64_t time, int64_t self);
+static inline void strobe_tracy_sum_time(struct strobe_tracy_sum *sum, int64_t time)
+{
+    sum->min = !sum->n || time < sum->min ? time : sum->min;
+    sum->max = time > sum->max ? time : sum->max; /* more than 0 */
+    sum->n++;
+    sum->total += time;
+    sum->squares += (double)time * (double)time;
+}
 /* The statistics of n locations. 0 without memory. */
 int strobe_tracy_put_sums(const struct strobe_tracy_csv_table *table,
                           struct strobe_tracy_row_loc *const *locs, size_t n, int64_t last_time);

@@ -22,12 +22,8 @@ struct pass {
     int is_failed; /* no memory */
 };
 
-/* The location of a zone, ready for rows. */
-static struct strobe_tracy_row_loc *ready_loc(struct pass *pass, int16_t id)
+static void make_loc_ready(struct pass *pass, struct strobe_tracy_row_loc *loc, int16_t id)
 {
-    struct strobe_tracy_row_loc *loc = &pass->locs[(uint16_t)id];
-    if (loc->is_ready)
-        return loc;
     struct strobe_tracy_text name = strobe_tracy_loc_name(&pass->content, id);
     const struct strobe_tracy_srcloc *row = strobe_tracy_content_loc(&pass->content, id);
     static const char unknown[] = "???";
@@ -37,6 +33,14 @@ static struct strobe_tracy_row_loc *ready_loc(struct pass *pass, int16_t id)
     loc->n_file = row->file.is_there ? row->file.n : 3;
     loc->line = row->line;
     strobe_tracy_csv_ready(&pass->table, loc);
+}
+
+/* The location of a zone, ready for rows. */
+static inline struct strobe_tracy_row_loc *ready_loc(struct pass *pass, int16_t id)
+{
+    struct strobe_tracy_row_loc *loc = &pass->locs[(uint16_t)id];
+    if (!loc->is_ready)
+        make_loc_ready(pass, loc, id);
     return loc;
 }
 
@@ -58,6 +62,20 @@ static enum strobe_err add_zone(void *context, struct strobe_tracy_zone *stack, 
     return strobe_tracy_sum_add(&pass->table, &loc->sum, time, time - zone->child_ns)
                ? STROBE_OK
                : STROBE_ERR_NOMEM;
+}
+
+/* Plain statistics need nothing of a zone but its time, and most zones have no children. */
+static enum strobe_err add_leaves(void *context, const struct strobe_tracy_leaf *leaves, uint32_t n,
+                                  int64_t before)
+{
+    struct pass *pass = context;
+    uint64_t now = (uint64_t)before;
+    for (uint32_t i = 0; i < n; i++) {
+        now += leaves[i].step + (uint64_t)leaves[i].ns;
+        if (leaves[i].ns > 0 && (int64_t)now >= 0)
+            strobe_tracy_sum_time(&ready_loc(pass, leaves[i].loc)->sum, leaves[i].ns);
+    }
+    return STROBE_OK;
 }
 
 /* The text of the nearest zone around it whose name has the parent's in it. */
@@ -220,6 +238,8 @@ static void set_visitor(struct pass *pass, struct strobe_tracy_visitor *visitor)
     } else {
         visitor->thread = begin_thread;
         visitor->zone_end = options->unwrap ? put_zone : add_zone;
+        if (!options->unwrap && !options->self && !options->truncate)
+            visitor->leaves = add_leaves;
         visitor->until = STROBE_TRACY_THREADS;
     }
     if (options->plot && options->unwrap && !options->gpu && !options->messages) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export/tracy_csv.h"
+#include "export/tracy_order.h"
 #include "query/client_facts.h"
 #include "query/gpu.h"
 #include "query/memory.h"
@@ -90,28 +91,25 @@ static uint32_t row_of(struct pass *pass, uint32_t loc)
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
-/* The number of a track as csvexport prints it: threads, then fibers, in the order of the trace, as a
- * .tracy file of it would have them. */
+static int is_key(const struct strobe_idkey *key, const struct strobe_batch *batch)
+{
+    return key->scope == batch->process && key->id == batch->id;
+}
+
+/* The number of a track as csvexport prints it: the one in a .tracy file of the trace. */
 static uint64_t number_of(struct pass *pass, const struct strobe_batch *batch)
 {
     const struct strobe_trace *trace = pass->trace;
-    uint64_t number = 0;
-    uint32_t thread = batch->thread;
-    if (batch->kind != STROBE_BATCH_FIBER && trace->threads[thread].twin)
-        thread = trace->threads[thread].twin - 1;
-    for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
-        uint32_t twin = trace->threads[i].twin;
-        number += trace->threads[i].is_known && trace->threads[i].tid && (!twin || twin == i + 1);
-        if (batch->kind != STROBE_BATCH_FIBER && i == thread)
-            return number;
-    }
-    for (uint32_t i = 0; i < trace->fiber_ids.n; i++) {
-        const struct strobe_idkey *key = &trace->fiber_ids.keys[i];
-        number++;
-        if (key->scope == batch->process && key->id == batch->id)
-            return number;
-    }
-    return number + ++pass->next_number;
+    int is_fiber = batch->kind == STROBE_BATCH_FIBER;
+    uint32_t twin = is_fiber ? 0 : trace->threads[batch->thread].twin;
+    uint32_t thread = twin ? twin - 1 : batch->thread;
+    struct strobe_tracy_order order;
+    strobe_tracy_order_start(trace, &pass->facts, &order);
+    while (strobe_tracy_order_next(&order))
+        if (order.is_fiber == is_fiber &&
+            (is_fiber ? is_key(&trace->fiber_ids.keys[order.index], batch) : order.index == thread))
+            return order.number;
+    return order.number - 1 + ++pass->next_number;
 }
 
 static struct line *line_of(struct pass *pass, const struct strobe_batch *batch)

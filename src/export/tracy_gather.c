@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export/tracy_model.h"
+#include "export/tracy_order.h"
 
 #define BIT(kind) (1ull << STROBE_KIND_##kind)
 
@@ -522,15 +523,18 @@ static int add_start_marks(struct strobe_tracy_model *model)
     return set != STROBE_IDMAP_NONE;
 }
 
-/* Threads and fibers in the order of the trace, so that their numbers are those of csvexport. */
+/* Threads and fibers by number, so that these are those of csvexport. */
 static void add_threads(struct strobe_tracy_model *model)
 {
-    for (uint32_t i = 0; i < model->trace->thread_ids.n; i++)
-        if (model->trace->threads[i].is_known && model->trace->threads[i].tid)
-            strobe_tracy_model_thread(model, i);
-    for (uint32_t i = 0; i < model->trace->fiber_ids.n; i++)
-        strobe_tracy_model_fiber(model, model->trace->fiber_ids.keys[i].scope,
-                                 model->trace->fiber_ids.keys[i].id);
+    const struct strobe_idkey *fibers = model->trace->fiber_ids.keys;
+    struct strobe_tracy_order order;
+    strobe_tracy_order_start(model->trace, &model->facts, &order);
+    while (strobe_tracy_order_next(&order)) {
+        if (order.is_fiber)
+            strobe_tracy_model_fiber(model, fibers[order.index].scope, fibers[order.index].id);
+        else
+            strobe_tracy_model_thread(model, order.index);
+    }
 }
 
 static void note_gpu_times(struct strobe_tracy_model *model)
@@ -566,7 +570,8 @@ enum strobe_err strobe_tracy_gather(struct strobe_trace *trace, const char *fold
     enum strobe_err err = strobe_client_facts_load(trace, &model->facts);
     if (!err && trace->n_processes)
         err = add_start_marks(model) ? STROBE_OK : STROBE_ERR_NOSPACE;
-    add_threads(model);
+    if (!err)
+        add_threads(model);
     if (!err)
         err = gather_zones(model);
     if (!err)

@@ -7,10 +7,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "serve/engine.h"
 
-enum { POLL_MS = 200 };
+enum {
+    POLL_MS = 50,  /* a growing file is looked at so often */
+    TELL_MS = 200, /* and its pages are told at most so often */
+};
 
 struct question {
     struct question *next; /* owned */
@@ -29,6 +33,7 @@ struct worker {
     struct strobe_engine *engine;    /* owned */
     struct question *first, *last;   /* owned: what waits */
     uint32_t n_waiting;
+    uint64_t told_ms; /* when pages were told last */
     pthread_t thread;
     pthread_cond_t wake;
     int has_thread;
@@ -37,10 +42,12 @@ struct worker {
 struct strobe_desk_trace {
     struct strobe_desk *desk; /* borrowed */
     char *path;               /* owned */
+    char *folder;             /* owned: where saved ranges go */
+    uint64_t device, inode;   /* of the file that was opened */
     uint32_t n_users;
     struct worker workers[N_THREADS];
     int is_ending;
-    int is_gone;
+    _Atomic int is_gone;
 };
 
 struct strobe_desk {
@@ -109,33 +116,51 @@ static void tell_grown(struct worker *worker)
     send(worker->trace, 0, 0, &reply);
 }
 
-static void tell_gone(struct worker *worker)
+static void tell_gone(struct worker *worker, int is_replaced)
 {
     struct strobe_reply reply = {0};
     strobe_reply_string(&reply, "tell", "gone");
-    strobe_reply_string(&reply, "why", "the file was removed");
+    strobe_reply_string(&reply, "why",
+                        is_replaced ? "another file took its place" : "the file was removed");
+    strobe_reply_bool(&reply, "replaced", is_replaced);
     send(worker->trace, 0, 0, &reply);
 }
 
-/* Look whether there is more; the quick thread tells the pages. */
-static void look_again(struct worker *worker, int tells)
+static uint64_t now_ms(void)
 {
-    struct strobe_engine *engine = worker->engine;
-    const struct strobe_file_facts *facts = strobe_file_facts(engine->trace->file);
-    struct stat st;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Take in what is new. 1: something was. */
+static int read_on(struct worker *worker)
+{
     int grown = 0;
-    if (stat(engine->path, &st)) {
-        if (tells && !worker->trace->is_gone)
-            tell_gone(worker);
-        worker->trace->is_gone = 1;
+    return strobe_engine_refresh(worker->engine, &grown) == STROBE_OK && grown;
+}
+
+/* The quick thread: is there more, or no file any more? The pages are told. */
+static void look_again(struct worker *worker)
+{
+    struct strobe_desk_trace *trace = worker->trace;
+    uint64_t now = now_ms();
+    struct stat st;
+    if (trace->is_gone || now - worker->told_ms < TELL_MS)
+        return;
+    int is_removed = stat(trace->path, &st);
+    if (is_removed || st.st_dev != trace->device || st.st_ino != trace->inode) {
+        trace->is_gone = 1; /* first: who is told may come back at once */
+        tell_gone(worker, !is_removed);
         return;
     }
-    if ((uint64_t)st.st_size == facts->n_bytes)
+    if ((uint64_t)st.st_size == strobe_file_facts(worker->engine->trace->file)->n_bytes)
         return;
-    if (strobe_engine_refresh(engine, &grown) == STROBE_OK && grown && tells) {
-        strobe_tables_update(&engine->tables);
-        tell_grown(worker);
-    }
+    if (!read_on(worker))
+        return;
+    strobe_tables_update(&worker->engine->tables);
+    tell_grown(worker);
+    worker->told_ms = now;
 }
 
 /* ---- threads ---- */
@@ -165,30 +190,27 @@ static void wait_for_work(struct worker *worker)
 static void *work(void *context)
 {
     struct worker *worker = context;
-    struct strobe_desk *desk = worker->trace->desk;
+    pthread_mutex_t *lock = &worker->trace->desk->lock;
     int tells = worker == &worker->trace->workers[QUICK];
     struct strobe_json *json = malloc(sizeof *json);
-    uint64_t last_look = 0;
-    pthread_mutex_lock(&desk->lock);
+    pthread_mutex_lock(lock);
     while (!worker->trace->is_ending && json) {
         struct question *question = take(worker);
-        struct timespec now;
-        if (!question)
+        if (!question && tells)
             wait_for_work(worker);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        uint64_t now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-        int is_time = now_ms - last_look >= POLL_MS;
-        pthread_mutex_unlock(&desk->lock);
-        if (is_time) {
-            look_again(worker, tells);
-            last_look = now_ms;
-        }
+        else if (!question)
+            pthread_cond_wait(&worker->wake, lock);
+        pthread_mutex_unlock(lock);
+        if (tells)
+            look_again(worker);
+        else if (question && !strobe_file_facts(worker->engine->trace->file)->closed)
+            read_on(worker);
         if (question)
             answer(worker, json, question);
         free(question);
-        pthread_mutex_lock(&desk->lock);
+        pthread_mutex_lock(lock);
     }
-    pthread_mutex_unlock(&desk->lock);
+    pthread_mutex_unlock(lock);
     free(json);
     return NULL;
 }
@@ -204,6 +226,7 @@ static enum strobe_err start_worker(struct strobe_desk_trace *trace, struct work
     enum strobe_err err = strobe_engine_open(trace->path, &worker->engine);
     if (err)
         return err;
+    worker->engine->folder = trace->folder;
     if (pthread_create(&worker->thread, NULL, work, worker))
         return STROBE_ERR_NOMEM;
     worker->has_thread = 1;
@@ -230,6 +253,7 @@ static void close_trace(struct strobe_desk_trace *trace)
         strobe_engine_close(worker->engine);
     }
     free(trace->path);
+    free(trace->folder);
     free(trace);
 }
 
@@ -270,7 +294,25 @@ static void close_idle(struct strobe_desk *desk)
         }
 }
 
-enum strobe_err strobe_desk_use(struct strobe_desk *desk, const char *path,
+static enum strobe_err open_trace(struct strobe_desk_trace *trace, const char *path,
+                                  const char *folder)
+{
+    struct stat st;
+    trace->path = strdup(path);
+    trace->folder = strdup(folder);
+    if (!trace->path || !trace->folder)
+        return STROBE_ERR_NOMEM;
+    if (stat(path, &st))
+        return STROBE_ERR_NOTFOUND;
+    trace->device = st.st_dev;
+    trace->inode = st.st_ino;
+    enum strobe_err err = STROBE_OK;
+    for (int i = 0; i < N_THREADS && !err; i++)
+        err = start_worker(trace, &trace->workers[i]);
+    return err;
+}
+
+enum strobe_err strobe_desk_use(struct strobe_desk *desk, const char *path, const char *folder,
                                 struct strobe_desk_trace **out)
 {
     int room = -1;
@@ -290,10 +332,7 @@ enum strobe_err strobe_desk_use(struct strobe_desk *desk, const char *path,
     if (!trace)
         return STROBE_ERR_NOMEM;
     trace->desk = desk;
-    trace->path = strdup(path);
-    enum strobe_err err = trace->path ? STROBE_OK : STROBE_ERR_NOMEM;
-    for (int i = 0; i < N_THREADS && !err; i++)
-        err = start_worker(trace, &trace->workers[i]);
+    enum strobe_err err = open_trace(trace, path, folder);
     if (err) {
         close_trace(trace);
         return err;

@@ -27,8 +27,8 @@ typedef void (*strobe_desk_sink)(void *context, struct strobe_desk_trace *trace,
 struct strobe_desk *strobe_desk_new(strobe_desk_sink sink, void *context, size_t before);
 void strobe_desk_free(struct strobe_desk *desk); /* ends all threads; NULL is allowed */
 
-/* Use the trace at `path`; opened if it is not. */
-enum strobe_err strobe_desk_use(struct strobe_desk *desk, const char *path,
+/* Use the trace at `path`; opened if it is not. Ranges of it are saved to `folder`. */
+enum strobe_err strobe_desk_use(struct strobe_desk *desk, const char *path, const char *folder,
                                 struct strobe_desk_trace **out);
 /* No more. What `who` asked for and nobody began is dropped. */
 void strobe_desk_leave(struct strobe_desk *desk, struct strobe_desk_trace *trace, uint64_t who);

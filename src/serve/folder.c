@@ -14,6 +14,8 @@
 #include "file/notes.h"
 #include "serve/guard.h"
 
+enum { SNIFF_BYTES = 64 << 10 };
+
 static int newest_first(const void *a, const void *b)
 {
     const struct strobe_folder_file *x = a, *y = b;
@@ -22,11 +24,50 @@ static int newest_first(const void *a, const void *b)
     return strcmp(y->name, x->name);
 }
 
+/* A file of JSON is a trace if Chrome's events are in its beginning; a compressed one may be. */
+static int looks_like_trace(int fd)
+{
+    char *text = malloc(SNIFF_BYTES + 1);
+    ssize_t n = text ? pread(fd, text, SNIFF_BYTES, 0) : -1;
+    int is = n >= 2 && (uint8_t)text[0] == 0x1f && (uint8_t)text[1] == 0x8b;
+    if (n > 0 && !is) {
+        text[n] = 0;
+        const char *first = text + strspn(text, " \t\r\n");
+        is = (*first == '{' && strstr(first, "\"traceEvents\"")) ||
+             (*first == '[' && strstr(first, "\"ph\""));
+    }
+    free(text);
+    return is;
+}
+
+/* A regular file of the folder that is a trace, opened; -1: none. */
+static int open_at(int dir, const char *name)
+{
+    struct stat st;
+    if (dir < 0 || !strobe_guard_is_trace_name(name))
+        return -1;
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+                    (strobe_guard_is_json_name(name) && !looks_like_trace(fd)))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static int is_listed(int dir, const char *name)
+{
+    int fd = strobe_guard_is_json_name(name) ? open_at(dir, name) : -2;
+    if (fd >= 0)
+        close(fd);
+    return fd != -1;
+}
+
 static int add_file(struct strobe_folder *folder, int fd, const char *name)
 {
     struct stat st;
     if (!strobe_guard_is_trace_name(name) || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
-        !S_ISREG(st.st_mode) || folder->n_files == STROBE_FOLDER_MAX)
+        !S_ISREG(st.st_mode) || folder->n_files == STROBE_FOLDER_MAX || !is_listed(fd, name))
         return 1;
     if (folder->n_files == folder->room) {
         uint32_t room = folder->room ? 2 * folder->room : 64;
@@ -67,18 +108,10 @@ void strobe_folder_free(struct strobe_folder *folder)
 
 int strobe_folder_open(const char *path, const char *name)
 {
-    struct stat st;
-    if (!strobe_guard_is_trace_name(name))
-        return -1;
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int fd =
-        dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = open_at(dir, name);
     if (dir >= 0)
         close(dir);
-    if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-        close(fd);
-        return -1;
-    }
     return fd;
 }
 

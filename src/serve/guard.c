@@ -80,7 +80,13 @@ int strobe_guard_is_trace_name(const char *name)
     for (const char *at = name; *at; at++)
         if (*at == '/' || *at == '\\' || (unsigned char)*at < 0x20 || *at == 0x7f)
             return 0;
-    return ends_with(name, ".strobe") || ends_with(name, ".tracy");
+    return ends_with(name, ".strobe") || ends_with(name, ".tracy") ||
+           strobe_guard_is_json_name(name);
+}
+
+int strobe_guard_is_json_name(const char *name)
+{
+    return ends_with(name, ".json") || ends_with(name, ".json.gz");
 }
 
 int strobe_guard_is_page_path(const char *path)

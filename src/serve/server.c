@@ -13,6 +13,10 @@ static const struct lws_protocols protocols[] = {
     {NULL, NULL, 0, 0, 0, NULL, 0},
 };
 
+/* A page behind a cut cable is asked for a sign of life, and given up without one. */
+static const lws_retry_bo_t signs_of_life = {.secs_since_valid_ping = 30,
+                                             .secs_since_valid_hangup = 60};
+
 /* Any thread of the desk: the frame goes to the outbox, and the server's thread is woken. */
 static void take_frame(void *context, struct strobe_desk_trace *trace, uint64_t who, uint8_t *bytes,
                        size_t n_bytes)
@@ -41,6 +45,11 @@ static void free_frames(struct strobe_frame *frame)
     }
 }
 
+static void wake(void *context)
+{
+    strobe_server_wake(context);
+}
+
 static enum strobe_err listen_on(struct strobe_server *server)
 {
     struct lws_context_creation_info info;
@@ -56,6 +65,7 @@ static enum strobe_err listen_on(struct strobe_server *server)
     info.max_http_header_pool = 4096; /* one for each connection that has not asked yet */
     info.timeout_secs = 10;
     info.keepalive_timeout = 60;
+    info.retry_and_idle_policy = &signs_of_life;
     info.options = LWS_SERVER_OPTION_DISABLE_IPV6 | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
                    LWS_SERVER_OPTION_EXPLICIT_VHOSTS;
     server->lws = lws_create_context(&info);
@@ -78,7 +88,11 @@ enum strobe_err strobe_server_open(const struct strobe_server_options *options,
     server->options = *options;
     pthread_mutex_init(&server->lock, NULL);
     server->desk = strobe_desk_new(take_frame, server, LWS_PRE);
-    enum strobe_err err = server->desk ? STROBE_OK : STROBE_ERR_NOMEM;
+    server->imports = options->convert
+                          ? strobe_imports_new(options->convert, options->context, wake, server)
+                          : NULL;
+    enum strobe_err err =
+        server->desk && (server->imports || !options->convert) ? STROBE_OK : STROBE_ERR_NOMEM;
     if (!err && options->token)
         snprintf(server->token, sizeof server->token, "%s", options->token);
     else if (!err && !strobe_guard_make_token(server->token))
@@ -115,6 +129,7 @@ void strobe_server_serve(struct strobe_server *server, int ms)
     (void)ms; /* libwebsockets waits until there is something to do; a timer wakes it */
     lws_service(server->lws, 0);
     strobe_server_deliver(server);
+    strobe_server_follow_imports(server);
     clock_gettime(CLOCK_MONOTONIC, &now);
     uint64_t now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
     if (now_ms - server->last_look_ms >= 1000) {
@@ -130,6 +145,8 @@ void strobe_server_close(struct strobe_server *server)
     struct lws_context *lws = server->lws;
     strobe_desk_free(server->desk); /* its threads end: nobody wakes the context any more */
     server->desk = NULL;
+    strobe_imports_free(server->imports);
+    server->imports = NULL;
     if (lws)
         lws_context_destroy(lws);
     free_frames(server->outbox);

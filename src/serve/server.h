@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "serve/guard.h"
+#include "serve/imports.h"
 #include "serve/reply.h"
 
 struct strobe_server;
@@ -16,12 +17,21 @@ struct strobe_server_options {
     int port;            /* 0: any free one */
     const char *token;   /* NULL: a new one */
     void *context;       /* of what follows */
-    /* The members `sessions` and `clients` of the start page's list; NULL: none. */
+    /* The members `sessions`, `clients` and `recordings` of the start page's list; NULL: none. */
     void (*put_sessions)(void *context, struct strobe_reply *reply);
-    /* A file of another profiler as a trace: its path goes to `out`. 0: it can't be read. NULL: nobody knows how. */
-    int (*convert)(void *context, const char *path, char *out, size_t room);
-    /* End the recording that this server belongs to; NULL: there is none. */
-    void (*stop)(void *context);
+    /* Called about every second while there are pages. 1: that list has changed. NULL: it never does. */
+    int (*look)(void *context);
+    /* The trace that a session is recorded into; 0: none is. NULL: no sessions. */
+    int (*session_trace)(void *context, const char *session, char *out, size_t room);
+    /* A file of another profiler as a trace; on a thread of its own. NULL: nobody knows how. */
+    strobe_convert convert;
+    /* End the recording that this server belongs to (name NULL), or one that `record` began. 0: there is none. */
+    int (*stop)(void *context, const char *name);
+    int can_stop; /* there is one that this server belongs to */
+    /* Begin to record a Tracy client (HOST:PORT) or a session, the other one ""; the trace's name goes to `name`. 0: `why`
+     * says why not. NULL: nothing can be recorded. */
+    int (*record)(void *context, const char *tracy, const char *session, char *name, size_t n_name,
+                  char *why, size_t n_why);
 };
 
 /* Listen. The strings must outlive the server. STROBE_ERR_BUSY: the port is taken. */

@@ -1,4 +1,5 @@
-/* server_parts.h - what the parts of the server share: server.c (life), server_http.c (routes), server_ws.c (pages).
+/* server_parts.h - what the parts of the server share: server.c (life), server_http.c (routes), server_ws.c (frames),
+ * server_pages.c (pages), server_acts.c (the start page).
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_SERVE_SERVER_PARTS_H
 #define STROBE_SERVE_SERVER_PARTS_H
@@ -8,6 +9,7 @@
 
 #include "serve/desk.h"
 #include "serve/folder.h"
+#include "serve/imports.h"
 #include "serve/json.h"
 #include "serve/server.h"
 
@@ -29,6 +31,9 @@ struct strobe_page {
     struct strobe_page *next;
     struct lws *wsi;                 /* borrowed */
     struct strobe_desk_trace *trace; /* borrowed; NULL: none */
+    struct strobe_import *import;    /* borrowed: the trace is being made; NULL: none */
+    uint32_t told_per_mille;         /* of the import */
+    struct strobe_held *held;        /* owned: questions that wait for it */
     uint64_t who;
     struct strobe_frame *first, *last; /* owned: to be sent */
     size_t n_unsent;
@@ -41,8 +46,9 @@ struct strobe_server {
     char token[STROBE_TOKEN_DIGITS + 1];
     struct lws_context *lws; /* owned */
     int port;
-    struct strobe_desk *desk;  /* owned */
-    struct strobe_page *pages; /* owned */
+    struct strobe_desk *desk;       /* owned */
+    struct strobe_imports *imports; /* owned; NULL: nobody knows how */
+    struct strobe_page *pages;      /* owned */
     uint64_t last_who;
     pthread_mutex_t lock;        /* of the outbox */
     struct strobe_frame *outbox; /* owned: from the desk's threads, newest first */
@@ -73,10 +79,25 @@ int strobe_server_is_allowed(struct strobe_server *server, struct lws *wsi, int 
 /* The value of ?name= in a request, decoded; NULL: none. */
 const char *strobe_server_argument(struct lws *wsi, const char *name, char *room, int n_room);
 
+/* A page comes (0: it can't) and goes. */
+int strobe_page_open(struct strobe_server *server, struct lws *wsi, struct strobe_page **slot);
+void strobe_page_close(struct strobe_server *server, struct strobe_page *page);
+/* Its question, parsed in server->json: 1: it was an act, and is answered. */
+int strobe_page_act(struct strobe_server *server, struct strobe_page *page);
+/* Its question about its trace. 0: too many wait. */
+int strobe_page_ask(struct strobe_server *server, struct strobe_page *page, const char *text,
+                    size_t n_bytes);
+/* Send it an answer, which is freed, or what it is told (id 0). */
+void strobe_page_send(struct strobe_page *page, uint32_t id, struct strobe_reply *reply);
+void strobe_page_drop_frames(struct strobe_page *page);
+
+/* Pages whose files are being imported: tell them how far, or give them their trace. */
+void strobe_server_follow_imports(struct strobe_server *server);
+
 /* Frames from the desk to their pages. */
 void strobe_server_deliver(struct strobe_server *server);
 
-/* The folder's traces may have changed: tell the pages. */
+/* What the start page lists may have changed: tell the pages. */
 void strobe_server_look(struct strobe_server *server);
 
 #endif

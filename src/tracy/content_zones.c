@@ -8,7 +8,7 @@
 /* ---- threads --------------------------------------------------------------------------------- */
 
 /* i16 location, i64 start, u32 extra, u32 children, and if there are none i64 end. */
-enum { ZONE_HEAD = 18, ZONE_LEAF = 26 };
+enum { ZONE_HEAD = 18, ZONE_LEAF = sizeof(struct strobe_tracy_leaf) };
 
 struct timeline {
     struct strobe_tracy_content *content;
@@ -52,8 +52,10 @@ static inline enum strobe_err begin_zone(struct timeline *line, uint32_t depth, 
                : STROBE_OK;
 }
 
-static enum strobe_err grow_stack(struct strobe_tracy_content *content, uint32_t depth)
+static inline enum strobe_err grow_stack(struct strobe_tracy_content *content, uint32_t depth)
 {
+    if (depth < content->stack_room)
+        return STROBE_OK;
     if (depth >= STROBE_TRACY_MAX_DEPTH)
         return STROBE_ERR_LIMIT;
     return strobe_tracy_reach((void **)&content->stack, &content->stack_room, depth,
@@ -62,11 +64,29 @@ static enum strobe_err grow_stack(struct strobe_tracy_content *content, uint32_t
                : STROBE_ERR_NOMEM;
 }
 
+/* Show as many as lie in one piece, all at once. */
+static enum strobe_err show_leaves(struct timeline *line, uint32_t *left)
+{
+    struct strobe_tracy_bytes *in = &line->content->in;
+    const struct strobe_tracy_leaf *leaves = (const struct strobe_tracy_leaf *)in->at;
+    uint64_t before = line->ref, n_whole = (uint64_t)(in->end - in->at) / ZONE_LEAF;
+    uint32_t n = 0, most = *left < n_whole ? *left : (uint32_t)n_whole;
+    for (; n < most && !leaves[n].n_children; n++)
+        line->ref += leaves[n].step + (uint64_t)leaves[n].ns;
+    in->at += (size_t)n * ZONE_LEAF;
+    *left -= n;
+    line->content->n_zones += n;
+    return n ? line->visitor->leaves(line->visitor->context, leaves, n, (int64_t)before)
+             : STROBE_OK;
+}
+
 /* Zones without children that follow each other, which are most: as many as lie in one piece. */
 static enum strobe_err read_leaves(struct timeline *line, uint32_t depth, uint32_t *left)
 {
     struct strobe_tracy_bytes *in = &line->content->in;
     enum strobe_err err = STROBE_OK;
+    if (line->visitor->leaves)
+        return show_leaves(line, left);
     while (*left && in->end - in->at >= ZONE_LEAF && !err) {
         const uint8_t *at = in->at;
         uint32_t n_children;

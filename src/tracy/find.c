@@ -3,8 +3,11 @@
  *
  * Tracy names its thread "Tracy Profiler": a process with such a thread and without the shim is a client. Its port is the one on which
  * it listens. Every process is looked at a few times when it is young, then left alone; the search itself gets
- * rarer while nothing new comes, and a process of ten thousand threads costs no more than one of sixty.  SPDX-License-Identifier: MIT */
+ * rarer while nothing new comes, is left out while no process of the machine is new, and a process of ten thousand
+ * threads costs no more than one of sixty.  SPDX-License-Identifier: MIT */
 #include "tracy/host_parts.h"
+
+#include "base/descendants.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -19,11 +22,12 @@
 
 #define SEARCH_MIN_NS 50000000ull
 #define SEARCH_MAX_NS 1000000000ull
+#define YOUNG_NS      2500000000ull /* so long a process is looked at again */
 #define SEARCH_EACH_NS \
     50000000ull /* longer for each process, so that many cost no more than a few */
 enum {
     SEEN_MAX = 4096,
-    LOOKS = 6,
+    LOOKS_MIN = 2,
     PIDS_MAX = 4096,
     TASKS_MAX = 64, /* threads of a process that are looked at: Tracy's is among the first */
 };
@@ -33,20 +37,11 @@ struct find_seen {
     uint32_t pid;
     uint32_t n_looks;
     uint64_t start;
+    uint64_t met_ns;
     bool done;
 };
 
 /* ---- /proc ---- */
-
-static ssize_t read_text(const char *path, char *out, size_t cap)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, out, cap - 1);
-    if (fd >= 0)
-        close(fd);
-    out[n > 0 ? n : 0] = 0;
-    return n;
-}
 
 void strobe_tracy_find_exe(uint32_t pid, char *out, size_t cap)
 {
@@ -60,7 +55,7 @@ uint64_t strobe_tracy_find_stat(uint32_t pid, int field)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%u/stat", pid);
-    if (read_text(path, text, sizeof text) <= 0)
+    if (strobe_read_text(path, text, sizeof text) <= 0)
         return 0;
     char *at = strrchr(text, ')'); /* the name may hold anything */
     for (int i = 2; at && i < field; i++)
@@ -97,31 +92,6 @@ bool strobe_tracy_find_end(uint32_t pid, int pidfd, int *status)
     return true;
 }
 
-/* Children of all threads of a process, behind those that are listed already. */
-static uint32_t add_children(uint32_t pid, uint32_t *pids, uint32_t n)
-{
-    char path[320], text[8192];
-    snprintf(path, sizeof path, "/proc/%u/task", pid);
-    DIR *tasks = opendir(path);
-    struct dirent *task;
-    for (int i = 0; tasks && i < TASKS_MAX && (task = readdir(tasks)); i++) {
-        if (!isdigit((unsigned char)task->d_name[0]))
-            continue;
-        snprintf(path, sizeof path, "/proc/%u/task/%s/children", pid, task->d_name);
-        if (read_text(path, text, sizeof text) <= 0)
-            continue;
-        for (char *at = text, *end; n < PIDS_MAX; at = end) {
-            uint32_t child = (uint32_t)strtoul(at, &end, 10);
-            if (end == at)
-                break;
-            pids[n++] = child;
-        }
-    }
-    if (tasks)
-        closedir(tasks);
-    return n;
-}
-
 static bool has_tracys_thread(uint32_t pid)
 {
     char path[320], text[32];
@@ -131,7 +101,7 @@ static bool has_tracys_thread(uint32_t pid)
     struct dirent *task;
     for (int i = 0; tasks && !found && i < TASKS_MAX && (task = readdir(tasks)); i++) {
         snprintf(path, sizeof path, "/proc/%u/task/%s/comm", pid, task->d_name);
-        found = read_text(path, text, sizeof text) > 0 && !strcmp(text, "Tracy Profiler\n");
+        found = strobe_read_text(path, text, sizeof text) > 0 && !strcmp(text, "Tracy Profiler\n");
     }
     if (tasks)
         closedir(tasks);
@@ -200,7 +170,12 @@ static uint32_t listening_port(uint32_t pid)
 
 /* ---- the search ---- */
 
-static void take(struct strobe_tracy_host *host, uint32_t pid, struct find_seen *seen)
+static bool is_young(const struct find_seen *seen, uint64_t now)
+{
+    return seen->n_looks < LOOKS_MIN || now - seen->met_ns < YOUNG_NS;
+}
+
+static void take(struct strobe_tracy_host *host, uint32_t pid, struct find_seen *seen, uint64_t now)
 {
     char exe[512];
     uint32_t port = listening_port(pid);
@@ -216,7 +191,7 @@ static void take(struct strobe_tracy_host *host, uint32_t pid, struct find_seen 
             strobe_tracy_link_tick(host, link, strobe_tracy_host_ns());
         return;
     }
-    if (seen->n_looks < LOOKS)
+    if (is_young(seen, now))
         return; /* it may be about to listen */
     seen->done = true;
     strobe_tracy_host_unrecorded(
@@ -227,53 +202,61 @@ static void take(struct strobe_tracy_host *host, uint32_t pid, struct find_seen 
             : "this Tracy client runs with other rights: its port can't be told");
 }
 
-static struct find_seen *meet(struct strobe_tracy_host *host, uint32_t pid)
+static struct find_seen *meet(struct strobe_tracy_host *host, uint32_t pid, uint64_t now)
 {
     uint64_t start = strobe_tracy_find_stat(pid, 22);
     if (!start)
         return NULL;
     struct find_seen *seen = &host->seen[pid % SEEN_MAX];
     if (seen->pid != pid || seen->start != start) {
-        *seen = (struct find_seen){.pid = pid, .start = start};
+        *seen = (struct find_seen){.pid = pid, .start = start, .met_ns = now};
         host->search_every_ns = SEARCH_MIN_NS;
     }
     return seen;
 }
 
-static void look_at(struct strobe_tracy_host *host, uint32_t pid)
+/* True: it is to be looked at again. */
+static bool look_at(struct strobe_tracy_host *host, uint32_t pid, uint64_t now)
 {
-    struct find_seen *seen = meet(host, pid);
+    struct find_seen *seen = meet(host, pid, now);
     if (!seen || seen->done)
-        return;
-    if (++seen->n_looks > LOOKS) {
-        seen->done = true;
-        return;
-    }
+        return false;
+    seen->n_looks++;
     if (strobe_tracy_link_of_pid(host, pid))
         seen->done = true;
-    else if (has_tracys_thread(pid)) {
-        if (has_shim(pid))
-            seen->done = true; /* it has told, or will */
-        else
-            take(host, pid, seen);
-    }
+    else if (!has_tracys_thread(pid))
+        seen->done = !is_young(seen, now);
+    else if (has_shim(pid))
+        seen->done = true; /* it has told, or will */
+    else
+        take(host, pid, seen, now);
+    return !seen->done;
+}
+
+/* Look at every process below; how many there are. */
+static uint32_t search_all(struct strobe_tracy_host *host, uint64_t now)
+{
+    static uint32_t pids[PIDS_MAX]; /* one thread searches */
+    uint32_t n = strobe_list_descendants(pids, PIDS_MAX, TASKS_MAX);
+    host->search_is_done = true;
+    for (uint32_t i = 0; i < n; i++)
+        if (look_at(host, pids[i], now))
+            host->search_is_done = false;
+    return n;
 }
 
 void strobe_tracy_search(struct strobe_tracy_host *host, uint64_t now)
 {
-    static uint32_t pids[PIDS_MAX]; /* one thread searches */
     if (!host->seen)
         host->seen = calloc(SEEN_MAX, sizeof *host->seen);
     if (!host->seen)
         return;
     uint64_t every = host->search_every_ns ? 2 * host->search_every_ns : SEARCH_MIN_NS;
     host->search_every_ns = every < SEARCH_MAX_NS ? every : SEARCH_MAX_NS;
-    uint32_t n = add_children((uint32_t)getpid(), pids, 0);
-    for (uint32_t i = 0; i < n; i++)
-        n = add_children(pids[i], pids, n);
-    for (uint32_t i = 0; i < n; i++)
-        look_at(host, pids[i]);
-    uint64_t least = n * SEARCH_EACH_NS;
+    uint32_t newest = strobe_newest_pid();
+    bool is_still = host->search_is_done && newest && newest == host->newest_pid;
+    host->newest_pid = newest;
+    uint64_t least = is_still ? 0 : search_all(host, now) * SEARCH_EACH_NS;
     host->next_search_ns = now + (least > host->search_every_ns ? least : host->search_every_ns);
 }
 

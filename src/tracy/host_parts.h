@@ -106,6 +106,8 @@ struct strobe_tracy_host {
     uint64_t first_tick, first_ns;         /* for the rate of the trace's clock */
     uint64_t next_block_ns;
     uint64_t next_search_ns, search_every_ns;
+    uint32_t newest_pid;    /* of the machine, at the last search */
+    bool search_is_done;    /* which left nobody to be looked at again */
     struct find_seen *seen; /* owned by find.c */
 };
 

@@ -184,6 +184,8 @@ static void describe(struct strobe_tracy_sink *sink, const struct strobe_tracy_p
     const char *texts[] = {process->exe, process->cwd, process->argv};
     size_t sizes[] = {length(process->exe), length(process->cwd), process->n_argv};
     strobe_tracy_sink_record(sink, STROBE_META_PROCESS, numbers, texts, sizes);
+    if (!client)
+        return;
     const char *program = client->program;
     size_t n_program = length(program);
     if (n_program)

@@ -75,7 +75,7 @@ struct strobe_tracy_client {
     char maker[13], program[65], host[1025];
 };
 
-/* One process: PROCESS, PROGRAM_NAME and TRACY_CLIENT records. */
+/* One process: PROCESS, PROGRAM_NAME and TRACY_CLIENT records; `client` NULL: only the first, it is not Tracy's. */
 enum strobe_err strobe_tracy_sink_open(struct strobe_tracy_store *store,
                                        const struct strobe_tracy_process *process,
                                        const struct strobe_tracy_client *client,

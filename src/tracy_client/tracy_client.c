@@ -79,12 +79,22 @@ uint64_t ___tracy_alloc_srcloc(uint32_t line, const char *source, size_t sourceS
 
 static const struct strobe_handle no_zone = {0, STROBE_HANDLE_NONE};
 
+static inline TracyCZoneCtx begin_zone(const struct ___tracy_source_location_data *srcloc,
+                                       int32_t active)
+{
+    uint64_t handle = 0;
+    TracyCZoneCtx ctx = {0};
+    static_assert(offsetof(TracyCZoneCtx, active) == 4, "a packed handle has both");
+    if (active)
+        handle = strobe_handle_begin_const((const struct strobe_const_loc *)srcloc);
+    memcpy(&ctx, &handle, sizeof handle);
+    return ctx;
+}
+
 TracyCZoneCtx ___tracy_emit_zone_begin(const struct ___tracy_source_location_data *srcloc,
                                        int32_t active)
 {
-    if (!active)
-        return strobe_tracy_ctx(no_zone);
-    return strobe_tracy_ctx(strobe_handle_begin_const((const struct strobe_const_loc *)srcloc));
+    return begin_zone(srcloc, active);
 }
 
 TracyCZoneCtx ___tracy_emit_zone_begin_callstack(const struct ___tracy_source_location_data *srcloc,
@@ -92,9 +102,7 @@ TracyCZoneCtx ___tracy_emit_zone_begin_callstack(const struct ___tracy_source_lo
 {
     if (active && depth > 0)
         strobe_tracy_stack(depth);
-    if (!active)
-        return strobe_tracy_ctx(no_zone);
-    return strobe_tracy_ctx(strobe_handle_begin_const((const struct strobe_const_loc *)srcloc));
+    return begin_zone(srcloc, active);
 }
 
 TracyCZoneCtx ___tracy_emit_zone_begin_alloc_callstack(uint64_t srcloc, int32_t depth,

@@ -335,12 +335,13 @@ class Others(Peer):
 
     def test_losses_of_clients_are_counted(self):
         program = got("c_client", NEWEST, flags=("-DTRACY_NO_CALLSTACK",))
-        trace, _ = self.record(program, 400000, 2, options=("--max-file", "1M"))
+        zones = 4 * 1500000  # over 2 MB even where a clock with coarse ticks makes them small
+        trace, _ = self.record(program, 1500000, 2, options=("--max-file", "1M"))
         lost = sum(loss["count"] for loss in trace.info["losses"])
         self.assertGreater(lost, 0)
-        self.assertGreaterEqual(trace.info["stored"] + lost, 2 * 1600000)  # and what Tracy adds: its CPU plot
-        self.assertLess(trace.info["stored"] + lost, 2 * 1600000 + 200)
-        self.assertEqual(trace.clients[0]["tracy"]["zones"], 1600000)
+        self.assertGreaterEqual(trace.info["stored"] + lost, 2 * zones)  # and what Tracy adds: its CPU plot
+        self.assertLess(trace.info["stored"] + lost, 2 * zones + 500)
+        self.assertEqual(trace.clients[0]["tracy"]["zones"], zones)
 
     def test_a_static_client_is_found(self):
         program = got("c_client", NEWEST, flags=("-DTRACY_NO_CALLSTACK",), link=("-static",))
@@ -380,7 +381,7 @@ class Others(Peer):
                     if os.path.exists(path) and Trace(path).n("zone_end"):
                         break
                 recorder.send_signal(signal.SIGINT)
-                self.assertEqual(recorder.wait(10), 0)
+                self.assertEqual(recorder.wait(60), 0)  # the machine may be busy
                 trace = Trace(path)
                 self.assertGreater(trace.n("zone_end"), 0)
                 self.assertEqual(trace.clients[0]["tracy"]["unnamed"], 0)

@@ -65,7 +65,9 @@ static void a_handle_of_a_zone_that_nobody_saw_leads_back_to_it(void **state)
     assert_int_equal((uint64_t)((uint32_t)handle.state >> 16) << 32 | handle.id, (uintptr_t)&loc);
     assert_false(strobe_handle_is_seen(handle));
     strobe_handle_end(handle);
-    handle = strobe_handle_begin_const(&fixed);
+    uint64_t packed = strobe_handle_begin_const(&fixed);
+    memcpy(&handle, &packed, sizeof handle);
+    assert_int_equal(strobe_handle_pack(handle), packed);
     assert_int_equal(handle.state & 15, STROBE_HANDLE_UNSEEN_CONST);
     assert_int_equal((uint64_t)((uint32_t)handle.state >> 16) << 32 | handle.id, (uintptr_t)&fixed);
     assert_false(strobe_handle_is_seen(handle));

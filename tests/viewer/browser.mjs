@@ -10,7 +10,8 @@ import {fileURLToPath, pathToFileURL} from 'node:url';
 import {host} from './host.mjs';
 
 export const LABEL = 208, PATIENCE = 60000;
-export const [strobe, modules, traces, shots, ...words] = process.argv.slice(2);
+export const [strobe, modules, traces, shots] = process.argv.slice(2, 6).map((p) => path.resolve(p));
+const words = process.argv.slice(6);
 const isRemote = words.includes('--server'), isSlow = words.includes('--slow'), parts = words.filter((w) => !w.startsWith('--'));
 const {chromium} = await import(pathToFileURL(path.join(modules, 'playwright-core', 'index.mjs')).href);
 const web = path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..', 'web');
@@ -91,6 +92,7 @@ export function place(trackName, depth, ms) {
 
 export async function clickZone(trackName, depth, ms, options) {
     const p = await place(trackName, depth, ms);
+    await settled(); /* what scrolled into sight is asked for */
     await page.mouse.move(p.x, p.y);
     await page.mouse.click(p.x, p.y, options);
     await settled();

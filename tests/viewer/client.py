@@ -168,10 +168,8 @@ class Page:
                 answer[name] = list(struct.unpack_from(f"<{array['n']}{code}", data, array["at"]))
             return number, answer
 
-    def ask(self, question, **fields):
-        """Ask and wait for the answer; what is told meanwhile is kept."""
-        number, self.next_id = self.next_id, self.next_id + 1
-        self.send_frame(1, json.dumps({"id": number, "ask": question, **fields}).encode())
+    def read_answer(self, number):
+        """The answer of that number; what is told meanwhile is kept."""
         while True:
             got, answer = self.read()
             if got == number:
@@ -180,6 +178,12 @@ class Page:
                 self.told.append(answer)
             else:
                 self.waiting[got] = answer
+
+    def ask(self, question, **fields):
+        """Ask and wait for the answer; what is told meanwhile is kept."""
+        number, self.next_id = self.next_id, self.next_id + 1
+        self.send_frame(1, json.dumps({"id": number, "ask": question, **fields}).encode())
+        return self.read_answer(number)
 
     def wait_told(self, what, seconds=10):
         """The next thing of this sort that is told."""

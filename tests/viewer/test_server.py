@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """test_server.py STROBE MAKE_TRACE PROGRAM CLASS: the viewer's server from outside: answers, security, live traces."""
 import csv
+import glob
 import io
 import json
 import os
@@ -121,7 +122,7 @@ class Answers(Folder):
                         zone = page.ask("zone", track=lane[0], depth=lane[1], at=drawn["t0"][i])["zone"] if n_compared < 60 else None
                         if zone:
                             self.assertEqual(zone["t0"], drawn["t0"][i])
-                            self.assertIn((int(zone["t0"]), int(zone["duration"])), known)
+                            self.assertIn((int(zone["t0"]), int(zone["t1"] - zone["t0"])), known)
                             n_compared += 1
             self.assertGreater(n_compared, 20)
 
@@ -426,6 +427,36 @@ class Live(Folder):
             self.assertTrue(page.ask("delete", name="new.strobe")["deleted"])
             self.assertIn("error", page.ask("delete", name="../new.strobe"))
 
+    def test_pages_that_go_in_the_middle_of_their_questions_do_no_harm(self):
+        with Server(STROBE, os.path.join(self.folder, "work.strobe")) as server, Page(server) as good:
+            trace = good.ask("trace")
+            question = {"ask": "pixels", "from": trace["range"][0], "to": trace["range"][1], "width": 4000, "budget": 100000, "lanes": threads_of(trace)}
+            for i in range(60):
+                page = Page(server)
+                for k in range(1 + i % 5):
+                    page.send_frame(1, json.dumps({"id": k + 1, **(question if k % 2 else {"ask": "stats"})}).encode())
+                if i % 3 == 0:
+                    page.send_frame(1, b'{"id": 9, "ask"', final=False)
+                page.sock.close()
+            self.assertNotIn("error", good.ask("pixels", **{k: v for k, v in question.items() if k != "ask"}))
+
+    def test_a_sign_of_life_is_given_without_a_trace_too(self):
+        with Server(STROBE, self.folder) as server, Page(server) as page:
+            self.assertTrue(page.ask("ping")["here"])
+
+    def test_a_thousand_pages_are_told_and_answered(self):
+        with Server(STROBE, os.path.join(self.folder, "flat.strobe")) as server:
+            pages = [Page(server) for _ in range(1000)]
+            for page in pages:
+                page.send_frame(1, b'{"id": 1, "ask": "ping"}')
+            for page in pages:
+                self.assertTrue(page.read_answer(1)["here"])
+            for page in pages[::50]:
+                self.assertEqual(page.ask("trace")["name"], "flat.strobe")
+            for page in pages:
+                page.sock.close()
+            self.assertLess(server.peak_kib(), 300 << 10)
+
     def test_many_pages_get_their_own_answers(self):
         failures = []
         with Server(STROBE, os.path.join(self.folder, "work.strobe")) as server:
@@ -455,8 +486,151 @@ class Live(Folder):
         self.assertEqual(failures, [])
 
 
+def children(pid):
+    """Processes that a process has started."""
+    found = []
+    for path in glob.glob(f"/proc/{pid}/task/*/children"):
+        try:
+            with open(path, encoding="ascii") as file:
+                found += file.read().split()
+        except OSError:     # the thread has ended
+            pass
+    return found
+
+
+def wait_until(what):
+    """Wait for something that will come to pass; at most a minute."""
+    end = time.time() + 60
+    while not what():
+        if time.time() > end:
+            raise AssertionError("it did not come to pass")
+        time.sleep(0.02)
+
+
+class Imports(Folder):
+    """Files of other profilers, and pages that wait for them."""
+
+    def pipe(self, server_folder, name="slow.json"):
+        """A file that nobody can read on in before it is written."""
+        path = os.path.join(server_folder, name)
+        os.mkfifo(path)
+        return path
+
+    def fill(self, path, is_enough):
+        """Write a trace of one zone into the pipe, again and again: it is opened for its first bytes, and then for all."""
+        while not is_enough.wait(0.05):
+            try:
+                pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+                os.write(pipe, b'[{"ph":"X","pid":1,"tid":1,"ts":5,"dur":2,"name":"late"}]' + b" " * 100)
+                os.close(pipe)
+            except OSError:     # nobody reads just now
+                pass
+
+    def test_other_pages_are_answered_while_a_file_is_imported(self):
+        path = self.pipe(self.folder)
+        with Server(STROBE, self.folder) as server, Page(server, trace="slow.json") as waiting, Page(server, trace="flat.strobe") as other:
+            self.assertIsNotNone(waiting.wait_told("importing", 20))
+            waiting.send_frame(1, json.dumps({"id": 1, "ask": "trace"}).encode())
+            self.assertEqual(other.ask("trace")["name"], "flat.strobe")
+            with Page(server, trace="slow.json") as second:
+                second.send_frame(1, json.dumps({"id": 1, "ask": "stats"}).encode())
+                is_enough = threading.Event()
+                writer = threading.Thread(target=self.fill, args=(path, is_enough))
+                writer.start()
+                try:
+                    self.assertEqual(waiting.read_answer(1)["totals"]["zones"], 1)
+                    self.assertEqual(second.read_answer(1)["count"], [1.0])
+                finally:
+                    is_enough.set()
+                    writer.join()
+        os.remove(path)
+
+    def test_an_import_that_nobody_waits_for_is_given_up(self):
+        path = self.pipe(self.folder, "left.json")
+        with Server(STROBE, self.folder) as server:
+            with Page(server, trace="left.json") as page:
+                self.assertIsNotNone(page.wait_told("importing", 20))
+                wait_until(lambda: children(server.process.pid))
+            wait_until(lambda: not children(server.process.pid))
+            with Page(server, trace="flat.strobe") as page:
+                self.assertIn("tracks", page.ask("trace"))
+        os.remove(path)
+
+    def test_a_file_that_can_not_be_read_says_why(self):
+        path = os.path.join(self.folder, "wrong.json")
+        with open(path, "w", encoding="ascii") as out:
+            out.write("hello")
+        with Server(STROBE, self.folder) as server, Page(server, trace="wrong.json") as page:
+            self.assertIn("Chrome's JSON", page.wait_told("gone", 20)["why"])
+            self.assertIn("error", page.ask("trace"))
+        os.remove(path)
+
+    def test_only_json_that_looks_like_a_trace_is_listed_and_deleted(self):
+        files = {"package.json": '{"name": "x"}', "one.json": '[{"ph": "X"}]', "two.json": '{"traceEvents": []}', "three.json": '[1, 2]'}
+        for name, text in files.items():
+            with open(os.path.join(self.folder, name), "w", encoding="ascii") as out:
+                out.write(text)
+        with Server(STROBE, self.folder) as server, Page(server) as page:
+            names = {t["name"] for t in page.ask("traces")["traces"]}
+            self.assertEqual(names & set(files), {"one.json", "two.json"})
+            self.assertEqual(server.request("/traces/package.json", method="DELETE")[0], 404)
+            self.assertIn("error", page.ask("delete", name="three.json"))
+            self.assertEqual(server.request("/traces/one.json", method="DELETE")[0], 200)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "package.json")))
+        for name in files:
+            if name != "one.json":
+                os.remove(os.path.join(self.folder, name))
+
+    def test_a_range_of_an_imported_file_is_saved_into_the_folder(self):
+        path = os.path.join(self.folder, "other.json")
+        run(STROBE, "export", "--to", "chrome", "-o", path, os.path.join(self.folder, "flat.strobe"))
+        with Server(STROBE, path) as server, Page(server) as page:
+            first, last = page.ask("trace")["range"]
+            self.assertEqual(page.ask("save", **{"from": first, "to": last}, name="piece.strobe")["name"], "piece.strobe")
+        self.assertIn("zones", run(STROBE, "info", os.path.join(self.folder, "piece.strobe")))
+        os.remove(path)
+        os.remove(os.path.join(self.folder, "piece.strobe"))
+
+
 class Command(Folder):
     """What the command says."""
+
+    def opened(self, **env):
+        """The link that a browser was opened with, by a stand-in; "": none was."""
+        tools = tempfile.mkdtemp(prefix="strobe-viewer-tools-")
+        said = os.path.join(tools, "said")
+        with open(os.path.join(tools, "xdg-open"), "w", encoding="ascii") as script:
+            script.write(f'#!/bin/sh\nprintf %s "$1" > {said}.part; mv {said}.part {said}\n')
+        os.chmod(os.path.join(tools, "xdg-open"), 0o755)
+        environment = {k: v for k, v in os.environ.items() if k not in ("SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY")}
+        environment.update(env, PATH=tools + ":" + os.environ["PATH"])
+        process = subprocess.Popen([STROBE, "view", self.folder], stdout=subprocess.PIPE, text=True, env=environment)
+        link = process.stdout.readline().strip()
+        if env.get("DISPLAY") and "SSH_CONNECTION" not in env:
+            wait_until(lambda: os.path.exists(said))
+        process.terminate()
+        self.assertEqual(process.wait(20), 0)
+        process.stdout.close()
+        text = ""
+        if os.path.exists(said):
+            with open(said, encoding="ascii") as file:
+                text = file.read()
+            self.assertEqual(text, link)
+        shutil.rmtree(tools)
+        return text
+
+    def test_with_a_display_the_browser_is_opened(self):
+        self.assertIn("/?token=", self.opened(DISPLAY=":99"))
+
+    def test_without_a_display_or_under_ssh_no_browser_is_opened(self):
+        self.assertEqual(self.opened(), "")
+        self.assertEqual(self.opened(DISPLAY="localhost:10.0", SSH_CONNECTION="10.1.1.1 5000 10.2.2.2 22"), "")
+
+    def test_the_usual_port_of_ssh_is_not_named(self):
+        with Server(STROBE, self.folder, env={"SSH_CONNECTION": "fe80::1 5000 fe80::2 22"}) as server:
+            server.process.stdout.readline()
+            line = server.process.stdout.readline().strip()
+            self.assertRegex(line, rf"^ssh -N -L {server.port}:127\.0\.0\.1:{server.port} \S+@fe80::2$")
 
     def test_the_link_stays_the_same_with_a_port_of_its_own(self):
         with socket.socket() as probe:

@@ -96,7 +96,7 @@ const tests = {
     },
     async 'the server shows the source of a zone, where the file is at hand'() {
         await inFolder(async (folder) => {
-            execFileSync(strobe, ['record', '-o', path.join(folder, 'hello.strobe'), '--', path.join(path.dirname(strobe), 'strobe-hello-c')], {stdio: 'ignore'});
+            execFileSync(strobe, ['record', '-o', path.join(folder, 'hello.strobe'), '--', path.join(path.dirname(strobe), 'strobe-hello-c')], {stdio: 'ignore', cwd: path.dirname(path.dirname(strobe))});
             return 'hello.strobe';
         }, async (link) => {
             await page.goto(link);

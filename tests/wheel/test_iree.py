@@ -101,7 +101,7 @@ class Iree(unittest.TestCase):
 
     def test_the_program_of_the_document(self):
         if documents.folder() is None:
-            self.skipTest("STROBE_SHARED does not lead to the documents")
+            self.skipTest(documents.ABSENT)
         program = PLACE / "iree/printed.py"
         program.write_text(documents.read("000")[6][1])
         changed = subprocess.run(["patch", "-s", str(program), str(pathlib.Path(__file__).parent / "seeds/000-6.diff")],

@@ -9,7 +9,7 @@ const AROUND = 12; /* lines of source before and after */
 
 function frameText(frame) {
     const place = frame.file ? `${frame.file}${frame.line ? `:${frame.line}` : ''}` : frame.image || '';
-    return [frame.name || frame.address, h('small', {}, place)];
+    return [frame.name || frame.address, ' ', h('small', {}, place)];
 }
 
 function stackOf(stack) {
@@ -17,7 +17,7 @@ function stackOf(stack) {
 }
 
 export function makeDetails(app) {
-    const element = h('div', {class: 'details'}), source = h('pre', {class: 'source', hidden: true}), time = (t) => format.time(t, app.timeMode, app.trace, 1);
+    const element = h('div', {class: 'details'}), source = h('pre', {class: 'source'}), sourceSection = section('Source', source), time = (t) => format.time(t, app.timeMode, app.trace, 1);
 
     function lengthOf(zone, ns) {
         return ns === null ? `not ended (${zone.state})` : h('span', {title: format.exactNs(ns)}, format.duration(ns), h('small', {}, `  ${format.exactNs(ns)}`));
@@ -58,18 +58,21 @@ export function makeDetails(app) {
         const row = app.names.rows.get(zone.loc) || {name: '', function: '', file: '', line: 0}, track = app.trackOf(zone.track), ns = zone.t1 === null ? null : zone.t1 - zone.t0;
         return [
             h('h2', {}, swatch(row), zone.name || row.name || (track ? track.name : ''), zone.name ? h('small', {}, ` (${row.name})`) : null),
-            h('div', {class: 'columns'}, h('section', {}, facts(zone, row, track, ns, waited), buttons(zone, row, track), source), around(zone, parents),
+            h('div', {class: 'columns'}, h('section', {}, facts(zone, row, track, ns, waited), buttons(zone, row, track)), sourceSection, around(zone, parents),
                 tally(app, 'Direct children', children, ns), tally(app, 'All below it', inside, ns), waitsOf(waits, nWaits), saidInside(messages, zone.track), stackOf(stack)),
         ];
     }
 
     async function showSource(loc) {
         const {json} = await app.engine.ask({ask: 'source', loc});
-        source.hidden = false;
-        if (!json.text)
-            return void (source.textContent = `${json.file}:${json.line}\n${json.why || 'not at hand'}`);
+        sourceSection.hidden = false;
+        fill(source, json.text ? linesAround(json) : `${json.file}:${json.line}\n${json.why || 'not at hand'}`);
+        (source.querySelector('.here') || source).scrollIntoView({block: 'nearest'});
+    }
+
+    function linesAround(json) {
         const lines = json.text.split('\n'), first = Math.max(0, json.line - AROUND);
-        return void fill(source, lines.slice(first, json.line + AROUND).map((text, i) => h('div', {class: first + i + 1 === json.line ? 'here' : ''}, `${String(first + i + 1).padStart(5)}  ${text}`)));
+        return lines.slice(first, json.line + AROUND).map((text, i) => h('div', {class: first + i + 1 === json.line ? 'here' : ''}, `${String(first + i + 1).padStart(5)}  ${text}`));
     }
 
     async function copyZone(zone, row, track) {
@@ -78,7 +81,7 @@ export function makeDetails(app) {
     }
 
     async function update() {
-        source.hidden = true;
+        sourceSection.hidden = true;
         if (app.selection && app.selection.detail) {
             const d = app.selection.detail;
             await app.names.need([d.zone.loc, ...d.parents.map((p) => p.loc), ...d.children.map((c) => c.loc), ...d.inside.map((c) => c.loc)]);

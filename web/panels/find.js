@@ -11,15 +11,20 @@ import * as format from '../view/format.js';
 
 const BINS = 120;
 
-/* Bars for the chart out of the file's fine buckets. */
-function makeBins(arrays, isLog, from, to) {
+/* Where the chart begins and ends: around the times, with room beside them where they are all but the same. */
+function extent({min, max}) {
+    return max > min * 1.02 + 2 ? [min, max] : [min * 0.98, max * 1.02 + 1];
+}
+
+/* Bars for the chart out of the file's fine buckets; nothing is outside of [least, most]. */
+function makeBins(arrays, isLog, [from, to], least, most) {
     const {low, high, n} = arrays, count = new Float64Array(BINS), edges = new Float64Array(BINS + 1);
     const a = isLog ? Math.log(Math.max(1, from)) : from, b = isLog ? Math.log(Math.max(2, to)) : to;
     for (let i = 0; i <= BINS; i++)
         edges[i] = isLog ? Math.exp(a + (b - a) * i / BINS) : a + (b - a) * i / BINS;
     const place = (v) => ((isLog ? Math.log(Math.max(1, v)) : v) - a) / Math.max(1e-9, b - a) * BINS;
     for (let i = 0; i < n.length; i++) { /* a bucket may be wider than a bar: it is spread over those */
-        const x0 = Math.min(BINS - 1e-6, Math.max(0, place(Math.max(from, low[i])))), x1 = Math.max(x0 + 1e-6, Math.min(BINS, place(Math.min(to, high[i]))));
+        const x0 = Math.min(BINS - 1e-6, Math.max(0, place(Math.max(least, low[i])))), x1 = Math.max(x0 + 1e-6, Math.min(BINS, place(Math.min(most, high[i]))));
         for (let bin = Math.floor(x0); bin < x1; bin++)
             count[bin] += n[i] * (Math.min(bin + 1, x1) - Math.max(bin, x0)) / (x1 - x0);
     }
@@ -83,7 +88,7 @@ export function makeFind(app) {
         fill(place);
         if (!answer || !answer.json.count)
             return;
-        const {json, arrays} = answer, theme = THEMES[app.theme], {count, edges} = makeBins(arrays, isLog, json.min, Math.max(json.max, json.min + 1));
+        const {json, arrays} = answer, theme = THEMES[app.theme], {count, edges} = makeBins(arrays, isLog, extent(json), json.min, json.max);
         const most = count.reduce((m, v) => Math.max(m, v), 1), curve = [{x: edges[0], percent: 0}];
         let sum = 0;
         const bars = Array.from(count, (value, i) => {

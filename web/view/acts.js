@@ -3,6 +3,7 @@ import {KEYS} from './keys.js';
 import {RULER} from './timeline.js';
 import {copyCommand, savePng} from './share.js';
 import {copyText} from './dom.js';
+import {bytes} from './format.js';
 
 const ZOOM = 0.8, FAST = 0.5, PAN = 0.12, PAN_FAST = 0.5;
 
@@ -118,8 +119,10 @@ function collapseAll(app) {
 
 async function saveRange(app) {
     const r = app.area || app.view;
-    await app.engine.ask({ask: 'save', from: Math.round(r.from), to: Math.round(r.to), name: `${app.trace.name.replace(/\.[a-z]+$/, '')}-${Math.round(r.from)}.strobe`});
-    app.say('saved');
+    if (app.engine.kind !== 'remote')
+        throw new Error('Only a server can save a range: `strobe view` this trace.');
+    const {json} = await app.engine.ask({ask: 'save', from: Math.round(r.from), to: Math.round(r.to), name: `${app.trace.name.replace(/\.[a-z]+$/, '')}-${Math.round(r.from)}.strobe`});
+    app.say(`saved ${json.name}, ${bytes(json.bytes)}`, 8000);
 }
 
 /* Commands that have no key. */
@@ -147,8 +150,8 @@ export const acts = {
     fitSelection, mark, clear, parent, findTrack, pin, commands, collapseAll, saveRange, depth: askDepth,
     back: () => history.back(), forward: () => history.forward(),
     follow(app) {
-        app.follow(!app.following);
-        if (app.following)
+        app.server.follow(!app.server.following);
+        if (app.server.following)
             app.pan(app.trace.range[1] - app.view.to);
     },
     previous: (app) => stepZone(app, 'previous'), next: (app) => stepZone(app, 'next'), flowBack: (app) => stepFlow(app, false), flowNext: (app) => stepFlow(app, true),
@@ -176,6 +179,6 @@ export const acts = {
     limitToView(app) {
         app.setLimit(!app.limitToView);
     },
-    wheel: (app) => app.askWheel(), open: (app) => app.start.show(), stop: (app) => app.engine.ask({ask: 'stop'}),
+    wheel: (app) => app.askWheel(), open: (app) => app.start.show(), stop: (app) => app.server.stop(),
     ...Object.fromEntries(['stats', 'flame', 'messages', 'frames', 'notes', 'info'].map((id) => [id, (app) => app.drawer.show(id)])),
 };

@@ -51,8 +51,7 @@ function paintError(painter, row, y, ns) {
     ctx.fillStyle = theme.head;
     painter.rect(scene.label + 6, y + 3, w, row.height - 7);
     ctx.fillStyle = theme.note;
-    ctx.fillText(text, scene.label + 12, y + row.height / 2);
-    painter.counts.labels++;
+    painter.text(text, scene.label + 12, y + row.height / 2);
 }
 
 /* Slanted lines in a colour of the theme, as a pattern; made once. */

@@ -51,6 +51,8 @@ export function several(n, word) {
 /** "3.2 M", for narrow places. */
 export function shortCount(n) {
     const steps = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
+    if (n < 0)
+        return `−${shortCount(-n)}`;
     for (const [size, letter] of steps)
         if (n >= size)
             return `${plain(n / size, n / size < 10 ? 1 : 0)} ${letter}`;
@@ -73,7 +75,7 @@ export function percent(share) {
 export function plotValue(v, format) {
     if (format === 1)
         return bytes(v);
-    const text = Math.abs(v) >= 1e6 ? shortCount(v) : v.toLocaleString('en-US', {maximumFractionDigits: 3});
+    const size = Math.abs(v), text = size >= 1e6 ? shortCount(v) : v.toLocaleString('en-US', {maximumFractionDigits: size >= 1000 ? 0 : size >= 100 ? 1 : 3});
     return text + (format === 2 ? ' %' : format === 3 ? ' W' : '');
 }
 
@@ -99,18 +101,20 @@ export function time(ns, mode, trace, step = 1) {
 }
 
 function utc(ns, step) {
-    const date = new Date(Number(ns / 1000000n)).toISOString();
-    const digits = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(Math.max(1, step)))));
-    const fraction = (ns % 1000000000n).toString().padStart(9, '0').slice(0, digits);
-    return date.slice(11, 19) + (digits ? `.${fraction}` : '');
+    return new Date(Number(ns / 1000000n)).toISOString().slice(11, 19) + fraction(Number(ns % 1000000000n), step);
+}
+
+/* The digits behind the seconds, as many as `step` needs. */
+function fraction(ns, step) {
+    const digits = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(Math.max(1, step)) - 1e-9)));
+    return digits ? `.${String(Math.floor(ns)).padStart(9, '0').slice(0, digits)}` : '';
 }
 
 function relative(ns, step) {
     const sign = ns < 0 ? '−' : '', v = Math.abs(ns);
-    if (v >= 60e9 && step >= 1e6) {
-        const s = v / 1e9, h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60, digits = step >= 1e9 ? 0 : step >= 1e8 ? 1 : 3;
-        const two = (n) => String(n).padStart(2, '0'), sec = (s % 60).toFixed(digits).padStart(digits ? 3 + digits : 2, '0');
-        return `${sign}${h ? `${h}:${two(m)}` : m}:${sec}`;
+    if (v >= 60e9) {
+        const s = Math.floor(v / 1e9), h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60, two = (n) => String(n).padStart(2, '0');
+        return `${sign}${h ? `${h}:${two(m)}` : m}:${two(s % 60)}${fraction(v % 1e9, step)}`;
     }
     const [unit, size] = UNITS[Math.min(3, Math.max(0, Math.floor(Math.log10(Math.max(1, v)) / 3)))];
     const digits = Math.min(9, Math.max(0, Math.ceil(Math.log10(size / Math.max(step, 1e-3)) - 1e-9)));

@@ -18,6 +18,11 @@ export function isZones(kind) {
     return ['thread', 'fiber', 'spans', 'gpu', 'risc', 'core', 'device'].includes(kind);
 }
 
+/** Zones of one depth may lie over each other: of a GPU, where one that never ends is not the parent of those after it. */
+export function mayOverlap(kind) {
+    return ['gpu', 'risc', 'core', 'device'].includes(kind);
+}
+
 function heightOf(track, lanes, collapsed) {
     if (track.kind === 'plot')
         return collapsed ? MARKS : PLOT;
@@ -56,7 +61,10 @@ export class Layout {
             (kids.get(t.parent) || kids.set(t.parent, []).get(t.parent)).push(t);
         this.rows = [];
         this.byTrack.clear();
-        const text = choice.filter.toLowerCase(), fits = (t) => !text || t.name.toLowerCase().includes(text);
+        const text = choice.filter.toLowerCase(), fits = (t) => !text || t.name.toLowerCase().includes(text), above = new Set(); /* what fits, and what it is below */
+        for (const t of tracks.slice().reverse()) /* parents come before children */
+            if (fits(t) || above.has(t.id))
+                above.add(t.id).add(t.parent);
         let y = 0;
         const put = (track, header, level) => {
             const lanes = header ? 0 : lanesOf(track, choice), collapsed = choice.collapsed.has(track.id);
@@ -67,10 +75,9 @@ export class Layout {
         };
         const visit = (parent, level, parentFits) => {
             for (const track of inOrder(kids.get(parent) || [], choice, parent)) {
-                const children = kids.get(track.id) || [], ok = parentFits || fits(track);
-                if (!ok && !children.some(fits))
+                const ok = parentFits || fits(track), isGroup = ['process', 'device', 'core'].includes(track.kind) && kids.has(track.id);
+                if (!ok && !above.has(track.id))
                     continue;
-                const isGroup = ['process', 'device', 'core'].includes(track.kind) && children.length > 0;
                 put(track, isGroup, level);
                 if (!choice.collapsed.has(track.id) || !isGroup)
                     visit(track.id, level + 1, ok && text !== '');

@@ -5,11 +5,18 @@ import * as format from './format.js';
 
 const quote = (text) => `'${text.replace(/'/g, '\'\\\'\'')}'`;
 
-/* The process whose tracks these are, all of them and no other; null if there is none. */
+function ownerOf(app, track) {
+    let t = track;
+    while (t && t.kind !== 'process')
+        t = app.trackOf(t.parent);
+    return t;
+}
+
+/* The pid of the process whose tracks with zones these are, all of them and no other; null if there is none. */
 function processOf(app, ids) {
-    const chosen = ids.map((id) => app.trackOf(id)).filter((t) => t && isZones(t.kind)), pids = new Set(chosen.map((t) => t.pid));
-    const all = app.trace.tracks.filter((t) => isZones(t.kind) && pids.has(t.pid));
-    return pids.size === 1 && chosen.length === all.length ? chosen[0].pid : null;
+    const chosen = ids.map((id) => app.trackOf(id)).filter((t) => t && isZones(t.kind)), owner = chosen.length ? ownerOf(app, chosen[0]) : null;
+    const all = app.trace.tracks.filter((t) => isZones(t.kind) && ownerOf(app, t) === owner);
+    return owner && chosen.every((t) => all.includes(t)) && chosen.length === all.length ? owner.pid : null;
 }
 
 /** The command line that prints the statistics shown: {words, isSame}. It knows ranges and processes, but no single tracks. */

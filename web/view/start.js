@@ -1,22 +1,37 @@
-/* start.js - what is seen before a trace is: live sessions, clients, the folder's traces, and a place to drop
+/* start.js - what is seen before a trace is: recordings, live sessions, Tracy clients, the folder's traces, and a place to drop
  * a file on. Without a server only the latter.  SPDX-License-Identifier: MIT */
 import {fill, h} from './dom.js';
 import * as format from './format.js';
+
+function when(ns) {
+    const date = new Date(Number(BigInt(ns) / 1000000n)), pad = (n) => String(n).padStart(2, '0');
+    return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`;
+}
+
+const programs = (session) => session.processes.map((p) => `${p.program} (${p.pid})`).join(', ');
 
 export class Start {
     constructor(app) {
         this.app = app;
         this.hasServer = false;
-        this.list = h('div', {class: 'traces'});
+        this.wanted = null; /* the trace of a recording that was begun here: shown once its client is there */
+        this.live = h('section', {class: 'sessions', hidden: true});
+        this.clients = h('section', {class: 'clients', hidden: true});
+        this.list = h('section', {class: 'traces', hidden: true});
         this.state = h('p', {class: 'startstate', role: 'status'});
         this.picker = h('input', {type: 'file', accept: '.strobe', hidden: true, onchange: () => this.picker.files[0] && app.openFile(this.picker.files[0])});
-        this.address = h('input', {type: 'url', placeholder: 'https://… address of a .strobe trace', 'aria-label': 'address'});
-        const form = h('form', {class: 'address', onsubmit: (event) => {
+        this.element = h('div', {class: 'start'}, h('div', {class: 'startbox'}, h('h1', {}, 'Strobe'), this.state, this.live, this.list, this.clients,
+            h('div', {class: 'drop'}, h('p', {}, 'Drop a .strobe trace here. It is read in this page and sent nowhere.'), h('button', {class: 'main', onclick: () => this.picker.click()}, 'Choose a file …'), this.picker),
+            this.form('url', 'https://… address of a .strobe trace', 'Open', (text) => app.openLocal({url: text, name: text}))));
+        this.host = this.form('text', 'HOST:PORT of a Tracy client', 'Record', (text) => this.record({tracy: text.includes(':') ? text : `${text}:8086`}));
+    }
+
+    form(type, hint, button, act) {
+        const input = h('input', {type, placeholder: hint, 'aria-label': hint, spellcheck: 'false', required: true});
+        return h('form', {class: 'address', onsubmit: (event) => {
             event.preventDefault();
-            app.openLocal({url: this.address.value, name: this.address.value});
-        }}, this.address, h('button', {class: 'main'}, 'Open'));
-        this.element = h('div', {class: 'start'}, h('div', {class: 'startbox'}, h('h1', {}, 'Strobe'), this.state, this.list,
-            h('div', {class: 'drop'}, h('p', {}, 'Drop a .strobe trace here. It is read in this page and sent nowhere.'), h('button', {class: 'main', onclick: () => this.picker.click()}, 'Choose a file …'), this.picker), form));
+            act(input.value.trim());
+        }}, input, h('button', {class: 'main'}, button));
     }
 
     show() {
@@ -35,6 +50,11 @@ export class Start {
         this.state.textContent = text;
     }
 
+    /** The server reads a file of another profiler. */
+    importing(json) {
+        this.busy(`Reading the file: ${Math.round(json.share * 100)} %`);
+    }
+
     fail(text) {
         this.show();
         this.state.className = 'startstate failed';
@@ -42,7 +62,7 @@ export class Start {
     }
 
     /** Is there a server behind the page? Then its trace, or its list. */
-    async begin(name) {
+    async begin(query) {
         try {
             const answer = await fetch('traces', {headers: {Accept: 'application/json'}});
             this.hasServer = answer.ok && (answer.headers.get('Content-Type') || '').includes('json');
@@ -52,30 +72,86 @@ export class Start {
         if (!this.hasServer)
             return this.show();
         try {
-            return await this.app.openRemote(name);
+            return await this.app.server.open(query);
         } catch (error) {
-            if (name)
-                this.fail(error.message);
-            return this.show();
+            const why = this.app.server.why || error.message;
+            return query.get('trace') || query.get('session') || why !== 'no trace was chosen' ? this.fail(why) : this.show();
         }
     }
 
     async refresh() {
         if (!this.hasServer || this.element.hidden)
             return;
-        const names = await (await fetch('traces')).json();
-        fill(this.list, names.length ? names.map((name) => this.row(name)) : h('p', {class: 'empty'}, 'No traces in this folder yet. `strobe record -- your program` makes one.'));
+        const {json} = await this.app.server.lobby.ask({ask: 'traces'});
+        const own = json.recordings.find((r) => r.name === this.wanted), isThere = json.traces.some((t) => t.name === this.wanted);
+        if (isThere && !(own && own.waiting)) /* its client has come, and may have gone already */
+            location.search = `?trace=${encodeURIComponent(this.wanted)}`;
+        this.showLive(json);
+        this.showClients(json);
+        this.showTraces(json);
     }
 
-    row(name) {
-        const text = typeof name === 'string' ? name : name.name, link = h('a', {href: `?trace=${encodeURIComponent(text)}`}, text);
-        return h('div', {class: 'tracerow'}, link, h('small', {}, name.bytes ? format.bytes(name.bytes) : ''), h('button', {class: 'small', title: 'delete', onclick: () => this.remove(text)}, '✕'));
+    row(link, notes, ...buttons) {
+        return h('div', {class: 'tracerow'}, link, notes.filter(Boolean).map((note) => h('small', {}, note)), buttons);
+    }
+
+    button(text, title, act) {
+        return h('button', {class: 'small', title, onclick: act}, text);
+    }
+
+    showLive(json) {
+        const own = new Set(json.recordings.map((r) => r.name)), base = (path) => path.slice(path.lastIndexOf('/') + 1);
+        const begun = json.recordings.map((r) => this.row(r.waiting ? h('span', {}, `waiting for ${r.what} …`) : h('a', {href: `?trace=${encodeURIComponent(r.name)}`}, `● ${r.what}`), [r.name],
+            this.button(r.waiting ? 'Give up' : 'Stop', 'end this recording', () => {
+                this.wanted = null;
+                this.act({ask: 'stop', name: r.name});
+            })));
+        const recorded = json.sessions.filter((s) => s.recording && s.trace && !own.has(base(s.trace)));
+        const waiting = json.sessions.filter((s) => !s.recording && s.processes.length);
+        const rows = [...begun, ...recorded.map((s) => this.row(h('a', {href: `?session=${encodeURIComponent(s.name)}`}, `● ${base(s.trace)}`), [programs(s) || s.name])),
+            ...waiting.map((s) => this.row(h('span', {}, programs(s)), [`session ${s.name}, not recorded`], this.button('Record', 'record all processes of this session', () => this.record({session: s.name}))))];
+        this.live.hidden = !rows.length;
+        fill(this.live, h('h2', {}, 'Now'), rows);
+    }
+
+    showClients(json) {
+        const taken = new Set(json.recordings.map((r) => r.what));
+        const rows = json.clients.filter((c) => !taken.has(c.where)).map((c) => this.row(h('span', {}, c.program || c.where), [c.where, c.pid ? `pid ${c.pid}` : ''],
+            this.button('Record', 'connect to this Tracy client and record it', () => this.record({tracy: c.where}))));
+        const isTyped = this.host.contains(document.activeElement);
+        this.clients.hidden = false;
+        fill(this.clients, h('h2', {}, 'Tracy clients'), rows.length ? rows : h('p', {class: 'empty'}, 'None has announced itself. Its address does, too:'), this.host);
+        if (isTyped)
+            this.host.querySelector('input').focus();
+    }
+
+    showTraces(json) {
+        const rows = json.traces.map((t) => this.row(h('a', {href: `?trace=${encodeURIComponent(t.name)}`}, t.name), [format.bytes(t.bytes), when(t.mtime_ns)], this.button('✕', 'delete', () => this.remove(t.name))));
+        this.list.hidden = false;
+        fill(this.list, h('h2', {}, 'Traces in ', h('code', {}, json.folder)), rows.length ? rows : h('p', {class: 'empty'}, 'No traces in this folder yet. `strobe record -- your program` makes one.'));
+    }
+
+    async act(question) {
+        try {
+            const {json} = await this.app.server.lobby.ask(question);
+            this.refresh();
+            return json;
+        } catch (error) {
+            this.app.say(error.message);
+            return null;
+        }
+    }
+
+    /** A recorder of its own, begun by the server. */
+    async record(what) {
+        const json = await this.act({ask: 'record', ...what});
+        if (json) {
+            this.wanted = json.name;
+            this.refresh();
+        }
     }
 
     remove(name) {
-        this.app.overlay.askChoice('delete', 'Delete this trace?', name, [['Delete', async () => {
-            await fetch(`traces/${encodeURIComponent(name)}`, {method: 'DELETE'});
-            this.refresh();
-        }]]);
+        this.app.overlay.askChoice('delete', 'Delete this trace?', name, [['Delete', () => this.act({ask: 'delete', name})]]);
     }
 }

@@ -3,12 +3,14 @@ import os
 import pathlib
 import re
 
+ABSENT = "the documents are neither in $STROBE_SHARED nor in a folder `shared` beside the tree"
+
 
 def folder():
-    """Where the documents are: $STROBE_SHARED/seeds, or None."""
-    shared = os.environ.get("STROBE_SHARED")
-    place = pathlib.Path(shared, "seeds") if shared else None
-    return place if place and place.is_dir() else None
+    """Where the documents are: in seeds/ of $STROBE_SHARED or of a folder `shared` beside the tree; or None."""
+    beside = pathlib.Path(__file__).resolve().parents[4] / "shared"
+    place = pathlib.Path(os.environ.get("STROBE_SHARED") or beside, "seeds")
+    return place if place.is_dir() else None
 
 
 def read(number):

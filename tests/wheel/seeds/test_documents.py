@@ -11,7 +11,7 @@ import pytest
 
 import documents
 
-pytestmark = pytest.mark.skipif(documents.folder() is None, reason="STROBE_SHARED does not lead to the documents")
+pytestmark = pytest.mark.skipif(documents.folder() is None, reason=documents.ABSENT)
 BIN = os.path.dirname(sys.executable)
 STROBE = os.path.join(BIN, "strobe")
 

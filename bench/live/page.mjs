@@ -1,0 +1,77 @@
+/* page.mjs MODULES LINK PID SECONDS: follows a recording in a real browser and prints, as one line "BENCH {json}", how old the newest
+ * drawn event was, how soon each was drawn, and the memory of page and server (PID) over time. It leaves after SECONDS, while
+ * the recording goes on: its end is the server's.
+ *
+ * What is drawn is asked of the page at every frame that it draws: the newest time among the items of the answer that the frame
+ * was painted from. Its age is that of the wall clock, which the trace knows its events' times by.
+ * SPDX-License-Identifier: MIT */
+import fs from 'node:fs';
+import {launch, openPage, settled} from '../../tests/viewer/served.mjs';
+
+const [modules, link, pid, seconds] = process.argv.slice(2);
+
+/* Runs in the page. A cell counts from its begin, so that what is drawn is never thought younger than it is. */
+function watch() {
+    const s = window.strobe, {timeline} = s, note = timeline.note.bind(timeline), now = () => performance.timeOrigin + performance.now();
+    window.realMs = (t) => Number(BigInt(s.trace.origin_real_ns) / 1000n) / 1000 + t / 1e6;
+    window.watched = {newest: -1, ages: [], counts: [], frames: 0};
+    timeline.note = (ms) => {
+        note(ms);
+        const {fine} = timeline.data, out = window.watched;
+        if (!fine)
+            return;
+        const {t0, t1, flags, count} = fine.arrays;
+        let sum = 0;
+        out.frames++;
+        for (let i = 0; i < t0.length; i++) {
+            sum += count[i];
+            out.newest = Math.max(out.newest, flags[i] & 1 ? t1[i] : t0[i]);
+        }
+        if (!out.counts.length || out.counts.at(-1)[1] < sum)
+            out.counts.push([now(), sum]);
+    };
+    setInterval(() => window.watched.newest >= 0 && s.trace.live && window.watched.ages.push(now() - window.realMs(window.watched.newest)), 20);
+}
+
+/* Runs in the page, at the end: how long after its end each zone was drawn first. */
+async function delays() {
+    const s = window.strobe, {arrays} = await s.engine.ask({ask: 'stats'}), out = [];
+    if (arrays.loc.length !== 1 || arrays.count[0] > 10000)
+        return out;
+    const {arrays: zones} = await s.engine.ask({ask: 'instances', loc: arrays.loc[0], sort: 'time', limit: 10000});
+    let i = window.watched.counts[0][1]; /* those were there before the page was */
+    for (const [at, sum] of window.watched.counts)
+        for (; i < sum; i++)
+            out.push(at - window.realMs(zones.t1[i]));
+    return out;
+}
+
+function memoryOf(process) {
+    const text = fs.readFileSync(`/proc/${process}/status`, 'latin1'), row = (name) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(text)[1]) / 1024;
+    return row('RssAnon');
+}
+
+const quantile = (list, q) => (list.length ? [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * q))] : null);
+
+const browser = await launch(modules), page = await openPage(browser, {viewport: {width: 1600, height: 1000}});
+await page.goto(link);
+await settled(page);
+const cdp = await page.context().newCDPSession(page);
+await cdp.send('Performance.enable');
+await page.evaluate(watch);
+const memory = [], began = performance.now();
+let isNear = false;
+while (performance.now() - began < Number(seconds) * 1000) {
+    await page.waitForTimeout(2000);
+    if (!isNear && performance.now() - began > 10000 && await page.evaluate(() => window.watched.counts.at(-1)[1] > 100000)) { /* the last ten seconds */
+        isNear = true;
+        await page.evaluate(() => window.strobe.setView(window.strobe.trace.range[1] - 1e10, window.strobe.trace.range[1], true));
+    }
+    await cdp.send('HeapProfiler.collectGarbage').catch(() => {});
+    const {metrics} = await cdp.send('Performance.getMetrics');
+    memory.push({s: (performance.now() - began) / 1000, page: metrics.find((m) => m.name === 'JSHeapUsedSize').value / 1048576, server: memoryOf(pid)});
+}
+const {ages, frames} = await page.evaluate(() => window.watched), late = await page.evaluate(delays);
+console.log(`BENCH ${JSON.stringify({n_ages: ages.length, age_p50_ms: quantile(ages, 0.5), age_p95_ms: quantile(ages, 0.95), age_max_ms: quantile(ages, 1), n_drawn: late.length, delay_p50_ms: quantile(late, 0.5),
+    delay_max_ms: quantile(late, 1), frames, memory, errors: page.errors})}`);
+await browser.close();

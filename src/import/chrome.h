@@ -1,0 +1,32 @@
+/* chrome.h - a file of Chrome's JSON trace format as a trace; docs/chrome-files.md says what becomes of what.
+ * Memory is bounded, whatever the file's size; what a trace has no place for is counted and told in notes of the trace.
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_IMPORT_CHROME_H
+#define STROBE_IMPORT_CHROME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct strobe_chrome_import {
+    uint64_t n_events; /* of the file */
+    uint64_t n_zones, n_spans, n_messages, n_values, n_flows, n_processes, n_threads;
+    uint64_t n_set_aside; /* events that make no sense; the notes say why */
+    int is_cut;      /* the file ends too early or is damaged: what is before is in the trace */
+    uint64_t offset; /* where that is */
+};
+
+/* Read the file at `from` into a new trace at `to`. FORMAT: it is no such file. With CORRUPT and is_cut the trace is there,
+ * with what came before. */
+enum strobe_err strobe_chrome_import(const char *from, const char *to,
+                                     struct strobe_chrome_import *out);
+
+/* The same from memory. */
+enum strobe_err strobe_chrome_import_bytes(const void *bytes, size_t n_bytes, const char *to,
+                                           struct strobe_chrome_import *out);
+
+/* 1: the first bytes of a file may be those of such a file. */
+int strobe_chrome_is_file(const uint8_t *bytes, size_t n_bytes);
+
+#endif

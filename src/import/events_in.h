@@ -1,0 +1,32 @@
+/* events_in.h - the events of a file of Chrome's JSON, one text after the other; compressed by gzip or not.
+ *
+ * Two forms: an array of events, whose end may be missing, or an object with the array in its member `traceEvents`. What else
+ * is in the object is stepped over. One event is held at a time, whatever the file's size.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_IMPORT_EVENTS_IN_H
+#define STROBE_IMPORT_EVENTS_IN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum { STROBE_EVENT_MAX_BYTES = 16 << 20 };
+
+struct strobe_events_in;
+
+/* Open a file. INVALID: it is compressed, and this program was built without zlib. */
+enum strobe_err strobe_events_in_open(const char *path, struct strobe_events_in **out);
+/* The same over bytes in memory, which must outlive it. */
+enum strobe_err strobe_events_in_over(const void *bytes, size_t n_bytes,
+                                      struct strobe_events_in **out);
+void strobe_events_in_close(struct strobe_events_in *in); /* NULL is allowed */
+
+/* The next event: an object from '{' to '}', until the next call.
+ * END: that was all. CORRUPT: the file is cut off or no JSON at strobe_events_in_offset. FORMAT: it is neither of the forms. */
+enum strobe_err strobe_events_in_next(struct strobe_events_in *in, const char **text, size_t *n);
+
+uint64_t strobe_events_in_offset(const struct strobe_events_in *in); /* in the uncompressed bytes */
+uint64_t
+strobe_events_in_n_skipped(const struct strobe_events_in *in); /* too long, or no objects */
+
+#endif

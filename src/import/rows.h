@@ -1,0 +1,47 @@
+/* rows.h - any number of rows, and texts beside them, put in order with a fixed amount of memory: what does not fit goes to
+ * unnamed files, sorted piece by piece, and the pieces are merged.
+ *
+ *   strobe_rows_open ──► strobe_rows_add … ──► strobe_rows_sorted (calls back for each, in order) ──► strobe_rows_close
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_IMPORT_ROWS_H
+#define STROBE_IMPORT_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* In the order of group, time, order, seq. The rest is the caller's. */
+struct strobe_row {
+    uint64_t group;
+    int64_t time;
+    uint64_t order;
+    uint64_t seq; /* given by strobe_rows_add */
+    uint64_t value, name;
+    uint64_t text_at; /* place of its text */
+    uint32_t n_text;  /* 0: none */
+    uint32_t kind;
+};
+
+struct strobe_rows;
+
+/* `folder`: where the unnamed files go. */
+enum strobe_err strobe_rows_open(const char *folder, struct strobe_rows **out);
+void strobe_rows_close(struct strobe_rows *rows); /* NULL is allowed */
+
+/* Keep a text of at most 1 MiB for a row. */
+enum strobe_err strobe_rows_put_text(struct strobe_rows *rows, const char *text, uint32_t n,
+                                     struct strobe_row *row);
+/* The text of a row, until the next call; NULL: there is none, or it can't be read. */
+const char *strobe_rows_text(struct strobe_rows *rows, const struct strobe_row *row);
+
+enum strobe_err strobe_rows_add(struct strobe_rows *rows, const struct strobe_row *row);
+
+/* All of them, in order; ends with the first error of `call`. */
+enum strobe_err strobe_rows_sorted(struct strobe_rows *rows,
+                                   enum strobe_err (*call)(void *context,
+                                                           const struct strobe_row *row),
+                                   void *context);
+
+#endif

@@ -1,0 +1,347 @@
+/* test_live.mjs STROBE MODULES PROGRAMS SHOTS PYTHON [PART…]: the page and its server over time: traces that grow, connections that
+ * break, servers that come back, and the start page. With PART, only the tests with that in their name.
+ * SPDX-License-Identifier: MIT */
+import {execFileSync, spawn} from 'node:child_process';
+import assert from 'node:assert/strict';
+import dgram from 'node:dgram';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {gzipSync} from 'node:zlib';
+import {begin, launch, openPage, settled, until, web} from './served.mjs';
+import {forward} from './forward.mjs';
+
+const [strobe, modules, programs, shots, python, ...parts] = process.argv.slice(2);
+const here = path.dirname(fileURLToPath(import.meta.url)), pulse = path.join(programs, 'pulse'), beacon = path.join(programs, 'beacon');
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'strobe-live-')), env = {STROBE_DIR: path.join(folder, 'sessions')};
+const browser = await launch(modules);
+fs.mkdirSync(env.STROBE_DIR, {mode: 0o700});
+fs.mkdirSync(shots, {recursive: true});
+
+const at = (name) => path.join(folder, name);
+const run = (...words) => execFileSync(strobe, words, {env: {...process.env, ...env}, stdio: ['ignore', 'pipe', 'pipe']}).toString();
+const begun = [];
+
+/* A command that is ended with its test. */
+async function start(args, options = {}) {
+    const one = await begin(strobe, args, {env, ...options});
+    begun.push(one);
+    return one;
+}
+const view = (...args) => start(['view', '--no-open', '--web', web, ...args]);
+const record = (name, ...command) => start(['record', '-q', '--live', '-o', at(name), '--', ...command], {stdin: 'pipe'});
+
+async function endAll() {
+    for (const one of begun.splice(0)) {
+        one.child.kill('SIGTERM');
+        await one.ended;
+    }
+}
+
+function freePort() {
+    return new Promise((resolve) => {
+        const server = net.createServer().listen(0, '127.0.0.1', () => {
+            const {port} = server.address();
+            server.close(() => resolve(port));
+        });
+    });
+}
+
+function makeTrace(name, n = 30) {
+    if (!fs.existsSync(at(name)))
+        execFileSync(strobe, ['record', '-q', '-o', at(name), '--', pulse, '200', String(n)], {env: {...process.env, ...env}, stdio: 'ignore'});
+}
+
+/* How many zones the drawn pixels stand for. */
+const drawn = (page) => page.evaluate(() => window.strobe.timeline.data.fine.arrays.count.reduce((sum, n) => sum + n, 0));
+const text = (page, selector) => page.locator(selector).innerText();
+const place = (page) => page.evaluate(() => {
+    const s = window.strobe;
+    return {from: s.view.from, to: s.view.to, selected: s.selection && s.selection.t0, name: s.selection && s.names.name(s.selection.loc), pinned: s.choice.pinned.length};
+});
+
+/* Somewhere in the middle, with a zone selected and a track pinned. */
+async function goSomewhere(page) {
+    await page.evaluate(async () => {
+        const s = window.strobe, [from, to] = s.trace.range, track = s.trace.tracks.find((t) => t.kind === 'thread');
+        s.setView(from + (to - from) * 0.4, from + (to - from) * 0.6);
+        s.togglePin(track.id);
+        await s.selectZone(track.id, 0, (from + to) / 2, true);
+        const {json} = await s.engine.ask({ask: 'step', track: track.id, at: (from + to) / 2, depth: 0, to: 'next', same: 'depth', loc: 0});
+        json.zone.track = track.id;
+        s.setSelection(json);
+    });
+    await settled(page);
+    const was = await place(page);
+    assert.equal(was.name, 'beat');
+    return was;
+}
+
+const offline = (page, is) => until(page, (want) => document.body.classList.contains('offline') === want, is);
+
+/* It is answered and drawn as it was. */
+async function goesOn(page, was) {
+    await offline(page, false);
+    await until(page, (name) => window.strobe.selection && window.strobe.names.name(window.strobe.selection.loc) === name, was.name);
+    await settled(page);
+    assert.deepEqual(await place(page), was);
+    await page.evaluate(() => window.strobe.zoom(0.5));
+    await settled(page);
+    assert.ok(await drawn(page) > 0);
+}
+
+const row = (page, words) => page.locator('.tracerow', {hasText: words});
+
+function announce(port, program, listen, waited = 1) {
+    const name = Buffer.from(`${program}\0`), bytes = Buffer.alloc(20 + name.length), udp = dgram.createSocket('udp4');
+    bytes.writeUInt16LE(3, 0);
+    bytes.writeUInt16LE(listen, 2);
+    bytes.writeUInt32LE(69, 4);
+    bytes.writeBigUInt64LE(4242n, 8);
+    bytes.writeInt32LE(waited, 16);
+    name.copy(bytes, 20);
+    return new Promise((resolve) => udp.bind(() => {
+        udp.setBroadcast(true);
+        udp.send(bytes, port, '127.255.255.255', () => udp.close(resolve));
+    }));
+}
+
+const tests = {
+    async 'every zone of ten a second is drawn while the program runs'() {
+        const recorder = await record('slow.strobe', pulse, '10', '0'), page = await openPage(browser);
+        await page.goto(recorder.link);
+        await settled(page);
+        const seen = [];
+        while (!(seen.at(-1) >= seen[0] + 20)) {
+            await page.waitForTimeout(50);
+            seen.push(await drawn(page));
+        }
+        recorder.child.stdin.end();
+        const n = Number(await new Promise((resolve) => recorder.child.stdout.on('data', (bytes) => /^\d+$/m.test(bytes) && resolve(/^\d+$/m.exec(bytes)[0]))));
+        await recorder.ended;
+        assert.ok(seen.every((k, i) => k <= n && (!i || k >= seen[i - 1])), `${n}: ${seen}`);
+        assert.ok(new Set(seen).size > 5, `they come bit by bit: ${seen}`);
+        return page;
+    },
+    async 'the view follows, is held by moving it, and follows again'() {
+        const recorder = await record('held.strobe', beacon), page = await openPage(browser);
+        await page.goto(recorder.link);
+        await until(page, () => window.strobe && window.strobe.trace && window.strobe.trace.range[1] > 1e9);
+        assert.match(await text(page, '.live'), /live/);
+        await page.evaluate(() => { const s = window.strobe; s.setView(s.trace.range[1] - 3e8, s.trace.range[1], true); });
+        const right = await page.evaluate(() => window.strobe.view.to);
+        await until(page, (r) => window.strobe.view.to > r + 3e8, right);
+        await page.evaluate(() => window.strobe.pan(-2e8));
+        assert.match(await text(page, '.live'), /held/);
+        const held = await place(page), end = await page.evaluate(() => window.strobe.trace.range[1]);
+        await until(page, (e) => window.strobe.trace.range[1] > e + 4e8, end);
+        assert.deepEqual(await place(page), held);
+        await page.keyboard.press('Space');
+        await until(page, (e) => window.strobe.view.to > e, end);
+        await page.screenshot({path: path.join(shots, 'live.png')});
+        return page;
+    },
+    async 'a recording is stopped, and a range of it saved, from the page'() {
+        const recorder = await record('stopped.strobe', beacon), page = await openPage(browser);
+        await page.goto(recorder.link);
+        await until(page, () => window.strobe && window.strobe.trace && window.strobe.trace.range[1] > 1e9);
+        await page.evaluate(() => window.strobe.setArea(3e8, 6e8, null));
+        await page.evaluate(() => window.strobe.act('saveRange'));
+        await until(page, () => /^saved stopped-\d+\.strobe, /.test(document.querySelector('.toast').textContent));
+        await page.locator('.stop').click();
+        await until(page, () => window.strobe.trace.closed);
+        assert.equal(await page.locator('.live').isVisible(), false);
+        assert.equal(recorder.child.exitCode, null, 'the program goes on');
+        const saved = fs.readdirSync(folder).find((n) => n.startsWith('stopped-'));
+        assert.match(run('stats', '--csv', at(saved)), /part/);
+        assert.match(run('info', at('stopped.strobe')), /beacon/);
+        recorder.child.stdin.end();
+        return page;
+    },
+    async 'behind another port the page works, and goes on when the connection was cut'() {
+        makeTrace('kept.strobe');
+        const server = await view(at('kept.strobe')), tunnel = await forward(server.port), page = await openPage(browser);
+        await page.goto(server.link.replace(`:${server.port}`, `:${tunnel.port}`));
+        await settled(page);
+        const was = await goSomewhere(page);
+        tunnel.cut();
+        await offline(page, true);
+        assert.match(await text(page, '.toast'), /does not answer/);
+        tunnel.mend();
+        await goesOn(page, was);
+        tunnel.close();
+        return page;
+    },
+    async 'a connection that is silent without being closed is given up and made anew'() {
+        makeTrace('kept.strobe');
+        const server = await view(at('kept.strobe')), tunnel = await forward(server.port), page = await openPage(browser);
+        await page.goto(server.link.replace(`:${server.port}`, `:${tunnel.port}`));
+        await settled(page);
+        const was = await goSomewhere(page);
+        tunnel.stall();
+        await offline(page, true);
+        tunnel.mend();
+        await goesOn(page, was);
+        tunnel.close();
+        return page;
+    },
+    async 'a server that was started anew on its port is gone on with'() {
+        makeTrace('kept.strobe');
+        const port = String(await freePort()), server = await view('--port', port, at('kept.strobe')), page = await openPage(browser);
+        await page.goto(server.link);
+        await settled(page);
+        const was = await goSomewhere(page);
+        await endAll();
+        await offline(page, true);
+        await view('--port', port, at('kept.strobe'));
+        await goesOn(page, was);
+        return page;
+    },
+    async 'a server with another token is told apart from one that is away'() {
+        makeTrace('kept.strobe');
+        const port = String(await freePort()), server = await view('--port', port, at('kept.strobe')), page = await openPage(browser);
+        await page.goto(server.link);
+        await settled(page);
+        await endAll();
+        fs.rmSync(path.join(env.STROBE_DIR, 'default', `view-${port}.token`));
+        await view('--port', port, at('kept.strobe'));
+        await until(page, () => /link is of no use/.test(document.querySelector('.toast').textContent));
+        page.errors.length = 0; /* 403 is what is looked for */
+        return page;
+    },
+    async 'a trace that another one took the place of is shown anew'() {
+        makeTrace('first.strobe', 30);
+        makeTrace('second.strobe', 90);
+        fs.copyFileSync(at('first.strobe'), at('same.strobe'));
+        const server = await view(at('same.strobe')), page = await openPage(browser);
+        await page.goto(server.link);
+        await settled(page);
+        fs.copyFileSync(at('second.strobe'), at('other.tmp'));
+        fs.renameSync(at('other.tmp'), at('same.strobe'));
+        await until(page, () => window.strobe.trace.totals.zones === 90);
+        await settled(page);
+        return page;
+    },
+    async 'the start page lists traces, hears of new ones, and deletes'() {
+        makeTrace('kept.strobe');
+        const server = await view(folder), page = await openPage(browser);
+        await page.goto(server.link);
+        await row(page, 'kept.strobe').waitFor();
+        fs.copyFileSync(at('kept.strobe'), at('zz-new.strobe'));
+        await row(page, 'zz-new.strobe').waitFor();
+        assert.match(await page.locator('.traces .tracerow').first().innerText(), /zz-new\.strobe\s+[\d.]+ [KM]i?B\s+20\d\d-\d\d-\d\d \d\d:\d\d:\d\d/);
+        await page.screenshot({path: path.join(shots, 'start-server.png')});
+        await row(page, 'zz-new.strobe').getByTitle('delete').click();
+        await page.getByRole('button', {name: 'Delete', exact: true}).click();
+        await row(page, 'zz-new.strobe').waitFor({state: 'detached'});
+        assert.equal(fs.existsSync(at('zz-new.strobe')), false);
+        await row(page, 'kept.strobe').locator('a').click();
+        await settled(page);
+        assert.equal(await page.evaluate(() => window.strobe.trace.name), 'kept.strobe');
+        return page;
+    },
+    async 'a live session is joined from the start page, wherever its trace is'() {
+        const elsewhere = fs.mkdtempSync(path.join(folder, 'elsewhere-'));
+        const recorder = spawn(strobe, ['record', '-q', '-o', path.join(elsewhere, 'far.strobe'), '--', beacon], {env: {...process.env, ...env}, stdio: ['pipe', 'ignore', 'ignore']});
+        const server = await view(folder), page = await openPage(browser);
+        await page.goto(server.link);
+        await row(page, 'far.strobe').locator('a').click();
+        await settled(page);
+        assert.equal(await page.evaluate(() => window.strobe.trace.name), 'far.strobe');
+        await until(page, () => window.strobe.trace.range[1] > 1e9);
+        recorder.stdin.end();
+        await until(page, () => window.strobe.trace.closed);
+        return page;
+    },
+    async 'programs that nobody records are recorded from the start page'() {
+        const program = spawn(beacon, [], {env: {...process.env, ...env}, stdio: ['pipe', 'ignore', 'ignore']});
+        const server = await view(folder), page = await openPage(browser);
+        await page.goto(server.link);
+        await row(page, 'session default').getByText('Record', {exact: true}).click();
+        await settled(page);
+        await until(page, () => window.strobe.trace.range[1] > 5e8);
+        await page.locator('.stop').click();
+        await until(page, () => window.strobe.trace.closed);
+        program.stdin.end();
+        assert.match(await page.evaluate(() => window.strobe.trace.name), /^default-.*\.strobe$/);
+        return page;
+    },
+    async 'Tracy clients that announce themselves are listed, waited for and recorded'() {
+        const port = await freePort(), heard = await freePort(), server = await start(['view', '--no-open', '--web', web, folder], {env: {...env, STROBE_TRACY_ANNOUNCE_PORT: String(heard)}});
+        const page = await openPage(browser);
+        await page.goto(server.link);
+        await page.locator('.clients').waitFor();
+        await announce(heard, 'an old program', 1);
+        await row(page, 'an old program').waitFor();
+        await announce(heard, 'an old program', 1, -1);
+        await row(page, 'an old program').waitFor({state: 'detached'});
+        await page.getByPlaceholder('HOST:PORT of a Tracy client').fill(`127.0.0.1:${port}`);
+        await page.keyboard.press('Enter');
+        await page.getByText(`waiting for 127.0.0.1:${port} …`).waitFor();
+        await page.screenshot({path: path.join(shots, 'start-waiting.png')});
+        const client = spawn(python, ['-B', path.join(here, '..', 'tracy', 'fake_client.py'), path.join(here, '..', 'tracy', 'session_example.json'), '--port', String(port), '--linger', '1'], {stdio: 'ignore'});
+        await settled(page);
+        assert.match(await page.evaluate(() => window.strobe.trace.name), /^tracy-127\.0\.0\.1-\d+-.*\.strobe$/);
+        await until(page, () => window.strobe.trace.closed && window.strobe.trace.totals.zones > 0);
+        client.kill();
+        return page;
+    },
+    async 'what is no address is refused in words'() {
+        const server = await view(folder), page = await openPage(browser);
+        await page.goto(server.link);
+        for (const address of ['-o/tmp/x:1', 'a b:80', 'host:99999']) {
+            await page.getByPlaceholder('HOST:PORT of a Tracy client').fill(address);
+            await page.keyboard.press('Enter');
+            await until(page, () => /no address/.test(document.querySelector('.toast').textContent));
+            await page.evaluate(() => { document.querySelector('.toast').textContent = ''; });
+        }
+        return page;
+    },
+    async 'files of Tracy and Chrome open, and say how far they are'() {
+        makeTrace('kept.strobe');
+        run('export', '--to', 'tracy', '-o', at('other.tracy'), at('kept.strobe'));
+        run('export', '--to', 'chrome', '-o', at('other.json'), at('kept.strobe'));
+        fs.writeFileSync(at('packed.json.gz'), gzipSync(fs.readFileSync(at('other.json'))));
+        fs.writeFileSync(at('package.json'), '{"name": "no trace"}');
+        fs.writeFileSync(at('broken.json'), '[{"ph": "X", "ts": 1');
+        const server = await view(folder), page = await openPage(browser);
+        await page.goto(server.link);
+        await row(page, 'kept.strobe').waitFor();
+        assert.equal(await row(page, 'package.json').count(), 0);
+        for (const name of ['other.tracy', 'other.json', 'packed.json.gz']) {
+            await page.goto(`${server.link}&trace=${name}`);
+            await settled(page);
+            assert.equal(await page.evaluate(() => window.strobe.trace.totals.zones), 30, name);
+            assert.equal(await page.evaluate(() => window.strobe.trace.name), name);
+        }
+        await page.goto(`${server.link}&trace=broken.json`);
+        await until(page, () => window.strobe && window.strobe.trace && window.strobe.trace.notes.some((note) => /damaged at byte 20/.test(JSON.stringify(note))));
+        return page;
+    },
+};
+
+let failed = 0;
+for (const [name, test] of Object.entries(tests)) {
+    if (parts.length && !parts.some((p) => name.includes(p)))
+        continue;
+    const began = performance.now();
+    try {
+        const page = await test();
+        assert.deepEqual(page.errors, [], 'errors on the page');
+        console.log(`ok    ${name} (${Math.round(performance.now() - began)} ms)`);
+    } catch (error) {
+        failed++;
+        console.log(`FAIL  ${name}\n${String(error.stack).slice(0, 1500)}`);
+        for (const context of browser.contexts())
+            for (const page of context.pages())
+                await page.screenshot({path: path.join(shots, 'failed.png')}).catch(() => {});
+    }
+    for (const context of browser.contexts())
+        await context.close();
+    await endAll();
+}
+await browser.close();
+fs.rmSync(folder, {recursive: true, force: true});
+process.exit(failed ? 1 : 0);

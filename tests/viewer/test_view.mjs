@@ -1,0 +1,96 @@
+/* test_view.mjs: the parts of the page that need no browser: numbers with units, colours, links, places of tracks.
+ * SPDX-License-Identifier: MIT */
+import assert from 'node:assert/strict';
+import * as format from '../../web/view/format.js';
+import {Layout, TrackChoice} from '../../web/view/layout.js';
+import {THEMES, colorOf, rgbOf, textOn} from '../../web/view/palette.js';
+import {readLink} from '../../web/view/link.js';
+
+const DAY = 86400e9;
+
+/* Contrast of two colours as of WCAG 2: 1 to 21. */
+function contrast(a, b) {
+    const light = (color) => {
+        const [r, g, bl] = rgbOf(color).map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * bl + 0.05;
+    };
+    return Math.max(light(a) / light(b), light(b) / light(a));
+}
+
+const track = (id, parent, kind, name, n_depths = 0) => ({id, parent, kind, name, n_depths});
+const TRACKS = [track(1, 0, 'process', 'app'), track(2, 1, 'thread', 'main', 3), track(3, 1, 'thread', 'worker', 2), track(4, 1, 'plot', 'memory'),
+    track(5, 0, 'device', 'device 0'), track(6, 5, 'core', 'core 1-2'), track(7, 6, 'risc', 'BRISC', 2), track(8, 6, 'risc', 'NCRISC', 1), track(9, 1, 'gpu', 'queue', 2)];
+
+function layout(choice = new TrackChoice()) {
+    const made = new Layout();
+    made.build(TRACKS, choice);
+    return made;
+}
+
+const tests = {
+    'durations have three or four digits and a unit'() {
+        for (const [ns, text] of [[0, '0 ns'], [1, '1 ns'], [999, '999 ns'], [1000, '1.000 µs'], [999999, '1.000 ms'], [1234567, '1.235 ms'], [59e9, '59.00 s'], [90e9, '1 min 30.0 s'],
+            [3 * DAY, '3 d 0 h'], [-5000, '−5.000 µs'], [null, '–']])
+            assert.equal(format.duration(ns), text);
+    },
+    'a place in time has as many digits as its step needs'() {
+        for (const [ns, step, text] of [[400000399, 1, '400.000399 ms'], [5e9, 1e8, '5.0 s'], [61.5e9, 1e8, '1:01.5'], [DAY - 20117, 1, '23:59:59.999979883'], [-75e9, 1e6, '−1:15.000'], [0, 1e6, '0 ns']])
+            assert.equal(format.time(ns, 'relative', null, step), text);
+        const trace = {origin_real_ns: '1700000000000000000', origin_mono_ns: '5000000000'};
+        assert.equal(format.time(1500000001, 'utc', trace, 1), '22:13:21.500000001');
+        assert.equal(format.time(7, 'raw', trace, 1), '5000000007 ns');
+    },
+    'steps of the ruler are 1, 2, 5 or what clocks have'() {
+        for (const [ns, step] of [[0.3, 0.5], [3, 5], [11e6, 20e6], [40e9, 50e9], [61e9, 120e9], [3000e9, 3600e9], [2 * DAY, 2 * DAY]])
+            assert.equal(format.rulerStep(ns), step);
+    },
+    'values of plots are short'() {
+        for (const [v, kind, text] of [[411793.264, 0, '411,793'], [0.991, 3, '0.991 W'], [-5e6, 0, '−5.0 M'], [12345678, 1, '11.8 MiB'], [99.5, 2, '99.5 %']])
+            assert.equal(format.plotValue(v, kind), text);
+    },
+    'several has the plural where it belongs'() {
+        assert.deepEqual([0, 1, 1234].map((n) => format.several(n, 'zone')), ['0 zones', '1 zone', '1,234 zones']);
+    },
+    'a name can be read on its zone, in every colour'() {
+        for (let i = 0; i < 1000; i++) {
+            const color = colorOf(`zone ${i}`);
+            assert.ok(contrast(textOn(color), color) >= 4.5, `${color} under ${textOn(color)}`);
+        }
+        for (const given of [1, 0x0000ff, 0xff0000, 0xffffff, 0x808080, 0x00ff00])
+            assert.ok(contrast(textOn(colorOf('x', given)), colorOf('x', given)) >= 3, given.toString(16));
+    },
+    'texts can be read on both grounds'() {
+        for (const theme of Object.values(THEMES))
+            for (const word of ['text', 'dim', 'accent', 'hit', 'loss', 'note'])
+                assert.ok(contrast(theme[word], theme.back) >= 4.5, `${word} ${theme[word]} on ${theme.back}`);
+    },
+    'what makes no sense in a link is left out'() {
+        assert.deepEqual(readLink('#v=5,3&s=[1&a={}&n=7&k=x&t=moon'), {panel: null, search: '', found: '', timeMode: 'relative'});
+        assert.deepEqual(readLink('#v=3,5&t=utc').view, {from: 3, to: 5});
+    },
+    'device, core and RISC lanes are nested, zones of a GPU are lanes'() {
+        const rows = layout().rows.map((r) => [r.track.name, r.header, r.level, r.lanes]);
+        assert.deepEqual(rows.slice(5), [['device 0', true, 0, 0], ['core 1-2', true, 1, 0], ['BRISC', false, 2, 2], ['NCRISC', false, 2, 1]]);
+        assert.deepEqual(rows[4], ['queue', false, 1, 2]);
+    },
+    'a collapsed process hides its tracks, a filter finds them in any depth'() {
+        const choice = new TrackChoice();
+        choice.collapsed.add(1);
+        assert.deepEqual(layout(choice).rows.filter((r) => r.track.parent === 1), []);
+        const other = new TrackChoice();
+        other.filter = 'ncrisc';
+        assert.deepEqual(layout(other).rows.map((r) => r.track.name), ['device 0', 'core 1-2', 'NCRISC']);
+    },
+};
+
+let failed = 0;
+for (const [name, test] of Object.entries(tests)) {
+    try {
+        test();
+        console.log(`ok    ${name}`);
+    } catch (error) {
+        failed++;
+        console.log(`FAIL  ${name}\n${error.stack}`);
+    }
+}
+process.exit(failed ? 1 : 0);

@@ -40,6 +40,7 @@ test-viewer: deps-test ## all tests of the viewer
 	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build -j $(JOBS)
 	@cd build && ctest --output-on-failure -R '^viewer/'
+	@node tests/viewer/test_same.mjs build/bin/strobe 1000 7 build/viewer/same/*.strobe
 	@cmake --preset asan -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build-asan -j $(JOBS) --target fuzz_ask make_trace
 	@build-asan/bin/make_trace build-asan/ask.strobe 3000 3 20 4

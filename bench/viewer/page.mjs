@@ -1,11 +1,12 @@
-/* page.mjs MODULES LINK: Strobe's page on one trace, in a real browser: how soon the whole is painted, and what frames cost
- * while the view moves. Prints "BENCH {json}".  SPDX-License-Identifier: MIT */
+/* page.mjs MODULES LINK LOADS [--move]: Strobe's page on one trace, in a real browser: how soon the whole is painted, and what
+ * frames cost while the view moves. Prints "BENCH {json}".  SPDX-License-Identifier: MIT */
 import {SIZE, emptyRate, heap, launch, quantile, round, scriptPerFrame, traced, words} from './browser.mjs';
 
-const [modules, link] = process.argv.slice(2), LOADS = 5;
+const [modules, link, nLoads, moves] = process.argv.slice(2);
 const browser = await launch(modules), context = await browser.newContext({viewport: SIZE, deviceScaleFactor: 1, colorScheme: 'light'});
 
-/* Runs in the page before its own scripts: when did a frame have the whole trace, when was nothing left to do? */
+/* Runs in the page before its own scripts: when was there a picture of the whole trace, when was it complete, with names and
+ * overview? Counted from the start of the navigation. */
 function watchLoading() {
     const look = () => {
         const s = window.strobe, drawn = s && s.trace && s.timeline.data.fine && s.timeline.frames.length;
@@ -19,13 +20,11 @@ function watchLoading() {
     requestAnimationFrame(look);
 }
 
-async function load() {
-    const page = await context.newPage();
-    await page.addInitScript(watchLoading);
+async function load(page) {
+    await page.goto('about:blank');
     await page.goto(link);
     await page.waitForFunction(() => window.settledAt, null, {timeout: 120000, polling: 20});
-    const times = await page.evaluate(() => ({painted: window.paintedAt, settled: window.settledAt}));
-    return {page, ...times};
+    return page.evaluate(() => ({painted: window.paintedAt, settled: window.settledAt}));
 }
 
 /* Runs in the page: moves the view a little in every frame: from all to a zone, sideways at several widths, out again.
@@ -81,19 +80,18 @@ async function motion(page) {
     };
 }
 
-const found = {browser: words(browser), painted_ms: [], settled_ms: []};
-found.empty_fps = round(await emptyRate(context), 1);
-let page;
-for (let i = 0; i < LOADS; i++) {
-    if (page)
-        await page.close();
-    const one = await load();
-    page = one.page;
-    found.painted_ms.push(round(one.painted, 0));
-    found.settled_ms.push(round(one.settled, 0));
+const found = {browser: words(browser), painted_ms: [], settled_ms: []}, page = await context.newPage();
+await page.addInitScript(watchLoading);
+for (let i = 0; i < Number(nLoads); i++) {
+    const {painted, settled} = await load(page);
+    found.painted_ms.push(round(painted, 0));
+    found.settled_ms.push(round(settled, 0));
 }
-found.heap_start_mib = round(await heap(page), 1);
-Object.assign(found, await motion(page));
-found.heap_mib = round(await heap(page), 1);
+if (moves) {
+    found.empty_fps = round(await emptyRate(context), 1);
+    await page.bringToFront();
+    Object.assign(found, await motion(page));
+    found.heap_mib = round(await heap(page), 1);
+}
 await browser.close();
 console.log(`BENCH ${JSON.stringify(found)}`);

@@ -195,7 +195,8 @@ static void give_up(struct run *run, uint64_t n)
 {
     for (; n && run->depth; n--) {
         struct strobe_frame *frame = &run->out->stack[--run->depth];
-        emit(run, frame, 0, 0, STROBE_ZONE_UNFINISHED);
+        emit(run, frame, 0, run->tick > frame->begin ? run->tick - frame->begin : 0,
+             STROBE_ZONE_UNFINISHED);
     }
 }
 

@@ -29,7 +29,8 @@ struct strobe_note {
 struct strobe_zone_row {
     uint64_t begin;
     uint64_t ticks; /* duration; 0 unless ENDED */
-    uint64_t self;  /* with STROBE_SLOT_NONE: the id of its location, and no time */
+    uint64_t self;  /* with STROBE_SLOT_NONE: the id of its location, and no time;
+                       UNFINISHED: ticks from its begin to where that was seen */
     uint32_t slot;
     uint32_t depth;
     uint32_t note; /* index + 1 in replay->notes, 0: none */

@@ -82,7 +82,21 @@ static inline int64_t strobe_client_own_ns(const struct strobe_client_facts *fac
     return (int64_t)((double)ticks * client->timer_mul) + client->offset_ns;
 }
 
-/* The same of a tick of the trace; `own`: what an OWN_TIME adds to it (events, zones). */
+/* Back: the tick of the trace at a time of that axis. */
+static inline uint64_t strobe_client_tick(const struct strobe_client_facts *facts, uint32_t process,
+                                          int64_t ns)
+{
+    const struct strobe_client_fact *client = strobe_client_of(facts, process);
+    if (!client)
+        return strobe_clock_tick_of(&facts->trace->clock, ns);
+    double ticks =
+        (double)(ns - client->offset_ns) / (client->timer_mul > 0 ? client->timer_mul : 1);
+    ticks = ticks > 9e18 ? 9e18 : ticks < -9e18 ? -9e18 : ticks;
+    return strobe_trace_own_tick(facts->trace, process,
+                                 (int64_t)(client->init_begin + (uint64_t)(int64_t)ticks));
+}
+
+/* As strobe_client_own_ns, of a tick of the trace; `own`: what an OWN_TIME adds to it (events, zones). */
 static inline int64_t strobe_client_ns(const struct strobe_client_facts *facts, uint32_t process,
                                        uint64_t tick, int64_t own)
 {

@@ -7,11 +7,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "query/pixels_open.h"
 
-enum { MAX_DEPTH = 512, MAX_MS = 5000 };
+enum { MAX_DEPTH = 512, MAX_EVENTS = 1 << 25 };
 
 struct thread {
     struct strobe_open_list open; /* zones that are open, by depth */
@@ -23,6 +22,7 @@ struct zone {
     uint64_t begin, ticks, self, loc;
     uint32_t depth;
     uint8_t is_ended;
+    uint32_t order; /* of listing */
 };
 
 struct run {
@@ -32,29 +32,55 @@ struct run {
     struct zone *zones; /* owned */
     uint32_t n_zones, zones_room;
     struct strobe_replay replay;
-    uint32_t roots;
     uint32_t locs[MAX_DEPTH]; /* of the path at hand, by depth */
     int failed;
 };
+
+static uint32_t slot_of(const struct strobe_flame *flame, uint32_t parent, uint32_t loc)
+{
+    uint64_t h = ((uint64_t)parent << 32 | loc) * 0x9e3779b97f4a7c15ull;
+    uint32_t at = (uint32_t)(h >> 32) & (flame->n_slots - 1);
+    while (flame->slots[at] && (flame->nodes[flame->slots[at] - 1].parent != parent ||
+                                flame->nodes[flame->slots[at] - 1].loc != loc))
+        at = (at + 1) & (flame->n_slots - 1);
+    return at;
+}
+
+static int grow_slots(struct strobe_flame *flame)
+{
+    if (2 * flame->n_nodes < flame->n_slots)
+        return 1;
+    uint32_t n = flame->n_slots ? 2 * flame->n_slots : 1024;
+    uint32_t *slots = calloc(n, sizeof *slots);
+    if (!slots)
+        return 0;
+    free(flame->slots);
+    flame->slots = slots;
+    flame->n_slots = n;
+    for (uint32_t i = 0; i < flame->n_nodes; i++)
+        slots[slot_of(flame, flame->nodes[i].parent, flame->nodes[i].loc)] = i + 1;
+    return 1;
+}
 
 /* The child of `parent` (index + 1; 0: a root) with a location, made if there is room; 0: none. */
 static uint32_t child_of(struct run *run, uint32_t parent, uint32_t loc)
 {
     struct strobe_flame *flame = run->flame;
-    uint32_t first = parent ? flame->nodes[parent - 1].first_child : run->roots;
-    for (uint32_t i = first; i; i = flame->nodes[i - 1].next)
-        if (flame->nodes[i - 1].loc == loc)
-            return i;
+    if (!grow_slots(flame)) {
+        flame->n_left_out++;
+        return 0;
+    }
+    uint32_t at = slot_of(flame, parent, loc);
+    if (flame->slots[at])
+        return flame->slots[at];
     if (flame->n_nodes >= flame->max_nodes ||
         !strobe_rows_reach((void **)&flame->nodes, &flame->nodes_room, flame->n_nodes,
                            sizeof *flame->nodes)) {
         flame->n_left_out++;
         return 0;
     }
-    flame->nodes[flame->n_nodes++] =
-        (struct strobe_flame_node){.parent = parent, .loc = loc, .next = first};
-    *(parent ? &flame->nodes[parent - 1].first_child : &run->roots) = flame->n_nodes;
-    return flame->n_nodes;
+    flame->nodes[flame->n_nodes++] = (struct strobe_flame_node){.parent = parent, .loc = loc};
+    return flame->slots[at] = flame->n_nodes;
 }
 
 static void add_down(struct run *run, const struct zone *zone)
@@ -81,12 +107,25 @@ static void add_up(struct run *run, const struct zone *zone)
     }
 }
 
+static void count_zone(struct run *run, const struct zone *zone)
+{
+    const struct strobe_flame *flame = run->flame;
+    if (!zone->is_ended || zone->begin < flame->lo || zone->begin > flame->hi)
+        return;
+    if (flame->is_up)
+        add_up(run, zone);
+    else
+        add_down(run, zone);
+}
+
 static int by_begin(const void *a, const void *b)
 {
     const struct zone *x = a, *y = b;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
-    return x->depth < y->depth ? -1 : x->depth > y->depth;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
 }
 
 static void add_zone(struct run *run, struct zone zone)
@@ -96,6 +135,7 @@ static void add_zone(struct run *run, struct zone zone)
         run->failed = 1;
         return;
     }
+    zone.order = run->n_zones;
     run->zones[run->n_zones++] = zone;
 }
 
@@ -107,11 +147,11 @@ static void list_zones(struct run *run, const struct strobe_part *part,
         const struct strobe_zone_row *row = &run->replay.zones[i];
         if (row->state == STROBE_ZONE_ENDED && row->depth < MAX_DEPTH)
             add_zone(run, (struct zone){row->begin, row->ticks, row->self,
-                                        strobe_zone_loc(part, row), row->depth, 1});
+                                        strobe_zone_loc(part, row), row->depth, 1, 0});
     }
     for (uint32_t i = 0; i < carry->n_open && i < MAX_DEPTH; i++)
         if (!carry->open[i].is_unknown)
-            add_zone(run, (struct zone){carry->open[i].begin, 0, 0, carry->open[i].loc, i, 0});
+            add_zone(run, (struct zone){carry->open[i].begin, 0, 0, carry->open[i].loc, i, 0, 0});
     if (run->n_zones)
         qsort(run->zones, run->n_zones, sizeof *run->zones, by_begin);
 }
@@ -145,12 +185,7 @@ static void do_part(struct run *run, const struct strobe_events *events,
     for (uint32_t i = 0; i < run->n_zones; i++) {
         const struct zone *zone = &run->zones[i];
         run->locs[zone->depth] = flame->number(flame->context, process, zone->loc);
-        if (!zone->is_ended || zone->begin < flame->lo || zone->begin > flame->hi)
-            continue;
-        if (flame->is_up)
-            add_up(run, zone);
-        else
-            add_down(run, zone);
+        count_zone(run, zone);
     }
     keep_open(state, &carry);
     strobe_carry_free(&carry);
@@ -158,7 +193,8 @@ static void do_part(struct run *run, const struct strobe_events *events,
 
 static int is_wanted(const struct strobe_flame *flame, uint32_t thread)
 {
-    return !flame->threads || (thread < flame->n_threads && flame->threads[thread]);
+    return !flame->view->trace->threads[thread].twin && /* those come by strobe_flame_add_rows */
+           (!flame->threads || (thread < flame->n_threads && flame->threads[thread]));
 }
 
 /* The stacks of all threads at the start of the range. */
@@ -183,8 +219,7 @@ static void do_blocks(struct run *run)
 {
     struct strobe_flame *flame = run->flame;
     struct strobe_view *view = flame->view;
-    struct timespec start, now;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    uint64_t n_events = 0;
     for (uint32_t b = 0; b < view->n_blocks && !run->failed; b++) {
         if (view->blocks[b].tick_max < flame->lo || view->blocks[b].tick_min > flame->hi)
             continue;
@@ -196,8 +231,8 @@ static void do_blocks(struct run *run)
                 is_wanted(flame, thread))
                 do_part(run, events, part, thread);
         }
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 > MAX_MS) {
+        n_events += view->blocks[b].n_events;
+        if (n_events >= MAX_EVENTS) {
             flame->is_cut = b + 1 < view->n_blocks;
             break;
         }
@@ -221,9 +256,31 @@ enum strobe_err strobe_flame_run(struct strobe_flame *flame)
     return err ? err : run.failed ? STROBE_ERR_NOMEM : STROBE_OK;
 }
 
+enum strobe_err strobe_flame_add_rows(struct strobe_flame *flame,
+                                      const struct strobe_pixel_row *rows, uint32_t n)
+{
+    struct run run = {.flame = flame};
+    for (uint32_t i = 0; i < n; i++)
+        if (rows[i].depth < MAX_DEPTH)
+            add_zone(&run, (struct zone){rows[i].begin, rows[i].end - rows[i].begin, rows[i].self,
+                                         rows[i].loc, rows[i].depth, rows[i].end != UINT64_MAX, 0});
+    if (run.n_zones)
+        qsort(run.zones, run.n_zones, sizeof *run.zones, by_begin);
+    for (uint32_t i = 0; i < run.n_zones; i++) {
+        const struct zone *zone = &run.zones[i];
+        run.locs[zone->depth] = flame->row_number(flame->context, zone->loc);
+        count_zone(&run, zone);
+    }
+    free(run.zones);
+    return run.failed ? STROBE_ERR_NOMEM : STROBE_OK;
+}
+
 void strobe_flame_free(struct strobe_flame *flame)
 {
     free(flame->nodes);
+    free(flame->slots);
     flame->nodes = NULL;
+    flame->slots = NULL;
+    flame->n_slots = 0;
     flame->n_nodes = 0;
 }

@@ -3,13 +3,13 @@
 #ifndef STROBE_QUERY_FLAME_H
 #define STROBE_QUERY_FLAME_H
 
+#include "query/pixels.h"
 #include "query/view.h"
 
 struct strobe_flame_node {
     uint32_t parent; /* index + 1, 0: none */
     uint32_t loc;
     uint64_t count, total, self; /* ticks */
-    uint32_t first_child, next;  /* index + 1 */
 };
 
 struct strobe_flame {
@@ -21,14 +21,22 @@ struct strobe_flame {
     uint32_t max_nodes; /* more paths are counted, their times stay in their parents */
     void *context;
     uint32_t (*number)(void *context, uint32_t process, uint64_t loc);
+    uint32_t (*row_number)(void *context, uint64_t loc); /* of a table's row */
 
     struct strobe_flame_node *nodes; /* owned: parents before children */
     uint32_t n_nodes, nodes_room;
+    uint32_t *slots; /* owned: hash table of nodes by parent and location, index + 1 */
+    uint32_t n_slots;
     uint64_t n_left_out;
-    int is_cut; /* it took too long */
+    int is_cut; /* there were too many events */
 };
 
+/* Zones of threads; those with several tracks are left out. */
 enum strobe_err strobe_flame_run(struct strobe_flame *flame);
+
+/* Zones of a table that nest: after strobe_flame_run, whose nodes they add to. */
+enum strobe_err strobe_flame_add_rows(struct strobe_flame *flame,
+                                      const struct strobe_pixel_row *rows, uint32_t n);
 void strobe_flame_free(struct strobe_flame *flame);
 
 #endif

@@ -88,6 +88,11 @@ static void add_zone(struct strobe_gather *gather, struct strobe_pixel_lanes *la
 
 /* ---- parts ---- */
 
+static void note_depth(struct strobe_pixel_lanes *lanes, uint32_t n_depths)
+{
+    lanes->n_seen = n_depths > lanes->n_seen ? n_depths : lanes->n_seen;
+}
+
 static void add_summary_lod(struct strobe_gather *gather, struct strobe_pixel_lanes *lanes,
                             const struct strobe_part *part, struct strobe_part_lod *lod)
 {
@@ -98,7 +103,7 @@ static void add_summary_lod(struct strobe_gather *gather, struct strobe_pixel_la
             cell.loc = cell.loc <= part->n_locs ? part->locs[cell.loc - 1] + 1 : 0;
         add_at(gather, lanes, depth, cell.bucket >> by, &cell);
     }
-    strobe_view_note_depth(gather->view, lanes->track->thread, lod->n_depths);
+    note_depth(lanes, lod->n_depths);
 }
 
 static void add_events(struct strobe_gather *gather, struct strobe_pixel_lanes *lanes,
@@ -114,11 +119,16 @@ static void add_events(struct strobe_gather *gather, struct strobe_pixel_lanes *
     uint32_t deepest = 0;
     for (uint32_t i = 0; i < gather->replay.n_zones; i++) {
         const struct strobe_zone_row *zone = &gather->replay.zones[i];
-        if (zone->state != STROBE_ZONE_ENDED)
+        if (zone->state == STROBE_ZONE_NO_BEGIN)
             continue;
         deepest = zone->depth >= deepest ? zone->depth + 1 : deepest;
-        add_zone(gather, lanes, zone->depth, zone->begin, zone->begin + zone->ticks,
-                 strobe_zone_loc(part, zone), part->first_tick);
+        if (zone->state == STROBE_ZONE_UNFINISHED)
+            add_busy(gather, lanes, zone->depth,
+                     zone->begin > part->first_tick ? zone->begin : part->first_tick,
+                     zone->begin + zone->self);
+        else
+            add_zone(gather, lanes, zone->depth, zone->begin, zone->begin + zone->ticks,
+                     strobe_zone_loc(part, zone), part->first_tick);
     }
     for (uint32_t i = 0; i < carry.n_open; i++)
         add_busy(gather, lanes, i,
@@ -128,7 +138,7 @@ static void add_events(struct strobe_gather *gather, struct strobe_pixel_lanes *
                  part->last_tick);
     deepest = carry.n_open > deepest ? carry.n_open : deepest;
     strobe_carry_free(&carry);
-    strobe_view_note_depth(gather->view, lanes->track->thread, deepest);
+    note_depth(lanes, deepest);
 }
 
 static void add_gap(struct strobe_gather *gather, struct strobe_pixel_lanes *lanes,
@@ -143,9 +153,24 @@ static void add_gap(struct strobe_gather *gather, struct strobe_pixel_lanes *lan
     lanes->last_tick = part->last_tick;
 }
 
+/* Whether a block has parts of lanes that are asked for: where there are thousands of threads, most have none. */
+static int has_lanes(struct strobe_gather *gather, uint32_t block, int only_marked)
+{
+    uint32_t n;
+    const struct strobe_view_part *parts = strobe_view_parts(gather->view, block, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = parts[i].thread < gather->n_wanted ? gather->wanted[parts[i].thread] : 0;
+        if (at && (!only_marked || gather->lanes[at - 1].is_marked))
+            return 1;
+    }
+    return 0;
+}
+
 /* One block, part by part; only_marked: those lanes that the LOD block could not serve. */
 static void gather_block(struct strobe_gather *gather, uint32_t block, int only_marked)
 {
+    if (!has_lanes(gather, block, only_marked))
+        return;
     const struct strobe_events *events = strobe_view_head(gather->view, block);
     gather->out->n_heads++;
     for (uint32_t i = 0; events && i < events->n_parts; i++) {
@@ -169,14 +194,23 @@ static void gather_block(struct strobe_gather *gather, uint32_t block, int only_
 
 /* ---- LOD blocks ---- */
 
+/* Millions of cells go through here for a large trace: the row is looked up once per depth. */
 static void add_lanes(struct strobe_gather *gather, struct strobe_pixel_lanes *lanes,
                       struct strobe_lod_lanes *from)
 {
     struct strobe_lod_at at = {0};
     struct strobe_lod_cell cell;
-    uint32_t by = lanes->k - from->shift;
-    while (strobe_lod_cell(from, &at, &cell) == STROBE_OK)
-        add_at(gather, lanes, cell.depth, cell.bucket >> by, &cell);
+    struct strobe_pixel_cell *row = NULL;
+    uint32_t by = lanes->k - from->shift, depth = UINT32_MAX;
+    while (strobe_lod_cell(from, &at, &cell) == STROBE_OK) {
+        uint64_t bucket = (cell.bucket >> by) - lanes->base;
+        if (bucket >= lanes->n_buckets)
+            continue;
+        if (cell.depth != depth)
+            row = row_of(gather, lanes, depth = cell.depth);
+        if (row)
+            add_cell(&row[bucket], cell.count, cell.busy, cell.longest, cell.loc);
+    }
 }
 
 enum which { COARSE, FINE, PARTS };
@@ -490,6 +524,10 @@ enum strobe_err strobe_pixels_run(struct strobe_view *view, const struct strobe_
             open_rows(&gather.lanes[i]);
     if (!err)
         err = strobe_pixels_make_items(&gather);
+    if (!err && !(out->n_depths = calloc(ask->n_tracks + 1ull, sizeof *out->n_depths)))
+        err = STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; !err && i < gather.n_lanes; i++)
+        out->n_depths[i] = gather.lanes[i].n_seen;
     free_gather(&gather);
     return err;
 }
@@ -498,5 +536,6 @@ void strobe_pixels_free(struct strobe_pixels *pixels)
 {
     free(pixels->items);
     free(pixels->lanes);
+    free(pixels->n_depths);
     memset(pixels, 0, sizeof *pixels);
 }

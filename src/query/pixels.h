@@ -25,8 +25,10 @@ enum strobe_pixel_flag {
 /* A zone that is known one by one: of a track that is paired over all threads. */
 struct strobe_pixel_row {
     uint64_t begin, end; /* end UINT64_MAX: open at the end of the trace */
-    uint64_t loc;        /* id */
+    uint64_t loc;        /* id; of tables: strobe_table_loc */
     uint32_t depth;
+    uint32_t note; /* of tables: index + 1 in their notes, 0: none */
+    uint64_t self; /* of tables: ticks */
 };
 
 /* One track of a question. */
@@ -66,6 +68,7 @@ struct strobe_pixels {
     uint32_t n_items, items_room;
     struct strobe_pixel_lane *lanes; /* owned */
     uint32_t n_lanes, lanes_room;
+    uint32_t *n_depths;                  /* owned: by track of the question, depths that were met */
     uint64_t n_lods, n_heads, n_decoded; /* what it took */
 };
 

@@ -32,6 +32,7 @@ struct strobe_pixel_lanes {
     uint32_t n_exact, exact_room;
     struct strobe_open_list open; /* owned: at the end of the range */
     uint64_t last_tick;           /* of the part before */
+    uint32_t n_seen;              /* depths that were met */
     uint8_t has_last;
     uint8_t is_marked; /* the LOD block at hand is too coarse for it */
 };

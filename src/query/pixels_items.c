@@ -15,8 +15,8 @@ struct lane {
     struct strobe_pixel_item *zones; /* borrowed: room for all of the lane */
     uint32_t n_zones;
     uint64_t run_class; /* of the cell that may still grow, and where it ends */
-    uint64_t run_end;
-    int is_full; /* too many items, or no memory */
+    uint64_t run_end;   /* UINT64_MAX: none may */
+    int is_full;        /* too many items, or no memory */
 };
 
 static struct strobe_pixel_item *new_item(struct lane *lane)
@@ -139,7 +139,7 @@ static void put_zone(struct lane *lane, const struct strobe_pixel_item *zone)
         *item = *zone;
         item->busy = 0;
     }
-    lane->run_end = 0;
+    lane->run_end = UINT64_MAX;
 }
 
 /* The last bucket that a zone touches. */
@@ -149,11 +149,15 @@ static uint64_t last_bucket(const struct strobe_pixel_item *zone, uint32_t k)
     return (is_rounded ? zone->end - 1 : zone->end) >> k;
 }
 
-/* Zones and cells in the order of their ends; a zone goes before the cell of its last bucket. */
+/* Zones and cells in the order of their ends; a zone goes before the cell of its last bucket. Zones may overlap: of each
+ * `busy` becomes the first bucket that it or one behind it touches. */
 static void make_lane(struct lane *lane)
 {
     const struct strobe_pixel_lanes *lanes = lane->lanes;
     uint32_t next = 0, touching = 0, k = lanes->k;
+    for (uint32_t i = lane->n_zones; i-- > 1;)
+        if (lane->zones[i].busy < lane->zones[i - 1].busy)
+            lane->zones[i - 1].busy = lane->zones[i].busy;
     uint32_t n_ended = lane->n_zones && (lane->zones[lane->n_zones - 1].flags & STROBE_PIXEL_BEYOND)
                            ? lane->n_zones - 1
                            : lane->n_zones;
@@ -187,7 +191,8 @@ static int make_all(struct strobe_gather *gather, struct strobe_pixel_item *zone
             qsort(lanes->exact, lanes->n_exact, sizeof *lanes->exact, by_end);
         for (uint32_t d = 0; d < lanes->track->n_depths; d++) {
             struct lane lane = {
-                gather, lanes, lanes->rows[d], lanes->track->first_depth + d, zones, 0, 0, 0, 0};
+                gather,     lanes, lanes->rows[d], lanes->track->first_depth + d, zones, 0, 0,
+                UINT64_MAX, 0};
             uint32_t first = out->n_items;
             list_zones(&lane);
             make_lane(&lane);

@@ -2,14 +2,6 @@
 #include "query/scan.h"
 
 #include <stdlib.h>
-#include <time.h>
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static int has_loc(const struct strobe_scan *scan, uint32_t loc)
 {
@@ -21,6 +13,8 @@ static int is_candidate(const struct strobe_scan *scan, const struct strobe_part
                         uint32_t thread)
 {
     const struct strobe_trace *trace = scan->view->trace;
+    if (trace->threads[thread].twin)
+        return 0; /* its zones are paired with those of its other tracks */
     if (scan->threads && (thread >= scan->n_threads || !scan->threads[thread]))
         return 0;
     if (!part->n_events || part->last_tick < scan->lo ||
@@ -60,7 +54,7 @@ enum strobe_err strobe_scan_run(struct strobe_scan *scan)
 {
     struct strobe_view *view = scan->view;
     struct strobe_replay replay = {0};
-    uint64_t start = now_ms();
+    uint64_t n_events = 0;
     int goes_on = 1;
     for (uint32_t b = 0; b < view->n_blocks && goes_on; b++) {
         if (view->blocks[b].tick_max < scan->lo || view->blocks[b].tick_min > scan->hi)
@@ -76,9 +70,10 @@ enum strobe_err strobe_scan_run(struct strobe_scan *scan)
             strobe_replay_part(whole, &whole->parts[i], &view->trace->schema,
                                scan->want_notes ? STROBE_REPLAY_NOTES : 0, NULL, &replay);
             scan->n_decoded++;
+            n_events += part->n_events;
             goes_on = show_part(scan, &whole->parts[i], thread, &replay);
         }
-        if (scan->max_ms && now_ms() - start > scan->max_ms && goes_on) {
+        if (scan->max_events && n_events >= scan->max_events && goes_on) {
             scan->is_cut = b + 1 < view->n_blocks;
             break;
         }

@@ -1,5 +1,5 @@
 /* scan.h - the zones of some locations and threads in a stretch of time, block by block. The heads of blocks tell which parts
- * have such zones at all, so only those are decoded. Stops at a deadline.  SPDX-License-Identifier: MIT */
+ * have such zones at all, so only those are decoded. Stops after so many events.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_SCAN_H
 #define STROBE_QUERY_SCAN_H
 
@@ -9,19 +9,20 @@
 struct strobe_scan {
     struct strobe_view *view; /* borrowed */
     uint64_t lo, hi;          /* zones that begin in [lo, hi] */
-    const uint8_t *threads;   /* borrowed: by index, 0: leave it out; NULL: all */
+    const uint8_t *threads; /* borrowed: by index, 0: leave it out; NULL: all. Threads with several
+                                 tracks are left out in any case */
     uint32_t n_threads;
     const uint8_t *locs; /* borrowed: by index in trace->locs, 0: leave it out; NULL: all */
     uint32_t n_locs;
     int want_notes;
-    uint64_t max_ms; /* 0: no deadline */
+    uint64_t max_events; /* that are decoded; 0: all */
     void *context;
     /* A zone that ended; a sink that returns 0 ends the scan. */
     int (*zone)(void *context, uint32_t thread, uint32_t loc, uint64_t loc_id,
                 const struct strobe_zone_row *zone, const struct strobe_note *note);
 
     /* Results: */
-    int is_cut;         /* the deadline came first */
+    int is_cut;         /* there were more */
     uint64_t n_decoded; /* parts */
 };
 

@@ -159,6 +159,8 @@ static uint32_t row_of_unnamed(struct strobe_stats *stats, uint32_t process, uin
         return UINT32_MAX;
     if (i == n)
         stats->unnamed_rows[i] = new_row(stats, STROBE_IDMAP_NONE, id);
+    if (stats->unnamed_rows[i] != UINT32_MAX)
+        stats->rows[stats->unnamed_rows[i]].process = process;
     return stats->unnamed_rows[i];
 }
 
@@ -183,6 +185,14 @@ static int is_left_out(const struct strobe_stats_options *options, uint32_t proc
     return options->processes && process < options->n_processes && !options->processes[process];
 }
 
+static int is_batch_left_out(const struct strobe_stats_options *options,
+                             const struct strobe_batch *batch)
+{
+    if (batch->kind == STROBE_BATCH_FIBER && options->has_fiber)
+        return !options->has_fiber(options->context, batch->process, batch->id);
+    return is_left_out(options, batch->process, batch->thread);
+}
+
 int strobe_stats_add(struct strobe_stats_row *row, uint64_t duration, uint64_t self)
 {
     row->count++;
@@ -202,7 +212,7 @@ struct adding {
 static enum strobe_err add_batch(void *context, const struct strobe_batch *batch)
 {
     struct adding *adding = context;
-    if (is_left_out(adding->options, batch->process, batch->thread))
+    if (is_batch_left_out(adding->options, batch))
         return STROBE_OK;
     for (uint32_t i = 0; i < batch->n_zones; i++) {
         const struct strobe_zone_row *zone = &batch->zones[i];

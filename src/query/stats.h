@@ -21,7 +21,8 @@ struct strobe_histogram {
 /* One location. Ticks; of GPU zones ns. */
 struct strobe_stats_row {
     uint32_t loc;    /* index in trace->locs of one of its locations, or STROBE_IDMAP_NONE */
-    uint64_t loc_id; /* its id, for locations that no record names */
+    uint64_t loc_id; /* its id and process, for locations that no record names */
+    uint32_t process;
     uint64_t count;
     unsigned __int128 total, self;
     uint64_t min, max;
@@ -42,6 +43,9 @@ struct strobe_stats_options {
     uint32_t n_processes;
     const uint8_t *threads; /* borrowed: by thread index, 0: leave it out; NULL: all */
     uint32_t n_threads;
+    /* With `threads`: whether a fiber's zones are wanted; NULL: those that ended on a wanted thread. */
+    int (*has_fiber)(void *context, uint32_t process, uint64_t fiber);
+    void *context;
 };
 
 struct strobe_stats {

@@ -1,5 +1,5 @@
-/* tables.h - what a viewer needs one by one: zones of fibers, spans and threads that several clients saw, messages, frames,
- * plots, locks. Kept in memory up to a bound; what is beyond is counted and told.
+/* tables.h - what a viewer needs one by one: zones of fibers, spans, GPU contexts and threads that several clients saw,
+ * messages, frames, plots, locks. Kept in memory up to a bound; what is beyond is counted and told.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_TABLES_H
 #define STROBE_QUERY_TABLES_H
@@ -17,29 +17,61 @@ enum strobe_table_kind {
     STROBE_TABLE_THREAD = 2, /* a thread with several tracks */
     STROBE_TABLE_FIBER = 3,
     STROBE_TABLE_SPANS = 4,
-    STROBE_TABLE_MESSAGES = 5,
-    STROBE_TABLE_FRAMES = 6,
-    STROBE_TABLE_PLOT = 7,
-    STROBE_TABLE_LOCK = 8,
+    STROBE_TABLE_GPU = 5, /* one thread's zones of a context */
+    STROBE_TABLE_RISC = 6,
+    STROBE_TABLE_CORE = 7,
+    STROBE_TABLE_DEVICE = 8,
+    STROBE_TABLE_MESSAGES = 9,
+    STROBE_TABLE_FRAMES = 10,
+    STROBE_TABLE_PLOT = 11,
+    STROBE_TABLE_LOCK = 12,
 };
+
+/* A location of any process as one number, ordered by process, then id. */
+#define STROBE_TABLE_NO_LOC (1ull << 63)
+static inline uint64_t strobe_table_loc(uint32_t process, uint64_t id)
+{
+    return (uint64_t)process << 40 | (id & ((1ull << 40) - 1));
+}
 
 struct strobe_table_value {
     uint64_t tick;
     double value;
+    uint32_t order; /* of reading, among equal ticks */
+};
+
+/* Something that happened to a lock or a set of frames. */
+struct strobe_table_point {
+    uint64_t tick;
+    uint32_t order;
+    uint32_t thread;
+    uint32_t kind; /* of the event */
+};
+
+/* What the program said of a zone. Texts are in tables->texts. */
+struct strobe_table_note {
+    uint32_t text, name;
+    uint64_t value;
+    uint32_t color;
+    uint8_t has_value;
 };
 
 /* A track of one of these kinds. */
 struct strobe_table {
     enum strobe_table_kind kind;
     uint32_t process;
-    uint32_t thread;               /* THREAD: its first track */
-    uint64_t id;                   /* fiber, lock; frames and plots: the string's */
-    struct strobe_pixel_row *rows; /* owned: zones, frames, holds; by end */
+    uint32_t thread; /* THREAD: its first track */
+    uint64_t id;     /* fiber, lock; frames and plots: the string's; GPU: the context's */
+    uint64_t sub;    /* GPU, RISC: the thread's number */
+    uint32_t parent; /* index + 1 of the table that it is below, 0: the process */
+    uint32_t name;   /* GPU and below: in tables->texts */
+    struct strobe_pixel_row *rows; /* owned: zones, frames, holds */
     uint32_t n_rows, rows_room;
-    struct strobe_table_value *values; /* owned: PLOT */
+    struct strobe_table_value *values; /* owned: PLOT, by tick */
     uint32_t n_values, values_room;
+    struct strobe_table_point *points; /* owned: FRAMES, LOCK, by tick */
+    uint32_t n_points, points_room;
     uint32_t n_depths;
-    uint64_t open_since; /* FRAMES, LOCK: of what has begun; UINT64_MAX: nothing */
 };
 
 struct strobe_message {
@@ -48,6 +80,7 @@ struct strobe_message {
     uint32_t severity; /* as stored */
     uint32_t color;
     uint32_t text; /* in tables->texts */
+    uint32_t order;
 };
 
 /* A point of a flow; arrows go from each to the next one of the same process and flow. */
@@ -56,6 +89,7 @@ struct strobe_flow_point {
     uint64_t tick;
     uint32_t process, thread;
     uint32_t depth; /* of the zone that it is in */
+    uint32_t order;
 };
 
 struct strobe_tables {
@@ -67,8 +101,13 @@ struct strobe_tables {
     struct strobe_texts texts;
     struct strobe_flow_point *flows; /* owned: by process, flow, tick */
     uint32_t n_flows, flows_room;
+    struct strobe_table_note *notes; /* owned */
+    uint32_t n_notes, notes_room;
+    struct strobe_table_reader *readers; /* owned: by thread, what a part leaves to the next */
+    uint32_t readers_room;
     uint32_t next_block; /* blocks before were looked at */
-    uint64_t n_rows, n_values;
+    uint32_t order;      /* of the next event */
+    uint64_t n_rows, n_values, n_points;
     uint64_t n_left_out;
     uint64_t paired_bytes; /* size of the file when fibers and spans were paired */
     int is_unpaired;       /* the trace is too large for that */
@@ -78,9 +117,14 @@ struct strobe_tables {
 enum strobe_err strobe_tables_update(struct strobe_tables *tables);
 void strobe_tables_free(struct strobe_tables *tables);
 
-/* The table of a track, NULL: none. */
-const struct strobe_table *strobe_tables_find(const struct strobe_tables *tables,
-                                              enum strobe_table_kind kind, uint32_t process,
-                                              uint64_t id);
+/* The table of a thread with several tracks (its first one), NULL: none. */
+const struct strobe_table *strobe_tables_thread(const struct strobe_tables *tables,
+                                                uint32_t thread);
+
+/* 1: its rows are zones that a program marked. */
+static inline int strobe_table_has_zones(const struct strobe_table *table)
+{
+    return table->kind <= STROBE_TABLE_RISC;
+}
 
 #endif

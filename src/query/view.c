@@ -55,6 +55,14 @@ static uint32_t block_at(const struct strobe_view *view, uint64_t offset)
     return low;
 }
 
+static void note_depth(struct strobe_view *view, uint32_t thread, uint64_t n_depths)
+{
+    if (strobe_rows_reach((void **)&view->depths, &view->depths_room, thread,
+                          sizeof *view->depths) &&
+        view->depths[thread] < n_depths)
+        view->depths[thread] = (uint32_t)n_depths;
+}
+
 static void note_tracks(struct strobe_view *view)
 {
     struct strobe_lod_track track;
@@ -62,7 +70,8 @@ static void note_tracks(struct strobe_view *view)
     while (strobe_lod_next(&view->lod_reader, &track, &coarse, &fine) == STROBE_OK) {
         uint32_t thread = strobe_view_thread(view, track.proc, track.track);
         if (thread != STROBE_IDMAP_NONE)
-            strobe_view_note_depth(view, thread, coarse.n_depths);
+            note_depth(view, thread,
+                       track.depth > coarse.n_depths ? (uint32_t)track.depth : coarse.n_depths);
     }
 }
 
@@ -102,6 +111,21 @@ static enum strobe_err add_lod(struct strobe_view *view, uint64_t offset)
     return STROBE_OK;
 }
 
+/* The newest blocks that no LOD block covers: their heads tell something of depths. */
+static void note_loose(struct strobe_view *view)
+{
+    uint32_t n_looked = 0, n;
+    for (uint32_t b = view->n_blocks; b-- > view->n_noted && n_looked < STROBE_VIEW_NOTED;) {
+        if (view->blocks[b].lod)
+            continue;
+        const struct strobe_view_part *parts = strobe_view_parts(view, b, &n);
+        for (uint32_t i = 0; i < n; i++)
+            note_depth(view, parts[i].thread, parts[i].n_depths);
+        n_looked++;
+    }
+    view->n_noted = view->n_blocks;
+}
+
 static enum strobe_err list_blocks(struct strobe_view *view)
 {
     const struct strobe_block_filter filter = {
@@ -114,6 +138,7 @@ static enum strobe_err list_blocks(struct strobe_view *view)
         view->next_offset = ref.offset + ref.n_bytes;
     }
     strobe_file_end_iterate(iter);
+    note_loose(view);
     return err == STROBE_ERR_END ? STROBE_OK : err;
 }
 
@@ -183,17 +208,9 @@ uint32_t strobe_view_thread(struct strobe_view *view, uint64_t proc, uint64_t tr
                                         : strobe_trace_thread(view->trace, process, track);
 }
 
-void strobe_view_note_depth(struct strobe_view *view, uint32_t thread, uint32_t n_depths)
-{
-    if (strobe_rows_reach((void **)&view->depths, &view->depths_room, thread,
-                          sizeof *view->depths) &&
-        view->depths[thread] < n_depths)
-        view->depths[thread] = n_depths;
-}
-
 uint32_t strobe_view_depths(const struct strobe_view *view, uint32_t thread)
 {
-    return thread < view->depths_room ? view->depths[thread] : 0;
+    return thread < view->depths_room && view->depths[thread] ? view->depths[thread] : 1;
 }
 
 /* ---- blocks ---- */
@@ -203,6 +220,7 @@ enum strobe_err strobe_view_lod(struct strobe_view *view, uint32_t lod, int whol
     struct strobe_block_ref ref;
     struct strobe_file *file = view->trace->file;
     enum strobe_err err = strobe_file_find(file, view->lods[lod].offset, &ref);
+    view->head_block = 0;
     if (!err)
         err = whole ? strobe_file_load(file, &ref, &view->scratch)
                     : strobe_file_load_head(file, &ref, &view->scratch);
@@ -213,12 +231,18 @@ const struct strobe_events *strobe_view_head(struct strobe_view *view, uint32_t 
 {
     struct strobe_block_ref ref;
     struct strobe_file *file = view->trace->file;
+    if (view->head_block == block + 1)
+        return &view->scratch_events;
     enum strobe_err err = strobe_file_find(file, view->blocks[block].offset, &ref);
+    view->head_block = 0;
     if (!err)
         err = strobe_file_load_head(file, &ref, &view->scratch);
     if (!err)
         err = strobe_decode_parts(&view->scratch, &view->scratch_events);
-    return err ? NULL : &view->scratch_events;
+    if (err)
+        return NULL;
+    view->head_block = block + 1;
+    return &view->scratch_events;
 }
 
 static enum strobe_err load(struct strobe_view *view, struct strobe_view_stored *slot,
@@ -256,6 +280,12 @@ const struct strobe_events *strobe_view_events(struct strobe_view *view, uint32_
     return &oldest->events;
 }
 
+static uint32_t part_depths(const struct strobe_part *part, uint32_t n_summed)
+{
+    uint64_t n_open = part->n_below + part->n_stack;
+    return n_open > n_summed ? (uint32_t)n_open : n_summed;
+}
+
 const struct strobe_view_part *strobe_view_parts(struct strobe_view *view, uint32_t block,
                                                  uint32_t *n)
 {
@@ -280,10 +310,12 @@ const struct strobe_view_part *strobe_view_parts(struct strobe_view *view, uint3
         table->parts[table->n++] = (struct strobe_view_part){
             .first_tick = part->first_tick,
             .last_tick = part->last_tick,
+            .early_tick = part->first_tick - part->start_early,
             .thread = strobe_view_thread(view, part->proc, part->track),
             .n_below = (uint32_t)part->n_below,
             .depth = (uint32_t)part->n_below + part->n_stack,
             .number = i,
+            .n_depths = part_depths(part, has_lod ? lod.n_depths : 0),
             .shift = has_lod ? lod.shift : STROBE_VIEW_NO_SUMMARY,
         };
     }

@@ -11,6 +11,7 @@
 enum {
     STROBE_VIEW_STORED = 64,   /* decoded blocks that are kept */
     STROBE_VIEW_TABLES = 1024, /* tables of parts that are kept */
+    STROBE_VIEW_NOTED = 64,    /* blocks that no LOD block covers, looked at for depths */
     STROBE_VIEW_NO_SUMMARY = 255,
 };
 
@@ -33,11 +34,13 @@ struct strobe_view_lod {
 /* What is needed again and again of a part. */
 struct strobe_view_part {
     uint64_t first_tick, last_tick;
+    uint64_t early_tick; /* no zone that ends in it begins before */
     uint32_t thread;
     uint32_t n_below;
     uint32_t depth; /* open zones at its start */
     uint32_t number;
-    uint32_t shift; /* of its summary's level of detail; STROBE_VIEW_NO_SUMMARY: it has none */
+    uint32_t n_depths; /* that its head tells of */
+    uint32_t shift;    /* of its summary's level of detail; STROBE_VIEW_NO_SUMMARY: it has none */
 };
 
 struct strobe_view {
@@ -48,14 +51,16 @@ struct strobe_view {
     uint32_t n_lods, lods_room;
     uint64_t next_offset;           /* blocks before are known */
     uint64_t tick_first, tick_last; /* of all events; first > last: none */
-    uint32_t *depths;               /* owned: by thread, depths seen so far */
+    uint32_t *depths;               /* owned: by thread, depths that are known without events */
     uint32_t depths_room;
+    uint32_t n_noted;                     /* blocks before were looked at for them */
     uint64_t clock;                       /* of the stores below */
     struct strobe_view_stored *stored;    /* owned: STROBE_VIEW_STORED */
     struct strobe_view_table *tables;     /* owned: STROBE_VIEW_TABLES */
     struct strobe_view_known *known_open; /* owned: zones that are open over many blocks */
     struct strobe_block scratch;          /* LOD blocks and heads */
     struct strobe_events scratch_events;
+    uint32_t head_block; /* index + 1 of the block whose head they hold, 0: none */
     struct strobe_lod_reader lod_reader;
 };
 
@@ -83,8 +88,7 @@ enum strobe_err strobe_view_lod(struct strobe_view *view, uint32_t lod, int whol
 /* The index of a thread by its numbers in the file, made if need be. */
 uint32_t strobe_view_thread(struct strobe_view *view, uint64_t proc, uint64_t track);
 
-/* A depth was seen on a thread. */
-void strobe_view_note_depth(struct strobe_view *view, uint32_t thread, uint32_t n_depths);
+/* Depths of a thread, as far as they are known without reading events; at least 1. */
 uint32_t strobe_view_depths(const struct strobe_view *view, uint32_t thread);
 
 #endif

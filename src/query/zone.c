@@ -15,7 +15,7 @@ struct look {
     int is_done;
 };
 
-static void add_sum(struct strobe_zone_sums *sums, uint64_t loc, uint64_t ticks)
+void strobe_zone_sums_add(struct strobe_zone_sums *sums, uint64_t loc, uint64_t ticks)
 {
     uint32_t i = 0;
     while (i < sums->n && sums->rows[i].loc != loc)
@@ -38,6 +38,14 @@ static int by_ticks(const void *a, const void *b)
     return x->loc < y->loc ? -1 : x->loc > y->loc;
 }
 
+void strobe_zone_sums_sort(struct strobe_zone_detail *detail)
+{
+    if (detail->children.n)
+        qsort(detail->children.rows, detail->children.n, sizeof *detail->children.rows, by_ticks);
+    if (detail->inside.n)
+        qsort(detail->inside.rows, detail->inside.n, sizeof *detail->inside.rows, by_ticks);
+}
+
 static void take_note(struct strobe_note *to, struct strobe_note *from)
 {
     strobe_note_clear(to);
@@ -51,7 +59,8 @@ static void look_at_rows(struct look *look, const struct strobe_part *part)
     struct strobe_zone_detail *out = look->out;
     for (uint32_t i = 0; i < look->replay.n_zones && !look->is_done; i++) {
         const struct strobe_zone_row *zone = &look->replay.zones[i];
-        if (zone->depth == look->depth && zone->begin == out->begin) {
+        if (zone->depth == look->depth && zone->begin == out->begin &&
+            strobe_zone_loc(part, zone) == out->loc) {
             out->state = (enum strobe_zone_state)zone->state;
             out->end = zone->begin + zone->ticks;
             out->self = zone->state == STROBE_ZONE_ENDED ? zone->self : 0;
@@ -61,9 +70,9 @@ static void look_at_rows(struct look *look, const struct strobe_part *part)
         } else if (zone->depth > look->depth && zone->begin >= out->begin &&
                    zone->state == STROBE_ZONE_ENDED) {
             uint64_t loc = strobe_zone_loc(part, zone);
-            add_sum(&out->inside, loc, zone->ticks);
+            strobe_zone_sums_add(&out->inside, loc, zone->ticks);
             if (zone->depth == look->depth + 1) {
-                add_sum(&out->children, loc, zone->ticks);
+                strobe_zone_sums_add(&out->children, loc, zone->ticks);
                 out->n_children++;
             }
         }
@@ -134,7 +143,7 @@ static void find_end(struct look *look)
 }
 
 /* The zone of the depth that begins or ends nearest to the tick, among the thread's parts around it. */
-static int nearest(struct look *look, uint64_t tick, uint64_t slack, uint64_t *inside)
+static int nearest(struct look *look, uint64_t tick, uint64_t slack, struct strobe_zone_key *out)
 {
     uint64_t lo = tick > slack ? tick - slack : 0, hi = tick + slack, best = UINT64_MAX;
     struct strobe_view *view = look->view;
@@ -146,71 +155,70 @@ static int nearest(struct look *look, uint64_t tick, uint64_t slack, uint64_t *i
         for (uint32_t i = 0; i < n; i++) {
             const struct strobe_events *events;
             if (parts[i].thread != look->thread || parts[i].last_tick < lo ||
-                parts[i].first_tick > hi || !(events = strobe_view_events(view, b)))
+                parts[i].early_tick > hi || !(events = strobe_view_events(view, b)))
                 continue;
-            strobe_replay_part(events, &events->parts[parts[i].number], &view->trace->schema, 0,
-                               NULL, &look->replay);
+            const struct strobe_part *part = &events->parts[parts[i].number];
+            strobe_replay_part(events, part, &view->trace->schema, 0, NULL, &look->replay);
             for (uint32_t k = 0; k < look->replay.n_zones; k++) {
                 const struct strobe_zone_row *zone = &look->replay.zones[k];
-                uint64_t end = zone->begin + zone->ticks;
-                uint64_t far = zone->begin > tick ? zone->begin - tick
-                               : tick > end       ? tick - end
-                                                  : 0;
-                if (zone->depth == look->depth && zone->state == STROBE_ZONE_ENDED && far < best &&
-                    far <= slack) {
-                    best = far;
-                    *inside = zone->begin;
-                }
+                uint64_t far = strobe_zone_distance(zone->begin, zone->begin + zone->ticks, tick);
+                if (zone->depth != look->depth || zone->state != STROBE_ZONE_ENDED || far > slack ||
+                    far > best || (far == best && zone->begin >= out->begin))
+                    continue;
+                best = far;
+                *out = (struct strobe_zone_key){zone->begin, strobe_zone_loc(part, zone),
+                                                look->depth, 0};
             }
         }
     }
     return best != UINT64_MAX;
 }
 
-static enum strobe_err find_begin(struct look *look, uint64_t tick, uint64_t slack)
+/* The zones of a thread that are open at a tick. */
+static enum strobe_err open_at(struct strobe_view *view, uint32_t thread, uint64_t tick,
+                               struct strobe_open_list *list)
 {
-    uint32_t n_threads = look->view->trace->thread_ids.n;
+    uint32_t n_threads = view->trace->thread_ids.n;
     uint32_t *wanted = calloc(n_threads + 1ull, sizeof *wanted);
-    struct strobe_open_list list = {0};
-    struct strobe_zone_detail *out = look->out;
     if (!wanted)
         return STROBE_ERR_NOMEM;
-    wanted[look->thread] = 1;
-    enum strobe_err err = strobe_pixels_open(look->view, tick, wanted, n_threads, &list, 1);
-    uint64_t other;
-    if (!err && (look->depth >= list.n || !list.zones[look->depth].is_known) && slack &&
-        nearest(look, tick, slack, &other)) {
-        list.n = 0;
-        err = strobe_pixels_open(look->view, other, wanted, n_threads, &list, 1);
-    }
+    wanted[thread] = 1;
+    enum strobe_err err = strobe_pixels_open(view, tick, wanted, n_threads, list, 1);
     free(wanted);
-    if (!err && (look->depth >= list.n || !list.zones[look->depth].is_known))
-        err = STROBE_ERR_NOTFOUND;
-    if (!err) {
-        out->begin = list.zones[look->depth].begin;
-        out->loc = list.zones[look->depth].loc;
-        out->parents = list.zones;
-        out->n_parents = look->depth;
-    } else {
-        free(list.zones);
-    }
     return err;
 }
 
-enum strobe_err strobe_zone_look(struct strobe_view *view, uint32_t thread, uint32_t depth,
-                                 uint64_t tick, uint64_t slack, struct strobe_zone_detail *out)
+enum strobe_err strobe_zone_find(struct strobe_view *view, uint32_t thread, uint32_t depth,
+                                 uint64_t tick, uint64_t slack, struct strobe_zone_key *out)
 {
-    struct look look = {.view = view, .thread = thread, .depth = depth, .out = out};
+    struct look look = {.view = view, .thread = thread, .depth = depth};
+    struct strobe_open_list list = {0};
+    enum strobe_err err = open_at(view, thread, tick, &list);
+    if (!err && depth < list.n && list.zones[depth].is_known)
+        *out = (struct strobe_zone_key){list.zones[depth].begin, list.zones[depth].loc, depth, 0};
+    else if (!err && (!slack || !nearest(&look, tick, slack, out)))
+        err = STROBE_ERR_NOTFOUND;
+    free(list.zones);
+    strobe_replay_free(&look.replay);
+    return err;
+}
+
+enum strobe_err strobe_zone_look(struct strobe_view *view, uint32_t thread,
+                                 const struct strobe_zone_key *key, struct strobe_zone_detail *out)
+{
+    struct look look = {.view = view, .thread = thread, .depth = key->depth, .out = out};
+    struct strobe_open_list list = {0};
     memset(out, 0, sizeof *out);
-    out->depth = depth;
+    out->begin = key->begin;
+    out->loc = key->loc;
+    out->depth = key->depth;
     out->state = STROBE_ZONE_OPEN;
-    enum strobe_err err = find_begin(&look, tick, slack);
+    enum strobe_err err = open_at(view, thread, key->begin, &list);
+    out->parents = list.zones;
+    out->n_parents = list.n < key->depth ? list.n : key->depth;
     if (!err)
         find_end(&look);
-    if (!err && out->children.n)
-        qsort(out->children.rows, out->children.n, sizeof *out->children.rows, by_ticks);
-    if (!err && out->inside.n)
-        qsort(out->inside.rows, out->inside.n, sizeof *out->inside.rows, by_ticks);
+    strobe_zone_sums_sort(out);
     strobe_replay_free(&look.replay);
     strobe_carry_free(&look.carry);
     return err;
@@ -223,8 +231,8 @@ struct stepping {
     int is_next;
     const uint8_t *locs;
     uint32_t n_locs;
-    uint64_t best;
-    uint32_t best_depth;
+    struct strobe_zone_key best;
+    uint32_t n_looked;
     int is_found;
     struct strobe_replay replay;
 };
@@ -236,8 +244,8 @@ static int fits(const struct stepping *stepping, const struct strobe_part *part,
     if (zone->state != STROBE_ZONE_ENDED ||
         (stepping->is_next ? zone->begin <= stepping->tick : zone->begin >= stepping->tick))
         return 0;
-    if (stepping->is_found &&
-        (stepping->is_next ? zone->begin >= stepping->best : zone->begin <= stepping->best))
+    if (stepping->is_found && (stepping->is_next ? zone->begin >= stepping->best.begin
+                                                 : zone->begin <= stepping->best.begin))
         return 0;
     if (!stepping->locs)
         return zone->depth == stepping->depth;
@@ -253,6 +261,7 @@ static void step_block(struct stepping *stepping, uint32_t block)
     for (uint32_t i = 0; i < n && n_numbers < 64; i++)
         if (parts[i].thread == stepping->thread)
             numbers[n_numbers++] = parts[i].number;
+    stepping->n_looked += n_numbers > 0;
     const struct strobe_events *events =
         n_numbers ? strobe_view_events(stepping->view, block) : NULL;
     for (uint32_t i = 0; events && i < n_numbers; i++) {
@@ -263,8 +272,8 @@ static void step_block(struct stepping *stepping, uint32_t block)
             const struct strobe_zone_row *zone = &stepping->replay.zones[k];
             if (!fits(stepping, part, zone))
                 continue;
-            stepping->best = zone->begin;
-            stepping->best_depth = zone->depth;
+            stepping->best =
+                (struct strobe_zone_key){zone->begin, strobe_zone_loc(part, zone), zone->depth, 0};
             stepping->is_found = 1;
         }
     }
@@ -275,13 +284,13 @@ static int is_promising(const struct stepping *stepping, const struct strobe_vie
 {
     if (stepping->is_next ? block->tick_max < stepping->tick : block->tick_min > stepping->tick)
         return 0;
-    return !stepping->is_found || (stepping->is_next ? block->tick_min <= stepping->best
-                                                     : block->tick_max >= stepping->best);
+    return !stepping->is_found || (stepping->is_next ? block->tick_min <= stepping->best.begin
+                                                     : block->tick_max >= stepping->best.begin);
 }
 
 enum strobe_err strobe_zone_step(struct strobe_view *view, uint32_t thread, uint64_t tick,
                                  int is_next, uint32_t depth, const uint8_t *locs, uint32_t n_locs,
-                                 uint64_t *begin, uint32_t *begin_depth)
+                                 struct strobe_zone_key *out)
 {
     struct stepping stepping = {.view = view,
                                 .thread = thread,
@@ -290,17 +299,13 @@ enum strobe_err strobe_zone_step(struct strobe_view *view, uint32_t thread, uint
                                 .is_next = is_next,
                                 .locs = locs,
                                 .n_locs = n_locs};
-    uint32_t n_looked = 0;
-    for (uint32_t i = 0; i < view->n_blocks && n_looked < STROBE_ZONE_MAX_PARTS; i++) {
+    for (uint32_t i = 0; i < view->n_blocks && stepping.n_looked < STROBE_ZONE_MAX_PARTS; i++) {
         uint32_t block = is_next ? i : view->n_blocks - 1 - i;
-        if (!is_promising(&stepping, &view->blocks[block]))
-            continue;
-        n_looked++;
-        step_block(&stepping, block);
+        if (is_promising(&stepping, &view->blocks[block]))
+            step_block(&stepping, block);
     }
     strobe_replay_free(&stepping.replay);
-    *begin = stepping.best;
-    *begin_depth = stepping.best_depth;
+    *out = stepping.best;
     return stepping.is_found ? STROBE_OK : STROBE_ERR_NOTFOUND;
 }
 

@@ -1,14 +1,14 @@
-/* answer_find.c - zones of one location, flame graphs, search.  SPDX-License-Identifier: MIT */
+/* answer_find.c - zones of one location, search, saving a range.  SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "query/save.h"
 #include "query/scan.h"
-#include "serve/engine.h"
 #include "serve/guard.h"
+#include "serve/tracks.h"
 
-enum { MAX_HITS = 1 << 18, SEARCH_MS = 3000 };
+enum { MAX_HITS = 1 << 18, MAX_EVENTS = 1 << 25 };
 
 /* ---- zones, kept ---- */
 
@@ -16,7 +16,8 @@ struct hit {
     uint64_t begin, end, self;
     uint32_t track, depth, loc;
     uint32_t text; /* in hits->texts, 0: none */
-    uint8_t what;  /* enum what */
+    uint32_t order;
+    uint8_t what; /* enum what */
 };
 enum what { ZONE, TEXT, MESSAGE };
 static const char *const what_names[] = {"zone", "text", "message"};
@@ -25,46 +26,25 @@ struct hits {
     struct strobe_engine *engine;
     struct hit *rows; /* owned */
     uint32_t n, room;
-    uint64_t total, min, max; /* durations wanted */
+    uint64_t total;
     struct strobe_texts texts;
-    char text[256]; /* that texts of zones must have */
+    /* Zones of one location: */
+    uint32_t number;
+    double min, max; /* ns */
+    /* Search: */
+    char text[256];
     size_t n_text;
     const uint8_t *locs; /* borrowed: locations whose zones are hits by name */
     uint32_t n_locs;
+    int by_text;
 };
 
 static void add_hit(struct hits *hits, struct hit hit)
 {
-    hits->total++;
+    hit.order = (uint32_t)hits->total++;
     if (hits->n < MAX_HITS &&
         strobe_rows_reach((void **)&hits->rows, &hits->room, hits->n, sizeof *hits->rows))
         hits->rows[hits->n++] = hit;
-}
-
-static int take_zone(void *context, uint32_t thread, uint32_t loc, uint64_t loc_id,
-                     const struct strobe_zone_row *zone, const struct strobe_note *note)
-{
-    struct hits *hits = context;
-    struct strobe_engine *engine = hits->engine;
-    uint32_t process = engine->trace->threads[thread].process;
-    int by_name = !hits->n_text || (loc < hits->n_locs && hits->locs[loc]);
-    int by_text =
-        note && hits->n_text &&
-        ((note->text && strobe_text_has(note->text, note->n_text, hits->text, hits->n_text)) ||
-         (note->name && strobe_text_has(note->name, note->n_name, hits->text, hits->n_text)));
-    if ((!by_name && !by_text) || zone->ticks < hits->min || zone->ticks > hits->max)
-        return 1;
-    struct hit hit = {.begin = zone->begin,
-                      .end = zone->begin + zone->ticks,
-                      .self = zone->self,
-                      .track = strobe_engine_track_of(engine, thread),
-                      .depth = zone->depth,
-                      .loc = strobe_engine_loc(engine, process, loc_id),
-                      .what = by_name ? ZONE : TEXT};
-    if (by_text && note->text && hits->texts.n_bytes < 4 << 20)
-        hit.text = strobe_texts_add(&hits->texts, note->text, note->n_text);
-    add_hit(hits, hit);
-    return 1;
 }
 
 static int by_time(const void *a, const void *b)
@@ -74,7 +54,9 @@ static int by_time(const void *a, const void *b)
         return x->begin < y->begin ? -1 : 1;
     if (x->track != y->track)
         return x->track < y->track ? -1 : 1;
-    return x->depth < y->depth ? -1 : x->depth > y->depth;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
 }
 
 static int by_duration(const void *a, const void *b)
@@ -84,69 +66,160 @@ static int by_duration(const void *a, const void *b)
     return m != n ? (m > n ? -1 : 1) : by_time(a, b);
 }
 
-/* Locations by number: marks of all that have the same content. */
-static uint8_t *mark_number(const struct strobe_engine *engine, uint32_t number)
+static void free_hits(struct hits *hits)
 {
-    uint8_t *locs = calloc(engine->n_canon + 1ull, 1);
-    for (uint32_t i = 0; locs && i < engine->n_canon; i++)
-        locs[i] = engine->canon[i] == number;
-    return locs;
+    free(hits->rows);
+    strobe_texts_free(&hits->texts);
 }
 
-static uint64_t ticks_of(const struct strobe_engine *engine, const struct strobe_json *question,
-                         const char *name, uint64_t otherwise)
+/* A zone with what was said of it. */
+struct said {
+    const char *text, *name; /* NULL: nothing */
+    uint32_t n_text, n_name;
+};
+
+static struct said said_of_row(const struct strobe_tables *tables, uint32_t note)
 {
-    double ns = strobe_json_number(question, strobe_json_member(question, 0, name), -1);
-    if (ns < 0)
-        return otherwise;
-    double ticks = ns * 4294967296.0 / (double)engine->trace->clock.mult;
-    return ticks > 1e19 ? UINT64_MAX : (uint64_t)ticks;
+    struct said said = {0};
+    if (note && tables->notes[note - 1].text)
+        said.text = strobe_texts_get(&tables->texts, tables->notes[note - 1].text, &said.n_text);
+    if (note && tables->notes[note - 1].name)
+        said.name = strobe_texts_get(&tables->texts, tables->notes[note - 1].name, &said.n_name);
+    return said;
+}
+
+static struct said said_of_note(const struct strobe_note *note)
+{
+    return note ? (struct said){note->text, note->name, note->n_text, note->n_name}
+                : (struct said){0};
+}
+
+typedef void (*taker)(struct hits *hits, struct hit hit, const struct said *said);
+
+/* The zones of tables that ended and begin in the range, as those of threads. */
+static void scan_tables(struct hits *hits, const struct strobe_choice *choice, uint64_t lo,
+                        uint64_t hi, taker take)
+{
+    struct strobe_engine *engine = hits->engine;
+    for (uint32_t i = 0; i < engine->tables.n_tables; i++) {
+        const struct strobe_table *table = &engine->tables.tables[i];
+        uint32_t track = table->kind == STROBE_TABLE_THREAD
+                             ? strobe_track_id(STROBE_TRACK_THREAD, table->thread)
+                             : strobe_track_id(STROBE_TRACK_TABLE, i);
+        if (!strobe_table_has_zones(table) || !strobe_choice_has_table(choice, engine, i))
+            continue;
+        for (uint32_t k = 0; k < table->n_rows; k++) {
+            const struct strobe_pixel_row *row = &table->rows[k];
+            if (row->end == UINT64_MAX || row->begin < lo || row->begin > hi)
+                continue;
+            struct said said = said_of_row(&engine->tables, row->note);
+            take(hits,
+                 (struct hit){.begin = row->begin,
+                              .end = row->end,
+                              .self = row->self,
+                              .track = track,
+                              .depth = row->depth,
+                              .loc = strobe_engine_row_loc(engine, row->loc)},
+                 &said);
+        }
+    }
+}
+
+static struct hit hit_of(struct strobe_engine *engine, uint32_t thread, uint64_t loc_id,
+                         const struct strobe_zone_row *zone)
+{
+    return (struct hit){
+        .begin = zone->begin,
+        .end = zone->begin + zone->ticks,
+        .self = zone->self,
+        .track = strobe_track_of_thread(engine, thread),
+        .depth = zone->depth,
+        .loc = strobe_engine_loc(engine, engine->trace->threads[thread].process, loc_id)};
+}
+
+/* ---- zones of one location ---- */
+
+static void take_instance(struct hits *hits, struct hit hit, const struct said *said)
+{
+    double ns = strobe_engine_duration(hits->engine, hit.end - hit.begin);
+    if (hit.loc != hits->number || ns < hits->min || ns > hits->max)
+        return;
+    if (said->text && hits->n < MAX_HITS)
+        hit.text = strobe_texts_add(&hits->texts, said->text, said->n_text);
+    add_hit(hits, hit);
+}
+
+static int take_zone(void *context, uint32_t thread, uint32_t loc, uint64_t loc_id,
+                     const struct strobe_zone_row *zone, const struct strobe_note *note)
+{
+    struct hits *hits = context;
+    struct said said = said_of_note(note);
+    (void)loc;
+    take_instance(hits, hit_of(hits->engine, thread, loc_id, zone), &said);
+    return 1;
+}
+
+static void put_instances(const struct hits *hits, struct strobe_reply *reply, uint32_t n)
+{
+    struct strobe_engine *engine = hits->engine;
+    double *t0 = strobe_reply_f64(reply, "t0", n), *t1 = strobe_reply_f64(reply, "t1", n);
+    double *self = strobe_reply_f64(reply, "self", n);
+    uint32_t *track = strobe_reply_u32(reply, "track", n),
+             *depth = strobe_reply_u32(reply, "depth", n), n_text;
+    strobe_reply_open(reply, "texts", '[');
+    for (uint32_t i = 0; !reply->failed && i < n; i++) {
+        const struct hit *hit = &hits->rows[i];
+        t0[i] = strobe_engine_ns(engine, hit->begin);
+        t1[i] = t0[i] + strobe_engine_duration(engine, hit->end - hit->begin);
+        self[i] = strobe_engine_duration(engine, hit->self);
+        track[i] = hit->track;
+        depth[i] = hit->depth;
+        const char *text = strobe_texts_get(&hits->texts, hit->text, &n_text);
+        strobe_reply_text(reply, "", text, n_text);
+    }
+    strobe_reply_close(reply, ']');
 }
 
 void strobe_answer_instances(struct strobe_engine *engine, const struct strobe_json *question,
                              struct strobe_reply *reply)
 {
-    uint32_t number = (uint32_t)strobe_json_count(question, strobe_json_member(question, 0, "loc"),
-                                                  0, UINT32_MAX);
-    uint8_t *locs = mark_number(engine, number);
-    struct hits hits = {.engine = engine};
+    uint32_t number = (uint32_t)strobe_engine_count(question, "loc", 0, UINT32_MAX);
+    uint8_t *locs = number >> 31 ? NULL : strobe_engine_mark(engine, number);
+    struct hits hits = {.engine = engine, .number = number};
+    struct strobe_choice choice;
     struct strobe_scan scan = {.view = engine->view,
                                .locs = locs,
                                .n_locs = engine->n_canon,
+                               .want_notes = 1,
                                .context = &hits,
                                .zone = take_zone,
-                               .max_ms = SEARCH_MS};
-    hits.min = ticks_of(engine, question, "min", 0);
-    hits.max = ticks_of(engine, question, "max", UINT64_MAX);
-    strobe_engine_range(engine, question, &scan.lo, &scan.hi);
-    scan.threads = strobe_engine_threads(engine, question, &scan.n_threads);
-    enum strobe_err err = locs ? strobe_scan_run(&scan) : STROBE_ERR_NOMEM;
-    uint64_t limit =
-        strobe_json_count(question, strobe_json_member(question, 0, "limit"), 1000, MAX_HITS);
+                               .max_events = MAX_EVENTS};
+    hits.min = strobe_json_number(question, strobe_json_member(question, 0, "min"), -1);
+    hits.max = strobe_json_number(question, strobe_json_member(question, 0, "max"), 1e300);
+    strobe_tables_update(&engine->tables);
+    strobe_engine_span(engine, question, &scan.lo, &scan.hi);
+    enum strobe_err err =
+        strobe_choice_read(engine, question, &choice) ? STROBE_OK : STROBE_ERR_NOMEM;
+    scan.threads = choice.threads;
+    scan.n_threads = choice.n_threads;
+    if (!err)
+        err = locs || number >> 31 ? strobe_scan_run(&scan) : STROBE_ERR_NOMEM;
+    if (!err)
+        scan_tables(&hits, &choice, scan.lo, scan.hi, take_instance);
+    uint64_t limit = strobe_engine_count(question, "limit", 1000, MAX_HITS);
     if (hits.n)
         qsort(hits.rows, hits.n, sizeof *hits.rows,
               strobe_json_is(question, strobe_json_member(question, 0, "sort"), "duration")
                   ? by_duration
                   : by_time);
-    uint32_t n = hits.n < limit ? hits.n : (uint32_t)limit;
     if (err)
         strobe_answer_error(reply, strobe_err_text(err));
     strobe_reply_u64(reply, "total", hits.total);
     strobe_reply_bool(reply, "exact", !scan.is_cut);
-    double *t0 = strobe_reply_f64(reply, "t0", n), *t1 = strobe_reply_f64(reply, "t1", n);
-    double *self = strobe_reply_f64(reply, "self", n);
-    uint32_t *track = strobe_reply_u32(reply, "track", n),
-             *depth = strobe_reply_u32(reply, "depth", n);
-    for (uint32_t i = 0; !reply->failed && i < n; i++) {
-        t0[i] = strobe_engine_ns(engine, hits.rows[i].begin);
-        t1[i] = strobe_engine_ns(engine, hits.rows[i].end);
-        self[i] = (double)strobe_clock_ns(&engine->trace->clock, hits.rows[i].self);
-        track[i] = hits.rows[i].track;
-        depth[i] = hits.rows[i].depth;
-    }
-    free(hits.rows);
+    put_instances(&hits, reply, hits.n < limit ? hits.n : (uint32_t)limit);
+    free_hits(&hits);
     free(locs);
-    free((void *)scan.threads);
+    strobe_choice_free(&choice);
 }
 
 /* ---- search ---- */
@@ -160,6 +233,36 @@ static int wants(const struct strobe_json *question, const char *name)
         if (strobe_json_is(question, value, name))
             return 1;
     return 0;
+}
+
+static int has_words(const struct hits *hits, const char *text, uint32_t n)
+{
+    return text && strobe_text_has(text, n, hits->text, hits->n_text);
+}
+
+/* A zone whose name has the words, or what was said of it. The text of the hit is what has them. */
+static void take_named(struct hits *hits, struct hit hit, const struct said *said)
+{
+    int by_name = hit.loc && hit.loc <= hits->n_locs && hits->locs[hit.loc - 1];
+    int in_name = hits->by_text && has_words(hits, said->name, said->n_name);
+    int in_text = hits->by_text && has_words(hits, said->text, said->n_text);
+    if (!by_name && !in_name && !in_text)
+        return;
+    hit.what = by_name ? ZONE : TEXT;
+    if (hits->n < MAX_HITS && (in_name || in_text))
+        hit.text = in_name ? strobe_texts_add(&hits->texts, said->name, said->n_name)
+                           : strobe_texts_add(&hits->texts, said->text, said->n_text);
+    add_hit(hits, hit);
+}
+
+static int take_found(void *context, uint32_t thread, uint32_t loc, uint64_t loc_id,
+                      const struct strobe_zone_row *zone, const struct strobe_note *note)
+{
+    struct hits *hits = context;
+    struct said said = said_of_note(note);
+    (void)loc;
+    take_named(hits, hit_of(hits->engine, thread, loc_id, zone), &said);
+    return 1;
 }
 
 static uint8_t *mark_names(const struct strobe_engine *engine, const struct hits *hits, int *n)
@@ -181,11 +284,12 @@ static int find_zones(struct hits *hits, const struct strobe_json *question, uin
                       uint64_t hi)
 {
     struct strobe_engine *engine = hits->engine;
+    const struct strobe_choice all = {0};
     int n_named = 0, is_cut = 0;
     const struct strobe_trace_totals *totals = &strobe_file_facts(engine->trace->file)->totals;
-    int by_text = wants(question, "texts") &&
-                  (!totals->has_totals || totals->n_of_kind[STROBE_KIND_ZONE_TEXT] ||
-                   totals->n_of_kind[STROBE_KIND_ZONE_NAME]);
+    hits->by_text = wants(question, "texts") &&
+                    (!totals->has_totals || totals->n_of_kind[STROBE_KIND_ZONE_TEXT] ||
+                     totals->n_of_kind[STROBE_KIND_ZONE_NAME]);
     uint8_t *locs = mark_names(engine, hits, &n_named);
     if (locs && !wants(question, "zones")) {
         memset(locs, 0, engine->n_canon);
@@ -193,19 +297,19 @@ static int find_zones(struct hits *hits, const struct strobe_json *question, uin
     }
     hits->locs = locs;
     hits->n_locs = engine->n_canon;
-    hits->max = UINT64_MAX;
-    if (locs && (n_named || by_text)) {
+    if (locs && (n_named || hits->by_text)) {
         struct strobe_scan scan = {.view = engine->view,
                                    .lo = lo,
                                    .hi = hi,
-                                   .locs = by_text ? NULL : locs,
+                                   .locs = hits->by_text ? NULL : locs,
                                    .n_locs = engine->n_canon,
-                                   .want_notes = by_text,
+                                   .want_notes = hits->by_text,
                                    .context = hits,
-                                   .zone = take_zone,
-                                   .max_ms = SEARCH_MS};
+                                   .zone = take_found,
+                                   .max_events = MAX_EVENTS};
         strobe_scan_run(&scan);
         is_cut = scan.is_cut;
+        scan_tables(hits, &all, lo, hi, take_named);
     }
     free(locs);
     hits->locs = NULL;
@@ -224,7 +328,7 @@ static void find_messages(struct hits *hits, uint64_t lo, uint64_t hi)
             continue;
         add_hit(hits, (struct hit){.begin = message->tick,
                                    .end = message->tick,
-                                   .track = strobe_engine_track_of(engine, message->thread),
+                                   .track = strobe_track_of_thread(engine, message->thread),
                                    .what = MESSAGE,
                                    .text = strobe_texts_add(&hits->texts, text, n)});
     }
@@ -245,63 +349,65 @@ static void put_density(struct hits *hits, struct strobe_reply *reply, uint32_t 
     }
 }
 
+static void put_hit(const struct hits *hits, struct strobe_reply *reply, const struct hit *hit)
+{
+    double begin = strobe_engine_ns(hits->engine, hit->begin);
+    uint32_t n_text;
+    strobe_reply_open(reply, "", '{');
+    strobe_reply_string(reply, "what", what_names[hit->what]);
+    strobe_reply_u64(reply, "track", hit->track);
+    strobe_reply_u64(reply, "depth", hit->depth);
+    strobe_reply_number(reply, "t0", begin);
+    strobe_reply_number(reply, "t1",
+                        begin + strobe_engine_duration(hits->engine, hit->end - hit->begin));
+    strobe_reply_u64(reply, "loc", hit->loc);
+    const char *text = strobe_texts_get(&hits->texts, hit->text, &n_text);
+    strobe_reply_text(reply, "text", text, n_text);
+    strobe_reply_close(reply, '}');
+}
+
 static void put_hits(struct hits *hits, const struct strobe_json *question,
                      struct strobe_reply *reply)
 {
-    struct strobe_engine *engine = hits->engine;
     uint32_t after = strobe_json_member(question, 0, "after");
-    uint32_t before = strobe_json_member(question, 0, "before"), first = 0, n_text;
-    uint64_t limit =
-        strobe_json_count(question, strobe_json_member(question, 0, "limit"), 100, 10000);
+    uint32_t before = strobe_json_member(question, 0, "before"), first = 0;
+    uint64_t limit = strobe_engine_count(question, "limit", 100, 10000);
     double at = strobe_json_number(question, after ? after : before, 0);
     for (; first < hits->n && (after || before); first++) { /* in ns: several ticks may be one */
-        double begin = strobe_engine_ns(engine, hits->rows[first].begin);
+        double begin = strobe_engine_ns(hits->engine, hits->rows[first].begin);
         if (after ? begin > at : begin >= at)
             break;
     }
-    if (before)
+    uint32_t end = after || !before ? hits->n : first;
+    if (before && !after)
         first = first > limit ? first - (uint32_t)limit : 0;
     strobe_reply_u64(reply, "index", first);
     strobe_reply_open(reply, "hits", '[');
-    for (uint32_t i = first; i < hits->n && i - first < limit; i++) {
-        const struct hit *hit = &hits->rows[i];
-        if (before && strobe_engine_ns(engine, hit->begin) >= at)
-            break;
-        strobe_reply_open(reply, "", '{');
-        strobe_reply_string(reply, "what", what_names[hit->what]);
-        strobe_reply_u64(reply, "track", hit->track);
-        strobe_reply_u64(reply, "depth", hit->depth);
-        strobe_reply_number(reply, "t0", strobe_engine_ns(engine, hit->begin));
-        strobe_reply_number(reply, "t1", strobe_engine_ns(engine, hit->end));
-        strobe_reply_u64(reply, "loc", hit->loc);
-        const char *text = strobe_texts_get(&hits->texts, hit->text, &n_text);
-        if (hit->text)
-            strobe_reply_text(reply, "text", text, n_text);
-        strobe_reply_close(reply, '}');
-    }
+    for (uint32_t i = first; i < end && i - first < limit; i++)
+        put_hit(hits, reply, &hits->rows[i]);
     strobe_reply_close(reply, ']');
 }
 
-static void put_tracks(struct hits *hits, struct strobe_reply *reply)
+struct naming {
+    const struct hits *hits;
+    struct strobe_reply *reply;
+    uint32_t n;
+};
+
+static void put_named_track(void *context, const struct strobe_track_row *row)
 {
-    const struct strobe_trace *trace = hits->engine->trace;
-    char room[STROBE_NAME_ROOM];
-    uint32_t n, n_put = 0;
-    strobe_reply_open(reply, "tracks", '[');
-    for (uint32_t i = 0; i < trace->thread_ids.n && n_put < 1000; i++) {
-        const char *name = strobe_trace_thread_name(trace, i, room, &n);
-        if (!strobe_text_has(name, n, hits->text, hits->n_text))
-            continue;
-        strobe_reply_u64(reply, "", strobe_engine_track_of(hits->engine, i));
-        n_put++;
+    struct naming *naming = context;
+    if (naming->n < 1000 && has_words(naming->hits, row->name, row->n_name)) {
+        strobe_reply_u64(naming->reply, "", row->id);
+        naming->n++;
     }
-    strobe_reply_close(reply, ']');
 }
 
 void strobe_answer_find(struct strobe_engine *engine, const struct strobe_json *question,
                         struct strobe_reply *reply)
 {
     struct hits hits = {.engine = engine};
+    struct naming naming = {&hits, reply, 0};
     uint64_t lo, hi;
     hits.n_text = strobe_json_text(question, strobe_json_member(question, 0, "text"), hits.text,
                                    sizeof hits.text);
@@ -309,9 +415,8 @@ void strobe_answer_find(struct strobe_engine *engine, const struct strobe_json *
         strobe_answer_error(reply, "there is no text to look for");
         return;
     }
-    strobe_engine_range(engine, question, &lo, &hi);
-    uint32_t width = (uint32_t)strobe_json_count(question, strobe_json_member(question, 0, "width"),
-                                                 1000, 16384);
+    strobe_engine_span(engine, question, &lo, &hi);
+    uint32_t width = (uint32_t)strobe_engine_count(question, "width", 1000, 16384);
     strobe_tables_update(&engine->tables);
     int is_cut = find_zones(&hits, question, lo, hi);
     if (wants(question, "messages"))
@@ -321,11 +426,12 @@ void strobe_answer_find(struct strobe_engine *engine, const struct strobe_json *
     strobe_reply_u64(reply, "total", hits.total);
     strobe_reply_bool(reply, "exact", !is_cut && hits.n == hits.total);
     put_hits(&hits, question, reply);
+    strobe_reply_open(reply, "tracks", '[');
     if (wants(question, "tracks"))
-        put_tracks(&hits, reply);
+        strobe_tracks_visit(engine, put_named_track, &naming);
+    strobe_reply_close(reply, ']');
     put_density(&hits, reply, width ? width : 1);
-    free(hits.rows);
-    strobe_texts_free(&hits.texts);
+    free_hits(&hits);
 }
 
 /* ---- saving ---- */

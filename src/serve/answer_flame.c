@@ -3,11 +3,30 @@
 #include <string.h>
 
 #include "query/flame.h"
-#include "serve/engine.h"
+#include "serve/tracks.h"
 
 static uint32_t number_of(void *context, uint32_t process, uint64_t loc)
 {
     return strobe_engine_loc(context, process, loc);
+}
+
+static uint32_t number_of_row(void *context, uint64_t loc)
+{
+    return strobe_engine_row_loc(context, loc);
+}
+
+/* Fibers and threads with several tracks. */
+static enum strobe_err add_tables(struct strobe_engine *engine, const struct strobe_choice *choice,
+                                  struct strobe_flame *flame)
+{
+    enum strobe_err err = strobe_tables_update(&engine->tables);
+    for (uint32_t i = 0; i < engine->tables.n_tables && !err; i++) {
+        const struct strobe_table *table = &engine->tables.tables[i];
+        if ((table->kind == STROBE_TABLE_FIBER || table->kind == STROBE_TABLE_THREAD) &&
+            strobe_choice_has_table(choice, engine, i))
+            err = strobe_flame_add_rows(flame, table->rows, table->n_rows);
+    }
+    return err;
 }
 
 static void put_nodes(struct strobe_engine *engine, struct strobe_reply *reply,
@@ -32,16 +51,20 @@ static void put_nodes(struct strobe_engine *engine, struct strobe_reply *reply,
 void strobe_answer_flame(struct strobe_engine *engine, const struct strobe_json *question,
                          struct strobe_reply *reply)
 {
-    struct strobe_flame flame = {.view = engine->view, .context = engine, .number = number_of};
-    uint32_t n_threads;
-    strobe_engine_range(engine, question, &flame.lo, &flame.hi);
-    uint8_t *threads = strobe_engine_threads(engine, question, &n_threads);
-    flame.threads = threads;
-    flame.n_threads = n_threads;
+    struct strobe_flame flame = {
+        .view = engine->view, .context = engine, .number = number_of, .row_number = number_of_row};
+    struct strobe_choice choice;
+    strobe_engine_span(engine, question, &flame.lo, &flame.hi);
+    enum strobe_err err =
+        strobe_choice_read(engine, question, &choice) ? STROBE_OK : STROBE_ERR_NOMEM;
+    flame.threads = choice.threads;
+    flame.n_threads = choice.n_threads;
     flame.is_up = strobe_json_is(question, strobe_json_member(question, 0, "mode"), "up");
-    flame.max_nodes = (uint32_t)strobe_json_count(
-        question, strobe_json_member(question, 0, "limit"), 20000, 200000);
-    enum strobe_err err = strobe_flame_run(&flame);
+    flame.max_nodes = (uint32_t)strobe_engine_count(question, "limit", 20000, 200000);
+    if (!err)
+        err = strobe_flame_run(&flame);
+    if (!err)
+        err = add_tables(engine, &choice, &flame);
     if (err)
         strobe_answer_error(reply, strobe_err_text(err));
     else
@@ -49,5 +72,5 @@ void strobe_answer_flame(struct strobe_engine *engine, const struct strobe_json 
     strobe_reply_u64(reply, "left_out", flame.n_left_out);
     strobe_reply_bool(reply, "exact", !flame.is_cut);
     strobe_flame_free(&flame);
-    free(threads);
+    strobe_choice_free(&choice);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "query/pixels.h"
-#include "serve/engine.h"
+#include "serve/tracks.h"
 
 /* A plot or the messages of a process: buckets that are made here. */
 struct other {
@@ -12,14 +12,16 @@ struct other {
     uint32_t table;
 };
 
+#define NO_PROCESS UINT32_MAX
+
 struct drawing {
     struct strobe_engine *engine;
     struct strobe_reply *reply;
     struct strobe_pixel_ask ask;
     struct strobe_pixel_track *tracks; /* owned */
     uint32_t *ids;                     /* owned: number of each of ask.tracks */
-    uint32_t *processes;               /* owned: whose locations they name */
-    struct other *others;              /* owned */
+    uint32_t *processes;  /* owned: whose locations they name; NO_PROCESS: of a table */
+    struct other *others; /* owned */
     uint32_t n_others;
     struct strobe_pixels pixels;
 };
@@ -42,26 +44,29 @@ static void add_track(struct drawing *drawing, uint32_t id, uint32_t first, uint
     if (kind == STROBE_TRACK_THREAD && index < trace->thread_ids.n) {
         track.thread = index;
         drawing->processes[at] = trace->threads[index].process;
-        if (trace->threads[index].twin)
-            table = strobe_tables_find(&engine->tables, STROBE_TABLE_THREAD,
-                                       trace->threads[index].process, index);
+        table = strobe_track_table(engine, id);
         if (trace->threads[index].twin && !table)
             return;
     } else if (kind == STROBE_TRACK_TABLE && index < engine->tables.n_tables) {
         table = &engine->tables.tables[index];
-        drawing->processes[at] = table->process;
         if (table->kind == STROBE_TABLE_PLOT || table->kind == STROBE_TABLE_MESSAGES) {
             drawing->others[drawing->n_others++] = (struct other){id, index};
             return;
         }
+        if (table->kind == STROBE_TABLE_DEVICE || table->kind == STROBE_TABLE_CORE)
+            return;
     } else {
         return;
     }
     static const struct strobe_pixel_row none = {0};
     if (table) {
+        drawing->processes[at] = NO_PROCESS;
         track.rows = table->rows ? table->rows : &none;
         track.n_rows = table->n_rows;
     }
+    for (uint32_t i = 0; i < at; i++)
+        if (drawing->ids[i] == id)
+            return;
     drawing->ids[at] = id;
     drawing->tracks[drawing->ask.n_tracks++] = track;
 }
@@ -113,12 +118,32 @@ static void add_mark(struct marks *marks, uint64_t tick, double value, uint32_t 
         marks->rows[marks->n++] = (struct strobe_pixel_mark){bucket, value, value, value, 1, level};
 }
 
+/* The ticks whose buckets are shown: those that are looked at, of a plot with the last value before and the first behind. */
+static void find_bounds(const struct drawing *drawing, const struct strobe_table *table, uint32_t k,
+                        uint64_t *lo, uint64_t *hi)
+{
+    *lo = drawing->ask.lo >> k << k;
+    *hi = ((drawing->ask.hi >> k) + 1) << k;
+    uint64_t before = *lo, behind = *hi;
+    for (uint32_t i = 0; i < table->n_values; i++) {
+        uint64_t tick = table->values[i].tick;
+        if (tick < *lo)
+            before = tick >> k << k;
+        if (tick >= *hi) {
+            behind = ((tick >> k) + 1) << k;
+            break;
+        }
+    }
+    *lo = before;
+    *hi = behind;
+}
+
 static void mark_table(struct drawing *drawing, const struct strobe_table *table,
                        struct marks *marks)
 {
     const struct strobe_tables *tables = &drawing->engine->tables;
-    uint64_t lo = drawing->ask.lo >> marks->k << marks->k;
-    uint64_t hi = ((drawing->ask.hi >> marks->k) + 1) << marks->k;
+    uint64_t lo, hi;
+    find_bounds(drawing, table, marks->k, &lo, &hi);
     marks->n = 0;
     for (uint32_t i = 0; i < table->n_values; i++)
         if (table->values[i].tick >= lo && table->values[i].tick < hi)
@@ -154,6 +179,13 @@ static int make_columns(struct strobe_reply *reply, struct columns *columns, uin
     return !reply->failed;
 }
 
+static uint32_t loc_of(struct drawing *drawing, uint32_t track, uint64_t loc)
+{
+    uint32_t process = drawing->processes[track];
+    return process == NO_PROCESS ? strobe_engine_row_loc(drawing->engine, loc)
+                                 : strobe_engine_loc(drawing->engine, process, loc);
+}
+
 static void fill_items(struct drawing *drawing, const struct columns *columns)
 {
     struct strobe_engine *engine = drawing->engine;
@@ -163,14 +195,16 @@ static void fill_items(struct drawing *drawing, const struct columns *columns)
         for (uint32_t i = lane->first; i < lane->first + lane->n; i++) {
             const struct strobe_pixel_item *item = &pixels->items[i];
             columns->t0[i] = strobe_engine_ns(engine, item->begin);
-            columns->t1[i] = strobe_engine_ns(engine, item->end);
-            columns->loc[i] = item->loc ? strobe_engine_loc(engine, drawing->processes[lane->track],
-                                                            item->loc - 1)
-                                        : 0;
+            columns->t1[i] =
+                (item->flags & (STROBE_PIXEL_ZONE | STROBE_PIXEL_BEYOND)) == STROBE_PIXEL_ZONE
+                    ? columns->t0[i] + strobe_engine_duration(engine, item->end - item->begin)
+                    : strobe_engine_ns(engine, item->end);
+            columns->loc[i] = item->loc ? loc_of(drawing, lane->track, item->loc - 1) : 0;
             columns->count[i] = item->count < UINT32_MAX ? (uint32_t)item->count : UINT32_MAX;
-            columns->busy[i] = item->end > item->begin
-                                   ? (float)((double)item->busy / (double)(item->end - item->begin))
-                                   : 0;
+            double busy = item->end > item->begin
+                              ? (double)item->busy / (double)(item->end - item->begin)
+                              : 0;
+            columns->busy[i] = (float)(busy < 1 ? busy : 1);
             columns->flags[i] = (uint8_t)item->flags;
         }
     }
@@ -194,9 +228,9 @@ static void put_depths(struct drawing *drawing)
     strobe_reply_open(drawing->reply, "n_depths", '[');
     for (uint32_t i = 0; i < drawing->ask.n_tracks; i++) {
         const struct strobe_pixel_track *track = &drawing->tracks[i];
-        uint32_t n = track->rows ? 0 : strobe_view_depths(engine->view, track->thread);
-        for (uint32_t k = 0; k < track->n_rows; k++)
-            n = track->rows[k].depth >= n ? track->rows[k].depth + 1 : n;
+        const struct strobe_table *table = strobe_track_table(engine, drawing->ids[i]);
+        uint32_t n = table ? table->n_depths : strobe_view_depths(engine->view, track->thread);
+        n = drawing->pixels.n_depths[i] > n ? drawing->pixels.n_depths[i] : n;
         strobe_reply_key(drawing->reply, "");
         strobe_reply_printf(drawing->reply, "[%u,%u]", drawing->ids[i], n);
     }
@@ -274,10 +308,11 @@ void strobe_answer_pixels(struct strobe_engine *engine, const struct strobe_json
                                               5000, 1000000);
     ask->width = ask->width ? ask->width : 1;
     ask->budget = ask->budget < 100 ? 100 : ask->budget;
+    ask->lo = ask->lo < 1ull << 62 ? ask->lo : 1ull << 62;
     ask->hi = ask->hi < 1ull << 62 ? ask->hi : 1ull << 62;
-    enum strobe_err err = ask->hi < ask->lo ? STROBE_ERR_INVALID : STROBE_OK;
-    if (!err && !read_lanes(&drawing, question))
-        err = STROBE_ERR_NOMEM;
+    ask->hi = ask->hi < ask->lo ? ask->lo : ask->hi;
+    strobe_tables_update(&engine->tables);
+    enum strobe_err err = read_lanes(&drawing, question) ? STROBE_OK : STROBE_ERR_NOMEM;
     if (!err)
         err = strobe_pixels_run(engine->view, ask, &drawing.pixels);
     if (err)

@@ -1,11 +1,11 @@
-/* answer_stats.c - statistics and histograms, as `strobe stats` makes them; messages and frames.
+/* answer_stats.c - statistics and histograms, as `strobe stats` makes them.
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "query/stats.h"
-#include "serve/engine.h"
+#include "serve/tracks.h"
 
 enum column { COUNT, TOTAL, SELF, MEAN, MIN, MAX, STD, P50, P90, P99, N_COLUMNS, NAME = N_COLUMNS };
 static const char *const column_names[] = {"count", "total", "self", "mean", "min", "max",
@@ -14,8 +14,9 @@ static const char *const column_names[] = {"count", "total", "self", "mean", "mi
 struct row {
     double number[N_COLUMNS];
     uint32_t loc;
-    const char *name; /* borrowed from the trace */
+    const char *name; /* borrowed from the trace; NULL: made_up */
     uint32_t n_name;
+    char made_up[24];
 };
 
 static void convert(const struct strobe_clock *clock, const struct strobe_stats_row *from,
@@ -35,10 +36,15 @@ static void convert(const struct strobe_clock *clock, const struct strobe_stats_
 
 static __thread enum column sort_by;
 
+static const char *name_of(const struct row *row)
+{
+    return row->name ? row->name : row->made_up;
+}
+
 static int compare_names(const struct row *a, const struct row *b)
 {
     uint32_t n = a->n_name < b->n_name ? a->n_name : b->n_name;
-    int order = memcmp(a->name, b->name, n);
+    int order = memcmp(name_of(a), name_of(b), n);
     return order ? order : a->n_name < b->n_name ? -1 : a->n_name > b->n_name;
 }
 
@@ -63,7 +69,7 @@ static enum column read_sort(const struct strobe_json *question)
 static uint32_t number_of_row(struct strobe_engine *engine, const struct strobe_stats_row *row)
 {
     if (row->loc == STROBE_IDMAP_NONE)
-        return 0x80000000u | (uint32_t)(row->loc_id & 0xfffff);
+        return strobe_engine_loc(engine, row->process, row->loc_id);
     return row->loc < engine->n_canon ? engine->canon[row->loc] : row->loc + 1;
 }
 
@@ -79,15 +85,16 @@ static struct row *make_rows(struct strobe_engine *engine, const struct strobe_j
     for (uint32_t i = 0; rows && i < stats->n_rows; i++) {
         const struct strobe_stats_row *from = &stats->rows[i];
         struct row *row = &rows[*n];
+        row->loc = number_of_row(engine, from);
         row->name =
             strobe_trace_loc_name(engine->trace, from->loc, from->loc_id, room, &row->n_name);
-        if (row->name == room) {
-            row->name = "loc";
-            row->n_name = 3;
+        if (row->name == room) { /* no record names it */
+            row->name = NULL;
+            row->n_name =
+                (uint32_t)snprintf(row->made_up, sizeof row->made_up, "loc %u", row->loc & 0xfffff);
         }
-        if (!strobe_text_has(row->name, row->n_name, filter, n_filter))
+        if (!strobe_text_has(name_of(row), row->n_name, filter, n_filter))
             continue;
-        row->loc = number_of_row(engine, from);
         convert(&engine->trace->clock, from, row);
         (*n)++;
     }
@@ -97,15 +104,38 @@ static struct row *make_rows(struct strobe_engine *engine, const struct strobe_j
     return rows;
 }
 
+struct fibers {
+    const struct strobe_engine *engine;
+    const struct strobe_choice *choice;
+};
+
+static int has_fiber(void *context, uint32_t process, uint64_t fiber)
+{
+    const struct fibers *fibers = context;
+    const struct strobe_tables *tables = &fibers->engine->tables;
+    for (uint32_t i = 0; i < tables->n_tables; i++)
+        if (tables->tables[i].kind == STROBE_TABLE_FIBER && tables->tables[i].process == process &&
+            tables->tables[i].id == fiber)
+            return strobe_choice_has_table(fibers->choice, fibers->engine, i);
+    return 0;
+}
+
 static enum strobe_err run_stats(struct strobe_engine *engine, const struct strobe_json *question,
                                  struct strobe_stats *stats)
 {
     struct strobe_stats_options options = {0};
-    options.by_tick = strobe_engine_range(engine, question, &options.tick_min, &options.tick_max);
-    uint8_t *threads = strobe_engine_threads(engine, question, &options.n_threads);
-    options.threads = threads;
-    enum strobe_err err = strobe_stats_run(engine->trace, &options, stats);
-    free(threads);
+    struct strobe_choice choice;
+    struct fibers fibers = {engine, &choice};
+    options.by_tick = strobe_engine_span(engine, question, &options.tick_min, &options.tick_max);
+    enum strobe_err err = STROBE_ERR_NOMEM;
+    if (strobe_choice_read(engine, question, &choice)) {
+        options.threads = choice.threads;
+        options.n_threads = choice.n_threads;
+        options.has_fiber = choice.threads ? has_fiber : NULL;
+        options.context = &fibers;
+        err = strobe_stats_run(engine->trace, &options, stats);
+    }
+    strobe_choice_free(&choice);
     return err;
 }
 
@@ -116,19 +146,23 @@ void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json 
     uint32_t n = 0;
     enum strobe_err err = run_stats(engine, question, &stats);
     struct row *rows = err ? NULL : make_rows(engine, question, &stats, &n);
-    uint64_t limit = strobe_json_count(question, strobe_json_member(question, 0, "limit"),
-                                       UINT32_MAX, UINT32_MAX);
+    uint64_t limit = strobe_engine_count(question, "limit", 10000, UINT32_MAX);
     if (!rows) {
         strobe_answer_error(reply, strobe_err_text(err ? err : STROBE_ERR_NOMEM));
         strobe_stats_free(&stats);
         return;
     }
-    double total = 0;
-    for (uint32_t i = 0; i < n; i++)
+    double total = 0, self = 0, n_zones = 0;
+    for (uint32_t i = 0; i < n; i++) {
         total += rows[i].number[TOTAL];
+        self += rows[i].number[SELF];
+        n_zones += rows[i].number[COUNT];
+    }
     uint32_t n_shown = n < limit ? n : (uint32_t)limit;
     strobe_reply_u64(reply, "n_rows", n);
+    strobe_reply_number(reply, "n_zones", n_zones);
     strobe_reply_number(reply, "total", total);
+    strobe_reply_number(reply, "self", self);
     uint32_t *locs = strobe_reply_u32(reply, "loc", n_shown);
     for (uint32_t i = 0; locs && i < n_shown; i++)
         locs[i] = rows[i].loc;
@@ -191,169 +225,8 @@ void strobe_answer_histogram(struct strobe_engine *engine, const struct strobe_j
             return;
         }
     strobe_reply_u64(reply, "count", 0);
+    strobe_reply_f64(reply, "low", 0);
+    strobe_reply_f64(reply, "high", 0);
+    strobe_reply_f64(reply, "n", 0);
     strobe_stats_free(&stats);
-}
-
-/* ---- messages ---- */
-
-static int is_wanted(const struct strobe_message *message, const uint8_t *threads, uint32_t n)
-{
-    return !threads || (message->thread < n && threads[message->thread]);
-}
-
-void strobe_answer_messages(struct strobe_engine *engine, const struct strobe_json *question,
-                            struct strobe_reply *reply)
-{
-    struct strobe_tables *tables = &engine->tables;
-    uint64_t lo, hi, total = 0, n_put = 0;
-    uint32_t n_threads, n_text, after = strobe_json_member(question, 0, "after");
-    char filter[256];
-    strobe_tables_update(tables);
-    strobe_engine_range(engine, question, &lo, &hi);
-    uint8_t *threads = strobe_engine_threads(engine, question, &n_threads);
-    uint64_t limit =
-        strobe_json_count(question, strobe_json_member(question, 0, "limit"), 1000, 100000);
-    uint64_t severity =
-        strobe_json_count(question, strobe_json_member(question, 0, "severity"), 0, 255);
-    size_t n_filter = strobe_json_text(question, strobe_json_member(question, 0, "filter"), filter,
-                                       sizeof filter);
-    uint64_t from = after ? strobe_engine_tick(engine, strobe_json_number(question, after, 0)) : 0;
-    strobe_reply_open(reply, "messages", '[');
-    for (uint32_t i = 0; i < tables->n_messages; i++) {
-        const struct strobe_message *message = &tables->messages[i];
-        const char *text = strobe_texts_get(&tables->texts, message->text, &n_text);
-        if (message->tick < lo || message->tick > hi || (message->severity & 255) < severity ||
-            !is_wanted(message, threads, n_threads) ||
-            !strobe_text_has(text, n_text, filter, n_filter))
-            continue;
-        total++;
-        if (message->tick < from || n_put++ >= limit)
-            continue;
-        strobe_reply_open(reply, "", '{');
-        strobe_reply_number(reply, "t", strobe_engine_ns(engine, message->tick));
-        strobe_reply_u64(reply, "track", strobe_engine_track_of(engine, message->thread));
-        strobe_reply_u64(reply, "severity", message->severity);
-        strobe_reply_u64(reply, "color", message->color);
-        strobe_reply_text(reply, "text", text, n_text);
-        strobe_reply_close(reply, '}');
-    }
-    strobe_reply_close(reply, ']');
-    strobe_reply_u64(reply, "total", total);
-    free(threads);
-}
-
-/* ---- flows ---- */
-
-static void put_arrow(struct strobe_engine *engine, struct strobe_reply *reply,
-                      const struct strobe_flow_point *a, const struct strobe_flow_point *b)
-{
-    char flow[48];
-    snprintf(flow, sizeof flow, "%llu/%llu",
-             (unsigned long long)engine->trace->processes[a->process].proc,
-             (unsigned long long)a->flow);
-    strobe_reply_open(reply, "", '{');
-    strobe_reply_string(reply, "flow", flow);
-    strobe_reply_number(reply, "t0", strobe_engine_ns(engine, a->tick));
-    strobe_reply_number(reply, "t1", strobe_engine_ns(engine, b->tick));
-    strobe_reply_u64(reply, "track0", strobe_engine_track_of(engine, a->thread));
-    strobe_reply_u64(reply, "depth0", a->depth);
-    strobe_reply_u64(reply, "track1", strobe_engine_track_of(engine, b->thread));
-    strobe_reply_u64(reply, "depth1", b->depth);
-    strobe_reply_close(reply, '}');
-}
-
-static int is_thread_wanted(const uint8_t *threads, uint32_t n, uint32_t thread)
-{
-    return !threads || (thread < n && threads[thread]);
-}
-
-void strobe_answer_flows(struct strobe_engine *engine, const struct strobe_json *question,
-                         struct strobe_reply *reply)
-{
-    const struct strobe_tables *tables = &engine->tables;
-    uint64_t lo, hi, total = 0;
-    uint32_t n;
-    char wanted[48], flow[48];
-    strobe_tables_update(&engine->tables);
-    strobe_engine_range(engine, question, &lo, &hi);
-    uint8_t *threads = strobe_engine_threads(engine, question, &n);
-    uint64_t limit =
-        strobe_json_count(question, strobe_json_member(question, 0, "limit"), 500, 5000);
-    size_t n_wanted =
-        strobe_json_text(question, strobe_json_member(question, 0, "flow"), wanted, sizeof wanted);
-    strobe_reply_open(reply, "flows", '[');
-    for (uint32_t i = 1; i < tables->n_flows; i++) {
-        const struct strobe_flow_point *a = &tables->flows[i - 1], *b = &tables->flows[i];
-        if (a->process != b->process || a->flow != b->flow || b->tick < lo || a->tick > hi ||
-            (!is_thread_wanted(threads, n, a->thread) && !is_thread_wanted(threads, n, b->thread)))
-            continue;
-        snprintf(flow, sizeof flow, "%llu/%llu",
-                 (unsigned long long)engine->trace->processes[a->process].proc,
-                 (unsigned long long)a->flow);
-        if (n_wanted && strcmp(flow, wanted))
-            continue;
-        if (total++ < limit)
-            put_arrow(engine, reply, a, b);
-    }
-    strobe_reply_close(reply, ']');
-    strobe_reply_u64(reply, "total", total);
-    free(threads);
-}
-
-/* ---- frames ---- */
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void put_frame_sums(struct strobe_reply *reply, double *sizes, uint32_t n)
-{
-    double sum = 0;
-    if (!n)
-        return;
-    qsort(sizes, n, sizeof *sizes, by_size);
-    for (uint32_t i = 0; i < n; i++)
-        sum += sizes[i];
-    strobe_reply_number(reply, "mean", sum / n);
-    strobe_reply_number(reply, "median", sizes[(n - 1) / 2]);
-    strobe_reply_number(reply, "min", sizes[0]);
-    strobe_reply_number(reply, "max", sizes[n - 1]);
-}
-
-void strobe_answer_frames(struct strobe_engine *engine, const struct strobe_json *question,
-                          struct strobe_reply *reply)
-{
-    uint64_t lo, hi;
-    uint32_t track = (uint32_t)strobe_json_count(question, strobe_json_member(question, 0, "track"),
-                                                 0, UINT32_MAX);
-    uint32_t index = track & 0xfffffff, n = 0, at = 0;
-    strobe_tables_update(&engine->tables);
-    strobe_engine_range(engine, question, &lo, &hi);
-    if (track >> 28 != STROBE_TRACK_TABLE || index >= engine->tables.n_tables ||
-        engine->tables.tables[index].kind != STROBE_TABLE_FRAMES) {
-        strobe_answer_error(reply, "that is no track of frames");
-        return;
-    }
-    const struct strobe_table *table = &engine->tables.tables[index];
-    uint64_t limit =
-        strobe_json_count(question, strobe_json_member(question, 0, "limit"), 10000, 1000000);
-    double *sizes = malloc((table->n_rows + 1ull) * sizeof *sizes);
-    for (uint32_t i = 0; sizes && i < table->n_rows; i++)
-        if (table->rows[i].begin >= lo && table->rows[i].begin <= hi)
-            sizes[n++] = (double)strobe_clock_ns(&engine->trace->clock,
-                                                 table->rows[i].end - table->rows[i].begin);
-    strobe_reply_u64(reply, "total", n);
-    uint32_t n_shown = n < limit ? n : (uint32_t)limit;
-    double *t0 = strobe_reply_f64(reply, "t0", n_shown),
-           *t1 = strobe_reply_f64(reply, "t1", n_shown);
-    for (uint32_t i = 0; t0 && t1 && i < table->n_rows && at < n_shown; i++)
-        if (table->rows[i].begin >= lo && table->rows[i].begin <= hi) {
-            t0[at] = strobe_engine_ns(engine, table->rows[i].begin);
-            t1[at++] = strobe_engine_ns(engine, table->rows[i].end);
-        }
-    if (sizes)
-        put_frame_sums(reply, sizes, n);
-    free(sizes);
 }

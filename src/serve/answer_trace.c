@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "serve/engine.h"
+#include "serve/tracks.h"
 
 enum { MAX_NAMES = 4096, MAX_SOURCE = 2 << 20 };
 
@@ -22,124 +22,23 @@ static void put_named(struct strobe_reply *reply, const char *name,
 
 /* ---- tracks ---- */
 
-static void put_track(struct strobe_reply *reply, uint32_t id, uint32_t parent, const char *kind,
-                      const char *name, uint32_t n_name, uint32_t n_depths)
+static void put_track(void *context, const struct strobe_track_row *row)
 {
+    struct strobe_reply *reply = context;
     strobe_reply_open(reply, "", '{');
-    strobe_reply_u64(reply, "id", id);
-    strobe_reply_u64(reply, "parent", parent);
-    strobe_reply_string(reply, "kind", kind);
-    strobe_reply_text(reply, "name", name, n_name);
-    strobe_reply_u64(reply, "n_depths", n_depths);
-}
-
-static void put_table(struct strobe_engine *engine, struct strobe_reply *reply, uint32_t i)
-{
-    static const char *const kinds[] = {
-        [STROBE_TABLE_FIBER] = "fiber",       [STROBE_TABLE_SPANS] = "spans",
-        [STROBE_TABLE_MESSAGES] = "messages", [STROBE_TABLE_FRAMES] = "frames",
-        [STROBE_TABLE_PLOT] = "plot",         [STROBE_TABLE_LOCK] = "locks"};
-    const struct strobe_table *table = &engine->tables.tables[i];
-    const struct strobe_trace *trace = engine->trace;
-    uint32_t parent = strobe_track_id(STROBE_TRACK_PROCESS, table->process), n = 0;
-    char room[STROBE_NAME_ROOM];
-    const char *name = "spans";
-    if (table->kind == STROBE_TABLE_FIBER)
-        name = strobe_trace_fiber_name(trace, table->process, table->id, room, &n);
-    else if (table->kind == STROBE_TABLE_LOCK)
-        name = strobe_trace_lock_name(trace, table->process, table->id, room, &n);
-    else if (table->kind == STROBE_TABLE_FRAMES || table->kind == STROBE_TABLE_PLOT)
-        name = strobe_trace_string(trace, table->process, table->id, room, &n);
-    else if (table->kind == STROBE_TABLE_MESSAGES)
-        name = "messages";
-    if (table->kind == STROBE_TABLE_FRAMES && !n)
-        name = "frames";
-    put_track(reply, strobe_track_id(STROBE_TRACK_TABLE, i), parent, kinds[table->kind], name,
-              n ? n : (uint32_t)strlen(name), table->n_depths);
+    strobe_reply_u64(reply, "id", row->id);
+    strobe_reply_u64(reply, "parent", row->parent);
+    strobe_reply_string(reply, "kind", row->kind);
+    strobe_reply_text(reply, "name", row->name, row->n_name);
+    strobe_reply_u64(reply, "n_depths", row->n_depths);
+    strobe_reply_u64(reply, "pid", row->pid);
+    strobe_reply_u64(reply, "tid", row->tid);
+    if (!strcmp(row->kind, "plot")) {
+        strobe_reply_u64(reply, "format", row->plot ? row->plot->format : 0);
+        strobe_reply_u64(reply, "step", row->plot ? row->plot->step : 0);
+        strobe_reply_u64(reply, "color", row->plot ? row->plot->color : 0);
+    }
     strobe_reply_close(reply, '}');
-}
-
-static void put_tables(struct strobe_engine *engine, struct strobe_reply *reply, uint32_t process,
-                       int before_threads)
-{
-    for (uint32_t i = 0; i < engine->tables.n_tables; i++) {
-        const struct strobe_table *table = &engine->tables.tables[i];
-        uint32_t twin = engine->trace->processes[table->process].twin;
-        uint32_t owner = twin ? twin - 1 : table->process;
-        int is_before = table->kind == STROBE_TABLE_FRAMES || table->kind == STROBE_TABLE_MESSAGES;
-        if (owner == process && table->kind != STROBE_TABLE_THREAD && is_before == before_threads)
-            put_table(engine, reply, i);
-    }
-}
-
-static void put_thread(struct strobe_engine *engine, struct strobe_reply *reply, uint32_t i,
-                       uint32_t parent)
-{
-    const struct strobe_thread *thread = &engine->trace->threads[i];
-    char room[STROBE_NAME_ROOM];
-    uint32_t n, n_depths = strobe_view_depths(engine->view, i);
-    if (thread->twin) {
-        const struct strobe_table *table =
-            strobe_tables_find(&engine->tables, STROBE_TABLE_THREAD, thread->process, i);
-        n_depths = table ? table->n_depths : 0;
-    }
-    const char *name = strobe_trace_thread_name(engine->trace, i, room, &n);
-    put_track(reply, strobe_track_id(STROBE_TRACK_THREAD, i), parent, "thread", name, n, n_depths);
-    strobe_reply_u64(reply, "pid", engine->trace->processes[thread->process].pid);
-    strobe_reply_u64(reply, "tid", thread->tid);
-    strobe_reply_close(reply, '}');
-}
-
-struct by_process {
-    uint32_t process, thread;
-};
-
-static int compare(const void *a, const void *b)
-{
-    const struct by_process *x = a, *y = b;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    return x->thread < y->thread ? -1 : x->thread > y->thread;
-}
-
-/* The threads that are tracks, by the process that shows them. */
-static struct by_process *list_threads(const struct strobe_trace *trace, uint32_t *n)
-{
-    struct by_process *list = malloc((trace->thread_ids.n + 1ull) * sizeof *list);
-    *n = 0;
-    for (uint32_t i = 0; list && i < trace->thread_ids.n; i++) {
-        uint32_t process = trace->threads[i].process, twin = trace->processes[process].twin;
-        if (!trace->threads[i].twin || trace->threads[i].twin - 1 == i)
-            list[(*n)++] = (struct by_process){twin ? twin - 1 : process, i};
-    }
-    if (list)
-        qsort(list, *n, sizeof *list, compare);
-    return list;
-}
-
-static void put_tracks(struct strobe_engine *engine, struct strobe_reply *reply)
-{
-    const struct strobe_trace *trace = engine->trace;
-    uint32_t n_threads, next = 0;
-    struct by_process *threads = list_threads(trace, &n_threads);
-    strobe_reply_open(reply, "tracks", '[');
-    for (uint32_t i = 0; threads && i < trace->n_processes; i++) {
-        const struct strobe_process *process = &trace->processes[i];
-        char room[STROBE_NAME_ROOM];
-        uint32_t n, id = strobe_track_id(STROBE_TRACK_PROCESS, i);
-        if (process->twin && process->twin - 1 != i)
-            continue;
-        const char *name = strobe_trace_process_name(trace, i, room, &n);
-        put_track(reply, id, 0, "process", name, n, 0);
-        strobe_reply_u64(reply, "pid", process->pid);
-        strobe_reply_close(reply, '}');
-        put_tables(engine, reply, i, 1);
-        for (; next < n_threads && threads[next].process == i; next++)
-            put_thread(engine, reply, threads[next].thread, id);
-        put_tables(engine, reply, i, 0);
-    }
-    strobe_reply_close(reply, ']');
-    free(threads);
 }
 
 /* ---- facts ---- */
@@ -176,13 +75,16 @@ static void put_processes(struct strobe_engine *engine, struct strobe_reply *rep
     for (uint32_t i = 0; i < trace->n_processes; i++) {
         const struct strobe_process *process = &trace->processes[i];
         strobe_reply_open(reply, "", '{');
-        strobe_reply_u64(reply, "track", strobe_track_id(STROBE_TRACK_PROCESS, i));
+        strobe_reply_u64(reply, "track", strobe_track_of_process(engine, i));
         strobe_reply_u64(reply, "pid", process->pid);
         strobe_reply_u64(reply, "parent_pid", process->parent_pid);
         put_named(reply, "exe", trace, process->exe);
         put_named(reply, "cwd", trace, process->cwd);
         put_argv(reply, trace, process->argv);
-        strobe_reply_bool(reply, "ended", process->has_ended);
+        if (process->has_ended)
+            strobe_reply_number(reply, "ended", strobe_engine_ns(engine, process->end_tick));
+        else
+            strobe_reply_null(reply, "ended");
         strobe_reply_u64(reply, "how", process->how);
         strobe_reply_u64(reply, "value", process->end_value);
         strobe_reply_u64(reply, "clock_error_ns", clock_error_of(trace, process));
@@ -198,22 +100,29 @@ static uint32_t track_of_loss(struct strobe_engine *engine, const struct strobe_
     uint32_t thread =
         loss->track ? strobe_idmap_find(&engine->trace->thread_ids, loss->process, loss->track)
                     : STROBE_IDMAP_NONE;
-    return thread == STROBE_IDMAP_NONE ? strobe_track_id(STROBE_TRACK_PROCESS, loss->process)
-                                       : strobe_engine_track_of(engine, thread);
+    return thread == STROBE_IDMAP_NONE ? strobe_track_of_process(engine, loss->process)
+                                       : strobe_track_of_thread(engine, thread);
+}
+
+static void put_coverage(const struct strobe_engine *engine, struct strobe_reply *reply)
+{
+    const struct strobe_trace *trace = engine->trace;
+    uint64_t n_stored = 0, n_dropped = 0;
+    for (uint32_t i = 0; i < engine->view->n_blocks; i++)
+        n_stored += engine->view->blocks[i].n_events;
+    for (uint32_t i = 0; i < trace->loss_ids.n; i++)
+        n_dropped += trace->losses[i].count;
+    strobe_reply_open(reply, "coverage", '{');
+    strobe_reply_u64(reply, "emitted", n_stored + n_dropped);
+    strobe_reply_u64(reply, "stored", n_stored);
+    strobe_reply_u64(reply, "dropped", n_dropped);
+    strobe_reply_bool(reply, "exact", !strobe_file_facts(trace->file)->n_holes);
+    strobe_reply_close(reply, '}');
 }
 
 static void put_losses(struct strobe_engine *engine, struct strobe_reply *reply)
 {
     const struct strobe_trace *trace = engine->trace;
-    struct strobe_coverage coverage;
-    strobe_trace_coverage(trace, &coverage);
-    strobe_reply_open(reply, "coverage", '{');
-    strobe_reply_u64(reply, "emitted", coverage.n_emitted);
-    strobe_reply_u64(reply, "stored", coverage.n_stored);
-    strobe_reply_u64(reply, "dropped", coverage.n_dropped);
-    strobe_reply_u64(reply, "hole_words", coverage.n_hole_words);
-    strobe_reply_bool(reply, "exact", coverage.is_exact);
-    strobe_reply_close(reply, '}');
     strobe_reply_open(reply, "losses", '[');
     for (uint32_t i = 0; i < trace->loss_ids.n; i++) {
         const struct strobe_loss_row *loss = &trace->losses[i];
@@ -230,20 +139,29 @@ static void put_losses(struct strobe_engine *engine, struct strobe_reply *reply)
 
 static void put_totals(const struct strobe_engine *engine, struct strobe_reply *reply)
 {
+    static const struct {
+        const char *name;
+        uint8_t kinds[2];
+    } sorts[] = {{"zones", {STROBE_KIND_ZONE_BEGIN, 0}},
+                 {"spans", {STROBE_KIND_SPAN_BEGIN, 0}},
+                 {"messages", {STROBE_KIND_MESSAGE, 0}},
+                 {"frames", {STROBE_KIND_FRAME_MARK, STROBE_KIND_FRAME_START}},
+                 {"plots", {STROBE_KIND_PLOT_INT, STROBE_KIND_PLOT_DOUBLE}},
+                 {"locks", {STROBE_KIND_LOCK_OBTAIN, 0}},
+                 {"allocs", {STROBE_KIND_MEM_ALLOC, 0}},
+                 {"flows", {STROBE_KIND_FLOW_BEGIN, 0}},
+                 {"samples", {STROBE_KIND_SAMPLE, 0}},
+                 {"gpu_zones", {STROBE_KIND_GPU_BEGIN, 0}}};
     const struct strobe_trace_totals *totals = &strobe_file_facts(engine->trace->file)->totals;
     const uint64_t *n = totals->n_of_kind;
     uint64_t n_events = 0;
-    for (int i = 0; i < STROBE_KIND_COUNT; i++)
-        n_events += n[i];
+    for (uint32_t i = 0; i < engine->view->n_blocks; i++)
+        n_events += engine->view->blocks[i].n_events;
     strobe_reply_open(reply, "totals", '{');
-    if (totals->has_totals) {
-        strobe_reply_u64(reply, "events", n_events);
-        strobe_reply_u64(reply, "zones", n[STROBE_KIND_ZONE_BEGIN]);
-        strobe_reply_u64(reply, "spans", n[STROBE_KIND_SPAN_BEGIN]);
-        strobe_reply_u64(reply, "messages", n[STROBE_KIND_MESSAGE]);
-        strobe_reply_u64(reply, "frames", n[STROBE_KIND_FRAME_MARK] + n[STROBE_KIND_FRAME_START]);
-        strobe_reply_u64(reply, "plots", n[STROBE_KIND_PLOT_INT] + n[STROBE_KIND_PLOT_DOUBLE]);
-    }
+    strobe_reply_u64(reply, "events", n_events);
+    for (size_t i = 0; totals->has_totals && i < sizeof sorts / sizeof sorts[0]; i++)
+        strobe_reply_u64(reply, sorts[i].name,
+                         n[sorts[i].kinds[0]] + (sorts[i].kinds[1] ? n[sorts[i].kinds[1]] : 0));
     strobe_reply_close(reply, '}');
 }
 
@@ -251,7 +169,10 @@ static void put_machine(const struct strobe_engine *engine, struct strobe_reply 
 {
     const struct strobe_trace *trace = engine->trace;
     strobe_reply_open(reply, "clock", '{');
-    strobe_reply_u64(reply, "kind", trace->clock.kind);
+    strobe_reply_string(reply, "kind",
+                        trace->clock.kind == STROBE_CLOCK_TSC    ? "tsc"
+                        : trace->clock.kind == STROBE_CLOCK_MONO ? "monotonic"
+                                                                 : "none");
     strobe_reply_u64(reply, "error_ns", trace->clock.error_ns);
     strobe_reply_open(reply, "jumps", '[');
     for (uint32_t i = 1; i < trace->clock.n_pieces; i++)
@@ -285,19 +206,33 @@ static void put_file(const struct strobe_engine *engine, struct strobe_reply *re
 {
     const struct strobe_file_facts *facts = strobe_file_facts(engine->trace->file);
     const struct strobe_clock *clock = &engine->trace->clock;
-    char uuid[33], real[32];
+    char uuid[33], real[32], mono[32];
     for (int i = 0; i < 16; i++)
         snprintf(uuid + 2 * i, 3, "%02x", facts->uuid[i]);
     snprintf(real, sizeof real, "%llu",
              (unsigned long long)((uint64_t)clock->origin_ns + clock->real_offset_ns));
+    snprintf(mono, sizeof mono, "%lld", (long long)clock->origin_ns);
     strobe_reply_string(reply, "name", engine->name);
     strobe_reply_string(reply, "uuid", uuid);
     strobe_reply_u64(reply, "bytes", facts->n_bytes);
     strobe_reply_string(reply, "origin_real_ns", real);
+    strobe_reply_string(reply, "origin_mono_ns", mono);
     strobe_reply_bool(reply, "closed", facts->closed);
     strobe_reply_bool(reply, "live", is_live(engine));
     strobe_reply_u64(reply, "holes", facts->n_holes);
-    strobe_reply_u64(reply, "hole_bytes", facts->hole_bytes);
+}
+
+/* A text of two or three. */
+static void put_joined(struct strobe_reply *reply, const char *before,
+                       const struct strobe_trace *trace, uint32_t first, uint32_t second)
+{
+    char text[1024];
+    uint32_t n_first, n_second;
+    const char *a = strobe_trace_text(trace, first, &n_first);
+    const char *b = strobe_trace_text(trace, second, &n_second);
+    int n = snprintf(text, sizeof text, "%s%.*s%s%.*s", before, (int)n_first, a, second ? ": " : "",
+                     (int)n_second, b);
+    strobe_reply_text(reply, "", text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }
 
 static void put_notes(const struct strobe_engine *engine, struct strobe_reply *reply)
@@ -306,11 +241,16 @@ static void put_notes(const struct strobe_engine *engine, struct strobe_reply *r
     strobe_reply_open(reply, "notes", '[');
     for (uint32_t i = 0; i < trace->n_notes; i++)
         put_named(reply, "", trace, trace->notes[i].text);
+    for (uint32_t i = 0; i < trace->n_kept; i++)
+        put_joined(reply, "kept because of: ", trace, trace->kept[i].reason, 0);
+    for (uint32_t i = 0; i < trace->n_unrecorded; i++)
+        put_joined(reply, "not recorded: ", trace, trace->unrecorded[i].what,
+                   trace->unrecorded[i].reason);
     strobe_reply_close(reply, ']');
     strobe_reply_open(reply, "limits", '[');
     if (engine->tables.is_unpaired)
         strobe_reply_string(reply, "",
-                            "fibers and spans are not shown: the trace is too large to "
+                            "fibers, spans and GPU zones are not shown: the trace is too large to "
                             "pair them");
     if (engine->tables.n_left_out)
         strobe_reply_string(reply, "", "not all messages, frames, plots and spans are shown");
@@ -327,9 +267,12 @@ void strobe_answer_trace(struct strobe_engine *engine, struct strobe_reply *repl
     strobe_reply_number(reply, "", is_empty ? 0 : strobe_engine_ns(engine, view->tick_first));
     strobe_reply_number(reply, "", is_empty ? 0 : strobe_engine_ns(engine, view->tick_last));
     strobe_reply_close(reply, ']');
-    put_tracks(engine, reply);
+    strobe_reply_open(reply, "tracks", '[');
+    strobe_tracks_visit(engine, put_track, reply);
+    strobe_reply_close(reply, ']');
     strobe_reply_bool(reply, "has_flows", engine->tables.n_flows > 0);
     put_totals(engine, reply);
+    put_coverage(engine, reply);
     put_losses(engine, reply);
     put_machine(engine, reply);
     put_processes(engine, reply);
@@ -338,23 +281,27 @@ void strobe_answer_trace(struct strobe_engine *engine, struct strobe_reply *repl
 
 /* ---- names ---- */
 
+/* Numbers that are no location's are left out. */
 static void put_loc(struct strobe_engine *engine, struct strobe_reply *reply, uint32_t number)
 {
     const struct strobe_trace *trace = engine->trace;
+    const struct strobe_loc_row none = {0}, *row = &none;
+    char made_up[32];
+    if (!number || (number > trace->loc_ids.n && !(number >> 31)))
+        return;
     strobe_reply_open(reply, "", '{');
     strobe_reply_u64(reply, "id", number);
-    if (number && number <= trace->loc_ids.n) {
-        const struct strobe_loc_row *row = &trace->locs[number - 1];
+    if (number <= trace->loc_ids.n) {
+        row = &trace->locs[number - 1];
         put_named(reply, "name", trace, row->name ? row->name : row->function);
-        put_named(reply, "function", trace, row->function);
-        put_named(reply, "file", trace, row->file);
-        strobe_reply_u64(reply, "line", row->line);
-        strobe_reply_u64(reply, "color", row->color);
     } else {
-        strobe_reply_key(reply, "name");
-        strobe_reply_printf(reply, "\"loc %u\"", number & 0xfffff);
-        strobe_reply_raw(reply, ",\"function\":\"\",\"file\":\"\",\"line\":0,\"color\":0");
+        snprintf(made_up, sizeof made_up, "loc %u", number & 0xfffff);
+        strobe_reply_string(reply, "name", made_up);
     }
+    put_named(reply, "function", trace, row->function);
+    put_named(reply, "file", trace, row->file);
+    strobe_reply_u64(reply, "line", row->line);
+    strobe_reply_u64(reply, "color", row->color);
     strobe_reply_close(reply, '}');
 }
 

@@ -64,11 +64,31 @@ uint32_t strobe_engine_loc(struct strobe_engine *engine, uint32_t process, uint6
     return loc < engine->n_canon ? engine->canon[loc] : loc + 1;
 }
 
+uint32_t strobe_engine_row_loc(struct strobe_engine *engine, uint64_t loc)
+{
+    if (loc & STROBE_TABLE_NO_LOC)
+        return 0;
+    return strobe_engine_loc(engine, (uint32_t)(loc >> 40), loc & ((1ull << 40) - 1));
+}
+
+uint8_t *strobe_engine_mark(const struct strobe_engine *engine, uint32_t number)
+{
+    uint8_t *locs = calloc(engine->n_canon + 1ull, 1);
+    for (uint32_t i = 0; locs && i < engine->n_canon; i++)
+        locs[i] = engine->canon[i] == number;
+    return locs;
+}
+
 /* ---- time ---- */
 
 double strobe_engine_ns(const struct strobe_engine *engine, uint64_t tick)
 {
     return (double)strobe_clock_rel(&engine->trace->clock, tick);
+}
+
+double strobe_engine_duration(const struct strobe_engine *engine, uint64_t ticks)
+{
+    return (double)strobe_clock_ns(&engine->trace->clock, ticks);
 }
 
 uint64_t strobe_engine_tick(const struct strobe_engine *engine, double ns)
@@ -90,41 +110,23 @@ int strobe_engine_range(struct strobe_engine *engine, const struct strobe_json *
     return from || to;
 }
 
-/* ---- tracks ---- */
-
-uint32_t strobe_engine_track_of(const struct strobe_engine *engine, uint32_t thread)
+int strobe_engine_span(struct strobe_engine *engine, const struct strobe_json *question,
+                       uint64_t *lo, uint64_t *hi)
 {
-    uint32_t twin = engine->trace->threads[thread].twin;
-    return strobe_track_id(STROBE_TRACK_THREAD, twin ? twin - 1 : thread);
+    int is_named = strobe_engine_range(engine, question, lo, hi);
+    if (!strobe_json_member(question, 0, "to"))
+        return is_named;
+    if (*hi > *lo)
+        --*hi;
+    else
+        *lo = 1, *hi = 0; /* nothing is in it */
+    return is_named;
 }
 
-static void mark_track(struct strobe_engine *engine, uint32_t track, uint8_t *threads, uint32_t n)
+uint64_t strobe_engine_count(const struct strobe_json *question, const char *name,
+                             uint64_t otherwise, uint64_t max)
 {
-    const struct strobe_trace *trace = engine->trace;
-    uint32_t kind = track >> 28, index = track & 0xfffffff;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t process = trace->threads[i].process;
-        uint32_t twin = trace->processes[process].twin;
-        if (kind == STROBE_TRACK_PROCESS && (process == index || (twin && twin - 1 == index)))
-            threads[i] = 1;
-        if (kind == STROBE_TRACK_THREAD &&
-            (i == index || (trace->threads[i].twin && trace->threads[i].twin - 1 == index)))
-            threads[i] = 1;
-    }
-}
-
-uint8_t *strobe_engine_threads(struct strobe_engine *engine, const struct strobe_json *question,
-                               uint32_t *n)
-{
-    uint32_t list = strobe_json_member(question, 0, "tracks"), at = 0, value;
-    *n = engine->trace->thread_ids.n;
-    if (question->values[list].type != STROBE_JSON_ARRAY || !list)
-        return NULL;
-    uint8_t *threads = calloc(*n + 1ull, 1);
-    while (threads && (value = strobe_json_next(question, list, &at)))
-        mark_track(engine, (uint32_t)strobe_json_count(question, value, 0, UINT32_MAX), threads,
-                   *n);
-    return threads;
+    return strobe_json_count(question, strobe_json_member(question, 0, name), otherwise, max);
 }
 
 /* ---- questions ---- */
@@ -235,6 +237,7 @@ void strobe_engine_close(struct strobe_engine *engine)
     if (!engine)
         return;
     strobe_tables_free(&engine->tables);
+    strobe_stack_symbols_free(&engine->symbols);
     strobe_view_close(engine->view);
     strobe_trace_close(engine->trace);
     free(engine->canon);

@@ -3,6 +3,7 @@
 #ifndef STROBE_SERVE_ENGINE_H
 #define STROBE_SERVE_ENGINE_H
 
+#include "query/stack.h"
 #include "query/tables.h"
 #include "query/view.h"
 #include "serve/json.h"
@@ -18,6 +19,7 @@ struct strobe_engine {
     uint32_t n_canon, canon_room;
     uint32_t *slots; /* owned: hash table of canonical locations, index + 1 */
     uint32_t n_slots, n_distinct;
+    struct strobe_stack_symbols symbols; /* read when first needed */
     uint64_t n_answers;
 };
 
@@ -37,34 +39,28 @@ int strobe_engine_is_slow(const struct strobe_json *question);
 
 /* ---- for the answers ---- */
 
-/* Tracks: kind << 28 | index. */
-enum strobe_track_kind {
-    STROBE_TRACK_PROCESS = 1,
-    STROBE_TRACK_THREAD = 2,
-    STROBE_TRACK_TABLE = 3, /* an index in engine->tables */
-};
-static inline uint32_t strobe_track_id(enum strobe_track_kind kind, uint32_t index)
-{
-    return (uint32_t)kind << 28 | (index & 0xfffffff);
-}
-
-/* The number of a location in answers; 0 for id 0 + none. */
+/* The number of a location in answers; that of a table's row (strobe_table_loc), 0: none. */
 uint32_t strobe_engine_loc(struct strobe_engine *engine, uint32_t process, uint64_t id);
+uint32_t strobe_engine_row_loc(struct strobe_engine *engine, uint64_t loc);
 
 /* Times of questions and answers. */
 double strobe_engine_ns(const struct strobe_engine *engine, uint64_t tick);
 uint64_t strobe_engine_tick(const struct strobe_engine *engine, double ns);
+double strobe_engine_duration(const struct strobe_engine *engine, uint64_t ticks);
 
-/* The range of a question, in ticks; all of the trace where it names none. 1: it names one. */
+/* The ticks of a question's from and to; all of the trace where it names none. 1: it names one. */
 int strobe_engine_range(struct strobe_engine *engine, const struct strobe_json *question,
                         uint64_t *lo, uint64_t *hi);
+/* The same as the ticks lo to hi that are in [from, to). */
+int strobe_engine_span(struct strobe_engine *engine, const struct strobe_json *question,
+                       uint64_t *lo, uint64_t *hi);
 
-/* Which threads a question's `tracks` mean: by thread index, to be freed; NULL: all. */
-uint8_t *strobe_engine_threads(struct strobe_engine *engine, const struct strobe_json *question,
-                               uint32_t *n);
+/* A whole number of the question. */
+uint64_t strobe_engine_count(const struct strobe_json *question, const char *name,
+                             uint64_t otherwise, uint64_t max);
 
-/* The track that shows a thread. */
-uint32_t strobe_engine_track_of(const struct strobe_engine *engine, uint32_t thread);
+/* By index in trace->locs, 1: it has this number. To be freed; NULL without memory. */
+uint8_t *strobe_engine_mark(const struct strobe_engine *engine, uint32_t number);
 
 void strobe_answer_trace(struct strobe_engine *engine, struct strobe_reply *reply);
 void strobe_answer_names(struct strobe_engine *engine, const struct strobe_json *question,

@@ -74,6 +74,12 @@ void strobe_reply_u64(struct strobe_reply *reply, const char *name, uint64_t val
     strobe_reply_printf(reply, "%llu", (unsigned long long)value);
 }
 
+void strobe_reply_null(struct strobe_reply *reply, const char *name)
+{
+    strobe_reply_key(reply, name);
+    strobe_reply_raw(reply, "null");
+}
+
 void strobe_reply_bool(struct strobe_reply *reply, const char *name, int value)
 {
     strobe_reply_key(reply, name);

@@ -37,6 +37,7 @@ void strobe_reply_key(struct strobe_reply *reply, const char *name);
 /* Members and elements. Texts may hold any bytes: what is no UTF-8 is replaced. */
 void strobe_reply_number(struct strobe_reply *reply, const char *name, double value);
 void strobe_reply_u64(struct strobe_reply *reply, const char *name, uint64_t value);
+void strobe_reply_null(struct strobe_reply *reply, const char *name);
 void strobe_reply_bool(struct strobe_reply *reply, const char *name, int value);
 void strobe_reply_text(struct strobe_reply *reply, const char *name, const char *text, size_t n);
 void strobe_reply_string(struct strobe_reply *reply, const char *name, const char *text);

@@ -77,8 +77,10 @@ static enum strobe_err take(void *context, const struct strobe_batch *batch)
         assert_true(strobe_rows_reach((void **)&all->rows[t], &all->room[t], all->n[t],
                                       sizeof *all->rows[t]));
         all->rows[t][all->n[t]++] = (struct strobe_pixel_row){
-            zone->begin, zone->state == STROBE_ZONE_ENDED ? zone->begin + zone->ticks : UINT64_MAX,
-            id, zone->depth};
+            .begin = zone->begin,
+            .end = zone->state == STROBE_ZONE_ENDED ? zone->begin + zone->ticks : UINT64_MAX,
+            .loc = id,
+            .depth = zone->depth};
     }
     return STROBE_OK;
 }

@@ -92,6 +92,7 @@ export function place(trackName, depth, ms) {
 
 export async function clickZone(trackName, depth, ms, options) {
     const p = await place(trackName, depth, ms);
+    await settled(); /* what scrolled into sight is asked for */
     await page.mouse.move(p.x, p.y);
     await page.mouse.click(p.x, p.y, options);
     await settled();

@@ -73,6 +73,40 @@ const tests = {
         await page.locator('.details button.link', {hasText: /^frame$/}).click();
         await says('.details h2', /^frame$/);
     },
+    async 'details tell what a zone waited for'() {
+        await open('rich');
+        await setView(399, 412);
+        await clickZone('worker 0', 0, 402.3);
+        await says('.details', /waited\s+\d+ ns for locks[\s\S]*Waited for locks\s+402\.\d+ ms\s+tile queue/);
+    },
+    async 'details tell the call stack of a zone'() {
+        await open('all', '#v=7000390,7000420');
+        await clickZone('thread 0', 0, 7.0004045);
+        await says('.details', /Call stack[\s\S]*inner\s+in\.c:11[\s\S]*outer\s+out\.c:12[\s\S]*0x999999/);
+        await shot('stack');
+    },
+    async 'zones of GPUs, and of devices, cores and RISCs, are lanes like others'() {
+        await open('all', '#v=60000000,70000000');
+        for (const name of ['GPU context 2', 'TRISC_0']) {
+            await clickZone(name, 0, await state(async (n) => {
+                const s = window.strobe, {json} = await s.engine.ask({ask: 'zone', track: s.trace.tracks.find((t) => t.name === n).id, depth: 0, at: 65e6, slack: 5e6});
+                return (Math.max(json.zone.t0, 60e6) + Math.min(json.zone.t1 ?? 70e6, 70e6)) / 2e6;
+            }, name));
+            await says('.details', new RegExp(`track\\s+${name}`));
+            await page.keyboard.press('Escape');
+        }
+        const levels = await state(() => window.strobe.timeline.layout.rows.filter((r) => ['device', 'core', 'risc'].includes(r.track.kind)).map((r) => [r.track.kind, r.level]));
+        assert.deepEqual(levels, [['device', 1], ['core', 2], ['risc', 3], ['risc', 3]]);
+        await shot('devices');
+    },
+    async 'a zone that was clicked stays in sight when the panels open'() {
+        await open('rich');
+        await setView(395, 425);
+        await clickZone('encoder', 0, 405);
+        await page.waitForFunction(() => !window.strobe.drawer.element.hidden);
+        await settled();
+        assert.ok(await coloured([17, 24, 32]) > 50, 'its outline');
+    },
     async 'flow arrows lead from the selected zone'() {
         await open('rich');
         await setView(399, 405);
@@ -130,6 +164,19 @@ const tests = {
         const boxes = await state(() => window.strobe.drawer.panel('flame').boxes().map((b) => [window.strobe.names.name(b.node.loc), b.node.total]));
         assert.ok(boxes.some(([name]) => name === 'shade'));
         await shot('flame');
+        const clickBox = async (name, options) => {
+            const box = await state((n) => window.strobe.drawer.panel('flame').boxes().find((b) => window.strobe.names.name(b.node.loc) === n), name), at = await page.locator('canvas.flame').boundingBox();
+            await page.mouse.click(at.x + box.x + box.w / 2, at.y + box.y + 8, options);
+            await settled();
+        };
+        await clickBox('frame');
+        assert.equal(await state(() => window.strobe.names.name(window.strobe.drawer.panel('flame').boxes()[0].node.loc)), 'frame');
+        await page.locator('.bar button', {hasText: 'Whole graph'}).click();
+        await page.keyboard.down('Control');
+        await clickBox('shade');
+        await page.keyboard.up('Control');
+        await says('.find h2', /shade/);
+        await panel('flame');
         for (const mode of ['down', 'up']) {
             await page.locator('.panel select').selectOption(mode);
             await page.waitForFunction(() => document.querySelectorAll('.treerow').length > 3);

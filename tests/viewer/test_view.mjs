@@ -44,6 +44,10 @@ const tests = {
         for (const [ns, step] of [[0.3, 0.5], [3, 5], [11e6, 20e6], [40e9, 50e9], [61e9, 120e9], [3000e9, 3600e9], [2 * DAY, 2 * DAY]])
             assert.equal(format.rulerStep(ns), step);
     },
+    'values of plots are short'() {
+        for (const [v, kind, text] of [[411793.264, 0, '411,793'], [0.991, 3, '0.991 W'], [-5e6, 0, '−5.0 M'], [12345678, 1, '11.8 MiB'], [99.5, 2, '99.5 %']])
+            assert.equal(format.plotValue(v, kind), text);
+    },
     'several has the plural where it belongs'() {
         assert.deepEqual([0, 1, 1234].map((n) => format.several(n, 'zone')), ['0 zones', '1 zone', '1,234 zones']);
     },

@@ -5,7 +5,7 @@
 
 export class FormatError extends Error {}
 
-const decoder = new TextDecoder('utf-8');
+const decoder = new TextDecoder('utf-8', {ignoreBOM: true});
 
 /** A 64-bit base that ticks are counted from, cut in pieces of 28 bits as varints are. */
 export class Base {
@@ -61,12 +61,29 @@ export class Cursor {
         return value;
     }
 
+    /** A varint as a number where that is exact, else as a bigint. */
+    whole() {
+        const at = this.at, value = this.varint();
+        if (value < 9007199254740992)
+            return value;
+        this.at = at;
+        return this.big();
+    }
+
     /** A zigzag varint as a double. */
     zigzag() {
         const n = this.varint();
         if (n <= 0xffffffff)
             return (n >>> 1) ^ -(n & 1);
         return n % 2 ? -(n + 1) / 2 : n / 2;
+    }
+
+    /** The same as a number where that is exact, else as a bigint. */
+    wholeZigzag() {
+        const z = this.whole();
+        if (typeof z === 'number')
+            return z % 2 ? -(z + 1) / 2 : z / 2;
+        return z & 1n ? -(z + 1n >> 1n) : z >> 1n;
     }
 
     /** A varint less the base. */
@@ -129,6 +146,11 @@ export class Cursor {
                 return void this.checked(0);
         throw new FormatError('a number runs over its end');
     }
+}
+
+/** The lowest bits of a whole number, which may be a bigint, as a number. */
+export function lowBits(x, bits) {
+    return typeof x === 'number' && x >= 0 && x < 2 ** bits ? x : Number(BigInt.asUintN(bits, BigInt(x)));
 }
 
 export function textOf(bytes) {

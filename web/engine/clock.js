@@ -5,64 +5,41 @@
 
 const TWO32 = 4294967296;
 
+function distance(a, b) {
+    return a > b ? a - b : b - a;
+}
+
 export class Clock {
     /** @param {{clock:number, tick:bigint, mono:bigint, real:bigint, error:number, jump:number}[]} syncs
      *  @param {Base} base  the tick of the origin */
     constructor(syncs, base) {
-        const isNs = syncs.length > 0 && syncs[0].clock === 2;
-        const plain = isNs ? [] : syncs.filter((s) => s.clock === 1 && s.jump === 0);
-        const first = plain[0], last = plain[plain.length - 1];
+        this.kind = !syncs.length ? 'none' : syncs[0].clock === 2 ? 'monotonic' : 'tsc';
+        const plain = this.kind === 'tsc' ? syncs.filter((s) => !s.jump) : [], first = plain[0], last = plain[plain.length - 1];
         let mult = 1n << 32n;
-        if (plain.length > 1 && last.tick !== first.tick)
-            mult = BigInt.asUintN(64, ((last.mono - first.mono) << 32n) / (last.tick - first.tick));
-        this.mult = mult;
-        this.multHi = Number(mult >> 32n);
-        this.multLo = Number(mult & 0xffffffffn);
-        this.multNumber = Number(mult);
+        if (plain.length > 1 && last.tick > first.tick && last.mono >= first.mono)
+            mult = ((last.mono - first.mono) << 32n) / (last.tick - first.tick);
+        this.mult = mult >> 62n ? 1n << 62n : mult;
+        this.multHi = Number(this.mult >> 32n);
+        this.multLo = Number(this.mult & 0xffffffffn);
+        this.multNumber = Number(this.mult);
         this.nsPerTick = this.multNumber / TWO32;
-        this.makePieces(isNs ? [] : syncs, first, base);
-        this.setError(syncs, first, isNs);
-        this.setReal(syncs, base);
+        this.makePieces(this.kind === 'tsc' ? syncs : [], first, base);
+        this.errorNs = syncs.reduce((most, s) => Math.max(most, s.error, Number(distance(this.absolute(s.tick), s.mono))), 0);
+        this.originReal = this.originMono + (syncs.length ? syncs[0].real - syncs[0].mono : 0n);
     }
 
-    /* Pieces: first tick (relative), its ns, so that ns = ns0 + (t - t0) * mult >> 32. */
+    /* Pieces: first tick, its ns, so that ns = m0 + (t - t0) * mult >> 32; `pieces` has them relative to base and origin. */
     makePieces(syncs, first, base) {
-        const pieces = [{t0: first ? first.tick : 0n, m0: first ? first.mono : 0n}];
-        for (const s of syncs)
-            if (s.jump === 1)
-                pieces.push({t0: s.tick, m0: s.mono});
-        const origin = this.absolute(pieces, base.value);
-        this.originMono = origin;
-        this.pieces = pieces.map((p) => ({t0: Number(p.t0 - base.value), m0: Number(p.m0 - origin)}));
-        if (!first && pieces.length === 1) /* ticks are ns: the axis is the base's */
-            this.pieces = [{t0: 0, m0: 0}];
+        const whole = syncs.filter((s) => s === first || s.jump).map((s) => ({t0: s.tick, m0: s.mono}));
+        this.whole = whole.length ? whole.sort((a, b) => (a.t0 < b.t0 ? -1 : a.t0 > b.t0 ? 1 : 0)) : [{t0: 0n, m0: 0n}];
+        this.originMono = this.absolute(base.value);
+        this.pieces = this.whole.map((p) => ({t0: Number(p.t0 - base.value), m0: Number(p.m0 - this.originMono)}));
     }
 
-    absolute(pieces, tick) {
-        let piece = pieces[0];
-        for (const p of pieces)
-            if (p !== pieces[0] && p.t0 <= tick)
-                piece = p;
+    /** The time of a whole tick (bigint) on the host's axis. */
+    absolute(tick) {
+        const piece = this.whole.findLast((p) => p.t0 <= tick) || this.whole[0];
         return piece.m0 + ((tick - piece.t0) * this.mult >> 32n);
-    }
-
-    setError(syncs, first, isNs) {
-        this.errorNs = 0;
-        for (const s of syncs) {
-            this.errorNs = Math.max(this.errorNs, s.error);
-            if (isNs || s.jump || !first)
-                continue;
-            const line = first.mono + ((s.tick - first.tick) * this.mult >> 32n);
-            const off = Number(line > s.mono ? line - s.mono : s.mono - line);
-            this.errorNs = Math.max(this.errorNs, off);
-        }
-    }
-
-    /* Real time of the origin in ns, as a bigint; 0n: not known. */
-    setReal(syncs, base) {
-        const s = syncs[0];
-        this.originReal = s ? s.real - (s.mono - this.originMono) : 0n;
-        void base;
     }
 
     /** A duration of d ticks (d >= 0) in ns. */

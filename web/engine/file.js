@@ -30,6 +30,16 @@ function padded(n) {
     return n + (8 - n % 8) % 8;
 }
 
+/* What to do with a file that is no trace. */
+function wordsFor(bytes) {
+    const start = textOf(bytes.subarray(0, 64)).trimStart();
+    if (['tlZ', 'tZst', 'tr\ufffdP', 'tracy'].some((magic) => start.startsWith(magic)))
+        return 'this is a trace of Tracy: `strobe view FILE` shows it, `strobe import FILE` makes a .strobe trace of it that can be dropped here';
+    if (start.startsWith('{') || start.startsWith('[') || bytes[0] === 0x1f && bytes[1] === 0x8b)
+        return 'this looks like a trace in JSON: `strobe view FILE` shows it, `strobe import FILE` makes a .strobe trace of it that can be dropped here';
+    return bytes.length ? 'this is no .strobe trace: its first bytes are others' : 'this file is empty';
+}
+
 /** Decompress one frame whose size must come out right. */
 export function inflate(stored, raw) {
     if (raw > MAX_PAYLOAD)
@@ -73,7 +83,7 @@ export class TraceFile {
         this.source = source;
         this.blocks = [];  /* EVENTS and RECORDS, in the order of the file */
         this.extra = [];   /* blocks of types that are neither: kept for those who know them */
-        this.holes = 0;    /* blocks that are missing or damaged */
+        this.holes = 0;    /* places where blocks are missing or damaged */
         this.closed = false;
         this.totals = null;
     }
@@ -89,7 +99,7 @@ export class TraceFile {
     async readHead() {
         const bytes = await this.source.read(0, HEAD);
         if (bytes.length < HEAD || MAGIC.some((b, i) => bytes[i] !== b))
-            throw new FormatError('this is no .strobe trace: its first bytes are others');
+            throw new FormatError(wordsFor(bytes));
         const view = viewOf(bytes);
         this.version = view.getUint32(8, true);
         if (this.version > 1)
@@ -199,7 +209,7 @@ export class TraceFile {
         while (at + BLOCK_HEAD <= this.source.size) {
             const block = await this.header(at);
             if (block && at + block.bytes <= this.source.size) {
-                this.holes += Math.max(0, block.seq - seq);
+                this.holes += block.seq > seq ? 1 : 0;
                 seq = block.seq + 1;
                 this.take([block]);
                 at = padded(at + block.bytes);

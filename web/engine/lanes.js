@@ -2,186 +2,179 @@
  * The rules are docs/viewer-protocol.md's ("pixels"); nothing here reads the file.
  * SPDX-License-Identifier: MIT */
 
-export const IS_ZONE = 1, FROM_DETAIL = 2, OPEN_AT_END = 4, NEVER_ENDS = 8, HAS_TEXT = 16;
+export const IS_ZONE = 1, ABOUT = 2, BEYOND = 4, NEVER_ENDS = 8;
 
-/** The buckets that a question looks at. Ticks are relative to the trace's base. */
+/** The buckets that a question looks at. Ticks and buckets are relative to the trace's base. */
 export class Grid {
     constructor(lo, hi, k, base) {
-        this.lo = lo;
-        this.hi = hi;
-        this.k = k;
-        this.size = 2 ** k;
-        this.mod = Number(base.value % (1n << BigInt(k)));
+        Object.assign(this, {lo, hi, k, base, size: 2 ** k, mod: Number(base.value % (1n << BigInt(k)))});
         this.first = this.bucket(lo);
         this.n = this.bucket(hi) - this.first + 1;
-        this.last = this.start(this.n) - 1; /* the last tick that is looked at */
     }
 
     bucket(tick) {
         return Math.floor((tick + this.mod) / this.size);
     }
 
-    /** First tick of the i-th bucket looked at. */
-    start(i) {
-        return (this.first + i) * this.size - this.mod;
+    /** First tick of a bucket. */
+    start(bucket) {
+        return bucket * this.size - this.mod;
     }
 
-    static level(lo, hi, width) {
-        const k = Math.floor(Math.log2(Math.max(1, (hi - lo) / width)));
-        return Math.max(0, 2 ** k * width <= hi - lo ? k : k - 1);
+    coarser() {
+        return new Grid(this.lo, this.hi, this.k + 1, this.base);
     }
 }
 
-/** One depth of one track. `id` is the location's number in the file, for ties. */
-export class Lane {
+/** One depth of one track: per bucket count, busy, longest, and its location's id + 1. */
+class Row {
     constructor(n) {
-        this.n = n;
-        this.count = new Uint32Array(n);
+        this.count = new Float64Array(n);
         this.busy = new Float64Array(n);
-        this.longest = new Float64Array(n).fill(-1);
-        this.loc = new Uint32Array(n);
-        this.t0 = new Float64Array(n);
-        this.t1 = new Float64Array(n);
-        this.flags = new Uint8Array(n);
-        this.open = []; /* zones that are open at the end of the view */
-        this.used = false;
+        this.longest = new Float64Array(n);
+        this.loc = new Float64Array(n);
     }
 
-    /** A zone that ends in bucket b, longer than what was there or with a lower location. */
-    offer(b, ticks, loc, t0, t1, flags) {
-        if (ticks > this.longest[b] || ticks === this.longest[b] && loc < this.loc[b]) {
-            this.longest[b] = ticks;
-            this.loc[b] = loc;
-            this.t0[b] = t0;
-            this.t1[b] = t1;
-            this.flags[b] = flags;
+    add(i, count, busy, longest, loc) {
+        this.count[i] += count;
+        this.busy[i] += busy;
+        if (loc && (!this.loc[i] || longest > this.longest[i] || longest === this.longest[i] && loc < this.loc[i])) {
+            this.longest[i] = longest;
+            this.loc[i] = loc;
         }
-    }
-
-    /** Ticks [from, to) in which something was open. */
-    spread(grid, from, to) {
-        from = Math.max(from, grid.start(0));
-        to = Math.min(to, grid.start(grid.n));
-        if (!(to > from))
-            return;
-        this.used = true;
-        const first = grid.bucket(from) - grid.first, last = Math.min(grid.n - 1, grid.bucket(to) - grid.first);
-        if (first === last)
-            return void (this.busy[first] += to - from);
-        this.busy[first] += grid.start(first + 1) - from;
-        for (let b = first + 1; b < last; b++)
-            this.busy[b] += grid.size;
-        this.busy[last] += to - grid.start(last);
-    }
-
-    /** A zone that is known exactly. */
-    addZone(grid, begin, end, loc, flags) {
-        const b = grid.bucket(end) - grid.first;
-        this.spread(grid, begin, end);
-        if (begin <= grid.last && end > grid.last)
-            this.open.push({t0: begin, loc, flags: IS_ZONE | OPEN_AT_END | flags});
-        if (b < 0 || b >= grid.n)
-            return;
-        this.used = true;
-        this.count[b]++;
-        this.offer(b, Math.max(0, end - begin), loc, begin, end, flags);
-    }
-
-    /** Double the buckets' size: the grid's level grows by one. */
-    halve(oddFirst) {
-        const shift = oddFirst ? 1 : 0, n = this.n + shift + 1 >> 1, wide = new Lane(n);
-        for (let i = 0; i < this.n; i++) {
-            const b = i + shift >> 1;
-            wide.count[b] += this.count[i];
-            wide.busy[b] += this.busy[i];
-            if (this.longest[i] >= 0)
-                wide.offer(b, this.longest[i], this.loc[i], this.t0[i], this.t1[i], this.flags[i]);
-        }
-        wide.open = this.open;
-        wide.used = this.used;
-        return wide;
-    }
-
-    /** Items by time, through `put(t0, t1, loc, count, busy, flags)`; returns how many. */
-    items(grid, put) {
-        const zones = [], touched = new Uint8Array(this.n);
-        this.findZones(grid, zones, touched);
-        const cells = this.findCells(grid, touched);
-        if (!put)
-            return zones.length + cells.length;
-        const all = zones.concat(cells);
-        all.sort((a, b) => a.t0 - b.t0 || b.t1 - a.t1);
-        for (const item of all)
-            put(item);
-        return all.length;
-    }
-
-    findZones(grid, zones, touched) {
-        for (let b = 0; b < this.n; b++) {
-            if (this.longest[b] < grid.size || this.longest[b] < 1)
-                continue;
-            const fromDetail = this.flags[b] & FROM_DETAIL;
-            const t1 = fromDetail ? grid.start(b + 1) : this.t1[b], t0 = fromDetail ? t1 - this.longest[b] : this.t0[b];
-            zones.push({t0, t1, ticks: this.longest[b], loc: this.loc[b], count: 1, busy: 1, flags: IS_ZONE | this.flags[b]});
-            touch(grid, touched, t0, t1);
-        }
-        for (const z of this.open) {
-            zones.push({t0: z.t0, t1: null, ticks: 0, loc: z.loc, count: 1, busy: 1, flags: z.flags});
-            touch(grid, touched, z.t0, grid.last + 1);
-        }
-    }
-
-    findCells(grid, touched) {
-        const cells = [];
-        let last = null, lastBucket = -2;
-        for (let b = 0; b < this.n; b++) {
-            const own = this.longest[b] >= Math.max(1, grid.size) ? 1 : 0, beyond = this.count[b] - own;
-            if (beyond <= 0 && !(this.busy[b] > 0 && !touched[b]))
-                continue;
-            const share = Math.floor(8 * this.busy[b] / grid.size);
-            if (last && lastBucket === b - 1 && last.loc === this.loc[b] && last.share === share) {
-                last.t1 = grid.start(b + 1);
-                last.count += Math.max(0, beyond);
-                last.ticks += this.busy[b];
-                last.n++;
-            } else {
-                last = {t0: grid.start(b), t1: grid.start(b + 1), loc: this.loc[b], count: Math.max(0, beyond), ticks: this.busy[b], share, n: 1, flags: 0};
-                cells.push(last);
-            }
-            lastBucket = b;
-        }
-        for (const cell of cells)
-            cell.busy = Math.min(1, cell.ticks / (cell.n * grid.size));
-        return cells;
     }
 }
 
-function touch(grid, touched, t0, t1) {
-    const first = Math.max(0, grid.bucket(t0) - grid.first);
-    const last = Math.min(touched.length - 1, grid.bucket(Math.max(t0, t1 - 1)) - grid.first);
-    if (last >= first)
-        touched.fill(1, first, last + 1);
+/** The lanes of one asked track. */
+export class Lanes {
+    constructor(track, first, n) {
+        Object.assign(this, {track, first, n, rows: new Map(), exact: new Map(), open: [], nSeen: 0, lastTick: null});
+    }
+
+    setGrid(grid) {
+        this.grid = grid;
+        this.lo = grid.start(grid.first);
+        this.hi = grid.start(grid.first + grid.n) - 1; /* stays when the grid gets coarser */
+    }
+
+    row(depth) {
+        if (depth < this.first || depth >= this.first + this.n)
+            return null;
+        let row = this.rows.get(depth);
+        if (!row)
+            this.rows.set(depth, row = new Row(this.grid.n));
+        return row;
+    }
+
+    addCell(depth, tick, count, busy, longest, loc) {
+        const i = this.grid.bucket(tick) - this.grid.first, row = i >= 0 && i < this.grid.n ? this.row(depth) : null;
+        if (row)
+            row.add(i, count, busy, longest, loc);
+    }
+
+    /** A zone was open from one tick to another. */
+    addBusy(depth, from, to) {
+        const grid = this.grid;
+        let at = Math.max(from, this.lo);
+        const end = Math.min(to, this.hi + 1), row = at < end ? this.row(depth) : null;
+        while (row && at < end) {
+            const bucket = grid.bucket(at), next = Math.min(end, grid.start(bucket + 1));
+            row.busy[bucket - grid.first] += next - at;
+            at = next;
+        }
+    }
+
+    /** A zone that ended. Times before `first` (of its part) were counted by the parts before. */
+    addZone(depth, begin, end, id, first) {
+        const counted = Math.max(end, first), longest = Math.max(0, end - begin), grid = this.grid, b = grid.bucket(counted) - grid.first;
+        this.addCell(depth, counted, 1, 0, longest, id + 1);
+        this.addBusy(depth, Math.max(begin, first), end);
+        if (longest < grid.size || b < 0 || b >= grid.n || depth < this.first || depth >= this.first + this.n)
+            return;
+        if (!this.exact.has(depth))
+            this.exact.set(depth, []);
+        this.exact.get(depth).push({begin, end, loc: id + 1});
+    }
+
+    /** Buckets twice as wide. */
+    coarsen() {
+        const from = this.grid, to = from.coarser();
+        for (const [depth, row] of this.rows) {
+            const wide = new Row(to.n);
+            for (let i = 0; i < from.n; i++)
+                if (row.count[i] || row.busy[i])
+                    wide.add(to.bucket(from.start(from.first + i)) - to.first, row.count[i], row.busy[i], row.longest[i], row.loc[i]);
+            this.rows.set(depth, wide);
+        }
+        this.grid = to;
+    }
+
+    /** Items of all depths: [[depth, items], …]; null: more than `most`. */
+    items(most, lastTick) {
+        const out = [];
+        let left = most;
+        for (let depth = this.first; depth < this.first + this.n; depth++) {
+            const row = this.rows.get(depth), open = this.open[depth];
+            if (!row && !open)
+                continue;
+            const list = itemsOf(this, depth, row, open, lastTick);
+            if ((left -= list.length) < 0)
+                return null;
+            if (list.length)
+                out.push([depth, list]);
+        }
+        return out;
+    }
 }
 
-/** Items of many lanes as columns. */
-export class Items {
-    constructor(room) {
-        this.n = 0;
-        this.t0 = new Float64Array(room);
-        this.t1 = new Float64Array(room);
-        this.loc = new Uint32Array(room);
-        this.count = new Uint32Array(room);
-        this.busy = new Float32Array(room);
-        this.flags = new Uint8Array(room);
+/* The zones of a lane by their ends; `from`, `to`: the first and last bucket that they touch. */
+function zonesOf(lanes, depth, row, open, lastTick) {
+    const grid = lanes.grid, zones = [], byBucket = new Map();
+    for (const z of lanes.exact.get(depth) || []) {
+        const b = grid.bucket(z.end);
+        (byBucket.get(b) || byBucket.set(b, []).get(b)).push(z);
     }
+    for (let i = 0; row && i < grid.n; i++) {
+        if (!row.count[i] || row.longest[i] < grid.size)
+            continue;
+        const bucket = grid.first + i, longest = row.longest[i], exact = (byBucket.get(bucket) || []).find((z) => z.end - z.begin === longest && z.loc === row.loc[i]);
+        const end = exact ? exact.end : grid.start(bucket + 1);
+        zones.push({begin: end - longest, end, loc: row.loc[i], count: 1, busy: 0, flags: exact ? IS_ZONE : IS_ZONE | ABOUT,
+            from: grid.bucket(grid.start(bucket) - longest), to: grid.bucket(exact ? end : end - 1)});
+    }
+    if (open)
+        zones.push({begin: open.begin, end: lanes.hi + 1, loc: open.id + 1, count: 1, busy: 0, flags: IS_ZONE | BEYOND | (lanes.hi >= lastTick ? NEVER_ENDS : 0),
+            from: grid.bucket(open.begin), to: grid.bucket(lanes.hi)});
+    for (let i = zones.length - 1; i > 0; i--) /* zones may overlap */
+        zones[i - 1].from = Math.min(zones[i - 1].from, zones[i].from);
+    return zones;
+}
 
-    put(t0, t1, loc, count, busy, flags) {
-        const i = this.n++;
-        this.t0[i] = t0;
-        this.t1[i] = t1;
-        this.loc[i] = loc;
-        this.count[i] = count;
-        this.busy[i] = busy;
-        this.flags[i] = flags;
+/* Zones and cells in the order of their ends; a zone goes before the cell of its last bucket. */
+function itemsOf(lanes, depth, row, open, lastTick) {
+    const grid = lanes.grid, zones = zonesOf(lanes, depth, row, open, lastTick), nEnded = zones.length - (open ? 1 : 0), items = [];
+    let next = 0, touching = 0, last = null;
+    for (let i = 0; row && i < grid.n; i++) {
+        const bucket = grid.first + i, isZone = next < nEnded && row.count[i] && row.longest[i] >= grid.size, count = row.count[i] - (isZone ? 1 : 0);
+        if (isZone) {
+            items.push(zones[next++]);
+            last = null;
+        }
+        while (touching < zones.length && zones[touching].to < bucket)
+            touching++;
+        const isTouched = touching < zones.length && zones[touching].from <= bucket;
+        if (!count && !(row.busy[i] && !isTouched))
+            continue;
+        const share = Math.floor(8 * row.busy[i] / grid.size), begin = grid.start(bucket);
+        if (last && last.end === begin && last.share === share && last.loc === row.loc[i]) {
+            last.end = begin + grid.size;
+            last.count += count;
+            last.busy += row.busy[i];
+        } else {
+            items.push(last = {begin, end: begin + grid.size, loc: row.loc[i], count, busy: row.busy[i], share, flags: 0});
+        }
     }
+    if (open)
+        items.push(zones[nEnded]);
+    return items;
 }

@@ -25,14 +25,14 @@ function readLanes(c, first, base) {
         }
         depths.push(row);
     }
-    return {width, depths};
+    return {shift, width, depths};
 }
 
 function readOpen(c, last) {
     const open = [];
     for (let n = c.count(MAX_OPEN); n > 0; n--) {
-        const loc = c.varint();
-        open.push({loc, begin: last - c.zigzag()});
+        const id = c.varint();
+        open.push({id, begin: last - c.zigzag()});
     }
     return open;
 }
@@ -50,7 +50,7 @@ export function readNode(head, base) {
         t.low = c.varint();
         t.depth = c.varint();
         t.open = readOpen(c, t.last);
-        t.fineWidth = 2 ** c.varint();
+        t.fineShift = c.varint();
         t.lanes = readLanes(c, t.first, base);
         t.nDepths = Math.max(t.lanes.depths.length, t.depth);
         node.tracks.set(`${t.proc}/${t.track}`, t);

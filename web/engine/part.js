@@ -1,12 +1,13 @@
 /* part.js - the parts of an EVENTS block: their heads, and their events as zones and other events.
  * A part stands alone: the zones that were open before it are listed in its head.
  * SPDX-License-Identifier: MIT */
-import {Cursor, FormatError, joined, textOf} from './bytes.js';
+import {Cursor, FormatError, joined, lowBits, textOf} from './bytes.js';
 import {inflate} from './file.js';
 
 const MAX_PARTS = 65536, MAX_OPEN = 1 << 20, MAX_BUCKETS = 128;
 export const ENDED = 0, UNFINISHED = 1, OPEN = 2, NO_BEGIN = 3;
-const BEGIN = 63, FIRST_SHORT = 64;
+const FIRST_SHORT = 64;
+export const BEGIN = 63, END_LOST = 2;
 
 /** Heads of all parts of a block. With `sums`, the summaries' statistics too. */
 export function readParts(head, base, sums = false) {
@@ -45,8 +46,8 @@ function readPart(c, base, sums) {
 function readStack(c, first) {
     const stack = [];
     for (let n = c.count(MAX_OPEN); n > 0; n--) {
-        const loc = c.varint(), begin = first - c.zigzag();
-        stack.push({loc, begin, children: c.varint()});
+        const id = c.varint(), begin = first - c.zigzag();
+        stack.push({id, begin, children: c.varint()});
     }
     return stack;
 }
@@ -84,11 +85,11 @@ function readDetail(c, first, base) {
     const shift = c.varint();
     if (shift > 62)
         throw new FormatError('a level of detail with a shift that can\'t be');
-    const width = 2 ** shift, wide = BigInt(shift);
+    const width = 2 ** shift, wide = BigInt(shift); /* of buckets */
     const start = Number(((base.value + BigInt(first)) >> wide << wide) - base.value), depths = [];
     for (let n = c.count(16); n > 0; n--)
         depths.push(readBuckets(c, start, width));
-    return {width, depths};
+    return {shift, width, depths};
 }
 
 function readBuckets(c, start, width) {
@@ -138,18 +139,18 @@ class Zones {
         this.end = new Float64Array(room);
         this.self = new Float64Array(room);
         this.depth = new Uint16Array(room);
-        this.loc = new Uint32Array(room);
+        this.id = new Float64Array(room); /* of its location in the file */
         this.state = new Uint8Array(room);
         this.extras = new Map(); /* index: {texts, name, value, color} */
     }
 
-    add(begin, end, self, depth, loc, state, extra) {
+    add(begin, end, self, depth, id, state, extra) {
         const i = this.n++;
         this.begin[i] = begin;
         this.end[i] = end;
         this.self[i] = self;
         this.depth[i] = Math.min(depth, 65535);
-        this.loc[i] = loc;
+        this.id[i] = id;
         this.state[i] = state;
         if (extra)
             this.extras.set(i, extra);
@@ -188,13 +189,13 @@ export function readFields(c, letters, pieces, isPiece = false) {
                 bytes = pieces.finish(bytes);
             out.push(textOf(bytes));
         } else if (letter === 'i') {
-            out.push(c.zigzag());
+            out.push(c.wholeZigzag());
         } else if (letter === 'd') {
             out.push(c.double());
         } else if (letter === 'a') {
             out.push(readList(c));
         } else {
-            out.push(c.varint());
+            out.push(c.whole());
         }
     }
     return out;
@@ -211,10 +212,10 @@ function readList(c) {
     return list;
 }
 
-/** Decode a part. `locOf(proc, id)`: number of a location in the trace. `sink(kind, tick, fields, state)`:
- *  called for every event that is no plain zone of the thread; may be null.
+/** Decode a part. `sink(kind, tick, fields, run)`: called for every event that is no plain zone of the thread, and of a
+ *  thread with several tracks (`isShared`) for its zones, too; may be null.
  *  @returns {Zones} those that end or are found unfinished in it, `open`: those left open. */
-export function replayPart(part, streams, schema, locOf, sink, pieces = new Pieces()) {
+export function replayPart(part, streams, schema, sink = null, pieces = new Pieces(), isShared = false) {
     const [sym, lo, hi, bigBytes, sideBytes] = streams;
     const n = part.nEvents, from = part.firstEvent;
     if (from + n > sym.length || from + n > lo.length || from + n > hi.length)
@@ -222,9 +223,8 @@ export function replayPart(part, streams, schema, locOf, sink, pieces = new Piec
     const big = new Cursor(bigBytes, part.bigAt, part.bigAt + part.nBig);
     const side = new Cursor(sideBytes, part.sideAt, part.sideAt + part.nSide);
     const zones = new Zones(n + part.stack.length);
-    const locs = Uint32Array.from(part.locs, (id) => locOf(part.proc, id));
-    const stack = part.stack.map((z) => ({loc: locOf(part.proc, z.loc), begin: z.begin, children: z.children, extra: null}));
-    const run = {tick: part.first, fiber: part.fiber, stack, zones, nBelow: part.nBelow, locs, side, part, schema, sink, pieces, locOf};
+    const stack = part.stack.map((z) => ({id: z.id, begin: z.begin, children: z.children, extra: null}));
+    const run = {tick: part.first, fiber: part.fiber, stack, zones, nBelow: part.nBelow, side, part, schema, sink, pieces, isShared};
     for (let i = from; i < from + n; i++) {
         let step = lo[i] + 256 * hi[i];
         if (step === 65535)
@@ -239,32 +239,39 @@ export function replayPart(part, streams, schema, locOf, sink, pieces = new Piec
             otherEvent(run, s);
     }
     zones.open = stack;
-    zones.endFiber = run.fiber;
     zones.lastTick = run.tick;
     return zones;
 }
 
 function beginZone(run, index) {
-    if (index >= run.locs.length)
+    if (index >= run.part.locs.length)
         throw new FormatError('a zone at a location that its part does not list');
-    if (run.fiber) {
-        if (run.sink)
-            run.sink(BEGIN, run.tick, [run.locs[index]], run);
+    const id = run.part.locs[index];
+    if (run.sink)
+        run.sink(BEGIN, run.tick, [id], run);
+    if (run.fiber)
         return;
-    }
     if (run.stack.length > MAX_OPEN)
         throw new FormatError('more open zones than can be');
-    run.stack.push({loc: run.locs[index], begin: run.tick, children: 0, extra: null});
+    run.stack.push({id, begin: run.tick, children: 0, extra: null});
+}
+
+function tellEnd(run, id) {
+    if (run.sink && (run.isShared || run.fiber))
+        run.sink(END_LOST, run.tick, [id], run);
 }
 
 function endZone(run, state) {
     const zone = run.stack.pop();
     if (!zone)
-        return;
+        return void tellEnd(run, 0);
     const depth = run.nBelow + run.stack.length, ticks = Math.max(0, run.tick - zone.begin);
-    run.zones.add(zone.begin, run.tick, Math.max(0, ticks - zone.children), depth, zone.loc, state, zone.extra);
-    if (state === ENDED && run.stack.length)
+    run.zones.add(zone.begin, run.tick, Math.max(0, ticks - zone.children), depth, zone.id, state, zone.extra);
+    if (state !== ENDED)
+        return;
+    if (run.stack.length)
         run.stack[run.stack.length - 1].children += ticks;
+    tellEnd(run, zone.id);
 }
 
 function otherEvent(run, kind) {
@@ -282,10 +289,10 @@ function otherEvent(run, kind) {
     const fields = readFields(run.side, known.letters, run.pieces, kind === 3);
     if (kind === 3)
         return void run.pieces.list.push(fields[0]);
-    if (kind >= 4 && kind <= 7 && !run.fiber)
+    if (kind >= 4 && kind <= 7 && !run.fiber && !run.isShared)
         return extraOf(run, kind, fields[0]);
-    if (kind === 2)
-        return lostBegin(run, fields[0]);
+    if (kind === END_LOST)
+        return tellEnd(run, fields[0]);
     if (run.sink)
         run.sink(kind, run.tick, fields, run);
     if (kind === 19)
@@ -298,22 +305,12 @@ function otherEvent(run, kind) {
 function endUnder(run, above) {
     const at = run.stack.length - 1 - above;
     if (at < 0)
-        return;
+        return tellEnd(run, 0);
     const [zone] = run.stack.splice(at, 1), ticks = Math.max(0, run.tick - zone.begin);
-    run.zones.add(zone.begin, run.tick, Math.max(0, ticks - zone.children), run.nBelow + at, zone.loc, ENDED, zone.extra);
+    run.zones.add(zone.begin, run.tick, Math.max(0, ticks - zone.children), run.nBelow + at, zone.id, ENDED, zone.extra);
     if (at > 0)
         run.stack[at - 1].children += ticks;
-}
-
-function lostBegin(run, id) {
-    const loc = run.locOf(run.part.proc, id);
-    if (run.fiber) {
-        if (run.sink)
-            run.sink(2, run.tick, [loc], run);
-        return;
-    }
-    run.zones.lost = run.zones.lost || [];
-    run.zones.lost.push({tick: run.tick, loc, depth: run.nBelow + run.stack.length});
+    tellEnd(run, zone.id);
 }
 
 function extraOf(run, kind, value) {
@@ -331,5 +328,5 @@ export function addExtra(extra, kind, value) {
     else if (kind === 6)
         extra.value = value;
     else
-        extra.color = value & 0xffffff;
+        extra.color = lowBits(value, 24);
 }

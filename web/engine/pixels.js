@@ -1,430 +1,299 @@
-/* pixels.js - the question "what do these pixels show?". From the parts' levels of detail where they are
- * fine enough, from events elsewhere: a view costs what it shows.
+/* pixels.js - the question "what do these pixels show?". From LOD blocks where they are fine enough, then from the parts'
+ * summaries, from events only close up: a view costs what it shows.
  * SPDX-License-Identifier: MIT */
-import {FROM_DETAIL, Grid, HAS_TEXT, IS_ZONE, Items, Lane, NEVER_ENDS, OPEN_AT_END} from './lanes.js';
-import {ENDED, OPEN, UNFINISHED} from './part.js';
+import {BEYOND, Grid, IS_ZONE, Lanes} from './lanes.js';
+import {ENDED, UNFINISHED} from './part.js';
+import {openAt} from './open.js';
+import {rowNumber} from './rows.js';
+import {trackOf} from './tracks.js';
 
-/** The first tick at or after a time. */
-export function tickAt(trace, ns) {
-    let tick = Math.ceil(trace.clock.tickNear(ns));
-    while (trace.time(tick - 1) >= ns)
-        tick--;
-    while (trace.time(tick) < ns)
-        tick++;
-    return tick;
-}
+const MOST_LANES = 4096, MOST_DEPTHS = 512, MOST_CELLS = 1 << 20, MOST_BLOCKS = 512, MOST_EVENTS = 1 << 21, MOST_LEVEL = 62;
 
-/** The last tick of a time: several ticks may be at one ns. */
-export function lastTickAt(trace, ns) {
-    return tickAt(trace, Math.floor(ns) + 1) - 1;
-}
+/* ---- what is read ---- */
 
-/* The lanes of one asked track, made as depths are met. */
-class TrackLanes {
-    constructor(track, first, n, grid) {
-        Object.assign(this, {track, first, n, grid, lanes: new Map(), parts: []});
-    }
-
-    at(depth) {
-        if (depth < this.first || depth >= this.first + this.n)
-            return null;
-        let lane = this.lanes.get(depth);
-        if (!lane)
-            this.lanes.set(depth, lane = new Lane(this.grid.n));
-        return lane;
-    }
-}
-
-/* Buckets of a level of detail; `locOf(i)`: location of a stored number. */
-function addDetail(asked, lanes, locOf) {
-    const grid = asked.grid, {width, depths} = lanes;
+/* Buckets of a level of detail; `idOf(n)`: id of a stored number. */
+function addDetail(lanes, {depths}, idOf) {
     depths.forEach((row, depth) => {
-        const lane = asked.at(depth);
-        if (!lane)
+        if (depth < lanes.first || depth >= lanes.first + lanes.n)
             return;
-        for (let i = 0; i < row.n; i++) {
-            const b = grid.bucket(row.at[i]) - grid.first;
-            if (b >= 0 && b < grid.n) {
-                lane.used = true;
-                lane.count[b] += row.count[i];
-                lane.busy[b] += row.busy[i];
-                if (row.count[i] && row.loc[i])
-                    lane.offer(b, row.longest[i], locOf(row.loc[i]), 0, 0, FROM_DETAIL);
-            } else if (b >= grid.n && row.count[i] && row.loc[i]) {
-                const end = row.at[i] + width, begin = end - row.longest[i];
-                if (begin <= grid.last)
-                    lane.open.push({t0: begin, loc: locOf(row.loc[i]), flags: IS_ZONE | OPEN_AT_END | FROM_DETAIL});
-            }
-        }
+        for (let i = 0; i < row.n; i++)
+            lanes.addCell(depth, row.at[i], row.count[i], row.busy[i], row.longest[i], row.loc[i] ? idOf(row.loc[i] - 1) + 1 : 0);
     });
 }
 
-/* Busy time of zones that are open over the whole part or beyond its listed ones. */
-function addOpenBefore(asked, part, previous) {
-    if (!previous || previous.pos + previous.nWords !== part.pos)
-        return;
-    for (let depth = 0; depth < part.nBelow + part.stack.length; depth++) {
-        const lane = asked.at(depth);
-        if (lane)
-            lane.spread(asked.grid, previous.last, part.first);
-    }
-}
-
-function addZones(asked, part, zones) {
-    const grid = asked.grid;
+function addZones(lanes, part, zones) {
+    let deepest = 0;
     for (let i = 0; i < zones.n; i++) {
-        const lane = asked.at(zones.depth[i]);
-        if (!lane)
-            continue;
-        const begin = Math.max(zones.begin[i], part.first), flags = zones.extras.has(i) ? HAS_TEXT : 0;
-        if (zones.state[i] !== ENDED) {
-            lane.spread(grid, begin, zones.end[i]);
-            continue;
-        }
-        const b = grid.bucket(zones.end[i]) - grid.first;
-        lane.spread(grid, begin, zones.end[i]);
-        if (zones.begin[i] <= grid.last && zones.end[i] > grid.last)
-            lane.open.push({t0: zones.begin[i], loc: zones.loc[i], flags: IS_ZONE | OPEN_AT_END | flags});
-        if (b >= 0 && b < grid.n) {
-            lane.used = true;
-            lane.count[b]++;
-            lane.offer(b, Math.max(0, zones.end[i] - zones.begin[i]), zones.loc[i], zones.begin[i], zones.end[i], flags);
-        }
+        deepest = Math.max(deepest, zones.depth[i] + 1);
+        if (zones.state[i] === UNFINISHED)
+            lanes.addBusy(zones.depth[i], Math.max(zones.begin[i], part.first), zones.end[i]);
+        else
+            lanes.addZone(zones.depth[i], zones.begin[i], zones.end[i], zones.id[i], part.first);
     }
-    zones.open.forEach((z, i) => {
-        const lane = asked.at(part.nBelow + i);
-        if (lane)
-            lane.spread(grid, Math.max(z.begin, part.first), zones.lastTick);
-    });
-    for (let depth = 0; depth < part.nBelow; depth++) {
-        const lane = asked.at(depth);
-        if (lane)
-            lane.spread(grid, part.first, zones.lastTick);
+    const nOpen = part.nBelow + zones.open.length;
+    for (let depth = 0; depth < nOpen; depth++) {
+        const z = zones.open[depth - part.nBelow];
+        lanes.addBusy(depth, z ? Math.max(z.begin, part.first) : part.first, part.last);
     }
+    lanes.nSeen = Math.max(lanes.nSeen, deepest, nOpen);
 }
 
-/* A part behind the view: zones that it lists were open at the view's end. */
-function addBehind(asked, part, locOf) {
-    part.stack.forEach((z, i) => {
-        const lane = asked.at(part.nBelow + i);
-        if (lane && z.begin <= asked.grid.last) {
-            lane.spread(asked.grid, z.begin, asked.grid.last + 1);
-            lane.open.push({t0: z.begin, loc: locOf(part.proc, z.loc), flags: IS_ZONE | OPEN_AT_END});
-        }
-    });
+/* What is open at a part's start was open since the part before. */
+function addGap(lanes, part) {
+    const from = lanes.lastTick === null ? lanes.lo : lanes.lastTick, n = Math.min(part.nBelow + part.stack.length, MOST_DEPTHS);
+    for (let depth = 0; depth < n && from < part.first; depth++)
+        lanes.addBusy(depth, from, part.first);
+    lanes.lastTick = part.last;
 }
 
-/* Zones left open by a track's last part up to the view's end, if no later part ends them. */
-function addNeverEnding(trace, asked, nBelow, zones) {
-    const grid = asked.grid;
-    zones.open.forEach((z, i) => {
-        const lane = asked.at(nBelow + i);
-        if (!lane || z.begin > grid.last || lane.open.some((o) => o.t0 === z.begin))
-            return;
-        lane.spread(grid, zones.lastTick, Math.min(grid.last, trace.lastEvent) + 1);
-        lane.open.push({t0: z.begin, loc: z.loc, flags: IS_ZONE | OPEN_AT_END | NEVER_ENDS});
-    });
-}
-
-async function readThreads(trace, asked, grid, isOvertaken) {
-    const wanted = new Map(), last = new Map(), from = grid.start(0), to = grid.start(grid.n);
-    for (const a of asked)
-        if (a.track.kind === 'thread')
-            wanted.set(a.track.id, a);
-    if (!wanted.size)
-        return true;
-    for (const node of trace.nodes) {
-        if (node.max < from || node.min > to)
+async function readBlock(trace, block, wanted) {
+    const parts = await trace.parts(block);
+    for (let i = 0; i < parts.length; i++) {
+        const part = parts[i], lanes = wanted.get(part.thread);
+        if (!lanes || !part.nEvents || part.first > lanes.hi)
             continue;
-        if (isOvertaken())
-            return false;
-        const rest = await readNode(trace, node, wanted, last, grid);
-        if (rest.size && !await readBlocks(trace, node.blocks, rest, last, grid, isOvertaken))
-            return false;
+        addGap(lanes, part);
+        if (part.last < lanes.lo)
+            continue;
+        if (part.lod && part.lod.shift <= lanes.grid.k) {
+            addDetail(lanes, part.lod, (n) => part.locs[n]);
+            lanes.nSeen = Math.max(lanes.nSeen, part.lod.depths.length);
+            continue;
+        }
+        const zones = (await trace.decoded(block))[i];
+        if (zones)
+            addZones(lanes, part, zones);
     }
-    if (!await readBlocks(trace, trace.loose, wanted, last, grid, isOvertaken))
-        return false;
-    await readOpen(trace, wanted, last, grid);
-    return true;
 }
 
 /* What a node's lanes tell; the tracks for which they are too coarse are given back. */
-async function readNode(trace, node, wanted, last, grid) {
+async function readNode(trace, node, wanted) {
     const rest = new Map();
-    for (const [id, a] of wanted) {
-        const key = `${a.track.proc}/${a.track.number}`, t = node.tracks.get(key);
-        if (!t)
+    for (const [key, t] of node.tracks) {
+        const lanes = wanted.get(t.thread);
+        if (!lanes)
             continue;
-        const locOf = (n) => trace.model.loc(t.proc, n - 1);
-        let lanes = t.lanes.width <= grid.size ? t.lanes : null;
-        if (!lanes && t.fineWidth <= grid.size) {
+        let from = t.lanes.shift <= lanes.grid.k ? t.lanes : null;
+        if (!from && t.fineShift <= lanes.grid.k) {
             const fine = await trace.fineLanes(node);
-            lanes = fine && fine.get(key);
+            from = fine && fine.get(key);
         }
-        if (!lanes) {
-            rest.set(id, a);
+        if (!from) {
+            rest.set(t.thread, lanes);
             continue;
         }
-        addDetail(a, lanes, locOf);
-        if (t.first <= grid.last)
-            last.set(id, {node: t});
+        lanes.lastTick = t.last;
+        addDetail(lanes, from, (id) => id);
     }
     return rest;
 }
 
-async function readBlocks(trace, blocks, wanted, last, grid, isOvertaken) {
-    const locOf = (proc, id) => trace.model.loc(proc, id), from = grid.start(0), to = grid.start(grid.n);
-    for (const block of blocks) {
-        if (block.max < from || block.min > to)
+/* The threads' lanes. False: a newer question waits. */
+async function readThreads(trace, wanted, lo, hi, isOvertaken) {
+    const isIn = (x) => x.min <= hi && x.max >= lo;
+    for (let b = 0; b < trace.events.length && wanted.size;) {
+        const {node} = trace.events[b], blocks = node ? node.blocks : [trace.events[b]];
+        b += blocks.length;
+        if (!isIn(node || blocks[0]))
             continue;
-        if (isOvertaken())
-            return false;
-        const parts = await trace.parts(block);
-        for (let i = 0; i < parts.length; i++) {
-            const part = parts[i], id = trace.threadTrack(part.proc, part.track), a = wanted.get(id);
-            if (!a)
-                continue;
-            const before = last.get(id);
-            if (part.first > grid.last) {
-                addBehind(a, part, locOf);
-                continue;
-            }
-            addOpenBefore(a, part, before && before.part);
-            last.set(id, {part, block, i});
-            if (part.lod && part.lod.width <= grid.size) {
-                addDetail(a, part.lod, (n) => locOf(part.proc, part.locs[n - 1]));
-                continue;
-            }
-            const zones = (await trace.decoded(block))[i];
-            if (zones)
-                addZones(a, part, zones);
+        const rest = node ? await readNode(trace, node, wanted) : wanted;
+        for (const block of rest.size ? blocks.filter(isIn) : []) {
+            if (isOvertaken())
+                return false;
+            await readBlock(trace, block, rest);
         }
     }
     return true;
 }
 
-/* What is open at the view's end and does not end: asks the last part of each track that reaches it. */
-async function readOpen(trace, wanted, last, grid) {
-    for (const [id, at] of last) {
-        if (!await isLastPart(trace, id, at))
+function readRows(lanes) {
+    for (const row of lanes.track.table.rows) {
+        if (row.begin > lanes.hi || row.end < lanes.lo)
             continue;
-        if (at.node) {
-            const open = at.node.open.map((z) => ({begin: z.begin, loc: trace.model.loc(at.node.proc, z.loc)}));
-            addNeverEnding(trace, wanted.get(id), 0, {open, lastTick: at.node.last});
-            continue;
-        }
-        const zones = (await trace.decoded(at.block))[at.i];
-        if (zones && zones.open.length)
-            addNeverEnding(trace, wanted.get(id), at.part.nBelow, zones);
-    }
-}
-
-/* Whether what was read of a track up to the view's end is all there is of it. */
-async function isLastPart(trace, id, at) {
-    const key = `${trace.trackOf(id).proc}/${trace.trackOf(id).number}`, node = trace.nodes.findLast((n) => n.tracks.has(key));
-    if (at.node)
-        return node && node.tracks.get(key) === at.node && !trace.loose.length;
-    if (!trace.lastParts)
-        await findLastParts(trace);
-    const final = trace.lastParts.get(id);
-    return final ? final === `${at.block.offset}/${at.i}` : !node || node.blocks.includes(at.block);
-}
-
-const LOOK_BACK = 512;
-
-/* The last part of each thread, among the last blocks of the file. */
-async function findLastParts(trace) {
-    trace.lastParts = new Map();
-    for (const block of trace.events.slice(-LOOK_BACK))
-        (await trace.parts(block)).forEach((part, i) => trace.lastParts.set(trace.threadTrack(part.proc, part.track), `${block.offset}/${i}`));
-}
-
-function addList(asked, list) {
-    for (let i = 0; i < list.n; i++) {
-        const lane = asked.at(list.depth[i]);
-        if (!lane)
-            continue;
-        const flags = list.extras[i] ? HAS_TEXT : 0;
-        if (list.state[i] === UNFINISHED)
-            lane.spread(asked.grid, list.begin[i], list.end[i]);
-        else if (list.state[i] === OPEN && list.begin[i] <= asked.grid.last)
-            lane.open.push({t0: list.begin[i], loc: list.loc[i], flags: IS_ZONE | OPEN_AT_END | NEVER_ENDS});
-        else if (list.state[i] === ENDED)
-            lane.addZone(asked.grid, list.begin[i], list.end[i], list.loc[i], flags);
-    }
-}
-
-function addMessages(asked, list) {
-    const lane = asked.at(0), grid = asked.grid;
-    for (const m of list) {
-        const b = grid.bucket(m.tick) - grid.first;
-        if (!lane || b < 0 || b >= grid.n)
-            continue;
-        lane.used = true;
-        lane.count[b]++;
-        lane.loc[b] = Math.max(lane.loc[b], m.severity + 1);
-    }
-}
-
-/* Buckets with values: min, max, last. */
-function plotItems(trace, grid, plot) {
-    const out = [];
-    let from = 0, to = plot.t.length;
-    while (from < to) {
-        const mid = from + to >> 1;
-        if (plot.t[mid] < grid.start(0))
-            from = mid + 1;
+        if (row.end === Infinity)
+            lanes.addBusy(row.depth, row.begin, lanes.hi + 1);
         else
-            to = mid;
-    }
-    for (let i = Math.max(0, from - 1), last = null; i < plot.t.length; i++) {
-        const b = grid.bucket(plot.t[i]), v = plot.v[i];
-        if (last && last.b === b) {
-            last.min = Math.min(last.min, v);
-            last.max = Math.max(last.max, v);
-            last.last = v;
-        } else {
-            out.push(last = {b, t0: plot.t[i], min: v, max: v, last: v});
-        }
-        if (plot.t[i] > grid.last)
-            break;
-    }
-    return out;
-}
-
-function chooseLevel(asked, grid, base, budget) {
-    for (;;) {
-        if (countItems(asked, grid) <= budget || grid.k >= 62)
-            return grid;
-        const odd = ((grid.first % 2) + 2) % 2 === 1, wide = new Grid(grid.lo, grid.hi, grid.k + 1, base);
-        for (const a of asked) {
-            for (const [depth, lane] of a.lanes)
-                a.lanes.set(depth, lane.halve(odd));
-            a.grid = wide;
-        }
-        grid = wide;
+            lanes.addZone(row.depth, row.begin, row.end, row.loc, -Infinity);
+        if (row.end > lanes.hi)
+            lanes.open[row.depth] = {begin: row.begin, id: row.loc};
     }
 }
 
-/* Whether even much wider buckets give more items than asked for: then the fine ones need not be read. */
-async function startLevel(trace, q, k, make, budget, isOvertaken) {
-    for (const more of trace.nodes.length ? [4, 3, 2, 1] : []) {
-        const {asked, grid} = make(k + more);
-        if (!await readThreads(trace, asked, grid, isOvertaken))
-            return null;
-        if (countItems(asked, grid) > budget)
-            return k + more;
+/* Zones that are open at the end of the last bucket, and their busy time since the last part. */
+async function findOpen(trace, asked) {
+    const byEnd = new Map();
+    for (const lanes of asked)
+        if (!lanes.track.table)
+            (byEnd.get(lanes.hi) || byEnd.set(lanes.hi, []).get(lanes.hi)).push(lanes);
+    for (const [tick, group] of byEnd) {
+        const lists = await openAt(trace, tick, group.map((l) => l.track.thread));
+        for (const lanes of group) {
+            lanes.open = lists.get(lanes.track.thread);
+            lanes.open.forEach((z, depth) => lanes.addBusy(depth, Math.max(z.begin, lanes.lastTick === null ? lanes.lo : lanes.lastTick), lanes.hi + 1));
+        }
     }
+}
+
+/* ---- levels ---- */
+
+/* The level that the question starts with. */
+function firstLevel(trace, lo, hi, width, asked) {
+    const nRows = asked.reduce((n, lanes) => n + lanes.n, 0);
+    let k = 0;
+    while (k < MOST_LEVEL && width <= Math.floor((hi - lo) / 2 ** (k + 1)))
+        k++;
+    while (k < MOST_LEVEL && nRows * new Grid(lo, hi, k, trace.base).n > MOST_CELLS)
+        k++;
     return k;
 }
 
-function countItems(asked, grid) {
-    let n = 0;
-    for (const a of asked)
-        for (const lane of a.lanes.values())
-            n += lane.items(grid, null);
-    return n;
+/* A range with much in it is shown at the level that LOD blocks have, or summaries. */
+async function findLevels(trace, lo, hi, wanted, k) {
+    const levels = new Map(), isIn = (x) => x.min <= hi && x.max >= lo, blocks = trace.events.filter(isIn);
+    const raise = (thread, shift) => {
+        if (wanted.has(thread) && shift > (levels.get(thread) ?? k))
+            levels.set(thread, shift);
+    };
+    const byLod = blocks.length > MOST_BLOCKS, byParts = blocks.reduce((n, b) => n + b.nEvents, 0) > MOST_EVENTS;
+    for (const node of byLod ? trace.nodes.filter(isIn) : [])
+        for (const t of node.tracks.values())
+            raise(t.thread, t.fineShift);
+    for (const block of byParts ? blocks.filter((b) => !(byLod && b.node)) : [])
+        for (const part of await trace.parts(block))
+            if (part.nEvents && part.lod && part.first <= hi && part.last >= lo)
+                raise(part.thread, part.lod.shift);
+    return levels;
+}
+
+/* Items of all lanes, as wide as it takes: {k, lists}. */
+function makeItems(asked, k, budget, lastTick) {
+    for (let level = k; ; level++) {
+        let left = budget;
+        const lists = [];
+        for (const lanes of asked) {
+            const items = left < 0 ? null : lanes.items(left, lastTick);
+            left = items ? left - items.reduce((n, [, list]) => n + list.length, 0) : -1;
+            lists.push(items);
+        }
+        if (left >= 0)
+            return {k: level, lists};
+        if (level >= MOST_LEVEL)
+            throw new Error('more lanes than items were asked for');
+        for (const lanes of asked)
+            if (lanes.grid.k < level + 1)
+                lanes.coarsen();
+    }
+}
+
+/* ---- plots and messages ---- */
+
+/* One mark per bucket of those that are looked at; of a plot also of the last value before and the first one behind. */
+function marksOf(trace, table, grid) {
+    const isPlot = table.kind === 'plot', list = isPlot ? table.values : trace.tables.messages.filter((m) => m.table === table), marks = [];
+    let first = grid.first, end = grid.first + grid.n;
+    if (isPlot) {
+        const before = list.findLast((v) => grid.bucket(v.tick) < first), behind = list.find((v) => grid.bucket(v.tick) >= end);
+        first = before ? grid.bucket(before.tick) : first;
+        end = behind ? grid.bucket(behind.tick) + 1 : end;
+    }
+    for (const {tick, value, severity} of list) {
+        const bucket = grid.bucket(tick), last = marks[marks.length - 1], level = isPlot ? 0 : severity + 1;
+        if (bucket < first || bucket >= end)
+            continue;
+        if (last && last.bucket === bucket)
+            Object.assign(last, {min: Math.min(last.min, value), max: Math.max(last.max, value), last: value, count: last.count + 1, level: Math.max(last.level, level)});
+        else
+            marks.push({bucket, min: value, max: value, last: value, count: 1, level});
+    }
+    return marks;
+}
+
+/* ---- the answer ---- */
+
+/* Items as columns. */
+class Columns {
+    constructor(n, nValues) {
+        this.n = this.nValues = 0;
+        this.arrays = {t0: new Float64Array(n), t1: new Float64Array(n), loc: new Uint32Array(n), count: new Uint32Array(n), busy: new Float32Array(n), flags: new Uint8Array(n),
+            min: new Float64Array(nValues), max: new Float64Array(nValues), last: new Float64Array(nValues)};
+    }
+
+    put(t0, t1, loc, count, busy, flags) {
+        const i = this.n++, a = this.arrays;
+        [a.t0[i], a.t1[i], a.loc[i], a.count[i], a.busy[i], a.flags[i]] = [t0, t1, loc, count, busy, flags];
+    }
+
+    putValues({min, max, last}) {
+        const i = this.nValues++, a = this.arrays;
+        [a.min[i], a.max[i], a.last[i]] = [min, max, last];
+    }
+}
+
+function putItem(trace, columns, lanes, item) {
+    const t0 = trace.time(item.begin), isWhole = (item.flags & (IS_ZONE | BEYOND)) === IS_ZONE, {table, thread} = lanes.track;
+    const t1 = isWhole ? t0 + trace.clock.duration(item.end - item.begin) : trace.time(item.end);
+    const loc = !item.loc ? 0 : table ? rowNumber(trace, item.loc - 1) : trace.model.loc(thread.process.index, item.loc - 1);
+    columns.put(t0, t1, loc, Math.min(item.count, 4294967295), item.end > item.begin ? Math.min(1, item.busy / (item.end - item.begin)) : 0, item.flags);
+}
+
+function write(trace, asked, others, {k, lists}, lo, hi) {
+    const grid = new Grid(lo, hi, k, trace.base), marks = others.map((o) => marksOf(trace, o.table, grid)), lanes = [];
+    const nItems = lists.reduce((n, list) => list.reduce((m, [, items]) => m + items.length, n), 0), nMarks = marks.reduce((n, m) => n + m.length, 0);
+    const columns = new Columns(nItems + nMarks, marks.reduce((n, m, i) => n + (others[i].table.kind === 'plot' ? m.length : 0), 0));
+    asked.forEach((of, i) => {
+        for (const [depth, items] of lists[i]) {
+            lanes.push([of.track.id, depth, columns.n, items.length, of.grid.k]);
+            for (const item of items)
+                putItem(trace, columns, of, item);
+        }
+    });
+    others.forEach((of, i) => {
+        lanes.push([of.id, 0, columns.n, marks[i].length, k, columns.nValues]);
+        for (const m of marks[i]) {
+            columns.put(trace.time(grid.start(m.bucket)), trace.time(grid.start(m.bucket + 1)), m.level, m.count, 0, 0);
+            if (of.table.kind === 'plot')
+                columns.putValues(m);
+        }
+    });
+    const nDepths = (of) => Math.max(of.nSeen, of.track.table ? of.track.table.nDepths : trace.depthsOf(of.track.thread));
+    return {json: {k, bucket_ns: trace.clock.duration(grid.size), lanes, n_depths: asked.map((of) => [of.track.id, nDepths(of)])}, arrays: columns.arrays};
+}
+
+/* The tracks of a question: those with lanes, and plots and messages. */
+function readLanes(trace, q) {
+    const asked = [], others = [], ids = new Set();
+    for (const lane of Array.isArray(q.lanes) ? q.lanes.slice(0, MOST_LANES) : []) {
+        const [id, first, n] = [count(lane[0], 0), count(lane[1], 0), count(lane[2], 16)], track = trackOf(trace, id);
+        if (!track || track.process || track.thread && track.thread.twin && !track.table)
+            continue;
+        if (track.table && ['plot', 'messages'].includes(track.table.kind))
+            others.push(track);
+        else if (!ids.has(id) && !(track.table && ['device', 'core'].includes(track.table.kind)))
+            asked.push(new Lanes(track, first, Math.min(n, MOST_DEPTHS)));
+        ids.add(id);
+    }
+    return {asked, others};
+}
+
+function count(x, otherwise) {
+    return typeof x === 'number' && x >= 0 ? Math.floor(x) : otherwise;
 }
 
 /** Answer "pixels". `isOvertaken()`: a newer question waits, so give up. */
 export async function pixels(trace, q, isOvertaken) {
-    const from = Number(q.from), to = Math.max(Number(q.to), from + 1), overtaken = {json: {error: 'overtaken'}, arrays: {}};
-    const width = Math.min(16384, Math.max(1, Math.floor(q.width) || 1)), budget = Math.min(1e6, Math.max(100, q.budget || 5000));
-    const lo = tickAt(trace, from), hi = Math.max(lo + 1, tickAt(trace, to));
-    const make = (level) => {
-        const grid = new Grid(lo, hi, level, trace.base), asked = [];
-        for (const [id, first, n] of (q.lanes || []).slice(0, 4096)) {
-            const track = trace.trackOf(id);
-            if (track)
-                asked.push(new TrackLanes(track, first, Math.min(n, 512), grid));
-        }
-        return {grid, asked};
-    };
-    const exact = Grid.level(lo, hi, width), first = q.quick ? quickLevel(trace, exact, make) : exact;
-    const k = await startLevel(trace, q, first, make, budget, isOvertaken);
-    if (k === null)
-        return overtaken;
-    const {grid, asked} = make(k);
-    if (!await readThreads(trace, asked, grid, isOvertaken))
-        return overtaken;
-    addOthers(trace, asked);
-    const plots = asked.filter((a) => a.track.kind === 'plot'), values = plots.map((a) => plotItems(trace, grid, trace.others.plots.get(a.track.id) || {t: [], v: []}));
-    const answer = write(trace, asked, chooseLevel(asked, grid, trace.base, budget), plots, values, to);
-    answer.json.coarse = first > exact && k === first;
-    return answer;
-}
-
-const MANY_BLOCKS = 40, MOST_COARSER = 5;
-
-/* A level at which few blocks have to be read for the events in them. */
-function quickLevel(trace, exact, make) {
-    let k = exact;
-    for (; k < exact + MOST_COARSER; k++) {
-        const {asked, grid} = make(k), from = grid.start(0), to = grid.start(grid.n);
-        let n = 0;
-        for (const node of trace.nodes) {
-            const tooCoarse = asked.some(({track}) => {
-                const t = node.tracks.get(`${track.proc}/${track.number}`);
-                return t && t.lanes.width > grid.size && t.fineWidth > grid.size;
-            });
-            if (tooCoarse && node.max >= from && node.min <= to)
-                n += node.blocks.filter((b) => b.max >= from && b.min <= to && !trace.zones.map.has(b.offset)).length;
-        }
-        if (n <= MANY_BLOCKS)
-            break;
-    }
-    return k;
-}
-
-function addOthers(trace, asked) {
-    for (const a of asked) {
-        const list = trace.others && trace.others.lists.get(a.track.id);
-        if (list)
-            addList(a, list);
-        else if (a.track.kind === 'messages' && trace.others)
-            addMessages(a, trace.others.messagesOf.get(a.track.id) || []);
-    }
-}
-
-function write(trace, asked, grid, plots, values, to) {
-    const nValues = values.reduce((n, v) => n + v.length, 0), lanes = [], rows = [];
-    let room = nValues;
-    for (const a of asked)
-        for (const depth of [...a.lanes.keys()].sort((x, y) => x - y)) {
-            const list = [];
-            a.lanes.get(depth).items(grid, (item) => list.push(item));
-            if (list.length)
-                rows.push([a.track.id, depth, list, a.grid.k]);
-            room += list.length;
-        }
-    const items = new Items(room), end = Math.max(to, trace.time(grid.last));
-    for (const [id, depth, list, level] of rows) {
-        lanes.push([id, depth, items.n, list.length, level]);
-        for (const item of list)
-            putItem(trace, items, item, end);
-    }
-    const min = new Float64Array(nValues), max = new Float64Array(nValues), last = new Float64Array(nValues);
-    let at = 0;
-    plots.forEach((a, p) => {
-        lanes.push([a.track.id, 0, items.n, values[p].length, a.grid.k, at]);
-        for (const v of values[p]) {
-            min[at] = v.min, max[at] = v.max, last[at++] = v.last;
-            items.put(trace.time(v.t0), trace.time((v.b + 1) * grid.size - grid.mod), 0, 1, 0, 0);
-        }
-    });
-    return {
-        json: {
-            k: grid.k, bucket_ns: trace.clock.duration(grid.size), lanes, limits: trace.limits,
-            n_depths: asked.map((a) => [a.track.id, a.track.n_depths]),
-        },
-        arrays: {t0: items.t0, t1: items.t1, loc: items.loc, count: items.count, busy: items.busy, flags: items.flags, min, max, last},
-    };
-}
-
-function putItem(trace, items, item, to) {
-    const t0 = trace.time(item.t0);
-    let t1 = to;
-    if (item.t1 !== null)
-        t1 = item.flags & IS_ZONE ? t0 + trace.clock.duration(item.ticks) : trace.time(item.t1);
-    items.put(t0, t1, item.loc, item.count, item.busy, item.flags);
+    const {lo, hi: to} = trace.range(q), hi = Math.max(lo, Math.min(to, Number((1n << 62n) - trace.base.value)));
+    const width = Math.min(16384, Math.max(1, count(q.width, 1000))), budget = Math.min(1e6, Math.max(100, count(q.budget, 5000)));
+    const {asked, others} = readLanes(trace, q), k = firstLevel(trace, lo, hi, width, asked);
+    const wanted = new Map(asked.filter((l) => !l.track.table).map((l) => [l.track.thread, l]));
+    const levels = wanted.size ? await findLevels(trace, lo, hi, wanted, k) : new Map();
+    for (const lanes of asked)
+        lanes.setGrid(new Grid(lo, hi, levels.get(lanes.track.thread) ?? k, trace.base));
+    const first = asked.reduce((m, l) => Math.min(m, l.lo), lo), last = asked.reduce((m, l) => Math.max(m, l.hi), hi);
+    if (!await readThreads(trace, wanted, first, last, isOvertaken))
+        return {json: {error: 'overtaken'}, arrays: {}};
+    for (const lanes of asked)
+        if (lanes.track.table)
+            readRows(lanes);
+    await findOpen(trace, asked);
+    return write(trace, asked, others, makeItems(asked, k, budget, trace.isEmpty ? 0 : trace.lastEvent), lo, hi);
 }

@@ -1,12 +1,14 @@
-/* stats.js - statistics by location, histograms, instances, flame graphs: the figures of `strobe stats`.
+/* stats.js - statistics by location, histograms, instances: the figures of `strobe stats`.
  * Sums are whole ticks, converted once at the end (docs/file-format.md, "Statistics").
  * SPDX-License-Identifier: MIT */
 import {ENDED} from './part.js';
-import {chosen, walkLists, walkThreads} from './walk.js';
-import {tickAt} from './pixels.js';
+import {asciiLower, byTime, countOf, hasLoc, hasWords, walkThreads, walkZones} from './walk.js';
+import {rowNumber} from './rows.js';
+import {isSummed} from './tables.js';
+import {Choice} from './tracks.js';
 
 const SAFE = 4503599627370496; /* 2^52 */
-const MOST_INSTANCES = 200000, MOST_PATHS = 20000;
+const MOST_INSTANCES = 1 << 18, MOST_EVENTS = 1 << 25;
 
 /** Bucket of a duration. */
 export function bucketOf(d) {
@@ -123,75 +125,80 @@ function root(n) {
 }
 
 /** Rows by location over what is chosen. `only`: one location's row. */
-async function sum(trace, choice, only) {
-    const rows = new Map();
+async function sum(trace, q, only = 0) {
+    const span = trace.span(q), choice = new Choice(trace, q.tracks), rows = new Map(), numbers = new Set([only]);
     const row = (loc) => rows.get(loc) || rows.set(loc, new Row(loc)).get(loc);
-    const addList = (track, list) => {
-        for (let i = 0; i < list.n; i++)
-            if (list.state[i] === ENDED && list.begin[i] >= choice.lo && list.begin[i] <= choice.hi && (!only || list.loc[i] === only))
-                row(list.loc[i]).add(Math.max(0, list.end[i] - list.begin[i]), list.self[i]);
+    const add = (loc, begin, end, self) => {
+        if (begin >= span.lo && begin <= span.hi && (!only || loc === only))
+            row(loc).add(Math.max(0, end - begin), self);
     };
-    const addWhole = (track, part) => {
+    const zones = (list, part) => {
+        for (let i = 0; i < list.n; i++)
+            if (list.state[i] === ENDED)
+                add(trace.model.loc(part.thread.process.index, list.id[i]), list.begin[i], list.end[i], list.self[i]);
+    };
+    const whole = (part) => {
         for (const sums of part.sums) {
-            const loc = trace.model.loc(part.proc, part.locs[sums.index]);
+            const loc = trace.model.loc(part.thread.process.index, part.locs[sums.index]);
             if (!only || loc === only)
                 row(loc).addSums(sums);
         }
         return true;
     };
-    await walkThreads(trace, choice, {whole: addWhole, zones: addList, wantsPart: only ? (part) => hasLoc(trace, part, only) : null});
-    walkLists(trace, choice, ['fiber'], addList);
+    trace.tables.needAll();
+    await walkThreads(trace, span, choice, {whole, zones, wantsPart: only ? (part) => hasLoc(trace, part, numbers) : null});
+    for (const table of trace.tables.list)
+        if (isSummed(table.kind) && choice.hasTable(table))
+            for (const r of table.rows)
+                if (r.end !== Infinity)
+                    add(rowNumber(trace, r.loc), r.begin, r.end, r.self);
     for (const [loc, r] of rows)
         if (!r.count)
             rows.delete(loc);
     return rows;
 }
 
-export function hasLoc(trace, part, loc) {
-    const locs = part.locs;
-    for (let i = 0; i < locs.length; i++)
-        if (trace.model.loc(part.proc, locs[i]) === loc)
-            return true;
-    return part.stack.some((z) => trace.model.loc(part.proc, z.loc) === loc);
-}
-
 const COLUMNS = ['count', 'total', 'self', 'mean', 'min', 'max', 'std', 'p50', 'p90', 'p99'];
 
 /** Answer "stats". */
 export async function stats(trace, q) {
-    const choice = chosen(trace, q), names = trace.model.locRows, text = String(q.filter || '').toLowerCase();
-    const key = JSON.stringify([q.from ?? null, q.to ?? null, q.tracks || null, trace.events.length]);
+    const key = JSON.stringify([q.from ?? null, q.to ?? null, q.tracks || null]), words = asciiLower(String(q.filter || ''));
     if (!trace.lastStats || trace.lastStats.key !== key) {
-        const rows = [...(await sum(trace, choice)).values()].map((r) => r.figures(trace.clock));
+        const rows = [...(await sum(trace, q)).values()].map((r) => Object.assign(r.figures(trace.clock), {name: trace.model.locRow(r.loc).name}));
         trace.lastStats = {key, rows};
     }
-    let rows = trace.lastStats.rows;
-    if (text)
-        rows = rows.filter((r) => [names[r.loc].name, names[r.loc].function, names[r.loc].file].some((t) => t.toLowerCase().includes(text)));
-    rows = sortRows(rows.slice(), q.sort || 'total', names);
-    const shown = rows.slice(0, q.limit === undefined ? 10000 : Math.max(0, q.limit));
-    const arrays = {loc: Uint32Array.from(shown, (r) => r.loc)};
+    const rows = sortRows(trace.lastStats.rows.filter((r) => hasWords(r.name, words)), q.sort), shown = rows.slice(0, countOf(q.limit, 10000, 4294967295));
+    const arrays = {loc: Uint32Array.from(shown, (r) => r.loc)}, total = (column) => rows.reduce((n, r) => n + r[column], 0);
     for (const column of COLUMNS)
         arrays[column] = Float64Array.from(shown, (r) => r[column]);
-    return {
-        json: {n_rows: rows.length, total: rows.reduce((n, r) => n + r.total, 0), n_zones: rows.reduce((n, r) => n + r.count, 0),
-            self: rows.reduce((n, r) => n + r.self, 0), rows: shown.map((r) => r.loc)},
-        arrays,
-    };
+    return {json: {n_rows: rows.length, n_zones: total('count'), total: total('total'), self: total('self')}, arrays};
 }
 
-function sortRows(rows, sort, names) {
-    if (sort === 'name')
-        return rows.sort((a, b) => (names[a.loc].name < names[b.loc].name ? -1 : names[a.loc].name > names[b.loc].name ? 1 : a.loc - b.loc));
-    return rows.sort((a, b) => b[sort] - a[sort] || a.loc - b.loc);
+/* By code points, as bytes of UTF-8 are ordered: those beyond U+FFFF are surrogates here, which go behind all others. */
+function compareNames(a, b) {
+    for (let i = 0; i < a.length && i < b.length; i++) {
+        const c = a.charCodeAt(i), d = b.charCodeAt(i);
+        if (c !== d)
+            return behind(c) - behind(d);
+    }
+    return a.length - b.length;
+}
+
+function behind(unit) {
+    return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit;
+}
+
+function sortRows(rows, sort) {
+    const column = sort === 'name' || COLUMNS.includes(sort) ? sort : 'total';
+    return rows.sort((a, b) => (column === 'name' ? 0 : b[column] - a[column]) || compareNames(a.name, b.name) || a.loc - b.loc);
 }
 
 /** Answer "histogram". */
 export async function histogram(trace, q) {
-    const row = (await sum(trace, chosen(trace, q), q.loc)).get(q.loc);
+    const row = q.loc ? (await sum(trace, q, q.loc)).get(q.loc) : null;
     if (!row)
         return {json: {count: 0}, arrays: {low: new Float64Array(0), high: new Float64Array(0), n: new Float64Array(0)}};
-    const json = row.figures(trace.clock), sorted = row.sorted(), ns = (d) => trace.clock.duration(d);
+    const {loc, ...json} = row.figures(trace.clock), sorted = row.sorted(), ns = (d) => trace.clock.duration(d);
     return {
         json, arrays: {
             low: Float64Array.from(sorted, ([b]) => ns(bucketLow(b))),
@@ -202,121 +209,23 @@ export async function histogram(trace, q) {
 
 /** Answer "instances": the zones of a location, with their durations in [min, max] ns. */
 export async function instances(trace, q) {
-    const choice = chosen(trace, q), found = [];
+    const found = [], low = q.min ?? -1, high = q.max ?? Infinity, numbers = new Set([q.loc]);
     let total = 0;
-    const low = q.min ?? 0, high = q.max ?? Infinity;
-    const take = (track, list) => {
-        for (let i = 0; i < list.n; i++) {
-            if (list.loc[i] !== q.loc || list.state[i] !== ENDED || list.begin[i] < choice.lo || list.begin[i] > choice.hi)
-                continue;
-            const ticks = Math.max(0, list.end[i] - list.begin[i]), ns = trace.clock.duration(ticks);
-            if (ns < low || ns > high)
-                continue;
-            total++;
-            if (found.length < MOST_INSTANCES)
-                found.push({t0: list.begin[i], ns, self: list.self[i], track, depth: list.depth[i], text: textOf(list, i)});
-        }
+    const take = (zone) => {
+        const ns = trace.clock.duration(zone.end - zone.begin);
+        if (zone.loc !== q.loc || ns < low || ns > high)
+            return;
+        if (found.length < MOST_INSTANCES)
+            found.push(Object.assign(zone, {ns, order: total}));
+        total++;
     };
-    await walkThreads(trace, choice, {zones: take, wantsPart: (part) => hasLoc(trace, part, q.loc)});
-    walkLists(trace, choice, ['fiber', 'spans', 'gpu'], take);
-    found.sort(q.sort === 'duration' ? (a, b) => b.ns - a.ns || a.t0 - b.t0 : (a, b) => a.t0 - b.t0);
-    const shown = found.slice(0, q.limit ?? 1000), t0 = Float64Array.from(shown, (z) => trace.time(z.t0));
+    const exact = await walkZones(trace, trace.span(q), new Choice(trace, q.tracks), {take, wantsPart: (part) => hasLoc(trace, part, numbers), most: MOST_EVENTS});
+    found.sort(q.sort === 'duration' ? (a, b) => b.end - b.begin - (a.end - a.begin) || byTime(a, b) : byTime);
+    const shown = found.slice(0, countOf(q.limit, 1000, MOST_INSTANCES)), t0 = Float64Array.from(shown, (z) => trace.time(z.begin));
     return {
-        json: {total, texts: shown.map((z) => z.text)}, arrays: {
+        json: {total, exact, texts: shown.map((z) => (z.extra && z.extra.texts || []).join('\n'))}, arrays: {
             t0, t1: Float64Array.from(shown, (z, i) => t0[i] + z.ns), self: Float64Array.from(shown, (z) => trace.clock.duration(z.self)),
             track: Uint32Array.from(shown, (z) => z.track), depth: Uint32Array.from(shown, (z) => z.depth),
         },
     };
 }
-
-function textOf(list, i) {
-    const extra = list.extras instanceof Map ? list.extras.get(i) : list.extras[i];
-    return extra && extra.texts ? extra.texts.join('\n') : '';
-}
-
-/* A tree of paths; nodes by key parent/loc. */
-class Paths {
-    constructor(limit) {
-        this.limit = limit;
-        this.map = new Map();
-        this.nodes = [];
-        this.leftOut = 0;
-    }
-
-    node(parent, loc) {
-        const key = parent * 4294967296 + loc;
-        let at = this.map.get(key);
-        if (at === undefined) {
-            if (this.nodes.length >= this.limit) {
-                this.leftOut++;
-                return -1;
-            }
-            at = this.nodes.length;
-            this.map.set(key, at);
-            this.nodes.push({parent, loc, count: 0, total: 0, self: 0});
-        }
-        return at;
-    }
-}
-
-/* Zones of a list by track, outermost first. */
-function addPaths(paths, zones, up, ns) {
-    const stack = [];
-    for (const z of zones) {
-        while (stack.length && (stack[stack.length - 1].depth >= z.depth || stack[stack.length - 1].end < z.end))
-            stack.pop();
-        if (up) {
-            addUp(paths, stack, z, ns);
-        } else {
-            const above = stack.length ? stack[stack.length - 1].node : 0, at = above < 0 ? -1 : paths.node(above, z.loc);
-            if (at >= 0)
-                addTo(paths.nodes[at], ns(z.end - z.begin), ns(z.self));
-            z.node = at < 0 ? -1 : at + 1;
-        }
-        stack.push(z);
-    }
-}
-
-function addTo(node, total, self) {
-    node.count++;
-    node.total += total;
-    node.self += self;
-}
-
-function addUp(paths, stack, z, ns) {
-    const self = ns(z.self);
-    let at = paths.node(0, z.loc);
-    for (let i = stack.length; at >= 0; at = paths.node(at + 1, stack[i].loc)) {
-        addTo(paths.nodes[at], self, i === stack.length ? self : 0);
-        if (--i < 0)
-            break;
-    }
-}
-
-/** Answer "flame". */
-export async function flame(trace, q) {
-    const choice = chosen(trace, q), tracks = new Map(), paths = new Paths(Math.min(MOST_PATHS, q.limit || 5000));
-    let n = 0;
-    const take = (track, list) => {
-        const out = tracks.get(track) || tracks.set(track, []).get(track);
-        for (let i = 0; i < list.n; i++)
-            if (list.state[i] === ENDED && list.begin[i] >= choice.lo && list.begin[i] <= choice.hi && n++ < 2000000)
-                out.push({begin: list.begin[i], end: list.end[i], self: list.self[i], depth: list.depth[i], loc: list.loc[i], node: 0});
-    };
-    await walkThreads(trace, choice, {zones: take});
-    walkLists(trace, choice, ['fiber'], take);
-    for (const zones of tracks.values()) {
-        zones.sort((a, b) => a.begin - b.begin || a.depth - b.depth);
-        addPaths(paths, zones, q.mode === 'up', (d) => trace.clock.duration(Math.max(0, d)));
-    }
-    const nodes = paths.nodes, column = (type, f) => type.from(nodes, f);
-    return {
-        json: {left_out: paths.leftOut, limits: n > 2000000 ? [`the flame graph holds the first 2,000,000 of ${n} zones`] : []}, arrays: {
-            parent: column(Uint32Array, (x) => x.parent), loc: column(Uint32Array, (x) => x.loc), count: column(Float64Array, (x) => x.count),
-            total: column(Float64Array, (x) => x.total), self: column(Float64Array, (x) => x.self),
-        },
-    };
-}
-
-/** The tick of a time, for tests. */
-export {tickAt};

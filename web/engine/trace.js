@@ -1,13 +1,14 @@
-/* trace.js - one open trace: its blocks by time, decoded parts kept in bounded memory, its tracks.
- * Answers are made of this in pixels.js, zones.js, stats.js, search.js.
+/* trace.js - one open trace: its blocks by time, decoded parts kept in bounded memory.
+ * Answers are made of this in pixels.js, zones.js, stats.js, flame.js, search.js.
  * SPDX-License-Identifier: MIT */
 import {FormatError} from './bytes.js';
 import {EVENTS, LOD, RECORDS, TraceFile} from './file.js';
 import {Model} from './model.js';
 import {readFine, readNode} from './lod.js';
 import {readParts, readStreams, replayPart} from './part.js';
+import {Tables} from './tables.js';
 
-const KEEP_HEADS = 64 << 20, KEEP_ZONES = 128 << 20, KEEP_FINE = 64 << 20, KEEP_NODES = 96 << 20, SAMPLE = 64;
+const KEEP_HEADS = 64 << 20, KEEP_ZONES = 128 << 20, KEEP_FINE = 64 << 20, KEEP_NODES = 96 << 20, MOST_NOTED = 64, TURN_MS = 8;
 
 /* Keeps what was used last, up to a number of bytes. */
 class Kept {
@@ -27,6 +28,7 @@ class Kept {
     }
 
     set(key, value, bytes) {
+        this.bytes -= this.map.has(key) ? this.map.get(key).bytes : 0;
         this.map.set(key, {value, bytes});
         this.bytes += bytes;
         for (const [old, hit] of this.map) {
@@ -47,9 +49,9 @@ export class Trace {
         this.fine = new Kept(KEEP_FINE);
         this.nodes = [];          /* LOD blocks, with the EVENTS blocks that each covers */
         this.damaged = new Set(); /* offsets of blocks whose payload is bad */
-        this.tracks = [];
-        this.trackIds = new Map();
-        this.limits = [];
+        this.rest = async () => {}; /* lets other questions be answered */
+        this.rested = 0;
+        this.depths = [];         /* of threads, by index: as far as they are known without events */
     }
 
     static async open(source) {
@@ -57,6 +59,8 @@ export class Trace {
         trace.model = new Model(trace.file.schema);
         await trace.readRecords();
         await trace.settle();
+        trace.tables = new Tables(trace);
+        await trace.tables.collect();
         return trace;
     }
 
@@ -77,11 +81,10 @@ export class Trace {
         }
     }
 
-    /* Times of blocks as differences to the base; the range; the tracks. */
+    /* Times of blocks as differences to the base; the range; depths. */
     async settle() {
-        const events = this.file.blocks.filter((b) => b.type === EVENTS);
-        const [lo, hi] = events.length ? events[0].tickMin : [0, 0];
-        this.model.settle(BigInt(hi) << 32n | BigInt(lo));
+        const {totals} = this.file, syncs = this.model.syncs, events = this.file.blocks.filter((b) => b.type === EVENTS);
+        this.model.settle(totals ? totals.firstTick : syncs.length ? syncs[0].tick : 0n);
         this.base = this.model.base;
         this.clock = this.model.clock;
         for (const b of events) {
@@ -89,19 +92,37 @@ export class Trace {
             b.max = this.base.of(...b.tickMax);
         }
         this.events = events;
-        this.lastEvent = events.reduce((m, b) => Math.max(m, b.max), -Infinity);
-        this.firstEvent = events.reduce((m, b) => Math.min(m, b.min), Infinity);
-        if (!events.length)
-            this.firstEvent = this.lastEvent = 0;
+        const told = events.filter((b) => b.nEvents);
+        this.lastEvent = told.reduce((m, b) => Math.max(m, b.max), -Infinity);
+        this.firstEvent = told.reduce((m, b) => Math.min(m, b.min), Infinity);
+        this.isEmpty = !told.length;
         await this.readNodes();
-        await this.findTracks();
+        await this.noteDepths();
+    }
+
+    note(thread, n) {
+        this.depths[thread.index] = Math.max(this.depths[thread.index] || 1, n);
+    }
+
+    depthsOf(thread) {
+        return this.depths[thread.index] || 1;
+    }
+
+    /* What LOD blocks tell, and the heads of the newest blocks that none covers. */
+    async noteDepths() {
+        for (const node of this.nodes)
+            for (const t of node.tracks.values())
+                this.note(t.thread, t.nDepths);
+        for (const block of this.loose.slice(-MOST_NOTED).reverse())
+            for (const part of await this.parts(block))
+                if (part.nEvents)
+                    this.note(part.thread, Math.max(part.nBelow + part.stack.length, part.lod ? part.lod.depths.length : 0));
     }
 
     /* Heads of LOD blocks, as far as they fit into memory. Blocks of none are in `loose`. */
     async readNodes() {
         let bytes = 0;
         this.nodes = [];
-        const covered = new Set();
         for (const block of this.file.extra.filter((b) => b.type === LOD)) {
             try {
                 const {head} = await this.file.payload(block);
@@ -109,11 +130,13 @@ export class Trace {
                     break;
                 const node = readNode(head, this.base);
                 node.block = block;
-                node.blocks = this.events.filter((b) => b.offset >= node.firstOffset && b.offset < block.offset && !covered.has(b));
-                if (node.blocks.length !== node.nBlocks)
+                node.blocks = this.events.filter((b) => b.offset >= node.firstOffset && b.offset < block.offset);
+                if (node.blocks.length !== node.nBlocks || node.blocks.some((b) => b.node))
                     continue; /* some are missing: its sums are not theirs */
                 for (const b of node.blocks)
-                    covered.add(b);
+                    b.node = node;
+                for (const t of node.tracks.values())
+                    t.thread = this.model.thread(t.proc, t.track);
                 node.min = node.blocks.reduce((m, b) => Math.min(m, b.min), Infinity);
                 node.max = node.blocks.reduce((m, b) => Math.max(m, b.max), -Infinity);
                 this.nodes.push(node);
@@ -121,7 +144,7 @@ export class Trace {
                 this.damage(block, error);
             }
         }
-        this.loose = this.events.filter((b) => !covered.has(b));
+        this.loose = this.events.filter((b) => !b.node);
     }
 
     /** The fine lanes of a node; null if they are damaged. */
@@ -142,8 +165,7 @@ export class Trace {
 
     /** Whether a block may hold events of these kinds (a bigint with a bit each). */
     mayHold(block, kinds) {
-        const node = this.nodes.find((n) => block.offset >= n.firstOffset && block.offset < n.block.offset);
-        return !node || ((node.kinds.get(block.offset) || 0n) & kinds) !== 0n;
+        return !block.node || ((block.node.kinds.get(block.offset) || 0n) & kinds) !== 0n;
     }
 
     damage(block, error) {
@@ -171,14 +193,17 @@ export class Trace {
             this.heads.set(block.offset, parts = [], 64);
         }
         for (const part of parts)
-            this.meet(part);
+            part.thread = this.model.thread(part.proc, part.track);
         return parts;
     }
 
     /** Heads with the summaries' sums; not kept. */
     async partsWithSums(block) {
         try {
-            return readParts((await this.file.payload(block)).head, this.base, true);
+            const parts = readParts((await this.file.payload(block)).head, this.base, true);
+            for (const part of parts)
+                part.thread = this.model.thread(part.proc, part.track);
+            return parts;
         } catch (error) {
             this.damage(block, error);
             return [];
@@ -191,12 +216,12 @@ export class Trace {
         if (list)
             return list;
         list = await this.decode(block, null);
-        this.zones.set(block.offset, list, list.reduce((n, z) => n + (z ? 31 * z.begin.length : 0), 256));
+        this.zones.set(block.offset, list, list.reduce((n, z) => n + (z ? 35 * z.begin.length : 0), 256));
         return list;
     }
 
     /** Decode a block, with every other event given to `sink(kind, tick, fields, run)`. */
-    async decode(block, sink, pieces) {
+    async decode(block, sink, pieces = null) {
         const parts = await this.parts(block);
         let streams;
         try {
@@ -205,12 +230,9 @@ export class Trace {
             this.damage(block, error);
             return parts.map(() => null);
         }
-        const locOf = (proc, id) => this.model.loc(proc, id);
         return parts.map((part) => {
             try {
-                const zones = replayPart(part, streams, this.file.schema, locOf, sink, pieces && pieces(part));
-                this.meetZones(part, zones);
-                return zones;
+                return replayPart(part, streams, this.file.schema, sink, pieces ? pieces(part) : undefined, !!part.thread.twin);
             } catch (error) {
                 this.damage(block, error);
                 return null;
@@ -218,89 +240,42 @@ export class Trace {
         });
     }
 
-    /* --- tracks ---------------------------------------------------------------------------- */
-
-    track(key, make) {
-        let id = this.trackIds.get(key);
-        if (!id) {
-            id = this.trackIds.size + 1;
-            this.trackIds.set(key, id);
-            this.tracks.push(Object.assign({id, parent: 0, kind: 'thread', name: '', pid: 0, tid: 0, n_depths: 0, n_events: 0, key}, make()));
-            this.byId = null;
-        }
-        return id;
+    /** Called by long questions now and then: every few ms others get a turn. */
+    async giveWay() {
+        if (performance.now() - this.rested < TURN_MS)
+            return;
+        await this.rest();
+        this.rested = performance.now();
     }
 
-    trackOf(id) {
-        this.byId = this.byId || new Map(this.tracks.map((t) => [t.id, t]));
-        return this.byId.get(id);
-    }
-
-    processTrack(proc) {
-        const p = this.model.process(proc);
-        return this.track(`p${proc}`, () => ({kind: 'process', name: this.model.processName(p), pid: p.pid, proc}));
-    }
-
-    /** The id of a thread's track. */
-    threadTrack(proc, number) {
-        const key = `t${proc}/${number}`, id = this.trackIds.get(key);
-        if (id)
-            return id;
-        const parent = this.processTrack(proc), t = this.model.thread(proc, number);
-        return this.track(key, () => ({kind: 'thread', parent, name: t.name || `thread ${t.tid || number}`, pid: this.model.process(proc).pid,
-            tid: t.tid, proc, number, n_depths: 1}));
-    }
-
-    meet(part) {
-        const track = this.trackOf(this.threadTrack(part.proc, part.track));
-        const depths = Math.max(part.nBelow + part.stack.length, part.lod ? part.lod.depths.length : 0);
-        track.n_depths = Math.max(track.n_depths, depths);
-    }
-
-    meetZones(part, zones) {
-        const track = this.trackOf(this.threadTrack(part.proc, part.track));
-        let deepest = 0;
-        for (let i = 0; i < zones.n; i++)
-            if (zones.depth[i] >= deepest)
-                deepest = zones.depth[i] + 1;
-        track.n_depths = Math.max(track.n_depths, deepest, part.nBelow + zones.open.length);
-    }
-
-    /* Tracks that records name, and those of some blocks over the whole trace (for their depths). */
-    async findTracks() {
-        for (const p of this.model.processes.values()) {
-            this.processTrack(p.proc);
-            for (const t of p.threads.values())
-                this.threadTrack(p.proc, t.track);
-        }
-        for (const node of this.nodes)
-            for (const t of node.tracks.values()) {
-                const track = this.trackOf(this.threadTrack(t.proc, t.track));
-                track.n_depths = Math.max(track.n_depths, t.nDepths);
-                track.n_events += t.nEvents;
-            }
-        const n = this.loose.length, step = Math.max(1, Math.floor(n / SAMPLE));
-        for (let i = 0; i < n; i += step) {
-            const parts = await this.parts(this.loose[i]);
-            if (parts.some((p) => !p.lod))
-                await this.decoded(this.loose[i]);
-        }
-        this.nameTracks();
-    }
-
-    /** Names may come after the first event of a thread. */
-    nameTracks() {
-        for (const track of this.tracks) {
-            if (track.kind === 'thread') {
-                const t = this.model.thread(track.proc, track.number);
-                track.name = t.name || `thread ${t.tid || track.number}`;
-            } else if (track.kind === 'process') {
-                track.name = this.model.processName(this.model.process(track.proc));
-            }
-        }
-    }
+    /* --- time ------------------------------------------------------------------------------ */
 
     time(tick) {
         return this.clock.time(tick);
     }
+
+    /** The first tick at or after a time. */
+    tickAt(ns) {
+        let tick = Math.ceil(this.clock.tickNear(ns));
+        while (this.time(tick - 1) >= ns)
+            tick--;
+        while (this.time(tick) < ns)
+            tick++;
+        return Math.max(tick, -Number(this.base.value));
+    }
+
+    /** The ticks of a question's from and to; all where it names none. */
+    range(q) {
+        return {lo: isNumber(q.from) ? this.tickAt(q.from) : -Number(this.base.value), hi: isNumber(q.to) ? this.tickAt(q.to) : Infinity};
+    }
+
+    /** The same as the ticks lo to hi that are in [from, to). */
+    span(q) {
+        const {lo, hi} = this.range(q);
+        return {lo, hi: isNumber(q.to) ? hi - 1 : hi};
+    }
+}
+
+function isNumber(x) {
+    return typeof x === 'number' && Number.isFinite(x);
 }

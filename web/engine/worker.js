@@ -1,10 +1,12 @@
-/* worker.js - engine B's thread: opens a trace that it is handed, then answers questions one by one.
- * Of the waiting pixels questions only the newest is answered.  SPDX-License-Identifier: MIT */
+/* worker.js - engine B's thread: opens a trace that it is handed, then answers questions.
+ * Drawing goes first: questions that may take long have a queue of their own and give way every few ms. Of the waiting
+ * pixels questions only the newest is answered.  SPDX-License-Identifier: MIT */
 import {BlobSource, BytesSource, HttpSource} from './source.js';
 import {Engine} from './engine.js';
 
-let engine = null, busy = false;
-const waiting = [];
+const SLOW = ['stats', 'histogram', 'instances', 'flame', 'find'];
+const queues = {quick: {waiting: [], busy: false}, slow: {waiting: [], busy: false}};
+let engine = null;
 
 function reply(json, arrays = {}) {
     const buffers = new Set(Object.values(arrays).map((a) => a.buffer));
@@ -15,6 +17,7 @@ async function open({file, url, bytes, name, id}) {
     try {
         const source = file ? new BlobSource(file, name || file.name) : bytes ? new BytesSource(bytes, name) : await HttpSource.open(url);
         engine = await Engine.open(source);
+        engine.trace.rest = rest;
         reply({id, opened: true});
     } catch (error) {
         reply({id, error: error.message});
@@ -22,13 +25,22 @@ async function open({file, url, bytes, name, id}) {
 }
 
 function isOvertaken() {
-    return waiting.some((q) => q.ask === 'pixels');
+    return queues.quick.waiting.some((q) => q.ask === 'pixels');
 }
 
-async function work() {
-    busy = true;
-    while (waiting.length) {
-        const q = waiting.shift();
+/* Lets messages in, and what they ask be answered first. */
+const channel = new MessageChannel();
+function rest() {
+    return new Promise((resolve) => {
+        channel.port1.onmessage = resolve;
+        channel.port2.postMessage(0);
+    });
+}
+
+async function work(queue) {
+    queue.busy = true;
+    while (queue.waiting.length) {
+        const q = queue.waiting.shift();
         if (q.ask === 'open') {
             await open(q);
             continue;
@@ -40,11 +52,12 @@ async function work() {
         const {json, arrays} = engine ? await engine.answer(q, isOvertaken) : {json: {id: q.id, error: 'no trace is open'}, arrays: {}};
         reply(json, arrays);
     }
-    busy = false;
+    queue.busy = false;
 }
 
 onmessage = (event) => {
-    waiting.push(event.data);
-    if (!busy)
-        work();
+    const queue = SLOW.includes(event.data.ask) ? queues.slow : queues.quick;
+    queue.waiting.push(event.data);
+    if (!queue.busy)
+        work(queue);
 };

@@ -1,207 +1,343 @@
 /* zones.js - questions about one zone: its details, its neighbours.  SPDX-License-Identifier: MIT */
-import {addExtra, ENDED, OPEN, UNFINISHED} from './part.js';
-import {hasLoc} from './stats.js';
-import {lastTickAt, tickAt} from './pixels.js';
+import {addExtra, BEGIN, ENDED} from './part.js';
+import {LOCK_WAIT} from './tables.js';
+import {openAt} from './open.js';
+import {rowNumber} from './rows.js';
+import {tableTrack, threadTrack, trackOf} from './tracks.js';
 
-const STATES = {[ENDED]: 'ended', [UNFINISHED]: 'unfinished', [OPEN]: 'open'};
-const MOST_BLOCKS = 256, MOST_ROWS = 100, STEP_BLOCKS = 2000;
+const MOST_PARTS = 256, MOST_ROWS = 100, MOST_SUMS = 4096, MOST_IN_BLOCK = 64, CALLSTACK = 26, OWN_TIME = 49, LOCK_OBTAIN = 17, LOCK_RELEASE = 18;
+const STACK_BITS = 1n << BigInt(CALLSTACK);
 
-/** All zones of a track that touch [lo, hi], each once: {begin, end, self, depth, loc, state, extra}. */
-export async function zonesIn(trace, track, lo, hi, most = MOST_BLOCKS) {
-    if (track.kind !== 'thread')
-        return listIn(trace, track, lo, hi);
-    const found = new Map();
-    let n = 0, lastZones = null, lastPart = null;
-    for (const block of await blocksFor(trace, track, lo, hi)) {
-        const parts = await trace.parts(block);
-        const mine = parts.some((p) => trace.threadTrack(p.proc, p.track) === track.id);
-        if (!mine || ++n > most)
-            continue;
-        const lists = await trace.decoded(block);
-        parts.forEach((part, i) => {
-            if (trace.threadTrack(part.proc, part.track) !== track.id || !lists[i])
+function distance(begin, end, tick) {
+    return begin > tick ? begin - tick : tick > end ? tick - end : 0;
+}
+
+/* Keeps the zone that is nearest to a tick, of equals the first to begin. */
+class Nearest {
+    constructor(tick, slack) {
+        Object.assign(this, {tick, slack, best: null, far: Infinity});
+    }
+
+    offer(begin, end, key) {
+        const far = distance(begin, end, this.tick);
+        if (far > this.slack || far > this.far || far === this.far && begin >= this.best.begin)
+            return;
+        this.far = far;
+        this.best = key;
+    }
+}
+
+/* Sums by location, most ticks first. */
+class Sums {
+    constructor() {
+        this.rows = new Map();
+    }
+
+    add(loc, ticks) {
+        let row = this.rows.get(loc);
+        if (!row) {
+            if (this.rows.size >= MOST_SUMS)
                 return;
-            takeTouching(found, lists[i], lo, hi);
-            if (part.first <= hi) {
-                lastZones = lists[i];
-                lastPart = part;
-            }
-        });
-    }
-    if (lastZones)
-        lastZones.open.forEach((z, i) => {
-            const depth = lastPart.nBelow + i, key = `${depth}/${z.begin}`;
-            if (z.begin <= hi && !found.has(key))
-                found.set(key, {begin: z.begin, end: trace.lastEvent, self: 0, depth, loc: z.loc, state: OPEN, extra: z.extra});
-        });
-    return [...found.values()];
-}
-
-const LOOK_BACK = 64;
-
-/* Blocks with something of a range; behind a track's last event, the block with that: what it leaves open goes on. */
-async function blocksFor(trace, track, lo, hi) {
-    const blocks = trace.blocksIn(lo, hi), before = trace.events.filter((b) => b.max < lo).slice(-LOOK_BACK).reverse();
-    for (const block of before)
-        if ((await trace.parts(block)).some((p) => trace.threadTrack(p.proc, p.track) === track.id))
-            return [block, ...blocks];
-    return blocks;
-}
-
-function takeTouching(found, list, lo, hi) {
-    for (let i = 0; i < list.n; i++)
-        if (list.end[i] >= lo && list.begin[i] <= hi)
-            found.set(`${list.depth[i]}/${list.begin[i]}/${list.end[i] === list.begin[i] ? i : ''}`, {
-                begin: list.begin[i], end: list.end[i], self: list.self[i], depth: list.depth[i], loc: list.loc[i], state: list.state[i],
-                extra: list.extras instanceof Map ? list.extras.get(i) : list.extras[i],
-            });
-}
-
-function listIn(trace, track, lo, hi) {
-    const list = trace.others && trace.others.lists.get(track.id), found = new Map();
-    if (list)
-        for (let i = 0; i < list.n; i++)
-            if (list.end[i] >= lo && list.begin[i] <= hi)
-                found.set(i, {begin: list.begin[i], end: list.end[i], self: list.self[i], depth: list.depth[i], loc: list.loc[i], state: list.state[i], extra: list.extras[i]});
-    return [...found.values()];
-}
-
-function tally(zones) {
-    const rows = new Map();
-    for (const z of zones) {
-        const row = rows.get(z.loc) || rows.set(z.loc, {loc: z.loc, count: 0, ticks: 0}).get(z.loc);
+            this.rows.set(loc, row = {loc, count: 0, ticks: 0});
+        }
         row.count++;
-        row.ticks += Math.max(0, z.end - z.begin);
+        row.ticks += ticks;
     }
-    return [...rows.values()].sort((a, b) => b.ticks - a.ticks).slice(0, MOST_ROWS);
+
+    list(trace, numberOf) {
+        return [...this.rows.values()].sort((a, b) => b.ticks - a.ticks || a.loc - b.loc).slice(0, MOST_ROWS)
+            .map((r) => ({loc: numberOf(r.loc), count: r.count, total: trace.clock.duration(r.ticks)}));
+    }
 }
 
-/* Texts of a zone may be in the parts before the one that it ends in. */
-async function gatherExtra(trace, track, zone) {
-    if (track.kind !== 'thread')
-        return zone.extra || {};
-    const extra = {};
-    for (const block of trace.blocksIn(zone.begin, zone.end).slice(0, MOST_BLOCKS)) {
+function newDetail(key) {
+    return {begin: key.begin, end: null, loc: key.loc, depth: key.depth, self: 0, state: 'open', nChildren: 0, isWhole: true, isCarried: false, extra: {}, parents: [], children: new Sums(), inside: new Sums()};
+}
+
+/* ---- zones of threads: key {begin, loc (id), depth} ---- */
+
+async function findZone(trace, thread, depth, tick, slack) {
+    const open = (await openAt(trace, tick, [thread])).get(thread)[depth];
+    if (open)
+        return {begin: open.begin, loc: open.id, depth};
+    const near = new Nearest(tick, slack), lo = tick - slack, hi = tick + slack;
+    for (const block of slack ? trace.blocksIn(lo, hi) : []) {
         const parts = await trace.parts(block);
-        if (!parts.some((p) => trace.threadTrack(p.proc, p.track) === track.id))
-            continue;
-        const lists = await trace.decoded(block);
-        parts.forEach((part, i) => {
-            if (lists[i] && trace.threadTrack(part.proc, part.track) === track.id)
-                mergeExtra(extra, part, lists[i], zone);
-        });
+        for (const [i, part] of parts.entries()) {
+            if (part.thread !== thread || !part.nEvents || part.last < lo || part.first - part.early > hi)
+                continue;
+            const zones = (await trace.decoded(block))[i];
+            for (let k = 0; zones && k < zones.n; k++)
+                if (zones.depth[k] === depth && zones.state[k] === ENDED)
+                    near.offer(zones.begin[k], Math.max(zones.begin[k], zones.end[k]), {begin: zones.begin[k], loc: zones.id[k], depth});
+        }
     }
-    return extra;
+    return near.best;
 }
 
-function mergeExtra(extra, part, list, zone) {
-    const open = list.open[zone.depth - part.nBelow];
-    let from = open && open.begin === zone.begin ? open.extra : null;
-    for (const [i, e] of list.extras)
-        if (list.depth[i] === zone.depth && list.begin[i] === zone.begin)
-            from = e;
-    if (!from)
-        return;
+async function stepZone(trace, thread, tick, isNext, fits) {
+    const blocks = isNext ? trace.events : [...trace.events].reverse();
+    let best = null, nLooked = 0;
+    for (const block of blocks) {
+        if (nLooked >= MOST_PARTS)
+            break;
+        if (isNext ? block.max < tick || best && block.min > best.begin : block.min > tick || best && block.max < best.begin)
+            continue;
+        const parts = await trace.parts(block), own = [...parts.keys()].filter((i) => parts[i].thread === thread && parts[i].nEvents).slice(0, MOST_IN_BLOCK);
+        if (!own.length)
+            continue;
+        nLooked++;
+        const lists = await trace.decoded(block);
+        for (const zones of own.map((i) => lists[i]))
+            for (let k = 0; zones && k < zones.n; k++) {
+                const begin = zones.begin[k], isFar = isNext ? begin <= tick || best && begin >= best.begin : begin >= tick || best && begin <= best.begin;
+                if (!isFar && zones.state[k] === ENDED && fits(zones.id[k], zones.depth[k]))
+                    best = {begin, loc: zones.id[k], depth: zones.depth[k]};
+            }
+    }
+    return best;
+}
+
+function isSame(detail, z) {
+    return z && z.begin === detail.begin && z.id === detail.loc;
+}
+
+/* The zone is open after a part, and what was said of it there is kept. */
+function carry(detail, part, zones) {
+    const z = zones.open[detail.depth - part.nBelow];
+    if (detail.depth >= part.nBelow)
+        detail.isCarried = isSame(detail, z);
+    if (isSame(detail, z) && z.extra)
+        mergeExtra(detail.extra, z.extra);
+}
+
+/* It was open after the part before and is not at the start of this one: its end is in a hole. */
+function isGivenUp(detail, part) {
+    return detail.isCarried && detail.depth >= part.nBelow && !isSame(detail, part.stack[detail.depth - part.nBelow]);
+}
+
+function mergeExtra(to, from) {
     for (const text of from.texts || [])
-        addExtra(extra, 4, text);
+        addExtra(to, 4, text);
     for (const key of ['name', 'value', 'color'])
         if (from[key] !== undefined)
-            extra[key] = from[key];
+            to[key] = from[key];
 }
 
-/* One per depth: of several (unfinished ones share their end with others) the innermost in time. */
-function parentsOf(near, zone) {
-    const byDepth = new Map();
-    for (const z of near) {
-        const other = byDepth.get(z.depth);
-        if (z.depth < zone.depth && z.begin <= zone.begin && z.end >= zone.end && (!other || z.begin >= other.begin))
-            byDepth.set(z.depth, z);
+/* The zones that end in a part: the one that is looked for, and those inside it. True: it ended. */
+function lookAtRows(detail, zones) {
+    for (let i = 0; i < zones.n; i++) {
+        const depth = zones.depth[i], ticks = Math.max(0, zones.end[i] - zones.begin[i]);
+        if (depth === detail.depth && zones.begin[i] === detail.begin && zones.id[i] === detail.loc) {
+            const isEnded = zones.state[i] === ENDED;
+            Object.assign(detail, {state: isEnded ? 'ended' : 'unfinished', end: isEnded ? zones.begin[i] + ticks : null, self: isEnded ? zones.self[i] : 0});
+            mergeExtra(detail.extra, zones.extras.get(i) || {});
+            return true;
+        }
+        if (depth <= detail.depth || zones.begin[i] < detail.begin || zones.state[i] !== ENDED)
+            continue;
+        detail.inside.add(zones.id[i], ticks);
+        if (depth === detail.depth + 1) {
+            detail.children.add(zones.id[i], ticks);
+            detail.nChildren++;
+        }
     }
-    return [...byDepth.values()].sort((a, b) => a.depth - b.depth);
+    return false;
 }
 
-async function describe(trace, track, zone) {
-    const near = await zonesIn(trace, track, zone.begin, zone.end);
-    const within = near.filter((z) => z.depth > zone.depth && z.begin >= zone.begin && z.end <= zone.end);
-    const parents = parentsOf(near, zone);
-    const direct = within.filter((z) => z.depth === zone.depth + 1), extra = await gatherExtra(trace, track, zone);
-    const rows = (list) => tally(list).map((r) => ({loc: r.loc, count: r.count, total: trace.clock.duration(r.ticks)}));
-    const t0 = trace.time(zone.begin), ticks = Math.max(0, zone.end - zone.begin);
+/* True: the blocks of an LOD block need not be looked at: the thread is not in them, or the zone goes on all through them
+ * and enough was read of it. */
+function canSkip(node, thread, detail, nParts) {
+    const t = node.tracks.get(`${thread.proc}/${thread.track}`);
+    if (!t)
+        return true;
+    if (t.low <= detail.depth || nParts < MOST_PARTS)
+        return false;
+    detail.isWhole = false;
+    return true;
+}
+
+async function findEnd(trace, thread, detail) {
+    let nParts = 0;
+    for (let b = 0; b < trace.events.length; b++) {
+        const block = trace.events[b], {node} = block;
+        if (block.max < detail.begin)
+            continue;
+        if (node && block === node.blocks[0] && canSkip(node, thread, detail, nParts)) {
+            b += node.blocks.length - 1;
+            continue;
+        }
+        const parts = await trace.parts(block), own = [];
+        for (const [i, part] of parts.entries()) {
+            if (part.thread !== thread || !part.nEvents || part.last < detail.begin || own.length >= MOST_IN_BLOCK)
+                continue;
+            if (nParts + own.length < MOST_PARTS || part.nBelow <= detail.depth)
+                own.push(i);
+            else
+                detail.isWhole = false;
+        }
+        for (const i of own) {
+            const zones = (await trace.decoded(block))[i];
+            nParts++;
+            if (isGivenUp(detail, parts[i]))
+                return void (detail.state = 'unfinished');
+            if (!zones)
+                continue;
+            if (lookAtRows(detail, zones))
+                return;
+            carry(detail, parts[i], zones);
+        }
+    }
+}
+
+async function lookZone(trace, thread, key) {
+    const detail = newDetail(key), open = (await openAt(trace, key.begin, [thread])).get(thread);
+    open.slice(0, key.depth).forEach((z, depth) => detail.parents.push({begin: z.begin, loc: z.id, depth}));
+    await findEnd(trace, thread, detail);
+    return detail;
+}
+
+/* ---- zones of tables: the rows themselves ---- */
+
+function openRow(table, depth, tick) {
+    return table.rows.reduce((found, row) => (row.depth === depth && row.begin <= tick && row.end > tick && (!found || row.begin > found.begin) ? row : found), null);
+}
+
+function findRow(table, depth, tick, slack) {
+    const open = openRow(table, depth, tick), near = new Nearest(tick, slack);
+    for (const row of open || !slack ? [] : table.rows)
+        if (row.depth === depth && row.end !== Infinity)
+            near.offer(row.begin, row.end, row);
+    return open || near.best;
+}
+
+function stepRow(table, tick, isNext, fits) {
+    let best = null;
+    for (const row of table.rows)
+        if (row.end !== Infinity && fits(row.loc, row.depth) && (isNext ? row.begin > tick && (!best || row.begin < best.begin) : row.begin < tick && (!best || row.begin > best.begin)))
+            best = row;
+    return best;
+}
+
+function lookRow(table, row) {
+    const isOpen = row.end === Infinity, detail = Object.assign(newDetail(row), {end: isOpen ? null : row.end, self: row.self, state: isOpen ? 'open' : 'ended', extra: row.extra || {}});
+    if (table.kind === 'spans') /* they overlap: none is inside another */
+        return detail;
+    for (const r of table.rows) {
+        if (r.depth <= row.depth || r.begin < row.begin || r.end > row.end || r.end === Infinity)
+            continue;
+        detail.inside.add(r.loc, r.end - r.begin);
+        if (r.depth === row.depth + 1) {
+            detail.children.add(r.loc, r.end - r.begin);
+            detail.nChildren++;
+        }
+    }
+    for (let depth = 0; depth < row.depth; depth++) {
+        const parent = openRow(table, depth, row.begin);
+        if (parent)
+            detail.parents.push({begin: parent.begin, loc: parent.loc, depth});
+    }
+    return detail;
+}
+
+/* ---- around it ---- */
+
+function messagesIn(trace, track, begin, end) {
+    return trace.tables.messages.filter((m) => m.tick >= begin && m.tick <= end && isOwn(track, m.thread)).slice(0, MOST_ROWS)
+        .map((m) => ({t: trace.time(m.tick), text: m.text, severity: m.severity}));
+}
+
+function isOwn(track, thread) {
+    return track.thread !== null && threadTrack(thread) === track.id;
+}
+
+/* What the thread waited for: each until it has the lock. */
+function waitsIn(trace, track, begin, end) {
+    const waits = [];
+    for (const table of trace.tables.list.filter((t) => t.kind === 'locks'))
+        table.points.forEach((point, i) => {
+            if (point.kind !== LOCK_WAIT || point.tick < begin || point.tick > end || !isOwn(track, point.thread))
+                return;
+            const next = table.points.slice(i + 1).find((p) => p.thread === point.thread && p.kind !== LOCK_RELEASE);
+            waits.push({tick: point.tick, ticks: next && next.kind === LOCK_OBTAIN ? next.tick - point.tick : null, order: point.order, table});
+        });
+    waits.sort((a, b) => a.tick - b.tick || a.order - b.order);
+    const ended = waits.filter((w) => w.ticks !== null), time = (w) => trace.time(w.tick);
     return {
-        zone: {
-            track: track.id, t0, t1: zone.state === OPEN ? null : t0 + trace.clock.duration(ticks), loc: zone.loc, depth: zone.depth,
-            self: zone.state === ENDED ? trace.clock.duration(zone.self) : null, state: STATES[zone.state] || 'ended', children: direct.length,
-            text: (extra.texts || []).join('\n'), name: extra.name || '', value: extra.value === undefined ? '' : String(extra.value),
-            color: extra.color || 0, stack: [],
-        },
-        parents: parents.map((z) => ({t0: trace.time(z.begin), t1: trace.time(z.end), loc: z.loc, depth: z.depth})),
-        children: rows(direct), inside: rows(within), messages: messagesIn(trace, track, zone),
+        waits: waits.slice(0, MOST_ROWS).map((w) => ({t0: time(w), t1: w.ticks === null ? null : time(w) + trace.clock.duration(w.ticks), lock: w.table.name(), track: tableTrack(w.table)})),
+        n_waits: ended.length, waited: trace.clock.duration(ended.reduce((n, w) => n + w.ticks, 0)),
     };
 }
 
-function messagesIn(trace, track, zone) {
-    if (!trace.others)
-        return [];
-    return trace.others.messages.filter((m) => m.track === track.id && m.tick >= zone.begin && m.tick <= zone.end).slice(0, MOST_ROWS)
-        .map((m) => ({t: trace.time(m.tick), text: m.text, severity: m.severity}));
+/* The addresses that came before a zone's begin; [] if none did. */
+async function stackAt(trace, thread, {begin, loc}) {
+    for (const block of trace.blocksIn(begin, begin)) {
+        const parts = trace.mayHold(block, STACK_BITS) ? await trace.parts(block) : [];
+        if (!parts.some((p) => p.thread === thread && p.nEvents && p.first <= begin && p.last >= begin))
+            continue;
+        let waiting = [], found = null;
+        const sink = (kind, tick, fields, run) => {
+            if (found || run.part.thread !== thread || run.part.last < begin || kind === OWN_TIME)
+                return;
+            if (kind === CALLSTACK)
+                return void (waiting = fields[0]);
+            if (kind === BEGIN && tick === begin && fields[0] === loc)
+                found = waiting;
+            waiting = [];
+        };
+        await trace.decode(block, sink);
+        if (found)
+            return found;
+    }
+    return [];
+}
+
+function framesOf(process, addresses) {
+    return addresses.flatMap((address) => {
+        const module = process.modules.findLast((m) => address >= m.base && address < m.base + m.size), image = module ? module.path : '';
+        const rows = process.symbols.get(address) || [{name: '', file: '', line: 0, image: ''}];
+        return rows.map((r) => ({address: `0x${address.toString(16)}`, name: r.name, file: r.file, line: r.line, image: r.image || image}));
+    });
+}
+
+async function describe(trace, track, key) {
+    if (!key)
+        return {json: {zone: null}, arrays: {}};
+    const {table, thread} = track, z = table ? lookRow(table, key) : await lookZone(trace, thread, key), isEnded = z.state === 'ended';
+    const numberOf = (loc) => (table ? rowNumber(trace, loc) : trace.model.loc(thread.process.index, loc)), t0 = trace.time(z.begin), {extra} = z, end = isEnded ? z.end : Infinity;
+    return {
+        json: {
+            zone: {
+                track: track.id, t0, t1: isEnded ? t0 + trace.clock.duration(z.end - z.begin) : null, self: isEnded ? trace.clock.duration(z.self) : null, loc: numberOf(z.loc), depth: z.depth,
+                state: z.state, children: z.nChildren, whole: z.isWhole, text: (extra.texts || []).join('\n'), name: extra.name || '', value: extra.value === undefined ? '' : String(extra.value), color: extra.color || 0,
+            },
+            parents: z.parents.map((p) => ({t0: trace.time(p.begin), loc: numberOf(p.loc), depth: p.depth})), children: z.children.list(trace, numberOf), inside: z.inside.list(trace, numberOf),
+            messages: messagesIn(trace, track, z.begin, end), ...waitsIn(trace, track, z.begin, end), stack: table ? [] : framesOf(thread.process, await stackAt(trace, thread, z)),
+        },
+        arrays: {},
+    };
+}
+
+function placeOf(trace, q) {
+    const track = trackOf(trace, q.track);
+    if (!track || !track.table && (!track.thread || track.thread.twin))
+        throw new Error('that track has no zones');
+    return track;
 }
 
 /** Answer "zone". */
 export async function zone(trace, q) {
-    const track = trace.trackOf(q.track), at = tickAt(trace, Number(q.at));
-    if (!track)
-        return {json: {zone: null}, arrays: {}};
-    const slack = Math.ceil((q.slack || 0) / trace.clock.nsPerTick) + 1;
-    let best = null, far = Infinity;
-    for (const z of await zonesIn(trace, track, at - slack, at + slack)) {
-        if (z.depth !== q.depth)
-            continue;
-        const d = at < z.begin ? z.begin - at : at > z.end ? at - z.end : -1 / (1 + z.end - z.begin);
-        if (d < far || d === far && z.begin < best.begin) {
-            best = z;
-            far = d;
-        }
-    }
-    return {json: best ? await describe(trace, track, best) : {zone: null}, arrays: {}};
+    const track = placeOf(trace, q), at = Number(q.at) || 0, tick = trace.tickAt(at), slack = trace.tickAt(at + Math.max(0, q.slack || 0)) - tick, depth = q.depth || 0;
+    return describe(trace, track, track.table ? findRow(track.table, depth, tick, slack) : await findZone(trace, track.thread, depth, tick, slack));
 }
 
 /** Answer "step": the next or previous zone of the same depth or location on a track. */
 export async function step(trace, q) {
-    const track = trace.trackOf(q.track), next = q.to !== 'previous', at = (next ? lastTickAt : tickAt)(trace, Number(q.at));
-    if (!track)
-        return {json: {zone: null}, arrays: {}};
-    let loc = q.loc || 0;
-    if (q.same === 'loc' && !loc) {
-        const here = await zonesIn(trace, track, at - 1, at + 1);
-        loc = (here.find((z) => z.depth === q.depth && z.begin <= at && z.end >= at) || {loc: 0}).loc;
-    }
-    const fits = (z) => (q.same === 'loc' ? z.loc === loc : z.depth === q.depth) && (next ? z.begin > at : z.begin < at);
-    const better = (z, best) => !best || (next ? z.begin < best.begin : z.begin > best.begin);
-    const best = track.kind === 'thread' ? await stepThread(trace, track, at, next, loc, q, fits, better)
-        : listIn(trace, track, -Infinity, Infinity).filter(fits).reduce((b, z) => better(z, b) ? z : b, null);
-    return {json: best ? await describe(trace, track, best) : {zone: null}, arrays: {}};
+    const track = placeOf(trace, q), {table, thread} = track, isNext = q.to !== 'previous', at = Number(q.at) || 0;
+    const tick = isNext ? trace.tickAt(Math.floor(at) + 1) - 1 : trace.tickAt(at); /* several ticks may be one ns: those of `at` itself are stepped over */
+    if (table)
+        return describe(trace, track, stepRow(table, tick, isNext, q.same === 'loc' ? (loc) => rowNumber(trace, loc) === q.loc : (loc, depth) => depth === (q.depth || 0)));
+    const isNamed = q.loc < 0x80000000, fits = q.same === 'loc' ? (id) => isNamed && trace.model.loc(thread.process.index, id) === q.loc : (id, depth) => depth === (q.depth || 0);
+    return describe(trace, track, await stepZone(trace, thread, tick, isNext, fits));
 }
 
-async function stepThread(trace, track, at, next, loc, q, fits, better) {
-    const blocks = trace.events.filter((b) => next ? b.max >= at : b.min <= at).sort((a, b) => next ? a.min - b.min : b.max - a.max);
-    let best = null, n = 0;
-    for (const block of blocks) {
-        if (best && (next ? block.min > best.begin : block.max < best.begin) || ++n > STEP_BLOCKS)
-            break;
-        const parts = await trace.parts(block);
-        const wanted = parts.filter((p) => trace.threadTrack(p.proc, p.track) === track.id && (q.same !== 'loc' || hasLoc(trace, p, loc)));
-        if (!wanted.length)
-            continue;
-        const lists = await trace.decoded(block);
-        for (const part of wanted) {
-            const found = new Map(), list = lists[parts.indexOf(part)];
-            if (!list)
-                continue;
-            takeTouching(found, list, -Infinity, Infinity);
-            for (const z of found.values())
-                if (fits(z) && better(z, best))
-                    best = z;
-        }
-    }
-    return best;
-}

@@ -9,7 +9,7 @@ const AROUND = 12; /* lines of source before and after */
 
 function frameText(frame) {
     const place = frame.file ? `${frame.file}${frame.line ? `:${frame.line}` : ''}` : frame.image || '';
-    return [frame.name || frame.address, h('small', {}, place)];
+    return [frame.name || frame.address, ' ', h('small', {}, place)];
 }
 
 function stackOf(stack) {

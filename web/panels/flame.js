@@ -1,6 +1,7 @@
 /* flame.js - flame graph, and the same as a table from the top down or from the bottom up.
  * SPDX-License-Identifier: MIT */
 import {colorOf, textOn, THEMES} from '../view/palette.js';
+import {FONT, cutText} from '../view/text.js';
 import {fill, h} from '../view/dom.js';
 import {swatch} from './parts.js';
 import * as format from '../view/format.js';
@@ -55,7 +56,7 @@ export function makeFlame(app) {
         canvas.style.width = `${width}px`;
         canvas.style.height = `${height}px`;
         ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
-        ctx.font = '12px system-ui, sans-serif';
+        ctx.font = FONT;
         ctx.textBaseline = 'middle';
         for (const b of boxes)
             drawBox(b, theme);
@@ -73,14 +74,7 @@ export function makeFlame(app) {
             return;
         ctx.fillStyle = b.node === root ? theme.text : textOn(css);
         const text = b.node === root ? `all: ${format.duration(root.total)}` : row ? row.name : '';
-        ctx.fillText(app.timeline.painter.ctx ? cut(text, b.w - 8) : text, b.x + 4, b.y + ROW / 2);
-    }
-
-    function cut(text, room) {
-        if (ctx.measureText(text).width <= room)
-            return text;
-        const n = Math.floor(text.length * room / ctx.measureText(text).width) - 1;
-        return n > 1 ? `${text.slice(0, n)}…` : '';
+        ctx.fillText(cutText(ctx, text, b.w - 8), b.x + 4, b.y + ROW / 2);
     }
 
     const boxAt = (e) => boxes.findLast((b) => e.offsetX >= b.x && e.offsetX < b.x + b.w && e.offsetY >= b.y && e.offsetY < b.y + ROW) || null;

@@ -7,7 +7,7 @@ import * as format from '../view/format.js';
 
 export function makeStats(app) {
     let sort = 'total', whole = 0;
-    const ns = (key, title) => ({key, title, number: true, width: '92px', show: (r) => format.duration(r[key]), copy: (r) => String(r[key])});
+    const ns = (key, title) => ({key, title, number: true, width: '106px', show: (r) => format.duration(r[key]), copy: (r) => String(r[key])});
     const columns = [
         {key: 'name', title: 'zone', width: 'minmax(160px, 2fr)', show: (r) => h('span', {title: r.row ? r.row.name : ''}, swatch(r.row), r.row ? r.row.name : '…')},
         {key: 'count', title: 'count', number: true, width: '92px', show: (r) => format.count(r.count), copy: (r) => String(r.count)},

@@ -40,7 +40,7 @@ export class PixelData {
         if (!this.app.engine || !this.app.trace || !(width > 0))
             return;
         this.last = {view, rows, width};
-        if (this.pending && !(this.slow && !this.serves(this.fine, view, lanesOfRows(rows), width))) {
+        if (this.pending) {
             this.again = true;
             return;
         }
@@ -61,7 +61,7 @@ export class PixelData {
     question(view, lanes, width) {
         const span = view.to - view.from, range = this.app.trace.range;
         const from = Math.max(Math.min(view.from, range[0]), view.from - span * MARGIN), to = Math.min(Math.max(view.to, range[1]), view.to + span * MARGIN);
-        return {ask: 'pixels', from, to, width: Math.max(1, Math.round(width * (to - from) / span)), budget: BUDGET, quick: true, lanes};
+        return {ask: 'pixels', from, to, width: Math.max(1, Math.round(width * (to - from) / span)), budget: BUDGET, lanes};
     }
 
     async ask(question, slot) {
@@ -69,7 +69,6 @@ export class PixelData {
             return;
         const turn = this.turn = (this.turn || 0) + 1;
         this.pending = true;
-        this.slow = question.quick === false;
         this.stale = false;
         this.nAsked++;
         try {
@@ -80,8 +79,6 @@ export class PixelData {
             if (slot === 'fine' && (!this.coarse || covers(this.fine, this.app.trace.range)))
                 this.coarse = this.fine;
             this.app.learnDepths(json.n_depths || []);
-            if (json.coarse)
-                this.refineLater(question);
         } catch (error) {
             if (error.message !== 'overtaken')
                 this.app.say(error.message);
@@ -94,15 +91,6 @@ export class PixelData {
             this.again = false;
             this.update(this.app.view, this.last.rows, this.last.width);
         }
-    }
-
-    /* A quick answer was coarser than it could be: once the view rests, ask for all. */
-    refineLater(question) {
-        clearTimeout(this.timer);
-        this.timer = setTimeout(() => {
-            if (!this.pending && this.fine && this.fine.from === question.from && this.fine.to === question.to)
-                this.ask(Object.assign({}, question, {quick: false}), 'fine');
-        }, 400);
     }
 
     /** Forget that answers are good, as the trace has grown. */

@@ -2,9 +2,10 @@
  * of: all are painted through here, and counted. Zones that are too narrow, or too many, become pixels of one strip image per
  * lane, which is drawn with one call. Nothing is hidden: each zone is a shape or part of a strip.
  * SPDX-License-Identifier: MIT */
-import {LANE, PAD, isZones} from './layout.js';
+import {LANE, PAD, isZones, mayOverlap} from './layout.js';
 import {THEMES, colorOf, rgbOf, textOn} from './palette.js';
 import {paintDoubts} from './doubt.js';
+import {FONT, cutText} from './text.js';
 import * as format from './format.js';
 
 export const MAX_SHAPES = 5000, MAX_LABELS = 500;
@@ -12,7 +13,6 @@ const KEPT_SHAPES = 1600;   /* for what comes after the zones: outlines, losses,
 const MARK_SHAPES = 1200;   /* of frames, messages and locks, all rows together */
 const ROW_LABELS = 4, KEPT_LABELS = 80, LEAST_LABELS = 50;
 const MIN_WIDE = 2, MIN_LABEL = 26, WIDTHS = 1024;
-const FONT = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", "Noto Color Emoji", sans-serif';
 const IS_ZONE = 1, OPEN_AT_END = 4, NEVER_ENDS = 8, HAS_TEXT = 16, DIM = 128; /* DIM: ours, not the engine's */
 
 /* Zones of this frame that are wide enough to be shapes. */
@@ -187,9 +187,13 @@ export class Painter {
             return;
         const {t0, t1, loc, busy, flags} = answer.arrays, last = items.first + items.n, view = this.scene.view, {scale} = this;
         const right = this.scene.width - this.scene.label;
-        for (let i = Math.max(items.first, lowerBound(t0, from, items.first, last) - 3); i < last; i++) {
-            if (t0[i] >= to)
+        const isLoose = mayOverlap(lane.row.track.kind); /* then not in order either */
+        for (let i = isLoose ? items.first : Math.max(items.first, lowerBound(t0, from, items.first, last) - 3); i < last; i++) {
+            if (t0[i] >= to) {
+                if (isLoose)
+                    continue;
                 break;
+            }
             if (t1[i] <= from && t1[i] > t0[i])
                 continue;
             const end = flags[i] & OPEN_AT_END ? Math.min(t1[i], this.app.trace.range[1]) : t1[i];
@@ -339,25 +343,12 @@ export class Painter {
         const key = `${loc}/${Math.floor(room / 6)}`;
         let cut = this.cuts.get(key);
         if (cut === undefined) {
-            cut = this.cutText(look.name, Math.floor(room / 6) * 6);
+            cut = cutText(this.ctx, look.name, Math.floor(room / 6) * 6);
             if (this.cuts.size > 20000)
                 this.cuts.clear();
             this.cuts.set(key, cut);
         }
         return cut;
-    }
-
-    cutText(text, room) {
-        const letters = Array.from(text);
-        let lo = 0, hi = letters.length;
-        while (lo < hi) {
-            const mid = lo + hi + 1 >> 1;
-            if (this.ctx.measureText(`${letters.slice(0, mid).join('')}…`).width <= room)
-                lo = mid;
-            else
-                hi = mid - 1;
-        }
-        return lo >= 2 ? `${letters.slice(0, lo).join('')}…` : lo === 1 && letters.length === 1 ? text : '';
     }
 
     paintOutlines(outlined) {
@@ -479,4 +470,4 @@ export function lowerBound(array, v, lo, hi) {
     return lo;
 }
 
-export {FONT, HAS_TEXT, IS_ZONE, NEVER_ENDS, OPEN_AT_END};
+export {HAS_TEXT, IS_ZONE, NEVER_ENDS, OPEN_AT_END};

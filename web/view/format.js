@@ -51,6 +51,8 @@ export function several(n, word) {
 /** "3.2 M", for narrow places. */
 export function shortCount(n) {
     const steps = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
+    if (n < 0)
+        return `−${shortCount(-n)}`;
     for (const [size, letter] of steps)
         if (n >= size)
             return `${plain(n / size, n / size < 10 ? 1 : 0)} ${letter}`;
@@ -73,7 +75,7 @@ export function percent(share) {
 export function plotValue(v, format) {
     if (format === 1)
         return bytes(v);
-    const text = Math.abs(v) >= 1e6 ? shortCount(v) : v.toLocaleString('en-US', {maximumFractionDigits: 3});
+    const size = Math.abs(v), text = size >= 1e6 ? shortCount(v) : v.toLocaleString('en-US', {maximumFractionDigits: size >= 1000 ? 0 : size >= 100 ? 1 : 3});
     return text + (format === 2 ? ' %' : format === 3 ? ' W' : '');
 }
 

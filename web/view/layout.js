@@ -18,6 +18,11 @@ export function isZones(kind) {
     return ['thread', 'fiber', 'spans', 'gpu', 'risc', 'core', 'device'].includes(kind);
 }
 
+/** Zones of one depth may lie over each other: of a GPU, where one that never ends is not the parent of those after it. */
+export function mayOverlap(kind) {
+    return ['gpu', 'risc', 'core', 'device'].includes(kind);
+}
+
 function heightOf(track, lanes, collapsed) {
     if (track.kind === 'plot')
         return collapsed ? MARKS : PLOT;

@@ -4,6 +4,7 @@
 
 const ZONES = ['#6fa8dc', '#f0b35e', '#7fc7a3', '#e08fb4', '#b7a3e3', '#d9d06b', '#7cc8d8', '#e59a80', '#a9c46c', '#c7b299',
     '#92b4f2', '#f6cf8f', '#5fb3a1', '#eab0c8', '#9a8fd0', '#bfc97a'];
+const SHADES = [1, 0.9, 1.1, 0.95, 1.05];
 
 export const THEMES = {
     light: {
@@ -34,7 +35,7 @@ export function colorOf(name, given = 0) {
         return `#${(given & 0xffffff).toString(16).padStart(6, '0')}`;
     let color = known.get(name);
     if (!color) {
-        const n = hash(name), shade = [1, 0.9, 1.08][Math.floor(n / 16) % 3];
+        const n = hash(name), shade = SHADES[Math.floor(n / 16) % SHADES.length];
         color = `#${rgbOf(ZONES[n % ZONES.length]).map((c) => Math.min(255, Math.round(c * shade)).toString(16).padStart(2, '0')).join('')}`;
         if (known.size < 200000)
             known.set(name, color);

@@ -1,7 +1,8 @@
 /* timeline.js - the canvas with ruler, tracks' names and tracks: scenes for the painter, and what is
  * painted over them (selection, notes, flows, pointer). Mouse and keys come through mouse.js and acts.js.
  * SPDX-License-Identifier: MIT */
-import {FONT, IS_ZONE, Painter, lowerBound} from './draw.js';
+import {FONT, cutText} from './text.js';
+import {IS_ZONE, Painter, lowerBound} from './draw.js';
 import {LANE, Layout, PAD, isZones} from './layout.js';
 import {PixelData} from './data.js';
 import {THEMES} from './palette.js';
@@ -38,6 +39,9 @@ export class Timeline {
         this.canvas.width = Math.round(this.width * dpr);
         this.canvas.height = Math.round(this.height * dpr);
         this.scrollTo(this.scroll);
+        const {selection} = this.app; /* panels that open must not cover what was clicked */
+        if (selection)
+            this.app.showTrack(selection.track, selection.depth);
     }
 
     relayout() {
@@ -125,6 +129,8 @@ export class Timeline {
             }
         }
         if (best === null)
+            best = this.coverOf(answer.arrays, items.first, end, t);
+        if (best === null)
             return null;
         const item = {t0: t0[best], t1: t1[best], loc: loc[best], count: count[best], busy: busy[best], flags: flags[best]};
         if (items.value !== undefined) {
@@ -132,6 +138,14 @@ export class Timeline {
             Object.assign(item, {min: min[v], max: max[v], last: last[v]});
         }
         return item;
+    }
+
+    /* A zone over a time, wherever it is in the list: where some lie over others, they are not in order. */
+    coverOf({t0, t1, flags}, first, end, t) {
+        for (let i = end - 1; i >= first; i--)
+            if (flags[i] & IS_ZONE && t0[i] <= t && t1[i] >= t)
+                return i;
+        return null;
     }
 
     /** One frame. */
@@ -239,7 +253,7 @@ export class Timeline {
     }
 
     cut(text, room) {
-        return this.ctx.measureText(text).width <= room ? text : this.painter.cutText(text, room);
+        return cutText(this.ctx, text, room);
     }
 
     /* Arrows of the selected zone's flows. */
@@ -297,7 +311,7 @@ export class Timeline {
         const {ctx, theme} = this, {track} = row, matched = this.app.trackHits.has(track.id);
         ctx.fillStyle = row.header ? theme.head : row.pinned ? theme.lane2 : theme.back;
         this.painter.rect(0, top, LABEL - 1, row.height - 1);
-        const x = row.header ? 8 : 14 + 8 * Math.max(0, row.level - 1), middle = row.header ? y + row.height / 2 : y + 12;
+        const x = row.header ? 8 + 8 * row.level : 14 + 8 * Math.max(0, row.level - 1), middle = row.header ? y + row.height / 2 : y + 12;
         ctx.fillStyle = theme.dim;
         if (row.header || row.lanes > 1 || row.collapsed)
             this.painter.text(row.collapsed ? '▸' : '▾', x, middle);
@@ -345,7 +359,7 @@ export class Timeline {
             ctx.fillStyle = theme.line;
             this.painter.rect(x, RULER - 9, 1, 9);
             const text = format.time(t, app.timeMode, app.trace, step);
-            if (x + 4 + ctx.measureText(text).width > this.width)
+            if (x + 4 < LABEL || x + 4 + ctx.measureText(text).width > this.width)
                 continue;
             ctx.fillStyle = theme.text;
             this.painter.text(text, x + 4, RULER / 2 - 2);

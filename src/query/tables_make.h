@@ -1,0 +1,20 @@
+/* tables_make.h - what tables.c and tables_pair.c share.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_QUERY_TABLES_MAKE_H
+#define STROBE_QUERY_TABLES_MAKE_H
+
+#include "query/tables.h"
+
+#define STROBE_BIT(kind) (1ull << STROBE_KIND_##kind)
+
+/* The table of a track, made if need be; NULL: too many. Tables that were found before may move. */
+struct strobe_table *strobe_tables_make(struct strobe_tables *tables, enum strobe_table_kind kind,
+                                        uint32_t process, uint64_t id, uint64_t sub);
+
+/* One more zone; what has no room is counted. */
+void strobe_tables_add(struct strobe_tables *tables, struct strobe_table *table,
+                       struct strobe_pixel_row row);
+
+/* Pair what one track alone can't: fibers, spans, shared threads, GPU zones. Anew if the file has grown. */
+enum strobe_err strobe_tables_pair(struct strobe_tables *tables);
+
+#endif

@@ -1,0 +1,244 @@
+/* tracks.c - see tracks.h.  SPDX-License-Identifier: MIT */
+#include "serve/tracks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t owner_of(const struct strobe_trace *trace, uint32_t process)
+{
+    uint32_t twin = trace->processes[process].twin;
+    return twin ? twin - 1 : process;
+}
+
+uint32_t strobe_track_of_thread(const struct strobe_engine *engine, uint32_t thread)
+{
+    uint32_t twin = engine->trace->threads[thread].twin;
+    return strobe_track_id(STROBE_TRACK_THREAD, twin ? twin - 1 : thread);
+}
+
+uint32_t strobe_track_of_process(const struct strobe_engine *engine, uint32_t process)
+{
+    return strobe_track_id(STROBE_TRACK_PROCESS, owner_of(engine->trace, process));
+}
+
+const struct strobe_table *strobe_track_table(const struct strobe_engine *engine, uint32_t track)
+{
+    uint32_t index = track & 0xfffffff;
+    if (track >> 28 == STROBE_TRACK_TABLE && index < engine->tables.n_tables)
+        return &engine->tables.tables[index];
+    if (track >> 28 == STROBE_TRACK_THREAD && index < engine->trace->thread_ids.n &&
+        engine->trace->threads[index].twin)
+        return strobe_tables_thread(&engine->tables, index);
+    return NULL;
+}
+
+/* ---- visiting ---- */
+
+struct visiting {
+    struct strobe_engine *engine;
+    strobe_track_visitor visit;
+    void *context;
+};
+
+static const char *const kind_names[] = {
+    [STROBE_TABLE_FIBER] = "fiber",       [STROBE_TABLE_SPANS] = "spans",
+    [STROBE_TABLE_GPU] = "gpu",           [STROBE_TABLE_RISC] = "risc",
+    [STROBE_TABLE_CORE] = "core",         [STROBE_TABLE_DEVICE] = "device",
+    [STROBE_TABLE_MESSAGES] = "messages", [STROBE_TABLE_FRAMES] = "frames",
+    [STROBE_TABLE_PLOT] = "plot",         [STROBE_TABLE_LOCK] = "locks"};
+
+static const char *table_name(const struct strobe_engine *engine, const struct strobe_table *table,
+                              char room[STROBE_NAME_ROOM], uint32_t *n)
+{
+    const struct strobe_trace *trace = engine->trace;
+    const char *name = table->kind == STROBE_TABLE_SPANS      ? "spans"
+                       : table->kind == STROBE_TABLE_MESSAGES ? "messages"
+                                                              : "frames";
+    *n = 0;
+    if (table->name)
+        return strobe_texts_get(&engine->tables.texts, table->name, n);
+    if (table->kind == STROBE_TABLE_FIBER)
+        return strobe_trace_fiber_name(trace, table->process, table->id, room, n);
+    if (table->kind == STROBE_TABLE_LOCK)
+        return strobe_trace_lock_name(trace, table->process, table->id, room, n);
+    if (table->kind == STROBE_TABLE_FRAMES || table->kind == STROBE_TABLE_PLOT) {
+        const char *given = strobe_trace_string(trace, table->process, table->id, room, n);
+        if (*n || table->kind == STROBE_TABLE_PLOT)
+            return given;
+    }
+    *n = (uint32_t)strlen(name);
+    return name;
+}
+
+static void visit_table(const struct visiting *visiting, uint32_t i, uint32_t process)
+{
+    const struct strobe_engine *engine = visiting->engine;
+    const struct strobe_trace *trace = engine->trace;
+    const struct strobe_table *table = &engine->tables.tables[i];
+    char room[STROBE_NAME_ROOM];
+    struct strobe_track_row row = {
+        .id = strobe_track_id(STROBE_TRACK_TABLE, i),
+        .parent = table->parent ? strobe_track_id(STROBE_TRACK_TABLE, table->parent - 1)
+                                : strobe_track_id(STROBE_TRACK_PROCESS, process),
+        .kind = kind_names[table->kind],
+        .n_depths = table->kind == STROBE_TABLE_DEVICE || table->kind == STROBE_TABLE_CORE
+                        ? 0
+                        : table->n_depths,
+        .pid = trace->processes[process].pid};
+    if (table->kind == STROBE_TABLE_PLOT) {
+        uint32_t plot = strobe_idmap_find(&trace->plot_ids, table->process, table->id);
+        row.plot = plot == STROBE_IDMAP_NONE ? NULL : &trace->plots[plot];
+    }
+    row.name = table_name(engine, table, room, &row.n_name);
+    visiting->visit(visiting->context, &row);
+}
+
+/* Tables of a kind, each with what is below it. */
+static void visit_tables(const struct visiting *visiting, uint32_t process,
+                         enum strobe_table_kind kind, uint32_t parent)
+{
+    const struct strobe_tables *tables = &visiting->engine->tables;
+    for (uint32_t i = 0; i < tables->n_tables; i++) {
+        const struct strobe_table *table = &tables->tables[i];
+        if (table->kind != kind || table->parent != parent ||
+            owner_of(visiting->engine->trace, table->process) != process)
+            continue;
+        visit_table(visiting, i, process);
+        if (kind == STROBE_TABLE_DEVICE)
+            visit_tables(visiting, process, STROBE_TABLE_CORE, i + 1);
+        else if (kind == STROBE_TABLE_CORE)
+            visit_tables(visiting, process, STROBE_TABLE_RISC, i + 1);
+    }
+}
+
+static void visit_thread(const struct visiting *visiting, uint32_t i, uint32_t process)
+{
+    const struct strobe_engine *engine = visiting->engine;
+    const struct strobe_thread *thread = &engine->trace->threads[i];
+    char room[STROBE_NAME_ROOM];
+    struct strobe_track_row row = {.id = strobe_track_id(STROBE_TRACK_THREAD, i),
+                                   .parent = strobe_track_id(STROBE_TRACK_PROCESS, process),
+                                   .kind = "thread",
+                                   .n_depths = strobe_view_depths(engine->view, i),
+                                   .pid = engine->trace->processes[process].pid,
+                                   .tid = thread->tid};
+    if (thread->twin) {
+        const struct strobe_table *table = strobe_tables_thread(&engine->tables, i);
+        row.n_depths = table ? table->n_depths : 1;
+    }
+    row.name = strobe_trace_thread_name(engine->trace, i, room, &row.n_name);
+    visiting->visit(visiting->context, &row);
+}
+
+struct by_process {
+    uint32_t process, thread;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct by_process *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+/* The threads that are tracks, by the process that shows them. */
+static struct by_process *list_threads(const struct strobe_trace *trace, uint32_t *n)
+{
+    struct by_process *list = malloc((trace->thread_ids.n + 1ull) * sizeof *list);
+    *n = 0;
+    for (uint32_t i = 0; list && i < trace->thread_ids.n; i++)
+        if (!trace->threads[i].twin || trace->threads[i].twin - 1 == i)
+            list[(*n)++] = (struct by_process){owner_of(trace, trace->threads[i].process), i};
+    if (list)
+        qsort(list, *n, sizeof *list, compare);
+    return list;
+}
+
+void strobe_tracks_visit(struct strobe_engine *engine, strobe_track_visitor visit, void *context)
+{
+    static const enum strobe_table_kind behind[] = {STROBE_TABLE_FIBER, STROBE_TABLE_SPANS,
+                                                    STROBE_TABLE_GPU,   STROBE_TABLE_DEVICE,
+                                                    STROBE_TABLE_PLOT,  STROBE_TABLE_LOCK};
+    const struct strobe_trace *trace = engine->trace;
+    const struct visiting visiting = {engine, visit, context};
+    uint32_t n_threads, next = 0;
+    struct by_process *threads = list_threads(trace, &n_threads);
+    for (uint32_t i = 0; threads && i < trace->n_processes; i++) {
+        char room[STROBE_NAME_ROOM];
+        struct strobe_track_row row = {.id = strobe_track_id(STROBE_TRACK_PROCESS, i),
+                                       .kind = "process",
+                                       .pid = trace->processes[i].pid};
+        if (owner_of(trace, i) != i)
+            continue;
+        row.name = strobe_trace_process_name(trace, i, room, &row.n_name);
+        visit(context, &row);
+        visit_tables(&visiting, i, STROBE_TABLE_FRAMES, 0);
+        visit_tables(&visiting, i, STROBE_TABLE_MESSAGES, 0);
+        for (; next < n_threads && threads[next].process == i; next++)
+            visit_thread(&visiting, threads[next].thread, i);
+        for (size_t k = 0; k < sizeof behind / sizeof behind[0]; k++)
+            visit_tables(&visiting, i, behind[k], 0);
+    }
+    free(threads);
+}
+
+/* ---- choosing ---- */
+
+static int is_below(const struct strobe_tables *tables, uint32_t table, uint32_t above)
+{
+    for (uint32_t i = table + 1; i; i = tables->tables[i - 1].parent)
+        if (i - 1 == above)
+            return 1;
+    return 0;
+}
+
+static void choose(const struct strobe_engine *engine, uint32_t track, struct strobe_choice *choice)
+{
+    const struct strobe_trace *trace = engine->trace;
+    uint32_t kind = track >> 28, index = track & 0xfffffff;
+    for (uint32_t i = 0; i < choice->n_threads; i++)
+        choice->threads[i] |=
+            kind == STROBE_TRACK_PROCESS
+                ? strobe_track_of_process(engine, trace->threads[i].process) == track
+                : strobe_track_of_thread(engine, i) == track;
+    for (uint32_t i = 0; i < choice->n_tables; i++)
+        choice->tables[i] |=
+            kind == STROBE_TRACK_PROCESS
+                ? strobe_track_of_process(engine, engine->tables.tables[i].process) == track
+                : kind == STROBE_TRACK_TABLE && is_below(&engine->tables, i, index);
+}
+
+int strobe_choice_read(struct strobe_engine *engine, const struct strobe_json *question,
+                       struct strobe_choice *choice)
+{
+    uint32_t list = strobe_json_member(question, 0, "tracks"), at = 0, value;
+    memset(choice, 0, sizeof *choice);
+    if (!list || question->values[list].type != STROBE_JSON_ARRAY)
+        return 1;
+    strobe_tables_update(&engine->tables);
+    choice->n_threads = engine->trace->thread_ids.n;
+    choice->n_tables = engine->tables.n_tables;
+    choice->threads = calloc(choice->n_threads + 1ull, 1);
+    choice->tables = calloc(choice->n_tables + 1ull, 1);
+    if (!choice->threads || !choice->tables)
+        return 0;
+    while ((value = strobe_json_next(question, list, &at)))
+        choose(engine, (uint32_t)strobe_json_count(question, value, 0, UINT32_MAX), choice);
+    return 1;
+}
+
+void strobe_choice_free(struct strobe_choice *choice)
+{
+    free(choice->threads);
+    free(choice->tables);
+    memset(choice, 0, sizeof *choice);
+}
+
+int strobe_choice_has_table(const struct strobe_choice *choice, const struct strobe_engine *engine,
+                            uint32_t table)
+{
+    if (engine->tables.tables[table].kind == STROBE_TABLE_THREAD)
+        return strobe_choice_has_thread(choice, engine->tables.tables[table].thread);
+    return !choice->tables || (table < choice->n_tables && choice->tables[table]);
+}

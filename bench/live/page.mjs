@@ -61,7 +61,8 @@ await cdp.send('Performance.enable');
 await page.evaluate(watch);
 const memory = [], began = performance.now();
 let isNear = false;
-while (performance.now() - began < Number(seconds) * 1000) {
+const isServed = () => fs.existsSync(`/proc/${pid}`);
+while (performance.now() - began < Number(seconds) * 1000 && isServed()) {
     await page.waitForTimeout(2000);
     if (!isNear && performance.now() - began > 10000 && await page.evaluate(() => window.watched.counts.at(-1)[1] > 100000)) { /* the last ten seconds */
         isNear = true;
@@ -69,9 +70,10 @@ while (performance.now() - began < Number(seconds) * 1000) {
     }
     await cdp.send('HeapProfiler.collectGarbage').catch(() => {});
     const {metrics} = await cdp.send('Performance.getMetrics');
-    memory.push({s: (performance.now() - began) / 1000, page: metrics.find((m) => m.name === 'JSHeapUsedSize').value / 1048576, server: memoryOf(pid)});
+    if (isServed())
+        memory.push({s: (performance.now() - began) / 1000, page: metrics.find((m) => m.name === 'JSHeapUsedSize').value / 1048576, server: memoryOf(pid)});
 }
-const {ages, frames} = await page.evaluate(() => window.watched), late = await page.evaluate(delays);
+const {ages, frames} = await page.evaluate(() => window.watched), late = isServed() ? await page.evaluate(delays) : [];
 console.log(`BENCH ${JSON.stringify({n_ages: ages.length, age_p50_ms: quantile(ages, 0.5), age_p95_ms: quantile(ages, 0.95), age_max_ms: quantile(ages, 1), n_drawn: late.length, delay_p50_ms: quantile(late, 0.5),
     delay_max_ms: quantile(late, 1), frames, memory, errors: page.errors})}`);
 await browser.close();

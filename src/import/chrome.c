@@ -144,7 +144,7 @@ static enum strobe_err fill_trace(struct strobe_chrome *chrome)
         return err;
     err = strobe_chrome_read(chrome);
     chrome->out->offset = strobe_events_in_offset(chrome->in);
-    chrome->out->is_cut = err == STROBE_ERR_CORRUPT;
+    chrome->out->is_cut = err == STROBE_ERR_CORRUPT && chrome->out->n_events;
     if (err && !chrome->out->is_cut)
         return err;
     choose_start(chrome);

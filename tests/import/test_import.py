@@ -119,6 +119,8 @@ class Chrome(unittest.TestCase):
         self.assertIn("damaged", self.make(packed[:len(packed) // 2], "in.json.gz", code=1))
 
     def test_what_is_neither_is_refused_and_leaves_nothing(self):
+        self.assertIn("damaged at byte 20", self.make('[{"ph": "X", "ts": 1', code=1))
+        self.assertFalse(os.path.exists(self.trace))
         for data in ("hello", "", "12", "\0\0\0\0"):
             self.assertIn("in.json: neither a .tracy file nor Chrome's JSON", self.make(data, code=1))
             self.assertFalse(os.path.exists(self.trace))

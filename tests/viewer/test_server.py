@@ -592,6 +592,36 @@ class Imports(Folder):
         os.remove(os.path.join(self.folder, "piece.strobe"))
 
 
+class Threads(Folder):
+    """What the server's threads do to each other, on traces that are small enough for a sanitizer."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="strobe-viewer-")
+        cls.path("flat", MAKE_TRACE, "5000", "3", "30")
+        cls.path("work", MAKE_TRACE, "20000", "3", "50", "7")
+
+    pipe, fill = Imports.pipe, Imports.fill
+    test_many_pages = Live.test_many_pages_get_their_own_answers
+    test_pages_that_go = Live.test_pages_that_go_in_the_middle_of_their_questions_do_no_harm
+    test_an_import_beside_other_pages = Imports.test_other_pages_are_answered_while_a_file_is_imported
+    test_an_import_that_is_given_up = Imports.test_an_import_that_nobody_waits_for_is_given_up
+
+    def test_a_trace_that_grows_is_closed_and_removed(self):
+        path, source = os.path.join(self.folder, "grows.strobe"), os.path.join(self.folder, "work.strobe")
+        with open(source, "rb") as file:
+            data = file.read()
+        with open(path, "wb", buffering=0) as out:
+            out.write(data[:len(data) // 2])
+            with Server(STROBE, path) as server, Page(server) as page, Page(server) as other:
+                self.assertFalse(page.ask("trace")["closed"])
+                out.write(data[len(data) // 2:])
+                self.assertIsNotNone(page.wait_told("closed", 60))
+                self.assertEqual(sum(page.ask("stats")["count"]), sum(other.ask("stats")["count"]))
+                os.remove(path)
+                self.assertIsNotNone(other.wait_told("gone", 60))
+
+
 class Command(Folder):
     """What the command says."""
 

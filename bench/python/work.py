@@ -1,5 +1,5 @@
 """work.py TOOL WORKLOAD C: run a workload under a tool in this process; prints its CPU time. TOOL: plain, limit, strobe, viztracer,
-cprofile; C: 1 with C functions. Or: work.py zones TOOL, the cost of context managers; work.py many N, calls alone.
+cprofile; C: 1 with C functions. Or: work.py zones PEER, the cost of context managers, ours and limit's; work.py many N, calls alone.
 SPDX-License-Identifier: MIT"""
 import json
 import os
@@ -66,35 +66,29 @@ def run(tool, workload, c):
     return {"cpu_s": cpu_s}
 
 
-def per_use(body, setup, space, n=200000):
-    """The least CPU time of one use in ns, the empty loop taken off."""
-    code = "def loop(n):\n" + setup + "    for _ in range(n):\n" + body
-    empty = "def loop(n):\n" + setup + "    for _ in range(n):\n        pass\n"
-    best = []
-    for text in (code, empty):
-        exec(text, space)
-        times = []
-        for _ in range(9):
+def loop_of(setup, body, make):
+    """A function that does `body` n times."""
+    space = {"make": make}
+    exec(f"def loop(n):\n    {setup}\n    for _ in range(n):\n        {body}\n", space)
+    return space["loop"]
+
+
+def zones(peer, n=100000):
+    """The least CPU time of a use of each context manager in ns, the empty loop taken off: ours and the peer's by turns."""
+    import limit
+    import strobe
+
+    loops = {"empty": loop_of("pass", "pass", None)}
+    for who, make in (("ours", strobe.zone), ("peer", getattr(limit, peer))):
+        loops[f"{who}_reused_ns"] = loop_of("z = make('bench')", "with z: pass", make)
+        loops[f"{who}_new_ns"] = loop_of("pass", "with make('bench'): pass", make)
+    least = dict.fromkeys(loops, 1e9)
+    for _ in range(20):
+        for key, loop in loops.items():
             before = time.process_time()
-            space["loop"](n)
-            times.append(time.process_time() - before)
-        best.append(min(times) / n * 1e9)
-    return best[0] - best[1]
-
-
-def zones(tool):
-    space = {}
-    if tool == "strobe":
-        import strobe
-
-        space = {"make": strobe.zone}
-    else:
-        import limit
-
-        space = {"make": getattr(limit, tool)}
-    reused = per_use("        with z: pass\n", "    z = make('bench')\n", space)
-    new = per_use("        with make('bench'): pass\n", "", space)
-    return {"reused_ns": reused, "new_ns": new}
+            loop(n)
+            least[key] = min(least[key], time.process_time() - before)
+    return {key: (least[key] - least["empty"]) / n * 1e9 for key in loops if key != "empty"}
 
 
 def anonymous_kib():

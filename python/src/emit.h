@@ -20,16 +20,22 @@ STROBE_INLINE uint64_t strobe_py_ticks_apart(uint32_t *high)
 #endif
 }
 
-STROBE_INLINE void strobe_py_begin(struct strobe_loc *loc)
+/* With the gate seen open. */
+STROBE_INLINE void strobe_py_begin_open(const volatile struct strobe_gate *gate,
+                                        struct strobe_loc *loc)
 {
-    const volatile struct strobe_gate *gate = strobe_gate_now;
-    if (!strobe_gate_is_open(gate))
-        return;
     uint64_t word = __atomic_load_n(&loc->word, __ATOMIC_RELAXED);
     if (STROBE_UNLIKELY(word < ((const struct strobe_gate *)gate)->floor))
         strobe_begin_unnamed(loc);
     else
         strobe_emit_with(word, loc, 1);
+}
+
+STROBE_INLINE void strobe_py_begin(struct strobe_loc *loc)
+{
+    const volatile struct strobe_gate *gate = strobe_gate_now;
+    if (strobe_gate_is_open(gate))
+        strobe_py_begin_open(gate, loc);
 }
 
 STROBE_INLINE void strobe_py_end(struct strobe_loc *loc)

@@ -203,20 +203,23 @@ static void __attribute__((noinline, cold)) begin_traced(struct strobe_loc *loc)
     strobe_zone_loose();
 }
 
-static void begin(PyObject *self)
+STROBE_INLINE void begin(PyObject *self)
 {
+    const volatile struct strobe_gate *gate = strobe_gate_now;
     struct strobe_loc *loc = &((struct zone *)self)->loc;
+    if (!strobe_gate_is_open(gate))
+        return;
     if (STROBE_PY_UNLIKELY(strobe_py_tracer.source != STROBE_PY_NONE))
         begin_traced(loc);
     else
-        strobe_py_begin(loc);
+        strobe_py_begin_open(gate, loc);
 }
 
 static PyObject *zone_enter(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    begin(self);
     Py_INCREF(self);
+    begin(self);
     return self;
 }
 

@@ -19,7 +19,7 @@ from tracy import strobe_command
 
 FOLDER = "traces"
 LOG_FILE = "tracy_wasm_gui_server.log"  # its first line is the viewer's link
-START_SECONDS = 10
+START_SECONDS = 30
 
 
 class ViewerError(Exception):
@@ -58,7 +58,7 @@ def shows(link, name):
     """Whether a viewer answers there, and has the trace in its folder."""
     address = urllib.parse.urlsplit(link)
     try:
-        with urllib.request.urlopen(address._replace(path="/traces").geturl(), timeout=5) as answer:
+        with urllib.request.urlopen(address._replace(path="/traces").geturl(), timeout=15) as answer:
             return name in json.load(answer)
     except (urllib.error.URLError, OSError, ValueError):
         return False

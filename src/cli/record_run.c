@@ -34,6 +34,7 @@
 #define SYNC_NS  1000000000ull
 #define BEAT_NS  40000000
 #define FLUSH_NS 250000000ull
+#define IDLE_NS  24000000 /* a busy thread needs longer to fill a pool of the default size */
 
 struct run {
     const struct strobe_record_options *options;
@@ -454,7 +455,7 @@ static void record_rounds(struct run *run)
         strobe_collector_wait(run->collector, n > 100000 ? 500000
                                               : n > 1000 ? 2000000
                                               : n        ? 8000000
-                                                         : 16000000);
+                                                         : IDLE_NS);
     }
 }
 

@@ -97,6 +97,8 @@ const tests = {
         }
         const levels = await state(() => window.strobe.timeline.layout.rows.filter((r) => ['device', 'core', 'risc'].includes(r.track.kind)).map((r) => [r.track.kind, r.level]));
         assert.deepEqual(levels, [['device', 1], ['core', 2], ['risc', 3], ['risc', 3]]);
+        await page.keyboard.press('KeyQ');
+        await settled();
         await shot('devices');
     },
     async 'a zone that was clicked stays in sight when the panels open'() {

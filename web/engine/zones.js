@@ -340,4 +340,3 @@ export async function step(trace, q) {
     const isNamed = q.loc < 0x80000000, fits = q.same === 'loc' ? (id) => isNamed && trace.model.loc(thread.process.index, id) === q.loc : (id, depth) => depth === (q.depth || 0);
     return describe(trace, track, await stepZone(trace, thread, tick, isNext, fits));
 }
-

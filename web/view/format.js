@@ -2,8 +2,11 @@
 
 const UNITS = [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]];
 
+const formats = []; /* by digits: to make one takes longer than to draw a hundred zones */
+
 function plain(value, digits) {
-    return value.toLocaleString('en-US', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+    formats[digits] = formats[digits] || new Intl.NumberFormat('en-US', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+    return formats[digits].format(value);
 }
 
 /** A duration: "312 ns", "1.25 ms", "2 min 5 s", "3 d 4 h". */

@@ -45,9 +45,13 @@ export class Notes {
     }
 
     async loadServed(engine) {
-        const {json} = await engine.ask({ask: 'notes'});
-        if (engine === this.app.engine)
-            this.add(parse(json.notes));
+        try {
+            const {json} = await engine.ask({ask: 'notes'});
+            if (engine === this.app.engine)
+                this.add(parse(json.notes));
+        } catch (error) {
+            this.app.say(`The notes beside the trace can't be read: ${error.message}`);
+        }
     }
 
     /** Take these in without keeping them anew. */

@@ -1,8 +1,9 @@
 /* fuzz_tracy.c - a session fed by a hostile client, past the handshake, its frames mended.
  *
- * An input is: protocol − 55, flags (below), then frames as u16 length and that many raw bytes of
- * events. The handshake and the compression (literals only) are made here, so that the damage reaches
- * the decoder. With FLAG_BYTES the rest is fed as it is, handshake and all.
+ * An input is: protocol − 55 (and 28 or 56 more: with little or next to nothing left of the budget),
+ * flags (below), then frames as u16 length and that many raw bytes of events. The handshake and the
+ * compression (literals only) are made here, so that the damage reaches the decoder. With FLAG_BYTES the
+ * rest is fed as it is, handshake and all.
  *
  * The entry is libFuzzer's; tests/fuzz/seeds.c has a main that runs seeds and damaged seeds without it.
  * Checked beyond what sanitizers find: every session gives back what it took of the budget, its
@@ -27,8 +28,11 @@ enum {
     FLAG_BYTES = 64,
     FLAG_TIME = 128, /* a second passes with every frame */
     FRAME_MAX = 60000,
-    BUDGET = 1 << 20,
+    BUDGET = 2 << 20,
+    N_PROTOCOLS = 28,
 };
+/* Left of the budget, by input. */
+static const int64_t left_bytes[] = {BUDGET, 192 << 10, 80 << 10};
 static const uint64_t start_tick = 1ull << 40;
 
 static struct strobe_file_writer *writer;
@@ -154,10 +158,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     open_store();
+    int64_t taken = BUDGET - left_bytes[data[0] / N_PROTOCOLS % 3];
+    strobe_tracy_store_charge(store, taken);
     struct feeder f = {.now = start_tick, .flags = data[1]};
     struct strobe_tracy_session_options options = {
         .store = store,
-        .protocol = 55 + data[0] % 28,
+        .protocol = 55 + data[0] % N_PROTOCOLS,
         .tick_ns = 0.5,
         .clock = f.flags & FLAG_AUTO        ? STROBE_TRACY_CLOCK_AUTO
                  : f.flags & FLAG_OWN_CLOCK ? STROBE_TRACY_CLOCK_OWN
@@ -183,15 +189,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     strobe_tracy_store_poll(store, f.now + n_runs);
     check_output(f.session, false);
     strobe_tracy_session_close(f.session);
+    strobe_tracy_store_charge(store, -taken);
     if (!strobe_tracy_store_charge(store, BUDGET))
         die("a session kept some of the budget");
     strobe_tracy_store_charge(store, -BUDGET);
     return 0;
 }
 
+/* A quarter of the runs has little of the budget. */
 void fuzz_vary(uint8_t *bytes, uint64_t random)
 {
-    (void)bytes, (void)random;
+    if (random % 4 == 0)
+        bytes[0] = (uint8_t)(bytes[0] % N_PROTOCOLS + N_PROTOCOLS * (1 + random / 4 % 2));
 }
 
 void fuzz_done(void) {}

@@ -161,7 +161,17 @@ def in_bulk(bench):
     return measure.table(["calls in a row", "made", "in the file", "bytes per call", "growth of the process"], rows)
 
 
+def startup(bench):
+    """What every start of an interpreter pays with nobody recording: the line of strobe.pth, as site runs it."""
+    rows = []
+    for version, path in interpreters().items():
+        runs = [measure.figures(measure.run([path, "-S", str(HERE / "work.py"), "startup", str(measure.ROOT / "python/strobe.pth")], {})[0])["us"]
+                for _ in range(ROUNDS)]
+        rows.append([version, f"{min(runs):.0f} µs"])
+    return measure.table(["start of an interpreter, nobody records", "added by strobe.pth"], rows)
+
+
 def report(bench):
     functions, with_c = calls(bench, 0), calls(bench, 1)
     return [times("Python functions only", functions), times("Python functions and C functions", with_c),
-            bars_of_calls(functions, with_c), managers(bench), in_bulk(bench)]
+            bars_of_calls(functions, with_c), managers(bench), startup(bench), in_bulk(bench)]

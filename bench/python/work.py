@@ -1,6 +1,6 @@
 """work.py TOOL WORKLOAD C: run a workload under a tool in this process; prints its CPU time. TOOL: plain, limit, strobe, viztracer,
-cprofile; C: 1 with C functions. Or: work.py zones PEER, the cost of context managers, ours and limit's; work.py many N, calls alone.
-SPDX-License-Identifier: MIT"""
+cprofile; C: 1 with C functions. Or: work.py zones PEER, the cost of context managers, ours and limit's; work.py many N, calls alone;
+work.py startup PTH, the start of an interpreter with nobody recording.  SPDX-License-Identifier: MIT"""
 import json
 import os
 import sys
@@ -91,6 +91,16 @@ def zones(peer, n=100000):
     return {key: (least[key] - least["empty"]) / n * 1e9 for key in loops if key != "empty"}
 
 
+def startup(path):
+    """The least time in us that site takes to run the line of a .pth file."""
+    line, least = open(path).read(), 1.0
+    for _ in range(300):
+        before = time.perf_counter()
+        exec(line)
+        least = min(least, time.perf_counter() - before)
+    return {"us": least * 1e6}
+
+
 def anonymous_kib():
     for line in open("/proc/self/status"):
         if line.startswith("RssAnon"):
@@ -119,6 +129,8 @@ def many(n):
 def main():
     if sys.argv[1] == "zones":
         found = zones(sys.argv[2])
+    elif sys.argv[1] == "startup":
+        found = startup(sys.argv[2])
     elif sys.argv[1] == "many":
         found = many(int(sys.argv[2]))
     else:

@@ -10,7 +10,8 @@ import {launch, openPage, settled} from '../../tests/viewer/served.mjs';
 
 const [modules, link, pid, seconds] = process.argv.slice(2);
 
-/* Runs in the page. A cell counts from its begin, so that what is drawn is never thought younger than it is. */
+/* Runs in the page. A cell is many zones: something happened in its last bucket, which counts from the bucket's begin, so that what is
+ * drawn is never thought younger than it is. */
 function watch() {
     const s = window.strobe, {timeline} = s, note = timeline.note.bind(timeline), now = () => performance.timeOrigin + performance.now();
     window.realMs = (t) => Number(BigInt(s.trace.origin_real_ns) / 1000n) / 1000 + t / 1e6;
@@ -20,13 +21,15 @@ function watch() {
         const {fine} = timeline.data, out = window.watched;
         if (!fine)
             return;
-        const {t0, t1, flags, count} = fine.arrays;
+        const {t1, flags, count} = fine.arrays;
         let sum = 0;
         out.frames++;
-        for (let i = 0; i < t0.length; i++) {
-            sum += count[i];
-            out.newest = Math.max(out.newest, flags[i] & 1 ? t1[i] : t0[i]);
-        }
+        for (const lanes of fine.lanes.values())
+            for (const {first, n, bucket} of lanes.values())
+                for (let i = first; i < first + n; i++) {
+                    sum += count[i];
+                    out.newest = Math.max(out.newest, (flags[i] & 3) === 1 ? t1[i] : t1[i] - bucket);
+                }
         if (!out.counts.length || out.counts.at(-1)[1] < sum)
             out.counts.push([now(), sum]);
     };

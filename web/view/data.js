@@ -15,8 +15,8 @@ class Answer {
         this.bucket = json.bucket_ns;
         this.asked = new Map(question.lanes.map(([id, , n]) => [id, n]));
         this.lanes = new Map();
-        for (const [id, depth, first, n, , value] of json.lanes)
-            (this.lanes.get(id) || this.lanes.set(id, new Map()).get(id)).set(depth, {first, n, value});
+        for (const [id, depth, first, n, k, value] of json.lanes)
+            (this.lanes.get(id) || this.lanes.set(id, new Map()).get(id)).set(depth, {first, n, value, bucket: json.bucket_ns * 2 ** (k - json.k)});
     }
 
     lane(id, depth) {

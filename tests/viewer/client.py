@@ -146,6 +146,9 @@ class Page:
             n = second & 127
             n = struct.unpack(">H", self.take(2))[0] if n == 126 else struct.unpack(">Q", self.take(8))[0] if n == 127 else n
             data = self.take(n)
+            if first & 15 == 9:     # a ping: who gives no sign of life is let go
+                self.send_frame(10, data)
+                continue
             kind = first & 15 if first & 15 else kind
             message += data
             if first & 0x80:

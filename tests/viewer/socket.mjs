@@ -16,10 +16,12 @@ export async function serve(strobe, file) {
     return {link, stop: () => child.kill()};
 }
 
-function maskedFrame(text) {
-    const data = Buffer.from(text), mask = crypto.randomBytes(4), long = data.length > 125;
+const TEXT = 1, PING = 9, PONG = 10;
+
+function maskedFrame(opcode, content) {
+    const data = Buffer.from(content), mask = crypto.randomBytes(4), long = data.length > 125;
     const head = Buffer.alloc(long ? 4 : 2);
-    head[0] = 0x81;
+    head[0] = 0x80 | opcode;
     head[1] = 0x80 | (long ? 126 : data.length);
     if (long)
         head.writeUInt16BE(data.length, 2);
@@ -78,6 +80,8 @@ export class Socket {
         this.bytes = Buffer.concat([this.bytes, data]);
         for (let frame = frameOf(this.bytes); frame; frame = frameOf(this.bytes)) {
             this.bytes = frame.rest;
+            if (frame.opcode === PING) /* who gives no sign of life is let go */
+                this.socket.write(maskedFrame(PONG, frame.data));
             if (frame.opcode > 2)
                 continue;
             this.pieces.push(frame.data);
@@ -97,7 +101,7 @@ export class Socket {
         const id = this.nextId++;
         return new Promise((resolve, reject) => {
             this.waiting.set(id, {resolve, reject});
-            this.socket.write(maskedFrame(JSON.stringify({id, ...question})));
+            this.socket.write(maskedFrame(TEXT, JSON.stringify({id, ...question})));
         });
     }
 

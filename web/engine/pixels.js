@@ -178,7 +178,7 @@ function makeItems(asked, k, budget, lastTick) {
         if (left >= 0)
             return {k: level, lists};
         if (level >= MOST_LEVEL)
-            throw new Error('more lanes than items were asked for');
+            throw new Error('over a limit');
         for (const lanes of asked)
             if (lanes.grid.k < level + 1)
                 lanes.coarsen();

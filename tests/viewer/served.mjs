@@ -34,6 +34,9 @@ export async function begin(command, args, options = {}) {
     return {child, link: link[0], port: Number(link[1]), ended, said: () => said};
 }
 
+/* What Chromium itself prints of a server that is away, cut off or answers 404: these tests cause it. */
+const OF_THE_NETWORK = /net::ERR_(CONNECTION|EMPTY_RESPONSE|SOCKET|NETWORK|INCOMPLETE|CONTENT_LENGTH|INVALID_HTTP)|WebSocket connection|404/;
+
 /** A page that keeps its errors in `page.errors`. */
 export async function openPage(browser, options = {}) {
     const context = await browser.newContext({viewport: {width: 1400, height: 860}, colorScheme: 'light', ...options});
@@ -41,7 +44,7 @@ export async function openPage(browser, options = {}) {
     page.setDefaultTimeout(PATIENCE);
     page.errors = [];
     page.on('pageerror', (error) => page.errors.push(error.message));
-    page.on('console', (message) => message.type() === 'error' && !/ERR_CONNECTION|ERR_EMPTY|WebSocket connection|404/.test(message.text()) && page.errors.push(message.text()));
+    page.on('console', (message) => message.type() === 'error' && !OF_THE_NETWORK.test(message.text()) && page.errors.push(message.text()));
     return page;
 }
 

@@ -220,9 +220,9 @@ static void do_blocks(struct run *run)
     struct strobe_flame *flame = run->flame;
     struct strobe_view *view = flame->view;
     uint64_t n_events = 0;
-    for (uint32_t b = 0; b < view->n_blocks && !run->failed; b++) {
-        if (view->blocks[b].tick_max < flame->lo || view->blocks[b].tick_min > flame->hi)
-            continue;
+    for (uint32_t b = 0; !run->failed && (b = strobe_view_next(view, b, flame->lo, flame->hi)) !=
+                                             STROBE_VIEW_NO_BLOCK;
+         b++) {
         const struct strobe_events *events = strobe_view_events(view, b);
         for (uint32_t i = 0; events && i < events->n_parts; i++) {
             const struct strobe_part *part = &events->parts[i];
@@ -231,7 +231,7 @@ static void do_blocks(struct run *run)
                 is_wanted(flame, thread))
                 do_part(run, events, part, thread);
         }
-        n_events += view->blocks[b].n_events;
+        n_events += strobe_view_block(view, b).n_events;
         if (n_events >= MAX_EVENTS) {
             flame->is_cut = b + 1 < view->n_blocks;
             break;

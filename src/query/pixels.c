@@ -254,12 +254,17 @@ static int is_in_range(const struct strobe_gather *gather, uint64_t tick_min, ui
     return tick_min <= gather->hi && tick_max >= gather->lo;
 }
 
+static int is_block_in_range(const struct strobe_gather *gather, uint32_t i)
+{
+    struct strobe_view_block block = strobe_view_block(gather->view, i);
+    return is_in_range(gather, block.tick_min, block.tick_max);
+}
+
 static void gather_blocks(struct strobe_gather *gather, uint32_t first, uint32_t end,
                           int only_marked)
 {
-    const struct strobe_view_block *blocks = gather->view->blocks;
     for (uint32_t i = first; i < end && !gather->failed; i++)
-        if (is_in_range(gather, blocks[i].tick_min, blocks[i].tick_max))
+        if (is_block_in_range(gather, i))
             gather_block(gather, i, only_marked);
 }
 
@@ -300,7 +305,7 @@ static void gather_all(struct strobe_gather *gather)
         if (gather->lanes[i].track->rows)
             gather_rows(gather, &gather->lanes[i]);
     for (uint32_t i = 0; i < view->n_blocks && !gather->failed && gather->n_threads;) {
-        uint32_t lod = view->blocks[i].lod;
+        uint32_t lod = strobe_view_lod_of(view, i);
         uint32_t end = lod ? view->lods[lod - 1].end : i + 1;
         if (lod)
             gather_lod(gather, lod - 1);
@@ -340,26 +345,48 @@ static void raise_by_parts(struct strobe_gather *gather, uint32_t block)
             raise_level(gather, parts[i].thread, parts[i].shift);
 }
 
+/* How much there is in the range. LOD blocks that lie in it whole tell of their blocks. */
+static void count_in_range(const struct strobe_gather *gather, uint64_t *n_blocks,
+                           uint64_t *n_events)
+{
+    struct strobe_view *view = gather->view;
+    *n_blocks = *n_events = 0;
+    for (uint32_t i = 0; i < view->n_blocks; i++) {
+        uint32_t number = strobe_view_lod_of(view, i);
+        const struct strobe_view_lod *lod = number ? &view->lods[number - 1] : NULL;
+        int is_whole = lod && lod->tick_min >= gather->lo && lod->tick_max <= gather->hi;
+        if (is_whole) {
+            *n_blocks += lod->end - lod->first;
+            *n_events += lod->n_events;
+        }
+        if (is_whole || (lod && !is_in_range(gather, lod->tick_min, lod->tick_max))) {
+            i = lod->end - 1;
+        } else if (is_block_in_range(gather, i)) {
+            ++*n_blocks;
+            *n_events += strobe_view_block(view, i).n_events;
+        }
+    }
+}
+
 /* A range with much in it is shown at the level that LOD blocks have, or summaries: to read the heads of all blocks, or
  * all events, would take too long. */
 static void raise_levels(struct strobe_gather *gather)
 {
     struct strobe_view *view = gather->view;
-    uint64_t n_blocks = 0, n_events = 0;
-    for (uint32_t i = 0; i < view->n_blocks; i++)
-        if (is_in_range(gather, view->blocks[i].tick_min, view->blocks[i].tick_max)) {
-            n_blocks++;
-            n_events += view->blocks[i].n_events;
-        }
+    uint64_t n_blocks, n_events;
+    count_in_range(gather, &n_blocks, &n_events);
     int by_lod = n_blocks > STROBE_PIXELS_MAX_BLOCKS,
         by_parts = n_events > STROBE_PIXELS_MAX_EVENTS;
     for (uint32_t i = 0; i < view->n_lods && by_lod; i++)
         if (is_in_range(gather, view->lods[i].tick_min, view->lods[i].tick_max))
             raise_by_lod(gather, i);
-    for (uint32_t i = 0; i < view->n_blocks && by_parts; i++)
-        if (is_in_range(gather, view->blocks[i].tick_min, view->blocks[i].tick_max) &&
-            !(by_lod && view->blocks[i].lod))
+    for (uint32_t i = 0; i < view->n_blocks && by_parts; i++) {
+        uint32_t lod = by_lod ? strobe_view_lod_of(view, i) : 0;
+        if (lod)
+            i = view->lods[lod - 1].end - 1;
+        else if (is_block_in_range(gather, i))
             raise_by_parts(gather, i);
+    }
 }
 
 static enum strobe_err set_buckets(struct strobe_gather *gather)

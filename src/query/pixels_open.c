@@ -126,16 +126,15 @@ static void find_places(struct search *search)
     struct strobe_view *view = search->view;
     int is_read = 0; /* the LOD block of these blocks was */
     for (uint32_t i = view->n_blocks; i-- > 0 && search->n_left;) {
-        const struct strobe_view_lod *node =
-            view->blocks[i].lod ? &view->lods[view->blocks[i].lod - 1] : NULL;
-        if (node && i == node->end - 1) {
-            is_read = node->tick_min > search->tick || look_at_lod(search, view->blocks[i].lod - 1);
-        }
+        uint32_t lod = strobe_view_lod_of(view, i);
+        const struct strobe_view_lod *node = lod ? &view->lods[lod - 1] : NULL;
+        if (node && i == node->end - 1)
+            is_read = node->tick_min > search->tick || look_at_lod(search, lod - 1);
         if (node && is_read && !search->n_inside) {
             i = node->first;
             continue;
         }
-        if (view->blocks[i].tick_min <= search->tick)
+        if (strobe_view_block(view, i).tick_min <= search->tick)
             look_at_parts(search, i);
         if (node && i == node->first)
             leave_lod(search);
@@ -206,7 +205,7 @@ static int find_below(struct search *search, const struct place *place, uint32_t
     uint32_t number, before = place->number - 1;
     int is_same = known->is_used && known->thread == place->thread && known->depth == depth;
     for (uint32_t i = place->block + 1; i-- > 0; before = UINT32_MAX) {
-        uint32_t lod = view->blocks[i].lod;
+        uint32_t lod = strobe_view_lod_of(view, i);
         int found = 0;
         if (is_same && i < place->block && known->from < i && i < known->to) {
             *out = (struct strobe_open_at){known->begin, known->loc, 1};

@@ -56,9 +56,9 @@ enum strobe_err strobe_scan_run(struct strobe_scan *scan)
     struct strobe_replay replay = {0};
     uint64_t n_events = 0;
     int goes_on = 1;
-    for (uint32_t b = 0; b < view->n_blocks && goes_on; b++) {
-        if (view->blocks[b].tick_max < scan->lo || view->blocks[b].tick_min > scan->hi)
-            continue;
+    for (uint32_t b = 0;
+         goes_on && (b = strobe_view_next(view, b, scan->lo, scan->hi)) != STROBE_VIEW_NO_BLOCK;
+         b++) {
         const struct strobe_events *events = strobe_view_head(view, b), *whole = NULL;
         for (uint32_t i = 0; events && i < events->n_parts && goes_on; i++) {
             const struct strobe_part *part = &events->parts[i];

@@ -46,10 +46,9 @@ enum strobe_err strobe_stack_find(struct strobe_view *view, uint32_t thread, uin
                                   uint64_t loc, struct strobe_stack *out)
 {
     out->n = 0;
-    for (uint32_t b = 0; b < view->n_blocks; b++) {
-        const struct strobe_view_block *block = &view->blocks[b];
-        if (block->tick_min > begin || block->tick_max < begin ||
-            !(block->kinds >> STROBE_KIND_CALLSTACK & 1))
+    for (uint32_t b = 0; (b = strobe_view_next(view, b, begin, begin)) != STROBE_VIEW_NO_BLOCK;
+         b++) {
+        if (!(strobe_view_block(view, b).kinds >> STROBE_KIND_CALLSTACK & 1))
             continue;
         uint32_t n, number = UINT32_MAX;
         const struct strobe_view_part *parts = strobe_view_parts(view, b, &n);

@@ -319,9 +319,13 @@ static void read_blocks(struct strobe_tables *tables)
 {
     struct strobe_view *view = tables->view;
     uint32_t first = tables->next_block;
-    for (; tables->next_block < view->n_blocks; tables->next_block++)
-        if (view->blocks[tables->next_block].kinds & wanted_kinds)
+    for (; tables->next_block < view->n_blocks; tables->next_block++) {
+        uint32_t lod = strobe_view_lod_of(view, tables->next_block);
+        if (lod && !(view->lods[lod - 1].kinds & wanted_kinds))
+            tables->next_block = view->lods[lod - 1].end - 1;
+        else if (strobe_view_block(view, tables->next_block).kinds & wanted_kinds)
             read_block(tables, tables->next_block);
+    }
     if (first != tables->next_block)
         settle(tables);
 }

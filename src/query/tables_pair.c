@@ -271,8 +271,8 @@ static int may_have(const struct strobe_tables *tables, uint64_t kinds)
             return 1;
     if (facts->totals.has_totals)
         return 0;
-    for (uint32_t i = 0; i < tables->view->n_blocks; i++)
-        if (tables->view->blocks[i].lod && tables->view->blocks[i].kinds & kinds)
+    for (uint32_t i = 0; i < tables->view->n_lods; i++)
+        if (tables->view->lods[i].kinds & kinds)
             return 1;
     return facts->n_bytes < 8 << 20;
 }

@@ -1,4 +1,4 @@
-/* view.c - the blocks of a trace, and stores of what was decoded of them.  SPDX-License-Identifier: MIT */
+/* view.c - opening, and stores of what was decoded of blocks.  SPDX-License-Identifier: MIT */
 #include "query/view.h"
 
 #include <stdlib.h>
@@ -21,127 +21,6 @@ struct strobe_view_table {
 
 enum { MAX_TABLE_PARTS = 1024 }; /* kept; larger tables are made anew each time */
 
-/* ---- the list of blocks ---- */
-
-static enum strobe_err add_block(struct strobe_view *view, const struct strobe_block_ref *ref)
-{
-    if (!strobe_rows_reach((void **)&view->blocks, &view->blocks_room, view->n_blocks,
-                           sizeof *view->blocks))
-        return STROBE_ERR_NOMEM;
-    view->blocks[view->n_blocks++] = (struct strobe_view_block){
-        .offset = ref->offset,
-        .tick_min = ref->head.tick_min,
-        .tick_max = ref->head.tick_max,
-        .kinds = ~0ull,
-        .n_events = ref->head.n_items,
-    };
-    if (ref->head.n_items && ref->head.tick_min < view->tick_first)
-        view->tick_first = ref->head.tick_min;
-    if (ref->head.n_items && ref->head.tick_max > view->tick_last)
-        view->tick_last = ref->head.tick_max;
-    return STROBE_OK;
-}
-
-static uint32_t block_at(const struct strobe_view *view, uint64_t offset)
-{
-    uint32_t low = 0, high = view->n_blocks;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (view->blocks[mid].offset < offset)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-static void note_depth(struct strobe_view *view, uint32_t thread, uint64_t n_depths)
-{
-    if (strobe_rows_reach((void **)&view->depths, &view->depths_room, thread,
-                          sizeof *view->depths) &&
-        view->depths[thread] < n_depths)
-        view->depths[thread] = (uint32_t)n_depths;
-}
-
-static void note_tracks(struct strobe_view *view)
-{
-    struct strobe_lod_track track;
-    struct strobe_lod_lanes coarse, fine;
-    while (strobe_lod_next(&view->lod_reader, &track, &coarse, &fine) == STROBE_OK) {
-        uint32_t thread = strobe_view_thread(view, track.proc, track.track);
-        if (thread != STROBE_IDMAP_NONE)
-            note_depth(view, thread,
-                       track.depth > coarse.n_depths ? (uint32_t)track.depth : coarse.n_depths);
-    }
-}
-
-/* An LOD block covers what lies between its first block and itself, if as many are there as it says. */
-static enum strobe_err add_lod(struct strobe_view *view, uint64_t offset)
-{
-    struct strobe_lod_reader *reader = &view->lod_reader;
-    if (!strobe_rows_reach((void **)&view->lods, &view->lods_room, view->n_lods,
-                           sizeof *view->lods))
-        return STROBE_ERR_NOMEM;
-    struct strobe_view_lod *lod = &view->lods[view->n_lods++];
-    *lod = (struct strobe_view_lod){.offset = offset, .tick_min = UINT64_MAX};
-    if (strobe_view_lod(view, view->n_lods - 1, 0) != STROBE_OK) {
-        view->n_lods--;
-        return STROBE_OK;
-    }
-    lod->first = block_at(view, reader->first_offset);
-    lod->end = view->n_blocks;
-    if (lod->end - lod->first != reader->n_blocks ||
-        (lod->first < view->n_blocks && view->blocks[lod->first].lod)) {
-        view->n_lods--;
-        return STROBE_OK;
-    }
-    for (uint32_t i = lod->first; i < lod->end; i++) {
-        struct strobe_view_block *block = &view->blocks[i];
-        block->lod = view->n_lods;
-        block->kinds = 0;
-        lod->tick_min = block->tick_min < lod->tick_min ? block->tick_min : lod->tick_min;
-        lod->tick_max = block->tick_max > lod->tick_max ? block->tick_max : lod->tick_max;
-    }
-    for (uint32_t i = 0; i < reader->n_masks; i++) {
-        uint32_t block = block_at(view, reader->masks[i].offset);
-        if (block >= lod->first && block < lod->end)
-            view->blocks[block].kinds = reader->masks[i].kinds;
-    }
-    note_tracks(view);
-    return STROBE_OK;
-}
-
-/* The newest blocks that no LOD block covers: their heads tell something of depths. */
-static void note_loose(struct strobe_view *view)
-{
-    uint32_t n_looked = 0, n;
-    for (uint32_t b = view->n_blocks; b-- > view->n_noted && n_looked < STROBE_VIEW_NOTED;) {
-        if (view->blocks[b].lod)
-            continue;
-        const struct strobe_view_part *parts = strobe_view_parts(view, b, &n);
-        for (uint32_t i = 0; i < n; i++)
-            note_depth(view, parts[i].thread, parts[i].n_depths);
-        n_looked++;
-    }
-    view->n_noted = view->n_blocks;
-}
-
-static enum strobe_err list_blocks(struct strobe_view *view)
-{
-    const struct strobe_block_filter filter = {
-        .type = STROBE_BLOCK_EVENTS, .offset_min = view->next_offset, .with_lod = 1, .unread = 1};
-    struct strobe_block_iter *iter;
-    struct strobe_block_ref ref;
-    enum strobe_err err = strobe_file_iterate(view->trace->file, &filter, &iter);
-    while (!err && (err = strobe_file_next(iter, &ref)) == STROBE_OK) {
-        err = ref.head.type == STROBE_BLOCK_LOD ? add_lod(view, ref.offset) : add_block(view, &ref);
-        view->next_offset = ref.offset + ref.n_bytes;
-    }
-    strobe_file_end_iterate(iter);
-    note_loose(view);
-    return err == STROBE_ERR_END ? STROBE_OK : err;
-}
-
 enum strobe_err strobe_view_open(struct strobe_trace *trace, struct strobe_view **out)
 {
     *out = NULL;
@@ -156,7 +35,7 @@ enum strobe_err strobe_view_open(struct strobe_trace *trace, struct strobe_view 
     view->known_open = strobe_pixels_known_new();
     enum strobe_err err = STROBE_ERR_NOMEM;
     if (view->stored && view->tables && view->known_open)
-        err = list_blocks(view);
+        err = strobe_view_list(view);
     if (err) {
         strobe_view_close(view);
         return err;
@@ -181,8 +60,7 @@ void strobe_view_close(struct strobe_view *view)
     free(view->stored);
     free(view->tables);
     free(view->known_open);
-    free(view->blocks);
-    free(view->lods);
+    strobe_view_unlist(view);
     free(view->depths);
     free(view);
 }
@@ -194,7 +72,7 @@ enum strobe_err strobe_view_refresh(struct strobe_view *view, int *grown)
     int closed = facts->closed;
     enum strobe_err err = strobe_trace_refresh(view->trace);
     if (!err)
-        err = list_blocks(view);
+        err = strobe_view_list(view);
     *grown = facts->n_bytes != n_bytes || facts->closed != closed;
     return err;
 }
@@ -206,6 +84,14 @@ uint32_t strobe_view_thread(struct strobe_view *view, uint64_t proc, uint64_t tr
     uint32_t process = strobe_trace_process(view->trace, proc);
     return process == STROBE_IDMAP_NONE ? process
                                         : strobe_trace_thread(view->trace, process, track);
+}
+
+void strobe_view_note_depth(struct strobe_view *view, uint32_t thread, uint64_t n_depths)
+{
+    if (strobe_rows_reach((void **)&view->depths, &view->depths_room, thread,
+                          sizeof *view->depths) &&
+        view->depths[thread] < n_depths)
+        view->depths[thread] = (uint32_t)n_depths;
 }
 
 uint32_t strobe_view_depths(const struct strobe_view *view, uint32_t thread)
@@ -233,7 +119,7 @@ const struct strobe_events *strobe_view_head(struct strobe_view *view, uint32_t 
     struct strobe_file *file = view->trace->file;
     if (view->head_block == block + 1)
         return &view->scratch_events;
-    enum strobe_err err = strobe_file_find(file, view->blocks[block].offset, &ref);
+    enum strobe_err err = strobe_file_find(file, strobe_view_block(view, block).offset, &ref);
     view->head_block = 0;
     if (!err)
         err = strobe_file_load_head(file, &ref, &view->scratch);
@@ -250,7 +136,7 @@ static enum strobe_err load(struct strobe_view *view, struct strobe_view_stored 
 {
     struct strobe_block_ref ref;
     struct strobe_file *file = view->trace->file;
-    enum strobe_err err = strobe_file_find(file, view->blocks[block].offset, &ref);
+    enum strobe_err err = strobe_file_find(file, strobe_view_block(view, block).offset, &ref);
     if (!err)
         err = strobe_file_load(file, &ref, &slot->bytes);
     if (!err)

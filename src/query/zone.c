@@ -131,26 +131,25 @@ static void find_end(struct look *look)
 {
     struct strobe_view *view = look->view;
     for (uint32_t i = 0; i < view->n_blocks && !look->is_done; i++) {
-        const struct strobe_view_block *block = &view->blocks[i];
-        if (block->tick_max < look->out->begin)
-            continue;
-        if (block->lod && i == view->lods[block->lod - 1].first && can_skip(look, block->lod - 1)) {
-            i = view->lods[block->lod - 1].end - 1;
-            continue;
-        }
-        look_at_block(look, i);
+        uint32_t lod = strobe_view_lod_of(view, i);
+        const struct strobe_view_lod *node = lod ? &view->lods[lod - 1] : NULL;
+        if (node && i == node->first &&
+            (node->tick_max < look->out->begin || can_skip(look, lod - 1)))
+            i = node->end - 1;
+        else if (strobe_view_block(view, i).tick_max >= look->out->begin)
+            look_at_block(look, i);
     }
 }
 
-/* The zone of the depth that begins or ends nearest to the tick, among the thread's parts around it. */
-static int nearest(struct look *look, uint64_t tick, uint64_t slack, struct strobe_zone_key *out)
+/* The zone of the depth that begins or ends nearest to the tick, and at most `slack` from it. */
+static int nearest_within(struct look *look, uint64_t tick, uint64_t slack,
+                          struct strobe_zone_key *out)
 {
     uint64_t lo = tick > slack ? tick - slack : 0, hi = tick + slack, best = UINT64_MAX;
+    hi = hi < tick ? UINT64_MAX : hi;
     struct strobe_view *view = look->view;
-    for (uint32_t b = 0; b < view->n_blocks; b++) {
+    for (uint32_t b = 0; (b = strobe_view_next(view, b, lo, hi)) != STROBE_VIEW_NO_BLOCK; b++) {
         uint32_t n;
-        if (view->blocks[b].tick_max < lo || view->blocks[b].tick_min > hi)
-            continue;
         const struct strobe_view_part *parts = strobe_view_parts(view, b, &n);
         for (uint32_t i = 0; i < n; i++) {
             const struct strobe_events *events;
@@ -172,6 +171,15 @@ static int nearest(struct look *look, uint64_t tick, uint64_t slack, struct stro
         }
     }
     return best != UINT64_MAX;
+}
+
+/* As before, looked for in wider and wider rings: what lies near costs little, however far one may look. */
+static int nearest(struct look *look, uint64_t tick, uint64_t slack, struct strobe_zone_key *out)
+{
+    for (int i = 12; i < 64 && 1ull << i < slack; i += 4)
+        if (nearest_within(look, tick, 1ull << i, out))
+            return 1;
+    return nearest_within(look, tick, slack, out);
 }
 
 /* The zones of a thread that are open at a tick. */
@@ -279,13 +287,14 @@ static void step_block(struct stepping *stepping, uint32_t block)
     }
 }
 
-/* 1: the block may hold a zone that is nearer than the best so far. */
-static int is_promising(const struct stepping *stepping, const struct strobe_view_block *block)
+/* The next block that may hold a zone nearer than the best so far. */
+static uint32_t next_block(const struct stepping *stepping, uint32_t from)
 {
-    if (stepping->is_next ? block->tick_max < stepping->tick : block->tick_min > stepping->tick)
-        return 0;
-    return !stepping->is_found || (stepping->is_next ? block->tick_min <= stepping->best.begin
-                                                     : block->tick_max >= stepping->best.begin);
+    uint64_t tick = stepping->tick, begin = stepping->best.begin;
+    return stepping->is_next
+               ? strobe_view_next(stepping->view, from, tick,
+                                  stepping->is_found ? begin : UINT64_MAX)
+               : strobe_view_prev(stepping->view, from, stepping->is_found ? begin : 0, tick);
 }
 
 enum strobe_err strobe_zone_step(struct strobe_view *view, uint32_t thread, uint64_t tick,
@@ -299,10 +308,10 @@ enum strobe_err strobe_zone_step(struct strobe_view *view, uint32_t thread, uint
                                 .is_next = is_next,
                                 .locs = locs,
                                 .n_locs = n_locs};
-    for (uint32_t i = 0; i < view->n_blocks && stepping.n_looked < STROBE_ZONE_MAX_PARTS; i++) {
-        uint32_t block = is_next ? i : view->n_blocks - 1 - i;
-        if (is_promising(&stepping, &view->blocks[block]))
-            step_block(&stepping, block);
+    uint32_t block = next_block(&stepping, is_next ? 0 : view->n_blocks);
+    while (block != STROBE_VIEW_NO_BLOCK && stepping.n_looked < STROBE_ZONE_MAX_PARTS) {
+        step_block(&stepping, block);
+        block = next_block(&stepping, is_next ? block + 1 : block);
     }
     strobe_replay_free(&stepping.replay);
     *out = stepping.best;

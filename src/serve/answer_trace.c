@@ -107,9 +107,7 @@ static uint32_t track_of_loss(struct strobe_engine *engine, const struct strobe_
 static void put_coverage(const struct strobe_engine *engine, struct strobe_reply *reply)
 {
     const struct strobe_trace *trace = engine->trace;
-    uint64_t n_stored = 0, n_dropped = 0;
-    for (uint32_t i = 0; i < engine->view->n_blocks; i++)
-        n_stored += engine->view->blocks[i].n_events;
+    uint64_t n_stored = engine->view->n_events, n_dropped = 0;
     for (uint32_t i = 0; i < trace->loss_ids.n; i++)
         n_dropped += trace->losses[i].count;
     strobe_reply_open(reply, "coverage", '{');
@@ -154,11 +152,8 @@ static void put_totals(const struct strobe_engine *engine, struct strobe_reply *
                  {"gpu_zones", {STROBE_KIND_GPU_BEGIN, 0}}};
     const struct strobe_trace_totals *totals = &strobe_file_facts(engine->trace->file)->totals;
     const uint64_t *n = totals->n_of_kind;
-    uint64_t n_events = 0;
-    for (uint32_t i = 0; i < engine->view->n_blocks; i++)
-        n_events += engine->view->blocks[i].n_events;
     strobe_reply_open(reply, "totals", '{');
-    strobe_reply_u64(reply, "events", n_events);
+    strobe_reply_u64(reply, "events", engine->view->n_events);
     for (size_t i = 0; totals->has_totals && i < sizeof sorts / sizeof sorts[0]; i++)
         strobe_reply_u64(reply, sorts[i].name,
                          n[sorts[i].kinds[0]] + (sorts[i].kinds[1] ? n[sorts[i].kinds[1]] : 0));

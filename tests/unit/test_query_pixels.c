@@ -130,8 +130,13 @@ static uint64_t n_counted(const struct strobe_pixels *pixels)
 
 static void forget_lods(struct strobe_view *view)
 {
+    struct strobe_view_block *all = malloc(view->n_blocks * sizeof *all);
+    assert_non_null(all);
     for (uint32_t i = 0; i < view->n_blocks; i++)
-        view->blocks[i].lod = 0;
+        all[i] = strobe_view_block(view, i);
+    free(view->loose);
+    view->loose = all;
+    view->n_loose = view->loose_room = view->n_blocks;
     view->n_lods = 0;
 }
 
@@ -235,6 +240,90 @@ static void every_zone_is_counted_at_every_level(void **state)
     small_remove(&t);
 }
 
+/* Blocks under LOD blocks are listed anew: by the file they are what they were. */
+static void assert_lists_the_file(struct strobe_view *view)
+{
+    const struct strobe_block_filter filter = {.type = STROBE_BLOCK_EVENTS};
+    struct strobe_block_iter *iter;
+    struct strobe_block_ref ref;
+    uint32_t n = 0;
+    assert_int_equal(strobe_file_iterate(view->trace->file, &filter, &iter), STROBE_OK);
+    for (; strobe_file_next(iter, &ref) == STROBE_OK; n++) {
+        struct strobe_view_block block = strobe_view_block(view, n);
+        assert_int_equal(block.offset, ref.offset);
+        assert_int_equal(block.tick_min, ref.head.tick_min);
+        assert_int_equal(block.tick_max, ref.head.tick_max);
+        assert_int_equal(block.n_events, ref.head.n_items);
+    }
+    strobe_file_end_iterate(iter);
+    assert_int_equal(n, view->n_blocks);
+}
+
+static void what_is_held_of_a_growing_file_does_not_grow(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct strobe_trace *trace;
+    struct strobe_view *view;
+    uint32_t room = 0;
+    int grown;
+    small_start(&t);
+    small_loc(&t, 1, 1, "zone");
+    small_put_records(&t);
+    small_zones(&t, 1000, 3);
+    strobe_file_sync(t.writer);
+    assert_int_equal(strobe_trace_open(t.path, 0, &trace), STROBE_OK);
+    assert_int_equal(strobe_view_open(trace, &view), STROBE_OK);
+    for (uint64_t i = 1; i <= 2000; i++) {
+        small_zones(&t, 1000 + 100 * i, 3);
+        if (i % 50)
+            continue;
+        strobe_file_sync(t.writer);
+        assert_int_equal(strobe_view_refresh(view, &grown), STROBE_OK);
+        assert_int_equal(view->n_blocks, i + 1);
+        assert_true(!room || view->loose_room == room);
+        room = i >= 500 ? view->loose_room : 0;
+    }
+    assert_true(view->n_lods > 3);
+    assert_int_equal(view->n_events, 2001 * 6);
+    assert_lists_the_file(view);
+    strobe_view_close(view);
+    strobe_trace_close(trace);
+    small_finish(&t);
+    small_remove(&t);
+}
+
+static void blocks_of_a_range_are_found_both_ways(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct strobe_trace *trace;
+    struct strobe_view *view;
+    uint64_t seed = 77;
+    make(&t, 700, 5);
+    small_finish(&t);
+    assert_int_equal(strobe_trace_open(t.path, 0, &trace), STROBE_OK);
+    assert_int_equal(strobe_view_open(trace, &view), STROBE_OK);
+    for (int round = 0; round < 300; round++) {
+        uint64_t span = view->tick_last - view->tick_first;
+        uint64_t lo = view->tick_first + next_random(&seed) % span, hi = lo + (span >> round % 20);
+        uint32_t from = (uint32_t)(next_random(&seed) % view->n_blocks);
+        uint32_t next = STROBE_VIEW_NO_BLOCK, prev = STROBE_VIEW_NO_BLOCK;
+        for (uint32_t i = 0; i < view->n_blocks; i++) {
+            struct strobe_view_block block = strobe_view_block(view, i);
+            if (block.tick_max < lo || block.tick_min > hi)
+                continue;
+            next = i >= from && next == STROBE_VIEW_NO_BLOCK ? i : next;
+            prev = i < from ? i : prev;
+        }
+        assert_int_equal(strobe_view_next(view, from, lo, hi), next);
+        assert_int_equal(strobe_view_prev(view, from, lo, hi), prev);
+    }
+    strobe_view_close(view);
+    strobe_trace_close(trace);
+    small_remove(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +331,8 @@ int main(void)
         cmocka_unit_test(many_index_nodes_give_the_same_items),
         cmocka_unit_test(a_file_without_footer_gives_the_same_items),
         cmocka_unit_test(every_zone_is_counted_at_every_level),
+        cmocka_unit_test(what_is_held_of_a_growing_file_does_not_grow),
+        cmocka_unit_test(blocks_of_a_range_are_found_both_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,12 +35,16 @@ if(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
         set_tests_properties(viewer/all PROPERTIES FIXTURES_SETUP viewer_traces FIXTURES_REQUIRED same_folder DEPENDS viewer/traces)
         add_test(NAME viewer/setup COMMAND ${STROBE_VIEWER}/setup.sh ${STROBE_VIEWER_OUT}/npm)
         set_tests_properties(viewer/setup PROPERTIES FIXTURES_SETUP viewer_modules)
-        # the page with its own reader, and asking the server
+        # the page with its own reader, and asking the server: all of it in `make test-viewer`, each file with one of the two in
+        # `make test` (odd traces with both)
         foreach(name page keys odd share limits)
             set(test ${STROBE_NODE} ${STROBE_VIEWER}/test_${name}.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/npm/node_modules ${STROBE_VIEWER_OUT}/traces)
             add_test(NAME viewer/${name} COMMAND ${test} ${STROBE_VIEWER_OUT}/shots)
             add_test(NAME viewer/served_${name} COMMAND ${test} ${STROBE_VIEWER_OUT}/shots-server --server)
             set_tests_properties(viewer/${name} viewer/served_${name} PROPERTIES FIXTURES_REQUIRED "viewer_traces;viewer_modules" TIMEOUT 900 LABELS viewer)
+        endforeach()
+        foreach(name page served_keys served_share served_limits)
+            set_tests_properties(viewer/${name} PROPERTIES LABELS "viewer;full")
         endforeach()
         # growing traces, broken connections, the start page
         add_test(NAME viewer/live COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_live.mjs $<TARGET_FILE:strobe>

@@ -11,11 +11,11 @@ import {launch, openPage, settled} from '../../tests/viewer/served.mjs';
 const [modules, link, pid, seconds] = process.argv.slice(2);
 
 /* Runs in the page. A cell is many zones: something happened in its last bucket, which counts from the bucket's begin, so that what is
- * drawn is never thought younger than it is. */
+ * drawn is never thought younger than it is. What is noted has its room from the start, so that it is no growth of the page's. */
 function watch() {
     const s = window.strobe, {timeline} = s, note = timeline.note.bind(timeline), now = () => performance.timeOrigin + performance.now();
     window.realMs = (t) => Number(BigInt(s.trace.origin_real_ns) / 1000n) / 1000 + t / 1e6;
-    window.watched = {newest: -1, ages: [], counts: [], frames: 0};
+    window.watched = {newest: -1, ages: new Float64Array(20000), nAges: 0, drawn: new Float64Array(20000), sums: new Float64Array(20000), nSums: 0, frames: 0};
     timeline.note = (ms) => {
         note(ms);
         const {fine} = timeline.data, out = window.watched;
@@ -30,10 +30,16 @@ function watch() {
                     sum += count[i];
                     out.newest = Math.max(out.newest, (flags[i] & 3) === 1 ? t1[i] : t1[i] - bucket);
                 }
-        if (!out.counts.length || out.counts.at(-1)[1] < sum)
-            out.counts.push([now(), sum]);
+        if (out.nSums < out.sums.length && (!out.nSums || out.sums[out.nSums - 1] < sum)) {
+            out.drawn[out.nSums] = now();
+            out.sums[out.nSums++] = sum;
+        }
     };
-    setInterval(() => window.watched.newest >= 0 && s.trace.live && window.watched.ages.push(now() - window.realMs(window.watched.newest)), 20);
+    setInterval(() => {
+        const out = window.watched;
+        if (out.newest >= 0 && s.trace.live && out.nAges < out.ages.length)
+            out.ages[out.nAges++] = now() - window.realMs(out.newest);
+    }, 20);
 }
 
 /* Runs in the page, at the end: how long after its end each zone was drawn first. */
@@ -45,10 +51,10 @@ async function delays() {
     for (const loc of arrays.loc)
         ends.push(...(await s.engine.ask({ask: 'instances', loc, sort: 'time', limit: 10000})).arrays.t1);
     ends.sort((x, y) => x - y);
-    let i = window.watched.counts[0][1]; /* those were there before the page was */
-    for (const [at, sum] of window.watched.counts)
-        for (; i < sum; i++)
-            out.push(at - window.realMs(ends[i]));
+    const {drawn, sums, nSums} = window.watched;
+    for (let k = 0, i = sums[0]; k < nSums; k++) /* those of the first sum were there before the page was */
+        for (; i < sums[k]; i++)
+            out.push(drawn[k] - window.realMs(ends[i]));
     return out;
 }
 
@@ -70,7 +76,7 @@ let isNear = false;
 const isServed = () => fs.existsSync(`/proc/${pid}`);
 while (performance.now() - began < Number(seconds) * 1000 && isServed()) {
     await page.waitForTimeout(2000);
-    if (!isNear && performance.now() - began > 10000 && await page.evaluate(() => window.watched.counts.at(-1)[1] > 100000)) { /* the last ten seconds */
+    if (!isNear && performance.now() - began > 10000 && await page.evaluate(() => window.watched.sums[window.watched.nSums - 1] > 100000)) { /* the last ten seconds */
         isNear = true;
         await page.evaluate(() => window.strobe.setView(window.strobe.trace.range[1] - 1e10, window.strobe.trace.range[1], true));
     }
@@ -79,7 +85,7 @@ while (performance.now() - began < Number(seconds) * 1000 && isServed()) {
     if (isServed())
         memory.push({s: (performance.now() - began) / 1000, page: metrics.find((m) => m.name === 'JSHeapUsedSize').value / 1048576, server: memoryOf(pid)});
 }
-const {ages, frames} = await page.evaluate(() => window.watched), late = isServed() ? await page.evaluate(delays) : [];
+const {ages, frames} = await page.evaluate(() => ({ages: [...window.watched.ages.subarray(0, window.watched.nAges)], frames: window.watched.frames})), late = isServed() ? await page.evaluate(delays) : [];
 console.log(`BENCH ${JSON.stringify({n_ages: ages.length, age_p50_ms: quantile(ages, 0.5), age_p95_ms: quantile(ages, 0.95), age_max_ms: quantile(ages, 1), n_drawn: late.length, delay_p50_ms: quantile(late, 0.5),
     delay_max_ms: quantile(late, 1), frames, memory, errors: page.errors})}`);
 await browser.close();

@@ -21,10 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STOP_NS  3000000000ull
-#define ROUND_NS 250000000ull /* the longest wait: blocks grow old */
-#define BLOCK_AGE_NS \
-    400000000ull /* then a block is written, full or not, in the second look at the latest */
+#define STOP_NS      3000000000ull
+#define ROUND_NS     250000000ull /* the longest wait: blocks grow old */
+#define BLOCK_AGE_NS 200000000ull /* then a block is written, full or not */
 
 /* ---- time ---- */
 
@@ -268,7 +267,7 @@ static uint64_t take_round(struct strobe_tracy_host *host, const struct epoll_ev
     strobe_tracy_notices_sweep(host);
     show_status(host);
     if (now >= host->next_block_ns) {
-        strobe_tracy_store_poll(host->store, strobe_tracy_host_tick(host));
+        strobe_tracy_store_flush(host->store);
         host->next_block_ns = now + BLOCK_AGE_NS;
     }
     put_records(host);
@@ -316,7 +315,6 @@ static enum strobe_err open_store(struct strobe_tracy_host *host)
         .lose = options->lose,
         .arg = options->arg,
         .max_file_bytes = options->max_file_bytes,
-        .max_age = 1,
     };
     return strobe_tracy_store_open(&store, &host->store);
 }

@@ -36,16 +36,13 @@ struct strobe_tracy_store_options {
     void *arg;
     uint64_t
         max_file_bytes;  /* events are lost (FILE_LIMIT) when the file is as long; 0: no limit */
-    uint64_t max_age;    /* ticks after which strobe_tracy_store_poll writes a block */
     size_t budget_bytes; /* memory for names and threads of all clients; 0: 32 MiB */
 };
 
 enum strobe_err strobe_tracy_store_open(const struct strobe_tracy_store_options *options,
                                         struct strobe_tracy_store **out);
-/* Write names and block now. Errors are counted as losses and leave the store usable. */
+/* Write names and block now, if there are some. Errors are counted as losses and leave the store usable. */
 enum strobe_err strobe_tracy_store_flush(struct strobe_tracy_store *store);
-/* Write them if the oldest event in the block is older than max_age. */
-enum strobe_err strobe_tracy_store_poll(struct strobe_tracy_store *store, uint64_t now_tick);
 /* Events go to another writer from now on; flush first. */
 void strobe_tracy_store_set_writer(struct strobe_tracy_store *store,
                                    struct strobe_file_writer *writer);

@@ -133,7 +133,7 @@ static enum strobe_tracy_status take(struct client *client, uint8_t *buffer)
 static void run(struct client *clients, uint32_t n, struct strobe_tracy_store *store)
 {
     static uint8_t buffer[1 << 18];
-    uint64_t began = now_ns();
+    uint64_t began = now_ns(), flushed = began;
     for (uint32_t n_left = n; n_left;) {
         struct pollfd fds[CLIENTS_MAX];
         n_left = 0;
@@ -152,7 +152,10 @@ static void run(struct client *clients, uint32_t n, struct strobe_tracy_store *s
                 finish(&clients[i], store, status);
             n_left += !clients[i].over;
         }
-        strobe_tracy_store_poll(store, now_tick());
+        if (now_ns() - flushed > 1000000000ull) {
+            strobe_tracy_store_flush(store);
+            flushed = now_ns();
+        }
     }
 }
 
@@ -207,8 +210,7 @@ int main(int argc, char **argv)
         }
     }
     put_sync(writer);
-    struct strobe_tracy_store_options options = {.writer = writer,
-                                                 .max_age = (uint64_t)(1e9 / tick_ns)};
+    struct strobe_tracy_store_options options = {.writer = writer};
     if (strobe_tracy_store_open(&options, &store))
         return 2;
     for (uint32_t i = 0; i < n; i++)

@@ -135,7 +135,7 @@ void strobe_collector_flush_events(struct strobe_collector *c)
             strobe_collector_lose(c, c->parts[i].proc, c->parts[i].track, cause,
                                   c->parts[i].n_events, c->parts[i].first_tick,
                                   c->parts[i].last_tick);
-        strobe_encode_reset(enc);
+        strobe_encode_give_up(enc);
     }
     c->n_parts = 0;
     give_back(c->pending, &c->n_pending);

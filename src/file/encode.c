@@ -82,6 +82,7 @@ void strobe_encode_reset(struct strobe_encoder *enc)
     enc->tick_max = 0;
     enc->failed = false;
     enc->track = NULL;
+    enc->block++;
     strobe_lod_log_reset(&enc->log);
     memset(enc->by_kind, 0, sizeof enc->by_kind);
 }
@@ -178,6 +179,39 @@ static void lod_busy(struct strobe_encoder *enc, uint32_t depth, uint64_t from, 
         from = end;
     }
     row[last].busy += to - from;
+}
+
+/* ---- blocks that were given up ---- */
+
+void strobe_encode_give_up(struct strobe_encoder *enc)
+{
+    struct strobe_lost_run *last = enc->n_lost ? &enc->lost[enc->n_lost - 1] : NULL;
+    if (enc->n_lost > STROBE_LOST_RUNS)
+        ; /* it can't be told any more */
+    else if (last && last->last + 1 == enc->block)
+        last->last++;
+    else if (enc->n_lost++ < STROBE_LOST_RUNS)
+        enc->lost[enc->n_lost - 1] = (struct strobe_lost_run){enc->block, enc->block};
+    strobe_encode_reset(enc);
+}
+
+static bool was_given_up(const struct strobe_encoder *enc, uint64_t block)
+{
+    for (uint32_t i = 0; i < enc->n_lost && i < STROBE_LOST_RUNS; i++)
+        if (block >= enc->lost[i].first && block <= enc->lost[i].last)
+            return true;
+    return false;
+}
+
+/* Where the time without events before the part at hand begins: at the track's last part that is in the file. */
+static uint64_t gap_from(const struct strobe_encoder *enc, struct strobe_track *track)
+{
+    if (track->block == enc->block)
+        return track->last_tick;
+    if (!was_given_up(enc, track->block))
+        track->kept_tick = track->last_tick;
+    track->block = enc->block;
+    return track->kept_tick;
 }
 
 /* ---- parts ---- */
@@ -815,17 +849,19 @@ static void log_cell(struct strobe_encoder *enc, struct strobe_lod_part *part, u
 /* Log what the part looks like from afar: for the writer, if the block gets into the file. */
 static void log_part(struct strobe_encoder *enc)
 {
-    const struct strobe_track *track = enc->track;
+    struct strobe_track *track = enc->track;
     struct strobe_lod_log *log = &enc->log;
+    uint64_t before = gap_from(enc, track);
     uint32_t n_open = track->depth < STROBE_LOD_OPEN ? track->depth : (uint32_t)STROBE_LOD_OPEN;
     uint32_t by = log_width(enc);
+    log->failed |= enc->n_lost > STROBE_LOST_RUNS;
     if (!strobe_lod_log_reserve(log, enc->lod_depths * cells_to_log(enc), n_open))
         return;
     struct strobe_lod_part *part = &log->parts[log->n_parts++];
     *part = (struct strobe_lod_part){
         .proc = enc->proc,
         .track = enc->track_id,
-        .gap_from = track->last_tick ? track->last_tick : enc->first_tick,
+        .gap_from = before ? before : enc->first_tick,
         .first_tick = enc->first_tick,
         .last_tick = enc->prev_tick,
         .n_events = enc->part_events,

@@ -33,6 +33,8 @@ struct strobe_track {
     uint32_t cap;
     uint64_t fiber;     /* that the thread runs, 0: none */
     uint64_t last_tick; /* of its last event */
+    uint64_t block;     /* of the encoder, that its last part went into */
+    uint64_t kept_tick; /* last tick of its last part before that block which got into the file */
     uint32_t lod_shift; /* that its last part ended with */
 };
 
@@ -42,6 +44,7 @@ enum {
     STROBE_STACK_MAX = 1 << 19, /* open zones kept per track; the ends of deeper ones are "lost" */
     STROBE_SIDE_BYTES = 1 << 20,
     STROBE_STAT_LOCS = 256,
+    STROBE_LOST_RUNS = 64, /* of blocks that were given up; after more there are no LOD blocks */
 };
 
 struct strobe_lod_bucket {
@@ -72,6 +75,13 @@ struct strobe_encoder {
     uint64_t by_kind[STROBE_KIND_COUNT];
     bool failed;               /* out of memory: the block can't be written */
     struct strobe_lod_log log; /* what its parts look like from afar */
+    uint64_t block;            /* its number, from 1 */
+
+    /* blocks that were given up: runs of numbers, ascending */
+    struct strobe_lost_run {
+        uint64_t first, last;
+    } lost[STROBE_LOST_RUNS];
+    uint32_t n_lost; /* STROBE_LOST_RUNS + 1: more than can be told */
 
     /* the part under construction */
     struct strobe_track *track; /* borrowed, NULL: no part is open */
@@ -109,8 +119,9 @@ enum { STROBE_DICT_SIZE = 1 << 17 };
 enum strobe_err strobe_encode_init(struct strobe_encoder *enc);
 void strobe_encode_free(struct strobe_encoder *enc);
 
-/* Forget the block (it was written, or given up). */
+/* Begin another block: this one was written, or is given up and will not be in the file. */
 void strobe_encode_reset(struct strobe_encoder *enc);
+void strobe_encode_give_up(struct strobe_encoder *enc);
 
 /* Whether the block has to be written before another event goes in. */
 static inline bool strobe_encode_is_full(const struct strobe_encoder *enc)

@@ -33,7 +33,6 @@ struct strobe_tracy_store {
 
     struct strobe_tracy_track *open; /* borrowed: whose part is open, NULL: none */
     uint32_t open_proc;
-    uint64_t oldest; /* tick told to poll when the block had events first, 0: not yet */
 
     struct part_note *parts; /* owned: of the block */
     uint32_t n_parts, cap_parts;
@@ -216,7 +215,7 @@ static void lose_block(struct strobe_tracy_store *store, uint32_t cause)
         strobe_tracy_store_lose(store, part->proc, part->track, cause, part->n_events, part->first,
                                 part->last);
     }
-    strobe_encode_reset(&store->enc);
+    strobe_encode_give_up(&store->enc);
 }
 
 enum strobe_err strobe_tracy_store_flush(struct strobe_tracy_store *store)
@@ -231,19 +230,7 @@ enum strobe_err strobe_tracy_store_flush(struct strobe_tracy_store *store)
     if (err || full)
         lose_block(store, full ? STROBE_LOSS_FILE_LIMIT : STROBE_LOSS_DISK);
     store->n_parts = 0;
-    store->oldest = 0;
     return err;
-}
-
-enum strobe_err strobe_tracy_store_poll(struct strobe_tracy_store *store, uint64_t now_tick)
-{
-    if (!store->enc.n_events && !store->records.n_records && !store->n_losses)
-        return STROBE_OK;
-    if (!store->oldest)
-        store->oldest = now_tick;
-    if (now_tick - store->oldest < store->options.max_age)
-        return STROBE_OK;
-    return strobe_tracy_store_flush(store);
 }
 
 struct strobe_encoder *strobe_tracy_store_part(struct strobe_tracy_store *store, uint32_t proc,

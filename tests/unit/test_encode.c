@@ -125,6 +125,53 @@ static void a_zone_that_ends_in_a_later_part_keeps_its_begin(void **state)
     assert_int_equal(back.replay.zones[0].ticks, 100);
 }
 
+static void part_of_one(uint64_t tick)
+{
+    strobe_encode_begin_part(&enc, &track, 0, 1, tick);
+    strobe_encode_zone_begin(&enc, tick, 1);
+    strobe_encode_end_part(&enc, 1);
+}
+
+/* The tick from which the time before a part counts. */
+static uint64_t gap_before(uint64_t tick)
+{
+    part_of_one(tick);
+    return enc.log.parts[enc.log.n_parts - 1].gap_from;
+}
+
+static void time_without_events_counts_from_the_last_part_in_the_file(void **state)
+{
+    (void)state;
+    assert_int_equal(gap_before(100), 100);
+    strobe_encode_give_up(&enc);
+    assert_int_equal(gap_before(200), 200); /* nothing is in the file yet */
+    assert_int_equal(gap_before(250), 200);
+    strobe_encode_reset(&enc);
+    assert_int_equal(gap_before(300), 250);
+    strobe_encode_give_up(&enc);
+    strobe_encode_give_up(&enc);
+    assert_int_equal(gap_before(400), 250);
+    strobe_encode_give_up(&enc);
+    strobe_encode_reset(&enc); /* a block without the track */
+    assert_int_equal(gap_before(500), 250);
+    strobe_encode_reset(&enc);
+    assert_int_equal(gap_before(600), 500);
+}
+
+static void after_too_many_lost_blocks_there_is_no_log(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i <= STROBE_LOST_RUNS; i++) {
+        part_of_one(100 + 20 * i);
+        assert_false(enc.log.failed);
+        strobe_encode_give_up(&enc);
+        part_of_one(110 + 20 * i);
+        strobe_encode_reset(&enc);
+    }
+    part_of_one(9000);
+    assert_true(enc.log.failed);
+}
+
 static void assert_zone(const struct read_back *back, uint32_t i, uint64_t begin, uint64_t ticks)
 {
     assert_int_equal(back->replay.zones[i].state, STROBE_ZONE_ENDED);
@@ -329,6 +376,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(nested_zones_come_back_with_their_self_times, start, stop),
         cmocka_unit_test_setup_teardown(a_zone_that_ends_in_a_later_part_keeps_its_begin, start,
                                         stop),
+        cmocka_unit_test_setup_teardown(time_without_events_counts_from_the_last_part_in_the_file,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(after_too_many_lost_blocks_there_is_no_log, start, stop),
         cmocka_unit_test_setup_teardown(ends_that_do_not_fit_are_told_and_not_fatal, start, stop),
         cmocka_unit_test_setup_teardown(
             a_loose_zone_ends_before_those_in_it_and_after_those_around_it, start, stop),

@@ -354,11 +354,8 @@ static void keep_flight(struct run *run)
     strobe_collector_clear_trigger(run->collector);
 }
 
-/* Rotate the spool, notice triggers, save when the time after one is over. */
-static void fly(struct run *run, uint64_t now)
+static void notice_trigger(struct run *run, uint64_t now)
 {
-    const struct strobe_record_options *options = run->options;
-    uint64_t after = options->after_ns ? options->after_ns : options->flight_ns / 10;
     bool crashed = run->child_ended && WIFSIGNALED(run->status);
     bool seen = strobe_collector_status(run->collector).triggered;
     if (!run->triggered_ns && (seen || trigger_asked || crashed)) {
@@ -370,6 +367,14 @@ static void fly(struct run *run, uint64_t now)
                                  : "asked for by the program, or a zone over its limit");
         trigger_asked = 0;
     }
+}
+
+/* Rotate the spool, notice triggers, save when the time after one is over. */
+static void fly(struct run *run, uint64_t now)
+{
+    const struct strobe_record_options *options = run->options;
+    uint64_t after = options->after_ns ? options->after_ns : options->flight_ns / 10;
+    notice_trigger(run, now);
     if (run->triggered_ns && now - run->triggered_ns >= after)
         keep_flight(run);
     if (!strobe_flight_is_due(run->flight, now))
@@ -572,6 +577,8 @@ static int finish(struct run *run)
         sleep_ns((long)(20000000ull - span));
     summary.duration_ns = span;
     summary.status = strobe_collector_status(run->collector);
+    if (run->flight)
+        notice_trigger(run, now_ns()); /* the last events, or their end, may be one */
     if (run->flight && run->triggered_ns)
         keep_flight(run);
     enum strobe_err err = strobe_collector_close(run->collector), closed = STROBE_OK;

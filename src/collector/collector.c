@@ -412,6 +412,16 @@ static void fetch_controls(struct strobe_collector *c)
         }
 }
 
+/* The limit of a zone in ticks, as soon as there is some time to tell their rate by: the first zones may be over it. */
+static void set_trigger_ticks(struct strobe_collector *c, uint64_t now)
+{
+    enum { BASE_NS = 1000000 };
+    if (now > c->sync_mono + BASE_NS)
+        c->trigger_ticks =
+            (uint64_t)((double)c->trigger_ns * (double)(tick_now(c) - c->sync_tick) /
+                       (double)(now - c->sync_mono));
+}
+
 uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
 {
     uint64_t before = c->n_taken_events, now = strobe_collector_mono_ns();
@@ -420,10 +430,8 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
     c->crowded = false;
     if (!c->stopping)
         strobe_collector_find_processes(c);
-    if (c->trigger_ns && !c->trigger_ticks && c->last_sync_tick > c->sync_tick)
-        c->trigger_ticks =
-            (uint64_t)((double)c->trigger_ns * (double)(c->last_sync_tick - c->sync_tick) /
-                       (double)(c->last_sync_mono - c->sync_mono));
+    if (c->trigger_ns && !c->trigger_ticks)
+        set_trigger_ticks(c, now);
     fetch_controls(c);
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];

@@ -324,7 +324,7 @@ static void begin_part(struct strobe_collector *c, struct strobe_proc *proc,
 static void check_zone_limit(struct strobe_collector *c, const struct strobe_proc *proc)
 {
     const struct strobe_encoder *enc = &c->enc;
-    for (uint32_t k = 0; k < c->n_trigger_locs; k++)
+    for (uint32_t k = 0; k < c->n_trigger_locs && c->trigger_ticks; k++)
         for (uint32_t i = 0; i < enc->n_locs && i < STROBE_STAT_LOCS; i++)
             if (c->trigger_locs[k].proc == proc->id && c->trigger_locs[k].loc == enc->locs[i] &&
                 enc->sums[i].count && enc->sums[i].max >= c->trigger_ticks)
@@ -469,7 +469,7 @@ static void keep_record(struct strobe_collector *c, struct strobe_proc *proc, ui
     strobe_records_raw(&c->records, fields, n_bytes);
     strobe_records_end(&c->records);
     proc->described |= kind == STROBE_META_PROCESS;
-    if (kind == STROBE_META_LOC && c->trigger_ticks)
+    if (kind == STROBE_META_LOC && c->trigger_ns)
         learn_trigger(c, proc, fields, n_bytes);
 }
 

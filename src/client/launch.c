@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,13 +67,27 @@ static bool find_recorder(char out[STROBE_PATH_MAX])
     return is_program(out);
 }
 
+/* What the program has open is none of the recorder's: whoever waits for the end of a pipe waits for the program's. */
+static void close_from(int first)
+{
+#ifdef SYS_close_range
+    if (!syscall(SYS_close_range, first, ~0u, 0))
+        return;
+#endif
+    long n = sysconf(_SC_OPEN_MAX);
+    for (int fd = first; fd < (n > 0 && n < 65536 ? n : 65536); fd++)
+        close(fd);
+}
+
 /* In the grandchild: become the recorder. It says "ready" by closing the pipe's write end after a
  * byte. */
 static void become_recorder(const char *binary, const char *trace, const char *session, int ready)
 {
-    char fd_text[16], pid_text[16];
+    char fd_text[16];
+    if (ready != 3)
+        ready = dup2(ready, 3);
+    close_from(4);
     snprintf(fd_text, sizeof fd_text, "%d", ready);
-    snprintf(pid_text, sizeof pid_text, "%d", (int)getppid());
     unsetenv("STROBE_TRACE");
     setsid();
     int null = open("/dev/null", O_RDWR);

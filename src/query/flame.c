@@ -2,6 +2,8 @@
  *
  * Zones come in the order of their ends; in the order of their begins each one's parents are known: those still open from
  * the parts before (carried along, looked up once at the start of the range) and those that began before it in its part.
+ *
+ * When there are too many paths, the deepest levels are given up for good: what is left is complete and adds up.
  * SPDX-License-Identifier: MIT */
 #include "query/flame.h"
 
@@ -62,10 +64,55 @@ static int grow_slots(struct strobe_flame *flame)
     return 1;
 }
 
-/* The child of `parent` (index + 1; 0: a root) with a location, made if there is room; 0: none. */
+/* Take out nodes and all that is below them; keep[i] is replaced by the number of nodes kept up to it. */
+static void drop_nodes(struct strobe_flame *flame, uint32_t *keep)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < flame->n_nodes; i++) {
+        struct strobe_flame_node node = flame->nodes[i];
+        if (keep[i]) {
+            node.parent = node.parent ? keep[node.parent - 1] : 0;
+            flame->nodes[n++] = node;
+        }
+        keep[i] = n;
+    }
+    flame->n_left_out += flame->n_nodes - n;
+    flame->n_nodes = n;
+    if (flame->n_slots)
+        memset(flame->slots, 0, flame->n_slots * sizeof *flame->slots);
+    for (uint32_t i = 0; i < n; i++)
+        flame->slots[slot_of(flame, flame->nodes[i].parent, flame->nodes[i].loc)] = i + 1;
+}
+
+/* Room for one more path: levels are given up from the deepest on, until half of the nodes are free; never the roots. */
+static int make_room(struct strobe_flame *flame)
+{
+    uint32_t n_at[MAX_DEPTH] = {0}, n_levels = 1;
+    if (flame->n_nodes + MAX_DEPTH <= STROBE_FLAME_MAX_NODES || flame->n_levels == 1)
+        return 1;
+    uint32_t *keep = calloc(flame->n_nodes, sizeof *keep);
+    if (!keep)
+        return 0;
+    for (uint32_t i = 0; i < flame->n_nodes; i++)
+        n_at[flame->nodes[i].depth]++;
+    for (uint32_t n = n_at[0]; n_levels < MAX_DEPTH; n_levels++)
+        if ((n += n_at[n_levels]) > STROBE_FLAME_MAX_NODES / 2)
+            break;
+    for (uint32_t i = 0; i < flame->n_nodes; i++)
+        keep[i] = flame->nodes[i].depth < n_levels;
+    flame->n_levels = n_levels;
+    drop_nodes(flame, keep);
+    free(keep);
+    return 1;
+}
+
+/* The child of `parent` (index + 1; 0: a root) with a location, made if its level is kept; 0: none. */
 static uint32_t child_of(struct run *run, uint32_t parent, uint32_t loc)
 {
     struct strobe_flame *flame = run->flame;
+    uint32_t depth = parent ? flame->nodes[parent - 1].depth + 1 : 0;
+    if (flame->n_levels && depth >= flame->n_levels)
+        return 0;
     if (!grow_slots(flame)) {
         flame->n_left_out++;
         return 0;
@@ -73,13 +120,14 @@ static uint32_t child_of(struct run *run, uint32_t parent, uint32_t loc)
     uint32_t at = slot_of(flame, parent, loc);
     if (flame->slots[at])
         return flame->slots[at];
-    if (flame->n_nodes >= flame->max_nodes ||
+    if (flame->n_nodes >= STROBE_FLAME_MAX_NODES ||
         !strobe_rows_reach((void **)&flame->nodes, &flame->nodes_room, flame->n_nodes,
                            sizeof *flame->nodes)) {
         flame->n_left_out++;
         return 0;
     }
-    flame->nodes[flame->n_nodes++] = (struct strobe_flame_node){.parent = parent, .loc = loc};
+    flame->nodes[flame->n_nodes++] =
+        (struct strobe_flame_node){.parent = parent, .loc = loc, .depth = depth};
     return flame->slots[at] = flame->n_nodes;
 }
 
@@ -112,7 +160,9 @@ static void count_zone(struct run *run, const struct zone *zone)
     const struct strobe_flame *flame = run->flame;
     if (!zone->is_ended || zone->begin < flame->lo || zone->begin > flame->hi)
         return;
-    if (flame->is_up)
+    if (!make_room(run->flame))
+        run->failed = 1;
+    else if (flame->is_up)
         add_up(run, zone);
     else
         add_down(run, zone);
@@ -273,6 +323,52 @@ enum strobe_err strobe_flame_add_rows(struct strobe_flame *flame,
     }
     free(run.zones);
     return run.failed ? STROBE_ERR_NOMEM : STROBE_OK;
+}
+
+/* ---- the largest ---- */
+
+struct weighed {
+    uint64_t ticks; /* a parent has at least its children's, even if it did not end */
+    uint32_t node;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct weighed *x = a, *y = b;
+    if (x->ticks != y->ticks)
+        return x->ticks > y->ticks ? -1 : 1;
+    return x->node < y->node ? -1 : 1; /* parents before children */
+}
+
+static void weigh(struct strobe_flame *flame, struct weighed *list)
+{
+    for (uint32_t i = 0; i < flame->n_nodes; i++)
+        list[i] = (struct weighed){0, i};
+    for (uint32_t i = flame->n_nodes; i-- > 0;) { /* its children's time is there by now */
+        const struct strobe_flame_node *node = &flame->nodes[i];
+        list[i].ticks = node->total > list[i].ticks ? node->total : list[i].ticks;
+        if (node->parent)
+            list[node->parent - 1].ticks += list[i].ticks;
+        else
+            flame->total += list[i].ticks;
+    }
+}
+
+enum strobe_err strobe_flame_choose(struct strobe_flame *flame, uint32_t limit)
+{
+    struct weighed *list = calloc(flame->n_nodes + 1ull, sizeof *list);
+    uint32_t *keep = calloc(flame->n_nodes + 1ull, sizeof *keep);
+    if (list && keep) {
+        weigh(flame, list);
+        qsort(list, flame->n_nodes, sizeof *list, by_weight);
+        for (uint32_t i = 0; i < flame->n_nodes && i < limit; i++)
+            keep[list[i].node] = 1;
+        drop_nodes(flame, keep);
+    }
+    enum strobe_err err = list && keep ? STROBE_OK : STROBE_ERR_NOMEM;
+    free(list);
+    free(keep);
+    return err;
 }
 
 void strobe_flame_free(struct strobe_flame *flame)

@@ -6,9 +6,12 @@
 #include "query/pixels.h"
 #include "query/view.h"
 
+enum { STROBE_FLAME_MAX_NODES = 200000 };
+
 struct strobe_flame_node {
     uint32_t parent; /* index + 1, 0: none */
     uint32_t loc;
+    uint32_t depth;
     uint64_t count, total, self; /* ticks */
 };
 
@@ -17,8 +20,7 @@ struct strobe_flame {
     uint64_t lo, hi;          /* zones that begin in [lo, hi] */
     const uint8_t *threads;   /* borrowed: by index; NULL: all */
     uint32_t n_threads;
-    int is_up;          /* paths from the zone to its outermost parent; times are self times */
-    uint32_t max_nodes; /* more paths are counted, their times stay in their parents */
+    int is_up; /* paths from the zone to its outermost parent; times are self times */
     void *context;
     uint32_t (*number)(void *context, uint32_t process, uint64_t loc);
     uint32_t (*row_number)(void *context, uint64_t loc); /* of a table's row */
@@ -27,8 +29,10 @@ struct strobe_flame {
     uint32_t n_nodes, nodes_room;
     uint32_t *slots; /* owned: hash table of nodes by parent and location, index + 1 */
     uint32_t n_slots;
-    uint64_t n_left_out;
-    int is_cut; /* there were too many events */
+    uint32_t n_levels;   /* only so many are kept, as all have too many paths; 0: all */
+    uint64_t n_left_out; /* paths that were met and are not in the nodes */
+    uint64_t total;      /* ticks of all roots, by strobe_flame_choose */
+    int is_cut;          /* there were too many events */
 };
 
 /* Zones of threads; those with several tracks are left out. */
@@ -37,6 +41,9 @@ enum strobe_err strobe_flame_run(struct strobe_flame *flame);
 /* Zones of a table that nest: after strobe_flame_run, whose nodes they add to. */
 enum strobe_err strobe_flame_add_rows(struct strobe_flame *flame,
                                       const struct strobe_pixel_row *rows, uint32_t n);
+
+/* Keep the `limit` paths with the most time, and those that lead to them; last of all. */
+enum strobe_err strobe_flame_choose(struct strobe_flame *flame, uint32_t limit);
 void strobe_flame_free(struct strobe_flame *flame);
 
 #endif

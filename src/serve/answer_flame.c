@@ -60,16 +60,22 @@ void strobe_answer_flame(struct strobe_engine *engine, const struct strobe_json 
     flame.threads = choice.threads;
     flame.n_threads = choice.n_threads;
     flame.is_up = strobe_json_is(question, strobe_json_member(question, 0, "mode"), "up");
-    flame.max_nodes = (uint32_t)strobe_engine_count(question, "limit", 20000, 200000);
     if (!err)
         err = strobe_flame_run(&flame);
     if (!err)
         err = add_tables(engine, &choice, &flame);
+    if (!err)
+        err = strobe_flame_choose(&flame, (uint32_t)strobe_engine_count(question, "limit", 20000,
+                                                                        STROBE_FLAME_MAX_NODES));
     if (err)
         strobe_answer_error(reply, strobe_err_text(err));
     else
         put_nodes(engine, reply, &flame);
     strobe_reply_u64(reply, "left_out", flame.n_left_out);
+    if (flame.n_levels)
+        strobe_reply_u64(reply, "levels", flame.n_levels);
+    strobe_reply_number(reply, "total",
+                        (double)strobe_clock_ns(&engine->trace->clock, flame.total));
     strobe_reply_bool(reply, "exact", !flame.is_cut);
     strobe_flame_free(&flame);
     strobe_choice_free(&choice);

@@ -7,6 +7,7 @@ import path from 'node:path';
 import {BytesSource} from '../../web/engine/source.js';
 import {Engine} from '../../web/engine/engine.js';
 import {FormatError} from '../../web/engine/bytes.js';
+import {Paths} from '../../web/engine/flame.js';
 import {KEYS, MOUSE} from '../../web/view/keys.js';
 import {xxh64} from '../../web/engine/xxh64.js';
 import {csvRows} from './csv.mjs';
@@ -186,6 +187,26 @@ const tests = {
         await ask(engine, {ask: 'flame', from: trace.range[0], to: trace.range[1]});
         isLong = false;
         assert.ok(nDrawn > 1, `${nDrawn} drawings while a flame graph was made`);
+    },
+
+    async 'a flame graph of few paths has those with the most time, and the time of all'() {
+        const engine = await open(paths.find((p) => /made/.test(p))), all = await ask(engine, {ask: 'flame', limit: 200000}), few = await ask(engine, {ask: 'flame', limit: 30});
+        assert.equal(few.json.total, all.json.total);
+        assert.equal(few.json.left_out, all.arrays.loc.length - 30);
+        assert.deepEqual([few.arrays.loc.length, few.arrays.parent.every((p, i) => p <= i)], [30, true]);
+        const sorted = (list) => [...list].sort((a, b) => b - a);
+        assert.deepEqual(sorted(few.arrays.total), sorted(all.arrays.total).slice(0, 30));
+    },
+
+    async 'where there are too many paths the upper levels are complete'() {
+        const next = random(5), few = new Paths(false, 3000), all = new Paths(false, 1e9), sums = (paths) => paths.nodes.filter((n) => n.depth < few.levels).map((n) => [n.depth, n.loc, n.count, n.total, n.self]).sort();
+        for (let i = 0; i < 30000; i++) {
+            const depth = Math.floor(6 * next()), locs = Array.from({length: 6}, () => 1 + Math.floor(9 * next())), zone = {depth, ticks: 10 + i % 7, self: i % 5};
+            few.add(zone, locs);
+            all.add(zone, locs);
+        }
+        assert.ok(few.levels > 1 && few.levels < 6 && few.leftOut > 0);
+        assert.deepEqual(sums(few), sums(all));
     },
 
     async 'a file of another kind is refused with what to do'() {

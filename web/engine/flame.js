@@ -10,28 +10,80 @@ import {isSummed} from './tables.js';
 import {Choice} from './tracks.js';
 
 const MOST_DEPTH = 512, MOST_EVENTS = 1 << 25, MOST_PATHS = 200000;
+const keyOf = (parent, loc) => parent * 4294967296 + loc;
 
-/* A tree of paths; nodes by key parent/loc. */
-class Paths {
-    constructor(limit, isUp) {
-        Object.assign(this, {limit, isUp, map: new Map(), nodes: [], leftOut: 0});
+/* A tree of paths; nodes by key parent/loc, parents before children. When there are too many, the deepest levels are given up for good:
+ * what is left is complete and adds up. */
+export class Paths {
+    constructor(isUp, most = MOST_PATHS) {
+        Object.assign(this, {isUp, most, map: new Map(), nodes: [], levels: 0, leftOut: 0});
     }
 
-    /* The child of a node (number + 1; 0: a root), made if there is room; 0: none. */
+    /* The child of a node (number + 1; 0: a root), made if its level is kept; 0: none. */
     child(parent, loc) {
-        const key = parent * 4294967296 + loc, found = this.map.get(key);
+        const depth = parent ? this.nodes[parent - 1].depth + 1 : 0, key = keyOf(parent, loc);
+        if (this.levels && depth >= this.levels)
+            return 0;
+        const found = this.map.get(key);
         if (found)
             return found;
-        if (this.nodes.length >= this.limit) {
+        if (this.nodes.length >= this.most) {
             this.leftOut++;
             return 0;
         }
-        this.nodes.push({parent, loc, count: 0, total: 0, self: 0});
+        this.nodes.push({parent, loc, depth, count: 0, total: 0, self: 0});
         this.map.set(key, this.nodes.length);
         return this.nodes.length;
     }
 
+    /* Take out nodes and all that is below them. */
+    drop(isKept) {
+        const numbers = [], nodes = [];
+        this.nodes.forEach((node, i) => {
+            if (isKept(node, i)) {
+                node.parent = node.parent && numbers[node.parent - 1];
+                nodes.push(node);
+            }
+            numbers.push(nodes.length);
+        });
+        this.leftOut += this.nodes.length - nodes.length;
+        this.nodes = nodes;
+        this.map = new Map(nodes.map((node, i) => [keyOf(node.parent, node.loc), i + 1]));
+    }
+
+    /* Room for one more path: levels are given up from the deepest on, until half of the nodes are free; never the roots. */
+    makeRoom() {
+        if (this.nodes.length + MOST_DEPTH <= this.most || this.levels === 1)
+            return;
+        const nAt = new Array(MOST_DEPTH).fill(0);
+        for (const node of this.nodes)
+            nAt[node.depth]++;
+        for (let n = nAt[this.levels = 0]; ++this.levels < MOST_DEPTH;)
+            if ((n += nAt[this.levels]) > this.most / 2)
+                break;
+        this.drop((node) => node.depth < this.levels);
+    }
+
+    /* Keep so many paths with the most time, and those that lead to them: a parent has at least its children's, even if it did not end. */
+    choose(limit) {
+        const ticks = this.nodes.map(() => 0);
+        this.total = 0;
+        for (let i = this.nodes.length; i-- > 0;) {
+            const {parent, total} = this.nodes[i];
+            ticks[i] = Math.max(total, ticks[i]);
+            if (parent)
+                ticks[parent - 1] += ticks[i];
+            else
+                this.total += ticks[i];
+        }
+        if (this.nodes.length <= limit)
+            return;
+        const order = ticks.map((_, i) => i).sort((a, b) => ticks[b] - ticks[a] || a - b), kept = new Set(order.slice(0, limit));
+        this.drop((_, i) => kept.has(i));
+    }
+
     add(zone, locs) {
+        this.makeRoom();
         if (this.isUp)
             return this.addUp(zone, locs);
         let node = 0;
@@ -110,14 +162,15 @@ async function addThreads(trace, paths, span, choice) {
 /** Answer "flame". */
 export async function flame(trace, q) {
     const span = trace.span(q), choice = new Choice(trace, q.tracks), limit = typeof q.limit === 'number' && q.limit >= 0 ? Math.floor(q.limit) : 20000;
-    const paths = new Paths(Math.min(MOST_PATHS, limit), q.mode === 'up'), exact = await addThreads(trace, paths, span, choice);
+    const paths = new Paths(q.mode === 'up'), exact = await addThreads(trace, paths, span, choice);
     for (const table of trace.tables.list)
         if (isSummed(table.kind) && choice.hasTable(table))
             addZones(paths, table.rows.filter((r) => r.depth < MOST_DEPTH).map((r) => ({begin: r.begin, ticks: r.end - r.begin, self: r.self, depth: r.depth, loc: r.loc, isEnded: r.end !== Infinity})),
                 [], span, (loc) => rowNumber(trace, loc));
+    paths.choose(Math.min(MOST_PATHS, limit));
     const column = (type, f) => type.from(paths.nodes, f), ns = (ticks) => trace.clock.duration(ticks);
     return {
-        json: {left_out: paths.leftOut, exact}, arrays: {
+        json: {left_out: paths.leftOut, ...paths.levels ? {levels: paths.levels} : {}, total: ns(paths.total), exact}, arrays: {
             parent: column(Uint32Array, (x) => x.parent), loc: column(Uint32Array, (x) => x.loc), count: column(Float64Array, (x) => x.count),
             total: column(Float64Array, (x) => ns(x.total)), self: column(Float64Array, (x) => ns(x.self)),
         },

@@ -8,14 +8,17 @@ import * as format from '../view/format.js';
 
 const ROW = 20, MIN = 1.5;
 
-function makeTree({parent, loc, count, total, self}) {
+/* A parent has at least the time of its children, even if it did not end; the whole has that of paths which are left out, too. */
+function makeTree({parent, loc, count, total, self}, all) {
     const nodes = [...loc].map((l, i) => ({loc: l, count: count[i], total: total[i], self: self[i], children: [], parent: null}));
     const root = {loc: 0, count: 0, total: 0, self: 0, children: [], parent: null};
     nodes.forEach((n, i) => {
         n.parent = parent[i] ? nodes[parent[i] - 1] : root;
         n.parent.children.push(n);
     });
-    root.total = root.children.reduce((s, n) => s + n.total, 0);
+    for (const n of nodes.toReversed()) /* children come after their parents */
+        n.total = Math.max(n.total, n.children.reduce((s, child) => s + child.total, 0));
+    root.total = all;
     for (const n of [root, ...nodes])
         n.children.sort((a, b) => b.total - a.total);
     return root;
@@ -119,10 +122,10 @@ export function makeFlame(app) {
     async function load() {
         const {json, arrays} = await app.engine.ask({ask: 'flame', ...app.range(), mode, limit: 5000});
         await app.names.need(arrays.loc);
-        root = top = makeTree(arrays);
+        root = top = makeTree(arrays, json.total);
         holder.hidden = out.hidden = mode !== 'tree';
         rows.hidden = mode === 'tree';
-        state.textContent = arrays.loc.length ? [`${format.count(arrays.loc.length)} paths`, ...(json.limits || []), json.left_out ? `${format.count(json.left_out)} more left out` : ''].filter(Boolean).join(', ')
+        state.textContent = arrays.loc.length ? [`${format.count(arrays.loc.length)} paths`, json.left_out ? 'those with the most time' : '', json.levels ? `${json.levels} levels of them` : '', json.exact ? '' : 'not of all events'].filter(Boolean).join(', ')
             : 'No zones begin in this range.';
         if (mode === 'tree')
             return draw();

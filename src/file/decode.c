@@ -91,6 +91,7 @@ static int place_part(struct strobe_part *part, struct part_place *place, uint64
 static enum strobe_err read_part(struct strobe_bytes *in, struct strobe_events *events,
                                  struct strobe_part *part, struct part_place *place)
 {
+    part->head = in->at;
     part->proc = strobe_get_varint(in);
     part->track = strobe_get_varint(in);
     part->pos = strobe_get_varint(in);
@@ -115,6 +116,7 @@ static enum strobe_err read_part(struct strobe_bytes *in, struct strobe_events *
         skip_summary(in);
         part->n_summary = (uint32_t)(in->at - part->summary);
     }
+    part->n_head = (uint32_t)(in->at - part->head);
     return in->bad ? STROBE_ERR_CORRUPT : STROBE_OK;
 }
 

@@ -43,6 +43,8 @@ struct strobe_part {
     const uint64_t *locs;                 /* borrowed from the strobe_events */
     const uint8_t *summary;               /* borrowed from the block's head; NULL: none */
     uint32_t n_summary;
+    uint32_t n_head;     /* bytes of it there, its summary included */
+    const uint8_t *head; /* borrowed from the block's head */
 };
 
 /* A decoded EVENTS block. Zero-initialise before the first use; reuse it, free it once. */

@@ -14,8 +14,6 @@
 
 #include "wire/ring_layout.h"
 
-enum { BIG_BYTES = STROBE_BLOCK_EVENTS_MAX * STROBE_VARINT_MAX };
-
 enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
 {
     memset(enc, 0, sizeof *enc);
@@ -23,7 +21,7 @@ enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
     enc->dt = malloc(STROBE_BLOCK_EVENTS_MAX * sizeof *enc->dt);
     enc->lo = malloc(STROBE_BLOCK_EVENTS_MAX);
     enc->hi = malloc(STROBE_BLOCK_EVENTS_MAX);
-    enc->big = malloc(BIG_BYTES);
+    enc->big = malloc(STROBE_BIG_BYTES);
     enc->side = malloc(STROBE_SIDE_BYTES);
     enc->cap_head = 1 << 16;
     enc->head = malloc(enc->cap_head);

@@ -17,6 +17,9 @@
 #include "wire/file_layout.h"
 #include "wire/kinds.h"
 
+struct strobe_events; /* file/decode.h */
+struct strobe_part;
+
 /* A zone that is open on a track. */
 struct strobe_open_zone {
     uint64_t loc;
@@ -43,6 +46,7 @@ void strobe_track_free(struct strobe_track *track);
 enum {
     STROBE_STACK_MAX = 1 << 19, /* open zones kept per track; the ends of deeper ones are "lost" */
     STROBE_SIDE_BYTES = 1 << 20,
+    STROBE_BIG_BYTES = STROBE_BLOCK_EVENTS_MAX * STROBE_VARINT_MAX,
     STROBE_STAT_LOCS = 256,
     STROBE_LOST_RUNS = 64, /* of blocks that were given up; after more there are no LOD blocks */
 };
@@ -136,6 +140,12 @@ void strobe_encode_begin_part(struct strobe_encoder *enc, struct strobe_track *t
 /* Close the part, which covers `n_words` words. One without events leaves nothing but its
  * positions, one without words nothing at all. */
 void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words);
+
+/* A part of another block (all its streams decoded), as it is. Tells nothing for LOD blocks: the file gets none.
+ * STROBE_ERR_INVALID: it does not fit. */
+enum strobe_err strobe_encode_copy_part(struct strobe_encoder *enc,
+                                        const struct strobe_events *events,
+                                        const struct strobe_part *part);
 
 /* One event each. A part is open and the block is not full. */
 void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_t loc);

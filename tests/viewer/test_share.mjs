@@ -82,6 +82,7 @@ const tests = {
         near((await view()).from, 399e6, 1e6);
         await clickZone('main', 1, 443);
         assert.match(await text('.details'), /frame number 44/);
+        assert.deepEqual(await state(() => window.strobe.trace.tracks.filter((t) => t.kind === 'process').map((t) => t.name)), ['renderer']);
         assert.equal(await state(() => window.hacked), undefined);
         await fresh();
     },

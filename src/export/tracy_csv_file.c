@@ -64,17 +64,12 @@ static enum strobe_err add_zone(void *context, struct strobe_tracy_zone *stack, 
                : STROBE_ERR_NOMEM;
 }
 
-/* Plain statistics need nothing of a zone but its time, and most zones have no children. */
-static enum strobe_err add_leaves(void *context, const struct strobe_tracy_leaf *leaves, uint32_t n,
-                                  int64_t before)
+/* Plain statistics need nothing of a zone but its time. */
+static enum strobe_err add_times(void *context, const struct strobe_tracy_time *times, uint32_t n)
 {
     struct pass *pass = context;
-    uint64_t now = (uint64_t)before;
-    for (uint32_t i = 0; i < n; i++) {
-        now += leaves[i].step + (uint64_t)leaves[i].ns;
-        if (leaves[i].ns > 0 && (int64_t)now >= 0)
-            strobe_tracy_sum_time(&ready_loc(pass, leaves[i].loc)->sum, leaves[i].ns);
-    }
+    for (uint32_t i = 0; i < n; i++)
+        strobe_tracy_sum_time(&ready_loc(pass, times[i].loc)->sum, times[i].ns);
     return STROBE_OK;
 }
 
@@ -239,7 +234,7 @@ static void set_visitor(struct pass *pass, struct strobe_tracy_visitor *visitor)
         visitor->thread = begin_thread;
         visitor->zone_end = options->unwrap ? put_zone : add_zone;
         if (!options->unwrap && !options->self && !options->truncate)
-            visitor->leaves = add_leaves;
+            visitor->times = add_times;
         visitor->until = STROBE_TRACY_THREADS;
     }
     if (options->plot && options->unwrap && !options->gpu && !options->messages) {

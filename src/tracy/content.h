@@ -8,8 +8,6 @@
 #ifndef STROBE_TRACY_CONTENT_H
 #define STROBE_TRACY_CONTENT_H
 
-#include <assert.h>
-
 #include "tracy/blocks_in.h"
 
 /* A version as one number: 0.11.1 is 1101. */
@@ -61,20 +59,11 @@ struct strobe_tracy_zone {
     uint8_t mark; /* the visitor's own; 0 at the begin */
 };
 
-/* A zone without children as it lies in the file.
- * OFFSET SIZE FIELD
- *      0    2 loc
- *      2    8 step        from the end, or the begin, that came before it to its begin
- *     10    4 extra
- *     14    4 n_children  0
- *     18    8 ns          from its begin to its end */
-struct __attribute__((packed)) strobe_tracy_leaf {
+/* What a zone took, where nothing else is wanted of it. */
+struct strobe_tracy_time {
+    int64_t ns; /* more than 0 */
     int16_t loc;
-    uint64_t step;
-    uint32_t extra, n_children;
-    int64_t ns;
 };
-static_assert(sizeof(struct strobe_tracy_leaf) == 26, "strobe_tracy_leaf is on disk");
 
 struct strobe_tracy_gpu_zone {
     int64_t cpu_start, cpu_end, gpu_start, gpu_end;
@@ -184,10 +173,9 @@ struct strobe_tracy_visitor {
     enum strobe_err (*thread)(void *context, const struct strobe_tracy_thread_head *thread);
     enum strobe_err (*zone_begin)(void *context, struct strobe_tracy_zone *stack, uint32_t depth);
     enum strobe_err (*zone_end)(void *context, struct strobe_tracy_zone *stack, uint32_t depth);
-    /* Where it is set: zones without children that follow each other, in place of zone_begin and zone_end, and not in
-     * child_ns. `before` is the time that the first one's step counts from. */
-    enum strobe_err (*leaves)(void *context, const struct strobe_tracy_leaf *leaves, uint32_t n,
-                              int64_t before);
+    /* Where it is set, in place of zone_begin and zone_end: what zones took, many at once, in the order of their ends.
+     * Open ones and those of 0 ns are left out. */
+    enum strobe_err (*times)(void *context, const struct strobe_tracy_time *times, uint32_t n);
     enum strobe_err (*thread_message)(void *context, uint64_t id);
     enum strobe_err (*sample)(void *context, int64_t time, uint32_t callstack, int at_switch);
     enum strobe_err (*thread_end)(void *context, const struct strobe_tracy_thread_head *thread);

@@ -8,7 +8,7 @@
 /* ---- threads --------------------------------------------------------------------------------- */
 
 /* i16 location, i64 start, u32 extra, u32 children, and if there are none i64 end. */
-enum { ZONE_HEAD = 18, ZONE_LEAF = sizeof(struct strobe_tracy_leaf) };
+enum { ZONE_HEAD = 18, ZONE_END = 8, ZONE_LEAF = ZONE_HEAD + ZONE_END, N_TIMES = 256 };
 
 struct timeline {
     struct strobe_tracy_content *content;
@@ -20,6 +20,13 @@ static inline uint64_t u64_at(const uint8_t *at)
 {
     uint64_t value;
     memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline uint32_t n_children_at(const uint8_t *at)
+{
+    uint32_t value;
+    memcpy(&value, at + 14, sizeof value);
     return value;
 }
 
@@ -64,34 +71,14 @@ static inline enum strobe_err grow_stack(struct strobe_tracy_content *content, u
                : STROBE_ERR_NOMEM;
 }
 
-/* Show as many as lie in one piece, all at once. */
-static enum strobe_err show_leaves(struct timeline *line, uint32_t *left)
-{
-    struct strobe_tracy_bytes *in = &line->content->in;
-    const struct strobe_tracy_leaf *leaves = (const struct strobe_tracy_leaf *)in->at;
-    uint64_t before = line->ref, n_whole = (uint64_t)(in->end - in->at) / ZONE_LEAF;
-    uint32_t n = 0, most = *left < n_whole ? *left : (uint32_t)n_whole;
-    for (; n < most && !leaves[n].n_children; n++)
-        line->ref += leaves[n].step + (uint64_t)leaves[n].ns;
-    in->at += (size_t)n * ZONE_LEAF;
-    *left -= n;
-    line->content->n_zones += n;
-    return n ? line->visitor->leaves(line->visitor->context, leaves, n, (int64_t)before)
-             : STROBE_OK;
-}
-
 /* Zones without children that follow each other, which are most: as many as lie in one piece. */
 static enum strobe_err read_leaves(struct timeline *line, uint32_t depth, uint32_t *left)
 {
     struct strobe_tracy_bytes *in = &line->content->in;
     enum strobe_err err = STROBE_OK;
-    if (line->visitor->leaves)
-        return show_leaves(line, left);
     while (*left && in->end - in->at >= ZONE_LEAF && !err) {
         const uint8_t *at = in->at;
-        uint32_t n_children;
-        memcpy(&n_children, at + 14, sizeof n_children);
-        if (n_children)
+        if (n_children_at(at))
             break;
         in->at += ZONE_LEAF;
         --*left;
@@ -133,6 +120,83 @@ static enum strobe_err read_timeline(struct timeline *line)
         left = n_children;
         err = grow_stack(content, ++depth);
     }
+    return err ? err : in->err;
+}
+
+/* ---- what zones took, and nothing else: the same walk without a call per zone ---- */
+
+struct times {
+    struct strobe_tracy_time rows[N_TIMES];
+    uint32_t n;
+};
+
+static enum strobe_err tell_times(struct timeline *line, struct times *times)
+{
+    uint32_t n = times->n;
+    times->n = 0;
+    return n ? line->visitor->times(line->visitor->context, times->rows, n) : STROBE_OK;
+}
+
+/* A zone that ended now. */
+static inline enum strobe_err add_time(struct timeline *line, struct times *times, int16_t loc,
+                                       uint64_t ns)
+{
+    times->rows[times->n] = (struct strobe_tracy_time){(int64_t)ns, loc};
+    times->n += (int64_t)ns > 0 && (int64_t)line->ref >= 0;
+    line->content->n_zones++;
+    return times->n == N_TIMES ? tell_times(line, times) : STROBE_OK;
+}
+
+/* Have the next item in one piece: the head of a zone, with its end if it has no children, or the
+ * end of one that had. 0: it is cut off. */
+static inline int have_item(struct strobe_tracy_bytes *in, uint32_t left)
+{
+    if (in->end - in->at >= ZONE_LEAF)
+        return 1;
+    if (!left)
+        return strobe_tracy_more(in, ZONE_END);
+    return strobe_tracy_more(in, ZONE_HEAD) &&
+           (n_children_at(in->at) || strobe_tracy_more(in, ZONE_LEAF));
+}
+
+static enum strobe_err read_times(struct timeline *line)
+{
+    struct strobe_tracy_content *content = line->content;
+    struct strobe_tracy_bytes *in = &content->in;
+    struct times times;
+    uint32_t depth = 0, left = strobe_tracy_u32(in);
+    enum strobe_err err = grow_stack(content, 0);
+    times.n = 0;
+    while (!err && (left || depth) && have_item(in, left)) {
+        const uint8_t *at = in->at;
+        struct strobe_tracy_zone *zone = &content->stack[depth];
+        uint32_t n_children = left ? n_children_at(at) : 0;
+        int16_t loc;
+        memcpy(&loc, at, sizeof loc);
+        if (!left) { /* the last child: its parent ends */
+            zone = &content->stack[--depth];
+            in->at += ZONE_END;
+            line->ref += u64_at(at);
+            left = zone->left;
+            err = add_time(line, &times, zone->loc, line->ref - (uint64_t)zone->start);
+        } else if (!n_children) {
+            uint64_t ns = u64_at(at + ZONE_HEAD);
+            in->at += ZONE_LEAF;
+            line->ref += u64_at(at + 2) + ns;
+            left--;
+            err = add_time(line, &times, loc, ns);
+        } else {
+            in->at += ZONE_HEAD;
+            line->ref += u64_at(at + 2);
+            zone->loc = loc;
+            zone->start = (int64_t)line->ref;
+            zone->left = left - 1; /* of its siblings, for when it ends */
+            left = n_children;
+            err = grow_stack(content, ++depth);
+        }
+    }
+    if (!err)
+        err = tell_times(line, &times);
     return err ? err : in->err;
 }
 
@@ -179,7 +243,7 @@ static enum strobe_err read_thread(struct strobe_tracy_content *content,
         return in->err;
     strobe_tracy_thread_number(content, head.tid);
     STROBE_TRACY_TELL(thread, &head);
-    enum strobe_err err = read_timeline(&line);
+    enum strobe_err err = visitor->times ? read_times(&line) : read_timeline(&line);
     if (!err)
         err = read_message_ids(content, visitor);
     if (!err)

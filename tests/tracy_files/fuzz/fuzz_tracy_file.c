@@ -20,6 +20,7 @@ enum {
         1, /* else content without its container, so that damage gets past the compression */
     FORM_IMPORT = 2, /* run the import too, into a file */
     FORM_OPENED = 4, /* with FORM_FILE: by its name, unpacked by threads, as the commands do it */
+    FORM_TIMES = 8,  /* what zones took is enough */
 };
 
 static uint64_t sum; /* so that reading is not optimised away */
@@ -46,6 +47,14 @@ static enum strobe_err take_zone(void *context, struct strobe_tracy_zone *stack,
         touch(extra.text);
         touch(extra.name);
     }
+    return STROBE_OK;
+}
+
+static enum strobe_err take_times(void *context, const struct strobe_tracy_time *times, uint32_t n)
+{
+    struct strobe_tracy_content *content = context;
+    for (uint32_t i = 0; i < n; i++)
+        touch(strobe_tracy_loc_name(content, times[i].loc));
     return STROBE_OK;
 }
 
@@ -95,6 +104,7 @@ static void walk(const uint8_t *data, size_t n, unsigned form)
     struct strobe_tracy_visitor visitor = {.context = &content,
                                            .lock = take_lock,
                                            .zone_end = take_zone,
+                                           .times = form & FORM_TIMES ? take_times : NULL,
                                            .message = take_message,
                                            .image = take_image};
     if (!open_bytes(data, n, form, &content))
@@ -131,9 +141,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     return 0;
 }
 
-/* The import is slower: a quarter of the runs. */
+/* The import is slower: a quarter of the runs. Zones one by one and by their times: half of them each. */
 void fuzz_vary(uint8_t *bytes, uint64_t random)
 {
+    if (random / 4 % 2)
+        bytes[0] ^= FORM_TIMES;
     if (random % 4)
         bytes[0] &= (uint8_t)~FORM_IMPORT;
 }

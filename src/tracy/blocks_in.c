@@ -1,10 +1,18 @@
 /* blocks_in.c - undoes the container of a .tracy file: LZ4 or zstd, 1 to 255 streams taken in turn.
  *
- * Content goes into slots of 8 blocks, used round and round. The thread that decompresses fills
- * them ahead of the reader; what the reader has not used of a slot is moved in front of the next
- * one, so that every small item lies in one piece. LZ4 looks back 64 KiB into the stream's block
- * before, which still lies in a slot: hence the number of slots grows with that of streams.
- * SPDX-License-Identifier: MIT */
+ * A block can be unpacked once the one before it in its stream was; other streams have no part in
+ * it. So a thread with nothing to do takes the first block whose stream no other thread has. Workers
+ * do so as far ahead of the reader as there are places. A reader that has used up what is ready does
+ * the same until there is more, and waits only where every stream is taken: two processors share the
+ * work evenly, whichever part of it is more. Without workers the reader does all of it.
+ *
+ *     0         n_used          n_ready              n_used + AHEAD
+ *     | done with | for the reader | waits, is unpacked, | has no place yet
+ *     |           |                | or was out of turn  |
+ *
+ * What the reader has not used of a block is moved in front of the next one, so that every small
+ * item lies in one piece. LZ4 looks back 64 KiB into the stream's block before, which still lies in
+ * its place: hence the number of places grows with that of streams.  SPDX-License-Identifier: MIT */
 #include "tracy/blocks_in.h"
 
 #include <errno.h>
@@ -16,275 +24,250 @@
 #include <zstd.h>
 
 enum {
-    SLOT_BLOCKS = 8,
-    SLOT_BYTES = STROBE_TRACY_PIECE + SLOT_BLOCKS * STROBE_TRACY_BLOCK,
-    BUFFER_BYTES = 4 << 20,              /* of the file, read at once */
+    PLACE_BYTES = STROBE_TRACY_PIECE + STROBE_TRACY_BLOCK,
+    AHEAD = 32, /* blocks that are not done with */
+    BATCH = 8,  /* of them that the reader takes at once: threads seldom wake each other */
     MAX_STORED = STROBE_TRACY_BLOCK * 2, /* of one block; no compressor makes it that much longer */
-    SLOT_STORED = SLOT_BLOCKS * (MAX_STORED + 4),
+    MAX_WORKERS = 8,
 };
 
 const uint8_t strobe_tracy_zeros[STROBE_TRACY_PIECE];
 
-struct slot {
-    uint8_t *bytes; /* borrowed from blocks->room */
-    uint32_t n_bytes;
-    int is_last;
-    enum strobe_err err; /* after its bytes */
+/* Where a block is from when it was read until another one takes its place. */
+struct place {
+    uint8_t *bytes;        /* borrowed from blocks->room */
+    const uint8_t *stored; /* borrowed from the file, or from blocks->stored */
+    uint32_t n_stored, n_bytes;
+    int is_ready;
 };
 
-/* A block that is to be unpacked. */
-struct job {
-    const uint8_t *stored;
-    uint32_t n_stored, n_out;
-    unsigned stream;
-    uint8_t *out;
-    enum strobe_err err;
+struct stream {
+    uint64_t next;       /* its first block that is not ready */
+    int is_taken;        /* by the thread that unpacks that block, and has what follows to itself */
+    ZSTD_DCtx *zstd;     /* owned */
+    const uint8_t *dict; /* borrowed: its last block, for LZ4 */
+    uint32_t n_dict;
 };
 
 struct strobe_tracy_blocks {
-    const uint8_t *file; /* borrowed: a file in memory; or `buffer`, with what was read of it */
-    size_t n_file, at;
-    uint8_t *buffer; /* owned; NULL: the file is in memory */
-    int is_read;     /* to its end */
-    int fd;          /* owned; -1: none */
+    const uint8_t *file; /* borrowed: what is left of a file in memory; NULL: fd */
+    size_t n_file;
+    int fd; /* owned; -1: none */
     int is_zstd;
-    unsigned n_streams, next_stream;
-    ZSTD_DCtx **zstd;     /* owned: by stream */
-    const uint8_t **dict; /* owned: by stream, its last block */
-    uint32_t *n_dict;     /* owned */
-    uint8_t *room;        /* owned: the slots' bytes */
-    struct slot *slots;   /* owned */
-    unsigned n_slots;
-    uint64_t n_filled, n_used; /* slots so far; under `lock` where there is a thread */
-    int is_threaded, stop;
-    enum strobe_err last_err; /* of the last slot, once the reader has it; OK: more will come */
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    struct job jobs[SLOT_BLOCKS]; /* of the slot that is filled */
-    unsigned n_jobs;
-    int has_helper, is_job, stop_helper; /* the last two under `lock` */
-    pthread_t helper;                    /* unpacks the odd streams */
-    pthread_cond_t job_changed;
+    unsigned n_streams, n_places;
+    uint8_t *room;   /* owned: the places' bytes */
+    uint8_t *stored; /* owned: AHEAD blocks as they are stored, where there is no file in memory */
+    struct place *places;           /* owned */
+    struct stream *streams;         /* owned */
+    uint64_t reader_at, reader_end; /* the reader's own: its next block, the end of its batch */
+
+    pthread_mutex_t lock;             /* of the streams, the places that are not ready, and: */
+    uint64_t n_read, n_ready, n_used; /* blocks so far: read; ready, with all before; done with */
+    uint64_t n_end;                   /* blocks in all; UINT64_MAX: not known yet */
+    enum strobe_err end_err;          /* why there are no more */
+    int stop;
+    pthread_cond_t work;  /* workers: a place was given back, or a stream */
+    pthread_cond_t ready; /* the reader: a batch is ready, or all that there is */
+    pthread_t workers[MAX_WORKERS];
+    unsigned n_workers;
 };
 
 /* ---- one block ------------------------------------------------------------------------------- */
 
-static enum strobe_err unpack_zstd(struct strobe_tracy_blocks *blocks, struct job *job)
+static enum strobe_err unpack_zstd(const struct strobe_tracy_blocks *blocks, struct stream *stream,
+                                   struct place *place)
 {
-    ZSTD_DCtx **zstd = &blocks->zstd[job->stream];
-    if (!*zstd) {
-        *zstd = ZSTD_createDCtx();
-        if (!*zstd)
+    if (!stream->zstd) {
+        stream->zstd = ZSTD_createDCtx();
+        if (!stream->zstd)
             return STROBE_ERR_NOMEM;
         /* 128 MiB of window each is fine for the few streams that writers use, not for hundreds */
-        ZSTD_DCtx_setParameter(*zstd, ZSTD_d_windowLogMax, blocks->n_streams <= 8 ? 27 : 22);
+        ZSTD_DCtx_setParameter(stream->zstd, ZSTD_d_windowLogMax, blocks->n_streams <= 8 ? 27 : 22);
     }
-    ZSTD_inBuffer in = {job->stored, job->n_stored, 0};
-    ZSTD_outBuffer to = {job->out, STROBE_TRACY_BLOCK, 0};
+    ZSTD_inBuffer in = {place->stored, place->n_stored, 0};
+    ZSTD_outBuffer to = {place->bytes, STROBE_TRACY_BLOCK, 0};
     while (in.pos < in.size && to.pos < to.size) {
         size_t before = in.pos + to.pos;
-        if (ZSTD_isError(ZSTD_decompressStream(*zstd, &to, &in)))
+        if (ZSTD_isError(ZSTD_decompressStream(stream->zstd, &to, &in)))
             return STROBE_ERR_CORRUPT;
         if (in.pos + to.pos == before)
             break;
     }
-    job->n_out = (uint32_t)to.pos;
+    place->n_bytes = (uint32_t)to.pos;
     return in.pos == in.size ? STROBE_OK : STROBE_ERR_CORRUPT;
 }
 
-static enum strobe_err unpack_lz4(struct strobe_tracy_blocks *blocks, struct job *job)
+static enum strobe_err unpack_lz4(struct stream *stream, struct place *place)
 {
-    unsigned s = job->stream;
-    int got = LZ4_decompress_safe_usingDict((const char *)job->stored, (char *)job->out,
-                                            (int)job->n_stored, STROBE_TRACY_BLOCK,
-                                            (const char *)blocks->dict[s], (int)blocks->n_dict[s]);
+    int got = LZ4_decompress_safe_usingDict((const char *)place->stored, (char *)place->bytes,
+                                            (int)place->n_stored, STROBE_TRACY_BLOCK,
+                                            (const char *)stream->dict, (int)stream->n_dict);
     if (got < 0)
         return STROBE_ERR_CORRUPT;
-    blocks->dict[s] = job->out;
-    blocks->n_dict[s] = (uint32_t)got;
-    job->n_out = (uint32_t)got;
+    stream->dict = place->bytes;
+    stream->n_dict = place->n_bytes = (uint32_t)got;
     return STROBE_OK;
 }
 
-/* The blocks of a slot whose stream is odd, or even; 2: all. A stream is one thread's at a time. */
-static void unpack_half(struct strobe_tracy_blocks *blocks, unsigned half)
-{
-    for (unsigned i = 0; i < blocks->n_jobs; i++) {
-        struct job *job = &blocks->jobs[i];
-        if (half == 2 || job->stream % 2 == half)
-            job->err = blocks->is_zstd ? unpack_zstd(blocks, job) : unpack_lz4(blocks, job);
-    }
-}
+/* ---- the file -------------------------------------------------------------------------------- */
 
-/* Have the blocks of a whole slot in the buffer, or all that there is. Reads, and does not map: a file
- * that is cut meanwhile does no harm. */
-static enum strobe_err read_ahead(struct strobe_tracy_blocks *blocks)
+/* Reads, and does not map: a file that is cut meanwhile does no harm. END: it has not so many. */
+static enum strobe_err read_bytes(struct strobe_tracy_blocks *blocks, uint8_t *to, size_t n)
 {
-    size_t left = blocks->n_file - blocks->at;
-    if (!blocks->buffer || blocks->is_read || left >= SLOT_STORED)
-        return STROBE_OK;
-    memmove(blocks->buffer, blocks->buffer + blocks->at, left);
-    blocks->at = 0;
-    blocks->n_file = left;
-    while (blocks->n_file < BUFFER_BYTES && !blocks->is_read) {
-        ssize_t n =
-            read(blocks->fd, blocks->buffer + blocks->n_file, BUFFER_BYTES - blocks->n_file);
-        if (n < 0 && errno == EINTR)
+    while (n) {
+        ssize_t got = read(blocks->fd, to, n);
+        if (got < 0 && errno == EINTR)
             continue;
-        if (n < 0)
-            return STROBE_ERR_IO;
-        blocks->is_read = n == 0;
-        blocks->n_file += (size_t)n;
+        if (got <= 0)
+            return got ? STROBE_ERR_IO : STROBE_ERR_END;
+        to += got;
+        n -= (size_t)got;
     }
     return STROBE_OK;
 }
 
-/* The next block's place in the buffer. END: there is none. */
-static enum strobe_err find_block(struct strobe_tracy_blocks *blocks, struct job *job)
+/* The next n bytes: those of a file in memory, or read to `to`. */
+static enum strobe_err next_bytes(struct strobe_tracy_blocks *blocks, uint8_t *to, size_t n,
+                                  const uint8_t **out)
 {
-    size_t left = blocks->n_file - blocks->at;
-    uint32_t n;
-    if (left < sizeof n)
+    *out = to;
+    if (!blocks->file)
+        return read_bytes(blocks, to, n);
+    if (n > blocks->n_file)
         return STROBE_ERR_END;
-    memcpy(&n, blocks->file + blocks->at, sizeof n);
-    if (n > MAX_STORED)
-        return STROBE_ERR_CORRUPT;
-    if (n > left - sizeof n)
-        return STROBE_ERR_END;
-    *job = (struct job){.stored = blocks->file + blocks->at + sizeof n,
-                        .n_stored = n,
-                        .stream = blocks->next_stream};
-    blocks->at += sizeof n + n;
-    blocks->next_stream = (blocks->next_stream + 1) % blocks->n_streams;
+    *out = blocks->file;
+    blocks->file += n;
+    blocks->n_file -= n;
     return STROBE_OK;
 }
 
-/* Unpack what was found, by two threads where there is a second. */
-static void unpack_all(struct strobe_tracy_blocks *blocks)
+static void end_before(struct strobe_tracy_blocks *blocks, uint64_t block, enum strobe_err err)
 {
-    if (!blocks->has_helper) {
-        unpack_half(blocks, 2);
+    if (block >= blocks->n_end)
+        return;
+    blocks->n_end = block;
+    blocks->end_err = err;
+}
+
+static struct place *place_of(const struct strobe_tracy_blocks *blocks, uint64_t block)
+{
+    return &blocks->places[block % blocks->n_places];
+}
+
+/* u32 length, then the block. */
+static void read_block(struct strobe_tracy_blocks *blocks)
+{
+    struct place *place = place_of(blocks, blocks->n_read);
+    uint8_t *to = blocks->stored ? blocks->stored + blocks->n_read % AHEAD * MAX_STORED : NULL;
+    const uint8_t *length;
+    uint8_t room[sizeof place->n_stored];
+    enum strobe_err err = next_bytes(blocks, room, sizeof room, &length);
+    if (!err) {
+        memcpy(&place->n_stored, length, sizeof place->n_stored);
+        err = place->n_stored > MAX_STORED
+                  ? STROBE_ERR_CORRUPT
+                  : next_bytes(blocks, to, place->n_stored, &place->stored);
+    }
+    if (err) {
+        end_before(blocks, blocks->n_read, err);
         return;
     }
-    pthread_mutex_lock(&blocks->lock);
-    blocks->is_job = 1;
-    pthread_cond_broadcast(&blocks->job_changed);
-    pthread_mutex_unlock(&blocks->lock);
-    unpack_half(blocks, 0);
-    pthread_mutex_lock(&blocks->lock);
-    while (blocks->is_job)
-        pthread_cond_wait(&blocks->job_changed, &blocks->lock);
-    pthread_mutex_unlock(&blocks->lock);
+    place->is_ready = 0;
+    blocks->n_read++;
 }
 
-static void *help_unpack(void *context)
+/* ---- all blocks, with the lock held ---------------------------------------------------------- */
+
+/* The stream whose turn it is, with its block read: where a disk is slow, everyone waits for it. NULL:
+ * there is nothing to do, for now or for ever. */
+static struct stream *take_stream(struct strobe_tracy_blocks *blocks)
+{
+    struct stream *first = NULL;
+    for (unsigned i = 0; i < blocks->n_streams; i++) {
+        struct stream *stream = &blocks->streams[i];
+        if (!stream->is_taken && (!first || stream->next < first->next))
+            first = stream;
+    }
+    if (!first || first->next >= blocks->n_used + AHEAD)
+        return NULL;
+    while (blocks->n_read <= first->next && blocks->n_read < blocks->n_end)
+        read_block(blocks);
+    if (first->next >= blocks->n_end)
+        return NULL;
+    first->is_taken = 1;
+    return first;
+}
+
+/* Unpack the block whose turn it is; the lock is left meanwhile. 0: there is none. */
+static int unpack_next(struct strobe_tracy_blocks *blocks)
+{
+    struct stream *stream = take_stream(blocks);
+    if (!stream)
+        return 0;
+    struct place *place = place_of(blocks, stream->next);
+    pthread_mutex_unlock(&blocks->lock);
+    enum strobe_err err =
+        blocks->is_zstd ? unpack_zstd(blocks, stream, place) : unpack_lz4(stream, place);
+    pthread_mutex_lock(&blocks->lock);
+    place->is_ready = !err;
+    if (err)
+        end_before(blocks, stream->next, err);
+    stream->next += blocks->n_streams;
+    stream->is_taken = 0;
+    while (blocks->n_ready < blocks->n_read && place_of(blocks, blocks->n_ready)->is_ready)
+        blocks->n_ready++;
+    return 1;
+}
+
+static uint64_t batch_end(const struct strobe_tracy_blocks *blocks)
+{
+    uint64_t end = blocks->n_used + BATCH;
+    return end < blocks->n_end ? end : blocks->n_end;
+}
+
+static int is_batch_ready(const struct strobe_tracy_blocks *blocks)
+{
+    return blocks->n_ready >= batch_end(blocks);
+}
+
+static void *work(void *context)
 {
     struct strobe_tracy_blocks *blocks = context;
     pthread_mutex_lock(&blocks->lock);
-    for (;;) {
-        while (!blocks->is_job && !blocks->stop_helper)
-            pthread_cond_wait(&blocks->job_changed, &blocks->lock);
-        if (!blocks->is_job)
-            break;
-        pthread_mutex_unlock(&blocks->lock);
-        unpack_half(blocks, 1);
-        pthread_mutex_lock(&blocks->lock);
-        blocks->is_job = 0;
-        pthread_cond_broadcast(&blocks->job_changed);
+    while (!blocks->stop) {
+        int is_done = unpack_next(blocks);
+        if (is_batch_ready(blocks))
+            pthread_cond_signal(&blocks->ready);
+        if (!is_done)
+            pthread_cond_wait(&blocks->work, &blocks->lock);
     }
     pthread_mutex_unlock(&blocks->lock);
     return NULL;
-}
-
-/* Blocks are whole but for the last one: a shorter one moves those behind it, and with them what LZ4
- * looks back at. */
-static void gather(struct strobe_tracy_blocks *blocks, struct slot *slot)
-{
-    uint8_t *to = slot->bytes + STROBE_TRACY_PIECE;
-    for (unsigned i = 0; i < blocks->n_jobs && !slot->err; i++) {
-        struct job *job = &blocks->jobs[i];
-        if (job->err) {
-            slot->err = job->err;
-            break;
-        }
-        if (to != job->out) {
-            memmove(to, job->out, job->n_out);
-            if (blocks->dict[job->stream] == job->out)
-                blocks->dict[job->stream] = to;
-        }
-        to += job->n_out;
-        slot->n_bytes += job->n_out;
-    }
-}
-
-static void fill_slot(struct strobe_tracy_blocks *blocks, struct slot *slot)
-{
-    enum strobe_err err = read_ahead(blocks);
-    slot->n_bytes = 0;
-    slot->err = STROBE_OK;
-    blocks->n_jobs = 0;
-    while (blocks->n_jobs < SLOT_BLOCKS && !err) {
-        struct job *job = &blocks->jobs[blocks->n_jobs];
-        err = find_block(blocks, job);
-        if (!err)
-            job->out = slot->bytes + STROBE_TRACY_PIECE + blocks->n_jobs++ * STROBE_TRACY_BLOCK;
-    }
-    unpack_all(blocks);
-    gather(blocks, slot);
-    if (!slot->err)
-        slot->err = err;
-    slot->is_last = slot->err != STROBE_OK;
-}
-
-/* ---- slots ----------------------------------------------------------------------------------- */
-
-/* Slots that the filler may use at once: one is the reader's, and as many blocks as there are
- * streams must stay for LZ4. */
-static uint64_t max_ahead(const struct strobe_tracy_blocks *blocks)
-{
-    return blocks->n_slots - (blocks->n_streams + SLOT_BLOCKS - 1) / SLOT_BLOCKS - 1;
-}
-
-static void *fill_all(void *context)
-{
-    struct strobe_tracy_blocks *blocks = context;
-    pthread_mutex_lock(&blocks->lock);
-    for (int is_last = 0; !is_last;) {
-        while (!blocks->stop && blocks->n_filled - blocks->n_used >= max_ahead(blocks))
-            pthread_cond_wait(&blocks->changed, &blocks->lock);
-        if (blocks->stop)
-            break;
-        struct slot *slot = &blocks->slots[blocks->n_filled % blocks->n_slots];
-        pthread_mutex_unlock(&blocks->lock);
-        fill_slot(blocks, slot);
-        is_last = slot->is_last;
-        pthread_mutex_lock(&blocks->lock);
-        blocks->n_filled++;
-        pthread_cond_signal(&blocks->changed);
-    }
-    pthread_mutex_unlock(&blocks->lock);
-    return NULL;
-}
-
-/* The next filled slot, given back with the next call. */
-static struct slot *take_slot(struct strobe_tracy_blocks *blocks)
-{
-    if (!blocks->is_threaded) {
-        struct slot *slot = &blocks->slots[blocks->n_used++ % blocks->n_slots];
-        fill_slot(blocks, slot);
-        return slot;
-    }
-    pthread_mutex_lock(&blocks->lock);
-    while (blocks->n_filled == blocks->n_used)
-        pthread_cond_wait(&blocks->changed, &blocks->lock);
-    struct slot *slot = &blocks->slots[blocks->n_used++ % blocks->n_slots];
-    pthread_cond_signal(&blocks->changed);
-    pthread_mutex_unlock(&blocks->lock);
-    return slot;
 }
 
 /* ---- the reader's side ----------------------------------------------------------------------- */
+
+/* Give back the last batch and have the next one ready. */
+static void take_batch(struct strobe_tracy_blocks *blocks)
+{
+    pthread_mutex_lock(&blocks->lock);
+    blocks->n_used = blocks->reader_at;
+    pthread_cond_broadcast(&blocks->work);
+    while (!is_batch_ready(blocks))
+        if (!unpack_next(blocks) && !is_batch_ready(blocks)) /* it may have found the end */
+            pthread_cond_wait(&blocks->ready, &blocks->lock);
+    blocks->reader_end = batch_end(blocks);
+    pthread_cond_broadcast(&blocks->work); /* the streams that the reader had are free */
+    pthread_mutex_unlock(&blocks->lock);
+}
+
+/* The next block, until the one after it is taken. NULL: there are no more. */
+static struct place *take_block(struct strobe_tracy_blocks *blocks)
+{
+    if (blocks->reader_at == blocks->reader_end)
+        take_batch(blocks);
+    return blocks->reader_at < blocks->reader_end ? place_of(blocks, blocks->reader_at++) : NULL;
+}
 
 /* No more bytes: from here on zeros. */
 static int run_out(struct strobe_tracy_bytes *in, enum strobe_err err)
@@ -301,16 +284,14 @@ int strobe_tracy_more(struct strobe_tracy_bytes *in, size_t n)
     while ((size_t)(in->end - in->at) < n) {
         if (in->err || !in->blocks)
             return run_out(in, STROBE_ERR_END);
-        if (in->blocks->last_err)
-            return run_out(in, in->blocks->last_err);
         size_t left = (size_t)(in->end - in->at);
-        struct slot *slot = take_slot(in->blocks);
-        uint8_t *data = slot->bytes + STROBE_TRACY_PIECE;
-        memmove(data - left, in->at, left); /* left < n <= STROBE_TRACY_PIECE */
+        struct place *place = take_block(in->blocks);
+        if (!place)
+            return run_out(in, in->blocks->end_err);
+        memmove(place->bytes - left, in->at, left); /* left < n <= STROBE_TRACY_PIECE */
         in->n_passed = strobe_tracy_tell(in);
-        in->at = in->base = data - left;
-        in->end = data + slot->n_bytes;
-        in->blocks->last_err = slot->is_last ? slot->err : STROBE_OK;
+        in->at = in->base = place->bytes - left;
+        in->end = place->bytes + place->n_bytes;
     }
     return 1;
 }
@@ -353,93 +334,100 @@ int strobe_tracy_is_container(const uint8_t *bytes, size_t n_bytes)
 /* Compression and number of streams; the old containers have one stream and say it by the magic. */
 static enum strobe_err read_magic(struct strobe_tracy_blocks *blocks)
 {
-    if (!strobe_tracy_is_container(blocks->file, blocks->n_file))
+    uint8_t room[4], more_room[2];
+    const uint8_t *magic, *more;
+    enum strobe_err err = next_bytes(blocks, room, sizeof room, &magic);
+    if (!err && !strobe_tracy_is_container(magic, sizeof room))
         return STROBE_ERR_FORMAT;
-    blocks->n_streams = 1;
-    blocks->at = 4;
-    if (blocks->file[1] == 'r') {
-        if (blocks->n_file < 6 || blocks->file[4] > 1 || !blocks->file[5])
-            return STROBE_ERR_FORMAT;
-        blocks->is_zstd = blocks->file[4];
-        blocks->n_streams = blocks->file[5];
-        blocks->at = 6;
-    } else {
-        blocks->is_zstd = blocks->file[1] == 'Z';
+    if (!err && magic[1] != 'r') {
+        blocks->is_zstd = magic[1] == 'Z';
+        blocks->n_streams = 1;
+        return STROBE_OK;
     }
-    return STROBE_OK;
+    if (!err)
+        err = next_bytes(blocks, more_room, sizeof more_room, &more);
+    if (err)
+        return err == STROBE_ERR_END ? STROBE_ERR_FORMAT : err;
+    blocks->is_zstd = more[0];
+    blocks->n_streams = more[1];
+    return more[0] > 1 || !more[1] ? STROBE_ERR_FORMAT : STROBE_OK;
 }
 
-static enum strobe_err make_slots(struct strobe_tracy_blocks *blocks)
+static enum strobe_err make_places(struct strobe_tracy_blocks *blocks)
 {
-    blocks->n_slots = (blocks->n_streams + SLOT_BLOCKS - 1) / SLOT_BLOCKS + 4;
-    blocks->slots = calloc(blocks->n_slots, sizeof *blocks->slots);
-    blocks->room = malloc((size_t)blocks->n_slots * SLOT_BYTES);
-    blocks->zstd = calloc(blocks->n_streams, sizeof(ZSTD_DCtx *));
-    blocks->dict = calloc(blocks->n_streams, sizeof *blocks->dict);
-    blocks->n_dict = calloc(blocks->n_streams, sizeof *blocks->n_dict);
-    if (!blocks->slots || !blocks->room || !blocks->zstd || !blocks->dict || !blocks->n_dict)
+    blocks->n_places = AHEAD + blocks->n_streams;
+    blocks->places = calloc(blocks->n_places, sizeof *blocks->places);
+    blocks->streams = calloc(blocks->n_streams, sizeof *blocks->streams);
+    blocks->room = malloc((size_t)blocks->n_places * PLACE_BYTES);
+    blocks->stored = blocks->file ? NULL : malloc((size_t)AHEAD * MAX_STORED);
+    if (!blocks->places || !blocks->streams || !blocks->room || (!blocks->file && !blocks->stored))
         return STROBE_ERR_NOMEM;
-    for (unsigned i = 0; i < blocks->n_slots; i++)
-        blocks->slots[i].bytes = blocks->room + (size_t)i * SLOT_BYTES;
+    for (unsigned i = 0; i < blocks->n_places; i++)
+        blocks->places[i].bytes = blocks->room + (size_t)i * PLACE_BYTES + STROBE_TRACY_PIECE;
+    for (unsigned i = 0; i < blocks->n_streams; i++)
+        blocks->streams[i].next = i;
     return STROBE_OK;
 }
 
-static void start_thread(struct strobe_tracy_blocks *blocks)
+/* One for every processor, where there are streams for them: the reader has work of its own. */
+static void start_workers(struct strobe_tracy_blocks *blocks)
 {
-    pthread_mutex_init(&blocks->lock, NULL);
-    pthread_cond_init(&blocks->changed, NULL);
-    pthread_cond_init(&blocks->job_changed, NULL);
-    if (blocks->n_streams > 1)
-        blocks->has_helper = !pthread_create(&blocks->helper, NULL, help_unpack, blocks);
-    blocks->is_threaded = !pthread_create(&blocks->thread, NULL, fill_all, blocks);
+    long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned n = blocks->n_streams < MAX_WORKERS ? blocks->n_streams : MAX_WORKERS;
+    if (n_cpus < n)
+        n = n_cpus < 1 ? 1 : (unsigned)n_cpus;
+    while (blocks->n_workers < n &&
+           !pthread_create(&blocks->workers[blocks->n_workers], NULL, work, blocks))
+        blocks->n_workers++;
 }
 
 static void free_blocks(struct strobe_tracy_blocks *blocks)
 {
-    if (blocks->is_threaded) {
-        pthread_mutex_lock(&blocks->lock);
-        blocks->stop = 1;
-        pthread_cond_broadcast(&blocks->changed);
-        pthread_mutex_unlock(&blocks->lock);
-        pthread_join(blocks->thread, NULL);
-    }
-    if (blocks->has_helper) { /* after the one that gives it work */
-        pthread_mutex_lock(&blocks->lock);
-        blocks->stop_helper = 1;
-        pthread_cond_broadcast(&blocks->job_changed);
-        pthread_mutex_unlock(&blocks->lock);
-        pthread_join(blocks->helper, NULL);
-    }
-    for (unsigned i = 0; blocks->zstd && i < blocks->n_streams; i++)
-        ZSTD_freeDCtx(blocks->zstd[i]);
-    free(blocks->zstd);
-    free(blocks->dict);
-    free(blocks->n_dict);
-    free(blocks->slots);
+    pthread_mutex_lock(&blocks->lock);
+    blocks->stop = 1;
+    pthread_cond_broadcast(&blocks->work);
+    pthread_mutex_unlock(&blocks->lock);
+    for (unsigned i = 0; i < blocks->n_workers; i++)
+        pthread_join(blocks->workers[i], NULL);
+    for (unsigned i = 0; blocks->streams && i < blocks->n_streams; i++)
+        ZSTD_freeDCtx(blocks->streams[i].zstd);
+    free(blocks->streams);
+    free(blocks->places);
     free(blocks->room);
-    free(blocks->buffer);
+    free(blocks->stored);
     if (blocks->fd >= 0)
         close(blocks->fd);
     free(blocks);
 }
 
-/* Start with `blocks`, of which file or fd are set; freed on failure. */
-static enum strobe_err open_blocks(struct strobe_tracy_blocks *blocks, int threaded,
+/* Start with a file in memory or an fd, which is closed on failure too. */
+static enum strobe_err open_blocks(const uint8_t *file, size_t n_file, int fd, int threaded,
                                    struct strobe_tracy_bytes *out)
 {
     *out = (struct strobe_tracy_bytes){strobe_tracy_zeros, strobe_tracy_zeros, STROBE_OK, NULL, 0,
                                        strobe_tracy_zeros};
-    enum strobe_err err = read_ahead(blocks);
+    struct strobe_tracy_blocks *blocks = calloc(1, sizeof *blocks);
+    if (!blocks) {
+        if (fd >= 0)
+            close(fd);
+        return STROBE_ERR_NOMEM;
+    }
+    blocks->file = file;
+    blocks->n_file = n_file;
+    blocks->fd = fd;
+    blocks->n_end = UINT64_MAX;
+    pthread_mutex_init(&blocks->lock, NULL);
+    pthread_cond_init(&blocks->work, NULL);
+    pthread_cond_init(&blocks->ready, NULL);
+    enum strobe_err err = read_magic(blocks);
     if (!err)
-        err = read_magic(blocks);
-    if (!err)
-        err = make_slots(blocks);
+        err = make_places(blocks);
     if (err) {
         free_blocks(blocks);
         return err;
     }
     if (threaded)
-        start_thread(blocks);
+        start_workers(blocks);
     out->blocks = blocks;
     return STROBE_OK;
 }
@@ -447,13 +435,7 @@ static enum strobe_err open_blocks(struct strobe_tracy_blocks *blocks, int threa
 enum strobe_err strobe_tracy_bytes_over_file(const void *file, size_t n_bytes,
                                              struct strobe_tracy_bytes *out)
 {
-    struct strobe_tracy_blocks *blocks = calloc(1, sizeof *blocks);
-    if (!blocks)
-        return STROBE_ERR_NOMEM;
-    blocks->file = file;
-    blocks->n_file = n_bytes;
-    blocks->fd = -1;
-    return open_blocks(blocks, 0, out);
+    return open_blocks(file, n_bytes, -1, 0, out);
 }
 
 void strobe_tracy_bytes_over(const void *content, size_t n_bytes, struct strobe_tracy_bytes *out)
@@ -466,22 +448,8 @@ enum strobe_err strobe_tracy_bytes_open(const char *path, int threaded,
                                         struct strobe_tracy_bytes *out)
 {
     *out = (struct strobe_tracy_bytes){0};
-    struct strobe_tracy_blocks *blocks = calloc(1, sizeof *blocks);
-    if (!blocks)
-        return STROBE_ERR_NOMEM;
-    blocks->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (blocks->fd < 0) {
-        enum strobe_err err = strobe_err_from_errno(errno);
-        free_blocks(blocks);
-        return err;
-    }
-    blocks->buffer = malloc(BUFFER_BYTES);
-    blocks->file = blocks->buffer;
-    if (!blocks->buffer) {
-        free_blocks(blocks);
-        return STROBE_ERR_NOMEM;
-    }
-    return open_blocks(blocks, threaded, out);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? strobe_err_from_errno(errno) : open_blocks(NULL, 0, fd, threaded, out);
 }
 
 void strobe_tracy_bytes_close(struct strobe_tracy_bytes *in)

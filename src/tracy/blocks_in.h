@@ -1,7 +1,7 @@
 /* blocks_in.h - the bytes inside a .tracy file: its container undone, one piece after the other.
  * Knows nothing of what they mean (tracy/content.h). The file is hostile until proven otherwise: a
  * block is at most 64 KiB of content, there are at most 255 streams, and what runs out or makes no
- * sense gives zeros and sets `err`. One thread reads; another one decompresses ahead of it.
+ * sense gives zeros and sets `err`. One thread reads; others decompress ahead of it.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_TRACY_BLOCKS_IN_H
 #define STROBE_TRACY_BLOCKS_IN_H
@@ -29,7 +29,7 @@ struct strobe_tracy_bytes {
     const uint8_t *base;                /* where that window begins */
 };
 
-/* Open a file. FORMAT: not a .tracy file. With `threaded`, a thread decompresses ahead. */
+/* Open a file. FORMAT: not a .tracy file. With `threaded`, other threads decompress ahead. */
 enum strobe_err strobe_tracy_bytes_open(const char *path, int threaded,
                                         struct strobe_tracy_bytes *out);
 

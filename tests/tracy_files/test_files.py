@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """test_files.py BUILD [Class[.test]]: .tracy files in and out, Tracy's tools by their names, the bridge."""
 import collections
+import csv
+import io
 import json
 import os
 import pathlib
@@ -116,8 +118,10 @@ class Imports(unittest.TestCase):
         import lz4.block
         import zstandard
         session = json.loads((HERE / "session.json").read_text())
+        outer, inner = list(session["locations"])[:2]  # more blocks than the reader has places for
         session["threads"].append({"id": 99, "name": "many", "zones": [
-            {"loc": next(iter(session["locations"])), "start": 100 + i * 10, "end": 105 + i * 10} for i in range(20000)]})
+            {"loc": outer, "start": 100 + i * 20, "end": 115 + i * 20,
+             "children": [{"loc": inner, "start": 103 + i * 20, "end": 110 + i * 20}] * (i % 3 > 0)} for i in range(80000)]})
         (TMP / "many.json").write_text(json.dumps(session))
         run(sys.executable, "-B", HERE / "write_tracy.py", TMP / "many.json", TMP / "many.tracy", "--store")
         raw = (TMP / "many.tracy").read_bytes()[6:]
@@ -126,8 +130,11 @@ class Imports(unittest.TestCase):
             n = struct.unpack_from("<I", raw, at)[0]
             big += lz4.block.decompress(raw[at + 4:at + 4 + n], uncompressed_size=65536)
             at += 4 + n
-        want = sorted(csvexport("-u", TMP / "many.tracy").splitlines())
-        self.assertGreater(len(want), 20000)
+        zones, sums = csvexport("-u", TMP / "many.tracy"), csvexport(TMP / "many.tracy")
+        want, times = sorted(zones.splitlines()), [int(row["exec_time_ns"]) for row in csv.DictReader(io.StringIO(zones))]
+        self.assertGreater(len(times), 130000)
+        counted = [(int(row["counts"]), int(row["total_ns"])) for row in csv.DictReader(io.StringIO(sums))]
+        self.assertEqual([sum(column) for column in zip(*counted)], [len(times), sum(times)])
         for streams in (1, 3, 17, 255):
             for zstd in (0, 1):
                 pieces = [big[i:i + 65536] for i in range(0, len(big), 65536)]
@@ -143,7 +150,8 @@ class Imports(unittest.TestCase):
                         last[s] = piece
                     out.append(struct.pack("<I", len(block)) + block)
                 (TMP / "streams.tracy").write_bytes(b"".join(out))
-                self.assertEqual(sorted(csvexport("-u", TMP / "streams.tracy").splitlines()), want, (streams, zstd))
+                self.assertTrue(sorted(csvexport("-u", TMP / "streams.tracy").splitlines()) == want, (streams, zstd))
+                self.assertEqual(csvexport(TMP / "streams.tracy"), sums, (streams, zstd))
 
     def test_a_cut_file_gives_what_comes_before_the_cut(self):
         raw = contents.full((14, 0))

@@ -7,7 +7,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 /* 0: the path has no room for the ending. */
 static int name_of(const char *path, const char *ending, char out[PATH_MAX])
@@ -37,6 +39,11 @@ enum strobe_err strobe_notes_read(const char *path, char **text)
     bytes[n] = 0;
     *text = bytes;
     return STROBE_OK;
+}
+
+uint64_t strobe_notes_state(const char *text)
+{
+    return text ? XXH64(text, strlen(text), 0) : 0;
 }
 
 static enum strobe_err write_all(int fd, const char *text, size_t n_bytes)

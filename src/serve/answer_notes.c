@@ -1,4 +1,6 @@
 /* answer_notes.c - the notes that people made on the trace, kept beside its file.  SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "file/notes.h"
@@ -27,16 +29,34 @@ static enum strobe_err keep(struct strobe_engine *engine, const struct strobe_js
     return err;
 }
 
+/* 1: `over` is missing, or names the state in which the notes are. Between two questions of one page
+ * another one may have set them: what a page has not seen it must not overwrite. */
+static int is_state(const struct strobe_json *question, const char *text)
+{
+    char state[24];
+    uint32_t over = strobe_json_member(question, 0, "over");
+    snprintf(state, sizeof state, "%" PRIx64, strobe_notes_state(text));
+    return !over || strobe_json_is(question, over, state);
+}
+
 void strobe_answer_notes(struct strobe_engine *engine, const struct strobe_json *question,
                          struct strobe_reply *reply)
 {
     uint32_t set = strobe_json_member(question, 0, "set");
     char *text = NULL;
-    enum strobe_err err =
-        set ? keep(engine, question, set) : strobe_notes_read(engine->path, &text);
-    if (err)
+    enum strobe_err err = strobe_notes_read(engine->path, &text);
+    int is_kept = !err && set && is_state(question, text);
+    if (is_kept && !(err = keep(engine, question, set))) {
+        free(text);
+        err = strobe_notes_read(engine->path, &text);
+    }
+    if (err) {
         strobe_answer_error(reply, strobe_err_text(err));
-    else
+    } else {
         strobe_reply_string(reply, "notes", text ? text : "[]");
+        strobe_reply_key(reply, "state");
+        strobe_reply_printf(reply, "\"%" PRIx64 "\"", strobe_notes_state(text));
+        strobe_reply_bool(reply, "kept", is_kept);
+    }
     free(text);
 }

@@ -171,6 +171,18 @@ class Answers(Folder):
         self.assertEqual(self.rows("part.strobe", "--range", f"{a}ns..{b}ns"), self.rows("work.strobe", "--range", f"{a}ns..{b}ns"))
         os.remove(path)
 
+    def test_notes_are_kept_over_those_that_were_seen_only(self):
+        path = os.path.join(self.folder, "work.strobe")
+        with Server(STROBE, path) as server, Page(server) as one, Page(server) as other:
+            seen = one.ask("notes")
+            self.assertEqual(seen["notes"], "[]")
+            self.assertTrue(other.ask("notes", set='[[1,1,"b"]]', over=seen["state"])["kept"])
+            late = one.ask("notes", set='[[2,2,"a"]]', over=seen["state"])
+            self.assertEqual((late["kept"], late["notes"]), (False, '[[1,1,"b"]]'))
+            self.assertTrue(one.ask("notes", set='[[1,1,"b"],[2,2,"a"]]', over=late["state"])["kept"])
+            self.assertEqual(other.ask("notes")["notes"], '[[1,1,"b"],[2,2,"a"]]')
+        os.remove(f"{path}.notes.json")
+
     def test_search_finds_zones_messages_and_tracks(self):
         with Server(STROBE, os.path.join(self.folder, "work.strobe")) as server, Page(server) as page:
             found = page.ask("find", text="ZONE 17", what=["zones", "tracks"], limit=5, width=500)

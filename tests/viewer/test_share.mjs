@@ -128,6 +128,40 @@ const tests = {
             assert.deepEqual(await notesShown(), [words]);
         });
     },
+    async 'notes that two pages of the server make, change and remove are all kept'() {
+        await inFolder(async (folder) => {
+            fs.copyFileSync(path.join(traces, 'rich.strobe'), path.join(folder, 'rich.strobe'));
+            return 'rich.strobe';
+        }, async (link, trace) => {
+            const kept = () => fs.existsSync(`${trace}.notes.json`) && JSON.parse(fs.readFileSync(`${trace}.notes.json`, 'utf8')).map((n) => n[2]).join();
+            const until = async (words) => {
+                for (let i = 0; i < 600 && kept() !== words; i++)
+                    await page.waitForTimeout(20);
+                assert.equal(kept(), words);
+            };
+            await page.goto(link);
+            await settled();
+            const other = await page.context().newPage();
+            await other.goto(link);
+            await other.waitForFunction(() => window.strobe && window.strobe.trace && window.strobe.notes.seen);
+            await note(await place('worker 1', 0, 300), 'one');
+            await until('one');
+            await other.evaluate(() => window.strobe.notes.make(600e6, 600e6, 'two'));
+            await until('one,two');
+            await other.evaluate(() => { const {list} = window.strobe.notes; list[0].text = 'ONE'; window.strobe.notes.changed(); });
+            await until('ONE,two');
+            await state(() => window.strobe.notes.make(700e6, 700e6, 'three'));
+            await until('ONE,two,three');
+            assert.deepEqual(await notesShown(), ['ONE', 'two', 'three']);
+            await page.locator('.noterow button', {hasText: '✕'}).first().click();
+            await until('two,three');
+            await other.evaluate(() => window.strobe.notes.make(800e6, 800e6, 'four'));
+            await until('two,three,four');
+            await Promise.all([other.evaluate(() => window.strobe.notes.make(810e6, 810e6, 'five')), state(() => window.strobe.notes.make(820e6, 820e6, 'six'))]);
+            await until('two,three,four,five,six');
+            await other.close();
+        });
+    },
     async 'notes of a trace without a server stay in the browser, and leave as a file'() {
         await open('one');
         await note(await place('main', 0, 1.2), 'the only one');
@@ -137,6 +171,16 @@ const tests = {
         const [file] = await Promise.all([page.waitForEvent('download'), page.locator('.notebar button').click()]);
         assert.equal(file.suggestedFilename(), 'one.strobe.notes.json');
         assert.equal(JSON.parse(fs.readFileSync(await file.path(), 'utf8'))[0][2], 'the only one');
+        const other = await page.context().newPage();
+        await other.goto(page.url());
+        await other.waitForFunction(() => window.strobe && window.strobe.trace);
+        await other.evaluate(() => window.strobe.notes.make(1.4e6, 1.4e6, 'of another tab'));
+        await other.close();
+        await state(() => window.strobe.notes.make(1.45e6, 1.45e6, 'and one more'));
+        assert.deepEqual(await notesShown(), ['the only one', 'of another tab', 'and one more']);
+        for (let i = 0; i < 2; i++)
+            await state(() => window.strobe.notes.remove(window.strobe.notes.list[1]));
+        await settled();
         await page.locator('.noterow button', {hasText: '✕'}).click();
         await says('.notes', /No notes yet/);
     },

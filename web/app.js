@@ -43,6 +43,7 @@ function keep(key, value) {
 class App {
     constructor() {
         this.trace = this.engine = this.names = null;
+        this.nth = (history.state && history.state.nth) || 0; /* of the traces that were shown here, one after the other; entries of the history know theirs */
         this.view = {from: 0, to: 1};
         this.selection = null; /* {track, depth, t0, t1, loc, detail} */
         this.turn = 0;         /* selections so far: an answer about an earlier click comes too late */
@@ -78,7 +79,7 @@ class App {
         const button = (act, text, title) => h('button', {'data-act': act, title, onclick: () => this.act(act)}, text);
         this.timeButton = button('timeMode', 'relative', 'times as relative, UTC or raw');
         this.filter = h('input', {type: 'search', class: 'trackfilter', placeholder: 'Filter tracks', 'aria-label': 'filter tracks', spellcheck: 'false', oninput: () => this.filterTracks(this.filter.value)});
-        this.bar = h('header', {class: 'topbar'}, h('button', {class: 'logo', title: 'open another trace', onclick: () => this.start.show()}, h('img', {src: this.asset('icon.svg'), alt: ''}), 'Strobe'), this.title, this.live, this.stop,
+        this.bar = h('header', {class: 'topbar'}, this.logo(), this.title, this.live, this.stop,
             h('span', {class: 'grow'}), this.search.element, h('span', {class: 'grow'}), this.timeButton, button('drawer', 'Panels', 'show or hide the panels (Q)'), button('png', 'PNG', 'save the view as a picture'),
             button('commands', '⌘', 'all commands (Ctrl+Shift+P)'), button('theme', '◐', 'light or dark'), button('help', '?', 'keys and mouse (?)'));
         this.main = h('main', {hidden: true}, h('div', {class: 'overview'}, this.minimap.canvas, this.filter), this.timeline.element, this.drawer.element);
@@ -88,13 +89,19 @@ class App {
         this.listen();
     }
 
+    /* A page with its trace in it has nothing else to open. */
+    logo() {
+        const content = [h('img', {src: this.asset('icon.svg'), alt: ''}), 'Strobe'];
+        return window.strobeTrace ? h('span', {class: 'logo'}, content) : h('button', {class: 'logo', title: 'open another trace', onclick: () => this.start.show()}, content);
+    }
+
     asset(path) {
         return window.strobeAssets ? window.strobeAssets[path] : new URL(path, import.meta.url).href;
     }
 
     listen() {
         window.addEventListener('keydown', (event) => this.key(event));
-        window.addEventListener('popstate', () => this.trace && this.applyLink(false));
+        window.addEventListener('popstate', (event) => this.travel(event.state || {nth: this.nth}));
         window.addEventListener('dragover', (event) => event.preventDefault());
         window.addEventListener('drop', (event) => {
             event.preventDefault();
@@ -105,7 +112,7 @@ class App {
     key(event) {
         const typing = event.target instanceof HTMLElement && (event.target.matches('input:not([type=checkbox]), textarea, select') || event.target.isContentEditable);
         const row = rowFor(event, typing);
-        if (!row || event.repeat && !row.repeat || row.typing && event.target !== this.search.input)
+        if (!row || !this.can(row.act) || event.repeat && !row.repeat || row.typing && event.target !== this.search.input)
             return;
         if (typing && row.act === 'clear')
             return void (this.overlay.isOpen ? this.overlay.close() : event.target.blur());
@@ -113,10 +120,15 @@ class App {
         this.act(row.act);
     }
 
+    /* Without a trace that is seen there is not much to be done. */
+    can(name) {
+        return this.trace && !this.main.hidden || ['help', 'theme', 'commands', 'clear', 'back', 'forward'].includes(name);
+    }
+
     /** Do what a row of the tables names. */
     act(name) {
         const f = acts[name];
-        if (!f || !this.trace && !['help', 'theme', 'commands', 'clear'].includes(name))
+        if (!f || !this.can(name))
             return undefined;
         return Promise.resolve(f(this)).catch((error) => this.say(error.message));
     }
@@ -126,26 +138,41 @@ class App {
     /** Files that were dropped: a trace, notes on it, or both. */
     async takeFiles(files) {
         const isNotes = (file) => file.name.endsWith('.notes.json'), trace = files.find((file) => !isNotes(file)), notes = files.find(isNotes);
-        if (trace)
-            await this.openFile(trace);
-        if (notes && this.trace)
+        const isShown = trace ? await this.openFile(trace) : this.trace;
+        if (notes && isShown)
             this.notes.read(await notes.text());
     }
 
-    async openFile(file) {
-        await this.openLocal({file, name: file.name});
+    openFile(file) {
+        return this.openLocal({file, name: file.name});
     }
 
+    /** Read a trace in the page: {file, bytes or url, name}. Resolves to whether it is shown. */
     async openLocal(what) {
         this.start.busy(`Opening ${what.name || what.url || 'the trace'} …`);
         const engine = new LocalEngine(this.workerUrl());
         try {
             await engine.open(what);
+            if (this.trace)
+                this.leave(what.url);
             await this.use(engine);
+            return true;
         } catch (error) {
             engine.close();
             this.start.fail(error.message);
+            return false;
         }
+    }
+
+    /* Another trace takes the place of the one that is shown: view, area and notes stay with that one, in the history. A file has no
+     * address. */
+    leave(url) {
+        this.writeUrl();
+        this.nth++;
+        history.pushState({nth: this.nth}, '', `${location.pathname}${url ? `?url=${encodeURIComponent(url)}` : ''}`);
+        window.strobeView = window.strobeNotes = window.strobePiece = null;
+        this.filter.value = '';
+        this.timeline.scroll = 0;
     }
 
     workerUrl() {
@@ -171,6 +198,7 @@ class App {
         this.timeline.painter.forget();
         this.minimap.busy = null;
         this.minimap.spoil();
+        this.tips.hide();
         this.title.textContent = json.name;
         document.title = `${json.name} – Strobe`;
         this.start.hide();
@@ -243,14 +271,26 @@ class App {
             this.view = view;
         this.writeUrl();
         this.view = now;
-        history.pushState(null, '', location.href);
+        history.pushState({nth: this.nth}, '', location.href);
+    }
+
+    /** Back and Forward: to another place of this trace, to or from the start page, or to another trace, which needs a new page. */
+    travel({nth, isStart}) {
+        if (nth !== this.nth)
+            return location.reload();
+        if (!this.trace)
+            return undefined;
+        if (isStart)
+            return this.start.cover();
+        this.start.uncover();
+        return this.applyLink(false);
     }
 
     writeUrl() {
         clearTimeout(this.urlTimer);
         this.urlTimer = null;
-        if (this.trace)
-            history.replaceState(null, '', `${location.pathname}${location.search}${writeLink(this)}`);
+        if (this.trace && !this.main.hidden)
+            history.replaceState({nth: this.nth}, '', `${location.pathname}${location.search}${writeLink(this)}`);
     }
 
     /** Something changed: draw, write the link, tell the panels. */

@@ -34,6 +34,49 @@ const tests = {
         await settled();
         assert.equal(await text('.name'), 'one.strobe');
     },
+    async 'a trace put on a shown one starts anew, and Back leads to the other one'() {
+        await open('rich', `#n=${encodeURIComponent('[[1500000,1500000,"of the first"]]')}`);
+        await setView(1.42, 2.17);
+        await search('rays');
+        await page.locator('.trackfilter').fill('worker');
+        const isNoted = () => state(() => window.strobe.notes.list.some((n) => n.text === 'of the first'));
+        assert.ok(await isNoted());
+        const v = await view(), p = await place('worker 1', 0, 1.6);
+        await page.mouse.move(60, p.y);
+        await page.waitForFunction(() => !document.querySelector('.tip').hidden);
+        await drop('one');
+        assert.ok(await state(() => window.strobe.isWhole()), 'all of it is seen');
+        assert.deepEqual(await state(() => { const s = window.strobe; return [s.area, s.search.text, s.filter.value, s.tips.element.hidden]; }), [null, '', '', true]);
+        assert.equal(await isNoted(), false);
+        assert.doesNotMatch(page.url(), /rich/);
+        await setView(1.1, 1.3);
+        await page.goBack();
+        await says('.name', /rich\.strobe/);
+        await settled();
+        near((await view()).from, v.from, 10);
+        assert.ok(await isNoted());
+    },
+    async 'the start page over a trace goes with Back or Esc, and keys leave the trace alone'() {
+        await open('rich');
+        await setView(395, 425);
+        const v = await view(), isSeen = (is) => page.waitForFunction((want) => window.strobe.main.hidden !== want, is);
+        for (const away of [() => page.keyboard.press('Escape'), () => page.goBack()]) {
+            await page.locator('button.logo').click();
+            await isSeen(false);
+            for (const key of ['KeyW', 'Home', 'KeyQ'])
+                await page.keyboard.press(key);
+            await away();
+            await isSeen(true);
+            await settled();
+            near((await view()).from, v.from, 1);
+            near((await view()).to, v.to, 1);
+            assert.equal(await page.locator('.drawer').isHidden(), true);
+        }
+        await page.goForward();
+        await isSeen(false);
+        await page.goBack();
+        await isSeen(true);
+    },
     async 'what is no trace is refused in words'() {
         await page.goto(`${server.url}/?url=/style.css`);
         await page.waitForFunction(() => /no \.strobe trace/.test(document.querySelector('.startstate').textContent));
@@ -320,6 +363,17 @@ const tests = {
         await fresh();
     },
 };
+
+/* Drop a file on the page. */
+async function drop(name) {
+    await state(([bytes, file]) => {
+        const files = new DataTransfer();
+        files.items.add(new File([Uint8Array.from(bytes)], file));
+        window.dispatchEvent(new DragEvent('drop', {dataTransfer: files, cancelable: true}));
+    }, [[...fs.readFileSync(path.join(traces, `${name}.strobe`))], `${name}.strobe`]);
+    await says('.name', new RegExp(`${name}\\.strobe`));
+    await settled();
+}
 
 /* Is there more than the row's ground at a time of a track? */
 async function isPainted(name, ms) {

@@ -78,6 +78,7 @@ const tests = {
         await setView(395, 425);
         await clickZone('main', 1, 403);
         assert.match(await text('.details'), /frame number 40/);
+        assert.equal(await page.locator('button.logo').count(), 0, 'there is nothing else to open');
         await openExport('piece', path.join(traces, 'rich.strobe'), '--range', '400ms..500ms', '--process', 'renderer');
         near((await view()).from, 399e6, 1e6);
         await clickZone('main', 1, 443);

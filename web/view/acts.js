@@ -79,6 +79,8 @@ function clear(app) {
         return app.overlay.close();
     if (!app.trace)
         return undefined;
+    if (app.main.hidden)
+        return history.back(); /* from the start page */
     app.tips.hide();
     app.area = null;
     app.highlight = app.found = null;

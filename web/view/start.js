@@ -34,10 +34,27 @@ export class Start {
         }}, input, h('button', {class: 'main'}, button));
     }
 
+    /** Over a trace, Back and Esc lead to it again. */
     show() {
+        const {app} = this;
+        if (app.trace && !app.main.hidden) {
+            app.writeUrl();
+            history.pushState({nth: app.nth, isStart: true}, '', location.href);
+        }
+        this.cover();
+    }
+
+    cover() {
+        this.app.tips.hide();
         this.element.hidden = false;
         this.app.main.hidden = true;
         this.refresh();
+    }
+
+    uncover() {
+        this.hide();
+        this.app.main.hidden = false;
+        this.app.redraw();
     }
 
     hide() {

@@ -152,6 +152,26 @@ const tests = {
         await settled();
         assert.ok(await coloured([17, 24, 32]) > 50, 'its outline');
     },
+    async 'a double click zooms to the zone, though the first click opens the panels over it'() {
+        await open('rich');
+        for (let ms = 1000; ms > 350;) { /* a busy machine makes two clicks of it */
+            await state(() => window.strobe.drawer.hide());
+            await setView(395, 425);
+            const p = await place('encoder', 0, 405);
+            await settled();
+            await page.mouse.click(p.x, p.y);
+            const start = performance.now();
+            await page.waitForTimeout(160);
+            await page.mouse.down();
+            ms = performance.now() - start;
+            await page.mouse.up();
+        }
+        await settled();
+        assert.ok(await page.locator('.drawer').isVisible());
+        const {t0, t1} = await state(() => window.strobe.selection), v = await view();
+        near((v.to - v.from) / (t1 - t0), 1.2, 0.01);
+        assert.match(await text('.tab.current'), /Details/);
+    },
     async 'flow arrows lead from the selected zone'() {
         await open('rich');
         await setView(399, 405);

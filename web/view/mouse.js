@@ -3,7 +3,7 @@
 import {LABEL, RULER} from './timeline.js';
 import {isZones} from './layout.js';
 
-const CLICK = 4, EDGE = 5;
+const CLICK = 4, EDGE = 5, DOUBLE_MS = 400;
 
 function at(event, canvas) {
     const box = canvas.getBoundingClientRect();
@@ -13,17 +13,42 @@ function at(event, canvas) {
 export class Mouse {
     constructor(app) {
         this.app = app;
+        this.clicked = null; /* {item, x, y, at}: the first half of a double click, as the page was then */
         const {canvas} = app.timeline;
         canvas.addEventListener('pointerdown', (e) => this.down(e));
         canvas.addEventListener('pointermove', (e) => this.move(e));
         canvas.addEventListener('pointerup', (e) => this.up(e));
         canvas.addEventListener('pointercancel', () => this.cancel());
         canvas.addEventListener('pointerleave', () => this.leave());
-        canvas.addEventListener('dblclick', (e) => this.double(e));
         canvas.addEventListener('contextmenu', (e) => e.preventDefault());
         canvas.addEventListener('auxclick', (e) => e.preventDefault());
         canvas.addEventListener('wheel', (e) => this.wheel(e), {passive: false});
         this.bindMinimap(app.minimap.canvas);
+        window.addEventListener('pointerdown', (e) => this.press(e), true);
+        for (const name of ['click', 'dblclick'])
+            window.addEventListener(name, (e) => this.swallow(e), true);
+    }
+
+    /* A second press soon after a click, at the same place of the screen: what was clicked is meant, whatever is there now, as
+     * panels that the first click opened may cover it. */
+    press(event) {
+        const first = this.clicked;
+        this.isSecond = false;
+        this.clicked = null;
+        if (!first || event.button !== 0 || event.timeStamp - first.at > DOUBLE_MS || Math.hypot(event.clientX - first.x, event.clientY - first.y) > CLICK)
+            return;
+        this.isSecond = true;
+        event.preventDefault();
+        event.stopPropagation();
+        this.app.zoomTo(first.item);
+    }
+
+    /* The click of a second press is not meant for what is there now; those of keys (detail 0) are. */
+    swallow(event) {
+        if (!this.isSecond || !event.detail)
+            return;
+        event.preventDefault();
+        event.stopPropagation();
     }
 
     bindMinimap(canvas) {
@@ -130,13 +155,9 @@ export class Mouse {
             return undefined;
         if (hit && hit.item && drag.ctrl && isZones(hit.row.track.kind))
             return app.findZone(hit.item.loc);
-        return app.selectHit(hit);
-    }
-
-    double(event) {
-        const hit = this.app.timeline.hit(at(event, this.app.timeline.canvas).x, at(event, this.app.timeline.canvas).y);
         if (hit && hit.item)
-            this.app.zoomTo(hit.item);
+            this.clicked = {item: hit.item, x: event.clientX, y: event.clientY, at: event.timeStamp};
+        return app.selectHit(hit);
     }
 
     endZoom(drag, p) {

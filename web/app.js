@@ -1,7 +1,7 @@
 /* app.js - the page: holds what is shown, and joins engine, timeline, panels and link.
  * SPDX-License-Identifier: MIT */
 import {LocalEngine, Names} from './engines.js';
-import {LABEL, RULER, Timeline} from './view/timeline.js';
+import {LABEL, Timeline} from './view/timeline.js';
 import {Menu} from './view/menu.js';
 import {Minimap} from './view/minimap.js';
 import {Mouse} from './view/mouse.js';
@@ -11,7 +11,7 @@ import {Search} from './view/search.js';
 import {Live} from './view/live.js';
 import {Start} from './view/start.js';
 import {Tips} from './view/tips.js';
-import {TrackChoice} from './view/layout.js';
+import {LANE, TrackChoice} from './view/layout.js';
 import {acts} from './view/acts.js';
 import {rowFor} from './view/keys.js';
 import {readLink, trackByKey, writeLink} from './view/link.js';
@@ -506,19 +506,23 @@ class App {
         return this.goTo(hit.track, hit.depth, hit.t0, hit.t1);
     }
 
-    /** Scroll so that a track is seen; opens its process. */
+    /** Scroll so that a track is seen; opens what it is below, and ends a filter that hides it. */
     showTrack(id, depth = 0) {
-        const track = this.trackOf(id);
+        const track = this.trackOf(id), tl = this.timeline, {collapsed, filter} = this.choice;
         if (!track)
             return;
-        if (this.choice.collapsed.delete(track.parent) | (depth > 0 && this.choice.collapsed.delete(id)))
-            this.timeline.relayout();
-        const row = this.timeline.layout.byTrack.get(id), tl = this.timeline;
-        if (!row)
-            return;
-        const room = tl.height - RULER - tl.layout.pinnedHeight, y = row.top + depth * 19;
-        if (y < tl.scroll || y + 30 > tl.scroll + room)
-            tl.scrollTo(y - room / 3);
+        let isOpened = depth > 0 && collapsed.delete(id);
+        for (let t = this.trackOf(track.parent); t; t = this.trackOf(t.parent))
+            isOpened = collapsed.delete(t.id) || isOpened;
+        if (isOpened)
+            tl.relayout();
+        if (!tl.layout.byTrack.has(id) && filter) {
+            this.filterTracks('');
+            this.say(`The filter “${filter}” hid ${track.name}: it is gone.`);
+        }
+        const row = tl.layout.byTrack.get(id), lane = row && Math.max(0, Math.min(depth, row.lanes - 1));
+        if (row && !tl.isInSight(id, lane))
+            tl.scrollTo(row.top + lane * LANE - tl.scrollRoom() / 3);
     }
 
     /* --- tracks ---------------------------------------------------------------------------- */

@@ -345,6 +345,41 @@ const tests = {
         assert.ok(await hits() > 200, 'hits on the minimap');
         await shot('search');
     },
+    async 'tracks that are searched for are gone through one by one'() {
+        await open('tracks');
+        const {length} = await state(() => window.strobe.trace.tracks.filter((t) => t.name.includes('pool 99')));
+        await search('pool 99');
+        await says('.hits', new RegExp(`^${length} tracks$`));
+        for (const [key, nth, name] of [['Enter', 1, 'pool 99'], ['Enter', 2, 'pool 990'], ['Enter', 3, 'pool 991'], ['Shift+Enter', 2, 'pool 990']]) {
+            await page.locator('.search').press(key);
+            await says('.hits', new RegExp(`^${nth} of ${length} tracks$`));
+            await settled();
+            assert.ok(await isSeen(name), name);
+        }
+    },
+    async 'a track is found below what is collapsed, and in spite of a filter'() {
+        await open('all');
+        await state(() => { const s = window.strobe; for (const t of s.trace.tracks) if (['process', 'device', 'core'].includes(t.kind)) s.toggleCollapse(t.id); });
+        await findTrack('TRISC_0');
+        assert.ok(await isSeen('TRISC_0'));
+        await page.locator('.trackfilter').fill('thread 0');
+        await settled();
+        await findTrack('TRISC_0');
+        assert.ok(await isSeen('TRISC_0'));
+        assert.equal(await page.locator('.trackfilter').inputValue(), '');
+        await says('.toast', /The filter “thread 0” hid TRISC_0/);
+    },
+    async 'panels that open or close leave the tracks where they are'() {
+        await open('tracks');
+        await clickZone('pool 1', 0, await state(() => { const d = window.strobe.timeline.data.fine, {first} = d.lane(window.strobe.trace.tracks.find((t) => t.name === 'pool 1').id, 0); return (d.arrays.t0[first] + d.arrays.t1[first]) / 2e6; }));
+        assert.ok(await state(() => window.strobe.selection));
+        await state(() => window.strobe.timeline.scrollTo(20000));
+        for (let i = 0; i < 2; i++) {
+            await page.keyboard.press('KeyQ');
+            await settled();
+            assert.equal(await state(() => window.strobe.timeline.scroll), 20000);
+        }
+    },
     async 'tracks are filtered, limited, pinned'() {
         await open('rich');
         await page.locator('.trackfilter').fill('worker');
@@ -394,6 +429,16 @@ async function drop(name) {
     await says('.name', new RegExp(`${name}\\.strobe`));
     await settled();
 }
+
+async function findTrack(name) {
+    await page.locator('.timeline').focus();
+    await page.keyboard.press('Control+KeyP');
+    await page.locator('.box input').fill(name);
+    await page.keyboard.press('Enter');
+    await settled();
+}
+
+const isSeen = (name) => state((n) => { const tl = window.strobe.timeline; return tl.visibleRows().some((r) => r.row.track.name === n && r.y >= 0 && r.y + r.row.height <= tl.height); }, name);
 
 /* Is there more than the row's ground at a time of a track? */
 async function isPainted(name, ms) {

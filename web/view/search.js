@@ -11,6 +11,7 @@ export class Search {
         this.total = 0;
         this.at = -1;
         this.hit = null;
+        this.track = 0; /* the one of the tracks found that was gone to */
         this.input = h('input', {type: 'search', class: 'search', placeholder: 'Search zones, texts, messages, tracks  ( / )', 'aria-label': 'search', spellcheck: 'false'});
         this.state = h('span', {class: 'hits', 'aria-live': 'polite'});
         const button = (act, text, title) => h('button', {class: 'small', title, 'data-act': act, onclick: () => app.act(act)}, text);
@@ -28,6 +29,7 @@ export class Search {
         this.text = text;
         this.at = -1;
         this.hit = null;
+        this.track = 0;
         if (this.input.value.trim() !== text)
             this.input.value = text;
         if (!text) {
@@ -48,7 +50,8 @@ export class Search {
     }
 
     show() {
-        const tracks = this.app.trackHits.size ? several(this.app.trackHits.size, 'track') : '', zones = this.at >= 0 ? `${count(this.at + 1)} of ${count(this.total)}` : several(this.total, 'hit');
+        const {trackHits} = this.app, nth = [...trackHits].indexOf(this.track) + 1;
+        const tracks = trackHits.size ? `${nth ? `${count(nth)} of ` : ''}${several(trackHits.size, 'track')}` : '', zones = this.at >= 0 ? `${count(this.at + 1)} of ${count(this.total)}` : several(this.total, 'hit');
         this.state.textContent = [this.total ? zones : '', tracks].filter(Boolean).join(', ') || 'nothing found';
     }
 
@@ -58,7 +61,7 @@ export class Search {
         if (this.input.value.trim() !== this.text)
             await this.run(this.input.value.trim());
         if (!this.text || !this.total)
-            return this.stepTrack();
+            return this.stepTrack(direction);
         const wanted = this.at < 0 ? null : this.at + direction;
         const q = {ask: 'find', text: this.text, limit: 1, width: 400};
         if (wanted === null)
@@ -101,9 +104,13 @@ export class Search {
         return list.length ? Object.assign({index: this.group.first + this.group.at}, list[this.group.at]) : Object.assign({index: json.index}, hit);
     }
 
-    stepTrack() {
-        const [id] = this.app.trackHits;
-        if (id)
-            this.app.showTrack(id);
+    stepTrack(direction) {
+        const ids = [...this.app.trackHits], n = ids.length, at = ids.indexOf(this.track);
+        if (!n)
+            return;
+        this.track = ids[at < 0 ? (direction > 0 ? 0 : n - 1) : (at + direction + n) % n];
+        this.show();
+        this.app.showTrack(this.track);
+        this.app.redraw();
     }
 }

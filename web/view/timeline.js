@@ -32,15 +32,15 @@ export class Timeline {
     }
 
     resize() {
-        const box = this.canvas.getBoundingClientRect(), dpr = window.devicePixelRatio || 1;
+        const box = this.canvas.getBoundingClientRect(), dpr = window.devicePixelRatio || 1, {selection} = this.app;
+        const isSeen = selection && this.isInSight(selection.track, selection.depth);
         this.width = Math.max(LABEL + 50, Math.round(box.width));
         this.height = Math.max(60, Math.round(box.height));
         this.dpr = dpr;
         this.canvas.width = Math.round(this.width * dpr);
         this.canvas.height = Math.round(this.height * dpr);
         this.scrollTo(this.scroll);
-        const {selection} = this.app; /* panels that open must not cover what was clicked */
-        if (selection)
+        if (isSeen) /* panels that open must not cover what was clicked */
             this.app.showTrack(selection.track, selection.depth);
     }
 
@@ -61,6 +61,12 @@ export class Timeline {
     /** Pixels for the tracks that scroll. */
     scrollRoom() {
         return Math.max(1, this.height - RULER - this.layout.pinnedHeight);
+    }
+
+    /** Is a lane of a track among those that are seen? Pinned ones are not meant. */
+    isInSight(id, depth) {
+        const row = this.layout.byTrack.get(id), y = row && row.top + depth * LANE;
+        return row && depth < Math.max(1, row.lanes) && y >= this.scroll && y + 30 <= this.scroll + this.scrollRoom();
     }
 
     scrollTo(y) {
@@ -311,6 +317,10 @@ export class Timeline {
         const {ctx, theme} = this, {track} = row, matched = this.app.trackHits.has(track.id);
         ctx.fillStyle = row.header ? theme.head : row.pinned ? theme.lane2 : theme.back;
         this.painter.rect(0, top, LABEL - 1, row.height - 1);
+        if (track.id === this.app.search.track) {
+            ctx.fillStyle = theme.hit;
+            this.painter.rect(0, top, 4, row.height - 1);
+        }
         const x = row.header ? 8 + 8 * row.level : 14 + 8 * Math.max(0, row.level - 1), middle = row.header ? y + row.height / 2 : y + 12;
         ctx.fillStyle = theme.dim;
         if (row.header || row.lanes > 1 || row.collapsed)

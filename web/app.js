@@ -14,7 +14,7 @@ import {Tips} from './view/tips.js';
 import {LANE, TrackChoice} from './view/layout.js';
 import {acts} from './view/acts.js';
 import {rowFor} from './view/keys.js';
-import {readLink, trackByKey, writeLink} from './view/link.js';
+import {areaKeys, readLink, trackByKey, tracksByKeys, writeLink} from './view/link.js';
 import {Drawer} from './panels/drawer.js';
 import {makeDetails} from './panels/details.js';
 import {makeFind} from './panels/find.js';
@@ -43,6 +43,7 @@ function keep(key, value) {
 class App {
     constructor() {
         this.trace = this.engine = this.names = null;
+        this.isArriving = null; /* what an address says is being shown: the latest such way */
         this.nth = (history.state && history.state.nth) || 0; /* of the traces that were shown here, one after the other; entries of the history know theirs */
         this.view = {from: 0, to: 1};
         this.selection = null; /* {track, depth, t0, t1, loc, detail} */
@@ -289,7 +290,7 @@ class App {
     writeUrl() {
         clearTimeout(this.urlTimer);
         this.urlTimer = null;
-        if (this.trace && !this.main.hidden)
+        if (this.trace && !this.main.hidden && !this.isArriving)
             history.replaceState({nth: this.nth}, '', `${location.pathname}${location.search}${writeLink(this)}`);
     }
 
@@ -318,38 +319,57 @@ class App {
         });
     }
 
+    /** Show what the address says. It is not written before all of that is there; one that comes meanwhile overtakes it. */
     async applyLink(first) {
-        const link = readLink(location.hash);
-        this.setTimeMode(link.timeMode);
-        if (link.pinned) {
-            this.choice.pinned = link.pinned.map((key) => trackByKey(this.trace.tracks, key)).filter(Boolean).map((t) => t.id);
-            this.timeline.relayout();
+        const arrival = this.isArriving = {};
+        try {
+            await this.takeLink(readLink(location.hash), first, () => this.isArriving !== arrival);
+        } finally {
+            if (this.isArriving === arrival) {
+                this.isArriving = null;
+                this.changed('link');
+            }
         }
+    }
+
+    async takeLink(link, first, isOvertaken) {
+        const {tracks} = this.trace;
+        this.setTimeMode(link.timeMode);
+        this.choice.pinned = tracksByKeys(tracks, link.pinned || []);
+        this.timeline.relayout();
         if (link.view)
             this.setView(link.view.from, link.view.to);
         else
             this.fit(this.whole());
-        const area = link.area, ids = area && area.keys ? area.keys.map((key) => trackByKey(this.trace.tracks, key)).filter(Boolean).map((t) => t.id) : null;
-        this.area = area ? {from: area.from, to: area.to, tracks: ids} : null;
+        const area = link.area;
+        this.area = area ? {from: area.from, to: area.to, tracks: area.keys ? tracksByKeys(tracks, area.keys) : null} : null;
         if (link.panel && (first || !this.drawer.isOpen))
             this.drawer.show(link.panel);
         if (link.search !== this.search.text)
             await this.search.run(link.search);
-        const track = link.selection && trackByKey(this.trace.tracks, link.selection.key);
+        const track = link.selection && trackByKey(tracks, link.selection.key);
+        if (isOvertaken())
+            return;
         if (track)
             await this.selectZone(track.id, link.selection.depth, link.selection.t0, false);
         else
             this.setSelection(null);
-        if (link.found && !this.found)
-            await this.findByName(link.found);
+        if (!isOvertaken() && link.found !== (this.found ? this.names.name(this.found.loc) : ''))
+            await this.findByName(link.found, isOvertaken);
+        if (first && track && !isOvertaken())
+            this.showTrack(track.id, link.selection.depth);
         this.drawer.spoil();
     }
 
-    async findByName(name) {
+    /** '': none is looked for any more. */
+    async findByName(name, isOvertaken = () => false) {
+        this.found = this.highlight = null;
+        if (!name)
+            return;
         const {arrays} = await this.engine.ask({ask: 'stats', filter: name, limit: 100});
         await this.names.need(arrays.loc);
         const loc = [...arrays.loc].find((l) => this.names.name(l) === name);
-        if (loc)
+        if (loc && !isOvertaken())
             this.findZone(loc, false);
     }
 
@@ -400,8 +420,8 @@ class App {
     }
 
     async selectZone(track, depth, t0, open = true) {
-        const {json} = await this.engine.ask({ask: 'zone', track, depth, at: t0, slack: 2});
-        if (json.zone) {
+        const turn = ++this.turn, {json} = await this.engine.ask({ask: 'zone', track, depth, at: t0, slack: 2});
+        if (json.zone && turn === this.turn) {
             json.zone.track = json.zone.track ?? track;
             this.setSelection(json);
             if (open)
@@ -444,7 +464,16 @@ class App {
         this.setSelection(null);
         this.loadFlows(this.area.from, this.area.to, this.area.tracks || undefined);
         this.changed('area');
+        this.sayCut('The area is in the link');
         this.drawer.show(['stats', 'flame', 'messages', 'find'].includes(this.drawer.current) && this.drawer.isOpen ? this.drawer.current : 'details');
+    }
+
+    /* Where the link can't have all tracks of the area. */
+    sayCut(what) {
+        const n = this.area && this.area.tracks ? areaKeys(this.trace.tracks, this.area.tracks).nLeft : 0;
+        if (n)
+            this.say(`${what}, but for ${format.several(n, 'track')}: it has no room for so many.`, 8000);
+        return n > 0;
     }
 
     /** What panels are to count: the view, the area, or all. */

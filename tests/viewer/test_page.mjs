@@ -402,7 +402,7 @@ const tests = {
         assert.equal(await text('[data-act=timeMode]'), 'UTC');
         await setView(395, 425);
         await clickZone('main', 1, 403);
-        await says('.details', /begins\s+22:13:25\.400\d{6}/);
+        await says('.details', /begins\s+2023-11-14 22:13:25\.400\d{6}/);
         await page.locator('[data-act=timeMode]').click();
         assert.equal(await text('[data-act=timeMode]'), 'raw');
         await says('.details', /begins\s+\d{9,} ns/);

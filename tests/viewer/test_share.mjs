@@ -66,6 +66,38 @@ const tests = {
         assert.equal(await page.locator('.noterow input').inputValue(), 'slow here');
         await shot('notes');
     },
+    async 'Back and Forward lead to what was looked for, and to the tracks that were pinned then'() {
+        await open('rich');
+        const find = (name) => state((n) => window.strobe.findByName(n), name), there = (name, nPinned) => page.waitForFunction(([n, k]) => {
+            const s = window.strobe;
+            return (s.found ? s.names.name(s.found.loc) : '') === n && s.choice.pinned.length === k && s.timeline.layout.pinned.length === k;
+        }, [name, nPinned]);
+        await page.keyboard.press('Home');
+        await find('tile');
+        await page.keyboard.press('Home');
+        await find('encode');
+        await state(() => window.strobe.togglePin(window.strobe.trace.tracks.find((t) => t.name === 'main').id));
+        await settled();
+        for (const [go, name, nPinned] of [['goBack', 'tile', 0], ['goBack', '', 0], ['goForward', 'tile', 0], ['goForward', 'encode', 1]]) {
+            await page[go]();
+            await there(name, nPinned);
+            await settled();
+            assert.equal(new URLSearchParams(new URL(page.url()).hash.slice(1)).get('z') || '', name);
+        }
+    },
+    async 'an area of a whole process is the same one in its link'() {
+        await open('tracks');
+        await state(() => { const s = window.strobe; s.selectTrack(s.trace.tracks.find((t) => t.kind === 'process')); });
+        await settled();
+        const n = await state(() => window.strobe.area.tracks.length), link = page.url();
+        assert.ok(n > 200 && link.length < 2000, `${n} tracks, ${link.length} characters`);
+        await fresh();
+        await page.goto(link);
+        await settled();
+        assert.equal(await state(() => window.strobe.area.tracks.length), n);
+        const odd = await state(() => { const s = window.strobe; s.area.tracks = s.area.tracks.filter((id, i) => i % 2); s.areaDone(); return s.area.tracks.length; });
+        await says('.toast', new RegExp(`The area is in the link, but for ${(odd - 200).toLocaleString('en-US')} tracks`));
+    },
     async 'a picture of the view is saved by a button'() {
         await open('rich');
         const [file] = await Promise.all([page.waitForEvent('download'), page.locator('[data-act=png]').click()]);

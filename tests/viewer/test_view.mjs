@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import * as format from '../../web/view/format.js';
 import {Layout, TrackChoice} from '../../web/view/layout.js';
 import {THEMES, colorOf, rgbOf, textOn} from '../../web/view/palette.js';
-import {readLink} from '../../web/view/link.js';
+import {areaKeys, readLink, tracksByKeys} from '../../web/view/link.js';
 
 const DAY = 86400e9;
 
@@ -39,6 +39,8 @@ const tests = {
         const trace = {origin_real_ns: '1700000000000000000', origin_mono_ns: '5000000000'};
         assert.equal(format.time(1500000001, 'utc', trace, 1), '22:13:21.500000001');
         assert.equal(format.time(7, 'raw', trace, 1), '5000000007 ns');
+        assert.equal(format.time(1500000001, 'utc', trace, 1e9, true), '2023-11-14 22:13:21');
+        assert.deepEqual([DAY / 2, 2 * DAY].map((ns) => format.time(ns, 'utc', {...trace, range: [0, ns]}, 1e9)), ['10:13:20', '2023-11-16 22:13:20']);
     },
     'steps of the ruler are 1, 2, 5 or what clocks have'() {
         for (const [ns, step] of [[0.3, 0.5], [3, 5], [11e6, 20e6], [40e9, 50e9], [61e9, 120e9], [3000e9, 3600e9], [2 * DAY, 2 * DAY]])
@@ -67,6 +69,14 @@ const tests = {
     'what makes no sense in a link is left out'() {
         assert.deepEqual(readLink('#v=5,3&s=[1&a={}&n=7&k=x&t=moon'), {panel: null, search: '', found: '', timeMode: 'relative'});
         assert.deepEqual(readLink('#v=3,5&t=utc').view, {from: 3, to: 5});
+    },
+    'an area in a link names whole groups by one key, and has the same tracks again'() {
+        for (const ids of [[2, 3, 4, 9], [1, 2], [1, 2, 3, 4, 5, 6, 7, 8, 9], [7], [5, 6, 8], []])
+            assert.deepEqual(tracksByKeys(TRACKS, areaKeys(TRACKS, ids).keys).sort(), ids);
+        assert.equal(areaKeys(TRACKS, [2, 3, 4, 9]).keys.length, 1);
+        const many = [track(1, 0, 'process', 'app'), ...Array.from({length: 300}, (x, i) => track(i + 2, 1, 'thread', `t ${i}`))];
+        assert.equal(tracksByKeys(many, areaKeys(many, many.map((t) => t.id)).keys).length, 301);
+        assert.equal(areaKeys(many, many.slice(2).map((t) => t.id)).nLeft, 99);
     },
     'device, core and RISC lanes are nested, zones of a GPU are lanes'() {
         const rows = layout().rows.map((r) => [r.track.name, r.header, r.level, r.lanes]);

@@ -12,7 +12,7 @@ export async function aboutArea(app, area) {
     const q = {from: area.from, to: area.to, tracks: area.tracks || undefined}, {json, arrays} = await app.engine.ask({ask: 'stats', ...q, limit: 200});
     await app.names.need(arrays.loc);
     const length = area.to - area.from, rows = [...arrays.loc].map((loc, i) => ({loc, count: arrays.count[i], total: arrays.total[i]}));
-    const time = (t) => format.time(t, app.timeMode, app.trace, 1);
+    const time = (t) => format.time(t, app.timeMode, app.trace, 1, true);
     return [h('h2', {}, `Area of ${format.duration(length)}`), h('div', {class: 'columns'}, h('section', {}, pairs([
         ['from', time(area.from)], ['to', time(area.to)], ['tracks', area.tracks ? String(area.tracks.length) : 'all'], ['zones that begin in it', format.count(json.n_zones)],
     ]), h('div', {class: 'buttons'}, actButton(app, 'fitSelection', 'Zoom to it', 'F'), h('button', {onclick: () => app.drawer.show('flame')}, 'Flame graph'),

@@ -17,7 +17,7 @@ function stackOf(stack) {
 }
 
 export function makeDetails(app) {
-    const element = h('div', {class: 'details'}), source = h('pre', {class: 'source'}), sourceSection = section('Source', source), time = (t) => format.time(t, app.timeMode, app.trace, 1);
+    const element = h('div', {class: 'details'}), source = h('pre', {class: 'source'}), sourceSection = section('Source', source), time = (t) => format.time(t, app.timeMode, app.trace, 1, true);
 
     function lengthOf(zone, ns) {
         return ns === null ? `not ended (${zone.state})` : h('span', {title: format.exactNs(ns)}, format.duration(ns), h('small', {}, `  ${format.exactNs(ns)}`));

@@ -176,7 +176,8 @@ export const acts = {
     async copyLink(app) {
         app.writeUrl();
         await copyText(location.href);
-        app.say('link copied');
+        if (!app.sayCut('link copied'))
+            app.say('link copied');
     },
     limitToView(app) {
         app.setLimit(!app.limitToView);

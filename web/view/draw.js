@@ -12,6 +12,7 @@ export const MAX_SHAPES = 5000, MAX_LABELS = 500;
 const KEPT_SHAPES = 1600;   /* for what comes after the zones: outlines, losses, flows, notes, names of tracks */
 const MARK_SHAPES = 1200;   /* of frames, messages and locks, all rows together */
 const ROW_LABELS = 4, KEPT_LABELS = 80, LEAST_LABELS = 50;
+const LABEL_ROOM = 110;      /* pixels between labels of the ruler, at least */
 const MIN_WIDE = 2, MIN_LABEL = 26, WIDTHS = 1024;
 const IS_ZONE = 1, OPEN_AT_END = 4, NEVER_ENDS = 8, HAS_TEXT = 16, DIM = 128; /* DIM: ours, not the engine's */
 
@@ -136,10 +137,15 @@ export class Painter {
         });
     }
 
+    /* Steps of the ruler as far apart as their labels need. */
+    gridStep(room) {
+        const {app, ctx, scene} = this, {from, to} = scene.view, step = format.rulerStep((to - from) * room / (scene.width - scene.label));
+        const needed = ctx.measureText(format.time(to, app.timeMode, app.trace, step)).width + 16;
+        return room < needed ? format.rulerStep((to - from) * needed / (scene.width - scene.label)) : step;
+    }
+
     paintGrid() {
-        const {ctx, scene, theme} = this, span = scene.view.to - scene.view.from;
-        const step = format.rulerStep(span * 110 / (scene.width - scene.label));
-        scene.step = step;
+        const {ctx, scene, theme} = this, step = scene.step = this.gridStep(LABEL_ROOM);
         ctx.fillStyle = theme.line;
         for (let t = Math.ceil(scene.view.from / step) * step, n = 0; t < scene.view.to && n < 60; t += step, n++)
             this.rect(Math.round(this.x(t)), scene.ruler, 1, scene.height - scene.ruler);

@@ -1,6 +1,6 @@
 /* format.js - numbers with units, as people read them.  SPDX-License-Identifier: MIT */
 
-const UNITS = [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]];
+const UNITS = [['ns', 1], ['µs', 1e3], ['ms', 1e6], ['s', 1e9]], DAY = 86400e9;
 
 const formats = []; /* by digits: to make one takes longer than to draw a hundred zones */
 
@@ -94,17 +94,18 @@ export function rulerStep(ns) {
     return LONG.find((s) => s >= ns) || 604800e9 * Math.ceil(ns / 604800e9);
 }
 
-/** A place in time: relative, UTC or raw. `step`: as fine as the digits must be. */
-export function time(ns, mode, trace, step = 1) {
+/** A place in time: relative, UTC or raw. `step`: as fine as the digits must be. UTC has the date where one is asked for, and where
+ * a trace has more than one day. */
+export function time(ns, mode, trace, step = 1, isDated = false) {
     if (mode === 'utc' && trace && trace.origin_real_ns !== '0')
-        return utc(BigInt(Math.round(ns)) + BigInt(trace.origin_real_ns), step);
+        return utc(BigInt(Math.round(ns)) + BigInt(trace.origin_real_ns), step, isDated || trace.range && trace.range[1] - trace.range[0] > DAY);
     if (mode === 'raw' && trace)
         return `${(BigInt(Math.round(ns)) + BigInt(trace.origin_mono_ns || 0)).toString()} ns`;
     return relative(ns, step);
 }
 
-function utc(ns, step) {
-    return new Date(Number(ns / 1000000n)).toISOString().slice(11, 19) + fraction(Number(ns % 1000000000n), step);
+function utc(ns, step, isDated) {
+    return new Date(Number(ns / 1000000n)).toISOString().slice(isDated ? 0 : 11, 19).replace('T', ' ') + fraction(Number(ns % 1000000000n), step);
 }
 
 /* The digits behind the seconds, as many as `step` needs. */

@@ -1,4 +1,4 @@
-/* link.js - the state in the address: view, selection, area, panel, search, notes. A link shows the same place.
+/* link.js - the state in the address: view, selection, area, panel, search, pins, notes. A link shows the same place.
  * Tracks are named by what they are, since engines number them as they like.
  * SPDX-License-Identifier: MIT */
 
@@ -11,6 +11,28 @@ export function trackByKey(tracks, key) {
     return tracks.find((t) => trackKey(t) === key) || null;
 }
 
+const MOST_KEYS = 200, ALL = '*'; /* before a key: the tracks right below that one */
+
+/** An area's tracks in a link: {keys, nLeft}, `nLeft` of them without room. */
+export function areaKeys(tracks, ids) {
+    const chosen = new Set(ids), kids = new Map();
+    for (const t of tracks)
+        (kids.get(t.parent) || kids.set(t.parent, []).get(t.parent)).push(t.id);
+    const groups = tracks.filter((t) => kids.has(t.id) && kids.get(t.id).every((id) => chosen.has(id)));
+    for (const id of groups.flatMap((t) => kids.get(t.id)))
+        chosen.delete(id);
+    const keys = [...groups.map((t) => ALL + trackKey(t)), ...tracks.filter((t) => chosen.has(t.id)).map(trackKey)];
+    return {keys: keys.slice(0, MOST_KEYS), nLeft: Math.max(0, keys.length - MOST_KEYS)};
+}
+
+/** The ids of the tracks that keys name; those that are not there are left out. */
+export function tracksByKeys(tracks, keys) {
+    return keys.flatMap((key) => {
+        const isAll = key.startsWith(ALL), track = trackByKey(tracks, isAll ? key.slice(1) : key);
+        return !track ? [] : isAll ? tracks.filter((t) => t.parent === track.id).map((t) => t.id) : [track.id];
+    });
+}
+
 /** The part behind '#'. */
 export function writeLink(app) {
     const p = new URLSearchParams(), round = (t) => (Number.isInteger(t) ? String(t) : t.toFixed(1)), byId = new Map(app.trace.tracks.map((t) => [t.id, t]));
@@ -18,10 +40,8 @@ export function writeLink(app) {
         p.set('v', `${round(app.view.from)},${round(app.view.to)}`);
     if (app.selection && byId.has(app.selection.track))
         p.set('s', JSON.stringify([trackKey(byId.get(app.selection.track)), app.selection.depth, app.selection.t0]));
-    if (app.area) {
-        const tracks = app.area.tracks ? app.area.tracks.map((id) => byId.get(id)).filter(Boolean).slice(0, 64).map(trackKey) : null;
-        p.set('a', JSON.stringify([Math.round(app.area.from), Math.round(app.area.to), tracks]));
-    }
+    if (app.area)
+        p.set('a', JSON.stringify([Math.round(app.area.from), Math.round(app.area.to), app.area.tracks ? areaKeys(app.trace.tracks, app.area.tracks).keys : null]));
     if (app.drawer.isOpen)
         p.set('p', app.drawer.current);
     if (app.search.text)

@@ -56,6 +56,7 @@ class App {
         this.trackHits = new Set();
         this.choice = new TrackChoice();
         this.limitToView = false;
+        this.isPointing = false; /* the focus went where it is by the mouse, not by Tab */
         this.timeMode = 'relative';
         this.theme = kept('theme', window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
         this.wheelZooms = {yes: true, no: false}[kept('wheel', '')] ?? null;
@@ -102,6 +103,7 @@ class App {
 
     listen() {
         window.addEventListener('keydown', (event) => this.key(event));
+        window.addEventListener('pointerdown', () => { this.isPointing = true; }, true);
         window.addEventListener('popstate', (event) => this.travel(event.state || {nth: this.nth}));
         window.addEventListener('dragover', (event) => event.preventDefault());
         window.addEventListener('drop', (event) => {
@@ -112,13 +114,20 @@ class App {
 
     key(event) {
         const typing = event.target instanceof HTMLElement && (event.target.matches('input:not([type=checkbox]), textarea, select') || event.target.isContentEditable);
-        const row = rowFor(event, typing);
+        if (event.code === 'Tab')
+            this.isPointing = false;
+        const row = this.isPressing(event) ? null : rowFor(event, typing);
         if (!row || !this.can(row.act) || event.repeat && !row.repeat || row.typing && event.target !== this.search.input)
             return;
         if (typing && row.act === 'clear')
             return void (this.overlay.isOpen ? this.overlay.close() : event.target.blur());
         event.preventDefault();
         this.act(row.act);
+    }
+
+    /* Space presses what has the focus; but a button that was clicked shall not keep it from following a live trace. */
+    isPressing(event) {
+        return event.code === 'Space' && event.target instanceof HTMLElement && event.target.matches('button, input') && !(this.isPointing && this.trace && this.trace.live);
     }
 
     /* Without a trace that is seen there is not much to be done. */
@@ -588,11 +597,16 @@ class App {
         this.timeline.relayout();
     }
 
+    /** The track of the same parent that `target` is, or is below; null if there is none, or it is the track itself. */
+    siblingOf(track, target) {
+        let t = target;
+        while (t && t.parent !== track.parent)
+            t = this.trackOf(t.parent);
+        return t && t.id !== track.id ? t : null;
+    }
+
     /** Put a track before or after another of the same parent. */
-    reorder(track, target, after) {
-        const same = target.parent === track.parent ? target : this.trackOf(target.parent);
-        if (!same || same.parent !== track.parent)
-            return;
+    reorder(track, same, after) {
         const rows = this.timeline.layout.rows.filter((r) => r.track.parent === track.parent).map((r) => r.track.id).filter((id) => id !== track.id);
         rows.splice(rows.indexOf(same.id) + (after ? 1 : 0), 0, track.id);
         this.choice.order.set(track.parent, rows);

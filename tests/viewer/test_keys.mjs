@@ -151,6 +151,20 @@ const tests = {
         assert.equal(await page.locator('.search').inputValue(), 'wasd fmpqr?');
         assert.equal(await page.locator('.overlay').isHidden(), true);
     },
+    async 'Space presses the button or box that keys went to'() {
+        await open('rich', '#p=stats');
+        const press = async (selector) => {
+            await page.locator(selector).focus();
+            await page.keyboard.press('Shift+Tab');
+            await page.keyboard.press('Tab');
+            await page.keyboard.press('Space');
+        };
+        await press('#limit');
+        await page.waitForFunction(() => window.strobe.limitToView);
+        await press('.topbar [data-act=theme]');
+        assert.equal(await state(() => document.documentElement.dataset.theme), 'dark');
+        await press('.topbar [data-act=theme]');
+    },
     async 'every row of the key table does what it says'() {
         await open('rich');
         for (const row of KEYS) {

@@ -138,6 +138,7 @@ const tests = {
         const held = await place(page), end = await page.evaluate(() => window.strobe.trace.range[1]);
         await until(page, (e) => window.strobe.trace.range[1] > e + 4e8, end);
         assert.deepEqual(await place(page), held);
+        await page.locator('.topbar [data-act=timeMode]').click();
         await page.keyboard.press('Space');
         await until(page, (e) => window.strobe.view.to > e, end);
         await page.screenshot({path: path.join(shots, 'live.png')});
@@ -149,7 +150,14 @@ const tests = {
         await until(page, () => window.strobe && window.strobe.trace && window.strobe.trace.range[1] > 1e9);
         await page.evaluate(() => window.strobe.setArea(3e8, 6e8, null));
         await page.evaluate(() => window.strobe.act('saveRange'));
-        await until(page, () => /^saved stopped-\d+\.strobe, /.test(document.querySelector('.toast').textContent));
+        await until(page, () => /^saved stopped-300000-600000us\.strobe, /.test(document.querySelector('.toast').textContent));
+        await page.evaluate(async () => {
+            const s = window.strobe;
+            s.area = null;
+            s.setView(-1e7, s.trace.range[1]);
+            await s.act('saveRange');
+        });
+        await until(page, () => /^saved stopped-0-\d+us\.strobe, /.test(document.querySelector('.toast').textContent));
         await page.locator('.stop').click();
         await until(page, () => window.strobe.trace.closed);
         assert.equal(await page.locator('.live').isVisible(), false);

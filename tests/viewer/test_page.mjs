@@ -380,6 +380,27 @@ const tests = {
             assert.equal(await state(() => window.strobe.timeline.scroll), 20000);
         }
     },
+    async 'a track that is dragged shows where it will land'() {
+        await open('rich');
+        const main = await place('main', 0, 500), worker = await place('worker 2', 0, 500), encoder = await place('encoder', 0, 500);
+        const line = () => state(() => {
+            const tl = window.strobe.timeline, pixels = new Uint32Array(tl.ctx.getImageData(100, 0, 1, tl.height).data.buffer);
+            return [...pixels].flatMap((p, y) => (p === 0xffb5620b ? [y] : []));
+        });
+        await page.mouse.move(60, main.y);
+        await page.mouse.down();
+        await page.mouse.move(60, worker.y - 20, {steps: 3});
+        await page.mouse.move(60, worker.y + 2);
+        await settled();
+        const [y] = await line(), bottom = await state(() => { const tl = window.strobe.timeline, r = tl.visibleRows().find((x) => x.row.track.name === 'worker 2'); return [r.y, r.y + r.row.height]; });
+        assert.ok(Math.min(...bottom.map((b) => Math.abs(y - b))) <= 2, `${y} is at an edge of ${bottom}`);
+        await page.mouse.move(60, encoder.y);
+        await settled();
+        assert.deepEqual(await line(), [], 'not below another process');
+        await page.mouse.up();
+        await settled();
+        assert.equal(await state(() => window.strobe.choice.order.size), 0);
+    },
     async 'tracks are filtered, limited, pinned'() {
         await open('rich');
         await page.locator('.trackfilter').fill('worker');

@@ -120,10 +120,10 @@ function collapseAll(app) {
 }
 
 async function saveRange(app) {
-    const r = app.area || app.view;
+    const r = app.area || app.view, name = app.trace.name.replace(/\.[a-z]+$/, ''), place = (t) => Math.round(Math.max(0, Math.min(t, app.trace.range[1])) / 1000);
     if (app.engine.kind !== 'remote')
         throw new Error('Only a server can save a range: `strobe view` this trace.');
-    const {json} = await app.engine.ask({ask: 'save', from: Math.round(r.from), to: Math.round(r.to), name: `${app.trace.name.replace(/\.[a-z]+$/, '')}-${Math.round(r.from)}.strobe`});
+    const {json} = await app.engine.ask({ask: 'save', from: Math.round(r.from), to: Math.round(r.to), name: `${name}-${place(r.from)}-${place(r.to)}us.strobe`});
     app.say(`saved ${json.name}, ${bytes(json.bytes)}`, 8000);
 }
 

@@ -171,9 +171,9 @@ export class Mouse {
     }
 
     endReorder(drag, p) {
-        const tl = this.app.timeline, from = tl.rowAt(drag.y), to = tl.rowAt(p.y);
-        if (from && to && from.row.track.id !== to.row.track.id)
-            this.app.reorder(from.row.track, to.row.track, p.y > to.y + to.row.height / 2);
+        const place = landing(this.app, this.app.timeline, drag, p);
+        if (place)
+            this.app.reorder(place.track, place.same, place.after);
     }
 
     wheel(event) {
@@ -194,6 +194,12 @@ export class Mouse {
     }
 }
 
+/* Where a track that is dragged by its name would land: before or after `same`. null: nowhere. */
+function landing(app, tl, drag, p) {
+    const from = tl.rowAt(drag.y), to = tl.rowAt(p.y), track = from && from.row.track, same = to && track && app.siblingOf(track, to.row.track);
+    return same ? {track, same, after: p.y > to.y + to.row.height / 2} : null;
+}
+
 /* What a drag does while it moves. */
 const dragging = {
     pan(app, tl, drag, p) {
@@ -204,7 +210,10 @@ const dragging = {
     zoom(app, tl, drag) {
         drag.zoom = true;
     },
-    label() {},
+    label(app, tl, drag, p) {
+        drag.landing = landing(app, tl, drag, p);
+        tl.canvas.style.cursor = drag.landing ? 'grabbing' : 'not-allowed';
+    },
     scroll(app, tl, drag, p) {
         tl.scrollTo(drag.scroll + (p.y - drag.y) / tl.scrollRoom() * tl.layout.height);
     },

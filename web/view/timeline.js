@@ -168,6 +168,7 @@ export class Timeline {
         this.drawArea(rows);
         this.drawNotes();
         this.drawLabels(rows);
+        this.drawLanding();
         this.drawRuler(scene.step);
         this.drawScrollBar();
         this.drawPointer();
@@ -311,6 +312,17 @@ export class Timeline {
             ctx.fillStyle = theme.accent;
             this.painter.rect(0, RULER + this.layout.pinnedHeight - 1, this.width, 1.5);
         }
+    }
+
+    /* A line where a track that is dragged would come to be. */
+    drawLanding() {
+        const place = this.drag && this.drag.landing, {rows} = this.layout, at = place ? rows.indexOf(this.layout.byTrack.get(place.same.id)) : -1;
+        if (at < 0)
+            return;
+        const next = place.after ? rows.slice(at + 1).find((r) => r.level <= rows[at].level) : rows[at];
+        const top = RULER + this.layout.pinnedHeight, y = top + (next ? next.top : this.layout.height) - this.scroll;
+        this.ctx.fillStyle = this.theme.accent;
+        this.painter.rect(0, Math.max(top, Math.min(y - 1.5, this.height - 3)), this.width, 3);
     }
 
     drawLabel(row, y, top) {

@@ -1,6 +1,7 @@
 /* cmd_record.c - strobe record: options, the command to run, the last lines.
  * The recording itself: cli/record_run.c, collector/.  SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/input.h"
 #include "cli/record_bridge.h"
 #include "cli/record_python.h"
 #include "cli/record_run.h"
@@ -24,7 +25,10 @@ static const char help[] =
     "runs.\n"
     "The exit code is the command's own.\n"
     "\n"
-    "  -o, --output FILE    where the trace goes (default: <program>-<date>-<time>.strobe)\n"
+    "  -o, --output FILE    where the trace goes (default: <program>-<date>-<time>.strobe); an "
+    "older "
+    "trace is\n"
+    "                       replaced, another file is not\n"
     "      --pid PID        attach to a running program that is linked with the library\n"
     "      --session NAME   record all processes of a session (those started with "
     "STROBE_SESSION=NAME)\n"
@@ -344,6 +348,8 @@ int strobe_cli_record(int argc, char **argv)
     if (!options.path[0])
         name_trace(&options);
     make_absolute(options.path, sizeof options.path);
+    if (!strobe_cli_may_write("record", options.path))
+        return STROBE_EXIT_USAGE;
     if (options.bridge_port < 0)
         options.bridge_port = strobe_cli_bridge_port_of_environment();
     unsetenv("STROBE_TRACY_BRIDGE"); /* one bridge, and not one for each of its children */

@@ -136,6 +136,8 @@ int strobe_cli_recover(int argc, char **argv)
         snprintf(path, sizeof path, "%s", found);
     }
     if (output) {
+        if (!strobe_cli_may_write("recover", output))
+            return STROBE_EXIT_USAGE;
         if (!copy_file(path, output)) {
             strobe_cli_error("recover", "copying %s to %s: %s", path, output, strerror(errno));
             return STROBE_EXIT_FAILED;

@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/out.h"
+#include "file/file_write.h"
 
 static int is_trace_name(const char *name)
 {
@@ -76,6 +77,21 @@ int strobe_cli_fail(const char *command, const char *path, enum strobe_err err)
         strobe_cli_error(command, "%s: %s", path, strobe_err_text(err));
     }
     return STROBE_EXIT_FAILED;
+}
+
+int strobe_cli_may_write(const char *command, const char *path)
+{
+    struct stat st;
+    if (strobe_file_is_foreign(path)) {
+        strobe_cli_error(
+            command, "%s exists and is no Strobe trace; remove it or choose another name", path);
+        return 0;
+    }
+    if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+        strobe_cli_error(command, "%s is no regular file; a trace can't be written to it", path);
+        return 0;
+    }
+    return 1;
 }
 
 struct strobe_trace *strobe_cli_open_trace(const char *command, const char *path, unsigned flags)

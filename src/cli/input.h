@@ -13,6 +13,9 @@ enum { STROBE_PATH_ROOM = 1024 };
 const char *strobe_cli_find_trace(const char *command, int argc, char **argv, int first,
                                   char room[STROBE_PATH_ROOM]);
 
+/* Whether a trace may be written to `path`; if not, that was told. A trace is replaced, and so is an empty file. */
+int strobe_cli_may_write(const char *command, const char *path);
+
 /* Open it; on failure the reason is told in words and NULL comes back. */
 struct strobe_trace *strobe_cli_open_trace(const char *command, const char *path, unsigned flags);
 

@@ -46,7 +46,8 @@ struct run {
     uint64_t triggered_ns;           /* when, 0: not */
     uint64_t triggered_tick;
     char reason[128];
-    uint32_t n_kept; /* traces saved by triggers */
+    uint32_t n_kept;  /* traces saved by triggers */
+    uint32_t n_names; /* that were theirs, or were passed over */
     pid_t child;
     int status; /* of the child, as wait gives it */
     bool child_ended;
@@ -326,15 +327,23 @@ static bool choose_session(const struct strobe_record_options *options, char out
 /* ---- the flight recorder ---- */
 
 /* Where the n-th kept trace goes: the path itself, then path-2, path-3 ... */
-static void kept_path(const struct run *run, char *out, size_t cap)
+static void nth_path(const char *path, uint32_t n, char *out, size_t cap)
 {
-    const char *path = run->options->path, *dot = strrchr(path, '.');
-    if (run->n_kept == 0)
+    const char *dot = strrchr(path, '.');
+    if (n == 1)
         snprintf(out, cap, "%s", path);
     else if (dot && !strchr(dot, '/'))
-        snprintf(out, cap, "%.*s-%u%s", (int)(dot - path), path, run->n_kept + 1, dot);
+        snprintf(out, cap, "%.*s-%u%s", (int)(dot - path), path, n, dot);
     else
-        snprintf(out, cap, "%s-%u", path, run->n_kept + 1);
+        snprintf(out, cap, "%s-%u", path, n);
+}
+
+/* The next of these; names of files that are no traces are passed over. */
+static void kept_path(struct run *run, char *out, size_t cap)
+{
+    do
+        nth_path(run->options->path, ++run->n_names, out, cap);
+    while (strobe_file_is_foreign(out));
 }
 
 static void keep_flight(struct run *run)
@@ -350,6 +359,7 @@ static void keep_flight(struct run *run)
     else if (!run->options->quiet)
         fprintf(stderr, "%sstrobe: kept %s (%s)\n", isatty(2) ? "\r\033[K" : "", path, run->reason);
     run->n_kept += !err;
+    run->n_names -= !!err;
     run->triggered_ns = 0;
     strobe_collector_clear_trigger(run->collector);
 }

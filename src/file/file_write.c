@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -614,6 +615,28 @@ fail:
     return err;
 }
 
+bool strobe_file_is_foreign(const char *path)
+{
+    struct stat st;
+    uint64_t magic = 0;
+    if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size == 0)
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false; /* the making of a trace says what is wrong */
+    ssize_t n = read(fd, &magic, sizeof magic);
+    close(fd);
+    return n != sizeof magic || magic != STROBE_FILE_MAGIC;
+}
+
+/* A device or a pipe can't be a trace, but it is not ours to remove. */
+static void unlink_regular(const char *path)
+{
+    struct stat st;
+    if (!stat(path, &st) && S_ISREG(st.st_mode))
+        unlink(path);
+}
+
 enum strobe_err strobe_file_create(const char *path, const char *session, uint64_t sync_ns,
                                    struct strobe_file_writer **out)
 {
@@ -626,7 +649,7 @@ enum strobe_err strobe_file_create(const char *path, const char *session, uint64
         err = write_head(w, session, sync_ns);
     if (err) {
         strobe_file_abandon(w);
-        unlink(path);
+        unlink_regular(path);
         return err;
     }
     w->end = w->totals.n_bytes = STROBE_FILE_FIRST_BLOCK;

@@ -9,6 +9,7 @@
 #ifndef STROBE_FILE_FILE_WRITE_H
 #define STROBE_FILE_FILE_WRITE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -31,6 +32,10 @@ struct strobe_file_totals {
  * space of head and ledger is allocated here: NOSPACE now is better than later. */
 enum strobe_err strobe_file_create(const char *path, const char *session, uint64_t sync_ns,
                                    struct strobe_file_writer **out);
+
+/* Whether `path` has something that is no trace and would be lost if one was made there: a regular file, neither empty nor
+ * with the first bytes of a trace. */
+bool strobe_file_is_foreign(const char *path);
 
 /* Go on with a file whose valid blocks end at `end`; the next block gets number `seq`. What lies
  * behind `end` is cut off. `totals` and `entries` are what its blocks hold. */

@@ -93,6 +93,23 @@ class Flight(harness.ProgramTest):
             self.assertEqual(self.reason(judged), ["SIGUSR2"])
             self.assertGreater(judged.n_zones("beat"), 0)
 
+    def test_a_kept_trace_replaces_no_other_file(self):
+        """A file at the name of the second is passed over."""
+        with open(self.path("kept-2.strobe"), "w") as file:
+            file.write("notes\n")
+        ran = self.start(harness.STROBE, "record", "-q", "--flight", "1s", "--after", "100ms", "-o",
+                         self.path("kept.strobe"), "--", self.program("flight"), "2500", "wait")
+        for name in ("kept.strobe", "kept-3.strobe"):
+            time.sleep(0.5)
+            ran.send_signal(signal.SIGUSR2)
+            deadline = time.monotonic() + 20
+            while not os.path.exists(self.path(name)) and time.monotonic() < deadline:
+                time.sleep(0.02)
+        ran.communicate(timeout=60)
+        self.judge(self.path("kept-3.strobe"))
+        with open(self.path("kept-2.strobe")) as file:
+            self.assertEqual(file.read(), "notes\n")
+
 
 if __name__ == "__main__":
     harness.main()

@@ -2,6 +2,7 @@
 import os
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import sys
@@ -95,6 +96,62 @@ class PassedThrough(harness.ProgramTest):
         self.assertEqual(code, 0)
         self.assertIn("strobe", err)
         self.assertEqual(len(self.judge(self.path("t.strobe")).procs), 0)
+
+
+class OtherFiles(harness.ProgramTest):
+    """What is at the place of the trace already."""
+
+    def touch_recorded(self, path, *options):
+        return self.run_it(harness.STROBE, "record", "-q", "-o", path, *options, "--", "touch", self.path("ran"))
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+        return self.path(name)
+
+    def read(self, path):
+        with open(path, "rb") as file:
+            return file.read()
+
+    def test_a_file_that_is_no_trace_is_never_replaced(self):
+        path = self.write("test_it.py", b"def test_it(): pass\n")
+        for options in ((), ("--live",), ("--tracy-bridge",), ("--flight", "1s")):
+            code, _, err = self.touch_recorded(path, *options)
+            self.assertEqual((options, code), (options, 2))
+            self.assertIn(f"{path} exists and is no Strobe trace; remove it or choose another name", err)
+            self.assertEqual(self.read(path), b"def test_it(): pass\n")
+        self.assertFalse(os.path.exists(self.path("ran")))
+
+    def test_a_trace_and_an_empty_file_are_replaced(self):
+        path = self.write("t.strobe", b"")
+        for _ in range(2):
+            self.assertEqual(self.touch_recorded(path)[0], 0)
+            self.judge(path)
+
+    def test_a_program_that_records_itself_replaces_no_other_file(self):
+        path = self.write("notes.txt", b"notes\n")
+        code, _, err = self.run_it(self.program("flood"), "1000", env={"STROBE_TRACE": path})
+        self.assertEqual((code, self.read(path)), (0, b"notes\n"))
+        self.assertIn("is no Strobe trace", err)
+
+    def test_pipes_and_devices_are_refused_and_stay(self):
+        os.mkfifo(self.path("pipe"))
+        places = [self.path("pipe")]
+        if os.geteuid() == 0:
+            os.mknod(self.path("null"), 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+            places.append(self.path("null"))
+        for path in places:
+            code, _, err = self.touch_recorded(path)
+            self.assertEqual(code, 2)
+            self.assertIn("no regular file", err)
+            self.assertTrue(os.path.exists(path))
+
+    def test_recovering_a_copy_replaces_no_other_file(self):
+        trace, notes = self.path("t.strobe"), self.write("notes.txt", b"notes\n")
+        self.touch_recorded(trace)
+        code, _, err = self.run_it(harness.STROBE, "recover", trace, "-o", notes)
+        self.assertEqual((code, self.read(notes)), (2, b"notes\n"))
+        self.assertIn("is no Strobe trace", err)
 
 
 class Nesting(harness.ProgramTest):

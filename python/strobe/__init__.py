@@ -52,6 +52,14 @@ __all__ = [
 ]
 
 
+def __getattr__(name):
+    """strobe.ttnn_names, for programs that import strobe alone; others do not pay for it."""
+    if name == "ttnn_names":
+        import importlib
+        return importlib.import_module("strobe.ttnn_names")
+    raise AttributeError(f"module 'strobe' has no attribute {name!r}")
+
+
 def load_ipython_extension(shell):
     """%load_ext strobe: the magic %%strobe records a cell and shows its zones."""
     from strobe import jupyter

@@ -2,6 +2,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from strobe import ttnn_names as ttnn_names
 from strobe._strobe import (
     Zone as Zone,
     app_info as app_info,
@@ -57,7 +58,9 @@ class Recording:
     def __exit__(self, *exception: object) -> None: ...
 
 def record(path: str | os.PathLike[str], *, max_memory: str | int | None = None, max_file: str | int | None = None, functions: bool = False, lines: bool = ..., c_functions: bool = ..., include: _Patterns = ..., exclude: _Patterns = ..., min_duration: float | str = ..., max_depth: int = ..., gc: bool = ...) -> Recording:
-    """Record this process and the children that it starts meanwhile into `path`; with `functions`, every call."""
+    """Record this process and the children that it starts meanwhile into `path`; with `functions`, every call.
+
+    A trace at `path` is replaced; for any other file there, FileExistsError is raised."""
 
 def trace(*, lines: bool = False, c_functions: bool = False, include: _Patterns = None, exclude: _Patterns = None, min_duration: float | str = 0, max_depth: int = 0, gc: bool = True, prefix: str = "", line_prefix: str = "") -> None:
     """Make a zone of every Python function call from now on, in all threads.
@@ -73,11 +76,15 @@ def tracing() -> bool:
 class Profiler:
     """Traces function calls between enable() and disable(), like cProfile, or in a `with` block.
 
-    `output`: where to record to while enabled, if nobody records this process yet. The other options are trace()'s."""
+    `output`: where to record to, if nobody records this process yet. All that is traced between its enable() and disable()
+    calls is in that one file, which is whole after close(), when the Profiler goes, or when the program ends. The other
+    options are trace()'s."""
 
     def __init__(self, output: str | os.PathLike[str] | None = None, *, lines: bool = False, c_functions: bool = False, include: _Patterns = None, exclude: _Patterns = None, min_duration: float | str = 0, max_depth: int = 0, gc: bool = True, prefix: str = "", line_prefix: str = "") -> None: ...
     def enable(self) -> None: ...
     def disable(self) -> None: ...
+    def close(self) -> None:
+        """Disable it, and end its file, which is whole then."""
     def __enter__(self) -> Profiler: ...
     def __exit__(self, *exception: object) -> None: ...
 

@@ -29,9 +29,21 @@ def decorate(zone, function):
 
         @functools.wraps(function)
         async def run(*args, **kwargs):
+            generator = function(*args, **kwargs)
+            send, value = generator.asend, None
             async with zone:
-                async for item in function(*args, **kwargs):
-                    yield item
+                while True:
+                    try:
+                        item = await send(value)
+                    except StopAsyncIteration:
+                        return
+                    try:
+                        send, value = generator.asend, (yield item)
+                    except GeneratorExit:
+                        await generator.aclose()
+                        raise
+                    except BaseException as error:
+                        send, value = generator.athrow, error
 
     elif inspect.isgeneratorfunction(function):
 

@@ -9,6 +9,7 @@ or STROBE_TRACE set, as `strobe record` does for its command. Never raises: the 
     STROBE_PYTHON_MAX_DEPTH     calls nested deeper leave none
     STROBE_PYTHON_GC            0: no zones for garbage collections
     STROBE_PYTHON_PREFIX        what the names of functions' zones begin with; they have no class then
+    STROBE_PYTHON_LINE_PREFIX   the same of lines' zones
 """
 import os
 
@@ -26,6 +27,7 @@ def _options(environment):
         "min_duration": environment.get("STROBE_PYTHON_MIN_DURATION") or 0,
         "max_depth": int(environment.get("STROBE_PYTHON_MAX_DEPTH") or 0),
         "prefix": environment.get("STROBE_PYTHON_PREFIX", ""),
+        "line_prefix": environment.get("STROBE_PYTHON_LINE_PREFIX", ""),
         "gc": environment.get("STROBE_PYTHON_GC", "1") != "0",
     }
 

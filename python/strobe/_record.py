@@ -10,7 +10,17 @@ from strobe import _strobe, _trace
 # select, shutil, signal and subprocess are imported where they are used: most programs that import strobe never record
 # themselves, and those that `strobe record` starts must not pay for it.
 
+MAGIC = b"\x89STROBE\n"  # what every trace begins with
+
 _own_session = None  # the session that this process moved to for its first recording, with the pid it had then
+
+
+def set_variable(name, value):
+    """Of the environment; None takes it away."""
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
 
 
 def find_command():
@@ -40,11 +50,30 @@ def _spawn(arguments, ready, alive):
     return int(started.stdout)
 
 
-def _wait_byte(fd, seconds):
+def _wait(fd, seconds):
+    """Until there is something to read, or the other end is closed; False: neither in that time."""
     import select
 
-    readable, _, _ = select.select([fd], [], [], seconds)
-    return bool(readable) and os.read(fd, 1) == b"r"
+    poll = select.poll()  # select() can't wait for a descriptor above 1023
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
+
+
+def _check_place(path):
+    """Raise where a recording would replace what is no trace."""
+    if not os.path.isfile(path):
+        return  # nothing, or what the recorder refuses
+    try:
+        with open(path, "rb") as file:
+            head = file.read(len(MAGIC))
+    except OSError:
+        return  # the recorder says what is wrong
+    if head and head != MAGIC:
+        raise FileExistsError(f"{path} exists and is no Strobe trace; remove it or choose another name")
+
+
+def _is_disabled():
+    return os.environ.get("STROBE_DISABLE", "")[:1] not in ("", "0")
 
 
 class Recording:
@@ -53,8 +82,9 @@ class Recording:
     def __init__(self, path, options=()):
         self.path = os.path.abspath(os.fspath(path))
         self._pid = None
+        self._owner = os.getpid()  # who may stop the recorder: a child by fork has this object too
         self._alive = -1
-        self._environment = None
+        self._before = {}  # variables as they were
         self._is_traced = False
         self._start(list(options))
 
@@ -66,8 +96,12 @@ class Recording:
 
     def _start(self, options):
         global _own_session
+        _trace.end_idle_recording()
         if _strobe.recording():
             raise RuntimeError("this process is being recorded already, by the recorder of its session")
+        if _is_disabled():
+            raise RuntimeError("STROBE_DISABLE is set: nothing of this process can be recorded")
+        _check_place(self.path)
         name, joined = self._session()
         command = find_command()
         ready_end, ready = os.pipe()
@@ -79,7 +113,7 @@ class Recording:
             os.close(ready)
             os.close(alive)
         self._alive = alive_end
-        started = _wait_byte(ready_end, 10)
+        started = _wait(ready_end, 10) and os.read(ready_end, 1) == b"r"
         os.close(ready_end)
         if not started:
             self._end()
@@ -92,21 +126,30 @@ class Recording:
         until = time.monotonic() + 10
         while not _strobe.recording() and time.monotonic() < until:
             time.sleep(0.001)
-        self._environment = os.environ.get("STROBE_SESSION")
-        os.environ["STROBE_SESSION"] = name
+        self._set_variables({"STROBE_SESSION": name})
+
+    def _set_variables(self, wanted):
+        """Give children variables of the recording, until stop() or _untrace(). None: none of that name."""
+        for name, value in wanted.items():
+            self._before[name] = os.environ.get(name)
+            set_variable(name, value)
+
+    def _restore_variables(self, names):
+        for name in names:
+            set_variable(name, self._before.pop(name))
 
     def _end(self):
         """Ask the recorder to finish, and wait until it has."""
         if self._pid is None:
             return
-        import select
-        import signal
+        if self._owner == os.getpid():
+            import signal
 
-        try:
-            os.kill(self._pid, signal.SIGTERM)
-        except ProcessLookupError:
-            pass
-        select.select([self._alive], [], [], 60)  # its end closes the pipe
+            try:
+                os.kill(self._pid, signal.SIGTERM)
+            except ProcessLookupError:
+                pass
+            _wait(self._alive, 60)  # its end closes the pipe
         os.close(self._alive)
         self._pid = None
 
@@ -116,25 +159,31 @@ class Recording:
         return self._pid is not None
 
     def stop(self):
-        """End the recording; the file is whole when this returns."""
+        """End the recording; the file is whole when this returns. In a child by fork it ends the child's tracing alone."""
         if self._pid is None:
             return
-        if self._is_traced:
-            _trace.untrace()
+        self._untrace()
         self._end()
-        if self._environment is None:
-            os.environ.pop("STROBE_SESSION", None)
-        else:
-            os.environ["STROBE_SESSION"] = self._environment
+        self._restore_variables(list(self._before))
 
     def _trace_functions(self, options):
-        """Trace functions until stop(); where the options are wrong, the recording ends."""
+        """Trace functions, of this process and of those that it starts, until stop() or _untrace()."""
+        self._set_variables(_trace.variables(**options))  # first: it is no part of the trace
         try:
             _trace.trace(**options)
         except BaseException:
-            self.stop()
+            self._restore_python_variables()
             raise
         self._is_traced = True
+
+    def _untrace(self):
+        if self._is_traced:
+            self._is_traced = False
+            _trace.untrace()
+            self._restore_python_variables()
+
+    def _restore_python_variables(self):
+        self._restore_variables([name for name in self._before if name.startswith("STROBE_PYTHON")])
 
     def __enter__(self):
         return self
@@ -146,7 +195,8 @@ class Recording:
 def record(path, *, max_memory=None, max_file=None, functions=False, **trace_options):
     """Record this process and the children that it starts meanwhile into `path`; a Recording to stop or to use `with`.
 
-    `functions=True` traces every Python function too, with the options of strobe.trace()."""
+    `functions=True` traces every Python function too, with the options of strobe.trace(). A trace at `path` is replaced;
+    for any other file there, FileExistsError is raised."""
     options = []
     if max_memory is not None:
         options += ["--max-memory", str(max_memory)]
@@ -154,5 +204,9 @@ def record(path, *, max_memory=None, max_file=None, functions=False, **trace_opt
         options += ["--max-file", str(max_file)]
     recording = Recording(path, options)
     if functions or trace_options:
-        recording._trace_functions(trace_options)
+        try:
+            recording._trace_functions(trace_options)
+        except BaseException:  # wrong options: the recording ends
+            recording.stop()
+            raise
     return recording

@@ -1,6 +1,7 @@
 """strobe.trace(), Profiler: every call of a Python function as a zone. The C half has the hooks; here are the options,
 the words when something is in the way, and the life of a tracing."""
 import atexit
+import os
 import sys
 
 from strobe import _strobe
@@ -49,6 +50,20 @@ def trace(*, lines=False, c_functions=False, include=None, exclude=None, min_dur
     atexit.register(_strobe.trace_leave, say)
 
 
+def variables(*, lines=False, c_functions=False, include=None, exclude=None, min_duration=0, max_depth=0, gc=True,
+              prefix="", line_prefix=""):
+    """The same options for interpreters that are started: what strobe/_join.py reads. None: not set."""
+    return {"STROBE_PYTHON": "lines" if lines else "functions",
+            "STROBE_PYTHON_C": "1" if c_functions else None,
+            "STROBE_PYTHON_INCLUDE": ":".join(_patterns(include)) or None,
+            "STROBE_PYTHON_EXCLUDE": ":".join(_patterns(exclude)) or None,
+            "STROBE_PYTHON_MIN_DURATION": str(min_duration) if min_duration else None,
+            "STROBE_PYTHON_MAX_DEPTH": str(int(max_depth)) if max_depth else None,
+            "STROBE_PYTHON_GC": None if gc else "0",
+            "STROBE_PYTHON_PREFIX": prefix or None,
+            "STROBE_PYTHON_LINE_PREFIX": line_prefix or None}
+
+
 def untrace():
     """Stop making zones of function calls."""
     for text in _strobe.trace_stop():
@@ -61,39 +76,98 @@ def tracing():
     return _strobe.trace_is_on()
 
 
+_enabled = None  # the Profiler that is on, which so lives until it is disabled
+_idle = None     # the Recording of a Profiler that is off: open, for it may go on
+
+
+def _has_idle_recording():
+    """Whether what records this process is that one, and this process may end it: a child by fork may not."""
+    return _idle is not None and _idle.active and _idle._owner == os.getpid()
+
+
+def end_idle_recording():
+    """Close the file of a Profiler that is off, so that another one can be recorded."""
+    global _idle
+    recording, _idle = _idle, None
+    if recording:
+        recording.stop()
+
+
 class Profiler:
     """Traces function calls between enable() and disable(), like cProfile, or in a `with` block.
 
-    `output`: where to record to while enabled, if nobody records this process yet. The other options are trace()'s."""
+    `output`: where to record to, if nobody records this process yet. All that is traced between its enable() and disable()
+    calls is in that one file, which is whole after close(), when the Profiler goes, or when the program ends. After a close()
+    (or another recording, which closes it) the next file is <output>-2, and so on. The other options are trace()'s."""
 
     def __init__(self, output=None, **options):
         self._output = output
         self._options = options
         self._recording = None
+        self._end = None  # what stops it at the latest
+        self._n_files = 0
         self._on = False
+
+    def _next_path(self):
+        if not self._n_files:
+            return self._output
+        root, end = os.path.splitext(os.fspath(self._output))
+        return f"{root}-{self._n_files + 1}{end}"
+
+    def _record(self):
+        """Have a recording of its own, where one is wanted."""
+        global _idle
+        if self._recording and self._recording.active:
+            _idle = None
+            return
+        self._recording = None
+        if self._output is None or (_strobe.recording() and not _has_idle_recording()):
+            return
+        import weakref
+
+        from strobe._record import record
+
+        self._recording = record(self._next_path())
+        self._n_files += 1
+        self._end = weakref.finalize(self, self._recording.stop)  # or at the program's end
 
     def enable(self):
         """Begin to trace; nothing where a tracing is on already."""
+        global _enabled
         if self._on or tracing():
             return
-        if self._output is not None and not _strobe.recording():
-            from strobe._record import record
-
-            self._recording = record(self._output, functions=True, **self._options)
-        else:
-            trace(**self._options)
-        self._on = True
+        self._record()
+        try:
+            if self._recording:
+                self._recording._trace_functions(self._options)
+            else:
+                trace(**self._options)
+        except BaseException:
+            self.close()
+            raise
+        self._on, _enabled = True, self
 
     def disable(self):
         """Stop what enable() began."""
+        global _enabled, _idle
         if not self._on:
             return
-        self._on = False
+        self._on, _enabled = False, None
         if self._recording:
-            self._recording.stop()
-            self._recording = None
+            self._recording._untrace()
+            _idle = self._recording
         else:
             untrace()
+
+    def close(self):
+        """Disable it, and end its file, which is whole then."""
+        global _idle
+        self.disable()
+        if self._recording:
+            if _idle is self._recording:
+                _idle = None
+            self._end()
+            self._recording = None
 
     def __enter__(self):
         self.enable()

@@ -1,7 +1,8 @@
 """ttnn's profiling names: tracy_message, start_tracy_zone, stop_tracy_zone, tracy_frame.
 
 `patch()` puts them into a `ttnn` that lacks them. Zones are told by thread; a zone may be stopped in another function
-than it was started in."""
+than it was started in. A new name or colour is given to the thread's innermost zone: while functions are traced, stop a zone
+in the function that started it if you give one."""
 import sys
 import threading
 import warnings

@@ -70,10 +70,11 @@ class Border(ast.NodeTransformer):
     """Has the code of the cell traced, and not what IPython does before it and after it.
 
     As a context manager it is what the cell runs in; as a transformer it puts the cell into that `with` statement, but
-    for imports from __future__, which must come first, and its last expression's value, where that is shown."""
+    for imports from __future__, which must come first, and its last expression's value, where that is shown. The first tree
+    that it is given is the cell's; later ones are code that magics in it, such as %time, have compiled."""
 
     def __init__(self, options, shows_value):
-        self.options, self.shows_value = options, shows_value
+        self.options, self.shows_value, self.is_done = options, shows_value, False
 
     def __enter__(self):
         self.zone = strobe.zone("cell")
@@ -87,6 +88,9 @@ class Border(ast.NodeTransformer):
         self.zone.end()
 
     def visit_Module(self, tree):
+        if self.is_done:
+            return tree
+        self.is_done = True
         first = sum(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
         future, body, shown = tree.body[:first], tree.body[first:], []
         if not body:
@@ -135,7 +139,7 @@ def strobe_magic(shell, line, cell):
         else:
             with tempfile.TemporaryDirectory(prefix="strobe-") as folder:
                 run_recorded(shell, cell, options, os.path.join(folder, "cell.strobe"))
-    except (MagicError, RuntimeError) as problem:
+    except (MagicError, RuntimeError, FileExistsError) as problem:
         print(f"%%strobe: {problem}")
 
 

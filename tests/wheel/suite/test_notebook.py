@@ -13,8 +13,9 @@ CELLS = ["%load_ext strobe",
          "%%strobe\nfrom __future__ import annotations\ncrunch(4);",
          "%%strobe --limit\n1",
          "%%strobe\nimport asyncio\nawait asyncio.sleep(0)",
+         "%%strobe --include __main__ --limit 50\n%time crunch(3)\n%timeit -n 2 -r 1 crunch(2)\ncrunch(7)",
          "print('the kernel lives:', total, [name for name in dir() if 'strobe' in name])"]
-VALUE, KEPT, RAISED, FUTURE, WRONG, AWAITS, AFTER = range(2, 9)
+VALUE, KEPT, RAISED, FUTURE, WRONG, AWAITS, TIMED, AFTER = range(2, 10)
 
 
 def calls(text):
@@ -71,6 +72,12 @@ def test_wrong_options_are_told(notebook):
 
 def test_a_cell_that_awaits_is_refused_in_words(notebook):
     assert "can't be recorded" in notebook[1][AWAITS] and "Traceback" not in notebook[1][AWAITS]
+
+
+def test_magics_in_the_cell_work_as_ever(notebook):
+    text = notebook[1][TIMED]
+    assert "Error" not in text and "loop" in text and "21" in text, text
+    assert calls(text)["cell"] == 1 and calls(text)["crunch"] == 4
 
 
 def test_the_magic_leaves_nothing_in_the_namespace(notebook):

@@ -1,7 +1,7 @@
 """pytest --strobe: one zone per test, per phase and per fixture, in a file per run. Fixture: tracy_profile.
 
     pytest --strobe                         writes strobe-pytest.strobe
-    pytest --strobe=run.strobe -k slow
+    pytest --strobe=run.strobe -k slow      with the =: a word of its own behind --strobe is a test to run
     pytest --strobe --strobe-functions      every Python function too
 
 Under `strobe record -- pytest` or `python -m tracy -m pytest` the zones go to that recording. With pytest-xdist every worker
@@ -12,6 +12,7 @@ import pytest
 
 DEFAULT_FILE = "strobe-pytest.strobe"
 COLORS = {"passed": 0x2E8B57, "failed": 0xB22222, "skipped": 0xB8860B}
+_own_profiler = None
 
 
 def pytest_addoption(parser):
@@ -22,7 +23,24 @@ def pytest_addoption(parser):
                     help="with --strobe: a zone for every Python function too")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config, parser, args):
+    """Keep the word behind --strobe what it is: a parser of optional values would take it for the file."""
+    end = args.index("--") if "--" in args else len(args)
+    if "--strobe" not in args[:end]:
+        return
+    args[:end] = [f"--strobe={DEFAULT_FILE}" if word == "--strobe" else word for word in args[:end]]
+    early_config.known_args_namespace.file_or_dir = parser.parse_known_args(list(args)).file_or_dir
+
+
+def check_name(path):
+    """UsageError where --strobe names what is no trace."""
+    if path and not path.endswith(".strobe"):
+        raise pytest.UsageError(f"--strobe={path}: the name of a trace ends in .strobe; nothing was recorded or changed")
+
+
 def pytest_configure(config):
+    check_name(config.getoption("--strobe"))
     try:
         import strobe
     except ImportError as problem:  # an interpreter without the C half
@@ -100,15 +118,23 @@ class Zones:
             terminalreporter.write_line(f"strobe: the run is recorded in {self.recording.path}")
 
 
+def own_profiler():
+    """Strobe's, where strobe-tracy is not installed: one for all tests, and so one file."""
+    global _own_profiler
+    if _own_profiler is None:
+        import strobe
+        _own_profiler = strobe.Profiler("tracy_profile_log_host.strobe")
+    return _own_profiler
+
+
 @pytest.fixture(scope="function")
 def tracy_profile():
     """Profiles the Python functions of one test, as tt-metal's fixture does: with `python -m tracy -p`, or alone."""
     try:
         from tracy import Profiler
         profiler = Profiler()
-    except ImportError:  # strobe-tracy is not installed: the same by Strobe's own means
-        import strobe
-        profiler = strobe.Profiler(None if strobe.recording() else "tracy_profile_log_host.strobe")
+    except ImportError:
+        profiler = own_profiler()
     profiler.enable()
     try:
         yield profiler

@@ -63,6 +63,46 @@ def test_strobe_functions(tmp_path):
     assert len(helper.zones(tmp_path / "strobe-pytest.strobe", "f")) == 1
 
 
+def test_a_word_behind_the_option_is_a_test_to_run_and_stays_as_it_is(tmp_path):
+    folder = tmp_path / "sub"
+    folder.mkdir()
+    (folder / "conftest.py").write_text("def pytest_addoption(parser): parser.addoption('--own', action='store_true')\n")
+    (folder / "test_it.py").write_text("def test_one(request): assert request.config.getoption('--own')\n")
+    for options in (["--strobe", "sub/test_it.py", "--own"], ["--own", "--strobe", "--", "sub/test_it.py"]):
+        before = {path: path.read_bytes() for path in folder.rglob("*.py")}
+        done = helper.run(sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", *options, cwd=tmp_path)
+        assert summary(done.stdout) == "1 passed"
+        assert len(helper.zones(tmp_path / "strobe-pytest.strobe", "sub/test_it.py::test_one")) == 1
+        assert {path: path.read_bytes() for path in folder.rglob("*.py")} == before
+    done = helper.run(sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "--strobe", "sub", "--own", cwd=tmp_path,
+                      env={"PYTEST_ADDOPTS": "--strobe=named.strobe"})
+    assert (tmp_path / "strobe-pytest.strobe").exists() and not (tmp_path / "named.strobe").exists()  # the last one counts
+
+
+def test_what_is_no_trace_is_never_replaced(tmp_path):
+    text = "def test_one(): pass\n"
+    (tmp_path / "test_it.py").write_text(text)
+    done = pytest_run(tmp_path, options=["--strobe=test_it.py"])
+    assert done.returncode == 4 and "ends in .strobe" in done.stderr
+    (tmp_path / "mine.strobe").write_text(text)
+    done = pytest_run(tmp_path, options=["--strobe=mine.strobe"])
+    assert done.returncode == 0 and "exists and is no Strobe trace" in done.stdout
+    assert (tmp_path / "test_it.py").read_text() == (tmp_path / "mine.strobe").read_text() == text
+
+
+def test_strobe_functions_are_those_of_children_too(tmp_path):
+    (tmp_path / "test_it.py").write_text("""
+import multiprocessing
+def in_child(): pass
+def test_one():
+    child = multiprocessing.get_context("spawn").Process(target=in_child)
+    child.start()
+    child.join()
+""")
+    assert pytest_run(tmp_path, options=["--strobe", "--strobe-functions"]).returncode == 0
+    assert len(helper.zones(tmp_path / "strobe-pytest.strobe", "in_child")) == 1
+
+
 def test_without_the_option_nothing_is_recorded(tmp_path):
     (tmp_path / "test_it.py").write_text(TESTS)
     pytest_run(tmp_path)
@@ -82,3 +122,19 @@ def test_not_profiled(): busy()
     done = pytest_run(tmp_path)  # and alone
     assert done.returncode == 0
     assert len(helper.zones(tmp_path / "tracy_profile_log_host.strobe", "PY_FUNC_busy")) == 1
+
+
+def test_the_fixtures_of_a_run_write_one_file(tmp_path):
+    (tmp_path / "test_it.py").write_text("""
+import pytest
+def busy(): return 1
+@pytest.mark.parametrize("i", range(3))
+def test_profiled(tracy_profile, i): busy()
+def test_not_profiled(): busy()
+""")
+    trace = tmp_path / "tracy_profile_log_host.strobe"
+    assert pytest_run(tmp_path).returncode == 0
+    assert len(helper.zones(trace, "PY_FUNC_busy")) == 3
+    (tmp_path / "tracy.py").write_text("raise ImportError('not installed')\n")  # then by Strobe's own means
+    assert pytest_run(tmp_path).returncode == 0
+    assert len(helper.zones(trace, "busy")) == 3

@@ -14,10 +14,12 @@ Profiler and signpost also work without `python -m tracy`.
 import logging
 
 from tracy import tracy_state
-from tracy.hooks import finish_all_zones, start_functions, stop, trace_options
+from tracy.hooks import finish_all_zones, trace_options
 from tracy.report import generate_report  # noqa: F401
 
 logger = logging.getLogger("tracy")
+OUTPUT = "tracy_profile_log_host.strobe"  # of a program that profiles itself
+_profilers = {}  # strobe's, by file and whether they trace lines
 
 
 def signpost(header, message=None):
@@ -28,16 +30,25 @@ def signpost(header, message=None):
     strobe.message(f"`{text}`")
 
 
+def _profiler_of(output, lines=False):
+    """The strobe.Profiler of a file, which is one until the program ends."""
+    import strobe
+    if (output, lines) not in _profilers:
+        _profilers[output, lines] = strobe.Profiler(output, **trace_options(lines))
+    return _profilers[output, lines]
+
+
 class Profiler:
     """Profiles Python functions between enable() and disable(), or in a `with` block.
 
     Under `python -m tracy -p` that is all that is profiled (lines with -l); without -p the whole program already is,
     and nothing changes. Without `python -m tracy` it works by itself, like cProfile: where nobody records the process,
-    into the file `output`. There is one profile for all objects of this class: any of them may disable it."""
+    into the file `output`, which has all that was profiled when the program ends. There is one profile for all objects of
+    this class: any of them may disable it."""
 
     _running = None  # the strobe.Profiler that is on
 
-    def __init__(self, output="tracy_profile_log_host.strobe"):
+    def __init__(self, output=OUTPUT):
         self.doProfile = tracy_state.doPartial or not tracy_state.isWrapped
         self.doLine = tracy_state.doLine
         self._output = None if tracy_state.isWrapped else output
@@ -46,8 +57,7 @@ class Profiler:
         """Begin to profile. Best called outside of the function of interest, so that its own call is seen."""
         if not self.doProfile or Profiler._running:
             return
-        import strobe
-        profiler = strobe.Profiler(self._output, **trace_options(self.doLine))
+        profiler = _profiler_of(self._output, self.doLine)
         profiler.enable()
         Profiler._running = profiler
 
@@ -66,13 +76,18 @@ class Profiler:
 
 
 def runctx(cmd, globals, locals, partialProfile=False):
-    """Run code, source or compiled, with every function profiled unless `partialProfile`."""
-    if not partialProfile:
-        start_functions()
+    """Run code, source or compiled, with every function profiled unless `partialProfile`: as Profiler does it. Where the
+    program is profiled already, it goes on to be."""
+    import strobe
+    profiler = None
+    if not partialProfile and not strobe.tracing():
+        profiler = _profiler_of(None if tracy_state.isWrapped else OUTPUT)
+        profiler.enable()
     try:
         exec(cmd, globals, locals)
     finally:
-        stop()
+        if profiler:
+            profiler.disable()
         finish_all_zones()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from tracy.hooks import finish_all_zones as finish_all_zones
 
 logger: logging.Logger
+OUTPUT: str
 
 def signpost(header: object, message: object = None) -> None:
     """Mark this moment: a message in the trace and a row in the op report."""
@@ -16,7 +17,7 @@ class Profiler:
 
     doProfile: bool
     doLine: bool
-    def __init__(self, output: str | os.PathLike[str] = "tracy_profile_log_host.strobe") -> None: ...
+    def __init__(self, output: str | os.PathLike[str] = ...) -> None: ...
     def enable(self) -> None: ...
     def disable(self) -> None: ...
     def __enter__(self) -> Profiler: ...
@@ -25,7 +26,8 @@ class Profiler:
 def runctx(cmd: str | CodeType, globals: dict[str, Any], locals: Mapping[str, object] | None, partialProfile: bool = False) -> None:
     """Run code, source or compiled, with every function profiled unless `partialProfile`."""
 def generate_report(output_folder: str | os.PathLike[str], bin_folder: str | os.PathLike[str] | None = None, name_append: str | None = None,
-                    child_calls: Iterable[str] | None = None, collect_noc_traces: bool = False, device_analysis_types: Iterable[str] = ()) -> int:
+                    child_calls: Iterable[str] | None = None, collect_noc_traces: bool = False, device_analysis_types: Iterable[str] = (),
+                    environment: Mapping[str, str] | None = None) -> int:
     """Make the report folder of a run's logs; 0, or ReportError."""
 def run_report_setup(verbose: bool, outputFolder: str | os.PathLike[str] | None, binaryFolder: str | os.PathLike[str] | None = None,
                      port: str | None = None) -> tuple[bool, None]:

@@ -55,15 +55,15 @@ def make_logs_folder(folder):
     return logs
 
 
-def record(given, words, folder, logs):
+def record(given, words, environment, logs):
     """Run the program under `strobe record`; its exit code as the shell counts, None: it was interrupted."""
     command = [strobe_command.find(), "record", "--python", "off", "-o", str(logs / HOST_TRACE)]
     if not given.verbose:
         command.append("--quiet")
-    command += ["--", sys.executable, "-m", "tracy", "--no-capture-tool", *words]
+    command += ["--", sys.executable, *subprocess._args_from_interpreter_flags(), "-m", "tracy", "--no-capture-tool", *words]
     if given.verbose:
         say("running " + " ".join(command))
-    process = subprocess.Popen(command, env=child_environment(given, folder))
+    process = subprocess.Popen(command, env=environment)
     interrupted = []
 
     def hand_on(number, _frame):
@@ -100,10 +100,10 @@ def main(words):
     """The whole of `python -m tracy`; the exit code."""
     try:
         given, program = command_line.parse(words)
-        if given.is_child:
+        if given.is_child and program:
             from tracy import program as runner
             return runner.run(given, program)
-        if not words:
+        if not words or given.is_child:
             raise command_line.UsageError(command_line.make_parser().get_usage())
         folder = artifacts_folder(given.output_folder)
         if given.process_logs_only:
@@ -121,11 +121,12 @@ def main(words):
 
 
 def record_and_report(given, program, words, folder):
-    if given.report:
+    if given.report or given.tools_folder:
         report.find_tool("tracy-csvexport", given.tools_folder)  # before the run, not after it
     tell_about_device(given)
+    environment = child_environment(given, folder)
     logs = make_logs_folder(folder)
-    code = record(given, words, folder, logs)
+    code = record(given, words, environment, logs)
     if code is None:
         return 3
     if code and given.check_exit_code:
@@ -137,6 +138,7 @@ def record_and_report(given, program, words, folder):
     say(f"the trace is {trace}")
     if given.report:
         report.generate_report(folder, given.tools_folder, given.name_append, command_line.child_functions(given),
-                               bool(given.TT_METAL_DEVICE_PROFILER_NOC_EVENTS), given.device_analysis_types)
+                               bool(given.TT_METAL_DEVICE_PROFILER_NOC_EVENTS), given.device_analysis_types,
+                               environment)
     show(given, program, folder, trace)
     return code

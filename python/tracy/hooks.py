@@ -27,13 +27,6 @@ def start_functions():
         strobe.trace(**trace_options())
 
 
-def stop():
-    """End the tracing."""
-    strobe = sys.modules.get("strobe")
-    if strobe and strobe.tracing():
-        strobe.untrace()
-
-
 def finish_all_zones():
     """Close the zones that ttnn's start_tracy_zone left open on this thread."""
     ttnn_names = sys.modules.get("strobe.ttnn_names")

@@ -38,8 +38,7 @@ def run(given, words):
     try:
         return guarded(action, words)
     finally:
-        hooks.stop()
-        hooks.finish_all_zones()
+        hooks.finish_all_zones()  # the tracing ends by itself, when the program's other threads have
 
 
 def is_python(path):
@@ -77,9 +76,10 @@ def run_module(words):
 
 def run_script(words):
     """The file as `__main__`, which multiprocessing and pickle must find in sys.modules."""
-    path = words[0]
+    path = os.path.abspath(words[0])  # as __file__ is, whatever the program's folder will be
     sys.argv[:] = words
-    sys.path[0] = os.path.dirname(os.path.abspath(path))
+    if not sys.flags.isolated and not getattr(sys.flags, "safe_path", False):  # else there is no entry for this module's folder
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
         runpy.run_path(path, run_name="__main__")
         return
@@ -110,7 +110,7 @@ def guarded(action, words):
     except SystemExit:
         raise
     except FileNotFoundError as problem:
-        if problem.filename == words[0] and without_ours(problem.__traceback__) is None:
+        if problem.filename == os.path.abspath(words[0]) and without_ours(problem.__traceback__) is None:
             print(f"{sys.executable}: can't open file {os.path.abspath(words[0])!r}: [Errno 2] No such file or directory",
                   file=sys.stderr)
             return 2

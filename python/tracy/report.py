@@ -77,12 +77,14 @@ def host_files(logs, tools_folder=None, child_calls=None):
     return tracy
 
 
-def tell_absent(logs):
-    """Say why there are no device files."""
+def tell_absent(logs, environment=None):
+    """Say why there are no device files; environment: the program's, where it is known."""
     if (logs / DEVICE_FILE).exists():
         return
-    if os.environ.get("TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES", "").startswith("1"):
-        why = "TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES is set"
+    if (environment or os.environ).get("TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES", "").startswith("1"):
+        why = "TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES is set (--disable-device-data-dump-to-files)"
+    elif environment and "TT_METAL_DEVICE_PROFILER" not in environment:
+        why = "the device's profiler was off (--no-device)"
     else:
         why = ("the program's runtime wrote none: no device was used, or it was built without its profiler")
     say(f"{DEVICE_FILE} is absent: {why}. The report has what the host saw")
@@ -109,13 +111,14 @@ def has_ops(logs):
 
 
 def generate_report(output_folder, bin_folder=None, name_append=None, child_calls=None, collect_noc_traces=False,
-                    device_analysis_types=()):
-    """Make the report folder of a run's logs; 0, or ReportError. Arguments as tt-metal's function has them."""
+                    device_analysis_types=(), environment=None):
+    """Make the report folder of a run's logs; 0, or ReportError. Arguments as tt-metal's function has them; and the
+    program's environment, which tells why there is no device data."""
     from tracy import process_ops_logs
     folder = pathlib.Path(output_folder)
     logs, since = folder / ".logs", time.time()
     host_files(logs, bin_folder, child_calls)
-    tell_absent(logs)
+    tell_absent(logs, environment)
     target = None
     if has_ops(logs):
         try:

@@ -45,7 +45,52 @@ def test_every_function_is_recorded(app):
     for name in ("function_under_test", "child_function_1", "child_function_2"):
         assert found.count(f"PY_FUNC_{name}") == 1
     zone = helper.one(trace, "PY_FUNC_child_function_1")
-    assert (zone.file, zone.line) == ("app.py", 3)
+    assert (zone.file, zone.line) == (str(app / "app.py"), 3)
+
+
+def test_the_program_sees_the_paths_that_it_has_without_it(tmp_path):
+    target = tmp_path / "elsewhere"
+    target.mkdir()
+    (target / "beside.py").write_text("word = 'found'\n")
+    (target / "app.py").write_text("""
+import os, sys
+import beside
+print(__file__, sys.argv, sys.path[0], beside.word)
+os.chdir("/")
+def where(): return os.path.abspath(__file__), where.__code__.co_filename
+print(where())
+""")
+    (tmp_path / "linked.py").symlink_to(target / "app.py")
+    for word in ("elsewhere/app.py", "linked.py"):
+        plain = helper.run(sys.executable, word, "x", cwd=tmp_path).stdout
+        assert tracy(tmp_path, word, "x")[0].stdout == plain
+
+
+def test_the_interpreters_options_are_the_programs(tmp_path):
+    (tmp_path / "app.py").write_text("import sys\nprint(sys.flags.optimize, sys.flags.dev_mode, sys.argv)\nassert False\n")
+    done = helper.run(sys.executable, "-O", "-X", "dev", "-m", "tracy", "app.py", cwd=tmp_path)
+    assert done.stdout == "1 True ['app.py']\n"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="there is no safe path yet")
+def test_a_safe_path_stays_as_it_is(tmp_path):
+    (tmp_path / "app.py").write_text("import sys\nprint([path for path in sys.path if 'strobe' not in path])\n")
+    plain = helper.run(sys.executable, "app.py", cwd=tmp_path, env={"PYTHONSAFEPATH": "1"}).stdout
+    assert tracy(tmp_path, "app.py", env={"PYTHONSAFEPATH": "1"})[0].stdout == plain
+
+
+def test_threads_that_outlive_the_scripts_last_line_are_recorded(tmp_path):
+    (tmp_path / "threads.py").write_text("""
+import threading, time
+def late(): return 1
+def work():
+    time.sleep(0.3)
+    for _ in range(1000): late()
+threading.Thread(target=work).start()
+""")
+    _, trace = tracy(tmp_path, "threads.py")
+    assert names(trace).count("PY_FUNC_late") == 1000
+    assert helper.lost(trace) == helper.ALL_WHOLE
 
 
 def test_partial_records_what_is_enabled(app):
@@ -163,6 +208,11 @@ def test_usage(tmp_path):
     assert tracy(tmp_path, "--enable-accumulate-profiling", "-r", "x.py", check=False)[0].returncode == 2
     assert tracy(tmp_path, "--dump-device-data-mid-run", "--device-trace-profiler", "x.py",
                  check=False)[0].returncode == 1
+    alone, _ = tracy(tmp_path, "--no-capture-tool", check=False)
+    assert alone.returncode == 2 and "Traceback" not in alone.stderr and "scriptfile" in alone.stderr
+    (tmp_path / "app.py").write_text("raise SystemExit('it ran')\n")
+    nowhere, _ = tracy(tmp_path, "--tracy-tools-folder", "/nonexistent", "app.py", check=False)
+    assert nowhere.returncode == 1 and "/nonexistent" in nowhere.stderr and "it ran" not in nowhere.stderr
     helped = tracy(tmp_path, "--help")[0].stdout
     for option in ("-m", "-p", "-l", "-r", "-v", "--no-device", "-o", "-n", "-t", "--web-app-port", "--no-op-info-cache",
                    "--op-support-count", "--child-functions", "--process-logs-only", "--profile-dispatch-cores",
@@ -217,6 +267,51 @@ busy()
     helper.run(sys.executable, "alone.py", cwd=tmp_path)
     trace = tmp_path / "tracy_profile_log_host.strobe"
     assert names(trace).count("PY_FUNC_busy") == 1
+
+
+def test_profilers_by_themselves_keep_all_that_they_saw(tmp_path):
+    (tmp_path / "alone.py").write_text("""
+from tracy import Profiler, runctx
+def busy(): return 1
+profiler = Profiler()
+for _ in range(3):
+    profiler.enable()
+    busy()
+    profiler.disable()
+    busy()
+with Profiler(): busy()
+runctx("busy()", globals(), globals())
+busy()
+with Profiler("own.strobe"): busy(); busy()
+""")
+    helper.run(sys.executable, "alone.py", cwd=tmp_path)
+    assert names(tmp_path / "tracy_profile_log_host.strobe").count("PY_FUNC_busy") == 5
+    assert names(tmp_path / "own.strobe").count("PY_FUNC_busy") == 2
+
+
+def test_runctx_leaves_the_tracing_of_the_program_on(tmp_path):
+    (tmp_path / "ctx.py").write_text("""
+import tracy
+def f(): return 1
+def after(): return 2
+tracy.runctx("f()", globals(), globals())
+tracy.runctx("f()", globals(), globals(), partialProfile=True)
+after()
+""")
+    _, trace = tracy(tmp_path, "ctx.py")
+    assert names(trace).count("PY_FUNC_f") == 2 and names(trace).count("PY_FUNC_after") == 1
+    (tmp_path / "part.py").write_text("""
+import tracy
+from ctx import f, after
+profiler = tracy.Profiler()
+profiler.enable()
+tracy.runctx("f()", globals(), globals())
+after()
+profiler.disable()
+after()
+""")
+    _, trace = tracy(tmp_path, "-p", "part.py")
+    assert names(trace).count("PY_FUNC_f") == 2 and names(trace).count("PY_FUNC_after") == 1
 
 
 def test_runctx(tmp_path):
@@ -302,3 +397,12 @@ def test_the_report_folder_of_a_run_without_ops(tmp_path):
     assert "profile_log_device.csv is absent" in done.stderr and "has no ops" in done.stderr
     again, _ = tracy(tmp_path, "--process-logs-only")
     assert again.returncode == 0
+
+
+def test_the_reason_for_absent_device_files_is_the_option_that_was_given(tmp_path):
+    (tmp_path / "app.py").write_text("pass\n")
+    for options, why in ((["--no-device", "--disable-device-data-dump-to-files"], "--disable-device-data-dump-to-files"),
+                         (["--no-device"], "--no-device"), ([], "no device was used")):
+        done, _ = tracy(tmp_path, "-r", *options, "app.py")
+        line, = [line for line in done.stderr.splitlines() if "profile_log_device.csv is absent" in line]
+        assert why in line

@@ -66,6 +66,15 @@ static int by_duration(const void *a, const void *b)
     return m != n ? (m > n ? -1 : 1) : by_time(a, b);
 }
 
+static void reverse(struct hits *hits)
+{
+    for (uint32_t i = 0, k = hits->n; i + 1 < k; i++) {
+        struct hit hit = hits->rows[i];
+        hits->rows[i] = hits->rows[--k];
+        hits->rows[k] = hit;
+    }
+}
+
 static void free_hits(struct hits *hits)
 {
     free(hits->rows);
@@ -212,6 +221,8 @@ void strobe_answer_instances(struct strobe_engine *engine, const struct strobe_j
               strobe_json_is(question, strobe_json_member(question, 0, "sort"), "duration")
                   ? by_duration
                   : by_time);
+    if (strobe_engine_is_reversed(question))
+        reverse(&hits);
     if (err)
         strobe_answer_error(reply, strobe_err_text(err));
     strobe_reply_u64(reply, "total", hits.total);

@@ -35,6 +35,7 @@ static void convert(const struct strobe_clock *clock, const struct strobe_stats_
 }
 
 static __thread enum column sort_by;
+static __thread int is_reversed;
 
 static const char *name_of(const struct row *row)
 {
@@ -50,7 +51,7 @@ static int compare_names(const struct row *a, const struct row *b)
 
 static int compare(const void *a, const void *b)
 {
-    const struct row *x = a, *y = b;
+    const struct row *x = is_reversed ? b : a, *y = is_reversed ? a : b;
     if (sort_by < N_COLUMNS && x->number[sort_by] != y->number[sort_by])
         return x->number[sort_by] > y->number[sort_by] ? -1 : 1;
     int order = compare_names(x, y);
@@ -99,9 +100,19 @@ static struct row *make_rows(struct strobe_engine *engine, const struct strobe_j
         (*n)++;
     }
     sort_by = read_sort(question);
+    is_reversed = strobe_engine_is_reversed(question);
     if (rows)
         qsort(rows, *n, sizeof *rows, compare);
     return rows;
+}
+
+/* Self time of all rows, whatever the filter: what a share of it is a share of. */
+static uint64_t whole_self(const struct strobe_engine *engine, const struct strobe_stats *stats)
+{
+    unsigned __int128 ticks = 0;
+    for (uint32_t i = 0; i < stats->n_rows; i++)
+        ticks += stats->rows[i].self;
+    return strobe_clock_sum_ns(&engine->trace->clock, ticks);
 }
 
 struct fibers {
@@ -163,6 +174,7 @@ void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json 
     strobe_reply_number(reply, "n_zones", n_zones);
     strobe_reply_number(reply, "total", total);
     strobe_reply_number(reply, "self", self);
+    strobe_reply_number(reply, "whole_self", (double)whole_self(engine, &stats));
     uint32_t *locs = strobe_reply_u32(reply, "loc", n_shown);
     for (uint32_t i = 0; locs && i < n_shown; i++)
         locs[i] = rows[i].loc;

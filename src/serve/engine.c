@@ -129,6 +129,11 @@ uint64_t strobe_engine_count(const struct strobe_json *question, const char *nam
     return strobe_json_count(question, strobe_json_member(question, 0, name), otherwise, max);
 }
 
+int strobe_engine_is_reversed(const struct strobe_json *question)
+{
+    return strobe_json_is(question, strobe_json_member(question, 0, "order"), "reversed");
+}
+
 /* ---- questions ---- */
 
 void strobe_answer_error(struct strobe_reply *reply, const char *why)

@@ -60,6 +60,9 @@ int strobe_engine_span(struct strobe_engine *engine, const struct strobe_json *q
 uint64_t strobe_engine_count(const struct strobe_json *question, const char *name,
                              uint64_t otherwise, uint64_t max);
 
+/* 1: the question wants its rows in reverse. */
+int strobe_engine_is_reversed(const struct strobe_json *question);
+
 /* By index in trace->locs, 1: it has this number. To be freed; NULL without memory. */
 uint8_t *strobe_engine_mark(const struct strobe_engine *engine, uint32_t number);
 

@@ -52,6 +52,10 @@ export class Questions {
         return Math.floor(a + (b - a) * (1.1 * this.next() - 0.05));
     }
 
+    order() {
+        return this.chance(0.3) ? {order: 'reversed'} : {};
+    }
+
     word() {
         const name = this.pick(this.known.names) || 'a', letters = [...name], at = this.below(letters.length), word = letters.slice(at, at + 1 + this.below(6)).join('');
         return this.chance(0.2) ? word.toUpperCase() : word;
@@ -83,10 +87,10 @@ const asks = {
         return {track: track.id, depth: q.below(track.n_depths), at: q.time(), to: q.chance(0.5) ? 'next' : 'previous', same: q.chance(0.5) ? 'loc' : 'depth', loc: q.pick(q.known.locs)};
     },
     stats: (q) => ({...q.chance(0.2) ? {} : q.range(q.most), ...q.tracks(), ...q.chance(0.3) ? {filter: q.word()} : {}, ...q.chance(0.5) ? {limit: q.below(50)} : {},
-        sort: q.pick(['total', 'self', 'count', 'mean', 'min', 'max', 'std', 'name'])}),
+        sort: q.pick(['total', 'self', 'count', 'mean', 'min', 'max', 'std', 'name']), ...q.order()}),
     histogram: (q) => ({loc: q.pick(q.known.locs), ...q.chance(0.3) ? {} : q.range(q.most), ...q.tracks()}),
     instances: (q) => ({loc: q.pick(q.known.locs), ...q.range(q.most), ...q.tracks(), ...q.chance(0.3) ? {min: q.below(1e6)} : {}, ...q.chance(0.3) ? {max: q.below(1e7)} : {},
-        sort: q.pick(['time', 'duration']), ...q.chance(0.5) ? {limit: q.below(2000)} : {}}),
+        sort: q.pick(['time', 'duration']), ...q.order(), ...q.chance(0.5) ? {limit: q.below(2000)} : {}}),
     flame: (q) => ({...q.range(q.most), ...q.tracks(), mode: q.pick(['tree', 'down', 'up']), ...q.chance(0.5) ? {limit: 1 + q.below(300)} : {}}),
     find: (q) => ({text: q.word(), ...q.range(q.most), ...q.chance(0.5) ? {what: ['zones', 'texts', 'messages', 'tracks'].filter(() => q.chance(0.6))} : {},
         ...q.chance(0.4) ? {after: q.time()} : q.chance(0.5) ? {before: q.time()} : {}, limit: q.below(60), width: 1 + q.below(300)}),

@@ -75,6 +75,20 @@ function checkPixels({json, arrays}, q) {
 }
 
 const tests = {
+    async 'an order may be reversed, and a filter does not change what shares are of'() {
+        const engine = await open(paths.find((p) => p.endsWith('/rich.strobe'))), reversed = {order: 'reversed'}, list = (a) => [...a];
+        for (const sort of ['total', 'name', 'count']) {
+            const there = await ask(engine, {ask: 'stats', sort}), back = await ask(engine, {ask: 'stats', sort, ...reversed});
+            assert.deepEqual(list(back.arrays.loc), list(there.arrays.loc).reverse(), sort);
+            assert.deepEqual(list((await ask(engine, {ask: 'stats', sort, ...reversed, limit: 2})).arrays.loc), list(back.arrays.loc).slice(0, 2));
+        }
+        const {json: all} = await ask(engine, {ask: 'stats'}), {json: some, arrays} = await ask(engine, {ask: 'stats', filter: 'shade'});
+        assert.ok(Math.abs(all.whole_self - all.self) <= all.n_rows && some.self < all.self / 2);
+        assert.equal(some.whole_self, all.whole_self);
+        const times = list((await ask(engine, {ask: 'instances', loc: arrays.loc[0], sort: 'time', ...reversed, limit: 9})).arrays.t0);
+        assert.deepEqual(times, list(times).sort((a, b) => b - a));
+        assert.ok(times[0] > 9e8);
+    },
     async 'the hash is XXH64'() {
         assert.equal(xxh64(new Uint8Array(0)), 0xef46db3751d8e999n);
         assert.equal(xxh64(new TextEncoder().encode('a')), 0xd24ec4f1a98c6e5bn);

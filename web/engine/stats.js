@@ -160,18 +160,23 @@ async function sum(trace, q, only = 0) {
 
 const COLUMNS = ['count', 'total', 'self', 'mean', 'min', 'max', 'std', 'p50', 'p90', 'p99'];
 
+/* As sorted, or from the end. */
+function inOrder(rows, q) {
+    return q.order === 'reversed' ? rows.reverse() : rows;
+}
+
 /** Answer "stats". */
 export async function stats(trace, q) {
     const key = JSON.stringify([q.from ?? null, q.to ?? null, q.tracks || null]), words = asciiLower(String(q.filter || ''));
     if (!trace.lastStats || trace.lastStats.key !== key) {
-        const rows = [...(await sum(trace, q)).values()].map((r) => Object.assign(r.figures(trace.clock), {name: trace.model.locRow(r.loc).name}));
-        trace.lastStats = {key, rows};
+        const sums = [...(await sum(trace, q)).values()], rows = sums.map((r) => Object.assign(r.figures(trace.clock), {name: trace.model.locRow(r.loc).name}));
+        trace.lastStats = {key, rows, self: trace.clock.sum(sums.reduce((ticks, r) => ticks + r.self, 0n))};
     }
-    const rows = sortRows(trace.lastStats.rows.filter((r) => hasWords(r.name, words)), q.sort), shown = rows.slice(0, countOf(q.limit, 10000, 4294967295));
+    const {lastStats} = trace, rows = inOrder(sortRows(lastStats.rows.filter((r) => hasWords(r.name, words)), q.sort), q), shown = rows.slice(0, countOf(q.limit, 10000, 4294967295));
     const arrays = {loc: Uint32Array.from(shown, (r) => r.loc)}, total = (column) => rows.reduce((n, r) => n + r[column], 0);
     for (const column of COLUMNS)
         arrays[column] = Float64Array.from(shown, (r) => r[column]);
-    return {json: {n_rows: rows.length, n_zones: total('count'), total: total('total'), self: total('self')}, arrays};
+    return {json: {n_rows: rows.length, n_zones: total('count'), total: total('total'), self: total('self'), whole_self: lastStats.self}, arrays};
 }
 
 /* By code points, as bytes of UTF-8 are ordered: those beyond U+FFFF are surrogates here, which go behind all others. */
@@ -221,7 +226,7 @@ export async function instances(trace, q) {
     };
     const exact = await walkZones(trace, trace.span(q), new Choice(trace, q.tracks), {take, wantsPart: (part) => hasLoc(trace, part, numbers), most: MOST_EVENTS});
     found.sort(q.sort === 'duration' ? (a, b) => b.end - b.begin - (a.end - a.begin) || byTime(a, b) : byTime);
-    const shown = found.slice(0, countOf(q.limit, 1000, MOST_INSTANCES)), t0 = Float64Array.from(shown, (z) => trace.time(z.begin));
+    const shown = inOrder(found, q).slice(0, countOf(q.limit, 1000, MOST_INSTANCES)), t0 = Float64Array.from(shown, (z) => trace.time(z.begin));
     return {
         json: {total, exact, texts: shown.map((z) => (z.extra && z.extra.texts || []).join('\n'))}, arrays: {
             t0, t1: Float64Array.from(shown, (z, i) => t0[i] + z.ns), self: Float64Array.from(shown, (z) => trace.clock.duration(z.self)),

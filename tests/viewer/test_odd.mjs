@@ -28,6 +28,14 @@ const tests = {
         assert.match(await text('.tbody'), /渲染一帧/);
         await shot('names');
     },
+    async 'a name of thousands of letters leaves room for the histogram'() {
+        await open('names');
+        await state(() => window.strobe.findByName('a'.repeat(4000)));
+        await state(() => window.strobe.drawer.show('find'));
+        await settled();
+        const [title, chart, split] = await Promise.all(['.find h2', '.find .chart', '.find .split'].map((s) => page.locator(s).boundingBox()));
+        assert.ok(title.height < 30 && chart.height >= 120 && chart.y + chart.height <= split.y + split.height + 1, JSON.stringify([title, chart, split]));
+    },
     async 'a zone of three days and one of a nanosecond'() {
         await open('ages');
         const day = 86400e9;

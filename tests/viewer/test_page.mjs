@@ -222,6 +222,137 @@ const tests = {
         await settled();
         assert.equal(await state(() => window.strobe.names.name(window.strobe.selection.loc)), 'trace rays');
     },
+    async 'statistics of very many names say how many they are, and which are listed'() {
+        await open('locs', '#p=stats');
+        await says('.state', /^100,000 names, 100,000 zones, the first 10,000 listed$/);
+    },
+    async 'a share of the self time stays what it is when the names are filtered'() {
+        await open('rich', '#p=stats');
+        await says('.trow', /tile/);
+        const share = () => state(() => [...document.querySelectorAll('.trow')].find((r) => /shade/.test(r.textContent)).children[3].textContent), was = await share();
+        assert.match(was, /^4\d\.\d %$/);
+        await page.locator('.bar input').fill('shade');
+        await says('.state', /^1 name,/);
+        assert.equal(await share(), was);
+    },
+    async 'a second click on a column turns the order around, and its arrow says which it is'() {
+        await open('rich', '#p=stats');
+        await says('.trow', /tile/);
+        const arrows = () => state(() => [...document.querySelectorAll('.thead [role=columnheader]')].filter((b) => b.getAttribute('aria-sort') !== 'none').map((b) => `${b.textContent} ${b.getAttribute('aria-sort')}`));
+        const shown = (id, key) => state(([panelId, k]) => window.strobe.drawer.panel(panelId).table.rows.map((r) => (k === 'name' ? r.row.name : r[k])), [id, key]);
+        const check = async (id, key, column, isUp, head) => {
+            await page.locator(`.thead button[data-key=${column}]`).click();
+            await settled();
+            const values = await shown(id, key), sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+            assert.deepEqual(values, isUp ? sorted : sorted.reverse());
+            assert.deepEqual(await arrows(), [`${head} ${isUp ? '▴ ascending' : '▾ descending'}`]);
+        };
+        assert.deepEqual(await arrows(), ['total ▾ descending']);
+        await check('stats', 'total', 'total', true, 'total');
+        await check('stats', 'name', 'name', true, 'zone');
+        await check('stats', 'name', 'name', false, 'zone');
+        await check('stats', 'count', 'count', false, 'count');
+        await state(() => window.strobe.findByName('trace rays'));
+        await panel('find');
+        await check('find', 't0', 'time', true, 'begins');
+        await check('find', 't0', 'time', false, 'begins');
+    },
+    async 'tables are whole in a narrow window, and all tabs are seen'() {
+        await fresh({viewport: {width: 700, height: 860}});
+        await open('rich', '#p=stats');
+        await says('.trow', /tile/);
+        const seen = await state(() => [...document.querySelectorAll('.tab')].map((tab) => {
+            const box = tab.getBoundingClientRect();
+            return document.elementFromPoint(box.right - 3, box.top + box.height / 2) === tab;
+        }));
+        assert.deepEqual(seen, Array(8).fill(true));
+        await state(() => { document.querySelector('.table').scrollLeft = 1e6; });
+        await shot('narrow');
+        const cells = await state(() => {
+            const heads = [...document.querySelector('.thead').children], box = (e) => e.getBoundingClientRect();
+            return [...document.querySelector('.trow').children].map((cell, i) => {
+                const b = box(cell), x = (b.left + b.right) / 2;
+                return {name: heads[i].textContent, off: Math.abs(b.left - box(heads[i]).left), isIn: x > 10 && x < 690, isSeen: document.elementFromPoint(x, (b.top + b.bottom) / 2) === cell};
+            });
+        });
+        assert.ok(cells.every((c) => c.off < 1), JSON.stringify(cells));
+        assert.ok(cells.filter((c) => c.isIn).length > 4 && cells.filter((c) => c.isIn).every((c) => c.isSeen), JSON.stringify(cells));
+        assert.ok(cells.at(-1).isIn);
+        await fresh();
+    },
+    async 'nothing of a zone is left when another one is found while its answers are waited for'() {
+        for (const kind of ['histogram', 'instances', 'zone']) {
+            await open('rich');
+            await state((k) => { /* answers of this kind wait until they are let go */
+                const {engine} = window.strobe, ask = engine.ask.bind(engine);
+                window.asked = 0;
+                const gate = new Promise((resolve) => { window.letGo = resolve; });
+                engine.ask = async (q) => {
+                    const answer = ask(q);
+                    if (q.ask === k && window.asked++ < 16)
+                        await gate;
+                    return answer;
+                };
+            }, kind);
+            await panel('find');
+            await page.locator('.find select').selectOption('parent');
+            await state(() => window.strobe.findByName('trace rays'));
+            await page.waitForFunction(() => window.asked > 0);
+            await state(async () => {
+                window.asked = 1e6;
+                await window.strobe.findByName('encode');
+            });
+            await says('.find .groups', /^\(outermost\)\s+100 ×/);
+            await state(() => window.letGo());
+            await page.waitForTimeout(300);
+            await settled();
+            assert.match(await text('.find .groups'), /^\(outermost\)\s+100 ×/, kind);
+            assert.equal(await text('.find .state'), '100 zones', kind);
+            assert.match(await text('.find .figures'), /^count\s*100\b/, kind);
+            assert.equal(await text('.find h2'), 'encode');
+        }
+    },
+    async 'a brush stays when theme or range change, and goes with the zone'() {
+        await open('rich');
+        await state(() => window.strobe.findByName('trace rays'));
+        await panel('find');
+        await page.waitForFunction(() => /1,800 zones/.test(document.querySelector('.find .state').textContent));
+        const box = await page.locator('.find .plotarea').boundingBox();
+        await drag({x: box.x + box.width * 0.6, y: box.y + 20}, {x: box.x + box.width * 0.9, y: box.y + 30});
+        await says('.find .state', / between /);
+        const brushed = await text('.find .state'), marked = await state(() => window.strobe.highlight);
+        const isThere = async () => {
+            await page.waitForTimeout(150); /* panels are made anew a moment later */
+            await settled();
+            assert.deepEqual(await state(() => window.strobe.highlight), marked);
+            assert.ok(await page.locator('.find .brush').isVisible() && await page.getByText('Clear brush').isVisible());
+            return text('.find .state');
+        };
+        await page.locator('[data-act=theme]').click();
+        assert.equal(await isThere(), brushed);
+        await setView(100, 200);
+        await page.locator('#limit').check();
+        assert.match(await isThere(), / between /);
+        await page.locator('#limit').uncheck();
+        assert.equal(await isThere(), brushed);
+        await page.locator('[data-act=theme]').click();
+        await state(() => window.strobe.findByName('shade'));
+        await says('.find .state', /^1,800 zones$/);
+        assert.ok(!await page.locator('.find .brush').isVisible() && !await page.getByText('Clear brush').isVisible());
+        assert.equal(await state(() => window.strobe.highlight.min), undefined);
+    },
+    async 'processes of one name are groups of their own'() {
+        await open('tracks');
+        await state(() => {
+            for (const track of window.strobe.trace.tracks.filter((t) => t.kind === 'process'))
+                track.name = 'server';
+            return window.strobe.findByName('request 1');
+        });
+        await panel('find');
+        await page.locator('.find select').selectOption('process');
+        await page.waitForFunction(() => document.querySelectorAll('.groups tr').length === 4);
+        assert.match(await text('.groups'), /^server 600\d\s/);
+    },
     async 'flame graph and tables add up'() {
         await open('rich');
         await state(() => window.strobe.drawer.show('flame'));
@@ -235,7 +366,10 @@ const tests = {
             await settled();
         };
         await clickBox('frame');
-        assert.equal(await state(() => window.strobe.names.name(window.strobe.drawer.panel('flame').boxes()[0].node.loc)), 'frame');
+        const outer = () => state(() => window.strobe.names.name(window.strobe.drawer.panel('flame').boxes()[0].node.loc));
+        assert.equal(await outer(), 'frame');
+        await state(() => window.strobe.drawer.panel('flame').update());
+        assert.equal(await outer(), 'frame', 'made anew it shows the same');
         await page.locator('.bar button', {hasText: 'Whole graph'}).click();
         await page.keyboard.down('Control');
         await clickBox('shade');
@@ -249,6 +383,8 @@ const tests = {
         const closed = await page.locator('.treerow').count();
         await page.locator('.treerow').nth(1).click();
         assert.ok(await page.locator('.treerow').count() > closed);
+        await state(() => window.strobe.drawer.panel('flame').update());
+        assert.ok(await page.locator('.treerow').count() > closed, 'what is open stays open');
         await shot('bottom-up');
     },
     async 'messages are filtered, and a click goes there'() {

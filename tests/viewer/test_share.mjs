@@ -234,6 +234,15 @@ const tests = {
         await says('.toast', /^copied$/);
         assert.match(await clipboard(), /^frame\tsrc\/render\.c:20\tmain\t\d+\t\d+\t\d+\tframe number 40$/);
     },
+    async 'a row is one line in a copied table, whatever is in its names'() {
+        await open('names', '#p=stats');
+        await says('.tbody', /渲染一帧/);
+        await page.locator('.panel button', {hasText: 'Copy table'}).click();
+        await says('.toast', /table copied/);
+        const lines = (await clipboard()).split('\n');
+        assert.deepEqual(lines.map((line) => line.split('\t').length), Array(8).fill(12));
+        assert.ok(lines.some((line) => line.startsWith('tab and line\t')));
+    },
     async 'a process chosen as a whole is a command of its own'() {
         await open('rich');
         const p = await place('encoder', 0, 500);

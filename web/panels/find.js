@@ -6,7 +6,7 @@ import {THEMES} from '../view/palette.js';
 import {copyTable} from '../view/share.js';
 import {fill, h} from '../view/dom.js';
 import {GROUPS, groupTable} from './groups.js';
-import {figure, swatch} from './parts.js';
+import {figure, newest, swatch} from './parts.js';
 import * as format from '../view/format.js';
 
 const BINS = 120;
@@ -32,7 +32,9 @@ function makeBins(arrays, isLog, [from, to], least, most) {
 }
 
 export function makeFind(app) {
-    let chart = null, isLog = true, logCount = false, group = 'none', order = 'duration', answer = null, brush = null;
+    let chart = null, isLog = true, logCount = false, group = 'none', answer = null, brush = null;
+    let shown, named, listed; /* the app.found that all of this is of, that the field has the name of; what the list and its groups answer */
+    const beginUpdate = newest(), beginList = newest();
     const title = h('h2', {}), figures = h('div', {class: 'figures'}), place = h('div', {class: 'chart'}), groups = h('div', {class: 'groups'});
     const name = h('input', {type: 'search', placeholder: 'Zone name', 'aria-label': 'zone name', spellcheck: 'false', onchange: () => byName(name.value.trim())});
     const box = (text, get, set) => {
@@ -45,18 +47,16 @@ export function makeFind(app) {
     };
     const grouping = h('select', {'aria-label': 'group by', onchange: () => {
         group = grouping.value;
+        fill(groups);
         list();
     }}, ['none', ...GROUPS].map((g) => h('option', {value: g}, g === 'none' ? 'no groups' : `by ${g}`)));
     const table = new Table([
-        {key: 'time', title: 'begins', width: '1fr', show: (r) => format.time(r.t0, app.timeMode, app.trace, 1)},
+        {key: 'time', title: 'begins', up: true, width: 'minmax(100px, 1fr)', show: (r) => format.time(r.t0, app.timeMode, app.trace, 1)},
         {key: 'duration', title: 'duration', number: true, width: '110px', show: (r) => format.duration(r.t1 - r.t0), copy: (r) => String(r.t1 - r.t0)},
         {key: 'self', title: 'self', number: true, width: '110px', sort: false, show: (r) => format.duration(r.self), copy: (r) => String(r.self)},
-        {key: 'thread', title: 'track', width: '1fr', sort: false, show: (r) => (app.trackOf(r.track) || {name: ''}).name},
-        {key: 'text', title: 'text', width: '1fr', sort: false, show: (r) => r.text || ''},
-    ], {sort(key) {
-        order = key;
-        list();
-    }, pick: (r) => app.goTo(r.track, r.depth, r.t0, r.t1), copied: (t) => app.say(t)});
+        {key: 'thread', title: 'track', width: 'minmax(90px, 1fr)', sort: false, show: (r) => (app.trackOf(r.track) || {name: ''}).name},
+        {key: 'text', title: 'text', width: 'minmax(90px, 1fr)', sort: false, show: (r) => r.text || ''},
+    ], {sort: () => list(), pick: (r) => app.goTo(r.track, r.depth, r.t0, r.t1), copied: (t) => app.say(t)}, 'duration');
     const state = h('span', {class: 'state'}), reset = h('button', {onclick: () => setBrush(null)}, 'Clear brush');
     const element = h('div', {class: 'withbar find'}, h('div', {class: 'bar'}, name, box('log times', () => isLog, (v) => { isLog = v; }), box('log counts', () => logCount, (v) => { logCount = v; }),
         grouping, reset, state, h('span', {class: 'grow'}), h('button', {onclick: () => copyTable(app, table)}, 'Copy table')),
@@ -82,6 +82,8 @@ export function makeFind(app) {
     }
 
     function draw() {
+        if (chart && chart.isHeld && answer) /* what is being brushed is not taken from under the pointer */
+            return;
         if (chart)
             chart.destroy();
         chart = null;
@@ -108,41 +110,70 @@ export function makeFind(app) {
     async function list() {
         if (!app.found)
             return;
-        const q = {ask: 'instances', loc: app.found.loc, ...app.range(), sort: order === 'time' ? 'time' : 'duration', limit: 5000};
-        if (brush)
-            Object.assign(q, {min: Math.floor(brush[0]), max: Math.ceil(brush[1])});
+        const isNewest = beginList(), {key, reversed} = table.order, range = brush, by = group;
+        const q = {ask: 'instances', loc: app.found.loc, ...app.range(), sort: key, order: reversed ? 'reversed' : undefined, limit: 5000};
+        if (range)
+            Object.assign(q, {min: Math.floor(range[0]), max: Math.ceil(range[1])});
         const {json, arrays} = await app.engine.ask(q);
+        if (!isNewest())
+            return;
         const rows = [...arrays.t0].map((t0, i) => ({t0, t1: arrays.t1[i], self: arrays.self[i], track: arrays.track[i], depth: arrays.depth[i], text: json.texts ? json.texts[i] : ''}));
-        table.set(rows, order === 'time' ? 'time' : 'duration');
-        state.textContent = brush ? `${format.count(json.total)} between ${format.duration(brush[0])} and ${format.duration(brush[1])}` :
+        table.set(rows);
+        state.textContent = range ? `${format.count(json.total)} between ${format.duration(range[0])} and ${format.duration(range[1])}` :
             `${format.count(json.total)} zones${rows.length < json.total ? `, the first ${format.count(rows.length)} listed` : ''}`;
-        reset.hidden = !brush;
-        fill(groups, group === 'none' ? null : await groupTable(app, group, rows, json.total));
+        reset.hidden = !range;
+        const asked = JSON.stringify([q, by]);
+        if (asked !== listed) /* these would be of other rows until those of a parent are known */
+            fill(groups);
+        listed = asked;
+        const content = by === 'none' ? null : await groupTable(app, by, rows, json.total, isNewest);
+        if (isNewest())
+            fill(groups, content);
+    }
+
+    /* Nothing of the zone before is left, not even while the answers about this one are waited for. */
+    function clear() {
+        shown = app.found;
+        answer = brush = null;
+        beginList();
+        state.textContent = '';
+        reset.hidden = true;
+        table.set([]);
+        fill(groups);
+        fill(figures);
+        draw();
     }
 
     async function update() {
+        const isNewest = beginUpdate();
+        if (app.found !== shown)
+            clear();
         if (!app.found) {
             fill(title, 'Find zone');
             fill(figures, h('p', {class: 'empty'}, 'Ctrl+click a zone, pick one in the statistics, or type its name above.'));
-            answer = null;
-            name.value = state.textContent = '';
-            reset.hidden = true;
-            table.set([]);
-            fill(groups);
-            return draw();
+            name.value = title.title = '';
+            named = null;
+            return;
         }
-        brush = null;
         await app.names.need([app.found.loc]);
+        if (!isNewest())
+            return;
         const row = app.names.rows.get(app.found.loc);
-        name.value = row ? row.name : '';
-        answer = await app.engine.ask({ask: 'histogram', loc: app.found.loc, ...app.range()});
-        fill(title, swatch(row), row ? row.name : '');
+        title.title = row ? row.name : '';
+        fill(title, swatch(row), title.title);
+        if (named !== shown)
+            name.value = title.title;
+        named = shown;
+        const about = await app.engine.ask({ask: 'histogram', loc: app.found.loc, ...app.range()});
+        if (!isNewest())
+            return;
+        answer = about;
         const j = answer.json;
         fill(figures, j.count ? [figure('count', format.count(j.count)), figure('total', format.duration(j.total)), figure('mean', format.duration(j.mean)), figure('median ~', format.duration(j.p50)),
             figure('90 % ~', format.duration(j.p90)), figure('99 % ~', format.duration(j.p99)), figure('least', format.duration(j.min)), figure('most', format.duration(j.max)), figure('deviation', format.duration(j.std))]
             : h('p', {class: 'empty'}, 'None begins in this range.'));
         draw();
-        return list();
+        await list();
     }
-    return {id: 'find', title: 'Find zone', element, update, setBrush, chart: () => chart};
+    return {id: 'find', title: 'Find zone', element, update, table, setBrush, chart: () => chart};
 }

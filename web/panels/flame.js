@@ -3,7 +3,7 @@
 import {colorOf, textOn, THEMES} from '../view/palette.js';
 import {FONT, cutText} from '../view/text.js';
 import {fill, h} from '../view/dom.js';
-import {swatch} from './parts.js';
+import {newest, swatch} from './parts.js';
 import * as format from '../view/format.js';
 
 const ROW = 20, MIN = 1.5;
@@ -24,11 +24,22 @@ function makeTree({parent, loc, count, total, self}, all) {
     return root;
 }
 
+/* The node that is in this tree where another one was in its own; the root where there is none. */
+function sameNode(root, other) {
+    const path = [];
+    for (let n = other; n && n.parent; n = n.parent)
+        path.unshift(n.loc);
+    return path.reduce((node, loc) => node && node.children.find((n) => n.loc === loc), root) || root;
+}
+
 export function makeFlame(app) {
     let root = null, top = null, mode = 'tree', boxes = [], over = null;
+    const opened = new Set(), begin = newest(); /* opened: paths in the table */
     const canvas = h('canvas', {class: 'flame', tabindex: '0'}), ctx = canvas.getContext('2d'), holder = h('div', {class: 'flameholder'}, canvas), state = h('span', {class: 'state'});
     const rows = h('div', {class: 'tree'}), pick = h('select', {'aria-label': 'kind of view', onchange: () => {
         mode = pick.value;
+        top = null;
+        opened.clear();
         load();
     }}, [['tree', 'flame graph'], ['down', 'top-down table'], ['up', 'bottom-up table']].map(([v, t]) => h('option', {value: v}, t)));
     const out = h('button', {onclick: () => zoomTo(root)}, 'Whole graph'), element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, pick, out, state), holder, rows);
@@ -103,16 +114,22 @@ export function makeFlame(app) {
     new ResizeObserver(() => mode === 'tree' && draw()).observe(holder);
 
     /* A node of the table; opens by a click. */
-    function treeRow(node, depth) {
-        const row = app.names.rows.get(node.loc), kids = h('div', {hidden: true}), mark = h('span', {class: 'mark'}, node.children.length ? '▸' : ' ');
+    function treeRow(node, depth, above) {
+        const path = `${above} ${node.loc}`, row = app.names.rows.get(node.loc), kids = h('div', {hidden: true}), mark = h('span', {class: 'mark'}, node.children.length ? '▸' : ' ');
         const toggle = () => {
             if (!node.children.length)
                 return;
             kids.hidden = !kids.hidden;
             mark.textContent = kids.hidden ? '▸' : '▾';
+            if (kids.hidden)
+                opened.delete(path);
+            else
+                opened.add(path);
             if (!kids.childNodes.length)
-                fill(kids, node.children.slice(0, 200).map((n) => treeRow(n, depth + 1)));
+                fill(kids, node.children.slice(0, 200).map((n) => treeRow(n, depth + 1, path)));
         };
+        if (opened.has(path))
+            toggle();
         const label = h('span', {class: 'treename'}, mark, swatch(row), row ? row.name : '');
         label.style.paddingLeft = `${14 * depth}px`;
         return h('div', {}, h('div', {class: 'treerow', onclick: toggle, ondblclick: () => app.findZone(node.loc)}, label, h('span', {class: 'number'}, format.duration(node.total)),
@@ -120,9 +137,12 @@ export function makeFlame(app) {
     }
 
     async function load() {
-        const {json, arrays} = await app.engine.ask({ask: 'flame', ...app.range(), mode, limit: 5000});
+        const isNewest = begin(), {json, arrays} = await app.engine.ask({ask: 'flame', ...app.range(), mode, limit: 5000});
         await app.names.need(arrays.loc);
-        root = top = makeTree(arrays, json.total);
+        if (!isNewest())
+            return undefined;
+        root = makeTree(arrays, json.total);
+        top = sameNode(root, top);
         holder.hidden = out.hidden = mode !== 'tree';
         rows.hidden = mode === 'tree';
         state.textContent = arrays.loc.length ? [`${format.count(arrays.loc.length)} paths`, json.left_out ? 'those with the most time' : '', json.levels ? `${json.levels} levels of them` : '', json.exact ? '' : 'not of all events'].filter(Boolean).join(', ')
@@ -131,7 +151,7 @@ export function makeFlame(app) {
             return draw();
         const head = h('div', {class: 'treerow treehead'}, h('span', {}, mode === 'up' ? 'zone, and what it was called from' : 'zone, and what it calls'), h('span', {class: 'number'}, mode === 'up' ? 'self' : 'total'),
             h('span', {class: 'number'}, '%'), h('span', {class: 'number'}, 'self'), h('span', {class: 'number'}, 'count'));
-        return fill(rows, head, root.children.slice(0, 500).map((n) => treeRow(n, 0)));
+        return fill(rows, head, root.children.slice(0, 500).map((n) => treeRow(n, 0, '')));
     }
     return {id: 'flame', title: 'Flame graph', element, update: load, boxes: () => boxes};
 }

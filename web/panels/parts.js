@@ -50,6 +50,15 @@ export function figure(label, value) {
     return h('span', {class: 'figure'}, h('small', {}, label), value);
 }
 
+/** Only the newest of several runs counts: each calls `begin = newest()` at its start, and goes on after a wait if what that gave says so. */
+export function newest() {
+    let turn = 0;
+    return () => {
+        const mine = ++turn;
+        return () => mine === turn;
+    };
+}
+
 /** A field that calls `run` once the typing rests. */
 export function filterField(hint, run) {
     let timer = 0;

@@ -2,14 +2,15 @@
 import {Table} from '../view/table.js';
 import {copyCommand, copyTable} from '../view/share.js';
 import {h} from '../view/dom.js';
-import {filterField, swatch} from './parts.js';
+import {filterField, newest, swatch} from './parts.js';
 import * as format from '../view/format.js';
 
 export function makeStats(app) {
-    let sort = 'total', whole = 0;
+    let whole = 0;
+    const begin = newest();
     const ns = (key, title) => ({key, title, number: true, width: '106px', show: (r) => format.duration(r[key]), copy: (r) => String(r[key])});
     const columns = [
-        {key: 'name', title: 'zone', width: 'minmax(160px, 2fr)', show: (r) => h('span', {title: r.row ? r.row.name : ''}, swatch(r.row), r.row ? r.row.name : '…')},
+        {key: 'name', title: 'zone', up: true, width: 'minmax(160px, 2fr)', show: (r) => h('span', {title: r.row ? r.row.name : ''}, swatch(r.row), r.row ? r.row.name : '…')},
         {key: 'count', title: 'count', number: true, width: '92px', show: (r) => format.count(r.count), copy: (r) => String(r.count)},
         ns('total', 'total'), {key: 'share', title: '% self', number: true, width: '72px', sort: false, show: (r) => (whole ? format.percent(r.self / whole) : '–')},
         ns('self', 'self'), ns('mean', 'mean'), ns('min', 'min'), ns('max', 'max'), ns('std', 'deviation'),
@@ -17,22 +18,22 @@ export function makeStats(app) {
         {key: 'place', title: 'source', width: 'minmax(100px, 1fr)', sort: false, show: (r) => (r.row && r.row.file ? `${r.row.file}:${r.row.line}` : '')},
     ];
     const table = new Table(columns, {
-        sort(key) {
-            sort = key;
-            load();
-        }, pick: (r) => app.findZone(r.loc), hover: (r) => app.setHover(r ? {loc: r.loc} : null), copied: (t) => app.say(t),
-    });
-    const filter = filterField('Filter by name, function or file', () => load()), state = h('span', {class: 'state'}), element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, filter, state, h('span', {class: 'grow'}),
+        sort: () => load(), pick: (r) => app.findZone(r.loc), hover: (r) => app.setHover(r ? {loc: r.loc} : null), copied: (t) => app.say(t),
+    }, 'total');
+    const filter = filterField('Filter by name', () => load()), state = h('span', {class: 'state'}), element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, filter, state, h('span', {class: 'grow'}),
         h('button', {onclick: () => copyTable(app, table)}, 'Copy table'),
-        h('button', {onclick: () => copyCommand(app, sort, filter.value)}, 'Copy as command')), table.element);
+        h('button', {onclick: () => copyCommand(app, table.order.key, filter.value)}, 'Copy as command')), table.element);
 
     async function load() {
-        const {json, arrays} = await app.engine.ask({ask: 'stats', ...app.range(), sort, filter: filter.value, limit: 10000});
+        const isNewest = begin(), {key, reversed} = table.order;
+        const {json, arrays} = await app.engine.ask({ask: 'stats', ...app.range(), sort: key, order: reversed ? 'reversed' : undefined, filter: filter.value, limit: 10000});
         await app.names.need(arrays.loc);
-        const keys = columns.map((c) => c.key).filter((k) => arrays[k]);
-        whole = arrays.self.reduce((a, b) => a + b, 0);
-        table.set([...arrays.loc].map((loc, i) => Object.assign({loc, row: app.names.rows.get(loc)}, Object.fromEntries(keys.map((k) => [k, arrays[k][i]])))), sort);
-        state.textContent = json.n_rows ? `${format.several(json.n_rows, 'name')}, ${format.several(arrays.count.reduce((a, b) => a + b, 0), 'zone')}` :
+        if (!isNewest())
+            return;
+        const keys = columns.map((c) => c.key).filter((k) => arrays[k]), n = arrays.loc.length;
+        whole = json.whole_self;
+        table.set([...arrays.loc].map((loc, i) => Object.assign({loc, row: app.names.rows.get(loc)}, Object.fromEntries(keys.map((k) => [k, arrays[k][i]])))));
+        state.textContent = json.n_rows ? `${format.several(json.n_rows, 'name')}, ${format.several(json.n_zones, 'zone')}${n < json.n_rows ? `, the first ${format.count(n)} listed` : ''}` :
             filter.value ? 'No zone has this in its name.' : 'No zones begin in this range.';
     }
     return {id: 'stats', title: 'Statistics', element, update: load, table};

@@ -56,7 +56,7 @@ class Scale {
  */
 export class Chart {
     constructor(place, options) {
-        Object.assign(this, {place, options, canvas: h('canvas'), brush: h('div', {class: 'brush', hidden: true}), range: null});
+        Object.assign(this, {place, options, canvas: h('canvas'), brush: h('div', {class: 'brush', hidden: true}), range: null, start: null});
         this.over = h('div', {class: 'plotarea'}, this.brush);
         place.append(this.canvas, this.over);
         this.listen();
@@ -89,6 +89,11 @@ export class Chart {
         this.range = range;
         const [from, to] = range ? range.map((v) => Math.min(this.x.to, Math.max(LEFT, this.x.place(v))) - LEFT) : [0, 0];
         this.showBrush(from, to);
+    }
+
+    /** The pointer is down on it. */
+    get isHeld() {
+        return this.start !== null;
     }
 
     destroy() {
@@ -184,20 +189,19 @@ export class Chart {
 
     listen() {
         const {brushed, picked} = this.options, inside = (e) => Math.min(Math.max(e.clientX - this.over.getBoundingClientRect().left, 0), this.x.to - LEFT);
-        let start = null;
         this.over.addEventListener('pointerdown', (e) => {
             if (e.button === 0) {
-                start = inside(e);
+                this.start = inside(e);
                 this.over.setPointerCapture(e.pointerId);
             }
         });
         this.over.addEventListener('pointermove', (e) => {
-            if (start !== null && brushed)
-                this.showBrush(Math.min(start, inside(e)), Math.max(start, inside(e)));
+            if (this.start !== null && brushed)
+                this.showBrush(Math.min(this.start, inside(e)), Math.max(this.start, inside(e)));
         });
         this.over.addEventListener('pointerup', (e) => {
-            const end = inside(e), from = start;
-            start = null;
+            const end = inside(e), from = this.start;
+            this.start = null;
             if (from !== null && brushed && Math.abs(end - from) > 3) {
                 this.range = [this.x.value(LEFT + Math.min(from, end)), this.x.value(LEFT + Math.max(from, end))];
                 brushed(...this.range);

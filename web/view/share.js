@@ -3,9 +3,11 @@ import {copyText, download, h} from './dom.js';
 import {isZones} from './layout.js';
 import * as format from './format.js';
 
+const IMPORTED = /\.(tracy|json|json\.gz)$/;
 const quote = (text) => `'${text.replace(/'/g, '\'\\\'\'')}'`;
 
-function ownerOf(app, track) {
+/** The process that a track is of, null: none. */
+export function ownerOf(app, track) {
     let t = track;
     while (t && t.kind !== 'process')
         t = app.trackOf(t.parent);
@@ -19,9 +21,10 @@ function processOf(app, ids) {
     return owner && chosen.every((t) => all.includes(t)) && chosen.length === all.length ? owner.pid : null;
 }
 
-/** The command line that prints the statistics shown: {words, isSame}. It knows ranges and processes, but no single tracks. */
+/** The command line that prints the statistics shown: {words, isSame}. It knows ranges and processes, but no single tracks; a file of another
+ * profiler is made a trace first. */
 export function statsCommand(app, sort, filter) {
-    const r = app.range(), words = ['strobe stats'], pid = r.tracks ? processOf(app, r.tracks) : null;
+    const {name} = app.trace, isImported = IMPORTED.test(name), r = app.range(), words = ['strobe stats'], pid = r.tracks ? processOf(app, r.tracks) : null;
     if (sort !== 'total')
         words.push(`--sort ${sort}`);
     if (filter)
@@ -30,8 +33,8 @@ export function statsCommand(app, sort, filter) {
         words.push(`--range ${format.commandTime(r.from)}..${format.commandTime(r.to)}`);
     if (pid !== null)
         words.push(`--process ${pid}`);
-    words.push(quote(app.trace.name));
-    return {words: words.join(' '), isSame: !r.tracks || pid !== null};
+    words.push(quote(isImported ? `${name}.strobe` : name));
+    return {words: (isImported ? `strobe import -f -o ${quote(`${name}.strobe`)} ${quote(name)} && ` : '') + words.join(' '), isSame: !r.tracks || pid !== null};
 }
 
 export async function copyCommand(app, sort = 'total', filter = '') {

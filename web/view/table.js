@@ -5,69 +5,106 @@ import {copyText, fill, h} from './dom.js';
 const ROW = 24;
 
 export class Table {
-    /** columns: [{key, title, width, number, show(row), sort}]; on: {sort(key), pick(row), open(row), hover(row)} */
-    constructor(columns, on = {}) {
+    /** columns: [{key, title, width, number, show(row), copy(row), sort, up}]: the first px in `width` are the least that it needs; `sort` false:
+     * there is no order by it; `up`: sorted by it, the least comes first. on: {sort(), pick(row), open(row), hover(row), copied(words)}; sort() is
+     * called when `order` was changed by a click. key: of the column that rows are sorted by at first. */
+    constructor(columns, on = {}, key = null) {
         this.columns = columns;
         this.on = on;
         this.rows = [];
-        this.sortKey = null;
+        this.lines = new Map(); /* by number: the rows that exist */
+        this.order = {key, reversed: false};
         this.head = h('div', {class: 'thead', role: 'row'});
-        this.space = h('div', {class: 'tspace'});
-        this.body = h('div', {class: 'tbody', tabindex: '0', role: 'rowgroup'}, this.space);
-        this.element = h('div', {class: 'table', role: 'table'}, this.head, this.body);
-        this.body.addEventListener('scroll', () => this.draw());
-        new ResizeObserver(() => this.draw()).observe(this.body);
-        this.grid = columns.map((c) => c.width || '1fr').join(' ');
+        this.body = h('div', {class: 'tbody', role: 'rowgroup'});
+        this.element = h('div', {class: 'table', role: 'table', tabindex: '0'}, this.head, this.body);
+        this.element.addEventListener('scroll', () => this.draw());
+        new ResizeObserver(() => this.draw()).observe(this.element);
+        this.grid = columns.map((c) => c.width).join(' ');
+        this.head.style.gridTemplateColumns = this.grid;
+        this.head.style.minWidth = this.body.style.minWidth = `${columns.reduce((px, c) => px + Number(/(\d+)px/.exec(c.width)[1]), 0)}px`;
         this.drawHead();
     }
 
-    drawHead() {
-        this.head.style.gridTemplateColumns = this.grid;
-        fill(this.head, this.columns.map((c) => h('button', {
-            class: c.number ? 'number' : '', title: c.sort === false ? c.title : `sort by ${c.title}`, role: 'columnheader', 'data-key': c.key,
-            'aria-sort': this.sortKey === c.key ? 'descending' : 'none', onclick: () => c.sort !== false && this.on.sort && this.on.sort(c.key),
-        }, c.title, this.sortKey === c.key ? ' ▾' : '')));
+    /* A second click on a column turns the order around. */
+    sortBy(c) {
+        if (c.sort === false || !this.on.sort)
+            return;
+        this.order = {key: c.key, reversed: c.key === this.order.key && !this.order.reversed};
+        this.on.sort();
     }
 
-    set(rows, sortKey = this.sortKey) {
+    drawHead() {
+        const {key, reversed} = this.drawnOrder = this.order;
+        fill(this.head, this.columns.map((c) => {
+            const isUp = Boolean(c.up) !== reversed;
+            return h('button', {
+                class: c.number ? 'number' : '', title: c.sort === false ? c.title : `sort by ${c.title}`, role: 'columnheader', 'data-key': c.key,
+                'aria-sort': key !== c.key ? 'none' : isUp ? 'ascending' : 'descending', onclick: () => this.sortBy(c),
+            }, c.title, key !== c.key ? '' : isUp ? ' ▴' : ' ▾');
+        }));
+    }
+
+    /** Show these; they are sorted as `order` says. */
+    set(rows) {
         this.rows = rows;
-        if (sortKey !== this.sortKey) {
-            this.sortKey = sortKey;
+        if (this.order !== this.drawnOrder)
             this.drawHead();
-        }
-        this.space.style.height = `${rows.length * ROW}px`;
+        this.body.style.height = `${rows.length * ROW}px`;
+        for (const [i, line] of this.lines)
+            if (i < rows.length)
+                this.renew(line, rows[i]);
         this.draw();
     }
 
     draw() {
-        const first = Math.max(0, Math.floor(this.body.scrollTop / ROW) - 4), n = Math.ceil((this.body.clientHeight || 300) / ROW) + 8;
-        fill(this.space, this.rows.slice(first, first + n).map((row, i) => this.rowElement(row, first + i)));
+        const first = Math.max(0, Math.floor(this.element.scrollTop / ROW) - 4), n = Math.ceil((this.element.clientHeight || 300) / ROW) + 8, end = Math.min(this.rows.length, first + n);
+        for (const [i, line] of this.lines)
+            if (i < first || i >= end) {
+                line.remove();
+                this.lines.delete(i);
+            }
+        for (let i = end - 1, next = null; i >= first; i--) {
+            const line = this.lines.get(i) || this.body.insertBefore(this.makeLine(i), next);
+            this.lines.set(i, line);
+            next = line;
+        }
     }
 
-    rowElement(row, i) {
-        const cells = this.columns.map((c) => {
+    cells(row) {
+        return this.columns.map((c) => {
             const content = c.show(row);
             return h('span', {class: c.number ? 'number' : '', title: typeof content === 'string' ? content : c.key, role: 'cell'}, content);
         });
-        const element = h('div', {
-            class: `trow${row.picked ? ' picked' : ''}`, role: 'row', onclick: () => this.on.pick && this.on.pick(row),
-            ondblclick: () => this.on.open && this.on.open(row), onmouseenter: () => this.on.hover && this.on.hover(row),
+    }
+
+    makeLine(i) {
+        const line = h('div', {
+            class: 'trow', role: 'row', onclick: () => this.on.pick && this.on.pick(this.rows[i]),
+            ondblclick: () => this.on.open && this.on.open(this.rows[i]), onmouseenter: () => this.on.hover && this.on.hover(this.rows[i]),
             onmouseleave: () => this.on.hover && this.on.hover(null),
             oncontextmenu: (event) => {
                 event.preventDefault();
-                copyText(this.lineOf(row));
+                copyText(this.lineOf(this.rows[i]));
                 if (this.on.copied)
                     this.on.copied('row copied');
             },
-        }, cells);
-        element.style.gridTemplateColumns = this.grid;
-        element.style.top = `${i * ROW}px`;
-        return element;
+        }, this.cells(this.rows[i]));
+        line.style.gridTemplateColumns = this.grid;
+        line.style.top = `${i * ROW}px`;
+        return line;
     }
 
+    /* What is the same stays: rows that come anew every second can be clicked, and do not flicker. */
+    renew(line, row) {
+        this.cells(row).forEach((cell, k) => cell.isEqualNode(line.children[k]) || line.children[k].replaceWith(cell));
+        if (this.on.hover && line.matches(':hover'))
+            this.on.hover(row);
+    }
+
+    /* A cell is one cell, a row one line, whatever is in a name. */
     textOf(c, row) {
         const content = c.copy ? c.copy(row) : c.show(row);
-        return content instanceof Node ? content.textContent : String(content ?? '');
+        return (content instanceof Node ? content.textContent : String(content ?? '')).replace(/[\t\n\r]/g, ' ');
     }
 
     lineOf(row) {

@@ -249,7 +249,7 @@ class App {
         this.view = {from: start, to: start + span};
         if (!byItself && this.trace.live && this.server.following && this.view.to < last)
             this.server.follow(false);
-        this.changed('view');
+        this.changed(byItself ? 'followed' : 'view'); /* following, the panels are made anew at their own pace */
     }
 
     fit(range, margin = 0) {

@@ -92,6 +92,15 @@ async function goesOn(page, was) {
     assert.ok(await drawn(page) > 0);
 }
 
+/* What the command prints that the page's statistics are copied as, in the folder of the traces. */
+async function runCopied(page) {
+    await page.evaluate(() => window.strobe.drawer.show('stats'));
+    await page.getByText('Copy as command').click();
+    await until(page, () => /^copied: /.test(document.querySelector('.toast').textContent));
+    const command = await page.evaluate(() => navigator.clipboard.readText());
+    return execFileSync('sh', ['-c', command], {cwd: folder, env: {...process.env, ...env, PATH: `${path.dirname(path.resolve(strobe))}:${process.env.PATH}`}, stdio: ['ignore', 'pipe', 'pipe']}).toString();
+}
+
 const row = (page, words) => page.locator('.tracerow', {hasText: words});
 
 function announce(port, program, listen, waited = 1) {
@@ -142,6 +151,63 @@ const tests = {
         await page.keyboard.press('Space');
         await until(page, (e) => window.strobe.view.to > e, end);
         await page.screenshot({path: path.join(shots, 'live.png')});
+        return page;
+    },
+    async 'panels count on while the trace grows, and stay as they were used'() {
+        const recorder = await record('counted.strobe', beacon), page = await openPage(browser), zones = () => page.evaluate(() => Number(/, ([\d,]+) zones?/.exec(document.querySelector('.state').textContent)[1].replace(/,/g, '')));
+        await page.goto(`${recorder.link}#p=stats`);
+        await until(page, () => window.strobe && window.strobe.trace && /zones/.test(document.querySelector('.state').textContent));
+        await page.locator('.thead button[data-key=count]').click();
+        await until(page, () => document.querySelector('[data-key=count]').getAttribute('aria-sort') === 'descending');
+        await page.evaluate(() => { document.querySelector('.trow').isFirst = true; });
+        const more = async (what) => {
+            const n = await zones();
+            await until(page, (m) => Number(/, ([\d,]+) zones?/.exec(document.querySelector('.state').textContent)[1].replace(/,/g, '')) > m, n).catch((error) => { throw new Error(`${what}: ${error.message}`); });
+        };
+        await more('whole trace');
+        assert.ok(await page.evaluate(() => document.querySelector('.trow').isFirst && document.querySelector('[data-key=count]').getAttribute('aria-sort') === 'descending'), 'rows stay, and their order');
+        await page.locator('.bar input').focus();
+        await page.waitForTimeout(300);
+        const held = await zones();
+        await page.waitForTimeout(2500);
+        assert.equal(await zones(), held, 'not while one types');
+        await page.locator('.bar input').blur();
+        await more('after typing');
+        await page.locator('#limit').check();
+        await until(page, () => /^view of/.test(document.querySelector('.rangenote').textContent));
+        await more('view that follows');
+        await page.locator('#limit').uncheck();
+        await page.locator('[data-panel=info]').click();
+        const events = () => page.evaluate(() => /stored\s*([\d,]+) events/.exec(document.querySelector('.info').innerText)?.[1]);
+        await until(page, () => /events/.test(document.querySelector('.info')?.innerText));
+        const stored = await events();
+        await until(page, (s) => /stored\s*([\d,]+) events/.exec(document.querySelector('.info').innerText)[1] !== s, stored);
+        recorder.child.stdin.end();
+        return page;
+    },
+    async 'panels of a growing trace ask one question at a time, and rest longer than the answers took'() {
+        const recorder = await record('rested.strobe', beacon), page = await openPage(browser);
+        await page.goto(`${recorder.link}#p=stats`);
+        await until(page, () => window.strobe && window.strobe.trace && /zones/.test(document.querySelector('.state').textContent));
+        await page.evaluate(() => {
+            const {engine} = window.strobe, ask = engine.ask.bind(engine);
+            window.asked = [];
+            engine.ask = async (q) => {
+                if (q.ask !== 'stats')
+                    return ask(q);
+                const one = {from: performance.now()};
+                window.asked.push(one);
+                await new Promise((resolve) => { setTimeout(resolve, 400); });
+                const answer = await ask(q);
+                one.to = performance.now();
+                return answer;
+            };
+        });
+        await page.locator('#limit').check(); /* the view follows five times a second */
+        await until(page, () => window.asked.length > 2); /* the first two are of the click and of the growth before it */
+        const asked = await page.evaluate(() => window.asked), [, before, next] = asked;
+        assert.ok(next.from - before.to > 3 * (before.to - before.from), JSON.stringify(asked));
+        recorder.child.stdin.end();
         return page;
     },
     async 'a recording is stopped, and a range of it saved, from the page'() {
@@ -314,7 +380,7 @@ const tests = {
         fs.writeFileSync(at('packed.json.gz'), gzipSync(fs.readFileSync(at('other.json'))));
         fs.writeFileSync(at('package.json'), '{"name": "no trace"}');
         fs.writeFileSync(at('broken.json'), '[{"ph": "X", "ts": 1');
-        const server = await view(folder), page = await openPage(browser);
+        const server = await view(folder), page = await openPage(browser, {permissions: ['clipboard-read', 'clipboard-write']});
         await page.goto(server.link);
         await row(page, 'kept.strobe').waitFor();
         assert.equal(await row(page, 'package.json').count(), 0);
@@ -323,6 +389,8 @@ const tests = {
             await settled(page);
             assert.equal(await page.evaluate(() => window.strobe.trace.totals.zones), 30, name);
             assert.equal(await page.evaluate(() => window.strobe.trace.name), name);
+            for (let i = 0; i < 2; i++) /* also a second time */
+                assert.match(await runCopied(page), /^ *30 .* beat\b/m, name);
         }
         await page.goto(`${server.link}&trace=broken.json`);
         await until(page, () => /damaged at byte 20/.test(document.querySelector('.startstate').textContent));

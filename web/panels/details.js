@@ -1,7 +1,7 @@
 /* details.js - the panel about what is selected: a zone with its surroundings, an area (area.js), or what to do.
  * SPDX-License-Identifier: MIT */
 import {aboutArea} from './area.js';
-import {actButton, link, locName, pairs, plainTable, section, swatch, tally} from './parts.js';
+import {actButton, link, locName, newest, pairs, plainTable, section, swatch, tally} from './parts.js';
 import {copyText, fill, h} from '../view/dom.js';
 import * as format from '../view/format.js';
 
@@ -80,16 +80,18 @@ export function makeDetails(app) {
         app.say('copied');
     }
 
+    const begin = newest();
     async function update() {
+        const isNewest = begin(), put = (content) => isNewest() && fill(element, content);
         sourceSection.hidden = true;
         if (app.selection && app.selection.detail) {
             const d = app.selection.detail;
             await app.names.need([d.zone.loc, ...d.parents.map((p) => p.loc), ...d.children.map((c) => c.loc), ...d.inside.map((c) => c.loc)]);
-            return fill(element, aboutZone(d));
+            return put(aboutZone(d));
         }
         if (app.area)
-            return fill(element, await aboutArea(app, app.area));
-        return fill(element, h('p', {class: 'empty'}, 'Click a zone to see its details, or drag over the timeline to select an area of time and tracks.'));
+            return put(await aboutArea(app, app.area));
+        return put(h('p', {class: 'empty'}, 'Click a zone to see its details, or drag over the timeline to select an area of time and tracks.'));
     }
-    return {id: 'details', title: 'Details', element, update};
+    return {id: 'details', title: 'Details', element, update, grows: () => !app.selection};
 }

@@ -1,7 +1,10 @@
 /* drawer.js - the panels' place at the bottom: tabs, a handle to drag, one panel shown at a time.
- * A panel: {id, title, element, update()}; update is called when it is shown and what it shows has changed.
+ * A panel: {id, title, element, update(), grows()}; update is called when it is shown and what it shows has changed, and may give a promise;
+ * grows: whether it shows something else when the trace has grown, always if missing.
  * SPDX-License-Identifier: MIT */
 import {fill, h} from '../view/dom.js';
+
+const REST = 4; /* times as long as the answers took, a panel of a growing trace asks nothing */
 
 export class Drawer {
     constructor(app, makers) {
@@ -9,6 +12,9 @@ export class Drawer {
         this.panels = makers.map((make) => make(app));
         this.current = this.panels[0].id;
         this.isOpen = false;
+        this.isHeld = false; /* a button of the pointer is down on it */
+        this.n_running = 0;  /* updates that wait for answers */
+        this.rests = 0;      /* until then */
         this.stale = new Set(this.panels.map((p) => p.id));
         this.tabs = h('div', {class: 'tabs', role: 'tablist'});
         this.note = h('span', {class: 'rangenote'});
@@ -17,6 +23,9 @@ export class Drawer {
         this.element = h('div', {class: 'drawer', hidden: true}, this.handle(), h('div', {class: 'tabrow'}, this.tabs, h('span', {class: 'grow'}), this.note,
             h('label', {class: 'limit', for: 'limit', title: 'panels count only what the view shows'}, this.limit, ' limit to view'),
             h('button', {class: 'small', title: 'hide the panels (Q)', 'data-act': 'drawer', onclick: () => app.act('drawer')}, '✕')), this.place);
+        this.element.addEventListener('pointerdown', () => { this.isHeld = true; });
+        for (const kind of ['pointerup', 'pointercancel'])
+            window.addEventListener(kind, () => { this.isHeld = false; });
         this.drawTabs();
     }
 
@@ -66,12 +75,42 @@ export class Drawer {
         this.timer = setTimeout(() => this.update(), 60);
     }
 
+    /* Somebody types, presses or marks a text in it. */
+    get isUsed() {
+        const at = document.activeElement, marked = document.getSelection();
+        return this.isHeld || at && this.place.contains(at) && at.matches('input:not([type=checkbox]), textarea') || marked && !marked.isCollapsed && this.place.contains(marked.anchorNode);
+    }
+
+    /** The trace has grown. The panel that is seen is made anew unless it is being used, or the last answers were long in coming: the server has
+     * better things to do. The others are when they are shown. */
+    grown() {
+        for (const p of this.panels)
+            if (!p.grows || p.grows())
+                this.stale.add(p.id);
+        if (!this.n_running && performance.now() >= this.rests && !this.isUsed)
+            this.update();
+    }
+
     update() {
-        this.note.textContent = this.app.rangeWords();
+        this.note.textContent = this.note.title = this.app.rangeWords();
         this.limit.checked = this.app.limitToView;
         if (!this.isOpen || !this.stale.has(this.current) || !this.app.trace)
             return;
         this.stale.delete(this.current);
-        Promise.resolve(this.panel().update()).catch((error) => error.message !== 'overtaken' && this.app.say(error.message));
+        this.run(this.panel());
+    }
+
+    async run(panel) {
+        const began = performance.now();
+        this.n_running++;
+        try {
+            await panel.update();
+        } catch (error) {
+            if (error.message !== 'overtaken')
+                this.app.say(error.message);
+        }
+        this.n_running--;
+        const now = performance.now();
+        this.rests = now + REST * (now - began);
     }
 }

@@ -1,7 +1,7 @@
 /* lists.js - the panels of messages, frames, notes, and facts of the trace.  SPDX-License-Identifier: MIT */
 import {Chart} from '../view/chart.js';
 import {Table} from '../view/table.js';
-import {figure, filterField, pairs, section} from './parts.js';
+import {figure, filterField, newest, pairs, section} from './parts.js';
 import {THEMES} from '../view/palette.js';
 import {copyTable} from '../view/share.js';
 import {download, fill, h} from '../view/dom.js';
@@ -12,13 +12,16 @@ export function makeMessages(app) {
         {key: 't', title: 'time', width: '150px', sort: false, show: (m) => format.time(m.t, app.timeMode, app.trace, 1)},
         {key: 'severity', title: 'severity', width: '80px', sort: false, show: (m) => h('span', {class: `severity s${m.severity}`}, format.SEVERITIES[m.severity] || String(m.severity))},
         {key: 'track', title: 'thread', width: '180px', sort: false, show: (m) => (app.trackOf(m.track) || {name: ''}).name},
-        {key: 'text', title: 'message', width: '1fr', sort: false, show: (m) => m.text},
+        {key: 'text', title: 'message', width: 'minmax(160px, 1fr)', sort: false, show: (m) => m.text},
     ], {pick: (m) => app.goToTime(m.t, m.track), copied: (t) => app.say(t)});
     const filter = filterField('Filter messages', () => load()), severity = h('select', {'aria-label': 'severity', onchange: () => load()}, format.SEVERITIES.map((s, i) => h('option', {value: String(i)}, i ? `${s} and above` : 'all'))), state = h('span', {class: 'state'});
     const element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, filter, severity, state, h('span', {class: 'grow'}),
         h('button', {onclick: () => copyTable(app, table)}, 'Copy table')), table.element);
+    const begin = newest();
     async function load() {
-        const {json} = await app.engine.ask({ask: 'messages', ...app.range(), filter: filter.value, severity: Number(severity.value), limit: 10000});
+        const isNewest = begin(), {json} = await app.engine.ask({ask: 'messages', ...app.range(), filter: filter.value, severity: Number(severity.value), limit: 10000});
+        if (!isNewest())
+            return;
         table.set(json.messages);
         state.textContent = json.total ? `${format.several(json.total, 'message')}${json.total > json.messages.length ? `, the first ${format.count(json.messages.length)} listed` : ''}` :
             app.trace.totals.messages === 0 ? 'The program sent no messages.' : 'No message fits.';
@@ -37,21 +40,28 @@ export function makeFrames(app) {
     let chart = null;
     const place = h('div', {class: 'chart wide'}), figures = h('div', {class: 'figures'}), pick = h('select', {'aria-label': 'set of frames', onchange: () => load()});
     const element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, pick, figures), place);
-    async function load() {
-        const sets = app.trace.tracks.filter((t) => t.kind === 'frames'), chosen = pick.value;
-        fill(pick, sets.map((t) => h('option', {value: String(t.id)}, t.name)));
-        if (sets.some((t) => String(t.id) === chosen))
-            pick.value = chosen;
-        pick.hidden = !sets.length;
+    const begin = newest();
+    const empty = (...content) => {
         if (chart)
             chart.destroy();
         chart = null;
+        return fill(place, ...content);
+    };
+    async function load() {
+        const isNewest = begin(), sets = app.trace.tracks.filter((t) => t.kind === 'frames'), chosen = pick.value;
+        if (sets.length !== pick.options.length || sets.some((t, i) => String(t.id) !== pick.options[i].value || t.name !== pick.options[i].text))
+            fill(pick, sets.map((t) => h('option', {value: String(t.id)}, t.name)));
+        if (sets.some((t) => String(t.id) === chosen))
+            pick.value = chosen;
+        pick.hidden = !sets.length;
         if (!sets.length)
-            return fill(place, h('p', {class: 'empty'}, 'The program marks no frames. STROBE_FRAME() or FrameMark at the end of each makes this chart.')) && fill(figures);
+            return empty(h('p', {class: 'empty'}, 'The program marks no frames. STROBE_FRAME() or FrameMark at the end of each makes this chart.')) && fill(figures);
         const track = Number(pick.value), {json, arrays} = await app.engine.ask({ask: 'frames', track, ...app.range(), tracks: undefined, limit: 20000});
+        if (!isNewest())
+            return undefined;
         fill(figures, figure('frames', format.count(json.total)), figure('mean', format.duration(json.mean)), figure('median', format.duration(json.median)), figure('least', format.duration(json.min)),
             figure('most', format.duration(json.max)), figure('rate', json.mean ? `${(1e9 / json.mean).toFixed(1)} /s` : '–'));
-        fill(place);
+        empty();
         const theme = THEMES[app.theme], times = [...arrays.t0].map((t, i) => (arrays.t1[i] - t) / 1e6), most = times.reduce((m, v) => Math.max(m, v), 1) * 1.1;
         chart = new Chart(place, {
             theme,
@@ -85,16 +95,23 @@ export function makeNotes(app) {
         const button = app.engine.kind === 'remote' ? null : h('button', {title: 'beside the trace, strobe view and strobe export find it; it can be dropped here, too', onclick: save}, 'Save as a file');
         return fill(element, h('div', {class: 'notebar'}, h('small', {}, `${format.several(app.notes.list.length, 'note')}, ${where()}`), button), app.notes.list.map(row));
     }
-    return {id: 'notes', title: 'Notes', element, update};
+    return {id: 'notes', title: 'Notes', element, update, grows: () => false};
 }
 
 export function makeInfo(app) {
-    const element = h('div', {class: 'info'});
+    const element = h('div', {class: 'info'}), begin = newest();
     const facts = (title, rows) => section(title, pairs(rows));
     const ending = (p) => (p.ended === null ? 'still running at the end, or not known' : p.how === 1 ? `exit status ${p.value}` : p.how === 2 ? `killed by signal ${p.value}` : 'ended');
 
-    function update() {
-        const t = app.trace, c = t.coverage, lost = c.dropped || 0, o = t.overhead;
+    /* While it grows, its facts are asked for anew. */
+    async function update() {
+        const isNewest = begin(), t = app.trace.live ? (await app.engine.ask({ask: 'trace'})).json : app.trace;
+        if (isNewest())
+            show(t);
+    }
+
+    function show(t) {
+        const c = t.coverage, lost = c.dropped || 0, o = t.overhead;
         fill(element, h('div', {class: 'columns'},
             facts('Trace', [['file', t.name], ['size', format.bytes(t.bytes)], ['length', format.duration(t.range[1] - t.range[0])], ['state', t.live ? 'being recorded' : window.strobePiece ? 'a piece of a trace' : t.closed ? 'closed' : 'not closed: its writer was killed, or it is cut'],
                 ['id', t.uuid], ['clock', `${t.clock.kind}, uncertain by ${format.duration(t.clock.error_ns)}`], ['engine', app.engine.kind === 'local' ? 'in this page' : 'server']]),

@@ -9,7 +9,7 @@ export class Live {
     constructor(app) {
         this.app = app;
         this.following = true;
-        this.mapped = 0; /* when the minimap was made anew */
+        this.mapped = 0; /* when minimap and panels were made anew */
     }
 
     /** The trace or the session that the query names, or the one that the server was started with. */
@@ -115,6 +115,7 @@ export class Live {
         if (performance.now() - this.mapped > MAP_MS) {
             this.mapped = performance.now();
             app.minimap.spoil();
+            app.drawer.grown();
         }
         if (this.following && app.isWholeOf(old))
             app.setView(json.range[0], right, true);

@@ -9,6 +9,7 @@
 #include "tracer.h"
 
 struct strobe_py_code_slot strobe_py_codes[1 << STROBE_PY_CODE_BITS];
+uint32_t strobe_py_code_version;
 
 static Py_ssize_t extra = -1;
 /* Stands for a code object that no memory was left for, and for all while nobody traces. */
@@ -37,6 +38,7 @@ static void free_code(void *at)
     struct strobe_py_code *known = at;
     if (!known)
         return;
+    strobe_py_code_version++;
     forget(known);
     free_names(known);
     free(known->function);
@@ -60,6 +62,7 @@ bool strobe_py_code_start(void)
 
 void strobe_py_code_renew(void)
 {
+    strobe_py_code_version++;
     memset(strobe_py_codes, 0, sizeof strobe_py_codes);
 }
 

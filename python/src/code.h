@@ -42,6 +42,10 @@ struct strobe_py_code_slot {
 extern struct strobe_py_code_slot strobe_py_codes[1 << STROBE_PY_CODE_BITS]
     __attribute__((visibility("hidden")));
 
+/* Changes when a code object dies and when decisions are forgotten: a struct strobe_py_code that was kept without its code object
+ * is to be asked for anew. */
+extern uint32_t strobe_py_code_version __attribute__((visibility("hidden")));
+
 /* Get the index of our code extra. False after a word why not. */
 bool strobe_py_code_start(void);
 

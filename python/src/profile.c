@@ -111,17 +111,24 @@ STROBE_INLINE struct strobe_py_code *find_again(struct strobe_py_thread *me, PyO
     return me->frame_code = find(frame);
 }
 
+/* Another tracing began, or code died: an end that another tool heard in our place left `frame` as it was. */
+static __attribute__((noinline, cold)) void look_again(struct strobe_py_thread *me)
+{
+    me->frame_version = strobe_py_code_version;
+    me->frame = NULL;
+    if (me->profile_generation != strobe_py_tracer.generation)
+        me->n_profiled = 0;
+    me->profile_generation = strobe_py_tracer.generation;
+}
+
 static int on_profile(PyObject *self, PyObject *frame, int what, PyObject *arg)
 {
     struct strobe_py_thread *me = &strobe_py_thread;
     (void)self;
     if (STROBE_PY_UNLIKELY(me->busy || strobe_py_tracer.source != STROBE_PY_PROFILE))
         return 0;
-    if (STROBE_PY_UNLIKELY(me->profile_generation != strobe_py_tracer.generation)) {
-        me->profile_generation = strobe_py_tracer.generation;
-        me->n_profiled = 0;
-        me->frame = NULL;
-    }
+    if (STROBE_PY_UNLIKELY(me->frame_version != strobe_py_code_version))
+        look_again(me);
     if (what == CALL) {
         me->frame = NULL;
         me->n_profiled++;

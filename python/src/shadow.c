@@ -9,6 +9,10 @@
  *   HELD ──► gone     ended too early
  *   HIDDEN            deeper than the limit: nothing is emitted
  *
+ * An open call keeps its code object: its frame may be gone long since, where another tool had the profile or trace function when
+ * it ended. A stack that is given up with such calls in it, at its thread's end or because another tracing began, is
+ * left to whoever next has the GIL and nothing in hand (`left`): a code object that dies may call Python code.
+ *
  * SPDX-License-Identifier: MIT */
 #include "shadow.h"
 
@@ -24,7 +28,7 @@ enum { HELD, EMITTED, HIDDEN };
 enum { MAX_OPEN = 1 << 22, MAX_SEARCH = 256 };
 
 struct call {
-    struct strobe_py_code *code; /* borrowed: its frame keeps it */
+    struct strobe_py_code *code; /* shared: the call has a reference to its code object */
     struct strobe_loc *callable; /* borrowed: of a C function, else NULL */
     uint64_t tick;               /* begin */
     uint32_t line;               /* 0: the call itself */
@@ -34,8 +38,16 @@ struct call {
 struct strobe_py_stack {
     uint32_t n, cap, n_calls, n_due; /* open; room; without lines; those before are not HELD */
     uint32_t generation;             /* of the tracing whose calls these are */
+    struct strobe_py_stack *next;    /* owned: in `left` */
     struct call calls[];
 };
+
+static struct strobe_py_stack *left; /* owned: given up, some without the GIL */
+
+static PyObject *kept_by(const struct call *call)
+{
+    return call->code ? call->code->code : NULL;
+}
 
 static struct strobe_loc *loc_of(const struct call *call)
 {
@@ -57,15 +69,39 @@ uint64_t strobe_py_ticks_of(uint64_t ns)
     return (uint64_t)((double)ns * (double)(strobe_clock_now() - from) / (double)elapsed);
 }
 
+void strobe_py_shadow_leave(void)
+{
+    struct strobe_py_stack *stack = strobe_py_thread.stack;
+    strobe_py_thread.stack = NULL;
+    if (!stack || !stack->n) {
+        free(stack);
+        return;
+    }
+    stack->next = __atomic_load_n(&left, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&left, &stack->next, stack, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
+}
+
+static void free_left(void)
+{
+    struct strobe_py_stack *stack = __atomic_exchange_n(&left, NULL, __ATOMIC_ACQUIRE);
+    for (struct strobe_py_stack *next; stack; stack = next) {
+        next = stack->next;
+        for (uint32_t i = 0; i < stack->n; i++)
+            Py_XDECREF(kept_by(&stack->calls[i]));
+        free(stack);
+    }
+}
+
 /* The thread's open calls; those of an earlier tracing are forgotten. NULL: none yet. */
 static struct strobe_py_stack *own_stack(void)
 {
     struct strobe_py_stack *stack = strobe_py_thread.stack;
-    if (stack && stack->generation != strobe_py_tracer.generation) {
-        stack->n = stack->n_calls = stack->n_due = 0;
-        stack->generation = strobe_py_tracer.generation;
-    }
-    return stack;
+    if (STROBE_PY_LIKELY(stack && stack->generation == strobe_py_tracer.generation))
+        return stack;
+    strobe_py_shadow_leave();
+    return NULL;
 }
 
 static struct strobe_py_stack *room(void)
@@ -73,6 +109,10 @@ static struct strobe_py_stack *room(void)
     struct strobe_py_stack *stack = own_stack();
     if (stack && stack->n < stack->cap)
         return stack;
+    if (!stack) {
+        free_left();
+        stack = own_stack(); /* that may have called Python code */
+    }
     uint32_t cap = stack ? 2 * stack->cap : 256;
     if (cap > MAX_OPEN)
         return NULL;
@@ -111,6 +151,7 @@ static void push(struct strobe_py_code *code, struct strobe_loc *callable, uint3
         return;
     struct call *call = &stack->calls[stack->n++];
     *call = (struct call){code, callable, 0, line, HIDDEN};
+    Py_XINCREF(kept_by(call));
     stack->n_calls += !line;
     if (tracer->max_depth && stack->n_calls > tracer->max_depth)
         return;
@@ -128,6 +169,7 @@ static void push(struct strobe_py_code *code, struct strobe_loc *callable, uint3
 static void pop(struct strobe_py_stack *stack, uint32_t at)
 {
     struct call *call = &stack->calls[at];
+    PyObject *kept = kept_by(call);
     if (call->state == HELD)
         emit_due(stack, strobe_clock_now());
     if (call->state == EMITTED)
@@ -137,6 +179,7 @@ static void pop(struct strobe_py_stack *stack, uint32_t at)
     stack->n--;
     if (stack->n_due > at)
         stack->n_due = stack->n_due > stack->n ? stack->n : at;
+    Py_XDECREF(kept); /* not its last one: the frame that ends has it, or the caller is strobe_py_shadow_close */
 }
 
 void strobe_py_shadow_begin(struct strobe_py_code *code, struct strobe_loc *callable)
@@ -188,6 +231,9 @@ void strobe_py_shadow_flush(void)
 void strobe_py_shadow_close(void)
 {
     struct strobe_py_stack *stack = own_stack();
+    strobe_py_thread.stack = NULL;
     while (stack && stack->n)
         pop(stack, stack->n - 1);
+    free(stack);
+    free_left();
 }

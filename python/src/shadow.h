@@ -20,6 +20,9 @@ void strobe_py_shadow_flush(void);
 /* End what is open on the calling thread: the tracing ends. */
 void strobe_py_shadow_close(void);
 
+/* The calling thread ends: give up its stack. Without the GIL. */
+void strobe_py_shadow_leave(void);
+
 /* Ticks of the trace's clock in `ns`. */
 uint64_t strobe_py_ticks_of(uint64_t ns);
 

@@ -72,9 +72,8 @@ static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static void leave(void *unused)
 {
     (void)unused;
-    free(strobe_py_thread.stack);
+    strobe_py_shadow_leave();
     free(strobe_py_thread.fibers);
-    strobe_py_thread.stack = NULL;
     strobe_py_thread.fibers = NULL;
 }
 

@@ -23,7 +23,8 @@ struct strobe_py_thread {
     bool apart;  /* the profile function was heard last of it, and the frame hook not since */
     uint32_t n_profiled; /* open calls told by the profile function */
     void *frame;         /* profile function: borrowed and only compared, the frame that runs */
-    struct strobe_py_code *frame_code; /* borrowed: its code's, while it runs */
+    struct strobe_py_code *frame_code; /* borrowed: its code's, while that lives: ... */
+    uint32_t frame_version;            /* ... strobe_py_code_version when it was asked for */
     const void *called; /* borrowed and only compared: the C function that runs; NULL: not known */
     struct strobe_loc *called_loc; /* borrowed: its place in callable.c's table ... */
     uint32_t called_version;       /* ... if that is still of this version */
@@ -33,7 +34,7 @@ struct strobe_py_thread {
     uint32_t
         suspending; /* a coroutine of the task that runs was just left by an await: so will be those around it */
     uint32_t busy;                   /* the tracer itself calls Python code */
-    struct strobe_py_stack *stack;   /* owned: freed by strobe_py_leave_thread */
+    struct strobe_py_stack *stack;   /* owned: given up at the thread's end */
     struct strobe_py_fibers *fibers; /* owned: likewise */
 };
 

@@ -112,6 +112,17 @@ class Beside(strobe_case.Case):
         else:
             self.assertEqual((ran.err, ran.counts("program.py")["leaf"]), ("", 20))
 
+    def test_code_that_dies_while_another_tool_hears_its_end_is_safe(self):
+        leave = "for i in range(20): exec('def gone(): SET; return i\\ngone()')\n"
+        for options, env, tool, none in (("lines", {}, "sys.settrace(lambda *a: None)", "sys.settrace(None)"),
+                                         ("functions", {"STROBE_PYTHON_C": "1", "STROBE_PYTHON_MAX_DEPTH": "100"},
+                                          "sys.setprofile(lambda *a: None)", "sys.setprofile(None)")):
+            body = "import gc, sys, threading\n" + leave.replace("SET", tool) + none + "\n"
+            body += "def on_thread():\n    " + leave.replace("SET", tool) + "    " + none + "\n    gc.collect()\n"
+            body += "for n in range(3):\n    t = threading.Thread(target=on_thread); t.start(); t.join()\n"
+            ran = self.record(self.script(CALLS + body), options=["--python", options], env=env)
+            self.assertEqual(ran.code, 0, ran.err)
+
     def test_another_threads_profiler_keeps_working_beside_c_functions(self):
         program = self.script(
             CALLS + "import strobe, sys, threading\n"

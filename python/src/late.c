@@ -47,6 +47,7 @@ void strobe_py_find_late(void)
     find(&late->next_thread, "PyThreadState_Next", NULL);
     find(&late->set_profile, "_PyEval_SetProfile", NULL);
     find(&late->set_trace, "_PyEval_SetTrace", NULL);
+    find(&late->add_audit, "PySys_AddAuditHook", NULL);
 }
 
 const char *strobe_py_text(PyObject *text, Py_ssize_t *n_bytes, PyObject **keep)

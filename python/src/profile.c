@@ -4,9 +4,10 @@
  *   aside             for the frame hook, while a deep recursion runs without it (hook.c)
  *   for lines         the trace function
  *
- * How they get into the threads, and what other tools hold: seat.h.  SPDX-License-Identifier: MIT */
+ * How they get into the threads, and what other tools hold: seat.h; tools that come and go: away.h.  SPDX-License-Identifier: MIT */
 #include "py.h"
 
+#include "away.h"
 #include "callable.h"
 #include "code.h"
 #include "emit.h"
@@ -41,6 +42,11 @@ STROBE_INLINE struct strobe_py_code *find(PyObject *frame)
         known = find_slow(frame, code);
     Py_DECREF(code); /* the frame has it too */
     return known;
+}
+
+struct strobe_py_code *strobe_py_find_of_frame(PyObject *frame)
+{
+    return find(frame);
 }
 
 /* A generator's or coroutine's run is a zone here, and nothing more: this hook can't tell its first from its last. */
@@ -173,6 +179,7 @@ static int on_trace(PyObject *self, PyObject *frame, int what, PyObject *arg)
 bool strobe_py_profile_start(bool lines)
 {
     struct strobe_py_seat *seat = lines ? &strobe_py_trace_seat : &strobe_py_profile_seat;
+    const strobe_py_tracefunc function = lines ? on_trace : on_profile;
     if (!strobe_py_seats_are_known()) {
         strobe_py_word("this Python lacks a way to set a profile function for all threads");
         return false;
@@ -185,12 +192,13 @@ bool strobe_py_profile_start(bool lines)
                     "Python's profile function, and keeps it; Python functions are traced");
         return false;
     }
-    uint32_t n_others = strobe_py_seat_take_all(seat, lines ? on_trace : on_profile);
+    strobe_py_seat_for_new(seat, function); /* first: it calls a function of threading's */
+    uint32_t n_others = strobe_py_seat_take_all(seat, function);
     if (n_others)
         strobe_py_word("nothing is traced on %u threads: another tool has their %s function, and "
                        "keeps it",
                        n_others, lines ? "trace" : "profile");
-    strobe_py_seat_for_new(seat, lines ? on_trace : on_profile);
+    strobe_py_away_start(seat, lines ? &strobe_py_profile_seat : &strobe_py_trace_seat, function);
     return true;
 }
 
@@ -198,9 +206,14 @@ void strobe_py_profile_stop(void)
 {
     bool lines = strobe_py_tracer.source == STROBE_PY_TRACE;
     struct strobe_py_seat *seat = lines ? &strobe_py_trace_seat : &strobe_py_profile_seat;
-    if (!strobe_py_seat_is_free(seat))
+    bool was_away = strobe_py_away_stop();
+    if (!strobe_py_seat_is_ours(seat))
         strobe_py_word("another tool took this Python's %s function over while tracing: what came "
                        "after is not in the trace",
+                       lines ? "trace" : "profile");
+    else if (was_away)
+        strobe_py_word("another tool had this Python's %s function for a time while tracing: what "
+                       "was called then is not in the trace",
                        lines ? "trace" : "profile");
     strobe_py_seat_take_all(seat, NULL);
     strobe_py_seat_for_new(seat, NULL);

@@ -40,6 +40,7 @@ struct strobe_py_late {
     PyThreadState *(*next_thread)(PyThreadState *);
     int (*set_profile)(PyThreadState *, strobe_py_tracefunc, PyObject *);
     int (*set_trace)(PyThreadState *, strobe_py_tracefunc, PyObject *);
+    int (*add_audit)(int (*hook)(const char *event, PyObject *args, void *data), void *data);
 };
 extern struct strobe_py_late strobe_py_late;
 

@@ -8,6 +8,8 @@
  * threading.setprofile or settrace, whose function puts ours in its place at its first event.  SPDX-License-Identifier: MIT */
 #include "seat.h"
 
+#include "thread.h"
+
 typedef int (*put_function)(PyThreadState *, strobe_py_tracefunc, PyObject *);
 
 struct strobe_py_seat {
@@ -30,8 +32,10 @@ static void put(const struct strobe_py_seat *seat, PyThreadState *state,
     PyObject *type, *value, *trace;
     put_function set = seat->traces ? strobe_py_late.set_trace : strobe_py_late.set_profile;
     PyErr_Fetch(&type, &value, &trace);
+    strobe_py_thread.busy++; /* on_audit */
     if (set(state, function, function ? mark : NULL))
         PyErr_Clear(); /* an audit hook refused */
+    strobe_py_thread.busy--;
     PyErr_Restore(type, value, trace);
 }
 
@@ -88,20 +92,63 @@ bool strobe_py_seat_is_free(struct strobe_py_seat *seat)
     return held == Py_None || held == mark;
 }
 
+bool strobe_py_seat_is_ours(struct strobe_py_seat *seat)
+{
+    return mark && holder(seat) == mark;
+}
+
 bool strobe_py_seats_are_ours(void)
 {
-    return mark &&
-           (holder(&strobe_py_profile_seat) == mark || holder(&strobe_py_trace_seat) == mark);
+    return strobe_py_seat_is_ours(&strobe_py_profile_seat) ||
+           strobe_py_seat_is_ours(&strobe_py_trace_seat);
+}
+
+static void (*before_change)(struct strobe_py_seat *seat);
+
+/* Stays for good, and is asked about all that is audited. */
+static int on_audit(const char *event, PyObject *args, void *unused)
+{
+    (void)args;
+    (void)unused;
+    if (strncmp(event, "sys.set", 7) || strobe_py_thread.busy)
+        return 0;
+    if (!strcmp(event, "sys.setprofile"))
+        before_change(&strobe_py_profile_seat);
+    else if (!strcmp(event, "sys.settrace"))
+        before_change(&strobe_py_trace_seat);
+    return 0;
+}
+
+void strobe_py_seats_watch(void (*change)(struct strobe_py_seat *seat))
+{
+    static bool watches;
+    before_change = change;
+    if (watches || !strobe_py_late.add_audit)
+        return;
+    watches = !strobe_py_late.add_audit(on_audit, NULL);
+    PyErr_Clear();
 }
 
 /* ---- taking and leaving ---- */
 
+bool strobe_py_seat_take(struct strobe_py_seat *seat, strobe_py_tracefunc function)
+{
+    if (!mark || !strobe_py_seat_is_free(seat))
+        return false;
+    put(seat, PyThreadState_Get(), function);
+    return true;
+}
+
+void strobe_py_seat_leave(struct strobe_py_seat *seat)
+{
+    if (strobe_py_seat_is_ours(seat))
+        put(seat, PyThreadState_Get(), NULL);
+}
+
 void strobe_py_seats_leave(void)
 {
-    if (mark && holder(&strobe_py_profile_seat) == mark)
-        put(&strobe_py_profile_seat, PyThreadState_Get(), NULL);
-    if (mark && holder(&strobe_py_trace_seat) == mark)
-        put(&strobe_py_trace_seat, PyThreadState_Get(), NULL);
+    strobe_py_seat_leave(&strobe_py_profile_seat);
+    strobe_py_seat_leave(&strobe_py_trace_seat);
 }
 
 uint32_t strobe_py_seat_take_all(struct strobe_py_seat *seat, strobe_py_tracefunc function)

@@ -20,8 +20,21 @@ bool strobe_py_seats_are_known(void);
 /* Is the calling thread's seat nobody's or ours? Keeps a pending exception. */
 bool strobe_py_seat_is_free(struct strobe_py_seat *seat);
 
+/* Is it ours? */
+bool strobe_py_seat_is_ours(struct strobe_py_seat *seat);
+
+/* Put `function` into the calling thread's seat. False: another tool has it, and keeps it. */
+bool strobe_py_seat_take(struct strobe_py_seat *seat, strobe_py_tracefunc function);
+
+/* Make the calling thread's seat nobody's, if it is ours. */
+void strobe_py_seat_leave(struct strobe_py_seat *seat);
+
 /* Make those of the calling thread's seats that are ours nobody's. Keeps a pending exception. */
 void strobe_py_seats_leave(void);
+
+/* From now on `change` is called before anybody but us puts a function into a seat of the calling thread. There is no way back.
+ * Nothing happens where this Python, or an audit hook of the program's, does not want it. */
+void strobe_py_seats_watch(void (*change)(struct strobe_py_seat *seat));
 
 /* Is one of the calling thread's seats ours? */
 bool strobe_py_seats_are_ours(void);

@@ -179,7 +179,7 @@ static void pop(struct strobe_py_stack *stack, uint32_t at)
     stack->n--;
     if (stack->n_due > at)
         stack->n_due = stack->n_due > stack->n ? stack->n : at;
-    Py_XDECREF(kept); /* not its last one: the frame that ends has it, or the caller is strobe_py_shadow_close */
+    Py_XDECREF(kept); /* last of all: where its frame is gone, it dies here */
 }
 
 void strobe_py_shadow_begin(struct strobe_py_code *code, struct strobe_loc *callable)

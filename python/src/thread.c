@@ -74,7 +74,9 @@ static void leave(void *unused)
     (void)unused;
     strobe_py_shadow_leave();
     free(strobe_py_thread.fibers);
+    free(strobe_py_thread.away);
     strobe_py_thread.fibers = NULL;
+    strobe_py_thread.away = NULL;
 }
 
 static void make_key(void)

@@ -9,6 +9,7 @@ struct strobe_loc;       /* strobe.h */
 struct strobe_py_code;   /* code.h */
 struct strobe_py_stack;  /* shadow.c: the open calls, where they must be known */
 struct strobe_py_fibers; /* tasks.c: the tasks that run on the thread, one inside the other */
+struct strobe_py_away;   /* away.c: what ran when another tool took our seat */
 
 enum { STROBE_PY_NAME_TRIES = 64 };
 
@@ -36,6 +37,7 @@ struct strobe_py_thread {
     uint32_t busy;                   /* the tracer itself calls Python code */
     struct strobe_py_stack *stack;   /* owned: given up at the thread's end */
     struct strobe_py_fibers *fibers; /* owned: likewise */
+    struct strobe_py_away *away;     /* owned: likewise */
 };
 
 extern __thread struct strobe_py_thread strobe_py_thread

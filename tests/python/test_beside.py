@@ -112,6 +112,64 @@ class Beside(strobe_case.Case):
         else:
             self.assertEqual((ran.err, ran.counts("program.py")["leaf"]), ("", 20))
 
+    COMES_AND_GOES = (
+        "import cProfile, pstats, sys, threading\n"
+        "def start(): p.enable()\n"
+        "def stop(): p.disable()\n"
+        "def counted(p): return [v[0] for k, v in pstats.Stats(p).stats.items() if k[2] == 'leaf'][0]\n"
+        "def beside():\n"
+        "    global p\n"
+        "    p = cProfile.Profile()\n"
+        "    start(); run(10)\n"
+        "    stop(); run(100)\n"
+        "    with p: run(10)\n"
+        "    run(100)\n"
+        "    sys.setprofile(lambda *a: None); run(10); sys.setprofile(None)\n"
+        "    run(100)\n"
+        "    old = sys.getprofile(); sys.setprofile(None); sys.setprofile(old)\n"
+        "    run(100)\n"
+        "    print(counted(p))\n"
+        "beside(); run(1000)\n"
+        "thread = threading.Thread(target=beside); thread.start(); thread.join()\n"
+        "run(1000)\n")
+
+    def test_c_functions_are_told_again_when_a_profiler_has_left(self):
+        for env in ({}, {"STROBE_PYTHON_MAX_DEPTH": "100"}):
+            ran = self.run_beside(self.COMES_AND_GOES, env={"STROBE_PYTHON_C": "1", **env})
+            self.assertEqual(ran.out.split(), ["20", "20"])
+            self.assertIn(" 0 open at the end, 0 unfinished, 0 ends without a begin", ran.text())
+            counts = ran.counts("program.py")
+            if LEGACY:
+                self.assertEqual(ran.err.count("another tool had this Python's profile function for a time"), 1, ran.err)
+                self.assertEqual((counts["leaf"], counts["start"], counts["beside"]), (2800, 2, 2))
+            else:
+                self.assertEqual((ran.err, counts["leaf"]), ("", 2860))
+
+    def test_lines_are_told_again_when_a_debugger_has_left(self):
+        body = ("import sys, threading\n"
+                "n = 0\n"
+                "def tracer(frame, event, arg):\n"
+                "    global n\n"
+                "    n += event == 'call'\n"
+                "def start(): sys.settrace(tracer)\n"
+                "def stop(): sys.settrace(None)\n"
+                "def beside():\n"
+                "    start(); run(10)\n"
+                "    stop(); run(100)\n"
+                "beside(); run(1000)\n"
+                "thread = threading.Thread(target=beside); thread.start(); thread.join()\n"
+                "run(1000)\n"
+                "print(n)\n")
+        ran = self.record(self.script(CALLS + body), options=["--python", "lines"], env={"STROBE_PYTHON_INCLUDE": "__main__"})
+        self.assertEqual((ran.code, ran.out.strip()), (0, "24"), ran.err)
+        self.assertIn(" 0 open at the end, 0 unfinished, 0 ends without a begin", ran.text())
+        leaves = ran.counts("program.py", by_line=True)["leaf:2"]
+        if LEGACY:
+            self.assertEqual(ran.err.count("another tool had this Python's trace function for a time"), 1, ran.err)
+            self.assertEqual(leaves, 2 * 2200)  # the call and its line
+        else:
+            self.assertEqual((ran.err, leaves), ("", 2 * 2220))
+
     def test_code_that_dies_while_another_tool_hears_its_end_is_safe(self):
         leave = "for i in range(20): exec('def gone(): SET; return i\\ngone()')\n"
         for options, env, tool, none in (("lines", {}, "sys.settrace(lambda *a: None)", "sys.settrace(None)"),

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "code.h"
-#include "tracer.h"
 
 enum {
     AT_CFUNCTION_DEF = 16,
@@ -27,7 +26,7 @@ enum {
 
 struct callable {
     const void *key; /* borrowed, and only compared */
-    bool ours;       /* starts or stops the tracing: no call of the program's */
+    bool ours;       /* of this module: no call of the program's */
     char *name;      /* owned: as its key had it; NULL: a free slot */
     char *shown;     /* owned */
     struct strobe_loc loc;
@@ -164,13 +163,14 @@ static char *shown_name(PyObject *callable, const char *name)
     return strdup(name);
 }
 
-/* The calls of trace_start and trace_stop themselves are none of the program's. */
-static bool is_ours(const void *key)
+/* Is it a method definition or a type of this module's? A zone for such a call would be the innermost one, whose text or name the call
+ * is to set; and the calls that start and stop the tracing have one half only. */
+static bool is_ours(const void *key, const char *name)
 {
-    for (const PyMethodDef *def = strobe_py_tracer_methods; def->ml_name; def++)
-        if (def == key)
-            return true;
-    return false;
+    Dl_info here, there;
+    if (!strncmp(name, "strobe.", 7))
+        return true;
+    return dladdr(table, &here) && dladdr(key, &there) && here.dli_fbase == there.dli_fbase;
 }
 
 static bool same(const char *one, const char *other)
@@ -194,7 +194,7 @@ static struct callable *fill(struct callable *slot, const void *key, const char 
     free(slot->name);
     free(slot->shown);
     slot->key = key;
-    slot->ours = is_ours(key);
+    slot->ours = is_ours(key, name);
     slot->name = strdup(name);
     slot->shown = shown ? shown : strdup(name);
     slot->loc = (struct strobe_loc){0, NULL, slot->shown, "<C>", 0, 0};

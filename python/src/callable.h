@@ -14,7 +14,7 @@ bool strobe_py_callable_start(void);
 /* Is it a Python function or a method of one, which tells its calls itself? */
 bool strobe_py_is_python(PyObject *callable);
 
-/* The location of a callable that is none. NULL: it starts or stops the tracing, or no memory. Lifetime: until another callable is asked for. */
+/* The location of a callable that is none. NULL: it is this module's, or no memory. Lifetime: until another callable is asked for. */
 struct strobe_loc *strobe_py_callable_loc(PyObject *callable);
 
 /* Counts the entries that were given to another callable. */

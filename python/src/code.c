@@ -89,11 +89,16 @@ static bool matches_any(char *const *patterns, const char *module, const char *f
     return false;
 }
 
-/* Our own Python code is no part of the program. */
+/* Our own Python code is no part of the program: what it says of the innermost zone is of the program's. */
 static bool is_own(const char *module)
 {
-    return !strcmp(module, "strobe") || !strncmp(module, "strobe._", 8) ||
-           !strcmp(module, "strobe.__main__");
+    static const char *const packages[] = {"strobe", "tracy_client", "tracy"};
+    for (size_t i = 0; i < sizeof packages / sizeof packages[0]; i++) {
+        size_t n = strlen(packages[i]);
+        if (!strncmp(module, packages[i], n) && (!module[n] || module[n] == '.'))
+            return true;
+    }
+    return false;
 }
 
 static bool is_filtered(const char *module, const char *file)

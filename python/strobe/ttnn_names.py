@@ -1,8 +1,8 @@
 """ttnn's profiling names: tracy_message, start_tracy_zone, stop_tracy_zone, tracy_frame.
 
 `patch()` puts them into a `ttnn` that lacks them. Zones are told by thread; a zone may be stopped in another function
-than it was started in. A new name or colour is given to the thread's innermost zone: while functions are traced, stop a zone
-in the function that started it if you give one."""
+than it was started in. A new name or colour can only be given to a thread's innermost zone: while functions are traced,
+that is the zone of the function that runs, unless the zone was started in it."""
 import sys
 import threading
 import warnings
@@ -19,20 +19,23 @@ def start_tracy_zone(source="", functName="", lineNum=0, color=0, *, line_number
     line = lineNum if line_number is None else line_number
     zone = _strobe.zone(functName, int(color), source or "?", int(line), functName)
     stack = _open.__dict__.setdefault("zones", [])
-    stack.append(zone)
+    stack.append((zone, id(sys._getframe(1))))
     zone.begin()
 
 
 def stop_tracy_zone(name="", color=0):
-    """End the thread's innermost zone, with a new name or colour if given. True: none was open."""
+    """End the thread's innermost zone, with a new name or colour if given. True: none was open.
+
+    While functions are traced, one that is stopped in another function than it was started in keeps name and colour."""
     stack = _open.__dict__.get("zones")
     if not stack:
         return True
-    zone = stack.pop()
-    if name and name != zone.name:
-        zone.rename(name)
-    if color:
-        zone.recolor(int(color))
+    zone, started_in = stack.pop()
+    if not _strobe.trace_is_on() or started_in == id(sys._getframe(1)):
+        if name and name != zone.name:
+            zone.rename(name)
+        if color:
+            zone.recolor(int(color))
     zone.end()
     return False
 

@@ -136,6 +136,23 @@ class Zones(strobe_case.Case):
         ran = self.run_recorded("sys.modules.pop('gc', None)\ndef f(): pass\nwith strobe.record(TRACE, functions=True): f()\n")
         self.assertEqual({name for name in ran.counts() if "import" in name or "find" in name}, set())
 
+    def test_what_is_said_of_a_zone_while_functions_are_traced_is_said_of_it(self):
+        ran = self.run_recorded(
+            "from strobe import ttnn_names\n"
+            "def work():\n"
+            "    ttnn_names.start_tracy_zone('a.py', 'MINE', 3)\n"
+            "    ttnn_names.stop_tracy_zone('NEW', color=0x00ff00)\n"
+            "def inner(): ttnn_names.stop_tracy_zone('OTHER')\n"
+            "def outer(): ttnn_names.start_tracy_zone('a.py', 'KEPT', 3); inner()\n"
+            "def by_hand():\n"
+            "    with strobe.zone('hand') as z: z.text('said'); z.value(3); z.recolor(0xff)\n"
+            "with strobe.record(TRACE, functions=True, c_functions=True, gc=False):\n"
+            "    work(); outer(); by_hand()\n")
+        rows = {row["name"]: row for row in ran.rows()}
+        self.assertEqual({name for name in rows if name[0] != "_"} - {"NEW", "KEPT", "hand"}, {"work", "outer", "inner", "by_hand"})
+        self.assertEqual((rows["NEW"]["color"], rows["hand"]["text"], rows["hand"]["value"], rows["hand"]["color"]),
+                         ("#00ff00", "said", "3", "#0000ff"))
+
     def test_what_can_not_be_is_said_in_words(self):
         ran = self.run_recorded(
             "def refused(error, call):\n"

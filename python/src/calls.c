@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emit.h"
+#include "thread.h"
 
 /* A name that was used: a plot, a frame, a pool, a fiber. In a capsule, freed with it. */
 struct name {
@@ -252,10 +253,17 @@ static PyObject *text_call(PyObject *text, void (*use)(const char *))
     Py_RETURN_NONE;
 }
 
+/* The program's own name for a thread: Python's is not looked for any more. */
+static void name_thread(const char *name)
+{
+    strobe_py_thread.n_met = STROBE_PY_NAME_TRIES;
+    strobe_set_thread_name(name);
+}
+
 static PyObject *py_thread_name(PyObject *module, PyObject *name)
 {
     (void)module;
-    return text_call(name, strobe_set_thread_name);
+    return text_call(name, name_thread);
 }
 
 static PyObject *py_program_name(PyObject *module, PyObject *name)

@@ -14,8 +14,9 @@
 #include <string.h>
 
 #include "emit.h"
-#include "tracer.h"
 #include "shadow.h"
+#include "thread.h"
+#include "tracer.h"
 
 enum { MAX_SITES = 16384, MAX_ORPHANS = 4096 };
 
@@ -263,6 +264,8 @@ static bool begin(struct scoped *self, enum state state)
         loc = &self->place->loc;
     }
     self->thread = this_thread();
+    if (STROBE_PY_UNLIKELY(strobe_py_thread.n_met < STROBE_PY_NAME_TRIES))
+        strobe_py_meet_thread();
     if (self->frames > 0)
         strobe_callstack(self->frames);
     if (strobe_py_tracer.min_ticks)

@@ -148,6 +148,11 @@ static PyObject *find_task(void)
     return task;
 }
 
+PyObject *strobe_py_running_task(void)
+{
+    return find_asyncio() ? find_task() : NULL;
+}
+
 static struct strobe_py_fibers *own_fibers(void)
 {
     struct strobe_py_thread *me = &strobe_py_thread;
@@ -184,7 +189,7 @@ bool strobe_py_task_enter(bool first, const char *name)
         PyObject *type, *value, *trace;
         me->busy++;
         PyErr_Fetch(&type, &value, &trace);
-        PyObject *task = find_asyncio() ? find_task() : NULL;
+        PyObject *task = strobe_py_running_task();
         if (task)
             change_to(task, name);
         Py_XDECREF(task);

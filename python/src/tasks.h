@@ -15,4 +15,7 @@ bool strobe_py_task_runs(void);
 /* The coroutine that was entered last is left: back to where it was entered. */
 void strobe_py_task_leave(void);
 
+/* The asyncio task that runs on the calling thread: a new reference, or NULL. Calls nothing of the program's; leaves no exception. */
+PyObject *strobe_py_running_task(void);
+
 #endif

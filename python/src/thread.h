@@ -43,8 +43,8 @@ struct strobe_py_thread {
 extern __thread struct strobe_py_thread strobe_py_thread
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Look for the thread's Python name and give it to the trace; from NAME_TRIES on it is known or has none. GIL held; keeps a
- * pending exception. */
+/* Look for the thread's Python name and give it to the trace; from NAME_TRIES on it is known, has none, or the program gave it one of its
+ * own. GIL held; keeps a pending exception. */
 void strobe_py_meet_thread(void);
 
 /* Find the ends of the calling thread's stack. */

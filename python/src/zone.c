@@ -14,6 +14,8 @@
 
 #include "emit.h"
 #include "shadow.h"
+#include "tasks.h"
+#include "thread.h"
 #include "tracer.h"
 
 struct zone {
@@ -193,14 +195,17 @@ PyObject *strobe_py_zone(PyObject *module, PyObject *const *args, Py_ssize_t n_a
 
 /* ---- with ---- */
 
-/* While functions are traced, a zone may be open when the generator or coroutine that began it yields, which
- * ends its function's zone, and end when that has begun anew: in any order. */
-static void __attribute__((noinline, cold)) begin_traced(struct strobe_loc *loc)
+/* The first zones of a thread name it. While functions are traced, a zone may be open when the generator or coroutine that began
+ * it yields, which ends its function's zone, and end when that has begun anew: in any order. */
+static void __attribute__((noinline, cold)) begin_slow(struct strobe_loc *loc)
 {
+    if (strobe_py_thread.n_met < STROBE_PY_NAME_TRIES)
+        strobe_py_meet_thread();
     if (strobe_py_tracer.min_ticks)
         strobe_py_shadow_flush();
     strobe_py_begin(loc);
-    strobe_zone_loose();
+    if (strobe_py_tracer.source != STROBE_PY_NONE)
+        strobe_zone_loose();
 }
 
 STROBE_INLINE void begin(PyObject *self)
@@ -209,8 +214,9 @@ STROBE_INLINE void begin(PyObject *self)
     struct strobe_loc *loc = &((struct zone *)self)->loc;
     if (!strobe_gate_is_open(gate))
         return;
-    if (STROBE_PY_UNLIKELY(strobe_py_tracer.source != STROBE_PY_NONE))
-        begin_traced(loc);
+    if (STROBE_PY_UNLIKELY(strobe_py_tracer.source != STROBE_PY_NONE ||
+                           strobe_py_thread.n_met < STROBE_PY_NAME_TRIES))
+        begin_slow(loc);
     else
         strobe_py_begin_open(gate, loc);
 }
@@ -286,15 +292,12 @@ static void done_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* The task that runs, or None. A new reference; leaves no exception. */
+/* The task that runs, or None: in another framework's coroutine. A new reference; leaves no exception. */
 static PyObject *running_task(void)
 {
-    PyObject *asyncio = PyImport_ImportModule("asyncio");
-    PyObject *task = asyncio ? PyObject_CallMethod(asyncio, "current_task", NULL) : NULL;
-    Py_XDECREF(asyncio);
+    PyObject *task = strobe_py_running_task();
     if (task)
         return task;
-    PyErr_Clear(); /* no loop runs: another framework's coroutine */
     Py_RETURN_NONE;
 }
 

@@ -70,6 +70,28 @@ class Zones(strobe_case.Case):
         spans = [row["name"] for row in ran.rows("spans")]
         self.assertEqual(sorted(spans), ["block", "coroutine", "coroutine", "coroutine"])
 
+    def test_async_zones_leave_no_zone_of_their_own_while_functions_are_traced(self):
+        ran = self.run_recorded(
+            "async def main():\n"
+            "    for i in range(10):\n"
+            "        async with strobe.zone('block'): await asyncio.sleep(0)\n"
+            "with strobe.record(TRACE, functions=True, gc=False): asyncio.run(main())\n")
+        self.assertEqual([row["name"] for row in ran.rows("spans")], ["block"] * 10)
+        self.assertEqual(ran.counts()["current_task"], 0)
+
+    def test_threads_have_the_names_that_Python_or_the_program_gives_them(self):
+        ran = self.run_recorded(
+            "def work(name=None, deep=True):\n"
+            "    if name: strobe.set_thread_name(name)\n"
+            "    with strobe.zone('z'): pass\n"
+            "    if deep: strobe.trace(gc=False); work(None, False); strobe.untrace()\n"
+            "with strobe.record(TRACE):\n"
+            "    for args in ((None, False), ('the program gave it', True)):\n"
+            "        thread = threading.Thread(target=work, args=args, name='Python gave it')\n"
+            "        thread.start(); thread.join()\n")
+        self.assertEqual([row["thread"] for row in ran.rows() if row["name"] == "z"],
+                         ["Python gave it"] + ["the program gave it"] * 2)
+
     def test_messages_plots_frames_flows_and_names(self):
         ran = self.run_recorded(
             "with strobe.record(TRACE):\n"

@@ -26,9 +26,10 @@ enum { MAX_NOTED = 64, CALL = 0, RETURN = 3 };
 
 /* A frame that ran when the seat changed hands. */
 struct noted {
-    const void *frame, *code;    /* borrowed, and only compared */
-    struct strobe_py_code *full; /* borrowed, and only compared: to end it on the shadow stack, else NULL */
-    uint64_t word;               /* of its zone; 0: it has none */
+    const void *frame, *code; /* borrowed, and only compared */
+    struct strobe_py_code
+        *full;     /* borrowed, and only compared: to end it on the shadow stack, else NULL */
+    uint64_t word; /* of its zone; 0: it has none */
 };
 
 struct strobe_py_away {

@@ -83,11 +83,15 @@ bool strobe_py_callable_start(void)
     return good;
 }
 
-bool strobe_py_is_python(PyObject *callable)
+enum strobe_py_callable_kind strobe_py_kind_of(PyObject *callable)
 {
     PyTypeObject *type = Py_TYPE(callable);
-    return type == function ||
-           (type == method && Py_TYPE((PyObject *)field(callable, AT_METHOD_FUNCTION)) == function);
+    if (type == function)
+        return STROBE_PY_PYTHON;
+    if (STROBE_PY_LIKELY(type != method))
+        return STROBE_PY_OTHER;
+    return Py_TYPE((PyObject *)field(callable, AT_METHOD_FUNCTION)) == function ? STROBE_PY_PYTHON
+                                                                                : STROBE_PY_BOUND;
 }
 
 /* What tells the callable from others, and its short name as it is now. */

@@ -11,8 +11,12 @@
 /* Find the types, test the layout. False: C functions can't be named here. */
 bool strobe_py_callable_start(void);
 
-/* Is it a Python function or a method of one, which tells its calls itself? */
-bool strobe_py_is_python(PyObject *callable);
+enum strobe_py_callable_kind {
+    STROBE_PY_OTHER = 0,
+    STROBE_PY_PYTHON = 1, /* a Python function or a method of one: it tells its calls itself */
+    STROBE_PY_BOUND = 2,  /* a method object around something else */
+};
+enum strobe_py_callable_kind strobe_py_kind_of(PyObject *callable);
 
 /* The location of a callable that is none. NULL: it is this module's, or no memory. Lifetime: until another callable is asked for. */
 struct strobe_loc *strobe_py_callable_loc(PyObject *callable);

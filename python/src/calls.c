@@ -9,7 +9,7 @@
 #include "emit.h"
 #include "thread.h"
 
-/* A name that was used: a plot, a frame, a pool, a fiber. In a capsule, freed with it. */
+/* A name that was used: a plot, a frame, a pool, a counter. In a capsule, freed with it. */
 struct name {
     struct strobe_name name;
     int64_t total; /* of a counter */
@@ -17,21 +17,22 @@ struct name {
 };
 
 enum { MAX_NAMES = 16384 };
-static PyObject *names; /* owned: {name: capsule} */
+static PyObject *names;    /* owned: {name: capsule} */
+static PyObject *counters; /* owned: likewise; none is ever dropped, for its total */
 
 static void free_name(PyObject *capsule)
 {
     free(PyCapsule_GetPointer(capsule, NULL));
 }
 
-/* The kept name of a text; NULL with an exception. Lifetime: until another name is asked for. */
-static struct name *find_name(PyObject *text)
+/* The name of a text in `table`, found or made; NULL with an exception. */
+static struct name *find_in(PyObject **table, PyObject *text)
 {
-    PyObject *keep, *capsule = names ? PyDict_GetItemWithError(names, text) : NULL;
+    PyObject *keep, *capsule = *table ? PyDict_GetItemWithError(*table, text) : NULL;
     if (capsule)
         return PyCapsule_GetPointer(capsule, NULL);
     Py_ssize_t n = 0;
-    if (PyErr_Occurred() || (!names && !(names = PyDict_New())))
+    if (PyErr_Occurred() || (!*table && !(*table = PyDict_New())))
         return NULL;
     const char *bytes = strobe_py_text(text, &n, &keep);
     struct name *name = bytes ? calloc(1, sizeof *name + (size_t)n + 1) : NULL;
@@ -43,21 +44,36 @@ static struct name *find_name(PyObject *text)
     Py_XDECREF(keep);
     name->name.text = name->text;
     capsule = PyCapsule_New(name, NULL, free_name);
-    if (PyDict_Size(names) >= MAX_NAMES)
+    if (table == &names && PyDict_Size(names) >= MAX_NAMES)
         PyDict_Clear(names);
-    if (!capsule || PyDict_SetItem(names, text, capsule))
+    if (!capsule || PyDict_SetItem(*table, text, capsule))
         name = NULL;
     Py_XDECREF(capsule);
     return name;
 }
 
-/* Exactly `n` arguments, or an exception. */
+/* The kept name of a text; NULL with an exception. Lifetime: until another name is asked for. */
+static struct name *find_name(PyObject *text)
+{
+    return find_in(&names, text);
+}
+
+/* From `min` to `max` arguments, or an exception. */
 static bool has(Py_ssize_t n_args, Py_ssize_t min, Py_ssize_t max, const char *usage)
 {
     if (n_args >= min && n_args <= max)
         return true;
     PyErr_Format(PyExc_TypeError, "usage: %s", usage);
     return false;
+}
+
+/* The first `n` are there, or an exception. */
+static bool wants(PyObject *const *values, Py_ssize_t n, const char *usage)
+{
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!values[i])
+            return has(0, 1, 1, usage);
+    return true;
 }
 
 static PyObject *py_recording(PyObject *module, PyObject *unused)
@@ -132,13 +148,17 @@ static PyObject *py_plot_config(PyObject *module, PyObject *const *args, Py_ssiz
 }
 
 /* counter(name, add=1): the new total */
-static PyObject *py_counter(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *py_counter(PyObject *module, PyObject *const *args, Py_ssize_t n_args,
+                            PyObject *names_of)
 {
+    static const char *const words[] = {"name", "add"};
+    PyObject *values[2];
     (void)module;
-    if (!has(n_args, 1, 2, "counter(name, add=1)"))
+    if (!strobe_py_arguments(args, n_args, names_of, words, 2, values) ||
+        !wants(values, 1, "counter(name, add=1)"))
         return NULL;
-    long long add = n_args > 1 ? PyLong_AsLongLong(args[1]) : 1;
-    struct name *counter = PyErr_Occurred() ? NULL : find_name(args[0]);
+    long long add = values[1] ? PyLong_AsLongLong(values[1]) : 1;
+    struct name *counter = PyErr_Occurred() ? NULL : find_in(&counters, values[0]);
     if (!counter)
         return NULL;
     counter->total = (int64_t)((uint64_t)counter->total + (uint64_t)add);
@@ -146,35 +166,40 @@ static PyObject *py_counter(PyObject *module, PyObject *const *args, Py_ssize_t 
     return PyLong_FromLongLong(counter->total);
 }
 
-static PyObject *frame_call(PyObject *const *args, Py_ssize_t n_args,
+static PyObject *frame_call(PyObject *const *args, Py_ssize_t n_args, PyObject *names_of,
                             void (*emit)(struct strobe_name *))
 {
     static struct strobe_name unnamed = {0, "frame"};
-    if (!has(n_args, 0, 1, "frame(name=None)"))
+    static const char *const words[] = {"name"};
+    PyObject *name;
+    if (!strobe_py_arguments(args, n_args, names_of, words, 1, &name))
         return NULL;
-    struct name *frame = n_args && args[0] != Py_None ? find_name(args[0]) : NULL;
+    struct name *frame = name && name != Py_None ? find_name(name) : NULL;
     if (PyErr_Occurred())
         return NULL;
     emit(frame ? &frame->name : &unnamed);
     Py_RETURN_NONE;
 }
 
-static PyObject *py_frame(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *py_frame(PyObject *module, PyObject *const *args, Py_ssize_t n_args,
+                          PyObject *names_of)
 {
     (void)module;
-    return frame_call(args, n_args, strobe_frame_mark);
+    return frame_call(args, n_args, names_of, strobe_frame_mark);
 }
 
-static PyObject *py_frame_start(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *py_frame_start(PyObject *module, PyObject *const *args, Py_ssize_t n_args,
+                                PyObject *names_of)
 {
     (void)module;
-    return frame_call(args, n_args, strobe_frame_start);
+    return frame_call(args, n_args, names_of, strobe_frame_start);
 }
 
-static PyObject *py_frame_end(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *py_frame_end(PyObject *module, PyObject *const *args, Py_ssize_t n_args,
+                              PyObject *names_of)
 {
     (void)module;
-    return frame_call(args, n_args, strobe_frame_end);
+    return frame_call(args, n_args, names_of, strobe_frame_end);
 }
 
 static PyObject *number_call(PyObject *number, void (*emit)(uint64_t))
@@ -212,27 +237,35 @@ static PyObject *py_new_id(PyObject *module, PyObject *unused)
 }
 
 /* alloc(address, size, pool), free(address, pool) */
-static PyObject *py_alloc(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *py_alloc(PyObject *module, PyObject *const *args, Py_ssize_t n_args,
+                          PyObject *names_of)
 {
+    static const char *const words[] = {"address", "size", "pool"};
+    PyObject *values[3];
     (void)module;
-    if (!has(n_args, 3, 3, "memory_alloc(address, size, pool)"))
+    if (!strobe_py_arguments(args, n_args, names_of, words, 3, values) ||
+        !wants(values, 3, "memory_alloc(address, size, pool)"))
         return NULL;
-    unsigned long long address = PyLong_AsUnsignedLongLongMask(args[0]);
-    unsigned long long size = PyLong_AsUnsignedLongLongMask(args[1]);
-    struct name *pool = PyErr_Occurred() ? NULL : find_name(args[2]);
+    unsigned long long address = PyLong_AsUnsignedLongLongMask(values[0]);
+    unsigned long long size = PyLong_AsUnsignedLongLongMask(values[1]);
+    struct name *pool = PyErr_Occurred() ? NULL : find_name(values[2]);
     if (!pool)
         return NULL;
     strobe_mem_alloc(&pool->name, (const void *)(uintptr_t)address, (size_t)size);
     Py_RETURN_NONE;
 }
 
-static PyObject *py_free(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+static PyObject *py_free(PyObject *module, PyObject *const *args, Py_ssize_t n_args,
+                         PyObject *names_of)
 {
+    static const char *const words[] = {"address", "pool"};
+    PyObject *values[2];
     (void)module;
-    if (!has(n_args, 2, 2, "memory_free(address, pool)"))
+    if (!strobe_py_arguments(args, n_args, names_of, words, 2, values) ||
+        !wants(values, 2, "memory_free(address, pool)"))
         return NULL;
-    unsigned long long address = PyLong_AsUnsignedLongLongMask(args[0]);
-    struct name *pool = PyErr_Occurred() ? NULL : find_name(args[1]);
+    unsigned long long address = PyLong_AsUnsignedLongLongMask(values[0]);
+    struct name *pool = PyErr_Occurred() ? NULL : find_name(values[1]);
     if (!pool)
         return NULL;
     strobe_mem_free(&pool->name, (const void *)(uintptr_t)address);
@@ -307,19 +340,22 @@ PyMethodDef strobe_py_calls[] = {
      "plot(name, value): a point of the plot `name`, now; int or float."},
     {"plot_config", STROBE_PY_FAST(py_plot_config), METH_FASTCALL,
      "plot_config(name, format, step, color)"},
-    {"counter", STROBE_PY_FAST(py_counter), METH_FASTCALL,
+    {"counter", STROBE_PY_FAST_KW(py_counter), METH_FASTCALL | METH_KEYWORDS,
      "counter(name, add=1): add to the process's counter `name`, plot and return its total."},
-    {"frame", STROBE_PY_FAST(py_frame), METH_FASTCALL,
+    {"frame", STROBE_PY_FAST_KW(py_frame), METH_FASTCALL | METH_KEYWORDS,
      "frame(name=None): a frame ends here and the next one begins."},
-    {"frame_start", STROBE_PY_FAST(py_frame_start), METH_FASTCALL,
+    {"frame_start", STROBE_PY_FAST_KW(py_frame_start), METH_FASTCALL | METH_KEYWORDS,
      "frame_start(name=None): a frame begins that frame_end() ends."},
-    {"frame_end", STROBE_PY_FAST(py_frame_end), METH_FASTCALL, "frame_end(name=None)"},
+    {"frame_end", STROBE_PY_FAST_KW(py_frame_end), METH_FASTCALL | METH_KEYWORDS,
+     "frame_end(name=None)"},
     {"flow_begin", py_flow_begin, METH_O, "flow_begin(id): a flow begins in the innermost zone."},
     {"flow_step", py_flow_step, METH_O, "flow_step(id): it goes through the innermost zone."},
     {"flow_end", py_flow_end, METH_O, "flow_end(id): it ends in the innermost zone."},
     {"new_id", py_new_id, METH_NOARGS, "A number that no other flow or span has."},
-    {"memory_alloc", STROBE_PY_FAST(py_alloc), METH_FASTCALL, "memory_alloc(address, size, pool)"},
-    {"memory_free", STROBE_PY_FAST(py_free), METH_FASTCALL, "memory_free(address, pool)"},
+    {"memory_alloc", STROBE_PY_FAST_KW(py_alloc), METH_FASTCALL | METH_KEYWORDS,
+     "memory_alloc(address, size, pool)"},
+    {"memory_free", STROBE_PY_FAST_KW(py_free), METH_FASTCALL | METH_KEYWORDS,
+     "memory_free(address, pool)"},
     {"set_thread_name", py_thread_name, METH_O,
      "set_thread_name(name): the calling thread's name in the trace."},
     {"set_program_name", py_program_name, METH_O, "set_program_name(name)"},

@@ -68,6 +68,31 @@ const char *strobe_py_text(PyObject *text, Py_ssize_t *n_bytes, PyObject **keep)
     return encoded;
 }
 
+bool strobe_py_arguments(PyObject *const *args, Py_ssize_t n_args, PyObject *names,
+                         const char *const *words, Py_ssize_t n_words, PyObject **values)
+{
+    Py_ssize_t n_named = names ? PyTuple_Size(names) : 0;
+    if (n_args > n_words) {
+        PyErr_Format(PyExc_TypeError, "at most %zd arguments are wanted here, not %zd", n_words,
+                     n_args);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n_words; i++)
+        values[i] = i < n_args ? args[i] : NULL;
+    for (Py_ssize_t i = 0; i < n_named; i++) {
+        PyObject *word = PyTuple_GetItem(names, i);
+        Py_ssize_t at = 0;
+        while (at < n_words && PyUnicode_CompareWithASCIIString(word, words[at]))
+            at++;
+        if (at == n_words || values[at]) {
+            PyErr_Format(PyExc_TypeError, "an unexpected or repeated argument '%U'", word);
+            return false;
+        }
+        values[at] = args[n_args + i];
+    }
+    return true;
+}
+
 char *strobe_py_copy_text(PyObject *text)
 {
     PyObject *keep = NULL;

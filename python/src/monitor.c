@@ -20,7 +20,8 @@ enum { AT_FRAME_INNER = 24 }; /* the interpreter's own frame in a frame object: 
 
 static PyObject *disable; /* owned */
 static int tool = -1;
-static bool links; /* generators can be told apart */
+static bool links;           /* generators can be told apart */
+static int spread_call = -1; /* the instruction of f(*args, **names) */
 
 static PyObject *none(void)
 {
@@ -158,10 +159,26 @@ static PyObject *on_line(PyObject *const *args)
     return none();
 }
 
-/* The location of a call that is no Python function's; NULL: not told. */
+/* Is it a call of the form f(*args, **names)? Asked of the instruction, which args[1] is the offset of. */
+static __attribute__((noinline, cold)) bool is_spread(PyObject *const *args)
+{
+    PyObject *code = PyObject_GetAttrString(args[0], "co_code");
+    Py_ssize_t at = PyLong_AsSsize_t(args[1]);
+    bool spread = code && PyBytes_Check(code) && at >= 0 && at < PyBytes_Size(code) &&
+                  (unsigned char)PyBytes_AsString(code)[at] == spread_call;
+    Py_XDECREF(code);
+    PyErr_Clear();
+    return spread;
+}
+
+/* The location of a call that is no Python function's; NULL: not told. A method object around such a callable has no end where it is
+ * called with spread arguments, from 3.13 on. */
 static struct strobe_loc *find_called(PyObject *const *args)
 {
-    if (strobe_py_is_python(args[2]) || (find(args[0])->flags & STROBE_PY_FILTERED))
+    enum strobe_py_callable_kind kind = strobe_py_kind_of(args[2]);
+    if (kind == STROBE_PY_PYTHON || (find(args[0])->flags & STROBE_PY_FILTERED))
+        return NULL;
+    if (STROBE_PY_UNLIKELY(kind == STROBE_PY_BOUND) && is_spread(args))
         return NULL;
     return strobe_py_callable_loc(args[2]);
 }
@@ -301,6 +318,21 @@ static bool test_links(void)
     return good;
 }
 
+/* Find the instruction of f(*args): the one before the return that every expression ends with. */
+static void find_spread_call(void)
+{
+    PyObject *code = Py_CompileString("f(*a)", "<strobe>", Py_eval_input);
+    PyObject *bytes = code ? PyObject_GetAttrString(code, "co_code") : NULL;
+    Py_ssize_t at = bytes && PyBytes_Check(bytes) ? PyBytes_Size(bytes) - 4 : -1;
+    while (at > 0 && !PyBytes_AsString(bytes)[at])
+        at -= 2; /* room of the instruction's own */
+    if (at > 0)
+        spread_call = (unsigned char)PyBytes_AsString(bytes)[at];
+    Py_XDECREF(bytes);
+    Py_XDECREF(code);
+    PyErr_Clear();
+}
+
 static bool switch_on(PyObject *from)
 {
     PyObject *codes = PyObject_GetAttrString(from, "events");
@@ -328,6 +360,8 @@ bool strobe_py_monitor_start(void)
                        "taken by other tools, which keep them");
     else
         links = test_links();
+    if (strobe_py_tracer.c_functions && spread_call < 0)
+        find_spread_call();
     bool on = tool >= 0 && switch_on(from);
     PyErr_Clear();
     Py_DECREF(from);

@@ -52,6 +52,11 @@ void strobe_py_find_late(void);
  * caller lets go of (NULL: nothing). */
 const char *strobe_py_text(PyObject *text, Py_ssize_t *n_bytes, PyObject **keep);
 
+/* The arguments of a METH_FASTCALL | METH_KEYWORDS function by position and by name; NULL for those that are not there, borrowed. False with
+ * an exception. */
+bool strobe_py_arguments(PyObject *const *args, Py_ssize_t n_args, PyObject *names,
+                         const char *const *words, Py_ssize_t n_words, PyObject **values);
+
 /* A copy of a text, from malloc; "" where it can't be had. NULL: no memory. Leaves no exception. */
 char *strobe_py_copy_text(PyObject *text);
 

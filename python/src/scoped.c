@@ -44,7 +44,7 @@ struct scoped {
     PyObject *name;               /* owned: str or None */
     PyObject *function, *file;    /* owned: str, or NULL: the code's */
     PyObject *site;               /* owned: capsule, NULL until it is needed */
-    PyObject *text, *value;       /* owned: said at each begin, or NULL */
+    PyObject *text, *value;       /* owned: said at each begin, or NULL; value: an int */
     struct place *place;          /* owned while loose */
     struct strobe_zone zone;
     uint64_t thread; /* that began it */
@@ -278,7 +278,7 @@ static bool begin(struct scoped *self, enum state state)
     if (self->text)
         say_text(self->text);
     if (self->value)
-        strobe_zone_value(PyLong_AsUnsignedLongLong(self->value));
+        strobe_zone_value(PyLong_AsUnsignedLongLongMask(self->value));
     PyErr_Clear();
     return true;
 }
@@ -383,6 +383,9 @@ static bool read_arguments(struct scoped *self, PyObject *args, PyObject *kwargs
     if ((color && color != Py_None && !read_number(color, &self->color)) ||
         (depth != Py_None && !read_number(depth, &frames)))
         return false;
+    PyObject *whole = value && value != Py_None ? PyNumber_Index(value) : NULL;
+    if (PyErr_Occurred())
+        return false;
     Py_INCREF(name);
     Py_XDECREF(self->name);
     self->name = name;
@@ -390,7 +393,8 @@ static bool read_arguments(struct scoped *self, PyObject *args, PyObject *kwargs
     self->active = active;
     self->line = line;
     keep(&self->text, text);
-    keep(&self->value, value);
+    keep(&self->value, whole);
+    Py_XDECREF(whole);
     keep(&self->function, function);
     keep(&self->file, file);
     return true;

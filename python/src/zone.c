@@ -142,26 +142,9 @@ static PyObject *decorate_with(PyObject *zone, PyObject *function)
 static PyObject *zone_slow(PyObject *const *args, Py_ssize_t n_args, PyObject *names)
 {
     static const char *const words[] = {"name", "color", "file", "line", "function"};
-    PyObject *values[5] = {NULL};
-    Py_ssize_t n_named = names ? PyTuple_Size(names) : 0;
-    if (n_args > 5) {
-        PyErr_SetString(PyExc_TypeError, "zone() takes name, color, file, line, function");
+    PyObject *values[5];
+    if (!strobe_py_arguments(args, n_args, names, words, 5, values))
         return NULL;
-    }
-    for (Py_ssize_t i = 0; i < n_args; i++)
-        values[i] = args[i];
-    for (Py_ssize_t i = 0; i < n_named; i++) {
-        PyObject *word = PyTuple_GetItem(names, i);
-        int at = 0;
-        while (at < 5 && PyUnicode_CompareWithASCIIString(word, words[at]))
-            at++;
-        if (at == 5 || values[at]) {
-            PyErr_Format(PyExc_TypeError, "zone() got an unexpected or repeated argument '%U'",
-                         word);
-            return NULL;
-        }
-        values[at] = args[n_args + i];
-    }
     if (!values[0] || !PyUnicode_Check(values[0])) {
         if (values[0] && PyCallable_Check(values[0])) /* @strobe.zone, without a name */
             return decorate_with(Py_None, values[0]);

@@ -57,17 +57,17 @@ class ScopedZone:
 def message(text: str, color: int = 0, severity: int = 2) -> None: ...
 def plot(name: str, value: float, /) -> None: ...
 def plot_config(name: str, format: int, step: int, color: int, /) -> None: ...
-def counter(name: str, add: int = 1, /) -> int:
+def counter(name: str, add: int = 1) -> int:
     """Add to the process's counter `name`, plot and return its total."""
-def frame(name: str | None = None, /) -> None:
+def frame(name: str | None = None) -> None:
     """A frame ends here and the next one begins."""
-def frame_start(name: str | None = None, /) -> None:
+def frame_start(name: str | None = None) -> None:
     """A frame begins that frame_end() ends."""
-def frame_end(name: str | None = None, /) -> None:
+def frame_end(name: str | None = None) -> None:
     """The frame that frame_start() began ends."""
-def memory_alloc(address: int, size: int, pool: str, /) -> None:
+def memory_alloc(address: int, size: int, pool: str) -> None:
     """A block of memory was taken from a pool."""
-def memory_free(address: int, pool: str, /) -> None:
+def memory_free(address: int, pool: str) -> None:
     """A block of memory was given back to a pool."""
 def new_id() -> int: ...
 def flow_begin(id: int, /) -> None: ...

@@ -58,6 +58,20 @@ class Exact(strobe_case.Case):
         self.assertEqual({name: counts[name] for name in wanted}, wanted)
         self.assertIn("0 unfinished, 0 ends without a begin", ran.text())
 
+    def test_methods_around_C_functions_leave_no_zone_open(self):
+        program = self.script(
+            "import types\n"
+            "one, two = types.MethodType(len, 'x'), types.MethodType(sorted, [2, 1])\n"
+            "def run():\n"
+            "    for i in range(100): one(); one(*()); one(**{}); two(key=abs); two(*(), **{'key': abs})\n"
+            "    try: types.MethodType(len, 3)(*())\n"
+            "    except TypeError: pass\n"
+            "run()\n")
+        ran = self.record(program, env={"STROBE_PYTHON_C": "1", "STROBE_PYTHON_INCLUDE": "__main__"})
+        self.assertEqual((ran.code, ran.err), (0, ""))
+        self.assertIn(" 0 open at the end, 0 unfinished, 0 ends without a begin", ran.text())
+        self.assertGreaterEqual(ran.counts()["len"], 0 if LEGACY else 100)
+
     def test_threads_that_run_before_tracing_and_raw_ones(self):
         program = self.script(
             "import _thread, sys, threading, strobe\n"

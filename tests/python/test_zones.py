@@ -109,6 +109,22 @@ class Zones(strobe_case.Case):
         self.assertEqual(len(ran.rows("flows")), 2)
         self.assertEqual({row["thread"] for row in ran.rows()}, {"the main one"})
 
+    def test_arguments_have_names_and_counters_keep_their_totals(self):
+        ran = self.run_recorded(
+            "with strobe.record(TRACE):\n"
+            "    assert strobe.counter(name='n') == 1\n"
+            "    for i in range(17000): strobe.plot(f'other {i}', i)\n"
+            "    assert strobe.counter('n', add=4) == 5 and strobe.counter(add=-5, name='n') == 0\n"
+            "    strobe.frame(name='f'); strobe.frame(name=None); strobe.frame_start(name='g'); strobe.frame_end(name='g')\n"
+            "    strobe.memory_alloc(address=4096, size=100, pool='pool'); strobe.memory_free(address=4096, pool='pool')\n"
+            "for wrong in (lambda: strobe.counter(), lambda: strobe.counter('n', name='n'), lambda: strobe.frame(nam='f'),\n"
+            "              lambda: strobe.frame('f', 1), lambda: strobe.memory_free(4096, size=1), lambda: strobe.memory_alloc(1, pool='p')):\n"
+            "    try: wrong()\n"
+            "    except TypeError: pass\n"
+            "    else: raise AssertionError('accepted')\n")
+        self.assertEqual([row["value"] for row in ran.rows("plots") if row["plot"] == "n"], ["1", "5", "0"])
+        self.assertEqual({row["frame"] for row in ran.rows("frames")} & {"f", "g"}, {"f", "g"})
+
     def test_recording_twice_and_children_of_a_recording(self):
         second = self.folder / "second.strobe"
         ran = self.run_recorded(
@@ -157,6 +173,9 @@ class Zones(strobe_case.Case):
     def test_no_call_of_the_tracers_own_is_recorded(self):
         ran = self.run_recorded("sys.modules.pop('gc', None)\ndef f(): pass\nwith strobe.record(TRACE, functions=True): f()\n")
         self.assertEqual({name for name in ran.counts() if "import" in name or "find" in name}, set())
+        for option in ("c_functions", "lines"):
+            ran = self.run_recorded(f"def f(): pass\nwith strobe.record(TRACE, functions=True, {option}=True, gc=False): f()\n")
+            self.assertEqual({name for name in ran.counts() if name.startswith(("set", "threading."))}, set())
 
     def test_what_is_said_of_a_zone_while_functions_are_traced_is_said_of_it(self):
         ran = self.run_recorded(

@@ -232,6 +232,21 @@ with scoped.ScopedZone("old name") as zone:
     assert len(helper.zones(trace, "new name")) == 1
 
 
+def test_a_value_is_an_int_of_64_bits(tmp_path):
+    _, trace = helper.record(tmp_path, """
+from tracy_client import scoped
+with scoped.ScopedZone("made with it", value=-5): pass
+with scoped.ScopedZone("given it") as zone: zone.value(-5)
+try:
+    scoped.ScopedZone("none", value=3.7)
+except TypeError:
+    pass
+else:
+    raise AssertionError("accepted")
+""")
+    assert {zone.name: zone.value for zone in helper.zones(trace)} == {name: str(2 ** 64 - 5) for name in ("made with it", "given it")}
+
+
 def test_frames_plots_messages_memory_and_names(tmp_path):
     done, trace = helper.record(tmp_path, """
 import tracy_client as tc

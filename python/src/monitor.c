@@ -176,9 +176,9 @@ static __attribute__((noinline, cold)) bool is_spread(PyObject *const *args)
 static struct strobe_loc *find_called(PyObject *const *args)
 {
     enum strobe_py_callable_kind kind = strobe_py_kind_of(args[2]);
-    if (kind == STROBE_PY_PYTHON || (find(args[0])->flags & STROBE_PY_FILTERED))
+    if (kind != STROBE_PY_OTHER && (kind == STROBE_PY_PYTHON || is_spread(args)))
         return NULL;
-    if (STROBE_PY_UNLIKELY(kind == STROBE_PY_BOUND) && is_spread(args))
+    if (find(args[0])->flags & STROBE_PY_FILTERED)
         return NULL;
     return strobe_py_callable_loc(args[2]);
 }

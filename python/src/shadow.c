@@ -175,8 +175,8 @@ static void pop(struct strobe_py_stack *stack, uint32_t at)
     if (call->state == EMITTED)
         strobe_py_end(loc_of(call));
     stack->n_calls -= !call->line;
-    memmove(call, call + 1, (stack->n - at - 1) * sizeof *call);
-    stack->n--;
+    if (STROBE_PY_UNLIKELY(at != --stack->n)) /* the innermost one, most of the time */
+        memmove(call, call + 1, (stack->n - at) * sizeof *call);
     if (stack->n_due > at)
         stack->n_due = stack->n_due > stack->n ? stack->n : at;
     Py_XDECREF(kept); /* last of all: where its frame is gone, it dies here */

@@ -4,7 +4,7 @@
  *   monitor.c   sys.monitoring, from 3.12 on
  *   hook.c      the frame-evaluation hook (PEP 523), before 3.12, for Python functions alone
  *   profile.c   the C profile function, before 3.12, for C functions too and where the hook can't be used;
- *               the C trace function, before 3.12, for lines; seat.c: their places in the threads
+ *               the C trace function, before 3.12, for lines; seat.c: their places in the threads, away.c: when others take these
  * What they tell goes to emit.h at once for plain functions, and to flow.c (generators, coroutines), shadow.c (lines,
  * shortest duration, depth) for the others: the `flags` of a code object say which.
  * All of it runs under the GIL.  SPDX-License-Identifier: MIT */

@@ -306,8 +306,12 @@ class App {
     /** Something changed: draw, write the link, tell the panels. */
     changed(what) {
         this.redraw();
-        if (!this.urlTimer)
-            this.urlTimer = setTimeout(() => this.writeUrl(), 250);
+        const soon = what === 'followed' ? 2000 : 250; /* following, it changes all the time: browsers look for the icon anew at each change */
+        if (!this.urlTimer || soon < this.urlSoon) {
+            clearTimeout(this.urlTimer);
+            this.urlSoon = soon;
+            this.urlTimer = setTimeout(() => this.writeUrl(), soon);
+        }
         if (what === 'view' && this.limitToView || what === 'area')
             this.drawer.spoil();
         else if (what === 'selection')

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <limits.h>
 #include <pwd.h>
 #include <signal.h>
@@ -359,9 +360,20 @@ static void serve(struct view *view)
     strobe_server_close(ended);
 }
 
+/* Answers are large and short-lived, and made by several threads: what is freed goes back to the system, so that a server that
+ * runs for days is no larger than after a minute. */
+static void give_memory_back(void)
+{
+    enum { LARGE = 128 << 10 };
+    mallopt(M_ARENA_MAX, 2);
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_TRIM_THRESHOLD, LARGE);
+}
+
 int strobe_cli_view(int argc, char **argv)
 {
     static struct view view;
+    give_memory_back();
     int code = read_options(argc, argv, &view.options);
     if (code >= 0)
         return code;

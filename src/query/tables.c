@@ -207,7 +207,7 @@ static void read_part(struct strobe_tables *tables, const struct strobe_events *
 
 static void read_block(struct strobe_tables *tables, uint32_t block)
 {
-    const struct strobe_events *events = strobe_view_events(tables->view, block);
+    const struct strobe_events *events = strobe_view_glance(tables->view, block);
     for (uint32_t i = 0; events && i < events->n_parts; i++) {
         const struct strobe_part *part = &events->parts[i];
         if (!part->n_events || !has_wanted(events, part))

@@ -30,7 +30,7 @@ enum strobe_err strobe_view_open(struct strobe_trace *trace, struct strobe_view 
     view->trace = trace;
     view->tick_first = UINT64_MAX;
     strobe_file_expect_jumps(trace->file);
-    view->stored = calloc(STROBE_VIEW_STORED, sizeof *view->stored);
+    view->stored = calloc(STROBE_VIEW_STORED + 1, sizeof *view->stored);
     view->tables = calloc(STROBE_VIEW_TABLES, sizeof *view->tables);
     view->known_open = strobe_pixels_known_new();
     enum strobe_err err = STROBE_ERR_NOMEM;
@@ -48,7 +48,7 @@ void strobe_view_close(struct strobe_view *view)
 {
     if (!view)
         return;
-    for (int i = 0; view->stored && i < STROBE_VIEW_STORED; i++) {
+    for (int i = 0; view->stored && i <= STROBE_VIEW_STORED; i++) {
         strobe_block_free(&view->stored[i].bytes);
         strobe_events_free(&view->stored[i].events);
     }
@@ -166,10 +166,29 @@ const struct strobe_events *strobe_view_events(struct strobe_view *view, uint32_
     return &oldest->events;
 }
 
+const struct strobe_events *strobe_view_glance(struct strobe_view *view, uint32_t block)
+{
+    struct strobe_view_stored *slot = &view->stored[STROBE_VIEW_STORED];
+    return load(view, slot, block) == STROBE_OK ? &slot->events : NULL;
+}
+
 static uint32_t part_depths(const struct strobe_part *part, uint32_t n_summed)
 {
     uint64_t n_open = part->n_below + part->n_stack;
     return n_open > n_summed ? (uint32_t)n_open : n_summed;
+}
+
+/* As much as it needs and no more: there are many tables, mostly small ones. */
+static int make_room(struct strobe_view_table *table, uint32_t n)
+{
+    if (n <= table->room)
+        return 1;
+    struct strobe_view_part *parts = realloc(table->parts, n * sizeof *parts);
+    if (!parts)
+        return 0;
+    table->parts = parts;
+    table->room = n;
+    return 1;
 }
 
 const struct strobe_view_part *strobe_view_parts(struct strobe_view *view, uint32_t block,
@@ -184,13 +203,12 @@ const struct strobe_view_part *strobe_view_parts(struct strobe_view *view, uint3
     const struct strobe_events *events = strobe_view_head(view, block);
     table->block = 0;
     table->n = 0;
-    for (uint32_t i = 0; events && i < events->n_parts; i++) {
+    if (!events || !make_room(table, events->n_parts))
+        return NULL;
+    for (uint32_t i = 0; i < events->n_parts; i++) {
         const struct strobe_part *part = &events->parts[i];
         if (!part->n_events)
             continue;
-        if (!strobe_rows_reach((void **)&table->parts, &table->room, table->n,
-                               sizeof *table->parts))
-            return NULL;
         struct strobe_part_lod lod;
         int has_lod = strobe_part_lod_start(part, &lod) == STROBE_OK;
         table->parts[table->n++] = (struct strobe_view_part){
@@ -205,7 +223,7 @@ const struct strobe_view_part *strobe_view_parts(struct strobe_view *view, uint3
             .shift = has_lod ? lod.shift : STROBE_VIEW_NO_SUMMARY,
         };
     }
-    if (events && table->n <= MAX_TABLE_PARTS)
+    if (table->n <= MAX_TABLE_PARTS)
         table->block = block + 1;
     *n = table->n;
     return table->parts;

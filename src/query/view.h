@@ -11,7 +11,7 @@
 #include "query/trace.h"
 
 enum {
-    STROBE_VIEW_PAGES = 64,    /* lists of blocks under an LOD block that are kept */
+    STROBE_VIEW_PAGES = 8,     /* lists of blocks under an LOD block that are kept */
     STROBE_VIEW_STORED = 64,   /* decoded blocks that are kept */
     STROBE_VIEW_TABLES = 1024, /* tables of parts that are kept */
     STROBE_VIEW_NOTED = 64,    /* blocks that no LOD block covers, looked at for depths */
@@ -68,7 +68,7 @@ struct strobe_view {
     uint32_t depths_room;
     uint32_t n_noted;                     /* blocks before were looked at for them */
     uint64_t clock;                       /* of the stores below */
-    struct strobe_view_stored *stored;    /* owned: STROBE_VIEW_STORED */
+    struct strobe_view_stored *stored;    /* owned: STROBE_VIEW_STORED, and one for glances */
     struct strobe_view_table *tables;     /* owned: STROBE_VIEW_TABLES */
     struct strobe_view_known *known_open; /* owned: zones that are open over many blocks */
     struct strobe_block scratch;          /* LOD blocks and heads */
@@ -106,6 +106,9 @@ uint32_t strobe_view_prev(struct strobe_view *view, uint32_t from, uint64_t lo, 
 /* A block with its parts, and with its streams if wanted; valid until STROBE_VIEW_STORED others were asked
  * for. NULL: damaged or no memory. */
 const struct strobe_events *strobe_view_events(struct strobe_view *view, uint32_t block);
+
+/* The same for those who look at each block once: valid until the next call, and no other is given up for it. */
+const struct strobe_events *strobe_view_glance(struct strobe_view *view, uint32_t block);
 
 /* The head of a block, decoded into view->scratch_events; valid until the next call. */
 const struct strobe_events *strobe_view_head(struct strobe_view *view, uint32_t block);

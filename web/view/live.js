@@ -72,9 +72,10 @@ export class Live {
     }
 
     take(json) {
-        const {app} = this;
-        app.trace = json;
+        const {app} = this, old = app.trace, {range} = json;
+        app.trace = {...json, range: old.range};
         app.tracksById = null;
+        this.extend(range, old.live);
         app.timeline.data.spoil();
         app.minimap.spoil();
         app.timeline.relayout();
@@ -108,8 +109,7 @@ export class Live {
         const {app} = this;
         if (!this.isShown)
             return;
-        const old = app.trace.range[1], right = json.range[1];
-        app.trace.range = json.range;
+        this.extend(json.range, true);
         app.trace.bytes = json.bytes;
         app.timeline.data.spoil();
         if (performance.now() - this.mapped > MAP_MS) {
@@ -117,14 +117,19 @@ export class Live {
             app.minimap.spoil();
             app.drawer.grown();
         }
-        if (this.following && app.isWholeOf(old))
-            app.setView(json.range[0], right, true);
-        else if (this.following)
-            app.setView(right - (app.view.to - app.view.from), right, true);
         if (json.tracks !== this.toldTracks)
             this.reload();
         this.toldTracks = json.tracks;
         app.redraw();
+    }
+
+    /* The trace has another range: a view that follows goes with its end, and one of the whole stays one of the whole. (That is asked
+     * of the old range: as clocks get known better, its begin moves, too.) */
+    extend(range, isLive) {
+        const {app} = this, isWhole = app.isWholeOf(app.trace.range[1]), [first, right] = range;
+        app.trace.range = range;
+        if (isLive && this.following)
+            app.setView(isWhole ? first : right - (app.view.to - app.view.from), right, true);
     }
 
     follow(on) {

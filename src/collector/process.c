@@ -414,8 +414,10 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
         !strobe_ring_is_alive(&proc->ring, proc->name) && (c->post_mortem || !is_exiting(proc));
     control->detached_tick = 0;
     proc->meta_dirty = true; /* its name has to be in the file */
-    if (proc->attached && !c->post_mortem)
+    if (proc->attached && !c->post_mortem) {
+        strobe_ring_detach(&proc->ring); /* as a killed recorder left it: no more under old names */
         strobe_collector_skip_old(proc);
+    }
     if (!proc->dead && !c->stopping && !c->post_mortem)
         strobe_ring_attach(&proc->ring, c->policy, c->stack_depth);
     proc->old_below = (control->floor >> 32) & STROBE_WORD_ID_MAX;

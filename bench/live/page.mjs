@@ -76,7 +76,7 @@ let isNear = false;
 const isServed = () => fs.existsSync(`/proc/${pid}`);
 while (performance.now() - began < Number(seconds) * 1000 && isServed()) {
     await page.waitForTimeout(2000);
-    if (!isNear && performance.now() - began > 10000 && await page.evaluate(() => window.watched.sums[window.watched.nSums - 1] > 100000)) { /* the last ten seconds */
+    if (!isNear && performance.now() - began > 4000 && await page.evaluate(() => window.watched.sums[window.watched.nSums - 1] > 100000)) { /* the last ten seconds */
         isNear = true;
         await page.evaluate(() => window.strobe.setView(window.strobe.trace.range[1] - 1e10, window.strobe.trace.range[1], true));
     }

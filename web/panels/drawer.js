@@ -13,7 +13,7 @@ export class Drawer {
         this.current = this.panels[0].id;
         this.isOpen = false;
         this.isHeld = false; /* a button of the pointer is down on it */
-        this.n_running = 0;  /* updates that wait for answers */
+        this.nRunning = 0;  /* updates that wait for answers */
         this.rests = 0;      /* until then */
         this.stale = new Set(this.panels.map((p) => p.id));
         this.tabs = h('div', {class: 'tabs', role: 'tablist'});
@@ -87,7 +87,7 @@ export class Drawer {
         for (const p of this.panels)
             if (!p.grows || p.grows())
                 this.stale.add(p.id);
-        if (!this.n_running && performance.now() >= this.rests && !this.isUsed)
+        if (!this.nRunning && performance.now() >= this.rests && !this.isUsed)
             this.update();
     }
 
@@ -102,14 +102,14 @@ export class Drawer {
 
     async run(panel) {
         const began = performance.now();
-        this.n_running++;
+        this.nRunning++;
         try {
             await panel.update();
         } catch (error) {
             if (error.message !== 'overtaken')
                 this.app.say(error.message);
         }
-        this.n_running--;
+        this.nRunning--;
         const now = performance.now();
         this.rests = now + REST * (now - began);
     }

@@ -202,15 +202,16 @@ static bool add_gap(struct strobe_lod *lod, struct track *track, const struct st
     while ((to >> track->shift) - (from >> track->shift) > lod->lane_max / 2 && track->shift < 63)
         coarsen(lod, track);
     track->n_lanes = n > track->n_lanes ? n : track->n_lanes;
+    /* by steps: ticks may lie at the very end of time, where a bucket's end is 0 */
     while (from < to) {
-        uint64_t bucket = from >> track->shift, end = (bucket + 1) << track->shift;
-        end = end < to ? end : to;
+        uint64_t bucket = from >> track->shift, width = 1ull << track->shift;
+        uint64_t left = width - (from & (width - 1)), n_ticks = left < to - from ? left : to - from;
         for (uint32_t i = 0; i < n; i++) {
-            struct strobe_lod_cell cell = {.bucket = bucket, .busy = end - from, .depth = i};
+            struct strobe_lod_cell cell = {.bucket = bucket, .busy = n_ticks, .depth = i};
             if (!add_cell(lod, &track->lanes[i], &cell))
                 return false;
         }
-        from = end;
+        from += n_ticks;
     }
     return true;
 }

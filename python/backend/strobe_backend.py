@@ -63,6 +63,7 @@ def write_strobe(folder, stage, tree, tag, client_only, with_extension):
     wheel.add_tree(SOURCES / "strobe", "strobe/", not_shipped)
     for path in sorted(SOURCES.glob("*.pth")) if with_extension else ():
         wheel.add(path.name, path.read_bytes())
+        wheel.add("_strobe_join.py", (SOURCES / "_strobe_join.py").read_bytes())
     if with_extension:
         wheel.add(f"strobe/{EXTENSION}", (stage / "python" / "strobe" / EXTENSION).read_bytes(), True)
     add_native(wheel, stage)

@@ -136,7 +136,8 @@ static PyObject *py_plot(PyObject *module, PyObject *const *args, Py_ssize_t n_a
 static PyObject *py_plot_config(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
 {
     (void)module;
-    if (!has(n_args, 4, 4, "plot_config(name, format, step, color)"))
+    if (!has(n_args, 4, 4,
+             "plot_config(name, format, step, color, /)\n--\n\nSay how the plot `name` is drawn."))
         return NULL;
     long format = PyLong_AsLong(args[1]), step = PyLong_AsLong(args[2]);
     unsigned long color = PyLong_AsUnsignedLong(args[3]);
@@ -244,7 +245,9 @@ static PyObject *py_alloc(PyObject *module, PyObject *const *args, Py_ssize_t n_
     PyObject *values[3];
     (void)module;
     if (!strobe_py_arguments(args, n_args, names_of, words, 3, values) ||
-        !wants(values, 3, "memory_alloc(address, size, pool)"))
+        !wants(values, 3,
+               "memory_alloc(address, size, pool)\n--\n\nRecord that a block of memory was "
+               "allocated from a pool."))
         return NULL;
     unsigned long long address = PyLong_AsUnsignedLongLongMask(values[0]);
     unsigned long long size = PyLong_AsUnsignedLongLongMask(values[1]);
@@ -262,7 +265,9 @@ static PyObject *py_free(PyObject *module, PyObject *const *args, Py_ssize_t n_a
     PyObject *values[2];
     (void)module;
     if (!strobe_py_arguments(args, n_args, names_of, words, 2, values) ||
-        !wants(values, 2, "memory_free(address, pool)"))
+        !wants(values, 2,
+               "memory_free(address, pool)\n--\n\nRecord that a block of memory was given back to "
+               "a pool."))
         return NULL;
     unsigned long long address = PyLong_AsUnsignedLongLongMask(values[0]);
     struct name *pool = PyErr_Occurred() ? NULL : find_name(values[1]);
@@ -334,34 +339,45 @@ static PyObject *py_app_info(PyObject *module, PyObject *text)
 }
 
 PyMethodDef strobe_py_calls[] = {
-    {"recording", py_recording, METH_NOARGS, "True while a recorder takes this process's events."},
-    {"message", STROBE_PY_FAST(py_message), METH_FASTCALL, "message(text, color=0, severity=2)"},
+    {"recording", py_recording, METH_NOARGS,
+     "recording()\n--\n\nTrue while a recorder drains this process's events."},
+    {"message", STROBE_PY_FAST(py_message), METH_FASTCALL,
+     "message(text, color=0, severity=2, /)\n--\n\nPut a line of text on the calling thread's "
+     "track."},
     {"plot", STROBE_PY_FAST(py_plot), METH_FASTCALL,
-     "plot(name, value): a point of the plot `name`, now; int or float."},
+     "plot(name, value, /)\n--\n\nAdd a point to the plot `name`, now; int or float."},
     {"plot_config", STROBE_PY_FAST(py_plot_config), METH_FASTCALL,
-     "plot_config(name, format, step, color)"},
+     "plot_config(name, format, step, color, /)\n--\n\nSay how the plot `name` is drawn."},
     {"counter", STROBE_PY_FAST_KW(py_counter), METH_FASTCALL | METH_KEYWORDS,
-     "counter(name, add=1): add to the process's counter `name`, plot and return its total."},
+     "counter(name, add=1)\n--\n\nAdd to the process's counter `name`, plot and return its total."},
     {"frame", STROBE_PY_FAST_KW(py_frame), METH_FASTCALL | METH_KEYWORDS,
-     "frame(name=None): a frame ends here and the next one begins."},
+     "frame(name=None)\n--\n\nEnd a frame here and begin the next one."},
     {"frame_start", STROBE_PY_FAST_KW(py_frame_start), METH_FASTCALL | METH_KEYWORDS,
-     "frame_start(name=None): a frame begins that frame_end() ends."},
+     "frame_start(name=None)\n--\n\nBegin a frame that frame_end() ends."},
     {"frame_end", STROBE_PY_FAST_KW(py_frame_end), METH_FASTCALL | METH_KEYWORDS,
-     "frame_end(name=None)"},
-    {"flow_begin", py_flow_begin, METH_O, "flow_begin(id): a flow begins in the innermost zone."},
-    {"flow_step", py_flow_step, METH_O, "flow_step(id): it goes through the innermost zone."},
-    {"flow_end", py_flow_end, METH_O, "flow_end(id): it ends in the innermost zone."},
-    {"new_id", py_new_id, METH_NOARGS, "A number that no other flow or span has."},
+     "frame_end(name=None)\n--\n\nEnd the frame that frame_start() began."},
+    {"flow_begin", py_flow_begin, METH_O,
+     "flow_begin(id, /)\n--\n\nBegin a flow in the innermost open zone."},
+    {"flow_step", py_flow_step, METH_O,
+     "flow_step(id, /)\n--\n\nLead a flow through the innermost open zone."},
+    {"flow_end", py_flow_end, METH_O,
+     "flow_end(id, /)\n--\n\nEnd a flow in the innermost open zone."},
+    {"new_id", py_new_id, METH_NOARGS,
+     "new_id()\n--\n\nReturn a number that no other flow or span has."},
     {"memory_alloc", STROBE_PY_FAST_KW(py_alloc), METH_FASTCALL | METH_KEYWORDS,
-     "memory_alloc(address, size, pool)"},
+     "memory_alloc(address, size, pool)\n--\n\nRecord that a block of memory was allocated from a "
+     "pool."},
     {"memory_free", STROBE_PY_FAST_KW(py_free), METH_FASTCALL | METH_KEYWORDS,
-     "memory_free(address, pool)"},
+     "memory_free(address, pool)\n--\n\nRecord that a block of memory was given back to a pool."},
     {"set_thread_name", py_thread_name, METH_O,
-     "set_thread_name(name): the calling thread's name in the trace."},
-    {"set_program_name", py_program_name, METH_O, "set_program_name(name)"},
+     "set_thread_name(name, /)\n--\n\nName the calling thread in the trace."},
+    {"set_program_name", py_program_name, METH_O,
+     "set_program_name(name, /)\n--\n\nName the program in the trace."},
     {"join_session", py_join_session, METH_O,
-     "join_session(name): join a session that is being recorded; False where it can't be."},
-    {"app_info", py_app_info, METH_O, "app_info(text): a line about the program."},
-    {"trigger", py_trigger, METH_O, "trigger(reason): ask a flight recorder to keep what it has."},
+     "join_session(name, /)\n--\n\nJoin a session that is being recorded; False where that can't "
+     "be."},
+    {"app_info", py_app_info, METH_O, "app_info(text, /)\n--\n\nRecord a line about the program."},
+    {"trigger", py_trigger, METH_O,
+     "trigger(reason, /)\n--\n\nAsk a flight recorder to keep what it has."},
     {NULL, NULL, 0, NULL},
 };

@@ -10,9 +10,12 @@
 
 static PyMethodDef zone_function[] = {
     {"zone", STROBE_PY_FAST_KW(strobe_py_zone), METH_FASTCALL | METH_KEYWORDS,
-     "zone(name, color=0): a zone for `with`, `async with`, or as a decorator.\n\n"
+     "zone(name, color=0, file=None, line=0, function=None)\n--\n\n"
+     "A zone for `with`, `async with`, or as a decorator.\n\n"
      "The object is the same for the same name and colour, and may be kept and used again, nested\n"
-     "and by many threads. The place shown in the trace is that of its first use. With a function\n"
+     "and by many threads. The place shown in the trace is that of its first use, or the one given "
+     "by\n"
+     "file, line and function. With a function\n"
      "in place of the name, the function is decorated and gives the name."},
     {NULL, NULL, 0, NULL},
 };

@@ -21,5 +21,5 @@ def _run_hidden_one():
 
 
 if ("STROBE_PYTHON" in os.environ or "STROBE_TRACE" in os.environ) and os.environ.get("STROBE_PYTHON") != "off":
-    __import__("strobe._join")
+    __import__("_strobe_join")
 _run_hidden_one()

@@ -2,6 +2,7 @@
 
 The recorder is the `strobe` command in a process of its own (and no child of this one: the program's waits never
 see it), so the file is whole whatever becomes of the program."""
+import errno
 import os
 import time
 
@@ -60,7 +61,14 @@ def _wait(fd, seconds):
 
 
 def _check_place(path):
-    """Raise where a recording would replace what is no trace."""
+    """Raise where no trace can be made, or where a recording would replace what is no trace."""
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "no such folder for the trace", folder)
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "the trace would be a folder", path)
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise PermissionError(errno.EACCES, "the trace can't be written here", path)
     if not os.path.isfile(path):
         return  # nothing, or what the recorder refuses
     try:
@@ -117,7 +125,7 @@ class Recording:
         os.close(ready_end)
         if not started:
             self._end()
-            raise RuntimeError(f"the recorder did not start; can {self.path} be written?")
+            raise OSError(f"the recorder did not start; can {self.path} be written?")
         if not joined and not _strobe.join_session(name):
             self._end()
             raise RuntimeError("this process was recorded before in another session and can't change to one of its "
@@ -197,6 +205,7 @@ def record(path, *, max_memory=None, max_file=None, functions=False, **trace_opt
 
     `functions=True` traces every Python function too, with the options of strobe.trace(). A trace at `path` is replaced;
     for any other file there, FileExistsError is raised."""
+    _trace.variables(**trace_options)  # wrong options are refused before anything starts
     options = []
     if max_memory is not None:
         options += ["--max-memory", str(max_memory)]

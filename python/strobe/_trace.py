@@ -10,15 +10,25 @@ _UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 def parse_duration(value):
-    """Nanoseconds of 0.001, "1ms", "10us"."""
-    if not isinstance(value, str):
-        return int(float(value) * 1e9)
-    number = value.strip().rstrip("nmus")
-    unit = value.strip()[len(number):]
+    """Nanoseconds of 0.001, "1ms", "10us"; ValueError where that is no time, or a negative one."""
+    number, unit = value, ""
+    if isinstance(value, str):
+        number = value.strip().rstrip("nmus")
+        unit = value.strip()[len(number):]
     try:
-        return int(float(number) * _UNITS[unit] * 1e9)
-    except (KeyError, ValueError):
+        nanoseconds = int(float(number) * _UNITS[unit] * 1e9)
+    except (KeyError, ValueError, OverflowError):
         raise ValueError(f"{value!r} is not a time like 10us or 1ms") from None
+    if not 0 <= nanoseconds < 1 << 63:
+        raise ValueError(f"min_duration is {value!r}: a time from 0 on")
+    return nanoseconds
+
+
+def _check_depth(value):
+    depth = int(value)
+    if not 0 <= depth < 1 << 31:
+        raise ValueError(f"max_depth is {value!r}: a number from 0 (no limit) on")
+    return depth
 
 
 def _patterns(value):
@@ -44,7 +54,7 @@ def trace(*, lines=False, c_functions=False, include=None, exclude=None, min_dur
     "10us": shorter calls leave no zone. max_depth: calls nested deeper leave none. Zones are named prefix + function
     (prefix "": the qualified name), lines line_prefix + function."""
     words = _strobe.trace_start(bool(lines), bool(c_functions), _patterns(include), _patterns(exclude),
-                                parse_duration(min_duration), int(max_depth), bool(gc), prefix, line_prefix)
+                                parse_duration(min_duration), _check_depth(max_depth), bool(gc), prefix, line_prefix)
     for text in words:
         say(text)
     atexit.register(_strobe.trace_leave, say)
@@ -52,13 +62,16 @@ def trace(*, lines=False, c_functions=False, include=None, exclude=None, min_dur
 
 def variables(*, lines=False, c_functions=False, include=None, exclude=None, min_duration=0, max_depth=0, gc=True,
               prefix="", line_prefix=""):
-    """The same options for interpreters that are started: what strobe/_join.py reads. None: not set."""
+    """The same options for interpreters that are started: what _strobe_join.py reads. None: not set.
+
+    Raises TypeError or ValueError for the options that trace() would refuse."""
+    parse_duration(min_duration)
     return {"STROBE_PYTHON": "lines" if lines else "functions",
             "STROBE_PYTHON_C": "1" if c_functions else None,
             "STROBE_PYTHON_INCLUDE": ":".join(_patterns(include)) or None,
             "STROBE_PYTHON_EXCLUDE": ":".join(_patterns(exclude)) or None,
             "STROBE_PYTHON_MIN_DURATION": str(min_duration) if min_duration else None,
-            "STROBE_PYTHON_MAX_DEPTH": str(int(max_depth)) if max_depth else None,
+            "STROBE_PYTHON_MAX_DEPTH": str(_check_depth(max_depth)) if max_depth else None,
             "STROBE_PYTHON_GC": None if gc else "0",
             "STROBE_PYTHON_PREFIX": prefix or None,
             "STROBE_PYTHON_LINE_PREFIX": line_prefix or None}
@@ -101,6 +114,7 @@ class Profiler:
     (or another recording, which closes it) the next file is <output>-2, and so on. The other options are trace()'s."""
 
     def __init__(self, output=None, **options):
+        variables(**options)  # wrong options are refused here, not at enable()
         self._output = output
         self._options = options
         self._recording = None

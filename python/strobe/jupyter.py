@@ -30,6 +30,14 @@ class MagicError(Exception):
     """The cell can't be recorded, and why."""
 
 
+class CellFailed(Exception):
+    """The cell raised, which IPython has shown already: with this, the cell that holds the magic fails too."""
+
+    def _render_traceback_(self):
+        """What IPython shows of it: one line, since the traceback stands above."""
+        return [f"%%strobe: the cell failed: {self}"]
+
+
 class Parser(argparse.ArgumentParser):
     def error(self, message):
         raise MagicError(message)
@@ -113,34 +121,40 @@ def stats(path, limit):
 
 
 def run_recorded(shell, cell, options, path):
-    """Run the cell while it is recorded into a file, then show its zones."""
+    """Run the cell while it is recorded into a file, then show its zones; what it raised, or None."""
     border = Border(trace_options(options), shows_value=not cell.rstrip().endswith(";"))
     with strobe.record(path):
         shell.ast_transformers.append(border)
         shell.user_ns[BORDER] = border
         try:
-            shell.run_cell(cell)
+            result = shell.run_cell(cell)
         finally:
             shell.ast_transformers.remove(border)
             for name in (BORDER, VALUE):
                 shell.user_ns.pop(name, None)
     print(stats(path, options.limit), end="")
+    return result.error_before_exec or result.error_in_exec
 
 
 def strobe_magic(shell, line, cell):
-    """The magic itself: says what is wrong with its options, or why nothing can be recorded."""
+    """The magic itself: says what is wrong with its options, or why nothing can be recorded.
+
+    A cell that raises makes the magic raise, so that a notebook that is run whole stops there."""
     try:
         options = read_options(line)
         check_cell(shell, cell)
         if options.keep:
             path = os.path.abspath(options.keep)
-            run_recorded(shell, cell, options, path)
+            raised = run_recorded(shell, cell, options, path)
             print(f"the trace is {path}")
         else:
             with tempfile.TemporaryDirectory(prefix="strobe-") as folder:
-                run_recorded(shell, cell, options, os.path.join(folder, "cell.strobe"))
-    except (MagicError, RuntimeError, FileExistsError) as problem:
+                raised = run_recorded(shell, cell, options, os.path.join(folder, "cell.strobe"))
+    except (MagicError, RuntimeError, OSError) as problem:
         print(f"%%strobe: {problem}")
+        return
+    if raised is not None:
+        raise CellFailed(f"{type(raised).__name__}: {raised}")
 
 
 def load_ipython_extension(shell):

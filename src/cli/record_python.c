@@ -1,5 +1,5 @@
 /* record_python.c - the Python in what is recorded.
- * An interpreter joins by itself, through the package that is installed in it (python/strobe/_join.py); the recorder only sets the
+ * An interpreter joins by itself, through the package that is installed in it (python/_strobe_join.py); the recorder only sets the
  * environment. What it can't see in the session's folder it looks for in /proc, so that a trace says which
  * interpreters are missing from it.  SPDX-License-Identifier: MIT */
 #include "cli/record_python.h"

@@ -29,6 +29,21 @@ class Life(strobe_case.Case):
         ran = self.record(program)
         self.assertEqual(ran.counts("program.py")["leaf"], 40000)
 
+    def test_subinterpreters_print_nothing_and_the_main_one_is_traced(self):
+        program = self.script(
+            "import sys\n"
+            "def leaf(): pass\n"
+            "try: import _interpreters as interpreters; run = interpreters.exec\n"
+            "except ImportError: import _xxsubinterpreters as interpreters; run = interpreters.run_string\n"
+            "for i in range(3):\n"
+            "    inner = interpreters.create()\n"
+            "    run(inner, 'import os; os.write(1, b\"inside \")')\n"
+            "    interpreters.destroy(inner)\n"
+            "    leaf()\n")
+        ran = self.record(program)
+        self.assertEqual((ran.code, ran.out, ran.err), (0, "inside " * 3, ""))
+        self.assertEqual(ran.counts("program.py")["leaf"], 3)
+
     def test_every_way_to_start_a_process_joins(self):
         program = self.script(
             "import concurrent.futures, multiprocessing, subprocess, sys\n"

@@ -205,13 +205,32 @@ class Zones(strobe_case.Case):
             "print(refused(TypeError, lambda: strobe.zone('a', colour=1)))\n"
             "print(refused(TypeError, lambda: strobe.plot('a', 'b')))\n"
             "print(refused(ValueError, lambda: strobe.trace(min_duration='10 parsec')))\n"
-            "print(refused(RuntimeError, lambda: strobe.record('/no/such/folder/x')))\n"
+            "print(refused(FileNotFoundError, lambda: strobe.record('/no/such/folder/x')))\n"
+            "print(refused(IsADirectoryError, lambda: strobe.record('/tmp')))\n"
+            "print(refused(ValueError, lambda: strobe.record(TRACE, min_duration=-1)))\n"
+            "print(refused(ValueError, lambda: strobe.trace(max_depth=-1)))\n"
+            "print(refused(TypeError, lambda: strobe.Profiler(foo=1)))\n"
+            "print(refused(ValueError, lambda: strobe.message('a', severity='loud')))\n"
+            "print(refused(ValueError, lambda: strobe.message('a', severity=9)))\n"
+            "print(refused(ValueError, lambda: strobe.plot('a', 1, format='inches')))\n"
             "with strobe.record(TRACE):\n"
+            "    print(refused(ValueError, lambda: strobe.message('a', severity='loud')))\n"
             "    print(refused(RuntimeError, lambda: strobe.record('other.strobe')))\n"
             "    strobe.trace()\n"
             "    print(refused(RuntimeError, lambda: strobe.trace()))\n"
-            "    strobe.untrace()\n", err="strobe record: /no/such/folder/x: not found\n")
-        self.assertEqual(len(ran.out.splitlines()), 8)
+            "    strobe.untrace()\n", err="")
+        self.assertEqual(len(ran.out.splitlines()), 16)
+
+    def test_functions_have_signatures_and_documents(self):
+        ran = self.run_recorded(
+            "import inspect\n"
+            "print(inspect.signature(strobe.zone), inspect.signature(strobe.frame))\n"
+            "for name in strobe.__all__:\n"
+            "    member = getattr(strobe, name)\n"
+            "    assert name == 'Zone' or inspect.signature(member) is not None, name\n"
+            "    assert len((member.__doc__ or '').split()) > 3, name\n"
+            "with strobe.record(TRACE): pass\n")
+        self.assertEqual(ran.out, "(name, color=0, file=None, line=0, function=None) (name=None)\n")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,11 @@ def notebook(tmp_path_factory):
     folder = tmp_path_factory.mktemp("notebook")
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
     nbclient.NotebookClient(book, timeout=120, allow_errors=True, resources={"metadata": {"path": str(folder)}}).execute()
-    return folder, [text_of(cell) for cell in book.cells]
+    return folder, [text_of(cell) for cell in book.cells], [failed(cell) for cell in book.cells]
+
+
+def failed(cell):
+    return any(output.output_type == "error" for output in cell.outputs)
 
 
 def text_of(cell):
@@ -50,7 +54,7 @@ def test_a_cell_shows_its_value_and_its_zones(notebook):
 
 
 def test_a_cell_keeps_its_trace_when_asked_to(notebook):
-    folder, texts = notebook
+    folder, texts, _ = notebook
     assert set(calls(texts[KEPT])) == {"cell", "by hand"}
     assert sorted(zone.name for zone in helper.zones(folder / "kept here.strobe")) == ["by hand", "cell"]
 
@@ -59,6 +63,11 @@ def test_an_exception_is_shown_and_its_showing_is_not_recorded(notebook):
     text = notebook[1][RAISED]
     assert "ZeroDivisionError" in text and calls(text)["fail"] == 1
     assert len(calls(text)) < 10, text
+
+
+def test_a_cell_that_raises_fails_and_no_other_does(notebook):
+    assert [at for at, is_failed in enumerate(notebook[2]) if is_failed] == [RAISED]
+    assert "the cell failed: ZeroDivisionError" in notebook[1][RAISED]
 
 
 def test_a_cell_may_begin_with_a_future_import_and_hide_its_value(notebook):

@@ -1,5 +1,6 @@
 """Joining a recording from the environment: imported by strobe.pth at the start of every interpreter that has STROBE_PYTHON
-or STROBE_TRACE set, as `strobe record` does for its command. Never raises: the program comes first.
+or STROBE_TRACE set, as `strobe record` does for its command. Never raises: the program comes first. A module of its own,
+outside of the package, because `import strobe` raises where the C half can't be loaded.
 
     STROBE_PYTHON               functions (default), lines, off
     STROBE_PYTHON_C             1: C functions too
@@ -48,6 +49,8 @@ def join_or_say_why_not():
     try:
         join()
     except Exception as error:
+        if "subinterpreter" in str(error):
+            return  # the program runs in another interpreter, which may be traced; this one is its own affair
         import sys
 
         print(f"strobe: this Python is not traced: {error}", file=sys.stderr)

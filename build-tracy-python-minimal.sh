@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# build-tracy-python-minimal.sh [FOLDER]: builds the client only into FOLDER (default: dist/minimal): strobe without its
+# build-tracy-python-minimal.sh [FOLDER]: builds the client only into FOLDER (default: dist/minimal): strobe-profiler without its
 # commands, and tracy_client. Needs a C compiler, cmake and Python's headers, and no library. What records the program
 # (`strobe record`) comes from elsewhere.
 set -eu

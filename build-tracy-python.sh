@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# build-tracy-python.sh [FOLDER]: builds the wheels strobe and tracy_client into FOLDER (default: dist).
+# build-tracy-python.sh [FOLDER]: builds the wheels strobe-profiler and tracy_client into FOLDER (default: dist).
 # Any CPython from 3.9 on builds them, and every one from 3.9 on can use them: there is no version to match.
 set -eu
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

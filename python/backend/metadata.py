@@ -6,12 +6,14 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REQUIRES_PYTHON = ">=3.9"
 
+# The distribution; the module in it is `strobe`. (That name belongs to another project's distribution.)
+NAME = "strobe-profiler"
 # No version is asked for in the extras: whoever has another distribution of that name keeps it.
 EXTRAS = {"tracy": "strobe-tracy", "tracy-client": "tracy_client"}
 PYTEST_PLUGIN = "strobe = strobe.pytest_plugin"
 
 SUMMARIES = {
-    "strobe": "A profiler for programs that are part Python, part native code",
+    NAME: "A profiler for programs that are part Python, part native code",
     "strobe-tracy": "Tenstorrent's `tracy` module, recorded by Strobe",
     "tracy_client": "Tracy's `tracy_client` module, recorded by Strobe",
 }
@@ -32,11 +34,11 @@ def describe(name, licenses=(), description=""):
              "Classifier: Programming Language :: C",
              "Classifier: Topic :: Software Development :: Debuggers"]
     lines += [f"License-File: {path}" for path in licenses]
-    if name == "strobe":
+    if name == NAME:
         for extra, wanted in EXTRAS.items():
             lines += [f"Provides-Extra: {extra}", f'Requires-Dist: {wanted}; extra == "{extra}"']
     else:
-        lines.append(f"Requires-Dist: strobe=={version()}")
+        lines.append(f"Requires-Dist: {NAME}=={version()}")
     if description:
         lines += ["Description-Content-Type: text/markdown", "", description]
     return "\n".join(lines) + "\n"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The build backend (PEP 517) of the wheels: `pip install .` and `make wheel` end here.
 
-Three distributions come from one build: `strobe` (everything native), `strobe-tracy` (module `tracy`)
+Three distributions come from one build: `strobe-profiler` (everything native, module `strobe`), `strobe-tracy` (module `tracy`)
 and `tracy_client`. The last two are put into folders of their own that a .pth file appends to sys.path:
 they come after site-packages, so a foreign module of that name is neither overwritten nor hidden.
-A fourth file, strobe-…-py3-none-…, is what pip finds where the stable ABI does not work (free-threaded
+A fourth file, strobe_profiler-…-py3-none-…, is what pip finds where the stable ABI does not work (free-threaded
 interpreters): the same commands, and an `import strobe` that explains.
 """
 import argparse
@@ -59,7 +59,7 @@ def not_shipped(path):
 
 def write_strobe(folder, stage, tree, tag, client_only, with_extension):
     """The main wheel, or with_extension=False the fallback."""
-    wheel = WheelFile(folder, "strobe", metadata.version(), tag, "0client" if client_only else "")
+    wheel = WheelFile(folder, metadata.NAME, metadata.version(), tag, "0client" if client_only else "")
     wheel.add_tree(SOURCES / "strobe", "strobe/", not_shipped)
     for path in sorted(SOURCES.glob("*.pth")) if with_extension else ():
         wheel.add(path.name, path.read_bytes())
@@ -72,7 +72,7 @@ def write_strobe(folder, stage, tree, tag, client_only, with_extension):
     names = add_licenses(wheel, texts)
     commands = sorted(path.name for path in (stage / "bin").glob("*")) if (stage / "bin").is_dir() else []
     wheel.add(f"{wheel.info}/METADATA",
-              metadata.describe("strobe", names, (ROOT / "README.md").read_text(encoding="utf-8")))
+              metadata.describe(metadata.NAME, names, (ROOT / "README.md").read_text(encoding="utf-8")))
     wheel.add(f"{wheel.info}/entry_points.txt", metadata.entry_points(commands, with_extension))
     return wheel.close()
 
@@ -113,7 +113,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 def build_sdist(sdist_directory, config_settings=None):
     """The tree as git knows it; without git, all but build trees and hidden files."""
-    stem = f"strobe-{metadata.version()}"
+    stem = f"{metadata.NAME.replace('-', '_')}-{metadata.version()}"
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=False)
     if listed.returncode == 0 and listed.stdout:
         names = [name for name in listed.stdout.decode().split("\0") if name]
@@ -125,7 +125,7 @@ def build_sdist(sdist_directory, config_settings=None):
             if (ROOT / name).is_file():
                 tar.add(ROOT / name, f"{stem}/{name}", recursive=False)
         info = pathlib.Path(sdist_directory) / "PKG-INFO"
-        info.write_text(metadata.describe("strobe"))
+        info.write_text(metadata.describe(metadata.NAME))
         tar.add(info, f"{stem}/PKG-INFO")
         info.unlink()
     return f"{stem}.tar.gz"
@@ -138,7 +138,7 @@ def main():
     parser.add_argument("folder", help="where they go")
     parser.add_argument("--client-only", action="store_true",
                         help="without the commands: a recorder comes from elsewhere")
-    parser.add_argument("--only-tracy-client", action="store_true", help="strobe and tracy_client")
+    parser.add_argument("--only-tracy-client", action="store_true", help="strobe-profiler and tracy_client")
     given = parser.parse_args()
     try:
         done = write_main(given.folder, given.client_only, fallback=not given.client_only)

@@ -15,7 +15,7 @@ from strobe._record import find_command
 
 # options of `strobe record` that take a word of their own
 WITH_VALUE = {"-o", "--output", "--pid", "--session", "--for", "--max-memory", "--max-file", "--policy", "--python",
-              "--flight", "--after", "--trigger", "--tracy", "--tracy-announced"}
+              "--include", "--exclude", "--min-duration", "--max-depth", "--flight", "--after", "--trigger", "--tracy", "--tracy-announced"}
 
 
 def split_options(words):
@@ -88,7 +88,7 @@ def tracy(words):
     try:
         from tracy.command import main as tracy_main
     except ImportError:
-        return "strobe: the module `tracy` is not installed: pip install 'strobe[tracy]'"
+        return "strobe: the module `tracy` is not installed: pip install 'strobe-profiler[tracy]'"
     return tracy_main(words)
 
 

@@ -36,6 +36,13 @@ static const char help[] =
     "      --policy P       when the pool is full: wait (default; bounded) or drop\n"
     "      --python WHAT    what Python programs trace of themselves: functions (default), lines, "
     "off\n"
+    "      --include WHAT   trace these Python modules or files alone: numpy, my.*, */tests/*.py; "
+    "may be\n"
+    "                       repeated\n"
+    "      --exclude WHAT   leave these out; wins over --include; may be repeated\n"
+    "      --min-duration TIME  Python calls shorter than that leave no zone: 10us, 1ms\n"
+    "      --max-depth N    Python calls nested deeper leave no zone\n"
+    "      --c-functions    C functions that Python calls leave zones too\n"
     "      --flight TIME    keep only the last TIME; a trigger saves it\n"
     "      --after TIME     of a flight recording: go on so long after the trigger (default: a "
     "tenth)\n"
@@ -173,6 +180,11 @@ enum {
     OPT_READY,
     OPT_LIVE,
     OPT_PYTHON,
+    OPT_INCLUDE,
+    OPT_EXCLUDE,
+    OPT_MIN_DURATION,
+    OPT_MAX_DEPTH,
+    OPT_C_FUNCTIONS,
 };
 
 static const struct option long_options[] = {
@@ -184,6 +196,11 @@ static const struct option long_options[] = {
     {"max-file", required_argument, NULL, OPT_FILE},
     {"policy", required_argument, NULL, OPT_POLICY},
     {"python", required_argument, NULL, OPT_PYTHON},
+    {"include", required_argument, NULL, OPT_INCLUDE},
+    {"exclude", required_argument, NULL, OPT_EXCLUDE},
+    {"min-duration", required_argument, NULL, OPT_MIN_DURATION},
+    {"max-depth", required_argument, NULL, OPT_MAX_DEPTH},
+    {"c-functions", no_argument, NULL, OPT_C_FUNCTIONS},
     {"flight", required_argument, NULL, OPT_FLIGHT},
     {"after", required_argument, NULL, OPT_AFTER},
     {"trigger", required_argument, NULL, OPT_TRIGGER},
@@ -198,6 +215,31 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
+
+/* A filter of Python's calls: what the command's interpreters find in their environment. */
+static const char *take_filter(int option, const char *value)
+{
+    char text[32];
+    switch (option) {
+    case OPT_INCLUDE:
+        return strobe_cli_python_add("STROBE_PYTHON_INCLUDE", value) ? NULL : "a module or a file";
+    case OPT_EXCLUDE:
+        return strobe_cli_python_add("STROBE_PYTHON_EXCLUDE", value) ? NULL : "a module or a file";
+    case OPT_MIN_DURATION:
+        snprintf(text, sizeof text, "%lluns", (unsigned long long)parse_time(value));
+        return parse_time(value) && !setenv("STROBE_PYTHON_MIN_DURATION", text, 1)
+                   ? NULL
+                   : "a time like 10us";
+    case OPT_MAX_DEPTH:
+        snprintf(text, sizeof text, "%d", atoi(value));
+        return atoi(value) > 0 && !setenv("STROBE_PYTHON_MAX_DEPTH", text, 1)
+                   ? NULL
+                   : "a number from 1 on";
+    case OPT_C_FUNCTIONS:
+        return setenv("STROBE_PYTHON_C", "1", 1) ? "less of an environment" : NULL;
+    }
+    return "";
+}
 
 /* One option. NULL: fine; else what is wrong with its value. */
 static const char *take_option(int option, char *value, struct strobe_record_options *options)
@@ -262,7 +304,7 @@ static const char *take_option(int option, char *value, struct strobe_record_opt
         options->ready_fd = atoi(value);
         return NULL;
     }
-    return "";
+    return take_filter(option, value);
 }
 
 /* <program>-<date>-<time>.strobe in the current folder. */

@@ -30,6 +30,18 @@ int strobe_cli_python_environment(const char *mode)
     return setenv("STROBE_PYTHON", mode ? mode : "functions", 1) ? errno : 0;
 }
 
+bool strobe_cli_python_add(const char *variable, const char *value)
+{
+    char *list = NULL;
+    const char *now = getenv(variable);
+    if (!value[0] || strchr(value, ':'))
+        return false;
+    bool done = asprintf(&list, "%s%s%s", now ? now : "", now && now[0] ? ":" : "", value) > 0 &&
+                !setenv(variable, list, 1);
+    free(list);
+    return done;
+}
+
 static bool is_off(void)
 {
     const char *mode = getenv("STROBE_PYTHON");
@@ -57,7 +69,7 @@ static bool has_joined(const char *session_dir, uint32_t pid)
 }
 
 static const char why[] =
-    "not traced: it has no strobe package (pip install strobe), or was started "
+    "not traced: it has no strobe package (pip install strobe-profiler), or was started "
     "with -S, or is not CPython 3.9 or later with the GIL";
 
 /* An interpreter without a file: the second look tells. */

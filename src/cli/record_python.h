@@ -1,4 +1,4 @@
-/* record_python.h - the Python in what is recorded: told to trace itself, and named where it can't.
+/* record_python.h - the Python in what is recorded: switched on, and named where it can't be traced.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_CLI_RECORD_PYTHON_H
 #define STROBE_CLI_RECORD_PYTHON_H
@@ -30,6 +30,9 @@ bool strobe_cli_python_mode(const char *mode);
 
 /* Set the environment by which interpreters of the command join: `mode` NULL: as it is, else functions. 0 or errno. */
 int strobe_cli_python_environment(const char *mode);
+
+/* Add a module or a file to a list of them in the environment. False: not one, or no memory. */
+bool strobe_cli_python_add(const char *variable, const char *value);
 
 /* Look over this process's descendants, if it is time to: an interpreter that was there at the look before too and has no file in the session's
  * folder is noted in the trace, once. */

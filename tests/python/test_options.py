@@ -37,6 +37,18 @@ class Options(strobe_case.Case):
         _, counts = self.counts(INCLUDE="__main__:helper", EXCLUDE="helper.py:nothing.*")
         self.assertEqual((counts["long"], counts["nest"], counts["helped"]), (5, 10, 0))
 
+    def test_filters_are_options_of_record(self):
+        _, counts = self.counts(options=["--include", "__main__", "--include", "helper", "--exclude", "helper.py"])
+        self.assertEqual((counts["long"], counts["nest"], counts["helped"]), (5, 10, 0))
+        _, counts = self.counts(options=["--include=__main__", "--max-depth", "4"])
+        self.assertEqual((counts["<module>"], counts["nest"]), (1, 3))
+        _, counts = self.counts(options=["--include=__main__", "--min-duration=1ms", "--c-functions"])
+        self.assertEqual((counts["long"], counts["nest"]), (5, 0))
+        for wrong in (["--include="], ["--max-depth", "0"], ["--min-duration", "soon"]):
+            ran = self.record(self.program, options=wrong)
+            self.assertEqual((ran.code, ran.out), (2, ""))
+            self.assertIn("strobe record: ", ran.err)
+
     def test_calls_shorter_than_the_minimum_leave_no_zone(self):
         ran, counts = self.counts(MIN_DURATION="1ms", INCLUDE="__main__")
         self.assertEqual((counts["long"], counts["nest"]), (5, 0))

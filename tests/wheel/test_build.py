@@ -66,7 +66,7 @@ class Environment:
 class Contents(unittest.TestCase):
     def test_names_and_tags(self):
         names = sorted(path.name for path in venvs.wheels(WHEELS).values())
-        patterns = [r"strobe-[\d.]+-cp39-abi3-manylinux_2_\d+_\w+\.whl", r"strobe-[\d.]+-py3-none-manylinux_2_\d+_\w+\.whl",
+        patterns = [r"strobe_profiler-[\d.]+-cp39-abi3-manylinux_2_\d+_\w+\.whl", r"strobe_profiler-[\d.]+-py3-none-manylinux_2_\d+_\w+\.whl",
                     r"strobe_tracy-[\d.]+-py3-none-any\.whl", r"tracy_client-[\d.]+-py3-none-any\.whl"]
         self.assertEqual(len(names), 4)
         for name, pattern in zip(names, patterns):
@@ -93,18 +93,18 @@ class Contents(unittest.TestCase):
                         self.assertNotIn(str(ROOT).encode(), wheel.read(name), f"{path.name}: {name}")
 
     def test_auditwheel_finds_nothing_to_repair(self):
-        path = venvs.wheels(WHEELS)["strobe"]
+        path = venvs.wheels(WHEELS)["strobe_profiler"]
         text = run(tool("auditwheel"), "show", path, env={"PATH": f"{tool('auditwheel').parent}:{os.environ['PATH']}"}).stdout
         tag = re.search(r"manylinux_\d+_\d+_\w+", path.name).group(0)
         self.assertIn(tag, text.replace("\n", ""))
         self.assertNotRegex(text, r"requires external shared librar")
 
     def test_abi3audit_finds_nothing_beyond_the_stable_abi(self):
-        done = run(tool("abi3audit"), "--strict", "--assume-minimum-abi3", "3.9", venvs.wheels(WHEELS)["strobe"], check=False)
+        done = run(tool("abi3audit"), "--strict", "--assume-minimum-abi3", "3.9", venvs.wheels(WHEELS)["strobe_profiler"], check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_commands_need_libc_alone(self):
-        with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(venvs.wheels(WHEELS)["strobe"]) as wheel:
+        with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(venvs.wheels(WHEELS)["strobe_profiler"]) as wheel:
             wheel.extract("strobe/bin/strobe", folder)
             text = run("readelf", "-d", f"{folder}/strobe/bin/strobe").stdout
         needed = set(re.findall(r"NEEDED.*\[(.+)\]", text))
@@ -117,12 +117,12 @@ class Manners(unittest.TestCase):
         for module in ("tracy", "tracy_client"):
             (there.site / module).mkdir()
             (there.site / module / "__init__.py").write_text("WHOSE = 'foreign'\n")
-        there.install("strobe[tracy,tracy-client]")
+        there.install("strobe-profiler[tracy,tracy-client]")
         done = there.say("import tracy, tracy_client, strobe; print(tracy.WHOSE, tracy_client.WHOSE)")
         self.assertEqual(done.stdout, "foreign foreign\n")
         text = run(there.python, "-m", "strobe", "doctor").stdout
         self.assertIn("module tracy: of another package", text)
-        there.pip("uninstall", "-y", "strobe-tracy", "tracy_client", "strobe")
+        there.pip("uninstall", "-y", "strobe-tracy", "tracy_client", "strobe-profiler")
         self.assertEqual(there.say("import tracy; print(tracy.WHOSE)").stdout, "foreign\n")
         left = [path.name for path in there.site.iterdir() if "strobe" in path.name]
         self.assertEqual(left, [])
@@ -134,7 +134,7 @@ class Manners(unittest.TestCase):
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tracy_client\nVersion: 0.11.1\n")
         (info / "RECORD").write_text("")
         (there.site / "tracy_client.py").write_text("WHOSE = 'foreign'\n")
-        there.install("strobe[tracy-client]")
+        there.install("strobe-profiler[tracy-client]")
         self.assertEqual(there.say("import tracy_client; print(tracy_client.WHOSE)").stdout, "foreign\n")
         self.assertIn("0.11.1", there.pip("show", "tracy_client").stdout)
 
@@ -150,15 +150,15 @@ class Manners(unittest.TestCase):
 
     def test_a_free_threaded_interpreter_is_told(self):
         there = Environment(self)
-        there.install("strobe")
+        there.install("strobe-profiler")
         done = there.say("import sys; sys.abiflags = 't'; import strobe", check=False)
         self.assertIn("ImportError: strobe does not work on free-threaded Python", done.stderr)
 
     def test_uninstalling_leaves_nothing(self):
         there = Environment(self)
         before = {path for path in there.home.rglob("*") if "__pycache__" not in path.parts}
-        there.install("strobe[tracy,tracy-client]")
-        there.pip("uninstall", "-y", "strobe", "strobe-tracy", "tracy_client")
+        there.install("strobe-profiler[tracy,tracy-client]")
+        there.pip("uninstall", "-y", "strobe-profiler", "strobe-tracy", "tracy_client")
         after = {path for path in there.home.rglob("*") if "__pycache__" not in path.parts}
         self.assertEqual({str(path) for path in after - before if path.is_file()}, set())
 
@@ -174,7 +174,7 @@ class Building(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             run(ROOT / "build-tracy-python-minimal.sh", folder, env={"PYTHON": PYTHON})
             built = venvs.wheels(folder)
-            self.assertEqual(sorted(built), ["strobe", "tracy_client"])
+            self.assertEqual(sorted(built), ["strobe_profiler", "tracy_client"])
             there = Environment(self)
             there.pip("install", "--no-index", "--find-links", folder, "tracy_client")
         there.say("from tracy_client import scoped\nwith scoped.ScopedZone('x'): pass")
@@ -188,7 +188,7 @@ class Building(unittest.TestCase):
             run(ROOT / "build-tracy-python.sh", folder, env={"PYTHON": PYTHON})
             self.assertIn("tracy_client", venvs.wheels(folder))
             run(ROOT / "build-tracy-python-full.sh", folder, env={"PYTHON": PYTHON})
-            self.assertEqual(sorted(venvs.wheels(folder)), ["fallback", "strobe", "strobe_tracy", "tracy_client"])
+            self.assertEqual(sorted(venvs.wheels(folder)), ["fallback", "strobe_profiler", "strobe_tracy", "tracy_client"])
 
     def test_source_env_uses_the_tree(self):
         build = os.environ.get("STROBE_BUILD", ROOT / "build")

@@ -24,7 +24,7 @@ with scoped.ScopedZone("outer", 0xFF0000):
 """
 
 BARE = """set -e
-python3 "$(ls /w/pip-*.whl)/pip" install --break-system-packages -q --no-index --find-links /w 'strobe[tracy,tracy-client]'
+python3 "$(ls /w/pip-*.whl)/pip" install --break-system-packages -q --no-index --find-links /w 'strobe-profiler[tracy,tracy-client]'
 python3 -m strobe doctor
 strobe record -q -o /tmp/o.strobe -- python3 /w/program.py
 strobe csv /tmp/o.strobe | grep -c ',\\(outer\\|held\\),'
@@ -36,7 +36,7 @@ SUITE = """set -e
 cd /w/suite
 for python in {pythons}; do
     rm -rf /tmp/venv; $python -m venv /tmp/venv
-    /tmp/venv/bin/pip install -q --no-index --find-links /w 'strobe[tracy,tracy-client]' pytest
+    /tmp/venv/bin/pip install -q --no-index --find-links /w 'strobe-profiler[tracy,tracy-client]' pytest
     PATH=/tmp/venv/bin:$PATH $python --version
     PATH=/tmp/venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1 /tmp/venv/bin/python -m pytest -q -p no:cacheprovider /w/suite
 done

@@ -74,7 +74,7 @@ class FreeThreaded(unittest.TestCase):
         self.assertFalse(list(HOME.glob("lib/python3*t/site-packages/strobe.pth")))
 
     def test_pip_refuses_the_wheel_of_the_stable_abi(self):
-        done = run(*venvs.pip_for(self.python, HOME.parent), "install", "--no-deps", "--force-reinstall", venvs.wheels(WHEELS)["strobe"], check=False)
+        done = run(*venvs.pip_for(self.python, HOME.parent), "install", "--no-deps", "--force-reinstall", venvs.wheels(WHEELS)["strobe_profiler"], check=False)
         self.assertIn("is not a supported wheel on this platform", done.stderr)
 
     def test_importing_explains(self):

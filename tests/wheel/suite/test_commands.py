@@ -15,11 +15,11 @@ def test_commands_start_without_anything_else():
     bare = {"PATH": "/nowhere"}
     done = subprocess.run([helper.STROBE, "--version"], env=bare, capture_output=True, text=True, check=True)
     assert done.stdout.split()[0] == "strobe"
-    assert importlib.metadata.version("strobe") in done.stdout
+    assert importlib.metadata.version("strobe-profiler") in done.stdout
 
 
 def test_the_package_needs_no_distribution():
-    wanted = [text for text in importlib.metadata.requires("strobe") or [] if "extra ==" not in text]
+    wanted = [text for text in importlib.metadata.requires("strobe-profiler") or [] if "extra ==" not in text]
     assert wanted == []
 
 
@@ -35,7 +35,7 @@ def test_stubs_and_docstrings_are_there():
 
 
 def test_licences_are_there():
-    names = {str(path) for path in importlib.metadata.files("strobe")}
+    names = {str(path) for path in importlib.metadata.files("strobe-profiler")}
     licences = [name for name in names if "/licenses/" in name]
     assert any(name.endswith("/LICENSE") for name in licences)
     for library in ("libzstd", "libdw", "libelf", "zlib1g", "liblzma", "libbz2", "libxxhash"):

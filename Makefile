@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-.PHONY: all build wheel test test-python test-peers test-viewer demo install bench format check-format asan tsan deps-build deps-test clean
+.PHONY: all build wheel test test-python test-peers test-viewer test-model demo install bench format check-format asan tsan deps-build deps-test clean
 
 all: build
 
@@ -45,6 +45,9 @@ test-viewer: deps-test ## all tests of the viewer
 	@cmake --build build-asan -j $(JOBS) --target fuzz_ask make_trace
 	@build-asan/bin/make_trace build-asan/ask.strobe 3000 3 20 4
 	@build-asan/bin/fuzz_ask 5000000 1 build-asan/ask.strobe
+
+test-model: deps-test ## larger searches of the ring protocol's models than make test's
+	@tests/model/run_models.py --large
 
 asan tsan:
 	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null

@@ -27,7 +27,7 @@
 #include "cli/export_tracy.h"
 #include "cli/input.h"
 #include "cli/record_run.h"
-#include "export/out.h"
+#include "base/out.h"
 #include "query/client_facts.h"
 
 static const char help[] =

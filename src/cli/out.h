@@ -2,7 +2,7 @@
 #ifndef STROBE_CLI_OUT_H
 #define STROBE_CLI_OUT_H
 
-#include "export/out.h"
+#include "base/out.h"
 
 /* strobe_out_end, as an exit code: a broken pipe fails in silence, other errors are told. */
 int strobe_out_close(struct strobe_out *out, const char *command);

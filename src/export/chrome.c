@@ -39,7 +39,7 @@ static void put_us(struct strobe_out *out, uint64_t ns)
     at[1] = (char)('0' + rest / 100);
     at[2] = (char)('0' + rest / 10 % 10);
     at[3] = (char)('0' + rest % 10);
-    out->n += 4;
+    out->len += 4;
 }
 
 /* A tick; times before the start of the recording have a sign. */

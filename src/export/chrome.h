@@ -3,7 +3,7 @@
 #ifndef STROBE_EXPORT_CHROME_H
 #define STROBE_EXPORT_CHROME_H
 
-#include "export/out.h"
+#include "base/out.h"
 #include "query/walk.h"
 
 /* Write all of it. Valid JSON whatever bytes the trace's texts hold. */

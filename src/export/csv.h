@@ -2,7 +2,7 @@
 #ifndef STROBE_EXPORT_CSV_H
 #define STROBE_EXPORT_CSV_H
 
-#include "export/out.h"
+#include "base/out.h"
 #include "query/symbols.h"
 #include "query/trace.h"
 #include "query/walk.h"

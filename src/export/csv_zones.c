@@ -34,16 +34,16 @@ static void keep(struct strobe_csv_prefix *prefix, uint32_t key, const struct st
 {
     prefix->key = key + 1;
     prefix->n = 0;
-    if (out->n > start && out->n - start <= sizeof prefix->text) {
-        prefix->n = (uint32_t)(out->n - start);
-        memcpy(prefix->text, out->bytes + start, prefix->n);
+    if (out->len > start && out->len - start <= sizeof prefix->text) {
+        prefix->n = (uint32_t)(out->len - start);
+        memcpy(prefix->text, out->at + start, prefix->n);
     }
 }
 
 static void put_prefix(struct strobe_out *out, const struct strobe_csv_prefix *prefix)
 {
     memcpy(strobe_out_reserve(out), prefix->text, prefix->n);
-    out->n += prefix->n;
+    out->len += prefix->n;
 }
 
 void strobe_csv_put_thread(struct strobe_csv *csv, uint32_t process, uint32_t thread)
@@ -54,7 +54,7 @@ void strobe_csv_put_thread(struct strobe_csv *csv, uint32_t process, uint32_t th
         return;
     }
     strobe_out_reserve(csv->out);
-    size_t start = csv->out->n;
+    size_t start = csv->out->len;
     put_thread_slow(csv, process, thread);
     keep(prefix, thread, csv->out, start);
 }
@@ -93,7 +93,7 @@ void strobe_csv_put_loc(struct strobe_csv *csv, uint32_t loc, uint64_t id)
         return;
     }
     strobe_out_reserve(csv->out);
-    size_t start = csv->out->n;
+    size_t start = csv->out->len;
     put_loc_slow(csv, loc, id);
     keep(prefix, loc, csv->out, start);
 }
@@ -167,7 +167,7 @@ static void put_times(struct strobe_csv *csv, const struct strobe_zone_row *zone
     }
     at = strobe_put_u(at, zone->depth);
     *at++ = ',';
-    csv->out->n += (size_t)(at - start);
+    csv->out->len += (size_t)(at - start);
 }
 
 static void put_zone(struct strobe_csv *csv, const struct strobe_batch *batch,
@@ -208,7 +208,7 @@ static void put_plain(struct strobe_csv *csv, const struct strobe_zone_row *zone
     at = strobe_put_u(at, zone->depth);
     *at++ = ',';
     memcpy(at, tail, sizeof tail - 1);
-    csv->out->n += (size_t)(at - start) + sizeof tail - 1;
+    csv->out->len += (size_t)(at - start) + sizeof tail - 1;
 }
 
 enum strobe_err strobe_csv_zones(void *context, const struct strobe_batch *batch)

@@ -30,7 +30,7 @@ static void put_base64(struct strobe_out *out, const uint8_t *bytes, size_t n)
         at[1] = digits[three >> 12 & 63];
         at[2] = i + 1 < n ? digits[three >> 6 & 63] : '=';
         at[3] = i + 2 < n ? digits[three & 63] : '=';
-        out->n += 4;
+        out->len += 4;
     }
 }
 

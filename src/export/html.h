@@ -4,7 +4,7 @@
 #define STROBE_EXPORT_HTML_H
 
 #include "base/err.h"
-#include "export/out.h"
+#include "base/out.h"
 
 /* What the page says and shows at first. */
 struct strobe_html_options {

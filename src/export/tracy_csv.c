@@ -201,7 +201,7 @@ static void put_numbers(const struct strobe_tracy_csv_table *table,
         at = strobe_put_i(at, row->time);
         *at++ = sep;
         at = strobe_put_u(at, row->thread);
-        table->out->n += (size_t)(at - from);
+        table->out->len += (size_t)(at - from);
         return;
     }
     strobe_out_i(table->out, row->start);
@@ -219,7 +219,7 @@ int strobe_tracy_put_zone(const struct strobe_tracy_csv_table *table,
         return 0;
     if (loc->n_prefix < STROBE_OUT_SLACK / 2) {
         memcpy(strobe_out_reserve(table->out), loc->prefix, loc->n_prefix);
-        table->out->n += loc->n_prefix;
+        table->out->len += loc->n_prefix;
     } else {
         strobe_out_bytes(table->out, loc->prefix, loc->n_prefix);
     }

@@ -7,7 +7,7 @@
 #ifndef STROBE_EXPORT_TRACY_CSV_H
 #define STROBE_EXPORT_TRACY_CSV_H
 
-#include "export/out.h"
+#include "base/out.h"
 #include "query/trace.h"
 
 enum strobe_tracy_flavor {

@@ -16,7 +16,7 @@ USES = {
     "tracy": {"file"},
     "import": {"tracy"},
     "query": {"file"},
-    "report": {"query"},
+    "report": {"base"},
     "page": {"base"},
     "export": {"query", "tracy", "page"},
     "bridge": {"query", "tracy"},

@@ -3,17 +3,17 @@
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-.PHONY: all build wheel test test-python test-peers test-viewer test-model demo install bench format check-format asan tsan deps-build deps-test clean
+.PHONY: all build wheel test test-python test-peers test-viewer test-model demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
 
 all: build
 
-deps-build:
-	@scripts/deps build
+deps: ## install the system packages of a target: make deps FOR=build|test|bench (default: test)
+	@scripts/deps $(or $(FOR),test)
 
-deps-test:
-	@scripts/deps test
+deps-build deps-test deps-bench:
+	@scripts/deps $(@:deps-%=%)
 
-build: deps-build ## the release tree in build/
+build: ## the release tree in build/; what is missing is installed by make deps
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DSTROBE_TESTS=OFF >/dev/null
 	@cmake --build build -j $(JOBS)
 
@@ -54,7 +54,7 @@ asan tsan:
 	@cmake --build build-$@ -j $(JOBS)
 	@cd build-$@ && ctest --output-on-failure -L $@ -j $(JOBS)
 
-demo: build ## record the demo, show its zones, open it in the viewer (no terminal: as HTML)
+demo: deps-build build ## record the demo, show its zones, open it in the viewer (no terminal: as HTML)
 	@build/bin/strobe record -o build/demo.strobe -- build/bin/strobe-demo
 	@build/bin/strobe stats --limit 20 build/demo.strobe
 	@echo
@@ -73,13 +73,15 @@ demo: build ## record the demo, show its zones, open it in the viewer (no termin
 	    build/bin/strobe export --to html -o build/demo.html build/demo.strobe; \
 	fi
 
-bench: build ## the figures of bench/README.md; takes some minutes
-	@scripts/deps bench
+bench: deps-bench build ## the figures of bench/README.md; takes some minutes
 	@cmake --build build -j $(JOBS) --target bench
 	@bench/run
 
 install: build
 	@cmake --install build --prefix $(PREFIX)
+
+check-format: ## what clang-format would change
+	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format --dry-run -Werror
 
 format:
 	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format -i

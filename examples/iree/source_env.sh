@@ -1,1 +1,1 @@
-../../source_env.sh
+../../scripts/source_env.sh

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""For the tree that is used without installing it (source_env.sh): what strobe.pth does in an installed one, then the
+"""For the tree that is used without installing it (scripts/source_env.sh): what strobe.pth does in an installed one, then the
 sitecustomize that this one hides, if there is one."""
 import os
 import sys

@@ -194,11 +194,11 @@ class Building(unittest.TestCase):
         build = os.environ.get("STROBE_BUILD", ROOT / "build")
         if not pathlib.Path(build, "python/strobe/_strobe.abi3.so").exists():
             self.skipTest("the tree's own package is not built")
-        script = (f"source '{ROOT}/source_env.sh' && source '{ROOT}/source_env.sh' && cd /tmp && "
+        script = (f"source '{ROOT}/scripts/source_env.sh' && source '{ROOT}/scripts/source_env.sh' && cd /tmp && "
                   f"'{PYTHON}' -c 'from tracy_client import scoped; import tracy, strobe; print(strobe.__file__)'")
         done = run("bash", "-ec", script, env={"STROBE_BUILD": str(build)})
         self.assertIn(f"{build}/python/strobe/__init__.py", done.stdout)
-        done = run("bash", "-c", f"source '{ROOT}/source_env.sh'; echo $?", env={"STROBE_BUILD": "/nonexistent"})
+        done = run("bash", "-c", f"source '{ROOT}/scripts/source_env.sh'; echo $?", env={"STROBE_BUILD": "/nonexistent"})
         self.assertIn("Build it first", done.stderr)
         self.assertEqual(done.stdout, "1\n")
 

@@ -1,8 +1,8 @@
 # source_env.sh: use the tree without installing it. To be sourced, by bash or zsh:
-#     source source_env.sh && python examples/iree/example.py
+#     source scripts/source_env.sh && python examples/iree/example.py
 # Puts the built package first in PYTHONPATH and the commands first in PATH, once.
 strobe_here=${BASH_SOURCE[0]:-${(%):-%x}}
-strobe_here=$(cd "$(dirname "$(readlink -f "$strobe_here")")" && pwd)
+strobe_here=$(cd "$(dirname "$(readlink -f "$strobe_here")")/.." && pwd)
 strobe_build=${STROBE_BUILD:-$strobe_here/build}
 if [ ! -e "$strobe_build/python/strobe/_strobe.abi3.so" ]; then
     echo "source_env.sh: there is no built package in $strobe_build/python. Build it first:" >&2

@@ -5,8 +5,10 @@ import pathlib
 import re
 import sys
 
+import check_rooms
+
 FOLDERS = "src|include|docs|tests|bench|examples|scripts|cmake|python|web|kernel"
-ROOMS = "base|wire|ring|client|file|collector|tracy|device|query|report|export|bridge|serve|cli"
+ROOMS = "|".join(check_rooms.read(pathlib.Path(__file__).resolve().parent.parent))
 SOURCES = {".c", ".h", ".cpp", ".hpp", ".py", ".cmake", ".in", ".txt", ".bash", ".js", ".mjs"}
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")

@@ -1,52 +1,70 @@
 #!/usr/bin/env python3
-"""check_rooms.py ROOT: every #include under src/ follows the order of the rooms."""
+"""check_rooms.py ROOT: every #include under src/ follows the order of src/rooms.txt, every folder is a room of it, and the
+table in ARCHITECTURE.md is the list's. With --write before ROOT the table is written, not checked."""
 import pathlib
 import re
 import sys
 
-USES = {
-    "base": set(),
-    "wire": {"base"},
-    "ring": {"wire"},
-    "client": {"ring"},
-    "tracy_client": set(),
-    "file": {"wire"},
-    "shim": {"wire"},
-    "collector": {"ring", "file"},
-    "tracy": {"file"},
-    "import": {"tracy"},
-    "query": {"file"},
-    "report": {"base"},
-    "page": {"base"},
-    "export": {"query", "tracy", "page"},
-    "bridge": {"query", "tracy"},
-    "serve": {"query", "page"},
-}
+
+def read(root):
+    """The rooms of src/rooms.txt, in order: {room: (rooms it uses, what lives there)}."""
+    rooms = {}
+    for line in (root / "src" / "rooms.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            room, uses, _, text = (part.strip() for part in line.split("|", 3))
+            rooms[room] = (uses.split(), text)
+    return rooms
 
 
-def reach(room):
+def reach(rooms, room):
     """All rooms that `room` may include, itself among them."""
     seen = {room}
-    for used in USES[room]:
-        seen |= reach(used)
+    for used in rooms[room][0]:
+        seen |= reach(rooms, used)
     return seen
 
 
-def main():
-    src = pathlib.Path(sys.argv[1]) / "src"
-    wrong = []
-    rooms = {p.name for p in src.iterdir() if p.is_dir()}
+def order(rooms, src):
+    """Rooms that use a later one, folders that are no room, rooms without a folder."""
+    before = set()
+    for room, (uses, _) in rooms.items():
+        yield from (f"src/rooms.txt: {room} uses {used}, which does not stand before it" for used in uses if used not in before)
+        before.add(room)
+    folders = {p.name for p in src.iterdir() if p.is_dir()}
+    yield from (f"src/{room}: a room without a place in src/rooms.txt" for room in sorted(folders - set(rooms)))
+    yield from (f"src/rooms.txt: {room} has no folder" for room in sorted(set(rooms) - folders))
+
+
+def includes(rooms, src):
     for path in sorted(src.rglob("*.[ch]")):
         room = path.relative_to(src).parts[0]
-        allowed = rooms if room == "cli" else reach(room)
+        allowed = reach(rooms, room)
         for line, text in enumerate(path.read_text().splitlines(), 1):
             m = re.match(r'#include "(([a-z_]+)/[^"]*)"', text)
             if not m or not (src / m.group(1)).exists():
                 continue  # not of a room: a public header may have its name in front too
             if m.group(2) not in allowed:
-                wrong.append(f"{path}:{line}: {room} must not use {m.group(2)}")
-    unknown = rooms - set(USES) - {"cli"}
-    wrong += [f"src/{room}: a room without a place in the order" for room in sorted(unknown)]
+                yield f"{path}:{line}: {room} must not use {m.group(2)}"
+
+
+def table(rooms, text):
+    """ARCHITECTURE.md with the table of the list."""
+    rows = "".join(f"| [{room}](src/{room}) | {what} |\n" for room, (_, what) in rooms.items())
+    return re.sub(r"(\| room \| what lives there \|\n\|---\|---\|\n)(?:\|.*\n)*", lambda m: m.group(1) + rows, text)
+
+
+def main():
+    root = pathlib.Path(sys.argv[-1])
+    rooms = read(root)
+    document = root / "ARCHITECTURE.md"
+    text = document.read_text()
+    wanted = table(rooms, text)
+    if sys.argv[1] == "--write":
+        document.write_text(wanted)
+        return 0
+    wrong = list(order(rooms, root / "src")) or list(includes(rooms, root / "src"))
+    if text != wanted:
+        wrong.append("ARCHITECTURE.md: its table is not src/rooms.txt's (check_rooms.py --write ROOT)")
     print("\n".join(wrong) or f"{len(rooms)} rooms, order kept")
     return 1 if wrong else 0
 

@@ -42,10 +42,10 @@ static uint64_t tick_now(const struct strobe_collector *c)
 
 void strobe_collector_note(struct strobe_collector *c, uint32_t proc, const char *text)
 {
-    strobe_records_begin(&c->records, STROBE_FACT_NOTE);
-    strobe_records_u(&c->records, proc);
-    strobe_records_s(&c->records, text, strlen(text));
-    strobe_records_end(&c->records);
+    strobe_records_begin(&c->block.records, STROBE_FACT_NOTE);
+    strobe_records_u(&c->block.records, proc);
+    strobe_records_s(&c->block.records, text, strlen(text));
+    strobe_records_end(&c->block.records);
 }
 
 /* The counter against CLOCK_MONOTONIC: the tightest of a few tries; its width is the error. */
@@ -74,8 +74,8 @@ void strobe_collector_sync_clock(struct strobe_collector *c)
     if (c->clock == STROBE_CLOCK_MONO)
         tick = mono, error_ns = 1, jump = 0;
     uint64_t numbers[] = {c->clock, tick, mono, real, error_ns, jump};
-    strobe_records_numbers(&c->records, STROBE_FACT_CLOCK_SYNC, numbers, 6);
-    strobe_records_tick(&c->records, numbers[1]);
+    strobe_records_numbers(&c->block.records, STROBE_FACT_CLOCK_SYNC, numbers, 6);
+    strobe_records_tick(&c->block.records, numbers[1]);
     if (!c->sync_mono) {
         c->sync_tick = tick;
         c->sync_mono = mono;
@@ -87,8 +87,8 @@ void strobe_collector_sync_clock(struct strobe_collector *c)
 static void note_recording(struct strobe_collector *c, uint64_t what)
 {
     uint64_t numbers[] = {tick_now(c), what};
-    strobe_records_numbers(&c->records, STROBE_FACT_RECORDING, numbers, 2);
-    strobe_records_tick(&c->records, numbers[0]);
+    strobe_records_numbers(&c->block.records, STROBE_FACT_RECORDING, numbers, 2);
+    strobe_records_tick(&c->block.records, numbers[0]);
 }
 
 static void note_host(struct strobe_collector *c)
@@ -105,11 +105,11 @@ static void note_host(struct strobe_collector *c)
     if (file)
         fclose(file);
     snprintf(kernel, sizeof kernel, "%s %s %s", name.sysname, name.release, name.machine);
-    strobe_records_begin(&c->records, STROBE_FACT_HOST);
-    strobe_records_s(&c->records, name.nodename, strlen(name.nodename));
-    strobe_records_s(&c->records, kernel, strlen(kernel));
-    strobe_records_s(&c->records, cpu, strlen(cpu));
-    strobe_records_end(&c->records);
+    strobe_records_begin(&c->block.records, STROBE_FACT_HOST);
+    strobe_records_s(&c->block.records, name.nodename, strlen(name.nodename));
+    strobe_records_s(&c->block.records, kernel, strlen(kernel));
+    strobe_records_s(&c->block.records, cpu, strlen(cpu));
+    strobe_records_end(&c->block.records);
 }
 
 /* What one event costs on this machine: the clock read and the store that the hot path can't avoid.
@@ -137,10 +137,10 @@ static uint64_t measure_event_ps(void)
 static void note_overhead(struct strobe_collector *c)
 {
     struct strobe_file_totals totals;
-    strobe_file_read_totals(c->writer, &totals);
+    strobe_file_read_totals(c->block.writer, &totals);
     uint64_t numbers[] = {clock_ns(CLOCK_PROCESS_CPUTIME_ID), measure_event_ps(), c->waited_ns,
                           totals.n_events};
-    strobe_records_numbers(&c->records, STROBE_FACT_OVERHEAD, numbers, 4);
+    strobe_records_numbers(&c->block.records, STROBE_FACT_OVERHEAD, numbers, 4);
 }
 
 /* ---- open ---- */
@@ -153,11 +153,8 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
     if (!c)
         return STROBE_ERR_NOMEM;
     c->inotify = -1;
-    c->writer = writer;
-    c->records_writer = options->records_writer ? options->records_writer : writer;
     c->policy = options->policy;
     c->stack_depth = options->stack_depth;
-    c->max_file_bytes = options->max_file_bytes;
     c->only_pid = options->only_pid;
     c->post_mortem = options->post_mortem;
     c->trigger_ns = options->trigger_ns;
@@ -171,10 +168,8 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
              options->trigger_zone ? options->trigger_zone : "");
     snprintf(c->dir, sizeof c->dir, "%s", options->session_dir);
     pthread_mutex_init(&c->procs_lock, NULL);
-    pthread_mutex_init(&c->losses_lock, NULL);
-    strobe_records_reset(&c->records);
-    strobe_records_reset(&c->loss_records);
-    enum strobe_err err = strobe_encode_init(&c->enc);
+    enum strobe_err err = strobe_build_block_init(&c->block, writer, options->records_writer,
+                                                  options->max_file_bytes);
     if (!err) {
         if (!options->post_mortem)
             strobe_collector_choose_clock(c);
@@ -182,11 +177,11 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
         note_recording(c, options->post_mortem ? 2 : options->only_pid ? 3 : 0);
         if (!options->post_mortem)
             note_host(c);
-        if (c->records.failed || !strobe_collector_reserve(c))
+        if (c->block.records.failed || !strobe_collector_reserve(c))
             err = STROBE_ERR_NOMEM;
     }
     if (!err && !options->post_mortem) {
-        err = strobe_file_put_records(c->records_writer, &c->records);
+        err = strobe_file_put_records(c->block.records_writer, &c->block.records);
         c->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
         if (c->inotify >= 0)
             inotify_add_watch(c->inotify, c->dir, IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF);
@@ -194,13 +189,9 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
     if (err) {
         if (c->inotify >= 0)
             close(c->inotify);
-        free(c->losses);
-        free(c->parts);
         free(c->pending);
         free(c->meta_pending);
-        strobe_encode_free(&c->enc);
-        strobe_records_free(&c->records);
-        strobe_records_free(&c->loss_records);
+        strobe_build_block_free(&c->block);
         free(c);
         return err;
     }
@@ -299,22 +290,22 @@ static void describe_silent(struct strobe_collector *c, struct strobe_proc *proc
     proc->described = true;
     snprintf(path, sizeof path, "/proc/%u/exe", proc->ring.pid);
     ssize_t n = proc->dead ? 0 : readlink(path, exe, sizeof exe);
-    strobe_records_begin(&c->records, STROBE_META_PROCESS);
-    strobe_records_u(&c->records, proc->id);
-    strobe_records_u(&c->records, proc->ring.pid);
-    strobe_records_u(&c->records, 0);
-    strobe_records_u(&c->records, proc->ring.start_time);
-    strobe_records_s(&c->records, exe, n > 0 ? (size_t)n : 0);
-    strobe_records_s(&c->records, "", 0);
-    strobe_records_s(&c->records, "", 0);
-    strobe_records_end(&c->records);
+    strobe_records_begin(&c->block.records, STROBE_META_PROCESS);
+    strobe_records_u(&c->block.records, proc->id);
+    strobe_records_u(&c->block.records, proc->ring.pid);
+    strobe_records_u(&c->block.records, 0);
+    strobe_records_u(&c->block.records, proc->ring.start_time);
+    strobe_records_s(&c->block.records, exe, n > 0 ? (size_t)n : 0);
+    strobe_records_s(&c->block.records, "", 0);
+    strobe_records_s(&c->block.records, "", 0);
+    strobe_records_end(&c->block.records);
 }
 
 static void end_process(struct strobe_collector *c, struct strobe_proc *proc)
 {
     describe_silent(c, proc);
     uint64_t numbers[] = {proc->id, tick_now(c), (uint64_t)proc->how, (uint64_t)proc->value};
-    strobe_records_numbers(&c->records, STROBE_FACT_PROCESS_END, numbers, 4);
+    strobe_records_numbers(&c->block.records, STROBE_FACT_PROCESS_END, numbers, 4);
     proc->gone = true;
 }
 
@@ -385,8 +376,8 @@ static bool pid_lives(const struct strobe_ring *ring)
 static void release_gone(struct strobe_collector *c)
 {
     char path[STROBE_PATH_MAX + 100];
-    if (c->post_mortem || c->disk_failed || c->no_memory || c->enc.n_parts || c->n_pending ||
-        c->n_meta_pending || c->records.n_records || strobe_collector_has_losses(c))
+    if (c->post_mortem || c->block.disk_failed || c->no_memory || c->block.enc.n_parts || c->n_pending ||
+        c->n_meta_pending || c->block.records.n_records || strobe_build_losses_n(&c->block.losses))
         return;
     pthread_mutex_lock(&c->procs_lock);
     for (uint32_t i = 0; i < c->n_procs; i++) {
@@ -447,7 +438,7 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
         somebody_waits |= waits;
     }
     now = strobe_collector_mono_ns();
-    if (c->enc.n_parts && (flush || now - c->block_started_ns > BLOCK_AGE_NS))
+    if (c->block.enc.n_parts && (flush || now - c->block_started_ns > BLOCK_AGE_NS))
         strobe_collector_flush_events(c);
     else if (c->n_pending > 8 || (c->n_pending && somebody_waits))
         strobe_collector_flush_events(c); /* the pool is better free than the block full */
@@ -534,10 +525,8 @@ void strobe_collector_stop(struct strobe_collector *c)
 struct strobe_collector_status strobe_collector_status(struct strobe_collector *c)
 {
     struct strobe_file_totals totals;
-    strobe_file_read_totals(c->writer, &totals);
-    pthread_mutex_lock(&c->losses_lock);
-    uint64_t n_lost = c->lost_total;
-    pthread_mutex_unlock(&c->losses_lock);
+    strobe_file_read_totals(c->block.writer, &totals);
+    uint64_t n_lost = strobe_build_losses_total(&c->block.losses);
     struct strobe_collector_status status = {
         .n_events = totals.n_events,
         .n_zones = totals.n_zones,
@@ -546,7 +535,7 @@ struct strobe_collector_status strobe_collector_status(struct strobe_collector *
         .n_procs = (uint32_t)totals.n_procs,
         .n_threads = (uint32_t)totals.n_threads,
         .triggered = c->triggered,
-        .disk_failed = c->disk_failed,
+        .disk_failed = c->block.disk_failed,
     };
     for (uint32_t i = 0; i < c->n_procs; i++)
         status.n_live += !c->procs[i]->gone;
@@ -562,7 +551,7 @@ void strobe_collector_flush(struct strobe_collector *c)
 
 void strobe_collector_set_writer(struct strobe_collector *c, struct strobe_file_writer *writer)
 {
-    c->writer = writer;
+    strobe_build_block_set_writer(&c->block, writer);
 }
 
 void strobe_collector_clear_trigger(struct strobe_collector *c)
@@ -592,7 +581,7 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     note_recording(c, 1);
     note_overhead(c);
     strobe_collector_flush_records(c);
-    if (c->records.n_records || c->n_losses)
+    if (c->block.records.n_records || strobe_build_losses_n(&c->block.losses))
         healthy = false;
     strobe_collector_keep_losses(c);
     if (healthy)
@@ -609,16 +598,11 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     free(c->procs);
     free(c->pending);
     free(c->meta_pending);
-    free(c->parts);
-    free(c->losses);
-    strobe_encode_free(&c->enc);
-    strobe_records_free(&c->records);
-    strobe_records_free(&c->loss_records);
     pthread_mutex_destroy(&c->procs_lock);
-    pthread_mutex_destroy(&c->losses_lock);
-    enum strobe_err err = c->disk_failed ? STROBE_ERR_IO
+    enum strobe_err err = c->block.disk_failed ? STROBE_ERR_IO
                           : c->no_memory ? STROBE_ERR_NOMEM
                                          : STROBE_OK;
+    strobe_build_block_free(&c->block);
     free(c);
     return err;
 }

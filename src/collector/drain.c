@@ -123,21 +123,21 @@ static uint32_t take_record(struct strobe_collector *c, struct strobe_stream_sta
             return 0;
         uint64_t tick = tick_of(stream, word);
         if (kind == STROBE_KIND_ZONE_BEGIN)
-            strobe_encode_zone_begin(&c->enc, tick, copy[1]);
+            strobe_encode_zone_begin(&c->block.enc, tick, copy[1]);
         else
-            strobe_encode_zone_end(&c->enc, tick, copy[1]);
+            strobe_encode_zone_end(&c->block.enc, tick, copy[1]);
         return n;
     }
     if (kind <= STROBE_KIND_ZONE_END_POP || kind == STROBE_KIND_ZONE_END_UNDER)
         return 0; /* the file's own */
     if (kind == STROBE_KIND_ZONE_LOOSE) {
-        strobe_encode_zone_loose(&c->enc, tick_of(stream, word));
+        strobe_encode_zone_loose(&c->block.enc, tick_of(stream, word));
         return n;
     }
     int n_bytes = convert_fields(event_fields[kind], copy + 1, n - 1, fields);
     if (n_bytes < 0)
         return 0;
-    strobe_encode_event(&c->enc, tick_of(stream, word), (enum strobe_kind)kind, fields,
+    strobe_encode_event(&c->block.enc, tick_of(stream, word), (enum strobe_kind)kind, fields,
                         (size_t)n_bytes);
     check_trigger(c, kind);
     return n;
@@ -176,13 +176,13 @@ static void name_old(struct strobe_collector *c, struct strobe_proc *proc, uint6
     if (!proc->old_told || proc->old_told[id / 8] & 1 << id % 8)
         return;
     proc->old_told[id / 8] |= (uint8_t)(1 << id % 8);
-    strobe_records_begin(&c->records, STROBE_META_LOC);
-    strobe_records_u(&c->records, proc->id);
-    strobe_records_u(&c->records, id);
+    strobe_records_begin(&c->block.records, STROBE_META_LOC);
+    strobe_records_u(&c->block.records, proc->id);
+    strobe_records_u(&c->block.records, id);
     for (int i = 0; i < 4; i++) /* line, colour, function, file */
-        strobe_records_u(&c->records, 0);
-    strobe_records_s(&c->records, name, sizeof name - 1);
-    strobe_records_end(&c->records);
+        strobe_records_u(&c->block.records, 0);
+    strobe_records_s(&c->block.records, name, sizeof name - 1);
+    strobe_records_end(&c->block.records);
 }
 
 /* Take words from `at` to `end` while there are any and the block has room. Where it stopped; *bad:
@@ -191,7 +191,7 @@ static const uint64_t *take_words(struct strobe_collector *c, struct strobe_proc
                                   struct strobe_stream_state *stream, const uint64_t *at,
                                   const uint64_t *end, bool *bad)
 {
-    struct strobe_encoder *enc = &c->enc;
+    struct strobe_encoder *enc = &c->block.enc;
     while (at < end && !strobe_encode_is_full(enc)) {
         at = strobe_encode_words(enc, at, end, stream->epoch, &stream->prev_tick);
         if (at == end || strobe_encode_is_full(enc))
@@ -315,15 +315,15 @@ static uint64_t unfinished_words(const uint64_t *at, const uint64_t *end)
 static void begin_part(struct strobe_collector *c, struct strobe_proc *proc,
                        struct strobe_stream_state *stream, uint64_t pos)
 {
-    if (!c->enc.n_parts)
+    if (!c->block.enc.n_parts)
         c->block_started_ns = strobe_collector_mono_ns();
-    strobe_encode_begin_part(&c->enc, &stream->track, proc->id, stream->id, pos);
+    strobe_encode_begin_part(&c->block.enc, &stream->track, proc->id, stream->id, pos);
 }
 
 /* Did a zone of the name that was asked for take too long in this part? */
 static void check_zone_limit(struct strobe_collector *c, const struct strobe_proc *proc)
 {
-    const struct strobe_encoder *enc = &c->enc;
+    const struct strobe_encoder *enc = &c->block.enc;
     for (uint32_t k = 0; k < c->n_trigger_locs && c->trigger_ticks; k++)
         for (uint32_t i = 0; i < enc->n_locs && i < STROBE_STAT_LOCS; i++)
             if (c->trigger_locs[k].proc == proc->id && c->trigger_locs[k].loc == enc->locs[i] &&
@@ -334,12 +334,8 @@ static void check_zone_limit(struct strobe_collector *c, const struct strobe_pro
 static void end_part(struct strobe_collector *c, struct strobe_proc *proc,
                      struct strobe_stream_state *stream, uint64_t from)
 {
-    uint64_t first = c->enc.first_tick, n_events = c->enc.part_events;
     check_zone_limit(c, proc);
-    strobe_encode_end_part(&c->enc, stream->pos - from);
-    strobe_collector_note_part(c, proc->id, stream->id, n_events, n_events ? first : 0,
-                               n_events ? c->enc.prev_tick : 0);
-    c->n_taken_events += n_events;
+    c->n_taken_events += strobe_build_block_end_part(&c->block, stream->pos - from);
 }
 
 /* Take what one segment has. True: it was consumed to its end. */
@@ -363,7 +359,7 @@ static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
             stream->pos = segment->base_pos + segment->n_words;
             return true;
         }
-        if (strobe_encode_is_full(&c->enc)) {
+        if (strobe_encode_is_full(&c->block.enc)) {
             end_part(c, proc, stream, *from);
             strobe_collector_flush_events(c);
             *from = stream->pos;
@@ -401,7 +397,7 @@ uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *
         stream->pos < head->base_pos + head->n_words && !proc->dead && !stream->ended &&
         !load(strobe_ring_words(&proc->ring, head) + (stream->pos - head->base_pos)))
         return 0;
-    if (strobe_encode_is_full(&c->enc))
+    if (strobe_encode_is_full(&c->block.enc))
         strobe_collector_flush_events(c);
     begin_part(c, proc, stream, from);
     while (stream->n_segments) {
@@ -460,14 +456,14 @@ static void learn_trigger(struct strobe_collector *c, struct strobe_proc *proc,
 static void keep_record(struct strobe_collector *c, struct strobe_proc *proc, uint32_t kind,
                         const uint8_t *fields, size_t n_bytes)
 {
-    if (c->file_full &&
+    if (c->block.file_full &&
         (kind == STROBE_META_LOC || kind == STROBE_META_STRING || kind == STROBE_KIND_STR_PIECE))
         return; /* no event will use it */
-    strobe_records_begin(&c->records, kind);
+    strobe_records_begin(&c->block.records, kind);
     if (kind >= STROBE_META_PROCESS)
-        strobe_records_u(&c->records, proc->id);
-    strobe_records_raw(&c->records, fields, n_bytes);
-    strobe_records_end(&c->records);
+        strobe_records_u(&c->block.records, proc->id);
+    strobe_records_raw(&c->block.records, fields, n_bytes);
+    strobe_records_end(&c->block.records);
     proc->described |= kind == STROBE_META_PROCESS;
     if (kind == STROBE_META_LOC && c->trigger_ns)
         learn_trigger(c, proc, fields, n_bytes);
@@ -569,9 +565,9 @@ void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc 
                 in_pieces = is_piece(word);
             if (in_pieces)
                 continue;
-            if (c->records.n_bytes > STROBE_SIDE_BYTES)
+            if (c->block.records.n_bytes > STROBE_SIDE_BYTES)
                 strobe_collector_flush_records(c);
-            if (c->records.n_bytes > STROBE_SIDE_BYTES)
+            if (c->block.records.n_bytes > STROBE_SIDE_BYTES)
                 return; /* the disk is full: names wait in the ring */
         }
         if (meta->pos < end && !(proc->dead && meta->n_segments > 1))

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "build/block.h"
 #include "collector/collector.h"
 
 /* One thread's stream, between the ring and the file. */
@@ -61,15 +62,11 @@ struct give_back {
 enum { N_EARLY = 8 };
 
 struct strobe_collector {
-    struct strobe_file_writer *writer;         /* borrowed: takes events */
-    struct strobe_file_writer *records_writer; /* borrowed: takes records; usually the same */
+    struct strobe_build_block block; /* under construction, and what is lost of all sources */
     char dir[STROBE_PATH_MAX];
     uint32_t policy, stack_depth, only_pid;
-    uint64_t max_file_bytes;
     bool no_memory; /* some process could not be taken in */
-    bool ledger_used;
-    bool ledger_failed; /* the reserved area could not be written either */
-    bool post_mortem, stopping, triggered, file_full, disk_failed;
+    bool post_mortem, stopping, triggered;
     struct trigger_loc {
         uint32_t proc;
         uint64_t loc;
@@ -86,19 +83,10 @@ struct strobe_collector {
     uint32_t n_early;
     bool crowded;    /* no descriptors left: who is gone has to be let go first */
     int n_files_max; /* descriptors that this process may have */
-    struct strobe_encoder enc;
-    struct strobe_records records; /* to be written */
-    pthread_mutex_t
-        losses_lock; /* guards losses, n_losses, cap_losses, lost_total: Tracy's thread loses too */
-    struct loss *losses; /* owned: not in the file yet, one per process, track and cause */
-    uint32_t n_losses, cap_losses;
-    struct strobe_records loss_records; /* scratch */
-    struct give_back *pending;          /* owned: of the block under construction */
+    struct give_back *pending; /* owned: of the block under construction */
     uint32_t n_pending, cap_pending;
     struct give_back *meta_pending; /* owned: of the records under construction */
     uint32_t n_meta_pending, cap_meta_pending;
-    struct part_note *parts; /* owned: parts of the block under construction */
-    uint32_t n_parts, cap_parts;
     struct strobe_proc **procs; /* owned */
     uint32_t n_procs, cap_procs;
     uint32_t n_live;            /* of them not gone, at the last round */
@@ -106,24 +94,11 @@ struct strobe_collector {
     pthread_mutex_t procs_lock; /* held while the list changes; strobe_collector_beat reads it */
     uint64_t beat;
     uint64_t n_taken_events;
-    uint64_t lost_total;
     uint64_t waited_ns;
     uint64_t next_records_flush_ns, block_started_ns, next_dir_scan_ns;
     uint64_t sync_tick, sync_mono; /* first sync point */
     uint64_t last_sync_tick, last_sync_mono;
     uint32_t clock;
-};
-
-struct loss {
-    uint32_t proc, cause;
-    uint64_t track, count, first, last;
-};
-
-/* A part of the block under construction, so that a lost block can be told track by track. */
-struct part_note {
-    uint32_t proc;
-    uint64_t track;
-    uint64_t n_events, first_tick, last_tick;
 };
 
 uint64_t strobe_collector_mono_ns(void);
@@ -154,12 +129,9 @@ void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc 
 /* store.c: blocks to the file, segments back to their process */
 void strobe_collector_flush_events(struct strobe_collector *c);
 void strobe_collector_flush_records(struct strobe_collector *c);
-bool strobe_collector_has_losses(struct strobe_collector *c);
 bool strobe_collector_reserve(struct strobe_collector *c);
 void strobe_collector_keep_losses(struct strobe_collector *c);
 bool strobe_collector_pend(struct strobe_collector *c, struct strobe_proc *proc,
                            const struct strobe_segment *segment, bool meta);
-void strobe_collector_note_part(struct strobe_collector *c, uint32_t proc, uint64_t track,
-                                uint64_t n_events, uint64_t first, uint64_t last);
 
 #endif

@@ -50,14 +50,14 @@ static void put_module(struct strobe_collector *c, struct strobe_proc *proc, uin
 {
     char build_id[128];
     read_build_id(path, build_id, sizeof build_id);
-    strobe_records_begin(&c->records, STROBE_META_MODULE);
-    strobe_records_u(&c->records, proc->id);
-    strobe_records_u(&c->records, base);
-    strobe_records_u(&c->records, size);
-    strobe_records_u(&c->records, offset);
-    strobe_records_s(&c->records, build_id, strlen(build_id));
-    strobe_records_s(&c->records, path, strlen(path));
-    strobe_records_end(&c->records);
+    strobe_records_begin(&c->block.records, STROBE_META_MODULE);
+    strobe_records_u(&c->block.records, proc->id);
+    strobe_records_u(&c->block.records, base);
+    strobe_records_u(&c->block.records, size);
+    strobe_records_u(&c->block.records, offset);
+    strobe_records_s(&c->block.records, build_id, strlen(build_id));
+    strobe_records_s(&c->block.records, path, strlen(path));
+    strobe_records_end(&c->block.records);
 }
 
 /* Executable mappings of files, one record each. */

@@ -165,7 +165,7 @@ void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_pro
         return;
     if (stream)
         stream->named = true;
-    strobe_file_count(c->writer, 0, 1);
+    strobe_file_count(c->block.writer, 0, 1);
 }
 
 /* A thread that was there before this recorder is only known by its slot. */
@@ -181,13 +181,13 @@ static void describe_thread(struct strobe_collector *c, struct strobe_proc *proc
     if (n > 0 && name[n - 1] == '\n')
         n--;
     strobe_collector_count_thread(c, proc, track);
-    strobe_records_begin(&c->records, STROBE_META_THREAD);
-    strobe_records_u(&c->records, proc->id);
-    strobe_records_u(&c->records, track);
-    strobe_records_u(&c->records, slot->tid);
-    strobe_records_u(&c->records, c->last_sync_tick);
-    strobe_records_s(&c->records, name, n > 0 ? (size_t)n : 0);
-    strobe_records_end(&c->records);
+    strobe_records_begin(&c->block.records, STROBE_META_THREAD);
+    strobe_records_u(&c->block.records, proc->id);
+    strobe_records_u(&c->block.records, track);
+    strobe_records_u(&c->block.records, slot->tid);
+    strobe_records_u(&c->block.records, c->last_sync_tick);
+    strobe_records_s(&c->block.records, name, n > 0 ? (size_t)n : 0);
+    strobe_records_end(&c->block.records);
 }
 
 static bool thread_is_gone(const struct strobe_proc *proc, uint32_t tid)
@@ -206,7 +206,7 @@ static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
     if (stream->n_segments)
         return; /* something is odd with it; tried again */
     uint64_t numbers[] = {proc->id, stream->id, stream->prev_tick};
-    strobe_records_numbers(&c->records, STROBE_FACT_THREAD_END, numbers, 3);
+    strobe_records_numbers(&c->block.records, STROBE_FACT_THREAD_END, numbers, 3);
     if (stream->lost_tick)
         strobe_collector_flush_records(
             c); /* its slot's counts must be in the file before they are wiped */
@@ -422,7 +422,7 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
         strobe_ring_attach(&proc->ring, c->policy, c->stack_depth);
     proc->old_below = (control->floor >> 32) & STROBE_WORD_ID_MAX;
     if (!proc->resumed)
-        strobe_file_count(c->writer, 1, 0);
+        strobe_file_count(c->block.writer, 1, 0);
     proc->modules_due = !proc->dead;
     if (proc->dead && !c->post_mortem)
         learn_exit_status(proc);

@@ -123,13 +123,13 @@ static void put_notes(struct strobe_chrome *chrome)
         {strobe_events_in_n_skipped(chrome->in),
          "elements were left out: no objects, or over 16 MiB"},
     };
-    struct strobe_tracy_sink *sink = chrome->n_processes ? chrome->processes[0].sink : NULL;
-    for (size_t i = 0; sink && i < sizeof notes / sizeof notes[0]; i++)
+    struct strobe_build *build = chrome->n_processes ? chrome->processes[0].build : NULL;
+    for (size_t i = 0; build && i < sizeof notes / sizeof notes[0]; i++)
         if (notes[i].n)
-            strobe_tracy_sink_note(sink, "%llu %s", (unsigned long long)notes[i].n, notes[i].what);
-    if (sink && chrome->out->is_cut)
-        strobe_tracy_sink_note(sink, "the JSON file ends too early or is damaged at byte %llu",
-                               (unsigned long long)chrome->out->offset);
+            strobe_build_note(build, "%llu %s", (unsigned long long)notes[i].n, notes[i].what);
+    if (build && chrome->out->is_cut)
+        strobe_build_note(build, "the JSON file ends too early or is damaged at byte %llu",
+                          (unsigned long long)chrome->out->offset);
     chrome->out->n_set_aside = chrome->n_no_phase + chrome->n_unknown + chrome->n_no_time +
                                chrome->n_no_begin + chrome->n_too_many +
                                strobe_events_in_n_skipped(chrome->in);
@@ -137,9 +137,9 @@ static void put_notes(struct strobe_chrome *chrome)
 
 static enum strobe_err fill_trace(struct strobe_chrome *chrome)
 {
-    struct strobe_tracy_store_options options = {.writer = chrome->writer,
+    struct strobe_build_store_options options = {.writer = chrome->writer,
                                                  .budget_bytes = BUDGET_BYTES};
-    enum strobe_err err = strobe_tracy_store_open(&options, &chrome->store);
+    enum strobe_err err = strobe_build_store_open(&options, &chrome->store);
     if (err)
         return err;
     err = strobe_chrome_read(chrome);
@@ -160,8 +160,8 @@ static enum strobe_err fill_trace(struct strobe_chrome *chrome)
 static void close_sinks(struct strobe_chrome *chrome)
 {
     for (uint32_t i = 0; i < chrome->n_processes; i++)
-        strobe_tracy_sink_close(chrome->processes[i].sink);
-    strobe_tracy_store_close(chrome->store); /* writes the last block */
+        strobe_build_close(chrome->processes[i].build);
+    strobe_build_store_close(chrome->store); /* writes the last block */
     chrome->store = NULL;
     chrome->n_processes = 0;
 }

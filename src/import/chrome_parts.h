@@ -6,8 +6,8 @@
 #include "import/chrome.h"
 #include "import/events_in.h"
 #include "import/json_fields.h"
-#include "import/rows.h"
-#include "tracy/sink.h"
+#include "build/rows.h"
+#include "build/build.h"
 
 enum {
     STROBE_CHROME_DEPTH_MAX = 4096,    /* open zones of a thread */
@@ -30,8 +30,8 @@ enum strobe_chrome_kind {
 /* A process of the file. */
 struct strobe_chrome_process {
     uint64_t pid;
-    struct strobe_tracy_sink *sink; /* owned */
-    uint32_t a_thread;              /* one of its threads + 1; 0: none yet */
+    struct strobe_build *build; /* owned */
+    uint32_t a_thread;          /* one of its threads + 1; 0: none yet */
 };
 
 /* A 'B' without its 'E' yet. */
@@ -43,7 +43,7 @@ struct strobe_chrome_open {
 
 struct strobe_chrome_thread {
     uint32_t process;
-    struct strobe_tracy_track *track; /* borrowed from the sink */
+    struct strobe_build_track *track; /* borrowed from the build */
     struct strobe_chrome_open *open;  /* owned: n_open of them */
     uint32_t n_open, open_room;
 };
@@ -60,7 +60,7 @@ struct strobe_chrome {
     struct strobe_events_in *in;             /* owned */
     struct strobe_rows *rows;                /* owned */
     struct strobe_file_writer *writer;       /* owned */
-    struct strobe_tracy_store *store;        /* owned */
+    struct strobe_build_store *store;        /* owned */
     struct strobe_chrome_process *processes; /* owned */
     uint32_t n_processes, processes_room;
     struct strobe_chrome_thread *threads; /* owned */

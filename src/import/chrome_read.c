@@ -60,8 +60,8 @@ static void name_process(struct strobe_chrome *chrome, uint32_t process,
 {
     name = plain(chrome, name);
     if (name.n)
-        strobe_tracy_sink_record(chrome->processes[process].sink, STROBE_META_PROGRAM_NAME, NULL,
-                                 &name.at, &name.n);
+        strobe_build_record(chrome->processes[process].build, STROBE_META_PROGRAM_NAME, NULL,
+                            &name.at, &name.n);
 }
 
 /* Index + 1; 0: there is no room for it. */
@@ -71,13 +71,13 @@ static uint64_t process_of(struct strobe_chrome *chrome, const struct strobe_jso
     uint64_t *known = strobe_chrome_map_at(&chrome->pids, number, UINT32_MAX);
     if (!known || *known)
         return known ? *known : 0;
-    struct strobe_tracy_process process = {.pid = number};
+    struct strobe_build_process process = {.pid = number};
     uint32_t i = chrome->n_processes;
     if (strobe_grow((void **)&chrome->processes, &chrome->processes_room, i + 1ull,
                     sizeof *chrome->processes))
         return 0;
     chrome->processes[i] = (struct strobe_chrome_process){.pid = number};
-    if (strobe_tracy_sink_open(chrome->store, &process, NULL, &chrome->processes[i].sink))
+    if (strobe_build_open(chrome->store, &process, &chrome->processes[i].build))
         return 0;
     chrome->out->n_processes = ++chrome->n_processes;
     if (pid->type == '"')
@@ -90,8 +90,8 @@ static void name_thread(struct strobe_chrome *chrome, uint64_t thread, struct st
     const struct strobe_chrome_thread *row = &chrome->threads[thread - 1];
     name = plain(chrome, name);
     if (name.n)
-        strobe_tracy_sink_thread_name(chrome->processes[row->process].sink, row->track, name.at,
-                                      name.n);
+        strobe_build_thread_name(chrome->processes[row->process].build, row->track, name.at,
+                                 name.n);
 }
 
 static uint64_t thread_of(struct strobe_chrome *chrome, const struct event *event)
@@ -108,8 +108,7 @@ static uint64_t thread_of(struct strobe_chrome *chrome, const struct event *even
     if (!known || *known)
         return known ? *known : 0;
     uint32_t i = chrome->n_threads;
-    struct strobe_tracy_track *track =
-        strobe_tracy_sink_thread(owner->sink, number, (uint64_t)1 << 40);
+    struct strobe_build_track *track = strobe_build_thread(owner->build, number, (uint64_t)1 << 40);
     if (!track || strobe_grow((void **)&chrome->threads, &chrome->threads_room, i + 1ull,
                               sizeof *chrome->threads))
         return 0;
@@ -122,9 +121,9 @@ static uint64_t thread_of(struct strobe_chrome *chrome, const struct event *even
     return i + 1;
 }
 
-static struct strobe_tracy_sink *sink_of(struct strobe_chrome *chrome, const struct event *event)
+static struct strobe_build *sink_of(struct strobe_chrome *chrome, const struct event *event)
 {
-    return chrome->processes[chrome->threads[event->thread - 1].process].sink;
+    return chrome->processes[chrome->threads[event->thread - 1].process].build;
 }
 
 static enum strobe_err name_something(struct strobe_chrome *chrome, const struct event *event)
@@ -172,7 +171,7 @@ static uint64_t loc_of(struct strobe_chrome *chrome, const struct event *event,
         texts[i].n = strobe_json_unescape(texts[i], shown + i * N_SHOWN);
         texts[i].at = shown + i * N_SHOWN;
     }
-    struct strobe_tracy_loc loc = {
+    struct strobe_build_loc loc = {
         .line = (uint32_t)line,
         .name = texts[0].at,
         .n_name = texts[0].n,
@@ -181,7 +180,7 @@ static uint64_t loc_of(struct strobe_chrome *chrome, const struct event *event,
         .file = texts[2].at,
         .n_file = texts[2].n,
     };
-    uint64_t id = strobe_tracy_sink_loc(sink_of(chrome, event), &loc);
+    uint64_t id = strobe_build_loc(sink_of(chrome, event), &loc);
     if (known)
         *known = id;
     return id;
@@ -321,7 +320,7 @@ static uint64_t plot_of(struct strobe_chrome *chrome, const struct event *event,
         name[n++] = '.';
         n += strobe_json_unescape(series, name + n);
     }
-    return strobe_tracy_sink_string(sink_of(chrome, event), name, n);
+    return strobe_build_string(sink_of(chrome, event), name, n);
 }
 
 /* Each number of the arguments is a value of its own series. */

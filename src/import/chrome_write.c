@@ -11,14 +11,14 @@
 #define NEVER INT64_MAX
 
 struct place {
-    struct strobe_tracy_sink *sink;
-    struct strobe_tracy_track *track;
+    struct strobe_build *build;
+    struct strobe_build_track *track;
 };
 
 static struct place place_of(const struct strobe_chrome *chrome)
 {
     const struct strobe_chrome_thread *thread = &chrome->threads[chrome->thread - 1];
-    return (struct place){chrome->processes[thread->process].sink, thread->track};
+    return (struct place){chrome->processes[thread->process].build, thread->track};
 }
 
 static uint64_t tick(const struct strobe_chrome *chrome, int64_t time)
@@ -32,7 +32,7 @@ static void end_zone(struct strobe_chrome *chrome, int64_t time)
 {
     struct place at = place_of(chrome);
     chrome->n_ends--;
-    strobe_tracy_sink_zone_end(at.sink, at.track, tick(chrome, time));
+    strobe_build_zone_end(at.build, at.track, tick(chrome, time));
 }
 
 /* End what ends until then; those that never end stay open. */
@@ -48,18 +48,18 @@ static void put_text(struct strobe_chrome *chrome, const struct strobe_row *row)
     struct place at = place_of(chrome);
     const char *text = strobe_rows_text(chrome->rows, row);
     if (text)
-        strobe_tracy_sink_event(at.sink, at.track, tick(chrome, row->time), STROBE_KIND_ZONE_TEXT,
-                                NULL, text, row->n_text);
+        strobe_build_event(at.build, at.track, tick(chrome, row->time), STROBE_KIND_ZONE_TEXT, NULL,
+                           text, row->n_text);
 }
 
 static void put_span(struct strobe_chrome *chrome, const struct strobe_row *row, int64_t end)
 {
     struct place at = place_of(chrome);
     uint64_t numbers[] = {++chrome->n_spans, row->name};
-    strobe_tracy_sink_event(at.sink, at.track, tick(chrome, row->time), STROBE_KIND_SPAN_BEGIN,
-                            numbers, NULL, 0);
-    strobe_tracy_sink_event(at.sink, at.track, tick(chrome, end), STROBE_KIND_SPAN_END, numbers,
-                            NULL, 0);
+    strobe_build_event(at.build, at.track, tick(chrome, row->time), STROBE_KIND_SPAN_BEGIN, numbers,
+                       NULL, 0);
+    strobe_build_event(at.build, at.track, tick(chrome, end), STROBE_KIND_SPAN_END, numbers, NULL,
+                       0);
     chrome->out->n_spans++;
     chrome->n_overlapping++;
 }
@@ -94,7 +94,7 @@ static void put_zone(struct strobe_chrome *chrome, const struct strobe_row *row)
         chrome->n_too_many++;
         return;
     }
-    strobe_tracy_sink_zone_begin(at.sink, at.track, tick(chrome, row->time), row->name);
+    strobe_build_zone_begin(at.build, at.track, tick(chrome, row->time), row->name);
     put_text(chrome, row);
     chrome->ends[chrome->n_ends++] = end;
     chrome->out->n_zones++;
@@ -107,8 +107,8 @@ static void put_message(struct strobe_chrome *chrome, const struct strobe_row *r
     static const uint64_t plain[] = {2, 0}; /* severity, colour */
     struct place at = place_of(chrome);
     const char *text = strobe_rows_text(chrome->rows, row);
-    strobe_tracy_sink_event(at.sink, at.track, tick(chrome, row->time), STROBE_KIND_MESSAGE, plain,
-                            text ? text : "", text ? row->n_text : 0);
+    strobe_build_event(at.build, at.track, tick(chrome, row->time), STROBE_KIND_MESSAGE, plain,
+                       text ? text : "", text ? row->n_text : 0);
     chrome->out->n_messages++;
 }
 
@@ -116,7 +116,7 @@ static void put_numbers(struct strobe_chrome *chrome, const struct strobe_row *r
                         enum strobe_kind kind, const uint64_t *numbers)
 {
     struct place at = place_of(chrome);
-    strobe_tracy_sink_event(at.sink, at.track, tick(chrome, row->time), kind, numbers, NULL, 0);
+    strobe_build_event(at.build, at.track, tick(chrome, row->time), kind, numbers, NULL, 0);
 }
 
 static void put_row(struct strobe_chrome *chrome, const struct strobe_row *row)

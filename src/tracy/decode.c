@@ -1,4 +1,4 @@
-/* decode.c - the events of a client, one frame at a time, to the sink.
+/* decode.c - the events of a client, one frame at a time, to the build.
  *
  * Zones come in runs and have a loop of their own; everything else goes through a table of handlers,
  * one row per event, in files by what they are about: decode.h. All fixed sizes are checked before a
@@ -8,25 +8,25 @@
  * SPDX-License-Identifier: MIT */
 #include "tracy/decode.h"
 
-/* ---- to the sink ---- */
+/* ---- to the build ---- */
 
-void strobe_tracy_put(struct strobe_tracy_session *s, struct strobe_tracy_track *track,
+void strobe_tracy_put(struct strobe_tracy_session *s, struct strobe_build_track *track,
                       uint64_t raw, enum strobe_kind kind, const uint64_t *numbers,
                       const char *text, size_t n)
 {
     int64_t own;
     uint64_t tick = strobe_tracy_time(s, raw, &own);
-    strobe_tracy_sink_event(s->sink, track, tick, kind, numbers, text, n);
+    strobe_build_event(s->build, track, tick, kind, numbers, text, n);
     if (own)
-        strobe_tracy_sink_own_time(s->sink, track, own);
+        strobe_build_own_time(s->build, track, own);
 }
 
-void strobe_tracy_put_stack(struct strobe_tracy_session *s, struct strobe_tracy_track *track,
+void strobe_tracy_put_stack(struct strobe_tracy_session *s, struct strobe_build_track *track,
                             uint64_t raw, const uint64_t *addresses, uint32_t n)
 {
     int64_t own;
     uint64_t tick = strobe_tracy_time(s, raw, &own);
-    strobe_tracy_sink_stack(s->sink, track, tick, STROBE_KIND_CALLSTACK, 0, addresses, n);
+    strobe_build_stack(s->build, track, tick, STROBE_KIND_CALLSTACK, 0, addresses, n);
     strobe_tracy_want_symbols(s, addresses, n);
 }
 

@@ -3,17 +3,17 @@
 #include "tracy/decode.h"
 
 /* The track of a context; NULL: no room for it. */
-static struct strobe_tracy_track *track_of(struct strobe_tracy_session *s, uint8_t context,
+static struct strobe_build_track *track_of(struct strobe_tracy_session *s, uint8_t context,
                                            uint64_t raw)
 {
     int64_t own;
-    return strobe_tracy_sink_gpu(s->sink, context, strobe_tracy_time(s, raw, &own));
+    return strobe_build_gpu(s->build, context, strobe_tracy_time(s, raw, &own));
 }
 
 static void put_gpu(struct strobe_tracy_session *s, uint8_t context, uint64_t raw,
                     enum strobe_kind kind, const uint64_t *numbers)
 {
-    struct strobe_tracy_track *track = track_of(s, context, raw);
+    struct strobe_build_track *track = track_of(s, context, raw);
     if (track)
         strobe_tracy_put(s, track, raw, kind, numbers, NULL, 0);
     else
@@ -31,14 +31,14 @@ void strobe_tracy_on_gpu_context(struct strobe_tracy_session *s, const uint8_t *
                           strobe_tracy_absolute(s, fields),
                           get64(fields + 8),
                           strobe_tracy_bits(strobe_tracy_float_at(fields + 20))};
-    strobe_tracy_sink_record(s->sink, STROBE_META_GPU_CONTEXT, numbers, NULL, NULL);
+    strobe_build_record(s->build, STROBE_META_GPU_CONTEXT, numbers, NULL, NULL);
 }
 
 /* The call stack that waits for a zone goes before it. */
 static void put_gpu_stack(struct strobe_tracy_session *s, uint8_t context, uint64_t raw,
                           struct addresses *stack)
 {
-    struct strobe_tracy_track *track = stack->n ? track_of(s, context, raw) : NULL;
+    struct strobe_build_track *track = stack->n ? track_of(s, context, raw) : NULL;
     if (track)
         strobe_tracy_put_stack(s, track, raw, stack->list, stack->n);
     stack->n = 0;
@@ -97,10 +97,10 @@ void strobe_tracy_on_gpu_name(struct strobe_tracy_session *s, const uint8_t *fie
     (void)form;
     uint64_t context = fields[0];
     const char *name = s->single.bytes;
-    strobe_tracy_sink_record(s->sink, STROBE_META_GPU_NAME, &context, &name, &s->single.n);
-    struct strobe_tracy_track *track = track_of(s, fields[0], s->last_raw);
+    strobe_build_record(s->build, STROBE_META_GPU_NAME, &context, &name, &s->single.n);
+    struct strobe_build_track *track = track_of(s, fields[0], s->last_raw);
     if (track)
-        strobe_tracy_sink_thread_name(s->sink, track, name, s->single.n);
+        strobe_build_thread_name(s->build, track, name, s->single.n);
     s->single.n = 0;
 }
 
@@ -110,7 +110,7 @@ void strobe_tracy_on_gpu_note_name(struct strobe_tracy_session *s, const uint8_t
     (void)form;
     uint64_t numbers[] = {fields[8], get64(fields)};
     const char *name = s->single.bytes;
-    strobe_tracy_sink_record(s->sink, STROBE_META_GPU_NOTE_NAME, numbers, &name, &s->single.n);
+    strobe_build_record(s->build, STROBE_META_GPU_NOTE_NAME, numbers, &name, &s->single.n);
     s->single.n = 0;
 }
 

@@ -97,12 +97,12 @@ void strobe_tracy_on_lock_announce(struct strobe_tracy_session *s, const uint8_t
     if (entry)
         entry->more = loc;
     uint64_t kind[] = {id, fields[20], strobe_tracy_absolute(s, fields + 4)};
-    strobe_tracy_sink_record(s->sink, STROBE_META_LOCK_KIND, kind, NULL, NULL);
+    strobe_build_record(s->build, STROBE_META_LOCK_KIND, kind, NULL, NULL);
     uint64_t numbers[] = {id, loc};
     const struct entry *named = strobe_tracy_find(s, SPACE_LOCK_NAME, id);
     const char *name = named ? named->text : NULL;
     size_t n_name = named ? named->n_text : 0;
-    strobe_tracy_sink_record(s->sink, STROBE_META_LOCK_NAME, numbers, &name, &n_name);
+    strobe_build_record(s->build, STROBE_META_LOCK_NAME, numbers, &name, &n_name);
 }
 
 void strobe_tracy_on_lock_name(struct strobe_tracy_session *s, const uint8_t *fields, uint32_t form)
@@ -111,7 +111,7 @@ void strobe_tracy_on_lock_name(struct strobe_tracy_session *s, const uint8_t *fi
     const struct entry *entry = strobe_tracy_find(s, SPACE_LOCK, get32(fields));
     uint64_t numbers[] = {get32(fields), entry ? entry->more : 0};
     const char *name = s->single.bytes;
-    strobe_tracy_sink_record(s->sink, STROBE_META_LOCK_NAME, numbers, &name, &s->single.n);
+    strobe_build_record(s->build, STROBE_META_LOCK_NAME, numbers, &name, &s->single.n);
     struct entry *named = strobe_tracy_entry(s, SPACE_LOCK_NAME, get32(fields));
     if (named) /* the lock may be announced later: other queues come in between */
         strobe_tracy_keep_text(s, named, name, s->single.n);

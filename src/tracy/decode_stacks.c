@@ -64,16 +64,16 @@ void strobe_tracy_take_stack(struct held *held, struct addresses *stack)
 static uint64_t script_frame(struct strobe_tracy_session *s, uint32_t line, const char *name,
                              size_t n_name, const char *file, size_t n_file)
 {
-    struct strobe_tracy_loc loc = {
+    struct strobe_build_loc loc = {
         .line = line, .function = name, .n_function = n_name, .file = file, .n_file = n_file};
-    uint64_t id = strobe_tracy_sink_loc(s->sink, &loc), address = 1ull << 63 | id;
+    uint64_t id = strobe_build_loc(s->build, &loc), address = 1ull << 63 | id;
     if (s->script_told[id % SCRIPT_CACHE] == id)
         return address;
     s->script_told[id % SCRIPT_CACHE] = id;
     uint64_t numbers[] = {address, 0, line, 0};
     const char *texts[] = {name, file, "script"};
     size_t sizes[] = {n_name, n_file, 6};
-    strobe_tracy_sink_record(s->sink, STROBE_META_SYMBOL, numbers, texts, sizes);
+    strobe_build_record(s->build, STROBE_META_SYMBOL, numbers, texts, sizes);
     return address;
 }
 
@@ -121,7 +121,7 @@ void strobe_tracy_on_callstack_frame(struct strobe_tracy_session *s, const uint8
     uint64_t numbers[] = {s->symbol_address, s->symbol_inlined++, get32(fields), get64(fields + 4)};
     const char *texts[] = {s->single.bytes, s->second.bytes, s->symbol_image.bytes};
     size_t sizes[] = {s->single.n, s->second.n, s->symbol_image.n};
-    strobe_tracy_sink_record(s->sink, STROBE_META_SYMBOL, numbers, texts, sizes);
+    strobe_build_record(s->build, STROBE_META_SYMBOL, numbers, texts, sizes);
     s->single.n = s->second.n = 0;
 }
 
@@ -144,7 +144,7 @@ void strobe_tracy_on_thread_group(struct strobe_tracy_session *s, const uint8_t 
     struct thread *thread = strobe_tracy_thread_of(s, get32(fields));
     if (!thread)
         return;
-    uint64_t numbers[] = {strobe_tracy_track_id(thread->track),
+    uint64_t numbers[] = {strobe_build_track_id(thread->track),
                           (uint64_t)(int32_t)get32(fields + 4)};
-    strobe_tracy_sink_record(s->sink, STROBE_META_THREAD_GROUP, numbers, NULL, NULL);
+    strobe_build_record(s->build, STROBE_META_THREAD_GROUP, numbers, NULL, NULL);
 }

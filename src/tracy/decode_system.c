@@ -29,11 +29,11 @@ static void sample(struct strobe_tracy_session *s, uint32_t tid, int64_t differe
         return;
     }
     uint64_t tick = strobe_tracy_time(s, raw, &own);
-    strobe_tracy_sink_stack(s->sink, thread->track, tick, STROBE_KIND_SAMPLE,
-                            form & FORM_OF_SWITCH ? CPU_OF_SWITCH : CPU_NOT_KNOWN, stack->list,
-                            stack->n);
+    strobe_build_stack(s->build, thread->track, tick, STROBE_KIND_SAMPLE,
+                       form & FORM_OF_SWITCH ? CPU_OF_SWITCH : CPU_NOT_KNOWN, stack->list,
+                       stack->n);
     if (own)
-        strobe_tracy_sink_own_time(s->sink, thread->track, own);
+        strobe_build_own_time(s->build, thread->track, own);
     strobe_tracy_want_symbols(s, stack->list, stack->n);
     stack->n = 0;
 }
@@ -118,7 +118,7 @@ void strobe_tracy_on_tid_to_pid(struct strobe_tracy_session *s, const uint8_t *f
     struct entry *entry = strobe_tracy_entry(s, SPACE_EXTERNAL, numbers[0]);
     if (entry)
         entry->id = numbers[1];
-    strobe_tracy_sink_record(s->sink, STROBE_META_FOREIGN_THREAD, numbers, texts, sizes);
+    strobe_build_record(s->build, STROBE_META_FOREIGN_THREAD, numbers, texts, sizes);
 }
 
 void strobe_tracy_on_topology(struct strobe_tracy_session *s, const uint8_t *fields, uint32_t form)
@@ -128,5 +128,5 @@ void strobe_tracy_on_topology(struct strobe_tracy_session *s, const uint8_t *fie
     const uint8_t *rest = fields + (has_die ? 8 : 4);
     uint64_t numbers[] = {get32(fields), has_die ? get32(fields + 4) : 0, get32(rest),
                           get32(rest + 4)};
-    strobe_tracy_sink_record(s->sink, STROBE_META_CPU, numbers, NULL, NULL);
+    strobe_build_record(s->build, STROBE_META_CPU, numbers, NULL, NULL);
 }

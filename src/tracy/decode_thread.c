@@ -126,7 +126,7 @@ void strobe_tracy_on_plot_config(struct strobe_tracy_session *s, const uint8_t *
     uint64_t no_fill = full && !fields[10] ? 256 : 0;
     uint64_t numbers[] = {strobe_tracy_name(s, SPACE_PLOT, get64(fields)), fields[8] | no_fill,
                           full ? fields[9] : 0, full ? get32(fields + 11) : 0};
-    strobe_tracy_sink_record(s->sink, STROBE_META_PLOT_CONFIG, numbers, NULL, NULL);
+    strobe_build_record(s->build, STROBE_META_PLOT_CONFIG, numbers, NULL, NULL);
 }
 
 /* The client's own measurement of the machine: a plot of percents. */
@@ -134,9 +134,9 @@ void strobe_tracy_on_cpu_usage(struct strobe_tracy_session *s, const uint8_t *fi
 {
     (void)form;
     if (!s->cpu_plot) {
-        s->cpu_plot = strobe_tracy_sink_string(s->sink, "CPU usage", 9);
+        s->cpu_plot = strobe_build_string(s->build, "CPU usage", 9);
         uint64_t config[] = {s->cpu_plot, 2, 0, 0};
-        strobe_tracy_sink_record(s->sink, STROBE_META_PLOT_CONFIG, config, NULL, NULL);
+        strobe_build_record(s->build, STROBE_META_PLOT_CONFIG, config, NULL, NULL);
     }
     uint64_t numbers[] = {s->cpu_plot, strobe_tracy_bits(strobe_tracy_float_at(fields + 8))};
     strobe_tracy_put_current(s, strobe_tracy_absolute(s, fields), STROBE_KIND_PLOT_DOUBLE, numbers,
@@ -192,10 +192,10 @@ void strobe_tracy_on_fiber(struct strobe_tracy_session *s, const uint8_t *fields
     if (!thread || s->lost_thread)
         return strobe_tracy_set_aside(s, thread, "a fiber of a thread that is not known");
     uint64_t tick = strobe_tracy_time(s, raw, &own);
-    strobe_tracy_sink_fiber(s->sink, thread->track, tick,
-                            enter ? strobe_tracy_fiber(s, get64(fields + 8)) : 0);
+    strobe_build_fiber(s->build, thread->track, tick,
+                       enter ? strobe_tracy_fiber(s, get64(fields + 8)) : 0);
     if (own)
-        strobe_tracy_sink_own_time(s->sink, thread->track, own);
+        strobe_build_own_time(s->build, thread->track, own);
 }
 
 void strobe_tracy_on_section(struct strobe_tracy_session *s, const uint8_t *fields, uint32_t form)
@@ -219,6 +219,6 @@ void strobe_tracy_on_section_name(struct strobe_tracy_session *s, const uint8_t 
     (void)form;
     uint64_t category = get16(fields);
     const char *name = s->single.bytes;
-    strobe_tracy_sink_record(s->sink, STROBE_META_SECTION_NAME, &category, &name, &s->single.n);
+    strobe_build_record(s->build, STROBE_META_SECTION_NAME, &category, &name, &s->single.n);
     s->single.n = 0;
 }

@@ -32,9 +32,9 @@ static void begin_zone(struct strobe_tracy_session *s, uint64_t raw, uint64_t lo
     if (form & FORM_WITH_STACK)
         strobe_tracy_put_waiting(s, thread, &thread->stack, raw);
     uint64_t tick = strobe_tracy_time(s, raw, &own);
-    strobe_tracy_sink_zone_begin(s->sink, thread->track, tick, loc);
+    strobe_build_zone_begin(s->build, thread->track, tick, loc);
     if (own)
-        strobe_tracy_sink_own_time(s->sink, thread->track, own);
+        strobe_build_own_time(s->build, thread->track, own);
     s->n_zones++;
 }
 
@@ -45,10 +45,10 @@ static void end_zone(struct strobe_tracy_session *s, uint64_t raw)
     if (!thread)
         return;
     uint64_t tick = strobe_tracy_time(s, raw, &own);
-    if (!strobe_tracy_sink_zone_end(s->sink, thread->track, tick))
+    if (!strobe_build_zone_end(s->build, thread->track, tick))
         strobe_tracy_remark(s, "a zone ends that was not begun");
     if (own)
-        strobe_tracy_sink_own_time(s->sink, thread->track, own);
+        strobe_build_own_time(s->build, thread->track, own);
 }
 
 /* ---- one at a time ---- */
@@ -156,7 +156,7 @@ const uint8_t *strobe_tracy_decode_zones(struct strobe_tracy_session *s, const u
                                          const uint8_t *end)
 {
     struct strobe_zone_step steps[STEPS];
-    struct strobe_tracy_track *track = s->current->track;
+    struct strobe_build_track *track = s->current->track;
     const uint8_t *forms = s->zone_form;
     uint64_t ref = s->ref_thread, n_ends = 0;
     const uint64_t low = s->tick_low, span = s->tick_span;
@@ -176,7 +176,7 @@ const uint8_t *strobe_tracy_decode_zones(struct strobe_tracy_session *s, const u
             ref = tick;
             at += size;
         }
-        strobe_tracy_sink_steps(s->sink, track, steps, n);
+        strobe_build_steps(s->build, track, steps, n);
         n_all += n;
     } while (n == STEPS);
     s->last_raw = s->ref_thread = ref;
@@ -200,7 +200,7 @@ void strobe_tracy_payload_loc(struct strobe_tracy_session *s, const uint8_t *byt
         strobe_tracy_remark(s, "a source location is cut off");
         return;
     }
-    struct strobe_tracy_loc loc = {
+    struct strobe_build_loc loc = {
         .color = get32(bytes) & 0xffffff,
         .line = get32(bytes + 4),
         .function = function,
@@ -210,7 +210,7 @@ void strobe_tracy_payload_loc(struct strobe_tracy_session *s, const uint8_t *byt
         .name = name + 1,
         .n_name = (size_t)(end - name - 1),
     };
-    s->next_loc = strobe_tracy_sink_loc(s->sink, &loc);
+    s->next_loc = strobe_build_loc(s->build, &loc);
     s->has_next_loc = true;
 }
 

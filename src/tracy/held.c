@@ -10,7 +10,7 @@ static void store(struct strobe_tracy_session *s, const struct held *held, const
                   size_t n)
 {
     if (!held->thread) {
-        strobe_tracy_sink_record(s->sink, held->kind, held->numbers, &text, &n);
+        strobe_build_record(s->build, held->kind, held->numbers, &text, &n);
         return;
     }
     if (held->n_stack)

@@ -267,7 +267,7 @@ static uint64_t take_round(struct strobe_tracy_host *host, const struct epoll_ev
     strobe_tracy_notices_sweep(host);
     show_status(host);
     if (now >= host->next_block_ns) {
-        strobe_tracy_store_flush(host->store);
+        strobe_build_store_flush(host->store);
         host->next_block_ns = now + BLOCK_AGE_NS;
     }
     put_records(host);
@@ -308,7 +308,7 @@ static bool start_thread(struct strobe_tracy_host *host)
 static enum strobe_err open_store(struct strobe_tracy_host *host)
 {
     const struct strobe_tracy_host_options *options = &host->options;
-    struct strobe_tracy_store_options store = {
+    struct strobe_build_store_options store = {
         .writer = options->writer,
         .records_writer = options->records_writer,
         .new_proc = options->new_proc,
@@ -316,7 +316,7 @@ static enum strobe_err open_store(struct strobe_tracy_host *host)
         .arg = options->arg,
         .max_file_bytes = options->max_file_bytes,
     };
-    return strobe_tracy_store_open(&store, &host->store);
+    return strobe_build_store_open(&store, &host->store);
 }
 
 static enum strobe_err open_sockets(struct strobe_tracy_host *host)
@@ -446,13 +446,13 @@ struct strobe_tracy_host_status strobe_tracy_host_status(struct strobe_tracy_hos
 void strobe_tracy_host_pause(struct strobe_tracy_host *host)
 {
     lock_host(host);
-    strobe_tracy_store_flush(host->store);
+    strobe_build_store_flush(host->store);
     put_records(host);
 }
 
 void strobe_tracy_host_go_on(struct strobe_tracy_host *host, struct strobe_file_writer *writer)
 {
-    strobe_tracy_store_set_writer(host->store, writer);
+    strobe_build_store_set_writer(host->store, writer);
     host->options.writer = writer;
     pthread_mutex_unlock(&host->lock);
 }
@@ -487,7 +487,7 @@ static void write_rest(struct strobe_tracy_host *host)
     host->stopped = true;
     sweep(host, strobe_tracy_host_ns());
     if (host->store)
-        strobe_tracy_store_flush(host->store);
+        strobe_build_store_flush(host->store);
     put_records(host);
 }
 
@@ -503,7 +503,7 @@ void strobe_tracy_host_close(struct strobe_tracy_host *host)
     strobe_tracy_host_unwatch(host, &host->wake);
     if (host->epoll >= 0)
         close(host->epoll);
-    strobe_tracy_store_close(host->store);
+    strobe_build_store_close(host->store);
     strobe_records_free(&host->records);
     free(host->links);
     free(host->callers);

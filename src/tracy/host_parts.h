@@ -78,7 +78,7 @@ struct caller {
 
 struct strobe_tracy_host {
     struct strobe_tracy_host_options options;
-    struct strobe_tracy_store *store;
+    struct strobe_build_store *store;
     struct strobe_records records; /* of the host itself: UNRECORDED, PROCESS_END */
     pthread_t thread;
     bool thread_runs;

@@ -127,7 +127,7 @@ uint64_t strobe_tracy_import_loc(struct import *import, int16_t id)
     if (*known)
         return *known;
     const struct strobe_tracy_srcloc *loc = strobe_tracy_content_loc(&import->content, id);
-    struct strobe_tracy_loc told = {
+    struct strobe_build_loc told = {
         .line = loc->line,
         .color = loc->color,
         .function = loc->function.is_there ? loc->function.at : "???",
@@ -137,32 +137,32 @@ uint64_t strobe_tracy_import_loc(struct import *import, int16_t id)
         .name = loc->name.at,
         .n_name = loc->name.n,
     };
-    return *known = strobe_tracy_sink_loc(import->sink, &told);
+    return *known = strobe_build_loc(import->build, &told);
 }
 
-struct strobe_tracy_track *strobe_tracy_import_track(struct import *import, uint64_t tid,
+struct strobe_build_track *strobe_tracy_import_track(struct import *import, uint64_t tid,
                                                      int64_t time)
 {
     uint64_t n_before = import->out->n_threads;
-    struct strobe_tracy_track *track =
-        strobe_tracy_sink_thread(import->sink, tid, strobe_tracy_tick(time));
-    if (track && strobe_tracy_track_id(track) > n_before) {
+    struct strobe_build_track *track =
+        strobe_build_thread(import->build, tid, strobe_tracy_tick(time));
+    if (track && strobe_build_track_id(track) > n_before) {
         struct strobe_tracy_text name = strobe_tracy_thread_name(&import->content, tid);
-        import->out->n_threads = strobe_tracy_track_id(track);
+        import->out->n_threads = strobe_build_track_id(track);
         if (name.is_there)
-            strobe_tracy_sink_thread_name(import->sink, track, name.at, name.n);
+            strobe_build_thread_name(import->build, track, name.at, name.n);
     }
     return track;
 }
 
-void strobe_tracy_import_stack(struct import *import, struct strobe_tracy_track *track,
+void strobe_tracy_import_stack(struct import *import, struct strobe_build_track *track,
                                int64_t time, uint32_t stack)
 {
     if (!stack || stack > import->n_stacks)
         return;
     size_t at = import->stack_at[stack - 1], n = import->stack_at[stack] - at;
-    strobe_tracy_sink_stack(import->sink, track, strobe_tracy_tick(time), STROBE_KIND_CALLSTACK, 0,
-                            import->stack_frames + at, n);
+    strobe_build_stack(import->build, track, strobe_tracy_tick(time), STROBE_KIND_CALLSTACK, 0,
+                       import->stack_frames + at, n);
 }
 
 /* ---- fibers ---------------------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ static void leave_run(struct import *import)
 {
     const struct fiber_run *run = &import->runs[import->run];
     if (import->in_run && run->end >= run->start)
-        strobe_tracy_sink_fiber(import->sink, import->track, strobe_tracy_tick(run->end), 0);
+        strobe_build_fiber(import->build, import->track, strobe_tracy_tick(run->end), 0);
     import->in_run = 0;
     import->run++;
 }
@@ -182,8 +182,8 @@ static void enter_run(struct import *import)
     import->track = strobe_tracy_import_track(import, run->carrier, run->start);
     import->in_run = import->track != NULL;
     if (import->track)
-        strobe_tracy_sink_fiber(import->sink, import->track, strobe_tracy_tick(run->start),
-                                strobe_tracy_thread_number(&import->content, import->tid));
+        strobe_build_fiber(import->build, import->track, strobe_tracy_tick(run->start),
+                           strobe_tracy_thread_number(&import->content, import->tid));
 }
 
 /* Be in the run that an event of the fiber belongs to. */
@@ -212,15 +212,15 @@ static void begin_fiber(struct import *import)
     }
     import->track = strobe_tracy_import_track(import, import->tid, 0);
     if (import->track)
-        strobe_tracy_sink_fiber(import->sink, import->track, strobe_tracy_tick(0), id);
+        strobe_build_fiber(import->build, import->track, strobe_tracy_tick(0), id);
 }
 
 static void end_fiber(struct import *import)
 {
     if (import->run == import->run_end) {
         if (import->track)
-            strobe_tracy_sink_fiber(import->sink, import->track,
-                                    strobe_tracy_tick(import->content.head.last_time), 0);
+            strobe_build_fiber(import->build, import->track,
+                               strobe_tracy_tick(import->content.head.last_time), 0);
         return;
     }
     while (import->run < import->run_end) {
@@ -245,8 +245,8 @@ static enum strobe_err begin_thread(void *context, const struct strobe_tracy_thr
     if (!import->track)
         return STROBE_ERR_LIMIT;
     if (thread->group && !import->is_fiber) {
-        uint64_t numbers[] = {strobe_tracy_track_id(import->track), (uint64_t)thread->group};
-        strobe_tracy_sink_record(import->sink, STROBE_META_THREAD_GROUP, numbers, NULL, NULL);
+        uint64_t numbers[] = {strobe_build_track_id(import->track), (uint64_t)thread->group};
+        strobe_build_record(import->build, STROBE_META_THREAD_GROUP, numbers, NULL, NULL);
     }
     return STROBE_OK;
 }
@@ -264,16 +264,16 @@ static enum strobe_err end_thread(void *context, const struct strobe_tracy_threa
 /* What a zone has beside its times follows its begin. */
 static void put_extra(struct import *import, const struct strobe_tracy_extra *extra, uint64_t tick)
 {
-    struct strobe_tracy_sink *sink = import->sink;
+    struct strobe_build *build = import->build;
     uint64_t color = extra->color;
     if (extra->text.is_there)
-        strobe_tracy_sink_event(sink, import->track, tick, STROBE_KIND_ZONE_TEXT, NULL,
-                                extra->text.at, extra->text.n);
+        strobe_build_event(build, import->track, tick, STROBE_KIND_ZONE_TEXT, NULL, extra->text.at,
+                           extra->text.n);
     if (extra->name.is_there)
-        strobe_tracy_sink_event(sink, import->track, tick, STROBE_KIND_ZONE_NAME, NULL,
-                                extra->name.at, extra->name.n);
+        strobe_build_event(build, import->track, tick, STROBE_KIND_ZONE_NAME, NULL, extra->name.at,
+                           extra->name.n);
     if (extra->color)
-        strobe_tracy_sink_event(sink, import->track, tick, STROBE_KIND_ZONE_COLOR, &color, NULL, 0);
+        strobe_build_event(build, import->track, tick, STROBE_KIND_ZONE_COLOR, &color, NULL, 0);
 }
 
 static enum strobe_err begin_zone(void *context, struct strobe_tracy_zone *stack, uint32_t depth)
@@ -287,8 +287,8 @@ static enum strobe_err begin_zone(void *context, struct strobe_tracy_zone *stack
     int has_extra = zone->extra && strobe_tracy_extra(&import->content, zone->extra, &extra);
     if (has_extra)
         strobe_tracy_import_stack(import, import->track, zone->start, extra.callstack);
-    strobe_tracy_sink_zone_begin(import->sink, import->track, tick,
-                                 strobe_tracy_import_loc(import, zone->loc));
+    strobe_build_zone_begin(import->build, import->track, tick,
+                            strobe_tracy_import_loc(import, zone->loc));
     if (has_extra)
         put_extra(import, &extra, tick);
     import->out->n_zones++;
@@ -311,12 +311,11 @@ static enum strobe_err end_zone(void *context, struct strobe_tracy_zone *stack, 
         find_run(import, zone->end);
     uint64_t tick = strobe_tracy_tick(zone->end);
     if (!zone->mark || import->is_fiber) {
-        strobe_tracy_sink_zone_end(import->sink, import->track, tick);
+        strobe_build_zone_end(import->build, import->track, tick);
         return STROBE_OK;
     }
-    strobe_encode_zone_end(
-        strobe_tracy_store_part(import->store, strobe_tracy_sink_proc(import->sink), import->track),
-        tick, strobe_tracy_import_loc(import, zone->loc));
+    strobe_build_zone_end_of(import->build, import->track, tick,
+                             strobe_tracy_import_loc(import, zone->loc));
     if (depth)
         stack[depth - 1].mark = 0; /* what was open in it is gone with it */
     return STROBE_OK;
@@ -324,10 +323,10 @@ static enum strobe_err end_zone(void *context, struct strobe_tracy_zone *stack, 
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static enum strobe_err open_sink(struct import *import)
+static enum strobe_err open_build(struct import *import)
 {
     const struct strobe_tracy_head *head = &import->content.head;
-    struct strobe_tracy_process process = {.pid = head->pid};
+    struct strobe_build_process process = {.pid = head->pid};
     struct strobe_tracy_client client = {
         .timer_mul = 1.0,
         .init_begin = (int64_t)STROBE_TRACY_IMPORT_BASE,
@@ -345,7 +344,10 @@ static enum strobe_err open_sink(struct import *import)
     memcpy(client.maker, head->maker, sizeof client.maker);
     memcpy(client.program, head->program, sizeof client.program - 1);
     memcpy(client.host, head->host, sizeof client.host - 1);
-    return strobe_tracy_sink_open(import->store, &process, &client, &import->sink);
+    enum strobe_err err = strobe_build_open(import->store, &process, &import->build);
+    if (!err)
+        strobe_build_tracy_client(import->build, &client);
+    return err;
 }
 
 /* The clock and what the trace covers. */
@@ -380,7 +382,7 @@ static void name_fiber(struct import *import, uint64_t tid)
     struct strobe_tracy_text name = strobe_tracy_thread_name(&import->content, tid);
     size_t n = name.n;
     if (name.is_there)
-        strobe_tracy_sink_record(import->sink, STROBE_META_FIBER_NAME, &id, &name.at, &n);
+        strobe_build_record(import->build, STROBE_META_FIBER_NAME, &id, &name.at, &n);
 }
 
 /* Threads, and fibers behind them, in the order in which the file numbers them. */
@@ -411,8 +413,8 @@ static enum strobe_err walk_second(struct import *import)
 
 static void free_import(struct import *import)
 {
-    strobe_tracy_sink_close(import->sink);
-    strobe_tracy_store_close(import->store);
+    strobe_build_close(import->build);
+    strobe_build_store_close(import->store);
     strobe_tracy_content_close(&import->content);
     free(import->stack_frames);
     free(import->stack_at);
@@ -449,16 +451,16 @@ static enum strobe_err open_source(const struct source *source, struct strobe_tr
 static enum strobe_err fill_trace(const struct source *source, struct import *import,
                                   struct strobe_file_writer *writer, enum strobe_err first)
 {
-    struct strobe_tracy_store_options options = {.writer = writer, .budget_bytes = BUDGET_BYTES};
+    struct strobe_build_store_options options = {.writer = writer, .budget_bytes = BUDGET_BYTES};
     import->loc_ids = calloc(UINT16_MAX + 1, sizeof *import->loc_ids);
     import->query_of = calloc(UINT16_MAX + 1, sizeof *import->query_of);
     if (!import->loc_ids || !import->query_of)
         return STROBE_ERR_NOMEM;
     enum strobe_err err = put_facts(import, writer);
     if (!err)
-        err = strobe_tracy_store_open(&options, &import->store);
+        err = strobe_build_store_open(&options, &import->store);
     if (!err)
-        err = open_sink(import);
+        err = open_build(import);
     if (!err)
         err = open_source(source, &import->content.in);
     if (err)
@@ -470,10 +472,10 @@ static enum strobe_err fill_trace(const struct source *source, struct import *im
         err = end ? end : first;
     import->out->is_cut = err == STROBE_ERR_END || err == STROBE_ERR_CORRUPT;
     if (import->out->is_cut)
-        strobe_tracy_sink_note(import->sink,
-                               "the .tracy file ends too early or is damaged after %llu bytes of "
-                               "its content",
-                               (unsigned long long)strobe_tracy_tell(&import->content.in));
+        strobe_build_note(import->build,
+                          "the .tracy file ends too early or is damaged after %llu bytes of "
+                          "its content",
+                          (unsigned long long)strobe_tracy_tell(&import->content.in));
     return err;
 }
 

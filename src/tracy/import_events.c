@@ -8,28 +8,28 @@
 enum { MAX_CONTEXTS = 256 };
 
 /* Put an event whose only fields are numbers. */
-static void put(struct import *import, struct strobe_tracy_track *track, int64_t time,
+static void put(struct import *import, struct strobe_build_track *track, int64_t time,
                 enum strobe_kind kind, const uint64_t *numbers)
 {
-    strobe_tracy_sink_event(import->sink, track, strobe_tracy_tick(time), kind, numbers, NULL, 0);
+    strobe_build_event(import->build, track, strobe_tracy_tick(time), kind, numbers, NULL, 0);
 }
 
-static void put_text(struct import *import, struct strobe_tracy_track *track, int64_t time,
+static void put_text(struct import *import, struct strobe_build_track *track, int64_t time,
                      enum strobe_kind kind, const uint64_t *numbers, struct strobe_tracy_text text)
 {
-    strobe_tracy_sink_event(import->sink, track, strobe_tracy_tick(time), kind, numbers, text.at,
-                            text.n);
+    strobe_build_event(import->build, track, strobe_tracy_tick(time), kind, numbers, text.at,
+                       text.n);
 }
 
-static struct strobe_tracy_track *main_track(struct import *import)
+static struct strobe_build_track *main_track(struct import *import)
 {
     return strobe_tracy_import_track(import, import->main_tid, 0);
 }
 
 static uint64_t string_id(struct import *import, struct strobe_tracy_text text)
 {
-    return text.is_there ? strobe_tracy_sink_string(import->sink, text.at, text.n)
-                         : strobe_tracy_sink_string(import->sink, "???", 3);
+    return text.is_there ? strobe_build_string(import->build, text.at, text.n)
+                         : strobe_build_string(import->build, "???", 3);
 }
 
 /* ---- the machine, the end -------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ static enum strobe_err put_cpu(void *context, uint32_t package, uint32_t die, ui
 {
     struct import *import = context;
     uint64_t numbers[] = {package, die, core, thread};
-    strobe_tracy_sink_record(import->sink, STROBE_META_CPU, numbers, NULL, NULL);
+    strobe_build_record(import->build, STROBE_META_CPU, numbers, NULL, NULL);
     return STROBE_OK;
 }
 
@@ -47,7 +47,7 @@ static enum strobe_err put_crash(void *context, uint64_t tid, int64_t time, uint
                                  uint32_t callstack)
 {
     struct import *import = context;
-    struct strobe_tracy_track *track = strobe_tracy_import_track(import, tid, time);
+    struct strobe_build_track *track = strobe_tracy_import_track(import, tid, time);
     if (!track)
         return STROBE_ERR_LIMIT;
     strobe_tracy_import_stack(import, track, time, callstack);
@@ -72,7 +72,7 @@ static void put_foreign(struct import *import, const struct foreign *foreign, ui
     uint64_t numbers[] = {foreign->tid, pid};
     const char *texts[] = {foreign->process.at, foreign->thread.at};
     size_t sizes[] = {foreign->process.n, foreign->thread.n};
-    strobe_tracy_sink_record(import->sink, STROBE_META_FOREIGN_THREAD, numbers, texts, sizes);
+    strobe_build_record(import->build, STROBE_META_FOREIGN_THREAD, numbers, texts, sizes);
 }
 
 static enum strobe_err put_pid(void *context, uint64_t tid, uint64_t pid)
@@ -124,7 +124,7 @@ static int note_image(struct import *import, int32_t image, int64_t time)
 static enum strobe_err put_frame(void *context, int64_t start, int64_t end, int32_t image)
 {
     struct import *import = context;
-    struct strobe_tracy_track *track = main_track(import);
+    struct strobe_build_track *track = main_track(import);
     if (!track)
         return STROBE_ERR_LIMIT;
     if (import->frame_is_main) {
@@ -149,12 +149,11 @@ static enum strobe_err put_image(void *context, uint16_t width, uint16_t height,
     size_t i = import->n_sections++; /* images are numbered in the order of the file */
     int known = i < import->n_images && import->image_frame[i];
     uint64_t numbers[] = {known ? (uint64_t)(import->image_frame[i] - 2) : 0, width, height, flip};
-    struct strobe_tracy_track *track = main_track(import);
+    struct strobe_build_track *track = main_track(import);
     if (!track)
         return STROBE_ERR_LIMIT;
-    strobe_tracy_sink_event(import->sink, track,
-                            strobe_tracy_tick(known ? import->image_time[i] : 0),
-                            STROBE_KIND_FRAME_IMAGE, numbers, (const char *)dxt1, n_bytes);
+    strobe_build_event(import->build, track, strobe_tracy_tick(known ? import->image_time[i] : 0),
+                       STROBE_KIND_FRAME_IMAGE, numbers, (const char *)dxt1, n_bytes);
     return STROBE_OK;
 }
 
@@ -171,7 +170,7 @@ static enum strobe_err put_section(void *context, uint16_t category, int64_t sta
 {
     struct import *import = context;
     uint64_t numbers[] = {++import->n_sections, category};
-    struct strobe_tracy_track *track = main_track(import);
+    struct strobe_build_track *track = main_track(import);
     if (!track)
         return STROBE_ERR_LIMIT;
     put_text(import, track, start, STROBE_KIND_SECTION_ENTER, numbers, text_of(import, text));
@@ -187,7 +186,7 @@ static enum strobe_err put_section_name(void *context, uint16_t category, uint32
     uint64_t number = category;
     size_t n = name.n;
     if (name.is_there)
-        strobe_tracy_sink_record(import->sink, STROBE_META_SECTION_NAME, &number, &name.at, &n);
+        strobe_build_record(import->build, STROBE_META_SECTION_NAME, &number, &name.at, &n);
     return STROBE_OK;
 }
 
@@ -208,11 +207,11 @@ static enum strobe_err put_lock(void *context, const struct strobe_tracy_lock *l
     uint64_t id = lock->id;
     const char *name = lock->name.at;
     size_t n = lock->name.n;
-    strobe_tracy_sink_record(import->sink, STROBE_META_LOCK_NAME, numbers, &name, &n);
-    strobe_tracy_sink_record(import->sink, STROBE_META_LOCK_KIND, kind, NULL, NULL);
+    strobe_build_record(import->build, STROBE_META_LOCK_NAME, numbers, &name, &n);
+    strobe_build_record(import->build, STROBE_META_LOCK_KIND, kind, NULL, NULL);
     if (lock->terminate <= 0)
         return STROBE_OK;
-    struct strobe_tracy_track *track = lock->n_threads
+    struct strobe_build_track *track = lock->n_threads
                                            ? strobe_tracy_import_track(import, lock->threads[0], 0)
                                            : main_track(import);
     if (!track)
@@ -228,7 +227,7 @@ static enum strobe_err put_lock_event(void *context, const struct strobe_tracy_l
                                              STROBE_KIND_LOCK_RELEASE};
     struct import *import = context;
     uint64_t numbers[] = {lock->id, type >= 3};
-    struct strobe_tracy_track *track =
+    struct strobe_build_track *track =
         strobe_tracy_import_track(import, lock->threads[thread], time);
     if (!track)
         return STROBE_ERR_LIMIT;
@@ -260,7 +259,7 @@ static int compare_messages(const void *a, const void *b)
     return x->message.id < y->message.id ? -1 : x->message.id > y->message.id;
 }
 
-static void put_message(struct import *import, struct strobe_tracy_track *track,
+static void put_message(struct import *import, struct strobe_build_track *track,
                         struct held_message *held)
 {
     const struct strobe_tracy_message *message = &held->message;
@@ -276,7 +275,7 @@ static void put_message(struct import *import, struct strobe_tracy_track *track,
 }
 
 /* The track of a fiber's message: where it ran then. */
-static struct strobe_tracy_track *message_track(struct import *import, int64_t time)
+static struct strobe_build_track *message_track(struct import *import, int64_t time)
 {
     if (!import->is_fiber)
         return import->track;
@@ -298,7 +297,7 @@ static enum strobe_err put_thread_message(void *context, uint64_t id)
         import->n_messages
             ? bsearch(&key, import->messages, import->n_messages, sizeof key, compare_messages)
             : NULL;
-    struct strobe_tracy_track *track = held ? message_track(import, held->message.time) : NULL;
+    struct strobe_build_track *track = held ? message_track(import, held->message.time) : NULL;
     if (held && track && !held->is_told)
         put_message(import, track, held);
     return STROBE_OK;
@@ -311,15 +310,15 @@ static enum strobe_err put_sample(void *context, int64_t time, uint32_t callstac
     if (!callstack || callstack > import->n_stacks)
         return STROBE_OK;
     size_t at = import->stack_at[callstack - 1], n = import->stack_at[callstack] - at;
-    strobe_tracy_sink_stack(import->sink, import->track, strobe_tracy_tick(time),
-                            STROBE_KIND_SAMPLE, 0, import->stack_frames + at, n);
+    strobe_build_stack(import->build, import->track, strobe_tracy_tick(time), STROBE_KIND_SAMPLE, 0,
+                       import->stack_frames + at, n);
     return STROBE_OK;
 }
 
 static enum strobe_err put_app_info(void *context, struct strobe_tracy_text text)
 {
     struct import *import = context;
-    struct strobe_tracy_track *track = main_track(import);
+    struct strobe_build_track *track = main_track(import);
     if (!track)
         return STROBE_ERR_LIMIT;
     put_text(import, track, 0, STROBE_KIND_APP_INFO, NULL, text);
@@ -336,19 +335,19 @@ static enum strobe_err begin_gpu(void *context, const struct strobe_tracy_gpu_he
     double one = 1.0;
     memcpy(&period, &one, sizeof period);
     uint64_t numbers[] = {id, gpu->type, 0, gpu->tid, strobe_tracy_tick(0), 0, period};
-    strobe_tracy_sink_record(import->sink, STROBE_META_GPU_CONTEXT, numbers, NULL, NULL);
+    strobe_build_record(import->build, STROBE_META_GPU_CONTEXT, numbers, NULL, NULL);
     size_t n = gpu->name.n;
     if (gpu->name.is_there)
-        strobe_tracy_sink_record(import->sink, STROBE_META_GPU_NAME, &id, &gpu->name.at, &n);
+        strobe_build_record(import->build, STROBE_META_GPU_NAME, &id, &gpu->name.at, &n);
     import->gpu_tid = gpu->tid;
     import->n_queries = 0;
     import->gpu_last = 0;
     import->gpu_track = id < MAX_CONTEXTS
-                            ? strobe_tracy_sink_gpu(import->sink, (uint8_t)id, strobe_tracy_tick(0))
-        : strobe_tracy_sink_thread(import->sink, 1ull << 48 | id,
+                            ? strobe_build_gpu(import->build, (uint8_t)id, strobe_tracy_tick(0))
+        : strobe_build_thread(import->build, 1ull << 48 | id,
                                                        strobe_tracy_tick(0));
-    if (import->gpu_track && strobe_tracy_track_id(import->gpu_track) > import->out->n_threads)
-        import->out->n_threads = strobe_tracy_track_id(import->gpu_track);
+    if (import->gpu_track && strobe_build_track_id(import->gpu_track) > import->out->n_threads)
+        import->out->n_threads = strobe_build_track_id(import->gpu_track);
     return import->gpu_track ? STROBE_OK : STROBE_ERR_LIMIT;
 }
 
@@ -357,7 +356,7 @@ static enum strobe_err put_note_name(void *context, int64_t note, struct strobe_
     struct import *import = context;
     uint64_t numbers[] = {import->n_contexts - 1, (uint64_t)note};
     size_t n = name.n;
-    strobe_tracy_sink_record(import->sink, STROBE_META_GPU_NOTE_NAME, numbers, &name.at, &n);
+    strobe_build_record(import->build, STROBE_META_GPU_NOTE_NAME, numbers, &name.at, &n);
     return STROBE_OK;
 }
 
@@ -426,7 +425,7 @@ static enum strobe_err begin_plot(void *context, const struct strobe_tracy_plot 
     import->plot = string_id(import, name);
     uint64_t numbers[] = {import->plot, plot->format | (plot->fill ? 0u : 256u), plot->step,
                           plot->color};
-    strobe_tracy_sink_record(import->sink, STROBE_META_PLOT_CONFIG, numbers, NULL, NULL);
+    strobe_build_record(import->build, STROBE_META_PLOT_CONFIG, numbers, NULL, NULL);
     return STROBE_OK;
 }
 
@@ -434,7 +433,7 @@ static enum strobe_err put_point(void *context, int64_t time, double value)
 {
     struct import *import = context;
     uint64_t numbers[] = {import->plot, 0};
-    struct strobe_tracy_track *track = main_track(import);
+    struct strobe_build_track *track = main_track(import);
     memcpy(&numbers[1], &value, sizeof value);
     if (!track)
         return STROBE_ERR_LIMIT;
@@ -486,7 +485,7 @@ static enum strobe_err put_pool(void *context)
         const struct memory_event *event = &import->memory[i];
         uint64_t numbers[] = {import->pool, event->address, event->size};
         uint64_t tid = strobe_tracy_thread_id(&import->content, event->thread);
-        struct strobe_tracy_track *track =
+        struct strobe_build_track *track =
             tid ? strobe_tracy_import_track(import, tid, event->time) : main_track(import);
         if (!track)
             return STROBE_ERR_LIMIT;
@@ -505,7 +504,7 @@ static enum strobe_err put_frame_symbol(void *context, const struct strobe_tracy
     uint64_t numbers[] = {frame->id, frame->inlined, frame->line, frame->symbol};
     const char *texts[] = {frame->name.at, frame->file.at, frame->image.at};
     size_t sizes[] = {frame->name.n, frame->file.n, frame->image.n};
-    strobe_tracy_sink_record(import->sink, STROBE_META_SYMBOL, numbers, texts, sizes);
+    strobe_build_record(import->build, STROBE_META_SYMBOL, numbers, texts, sizes);
     return STROBE_OK;
 }
 
@@ -516,7 +515,7 @@ static enum strobe_err put_switch(void *context, const struct strobe_tracy_switc
     for (size_t i = 0; i < import->n_fibers; i++)
         if (import->fibers[i] == run->thread)
             return STROBE_OK;
-    struct strobe_tracy_track *track = strobe_tracy_import_track(import, run->thread, run->start);
+    struct strobe_build_track *track = strobe_tracy_import_track(import, run->thread, run->start);
     if (!track)
         return STROBE_ERR_LIMIT;
     if (run->wakeup < run->start) {
@@ -535,7 +534,7 @@ static enum strobe_err put_cpu_run(void *context, uint8_t cpu, int64_t start, in
 {
     struct import *import = context;
     uint64_t in[] = {cpu, 0, tid, 0, 0, 0, 0, 0}, out[] = {cpu, tid, 0, 0, 0, 0, 0, 0};
-    struct strobe_tracy_track *track = strobe_tracy_import_track(import, 0, start);
+    struct strobe_build_track *track = strobe_tracy_import_track(import, 0, start);
     if (!track)
         return STROBE_ERR_LIMIT;
     put(import, track, start, STROBE_KIND_CPU_SWITCH, in);
@@ -549,7 +548,7 @@ static enum strobe_err put_hw_sample(void *context, uint64_t address, uint32_t c
 {
     struct import *import = context;
     uint64_t numbers[] = {counter, address};
-    struct strobe_tracy_track *track = strobe_tracy_import_track(import, 0, time);
+    struct strobe_build_track *track = strobe_tracy_import_track(import, 0, time);
     if (!track)
         return STROBE_ERR_LIMIT;
     put(import, track, time, STROBE_KIND_HW_SAMPLE, numbers);
@@ -602,7 +601,7 @@ void strobe_tracy_import_set_events(struct strobe_tracy_visitor *visitor)
 
 enum strobe_err strobe_tracy_import_finish(struct import *import)
 {
-    struct strobe_tracy_track *track = import->n_messages ? main_track(import) : NULL;
+    struct strobe_build_track *track = import->n_messages ? main_track(import) : NULL;
     for (size_t i = 0; i < import->n_messages && track; i++)
         if (!import->messages[i].is_told)
             put_message(import, track, &import->messages[i]);
@@ -610,8 +609,8 @@ enum strobe_err strobe_tracy_import_finish(struct import *import)
         if (!import->foreign[i].is_told)
             put_foreign(import, &import->foreign[i], 0);
     if (import->n_sources)
-        strobe_tracy_sink_note(import->sink, "%llu source files in the .tracy file were left out",
-                               (unsigned long long)import->n_sources);
+        strobe_build_note(import->build, "%llu source files in the .tracy file were left out",
+                          (unsigned long long)import->n_sources);
     import->out->n_left_out = import->n_sources;
     return STROBE_OK;
 }

@@ -3,9 +3,9 @@
 #ifndef STROBE_TRACY_IMPORT_INTERNAL_H
 #define STROBE_TRACY_IMPORT_INTERNAL_H
 
+#include "build/build.h"
 #include "tracy/content.h"
 #include "tracy/import.h"
-#include "tracy/store.h"
 
 /* A run of a fiber on a thread. */
 struct fiber_run {
@@ -37,8 +37,8 @@ struct foreign {
 struct import {
     struct strobe_tracy_content content;
     struct strobe_tracy_import *out;  /* borrowed */
-    struct strobe_tracy_store *store; /* owned */
-    struct strobe_tracy_sink *sink;   /* owned */
+    struct strobe_build_store *store; /* owned */
+    struct strobe_build *build;       /* owned */
     uint64_t main_tid;                /* whose track takes what has no thread */
 
     /* from the first walk */
@@ -55,7 +55,7 @@ struct import {
 
     /* while walking */
     uint64_t *loc_ids;                /* owned: 65536 */
-    struct strobe_tracy_track *track; /* of the thread that is read */
+    struct strobe_build_track *track; /* of the thread that is read */
     uint64_t tid;
     int is_fiber;
     size_t run, run_end; /* runs of the fiber that is read */
@@ -70,7 +70,7 @@ struct import {
     int64_t *image_time;  /* owned */
     size_t image_frame_room, image_time_room, n_images;
     uint64_t n_sections;
-    struct strobe_tracy_track *gpu_track;
+    struct strobe_build_track *gpu_track;
     uint64_t n_contexts, gpu_tid, gpu_thread, n_queries, *query_of; /* owned: 65536 */
     int64_t gpu_last;
     uint64_t plot, pool;
@@ -86,13 +86,13 @@ static inline uint64_t strobe_tracy_tick(int64_t time)
     return STROBE_TRACY_IMPORT_BASE + (uint64_t)time;
 }
 
-/* The sink's id of a location of the file. */
+/* The trace's id of a location of the file. */
 uint64_t strobe_tracy_import_loc(struct import *import, int16_t loc);
 /* The track of a thread of the file; its name is told at the first use. NULL: too many. */
-struct strobe_tracy_track *strobe_tracy_import_track(struct import *import, uint64_t tid,
+struct strobe_build_track *strobe_tracy_import_track(struct import *import, uint64_t tid,
                                                      int64_t time);
 /* A call stack goes before the event that it belongs to. */
-void strobe_tracy_import_stack(struct import *import, struct strobe_tracy_track *track,
+void strobe_tracy_import_stack(struct import *import, struct strobe_build_track *track,
                                int64_t time, uint32_t stack);
 
 /* import_events.c: what is neither zone nor thread. */

@@ -49,7 +49,7 @@ struct addresses {
 };
 
 struct thread {
-    struct strobe_tracy_track *track; /* borrowed from the sink */
+    struct strobe_build_track *track; /* borrowed from the build */
     uint64_t tid;
     struct addresses stack; /* belongs to its next event with a call stack */
 };
@@ -145,7 +145,7 @@ struct strobe_tracy_session {
 
     /* who it is */
     struct strobe_tracy_client client;
-    struct strobe_tracy_sink *sink; /* owned */
+    struct strobe_build *build; /* owned */
     uint64_t on_demand_frames;
 
     /* time */
@@ -246,10 +246,10 @@ bool strobe_tracy_decode(struct strobe_tracy_session *s, const uint8_t *at, cons
 /* The latest time in a frame, without storing anything; 0: none. */
 uint64_t strobe_tracy_skim(struct strobe_tracy_session *s, const uint8_t *at, const uint8_t *end);
 /* One event at a time of the client, on the trace's clock and with its exact own time kept. */
-void strobe_tracy_put(struct strobe_tracy_session *s, struct strobe_tracy_track *track,
+void strobe_tracy_put(struct strobe_tracy_session *s, struct strobe_build_track *track,
                       uint64_t raw, enum strobe_kind kind, const uint64_t *numbers,
                       const char *text, size_t n);
-void strobe_tracy_put_stack(struct strobe_tracy_session *s, struct strobe_tracy_track *track,
+void strobe_tracy_put_stack(struct strobe_tracy_session *s, struct strobe_build_track *track,
                             uint64_t raw, const uint64_t *addresses, uint32_t n);
 
 /* ---- names.c ---- */

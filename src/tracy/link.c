@@ -213,7 +213,7 @@ static void not_there(struct strobe_tracy_host *host, struct link *link)
 /* ---- connecting ---- */
 
 static void describe(void *arg, const struct strobe_tracy_client *client,
-                     struct strobe_tracy_process *out)
+                     struct strobe_build_process *out)
 {
     static char exe[1024], cwd[1024], argv[4096]; /* one thread calls this */
     char path[64];

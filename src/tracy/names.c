@@ -200,9 +200,9 @@ static uint64_t loc_over_limit(struct strobe_tracy_session *s)
 {
     if (!s->over_loc) {
         const char *text = "too many source locations";
-        struct strobe_tracy_loc loc = {.function = text, .n_function = strlen(text)};
-        s->over_loc = strobe_tracy_sink_loc(s->sink, &loc);
-        strobe_tracy_sink_note(s->sink, "no room for the names of all source locations");
+        struct strobe_build_loc loc = {.function = text, .n_function = strlen(text)};
+        s->over_loc = strobe_build_loc(s->build, &loc);
+        strobe_build_note(s->build, "no room for the names of all source locations");
     }
     return s->over_loc;
 }
@@ -213,7 +213,7 @@ uint64_t strobe_tracy_loc(struct strobe_tracy_session *s, uint64_t pointer)
     if (!entry)
         return loc_over_limit(s);
     if (!entry->id) {
-        entry->id = strobe_tracy_sink_new_loc(s->sink, pointer);
+        entry->id = strobe_build_new_loc(s->build, pointer);
         if (pointer)
             ask_for(s, entry);
     }
@@ -227,10 +227,10 @@ uint64_t strobe_tracy_name(struct strobe_tracy_session *s, enum space space, uin
         return 0; /* the unnamed one */
     if (!entry->id) {
         if (space == SPACE_STRING && entry->state == ENTRY_KNOWN) {
-            entry->id = strobe_tracy_sink_string(s->sink, entry->text, entry->n_text);
+            entry->id = strobe_build_string(s->build, entry->text, entry->n_text);
             return entry->id;
         }
-        entry->id = strobe_tracy_sink_new_string(s->sink, pointer);
+        entry->id = strobe_build_new_string(s->build, pointer);
         ask_for(s, entry);
     }
     return entry->id;
@@ -246,7 +246,7 @@ uint64_t strobe_tracy_fiber(struct strobe_tracy_session *s, uint64_t pointer)
         const char *texts[] = {text};
         entry->id = ++s->last_fiber;
         size_t n = (size_t)snprintf(text, sizeof text, "%#llx", (unsigned long long)pointer);
-        strobe_tracy_sink_record(s->sink, STROBE_META_FIBER_NAME, &entry->id, texts, &n);
+        strobe_build_record(s->build, STROBE_META_FIBER_NAME, &entry->id, texts, &n);
         ask_for(s, entry);
     }
     return entry->id;
@@ -263,7 +263,7 @@ static struct thread *new_thread(struct strobe_tracy_session *s, uint64_t tid, u
         return NULL;
     uint64_t tick = s->own_clock ? strobe_own_clock_tick(&s->clock, (int64_t)raw) : raw;
     thread->tid = tid;
-    thread->track = strobe_tracy_sink_thread(s->sink, tid, tick);
+    thread->track = strobe_build_thread(s->build, tid, tick);
     if (!thread->track) {
         free(thread);
         return NULL;
@@ -339,7 +339,7 @@ static bool complete_loc(struct strobe_tracy_session *s, const struct waiting_lo
     for (int i = 0; i < 3; i++)
         if (!(texts[i] = known_text(s, waiting->pointers[i])))
             return false;
-    struct strobe_tracy_loc loc = {
+    struct strobe_build_loc loc = {
         .line = waiting->line,
         .color = waiting->color,
         .name = texts[0]->text,
@@ -349,7 +349,7 @@ static bool complete_loc(struct strobe_tracy_session *s, const struct waiting_lo
         .file = texts[2]->text,
         .n_file = texts[2]->n_text,
     };
-    strobe_tracy_sink_set_loc(s->sink, waiting->id, &loc);
+    strobe_build_set_loc(s->build, waiting->id, &loc);
     return true;
 }
 
@@ -457,7 +457,7 @@ static void got_string(struct strobe_tracy_session *s, struct entry *entry, cons
 {
     strobe_tracy_keep_text(s, entry, text, n);
     if (entry->id)
-        strobe_tracy_sink_set_string(s->sink, entry->id, text, n);
+        strobe_build_set_string(s->build, entry->id, text, n);
     if (entry->n_waiting) {
         entry->n_waiting = 0;
         complete_locs(s, entry->key);
@@ -472,7 +472,7 @@ static void got_external(struct strobe_tracy_session *s, struct entry *entry, co
     uint64_t numbers[] = {entry->key, entry->id};
     const char *texts[] = {process, entry->text};
     size_t sizes[] = {n, entry->n_text};
-    strobe_tracy_sink_record(s->sink, STROBE_META_FOREIGN_THREAD, numbers, texts, sizes);
+    strobe_build_record(s->build, STROBE_META_FOREIGN_THREAD, numbers, texts, sizes);
 }
 
 void strobe_tracy_got_text(struct strobe_tracy_session *s, enum space space, uint64_t key,
@@ -490,14 +490,14 @@ void strobe_tracy_got_text(struct strobe_tracy_session *s, enum space space, uin
         break;
     case SPACE_PLOT:
     case SPACE_FRAME:
-        strobe_tracy_sink_set_string(s->sink, entry->id, text, n);
+        strobe_build_set_string(s->build, entry->id, text, n);
         break;
     case SPACE_FIBER:
-        strobe_tracy_sink_record(s->sink, STROBE_META_FIBER_NAME, &entry->id, &text, &n);
+        strobe_build_record(s->build, STROBE_META_FIBER_NAME, &entry->id, &text, &n);
         break;
     case SPACE_THREAD:
         if (entry->id)
-            strobe_tracy_sink_thread_name(s->sink, s->threads[entry->id - 1]->track, text, n);
+            strobe_build_thread_name(s->build, s->threads[entry->id - 1]->track, text, n);
         break;
     default:
         got_external(s, entry, text, n);

@@ -29,7 +29,7 @@ static const double hold_ns = 250e6;
 bool strobe_tracy_charge(struct strobe_tracy_session *s, int64_t n_bytes)
 {
     if (s->n_charged + n_bytes > SESSION_BUDGET ||
-        !strobe_tracy_store_charge(s->options.store, n_bytes))
+        !strobe_build_store_charge(s->options.store, n_bytes))
         return false;
     s->n_charged += n_bytes;
     return true;
@@ -75,7 +75,7 @@ bool strobe_tracy_text_set(struct strobe_tracy_session *s, struct text *text, co
 void strobe_tracy_remark(struct strobe_tracy_session *s, const char *what)
 {
     if (what != s->last_remark)
-        strobe_tracy_sink_note(s->sink, "%s", what);
+        strobe_build_note(s->build, "%s", what);
     s->last_remark = what;
 }
 
@@ -83,15 +83,15 @@ void strobe_tracy_set_aside(struct strobe_tracy_session *s, const struct thread 
                             const char *why)
 {
     s->n_set_aside++;
-    strobe_tracy_sink_lose(s->sink, thread ? thread->track : NULL, STROBE_LOSS_REFUSED, 1, s->now);
+    strobe_build_lose(s->build, thread ? thread->track : NULL, STROBE_LOSS_REFUSED, 1, s->now);
     strobe_tracy_remark(s, why);
 }
 
 enum strobe_tracy_status strobe_tracy_break(struct strobe_tracy_session *s, const char *reason)
 {
     snprintf(s->reason, sizeof s->reason, "%s", reason);
-    if (s->sink)
-        strobe_tracy_sink_note(s->sink, "the connection was given up: %s", reason);
+    if (s->build)
+        strobe_build_note(s->build, "the connection was given up: %s", reason);
     s->state = STATE_OVER;
     return s->status = STROBE_TRACY_BROKEN;
 }
@@ -223,9 +223,9 @@ static void bound_times(struct strobe_tracy_session *s)
 static void put_clock_piece(struct strobe_tracy_session *s)
 {
     const struct strobe_own_piece *piece = strobe_own_clock_last(&s->clock);
-    uint64_t numbers[] = {strobe_tracy_sink_proc(s->sink), (uint64_t)piece->time, piece->tick,
+    uint64_t numbers[] = {strobe_build_proc(s->build), (uint64_t)piece->time, piece->tick,
                           piece->mult, piece->error_ns};
-    strobe_tracy_sink_record(s->sink, STROBE_FACT_CLOCK_MAP, numbers, NULL, NULL);
+    strobe_build_record(s->build, STROBE_FACT_CLOCK_MAP, numbers, NULL, NULL);
 }
 
 static void start_clock(struct strobe_tracy_session *s, uint64_t time, uint64_t tick, double error)
@@ -242,7 +242,7 @@ static void note_attached(struct strobe_tracy_session *s, uint64_t tick)
 {
     uint64_t numbers[] = {tick, 3};
     if (s->client.flags & ON_DEMAND)
-        strobe_tracy_sink_record(s->sink, STROBE_FACT_RECORDING, numbers, NULL, NULL);
+        strobe_build_record(s->build, STROBE_FACT_RECORDING, numbers, NULL, NULL);
 }
 
 static enum strobe_tracy_status welcome(struct strobe_tracy_session *s, uint64_t present)
@@ -250,11 +250,12 @@ static enum strobe_tracy_status welcome(struct strobe_tracy_session *s, uint64_t
     struct strobe_tracy_client *client = &s->client;
     if (!(client->timer_mul > 1e-6 && client->timer_mul < 1e6))
         return strobe_tracy_break(s, "its clock has no rate that can be");
-    struct strobe_tracy_process process = {.pid = client->pid, .exe = client->program};
+    struct strobe_build_process process = {.pid = client->pid, .exe = client->program};
     if (s->options.describe)
         s->options.describe(s->options.arg, client, &process);
-    if (strobe_tracy_sink_open(s->options.store, &process, client, &s->sink))
+    if (strobe_build_open(s->options.store, &process, &s->build))
         return strobe_tracy_break(s, "no memory for another client");
+    strobe_build_tracy_client(s->build, client);
     s->own_clock = !is_same_clock(s, present);
     s->state = STATE_STREAM;
     s->last_raw = (uint64_t)client->init_end;
@@ -525,9 +526,9 @@ static enum strobe_tracy_status take_bytes(struct strobe_tracy_session *s, const
 
 static uint64_t n_open_zones(const struct strobe_tracy_session *s)
 {
-    uint64_t n = strobe_tracy_sink_n_open_in_fibers(s->sink);
+    uint64_t n = strobe_build_n_open_in_fibers(s->build);
     for (uint32_t i = 0; i < s->n_threads; i++)
-        n += strobe_tracy_track_depth(s->threads[i]->track);
+        n += strobe_build_track_depth(s->threads[i]->track);
     return n;
 }
 
@@ -571,7 +572,7 @@ static enum strobe_tracy_status after(struct strobe_tracy_session *s,
 {
     if (status != STROBE_TRACY_RUNNING)
         return status;
-    if (s->sink)
+    if (s->build)
         strobe_tracy_pump(s);
     return look_for_end(s);
 }
@@ -621,8 +622,8 @@ enum strobe_tracy_status strobe_tracy_session_eof(struct strobe_tracy_session *s
     if (s->state != STATE_STREAM)
         return strobe_tracy_break(s, "it closed the connection before it said who it is");
     if (s->n_in)
-        strobe_tracy_sink_note(s->sink, "the connection ended inside a frame: %zu bytes of it",
-                               s->n_in);
+        strobe_build_note(s->build, "the connection ended inside a frame: %zu bytes of it",
+                          s->n_in);
     s->state = STATE_OVER;
     return s->status = STROBE_TRACY_DONE;
 }
@@ -664,9 +665,9 @@ void strobe_tracy_session_facts(const struct strobe_tracy_session *s,
                                 struct strobe_tracy_session_facts *out)
 {
     *out = (struct strobe_tracy_session_facts){
-        .client = s->sink ? &s->client : NULL,
+        .client = s->build ? &s->client : NULL,
         .protocol = s->table.protocol,
-        .proc = s->sink ? strobe_tracy_sink_proc(s->sink) : 0,
+        .proc = s->build ? strobe_build_proc(s->build) : 0,
         .n_zones = s->n_zones,
         .n_events = s->n_events,
         .n_set_aside = s->n_set_aside,
@@ -690,14 +691,14 @@ static void note_what_is_missing(struct strobe_tracy_session *s)
 {
     uint64_t n_names = strobe_tracy_n_missing(s) - s->asked_symbols.n - s->symbols.n;
     if (n_names)
-        strobe_tracy_sink_note(s->sink, "%llu names were never told: they are shown as addresses",
-                               (unsigned long long)n_names);
+        strobe_build_note(s->build, "%llu names were never told: they are shown as addresses",
+                          (unsigned long long)n_names);
     if (s->n_set_aside)
-        strobe_tracy_sink_note(s->sink, "%llu events were set aside",
-                               (unsigned long long)s->n_set_aside);
+        strobe_build_note(s->build, "%llu events were set aside",
+                          (unsigned long long)s->n_set_aside);
     if (!s->terminated)
-        strobe_tracy_sink_note(s->sink, "the client did not say that it ends: its last events may "
-                                        "be missing");
+        strobe_build_note(s->build, "the client did not say that it ends: its last events may "
+                                    "be missing");
 }
 
 void strobe_tracy_session_close(struct strobe_tracy_session *s)
@@ -706,12 +707,12 @@ void strobe_tracy_session_close(struct strobe_tracy_session *s)
         return;
     if (s->hold)
         release_hold(s);
-    if (s->sink) {
+    if (s->build) {
         strobe_tracy_release_all(s);
         note_what_is_missing(s);
     }
-    strobe_tracy_sink_close(s->sink);
-    strobe_tracy_store_charge(s->options.store, -s->n_charged);
+    strobe_build_close(s->build);
+    strobe_build_store_charge(s->options.store, -s->n_charged);
     strobe_tracy_free_names(s);
     free(s->held);
     free(s->single.bytes);

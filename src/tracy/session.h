@@ -13,7 +13,7 @@
 #ifndef STROBE_TRACY_SESSION_H
 #define STROBE_TRACY_SESSION_H
 
-#include "tracy/sink.h"
+#include "build/build.h"
 
 enum strobe_tracy_status {
     STROBE_TRACY_RUNNING = 0,
@@ -30,7 +30,7 @@ enum strobe_tracy_clock {
 };
 
 struct strobe_tracy_session_options {
-    struct strobe_tracy_store *store; /* borrowed: must outlive the session */
+    struct strobe_build_store *store; /* borrowed: must outlive the session */
     uint32_t protocol;                /* to ask for */
     double tick_ns;                   /* ns per tick of the trace's clock */
     uint64_t unix_s;                  /* seconds since 1970, now; 0: not known */
@@ -41,7 +41,7 @@ struct strobe_tracy_session_options {
                            buffer */
     /* Tell more of the process than the client does (by its pid). NULL: nothing is known. */
     void (*describe)(void *arg, const struct strobe_tracy_client *client,
-                     struct strobe_tracy_process *out);
+                     struct strobe_build_process *out);
     void *arg;
 };
 

@@ -63,7 +63,7 @@ static int dial(int port)
     return -1;
 }
 
-static bool start(struct client *client, struct strobe_tracy_store *store)
+static bool start(struct client *client, struct strobe_build_store *store)
 {
     uint32_t protocol = only_protocol ? (client->attempt ? 0 : only_protocol)
                                       : strobe_tracy_protocol_at(client->attempt);
@@ -104,7 +104,7 @@ static void report(const struct client *client, enum strobe_tracy_status status)
            strobe_tracy_session_reason(client->session));
 }
 
-static void finish(struct client *client, struct strobe_tracy_store *store,
+static void finish(struct client *client, struct strobe_build_store *store,
                    enum strobe_tracy_status status)
 {
     bool retry = status == STROBE_TRACY_MISMATCH;
@@ -130,7 +130,7 @@ static enum strobe_tracy_status take(struct client *client, uint8_t *buffer)
     return strobe_tracy_session_eof(client->session, now_tick());
 }
 
-static void run(struct client *clients, uint32_t n, struct strobe_tracy_store *store)
+static void run(struct client *clients, uint32_t n, struct strobe_build_store *store)
 {
     static uint8_t buffer[1 << 18];
     uint64_t began = now_ns(), flushed = began;
@@ -153,7 +153,7 @@ static void run(struct client *clients, uint32_t n, struct strobe_tracy_store *s
             n_left += !clients[i].over;
         }
         if (now_ns() - flushed > 1000000000ull) {
-            strobe_tracy_store_flush(store);
+            strobe_build_store_flush(store);
             flushed = now_ns();
         }
     }
@@ -197,7 +197,7 @@ int main(int argc, char **argv)
 {
     struct client clients[CLIENTS_MAX] = {0};
     struct strobe_file_writer *writer;
-    struct strobe_tracy_store *store;
+    struct strobe_build_store *store;
     uint32_t n = 0;
     int step;
     if (argc < 3 || strobe_file_create(argv[1], "", 1000000000, &writer))
@@ -210,13 +210,13 @@ int main(int argc, char **argv)
         }
     }
     put_sync(writer);
-    struct strobe_tracy_store_options options = {.writer = writer};
-    if (strobe_tracy_store_open(&options, &store))
+    struct strobe_build_store_options options = {.writer = writer};
+    if (strobe_build_store_open(&options, &store))
         return 2;
     for (uint32_t i = 0; i < n; i++)
         clients[i].over = !start(&clients[i], store);
     run(clients, n, store);
-    strobe_tracy_store_close(store);
+    strobe_build_store_close(store);
     put_sync(writer);
     return strobe_file_finish(writer) ? 1 : 0;
 }

@@ -36,7 +36,7 @@ static const int64_t left_bytes[] = {BUDGET, 192 << 10, 80 << 10};
 static const uint64_t start_tick = 1ull << 40;
 
 static struct strobe_file_writer *writer;
-static struct strobe_tracy_store *store;
+static struct strobe_build_store *store;
 static char path[64];
 static unsigned n_runs;
 
@@ -54,16 +54,16 @@ static void open_store(void)
     if (store && n_runs++ % 512)
         return;
     if (store) {
-        strobe_tracy_store_close(store);
+        strobe_build_store_close(store);
         strobe_file_finish(writer);
     }
-    struct strobe_tracy_store_options options = {
+    struct strobe_build_store_options options = {
         .budget_bytes = BUDGET, .max_file_bytes = 1 << 20, /* then blocks are lost */
     };
     if (strobe_file_create(path, "", 1, &writer))
         die("no file");
     options.writer = writer;
-    if (strobe_tracy_store_open(&options, &store))
+    if (strobe_build_store_open(&options, &store))
         die("no store");
 }
 
@@ -159,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     open_store();
     int64_t taken = BUDGET - left_bytes[data[0] / N_PROTOCOLS % 3];
-    strobe_tracy_store_charge(store, taken);
+    strobe_build_store_charge(store, taken);
     struct feeder f = {.now = start_tick, .flags = data[1]};
     struct strobe_tracy_session_options options = {
         .store = store,
@@ -187,13 +187,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         strobe_tracy_session_eof(f.session, f.now);
     strobe_tracy_session_reason(f.session);
     if (n_runs % 4 == 0) /* blocks of one session and of several */
-        strobe_tracy_store_flush(store);
+        strobe_build_store_flush(store);
     check_output(f.session, false);
     strobe_tracy_session_close(f.session);
-    strobe_tracy_store_charge(store, -taken);
-    if (!strobe_tracy_store_charge(store, BUDGET))
+    strobe_build_store_charge(store, -taken);
+    if (!strobe_build_store_charge(store, BUDGET))
         die("a session kept some of the budget");
-    strobe_tracy_store_charge(store, -BUDGET);
+    strobe_build_store_charge(store, -BUDGET);
     return 0;
 }
 

@@ -6,4 +6,4 @@ out=$1
 shift
 cd "$(dirname "$0")/../../.."
 exec tests/fuzz/build.sh "$out" "$@" tests/tracy_files/fuzz/fuzz_tracy_file.c src/tracy/blocks_in.c src/tracy/content*.c src/tracy/import*.c \
-    src/tracy/sink.c src/tracy/store.c
+    src/build/*.c

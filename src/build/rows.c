@@ -1,5 +1,5 @@
 /* rows.c - sorted runs in an unnamed file, merged by a heap.  SPDX-License-Identifier: MIT */
-#include "import/rows.h"
+#include "build/rows.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,13 @@
 /* rows.h - any number of rows, and texts beside them, put in order with a fixed amount of memory: what does not fit goes to
  * unnamed files, sorted piece by piece, and the pieces are merged.
  *
+ * For sources whose events come in no order: sorted by track and time, they go to build.h one after the other.
+ *
  *   strobe_rows_open ──► strobe_rows_add … ──► strobe_rows_sorted (calls back for each, in order) ──► strobe_rows_close
  *
  * SPDX-License-Identifier: MIT */
-#ifndef STROBE_IMPORT_ROWS_H
-#define STROBE_IMPORT_ROWS_H
+#ifndef STROBE_BUILD_ROWS_H
+#define STROBE_BUILD_ROWS_H
 
 #include <stddef.h>
 #include <stdint.h>

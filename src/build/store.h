@@ -1,0 +1,74 @@
+/* store.h - what build.c and build_events.c share: the process, and what they need of the store.
+ * Inside src/build only.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_BUILD_STORE_H
+#define STROBE_BUILD_STORE_H
+
+#include "build/block.h"
+#include "build/build.h"
+#include "wire/ring_layout.h"
+
+struct strobe_build_track {
+    struct strobe_track track;
+    uint64_t tid;
+    uint64_t id;     /* number in the process, from 1 */
+    uint64_t pos;    /* events so far: a "word" of such a track is one event */
+    uint64_t n_over; /* innermost open zones that were refused */
+};
+
+enum {
+    STROBE_BUILD_CACHE = 2048
+}; /* contents remembered per process, of locations and of strings */
+
+struct strobe_build_cached {
+    uint64_t hash;
+    uint64_t id;
+};
+
+struct strobe_build_fiber {
+    uint64_t id;
+    uint64_t *locs; /* owned: cap entries, depth of them in use */
+    uint32_t depth, cap;
+    uint64_t n_over; /* open zones that were refused */
+};
+
+struct strobe_build {
+    struct strobe_build_store *store; /* borrowed: outlives the build */
+    uint32_t proc;
+    uint32_t n_notes;
+    uint64_t last_loc, last_string, last_track;
+    uint64_t unknown_loc;               /* of zones whose begin was not seen; 0: not needed yet */
+    struct strobe_build_track **tracks; /* owned: n_slots, open addressing by tid */
+    uint32_t n_slots, n_tracks;
+    struct strobe_build_track *gpu[256]; /* owned */
+    struct strobe_build_fiber *fibers;   /* owned */
+    uint32_t n_fibers, cap_fibers;
+    int64_t n_charged; /* bytes of the budget */
+    struct strobe_build_cached locs[STROBE_BUILD_CACHE], strings[STROBE_BUILD_CACHE];
+};
+
+/* Letters of every kind, by number. */
+extern const char *const strobe_build_letters[STROBE_FACT_COUNT];
+
+/* Take bytes of the process's budget, or false. */
+bool strobe_build_charge(struct strobe_build *build, int64_t n_bytes);
+
+/* The encoder with a part of `track` open and room for an event. */
+struct strobe_encoder *strobe_build_store_part(struct strobe_build_store *store, uint32_t proc,
+                                               struct strobe_build_track *track);
+/* The same if its part has an event and room for one more, which is never in another part; else NULL.
+ */
+struct strobe_encoder *strobe_build_store_same_part(struct strobe_build_store *store,
+                                                    const struct strobe_build_track *track);
+void strobe_build_store_end_part(struct strobe_build_store *store);
+
+/* Records under construction, written before the block that may need them. */
+struct strobe_records *strobe_build_store_records(struct strobe_build_store *store);
+/* STROBE_SIDE_BYTES / 4 bytes for the fields of one event. */
+uint8_t *strobe_build_store_scratch(struct strobe_build_store *store);
+
+void strobe_build_store_lose(struct strobe_build_store *store, uint32_t proc, uint64_t track,
+                             uint32_t cause, uint64_t count, uint64_t first, uint64_t last);
+uint32_t strobe_build_store_new_proc(struct strobe_build_store *store);
+void strobe_build_store_count_thread(struct strobe_build_store *store);
+
+#endif

@@ -12,8 +12,8 @@
 #include "cli/cli.h"
 #include "cli/input.h"
 #include "import/chrome.h"
-#include "tracy/content.h"
-#include "tracy/import.h"
+#include "tracy_file/content.h"
+#include "tracy_file/import.h"
 
 static const char help[] =
     "usage: strobe import [options] FILE\n"

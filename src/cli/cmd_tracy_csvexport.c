@@ -11,8 +11,8 @@
 #include "cli/cli.h"
 #include "cli/input.h"
 #include "cli/out.h"
-#include "export/tracy_csv.h"
-#include "tracy/blocks_in.h"
+#include "tracy_file/csv.h"
+#include "tracy_file/blocks_in.h"
 
 static const char help[] =
     "usage: tracy-csvexport [options] FILE\n"

@@ -3,7 +3,7 @@
 #ifndef STROBE_CLI_EXPORT_TRACY_H
 #define STROBE_CLI_EXPORT_TRACY_H
 
-#include "export/tracy.h"
+#include "tracy_file/write.h"
 
 /* Write it to `fd`, called `to`; what the format could not take is told on stderr. 0: it failed, and
  * the reason was told. */

@@ -5,5 +5,5 @@ set -eu
 out=$1
 shift
 cd "$(dirname "$0")/../../.."
-exec tests/fuzz/build.sh "$out" "$@" tests/tracy_files/fuzz/fuzz_tracy_file.c src/tracy/blocks_in.c src/tracy/content*.c src/tracy/import*.c \
+exec tests/fuzz/build.sh "$out" "$@" tests/tracy_files/fuzz/fuzz_tracy_file.c src/tracy_file/blocks_in.c src/tracy_file/content*.c src/tracy_file/import*.c \
     src/build/*.c

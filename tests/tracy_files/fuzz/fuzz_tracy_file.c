@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "../../fuzz/seeds.h"
-#include "tracy/content.h"
-#include "tracy/import_internal.h"
+#include "tracy_file/content.h"
+#include "tracy_file/import_internal.h"
 
 /* Bits of the first byte. */
 enum {

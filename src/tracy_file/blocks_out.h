@@ -1,14 +1,14 @@
 /* blocks_out.h - writes the container of a .tracy file: LZ4, one stream, which every Tracy since 0.9
  * opens. Bytes in, blocks out; what they mean is the caller's.  SPDX-License-Identifier: MIT */
-#ifndef STROBE_TRACY_BLOCKS_OUT_H
-#define STROBE_TRACY_BLOCKS_OUT_H
+#ifndef STROBE_TRACY_FILE_BLOCKS_OUT_H
+#define STROBE_TRACY_FILE_BLOCKS_OUT_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "tracy/blocks_in.h"
+#include "tracy_file/blocks_in.h"
 
 struct strobe_tracy_out {
     uint8_t *blocks; /* owned: two of STROBE_TRACY_BLOCK bytes, used in turn */

@@ -1,5 +1,5 @@
-/* tracy_order.c - threads and fibers by number.  SPDX-License-Identifier: MIT */
-#include "export/tracy_order.h"
+/* order.c - threads and fibers by number.  SPDX-License-Identifier: MIT */
+#include "tracy_file/order.h"
 
 void strobe_tracy_order_start(const struct strobe_trace *trace,
                               const struct strobe_client_facts *facts,

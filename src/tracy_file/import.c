@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tracy/import_internal.h"
+#include "tracy_file/import_internal.h"
 
 enum { BUDGET_BYTES = 1 << 30 };
 

@@ -1,10 +1,10 @@
-/* tracy_csv_file.c - csvexport's tables of a .tracy file, streamed: a zone is a row, or part of a
+/* csv_file.c - csvexport's tables of a .tracy file, streamed: a zone is a row, or part of a
  * sum, as soon as it was read.  SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/tracy_csv.h"
-#include "tracy/content.h"
+#include "tracy_file/csv.h"
+#include "tracy_file/content.h"
 
 struct pass {
     struct strobe_tracy_csv_table table;

@@ -1,6 +1,6 @@
-/* tracy_model.c - the tables of a .tracy file that is to be written: strings, locations, extras,
+/* model.c - the tables of a .tracy file that is to be written: strings, locations, extras,
  * threads; and the folding of what does not fit.  SPDX-License-Identifier: MIT */
-#include "export/tracy_model.h"
+#include "tracy_file/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* content_rest.c - what comes behind the zones in a .tracy file: plots, memory, call stacks, images,
  * context switches, symbols, source files.  SPDX-License-Identifier: MIT */
-#include "tracy/content.h"
+#include "tracy_file/content.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* blocks_in.h - the bytes inside a .tracy file: its container undone, one piece after the other.
- * Knows nothing of what they mean (tracy/content.h). The file is hostile until proven otherwise: a
+ * Knows nothing of what they mean (tracy_file/content.h). The file is hostile until proven otherwise: a
  * block is at most 64 KiB of content, there are at most 255 streams, and what runs out or makes no
  * sense gives zeros and sets `err`. One thread reads; others decompress ahead of it.
  * SPDX-License-Identifier: MIT */
-#ifndef STROBE_TRACY_BLOCKS_IN_H
-#define STROBE_TRACY_BLOCKS_IN_H
+#ifndef STROBE_TRACY_FILE_BLOCKS_IN_H
+#define STROBE_TRACY_FILE_BLOCKS_IN_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* blocks_out.c - see blocks_out.h. Blocks look back into the one before, as readers expect: the two
  * buffers lie side by side and are used in turn.  SPDX-License-Identifier: MIT */
-#include "tracy/blocks_out.h"
+#include "tracy_file/blocks_out.h"
 
 #include <errno.h>
 #include <lz4.h>

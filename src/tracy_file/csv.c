@@ -1,7 +1,7 @@
-/* tracy_csv.c - rows and sums of csvexport's tables, wherever the zones come from.
+/* csv.c - rows and sums of csvexport's tables, wherever the zones come from.
  * The inner loop of -u: what the rows of a location share is quoted once and copied.
  * SPDX-License-Identifier: MIT */
-#include "export/tracy_csv.h"
+#include "tracy_file/csv.h"
 
 #include <ctype.h>
 #include <math.h>

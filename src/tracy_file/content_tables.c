@@ -1,7 +1,7 @@
 /* content_tables.c - the tables of a .tracy file: strings and who points at them, threads,
  * source locations, and what zones have beside their times. A second walk reads the same bytes into
  * the same places.  SPDX-License-Identifier: MIT */
-#include "tracy/content.h"
+#include "tracy_file/content.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
  * Times become ticks of 1 ns; the file's time 0 is STROBE_TRACY_IMPORT_BASE. What a trace has no place
  * for is counted and told in notes of the trace: nothing is left out in silence.
  * SPDX-License-Identifier: MIT */
-#ifndef STROBE_TRACY_IMPORT_H
-#define STROBE_TRACY_IMPORT_H
+#ifndef STROBE_TRACY_FILE_IMPORT_H
+#define STROBE_TRACY_FILE_IMPORT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
-/* tracy_order.h - the numbers of threads and fibers in a .tracy file of a trace, and in its tables.
+/* order.h - the numbers of threads and fibers in a .tracy file of a trace, and in its tables.
  * SPDX-License-Identifier: MIT */
-#ifndef STROBE_EXPORT_TRACY_ORDER_H
-#define STROBE_EXPORT_TRACY_ORDER_H
+#ifndef STROBE_TRACY_FILE_ORDER_H
+#define STROBE_TRACY_FILE_ORDER_H
 
 #include "query/client_facts.h"
 

@@ -1,11 +1,11 @@
-/* tracy_write.c - the sections of a .tracy file in the layout of Tracy 0.11.1, from a model.
+/* write.c - the sections of a .tracy file in the layout of Tracy 0.11.1, from a model.
  * Strings, locations and threads must all be known before the first section is written, so what
  * names something later is named in `prepare`.  SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/tracy_model.h"
-#include "tracy/blocks_out.h"
+#include "tracy_file/model.h"
+#include "tracy_file/blocks_out.h"
 
 typedef struct strobe_tracy_out out_t;
 typedef struct strobe_tracy_model model_t;

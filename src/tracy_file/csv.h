@@ -1,11 +1,11 @@
-/* tracy_csv.h - the tables that Tracy's csvexport prints, made of a .tracy file or of a trace.
+/* csv.h - the tables that Tracy's csvexport prints, made of a .tracy file or of a trace.
  *
  * Header and rows are those of the real program, in three flavours; their order is ours: statistics
  * by falling total, zones in the order of their ends, thread by thread. Where the real one prints
  * rows that can't be read back (text with line breaks, cells of the zone before), ours are right.
  * docs/tracy-files.md tells all of it.  SPDX-License-Identifier: MIT */
-#ifndef STROBE_EXPORT_TRACY_CSV_H
-#define STROBE_EXPORT_TRACY_CSV_H
+#ifndef STROBE_TRACY_FILE_CSV_H
+#define STROBE_TRACY_FILE_CSV_H
 
 #include "base/out.h"
 #include "query/trace.h"

@@ -1,5 +1,5 @@
 /* spool.c - see spool.h.  SPDX-License-Identifier: MIT */
-#include "export/spool.h"
+#include "tracy_file/spool.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -5,10 +5,10 @@
  * else to a visitor as it comes. Memory grows with the tables, never with the zones. The file is
  * hostile until proven otherwise: nothing is allocated because a count says so, only for bytes that
  * are there.  SPDX-License-Identifier: MIT */
-#ifndef STROBE_TRACY_CONTENT_H
-#define STROBE_TRACY_CONTENT_H
+#ifndef STROBE_TRACY_FILE_CONTENT_H
+#define STROBE_TRACY_FILE_CONTENT_H
 
-#include "tracy/blocks_in.h"
+#include "tracy_file/blocks_in.h"
 
 /* A version as one number: 0.11.1 is 1101. */
 #define STROBE_TRACY_VERSION(minor, patch) ((minor)*100u + (patch))

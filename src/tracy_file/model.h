@@ -1,11 +1,11 @@
-/* tracy_model.h - a trace as a .tracy file has it: tables of strings, locations, threads; rows of
+/* model.h - a trace as a .tracy file has it: tables of strings, locations, threads; rows of
  * everything else in spools. Shared by tracy_gather.c, which fills it, and tracy_write.c.
  * SPDX-License-Identifier: MIT */
-#ifndef STROBE_EXPORT_TRACY_MODEL_H
-#define STROBE_EXPORT_TRACY_MODEL_H
+#ifndef STROBE_TRACY_FILE_MODEL_H
+#define STROBE_TRACY_FILE_MODEL_H
 
-#include "export/spool.h"
-#include "export/tracy.h"
+#include "tracy_file/spool.h"
+#include "tracy_file/write.h"
 #include "query/client_facts.h"
 #include "query/gpu.h"
 #include "query/memory.h"

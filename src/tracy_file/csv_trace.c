@@ -1,11 +1,11 @@
-/* tracy_csv_trace.c - csvexport's tables of a trace: one walk over its events, times as the client
+/* csv_trace.c - csvexport's tables of a trace: one walk over its events, times as the client
  * itself would give them.  SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/tracy_csv.h"
-#include "export/tracy_order.h"
+#include "tracy_file/csv.h"
+#include "tracy_file/order.h"
 #include "query/client_facts.h"
 #include "query/gpu.h"
 #include "query/memory.h"

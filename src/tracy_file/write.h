@@ -1,10 +1,10 @@
-/* tracy.h - a trace as a .tracy file, in the layout of Tracy 0.11.1, which every later one opens.
+/* write.h - a trace as a .tracy file, in the layout of Tracy 0.11.1, which every later one opens.
  *
  * Such a file says how many before it says what: all of the trace is gathered first, in files without
  * a name beside the output, so memory stays small. Several processes are folded into the one that the
  * format knows; docs/tracy-files.md tells how.  SPDX-License-Identifier: MIT */
-#ifndef STROBE_EXPORT_TRACY_H
-#define STROBE_EXPORT_TRACY_H
+#ifndef STROBE_TRACY_FILE_WRITE_H
+#define STROBE_TRACY_FILE_WRITE_H
 
 #include "query/trace.h"
 

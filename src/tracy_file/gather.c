@@ -1,11 +1,11 @@
-/* tracy_gather.c - fills the model of a .tracy file: one walk for the zones, one for all other
+/* gather.c - fills the model of a .tracy file: one walk for the zones, one for all other
  * events, and the resolvers of GPU zones and memory.  SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/tracy_model.h"
-#include "export/tracy_order.h"
+#include "tracy_file/model.h"
+#include "tracy_file/order.h"
 
 #define BIT(kind) (1ull << STROBE_KIND_##kind)
 

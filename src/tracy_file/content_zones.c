@@ -1,7 +1,7 @@
 /* content_zones.c - the timelines of a .tracy file: zones of threads and of GPU contexts.
  * Zones are nested in the file; they are walked with a stack, not by recursion, since a file says
  * how deep they are.  SPDX-License-Identifier: MIT */
-#include "tracy/content.h"
+#include "tracy_file/content.h"
 
 #include <stdlib.h>
 

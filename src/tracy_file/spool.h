@@ -1,8 +1,8 @@
 /* spool.h - arrays that grow beyond memory: they live in an unlinked file beside the output, so the
  * kernel may write them out. For exports that need all of a trace before they can write.
  * SPDX-License-Identifier: MIT */
-#ifndef STROBE_EXPORT_SPOOL_H
-#define STROBE_EXPORT_SPOOL_H
+#ifndef STROBE_TRACY_FILE_SPOOL_H
+#define STROBE_TRACY_FILE_SPOOL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* content.c - the walk over a .tracy file's sections, the small ones among them, and the lookups.
  * Sections 7-15 and 18 are in content_tables.c, 19-20 in content_zones.c, 21-33 in content_rest.c.
  * SPDX-License-Identifier: MIT */
-#include "tracy/content.h"
+#include "tracy_file/content.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
-/* import_internal.h - what the files of the import share. Inside src/tracy only.
+/* import_internal.h - what the files of the import share. Inside src/tracy_file only.
  * SPDX-License-Identifier: MIT */
-#ifndef STROBE_TRACY_IMPORT_INTERNAL_H
-#define STROBE_TRACY_IMPORT_INTERNAL_H
+#ifndef STROBE_TRACY_FILE_IMPORT_INTERNAL_H
+#define STROBE_TRACY_FILE_IMPORT_INTERNAL_H
 
 #include "build/build.h"
-#include "tracy/content.h"
-#include "tracy/import.h"
+#include "tracy_file/content.h"
+#include "tracy_file/import.h"
 
 /* A run of a fiber on a thread. */
 struct fiber_run {

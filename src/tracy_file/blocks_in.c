@@ -13,7 +13,7 @@
  * What the reader has not used of a block is moved in front of the next one, so that every small
  * item lies in one piece. LZ4 looks back 64 KiB into the stream's block before, which still lies in
  * its place: hence the number of places grows with that of streams.  SPDX-License-Identifier: MIT */
-#include "tracy/blocks_in.h"
+#include "tracy_file/blocks_in.h"
 
 #include <errno.h>
 #include <fcntl.h>

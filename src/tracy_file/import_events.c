@@ -3,7 +3,7 @@
  * main thread's track.  SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "tracy/import_internal.h"
+#include "tracy_file/import_internal.h"
 
 enum { MAX_CONTEXTS = 256 };
 

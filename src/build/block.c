@@ -45,7 +45,7 @@ void strobe_build_block_set_writer(struct strobe_build_block *block,
     if (block->records_writer == block->writer)
         block->records_writer = writer;
     block->writer = writer;
-    block->file_full = false;
+    block->file_full = block->size_limit = false;
 }
 
 void strobe_build_block_lose(struct strobe_build_block *block, uint32_t proc, uint64_t track,
@@ -116,8 +116,14 @@ enum strobe_err strobe_build_block_put_events(struct strobe_build_block *block)
         err = STROBE_ERR_IO; /* its names could not be written: it would have no meaning */
     else if (!block->file_full)
         err = strobe_file_put_events(block->writer, &block->enc);
+    if (err == STROBE_ERR_LIMIT) {
+        block->file_full = block->size_limit = true;
+        err = STROBE_OK;
+    }
     if (block->file_full || err)
-        lose_events(block, err ? STROBE_LOSS_DISK : STROBE_LOSS_FILE_LIMIT);
+        lose_events(block, err                 ? STROBE_LOSS_DISK
+                           : block->size_limit ? STROBE_LOSS_TRACE_SIZE
+                                               : STROBE_LOSS_FILE_LIMIT);
     block->disk_failed |= err != STROBE_OK;
     block->n_parts = 0;
     return err;

@@ -43,6 +43,7 @@ struct strobe_build_block {
     struct strobe_build_part *parts; /* owned: of the block */
     uint32_t n_parts, room_parts;
     bool file_full;   /* max_file_bytes was reached; no events go to this file any more */
+    bool size_limit;  /* likewise for good: the file is as long as this process may make it (RLIMIT_FSIZE) */
     bool disk_failed; /* something could not be written */
 };
 
@@ -71,7 +72,7 @@ uint64_t strobe_build_block_end_part(struct strobe_build_block *block, uint64_t 
 enum strobe_err strobe_build_block_put_records(struct strobe_build_block *block, uint64_t tick);
 
 /* Write the events, after their records; no part is open. The block is empty afterwards in any case.
- * An error: they are counted as lost. A full file is no error. */
+ * An error: they are counted as lost. A full file is no error, nor is the process's file size limit. */
 enum strobe_err strobe_build_block_put_events(struct strobe_build_block *block);
 
 /* Write the losses that are kept here. */

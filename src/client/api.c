@@ -14,22 +14,26 @@ int strobe_recording(void)
     return strobe_gate_now->active != 0;
 }
 
-/* Count an event that is not even tried. */
-static void lose(enum strobe_loss loss)
+/* Count an event that is not even tried. STROBE_DROPPED of its cause. */
+static int lose(enum strobe_loss loss)
 {
-    sigset_t old;
+    struct strobe_mask old;
     int saved_errno = errno;
-    strobe_client_block(&old);
+    strobe_ring_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
-    if (pool && pool->control->active)
+    if (pool && pool->control->active) {
+        if (loss == STROBE_LOSS_UNNAMED)
+            loss = strobe_ring_unnamed_cause(pool);
         strobe_ring_count_loss(pool, strobe_client_thread(pool), loss);
-    strobe_client_unblock(&old);
+    }
+    strobe_ring_unblock(&old);
     errno = saved_errno;
+    return STROBE_DROPPED(loss);
 }
 
-void strobe_client_lose_unnamed(void)
+int strobe_client_lose_unnamed(void)
 {
-    lose(STROBE_LOSS_UNNAMED);
+    return lose(STROBE_LOSS_UNNAMED);
 }
 
 /* ---- zones ---- */
@@ -37,10 +41,8 @@ void strobe_client_lose_unnamed(void)
 int strobe_begin_unnamed(struct strobe_loc *loc)
 {
     uint64_t id = strobe_client_loc_id(loc);
-    if (!id) {
-        strobe_client_lose_unnamed();
-        return STROBE_DROPPED(STROBE_LOSS_UNNAMED);
-    }
+    if (!id)
+        return strobe_client_lose_unnamed();
     int on = strobe_emit(STROBE_WORD_BEGIN | id << 32, loc);
     return on == 3 ? 1 : on;
 }
@@ -94,8 +96,7 @@ struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line, const c
         file, function, name, file ? strlen(file) : 0, function ? strlen(function) : 0, name_bytes};
     zone.word = strobe_client_dynamic_id(&texts, line, color);
     if (!zone.word) {
-        strobe_client_lose_unnamed();
-        zone.on = STROBE_DROPPED(STROBE_LOSS_UNNAMED);
+        zone.on = strobe_client_lose_unnamed();
         return zone;
     }
     uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_BEGIN, 2), zone.word};
@@ -428,8 +429,8 @@ void strobe_client_tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t
                         const char *text, size_t n_bytes)
 {
     int saved_errno = errno;
-    sigset_t old;
-    strobe_client_block(&old);
+    struct strobe_mask old;
+    strobe_ring_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
     if (pool && pool->control->active) {
         strobe_ring_lock(pool);
@@ -437,7 +438,7 @@ void strobe_client_tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t
         strobe_client_meta(pool, kind, numbers, n_numbers, &text, &n_bytes, text ? 1 : 0);
         strobe_ring_unlock(pool);
     }
-    strobe_client_unblock(&old);
+    strobe_ring_unblock(&old);
     errno = saved_errno;
 }
 
@@ -469,9 +470,9 @@ void strobe_set_program_name(const char *name)
 void strobe_set_thread_name(const char *name)
 {
     int saved_errno = errno;
-    sigset_t old;
+    struct strobe_mask old;
     strobe_client_keep_thread_name(name);
-    strobe_client_block(&old);
+    strobe_ring_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
     struct strobe_thread *thread =
         pool && pool->control->active ? strobe_client_thread(pool) : NULL;
@@ -481,7 +482,7 @@ void strobe_set_thread_name(const char *name)
         strobe_client_meta(pool, STROBE_META_THREAD_NAME, &thread->track, 1, &name, &n, 1);
         strobe_ring_unlock(pool);
     }
-    strobe_client_unblock(&old);
+    strobe_ring_unblock(&old);
     errno = saved_errno;
 }
 
@@ -492,8 +493,8 @@ void strobe_callstack(int max_frames)
     if (!strobe_gate_now->active || max_frames <= 0)
         return;
     int saved_errno = errno;
-    sigset_t old;
-    strobe_client_block(&old);
+    struct strobe_mask old;
+    strobe_ring_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
     struct strobe_thread *thread =
         pool && pool->control->active ? strobe_client_thread(pool) : NULL;
@@ -506,6 +507,6 @@ void strobe_callstack(int max_frames)
         words[1] = (uint64_t)n;
         strobe_client_emit(words, 2 + (uint32_t)n);
     }
-    strobe_client_unblock(&old);
+    strobe_ring_unblock(&old);
     errno = saved_errno;
 }

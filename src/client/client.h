@@ -3,7 +3,6 @@
 #ifndef STROBE_CLIENT_CLIENT_H
 #define STROBE_CLIENT_CLIENT_H
 
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,19 +17,6 @@ struct strobe_pool *strobe_client_pool(void);
 /* The calling thread's state, made where there is none; NULL: no memory, or not recording.
  * Signals blocked. */
 struct strobe_thread *strobe_client_thread(struct strobe_pool *pool);
-
-/* All signals off and back on, around everything slow. */
-static inline void strobe_client_block(sigset_t *old)
-{
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, old);
-}
-
-static inline void strobe_client_unblock(const sigset_t *old)
-{
-    sigprocmask(SIG_SETMASK, old, NULL);
-}
 
 /* What emitting returns for a dropped event; strobe_zone.on keeps it, so that the end is lost for the
  * same cause. Bit 1 is set and bit 0 is not: it stays what it is when the hot path sets bit 1. */
@@ -52,7 +38,7 @@ int strobe_client_emit_text(enum strobe_kind kind, const uint64_t *fields, uint3
  * with what is left. Signals are blocked from the first piece on. What is dropped counts as one event. */
 enum { STROBE_PIECE_BYTES = 8 * 90 };
 struct strobe_long_text {
-    sigset_t old;
+    struct strobe_mask old;
     int result; /* as of strobe_client_emit */
     bool is_blocked, is_stored;
 };
@@ -69,8 +55,8 @@ uint64_t strobe_client_n_frames(void);
 enum { STROBE_EMIT_FIELDS_MAX = 8 };
 void strobe_client_emit_numbers(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields);
 
-/* An event whose name found no room is lost too: count it. */
-void strobe_client_lose_unnamed(void);
+/* An event whose name found no room is lost too: count it. STROBE_DROPPED of the cause. */
+int strobe_client_lose_unnamed(void);
 
 /* An id that is unique in the process, and differs between processes. */
 uint64_t strobe_client_new_id(void);
@@ -121,6 +107,12 @@ void strobe_client_keep_program_name(const char *name);
 
 /* Tell the recorder who this process is, once per recorder. Signals blocked, locked. */
 void strobe_client_describe(struct strobe_pool *pool);
+
+/* Tell the session in `dir` that this process can't take part: an empty file PID-START-N.denied-REASON. Once per
+ * process. Reasons are words of the recorder's list (src/collector/denied.c). */
+void strobe_client_deny(const char *dir, const char *reason);
+/* At the end of a process that nobody records: nobody need know. */
+void strobe_client_withdraw_denial(void);
 
 /* Remove what dead processes left in the session's folder and nobody needs, `own_path` excepted. */
 void strobe_client_sweep(const char *dir, const char *own_path);

@@ -97,30 +97,43 @@ static uint64_t renamed(const struct strobe_pool *pool, uint64_t word, struct st
     return id ? (word & STROBE_WORD_BEGIN) | id << 32 : 0;
 }
 
+/* What handlers that jumped away left, and what the thread needs should it have to sleep. */
+static void look_back(struct strobe_pool *pool, struct strobe_thread *thread,
+                      const struct strobe_mask *old, const void *frame)
+{
+    strobe_ring_forget_sleep(pool, thread, frame);
+    if (!thread->waiting) {
+        thread->mask = *old;
+        thread->frame = frame;
+    }
+    strobe_ring_mend(pool, thread, frame);
+}
+
 /* The common frame of all slow emits: pool, thread, signals, errno. `loc`: of a word, else NULL. */
 static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserved,
                        struct strobe_loc *loc, uint64_t past)
 {
     int saved_errno = errno, result = STROBE_NOBODY;
-    sigset_t old;
-    strobe_client_block(&old);
-    if (reserved)
-        pad(reserved, 1);
+    const void *frame = __builtin_frame_address(0);
+    struct strobe_mask old;
+    strobe_ring_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
+    if (reserved && pool && strobe_ring_owns(pool, reserved)) /* not a forked parent's */
+        pad(reserved, 1);
     if (pool && pool->control->active) {
         struct strobe_thread *thread = strobe_client_thread(pool);
-        result = STROBE_DROPPED(STROBE_LOSS_UNNAMED);
+        result = STROBE_DROPPED(thread ? STROBE_LOSS_UNNAMED : STROBE_LOSS_NO_STATE);
         uint64_t word = loc ? renamed(pool, words[0], loc) : 0;
-        if (thread && !thread->waiting)
-            thread->mask = old;
+        if (thread)
+            look_back(pool, thread, &old, frame);
         if (loc && !word)
             strobe_ring_count_loss(pool, thread, STROBE_LOSS_UNNAMED);
         else if (thread)
             result = emit_blocked(pool, thread, loc ? &word : words, n_words, past);
         else
-            strobe_ring_count_loss(pool, NULL, STROBE_LOSS_UNNAMED);
+            strobe_ring_count_loss(pool, NULL, STROBE_LOSS_NO_STATE);
     }
-    strobe_client_unblock(&old);
+    strobe_ring_unblock(&old);
     errno = saved_errno;
     return result;
 }
@@ -208,7 +221,7 @@ void strobe_client_text_piece(struct strobe_long_text *text, const char *bytes, 
 {
     uint64_t words[STROBE_RECORD_WORDS_MAX];
     if (!text->is_blocked)
-        strobe_client_block(&text->old);
+        strobe_ring_block(&text->old);
     text->is_blocked = true;
     if (text->result != 1)
         return;
@@ -233,7 +246,7 @@ int strobe_client_text_close(struct strobe_long_text *text, enum strobe_kind kin
     if (text->is_stored && text->result != 1)
         remember_cut(kind, fields, n_fields);
     if (text->is_blocked)
-        strobe_client_unblock(&text->old);
+        strobe_ring_unblock(&text->old);
     return text->result;
 }
 

@@ -378,8 +378,8 @@ uint32_t strobe_thread_number(void)
 void strobe_set_thread_group(int32_t group)
 {
     int saved_errno = errno;
-    sigset_t old;
-    strobe_client_block(&old);
+    struct strobe_mask old;
+    strobe_ring_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
     struct strobe_thread *thread =
         pool && pool->control->active ? strobe_client_thread(pool) : NULL;
@@ -389,6 +389,6 @@ void strobe_set_thread_group(int32_t group)
         strobe_client_meta(pool, STROBE_META_THREAD_GROUP, numbers, 2, NULL, NULL, 0);
         strobe_ring_unlock(pool);
     }
-    strobe_client_unblock(&old);
+    strobe_ring_unblock(&old);
     errno = saved_errno;
 }

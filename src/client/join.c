@@ -9,6 +9,7 @@
  *
  * Never allocates from the heap, prints or exits.  SPDX-License-Identifier: MIT */
 #include "client/client.h"
+#include "ring/grow.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -30,8 +31,11 @@
 
 /* The gate of a process that takes no part. */
 static const struct strobe_gate closed_gate = {0, 0, ~0ull};
-/* The hot struct of a thread that emitted nothing yet: no word left. */
-static struct strobe_hot no_hot;
+/* The hot struct of a thread that emitted nothing yet, and then of its own where there is no memory for its state: no
+ * word left, and an epoch that never is. Should the count of words left ever wrap, the epoch keeps the inline path from
+ * a store, and strobe_ring_owns the slow one. */
+static struct strobe_hot no_hot = {0, ~0u};
+static __thread struct strobe_hot own_no_hot __attribute__((tls_model("initial-exec"))) = {0, ~0u};
 
 STROBE_API const volatile struct strobe_gate *strobe_gate_now = &closed_gate;
 STROBE_API __thread struct strobe_hot *strobe_hot_now __attribute__((tls_model("initial-exec"))) =
@@ -56,9 +60,17 @@ static char program_name[256];
 
 static void leave_thread(void *hot);
 
+/* Whether the calling thread has no state. */
+static bool has_no_state(void)
+{
+    return strobe_hot_now == &no_hot || strobe_hot_now == &own_no_hot;
+}
+
 /* ---- the process's file ---- */
 
 static bool is_mapped(const char *path, uint64_t *address);
+
+static bool make_pool(void);
 
 /* Make the file <pid>-<start>-<n>.pool, or find that another copy of the library did. */
 static int make_file(char path[STROBE_PATH_MAX], uint32_t *image, uint64_t *other)
@@ -123,17 +135,25 @@ static void hold_lock(int fd)
         fcntl(high, F_SETLK, &lock);
 }
 
-/* The chunk table's pages are allocated only when recording starts: here, or by a recorder that
- * attaches. */
-static struct strobe_control *map_file(int fd, uint32_t n_chunks_max, bool recording)
+/* The control page is allocated, the whole length is mapped: what lies beyond the file's end is not touched before
+ * somebody extended it. NULL: the reason is in *denied. */
+static struct strobe_control *map_file(int fd, uint32_t n_chunks_max, const char **denied)
 {
     uint64_t bytes = strobe_ring_file_bytes(n_chunks_max);
-    off_t now = recording ? (off_t)strobe_ring_data_off(n_chunks_max) : STROBE_PAGE_BYTES;
-    if (ftruncate(fd, (off_t)bytes) || posix_fallocate(fd, 0, now))
+    *denied = "fsize";
+    if (strobe_ring_grow(fd, STROBE_PAGE_BYTES) < STROBE_PAGE_BYTES)
         return NULL;
+    *denied = "space";
+    if (posix_fallocate(fd, 0, STROBE_PAGE_BYTES))
+        return NULL;
+    *denied = "mmap";
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (at == MAP_FAILED || (uintptr_t)at >> STROBE_ADDRESS_BITS)
+    if (at == MAP_FAILED)
         return NULL;
+    if ((uintptr_t)at >> STROBE_ADDRESS_BITS || !make_pool()) {
+        munmap(at, bytes);
+        return NULL;
+    }
     self.map_bytes = bytes;
     return at;
 }
@@ -247,18 +267,25 @@ static void join_session(uint64_t next_id)
     uint32_t n_chunks_max = (uint32_t)(pool_bytes / STROBE_CHUNK_BYTES);
     if (n_chunks_max < 4)
         n_chunks_max = 4;
+    const char *denied = "files";
     int fd = make_file(path, &image, &other);
-    if (fd < 0) {
-        if (other)
-            join_first_copy(other);
+    if (fd < 0 && other)
+        join_first_copy(other);
+    else if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+        strobe_client_deny(self.dir, denied);
+    if (fd < 0)
         return;
-    }
-    struct strobe_control *control = map_file(fd, n_chunks_max, recording);
-    if (!control || !make_pool()) {
+    struct strobe_control *control = map_file(fd, n_chunks_max, &denied);
+    if (!control) {
         unlink(path);
         close(fd);
+        strobe_client_deny(self.dir, denied);
         return;
     }
+    enum strobe_loss short_cause = STROBE_LOSS_FILE_SIZE;
+    control->file_bytes =
+        recording ? strobe_ring_extend(fd, n_chunks_max, &short_cause) : STROBE_PAGE_BYTES;
+    control->short_cause = short_cause;
     hold_lock(fd);
     self.control = control;
     self.owner = true;
@@ -304,7 +331,12 @@ struct strobe_pool *strobe_client_pool(void)
     if (!pool || self.off)
         return NULL;
     if (pool->magic != STROBE_POOL_MAGIC) {
+        int saved_errno = errno;
+        struct strobe_mask old;
+        strobe_ring_block(&old);
         join_after_fork();
+        strobe_ring_unblock(&old);
+        errno = saved_errno;
         if (pool->magic != STROBE_POOL_MAGIC)
             return NULL;
     }
@@ -315,9 +347,14 @@ struct strobe_pool *strobe_client_pool(void)
 
 static void after_fork_in_child(void)
 {
+    int saved_errno = errno;
+    struct strobe_mask old;
+    strobe_ring_block(&old);
     if (self.pool && self.pool->magic == STROBE_POOL_MAGIC && self.pool->pid != (uint32_t)getpid())
         memset(self.pool, 0, sizeof *self.pool); /* a kernel that can't wipe */
     strobe_client_pool();
+    strobe_ring_unblock(&old);
+    errno = saved_errno;
 }
 
 static struct strobe_thread *find_thread(struct strobe_pool *pool, uint32_t tid)
@@ -376,7 +413,9 @@ static void describe_thread(struct strobe_pool *pool, struct strobe_thread *thre
 struct strobe_thread *strobe_client_thread(struct strobe_pool *pool)
 {
     struct strobe_thread *thread = NULL;
-    if (strobe_hot_now != &no_hot)
+    if (has_no_state())
+        __atomic_store_n(&strobe_hot_now->cursor, 0, __ATOMIC_RELAXED); /* it counts no further */
+    else
         thread = (struct strobe_thread *)strobe_hot_now;
     if (thread && thread->track) {
         if (thread->generation != pool->control->active) {
@@ -396,40 +435,37 @@ struct strobe_thread *strobe_client_thread(struct strobe_pool *pool)
     if (thread)
         describe_thread(pool, thread);
     strobe_ring_unlock(pool);
+    strobe_hot_now = thread ? &thread->hot : &own_no_hot;
     if (!thread)
         return NULL;
-    strobe_hot_now = &thread->hot;
     if (self.keyed)
         pthread_setspecific(self.key, (void *)1);
     return thread;
 }
 
-#ifdef __SANITIZE_THREAD__
-enum { LAST_ROUND = 2 }; /* the sanitizer's own thread state goes in the last one */
-#else
-enum { LAST_ROUND = 4 }; /* PTHREAD_DESTRUCTOR_ITERATIONS */
-#endif
-
 /* Destructor of the thread's key. Other destructors may still emit, so stay as long as they let us:
  * the last round ends the thread. */
 static void leave_thread(void *round)
 {
-    if ((uintptr_t)round < LAST_ROUND) {
+    enum { ROUNDS = 4 }; /* PTHREAD_DESTRUCTOR_ITERATIONS */
+    uintptr_t last = strobe_sanitizer_is_there() ? 2 : ROUNDS; /* its own state goes in the last one */
+    if ((uintptr_t)round < last) {
         pthread_setspecific(self.key, (void *)((uintptr_t)round + 1));
         return;
     }
+    struct strobe_mask old;
+    strobe_ring_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
     struct strobe_thread *thread = (struct strobe_thread *)strobe_hot_now;
-    if (!pool || strobe_hot_now == &no_hot || !thread->track)
-        return;
-    sigset_t old;
-    strobe_client_block(&old);
-    strobe_hot_now = &no_hot;
-    strobe_ring_lock(pool);
-    if (--thread->n_copies == 0)
-        strobe_ring_end_thread(pool, thread);
-    strobe_ring_unlock(pool);
-    strobe_client_unblock(&old);
+    if (pool && !has_no_state() && thread->track) {
+        strobe_hot_now = &no_hot;
+        strobe_ring_forget_sleep(pool, thread, &old); /* cancelled in its sleep */
+        strobe_ring_lock(pool);
+        if (--thread->n_copies == 0)
+            strobe_ring_end_thread(pool, thread);
+        strobe_ring_unlock(pool);
+    }
+    strobe_ring_unblock(&old);
 }
 
 /* Which session: the one named in the environment, one of our own for $STROBE_TRACE, or the
@@ -451,15 +487,15 @@ __attribute__((constructor(101))) static void start(void)
     if (self.control || getauxval(AT_SECURE) || (disabled && disabled[0] && disabled[0] != '0'))
         return;
     int saved_errno = errno;
-    sigset_t old;
-    strobe_client_block(&old);
+    struct strobe_mask old;
+    strobe_ring_block(&old);
     self.keyed = !pthread_key_create(&self.key, leave_thread);
     pthread_atfork(NULL, NULL, after_fork_in_child);
     if (find_session())
         join_session(1);
     else
         self.dir[0] = 0;
-    strobe_client_unblock(&old);
+    strobe_ring_unblock(&old);
     errno = saved_errno;
 }
 
@@ -476,8 +512,8 @@ int strobe_join_session(const char *name)
 {
     char dir[STROBE_PATH_MAX];
     int saved_errno = errno, result = -1;
-    sigset_t old;
-    strobe_client_block(&old);
+    struct strobe_mask old;
+    strobe_ring_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
     if (!self.off && self.keyed && can_move(pool) && !strobe_session_dir(name, false, dir)) {
         uint64_t next_id = pool ? pool->control->next_id : 1;
@@ -493,7 +529,7 @@ int strobe_join_session(const char *name)
         join_session(next_id);
         result = self.control ? 0 : -1;
     }
-    strobe_client_unblock(&old);
+    strobe_ring_unblock(&old);
     errno = saved_errno;
     return result;
 }
@@ -519,19 +555,30 @@ static void wait_at_exit(const struct strobe_pool *pool)
         nanosleep(&nap, NULL);
 }
 
-__attribute__((destructor(101))) static void stop(void)
+static void leave(struct strobe_pool *pool)
 {
-    struct strobe_pool *pool = self.pool;
-    if (self.keyed)
-        pthread_key_delete(self.key); /* this copy's code may be unmapped now (dlclose) */
-    self.keyed = false;
-    if (!self.owner || !pool || pool->magic != STROBE_POOL_MAGIC || pool->pid != (uint32_t)getpid())
-        return;
     wait_at_exit(pool);
     if (pool->control->n_chunks == 0 || (!pool->control->active && pool->control->detached_tick))
         unlink(pool->path); /* nothing was ever recorded, or its recorder left with all of it */
     if (!pool->control->active)
         strobe_client_leave_session(self.dir);
+}
+
+/* The program's signals stay open: it may wait here for a recorder. */
+__attribute__((destructor(101))) static void stop(void)
+{
+    struct strobe_pool *pool = self.pool;
+    int cancel, saved_errno = errno;
+    if (self.keyed)
+        pthread_key_delete(self.key); /* this copy's code may be unmapped now (dlclose) */
+    self.keyed = false;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    if (self.dir[0] && !self.control && !session_records())
+        strobe_client_withdraw_denial();
+    if (self.owner && pool && pool->magic == STROBE_POOL_MAGIC && pool->pid == (uint32_t)getpid())
+        leave(pool);
+    pthread_setcancelstate(cancel, NULL);
+    errno = saved_errno;
 }
 
 /* ---- describing the process ---- */

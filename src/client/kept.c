@@ -45,8 +45,8 @@ void strobe_client_keep(enum strobe_meta kind, const uint64_t *numbers, uint32_t
                         uint32_t n_keys, const char *text, size_t n_bytes)
 {
     int saved_errno = errno;
-    sigset_t old;
-    strobe_client_block(&old);
+    struct strobe_mask old;
+    strobe_ring_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
     if (pool) {
         strobe_ring_lock(pool);
@@ -59,7 +59,7 @@ void strobe_client_keep(enum strobe_meta kind, const uint64_t *numbers, uint32_t
             fill(kept, kind, numbers, n_numbers, text, n_bytes);
         strobe_ring_unlock(pool);
     }
-    strobe_client_unblock(&old);
+    strobe_ring_unblock(&old);
     errno = saved_errno;
 }
 

@@ -57,7 +57,7 @@ static uint64_t next_id(struct strobe_pool *pool)
 
 struct held {
     struct strobe_pool *pool;
-    sigset_t old;
+    struct strobe_mask old;
     int saved_errno;
 };
 
@@ -65,14 +65,14 @@ struct held {
 static bool hold(struct held *held)
 {
     held->saved_errno = errno;
-    strobe_client_block(&held->old);
+    strobe_ring_block(&held->old);
     held->pool = strobe_client_pool();
     if (held->pool && held->pool->control->active) {
         strobe_ring_lock(held->pool);
         strobe_client_describe(held->pool);
         return true;
     }
-    strobe_client_unblock(&held->old);
+    strobe_ring_unblock(&held->old);
     errno = held->saved_errno;
     return false;
 }
@@ -80,7 +80,7 @@ static bool hold(struct held *held)
 static void let_go(struct held *held)
 {
     strobe_ring_unlock(held->pool);
-    strobe_client_unblock(&held->old);
+    strobe_ring_unblock(&held->old);
     errno = held->saved_errno;
 }
 
@@ -306,8 +306,8 @@ static STROBE_COLD struct strobe_loc *renew(struct strobe_loc_place *place,
                                             const struct strobe_const_loc *from)
 {
     int saved_errno = errno;
-    sigset_t old;
-    strobe_client_block(&old);
+    struct strobe_mask old;
+    strobe_ring_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
     if (pool)
         strobe_ring_lock(pool);
@@ -315,7 +315,7 @@ static STROBE_COLD struct strobe_loc *renew(struct strobe_loc_place *place,
         fill(&place->loc, from);
     if (pool)
         strobe_ring_unlock(pool);
-    strobe_client_unblock(&old);
+    strobe_ring_unblock(&old);
     errno = saved_errno;
     return &place->loc;
 }

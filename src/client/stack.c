@@ -4,18 +4,6 @@
  * SPDX-License-Identifier: MIT */
 #include "client/client.h"
 
-#include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-/* Whether the 8 bytes at `at` can be read: the kernel copies a signal set from there, then refuses
- * the call for its first argument. */
-static bool is_readable(const char *at)
-{
-    syscall(SYS_rt_sigprocmask, -1, at, NULL, 8);
-    return errno == EINVAL;
-}
-
 /* Grow the range of known pages upwards to hold `at`. */
 static bool is_on_stack(struct strobe_thread *thread, const char *at)
 {
@@ -23,7 +11,7 @@ static bool is_on_stack(struct strobe_thread *thread, const char *at)
     if (at < thread->stack_low || ((uintptr_t)at & 7))
         return false;
     for (int i = 0; at + 16 > thread->stack_high; i++) {
-        if (i == STACK_STEP || !is_readable(thread->stack_high))
+        if (i == STACK_STEP || !strobe_ring_is_readable(thread->stack_high))
             return false;
         thread->stack_high += PAGE;
     }

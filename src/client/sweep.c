@@ -26,6 +26,15 @@ static bool is_pool(const char *name)
     return n > 5 && !strcmp(name + n - 5, ".pool");
 }
 
+/* What a process left that could not take part, and that is over. */
+static bool is_old_denial(const char *name)
+{
+    int pid = 0;
+    unsigned long long start = 0;
+    return strstr(name, ".denied-") && sscanf(name, "%d-%llu-", &pid, &start) == 2 &&
+           (!start || strobe_session_start_time(pid) != start);
+}
+
 /* A pool that no process holds and that has nothing in it. */
 static bool is_waste(int folder, const char *name)
 {
@@ -53,6 +62,8 @@ static unsigned sweep(int folder, const char *own, unsigned n_looks)
         for (long at = 0; at < n;) {
             const struct entry *entry = (const struct entry *)(bytes + at);
             at += entry->n_bytes;
+            if (is_old_denial(entry->name))
+                unlinkat(folder, entry->name, 0);
             if (!is_pool(entry->name) || (own && !strcmp(entry->name, own)))
                 continue;
             if (n_looks && n_looks-- && is_waste(folder, entry->name) &&

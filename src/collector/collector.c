@@ -160,6 +160,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
     c->trigger_ns = options->trigger_ns;
     c->clock = strobe_session_clock();
     c->dir_changed = true;
+    c->opened_real_ns = clock_ns(CLOCK_REALTIME);
     struct rlimit files = {0};
     c->n_files_max = getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur > INT_MAX
                          ? INT_MAX
@@ -249,13 +250,13 @@ void strobe_collector_resume_meta(struct strobe_collector *c, const char *pool_n
 enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const char *pool_name,
                                               uint32_t id, uint64_t track, uint64_t pos,
                                               const struct strobe_track *state,
-                                              const uint64_t lost[STROBE_LOSS_IN_SLOT])
+                                              const uint64_t lost[STROBE_LOSS_COUNT])
 {
     struct strobe_proc *proc = resumed_proc(c, pool_name, id);
     if (!proc || proc->gone)
         return STROBE_OK; /* nothing is left of it */
     if (track == STROBE_META_TRACK) {
-        proc->lost_threads_seen = lost[STROBE_LOSS_UNNAMED];
+        memcpy(proc->lost_seen, lost, sizeof proc->lost_seen);
         return STROBE_OK;
     }
     struct strobe_stream_state *stream = strobe_collector_stream(proc, track);
@@ -504,6 +505,8 @@ void strobe_collector_stop(struct strobe_collector *c)
     if (running && !c->post_mortem)
         nanosleep(&moment, NULL);
     strobe_collector_poll(c, true);
+    c->ending = true;
+    strobe_collector_poll(c, true);
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
         if (proc->gone || !proc->open)
@@ -536,6 +539,8 @@ struct strobe_collector_status strobe_collector_status(struct strobe_collector *
         .n_threads = (uint32_t)totals.n_threads,
         .triggered = c->triggered,
         .disk_failed = c->block.disk_failed,
+        .n_unrecorded = c->n_unrecorded,
+        .size_limit = c->block.size_limit,
     };
     for (uint32_t i = 0; i < c->n_procs; i++)
         status.n_live += !c->procs[i]->gone;
@@ -601,6 +606,7 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     pthread_mutex_destroy(&c->procs_lock);
     enum strobe_err err = c->block.disk_failed ? STROBE_ERR_IO
                           : c->no_memory ? STROBE_ERR_NOMEM
+                          : c->block.size_limit ? STROBE_ERR_LIMIT
                                          : STROBE_OK;
     strobe_build_block_free(&c->block);
     free(c);

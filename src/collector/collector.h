@@ -43,6 +43,8 @@ struct strobe_collector_status {
     uint32_t n_live, n_procs, n_threads;
     bool triggered;
     bool disk_failed;
+    bool size_limit;       /* the file is as long as this process may make it (RLIMIT_FSIZE) */
+    uint32_t n_unrecorded; /* processes that could not take part */
 };
 
 /* `writer` is borrowed; blocks go to it. */
@@ -56,7 +58,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
 enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const char *pool_name,
                                               uint32_t proc, uint64_t track, uint64_t pos,
                                               const struct strobe_track *state,
-                                              const uint64_t lost[STROBE_LOSS_IN_SLOT]);
+                                              const uint64_t lost[STROBE_LOSS_COUNT]);
 void strobe_collector_resume_meta(struct strobe_collector *c, const char *pool_name, uint32_t proc,
                                   uint64_t meta_pos);
 

@@ -143,9 +143,16 @@ static uint32_t take_record(struct strobe_collector *c, struct strobe_stream_sta
     return n;
 }
 
+/* Words that carry nothing: pads, and what a signal handler left when it jumped away. */
+static bool is_empty(uint64_t word)
+{
+    return word >> 56 == STROBE_WORD_PAD >> 56 || word >> 56 == STROBE_WORD_ABANDONED >> 56;
+}
+
 /* What takes no part in the hot loop: records, epochs, pads. Words taken, 0 for nonsense. */
-static uint32_t take_odd(struct strobe_collector *c, struct strobe_stream_state *stream,
-                         const uint64_t *at, uint64_t word, uint64_t left)
+static uint32_t take_odd(struct strobe_collector *c, struct strobe_proc *proc,
+                         struct strobe_stream_state *stream, const uint64_t *at, uint64_t word,
+                         uint64_t left)
 {
     if (word >> 60 == STROBE_WORD_RECORD >> 60)
         return take_record(c, stream, at, word, left);
@@ -154,9 +161,12 @@ static uint32_t take_odd(struct strobe_collector *c, struct strobe_stream_state 
         return 1;
     }
     uint32_t n = (uint32_t)(word >> 32) & 0xffff;
-    if (word >> 56 == STROBE_WORD_PAD >> 56 && n >= 1 && n <= left)
-        return n;
-    return 0;
+    if (!is_empty(word) || n < 1 || n > left)
+        return 0;
+    if (word >> 56 == STROBE_WORD_ABANDONED >> 56)
+        strobe_collector_lose(c, proc->id, stream->id, STROBE_LOSS_ABANDONED, 1, stream->prev_tick,
+                              stream->prev_tick);
+    return n;
 }
 
 /* A record's place whose words are not all there yet. */
@@ -209,7 +219,7 @@ static const uint64_t *take_words(struct strobe_collector *c, struct strobe_proc
         } else if (!word || is_filling(word)) {
             break;
         } else {
-            uint32_t n = take_odd(c, stream, at, word, (uint64_t)(end - at));
+            uint32_t n = take_odd(c, proc, stream, at, word, (uint64_t)(end - at));
             if (!n) {
                 *bad = true;
                 break;
@@ -229,8 +239,7 @@ static void replay_epoch(struct strobe_stream_state *stream, const uint64_t *wor
         uint32_t step = 1;
         if (word >> 32 == STROBE_WORD_EPOCH >> 32)
             stream->epoch = (uint32_t)word;
-        else if (word >> 60 == STROBE_WORD_RECORD >> 60 || word >> 56 == STROBE_WORD_PAD >> 56 ||
-                 is_filling(word))
+        else if (word >> 60 == STROBE_WORD_RECORD >> 60 || is_empty(word) || is_filling(word))
             step = (uint32_t)(word >> 32) & 0xffff;
         i += step ? step : 1;
     }
@@ -242,7 +251,7 @@ static uint64_t written_words(const uint64_t *words, uint64_t n)
     uint64_t i = 0, word;
     while (i < n && (word = load(words + i)) && word >> 56 != STROBE_WORD_FILLING >> 56) {
         uint32_t step = 1;
-        if (word >> 60 == STROBE_WORD_RECORD >> 60 || word >> 56 == STROBE_WORD_PAD >> 56)
+        if (word >> 60 == STROBE_WORD_RECORD >> 60 || is_empty(word))
             step = (uint32_t)(word >> 32) & 0xffff;
         i += step ? step : 1;
     }
@@ -299,8 +308,8 @@ static void skip_damage(struct strobe_collector *c, struct strobe_proc *proc,
     proc->n_damaged++;
 }
 
-/* In a dead process an unwritten word is a record that was never finished; what a signal handler
- * wrote behind it is still good. Words to skip, or 0 when nothing follows. */
+/* In a dead process an unwritten word is a record that was never finished, of a thread that ended in good order one
+ * that a handler jumped out of; what was written behind it is still good. Words to skip, or 0 when nothing follows. */
 static uint64_t unfinished_words(const uint64_t *at, const uint64_t *end)
 {
     const uint64_t *next = at;
@@ -310,6 +319,22 @@ static uint64_t unfinished_words(const uint64_t *at, const uint64_t *end)
     while (next < end && !load(next))
         next++;
     return next < end ? (uint64_t)(next - at) : 0;
+}
+
+/* What is not written now will never be, or not for this recording. */
+static bool is_over(const struct strobe_collector *c, const struct strobe_proc *proc,
+                    const struct strobe_stream_state *stream)
+{
+    return proc->dead || stream->ended || c->ending;
+}
+
+static void lose_unfinished(struct strobe_collector *c, struct strobe_proc *proc,
+                            struct strobe_stream_state *stream)
+{
+    uint32_t cause =
+        proc->dead || !stream->ended ? STROBE_LOSS_UNFINISHED : STROBE_LOSS_ABANDONED;
+    strobe_collector_lose(c, proc->id, stream->id, cause, 1, stream->prev_tick, stream->prev_tick);
+    proc->n_damaged += proc->dead;
 }
 
 static void begin_part(struct strobe_collector *c, struct strobe_proc *proc,
@@ -366,10 +391,12 @@ static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
             begin_part(c, proc, stream, stream->pos);
             continue;
         }
-        uint64_t skip = proc->dead ? unfinished_words(stopped, end) : 0;
+        uint64_t skip = is_over(c, proc, stream) ? unfinished_words(stopped, end) : 0;
+        if (!skip && !is_over(c, proc, stream))
+            strobe_collector_ask_for(proc, stream, stopped, end);
         if (!skip)
             return false;
-        skip_damage(c, proc, stream, 1, STROBE_LOSS_UNFINISHED);
+        lose_unfinished(c, proc, stream);
         stream->pos += skip;
     }
 }
@@ -385,6 +412,19 @@ static bool find_missing(struct strobe_proc *proc, struct strobe_stream_state *s
     return stream->segments[0].base_pos < first;
 }
 
+/* Nothing was written where the next word is expected; a line or two further would be what a hole hides. */
+static bool is_quiet(struct strobe_proc *proc, struct strobe_stream_state *stream,
+                     const struct strobe_segment *segment)
+{
+    enum { NEAR = 16 };
+    const uint64_t *words = strobe_ring_words(&proc->ring, segment);
+    const uint64_t *at = words + (stream->pos - segment->base_pos), *end = words + segment->n_words;
+    if (load(at))
+        return false;
+    strobe_collector_ask_for(proc, stream, at, end - at > NEAR ? at + NEAR : end);
+    return true;
+}
+
 uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *proc,
                                 struct strobe_stream_state *stream)
 {
@@ -394,8 +434,8 @@ uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *
     /* a stream whose one segment has nothing new costs one load */
     const struct strobe_segment *head = &stream->segments[0];
     if (stream->n_segments == 1 && stream->pos >= head->base_pos && stream->epoch_known &&
-        stream->pos < head->base_pos + head->n_words && !proc->dead && !stream->ended &&
-        !load(strobe_ring_words(&proc->ring, head) + (stream->pos - head->base_pos)))
+        stream->pos < head->base_pos + head->n_words && !is_over(c, proc, stream) &&
+        is_quiet(proc, stream, head))
         return 0;
     if (strobe_encode_is_full(&c->block.enc))
         strobe_collector_flush_events(c);
@@ -415,20 +455,20 @@ uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *
         stream->begun = true;
         bool consumed =
             stream->pos >= segment_end || drain_segment(c, proc, stream, &segment, &from);
-        if (!consumed && proc->dead &&
+        if (!consumed && is_over(c, proc, stream) &&
             stream->n_segments > 1) { /* killed in the middle of a record */
-            skip_damage(c, proc, stream, 1, STROBE_LOSS_UNFINISHED);
+            lose_unfinished(c, proc, stream);
             stream->pos = segment_end;
             consumed = true;
         }
         if (!consumed && !stream->ended)
             break;
-        if (!consumed && stream->n_segments > 1)
-            break;
         drop_first_segment(stream);
         strobe_collector_pend(c, proc, &segment, false);
     }
     end_part(c, proc, stream, from);
+    if (stream->stuck_pos != stream->pos + 1)
+        strobe_collector_ask_no_more(proc, stream);
     return c->n_taken_events - before;
 }
 

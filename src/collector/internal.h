@@ -24,6 +24,8 @@ struct strobe_stream_state {
     uint64_t lost_seen[STROBE_LOSS_IN_SLOT];
     uint64_t lost_tick; /* up to which losses were told */
     uint64_t waited_seen;
+    uint64_t stuck_pos; /* where it stood still the last time, + 1 */
+    uint32_t hole;      /* the entry that asks for the word there, + 1; 0: none */
 };
 
 struct strobe_proc {
@@ -44,7 +46,8 @@ struct strobe_proc {
     uint64_t old_below; /* ids below it were named to an earlier recorder, or by the parent */
     uint8_t *old_told;  /* owned: a bit for each of them that was met; NULL: none yet */
     uint64_t meta_pos_stored;
-    uint64_t lost_threads_seen;
+    uint64_t lost_seen[STROBE_LOSS_COUNT]; /* of what its control page counts */
+    uint32_t holes_used; /* a bit for each entry of its table of holes */
     uint64_t n_damaged;
     int how, value; /* how it ended: 0 not known, 1 exit status, 2 signal */
     struct strobe_stream_state meta;
@@ -66,6 +69,7 @@ struct strobe_collector {
     char dir[STROBE_PATH_MAX];
     uint32_t policy, stack_depth, only_pid;
     bool no_memory; /* some process could not be taken in */
+    bool ending; /* the last look: what is unwritten stays so */
     bool post_mortem, stopping, triggered;
     struct trigger_loc {
         uint32_t proc;
@@ -94,6 +98,8 @@ struct strobe_collector {
     pthread_mutex_t procs_lock; /* held while the list changes; strobe_collector_beat reads it */
     uint64_t beat;
     uint64_t n_taken_events;
+    uint32_t n_unrecorded; /* processes that could not take part */
+    uint64_t opened_real_ns;
     uint64_t waited_ns;
     uint64_t next_records_flush_ns, block_started_ns, next_dir_scan_ns;
     uint64_t sync_tick, sync_mono; /* first sync point */
@@ -118,6 +124,16 @@ bool strobe_collector_add_segment(void *context, const struct strobe_segment *se
 /* The file gets a record of this thread: count it once. */
 void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_proc *proc,
                                    uint64_t track);
+
+/* denied.c: a file that says of a process that it could not take part. False: `name` is none. */
+bool strobe_collector_consider_denied(struct strobe_collector *c, const char *name);
+
+/* holes.c: words that a live thread left unwritten */
+/* The stream stands still at `at` of its first segment: ask its thread, once that is no passing moment. */
+void strobe_collector_ask_for(struct strobe_proc *proc, struct strobe_stream_state *stream,
+                              const uint64_t *at, const uint64_t *end);
+/* It moves again, or is over. */
+void strobe_collector_ask_no_more(struct strobe_proc *proc, struct strobe_stream_state *stream);
 
 /* drain.c: words to events */
 uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *proc,

@@ -79,6 +79,7 @@ static void free_stream(struct strobe_stream_state *stream)
 void strobe_collector_drop_stream(struct strobe_proc *proc, struct strobe_stream_state *stream)
 {
     uint32_t mask = proc->n_slots - 1, i = slot_of(proc, stream->id);
+    strobe_collector_ask_no_more(proc, stream);
     while (proc->streams[i] != stream)
         i = (i + 1) & mask;
     proc->streams[i] = NULL;
@@ -219,17 +220,19 @@ static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
     }
 }
 
-/* Events of threads that got no slot. */
-static void read_lost_threads(struct strobe_collector *c, struct strobe_proc *proc)
+/* Events that no slot counts. */
+static void read_lost_elsewhere(struct strobe_collector *c, struct strobe_proc *proc)
 {
     const struct strobe_control *control = proc->ring.control;
-    uint64_t n = __atomic_load_n(&control->n_lost_threads, __ATOMIC_ACQUIRE);
-    uint64_t first = control->lost_first_tick, last = control->lost_last_tick;
-    uint64_t lost = n > proc->lost_threads_seen ? n - proc->lost_threads_seen : 0;
-    bool is_damaged = lost > LOST_MAX;
-    proc->lost_threads_seen = n;
-    strobe_collector_lose(c, proc->id, 0, is_damaged ? STROBE_LOSS_DAMAGED : STROBE_LOSS_UNNAMED,
-                          is_damaged ? 1 : lost, first, last > first ? last : first);
+    for (uint32_t cause = 0; cause < STROBE_LOSS_COUNT; cause++) {
+        uint64_t n = __atomic_load_n(&control->n_lost[cause], __ATOMIC_ACQUIRE);
+        uint64_t first = control->lost_first_tick, last = control->lost_last_tick;
+        uint64_t lost = n > proc->lost_seen[cause] ? n - proc->lost_seen[cause] : 0;
+        bool is_damaged = lost > LOST_MAX;
+        proc->lost_seen[cause] = n;
+        strobe_collector_lose(c, proc->id, 0, is_damaged ? STROBE_LOSS_DAMAGED : cause,
+                              is_damaged ? 1 : lost, first, last > first ? last : first);
+    }
 }
 
 void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc *proc)
@@ -252,7 +255,7 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
             (look_for_gone && thread_is_gone(proc, slot->tid)))
             finish_slot(c, proc, stream, slot);
     }
-    read_lost_threads(c, proc);
+    read_lost_elsewhere(c, proc);
 }
 
 /* ---- finding ---- */
@@ -477,6 +480,8 @@ enum { FILES_KEPT = 16 };
 static bool consider(struct strobe_collector *c, const char *name)
 {
     size_t n = strlen(name);
+    if (strobe_collector_consider_denied(c, name))
+        return true;
     if (n < 6 || n >= 96 || strcmp(name + n - 5, ".pool") || is_known(c, name))
         return true;
     if (c->only_pid && (uint32_t)atoi(name) != c->only_pid)

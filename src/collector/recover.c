@@ -20,7 +20,7 @@
 /* A thread as the file leaves it. */
 struct seen_track {
     uint64_t proc, track, pos, last_tick;
-    uint64_t lost[STROBE_LOSS_IN_SLOT]; /* of what its slot counts, in the file already */
+    uint64_t lost[STROBE_LOSS_COUNT]; /* in the file already */
     struct strobe_carry carry;
     bool used;
 };
@@ -213,8 +213,6 @@ static enum strobe_err note_loss(struct survey *s, const struct strobe_field *f)
     if (cause >= STROBE_LOSS_COUNT)
         return STROBE_OK;
     s->totals.lost[cause] += count;
-    if (cause >= STROBE_LOSS_IN_SLOT)
-        return STROBE_OK;
     struct seen_track *seen = track_of(s, proc, track);
     if (!seen)
         return STROBE_ERR_NOMEM;

@@ -147,7 +147,7 @@ void strobe_trace_forget_parts(struct strobe_trace *trace)
 static int is_explained(const struct strobe_trace *trace, const struct strobe_thread *thread)
 {
     static const uint32_t causes[] = {STROBE_LOSS_DISK, STROBE_LOSS_FILE_LIMIT, STROBE_LOSS_DAMAGED,
-                                      STROBE_LOSS_HOLE};
+                                      STROBE_LOSS_HOLE, STROBE_LOSS_TRACE_SIZE};
     for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++)
         if (strobe_idmap_find(&trace->loss_ids, thread->process << 8 | causes[i], thread->track) !=
             STROBE_IDMAP_NONE)

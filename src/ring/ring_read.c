@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ring/grow.h"
 #include "ring/ring_write.h"
 
 static uint32_t segment_bytes(uint32_t class_)
@@ -24,14 +25,35 @@ static uint32_t segment_bytes(uint32_t class_)
 
 static enum strobe_err check_control(const struct strobe_control *control, uint64_t file_bytes)
 {
-    if (__atomic_load_n(&control->magic, __ATOMIC_ACQUIRE) != STROBE_RING_MAGIC)
+    if (control->magic != STROBE_RING_MAGIC)
         return STROBE_ERR_FORMAT;
     if (control->version > STROBE_RING_VERSION)
         return STROBE_ERR_VERSION;
     uint32_t n = control->n_chunks_max;
     if (control->version != STROBE_RING_VERSION || n == 0 || n > 65535 ||
-        strobe_ring_file_bytes(n) != file_bytes || control->data_off != strobe_ring_data_off(n))
+        file_bytes > strobe_ring_file_bytes(n) || control->data_off != strobe_ring_data_off(n))
         return STROBE_ERR_CORRUPT;
+    return STROBE_OK;
+}
+
+/* Map the whole length that the file may have, as its process does. The control page is checked as a copy: what is
+ * mapped may change. */
+static enum strobe_err map_whole(struct strobe_ring *ring, uint64_t file_bytes)
+{
+    struct strobe_control copy;
+    if (pread(ring->fd, &copy, sizeof copy, 0) != (ssize_t)sizeof copy)
+        return STROBE_ERR_FORMAT;
+    enum strobe_err err = check_control(&copy, file_bytes);
+    if (err)
+        return err;
+    uint64_t bytes = strobe_ring_file_bytes(copy.n_chunks_max);
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, ring->fd, 0);
+    if (at == MAP_FAILED)
+        return STROBE_ERR_NOMEM;
+    ring->control = at;
+    ring->map_bytes = bytes;
+    ring->n_chunks_max = copy.n_chunks_max;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* `magic` was stored last */
     return STROBE_OK;
 }
 
@@ -57,20 +79,10 @@ enum strobe_err strobe_ring_open(const char *dir, const char *name, struct strob
         return strobe_err_from_errno(errno);
     if (fstat(ring->fd, &st) || st.st_size < STROBE_PAGE_BYTES || st.st_blocks == 0)
         goto fail;
-    ring->map_bytes = (uint64_t)st.st_size;
-    void *at = mmap(NULL, ring->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                    ring->fd, 0);
-    if (at == MAP_FAILED) {
-        ring->map_bytes = 0;
-        err = STROBE_ERR_NOMEM;
-        goto fail;
-    }
-    ring->control = at;
-    err = check_control(ring->control, ring->map_bytes);
+    err = map_whole(ring, (uint64_t)st.st_size);
     if (err)
         goto fail;
     use_own_mapping(ring);
-    ring->n_chunks_max = ring->control->n_chunks_max;
     ring->chunks = (struct strobe_chunk *)((char *)ring->control + STROBE_PAGE_BYTES);
     ring->data = (char *)ring->control + strobe_ring_data_off(ring->n_chunks_max);
     ring->pid = ring->control->pid;
@@ -206,23 +218,37 @@ bool strobe_ring_is_ours(const struct strobe_ring *ring)
            (control->recorder_pid == 0 || control->recorder_pid == (uint32_t)getpid());
 }
 
-enum strobe_err strobe_ring_attach(struct strobe_ring *ring, uint32_t policy, uint32_t stack_depth)
+void strobe_ring_extend_file(struct strobe_ring *ring)
+{
+    struct strobe_control *control = ring->control;
+    uint64_t before = __atomic_load_n(&control->file_bytes, __ATOMIC_RELAXED);
+    enum strobe_loss cause = STROBE_LOSS_FILE_SIZE;
+    if (before >= strobe_ring_file_bytes(ring->n_chunks_max))
+        return;
+    uint64_t bytes = strobe_ring_extend(ring->fd, ring->n_chunks_max, &cause);
+    if (bytes <= before && cause == control->short_cause)
+        return;
+    control->short_cause = cause;
+    __atomic_store_n(&control->file_bytes, bytes, __ATOMIC_RELEASE);
+    strobe_ring_wake(ring);
+}
+
+void strobe_ring_attach(struct strobe_ring *ring, uint32_t policy, uint32_t stack_depth)
 {
     struct strobe_control *control = ring->control;
     bool ours = strobe_ring_is_ours(ring);
-    int err = posix_fallocate(ring->fd, 0, (off_t)strobe_ring_data_off(ring->n_chunks_max));
-    if (err)
-        return strobe_err_from_errno(err);
+    strobe_ring_extend_file(ring);
+    memset(control->holes, 0, sizeof control->holes); /* of a recorder that died */
+    __atomic_store_n(&control->holes_used, 0, __ATOMIC_RELEASE);
     control->recorder_pid = (uint32_t)getpid();
     control->recorder_start = strobe_session_start_time(getpid());
     if (ours)
-        return STROBE_OK;
+        return;
     control->policy = policy;
     control->stack_depth = stack_depth;
     control->floor = STROBE_WORD_BEGIN | __atomic_load_n(&control->next_id, __ATOMIC_ACQUIRE) << 32;
     control->generation++;
     __atomic_store_n(&control->active, control->generation, __ATOMIC_RELEASE);
-    return STROBE_OK;
 }
 
 void strobe_ring_detach(struct strobe_ring *ring)

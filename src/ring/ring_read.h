@@ -76,8 +76,12 @@ struct strobe_slot *strobe_ring_slot(struct strobe_ring *ring, uint32_t i);
  * nobody, or still for a recorder that died. */
 bool strobe_ring_is_ours(const struct strobe_ring *ring);
 
-/* Open the gate for a new recorder: allocate what is needed, then let the process emit. */
-enum strobe_err strobe_ring_attach(struct strobe_ring *ring, uint32_t policy, uint32_t stack_depth);
+/* Let the file reach as far as this recorder's limits allow, where its process could not make it so. */
+void strobe_ring_extend_file(struct strobe_ring *ring);
+
+/* Open the gate for a new recorder: extend the file, then let the process emit. What finds no room is dropped and
+ * counted. */
+void strobe_ring_attach(struct strobe_ring *ring, uint32_t policy, uint32_t stack_depth);
 void strobe_ring_detach(struct strobe_ring *ring);
 
 /* Whether the process image that made the file still runs. */

@@ -62,15 +62,16 @@ static long futex(uint32_t *word, int op, uint32_t value, const struct timespec 
 void strobe_ring_lock(struct strobe_pool *pool)
 {
     uint32_t seen = 0;
-    if (__atomic_compare_exchange_n(&pool->lock, &seen, 1, false, __ATOMIC_ACQUIRE,
-                                    __ATOMIC_RELAXED))
-        return;
-    while (__atomic_exchange_n(&pool->lock, 2, __ATOMIC_ACQUIRE) != 0)
-        futex(&pool->lock, FUTEX_WAIT_PRIVATE, 2, NULL);
+    if (!__atomic_compare_exchange_n(&pool->lock, &seen, 1, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED))
+        while (__atomic_exchange_n(&pool->lock, 2, __ATOMIC_ACQUIRE) != 0)
+            futex(&pool->lock, FUTEX_WAIT_PRIVATE, 2, NULL);
+    strobe_sanitizer_acquire(&pool->lock);
 }
 
 void strobe_ring_unlock(struct strobe_pool *pool)
 {
+    strobe_sanitizer_release(&pool->lock);
     if (__atomic_exchange_n(&pool->lock, 0, __ATOMIC_RELEASE) == 2)
         futex(&pool->lock, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
@@ -107,10 +108,35 @@ static bool under_cap(struct strobe_pool *pool)
     return false;
 }
 
+/* Whether the file reaches over chunk `i`; where it does not, only whoever may extend it can help. */
+static bool is_in_file(const struct strobe_pool *pool, uint32_t i)
+{
+    return pool->control->data_off + (i + 1ull) * STROBE_CHUNK_BYTES <=
+           __atomic_load_n(&pool->control->file_bytes, __ATOMIC_ACQUIRE);
+}
+
+bool strobe_ring_owns(const struct strobe_pool *pool, const uint64_t *word)
+{
+    uintptr_t at = (uintptr_t)word - (uintptr_t)pool->data;
+    return at < (uint64_t)pool->n_chunks_max * STROBE_CHUNK_BYTES;
+}
+
 bool strobe_ring_is_hopeless(const struct strobe_pool *pool)
 {
-    return pool->control->n_chunks == 0 && pool->no_pages_until_ns &&
-           mono_ns() < pool->no_pages_until_ns;
+    return pool->control->n_chunks == 0 &&
+           (!is_in_file(pool, 0) ||
+            (pool->no_pages_until_ns && mono_ns() < pool->no_pages_until_ns));
+}
+
+static enum strobe_loss short_cause(const struct strobe_pool *pool)
+{
+    return pool->control->short_cause == STROBE_LOSS_NO_MEMORY ? STROBE_LOSS_NO_MEMORY
+                                                               : STROBE_LOSS_FILE_SIZE;
+}
+
+enum strobe_loss strobe_ring_unnamed_cause(const struct strobe_pool *pool)
+{
+    return pool->control->n_chunks || is_in_file(pool, 0) ? STROBE_LOSS_UNNAMED : short_cause(pool);
 }
 
 static void give_cap_back(struct strobe_pool *pool)
@@ -129,6 +155,10 @@ static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss
     uint32_t kept = class_ == STROBE_CHUNK_SLOTS ? 0 : pool->n_chunks_max / 16;
     if (n >= pool->n_chunks_max - kept) {
         *loss = STROBE_LOSS_POOL_FULL;
+        return -1;
+    }
+    if (!is_in_file(pool, n)) {
+        *loss = short_cause(pool);
         return -1;
     }
     *loss = STROBE_LOSS_NO_MEMORY;
@@ -268,10 +298,25 @@ static bool recorder_is_stuck(const struct strobe_pool *pool)
     return state != 'R' && state != 'S' && state != 'D';
 }
 
+/* One step of the sleep. A thread that waits for its own segment is open to the program's signals and to its
+ * cancellation meanwhile, and only here: a handler may jump away, see strobe_ring_forget_sleep. */
+static void sleep_step(struct strobe_pool *pool, struct strobe_thread *thread, uint32_t given,
+                       const struct timespec *step)
+{
+    struct strobe_mask all;
+    if (thread)
+        strobe_ring_unblock(&thread->mask);
+    futex(&pool->control->n_given, FUTEX_WAIT, given, step);
+    if (!thread)
+        return;
+    strobe_ring_block(&all);
+    strobe_ring_mend(pool, thread, thread->frame); /* the pool may be full because of what it left itself */
+}
+
 /* Until n_given moves. A few look often whether the recorder lives, and wake the rest when it
  * doesn't: ten thousand that look every 10 ms would take the processor from it. True: given up. */
-static bool sleep_for_room(struct strobe_pool *pool, uint32_t given, uint64_t waited_ns,
-                           uint64_t *beat)
+static bool sleep_for_room(struct strobe_pool *pool, struct strobe_thread *thread, uint32_t given,
+                           uint64_t waited_ns, uint64_t *beat)
 {
     struct strobe_control *control = pool->control;
     uint64_t start = mono_ns(), moved = start;
@@ -279,7 +324,7 @@ static bool sleep_for_room(struct strobe_pool *pool, uint32_t given, uint64_t wa
     uint32_t n_before = __atomic_fetch_add(&control->n_waiting, 1, __ATOMIC_SEQ_CST);
     struct timespec step = {0, n_before < 8 ? WAIT_STEP_NS : STALL_NS * 4};
     while (__atomic_load_n(&control->n_given, __ATOMIC_SEQ_CST) == given && !given_up) {
-        futex(&control->n_given, FUTEX_WAIT, given, &step);
+        sleep_step(pool, thread, given, &step);
         uint64_t now = mono_ns(), seen = __atomic_load_n(&control->heartbeat, __ATOMIC_ACQUIRE);
         if (seen != *beat || (now - moved > STALL_NS && !recorder_is_stuck(pool)))
             *beat = seen, moved = now;
@@ -303,16 +348,14 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
         !has_taken(pool, thread ? 1 : 0))
         return false;
     pool->stalled_heartbeat = 0;
-    sigset_t all;
     uint64_t start = mono_ns();
-    if (thread) { /* the caller blocked all signals; while asleep the program's handlers run */
-        thread->waiting = 1;
-        strobe_ring_unlock(pool);
-        sigprocmask(SIG_SETMASK, &thread->mask, &all);
-    }
-    bool given_up = sleep_for_room(pool, given, *waited_ns, &beat);
+    volatile uintptr_t token = (uintptr_t)&token | 1; /* stands in this frame and nowhere else */
     if (thread) {
-        sigprocmask(SIG_SETMASK, &all, NULL);
+        thread->waiting = token;
+        strobe_ring_unlock(pool);
+    }
+    bool given_up = sleep_for_room(pool, thread, given, *waited_ns, &beat);
+    if (thread) {
         strobe_ring_lock(pool);
         thread->waiting = 0;
         if (thread->slot)
@@ -520,9 +563,11 @@ void strobe_ring_count_loss(struct strobe_pool *pool, struct strobe_thread *thre
     uint64_t now = strobe_ring_now(pool), none = 0;
     struct strobe_control *control = pool->control;
     struct strobe_slot *slot = thread ? thread->slot : NULL;
+    if (loss >= STROBE_LOSS_IN_SLOT)
+        slot = NULL;
     uint64_t *first = slot ? &slot->drop_first_tick : &control->lost_first_tick;
     uint64_t *last = slot ? &slot->drop_last_tick : &control->lost_last_tick;
-    uint64_t *count = slot ? &slot->n_dropped[loss] : &control->n_lost_threads;
+    uint64_t *count = slot ? &slot->n_dropped[loss] : &control->n_lost[loss];
     __atomic_compare_exchange_n(first, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     __atomic_store_n(last, now, __ATOMIC_RELAXED);
     __atomic_add_fetch(count, 1, __ATOMIC_RELEASE);

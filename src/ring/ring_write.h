@@ -3,22 +3,50 @@
  * include/strobe/strobe.h.
  *
  * Runs inside the traced program: never allocates from the heap, prints, exits, or waits for good.
- * Every function but strobe_ring_count_loss is called with all signals blocked, and those that say
- * "locked" with the pool's lock held. Layout and states: wire/ring_layout.h.
+ * Every function but strobe_ring_count_loss is called between strobe_ring_block and
+ * strobe_ring_unblock, and those that say "locked" with the pool's lock held. Layout and states: wire/ring_layout.h.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_RING_RING_WRITE_H
 #define STROBE_RING_RING_WRITE_H
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ring/sanitizer.h"
 #include "ring/session.h"
 #include "strobe/strobe.h"
 #include "wire/ring_layout.h"
 
 /* Changes with the layout of struct strobe_pool. */
-#define STROBE_POOL_MAGIC 0x3430304c4f4f5053ull
+#define STROBE_POOL_MAGIC 0x3530304c4f4f5053ull
+
+/* What the program lets happen to a thread: signals and cancellation. */
+struct strobe_mask {
+    sigset_t signals;
+    int cancel;
+};
+
+/* Everything slow runs between these two: no handler runs, and no cancellation unwinds the thread while
+ * it holds the lock. glibc never blocks the signal of pthread_cancel, so the mask alone is not enough. */
+static inline void strobe_ring_block(struct strobe_mask *old)
+{
+    sigset_t all;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old->cancel);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &old->signals);
+    strobe_sanitizer_ignore();
+}
+
+/* Signals first: a cancellation that was asked for meanwhile runs the program's cleanup with its own mask. */
+static inline void strobe_ring_unblock(const struct strobe_mask *old)
+{
+    int cancel;
+    strobe_sanitizer_look();
+    sigprocmask(SIG_SETMASK, &old->signals, NULL);
+    pthread_setcancelstate(old->cancel, &cancel);
+}
 
 /* One thread of the process. In memory that a fork wipes. */
 struct strobe_thread {
@@ -32,8 +60,11 @@ struct strobe_thread {
     uint32_t n_copies;    /* copies of the library that point here */
     uint32_t generation;  /* of the recorder that knows this thread's name; 0: none */
     uint32_t mono_epochs; /* on CLOCK_MONOTONIC: epochs since the segment was opened */
-    uint32_t waiting;     /* asleep in the slow path: a handler that emits now drops */
-    sigset_t mask;        /* the program's own, in force again while this thread sleeps */
+    uintptr_t
+        waiting; /* asleep in the slow path: a handler that emits now drops; a value that stands in
+                             the frame that sleeps, else 0 */
+    struct strobe_mask mask; /* the program's own, in force again while this thread sleeps */
+    const void *frame;       /* the outermost of ours on the stack then */
     uint64_t cut[8]; /* a record without its text, whose first pieces are stored and whose rest was
                         dropped */
     uint32_t n_cut;  /* its words: to be said before the next text, or the pieces would be taken for
@@ -91,8 +122,14 @@ struct strobe_pool {
 /* The tick now, on the process's clock. */
 uint64_t strobe_ring_now(const struct strobe_pool *pool);
 
+/* Whether `word` lies in a chunk of this pool. */
+bool strobe_ring_owns(const struct strobe_pool *pool, const uint64_t *word);
+
 /* Not a chunk could be allocated a moment ago: nothing can be told or emitted. */
 bool strobe_ring_is_hopeless(const struct strobe_pool *pool);
+
+/* Why a name found no room: UNNAMED, or what keeps the file from having any chunk at all. */
+enum strobe_loss strobe_ring_unnamed_cause(const struct strobe_pool *pool);
 
 void strobe_ring_lock(struct strobe_pool *pool);
 void strobe_ring_unlock(struct strobe_pool *pool);
@@ -112,7 +149,22 @@ struct strobe_thread *strobe_ring_add_thread(struct strobe_pool *pool, uint32_t 
 /* The thread is over: its slot says so, its struct is free again. Locked. */
 void strobe_ring_end_thread(struct strobe_pool *pool, struct strobe_thread *thread);
 
-/* Count one lost event of `thread` (NULL: of a thread that has no slot). Any context. */
+/* Close what a signal handler left unwritten when it jumped away: words that the recorder asks for, and that
+ * no frame above `frame` (the outermost of ours) will write. */
+void strobe_ring_mend(struct strobe_pool *pool, struct strobe_thread *thread, const void *frame);
+
+/* Likewise a sleep for room that a handler jumped out of: the thread is counted off and may wait again. */
+void strobe_ring_forget_sleep(struct strobe_pool *pool, struct strobe_thread *thread,
+                              const void *frame);
+
+/* Whether the calling thread's stack, from `frame` up, may hold a value v with v or v >> 16 in [low, high]. */
+bool strobe_ring_stack_holds(const void *frame, uintptr_t low, uintptr_t high);
+
+/* Whether the 8 bytes at `at` can be read. */
+bool strobe_ring_is_readable(const char *at);
+
+/* Count one lost event of `thread` (NULL: of a thread that has no slot). Any context. What its slot has no
+ * count for is in the control page. */
 void strobe_ring_count_loss(struct strobe_pool *pool, struct strobe_thread *thread,
                             enum strobe_loss loss);
 

@@ -8,8 +8,9 @@
  *   4096              16 * n_max    chunk table: struct strobe_chunk, rounded up to whole pages
  *   control.data_off  65536 each    chunks: cut into segments, or holding thread slots
  *
- * The file has its full length from the start, but only what was really allocated is touched:
- * the control page always, the table and the chunks when somebody records.
+ * While nobody records, the file is its control page. Who starts a recording extends it, within its own
+ * file size limit: the process that joins a recording session, before it stores `magic`; later the recorder.
+ * The process maps the whole length from the start, and touches what `file_bytes` says is there.
  *
  * A stream is what one thread emits: 8-byte words, numbered from 0 over all its segments. A segment
  * holds one run of them. Words are zero until written, so the stream itself says how far it goes:
@@ -39,7 +40,7 @@
 
 /* A changed row below needs a new number here. A recorder reads its own version and older ones that
  * docs/ring-protocol.md lists; a newer client is refused in words. */
-#define STROBE_RING_VERSION 1
+#define STROBE_RING_VERSION 2
 
 enum {
     STROBE_PAGE_BYTES = 4096,
@@ -69,24 +70,30 @@ struct strobe_chunk {
 static_assert(sizeof(struct strobe_chunk) == 16, "strobe_chunk is shared");
 static_assert(offsetof(struct strobe_chunk, class_) == 8, "strobe_chunk is shared");
 
-/* Why events were not stored. The numbers are in slots (the first three) and in the file. */
-#define STROBE_LOSS_LIST(X)                                         \
-    X(POOL_FULL, 0, "pool full: the recorder did not keep up")      \
-    X(NO_MEMORY, 1, "shared memory full: no room for the pool")     \
-    X(UNNAMED, 2, "no room for the name of a location or a thread") \
-    X(DISK, 3, "the disk was full or failed")                       \
-    X(FILE_LIMIT, 4, "over --max-file")                             \
-    X(DAMAGED, 5, "the program overwrote its own records")          \
-    X(HOLE, 6, "a damaged part of the file")                        \
-    X(UNFINISHED, 7, "the program died while it wrote the record")  \
-    X(REFUSED, 8, "a peer sent what can't be right, or too much")
+/* Why events were not stored. The numbers are in slots (the first three), in control pages and in the file. */
+#define STROBE_LOSS_LIST(X)                                                                 \
+    X(POOL_FULL, 0, "pool full: the recorder did not keep up")                              \
+    X(NO_MEMORY, 1, "shared memory full: no room for the pool")                             \
+    X(UNNAMED, 2, "no room for the name of a location or a thread")                         \
+    X(DISK, 3, "the disk was full or failed")                                               \
+    X(FILE_LIMIT, 4, "over --max-file")                                                     \
+    X(DAMAGED, 5, "the program overwrote its own records")                                  \
+    X(HOLE, 6, "a damaged part of the file")                                                \
+    X(UNFINISHED, 7, "the program died, or the recording ended, while it wrote the record") \
+    X(REFUSED, 8, "a peer sent what can't be right, or too much")                           \
+    X(FILE_SIZE, 9, "no room for the pool under the file size limit (ulimit -f)")           \
+    X(NO_STATE, 10, "no memory for the thread's state")                                     \
+    X(ABANDONED, 11, "a signal handler jumped out of the middle of a record")               \
+    X(TRACE_SIZE, 12, "the trace reached the recorder's file size limit: raise ulimit -f")  \
+    X(UNRECORDED, 13, "a process could not take part; one for each, its events are not known")
 
 enum strobe_loss {
 #define X(name, number, text) STROBE_LOSS_##name = number,
     STROBE_LOSS_LIST(X)
 #undef X
-        STROBE_LOSS_COUNT = 9,
-    STROBE_LOSS_IN_SLOT = 3 /* causes that a process counts itself */
+        STROBE_LOSS_COUNT = 14,
+    STROBE_LOSS_IN_SLOT = 3,    /* causes that a slot has a count for */
+    STROBE_LOSS_IN_CONTROL = 16 /* counts in the control page, by cause */
 };
 
 /* OFFSET SIZE FIELD           shared; one per live thread
@@ -136,6 +143,17 @@ static_assert(offsetof(struct strobe_segment_head, tick) == 24, "strobe_segment_
 
 #define STROBE_META_TRACK 0u /* threads count from 1 */
 
+/* OFFSET SIZE FIELD   shared; in the control page, the recorder writes
+ *      0    8 track   whose stream stands still; 0: free
+ *      8    8 offset  from chunk 0, of the word that is not written */
+struct strobe_ring_hole {
+    uint64_t track;
+    uint64_t offset;
+};
+enum { STROBE_HOLES_MAX = 8 };
+static_assert(sizeof(struct strobe_ring_hole) == 16, "strobe_ring_hole is shared");
+static_assert(offsetof(struct strobe_ring_hole, offset) == 8, "strobe_ring_hole is shared");
+
 /* OFFSET SIZE FIELD            shared; page 0 of the file
  *      0    8 magic            STROBE_RING_MAGIC, stored last
  *      8    4 version          STROBE_RING_VERSION of the client
@@ -159,8 +177,8 @@ static_assert(offsetof(struct strobe_segment_head, tick) == 24, "strobe_segment_
  *    132    4 n_taken          segments taken, ever; process counts, recorder compares
  *    136    4 n_waiting        threads asleep on n_given
  *    140    4 exited           1: the process ran its destructors
- *    144    8 n_lost_threads   events of threads that got no slot
- *    152    8 lost_first_tick
+ *    144    8 reserved
+ *    152    8 lost_first_tick  of those in n_lost
  *    160    8 lost_last_tick
  *    168    8 next_id          next id for a location or name; process writes
  *    176   16 reserved
@@ -168,7 +186,13 @@ static_assert(offsetof(struct strobe_segment_head, tick) == 24, "strobe_segment_
  *    200    4 n_given          segments given back, ever; futex that waiting threads sleep on
  *    204    4 recorder_pid
  *    208    8 recorder_start   start time of that process
- *    216    8 detached_tick    when the last recorder left in good order, else 0 */
+ *    216    8 detached_tick    when the last recorder left in good order, else 0
+ *    224    8 file_bytes       how far the file reaches, with its table allocated: chunk i may be touched
+ *                              where data_off + 65536 * (i + 1) is not beyond it. Who extends it writes
+ *    232    4 short_cause      enum strobe_loss: why it reaches no further; likewise
+ *    236    4 holes_used       a bit for each entry of `holes` in use; recorder writes
+ *    240  128 holes[8]         words that the recorder waits for, see docs/ring-protocol.md
+ *    368  128 n_lost[16]       events dropped that no slot counts, by enum strobe_loss; process counts */
 struct strobe_control {
     uint64_t magic;
     uint32_t version;
@@ -191,7 +215,7 @@ struct strobe_control {
     uint32_t n_taken;
     uint32_t n_waiting;
     uint32_t exited;
-    uint64_t n_lost_threads;
+    uint64_t reserved3;
     uint64_t lost_first_tick;
     uint64_t lost_last_tick;
     uint64_t next_id;
@@ -201,14 +225,24 @@ struct strobe_control {
     uint32_t recorder_pid;
     uint64_t recorder_start;
     uint64_t detached_tick;
+    uint64_t file_bytes;
+    uint32_t short_cause;
+    uint32_t holes_used;
+    struct strobe_ring_hole holes[STROBE_HOLES_MAX];
+    uint64_t n_lost[STROBE_LOSS_IN_CONTROL];
 };
 static_assert(offsetof(struct strobe_control, data_off) == 32, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, active) == 64, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, floor) == 72, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, n_chunks) == 128, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, n_lost_threads) == 144, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, lost_first_tick) == 152, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, heartbeat) == 192, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, detached_tick) == 216, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, file_bytes) == 224, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, holes_used) == 236, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, holes) == 240, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, n_lost) == 368, "strobe_control is shared");
+static_assert(STROBE_LOSS_COUNT <= STROBE_LOSS_IN_CONTROL, "a count for each cause");
 static_assert(sizeof(struct strobe_control) <= STROBE_PAGE_BYTES, "one page");
 
 enum strobe_clock_kind {
@@ -261,6 +295,7 @@ static_assert(sizeof(struct strobe_session_page) == 2048, "shared");
  *   00110001 00000000 nnnnnnnn nnnnnnnn  pad: n words in all carry nothing
  *   00110010 00000000 nnnnnnnn nnnnnnnn  a record of n words is being written here: not written yet; where
  *                                        its thread died so, n words carry nothing
+ *   00110011 00000000 nnnnnnnn nnnnnnnn  abandoned: n words that were reserved and will never be written
  *   00000000 00000000 00000000 00000000  not written yet
  *
  * A record's first word is stored last, so a record is there whole or not at all; before its other words it is
@@ -273,6 +308,7 @@ static_assert(sizeof(struct strobe_session_page) == 2048, "shared");
 #define STROBE_WORD_EPOCH          0x3000000000000000ull
 #define STROBE_WORD_PAD            0x3100000000000000ull
 #define STROBE_WORD_FILLING        0x3200000000000000ull
+#define STROBE_WORD_ABANDONED      0x3300000000000000ull
 #define STROBE_WORD_ID_MAX         0x3fffffffull /* larger ids travel as a ZONE_BEGIN record */
 #define STROBE_RECORD_WORDS_MAX    112 /* fits the smallest segment; longer texts travel in pieces */
 #define STROBE_META_WORDS_MAX      1000 /* meta records are in segments of 8 KiB and more */

@@ -432,7 +432,7 @@ class Trace(File):
         """Per (proc, track) that has a record: stored events, dropped by cause, words in gaps; after all parts were read.
 
         hole_words are those of gaps that no loss record explains: the file has holes, or the thread has no loss of
-        causes 3 to 6.
+        causes 3 to 6 or 12.
         """
         rows = {}
         for key, track in self.tracks.items():

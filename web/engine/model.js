@@ -9,7 +9,9 @@ import {findTwins} from './twins.js';
 
 const CAUSES = ['pool full: the recorder did not keep up', 'shared memory full: no room for the pool', 'no room for the name of a location or a thread',
     'the disk was full or failed', 'over --max-file', 'the program overwrote its own records', 'a damaged part of the file',
-    'the program died while it wrote the record', 'a peer sent what can\'t be right, or too much'];
+    'the program died, or the recording ended, while it wrote the record', 'a peer sent what can\'t be right, or too much',
+    'no room for the pool under the file size limit (ulimit -f)', 'no memory for the thread\'s state', 'a signal handler jumped out of the middle of a record',
+    'the trace reached the recorder\'s file size limit: raise ulimit -f', 'a process could not take part; one for each, its events are not known'];
 const UNNAMED = 0x80000000;
 
 /** What a loss's number means. */

@@ -1,0 +1,49 @@
+/* holes.c - words that a live thread took and did not write, with written ones behind them. Either the thread is stopped
+ * in the middle of an emit, or a signal handler jumped out of it: only the thread can tell (src/ring/mend.c), so it is
+ * asked, through a small table in its control page that nobody but the recorder writes. Nothing is ever decided by time.
+ * SPDX-License-Identifier: MIT */
+#include "collector/internal.h"
+
+/* Something was written behind `at`. */
+static bool is_passed(const struct strobe_stream_state *stream, const uint64_t *at,
+                      const uint64_t *end)
+{
+    while (++at < end)
+        if (__atomic_load_n(at, __ATOMIC_RELAXED))
+            return true;
+    return stream->n_segments > 1;
+}
+
+void strobe_collector_ask_for(struct strobe_proc *proc, struct strobe_stream_state *stream,
+                              const uint64_t *at, const uint64_t *end)
+{
+    struct strobe_control *control = proc->ring.control;
+    bool is_new = stream->stuck_pos != stream->pos + 1;
+    stream->stuck_pos = stream->pos + 1;
+    if (is_new)
+        strobe_collector_ask_no_more(proc, stream);
+    if (is_new || stream->hole || !is_passed(stream, at, end))
+        return;
+    for (uint32_t i = 0; i < STROBE_HOLES_MAX; i++) {
+        struct strobe_ring_hole *hole = &control->holes[i];
+        if (proc->holes_used & 1u << i)
+            continue;
+        proc->holes_used |= 1u << i;
+        stream->hole = i + 1;
+        hole->offset = (uint64_t)((const char *)at - proc->ring.data);
+        __atomic_store_n(&hole->track, stream->id, __ATOMIC_RELEASE);
+        __atomic_store_n(&control->holes_used, proc->holes_used, __ATOMIC_RELEASE);
+        return;
+    }
+}
+
+void strobe_collector_ask_no_more(struct strobe_proc *proc, struct strobe_stream_state *stream)
+{
+    struct strobe_control *control = proc->ring.control;
+    if (!stream->hole)
+        return;
+    proc->holes_used &= ~(1u << (stream->hole - 1));
+    __atomic_store_n(&control->holes[stream->hole - 1].track, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&control->holes_used, proc->holes_used, __ATOMIC_RELEASE);
+    stream->hole = 0;
+}

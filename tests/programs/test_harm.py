@@ -1,0 +1,165 @@
+"""test_harm.py - the library never harms the program: no limit, no signal and no cancellation makes it end, block or lie."""
+import os
+import platform
+import resource
+import signal
+import unittest
+
+import harness
+
+FILE_SIZE, NO_STATE, ABANDONED, TRACE_SIZE, UNRECORDED = 9, 10, 11, 12, 13
+STEPS = platform.machine() == "x86_64"
+
+
+def file_size(soft, hard=resource.RLIM_INFINITY):
+    """What a child does first: it sets its file size limit."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+class HarmTest(harness.ProgramTest):
+    def check_exact(self, ran, emitted):
+        """What was emitted is stored or counted."""
+        stored = ran.trace.facts["events"]
+        dropped = ran.trace.dropped()
+        self.assertEqual(stored + sum(dropped.values()), emitted, (ran.err, dropped))
+        return stored, dropped
+
+
+class FileSize(HarmTest):
+    def test_a_program_that_nobody_records_lives_under_any_limit(self):
+        for limit in (0, 1, 4095, 4096, 4097, 100000, 1024000):
+            code, _, err = self.run_it(self.program("harm"), "emit", "1000", preexec_fn=file_size(limit))
+            self.assertEqual(code, 0, (limit, err))
+        self.assertEqual(os.listdir(os.path.join(self.sessions, "default")), [])
+
+    def test_a_forked_child_that_may_write_nothing_lives_and_is_named(self):
+        ran = self.record(self.program("harm"), "fork", "1000", whole=False)
+        self.assertEqual(ran.code, 0, ran.err)
+        self.assertEqual(ran.trace.facts["events"], 2000)
+        self.assertEqual(ran.trace.dropped(), {UNRECORDED: 1})
+        self.assertEqual([note for note in ran.trace.notes() if "could not take part: its file size" in note][1:], [])
+        self.assertIn("1 process could not take part", ran.err)
+        self.assertNotIn("100.00 %", ran.err)
+
+    def test_a_recorder_with_a_larger_limit_makes_the_room(self):
+        ran = self.record("prlimit", "--fsize=4096:4096", self.program("harm"), "emit", "200000", whole=False)
+        self.assertEqual(ran.code, 0, ran.err)
+        stored, dropped = self.check_exact(ran, 400000)
+        self.assertLessEqual(set(dropped), {FILE_SIZE})
+        self.assertGreater(stored, 0)
+
+    def test_a_recorder_that_attaches_makes_the_room(self):
+        program = self.start(self.program("harm"), "cancel", preexec_fn=file_size(4096, 4096))
+        self.assertEqual(program.stdout.readline(), "ready\n")
+        recorder, path = self.attach("attached.strobe", "--pid", str(program.pid))
+        out, err = program.communicate(timeout=60)
+        self.assertEqual(program.returncode, 0, err)
+        recorder.communicate(timeout=60)
+        trace = self.judge(path)
+        self.assertEqual((out, trace.facts["events"], trace.dropped()), ("1001\n", 2002, {}))
+
+    def test_where_nobody_can_make_room_it_is_counted(self):
+        path = self.path("limited.strobe")
+        code, _, err = self.run_it("prlimit", "--fsize=200000:200000", harness.STROBE, "record", "-o", path,
+                                   "--max-memory", "1G", "--",
+                                   "prlimit", "--fsize=8192:8192", self.program("harm"), "emit", "20000")
+        trace = self.judge(path)
+        self.assertEqual(trace.facts["events"], 0, err)
+        self.assertEqual(trace.dropped(), {FILE_SIZE: 40000})
+        self.assertEqual(code, 0, err)
+
+    def test_a_recorder_raises_its_own_soft_limit_and_not_the_commands(self):
+        path = self.path("raised.strobe")
+        code, out, err = self.run_it(
+            "prlimit", "--fsize=271000:unlimited", harness.STROBE, "record", "-o", path, "--", "sh", "-c",
+            f"{self.program('harm')} emit 1200000; ulimit -f")
+        self.assertEqual(code, 0, err)
+        trace = self.judge(path)
+        self.assertEqual((trace.facts["events"], trace.dropped()), (2400000, {}))
+        self.assertGreater(os.path.getsize(path), 271000)
+        self.assertNotIn("unlimited", out)
+
+    def test_a_recorder_at_its_hard_limit_ends_its_file_well(self):
+        path = self.path("full.strobe")
+        code, _, err = self.run_it("prlimit", "--fsize=300000:300000", harness.STROBE, "record", "-o", path, "--",
+                                   self.program("harm"), "emit", "1200000")
+        trace = self.judge(path)
+        dropped = trace.dropped()
+        self.assertEqual(trace.facts["events"] + sum(dropped.values()), 2400000, err)
+        self.assertGreater(dropped.get(TRACE_SIZE, 0), 0)
+        self.assertLessEqual(set(dropped), {TRACE_SIZE, FILE_SIZE})
+        self.assertGreater(trace.facts["events"], 0)
+        self.assertLessEqual(os.path.getsize(path), 300000)
+        self.assertIn("ulimit -f", err)
+        self.assertEqual(code, 1, err)
+
+    def test_the_command_keeps_what_SIGXFSZ_does(self):
+        ran = self.record("sh", "-c", "ulimit -f 1; dd if=/dev/zero of=big bs=1024 count=4 2>/dev/null", judge=False)
+        self.assertEqual(ran.code, 128 + signal.SIGXFSZ, ran.err)
+
+
+class NoMemory(HarmTest):
+    def test_a_thread_without_state_drops_for_ever_and_lives(self):
+        ran = self.record(self.program("harm"), "nomap", "200000", whole=False)
+        self.assertEqual(ran.code, 0, ran.err)
+        _, dropped = self.check_exact(ran, 2 * int(ran.out))
+        self.assertEqual(dropped, {NO_STATE: 400000})
+
+    def test_a_process_without_descriptors_is_recorded(self):
+        ran = self.record(self.program("harm"), "exhausted", "1000")
+        self.assertEqual((ran.code, ran.trace.facts["events"]), (0, 2000), ran.err)
+
+    def test_processes_that_start_without_descriptors_live_and_are_named(self):
+        ran = self.record(self.program("harm"), "nofiles", "1000", whole=False)
+        self.assertEqual(ran.code, 0, ran.err)
+        self.assertEqual((ran.trace.facts["events"], ran.trace.dropped()), (2000, {UNRECORDED: 4}))
+        self.assertEqual(sum("no file descriptor left" in note for note in ran.trace.notes()), 4)
+
+    def test_the_smallest_stack_is_enough(self):
+        ran = self.record(self.program("harm"), "small", "50")
+        self.assertEqual(ran.code, 0, ran.err)
+        self.assertEqual(ran.trace.n_zones("harm"), int(ran.out))
+
+
+class Cancel(HarmTest):
+    def test_a_pending_cancel_does_not_act_inside_the_library(self):
+        program = self.start(self.program("harm"), "cancel")
+        self.assertEqual(program.stdout.readline(), "ready\n")
+        recorder, path = self.attach("attached.strobe", "--pid", str(program.pid))
+        out, err = program.communicate(timeout=60)
+        self.assertEqual((program.returncode, out), (0, "1001\n"), err)
+        recorder.communicate(timeout=60)
+        self.assertEqual(self.judge(path).facts["events"], 2002)
+
+    def test_threads_cancelled_anywhere_leave_no_lock_behind(self):
+        ran = self.record(self.program("harm"), "cancel-any", "100", whole=False)
+        self.assertEqual(ran.code, 0, ran.err)
+        self.assertEqual(ran.trace.n_zones("harm"), int(ran.out))
+        self.assertLessEqual(set(ran.trace.dropped()), {ABANDONED})
+
+
+class Jumps(HarmTest):
+    @unittest.skipUnless(STEPS, "steps through x86-64 instructions")
+    def test_a_jump_out_of_each_instruction_costs_its_event_at_most(self):
+        ran = self.record(self.program("harm"), "jump", whole=False, options=("--max-memory", "256M"))
+        self.assertEqual(ran.code, 0, ran.err)
+        emitted, left, _ = map(int, ran.out.split())
+        self.assertGreater(left, 0)
+        self.assertEqual(ran.trace.dropped(), {ABANDONED: left})
+        self.assertEqual(ran.trace.facts["events"], emitted)
+
+    @unittest.skipUnless(STEPS, "steps through x86-64 instructions")
+    def test_an_event_that_was_interrupted_for_long_lands_once(self):
+        ran = self.record(self.program("harm"), "stop", options=("--max-memory", "256M"))
+        self.assertEqual(ran.code, 0, ran.err)
+        emitted, _, pending = map(int, ran.out.split())
+        self.assertGreater(pending, 0)
+        self.assertEqual(ran.trace.facts["events"], emitted)
+
+    def test_a_jump_out_of_a_wait_for_room_is_counted_off(self):
+        ran = self.record(self.program("harm"), "jump-asleep", "20", whole=False, options=("--max-memory", "256K"))
+        self.assertEqual((ran.code, ran.out), (0, "0\n"), ran.err)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -45,18 +45,34 @@ static void show_top(const char *path)
     strobe_trace_close(trace);
 }
 
+/* In percent, and 100 only where nothing is missing. */
+static double coverage(const struct strobe_collector_status *s)
+{
+    double all = (double)s->n_events + (double)s->n_lost;
+    double part = all > 0 ? 100.0 * (double)s->n_events / all : 100.0;
+    return s->n_lost && part > 99.99 ? 99.99 : part;
+}
+
 static void show_file(const struct strobe_record_summary *summary)
 {
     const struct strobe_collector_status *s = &summary->status;
-    double all = (double)s->n_events + (double)s->n_lost;
     fprintf(stderr, "strobe: %s  %.1f MB, %.3f s, %u %s, %u %s\n", summary->path,
             (double)s->n_bytes / 1e6, (double)summary->duration_ns / 1e9, s->n_procs,
             s->n_procs == 1 ? "process" : "processes", s->n_threads,
             s->n_threads == 1 ? "thread" : "threads");
     fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %.2f %%\n",
-            (unsigned long long)s->n_events, (unsigned long long)s->n_lost,
-            all > 0 ? 100.0 * (double)s->n_events / all : 100.0);
-    if (s->n_lost)
+            (unsigned long long)s->n_events, (unsigned long long)s->n_lost, coverage(s));
+    if (s->n_unrecorded)
+        fprintf(stderr,
+                "strobe: %u %s could not take part, and what it would have emitted is not known: "
+                "'strobe info' tells "
+                "which and why\n",
+                s->n_unrecorded, s->n_unrecorded == 1 ? "process" : "processes");
+    if (s->size_limit)
+        fputs("strobe: the trace is as long as this process may make a file: 'ulimit -f' sets that "
+              "limit\n",
+              stderr);
+    else if (s->n_lost > s->n_unrecorded)
         fputs("strobe: 'strobe info' tells when and why; --max-memory gives the program a larger "
               "pool\n",
               stderr);

@@ -79,7 +79,7 @@ static void sleep_ns(long ns)
 
 /* ---- signals ---- */
 
-static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGPIPE};
+static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGPIPE, SIGXFSZ};
 enum { N_WATCHED = sizeof watched / sizeof watched[0] };
 static struct sigaction before_us[N_WATCHED];
 static bool flies; /* SIGUSR2 is ours */
@@ -89,7 +89,7 @@ static bool flies; /* SIGUSR2 is ours */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     (void)context;
-    if (number == SIGCHLD || number == SIGPIPE)
+    if (number == SIGCHLD || number == SIGPIPE || number == SIGXFSZ)
         return;
     if (number == SIGUSR1 && info->si_code == SI_QUEUE &&
         info->si_value.sival_int == STROBE_VIEW_STOP && info->si_uid == getuid())
@@ -195,17 +195,27 @@ static void stop_threads(struct run *run)
 
 /* ---- the command ---- */
 
-static struct rlimit files_before_us;
+/* A process costs the recorder two descriptors while it lives, and the trace may become long: take all we may have. The
+ * command gets what we got. */
+static const int raised[] = {RLIMIT_NOFILE, RLIMIT_FSIZE};
+enum { N_RAISED = sizeof raised / sizeof raised[0] };
+static struct rlimit limits_before_us[N_RAISED];
 
-/* A process costs the recorder two descriptors while it lives: take all we may have. */
-static void raise_file_limit(void)
+static void raise_limits(void)
 {
-    struct rlimit all;
-    if (getrlimit(RLIMIT_NOFILE, &files_before_us))
-        return;
-    all = files_before_us;
-    all.rlim_cur = all.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &all);
+    for (int i = 0; i < N_RAISED; i++) {
+        if (getrlimit(raised[i], &limits_before_us[i]))
+            continue;
+        struct rlimit all = limits_before_us[i];
+        all.rlim_cur = all.rlim_max;
+        setrlimit(raised[i], &all);
+    }
+}
+
+static void restore_limits(void)
+{
+    for (int i = 0; i < N_RAISED; i++)
+        setrlimit(raised[i], &limits_before_us[i]);
 }
 
 /* Start the command; what exec says comes back through a pipe that closes by itself. 0: it runs,
@@ -229,7 +239,7 @@ static int start_command(struct run *run)
     if (run->child == 0) {
         forget_signals();
         sigprocmask(SIG_SETMASK, &old, NULL);
-        setrlimit(RLIMIT_NOFILE, &files_before_us);
+        restore_limits();
         execvp(run->options->command[0], run->options->command);
         err = errno;
         if (write(report[1], &err, sizeof err) != sizeof err)
@@ -629,7 +639,7 @@ int strobe_cli_record_run(const struct strobe_record_options *options)
                       .helpers_wake = PTHREAD_COND_INITIALIZER};
     run.session.fd = -1;
     watch_signals(options);
-    raise_file_limit();
+    raise_limits();
     int code = prepare(&run);
     if (code >= 0)
         return code;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@ struct strobe_file_writer {
     uint64_t end; /* where the next block goes */
     uint64_t seq;
     uint64_t prev_index;
+    uint64_t limit; /* how long the file may get (RLIMIT_FSIZE) */
     uint64_t ledger_seq;
     ZSTD_CCtx *zstd; /* owned */
     uint8_t *out;    /* owned: the block under construction */
@@ -153,6 +155,20 @@ static void start_block(struct strobe_file_writer *w)
 static enum strobe_err add_entry(struct strobe_file_writer *w, uint32_t level,
                                  const struct strobe_index_entry *entry);
 
+/* What the file must still take behind a block: with events the records, and always index and footer. */
+static uint64_t kept_room(const struct strobe_file_writer *w, uint32_t type)
+{
+    enum { RECORDS_ROOM = 64 << 10, FOOTER_ROOM = 8192 };
+    uint64_t room = FOOTER_ROOM + sizeof(struct strobe_file_trailer);
+    if (type == STROBE_BLOCK_FOOTER)
+        return sizeof(struct strobe_file_trailer);
+    for (int i = 0; i < LEVELS; i++)
+        room += w->levels[i].n * sizeof *w->levels[i].entries;
+    return room + (type == STROBE_BLOCK_EVENTS ? RECORDS_ROOM
+                   : type == STROBE_BLOCK_LOD  ? RECORDS_ROOM / 2
+                                               : 0);
+}
+
 /* Hash and write the block that stands in w->out, its head filled but for the hashes. */
 static enum strobe_err write_block(struct strobe_file_writer *w, struct strobe_block_head head,
                                    uint64_t n_events, uint64_t n_zones,
@@ -162,6 +178,8 @@ static enum strobe_err write_block(struct strobe_file_writer *w, struct strobe_b
     size_t padded = (w->n_out + 7) & ~(size_t)7;
     if (!out_room(w, 8))
         return STROBE_ERR_NOMEM;
+    if (w->end + padded + kept_room(w, head.type) > w->limit)
+        return STROBE_ERR_LIMIT;
     memset(w->out + w->n_out, 0, padded - w->n_out);
     head.magic = STROBE_BLOCK_MAGIC;
     head.seq = w->seq;
@@ -589,7 +607,9 @@ static enum strobe_err open_writer(const char *path, int flags, struct strobe_fi
     if (!w)
         return STROBE_ERR_NOMEM;
     enum strobe_err err = STROBE_ERR_NOMEM;
+    struct rlimit limit;
     pthread_mutex_init(&w->lock, NULL);
+    w->limit = getrlimit(RLIMIT_FSIZE, &limit) ? UINT64_MAX : limit.rlim_cur;
     w->fd = open(path, flags | O_CLOEXEC, 0644);
     if (w->fd < 0) {
         err = strobe_err_from_errno(errno);

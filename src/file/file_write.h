@@ -44,7 +44,8 @@ enum strobe_err strobe_file_append(const char *path, uint64_t end, uint64_t seq,
                                    const struct strobe_index_entry *entries, uint64_t n_entries,
                                    struct strobe_file_writer **out);
 
-/* Write the encoder's block and reset it. After an error it is not reset: see enc->n_events. */
+/* Write the encoder's block and reset it. After an error it is not reset: see enc->n_events. LIMIT: with it the file would
+ * be longer than this process may make one (RLIMIT_FSIZE); there is still room for the records and the footer. */
 enum strobe_err strobe_file_put_events(struct strobe_file_writer *writer,
                                        struct strobe_encoder *enc);
 

@@ -272,8 +272,10 @@ static int step_through(int may_jump)
     struct strobe_zone zone = strobe_zone_begin(&loc); /* named, and its segment has room */
     strobe_zone_end(&zone);
     for (int k = 1; k < STEPS; k++) {
-        emit(1);
-        n_zones++;
+        do { /* the steps stay in the inline path: its segment has room */
+            emit(1);
+            n_zones++;
+        } while ((int16_t)strobe_hot_now->cursor < 16);
         steps_left = k;
         cursor_before = strobe_hot_now->cursor;
         if (!sigsetjmp(out, 1)) {

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/varint.h"
+#include "file/buckets.h"
 #include "file/file_read.h"
 
 enum {
@@ -185,29 +186,6 @@ enum strobe_err strobe_record_walk_next(struct strobe_record_walk *records,
                                         struct strobe_record *out);
 
 void strobe_record_walk_free(struct strobe_record_walk *records);
-
-/* The bucket of a duration in a summary's histogram, the smallest duration in a bucket, its width.
- */
-static inline uint32_t strobe_bucket_of(uint64_t ticks)
-{
-    if (ticks < 32)
-        return (uint32_t)ticks;
-    uint32_t e = 63u - (uint32_t)__builtin_clzll(ticks);
-    return 32 * (e - 4) + (uint32_t)((ticks >> (e - 5)) & 31);
-}
-
-static inline uint64_t strobe_bucket_low(uint32_t bucket)
-{
-    if (bucket < 32)
-        return bucket;
-    uint32_t e = bucket / 32 + 4;
-    return (1ull << e) + ((uint64_t)(bucket % 32) << (e - 5));
-}
-
-static inline uint64_t strobe_bucket_width(uint32_t bucket)
-{
-    return bucket < 32 ? 1 : 1ull << (bucket / 32 - 1);
-}
 
 /* One location of a part's summary. */
 struct strobe_summary_row {

@@ -179,13 +179,4 @@ void strobe_encode_split(struct strobe_encoder *enc);
 void strobe_encode_event(struct strobe_encoder *enc, uint64_t tick, enum strobe_kind kind,
                          const uint8_t *fields, size_t n_bytes);
 
-/* Histogram bucket of a duration. */
-static inline uint32_t strobe_hist_bucket(uint64_t d)
-{
-    if (d < 32)
-        return (uint32_t)d;
-    uint32_t e = 63 - (uint32_t)__builtin_clzll(d);
-    return 32 * (e - 4) + ((uint32_t)(d >> (e - 5)) & 31);
-}
-
 #endif

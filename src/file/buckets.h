@@ -1,0 +1,30 @@
+/* buckets.h - the buckets of a summary's histogram of durations: one per tick up to 32, then 32 per
+ * power of two (docs/file-format.md).  SPDX-License-Identifier: MIT */
+#ifndef STROBE_FILE_BUCKETS_H
+#define STROBE_FILE_BUCKETS_H
+
+#include <stdint.h>
+
+/* The bucket of a duration, the smallest duration in a bucket, its width. */
+static inline uint32_t strobe_bucket_of(uint64_t ticks)
+{
+    if (ticks < 32)
+        return (uint32_t)ticks;
+    uint32_t e = 63u - (uint32_t)__builtin_clzll(ticks);
+    return 32 * (e - 4) + (uint32_t)((ticks >> (e - 5)) & 31);
+}
+
+static inline uint64_t strobe_bucket_low(uint32_t bucket)
+{
+    if (bucket < 32)
+        return bucket;
+    uint32_t e = bucket / 32 + 4;
+    return (1ull << e) + ((uint64_t)(bucket % 32) << (e - 5));
+}
+
+static inline uint64_t strobe_bucket_width(uint32_t bucket)
+{
+    return bucket < 32 ? 1 : 1ull << (bucket / 32 - 1);
+}
+
+#endif

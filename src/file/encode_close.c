@@ -1,0 +1,143 @@
+/* encode_close.c - the head of a finished part: where it stands, what was open, its locations, its
+ * summary (docs/file-format.md).  SPDX-License-Identifier: MIT */
+#include "file/encode_internal.h"
+
+static void put(struct strobe_encoder *enc, uint64_t value)
+{
+    if (strobe_encode_head_room(enc, STROBE_VARINT_MAX))
+        enc->n_head = (size_t)(strobe_varint_put(enc->head + enc->n_head, value) - enc->head);
+}
+
+/* Only the buckets from the shortest to the longest duration can be used. */
+static void put_histogram(struct strobe_encoder *enc, const struct strobe_loc_sum *sum)
+{
+    const uint32_t *histogram = sum->histogram;
+    uint32_t first = strobe_bucket_of(sum->min), end = strobe_bucket_of(sum->max) + 1;
+    uint32_t n_used = 0, last = 0;
+    for (uint32_t i = first; i < end; i++)
+        n_used += histogram[i] != 0;
+    put(enc, n_used);
+    for (uint32_t i = first; i < end; i++) {
+        if (!histogram[i])
+            continue;
+        put(enc, i - last);
+        put(enc, histogram[i]);
+        last = i;
+    }
+}
+
+static void put_sums(struct strobe_encoder *enc)
+{
+    uint32_t n_used = 0;
+    for (uint32_t i = 0; i < enc->n_locs; i++)
+        n_used += enc->sums[i].count != 0;
+    put(enc, n_used);
+    for (uint32_t i = 0; i < enc->n_locs; i++) {
+        const struct strobe_loc_sum *sum = &enc->sums[i];
+        if (!sum->count)
+            continue;
+        put(enc, i);
+        put(enc, sum->count);
+        put(enc, sum->total);
+        put(enc, sum->self);
+        put(enc, sum->min);
+        put(enc, sum->max);
+        put(enc, (uint64_t)sum->squares);
+        put(enc, (uint64_t)(sum->squares >> 64));
+        put_histogram(enc, sum);
+    }
+}
+
+static void put_lod(struct strobe_encoder *enc)
+{
+    put(enc, enc->lod_shift);
+    put(enc, enc->lod_depths);
+    for (uint32_t d = 0; d < enc->lod_depths; d++) {
+        const struct strobe_lod_bucket *row = enc->lod[d];
+        uint32_t n_used = 0, last = 0;
+        for (uint32_t i = 0; i < enc->lod_used; i++)
+            n_used += strobe_encode_bucket_is_used(&row[i]);
+        put(enc, n_used);
+        for (uint32_t i = 0; i < enc->lod_used; i++) {
+            if (!strobe_encode_bucket_is_used(&row[i]))
+                continue;
+            put(enc, i - last);
+            put(enc, row[i].count);
+            put(enc, row[i].busy);
+            put(enc, row[i].longest);
+            put(enc, row[i].loc);
+            last = i;
+        }
+    }
+}
+
+static uint64_t lowest_begin(const struct strobe_encoder *enc)
+{
+    if (!enc->n_listed)
+        return enc->first_tick;
+    uint64_t begin = enc->listed[enc->n_listed - 1].begin;
+    return begin < enc->first_tick ? begin : enc->first_tick;
+}
+
+static void put_stack(struct strobe_encoder *enc)
+{
+    put(enc, enc->start_depth - enc->n_listed);
+    put(enc, enc->n_listed);
+    for (uint32_t i = enc->n_listed; i-- > 0;) {
+        put(enc, enc->listed[i].loc);
+        put(enc, strobe_zigzag((int64_t)(enc->first_tick - enc->listed[i].begin)));
+        put(enc, enc->listed[i].child);
+    }
+}
+
+static void put_locs(struct strobe_encoder *enc)
+{
+    uint64_t last = 0;
+    put(enc, enc->n_locs);
+    for (uint32_t i = 0; i < enc->n_locs; i++) {
+        put(enc, strobe_zigzag((int64_t)(enc->locs[i] - last)));
+        last = enc->locs[i];
+    }
+}
+
+void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words)
+{
+    if (!enc->part_events && !n_words) {
+        enc->track = NULL;
+        return;
+    }
+    if (!enc->part_events)
+        strobe_encode_first_event(enc, enc->track->last_tick);
+    bool summary = enc->part_events >= STROBE_SUMMARY_MIN_EVENTS && !enc->too_many_locs;
+    if (enc->part_events) {
+        strobe_encode_cover_open_zones(enc);
+        strobe_encode_log_part(enc);
+    }
+    put(enc, enc->proc);
+    put(enc, enc->track_id);
+    put(enc, enc->pos);
+    put(enc, n_words);
+    put(enc, enc->part_events);
+    put(enc, enc->first_tick);
+    put(enc, strobe_zigzag((int64_t)(enc->prev_tick - enc->first_tick)));
+    put(enc, enc->first_tick - lowest_begin(enc));
+    put(enc, enc->fiber_at_start);
+    put_stack(enc);
+    put_locs(enc);
+    put(enc, (uint64_t)(enc->big_at - enc->part_big));
+    put(enc, (uint64_t)(enc->side_at - enc->part_side));
+    put(enc, summary);
+    if (summary) {
+        put_sums(enc);
+        put_lod(enc);
+        enc->track->lod_shift = enc->lod_shift;
+    }
+    if (enc->part_events) {
+        uint64_t begin = lowest_begin(enc);
+        enc->tick_min = begin < enc->tick_min ? begin : enc->tick_min;
+        enc->tick_max = enc->prev_tick > enc->tick_max ? enc->prev_tick : enc->tick_max;
+        enc->track->last_tick = enc->prev_tick;
+    }
+    enc->n_parts++;
+    enc->track = NULL;
+}

@@ -1,0 +1,419 @@
+/* encode_zones.c - begins and ends of zones: paired here once, for sums, histogram and level of detail.
+ *
+ * One by one (strobe_encode_zone_begin, _end), in any order and of any kind; and in runs, as a ring's
+ * words or as steps in memory, where one loop serves both forms.  SPDX-License-Identifier: MIT */
+#include "file/encode_internal.h"
+
+#include <stdlib.h>
+
+#include "wire/ring_layout.h"
+
+static bool grow_stack(struct strobe_track *track)
+{
+    if (track->depth >= STROBE_STACK_MAX)
+        return false;
+    uint32_t cap = track->cap ? 2 * track->cap : 16;
+    struct strobe_open_zone *stack = realloc(track->stack, cap * sizeof *stack);
+    if (!stack)
+        return false;
+    track->stack = stack;
+    track->cap = cap;
+    return true;
+}
+
+void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_t loc)
+{
+    struct strobe_track *track = enc->track;
+    uint32_t index = strobe_encode_dict_index(enc, loc);
+    if (__builtin_expect(index < STROBE_SYM_BEGIN_DIRECT, 1)) {
+        strobe_encode_put_time(enc, tick, (uint8_t)(STROBE_SYM_BEGIN + index));
+    } else {
+        strobe_encode_put_time(enc, tick, STROBE_SYM_BEGIN_FAR);
+        enc->side_at = strobe_varint_put(enc->side_at, index);
+    }
+    enc->by_kind[STROBE_KIND_ZONE_BEGIN]++;
+    if (__builtin_expect(track->fiber != 0, 0))
+        return;
+    if (__builtin_expect(track->depth == track->cap, 0) && !grow_stack(track))
+        return; /* its end will be told as lost */
+    track->stack[track->depth++] = (struct strobe_open_zone){loc, tick, 0, index, enc->serial};
+}
+
+/* The entry on top was open when the part started and ends now: it must be listed. */
+static void list_entry(struct strobe_encoder *enc, const struct strobe_open_zone *zone)
+{
+    struct strobe_track *track = enc->track;
+    if (enc->n_listed == enc->cap_listed) {
+        struct strobe_open_zone *more =
+            realloc(enc->listed, 2 * enc->cap_listed * sizeof *enc->listed);
+        if (!more) {
+            enc->failed = true;
+            return;
+        }
+        enc->listed = more;
+        enc->cap_listed *= 2;
+    }
+    enc->listed[enc->n_listed] = *zone;
+    enc->listed[enc->n_listed++].child = enc->low_child;
+    enc->low = track->depth;
+    enc->low_child = track->depth ? track->stack[track->depth - 1].child : 0;
+}
+
+static inline void sum_zone(struct strobe_loc_sum *sum, uint64_t duration, uint64_t self)
+{
+    if (__builtin_expect(!sum->count, 0)) {
+        sum->total = sum->self = sum->max = 0;
+        sum->min = ~0ull;
+        sum->squares = 0;
+        memset(sum->histogram, 0, STROBE_HIST_BUCKETS * sizeof *sum->histogram);
+    }
+    sum->count++;
+    sum->total += duration;
+    sum->self += self;
+    if (duration < sum->min)
+        sum->min = duration;
+    if (duration > sum->max)
+        sum->max = duration;
+    sum->squares += (unsigned __int128)duration * duration;
+    sum->histogram[strobe_bucket_of(duration)]++;
+}
+
+static inline void count_in_bucket(const struct strobe_encoder *enc,
+                                   struct strobe_lod_bucket *bucket, uint32_t index,
+                                   uint64_t duration)
+{
+    bucket->count++;
+    if (__builtin_expect(duration > bucket->longest || !bucket->loc, 0) ||
+        __builtin_expect(duration == bucket->longest &&
+                             strobe_encode_goes_first(enc, index + 1, bucket->loc),
+                         0)) {
+        bucket->longest = duration;
+        bucket->loc = index + 1;
+    }
+}
+
+static inline void lod_zone(struct strobe_encoder *enc, uint32_t depth, uint32_t index,
+                            uint64_t begin, uint64_t end, uint64_t duration)
+{
+    if (depth >= STROBE_LOD_DEPTHS)
+        return;
+    strobe_encode_lod_rows(enc, depth);
+    uint64_t from = begin > enc->first_tick ? begin : enc->first_tick;
+    uint64_t to = end > enc->first_tick ? end : enc->first_tick;
+    struct strobe_lod_bucket *bucket = &enc->lod[depth][strobe_encode_lod_index(enc, to)];
+    count_in_bucket(enc, bucket, index, duration);
+    if (__builtin_expect((from >> enc->lod_shift) == (to >> enc->lod_shift), 1))
+        bucket->busy += to > from ? to - from : 0;
+    else if (to > from)
+        strobe_encode_busy(enc, depth, from, to);
+}
+
+/* Pop the top zone; it ended at `tick`. */
+static inline void finish_zone(struct strobe_encoder *enc, uint64_t tick)
+{
+    struct strobe_track *track = enc->track;
+    struct strobe_open_zone *zone = &track->stack[--track->depth];
+    uint32_t index =
+        zone->serial == enc->serial ? zone->dict : strobe_encode_dict_index(enc, zone->loc);
+    uint64_t duration = tick > zone->begin ? tick - zone->begin : 0;
+    uint64_t self = duration > zone->child ? duration - zone->child : 0;
+    if (__builtin_expect(track->depth < enc->low, 0))
+        list_entry(enc, zone);
+    if (track->depth)
+        track->stack[track->depth - 1].child += duration;
+    enc->n_zones++;
+    if (__builtin_expect(index < STROBE_STAT_LOCS, 1))
+        sum_zone(&enc->sums[index], duration, self);
+    lod_zone(enc, track->depth, index, zone->begin, tick, duration);
+}
+
+/* Pop the top zone; its end is missing. It was open until now, but is in no sum. */
+static void abandon_zone(struct strobe_encoder *enc, uint64_t tick)
+{
+    struct strobe_track *track = enc->track;
+    struct strobe_open_zone *zone = &track->stack[--track->depth];
+    if (track->depth < enc->low)
+        list_entry(enc, zone);
+    uint64_t from = zone->begin > enc->first_tick ? zone->begin : enc->first_tick;
+    if (track->depth >= STROBE_LOD_DEPTHS || tick <= from)
+        return;
+    strobe_encode_lod_rows(enc, track->depth);
+    strobe_encode_busy(enc, track->depth, from, tick);
+}
+
+/* ---- zones that end in any order ---- */
+
+/* Kept in `serial`, whose parts are far fewer: such a zone is looked up in the part's list anew. */
+#define LOOSE (1u << 31)
+
+/* Whether the end of the zone below the `n_above` on top leaves those open: it or one of them may end
+ * in any order. Else their ends are missing. */
+static bool leaves_others_open(const struct strobe_track *track, uint32_t n_above)
+{
+    for (uint32_t i = 0; i <= n_above; i++)
+        if (track->stack[track->depth - 1 - i].serial & LOOSE)
+            return true;
+    return false;
+}
+
+/* List every zone that was open when the part started, down to the one at `at`. */
+static void list_down_to(struct strobe_encoder *enc, uint32_t at)
+{
+    struct strobe_track *track = enc->track;
+    uint32_t depth = track->depth;
+    while (enc->low > at && !enc->failed) {
+        track->depth = enc->low - 1; /* list_entry looks at what is below the one it lists */
+        list_entry(enc, &track->stack[track->depth]);
+        track->stack[track->depth].dict = UINT32_MAX; /* of an earlier part: not for the fast way */
+    }
+    track->depth = depth;
+}
+
+/* The zone below the `n_above` on top ends; those move down by one. */
+static void end_under(struct strobe_encoder *enc, uint64_t tick, uint32_t n_above)
+{
+    struct strobe_track *track = enc->track;
+    uint32_t at = track->depth - 1 - n_above;
+    strobe_encode_put_time(enc, tick, STROBE_KIND_ZONE_END_UNDER);
+    enc->by_kind[STROBE_KIND_ZONE_END_UNDER]++;
+    enc->side_at = strobe_varint_put(enc->side_at, n_above);
+    list_down_to(enc, at);
+    struct strobe_open_zone zone = track->stack[at];
+    uint32_t index = strobe_encode_dict_index(enc, zone.loc);
+    uint64_t duration = tick > zone.begin ? tick - zone.begin : 0;
+    if (at)
+        track->stack[at - 1].child += duration;
+    memmove(&track->stack[at], &track->stack[at + 1], n_above * sizeof zone);
+    track->depth--;
+    enc->n_zones++;
+    if (index < STROBE_STAT_LOCS)
+        sum_zone(&enc->sums[index], duration, duration > zone.child ? duration - zone.child : 0);
+    lod_zone(enc, at, index, zone.begin, tick, duration);
+}
+
+void strobe_encode_zone_loose(struct strobe_encoder *enc, uint64_t tick)
+{
+    struct strobe_track *track = enc->track;
+    strobe_encode_event(enc, tick, STROBE_KIND_ZONE_LOOSE, NULL, 0);
+    if (track->depth && !track->fiber)
+        track->stack[track->depth - 1].serial |= LOOSE;
+}
+
+/* An end that is not that of the top zone. */
+static void end_elsewhere(struct strobe_encoder *enc, uint64_t tick, uint64_t loc)
+{
+    struct strobe_track *track = enc->track;
+    uint32_t n_above = 0;
+    if (!track->fiber)
+        while (n_above < track->depth && track->stack[track->depth - 1 - n_above].loc != loc)
+            n_above++;
+    if (track->fiber || n_above == track->depth) {
+        strobe_encode_put_time(enc, tick, STROBE_KIND_ZONE_END_LOST);
+        enc->by_kind[STROBE_KIND_ZONE_END_LOST]++;
+        enc->side_at = strobe_varint_put(enc->side_at, loc);
+        return;
+    }
+    if (leaves_others_open(track, n_above)) {
+        end_under(enc, tick, n_above);
+        return;
+    }
+    strobe_encode_put_time(enc, tick, STROBE_KIND_ZONE_END_POP);
+    enc->by_kind[STROBE_KIND_ZONE_END_POP]++;
+    enc->side_at = strobe_varint_put(enc->side_at, n_above);
+    for (uint32_t i = 0; i < n_above; i++)
+        abandon_zone(enc, tick);
+    finish_zone(enc, tick);
+}
+
+void strobe_encode_zone_end(struct strobe_encoder *enc, uint64_t tick, uint64_t loc)
+{
+    struct strobe_track *track = enc->track;
+    if (__builtin_expect(!track->depth || track->fiber || track->stack[track->depth - 1].loc != loc,
+                         0)) {
+        end_elsewhere(enc, tick, loc);
+        return;
+    }
+    strobe_encode_put_time(enc, tick, STROBE_KIND_ZONE_END);
+    enc->by_kind[STROBE_KIND_ZONE_END]++;
+    finish_zone(enc, tick);
+}
+
+/* ---- runs ---- */
+
+/* What the loop over a run changes, so that it stays in registers: the stores into the columns are of
+ * bytes, which may be anywhere as far as a compiler knows. */
+struct run {
+    struct strobe_encoder *enc;
+    struct strobe_open_zone *stack;
+    struct strobe_loc_sum *sums;
+    uint8_t *sym;
+    uint16_t *dt;
+    uint64_t prev, n_begins, last_loc;
+    uint32_t last_index, depth, cap, serial, low;
+    struct strobe_lod_bucket *column; /* that the last zone ended in, where it is at hand */
+    uint64_t bucket_from, bucket_end; /* its ticks, none yet: 1 and 0 */
+    uint32_t n_rows;
+};
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE struct run start_run(struct strobe_encoder *enc)
+{
+    const struct strobe_track *track = enc->track;
+    return (struct run){
+        .enc = enc,
+        .stack = track->stack,
+        .sums = enc->sums,
+        .sym = enc->sym + enc->n_events,
+        .dt = enc->dt + enc->n_events,
+        .prev = enc->prev_tick,
+        .last_loc = ~0ull,
+        .depth = track->depth,
+        .cap = track->cap,
+        .serial = enc->serial,
+        .low = enc->low,
+        .bucket_from = 1,
+        .n_rows = enc->lod_depths,
+    };
+}
+
+ALWAYS_INLINE void end_run(const struct run *run, uint32_t n)
+{
+    struct strobe_encoder *enc = run->enc;
+    enc->n_events += n;
+    enc->part_events += n;
+    enc->prev_tick = run->prev;
+    enc->by_kind[STROBE_KIND_ZONE_BEGIN] += run->n_begins;
+    enc->by_kind[STROBE_KIND_ZONE_END] += n - run->n_begins;
+    enc->n_zones += n - run->n_begins;
+    enc->track->depth = run->depth;
+}
+
+ALWAYS_INLINE void run_put(struct run *run, uint64_t tick, uint32_t sym)
+{
+    *run->sym++ = (uint8_t)sym;
+    *run->dt++ = (uint16_t)(tick - run->prev);
+    run->prev = tick;
+}
+
+/* False: not for the loop. */
+ALWAYS_INLINE bool run_begin(struct run *run, uint64_t tick, uint64_t loc)
+{
+    if (__builtin_expect(loc != run->last_loc, 0)) {
+        run->last_index = strobe_encode_dict_index(run->enc, loc);
+        run->last_loc = loc;
+    }
+    if (__builtin_expect(run->last_index >= STROBE_SYM_BEGIN_DIRECT || run->depth == run->cap, 0))
+        return false; /* the first bound is below STROBE_STAT_LOCS */
+    run_put(run, tick, STROBE_SYM_BEGIN + run->last_index);
+    run->n_begins++;
+    run->stack[run->depth++] =
+        (struct strobe_open_zone){loc, tick, 0, run->last_index, run->serial};
+    return true;
+}
+
+/* The bucket that `tick` is in is at hand from now on. */
+ALWAYS_INLINE void take_column(struct run *run, uint64_t tick)
+{
+    struct strobe_encoder *enc = run->enc;
+    uint32_t index = strobe_encode_lod_index(enc, tick);
+    uint64_t from = (enc->lod_base + index) << enc->lod_shift;
+    run->column = &enc->lod[0][index];
+    run->bucket_end = from + (1ull << enc->lod_shift);
+    run->bucket_from = from > enc->first_tick ? from : enc->first_tick;
+    run->n_rows = enc->lod_depths;
+}
+
+/* The top zone ends. `is_ordered`: ticks never go back. False: not for the loop. */
+ALWAYS_INLINE bool run_end(struct run *run, uint64_t tick, bool is_ordered)
+{
+    const struct strobe_open_zone *zone = &run->stack[run->depth - 1];
+    if (__builtin_expect(zone->dict >= STROBE_STAT_LOCS || (!is_ordered && tick < zone->begin), 0))
+        return false;
+    run_put(run, tick, STROBE_KIND_ZONE_END);
+    run->depth--;
+    uint64_t duration = tick - zone->begin, child = zone->child;
+    if (run->depth)
+        run->stack[run->depth - 1].child += duration;
+    sum_zone(&run->sums[zone->dict], duration,
+             is_ordered || duration > child ? duration - child : 0);
+    if (__builtin_expect(zone->begin >= run->bucket_from && tick < run->bucket_end &&
+                             run->depth < run->n_rows,
+                         1)) {
+        struct strobe_lod_bucket *bucket = run->column + (size_t)run->depth * STROBE_LOD_BUCKETS;
+        bucket->busy += duration;
+        count_in_bucket(run->enc, bucket, zone->dict, duration);
+        return true;
+    }
+    lod_zone(run->enc, run->depth, zone->dict, zone->begin, tick, duration);
+    if (is_ordered || tick >= run->enc->first_tick) /* else it counts in the first one */
+        take_column(run, tick);
+    return true;
+}
+
+/* The part at hand has begun, and its zones are the thread's own. */
+static bool can_run(const struct strobe_encoder *enc)
+{
+    return enc->part_events && !enc->track->fiber;
+}
+
+/* Of `n` events those that fit into the block. */
+static size_t fitting(const struct strobe_encoder *enc, size_t n)
+{
+    size_t n_room = STROBE_BLOCK_EVENTS_MAX - enc->n_events;
+    return n < n_room ? n : n_room;
+}
+
+/* The hot loop of a recorder: what the functions above do one by one, with all that changes in
+ * registers. It only takes what is simple, and leaves the rest where it is. */
+const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *at,
+                                    const uint64_t *end, uint32_t epoch, uint64_t *prev_tick)
+{
+    const uint64_t *start = at, base = (uint64_t)epoch << 32;
+    if (!can_run(enc))
+        return at;
+    struct run run = start_run(enc);
+    for (end = at + fitting(enc, (size_t)(end - at)); at < end; at++) {
+        __builtin_prefetch(at + 64);
+        uint64_t word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+        uint64_t tick = base | (uint32_t)word, loc = (word >> 32) & STROBE_WORD_ID_MAX;
+        if (__builtin_expect(tick - run.prev >= 65535, 0))
+            break; /* far, or back in time */
+        if (STROBE_WORD_IS_BEGIN(word)) {
+            if (__builtin_expect(!run_begin(&run, tick, loc), 0))
+                break;
+        } else if (__builtin_expect(STROBE_WORD_IS_END(word), 1)) {
+            if (__builtin_expect(run.depth <= run.low || run.stack[run.depth - 1].loc != loc, 0) ||
+                __builtin_expect(!run_end(&run, tick, true), 0))
+                break; /* from before this part, not the innermost, or without sums */
+        } else {
+            break;
+        }
+    }
+    end_run(&run, (uint32_t)(at - start));
+    *prev_tick = enc->prev_tick;
+    return at;
+}
+
+/* The same for zones that come in another form than a ring's words. */
+const struct strobe_zone_step *strobe_encode_steps(struct strobe_encoder *enc,
+                                                   const struct strobe_zone_step *at,
+                                                   const struct strobe_zone_step *end)
+{
+    const struct strobe_zone_step *start = at;
+    if (!can_run(enc))
+        return at;
+    struct run run = start_run(enc);
+    for (end = at + fitting(enc, (size_t)(end - at)); at < end; at++) {
+        if (__builtin_expect(at->tick - run.prev >= 65535, 0))
+            break; /* far, or back in time */
+        if (at->loc != STROBE_STEP_END) {
+            if (!run_begin(&run, at->tick, at->loc))
+                break;
+        } else if (__builtin_expect(run.depth <= run.low, 0) || !run_end(&run, at->tick, false)) {
+            break; /* one from before this part, none, or not for the loop */
+        }
+    }
+    end_run(&run, (uint32_t)(at - start));
+    return at;
+}

@@ -189,7 +189,7 @@ static int find_context(struct strobe_bridge_stream *stream, uint32_t process, u
     struct strobe_bridge_context *context = &stream->contexts[i];
     if (context->is_announced)
         return (int)i;
-    const struct strobe_gpu_context *facts = &stream->facts.contexts[fact];
+    const struct strobe_gpu_context_fact *facts = &stream->facts.contexts[fact];
     uint32_t n;
     const char *name = strobe_trace_text(stream->trace, facts->name, &n);
     context->pending = calloc(N_QUERIES / 8, 1);

@@ -109,7 +109,7 @@ static uint64_t tid_of(struct chrome *chrome, uint32_t thread)
         return 0;
     if (chrome->shown_tid[thread])
         return chrome->shown_tid[thread];
-    const struct strobe_thread *row = &chrome->trace->threads[thread];
+    const struct strobe_trace_thread *row = &chrome->trace->threads[thread];
     uint64_t tid = row->tid;
     if (!tid || tid >= MADE_UP_PID || strobe_idmap_add(&chrome->tids, row->process, tid) != before)
         tid = MADE_UP_TID + (uint64_t)thread;

@@ -23,7 +23,7 @@ static void put_time(struct strobe_csv *csv, uint64_t tick)
 static enum strobe_err put_threads(struct strobe_csv *csv)
 {
     for (uint32_t i = 0; i < csv->trace->thread_ids.n; i++) {
-        const struct strobe_thread *thread = &csv->trace->threads[i];
+        const struct strobe_trace_thread *thread = &csv->trace->threads[i];
         if (!strobe_csv_wants(csv, thread->process))
             continue;
         strobe_csv_put_thread(csv, thread->process, i);

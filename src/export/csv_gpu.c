@@ -14,7 +14,7 @@ static void put_gpu_time(struct strobe_csv *csv, int64_t time, int64_t shift)
 static void put_zone(struct strobe_csv *csv, const struct strobe_client_facts *facts,
                      const struct strobe_gpu_zone *zone)
 {
-    const struct strobe_gpu_context *context = &facts->contexts[zone->context];
+    const struct strobe_gpu_context_fact *context = &facts->contexts[zone->context];
     const struct strobe_clock *clock = &csv->trace->clock;
     char room[STROBE_NAME_ROOM];
     uint32_t n;

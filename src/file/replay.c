@@ -15,7 +15,7 @@
 enum { MAX_CARRIED = 1 << 17 }; /* open zones that are carried one by one; writers have no more */
 
 /* An open zone during a replay. */
-struct strobe_frame {
+struct strobe_replay_frame {
     uint64_t begin;
     uint64_t children;
     uint32_t slot;
@@ -123,7 +123,7 @@ static struct strobe_loose *new_loose(struct run *run, unsigned kind, uint64_t i
     return loose;
 }
 
-static void emit(struct run *run, const struct strobe_frame *frame, uint64_t ticks, uint64_t self,
+static void emit(struct run *run, const struct strobe_replay_frame *frame, uint64_t ticks, uint64_t self,
                  unsigned state)
 {
     run->out->zones[run->out->n_zones++] = (struct strobe_zone_row){
@@ -142,7 +142,7 @@ static void end_without_begin(struct run *run, uint64_t loc)
 {
     if (run->shared)
         new_loose(run, STROBE_KIND_ZONE_END_LOST, 0, loc);
-    struct strobe_frame frame = {.begin = run->tick, .slot = STROBE_SLOT_NONE};
+    struct strobe_replay_frame frame = {.begin = run->tick, .slot = STROBE_SLOT_NONE};
     emit(run, &frame, 0, loc, STROBE_ZONE_NO_BEGIN);
 }
 
@@ -162,7 +162,7 @@ static void end_zone(struct run *run)
         end_without_begin(run, 0);
         return;
     }
-    struct strobe_frame *frame = &run->out->stack[--run->depth];
+    struct strobe_replay_frame *frame = &run->out->stack[--run->depth];
     uint64_t ticks = run->tick > frame->begin ? run->tick - frame->begin : 0;
     uint64_t self = ticks > frame->children ? ticks - frame->children : 0;
     add_to_parent(run, ticks);
@@ -179,7 +179,7 @@ static void end_under(struct run *run, uint64_t n_above)
         return;
     }
     uint32_t depth = run->depth - 1, at = depth - (uint32_t)n_above;
-    struct strobe_frame *stack = run->out->stack, frame = stack[at];
+    struct strobe_replay_frame *stack = run->out->stack, frame = stack[at];
     uint64_t ticks = run->tick > frame.begin ? run->tick - frame.begin : 0;
     run->depth = at;
     add_to_parent(run, ticks);
@@ -194,7 +194,7 @@ static void end_under(struct run *run, uint64_t n_above)
 static void give_up(struct run *run, uint64_t n)
 {
     for (; n && run->depth; n--) {
-        struct strobe_frame *frame = &run->out->stack[--run->depth];
+        struct strobe_replay_frame *frame = &run->out->stack[--run->depth];
         emit(run, frame, 0, run->tick > frame->begin ? run->tick - frame->begin : 0,
              STROBE_ZONE_UNFINISHED);
     }
@@ -249,7 +249,7 @@ static void begin_zone(struct run *run, uint64_t index)
     if (run->fiber || run->shared)
         new_loose(run, STROBE_KIND_ZONE_BEGIN, run->fiber, run->part->locs[index]);
     if (!run->fiber)
-        run->out->stack[run->depth++] = (struct strobe_frame){run->tick, 0, (uint32_t)index, 0, 0};
+        run->out->stack[run->depth++] = (struct strobe_replay_frame){run->tick, 0, (uint32_t)index, 0, 0};
 }
 
 /* The event before was at so much more on its process's own clock. */
@@ -354,7 +354,7 @@ static enum strobe_err replay_events(struct run *run)
     const uint8_t *sym = run->events->stream[STROBE_SYM] + part->first_event;
     const uint8_t *lo = run->events->stream[STROBE_LO] + part->first_event;
     const uint8_t *hi = run->events->stream[STROBE_HI] + part->first_event;
-    struct strobe_frame *stack = run->out->stack;
+    struct strobe_replay_frame *stack = run->out->stack;
     struct strobe_zone_row *zones = run->out->zones;
     const bool shared = run->shared;
     for (uint32_t i = 0; i < part->n_events; i++) {
@@ -368,9 +368,9 @@ static enum strobe_err replay_events(struct run *run)
         unsigned s = sym[i];
         if (s >= STROBE_SYM_BEGIN && s - STROBE_SYM_BEGIN < part->n_locs && !run->fiber &&
             !shared) {
-            stack[run->depth++] = (struct strobe_frame){tick, 0, s - STROBE_SYM_BEGIN, 0, 0};
+            stack[run->depth++] = (struct strobe_replay_frame){tick, 0, s - STROBE_SYM_BEGIN, 0, 0};
         } else if (s == 0 && run->depth && !shared) {
-            struct strobe_frame *frame = &stack[--run->depth];
+            struct strobe_replay_frame *frame = &stack[--run->depth];
             uint64_t ticks = tick > frame->begin ? tick - frame->begin : 0;
             add_to_parent(run, ticks);
             zones[run->out->n_zones++] = (struct strobe_zone_row){
@@ -424,7 +424,7 @@ static void give_up_carried(struct run *run, uint32_t depth)
 
 /* What a zone of the part's stack got in an earlier part: its note, its own time. */
 static void take_carried(struct run *run, uint64_t depth, const struct strobe_part_zone *zone,
-                         struct strobe_frame *frame)
+                         struct strobe_replay_frame *frame)
 {
     if (depth >= run->carry->n_open)
         return;
@@ -471,7 +471,7 @@ static enum strobe_err start(struct run *run)
     compare_carried(run);
     for (uint32_t i = 0; i < part->n_stack; i++) {
         const struct strobe_part_zone *zone = &part->stack[i];
-        struct strobe_frame frame = {zone->begin, zone->children_ticks, part->n_locs + i, 0, 0};
+        struct strobe_replay_frame frame = {zone->begin, zone->children_ticks, part->n_locs + i, 0, 0};
         take_carried(run, part->n_below + i, zone, &frame);
         out->stack[run->depth++] = frame;
     }
@@ -500,7 +500,7 @@ static struct strobe_carried_zone *carry_one(struct strobe_carry *carry)
     return &carry->open[carry->n_open++];
 }
 
-static void carry_zone(struct run *run, const struct strobe_frame *frame)
+static void carry_zone(struct run *run, const struct strobe_replay_frame *frame)
 {
     struct strobe_carried_zone *zone = carry_one(run->carry);
     if (!zone)

@@ -80,7 +80,7 @@ struct strobe_replay {
     uint32_t n_loose, loose_room;
     struct strobe_note *notes; /* owned */
     uint32_t n_notes, notes_room;
-    struct strobe_frame *stack; /* owned */
+    struct strobe_replay_frame *stack; /* owned */
     uint32_t stack_room;
 };
 

@@ -38,7 +38,7 @@ static void add_client(struct strobe_trace *trace, struct strobe_client_facts *f
     };
 }
 
-static struct strobe_gpu_context *context_of(struct strobe_client_facts *facts, uint32_t process,
+static struct strobe_gpu_context_fact *context_of(struct strobe_client_facts *facts, uint32_t process,
                                              uint64_t id)
 {
     uint32_t i = strobe_idmap_add_row(&facts->context_ids, process, id, (void **)&facts->contexts,
@@ -53,7 +53,7 @@ static struct strobe_gpu_context *context_of(struct strobe_client_facts *facts, 
 static void add_context(struct strobe_client_facts *facts, uint32_t process,
                         const struct strobe_field *f)
 {
-    struct strobe_gpu_context *context = context_of(facts, process, f[0].u);
+    struct strobe_gpu_context_fact *context = context_of(facts, process, f[0].u);
     if (!context)
         return;
     context->is_known = 1;
@@ -89,7 +89,7 @@ static void add_record(struct strobe_trace *trace, struct strobe_client_facts *f
     if (record->kind >= STROBE_META_COUNT || record->kind < STROBE_META_PROCESS)
         return;
     uint32_t process = strobe_trace_process(trace, record->proc);
-    struct strobe_gpu_context *context;
+    struct strobe_gpu_context_fact *context;
     struct strobe_lock_fact *lock;
     if (process == STROBE_IDMAP_NONE)
         return;

@@ -18,7 +18,7 @@ struct strobe_client_fact {
     int64_t offset_ns;             /* of its zero on the axis */
 };
 
-struct strobe_gpu_context {
+struct strobe_gpu_context_fact {
     uint32_t process;
     uint64_t id;
     uint64_t type, calibrated, tid;
@@ -45,7 +45,7 @@ struct strobe_section_fact {
 struct strobe_client_facts {
     struct strobe_client_fact *clients; /* owned: by process index */
     uint32_t n_clients, clients_room;
-    struct strobe_gpu_context *contexts; /* owned */
+    struct strobe_gpu_context_fact *contexts; /* owned */
     uint32_t contexts_room;
     struct strobe_idmap context_ids; /* (process, id) */
     struct strobe_lock_fact *locks;  /* owned */

@@ -113,7 +113,7 @@ static int compare_events(const void *a, const void *b)
 struct resolver {
     const struct strobe_client_facts *facts;
     struct strobe_gpu *gpu;
-    const struct strobe_gpu_context *context;
+    const struct strobe_gpu_context_fact *context;
     uint32_t index;
     int64_t time_diff, calibrated_gpu, calibrated_cpu;
     double mod;

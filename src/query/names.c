@@ -41,7 +41,7 @@ const char *strobe_trace_process_name(const struct strobe_trace *trace, uint32_t
 const char *strobe_trace_thread_name(const struct strobe_trace *trace, uint32_t thread,
                                      char room[STROBE_NAME_ROOM], uint32_t *n_bytes)
 {
-    const struct strobe_thread *row = &trace->threads[thread];
+    const struct strobe_trace_thread *row = &trace->threads[thread];
     if (row->twin && trace->threads[row->twin - 1].name)
         row = &trace->threads[row->twin - 1];
     if (row->name)
@@ -108,7 +108,7 @@ const char *strobe_loss_text(uint64_t cause)
 }
 
 /* A part that comes late (a recovered file) fills a gap, for no word is stored twice. */
-static void fill_gap(struct strobe_thread *row, const struct strobe_part *part)
+static void fill_gap(struct strobe_trace_thread *row, const struct strobe_part *part)
 {
     uint64_t end = part->pos + part->n_words;
     if (end <= row->first_pos) {
@@ -122,7 +122,7 @@ static void fill_gap(struct strobe_thread *row, const struct strobe_part *part)
 void strobe_trace_note_part(struct strobe_trace *trace, uint32_t thread,
                             const struct strobe_part *part)
 {
-    struct strobe_thread *row = &trace->threads[thread];
+    struct strobe_trace_thread *row = &trace->threads[thread];
     if (!row->is_seen)
         row->first_pos = part->pos;
     else if (part->pos < row->next_pos)
@@ -138,13 +138,13 @@ void strobe_trace_note_part(struct strobe_trace *trace, uint32_t thread,
 void strobe_trace_forget_parts(struct strobe_trace *trace)
 {
     for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
-        struct strobe_thread *row = &trace->threads[i];
+        struct strobe_trace_thread *row = &trace->threads[i];
         row->n_stored = row->next_pos = row->gap_words = row->first_pos = row->is_seen = 0;
     }
 }
 
 /* 1: loss records say that words of this track were taken and could not be written. */
-static int is_explained(const struct strobe_trace *trace, const struct strobe_thread *thread)
+static int is_explained(const struct strobe_trace *trace, const struct strobe_trace_thread *thread)
 {
     static const uint32_t causes[] = {STROBE_LOSS_DISK, STROBE_LOSS_FILE_LIMIT, STROBE_LOSS_DAMAGED,
                                       STROBE_LOSS_HOLE, STROBE_LOSS_TRACE_SIZE};
@@ -161,7 +161,7 @@ void strobe_trace_coverage(const struct strobe_trace *trace, struct strobe_cover
     uint64_t n_walked = 0;
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
-        const struct strobe_thread *thread = &trace->threads[i];
+        const struct strobe_trace_thread *thread = &trace->threads[i];
         n_walked += thread->n_stored;
         if (facts->n_holes || !is_explained(trace, thread))
             out->n_hole_words += thread->gap_words;

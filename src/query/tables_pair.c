@@ -166,7 +166,7 @@ static uint32_t number_of(const struct strobe_tables *tables, const struct strob
 
 /* The lane of one of a core's processors: the lowest three bits of the thread's number tell which. */
 static struct strobe_table *make_risc(struct strobe_tables *tables,
-                                      const struct strobe_gpu_context *context, const char *core,
+                                      const struct strobe_gpu_context_fact *context, const char *core,
                                       uint64_t device, uint64_t tid)
 {
     static const char *const riscs[] = {"BRISC",   "NCRISC", "TRISC_0", "TRISC_1",
@@ -192,7 +192,7 @@ static struct strobe_table *table_of_zone(struct strobe_tables *tables,
                                           const struct strobe_client_facts *facts,
                                           const struct strobe_gpu_zone *zone)
 {
-    const struct strobe_gpu_context *context = &facts->contexts[zone->context];
+    const struct strobe_gpu_context_fact *context = &facts->contexts[zone->context];
     uint32_t n;
     char name[200];
     const char *given = strobe_trace_text(facts->trace, context->name, &n);

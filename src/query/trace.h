@@ -33,7 +33,7 @@ struct strobe_process {
     uint32_t own_first, n_own; /* in trace->own_pieces: it has a clock of its own */
 };
 
-struct strobe_thread {
+struct strobe_trace_thread {
     uint64_t track;
     uint64_t tid;
     uint64_t start_tick;
@@ -129,7 +129,7 @@ struct strobe_trace {
     uint32_t n_processes, processes_room;
     struct strobe_idmap process_ids;
 
-    struct strobe_thread *threads; /* owned; (process index, track) */
+    struct strobe_trace_thread *threads; /* owned; (process index, track) */
     uint32_t threads_room;
     struct strobe_idmap thread_ids;
 

@@ -26,7 +26,7 @@ static uint64_t first_tick(const struct strobe_trace *trace, uint32_t process)
 {
     uint64_t first = UINT64_MAX;
     for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
-        const struct strobe_thread *thread = &trace->threads[i];
+        const struct strobe_trace_thread *thread = &trace->threads[i];
         if (thread->process == process && thread->is_known && thread->start_tick < first)
             first = thread->start_tick;
     }
@@ -76,7 +76,7 @@ static int find_threads(struct strobe_trace *trace)
     if (!entries)
         return 0;
     for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
-        const struct strobe_thread *thread = &trace->threads[i];
+        const struct strobe_trace_thread *thread = &trace->threads[i];
         uint32_t twin = trace->processes[thread->process].twin;
         if (twin && thread->is_known && thread->tid)
             entries[n++] = (struct entry){twin, thread->tid, i};
@@ -87,7 +87,7 @@ static int find_threads(struct strobe_trace *trace)
             first = i;
             continue;
         }
-        struct strobe_thread *thread = &trace->threads[entries[i].index];
+        struct strobe_trace_thread *thread = &trace->threads[entries[i].index];
         if (thread->process == trace->threads[entries[first].index].process)
             continue; /* one client's: the system used the number again */
         thread->twin = trace->threads[entries[first].index].twin = entries[first].index + 1;

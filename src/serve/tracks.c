@@ -114,7 +114,7 @@ static void visit_tables(const struct visiting *visiting, uint32_t process,
 static void visit_thread(const struct visiting *visiting, uint32_t i, uint32_t process)
 {
     const struct strobe_engine *engine = visiting->engine;
-    const struct strobe_thread *thread = &engine->trace->threads[i];
+    const struct strobe_trace_thread *thread = &engine->trace->threads[i];
     char room[STROBE_NAME_ROOM];
     struct strobe_track_row row = {.id = strobe_track_id(STROBE_TRACK_THREAD, i),
                                    .parent = strobe_track_id(STROBE_TRACK_PROCESS, process),

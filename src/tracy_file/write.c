@@ -485,7 +485,7 @@ static void begin_gpu_zone(model_t *model, const struct names *names, uint32_t i
                            struct gpu_refs *refs)
 {
     const struct strobe_gpu_zone *zone = &model->gpu.zones[i];
-    const struct strobe_gpu_context *context = &model->facts.contexts[zone->context];
+    const struct strobe_gpu_context_fact *context = &model->facts.contexts[zone->context];
     put_time(out, &refs->cpu,
              strobe_tracy_when(model, context->process, zone->cpu_begin, zone->cpu_begin_own));
     put_time(out, &refs->gpu, (int64_t)gpu_known(zone->gpu_begin));
@@ -561,7 +561,7 @@ static int put_gpu(model_t *model, const struct names *names, out_t *out)
     strobe_tracy_out_u64(out, model->facts.context_ids.n);
     uint32_t at = 0;
     for (uint32_t c = 0; c < model->facts.context_ids.n; c++) {
-        const struct strobe_gpu_context *context = &model->facts.contexts[c];
+        const struct strobe_gpu_context_fact *context = &model->facts.contexts[c];
         uint32_t first = at;
         while (at < model->gpu.n_zones && zones[at].context == c)
             at++;

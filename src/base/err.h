@@ -18,7 +18,8 @@
     X(ACCESS, 9, "permission denied")                  \
     X(INVALID, 10, "invalid argument")                 \
     X(END, 11, "no more data")                         \
-    X(BUSY, 12, "in use by another process")
+    X(BUSY, 12, "in use by another process")           \
+    X(BOMB, 13, "unpacks to far more than its size")
 
 enum strobe_err {
 #define X(name, number, text) STROBE_ERR_##name = number,

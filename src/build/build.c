@@ -108,29 +108,65 @@ uint64_t strobe_build_new_string(struct strobe_build *build, uint64_t pointer)
     return build->last_string;
 }
 
+/* Larger, with what is known; where that can't be it stays as it is. */
+static void grow_cache(struct strobe_build *build, struct strobe_build_cache *cache)
+{
+    uint32_t n = cache->n_rows ? 4 * cache->n_rows : STROBE_BUILD_CACHE_FIRST;
+    if (n > STROBE_BUILD_CACHE_MOST ||
+        !strobe_build_charge(build, (int64_t)((n - cache->n_rows) * sizeof *cache->rows)))
+        return;
+    struct strobe_build_cached *rows = calloc(n, sizeof *rows);
+    if (!rows)
+        return;
+    for (uint32_t i = 0; i < cache->n_rows; i++)
+        if (cache->rows[i].id)
+            rows[cache->rows[i].hash % n] = cache->rows[i];
+    free(cache->rows);
+    *cache = (struct strobe_build_cache){rows, n, 0};
+}
+
+/* The place of a content, its id 0 where it is not known; NULL: nothing is remembered, for want of memory. */
+static struct strobe_build_cached *cached(struct strobe_build *build,
+                                          struct strobe_build_cache *cache, uint64_t hash)
+{
+    struct strobe_build_cached *at = cache->n_rows ? &cache->rows[hash % cache->n_rows] : NULL;
+    if (at && at->id && at->hash == hash)
+        return at;
+    if (cache->n_missed++ >= cache->n_rows)
+        grow_cache(build, cache);
+    at = cache->n_rows ? &cache->rows[hash % cache->n_rows] : NULL;
+    if (at)
+        at->id = 0;
+    return at;
+}
+
 uint64_t strobe_build_loc(struct strobe_build *build, const struct strobe_build_loc *loc)
 {
     XXH64_hash_t hash = (uint64_t)loc->line << 32 | loc->color;
     hash = XXH64(loc->function, loc->n_function, hash);
     hash = XXH64(loc->file, loc->n_file, hash);
     hash = XXH64(loc->name, loc->n_name, hash);
-    struct strobe_build_cached *cached = &build->locs[hash % STROBE_BUILD_CACHE];
-    if (cached->id && cached->hash == hash)
-        return cached->id;
-    *cached = (struct strobe_build_cached){hash, ++build->last_loc};
-    strobe_build_set_loc(build, cached->id, loc);
-    return cached->id;
+    struct strobe_build_cached *at = cached(build, &build->locs, hash);
+    if (at && at->id)
+        return at->id;
+    uint64_t id = ++build->last_loc;
+    if (at)
+        *at = (struct strobe_build_cached){hash, id};
+    strobe_build_set_loc(build, id, loc);
+    return id;
 }
 
 uint64_t strobe_build_string(struct strobe_build *build, const char *text, size_t n_bytes)
 {
     XXH64_hash_t hash = XXH64(text, n_bytes, 0);
-    struct strobe_build_cached *cached = &build->strings[hash % STROBE_BUILD_CACHE];
-    if (cached->id && cached->hash == hash)
-        return cached->id;
-    *cached = (struct strobe_build_cached){hash, ++build->last_string};
-    strobe_build_set_string(build, cached->id, text, n_bytes);
-    return cached->id;
+    struct strobe_build_cached *at = cached(build, &build->strings, hash);
+    if (at && at->id)
+        return at->id;
+    uint64_t id = ++build->last_string;
+    if (at)
+        *at = (struct strobe_build_cached){hash, id};
+    strobe_build_set_string(build, id, text, n_bytes);
+    return id;
 }
 
 /* ---- opening and closing ---- */
@@ -207,11 +243,14 @@ void strobe_build_close(struct strobe_build *build)
     strobe_build_store_end_part(build->store);
     for (uint32_t i = 0; i < build->n_slots; i++)
         free_track(build->tracks[i]);
-    for (uint32_t i = 0; i < 256; i++)
+    for (uint32_t i = 0; build->gpu && i < STROBE_BUILD_N_GPU; i++)
         free_track(build->gpu[i]);
     for (uint32_t i = 0; i < build->n_fibers; i++)
         free(build->fibers[i].locs);
     strobe_build_store_charge(build->store, -build->n_charged);
+    free(build->gpu);
+    free(build->locs.rows);
+    free(build->strings.rows);
     free(build->fibers);
     free(build->tracks);
     free(build);
@@ -300,6 +339,9 @@ struct strobe_build_track *strobe_build_thread(struct strobe_build *build, uint6
 struct strobe_build_track *strobe_build_gpu(struct strobe_build *build, uint8_t context,
                                             uint64_t tick)
 {
+    if (!build->gpu && (!strobe_build_charge(build, STROBE_BUILD_N_GPU * sizeof *build->gpu) ||
+                        !(build->gpu = calloc(STROBE_BUILD_N_GPU, sizeof *build->gpu))))
+        return NULL;
     if (!build->gpu[context]) {
         char name[32];
         snprintf(name, sizeof name, "GPU context %u", context);

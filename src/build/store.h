@@ -16,12 +16,18 @@ struct strobe_build_track {
 };
 
 enum {
-    STROBE_BUILD_CACHE = 2048
-}; /* contents remembered per process, of locations and of strings */
+    STROBE_BUILD_CACHE_FIRST = 16,
+    STROBE_BUILD_CACHE_MOST = 4096, /* contents remembered per process, of locations and of strings */
+    STROBE_BUILD_N_GPU = 256,
+};
 
-struct strobe_build_cached {
-    uint64_t hash;
-    uint64_t id;
+/* Contents by hash, each in the one place that it may have; larger where many miss it. */
+struct strobe_build_cache {
+    struct strobe_build_cached {
+        uint64_t hash;
+        uint64_t id;
+    } * rows; /* owned: n_rows */
+    uint32_t n_rows, n_missed;
 };
 
 struct strobe_build_fiber {
@@ -39,11 +45,11 @@ struct strobe_build {
     uint64_t unknown_loc;               /* of zones whose begin was not seen; 0: not needed yet */
     struct strobe_build_track **tracks; /* owned: n_slots, open addressing by tid */
     uint32_t n_slots, n_tracks;
-    struct strobe_build_track *gpu[256]; /* owned */
-    struct strobe_build_fiber *fibers;   /* owned */
+    struct strobe_build_track **gpu;   /* owned: STROBE_BUILD_N_GPU; NULL: none yet */
+    struct strobe_build_fiber *fibers; /* owned */
     uint32_t n_fibers, cap_fibers;
     int64_t n_charged; /* bytes of the budget */
-    struct strobe_build_cached locs[STROBE_BUILD_CACHE], strings[STROBE_BUILD_CACHE];
+    struct strobe_build_cache locs, strings;
 };
 
 /* Letters of every kind, by number. */

@@ -135,7 +135,8 @@ static enum strobe_err survey_part(struct survey *s, const struct strobe_events 
     if (!seen)
         return STROBE_ERR_NOMEM;
     /* damage inside a block whose hashes are right: what was read before it counts */
-    enum strobe_err err = strobe_replay_part(events, part, &s->schema, 0, &seen->carry, replay);
+    enum strobe_err err = strobe_replay_part(events, part, &s->schema,
+                                             STROBE_REPLAY_KEPT, &seen->carry, replay);
     if (err == STROBE_ERR_NOMEM)
         return err;
     for (uint32_t i = 0; i < replay->n_zones; i++)
@@ -310,14 +311,15 @@ static enum strobe_err resume_tracks(struct survey *s, struct strobe_collector *
         const char *name = seen->used ? pool_name(s, seen->proc) : NULL;
         if (!name)
             continue;
-        struct strobe_open_zone *stack = calloc(seen->carry.n_open + 1, sizeof *stack);
+        uint32_t n_under = seen->carry.n_under;
+        struct strobe_open_zone *stack = calloc(n_under + seen->carry.n_open + 1, sizeof *stack);
         if (!stack)
             return STROBE_ERR_NOMEM;
         for (uint32_t k = 0; k < seen->carry.n_open; k++)
-            stack[k] = (struct strobe_open_zone){seen->carry.open[k].loc, seen->carry.open[k].begin,
+            stack[n_under + k] = (struct strobe_open_zone){seen->carry.open[k].loc, seen->carry.open[k].begin,
                                                  seen->carry.open[k].children_ticks, 0, 0};
         struct strobe_track state = {.stack = stack,
-                                     .depth = seen->carry.n_open,
+                                     .depth = n_under + seen->carry.n_open,
                                      .fiber = seen->carry.fiber,
                                      .last_tick = seen->last_tick};
         err = strobe_collector_resume_track(c, name, (uint32_t)seen->proc, seen->track, seen->pos,

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "base/grow.h"
+#include "file/frame.h"
 
 enum { STREAM_TABLE_BYTES = 8 * STROBE_N_STREAMS };
 
@@ -102,6 +103,8 @@ static enum strobe_err read_part(struct strobe_bytes *in, struct strobe_events *
     part->start_early = strobe_get_varint(in);
     part->fiber = strobe_get_varint(in);
     part->n_below = strobe_get_varint(in);
+    if (part->n_below > STROBE_OPEN_MAX)
+        return STROBE_ERR_CORRUPT; /* depths, and numbers of depths, fit 32 bits from here on */
     enum strobe_err err = read_stack(in, events, part);
     if (!err)
         err = read_locs(in, events, part);
@@ -160,6 +163,11 @@ enum strobe_err strobe_decode_parts(const struct strobe_block *block, struct str
             return err;
         }
     }
+    if (!strobe_block_holds(place.n_events,
+                            (uint64_t)block->ref.head.head_bytes + block->ref.head.body_bytes)) {
+        forget(events);
+        return STROBE_ERR_CORRUPT;
+    }
     events->n_parts = (uint32_t)n_parts;
     events->n_events = (uint32_t)place.n_events;
     events->n_stream[STROBE_SYM] = events->n_stream[STROBE_LO] = events->n_stream[STROBE_HI] =
@@ -177,13 +185,11 @@ static enum strobe_err open_stream(struct strobe_events *events, uint8_t *out, u
         memset(out, stored[0], raw);
         return STROBE_OK;
     }
-    if (!events->zstd && !(events->zstd = ZSTD_createDCtx()))
-        return STROBE_ERR_NOMEM;
-    size_t got = ZSTD_decompressDCtx(events->zstd, out, raw, stored, n_stored);
-    return ZSTD_isError(got) || got != raw ? STROBE_ERR_CORRUPT : STROBE_OK;
+    return strobe_frame_undo(&events->zstd, out, raw, stored, n_stored);
 }
 
-/* The table of sizes must say what the parts say. */
+/* The table of sizes must say what the parts say. The columns of the events are bounded by their number, the others by their
+ * stored bytes. */
 static enum strobe_err check_sizes(const struct strobe_block *block,
                                    const struct strobe_events *events,
                                    uint32_t size[STROBE_N_STREAMS][2])
@@ -196,6 +202,8 @@ static enum strobe_err check_sizes(const struct strobe_block *block,
         n_raw += size[i][0];
         n_stored += size[i][1];
         if (size[i][0] != events->n_stream[i] || (size[i][0] && !size[i][1]))
+            return STROBE_ERR_CORRUPT;
+        if (i >= STROBE_BIG && !strobe_frame_fits(size[i][0], size[i][1]))
             return STROBE_ERR_CORRUPT;
     }
     return n_raw > STROBE_FILE_MAX_PAYLOAD || n_stored > block->n_body ? STROBE_ERR_CORRUPT

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "file/frame.h"
+
 static const struct {
     unsigned number;
     const char *name, *letters, *field_names;
@@ -337,6 +339,8 @@ enum strobe_err strobe_record_walk_start(const struct strobe_block *block,
         strobe_record_walk_over(stored, size[0], schema, records);
         return STROBE_OK;
     }
+    if (!strobe_frame_fits(size[0], size[1]))
+        return STROBE_ERR_CORRUPT;
     if (size[0] > records->raw_room) {
         free(records->raw);
         records->raw_room = 0;
@@ -344,13 +348,10 @@ enum strobe_err strobe_record_walk_start(const struct strobe_block *block,
             return STROBE_ERR_NOMEM;
         records->raw_room = size[0];
     }
-    if (!records->zstd && !(records->zstd = ZSTD_createDCtx()))
-        return STROBE_ERR_NOMEM;
-    size_t got = ZSTD_decompressDCtx(records->zstd, records->raw, size[0], stored, size[1]);
-    if (ZSTD_isError(got) || got != size[0])
-        return STROBE_ERR_CORRUPT;
-    strobe_record_walk_over(records->raw, size[0], schema, records);
-    return STROBE_OK;
+    enum strobe_err err = strobe_frame_open(&records->zstd, records->raw, size[0], stored, size[1]);
+    if (!err)
+        strobe_record_walk_over(records->raw, size[0], schema, records);
+    return err;
 }
 
 /* 1: the record makes sense and is to be shown. */

@@ -13,6 +13,8 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "file/frame.h"
+
 enum strobe_err strobe_file_pread(const struct strobe_file *file, void *out, size_t n,
                                   uint64_t offset)
 {
@@ -263,17 +265,17 @@ static enum strobe_err open_head(struct strobe_block *block)
     block->n_head = head->head_bytes;
     if (!head->head_raw)
         return STROBE_OK;
+    if (!strobe_frame_fits(head->head_raw, head->head_bytes))
+        return STROBE_ERR_CORRUPT;
     enum strobe_err err = make_room(&block->raw, &block->raw_room, head->head_raw);
     if (err)
         return err;
-    if (!block->zstd && !(block->zstd = ZSTD_createDCtx()))
-        return STROBE_ERR_NOMEM;
-    size_t got = ZSTD_decompressDCtx(block->zstd, block->raw, head->head_raw, block->stored,
-                                     head->head_bytes);
-    if (ZSTD_isError(got) || got != head->head_raw)
-        return STROBE_ERR_CORRUPT;
+    err = strobe_frame_open(&block->zstd, block->raw, head->head_raw, block->stored,
+                            head->head_bytes);
+    if (err)
+        return err;
     block->head = block->raw;
-    block->n_head = got;
+    block->n_head = head->head_raw;
     return STROBE_OK;
 }
 

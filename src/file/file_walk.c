@@ -141,6 +141,9 @@ static int visit(struct strobe_block_iter *iter, const struct strobe_index_entry
         strobe_file_add_hole(iter->file, entry->offset, strobe_pad8(entry->bytes));
         return 0;
     }
+    if (out->offset + out->n_bytes >
+        iter->pos) /* else blocks could stand inside one another, each hashed with all in it */
+        iter->pos = out->offset + out->n_bytes;
     return 1;
 }
 

@@ -21,6 +21,8 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
+#include "file/frame.h"
+
 enum { LEVELS = 8 };
 
 struct level {
@@ -122,7 +124,7 @@ static size_t put_stream(struct strobe_file_writer *w, int stream, const uint8_t
 {
     if (n == 0)
         return 0;
-    if (is_constant(bytes, n)) {
+    if (is_constant(bytes, n) && (stream < STROBE_BIG || strobe_frame_fits(n, 1))) {
         if (!out_room(w, 1)) {
             *failed = true;
             return 0;
@@ -140,6 +142,8 @@ static size_t put_stream(struct strobe_file_writer *w, int stream, const uint8_t
     if (ZSTD_isError(size) || size >= n || size == 1) {
         memcpy(w->out + w->n_out, bytes, n);
         size = n;
+    } else if (stream >= STROBE_BIG) {
+        size += strobe_frame_pad(w->out + w->n_out + size, n, size);
     }
     w->n_out += size;
     return size;
@@ -224,8 +228,10 @@ static enum strobe_err put_lod_bytes(struct strobe_file_writer *w, struct strobe
     if (ZSTD_isError(size) || size >= n_bytes) {
         memcpy(w->out + w->n_out, bytes, n_bytes);
         size = n_bytes;
-    } else if (head) {
-        head->head_raw = (uint32_t)n_bytes;
+    } else {
+        size += strobe_frame_pad(w->out + w->n_out + size, n_bytes, size);
+        if (head)
+            head->head_raw = (uint32_t)n_bytes;
     }
     w->n_out += size;
     return STROBE_OK;
@@ -342,6 +348,20 @@ static uint64_t other_kinds(const struct strobe_encoder *enc)
     return mask;
 }
 
+/* Zeros behind the streams, so that the block is large enough for its events. 0 without memory. */
+static int pad_body(struct strobe_file_writer *w, uint64_t n_events)
+{
+    size_t n = w->n_out - sizeof(struct strobe_block_head);
+    if (strobe_block_holds(n_events, n))
+        return 1;
+    size_t want = (n_events - STROBE_EVENTS_FLOOR + STROBE_EVENTS_RATIO - 1) / STROBE_EVENTS_RATIO;
+    if (!out_room(w, want - n))
+        return 0;
+    memset(w->out + w->n_out, 0, want - n);
+    w->n_out += want - n;
+    return 1;
+}
+
 static enum strobe_err put_events(struct strobe_file_writer *w, struct strobe_encoder *enc)
 {
     if (!enc->n_parts)
@@ -371,6 +391,7 @@ static enum strobe_err put_events(struct strobe_file_writer *w, struct strobe_en
         memmove(w->out + w->n_out, raw_head, n_head);
         stored = n_head;
     } else {
+        stored += strobe_frame_pad(w->out + w->n_out + stored, n_head, stored);
         head.head_raw = (uint32_t)n_head;
     }
     head.head_bytes = (uint32_t)stored;
@@ -382,7 +403,7 @@ static enum strobe_err put_events(struct strobe_file_writer *w, struct strobe_en
         sizes[i][0] = (uint32_t)raw[i];
         sizes[i][1] = (uint32_t)put_stream(w, i, streams[i], raw[i], &failed);
     }
-    if (failed)
+    if (failed || !pad_body(w, enc->n_events))
         return STROBE_ERR_NOMEM;
     memcpy(w->out + body, sizes, sizeof sizes);
     head.body_bytes = (uint32_t)(w->n_out - body);
@@ -434,6 +455,8 @@ static enum strobe_err put_records(struct strobe_file_writer *w, struct strobe_r
     if (ZSTD_isError(size) || size >= records->n_bytes) {
         memcpy(w->out + w->n_out, records->bytes, records->n_bytes);
         size = records->n_bytes;
+    } else {
+        size += strobe_frame_pad(w->out + w->n_out + size, records->n_bytes, size);
     }
     w->n_out += size;
     sizes[1] = (uint32_t)size;
@@ -462,6 +485,7 @@ static enum strobe_err put_block(struct strobe_file_writer *w, const struct stro
                                  const uint8_t *payload, const struct strobe_index_entry *entry)
 {
     struct strobe_block_head head = *from;
+    head.level = 0; /* of all but INDEX blocks; what a stranger's block says must not choose a list */
     size_t n = (size_t)head.head_bytes + head.body_bytes;
     start_block(w);
     if (!out_room(w, n))
@@ -610,7 +634,7 @@ static enum strobe_err open_writer(const char *path, int flags, struct strobe_fi
     struct rlimit limit;
     pthread_mutex_init(&w->lock, NULL);
     w->limit = getrlimit(RLIMIT_FSIZE, &limit) ? UINT64_MAX : limit.rlim_cur;
-    w->fd = open(path, flags | O_CLOEXEC, 0644);
+    w->fd = open(path, flags | O_CLOEXEC, 0600);
     if (w->fd < 0) {
         err = strobe_err_from_errno(errno);
         goto fail;

@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "file/decode.h"
+#include "file/frame.h"
 
 enum { MAX_SHIFT = 63 };
 
@@ -23,20 +24,19 @@ static enum strobe_err open_body(struct strobe_lod_reader *reader, const struct 
         reader->body = strobe_bytes_over(stored, size[0]);
         return STROBE_OK;
     }
+    if (!strobe_frame_fits(size[0], size[1]))
+        return STROBE_ERR_CORRUPT;
     if (size[0] > reader->raw_room) {
         free(reader->raw);
         reader->raw = malloc(size[0]);
         reader->raw_room = reader->raw ? size[0] : 0;
     }
-    if (!reader->zstd)
-        reader->zstd = ZSTD_createDCtx();
-    if (!reader->zstd || (size[0] && !reader->raw))
+    if (size[0] && !reader->raw)
         return STROBE_ERR_NOMEM;
-    size_t got = ZSTD_decompressDCtx(reader->zstd, reader->raw, size[0], stored, size[1]);
-    if (ZSTD_isError(got) || got != size[0])
-        return STROBE_ERR_CORRUPT;
-    reader->body = strobe_bytes_over(reader->raw, size[0]);
-    return STROBE_OK;
+    enum strobe_err err = strobe_frame_open(&reader->zstd, reader->raw, size[0], stored, size[1]);
+    if (!err)
+        reader->body = strobe_bytes_over(reader->raw, size[0]);
+    return err;
 }
 
 static enum strobe_err read_masks(struct strobe_lod_reader *reader)

@@ -12,7 +12,10 @@
 
 #include "base/grow.h"
 
-enum { MAX_CARRIED = 1 << 17 }; /* open zones that are carried one by one; writers have no more */
+enum {
+    MAX_CARRIED = 1 << 17, /* open zones that are carried one by one */
+    MAX_GAP = 64, /* zones of a hole between those that are carried; over more of them nothing is */
+};
 
 /* An open zone during a replay. */
 struct strobe_replay_frame {
@@ -123,6 +126,14 @@ static struct strobe_loose *new_loose(struct run *run, unsigned kind, uint64_t i
     return loose;
 }
 
+/* The zone at a depth that is carried; NULL: none is, or nothing is known of it. */
+static struct strobe_carried_zone *carried_at(const struct strobe_carry *carry, uint64_t depth)
+{
+    return depth >= carry->n_under && depth - carry->n_under < carry->n_open
+               ? &carry->open[depth - carry->n_under]
+               : NULL;
+}
+
 static void emit(struct run *run, const struct strobe_replay_frame *frame, uint64_t ticks, uint64_t self,
                  unsigned state)
 {
@@ -149,11 +160,11 @@ static void end_without_begin(struct run *run, uint64_t loc)
 /* A zone ended: its parent knows. The parent may be one that the part's head does not list. */
 static inline void add_to_parent(struct run *run, uint64_t ticks)
 {
-    uint64_t n_below = run->part->n_below;
+    struct strobe_carried_zone *below;
     if (run->depth)
         run->out->stack[run->depth - 1].children += ticks;
-    else if (n_below && n_below <= run->carry->n_open)
-        run->carry->open[n_below - 1].children_ticks += ticks;
+    else if (run->part->n_below && (below = carried_at(run->carry, run->part->n_below - 1)))
+        below->children_ticks += ticks;
 }
 
 static void end_zone(struct run *run)
@@ -203,10 +214,10 @@ static void give_up(struct run *run, uint64_t n)
 /* The innermost open zone began in an earlier part and does not end in this one. */
 static struct strobe_note *note_of_carried(struct run *run)
 {
-    uint64_t n_below = run->part->n_below;
-    if (!n_below || n_below > run->carry->n_open)
+    struct strobe_carried_zone *zone =
+        run->part->n_below ? carried_at(run->carry, run->part->n_below - 1) : NULL;
+    if (!zone)
         return NULL;
-    struct strobe_carried_zone *zone = &run->carry->open[n_below - 1];
     if (!zone->note)
         zone->note = calloc(1, sizeof *zone->note);
     return zone->note;
@@ -408,8 +419,8 @@ static uint32_t move_note(struct run *run, struct strobe_carried_zone *zone)
  * hole. */
 static void give_up_carried(struct run *run, uint32_t depth)
 {
-    struct strobe_carried_zone *zone = &run->carry->open[depth];
-    if (zone->is_unknown)
+    struct strobe_carried_zone *zone = carried_at(run->carry, depth);
+    if (!zone || zone->is_unknown)
         return;
     run->out->zones[run->out->n_zones++] = (struct strobe_zone_row){
         .begin = zone->begin,
@@ -426,9 +437,9 @@ static void give_up_carried(struct run *run, uint32_t depth)
 static void take_carried(struct run *run, uint64_t depth, const struct strobe_part_zone *zone,
                          struct strobe_replay_frame *frame)
 {
-    if (depth >= run->carry->n_open)
+    struct strobe_carried_zone *carried = carried_at(run->carry, depth);
+    if (!carried)
         return;
-    struct strobe_carried_zone *carried = &run->carry->open[depth];
     if (!carried->is_unknown && carried->loc == zone->loc && carried->begin == zone->begin) {
         frame->own = carried->own;
         frame->note = move_note(run, carried);
@@ -443,7 +454,8 @@ static void compare_carried(struct run *run)
     uint64_t n = run->part->n_below + run->part->n_stack;
     if (n < run->part->n_below)
         n = UINT64_MAX;
-    for (uint32_t i = run->carry->n_open; i > n; i--)
+    for (uint32_t i = run->carry->n_under + run->carry->n_open; i > n && i > run->carry->n_under;
+         i--)
         give_up_carried(run, i - 1);
     if (run->carry->next_pos != run->part->pos)
         run->carry->joiner.n_text = 0;
@@ -480,7 +492,8 @@ static enum strobe_err start(struct run *run)
 
 static void cut_carry(struct strobe_carry *carry, uint64_t n)
 {
-    while (carry->n_open > n) {
+    carry->n_under = carry->n_under < n ? carry->n_under : (uint32_t)n;
+    while (carry->n_open > n - carry->n_under) {
         struct strobe_carried_zone *zone = &carry->open[--carry->n_open];
         if (zone->note) {
             strobe_note_clear(zone->note);
@@ -523,6 +536,12 @@ static void finish(struct run *run)
     uint64_t n_below = run->part->n_below;
     cut_carry(carry, n_below);
     carry->n_unknown = 0;
+    if (run->flags & STROBE_REPLAY_KEPT &&
+        (!carry->n_open || n_below - carry->n_under - carry->n_open > MAX_GAP)) {
+        cut_carry(carry, 0);
+        carry->n_under = (uint32_t)n_below;
+    }
+    n_below -= carry->n_under;
     while (carry->n_open < n_below && carry->n_open < MAX_CARRIED) {
         struct strobe_carried_zone *zone = carry_one(carry);
         if (!zone)

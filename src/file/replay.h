@@ -64,8 +64,9 @@ struct strobe_carried_zone {
     int8_t own;
 };
 struct strobe_carry {
-    struct strobe_carried_zone *open; /* owned: lowest first */
+    struct strobe_carried_zone *open; /* owned: lowest first, above the n_under */
     uint32_t n_open, open_room;
+    uint32_t n_under;   /* lowest ones, whose begins are in a hole; 0 without STROBE_REPLAY_KEPT */
     uint64_t n_unknown; /* zones above those, of which nothing is known */
     uint64_t next_pos;  /* word after the last part */
     uint64_t fiber;     /* that the thread runs, 0: none */
@@ -87,6 +88,7 @@ struct strobe_replay {
 enum {
     STROBE_REPLAY_NOTES = 1, /* texts, names, values, colours */
     STROBE_REPLAY_LOOSE = 2, /* fibers and spans */
+    STROBE_REPLAY_KEPT = 8,  /* the carry stays while others are made: zones of holes take no memory in it */
     STROBE_REPLAY_SHARED =
         4, /* with LOOSE: the thread's own zones come out as loose events too, with id 0 */
 };

@@ -10,7 +10,18 @@
 
 #define TICK_BASE (1ull << 40)
 #define HOUR_NS   3600000000000ll
-enum { BUDGET_BYTES = 1 << 30 };
+enum {
+    BUDGET_BYTES = 64 << 20
+}; /* of all that grows with what a file names; docs/chrome-files.md, "Bounded" */
+
+static void free_map(struct strobe_chrome *chrome, struct strobe_chrome_map *map)
+{
+    if (chrome->store)
+        strobe_chrome_charge(chrome, map->room * (sizeof *map->keys + sizeof *map->values), 0);
+    free(map->keys);
+    free(map->values);
+    *map = (struct strobe_chrome_map){0};
+}
 
 static uint64_t *place_in(const struct strobe_chrome_map *map, uint64_t key, int *is_new)
 {
@@ -22,8 +33,18 @@ static uint64_t *place_in(const struct strobe_chrome_map *map, uint64_t key, int
     return &map->values[at];
 }
 
-/* Anew, without those of value 0, and with room for as many again. */
-static int rebuild(struct strobe_chrome_map *map)
+int strobe_chrome_charge(struct strobe_chrome *chrome, uint64_t n_now, uint64_t n_then)
+{
+    return strobe_build_store_charge(chrome->store, (int64_t)n_then - (int64_t)n_now);
+}
+
+static uint64_t map_bytes(const struct strobe_chrome_map *map)
+{
+    return map->room * (sizeof *map->keys + sizeof *map->values);
+}
+
+/* Anew, without those of value 0, and with room for as many again. Both are there for a while, and within the budget. */
+static int rebuild(struct strobe_chrome *chrome, struct strobe_chrome_map *map)
 {
     struct strobe_chrome_map more = {.room = 256};
     uint64_t n_live = 0;
@@ -32,27 +53,32 @@ static int rebuild(struct strobe_chrome_map *map)
         n_live += map->keys[i] && map->values[i];
     while (more.room < 4 * n_live)
         more.room *= 2;
+    if (!strobe_chrome_charge(chrome, 0, map_bytes(&more)))
+        return 0;
     more.keys = calloc(more.room, sizeof *more.keys);
     more.values = calloc(more.room, sizeof *more.values);
     if (!more.keys || !more.values) {
         free(more.keys);
         free(more.values);
+        strobe_chrome_charge(chrome, map_bytes(&more), 0);
         return 0;
     }
     for (uint64_t i = 0; i < map->room; i++)
         if (map->keys[i] && map->values[i])
             *place_in(&more, map->keys[i], &is_new) = map->values[i];
     more.n = more.n_rebuilt = n_live;
-    free(map->keys);
-    free(map->values);
+    free_map(chrome, map);
     *map = more;
     return 1;
 }
 
-uint64_t *strobe_chrome_map_at(struct strobe_chrome_map *map, uint64_t key, uint64_t most)
+uint64_t *strobe_chrome_map_at(struct strobe_chrome *chrome, struct strobe_chrome_map *map,
+                               uint64_t key, uint64_t most)
 {
     int is_full = map->n >= most && map->n - map->n_rebuilt > most / 4, is_new;
-    if ((map->n * 2 >= map->room || is_full) && !rebuild(map))
+    if ((map->n * 2 >= map->room || is_full) && !rebuild(chrome, map))
+        most = map->room ? map->n : 0; /* those that are known stay known */
+    if (!map->room)
         return NULL;
     uint64_t *value = place_in(map, key + !key, &is_new);
     if (is_new && map->n >= most) { /* it must not stay: nobody counts it */
@@ -61,12 +87,6 @@ uint64_t *strobe_chrome_map_at(struct strobe_chrome_map *map, uint64_t key, uint
     }
     map->n += (uint64_t)is_new;
     return value;
-}
-
-static void free_map(struct strobe_chrome_map *map)
-{
-    free(map->keys);
-    free(map->values);
 }
 
 int strobe_chrome_is_file(const uint8_t *bytes, size_t n_bytes)
@@ -135,6 +155,23 @@ static void put_notes(struct strobe_chrome *chrome)
                                strobe_events_in_n_skipped(chrome->in);
 }
 
+/* All events were read: what was needed to tell them apart makes room for sorting them. */
+static void forget_names(struct strobe_chrome *chrome)
+{
+    struct strobe_chrome_map *maps[] = {&chrome->pids, &chrome->tids, &chrome->names,
+                                        &chrome->spans};
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+        free_map(chrome, maps[i]);
+    for (uint32_t i = 0; i < chrome->n_threads; i++) {
+        struct strobe_chrome_thread *thread = &chrome->threads[i];
+        strobe_chrome_charge(chrome, thread->open_room * sizeof *thread->open, 0);
+        free(thread->open);
+        thread->open = NULL;
+        thread->open_room = 0;
+    }
+    strobe_events_in_drop(chrome->in);
+}
+
 static enum strobe_err fill_trace(struct strobe_chrome *chrome)
 {
     struct strobe_build_store_options options = {.writer = chrome->writer,
@@ -147,6 +184,7 @@ static enum strobe_err fill_trace(struct strobe_chrome *chrome)
     chrome->out->is_cut = err == STROBE_ERR_CORRUPT && chrome->out->n_events;
     if (err && !chrome->out->is_cut)
         return err;
+    forget_names(chrome);
     choose_start(chrome);
     enum strobe_err written = put_facts(chrome);
     if (!written)
@@ -169,14 +207,14 @@ static void close_sinks(struct strobe_chrome *chrome)
 static void free_chrome(struct strobe_chrome *chrome)
 {
     close_sinks(chrome);
+    struct strobe_chrome_map *maps[] = {&chrome->pids, &chrome->tids, &chrome->names,
+                                        &chrome->spans};
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+        free_map(chrome, maps[i]);
     for (uint32_t i = 0; i < chrome->n_threads; i++)
         free(chrome->threads[i].open);
     strobe_events_in_close(chrome->in);
     strobe_rows_close(chrome->rows);
-    struct strobe_chrome_map *maps[] = {&chrome->pids, &chrome->tids, &chrome->names,
-                                        &chrome->spans};
-    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
-        free_map(maps[i]);
     free(chrome->processes);
     free(chrome->threads);
     free(chrome->scratch);

@@ -11,8 +11,8 @@
 
 enum {
     STROBE_CHROME_DEPTH_MAX = 4096,    /* open zones of a thread */
-    STROBE_CHROME_SPANS_MAX = 1 << 20, /* open spans of all */
-    STROBE_CHROME_NAMES_MAX = 1 << 20, /* names that are remembered */
+    STROBE_CHROME_SPANS_MAX = 1 << 19, /* open spans of all, two entries each */
+    STROBE_CHROME_NAMES_MAX = 1 << 18, /* names that are remembered; others are written again */
     STROBE_CHROME_TEXT_MAX = 64 << 10, /* of an event's text; the rest is cut off */
 };
 
@@ -46,6 +46,7 @@ struct strobe_chrome_thread {
     struct strobe_build_track *track; /* borrowed from the build */
     struct strobe_chrome_open *open;  /* owned: n_open of them */
     uint32_t n_open, open_room;
+    uint64_t n_over; /* begins above those that found no room: their ends end nothing */
 };
 
 /* Numbers by hash: open addressing; an entry of value 0 is forgotten when room is needed. */
@@ -81,8 +82,12 @@ struct strobe_chrome {
     int64_t shift; /* from times to ticks */
 };
 
-/* The value of a key, made (0) if need be; NULL: no memory, or more than `most`. */
-uint64_t *strobe_chrome_map_at(struct strobe_chrome_map *map, uint64_t key, uint64_t most);
+/* What took n_now bytes takes n_then. 0: that is over the budget of the import. */
+int strobe_chrome_charge(struct strobe_chrome *chrome, uint64_t n_now, uint64_t n_then);
+
+/* The value of a key, made (0) if need be; NULL: it is new, and there is no memory, or more than `most`. */
+uint64_t *strobe_chrome_map_at(struct strobe_chrome *chrome, struct strobe_chrome_map *map,
+                               uint64_t key, uint64_t most);
 
 /* Read all events. Errors as of strobe_events_in_next, but for END; LIMIT and NOMEM too. */
 enum strobe_err strobe_chrome_read(struct strobe_chrome *chrome);

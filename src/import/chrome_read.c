@@ -4,7 +4,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/grow.h"
 #include "import/chrome_parts.h"
 
 #define DURATION_MAX 2000000000000000000ll
@@ -24,9 +23,10 @@ static const struct strobe_json_field *field(const struct event *event, const ch
     return strobe_json_field(event->fields, event->n, name);
 }
 
-/* A text without escapes, valid until the next call. */
+/* A text without escapes and not too long, valid until the next call. */
 static struct strobe_json_text plain(struct strobe_chrome *chrome, struct strobe_json_text text)
 {
+    text.n = text.n < STROBE_CHROME_TEXT_MAX ? text.n : STROBE_CHROME_TEXT_MAX;
     if (text.n > chrome->scratch_room) {
         char *scratch = realloc(chrome->scratch, text.n * 2);
         if (!scratch)
@@ -42,6 +42,25 @@ static struct strobe_json_text plain(struct strobe_chrome *chrome, struct strobe
 static int is_text(struct strobe_json_text text, const char *word)
 {
     return text.n == strlen(word) && !memcmp(text.at, word, text.n);
+}
+
+/* Room for `want` items in an array that the budget pays for. 0: there is none. */
+static int make_room(struct strobe_chrome *chrome, void **items, uint32_t *room, uint64_t want,
+                     size_t item_bytes)
+{
+    uint64_t size = want + want / 2 + 8;
+    if (want <= *room)
+        return 1;
+    if (size > UINT32_MAX || !strobe_chrome_charge(chrome, *room * item_bytes, size * item_bytes))
+        return 0;
+    void *more = realloc(*items, size * item_bytes);
+    if (!more) {
+        strobe_chrome_charge(chrome, size * item_bytes, *room * item_bytes);
+        return 0;
+    }
+    *items = more;
+    *room = (uint32_t)size;
+    return 1;
 }
 
 /* A number as it is, anything else by its hash. */
@@ -68,13 +87,13 @@ static void name_process(struct strobe_chrome *chrome, uint32_t process,
 static uint64_t process_of(struct strobe_chrome *chrome, const struct strobe_json_field *pid)
 {
     uint64_t number = number_of(pid);
-    uint64_t *known = strobe_chrome_map_at(&chrome->pids, number, UINT32_MAX);
+    uint64_t *known = strobe_chrome_map_at(chrome, &chrome->pids, number, UINT32_MAX);
     if (!known || *known)
         return known ? *known : 0;
     struct strobe_build_process process = {.pid = number};
     uint32_t i = chrome->n_processes;
-    if (strobe_grow((void **)&chrome->processes, &chrome->processes_room, i + 1ull,
-                    sizeof *chrome->processes))
+    if (!make_room(chrome, (void **)&chrome->processes, &chrome->processes_room, i + 1ull,
+                   sizeof *chrome->processes))
         return 0;
     chrome->processes[i] = (struct strobe_chrome_process){.pid = number};
     if (strobe_build_open(chrome->store, &process, &chrome->processes[i].build))
@@ -104,13 +123,16 @@ static uint64_t thread_of(struct strobe_chrome *chrome, const struct event *even
     if (!tid->type && owner->a_thread) /* of no thread: any will do */
         return owner->a_thread;
     uint64_t number = number_of(tid), key[] = {process, number};
-    uint64_t *known = strobe_chrome_map_at(&chrome->tids, XXH64(key, sizeof key, 0), UINT32_MAX);
+    uint64_t *known =
+        strobe_chrome_map_at(chrome, &chrome->tids, XXH64(key, sizeof key, 0), UINT32_MAX);
     if (!known || *known)
         return known ? *known : 0;
     uint32_t i = chrome->n_threads;
+    if (!make_room(chrome, (void **)&chrome->threads, &chrome->threads_room, i + 1ull,
+                   sizeof *chrome->threads))
+        return 0;
     struct strobe_build_track *track = strobe_build_thread(owner->build, number, (uint64_t)1 << 40);
-    if (!track || strobe_grow((void **)&chrome->threads, &chrome->threads_room, i + 1ull,
-                              sizeof *chrome->threads))
+    if (!track)
         return 0;
     chrome->threads[i] =
         (struct strobe_chrome_thread){.process = (uint32_t)process - 1, .track = track};
@@ -160,7 +182,7 @@ static uint64_t loc_of(struct strobe_chrome *chrome, const struct event *event,
     uint64_t hash = XXH64(name.at, name.n, process << 32 | (uint32_t)line);
     hash = XXH64(category.at, category.n, hash);
     hash = XXH64(file->value.at, file->value.n, hash);
-    uint64_t *known = strobe_chrome_map_at(&chrome->names, hash, STROBE_CHROME_NAMES_MAX);
+    uint64_t *known = strobe_chrome_map_at(chrome, &chrome->names, hash, STROBE_CHROME_NAMES_MAX);
     if (known && *known)
         return *known;
     char shown[3 * N_SHOWN];
@@ -264,13 +286,13 @@ static enum strobe_err take_begin(struct strobe_chrome *chrome, const struct eve
     int n = args_of(event, args);
     struct strobe_chrome_thread *thread = &chrome->threads[event->thread - 1];
     struct strobe_row row = row_of(event, STROBE_CHROME_ZONE);
-    if (thread->n_open == STROBE_CHROME_DEPTH_MAX) {
+    if (thread->n_over || thread->n_open == STROBE_CHROME_DEPTH_MAX ||
+        !make_room(chrome, (void **)&thread->open, &thread->open_room, thread->n_open + 1ull,
+                   sizeof *thread->open)) {
+        thread->n_over++;
         chrome->n_too_many++;
         return STROBE_OK;
     }
-    if (strobe_grow((void **)&thread->open, &thread->open_room, thread->n_open + 1ull,
-                    sizeof *thread->open))
-        return STROBE_ERR_NOMEM;
     uint64_t loc = loc_of(chrome, event, args, n);
     enum strobe_err err = keep_args(chrome, event, args, n, &row);
     thread->open[thread->n_open++] =
@@ -293,7 +315,13 @@ static enum strobe_err close_zone(struct strobe_chrome *chrome, uint32_t thread,
 
 static enum strobe_err take_end(struct strobe_chrome *chrome, const struct event *event)
 {
-    if (chrome->threads[event->thread - 1].n_open)
+    struct strobe_chrome_thread *thread = &chrome->threads[event->thread - 1];
+    if (thread->n_over) {
+        thread->n_over--;
+        chrome->n_too_many++;
+        return STROBE_OK;
+    }
+    if (thread->n_open)
         return close_zone(chrome, event->thread, event->time);
     chrome->n_no_begin++;
     return STROBE_OK;
@@ -366,7 +394,8 @@ static uint64_t binding_of(struct strobe_chrome *chrome, const struct event *eve
 static uint64_t *open_span(struct strobe_chrome *chrome, uint64_t binding, uint64_t depth)
 {
     uint64_t key[] = {binding, depth};
-    return strobe_chrome_map_at(&chrome->spans, XXH64(key, sizeof key, 1), STROBE_CHROME_SPANS_MAX);
+    return strobe_chrome_map_at(chrome, &chrome->spans, XXH64(key, sizeof key, 1),
+                                STROBE_CHROME_SPANS_MAX);
 }
 
 static enum strobe_err take_span_begin(struct strobe_chrome *chrome, const struct event *event)

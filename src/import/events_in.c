@@ -16,7 +16,13 @@
 #include <zlib.h>
 #endif
 
-enum { BUFFER_BYTES = 256 << 10, KEY_BYTES = 64, NO_BYTE = -1 };
+enum {
+    BUFFER_BYTES = 256 << 10,
+    KEY_BYTES = 64,
+    NO_BYTE = -1,
+    UNPACKED_FLOOR = 64 << 20, /* a compressed file of n bytes holds at most FLOOR + RATIO * n */
+    UNPACKED_RATIO = 256,
+};
 enum form { START, ARRAY, OBJECT, EVENTS, OVER };
 
 struct strobe_events_in {
@@ -46,6 +52,11 @@ static ssize_t read_more(struct strobe_events_in *in)
     gzerror(in->gz, &number);
     if (n < 0 || (n == 0 && number == Z_BUF_ERROR)) /* cut off in the middle */
         in->err = STROBE_ERR_CORRUPT;
+    uint64_t n_read = (uint64_t)gzoffset(in->gz), n_unpacked = in->n_passed + BUFFER_BYTES;
+    if (n_unpacked > UNPACKED_FLOOR + UNPACKED_RATIO * n_read) {
+        in->err = STROBE_ERR_BOMB;
+        return 0;
+    }
     return n;
 #else
     ssize_t n;
@@ -80,6 +91,7 @@ static void keep(struct strobe_events_in *in, const uint8_t *from, const uint8_t
         return;
     if (in->n_text + n > in->room) {
         size_t room = 2 * (in->n_text + n) + 4096;
+        room = room < STROBE_EVENT_MAX_BYTES ? room : STROBE_EVENT_MAX_BYTES;
         char *text = in->n_text + n > STROBE_EVENT_MAX_BYTES ? NULL : realloc(in->text, room);
         if (!text) {
             in->is_too_long = 1;
@@ -228,7 +240,7 @@ static enum strobe_err end_of_file(struct strobe_events_in *in)
 {
     int may_end = in->form == ARRAY && !in->err;
     in->form = OVER;
-    return may_end ? STROBE_ERR_END : STROBE_ERR_CORRUPT;
+    return may_end ? STROBE_ERR_END : in->err == STROBE_ERR_BOMB ? in->err : STROBE_ERR_CORRUPT;
 }
 
 enum strobe_err strobe_events_in_next(struct strobe_events_in *in, const char **text, size_t *n)
@@ -252,6 +264,7 @@ enum strobe_err strobe_events_in_next(struct strobe_events_in *in, const char **
     }
     if (err)
         in->form = OVER;
+    err = err && in->err == STROBE_ERR_BOMB ? in->err : err; /* what it cut off is not damaged */
     return err ? err : *n ? STROBE_OK : STROBE_ERR_END;
 }
 
@@ -316,6 +329,13 @@ enum strobe_err strobe_events_in_open(const char *path, struct strobe_events_in 
     }
     *out = in;
     return STROBE_OK;
+}
+
+void strobe_events_in_drop(struct strobe_events_in *in)
+{
+    free(in->text);
+    in->text = NULL;
+    in->n_text = in->room = 0;
 }
 
 void strobe_events_in_close(struct strobe_events_in *in)

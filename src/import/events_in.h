@@ -19,10 +19,13 @@ enum strobe_err strobe_events_in_open(const char *path, struct strobe_events_in 
 /* The same over bytes in memory, which must outlive it. */
 enum strobe_err strobe_events_in_over(const void *bytes, size_t n_bytes,
                                       struct strobe_events_in **out);
+/* All was read: give back what the last event took. */
+void strobe_events_in_drop(struct strobe_events_in *in);
 void strobe_events_in_close(struct strobe_events_in *in); /* NULL is allowed */
 
 /* The next event: an object from '{' to '}', until the next call.
- * END: that was all. CORRUPT: the file is cut off or no JSON at strobe_events_in_offset. FORMAT: it is neither of the forms. */
+ * END: that was all. CORRUPT: the file is cut off or no JSON at strobe_events_in_offset. FORMAT: it is neither of the forms.
+ * BOMB: compressed, and it unpacks to more than 64 MiB and 256 times its size. */
 enum strobe_err strobe_events_in_next(struct strobe_events_in *in, const char **text, size_t *n);
 
 uint64_t strobe_events_in_offset(const struct strobe_events_in *in); /* in the uncompressed bytes */

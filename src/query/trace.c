@@ -355,7 +355,7 @@ static enum strobe_err read_blocks(struct strobe_trace *trace, uint64_t from)
         if (strobe_record_walk_start(&block, &trace->schema, &walk) == STROBE_OK)
             read_records(trace, &walk);
         else
-            trace->n_bad_records++;
+            strobe_file_note_hole(trace->file, &block.ref);
         if (!trace->wanted_locs)
             trace->records_end = block.ref.offset + block.ref.n_bytes;
     }

@@ -122,7 +122,8 @@ static enum strobe_err replay_part(struct pass *pass, const struct strobe_events
     struct strobe_replay *replay = &pass->replay;
     uint32_t twin = pass->trace->threads[thread].twin;
     unsigned flags = (pass->walk->want_notes ? STROBE_REPLAY_NOTES : 0) |
-                     (pass->looses ? STROBE_REPLAY_LOOSE : 0) | (twin ? STROBE_REPLAY_SHARED : 0);
+                     (pass->looses ? STROBE_REPLAY_LOOSE : 0) | (twin ? STROBE_REPLAY_SHARED : 0) |
+                     STROBE_REPLAY_KEPT;
     enum strobe_err err = strobe_replay_part(events, part, &pass->trace->schema, flags,
                                              &pass->tracks[thread].carry, replay);
     if (err == STROBE_ERR_CORRUPT)
@@ -366,7 +367,7 @@ static enum strobe_err show_open(struct pass *pass, uint32_t thread)
     struct strobe_carry *carry = &pass->tracks[thread].carry;
     uint32_t process = pass->trace->threads[thread].process;
     struct strobe_note none = {0};
-    pass->walk->n_open_unknown += carry->n_unknown;
+    pass->walk->n_open_unknown += carry->n_under + carry->n_unknown;
     if (pass->trace->threads[thread].twin)
         return STROBE_OK;
     for (uint32_t i = 0; i < carry->n_open; i++) {
@@ -375,7 +376,7 @@ static enum strobe_err show_open(struct pass *pass, uint32_t thread)
         if (zone->is_unknown || !in_range(pass->walk, zone->begin))
             continue;
         struct strobe_zone_row row = {.begin = zone->begin,
-                                      .depth = i,
+                                      .depth = carry->n_under + i,
                                       .note = 1,
                                       .state = STROBE_ZONE_OPEN,
                                       .begin_own = zone->own};

@@ -29,6 +29,8 @@ enum {
     BATCH = 8,  /* of them that the reader takes at once: threads seldom wake each other */
     MAX_STORED = STROBE_TRACY_BLOCK * 2, /* of one block; no compressor makes it that much longer */
     MAX_WORKERS = 8,
+    CONTENT_FLOOR = 16 << 20, /* content of n stored bytes: at most FLOOR + RATIO * n */
+    CONTENT_RATIO = 256,
 };
 
 const uint8_t strobe_tracy_zeros[STROBE_TRACY_PIECE];
@@ -60,6 +62,7 @@ struct strobe_tracy_blocks {
     struct place *places;           /* owned */
     struct stream *streams;         /* owned */
     uint64_t reader_at, reader_end; /* the reader's own: its next block, the end of its batch */
+    uint64_t n_stored, n_content;   /* the reader's own: bytes that it took, before and after */
 
     pthread_mutex_t lock;             /* of the streams, the places that are not ready, and: */
     uint64_t n_read, n_ready, n_used; /* blocks so far: read; ready, with all before; done with */
@@ -261,12 +264,23 @@ static void take_batch(struct strobe_tracy_blocks *blocks)
     pthread_mutex_unlock(&blocks->lock);
 }
 
-/* The next block, until the one after it is taken. NULL: there are no more. */
+/* The next block, until the one after it is taken. NULL: there are no more, or it is content out of nothing. */
 static struct place *take_block(struct strobe_tracy_blocks *blocks)
 {
     if (blocks->reader_at == blocks->reader_end)
         take_batch(blocks);
-    return blocks->reader_at < blocks->reader_end ? place_of(blocks, blocks->reader_at++) : NULL;
+    if (blocks->reader_at == blocks->reader_end)
+        return NULL;
+    struct place *place = place_of(blocks, blocks->reader_at++);
+    blocks->n_stored += sizeof place->n_stored + place->n_stored;
+    blocks->n_content += place->n_bytes;
+    if (blocks->n_content <= CONTENT_FLOOR + CONTENT_RATIO * blocks->n_stored)
+        return place;
+    pthread_mutex_lock(&blocks->lock);
+    blocks->n_end = 0; /* nobody looks for more */
+    blocks->end_err = STROBE_ERR_BOMB;
+    pthread_mutex_unlock(&blocks->lock);
+    return NULL;
 }
 
 /* No more bytes: from here on zeros. */

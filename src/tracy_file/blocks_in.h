@@ -1,7 +1,8 @@
 /* blocks_in.h - the bytes inside a .tracy file: its container undone, one piece after the other.
  * Knows nothing of what they mean (tracy_file/content.h). The file is hostile until proven otherwise: a
- * block is at most 64 KiB of content, there are at most 255 streams, and what runs out or makes no
- * sense gives zeros and sets `err`. One thread reads; others decompress ahead of it.
+ * block is at most 64 KiB of content, there are at most 255 streams, the content is at most 16 MiB and
+ * 256 times what is stored (else BOMB), and what runs out or makes no sense gives zeros and sets `err`.
+ * One thread reads; others decompress ahead of it.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_TRACY_FILE_BLOCKS_IN_H
 #define STROBE_TRACY_FILE_BLOCKS_IN_H
@@ -23,7 +24,7 @@ struct strobe_tracy_blocks; /* the container */
 struct strobe_tracy_bytes {
     const uint8_t *at;
     const uint8_t *end;
-    enum strobe_err err;                /* END: it ran out; CORRUPT, IO, NOMEM; OK so far */
+    enum strobe_err err;                /* END: it ran out; CORRUPT, BOMB, IO, NOMEM; OK so far */
     struct strobe_tracy_blocks *blocks; /* owned; NULL: at..end is all there is */
     uint64_t n_passed;                  /* bytes before the window that at..end is in */
     const uint8_t *base;                /* where that window begins */

@@ -43,12 +43,12 @@ struct pass {
     struct line *lines; /* owned */
     uint32_t lines_room;
     struct strobe_idmap line_ids; /* (process, thread) and (process | FIBERS, fiber) */
-    uint64_t next_number;
+    uint64_t next_number, n_child_rows;
     int64_t last_time; /* of all events but the ends of locks */
     uint64_t n_messages;
 };
 
-enum { FIBERS = 1u << 31 };
+enum { FIBERS = 1u << 31, CHILD_ROWS_MOST = 8 << 20 };
 
 /* ---- locations ------------------------------------------------------------------------------- */
 
@@ -126,14 +126,19 @@ static struct line *line_of(struct pass *pass, const struct strobe_batch *batch)
     return &pass->lines[i];
 }
 
-/* Self time in whole ns: the zone's less those of its children, each cut to ns as they are shown. */
-static int64_t self_of(struct line *line, uint32_t depth, int64_t time)
+/* Self time in whole ns: the zone's less those of its children, each cut to ns as they are shown. The lists of all lines are
+ * bounded: a zone that says to be deeper than that keeps its whole time. */
+static int64_t self_of(struct pass *pass, struct line *line, uint32_t depth, int64_t time)
 {
-    if (!strobe_rows_reach((void **)&line->child_ns, &line->child_room, depth + 1,
+    uint32_t before = line->child_room;
+    if (depth > 16 && depth >= before && pass->n_child_rows + 2ull * depth > CHILD_ROWS_MOST)
+        return time;
+    if (!strobe_rows_reach((void **)&line->child_ns, &line->child_room, depth + 1ull,
                            sizeof *line->child_ns))
         return time;
-    int64_t self = time - line->child_ns[depth + 1];
-    line->child_ns[depth + 1] = 0;
+    pass->n_child_rows += line->child_room - before;
+    int64_t self = time - line->child_ns[depth + 1ull];
+    line->child_ns[depth + 1ull] = 0;
     line->child_ns[depth] += time > 0 ? time : 0;
     return self;
 }
@@ -286,7 +291,7 @@ static int take_zone(struct pass *pass, struct line *line, const struct strobe_b
     ended.time =
         time_of(pass, batch->process, strobe_client_of(&pass->facts, batch->process), zone);
     if (pass->table.options->self)
-        ended.self = self_of(line, zone->depth, ended.time);
+        ended.self = self_of(pass, line, zone->depth, ended.time);
     if (pass->table.options->unwrap)
         return put_row(pass, line, &ended);
     return ended.time <= 0 ||

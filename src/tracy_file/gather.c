@@ -7,6 +7,8 @@
 #include "tracy_file/model.h"
 #include "tracy_file/order.h"
 
+enum { PENDING_MOST = 4 << 20 }; /* lists of all threads, but for the first few of each */
+
 #define BIT(kind) (1ull << STROBE_KIND_##kind)
 
 /* ---- zones ----------------------------------------------------------------------------------- */
@@ -23,17 +25,32 @@ static void note_time(struct strobe_tracy_model *model, int64_t time)
         model->last_time = time;
 }
 
+/* Lists for a zone at `depth` and its children. All threads' are bounded: a zone that says to be deeper than that is put where
+ * there is room. 0 without memory. */
+static int reach_depth(struct strobe_tracy_model *model, struct strobe_tracy_model_thread *thread,
+                       uint32_t *depth)
+{
+    uint32_t before = thread->pending_room;
+    if (*depth + 1ull < before)
+        return 1;
+    if (*depth > 16 && model->n_pending + 2ull * *depth > PENDING_MOST)
+        *depth = before > 2 ? before - 2 : 0;
+    if (!strobe_rows_reach((void **)&thread->pending, &thread->pending_room, *depth + 1ull,
+                           sizeof *thread->pending))
+        return 0;
+    model->n_pending += thread->pending_room - before;
+    return 1;
+}
+
 static int append(struct strobe_tracy_model *model, struct strobe_tracy_model_thread *thread,
                   uint32_t depth, const struct strobe_tracy_zone_row *zone)
 {
-    if (!strobe_rows_reach((void **)&thread->pending, &thread->pending_room, depth + 1,
-                           sizeof *thread->pending) ||
-        model->zones.n >= UINT32_MAX - 1)
+    if (!reach_depth(model, thread, &depth) || model->zones.n >= UINT32_MAX - 1)
         return 0;
     struct strobe_tracy_zone_row *row = strobe_spool_add(&model->zones);
     if (!row)
         return 0;
-    struct strobe_tracy_list *children = &thread->pending[depth + 1];
+    struct strobe_tracy_list *children = &thread->pending[depth + 1ull];
     *row = *zone;
     row->first = children->first;
     row->n_children = children->n;

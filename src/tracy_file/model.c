@@ -130,9 +130,12 @@ uint32_t strobe_tracy_model_extra(struct strobe_tracy_model *model, uint32_t tex
 /* A thread's id must be one of a kind: those of further processes move out of the way. */
 static uint64_t unique_tid(struct strobe_tracy_model *model, uint32_t process, uint64_t tid)
 {
-    for (uint64_t step = model->trace->processes[process].proc + 1;
-         strobe_idmap_find(&model->tids, 0, tid) != STROBE_IDMAP_NONE; step++)
+    uint64_t step = model->trace->processes[process].proc + 1;
+    for (unsigned tries = 0; strobe_idmap_find(&model->tids, 0, tid) != STROBE_IDMAP_NONE; step++) {
+        if (++tries > 16) /* many have the same one: go on where the last of them came to */
+            step = model->tid_step = (model->tid_step > step ? model->tid_step : step) + 1;
         tid = (tid & 0xffffffff) + (step << 40);
+    }
     strobe_idmap_add(&model->tids, 0, tid);
     return tid;
 }

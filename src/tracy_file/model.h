@@ -111,6 +111,8 @@ struct strobe_tracy_image_row {
 };
 
 struct strobe_tracy_model {
+    uint64_t n_pending; /* rows of all threads' pending */
+    uint64_t tid_step;  /* that made the last id of a thread one of a kind */
     struct strobe_trace *trace; /* borrowed */
     struct strobe_tracy_folds *folds;
     struct strobe_client_facts facts;

@@ -1,8 +1,9 @@
 /* fuzz_file.c - damaged traces must be read, in bounded time and memory: fuzz_file SEEDS_DIR N_RUNS
  * SEED [FIRST]. Every run takes a trace from SEEDS_DIR, damages it (mutate.c), opens it and does
- * everything that the commands do, every other one mends it too. A run depends on SEED and its number only, so a failure is
+ * what the commands do: it walks over all, exports it in two ways (drive.c), and every other time mends it too. A run depends on SEED and its number only, so a failure is
  * repeated with N_RUNS 1 and FIRST the number that was told.  SPDX-License-Identifier: MIT */
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "collector/recover.h"
+#include "drive.h"
 #include "mutate.h"
 #include "query/overview.h"
 #include "query/stats.h"
@@ -26,11 +28,14 @@ enum {
 
 static uint64_t run_number, seed_number;
 static volatile uint64_t touched; /* keeps the reads of results */
+static int sink = -1;             /* where exports go */
+static char folder[] = "/tmp/fuzz_file.XXXXXX";
+static volatile const char *doing = "reading"; /* for the one who looks at a failure */
 
 static void tell_run(void)
 {
-    fprintf(stderr, "fuzz_file: run %llu of seed %llu\n", (unsigned long long)run_number,
-            (unsigned long long)seed_number);
+    fprintf(stderr, "fuzz_file: run %llu of seed %llu, %s\n", (unsigned long long)run_number,
+            (unsigned long long)seed_number, (const char *)doing);
 }
 
 /* Called by the sanitizers, which look for them by name; unknown to other builds. */
@@ -166,6 +171,18 @@ static void mend(const char *path)
     strobe_trace_close(trace);
 }
 
+static void export(const char *path, uint64_t choice, uint64_t *state)
+{
+    for (int i = 0; i < 2; i++) {
+        unsigned which = (unsigned)(choice >> (8 + 8 * i)) % drive_count();
+        if (!strcmp(drive_name(which), "html") && mutate_random(state) % 16)
+            continue; /* as large as the page, and it reads the file's bytes only */
+        doing = drive_name(which);
+        drive(which, path, mutate_random(state), sink, folder);
+    }
+    doing = "reading";
+}
+
 static void set_timers(int cpu_seconds, unsigned wall_seconds)
 {
     const struct itimerval cpu = {.it_value.tv_sec = cpu_seconds};
@@ -189,6 +206,7 @@ static void run_one(const struct mutate_bytes *seeds, int n_seeds, struct mutate
     set_timers(CPU_SECONDS, WALL_SECONDS);
     uint64_t choice = mutate_random(&state);
     use_trace(path, choice);
+    export(path, choice, &state);
     if (choice >> 4 & 1)
         mend(path);
     set_timers(0, 0);
@@ -240,11 +258,17 @@ int main(int argc, char **argv)
 #endif
     signal(SIGALRM, on_signal);
     signal(SIGPROF, on_signal);
+    sink = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (sink < 0 || !mkdtemp(folder)) {
+        perror("fuzz_file");
+        return 2;
+    }
     seed_number = strtoull(argv[3], NULL, 10);
     uint64_t first = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
     uint64_t n_runs = strtoull(argv[2], NULL, 10);
     for (run_number = first; run_number < first + n_runs; run_number++)
         run_one(seeds, n_seeds, &out);
+    rmdir(folder);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     printf("%llu damaged traces read, at most %ld MiB\n", (unsigned long long)n_runs,

@@ -196,13 +196,27 @@ static void free_pieces(struct pieces *pieces)
     free(pieces->piece);
 }
 
+/* One field of the head by its place among the numbers: most of the first part's have a meaning of their own. */
+static void damage_number(struct mutate_bytes *in, uint64_t *state)
+{
+    uint8_t varint[STROBE_VARINT_MAX];
+    size_t n_varint = (size_t)(strobe_varint_put(varint, odd_number(state)) - varint), at = 0;
+    for (uint64_t field = below(state, 24); field && at < in->n; field--)
+        at += varint_at(in, at);
+    if (at < in->n)
+        replace(in, at, varint_at(in, at), varint, n_varint);
+}
+
 static void damage_stored_head(struct piece *piece, uint64_t *state)
 {
     struct mutate_bytes raw = {0}, stored = {0};
     size_t n_raw = piece->head.head_raw ? piece->head.head_raw : piece->stored_head.n;
     if (!unpack(piece->stored_head.bytes, piece->stored_head.n, n_raw, &raw))
         return;
-    damage_some(&raw, state, (int)below(state, 2));
+    if (below(state, 3))
+        damage_some(&raw, state, (int)below(state, 2));
+    else
+        damage_number(&raw, state);
     pack(&raw, (int)below(state, 2), &stored);
     piece->head.head_raw = stored.n == raw.n ? 0 : (uint32_t)raw.n;
     free(piece->stored_head.bytes);

@@ -58,7 +58,9 @@ static bool trace_of_session(const char *name, char *path, size_t cap)
 static bool copy_file(const char *from, const char *to)
 {
     char buffer[1 << 16];
-    FILE *in = fopen(from, "rbe"), *out = in ? fopen(to, "wbe") : NULL;
+    FILE *in = fopen(from, "rbe");
+    int fd = in ? open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+    FILE *out = fd >= 0 ? fdopen(fd, "wb") : NULL;
     bool good = in && out;
     size_t n;
     while (good && (n = fread(buffer, 1, sizeof buffer, in)) > 0)

@@ -16,7 +16,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -195,29 +194,11 @@ static void print_tunnel(const char *connection, int port)
            port, port, user ? user->pw_name : "user", host);
 }
 
-/* Twice forked: nobody has to wait for it. */
-static void open_browser(const char *link)
-{
-    pid_t child = fork();
-    if (child) {
-        while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-            ;
-        return;
-    }
-    if (fork())
-        _exit(0);
-    int null = open("/dev/null", O_RDWR);
-    if (null >= 0) {
-        dup2(null, 1);
-        dup2(null, 2);
-    }
-    execlp("xdg-open", "xdg-open", link, (char *)NULL);
-    _exit(127);
-}
-
-static void show_link(const struct strobe_server *server, const struct options *options)
+static struct strobe_browser *show_link(const struct strobe_server *server,
+                                        const struct options *options)
 {
     char link[512];
+    struct strobe_browser *opened = NULL;
     const char *connection = getenv("SSH_CONNECTION");
     int port = strobe_server_port(server);
     snprintf(link, sizeof link, "http://127.0.0.1:%d/?token=%s", port, strobe_server_token(server));
@@ -225,8 +206,9 @@ static void show_link(const struct strobe_server *server, const struct options *
     if (connection && *connection)
         print_tunnel(connection, port);
     else if (!options->is_quiet && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")))
-        open_browser(link);
+        opened = strobe_browser_open(link);
     fflush(stdout);
+    return opened;
 }
 
 /* ---- the recorder ---- */
@@ -352,9 +334,13 @@ static enum strobe_err open_server(struct view *view)
 
 static void serve(struct view *view)
 {
-    show_link(serving, &view->options);
-    while (!has_to_end(&view->options))
+    struct strobe_browser *opened = show_link(serving, &view->options);
+    while (!has_to_end(&view->options)) {
         strobe_server_serve(serving, 1000);
+        strobe_browser_look(opened, strobe_server_has_come(serving));
+    }
+    strobe_browser_end(opened);
+    free(opened);
     struct strobe_server *ended = serving;
     serving = NULL;
     strobe_server_close(ended);

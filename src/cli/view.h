@@ -17,6 +17,16 @@ enum { STROBE_VIEW_STOP = 0x53544f50 };
  * ours goes. -1: it can't be started. Any thread. */
 pid_t strobe_view_spawn(const char *const *words, int said);
 
+/* ---- the browser ---- */
+
+struct strobe_browser;
+/* Open the browser with a file that leads to the link: the link has the token, which must never be an argument of a process.
+ * What can't be done is said. NULL without memory. To be freed after strobe_browser_end. */
+struct strobe_browser *strobe_browser_open(const char *link);
+/* Now and then: remove the file when the page has come, or say that none comes. NULL is allowed. */
+void strobe_browser_look(struct strobe_browser *opened, bool has_come);
+void strobe_browser_end(struct strobe_browser *opened); /* remove the file; NULL is allowed */
+
 /* ---- sessions ---- */
 
 /* The member `sessions` of the start page's list: this user's sessions, and who records them. */

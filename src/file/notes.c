@@ -65,7 +65,7 @@ enum strobe_err strobe_notes_write(const char *path, const char *text, size_t n_
     if (!name_of(path, "", name) || !name_of(path, ".new", made))
         return STROBE_ERR_INVALID;
     unlink(made); /* of a server that was killed while writing */
-    int fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return strobe_err_from_errno(errno);
     enum strobe_err err = write_all(fd, text, n_bytes);

@@ -30,10 +30,18 @@ int strobe_guard_is_token(const char *token, const char *given)
     return strlen(given) == STROBE_TOKEN_DIGITS && same_bytes(token, given, STROBE_TOKEN_DIGITS);
 }
 
-int strobe_guard_has_cookie(const char *token, const char *header)
+void strobe_guard_cookie_name(const char *token, int port, char out[STROBE_COOKIE_NAME])
 {
-    char name[24];
-    int n_name = snprintf(name, sizeof name, "strobe_%.8s=", token);
+    snprintf(out, STROBE_COOKIE_NAME, "strobe_%d_%.8s", port, token);
+}
+
+int strobe_guard_has_cookie(const char *token, int port, const char *header)
+{
+    char name[STROBE_COOKIE_NAME + 1];
+    strobe_guard_cookie_name(token, port, name);
+    size_t n_name = strlen(name);
+    name[n_name++] = '=';
+    name[n_name] = 0;
     for (const char *at = header; (at = strstr(at, name)); at += n_name) {
         const char *value = at + n_name;
         int is_start = at == header || at[-1] == ' ' || at[-1] == ';';

@@ -13,8 +13,13 @@ int strobe_guard_make_token(char token[STROBE_TOKEN_DIGITS + 1]);
 /* 1: `given` is the token; takes as long whatever differs. */
 int strobe_guard_is_token(const char *token, const char *given);
 
-/* 1: a Cookie header has the token under its name. */
-int strobe_guard_has_cookie(const char *token, const char *header);
+/* The name of this server's cookie. A browser gives a host's cookies to all of its ports, and tunnels give one port to several
+ * servers: the name has the port and something of the token, so that none takes another's place. */
+enum { STROBE_COOKIE_NAME = 32 };
+void strobe_guard_cookie_name(const char *token, int port, char out[STROBE_COOKIE_NAME]);
+
+/* 1: a Cookie header has the token under its name; cookies of others are stepped over. */
+int strobe_guard_has_cookie(const char *token, int port, const char *header);
 
 /* 1: a Host header names this machine's loopback, with any port or none. */
 int strobe_guard_is_host(const char *host);

@@ -67,7 +67,7 @@ static enum strobe_err listen_on(struct strobe_server *server)
     info.keepalive_timeout = 60;
     info.retry_and_idle_policy = &signs_of_life;
     info.options = LWS_SERVER_OPTION_DISABLE_IPV6 | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
-                   LWS_SERVER_OPTION_EXPLICIT_VHOSTS;
+                   LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_VALIDATE_UTF8;
     server->lws = lws_create_context(&info);
     if (!server->lws)
         return STROBE_ERR_NOMEM;
@@ -115,6 +115,11 @@ int strobe_server_port(const struct strobe_server *server)
 const char *strobe_server_token(const struct strobe_server *server)
 {
     return server->token;
+}
+
+int strobe_server_has_come(const struct strobe_server *server)
+{
+    return server->has_come;
 }
 
 void strobe_server_wake(struct strobe_server *server)

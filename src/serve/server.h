@@ -40,6 +40,8 @@ enum strobe_err strobe_server_open(const struct strobe_server_options *options,
 
 int strobe_server_port(const struct strobe_server *server);
 const char *strobe_server_token(const struct strobe_server *server);
+/* 1: someone has come with the link. */
+int strobe_server_has_come(const struct strobe_server *server);
 
 /* Serve for up to `ms`; call it again and again. */
 void strobe_server_serve(struct strobe_server *server, int ms);

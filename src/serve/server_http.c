@@ -57,7 +57,7 @@ int strobe_server_is_allowed(struct strobe_server *server, struct lws *wsi, int 
         return 0;
     const char *given = strobe_server_argument(wsi, "token", room, sizeof room);
     return (given && strobe_guard_is_token(server->token, given)) ||
-           strobe_guard_has_cookie(server->token, cookie);
+           strobe_guard_has_cookie(server->token, server->port, cookie);
 }
 
 /* ---- answers ---- */
@@ -93,8 +93,11 @@ static int send_headers(struct strobe_server *server, struct lws *wsi, const str
             return 1;
     const char *given = strobe_server_argument(wsi, "token", arg, sizeof arg);
     if (answer->status < 400 && given && strobe_guard_is_token(server->token, given)) {
-        snprintf(cookie, sizeof cookie, "strobe_%.8s=%s; Path=/; HttpOnly; SameSite=Strict",
-                 server->token, server->token);
+        char name[STROBE_COOKIE_NAME];
+        strobe_guard_cookie_name(server->token, server->port, name);
+        snprintf(cookie, sizeof cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict", name,
+                 server->token);
+        server->has_come = 1;
         if (put_header(wsi, "set-cookie:", cookie, &at, end))
             return 1;
     }

@@ -15,6 +15,7 @@
 
 enum {
     STROBE_SERVER_MAX_UNSENT = 32 << 20, /* bytes that may wait for a page that does not read */
+    STROBE_SERVER_MAX_PIECES = 1024,     /* fragments, and pieces that a packet brings, of one question */
 };
 
 /* A frame on its way; LWS_PRE free bytes are in front of its bytes. */
@@ -39,6 +40,7 @@ struct strobe_page {
     size_t n_unsent;
     char *text; /* owned: the question that is coming in; STROBE_JSON_MAX_BYTES */
     size_t n_text;
+    uint32_t n_pieces; /* that it came in */
 };
 
 struct strobe_server {
@@ -46,6 +48,7 @@ struct strobe_server {
     char token[STROBE_TOKEN_DIGITS + 1];
     struct lws_context *lws; /* owned */
     int port;
+    int has_come; /* a request with the token in its link was answered */
     struct strobe_desk *desk;       /* owned */
     struct strobe_imports *imports; /* owned; NULL: nobody knows how */
     struct strobe_page *pages;      /* owned */

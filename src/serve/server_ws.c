@@ -104,17 +104,29 @@ void strobe_page_send(struct strobe_page *page, uint32_t id, struct strobe_reply
 
 /* ---- connections ---- */
 
+/* End the connection and say why, as RFC 6455 has it. */
+static int refuse(struct lws *wsi, enum lws_close_status why)
+{
+    lws_close_reason(wsi, why, NULL, 0);
+    return -1;
+}
+
 static int receive(struct strobe_server *server, struct strobe_page *page, struct lws *wsi,
                    const void *bytes, size_t n)
 {
-    if (lws_frame_is_binary(wsi) || n > STROBE_JSON_MAX_BYTES - page->n_text)
-        return -1;
+    size_t room = STROBE_JSON_MAX_BYTES - page->n_text;
+    if (lws_frame_is_binary(wsi))
+        return refuse(wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE);
+    if (n > room || lws_remaining_packet_payload(wsi) > room - n ||
+        ++page->n_pieces > STROBE_SERVER_MAX_PIECES)
+        return refuse(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE);
     memcpy(page->text + page->n_text, bytes, n);
     page->n_text += n;
     if (lws_remaining_packet_payload(wsi) || !lws_is_final_fragment(wsi))
         return 0;
     size_t n_text = page->n_text;
     page->n_text = 0;
+    page->n_pieces = 0;
     if (!strobe_json_parse(&server->json, page->text, n_text) ||
         server->json.values[0].type != STROBE_JSON_OBJECT)
         return -1;

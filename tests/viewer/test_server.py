@@ -10,11 +10,13 @@ import shutil
 import signal
 import socket
 import subprocess
+import struct
 import sys
 import tempfile
 import threading
 import time
 import unittest
+import urllib.request
 
 from client import Page, Refused, Server
 
@@ -337,6 +339,51 @@ class Guard(Folder):
                 raw.sendall(rng.randbytes(5000))
             self.assertIn("tracks", good.ask("trace"))
 
+    def closed_with(self, *frames):
+        """The code that the server ends a connection with after these bytes; None: without one."""
+        with Page(self.server) as page:
+            page.sock.settimeout(30)
+            try:
+                page.sock.sendall(b"".join(frames))
+                while True:
+                    kind, data = page.read_frame()
+                    if kind == 8:
+                        return struct.unpack(">H", data[:2])[0]
+            except (EOFError, ConnectionResetError, BrokenPipeError):
+                return None
+
+    def test_frames_that_break_the_rules_end_the_connection_at_once(self):
+        def frame(opcode, data, final=1, rsv=0):
+            n = len(data)
+            head = bytes([0x80 | n]) if n < 126 else b"\xfe" + struct.pack(">H", n) if n < 65536 else b"\xff" + struct.pack(">Q", n)
+            return bytes([final << 7 | rsv << 4 | opcode]) + head + bytes(4) + data
+
+        question = b'{"id":5,"ask":"ping"}'
+        for opcode in (3, 7, 11, 15):
+            self.assertEqual(self.closed_with(frame(opcode, question)), 1002, opcode)
+        self.assertEqual(self.closed_with(frame(1, question, rsv=4)), 1002)
+        self.assertEqual(self.closed_with(frame(0, question)), 1002)
+        self.assertEqual(self.closed_with(frame(9, b"x", final=0)), 1002)
+        self.assertEqual(self.closed_with(frame(1, b"{", final=0), frame(1, b"}")), 1002)
+        self.assertEqual(self.closed_with(frame(2, question)), 1003)
+        self.assertEqual(self.closed_with(frame(1, b'{"ask":"\xff\xfe"}')), 1007)
+        self.assertIn(self.closed_with(frame(1, b" " * 70000)), (1009, None))      # it may be reset before it is read
+        self.assertEqual(self.closed_with(b"\x81\xff" + struct.pack(">Q", 1 << 62) + bytes(4) + b"x"), 1009)
+        self.assertIn(self.closed_with(frame(1, b"{", final=0), frame(0, b" ", final=0) * 5000), (1009, None))
+        with Page(self.server) as page:
+            self.assertIn("tracks", page.ask("trace"))
+
+    def test_a_cookie_of_another_server_neither_serves_nor_disturbs(self):
+        own = self.server.request("/traces")[1]["set-cookie"].split(";")[0]
+        self.assertTrue(own.startswith(f"strobe_{self.server.port}_"), own)
+        with Server(STROBE, self.folder) as other:
+            foreign = other.request("/traces")[1]["set-cookie"].split(";")[0]
+        renamed = own.split("=")[0] + "=" + foreign.split("=")[1]
+        for cookie in (foreign, renamed, own.split("=")[1]):
+            self.assertEqual(self.server.request("/traces", token=False, headers={"Cookie": cookie})[0], 403)
+        for cookie in (f"{foreign}; {own}", f"{own}; {foreign}"):
+            self.assertEqual(self.server.request("/traces", token=False, headers={"Cookie": cookie})[0], 200)
+
     def test_too_many_questions_end_the_connection(self):
         with Page(self.server) as page:
             try:
@@ -638,11 +685,12 @@ class Command(Folder):
     """What the command says."""
 
     def opened(self, **env):
-        """The link that a browser was opened with, by a stand-in; "": none was."""
+        """The page that a browser was opened with, by a stand-in; "": none was."""
         tools = tempfile.mkdtemp(prefix="strobe-viewer-tools-")
         said = os.path.join(tools, "said")
         with open(os.path.join(tools, "xdg-open"), "w", encoding="ascii") as script:
-            script.write(f'#!/bin/sh\nprintf %s "$1" > {said}.part; mv {said}.part {said}\n')
+            script.write(f'#!/bin/sh\nprintf "%s\\n" "$@" >{said}.args; stat -L -c "%a %u" "$1" "$(dirname "$1")" >{said}.mode\n'
+                         f'tr "\\0" " " </proc/$$/cmdline >{said}.cmdline; cp "$1" {said}.part; mv {said}.part {said}\n')
         os.chmod(os.path.join(tools, "xdg-open"), 0o755)
         environment = {k: v for k, v in os.environ.items() if k not in ("SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY")}
         environment.update(env, PATH=tools + ":" + os.environ["PATH"])
@@ -650,19 +698,33 @@ class Command(Folder):
         link = process.stdout.readline().strip()
         if env.get("DISPLAY") and "SSH_CONNECTION" not in env:
             wait_until(lambda: os.path.exists(said))
+        files = {}
+        for name in ("", ".args", ".mode", ".cmdline"):
+            if os.path.exists(said + name):
+                with open(said + name, encoding="utf-8") as file:
+                    files[name] = file.read()
+        if files:
+            self.assertIn(f"url={link}", files[""])
+            token = link.split("=")[1]
+            self.assertNotIn(token, files[".args"] + files[".cmdline"])
+            self.assertEqual(files[".mode"].split(), ["600", str(os.getuid()), "700", str(os.getuid())])
+            path = files[".args"].strip()
+            if env.get("VISIT"):
+                urllib.request.urlopen(link).close()
+                wait_until(lambda: not os.path.exists(path))
         process.terminate()
         self.assertEqual(process.wait(20), 0)
         process.stdout.close()
-        text = ""
-        if os.path.exists(said):
-            with open(said, encoding="ascii") as file:
-                text = file.read()
-            self.assertEqual(text, link)
+        if files:
+            self.assertFalse(os.path.exists(path))
         shutil.rmtree(tools)
-        return text
+        return files.get("", "")
 
-    def test_with_a_display_the_browser_is_opened(self):
+    def test_the_browser_gets_a_file_of_the_users_own_and_not_the_token(self):
         self.assertIn("/?token=", self.opened(DISPLAY=":99"))
+
+    def test_the_file_for_the_browser_goes_when_the_page_has_come(self):
+        self.assertIn("/?token=", self.opened(DISPLAY=":99", VISIT="1"))
 
     def test_without_a_display_or_under_ssh_no_browser_is_opened(self):
         self.assertEqual(self.opened(), "")

@@ -1,52 +1,72 @@
-"""opening.py - claim: a trace opens at once, and statistics and CSV come fast, from Tracy's files too.  Uses the traces of
-recorder.py and makes those that are missing.  SPDX-License-Identifier: MIT"""
+"""opening.py - the commands on a trace.  SPDX-License-Identifier: MIT"""
 import measure
 import streams
+from measure import Figure, Trial
 
-BARS_MS = {"": 400, "-u": 2000}  # of csvexport of 10 M zones in Tracy's files
+CLAIM = "a trace opens at once, and statistics and CSV come fast, from Tracy's files too"
+PEER = "the limit: reading the same file once (`cat`); the bars of csvexport on 10 M zones of Tracy's files"
+BARS_MS = {"": 400, "-u": 2000}  # of csvexport
 
 
-def trace(bench, zones, kind="empty"):
-    path = bench.work / f"{kind}-{zones // 1000000}M.strobe"
+def short(zones):
+    return f"{zones // 1_000_000}M" if zones >= 1_000_000 else f"{zones // 1000}k"
+
+
+def trace(tree, zones, kind="empty"):
+    path = tree.work / f"opening-{kind}-{short(zones)}.strobe"
     if not path.exists():
-        bench.say(f"opening: making the trace of {zones:,} zones, {kind}")
         command = ["bench_zone_static", "count", zones] if kind == "empty" else ["bench_nested", zones]
-        measure.record(bench, [bench.program(command[0]), *command[1:]], name=path.stem)
+        measure.record(tree, [tree.program(command[0]), *command[1:]], name=path.stem)
     return path
 
 
-def tracy_file(bench, zones, kind="empty"):
-    path = trace(bench, zones, kind).with_suffix(".tracy")
+def tracy_file(tree, zones, kind="empty"):
+    path = trace(tree, zones, kind).with_suffix(".tracy")
     if not path.exists():
-        bench.say(f"opening: making the .tracy file of {zones:,} zones, {kind}")
-        measure.run([bench.strobe, "export", "--to", "tracy", trace(bench, zones, kind), "-o", path])
+        measure.run([tree.strobe, "export", "--to", "tracy", trace(tree, zones, kind), "-o", path])
     return path
 
 
-def captured_file(bench, zones):
+def captured_file(tree, zones):
     """Nested zones in the container that Tracy's capture writes."""
-    path = bench.work / f"nested-{zones // 1000000}M-streams.tracy"
+    path = tree.work / f"opening-nested-{short(zones)}-streams.tracy"
     if not path.exists():
-        streams.put_in_streams(tracy_file(bench, zones, "nested"), path)
+        streams.put_in_streams(tracy_file(tree, zones, "nested"), path)
     return path
 
 
-def row(bench, name, zones, command, bar_ms=0):
-    runs = [measure.run_exactly(bench, command) for _ in range(5)]
-    wall, cpu = min(used["wall_s"] for used in runs), min(used["cpu_s"] for used in runs)
-    peak = max(used["peak_kib"] for used in runs)
-    return [name, f"{zones / 1e6:.0f} M", f"{1000 * wall:.0f} ms", f"{bar_ms} ms" if bar_ms else "", f"{1000 * cpu:.0f} ms", f"{peak / 1024:.1f} MiB"]
+def used(tree, command, path):
+    found = measure.run_exactly(tree, [*command, path])
+    return {"wall_ms": 1e3 * found["wall_s"], "cpu_ms": 1e3 * found["cpu_s"], "peak_mib": found["peak_kib"] / 1024}
 
 
-def report(bench):
-    plan = [("info", 50_000_000, []), ("stats", 50_000_000, []), ("stats", 50_000_000, ["--quick"]), ("csv", 10_000_000, [])]
+def commands(bench):
+    """{name: (title, zones, program, words, file of a tree, bar)}"""
+    many, some = (500_000, 500_000) if bench.quick else (50_000_000, 10_000_000)
+    plan = {"info": ("info", many, "strobe", ["info"], trace, None), "stats": ("stats", many, "strobe", ["stats"], trace, None),
+            "stats-quick": ("stats --quick", many, "strobe", ["stats", "--quick"], trace, None), "csv": ("csv", some, "strobe", ["csv"], trace, None)}
     if bench.large:
-        plan.insert(0, ("info", 500_000_000, []))
-    rows = [row(bench, " ".join([command, *more]), zones, [bench.strobe, command, *more, trace(bench, zones)]) for command, zones, more in plan]
-    files = [(".strobe", trace(bench, 10_000_000)), (".tracy", tracy_file(bench, 10_000_000)),
-             (".tracy, nested, 4 streams of zstd", captured_file(bench, 10_000_000))]
-    for kind, path in files:
+        plan["info-large"] = ("info", 500_000_000, "strobe", ["info"], trace, None)
+    files = {"strobe": (".strobe", trace), "tracy": (".tracy", tracy_file), "streams": (".tracy, nested, 4 streams of zstd", captured_file)}
+    for kind, (words, make) in files.items():
         for option, bar_ms in BARS_MS.items():
-            rows.append(row(bench, " ".join(["tracy-csvexport", *option.split(), f"of a {kind}"]), 10_000_000,
-                            [bench.program("tracy-csvexport"), *option.split(), path], bar_ms if path.suffix == ".tracy" else 0))
-    return [measure.table(["command, best of 5", "zones", "wall time", "its bar", "CPU time", "memory, peak"], rows)]
+            plan[f"csvexport{option}-{kind}"] = (f"tracy-csvexport {option + ' ' if option else ''}of a {words}", some, "tracy-csvexport", option.split(), make,
+                                                 bar_ms if kind != "strobe" and not bench.quick else None)
+    return plan
+
+
+def plan(bench):
+    ours, found, rows = {}, [], []
+    for name, (title, zones, program, words, make, bar_ms) in commands(bench).items():
+        key, title = f"opening.{name}", f"{title}, {short(zones)} zones"
+        ours[name] = lambda tree, program=program, words=words, make=make, zones=zones: used(tree, [tree.program(program), *words], make(tree, zones))
+        found += [Figure(f"{key}.wall", f"{title}: wall time", "ms", f"{name} wall_ms", narrow=0.1, grain=2, bar=bar_ms), Figure(f"{key}.cpu", f"{title}: CPU time", "ms", f"{name} cpu_ms", narrow=0.05, grain=2),
+                  Figure(f"{key}.peak", f"{title}: memory, peak", "MiB", f"{name} peak_mib", narrow=0.05)]
+        rows.append([title, f"{{{key}.wall}}", f"{bar_ms} ms" if bar_ms else "", f"{{{key}.cpu}}", f"{{{key}.peak}}"])
+    zones = commands(bench)["stats"][1]
+    ours["cat"] = lambda tree: used(tree, ["/bin/cat"], trace(tree, zones))
+    found += [Figure("opening.cat.wall", f"limit: cat of the trace of {short(zones)} zones: wall time", "ms", "cat wall_ms", narrow=0.2, grain=2, is_context=True),
+              Figure("opening.cat.cpu", f"limit: cat of the trace of {short(zones)} zones: CPU time", "ms", "cat cpu_ms", narrow=0.2, grain=2, is_context=True),
+              Figure("opening.stats.ratio", f"stats of {short(zones)} zones: CPU time by cat's", "×", "stats cpu_ms", "cat cpu_ms", narrow=0.1)]
+    rows += [[f"limit: `cat` of the trace of {short(zones)} zones", "{opening.cat.wall}", "", "{opening.cat.cpu}", ""], [f"`stats` : `cat`, {short(zones)} zones", "", "", "{opening.stats.ratio}", ""]]
+    return [Trial("commands", ours, found, limit_s=180)], [{"head": ["command", "wall time", "its bar", "CPU time", "memory, peak"], "rows": rows}]

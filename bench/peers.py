@@ -35,12 +35,18 @@ class Peers:
     def __init__(self, build):
         self.folder = pathlib.Path(build).resolve() / "peers"
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.capture = self.tracy = self.newest = self.lttng = self.perfetto = None
-        for name in ("tracy", "newest", "capture", "lttng", "perfetto"):
-            try:
-                setattr(self, name, getattr(self, f"get_{name}")())
-            except (measure.Failed, OSError) as err:
-                print(f"  without {name}: {err}", file=sys.stderr)
+
+    def __getattr__(self, name):
+        """A peer is fetched and built when it is asked for first; None where it can't be."""
+        if name not in ("tracy", "newest", "capture", "lttng", "perfetto"):
+            raise AttributeError(name)
+        try:
+            found = getattr(self, f"get_{name}")()
+        except (measure.Failed, OSError) as err:
+            print(f"  without {name}: {err}", file=sys.stderr)
+            found = None
+        setattr(self, name, found)
+        return found
 
     # ---- Tracy
 

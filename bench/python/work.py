@@ -3,6 +3,7 @@ cprofile; C: 1 with C functions. Or: work.py zones PEER, the cost of context man
 work.py startup PTH, the start of an interpreter with nobody recording.  SPDX-License-Identifier: MIT"""
 import json
 import os
+import statistics
 import sys
 import time
 
@@ -59,11 +60,11 @@ def start(tool, c):
 def run(tool, workload, c):
     n = int(os.environ.get("BENCH_SMALL", "300000"))
     stop = start(tool, c)
-    before = time.process_time()
+    before, wall = time.process_time(), time.perf_counter()
     fib(27) if workload == "fib" else small(n)
-    cpu_s = time.process_time() - before
+    cpu_s, wall_s = time.process_time() - before, time.perf_counter() - wall
     stop()
-    return {"cpu_s": cpu_s}
+    return {"cpu_s": cpu_s, "wall_s": wall_s}
 
 
 def loop_of(setup, body, make):
@@ -73,8 +74,8 @@ def loop_of(setup, body, make):
     return space["loop"]
 
 
-def zones(peer, n=100000):
-    """The least CPU time of a use of each context manager in ns, the empty loop taken off: ours and the peer's by turns."""
+def zones(peer, n=20000):
+    """CPU time of a use of each context manager in ns, the empty loop taken off: ours and the peer's by turns, each time from the other end."""
     import limit
     import strobe
 
@@ -82,23 +83,25 @@ def zones(peer, n=100000):
     for who, make in (("ours", strobe.zone), ("peer", getattr(limit, peer))):
         loops[f"{who}_reused_ns"] = loop_of("z = make('bench')", "with z: pass", make)
         loops[f"{who}_new_ns"] = loop_of("pass", "with make('bench'): pass", make)
-    least = dict.fromkeys(loops, 1e9)
-    for _ in range(20):
-        for key, loop in loops.items():
+    spent, turns = {key: [] for key in loops}, list(loops.items())
+    for i in range(20):
+        for key, loop in turns if i % 2 else turns[::-1]:
             before = time.process_time()
             loop(n)
-            least[key] = min(least[key], time.process_time() - before)
-    return {key: (least[key] - least["empty"]) / n * 1e9 for key in loops if key != "empty"}
+            spent[key].append(time.process_time() - before)
+    middle = {key: statistics.median(times) for key, times in spent.items()}
+    return {key: (middle[key] - middle["empty"]) / n * 1e9 for key in loops if key != "empty"}
 
 
 def startup(path):
-    """The least time in us that site takes to run the line of a .pth file."""
-    line, least = open(path).read(), 1.0
+    """Time in us that site takes to run the line of a .pth file: the median of many."""
+    line, wall, cpu = open(path).read(), [], []
     for _ in range(300):
-        before = time.perf_counter()
+        times = time.perf_counter(), time.thread_time()
         exec(line)
-        least = min(least, time.perf_counter() - before)
-    return {"us": least * 1e6}
+        wall.append(time.perf_counter() - times[0])
+        cpu.append(time.thread_time() - times[1])
+    return {"us": statistics.median(wall) * 1e6, "cpu_us": statistics.median(cpu) * 1e6}
 
 
 def anonymous_kib():

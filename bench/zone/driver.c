@@ -1,12 +1,13 @@
 /* driver.c - measures the cost of a zone against the limit of zone/loops.h, both in one run and by
- * turns. Linked with one of the loops_*.c; prints one line "BENCH {json}" per run.
+ * turns. Linked with one of the loops_*.c; prints one line "BENCH {json}".
  *
- *   ratio N_THREADS   9 runs: thread CPU time of zones and of the limit, by turns, all threads at
- * once burst N_ZONES     9 bursts in wall time, a rest before each, and the limit likewise endless
- * SECONDS   zones without a pause: wall time, CPU time, and so the share of waiting tail N_ZONES
- * cost of each single zone: median, p99.9, worst; and of the limit count N_ZONES     only the
- * zones; CPU time of it and how far the program grew
- *   paced N_ZONES SECONDS   so many zones a second, evenly: CPU time of a zone, and of the limit every tenth turn
+ *   ratio N_THREADS         thread CPU time and wall time of zones and of the limit, by turns, all threads at once
+ *   burst N_ZONES           a burst of zones in wall time after a rest, and of the limit likewise
+ *   endless SECONDS         zones without a pause: wall time, CPU time, and so the share of waiting
+ *   tail N_ZONES            cost of each single zone: median, p99.9, worst; and of the limit
+ *   count N_ZONES           only the zones; their CPU time and how far the program grew
+ *   paced N_ZONES SECONDS   so many zones a second, evenly: CPU time of a zone, and of the limit every tenth turn; ends
+ *                           sooner when the file that BENCH_UNTIL names is there
  *
  * With BENCH_WAIT in the environment it first waits, at most 20 s, until it is recorded.
  * SPDX-License-Identifier: MIT */
@@ -19,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { N_RUNS = 9, N_THREADS_MAX = 16, TURN_ZONES = 20000, N_TURNS = 100 };
+enum { N_THREADS_MAX = 16, TURN_ZONES = 20000, N_TURNS = 100 };
 
 static void (*run_zones)(uint64_t n);
 static void (*run_costs)(uint64_t n, uint32_t *ticks);
@@ -83,15 +84,24 @@ static __attribute__((noinline)) void run_limit_costs(uint64_t n, struct bench_p
     }
 }
 
-/* ---- ratio
- * ---------------------------------------------------------------------------------------- */
+/* ---- ratio and burst ---- */
+
+struct cost {
+    uint64_t cpu_ns, wall_ns;
+};
 
 struct worker {
     pthread_t thread;
     pthread_barrier_t *barrier; /* shared by all workers */
-    double zone_ns[N_RUNS];
-    double limit_ns[N_RUNS];
+    struct cost zones, limit;   /* of N_TURNS * TURN_ZONES each */
 };
+
+static void add_time(struct cost *cost, int sign)
+{
+    uint64_t wall = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    cost->cpu_ns += sign < 0 ? 0 - cpu : cpu;
+    cost->wall_ns += sign < 0 ? 0 - wall : wall;
+}
 
 static void *measure_ratio(void *argument)
 {
@@ -99,37 +109,33 @@ static void *measure_ratio(void *argument)
     static __thread struct bench_pair pairs[BENCH_LIMIT_PAIRS];
     run_limit(TURN_ZONES, pairs);
     run_zones(TURN_ZONES);
-    for (int run = 0; run < N_RUNS; run++) {
-        uint64_t limit = 0, zones = 0;
-        pthread_barrier_wait(worker->barrier);
-        for (int turn = 0; turn < N_TURNS; turn++) {
-            uint64_t t0 = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    pthread_barrier_wait(worker->barrier);
+    for (int turn = 0; turn < 2 * N_TURNS; turn++) {
+        int is_limit = (turn + 1) / 2 % 2; /* zones, limit, limit, zones: neither is always first */
+        struct cost *cost = is_limit ? &worker->limit : &worker->zones;
+        add_time(cost, -1);
+        if (is_limit)
             run_limit(TURN_ZONES, pairs);
-            uint64_t t1 = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        else
             run_zones(TURN_ZONES);
-            uint64_t t2 = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-            limit += t1 - t0;
-            zones += t2 - t1;
-        }
-        worker->limit_ns[run] = (double)limit / TURN_ZONES / N_TURNS;
-        worker->zone_ns[run] = (double)zones / TURN_ZONES / N_TURNS;
+        add_time(cost, 1);
     }
     return NULL;
 }
 
-static void print_list(const char *name, const double *values, int n)
+static void print_costs(struct cost zones, struct cost limit, uint64_t n)
 {
-    printf("\"%s\": [", name);
-    for (int i = 0; i < n; i++)
-        printf("%s%.4f", i ? ", " : "", values[i]);
-    printf("]");
+    printf("BENCH {\"zone_ns\": %.4f, \"limit_ns\": %.4f, \"zone_wall_ns\": %.4f, "
+           "\"limit_wall_ns\": %.4f}\n",
+           (double)zones.cpu_ns / (double)n, (double)limit.cpu_ns / (double)n,
+           (double)zones.wall_ns / (double)n, (double)limit.wall_ns / (double)n);
 }
 
 static void do_ratio(int n_threads)
 {
     static struct worker workers[N_THREADS_MAX];
     pthread_barrier_t barrier;
-    double zone_ns[N_RUNS] = {0}, limit_ns[N_RUNS] = {0};
+    struct cost zones = {0, 0}, limit = {0, 0};
     pthread_barrier_init(&barrier, NULL, (unsigned)n_threads);
     for (int i = 0; i < n_threads; i++) {
         workers[i].barrier = &barrier;
@@ -138,44 +144,31 @@ static void do_ratio(int n_threads)
     }
     for (int i = 0; i < n_threads; i++) {
         pthread_join(workers[i].thread, NULL);
-        for (int run = 0; run < N_RUNS; run++) {
-            zone_ns[run] += workers[i].zone_ns[run] / n_threads;
-            limit_ns[run] += workers[i].limit_ns[run] / n_threads;
-        }
+        zones.cpu_ns += workers[i].zones.cpu_ns;
+        zones.wall_ns += workers[i].zones.wall_ns;
+        limit.cpu_ns += workers[i].limit.cpu_ns;
+        limit.wall_ns += workers[i].limit.wall_ns;
     }
-    printf("BENCH {");
-    print_list("zone_ns", zone_ns, N_RUNS);
-    printf(", ");
-    print_list("limit_ns", limit_ns, N_RUNS);
-    printf("}\n");
+    print_costs(zones, limit, (uint64_t)n_threads * N_TURNS * TURN_ZONES);
 }
-
-/* ---- burst, endless, tail, count
- * ------------------------------------------------------------------ */
 
 static void do_burst(uint64_t n)
 {
     static struct bench_pair pairs[BENCH_LIMIT_PAIRS];
-    double zone_ns[N_RUNS], limit_ns[N_RUNS];
+    struct cost zones = {0, 0}, limit = {0, 0};
     run_zones(1000);
-    for (int run = 0; run < N_RUNS; run++) {
-        rest_ms(300);
-        uint64_t t0 = clock_ns(CLOCK_MONOTONIC);
-        run_limit(n, pairs);
-        uint64_t t1 = clock_ns(CLOCK_MONOTONIC);
-        rest_ms(300);
-        uint64_t t2 = clock_ns(CLOCK_MONOTONIC);
-        run_zones(n);
-        uint64_t t3 = clock_ns(CLOCK_MONOTONIC);
-        limit_ns[run] = (double)(t1 - t0) / (double)n;
-        zone_ns[run] = (double)(t3 - t2) / (double)n;
-    }
-    printf("BENCH {");
-    print_list("zone_ns", zone_ns, N_RUNS);
-    printf(", ");
-    print_list("limit_ns", limit_ns, N_RUNS);
-    printf("}\n");
+    rest_ms(300);
+    add_time(&limit, -1);
+    run_limit(n, pairs);
+    add_time(&limit, 1);
+    rest_ms(300);
+    add_time(&zones, -1);
+    run_zones(n);
+    add_time(&zones, 1);
+    print_costs(zones, limit, n);
 }
+
+/* ---- endless, tail, count ---- */
 
 static void do_endless(double seconds)
 {
@@ -272,9 +265,12 @@ static void do_paced(uint64_t per_second, double seconds)
     uint64_t pause_ns = 1000000000u * n / per_second;
     uint64_t zone_cpu = 0, limit_cpu = 0, n_limit = 0,
              n_turns = (uint64_t)(seconds * 1e9) / pause_ns;
-    uint64_t start = clock_ns(CLOCK_MONOTONIC);
-    for (uint64_t turn = 0; turn < n_turns; turn++) {
+    const char *until = getenv("BENCH_UNTIL");
+    uint64_t start = clock_ns(CLOCK_MONOTONIC), turn = 0;
+    for (; turn < n_turns; turn++) {
         sleep_until(start + turn * pause_ns);
+        if (until && turn % (n > 1 ? 100 : 1) == 0 && access(until, F_OK) == 0)
+            break;
         uint64_t t0 = clock_ns(CLOCK_THREAD_CPUTIME_ID);
         run_zones(n);
         uint64_t t1 = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -285,8 +281,8 @@ static void do_paced(uint64_t per_second, double seconds)
             n_limit += n;
         }
     }
-    uint64_t wall = clock_ns(CLOCK_MONOTONIC) - start, zones = n * n_turns;
-    printf("BENCH {\"zones\": %llu, \"wall_s\": %.3f, \"zone_ns\": [%.4f], \"limit_ns\": [%.4f]}\n",
+    uint64_t wall = clock_ns(CLOCK_MONOTONIC) - start, zones = n * turn;
+    printf("BENCH {\"zones\": %llu, \"wall_s\": %.3f, \"zone_ns\": %.4f, \"limit_ns\": %.4f}\n",
            (unsigned long long)zones, (double)wall / 1e9, (double)zone_cpu / (double)zones,
            (double)limit_cpu / (double)n_limit);
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """gen_run.py OUT [options]: the logs of an invented tt-metal run, different for every seed.
 
-Writes OUT/.logs/{tracy_ops_data,tracy_ops_times,profile_log_device}.csv and, with --cpp,
-cpp_device_perf_report.csv. Deterministic: the same options give the same bytes.
+Writes OUT/.logs/{tracy_ops_data,tracy_ops_times,profile_log_device}.csv. Deterministic: the same options
+give the same bytes.
 """
 import argparse
 import json

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 enum { N_THREADS_MAX = 16, TURN_ZONES = 20000, N_TURNS = 100 };
+enum { WARM_ZONES = 1500000 }; /* more than the pool holds: all of its pages are touched */
 
 static void (*run_zones)(uint64_t n);
 static void (*run_costs)(uint64_t n, uint32_t *ticks);
@@ -108,7 +109,7 @@ static void *measure_ratio(void *argument)
     struct worker *worker = (struct worker *)argument;
     static __thread struct bench_pair pairs[BENCH_LIMIT_PAIRS];
     run_limit(TURN_ZONES, pairs);
-    run_zones(TURN_ZONES);
+    run_zones(WARM_ZONES);
     pthread_barrier_wait(worker->barrier);
     for (int turn = 0; turn < 2 * N_TURNS; turn++) {
         int is_limit = (turn + 1) / 2 % 2; /* zones, limit, limit, zones: neither is always first */
@@ -156,7 +157,7 @@ static void do_burst(uint64_t n)
 {
     static struct bench_pair pairs[BENCH_LIMIT_PAIRS];
     struct cost zones = {0, 0}, limit = {0, 0};
-    run_zones(1000);
+    run_zones(WARM_ZONES);
     rest_ms(300);
     add_time(&limit, -1);
     run_limit(n, pairs);

@@ -73,7 +73,7 @@ demo: deps-build build ## record the demo, show its zones, open it in the viewer
 	    build/bin/strobe export --to html -o build/demo.html build/demo.strobe; \
 	fi
 
-bench: deps-bench build ## measure the claims of bench/README.md into bench/history; takes most of an hour. Then: bench/fill
+bench: deps-bench build ## measure the claims of bench/README.md into bench/history; takes an hour and more. Then: bench/fill
 	@cmake --build build -j $(JOBS) --target bench
 	@bench/run
 

@@ -45,6 +45,10 @@ class Tree:
     def program(self, name):
         return str(self.build / "bin" / name)
 
+    def has(self, path):
+        """Is the file there, and made since this tree was built?"""
+        return path.exists() and path.stat().st_mtime > self.strobe.stat().st_mtime
+
 
 @dataclasses.dataclass
 class Bench:
@@ -162,9 +166,9 @@ def run_exactly(tree, command):
     return figures(run([tree.program("bench_used"), *command])[0])
 
 
-def record(tree, command, name="bench", options=(), env=None):
-    """Run it under `strobe record`; (figures, what the recorder used, size of the file)."""
-    path = tree.work / f"{name}.strobe"
+def record(tree, command, name="", options=(), env=None):
+    """Run it under `strobe record`; (figures, what the recorder used, path and size of the file)."""
+    path = tree.work / f"{name or pathlib.Path(command[0]).name}.strobe"
     path.unlink(missing_ok=True)
     output, used = run([tree.strobe, "record", "-o", path, *options, "--", *command], {"BENCH_WAIT": "1", **(env or {})})
     used.path, used.bytes = path, path.stat().st_size

@@ -14,7 +14,7 @@ def short(zones):
 
 def trace(tree, zones, kind="empty"):
     path = tree.work / f"opening-{kind}-{short(zones)}.strobe"
-    if not path.exists():
+    if not tree.has(path):
         command = ["bench_zone_static", "count", zones] if kind == "empty" else ["bench_nested", zones]
         measure.record(tree, [tree.program(command[0]), *command[1:]], name=path.stem)
     return path
@@ -22,7 +22,7 @@ def trace(tree, zones, kind="empty"):
 
 def tracy_file(tree, zones, kind="empty"):
     path = trace(tree, zones, kind).with_suffix(".tracy")
-    if not path.exists():
+    if not tree.has(path):
         measure.run([tree.strobe, "export", "--to", "tracy", trace(tree, zones, kind), "-o", path])
     return path
 
@@ -30,7 +30,7 @@ def tracy_file(tree, zones, kind="empty"):
 def captured_file(tree, zones):
     """Nested zones in the container that Tracy's capture writes."""
     path = tree.work / f"opening-nested-{short(zones)}-streams.tracy"
-    if not path.exists():
+    if not tree.has(path):
         streams.put_in_streams(tracy_file(tree, zones, "nested"), path)
     return path
 

@@ -32,7 +32,7 @@ def make(tree, name):
     """The trace of that name, recorded if it is not there yet."""
     zones, threads, pause_us = TRACES[name]
     path = tree.work / f"viewer-{zones // 1000}k-{threads}.strobe"
-    if not path.exists():
+    if not tree.has(path):
         measure.run([tree.strobe, "record", "-q", "--no-tracy", "--max-memory", "256M", "-o", path, "--",
                      tree.program("bench_jobs"), zones, threads, pause_us], {"BENCH_WAIT": "1"})
     return path
@@ -163,8 +163,8 @@ def serve_perfetto(folder, trace):
 
 
 def perfetto_load(bench, name):
-    trace = bench.tree.work / "viewer.json"
-    if not trace.exists():
+    trace = make(bench.tree, name).with_suffix(".json")
+    if not bench.tree.has(trace):
         measure.run([bench.tree.strobe, "export", "--to", "chrome", "-o", trace, make(bench.tree, name)])
     process, link = serve_perfetto(bench.peers.perfetto, trace)
     try:
@@ -178,8 +178,8 @@ def perfetto_load(bench, name):
 
 
 def csvexport_load(bench, name):
-    trace = bench.tree.work / "viewer.tracy"
-    if not trace.exists():
+    trace = make(bench.tree, name).with_suffix(".tracy")
+    if not bench.tree.has(trace):
         measure.run([bench.tree.strobe, "export", "--to", "tracy", "-o", trace, make(bench.tree, name)])
     return {"shown_s": measure.run_exactly(bench.tree, [os.environ["TRACY_CSVEXPORT"], trace])["wall_s"]}
 

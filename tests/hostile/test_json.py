@@ -91,7 +91,8 @@ class Json(unittest.TestCase):
         self.assertIn("set aside: 1 ", said)
 
     def test_nesting_of_a_million_levels(self):
-        deep = "[" * 1_000_000 + "]" * 400_000
+        levels = 1_000_000
+        deep = "[" * levels + "]" * levels
         said = self.make([f'{{"ph":"X","ts":5,"dur":1,"name":"z","pid":1,"tid":1,"args":{{"a":{deep}}}}}'])
         self.assertIn("1 zones", said)
 

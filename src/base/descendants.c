@@ -48,7 +48,10 @@ static uint32_t add_children(uint32_t pid, uint32_t *pids, uint32_t n, uint32_t 
 
 uint32_t strobe_list_descendants(uint32_t *pids, uint32_t cap, uint32_t max_threads)
 {
-    uint32_t n = add_children((uint32_t)getpid(), pids, 0, cap, max_threads);
+    char self[32] = ""; /* as this /proc calls us: it may be another pid namespace's */
+    if (readlink("/proc/self", self, sizeof self - 1) <= 0)
+        return 0;
+    uint32_t n = add_children((uint32_t)strtoul(self, NULL, 10), pids, 0, cap, max_threads);
     for (uint32_t i = 0; i < n; i++)
         n = add_children(pids[i], pids, n, cap, max_threads);
     return n;

@@ -115,6 +115,10 @@ static void put_process(struct strobe_out *out, const struct strobe_info *info, 
     put_name(out, "name", name, n);
     put_u(out, "pid", process->pid);
     put_u(out, "parent_pid", process->parent_pid);
+    if (process->pid_ns || process->outer_pid) {
+        put_u(out, "outer_pid", process->outer_pid);
+        put_u(out, "pid_ns", process->pid_ns);
+    }
     put_u(out, "threads", process->n_threads);
     strobe_out_char(out, ',');
     put_text(out, info->trace, "exe", process->exe);

@@ -162,7 +162,12 @@ static void put_processes(struct strobe_out *out, const struct strobe_trace *tra
         const char *name = strobe_trace_process_name(trace, i, room, &n);
         strobe_out_text(out, "  ");
         put_safe(out, name, n);
-        strobe_out_format(out, "  pid %" PRIu64 ", %u %s, %s\n", process->pid, process->n_threads,
+        strobe_out_format(out, "  pid %" PRIu64, process->pid);
+        if (process->outer_pid)
+            strobe_out_format(out, " (outside %" PRIu64 ")", process->outer_pid);
+        else if (process->pid_ns)
+            strobe_out_format(out, " (in namespace %" PRIu64 ")", process->pid_ns);
+        strobe_out_format(out, ", %u %s, %s\n", process->n_threads,
                           process->n_threads == 1 ? "thread" : "threads",
                           strobe_info_end(process, end));
         put_client(out, process);

@@ -114,6 +114,15 @@ void strobe_client_deny(const char *dir, const char *reason);
 /* At the end of a process that nobody records: nobody need know. */
 void strobe_client_withdraw_denial(void);
 
+/* Tell the recorder, if the environment names one, that this process can't join: the session's folder as it was looked for, and errno of
+ * what failed. Never waits. */
+void strobe_client_call(const char *folder, int error);
+
+/* Does a copy of the library in this very image have the file `path` mapped? FOUND: at *address. UNKNOWN: nobody lets us
+ * ask. */
+enum strobe_copy { STROBE_COPY_NONE, STROBE_COPY_FOUND, STROBE_COPY_UNKNOWN };
+enum strobe_copy strobe_client_find_copy(const char *path, uint64_t *address);
+
 /* Remove what dead processes left in the session's folder and nobody needs, `own_path` excepted. */
 void strobe_client_sweep(const char *dir, const char *own_path);
 

@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ring/alive.h"
+
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
@@ -50,8 +52,9 @@ static struct {
     struct strobe_session_page *session;
     pthread_key_t key;
     bool keyed;
-    bool owner; /* this copy made the process's file */
-    bool off;   /* takes no part, for good */
+    uint64_t start; /* of the process, as its file's name has it */
+    bool owner;     /* this copy made the process's file */
+    bool off;       /* takes no part, for good */
 } self;
 
 /* What the program said about itself; said again to each recorder. */
@@ -68,71 +71,28 @@ static bool has_no_state(void)
 
 /* ---- the process's file ---- */
 
-static bool is_mapped(const char *path, uint64_t *address);
-
 static bool make_pool(void);
 
 /* Make the file <pid>-<start>-<n>.pool, or find that another copy of the library did. */
 static int make_file(char path[STROBE_PATH_MAX], uint32_t *image, uint64_t *other)
 {
-    uint64_t start = strobe_session_start_time(getpid());
     *other = 0;
     for (uint32_t n = 0; n < 1000; n++) {
         char name[96];
-        snprintf(name, sizeof name, "%d-%llu-%u.pool", (int)getpid(), (unsigned long long)start, n);
+        snprintf(name, sizeof name, "%d-%llu-%u.pool", (int)getpid(),
+                 (unsigned long long)self.start, n);
         if ((size_t)snprintf(path, STROBE_PATH_MAX, "%s/%s", self.dir, name) >= STROBE_PATH_MAX)
             return -1;
         *image = n;
         int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd >= 0 || errno != EEXIST)
             return fd;
-        if (is_mapped(path, other))
+        enum strobe_copy found = strobe_client_find_copy(path, other);
+        self.off |= found == STROBE_COPY_UNKNOWN; /* never two streams of one thread */
+        if (found != STROBE_COPY_NONE)
             return -1; /* another copy of the library in this very image */
     }
     return -1;
-}
-
-/* Is `path` mapped in this process, and where? Line by line, with a buffer on the stack. */
-static bool is_mapped(const char *path, uint64_t *address)
-{
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    char text[4096 + STROBE_PATH_MAX];
-    size_t kept = 0, n_path = strlen(path);
-    ssize_t n;
-    bool found = false;
-    while (!found && (n = read(fd, text + kept, sizeof text - 1 - kept)) > 0) {
-        size_t have = kept + (size_t)n;
-        char *line = text, *end;
-        while (!found && (end = memchr(line, '\n', have - (size_t)(line - text)))) {
-            if ((size_t)(end - line) > n_path && !memcmp(end - n_path, path, n_path)) {
-                *address = strtoull(line, NULL, 16);
-                found = true;
-            }
-            line = end + 1;
-        }
-        kept = have - (size_t)(line - text);
-        if (kept >= sizeof text - 1)
-            kept = 0; /* a line longer than any of ours */
-        memmove(text, line, kept);
-    }
-    close(fd);
-    return found;
-}
-
-/* Held while the image lives: the recorder sees a death at once. A program that closes all
- * descriptors only costs the recorder a look at /proc. */
-static void hold_lock(int fd)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, 512);
-    if (high < 0)
-        high = fcntl(fd, F_DUPFD_CLOEXEC, 100);
-    /* closing any descriptor of the file drops the lock: so lock after `fd` was closed */
-    close(fd);
-    if (high >= 0)
-        fcntl(high, F_SETLK, &lock);
 }
 
 /* The control page is allocated, the whole length is mapped: what lies beyond the file's end is not touched before
@@ -164,8 +124,7 @@ static bool session_records(void)
     int fd = strobe_session_open(self.dir, "session", O_RDWR);
     if (fd < 0)
         return false;
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    bool alive = !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+    bool alive = strobe_alive_holder(fd);
     struct stat st;
     if (!self.session && !fstat(fd, &st) && st.st_size >= (off_t)sizeof *self.session) {
         void *at = mmap(NULL, sizeof *self.session, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -194,11 +153,13 @@ static bool make_pool(void)
 }
 
 static void fill_control(struct strobe_control *control, uint32_t n_chunks_max, uint32_t image,
-                         uint64_t next_id)
+                         uint32_t features, uint64_t next_id)
 {
     control->version = STROBE_RING_VERSION;
     control->pid = (uint32_t)getpid();
-    control->start_time = strobe_session_start_time(getpid());
+    control->start_time = self.start;
+    control->pid_ns = strobe_alive_namespace();
+    control->features = features;
     control->n_chunks_max = n_chunks_max;
     control->clock = strobe_session_clock();
     control->data_off = strobe_ring_data_off(n_chunks_max);
@@ -256,8 +217,20 @@ static void join_first_copy(uint64_t address)
     strobe_gate_now = (const volatile struct strobe_gate *)&control->active;
 }
 
+/* Without /proc a start is a number that the parent has too: a child mixes the time in. */
+static void find_start(bool is_forked)
+{
+    struct timespec now;
+    self.start = strobe_session_own_start();
+    if (self.start < STROBE_START_OWN || !is_forked)
+        return;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    self.start ^=
+        ((uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec) & (STROBE_START_OWN - 1);
+}
+
 /* Join the session whose folder is in self.dir. `next_id` goes on where a parent stopped. */
-static void join_session(uint64_t next_id)
+static void join_session(uint64_t next_id, bool is_forked)
 {
     char path[STROBE_PATH_MAX];
     uint32_t image = 0;
@@ -268,11 +241,14 @@ static void join_session(uint64_t next_id)
     if (n_chunks_max < 4)
         n_chunks_max = 4;
     const char *denied = "files";
+    find_start(is_forked);
     int fd = make_file(path, &image, &other);
     if (fd < 0 && other)
         join_first_copy(other);
     else if (fd < 0 && (errno == EMFILE || errno == ENFILE))
         strobe_client_deny(self.dir, denied);
+    else if (fd < 0 && !self.off)
+        strobe_client_call(self.dir, errno);
     if (fd < 0)
         return;
     struct strobe_control *control = map_file(fd, n_chunks_max, &denied);
@@ -286,10 +262,10 @@ static void join_session(uint64_t next_id)
     control->file_bytes =
         recording ? strobe_ring_extend(fd, n_chunks_max, &short_cause) : STROBE_PAGE_BYTES;
     control->short_cause = short_cause;
-    hold_lock(fd);
+    uint32_t features = strobe_alive_hold(path, fd);
     self.control = control;
     self.owner = true;
-    fill_control(control, n_chunks_max, image, next_id);
+    fill_control(control, n_chunks_max, image, features, next_id);
     fill_pool(control, n_chunks_max, path);
     __atomic_store_n(&control->magic, STROBE_RING_MAGIC, __ATOMIC_RELEASE);
     if (recording)
@@ -312,7 +288,7 @@ static void join_after_fork(void)
     self.control = NULL;
     self.owner = false;
     if (self.dir[0] && !self.off)
-        join_session(next_id);
+        join_session(next_id, true);
 }
 
 /* Another copy of the library joined first: follow it. */
@@ -359,12 +335,9 @@ static void after_fork_in_child(void)
 
 static struct strobe_thread *find_thread(struct strobe_pool *pool, uint32_t tid)
 {
-    if (__atomic_load_n(&pool->n_copies, __ATOMIC_RELAXED) < 2)
-        return NULL;
-    for (struct strobe_thread *thread = pool->threads; thread; thread = thread->next)
-        if (thread->tid == tid)
-            return thread;
-    return NULL;
+    return __atomic_load_n(&pool->n_copies, __ATOMIC_RELAXED) < 2
+               ? NULL
+               : strobe_ring_find_thread(pool, tid);
 }
 
 static void keep(char *out, size_t cap, const char *name)
@@ -474,8 +447,12 @@ static bool find_session(void)
 {
     char launched[64];
     const char *name = getenv("STROBE_SESSION");
-    if (name && name[0])
-        return !strobe_session_dir(name, false, self.dir);
+    if (name && name[0]) {
+        enum strobe_err err = strobe_session_dir(name, false, self.dir);
+        if (err)
+            strobe_client_call(self.dir, access(self.dir, F_OK) ? errno : EACCES);
+        return !err;
+    }
     if (strobe_client_launch(launched))
         return !strobe_session_dir(launched, false, self.dir);
     return !strobe_session_dir(STROBE_DEFAULT_SESSION, true, self.dir);
@@ -492,7 +469,7 @@ __attribute__((constructor(101))) static void start(void)
     self.keyed = !pthread_key_create(&self.key, leave_thread);
     pthread_atfork(NULL, NULL, after_fork_in_child);
     if (find_session())
-        join_session(1);
+        join_session(1, false);
     else
         self.dir[0] = 0;
     strobe_ring_unblock(&old);
@@ -526,7 +503,7 @@ int strobe_join_session(const char *name)
         self.control = NULL;
         self.owner = false;
         strobe_gate_now = &closed_gate;
-        join_session(next_id);
+        join_session(next_id, false);
         result = self.control ? 0 : -1;
     }
     strobe_ring_unblock(&old);

@@ -122,7 +122,7 @@ bool strobe_client_launch(char name[64])
         return false;
     fcntl(ready[0], F_SETFD, FD_CLOEXEC);
     snprintf(name, 64, "trace-%d-%llu", (int)getpid(),
-             (unsigned long long)strobe_session_start_time(getpid()));
+             (unsigned long long)strobe_session_own_start());
     pid_t child = fork();
     if (child == 0) {
         if (fork() == 0)

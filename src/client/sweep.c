@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ring/alive.h"
+
 /* As the kernel gives it; libc's readdir would allocate. */
 struct entry {
     uint64_t inode;
@@ -39,14 +41,13 @@ static bool is_old_denial(const char *name)
 static bool is_waste(int folder, const char *name)
 {
     struct strobe_control control;
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return false;
     bool waste = pread(fd, &control, sizeof control, 0) == (ssize_t)sizeof control &&
                  control.magic == STROBE_RING_MAGIC && control.version == STROBE_RING_VERSION &&
-                 (control.n_chunks == 0 || control.detached_tick) && !fcntl(fd, F_GETLK, &lock) &&
-                 lock.l_type == F_UNLCK &&
+                 (control.n_chunks == 0 || control.detached_tick) &&
+                 !strobe_alive_image(fd, &control, name) &&
                  strobe_session_start_time((int)control.pid) != control.start_time;
     close(fd);
     return waste;
@@ -88,14 +89,13 @@ void strobe_client_sweep(const char *dir, const char *own_path)
 void strobe_client_leave_session(const char *dir)
 {
     const char *slash = strrchr(dir, '/'), *name = slash ? slash + 1 : dir;
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (strncmp(name, "record-", 7) && strncmp(name, "trace-", 6))
         return;
     int folder = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0)
         return;
     int page = openat(folder, "session", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    bool held = page >= 0 && (fcntl(page, F_GETLK, &lock) || lock.l_type != F_UNLCK);
+    bool held = page >= 0 && strobe_alive_holder(page);
     if (page >= 0)
         close(page);
     if (!held && sweep(folder, NULL, 0) == 0) {

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ring/alive.h"
 #include "strobe/strobe.h"
 
 /* Age at which a block under construction is written although it is not full. */
@@ -45,6 +46,18 @@ void strobe_collector_note(struct strobe_collector *c, uint32_t proc, const char
     strobe_records_begin(&c->block.records, STROBE_FACT_NOTE);
     strobe_records_u(&c->block.records, proc);
     strobe_records_s(&c->block.records, text, strlen(text));
+    strobe_records_end(&c->block.records);
+}
+
+void strobe_collector_unrecorded(struct strobe_collector *c, uint32_t pid, const char *what,
+                                 const char *why)
+{
+    c->n_unrecorded++;
+    strobe_records_begin(&c->block.records, STROBE_FACT_UNRECORDED);
+    strobe_records_u(&c->block.records, pid);
+    strobe_records_u(&c->block.records, tick_now(c));
+    strobe_records_s(&c->block.records, what, strlen(what));
+    strobe_records_s(&c->block.records, why, strlen(why));
     strobe_records_end(&c->block.records);
 }
 
@@ -159,6 +172,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
     c->post_mortem = options->post_mortem;
     c->trigger_ns = options->trigger_ns;
     c->clock = strobe_session_clock();
+    c->pid_ns = strobe_alive_namespace();
     c->dir_changed = true;
     c->opened_real_ns = clock_ns(CLOCK_REALTIME);
     struct rlimit files = {0};
@@ -231,6 +245,7 @@ static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *
     proc->gone = strobe_ring_open(c->dir, proc->name, &proc->ring) != STROBE_OK;
     proc->open = !proc->gone;
     if (proc->open) {
+        strobe_collector_reach(c, proc);
         c->clock = proc->ring.clock;
         proc->old_below = (proc->ring.control->floor >> 32) & STROBE_WORD_ID_MAX;
     }
@@ -289,8 +304,8 @@ static void describe_silent(struct strobe_collector *c, struct strobe_proc *proc
     if (proc->described || proc->resumed || !proc->open)
         return;
     proc->described = true;
-    snprintf(path, sizeof path, "/proc/%u/exe", proc->ring.pid);
-    ssize_t n = proc->dead ? 0 : readlink(path, exe, sizeof exe);
+    snprintf(path, sizeof path, "/proc/%u/exe", proc->reach.in_proc);
+    ssize_t n = proc->dead || !proc->reach.in_proc ? 0 : readlink(path, exe, sizeof exe);
     strobe_records_begin(&c->block.records, STROBE_META_PROCESS);
     strobe_records_u(&c->block.records, proc->id);
     strobe_records_u(&c->block.records, proc->ring.pid);
@@ -364,29 +379,25 @@ static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool
     }
 }
 
-/* After an exec the pid goes on, and the file's name has to stay taken: the next image counts on from it. */
-static bool pid_lives(const struct strobe_ring *ring)
-{
-    char state = strobe_session_process_state((int)ring->pid);
-    return state && state != 'Z' && state != 'X' &&
-           strobe_session_start_time((int)ring->pid) == ring->start_time;
-}
-
 /* Once all that was taken is in the file, the dead need no descriptors, no memory of ours and no room in the shared one:
  * a build of ten thousand processes is recorded with those of a few. */
 static void release_gone(struct strobe_collector *c)
 {
+    enum { NAME_TICK_NS = 20000000 }; /* start times in names are this coarse */
     char path[STROBE_PATH_MAX + 100];
+    uint64_t now = strobe_collector_mono_ns();
     if (c->post_mortem || c->block.disk_failed || c->no_memory || c->block.enc.n_parts || c->n_pending ||
         c->n_meta_pending || c->block.records.n_records || strobe_build_losses_n(&c->block.losses))
         return;
     pthread_mutex_lock(&c->procs_lock);
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
-        if (!proc->gone || !proc->open || proc->n_damaged || pid_lives(&proc->ring))
+        if (!proc->gone || !proc->open || proc->n_damaged || now - proc->joined_ns < NAME_TICK_NS ||
+            strobe_collector_pid_lives(proc))
             continue;
         snprintf(path, sizeof path, "%s/%s", c->dir, proc->name);
         unlink(path);
+        proc->released = true;
         strobe_collector_free_proc(proc);
     }
     pthread_mutex_unlock(&c->procs_lock);
@@ -409,9 +420,8 @@ static void set_trigger_ticks(struct strobe_collector *c, uint64_t now)
 {
     enum { BASE_NS = 1000000 };
     if (now > c->sync_mono + BASE_NS)
-        c->trigger_ticks =
-            (uint64_t)((double)c->trigger_ns * (double)(tick_now(c) - c->sync_tick) /
-                       (double)(now - c->sync_mono));
+        c->trigger_ticks = (uint64_t)((double)c->trigger_ns * (double)(tick_now(c) - c->sync_tick) /
+                                      (double)(now - c->sync_mono));
 }
 
 uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
@@ -471,7 +481,7 @@ void strobe_collector_exit_status(struct strobe_collector *c, uint32_t pid, int 
 {
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
-        if (proc->ring.pid != pid || proc->gone || (!WIFEXITED(status) && !WIFSIGNALED(status)))
+        if (proc->reach.pid != pid || proc->gone || (!WIFEXITED(status) && !WIFSIGNALED(status)))
             continue;
         proc->how = WIFSIGNALED(status) ? 2 : 1;
         proc->value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);

@@ -84,6 +84,13 @@ void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t t
 /* A child of ours was reaped: how its process ended. */
 void strobe_collector_exit_status(struct strobe_collector *c, uint32_t pid, int wait_status);
 
+/* A process that can't be recorded: who, and why. */
+void strobe_collector_unrecorded(struct strobe_collector *c, uint32_t pid, const char *what,
+                                 const char *why);
+
+/* Whether a process that /proc calls `pid` joined, by now or before. */
+bool strobe_collector_knows(const struct strobe_collector *c, uint32_t pid);
+
 /* The tick now, on the trace's clock. */
 uint64_t strobe_collector_now(const struct strobe_collector *c);
 

@@ -32,8 +32,10 @@ struct strobe_proc {
     struct strobe_ring ring;
     char name[96]; /* of its pool file */
     uint32_t id;
+    struct strobe_reach reach; /* how it is called here, when it was found */
     int pidfd;
     bool open;      /* the ring is mapped */
+    bool released;  /* its file is removed: another one may have its name */
     bool gone;      /* drained for good */
     bool dead;      /* its image no longer runs */
     bool attached;  /* it ran before this recorder came */
@@ -53,7 +55,7 @@ struct strobe_proc {
     struct strobe_stream_state meta;
     struct strobe_stream_state **streams; /* owned: hash by id, n_slots entries */
     uint32_t n_streams, n_slots;
-    uint64_t slots_scanned_ns, next_alive_check_ns;
+    uint64_t slots_scanned_ns, next_alive_check_ns, joined_ns;
     uint32_t slots_seen; /* segments taken, when its slots were last looked at */
 };
 
@@ -68,6 +70,7 @@ struct strobe_collector {
     struct strobe_build_block block; /* under construction, and what is lost of all sources */
     char dir[STROBE_PATH_MAX];
     uint32_t policy, stack_depth, only_pid;
+    uint32_t pid_ns; /* of the recorder; 0: not known */
     bool no_memory; /* some process could not be taken in */
     bool ending; /* the last look: what is unwritten stays so */
     bool post_mortem, stopping, triggered;
@@ -120,6 +123,16 @@ void strobe_collector_describe_modules(struct strobe_collector *c, struct strobe
 void strobe_collector_free_proc(struct strobe_proc *proc);
 void strobe_collector_drop_stream(struct strobe_proc *proc, struct strobe_stream_state *stream);
 bool strobe_collector_add_segment(void *context, const struct strobe_segment *segment);
+
+/* reach.c: by which ids a process can be reached from here, and what they tell of its end */
+void strobe_collector_hold_early(struct strobe_collector *c, const char *name);
+void strobe_collector_reach(struct strobe_collector *c, struct strobe_proc *proc);
+void strobe_collector_note_outer(struct strobe_collector *c, const struct strobe_proc *proc);
+bool strobe_collector_is_wanted(const struct strobe_collector *c, const struct strobe_ring *ring);
+bool strobe_collector_is_exiting(const struct strobe_proc *proc);
+bool strobe_collector_is_killed(const struct strobe_proc *proc);
+bool strobe_collector_pid_lives(const struct strobe_proc *proc);
+void strobe_collector_learn_exit(struct strobe_proc *proc);
 
 /* The file gets a record of this thread: count it once. */
 void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_proc *proc,

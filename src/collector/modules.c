@@ -48,8 +48,12 @@ static void read_build_id(const char *path, char *out, size_t cap)
 static void put_module(struct strobe_collector *c, struct strobe_proc *proc, uint64_t base,
                        uint64_t size, uint64_t offset, const char *path)
 {
-    char build_id[128];
-    read_build_id(path, build_id, sizeof build_id);
+    char build_id[128], seen[4096 + 128];
+    /* as the process sees it: in a container it is another file of that name, or none */
+    snprintf(seen, sizeof seen, "/proc/%u/root%s", proc->reach.in_proc, path);
+    read_build_id(seen, build_id, sizeof build_id);
+    if (!build_id[0])
+        read_build_id(path, build_id, sizeof build_id);
     strobe_records_begin(&c->block.records, STROBE_META_MODULE);
     strobe_records_u(&c->block.records, proc->id);
     strobe_records_u(&c->block.records, base);
@@ -64,8 +68,8 @@ static void put_module(struct strobe_collector *c, struct strobe_proc *proc, uin
 void strobe_collector_describe_modules(struct strobe_collector *c, struct strobe_proc *proc)
 {
     char name[64], line[4096 + 128];
-    snprintf(name, sizeof name, "/proc/%u/maps", proc->ring.pid);
-    FILE *maps = fopen(name, "re");
+    snprintf(name, sizeof name, "/proc/%u/maps", proc->reach.in_proc);
+    FILE *maps = proc->reach.in_proc ? fopen(name, "re") : NULL;
     if (!maps)
         return;
     while (fgets(line, sizeof line, maps)) {

@@ -6,14 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -169,13 +165,15 @@ void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_pro
     strobe_file_count(c->block.writer, 0, 1);
 }
 
-/* A thread that was there before this recorder is only known by its slot. */
+/* A thread that was there before this recorder is only known by its slot. In another namespace its tid names no
+ * file here: it says its name itself when it emits. */
 static void describe_thread(struct strobe_collector *c, struct strobe_proc *proc,
                             const struct strobe_slot *slot, uint64_t track)
 {
     char path[64], name[32] = "";
-    snprintf(path, sizeof path, "/proc/%u/task/%u/comm", proc->ring.pid, slot->tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_here = proc->reach.in_proc && proc->reach.in_proc == proc->ring.pid;
+    snprintf(path, sizeof path, "/proc/%u/task/%u/comm", proc->reach.in_proc, slot->tid);
+    int fd = is_here ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     ssize_t n = fd < 0 ? 0 : read(fd, name, sizeof name - 1);
     if (fd >= 0)
         close(fd);
@@ -189,11 +187,6 @@ static void describe_thread(struct strobe_collector *c, struct strobe_proc *proc
     strobe_records_u(&c->block.records, c->last_sync_tick);
     strobe_records_s(&c->block.records, name, n > 0 ? (size_t)n : 0);
     strobe_records_end(&c->block.records);
-}
-
-static bool thread_is_gone(const struct strobe_proc *proc, uint32_t tid)
-{
-    return syscall(SYS_tgkill, proc->ring.pid, tid, 0) < 0 && errno == ESRCH;
 }
 
 /* The thread is over: its words are drained, then its slot is free again. */
@@ -237,7 +230,6 @@ static void read_lost_elsewhere(struct strobe_collector *c, struct strobe_proc *
 
 void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc *proc)
 {
-    bool look_for_gone = __atomic_load_n(&c->beat, __ATOMIC_RELAXED) % 64 == 0;
     struct strobe_slot *slot;
     for (uint32_t i = 0; (slot = strobe_ring_slot(&proc->ring, i)); i++) {
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
@@ -251,8 +243,8 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
         if (!stream->slot_seen && !stream->named && proc->attached)
             describe_thread(c, proc, slot, track);
         stream->slot_seen = true;
-        if (state == STROBE_SLOT_ENDED || proc->dead ||
-            (look_for_gone && thread_is_gone(proc, slot->tid)))
+        /* whether a thread still runs only its own process can tell: its ids may be another namespace's */
+        if (state == STROBE_SLOT_ENDED || proc->dead)
             finish_slot(c, proc, stream, slot);
     }
     read_lost_elsewhere(c, proc);
@@ -263,7 +255,7 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
 static bool is_known(const struct strobe_collector *c, const char *name)
 {
     for (uint32_t i = 0; i < c->n_procs; i++)
-        if (!strcmp(c->procs[i]->name, name))
+        if (!c->procs[i]->released && !strcmp(c->procs[i]->name, name))
             return true;
     return false;
 }
@@ -312,109 +304,15 @@ static void publish_proc(struct strobe_collector *c, struct strobe_proc *proc)
     pthread_mutex_unlock(&c->procs_lock);
 }
 
-/* struct pidfd_info of recent kernels: the exit code even of a process that others reaped. */
-struct pidfd_info_v1 {
-    uint64_t mask, cgroupid;
-    uint32_t pid, tgid, ppid, ruid, rgid, euid, egid, suid, sgid, fsuid, fsgid;
-    int32_t exit_code;
-    uint32_t rest[8];
-};
-
-/* The status of a process that nobody reaped yet: the last field of its stat. -1: there is no such
- * zombie. */
-static int zombie_status(const struct strobe_proc *proc)
-{
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%u/stat", proc->ring.pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0 || strobe_session_start_time((int)proc->ring.pid) != proc->ring.start_time)
-        return -1;
-    text[n] = 0;
-    const char *state = strrchr(text, ')'), *last = strrchr(text, ' ');
-    if (!state || !last || (state[1] == ' ' && state[2] != 'Z' && state[2] != 'X'))
-        return -1;
-    return atoi(last + 1);
-}
-
-/* A zombie tells it by its stat; once it was reaped, the pidfd does. */
-static void learn_exit_status(struct strobe_proc *proc)
-{
-    struct pidfd_info_v1 info = {.mask = 1u << 3};
-    if (proc->how)
-        return;
-    int status = zombie_status(proc);
-    if (status < 0 && proc->pidfd >= 0 &&
-        !ioctl(proc->pidfd, _IOWR(0xff, 11, struct pidfd_info_v1), &info) &&
-        (info.mask & (1u << 3)))
-        status = info.exit_code;
-    if (status < 0)
-        return;
-    proc->how = WIFSIGNALED(status) ? 2 : 1;
-    proc->value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* Between its last instruction and its being a zombie a process has no memory, no program, and no
- * status yet. */
-static bool is_exiting(const struct strobe_proc *proc)
-{
-    char path[64], target[8];
-    snprintf(path, sizeof path, "/proc/%u/exe", proc->ring.pid);
-    return readlink(path, target, sizeof target) < 0 && errno == ENOENT &&
-           strobe_session_start_time((int)proc->ring.pid) == proc->ring.start_time;
-}
-
-/* The folder tells of a new file: get hold of its process before it is over, it may live a millisecond. */
-static void hold_early(struct strobe_collector *c, const char *name)
-{
-    int pid = atoi(name);
-    struct early *early = &c->early[c->n_early++ % N_EARLY];
-    if (pid <= 0 || c->crowded)
-        return;
-    if (early->pidfd > 0)
-        close(early->pidfd);
-    *early = (struct early){(uint32_t)pid, (int)syscall(SYS_pidfd_open, pid, 0)};
-}
-
-static int take_early(struct strobe_collector *c, uint32_t pid)
-{
-    for (int i = 0; i < N_EARLY; i++) {
-        struct early *early = &c->early[i];
-        int pidfd = early->pidfd;
-        if (early->pid != pid || pidfd <= 0)
-            continue;
-        *early = (struct early){0, -1};
-        return pidfd;
-    }
-    return -1;
-}
-
-/* The process by a number that is never another's: of an earlier image if it had one (exec), since
- * the pid may be free again by now. -1: it was reaped before anybody looked. */
-static int open_pidfd(struct strobe_collector *c, const struct strobe_proc *proc)
-{
-    int early = take_early(c, proc->ring.pid);
-    if (early >= 0)
-        return early;
-    for (uint32_t i = proc->ring.image ? c->n_procs : 0; i-- > 0;) {
-        const struct strobe_proc *earlier = c->procs[i];
-        if (earlier->pidfd >= 0 && earlier->ring.pid == proc->ring.pid &&
-            earlier->ring.start_time == proc->ring.start_time)
-            return fcntl(earlier->pidfd, F_DUPFD_CLOEXEC, 0);
-    }
-    return (int)syscall(SYS_pidfd_open, proc->ring.pid, 0);
-}
-
 static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
 {
     struct strobe_control *control = proc->ring.control;
     proc->open = true;
-    proc->pidfd = open_pidfd(c, proc);
+    proc->joined_ns = strobe_collector_mono_ns();
+    strobe_collector_reach(c, proc);
     proc->attached = !strobe_ring_is_ours(&proc->ring);
-    proc->dead =
-        !strobe_ring_is_alive(&proc->ring, proc->name) && (c->post_mortem || !is_exiting(proc));
+    proc->dead = !strobe_ring_is_alive(&proc->ring, proc->name) &&
+                 (c->post_mortem || !strobe_collector_is_exiting(proc));
     control->detached_tick = 0;
     proc->meta_dirty = true; /* its name has to be in the file */
     if (proc->attached && !c->post_mortem) {
@@ -427,8 +325,9 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
     if (!proc->resumed)
         strobe_file_count(c->block.writer, 1, 0);
     proc->modules_due = !proc->dead;
+    strobe_collector_note_outer(c, proc);
     if (proc->dead && !c->post_mortem)
-        learn_exit_status(proc);
+        strobe_collector_learn_exit(proc);
 }
 
 static void refuse_clock(struct strobe_collector *c, struct strobe_proc *proc)
@@ -464,7 +363,7 @@ static void refuse(struct strobe_collector *c, struct strobe_proc *proc, enum st
 static bool is_leftover(const struct strobe_collector *c, const struct strobe_proc *proc)
 {
     char path[STROBE_PATH_MAX + 100];
-    if (c->post_mortem || strobe_ring_is_ours(&proc->ring) || is_exiting(proc) ||
+    if (c->post_mortem || strobe_ring_is_ours(&proc->ring) || strobe_collector_is_exiting(proc) ||
         strobe_ring_is_alive(&proc->ring, proc->name))
         return false;
     snprintf(path, sizeof path, "%s/%s", c->dir, proc->name);
@@ -483,8 +382,6 @@ static bool consider(struct strobe_collector *c, const char *name)
     if (strobe_collector_consider_denied(c, name))
         return true;
     if (n < 6 || n >= 96 || strcmp(name + n - 5, ".pool") || is_known(c, name))
-        return true;
-    if (c->only_pid && (uint32_t)atoi(name) != c->only_pid)
         return true;
     struct strobe_proc *proc = new_proc(c, name);
     if (!proc)
@@ -506,7 +403,7 @@ static bool consider(struct strobe_collector *c, const char *name)
         free(proc);
         return err != STROBE_ERR_FORMAT && err != STROBE_ERR_NOMEM;
     }
-    if (is_leftover(c, proc)) {
+    if (!strobe_collector_is_wanted(c, &proc->ring) || is_leftover(c, proc)) {
         strobe_ring_close(&proc->ring);
         take_back_id(c, proc);
         free(proc);
@@ -536,11 +433,9 @@ void strobe_collector_choose_clock(struct strobe_collector *c)
     struct dirent *entry;
     DIR *dir = opendir(c->dir);
     while (dir && (entry = readdir(dir))) {
-        if (!strstr(entry->d_name, ".pool") ||
-            (c->only_pid && (uint32_t)atoi(entry->d_name) != c->only_pid) ||
-            strobe_ring_open(c->dir, entry->d_name, &ring))
+        if (!strstr(entry->d_name, ".pool") || strobe_ring_open(c->dir, entry->d_name, &ring))
             continue;
-        if (strobe_ring_is_alive(&ring, entry->d_name))
+        if (strobe_ring_is_alive(&ring, entry->d_name) && strobe_collector_is_wanted(c, &ring))
             c->clock = ring.clock;
         strobe_ring_close(&ring);
     }
@@ -558,7 +453,7 @@ void strobe_collector_find_processes(struct strobe_collector *c)
         for (ssize_t at = 0; at < n;) {
             const struct inotify_event *event = (const struct inotify_event *)(events + at);
             if (event->mask & IN_CREATE && event->len)
-                hold_early(c, event->name);
+                strobe_collector_hold_early(c, event->name);
             at += (ssize_t)(sizeof *event + event->len);
             news = true;
         }
@@ -585,23 +480,6 @@ void strobe_collector_find_processes(struct strobe_collector *c)
 
 /* ---- dying ---- */
 
-/* Was it killed, and merely has not come to it yet? */
-static bool is_killed(const struct strobe_proc *proc)
-{
-    char path[64], text[4096];
-    snprintf(path, sizeof path, "/proc/%u/status", proc->ring.pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = 0;
-    const char *own = strstr(text, "\nSigPnd:"), *shared = strstr(text, "\nShdPnd:");
-    uint64_t pending = 0;
-    if (own && shared)
-        pending = strtoull(own + 8, NULL, 16) | strtoull(shared + 8, NULL, 16);
-    return pending & 1ull << (SIGKILL - 1);
-}
-
 /* The more processes, the more rarely each is asked whether it lives. */
 static uint64_t alive_check_ns(const struct strobe_collector *c)
 {
@@ -617,24 +495,17 @@ void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc
         return;
     proc->next_alive_check_ns = now + alive_check_ns(c); /* a reaped child is looked at at once */
     bool runs = proc->pidfd >= 0 && poll(&wait, 1, 0) == 0;
-    if (runs && c->stopping && (is_exiting(proc) || is_killed(proc)))
+    if (runs && c->stopping &&
+        (strobe_collector_is_exiting(proc) || strobe_collector_is_killed(proc)))
         runs = poll(&wait, 1, 1000) == 0; /* the last look: it is worth a moment */
-    if (runs) {
-        struct flock lock = {.l_type = F_WRLCK,
-                             .l_whence = SEEK_SET}; /* the pid lives; does the image? */
-        if (!fcntl(proc->ring.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK)
+    if (proc->pidfd < 0 || runs) {        /* the pid lives, or is not known; does the image? */
+        if (strobe_ring_is_alive(&proc->ring, proc->name))
             return;
-        if (strobe_ring_is_alive(&proc->ring, proc->name)) {
-            proc->next_alive_check_ns = now + 500000000ull;
+        if (runs && strobe_collector_is_exiting(proc) && poll(&wait, 1, 0) == 0)
             return;
-        }
-        if (is_exiting(proc) && poll(&wait, 1, 0) == 0)
-            return;
-    } else if (proc->pidfd < 0 && strobe_ring_is_alive(&proc->ring, proc->name)) {
-        return;
     }
     proc->dead = true;
-    learn_exit_status(proc);
+    strobe_collector_learn_exit(proc);
 }
 
 void strobe_collector_free_proc(struct strobe_proc *proc)

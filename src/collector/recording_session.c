@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ring/alive.h"
+
 enum strobe_err strobe_recording_begin(const char *name, const char *trace_path,
                                        uint64_t pool_bytes, uint64_t cap_bytes, uint32_t policy,
                                        uint32_t stack_depth, struct strobe_recording_session *out)
@@ -44,7 +46,8 @@ enum strobe_err strobe_recording_begin(const char *name, const char *trace_path,
         .pool_bytes = pool_bytes,
         .cap_bytes = cap_bytes,
         .stack_depth = stack_depth,
-        .recorder_start = strobe_session_start_time(getpid()),
+        .recorder_pid_ns = strobe_alive_namespace(),
+        .recorder_start = strobe_session_own_start(),
     };
     snprintf(out->page->trace_path, sizeof out->page->trace_path, "%s", trace_path);
     __atomic_store_n(&out->page->magic, STROBE_SESSION_MAGIC, __ATOMIC_RELEASE);

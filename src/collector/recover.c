@@ -16,6 +16,7 @@
 #include "file/decode.h"
 #include "file/file_read.h"
 #include "file/replay.h"
+#include "ring/alive.h"
 
 /* A thread as the file leaves it. */
 struct seen_track {
@@ -204,6 +205,10 @@ static enum strobe_err note_pool(struct survey *s, uint64_t proc, const char *na
         memcpy(pool->name, name, n_name);
         pool->name[n_name] = 0;
     }
+    for (i = 0; i < s->n_pools;
+         i++) /* an earlier file of that name is gone: the name was free again */
+        if (s->pools[i].proc < proc && !strcmp(s->pools[i].name, pool->name))
+            s->pools[i].name[0] = 0;
     return STROBE_OK;
 }
 
@@ -283,11 +288,10 @@ static enum strobe_err survey_file(struct strobe_file *file, struct survey *s,
 
 bool strobe_session_is_held(const char *session_dir)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int fd = strobe_session_open(session_dir, "session", O_RDWR);
     if (fd < 0)
         return false;
-    bool held = !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+    bool held = strobe_alive_holder(fd);
     close(fd);
     return held;
 }

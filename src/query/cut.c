@@ -66,7 +66,8 @@ static int has_process(uint64_t kind)
 {
     return (kind >= STROBE_META_PROCESS && kind <= STROBE_FACT_POOL) || kind == STROBE_FACT_LOSS ||
            kind == STROBE_FACT_PROCESS_END || kind == STROBE_FACT_THREAD_END ||
-           kind == STROBE_FACT_NOTE || kind == STROBE_FACT_CLOCK_MAP;
+           kind == STROBE_FACT_NOTE || kind == STROBE_FACT_CLOCK_MAP ||
+           kind == STROBE_FACT_OUTER_PID;
 }
 
 static void put_record(struct strobe_records *to, uint64_t kind, const uint8_t *data, size_t n)

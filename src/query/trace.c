@@ -246,6 +246,15 @@ static void add_process_end(struct strobe_trace *trace, const struct strobe_fiel
     trace->processes[i].end_value = f[3].u;
 }
 
+static void add_outer_pid(struct strobe_trace *trace, const struct strobe_field *f)
+{
+    uint32_t i = strobe_trace_process(trace, f[0].u);
+    if (i == STROBE_IDMAP_NONE)
+        return;
+    trace->processes[i].outer_pid = f[1].u;
+    trace->processes[i].pid_ns = f[2].u;
+}
+
 static void add_own_piece(struct strobe_trace *trace, const struct strobe_field *f)
 {
     uint32_t process = strobe_trace_process(trace, f[0].u);
@@ -314,6 +323,9 @@ static void add_fact(struct strobe_trace *trace, const struct strobe_record *rec
         break;
     case STROBE_FACT_UNRECORDED:
         add_unrecorded(trace, f);
+        break;
+    case STROBE_FACT_OUTER_PID:
+        add_outer_pid(trace, f);
         break;
     case STROBE_FACT_KEPT:
         add_moment(&trace->kept, &trace->n_kept, &trace->kept_room,

@@ -27,7 +27,10 @@ struct strobe_process {
     uint32_t
         twin; /* two clients live in one process: index + 1 of the first of them; 0: just one */
     uint64_t start_time; /* of the system, to tell processes with the same pid apart */
-    uint64_t how;        /* enum strobe_end_how */
+    uint64_t
+        outer_pid; /* as its recorder knew it, where it was in another pid namespace; 0: not known */
+    uint64_t pid_ns; /* that namespace; 0: the recorder's own, or not known */
+    uint64_t how;    /* enum strobe_end_how */
     uint64_t end_value;
     uint64_t end_tick;
     uint32_t own_first, n_own; /* in trace->own_pieces: it has a clock of its own */

@@ -44,6 +44,12 @@ static int overlap(const struct strobe_trace *trace, uint32_t a, uint32_t b)
     return !process->has_ended || later_first < process->end_tick;
 }
 
+/* The same pid in two namespaces is two processes. What Tracy's clients say has no namespace. */
+static int same_namespace(const struct strobe_process *a, const struct strobe_process *b)
+{
+    return a->is_tracy || b->is_tracy || (a->pid_ns == b->pid_ns && a->outer_pid == b->outer_pid);
+}
+
 static int find_processes(struct strobe_trace *trace)
 {
     struct entry *entries = malloc((trace->n_processes + 1ull) * sizeof *entries);
@@ -58,6 +64,7 @@ static int find_processes(struct strobe_trace *trace)
     for (uint32_t i = 1, first = 0; i < n; i++) {
         struct strobe_process *process = &trace->processes[entries[i].index];
         if (entries[i].pid != entries[first].pid || entries[i].tid != entries[first].tid ||
+            !same_namespace(&trace->processes[entries[first].index], process) ||
             !overlap(trace, entries[first].index, entries[i].index)) {
             first = i;
             continue;

@@ -1,6 +1,7 @@
 /* ring_read.c - the consumer's half of the rings.  SPDX-License-Identifier: MIT */
 #include "ring/ring_read.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ring/alive.h"
 #include "ring/grow.h"
 #include "ring/ring_write.h"
 
@@ -61,7 +63,9 @@ static enum strobe_err map_whole(struct strobe_ring *ring, uint64_t file_bytes)
  * meet. */
 static void use_own_mapping(struct strobe_ring *ring)
 {
-    if (ring->control->pid != (uint32_t)getpid())
+    if (ring->control->pid != (uint32_t)getpid() ||
+        ring->control->pid_ns != strobe_alive_namespace() ||
+        ring->control->start_time != strobe_session_own_start())
         return;
     const struct strobe_pool *pool = (const void *)(uintptr_t)ring->control->private_block;
     munmap(ring->control, ring->map_bytes);
@@ -88,6 +92,7 @@ enum strobe_err strobe_ring_open(const char *dir, const char *name, struct strob
     ring->pid = ring->control->pid;
     ring->start_time = ring->control->start_time;
     ring->image = ring->control->image;
+    ring->pid_ns = ring->control->pid_ns;
     ring->clock = ring->control->clock;
     ring->known = calloc(ring->n_chunks_max, sizeof *ring->known);
     if (!ring->known) {
@@ -211,11 +216,21 @@ struct strobe_slot *strobe_ring_slot(struct strobe_ring *ring, uint32_t i)
     return NULL;
 }
 
+/* By it a recorder knows its own marks, those of another with the same pid in another namespace too. */
+static uint64_t own_start(void)
+{
+    static uint64_t start;
+    if (!start)
+        start = strobe_session_own_start();
+    return start;
+}
+
 bool strobe_ring_is_ours(const struct strobe_ring *ring)
 {
     const struct strobe_control *control = ring->control;
     return __atomic_load_n(&control->active, __ATOMIC_ACQUIRE) &&
-           (control->recorder_pid == 0 || control->recorder_pid == (uint32_t)getpid());
+           (control->recorder_pid == 0 || (control->recorder_pid == (uint32_t)getpid() &&
+                                           control->recorder_start == own_start()));
 }
 
 void strobe_ring_extend_file(struct strobe_ring *ring)
@@ -241,7 +256,8 @@ void strobe_ring_attach(struct strobe_ring *ring, uint32_t policy, uint32_t stac
     memset(control->holes, 0, sizeof control->holes); /* of a recorder that died */
     __atomic_store_n(&control->holes_used, 0, __ATOMIC_RELEASE);
     control->recorder_pid = (uint32_t)getpid();
-    control->recorder_start = strobe_session_start_time(getpid());
+    control->recorder_start = own_start();
+    control->recorder_pid_ns = strobe_alive_namespace();
     if (ours)
         return;
     control->policy = policy;
@@ -257,26 +273,37 @@ void strobe_ring_detach(struct strobe_ring *ring)
     strobe_ring_wake(ring); /* nobody waits for a recorder that leaves */
 }
 
-/* Whether `path` is still mapped by the process. */
-static bool maps_file(uint32_t pid, const char *path)
+bool strobe_ring_is_alive(const struct strobe_ring *ring, const char *name)
 {
-    char name[64], line[4096];
-    snprintf(name, sizeof name, "/proc/%u/maps", pid);
-    FILE *maps = fopen(name, "re");
-    bool found = false;
-    if (!maps)
-        return errno == EACCES;
-    while (!found && fgets(line, sizeof line, maps))
-        found = strstr(line, path) != NULL;
-    fclose(maps);
+    return strobe_alive_image(ring->fd, ring->control, name);
+}
+
+/* In /proc as it is mounted here, by namespace and inner pid: for a process whose lock does not name it. */
+static uint32_t search_proc(const struct strobe_ring *ring)
+{
+    DIR *proc = ring->pid_ns ? opendir("/proc") : NULL;
+    struct dirent *entry;
+    uint32_t found = 0;
+    while (proc && !found && (entry = readdir(proc))) {
+        char path[300];
+        struct stat st;
+        uint32_t pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        snprintf(path, sizeof path, "/proc/%.20s/ns/pid", entry->d_name);
+        if (pid && !stat(path, &st) && (uint32_t)st.st_ino == ring->pid_ns &&
+            strobe_alive_is_pid(pid, ring->control))
+            found = pid;
+    }
+    if (proc)
+        closedir(proc);
     return found;
 }
 
-bool strobe_ring_is_alive(const struct strobe_ring *ring, const char *path)
+struct strobe_reach strobe_ring_reach(const struct strobe_ring *ring)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (!fcntl(ring->fd, F_GETLK, &lock) && lock.l_type != F_UNLCK)
-        return true;
-    return strobe_session_start_time((int)ring->pid) == ring->start_time &&
-           maps_file(ring->pid, path);
+    struct strobe_reach reach = {.pid = strobe_alive_pid(ring->fd, ring->control)};
+    if (reach.pid && strobe_alive_is_pid(reach.pid, ring->control))
+        reach.in_proc = reach.pid;
+    else if (strobe_alive_image(ring->fd, ring->control, ""))
+        reach.in_proc = search_proc(ring);
+    return reach;
 }

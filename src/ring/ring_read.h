@@ -36,6 +36,7 @@ struct strobe_ring {
     uint32_t clock;
     uint64_t start_time;
     uint32_t image;
+    uint32_t pid_ns; /* of the process; 0: not known */
     int fd;
 };
 
@@ -84,7 +85,14 @@ void strobe_ring_extend_file(struct strobe_ring *ring);
 void strobe_ring_attach(struct strobe_ring *ring, uint32_t policy, uint32_t stack_depth);
 void strobe_ring_detach(struct strobe_ring *ring);
 
-/* Whether the process image that made the file still runs. */
-bool strobe_ring_is_alive(const struct strobe_ring *ring, const char *path);
+/* Whether the process image that made the file `name` still runs; where nothing proves its death it does. */
+bool strobe_ring_is_alive(const struct strobe_ring *ring, const char *name);
+
+/* How its process is called here; 0: it can't be reached so. The two differ where /proc is another namespace's. */
+struct strobe_reach {
+    uint32_t pid;     /* for system calls */
+    uint32_t in_proc; /* in /proc as it is mounted */
+};
+struct strobe_reach strobe_ring_reach(const struct strobe_ring *ring);
 
 #endif

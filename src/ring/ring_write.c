@@ -7,11 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "ring/alive.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -26,6 +29,8 @@
 #define NO_PAGES_NS  (10 * 1000000ull)
 #define WAIT_MAX_NS  (1000 * 1000000ull)
 #define WAIT_STEP_NS (10 * 1000000ull)
+/* Between two looks for threads that are gone. */
+#define LOOK_NS (100 * 1000000ull)
 
 static const struct {
     uint32_t n_segments;
@@ -288,14 +293,33 @@ static bool has_taken(const struct strobe_pool *pool, uint32_t first)
     return false;
 }
 
-/* Stopped or dead, and not merely short of a processor? */
+/* Whether the session's page is locked: the recorder lives, in whatever namespace. True where it can't be asked. */
+static bool recorder_lives(const struct strobe_pool *pool)
+{
+    char path[STROBE_PATH_MAX + 16];
+    const char *slash = strrchr(pool->path, '/');
+    snprintf(path, sizeof path, "%.*s/session", slash ? (int)(slash - pool->path) : 0, pool->path);
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    bool lives = fd < 0 || strobe_alive_holder(fd);
+    if (fd >= 0)
+        close(fd);
+    return lives;
+}
+
+/* Stopped or dead, and not merely short of a processor? By its pid only where that is one of our namespace. */
 static bool recorder_is_stuck(const struct strobe_pool *pool)
 {
-    uint32_t pid = pool->control->recorder_pid;
-    if (!pid && pool->session) /* it has not seen this process yet */
-        pid = pool->session->recorder_pid;
-    char state = pid ? strobe_session_process_state((int)pid) : 0;
-    return state != 'R' && state != 'S' && state != 'D';
+    const struct strobe_control *control = pool->control;
+    const struct strobe_session_page *session = pool->session;
+    uint32_t pid = control->recorder_pid, pid_ns = control->recorder_pid_ns;
+    uint64_t start = control->recorder_start;
+    if (!pid && session) /* it has not seen this process yet */
+        pid = session->recorder_pid, pid_ns = session->recorder_pid_ns,
+        start = session->recorder_start;
+    char state = 0;
+    if (pid && pid_ns && pid_ns == control->pid_ns && strobe_session_start_time((int)pid) == start)
+        state = strobe_session_process_state((int)pid);
+    return state ? state != 'R' && state != 'S' && state != 'D' : !recorder_lives(pool);
 }
 
 /* One step of the sleep. A thread that waits for its own segment is open to the program's signals and to its
@@ -370,6 +394,22 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
     return !given_up;
 }
 
+/* End the threads that are gone without having said so: by a raw exit, by events in the very last round of their
+ * destructors, or with their key taken from them. Only the process itself can tell: its ids are of its own namespace.
+ * Where one is free again (ESRCH) its thread writes no more. */
+static void end_gone_threads(struct strobe_pool *pool)
+{
+    pool->n_added = 0;
+    pool->next_look_ns = mono_ns() + LOOK_NS;
+    if ((uint32_t)getpid() != pool->pid) /* a vfork child */
+        return;
+    for (struct strobe_thread *thread = pool->threads, *next; thread; thread = next) {
+        next = thread->next;
+        if (syscall(SYS_tgkill, pool->pid, thread->tid, 0) < 0 && errno == ESRCH)
+            strobe_ring_end_thread(pool, thread);
+    }
+}
+
 bool strobe_ring_next_segment(struct strobe_pool *pool, struct strobe_thread *thread,
                               enum strobe_loss *loss)
 {
@@ -386,6 +426,8 @@ bool strobe_ring_next_segment(struct strobe_pool *pool, struct strobe_thread *th
         segment = take_any_segment(pool, wanted_class(pool, thread), loss);
         if (segment)
             break;
+        if (mono_ns() > pool->next_look_ns)
+            end_gone_threads(pool); /* what they hold comes back by way of the recorder */
         if (!wait_for_room(pool, thread, given, &waited_ns)) {
             thread->hot.cursor = 0; /* keeps the count of words left from running under */
             strobe_ring_unlock(pool);
@@ -477,17 +519,12 @@ static struct strobe_slot *take_slot(struct strobe_pool *pool)
     return c < 0 ? NULL : slot_at(pool, (uint32_t)c, 0);
 }
 
-/* A thread whose slot the recorder has freed is gone without having said so (it emitted in the very
- * last round of its destructors, or its key was taken from it). */
-static void forget_gone_threads(struct strobe_pool *pool)
+struct strobe_thread *strobe_ring_find_thread(struct strobe_pool *pool, uint32_t tid)
 {
-    for (struct strobe_thread *thread = pool->threads, *next; thread; thread = next) {
-        next = thread->next;
-        if (!thread->slot || thread->slot->track == thread->track)
-            continue;
-        thread->slot = NULL;
-        strobe_ring_end_thread(pool, thread);
-    }
+    struct strobe_thread *thread = pool->by_tid[tid % STROBE_TID_CHAINS];
+    while (thread && thread->tid != tid)
+        thread = thread->tid_next;
+    return thread;
 }
 
 static struct strobe_thread *take_struct(struct strobe_pool *pool)
@@ -499,11 +536,6 @@ static struct strobe_thread *take_struct(struct strobe_pool *pool)
         return thread;
     }
     size_t size = (sizeof *thread + 63) & ~(size_t)63;
-    if (pool->arena && pool->arena + size > pool->arena_end) {
-        forget_gone_threads(pool);
-        if (pool->free_threads)
-            return take_struct(pool);
-    }
     if (!pool->arena || pool->arena + size > pool->arena_end) {
         char *arena =
             mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -520,6 +552,11 @@ static struct strobe_thread *take_struct(struct strobe_pool *pool)
 
 struct strobe_thread *strobe_ring_add_thread(struct strobe_pool *pool, uint32_t tid)
 {
+    struct strobe_thread *former = strobe_ring_find_thread(pool, tid);
+    if (former)
+        strobe_ring_end_thread(pool, former);
+    if (++pool->n_added > pool->n_threads + 64) /* one look per thread and thread that came */
+        end_gone_threads(pool);
     struct strobe_thread *thread = take_struct(pool);
     if (!thread)
         return NULL;
@@ -539,6 +576,8 @@ struct strobe_thread *strobe_ring_add_thread(struct strobe_pool *pool, uint32_t 
     if (pool->threads)
         pool->threads->prev = thread;
     pool->threads = thread;
+    thread->tid_next = pool->by_tid[tid % STROBE_TID_CHAINS];
+    pool->by_tid[tid % STROBE_TID_CHAINS] = thread;
     pool->n_threads++;
     return thread;
 }
@@ -548,6 +587,10 @@ void strobe_ring_end_thread(struct strobe_pool *pool, struct strobe_thread *thre
     *(thread->prev ? &thread->prev->next : &pool->threads) = thread->next;
     if (thread->next)
         thread->next->prev = thread->prev;
+    struct strobe_thread **link = &pool->by_tid[thread->tid % STROBE_TID_CHAINS];
+    while (*link != thread)
+        link = &(*link)->tid_next;
+    *link = thread->tid_next;
     pool->n_threads--;
     if (thread->slot)
         __atomic_store_n(&thread->slot->state, STROBE_SLOT_ENDED, __ATOMIC_RELEASE);

@@ -20,7 +20,7 @@
 #include "wire/ring_layout.h"
 
 /* Changes with the layout of struct strobe_pool. */
-#define STROBE_POOL_MAGIC 0x3530304c4f4f5053ull
+#define STROBE_POOL_MAGIC 0x3630304c4f4f5053ull
 
 /* What the program lets happen to a thread: signals and cancellation. */
 struct strobe_mask {
@@ -71,6 +71,7 @@ struct strobe_thread {
                         its */
     char *stack_low, *stack_high;      /* stack pages known to be readable */
     struct strobe_thread *prev, *next; /* in the pool's list */
+    struct strobe_thread *tid_next;    /* in its chain of pool->by_tid */
 };
 
 /* What a name costs to say twice: id by hash of its content. Fixed size; a miss only says it again.
@@ -79,7 +80,7 @@ struct strobe_name_cache_entry {
     uint64_t hash;
     uint64_t id;
 };
-enum { STROBE_NAME_CACHE = 4096 };
+enum { STROBE_NAME_CACHE = 4096, STROBE_TID_CHAINS = 256 };
 
 /* The process's own state, shared by all copies of the library in it. In memory that a fork wipes:
  * a child finds `magic` 0 and joins anew. */
@@ -109,6 +110,9 @@ struct strobe_pool {
     struct strobe_thread *threads; /* all live ones */
     uint32_t n_threads;
     struct strobe_thread *free_threads;
+    struct strobe_thread *by_tid[STROBE_TID_CHAINS]; /* chains by tid % STROBE_TID_CHAINS */
+    uint32_t n_added;        /* threads since the gone ones were last looked for */
+    uint64_t next_look_ns;   /* before then nobody looks for them for want of room */
     char *arena, *arena_end; /* where further thread structs come from */
     uint64_t next_dynamic;
     uint32_t cache_generation;
@@ -143,7 +147,10 @@ bool strobe_ring_next_segment(struct strobe_pool *pool, struct strobe_thread *th
  * while it waits: what belongs together stays together. False: no room. */
 bool strobe_ring_meta(struct strobe_pool *pool, const uint64_t *words, uint32_t n_words);
 
-/* A slot and a struct for the calling thread. Locked. NULL: no memory. */
+/* The struct of the live thread `tid`, NULL: none. Locked. */
+struct strobe_thread *strobe_ring_find_thread(struct strobe_pool *pool, uint32_t tid);
+
+/* A slot and a struct for the calling thread; an older one of the same tid is over. Locked. NULL: no memory. */
 struct strobe_thread *strobe_ring_add_thread(struct strobe_pool *pool, uint32_t tid);
 
 /* The thread is over: its slot says so, its struct is free again. Locked. */

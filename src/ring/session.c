@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <stdio.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -38,11 +39,14 @@ enum strobe_err strobe_session_root(char out[STROBE_PATH_MAX])
 /* A folder, not a link, owned by us and closed to others. */
 static enum strobe_err check_own_dir(const char *path)
 {
+    enum { NOBODY = 65534 }; /* what every user is called whom a user namespace does not map */
     struct stat st;
     if (lstat(path, &st))
         return strobe_err_from_errno(errno);
     if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
         return STROBE_ERR_ACCESS;
+    if (st.st_uid == NOBODY && faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS))
+        return STROBE_ERR_ACCESS; /* another nobody's: only the owner may write there */
     return STROBE_OK;
 }
 
@@ -59,12 +63,13 @@ enum strobe_err strobe_session_dir(const char *name, bool create, char out[STROB
     if (!name[0] || name[0] == '.' || strchr(name, '/') || strlen(name) > 60)
         return STROBE_ERR_INVALID;
     enum strobe_err err = strobe_session_root(root);
-    if (!err)
-        err = create ? make_own_dir(root) : check_own_dir(root);
     if (err)
         return err;
     if ((size_t)snprintf(out, STROBE_PATH_MAX, "%s/%s", root, name) >= STROBE_PATH_MAX)
         return STROBE_ERR_LIMIT;
+    err = create ? make_own_dir(root) : check_own_dir(root);
+    if (err)
+        return err;
     return create ? make_own_dir(out) : check_own_dir(out);
 }
 
@@ -89,7 +94,7 @@ int strobe_session_open(const char *dir, const char *file, int flags)
 static const char *read_stat(int pid, char text[1024])
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    snprintf(path, sizeof path, pid ? "/proc/%d/stat" : "/proc/self/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return NULL;
@@ -115,6 +120,17 @@ uint64_t strobe_session_start_time(int pid)
     for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');
     return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+uint64_t strobe_session_own_start(void)
+{
+    uint64_t start = strobe_session_start_time(0), number = 0;
+    const void *random = (const void *)getauxval(AT_RANDOM);
+    if (start)
+        return start;
+    if (random)
+        memcpy(&number, random, sizeof number);
+    return STROBE_START_OWN | number >> 12;
 }
 
 uint32_t strobe_session_clock(void)

@@ -19,7 +19,7 @@ enum { STROBE_PATH_MAX = 512 };
 enum strobe_err strobe_session_root(char out[STROBE_PATH_MAX]);
 
 /* The folder of session `name`, made (0700) where `create` says so. ACCESS where it or its parent
- * is not a folder of this user's own. */
+ * is not a folder of this user's own; its path is in `out` then too. */
 enum strobe_err strobe_session_dir(const char *name, bool create, char out[STROBE_PATH_MAX]);
 
 /* Open a file of this user's own below `dir`, following no link. The descriptor, or -1 with errno.
@@ -27,8 +27,11 @@ enum strobe_err strobe_session_dir(const char *name, bool create, char out[STROB
 int strobe_session_open(const char *dir, const char *file, int flags);
 
 /* Start time of a process in clock ticks since boot (field 22 of its stat), 0 where there is none.
- */
+ * `pid`: as /proc here has it; 0: the caller itself, whatever /proc calls it. */
 uint64_t strobe_session_start_time(int pid);
+
+/* The caller's own start time; where there is no /proc, a number of this image's own from STROBE_START_OWN on. */
+uint64_t strobe_session_own_start(void);
 
 /* The clock that processes of this machine use: enum strobe_clock_kind. STROBE_CLOCK=mono forces the one. */
 uint32_t strobe_session_clock(void);

@@ -158,14 +158,16 @@ static_assert(offsetof(struct strobe_ring_hole, offset) == 8, "strobe_ring_hole 
  *      0    8 magic            STROBE_RING_MAGIC, stored last
  *      8    4 version          STROBE_RING_VERSION of the client
  *     12    4 pid
- *     16    8 start_time       of the process, as in /proc/PID/stat
+ *     16    8 start_time       of the process, as in /proc/PID/stat; STROBE_START_OWN and more: no /proc there,
+ *                              a number of the image's own
  *     24    4 n_chunks_max     the pool's fixed maximum
  *     28    4 clock            enum strobe_clock_kind
  *     32    8 data_off         offset of chunk 0
  *     40    8 private_block    address of the process's own state, for a second copy of the library
  *     48    4 image            counts the images (exec) that this pid had, from 0
  *     52    4 client_version   major << 16 | minor << 8 | patch
- *     56    8 reserved
+ *     56    4 pid_ns           number of its pid namespace (inode of /proc/self/ns/pid); 0: not known
+ *     60    4 features         enum strobe_feature, set bits; 0 in clients that know none
  *     64    4 active           0: nobody records. Recorder writes; the hot path's one flag
  *     68    4 policy           enum strobe_policy; recorder writes
  *     72    8 floor            BEGIN | id: words below it were named to an earlier recorder, or to
@@ -181,7 +183,8 @@ static_assert(offsetof(struct strobe_ring_hole, offset) == 8, "strobe_ring_hole 
  *    152    8 lost_first_tick  of those in n_lost
  *    160    8 lost_last_tick
  *    168    8 next_id          next id for a location or name; process writes
- *    176   16 reserved
+ *    176    4 recorder_pid_ns  pid namespace of recorder_pid; 0: not known; recorder writes
+ *    180   12 reserved
  *    192    8 heartbeat        recorder counts up while it lives
  *    200    4 n_given          segments given back, ever; futex that waiting threads sleep on
  *    204    4 recorder_pid
@@ -204,7 +207,8 @@ struct strobe_control {
     uint64_t private_block;
     uint32_t image;
     uint32_t client_version;
-    uint64_t reserved0;
+    uint32_t pid_ns;
+    uint32_t features;
     uint32_t active;
     uint32_t policy;
     uint64_t floor;
@@ -219,7 +223,8 @@ struct strobe_control {
     uint64_t lost_first_tick;
     uint64_t lost_last_tick;
     uint64_t next_id;
-    uint64_t reserved2[2];
+    uint32_t recorder_pid_ns;
+    uint32_t reserved2[3];
     uint64_t heartbeat;
     uint32_t n_given;
     uint32_t recorder_pid;
@@ -232,18 +237,30 @@ struct strobe_control {
     uint64_t n_lost[STROBE_LOSS_IN_CONTROL];
 };
 static_assert(offsetof(struct strobe_control, data_off) == 32, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, pid_ns) == 56, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, features) == 60, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, active) == 64, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, floor) == 72, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, n_chunks) == 128, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, lost_first_tick) == 152, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, heartbeat) == 192, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, detached_tick) == 216, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, recorder_pid_ns) == 176, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, file_bytes) == 224, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, holes_used) == 236, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, holes) == 240, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, n_lost) == 368, "strobe_control is shared");
 static_assert(STROBE_LOSS_COUNT <= STROBE_LOSS_IN_CONTROL, "a count for each cause");
 static_assert(sizeof(struct strobe_control) <= STROBE_PAGE_BYTES, "one page");
+
+/* A start time that is none: where there is no /proc, an image makes a number from its AT_RANDOM. */
+#define STROBE_START_OWN (1ull << 52)
+
+/* What a client does that its recorder may count on. */
+enum strobe_feature {
+    STROBE_FEATURE_IMAGE_LOCK =
+        1, /* byte 1 of its file is locked while the image lives (ring/alive.h) */
+};
 
 enum strobe_clock_kind {
     STROBE_CLOCK_TSC = 1,  /* invariant time-stamp counter (x86), virtual counter (arm64) */
@@ -264,7 +281,7 @@ enum strobe_policy {
  *     24    8 pool_bytes     maximum per process
  *     32    8 cap_bytes      maximum over all processes, 0: none
  *     40    4 stack_depth
- *     44    4 reserved
+ *     44    4 recorder_pid_ns  number of its pid namespace; 0: not known
  *     48    8 recorder_start
  *     56    8 used_bytes     allocated by all pools together; processes add, recorder subtracts
  *     64 1984 trace_path     where the trace goes, absolute, NUL-terminated */
@@ -277,12 +294,13 @@ struct strobe_session_page {
     uint64_t pool_bytes;
     uint64_t cap_bytes;
     uint32_t stack_depth;
-    uint32_t reserved;
+    uint32_t recorder_pid_ns;
     uint64_t recorder_start;
     uint64_t used_bytes;
     char trace_path[1984];
 };
 static_assert(offsetof(struct strobe_session_page, pool_bytes) == 24, "shared");
+static_assert(offsetof(struct strobe_session_page, recorder_pid_ns) == 44, "shared");
 static_assert(offsetof(struct strobe_session_page, trace_path) == 64, "shared");
 static_assert(sizeof(struct strobe_session_page) == 2048, "shared");
 

@@ -159,7 +159,8 @@ class File:
     # -- records -----------------------------------------------------------------------------------------
 
     KEYS = {"process": 0, "thread": 1, "thread_name": 1, "loc": 1, "string": 1, "module": 1, "program_name": 0,
-            "plot_config": 1, "lock_name": 1, "fiber_name": 1, "process_end": 1, "thread_end": 2, "pool": 2, "host": 0}
+            "plot_config": 1, "lock_name": 1, "fiber_name": 1, "process_end": 1, "thread_end": 2, "pool": 2, "host": 0,
+            "outer_pid": 1}
 
     def read_records(self):
         """All RECORDS blocks."""

@@ -97,6 +97,8 @@ SCHEMA = """\
 103 note us proc,text
 104 recording uu tick,what
 105 trigger_kept us tick,reason
+107 unrecorded uuss pid,tick,what,reason
+108 outer_pid uuu proc,pid,pid_ns
 """
 
 

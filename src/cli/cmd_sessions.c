@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descendants.h"
 #include "collector/recover.h"
+#include "ring/alive.h"
 #include "ring/ring_read.h"
 #include "ring/session.h"
 
@@ -35,22 +37,30 @@ static bool holds_data(const struct strobe_ring *ring)
            !ring->control->detached_tick; /* its recorder took all it had */
 }
 
-static void show_process(const struct strobe_ring *ring, bool alive)
+/* A process of another pid namespace is shown by the number that it has here, if it has one. */
+static void show_process(const struct strobe_ring *ring, const char *session, bool alive)
 {
     char path[64], text[80] = "";
-    snprintf(path, sizeof path, "/proc/%u/comm", ring->pid);
-    FILE *file = alive ? fopen(path, "re") : NULL;
-    if (file) {
-        if (fgets(text, sizeof text, file))
-            text[strcspn(text, "\n")] = 0;
-        fclose(file);
-    }
-    printf("    %-8u %-16s %s\n", ring->pid, text,
-           alive ? (ring->control->active ? "recording" : "idle: strobe record --pid")
-                 : (holds_data(ring) ? "dead, with data" : "dead"));
+    struct strobe_reach reach = {0};
+    if (alive)
+        reach = strobe_ring_reach(ring);
+    uint32_t pid = reach.in_proc ? reach.in_proc : reach.pid;
+    snprintf(path, sizeof path, "/proc/%u/comm", reach.in_proc);
+    if (reach.in_proc && strobe_read_text(path, text, sizeof text) > 0)
+        text[strcspn(text, "\n")] = 0;
+    printf("    %-8u %-16s ", pid ? pid : ring->pid, text);
+    if (!alive)
+        puts(holds_data(ring) ? "dead, with data" : "dead");
+    else if (ring->control->active)
+        puts(pid ? "recording" : "recording, in another pid namespace");
+    else if (pid)
+        puts("idle: strobe record --pid");
+    else
+        printf("idle, in another pid namespace: strobe record --session %s\n", session);
 }
 
-static void look_at(const char *dir, const char *name, bool clean, struct found *found)
+static void look_at(const char *dir, const char *session, const char *name, bool clean,
+                    struct found *found)
 {
     struct strobe_ring ring;
     char path[STROBE_PATH_MAX + 300];
@@ -65,7 +75,7 @@ static void look_at(const char *dir, const char *name, bool clean, struct found 
         unlink(path);
         found->n_removed++;
     } else {
-        show_process(&ring, alive);
+        show_process(&ring, session, alive);
     }
     strobe_ring_close(&ring);
 }
@@ -81,8 +91,10 @@ static void show_trace(const char *dir, bool held, const struct found *found)
     page.trace_path[sizeof page.trace_path - 1] = 0;
     if (n != sizeof page || !page.trace_path[0])
         return;
+    bool is_here = page.recorder_pid_ns && page.recorder_pid_ns == strobe_alive_namespace();
     if (held)
-        printf("    recorder %u writes %s\n", page.recorder_pid, page.trace_path);
+        printf("    recorder %u%s writes %s\n", page.recorder_pid,
+               is_here ? "" : " (in another pid namespace)", page.trace_path);
     else if (found->n_data)
         printf("    not recovered yet: strobe recover %s\n", page.trace_path);
 }
@@ -102,7 +114,7 @@ static void show_session(const char *root, const char *name, bool clean, struct 
     struct dirent *entry;
     while ((entry = readdir(folder)))
         if (strstr(entry->d_name, ".pool"))
-            look_at(dir, entry->d_name, clean, &found);
+            look_at(dir, name, entry->d_name, clean, &found);
     closedir(folder);
     show_trace(dir, held, &found);
     if (clean && !held && !found.n_live && !found.n_data && strcmp(name, STROBE_DEFAULT_SESSION)) {

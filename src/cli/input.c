@@ -211,6 +211,10 @@ void strobe_cli_put_coverage(struct strobe_out *out, const struct strobe_trace *
         strobe_out_format(out, " + at most %s in holes",
                           strobe_show_count(cover.n_hole_words, holes));
     strobe_out_char(out, ')');
+    if (trace->n_unrecorded)
+        strobe_out_format(out, " of what was recorded; %u %s not", //
+                          trace->n_unrecorded,
+                          trace->n_unrecorded == 1 ? "process was" : "processes were");
 }
 
 void strobe_cli_put_coverage_json(struct strobe_out *out, const struct strobe_trace *trace)
@@ -219,8 +223,9 @@ void strobe_cli_put_coverage_json(struct strobe_out *out, const struct strobe_tr
     strobe_trace_coverage(trace, &cover);
     strobe_out_format(out,
                       "\"emitted\":%" PRIu64 ",\"stored\":%" PRIu64 ",\"dropped\":%" PRIu64
-                      ",\"in_holes_at_most\":%" PRIu64,
-                      cover.n_emitted, cover.n_stored, cover.n_dropped, cover.n_hole_words);
+                      ",\"in_holes_at_most\":%" PRIu64 ",\"processes_not_recorded\":%u",
+                      cover.n_emitted, cover.n_stored, cover.n_dropped, cover.n_hole_words,
+                      trace->n_unrecorded);
 }
 
 void strobe_cli_warn_damage(const char *command, const struct strobe_trace *trace,

@@ -6,7 +6,6 @@
 
 #include "base/descendants.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,20 +53,6 @@ static bool is_interpreter(const char *path)
     return !strncmp(name, "python", 6) || !strncmp(name, "pypy", 4);
 }
 
-static bool has_joined(const char *session_dir, uint32_t pid)
-{
-    char prefix[16];
-    size_t n = (size_t)snprintf(prefix, sizeof prefix, "%u-", pid);
-    DIR *folder = opendir(session_dir);
-    struct dirent *entry;
-    bool found = !folder; /* not known: nothing is said */
-    while (folder && !found && (entry = readdir(folder)))
-        found = !strncmp(entry->d_name, prefix, n);
-    if (folder)
-        closedir(folder);
-    return found;
-}
-
 static const char why[] =
     "not traced: it has no strobe package (pip install strobe-profiler), or was started "
     "with -S, or is not CPython 3.9 or later with the GIL";
@@ -98,7 +83,7 @@ static void meet(struct strobe_python_watch *watch, uint32_t pid, const char *ex
     watch->seen[i].told = true;
 }
 
-static void look_at(struct strobe_python_watch *watch, uint32_t pid, const char *session_dir,
+static void look_at(struct strobe_python_watch *watch, uint32_t pid,
                     struct strobe_collector *collector)
 {
     char path[64], exe[1024];
@@ -107,7 +92,7 @@ static void look_at(struct strobe_python_watch *watch, uint32_t pid, const char 
     if (n <= 0)
         return;
     exe[n] = 0;
-    if (is_interpreter(exe) && !has_joined(session_dir, pid))
+    if (is_interpreter(exe) && !strobe_collector_knows(collector, pid))
         meet(watch, pid, exe, collector);
 }
 
@@ -118,8 +103,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-void strobe_cli_python_look(struct strobe_python_watch *watch, const char *session_dir,
-                            struct strobe_collector *collector)
+void strobe_cli_python_look(struct strobe_python_watch *watch, struct strobe_collector *collector)
 {
     enum { DESCENDANTS_MAX = 512 };
     uint32_t pids[DESCENDANTS_MAX];
@@ -133,7 +117,7 @@ void strobe_cli_python_look(struct strobe_python_watch *watch, const char *sessi
     watch->is_unsure = false;
     uint32_t n = strobe_list_descendants(pids, DESCENDANTS_MAX, UINT32_MAX);
     for (uint32_t i = 0; i < n; i++)
-        look_at(watch, pids[i], session_dir, collector);
+        look_at(watch, pids[i], collector);
     watch->next_ns = now + n * 50000000ull; /* many cost no more than a few */
     watch->look_anyway_ns = now + LOOK_ANYWAY_NS;
 }

@@ -34,10 +34,9 @@ int strobe_cli_python_environment(const char *mode);
 /* Add a module or a file to a list of them in the environment. False: not one, or no memory. */
 bool strobe_cli_python_add(const char *variable, const char *value);
 
-/* Look over this process's descendants, if it is time to: an interpreter that was there at the look before too and has no file in the session's
- * folder is noted in the trace, once. */
-void strobe_cli_python_look(struct strobe_python_watch *watch, const char *session_dir,
-                            struct strobe_collector *collector);
+/* Look over this process's descendants, if it is time to: an interpreter that was there at the look before too and did not join
+ * is noted in the trace, once. */
+void strobe_cli_python_look(struct strobe_python_watch *watch, struct strobe_collector *collector);
 
 /* The command is over: note it if it was an interpreter by its name and nothing ever joined. */
 void strobe_cli_python_end(const char *command, uint32_t n_procs,

@@ -23,6 +23,8 @@
 
 #include "cli/cli.h"
 #include "cli/record_end.h"
+#include "cli/record_missing.h"
+#include "cli/record_pid.h"
 #include "cli/view.h"
 #include "cli/record_python.h"
 #include "cli/record_tracy.h"
@@ -59,6 +61,7 @@ struct run {
     uint64_t start_ns, quiet_since_ns;
     int sync_error; /* atomic */
     struct strobe_python_watch pythons;
+    struct strobe_missing missing;
 };
 
 static volatile sig_atomic_t stop_asked, trigger_asked;
@@ -226,7 +229,8 @@ static int start_command(struct run *run)
     if (setenv("STROBE_SESSION", run->session.name, 1) || unsetenv("STROBE_TRACE") ||
         !strobe_cli_tracy_environment(run->tracy))
         return errno; /* before the fork, where it can still be refused */
-    if ((err = strobe_cli_python_environment(run->options->python)))
+    if ((err = strobe_cli_python_environment(run->options->python)) ||
+        (err = strobe_cli_missing_open(&run->missing, run->session.dir)))
         return err;
     if (pipe2(report, O_CLOEXEC))
         return errno;
@@ -281,35 +285,6 @@ static void reap(struct run *run)
 
 /* ---- attaching ---- */
 
-/* The session in whose folder the process has its file, and by STROBE_DIR the folder of all: the process tells by what
- * it has mapped, whatever its environment was. */
-static bool find_session_of(uint32_t pid, char out[64])
-{
-    char name[64], prefix[32], line[4096 + 128];
-    snprintf(name, sizeof name, "/proc/%u/maps", pid);
-    snprintf(prefix, sizeof prefix, "/%u-", pid);
-    FILE *maps = fopen(name, "re");
-    bool found = false;
-    while (maps && !found && fgets(line, sizeof line, maps)) {
-        line[strcspn(line, "\n")] = 0;
-        size_t n = strlen(line);
-        char *path = strchr(line, '/'), *file = path ? strrchr(path, '/') : NULL;
-        if (!file || n < 5 || strcmp(line + n - 5, ".pool") ||
-            strncmp(file, prefix, strlen(prefix)))
-            continue;
-        *file = 0;
-        char *session = strrchr(path, '/');
-        if (!session || session == path || strlen(session + 1) > 60)
-            continue;
-        *session = 0;
-        snprintf(out, 64, "%.60s", session + 1);
-        found = !setenv("STROBE_DIR", path, 1);
-    }
-    if (maps)
-        fclose(maps);
-    return found;
-}
-
 static bool choose_session(const struct strobe_record_options *options, char out[64])
 {
     if (options->session) {
@@ -321,8 +296,13 @@ static bool choose_session(const struct strobe_record_options *options, char out
                  (unsigned long long)(now_ns() / 1000000));
         return true;
     }
-    if (find_session_of(options->pid, out))
+    enum strobe_err err = strobe_cli_find_session_of(options->pid, out);
+    if (!err)
         return true;
+    if (err == STROBE_ERR_ACCESS) {
+        strobe_cli_show_nsenter(options->pid);
+        return false;
+    }
     if (kill((pid_t)options->pid, 0) && errno == ESRCH)
         strobe_cli_error("record", "there is no process %u", options->pid);
     else
@@ -471,7 +451,9 @@ static void record_rounds(struct run *run)
         }
         reap(run);
         if (flush && run->options->command)
-            strobe_cli_python_look(&run->pythons, run->session.dir, run->collector);
+            strobe_cli_python_look(&run->pythons, run->collector);
+        if (run->options->command)
+            strobe_cli_missing_look(&run->missing, run->collector, true);
         if (run->flight)
             fly(run, now);
         show_status(run, false);
@@ -550,6 +532,8 @@ static int prepare(struct run *run)
         strobe_cli_error("record", "session '%s' is being recorded by another strobe", session);
         return STROBE_EXIT_FAILED;
     }
+    if (err && options->pid)
+        strobe_cli_show_nsenter(options->pid);
     if (err)
         return fail(run, "the session's folder", err);
     if (options->pid)
@@ -586,6 +570,8 @@ static int finish(struct run *run)
         strobe_tracy_host_stop(run->tracy);
     strobe_collector_stop(run->collector);
     reap(run);
+    strobe_cli_missing_look(&run->missing, run->collector, false);
+    strobe_cli_missing_close(&run->missing);
     strobe_tracy_host_close(run->tracy);
     run->tracy = NULL;
     if (run->options->command)
@@ -637,7 +623,7 @@ int strobe_cli_record_run(const struct strobe_record_options *options)
     struct run run = {.options = options,
                       .helpers_lock = PTHREAD_MUTEX_INITIALIZER,
                       .helpers_wake = PTHREAD_COND_INITIALIZER};
-    run.session.fd = -1;
+    run.session.fd = run.missing.fd = -1;
     watch_signals(options);
     raise_limits();
     int code = prepare(&run);

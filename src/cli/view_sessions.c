@@ -8,20 +8,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descendants.h"
 #include "collector/recover.h"
 #include "ring/ring_read.h"
 #include "ring/session.h"
 
-static void put_program(struct strobe_reply *reply, unsigned pid)
+/* By the number that it has here; one that is in another pid namespace and has none is shown by its own, without a
+ * name. */
+static void put_program(struct strobe_reply *reply, const struct strobe_ring *ring)
 {
     char path[64], text[80] = "";
-    snprintf(path, sizeof path, "/proc/%u/comm", pid);
-    FILE *file = fopen(path, "re");
-    if (file) {
-        if (fgets(text, sizeof text, file))
-            text[strcspn(text, "\n")] = 0;
-        fclose(file);
-    }
+    struct strobe_reach reach = strobe_ring_reach(ring);
+    snprintf(path, sizeof path, "/proc/%u/comm", reach.in_proc);
+    if (reach.in_proc && strobe_read_text(path, text, sizeof text) > 0)
+        text[strcspn(text, "\n")] = 0;
+    strobe_reply_u64(reply, "pid",
+                     reach.in_proc ? reach.in_proc
+                     : reach.pid   ? reach.pid
+                                   : ring->pid);
     strobe_reply_string(reply, "program", text);
 }
 
@@ -36,8 +40,7 @@ static void put_processes(struct strobe_reply *reply, const char *dir)
             continue;
         if (strobe_ring_is_alive(&ring, entry->d_name)) {
             strobe_reply_open(reply, "", '{');
-            strobe_reply_u64(reply, "pid", ring.pid);
-            put_program(reply, ring.pid);
+            put_program(reply, &ring);
             strobe_reply_close(reply, '}');
         }
         strobe_ring_close(&ring);

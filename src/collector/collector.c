@@ -53,6 +53,7 @@ void strobe_collector_unrecorded(struct strobe_collector *c, uint32_t pid, const
                                  const char *why)
 {
     c->n_unrecorded++;
+    strobe_collector_lose(c, 0, 0, STROBE_LOSS_UNRECORDED, 1, tick_now(c), tick_now(c));
     strobe_records_begin(&c->block.records, STROBE_FACT_UNRECORDED);
     strobe_records_u(&c->block.records, pid);
     strobe_records_u(&c->block.records, tick_now(c));

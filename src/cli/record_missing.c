@@ -1,0 +1,285 @@
+/* record_missing.c - processes of the command that could not join the session, so that a trace says what is missing.
+ *
+ * Two ways, because neither reaches everywhere. A process with the library in it that can't join calls (wire/call.h): exact,
+ * at once, but not from another network namespace. And the recorder looks at the mounts of its descendants in /proc: the
+ * session's folder is not the same one under their root. That alone is no loss; only a program with the client in it is missed.
+ * SPDX-License-Identifier: MIT */
+#include "cli/record_missing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/descendants.h"
+#include "cli/cli.h"
+#include "wire/call.h"
+
+/* A process may change its root, or its program, without being new. */
+#define LOOK_ANYWAY_NS 500000000ull
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* ---- opening ---- */
+
+static int open_socket(struct strobe_missing *missing)
+{
+    uint64_t random[2] = {0};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int on = 1;
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        return -1;
+    int n = snprintf(missing->name, sizeof missing->name, "strobe-%016llx%016llx",
+                     (unsigned long long)random[0], (unsigned long long)random[1]);
+    memcpy(address.sun_path + 1, missing->name, (size_t)n);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) ||
+        bind(fd, (const struct sockaddr *)&address,
+             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+int strobe_cli_missing_open(struct strobe_missing *missing, const char *session_dir)
+{
+    *missing = (struct strobe_missing){.dir = session_dir};
+    missing->fd = open_socket(missing);
+    if (missing->fd >= 0 ? setenv(STROBE_CALL_ENV, missing->name, 1) : unsetenv(STROBE_CALL_ENV))
+        return errno;
+    /* the default depends on the user's number, which is another one in a user namespace */
+    const char *slash = strrchr(session_dir, '/');
+    snprintf(missing->root, sizeof missing->root, "%.*s", slash ? (int)(slash - session_dir) : 0,
+             session_dir);
+    return setenv("STROBE_DIR", missing->root, 1) ? errno : 0;
+}
+
+void strobe_cli_missing_close(struct strobe_missing *missing)
+{
+    if (missing->fd >= 0)
+        close(missing->fd);
+    missing->fd = -1;
+}
+
+/* ---- telling ---- */
+
+static bool was_told(const struct strobe_missing *missing, uint32_t pid)
+{
+    for (uint32_t i = 0; i < missing->n_told; i++)
+        if (missing->told[i] == pid)
+            return true;
+    return false;
+}
+
+static void tell(struct strobe_missing *missing, struct strobe_collector *collector, uint32_t pid,
+                 const char *program, const char *why)
+{
+    enum { LINES_MAX = 8 };
+    if (was_told(missing, pid))
+        return;
+    if (missing->n_told < STROBE_MISSING_MAX)
+        missing->told[missing->n_told++] = pid;
+    strobe_collector_unrecorded(collector, pid, program, why);
+    if (missing->n_all++ < LINES_MAX)
+        strobe_cli_error("record", "%s (pid %u) is not recorded: %s", program, pid, why);
+    else if (missing->n_all == LINES_MAX + 1)
+        strobe_cli_error("record", "more processes are not recorded; 'strobe info' lists them");
+}
+
+/* ---- calls ---- */
+
+/* What is in the way, and what to type against it. */
+static void explain(const struct strobe_missing *missing, const struct strobe_call *call,
+                    uint32_t outer_uid, char *out, size_t cap)
+{
+    const char *dir = missing->root;
+    switch (call->error) {
+    case ENOENT:
+        snprintf(
+            out, cap,
+            "the session's folder is not visible to it at %s; bind it into its mounts: docker run "
+            "-v %s:%s",
+            call->folder[0] ? call->folder : missing->dir, dir, dir);
+        return;
+    case EACCES:
+    case EPERM:
+        snprintf(
+            out, cap,
+            "the sessions' folder %s is not its own: it runs as user %u (%u inside), the recorder "
+            "as %u; run both as one user: docker run --user %u, or strobe as that user",
+            dir, outer_uid, call->uid, (unsigned)geteuid(), (unsigned)geteuid());
+        return;
+    case EROFS:
+        snprintf(
+            out, cap,
+            "the sessions' folder %s is mounted read-only for it; mount it writable: docker run "
+            "-v %s:%s:rw",
+            dir, dir, dir);
+        return;
+    case ENOSPC:
+    case EDQUOT:
+        snprintf(out, cap,
+                 "no room for its pool in %s; make it larger (docker run --shm-size=256m), or name "
+                 "another folder in STROBE_DIR",
+                 dir);
+        return;
+    default:
+        snprintf(out, cap, "it can't make its file in %s: %s", dir, strerror((int)call->error));
+    }
+}
+
+static void read_calls(struct strobe_missing *missing, struct strobe_collector *collector)
+{
+    struct strobe_call call;
+    char control[CMSG_SPACE(sizeof(struct ucred))] __attribute__((aligned(8)));
+    char why[2 * STROBE_PATH_MAX + 800], program[sizeof call.program + 1];
+    for (;;) {
+        struct iovec data = {&call, sizeof call};
+        struct msghdr message = {.msg_iov = &data,
+                                 .msg_iovlen = 1,
+                                 .msg_control = control,
+                                 .msg_controllen = sizeof control};
+        ssize_t n = recvmsg(missing->fd, &message, MSG_DONTWAIT);
+        if (n < 0)
+            return;
+        const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+        if (n != sizeof call || call.magic != STROBE_CALL_MAGIC || call.version != 1 || !head ||
+            head->cmsg_type != SCM_CREDENTIALS)
+            continue;
+        struct ucred from;
+        memcpy(&from, CMSG_DATA(head), sizeof from);
+        call.folder[sizeof call.folder - 1] = 0;
+        snprintf(program, sizeof program, "%.16s", call.program);
+        explain(missing, &call, (uint32_t)from.uid, why, sizeof why);
+        tell(missing, collector, from.pid > 0 ? (uint32_t)from.pid : call.pid, program, why);
+    }
+}
+
+/* ---- looking ---- */
+
+static bool same_file(const char *a, const char *b, bool *is_known)
+{
+    struct stat x, y;
+    *is_known = !stat(a, &x) && !stat(b, &y);
+    return *is_known && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Whether the file has the client in it: the name of its variable stands in every copy of the library. */
+static bool has_mark(const char *path)
+{
+    static const char mark[] = "STROBE_SESSION";
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool found = false;
+    if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
+        void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (at != MAP_FAILED) {
+            found = memmem(at, (size_t)st.st_size, mark, sizeof mark - 1) != NULL;
+            munmap(at, (size_t)st.st_size);
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+enum client { CLIENT_NONE, CLIENT_THERE, CLIENT_NOT_KNOWN };
+
+/* Whether the process has our library in it: as a file of its own, or in the program. */
+static enum client find_client(uint32_t pid)
+{
+    char path[64], line[4096 + 128];
+    snprintf(path, sizeof path, "/proc/%u/maps", pid);
+    FILE *maps = fopen(path, "re");
+    if (!maps)
+        return errno == ENOENT || errno == ESRCH ? CLIENT_NONE : CLIENT_NOT_KNOWN;
+    bool found = false, any = false;
+    while (!found && fgets(line, sizeof line, maps)) {
+        any = true;
+        found = strstr(line, "libstrobe.so") || strstr(line, "/strobe/_");
+    }
+    fclose(maps);
+    snprintf(path, sizeof path, "/proc/%u/exe", pid);
+    if (found || has_mark(path))
+        return CLIENT_THERE;
+    return any ? CLIENT_NONE : CLIENT_NOT_KNOWN;
+}
+
+/* Does the process see the session's folder under our path? */
+static bool sees_folder(const struct strobe_missing *missing, uint32_t pid, bool *is_known)
+{
+    char path[STROBE_PATH_MAX + 64], own[256], its[256];
+    snprintf(path, sizeof path, "/proc/%u/ns/mnt", pid);
+    ssize_t n = readlink("/proc/self/ns/mnt", own, sizeof own);
+    ssize_t n_its = readlink(path, its, sizeof its);
+    snprintf(path, sizeof path, "/proc/%u/root", pid);
+    if (n > 0 && n == n_its && !memcmp(own, its, (size_t)n) && same_file(path, "/", is_known))
+        return true;
+    snprintf(path, sizeof path, "/proc/%u/root%s", pid, missing->dir);
+    bool sees = same_file(path, missing->dir, is_known);
+    if (!*is_known && errno == ENOENT) { /* it is not there; or the process is gone */
+        snprintf(path, sizeof path, "/proc/%u/root/", pid);
+        struct stat st;
+        *is_known = !stat(path, &st);
+    }
+    return sees || !*is_known;
+}
+
+static void look_at(struct strobe_missing *missing, uint32_t pid,
+                    struct strobe_collector *collector)
+{
+    char path[64], program[32] = "", why[2 * STROBE_PATH_MAX + 300];
+    bool is_known = false;
+    if (was_told(missing, pid) || strobe_collector_knows(collector, pid) ||
+        sees_folder(missing, pid, &is_known))
+        return;
+    enum client client = find_client(pid);
+    if (client == CLIENT_NONE || strobe_collector_knows(collector, pid))
+        return;
+    snprintf(path, sizeof path, "/proc/%u/comm", pid);
+    strobe_read_text(path, program, sizeof program);
+    program[strcspn(program, "\n")] = 0;
+    snprintf(why, sizeof why,
+             "%sit lives in another mount namespace, where the session's folder %s is not visible; "
+             "bind it "
+             "into its mounts: docker run -v %s:%s",
+             client == CLIENT_NOT_KNOWN ? "(whether it has marks is not known) " : "", missing->dir,
+             missing->root, missing->root);
+    tell(missing, collector, pid, program, why);
+}
+
+void strobe_cli_missing_look(struct strobe_missing *missing, struct strobe_collector *collector,
+                             bool look)
+{
+    enum { DESCENDANTS_MAX = 512, TASKS_MAX = 64 };
+    uint32_t pids[DESCENDANTS_MAX];
+    if (missing->fd >= 0)
+        read_calls(missing, collector);
+    uint64_t now = now_ns();
+    uint32_t newest = look && now >= missing->next_ns ? strobe_newest_pid() : 0;
+    if (!look || now < missing->next_ns ||
+        (newest && newest == missing->newest_pid && now < missing->look_anyway_ns))
+        return;
+    missing->newest_pid = newest;
+    uint32_t n = strobe_list_descendants(pids, DESCENDANTS_MAX, TASKS_MAX);
+    for (uint32_t i = 0; i < n; i++)
+        look_at(missing, pids[i], collector);
+    missing->next_ns = now + n * 2000000ull; /* many cost no more than a few */
+    missing->look_anyway_ns = now + LOOK_ANYWAY_NS;
+}

@@ -281,8 +281,8 @@ static void check_container(struct report *report)
     if (!inside)
         return;
     add(report, LEVEL_OK, "rights", NULL,
-        "in a container: only its own processes are seen; record inside it, or share STROBE_DIR "
-        "with the host");
+        "in a container: to record across its border, share the folder of STROBE_DIR and the user "
+        "(docs/containers.md)");
     first_line("/sys/fs/cgroup/memory.max", limit, sizeof limit);
     uint64_t n_bytes = strtoull(limit, NULL, 10);
     if (n_bytes && n_bytes < 8 * STROBE_DEFAULT_POOL)

@@ -6,7 +6,7 @@ Kills     programs, recorders and both are killed inside; `strobe recover` bring
 Refused   what can't be recorded is in the trace and on stderr, with what to do about it
 Tools     --pid from outside, `strobe sessions --clean`
 
-STROBE_CONTAINER_ROUNDS: how often each shape is run (default 1).
+STROBE_CONTAINER_ROUNDS: how often each shape is run (default 1); STROBE_CONTAINER_EVENTS: at least so many events each.
 """
 import collections
 import json
@@ -23,6 +23,7 @@ import death  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build")
 ROUNDS = int(os.environ.get("STROBE_CONTAINER_ROUNDS", "1"))
+EVENTS = int(os.environ.get("STROBE_CONTAINER_EVENTS", "20000"))
 THREADS = 8
 USER = 12345    # an ordinary user that nobody has
 INSIDE = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child"]
@@ -122,7 +123,7 @@ class Case(unittest.TestCase):
         """The command line of a recording."""
         return self.strobe("record", "-o", self.place.trace, "--", *command)
 
-    def emit_for_a_while(self, seconds=0.0, least=20000):
+    def emit_for_a_while(self, seconds=0.0, least=EVENTS):
         """Until all programs emitted enough; then they are asked to end."""
         end = time.time() + seconds
         for pages in self.more_pages:
@@ -170,8 +171,11 @@ class Case(unittest.TestCase):
     def run_shape(self, command, seconds=0.0, n_procs=1, **env):
         """Run a whole recording, as often as asked for."""
         for i in range(ROUNDS):
-            if i:
-                self.more_pages = [self.pages(os.path.basename(pages.path)) for pages in self.more_pages]
+            if i:   # new pages under the same names
+                names, self.more_pages = [os.path.basename(pages.path) for pages in self.more_pages], []
+                for name in names:
+                    owner = os.stat(os.path.join(self.place.dir, name))
+                    os.chown(self.pages(name).path, owner.st_uid, owner.st_gid)
             recorder = self.start(command, **env)
             self.emit_for_a_while(seconds)
             self.assertEqual(recorder.wait(60), 0, self.place.stderr())

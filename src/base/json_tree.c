@@ -153,6 +153,8 @@ static enum strobe_err start(tree_t *tree)
 {
     uint32_t none;
     tree->n_nodes = 0;
+    if (tree->texts.error)
+        strobe_out_free(&tree->texts);
     strobe_out_clear(&tree->texts);
     if (tree->names.n)
         strobe_index_free(&tree->names);

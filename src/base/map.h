@@ -77,6 +77,11 @@ static inline uint32_t strobe_index_next(const struct strobe_index *index, uint3
     return strobe_index_probe(index, tag, at);
 }
 
+/* Walk over the rows of a hash: `row` and its place `at` are declared here. */
+#define STROBE_INDEX_EACH(row, at, index, hash)                                             \
+    for (uint32_t at, row = strobe_index_first(index, hash, &at); row != STROBE_INDEX_NONE; \
+         row = strobe_index_next(index, &at))
+
 /* Add a row behind those of the same hash. NOMEM; LIMIT: more than `max`. */
 enum strobe_err strobe_index_add(struct strobe_index *index, uint64_t hash, uint32_t number);
 

@@ -80,7 +80,8 @@ void strobe_out_clear(struct strobe_out *out)
 {
     STROBE_ASSERT(!out->sink);
     out->len = 0;
-    out->error = 0;
+    if (out->at)
+        out->at[0] = 0;
 }
 
 const char *strobe_out_string(struct strobe_out *out)
@@ -88,8 +89,7 @@ const char *strobe_out_string(struct strobe_out *out)
     STROBE_ASSERT(!out->sink);
     if (!out->at)
         return "";
-    STROBE_ASSERT(out->len < out->room);
-    out->at[out->len] = 0;
+    out->at[out->len] = 0; /* who asked for room may have written over it */
     return out->at;
 }
 
@@ -119,6 +119,14 @@ char *strobe_out_make_room(struct strobe_out *out, size_t n)
 
 /* ---- pieces ---- */
 
+/* Bytes were written behind the text; strobe_out_need leaves room for the NUL. */
+static void added(struct strobe_out *out, size_t n)
+{
+    out->len += n;
+    STROBE_ASSERT(out->len < out->room);
+    out->at[out->len] = 0;
+}
+
 void strobe_out_bytes(struct strobe_out *out, const char *bytes, size_t n)
 {
     if (out->sink && n >= STROBE_OUT_SLACK) {
@@ -130,7 +138,7 @@ void strobe_out_bytes(struct strobe_out *out, const char *bytes, size_t n)
     if (!at)
         return;
     memcpy(at, bytes, n);
-    out->len += n;
+    added(out, n);
 }
 
 void strobe_out_text(struct strobe_out *out, const char *text)
@@ -143,7 +151,7 @@ void strobe_out_char(struct strobe_out *out, char c)
     char *at = strobe_out_need(out, 1);
     if (at) {
         *at = c;
-        out->len++;
+        added(out, 1);
     }
 }
 
@@ -151,21 +159,21 @@ void strobe_out_u(struct strobe_out *out, uint64_t value)
 {
     char *at = strobe_out_need(out, STROBE_NUMBER_ROOM);
     if (at)
-        out->len += (size_t)(strobe_put_u(at, value) - at);
+        added(out, (size_t)(strobe_put_u(at, value) - at));
 }
 
 void strobe_out_i(struct strobe_out *out, int64_t value)
 {
     char *at = strobe_out_need(out, STROBE_NUMBER_ROOM);
     if (at)
-        out->len += (size_t)(strobe_put_i(at, value) - at);
+        added(out, (size_t)(strobe_put_i(at, value) - at));
 }
 
 void strobe_out_double(struct strobe_out *out, double value)
 {
     char *at = strobe_out_need(out, STROBE_NUMBER_ROOM);
     if (at)
-        out->len += (size_t)(strobe_put_double(at, value) - at);
+        added(out, (size_t)(strobe_put_double(at, value) - at));
 }
 
 void strobe_out_hex(struct strobe_out *out, uint64_t value)
@@ -201,7 +209,7 @@ void strobe_out_format(struct strobe_out *out, const char *format, ...)
     } else if ((size_t)n >= room) {
         n = STROBE_OUT_SLACK - 1;
     }
-    out->len += (size_t)n;
+    added(out, (size_t)n);
 }
 
 /* ---- quoting ---- */

@@ -55,7 +55,7 @@ int strobe_out_end(struct strobe_out *out);
 /* Free without flushing; of memory, the text. All zero afterwards. */
 void strobe_out_free(struct strobe_out *out);
 
-/* In memory: forget the text and the error, keep the room. */
+/* In memory: forget the text; the room stays, and so does an error. */
 void strobe_out_clear(struct strobe_out *out);
 
 /* In memory: the text with a NUL behind it, until the next change; "" where there is none. */

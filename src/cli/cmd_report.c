@@ -288,7 +288,7 @@ static int show(const struct settings *settings, const struct strobe_report *rep
                 const char *csv)
 {
     struct strobe_report_summary summary;
-    struct strobe_report_text out = {0};
+    struct strobe_out out = {0};
     struct strobe_report_view view = settings->view;
     view.csv = csv;
     view.n_places = settings->strict ? STROBE_REPORT_FAULTS_KEPT : PLACES_SHOWN;
@@ -298,18 +298,18 @@ static int show(const struct settings *settings, const struct strobe_report *rep
     } else if (!err && settings->md) {
         strobe_report_summary_md(&summary, &view, &out);
     } else if (!err && settings->quiet && !settings->strict) {
-        strobe_report_text_format(&out, "report: %s\n", csv);
+        strobe_out_format(&out, "report: %s\n", csv);
         strobe_report_coverage_line(report, &out);
-        strobe_report_text_addc(&out, '\n');
+        strobe_out_char(&out, '\n');
     } else if (!err) {
         strobe_report_summary_text(&summary, &view, &out);
     }
     strobe_report_summary_free(&summary);
-    if (!err && out.failed)
+    if (!err && out.error)
         err = STROBE_ERR_NOMEM;
     if (!err)
         fwrite(out.at, 1, out.len, stdout);
-    strobe_report_text_free(&out);
+    strobe_out_free(&out);
     if (err)
         return fail("summary", err);
     bool faulty = settings->strict && strobe_report_faults_total(&report->faults);

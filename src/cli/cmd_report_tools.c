@@ -70,13 +70,13 @@ static bool take_stats_option(struct stats_settings *settings, int option)
     }
 }
 
-static enum strobe_err write_text(const char *path, const struct strobe_report_text *text)
+static enum strobe_err write_text(const char *path, const struct strobe_out *text)
 {
     struct strobe_report_out out;
     enum strobe_err err = strobe_report_out_open(&out, path);
     if (err)
         return err;
-    strobe_report_text_add(&out.text, text->at ? text->at : "", text->len);
+    strobe_out_bytes(&out.text, text->at ? text->at : "", text->len);
     return strobe_report_out_close(&out);
 }
 
@@ -137,7 +137,7 @@ static enum strobe_err write_stats(const struct stats_settings *settings, struct
                                    const struct strobe_report_setup *setup,
                                    const struct strobe_report_device_findings *findings)
 {
-    struct strobe_report_text text = {0};
+    struct strobe_out text = {0};
     struct strobe_report_json_setup names = {paths->log, settings->out};
     strobe_report_stats_text(setup, findings, model->n_devices, &text);
     enum strobe_err err = strobe_report_make_folder(paths->out);
@@ -150,7 +150,7 @@ static enum strobe_err write_stats(const struct stats_settings *settings, struct
             write_json(file_in(paths, "device_analysis_data.json"), model, setup, findings, &names);
     if (!err && !settings->quiet && text.len)
         fwrite(text.at, 1, text.len, stdout);
-    strobe_report_text_free(&text);
+    strobe_out_free(&text);
     if (!err && !settings->no_tar && !make_tarball(paths->out))
         strobe_cli_error("report", "tar could not make %s/device_perf_results.tgz", paths->out);
     return err;
@@ -278,7 +278,7 @@ int strobe_cli_report_compare(int argc, char **argv)
         find_newest(reports, 3, &(struct timespec){0}, report);
     if (optind + 1 < argc)
         snprintf(cpp, sizeof cpp, "%s", argv[optind + 1]);
-    struct strobe_report_text out = {0};
+    struct strobe_out out = {0};
     enum strobe_report_verdict verdict;
     enum strobe_err err = strobe_report_compare(report, cpp, only_ids, &verdict, &out);
     if (!err) {
@@ -287,7 +287,7 @@ int strobe_cli_report_compare(int argc, char **argv)
     } else {
         fail(*report ? report : reports, err);
     }
-    strobe_report_text_free(&out);
+    strobe_out_free(&out);
     bool bad = err || verdict == STROBE_REPORT_DIFFERENT || verdict == STROBE_REPORT_TOO_FEW;
     return bad ? STROBE_EXIT_FAILED : STROBE_EXIT_OK;
 }

@@ -350,7 +350,7 @@ strobe_report_findings_get(const struct strobe_report_findings *findings, analys
 /* ---- device_stats.txt ---- */
 
 /* "1,234,567" right-aligned in ten places. */
-static void add_number(struct strobe_report_text *out, double value)
+static void add_number(struct strobe_out *out, double value)
 {
     char digits[64], grouped[96];
     int len = snprintf(digits, sizeof digits, "%.0f", fabs(value)), n = 0;
@@ -362,10 +362,10 @@ static void add_number(struct strobe_report_text *out, double value)
             grouped[n++] = ',';
     }
     grouped[n] = 0;
-    strobe_report_text_format(out, "%10s\n", grouped);
+    strobe_out_format(out, "%10s\n", grouped);
 }
 
-static void add_stats(const struct strobe_report_found *found, struct strobe_report_text *out)
+static void add_stats(const struct strobe_report_found *found, struct strobe_out *out)
 {
     const struct strobe_report_stats *stats = &found->stats;
     const struct {
@@ -378,22 +378,21 @@ static void add_stats(const struct strobe_report_found *found, struct strobe_rep
                 {"Min", (double)stats->min},
                 {"Sum", (double)stats->sum},
                 {"Range", (double)(stats->max - stats->min)}};
-    strobe_report_text_format(out, "\n=================== %s ===================\n",
-                              found->analysis->name);
+    strobe_out_format(out, "\n=================== %s ===================\n", found->analysis->name);
     if (stats->count <= 1) {
-        strobe_report_text_format(out, "%12s [cycles] = ", "Duration");
+        strobe_out_format(out, "%12s [cycles] = ", "Duration");
         add_number(out, (double)stats->max);
     }
     for (int i = 0; stats->count > 1 && i < 7; i++) {
-        strobe_report_text_format(out, "%12s %s = ", rows[i].name, i ? "[cycles]" : "        ");
+        strobe_out_format(out, "%12s %s = ", rows[i].name, i ? "[cycles]" : "        ");
         add_number(out, rows[i].value);
     }
-    strobe_report_text_addc(out, '\n');
+    strobe_out_char(out, '\n');
 }
 
 void strobe_report_stats_text(const struct strobe_report_setup *setup,
                               const struct strobe_report_device_findings *findings,
-                              uint32_t n_devices, struct strobe_report_text *out)
+                              uint32_t n_devices, struct strobe_out *out)
 {
     for (uint32_t device = 0; device < n_devices; device++)
         for (uint32_t i = 0; i < setup->n; i++) {

@@ -105,7 +105,7 @@ bool strobe_report_is_event(const struct strobe_report_model *model,
 /* The statistics file. */
 void strobe_report_stats_text(const struct strobe_report_setup *setup,
                               const struct strobe_report_device_findings *findings,
-                              uint32_t n_devices, struct strobe_report_text *out);
+                              uint32_t n_devices, struct strobe_out *out);
 
 /* What the JSON says about the run itself. */
 struct strobe_report_json_setup {

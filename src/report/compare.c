@@ -15,7 +15,7 @@ static const char *const keys[KEYS] = {"GLOBAL CALL COUNT", "METAL TRACE ID",
 
 /* A whole CSV file; cells are offsets into one text, ended by NUL. */
 struct sheet {
-    struct strobe_report_text text;
+    struct strobe_out text;
     uint32_t *cells; /* owned: n_rows * n_columns */
     uint32_t n_columns, n_rows, cap;
     uint32_t *order; /* owned: rows that count, sorted */
@@ -25,8 +25,8 @@ struct sheet {
 static uint32_t keep(struct sheet *sheet, span cell)
 {
     uint32_t at = (uint32_t)sheet->text.len;
-    strobe_report_text_add(&sheet->text, cell.at, cell.len);
-    strobe_report_text_addc(&sheet->text, 0);
+    strobe_out_bytes(&sheet->text, cell.at, cell.len);
+    strobe_out_char(&sheet->text, 0);
     return at;
 }
 
@@ -46,7 +46,7 @@ static enum strobe_err add_row(struct sheet *sheet, const struct strobe_report_c
         sheet->cells[(size_t)sheet->n_rows * sheet->n_columns + i] =
             keep(sheet, strobe_report_csv_cell(csv, (int)i));
     sheet->n_rows++;
-    return sheet->text.failed ? STROBE_ERR_NOMEM : STROBE_OK;
+    return sheet->text.error ? STROBE_ERR_NOMEM : STROBE_OK;
 }
 
 static enum strobe_err load(struct sheet *sheet, const char *path)
@@ -61,7 +61,7 @@ static enum strobe_err load(struct sheet *sheet, const char *path)
 
 static void unload(struct sheet *sheet)
 {
-    strobe_report_text_free(&sheet->text);
+    strobe_out_free(&sheet->text);
     free(sheet->cells);
     free(sheet->order);
 }
@@ -163,7 +163,7 @@ static bool is_key(const char *name)
 }
 
 static uint64_t compare_column(const struct sheet *a, const struct sheet *b, uint32_t x, uint32_t y,
-                               uint64_t shown, struct strobe_report_text *out)
+                               uint64_t shown, struct strobe_out *out)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < a->n_order; i++) {
@@ -171,18 +171,17 @@ static uint64_t compare_column(const struct sheet *a, const struct sheet *b, uin
         if (is_equal(left, right))
             continue;
         if (shown + n++ < SHOWN)
-            strobe_report_text_format(out, "  row %u, %s: %s and %s\n", i, cell(a, 0, x), left,
-                                      right);
+            strobe_out_format(out, "  row %u, %s: %s and %s\n", i, cell(a, 0, x), left, right);
     }
     return n;
 }
 
 static enum strobe_report_verdict compare_sheets(const struct sheet *a, const struct sheet *b,
-                                                 bool only_ids, struct strobe_report_text *out)
+                                                 bool only_ids, struct strobe_out *out)
 {
     uint64_t n = 0;
     if (a->n_order != b->n_order) {
-        strobe_report_text_format(out, "%u rows and %u rows\n", a->n_order, b->n_order);
+        strobe_out_format(out, "%u rows and %u rows\n", a->n_order, b->n_order);
         return STROBE_REPORT_DIFFERENT;
     }
     for (uint32_t i = 0; i < a->n_columns; i++) {
@@ -191,7 +190,7 @@ static enum strobe_report_verdict compare_sheets(const struct sheet *a, const st
             n += compare_column(a, b, i, other, n, out);
     }
     if (n)
-        strobe_report_text_format(out, "%llu cells differ\n", (unsigned long long)n);
+        strobe_out_format(out, "%llu cells differ\n", (unsigned long long)n);
     return n ? STROBE_REPORT_DIFFERENT : STROBE_REPORT_EQUAL;
 }
 
@@ -204,8 +203,7 @@ static uint32_t count_common(const struct sheet *a, const struct sheet *b)
 }
 
 enum strobe_err strobe_report_compare(const char *report, const char *cpp, bool only_ids,
-                                      enum strobe_report_verdict *verdict,
-                                      struct strobe_report_text *out)
+                                      enum strobe_report_verdict *verdict, struct strobe_out *out)
 {
     struct sheet a = {0}, b = {0};
     enum strobe_err err = load(&a, report);
@@ -214,7 +212,7 @@ enum strobe_err strobe_report_compare(const char *report, const char *cpp, bool 
     *verdict = STROBE_REPORT_SKIPPED;
     uint32_t n = !err && a.n_rows > 1 && b.n_rows > 1 ? count_common(&a, &b) : 0;
     if (n && n < COMMON_MIN) {
-        strobe_report_text_format(out, "only %u common columns\n", n);
+        strobe_out_format(out, "only %u common columns\n", n);
         *verdict = STROBE_REPORT_TOO_FEW;
     } else if (n) {
         err = sort_rows(&a, &b, false);

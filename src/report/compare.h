@@ -17,7 +17,6 @@ enum strobe_report_verdict {
  * first) and with op id 0 (of the second) are left out; the rest is compared by (op, trace,
  * session). NOTFOUND, IO, NOMEM. */
 enum strobe_err strobe_report_compare(const char *report, const char *cpp, bool only_ids,
-                                      enum strobe_report_verdict *verdict,
-                                      struct strobe_report_text *out);
+                                      enum strobe_report_verdict *verdict, struct strobe_out *out);
 
 #endif

@@ -76,33 +76,31 @@ static uint32_t intern_arch(struct strobe_report_cpp *cpp, span arch)
         if (strobe_report_span_is(arch, cpp->texts.at + at))
             return (uint32_t)at;
     uint32_t at = (uint32_t)cpp->texts.len;
-    strobe_report_text_add(&cpp->texts, arch.at, arch.len);
-    strobe_report_text_addc(&cpp->texts, 0);
+    strobe_out_bytes(&cpp->texts, arch.at, arch.len);
+    strobe_out_char(&cpp->texts, 0);
     return at;
 }
 
-static uint64_t key_of(int64_t device, uint64_t id)
+static uint64_t hash_of(const struct strobe_report_cpp *cpp, int64_t device, uint64_t id)
 {
-    return id << 12 ^ (uint64_t)device;
+    return strobe_hash_pair(id, (uint64_t)device, cpp->by_op.seed);
 }
 
 uint32_t strobe_report_cpp_find(const struct strobe_report_cpp *cpp, int64_t device, uint64_t id)
 {
-    uint32_t at = UINT32_MAX, index;
-    while (strobe_report_map_find(&cpp->by_op, key_of(device, id), &at, &index))
-        if (cpp->rows[index].device == device && cpp->rows[index].id == id)
-            return index;
+    STROBE_INDEX_EACH(index, at, &cpp->by_op, hash_of(cpp, device, id))
+    if (cpp->rows[index].device == device && cpp->rows[index].id == id)
+        return index;
     return UINT32_MAX;
 }
 
 static enum strobe_err link_row(struct strobe_report_cpp *cpp, uint32_t index)
 {
     struct strobe_report_cpp_row *row = &cpp->rows[index];
+    strobe_index_seed(&cpp->by_op);
     uint32_t other = strobe_report_cpp_find(cpp, row->device, row->id);
     if (other == UINT32_MAX)
-        return strobe_report_map_add(&cpp->by_op, key_of(row->device, row->id), index)
-                   ? STROBE_OK
-                   : STROBE_ERR_NOMEM;
+        return strobe_index_add(&cpp->by_op, hash_of(cpp, row->device, row->id), index);
     for (;; other = cpp->rows[other].next) {
         struct strobe_report_cpp_row *known = &cpp->rows[other];
         if (known->trace == row->trace && known->session == row->session) {
@@ -192,7 +190,7 @@ enum strobe_err strobe_report_cpp_read(struct strobe_report_cpp *cpp, const char
 void strobe_report_cpp_free(struct strobe_report_cpp *cpp)
 {
     free(cpp->rows);
-    strobe_report_map_free(&cpp->by_op);
-    strobe_report_text_free(&cpp->texts);
+    strobe_index_free(&cpp->by_op);
+    strobe_out_free(&cpp->texts);
     *cpp = (struct strobe_report_cpp){0};
 }

@@ -3,10 +3,10 @@
 #ifndef STROBE_REPORT_CPP_REPORT_H
 #define STROBE_REPORT_CPP_REPORT_H
 
+#include "base/map.h"
 #include "base/err.h"
 #include "report/columns.h"
 #include "report/faults.h"
-#include "report/map.h"
 
 #define STROBE_REPORT_CPP_FILE "cpp_device_perf_report.csv"
 
@@ -69,8 +69,8 @@ struct strobe_report_cpp_row {
 struct strobe_report_cpp {
     struct strobe_report_cpp_row *rows; /* owned */
     uint32_t n, cap;
-    struct strobe_report_map by_op; /* first row of (device, op) */
-    struct strobe_report_text texts;
+    struct strobe_index by_op; /* first row of (device, op) */
+    struct strobe_out texts;
     uint64_t n_aside;
 };
 

@@ -20,9 +20,9 @@ static struct strobe_report_cell add_cell(struct strobe_report_desc *desc, span 
 
 static struct strobe_report_cell add_json(struct strobe_report_descs *descs,
                                           struct strobe_report_desc *desc,
-                                          const struct strobe_report_json *json, uint32_t node)
+                                          const struct strobe_json_tree *json, uint32_t node)
 {
-    strobe_report_text_clear(&descs->scratch);
+    strobe_out_clear(&descs->scratch);
     strobe_report_json_str(json, node, &descs->scratch);
     return add_cell(desc, (span){descs->scratch.at ? descs->scratch.at : "", descs->scratch.len});
 }
@@ -30,7 +30,7 @@ static struct strobe_report_cell add_json(struct strobe_report_descs *descs,
 /* Top-level members whose name is a column's. What differs from op to op is not the
  * description's: id, cache hit, trace. */
 static void add_members(struct strobe_report_descs *descs, struct strobe_report_desc *desc,
-                        const struct strobe_report_json *json, uint32_t root)
+                        const struct strobe_json_tree *json, uint32_t root)
 {
     for (uint32_t i = strobe_report_json_first(json, root); i;
          i = strobe_report_json_next(json, i)) {
@@ -46,20 +46,20 @@ static void add_members(struct strobe_report_descs *descs, struct strobe_report_
 /* The Python list of one field of all kernels. */
 static struct strobe_report_cell add_kernels(struct strobe_report_descs *descs,
                                              struct strobe_report_desc *desc,
-                                             const struct strobe_report_json *json, uint32_t list,
+                                             const struct strobe_json_tree *json, uint32_t list,
                                              const char *field)
 {
-    struct strobe_report_text *out = &descs->scratch;
-    strobe_report_text_clear(out);
-    strobe_report_text_addc(out, '[');
+    struct strobe_out *out = &descs->scratch;
+    strobe_out_clear(out);
+    strobe_out_char(out, '[');
     for (uint32_t i = strobe_report_json_first(json, list); i;
          i = strobe_report_json_next(json, i)) {
         if (i != strobe_report_json_first(json, list))
-            strobe_report_text_adds(out, ", ");
-        span text = strobe_report_json_text(json, strobe_report_json_get(json, i, field));
+            strobe_out_text(out, ", ");
+        span text = strobe_report_json_text(json, strobe_json_tree_get(json, i, field));
         strobe_report_python_repr(out, text.at, text.len);
     }
-    strobe_report_text_addc(out, ']');
+    strobe_out_char(out, ']');
     return add_cell(desc, (span){out->at ? out->at : "", out->len});
 }
 
@@ -98,7 +98,7 @@ static uint32_t size_header(struct strobe_report_descs *descs, span key)
 }
 
 static void add_sizes(struct strobe_report_descs *descs, struct strobe_report_desc *desc,
-                      const struct strobe_report_json *json, uint32_t sizes)
+                      const struct strobe_json_tree *json, uint32_t sizes)
 {
     uint32_t n = 0;
     for (uint32_t i = strobe_report_json_first(json, sizes); i;
@@ -117,67 +117,67 @@ static void add_sizes(struct strobe_report_descs *descs, struct strobe_report_de
 }
 
 static void add_kernel_info(struct strobe_report_descs *descs, struct strobe_report_desc *desc,
-                            const struct strobe_report_json *json, uint32_t root)
+                            const struct strobe_json_tree *json, uint32_t root)
 {
-    uint32_t info = strobe_report_json_get(json, root, "kernel_info");
+    uint32_t info = strobe_json_tree_get(json, root, "kernel_info");
     if (!info)
         return;
-    uint32_t compute = strobe_report_json_get(json, info, "compute_kernels");
-    uint32_t movement = strobe_report_json_get(json, info, "datamovement_kernels");
+    uint32_t compute = strobe_json_tree_get(json, info, "compute_kernels");
+    uint32_t movement = strobe_json_tree_get(json, info, "datamovement_kernels");
     for (uint32_t i = strobe_report_json_first(json, compute); i;
          i = strobe_report_json_next(json, i))
         desc->cells[STROBE_REPORT_COL_MATH_FIDELITY] =
-            add_json(descs, desc, json, strobe_report_json_get(json, i, "math_fidelity"));
+            add_json(descs, desc, json, strobe_json_tree_get(json, i, "math_fidelity"));
     desc->cells[STROBE_REPORT_COL_COMPUTE_SOURCE] =
         add_kernels(descs, desc, json, compute, "source");
     desc->cells[STROBE_REPORT_COL_COMPUTE_HASH] = add_kernels(descs, desc, json, compute, "name");
     desc->cells[STROBE_REPORT_COL_MOVEMENT_SOURCE] =
         add_kernels(descs, desc, json, movement, "source");
     desc->cells[STROBE_REPORT_COL_MOVEMENT_HASH] = add_kernels(descs, desc, json, movement, "name");
-    add_sizes(descs, desc, json, strobe_report_json_get(json, info, "kernel_sizes"));
+    add_sizes(descs, desc, json, strobe_json_tree_get(json, info, "kernel_sizes"));
 }
 
-static void add_upper(struct strobe_report_text *out, span text)
+static void add_upper(struct strobe_out *out, span text)
 {
     for (size_t i = 0; i < text.len; i++)
-        strobe_report_text_addc(out, (char)toupper((unsigned char)text.at[i]));
+        strobe_out_char(out, (char)toupper((unsigned char)text.at[i]));
 }
 
 static struct strobe_report_cell add_memory(struct strobe_report_descs *descs,
                                             struct strobe_report_desc *desc,
-                                            const struct strobe_report_json *json, uint32_t storage)
+                                            const struct strobe_json_tree *json, uint32_t storage)
 {
-    if (!storage || json->nodes[storage].type != STROBE_REPORT_JSON_DICT)
+    if (!storage || json->nodes[storage].type != STROBE_JSON_OBJECT)
         return add_json(descs, desc, json, storage);
-    uint32_t config = strobe_report_json_get(json, storage, "memory_config");
-    struct strobe_report_text *out = &descs->scratch;
-    strobe_report_text_clear(out);
-    strobe_report_text_adds(out, "DEV_");
-    strobe_report_json_str(json, strobe_report_json_get(json, storage, "device_id"), out);
-    strobe_report_text_addc(out, '_');
+    uint32_t config = strobe_json_tree_get(json, storage, "memory_config");
+    struct strobe_out *out = &descs->scratch;
+    strobe_out_clear(out);
+    strobe_out_text(out, "DEV_");
+    strobe_report_json_str(json, strobe_json_tree_get(json, storage, "device_id"), out);
+    strobe_out_char(out, '_');
     add_upper(out,
-              strobe_report_json_text(json, strobe_report_json_get(json, config, "buffer_type")));
-    strobe_report_text_addc(out, '_');
+              strobe_report_json_text(json, strobe_json_tree_get(json, config, "buffer_type")));
+    strobe_out_char(out, '_');
     add_upper(out,
-              strobe_report_json_text(json, strobe_report_json_get(json, config, "memory_layout")));
+              strobe_report_json_text(json, strobe_json_tree_get(json, config, "memory_layout")));
     return add_cell(desc, (span){out->at, out->len});
 }
 
 static void add_tensor(struct strobe_report_descs *descs, struct strobe_report_desc *desc,
-                       const struct strobe_report_json *json, uint32_t tensor,
+                       const struct strobe_json_tree *json, uint32_t tensor,
                        struct strobe_report_cell *cells)
 {
     static const char *const axes[] = {"W", "Z", "Y", "X"};
-    uint32_t shape = strobe_report_json_get(json, tensor, "shape");
+    uint32_t shape = strobe_json_tree_get(json, tensor, "shape");
     for (int i = 0; i < 4; i++)
-        cells[i] = add_json(descs, desc, json, strobe_report_json_get(json, shape, axes[i]));
-    cells[4] = add_json(descs, desc, json, strobe_report_json_get(json, tensor, "layout"));
-    cells[5] = add_json(descs, desc, json, strobe_report_json_get(json, tensor, "dtype"));
-    cells[6] = add_memory(descs, desc, json, strobe_report_json_get(json, tensor, "storage_type"));
+        cells[i] = add_json(descs, desc, json, strobe_json_tree_get(json, shape, axes[i]));
+    cells[4] = add_json(descs, desc, json, strobe_json_tree_get(json, tensor, "layout"));
+    cells[5] = add_json(descs, desc, json, strobe_json_tree_get(json, tensor, "dtype"));
+    cells[6] = add_memory(descs, desc, json, strobe_json_tree_get(json, tensor, "storage_type"));
 }
 
 static uint32_t add_tensors(struct strobe_report_descs *descs, struct strobe_report_desc *desc,
-                            const struct strobe_report_json *json, uint32_t list)
+                            const struct strobe_json_tree *json, uint32_t list)
 {
     uint32_t n = 0, have = desc->n_inputs + desc->n_outputs;
     for (uint32_t i = strobe_report_json_first(json, list); i; i = strobe_report_json_next(json, i))
@@ -193,7 +193,7 @@ static uint32_t add_tensors(struct strobe_report_descs *descs, struct strobe_rep
 }
 
 static void add_model(struct strobe_report_descs *descs, struct strobe_report_desc *desc,
-                      const struct strobe_report_json *json, uint32_t root)
+                      const struct strobe_json_tree *json, uint32_t root)
 {
     static const struct {
         const char *key;
@@ -203,33 +203,33 @@ static void add_model(struct strobe_report_descs *descs, struct strobe_report_de
                   {"bandwidth_ns", STROBE_REPORT_COL_PM_BANDWIDTH},
                   {"input_bws", STROBE_REPORT_COL_PM_INPUT_BW},
                   {"output_bws", STROBE_REPORT_COL_PM_OUTPUT_BW}};
-    uint32_t model = strobe_report_json_get(json, root, "performance_model");
+    uint32_t model = strobe_json_tree_get(json, root, "performance_model");
     for (int i = 0; model && i < 5; i++)
         desc->cells[fields[i].column] =
-            add_json(descs, desc, json, strobe_report_json_get(json, model, fields[i].key));
-    desc->has_pm = strobe_report_json_number(
-        json, strobe_report_json_get(json, model, "compute_ns"), &desc->pm_compute);
+            add_json(descs, desc, json, strobe_json_tree_get(json, model, fields[i].key));
+    desc->has_pm = strobe_report_json_number(json, strobe_json_tree_get(json, model, "compute_ns"),
+                                             &desc->pm_compute);
 }
 
-static void add_facts(struct strobe_report_desc *desc, const struct strobe_report_json *json,
+static void add_facts(struct strobe_report_desc *desc, const struct strobe_json_tree *json,
                       uint32_t root)
 {
-    uint32_t hit = strobe_report_json_get(json, root, "program_cache_hit");
-    desc->has_device = strobe_report_json_int(json, strobe_report_json_get(json, root, "device_id"),
-                                              &desc->device);
+    uint32_t hit = strobe_json_tree_get(json, root, "program_cache_hit");
+    desc->has_device =
+        strobe_report_json_int(json, strobe_json_tree_get(json, root, "device_id"), &desc->device);
     desc->has_hash =
-        strobe_report_json_uint(json, strobe_report_json_get(json, root, "op_hash"), &desc->hash);
+        strobe_report_json_uint(json, strobe_json_tree_get(json, root, "op_hash"), &desc->hash);
     desc->has_id = strobe_report_json_uint(
-        json, strobe_report_json_get(json, root, "global_call_count"), &desc->id);
-    desc->cache_hit = !hit                                                ? -1
-                      : json->nodes[hit].type == STROBE_REPORT_JSON_TRUE  ? 1
-                      : json->nodes[hit].type == STROBE_REPORT_JSON_FALSE ? 0
-                                                                          : -1;
+        json, strobe_json_tree_get(json, root, "global_call_count"), &desc->id);
+    desc->cache_hit = !hit                                         ? -1
+                      : json->nodes[hit].type == STROBE_JSON_TRUE  ? 1
+                      : json->nodes[hit].type == STROBE_JSON_FALSE ? 0
+                                                                   : -1;
 }
 
 static void free_desc(struct strobe_report_desc *desc)
 {
-    strobe_report_text_free(&desc->text);
+    strobe_out_free(&desc->text);
     free(desc->tensors);
     free(desc->sizes);
     free(desc);
@@ -248,7 +248,7 @@ static bool is_equal(const struct strobe_report_desc *a, const struct strobe_rep
 }
 
 static enum strobe_err keep_new(struct strobe_report_descs *descs, struct strobe_report_desc *desc,
-                                uint64_t key, uint32_t *out)
+                                uint64_t hash, uint32_t *out)
 {
     if (descs->n == descs->cap) {
         uint32_t cap = descs->cap ? descs->cap * 2 : 64;
@@ -258,7 +258,7 @@ static enum strobe_err keep_new(struct strobe_report_descs *descs, struct strobe
         descs->all = grown;
         descs->cap = cap;
     }
-    if (!strobe_report_map_add(&descs->by_content, key, descs->n))
+    if (strobe_index_add(&descs->by_content, hash, descs->n))
         return STROBE_ERR_NOMEM;
     *out = descs->n;
     descs->all[descs->n++] = desc;
@@ -269,23 +269,25 @@ static enum strobe_err keep_new(struct strobe_report_descs *descs, struct strobe
 static enum strobe_err keep(struct strobe_report_descs *descs, struct strobe_report_desc *desc,
                             uint32_t *out)
 {
-    uint64_t key = strobe_report_hash(desc->text.at ? desc->text.at : "", desc->text.len);
-    uint32_t at = UINT32_MAX;
-    enum strobe_err err = desc->text.failed ? STROBE_ERR_NOMEM : STROBE_OK;
-    while (!err && strobe_report_map_find(&descs->by_content, key, &at, out))
+    uint64_t hash =
+        strobe_hash_bytes(desc->text.at, desc->text.len, strobe_index_seed(&descs->by_content));
+    uint32_t at;
+    enum strobe_err err = desc->text.error ? STROBE_ERR_NOMEM : STROBE_OK;
+    *out = strobe_index_first(&descs->by_content, hash, &at);
+    for (; !err && *out != STROBE_INDEX_NONE; *out = strobe_index_next(&descs->by_content, &at))
         if (is_equal(descs->all[*out], desc)) {
             free_desc(desc);
             return STROBE_OK;
         }
     if (!err)
-        err = keep_new(descs, desc, key, out);
+        err = keep_new(descs, desc, hash, out);
     if (err)
         free_desc(desc);
     return err;
 }
 
 enum strobe_err strobe_report_desc_from_json(struct strobe_report_descs *descs,
-                                             const struct strobe_report_json *json, uint32_t root,
+                                             const struct strobe_json_tree *json, uint32_t root,
                                              uint32_t *out, struct strobe_report_desc *facts)
 {
     struct strobe_report_desc *desc = calloc(1, sizeof *desc);
@@ -296,13 +298,13 @@ enum strobe_err strobe_report_desc_from_json(struct strobe_report_descs *descs,
     add_members(descs, desc, json, root);
     add_kernel_info(descs, desc, json, root);
     desc->n_inputs =
-        add_tensors(descs, desc, json, strobe_report_json_get(json, root, "input_tensors"));
-    desc->n_inputs += add_tensors(descs, desc, json,
-                                  strobe_report_json_get(json, root, "optional_input_tensors"));
+        add_tensors(descs, desc, json, strobe_json_tree_get(json, root, "input_tensors"));
+    desc->n_inputs +=
+        add_tensors(descs, desc, json, strobe_json_tree_get(json, root, "optional_input_tensors"));
     desc->n_outputs =
-        add_tensors(descs, desc, json, strobe_report_json_get(json, root, "output_tensors"));
+        add_tensors(descs, desc, json, strobe_json_tree_get(json, root, "output_tensors"));
     desc->cells[STROBE_REPORT_COL_PROGRAM_HASH] =
-        add_json(descs, desc, json, strobe_report_json_get(json, root, "op_hash"));
+        add_json(descs, desc, json, strobe_json_tree_get(json, root, "op_hash"));
     desc->cells[STROBE_REPORT_COL_CACHE_HIT] = (struct strobe_report_cell){0, 0};
     add_model(descs, desc, json, root);
     return keep(descs, desc, out);
@@ -343,7 +345,7 @@ void strobe_report_descs_free(struct strobe_report_descs *descs)
         free(descs->size_headers[i]);
     free(descs->all);
     free(descs->size_headers);
-    strobe_report_map_free(&descs->by_content);
-    strobe_report_text_free(&descs->scratch);
+    strobe_index_free(&descs->by_content);
+    strobe_out_free(&descs->scratch);
     *descs = (struct strobe_report_descs){0};
 }

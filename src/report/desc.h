@@ -4,9 +4,9 @@
 #ifndef STROBE_REPORT_DESC_H
 #define STROBE_REPORT_DESC_H
 
+#include "base/map.h"
 #include "report/columns.h"
 #include "report/json.h"
-#include "report/map.h"
 
 enum { STROBE_REPORT_TENSOR_CELLS = 7 }; /* W Z Y X, layout, data type, memory */
 
@@ -20,7 +20,7 @@ struct strobe_report_size {
 };
 
 struct strobe_report_desc {
-    struct strobe_report_text text;
+    struct strobe_out text;
     struct strobe_report_cell cells[STROBE_REPORT_N_COLUMNS];
     struct strobe_report_cell *tensors; /* owned: inputs, then outputs, 7 cells each */
     uint32_t n_inputs, n_outputs;
@@ -39,15 +39,15 @@ struct strobe_report_desc {
 struct strobe_report_descs {
     struct strobe_report_desc **all; /* owned, and what they point to */
     uint32_t n, cap;
-    struct strobe_report_map by_content;
+    struct strobe_index by_content;
     char **size_headers; /* owned: "TENSIX DM 0 MAX KERNEL SIZE [B]" */
     uint32_t n_size_headers;
-    struct strobe_report_text scratch;
+    struct strobe_out scratch;
 };
 
 /* Make the description of a JSON dict, or find an equal one. NOMEM only. */
 enum strobe_err strobe_report_desc_from_json(struct strobe_report_descs *descs,
-                                             const struct strobe_report_json *json, uint32_t root,
+                                             const struct strobe_json_tree *json, uint32_t root,
                                              uint32_t *out, struct strobe_report_desc *facts);
 
 /* A description of which only the start of the message is known. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct strobe_report_text text;
+typedef struct strobe_out text;
 typedef struct strobe_report_span span;
 typedef const struct strobe_report_model model_ref;
 typedef const struct strobe_report_analysis analysis_ref;
@@ -28,16 +28,16 @@ struct writer {
 
 static void new_line(struct writer *w)
 {
-    strobe_report_text_adds(w->to, w->first ? "\n" : ",\n");
+    strobe_out_text(w->to, w->first ? "\n" : ",\n");
     for (int i = 0; i < w->depth; i++)
-        strobe_report_text_adds(w->to, "  ");
+        strobe_out_text(w->to, "  ");
     w->first = false;
     strobe_report_out_flush(w->out, false);
 }
 
 static void open_block(struct writer *w, char c)
 {
-    strobe_report_text_addc(w->to, c);
+    strobe_out_char(w->to, c);
     w->depth++;
     w->first = true;
 }
@@ -49,7 +49,7 @@ static void close_block(struct writer *w, char c)
         w->first = true;
         new_line(w);
     }
-    strobe_report_text_addc(w->to, c);
+    strobe_out_char(w->to, c);
     w->first = false;
 }
 
@@ -69,39 +69,39 @@ static uint32_t decode_utf8(const unsigned char *at, size_t left, size_t *n)
 
 static void add_string(text *to, const char *bytes, size_t len)
 {
-    strobe_report_text_addc(to, '"');
+    strobe_out_char(to, '"');
     for (size_t i = 0, n; i < len; i += n) {
         uint32_t c = decode_utf8((const unsigned char *)bytes + i, len - i, &n);
         if (c == '"' || c == '\\')
-            strobe_report_text_format(to, "\\%c", (char)c);
+            strobe_out_format(to, "\\%c", (char)c);
         else if (c == '\n')
-            strobe_report_text_adds(to, "\\n");
+            strobe_out_text(to, "\\n");
         else if (c == '\t')
-            strobe_report_text_adds(to, "\\t");
+            strobe_out_text(to, "\\t");
         else if (c == '\r')
-            strobe_report_text_adds(to, "\\r");
+            strobe_out_text(to, "\\r");
         else if (c >= 0x20 && c < 0x7f)
-            strobe_report_text_addc(to, (char)c);
+            strobe_out_char(to, (char)c);
         else if (c >= 0x10000)
-            strobe_report_text_format(to, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
-                                      0xdc00 + ((c - 0x10000) & 0x3ff));
+            strobe_out_format(to, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+                              0xdc00 + ((c - 0x10000) & 0x3ff));
         else
-            strobe_report_text_format(to, "\\u%04x", c);
+            strobe_out_format(to, "\\u%04x", c);
     }
-    strobe_report_text_addc(to, '"');
+    strobe_out_char(to, '"');
 }
 
 static void key(struct writer *w, const char *name)
 {
     new_line(w);
     add_string(w->to, name, strlen(name));
-    strobe_report_text_adds(w->to, ": ");
+    strobe_out_text(w->to, ": ");
 }
 
 static void add_scratch(struct writer *w)
 {
     add_string(w->to, w->scratch.at ? w->scratch.at : "", w->scratch.len);
-    strobe_report_text_clear(&w->scratch);
+    strobe_out_clear(&w->scratch);
 }
 
 static void key_string(struct writer *w, const char *name, const char *value)
@@ -113,7 +113,7 @@ static void key_string(struct writer *w, const char *name, const char *value)
 static void key_int(struct writer *w, const char *name, int64_t value)
 {
     key(w, name);
-    strobe_report_text_int(w->to, value);
+    strobe_out_i(w->to, value);
 }
 
 static void key_double(struct writer *w, const char *name, double value)
@@ -132,24 +132,24 @@ static void add_dict(struct writer *w, const struct strobe_report_mark *mark)
     span name = strobe_report_mark_name(w->model, mark), type = strobe_report_zone_type(zone);
     span line = {zone->text + zone->line_at, zone->line_len};
     int64_t number;
-    strobe_report_text_format(to, "{'id': %u, 'zone_name': ", mark->timer);
+    strobe_out_format(to, "{'id': %u, 'zone_name': ", mark->timer);
     strobe_report_python_repr(to, name.at, name.len);
-    strobe_report_text_adds(to, ", 'type': ");
+    strobe_out_text(to, ", 'type': ");
     strobe_report_python_repr(to, type.at, type.len);
-    strobe_report_text_adds(to, ", 'src_line': ");
+    strobe_out_text(to, ", 'src_line': ");
     if (strobe_report_span_int(line, &number))
-        strobe_report_text_int(to, number);
+        strobe_out_i(to, number);
     else
         strobe_report_python_repr(to, line.at, line.len);
-    strobe_report_text_adds(to, ", 'src_file': ");
+    strobe_out_text(to, ", 'src_file': ");
     strobe_report_python_repr(to, zone->text + zone->file_at, zone->file_len);
-    strobe_report_text_format(to, ", 'run_host_id': %llu, 'trace_id': %lld, 'trace_id_count': %lld",
-                              (unsigned long long)mark->run, (long long)mark->trace,
-                              (long long)mark->counter);
-    strobe_report_text_adds(to, ", 'meta_data': ");
+    strobe_out_format(to, ", 'run_host_id': %llu, 'trace_id': %lld, 'trace_id_count': %lld",
+                      (unsigned long long)mark->run, (long long)mark->trace,
+                      (long long)mark->counter);
+    strobe_out_text(to, ", 'meta_data': ");
     strobe_report_python_repr(to, mark->meta_len ? w->model->texts.at + mark->meta : "",
                               mark->meta_len);
-    strobe_report_text_addc(to, '}');
+    strobe_out_char(to, '}');
 }
 
 /* (dict, time, data[, 'RISC'][, (x, y)]) */
@@ -157,16 +157,16 @@ static void add_mark(struct writer *w, uint32_t index, bool risc, bool core)
 {
     const struct strobe_report_mark *mark = &w->model->marks[index];
     const struct strobe_report_series *series = w->model->log.series[mark->series];
-    strobe_report_text_addc(&w->scratch, '(');
+    strobe_out_char(&w->scratch, '(');
     add_dict(w, mark);
-    strobe_report_text_format(&w->scratch, ", %llu, %llu", (unsigned long long)mark->time,
-                              (unsigned long long)mark->data);
+    strobe_out_format(&w->scratch, ", %llu, %llu", (unsigned long long)mark->time,
+                      (unsigned long long)mark->data);
     if (risc)
-        strobe_report_text_format(&w->scratch, ", '%s'", series->name);
+        strobe_out_format(&w->scratch, ", '%s'", series->name);
     if (core)
-        strobe_report_text_format(&w->scratch, ", (%lld, %lld)", (long long)series->x,
-                                  (long long)series->y);
-    strobe_report_text_addc(&w->scratch, ')');
+        strobe_out_format(&w->scratch, ", (%lld, %lld)", (long long)series->x,
+                          (long long)series->y);
+    strobe_out_char(&w->scratch, ')');
     add_scratch(w);
 }
 
@@ -262,13 +262,12 @@ static void add_iteration(struct writer *w, const char *name, uint32_t mark)
 {
     key(w, name);
     if (mark == UINT32_MAX) {
-        strobe_report_text_adds(w->to, "null");
+        strobe_out_text(w->to, "null");
         return;
     }
-    strobe_report_text_addc(&w->scratch, '(');
+    strobe_out_char(&w->scratch, '(');
     add_dict(w, &w->model->marks[mark]);
-    strobe_report_text_format(&w->scratch, ", %llu)",
-                              (unsigned long long)w->model->marks[mark].time);
+    strobe_out_format(&w->scratch, ", %llu)", (unsigned long long)w->model->marks[mark].time);
     add_scratch(w);
 }
 
@@ -285,11 +284,11 @@ static void add_duration(struct writer *w, analysis_ref *analysis,
         return;
     }
     key(w, "duration_type");
-    strobe_report_text_addc(&w->scratch, '(');
+    strobe_out_char(&w->scratch, '(');
     add_dict(w, &w->model->marks[duration->start]);
-    strobe_report_text_adds(&w->scratch, ", ");
+    strobe_out_text(&w->scratch, ", ");
     add_dict(w, &w->model->marks[duration->end]);
-    strobe_report_text_addc(&w->scratch, ')');
+    strobe_out_char(&w->scratch, ')');
     add_scratch(w);
     key_int(w, "end_cycle", (int64_t)w->model->marks[duration->end].time);
     if (adjacent)
@@ -582,9 +581,9 @@ static void add_info(struct writer *w)
     key_int(w, "freq", w->model->log.freq_mhz);
     key(w, "max_compute_cores");
     if (w->model->log.max_cores < 0)
-        strobe_report_text_adds(w->to, "null");
+        strobe_out_text(w->to, "null");
     else
-        strobe_report_text_int(w->to, w->model->log.max_cores);
+        strobe_out_i(w->to, w->model->log.max_cores);
     close_block(w, '}');
 }
 
@@ -628,7 +627,7 @@ static void add_setup(struct writer *w, const struct strobe_report_setup *setup,
     key(w, "setup");
     open_block(w, '{');
     key(w, "detectOps");
-    strobe_report_text_adds(w->to, setup->detect ? "true" : "false");
+    strobe_out_text(w->to, setup->detect ? "true" : "false");
     key_string(w, "deviceAnalysisData", "device_analysis_data.json");
     key_string(w, "deviceInputLog", names->input_log);
     key_string(w, "deviceStatsTXT", "device_stats.txt");
@@ -667,5 +666,5 @@ void strobe_report_device_json(model_ref *model, const struct strobe_report_setu
     add_setup(&w, setup, order, names);
     close_block(&w, '}');
     free(order);
-    strobe_report_text_free(&w.scratch);
+    strobe_out_free(&w.scratch);
 }

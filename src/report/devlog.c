@@ -43,7 +43,7 @@ void strobe_report_log_open(struct strobe_report_log *log, struct strobe_report_
 void strobe_report_log_close(struct strobe_report_log *log)
 {
     strobe_report_zones_free(log);
-    strobe_report_text_free(&log->scratch);
+    strobe_out_free(&log->scratch);
     free(log->order);
     free(log->timers);
     *log = (struct strobe_report_log){0};
@@ -292,15 +292,15 @@ static span reorder(struct strobe_report_log *log, span line)
         line.at += len + 1;
         line.len -= len + 1;
     }
-    strobe_report_text_clear(&log->scratch);
+    strobe_out_clear(&log->scratch);
     for (int i = 0; i < N_USUAL; i++) {
         int place = log->order[i];
         if (place < 0)
             continue;
         if (i)
-            strobe_report_text_addc(&log->scratch, ',');
+            strobe_out_char(&log->scratch, ',');
         if (place < n)
-            strobe_report_text_add(&log->scratch, cells[place].at, cells[place].len);
+            strobe_out_bytes(&log->scratch, cells[place].at, cells[place].len);
     }
     return (span){log->scratch.at ? log->scratch.at : "", log->scratch.len};
 }

@@ -5,9 +5,9 @@
 #ifndef STROBE_REPORT_DEVLOG_H
 #define STROBE_REPORT_DEVLOG_H
 
+#include "base/map.h"
 #include "base/err.h"
 #include "report/faults.h"
-#include "report/map.h"
 
 #define STROBE_REPORT_DEVICE_FILE "profile_log_device.csv"
 
@@ -108,15 +108,16 @@ struct strobe_report_log {
     enum strobe_err copy_err;         /* why the copy stopped; the reading goes on */
     struct strobe_report_zone *zones; /* owned */
     uint32_t n_zones, cap_zones, n_sources;
-    struct strobe_report_map zone_map, source_map;
+    struct strobe_index zone_map;    /* by the text */
+    struct strobe_map source_map;    /* by a hash of name, line and file */
     struct strobe_report_zone loose; /* for names beyond the limit of the table */
-    struct strobe_report_text loose_text;
+    struct strobe_out loose_text;
     struct strobe_report_series **series; /* owned, and what they point to */
     uint32_t n_series;
-    struct strobe_report_map series_map;
+    struct strobe_index series_map;
     struct strobe_report_core *cores; /* owned */
     uint32_t n_cores;
-    struct strobe_report_map core_map;
+    struct strobe_map core_map;
     struct {
         int64_t id;
         uint32_t n_cores;
@@ -127,7 +128,7 @@ struct strobe_report_log {
     uint32_t prefix_len;
     struct strobe_report_series *prefix_series;
     uint32_t last_zone;
-    struct strobe_report_text scratch;
+    struct strobe_out scratch;
 };
 
 /* Called for every good line. False stops the reading. */

@@ -22,7 +22,7 @@ void strobe_report_device_ops_open(struct strobe_report_device_ops *ops,
 
 static void reset(struct strobe_report_device_ops *ops)
 {
-    strobe_report_map_free(&ops->by_key);
+    strobe_index_free(&ops->by_key);
     ops->n = 0;
     ops->last = UINT32_MAX;
     ops->scattered = ops->has_dispatch = false;
@@ -32,16 +32,17 @@ void strobe_report_device_ops_close(struct strobe_report_device_ops *ops)
 {
     reset(ops);
     free(ops->ops);
-    strobe_report_text_free(&ops->last_meta);
+    strobe_out_free(&ops->last_meta);
     *ops = (struct strobe_report_device_ops){0};
 }
 
 /* ---- which op ---- */
 
-static uint64_t key_of(uint32_t device, uint64_t run, int64_t trace, int64_t counter)
+static uint64_t hash_of(uint64_t seed, uint32_t device, uint64_t run, int64_t trace,
+                        int64_t counter)
 {
-    return (run << 8 ^ device) + (uint64_t)(trace + 1) * 0x9e3779b97f4a7c15u +
-           (uint64_t)(counter + 1) * 0xc2b2ae3d27d4eb4fu;
+    return strobe_hash_pair(strobe_hash_pair(run << 8 ^ device, (uint64_t)trace, seed),
+                            (uint64_t)counter, seed);
 }
 
 static inline bool is_op(const device_op *op, uint32_t device, uint64_t run, int64_t trace,
@@ -53,10 +54,10 @@ static inline bool is_op(const device_op *op, uint32_t device, uint64_t run, int
 uint32_t strobe_report_device_ops_find(const struct strobe_report_device_ops *ops, uint32_t device,
                                        uint64_t run, int64_t trace, int64_t counter)
 {
-    uint32_t at = UINT32_MAX, index;
-    while (strobe_report_map_find(&ops->by_key, key_of(device, run, trace, counter), &at, &index))
-        if (is_op(&ops->ops[index], device, run, trace, counter))
-            return index;
+    uint64_t hash = hash_of(ops->by_key.seed, device, run, trace, counter);
+    STROBE_INDEX_EACH(index, at, &ops->by_key, hash)
+    if (is_op(&ops->ops[index], device, run, trace, counter))
+        return index;
     return UINT32_MAX;
 }
 
@@ -98,9 +99,10 @@ static uint32_t find_head(struct strobe_report_device_ops *ops,
     uint32_t head = strobe_report_device_ops_find(ops, device, m->run, m->trace, m->counter);
     if (head == UINT32_MAX) {
         head = new_op(ops, m);
-        if (head != UINT32_MAX &&
-            !strobe_report_map_add(&ops->by_key, key_of(device, m->run, m->trace, m->counter),
-                                   head))
+        if (head != UINT32_MAX && strobe_index_add(&ops->by_key,
+                                                   hash_of(strobe_index_seed(&ops->by_key), device,
+                                                           m->run, m->trace, m->counter),
+                                                   head))
             ops->out_of_memory = true;
     }
     return ops->last = head;
@@ -315,8 +317,8 @@ static int32_t sub_device_of(struct strobe_report_device_ops *ops, struct strobe
 {
     if (ops->last_meta.len == meta.len && !memcmp(ops->last_meta.at, meta.at, meta.len))
         return ops->last_sub_device;
-    strobe_report_text_clear(&ops->last_meta);
-    strobe_report_text_add(&ops->last_meta, meta.at, meta.len);
+    strobe_out_clear(&ops->last_meta);
+    strobe_out_bytes(&ops->last_meta, meta.at, meta.len);
     return ops->last_sub_device = decode_sub_device(meta);
 }
 
@@ -489,14 +491,14 @@ static int compare_places(const void *a, const void *b)
 /* Programs are told apart by run id alone here: replays of one program stay together. */
 static void set_program_times(const struct strobe_report_device_ops *ops, struct place *places)
 {
-    struct strobe_report_map programs = {0};
+    struct strobe_map programs = {0};
     uint32_t *first = malloc((ops->n + 1) * sizeof *first);
     for (uint32_t i = 0; i < ops->n; i++) {
         uint64_t key = ops->ops[i].run << 8 ^ ops->ops[i].device;
-        uint32_t program = strobe_report_map_get(&programs, key);
+        uint32_t program = (uint32_t)strobe_map_get(&programs, key, UINT32_MAX);
         places[i] = (struct place){ops->ops[i].first_time, i, i};
         if (program == UINT32_MAX) {
-            strobe_report_map_add(&programs, key, i);
+            strobe_map_put(&programs, key, i);
             program = i;
         }
         if (first)
@@ -509,7 +511,7 @@ static void set_program_times(const struct strobe_report_device_ops *ops, struct
         places[i].rank = first[i];
     }
     free(first);
-    strobe_report_map_free(&programs);
+    strobe_map_free(&programs);
 }
 
 /* By program; inside a program by the run's own first marker. */

@@ -8,6 +8,7 @@
 #ifndef STROBE_REPORT_DEVOPS_H
 #define STROBE_REPORT_DEVOPS_H
 
+#include "base/map.h"
 #include "report/counters.h"
 #include "report/devlog.h"
 
@@ -56,9 +57,9 @@ struct strobe_report_device_ops {
     struct strobe_report_op2op *op2op;       /* borrowed: per-core gaps go here; NULL: not wanted */
     struct strobe_report_device_op *ops;     /* owned */
     uint32_t n, cap;
-    struct strobe_report_map by_key;
+    struct strobe_index by_key;
     uint32_t last; /* head of the newest marker's op */
-    struct strobe_report_text last_meta;
+    struct strobe_out last_meta;
     int32_t last_sub_device;
     bool scattered; /* seen to be out of order */
     bool sorted;    /* comes in order by now */

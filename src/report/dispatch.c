@@ -2,6 +2,7 @@
  * BRISC (dispatch) and NCRISC (its subordinate) are walked apart. A zone is all markers up to a
  * ZONE_END; meta data inside it name the command and, now and then, the op that the commands from
  * here on belong to. The two RISCs' ops are paired in order.  SPDX-License-Identifier: MIT */
+#include "base/map.h"
 #include "report/dispatch.h"
 
 #include <stdlib.h>
@@ -35,14 +36,14 @@ struct walk {
     size_t zone_from; /* first marker of the zone under way; SIZE_MAX: none */
     struct dispatch_op *ops;
     uint32_t n, cap;
-    struct strobe_report_map by_id;
+    struct strobe_map by_id;
 };
 
 struct dispatch {
     struct strobe_report_log *log;
     struct kept *all;
     size_t n, cap;
-    struct strobe_report_text texts;
+    struct strobe_out texts;
     bool out_of_memory;
 };
 
@@ -53,9 +54,9 @@ static void decode_meta(struct dispatch *d, span meta, struct kept *kept)
         strobe_report_span_int(text, &kept->op);
     if (meta.len && strobe_report_meta_member(meta, "dispatch_command_type", &text)) {
         kept->command = (uint32_t)d->texts.len;
-        strobe_report_text_add(&d->texts, text.at, text.len);
-        strobe_report_text_addc(&d->texts, 0);
-        d->out_of_memory |= d->texts.failed;
+        strobe_out_bytes(&d->texts, text.at, text.len);
+        strobe_out_char(&d->texts, 0);
+        d->out_of_memory |= d->texts.error;
     }
 }
 
@@ -103,7 +104,7 @@ static int compare_kept(const void *a, const void *b)
 
 static struct dispatch_op *find_op(struct walk *walk, int64_t id)
 {
-    uint32_t index = strobe_report_map_get(&walk->by_id, (uint64_t)id);
+    uint32_t index = (uint32_t)strobe_map_get(&walk->by_id, (uint64_t)id, UINT32_MAX);
     return index == UINT32_MAX ? NULL : &walk->ops[index];
 }
 
@@ -119,7 +120,7 @@ static struct dispatch_op *add_op(struct dispatch *d, struct walk *walk, int64_t
         walk->ops = grown;
         walk->cap = cap;
     }
-    d->out_of_memory |= !strobe_report_map_add(&walk->by_id, (uint64_t)id, walk->n);
+    d->out_of_memory |= strobe_map_put(&walk->by_id, (uint64_t)id, walk->n) != STROBE_OK;
     walk->ops[walk->n] = (struct dispatch_op){.id = id, .first_time = time};
     return &walk->ops[walk->n++];
 }
@@ -221,7 +222,7 @@ static void walk_core(struct dispatch *d, struct strobe_report_device_ops *ops, 
     attach(ops, walks, d->all[from].core, has_traces);
     for (int i = 0; i < 2; i++) {
         free(walks[i].ops);
-        strobe_report_map_free(&walks[i].by_id);
+        strobe_map_free(&walks[i].by_id);
     }
 }
 
@@ -244,6 +245,6 @@ enum strobe_err strobe_report_dispatch_attach(struct strobe_report_device_ops *o
     if (d.out_of_memory)
         err = STROBE_ERR_NOMEM;
     free(d.all);
-    strobe_report_text_free(&d.texts);
+    strobe_out_free(&d.texts);
     return err;
 }

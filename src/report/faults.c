@@ -30,7 +30,7 @@ static struct strobe_report_fault_entry *new_entry(struct strobe_report_faults *
 static uint32_t keep_text(struct strobe_report_faults *faults, const char *text)
 {
     uint32_t at = (uint32_t)faults->texts.len;
-    strobe_report_text_add(&faults->texts, text, strlen(text) + 1);
+    strobe_out_bytes(&faults->texts, text, strlen(text) + 1);
     return at;
 }
 
@@ -73,12 +73,12 @@ const char *strobe_report_fault_text(enum strobe_report_fault kind)
 
 const char *strobe_report_fault_file(const struct strobe_report_faults *faults, uint32_t entry)
 {
-    return faults->texts.failed ? "" : faults->texts.at + faults->entries[entry].file;
+    return faults->texts.error ? "" : faults->texts.at + faults->entries[entry].file;
 }
 
 const char *strobe_report_fault_detail(const struct strobe_report_faults *faults, uint32_t entry)
 {
-    return faults->texts.failed ? "" : faults->texts.at + faults->entries[entry].detail;
+    return faults->texts.error ? "" : faults->texts.at + faults->entries[entry].detail;
 }
 
 struct strobe_report_faults_mark
@@ -101,6 +101,6 @@ void strobe_report_faults_rewind(struct strobe_report_faults *faults,
 void strobe_report_faults_free(struct strobe_report_faults *faults)
 {
     free(faults->entries);
-    strobe_report_text_free(&faults->texts);
+    strobe_out_free(&faults->texts);
     *faults = (struct strobe_report_faults){0};
 }

@@ -58,7 +58,7 @@ struct strobe_report_faults {
     uint64_t counts[STROBE_REPORT_N_FAULTS];
     struct strobe_report_fault_entry *entries; /* owned */
     uint32_t n_entries, cap_entries;
-    struct strobe_report_text texts;
+    struct strobe_out texts;
 };
 
 /* Note one fault at `file`:`line`; `format` tells what it was about. Never fails: without memory

@@ -12,7 +12,7 @@ void strobe_report_host_open(struct strobe_report_host *host, struct strobe_repo
 
 struct strobe_report_op *strobe_report_host_find(const struct strobe_report_host *host, uint64_t id)
 {
-    uint32_t index = strobe_report_map_get(&host->by_id, id);
+    uint32_t index = (uint32_t)strobe_map_get(&host->by_id, id, UINT32_MAX);
     return index == UINT32_MAX ? NULL : &host->ops[index];
 }
 
@@ -37,7 +37,7 @@ struct strobe_report_op *strobe_report_host_op(struct strobe_report_host *host, 
     if (op)
         return op;
     op = new_op(host);
-    if (!op || !strobe_report_map_add(&host->by_id, id, host->n_ops))
+    if (!op || strobe_map_put(&host->by_id, id, host->n_ops))
         return NULL;
     host->n_ops++;
     *op = (struct strobe_report_op){.id = id,
@@ -56,11 +56,10 @@ struct strobe_report_op *strobe_report_host_op(struct strobe_report_host *host, 
 const struct strobe_report_replays *
 strobe_report_host_replays(const struct strobe_report_host *host, int64_t device, int64_t trace)
 {
-    uint32_t at = UINT32_MAX, index;
-    while (strobe_report_map_find(&host->by_trace, (uint64_t)trace << 12 ^ (uint64_t)device, &at,
-                                  &index))
-        if (host->replays[index].device == device && host->replays[index].trace == trace)
-            return &host->replays[index];
+    uint64_t hash = strobe_hash_pair((uint64_t)trace, (uint64_t)device, host->by_trace.seed);
+    STROBE_INDEX_EACH(index, at, &host->by_trace, hash)
+    if (host->replays[index].device == device && host->replays[index].trace == trace)
+        return &host->replays[index];
     return NULL;
 }
 
@@ -86,12 +85,12 @@ void strobe_report_host_close(struct strobe_report_host *host)
     free(host->children);
     free(host->devices);
     free(host->unplaced);
-    strobe_report_map_free(&host->by_id);
-    strobe_report_map_free(&host->by_hash);
-    strobe_report_map_free(&host->by_trace);
-    strobe_report_map_free(&host->by_child_name);
-    strobe_report_text_free(&host->texts);
-    strobe_report_json_free(&host->json);
+    strobe_map_free(&host->by_id);
+    strobe_index_free(&host->by_hash);
+    strobe_index_free(&host->by_trace);
+    strobe_index_free(&host->by_child_name);
+    strobe_out_free(&host->texts);
+    strobe_json_tree_free(&host->json);
     strobe_report_descs_free(&host->descs);
     *host = (struct strobe_report_host){0};
 }

@@ -4,6 +4,7 @@
 #ifndef STROBE_REPORT_HOST_H
 #define STROBE_REPORT_HOST_H
 
+#include "base/map.h"
 #include "report/desc.h"
 #include "report/faults.h"
 
@@ -53,19 +54,19 @@ struct strobe_report_host {
     struct strobe_report_descs descs;
     struct strobe_report_op *ops; /* owned: in the order of their first message */
     uint32_t n_ops, cap_ops;
-    struct strobe_report_map by_id;
-    struct strobe_report_map by_hash;         /* (device, hash) -> description */
+    struct strobe_map by_id;
+    struct strobe_index by_hash;              /* (device, hash) -> description */
     struct strobe_report_signpost *signposts; /* owned */
     uint32_t n_signposts, cap_signposts;
     struct strobe_report_replays *replays; /* owned */
     uint32_t n_replays;
-    struct strobe_report_map by_trace;
+    struct strobe_index by_trace;
     struct strobe_report_child *children; /* owned */
     uint32_t n_children, cap_children;
     char **child_names; /* owned */
     uint32_t n_child_names;
-    struct strobe_report_map by_child_name;
-    struct strobe_report_text texts; /* of signposts and MLIR messages */
+    struct strobe_index by_child_name;
+    struct strobe_out texts; /* of signposts and MLIR messages */
     struct {
         int64_t device, trace, last_id;
     } * devices; /* owned: the trace being captured and the newest op, per device */
@@ -77,7 +78,7 @@ struct strobe_report_host {
     uint32_t n_unplaced;
     uint32_t mlir[3]; /* the newest MLIR message of each kind */
     bool has_mlir, has_messages, has_times;
-    struct strobe_report_json json; /* used again for every message */
+    struct strobe_json_tree json; /* used again for every message */
 };
 
 /* Start with empty tables. */

@@ -4,6 +4,7 @@
  * gets its row, and what the device has for it is looked up by id. A traced op has a row for its
  * capture (without device data) and one for each replay; a replay's number is the device's trace
  * counter, or, in logs without one, the count of runs so far.  SPDX-License-Identifier: MIT */
+#include "base/map.h"
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -181,7 +182,7 @@ static enum strobe_err join_cpp(struct strobe_report *report)
 /* How far the replays of one trace have been counted, in logs without a trace counter. */
 struct trace_count {
     int64_t device, trace, session;
-    struct strobe_report_map seen; /* ops of the replay under way, by (id, session) */
+    struct strobe_map seen; /* ops of the replay under way, by (id, session) */
 };
 
 struct trace_counts {
@@ -209,16 +210,16 @@ static int64_t count_session(struct trace_counts *counts, const struct strobe_re
     if (!count)
         return 1;
     uint64_t key = op->id | (uint64_t)count->session << 32;
-    if (strobe_report_map_get(&count->seen, key) != UINT32_MAX)
+    if (strobe_map_find(&count->seen, key))
         key = op->id | (uint64_t)++count->session << 32;
-    strobe_report_map_add(&count->seen, key, 0);
+    strobe_map_put(&count->seen, key, 0);
     return count->session;
 }
 
 static void free_counts(struct trace_counts *counts)
 {
     for (uint32_t i = 0; i < counts->n; i++)
-        strobe_report_map_free(&counts->all[i].seen);
+        strobe_map_free(&counts->all[i].seen);
     free(counts->all);
 }
 

@@ -75,31 +75,30 @@ static int decode_prefix(span text, struct prefix *out)
     return n;
 }
 
-static uint64_t hash_key(int64_t device, uint64_t hash)
-{
-    return hash * 0x9e3779b97f4a7c15u ^ (uint64_t)device;
-}
-
 /* The description that a (device, hash) stands for now; UINT32_MAX when none came yet. */
-static uint32_t *find_hash(struct strobe_report_host *host, int64_t device, uint64_t hash)
+static uint32_t find_hash(const struct strobe_report_host *host, int64_t device, uint64_t hash,
+                          uint32_t *at)
 {
-    uint32_t at = UINT32_MAX, desc;
-    while (strobe_report_map_find(&host->by_hash, hash_key(device, hash), &at, &desc)) {
+    const struct strobe_index *index = &host->by_hash;
+    uint32_t desc =
+        strobe_index_first(index, strobe_hash_pair(hash, (uint64_t)device, index->seed), at);
+    for (; desc != UINT32_MAX; desc = strobe_index_next(index, at)) {
         const struct strobe_report_desc *known = host->descs.all[desc];
         if (known->device == device && known->hash == hash)
-            return &host->by_hash.values[at];
+            break;
     }
-    return NULL;
+    return desc;
 }
 
 static enum strobe_err remember_hash(struct strobe_report_host *host, int64_t device, uint64_t hash,
                                      uint32_t desc)
 {
-    uint32_t *place = find_hash(host, device, hash);
-    if (place)
-        *place = desc + 1;
-    else if (!strobe_report_map_add(&host->by_hash, hash_key(device, hash), desc))
-        return STROBE_ERR_NOMEM;
+    uint32_t at;
+    if (find_hash(host, device, hash, &at) == UINT32_MAX)
+        return strobe_index_add(
+            &host->by_hash,
+            strobe_hash_pair(hash, (uint64_t)device, strobe_index_seed(&host->by_hash)), desc);
+    strobe_index_set(&host->by_hash, at, desc);
     return STROBE_OK;
 }
 
@@ -175,9 +174,9 @@ static enum strobe_err take_cached(struct strobe_report_host *host, span text, i
         return err;
     op->hash = prefix.hash;
     op->cache_hit = prefix.cache_hit;
-    uint32_t *known = find_hash(host, prefix.device, prefix.hash);
-    if (known) {
-        op->desc = *known - 1;
+    uint32_t at, known = find_hash(host, prefix.device, prefix.hash, &at);
+    if (known != UINT32_MAX) {
+        op->desc = known;
         return STROBE_OK;
     }
     op->waits_for_full = true;
@@ -235,7 +234,7 @@ static enum strobe_err take_full(struct strobe_report_host *host, span head, spa
     enum strobe_err err = strobe_report_json_parse(&host->json, body.at, body.len);
     if (err == STROBE_ERR_NOMEM)
         return err;
-    if (err || host->json.nodes[1].type != STROBE_REPORT_JSON_DICT) {
+    if (err || host->json.nodes[1].type != STROBE_JSON_OBJECT) {
         if (!cut)
             strobe_report_fault_add(host->faults, STROBE_REPORT_FAULT_BAD_JSON, FILE_NAME, line,
                                     "%.*s", (int)(head.len < 80 ? head.len : 80), head.at);
@@ -287,8 +286,10 @@ static enum strobe_err add_replay(struct strobe_report_host *host, int64_t devic
         if (!grown)
             return STROBE_ERR_NOMEM;
         host->replays = grown;
-        if (!strobe_report_map_add(&host->by_trace, (uint64_t)trace << 12 ^ (uint64_t)device,
-                                   host->n_replays))
+        if (strobe_index_add(&host->by_trace,
+                             strobe_hash_pair((uint64_t)trace, (uint64_t)device,
+                                              strobe_index_seed(&host->by_trace)),
+                             host->n_replays))
             return STROBE_ERR_NOMEM;
         replays = &host->replays[host->n_replays++];
         *replays = (struct strobe_report_replays){.device = device, .trace = trace};
@@ -351,9 +352,9 @@ static enum strobe_err take_signpost(struct strobe_report_host *host, span text,
     }
     host->signposts[host->n_signposts++] =
         (struct strobe_report_signpost){ns, (uint32_t)host->texts.len, (uint32_t)text.len};
-    strobe_report_text_add(&host->texts, text.at, text.len);
-    strobe_report_text_addc(&host->texts, 0);
-    return host->texts.failed ? STROBE_ERR_NOMEM : STROBE_OK;
+    strobe_out_bytes(&host->texts, text.at, text.len);
+    strobe_out_char(&host->texts, 0);
+    return host->texts.error ? STROBE_ERR_NOMEM : STROBE_OK;
 }
 
 /* "MLIR_OP_LOCATION;<place>;<ns>" and its kin hold for all ops until the next of the kind. */
@@ -369,10 +370,10 @@ static enum strobe_err take_mlir(struct strobe_report_host *host,
         span first = csv->cells[1], last = csv->cells[csv->n_cells - 2];
         host->mlir[i] = (uint32_t)host->texts.len;
         host->has_mlir = true;
-        strobe_report_text_add(&host->texts, first.at, (size_t)(last.at + last.len - first.at));
-        strobe_report_text_addc(&host->texts, 0);
+        strobe_out_bytes(&host->texts, first.at, (size_t)(last.at + last.len - first.at));
+        strobe_out_char(&host->texts, 0);
     }
-    return host->texts.failed ? STROBE_ERR_NOMEM : STROBE_OK;
+    return host->texts.error ? STROBE_ERR_NOMEM : STROBE_OK;
 }
 
 enum strobe_err strobe_report_host_message(struct strobe_report_host *host, span text, int64_t ns,
@@ -441,9 +442,10 @@ void strobe_report_host_resolve(struct strobe_report_host *host)
         struct strobe_report_op *op = &host->ops[i];
         if (!op->waits_for_full)
             continue;
-        uint32_t *known = find_hash(host, op->device, op->hash);
+        uint32_t at, desc = find_hash(host, op->device, op->hash, &at);
+        bool known = desc != UINT32_MAX;
         if (known && op->bad_json)
-            op->desc = *known - 1;
+            op->desc = desc;
         if (op->bad_json)
             continue;
         strobe_report_fault_add(host->faults,
@@ -452,6 +454,6 @@ void strobe_report_host_resolve(struct strobe_report_host *host)
                                 FILE_NAME, op->line, "op %llu, hash %llu",
                                 (unsigned long long)op->id, (unsigned long long)op->hash);
         if (known)
-            op->desc = *known - 1;
+            op->desc = desc;
     }
 }

@@ -3,6 +3,7 @@
  * the statistics leave NaN out. Means are summed with compensation, as pandas sums them, and in its
  * order, for the last digit's sake: the order of the markers where all counters of the metric come
  * in the same order, else the order of the cores' places. SPDX-License-Identifier: MIT */
+#include "base/map.h"
 #include "report/metrics.h"
 #include "report/metrics_table.h"
 
@@ -408,7 +409,7 @@ static uint64_t *hash_orders(const struct strobe_report_metrics *metrics)
         const struct strobe_report_counter_value *value = &sorted_values[order[i]];
         const uint64_t parts[] = {hashes[value->kind], value->run, (uint64_t)value->counter,
                                   value->core};
-        hashes[value->kind] = strobe_report_hash(parts, sizeof parts);
+        hashes[value->kind] = strobe_hash_bytes(parts, sizeof parts, strobe_hash_seed());
     }
     free(order);
     return hashes;
@@ -668,17 +669,17 @@ int strobe_report_metric_count(void)
     return N_METRICS;
 }
 
-void strobe_report_metric_header(int metric, int stat, struct strobe_report_text *out)
+void strobe_report_metric_header(int metric, int stat, struct strobe_out *out)
 {
     static const char *const stats[] = {"Min", "Median", "Max", "Avg"};
     static const char *const grids[] = {"Avg SFPU util on full grid (%)",
                                         "Avg FPU util on full grid (%)",
                                         "Avg Math util on full grid (%)"};
     if (metric < 3 && stat == 3)
-        strobe_report_text_adds(out, grids[metric]);
+        strobe_out_text(out, grids[metric]);
     else
-        strobe_report_text_format(out, "%s %s%s", table[metric].name, stats[stat],
-                                  table[metric].raw ? "" : " (%)");
+        strobe_out_format(out, "%s %s%s", table[metric].name, stats[stat],
+                          table[metric].raw ? "" : " (%)");
 }
 
 bool strobe_report_metric_device_only(int metric)

@@ -45,7 +45,7 @@ void strobe_report_metrics_close(struct strobe_report_metrics *metrics);
 int strobe_report_metric_count(void);
 
 /* The column of a metric's statistic, for example "FPU Util Min (%)". */
-void strobe_report_metric_header(int metric, int stat, struct strobe_report_text *out);
+void strobe_report_metric_header(int metric, int stat, struct strobe_out *out);
 
 /* True for metrics that only the device-only report has. */
 bool strobe_report_metric_device_only(int metric);

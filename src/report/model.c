@@ -11,9 +11,9 @@ static uint32_t keep_meta(struct strobe_report_model *model, struct strobe_repor
         return model->last_meta;
     model->last_meta = (uint32_t)model->texts.len;
     model->last_meta_len = (uint32_t)meta.len;
-    strobe_report_text_add(&model->texts, meta.at, meta.len);
-    if (model->texts.failed || model->texts.len > UINT32_MAX)
-        model->err = model->texts.failed ? STROBE_ERR_NOMEM : STROBE_ERR_LIMIT;
+    strobe_out_bytes(&model->texts, meta.at, meta.len);
+    if (model->texts.error || model->texts.len > UINT32_MAX)
+        model->err = model->texts.error ? STROBE_ERR_NOMEM : STROBE_ERR_LIMIT;
     return model->last_meta;
 }
 
@@ -217,6 +217,6 @@ void strobe_report_model_close(struct strobe_report_model *model)
     free(model->series);
     free(model->devices);
     free(model->marks);
-    strobe_report_text_free(&model->texts);
+    strobe_out_free(&model->texts);
     strobe_report_log_close(&model->log);
 }

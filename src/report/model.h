@@ -44,7 +44,7 @@ struct strobe_report_model {
     struct strobe_report_log log;
     struct strobe_report_mark *marks; /* owned: as the file has them */
     uint32_t n, cap;
-    struct strobe_report_text texts;
+    struct strobe_out texts;
     uint32_t last_meta, last_meta_len;
     struct strobe_report_times *series;         /* owned: by the log's series */
     struct strobe_report_model_device *devices; /* owned */

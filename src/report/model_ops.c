@@ -2,6 +2,7 @@
  * An op is over when the master RISC of every core that took part has started and ended its FW
  * zone; the markers of one program that follow belong to its next run. Where upstream gives up (a
  * second start before an end), a new op is begun.  SPDX-License-Identifier: MIT */
+#include "base/map.h"
 #include "report/model.h"
 
 #include <stdlib.h>
@@ -71,7 +72,7 @@ struct groups {
     struct group *all;
     uint32_t n, cap;
     uint32_t *next; /* by place in the series */
-    struct strobe_report_map by_run;
+    struct strobe_map by_run;
 };
 
 static int compare_groups(const void *a, const void *b)
@@ -84,7 +85,7 @@ static int compare_groups(const void *a, const void *b)
 
 static bool add_to_group(struct groups *groups, uint64_t run, uint64_t time, uint32_t place)
 {
-    uint32_t index = strobe_report_map_get(&groups->by_run, run);
+    uint32_t index = (uint32_t)strobe_map_get(&groups->by_run, run, UINT32_MAX);
     groups->next[place] = UINT32_MAX;
     if (index != UINT32_MAX) {
         groups->next[groups->all[index].last] = place;
@@ -100,7 +101,7 @@ static bool add_to_group(struct groups *groups, uint64_t run, uint64_t time, uin
         groups->cap = cap;
     }
     groups->all[groups->n] = (struct group){run, time, groups->n, place, place};
-    return strobe_report_map_add(&groups->by_run, run, groups->n++);
+    return !strobe_map_put(&groups->by_run, run, groups->n++);
 }
 
 static bool make_groups(const struct strobe_report_model *model,
@@ -121,7 +122,7 @@ static void free_groups(struct groups *groups)
 {
     free(groups->all);
     free(groups->next);
-    strobe_report_map_free(&groups->by_run);
+    strobe_map_free(&groups->by_run);
 }
 
 /* ---- ops of a device: over all cores ---- */
@@ -296,7 +297,7 @@ static void read_meta(struct strobe_report_model *model, struct dispatch_risc *r
     memcpy(command, text.at, len);
     command[len] = 0;
     risc->command = (uint32_t)model->texts.len;
-    strobe_report_text_add(&model->texts, command, len + 1);
+    strobe_out_bytes(&model->texts, command, len + 1);
     risc->finished |= strstr(command, "CQ_DISPATCH_NOTIFY_SUBORDINATE_GO_SIGNAL") != NULL;
     risc->op += strstr(command, "CQ_DISPATCH_CMD_SEND_GO_SIGNAL") != NULL;
 }
@@ -310,7 +311,7 @@ static bool close_zone(struct strobe_report_model *model, struct dispatch_risc *
     uint32_t name = risc->command;
     if (name == UINT32_MAX) {
         name = (uint32_t)model->texts.len;
-        strobe_report_text_addc(&model->texts, 0);
+        strobe_out_char(&model->texts, 0);
     }
     model->marks[risc->zone.marks[0]].name = name;
     model->marks[risc->zone.marks[risc->zone.n - 1]].name = name;
@@ -320,7 +321,7 @@ static bool close_zone(struct strobe_report_model *model, struct dispatch_risc *
     risc->zone.n = 0;
     if (risc->finished)
         risc->op = 0;
-    return !model->texts.failed;
+    return !model->texts.error;
 }
 
 static const struct strobe_report_mark *sorted_marks; /* for qsort; set before each use */

@@ -12,7 +12,7 @@ static uint32_t keep(struct strobe_report_noc *noc, span cell)
 {
     uint32_t at = (uint32_t)noc->texts.len;
     strobe_report_text_cell(&noc->texts, cell.at, cell.len);
-    strobe_report_text_addc(&noc->texts, 0);
+    strobe_out_char(&noc->texts, 0);
     return at;
 }
 
@@ -36,7 +36,9 @@ static enum strobe_err take_row(struct strobe_report_noc *noc, const struct stro
         noc->rows = grown;
     }
     noc->rows[noc->n] = row;
-    bool ok = !noc->texts.failed && strobe_report_map_add(&noc->by_id, row.id, noc->n++);
+    bool ok = !noc->texts.error &&
+              !strobe_index_add(&noc->by_id,
+                                strobe_hash_u64(row.id, strobe_index_seed(&noc->by_id)), noc->n++);
     return ok ? STROBE_OK : STROBE_ERR_NOMEM;
 }
 
@@ -66,17 +68,16 @@ const struct strobe_report_noc_row *strobe_report_noc_find(const struct strobe_r
                                                            uint64_t id, int64_t trace,
                                                            int64_t session)
 {
-    uint32_t at = UINT32_MAX, index;
-    while (strobe_report_map_find(&noc->by_id, id, &at, &index))
-        if (noc->rows[index].trace == trace && noc->rows[index].session == session)
-            return &noc->rows[index];
+    STROBE_INDEX_EACH(index, at, &noc->by_id, strobe_hash_u64(id, noc->by_id.seed))
+    if (noc->rows[index].trace == trace && noc->rows[index].session == session)
+        return &noc->rows[index];
     return NULL;
 }
 
 void strobe_report_noc_free(struct strobe_report_noc *noc)
 {
     free(noc->rows);
-    strobe_report_map_free(&noc->by_id);
-    strobe_report_text_free(&noc->texts);
+    strobe_index_free(&noc->by_id);
+    strobe_out_free(&noc->texts);
     *noc = (struct strobe_report_noc){0};
 }

@@ -5,9 +5,9 @@
 #ifndef STROBE_REPORT_NOC_H
 #define STROBE_REPORT_NOC_H
 
+#include "base/map.h"
 #include "base/err.h"
 #include "report/faults.h"
-#include "report/map.h"
 
 #define STROBE_REPORT_NOC_FILE "npe_op_stats.csv"
 
@@ -23,8 +23,8 @@ struct strobe_report_noc_row {
 struct strobe_report_noc {
     struct strobe_report_noc_row *rows; /* owned */
     uint32_t n;
-    struct strobe_report_map by_id;
-    struct strobe_report_text texts;
+    struct strobe_index by_id;
+    struct strobe_out texts;
 };
 
 /* Read a folder's file; without one there are simply no figures. */

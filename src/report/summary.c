@@ -203,7 +203,7 @@ const char *strobe_report_bound_name(enum strobe_report_bound bound)
 }
 
 void strobe_report_item_name(const struct strobe_report_summary *summary,
-                             const struct strobe_report_item *item, struct strobe_report_text *out)
+                             const struct strobe_report_item *item, struct strobe_out *out)
 {
     const struct strobe_report *report = summary->report;
     if (!report->is_device_only) {
@@ -211,12 +211,12 @@ void strobe_report_item_name(const struct strobe_report_summary *summary,
         const struct strobe_report_desc *desc =
             op->desc == UINT32_MAX ? NULL : report->host.descs.all[op->desc];
         if (desc && desc->cells[COL(OP_CODE)].len) {
-            strobe_report_text_add(out, desc->text.at + desc->cells[COL(OP_CODE)].at,
-                                   desc->cells[COL(OP_CODE)].len);
+            strobe_out_bytes(out, desc->text.at + desc->cells[COL(OP_CODE)].at,
+                             desc->cells[COL(OP_CODE)].len);
             return;
         }
     }
-    strobe_report_text_format(out, "op %llu", (unsigned long long)item->id);
+    strobe_out_format(out, "op %llu", (unsigned long long)item->id);
 }
 
 struct strobe_report_span strobe_report_signpost_header(const struct strobe_report *report,
@@ -232,27 +232,26 @@ struct strobe_report_span strobe_report_signpost_header(const struct strobe_repo
     return (struct strobe_report_span){at, (size_t)((line_end ? line_end : end) - at)};
 }
 
-void strobe_report_coverage_line(const struct strobe_report *report, struct strobe_report_text *out)
+void strobe_report_coverage_line(const struct strobe_report *report, struct strobe_out *out)
 {
     const struct strobe_report_coverage *c = &report->coverage;
     unsigned long long faults = strobe_report_faults_total(&report->faults);
-    strobe_report_text_adds(out, "coverage: ");
+    strobe_out_text(out, "coverage: ");
     if (report->is_device_only) {
-        strobe_report_text_format(out, "%llu device runs, no host ops; ",
-                                  (unsigned long long)c->n_programs);
+        strobe_out_format(out, "%llu device runs, no host ops; ",
+                          (unsigned long long)c->n_programs);
     } else {
-        strobe_report_text_format(out,
-                                  "%llu of %llu host ops in %llu rows (%llu named, %llu timed); ",
-                                  (unsigned long long)c->n_ops, (unsigned long long)c->n_ops,
-                                  (unsigned long long)c->n_rows, (unsigned long long)c->n_named,
-                                  (unsigned long long)c->n_timed);
-        strobe_report_text_format(
+        strobe_out_format(out, "%llu of %llu host ops in %llu rows (%llu named, %llu timed); ",
+                          (unsigned long long)c->n_ops, (unsigned long long)c->n_ops,
+                          (unsigned long long)c->n_rows, (unsigned long long)c->n_named,
+                          (unsigned long long)c->n_timed);
+        strobe_out_format(
             out, "%llu of %llu device ops with device data; %llu of %llu device runs joined; ",
             (unsigned long long)c->n_with_device, (unsigned long long)c->n_device_ops,
             (unsigned long long)c->n_joined, (unsigned long long)c->n_programs);
     }
-    strobe_report_text_format(out, "%llu of %llu device log lines used; %llu %s",
-                              (unsigned long long)c->n_log_rows,
-                              (unsigned long long)(c->n_log_rows + c->n_log_aside), faults,
-                              faults == 1 ? "fault" : "faults");
+    strobe_out_format(out, "%llu of %llu device log lines used; %llu %s",
+                      (unsigned long long)c->n_log_rows,
+                      (unsigned long long)(c->n_log_rows + c->n_log_aside), faults,
+                      faults == 1 ? "fault" : "faults");
 }

@@ -59,24 +59,20 @@ enum strobe_err strobe_report_summary_make(struct strobe_report_summary *summary
 void strobe_report_summary_free(struct strobe_report_summary *summary);
 
 void strobe_report_summary_text(const struct strobe_report_summary *summary,
-                                const struct strobe_report_view *view,
-                                struct strobe_report_text *out);
+                                const struct strobe_report_view *view, struct strobe_out *out);
 void strobe_report_summary_json(const struct strobe_report_summary *summary,
-                                const struct strobe_report_view *view,
-                                struct strobe_report_text *out);
+                                const struct strobe_report_view *view, struct strobe_out *out);
 void strobe_report_summary_md(const struct strobe_report_summary *summary,
-                              const struct strobe_report_view *view,
-                              struct strobe_report_text *out);
+                              const struct strobe_report_view *view, struct strobe_out *out);
 
 const char *strobe_report_bound_name(enum strobe_report_bound bound);
 
 /* An op's name, or "op <id>". */
 void strobe_report_item_name(const struct strobe_report_summary *summary,
-                             const struct strobe_report_item *item, struct strobe_report_text *out);
+                             const struct strobe_report_item *item, struct strobe_out *out);
 
 /* The line that ends every report. */
-void strobe_report_coverage_line(const struct strobe_report *report,
-                                 struct strobe_report_text *out);
+void strobe_report_coverage_line(const struct strobe_report *report, struct strobe_out *out);
 
 /* A signpost's header, as in the report. */
 struct strobe_report_span strobe_report_signpost_header(const struct strobe_report *report,

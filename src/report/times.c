@@ -73,16 +73,15 @@ static enum strobe_err take_zone(struct strobe_report_host *host, span name, uin
 
 static uint32_t child_name(struct strobe_report_host *host, span name)
 {
-    uint64_t key = strobe_report_hash(name.at, name.len);
-    uint32_t at = UINT32_MAX, index;
-    while (strobe_report_map_find(&host->by_child_name, key, &at, &index))
-        if (strobe_report_span_is(name, host->child_names[index]))
-            return index;
+    uint64_t hash = strobe_hash_bytes(name.at, name.len, strobe_index_seed(&host->by_child_name));
+    STROBE_INDEX_EACH(index, at, &host->by_child_name, hash)
+    if (strobe_report_span_is(name, host->child_names[index]))
+        return index;
     char **grown = realloc(host->child_names, (host->n_child_names + 1) * sizeof *grown);
     char *copy = strndup(name.at, name.len);
     if (grown)
         host->child_names = grown;
-    if (!grown || !copy || !strobe_report_map_add(&host->by_child_name, key, host->n_child_names)) {
+    if (!grown || !copy || strobe_index_add(&host->by_child_name, hash, host->n_child_names)) {
         free(copy);
         return UINT32_MAX;
     }

@@ -7,7 +7,7 @@
 /* A file being written; errors are kept until the close. */
 struct strobe_report_out {
     int fd;
-    struct strobe_report_text text; /* what is not yet written */
+    struct strobe_out text; /* what is not yet written */
     enum strobe_err err;
 };
 

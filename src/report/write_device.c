@@ -9,7 +9,7 @@
 #define COL(name) STROBE_REPORT_COL_##name
 enum { OVERHEAD_NS = 1500 }; /* what profiling itself adds between two ops */
 
-typedef struct strobe_report_text text;
+typedef struct strobe_out text;
 
 /* Hands the runs of all devices out: devices as the log has them, runs in the order of detection.
  */
@@ -94,18 +94,18 @@ static void end_row(text *out)
 {
     if (out->len && out->at[out->len - 1] == ',')
         out->len--;
-    strobe_report_text_adds(out, "\r\n");
+    strobe_out_text(out, "\r\n");
 }
 
 static void write_header(const struct columns *columns, text *out)
 {
     for (int i = 0; i < STROBE_REPORT_N_COLUMNS; i++)
         if (columns->fixed >> i & 1)
-            strobe_report_text_format(out, "%s,", strobe_report_column_header(i));
+            strobe_out_format(out, "%s,", strobe_report_column_header(i));
     for (int i = 0; i < strobe_report_metric_count(); i++)
         for (int stat = 0; columns->metrics[i] && stat < STROBE_REPORT_STATS; stat++) {
             strobe_report_metric_header(i, stat, out);
-            strobe_report_text_addc(out, ',');
+            strobe_out_char(out, ',');
         }
     end_row(out);
 }
@@ -118,14 +118,14 @@ static void write_row(const struct columns *columns, const struct strobe_report 
         if (!(columns->fixed >> i & 1))
             continue;
         if (strobe_report_figure_known(figures, i))
-            strobe_report_text_int(out, figures->values[i]);
-        strobe_report_text_addc(out, ',');
+            strobe_out_i(out, figures->values[i]);
+        strobe_out_char(out, ',');
     }
     for (int i = 0; i < strobe_report_metric_count(); i++)
         for (int stat = 0; columns->metrics[i] && stat < STROBE_REPORT_STATS; stat++) {
             if (figures->metrics && report->metrics[op->device].active[i])
                 strobe_report_text_double(out, figures->metrics->stats[i][stat]);
-            strobe_report_text_addc(out, ',');
+            strobe_out_char(out, ',');
         }
     end_row(out);
 }
@@ -283,23 +283,22 @@ static int64_t gap_ns(const struct strobe_report *report, const struct strobe_re
 static void write_gap(struct gaps *gaps, const struct strobe_report_gap *gap, text *out)
 {
     const struct strobe_report *report = gaps->report;
-    strobe_report_text_format(out, "%lld,%llu -> %llu",
-                              (long long)report->log.devices[gaps->device].id,
-                              (unsigned long long)gap->from_run, (unsigned long long)gap->to_run);
+    strobe_out_format(out, "%lld,%llu -> %llu", (long long)report->log.devices[gaps->device].id,
+                      (unsigned long long)gap->from_run, (unsigned long long)gap->to_run);
     for (uint32_t i = 0; i < gaps->n_queues; i++) {
         struct queue *queue = &gaps->queues[i];
-        strobe_report_text_addc(out, ',');
+        strobe_out_char(out, ',');
         if (queue->next == queue->n)
             continue;
         size_t index = queue->gaps[queue->next];
         const struct strobe_report_gap *own = &report->op2op.gaps[index];
         if (own->from_run != gap->from_run || own->to_run != gap->to_run)
             continue;
-        strobe_report_text_int(out, gap_ns(report, own));
+        strobe_out_i(out, gap_ns(report, own));
         gaps->picked[index] = true;
         queue->next++;
     }
-    strobe_report_text_adds(out, "\r\n");
+    strobe_out_text(out, "\r\n");
 }
 
 static enum strobe_err write_gaps_header(const struct strobe_report *report, text *out)
@@ -308,11 +307,10 @@ static enum strobe_err write_gaps_header(const struct strobe_report *report, tex
     struct queue *cores = list_cores(report, &n);
     if (!cores)
         return STROBE_ERR_NOMEM;
-    strobe_report_text_adds(out, "device ID,op2op ID");
+    strobe_out_text(out, "device ID,op2op ID");
     for (uint32_t i = 0; i < n; i++)
-        strobe_report_text_format(out, ",%lld; %lld [ns]", (long long)cores[i].x,
-                                  (long long)cores[i].y);
-    strobe_report_text_adds(out, "\r\n");
+        strobe_out_format(out, ",%lld; %lld [ns]", (long long)cores[i].x, (long long)cores[i].y);
+    strobe_out_text(out, "\r\n");
     free(cores);
     return STROBE_OK;
 }

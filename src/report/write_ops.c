@@ -15,7 +15,7 @@
 #define COL(name) STROBE_REPORT_COL_##name
 enum { FLUSH_AT = 1 << 17 };
 
-typedef struct strobe_report_text text;
+typedef struct strobe_out text;
 
 enum strobe_err strobe_report_out_open(struct strobe_report_out *out, const char *path)
 {
@@ -34,17 +34,17 @@ void strobe_report_out_flush(struct strobe_report_out *out, bool end)
             out->err = strobe_err_from_errno(errno);
         at += n > 0 ? (size_t)n : 0;
     }
-    strobe_report_text_clear(&out->text);
+    strobe_out_clear(&out->text);
 }
 
 enum strobe_err strobe_report_out_close(struct strobe_report_out *out)
 {
     strobe_report_out_flush(out, true);
-    if (out->text.failed && !out->err)
+    if (out->text.error && !out->err)
         out->err = STROBE_ERR_NOMEM;
     if (out->fd >= 0 && close(out->fd) && !out->err)
         out->err = strobe_err_from_errno(errno);
-    strobe_report_text_free(&out->text);
+    strobe_out_free(&out->text);
     return out->err;
 }
 
@@ -231,10 +231,10 @@ static const char *older_name(enum strobe_report_column column)
 static void add_header(void *context, enum strobe_report_column column)
 {
     struct header *header = context;
-    strobe_report_text_adds(header->out, header->shape->options->older_names
-                                             ? older_name(column)
-                                             : strobe_report_column_header(column));
-    strobe_report_text_addc(header->out, ',');
+    strobe_out_text(header->out, header->shape->options->older_names
+                                     ? older_name(column)
+                                     : strobe_report_column_header(column));
+    strobe_out_char(header->out, ',');
 }
 
 static void add_tensor_headers(text *out, const char *word, uint32_t n)
@@ -244,7 +244,7 @@ static void add_tensor_headers(text *out, const char *word, uint32_t n)
                                          "MEMORY"};
     for (uint32_t i = 0; i < n; i++)
         for (int k = 0; k < STROBE_REPORT_TENSOR_CELLS; k++)
-            strobe_report_text_format(out, "%s_%u_%s,", word, i, fields[k]);
+            strobe_out_format(out, "%s_%u_%s,", word, i, fields[k]);
 }
 
 /* The row so far ends with a ',' too many. */
@@ -252,7 +252,7 @@ static void end_row(text *out)
 {
     if (out->len)
         out->len--;
-    strobe_report_text_adds(out, "\r\n");
+    strobe_out_text(out, "\r\n");
 }
 
 static void write_header(const struct shape *shape, text *out)
@@ -264,19 +264,19 @@ static void write_header(const struct shape *shape, text *out)
     add_tensor_headers(out, "OUTPUT", shape->n_outputs);
     each_column(shape, COL(TRACE_ID), COL(PM_IDEAL), add_header, &header);
     for (uint32_t i = 0; i < shape->n_sizes; i++)
-        strobe_report_text_format(out, "%s,", host->descs.size_headers[shape->sizes[i]]);
+        strobe_out_format(out, "%s,", host->descs.size_headers[shape->sizes[i]]);
     each_column(shape, COL(PM_IDEAL), COL(Q_DM_KERNEL), add_header, &header);
     for (int i = 0; i < shape->n_metric_columns; i++) {
         strobe_report_metric_header(shape->metric_columns[i] / STROBE_REPORT_STATS,
                                     shape->metric_columns[i] % STROBE_REPORT_STATS, out);
-        strobe_report_text_addc(out, ',');
+        strobe_out_char(out, ',');
     }
     for (uint32_t i = 0; i < shape->n_children; i++) {
         const char *name = host->child_names[shape->children[i]];
-        strobe_report_text_format(out, "%s_TT_HOST_FUNC [ns],", name);
+        strobe_out_format(out, "%s_TT_HOST_FUNC [ns],", name);
     }
     if (shape->options->mlir)
-        strobe_report_text_adds(out, "LOC,CONST_EVAL_OP,PROGRAM_METADATA,");
+        strobe_out_text(out, "LOC,CONST_EVAL_OP,PROGRAM_METADATA,");
     end_row(out);
 }
 
@@ -294,7 +294,7 @@ struct cells {
 
 static void add_desc_cell(const struct cells *cells, struct strobe_report_cell cell)
 {
-    strobe_report_text_add(cells->out, cells->desc->text.at + cell.at, cell.len);
+    strobe_out_bytes(cells->out, cells->desc->text.at + cell.at, cell.len);
 }
 
 /* Header and message of a signpost: the text after its keyword, split at the first line end. */
@@ -327,11 +327,11 @@ static void add_signpost_cell(const struct cells *cells, enum strobe_report_colu
     if (column == COL(OP_CODE))
         add_signpost(cells, true);
     else if (column == COL(OP_TYPE))
-        strobe_report_text_adds(cells->out, "signpost");
+        strobe_out_text(cells->out, "signpost");
     else if (column == COL(ATTRIBUTES))
         add_signpost(cells, false);
     else if (column == COL(HOST_START) && cells->figures->values[column] >= 0)
-        strobe_report_text_int(cells->out, cells->figures->values[column]);
+        strobe_out_i(cells->out, cells->figures->values[column]);
 }
 
 /* Cells that neither the description nor the numbers give. */
@@ -339,17 +339,16 @@ static void add_other_cell(const struct cells *cells, enum strobe_report_column 
 {
     const struct strobe_report *report = cells->shape->report;
     if (column == COL(DEVICE_ARCH) && cells->row->cpp != UINT32_MAX)
-        strobe_report_text_adds(cells->out,
-                                report->cpp.texts.at + report->cpp.rows[cells->row->cpp].arch);
+        strobe_out_text(cells->out, report->cpp.texts.at + report->cpp.rows[cells->row->cpp].arch);
     else if (column == COL(CACHE_HIT) && cells->op->cache_hit >= 0)
-        strobe_report_text_adds(cells->out, cells->op->cache_hit ? "True" : "False");
+        strobe_out_text(cells->out, cells->op->cache_hit ? "True" : "False");
     else if (column == COL(PM_UTIL) && cells->figures->has_pm_util)
         strobe_report_text_double(cells->out, cells->figures->pm_util);
     else if (column == COL(DEVICE_ID) && cells->op->device != STROBE_REPORT_NONE)
-        strobe_report_text_int(cells->out, cells->op->device);
+        strobe_out_i(cells->out, cells->op->device);
     else if (column >= COL(NOC_UTIL) && column <= COL(NPE_IMPACT) && cells->noc)
-        strobe_report_text_adds(cells->out,
-                                report->noc.texts.at + cells->noc->cells[column - COL(NOC_UTIL)]);
+        strobe_out_text(cells->out,
+                        report->noc.texts.at + cells->noc->cells[column - COL(NOC_UTIL)]);
 }
 
 static void add_cell(void *context, enum strobe_report_column column)
@@ -358,12 +357,12 @@ static void add_cell(void *context, enum strobe_report_column column)
     if (!cells->op)
         add_signpost_cell(cells, column);
     else if (strobe_report_figure_known(cells->figures, column))
-        strobe_report_text_int(cells->out, cells->figures->values[column]);
+        strobe_out_i(cells->out, cells->figures->values[column]);
     else if (cells->desc && cells->desc->cells[column].len)
         add_desc_cell(cells, cells->desc->cells[column]);
     else
         add_other_cell(cells, column);
-    strobe_report_text_addc(cells->out, ',');
+    strobe_out_char(cells->out, ',');
 }
 
 static void add_tensors(const struct cells *cells, bool inputs)
@@ -376,7 +375,7 @@ static void add_tensors(const struct cells *cells, bool inputs)
         for (int k = 0; k < STROBE_REPORT_TENSOR_CELLS; k++) {
             if (i < have)
                 add_desc_cell(cells, desc->tensors[(from + i) * STROBE_REPORT_TENSOR_CELLS + k]);
-            strobe_report_text_addc(cells->out, ',');
+            strobe_out_char(cells->out, ',');
         }
 }
 
@@ -386,7 +385,7 @@ static void add_sizes(const struct cells *cells)
         for (uint32_t k = 0; cells->desc && k < cells->desc->n_sizes; k++)
             if (cells->desc->sizes[k].column == cells->shape->sizes[i])
                 add_desc_cell(cells, cells->desc->sizes[k].cell);
-        strobe_report_text_addc(cells->out, ',');
+        strobe_out_char(cells->out, ',');
     }
 }
 
@@ -405,7 +404,7 @@ static void add_metrics(const struct cells *cells)
             strobe_report_text_double(cells->out, figures->metrics->stats[metric][stat]);
         else if (active && !isnan(figures->grid[metric]))
             strobe_report_text_double(cells->out, figures->grid[metric]);
-        strobe_report_text_addc(cells->out, ',');
+        strobe_out_char(cells->out, ',');
     }
 }
 
@@ -416,8 +415,8 @@ static void add_children(const struct cells *cells)
         for (uint32_t k = cells->op ? cells->op->child : UINT32_MAX; k != UINT32_MAX;
              k = host->children[k].next)
             if (host->children[k].name == cells->shape->children[i])
-                strobe_report_text_int(cells->out, host->children[k].ns);
-        strobe_report_text_addc(cells->out, ',');
+                strobe_out_i(cells->out, host->children[k].ns);
+        strobe_out_char(cells->out, ',');
     }
 }
 
@@ -429,7 +428,7 @@ static void add_mlir(const struct cells *cells)
         const char *value =
             at == UINT32_MAX ? defaults[i] : cells->shape->report->host.texts.at + at;
         strobe_report_text_cell(cells->out, value, strlen(value));
-        strobe_report_text_addc(cells->out, ',');
+        strobe_out_char(cells->out, ',');
     }
 }
 

@@ -126,19 +126,19 @@ static bool split_tail(struct strobe_report_zone *zone)
 /* The number of (name, line, file), new or known. */
 static uint32_t source_of(struct strobe_report_log *log, const struct strobe_report_zone *zone)
 {
-    uint64_t key = strobe_report_hash(zone->text, zone->name_len) * 31 +
-                   strobe_report_hash(zone->text + zone->line_at, zone->len - zone->line_at);
-    uint32_t source = strobe_report_map_get(&log->source_map, key);
-    if (source == UINT32_MAX && strobe_report_map_add(&log->source_map, key, log->n_sources))
+    uint64_t seed = strobe_hash_bytes(zone->text, zone->name_len, strobe_hash_seed());
+    uint64_t key = strobe_hash_bytes(zone->text + zone->line_at, zone->len - zone->line_at, seed);
+    uint32_t source = (uint32_t)strobe_map_get(&log->source_map, key, UINT32_MAX);
+    if (source == UINT32_MAX && !strobe_map_put(&log->source_map, key, log->n_sources))
         source = log->n_sources++;
     return source;
 }
 
 static struct strobe_report_zone *use_loose(struct strobe_report_log *log, span tail)
 {
-    strobe_report_text_clear(&log->loose_text);
-    strobe_report_text_add(&log->loose_text, tail.at, tail.len);
-    if (log->loose_text.failed)
+    strobe_out_clear(&log->loose_text);
+    strobe_out_bytes(&log->loose_text, tail.at, tail.len);
+    if (log->loose_text.error)
         return NULL;
     log->loose = (struct strobe_report_zone){.text = log->loose_text.at,
                                              .len = (uint32_t)tail.len,
@@ -167,7 +167,7 @@ static struct strobe_report_zone *add_zone(struct strobe_report_log *log, span t
         return NULL;
     memcpy(zone->text, tail.at, tail.len);
     zone->text[tail.len] = 0;
-    if (!split_tail(zone) || !strobe_report_map_add(&log->zone_map, hash, log->n_zones)) {
+    if (!split_tail(zone) || strobe_index_add(&log->zone_map, hash, log->n_zones)) {
         free(zone->text);
         return NULL;
     }
@@ -179,11 +179,10 @@ static struct strobe_report_zone *add_zone(struct strobe_report_log *log, span t
 
 struct strobe_report_zone *strobe_report_zone_intern(struct strobe_report_log *log, span tail)
 {
-    uint64_t hash = strobe_report_hash(tail.at, tail.len);
-    uint32_t at = UINT32_MAX, index;
-    while (strobe_report_map_find(&log->zone_map, hash, &at, &index))
-        if (log->zones[index].len == tail.len && !memcmp(log->zones[index].text, tail.at, tail.len))
-            return &log->zones[index];
+    uint64_t hash = strobe_hash_bytes(tail.at, tail.len, strobe_index_seed(&log->zone_map));
+    STROBE_INDEX_EACH(index, at, &log->zone_map, hash)
+    if (log->zones[index].len == tail.len && !memcmp(log->zones[index].text, tail.at, tail.len))
+        return &log->zones[index];
     return log->n_zones >= ZONES_MAX ? use_loose(log, tail) : add_zone(log, tail, hash);
 }
 
@@ -205,15 +204,15 @@ static uint32_t device_index(struct strobe_report_log *log, int64_t device)
 
 static uint32_t core_index(struct strobe_report_log *log, const struct strobe_report_series *series)
 {
-    uint64_t key = strobe_report_hash((const int64_t[]){series->device, series->x, series->y},
-                                      3 * sizeof(int64_t));
-    uint32_t found = strobe_report_map_get(&log->core_map, key);
+    uint64_t key = strobe_hash_bytes((const int64_t[]){series->device, series->x, series->y},
+                                     3 * sizeof(int64_t), strobe_hash_seed());
+    uint32_t found = (uint32_t)strobe_map_get(&log->core_map, key, UINT32_MAX);
     if (found != UINT32_MAX)
         return found;
     void *grown = realloc(log->cores, (log->n_cores + 1) * sizeof *log->cores);
     if (grown)
         log->cores = grown;
-    if (!grown || !strobe_report_map_add(&log->core_map, key, log->n_cores))
+    if (!grown || strobe_map_put(&log->core_map, key, log->n_cores))
         return UINT32_MAX;
     log->cores[log->n_cores] =
         (struct strobe_report_core){series->device,
@@ -275,18 +274,17 @@ static bool is_same_series(const struct strobe_report_series *series, span prefi
 
 struct strobe_report_series *strobe_report_series_intern(struct strobe_report_log *log, span prefix)
 {
-    uint64_t hash = strobe_report_hash(prefix.at, prefix.len);
-    uint32_t at = UINT32_MAX, index;
-    while (strobe_report_map_find(&log->series_map, hash, &at, &index))
-        if (is_same_series(log->series[index], prefix))
-            return log->series[index];
+    uint64_t hash = strobe_hash_bytes(prefix.at, prefix.len, strobe_index_seed(&log->series_map));
+    STROBE_INDEX_EACH(index, at, &log->series_map, hash)
+    if (is_same_series(log->series[index], prefix))
+        return log->series[index];
     struct strobe_report_series *series = new_series(log, prefix);
     if (!series)
         return NULL;
     void *grown = realloc(log->series, (log->n_series + 1) * sizeof *log->series);
     if (grown)
         log->series = grown;
-    if (!grown || !strobe_report_map_add(&log->series_map, hash, log->n_series)) {
+    if (!grown || strobe_index_add(&log->series_map, hash, log->n_series)) {
         free(series);
         return NULL;
     }
@@ -305,9 +303,9 @@ void strobe_report_zones_free(struct strobe_report_log *log)
     free(log->series);
     free(log->cores);
     free(log->devices);
-    strobe_report_map_free(&log->zone_map);
-    strobe_report_map_free(&log->source_map);
-    strobe_report_map_free(&log->series_map);
-    strobe_report_map_free(&log->core_map);
-    strobe_report_text_free(&log->loose_text);
+    strobe_index_free(&log->zone_map);
+    strobe_map_free(&log->source_map);
+    strobe_index_free(&log->series_map);
+    strobe_map_free(&log->core_map);
+    strobe_out_free(&log->loose_text);
 }

@@ -10,13 +10,13 @@
 
 static void check(const char *input, const char *expected)
 {
-    struct strobe_report_json json = {0};
-    struct strobe_report_text out = {0};
+    struct strobe_json_tree json = {0};
+    struct strobe_out out = {0};
     assert_int_equal(strobe_report_json_parse(&json, input, strlen(input)), STROBE_OK);
     strobe_report_json_str(&json, 1, &out);
     assert_string_equal(out.at ? out.at : "", expected);
-    strobe_report_text_free(&out);
-    strobe_report_json_free(&json);
+    strobe_out_free(&out);
+    strobe_json_tree_free(&json);
 }
 
 static void values_print_as_in_python(void **state)
@@ -42,21 +42,21 @@ static void what_python_refuses_is_refused(void **state)
     static const char *const bad[] = {"",        "{",      "{\"a\":}",  "[1,]",    "01", "1.",
                                       "tru",     "\"\n\"", "{} x",      "{'a':1}", "+1", ".5",
                                       "\"\\x\"", "[1 2]",  "{\"a\" 1}", "\"open",  "nan"};
-    struct strobe_report_json json = {0};
+    struct strobe_json_tree json = {0};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(strobe_report_json_parse(&json, bad[i], strlen(bad[i])),
                          STROBE_ERR_FORMAT);
-    strobe_report_json_free(&json);
+    strobe_json_tree_free(&json);
 }
 
 static void deep_nesting_hits_a_limit(void **state)
 {
     (void)state;
     char deep[4000];
-    struct strobe_report_json json = {0};
+    struct strobe_json_tree json = {0};
     memset(deep, '[', sizeof deep);
     assert_int_equal(strobe_report_json_parse(&json, deep, sizeof deep), STROBE_ERR_LIMIT);
-    strobe_report_json_free(&json);
+    strobe_json_tree_free(&json);
 }
 
 int main(void)

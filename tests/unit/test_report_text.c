@@ -12,10 +12,10 @@
 
 static void check_double(double value, const char *expected)
 {
-    struct strobe_report_text text = {0};
+    struct strobe_out text = {0};
     strobe_report_text_double(&text, value);
     assert_string_equal(text.at, expected);
-    strobe_report_text_free(&text);
+    strobe_out_free(&text);
 }
 
 static void doubles_have_the_shortest_digits_that_read_back(void **state)
@@ -52,10 +52,10 @@ static void rounding_goes_half_to_even(void **state)
 
 static void check_cell(const char *raw, const char *expected)
 {
-    struct strobe_report_text text = {0};
+    struct strobe_out text = {0};
     strobe_report_text_cell(&text, raw, strlen(raw));
     assert_string_equal(text.at ? text.at : "", expected);
-    strobe_report_text_free(&text);
+    strobe_out_free(&text);
 }
 
 static void cells_have_no_commas_and_quotes_only_where_needed(void **state)

@@ -74,10 +74,10 @@ static void fuzz_messages(const char *bytes, size_t len)
 
 static void fuzz_json(const char *bytes, size_t len)
 {
-    static struct strobe_report_json json;
+    static struct strobe_json_tree json;
     struct strobe_report_descs descs = {0};
     struct strobe_report_desc facts;
-    struct strobe_report_text text = {0};
+    struct strobe_out text = {0};
     uint32_t desc;
     if (!strobe_report_json_parse(&json, bytes, len)) {
         strobe_report_json_str(&json, 1, &text);
@@ -85,7 +85,7 @@ static void fuzz_json(const char *bytes, size_t len)
             checksum += descs.all[desc]->text.len;
     }
     checksum += text.len;
-    strobe_report_text_free(&text);
+    strobe_out_free(&text);
     strobe_report_descs_free(&descs);
 }
 

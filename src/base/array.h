@@ -59,25 +59,23 @@ void *strobe_array_grow(void *items, uint64_t *room, uint64_t want, uint64_t max
 #define STROBE_ARRAY_PUSH(items, n, room) \
     (STROBE_ARRAY_RESERVE(items, room, (uint64_t)(n) + 1) ? NULL : &(items)[(n)++])
 
-/* The same for an array that stores no room: it is full at 0 and at every power of two, so the count
- * tells. Such an array must only grow by this macro. */
-#define STROBE_ARRAY_PUSH_TIGHT(items, n)                                               \
-    __extension__({                                                                     \
-        uint64_t strobe_tight_ = (n);                                                   \
-        enum strobe_err strobe_tight_err_ = STROBE_OK;                                  \
-        if (!(strobe_tight_ & (strobe_tight_ - 1)))                                     \
-            strobe_tight_err_ =                                                         \
-                STROBE_ARRAY_GROW_EXACT_(items, strobe_tight_ ? 2 * strobe_tight_ : 1); \
-        strobe_tight_err_ ? NULL : &(items)[(n)++];                                     \
+/* Room for one more item in an array that stores no room: it is full at 0 and at every power of two, so the count tells. Such an
+ * array must only grow one by one, and by these two macros. OK or NOMEM. */
+#define STROBE_ARRAY_RESERVE_TIGHT(items, n)                                                  \
+    __extension__({                                                                           \
+        uint64_t strobe_n_ = (n);                                                             \
+        void *strobe_more_ = (items);                                                         \
+        if (!(strobe_n_ & (strobe_n_ - 1)))                                                   \
+            strobe_more_ =                                                                    \
+                strobe_array_resize((items), strobe_n_ ? 2 * strobe_n_ : 1, sizeof *(items)); \
+        if (strobe_more_)                                                                     \
+            (items) = strobe_more_;                                                           \
+        strobe_more_ ? STROBE_OK : STROBE_ERR_NOMEM;                                          \
     })
 
-#define STROBE_ARRAY_GROW_EXACT_(items, want)                                        \
-    __extension__({                                                                  \
-        void *strobe_exact_ = strobe_array_resize((items), (want), sizeof *(items)); \
-        if (strobe_exact_)                                                           \
-            (items) = strobe_exact_;                                                 \
-        strobe_exact_ ? STROBE_OK : STROBE_ERR_NOMEM;                                \
-    })
+/* A new last item of such an array, not initialised, counted in `n`. NULL without memory. */
+#define STROBE_ARRAY_PUSH_TIGHT(items, n) \
+    (STROBE_ARRAY_RESERVE_TIGHT(items, n) ? NULL : &(items)[(n)++])
 
 /* realloc() for `n` items of `item_bytes`, NULL where their product does not fit a size_t. */
 void *strobe_array_resize(void *items, uint64_t n, size_t item_bytes);

@@ -80,10 +80,11 @@ int strobe_sort_unnamed_file(const char *folder)
     return fd;
 }
 
-static enum strobe_err write_at(int fd, const char *bytes, size_t n, uint64_t at)
+/* Read or write all of it, whatever comes between. */
+static enum strobe_err transfer(int fd, char *bytes, size_t n, uint64_t at, int is_write)
 {
     while (n) {
-        ssize_t done = pwrite(fd, bytes, n, (off_t)at);
+        ssize_t done = is_write ? pwrite(fd, bytes, n, (off_t)at) : pread(fd, bytes, n, (off_t)at);
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
@@ -95,19 +96,14 @@ static enum strobe_err write_at(int fd, const char *bytes, size_t n, uint64_t at
     return STROBE_OK;
 }
 
+static enum strobe_err write_at(int fd, const void *bytes, size_t n, uint64_t at)
+{
+    return transfer(fd, (char *)(uintptr_t)bytes, n, at, 1); /* only read from */
+}
+
 static enum strobe_err read_at(int fd, char *bytes, size_t n, uint64_t at)
 {
-    while (n) {
-        ssize_t done = pread(fd, bytes, n, (off_t)at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return done ? strobe_err_from_errno(errno) : STROBE_ERR_IO;
-        bytes += done;
-        at += (uint64_t)done;
-        n -= (size_t)done;
-    }
-    return STROBE_OK;
+    return transfer(fd, bytes, n, at, 0);
 }
 
 static enum strobe_err flush(struct strobe_sort *sort, int fd, uint64_t *at)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 typedef struct strobe_report_span span;
 typedef const struct strobe_report_model model_ref;
 typedef const struct strobe_report_analysis analysis_ref;
@@ -52,12 +54,8 @@ bool strobe_report_is_event(model_ref *model, analysis_ref *analysis,
 
 static bool add(struct strobe_report_found *found, struct strobe_report_duration duration)
 {
-    if (!(found->n & (found->n - 1))) { /* full at every power of two */
-        void *grown = realloc(found->all, (found->n ? found->n * 2u : 1) * sizeof *found->all);
-        if (!grown)
-            return false;
-        found->all = grown;
-    }
+    if (STROBE_ARRAY_RESERVE_TIGHT(found->all, found->n))
+        return false;
     found->all[found->n++] = duration;
     return true;
 }
@@ -204,13 +202,10 @@ static bool run_one(model_ref *model, analysis_ref *analysis,
     }
     if (!found.n)
         return ok;
-    void *grown = realloc(findings->all, (findings->n + 1) * sizeof *findings->all);
-    if (!grown || !ok || !set_stats(&found)) {
-        findings->all = grown ? grown : findings->all;
+    if (!ok || STROBE_ARRAY_RESERVE_TIGHT(findings->all, findings->n) || !set_stats(&found)) {
         free(found.all);
         return false;
     }
-    findings->all = grown;
     findings->all[findings->n++] = found;
     return true;
 }
@@ -230,13 +225,8 @@ static bool add_total(struct total *total, const struct strobe_report_findings *
     const struct strobe_report_found *found = strobe_report_findings_get(findings, analysis);
     if (!found)
         return true;
-    if (!(total->n & (total->n - 1))) {
-        void *grown =
-            realloc(total->medians, (total->n ? total->n * 2u : 1) * sizeof *total->medians);
-        if (!grown)
-            return false;
-        total->medians = grown;
-    }
+    if (STROBE_ARRAY_RESERVE_TIGHT(total->medians, total->n))
+        return false;
     struct strobe_report_stats *all = &total->stats;
     all->count += found->stats.count;
     all->sum += found->stats.sum;
@@ -260,13 +250,10 @@ static bool total_one(const struct strobe_report_model_device *device, analysis_
     if (ok && total.n) {
         total.stats.average = (double)total.stats.sum / (double)total.stats.count;
         total.stats.median = median_of(total.medians, total.n);
-        void *grown = realloc(out->total.all, (out->total.n + 1) * sizeof *out->total.all);
-        ok = grown != NULL;
-        if (ok) {
-            out->total.all = grown;
-            out->total.all[out->total.n++] =
-                (struct strobe_report_found){.analysis = analysis, .stats = total.stats};
-        }
+        struct strobe_report_found *found = STROBE_ARRAY_PUSH_TIGHT(out->total.all, out->total.n);
+        ok = found != NULL;
+        if (ok)
+            *found = (struct strobe_report_found){.analysis = analysis, .stats = total.stats};
     }
     free(total.medians);
     return ok;

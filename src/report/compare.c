@@ -1,6 +1,7 @@
 /* compare.c - compares two reports cell by cell, numbers as numbers.  SPDX-License-Identifier: MIT
  */
 #include "report/compare.h"
+#include "base/array.h"
 #include "report/csv.h"
 
 #include <math.h>
@@ -17,7 +18,8 @@ static const char *const keys[KEYS] = {"GLOBAL CALL COUNT", "METAL TRACE ID",
 struct sheet {
     struct strobe_out text;
     uint32_t *cells; /* owned: n_rows * n_columns */
-    uint32_t n_columns, n_rows, cap;
+    uint32_t n_columns, n_rows;
+    size_t cap; /* cells that there is room for */
     uint32_t *order; /* owned: rows that count, sorted */
     uint32_t n_order;
 };
@@ -34,14 +36,8 @@ static enum strobe_err add_row(struct sheet *sheet, const struct strobe_report_c
 {
     if (!sheet->n_columns)
         sheet->n_columns = (uint32_t)csv->n_cells;
-    if (sheet->n_rows == sheet->cap) {
-        uint32_t cap = sheet->cap ? sheet->cap * 2 : 256;
-        void *grown = realloc(sheet->cells, (size_t)cap * sheet->n_columns * sizeof *sheet->cells);
-        if (!grown)
-            return STROBE_ERR_NOMEM;
-        sheet->cells = grown;
-        sheet->cap = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(sheet->cells, sheet->cap, (sheet->n_rows + 1ull) * sheet->n_columns))
+        return STROBE_ERR_NOMEM;
     for (uint32_t i = 0; i < sheet->n_columns; i++)
         sheet->cells[(size_t)sheet->n_rows * sheet->n_columns + i] =
             keep(sheet, strobe_report_csv_cell(csv, (int)i));

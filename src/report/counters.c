@@ -1,6 +1,7 @@
 /* counters.c - reads counter markers: {"counter type":"FPU_COUNTER";"ref cnt":2000;"value":500}.
  * SPDX-License-Identifier: MIT */
 #include "report/counters.h"
+#include "base/array.h"
 #include "report/counter_names.h"
 
 #include <stdio.h>
@@ -41,11 +42,8 @@ static uint32_t add_name(struct strobe_report_counters *counters, span name)
 {
     if (counters->n_names >= UINT16_MAX)
         return UINT32_MAX;
-    char **grown = realloc(counters->names, (counters->n_names + 1) * sizeof *grown);
     char *copy = strndup(name.at, name.len);
-    if (grown)
-        counters->names = grown;
-    if (!grown || !copy) {
+    if (!copy || STROBE_ARRAY_RESERVE_TIGHT(counters->names, counters->n_names)) {
         free(copy);
         return UINT32_MAX;
     }
@@ -87,14 +85,8 @@ bool strobe_report_counters_take(struct strobe_report_counters *counters,
         return true;
     find_member(marker->meta, "value", &value);
     find_member(marker->meta, "ref cnt", &ref);
-    if (counters->n == counters->cap) {
-        size_t cap = counters->cap ? counters->cap + counters->cap / 2 : 1024;
-        void *grown = realloc(counters->values, cap * sizeof *counters->values);
-        if (!grown)
-            return false;
-        counters->values = grown;
-        counters->cap = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(counters->values, counters->cap, (uint64_t)counters->n + 1))
+        return false;
     uint32_t name = intern_kind(counters, kind);
     if (name == UINT32_MAX)
         return false;

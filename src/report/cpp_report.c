@@ -2,6 +2,7 @@
  * A row is one run of one program; replays of a trace give several rows for one op. Of rows with
  * the same (op, trace, session) the last counts.  SPDX-License-Identifier: MIT */
 #include "report/cpp_report.h"
+#include "base/array.h"
 #include "report/csv.h"
 
 #include <assert.h>
@@ -88,9 +89,9 @@ static uint64_t hash_of(const struct strobe_report_cpp *cpp, int64_t device, uin
 
 uint32_t strobe_report_cpp_find(const struct strobe_report_cpp *cpp, int64_t device, uint64_t id)
 {
-    STROBE_INDEX_EACH(index, at, &cpp->by_op, hash_of(cpp, device, id))
-    if (cpp->rows[index].device == device && cpp->rows[index].id == id)
-        return index;
+    STROBE_INDEX_EACH (index, at, &cpp->by_op, hash_of(cpp, device, id))
+        if (cpp->rows[index].device == device && cpp->rows[index].id == id)
+            return index;
     return UINT32_MAX;
 }
 
@@ -118,14 +119,8 @@ static enum strobe_err link_row(struct strobe_report_cpp *cpp, uint32_t index)
 
 static struct strobe_report_cpp_row *new_row(struct strobe_report_cpp *cpp)
 {
-    if (cpp->n == cpp->cap) {
-        uint32_t cap = cpp->cap ? cpp->cap + cpp->cap / 2 : 256;
-        void *grown = realloc(cpp->rows, cap * sizeof *cpp->rows);
-        if (!grown)
-            return NULL;
-        cpp->rows = grown;
-        cpp->cap = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(cpp->rows, cpp->cap, (uint64_t)cpp->n + 1))
+        return NULL;
     return &cpp->rows[cpp->n];
 }
 

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 enum { FIRST_BUFFER = 1 << 18 };
 
 static enum strobe_err prepare(struct strobe_report_csv *csv, size_t cap, char delimiter,
@@ -62,13 +64,8 @@ static enum strobe_err fill(struct strobe_report_csv *csv)
     memmove(csv->buffer, csv->buffer + csv->start, csv->end - csv->start);
     csv->end -= csv->start;
     csv->start = 0;
-    if (csv->end == csv->cap) {
-        char *grown = realloc(csv->buffer, csv->cap * 2);
-        if (!grown)
-            return STROBE_ERR_NOMEM;
-        csv->buffer = grown;
-        csv->cap *= 2;
-    }
+    if (csv->end == csv->cap && STROBE_ARRAY_RESERVE(csv->buffer, csv->cap, csv->cap + 1ull))
+        return STROBE_ERR_NOMEM;
     ssize_t n;
     do
         n = read(csv->fd, csv->buffer + csv->end, csv->cap - csv->end);

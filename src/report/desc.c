@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 typedef struct strobe_report_span span;
 
 static struct strobe_report_cell add_cell(struct strobe_report_desc *desc, span raw)
@@ -68,15 +70,12 @@ static uint32_t size_column(struct strobe_report_descs *descs, const char *heade
     for (uint32_t i = 0; i < descs->n_size_headers; i++)
         if (!strcmp(descs->size_headers[i], header))
             return i;
-    char **grown = realloc(descs->size_headers, (descs->n_size_headers + 1) * sizeof *grown);
     char *copy = strdup(header);
-    if (grown)
-        descs->size_headers = grown;
-    if (!grown || !copy) {
+    if (!copy || STROBE_ARRAY_RESERVE_TIGHT(descs->size_headers, descs->n_size_headers)) {
         free(copy);
         return UINT32_MAX;
     }
-    grown[descs->n_size_headers] = copy;
+    descs->size_headers[descs->n_size_headers] = copy;
     return descs->n_size_headers++;
 }
 
@@ -182,8 +181,8 @@ static uint32_t add_tensors(struct strobe_report_descs *descs, struct strobe_rep
     uint32_t n = 0, have = desc->n_inputs + desc->n_outputs;
     for (uint32_t i = strobe_report_json_first(json, list); i; i = strobe_report_json_next(json, i))
         n++;
-    size_t cells = (size_t)(have + n) * STROBE_REPORT_TENSOR_CELLS;
-    void *grown = n ? realloc(desc->tensors, cells * sizeof *desc->tensors) : NULL;
+    uint64_t cells = ((uint64_t)have + n) * STROBE_REPORT_TENSOR_CELLS;
+    void *grown = n ? strobe_array_resize(desc->tensors, cells, sizeof *desc->tensors) : NULL;
     if (!grown)
         return 0;
     desc->tensors = grown;
@@ -250,14 +249,8 @@ static bool is_equal(const struct strobe_report_desc *a, const struct strobe_rep
 static enum strobe_err keep_new(struct strobe_report_descs *descs, struct strobe_report_desc *desc,
                                 uint64_t hash, uint32_t *out)
 {
-    if (descs->n == descs->cap) {
-        uint32_t cap = descs->cap ? descs->cap * 2 : 64;
-        void *grown = realloc(descs->all, cap * sizeof *descs->all);
-        if (!grown)
-            return STROBE_ERR_NOMEM;
-        descs->all = grown;
-        descs->cap = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(descs->all, descs->cap, (uint64_t)descs->n + 1))
+        return STROBE_ERR_NOMEM;
     if (strobe_index_add(&descs->by_content, hash, descs->n))
         return STROBE_ERR_NOMEM;
     *out = descs->n;

@@ -5,6 +5,7 @@
  * runs of a program are a list, and a marker's run is found by its time against the FW zones of its
  * core. SPDX-License-Identifier: MIT */
 #include "report/devops.h"
+#include "base/array.h"
 #include "report/op2op.h"
 #include "report/sorted_log.h"
 
@@ -55,23 +56,17 @@ uint32_t strobe_report_device_ops_find(const struct strobe_report_device_ops *op
                                        uint64_t run, int64_t trace, int64_t counter)
 {
     uint64_t hash = hash_of(ops->by_key.seed, device, run, trace, counter);
-    STROBE_INDEX_EACH(index, at, &ops->by_key, hash)
-    if (is_op(&ops->ops[index], device, run, trace, counter))
-        return index;
+    STROBE_INDEX_EACH (index, at, &ops->by_key, hash)
+        if (is_op(&ops->ops[index], device, run, trace, counter))
+            return index;
     return UINT32_MAX;
 }
 
 static uint32_t new_op(struct strobe_report_device_ops *ops, const struct strobe_report_marker *m)
 {
-    if (ops->n == ops->cap) {
-        uint32_t cap = ops->cap ? ops->cap + ops->cap / 2 : 256;
-        void *grown = realloc(ops->ops, cap * sizeof *ops->ops);
-        if (!grown) {
-            ops->out_of_memory = true;
-            return UINT32_MAX;
-        }
-        ops->ops = grown;
-        ops->cap = cap;
+    if (STROBE_ARRAY_RESERVE(ops->ops, ops->cap, (uint64_t)ops->n + 1)) {
+        ops->out_of_memory = true;
+        return UINT32_MAX;
     }
     device_op *op = &ops->ops[ops->n];
     memset(op, 0, sizeof *op);

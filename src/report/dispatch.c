@@ -3,6 +3,7 @@
  * ZONE_END; meta data inside it name the command and, now and then, the op that the commands from
  * here on belong to. The two RISCs' ops are paired in order.  SPDX-License-Identifier: MIT */
 #include "base/map.h"
+#include "base/array.h"
 #include "report/dispatch.h"
 
 #include <stdlib.h>
@@ -65,15 +66,9 @@ static bool collect(void *context, const struct strobe_report_marker *m)
     struct dispatch *d = context;
     if (!d->log->cores[m->series->core].dispatch || m->series->risc > STROBE_REPORT_NCRISC)
         return true;
-    if (d->n == d->cap) {
-        size_t cap = d->cap ? d->cap * 2 : 1024;
-        void *grown = realloc(d->all, cap * sizeof *d->all);
-        if (!grown) {
-            d->out_of_memory = true;
-            return false;
-        }
-        d->all = grown;
-        d->cap = cap;
+    if (STROBE_ARRAY_RESERVE(d->all, d->cap, (uint64_t)d->n + 1)) {
+        d->out_of_memory = true;
+        return false;
     }
     span name = strobe_report_zone_name(m->zone);
     struct kept *kept = &d->all[d->n++];
@@ -110,15 +105,9 @@ static struct dispatch_op *find_op(struct walk *walk, int64_t id)
 
 static struct dispatch_op *add_op(struct dispatch *d, struct walk *walk, int64_t id, uint64_t time)
 {
-    if (walk->n == walk->cap) {
-        uint32_t cap = walk->cap ? walk->cap * 2 : 64;
-        void *grown = realloc(walk->ops, cap * sizeof *walk->ops);
-        if (!grown) {
-            d->out_of_memory = true;
-            return NULL;
-        }
-        walk->ops = grown;
-        walk->cap = cap;
+    if (STROBE_ARRAY_RESERVE(walk->ops, walk->cap, (uint64_t)walk->n + 1)) {
+        d->out_of_memory = true;
+        return NULL;
     }
     d->out_of_memory |= strobe_map_put(&walk->by_id, (uint64_t)id, walk->n) != STROBE_OK;
     walk->ops[walk->n] = (struct dispatch_op){.id = id, .first_time = time};

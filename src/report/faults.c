@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static const struct {
     const char *word, *text;
 } kinds[] = {
@@ -16,14 +18,8 @@ static const struct {
 
 static struct strobe_report_fault_entry *new_entry(struct strobe_report_faults *faults)
 {
-    if (faults->n_entries == faults->cap_entries) {
-        uint32_t cap = faults->cap_entries ? faults->cap_entries * 2 : 32;
-        void *grown = realloc(faults->entries, cap * sizeof *faults->entries);
-        if (!grown)
-            return NULL;
-        faults->entries = grown;
-        faults->cap_entries = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(faults->entries, faults->cap_entries, (uint64_t)faults->n_entries + 1))
+        return NULL;
     return &faults->entries[faults->n_entries++];
 }
 

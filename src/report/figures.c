@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define COL(name) STROBE_REPORT_COL_##name
 
 static_assert((int)STROBE_REPORT_N_COLUMNS <= 64, "one bit of `known` for each column");
@@ -124,10 +126,8 @@ static struct strobe_report_gap_end *end_of(struct strobe_report_walk *walk, int
     for (uint32_t i = 0; i < walk->n_ends; i++)
         if (walk->ends[i].device == device)
             return &walk->ends[i];
-    void *grown = realloc(walk->ends, (walk->n_ends + 1) * sizeof *walk->ends);
-    if (!grown)
+    if (STROBE_ARRAY_RESERVE_TIGHT(walk->ends, walk->n_ends))
         return NULL;
-    walk->ends = grown;
     walk->ends[walk->n_ends] = (struct strobe_report_gap_end){.device = device};
     return &walk->ends[walk->n_ends++];
 }

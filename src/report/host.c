@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 void strobe_report_host_open(struct strobe_report_host *host, struct strobe_report_faults *faults)
 {
     *host = (struct strobe_report_host){.faults = faults};
@@ -18,14 +20,8 @@ struct strobe_report_op *strobe_report_host_find(const struct strobe_report_host
 
 static struct strobe_report_op *new_op(struct strobe_report_host *host)
 {
-    if (host->n_ops == host->cap_ops) {
-        uint32_t cap = host->cap_ops ? host->cap_ops + host->cap_ops / 2 : 256;
-        void *grown = realloc(host->ops, cap * sizeof *host->ops);
-        if (!grown)
-            return NULL;
-        host->ops = grown;
-        host->cap_ops = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(host->ops, host->cap_ops, (uint64_t)host->n_ops + 1))
+        return NULL;
     return &host->ops[host->n_ops];
 }
 
@@ -57,9 +53,9 @@ const struct strobe_report_replays *
 strobe_report_host_replays(const struct strobe_report_host *host, int64_t device, int64_t trace)
 {
     uint64_t hash = strobe_hash_pair((uint64_t)trace, (uint64_t)device, host->by_trace.seed);
-    STROBE_INDEX_EACH(index, at, &host->by_trace, hash)
-    if (host->replays[index].device == device && host->replays[index].trace == trace)
-        return &host->replays[index];
+    STROBE_INDEX_EACH (index, at, &host->by_trace, hash)
+        if (host->replays[index].device == device && host->replays[index].trace == trace)
+            return &host->replays[index];
     return NULL;
 }
 

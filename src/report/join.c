@@ -5,6 +5,7 @@
  * capture (without device data) and one for each replay; a replay's number is the device's trace
  * counter, or, in logs without one, the count of runs so far.  SPDX-License-Identifier: MIT */
 #include "base/map.h"
+#include "base/array.h"
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -13,14 +14,8 @@
 static struct strobe_report_row *add_row(struct strobe_report *report, uint8_t kind, uint32_t item,
                                          int64_t ns)
 {
-    if (report->n_rows == report->cap_rows) {
-        uint32_t cap = report->cap_rows ? report->cap_rows + report->cap_rows / 2 : 256;
-        void *grown = realloc(report->rows, cap * sizeof *report->rows);
-        if (!grown)
-            return NULL;
-        report->rows = grown;
-        report->cap_rows = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(report->rows, report->cap_rows, (uint64_t)report->n_rows + 1))
+        return NULL;
     struct strobe_report_row *row = &report->rows[report->n_rows];
     *row = (struct strobe_report_row){.ns = ns,
                                       .trace = -1,
@@ -97,11 +92,10 @@ static int64_t rank_of(int64_t **seen, uint32_t *n, int64_t device)
     for (uint32_t i = 0; i < *n; i++)
         if ((*seen)[i] == device)
             return i;
-    int64_t *grown = realloc(*seen, (*n + 1) * sizeof *grown);
-    if (!grown)
+    int64_t *rank = STROBE_ARRAY_PUSH_TIGHT(*seen, *n);
+    if (!rank)
         return *n;
-    *seen = grown;
-    grown[(*n)++] = device;
+    *rank = device;
     return *n - 1;
 }
 
@@ -195,10 +189,8 @@ static struct trace_count *find_count(struct trace_counts *counts, int64_t devic
     for (uint32_t i = 0; i < counts->n; i++)
         if (counts->all[i].device == device && counts->all[i].trace == trace)
             return &counts->all[i];
-    void *grown = realloc(counts->all, (counts->n + 1) * sizeof *counts->all);
-    if (!grown)
+    if (STROBE_ARRAY_RESERVE_TIGHT(counts->all, counts->n))
         return NULL;
-    counts->all = grown;
     counts->all[counts->n] = (struct trace_count){device, trace, 1, {0}};
     return &counts->all[counts->n++];
 }

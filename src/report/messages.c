@@ -9,6 +9,7 @@
  * Older programs leave <hit> out. A message that cannot be decoded is set aside with a fault, but
  * what its first line tells is kept.  SPDX-License-Identifier: MIT */
 #include "report/csv.h"
+#include "base/array.h"
 #include "report/host.h"
 
 #include <stdio.h>
@@ -108,10 +109,8 @@ static int device_state(struct strobe_report_host *host, int64_t device)
     for (uint32_t i = 0; i < host->n_devices; i++)
         if (host->devices[i].device == device)
             return (int)i;
-    void *grown = realloc(host->devices, (host->n_devices + 1) * sizeof *host->devices);
-    if (!grown)
+    if (STROBE_ARRAY_RESERVE_TIGHT(host->devices, host->n_devices))
         return -1;
-    host->devices = grown;
     host->devices[host->n_devices].device = device;
     host->devices[host->n_devices].trace = STROBE_REPORT_NONE;
     host->devices[host->n_devices].last_id = STROBE_REPORT_NONE;
@@ -188,10 +187,8 @@ static enum strobe_err add_unplaced(struct strobe_report_host *host, int64_t ns,
 {
     if (host->n_unplaced == UNPLACED_MAX)
         return STROBE_OK;
-    void *grown = realloc(host->unplaced, (host->n_unplaced + 1) * sizeof *host->unplaced);
-    if (!grown)
+    if (STROBE_ARRAY_RESERVE_TIGHT(host->unplaced, host->n_unplaced))
         return STROBE_ERR_NOMEM;
-    host->unplaced = grown;
     host->unplaced[host->n_unplaced].ns = ns;
     host->unplaced[host->n_unplaced++].desc = desc;
     return STROBE_OK;
@@ -282,10 +279,8 @@ static enum strobe_err add_replay(struct strobe_report_host *host, int64_t devic
     struct strobe_report_replays *replays =
         (struct strobe_report_replays *)strobe_report_host_replays(host, device, trace);
     if (!replays) {
-        void *grown = realloc(host->replays, (host->n_replays + 1) * sizeof *host->replays);
-        if (!grown)
+        if (STROBE_ARRAY_RESERVE_TIGHT(host->replays, host->n_replays))
             return STROBE_ERR_NOMEM;
-        host->replays = grown;
         if (strobe_index_add(&host->by_trace,
                              strobe_hash_pair((uint64_t)trace, (uint64_t)device,
                                               strobe_index_seed(&host->by_trace)),
@@ -294,13 +289,8 @@ static enum strobe_err add_replay(struct strobe_report_host *host, int64_t devic
         replays = &host->replays[host->n_replays++];
         *replays = (struct strobe_report_replays){.device = device, .trace = trace};
     }
-    if (!(replays->n & (replays->n - 1))) { /* full at every power of two */
-        size_t cap = replays->n ? replays->n * 2u : 1;
-        void *grown = realloc(replays->ns, cap * sizeof *replays->ns);
-        if (!grown)
-            return STROBE_ERR_NOMEM;
-        replays->ns = grown;
-    }
+    if (STROBE_ARRAY_RESERVE_TIGHT(replays->ns, replays->n))
+        return STROBE_ERR_NOMEM;
     replays->ns[replays->n++] = ns;
     return STROBE_OK;
 }
@@ -342,14 +332,8 @@ static enum strobe_err take_trace(struct strobe_report_host *host, span text, in
 
 static enum strobe_err take_signpost(struct strobe_report_host *host, span text, int64_t ns)
 {
-    if (host->n_signposts == host->cap_signposts) {
-        uint32_t cap = host->cap_signposts ? host->cap_signposts * 2 : 16;
-        void *grown = realloc(host->signposts, cap * sizeof *host->signposts);
-        if (!grown)
-            return STROBE_ERR_NOMEM;
-        host->signposts = grown;
-        host->cap_signposts = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(host->signposts, host->cap_signposts, (uint64_t)host->n_signposts + 1))
+        return STROBE_ERR_NOMEM;
     host->signposts[host->n_signposts++] =
         (struct strobe_report_signpost){ns, (uint32_t)host->texts.len, (uint32_t)text.len};
     strobe_out_bytes(&host->texts, text.at, text.len);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static uint32_t keep_meta(struct strobe_report_model *model, struct strobe_report_span meta)
 {
     if (meta.len && meta.len == model->last_meta_len &&
@@ -19,17 +21,10 @@ static uint32_t keep_meta(struct strobe_report_model *model, struct strobe_repor
 
 static bool grow(struct strobe_report_model *model)
 {
-    if (model->n < model->cap)
-        return true;
-    uint32_t cap = model->cap ? model->cap + model->cap / 2 : 4096;
-    void *grown = cap > model->cap ? realloc(model->marks, cap * sizeof *model->marks) : NULL;
-    if (!grown) {
-        model->err = cap > model->cap ? STROBE_ERR_NOMEM : STROBE_ERR_LIMIT;
-        return false;
-    }
-    model->marks = grown;
-    model->cap = cap;
-    return true;
+    enum strobe_err err = STROBE_ARRAY_RESERVE(model->marks, model->cap, model->n + 1ull);
+    if (err)
+        model->err = err;
+    return !err;
 }
 
 static bool take(void *context, const struct strobe_report_marker *m)

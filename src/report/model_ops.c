@@ -3,6 +3,7 @@
  * zone; the markers of one program that follow belong to its next run. Where upstream gives up (a
  * second start before an end), a new op is begun.  SPDX-License-Identifier: MIT */
 #include "base/map.h"
+#include "base/array.h"
 #include "report/model.h"
 
 #include <stdlib.h>
@@ -20,15 +21,9 @@ struct builder {
 
 static void new_op(struct builder *b)
 {
-    if (b->ops->n == b->cap) {
-        uint32_t cap = b->cap ? b->cap * 2 : 16;
-        void *grown = realloc(b->ops->all, cap * sizeof *b->ops->all);
-        if (!grown) {
-            b->failed = true;
-            return;
-        }
-        b->ops->all = grown;
-        b->cap = cap;
+    if (STROBE_ARRAY_RESERVE(b->ops->all, b->cap, (uint64_t)b->ops->n + 1)) {
+        b->failed = true;
+        return;
     }
     b->ops->all[b->ops->n++] = (struct strobe_report_times){0};
     b->mark_cap = 0;
@@ -39,15 +34,9 @@ static void add_mark(struct builder *b, uint32_t mark)
     if (b->failed || !b->ops->n)
         return;
     struct strobe_report_times *op = &b->ops->all[b->ops->n - 1];
-    if (op->n == b->mark_cap) {
-        uint32_t cap = b->mark_cap ? b->mark_cap * 2 : 32;
-        void *grown = realloc(op->marks, cap * sizeof *op->marks);
-        if (!grown) {
-            b->failed = true;
-            return;
-        }
-        op->marks = grown;
-        b->mark_cap = cap;
+    if (STROBE_ARRAY_RESERVE(op->marks, b->mark_cap, (uint64_t)op->n + 1)) {
+        b->failed = true;
+        return;
     }
     op->marks[op->n++] = mark;
 }
@@ -92,14 +81,8 @@ static bool add_to_group(struct groups *groups, uint64_t run, uint64_t time, uin
         groups->all[index].last = place;
         return true;
     }
-    if (groups->n == groups->cap) {
-        uint32_t cap = groups->cap ? groups->cap * 2 : 64;
-        void *grown = realloc(groups->all, cap * sizeof *groups->all);
-        if (!grown)
-            return false;
-        groups->all = grown;
-        groups->cap = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(groups->all, groups->cap, (uint64_t)groups->n + 1))
+        return false;
     groups->all[groups->n] = (struct group){run, time, groups->n, place, place};
     return !strobe_map_put(&groups->by_run, run, groups->n++);
 }
@@ -241,14 +224,8 @@ struct dispatch_risc {
 
 static bool push(struct strobe_report_times *times, uint32_t *cap, uint32_t mark)
 {
-    if (times->n == *cap) {
-        uint32_t grown_cap = *cap ? *cap * 2 : 16;
-        void *grown = realloc(times->marks, grown_cap * sizeof *times->marks);
-        if (!grown)
-            return false;
-        times->marks = grown;
-        *cap = grown_cap;
-    }
+    if (STROBE_ARRAY_RESERVE(times->marks, *cap, (uint64_t)times->n + 1))
+        return false;
     times->marks[times->n++] = mark;
     return true;
 }
@@ -266,14 +243,8 @@ static struct dispatch_part *part_of(struct dispatch_risc *risc, int64_t id)
     struct dispatch_part *part = find_part(risc, id);
     if (part)
         return part;
-    if (risc->n == risc->cap) {
-        uint32_t cap = risc->cap ? risc->cap * 2 : 16;
-        void *grown = realloc(risc->parts, cap * sizeof *risc->parts);
-        if (!grown)
-            return NULL;
-        risc->parts = grown;
-        risc->cap = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(risc->parts, risc->cap, (uint64_t)risc->n + 1))
+        return NULL;
     risc->parts[risc->n] = (struct dispatch_part){.id = id};
     return &risc->parts[risc->n++];
 }

@@ -1,5 +1,6 @@
 /* noc.c - reads npe_op_stats.csv.  SPDX-License-Identifier: MIT */
 #include "report/noc.h"
+#include "base/array.h"
 #include "report/columns.h"
 #include "report/csv.h"
 
@@ -29,12 +30,8 @@ static enum strobe_err take_row(struct strobe_report_noc *noc, const struct stro
     strobe_report_span_int(strobe_report_csv_cell(csv, columns[2]), &row.session);
     for (int i = 0; i < STROBE_REPORT_NOC_CELLS; i++)
         row.cells[i] = keep(noc, strobe_report_csv_cell(csv, columns[3 + i]));
-    if (!(noc->n & (noc->n - 1))) { /* full at every power of two */
-        void *grown = realloc(noc->rows, (noc->n ? noc->n * 2u : 1) * sizeof *noc->rows);
-        if (!grown)
-            return STROBE_ERR_NOMEM;
-        noc->rows = grown;
-    }
+    if (STROBE_ARRAY_RESERVE_TIGHT(noc->rows, noc->n))
+        return STROBE_ERR_NOMEM;
     noc->rows[noc->n] = row;
     bool ok = !noc->texts.error &&
               !strobe_index_add(&noc->by_id,
@@ -68,9 +65,9 @@ const struct strobe_report_noc_row *strobe_report_noc_find(const struct strobe_r
                                                            uint64_t id, int64_t trace,
                                                            int64_t session)
 {
-    STROBE_INDEX_EACH(index, at, &noc->by_id, strobe_hash_u64(id, noc->by_id.seed))
-    if (noc->rows[index].trace == trace && noc->rows[index].session == session)
-        return &noc->rows[index];
+    STROBE_INDEX_EACH (index, at, &noc->by_id, strobe_hash_u64(id, noc->by_id.seed))
+        if (noc->rows[index].trace == trace && noc->rows[index].session == session)
+            return &noc->rows[index];
     return NULL;
 }
 

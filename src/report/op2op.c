@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 enum kind { KERNEL_END = 1, KERNEL_START = 2, ITERATION = 3 };
 
 static int compare_events(const void *a, const void *b)
@@ -19,14 +21,8 @@ static int compare_events(const void *a, const void *b)
 
 static bool add_gap(struct strobe_report_op2op *op2op, struct strobe_report_gap gap)
 {
-    if (op2op->n == op2op->cap) {
-        size_t cap = op2op->cap ? op2op->cap * 2 : 256;
-        void *grown = realloc(op2op->gaps, cap * sizeof *op2op->gaps);
-        if (!grown)
-            return false;
-        op2op->gaps = grown;
-        op2op->cap = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(op2op->gaps, op2op->cap, (uint64_t)op2op->n + 1))
+        return false;
     op2op->gaps[op2op->n++] = gap;
     return true;
 }
@@ -58,15 +54,8 @@ static bool walk_core(struct strobe_report_op2op *op2op)
 {
     if (!op2op->n_events)
         return true;
-    if (op2op->core >= op2op->n_states) {
-        uint32_t n = op2op->core + 64;
-        void *grown = realloc(op2op->states, n * sizeof *op2op->states);
-        if (!grown)
-            return false;
-        op2op->states = grown;
-        memset(op2op->states + op2op->n_states, 0, (n - op2op->n_states) * sizeof *op2op->states);
-        op2op->n_states = n;
-    }
+    if (STROBE_ARRAY_REACH(op2op->states, op2op->n_states, op2op->core))
+        return false;
     qsort(op2op->events, op2op->n_events, sizeof *op2op->events, compare_events);
     bool ok = true;
     for (size_t i = 0; ok && i < op2op->n_events; i++)
@@ -97,14 +86,8 @@ bool strobe_report_op2op_take(struct strobe_report_op2op *op2op,
     uint8_t kind = kind_of(marker->zone);
     if (!kind)
         return true;
-    if (op2op->n_events == op2op->cap_events) {
-        size_t cap = op2op->cap_events ? op2op->cap_events * 2 : 1024;
-        void *grown = realloc(op2op->events, cap * sizeof *op2op->events);
-        if (!grown)
-            return false;
-        op2op->events = grown;
-        op2op->cap_events = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(op2op->events, op2op->cap_events, (uint64_t)op2op->n_events + 1))
+        return false;
     op2op->events[op2op->n_events] = (struct strobe_report_gap_event){
         marker->time, marker->run, (uint32_t)op2op->n_events, kind};
     op2op->n_events++;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define COL(name) STROBE_REPORT_COL_##name
 
 static int64_t value_of(const struct strobe_report_figures *figures, int column)
@@ -64,10 +66,8 @@ static struct strobe_report_device_total *total_of(struct strobe_report_summary 
     for (uint32_t i = 0; i < summary->n_devices; i++)
         if (summary->devices[i].device == device)
             return &summary->devices[i];
-    void *grown = realloc(summary->devices, (summary->n_devices + 1) * sizeof *summary->devices);
-    if (!grown)
+    if (STROBE_ARRAY_RESERVE_TIGHT(summary->devices, summary->n_devices))
         return NULL;
-    summary->devices = grown;
     summary->devices[summary->n_devices] = (struct strobe_report_device_total){.device = device};
     return &summary->devices[summary->n_devices++];
 }

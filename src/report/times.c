@@ -2,6 +2,7 @@
  * A zone names its op in its text, "id:<op>"; a child call names its op's zone as its parent.
  * SPDX-License-Identifier: MIT */
 #include "report/csv.h"
+#include "base/array.h"
 #include "report/host.h"
 
 #include <stdio.h>
@@ -74,31 +75,23 @@ static enum strobe_err take_zone(struct strobe_report_host *host, span name, uin
 static uint32_t child_name(struct strobe_report_host *host, span name)
 {
     uint64_t hash = strobe_hash_bytes(name.at, name.len, strobe_index_seed(&host->by_child_name));
-    STROBE_INDEX_EACH(index, at, &host->by_child_name, hash)
-    if (strobe_report_span_is(name, host->child_names[index]))
-        return index;
-    char **grown = realloc(host->child_names, (host->n_child_names + 1) * sizeof *grown);
+    STROBE_INDEX_EACH (index, at, &host->by_child_name, hash)
+        if (strobe_report_span_is(name, host->child_names[index]))
+            return index;
     char *copy = strndup(name.at, name.len);
-    if (grown)
-        host->child_names = grown;
-    if (!grown || !copy || strobe_index_add(&host->by_child_name, hash, host->n_child_names)) {
+    if (!copy || STROBE_ARRAY_RESERVE_TIGHT(host->child_names, host->n_child_names) ||
+        strobe_index_add(&host->by_child_name, hash, host->n_child_names)) {
         free(copy);
         return UINT32_MAX;
     }
-    grown[host->n_child_names] = copy;
+    host->child_names[host->n_child_names] = copy;
     return host->n_child_names++;
 }
 
 static struct strobe_report_child *new_child(struct strobe_report_host *host)
 {
-    if (host->n_children == host->cap_children) {
-        uint32_t cap = host->cap_children ? host->cap_children * 2 : 256;
-        void *grown = realloc(host->children, cap * sizeof *host->children);
-        if (!grown)
-            return NULL;
-        host->children = grown;
-        host->cap_children = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(host->children, host->cap_children, (uint64_t)host->n_children + 1))
+        return NULL;
     return &host->children[host->n_children++];
 }
 
@@ -119,14 +112,8 @@ struct reader {
 
 static enum strobe_err take_child(struct reader *reader, span name, uint64_t id, int64_t ns)
 {
-    if (reader->n_pending == reader->cap_pending) {
-        size_t cap = reader->cap_pending ? reader->cap_pending * 2 : 256;
-        void *grown = realloc(reader->pending, cap * sizeof *reader->pending);
-        if (!grown)
-            return STROBE_ERR_NOMEM;
-        reader->pending = grown;
-        reader->cap_pending = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(reader->pending, reader->cap_pending, (uint64_t)reader->n_pending + 1))
+        return STROBE_ERR_NOMEM;
     uint32_t index = child_name(reader->host, name);
     if (index == UINT32_MAX)
         return STROBE_ERR_NOMEM;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define COL(name) STROBE_REPORT_COL_##name
 enum { OVERHEAD_NS = 1500 }; /* what profiling itself adds between two ops */
 
@@ -230,13 +232,8 @@ static void fill_queues(struct gaps *gaps, uint32_t *queue_of)
         if (report->log.cores[gap->core].device_index != gaps->device || !gap->other_iteration)
             continue;
         gaps->all[gaps->n++] = i;
-        if (!(queue->n & (queue->n - 1))) { /* full at every power of two */
-            size_t *grown =
-                realloc(queue->gaps, (queue->n ? queue->n * 2 : 1) * sizeof *queue->gaps);
-            if (!grown)
-                continue;
-            queue->gaps = grown;
-        }
+        if (STROBE_ARRAY_RESERVE_TIGHT(queue->gaps, queue->n))
+            continue;
         queue->gaps[queue->n++] = i;
     }
 }

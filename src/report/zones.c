@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 typedef struct strobe_report_span span;
 
 enum { ZONES_MAX = 65536, SERIES_MAX = 1 << 17, DEVICES_MAX = 4096 };
@@ -152,14 +154,8 @@ static struct strobe_report_zone *use_loose(struct strobe_report_log *log, span 
 
 static struct strobe_report_zone *add_zone(struct strobe_report_log *log, span tail, uint64_t hash)
 {
-    if (log->n_zones == log->cap_zones) {
-        uint32_t cap = log->cap_zones ? log->cap_zones * 2 : 256;
-        void *grown = realloc(log->zones, cap * sizeof *log->zones);
-        if (!grown)
-            return NULL;
-        log->zones = grown;
-        log->cap_zones = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(log->zones, log->cap_zones, (uint64_t)log->n_zones + 1))
+        return NULL;
     struct strobe_report_zone *zone = &log->zones[log->n_zones];
     *zone = (struct strobe_report_zone){
         .text = malloc(tail.len + 1), .len = (uint32_t)tail.len, .timer = UINT32_MAX};
@@ -180,9 +176,9 @@ static struct strobe_report_zone *add_zone(struct strobe_report_log *log, span t
 struct strobe_report_zone *strobe_report_zone_intern(struct strobe_report_log *log, span tail)
 {
     uint64_t hash = strobe_hash_bytes(tail.at, tail.len, strobe_index_seed(&log->zone_map));
-    STROBE_INDEX_EACH(index, at, &log->zone_map, hash)
-    if (log->zones[index].len == tail.len && !memcmp(log->zones[index].text, tail.at, tail.len))
-        return &log->zones[index];
+    STROBE_INDEX_EACH (index, at, &log->zone_map, hash)
+        if (log->zones[index].len == tail.len && !memcmp(log->zones[index].text, tail.at, tail.len))
+            return &log->zones[index];
     return log->n_zones >= ZONES_MAX ? use_loose(log, tail) : add_zone(log, tail, hash);
 }
 
@@ -191,12 +187,8 @@ static uint32_t device_index(struct strobe_report_log *log, int64_t device)
     for (uint32_t i = 0; i < log->n_devices; i++)
         if (log->devices[i].id == device)
             return i;
-    void *grown = log->n_devices < DEVICES_MAX
-                      ? realloc(log->devices, (log->n_devices + 1) * sizeof *log->devices)
-                      : NULL;
-    if (!grown)
+    if (log->n_devices == DEVICES_MAX || STROBE_ARRAY_RESERVE_TIGHT(log->devices, log->n_devices))
         return UINT32_MAX;
-    log->devices = grown;
     log->devices[log->n_devices].id = device;
     log->devices[log->n_devices].n_cores = 0;
     return log->n_devices++;
@@ -209,10 +201,8 @@ static uint32_t core_index(struct strobe_report_log *log, const struct strobe_re
     uint32_t found = (uint32_t)strobe_map_get(&log->core_map, key, UINT32_MAX);
     if (found != UINT32_MAX)
         return found;
-    void *grown = realloc(log->cores, (log->n_cores + 1) * sizeof *log->cores);
-    if (grown)
-        log->cores = grown;
-    if (!grown || strobe_map_put(&log->core_map, key, log->n_cores))
+    if (STROBE_ARRAY_RESERVE_TIGHT(log->cores, log->n_cores) ||
+        strobe_map_put(&log->core_map, key, log->n_cores))
         return UINT32_MAX;
     log->cores[log->n_cores] =
         (struct strobe_report_core){series->device,
@@ -275,16 +265,14 @@ static bool is_same_series(const struct strobe_report_series *series, span prefi
 struct strobe_report_series *strobe_report_series_intern(struct strobe_report_log *log, span prefix)
 {
     uint64_t hash = strobe_hash_bytes(prefix.at, prefix.len, strobe_index_seed(&log->series_map));
-    STROBE_INDEX_EACH(index, at, &log->series_map, hash)
-    if (is_same_series(log->series[index], prefix))
-        return log->series[index];
+    STROBE_INDEX_EACH (index, at, &log->series_map, hash)
+        if (is_same_series(log->series[index], prefix))
+            return log->series[index];
     struct strobe_report_series *series = new_series(log, prefix);
     if (!series)
         return NULL;
-    void *grown = realloc(log->series, (log->n_series + 1) * sizeof *log->series);
-    if (grown)
-        log->series = grown;
-    if (!grown || strobe_index_add(&log->series_map, hash, log->n_series)) {
+    if (STROBE_ARRAY_RESERVE_TIGHT(log->series, log->n_series) ||
+        strobe_index_add(&log->series_map, hash, log->n_series)) {
         free(series);
         return NULL;
     }

@@ -4,12 +4,8 @@
  * SPDX-License-Identifier: MIT */
 #include "file/reader.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
 
@@ -18,22 +14,9 @@
 enum strobe_err strobe_file_pread(const struct strobe_file *file, void *out, size_t n,
                                   uint64_t offset)
 {
-    uint8_t *at = out;
     if (offset > INT64_MAX || n > INT64_MAX - offset)
         return STROBE_ERR_END;
-    while (n) {
-        ssize_t got = pread(file->fd, at, n, (off_t)offset);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return strobe_err_from_errno(errno);
-        if (got == 0)
-            return STROBE_ERR_END;
-        at += got;
-        n -= (size_t)got;
-        offset += (uint64_t)got;
-    }
-    return STROBE_OK;
+    return file->source.read_at(file->source.context, out, n, offset);
 }
 
 int strobe_file_head_ok(const struct strobe_block_head *head)
@@ -141,24 +124,25 @@ static enum strobe_err read_head(struct strobe_file *file)
 
 static enum strobe_err measure(struct strobe_file *file)
 {
-    struct stat st;
-    if (fstat(file->fd, &st))
-        return strobe_err_from_errno(errno);
-    if (S_ISDIR(st.st_mode) || !S_ISREG(st.st_mode))
-        return STROBE_ERR_FORMAT;
-    file->facts.n_bytes = (uint64_t)st.st_size;
-    return STROBE_OK;
+    return file->source.size(file->source.context, &file->facts.n_bytes);
 }
 
-enum strobe_err strobe_file_open_fd(int fd, struct strobe_file **out)
+static void close_source(const struct strobe_source *source)
+{
+    if (source->close)
+        source->close(source->context);
+}
+
+enum strobe_err strobe_file_open_source(const struct strobe_source *source,
+                                        struct strobe_file **out)
 {
     *out = NULL;
     struct strobe_file *file = calloc(1, sizeof *file);
     if (!file) {
-        close(fd);
+        close_source(source);
         return STROBE_ERR_NOMEM;
     }
-    file->fd = fd;
+    file->source = *source;
     enum strobe_err err = measure(file);
     if (!err)
         err = read_head(file);
@@ -173,25 +157,17 @@ fail:
     return err;
 }
 
-enum strobe_err strobe_file_open(const char *path, struct strobe_file **out)
-{
-    *out = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return strobe_err_from_errno(errno);
-    return strobe_file_open_fd(fd, out);
-}
-
 void strobe_file_expect_jumps(struct strobe_file *file)
 {
-    (void)posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM);
+    if (file->source.expect_jumps)
+        file->source.expect_jumps(file->source.context);
 }
 
 void strobe_file_close(struct strobe_file *file)
 {
     if (!file)
         return;
-    close(file->fd);
+    close_source(&file->source);
     free(file->roots);
     free(file);
 }

@@ -1,7 +1,6 @@
 /* file_read.h - reading a trace file: open, totals, blocks in file order.
  * Trusts no byte: every length is bounded, every hash is checked before a block is handed out, what
- * is damaged is skipped and counted. Uses pread, so a file that is cut or grows meanwhile does no
- * harm. Memory and time of opening do not depend on the file's size where it was closed in good
+ * is damaged is skipped and counted. Its bytes come from a source (source.h). Memory and time of opening do not depend on the file's size where it was closed in good
  * order. Events and records inside a block: file/decode.h. Format: docs/file-format.md. A reader
  * and its iterators belong to one thread; loading blocks (strobe_file_load) may be done by many
  * threads at once.  SPDX-License-Identifier: MIT */
@@ -12,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "file/source.h"
 #include "wire/file_layout.h"
 #include "wire/kinds.h"
 #include "wire/ring_layout.h"
@@ -102,6 +102,10 @@ enum strobe_err strobe_file_open(const char *path, struct strobe_file **out);
 
 /* As strobe_file_open, over a file descriptor that the reader then owns (closed on failure too). */
 enum strobe_err strobe_file_open_fd(int fd, struct strobe_file **out);
+
+/* As strobe_file_open, over a source that the reader then owns (closed on failure too). */
+enum strobe_err strobe_file_open_source(const struct strobe_source *source,
+                                        struct strobe_file **out);
 
 /* Single blocks here and there will be loaded: nothing is to be read ahead. */
 void strobe_file_expect_jumps(struct strobe_file *file);

@@ -10,7 +10,7 @@ enum {
 }; /* entries that the footer or the chain of indices start with */
 
 struct strobe_file {
-    int fd; /* owned */
+    struct strobe_source source; /* owned */
     struct strobe_file_facts facts;
     struct strobe_hole holes[STROBE_FILE_MAX_HOLES];
     size_t n_kept_holes;

@@ -404,18 +404,19 @@ static void set_origin(struct strobe_trace *trace)
     strobe_clock_set_origin(&trace->clock, tick);
 }
 
-enum strobe_err strobe_trace_open(const char *path, unsigned flags, struct strobe_trace **out)
+enum strobe_err strobe_trace_open_file(struct strobe_file *file, unsigned flags,
+                                       struct strobe_trace **out)
 {
     *out = NULL;
     struct strobe_trace *trace = calloc(1, sizeof *trace);
-    if (!trace)
+    if (!trace) {
+        strobe_file_close(file);
         return STROBE_ERR_NOMEM;
+    }
     trace->flags = flags;
-    enum strobe_err err = strobe_file_open(path, &trace->file);
-    if (err)
-        goto fail;
+    trace->file = file;
     strobe_schema_read(strobe_file_facts(trace->file)->schema, &trace->schema);
-    err = read_blocks(trace, 0);
+    enum strobe_err err = read_blocks(trace, 0);
     if (!err)
         err = read_ledger(trace);
     if (!err && !strobe_clock_fix(&trace->clock))

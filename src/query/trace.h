@@ -179,6 +179,10 @@ struct strobe_trace {
 
 /* Open a trace and read its records. Errors as of strobe_file_open. */
 enum strobe_err strobe_trace_open(const char *path, unsigned flags, struct strobe_trace **out);
+
+/* The same over an open file, which the trace then owns (closed on failure too). */
+enum strobe_err strobe_trace_open_file(struct strobe_file *file, unsigned flags,
+                                       struct strobe_trace **out);
 void strobe_trace_close(struct strobe_trace *trace); /* NULL is allowed */
 
 /* The file may have grown: read the records that are new. Indices stay as they are; texts may move. */

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "serve/imports.h"
-#include "serve/reply.h"
+#include "engine/reply.h"
 
 /* Sent with SIGUSR1 to a recorder (sigqueue): end the recording, not the program. */
 enum { STROBE_VIEW_STOP = 0x53544f50 };

@@ -1,31 +1,17 @@
-/* feed.c - a ring of three blocks between the thread that decodes and the one that uses.
- *
- *   slot    FREE ──► FULL   by the decoder, which then signals `filled`
- *           FULL ──► FREE   by the user's next call, which then signals `freed`
- *
- * With STROBE_ERR_NOMEM for the thread the work is done in the caller.  SPDX-License-Identifier:
- * MIT */
+/* feed.c - blocks one after the other, decoded by a thread (feed_thread.c) or, without one, by the user.
+ * SPDX-License-Identifier: MIT */
 #include "query/feed.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
-enum { N_SLOTS = 3 };
+#include "query/feed_thread.h"
 
 struct strobe_feed {
     struct strobe_file *file; /* borrowed */
     struct strobe_feed_options options;
-    struct strobe_block_iter *iter; /* owned */
-    struct strobe_fed slot[N_SLOTS];
-    pthread_t thread;
-    int has_thread;
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t filled, freed;
-    uint64_t n_filled, n_used; /* slots so far */
-    enum strobe_err end;       /* what comes after the last full slot; STROBE_OK while going on */
-    int stop;
-    int holds; /* the user has a slot */
+    struct strobe_block_iter *iter;    /* owned */
+    struct strobe_feed_thread *thread; /* owned; NULL: the user decodes into `own` */
+    struct strobe_fed own;
 };
 
 static enum strobe_err decode(struct strobe_feed *feed, const struct strobe_block_ref *ref,
@@ -41,8 +27,7 @@ static enum strobe_err decode(struct strobe_feed *feed, const struct strobe_bloc
     return err;
 }
 
-/* Fill a slot with the next block that can be used. */
-static enum strobe_err fill(struct strobe_feed *feed, struct strobe_fed *fed)
+enum strobe_err strobe_feed_fill(struct strobe_feed *feed, struct strobe_fed *fed)
 {
     struct strobe_block_ref ref;
     for (;;) {
@@ -54,38 +39,6 @@ static enum strobe_err fill(struct strobe_feed *feed, struct strobe_fed *fed)
             return err;
         strobe_file_note_hole(feed->file, &ref);
     }
-}
-
-static void *run(void *arg)
-{
-    struct strobe_feed *feed = arg;
-    enum strobe_err err = STROBE_OK;
-    pthread_mutex_lock(&feed->lock);
-    while (!err && !feed->stop) {
-        if (feed->n_filled - feed->n_used == N_SLOTS) {
-            pthread_cond_wait(&feed->freed, &feed->lock);
-            continue;
-        }
-        pthread_mutex_unlock(&feed->lock);
-        err = fill(feed, &feed->slot[feed->n_filled % N_SLOTS]);
-        pthread_mutex_lock(&feed->lock);
-        if (err)
-            feed->end = err;
-        else
-            feed->n_filled++;
-        pthread_cond_signal(&feed->filled);
-    }
-    pthread_mutex_unlock(&feed->lock);
-    return NULL;
-}
-
-static void start_thread(struct strobe_feed *feed)
-{
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    feed->has_thread = pthread_create(&feed->thread, NULL, run, feed) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 enum strobe_err strobe_feed_start(struct strobe_file *file,
@@ -108,44 +61,20 @@ enum strobe_err strobe_feed_start(struct strobe_file *file,
         free(feed);
         return err;
     }
-    pthread_mutex_init(&feed->lock, NULL);
-    pthread_cond_init(&feed->filled, NULL);
-    pthread_cond_init(&feed->freed, NULL);
     if (!options->heads_only)
-        start_thread(feed);
+        feed->thread = strobe_feed_thread_start(feed);
     *out = feed;
     return STROBE_OK;
-}
-
-static enum strobe_err wait_for_slot(struct strobe_feed *feed, const struct strobe_fed **out)
-{
-    enum strobe_err err = STROBE_OK;
-    pthread_mutex_lock(&feed->lock);
-    if (feed->holds) {
-        feed->n_used++;
-        feed->holds = 0;
-        pthread_cond_signal(&feed->freed);
-    }
-    while (feed->n_filled == feed->n_used && !feed->end)
-        pthread_cond_wait(&feed->filled, &feed->lock);
-    if (feed->n_filled == feed->n_used) {
-        err = feed->end;
-    } else {
-        feed->holds = 1;
-        *out = &feed->slot[feed->n_used % N_SLOTS];
-    }
-    pthread_mutex_unlock(&feed->lock);
-    return err;
 }
 
 enum strobe_err strobe_feed_next(struct strobe_feed *feed, const struct strobe_fed **out)
 {
     *out = NULL;
-    if (feed->has_thread)
-        return wait_for_slot(feed, out);
-    enum strobe_err err = fill(feed, &feed->slot[0]);
+    if (feed->thread)
+        return strobe_feed_thread_next(feed->thread, out);
+    enum strobe_err err = strobe_feed_fill(feed, &feed->own);
     if (!err)
-        *out = &feed->slot[0];
+        *out = &feed->own;
     return err;
 }
 
@@ -153,20 +82,9 @@ void strobe_feed_stop(struct strobe_feed *feed)
 {
     if (!feed)
         return;
-    if (feed->has_thread) {
-        pthread_mutex_lock(&feed->lock);
-        feed->stop = 1;
-        pthread_cond_signal(&feed->freed);
-        pthread_mutex_unlock(&feed->lock);
-        pthread_join(feed->thread, NULL);
-    }
-    pthread_mutex_destroy(&feed->lock);
-    pthread_cond_destroy(&feed->filled);
-    pthread_cond_destroy(&feed->freed);
-    for (int i = 0; i < N_SLOTS; i++) {
-        strobe_block_free(&feed->slot[i].block);
-        strobe_events_free(&feed->slot[i].events);
-    }
+    strobe_feed_thread_stop(feed->thread);
+    strobe_block_free(&feed->own.block);
+    strobe_events_free(&feed->own.events);
     strobe_file_end_iterate(feed->iter);
     free(feed);
 }

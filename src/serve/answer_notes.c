@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "file/notes.h"
-#include "serve/engine.h"
+#include "serve/answers.h"
 
 /* 1: the text is a JSON array. */
 static int is_list(const char *text, size_t n_bytes)
@@ -16,7 +16,7 @@ static int is_list(const char *text, size_t n_bytes)
     return is;
 }
 
-static enum strobe_err keep(struct strobe_engine *engine, const struct strobe_json *question,
+static enum strobe_err keep(struct strobe_served *served, const struct strobe_json *question,
                             uint32_t set)
 {
     char *text = malloc(STROBE_NOTES_MAX_BYTES + 1);
@@ -24,7 +24,7 @@ static enum strobe_err keep(struct strobe_engine *engine, const struct strobe_js
         return STROBE_ERR_NOMEM;
     size_t n = strobe_json_text(question, set, text, STROBE_NOTES_MAX_BYTES + 1);
     enum strobe_err err =
-        is_list(text, n) ? strobe_notes_write(engine->path, text, n) : STROBE_ERR_FORMAT;
+        is_list(text, n) ? strobe_notes_write(served->path, text, n) : STROBE_ERR_FORMAT;
     free(text);
     return err;
 }
@@ -39,16 +39,16 @@ static int is_state(const struct strobe_json *question, const char *text)
     return !over || strobe_json_is(question, over, state);
 }
 
-void strobe_answer_notes(struct strobe_engine *engine, const struct strobe_json *question,
+void strobe_answer_notes(struct strobe_served *served, const struct strobe_json *question,
                          struct strobe_reply *reply)
 {
     uint32_t set = strobe_json_member(question, 0, "set");
     char *text = NULL;
-    enum strobe_err err = strobe_notes_read(engine->path, &text);
+    enum strobe_err err = strobe_notes_read(served->path, &text);
     int is_kept = !err && set && is_state(question, text);
-    if (is_kept && !(err = keep(engine, question, set))) {
+    if (is_kept && !(err = keep(served, question, set))) {
         free(text);
-        err = strobe_notes_read(engine->path, &text);
+        err = strobe_notes_read(served->path, &text);
     }
     if (err) {
         strobe_answer_error(reply, strobe_err_text(err));

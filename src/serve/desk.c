@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "serve/engine.h"
+#include "serve/answers.h"
 
 enum {
     POLL_MS = 50,  /* a growing file is looked at so often */
@@ -30,7 +30,7 @@ enum { QUICK, SLOW, N_THREADS };
 /* One thread of a trace with its engine. */
 struct worker {
     struct strobe_desk_trace *trace; /* borrowed */
-    struct strobe_engine *engine;    /* owned */
+    struct strobe_served served;     /* owned */
     struct question *first, *last;   /* owned: what waits */
     uint32_t n_waiting;
     uint64_t told_ms; /* when pages were told last */
@@ -66,10 +66,9 @@ static void send(struct strobe_desk_trace *trace, uint64_t who, uint32_t id,
 {
     struct strobe_desk *desk = trace->desk;
     size_t n_bytes;
-    uint8_t *frame = strobe_reply_frame(reply, id, desk->before, &n_bytes);
+    uint8_t *frame = strobe_reply_finish(reply, id, desk->before, &n_bytes);
     if (frame)
         desk->sink(desk->context, trace, who, frame, n_bytes);
-    strobe_reply_free(reply);
 }
 
 static void send_error(struct strobe_desk_trace *trace, uint64_t who, uint32_t id, const char *why)
@@ -85,12 +84,7 @@ static void answer(struct worker *worker, struct strobe_json *json, const struct
     struct strobe_reply reply = {0};
     strobe_reply_u64(&reply, "id", question->id);
     if (strobe_json_parse(json, question->text, question->n_bytes))
-        strobe_engine_answer(worker->engine, json, &reply);
-    if (reply.failed) {
-        strobe_reply_free(&reply);
-        send_error(worker->trace, question->who, question->id, "the answer is too large");
-        return;
-    }
+        strobe_served_answer(&worker->served, json, &reply);
     send(worker->trace, question->who, question->id, &reply);
 }
 
@@ -98,7 +92,7 @@ static void answer(struct worker *worker, struct strobe_json *json, const struct
 
 static void tell_grown(struct worker *worker)
 {
-    struct strobe_engine *engine = worker->engine;
+    struct strobe_engine *engine = worker->served.engine;
     const struct strobe_file_facts *facts = strobe_file_facts(engine->trace->file);
     struct strobe_reply reply = {0};
     strobe_reply_string(&reply, "tell", facts->closed ? "closed" : "grown");
@@ -137,7 +131,7 @@ static uint64_t now_ms(void)
 static int read_on(struct worker *worker)
 {
     int grown = 0;
-    return strobe_engine_refresh(worker->engine, &grown) == STROBE_OK && grown;
+    return strobe_engine_refresh(worker->served.engine, &grown) == STROBE_OK && grown;
 }
 
 /* The quick thread: is there more, or no file any more? The pages are told. */
@@ -154,11 +148,11 @@ static void look_again(struct worker *worker)
         tell_gone(worker, !is_removed);
         return;
     }
-    if ((uint64_t)st.st_size == strobe_file_facts(worker->engine->trace->file)->n_bytes)
+    if ((uint64_t)st.st_size == strobe_file_facts(worker->served.engine->trace->file)->n_bytes)
         return;
     if (!read_on(worker))
         return;
-    strobe_tables_update(&worker->engine->tables);
+    strobe_tables_update(&worker->served.engine->tables);
     tell_grown(worker);
     worker->told_ms = now;
 }
@@ -203,7 +197,7 @@ static void *work(void *context)
         pthread_mutex_unlock(lock);
         if (tells)
             look_again(worker);
-        else if (question && !strobe_file_facts(worker->engine->trace->file)->closed)
+        else if (question && !strobe_file_facts(worker->served.engine->trace->file)->closed)
             read_on(worker);
         if (question)
             answer(worker, json, question);
@@ -223,10 +217,9 @@ static enum strobe_err start_worker(struct strobe_desk_trace *trace, struct work
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&worker->wake, &attr);
     pthread_condattr_destroy(&attr);
-    enum strobe_err err = strobe_engine_open(trace->path, &worker->engine);
+    enum strobe_err err = strobe_served_open(trace->path, trace->folder, &worker->served);
     if (err)
         return err;
-    worker->engine->folder = trace->folder;
     if (pthread_create(&worker->thread, NULL, work, worker))
         return STROBE_ERR_NOMEM;
     worker->has_thread = 1;
@@ -250,7 +243,7 @@ static void close_trace(struct strobe_desk_trace *trace)
             free(question);
         if (worker->trace)
             pthread_cond_destroy(&worker->wake);
-        strobe_engine_close(worker->engine);
+        strobe_served_close(&worker->served);
     }
     free(trace->path);
     free(trace->folder);
@@ -411,7 +404,7 @@ int strobe_desk_ask(struct strobe_desk *desk, struct strobe_desk_trace *trace, u
     question->is_pixels = strobe_json_is(json, strobe_json_member(json, 0, "ask"), "pixels");
     question->n_bytes = n_bytes;
     memcpy(question->text, text, n_bytes);
-    struct worker *worker = &trace->workers[strobe_engine_is_slow(json) ? SLOW : QUICK];
+    struct worker *worker = &trace->workers[strobe_served_is_slow(json) ? SLOW : QUICK];
     uint32_t overtaken = 0;
     pthread_mutex_lock(&desk->lock);
     struct question *old = question->is_pixels ? find_overtaken(worker, who) : NULL;

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "serve/guard.h"
 #include "serve/imports.h"
-#include "serve/reply.h"
+#include "engine/reply.h"
 
 struct strobe_server;
 

@@ -10,7 +10,7 @@
 #include "serve/desk.h"
 #include "serve/folder.h"
 #include "serve/imports.h"
-#include "serve/json.h"
+#include "engine/json.h"
 #include "serve/server.h"
 
 enum {

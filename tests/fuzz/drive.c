@@ -18,7 +18,7 @@
 #include "query/save.h"
 #include "query/stats.h"
 #include "query/symbols.h"
-#include "serve/engine.h"
+#include "engine/engine.h"
 
 struct job {
     const char *path, *folder;
@@ -183,7 +183,8 @@ static void to_view(const struct job *job)
     };
     enum { N_QUESTIONS = sizeof questions / sizeof questions[0] };
     struct strobe_engine *engine;
-    if (strobe_engine_open(job->path, &engine))
+    struct strobe_trace *trace;
+    if (strobe_trace_open(job->path, 0, &trace) || strobe_engine_open(trace, "fuzz", &engine))
         return;
     ask(engine, questions[0]);
     for (unsigned i = 0; i < 4; i++)

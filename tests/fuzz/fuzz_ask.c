@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/engine.h"
+#include "engine/engine.h"
 
 static const char *const seeds[] = {
     "{\"id\":1,\"ask\":\"trace\"}",
@@ -89,7 +89,9 @@ int main(int argc, char **argv)
     struct strobe_engine *engine = NULL;
     uint64_t n_runs = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000, n_parsed = 0, n_answers = 0;
     uint64_t state = 88172645463325252ull + (argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
-    if (argc > 3 && strobe_engine_open(argv[3], &engine)) {
+    struct strobe_trace *trace;
+    if (argc > 3 &&
+        (strobe_trace_open(argv[3], 0, &trace) || strobe_engine_open(trace, "ask", &engine))) {
         fprintf(stderr, "fuzz_ask: %s can't be opened\n", argv[3]);
         return 1;
     }
@@ -107,8 +109,7 @@ int main(int argc, char **argv)
                 struct strobe_reply reply = {0};
                 size_t n_frame;
                 strobe_engine_answer(engine, &json, &reply);
-                free(strobe_reply_frame(&reply, 1, 16, &n_frame));
-                strobe_reply_free(&reply);
+                free(strobe_reply_finish(&reply, 1, 16, &n_frame));
                 n_answers++;
             }
         }

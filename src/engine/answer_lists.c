@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/tracks.h"
+#include "engine/tracks.h"
 
 /* ---- messages ---- */
 

@@ -1,9 +1,9 @@
 /* tracks.h - the tracks of a trace: their numbers, their order on the page, and which of them a question chooses.
  * SPDX-License-Identifier: MIT */
-#ifndef STROBE_SERVE_TRACKS_H
-#define STROBE_SERVE_TRACKS_H
+#ifndef STROBE_ENGINE_TRACKS_H
+#define STROBE_ENGINE_TRACKS_H
 
-#include "serve/engine.h"
+#include "engine/engine.h"
 
 /* Numbers: kind << 28 | index. */
 enum strobe_track_kind {

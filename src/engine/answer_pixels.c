@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/tracks.h"
 #include "query/pixels.h"
-#include "serve/tracks.h"
 
 /* A plot or the messages of a process: buckets that are made here. */
 struct other {

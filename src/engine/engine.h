@@ -1,18 +1,28 @@
-/* engine.h - answers questions about one trace (docs/viewer-protocol.md). Knows nothing of sockets.
+/* engine.h - answers questions about one trace (docs/viewer-protocol.md). Knows nothing of sockets, threads or
+ * files: the server and the page's WebAssembly module are built from it.
  * One thread per engine.  SPDX-License-Identifier: MIT */
-#ifndef STROBE_SERVE_ENGINE_H
-#define STROBE_SERVE_ENGINE_H
+#ifndef STROBE_ENGINE_ENGINE_H
+#define STROBE_ENGINE_ENGINE_H
 
 #include "query/stack.h"
 #include "query/tables.h"
 #include "query/view.h"
-#include "serve/json.h"
-#include "serve/reply.h"
+#include "engine/json.h"
+#include "engine/reply.h"
+
+/* What the engine can't know by itself. */
+struct strobe_engine_host {
+    /* 1: the file is still written. */
+    int (*is_live)(void *context, const struct strobe_trace *trace);
+    /* The text of a source file that the trace names, to be freed; NULL with *why in words. */
+    char *(*read_source)(void *context, const struct strobe_trace *trace, const char *path,
+                         size_t *n_bytes, const char **why);
+    void *context;
+};
 
 struct strobe_engine {
-    char *path;                 /* owned */
-    const char *name;           /* borrowed from path: of the file */
-    const char *folder;         /* borrowed: where saved ranges go; NULL: beside the file */
+    char *name;                            /* owned: of the file */
+    const struct strobe_engine_host *host; /* borrowed; NULL: no files but the trace */
     struct strobe_trace *trace; /* owned */
     struct strobe_view *view;   /* owned */
     struct strobe_tables tables;
@@ -21,11 +31,11 @@ struct strobe_engine {
     uint32_t *slots; /* owned: hash table of canonical locations, index + 1 */
     uint32_t n_slots, n_distinct;
     struct strobe_stack_symbols symbols; /* read when first needed */
-    uint64_t n_answers;
 };
 
-/* Open the trace at `path`. Errors as of strobe_trace_open. */
-enum strobe_err strobe_engine_open(const char *path, struct strobe_engine **out);
+/* Questions about an open trace, which the engine then owns (closed on failure too); `name`: of its file. */
+enum strobe_err strobe_engine_open(struct strobe_trace *trace, const char *name,
+                                   struct strobe_engine **out);
 void strobe_engine_close(struct strobe_engine *engine); /* NULL is allowed */
 
 /* The file may have grown. *grown: it has. */
@@ -77,10 +87,6 @@ void strobe_answer_zone(struct strobe_engine *engine, const struct strobe_json *
                         struct strobe_reply *reply);
 void strobe_answer_step(struct strobe_engine *engine, const struct strobe_json *question,
                         struct strobe_reply *reply);
-void strobe_answer_save(struct strobe_engine *engine, const struct strobe_json *question,
-                        struct strobe_reply *reply);
-void strobe_answer_notes(struct strobe_engine *engine, const struct strobe_json *question,
-                         struct strobe_reply *reply);
 void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json *question,
                          struct strobe_reply *reply);
 void strobe_answer_histogram(struct strobe_engine *engine, const struct strobe_json *question,

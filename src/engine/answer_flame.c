@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/tracks.h"
 #include "query/flame.h"
-#include "serve/tracks.h"
 
 static uint32_t number_of(void *context, uint32_t process, uint64_t loc)
 {

@@ -1,7 +1,7 @@
 /* json.h - reads the page's questions. Bytes come from strangers: size, depth and number of values are bounded, nothing is
  * allocated.  SPDX-License-Identifier: MIT */
-#ifndef STROBE_SERVE_JSON_H
-#define STROBE_SERVE_JSON_H
+#ifndef STROBE_ENGINE_JSON_H
+#define STROBE_ENGINE_JSON_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* engine.c - opening a trace for questions, numbers of locations and tracks, and who answers what.
  * SPDX-License-Identifier: MIT */
-#include "serve/engine.h"
+#include "engine/engine.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -186,8 +186,6 @@ static const struct {
     {"instances", strobe_answer_instances, 1},
     {"flame", strobe_answer_flame, 1},
     {"find", strobe_answer_find, 1},
-    {"save", strobe_answer_save, 1},
-    {"notes", strobe_answer_notes, 1},
 };
 
 int strobe_engine_is_slow(const struct strobe_json *question)
@@ -206,7 +204,6 @@ void strobe_engine_answer(struct strobe_engine *engine, const struct strobe_json
     for (size_t i = 0; ask && i < sizeof answers / sizeof answers[0]; i++)
         if (strobe_json_is(question, ask, answers[i].ask)) {
             answers[i].answer(engine, question, reply);
-            engine->n_answers++;
             return;
         }
     strobe_answer_error(reply, "there is no such question");
@@ -214,19 +211,19 @@ void strobe_engine_answer(struct strobe_engine *engine, const struct strobe_json
 
 /* ---- opening ---- */
 
-enum strobe_err strobe_engine_open(const char *path, struct strobe_engine **out)
+enum strobe_err strobe_engine_open(struct strobe_trace *trace, const char *name,
+                                   struct strobe_engine **out)
 {
     *out = NULL;
     struct strobe_engine *engine = calloc(1, sizeof *engine);
-    if (!engine)
+    if (!engine) {
+        strobe_trace_close(trace);
         return STROBE_ERR_NOMEM;
-    engine->path = strdup(path);
-    const char *slash = engine->path ? strrchr(engine->path, '/') : NULL;
-    engine->name = slash ? slash + 1 : engine->path;
+    }
+    engine->trace = trace;
+    engine->name = strdup(name);
     enum strobe_err err =
-        engine->path ? strobe_trace_open(path, 0, &engine->trace) : STROBE_ERR_NOMEM;
-    if (!err)
-        err = strobe_view_open(engine->trace, &engine->view);
+        engine->name ? strobe_view_open(engine->trace, &engine->view) : STROBE_ERR_NOMEM;
     if (err) {
         strobe_engine_close(engine);
         return err;
@@ -247,7 +244,7 @@ void strobe_engine_close(struct strobe_engine *engine)
     strobe_trace_close(engine->trace);
     free(engine->canon);
     free(engine->slots);
-    free(engine->path);
+    free(engine->name);
     free(engine);
 }
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/tracks.h"
 #include "query/zone.h"
-#include "serve/tracks.h"
 
 enum { MOST_ROWS = 100 };
 

@@ -1,16 +1,11 @@
 /* answer_trace.c - what is in a trace, names, source files.  SPDX-License-Identifier: MIT */
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "serve/tracks.h"
+#include "engine/tracks.h"
 
-enum { MAX_NAMES = 4096, MAX_SOURCE = 2 << 20 };
+enum { MAX_NAMES = 4096 };
 
 static void put_named(struct strobe_reply *reply, const char *name,
                       const struct strobe_trace *trace, uint32_t text)
@@ -189,12 +184,9 @@ static void put_machine(const struct strobe_engine *engine, struct strobe_reply 
     strobe_reply_close(reply, '}');
 }
 
-/* It has no end yet, and was written a moment ago. */
 static int is_live(const struct strobe_engine *engine)
 {
-    struct stat st;
-    return !strobe_file_facts(engine->trace->file)->closed && !stat(engine->path, &st) &&
-           time(NULL) - st.st_mtime < 10;
+    return engine->host && engine->host->is_live(engine->host->context, engine->trace);
 }
 
 static void put_file(const struct strobe_engine *engine, struct strobe_reply *reply)
@@ -312,46 +304,13 @@ void strobe_answer_names(struct strobe_engine *engine, const struct strobe_json 
 
 /* ---- source ---- */
 
-/* Open a source file. What compilers were told from within a folder is looked for here, then where the processes ran. */
-static int open_source(const struct strobe_trace *trace, const char *path)
-{
-    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    int fd = open(path, flags);
-    for (uint32_t i = 0; fd < 0 && *path && *path != '/' && i < trace->n_processes && i < 64; i++) {
-        uint32_t n;
-        char whole[PATH_MAX];
-        const char *folder = strobe_trace_text(trace, trace->processes[i].cwd, &n);
-        if (n && (size_t)snprintf(whole, sizeof whole, "%s/%s", folder, path) < sizeof whole)
-            fd = open(whole, flags);
-    }
-    return fd;
-}
-
-/* The file's text, to be freed; NULL with *why. Only what a location of the trace names is ever read. */
 static char *read_source(const struct strobe_engine *engine, const char *path, size_t *n,
                          const char **why)
 {
-    struct stat st;
-    int fd = open_source(engine->trace, path);
-    *why = "the file is not on this machine";
-    if (fd < 0)
-        return NULL;
-    char *text = NULL;
-    ssize_t got = -1;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > MAX_SOURCE)
-        *why = "it is no file that could be shown";
-    else if ((uint64_t)st.st_mtim.tv_sec * 1000000000ull >
-             strobe_file_facts(engine->trace->file)->created_ns)
-        *why = "the file was changed after the recording";
-    else if ((text = malloc((size_t)st.st_size + 1)))
-        got = read(fd, text, (size_t)st.st_size);
-    close(fd);
-    if (got < 0 || (got && memchr(text, 0, (size_t)got))) {
-        free(text);
-        return NULL;
-    }
-    *n = (size_t)got;
-    return text;
+    *why = "the page has no access to source files";
+    return engine->host ? engine->host->read_source(engine->host->context, engine->trace, path, n,
+                                                    why)
+                        : NULL;
 }
 
 void strobe_answer_source(struct strobe_engine *engine, const struct strobe_json *question,

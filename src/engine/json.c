@@ -1,5 +1,5 @@
 /* json.c - a parser of bounded JSON.  SPDX-License-Identifier: MIT */
-#include "serve/json.h"
+#include "engine/json.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* reply.h - builds an answer: JSON and arrays in one binary frame (docs/viewer-protocol.md).
  * Without memory `failed` is set and everything goes on without effect.  SPDX-License-Identifier: MIT */
-#ifndef STROBE_SERVE_REPLY_H
-#define STROBE_SERVE_REPLY_H
+#ifndef STROBE_ENGINE_REPLY_H
+#define STROBE_ENGINE_REPLY_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +53,10 @@ uint8_t *strobe_reply_u8(struct strobe_reply *reply, const char *name, uint32_t 
 /* The frame, with `before` free bytes in front. The caller frees it. NULL without memory. */
 uint8_t *strobe_reply_frame(struct strobe_reply *reply, uint32_t id, size_t before,
                             size_t *n_bytes);
+
+/* The frame; one that says so where the answer is too large. NULL without memory. The reply is freed. */
+uint8_t *strobe_reply_finish(struct strobe_reply *reply, uint32_t id, size_t before,
+                             size_t *n_bytes);
 
 void strobe_reply_free(struct strobe_reply *reply);
 

@@ -1,12 +1,10 @@
-/* answer_find.c - zones of one location, search, saving a range.  SPDX-License-Identifier: MIT */
+/* answer_find.c - zones of one location, search.  SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/save.h"
+#include "engine/tracks.h"
 #include "query/scan.h"
-#include "serve/guard.h"
-#include "serve/tracks.h"
 
 enum { MAX_HITS = 1 << 18, MAX_EVENTS = 1 << 25 };
 
@@ -443,33 +441,4 @@ void strobe_answer_find(struct strobe_engine *engine, const struct strobe_json *
     strobe_reply_close(reply, ']');
     put_density(&hits, reply, width ? width : 1);
     free_hits(&hits);
-}
-
-/* ---- saving ---- */
-
-void strobe_answer_save(struct strobe_engine *engine, const struct strobe_json *question,
-                        struct strobe_reply *reply)
-{
-    char name[300], path[4500];
-    uint64_t lo, hi, n_bytes = 0;
-    size_t n =
-        strobe_json_text(question, strobe_json_member(question, 0, "name"), name, sizeof name);
-    if (!strobe_guard_is_trace_name(name) || n < 8 || strcmp(name + n - 7, ".strobe")) {
-        strobe_answer_error(reply, "a trace's name has no folders in it, and ends in .strobe");
-        return;
-    }
-    strobe_engine_range(engine, question, &lo, &hi);
-    if (engine->folder)
-        snprintf(path, sizeof path, "%s/%s", engine->folder, name);
-    else
-        snprintf(path, sizeof path, "%.*s%s", (int)(engine->name - engine->path), engine->path,
-                 name);
-    enum strobe_err err = strobe_save_range(engine->view, lo, hi, path, &n_bytes);
-    if (err) {
-        strobe_answer_error(reply, err == STROBE_ERR_BUSY ? "there is a trace of that name"
-                                                          : strobe_err_text(err));
-        return;
-    }
-    strobe_reply_string(reply, "name", name);
-    strobe_reply_u64(reply, "bytes", n_bytes);
 }

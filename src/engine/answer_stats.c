@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/tracks.h"
 #include "query/stats.h"
-#include "serve/tracks.h"
 
 enum column { COUNT, TOTAL, SELF, MEAN, MIN, MAX, STD, P50, P90, P99, N_COLUMNS, NAME = N_COLUMNS };
 static const char *const column_names[] = {"count", "total", "self", "mean", "min", "max",

@@ -1,5 +1,5 @@
 /* tracks.c - see tracks.h.  SPDX-License-Identifier: MIT */
-#include "serve/tracks.h"
+#include "engine/tracks.h"
 
 #include <stdlib.h>
 #include <string.h>

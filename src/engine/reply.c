@@ -1,5 +1,5 @@
 /* reply.c - JSON and arrays, put together.  SPDX-License-Identifier: MIT */
-#include "serve/reply.h"
+#include "engine/reply.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -244,4 +244,18 @@ void strobe_reply_free(struct strobe_reply *reply)
         free(reply->arrays[i].bytes);
     free(reply->json);
     memset(reply, 0, sizeof *reply);
+}
+
+uint8_t *strobe_reply_finish(struct strobe_reply *reply, uint32_t id, size_t before,
+                             size_t *n_bytes)
+{
+    uint8_t *frame = strobe_reply_frame(reply, id, before, n_bytes);
+    strobe_reply_free(reply);
+    if (frame)
+        return frame;
+    strobe_reply_u64(reply, "id", id);
+    strobe_reply_string(reply, "error", "the answer is too large");
+    frame = strobe_reply_frame(reply, id, before, n_bytes);
+    strobe_reply_free(reply);
+    return frame;
 }

@@ -1,0 +1,147 @@
+/* answers.c - a trace and the files around it.  SPDX-License-Identifier: MIT */
+#include "serve/answers.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "query/save.h"
+#include "serve/guard.h"
+
+enum { MAX_SOURCE = 2 << 20 };
+
+/* ---- the engine's host ---- */
+
+/* It has no end yet, and was written a moment ago. */
+static int is_live(void *context, const struct strobe_trace *trace)
+{
+    const struct strobe_served *served = context;
+    struct stat st;
+    return !strobe_file_facts(trace->file)->closed && !stat(served->path, &st) &&
+           time(NULL) - st.st_mtime < 10;
+}
+
+/* Open a source file. What compilers were told from within a folder is looked for here, then where the processes ran. */
+static int open_source(const struct strobe_trace *trace, const char *path)
+{
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    int fd = open(path, flags);
+    for (uint32_t i = 0; fd < 0 && *path && *path != '/' && i < trace->n_processes && i < 64; i++) {
+        uint32_t n;
+        char whole[PATH_MAX];
+        const char *folder = strobe_trace_text(trace, trace->processes[i].cwd, &n);
+        if (n && (size_t)snprintf(whole, sizeof whole, "%s/%s", folder, path) < sizeof whole)
+            fd = open(whole, flags);
+    }
+    return fd;
+}
+
+/* The file's text, to be freed; NULL with *why. Only what a location of the trace names is ever read. */
+static char *read_source(void *context, const struct strobe_trace *trace, const char *path,
+                         size_t *n, const char **why)
+{
+    struct stat st;
+    (void)context;
+    int fd = open_source(trace, path);
+    *why = "the file is not on this machine";
+    if (fd < 0)
+        return NULL;
+    char *text = NULL;
+    ssize_t got = -1;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > MAX_SOURCE)
+        *why = "it is no file that could be shown";
+    else if ((uint64_t)st.st_mtim.tv_sec * 1000000000ull >
+             strobe_file_facts(trace->file)->created_ns)
+        *why = "the file was changed after the recording";
+    else if ((text = malloc((size_t)st.st_size + 1)))
+        got = read(fd, text, (size_t)st.st_size);
+    close(fd);
+    if (got < 0 || (got && memchr(text, 0, (size_t)got))) {
+        free(text);
+        return NULL;
+    }
+    *n = (size_t)got;
+    return text;
+}
+
+enum strobe_err strobe_served_open(const char *path, const char *folder, struct strobe_served *out)
+{
+    struct strobe_trace *trace;
+    const char *slash = strrchr(path, '/');
+    *out = (struct strobe_served){.path = path, .folder = folder};
+    out->host = (struct strobe_engine_host){is_live, read_source, out};
+    enum strobe_err err = strobe_trace_open(path, 0, &trace);
+    if (!err)
+        err = strobe_engine_open(trace, slash ? slash + 1 : path, &out->engine);
+    if (!err)
+        out->engine->host = &out->host;
+    return err;
+}
+
+void strobe_served_close(struct strobe_served *served)
+{
+    strobe_engine_close(served->engine);
+    served->engine = NULL;
+}
+
+/* ---- saving ---- */
+
+void strobe_answer_save(struct strobe_served *served, const struct strobe_json *question,
+                        struct strobe_reply *reply)
+{
+    char name[300], path[4500];
+    uint64_t lo, hi, n_bytes = 0;
+    size_t n =
+        strobe_json_text(question, strobe_json_member(question, 0, "name"), name, sizeof name);
+    if (!strobe_guard_is_trace_name(name) || n < 8 || strcmp(name + n - 7, ".strobe")) {
+        strobe_answer_error(reply, "a trace's name has no folders in it, and ends in .strobe");
+        return;
+    }
+    strobe_engine_range(served->engine, question, &lo, &hi);
+    snprintf(path, sizeof path, "%s/%s", served->folder, name);
+    enum strobe_err err = strobe_save_range(served->engine->view, lo, hi, path, &n_bytes);
+    if (err) {
+        strobe_answer_error(reply, err == STROBE_ERR_BUSY ? "there is a trace of that name"
+                                                          : strobe_err_text(err));
+        return;
+    }
+    strobe_reply_string(reply, "name", name);
+    strobe_reply_u64(reply, "bytes", n_bytes);
+}
+
+/* ---- questions ---- */
+
+static const struct {
+    const char *ask;
+    void (*answer)(struct strobe_served *, const struct strobe_json *, struct strobe_reply *);
+} answers[] = {{"save", strobe_answer_save}, {"notes", strobe_answer_notes}}; /* slow ones */
+
+/* The index of an own question, -1: it is the engine's. */
+static int find_own(const struct strobe_json *question)
+{
+    uint32_t ask = strobe_json_member(question, 0, "ask");
+    for (size_t i = 0; ask && i < sizeof answers / sizeof answers[0]; i++)
+        if (strobe_json_is(question, ask, answers[i].ask))
+            return (int)i;
+    return -1;
+}
+
+int strobe_served_is_slow(const struct strobe_json *question)
+{
+    return find_own(question) >= 0 || strobe_engine_is_slow(question);
+}
+
+void strobe_served_answer(struct strobe_served *served, const struct strobe_json *question,
+                          struct strobe_reply *reply)
+{
+    int own = find_own(question);
+    if (own >= 0)
+        answers[own].answer(served, question, reply);
+    else
+        strobe_engine_answer(served->engine, question, reply);
+}

@@ -20,11 +20,14 @@ struct hit {
 enum what { ZONE, TEXT, MESSAGE };
 static const char *const what_names[] = {"zone", "text", "message"};
 
-struct hits {
-    struct strobe_engine *engine;
-    struct hit *rows; /* owned */
+struct strobe_hits {
+    struct strobe_engine *engine;             /* borrowed */
+    char *key;                                /* owned: of the question that they answer */
+    int (*order)(const void *, const void *); /* that the rows are in; NULL: none */
+    struct hit *rows;                         /* owned */
     uint32_t n, room;
     uint64_t total;
+    int is_cut; /* there was more to look at */
     struct strobe_texts texts;
     /* Zones of one location: */
     uint32_t number;
@@ -37,7 +40,7 @@ struct hits {
     int by_text;
 };
 
-static void add_hit(struct hits *hits, struct hit hit)
+static void add_hit(struct strobe_hits *hits, struct hit hit)
 {
     hit.order = (uint32_t)hits->total++;
     if (hits->n < MAX_HITS &&
@@ -64,19 +67,35 @@ static int by_duration(const void *a, const void *b)
     return m != n ? (m > n ? -1 : 1) : by_time(a, b);
 }
 
-static void reverse(struct hits *hits)
+static void sort_hits(struct strobe_hits *hits, int (*order)(const void *, const void *))
 {
-    for (uint32_t i = 0, k = hits->n; i + 1 < k; i++) {
-        struct hit hit = hits->rows[i];
-        hits->rows[i] = hits->rows[--k];
-        hits->rows[k] = hit;
-    }
+    if (hits->n && hits->order != order)
+        qsort(hits->rows, hits->n, sizeof *hits->rows, order);
+    hits->order = order;
 }
 
-static void free_hits(struct hits *hits)
+void strobe_hits_free(struct strobe_hits *hits)
 {
+    if (!hits)
+        return;
     free(hits->rows);
+    free(hits->key);
     strobe_texts_free(&hits->texts);
+    free(hits);
+}
+
+/* What was kept for a question, if it asks for the same; else new ones in its place, empty: key NULL. The caller
+ * fills those and gives them the key. NULL without memory. */
+static struct strobe_hits *keep_hits(struct strobe_engine *engine, struct strobe_hits **kept,
+                                     const char *key)
+{
+    if (*kept && key && (*kept)->key && !strcmp((*kept)->key, key))
+        return *kept;
+    strobe_hits_free(*kept);
+    *kept = key ? calloc(1, sizeof **kept) : NULL;
+    if (*kept)
+        (*kept)->engine = engine;
+    return *kept;
 }
 
 /* A zone with what was said of it. */
@@ -101,10 +120,10 @@ static struct said said_of_note(const struct strobe_note *note)
                 : (struct said){0};
 }
 
-typedef void (*taker)(struct hits *hits, struct hit hit, const struct said *said);
+typedef void (*taker)(struct strobe_hits *hits, struct hit hit, const struct said *said);
 
 /* The zones of tables that ended and begin in the range, as those of threads. */
-static void scan_tables(struct hits *hits, const struct strobe_choice *choice, uint64_t lo,
+static void scan_tables(struct strobe_hits *hits, const struct strobe_choice *choice, uint64_t lo,
                         uint64_t hi, taker take)
 {
     struct strobe_engine *engine = hits->engine;
@@ -146,7 +165,7 @@ static struct hit hit_of(struct strobe_engine *engine, uint32_t thread, uint64_t
 
 /* ---- zones of one location ---- */
 
-static void take_instance(struct hits *hits, struct hit hit, const struct said *said)
+static void take_instance(struct strobe_hits *hits, struct hit hit, const struct said *said)
 {
     double ns = strobe_engine_duration(hits->engine, hit.end - hit.begin);
     if (hit.loc != hits->number || ns < hits->min || ns > hits->max)
@@ -159,14 +178,15 @@ static void take_instance(struct hits *hits, struct hit hit, const struct said *
 static int take_zone(void *context, uint32_t thread, uint32_t loc, uint64_t loc_id,
                      const struct strobe_zone_row *zone, const struct strobe_note *note)
 {
-    struct hits *hits = context;
+    struct strobe_hits *hits = context;
     struct said said = said_of_note(note);
     (void)loc;
     take_instance(hits, hit_of(hits->engine, thread, loc_id, zone), &said);
     return 1;
 }
 
-static void put_instances(const struct hits *hits, struct strobe_reply *reply, uint32_t n)
+static void put_instances(const struct strobe_hits *hits, struct strobe_reply *reply, uint32_t n,
+                          int is_reversed)
 {
     struct strobe_engine *engine = hits->engine;
     double *t0 = strobe_reply_f64(reply, "t0", n), *t1 = strobe_reply_f64(reply, "t1", n);
@@ -175,7 +195,7 @@ static void put_instances(const struct hits *hits, struct strobe_reply *reply, u
              *depth = strobe_reply_u32(reply, "depth", n), n_text;
     strobe_reply_open(reply, "texts", '[');
     for (uint32_t i = 0; !reply->failed && i < n; i++) {
-        const struct hit *hit = &hits->rows[i];
+        const struct hit *hit = &hits->rows[is_reversed ? hits->n - 1 - i : i];
         t0[i] = strobe_engine_ns(engine, hit->begin);
         t1[i] = t0[i] + strobe_engine_duration(engine, hit->end - hit->begin);
         self[i] = strobe_engine_duration(engine, hit->self);
@@ -187,22 +207,18 @@ static void put_instances(const struct hits *hits, struct strobe_reply *reply, u
     strobe_reply_close(reply, ']');
 }
 
-void strobe_answer_instances(struct strobe_engine *engine, const struct strobe_json *question,
-                             struct strobe_reply *reply)
+static enum strobe_err find_instances(struct strobe_hits *hits, const struct strobe_json *question)
 {
-    uint32_t number = (uint32_t)strobe_engine_count(question, "loc", 0, UINT32_MAX);
-    uint8_t *locs = number >> 31 ? NULL : strobe_engine_mark(engine, number);
-    struct hits hits = {.engine = engine, .number = number};
+    struct strobe_engine *engine = hits->engine;
+    uint8_t *locs = hits->number >> 31 ? NULL : strobe_engine_mark(engine, hits->number);
     struct strobe_choice choice;
     struct strobe_scan scan = {.view = engine->view,
                                .locs = locs,
                                .n_locs = engine->n_canon,
                                .want_notes = 1,
-                               .context = &hits,
+                               .context = hits,
                                .zone = take_zone,
                                .max_events = MAX_EVENTS};
-    hits.min = strobe_json_number(question, strobe_json_member(question, 0, "min"), -1);
-    hits.max = strobe_json_number(question, strobe_json_member(question, 0, "max"), 1e300);
     strobe_tables_update(&engine->tables);
     strobe_engine_span(engine, question, &scan.lo, &scan.hi);
     enum strobe_err err =
@@ -210,25 +226,42 @@ void strobe_answer_instances(struct strobe_engine *engine, const struct strobe_j
     scan.threads = choice.threads;
     scan.n_threads = choice.n_threads;
     if (!err)
-        err = locs || number >> 31 ? strobe_scan_run(&scan) : STROBE_ERR_NOMEM;
+        err = locs || hits->number >> 31 ? strobe_scan_run(&scan) : STROBE_ERR_NOMEM;
     if (!err)
-        scan_tables(&hits, &choice, scan.lo, scan.hi, take_instance);
-    uint64_t limit = strobe_engine_count(question, "limit", 1000, MAX_HITS);
-    if (hits.n)
-        qsort(hits.rows, hits.n, sizeof *hits.rows,
-              strobe_json_is(question, strobe_json_member(question, 0, "sort"), "duration")
-                  ? by_duration
-                  : by_time);
-    if (strobe_engine_is_reversed(question))
-        reverse(&hits);
-    if (err)
-        strobe_answer_error(reply, strobe_err_text(err));
-    strobe_reply_u64(reply, "total", hits.total);
-    strobe_reply_bool(reply, "exact", !scan.is_cut);
-    put_instances(&hits, reply, hits.n < limit ? hits.n : (uint32_t)limit);
-    free_hits(&hits);
+        scan_tables(hits, &choice, scan.lo, scan.hi, take_instance);
+    hits->is_cut = scan.is_cut;
     free(locs);
     strobe_choice_free(&choice);
+    return err;
+}
+
+void strobe_answer_instances(struct strobe_engine *engine, const struct strobe_json *question,
+                             struct strobe_reply *reply)
+{
+    static const char *const members[] = {"loc", "from", "to", "tracks", "min", "max", NULL};
+    char *key = strobe_engine_key(engine, question, members);
+    struct strobe_hits *hits = keep_hits(engine, &engine->instances, key);
+    enum strobe_err err = hits ? STROBE_OK : STROBE_ERR_NOMEM;
+    if (hits && !hits->key) {
+        hits->number = (uint32_t)strobe_engine_count(question, "loc", 0, UINT32_MAX);
+        hits->min = strobe_json_number(question, strobe_json_member(question, 0, "min"), -1);
+        hits->max = strobe_json_number(question, strobe_json_member(question, 0, "max"), 1e300);
+        err = find_instances(hits, question);
+    }
+    if (err) {
+        strobe_answer_error(reply, strobe_err_text(err));
+        free(key);
+        return;
+    }
+    free(hits->key);
+    hits->key = key;
+    int by_length = strobe_json_is(question, strobe_json_member(question, 0, "sort"), "duration");
+    sort_hits(hits, by_length ? by_duration : by_time);
+    uint64_t limit = strobe_engine_count(question, "limit", 1000, MAX_HITS);
+    strobe_reply_u64(reply, "total", hits->total);
+    strobe_reply_bool(reply, "exact", !hits->is_cut);
+    put_instances(hits, reply, hits->n < limit ? hits->n : (uint32_t)limit,
+                  strobe_engine_is_reversed(question));
 }
 
 /* ---- search ---- */
@@ -244,13 +277,13 @@ static int wants(const struct strobe_json *question, const char *name)
     return 0;
 }
 
-static int has_words(const struct hits *hits, const char *text, uint32_t n)
+static int has_words(const struct strobe_hits *hits, const char *text, uint32_t n)
 {
     return text && strobe_text_has(text, n, hits->text, hits->n_text);
 }
 
 /* A zone whose name has the words, or what was said of it. The text of the hit is what has them. */
-static void take_named(struct hits *hits, struct hit hit, const struct said *said)
+static void take_named(struct strobe_hits *hits, struct hit hit, const struct said *said)
 {
     int by_name = hit.loc && hit.loc <= hits->n_locs && hits->locs[hit.loc - 1];
     int in_name = hits->by_text && has_words(hits, said->name, said->n_name);
@@ -267,14 +300,15 @@ static void take_named(struct hits *hits, struct hit hit, const struct said *sai
 static int take_found(void *context, uint32_t thread, uint32_t loc, uint64_t loc_id,
                       const struct strobe_zone_row *zone, const struct strobe_note *note)
 {
-    struct hits *hits = context;
+    struct strobe_hits *hits = context;
     struct said said = said_of_note(note);
     (void)loc;
     take_named(hits, hit_of(hits->engine, thread, loc_id, zone), &said);
     return 1;
 }
 
-static uint8_t *mark_names(const struct strobe_engine *engine, const struct hits *hits, int *n)
+static uint8_t *mark_names(const struct strobe_engine *engine, const struct strobe_hits *hits,
+                           int *n)
 {
     uint8_t *locs = calloc(engine->n_canon + 1ull, 1);
     char room[STROBE_NAME_ROOM];
@@ -289,12 +323,12 @@ static uint8_t *mark_names(const struct strobe_engine *engine, const struct hits
 }
 
 /* Zones by name, and by their texts where the trace has some. */
-static int find_zones(struct hits *hits, const struct strobe_json *question, uint64_t lo,
-                      uint64_t hi)
+static void find_zones(struct strobe_hits *hits, const struct strobe_json *question, uint64_t lo,
+                       uint64_t hi)
 {
     struct strobe_engine *engine = hits->engine;
     const struct strobe_choice all = {0};
-    int n_named = 0, is_cut = 0;
+    int n_named = 0;
     const struct strobe_trace_totals *totals = &strobe_file_facts(engine->trace->file)->totals;
     hits->by_text = wants(question, "texts") &&
                     (!totals->has_totals || totals->n_of_kind[STROBE_KIND_ZONE_TEXT] ||
@@ -317,15 +351,14 @@ static int find_zones(struct hits *hits, const struct strobe_json *question, uin
                                    .zone = take_found,
                                    .max_events = MAX_EVENTS};
         strobe_scan_run(&scan);
-        is_cut = scan.is_cut;
+        hits->is_cut = scan.is_cut;
         scan_tables(hits, &all, lo, hi, take_named);
     }
     free(locs);
     hits->locs = NULL;
-    return is_cut;
 }
 
-static void find_messages(struct hits *hits, uint64_t lo, uint64_t hi)
+static void find_messages(struct strobe_hits *hits, uint64_t lo, uint64_t hi)
 {
     struct strobe_engine *engine = hits->engine;
     uint32_t n;
@@ -343,7 +376,7 @@ static void find_messages(struct hits *hits, uint64_t lo, uint64_t hi)
     }
 }
 
-static void put_density(struct hits *hits, struct strobe_reply *reply, uint32_t width)
+static void put_density(struct strobe_hits *hits, struct strobe_reply *reply, uint32_t width)
 {
     const struct strobe_view *view = hits->engine->view;
     uint32_t *density = strobe_reply_u32(reply, "density", width);
@@ -358,7 +391,8 @@ static void put_density(struct hits *hits, struct strobe_reply *reply, uint32_t 
     }
 }
 
-static void put_hit(const struct hits *hits, struct strobe_reply *reply, const struct hit *hit)
+static void put_hit(const struct strobe_hits *hits, struct strobe_reply *reply,
+                    const struct hit *hit)
 {
     double begin = strobe_engine_ns(hits->engine, hit->begin);
     uint32_t n_text;
@@ -375,17 +409,20 @@ static void put_hit(const struct hits *hits, struct strobe_reply *reply, const s
     strobe_reply_close(reply, '}');
 }
 
-static void put_hits(struct hits *hits, const struct strobe_json *question,
+static void put_hits(struct strobe_hits *hits, const struct strobe_json *question,
                      struct strobe_reply *reply)
 {
     uint32_t after = strobe_json_member(question, 0, "after");
-    uint32_t before = strobe_json_member(question, 0, "before"), first = 0;
+    uint32_t before = strobe_json_member(question, 0, "before"), first = 0, last = hits->n;
     uint64_t limit = strobe_engine_count(question, "limit", 100, 10000);
     double at = strobe_json_number(question, after ? after : before, 0);
-    for (; first < hits->n && (after || before); first++) { /* in ns: several ticks may be one */
-        double begin = strobe_engine_ns(hits->engine, hits->rows[first].begin);
+    while (first < last && (after || before)) { /* in ns: several ticks may be one */
+        uint32_t middle = first + (last - first) / 2;
+        double begin = strobe_engine_ns(hits->engine, hits->rows[middle].begin);
         if (after ? begin > at : begin >= at)
-            break;
+            last = middle;
+        else
+            first = middle + 1;
     }
     uint32_t end = after || !before ? hits->n : first;
     if (before && !after)
@@ -398,7 +435,7 @@ static void put_hits(struct hits *hits, const struct strobe_json *question,
 }
 
 struct naming {
-    const struct hits *hits;
+    const struct strobe_hits *hits;
     struct strobe_reply *reply;
     uint32_t n;
 };
@@ -412,33 +449,51 @@ static void put_named_track(void *context, const struct strobe_track_row *row)
     }
 }
 
+/* All that has the words, by time. */
+static void find_all(struct strobe_hits *hits, const struct strobe_json *question)
+{
+    uint64_t lo, hi;
+    strobe_engine_span(hits->engine, question, &lo, &hi);
+    strobe_tables_update(&hits->engine->tables);
+    find_zones(hits, question, lo, hi);
+    if (wants(question, "messages"))
+        find_messages(hits, lo, hi);
+    sort_hits(hits, by_time);
+}
+
 void strobe_answer_find(struct strobe_engine *engine, const struct strobe_json *question,
                         struct strobe_reply *reply)
 {
-    struct hits hits = {.engine = engine};
-    struct naming naming = {&hits, reply, 0};
-    uint64_t lo, hi;
-    hits.n_text = strobe_json_text(question, strobe_json_member(question, 0, "text"), hits.text,
-                                   sizeof hits.text);
-    if (!hits.n_text) {
+    static const char *const members[] = {"text", "what", "from", "to", NULL};
+    char text[sizeof engine->found->text];
+    size_t n_text =
+        strobe_json_text(question, strobe_json_member(question, 0, "text"), text, sizeof text);
+    if (!n_text) {
         strobe_answer_error(reply, "there is no text to look for");
         return;
     }
-    strobe_engine_span(engine, question, &lo, &hi);
+    char *key = strobe_engine_key(engine, question, members);
+    struct strobe_hits *hits = keep_hits(engine, &engine->found, key);
+    if (!hits) {
+        strobe_answer_error(reply, strobe_err_text(STROBE_ERR_NOMEM));
+        free(key);
+        return;
+    }
+    if (!hits->key) {
+        memcpy(hits->text, text, sizeof hits->text);
+        hits->n_text = n_text;
+        find_all(hits, question);
+    }
+    free(hits->key);
+    hits->key = key;
+    struct naming naming = {hits, reply, 0};
     uint32_t width = (uint32_t)strobe_engine_count(question, "width", 1000, 16384);
-    strobe_tables_update(&engine->tables);
-    int is_cut = find_zones(&hits, question, lo, hi);
-    if (wants(question, "messages"))
-        find_messages(&hits, lo, hi);
-    if (hits.n)
-        qsort(hits.rows, hits.n, sizeof *hits.rows, by_time);
-    strobe_reply_u64(reply, "total", hits.total);
-    strobe_reply_bool(reply, "exact", !is_cut && hits.n == hits.total);
-    put_hits(&hits, question, reply);
+    strobe_reply_u64(reply, "total", hits->total);
+    strobe_reply_bool(reply, "exact", !hits->is_cut && hits->n == hits->total);
+    put_hits(hits, question, reply);
     strobe_reply_open(reply, "tracks", '[');
     if (wants(question, "tracks"))
         strobe_tracks_visit(engine, put_named_track, &naming);
     strobe_reply_close(reply, ']');
-    put_density(&hits, reply, width ? width : 1);
-    free_hits(&hits);
+    put_density(hits, reply, width ? width : 1);
 }

@@ -150,17 +150,58 @@ static enum strobe_err run_stats(struct strobe_engine *engine, const struct stro
     return err;
 }
 
+struct strobe_kept_stats {
+    char *key; /* owned: of the questions that they answer */
+    struct strobe_stats stats;
+};
+
+void strobe_kept_stats_free(struct strobe_kept_stats *kept)
+{
+    if (!kept)
+        return;
+    free(kept->key);
+    strobe_stats_free(&kept->stats);
+    free(kept);
+}
+
+/* The statistics of a range: those that were made last, or new ones in their place. Sorting, filters and
+ * histograms want the same ones. */
+static enum strobe_err get_stats(struct strobe_engine *engine, const struct strobe_json *question,
+                                 const struct strobe_stats **out)
+{
+    static const char *const members[] = {"from", "to", "tracks", NULL};
+    char *key = strobe_engine_key(engine, question, members);
+    enum strobe_err err = key ? STROBE_OK : STROBE_ERR_NOMEM;
+    if (err || !engine->stats || strcmp(engine->stats->key, key)) {
+        strobe_kept_stats_free(engine->stats);
+        engine->stats = err ? NULL : calloc(1, sizeof *engine->stats);
+        if (!engine->stats) {
+            free(key);
+            return STROBE_ERR_NOMEM;
+        }
+        engine->stats->key = key;
+        key = NULL;
+        err = run_stats(engine, question, &engine->stats->stats);
+        if (err) {
+            strobe_kept_stats_free(engine->stats);
+            engine->stats = NULL;
+        }
+    }
+    free(key);
+    *out = err ? NULL : &engine->stats->stats;
+    return err;
+}
+
 void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json *question,
                          struct strobe_reply *reply)
 {
-    struct strobe_stats stats = {0};
+    const struct strobe_stats *stats;
     uint32_t n = 0;
-    enum strobe_err err = run_stats(engine, question, &stats);
-    struct row *rows = err ? NULL : make_rows(engine, question, &stats, &n);
+    enum strobe_err err = get_stats(engine, question, &stats);
+    struct row *rows = err ? NULL : make_rows(engine, question, stats, &n);
     uint64_t limit = strobe_engine_count(question, "limit", 10000, UINT32_MAX);
     if (!rows) {
         strobe_answer_error(reply, strobe_err_text(err ? err : STROBE_ERR_NOMEM));
-        strobe_stats_free(&stats);
         return;
     }
     double total = 0, self = 0, n_zones = 0;
@@ -174,7 +215,7 @@ void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json 
     strobe_reply_number(reply, "n_zones", n_zones);
     strobe_reply_number(reply, "total", total);
     strobe_reply_number(reply, "self", self);
-    strobe_reply_number(reply, "whole_self", (double)whole_self(engine, &stats));
+    strobe_reply_number(reply, "whole_self", (double)whole_self(engine, stats));
     uint32_t *locs = strobe_reply_u32(reply, "loc", n_shown);
     for (uint32_t i = 0; locs && i < n_shown; i++)
         locs[i] = rows[i].loc;
@@ -184,7 +225,6 @@ void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json 
             column[i] = rows[i].number[c];
     }
     free(rows);
-    strobe_stats_free(&stats);
 }
 
 /* ---- histogram ---- */
@@ -221,24 +261,21 @@ static void put_histogram(struct strobe_engine *engine, struct strobe_reply *rep
 void strobe_answer_histogram(struct strobe_engine *engine, const struct strobe_json *question,
                              struct strobe_reply *reply)
 {
-    struct strobe_stats stats = {0};
+    const struct strobe_stats *stats;
     uint64_t loc =
         strobe_json_count(question, strobe_json_member(question, 0, "loc"), 0, UINT32_MAX);
-    enum strobe_err err = run_stats(engine, question, &stats);
+    enum strobe_err err = get_stats(engine, question, &stats);
     if (err) {
         strobe_answer_error(reply, strobe_err_text(err));
-        strobe_stats_free(&stats);
         return;
     }
-    for (uint32_t i = 0; i < stats.n_rows; i++)
-        if (number_of_row(engine, &stats.rows[i]) == loc) {
-            put_histogram(engine, reply, &stats.rows[i]);
-            strobe_stats_free(&stats);
+    for (uint32_t i = 0; i < stats->n_rows; i++)
+        if (number_of_row(engine, &stats->rows[i]) == loc) {
+            put_histogram(engine, reply, &stats->rows[i]);
             return;
         }
     strobe_reply_u64(reply, "count", 0);
     strobe_reply_f64(reply, "low", 0);
     strobe_reply_f64(reply, "high", 0);
     strobe_reply_f64(reply, "n", 0);
-    strobe_stats_free(&stats);
 }

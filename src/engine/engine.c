@@ -3,7 +3,9 @@
 #include "engine/engine.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +136,22 @@ int strobe_engine_is_reversed(const struct strobe_json *question)
     return strobe_json_is(question, strobe_json_member(question, 0, "order"), "reversed");
 }
 
+char *strobe_engine_key(const struct strobe_engine *engine, const struct strobe_json *question,
+                        const char *const *members)
+{
+    char *key = malloc(question->n_text + 256), *at = key;
+    for (at += key ? sprintf(key, "%" PRIu64, engine->n_grown) : 0; key && *members; members++) {
+        const struct strobe_json_value *value =
+            &question->values[strobe_json_member(question, 0, *members)];
+        int is_there = value != question->values;
+        at += sprintf(at, " %s ", *members);
+        memcpy(at, question->text + value->start, is_there ? value->end - value->start : 0);
+        at += is_there ? value->end - value->start : 0;
+        *at = 0;
+    }
+    return key;
+}
+
 /* ---- questions ---- */
 
 void strobe_answer_error(struct strobe_reply *reply, const char *why)
@@ -240,6 +258,9 @@ void strobe_engine_close(struct strobe_engine *engine)
         return;
     strobe_tables_free(&engine->tables);
     strobe_stack_symbols_free(&engine->symbols);
+    strobe_hits_free(engine->found);
+    strobe_hits_free(engine->instances);
+    strobe_kept_stats_free(engine->stats);
     strobe_view_close(engine->view);
     strobe_trace_close(engine->trace);
     free(engine->canon);
@@ -253,5 +274,6 @@ enum strobe_err strobe_engine_refresh(struct strobe_engine *engine, int *grown)
     enum strobe_err err = strobe_view_refresh(engine->view, grown);
     if (!err)
         number_locs(engine);
+    engine->n_grown += *grown != 0;
     return err;
 }

@@ -31,6 +31,10 @@ struct strobe_engine {
     uint32_t *slots; /* owned: hash table of canonical locations, index + 1 */
     uint32_t n_slots, n_distinct;
     struct strobe_stack_symbols symbols; /* read when first needed */
+    /* Of the last questions, for the next ones that want the same in another order, or the rest of it: */
+    struct strobe_hits *found, *instances; /* owned; NULL: none */
+    struct strobe_kept_stats *stats;       /* owned, likewise */
+    uint64_t n_grown;                      /* how often the file has grown: what was kept is out of date */
 };
 
 /* Questions about an open trace, which the engine then owns (closed on failure too); `name`: of its file. */
@@ -70,6 +74,11 @@ int strobe_engine_span(struct strobe_engine *engine, const struct strobe_json *q
 uint64_t strobe_engine_count(const struct strobe_json *question, const char *name,
                              uint64_t otherwise, uint64_t max);
 
+/* What a question asks for, as text to compare: these members as they stand, up to NULL, and how far the file
+ * had grown. To be freed; NULL without memory. */
+char *strobe_engine_key(const struct strobe_engine *engine, const struct strobe_json *question,
+                        const char *const *members);
+
 /* 1: the question wants its rows in reverse. */
 int strobe_engine_is_reversed(const struct strobe_json *question);
 
@@ -103,6 +112,9 @@ void strobe_answer_flame(struct strobe_engine *engine, const struct strobe_json 
                          struct strobe_reply *reply);
 void strobe_answer_find(struct strobe_engine *engine, const struct strobe_json *question,
                         struct strobe_reply *reply);
+
+void strobe_hits_free(struct strobe_hits *hits);              /* NULL is allowed */
+void strobe_kept_stats_free(struct strobe_kept_stats *stats); /* likewise */
 
 /* The text of an error, where a reply has no other answer. */
 void strobe_answer_error(struct strobe_reply *reply, const char *why);

@@ -1,6 +1,7 @@
 /* app.js - the page: holds what is shown, and joins engine, timeline, panels and link.
  * SPDX-License-Identifier: MIT */
 import {LocalEngine, Names} from './engines.js';
+import {PIXEL_ZONE} from './facts.js';
 import {LABEL, Timeline} from './view/timeline.js';
 import {Menu} from './view/menu.js';
 import {Minimap} from './view/minimap.js';
@@ -154,13 +155,14 @@ class App {
     }
 
     openFile(file) {
-        return this.openLocal({file, name: file.name});
+        return this.openLocal({blob: file, name: file.name});
     }
 
-    /** Read a trace in the page: {file, bytes or url, name}. Resolves to whether it is shown. */
+    /** Read a trace in the page: {blob or url, name}. Resolves to whether it is shown. */
     async openLocal(what) {
         this.start.busy(`Opening ${what.name || what.url || 'the trace'} …`);
         const engine = new LocalEngine(this.workerUrl());
+        engine.on('restarted', (json) => this.say(`the page's reader failed and was started anew: ${json.why}`));
         try {
             await engine.open(what);
             if (this.trace)
@@ -452,7 +454,7 @@ class App {
             return this.drawer.show('messages');
         if (track.kind === 'plot')
             return undefined;
-        const at = item.flags & 1 ? Math.min(Math.max(hit.t, item.t0), item.t1) : hit.t, slack = Math.max(2, (this.view.to - this.view.from) / this.timeline.width * 2);
+        const at = item.flags & PIXEL_ZONE ? Math.min(Math.max(hit.t, item.t0), item.t1) : hit.t, slack = Math.max(2, (this.view.to - this.view.from) / this.timeline.width * 2);
         const turn = ++this.turn, {json} = await this.engine.ask({ask: 'zone', track: track.id, depth: hit.depth, at, slack});
         if (!json.zone || turn !== this.turn)
             return undefined;
@@ -676,7 +678,7 @@ class App {
     async begin() {
         const query = new URLSearchParams(location.search);
         if (window.strobeTrace)
-            return this.openLocal({bytes: await window.strobeTrace(), name: window.strobeName || 'trace.strobe'});
+            return this.openLocal({blob: await window.strobeTrace(), name: window.strobeName || 'trace.strobe'});
         if (query.get('url'))
             return this.openLocal({url: new URL(query.get('url'), location.href).href, name: query.get('url')});
         return this.start.begin(query);

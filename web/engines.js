@@ -1,6 +1,8 @@
-/* engines.js - how the page asks: a worker in the page, or the server's WebSocket. Same questions, same
+/* engines.js - how the page asks: workers of its own, or the server's WebSocket. Same questions, same
  * answers (docs/viewer-protocol.md): `ask(q)` gives {json, arrays} or throws in words.
  * SPDX-License-Identifier: MIT */
+
+import {SLOW} from './facts.js';
 
 const TYPES = {f64: Float64Array, u32: Uint32Array, f32: Float32Array, u8: Uint8Array};
 
@@ -24,6 +26,17 @@ class Asking {
         });
     }
 
+    /** A frame: of the server or of a worker. */
+    receive(buffer) {
+        const view = new DataView(buffer), n = view.getUint32(4, true);
+        const json = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, n))), arrays = {};
+        json.id = view.getUint32(0, true);
+        for (const [name, a] of Object.entries(json.arrays || {}))
+            arrays[name] = new TYPES[a.type](buffer, a.at, a.n);
+        delete json.arrays;
+        this.take(json, arrays);
+    }
+
     take(json, arrays) {
         if (!json.id) {
             const f = this.tells.get(json.tell);
@@ -40,14 +53,25 @@ class Asking {
     }
 }
 
-/** Engine B: a worker that reads the trace itself. */
+/* The engine's module, compiled: it is in the page (`strobe export --to html`), or beside it. */
+async function loadModule() {
+    const stored = window.strobeModule ? new Response(window.strobeModule()) : await fetch(new URL('engine.wasm.gz', import.meta.url));
+    if (!stored.ok)
+        throw new Error('this page was built without its reader: it shows what a server reads (`strobe view FILE`)');
+    return WebAssembly.compile(await new Response(stored.body.pipeThrough(new DecompressionStream('gzip'))).arrayBuffer());
+}
+
+/** Engine B: the page reads the trace itself, in two workers as the server does in two threads: what may take long holds up no drawing. */
 export class LocalEngine extends Asking {
     constructor(workerUrl = new URL('engine/worker.js', import.meta.url)) {
         super();
         this.kind = 'local';
-        this.worker = new Worker(workerUrl, {type: window.strobeWorker ? 'classic' : 'module'});
-        this.worker.onmessage = (event) => this.take(event.data.json, event.data.arrays);
-        this.worker.onerror = (event) => this.fail(event.message || 'the reader of the page stopped');
+        this.workers = [0, 1].map(() => {
+            const worker = new Worker(workerUrl, {type: window.strobeWorker ? 'classic' : 'module'});
+            worker.onmessage = (event) => this.receive(event.data);
+            worker.onerror = (event) => this.fail(event.message || 'the reader of the page stopped');
+            return worker;
+        });
     }
 
     fail(why) {
@@ -57,15 +81,19 @@ export class LocalEngine extends Asking {
     }
 
     send(question) {
-        this.worker.postMessage(question);
+        this.workers[SLOW.includes(question.ask) ? 1 : 0].postMessage(question);
     }
 
-    open(what) {
-        return this.ask(Object.assign({ask: 'open'}, what));
+    /** `what`: {blob or url, name}. The second worker opens the trace when it is needed. */
+    async open({blob, url, name}) {
+        const base = url && decodeURIComponent(new URL(url, location.href).pathname.split('/').pop());
+        const what = {ask: 'open', module: await loadModule(), blob, url, name: base || name || 'trace.strobe'};
+        this.workers[1].postMessage({...what, isLater: true, id: 0});
+        return this.ask(what);
     }
 
     close() {
-        this.worker.terminate();
+        this.workers.forEach((worker) => worker.terminate());
     }
 }
 
@@ -155,14 +183,8 @@ export class RemoteEngine extends Asking {
     }
 
     receive(buffer) {
-        const view = new DataView(buffer), n = view.getUint32(4, true);
-        const json = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, n))), arrays = {};
         this.heard = performance.now();
-        json.id = view.getUint32(0, true);
-        for (const [name, a] of Object.entries(json.arrays || {}))
-            arrays[name] = new TYPES[a.type](buffer, a.at, a.n);
-        delete json.arrays;
-        this.take(json, arrays);
+        super.receive(buffer);
     }
 
     close() {

@@ -53,11 +53,12 @@
         return `${before}modules['${path}'] = (function () {\n${body}\nreturn {${exportsOf(text).join(', ')}};\n}());\n`;
     }
 
-    function readTrace() {
-        const text = atob(box.textContent), bytes = new Uint8Array(text.length);
+    /* The bytes that an element has as base64; it does not keep them. */
+    function bytesOf(element) {
+        const text = atob(element.textContent), bytes = new Uint8Array(text.length);
         for (let i = 0; i < text.length; i++)
             bytes[i] = text.charCodeAt(i);
-        box.textContent = '';
+        element.textContent = '';
         return bytes;
     }
 
@@ -66,7 +67,9 @@
     window.strobeName = box.dataset.name;
     window.strobeView = box.dataset.view ? box.dataset.view.split(',').map(Number) : null;
     window.strobePiece = box.dataset.piece === '1';
-    window.strobeTrace = async () => readTrace();
+    const module = bytesOf(document.getElementById('module'));
+    window.strobeModule = () => module;
+    window.strobeTrace = async () => new Blob([bytesOf(box)]);
     const notes = document.getElementById('notes');
     window.strobeNotes = notes ? notes.textContent : '';
     import(urlOf('app.js'));

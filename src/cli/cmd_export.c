@@ -9,6 +9,7 @@
 
 #include "export/chrome.h"
 #include "export/html.h"
+#include "page/page.h"
 #include "file/notes.h"
 #include "query/cut.h"
 #include "cli/cli.h"
@@ -272,6 +273,12 @@ int strobe_cli_export(int argc, char **argv)
     int format = find_format(&options);
     if (format < 0 || !check_options(&options, format))
         return STROBE_EXIT_USAGE;
+    if (format == HTML && !strobe_page_find(STROBE_PAGE_MODULE)) {
+        strobe_cli_error("export",
+                         "this strobe was built without the page's reader (WebAssembly), which a "
+                         "page with a trace in it needs; `strobe view` shows traces");
+        return STROBE_EXIT_FAILED;
+    }
     const char *path = strobe_cli_find_trace("export", argc, argv, optind, room);
     struct strobe_trace *trace = path ? strobe_cli_open_trace("export", path, 0) : NULL;
     if (!trace)

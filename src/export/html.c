@@ -2,6 +2,7 @@
  *
  *   <style>               style sheets, allowed by their hash
  *   <script type="text/plain" data-path="…">   each module as text; never run as such
+ *   <script type="text/plain" id="module">     the engine: WebAssembly, compressed, base64
  *   <script type="text/plain" id="notes">      the notes that people made on it, JSON
  *   <script type="text/plain" id="trace">      the trace, base64
  *   <script>              web/single.js, allowed by its hash: makes blobs of the modules and starts
@@ -44,7 +45,7 @@ static int ends_with(const char *text, const char *end)
 static void put_hash(struct strobe_out *out, const struct strobe_page_file *file)
 {
     uint8_t hash[32];
-    strobe_sha256(file->bytes, file->n_bytes, hash);
+    strobe_sha256(file->bytes, strobe_page_size(file), hash);
     strobe_out_text(out, " 'sha256-");
     put_base64(out, hash, sizeof hash);
     strobe_out_char(out, '\'');
@@ -53,7 +54,7 @@ static void put_hash(struct strobe_out *out, const struct strobe_page_file *file
 /* The text of a script element must not hold its end: "</script" becomes "<\/script". */
 static void put_script(struct strobe_out *out, const struct strobe_page_file *file)
 {
-    const char *at = (const char *)file->bytes, *end = at + file->n_bytes;
+    const char *at = (const char *)file->bytes, *end = at + strobe_page_size(file);
     while (at < end) {
         const char *less = memchr(at, '<', (size_t)(end - at));
         if (!less || end - less < 8 || strncasecmp(less, "</script", 8)) {
@@ -71,7 +72,7 @@ static void put_script(struct strobe_out *out, const struct strobe_page_file *fi
 static void put_policy(struct strobe_out *out, const struct strobe_page_file *files, size_t n_files)
 {
     strobe_out_text(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-                         "'none'; script-src blob:");
+                         "'none'; script-src 'wasm-unsafe-eval' blob:");
     put_hash(out, strobe_page_find("single.js"));
     strobe_out_text(out, "; worker-src blob:; img-src data: blob:; style-src");
     for (size_t i = 0; i < n_files; i++)
@@ -86,8 +87,12 @@ static void put_files(struct strobe_out *out, const struct strobe_page_file *fil
         const struct strobe_page_file *file = &files[i];
         if (ends_with(file->path, ".css")) {
             strobe_out_text(out, "<style>");
-            strobe_out_bytes(out, (const char *)file->bytes, file->n_bytes);
+            strobe_out_bytes(out, (const char *)file->bytes, strobe_page_size(file));
             strobe_out_text(out, "</style>\n");
+        } else if (!strcmp(file->path, STROBE_PAGE_MODULE)) {
+            strobe_out_text(out, "<script type=\"text/plain\" id=\"module\">");
+            put_base64(out, file->bytes, strobe_page_size(file));
+            strobe_out_text(out, "</script>\n");
         } else if (!ends_with(file->path, ".html") && strcmp(file->path, "single.js")) {
             strobe_out_format(out, "<script type=\"text/plain\" data-path=\"%s\">", file->path);
             put_script(out, file);
@@ -176,7 +181,7 @@ enum strobe_err strobe_html_write(int fd, const struct strobe_html_options *opti
     enum strobe_err err = put_trace(out, fd);
     strobe_out_text(out, "</script>\n<script>");
     const struct strobe_page_file *start = strobe_page_find("single.js");
-    strobe_out_bytes(out, (const char *)start->bytes, start->n_bytes);
+    strobe_out_bytes(out, (const char *)start->bytes, strobe_page_size(start));
     strobe_out_text(out, "</script>\n</body>\n</html>\n");
     return err;
 }

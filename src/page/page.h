@@ -1,16 +1,24 @@
-/* page.h - the viewer's files (web/), linked into the binary. A room without code that does anything:
+/* page.h - the viewer's files (web/, and the engine as engine.wasm.gz), linked into the binary. A room without code that does anything:
  * who serves or exports the page takes its files from here.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_PAGE_PAGE_H
 #define STROBE_PAGE_PAGE_H
 
 #include <stddef.h>
 
+/* The engine as a WebAssembly module; not there where the build had no tools to make it. */
+#define STROBE_PAGE_MODULE "engine.wasm.gz"
+
 struct strobe_page_file {
     const char *path;           /* below web/, with slashes: "view/draw.js" */
     const char *type;           /* for Content-Type: "text/javascript; charset=utf-8" */
-    const unsigned char *bytes; /* static: n_bytes of them, and a NUL behind */
-    size_t n_bytes;
+    const unsigned char *bytes; /* static */
+    const unsigned char *end;   /* a NUL is there */
 };
+
+static inline size_t strobe_page_size(const struct strobe_page_file *file)
+{
+    return (size_t)(file->end - file->bytes);
+}
 
 /* All of them, by path. Static. */
 const struct strobe_page_file *strobe_page_files(size_t *n_files);

@@ -21,8 +21,8 @@ static const char *const fixed_headers[][2] = {
     {"x-content-type-options:", "nosniff"},
     {"referrer-policy:", "no-referrer"},
     {"content-security-policy:",
-     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-     "connect-src 'self' ws://127.0.0.1:* ws://localhost:*; worker-src 'self'; "
+     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
+     "img-src 'self' data: blob:; connect-src 'self' ws://127.0.0.1:* ws://localhost:*; worker-src 'self'; "
      "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
 };
 
@@ -175,11 +175,11 @@ static int answer_page(struct strobe_server *server, struct lws *wsi,
         request->owned = read_page_file(server->options.web_dir, path, &n);
         if (request->owned)
             return answer_bytes(server, wsi, request, 200, type_of(path), request->owned, n);
-    } else {
-        const struct strobe_page_file *file = strobe_page_find(path + 1);
-        if (file)
-            return answer_bytes(server, wsi, request, 200, file->type, file->bytes, file->n_bytes);
     }
+    const struct strobe_page_file *file = strobe_page_find(path + 1);
+    if (file) /* with a folder: what is made for the page is not in it */
+        return answer_bytes(server, wsi, request, 200, file->type, file->bytes,
+                            strobe_page_size(file));
     return answer_text(server, wsi, request, 404, "There is no such page.\n");
 }
 

@@ -15,10 +15,11 @@ const words = process.argv.slice(6);
 const isRemote = words.includes('--server'), isSlow = words.includes('--slow'), parts = words.filter((w) => !w.startsWith('--'));
 const {chromium} = await import(pathToFileURL(path.join(modules, 'playwright-core', 'index.mjs')).href);
 const web = path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..', 'web');
+const made = path.join(path.dirname(strobe), '..', 'page'); /* what the build makes for the page */
 fs.mkdirSync(shots, {recursive: true});
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((p) => fs.existsSync(p));
-export const server = await host({'/': `${web}/`, '/t/': `${traces}/`});
+export const server = await host({'/': [web, made], '/t/': [traces]});
 const browser = await chromium.launch({executablePath, args: process.getuid() === 0 ? ['--no-sandbox'] : []});
 let context, errors;
 export let page;

@@ -5,7 +5,7 @@ import http from 'node:http';
 import path from 'node:path';
 
 const TYPES = {'.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.mjs': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml'};
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 function send(request, response, file) {
     const size = fs.statSync(file).size, head = {'Content-Type': TYPES[path.extname(file)] || 'application/octet-stream', 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-store'};
@@ -19,12 +19,12 @@ function send(request, response, file) {
     return void fs.createReadStream(file, {start: from, end: to}).pipe(response);
 }
 
-/** {url, close()}; folders: {'/': folder, '/t/': folder}. */
+/** {url, close()}; folders: {'/': [folder, …], '/t/': [folder]}: the first one that has a file counts. */
 export function host(folders) {
     const server = http.createServer((request, response) => {
         const at = decodeURIComponent(new URL(request.url, 'http://x').pathname), prefix = Object.keys(folders).sort((a, b) => b.length - a.length).find((p) => at.startsWith(p));
-        const file = path.join(folders[prefix], path.normalize(`/${at.slice(prefix.length) || 'index.html'}`));
-        if (!fs.existsSync(file) || !fs.statSync(file).isFile()) {
+        const file = folders[prefix].map((folder) => path.join(folder, path.normalize(`/${at.slice(prefix.length) || 'index.html'}`))).find((f) => fs.existsSync(f) && fs.statSync(f).isFile());
+        if (!file) {
             response.writeHead(404, {'Content-Type': 'text/plain'});
             return response.end('there is none');
         }

@@ -1,29 +1,14 @@
-/* test_same.mjs STROBE N SEED TRACES...: the server and the page's reader give the same answers to N random questions
+/* test_same.mjs STROBE N SEED TRACES...: the server and the page's module give the same answers to N random questions
  * about each trace: every number, every name, every order (docs/viewer-protocol.md).  SPDX-License-Identifier: MIT */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import {Engine} from '../../web/engine/engine.js';
+import {Engine} from './engine.mjs';
 import {Questions} from './questions.mjs';
 import {Socket, serve} from './socket.mjs';
 
 const [strobe, count, seed, ...paths] = process.argv.slice(2);
 const MOST_EVENTS = 200000; /* that a costly question may look at */
-
-/* A file that is read as it is asked for. */
-class FileSource {
-    constructor(file) {
-        this.handle = fs.openSync(file, 'r');
-        this.size = fs.fstatSync(this.handle).size;
-        this.name = path.basename(file);
-    }
-
-    async read(at, n) {
-        const bytes = new Uint8Array(Math.max(0, Math.min(n, this.size - at)));
-        fs.readSync(this.handle, bytes, 0, bytes.length, at);
-        return bytes;
-    }
-}
 
 /* What a question has to be made of. */
 async function learn(server) {
@@ -55,13 +40,13 @@ function difference(a, b, at = '') {
 
 async function compare(file) {
     fs.utimesSync(file, 1e9, 1e9); /* long ago: it is not being written */
-    const server = await serve(strobe, file), socket = await Socket.open(server.link), engine = await Engine.open(new FileSource(file)), counts = {};
+    const server = await serve(strobe, file), socket = await Socket.open(server.link), engine = Engine.openFile(strobe, file), counts = {};
     const differences = [], took = [0, 0];
     try {
         const known = await learn(socket), [a, b] = known.trace.range;
         const questions = new Questions(known, Number(seed), (b - a) * MOST_EVENTS / Math.max(MOST_EVENTS, known.trace.coverage.stored));
         for (let i = 0; i < count && differences.length < 10; i++) {
-            const q = questions.one(), t0 = performance.now(), theirs = await socket.ask(q), t1 = performance.now(), mine = await engine.answer({id: 1, ...q});
+            const q = questions.one(), t0 = performance.now(), theirs = await socket.ask(q), t1 = performance.now(), mine = engine.answer({id: 1, ...q});
             took[0] += t1 - t0;
             took[1] += performance.now() - t1;
             counts[q.ask] = (counts[q.ask] || 0) + 1;

@@ -2,11 +2,9 @@
  * ranges. The name of each test is the sentence that it proves.  SPDX-License-Identifier: MIT */
 import {execFileSync} from 'node:child_process';
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import path from 'node:path';
-import {BytesSource} from '../../web/engine/source.js';
-import {Engine} from '../../web/engine/engine.js';
 import {csvRows} from './csv.mjs';
+import {Engine} from './engine.mjs';
 import {random} from './questions.mjs';
 import {Socket, serve} from './socket.mjs';
 
@@ -19,7 +17,7 @@ function command(...args) {
 
 /* The page's two ways to ask. */
 async function bothOf(file) {
-    const server = await serve(strobe, file), socket = await Socket.open(server.link), engine = await Engine.open(new BytesSource(new Uint8Array(fs.readFileSync(file)), path.basename(file)));
+    const server = await serve(strobe, file), socket = await Socket.open(server.link), engine = Engine.openFile(strobe, file);
     return {asks: [(q) => socket.ask(q), (q) => engine.answer({id: 1, ...q})], stop: () => (socket.close(), server.stop())};
 }
 

@@ -6,7 +6,7 @@ names   Chinese, emoji, right-to-left, HTML in every place that takes a text
 ages    a zone of 3 days, and one of 1 ns
 one     one zone;  none: no event at all;  open: zones that never end
 losses  events lost on one thread;  cut: rich without its end;  clocks: one that jumps, one that is uncertain
-locs    100,000 source locations;  tracks: 4,000 threads
+locs    100,000 source locations;  tracks: 4,000 threads;  far: blocks behind the first 4 GiB
 """
 import os
 import pathlib
@@ -233,6 +233,22 @@ def tracks(path):
     end(w, ORIGIN + 110 * MS)
 
 
+def far(path):
+    """Half of it lies 5 GiB behind the other half; nothing is in between, which costs no disk."""
+    w = begin(path, block_events=100)
+    w.process(1, 4001, "far")
+    thread = w.thread(1, 1, "main", ORIGIN)
+    w.loc(1, 1, "early", 1)
+    w.loc(1, 2, "late", 2)
+    for i in range(100):
+        if i == 50:
+            w.flush()
+            w.file.seek(5 << 30)
+        thread.begin(1 + i // 50, ORIGIN + i * MS)
+        thread.end(ORIGIN + i * MS + 300 * US)
+    end(w, ORIGIN + 100 * MS)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -247,6 +263,7 @@ def main():
     clocks(at("clocks"))
     locs(at("locs"))
     tracks(at("tracks"))
+    far(at("far"))
     data = (folder / "rich.strobe").read_bytes()
     (folder / "cut.strobe").write_bytes(data[:len(data) - len(data) // 20])
     sw_all = sw.Writer(at("kinds"), block_events=3000, index_every=4)

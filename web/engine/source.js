@@ -1,105 +1,71 @@
-/* source.js - where a trace's bytes come from: a File, an address that answers ranges, or memory.
- * Pages of a fixed size are kept, the least recently used go first: memory stays bounded whatever
- * the trace's size. SPDX-License-Identifier: MIT */
+/* source.js - where a trace's bytes come from: a Blob, or an address that answers ranges. Read at once, as the engine asks: only workers
+ * may. Pages of a fixed size are kept, the least recently used go first: memory stays bounded whatever the trace's size.
+ * SPDX-License-Identifier: MIT */
 
-const PAGE = 1 << 18;
-const MAX_PAGES = 256; /* 64 MiB */
+const PAGE = 1 << 18, MAX_PAGES = 64; /* 16 MiB */
 
-class Paged {
-    constructor(size, name) {
+/** Bytes that `load(from, to)` gives, page by page. */
+export class Source {
+    constructor(size, load) {
         this.size = size;
-        this.name = name;
+        this.load = load;
         this.pages = new Map();
-        this.nRead = 0;
     }
 
-    /** Bytes [at, at + n), cut at the end of the trace. May be a view of a kept page. */
-    async read(at, n) {
-        const end = Math.min(at + n, this.size);
-        if (at >= end)
-            return new Uint8Array(0);
-        const first = Math.floor(at / PAGE), last = Math.floor((end - 1) / PAGE);
-        if (first === last)
-            return (await this.page(first)).subarray(at - first * PAGE, end - first * PAGE);
-        const parts = await Promise.all(Array.from({length: last - first + 1}, (_, i) => this.page(first + i)));
-        const out = new Uint8Array(end - at);
-        parts.forEach((part, i) => {
-            const from = (first + i) * PAGE, cut = part.subarray(Math.max(0, at - from), Math.max(0, end - from));
-            out.set(cut, Math.max(0, from - at));
-        });
-        return out;
-    }
-
-    async page(number) {
-        let page = this.pages.get(number);
-        if (page) {
-            this.pages.delete(number);
-            this.pages.set(number, page);
-            return page;
-        }
-        page = this.load(number * PAGE, Math.min(this.size, (number + 1) * PAGE)).then((bytes) => {
-            this.nRead += bytes.length;
-            return bytes;
-        });
+    page(number) {
+        const page = this.pages.get(number) || this.load(number * PAGE, Math.min(this.size, (number + 1) * PAGE));
+        this.pages.delete(number);
         this.pages.set(number, page);
         if (this.pages.size > MAX_PAGES)
             this.pages.delete(this.pages.keys().next().value);
-        page.catch(() => this.pages.delete(number));
         return page;
     }
+
+    /** Fill `out` with the bytes at an offset. Throws where they can't be read. */
+    read(out, at) {
+        for (let done = 0; done < out.length;) {
+            const number = Math.floor((at + done) / PAGE), from = at + done - number * PAGE, page = this.page(number);
+            const part = page.subarray(from, from + out.length - done);
+            if (!part.length)
+                throw new Error('the file ends before it should');
+            out.set(part, done);
+            done += part.length;
+        }
+    }
 }
 
-/** A File or Blob. */
-export class BlobSource extends Paged {
-    constructor(blob, name) {
-        super(blob.size, name);
-        this.blob = blob;
-    }
-
-    async load(from, to) {
-        return new Uint8Array(await this.blob.slice(from, to).arrayBuffer());
-    }
+function blobSource(blob) {
+    const reader = new FileReaderSync();
+    return new Source(blob.size, (from, to) => new Uint8Array(reader.readAsArrayBuffer(blob.slice(from, to))));
 }
 
-/** An address. Its server must answer ranges; one that sends all is read once and kept. */
-export class HttpSource extends Paged {
-    constructor(url, size, name) {
-        super(size, name);
-        this.url = url;
-    }
+function get(url, from, to) {
+    const request = new XMLHttpRequest();
+    request.open('GET', url, false);
+    request.responseType = 'arraybuffer';
+    request.setRequestHeader('Range', `bytes=${from}-${to - 1}`);
+    request.send();
+    if (request.status !== 206 && request.status !== 200)
+        throw new Error(`${url} answers ${request.status} ${request.statusText}`);
+    return request;
+}
 
-    static async open(url) {
-        const answer = await fetch(url, {headers: {Range: 'bytes=0-4095'}});
-        if (!answer.ok)
-            throw new Error(`${url} answers ${answer.status} ${answer.statusText}`);
-        const name = decodeURIComponent(new URL(url, location.href).pathname.split('/').pop() || url);
+/* Its server should answer ranges; what is sent as a whole is kept. */
+function urlSource(url) {
+    const first = get(url, 0, 4096), bytes = first.status === 200 ? new Uint8Array(first.response) : null;
+    if (bytes)
+        return new Source(bytes.length, (from, to) => bytes.subarray(from, to));
+    const total = /\/(\d+)$/.exec(first.getResponseHeader('Content-Range') || '');
+    if (!total)
+        throw new Error(`${url} does not say how long it is`);
+    return new Source(Number(total[1]), (from, to) => {
+        const answer = get(url, from, to);
         if (answer.status !== 206)
-            return new BytesSource(new Uint8Array(await answer.arrayBuffer()), name);
-        const total = /\/(\d+)$/.exec(answer.headers.get('Content-Range') || '');
-        await answer.arrayBuffer();
-        if (!total)
-            throw new Error(`${url} does not say how long it is`);
-        return new HttpSource(url, Number(total[1]), name);
-    }
-
-    async load(from, to) {
-        const answer = await fetch(this.url, {headers: {Range: `bytes=${from}-${to - 1}`}});
-        if (answer.status !== 206)
-            throw new Error(`${this.url} answers ${answer.status} to a range`);
-        return new Uint8Array(await answer.arrayBuffer());
-    }
+            throw new Error(`${url} answers ${answer.status} to a range`);
+        return new Uint8Array(answer.response);
+    });
 }
 
-/** Bytes in memory. */
-export class BytesSource {
-    constructor(bytes, name) {
-        this.bytes = bytes;
-        this.size = bytes.length;
-        this.name = name;
-        this.nRead = 0;
-    }
-
-    async read(at, n) {
-        return this.bytes.subarray(at, Math.min(at + n, this.size));
-    }
+export function openSource({blob, url}) {
+    return blob ? blobSource(blob) : urlSource(url);
 }

@@ -3,6 +3,7 @@
 import {aboutArea} from './area.js';
 import {actButton, link, locName, newest, pairs, plainTable, section, swatch, tally} from './parts.js';
 import {copyText, fill, h} from '../view/dom.js';
+import {SEVERITIES} from '../facts.js';
 import * as format from '../view/format.js';
 
 const AROUND = 12; /* lines of source before and after */
@@ -51,7 +52,7 @@ export function makeDetails(app) {
     }
 
     function saidInside(messages, track) {
-        return messages.length ? section('Messages inside', plainTable(messages.map((m) => [link(time(m.t), () => app.goToTime(m.t, track), 'go there'), format.SEVERITIES[m.severity] || '', m.text]))) : null;
+        return messages.length ? section('Messages inside', plainTable(messages.map((m) => [link(time(m.t), () => app.goToTime(m.t, track), 'go there'), SEVERITIES[m.severity] || '', m.text]))) : null;
     }
 
     function aboutZone({zone, parents, children, inside, messages, stack, waits, n_waits: nWaits, waited}) {

@@ -5,16 +5,17 @@ import {figure, filterField, newest, pairs, section} from './parts.js';
 import {THEMES} from '../view/palette.js';
 import {copyTable} from '../view/share.js';
 import {download, fill, h} from '../view/dom.js';
+import {SEVERITIES} from '../facts.js';
 import * as format from '../view/format.js';
 
 export function makeMessages(app) {
     const table = new Table([
         {key: 't', title: 'time', width: '150px', sort: false, show: (m) => format.time(m.t, app.timeMode, app.trace, 1)},
-        {key: 'severity', title: 'severity', width: '80px', sort: false, show: (m) => h('span', {class: `severity s${m.severity}`}, format.SEVERITIES[m.severity] || String(m.severity))},
+        {key: 'severity', title: 'severity', width: '80px', sort: false, show: (m) => h('span', {class: `severity s${m.severity}`}, SEVERITIES[m.severity] || String(m.severity))},
         {key: 'track', title: 'thread', width: '180px', sort: false, show: (m) => (app.trackOf(m.track) || {name: ''}).name},
         {key: 'text', title: 'message', width: 'minmax(160px, 1fr)', sort: false, show: (m) => m.text},
     ], {pick: (m) => app.goToTime(m.t, m.track), copied: (t) => app.say(t)});
-    const filter = filterField('Filter messages', () => load()), severity = h('select', {'aria-label': 'severity', onchange: () => load()}, format.SEVERITIES.map((s, i) => h('option', {value: String(i)}, i ? `${s} and above` : 'all'))), state = h('span', {class: 'state'});
+    const filter = filterField('Filter messages', () => load()), severity = h('select', {'aria-label': 'severity', onchange: () => load()}, SEVERITIES.map((s, i) => h('option', {value: String(i)}, i ? `${s} and above` : 'all'))), state = h('span', {class: 'state'});
     const element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, filter, severity, state, h('span', {class: 'grow'}),
         h('button', {onclick: () => copyTable(app, table)}, 'Copy table')), table.element);
     const begin = newest();

@@ -3,6 +3,7 @@
  * lane, which is drawn with one call. Nothing is hidden: each zone is a shape or part of a strip.
  * SPDX-License-Identifier: MIT */
 import {LANE, PAD, isZones, mayOverlap} from './layout.js';
+import {PIXEL_BEYOND, PIXEL_OPEN, PIXEL_ZONE} from '../facts.js';
 import {THEMES, colorOf, rgbOf, textOn} from './palette.js';
 import {paintDoubts} from './doubt.js';
 import {FONT, cutText} from './text.js';
@@ -14,7 +15,7 @@ const MARK_SHAPES = 1200;   /* of frames, messages and locks, all rows together 
 const ROW_LABELS = 4, KEPT_LABELS = 80, LEAST_LABELS = 50;
 const LABEL_ROOM = 110;      /* pixels between labels of the ruler, at least */
 const MIN_WIDE = 2, MIN_LABEL = 26, WIDTHS = 1024;
-const IS_ZONE = 1, OPEN_AT_END = 4, NEVER_ENDS = 8, HAS_TEXT = 16, DIM = 128; /* DIM: ours, not the engine's */
+const DIM = 128; /* beside the engine's flags */
 
 /* Zones of this frame that are wide enough to be shapes. */
 class Wide {
@@ -202,9 +203,9 @@ export class Painter {
             }
             if (t1[i] <= from && t1[i] > t0[i])
                 continue;
-            const end = flags[i] & OPEN_AT_END ? Math.min(t1[i], this.app.trace.range[1]) : t1[i];
+            const end = flags[i] & PIXEL_BEYOND ? Math.min(t1[i], this.app.trace.range[1]) : t1[i];
             const x0 = Math.max(-2, (Math.max(t0[i], from) - view.from) * scale), x1 = Math.min(right + 2, (Math.min(end, to) - view.from) * scale);
-            const isZone = flags[i] & IS_ZONE, dim = this.isDim(loc[i], isZone ? t1[i] - t0[i] : -1) ? DIM : 0;
+            const isZone = flags[i] & PIXEL_ZONE, dim = this.isDim(loc[i], isZone ? t1[i] - t0[i] : -1) ? DIM : 0;
             if (isZone && x1 - x0 >= MIN_WIDE)
                 this.wide.add(x0, x1, index, loc[i], flags[i] | dim);
             else
@@ -317,7 +318,7 @@ export class Painter {
         const {ctx, wide, theme} = this;
         ctx.fillStyle = theme.loss;
         for (let i = 0, n = 0; i < wide.n && n < 100; i++)
-            if (wide.flags[i] & NEVER_ENDS) {
+            if (wide.flags[i] & PIXEL_OPEN) {
                 this.rect(this.scene.label + wide.x1[i] - 3, this.lanes[wide.lane[i]].y, 2, LANE - 1);
                 n++;
             }
@@ -445,7 +446,7 @@ export class Painter {
             const x0 = Math.max(this.scene.label - 2, this.x(arrays.t0[i])), x1 = Math.min(right + 2, this.x(arrays.t1[end - 1]));
             ctx.fillStyle = i % 2 ? theme.frameA : theme.frameB;
             this.rect(x0, y + 3, Math.max(1, x1 - x0 - 1), row.height - 7);
-            if (x1 - x0 > 60 && end === i + 1 && arrays.flags[i] & IS_ZONE) {
+            if (x1 - x0 > 60 && end === i + 1 && arrays.flags[i] & PIXEL_ZONE) {
                 ctx.fillStyle = theme.text;
                 this.text(format.duration(arrays.t1[i] - arrays.t0[i]), x0 + 5, y + row.height / 2);
             }
@@ -457,7 +458,7 @@ export class Painter {
         ctx.fillStyle = theme.lock;
         for (const [i, end] of this.marks(items, arrays)) {
             const x0 = Math.max(this.scene.label - 2, this.x(arrays.t0[i])), x1 = Math.min(this.scene.width + 2, this.x(arrays.t1[end - 1]));
-            ctx.globalAlpha = end > i + 1 ? 0.65 : arrays.flags[i] & IS_ZONE ? 1 : 0.3 + 0.7 * arrays.busy[i];
+            ctx.globalAlpha = end > i + 1 ? 0.65 : arrays.flags[i] & PIXEL_ZONE ? 1 : 0.3 + 0.7 * arrays.busy[i];
             this.rect(x0, y + 4, Math.max(1, x1 - x0), row.height - 9);
         }
         ctx.globalAlpha = 1;
@@ -476,4 +477,3 @@ export function lowerBound(array, v, lo, hi) {
     return lo;
 }
 
-export {HAS_TEXT, IS_ZONE, NEVER_ENDS, OPEN_AT_END};

@@ -39,9 +39,6 @@ export function exactNs(ns) {
     return ns === null ? '–' : `${Math.round(ns).toLocaleString('en-US')} ns`;
 }
 
-/** What the numbers of messages' severities mean. */
-export const SEVERITIES = ['trace', 'debug', 'info', 'warning', 'error', 'fatal'];
-
 export function count(n) {
     return n === null || n === undefined ? '–' : Math.round(n).toLocaleString('en-US');
 }

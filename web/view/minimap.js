@@ -1,11 +1,12 @@
 /* minimap.js - the whole trace in one strip: how busy, where the view is, where hits, notes and losses are.
  * SPDX-License-Identifier: MIT */
 import {LABEL} from './timeline.js';
+import {PIXEL_ZONE} from '../facts.js';
 import {THEMES} from './palette.js';
 import {h} from './dom.js';
 import {isZones} from './layout.js';
 
-const MOST_TRACKS = 48, IS_ZONE = 1;
+const MOST_TRACKS = 48;
 
 export class Minimap {
     constructor(app) {
@@ -51,7 +52,7 @@ export class Minimap {
         const busy = new Float32Array(n), per = (to - from) / n;
         for (const [, , first, count] of json.lanes)
             for (let i = first; i < first + count; i++)
-                add(busy, (arrays.t0[i] - from) / per, (arrays.t1[i] - from) / per, arrays.flags[i] & IS_ZONE ? 1 : arrays.busy[i]);
+                add(busy, (arrays.t0[i] - from) / per, (arrays.t1[i] - from) / per, arrays.flags[i] & PIXEL_ZONE ? 1 : arrays.busy[i]);
         this.busy = busy;
         this.most = busy.reduce((m, v) => Math.max(m, v), 0.001);
         this.app.redraw();

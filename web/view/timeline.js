@@ -2,7 +2,8 @@
  * painted over them (selection, notes, flows, pointer). Mouse and keys come through mouse.js and acts.js.
  * SPDX-License-Identifier: MIT */
 import {FONT, cutText} from './text.js';
-import {IS_ZONE, Painter, lowerBound} from './draw.js';
+import {PIXEL_ZONE} from '../facts.js';
+import {Painter, lowerBound} from './draw.js';
 import {LANE, Layout, PAD, isZones} from './layout.js';
 import {PixelData} from './data.js';
 import {THEMES} from './palette.js';
@@ -129,7 +130,7 @@ export class Timeline {
         let best = null, far = slackPx * per;
         for (let i = from; i < Math.min(end, from + 6); i++) {
             const d = t < t0[i] ? t0[i] - t : t > t1[i] ? t - t1[i] : 0;
-            if (d < far || d === 0 && best !== null && flags[i] & IS_ZONE) {
+            if (d < far || d === 0 && best !== null && flags[i] & PIXEL_ZONE) {
                 far = d;
                 best = i;
             }
@@ -149,7 +150,7 @@ export class Timeline {
     /* A zone over a time, wherever it is in the list: where some lie over others, they are not in order. */
     coverOf({t0, t1, flags}, first, end, t) {
         for (let i = end - 1; i >= first; i--)
-            if (flags[i] & IS_ZONE && t0[i] <= t && t1[i] >= t)
+            if (flags[i] & PIXEL_ZONE && t0[i] <= t && t1[i] >= t)
                 return i;
         return null;
     }

@@ -1,12 +1,12 @@
 /* tips.js - what is told beside the pointer: of a zone, a strip, a plot, messages, a track. The first words come from what is
  * drawn, within the frame; texts are asked for and added.  SPDX-License-Identifier: MIT */
-import {HAS_TEXT, IS_ZONE, NEVER_ENDS, OPEN_AT_END} from './draw.js';
 import {LABEL, RULER} from './timeline.js';
+import {PIXEL_BEYOND, PIXEL_OPEN, PIXEL_ZONE} from '../facts.js';
 import {fill, h} from './dom.js';
 import {isZones} from './layout.js';
 import * as format from './format.js';
 
-const TEXT_MS = 60, SELF_MS = 150, LONGEST = 400;
+const TEXT_MS = 150, LONGEST = 400;
 
 export class Tips {
     constructor(app) {
@@ -26,7 +26,7 @@ export class Tips {
         clearTimeout(this.timer);
         if (!item)
             return hit && p.x < LABEL && p.y > RULER ? this.showTrack(hit, p) : this.hide();
-        const tell = {plot: this.showPlot, messages: this.showMessages}[hit.row.track.kind] || (item.flags & IS_ZONE ? this.showZone : this.showStrip);
+        const tell = {plot: this.showPlot, messages: this.showMessages}[hit.row.track.kind] || (item.flags & PIXEL_ZONE ? this.showZone : this.showStrip);
         return tell.call(this, hit, p);
     }
 
@@ -49,11 +49,11 @@ export class Tips {
 
     showZone(hit, p) {
         const {item, row} = hit, loc = this.app.names.rows.get(item.loc);
-        const length = item.flags & NEVER_ENDS ? 'never ends' : item.flags & OPEN_AT_END ? 'goes on' : format.duration(item.t1 - item.t0);
+        const length = item.flags & PIXEL_OPEN ? 'never ends' : item.flags & PIXEL_BEYOND ? 'goes on' : format.duration(item.t1 - item.t0);
         const title = loc ? loc.name : row.track.kind === 'thread' ? '' : row.track.name;
         const rows = [['duration', length], ['begins', this.time(item.t0)], ['track', row.track.name], ['source', loc && loc.file ? `${loc.file}:${loc.line}` : '']];
         this.put(p, title, rows);
-        this.timer = setTimeout(() => this.addText(hit, p, title, rows), item.flags & HAS_TEXT ? TEXT_MS : SELF_MS);
+        this.timer = setTimeout(() => this.addText(hit, p, title, rows), TEXT_MS);
     }
 
     /* Is the pointer still where it was when this was asked for? */

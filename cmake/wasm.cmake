@@ -45,7 +45,7 @@ foreach(room base file query engine wasm)
     list(APPEND wasm_sources ${sources})
 endforeach()
 list(FILTER wasm_sources EXCLUDE REGEX "/base/(descendants|out)\\.c$")
-list(FILTER wasm_sources EXCLUDE REGEX "/file/(encode|encode_copy|file_write|lod_write|notes|records|source_fd)\\.c$")
+list(FILTER wasm_sources EXCLUDE REGEX "/file/(encode|encode_[a-z]+|file_write|lod_write|notes|records|source_fd)\\.c$")
 list(FILTER wasm_sources EXCLUDE REGEX "/query/(cut|feed_thread|save|sums|symbols|trace_open)\\.c$")
 set(zstd_sources "")
 foreach(name common/entropy_common common/error_private common/fse_decompress common/xxhash common/zstd_common
@@ -62,7 +62,7 @@ foreach(source ${wasm_sources} ${zstd_sources})
     if(source IN_LIST zstd_sources)
         set(options -DZSTD_DISABLE_ASM -DHUF_FORCE_DECOMPRESS_X1 -DZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT -DZSTD_STRIP_ERROR_STRINGS=1 -DZSTD_LEGACY_SUPPORT=0)
     else()
-        set(options -std=gnu17 -Wall -Wextra -Werror -D_GNU_SOURCE -DSTROBE_VERSION="${PROJECT_VERSION}"
+        set(options -std=gnu17 -Wall -Wextra -Wshorten-64-to-32 -Werror -D_GNU_SOURCE -DSTROBE_VERSION="${PROJECT_VERSION}"
             -I${CMAKE_CURRENT_SOURCE_DIR}/src -I${CMAKE_CURRENT_SOURCE_DIR}/include -I${zstd_lib} -I${zstd_lib}/common)
     endif()
     add_custom_command(OUTPUT ${object} DEPFILE ${object}.d DEPENDS ${source} VERBATIM

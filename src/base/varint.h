@@ -40,7 +40,8 @@ struct strobe_bytes {
 
 static inline struct strobe_bytes strobe_bytes_over(const void *data, size_t n_bytes)
 {
-    struct strobe_bytes in = {(const uint8_t *)data, (const uint8_t *)data + n_bytes, 0};
+    const uint8_t *at = data; /* NULL without bytes */
+    struct strobe_bytes in = {at, n_bytes ? at + n_bytes : at, 0};
     return in;
 }
 

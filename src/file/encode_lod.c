@@ -115,9 +115,9 @@ static void log_cell(struct strobe_encoder *enc, struct strobe_lod_part *part, u
                      uint64_t bucket, const struct strobe_lod_bucket *from)
 {
     struct strobe_lod_log *log = &enc->log;
-    struct strobe_lod_cell *last = &log->cells[log->n_cells - 1];
+    struct strobe_lod_cell *last = part->n_cells ? &log->cells[log->n_cells - 1] : NULL;
     uint64_t loc = from->loc ? enc->locs[from->loc - 1] + 1 : 0;
-    if (!part->n_cells || last->depth != depth || last->bucket != bucket) {
+    if (!last || last->depth != depth || last->bucket != bucket) {
         log->cells[log->n_cells++] = (struct strobe_lod_cell){
             bucket, from->busy, from->longest, loc, (uint32_t)from->count, depth};
         part->n_cells++;

@@ -112,11 +112,11 @@ void strobe_joiner_add(struct strobe_joiner *joiner, const char *text, uint64_t 
     }
     if (!n)
         return;
-    if (!make_room(&joiner->text, &joiner->text_room, joiner->n_text + n)) {
+    if (!make_room(&joiner->text, &joiner->text_room, joiner->n_text + (size_t)n)) {
         joiner->cut = 1;
         return;
     }
-    memcpy(joiner->text + joiner->n_text, text, n);
+    memcpy(joiner->text + joiner->n_text, text, (size_t)n);
     joiner->n_text += n;
 }
 
@@ -143,13 +143,13 @@ static void read_list(struct strobe_bytes *in, struct strobe_joiner *joiner,
                       struct strobe_field *field)
 {
     uint64_t n = strobe_get_varint(in), value = 0;
-    if (n > strobe_bytes_left(in)) {
+    if (n > strobe_bytes_left(in)) { /* at most STROBE_FILE_MAX_PAYLOAD: 8 times as many fit 32 bits */
         in->bad = 1;
         return;
     }
     size_t room = joiner->list_room;
     char *list = (char *)joiner->list;
-    if (!make_room(&list, &room, n * sizeof *joiner->list)) {
+    if (!make_room(&list, &room, (size_t)n * sizeof *joiner->list)) {
         in->bad = 1;
         return;
     }
@@ -385,7 +385,7 @@ enum strobe_err strobe_record_walk_next(struct strobe_record_walk *records,
         const uint8_t *data = strobe_get_bytes(&records->in, n);
         if (!data)
             return STROBE_ERR_CORRUPT;
-        struct strobe_bytes in = strobe_bytes_over(data, n);
+        struct strobe_bytes in = strobe_bytes_over(data, (size_t)n);
         out->kind = kind < STROBE_FACT_COUNT ? (unsigned)kind : STROBE_FACT_COUNT;
         if (read_record(records, &in, out))
             return STROBE_OK;

@@ -92,7 +92,7 @@ static enum strobe_err read_levels(struct strobe_file *file, struct strobe_bytes
     }
     if (in->bad)
         return STROBE_ERR_CORRUPT;
-    struct strobe_index_entry *roots = malloc((n_all + 1) * sizeof *roots);
+    struct strobe_index_entry *roots = malloc(((size_t)n_all + 1) * sizeof *roots);
     if (!roots)
         return STROBE_ERR_NOMEM;
     uint32_t n = 0;

@@ -21,6 +21,7 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
+#include "base/array.h"
 #include "file/frame.h"
 
 enum { LEVELS = 8 };
@@ -314,7 +315,7 @@ static enum strobe_err add_entry(struct strobe_file_writer *w, uint32_t level,
     struct level *to = &w->levels[level];
     if (to->n == to->cap) {
         uint64_t cap = to->cap ? 2 * to->cap : STROBE_INDEX_FANOUT;
-        struct strobe_index_entry *entries = realloc(to->entries, cap * sizeof *entries);
+        struct strobe_index_entry *entries = strobe_array_resize(to->entries, cap, sizeof *entries);
         if (!entries)
             return STROBE_ERR_NOMEM; /* the block itself is there; a reader finds it by scanning */
         to->entries = entries;
@@ -354,7 +355,7 @@ static int pad_body(struct strobe_file_writer *w, uint64_t n_events)
     size_t n = w->n_out - sizeof(struct strobe_block_head);
     if (strobe_block_holds(n_events, n))
         return 1;
-    size_t want = (n_events - STROBE_EVENTS_FLOOR + STROBE_EVENTS_RATIO - 1) / STROBE_EVENTS_RATIO;
+    size_t want = (size_t)(n_events - STROBE_EVENTS_FLOOR + STROBE_EVENTS_RATIO - 1) / STROBE_EVENTS_RATIO;
     if (!out_room(w, want - n))
         return 0;
     memset(w->out + w->n_out, 0, want - n);
@@ -745,7 +746,7 @@ static enum strobe_err put_footer(struct strobe_file_writer *w)
     for (int i = 0; i < LEVELS; i++)
         n_entries += w->levels[i].n;
     start_block(w);
-    if (!out_room(w, 4096 + n_entries * sizeof(struct strobe_index_entry)))
+    if (!out_room(w, 4096 + (size_t)n_entries * sizeof(struct strobe_index_entry)))
         return STROBE_ERR_NOMEM;
     put_number(w, n_kinds);
     for (uint64_t i = 0; i < STROBE_KIND_COUNT; i++)
@@ -764,8 +765,8 @@ static enum strobe_err put_footer(struct strobe_file_writer *w)
         const struct level *level = &w->levels[i];
         put_number(w, level->n);
         if (level->n)
-            memcpy(w->out + w->n_out, level->entries, level->n * sizeof *level->entries);
-        w->n_out += level->n * sizeof *level->entries;
+            memcpy(w->out + w->n_out, level->entries, (size_t)level->n * sizeof *level->entries);
+        w->n_out += (size_t)level->n * sizeof *level->entries;
     }
     head.n_items = (uint32_t)n_entries;
     head.body_bytes = (uint32_t)(w->n_out - sizeof head);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 struct lane {
     struct strobe_lod_cell *cells; /* owned: by bucket */
     uint32_t n, room;
@@ -44,7 +46,7 @@ static bool reach(void **items, uint32_t *room, uint64_t want, size_t item_bytes
     if (want <= *room)
         return true;
     uint64_t size = want + want / 2 + 64;
-    void *more = size > UINT32_MAX ? NULL : realloc(*items, size * item_bytes);
+    void *more = size > UINT32_MAX ? NULL : strobe_array_resize(*items, size, item_bytes);
     if (!more)
         return false;
     *items = more;

@@ -51,26 +51,26 @@ void strobe_note_clear(struct strobe_note *note)
 /* Add a line to a note's text. Without memory the line is left out. */
 static void add_text(struct strobe_note *note, const char *text, uint64_t n)
 {
-    uint64_t old = note->text ? note->n_text + 1ull : 0;
-    if (old + n > STROBE_DECODE_MAX_TEXT)
+    size_t old = note->text ? note->n_text + (size_t)1 : 0, n_more = (size_t)n;
+    if (n > STROBE_DECODE_MAX_TEXT || old + n_more > STROBE_DECODE_MAX_TEXT)
         return;
-    char *more = realloc(note->text, old + n + 1);
+    char *more = realloc(note->text, old + n_more + 1);
     if (!more)
         return;
     if (old)
         more[old - 1] = '\n';
-    memcpy(more + old, text, n);
-    more[old + n] = 0;
+    memcpy(more + old, text, n_more);
+    more[old + n_more] = 0;
     note->text = more;
-    note->n_text = (uint32_t)(old + n);
+    note->n_text = (uint32_t)(old + n_more);
 }
 
 static void set_name(struct strobe_note *note, const char *text, uint64_t n)
 {
-    char *copy = malloc(n + 1);
+    char *copy = n < PTRDIFF_MAX ? malloc((size_t)n + 1) : NULL;
     if (!copy)
         return;
-    memcpy(copy, text, n);
+    memcpy(copy, text, (size_t)n);
     copy[n] = 0;
     free(note->name);
     note->name = copy;
@@ -198,7 +198,7 @@ static void end_under(struct run *run, uint64_t n_above)
         new_loose(run, STROBE_KIND_ZONE_END_LOST, 0, strobe_slot_loc(run->part, frame.slot));
     emit(run, &frame, ticks, ticks > frame.children ? ticks - frame.children : 0,
          STROBE_ZONE_ENDED);
-    memmove(&stack[at], &stack[at + 1], n_above * sizeof frame);
+    memmove(&stack[at], &stack[at + 1], (size_t)n_above * sizeof frame);
     run->depth = depth;
 }
 

@@ -86,7 +86,7 @@ static void take_pieces(struct cut *cut, int is_wanted)
             uint64_t kind = strobe_get_varint(&in), n = strobe_get_varint(&in);
             const uint8_t *data = strobe_get_bytes(&in, n);
             if (data)
-                put_record(&cut->records, kind, data, n);
+                put_record(&cut->records, kind, data, (size_t)n);
         }
     }
     strobe_records_reset(&cut->pieces);
@@ -103,14 +103,14 @@ static enum strobe_err copy_records(struct cut *cut)
         if (!data)
             break;
         if (kind == STROBE_KIND_STR_PIECE) {
-            put_record(&cut->pieces, kind, data, n);
+            put_record(&cut->pieces, kind, data, (size_t)n);
             continue;
         }
-        struct strobe_bytes fields = strobe_bytes_over(data, n);
+        struct strobe_bytes fields = strobe_bytes_over(data, (size_t)n);
         int is_wanted = !has_process(kind) || is_chosen(cut, strobe_get_varint(&fields));
         take_pieces(cut, is_wanted);
         if (is_wanted)
-            put_record(&cut->records, kind, data, n);
+            put_record(&cut->records, kind, data, (size_t)n);
     }
     return strobe_file_put_records(cut->to, &cut->records);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/walk.h"
 
 struct event {
@@ -84,7 +85,7 @@ static enum strobe_err gather_event(void *context, const struct strobe_happening
     state->thread = happening->thread + 1;
     if (gather->n == gather->room) {
         uint64_t room = gather->room ? gather->room * 2 : 1024;
-        struct event *grown = realloc(gather->events, room * sizeof *grown);
+        struct event *grown = strobe_array_resize(gather->events, room, sizeof *grown);
         if (!grown)
             return STROBE_ERR_NOMEM;
         gather->events = grown;
@@ -331,7 +332,7 @@ static void sort_events(struct gather *gather)
         event->key = gather->states[event->context].is_mixed ? event->tick : 0;
     }
     if (gather->n)
-        qsort(gather->events, gather->n, sizeof *gather->events, compare_events);
+        qsort(gather->events, (size_t)gather->n, sizeof *gather->events, compare_events);
 }
 
 static enum strobe_err resolve(struct gather *gather, struct strobe_gpu *out)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/walk.h"
 
 struct event {
@@ -55,7 +56,7 @@ static enum strobe_err gather_event(void *context, const struct strobe_happening
         return STROBE_ERR_NOMEM;
     if (gather->n == gather->room) {
         uint64_t room = gather->room ? gather->room * 2 : 1024;
-        struct event *grown = realloc(gather->events, room * sizeof *grown);
+        struct event *grown = strobe_array_resize(gather->events, room, sizeof *grown);
         if (!grown)
             return STROBE_ERR_NOMEM;
         gather->events = grown;
@@ -112,7 +113,7 @@ static int begin_block(struct pairing *pairing, const struct event *event)
         end_block(pairing, i, event);
     if (memory->n_blocks == memory->blocks_room) {
         uint64_t room = memory->blocks_room ? memory->blocks_room * 2 : 1024;
-        struct strobe_mem_block *grown = realloc(memory->blocks, room * sizeof *grown);
+        struct strobe_mem_block *grown = strobe_array_resize(memory->blocks, room, sizeof *grown);
         if (!grown)
             return 0;
         memory->blocks = grown;
@@ -168,7 +169,7 @@ enum strobe_err strobe_memory_run(struct strobe_trace *trace, struct strobe_memo
     enum strobe_err err = strobe_walk_run(&walk);
     out->n_bad_parts = walk.n_bad_parts;
     if (!err && gather.n)
-        qsort(gather.events, gather.n, sizeof *gather.events, compare_events);
+        qsort(gather.events, (size_t)gather.n, sizeof *gather.events, compare_events);
     for (uint64_t i = 0; i < gather.n && !err; i++)
         err = take_event(&pairing, &gather.events[i]) ? STROBE_OK : STROBE_ERR_NOMEM;
     strobe_idmap_free(&pairing.live);

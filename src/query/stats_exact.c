@@ -140,8 +140,11 @@ enum strobe_err strobe_stats_refine(struct strobe_stats *stats,
     struct refining refining = {.stats = stats, .options = options, .n_rows = stats->n_rows};
     uint64_t n_targets = (uint64_t)stats->n_rows * STROBE_STATS_N_PERCENTILES;
     refining.slice_bits = choose_slice_bits(n_targets);
-    refining.targets = calloc(n_targets + 1, sizeof *refining.targets);
-    refining.counts = calloc((n_targets + 1) << refining.slice_bits, sizeof *refining.counts);
+    uint64_t n_counts = (n_targets + 1) << refining.slice_bits;
+    if (n_counts > PTRDIFF_MAX) /* so many that calloc would not see all of them */
+        return STROBE_ERR_NOMEM;
+    refining.targets = calloc((size_t)n_targets + 1, sizeof *refining.targets);
+    refining.counts = calloc((size_t)n_counts, sizeof *refining.counts);
     enum strobe_err err = refining.targets && refining.counts ? STROBE_OK : STROBE_ERR_NOMEM;
     if (!err) {
         set_targets(&refining);

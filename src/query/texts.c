@@ -6,6 +6,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/array.h"
+
 enum { FIRST_SLOTS = 64 };
 
 static int needs_slots(uint32_t n, uint32_t n_slots)
@@ -15,7 +17,7 @@ static int needs_slots(uint32_t n, uint32_t n_slots)
 
 static uint64_t text_hash(const char *text, uint64_t n_bytes)
 {
-    return XXH64(text, n_bytes, 1);
+    return XXH64(text, (size_t)n_bytes, 1);
 }
 
 const char *strobe_texts_get(const struct strobe_texts *texts, uint32_t id, uint32_t *n_bytes)
@@ -53,10 +55,11 @@ static int grow_slots(struct strobe_texts *texts)
 /* Append a text; its id, 0 without memory. */
 static uint32_t append(struct strobe_texts *texts, const char *text, uint64_t n_bytes)
 {
-    size_t at = texts->n_bytes ? texts->n_bytes : 4;
-    size_t end = (at + 4 + n_bytes + 1 + 3) & ~(size_t)3;
-    if (end / 4 > UINT32_MAX)
+    size_t at = texts->n_bytes ? texts->n_bytes : 4, n = (size_t)n_bytes;
+    uint64_t whole = at + 4ull + n_bytes + 1; /* ids are words, and a size_t may have 32 bits */
+    if (n_bytes > UINT32_MAX || whole / 4 >= UINT32_MAX || whole >= PTRDIFF_MAX / 2)
         return 0;
+    size_t end = ((size_t)whole + 3) & ~(size_t)3;
     if (end > texts->room) {
         size_t room = end + end / 2 + 4096;
         char *bytes = realloc(texts->bytes, room);
@@ -65,10 +68,10 @@ static uint32_t append(struct strobe_texts *texts, const char *text, uint64_t n_
         texts->bytes = bytes;
         texts->room = room;
     }
-    uint32_t n = (uint32_t)n_bytes;
-    memcpy(texts->bytes + at, &n, sizeof n);
-    memcpy(texts->bytes + at + 4, text, n_bytes);
-    memset(texts->bytes + at + 4 + n_bytes, 0, end - at - 4 - n_bytes);
+    uint32_t length = (uint32_t)n;
+    memcpy(texts->bytes + at, &length, sizeof length);
+    memcpy(texts->bytes + at + 4, text, n);
+    memset(texts->bytes + at + 4 + n, 0, end - at - 4 - n);
     texts->n_bytes = end;
     return (uint32_t)(at / 4);
 }
@@ -181,10 +184,10 @@ int strobe_rows_reach(void **rows, uint32_t *room, uint64_t i, size_t row_bytes)
     uint64_t size = i + i / 2 + 16;
     if (size > UINT32_MAX)
         return 0;
-    char *more = realloc(*rows, size * row_bytes);
+    char *more = strobe_array_resize(*rows, size, row_bytes);
     if (!more)
         return 0;
-    memset(more + *room * row_bytes, 0, (size - *room) * row_bytes);
+    memset(more + *room * row_bytes, 0, (size_t)(size - *room) * row_bytes);
     *rows = more;
     *room = (uint32_t)size;
     return 1;

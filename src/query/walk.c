@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/feed.h"
 #include "query/loose.h"
 
@@ -160,14 +161,14 @@ static enum strobe_err keep_stack(struct track_state *track, const struct strobe
 {
     uint64_t n = event->fields[0].u;
     if (n > track->stack_room) {
-        uint64_t *more = realloc(track->stack, n * sizeof *more);
+        uint64_t *more = strobe_array_resize(track->stack, n, sizeof *more);
         if (!more)
             return STROBE_ERR_NOMEM;
         track->stack = more;
         track->stack_room = n;
     }
     if (n)
-        memcpy(track->stack, event->fields[0].list, n * sizeof *track->stack);
+        memcpy(track->stack, event->fields[0].list, (size_t)n * sizeof *track->stack);
     track->n_stack = n;
     return STROBE_OK;
 }

@@ -86,8 +86,12 @@ export class Socket {
                 continue;
             this.pieces.push(frame.data);
             if (frame.isLast)
-                this.answered(readAnswer(Buffer.concat(this.pieces.splice(0))));
+                this.message(Buffer.concat(this.pieces.splice(0)));
         }
+    }
+
+    message(bytes) {
+        this.answered(readAnswer(bytes));
     }
 
     answered({id, json, arrays}) {

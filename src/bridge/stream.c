@@ -254,8 +254,8 @@ static int put_event(struct strobe_bridge_stream *stream, uint32_t process,
         n = event->fields[0].u < thread->depth ? event->fields[0].u + 1 : thread->depth;
         /* fall through */
     case STROBE_KIND_ZONE_END:
-    case STROBE_KIND_ZONE_END_LOST:
-        if (event->kind == STROBE_KIND_ZONE_END_LOST && !thread->fiber)
+    case STROBE_KIND_ZONE_END_AT:
+        if (event->kind == STROBE_KIND_ZONE_END_AT && !thread->fiber)
             n = 0; /* its begin was never sent */
         for (; n; n--)
             end_zone(stream, process, thread, event->tick);

@@ -286,7 +286,7 @@ static void put_zones(struct strobe_out *out, const struct strobe_info *info)
         strobe_out_format(
             out, "zones      %s began, %s ended, %s ends without a begin or in a fiber\n",
             strobe_show_count(over->n_zones_begun, a), strobe_show_count(over->n_zones_ended, b),
-            strobe_show_count(over->n_of_kind[STROBE_KIND_ZONE_END_LOST], c));
+            strobe_show_count(over->n_of_kind[STROBE_KIND_ZONE_END_AT], c));
     if (!over->is_whole && over->n_open)
         strobe_out_format(out, "           at least %s open at the end\n",
                           strobe_show_count(over->n_open, a));

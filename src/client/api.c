@@ -58,7 +58,7 @@ void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on)
         return;
     }
     if (!loc && id) { /* a run-time location */
-        uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_END_LOST, 2), id};
+        uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_ZONE_END_AT, 2), id};
         strobe_client_emit(words, 2);
         return;
     }

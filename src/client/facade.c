@@ -46,7 +46,7 @@ void strobe_handle_end_odd(struct strobe_handle handle)
         strobe_end_unseen(strobe_loc_of((const struct strobe_const_loc *)(uintptr_t)value));
         break;
     case STROBE_HANDLE_RUN_TIME:
-        strobe_client_emit_numbers(STROBE_KIND_ZONE_END_LOST, &value, 1);
+        strobe_client_emit_numbers(STROBE_KIND_ZONE_END_AT, &value, 1);
         break;
     }
 }

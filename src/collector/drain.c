@@ -118,7 +118,7 @@ static uint32_t take_record(struct strobe_collector *c, struct strobe_stream_sta
     uint32_t kind = (uint32_t)(word >> 48) & 0xfff;
     if (!n || kind >= STROBE_KIND_COUNT || !event_fields[kind])
         return 0;
-    if (kind == STROBE_KIND_ZONE_BEGIN || kind == STROBE_KIND_ZONE_END_LOST) {
+    if (kind == STROBE_KIND_ZONE_BEGIN || kind == STROBE_KIND_ZONE_END_AT) {
         if (n != 2)
             return 0;
         uint64_t tick = tick_of(stream, word);

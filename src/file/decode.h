@@ -89,7 +89,7 @@ struct strobe_event {
     unsigned kind; /* enum strobe_kind; of a zone's begin STROBE_KIND_ZONE_BEGIN */
     uint64_t tick;
     uint32_t number; /* in its part, from 0 */
-    uint64_t loc;    /* ZONE_BEGIN, ZONE_END_LOST, SPAN_BEGIN */
+    uint64_t loc;    /* ZONE_BEGIN, ZONE_END_AT, SPAN_BEGIN */
     int64_t own;     /* what an OWN_TIME after it says: more on its process's own clock */
     unsigned n_fields;
     struct strobe_field fields[STROBE_DECODE_MAX_FIELDS];

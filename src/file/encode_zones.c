@@ -208,8 +208,8 @@ static void end_elsewhere(struct strobe_encoder *enc, uint64_t tick, uint64_t lo
         while (n_above < track->depth && track->stack[track->depth - 1 - n_above].loc != loc)
             n_above++;
     if (track->fiber || n_above == track->depth) {
-        strobe_encode_put_time(enc, tick, STROBE_KIND_ZONE_END_LOST);
-        enc->by_kind[STROBE_KIND_ZONE_END_LOST]++;
+        strobe_encode_put_time(enc, tick, STROBE_KIND_ZONE_END_AT);
+        enc->by_kind[STROBE_KIND_ZONE_END_AT]++;
         enc->side_at = strobe_varint_put(enc->side_at, loc);
         return;
     }

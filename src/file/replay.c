@@ -152,7 +152,7 @@ static void emit(struct run *run, const struct strobe_replay_frame *frame, uint6
 static void end_without_begin(struct run *run, uint64_t loc)
 {
     if (run->shared)
-        new_loose(run, STROBE_KIND_ZONE_END_LOST, 0, loc);
+        new_loose(run, STROBE_KIND_ZONE_END_AT, 0, loc);
     struct strobe_replay_frame frame = {.begin = run->tick, .slot = STROBE_SLOT_NONE};
     emit(run, &frame, 0, loc, STROBE_ZONE_NO_BEGIN);
 }
@@ -178,7 +178,7 @@ static void end_zone(struct run *run)
     uint64_t self = ticks > frame->children ? ticks - frame->children : 0;
     add_to_parent(run, ticks);
     if (run->shared)
-        new_loose(run, STROBE_KIND_ZONE_END_LOST, 0, strobe_slot_loc(run->part, frame->slot));
+        new_loose(run, STROBE_KIND_ZONE_END_AT, 0, strobe_slot_loc(run->part, frame->slot));
     emit(run, frame, ticks, self, STROBE_ZONE_ENDED);
 }
 
@@ -195,7 +195,7 @@ static void end_under(struct run *run, uint64_t n_above)
     run->depth = at;
     add_to_parent(run, ticks);
     if (run->shared)
-        new_loose(run, STROBE_KIND_ZONE_END_LOST, 0, strobe_slot_loc(run->part, frame.slot));
+        new_loose(run, STROBE_KIND_ZONE_END_AT, 0, strobe_slot_loc(run->part, frame.slot));
     emit(run, &frame, ticks, ticks > frame.children ? ticks - frame.children : 0,
          STROBE_ZONE_ENDED);
     memmove(&stack[at], &stack[at + 1], (size_t)n_above * sizeof frame);
@@ -273,7 +273,7 @@ static void add_own(struct run *run, int64_t more)
         return;
     unsigned before = sym[run->number - 1];
     bool is_begin = before >= STROBE_SYM_BEGIN_FAR;
-    if (!is_begin && before > STROBE_KIND_ZONE_END_LOST)
+    if (!is_begin && before > STROBE_KIND_ZONE_END_AT)
         return;
     if (run->fiber || run->shared) {
         if (out->n_loose && out->loose[out->n_loose - 1].number + 1 == run->number)
@@ -335,7 +335,7 @@ static enum strobe_err replay_rare(struct run *run, unsigned sym)
         end_zone(run);
     } else if (sym == STROBE_KIND_ZONE_END_UNDER) {
         end_under(run, strobe_get_varint(side));
-    } else if (sym == STROBE_KIND_ZONE_END_LOST) {
+    } else if (sym == STROBE_KIND_ZONE_END_AT) {
         uint64_t loc = strobe_get_varint(side);
         if (run->fiber)
             new_loose(run, sym, run->fiber, loc);

@@ -48,7 +48,7 @@ struct strobe_loose {
     uint64_t loc;    /* begin: its location; end of a fiber's zone: the location that it names */
     uint32_t number; /* of the event in its part */
     uint8_t
-        kind;   /* ZONE_BEGIN, ZONE_END_LOST (fibers), SPAN_BEGIN, SPAN_END, ZONE_TEXT: note only */
+        kind;   /* ZONE_BEGIN, ZONE_END_AT (fibers), SPAN_BEGIN, SPAN_END, ZONE_TEXT: note only */
     int8_t own; /* as in strobe_zone_row */
     uint32_t note;
 };

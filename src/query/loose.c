@@ -303,7 +303,7 @@ static enum strobe_err pair_item(struct strobe_looses *looses, struct pairing *p
     switch (item->kind) {
     case STROBE_KIND_ZONE_BEGIN:
         return open_zone(lane, item);
-    case STROBE_KIND_ZONE_END_LOST:
+    case STROBE_KIND_ZONE_END_AT:
         return item->lane == STROBE_BATCH_THREAD ? end_in_thread(pairing, lane, item)
                                                  : end_in_fiber(pairing, lane, item);
     case STROBE_KIND_SPAN_BEGIN:

@@ -330,7 +330,7 @@ static int may_be_many(const struct strobe_trace *trace, uint32_t max)
     const uint64_t *n = facts->totals.n_of_kind;
     if (!facts->totals.has_totals || trace->has_twins)
         return facts->n_bytes > 4ull * max; /* an event takes about that */
-    return n[STROBE_KIND_SPAN_BEGIN] + n[STROBE_KIND_SPAN_END] + 2 * n[STROBE_KIND_ZONE_END_LOST] >=
+    return n[STROBE_KIND_SPAN_BEGIN] + n[STROBE_KIND_SPAN_END] + 2 * n[STROBE_KIND_ZONE_END_AT] >=
            max;
 }
 

@@ -477,7 +477,7 @@ static enum strobe_err take_happening(void *context, const struct strobe_happeni
 
 static enum strobe_err gather_events(struct strobe_tracy_model *model)
 {
-    const uint64_t of_zones = BIT(ZONE_END) | BIT(ZONE_END_POP) | BIT(ZONE_END_LOST) |
+    const uint64_t of_zones = BIT(ZONE_END) | BIT(ZONE_END_POP) | BIT(ZONE_END_AT) |
                               BIT(STR_PIECE) | BIT(ZONE_TEXT) | BIT(ZONE_NAME) | BIT(ZONE_VALUE) |
                               BIT(ZONE_COLOR) | BIT(ZONE_BEGIN) | BIT(CALLSTACK) | BIT(OWN_TIME) |
                               BIT(ZONE_LOOSE) | BIT(ZONE_END_UNDER);

@@ -22,7 +22,7 @@
 #define STROBE_KIND_LIST(X)                                                         \
     X(ZONE_END, 0, "zone_end", "", "")                                              \
     X(ZONE_END_POP, 1, "zone_end_pop", "u", "n_unfinished")                         \
-    X(ZONE_END_LOST, 2, "zone_end_lost", "l", "location")                           \
+    X(ZONE_END_AT, 2, "zone_end_at", "l", "location")                               \
     X(STR_PIECE, 3, "str_piece", "s", "text")                                       \
     X(ZONE_TEXT, 4, "zone_text", "s", "text")                                       \
     X(ZONE_NAME, 5, "zone_name", "s", "name")                                       \

@@ -43,7 +43,7 @@ U64 = (1 << 64) - 1
 SCHEMA = """\
 0 zone_end - -
 1 zone_end_pop u n_unfinished
-2 zone_end_lost l location
+2 zone_end_at l location
 3 str_piece s text
 4 zone_text s text
 5 zone_name s name

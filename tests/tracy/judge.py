@@ -101,7 +101,7 @@ class Judge:
                 zone = [part.proc, part.track, state[0], (part.proc, fields[0]), time, None, [], tick, None, state[1]]
                 stacks[key].append(zone)
                 last = self.setter(zone, 4)
-            elif name in ("zone_end", "zone_end_lost") and stacks[key]:
+            elif name in ("zone_end", "zone_end_at") and stacks[key]:
                 zone = stacks[key].pop()
                 zone[5], zone[8] = time, tick
                 self.zones.append(zone)

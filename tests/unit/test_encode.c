@@ -242,7 +242,7 @@ static void ends_that_do_not_fit_are_told_and_not_fatal(void **state)
     strobe_encode_zone_begin(&enc, 30, 2);
     strobe_encode_zone_end(&enc, 40, 1); /* 2 has no end */
     strobe_encode_end_part(&enc, 4);
-    assert_int_equal(enc.by_kind[STROBE_KIND_ZONE_END_LOST], 1);
+    assert_int_equal(enc.by_kind[STROBE_KIND_ZONE_END_AT], 1);
     assert_int_equal(enc.by_kind[STROBE_KIND_ZONE_END_POP], 1);
     write_and_read(&enc, &back);
     replay_part(&back, 0);

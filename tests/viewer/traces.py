@@ -89,7 +89,7 @@ def rich_frame(frame, t, main, workers, encoder, rng):
     main.end(t + 2 * MS)
     main.event("fiber_enter", t + 2 * MS + 10, 9)
     main.begin(20, t + 2 * MS + 20)
-    main.event("zone_end_lost", t + 3 * MS, 20)
+    main.event("zone_end_at", t + 3 * MS, 20)
     main.event("fiber_leave", t + 3 * MS + 10)
     main.begin(5, t + 3 * MS + 50)
     for number, worker in enumerate(workers):

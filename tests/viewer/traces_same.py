@@ -148,9 +148,9 @@ def fibers_and_spans(threads, rng, t, i):
     first.begin(11, t + MS - 780_00)
     first.event("fiber_leave", t + MS - 770_00)
     second.event("fiber_enter", t + MS - 760_00, 9)
-    second.event("zone_end_lost", t + MS - 750_00, 11 if i % 5 else 10)
+    second.event("zone_end_at", t + MS - 750_00, 11 if i % 5 else 10)
     if i % 5:
-        second.event("zone_end_lost", t + MS - 740_00, 10)
+        second.event("zone_end_at", t + MS - 740_00, 10)
     second.event("fiber_leave", t + MS - 730_00)
     for k in range(3):
         first.event("span_begin", t + MS - 50_00 + k, 100 * k + i % 4, 12 + k)

@@ -53,6 +53,26 @@ static double coverage(const struct strobe_collector_status *s)
     return s->n_lost && part > 99.99 ? 99.99 : part;
 }
 
+/* Threads that stood still while the recording ended. */
+static void show_unheard(const struct strobe_collector_status *s)
+{
+    for (uint32_t i = 0; i < s->n_unheard && i < STROBE_UNHEARD_NAMED; i++) {
+        const struct strobe_unheard *one = &s->unheard[i];
+        if (one->tid)
+            fprintf(stderr,
+                    "strobe: thread %u (%s) of process %u stood still while the recording ended: its last event "
+                    "may be missing\n",
+                    one->tid, one->name, one->pid);
+        else
+            fprintf(stderr,
+                    "strobe: a thread of process %u was not heard while the recording ended: its last event may be "
+                    "missing\n",
+                    one->pid);
+    }
+    if (s->n_unheard > STROBE_UNHEARD_NAMED)
+        fprintf(stderr, "strobe: and so did %u more threads\n", s->n_unheard - STROBE_UNHEARD_NAMED);
+}
+
 static void show_file(const struct strobe_record_summary *summary)
 {
     const struct strobe_collector_status *s = &summary->status;
@@ -72,7 +92,7 @@ static void show_file(const struct strobe_record_summary *summary)
         fputs("strobe: the trace is as long as this process may make a file: 'ulimit -f' sets that "
               "limit\n",
               stderr);
-    else if (s->n_lost > s->n_unrecorded)
+    else if (s->n_lost > s->n_unrecorded + s->n_unheard)
         fputs("strobe: 'strobe info' tells when and why; --max-memory gives the program a larger "
               "pool\n",
               stderr);
@@ -110,6 +130,7 @@ int strobe_cli_record_end(const struct strobe_record_summary *summary, bool quie
             show_top(summary->path);
         fprintf(stderr, "strobe: next: strobe stats %s\n", summary->path);
     }
+    show_unheard(s);
     if (summary->err && summary->ledger[0])
         strobe_cli_error(
             "record", "the trace is not whole: %s; %llu events were lost, listed in %s",

@@ -21,11 +21,13 @@ static int lose(enum strobe_loss loss)
     int saved_errno = errno;
     strobe_ring_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
-    if (pool && pool->control->active) {
+    if (pool && strobe_ring_enter(pool)) {
         if (loss == STROBE_LOSS_UNNAMED)
             loss = strobe_ring_unnamed_cause(pool);
         strobe_ring_count_loss(pool, strobe_client_thread(pool), loss);
     }
+    if (pool)
+        strobe_ring_leave(pool);
     strobe_ring_unblock(&old);
     errno = saved_errno;
     return STROBE_DROPPED(loss);
@@ -36,6 +38,12 @@ int strobe_client_lose_unnamed(void)
     return lose(STROBE_LOSS_UNNAMED);
 }
 
+/* Naming may have slept, and the recorder left meanwhile: the gate is tested again, right before the word. */
+static int emit_named(uint64_t word, struct strobe_loc *loc)
+{
+    return strobe_gate_is_open(strobe_gate_now) ? strobe_emit(word, loc) : STROBE_NOBODY;
+}
+
 /* ---- zones ---- */
 
 int strobe_begin_unnamed(struct strobe_loc *loc)
@@ -43,7 +51,7 @@ int strobe_begin_unnamed(struct strobe_loc *loc)
     uint64_t id = strobe_client_loc_id(loc);
     if (!id)
         return strobe_client_lose_unnamed();
-    int on = strobe_emit(STROBE_WORD_BEGIN | id << 32, loc);
+    int on = emit_named(STROBE_WORD_BEGIN | id << 32, loc);
     return on == 3 ? 1 : on;
 }
 
@@ -65,7 +73,7 @@ void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on)
     if (loc)
         id = strobe_client_loc_id(loc);
     if (id)
-        strobe_emit(STROBE_WORD_END | id << 32, loc);
+        emit_named(STROBE_WORD_END | id << 32, loc);
     else if (on)
         strobe_client_lose_unnamed();
 }

@@ -83,6 +83,8 @@ static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread,
     }
     if (room)
         return 1;
+    if (!__atomic_load_n(&pool->control->active, __ATOMIC_SEQ_CST))
+        return STROBE_NOBODY; /* the recorder left while it slept: none of that recording */
     strobe_ring_count_loss(pool, thread, loss);
     return STROBE_DROPPED(loss);
 }
@@ -120,7 +122,7 @@ static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserv
     struct strobe_pool *pool = strobe_client_pool();
     if (reserved && pool && strobe_ring_owns(pool, reserved)) /* not a forked parent's */
         pad(reserved, 1);
-    if (pool && pool->control->active) {
+    if (pool && strobe_ring_enter(pool)) {
         struct strobe_thread *thread = strobe_client_thread(pool);
         result = STROBE_DROPPED(thread ? STROBE_LOSS_UNNAMED : STROBE_LOSS_NO_STATE);
         uint64_t word = loc ? renamed(pool, words[0], loc) : 0;
@@ -133,6 +135,8 @@ static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserv
         else
             strobe_ring_count_loss(pool, NULL, STROBE_LOSS_NO_STATE);
     }
+    if (pool)
+        strobe_ring_leave(pool);
     strobe_ring_unblock(&old);
     errno = saved_errno;
     return result;

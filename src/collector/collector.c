@@ -508,13 +508,8 @@ void strobe_collector_stop(struct strobe_collector *c)
             c->procs[i]->next_alive_check_ns =
                 0; /* one that died a moment ago is not called running */
         }
-    /* a thread that passed the gate before it shut needs a moment to finish its store */
-    struct timespec moment = {0, 1000000};
-    bool running = false;
-    for (uint32_t i = 0; i < c->n_procs; i++)
-        running |= !c->procs[i]->gone && !c->procs[i]->dead;
-    if (running && !c->post_mortem)
-        nanosleep(&moment, NULL);
+    if (!c->post_mortem)
+        strobe_collector_hear(c);
     strobe_collector_poll(c, true);
     c->ending = true;
     strobe_collector_poll(c, true);
@@ -552,7 +547,9 @@ struct strobe_collector_status strobe_collector_status(struct strobe_collector *
         .disk_failed = c->block.disk_failed,
         .n_unrecorded = c->n_unrecorded,
         .size_limit = c->block.size_limit,
+        .n_unheard = c->n_unheard,
     };
+    memcpy(status.unheard, c->unheard, sizeof status.unheard);
     for (uint32_t i = 0; i < c->n_procs; i++)
         status.n_live += !c->procs[i]->gone;
     return status;

@@ -4,7 +4,7 @@
  * Life of a recording:
  *   1. strobe_collector_open      file and buffers are ready, nothing runs yet
  *   2. strobe_collector_poll      again and again: new processes, full segments, deaths, losses
- *   3. strobe_collector_stop      gates shut; the last words are drained
+ *   3. strobe_collector_stop      gates shut; once all that passed them is stored, the last words are drained
  *   4. strobe_collector_close     footer, pools removed
  * Memory is bounded: one block under construction, and per live thread its open zones.
  * Not thread-safe, but for what says so.  SPDX-License-Identifier: MIT */
@@ -37,6 +37,13 @@ struct strobe_collector_options {
     uint64_t trigger_ns;
 };
 
+/* A thread that stood still while the recording ended: its last event may be missing. */
+struct strobe_unheard {
+    uint32_t pid, tid; /* tid 0: it is not known which */
+    char name[32];
+};
+enum { STROBE_UNHEARD_NAMED = 16 };
+
 /* What the status line and the last lines show. */
 struct strobe_collector_status {
     uint64_t n_events, n_zones, n_bytes, n_lost;
@@ -45,6 +52,8 @@ struct strobe_collector_status {
     bool disk_failed;
     bool size_limit;       /* the file is as long as this process may make it (RLIMIT_FSIZE) */
     uint32_t n_unrecorded; /* processes that could not take part */
+    uint32_t n_unheard;
+    struct strobe_unheard unheard[STROBE_UNHEARD_NAMED]; /* the first of them */
 };
 
 /* `writer` is borrowed; blocks go to it. */

@@ -59,6 +59,12 @@ struct strobe_proc {
     uint32_t slots_seen; /* segments taken, when its slots were last looked at */
 };
 
+/* Its pid in /proc as this recorder sees it; 0: it can't be reached. */
+static inline uint32_t strobe_collector_pid(const struct strobe_proc *proc)
+{
+    return proc->reach.in_proc;
+}
+
 struct give_back {
     struct strobe_proc *proc;
     struct strobe_segment segment;
@@ -103,6 +109,8 @@ struct strobe_collector {
     uint64_t n_taken_events;
     uint32_t n_unrecorded; /* processes that could not take part */
     uint64_t opened_real_ns;
+    struct strobe_unheard unheard[STROBE_UNHEARD_NAMED]; /* the first of n_unheard */
+    uint32_t n_unheard;
     uint64_t waited_ns;
     uint64_t next_records_flush_ns, block_started_ns, next_dir_scan_ns;
     uint64_t sync_tick, sync_mono; /* first sync point */
@@ -118,6 +126,8 @@ void strobe_collector_choose_clock(struct strobe_collector *c);
 void strobe_collector_find_processes(struct strobe_collector *c);
 struct strobe_stream_state *strobe_collector_stream(struct strobe_proc *proc, uint64_t id);
 void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc);
+/* Step over the losses that an earlier recorder counted. */
+void strobe_collector_skip_losses(struct strobe_collector *c, struct strobe_proc *proc);
 void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc *proc);
 void strobe_collector_describe_modules(struct strobe_collector *c, struct strobe_proc *proc);
 void strobe_collector_free_proc(struct strobe_proc *proc);
@@ -147,6 +157,9 @@ void strobe_collector_ask_for(struct strobe_proc *proc, struct strobe_stream_sta
                               const uint64_t *at, const uint64_t *end);
 /* It moves again, or is over. */
 void strobe_collector_ask_no_more(struct strobe_proc *proc, struct strobe_stream_state *stream);
+
+/* hearing.c: after the gates were shut, until all that passed them is stored */
+void strobe_collector_hear(struct strobe_collector *c);
 
 /* drain.c: words to events */
 uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *proc,

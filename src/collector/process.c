@@ -149,6 +149,26 @@ static void read_losses(struct strobe_collector *c, struct strobe_proc *proc,
     stream->waited_seen = waited;
 }
 
+void strobe_collector_skip_losses(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    struct strobe_slot *slot;
+    for (uint32_t i = 0; (slot = strobe_ring_slot(&proc->ring, i)); i++) {
+        uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+        uint64_t track = state == STROBE_SLOT_FREE ? 0 : slot->track;
+        struct strobe_stream_state *stream =
+            track && track < 1ull << 60 ? strobe_collector_stream(proc, track) : NULL;
+        if (!stream)
+            continue;
+        for (uint32_t cause = 0; cause < STROBE_LOSS_IN_SLOT; cause++)
+            stream->lost_seen[cause] = __atomic_load_n(&slot->n_dropped[cause], __ATOMIC_ACQUIRE);
+        stream->lost_tick = strobe_collector_now(c);
+        stream->waited_seen = slot->waited_ns;
+    }
+    for (uint32_t cause = 0; cause < STROBE_LOSS_COUNT; cause++)
+        proc->lost_seen[cause] =
+            __atomic_load_n(&proc->ring.control->n_lost[cause], __ATOMIC_ACQUIRE);
+}
+
 void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_proc *proc,
                                    uint64_t track)
 {
@@ -318,6 +338,7 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
     if (proc->attached && !c->post_mortem) {
         strobe_ring_detach(&proc->ring); /* as a killed recorder left it: no more under old names */
         strobe_collector_skip_old(proc);
+        strobe_collector_skip_losses(c, proc);
     }
     if (!proc->dead && !c->stopping && !c->post_mortem)
         strobe_ring_attach(&proc->ring, c->policy, c->stack_depth);

@@ -81,6 +81,18 @@ void strobe_ring_unlock(struct strobe_pool *pool)
         futex(&pool->lock, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
 
+bool strobe_ring_enter(struct strobe_pool *pool)
+{
+    struct strobe_control *control = pool->control;
+    __atomic_add_fetch(&control->n_inside, 1, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&control->active, __ATOMIC_SEQ_CST) != 0;
+}
+
+void strobe_ring_leave(struct strobe_pool *pool)
+{
+    __atomic_sub_fetch(&pool->control->n_inside, 1, __ATOMIC_RELEASE);
+}
+
 /* ---- chunks ---- */
 
 /* Really allocate the pages of one chunk, so that a full tmpfs is an error here and never a SIGBUS.
@@ -376,11 +388,13 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
     volatile uintptr_t token = (uintptr_t)&token | 1; /* stands in this frame and nowhere else */
     if (thread) {
         thread->waiting = token;
+        strobe_ring_leave(pool); /* it tests the gate again before it stores anything */
         strobe_ring_unlock(pool);
     }
-    bool given_up = sleep_for_room(pool, thread, given, *waited_ns, &beat);
+    bool is_open = true, given_up = sleep_for_room(pool, thread, given, *waited_ns, &beat);
     if (thread) {
         strobe_ring_lock(pool);
+        is_open = strobe_ring_enter(pool);
         thread->waiting = 0;
         if (thread->slot)
             thread->slot->waited_ns += mono_ns() - start;
@@ -391,7 +405,7 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
         futex(&control->n_given, FUTEX_WAKE, INT32_MAX, NULL); /* nobody else need wait */
     }
     *waited_ns += mono_ns() - start;
-    return !given_up;
+    return is_open && !given_up;
 }
 
 /* End the threads that are gone without having said so: by a raw exit, by events in the very last round of their

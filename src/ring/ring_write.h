@@ -135,6 +135,11 @@ bool strobe_ring_is_hopeless(const struct strobe_pool *pool);
 /* Why a name found no room: UNNAMED, or what keeps the file from having any chunk at all. */
 enum strobe_loss strobe_ring_unnamed_cause(const struct strobe_pool *pool);
 
+/* The recorder's end waits for a thread from enter to leave. Enter first, then test the gate: either the
+ * thread sees that it is shut, or the recorder sees the thread. True: it is open. Leave in any case. */
+bool strobe_ring_enter(struct strobe_pool *pool);
+void strobe_ring_leave(struct strobe_pool *pool);
+
 void strobe_ring_lock(struct strobe_pool *pool);
 void strobe_ring_unlock(struct strobe_pool *pool);
 

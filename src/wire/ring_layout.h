@@ -85,13 +85,14 @@ static_assert(offsetof(struct strobe_chunk, class_) == 8, "strobe_chunk is share
     X(NO_STATE, 10, "no memory for the thread's state")                                     \
     X(ABANDONED, 11, "a signal handler jumped out of the middle of a record")               \
     X(TRACE_SIZE, 12, "the trace reached the recorder's file size limit: raise ulimit -f")  \
-    X(UNRECORDED, 13, "a process could not take part; one for each, its events are not known")
+    X(UNRECORDED, 13, "a process could not take part; one for each, its events are not known")  \
+    X(UNHEARD, 14, "a thread stood still while the recording ended: its last event may be missing")
 
 enum strobe_loss {
 #define X(name, number, text) STROBE_LOSS_##name = number,
     STROBE_LOSS_LIST(X)
 #undef X
-        STROBE_LOSS_COUNT = 14,
+        STROBE_LOSS_COUNT = 15,
     STROBE_LOSS_IN_SLOT = 3,    /* causes that a slot has a count for */
     STROBE_LOSS_IN_CONTROL = 16 /* counts in the control page, by cause */
 };
@@ -184,7 +185,9 @@ static_assert(offsetof(struct strobe_ring_hole, offset) == 8, "strobe_ring_hole 
  *    160    8 lost_last_tick
  *    168    8 next_id          next id for a location or name; process writes
  *    176    4 recorder_pid_ns  pid namespace of recorder_pid; 0: not known; recorder writes
- *    180   12 reserved
+ *    180    4 n_inside         threads in the midst of a slow emit; they enter, then test `active` (0 in
+ *                              clients from before this row)
+ *    184    8 reserved
  *    192    8 heartbeat        recorder counts up while it lives
  *    200    4 n_given          segments given back, ever; futex that waiting threads sleep on
  *    204    4 recorder_pid
@@ -224,7 +227,8 @@ struct strobe_control {
     uint64_t lost_last_tick;
     uint64_t next_id;
     uint32_t recorder_pid_ns;
-    uint32_t reserved2[3];
+    uint32_t n_inside;
+    uint32_t reserved2[2];
     uint64_t heartbeat;
     uint32_t n_given;
     uint32_t recorder_pid;
@@ -243,6 +247,7 @@ static_assert(offsetof(struct strobe_control, active) == 64, "strobe_control is 
 static_assert(offsetof(struct strobe_control, floor) == 72, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, n_chunks) == 128, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, lost_first_tick) == 152, "strobe_control is shared");
+static_assert(offsetof(struct strobe_control, n_inside) == 180, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, heartbeat) == 192, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, detached_tick) == 216, "strobe_control is shared");
 static_assert(offsetof(struct strobe_control, recorder_pid_ns) == 176, "strobe_control is shared");

@@ -175,6 +175,7 @@ static bool start_threads(struct run *run)
 {
     sigset_t all, old;
     sigfillset(&all);
+    sigdelset(&all, SIGBUS); /* the heart's own, when a pool was cut */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     bool heart = !pthread_create(&run->heart, NULL, beat, run);
     bool syncer = heart && !pthread_create(&run->syncer, NULL, sync_file, run);

@@ -122,6 +122,8 @@ void strobe_client_call(const char *folder, int error);
  * ask. */
 enum strobe_copy { STROBE_COPY_NONE, STROBE_COPY_FOUND, STROBE_COPY_UNKNOWN };
 enum strobe_copy strobe_client_find_copy(const char *path, uint64_t *address);
+/* Whether the bytes at `address` are private memory of this process that may be written. */
+bool strobe_client_owns(uint64_t address, size_t n_bytes);
 
 /* Remove what dead processes left in the session's folder and nobody needs, `own_path` excepted. */
 void strobe_client_sweep(const char *dir, const char *own_path);

@@ -11,31 +11,45 @@
 
 #include "ring/alive.h"
 
-/* A line of the maps that ends in `name`, and is no page that only holds a lock. */
-static bool is_line_of(const char *line, const char *end, const char *name, size_t n_name)
+/* What is looked for in the maps. */
+struct sought {
+    const char *name; /* a file, by the end of its path; NULL: private memory */
+    size_t n_name;
+    uint64_t address; /* of the memory; found: of the file's mapping */
+    size_t n_bytes;
+};
+
+/* The file, and no page of it that only holds a lock; or the memory, if it may be written. */
+static bool is_line_of(const char *line, const char *end, struct sought *sought)
 {
-    const char *rights = memchr(line, ' ', (size_t)(end - line));
-    return (size_t)(end - line) > n_name && !memcmp(end - n_name, name, n_name) && rights &&
-           rights[1] == 'r';
+    char *rights;
+    uint64_t from = strtoull(line, &rights, 16);
+    uint64_t to = *rights == '-' ? strtoull(rights + 1, &rights, 16) : 0;
+    if (!sought->name)
+        return !strncmp(rights, " rw-p", 5) && sought->address >= from && sought->address < to &&
+               to - sought->address >= sought->n_bytes;
+    if ((size_t)(end - line) <= sought->n_name ||
+        memcmp(end - sought->n_name, sought->name, sought->n_name) || rights[0] != ' ' ||
+        rights[1] != 'r')
+        return false;
+    sought->address = from;
+    return true;
 }
 
-/* Is the file at `path` mapped in this process, and where? By its name, since a link in the path is not one in the maps.
- * Line by line, with a buffer on the stack. Closes `fd`, of the maps. */
-static bool is_mapped(int fd, const char *path, uint64_t *address)
+/* Is it mapped in this process? A file by its name, since a link in the path is not one in the maps. Line by line, with a
+ * buffer on the stack. Closes `fd`, of the maps. */
+static bool is_mapped(int fd, struct sought *sought)
 {
-    const char *name = strrchr(path, '/');
     char text[4096 + STROBE_PATH_MAX];
-    size_t kept = 0, n_name = strlen(name);
+    size_t kept = 0;
     ssize_t n;
     bool found = false;
     while (!found && (n = read(fd, text + kept, sizeof text - 1 - kept)) > 0) {
         size_t have = kept + (size_t)n;
         char *line = text, *end;
+        text[have] = 0;
         while (!found && (end = memchr(line, '\n', have - (size_t)(line - text)))) {
-            if (is_line_of(line, end, name, n_name)) {
-                *address = strtoull(line, NULL, 16);
-                found = true;
-            }
+            found = is_line_of(line, end, sought);
             line = end + 1;
         }
         kept = have - (size_t)(line - text);
@@ -88,5 +102,19 @@ enum strobe_copy strobe_client_find_copy(const char *path, uint64_t *address)
     int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     if (maps < 0)
         return ask_file(path, address);
-    return is_mapped(maps, path, address) ? STROBE_COPY_FOUND : STROBE_COPY_NONE;
+    struct sought file = {.name = strrchr(path, '/')};
+    file.n_name = strlen(file.name);
+    bool found = is_mapped(maps, &file);
+    *address = found ? file.address : *address;
+    return found ? STROBE_COPY_FOUND : STROBE_COPY_NONE;
+}
+
+bool strobe_client_owns(uint64_t address, size_t n_bytes)
+{
+    struct sought memory = {.address = address, .n_bytes = n_bytes};
+    char first, last;
+    int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (maps >= 0)
+        return is_mapped(maps, &memory);
+    return read_own(address, &first, 1) && read_own(address + n_bytes - 1, &last, 1);
 }

@@ -49,7 +49,7 @@ static struct {
     struct strobe_control *control; /* shared mapping of our own, or of our parent before a fork */
     uint64_t map_bytes;
     char dir[STROBE_PATH_MAX];
-    struct strobe_session_page *session;
+    struct strobe_session_page session; /* as it was read last; magic 0: there is none */
     pthread_key_t key;
     bool keyed;
     uint64_t start; /* of the process, as its file's name has it */
@@ -118,23 +118,34 @@ static struct strobe_control *map_file(int fd, uint32_t n_chunks_max, const char
     return at;
 }
 
-/* The session page, and whether its recorder is alive and recording. */
+/* Read the session page: is its recorder alive and recording? A copy, since a page that is cut while it is mapped would end
+ * the program that looks at it. */
 static bool session_records(void)
 {
+    self.session.magic = 0;
     int fd = strobe_session_open(self.dir, "session", O_RDWR);
     if (fd < 0)
         return false;
     bool alive = strobe_alive_holder(fd);
-    struct stat st;
-    if (!self.session && !fstat(fd, &st) && st.st_size >= (off_t)sizeof *self.session) {
-        void *at = mmap(NULL, sizeof *self.session, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (at != MAP_FAILED)
-            self.session = at;
-    }
+    if (pread(fd, &self.session, sizeof self.session, 0) != (ssize_t)sizeof self.session)
+        self.session.magic = 0;
     close(fd);
-    return alive && self.session && self.session->magic == STROBE_SESSION_MAGIC &&
-           self.session->version == STROBE_RING_VERSION &&
-           __atomic_load_n(&self.session->recording, __ATOMIC_ACQUIRE);
+    return alive && self.session.magic == STROBE_SESSION_MAGIC &&
+           self.session.version == STROBE_RING_VERSION && self.session.recording;
+}
+
+/* Only where all processes together have a limit, which is counted there; NULL: they have none. */
+static struct strobe_session_page *map_session(void)
+{
+    if (self.session.magic != STROBE_SESSION_MAGIC || !self.session.cap_bytes)
+        return NULL;
+    int fd = strobe_session_open(self.dir, "session", O_RDWR);
+    void *at = fd < 0 ? MAP_FAILED
+                      : mmap(NULL, sizeof(struct strobe_session_page), PROT_READ | PROT_WRITE,
+                             MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    return at == MAP_FAILED ? NULL : at;
 }
 
 static bool make_pool(void)
@@ -179,7 +190,12 @@ static void fill_pool(struct strobe_control *control, uint32_t n_chunks_max, con
     pool->control = control;
     pool->chunks = (struct strobe_chunk *)((char *)control + STROBE_PAGE_BYTES);
     pool->data = (char *)control + control->data_off;
-    pool->session = self.session;
+    pool->session = map_session();
+    if (self.session.magic == STROBE_SESSION_MAGIC) {
+        pool->session_recorder = self.session.recorder_pid;
+        pool->session_recorder_ns = self.session.recorder_pid_ns;
+        pool->session_recorder_start = self.session.recorder_start;
+    }
     pool->n_chunks_max = n_chunks_max;
     pool->n_copies = 1;
     pool->next_dynamic = 1ull << 32;
@@ -191,13 +207,13 @@ static void fill_pool(struct strobe_control *control, uint32_t n_chunks_max, con
 static void start_recording(struct strobe_pool *pool)
 {
     struct strobe_control *control = pool->control;
-    control->policy = self.session->policy;
-    control->stack_depth = self.session->stack_depth;
+    control->policy = self.session.policy;
+    control->stack_depth = self.session.stack_depth;
     strobe_ring_lock(pool);
     __atomic_store_n(&control->active, 1, __ATOMIC_RELEASE);
     strobe_client_describe(pool);
     strobe_ring_unlock(pool);
-    if (!__atomic_load_n(&self.session->recording, __ATOMIC_ACQUIRE))
+    if (!session_records())
         __atomic_store_n(&control->active, 0, __ATOMIC_RELEASE); /* it ended just now */
 }
 
@@ -205,9 +221,14 @@ static void start_recording(struct strobe_pool *pool)
 static void join_first_copy(uint64_t address)
 {
     struct strobe_control *control = (struct strobe_control *)(uintptr_t)address;
-    struct strobe_pool *pool = (struct strobe_pool *)(uintptr_t)control->private_block;
-    if (control->magic != STROBE_RING_MAGIC || control->pid != (uint32_t)getpid() || !pool ||
-        pool->magic != STROBE_POOL_MAGIC) {
+    uint64_t block = __atomic_load_n(&control->magic, __ATOMIC_ACQUIRE) == STROBE_RING_MAGIC
+                         ? control->private_block
+                         : 0;
+    struct strobe_pool *pool = (struct strobe_pool *)(uintptr_t)block;
+    /* the page may be damaged: what it points to is looked at only where it is memory of our own */
+    if (!block || block % 8 || !strobe_client_owns(block, sizeof *pool) ||
+        __atomic_load_n(&pool->magic, __ATOMIC_ACQUIRE) != STROBE_POOL_MAGIC ||
+        pool->pid != (uint32_t)getpid() || pool->control != control) {
         self.off = true; /* a copy of another version: one of us has to be quiet */
         return;
     }
@@ -236,10 +257,10 @@ static void join_session(uint64_t next_id, bool is_forked)
     uint32_t image = 0;
     uint64_t other = 0;
     bool recording = session_records();
-    uint64_t pool_bytes = self.session ? self.session->pool_bytes : STROBE_DEFAULT_POOL;
-    uint32_t n_chunks_max = (uint32_t)(pool_bytes / STROBE_CHUNK_BYTES);
-    if (n_chunks_max < 4)
-        n_chunks_max = 4;
+    uint64_t pool_bytes = self.session.magic == STROBE_SESSION_MAGIC ? self.session.pool_bytes
+                                                                     : STROBE_DEFAULT_POOL;
+    uint64_t n_wanted = pool_bytes / STROBE_CHUNK_BYTES;
+    uint32_t n_chunks_max = n_wanted < 4 ? 4 : n_wanted > 65535 ? 65535 : (uint32_t)n_wanted;
     const char *denied = "files";
     find_start(is_forked);
     int fd = make_file(path, &image, &other);
@@ -299,6 +320,11 @@ static void follow(struct strobe_pool *pool)
     strobe_hot_now = &no_hot;
     strobe_gate_now = (const volatile struct strobe_gate *)&pool->control->active;
     __atomic_add_fetch(&pool->n_copies, 1, __ATOMIC_RELAXED);
+}
+
+struct strobe_pool *strobe_ring_own_pool(void)
+{
+    return self.pool && self.pool->magic == STROBE_POOL_MAGIC ? self.pool : NULL;
 }
 
 struct strobe_pool *strobe_client_pool(void)
@@ -499,7 +525,7 @@ int strobe_join_session(const char *name)
             memset(pool, 0, sizeof *pool);
         }
         memcpy(self.dir, dir, sizeof dir);
-        self.session = NULL;
+        self.session.magic = 0;
         self.control = NULL;
         self.owner = false;
         strobe_gate_now = &closed_gate;

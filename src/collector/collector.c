@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "collector/internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,7 +237,7 @@ static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *
         c->procs = more;
         c->cap_procs = cap;
     }
-    struct strobe_proc *proc = calloc(1, sizeof *proc);
+    struct strobe_proc *proc = strobe_collector_mark_seen(c, pool_name) ? calloc(1, sizeof *proc) : NULL;
     if (!proc)
         return NULL;
     snprintf(proc->name, sizeof proc->name, "%s", pool_name);
@@ -318,7 +319,7 @@ static void describe_silent(struct strobe_collector *c, struct strobe_proc *proc
     strobe_records_end(&c->block.records);
 }
 
-static void end_process(struct strobe_collector *c, struct strobe_proc *proc)
+void strobe_collector_end_process(struct strobe_collector *c, struct strobe_proc *proc)
 {
     describe_silent(c, proc);
     uint64_t numbers[] = {proc->id, tick_now(c), (uint64_t)proc->how, (uint64_t)proc->value};
@@ -342,7 +343,8 @@ static void drain_dead(struct strobe_collector *c, struct strobe_proc *proc)
             proc->streams[i]->ended = true;
             strobe_collector_drain(c, proc, proc->streams[i]);
         }
-    end_process(c, proc);
+    if (!strobe_collector_check_memory(c, proc))
+        strobe_collector_end_process(c, proc);
 }
 
 /* Slots are many and change rarely: when a thread came or went they are looked at soon, for losses alone
@@ -399,6 +401,7 @@ static void release_gone(struct strobe_collector *c)
         snprintf(path, sizeof path, "%s/%s", c->dir, proc->name);
         unlink(path);
         proc->released = true;
+        strobe_collector_forget_seen(c, proc->name);
         strobe_collector_free_proc(proc);
     }
     pthread_mutex_unlock(&c->procs_lock);
@@ -448,6 +451,7 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
         bool waits = __atomic_load_n(&proc->ring.control->n_waiting, __ATOMIC_ACQUIRE) != 0;
         poll_proc(c, proc, flush || waits, now);
         somebody_waits |= waits;
+        strobe_collector_check_memory(c, proc);
     }
     now = strobe_collector_mono_ns();
     if (c->block.enc.n_parts && (flush || now - c->block_started_ns > BLOCK_AGE_NS))
@@ -494,13 +498,14 @@ void strobe_collector_exit_status(struct strobe_collector *c, uint32_t pid, int 
 
 void strobe_collector_stop(struct strobe_collector *c)
 {
-    for (int i = 0; i == 0 || (i < 3 && c->dir_changed); i++) {
+    c->find_all = true;
+    for (int i = 0; i == 0 || c->scan || (i < 3 && c->dir_changed); i++) {
         c->dir_changed = true;
         strobe_collector_find_processes(c); /* who joined in the last moment */
     }
     for (int i = 0; c->crowded && i < 1000; i++)
         strobe_collector_poll(c, true);
-    c->no_memory = c->dir_changed && !c->post_mortem;
+    c->no_memory = c->find_failed && !c->post_mortem;
     c->stopping = true;
     for (uint32_t i = 0; i < c->n_procs; i++)
         if (c->procs[i]->open && !c->procs[i]->gone) {
@@ -599,6 +604,9 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     strobe_collector_keep_losses(c);
     if (healthy)
         remove_pools(c);
+    if (c->scan)
+        closedir(c->scan);
+    free(c->seen);
     if (c->inotify >= 0)
         close(c->inotify);
     for (int i = 0; i < N_EARLY; i++)

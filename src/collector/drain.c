@@ -303,6 +303,8 @@ static void drop_first_segment(struct strobe_stream_state *stream)
 static void skip_damage(struct strobe_collector *c, struct strobe_proc *proc,
                         struct strobe_stream_state *stream, uint64_t n_words, uint32_t cause)
 {
+    /* more than any pool holds: the program wrote over its own heads */
+    n_words = n_words < STROBE_LOST_MAX ? n_words : 1;
     strobe_collector_lose(c, proc->id, stream->id, cause, n_words, stream->prev_tick,
                           stream->prev_tick);
     proc->n_damaged++;
@@ -542,9 +544,12 @@ static bool is_piece(uint64_t word)
 
 /* Whether the record that the pieces from meta->pos on belong to is there. They are taken together or not at all: in the
  * file, nothing may come between them, of no other process. */
-static bool pieces_are_whole(const struct strobe_proc *proc, const struct strobe_stream_state *meta)
+static bool pieces_are_whole(const struct strobe_proc *proc, const struct strobe_stream_state *meta,
+                             uint64_t *whole_to)
 {
     uint64_t pos = meta->pos;
+    if (pos < *whole_to) /* looked at as a later piece of the same text */
+        return true;
     for (uint32_t i = 0; i < meta->n_segments; i++) {
         const struct strobe_segment *segment = &meta->segments[i];
         const uint64_t *words = strobe_ring_words(&proc->ring, segment);
@@ -555,8 +560,10 @@ static bool pieces_are_whole(const struct strobe_proc *proc, const struct strobe
             uint32_t n = (uint32_t)(word >> 32) & 0xffff;
             if (!word || is_filling(word))
                 return false;
-            if (!n || (!is_piece(word) && word >> 56 != STROBE_WORD_PAD >> 56))
+            if (!n || (!is_piece(word) && word >> 56 != STROBE_WORD_PAD >> 56)) {
+                *whole_to = pos;
                 return true;
+            }
             pos += n;
         }
     }
@@ -566,6 +573,7 @@ static bool pieces_are_whole(const struct strobe_proc *proc, const struct strobe
 void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc *proc)
 {
     struct strobe_stream_state *meta = &proc->meta;
+    uint64_t whole_to = 0;
     bool in_pieces = false;
     while (meta->n_segments) {
         struct strobe_segment segment = meta->segments[0];
@@ -584,7 +592,7 @@ void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc 
             uint64_t word = load(at);
             if (!word)
                 break;
-            if (is_piece(word) && !pieces_are_whole(proc, meta)) {
+            if (is_piece(word) && !pieces_are_whole(proc, meta, &whole_to)) {
                 if (!proc->dead &&
                     strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc))
                     continue; /* a segment in their middle may have been missed, as in find_missing */

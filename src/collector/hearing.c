@@ -159,7 +159,7 @@ static uint32_t inner_tid(uint32_t pid, uint32_t tid)
 static uint64_t track_of(struct strobe_proc *proc, uint32_t tid)
 {
     struct strobe_slot *slot;
-    for (uint32_t i = 0; (slot = strobe_ring_slot(&proc->ring, i)); i++)
+    for (uint64_t at = 0; (slot = strobe_ring_slot(&proc->ring, &at));)
         if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == STROBE_SLOT_LIVE &&
             slot->tid == tid && slot->track < 1ull << 60)
             return slot->track;
@@ -205,7 +205,7 @@ static void name_unheard(struct strobe_collector *c, struct ear *ear)
         if (track)
             count_unheard(c, proc, track, ear->threads[i].tid);
     }
-    for (uint32_t i = 0; ear->is_deaf && (slot = strobe_ring_slot(&proc->ring, i)); i++)
+    for (uint64_t at = 0; ear->is_deaf && (slot = strobe_ring_slot(&proc->ring, &at));)
         if (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == STROBE_SLOT_LIVE &&
             slot->track < 1ull << 60)
             count_unheard(c, proc, slot->track, slot->tid);

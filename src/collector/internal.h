@@ -51,6 +51,7 @@ struct strobe_proc {
     uint64_t lost_seen[STROBE_LOSS_COUNT]; /* of what its control page counts */
     uint32_t holes_used; /* a bit for each entry of its table of holes */
     uint64_t n_damaged;
+    uint64_t n_refused; /* segments of more threads than there can be, not counted yet */
     int how, value; /* how it ended: 0 not known, 1 exit status, 2 signal */
     struct strobe_stream_state meta;
     struct strobe_stream_state **streams; /* owned: hash by id, n_slots entries */
@@ -72,6 +73,9 @@ struct give_back {
 
 enum { N_EARLY = 8 };
 
+/* Events that one thread can lose between two looks; more is a lie. */
+#define STROBE_LOST_MAX (1ull << 40)
+
 struct strobe_collector {
     struct strobe_build_block block; /* under construction, and what is lost of all sources */
     char dir[STROBE_PATH_MAX];
@@ -89,6 +93,11 @@ struct strobe_collector {
     uint64_t trigger_ns, trigger_ticks;
     int inotify;
     bool dir_changed;
+    bool find_all;    /* the folder is looked through in one round */
+    bool find_failed; /* a process could not be joined for want of memory */
+    void *scan;       /* owned: DIR of a look at the folder that goes on in the next round, NULL: none */
+    uint64_t *seen;   /* owned: names that need no second look, n_seen_slots entries */
+    uint32_t n_seen, n_seen_slots;
     struct early {
         uint32_t pid;
         int pidfd;    /* owned; 0 or less: none */
@@ -157,6 +166,25 @@ void strobe_collector_ask_for(struct strobe_proc *proc, struct strobe_stream_sta
                               const uint64_t *at, const uint64_t *end);
 /* It moves again, or is over. */
 void strobe_collector_ask_no_more(struct strobe_proc *proc, struct strobe_stream_state *stream);
+
+/* One file of the folder that was not seen yet. False: look again soon. */
+bool strobe_collector_consider(struct strobe_collector *c, const char *name);
+
+/* folder.c: the folder once through, in as many rounds as it takes. False: it can't be read. */
+bool strobe_collector_look_through(struct strobe_collector *c, uint64_t now);
+/* A file that is no pool yet, and not old enough to be none. */
+bool strobe_collector_is_being_made(const struct strobe_collector *c, const char *name);
+/* Names of the folder that need no second look. False: it could not be kept. */
+bool strobe_collector_has_seen(const struct strobe_collector *c, const char *name);
+bool strobe_collector_mark_seen(struct strobe_collector *c, const char *name);
+/* Its file was removed: another one may have its name. */
+void strobe_collector_forget_seen(struct strobe_collector *c, const char *name);
+
+/* broken.c: true: its shared memory broke, and so its part of the recording ended */
+bool strobe_collector_check_memory(struct strobe_collector *c, struct strobe_proc *proc);
+
+/* collector.c */
+void strobe_collector_end_process(struct strobe_collector *c, struct strobe_proc *proc);
 
 /* hearing.c: after the gates were shut, until all that passed them is stored */
 void strobe_collector_hear(struct strobe_collector *c);

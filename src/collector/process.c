@@ -17,6 +17,9 @@
 
 /* ---- streams ---- */
 
+/* Threads of one process at a time, more than any machine has: a process may say anything. */
+enum { STREAMS_MAX = 1 << 18 };
+
 static uint32_t slot_of(const struct strobe_proc *proc, uint64_t id)
 {
     return (uint32_t)((id * 0x9e3779b97f4a7c15ull) >> 32) & (proc->n_slots - 1);
@@ -54,6 +57,8 @@ struct strobe_stream_state *strobe_collector_stream(struct strobe_proc *proc, ui
         for (uint32_t i = slot_of(proc, id); proc->streams[i]; i = (i + 1) & (proc->n_slots - 1))
             if (proc->streams[i]->id == id)
                 return proc->streams[i];
+    if (proc->n_streams >= STREAMS_MAX)
+        return NULL;
     if (2 * proc->n_streams >= proc->n_slots && !grow_table(proc))
         return NULL;
     struct strobe_stream_state *stream = calloc(1, sizeof *stream);
@@ -95,6 +100,10 @@ bool strobe_collector_add_segment(void *context, const struct strobe_segment *se
     struct strobe_proc *proc = context;
     bool no_memory = proc->no_memory;
     struct strobe_stream_state *stream = strobe_collector_stream(proc, segment->track);
+    if (!stream && proc->n_streams >= STREAMS_MAX) {
+        proc->n_refused++; /* a lie: it is known and never looked at */
+        return true;
+    }
     proc->no_memory = true; /* until proved otherwise */
     if (!stream)
         return false;
@@ -121,9 +130,6 @@ bool strobe_collector_add_segment(void *context, const struct strobe_segment *se
 
 /* ---- slots ---- */
 
-/* Between two looks at a slot: more is a lie. */
-#define LOST_MAX (1ull << 40)
-
 static void read_losses(struct strobe_collector *c, struct strobe_proc *proc,
                         struct strobe_stream_state *stream, const struct strobe_slot *slot)
 {
@@ -134,7 +140,7 @@ static void read_losses(struct strobe_collector *c, struct strobe_proc *proc,
         uint64_t first = stream->lost_tick ? stream->lost_tick : slot->drop_first_tick;
         uint64_t last = slot->drop_last_tick, lost = n - stream->lost_seen[cause];
         stream->lost_seen[cause] = n;
-        if (lost > LOST_MAX) { /* nobody can drop so many: the program wrote over its slot */
+        if (lost > STROBE_LOST_MAX) { /* nobody can drop so many: the program wrote over its slot */
             strobe_collector_lose(c, proc->id, stream->id, STROBE_LOSS_DAMAGED, 1,
                                   stream->prev_tick, stream->prev_tick);
             continue;
@@ -152,7 +158,7 @@ static void read_losses(struct strobe_collector *c, struct strobe_proc *proc,
 void strobe_collector_skip_losses(struct strobe_collector *c, struct strobe_proc *proc)
 {
     struct strobe_slot *slot;
-    for (uint32_t i = 0; (slot = strobe_ring_slot(&proc->ring, i)); i++) {
+    for (uint64_t at = 0; (slot = strobe_ring_slot(&proc->ring, &at));) {
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         uint64_t track = state == STROBE_SLOT_FREE ? 0 : slot->track;
         struct strobe_stream_state *stream =
@@ -172,12 +178,7 @@ void strobe_collector_skip_losses(struct strobe_collector *c, struct strobe_proc
 void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_proc *proc,
                                    uint64_t track)
 {
-    enum {
-        STREAMS_MAX = 1 << 20
-    }; /* more than any machine has threads: a process may say anything */
-    struct strobe_stream_state *stream = NULL;
-    if (proc->n_streams < STREAMS_MAX)
-        stream = strobe_collector_stream(proc, track);
+    struct strobe_stream_state *stream = strobe_collector_stream(proc, track);
     if (stream && stream->named)
         return;
     if (stream)
@@ -241,7 +242,7 @@ static void read_lost_elsewhere(struct strobe_collector *c, struct strobe_proc *
         uint64_t n = __atomic_load_n(&control->n_lost[cause], __ATOMIC_ACQUIRE);
         uint64_t first = control->lost_first_tick, last = control->lost_last_tick;
         uint64_t lost = n > proc->lost_seen[cause] ? n - proc->lost_seen[cause] : 0;
-        bool is_damaged = lost > LOST_MAX;
+        bool is_damaged = lost > STROBE_LOST_MAX;
         proc->lost_seen[cause] = n;
         strobe_collector_lose(c, proc->id, 0, is_damaged ? STROBE_LOSS_DAMAGED : cause,
                               is_damaged ? 1 : lost, first, last > first ? last : first);
@@ -251,7 +252,7 @@ static void read_lost_elsewhere(struct strobe_collector *c, struct strobe_proc *
 void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc *proc)
 {
     struct strobe_slot *slot;
-    for (uint32_t i = 0; (slot = strobe_ring_slot(&proc->ring, i)); i++) {
+    for (uint64_t at = 0; (slot = strobe_ring_slot(&proc->ring, &at));) {
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         uint64_t track = state == STROBE_SLOT_FREE ? 0 : slot->track;
         if (track == 0 || track >= 1ull << 60)
@@ -268,17 +269,12 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
             finish_slot(c, proc, stream, slot);
     }
     read_lost_elsewhere(c, proc);
+    strobe_collector_lose(c, proc->id, 0, STROBE_LOSS_DAMAGED, proc->n_refused, c->last_sync_tick,
+                          c->last_sync_tick);
+    proc->n_refused = 0;
 }
 
 /* ---- finding ---- */
-
-static bool is_known(const struct strobe_collector *c, const char *name)
-{
-    for (uint32_t i = 0; i < c->n_procs; i++)
-        if (!c->procs[i]->released && !strcmp(c->procs[i]->name, name))
-            return true;
-    return false;
-}
 
 static struct strobe_proc *new_proc(struct strobe_collector *c, const char *name)
 {
@@ -396,17 +392,13 @@ static bool is_leftover(const struct strobe_collector *c, const struct strobe_pr
 /* Descriptors that looking at /proc needs: without them the living would be taken for dead. */
 enum { FILES_KEPT = 16 };
 
-/* One file of the folder. False: it is still being made, look again. */
-static bool consider(struct strobe_collector *c, const char *name)
+bool strobe_collector_consider(struct strobe_collector *c, const char *name)
 {
-    size_t n = strlen(name);
-    if (strobe_collector_consider_denied(c, name))
-        return true;
-    if (n < 6 || n >= 96 || strcmp(name + n - 5, ".pool") || is_known(c, name))
-        return true;
     struct strobe_proc *proc = new_proc(c, name);
-    if (!proc)
+    if (!proc) {
+        c->find_failed = true;
         return false;
+    }
     enum strobe_err err = strobe_ring_open(c->dir, name, &proc->ring);
     if ((!err && proc->ring.fd >= c->n_files_max - FILES_KEPT) || err == STROBE_ERR_IO) {
         c->crowded = true;
@@ -415,16 +407,30 @@ static bool consider(struct strobe_collector *c, const char *name)
         free(proc);
         return false;
     }
+    if (err == STROBE_ERR_FORMAT || err == STROBE_ERR_NOMEM) {
+        take_back_id(c, proc);
+        free(proc);
+        c->find_failed |= err == STROBE_ERR_NOMEM;
+        return err == STROBE_ERR_FORMAT && !strobe_collector_is_being_made(c, name);
+    }
+    if (!err && !strobe_collector_is_wanted(c, &proc->ring)) {
+        strobe_ring_close(&proc->ring);
+        take_back_id(c, proc);
+        free(proc);
+        return true;
+    }
+    if (!strobe_collector_mark_seen(c, name)) {
+        strobe_ring_close(&proc->ring);
+        take_back_id(c, proc);
+        free(proc);
+        c->find_failed = true;
+        return false;
+    }
     if (err == STROBE_ERR_VERSION || err == STROBE_ERR_CORRUPT) {
         refuse(c, proc, err);
         return true;
     }
-    if (err) {
-        take_back_id(c, proc);
-        free(proc);
-        return err != STROBE_ERR_FORMAT && err != STROBE_ERR_NOMEM;
-    }
-    if (!strobe_collector_is_wanted(c, &proc->ring) || is_leftover(c, proc)) {
+    if (err || is_leftover(c, proc)) {
         strobe_ring_close(&proc->ring);
         take_back_id(c, proc);
         free(proc);
@@ -468,7 +474,7 @@ void strobe_collector_find_processes(struct strobe_collector *c)
 {
     char events[4096] __attribute__((aligned(8)));
     uint64_t now = strobe_collector_mono_ns();
-    bool news = c->dir_changed || now >= c->next_dir_scan_ns;
+    bool news = c->scan || c->dir_changed || now >= c->next_dir_scan_ns;
     ssize_t n;
     while (c->inotify >= 0 && (n = read(c->inotify, events, sizeof events)) > 0)
         for (ssize_t at = 0; at < n;) {
@@ -480,18 +486,8 @@ void strobe_collector_find_processes(struct strobe_collector *c)
         }
     if (!news)
         return;
-    c->next_dir_scan_ns = now + (c->inotify >= 0 ? 1000000000ull : 20000000ull);
-    c->dir_changed = false;
-    DIR *dir = opendir(c->dir);
-    if (!dir) {
-        c->dir_changed = errno == ENOMEM;
+    if (!strobe_collector_look_through(c, now))
         return;
-    }
-    struct dirent *entry;
-    while ((entry = readdir(dir)))
-        if (!consider(c, entry->d_name))
-            c->dir_changed = true;
-    closedir(dir);
     for (uint32_t i = 0; i < c->n_procs; i++) /* slow: only when a pidfd of each new one is held */
         if (c->procs[i]->modules_due) {
             c->procs[i]->modules_due = false;

@@ -39,6 +39,7 @@ enum strobe_err strobe_recording_begin(const char *name, const char *trace_path,
         goto fail;
     }
     out->page = at;
+    strobe_map_guard_add(&out->guard, at, sizeof *out->page);
     *out->page = (struct strobe_session_page){
         .version = STROBE_RING_VERSION,
         .recorder_pid = (uint32_t)getpid(),
@@ -82,6 +83,7 @@ void strobe_recording_release(struct strobe_recording_session *session)
                 unlink(moved);
         }
     }
+    strobe_map_guard_remove(&session->guard);
     munmap(session->page, sizeof *session->page);
     close(session->fd);
     session->page = NULL;

@@ -6,12 +6,14 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "ring/map_guard.h"
 #include "ring/session.h"
 
 struct strobe_recording_session {
     char name[64];
     char dir[STROBE_PATH_MAX];
     struct strobe_session_page *page; /* shared mapping */
+    struct strobe_map_guard guard; /* of the page: the struct stays where it is while it is held */
     int fd; /* holds the lock: closing it tells that the recorder is gone */
 };
 

@@ -6,18 +6,22 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "ring/alive.h"
 #include "ring/grow.h"
 #include "ring/ring_write.h"
+
+enum { N_CHUNKS_MAX = 65535 };
 
 static uint32_t segment_bytes(uint32_t class_)
 {
@@ -32,8 +36,10 @@ static enum strobe_err check_control(const struct strobe_control *control, uint6
     if (control->version > STROBE_RING_VERSION)
         return STROBE_ERR_VERSION;
     uint32_t n = control->n_chunks_max;
-    if (control->version != STROBE_RING_VERSION || n == 0 || n > 65535 ||
-        file_bytes > strobe_ring_file_bytes(n) || control->data_off != strobe_ring_data_off(n))
+    if (control->version != STROBE_RING_VERSION || n == 0 || n > N_CHUNKS_MAX ||
+        file_bytes > strobe_ring_file_bytes(n) || control->data_off != strobe_ring_data_off(n) ||
+        control->pid == 0 || control->pid > INT_MAX ||
+        (control->clock != STROBE_CLOCK_TSC && control->clock != STROBE_CLOCK_MONO))
         return STROBE_ERR_CORRUPT;
     return STROBE_OK;
 }
@@ -54,20 +60,25 @@ static enum strobe_err map_whole(struct strobe_ring *ring, uint64_t file_bytes)
         return STROBE_ERR_NOMEM;
     ring->control = at;
     ring->map_bytes = bytes;
+    strobe_map_guard_add(&ring->guard, at, bytes);
     ring->n_chunks_max = copy.n_chunks_max;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* `magic` was stored last */
     return STROBE_OK;
 }
 
+/* There only where the client is linked in. */
+#pragma weak strobe_ring_own_pool
+
 /* Both halves in one process (tests): one mapping for both, so that the thread sanitizer sees them
- * meet. */
-static void use_own_mapping(struct strobe_ring *ring)
+ * meet. Nothing that the file says is used for it. */
+static void use_own_mapping(struct strobe_ring *ring, const char *dir, const char *name)
 {
-    if (ring->control->pid != (uint32_t)getpid() ||
-        ring->control->pid_ns != strobe_alive_namespace() ||
-        ring->control->start_time != strobe_session_own_start())
+    const struct strobe_pool *pool = strobe_ring_own_pool ? strobe_ring_own_pool() : NULL;
+    size_t n_dir = strlen(dir);
+    if (!pool || strncmp(pool->path, dir, n_dir) || pool->path[n_dir] != '/' ||
+        strcmp(pool->path + n_dir + 1, name))
         return;
-    const struct strobe_pool *pool = (const void *)(uintptr_t)ring->control->private_block;
+    strobe_map_guard_remove(&ring->guard);
     munmap(ring->control, ring->map_bytes);
     ring->control = pool->control;
     ring->map_bytes = 0;
@@ -79,14 +90,18 @@ enum strobe_err strobe_ring_open(const char *dir, const char *name, struct strob
     enum strobe_err err = STROBE_ERR_FORMAT;
     memset(ring, 0, sizeof *ring);
     ring->fd = strobe_session_open(dir, name, O_RDWR);
+    if (ring->fd < 0 && (errno == EISDIR || errno == ELOOP || errno == ENXIO))
+        return STROBE_ERR_ACCESS; /* a folder, a link, a device: no file of a process's */
     if (ring->fd < 0)
         return strobe_err_from_errno(errno);
     if (fstat(ring->fd, &st) || st.st_size < STROBE_PAGE_BYTES || st.st_blocks == 0)
         goto fail;
+    struct statfs fs;
+    ring->is_tmpfs = !fstatfs(ring->fd, &fs) && fs.f_type == TMPFS_MAGIC;
     err = map_whole(ring, (uint64_t)st.st_size);
     if (err)
         goto fail;
-    use_own_mapping(ring);
+    use_own_mapping(ring, dir, name);
     ring->chunks = (struct strobe_chunk *)((char *)ring->control + STROBE_PAGE_BYTES);
     ring->data = (char *)ring->control + strobe_ring_data_off(ring->n_chunks_max);
     ring->pid = ring->control->pid;
@@ -107,6 +122,7 @@ fail:
 
 void strobe_ring_close(struct strobe_ring *ring)
 {
+    strobe_map_guard_remove(&ring->guard);
     if (ring->control && ring->map_bytes)
         munmap(ring->control, ring->map_bytes);
     if (ring->fd >= 0)
@@ -116,6 +132,17 @@ void strobe_ring_close(struct strobe_ring *ring)
     ring->fd = -1;
 }
 
+/* Chunks for which the file has pages, at most. Only a tmpfs tells that exactly. */
+static uint32_t n_chunks_allocated(const struct strobe_ring *ring)
+{
+    struct stat st;
+    if (!ring->is_tmpfs)
+        return ring->n_chunks_max;
+    if (fstat(ring->fd, &st))
+        return 0;
+    return (uint32_t)((uint64_t)st.st_blocks * 512 / STROBE_CHUNK_BYTES);
+}
+
 /* Chunks that the process says it has: never more than fit, never memory that was not really
  * allocated (a process may say anything, and touching a hole of a full tmpfs would be our end). */
 static uint32_t n_chunks(struct strobe_ring *ring)
@@ -123,6 +150,8 @@ static uint32_t n_chunks(struct strobe_ring *ring)
     uint32_t n = __atomic_load_n(&ring->control->n_chunks, __ATOMIC_ACQUIRE);
     if (n > ring->n_chunks_max)
         n = ring->n_chunks_max;
+    if (n > ring->n_chunks_safe && n > n_chunks_allocated(ring))
+        n = ring->n_chunks_safe; /* it says more than it has: nothing is made for it */
     if (n > ring->n_chunks_safe) {
         off_t from = (off_t)strobe_ring_data_off(ring->n_chunks_max) +
                      (off_t)ring->n_chunks_safe * STROBE_CHUNK_BYTES;
@@ -189,6 +218,8 @@ uint32_t strobe_ring_scan(struct strobe_ring *ring,
 
 void strobe_ring_give_back(struct strobe_ring *ring, const struct strobe_segment *segment)
 {
+    if (strobe_map_guard_is_broken(&ring->guard))
+        return; /* nobody would get it */
     struct strobe_segment_head *head = (struct strobe_segment_head *)(ring->data + segment->offset);
     __atomic_store_n(&head->magic, 0,
                      __ATOMIC_RELEASE); /* first: a wiped segment is never taken for an open one */
@@ -205,14 +236,12 @@ void strobe_ring_wake(struct strobe_ring *ring)
         syscall(SYS_futex, &ring->control->n_given, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-struct strobe_slot *strobe_ring_slot(struct strobe_ring *ring, uint32_t i)
+struct strobe_slot *strobe_ring_slot(struct strobe_ring *ring, uint64_t *at)
 {
     enum { PER_CHUNK = STROBE_CHUNK_BYTES / STROBE_SLOT_BYTES };
-    uint32_t n = n_chunks(ring), skip = i / PER_CHUNK;
-    for (uint32_t c = 0; c < n; c++)
-        if (ring->chunks[c].class_ == STROBE_CHUNK_SLOTS && skip-- == 0)
-            return (struct strobe_slot *)(ring->data + (uint64_t)c * STROBE_CHUNK_BYTES) +
-                   i % PER_CHUNK;
+    for (uint64_t c = *at / PER_CHUNK, n = n_chunks(ring); c < n; c++, *at = c * PER_CHUNK)
+        if (__atomic_load_n(&ring->chunks[c].class_, __ATOMIC_RELAXED) == STROBE_CHUNK_SLOTS)
+            return (struct strobe_slot *)(ring->data + c * STROBE_CHUNK_BYTES) + (*at)++ % PER_CHUNK;
     return NULL;
 }
 

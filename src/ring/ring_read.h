@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "ring/map_guard.h"
 #include "ring/session.h"
 #include "wire/ring_layout.h"
 
@@ -28,6 +29,7 @@ struct strobe_ring {
     struct strobe_chunk *chunks;
     char *data;
     uint64_t *known; /* owned: by chunk, segments already found */
+    struct strobe_map_guard guard; /* of the mapping: the ring stays where it is while it is open */
     uint64_t map_bytes;
     uint32_t n_chunks_max;
     uint32_t n_chunks_safe; /* known to be allocated */
@@ -37,6 +39,7 @@ struct strobe_ring {
     uint64_t start_time;
     uint32_t image;
     uint32_t pid_ns; /* of the process; 0: not known */
+    bool is_tmpfs;
     int fd;
 };
 
@@ -70,8 +73,8 @@ static inline const uint64_t *strobe_ring_words(const struct strobe_ring *ring,
 void strobe_ring_give_back(struct strobe_ring *ring, const struct strobe_segment *segment);
 void strobe_ring_wake(struct strobe_ring *ring);
 
-/* Slot number `i` over all slot chunks, or NULL past the last. */
-struct strobe_slot *strobe_ring_slot(struct strobe_ring *ring, uint32_t i);
+/* The next slot over all slot chunks, from *at (0: the first) on, which it moves; NULL past the last. */
+struct strobe_slot *strobe_ring_slot(struct strobe_ring *ring, uint64_t *at);
 
 /* Whether the process emits for this recorder already: it joined our session by itself. False: for
  * nobody, or still for a recorder that died. */

@@ -322,12 +322,11 @@ static bool recorder_lives(const struct strobe_pool *pool)
 static bool recorder_is_stuck(const struct strobe_pool *pool)
 {
     const struct strobe_control *control = pool->control;
-    const struct strobe_session_page *session = pool->session;
     uint32_t pid = control->recorder_pid, pid_ns = control->recorder_pid_ns;
     uint64_t start = control->recorder_start;
-    if (!pid && session) /* it has not seen this process yet */
-        pid = session->recorder_pid, pid_ns = session->recorder_pid_ns,
-        start = session->recorder_start;
+    if (!pid) /* it has not seen this process yet */
+        pid = pool->session_recorder, pid_ns = pool->session_recorder_ns,
+        start = pool->session_recorder_start;
     char state = 0;
     if (pid && pid_ns && pid_ns == control->pid_ns && strobe_session_start_time((int)pid) == start)
         state = strobe_session_process_state((int)pid);

@@ -20,7 +20,7 @@
 #include "wire/ring_layout.h"
 
 /* Changes with the layout of struct strobe_pool. */
-#define STROBE_POOL_MAGIC 0x3630304c4f4f5053ull
+#define STROBE_POOL_MAGIC 0x3730304c4f4f5053ull
 
 /* What the program lets happen to a thread: signals and cancellation. */
 struct strobe_mask {
@@ -91,7 +91,9 @@ struct strobe_pool {
     struct strobe_control *control;      /* shared */
     struct strobe_chunk *chunks;         /* shared */
     char *data;                          /* shared: chunk 0 */
-    struct strobe_session_page *session; /* shared, NULL: none */
+    struct strobe_session_page *session; /* shared, NULL: no limit over all processes */
+    uint32_t session_recorder, session_recorder_ns; /* pid and namespace of the session's recorder, 0: none */
+    uint64_t session_recorder_start;
     uint32_t n_chunks_max;
     uint32_t hint[5]; /* by class: where a free segment was found last */
     uint32_t slot_hint;
@@ -122,6 +124,9 @@ struct strobe_pool {
     char text[6144];                        /* likewise */
     struct strobe_name_cache_entry cache[STROBE_NAME_CACHE];
 };
+
+/* The pool of this process where the client is linked in, for a recorder in the same process (tests). */
+struct strobe_pool *strobe_ring_own_pool(void);
 
 /* The tick now, on the process's clock. */
 uint64_t strobe_ring_now(const struct strobe_pool *pool);

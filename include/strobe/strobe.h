@@ -209,8 +209,8 @@ STROBE_INLINE int strobe_gate_is_open(const volatile struct strobe_gate *gate)
     return 0;
 open:
     return 1;
-#else
-    return STROBE_UNLIKELY(gate->active);
+#else /* what the recorder wrote before it, `floor` above all, is read after it */
+    return STROBE_UNLIKELY(__atomic_load_n(&gate->active, __ATOMIC_ACQUIRE));
 #endif
 }
 

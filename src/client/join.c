@@ -69,6 +69,19 @@ static bool has_no_state(void)
     return strobe_hot_now == &no_hot || strobe_hot_now == &own_no_hot;
 }
 
+static_assert(offsetof(struct strobe_control, policy) - offsetof(struct strobe_control, active) ==
+                      offsetof(struct strobe_gate, policy) &&
+                  offsetof(struct strobe_control, floor) - offsetof(struct strobe_control, active) ==
+                      offsetof(struct strobe_gate, floor),
+              "the gate is a part of the control page");
+
+/* From now on the hot path tests the gate in that page, which is filled. */
+static void open_gate(const struct strobe_control *control)
+{
+    __atomic_store_n(&strobe_gate_now, (const volatile struct strobe_gate *)&control->active,
+                     __ATOMIC_RELEASE);
+}
+
 /* ---- the process's file ---- */
 
 static bool make_pool(void);
@@ -235,7 +248,7 @@ static void join_first_copy(uint64_t address)
     __atomic_add_fetch(&pool->n_copies, 1, __ATOMIC_RELAXED);
     self.pool = pool;
     self.control = control;
-    strobe_gate_now = (const volatile struct strobe_gate *)&control->active;
+    open_gate(control);
 }
 
 /* Without /proc a start is a number that the parent has too: a child mixes the time in. */
@@ -293,7 +306,7 @@ static void join_session(uint64_t next_id, bool is_forked)
         start_recording(self.pool);
     else if (strobe_ticks() / 64 % 8 == 0)
         strobe_client_sweep(self.dir, path);
-    strobe_gate_now = (const volatile struct strobe_gate *)&control->active;
+    open_gate(control);
 }
 
 /* ---- fork, threads, exit ---- */
@@ -318,7 +331,7 @@ static void follow(struct strobe_pool *pool)
     self.control = pool->control;
     self.owner = false;
     strobe_hot_now = &no_hot;
-    strobe_gate_now = (const volatile struct strobe_gate *)&pool->control->active;
+    open_gate(pool->control);
     __atomic_add_fetch(&pool->n_copies, 1, __ATOMIC_RELAXED);
 }
 

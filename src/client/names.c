@@ -12,6 +12,13 @@ static uint64_t word_of(uint64_t id)
     return STROBE_WORD_BEGIN | id << 32;
 }
 
+/* The caller has seen the gate open: the floor of that recorder, or of a later one. */
+static uint64_t floor_now(void)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return strobe_gate_now->floor;
+}
+
 static uint64_t id_of(uint64_t word)
 {
     return (word >> 32) & STROBE_WORD_ID_MAX;
@@ -90,7 +97,7 @@ static uint64_t id_in(uint64_t *slot, bool (*put)(struct strobe_pool *, uint64_t
 {
     struct held held;
     uint64_t word = __atomic_load_n(slot, __ATOMIC_RELAXED);
-    if (word >= strobe_gate_now->floor)
+    if (word >= floor_now())
         return id_of(word);
     if (!hold(&held))
         return 0;
@@ -171,7 +178,7 @@ static uint64_t tell_fiber(struct strobe_name *fiber, uint64_t id)
 {
     struct held held;
     size_t n_bytes = strlen(fiber->text);
-    if (__atomic_load_n(&fiber->word, __ATOMIC_RELAXED) >= strobe_gate_now->floor)
+    if (__atomic_load_n(&fiber->word, __ATOMIC_RELAXED) >= floor_now())
         return id;
     if (!hold(&held))
         return 0;
@@ -257,7 +264,7 @@ bool strobe_client_const_id(const char *text, uint64_t *id)
         uint64_t before = name.word;
         *id = strobe_client_name_id(&name);
         if (name.word != before)
-            __atomic_store_n(&place->word, name.word, __ATOMIC_RELAXED);
+            __atomic_store_n(&place->word, name.word, __ATOMIC_RELEASE);
     } else {
         *id = strobe_client_text_id(text, n_bytes);
     }
@@ -277,7 +284,7 @@ void strobe_text_fiber_enter(const char *fiber)
     struct strobe_name name = {place ? __atomic_load_n(&place->word, __ATOMIC_RELAXED) : 0, text};
     uint64_t id = tell_fiber(&name, hash >> 16 | 1);
     if (place)
-        __atomic_store_n(&place->word, name.word, __ATOMIC_RELAXED);
+        __atomic_store_n(&place->word, name.word, __ATOMIC_RELEASE);
     if (id)
         strobe_client_emit_numbers(STROBE_KIND_FIBER_ENTER, &id, 1);
     else

@@ -91,7 +91,7 @@ static bool is_pool_name(const char *name)
 
 bool strobe_collector_look_through(struct strobe_collector *c, uint64_t now)
 {
-    enum { ROUND_NS = 5000000, LOOKS = 32 };
+    enum { ROUND_NS = 20000000, LOOKS = 32 };
     struct dirent *entry;
     if (!c->scan) {
         c->next_dir_scan_ns = now + (c->inotify >= 0 ? 1000000000ull : 20000000ull);
@@ -110,7 +110,7 @@ bool strobe_collector_look_through(struct strobe_collector *c, uint64_t now)
         if (!strobe_collector_consider(c, entry->d_name))
             c->dir_changed = true;
         if (++n % LOOKS == 0 && !c->find_all && strobe_collector_mono_ns() - now > ROUND_NS)
-            return true;
+            return false;
     }
     closedir(c->scan);
     c->scan = NULL;

@@ -170,7 +170,7 @@ void strobe_collector_ask_no_more(struct strobe_proc *proc, struct strobe_stream
 /* One file of the folder that was not seen yet. False: look again soon. */
 bool strobe_collector_consider(struct strobe_collector *c, const char *name);
 
-/* folder.c: the folder once through, in as many rounds as it takes. False: it can't be read. */
+/* folder.c: the folder once through, in as many rounds as it takes. False: it is not through yet, or can't be read. */
 bool strobe_collector_look_through(struct strobe_collector *c, uint64_t now);
 /* A file that is no pool yet, and not old enough to be none. */
 bool strobe_collector_is_being_made(const struct strobe_collector *c, const char *name);

@@ -196,7 +196,9 @@ static struct range find_pool(void)
     snprintf(mine, sizeof mine, "/%d-", (int)getpid());
     while (maps && fgets(line, sizeof line, maps)) {
         unsigned long from, to;
-        if (strstr(line, ".pool") && strstr(line, mine) && sscanf(line, "%lx-%lx", &from, &to) == 2)
+        /* the largest of its mappings: another one only holds the lock */
+        if (strstr(line, ".pool") && strstr(line, mine) &&
+            sscanf(line, "%lx-%lx", &from, &to) == 2 && (to - from) / 8 > pool.n)
             pool = (struct range){(uint64_t *)from, (to - from) / 8};
     }
     if (maps)

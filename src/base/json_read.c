@@ -21,6 +21,7 @@
 
 enum { BUFFER_BYTES = 64 << 10, DEPTH_DEFAULT = 100 };
 enum state {
+    FAILED,
     COLON,
     VALUE,
     KEY,
@@ -31,6 +32,9 @@ enum state {
 }; /* from FIRST_VALUE on the end may come */
 
 typedef struct strobe_json_reader reader_t;
+
+/* What every token passes; the rare cases behind it are functions of their own. */
+#define HOT static inline __attribute__((always_inline))
 
 /* ---- bytes ---- */
 
@@ -49,6 +53,7 @@ static enum strobe_err fail(reader_t *r, enum strobe_err err, const char *compla
 {
     if (!r->err) {
         r->err = err;
+        r->state = FAILED;
         r->complaint = complaint;
     }
     return r->err;
@@ -124,20 +129,34 @@ static int refill(reader_t *r, const char **keep)
     return n && !r->err;
 }
 
-/* The next byte behind space, -1: none. */
-static int next_byte(reader_t *r)
+/* The slow half of next_byte. */
+static int pass_space(reader_t *r)
 {
     for (;;) {
-        while (r->at < r->end) {
-            char c = *r->at;
-            if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
-                return (unsigned char)c;
-            r->at++;
-        }
-        const char *keep = r->at;
+        const char *at = r->at, *end = r->end;
+        while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+            at++;
+        r->at = at;
+        if (at < end)
+            return (unsigned char)*at;
+        const char *keep = at;
         if (!refill(r, &keep))
             return -1;
     }
+}
+
+/* The next byte behind space, -1: none. */
+HOT int next_byte(reader_t *r)
+{
+    for (const char *at = r->at; at < r->end; at++) {
+        if ((unsigned char)*at > ' ') {
+            r->at = at;
+            return (unsigned char)*at;
+        }
+        if (*at != ' ')
+            break;
+    }
+    return pass_space(r);
 }
 
 static enum strobe_err end_early(reader_t *r)
@@ -151,7 +170,7 @@ static enum strobe_err end_early(reader_t *r)
 #define HAS_ZERO(x)  (((x)-EACH_BYTE(1)) & ~(x))
 
 /* From `at` on, bytes that stand for themselves in a string: eight at once. */
-static const char *pass_plain(const char *at, const char *end)
+HOT const char *pass_plain(const char *at, const char *end)
 {
     for (; end - at >= 8; at += 8) {
         uint64_t word;
@@ -273,9 +292,9 @@ static enum strobe_err find_end(reader_t *r, const char **first, int *seen)
     }
 }
 
-static enum strobe_err read_string(reader_t *r)
+/* The slow half of read_string: all that is plain from `first` to r->at was passed. */
+static enum strobe_err read_any_string(reader_t *r, const char *first)
 {
-    const char *first = ++r->at;
     int seen = 0;
     enum strobe_err err = find_end(r, &first, &seen);
     if (err)
@@ -288,6 +307,19 @@ static enum strobe_err read_string(reader_t *r)
                     strobe_utf8_valid(first, r->n_text) == r->n_text);
     if (!is_plain && (err = decode(r, first, end)))
         return err;
+    r->at = end + 1;
+    return STROBE_OK;
+}
+
+HOT enum strobe_err read_string(reader_t *r)
+{
+    const char *first = r->at + 1, *end = pass_plain(first, r->end);
+    size_t n = (size_t)(end - first);
+    r->at = end;
+    if (end == r->end || *end != '"' || n > r->options.max_string)
+        return read_any_string(r, first);
+    r->text = first;
+    r->n_text = n;
     r->at = end + 1;
     return STROBE_OK;
 }
@@ -307,44 +339,56 @@ static size_t count_digits(const char *at, const char *end)
     return (size_t)(at - from);
 }
 
-/* The digits of a whole number, from *at on. 0: there are none, or a zero is in front. */
-static int take_whole(reader_t *r, const char **at, const char *end)
+/* The value of n digits. 0: it does not fit. */
+static int sum_digits(const char *at, size_t n, uint64_t *out)
 {
-    const char *from = *at;
     uint64_t value = 0;
     int fits = 1;
-    for (; *at < end && **at >= '0' && **at <= '9'; ++*at) {
-        unsigned digit = (unsigned)(**at - '0');
+    for (const char *end = at + n; at < end; at++) {
+        unsigned digit = (unsigned)(*at - '0');
         fits &= value < UINT64_MAX / 10 || (value == UINT64_MAX / 10 && digit <= UINT64_MAX % 10);
         value = value * 10 + digit;
     }
-    r->integer = value;
-    r->is_exact = fits;
-    return *at > from && (*at == from + 1 || *from != '0');
+    *out = value;
+    return fits;
 }
 
-/* 1: all from `at` to `end` is a number. */
-static int take_number(reader_t *r, const char *at, const char *end)
+/* The digits of a whole number. The place behind them; NULL: there are none, or a zero is in front. */
+HOT const char *take_whole(reader_t *r, const char *at, const char *end)
+{
+    enum { ALWAYS_FIT = 19 };
+    const char *from = at;
+    uint64_t value = 0;
+    for (unsigned digit; at < end && (digit = (unsigned)*at - '0') <= 9; at++)
+        value = value * 10 + digit;
+    size_t n = (size_t)(at - from);
+    r->integer = value;
+    r->is_exact = n <= ALWAYS_FIT || sum_digits(from, n, &r->integer);
+    return n && (n == 1 || *from != '0') ? at : NULL;
+}
+
+/* The number at `at`. The place behind it; NULL: there is none. */
+HOT const char *take_number(reader_t *r, const char *at, const char *end)
 {
     size_t n;
     r->is_negative = at < end && *at == '-';
-    at += r->is_negative;
-    if (!take_whole(r, &at, end))
-        return 0;
-    r->is_integer = at == end;
+    if (!(at = take_whole(r, at + r->is_negative, end)))
+        return NULL;
+    const char *whole = at;
     if (at < end && *at == '.') {
         if (!(n = count_digits(at + 1, end)))
-            return 0;
+            return NULL;
         at += 1 + n;
     }
     if (at < end && (*at == 'e' || *at == 'E')) {
         at++;
         at += at < end && (*at == '+' || *at == '-');
         if (!(n = count_digits(at, end)))
-            return 0;
+            return NULL;
         at += n;
     }
-    return at == end;
+    r->is_integer = at == whole;
+    return at;
 }
 
 /* 1: the word is there, and passed. */
@@ -389,12 +433,13 @@ static enum strobe_err find_number(reader_t *r, size_t *n)
     }
 }
 
-static enum strobe_err read_number(reader_t *r)
+/* The slow half of read_number: it may be cut off, too long, or none. */
+static enum strobe_err read_any_number(reader_t *r)
 {
     size_t n;
     if (find_number(r, &n))
         return r->err;
-    if (take_number(r, r->at, r->at + n)) {
+    if (take_number(r, r->at, r->at + n) == r->at + n) {
         r->text = r->at;
         r->n_text = n;
         r->at += n;
@@ -406,6 +451,18 @@ static enum strobe_err read_number(reader_t *r)
     }
     int is_cut = r->at + n == r->end && (r->end[-1] < '0' || r->end[-1] > '9');
     return is_cut ? end_early(r) : no_word(r, "no number of JSON");
+}
+
+HOT enum strobe_err read_number(reader_t *r)
+{
+    const char *first = r->at, *end = take_number(r, first, r->end);
+    if (!end || end == r->end || (*end != ',' && is_of_number(*end)) ||
+        (size_t)(end - first) > r->options.max_string)
+        return read_any_number(r);
+    r->text = first;
+    r->n_text = (size_t)(end - first);
+    r->at = end;
+    return STROBE_OK;
 }
 
 static enum strobe_err read_word(reader_t *r, int c, enum strobe_json_token *token)
@@ -463,7 +520,7 @@ static enum strobe_err close_nested(reader_t *r, enum strobe_json_token *token)
     return STROBE_OK;
 }
 
-static enum strobe_err read_value(reader_t *r, int c, enum strobe_json_token *token)
+HOT enum strobe_err read_value(reader_t *r, int c, enum strobe_json_token *token)
 {
     enum strobe_err err;
     if (c == '{' || c == '[')
@@ -477,11 +534,12 @@ static enum strobe_err read_value(reader_t *r, int c, enum strobe_json_token *to
     } else {
         err = read_word(r, c, token);
     }
-    value_is_over(r);
+    if (!err)
+        value_is_over(r);
     return err;
 }
 
-static enum strobe_err read_key(reader_t *r, int c, enum strobe_json_token *token)
+HOT enum strobe_err read_key(reader_t *r, int c, enum strobe_json_token *token)
 {
     if (c != '"')
         return fail(r, STROBE_ERR_FORMAT, "expected the name of a member");
@@ -519,10 +577,10 @@ static int is_closing(const reader_t *r, int c)
 /* The comma behind a value, or as many as there are. *c: the byte that is next. */
 static enum strobe_err pass_commas(reader_t *r, int *c)
 {
-    int many = r->options.flags & STROBE_JSON_MORE_COMMAS;
+    int many = r->options.flags & STROBE_JSON_MORE_COMMAS, is_object = in_object(r);
     if (r->state == COMMA && *c != ',')
         return fail(r, STROBE_ERR_FORMAT,
-                    in_object(r) ? "expected ',' or '}'" : "expected ',' or ']'");
+                    is_object ? "expected ',' or '}'" : "expected ',' or ']'");
     for (int n = 0; *c == ',' && (many || (r->state == COMMA && n == 0)); n++) {
         r->at++;
         *c = next_byte(r);
@@ -530,30 +588,35 @@ static enum strobe_err pass_commas(reader_t *r, int *c)
     if (*c < 0)
         return end_early(r);
     if (!many || !is_closing(r, *c)) /* else the end may come */
-        r->state = in_object(r) ? KEY : VALUE;
+        r->state = is_object ? KEY : VALUE;
     return STROBE_OK;
 }
 
 enum strobe_err strobe_json_read_next(reader_t *r, enum strobe_json_token *token)
 {
     *token = STROBE_TOKEN_END;
-    if (r->err || (r->state == COLON && pass_colon(r)))
+    if (r->state <= COLON && (r->state == FAILED || pass_colon(r)))
         return r->err;
     int c = next_byte(r);
-    if (r->err)
-        return r->err;
-    if (r->state == DONE)
-        return c < 0 ? STROBE_OK : fail(r, STROBE_ERR_FORMAT, "more behind the value");
     if (c < 0)
-        return end_early(r);
-    if (r->state >= COMMA || (c == ',' && r->state >= FIRST_VALUE)) {
+        return r->state == DONE ? STROBE_OK : end_early(r);
+    if (r->state == VALUE)
+        return read_value(r, c, token);
+    if (r->state == COMMA && c == ',' && !(r->options.flags & STROBE_JSON_MORE_COMMAS)) {
+        r->at++;
+        if ((c = next_byte(r)) < 0)
+            return end_early(r);
+        return in_object(r) ? read_key(r, c, token) : read_value(r, c, token);
+    }
+    if (r->state == DONE)
+        return fail(r, STROBE_ERR_FORMAT, "more behind the value");
+    if (r->state == COMMA || (c == ',' && r->state >= FIRST_VALUE)) {
         if (!is_closing(r, c) && pass_commas(r, &c))
             return r->err;
     }
     if (r->state >= FIRST_VALUE && is_closing(r, c))
         return close_nested(r, token);
-    return r->depth && r->state != VALUE && in_object(r) ? read_key(r, c, token)
-                                                         : read_value(r, c, token);
+    return r->state != VALUE && in_object(r) ? read_key(r, c, token) : read_value(r, c, token);
 }
 
 enum strobe_err strobe_json_read_skip(reader_t *r, enum strobe_json_token token)

@@ -37,7 +37,8 @@ struct strobe_json_tree {
     struct strobe_json_node *nodes; /* owned */
     uint32_t n_nodes, room;
     uint32_t max_nodes;        /* 0: no bound */
-    struct strobe_out texts;   /* strings decoded, numbers as they stand there, a NUL after each */
+    struct strobe_out texts;   /* strings decoded, numbers as they stand there, a NUL after each;
+                                * _parse puts a copy of the whole text to the front of it */
     struct strobe_index names; /* members of objects that have many */
 };
 

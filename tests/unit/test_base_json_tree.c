@@ -89,6 +89,45 @@ static void an_object_of_many_members_is_searched_by_hash(void **state)
     strobe_json_tree_free(&tree);
 }
 
+static void texts_end_with_a_nul_and_outlive_the_source(void **state)
+{
+    (void)state;
+    struct strobe_json_tree tree = {0};
+    char text[] = "{\"plain\":\"a\",\"\\u0065sc\":\"b\\n\",\"n\":[12,-3.5,\"\"],\"e\":0}";
+    assert_int_equal(strobe_json_tree_parse(&tree, text, sizeof text - 1, NULL), STROBE_OK);
+    memset(text, 'x', sizeof text);
+    check_text(&tree, strobe_json_tree_get(&tree, 1, "plain"), "a");
+    check_text(&tree, strobe_json_tree_get(&tree, 1, "esc"), "b\n");
+    check_text(&tree, strobe_json_tree_get(&tree, 1, "e"), "0");
+    uint32_t i = tree.nodes[strobe_json_tree_get(&tree, 1, "n")].first;
+    check_text(&tree, i, "12");
+    check_text(&tree, i = tree.nodes[i].next, "-3.5");
+    check_text(&tree, tree.nodes[i].next, "");
+    static const char *const names[] = {"plain", "esc", "n", "e"};
+    i = tree.nodes[1].first;
+    for (int k = 0; k < 4; k++, i = tree.nodes[i].next) {
+        size_t n;
+        assert_string_equal(strobe_json_tree_key(&tree, i, &n), names[k]);
+        assert_int_equal(n, strlen(names[k]));
+    }
+    char number[] = {'1', '7'}; /* nothing is behind it */
+    assert_int_equal(strobe_json_tree_parse(&tree, number, sizeof number, NULL), STROBE_OK);
+    check_text(&tree, 1, "17");
+    strobe_json_tree_free(&tree);
+}
+
+static void elements_of_an_array_have_no_name(void **state)
+{
+    (void)state;
+    struct strobe_json_tree tree = {0};
+    size_t n;
+    assert_int_equal(parse(&tree, "{\"a\":[1,{\"b\":2},3]}"), STROBE_OK);
+    uint32_t i = tree.nodes[strobe_json_tree_get(&tree, 1, "a")].first;
+    for (; i; i = tree.nodes[i].next)
+        assert_string_equal(strobe_json_tree_key(&tree, i, &n), "");
+    strobe_json_tree_free(&tree);
+}
+
 static void bounds_and_errors_leave_an_empty_tree(void **state)
 {
     (void)state;
@@ -129,6 +168,8 @@ int main(void)
         cmocka_unit_test(members_and_elements_are_found),
         cmocka_unit_test(of_a_member_that_stands_twice_the_last_value_counts),
         cmocka_unit_test(an_object_of_many_members_is_searched_by_hash),
+        cmocka_unit_test(texts_end_with_a_nul_and_outlive_the_source),
+        cmocka_unit_test(elements_of_an_array_have_no_name),
         cmocka_unit_test(bounds_and_errors_leave_an_empty_tree),
         cmocka_unit_test(values_of_a_long_text_are_read_one_by_one),
     };

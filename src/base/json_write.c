@@ -28,6 +28,14 @@ static void lead(struct strobe_json_writer *json, const char *name)
     strobe_out_bytes(json->out, ": ", json->is_spaced ? 2 : 1);
 }
 
+void strobe_json_write_name(struct strobe_json_writer *json, const char *name, size_t n)
+{
+    lead(json, NULL);
+    strobe_out_json(json->out, name, n);
+    strobe_out_bytes(json->out, ": ", json->is_spaced ? 2 : 1);
+    json->needs_comma = 0;
+}
+
 void strobe_json_write_line(struct strobe_json_writer *json, int n_spaces)
 {
     STROBE_ASSERT(n_spaces >= 0);

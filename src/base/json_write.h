@@ -29,6 +29,8 @@ void strobe_json_write_line(struct strobe_json_writer *json, int n_spaces);
 
 void strobe_json_write_open(struct strobe_json_writer *json, const char *name, char bracket);
 void strobe_json_write_close(struct strobe_json_writer *json, char bracket);
+/* The name of a member where it is no C string; its value is written next, with `name` NULL. */
+void strobe_json_write_name(struct strobe_json_writer *json, const char *name, size_t n);
 void strobe_json_write_text(struct strobe_json_writer *json, const char *name, const char *text,
                             size_t n);
 /* A text that ends with a NUL; NULL is written as null. */

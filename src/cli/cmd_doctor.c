@@ -1,8 +1,12 @@
 /* cmd_doctor.c - strobe doctor: what would go wrong on this machine, and the remedy.
  * Looks, never changes anything: every check adds findings, and each finding is a line of the
  * report. SPDX-License-Identifier: MIT */
+#include "base/clock.h"
+#include "base/json_write.h"
 #include "cli/cli.h"
 #include "cli/doctor_ports.h"
+#include "cli/input.h"
+#include "cli/out.h"
 #include "ring/session.h"
 
 #include <dlfcn.h>
@@ -452,37 +456,33 @@ static void print_text(const struct report *report)
            count(report, LEVEL_WARNING) == 1 ? "" : "s");
 }
 
-static void print_json_string(const char *text)
+/* An exit code. */
+static int print_json(const struct report *report)
 {
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            printf("\\%c", *text);
-        else if ((unsigned char)*text < ' ')
-            printf("\\u%04x", (unsigned char)*text);
-        else
-            putchar(*text);
-    }
-    putchar('"');
-}
-
-static void print_json(const struct report *report)
-{
-    printf("{\"version\": \"%s\", \"problems\": %d, \"warnings\": %d, \"findings\": [",
-           STROBE_VERSION, count(report, LEVEL_PROBLEM), count(report, LEVEL_WARNING));
+    struct strobe_out out;
+    struct strobe_json_writer json = {.out = &out, .is_spaced = 1};
+    if (!strobe_out_open(&out, STDOUT_FILENO))
+        return strobe_cli_fail("doctor", "output", STROBE_ERR_NOMEM);
+    strobe_json_write_open(&json, NULL, '{');
+    strobe_json_write_string(&json, "version", STROBE_VERSION);
+    strobe_json_write_i(&json, "problems", count(report, LEVEL_PROBLEM));
+    strobe_json_write_i(&json, "warnings", count(report, LEVEL_WARNING));
+    strobe_json_write_open(&json, "findings", '[');
     for (int i = 0; i < report->n; i++) {
         const struct finding *finding = &report->findings[i];
-        printf("%s\n  {\"level\": \"%s\", \"topic\": \"%s\", \"text\": ", i ? "," : "",
-               level_names[finding->level], finding->topic);
-        print_json_string(finding->text);
-        printf(", \"remedy\": ");
-        if (finding->remedy)
-            print_json_string(finding->remedy);
-        else
-            printf("null");
-        putchar('}');
+        strobe_json_write_line(&json, 2);
+        strobe_json_write_open(&json, NULL, '{');
+        strobe_json_write_string(&json, "level", level_names[finding->level]);
+        strobe_json_write_string(&json, "topic", finding->topic);
+        strobe_json_write_string(&json, "text", finding->text);
+        strobe_json_write_string(&json, "remedy", finding->remedy);
+        strobe_json_write_close(&json, '}');
     }
-    printf("\n]}\n");
+    strobe_json_write_line(&json, 0);
+    strobe_json_write_close(&json, ']');
+    strobe_json_write_close(&json, '}');
+    strobe_out_char(&out, '\n');
+    return strobe_out_close(&out, "doctor");
 }
 
 int strobe_cli_doctor(int argc, char **argv)
@@ -512,9 +512,9 @@ int strobe_cli_doctor(int argc, char **argv)
     check_ports(&report);
     check_libraries(&report);
     check_disk(&report);
-    if (json)
-        print_json(&report);
-    else
+    if (json && print_json(&report) != STROBE_EXIT_OK)
+        return STROBE_EXIT_FAILED;
+    if (!json)
         print_text(&report);
     return count(&report, LEVEL_PROBLEM) ? STROBE_EXIT_FAILED : STROBE_EXIT_OK;
 }

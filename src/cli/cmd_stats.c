@@ -283,8 +283,9 @@ static void put_head(struct strobe_out *out, const struct options *options,
         return;
     }
     if (options->json) {
-        strobe_out_char(out, '{');
-        strobe_cli_put_coverage_json(out, stats->trace);
+        struct strobe_json_writer json = {.out = out};
+        strobe_json_write_open(&json, NULL, '{');
+        strobe_cli_put_coverage_json(&json, stats->trace);
         strobe_out_format(out, ",\"percentile_error\":%s,\n\"zones\":[",
                           stats->is_exact ? "0" : "0.016");
         return;

@@ -217,15 +217,15 @@ void strobe_cli_put_coverage(struct strobe_out *out, const struct strobe_trace *
                           trace->n_unrecorded == 1 ? "process was" : "processes were");
 }
 
-void strobe_cli_put_coverage_json(struct strobe_out *out, const struct strobe_trace *trace)
+void strobe_cli_put_coverage_json(struct strobe_json_writer *json, const struct strobe_trace *trace)
 {
     struct strobe_coverage cover;
     strobe_trace_coverage(trace, &cover);
-    strobe_out_format(out,
-                      "\"emitted\":%" PRIu64 ",\"stored\":%" PRIu64 ",\"dropped\":%" PRIu64
-                      ",\"in_holes_at_most\":%" PRIu64 ",\"processes_not_recorded\":%u",
-                      cover.n_emitted, cover.n_stored, cover.n_dropped, cover.n_hole_words,
-                      trace->n_unrecorded);
+    strobe_json_write_u(json, "emitted", cover.n_emitted);
+    strobe_json_write_u(json, "stored", cover.n_stored);
+    strobe_json_write_u(json, "dropped", cover.n_dropped);
+    strobe_json_write_u(json, "in_holes_at_most", cover.n_hole_words);
+    strobe_json_write_u(json, "processes_not_recorded", trace->n_unrecorded);
 }
 
 void strobe_cli_warn_damage(const char *command, const struct strobe_trace *trace,

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/json_write.h"
 #include "query/trace.h"
 
 /* The file that was named, else the newest *.strobe in the current folder. NULL: there is none, and
@@ -46,7 +47,8 @@ int strobe_cli_matches(const char *pattern, const char *text);
 struct strobe_out;
 void strobe_cli_put_coverage(struct strobe_out *out, const struct strobe_trace *trace);
 /* The same as members of a JSON object. */
-void strobe_cli_put_coverage_json(struct strobe_out *out, const struct strobe_trace *trace);
+void strobe_cli_put_coverage_json(struct strobe_json_writer *json,
+                                  const struct strobe_trace *trace);
 
 /* What is damaged, on stderr: nothing where nothing is. */
 void strobe_cli_warn_damage(const char *command, const struct strobe_trace *trace,

@@ -48,6 +48,22 @@ static void commas_and_quotes_come_by_themselves(void **state)
     strobe_out_free(&out);
 }
 
+static void a_name_may_be_any_bytes(void **state)
+{
+    (void)state;
+    struct strobe_out out = {0};
+    struct strobe_json_writer json = {.out = &out};
+    strobe_json_write_open(&json, NULL, '{');
+    strobe_json_write_name(&json, "a\0\xff", 3);
+    strobe_json_write_u(&json, NULL, 1);
+    strobe_json_write_name(&json, "bc", 1);
+    strobe_json_write_open(&json, NULL, '[');
+    strobe_json_write_close(&json, ']');
+    strobe_json_write_close(&json, '}');
+    assert_string_equal(strobe_out_string(&out), "{\"a\\u0000\xef\xbf\xbd\":1,\"b\":[]}");
+    strobe_out_free(&out);
+}
+
 static void any_bytes_come_back_as_valid_text(void **state)
 {
     (void)state;
@@ -71,6 +87,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commas_and_quotes_come_by_themselves),
+        cmocka_unit_test(a_name_may_be_any_bytes),
         cmocka_unit_test(any_bytes_come_back_as_valid_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,13 +102,6 @@ static double mib(uint64_t n_bytes)
 /* ---- clock
  * --------------------------------------------------------------------------------------- */
 
-static uint64_t mono_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static bool counter_is_invariant(void)
 {
 #if defined(__x86_64__)
@@ -141,13 +134,13 @@ static void find_hypervisor(char out[16])
 static void measure_counter(double *hertz, double *read_ns)
 {
     enum { N_READS = 100000 };
-    uint64_t ns = mono_ns(), ticks = strobe_ticks();
+    uint64_t ns = strobe_clock_mono_ns(), ticks = strobe_ticks();
     for (int i = 0; i < N_READS; i++)
         strobe_ticks();
-    uint64_t reads_ns = mono_ns() - ns;
+    uint64_t reads_ns = strobe_clock_mono_ns() - ns;
     nanosleep(&(struct timespec){0, 20000000}, NULL);
     ticks = strobe_ticks() - ticks;
-    ns = mono_ns() - ns;
+    ns = strobe_clock_mono_ns() - ns;
     *hertz = (double)ticks * 1e9 / (double)ns;
     *read_ns = (double)reads_ns / N_READS;
 }

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/doctor_ports.h"
 #include "cli/export_tracy.h"
@@ -76,9 +77,7 @@ static void stop(int signal_number)
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(strobe_clock_mono_ns() / 1000000);
 }
 
 /* ---- the recorder ---------------------------------------------------------------------------- */

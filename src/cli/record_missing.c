@@ -19,19 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/descendants.h"
 #include "cli/cli.h"
 #include "wire/call.h"
 
 /* A process may change its root, or its program, without being new. */
 #define LOOK_ANYWAY_NS 500000000ull
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 /* ---- opening ---- */
 
@@ -271,7 +265,7 @@ void strobe_cli_missing_look(struct strobe_missing *missing, struct strobe_colle
     uint32_t pids[DESCENDANTS_MAX];
     if (missing->fd >= 0)
         read_calls(missing, collector);
-    uint64_t now = now_ns();
+    uint64_t now = strobe_clock_mono_ns();
     uint32_t newest = look && now >= missing->next_ns ? strobe_newest_pid() : 0;
     if (!look || now < missing->next_ns ||
         (newest && newest == missing->newest_pid && now < missing->look_anyway_ns))

@@ -4,6 +4,7 @@
  * interpreters are missing from it.  SPDX-License-Identifier: MIT */
 #include "cli/record_python.h"
 
+#include "base/clock.h"
 #include "base/descendants.h"
 
 #include <errno.h>
@@ -96,18 +97,11 @@ static void look_at(struct strobe_python_watch *watch, uint32_t pid,
         meet(watch, pid, exe, collector);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 void strobe_cli_python_look(struct strobe_python_watch *watch, struct strobe_collector *collector)
 {
     enum { DESCENDANTS_MAX = 512 };
     uint32_t pids[DESCENDANTS_MAX];
-    uint64_t now = now_ns();
+    uint64_t now = strobe_clock_mono_ns();
     if (is_off() || now < watch->next_ns)
         return;
     uint32_t newest = strobe_newest_pid();

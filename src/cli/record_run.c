@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/record_end.h"
 #include "cli/record_missing.h"
@@ -66,13 +67,6 @@ struct run {
 
 static volatile sig_atomic_t stop_asked, trigger_asked;
 static volatile sig_atomic_t forward_to; /* the command, 0: none */
-
-static uint64_t now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
 
 static void sleep_ns(long ns)
 {
@@ -129,11 +123,7 @@ static void forget_signals(void)
  * library, which takes memory that may not be there. */
 static bool helper_sleep(struct run *run, uint64_t ns)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    ns += (uint64_t)until.tv_nsec;
-    until.tv_sec += (time_t)(ns / 1000000000ull);
-    until.tv_nsec = (long)(ns % 1000000000ull);
+    struct timespec until = strobe_clock_timespec(strobe_clock_mono_ns() + ns);
     pthread_mutex_lock(&run->helpers_lock);
     while (!run->helpers_stop && pthread_cond_clockwait(&run->helpers_wake, &run->helpers_lock,
                                                         CLOCK_MONOTONIC, &until) != ETIMEDOUT)
@@ -294,7 +284,7 @@ static bool choose_session(const struct strobe_record_options *options, char out
     }
     if (!options->pid) {
         snprintf(out, 64, "record-%d-%llx", (int)getpid(),
-                 (unsigned long long)(now_ns() / 1000000));
+                 (unsigned long long)(strobe_clock_mono_ns() / 1000000));
         return true;
     }
     enum strobe_err err = strobe_cli_find_session_of(options->pid, out);
@@ -396,7 +386,7 @@ static void fly(struct run *run, uint64_t now)
 static void show_status(struct run *run, bool last)
 {
     static uint64_t next;
-    uint64_t now = now_ns();
+    uint64_t now = strobe_clock_mono_ns();
     if (run->options->quiet || !isatty(2) || (now < next && !last))
         return;
     next = now + 200000000ull;
@@ -441,7 +431,7 @@ static void record_rounds(struct run *run)
 {
     uint64_t next_flush = 0, next_sync = run->start_ns + 100000000ull;
     for (;;) {
-        uint64_t now = now_ns();
+        uint64_t now = strobe_clock_mono_ns();
         bool flush = now >= next_flush;
         if (flush)
             next_flush = now + FLUSH_NS;
@@ -564,7 +554,7 @@ static int finish(struct run *run)
 {
     struct strobe_record_summary summary = {.path = run->options->path};
     if (run->flight)
-        fly(run, now_ns());
+        fly(run, strobe_clock_mono_ns());
     show_status(run, true);
     strobe_recording_end(&run->session);
     if (run->tracy)
@@ -579,13 +569,13 @@ static int finish(struct run *run)
         strobe_cli_python_end(run->options->command[0],
                               strobe_collector_status(run->collector).n_procs, run->collector);
     stop_threads(run);
-    uint64_t span = now_ns() - run->start_ns;
+    uint64_t span = strobe_clock_mono_ns() - run->start_ns;
     if (span < 20000000ull) /* a longer base for the clock's rate */
         sleep_ns((long)(20000000ull - span));
     summary.duration_ns = span;
     summary.status = strobe_collector_status(run->collector);
     if (run->flight)
-        notice_trigger(run, now_ns()); /* the last events, or their end, may be one */
+        notice_trigger(run, strobe_clock_mono_ns()); /* the last events, or their end, may be one */
     if (run->flight && run->triggered_ns)
         keep_flight(run);
     enum strobe_err err = strobe_collector_close(run->collector), closed = STROBE_OK;
@@ -630,7 +620,7 @@ int strobe_cli_record_run(const struct strobe_record_options *options)
     int code = prepare(&run);
     if (code >= 0)
         return code;
-    run.start_ns = run.quiet_since_ns = now_ns();
+    run.start_ns = run.quiet_since_ns = strobe_clock_mono_ns();
     if (options->ready_fd >= 0) {
         if (write(options->ready_fd, "r", 1) < 0)
             stop_asked = 1;

@@ -4,6 +4,7 @@
  * page that leads on to the link, of mode 0600, in a folder that only its owner may enter. It goes as soon as the page has come,
  * after a while, or with the viewer. A browser in a sandbox (snap, flatpak) may not be allowed to read it: nothing comes then,
  * and the terminal says what to do. The token never becomes an argument.  SPDX-License-Identifier: MIT */
+#include "base/clock.h"
 #include "cli/view.h"
 
 #include <errno.h>
@@ -27,9 +28,7 @@ struct strobe_browser {
 
 static time_t now_s(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
+    return (time_t)(strobe_clock_mono_ns() / 1000000000u);
 }
 
 static bool write_file(int fd, const char *link)

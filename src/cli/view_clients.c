@@ -1,4 +1,5 @@
 /* view_clients.c - Tracy clients that announce themselves, for the viewer's start page.  SPDX-License-Identifier: MIT */
+#include "base/clock.h"
 #include "cli/view.h"
 
 #include <arpa/inet.h>
@@ -28,9 +29,7 @@ struct strobe_view_clients {
 
 static time_t now_s(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
+    return (time_t)(strobe_clock_mono_ns() / 1000000000u);
 }
 
 struct strobe_view_clients *strobe_view_clients_open(void)

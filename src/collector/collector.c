@@ -1,5 +1,6 @@
 /* collector.c - a recording from open to close: the round of polls, the clock, the end.
  * SPDX-License-Identifier: MIT */
+#include "base/clock.h"
 #include "collector/internal.h"
 
 #include <dirent.h>
@@ -23,16 +24,9 @@
 #define RECORDS_AGE_NS (50 * 1000000ull)
 #define SLOTS_EVERY_NS (20 * 1000000ull)
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec ts;
-    clock_gettime(clock, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
-
 uint64_t strobe_collector_mono_ns(void)
 {
-    return clock_ns(CLOCK_MONOTONIC);
+    return strobe_clock_mono_ns();
 }
 
 static uint64_t tick_now(const struct strobe_collector *c)
@@ -76,7 +70,7 @@ void strobe_collector_sync_clock(struct strobe_collector *c)
         best = after - before;
         tick = before + best / 2;
         mono = now;
-        real = clock_ns(CLOCK_REALTIME);
+        real = strobe_clock_real_ns();
     }
     uint64_t jump = 0,
              error_ns = best / 2 + 1; /* ticks are at least as fine as ns on all we know */
@@ -153,8 +147,7 @@ static void note_overhead(struct strobe_collector *c)
 {
     struct strobe_file_totals totals;
     strobe_file_read_totals(c->block.writer, &totals);
-    uint64_t numbers[] = {clock_ns(CLOCK_PROCESS_CPUTIME_ID), measure_event_ps(), c->waited_ns,
-                          totals.n_events};
+    uint64_t numbers[] = {strobe_clock_cpu_ns(), measure_event_ps(), c->waited_ns, totals.n_events};
     strobe_records_numbers(&c->block.records, STROBE_FACT_OVERHEAD, numbers, 4);
 }
 
@@ -176,7 +169,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
     c->clock = strobe_session_clock();
     c->pid_ns = strobe_alive_namespace();
     c->dir_changed = true;
-    c->opened_real_ns = clock_ns(CLOCK_REALTIME);
+    c->opened_real_ns = strobe_clock_real_ns();
     struct rlimit files = {0};
     c->n_files_max = getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur > INT_MAX
                          ? INT_MAX

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "serve/answers.h"
 
 enum {
@@ -120,13 +121,6 @@ static void tell_gone(struct worker *worker, int is_replaced)
     send(worker->trace, 0, 0, &reply);
 }
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Take in what is new. 1: something was. */
 static int read_on(struct worker *worker)
 {
@@ -138,7 +132,7 @@ static int read_on(struct worker *worker)
 static void look_again(struct worker *worker)
 {
     struct strobe_desk_trace *trace = worker->trace;
-    uint64_t now = now_ms();
+    uint64_t now = strobe_clock_mono_ns() / 1000000;
     struct stat st;
     if (trace->is_gone || now - worker->told_ms < TELL_MS)
         return;
@@ -173,11 +167,7 @@ static struct question *take(struct worker *worker)
 
 static void wait_for_work(struct worker *worker)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += POLL_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
+    struct timespec until = strobe_clock_timespec(strobe_clock_mono_ns() + POLL_MS * 1000000ull);
     pthread_cond_timedwait(&worker->wake, &worker->trace->desk->lock, &until);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "serve/server_parts.h"
 
 static const struct lws_protocols protocols[] = {
@@ -130,13 +131,11 @@ void strobe_server_wake(struct strobe_server *server)
 
 void strobe_server_serve(struct strobe_server *server, int ms)
 {
-    struct timespec now;
     (void)ms; /* libwebsockets waits until there is something to do; a timer wakes it */
     lws_service(server->lws, 0);
     strobe_server_deliver(server);
     strobe_server_follow_imports(server);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    uint64_t now_ms = strobe_clock_mono_ns() / 1000000;
     if (now_ms - server->last_look_ms >= 1000) {
         server->last_look_ms = now_ms;
         strobe_server_look(server);

@@ -4,6 +4,7 @@
  * are ready each gets a small share, so that none stays unread for long. The lock is held in a round and
  * given up in between, so that the recorder's thread can flush, change files and stop.
  * SPDX-License-Identifier: MIT */
+#include "base/clock.h"
 #include "tracy/host_parts.h"
 
 #include <errno.h>
@@ -29,9 +30,7 @@
 
 uint64_t strobe_tracy_host_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+    return strobe_clock_mono_ns();
 }
 
 uint64_t strobe_tracy_host_tick(const struct strobe_tracy_host *host)

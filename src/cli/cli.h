@@ -13,17 +13,17 @@ enum {
 };
 
 /* Name, one line of help. Each has a file cmd_<name>.c with strobe_cli_<name>(). */
-#define STROBE_CLI_LIST(X)                                                    \
-    X(record, "run a command, or attach, and record what its processes emit") \
-    X(info, "what is in a trace: processes, coverage, losses, overhead")      \
-    X(stats, "zones by location: count, total, self, percentiles")            \
-    X(view, "show a trace in the browser, live or from a file")               \
-    X(csv, "one row per zone, message, plot ... of a trace")                  \
-    X(export, "a trace in another format: Chrome JSON, Tracy's")              \
-    X(import, "a trace made of another profiler's file: Tracy's")             \
-    X(recover, "mend a cut trace, add what a dead recorder left behind")      \
-    X(sessions, "recordings under way and what was left behind")              \
-    X(doctor, "what would go wrong on this machine, and the remedy")          \
+#define STROBE_CLI_LIST(X)                                                     \
+    X(record, "run a command, or attach, and record what its processes emit")  \
+    X(info, "what is in a trace: processes, coverage, losses, overhead")       \
+    X(stats, "zones by location: count, total, self, percentiles")             \
+    X(view, "show a trace in the browser, live or from a file")                \
+    X(csv, "one row per zone, message, plot ... of a trace")                   \
+    X(export, "a trace in another format: HTML page, Chrome JSON, Tracy's")    \
+    X(import, "a trace made of another profiler's file: Chrome JSON, Tracy's") \
+    X(recover, "mend a cut trace, add what a dead recorder left behind")       \
+    X(sessions, "recordings under way and what was left behind")               \
+    X(doctor, "what would go wrong on this machine, and the remedy")           \
     X(report, "op report from tt-metal's profiler logs")
 
 /* Run one command; argv[0] is the command's name. The result is the exit code. */

@@ -58,8 +58,8 @@ enum strobe_err strobe_tracy_host_open(const struct strobe_tracy_host_options *o
 /* Where the shims find the host; "" without a session. */
 const char *strobe_tracy_host_socket(const struct strobe_tracy_host *host);
 
-/* Record the client at `where`, HOST:PORT (IPv6: [HOST]:PORT), as soon as it listens. PARSE where that
- * is no address. */
+/* Record the client at `where`, HOST:PORT (IPv6: [HOST]:PORT), as soon as it listens. INVALID where
+ * that is no address. */
 enum strobe_err strobe_tracy_host_ask(struct strobe_tracy_host *host, const char *where);
 
 /* A process was reaped: how it ended, as wait tells it. */

@@ -15,8 +15,9 @@ static uint64_t word_of(uint64_t id)
 /* The caller has seen the gate open: the floor of that recorder, or of a later one. */
 static uint64_t floor_now(void)
 {
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return strobe_gate_now->floor;
+    const volatile struct strobe_gate *gate = strobe_gate_now;
+    __atomic_load_n(&gate->active, __ATOMIC_ACQUIRE); /* the floor is at least as new */
+    return gate->floor;
 }
 
 static uint64_t id_of(uint64_t word)

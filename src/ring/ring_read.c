@@ -62,7 +62,7 @@ static enum strobe_err map_whole(struct strobe_ring *ring, uint64_t file_bytes)
     ring->map_bytes = bytes;
     strobe_map_guard_add(&ring->guard, at, bytes);
     ring->n_chunks_max = copy.n_chunks_max;
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* `magic` was stored last */
+    __atomic_load_n(&ring->control->magic, __ATOMIC_ACQUIRE); /* it was stored last */
     return STROBE_OK;
 }
 

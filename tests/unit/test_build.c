@@ -286,7 +286,7 @@ static void losses_of_the_last_block_are_in_the_ledger(void **state)
     strobe_build_close(build);
     strobe_build_store_close(store); /* the last chance to say it */
     limit_files(0);
-    strobe_file_abandon(t.writer);
+    small_kill(&t);
     struct strobe_trace *trace = read_back(t.path, &found);
     assert_int_equal(found.n_zones, 10);
     assert_int_equal(lost_in(trace, STROBE_LOSS_DISK), 140);

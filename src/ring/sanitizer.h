@@ -36,14 +36,14 @@ static inline bool strobe_sanitizer_is_there(void)
 
 static inline void strobe_sanitizer_ignore(void)
 {
-    STROBE_SANITIZER_CALL(AnnotateIgnoreReadsBegin, __FILE__, __LINE__);
-    STROBE_SANITIZER_CALL(AnnotateIgnoreWritesBegin, __FILE__, __LINE__);
+    STROBE_SANITIZER_CALL(AnnotateIgnoreReadsBegin, "src/ring/sanitizer.h", __LINE__);
+    STROBE_SANITIZER_CALL(AnnotateIgnoreWritesBegin, "src/ring/sanitizer.h", __LINE__);
 }
 
 static inline void strobe_sanitizer_look(void)
 {
-    STROBE_SANITIZER_CALL(AnnotateIgnoreWritesEnd, __FILE__, __LINE__);
-    STROBE_SANITIZER_CALL(AnnotateIgnoreReadsEnd, __FILE__, __LINE__);
+    STROBE_SANITIZER_CALL(AnnotateIgnoreWritesEnd, "src/ring/sanitizer.h", __LINE__);
+    STROBE_SANITIZER_CALL(AnnotateIgnoreReadsEnd, "src/ring/sanitizer.h", __LINE__);
 }
 
 /* What was done before the release of `at` happened before what is done after its acquire. */

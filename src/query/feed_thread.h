@@ -27,7 +27,7 @@ static inline void strobe_feed_thread_stop(struct strobe_feed_thread *thread)
     (void)thread;
 }
 #else
-/* NULL: there is none to be had, and the user decodes. */
+/* NULL: none is available, and the user decodes. */
 struct strobe_feed_thread *strobe_feed_thread_start(struct strobe_feed *feed);
 enum strobe_err strobe_feed_thread_next(struct strobe_feed_thread *thread,
                                         const struct strobe_fed **out);

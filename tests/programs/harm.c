@@ -257,7 +257,7 @@ static void on_step(int number, siginfo_t *info, void *context)
         return;
     n_pending++;
     wait_for_holes(
-        1); /* the recorder asks for the word, and is told nothing by the slow paths to come */
+        1); /* the recorder asks for the word, and the slow paths to come answer nothing */
     emit(20000);
     n_zones += 20000;
 }

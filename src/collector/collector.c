@@ -393,6 +393,7 @@ static void release_gone(struct strobe_collector *c)
             continue;
         snprintf(path, sizeof path, "%s/%s", c->dir, proc->name);
         unlink(path);
+        strobe_collector_learn_exit(proc); /* for an image after it that nobody found yet */
         proc->released = true;
         strobe_collector_forget_seen(c, proc->name);
         strobe_collector_free_proc(proc);

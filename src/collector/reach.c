@@ -160,10 +160,29 @@ static int open_pidfd(struct strobe_collector *c, const struct strobe_proc *proc
     return open_checked(proc);
 }
 
+/* Images of one process: their names differ in the number behind the last dash. */
+static bool is_same_process(const struct strobe_proc *a, const struct strobe_proc *b)
+{
+    const char *dash = strrchr(a->name, '-');
+    return dash && !strncmp(a->name, b->name, (size_t)(dash - a->name) + 1);
+}
+
+/* It was reaped before its last image was found: an earlier one was held to the end, and may know how that was. */
+static void learn_exit_of_earlier(const struct strobe_collector *c, struct strobe_proc *proc)
+{
+    for (uint32_t i = c->n_procs; i-- > 0 && !proc->how;)
+        if (c->procs[i]->released && c->procs[i]->how && is_same_process(c->procs[i], proc)) {
+            proc->how = c->procs[i]->how;
+            proc->value = c->procs[i]->value;
+        }
+}
+
 void strobe_collector_reach(struct strobe_collector *c, struct strobe_proc *proc)
 {
     proc->reach = strobe_ring_reach(&proc->ring);
     proc->pidfd = open_pidfd(c, proc);
+    if (proc->pidfd < 0 && proc->ring.image)
+        learn_exit_of_earlier(c, proc);
 }
 
 /* The number that it has here, where it has another than its own. */

@@ -196,7 +196,7 @@ static int cut(const struct options *options, const char *path, struct strobe_tr
         strobe_cli_range_ticks(trace, &options->range, &chosen.tick_min, &chosen.tick_max);
     snprintf(made, sizeof made, "%s/strobe-export-XXXXXX", folder && *folder ? folder : "/tmp");
     int fd = mkstemp(made);
-    enum strobe_err err = fd < 0 ? STROBE_ERR_IO : strobe_cut_write(trace, &chosen, made);
+    enum strobe_err err = fd < 0 ? STROBE_ERR_IO : strobe_cut_write(trace, &chosen, made, NULL);
     free(picked);
     if (fd >= 0) {
         close(fd);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "collector/recover.h"
-#include "file/file_read.h"
+#include "file/copy.h"
 
 enum { FILES_PER_WINDOW = 8, SPOOL_PATH = 1200 };
 
@@ -106,24 +106,10 @@ enum strobe_err strobe_flight_rotate(struct strobe_flight *flight, uint64_t now_
 static enum strobe_err copy_blocks(const char *from, uint8_t type, struct strobe_file_writer *to)
 {
     struct strobe_file *file = NULL;
-    struct strobe_block_iter *iter = NULL;
-    struct strobe_block block = {0};
-    struct strobe_block_filter filter = {.type = type};
+    const struct strobe_copy_options options = {.type = type};
     enum strobe_err err = strobe_file_open(from, &file);
     if (!err)
-        err = strobe_file_iterate(file, &filter, &iter);
-    while (!err) {
-        err = strobe_file_next_block(iter, &block);
-        if (err == STROBE_ERR_END) {
-            err = STROBE_OK;
-            break;
-        }
-        struct strobe_index_entry entry = {.n_events = block.ref.head.n_items};
-        if (!err)
-            err = strobe_file_put_block(to, &block.ref.head, block.stored, &entry);
-    }
-    strobe_file_end_iterate(iter);
-    strobe_block_free(&block);
+        err = strobe_copy_blocks(file, &options, to);
     strobe_file_close(file);
     return err;
 }

@@ -48,6 +48,12 @@ struct strobe_part {
     const uint8_t *head; /* borrowed from the block's head */
 };
 
+/* The kind of event that a symbol stands for: every begin of a zone is one kind. */
+static inline unsigned strobe_kind_of_sym(uint8_t sym)
+{
+    return sym < STROBE_SYM_BEGIN_FAR ? sym : (unsigned)STROBE_KIND_ZONE_BEGIN;
+}
+
 /* A decoded EVENTS block. Zero-initialise before the first use; reuse it, free it once. */
 struct strobe_events {
     struct strobe_part *parts; /* owned */

@@ -17,9 +17,6 @@
 #include "wire/file_layout.h"
 #include "wire/kinds.h"
 
-struct strobe_events; /* file/decode.h */
-struct strobe_part;
-
 /* A zone that is open on a track. */
 struct strobe_open_zone {
     uint64_t loc;
@@ -140,12 +137,6 @@ void strobe_encode_begin_part(struct strobe_encoder *enc, struct strobe_track *t
 /* Close the part, which covers `n_words` words. One without events leaves nothing but its
  * positions, one without words nothing at all. */
 void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words);
-
-/* A part of another block (all its streams decoded), as it is. Tells nothing for LOD blocks: the file gets none.
- * STROBE_ERR_INVALID: it does not fit. */
-enum strobe_err strobe_encode_copy_part(struct strobe_encoder *enc,
-                                        const struct strobe_events *events,
-                                        const struct strobe_part *part);
 
 /* One event each. A part is open and the block is not full. */
 void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_t loc);

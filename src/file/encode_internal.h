@@ -5,7 +5,7 @@
  *   encode_zones.c    zones, one by one and in runs; their sums
  *   encode_lod.c      the level of detail of a part
  *   encode_close.c    a part's head: stack, locations, summary
- *   encode_copy.c     parts of another block
+ *   copy.c            parts of another block (copy.h)
  *
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_FILE_ENCODE_INTERNAL_H

@@ -57,7 +57,7 @@ enum strobe_err strobe_file_put_records(struct strobe_file_writer *writer,
 enum strobe_err strobe_file_put_ledger(struct strobe_file_writer *writer,
                                        const struct strobe_records *records);
 
-/* Copy one block as it is from another trace (flight recorder). */
+/* Copy one block as it is from another trace (copy.h). */
 enum strobe_err strobe_file_put_block(struct strobe_file_writer *writer,
                                       const struct strobe_block_head *head, const uint8_t *payload,
                                       const struct strobe_index_entry *entry);

@@ -1,20 +1,25 @@
-/* cut.h - a piece of a trace as a trace of its own: the blocks of a range of time.
- * SPDX-License-Identifier: MIT */
+/* cut.h - a piece of a trace as a trace of its own: a range of time, some of the processes. What is copied and how:
+ * file/copy.h.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_CUT_H
 #define STROBE_QUERY_CUT_H
 
 #include "query/trace.h"
 
+/* All zero: all of the trace. */
 struct strobe_cut_options {
     int by_tick; /* blocks that may hold something in [tick_min, tick_max] */
     uint64_t tick_min, tick_max;
     const uint8_t *processes; /* borrowed: by process index, 0: leave it out; NULL: all */
     uint32_t n_processes;
+    int closed; /* 1: as a recorder leaves a trace, with the session's facts and a footer; not with `processes`.
+                 * 0: for a reader at once: neither session nor footer */
 };
 
-/* Write all records and the chosen EVENTS blocks to a new file at `path`, an existing one is
- * replaced. Times stay what they were. The file has no footer: readers count what is in it. */
+/* Write all records and the chosen EVENTS blocks to a file at `path`. Times stay what they were. *n_bytes, unless NULL: the
+ * size up to the footer. A closed piece never replaces a file (BUSY: there is one of that name) and is removed on failure; one
+ * that is not closed replaces what is there, and is the caller's to remove. */
 enum strobe_err strobe_cut_write(struct strobe_trace *trace,
-                                 const struct strobe_cut_options *options, const char *path);
+                                 const struct strobe_cut_options *options, const char *path,
+                                 uint64_t *n_bytes);
 
 #endif

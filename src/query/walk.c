@@ -229,7 +229,7 @@ static void count_kinds(struct strobe_walk *walk, const struct strobe_events *ev
 {
     const uint8_t *sym = events->stream[STROBE_SYM] + part->first_event;
     for (uint32_t i = 0; i < part->n_events; i++)
-        walk->n_of_kind[sym[i] < STROBE_SYM_BEGIN_FAR ? sym[i] : STROBE_SYM_BEGIN_FAR]++;
+        walk->n_of_kind[strobe_kind_of_sym(sym[i])]++;
 }
 
 static void note_ticks(struct strobe_walk *walk, const struct strobe_part *part)
@@ -415,7 +415,7 @@ static enum strobe_err finish(struct pass *pass)
 static void set_interest(struct pass *pass)
 {
     for (int sym = 0; sym < 256; sym++) {
-        int kind = sym < STROBE_SYM_BEGIN_FAR ? sym : STROBE_SYM_BEGIN_FAR;
+        unsigned kind = strobe_kind_of_sym((uint8_t)sym);
         pass->of_interest[sym] = (pass->walk->kinds >> kind & 1) || kind == STROBE_KIND_STR_PIECE;
     }
 }

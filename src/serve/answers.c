@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "query/save.h"
+#include "query/cut.h"
 #include "serve/guard.h"
 
 enum { MAX_SOURCE = 2 << 20 };
@@ -104,7 +104,10 @@ void strobe_answer_save(struct strobe_served *served, const struct strobe_json *
     }
     strobe_engine_range(served->engine, question, &lo, &hi);
     snprintf(path, sizeof path, "%s/%s", served->folder, name);
-    enum strobe_err err = strobe_save_range(served->engine->view, lo, hi, path, &n_bytes);
+    const struct strobe_cut_options range = {
+        .by_tick = 1, .tick_min = lo, .tick_max = hi, .closed = 1};
+    enum strobe_err err =
+        strobe_cut_write(served->engine->view->trace, &range, path, &n_bytes);
     if (err) {
         strobe_answer_error(reply, err == STROBE_ERR_BUSY ? "there is a trace of that name"
                                                           : strobe_err_text(err));

@@ -15,7 +15,6 @@
 #include "tracy_file/write.h"
 #include "tracy_file/csv.h"
 #include "query/cut.h"
-#include "query/save.h"
 #include "query/stats.h"
 #include "query/symbols.h"
 #include "engine/engine.h"
@@ -128,7 +127,7 @@ static void to_cut(const struct job *job)
     options.tick_min = strobe_clock_tick_of(&job->trace->clock, 0);
     options.tick_max = options.tick_min + (job->choice >> 32);
     struct strobe_trace *cut;
-    if (!strobe_cut_write(job->trace, &options, path) && !strobe_trace_open(path, 0, &cut)) {
+    if (!strobe_cut_write(job->trace, &options, path, NULL) && !strobe_trace_open(path, 0, &cut)) {
         strobe_walk_run(&(struct strobe_walk){.trace = cut});
         strobe_trace_close(cut);
     }
@@ -190,11 +189,14 @@ static void to_view(const struct job *job)
     for (unsigned i = 0; i < 4; i++)
         ask(engine, questions[(job->choice >> 8 * i) % N_QUESTIONS]);
     char path[4096];
-    uint64_t n_bytes;
     snprintf(path, sizeof path, "%s/saved.strobe", job->folder);
-    if (job->choice >> 40 & 1)
-        strobe_save_range(engine->view, engine->view->tick_first, engine->view->tick_last, path,
-                          &n_bytes);
+    if (job->choice >> 40 & 1) {
+        const struct strobe_cut_options range = {.by_tick = 1,
+                                                 .tick_min = engine->view->tick_first,
+                                                 .tick_max = engine->view->tick_last,
+                                                 .closed = 1};
+        strobe_cut_write(engine->view->trace, &range, path, NULL);
+    }
     unlink(path);
     strobe_engine_close(engine);
 }

@@ -75,7 +75,7 @@ static void cut_to(const struct small_trace *t, const char *path,
 {
     struct strobe_trace *trace;
     assert_int_equal(strobe_trace_open(t->path, 0, &trace), STROBE_OK);
-    assert_int_equal(strobe_cut_write(trace, options, path), STROBE_OK);
+    assert_int_equal(strobe_cut_write(trace, options, path, NULL), STROBE_OK);
     strobe_trace_close(trace);
 }
 

@@ -1,0 +1,237 @@
+/* copy.c - see copy.h. A block goes one of three ways: as it is; made anew of some of its parts; made anew of some of its
+ * records. Parts and records themselves are copied byte by byte.  SPDX-License-Identifier: MIT */
+#include "file/copy.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "file/decode.h"
+#include "file/encode_internal.h"
+
+struct copy {
+    const struct strobe_copy_options *options;
+    struct strobe_file_writer *to;
+    struct strobe_schema schema;
+    struct strobe_block block;
+    struct strobe_events events;
+    struct strobe_encoder enc; /* of parts that stay; made when `keeps` is there */
+    struct strobe_record_walk walk;
+    struct strobe_records records, pieces; /* that stay; whose record has not come yet */
+};
+
+static int keeps(const struct copy *copy, uint64_t proc)
+{
+    return copy->options->keeps(copy->options->context, proc);
+}
+
+/* ---- blocks as they are ---- */
+
+static void count_kinds(struct copy *copy, struct strobe_index_entry *entry)
+{
+    uint64_t *by_kind = strobe_file_totals(copy->to)->by_kind;
+    const uint8_t *sym = copy->events.stream[STROBE_SYM];
+    for (uint32_t i = 0; i < copy->events.n_events; i++) {
+        by_kind[strobe_kind_of_sym(sym[i])]++;
+        entry->n_zones += sym[i] <= STROBE_KIND_ZONE_END_POP;
+    }
+    entry->n_events = copy->events.n_events;
+}
+
+static enum strobe_err copy_block(struct copy *copy)
+{
+    const struct strobe_block *block = &copy->block;
+    struct strobe_index_entry entry = {.n_events = block->ref.head.n_items};
+    if (copy->options->counts) {
+        entry.n_events = 0;
+        if (block->ref.head.type == STROBE_BLOCK_EVENTS) {
+            enum strobe_err err = strobe_decode_parts(block, &copy->events);
+            if (!err)
+                err = strobe_decode_streams(block, 1u << STROBE_SYM, &copy->events);
+            if (err)
+                return err == STROBE_ERR_CORRUPT ? STROBE_OK : err;
+            count_kinds(copy, &entry);
+        }
+    }
+    return strobe_file_put_block(copy->to, &block->ref.head, block->stored, &entry);
+}
+
+/* ---- some of the parts ---- */
+
+static int fits(const struct strobe_encoder *enc, const struct strobe_part *part)
+{
+    return part->n_events <= STROBE_BLOCK_EVENTS_MAX - enc->n_events &&
+           part->n_big <= STROBE_BIG_BYTES - (size_t)(enc->big_at - enc->big) &&
+           part->n_side <= STROBE_SIDE_BYTES - (size_t)(enc->side_at - enc->side) &&
+           enc->n_head + part->n_head < STROBE_FILE_MAX_PAYLOAD;
+}
+
+static void copy_columns(struct strobe_encoder *enc, const struct strobe_events *events,
+                         const struct strobe_part *part)
+{
+    const uint8_t *sym = events->stream[STROBE_SYM] + part->first_event;
+    const uint8_t *lo = events->stream[STROBE_LO] + part->first_event;
+    const uint8_t *hi = events->stream[STROBE_HI] + part->first_event;
+    for (uint32_t i = 0; i < part->n_events; i++) {
+        enc->sym[enc->n_events] = sym[i];
+        enc->dt[enc->n_events++] = (uint16_t)(lo[i] | hi[i] << 8);
+        enc->by_kind[strobe_kind_of_sym(sym[i])]++;
+        enc->n_zones += sym[i] <= STROBE_KIND_ZONE_END_POP;
+    }
+    if (part->n_big)
+        memcpy(enc->big_at, events->stream[STROBE_BIG] + part->big_at, part->n_big);
+    if (part->n_side)
+        memcpy(enc->side_at, events->stream[STROBE_SIDE] + part->side_at, part->n_side);
+    enc->big_at += part->n_big;
+    enc->side_at += part->n_side;
+}
+
+/* A part as it is, behind those that the encoder has. INVALID: it does not fit. */
+static enum strobe_err copy_part(struct strobe_encoder *enc, const struct strobe_events *events,
+                                 const struct strobe_part *part)
+{
+    STROBE_ASSERT(!enc->track); /* none is under construction */
+    STROBE_ASSERT(part->first_event + part->n_events <= events->n_events);
+    STROBE_ASSERT(part->big_at + part->n_big <= events->n_stream[STROBE_BIG]);
+    STROBE_ASSERT(part->side_at + part->n_side <= events->n_stream[STROBE_SIDE]);
+    if (!fits(enc, part))
+        return STROBE_ERR_INVALID;
+    if (!strobe_encode_head_room(enc, part->n_head))
+        return STROBE_ERR_NOMEM;
+    memcpy(enc->head + enc->n_head, part->head, part->n_head);
+    enc->n_head += part->n_head;
+    if (part->n_events) {
+        uint64_t begin = part->first_tick - part->start_early;
+        enc->tick_min = begin < enc->tick_min ? begin : enc->tick_min;
+        enc->tick_max = part->last_tick > enc->tick_max ? part->last_tick : enc->tick_max;
+    }
+    copy_columns(enc, events, part);
+    enc->n_parts++;
+    enc->log.failed = true; /* says nothing for LOD blocks: the file gets none */
+    return STROBE_OK;
+}
+
+static enum strobe_err copy_some_parts(struct copy *copy)
+{
+    enum strobe_err err = strobe_decode_streams(&copy->block, STROBE_ALL_STREAMS, &copy->events);
+    for (uint32_t i = 0; i < copy->events.n_parts && !err; i++)
+        if (keeps(copy, copy->events.parts[i].proc))
+            err = copy_part(&copy->enc, &copy->events, &copy->events.parts[i]);
+    if (err == STROBE_ERR_CORRUPT || err == STROBE_ERR_INVALID) {
+        strobe_encode_give_up(&copy->enc);
+        return STROBE_OK;
+    }
+    return err ? err : strobe_file_put_events(copy->to, &copy->enc);
+}
+
+static enum strobe_err copy_events(struct copy *copy)
+{
+    uint32_t n_kept = 0;
+    if (strobe_decode_parts(&copy->block, &copy->events))
+        return STROBE_OK; /* damaged: nobody knows whose it is */
+    for (uint32_t i = 0; i < copy->events.n_parts; i++)
+        n_kept += keeps(copy, copy->events.parts[i].proc) != 0;
+    if (!n_kept)
+        return STROBE_OK;
+    return n_kept == copy->events.n_parts ? copy_block(copy) : copy_some_parts(copy);
+}
+
+/* ---- some of the records ---- */
+
+/* Kinds whose first field is a process. */
+static int has_process(uint64_t kind)
+{
+    return (kind >= STROBE_META_PROCESS && kind <= STROBE_FACT_POOL) || kind == STROBE_FACT_LOSS ||
+           kind == STROBE_FACT_PROCESS_END || kind == STROBE_FACT_THREAD_END ||
+           kind == STROBE_FACT_NOTE || kind == STROBE_FACT_CLOCK_MAP ||
+           kind == STROBE_FACT_OUTER_PID;
+}
+
+static void put_record(struct strobe_records *to, uint64_t kind, const uint8_t *data, size_t n)
+{
+    strobe_records_begin(to, (uint32_t)kind);
+    strobe_records_raw(to, data, n);
+    strobe_records_end(to);
+}
+
+/* Pieces of a long text go where the record that they belong to goes. */
+static void take_pieces(struct copy *copy, int is_kept)
+{
+    if (is_kept && copy->pieces.n_records) {
+        struct strobe_bytes in = strobe_bytes_over(copy->pieces.bytes, copy->pieces.n_bytes);
+        while (strobe_bytes_left(&in)) {
+            uint64_t kind = strobe_get_varint(&in), n = strobe_get_varint(&in);
+            const uint8_t *data = strobe_get_bytes(&in, n);
+            STROBE_ASSERT(copy->pieces.failed || (data && kind == STROBE_KIND_STR_PIECE));
+            if (data)
+                put_record(&copy->records, kind, data, (size_t)n);
+        }
+    }
+    strobe_records_reset(&copy->pieces);
+}
+
+static enum strobe_err copy_records(struct copy *copy)
+{
+    STROBE_ASSERT(!copy->records.n_records);
+    if (strobe_record_walk_start(&copy->block, &copy->schema, &copy->walk))
+        return STROBE_OK;
+    struct strobe_bytes in = copy->walk.in;
+    while (strobe_bytes_left(&in)) {
+        uint64_t kind = strobe_get_varint(&in), n = strobe_get_varint(&in);
+        const uint8_t *data = strobe_get_bytes(&in, n);
+        if (!data)
+            break;
+        if (kind == STROBE_KIND_STR_PIECE) {
+            put_record(&copy->pieces, kind, data, (size_t)n);
+            continue;
+        }
+        struct strobe_bytes fields = strobe_bytes_over(data, (size_t)n);
+        int is_kept = !has_process(kind) || keeps(copy, strobe_get_varint(&fields));
+        take_pieces(copy, is_kept);
+        if (is_kept)
+            put_record(&copy->records, kind, data, (size_t)n);
+    }
+    return strobe_file_put_records(copy->to, &copy->records);
+}
+
+/* ---- all ---- */
+
+static enum strobe_err copy_one(struct copy *copy)
+{
+    if (!copy->options->keeps)
+        return copy_block(copy);
+    return copy->block.ref.head.type == STROBE_BLOCK_EVENTS ? copy_events(copy)
+                                                            : copy_records(copy);
+}
+
+static void free_copy(struct copy *copy)
+{
+    strobe_block_free(&copy->block);
+    strobe_events_free(&copy->events);
+    strobe_encode_free(&copy->enc);
+    strobe_record_walk_free(&copy->walk);
+    strobe_records_free(&copy->records);
+    strobe_records_free(&copy->pieces);
+}
+
+enum strobe_err strobe_copy_blocks(struct strobe_file *from,
+                                   const struct strobe_copy_options *options,
+                                   struct strobe_file_writer *to)
+{
+    const struct strobe_block_filter filter = {.type = options->type,
+                                               .by_tick = options->by_tick,
+                                               .tick_min = options->tick_min,
+                                               .tick_max = options->tick_max};
+    struct copy copy = {.options = options, .to = to};
+    struct strobe_block_iter *iter = NULL;
+    STROBE_ASSERT(!options->type || options->type == STROBE_BLOCK_EVENTS ||
+                  options->type == STROBE_BLOCK_RECORDS);
+    strobe_schema_read(strobe_file_facts(from)->schema, &copy.schema);
+    enum strobe_err err = options->keeps ? strobe_encode_init(&copy.enc) : STROBE_OK;
+    if (!err)
+        err = strobe_file_iterate(from, &filter, &iter);
+    while (!err && (err = strobe_file_next_block(iter, &copy.block)) == STROBE_OK)
+        err = copy_one(&copy);
+    strobe_file_end_iterate(iter);
+    free_copy(&copy);
+    return err == STROBE_ERR_END ? STROBE_OK : err;
+}

@@ -1,0 +1,30 @@
+/* copy.h - blocks of one trace put into another: the one way in which a part of a trace becomes a trace of its own.
+ * A range that is exported or saved (query/cut.h) and the flight recorder's spool go through here.
+ *
+ * Blocks are copied as they are: times, ids and bytes stay. Where processes are left out, blocks that they share with others
+ * are made anew of the parts that stay, and records of those that stay; what was left out is nowhere in the result. Damaged
+ * blocks are left out, as every reader does with them. INDEX, LOD and FOOTER blocks are never copied: the writer makes an index
+ * of its own, and a file with copied events has no LOD blocks.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_FILE_COPY_H
+#define STROBE_FILE_COPY_H
+
+#include "file/file_read.h"
+#include "file/file_write.h"
+
+/* All zero: every block of EVENTS and RECORDS. */
+struct strobe_copy_options {
+    uint8_t type; /* STROBE_BLOCK_EVENTS or _RECORDS: only these; 0: both */
+    int by_tick;  /* of EVENTS only blocks that may hold something in [tick_min, tick_max] */
+    uint64_t tick_min, tick_max;
+    int (*keeps)(void *context, uint64_t proc); /* 0: leave the process out; NULL: all stay */
+    void *context;                              /* borrowed: of `keeps` */
+    int counts; /* count events by kind in the writer's totals, for a file that gets a footer */
+};
+
+/* Copy blocks to the end of `to`, in the order of the file. NOMEM, errors of reading, errors of
+ * strobe_file_put_block; what was copied before stays. One thread has the reader and the writer to itself. */
+enum strobe_err strobe_copy_blocks(struct strobe_file *from,
+                                   const struct strobe_copy_options *options,
+                                   struct strobe_file_writer *to);
+
+#endif

@@ -139,17 +139,17 @@ int strobe_engine_is_reversed(const struct strobe_json *question)
 char *strobe_engine_key(const struct strobe_engine *engine, const struct strobe_json *question,
                         const char *const *members)
 {
-    char *key = malloc(question->n_text + 256), *at = key;
-    for (at += key ? sprintf(key, "%" PRIu64, engine->n_grown) : 0; key && *members; members++) {
-        const struct strobe_json_value *value =
-            &question->values[strobe_json_member(question, 0, *members)];
-        int is_there = value != question->values;
-        at += sprintf(at, " %s ", *members);
-        memcpy(at, question->text + value->start, is_there ? value->end - value->start : 0);
-        at += is_there ? value->end - value->start : 0;
-        *at = 0;
+    struct strobe_out key = {0};
+    strobe_out_u(&key, engine->n_grown);
+    for (; *members; members++) {
+        uint32_t value = strobe_json_member(question, 0, *members);
+        strobe_out_format(&key, " %s ", *members);
+        if (value)
+            strobe_json_put(question, value, &key);
     }
-    return key;
+    if (key.error)
+        strobe_out_free(&key);
+    return key.at;
 }
 
 /* ---- questions ---- */

@@ -74,7 +74,7 @@ int strobe_engine_span(struct strobe_engine *engine, const struct strobe_json *q
 uint64_t strobe_engine_count(const struct strobe_json *question, const char *name,
                              uint64_t otherwise, uint64_t max);
 
-/* What a question asks for, as text to compare: these members as they stand, up to NULL, and how far the file
+/* What a question asks for, as text to compare: these members as JSON, up to NULL, and how far the file
  * had grown. To be freed; NULL without memory. */
 char *strobe_engine_key(const struct strobe_engine *engine, const struct strobe_json *question,
                         const char *const *members);

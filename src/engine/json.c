@@ -1,185 +1,72 @@
-/* json.c - a parser of bounded JSON.  SPDX-License-Identifier: MIT */
+/* json.c - questions, bounded.  SPDX-License-Identifier: MIT */
 #include "engine/json.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-struct parser {
-    struct strobe_json *json;
-    uint32_t at;
-    int is_bad;
-};
+#include "base/json_write.h"
+#include "base/utf8.h"
 
-static int peek(const struct parser *p)
+typedef const struct strobe_json json_t;
+
+static uint8_t type_of(json_t *json, uint32_t value)
 {
-    return p->at < p->json->n_text ? (unsigned char)p->json->text[p->at] : -1;
-}
-
-static void skip_blanks(struct parser *p)
-{
-    int c = peek(p);
-    while (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-        p->at++;
-        c = peek(p);
-    }
-}
-
-static uint32_t new_value(struct parser *p, enum strobe_json_type type)
-{
-    if (p->json->n_values == STROBE_JSON_MAX_VALUES) {
-        p->is_bad = 1;
-        return 0;
-    }
-    uint32_t i = p->json->n_values++;
-    p->json->values[i] = (struct strobe_json_value){(uint8_t)type, p->at, p->at, i + 1};
-    return i;
-}
-
-static void parse_string(struct parser *p)
-{
-    uint32_t i = new_value(p, STROBE_JSON_STRING);
-    p->at++;
-    p->json->values[i].start = p->at;
-    for (int c = peek(p); c != '"'; c = peek(p)) {
-        if (c < 0x20) { /* the end, too */
-            p->is_bad = 1;
-            return;
-        }
-        p->at += c == '\\' ? 2 : 1;
-    }
-    p->json->values[i].end = p->at++;
-}
-
-static void parse_word(struct parser *p, const char *word, enum strobe_json_type type)
-{
-    size_t n = strlen(word);
-    uint32_t i = new_value(p, type);
-    if (p->json->n_text - p->at < n || memcmp(p->json->text + p->at, word, n)) {
-        p->is_bad = 1;
-        return;
-    }
-    p->at += (uint32_t)n;
-    p->json->values[i].end = p->at;
-}
-
-static void parse_number(struct parser *p)
-{
-    uint32_t i = new_value(p, STROBE_JSON_NUMBER), start = p->at;
-    for (int c = peek(p);
-         (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
-         c = peek(p))
-        p->at++;
-    p->json->values[i].end = p->at;
-    p->is_bad |= p->at == start || p->at - start > 40;
-}
-
-static void parse_value(struct parser *p, int depth);
-
-static void parse_members(struct parser *p, enum strobe_json_type type, int depth)
-{
-    uint32_t i = new_value(p, type);
-    int end = type == STROBE_JSON_OBJECT ? '}' : ']';
-    p->at++;
-    skip_blanks(p);
-    while (!p->is_bad && peek(p) != end) {
-        if (type == STROBE_JSON_OBJECT) {
-            if (peek(p) != '"') {
-                p->is_bad = 1;
-                return;
-            }
-            parse_string(p);
-            skip_blanks(p);
-            p->is_bad |= peek(p) != ':';
-            p->at++;
-        }
-        if (!p->is_bad)
-            parse_value(p, depth + 1);
-        skip_blanks(p);
-        if (peek(p) == ',') {
-            p->at++;
-            skip_blanks(p);
-            p->is_bad |= peek(p) == end;
-        } else {
-            p->is_bad |= peek(p) != end;
-        }
-    }
-    p->at++;
-    p->json->values[i].end = p->at;
-    p->json->values[i].after = p->json->n_values;
-}
-
-static void parse_value(struct parser *p, int depth)
-{
-    skip_blanks(p);
-    int c = peek(p);
-    if (depth > STROBE_JSON_MAX_DEPTH)
-        p->is_bad = 1;
-    else if (c == '{')
-        parse_members(p, STROBE_JSON_OBJECT, depth);
-    else if (c == '[')
-        parse_members(p, STROBE_JSON_ARRAY, depth);
-    else if (c == '"')
-        parse_string(p);
-    else if (c == 't')
-        parse_word(p, "true", STROBE_JSON_TRUE);
-    else if (c == 'f')
-        parse_word(p, "false", STROBE_JSON_FALSE);
-    else if (c == 'n')
-        parse_word(p, "null", STROBE_JSON_NULL);
-    else
-        parse_number(p);
+    return value < json->tree.n_nodes ? strobe_json_tree_node(&json->tree, value)->type
+                                      : (uint8_t)STROBE_JSON_NULL;
 }
 
 int strobe_json_parse(struct strobe_json *json, const char *text, size_t n_bytes)
 {
-    json->text = text;
-    json->n_values = 0;
-    if (n_bytes > STROBE_JSON_MAX_BYTES)
+    static const struct strobe_json_options options = {.max_depth = STROBE_JSON_MAX_DEPTH,
+                                                       .max_bytes = STROBE_JSON_MAX_BYTES};
+    json->tree.max_nodes = STROBE_JSON_MAX_VALUES;
+    return !strobe_json_tree_parse(&json->tree, text, n_bytes, &options);
+}
+
+void strobe_json_free(struct strobe_json *json)
+{
+    strobe_json_tree_free(&json->tree);
+}
+
+int strobe_json_is_object(json_t *json)
+{
+    return type_of(json, STROBE_JSON_WHOLE) == STROBE_JSON_OBJECT;
+}
+
+int strobe_json_is_array(json_t *json, uint32_t value)
+{
+    return type_of(json, value) == STROBE_JSON_ARRAY;
+}
+
+uint32_t strobe_json_member(json_t *json, uint32_t object, const char *name)
+{
+    object = object ? object : STROBE_JSON_WHOLE;
+    return type_of(json, object) == STROBE_JSON_OBJECT
+               ? strobe_json_tree_get(&json->tree, object, name)
+               : 0;
+}
+
+int strobe_json_is(json_t *json, uint32_t value, const char *text)
+{
+    size_t n;
+    if (type_of(json, value) != STROBE_JSON_STRING)
         return 0;
-    json->n_text = (uint32_t)n_bytes;
-    struct parser p = {json, 0, 0};
-    parse_value(&p, 0);
-    skip_blanks(&p);
-    return !p.is_bad && p.at == json->n_text;
+    const char *own = strobe_json_tree_text(&json->tree, value, &n);
+    return n == strlen(text) && !memcmp(own, text, n);
 }
 
-int strobe_json_is(const struct strobe_json *json, uint32_t value, const char *text)
+double strobe_json_number(json_t *json, uint32_t value, double otherwise)
 {
-    const struct strobe_json_value *v = &json->values[value];
-    size_t n = strlen(text);
-    return v->type == STROBE_JSON_STRING && v->end - v->start == n &&
-           !memcmp(json->text + v->start, text, n);
-}
-
-uint32_t strobe_json_member(const struct strobe_json *json, uint32_t object, const char *name)
-{
-    if (json->values[object].type != STROBE_JSON_OBJECT)
-        return 0;
-    for (uint32_t i = object + 1; i < json->values[object].after;) {
-        uint32_t value = json->values[i].after;
-        if (strobe_json_is(json, i, name))
-            return value;
-        i = json->values[value].after;
-    }
-    return 0;
-}
-
-double strobe_json_number(const struct strobe_json *json, uint32_t value, double otherwise)
-{
-    const struct strobe_json_value *v = &json->values[value];
-    char copy[48];
-    if (v->type != STROBE_JSON_NUMBER || !value)
+    size_t n;
+    double number;
+    uint8_t type = type_of(json, value);
+    if (type != STROBE_JSON_INT && type != STROBE_JSON_FLOAT)
         return otherwise;
-    memcpy(copy, json->text + v->start, v->end - v->start);
-    copy[v->end - v->start] = 0;
-    char *end;
-    double number = strtod(copy, &end);
-    return *end || !isfinite(number) ? otherwise : number;
+    const char *text = strobe_json_tree_text(&json->tree, value, &n);
+    return strobe_parse_double(text, n, &number) && isfinite(number) ? number : otherwise;
 }
 
-uint64_t strobe_json_count(const struct strobe_json *json, uint32_t value, uint64_t otherwise,
-                           uint64_t max)
+uint64_t strobe_json_count(json_t *json, uint32_t value, uint64_t otherwise, uint64_t max)
 {
     double number = strobe_json_number(json, value, -1);
     if (number < 0)
@@ -187,104 +74,67 @@ uint64_t strobe_json_count(const struct strobe_json *json, uint32_t value, uint6
     return number >= (double)max ? max : (uint64_t)number;
 }
 
-uint32_t strobe_json_next(const struct strobe_json *json, uint32_t array, uint32_t *at)
+size_t strobe_json_text(json_t *json, uint32_t value, char *out, size_t room)
 {
-    const struct strobe_json_value *v = &json->values[array];
-    if (v->type != STROBE_JSON_ARRAY || !array)
+    size_t n = 0;
+    STROBE_ASSERT(room);
+    if (type_of(json, value) == STROBE_JSON_STRING) {
+        const char *text = strobe_json_tree_text(&json->tree, value, &n);
+        n = strobe_utf8_cut(text, n, room - 1);
+        memcpy(out, text, n);
+    }
+    for (char *nul = out; (nul = memchr(nul, 0, n - (size_t)(nul - out)));)
+        *nul = ' ';
+    out[n] = 0;
+    return n;
+}
+
+uint32_t strobe_json_next(json_t *json, uint32_t array, uint32_t *at)
+{
+    if (!strobe_json_is_array(json, array))
         return 0;
-    uint32_t i = *at ? *at : array + 1;
-    if (i >= v->after)
-        return 0;
-    *at = json->values[i].after;
-    return i;
+    *at = *at ? strobe_json_tree_node(&json->tree, *at)->next
+              : strobe_json_tree_node(&json->tree, array)->first;
+    return *at;
 }
 
-/* ---- texts ---- */
+static void put(json_t *json, uint32_t value, struct strobe_json_writer *writer);
 
-static unsigned hex4(const char *text)
+/* Members or elements; no deeper than STROBE_JSON_MAX_DEPTH. */
+static void put_children(json_t *json, const struct strobe_json_node *node,
+                         struct strobe_json_writer *writer)
 {
-    unsigned code = 0;
-    for (int i = 0; i < 4; i++) {
-        char c = text[i];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                         : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
-                                                : 0;
-        code = code << 4 | digit;
+    int is_object = node->type == STROBE_JSON_OBJECT;
+    strobe_json_write_open(writer, NULL, is_object ? '{' : '[');
+    for (uint32_t i = node->first; i; i = strobe_json_tree_node(&json->tree, i)->next) {
+        size_t n;
+        const char *key = strobe_json_tree_key(&json->tree, i, &n);
+        if (is_object)
+            strobe_json_write_name(writer, key, n);
+        put(json, i, writer);
     }
-    return code;
+    strobe_json_write_close(writer, is_object ? '}' : ']');
 }
 
-static size_t put_utf8(char *out, unsigned code)
+static void put(json_t *json, uint32_t value, struct strobe_json_writer *writer)
 {
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        out[0] = (char)(0xc0 | code >> 6);
-        out[1] = (char)(0x80 | (code & 63));
-        return 2;
-    }
-    if (code < 0x10000) {
-        out[0] = (char)(0xe0 | code >> 12);
-        out[1] = (char)(0x80 | (code >> 6 & 63));
-        out[2] = (char)(0x80 | (code & 63));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | code >> 18);
-    out[1] = (char)(0x80 | (code >> 12 & 63));
-    out[2] = (char)(0x80 | (code >> 6 & 63));
-    out[3] = (char)(0x80 | (code & 63));
-    return 4;
+    const struct strobe_json_node *node = strobe_json_tree_node(&json->tree, value);
+    size_t n;
+    const char *text = strobe_json_tree_text(&json->tree, value, &n);
+    if (node->type == STROBE_JSON_OBJECT || node->type == STROBE_JSON_ARRAY)
+        put_children(json, node, writer);
+    else if (node->type == STROBE_JSON_STRING)
+        strobe_json_write_text(writer, NULL, text, n);
+    else if (node->type == STROBE_JSON_INT || node->type == STROBE_JSON_FLOAT)
+        strobe_json_write_raw(writer, NULL, text);
+    else if (node->type == STROBE_JSON_NULL)
+        strobe_json_write_null(writer, NULL);
+    else
+        strobe_json_write_bool(writer, NULL, node->type == STROBE_JSON_TRUE);
 }
 
-/* One escape at text[*at]; the bytes written. */
-static size_t unescape(const char *text, uint32_t n, uint32_t *at, char *out)
+void strobe_json_put(json_t *json, uint32_t value, struct strobe_out *out)
 {
-    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    char c = *at + 1 < n ? text[*at + 1] : 0;
-    const char *simple = c ? strchr(from, c) : NULL;
-    if (simple) {
-        *at += 2;
-        *out = to[simple - from];
-        return 1;
-    }
-    if (c != 'u' || n - *at < 6) {
-        *at += 2;
-        *out = '?';
-        return 1;
-    }
-    unsigned code = hex4(text + *at + 2);
-    *at += 6;
-    if (code >= 0xd800 && code < 0xdc00 && n - *at >= 6 && text[*at] == '\\' &&
-        text[*at + 1] == 'u') {
-        unsigned low = hex4(text + *at + 2);
-        if (low >= 0xdc00 && low < 0xe000) {
-            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-            *at += 6;
-        }
-    }
-    if ((code >= 0xd800 && code < 0xe000) || !code)
-        code = 0xfffd;
-    return put_utf8(out, code);
-}
-
-size_t strobe_json_text(const struct strobe_json *json, uint32_t value, char *out, size_t room)
-{
-    const struct strobe_json_value *v = &json->values[value];
-    size_t n_out = 0;
-    out[0] = 0;
-    if (v->type != STROBE_JSON_STRING || !value)
-        return 0;
-    const char *text = json->text + v->start;
-    uint32_t n = v->end - v->start;
-    for (uint32_t at = 0; at < n && n_out + 5 < room;) {
-        if (text[at] == '\\')
-            n_out += unescape(text, n, &at, out + n_out);
-        else
-            out[n_out++] = text[at++];
-    }
-    out[n_out] = 0;
-    return n_out;
+    struct strobe_json_writer writer = {.out = out};
+    put(json, value, &writer);
 }

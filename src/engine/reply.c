@@ -1,40 +1,28 @@
 /* reply.c - JSON and arrays, put together.  SPDX-License-Identifier: MIT */
 #include "engine/reply.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int make_room(struct strobe_reply *reply, size_t n)
+/* The writer, which must not outlive a move of the reply. */
+static struct strobe_json_writer *writer(struct strobe_reply *reply)
 {
-    if (reply->failed)
-        return 0;
-    if (reply->n_json + n <= reply->room)
-        return 1;
-    size_t room = 2 * reply->room + n + 256;
-    char *more = room > STROBE_REPLY_MAX_BYTES ? NULL : realloc(reply->json, room);
-    if (!more) {
-        reply->failed = 1;
-        return 0;
-    }
-    reply->json = more;
-    reply->room = room;
-    return 1;
+    reply->text.max = STROBE_REPLY_MAX_BYTES;
+    reply->json.out = &reply->text;
+    return &reply->json;
 }
 
-static void put(struct strobe_reply *reply, const char *bytes, size_t n)
+/* In base/json_write.h an element has no name. */
+static const char *name_of(const char *name)
 {
-    if (!make_room(reply, n))
-        return;
-    memcpy(reply->json + reply->n_json, bytes, n);
-    reply->n_json += n;
+    return *name ? name : NULL;
 }
 
-void strobe_reply_raw(struct strobe_reply *reply, const char *text)
+static void look_for_error(struct strobe_reply *reply)
 {
-    put(reply, text, strlen(text));
+    reply->failed |= reply->text.error != 0;
 }
 
 void strobe_reply_printf(struct strobe_reply *reply, const char *format, ...)
@@ -45,87 +33,50 @@ void strobe_reply_printf(struct strobe_reply *reply, const char *format, ...)
     int n = vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (n > 0)
-        put(reply, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+        strobe_out_bytes(writer(reply)->out, text,
+                         (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+    look_for_error(reply);
 }
 
 void strobe_reply_key(struct strobe_reply *reply, const char *name)
 {
-    if (reply->needs_comma)
-        put(reply, ",", 1);
-    reply->needs_comma = 1;
+    struct strobe_json_writer *json = writer(reply);
     if (*name)
-        strobe_reply_printf(reply, "\"%s\":", name);
+        strobe_json_write_name(json, name, strlen(name));
+    else if (json->needs_comma)
+        strobe_out_char(json->out, ',');
+    json->needs_comma = 1;
+    look_for_error(reply);
 }
 
 void strobe_reply_number(struct strobe_reply *reply, const char *name, double value)
 {
-    strobe_reply_key(reply, name);
-    if (!isfinite(value))
-        strobe_reply_raw(reply, "null");
-    else if (value == floor(value) && fabs(value) < 1e18)
-        strobe_reply_printf(reply, "%.0f", value);
-    else
-        strobe_reply_printf(reply, "%.17g", value);
+    strobe_json_write_double(writer(reply), name_of(name), value);
+    look_for_error(reply);
 }
 
 void strobe_reply_u64(struct strobe_reply *reply, const char *name, uint64_t value)
 {
-    strobe_reply_key(reply, name);
-    strobe_reply_printf(reply, "%llu", (unsigned long long)value);
+    strobe_json_write_u(writer(reply), name_of(name), value);
+    look_for_error(reply);
 }
 
 void strobe_reply_null(struct strobe_reply *reply, const char *name)
 {
-    strobe_reply_key(reply, name);
-    strobe_reply_raw(reply, "null");
+    strobe_json_write_null(writer(reply), name_of(name));
+    look_for_error(reply);
 }
 
 void strobe_reply_bool(struct strobe_reply *reply, const char *name, int value)
 {
-    strobe_reply_key(reply, name);
-    strobe_reply_raw(reply, value ? "true" : "false");
-}
-
-/* Bytes of the UTF-8 character at text, 0: it is none. */
-static size_t utf8_length(const unsigned char *text, size_t n)
-{
-    unsigned char c = text[0];
-    size_t length = c < 0x80                ? 1
-                    : c >= 0xc2 && c < 0xe0 ? 2
-                    : c >= 0xe0 && c < 0xf0 ? 3
-                    : c >= 0xf0 && c < 0xf5 ? 4
-                                            : 0;
-    if (!length || length > n)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f) ||
-        (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return length;
+    strobe_json_write_bool(writer(reply), name_of(name), value);
+    look_for_error(reply);
 }
 
 void strobe_reply_text(struct strobe_reply *reply, const char *name, const char *text, size_t n)
 {
-    strobe_reply_key(reply, name);
-    put(reply, "\"", 1);
-    for (size_t i = 0; i < n;) {
-        unsigned char c = (unsigned char)text[i];
-        size_t length = utf8_length((const unsigned char *)text + i, n - i);
-        if (c == '"' || c == '\\') {
-            char escaped[2] = {'\\', (char)c};
-            put(reply, escaped, 2);
-        } else if (c < 0x20 || c == 0x7f) {
-            strobe_reply_printf(reply, "\\u%04x", c);
-        } else if (length) {
-            put(reply, text + i, length);
-        } else {
-            put(reply, "\xef\xbf\xbd", 3);
-        }
-        i += length ? length : 1;
-    }
-    put(reply, "\"", 1);
+    strobe_json_write_text(writer(reply), name_of(name), text, n);
+    look_for_error(reply);
 }
 
 void strobe_reply_string(struct strobe_reply *reply, const char *name, const char *text)
@@ -135,15 +86,14 @@ void strobe_reply_string(struct strobe_reply *reply, const char *name, const cha
 
 void strobe_reply_open(struct strobe_reply *reply, const char *name, char bracket)
 {
-    strobe_reply_key(reply, name);
-    put(reply, &bracket, 1);
-    reply->needs_comma = 0;
+    strobe_json_write_open(writer(reply), name_of(name), bracket);
+    look_for_error(reply);
 }
 
 void strobe_reply_close(struct strobe_reply *reply, char bracket)
 {
-    put(reply, &bracket, 1);
-    reply->needs_comma = 1;
+    strobe_json_write_close(writer(reply), bracket);
+    look_for_error(reply);
 }
 
 static void *add_array(struct strobe_reply *reply, const char *name, const char *type, uint32_t n,
@@ -208,12 +158,12 @@ static void put_arrays(struct strobe_reply *reply, size_t n_json)
 
 uint8_t *strobe_reply_frame(struct strobe_reply *reply, uint32_t id, size_t before, size_t *n_bytes)
 {
-    size_t start = reply->n_json;
-    int comma = reply->needs_comma;
+    size_t start = reply->text.len;
+    int comma = reply->json.needs_comma;
     put_arrays(reply, 0);
-    size_t n_json = pad8(reply->n_json + 2);
-    reply->n_json = start;
-    reply->needs_comma = comma;
+    size_t n_json = pad8(reply->text.len + 2);
+    reply->text.len = start;
+    reply->json.needs_comma = comma;
     put_arrays(reply, n_json);
     size_t n = 8 + n_json;
     for (uint32_t i = 0; i < reply->n_arrays; i++)
@@ -227,8 +177,8 @@ uint8_t *strobe_reply_frame(struct strobe_reply *reply, uint32_t id, size_t befo
     at += 8;
     memset(at, ' ', n_json);
     at[0] = '{';
-    memcpy(at + 1, reply->json, reply->n_json);
-    at[1 + reply->n_json] = '}';
+    memcpy(at + 1, reply->text.at, reply->text.len);
+    at[1 + reply->text.len] = '}';
     at += n_json;
     for (uint32_t i = 0; i < reply->n_arrays; i++) {
         memcpy(at, reply->arrays[i].bytes, reply->arrays[i].n_bytes);
@@ -242,7 +192,7 @@ void strobe_reply_free(struct strobe_reply *reply)
 {
     for (uint32_t i = 0; i < reply->n_arrays; i++)
         free(reply->arrays[i].bytes);
-    free(reply->json);
+    strobe_out_free(&reply->text);
     memset(reply, 0, sizeof *reply);
 }
 

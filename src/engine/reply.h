@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json_write.h"
+
 enum { STROBE_REPLY_ARRAYS = 16, STROBE_REPLY_MAX_BYTES = 64 << 20 };
 
 struct strobe_reply_array {
@@ -18,21 +20,17 @@ struct strobe_reply_array {
 
 /* Zero-initialise; free once. */
 struct strobe_reply {
-    char *json; /* owned: the members so far, without braces */
-    size_t n_json, room;
+    struct strobe_out text; /* owned: the members so far, without braces */
+    struct strobe_json_writer json;
     struct strobe_reply_array arrays[STROBE_REPLY_ARRAYS];
     uint32_t n_arrays;
-    int needs_comma;
     int failed;
 };
 
-/* Bytes as they are. */
-void strobe_reply_raw(struct strobe_reply *reply, const char *text);
+/* A member's or an element's comma and name ("" for an element), and its value as it is, of 255 bytes at the most. */
+void strobe_reply_key(struct strobe_reply *reply, const char *name);
 void strobe_reply_printf(struct strobe_reply *reply, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* A member's or an element's comma and name ("" for an element). */
-void strobe_reply_key(struct strobe_reply *reply, const char *name);
 
 /* Members and elements. Texts may hold any bytes: what is no UTF-8 is replaced. */
 void strobe_reply_number(struct strobe_reply *reply, const char *name, double value);

@@ -214,7 +214,7 @@ int strobe_choice_read(struct strobe_engine *engine, const struct strobe_json *q
 {
     uint32_t list = strobe_json_member(question, 0, "tracks"), at = 0, value;
     memset(choice, 0, sizeof *choice);
-    if (!list || question->values[list].type != STROBE_JSON_ARRAY)
+    if (!strobe_json_is_array(question, list))
         return 1;
     strobe_tables_update(&engine->tables);
     choice->n_threads = engine->trace->thread_ids.n;

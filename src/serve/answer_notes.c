@@ -6,13 +6,15 @@
 #include "file/notes.h"
 #include "serve/answers.h"
 
+enum { STATE_BYTES = 24 };
+
 /* 1: the text is a JSON array. */
 static int is_list(const char *text, size_t n_bytes)
 {
-    struct strobe_json *json = malloc(sizeof *json);
+    struct strobe_json json = {0};
     int is =
-        json && strobe_json_parse(json, text, n_bytes) && json->values[0].type == STROBE_JSON_ARRAY;
-    free(json);
+        strobe_json_parse(&json, text, n_bytes) && strobe_json_is_array(&json, STROBE_JSON_WHOLE);
+    strobe_json_free(&json);
     return is;
 }
 
@@ -29,13 +31,18 @@ static enum strobe_err keep(struct strobe_served *served, const struct strobe_js
     return err;
 }
 
+static void put_state(char state[STATE_BYTES], const char *text)
+{
+    snprintf(state, STATE_BYTES, "%" PRIx64, strobe_notes_state(text));
+}
+
 /* 1: `over` is missing, or names the state in which the notes are. Between two questions of one page
  * another one may have set them: what a page has not seen it must not overwrite. */
 static int is_state(const struct strobe_json *question, const char *text)
 {
-    char state[24];
+    char state[STATE_BYTES];
     uint32_t over = strobe_json_member(question, 0, "over");
-    snprintf(state, sizeof state, "%" PRIx64, strobe_notes_state(text));
+    put_state(state, text);
     return !over || strobe_json_is(question, over, state);
 }
 
@@ -43,7 +50,7 @@ void strobe_answer_notes(struct strobe_served *served, const struct strobe_json 
                          struct strobe_reply *reply)
 {
     uint32_t set = strobe_json_member(question, 0, "set");
-    char *text = NULL;
+    char *text = NULL, state[STATE_BYTES];
     enum strobe_err err = strobe_notes_read(served->path, &text);
     int is_kept = !err && set && is_state(question, text);
     if (is_kept && !(err = keep(served, question, set))) {
@@ -54,8 +61,8 @@ void strobe_answer_notes(struct strobe_served *served, const struct strobe_json 
         strobe_answer_error(reply, strobe_err_text(err));
     } else {
         strobe_reply_string(reply, "notes", text ? text : "[]");
-        strobe_reply_key(reply, "state");
-        strobe_reply_printf(reply, "\"%" PRIx64 "\"", strobe_notes_state(text));
+        put_state(state, text);
+        strobe_reply_string(reply, "state", state);
         strobe_reply_bool(reply, "kept", is_kept);
     }
     free(text);

@@ -176,9 +176,9 @@ static void *work(void *context)
     struct worker *worker = context;
     pthread_mutex_t *lock = &worker->trace->desk->lock;
     int tells = worker == &worker->trace->workers[QUICK];
-    struct strobe_json *json = malloc(sizeof *json);
+    struct strobe_json json = {0};
     pthread_mutex_lock(lock);
-    while (!worker->trace->is_ending && json) {
+    while (!worker->trace->is_ending) {
         struct question *question = take(worker);
         if (!question && tells)
             wait_for_work(worker);
@@ -190,12 +190,12 @@ static void *work(void *context)
         else if (question && !strobe_file_facts(worker->served.engine->trace->file)->closed)
             read_on(worker);
         if (question)
-            answer(worker, json, question);
+            answer(worker, &json, question);
         free(question);
         pthread_mutex_lock(lock);
     }
     pthread_mutex_unlock(lock);
-    free(json);
+    strobe_json_free(&json);
     return NULL;
 }
 
@@ -262,6 +262,7 @@ void strobe_desk_free(struct strobe_desk *desk)
         if (desk->traces[i])
             close_trace(desk->traces[i]);
     pthread_mutex_destroy(&desk->lock);
+    strobe_json_free(&desk->json);
     free(desk);
 }
 
@@ -383,7 +384,7 @@ int strobe_desk_ask(struct strobe_desk *desk, struct strobe_desk_trace *trace, u
                     const char *text, size_t n_bytes)
 {
     struct strobe_json *json = &desk->json;
-    if (!strobe_json_parse(json, text, n_bytes) || json->values[0].type != STROBE_JSON_OBJECT)
+    if (!strobe_json_parse(json, text, n_bytes) || !strobe_json_is_object(json))
         return 0;
     struct question *question = calloc(1, sizeof *question + n_bytes + 1);
     if (!question)

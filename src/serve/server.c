@@ -156,5 +156,6 @@ void strobe_server_close(struct strobe_server *server)
     free_frames(server->outbox);
     strobe_folder_free(&server->folder);
     pthread_mutex_destroy(&server->lock);
+    strobe_json_free(&server->json);
     free(server);
 }

@@ -189,15 +189,16 @@ static int answer_list(struct strobe_server *server, struct lws *wsi,
                        struct strobe_request *request)
 {
     struct strobe_folder folder = {0};
-    struct strobe_reply reply = {0};
+    struct strobe_out text = {0};
+    struct strobe_json_writer json = {.out = &text};
     strobe_folder_list(server->options.folder, &folder);
-    strobe_reply_raw(&reply, "[");
+    strobe_json_write_open(&json, NULL, '[');
     for (uint32_t i = 0; i < folder.n_files; i++)
-        strobe_reply_string(&reply, "", folder.files[i].name);
-    strobe_reply_raw(&reply, "]");
+        strobe_json_write_string(&json, NULL, folder.files[i].name);
+    strobe_json_write_close(&json, ']');
     strobe_folder_free(&folder);
-    request->owned = (uint8_t *)reply.json;
-    return answer_bytes(server, wsi, request, 200, "application/json", reply.json, reply.n_json);
+    request->owned = (uint8_t *)text.at;
+    return answer_bytes(server, wsi, request, 200, "application/json", text.at, text.len);
 }
 
 /* "bytes=a-b" of a file of n bytes. 0: nothing that could be served. */

@@ -128,7 +128,7 @@ static int receive(struct strobe_server *server, struct strobe_page *page, struc
     page->n_text = 0;
     page->n_pieces = 0;
     if (!strobe_json_parse(&server->json, page->text, n_text) ||
-        server->json.values[0].type != STROBE_JSON_OBJECT)
+        !strobe_json_is_object(&server->json))
         return -1;
     if (strobe_page_act(server, page))
         return 0;

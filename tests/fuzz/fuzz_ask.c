@@ -71,7 +71,7 @@ static size_t mutate(char *text, size_t n, uint64_t *state)
 static void look_around(const struct strobe_json *json)
 {
     char text[64];
-    for (uint32_t i = 0; i < json->n_values; i++) {
+    for (uint32_t i = 0; i < json->tree.n_nodes; i++) {
         uint32_t at = 0, n = 0;
         strobe_json_text(json, i, text, sizeof text);
         strobe_json_number(json, i, 0);
@@ -116,6 +116,7 @@ int main(int argc, char **argv)
         free(exact);
     }
     strobe_engine_close(engine);
+    strobe_json_free(&json);
     printf("%llu runs, %llu parsed, %llu answered\n", (unsigned long long)n_runs,
            (unsigned long long)n_parsed, (unsigned long long)n_answers);
     return 0;

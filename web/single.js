@@ -1,7 +1,7 @@
 /* single.js - starts the page where it and the trace are in one file (`strobe export --to html`): makes blobs
  * of the modules, lets them import each other, and hands the trace over.  SPDX-License-Identifier: MIT */
-(function () {
-    'use strict';
+'use strict';
+{
     const sources = new Map(), urls = new Map(), box = document.getElementById('trace');
     for (const script of document.querySelectorAll('script[data-path]'))
         sources.set(script.dataset.path, script.textContent);
@@ -73,4 +73,4 @@
     const notes = document.getElementById('notes');
     window.strobeNotes = notes ? notes.textContent : '';
     import(urlOf('app.js'));
-}());
+}

@@ -17,19 +17,46 @@ function stackOf(stack) {
     return stack && stack.length ? section('Call stack', h('ol', {class: 'stack', start: '0'}, stack.map((frame) => h('li', {title: frame.address}, frameText(frame))))) : null;
 }
 
-export function makeDetails(app) {
-    const element = h('div', {class: 'details'}), source = h('pre', {class: 'source'}), sourceSection = section('Source', source), time = (t) => format.time(t, app.timeMode, app.trace, 1, true);
+function timeOf(app, t) {
+    return format.time(t, app.timeMode, app.trace, 1, true);
+}
 
-    function lengthOf(zone, ns) {
-        return ns === null ? `not ended (${zone.state})` : h('span', {title: format.exactNs(ns)}, format.duration(ns), h('small', {}, `  ${format.exactNs(ns)}`));
-    }
+function lengthOf(zone, ns) {
+    return ns === null ? `not ended (${zone.state})` : h('span', {title: format.exactNs(ns)}, format.duration(ns), h('small', {}, `  ${format.exactNs(ns)}`));
+}
+
+function around(app, zone, parents) {
+    return parents.length ? section('Inside of', plainTable(parents.map((p) => [String(p.depth), link(locName(app, p.loc), () => app.selectZone(zone.track, p.depth, p.t0), 'select it')]))) : null;
+}
+
+function waitsOf(app, waits, n) {
+    return waits && waits.length ? section(`Waited for locks${n > waits.length ? ` (${format.count(n)} times)` : ''}`, plainTable(waits.map((w) => [link(timeOf(app, w.t0), () => app.goToTime(w.t0, w.track), 'go there'),
+        w.lock, {number: w.t1 === null ? 'did not get it' : format.duration(w.t1 - w.t0)}]))) : null;
+}
+
+function saidInside(app, messages, track) {
+    return messages.length ? section('Messages inside', plainTable(messages.map((m) => [link(timeOf(app, m.t), () => app.goToTime(m.t, track), 'go there'), SEVERITIES[m.severity] || '', m.text]))) : null;
+}
+
+function linesAround(json) {
+    const lines = json.text.split('\n'), first = Math.max(0, json.line - AROUND);
+    return lines.slice(first, json.line + AROUND).map((text, i) => h('div', {class: first + i + 1 === json.line ? 'here' : ''}, `${String(first + i + 1).padStart(5)}  ${text}`));
+}
+
+async function copyZone(app, zone, row, track) {
+    await copyText([row.name, `${row.file}:${row.line}`, track ? track.name : '', zone.t0, zone.t1 === null ? '' : zone.t1 - zone.t0, zone.self ?? '', zone.text].join('\t'));
+    app.say('copied');
+}
+
+export function makeDetails(app) {
+    const element = h('div', {class: 'details'}), source = h('pre', {class: 'source'}), sourceSection = section('Source', source);
 
     function facts(zone, row, track, ns, waited) {
         return pairs([
             ['duration', lengthOf(zone, ns)],
             ['self time', zone.self === null ? '' : h('span', {title: format.exactNs(zone.self)}, `${format.duration(zone.self)}  (${ns ? format.percent(zone.self / ns) : '–'})`)],
             ['waited', waited ? `${format.duration(waited)} for locks` : ''],
-            ['begins', time(zone.t0)], ['ends', zone.t1 === null ? '' : time(zone.t1)], ['state', zone.state === 'ended' ? '' : zone.state],
+            ['begins', timeOf(app, zone.t0)], ['ends', zone.t1 === null ? '' : timeOf(app, zone.t1)], ['state', zone.state === 'ended' ? '' : zone.state],
             ['track', track ? link(`${track.name}${track.tid ? ` (${track.tid})` : ''}`, () => app.showTrack(track.id), 'scroll to it') : ''], ['depth', String(zone.depth)],
             ['function', row.function], ['source', row.file ? link(`${row.file}:${row.line}`, () => showSource(zone.loc), 'show the source') : ''],
             ['text', zone.text ? h('pre', {}, zone.text) : ''], ['value', zone.value],
@@ -39,28 +66,15 @@ export function makeDetails(app) {
     function buttons(zone, row, track) {
         return h('div', {class: 'buttons'}, actButton(app, 'fitSelection', 'Zoom to it', 'F'), actButton(app, 'previous', '‹ same name', ','), actButton(app, 'next', 'same name ›', '.'),
             h('button', {onclick: () => app.findZone(zone.loc)}, 'Find zone'), actButton(app, 'areaFromSelection', 'Select its time', 'R'), actButton(app, 'mark', 'Note', 'M'),
-            h('button', {onclick: () => copyZone(zone, row, track)}, 'Copy'));
-    }
-
-    function around(zone, parents) {
-        return parents.length ? section('Inside of', plainTable(parents.map((p) => [String(p.depth), link(locName(app, p.loc), () => app.selectZone(zone.track, p.depth, p.t0), 'select it')]))) : null;
-    }
-
-    function waitsOf(waits, n) {
-        return waits && waits.length ? section(`Waited for locks${n > waits.length ? ` (${format.count(n)} times)` : ''}`, plainTable(waits.map((w) => [link(time(w.t0), () => app.goToTime(w.t0, w.track), 'go there'),
-            w.lock, {number: w.t1 === null ? 'did not get it' : format.duration(w.t1 - w.t0)}]))) : null;
-    }
-
-    function saidInside(messages, track) {
-        return messages.length ? section('Messages inside', plainTable(messages.map((m) => [link(time(m.t), () => app.goToTime(m.t, track), 'go there'), SEVERITIES[m.severity] || '', m.text]))) : null;
+            h('button', {onclick: () => copyZone(app, zone, row, track)}, 'Copy'));
     }
 
     function aboutZone({zone, parents, children, inside, messages, stack, waits, n_waits: nWaits, waited}) {
         const row = app.names.rows.get(zone.loc) || {name: '', function: '', file: '', line: 0}, track = app.trackOf(zone.track), ns = zone.t1 === null ? null : zone.t1 - zone.t0;
         return [
             h('h2', {}, swatch(row), zone.name || row.name || (track ? track.name : ''), zone.name ? h('small', {}, ` (${row.name})`) : null),
-            h('div', {class: 'columns'}, h('section', {}, facts(zone, row, track, ns, waited), buttons(zone, row, track)), sourceSection, around(zone, parents),
-                tally(app, 'Direct children', children, ns), tally(app, 'All below it', inside, ns), waitsOf(waits, nWaits), saidInside(messages, zone.track), stackOf(stack)),
+            h('div', {class: 'columns'}, h('section', {}, facts(zone, row, track, ns, waited), buttons(zone, row, track)), sourceSection, around(app, zone, parents),
+                tally(app, 'Direct children', children, ns), tally(app, 'All below it', inside, ns), waitsOf(app, waits, nWaits), saidInside(app, messages, zone.track), stackOf(stack)),
         ];
     }
 
@@ -69,16 +83,6 @@ export function makeDetails(app) {
         sourceSection.hidden = false;
         fill(source, json.text ? linesAround(json) : `${json.file}:${json.line}\n${json.why || 'not at hand'}`);
         (source.querySelector('.here') || source).scrollIntoView({block: 'nearest'});
-    }
-
-    function linesAround(json) {
-        const lines = json.text.split('\n'), first = Math.max(0, json.line - AROUND);
-        return lines.slice(first, json.line + AROUND).map((text, i) => h('div', {class: first + i + 1 === json.line ? 'here' : ''}, `${String(first + i + 1).padStart(5)}  ${text}`));
-    }
-
-    async function copyZone(zone, row, track) {
-        await copyText([row.name, `${row.file}:${row.line}`, track ? track.name : '', zone.t0, zone.t1 === null ? '' : zone.t1 - zone.t0, zone.self ?? '', zone.text].join('\t'));
-        app.say('copied');
     }
 
     const begin = newest();

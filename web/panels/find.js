@@ -31,149 +31,185 @@ function makeBins(arrays, isLog, [from, to], least, most) {
     return {count, edges};
 }
 
-export function makeFind(app) {
-    let chart = null, isLog = true, logCount = false, group = 'none', answer = null, brush = null;
-    let shown, named, listed; /* the app.found that all of this is of, that the field has the name of; what the list and its groups answer */
-    const beginUpdate = newest(), beginList = newest();
-    const title = h('h2', {}), figures = h('div', {class: 'figures'}), place = h('div', {class: 'chart'}), groups = h('div', {class: 'groups'});
-    const name = h('input', {type: 'search', placeholder: 'Zone name', 'aria-label': 'zone name', spellcheck: 'false', onchange: () => byName(name.value.trim())});
-    const box = (text, get, set) => {
-        const input = h('input', {type: 'checkbox', onchange: () => {
-            set(input.checked);
-            draw();
-        }});
-        input.checked = get();
-        return h('label', {}, input, ` ${text}`);
-    };
-    const grouping = h('select', {'aria-label': 'group by', onchange: () => {
-        group = grouping.value;
-        fill(groups);
-        list();
-    }}, ['none', ...GROUPS].map((g) => h('option', {value: g}, g === 'none' ? 'no groups' : `by ${g}`)));
-    const table = new Table([
+/* The rows of the list, out of the columns of an answer. */
+function rowsOf({json, arrays}) {
+    return [...arrays.t0].map((t0, i) => ({t0, t1: arrays.t1[i], self: arrays.self[i], track: arrays.track[i], depth: arrays.depth[i], text: json.texts ? json.texts[i] : ''}));
+}
+
+function makeTable(app, list) {
+    return new Table([
         {key: 'time', title: 'begins', up: true, width: 'minmax(100px, 1fr)', show: (r) => format.time(r.t0, app.timeMode, app.trace, 1)},
         {key: 'duration', title: 'duration', number: true, width: '110px', show: (r) => format.duration(r.t1 - r.t0), copy: (r) => String(r.t1 - r.t0)},
         {key: 'self', title: 'self', number: true, width: '110px', sort: false, show: (r) => format.duration(r.self), copy: (r) => String(r.self)},
         {key: 'thread', title: 'track', width: 'minmax(90px, 1fr)', sort: false, show: (r) => (app.trackOf(r.track) || {name: ''}).name},
         {key: 'text', title: 'text', width: 'minmax(90px, 1fr)', sort: false, show: (r) => r.text || ''},
-    ], {sort: () => list(), pick: (r) => app.goTo(r.track, r.depth, r.t0, r.t1), copied: (t) => app.say(t)}, 'duration');
-    const state = h('span', {class: 'state'}), reset = h('button', {onclick: () => setBrush(null)}, 'Clear brush');
-    const element = h('div', {class: 'withbar find'}, h('div', {class: 'bar'}, name, box('log times', () => isLog, (v) => { isLog = v; }), box('log counts', () => logCount, (v) => { logCount = v; }),
-        grouping, reset, state, h('span', {class: 'grow'}), h('button', {onclick: () => copyTable(app, table)}, 'Copy table')),
-    h('div', {class: 'split'}, h('div', {class: 'left'}, title, figures, place), h('div', {class: 'right'}, groups, table.element)));
+    ], {sort: list, pick: (r) => app.goTo(r.track, r.depth, r.t0, r.t1), copied: (t) => app.say(t)}, 'duration');
+}
 
-    async function byName(text) {
-        const {arrays} = await app.engine.ask({ask: 'stats', filter: text, sort: 'total', limit: 200});
+function figuresOf(j) {
+    return j.count ? [figure('count', format.count(j.count)), figure('total', format.duration(j.total)), figure('mean', format.duration(j.mean)), figure('median ~', format.duration(j.p50)),
+        figure('90 % ~', format.duration(j.p90)), figure('99 % ~', format.duration(j.p99)), figure('least', format.duration(j.min)), figure('most', format.duration(j.max)), figure('deviation', format.duration(j.std))]
+        : h('p', {class: 'empty'}, 'None begins in this range.');
+}
+
+class Find {
+    constructor(app) {
+        Object.assign(this, {app, chart: null, isLog: true, logCount: false, group: 'none', answer: null, brush: null});
+        /* the app.found that all of this is of, that the field has the name of; what the list and its groups answer */
+        Object.assign(this, {shown: undefined, named: undefined, listed: undefined});
+        this.beginUpdate = newest();
+        this.beginList = newest();
+        this.table = makeTable(app, () => this.list());
+        Object.assign(this, {title: h('h2', {}), figures: h('div', {class: 'figures'}), place: h('div', {class: 'chart'}), groups: h('div', {class: 'groups'}), state: h('span', {class: 'state'})});
+        this.name = h('input', {type: 'search', placeholder: 'Zone name', 'aria-label': 'zone name', spellcheck: 'false', onchange: () => this.byName(this.name.value.trim())});
+        this.grouping = h('select', {'aria-label': 'group by', onchange: () => this.groupBy(this.grouping.value)}, ['none', ...GROUPS].map((g) => h('option', {value: g}, g === 'none' ? 'no groups' : `by ${g}`)));
+        this.reset = h('button', {onclick: () => this.setBrush(null)}, 'Clear brush');
+        this.element = h('div', {class: 'withbar find'}, h('div', {class: 'bar'}, this.name, this.box('log times', 'isLog'), this.box('log counts', 'logCount'),
+            this.grouping, this.reset, this.state, h('span', {class: 'grow'}), h('button', {onclick: () => copyTable(app, this.table)}, 'Copy table')),
+        h('div', {class: 'split'}, h('div', {class: 'left'}, this.title, this.figures, this.place), h('div', {class: 'right'}, this.groups, this.table.element)));
+    }
+
+    /* A check box for one of the chart's switches. */
+    box(text, key) {
+        const input = h('input', {type: 'checkbox', onchange: () => {
+            this[key] = input.checked;
+            this.draw();
+        }});
+        input.checked = this[key];
+        return h('label', {}, input, ` ${text}`);
+    }
+
+    groupBy(group) {
+        this.group = group;
+        fill(this.groups);
+        this.list();
+    }
+
+    async byName(text) {
+        const {app} = this, {arrays} = await app.engine.ask({ask: 'stats', filter: text, sort: 'total', limit: 200});
         await app.names.need(arrays.loc);
         const exact = [...arrays.loc].find((loc) => app.names.name(loc) === text), loc = exact || arrays.loc[0];
         if (loc)
             app.findZone(loc);
         else
-            state.textContent = 'No zone has this in its name.';
+            this.state.textContent = 'No zone has this in its name.';
     }
 
-    function setBrush(range) {
-        brush = range;
-        if (chart && !range)
-            chart.setBrush(null);
+    setBrush(range) {
+        const {app} = this;
+        this.brush = range;
+        if (this.chart && !range)
+            this.chart.setBrush(null);
         app.highlight = app.found && range ? {loc: app.found.loc, min: range[0], max: range[1]} : app.found ? {loc: app.found.loc} : null;
         app.redraw();
-        list();
+        this.list();
     }
 
-    function draw() {
+    draw() {
+        const {chart, answer} = this;
         if (chart && chart.isHeld && answer) /* what is being brushed is not taken from under the pointer */
             return;
         if (chart)
             chart.destroy();
-        chart = null;
-        fill(place);
-        if (!answer || !answer.json.count)
-            return;
-        const {json, arrays} = answer, theme = THEMES[app.theme], {count, edges} = makeBins(arrays, isLog, extent(json), json.min, json.max);
+        this.chart = null;
+        fill(this.place);
+        if (answer && answer.json.count)
+            this.drawChart(answer);
+    }
+
+    drawChart({json, arrays}) {
+        const {isLog, logCount} = this, theme = THEMES[this.app.theme], {count, edges} = makeBins(arrays, isLog, extent(json), json.min, json.max);
         const most = count.reduce((m, v) => Math.max(m, v), 1), curve = [{x: edges[0], percent: 0}];
         let sum = 0;
         const bars = Array.from(count, (value, i) => {
             curve.push({x: edges[i + 1], percent: 100 * (sum += value) / json.count});
             return {from: edges[i], to: edges[i + 1], value};
         });
-        chart = new Chart(place, {
+        this.chart = new Chart(this.place, {
             theme, bars, curve,
             x: {min: edges[0] || (isLog ? 1 : 0), max: edges[BINS], log: isLog, show: format.duration},
             y: {min: logCount ? 0.5 : 0, max: most * 1.05, log: logCount, show: (v) => (Number.isInteger(v) ? format.shortCount(v) : '')},
             uprights: [{at: json.mean, text: 'mean', color: theme.hit}, {at: json.p50, text: 'median', color: theme.accent}, {at: json.p99, text: '99 %', color: theme.flow}],
-            brushed: (from, to) => setBrush([from, to]),
+            brushed: (from, to) => this.setBrush([from, to]),
         });
-        chart.setBrush(brush);
+        this.chart.setBrush(this.brush);
     }
 
-    async function list() {
+    async list() {
+        const {app, table, brush: range, group: by} = this;
         if (!app.found)
             return;
-        const isNewest = beginList(), {key, reversed} = table.order, range = brush, by = group;
+        const isNewest = this.beginList(), {key, reversed} = table.order;
         const q = {ask: 'instances', loc: app.found.loc, ...app.range(), sort: key, order: reversed ? 'reversed' : undefined, limit: 5000};
         if (range)
             Object.assign(q, {min: Math.floor(range[0]), max: Math.ceil(range[1])});
-        const {json, arrays} = await app.engine.ask(q);
+        const answer = await app.engine.ask(q), {total} = answer.json;
         if (!isNewest())
             return;
-        const rows = [...arrays.t0].map((t0, i) => ({t0, t1: arrays.t1[i], self: arrays.self[i], track: arrays.track[i], depth: arrays.depth[i], text: json.texts ? json.texts[i] : ''}));
+        const rows = rowsOf(answer), asked = JSON.stringify([q, by]);
         table.set(rows);
-        state.textContent = range ? `${format.count(json.total)} between ${format.duration(range[0])} and ${format.duration(range[1])}` :
-            `${format.count(json.total)} zones${rows.length < json.total ? `, the first ${format.count(rows.length)} listed` : ''}`;
-        reset.hidden = !range;
-        const asked = JSON.stringify([q, by]);
-        if (asked !== listed) /* these would be of other rows until those of a parent are known */
-            fill(groups);
-        listed = asked;
-        const content = by === 'none' ? null : await groupTable(app, by, rows, json.total, isNewest);
+        this.state.textContent = range ? `${format.count(total)} between ${format.duration(range[0])} and ${format.duration(range[1])}` :
+            `${format.count(total)} zones${rows.length < total ? `, the first ${format.count(rows.length)} listed` : ''}`;
+        this.reset.hidden = !range;
+        if (asked !== this.listed) /* these would be of other rows until those of a parent are known */
+            fill(this.groups);
+        this.listed = asked;
+        const content = by === 'none' ? null : await groupTable(app, by, rows, total, isNewest);
         if (isNewest())
-            fill(groups, content);
+            fill(this.groups, content);
     }
 
     /* Nothing of the zone before is left, not even while the answers about this one are waited for. */
-    function clear() {
-        shown = app.found;
-        answer = brush = null;
-        beginList();
-        state.textContent = '';
-        reset.hidden = true;
-        table.set([]);
-        fill(groups);
-        fill(figures);
-        draw();
+    clear() {
+        this.shown = this.app.found;
+        this.answer = this.brush = null;
+        this.beginList();
+        this.state.textContent = '';
+        this.reset.hidden = true;
+        this.table.set([]);
+        fill(this.groups);
+        fill(this.figures);
+        this.draw();
     }
 
-    async function update() {
-        const isNewest = beginUpdate();
-        if (app.found !== shown)
-            clear();
+    showNone() {
+        fill(this.title, 'Find zone');
+        fill(this.figures, h('p', {class: 'empty'}, 'Ctrl+click a zone, pick one in the statistics, or type its name above.'));
+        this.name.value = this.title.title = '';
+        this.named = null;
+    }
+
+    showName(row) {
+        this.title.title = row ? row.name : '';
+        fill(this.title, swatch(row), this.title.title);
+        if (this.named !== this.shown)
+            this.name.value = this.title.title;
+        this.named = this.shown;
+    }
+
+    async update() {
+        const {app} = this, isNewest = this.beginUpdate();
+        if (app.found !== this.shown)
+            this.clear();
         if (!app.found) {
-            fill(title, 'Find zone');
-            fill(figures, h('p', {class: 'empty'}, 'Ctrl+click a zone, pick one in the statistics, or type its name above.'));
-            name.value = title.title = '';
-            named = null;
+            this.showNone();
             return;
         }
         await app.names.need([app.found.loc]);
         if (!isNewest())
             return;
-        const row = app.names.rows.get(app.found.loc);
-        title.title = row ? row.name : '';
-        fill(title, swatch(row), title.title);
-        if (named !== shown)
-            name.value = title.title;
-        named = shown;
+        this.showName(app.names.rows.get(app.found.loc));
         const about = await app.engine.ask({ask: 'histogram', loc: app.found.loc, ...app.range()});
         if (!isNewest())
             return;
-        answer = about;
-        const j = answer.json;
-        fill(figures, j.count ? [figure('count', format.count(j.count)), figure('total', format.duration(j.total)), figure('mean', format.duration(j.mean)), figure('median ~', format.duration(j.p50)),
-            figure('90 % ~', format.duration(j.p90)), figure('99 % ~', format.duration(j.p99)), figure('least', format.duration(j.min)), figure('most', format.duration(j.max)), figure('deviation', format.duration(j.std))]
-            : h('p', {class: 'empty'}, 'None begins in this range.'));
-        draw();
-        await list();
+        this.answer = about;
+        fill(this.figures, figuresOf(about.json));
+        this.draw();
+        await this.list();
     }
-    return {id: 'find', title: 'Find zone', element, update, table, setBrush, chart: () => chart};
+}
+
+export function makeFind(app) {
+    const find = new Find(app);
+    return {id: 'find', title: 'Find zone', element: find.element, update: () => find.update(), table: find.table, setBrush: (range) => find.setBrush(range), chart: () => find.chart};
 }

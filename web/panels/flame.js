@@ -32,39 +32,75 @@ function sameNode(root, other) {
     return path.reduce((node, loc) => node && node.children.find((n) => n.loc === loc), root) || root;
 }
 
-export function makeFlame(app) {
-    let root = null, top = null, mode = 'tree', boxes = [], over = null;
-    const opened = new Set(), begin = newest(); /* opened: paths in the table */
-    const canvas = h('canvas', {class: 'flame', tabindex: '0'}), ctx = canvas.getContext('2d'), holder = h('div', {class: 'flameholder'}, canvas), state = h('span', {class: 'state'});
-    const rows = h('div', {class: 'tree'}), pick = h('select', {'aria-label': 'kind of view', onchange: () => {
-        mode = pick.value;
-        top = null;
-        opened.clear();
-        load();
-    }}, [['tree', 'flame graph'], ['down', 'top-down table'], ['up', 'bottom-up table']].map(([v, t]) => h('option', {value: v}, t)));
-    const out = h('button', {onclick: () => zoomTo(root)}, 'Whole graph'), element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, pick, out, state), holder, rows);
+const MODES = [['tree', 'flame graph'], ['down', 'top-down table'], ['up', 'bottom-up table']];
 
-    function zoomTo(node) {
-        top = node;
-        draw();
+/* What the table says above its columns. */
+function makeHead(mode) {
+    return h('div', {class: 'treerow treehead'}, h('span', {}, mode === 'up' ? 'zone, and what it was called from' : 'zone, and what it calls'), h('span', {class: 'number'}, mode === 'up' ? 'self' : 'total'),
+        h('span', {class: 'number'}, '%'), h('span', {class: 'number'}, 'self'), h('span', {class: 'number'}, 'count'));
+}
+
+function stateOf({json, arrays}) {
+    return arrays.loc.length ? [`${format.count(arrays.loc.length)} paths`, json.left_out ? 'those with the most time' : '', json.levels ? `${json.levels} levels of them` : '', json.exact ? '' : 'not of all events'].filter(Boolean).join(', ')
+        : 'No zones begin in this range.';
+}
+
+/* The boxes of a node and of those below it that are wide enough, in order of drawing. */
+function place(boxes, node, x, w, depth) {
+    boxes.push({node, x, w, y: depth * ROW});
+    let at = x;
+    for (const child of node.children) {
+        const cw = node.total ? w * child.total / node.total : 0;
+        if (cw >= MIN && boxes.length < 4000)
+            place(boxes, child, at, cw, depth + 1);
+        at += cw;
+    }
+}
+
+class Flame {
+    constructor(app) {
+        Object.assign(this, {app, root: null, top: null, mode: 'tree', boxes: [], over: null});
+        this.opened = new Set(); /* paths in the table */
+        this.begin = newest();
+        this.canvas = h('canvas', {class: 'flame', tabindex: '0'});
+        this.ctx = this.canvas.getContext('2d');
+        this.holder = h('div', {class: 'flameholder'}, this.canvas);
+        this.state = h('span', {class: 'state'});
+        this.rows = h('div', {class: 'tree'});
+        this.pick = h('select', {'aria-label': 'kind of view', onchange: () => this.setMode(this.pick.value)}, MODES.map(([v, t]) => h('option', {value: v}, t)));
+        this.out = h('button', {onclick: () => this.zoomTo(this.root)}, 'Whole graph');
+        this.element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, this.pick, this.out, this.state), this.holder, this.rows);
+        this.listen();
     }
 
-    function draw() {
-        const width = holder.clientWidth || 600, dpr = window.devicePixelRatio || 1, theme = THEMES[app.theme];
-        boxes = [];
-        const place = (node, x, w, depth) => {
-            boxes.push({node, x, w, y: depth * ROW});
-            let at = x;
-            for (const child of node.children) {
-                const cw = node.total ? w * child.total / node.total : 0;
-                if (cw >= MIN && boxes.length < 4000)
-                    place(child, at, cw, depth + 1);
-                at += cw;
-            }
-        };
-        if (top)
-            place(top, 0, width, 0);
-        const height = Math.max(holder.clientHeight, boxes.reduce((m, b) => Math.max(m, b.y + ROW), 0));
+    listen() {
+        this.canvas.addEventListener('mousemove', (e) => this.pointAt(e));
+        this.canvas.addEventListener('mouseleave', () => {
+            this.over = null;
+            this.app.tips.hide();
+        });
+        this.canvas.addEventListener('click', (e) => this.click(e));
+        new ResizeObserver(() => this.mode === 'tree' && this.draw()).observe(this.holder);
+    }
+
+    setMode(mode) {
+        this.mode = mode;
+        this.top = null;
+        this.opened.clear();
+        this.load();
+    }
+
+    zoomTo(node) {
+        this.top = node;
+        this.draw();
+    }
+
+    draw() {
+        const {canvas, ctx, holder} = this, width = holder.clientWidth || 600, dpr = window.devicePixelRatio || 1, theme = THEMES[this.app.theme];
+        this.boxes = [];
+        if (this.top)
+            place(this.boxes, this.top, 0, width, 0);
+        const height = Math.max(holder.clientHeight, this.boxes.reduce((m, b) => Math.max(m, b.y + ROW), 0));
         canvas.width = width * dpr;
         canvas.height = height * dpr;
         canvas.style.width = `${width}px`;
@@ -72,15 +108,15 @@ export function makeFlame(app) {
         ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
         ctx.font = FONT;
         ctx.textBaseline = 'middle';
-        for (const b of boxes)
-            drawBox(b, theme);
+        for (const b of this.boxes)
+            this.drawBox(b, theme);
     }
 
-    function drawBox(b, theme) {
-        const row = app.names.rows.get(b.node.loc), css = b.node === root ? theme.head : row ? colorOf(row.name, row.color) : theme.none;
+    drawBox(b, theme) {
+        const {ctx, root} = this, row = this.app.names.rows.get(b.node.loc), css = b.node === root ? theme.head : row ? colorOf(row.name, row.color) : theme.none;
         ctx.fillStyle = css;
         ctx.fillRect(b.x, b.y, Math.max(1, b.w - 1), ROW - 1);
-        if (b === over) {
+        if (b === this.over) {
             ctx.strokeStyle = theme.outline;
             ctx.strokeRect(b.x + 0.5, b.y + 0.5, Math.max(1, b.w - 2), ROW - 2);
         }
@@ -91,31 +127,32 @@ export function makeFlame(app) {
         ctx.fillText(cutText(ctx, text, b.w - 8), b.x + 4, b.y + ROW / 2);
     }
 
-    const boxAt = (e) => boxes.findLast((b) => e.offsetX >= b.x && e.offsetX < b.x + b.w && e.offsetY >= b.y && e.offsetY < b.y + ROW) || null;
-    canvas.addEventListener('mousemove', (e) => {
-        over = boxAt(e);
-        draw();
-        if (!over || over.node === root)
-            return app.tips.hide();
+    boxAt(e) {
+        return this.boxes.findLast((b) => e.offsetX >= b.x && e.offsetX < b.x + b.w && e.offsetY >= b.y && e.offsetY < b.y + ROW) || null;
+    }
+
+    pointAt(e) {
+        const {app, root} = this, over = this.over = this.boxAt(e);
+        this.draw();
+        if (!over || over.node === root) {
+            app.tips.hide();
+            return;
+        }
         const n = over.node, row = app.names.rows.get(n.loc);
-        return app.tips.show(e.clientX, e.clientY, row ? row.name : '', [['time', `${format.duration(n.total)}  (${format.percent(n.total / root.total)})`], ['self', format.duration(n.self)], ['count', format.count(n.count)]]);
-    });
-    canvas.addEventListener('mouseleave', () => {
-        over = null;
-        app.tips.hide();
-    });
-    canvas.addEventListener('click', (e) => {
-        const b = boxAt(e);
+        app.tips.show(e.clientX, e.clientY, row ? row.name : '', [['time', `${format.duration(n.total)}  (${format.percent(n.total / root.total)})`], ['self', format.duration(n.self)], ['count', format.count(n.count)]]);
+    }
+
+    click(e) {
+        const b = this.boxAt(e), {top} = this;
         if (b && (e.ctrlKey || e.metaKey) && b.node.loc)
-            app.findZone(b.node.loc);
+            this.app.findZone(b.node.loc);
         else if (b)
-            zoomTo(b.node === top && top.parent ? top.parent : b.node);
-    });
-    new ResizeObserver(() => mode === 'tree' && draw()).observe(holder);
+            this.zoomTo(b.node === top && top.parent ? top.parent : b.node);
+    }
 
     /* A node of the table; opens by a click. */
-    function treeRow(node, depth, above) {
-        const path = `${above} ${node.loc}`, row = app.names.rows.get(node.loc), kids = h('div', {hidden: true}), mark = h('span', {class: 'mark'}, node.children.length ? '▸' : ' ');
+    treeRow(node, depth, above) {
+        const {app, root, opened} = this, path = `${above} ${node.loc}`, row = app.names.rows.get(node.loc), kids = h('div', {hidden: true}), mark = h('span', {class: 'mark'}, node.children.length ? '▸' : ' ');
         const toggle = () => {
             if (!node.children.length)
                 return;
@@ -126,7 +163,7 @@ export function makeFlame(app) {
             else
                 opened.add(path);
             if (!kids.childNodes.length)
-                fill(kids, node.children.slice(0, 200).map((n) => treeRow(n, depth + 1, path)));
+                fill(kids, node.children.slice(0, 200).map((n) => this.treeRow(n, depth + 1, path)));
         };
         if (opened.has(path))
             toggle();
@@ -136,22 +173,24 @@ export function makeFlame(app) {
             h('span', {class: 'number'}, root.total ? format.percent(node.total / root.total) : ''), h('span', {class: 'number'}, format.duration(node.self)), h('span', {class: 'number'}, format.count(node.count))), kids);
     }
 
-    async function load() {
-        const isNewest = begin(), {json, arrays} = await app.engine.ask({ask: 'flame', ...app.range(), mode, limit: 5000});
-        await app.names.need(arrays.loc);
+    async load() {
+        const {app, mode} = this, isNewest = this.begin(), answer = await app.engine.ask({ask: 'flame', ...app.range(), mode, limit: 5000});
+        await app.names.need(answer.arrays.loc);
         if (!isNewest())
-            return undefined;
-        root = makeTree(arrays, json.total);
-        top = sameNode(root, top);
-        holder.hidden = out.hidden = mode !== 'tree';
-        rows.hidden = mode === 'tree';
-        state.textContent = arrays.loc.length ? [`${format.count(arrays.loc.length)} paths`, json.left_out ? 'those with the most time' : '', json.levels ? `${json.levels} levels of them` : '', json.exact ? '' : 'not of all events'].filter(Boolean).join(', ')
-            : 'No zones begin in this range.';
+            return;
+        this.root = makeTree(answer.arrays, answer.json.total);
+        this.top = sameNode(this.root, this.top);
+        this.holder.hidden = this.out.hidden = mode !== 'tree';
+        this.rows.hidden = mode === 'tree';
+        this.state.textContent = stateOf(answer);
         if (mode === 'tree')
-            return draw();
-        const head = h('div', {class: 'treerow treehead'}, h('span', {}, mode === 'up' ? 'zone, and what it was called from' : 'zone, and what it calls'), h('span', {class: 'number'}, mode === 'up' ? 'self' : 'total'),
-            h('span', {class: 'number'}, '%'), h('span', {class: 'number'}, 'self'), h('span', {class: 'number'}, 'count'));
-        return fill(rows, head, root.children.slice(0, 500).map((n) => treeRow(n, 0, '')));
+            this.draw();
+        else
+            fill(this.rows, makeHead(mode), this.root.children.slice(0, 500).map((n) => this.treeRow(n, 0, '')));
     }
-    return {id: 'flame', title: 'Flame graph', element, update: load, boxes: () => boxes};
+}
+
+export function makeFlame(app) {
+    const flame = new Flame(app);
+    return {id: 'flame', title: 'Flame graph', element: flame.element, update: () => flame.load(), boxes: () => flame.boxes};
 }

@@ -8,8 +8,8 @@
  *           the connection waits before the client looks for it
  *   getenv  says TRACY_NO_EXIT=1 while the recorder lives and the user said nothing, so that a short
  *           program stays until it was taken; it is the only way to ask for that at run time
- *   poll    of that thread notices a recorder that died before it was done: then it is the shim that
- *           connects and hangs up, which lets the client go
+ *   poll    of that thread notices a recorder that died before it was done, or that gave the client up:
+ *           then it is the shim that connects and hangs up, which lets the client go
  * and at the end of a client that says no goodbye, the shim waits (bounded) until the recorder has read it.
  *
  * Never touches a socket that is not Tracy's: the calling thread is named as Tracy names its own, and the calling object
@@ -325,6 +325,17 @@ static void hear(void)
         guard.next_ms = now_ms() + AGAIN_EVERY_MS;
 }
 
+/* Whether the recorder lives and means to connect. One that is late with its answer will. */
+static bool recorder_comes(void)
+{
+    int fd = call_recorder();
+    char answer = fd < 0 ? STROBE_NOTICE_REFUSED
+                         : say(fd, STROBE_NOTICE_WAITS, port_of(tracy_fd), CONNECT_WAIT_MS);
+    if (fd >= 0)
+        close(fd);
+    return answer != STROBE_NOTICE_REFUSED;
+}
+
 /* Tracy's thread found nobody at its door. Is anybody going to come? */
 static void look_after(void)
 {
@@ -338,7 +349,7 @@ static void look_after(void)
     if (guard.over || (now < guard.next_ms && !client.exiting))
         return;
     guard.next_ms = now + ALIVE_EVERY_MS;
-    if (guard.refused || !recorder_lives())
+    if (guard.refused || !recorder_comes())
         greet();
 }
 

@@ -133,6 +133,8 @@ uint64_t strobe_tracy_link_tick(struct strobe_tracy_host *host, struct link *lin
 /* Take leave of the client. */
 void strobe_tracy_link_stop(struct strobe_tracy_host *host, struct link *link);
 struct link *strobe_tracy_link_of_pid(struct strobe_tracy_host *host, uint32_t pid);
+/* Whether the client of that process at that port is connected or will be. */
+bool strobe_tracy_link_is_due(const struct strobe_tracy_host *host, uint32_t pid, uint32_t port);
 
 /* notices.c */
 enum strobe_err strobe_tracy_notices_open(struct strobe_tracy_host *host, const char *dir);

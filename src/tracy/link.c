@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,8 @@
 #define EXIT_NS      1900000000ull /* a bit less than the shim waits */
 #define STATUS_NS    2000000000ull /* for the exit status of a process whose session has ended */
 #define RECONNECT_NS 200000000ull
+#define FOREVER_NS   1e17
+#define ANSWER_NS    30e9 /* for an answer of one that may be no Tracy client at all */
 #define BUSY         "it has a server already, or had the one connection that it takes in its life"
 
 enum { LOWEST_GUESS = 40, HIGHEST_GUESS = 160, MANY = 8 };
@@ -144,6 +148,17 @@ struct link *strobe_tracy_link_of_pid(struct strobe_tracy_host *host, uint32_t p
     return NULL;
 }
 
+bool strobe_tracy_link_is_due(const struct strobe_tracy_host *host, uint32_t pid, uint32_t port)
+{
+    for (uint32_t i = 0; i < host->n_links; i++) {
+        const struct sockaddr_in *at = (const struct sockaddr_in *)&host->links[i]->address;
+        if (host->links[i]->pid == pid && at->sin_family == AF_INET &&
+            ntohs(at->sin_port) == port && host->links[i]->state != LINK_OVER)
+            return !host->stop_ns;
+    }
+    return false;
+}
+
 /* ---- which number ---- */
 
 /* The n-th number to try: the hint, the known ones, all others from the known down and up. 0: none is left. */
@@ -197,17 +212,38 @@ static void give_up(struct strobe_tracy_host *host, struct link *link, const cha
     end_link(host, link);
 }
 
+static bool is_ours(const struct link *link)
+{
+    return link->origin == LINK_NOTICED || link->origin == LINK_FOUND;
+}
+
+/* A client closes a connection that brings no greeting within 2 s and listens on: who was late, it or
+ * this host, comes again, with the same number, as long as its process lives. */
+static bool comes_again(const struct link *link)
+{
+    struct pollfd end = {.fd = link->pidfd, .events = POLLIN};
+    bool lives = link->pidfd >= 0 ? poll(&end, 1, 0) == 0 : !kill((pid_t)link->pid, 0);
+    return is_ours(link) && link->pid && lives;
+}
+
 /* The socket could not be connected, or broke before a welcome. */
 static void not_there(struct strobe_tracy_host *host, struct link *link)
 {
-    if (link->origin == LINK_ASKED && !host->stop_ns && !link->busy)
-        wait_again(host, link, RETRY_NS);
-    else if (link->busy)
+    uint32_t n_tried = link->n_tried;
+    if (link->busy) {
         give_up(host, link, BUSY);
-    else if (link->origin == LINK_ANNOUNCED || host->stop_ns)
+    } else if (host->stop_ns && is_ours(link)) {
+        give_up(host, link, "the recording ended before it said who it is");
+    } else if (host->stop_ns || link->origin == LINK_ANNOUNCED) {
         end_link(host, link); /* it ended, or meant somebody else */
-    else
+    } else if (link->origin == LINK_ASKED) {
+        wait_again(host, link, RETRY_NS);
+    } else if (comes_again(link)) {
+        wait_again(host, link, RETRY_NS);
+        link->n_tried = n_tried;
+    } else {
         give_up(host, link, "it closed the connection before it said who it is");
+    }
 }
 
 /* ---- connecting ---- */
@@ -280,16 +316,17 @@ static void begin_session(struct strobe_tracy_host *host, struct link *link)
         .protocol = link->protocol,
         .tick_ns = strobe_tracy_host_tick_ns(host),
         .unix_s = (uint64_t)time(NULL),
+        .answer_ns = is_ours(link) ? FOREVER_NS : ANSWER_NS,
         .no_symbols = host->options.no_symbols,
         .describe = describe,
         .arg = link,
     };
     int yes = 1;
     setsockopt(link->watch.fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    answer(&link->answer_fd, STROBE_NOTICE_TAKEN);
     link->last_ns = strobe_tracy_host_ns();
     if (!strobe_tracy_protocol_is_known(link->protocol)) {
         greet(host, link);
+        answer(&link->answer_fd, STROBE_NOTICE_TAKEN);
         return;
     }
     enum strobe_err err =
@@ -300,6 +337,20 @@ static void begin_session(struct strobe_tracy_host *host, struct link *link)
     }
     link->state = LINK_TALKING;
     send_output(host, link);
+    answer(&link->answer_fd, STROBE_NOTICE_TAKEN); /* the greeting waits for it */
+}
+
+/* The connect that was under way is decided. */
+static void connected(struct strobe_tracy_host *host, struct link *link)
+{
+    int err = 0;
+    socklen_t n = sizeof err;
+    if (getsockopt(link->watch.fd, SOL_SOCKET, SO_ERROR, &err, &n) || err) {
+        not_there(host, link);
+        return;
+    }
+    strobe_tracy_host_watch(host, &link->watch, EPOLLIN);
+    begin_session(host, link);
 }
 
 static void connect_link(struct strobe_tracy_host *host, struct link *link)
@@ -321,23 +372,12 @@ static void connect_link(struct strobe_tracy_host *host, struct link *link)
         not_there(host, link);
         return;
     }
-    if (!strobe_tracy_host_watch(host, &link->watch, failed ? EPOLLOUT : EPOLLIN))
+    /* On loopback it is decided here and now: the greeting goes out before this thread can be late. */
+    struct pollfd decided = {.fd = link->watch.fd, .events = POLLOUT};
+    if (!strobe_tracy_host_watch(host, &link->watch, EPOLLOUT))
         give_up(host, link, strerror(errno));
-    else if (!failed)
-        begin_session(host, link);
-}
-
-/* The connect that was under way is decided. */
-static void connected(struct strobe_tracy_host *host, struct link *link)
-{
-    int err = 0;
-    socklen_t n = sizeof err;
-    if (getsockopt(link->watch.fd, SOL_SOCKET, SO_ERROR, &err, &n) || err) {
-        not_there(host, link);
-        return;
-    }
-    strobe_tracy_host_watch(host, &link->watch, EPOLLIN);
-    begin_session(host, link);
+    else if (!failed || poll(&decided, 1, 0) > 0)
+        connected(host, link);
 }
 
 /* ---- talking ---- */

@@ -130,6 +130,15 @@ static void take_exit(struct strobe_tracy_host *host, struct caller *caller)
     }
 }
 
+/* It is not to wait for somebody who won't come. */
+static void answer_waiting(struct strobe_tracy_host *host, struct caller *caller, uint32_t port)
+{
+    char word = strobe_tracy_link_is_due(host, caller->pid, port) ? STROBE_NOTICE_TAKEN
+                                                                  : STROBE_NOTICE_REFUSED;
+    if (send(caller->watch.fd, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        errno = 0;
+}
+
 static void name_copy(struct strobe_tracy_host *host, uint32_t pid, uint32_t parent)
 {
     char exe[256];
@@ -156,6 +165,9 @@ static void take_notice(struct strobe_tracy_host *host, struct caller *caller,
     switch (notice->kind) {
     case STROBE_NOTICE_LISTENS:
         take_listener(host, caller, notice->port);
+        break;
+    case STROBE_NOTICE_WAITS:
+        answer_waiting(host, caller, notice->port);
         break;
     case STROBE_NOTICE_FORKED:
         caller->forked = true;

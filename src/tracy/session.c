@@ -17,7 +17,7 @@ enum {
     SESSION_BUDGET = 16 << 20,
     ON_DEMAND = 1, /* flag of the welcome */
 };
-static const double hello_ns = 5e9;   /* for an answer to the hello */
+static const double answer_ns = 5e9;  /* for an answer to the hello, where nothing else is said */
 static const double grace_ns = 300e6; /* for ends of zones after Terminate */
 static const double quiet_ns = 2e9;   /* without any answer, when all else is over */
 static const double symbols_ns = 500e6;
@@ -144,6 +144,8 @@ enum strobe_err strobe_tracy_session_open(const struct strobe_tracy_session_opti
     find_zone_forms(s);
     s->limit = options->n_queries && options->n_queries < QUERIES ? options->n_queries : QUERIES;
     s->no_symbols = options->no_symbols;
+    if (!s->options.answer_ns)
+        s->options.answer_ns = answer_ns;
     s->now = s->opened = s->hello_sent = now_tick;
     memcpy(s->out, "TracyPrf", 8);
     memcpy(s->out + 8, &options->protocol, 4);
@@ -595,7 +597,7 @@ enum strobe_tracy_status strobe_tracy_session_poll(struct strobe_tracy_session *
     if (s->status != STROBE_TRACY_RUNNING)
         return s->status;
     s->now = now_tick;
-    if (s->state != STATE_STREAM && is_over(s, s->opened, hello_ns))
+    if (s->state != STATE_STREAM && is_over(s, s->opened, s->options.answer_ns))
         return strobe_tracy_break(s, "it did not answer");
     if (s->hold && s->best_time && is_over(s, s->hold_since, hold_ns)) {
         enum strobe_tracy_status status = release_hold(s);
@@ -608,7 +610,7 @@ enum strobe_tracy_status strobe_tracy_session_poll(struct strobe_tracy_session *
 uint64_t strobe_tracy_session_deadline(const struct strobe_tracy_session *s)
 {
     if (s->state != STATE_STREAM)
-        return s->opened + ticks_of(s, hello_ns);
+        return s->opened + ticks_of(s, s->options.answer_ns);
     if (s->terminated || s->stopping || s->hold)
         return s->now + ticks_of(s, 20e6);
     return UINT64_MAX;

@@ -36,6 +36,8 @@ struct strobe_tracy_session_options {
     uint32_t protocol;                /* to ask for */
     double tick_ns;                   /* ns per tick of the trace's clock */
     uint64_t unix_s;                  /* seconds since 1970, now; 0: not known */
+    double answer_ns;                 /* for the answer to the hello; 0: 5 s. A client that is left
+                                         before it answers takes the greeting for its server */
     enum strobe_tracy_clock clock;
     bool no_symbols; /* don't ask what the addresses of call stacks are */
     uint32_t

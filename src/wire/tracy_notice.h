@@ -6,6 +6,8 @@
  *
  *   NOTICE    SAID BY                       ANSWER
  *   LISTENS   Tracy's thread, in listen()   TAKEN: connected to its port; REFUSED: it won't be
+ *   WAITS     Tracy's thread, which found  TAKEN: it is connected or will be; REFUSED: it won't be
+ *             nobody at its port
  *   FORKED    a child of a Tracy client     none; the connection stays open until it execs or ends
  *   EXITS     a client that says no         TAKEN: all that it had sent is read, and it went quiet
  *             goodbye, at its very end
@@ -29,6 +31,7 @@ enum strobe_notice_kind {
     STROBE_NOTICE_FORKED = 2,
     STROBE_NOTICE_EXITS = 3,
     STROBE_NOTICE_ENDS = 4,
+    STROBE_NOTICE_WAITS = 5,
 };
 
 enum strobe_notice_answer {
@@ -40,7 +43,7 @@ enum strobe_notice_answer {
  *      0    4 magic
  *      4    4 version  1; another one is refused
  *      8    4 kind     enum strobe_notice_kind
- *     12    4 port     on 127.0.0.1, of LISTENS
+ *     12    4 port     on 127.0.0.1, of LISTENS and WAITS
  *     16    4 parent   the client's pid, of FORKED and ENDS
  *     20    4 reserved 0 */
 struct strobe_notice {

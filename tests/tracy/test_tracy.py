@@ -4,8 +4,10 @@ import collections
 import csv
 import io
 import json
+import os
 import pathlib
 import re
+import signal
 import socket
 import struct
 import subprocess
@@ -141,6 +143,43 @@ class Command(TracyTest):
                 rows = list(csv.reader(io.StringIO(table)))[1:]
                 self.assertEqual(collections.Counter((int(r[3]), int(r[4])) for r in rows), csv_zones(name))
                 self.assertTrue(player.ended)
+
+
+class Noticed(TracyTest):
+    """Clients of which a shim tells, below `strobe record`."""
+
+    def notice(self, n, *options):
+        """`n` stand-ins at once; (the trace's info, what each printed)."""
+        out = pathlib.Path(self.folder.name) / "out.strobe"
+        one = [sys.executable, HERE / "fake_client.py", HERE / "session_example.json", "--port", "0", "--protocol", "82", "--notice",
+               *options]
+        record = subprocess.Popen([BUILD / "bin" / "strobe", "record", "-q", "-o", out, "--", "sh", "-c",
+                                   f'for i in $(seq {n}); do "$@" & done; wait', "sh", *one],
+                                  stdout=subprocess.PIPE, text=True, start_new_session=True)
+        try:
+            printed, _ = record.communicate(timeout=90)
+        except subprocess.TimeoutExpired:
+            os.killpg(record.pid, signal.SIGKILL)
+            raise
+        self.assertEqual(record.returncode, 0)
+        info = subprocess.run([BUILD / "bin" / "strobe", "info", "--json", out], capture_output=True, text=True, check=True)
+        return json.loads(info.stdout), printed
+
+    def assert_all(self, n, info):
+        script = json.loads((HERE / "session_example.json").read_text())
+        zones = sum(count_zones(t.get("zones", [])) for t in script["threads"])
+        self.assertEqual(info["unrecorded"], [])
+        self.assertEqual([p["tracy"]["zones"] for p in info["processes"] if "tracy" in p], [zones] * n)
+
+    def test_clients_that_close_the_first_connections_are_recorded(self):
+        info, printed = self.notice(8, "--shut-out", "3")
+        self.assert_all(8, info)
+        self.assertEqual(printed.count("ended properly"), 8)
+
+    def test_a_client_hears_whether_the_recorder_comes(self):
+        info, printed = self.notice(1)
+        self.assert_all(1, info)
+        self.assertIn("notice yyn", printed)
 
 
 class Families(TracyTest):

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/at.h"
+
 #define STROBE_CALL_ENV   "STROBE_CALL"         /* the name, without its first byte 0 */
 #define STROBE_CALL_MAGIC 0x4c4c414342525453ull /* "STRBCALL" */
 
@@ -34,9 +36,13 @@ struct strobe_call {
     char program[16];
     char folder[512];
 };
+STROBE_AT(strobe_call, magic, 0);
+STROBE_AT(strobe_call, version, 8);
+STROBE_AT(strobe_call, error, 12);
+STROBE_AT(strobe_call, pid, 16);
+STROBE_AT(strobe_call, uid, 20);
+STROBE_AT(strobe_call, program, 24);
+STROBE_AT(strobe_call, folder, 40);
 static_assert(sizeof(struct strobe_call) == 552, "between programs");
-static_assert(offsetof(struct strobe_call, error) == 12, "between programs");
-static_assert(offsetof(struct strobe_call, program) == 24, "between programs");
-static_assert(offsetof(struct strobe_call, folder) == 40, "between programs");
 
 #endif

@@ -32,6 +32,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/at.h"
+
 #define STROBE_RING_MAGIC    0x434f525042525453ull /* "STRBPROC" */
 #define STROBE_SESSION_MAGIC 0x5353455342525453ull /* "STRBSESS" */
 #define STROBE_SEGMENT_MAGIC 0x31474553u           /* "SEG1" */
@@ -67,8 +69,10 @@ struct strobe_chunk {
     uint32_t class_;
     uint32_t reserved;
 };
+STROBE_AT(strobe_chunk, free_bits, 0);
+STROBE_AT(strobe_chunk, class_, 8);
+STROBE_AT(strobe_chunk, reserved, 12);
 static_assert(sizeof(struct strobe_chunk) == 16, "strobe_chunk is shared");
-static_assert(offsetof(struct strobe_chunk, class_) == 8, "strobe_chunk is shared");
 
 /* Why events were not stored. The numbers are in slots (the first three), in control pages and in the file. */
 #define STROBE_LOSS_LIST(X)                                                                 \
@@ -114,9 +118,14 @@ struct strobe_slot {
     uint64_t drop_last_tick;
     uint64_t waited_ns;
 };
+STROBE_AT(strobe_slot, state, 0);
+STROBE_AT(strobe_slot, tid, 4);
+STROBE_AT(strobe_slot, track, 8);
+STROBE_AT(strobe_slot, n_dropped, 16);
+STROBE_AT(strobe_slot, drop_first_tick, 40);
+STROBE_AT(strobe_slot, drop_last_tick, 48);
+STROBE_AT(strobe_slot, waited_ns, 56);
 static_assert(sizeof(struct strobe_slot) == STROBE_SLOT_BYTES, "strobe_slot is shared");
-static_assert(offsetof(struct strobe_slot, n_dropped) == 16, "strobe_slot is shared");
-static_assert(offsetof(struct strobe_slot, waited_ns) == 56, "strobe_slot is shared");
 
 enum strobe_slot_state {
     STROBE_SLOT_FREE = 0,
@@ -139,8 +148,13 @@ struct strobe_segment_head {
     uint64_t tick;
     uint64_t reserved[4];
 };
+STROBE_AT(strobe_segment_head, magic, 0);
+STROBE_AT(strobe_segment_head, n_words, 4);
+STROBE_AT(strobe_segment_head, track, 8);
+STROBE_AT(strobe_segment_head, base_pos, 16);
+STROBE_AT(strobe_segment_head, tick, 24);
+STROBE_AT(strobe_segment_head, reserved, 32);
 static_assert(sizeof(struct strobe_segment_head) == 8 * STROBE_SEGMENT_HEAD_WORDS, "shared");
-static_assert(offsetof(struct strobe_segment_head, tick) == 24, "strobe_segment_head is shared");
 
 #define STROBE_META_TRACK 0u /* threads count from 1 */
 
@@ -151,9 +165,10 @@ struct strobe_ring_hole {
     uint64_t track;
     uint64_t offset;
 };
+STROBE_AT(strobe_ring_hole, track, 0);
+STROBE_AT(strobe_ring_hole, offset, 8);
 enum { STROBE_HOLES_MAX = 8 };
 static_assert(sizeof(struct strobe_ring_hole) == 16, "strobe_ring_hole is shared");
-static_assert(offsetof(struct strobe_ring_hole, offset) == 8, "strobe_ring_hole is shared");
 
 /* OFFSET SIZE FIELD            shared; page 0 of the file
  *      0    8 magic            STROBE_RING_MAGIC, stored last
@@ -240,21 +255,46 @@ struct strobe_control {
     struct strobe_ring_hole holes[STROBE_HOLES_MAX];
     uint64_t n_lost[STROBE_LOSS_IN_CONTROL];
 };
-static_assert(offsetof(struct strobe_control, data_off) == 32, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, pid_ns) == 56, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, features) == 60, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, active) == 64, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, floor) == 72, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, n_chunks) == 128, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, lost_first_tick) == 152, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, n_inside) == 180, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, heartbeat) == 192, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, detached_tick) == 216, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, recorder_pid_ns) == 176, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, file_bytes) == 224, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, holes_used) == 236, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, holes) == 240, "strobe_control is shared");
-static_assert(offsetof(struct strobe_control, n_lost) == 368, "strobe_control is shared");
+STROBE_AT(strobe_control, magic, 0);
+STROBE_AT(strobe_control, version, 8);
+STROBE_AT(strobe_control, pid, 12);
+STROBE_AT(strobe_control, start_time, 16);
+STROBE_AT(strobe_control, n_chunks_max, 24);
+STROBE_AT(strobe_control, clock, 28);
+STROBE_AT(strobe_control, data_off, 32);
+STROBE_AT(strobe_control, private_block, 40);
+STROBE_AT(strobe_control, image, 48);
+STROBE_AT(strobe_control, client_version, 52);
+STROBE_AT(strobe_control, pid_ns, 56);
+STROBE_AT(strobe_control, features, 60);
+STROBE_AT(strobe_control, active, 64);
+STROBE_AT(strobe_control, policy, 68);
+STROBE_AT(strobe_control, floor, 72);
+STROBE_AT(strobe_control, stack_depth, 80);
+STROBE_AT(strobe_control, generation, 84);
+STROBE_AT(strobe_control, reserved1, 88);
+STROBE_AT(strobe_control, n_chunks, 128);
+STROBE_AT(strobe_control, n_taken, 132);
+STROBE_AT(strobe_control, n_waiting, 136);
+STROBE_AT(strobe_control, exited, 140);
+STROBE_AT(strobe_control, reserved3, 144);
+STROBE_AT(strobe_control, lost_first_tick, 152);
+STROBE_AT(strobe_control, lost_last_tick, 160);
+STROBE_AT(strobe_control, next_id, 168);
+STROBE_AT(strobe_control, recorder_pid_ns, 176);
+STROBE_AT(strobe_control, n_inside, 180);
+STROBE_AT(strobe_control, reserved2, 184);
+STROBE_AT(strobe_control, heartbeat, 192);
+STROBE_AT(strobe_control, n_given, 200);
+STROBE_AT(strobe_control, recorder_pid, 204);
+STROBE_AT(strobe_control, recorder_start, 208);
+STROBE_AT(strobe_control, detached_tick, 216);
+STROBE_AT(strobe_control, file_bytes, 224);
+STROBE_AT(strobe_control, short_cause, 232);
+STROBE_AT(strobe_control, holes_used, 236);
+STROBE_AT(strobe_control, holes, 240);
+STROBE_AT(strobe_control, n_lost, 368);
+static_assert(sizeof(struct strobe_control) == 496, "strobe_control is shared");
 static_assert(STROBE_LOSS_COUNT <= STROBE_LOSS_IN_CONTROL, "a count for each cause");
 static_assert(sizeof(struct strobe_control) <= STROBE_PAGE_BYTES, "one page");
 
@@ -304,9 +344,18 @@ struct strobe_session_page {
     uint64_t used_bytes;
     char trace_path[1984];
 };
-static_assert(offsetof(struct strobe_session_page, pool_bytes) == 24, "shared");
-static_assert(offsetof(struct strobe_session_page, recorder_pid_ns) == 44, "shared");
-static_assert(offsetof(struct strobe_session_page, trace_path) == 64, "shared");
+STROBE_AT(strobe_session_page, magic, 0);
+STROBE_AT(strobe_session_page, version, 8);
+STROBE_AT(strobe_session_page, recording, 12);
+STROBE_AT(strobe_session_page, recorder_pid, 16);
+STROBE_AT(strobe_session_page, policy, 20);
+STROBE_AT(strobe_session_page, pool_bytes, 24);
+STROBE_AT(strobe_session_page, cap_bytes, 32);
+STROBE_AT(strobe_session_page, stack_depth, 40);
+STROBE_AT(strobe_session_page, recorder_pid_ns, 44);
+STROBE_AT(strobe_session_page, recorder_start, 48);
+STROBE_AT(strobe_session_page, used_bytes, 56);
+STROBE_AT(strobe_session_page, trace_path, 64);
 static_assert(sizeof(struct strobe_session_page) == 2048, "shared");
 
 /* One word of a stream. Bits 63..32 say what it is, bits 31..0 are the lower half of the tick.

@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/at.h"
+
 #define STROBE_TRACY_SOCKET_ENV  "STROBE_TRACY_SOCKET"
 #define STROBE_TRACY_SOCKET_FILE "tracy"
 #define STROBE_NOTICE_MAGIC      0x544e5453u /* "STNT" */
@@ -54,8 +56,12 @@ struct strobe_notice {
     uint32_t parent;
     uint32_t reserved;
 };
+STROBE_AT(strobe_notice, magic, 0);
+STROBE_AT(strobe_notice, version, 4);
+STROBE_AT(strobe_notice, kind, 8);
+STROBE_AT(strobe_notice, port, 12);
+STROBE_AT(strobe_notice, parent, 16);
+STROBE_AT(strobe_notice, reserved, 20);
 static_assert(sizeof(struct strobe_notice) == 24, "between programs");
-static_assert(offsetof(struct strobe_notice, port) == 12, "between programs");
-static_assert(offsetof(struct strobe_notice, parent) == 16, "between programs");
 
 #endif

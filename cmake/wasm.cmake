@@ -45,7 +45,7 @@ foreach(room base file query engine wasm)
     list(APPEND wasm_sources ${sources})
 endforeach()
 list(FILTER wasm_sources EXCLUDE REGEX "/base/(descendants|sort)\\.c$")
-list(FILTER wasm_sources EXCLUDE REGEX "/file/(copy|encode|encode_[a-z]+|file_write|lod_write|notes|records|source_fd)\\.c$")
+list(FILTER wasm_sources EXCLUDE REGEX "/file/(copy|encode|encode_[a-z]+|file_ends|file_pack|file_write|lod_write|notes|records|source_fd)\\.c$")
 list(FILTER wasm_sources EXCLUDE REGEX "/query/(cut|feed_thread|sums|symbols|trace_open)\\.c$")
 set(zstd_sources "")
 foreach(name common/entropy_common common/error_private common/fse_decompress common/xxhash common/zstd_common

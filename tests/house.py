@@ -16,8 +16,6 @@ import check_rooms
 FILE_LINES, FUNCTION_LINES = 700, 60
 # Over a limit and not yet split. The list only gets shorter; what is here and is no longer over is printed.
 KNOWN = {
-    "src/file/file_write.c",
-    "src/file/file_write.c:put_events",
     "src/tracy/session.c",
     "src/tracy_file/write.c",
     "src/cli/cmd_record.c:take_option",

@@ -1,0 +1,136 @@
+/* file_pack.c - bytes into a block, and blocks into the file. How a stream may be stored: docs/file-format.md.
+ * SPDX-License-Identifier: MIT */
+#include "file/writer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+
+#include "file/frame.h"
+
+enum { HASH_LOG = 13 }; /* for inputs of 64 KiB; stays in the first cache */
+
+enum strobe_err strobe_writer_write(const struct strobe_file_writer *w, const void *bytes, size_t n,
+                                    uint64_t at)
+{
+    const uint8_t *from = bytes;
+    while (n) {
+        ssize_t done = pwrite(w->fd, from, n, (off_t)at);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return done ? strobe_err_from_errno(errno) : STROBE_ERR_IO;
+        STROBE_ASSERT((size_t)done <= n);
+        from += done;
+        n -= (size_t)done;
+        at += (uint64_t)done;
+    }
+    return STROBE_OK;
+}
+
+ZSTD_CCtx *strobe_writer_new_zstd(void)
+{
+    ZSTD_CCtx *zstd = ZSTD_createCCtx();
+    uint8_t probe[256] = {0}, out[1024];
+    if (!zstd)
+        return NULL;
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, 1);
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_hashLog, HASH_LOG);
+    if (!ZSTD_isError(ZSTD_compress2(zstd, out, sizeof out, probe, sizeof probe)))
+        return zstd;
+    ZSTD_freeCCtx(zstd);
+    return NULL;
+}
+
+/* Keep `n` bytes as they are unless `size` bytes of a frame, which stand at the end of the block, are fewer. */
+static size_t choose(struct strobe_file_writer *w, size_t size, const uint8_t *bytes, size_t n)
+{
+    if (!ZSTD_isError(size) && size < n && size != 1)
+        return size;
+    memmove(w->out + w->n_out, bytes, n);
+    return n;
+}
+
+bool strobe_writer_pack(struct strobe_file_writer *w, const uint8_t *bytes, size_t n,
+                        size_t *n_stored)
+{
+    size_t bound = ZSTD_compressBound(n);
+    if (!strobe_writer_room(w, bound))
+        return false;
+    uint8_t *out = w->out + w->n_out;
+    STROBE_ASSERT(bytes + n <= out || bytes >= out + bound);
+    size_t size = choose(w, ZSTD_compress2(w->zstd, out, bound, bytes, n), bytes, n);
+    if (size < n)
+        size += strobe_frame_pad(out + size, n, size);
+    STROBE_ASSERT(size <= bound && strobe_frame_fits(n, size));
+    w->n_out += size;
+    *n_stored = size;
+    return true;
+}
+
+/* ---- columns ---- */
+
+/* How a column is compressed. Matches pay where a pattern repeats; in columns of noise they cost time
+ * and bytes, and the entropy coder alone is better. Which of them a stream is, it shows by itself: every
+ * PROBE_EVERY blocks both are tried. */
+enum stream_mode { MODE_MATCHES, MODE_ENTROPY };
+enum { PROBE_EVERY = 32 };
+
+static bool is_constant(const uint8_t *bytes, size_t n)
+{
+    return n > 1 && !memcmp(bytes, bytes + 1, n - 1);
+}
+
+static size_t compress_as(struct strobe_file_writer *w, enum stream_mode mode, uint8_t *out,
+                          size_t cap, const uint8_t *bytes, size_t n)
+{
+    /* a step over the whole block leaves no place where a match is looked for */
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_targetLength, mode == MODE_ENTROPY ? 1 << 17 : 0);
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_minMatch, 7);
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_literalCompressionMode, ZSTD_ps_enable);
+    size_t size = ZSTD_compress2(w->zstd, out, cap, bytes, n);
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_targetLength, 0);
+    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_minMatch, 0);
+    return size;
+}
+
+/* The columns of a block, each in the mode that suits it. */
+static size_t compress_column(struct strobe_file_writer *w, int stream, size_t cap,
+                              const uint8_t *bytes, size_t n)
+{
+    uint8_t *out = w->out + w->n_out;
+    if (w->n_streams[stream]++ % PROBE_EVERY)
+        return compress_as(w, w->modes[stream], out, cap, bytes, n);
+    size_t entropy = compress_as(w, MODE_ENTROPY, out, cap, bytes, n);
+    size_t matches = compress_as(w, MODE_MATCHES, out, cap, bytes, n);
+    w->modes[stream] = !ZSTD_isError(entropy) && entropy <= matches ? MODE_ENTROPY : MODE_MATCHES;
+    return matches;
+}
+
+bool strobe_writer_put_stream(struct strobe_file_writer *w, int stream, const uint8_t *bytes,
+                              size_t n, size_t *n_stored)
+{
+    STROBE_ASSERT(stream >= 0 && stream < STROBE_N_STREAMS);
+    *n_stored = 0;
+    if (n == 0)
+        return true;
+    bool is_column = stream < STROBE_BIG; /* bounded by the number of events, not by its frame */
+    if (is_constant(bytes, n) && (is_column || strobe_frame_fits(n, 1))) {
+        if (!strobe_writer_room(w, 1))
+            return false;
+        w->out[w->n_out++] = bytes[0];
+        *n_stored = 1;
+        return true;
+    }
+    if (!is_column)
+        return strobe_writer_pack(w, bytes, n, n_stored);
+    size_t bound = ZSTD_compressBound(n);
+    if (!strobe_writer_room(w, bound))
+        return false;
+    *n_stored = choose(w, compress_column(w, stream, bound, bytes, n), bytes, n);
+    STROBE_ASSERT(*n_stored <= n);
+    w->n_out += *n_stored;
+    return true;
+}

@@ -1,5 +1,4 @@
-/* rows.h - any number of rows, and texts beside them, put in order with a fixed amount of memory: what does not fit goes to
- * unnamed files, sorted piece by piece, and the pieces are merged.
+/* rows.h - any number of rows, and texts beside them, put in order with a fixed amount of memory (base/sort.h).
  *
  * For sources whose events come in no order: sorted by track and time, they go to build.h one after the other.
  *
@@ -14,12 +13,13 @@
 
 #include "base/err.h"
 
-/* In the order of group, time, order, seq. The rest is the caller's. */
+enum { STROBE_ROWS_TEXT_MAX = 1 << 20 };
+
+/* In the order of group, time, order; equal ones in the order of adding. The rest is the caller's. */
 struct strobe_row {
     uint64_t group;
     int64_t time;
     uint64_t order;
-    uint64_t seq; /* given by strobe_rows_add */
     uint64_t value, name;
     uint64_t text_at; /* place of its text */
     uint32_t n_text;  /* 0: none */
@@ -28,19 +28,21 @@ struct strobe_row {
 
 struct strobe_rows;
 
-/* `folder`: where the unnamed files go. */
+/* `folder`: where the files without a name go. NOMEM. */
 enum strobe_err strobe_rows_open(const char *folder, struct strobe_rows **out);
 void strobe_rows_close(struct strobe_rows *rows); /* NULL is allowed */
 
-/* Keep a text of at most 1 MiB for a row. */
+/* Keep a text of at most STROBE_ROWS_TEXT_MAX bytes, and note its place in `row`: any time before that
+ * row is added. LIMIT: it is longer. Errors of writing. */
 enum strobe_err strobe_rows_put_text(struct strobe_rows *rows, const char *text, uint32_t n,
                                      struct strobe_row *row);
 /* The text of a row, until the next call; NULL: there is none, or it can't be read. */
 const char *strobe_rows_text(struct strobe_rows *rows, const struct strobe_row *row);
 
+/* Copy a row. Errors as strobe_sort_add. */
 enum strobe_err strobe_rows_add(struct strobe_rows *rows, const struct strobe_row *row);
 
-/* All of them, in order; ends with the first error of `call`. */
+/* All of them, in order, once; ends with the first error of `call`. */
 enum strobe_err strobe_rows_sorted(struct strobe_rows *rows,
                                    enum strobe_err (*call)(void *context,
                                                            const struct strobe_row *row),

@@ -12,6 +12,18 @@ void *strobe_array_resize(void *items, uint64_t n, size_t item_bytes)
     return n <= (uint64_t)PTRDIFF_MAX / item_bytes ? realloc(items, (size_t)n * item_bytes) : NULL;
 }
 
+void *strobe_array_renew(void *items, uint64_t *room, uint64_t want, size_t item_bytes)
+{
+    STROBE_ASSERT(want > *room);
+    uint64_t size = want + want / 8;
+    free(items);
+    void *made = strobe_array_resize(NULL, size, item_bytes);
+    if (!made)
+        made = strobe_array_resize(NULL, size = want, item_bytes);
+    *room = made ? size : 0;
+    return made;
+}
+
 void *strobe_array_grow(void *items, uint64_t *room, uint64_t want, uint64_t max, size_t item_bytes,
                         int zeroed, enum strobe_err *err)
 {

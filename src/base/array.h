@@ -77,6 +77,21 @@ void *strobe_array_grow(void *items, uint64_t *room, uint64_t want, uint64_t max
 #define STROBE_ARRAY_PUSH_TIGHT(items, n) \
     (STROBE_ARRAY_RESERVE_TIGHT(items, n) ? NULL : &(items)[(n)++])
 
+/* Room for `want` items in a buffer whose content is of no use any more: it is not copied. OK, or
+ * NOMEM with no room left. */
+#define STROBE_ARRAY_RENEW(items, room, want)                                                    \
+    __extension__({                                                                              \
+        uint64_t strobe_room_ = (room), strobe_want_ = (want);                                   \
+        if (strobe_want_ > strobe_room_) {                                                       \
+            (items) = strobe_array_renew((items), &strobe_room_, strobe_want_, sizeof *(items)); \
+            (room) = (__typeof__(room))strobe_room_;                                             \
+        }                                                                                        \
+        strobe_want_ > strobe_room_ ? STROBE_ERR_NOMEM : STROBE_OK;                              \
+    })
+
+/* Free `items`, allocate `want` and an eighth more. NULL without memory, *room is 0 then. */
+void *strobe_array_renew(void *items, uint64_t *room, uint64_t want, size_t item_bytes);
+
 /* realloc() for `n` items of `item_bytes`, NULL where their product does not fit a size_t. */
 void *strobe_array_resize(void *items, uint64_t n, size_t item_bytes);
 

@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: MIT */
 #include "build/block.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 
 enum { FIRST_PARTS = 256, RECORDS_SLACK = 128 << 10 };
 
@@ -13,20 +14,17 @@ enum strobe_err strobe_build_block_init(struct strobe_build_block *block,
                                         struct strobe_file_writer *records_writer,
                                         uint64_t max_file_bytes)
 {
-    void *parts = NULL;
     memset(block, 0, sizeof *block);
     block->writer = writer;
     block->records_writer = records_writer ? records_writer : writer;
     block->max_file_bytes = max_file_bytes;
     strobe_records_reset(&block->records);
     if (strobe_encode_init(&block->enc) || strobe_build_losses_init(&block->losses) ||
-        strobe_grow(&parts, &block->room_parts, FIRST_PARTS, sizeof *block->parts) ||
+        STROBE_ARRAY_RESERVE(block->parts, block->room_parts, FIRST_PARTS) ||
         !strobe_records_reserve(&block->records, STROBE_BUILD_RECORDS_BYTES + RECORDS_SLACK)) {
-        free(parts);
         strobe_build_block_free(block);
         return STROBE_ERR_NOMEM;
     }
-    block->parts = parts;
     return STROBE_OK;
 }
 
@@ -68,9 +66,7 @@ uint64_t strobe_build_block_end_part(struct strobe_build_block *block, uint64_t 
     const struct strobe_encoder *enc = &block->enc;
     const struct strobe_build_part part = {(uint32_t)enc->proc, enc->track_id, enc->part_events,
                                            enc->first_tick, enc->prev_tick};
-    void *parts = block->parts;
-    bool has_room = !strobe_grow(&parts, &block->room_parts, block->n_parts + 1ull, sizeof part);
-    block->parts = parts;
+    bool has_room = !STROBE_ARRAY_RESERVE(block->parts, block->room_parts, block->n_parts + 1ull);
     if (part.n_events && has_room)
         block->parts[block->n_parts++] = part;
     else if (part.n_events) /* no memory for the note: the number at least stays right */

@@ -10,7 +10,8 @@
 
 enum {
     NOTES_MAX = 100,
-    PROCESS_BUDGET = 12 << 20, /* so that others have some */
+    PROCESS_BUDGET = 12 << 20,                            /* so that others have some */
+    TRACK_BYTES = sizeof(struct strobe_build_track) + 64, /* with its places in the map */
 };
 
 const char *const strobe_build_letters[STROBE_FACT_COUNT] = {
@@ -241,8 +242,8 @@ void strobe_build_close(struct strobe_build *build)
     if (!build)
         return;
     strobe_build_store_end_part(build->store);
-    for (uint32_t i = 0; i < build->n_slots; i++)
-        free_track(build->tracks[i]);
+    for (uint32_t i = 0; i < build->tracks.n; i++)
+        free_track((struct strobe_build_track *)(uintptr_t)build->tracks.entries[i].value);
     for (uint32_t i = 0; build->gpu && i < STROBE_BUILD_N_GPU; i++)
         free_track(build->gpu[i]);
     for (uint32_t i = 0; i < build->n_fibers; i++)
@@ -252,7 +253,7 @@ void strobe_build_close(struct strobe_build *build)
     free(build->locs.rows);
     free(build->strings.rows);
     free(build->fibers);
-    free(build->tracks);
+    strobe_map_free(&build->tracks);
     free(build);
 }
 
@@ -271,40 +272,10 @@ uint64_t strobe_build_n_open_in_fibers(const struct strobe_build *build)
 
 /* ---- tracks ---- */
 
-static uint32_t slot_of(const struct strobe_build *build, uint64_t tid)
-{
-    return (uint32_t)((tid * 0x9e3779b97f4a7c15ull) >> 32) & (build->n_slots - 1);
-}
-
-static void place(struct strobe_build *build, struct strobe_build_track *track)
-{
-    uint32_t i = slot_of(build, track->tid);
-    while (build->tracks[i])
-        i = (i + 1) & (build->n_slots - 1);
-    build->tracks[i] = track;
-}
-
-static bool grow_tracks(struct strobe_build *build)
-{
-    uint32_t n_old = build->n_slots, n = n_old ? 2 * n_old : 64;
-    if (!strobe_build_charge(build, (int64_t)((n - n_old) * sizeof *build->tracks)))
-        return false;
-    struct strobe_build_track **old = build->tracks, **tracks = calloc(n, sizeof *tracks);
-    if (!tracks)
-        return false;
-    build->tracks = tracks;
-    build->n_slots = n;
-    for (uint32_t i = 0; i < n_old; i++)
-        if (old[i])
-            place(build, old[i]);
-    free(old);
-    return true;
-}
-
 static struct strobe_build_track *new_track(struct strobe_build *build, uint64_t tid, uint64_t tick,
                                             const char *name)
 {
-    if (!strobe_build_charge(build, sizeof(struct strobe_build_track)))
+    if (!strobe_build_charge(build, TRACK_BYTES))
         return NULL;
     struct strobe_build_track *track = calloc(1, sizeof *track);
     if (!track)
@@ -322,17 +293,14 @@ static struct strobe_build_track *new_track(struct strobe_build *build, uint64_t
 struct strobe_build_track *strobe_build_thread(struct strobe_build *build, uint64_t tid,
                                                uint64_t tick)
 {
-    if (build->n_slots)
-        for (uint32_t i = slot_of(build, tid); build->tracks[i]; i = (i + 1) & (build->n_slots - 1))
-            if (build->tracks[i]->tid == tid)
-                return build->tracks[i];
-    if (2 * build->n_tracks >= build->n_slots && !grow_tracks(build))
+    uint64_t *place;
+    if (strobe_map_add(&build->tracks, tid, &place))
         return NULL;
-    struct strobe_build_track *track = new_track(build, tid, tick, tid ? NULL : "no thread");
+    if (!*place)
+        *place = (uintptr_t)new_track(build, tid, tick, tid ? NULL : "no thread");
+    struct strobe_build_track *track = (struct strobe_build_track *)(uintptr_t)*place;
     if (!track)
-        return NULL;
-    place(build, track);
-    build->n_tracks++;
+        strobe_map_remove(&build->tracks, tid);
     return track;
 }
 

@@ -4,8 +4,9 @@
  * it grows: a zone whose begin was refused has its end refused too.  SPDX-License-Identifier: MIT */
 #include "build/store.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
 
 enum { PIECE_BYTES = 192 << 10, STACK_MAX = 4096, FIBER_DEPTH_MAX = 1 << 16 };
 
@@ -22,7 +23,7 @@ static struct strobe_build_fiber *fiber_of(struct strobe_build *build, uint64_t 
         if (!strobe_build_charge(build,
                                  (int64_t)((cap - build->cap_fibers) * sizeof *build->fibers)))
             return NULL;
-        struct strobe_build_fiber *fibers = realloc(build->fibers, cap * sizeof *fibers);
+        struct strobe_build_fiber *fibers = strobe_array_resize(build->fibers, cap, sizeof *fibers);
         if (!fibers)
             return NULL;
         build->fibers = fibers;
@@ -39,7 +40,7 @@ static bool push_fiber(struct strobe_build *build, struct strobe_build_fiber *fi
         if (cap > FIBER_DEPTH_MAX ||
             !strobe_build_charge(build, (int64_t)((cap - fiber->cap) * sizeof loc)))
             return false;
-        uint64_t *locs = realloc(fiber->locs, cap * sizeof *locs);
+        uint64_t *locs = strobe_array_resize(fiber->locs, cap, sizeof *locs);
         if (!locs)
             return false;
         fiber->locs = locs;

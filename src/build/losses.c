@@ -1,9 +1,10 @@
 /* losses.c - one list of what is lost, and its way to the file.  SPDX-License-Identifier: MIT */
 #include "build/losses.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 
 enum { FIRST_ROOM = 64 };
 
@@ -11,14 +12,12 @@ enum strobe_err strobe_build_losses_init(struct strobe_build_losses *losses)
 {
     memset(losses, 0, sizeof *losses);
     strobe_records_reset(&losses->records);
-    void *items = NULL;
-    if (strobe_grow(&items, &losses->room, FIRST_ROOM, sizeof *losses->items) ||
+    if (STROBE_ARRAY_RESERVE(losses->items, losses->room, FIRST_ROOM) ||
         !strobe_records_reserve(&losses->records, STROBE_FILE_LEDGER_SLOT)) {
-        free(items);
+        free(losses->items);
         memset(losses, 0, sizeof *losses);
         return STROBE_ERR_NOMEM;
     }
-    losses->items = items;
     losses->max = STROBE_BUILD_LOSSES_MAX;
     pthread_mutex_init(&losses->lock, NULL);
     return STROBE_OK;
@@ -37,11 +36,8 @@ void strobe_build_losses_free(struct strobe_build_losses *losses)
 static bool has_room(struct strobe_build_losses *losses)
 {
     uint32_t want = losses->n + 1 + STROBE_LOSS_COUNT;
-    void *items = losses->items;
-    if (want > losses->max || strobe_grow(&items, &losses->room, want, sizeof *losses->items))
-        return false;
-    losses->items = items;
-    return true;
+    return want <= losses->max &&
+           !STROBE_ARRAY_RESERVE_MAX(losses->items, losses->room, want, losses->max);
 }
 
 /* The entry to add to, NULL: there is none yet. The latest are the likeliest. */

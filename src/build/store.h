@@ -3,6 +3,7 @@
 #ifndef STROBE_BUILD_STORE_H
 #define STROBE_BUILD_STORE_H
 
+#include "base/map.h"
 #include "build/block.h"
 #include "build/build.h"
 #include "wire/ring_layout.h"
@@ -17,7 +18,8 @@ struct strobe_build_track {
 
 enum {
     STROBE_BUILD_CACHE_FIRST = 16,
-    STROBE_BUILD_CACHE_MOST = 4096, /* contents remembered per process, of locations and of strings */
+    STROBE_BUILD_CACHE_MOST =
+        4096, /* contents remembered per process, of locations and of strings */
     STROBE_BUILD_N_GPU = 256,
 };
 
@@ -42,9 +44,8 @@ struct strobe_build {
     uint32_t proc;
     uint32_t n_notes;
     uint64_t last_loc, last_string, last_track;
-    uint64_t unknown_loc;               /* of zones whose begin was not seen; 0: not needed yet */
-    struct strobe_build_track **tracks; /* owned: n_slots, open addressing by tid */
-    uint32_t n_slots, n_tracks;
+    uint64_t unknown_loc;              /* of zones whose begin was not seen; 0: not needed yet */
+    struct strobe_map tracks;          /* by tid: struct strobe_build_track *, owned */
     struct strobe_build_track **gpu;   /* owned: STROBE_BUILD_N_GPU; NULL: none yet */
     struct strobe_build_fiber *fibers; /* owned */
     uint32_t n_fibers, cap_fibers;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 #include "file/frame.h"
 
 enum { STREAM_TABLE_BYTES = 8 * STROBE_N_STREAMS };
@@ -35,8 +35,8 @@ static enum strobe_err read_stack(struct strobe_bytes *in, struct strobe_events 
     uint64_t n = strobe_get_varint(in);
     if (n > STROBE_DECODE_MAX_ITEMS - events->n_stacks || n > strobe_bytes_left(in))
         return STROBE_ERR_CORRUPT;
-    enum strobe_err err = strobe_grow((void **)&events->stacks, &events->stacks_room,
-                                      events->n_stacks + n, sizeof *events->stacks);
+    enum strobe_err err = STROBE_ARRAY_RESERVE(events->stacks, events->stacks_room,
+                                               events->n_stacks + n);
     if (err)
         return err;
     part->n_stack = (uint32_t)n;
@@ -55,8 +55,8 @@ static enum strobe_err read_locs(struct strobe_bytes *in, struct strobe_events *
     uint64_t n = strobe_get_varint(in), loc = 0;
     if (n > STROBE_DECODE_MAX_ITEMS - events->n_locs || n > strobe_bytes_left(in))
         return STROBE_ERR_CORRUPT;
-    enum strobe_err err = strobe_grow((void **)&events->locs, &events->locs_room,
-                                      events->n_locs + n, sizeof *events->locs);
+    enum strobe_err err = STROBE_ARRAY_RESERVE(events->locs, events->locs_room,
+                                               events->n_locs + n);
     if (err)
         return err;
     part->n_locs = (uint32_t)n;
@@ -153,7 +153,7 @@ enum strobe_err strobe_decode_parts(const struct strobe_block *block, struct str
         return STROBE_ERR_CORRUPT;
     for (uint64_t i = 0; i < n_parts; i++) {
         enum strobe_err err =
-            strobe_grow((void **)&events->parts, &events->parts_room, i + 1, sizeof *events->parts);
+            STROBE_ARRAY_RESERVE(events->parts, events->parts_room, i + 1);
         if (!err) {
             memset(&events->parts[i], 0, sizeof *events->parts);
             err = read_part(&in, events, &events->parts[i], &place);
@@ -212,15 +212,10 @@ static enum strobe_err check_sizes(const struct strobe_block *block,
 
 static enum strobe_err make_raw_room(struct strobe_events *events)
 {
-    size_t want = 0;
+    uint64_t want = 0;
     for (int i = 0; i < STROBE_N_STREAMS; i++)
         want += events->n_stream[i];
-    if (want <= events->raw_room)
-        return STROBE_OK;
-    free(events->raw);
-    events->raw = malloc(want + want / 8);
-    events->raw_room = events->raw ? want + want / 8 : 0;
-    return events->raw ? STROBE_OK : STROBE_ERR_NOMEM;
+    return STROBE_ARRAY_RENEW(events->raw, events->raw_room, want);
 }
 
 enum strobe_err strobe_decode_streams(const struct strobe_block *block, unsigned wanted,

@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
 {
     memset(enc, 0, sizeof *enc);
@@ -84,17 +86,10 @@ void strobe_encode_reset(struct strobe_encoder *enc)
 
 bool strobe_encode_head_room(struct strobe_encoder *enc, size_t n)
 {
-    if (enc->n_head + n <= enc->cap_head)
+    if (!STROBE_ARRAY_RESERVE(enc->head, enc->cap_head, (uint64_t)enc->n_head + n))
         return true;
-    size_t cap = 2 * (enc->cap_head + n);
-    uint8_t *head = realloc(enc->head, cap);
-    if (!head) {
-        enc->failed = true;
-        return false;
-    }
-    enc->head = head;
-    enc->cap_head = cap;
-    return true;
+    enc->failed = true;
+    return false;
 }
 
 /* ---- blocks that were given up ---- */

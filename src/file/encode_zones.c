@@ -4,8 +4,7 @@
  * words or as steps in memory, where one loop serves both forms.  SPDX-License-Identifier: MIT */
 #include "file/encode_internal.h"
 
-#include <stdlib.h>
-
+#include "base/array.h"
 #include "wire/ring_layout.h"
 
 static bool grow_stack(struct strobe_track *track)
@@ -13,7 +12,7 @@ static bool grow_stack(struct strobe_track *track)
     if (track->depth >= STROBE_STACK_MAX)
         return false;
     uint32_t cap = track->cap ? 2 * track->cap : 16;
-    struct strobe_open_zone *stack = realloc(track->stack, cap * sizeof *stack);
+    struct strobe_open_zone *stack = strobe_array_resize(track->stack, cap, sizeof *stack);
     if (!stack)
         return false;
     track->stack = stack;
@@ -43,18 +42,14 @@ void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_
 static void list_entry(struct strobe_encoder *enc, const struct strobe_open_zone *zone)
 {
     struct strobe_track *track = enc->track;
-    if (enc->n_listed == enc->cap_listed) {
-        struct strobe_open_zone *more =
-            realloc(enc->listed, 2 * enc->cap_listed * sizeof *enc->listed);
-        if (!more) {
-            enc->failed = true;
-            return;
-        }
-        enc->listed = more;
-        enc->cap_listed *= 2;
+    struct strobe_open_zone *listed =
+        STROBE_ARRAY_PUSH(enc->listed, enc->n_listed, enc->cap_listed);
+    if (!listed) {
+        enc->failed = true;
+        return;
     }
-    enc->listed[enc->n_listed] = *zone;
-    enc->listed[enc->n_listed++].child = enc->low_child;
+    *listed = *zone;
+    listed->child = enc->low_child;
     enc->low = track->depth;
     enc->low_child = track->depth ? track->stack[track->depth - 1].child : 0;
 }

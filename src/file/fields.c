@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "file/frame.h"
 
 static const struct {
@@ -91,19 +92,6 @@ void strobe_joiner_free(struct strobe_joiner *joiner)
     memset(joiner, 0, sizeof *joiner);
 }
 
-static int make_room(char **buffer, size_t *room, size_t want)
-{
-    if (want <= *room)
-        return 1;
-    size_t size = want + want / 2 + 256;
-    char *bigger = realloc(*buffer, size);
-    if (!bigger)
-        return 0;
-    *buffer = bigger;
-    *room = size;
-    return 1;
-}
-
 void strobe_joiner_add(struct strobe_joiner *joiner, const char *text, uint64_t n)
 {
     if (n > STROBE_DECODE_MAX_TEXT - joiner->n_text) {
@@ -112,7 +100,7 @@ void strobe_joiner_add(struct strobe_joiner *joiner, const char *text, uint64_t 
     }
     if (!n)
         return;
-    if (!make_room(&joiner->text, &joiner->text_room, joiner->n_text + (size_t)n)) {
+    if (STROBE_ARRAY_RESERVE(joiner->text, joiner->text_room, joiner->n_text + n)) {
         joiner->cut = 1;
         return;
     }
@@ -147,14 +135,10 @@ static void read_list(struct strobe_bytes *in, struct strobe_joiner *joiner,
         in->bad = 1;
         return;
     }
-    size_t room = joiner->list_room;
-    char *list = (char *)joiner->list;
-    if (!make_room(&list, &room, (size_t)n * sizeof *joiner->list)) {
+    if (STROBE_ARRAY_RENEW(joiner->list, joiner->list_room, n)) {
         in->bad = 1;
         return;
     }
-    joiner->list = (uint64_t *)(void *)list;
-    joiner->list_room = room;
     for (uint64_t i = 0; i < n; i++)
         joiner->list[i] = value += (uint64_t)strobe_get_zigzag(in);
     field->u = n;
@@ -341,13 +325,8 @@ enum strobe_err strobe_record_walk_start(const struct strobe_block *block,
     }
     if (!strobe_frame_fits(size[0], size[1]))
         return STROBE_ERR_CORRUPT;
-    if (size[0] > records->raw_room) {
-        free(records->raw);
-        records->raw_room = 0;
-        if (!(records->raw = malloc(size[0])))
-            return STROBE_ERR_NOMEM;
-        records->raw_room = size[0];
-    }
+    if (STROBE_ARRAY_RENEW(records->raw, records->raw_room, size[0]))
+        return STROBE_ERR_NOMEM;
     enum strobe_err err = strobe_frame_open(&records->zstd, records->raw, size[0], stored, size[1]);
     if (!err)
         strobe_record_walk_over(records->raw, size[0], schema, records);

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "file/frame.h"
 
 enum strobe_err strobe_file_pread(const struct strobe_file *file, void *out, size_t n,
@@ -219,20 +220,6 @@ enum strobe_err strobe_file_ledger(struct strobe_file *file, uint8_t *out, size_
     return STROBE_OK;
 }
 
-static enum strobe_err make_room(uint8_t **buffer, size_t *room, size_t want)
-{
-    if (want <= *room)
-        return STROBE_OK;
-    size_t size = want + want / 8 + 4096;
-    uint8_t *bigger = malloc(size);
-    if (!bigger)
-        return STROBE_ERR_NOMEM;
-    free(*buffer);
-    *buffer = bigger;
-    *room = size;
-    return STROBE_OK;
-}
-
 /* Decompress the head from `stored`, or show it as it is. */
 static enum strobe_err open_head(struct strobe_block *block)
 {
@@ -243,7 +230,7 @@ static enum strobe_err open_head(struct strobe_block *block)
         return STROBE_OK;
     if (!strobe_frame_fits(head->head_raw, head->head_bytes))
         return STROBE_ERR_CORRUPT;
-    enum strobe_err err = make_room(&block->raw, &block->raw_room, head->head_raw);
+    enum strobe_err err = STROBE_ARRAY_RENEW(block->raw, block->raw_room, head->head_raw);
     if (err)
         return err;
     err = strobe_frame_open(&block->zstd, block->raw, head->head_raw, block->stored,
@@ -264,7 +251,7 @@ static enum strobe_err load_bytes(const struct strobe_file *file,
     block->n_body = 0;
     block->head = NULL;
     block->n_head = 0;
-    enum strobe_err err = make_room(&block->stored, &block->stored_room, n ? n : 1);
+    enum strobe_err err = STROBE_ARRAY_RENEW(block->stored, block->stored_room, n + 1);
     if (err)
         return err;
     err = strobe_file_pread(file, block->stored, n, ref->offset + sizeof ref->head);

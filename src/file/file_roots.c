@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/varint.h"
 
 static int entry_ok(const struct strobe_file *file, const struct strobe_index_entry *entry)
@@ -203,14 +204,8 @@ static enum strobe_err follow_chain(struct strobe_file *file)
             file->scan_from = ref.offset + ref.n_bytes;
             file->scan_seq = ref.head.seq + 1;
         }
-        if (!err && n == room) {
-            room = room ? 2 * room : 64;
-            struct strobe_index_entry *more = realloc(roots, room * sizeof *roots);
-            if (!more)
-                err = STROBE_ERR_NOMEM;
-            else
-                roots = more;
-        }
+        if (!err)
+            err = STROBE_ARRAY_RESERVE(roots, room, n + 1ull);
         if (!err) {
             roots[n++] = entry_of(&ref);
             err = before_covered(file, ref, &at);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/array.h"
 #include "file/decode.h"
 #include "file/frame.h"
 
@@ -26,12 +27,7 @@ static enum strobe_err open_body(struct strobe_lod_reader *reader, const struct 
     }
     if (!strobe_frame_fits(size[0], size[1]))
         return STROBE_ERR_CORRUPT;
-    if (size[0] > reader->raw_room) {
-        free(reader->raw);
-        reader->raw = malloc(size[0]);
-        reader->raw_room = reader->raw ? size[0] : 0;
-    }
-    if (size[0] && !reader->raw)
+    if (STROBE_ARRAY_RENEW(reader->raw, reader->raw_room, size[0]))
         return STROBE_ERR_NOMEM;
     enum strobe_err err = strobe_frame_open(&reader->zstd, reader->raw, size[0], stored, size[1]);
     if (!err)

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/assert.h"
+#include "base/map.h"
 
 struct lane {
     struct strobe_lod_cell *cells; /* owned: by bucket */
@@ -28,10 +30,9 @@ struct track {
 struct strobe_lod {
     struct track *tracks; /* owned */
     uint32_t n_tracks, tracks_room;
-    uint32_t *slots; /* owned: hash table of index + 1 */
-    uint32_t n_slots;
-    uint32_t n_cells;  /* of all lanes */
-    uint32_t lane_max; /* cells that a lane may have now */
+    struct strobe_index index; /* of tracks by process and track */
+    uint32_t n_cells;          /* of all lanes */
+    uint32_t lane_max;         /* cells that a lane may have now */
     uint64_t first_offset;
     uint64_t n_blocks;
     struct strobe_lod_mask masks[STROBE_LOD_MAX_MASKS];
@@ -41,28 +42,13 @@ struct strobe_lod {
 
 /* ---- the log ---- */
 
-static bool reach(void **items, uint32_t *room, uint64_t want, size_t item_bytes)
-{
-    if (want <= *room)
-        return true;
-    uint64_t size = want + want / 2 + 64;
-    void *more = size > UINT32_MAX ? NULL : strobe_array_resize(*items, size, item_bytes);
-    if (!more)
-        return false;
-    *items = more;
-    *room = (uint32_t)size;
-    return true;
-}
-
 bool strobe_lod_log_reserve(struct strobe_lod_log *log, uint32_t n_cells, uint32_t n_open)
 {
     if (!log->failed)
-        log->failed = !reach((void **)&log->parts, &log->parts_room, log->n_parts + 1ull,
-                             sizeof *log->parts) ||
-                      !reach((void **)&log->cells, &log->cells_room,
-                             log->n_cells + (uint64_t)n_cells, sizeof *log->cells) ||
-                      !reach((void **)&log->open, &log->open_room, log->n_open + (uint64_t)n_open,
-                             sizeof *log->open);
+        log->failed =
+            STROBE_ARRAY_RESERVE(log->parts, log->parts_room, log->n_parts + 1ull) ||
+            STROBE_ARRAY_RESERVE(log->cells, log->cells_room, log->n_cells + (uint64_t)n_cells) ||
+            STROBE_ARRAY_RESERVE(log->open, log->open_room, log->n_open + (uint64_t)n_open);
     return !log->failed;
 }
 
@@ -132,7 +118,7 @@ static bool add_cell(struct strobe_lod *lod, struct lane *lane, const struct str
         merge(&lane->cells[at - 1], cell);
         return true;
     }
-    if (!reach((void **)&lane->cells, &lane->room, lane->n + 1ull, sizeof *lane->cells))
+    if (STROBE_ARRAY_RESERVE(lane->cells, lane->room, lane->n + 1ull))
         return false;
     memmove(lane->cells + at + 1, lane->cells + at, (lane->n - at) * sizeof *lane->cells);
     lane->cells[at] = *cell;
@@ -143,47 +129,20 @@ static bool add_cell(struct strobe_lod *lod, struct lane *lane, const struct str
 
 /* ---- tracks ---- */
 
-static uint32_t hash_of(uint64_t proc, uint64_t track)
-{
-    return (uint32_t)(((proc * 0x9e3779b97f4a7c15ull) ^ track) * 0xd6e8feb86659fd93ull >> 32);
-}
-
-static bool grow_slots(struct strobe_lod *lod)
-{
-    if (lod->n_tracks * 2 < lod->n_slots)
-        return true;
-    uint32_t n = lod->n_slots ? 2 * lod->n_slots : 64;
-    uint32_t *slots = calloc(n, sizeof *slots);
-    if (!slots)
-        return false;
-    for (uint32_t i = 0; i < lod->n_tracks; i++) {
-        uint32_t at = hash_of(lod->tracks[i].proc, lod->tracks[i].track) & (n - 1);
-        while (slots[at])
-            at = (at + 1) & (n - 1);
-        slots[at] = i + 1;
-    }
-    free(lod->slots);
-    lod->slots = slots;
-    lod->n_slots = n;
-    return true;
-}
-
 /* The sums of a part's track, made if need be; NULL: too many, or no memory. */
 static struct track *track_of(struct strobe_lod *lod, const struct strobe_lod_part *part)
 {
-    if (!grow_slots(lod))
-        return NULL;
-    uint32_t at = hash_of(part->proc, part->track) & (lod->n_slots - 1);
-    for (; lod->slots[at]; at = (at + 1) & (lod->n_slots - 1)) {
-        struct track *track = &lod->tracks[lod->slots[at] - 1];
+    uint64_t hash = strobe_hash_pair(part->proc, part->track, strobe_index_seed(&lod->index));
+    STROBE_INDEX_EACH (row, at, &lod->index, hash) {
+        struct track *track = &lod->tracks[row];
         if (track->proc == part->proc && track->track == part->track)
             return track;
     }
     if (lod->n_tracks == STROBE_LOD_MAX_TRACKS ||
-        !reach((void **)&lod->tracks, &lod->tracks_room, lod->n_tracks + 1ull, sizeof *lod->tracks))
+        STROBE_ARRAY_RESERVE(lod->tracks, lod->tracks_room, lod->n_tracks + 1ull) ||
+        strobe_index_add(&lod->index, hash, lod->n_tracks))
         return NULL;
     struct track *track = &lod->tracks[lod->n_tracks++];
-    lod->slots[at] = lod->n_tracks;
     memset(track, 0, sizeof *track);
     track->proc = part->proc;
     track->track = part->track;
@@ -325,8 +284,7 @@ static void free_tracks(struct strobe_lod *lod)
 void strobe_lod_reset(struct strobe_lod *lod)
 {
     free_tracks(lod);
-    if (lod->slots)
-        memset(lod->slots, 0, lod->n_slots * sizeof *lod->slots);
+    strobe_index_free(&lod->index);
     lod->n_cells = lod->n_masks = 0;
     lod->lane_max = STROBE_LOD_LANE_CELLS;
     lod->n_blocks = 0;
@@ -339,7 +297,7 @@ void strobe_lod_free(struct strobe_lod *lod)
         return;
     free_tracks(lod);
     free(lod->tracks);
-    free(lod->slots);
+    strobe_index_free(&lod->index);
     free(lod);
 }
 
@@ -353,17 +311,10 @@ struct out {
 
 static void put(struct out *out, uint64_t value)
 {
-    if (out->n + STROBE_VARINT_MAX > out->room) {
-        size_t room = out->room ? 2 * out->room : 1 << 16;
-        uint8_t *more = realloc(out->bytes, room);
-        if (!more) {
-            out->failed = true;
-            return;
-        }
-        out->bytes = more;
-        out->room = room;
-    }
-    out->n = (size_t)(strobe_varint_put(out->bytes + out->n, value) - out->bytes);
+    if (STROBE_ARRAY_RESERVE(out->bytes, out->room, (uint64_t)out->n + STROBE_VARINT_MAX))
+        out->failed = true;
+    else
+        out->n = (size_t)(strobe_varint_put(out->bytes + out->n, value) - out->bytes);
 }
 
 static void put_lanes(struct out *out, const struct track *track)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/varint.h"
 
 void strobe_records_free(struct strobe_records *records)
@@ -26,17 +27,9 @@ static bool room(struct strobe_records *records, size_t n)
 {
     if (records->failed)
         return false;
-    if (records->n_bytes + n <= records->cap)
-        return true;
-    size_t cap = 2 * (records->cap + n) + 1024;
-    uint8_t *bytes = realloc(records->bytes, cap);
-    if (!bytes) {
-        records->failed = true;
-        return false;
-    }
-    records->bytes = bytes;
-    records->cap = cap;
-    return true;
+    records->failed =
+        STROBE_ARRAY_RESERVE(records->bytes, records->cap, (uint64_t)records->n_bytes + n);
+    return !records->failed;
 }
 
 bool strobe_records_reserve(struct strobe_records *records, size_t n_bytes)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/array.h"
 
 enum {
     MAX_CARRIED = 1 << 17, /* open zones that are carried one by one */
@@ -108,21 +108,22 @@ static void drop_notes(struct strobe_replay *replay)
 /* A new, empty note: its index + 1, 0 without memory. */
 static uint32_t new_note(struct strobe_replay *replay)
 {
-    if (strobe_grow((void **)&replay->notes, &replay->notes_room, replay->n_notes + 1ull,
-                    sizeof *replay->notes))
+    struct strobe_note *note =
+        STROBE_ARRAY_PUSH(replay->notes, replay->n_notes, replay->notes_room);
+    if (!note)
         return 0;
-    memset(&replay->notes[replay->n_notes], 0, sizeof *replay->notes);
-    return ++replay->n_notes;
+    memset(note, 0, sizeof *note);
+    return replay->n_notes;
 }
 
 static struct strobe_loose *new_loose(struct run *run, unsigned kind, uint64_t id, uint64_t loc)
 {
     struct strobe_replay *out = run->out;
-    if (!(run->flags & STROBE_REPLAY_LOOSE) || strobe_grow((void **)&out->loose, &out->loose_room,
-                                                           out->n_loose + 1ull, sizeof *out->loose))
+    if (!(run->flags & STROBE_REPLAY_LOOSE))
         return NULL;
-    struct strobe_loose *loose = &out->loose[out->n_loose++];
-    *loose = (struct strobe_loose){run->tick, id, loc, run->number, (uint8_t)kind, 0, 0};
+    struct strobe_loose *loose = STROBE_ARRAY_PUSH(out->loose, out->n_loose, out->loose_room);
+    if (loose)
+        *loose = (struct strobe_loose){run->tick, id, loc, run->number, (uint8_t)kind, 0, 0};
     return loose;
 }
 
@@ -468,10 +469,10 @@ static enum strobe_err start(struct run *run)
     struct strobe_replay *out = run->out;
     uint64_t most = (uint64_t)part->n_stack + part->n_events;
     enum strobe_err err =
-        strobe_grow((void **)&out->stack, &out->stack_room, most, sizeof *out->stack);
+        STROBE_ARRAY_RESERVE(out->stack, out->stack_room, most);
     if (!err) /* every zone that is or gets open may be given up, every event may end one */
-        err = strobe_grow((void **)&out->zones, &out->zones_room,
-                          most + part->n_events + run->carry->n_open, sizeof *out->zones);
+        err = STROBE_ARRAY_RESERVE(out->zones, out->zones_room,
+                                   most + part->n_events + run->carry->n_open);
     if (err)
         return err;
     out->n_zones = out->n_loose = 0;
@@ -504,13 +505,15 @@ static void cut_carry(struct strobe_carry *carry, uint64_t n)
 
 static struct strobe_carried_zone *carry_one(struct strobe_carry *carry)
 {
-    if (carry->n_open >= MAX_CARRIED || strobe_grow((void **)&carry->open, &carry->open_room,
-                                                    carry->n_open + 1ull, sizeof *carry->open)) {
+    struct strobe_carried_zone *zone =
+        carry->n_open < MAX_CARRIED
+            ? STROBE_ARRAY_PUSH(carry->open, carry->n_open, carry->open_room)
+            : NULL;
+    if (zone)
+        memset(zone, 0, sizeof *zone);
+    else
         carry->n_unknown++;
-        return NULL;
-    }
-    memset(&carry->open[carry->n_open], 0, sizeof *carry->open);
-    return &carry->open[carry->n_open++];
+    return zone;
 }
 
 static void carry_zone(struct run *run, const struct strobe_replay_frame *frame)

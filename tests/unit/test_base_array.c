@@ -112,9 +112,26 @@ static void grow_refuses_more_than_32_bits_count(void **state)
     free(items);
 }
 
+static void a_renewed_buffer_has_room_and_keeps_nothing(void **state)
+{
+    (void)state;
+    uint16_t *items = NULL;
+    uint32_t room = 0;
+    assert_int_equal(STROBE_ARRAY_RENEW(items, room, 100), STROBE_OK);
+    assert_true(room >= 100);
+    uint32_t before = room;
+    assert_int_equal(STROBE_ARRAY_RENEW(items, room, 50), STROBE_OK);
+    assert_int_equal(room, before);
+    assert_int_equal(STROBE_ARRAY_RENEW(items, room, 1ull << 62), STROBE_ERR_NOMEM);
+    assert_null(items);
+    assert_int_equal(room, 0);
+    assert_int_equal(STROBE_ARRAY_RENEW(items, room, 0), STROBE_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_renewed_buffer_has_room_and_keeps_nothing),
         cmocka_unit_test(pushed_items_keep_their_values),
         cmocka_unit_test(an_array_without_room_grows_at_powers_of_two),
         cmocka_unit_test(a_bound_holds_and_leaves_the_array_as_it_was),

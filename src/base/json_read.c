@@ -213,7 +213,7 @@ static int32_t hex4(const char *at, const char *end)
 }
 
 /* The escape at `at`, a backslash: decoded to *out. The place behind it, NULL: it is none. */
-static const char *decode_escape(const reader_t *r, const char *at, const char *end, char **out)
+static const char *decode_escape(unsigned flags, const char *at, const char *end, char **out)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     const char *known = end - at > 1 && at[1] ? strchr(from, at[1]) : NULL;
@@ -232,10 +232,30 @@ static const char *decode_escape(const reader_t *r, const char *at, const char *
             at += 6;
         }
     }
-    if (code >= 0xd800 && code < 0xe000 && !(r->options.flags & STROBE_JSON_ANY_BYTES))
+    if (code >= 0xd800 && code < 0xe000 && !(flags & STROBE_JSON_ANY_BYTES))
         code = 0xfffd; /* half of a pair */
     *out += strobe_utf8_put(*out, (uint32_t)code);
     return at;
+}
+
+size_t strobe_json_decode(unsigned flags, const char *text, size_t n, char *out, size_t *n_read)
+{
+    const char *at = text, *end = text + n, *after;
+    char *to = out;
+    while (at < end) {
+        const char *next = memchr(at, '\\', (size_t)(end - at));
+        size_t n_plain = (size_t)((next ? next : end) - at);
+        if (flags & STROBE_JSON_ANY_BYTES)
+            to = (char *)memcpy(to, at, n_plain) + n_plain;
+        else
+            to += strobe_utf8_make_valid(to, 3 * n_plain, at, n_plain);
+        at += n_plain;
+        if (!next || !(after = decode_escape(flags, at, end, &to)))
+            break;
+        at = after;
+    }
+    *n_read = (size_t)(at - text);
+    return (size_t)(to - out);
 }
 
 /* The text of a string that is not plain, into r->decoded. */
@@ -246,25 +266,14 @@ static enum strobe_err decode(reader_t *r, const char *at, const char *end)
         STROBE_ARRAY_RESERVE(r->decoded, r->decoded_room, 3 * (uint64_t)(end - at) + 4);
     if (err)
         return fail(r, err, "no memory");
-    char *out = r->decoded;
-    while (at < end) {
-        const char *next = at < end ? memchr(at, '\\', (size_t)(end - at)) : NULL;
-        size_t n = (size_t)((next ? next : end) - at);
-        if (r->options.flags & STROBE_JSON_ANY_BYTES)
-            out = (char *)memcpy(out, at, n) + n;
-        else
-            out += strobe_utf8_make_valid(out, 3 * n, at, n);
-        at += n;
-        if (!next)
-            break;
-        if (!(at = decode_escape(r, at, end, &out))) {
-            r->at = next;
-            return fail(r, STROBE_ERR_FORMAT, "no such escape");
-        }
+    size_t n_read;
+    r->n_text = strobe_json_decode(r->options.flags, at, (size_t)(end - at), r->decoded, &n_read);
+    STROBE_ASSERT(r->n_text <= r->decoded_room);
+    if (n_read < (size_t)(end - at)) {
+        r->at = at + n_read;
+        return fail(r, STROBE_ERR_FORMAT, "no such escape");
     }
-    STROBE_ASSERT((size_t)(out - r->decoded) <= r->decoded_room);
     r->text = r->decoded;
-    r->n_text = (size_t)(out - r->decoded);
     return STROBE_OK;
 }
 

@@ -111,6 +111,11 @@ int strobe_json_read_double(const struct strobe_json_reader *reader, double *out
 /* 1: the text of the token is this. */
 int strobe_json_read_is(const struct strobe_json_reader *reader, const char *text);
 
+/* Decode `text`, n bytes of what stands between the quotes of a string, into `out`: of flags STROBE_JSON_ANY_BYTES counts, and
+ * with it `out` has n bytes, else 3 * n. *n_read: the bytes that were read, fewer where one is no escape or is cut off. The
+ * bytes written; no NUL is added. */
+size_t strobe_json_decode(unsigned flags, const char *text, size_t n, char *out, size_t *n_read);
+
 /* Where the reader is; after an error, where that is. Line and column count from 1, columns in bytes. */
 uint64_t strobe_json_read_offset(const struct strobe_json_reader *reader);
 void strobe_json_read_where(const struct strobe_json_reader *reader, uint64_t *line,

@@ -11,82 +11,50 @@
 #define TICK_BASE (1ull << 40)
 #define HOUR_NS   3600000000000ll
 enum {
-    BUDGET_BYTES = 64 << 20
-}; /* of all that grows with what a file names; docs/chrome-files.md, "Bounded" */
-
-static void free_map(struct strobe_chrome *chrome, struct strobe_chrome_map *map)
-{
-    if (chrome->store)
-        strobe_chrome_charge(chrome, map->room * (sizeof *map->keys + sizeof *map->values), 0);
-    free(map->keys);
-    free(map->values);
-    *map = (struct strobe_chrome_map){0};
-}
-
-static uint64_t *place_in(const struct strobe_chrome_map *map, uint64_t key, int *is_new)
-{
-    uint64_t at = key * 0x9e3779b97f4a7c15ull >> 20 & (map->room - 1);
-    while (map->keys[at] && map->keys[at] != key)
-        at = (at + 1) & (map->room - 1);
-    *is_new = !map->keys[at];
-    map->keys[at] = key;
-    return &map->values[at];
-}
+    BUDGET_BYTES =
+        64 << 20, /* of all that grows with what a file names; docs/chrome-files.md, "Bounded" */
+    MAP_BYTES = 4096, /* of a map's first entries, at the most */
+};
 
 int strobe_chrome_charge(struct strobe_chrome *chrome, uint64_t n_now, uint64_t n_then)
 {
     return strobe_build_store_charge(chrome->store, (int64_t)n_then - (int64_t)n_now);
 }
 
-static uint64_t map_bytes(const struct strobe_chrome_map *map)
+static uint64_t map_bytes(const struct strobe_map *map)
 {
-    return map->room * (sizeof *map->keys + sizeof *map->values);
+    return map->room * sizeof *map->entries + map->index.n_slots * sizeof *map->index.slots;
 }
 
-/* Anew, without those of value 0, and with room for as many again. Both are there for a while, and within the budget. */
-static int rebuild(struct strobe_chrome *chrome, struct strobe_chrome_map *map)
+static int is_full(const struct strobe_map *map)
 {
-    struct strobe_chrome_map more = {.room = 256};
-    uint64_t n_live = 0;
-    int is_new;
-    for (uint64_t i = 0; i < map->room; i++)
-        n_live += map->keys[i] && map->values[i];
-    while (more.room < 4 * n_live)
-        more.room *= 2;
-    if (!strobe_chrome_charge(chrome, 0, map_bytes(&more)))
-        return 0;
-    more.keys = calloc(more.room, sizeof *more.keys);
-    more.values = calloc(more.room, sizeof *more.values);
-    if (!more.keys || !more.values) {
-        free(more.keys);
-        free(more.values);
-        strobe_chrome_charge(chrome, map_bytes(&more), 0);
-        return 0;
-    }
-    for (uint64_t i = 0; i < map->room; i++)
-        if (map->keys[i] && map->values[i])
-            *place_in(&more, map->keys[i], &is_new) = map->values[i];
-    more.n = more.n_rebuilt = n_live;
-    free_map(chrome, map);
-    *map = more;
-    return 1;
+    return map->n == map->room || 4 * (map->n + 1ull) > 3ull * map->index.n_slots;
 }
 
-uint64_t *strobe_chrome_map_at(struct strobe_chrome *chrome, struct strobe_chrome_map *map,
-                               uint64_t key, uint64_t most)
+uint64_t *strobe_chrome_map_at(struct strobe_chrome *chrome, struct strobe_map *map, uint64_t key,
+                               uint32_t most)
 {
-    int is_full = map->n >= most && map->n - map->n_rebuilt > most / 4, is_new;
-    if ((map->n * 2 >= map->room || is_full) && !rebuild(chrome, map))
-        most = map->room ? map->n : 0; /* those that are known stay known */
-    if (!map->room)
+    uint64_t *value = strobe_map_find(map, key), n_now = map_bytes(map);
+    if (value || map->n >= most)
+        return value;
+    /* what grows is there twice for a while, and within the budget */
+    uint64_t n_then = is_full(map) ? 3 * n_now + MAP_BYTES : n_now;
+    if (!strobe_chrome_charge(chrome, n_now, n_then))
         return NULL;
-    uint64_t *value = place_in(map, key + !key, &is_new);
-    if (is_new && map->n >= most) { /* it must not stay: nobody counts it */
-        map->keys[value - map->values] = 0;
-        return NULL;
+    enum strobe_err err = strobe_map_add(map, key, &value);
+    STROBE_ASSERT(map_bytes(map) <= n_then);
+    strobe_chrome_charge(chrome, n_then, map_bytes(map));
+    return err ? NULL : value;
+}
+
+static void free_maps(struct strobe_chrome *chrome)
+{
+    struct strobe_map *maps[] = {&chrome->pids, &chrome->tids, &chrome->names, &chrome->spans};
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
+        if (chrome->store)
+            strobe_chrome_charge(chrome, map_bytes(maps[i]), 0);
+        strobe_map_free(maps[i]);
     }
-    map->n += (uint64_t)is_new;
-    return value;
 }
 
 int strobe_chrome_is_file(const uint8_t *bytes, size_t n_bytes)
@@ -158,10 +126,7 @@ static void put_notes(struct strobe_chrome *chrome)
 /* All events were read: what was needed to tell them apart makes room for sorting them. */
 static void forget_names(struct strobe_chrome *chrome)
 {
-    struct strobe_chrome_map *maps[] = {&chrome->pids, &chrome->tids, &chrome->names,
-                                        &chrome->spans};
-    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
-        free_map(chrome, maps[i]);
+    free_maps(chrome);
     for (uint32_t i = 0; i < chrome->n_threads; i++) {
         struct strobe_chrome_thread *thread = &chrome->threads[i];
         strobe_chrome_charge(chrome, thread->open_room * sizeof *thread->open, 0);
@@ -207,10 +172,7 @@ static void close_sinks(struct strobe_chrome *chrome)
 static void free_chrome(struct strobe_chrome *chrome)
 {
     close_sinks(chrome);
-    struct strobe_chrome_map *maps[] = {&chrome->pids, &chrome->tids, &chrome->names,
-                                        &chrome->spans};
-    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
-        free_map(chrome, maps[i]);
+    free_maps(chrome);
     for (uint32_t i = 0; i < chrome->n_threads; i++)
         free(chrome->threads[i].open);
     strobe_events_in_close(chrome->in);

@@ -3,6 +3,7 @@
 #ifndef STROBE_IMPORT_CHROME_PARTS_H
 #define STROBE_IMPORT_CHROME_PARTS_H
 
+#include "base/map.h"
 #include "import/chrome.h"
 #include "import/events_in.h"
 #include "import/json_fields.h"
@@ -49,13 +50,6 @@ struct strobe_chrome_thread {
     uint64_t n_over; /* begins above those that found no room: their ends end nothing */
 };
 
-/* Numbers by hash: open addressing; an entry of value 0 is forgotten when room is needed. */
-struct strobe_chrome_map {
-    uint64_t *keys, *values; /* owned: room entries each; key 0: free */
-    uint64_t n, room;
-    uint64_t n_rebuilt; /* how many there were when it was made anew */
-};
-
 struct strobe_chrome {
     struct strobe_chrome_import *out;        /* borrowed */
     struct strobe_events_in *in;             /* owned */
@@ -66,7 +60,8 @@ struct strobe_chrome {
     uint32_t n_processes, processes_room;
     struct strobe_chrome_thread *threads; /* owned */
     uint32_t n_threads, threads_room;
-    struct strobe_chrome_map pids, tids, names, spans;
+    struct strobe_map pids, tids, names,
+        spans; /* numbers by number or hash; the budget pays for them */
     uint64_t n_spans;
     int64_t first, last; /* times of all events */
     int has_fraction;    /* times finer than us */
@@ -85,9 +80,9 @@ struct strobe_chrome {
 /* What took n_now bytes takes n_then. 0: that is over the budget of the import. */
 int strobe_chrome_charge(struct strobe_chrome *chrome, uint64_t n_now, uint64_t n_then);
 
-/* The value of a key, made (0) if need be; NULL: it is new, and there is no memory, or more than `most`. */
-uint64_t *strobe_chrome_map_at(struct strobe_chrome *chrome, struct strobe_chrome_map *map,
-                               uint64_t key, uint64_t most);
+/* The value of a key, added (0) if need be; NULL: it is new, and there is no memory or budget, or more than `most`. */
+uint64_t *strobe_chrome_map_at(struct strobe_chrome *chrome, struct strobe_map *map, uint64_t key,
+                               uint32_t most);
 
 /* Read all events. Errors as of strobe_events_in_next, but for END; LIMIT and NOMEM too. */
 enum strobe_err strobe_chrome_read(struct strobe_chrome *chrome);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/array.h"
 #include "import/chrome_parts.h"
 
 #define DURATION_MAX 2000000000000000000ll
@@ -27,15 +28,10 @@ static const struct strobe_json_field *field(const struct event *event, const ch
 static struct strobe_json_text plain(struct strobe_chrome *chrome, struct strobe_json_text text)
 {
     text.n = text.n < STROBE_CHROME_TEXT_MAX ? text.n : STROBE_CHROME_TEXT_MAX;
-    if (text.n > chrome->scratch_room) {
-        char *scratch = realloc(chrome->scratch, text.n * 2);
-        if (!scratch)
-            return (struct strobe_json_text){"", 0};
-        chrome->scratch = scratch;
-        chrome->scratch_room = text.n * 2;
-    }
     if (!text.n || !memchr(text.at, '\\', text.n))
         return text;
+    if (STROBE_ARRAY_RESERVE(chrome->scratch, chrome->scratch_room, 3 * (uint64_t)text.n))
+        return (struct strobe_json_text){"", 0};
     return (struct strobe_json_text){chrome->scratch, strobe_json_unescape(text, chrome->scratch)};
 }
 
@@ -48,16 +44,16 @@ static int is_text(struct strobe_json_text text, const char *word)
 static int make_room(struct strobe_chrome *chrome, void **items, uint32_t *room, uint64_t want,
                      size_t item_bytes)
 {
-    uint64_t size = want + want / 2 + 8;
-    if (want <= *room)
+    enum strobe_err err;
+    uint64_t size = *room, n_now = size * item_bytes, n_most = (want + want / 2 + 16) * item_bytes;
+    if (want <= size)
         return 1;
-    if (size > UINT32_MAX || !strobe_chrome_charge(chrome, *room * item_bytes, size * item_bytes))
+    if (!strobe_chrome_charge(chrome, n_now, n_most))
         return 0;
-    void *more = realloc(*items, size * item_bytes);
-    if (!more) {
-        strobe_chrome_charge(chrome, size * item_bytes, *room * item_bytes);
+    void *more = strobe_array_grow(*items, &size, want, UINT32_MAX, item_bytes, 0, &err);
+    strobe_chrome_charge(chrome, n_most, size * item_bytes);
+    if (!more)
         return 0;
-    }
     *items = more;
     *room = (uint32_t)size;
     return 1;
@@ -91,13 +87,15 @@ static uint64_t process_of(struct strobe_chrome *chrome, const struct strobe_jso
     if (!known || *known)
         return known ? *known : 0;
     struct strobe_build_process process = {.pid = number};
+    struct strobe_build *build;
     uint32_t i = chrome->n_processes;
     if (!make_room(chrome, (void **)&chrome->processes, &chrome->processes_room, i + 1ull,
-                   sizeof *chrome->processes))
+                   sizeof *chrome->processes) ||
+        strobe_build_open(chrome->store, &process, &build)) {
+        strobe_map_remove(&chrome->pids, number);
         return 0;
-    chrome->processes[i] = (struct strobe_chrome_process){.pid = number};
-    if (strobe_build_open(chrome->store, &process, &chrome->processes[i].build))
-        return 0;
+    }
+    chrome->processes[i] = (struct strobe_chrome_process){.pid = number, .build = build};
     chrome->out->n_processes = ++chrome->n_processes;
     if (pid->type == '"')
         name_process(chrome, i, pid->value);
@@ -122,18 +120,19 @@ static uint64_t thread_of(struct strobe_chrome *chrome, const struct event *even
     struct strobe_chrome_process *owner = &chrome->processes[process - 1];
     if (!tid->type && owner->a_thread) /* of no thread: any will do */
         return owner->a_thread;
-    uint64_t number = number_of(tid), key[] = {process, number};
-    uint64_t *known =
-        strobe_chrome_map_at(chrome, &chrome->tids, XXH64(key, sizeof key, 0), UINT32_MAX);
+    uint64_t number = number_of(tid), pair[] = {process, number}, key = XXH64(pair, sizeof pair, 0);
+    uint64_t *known = strobe_chrome_map_at(chrome, &chrome->tids, key, UINT32_MAX);
     if (!known || *known)
         return known ? *known : 0;
     uint32_t i = chrome->n_threads;
-    if (!make_room(chrome, (void **)&chrome->threads, &chrome->threads_room, i + 1ull,
-                   sizeof *chrome->threads))
+    struct strobe_build_track *track = NULL;
+    if (make_room(chrome, (void **)&chrome->threads, &chrome->threads_room, i + 1ull,
+                  sizeof *chrome->threads))
+        track = strobe_build_thread(owner->build, number, (uint64_t)1 << 40);
+    if (!track) {
+        strobe_map_remove(&chrome->tids, key);
         return 0;
-    struct strobe_build_track *track = strobe_build_thread(owner->build, number, (uint64_t)1 << 40);
-    if (!track)
-        return 0;
+    }
     chrome->threads[i] =
         (struct strobe_chrome_thread){.process = (uint32_t)process - 1, .track = track};
     chrome->out->n_threads = ++chrome->n_threads;
@@ -185,13 +184,13 @@ static uint64_t loc_of(struct strobe_chrome *chrome, const struct event *event,
     uint64_t *known = strobe_chrome_map_at(chrome, &chrome->names, hash, STROBE_CHROME_NAMES_MAX);
     if (known && *known)
         return *known;
-    char shown[3 * N_SHOWN];
+    char shown[3][3 * N_SHOWN];
     struct strobe_json_text texts[] = {
         name, category, file->type == '"' ? file->value : (struct strobe_json_text){"", 0}};
     for (int i = 0; i < 3; i++) {
         texts[i].n = texts[i].n < N_SHOWN ? texts[i].n : N_SHOWN;
-        texts[i].n = strobe_json_unescape(texts[i], shown + i * N_SHOWN);
-        texts[i].at = shown + i * N_SHOWN;
+        texts[i].n = strobe_json_unescape(texts[i], shown[i]);
+        texts[i].at = shown[i];
     }
     struct strobe_build_loc loc = {
         .line = (uint32_t)line,
@@ -339,7 +338,7 @@ static enum strobe_err take_message(struct strobe_chrome *chrome, const struct e
 static uint64_t plot_of(struct strobe_chrome *chrome, const struct event *event,
                         struct strobe_json_text series, int is_one)
 {
-    char name[2 * N_SHOWN + 1];
+    char name[2 * 3 * N_SHOWN + 1];
     struct strobe_json_text base = field(event, "name")->value;
     base.n = base.n < N_SHOWN ? base.n : N_SHOWN;
     series.n = series.n < N_SHOWN ? series.n : N_SHOWN;
@@ -391,10 +390,15 @@ static uint64_t binding_of(struct strobe_chrome *chrome, const struct event *eve
 }
 
 /* Spans of one binding may be nested: a key of its own for each depth, and how many are open under the plain one. */
-static uint64_t *open_span(struct strobe_chrome *chrome, uint64_t binding, uint64_t depth)
+static uint64_t span_key(uint64_t binding, uint64_t depth)
 {
     uint64_t key[] = {binding, depth};
-    return strobe_chrome_map_at(chrome, &chrome->spans, XXH64(key, sizeof key, 1),
+    return XXH64(key, sizeof key, 1);
+}
+
+static uint64_t *open_span(struct strobe_chrome *chrome, uint64_t binding, uint64_t depth)
+{
+    return strobe_chrome_map_at(chrome, &chrome->spans, span_key(binding, depth),
                                 STROBE_CHROME_SPANS_MAX);
 }
 
@@ -419,17 +423,17 @@ static enum strobe_err take_span_begin(struct strobe_chrome *chrome, const struc
 static enum strobe_err take_span_end(struct strobe_chrome *chrome, const struct event *event)
 {
     struct strobe_row row = row_of(event, STROBE_CHROME_SPAN_END);
-    uint64_t binding = binding_of(chrome, event), *n_open = open_span(chrome, binding, 0);
+    uint64_t binding = binding_of(chrome, event), plain = span_key(binding, 0);
+    uint64_t *n_open = strobe_map_find(&chrome->spans, plain);
     if (!n_open || !*n_open) {
         chrome->n_no_begin++;
         return STROBE_OK;
     }
-    uint64_t depth = (*n_open)--, *number = open_span(chrome, binding, depth);
-    if (!number || !*number)
-        return STROBE_OK;
-    row.value = *number;
-    *number = 0;
-    return strobe_rows_add(chrome->rows, &row);
+    uint64_t key = span_key(binding, (*n_open)--);
+    if (!*n_open)
+        strobe_map_remove(&chrome->spans, plain);
+    row.value = strobe_map_get(&chrome->spans, key, 0);
+    return strobe_map_remove(&chrome->spans, key) ? strobe_rows_add(chrome->rows, &row) : STROBE_OK;
 }
 
 static enum strobe_err take_flow(struct strobe_chrome *chrome, const struct event *event)

@@ -147,18 +147,25 @@ static int pass_string(struct strobe_events_in *in)
     return 0;
 }
 
-/* An array or an object, by its brackets. */
+/* An array or an object, by its brackets: a run of bytes at a time, up to a string or the last bracket. */
 static int pass_nested(struct strobe_events_in *in)
 {
     uint64_t depth = 0;
-    do {
-        int c = get(in);
-        if (c == NO_BYTE || (c == '"' && !pass_string(in)))
-            return 0;
-        depth += c == '{' || c == '[';
-        depth -= c == '}' || c == ']';
-    } while (depth);
-    return 1;
+    while (peek(in) != NO_BYTE) {
+        const uint8_t *from = in->at, *at = from;
+        uint8_t c = 0;
+        while (at < in->end && c != '"') {
+            c = *at++;
+            depth += c == '{' || c == '[';
+            if ((c == '}' || c == ']') && !--depth)
+                break;
+        }
+        in->at = at;
+        keep(in, from, at);
+        if (c == '"' ? !pass_string(in) : !depth)
+            return c != '"';
+    }
+    return 0;
 }
 
 static int pass_word(struct strobe_events_in *in)

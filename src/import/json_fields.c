@@ -1,97 +1,89 @@
-/* json_fields.c - finds the members of an object by one walk over its text.  SPDX-License-Identifier: MIT */
+/* json_fields.c - finds the members of an object by base's reader; what they hold is looked at where it is needed.
+ * SPDX-License-Identifier: MIT */
 #include "import/json_fields.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_BYTES = 64 };
+#include "base/assert.h"
+#include "base/json_read.h"
+#include "base/number.h"
+
+enum { NUMBER_BYTES = 64, HEX_DIGITS = 16 };
 #define NS_MAX 2500000000000000000ll
 
-struct walk {
-    const char *at, *end;
+/* What Python and Chrome itself write is taken, too. */
+static const struct strobe_json_options as_written = {
+    .flags = STROBE_JSON_NAN | STROBE_JSON_ANY_BYTES | STROBE_JSON_MORE_COMMAS,
+    .max_depth = STROBE_JSON_DEPTH_LIMIT,
 };
 
-static int next(struct walk *w)
+/* The string token just read, as it stands in the text from `from` on. */
+static struct strobe_json_text string_at(const struct strobe_json_reader *reader, const char *from)
 {
-    while (w->at < w->end && strchr(" \t\r\n", *w->at) && *w->at)
-        w->at++;
-    return w->at < w->end ? (unsigned char)*w->at : -1;
+    const char *end = reader->at;
+    if (reader->text != reader->decoded)
+        return (struct strobe_json_text){reader->text, reader->n_text};
+    while (*from++ != '"') /* nothing but space and commas is before it */
+        ;
+    while (*--end != '"') /* nor but space and a colon behind */
+        ;
+    return (struct strobe_json_text){from, (size_t)(end - from)};
 }
 
-/* Past a string; its content goes to `out`. */
-static int pass_string(struct walk *w, struct strobe_json_text *out)
+static enum strobe_err read_value(struct strobe_json_reader *reader,
+                                  struct strobe_json_field *field)
 {
-    out->at = ++w->at;
-    while (w->at < w->end && *w->at != '"')
-        w->at += *w->at == '\\' && w->end - w->at > 1 ? 2 : 1;
-    if (w->at >= w->end)
-        return 0;
-    out->n = (size_t)(w->at++ - out->at);
-    return 1;
+    static const char types[] = {
+        [STROBE_TOKEN_OBJECT] = '{', [STROBE_TOKEN_ARRAY] = '[', [STROBE_TOKEN_STRING] = '"',
+        [STROBE_TOKEN_NUMBER] = '0', [STROBE_TOKEN_TRUE] = 't',  [STROBE_TOKEN_FALSE] = 'f',
+        [STROBE_TOKEN_NULL] = 'n'};
+    const char *from = reader->at;
+    enum strobe_json_token token;
+    enum strobe_err err = strobe_json_read_next(reader, &token);
+    if (err)
+        return err;
+    STROBE_ASSERT(token < sizeof types && types[token]);
+    field->type = types[token];
+    if (token == STROBE_TOKEN_OBJECT || token == STROBE_TOKEN_ARRAY) {
+        const char *first = reader->at - 1;
+        err = strobe_json_read_skip(reader, token);
+        field->value = (struct strobe_json_text){first, (size_t)(reader->at - first)};
+        return err;
+    }
+    field->value = token == STROBE_TOKEN_STRING
+                       ? string_at(reader, from)
+                       : (struct strobe_json_text){reader->text, reader->n_text};
+    return STROBE_OK;
 }
 
-static int pass_nested(struct walk *w, struct strobe_json_text *out)
+/* Their number, whatever comes behind the last. A value that is nested too deep ends them, too: what was read is of use. */
+static int read_fields(struct strobe_json_reader *reader, struct strobe_json_field *fields)
 {
-    size_t depth = 0;
-    struct strobe_json_text inner;
-    out->at = w->at;
-    do {
-        if (w->at >= w->end)
-            return 0;
-        char c = *w->at;
-        if (c == '"') {
-            if (!pass_string(w, &inner))
-                return 0;
-            continue;
-        }
-        depth += c == '{' || c == '[';
-        depth -= c == '}' || c == ']';
-        w->at++;
-    } while (depth);
-    out->n = (size_t)(w->at - out->at);
-    return 1;
-}
-
-static int pass_value(struct walk *w, struct strobe_json_field *field)
-{
-    int c = next(w);
-    field->type = (char)c;
-    if (c == '"')
-        return pass_string(w, &field->value);
-    if (c == '{' || c == '[')
-        return pass_nested(w, &field->value);
-    field->value.at = w->at;
-    while (w->at < w->end && (isalnum((unsigned char)*w->at) || strchr("+-._", *w->at)))
-        w->at++;
-    field->value.n = (size_t)(w->at - field->value.at);
-    if (c == '-' || isdigit(c))
-        field->type = '0';
-    return field->value.n > 0;
+    enum strobe_json_token token;
+    int n = 0;
+    if (strobe_json_read_next(reader, &token) || token != STROBE_TOKEN_OBJECT)
+        return -1;
+    for (; n < STROBE_JSON_FIELDS_MAX; n++) {
+        const char *from = reader->at;
+        if (strobe_json_read_next(reader, &token))
+            return -1;
+        if (token != STROBE_TOKEN_KEY)
+            return n;
+        fields[n].name = string_at(reader, from);
+        enum strobe_err err = read_value(reader, &fields[n]);
+        if (err)
+            return err == STROBE_ERR_LIMIT ? n : -1;
+    }
+    return n;
 }
 
 int strobe_json_fields(struct strobe_json_text text, struct strobe_json_field *fields)
 {
-    struct walk w = {text.at, text.at + text.n};
-    int n = 0;
-    if (next(&w) != '{')
-        return -1;
-    w.at++;
-    while (n < STROBE_JSON_FIELDS_MAX) {
-        int c = next(&w);
-        if (c == ',') {
-            w.at++;
-            continue;
-        }
-        if (c == '}')
-            break;
-        if (c != '"' || !pass_string(&w, &fields[n].name) || next(&w) != ':')
-            return -1;
-        w.at++;
-        if (!pass_value(&w, &fields[n++]))
-            return -1;
-    }
+    struct strobe_json_reader reader;
+    strobe_json_read_memory(&reader, text.at, text.n, &as_written);
+    int n = read_fields(&reader, fields);
+    strobe_json_read_close(&reader);
     return n;
 }
 
@@ -106,132 +98,94 @@ const struct strobe_json_field *strobe_json_field(const struct strobe_json_field
     return &none;
 }
 
-/* ---- strings ---- */
-
-static int hex4(const char *at, const char *end, uint32_t *out)
-{
-    *out = 0;
-    for (int i = 0; i < 4; i++) {
-        if (at + i >= end || !isxdigit((unsigned char)at[i]))
-            return 0;
-        int c = tolower((unsigned char)at[i]);
-        *out = *out << 4 | (uint32_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-    }
-    return 1;
-}
-
-static size_t put_utf8(char *out, uint32_t c)
-{
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = n; i-- > 1; c >>= 6)
-        out[i] = (char)(0x80 | (c & 0x3f));
-    out[0] = (char)((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | c);
-    return n;
-}
-
-/* \uXXXX, or two of them for what lies beyond. Bytes taken behind the 'u'; 0: it is none. */
-static int unescape_code(const char *at, const char *end, uint32_t *out)
-{
-    uint32_t low;
-    if (!hex4(at, end, out))
-        return 0;
-    if (*out >= 0xd800 && *out < 0xdc00 && end - at >= 10 && at[4] == '\\' && at[5] == 'u' &&
-        hex4(at + 6, end, &low) && low >= 0xdc00 && low < 0xe000) {
-        *out = 0x10000 + ((*out - 0xd800) << 10) + (low - 0xdc00);
-        return 10;
-    }
-    if (*out >= 0xd800 && *out < 0xe000)
-        *out = 0xfffd; /* half of a pair */
-    return 4;
-}
-
 size_t strobe_json_unescape(struct strobe_json_text text, char *out)
 {
-    static const char from[] = "bfnrt\"\\/", to[] = "\b\f\n\r\t\"\\/";
-    const char *at = text.at, *end = text.at + text.n;
-    size_t n = 0;
-    while (at < end) {
-        if (*at != '\\' || end - at < 2) {
-            out[n++] = *at++;
-            continue;
-        }
-        const char *known = at[1] ? strchr(from, at[1]) : NULL;
-        uint32_t code;
-        int taken = at[1] == 'u' ? unescape_code(at + 2, end, &code) : 0;
-        if (taken)
-            n += put_utf8(out + n, code);
-        else
-            out[n++] = known ? to[known - from] : at[1];
-        at += 2 + taken;
-    }
-    return n;
+    size_t n_read;
+    return strobe_json_decode(0, text.at, text.n, out, &n_read);
 }
 
 /* ---- numbers ---- */
 
-static int copy_number(const struct strobe_json_field *field, char out[NUMBER_BYTES])
+static int may_be_number(const struct strobe_json_field *field)
 {
-    if ((field->type != '0' && field->type != '"') || !field->value.n ||
-        field->value.n >= NUMBER_BYTES)
-        return 0;
-    memcpy(out, field->value.at, field->value.n);
-    out[field->value.n] = 0;
-    return 1;
+    return (field->type == '0' || field->type == '"') && field->value.n &&
+           field->value.n < NUMBER_BYTES;
 }
 
 int strobe_json_real(const struct strobe_json_field *field, double *out)
 {
-    char text[NUMBER_BYTES], *end;
-    if (!copy_number(field, text))
+    return may_be_number(field) && strobe_parse_double(field->value.at, field->value.n, out) &&
+           isfinite(*out);
+}
+
+static int parse_hex(const char *text, size_t n, uint64_t *out)
+{
+    *out = 0;
+    if (!n || n > HEX_DIGITS)
         return 0;
-    *out = strtod(text, &end);
-    return end != text && !*end && isfinite(*out);
+    for (size_t i = 0; i < n; i++) {
+        int c = (unsigned char)text[i] | 0x20; /* in lower case */
+        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (digit < 0)
+            return 0;
+        *out = *out << 4 | (uint64_t)digit;
+    }
+    return 1;
 }
 
 int strobe_json_whole(const struct strobe_json_field *field, uint64_t *out)
 {
-    char text[NUMBER_BYTES], *end;
-    if (!copy_number(field, text))
+    const char *at = field->value.at;
+    size_t n = field->value.n;
+    int64_t number;
+    if (!may_be_number(field))
         return 0;
-    *out = text[0] == '-' ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
-    return end != text && !*end;
+    if (n > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
+        return parse_hex(at + 2, n - 2, out);
+    if (*at != '-')
+        return strobe_parse_u(at, n, out);
+    if (!strobe_parse_i(at, n, &number))
+        return 0;
+    *out = (uint64_t)number;
+    return 1;
+}
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
 }
 
 /* Exact where a double would not be: digits, and at most three behind the point. */
-static int plain_ns(const char *text, int64_t *out, int *has_fraction)
+static int plain_ns(struct strobe_json_text text, int64_t *out, int *has_fraction)
 {
-    int is_negative = *text == '-', n_behind = 0;
+    const char *end = text.at + text.n;
+    int is_negative = *text.at == '-', n_behind = 0;
     int64_t ns = 0;
-    const char *at = text + is_negative;
-    for (; isdigit((unsigned char)*at); at++) {
+    const char *at = text.at + is_negative;
+    for (; at < end && is_digit(*at); at++) {
         if (ns > NS_MAX / 10000)
             return 0;
         ns = ns * 10 + (*at - '0');
     }
     ns *= 1000;
-    if (*at == '.') {
+    if (at < end && *at == '.') {
         static const int weights[] = {100, 10, 1};
-        for (at++; isdigit((unsigned char)*at); at++, n_behind++) {
+        for (at++; at < end && is_digit(*at); at++, n_behind++) {
             if (n_behind < 3)
                 ns += (*at - '0') * weights[n_behind];
             *has_fraction |= *at != '0';
         }
     }
     *out = is_negative ? -ns : ns;
-    return !*at;
+    return at == end;
 }
 
 int strobe_json_ns(const struct strobe_json_field *field, int64_t *out, int *has_fraction)
 {
-    char text[NUMBER_BYTES];
     double real;
-    if (!copy_number(field, text))
+    if (!may_be_number(field))
         return 0;
-    if (plain_ns(text, out, has_fraction))
+    if (plain_ns(field->value, out, has_fraction))
         return 1;
     if (!strobe_json_real(field, &real) || fabs(real) > (double)NS_MAX / 1000)
         return 0;

@@ -1,5 +1,5 @@
-/* json_fields.h - the members of one JSON object in memory, as places in its text. Bytes come from strangers; nothing is
- * allocated.  SPDX-License-Identifier: MIT */
+/* json_fields.h - the members of one JSON object in memory, as places in its text. Bytes come from strangers: what is no
+ * JSON (base/json_read.h) is no object; a member that is nested deeper than 1,024 is left out, and those behind it.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_IMPORT_JSON_FIELDS_H
 #define STROBE_IMPORT_JSON_FIELDS_H
 
@@ -26,7 +26,8 @@ int strobe_json_fields(struct strobe_json_text text, struct strobe_json_field *f
 const struct strobe_json_field *strobe_json_field(const struct strobe_json_field *fields, int n,
                                                   const char *name);
 
-/* A string's bytes without escapes, into `out` of at least text.n bytes. How many. */
+/* A string's bytes without escapes, valid UTF-8, into `out` of at least 3 * text.n bytes; what follows an escape that is
+ * cut off is left out. How many. */
 size_t strobe_json_unescape(struct strobe_json_text text, char *out);
 
 /* A number of us (or a string with one in it) as ns, to the ns; 0 where it is none. */

@@ -189,18 +189,12 @@ static void begin_zone(struct strobe_bridge_stream *stream, uint32_t process,
     }
 }
 
-/* An end without a begin would be the end of the server. */
 static void end_zone(struct strobe_bridge_stream *stream, uint32_t process,
                      struct strobe_bridge_thread *thread, uint64_t tick)
 {
-    uint32_t *depth = &thread->depth;
-    if (thread->fiber)
-        strobe_bridge_fiber(stream, process, thread->fiber, &depth);
-    if (!*depth) {
-        stream->n_left_out++;
+    uint32_t *depth = strobe_bridge_open_zone(stream, process, thread);
+    if (!depth)
         return;
-    }
-    strobe_bridge_turn_to(stream, thread->tid);
     strobe_wire_zone_end(&stream->out, strobe_bridge_raw(stream, tick));
     --*depth;
     stream->n_open--;

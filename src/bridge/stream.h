@@ -150,4 +150,21 @@ static inline void strobe_bridge_turn_to(struct strobe_bridge_stream *stream, ui
     stream->current_tid = tid;
 }
 
+/* Where the open zones of the thread, or of the fiber that runs on it, are counted; events that follow are the thread's.
+ * NULL: none is open. What belongs to a zone that is not there would be the end of the server: it is counted as left out. */
+static inline uint32_t *strobe_bridge_open_zone(struct strobe_bridge_stream *stream,
+                                                uint32_t process,
+                                                struct strobe_bridge_thread *thread)
+{
+    uint32_t *depth = &thread->depth;
+    if (thread->fiber)
+        strobe_bridge_fiber(stream, process, thread->fiber, &depth);
+    if (!*depth) {
+        stream->n_left_out++;
+        return NULL;
+    }
+    strobe_bridge_turn_to(stream, thread->tid);
+    return depth;
+}
+
 #endif

@@ -23,14 +23,8 @@ static void put_of_zone(struct strobe_bridge_stream *stream, uint32_t process,
                         struct strobe_bridge_thread *thread, const struct strobe_event *event)
 {
     const struct strobe_field *f = event->fields;
-    uint32_t *depth = &thread->depth;
-    if (thread->fiber)
-        strobe_bridge_fiber(stream, process, thread->fiber, &depth);
-    if (!*depth) {
-        stream->n_left_out++;
+    if (!strobe_bridge_open_zone(stream, process, thread))
         return;
-    }
-    strobe_bridge_turn_to(stream, thread->tid);
     if (event->kind == STROBE_KIND_ZONE_VALUE) {
         strobe_wire_put(&stream->out, STROBE_TRACY_ZONE_VALUE, &f[0].u);
     } else if (event->kind == STROBE_KIND_ZONE_COLOR) {

@@ -40,21 +40,25 @@ static void keep(struct strobe_csv_prefix *prefix, uint32_t key, const struct st
     }
 }
 
-static void put_prefix(struct strobe_out *out, const struct strobe_csv_prefix *prefix)
+/* Put what was kept of a row. 0: nothing was; the caller puts it, and keeps it from *start on. */
+static int put_kept(struct strobe_out *out, const struct strobe_csv_prefix *prefix, uint32_t row,
+                    size_t *start)
 {
-    memcpy(strobe_out_reserve(out), prefix->text, prefix->n);
+    char *at = strobe_out_reserve(out);
+    *start = out->len;
+    if (prefix->key != row + 1 || !prefix->n)
+        return 0;
+    memcpy(at, prefix->text, prefix->n);
     out->len += prefix->n;
+    return 1;
 }
 
 void strobe_csv_put_thread(struct strobe_csv *csv, uint32_t process, uint32_t thread)
 {
     struct strobe_csv_prefix *prefix = &csv->thread;
-    if (prefix->key == thread + 1 && prefix->n) {
-        put_prefix(csv->out, prefix);
+    size_t start;
+    if (put_kept(csv->out, prefix, thread, &start))
         return;
-    }
-    strobe_out_reserve(csv->out);
-    size_t start = csv->out->len;
     put_thread_slow(csv, process, thread);
     keep(prefix, thread, csv->out, start);
 }
@@ -88,12 +92,9 @@ void strobe_csv_put_loc(struct strobe_csv *csv, uint32_t loc, uint64_t id)
         return;
     }
     struct strobe_csv_prefix *prefix = &csv->locs[loc % STROBE_CSV_LOCS];
-    if (prefix->key == loc + 1 && prefix->n) {
-        put_prefix(csv->out, prefix);
+    size_t start;
+    if (put_kept(csv->out, prefix, loc, &start))
         return;
-    }
-    strobe_out_reserve(csv->out);
-    size_t start = csv->out->len;
     put_loc_slow(csv, loc, id);
     keep(prefix, loc, csv->out, start);
 }

@@ -83,14 +83,8 @@ static enum strobe_err gather_event(void *context, const struct strobe_happening
     struct context_state *state = &gather->states[i];
     state->is_mixed |= state->thread && state->thread != happening->thread + 1;
     state->thread = happening->thread + 1;
-    if (gather->n == gather->room) {
-        uint64_t room = gather->room ? gather->room * 2 : 1024;
-        struct event *grown = strobe_array_resize(gather->events, room, sizeof *grown);
-        if (!grown)
-            return STROBE_ERR_NOMEM;
-        gather->events = grown;
-        gather->room = room;
-    }
+    if (STROBE_ARRAY_RESERVE(gather->events, gather->room, gather->n + 1))
+        return STROBE_ERR_NOMEM;
     struct event *event = &gather->events[gather->n];
     *event = read_event(happening->event);
     event->context = i;

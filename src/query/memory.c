@@ -54,14 +54,8 @@ static enum strobe_err gather_event(void *context, const struct strobe_happening
                                      pool_key(gather->trace, happening->process, f[0].u));
     if (pool == STROBE_IDMAP_NONE)
         return STROBE_ERR_NOMEM;
-    if (gather->n == gather->room) {
-        uint64_t room = gather->room ? gather->room * 2 : 1024;
-        struct event *grown = strobe_array_resize(gather->events, room, sizeof *grown);
-        if (!grown)
-            return STROBE_ERR_NOMEM;
-        gather->events = grown;
-        gather->room = room;
-    }
+    if (STROBE_ARRAY_RESERVE(gather->events, gather->room, gather->n + 1))
+        return STROBE_ERR_NOMEM;
     gather->events[gather->n] = (struct event){
         .tick = happening->event->tick,
         .order = gather->n,

@@ -49,6 +49,12 @@ static void bar(text *out, struct style style)
     strobe_out_text(out, style.md ? " | " : "  ");
 }
 
+static void next_ns(text *out, struct style style, int64_t ns)
+{
+    bar(out, style);
+    add_ns(out, ns);
+}
+
 static void start_line(text *out, struct style style)
 {
     strobe_out_text(out, style.md ? "| " : "  ");
@@ -78,10 +84,8 @@ static void add_slowest(summary_ref *summary, uint32_t n_top, struct style style
             break;
         start_line(out, style);
         strobe_out_format(out, "%5.1f %%", percent(item->kernel_ns, summary->kernel_ns));
-        bar(out, style);
-        add_ns(out, item->kernel_ns);
-        bar(out, style);
-        add_ns(out, item->gap_ns);
+        next_ns(out, style, item->kernel_ns);
+        next_ns(out, style, item->gap_ns);
         bar(out, style);
         strobe_out_format(out, "%-8s", strobe_report_bound_name(item->bound));
         bar(out, style);
@@ -105,8 +109,7 @@ static void add_gaps(summary_ref *summary, uint32_t n_top, struct style style, t
             break;
         start_line(out, style);
         add_ns(out, item->gap_ns);
-        bar(out, style);
-        add_ns(out, item->host_ns);
+        next_ns(out, style, item->host_ns);
         bar(out, style);
         strobe_out_format(out, "%10llu", (unsigned long long)item->id);
         bar(out, style);
@@ -131,12 +134,9 @@ static void add_sections(summary_ref *summary, struct style style, text *out)
             continue;
         start_line(out, style);
         strobe_out_format(out, "%8llu", (unsigned long long)section->n_ops);
-        bar(out, style);
-        add_ns(out, section->kernel_ns);
-        bar(out, style);
-        add_ns(out, section->gap_ns);
-        bar(out, style);
-        add_ns(out, section->host_ns);
+        next_ns(out, style, section->kernel_ns);
+        next_ns(out, style, section->gap_ns);
+        next_ns(out, style, section->host_ns);
         bar(out, style);
         strobe_out_bytes(out, header.at, header.len);
         end_line(out, style);
@@ -157,12 +157,9 @@ static void add_devices(summary_ref *summary, struct style style, text *out)
         strobe_out_format(out, "%6lld", (long long)total->device);
         bar(out, style);
         strobe_out_format(out, "%8llu", (unsigned long long)total->n_ops);
-        bar(out, style);
-        add_ns(out, total->kernel_ns);
-        bar(out, style);
-        add_ns(out, total->fw_ns);
-        bar(out, style);
-        add_ns(out, total->gap_ns);
+        next_ns(out, style, total->kernel_ns);
+        next_ns(out, style, total->fw_ns);
+        next_ns(out, style, total->gap_ns);
         bar(out, style);
         for (int k = 1; k < 5; k++)
             strobe_out_format(out, "%s%llu", k > 1 ? "/" : "",

@@ -19,7 +19,8 @@ bool strobe_collector_check_memory(struct strobe_collector *c, struct strobe_pro
     char text[160];
     uint64_t now = strobe_collector_now(c);
     bool counted = false;
-    if (!proc->open || proc->gone || !strobe_map_guard_is_broken(&proc->ring.guard))
+    if (!strobe_proc_is_open(proc) || strobe_proc_is_over(proc) ||
+        !strobe_map_guard_is_broken(&proc->ring.guard))
         return false;
     for (uint32_t i = 0; i < proc->n_slots; i++) {
         struct strobe_stream_state *stream = proc->streams[i];

@@ -237,14 +237,15 @@ static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *
     proc->id = id;
     proc->pidfd = -1;
     proc->resumed = true;
-    proc->gone = strobe_ring_open(c->dir, proc->name, &proc->ring) != STROBE_OK;
-    proc->open = !proc->gone;
-    if (proc->open) {
+    if (strobe_ring_open(c->dir, proc->name, &proc->ring)) {
+        strobe_proc_move(proc, STROBE_PROC_CLOSED);
+    } else {
         strobe_collector_reach(c, proc);
         c->clock = proc->ring.clock;
         proc->old_below = (proc->ring.control->floor >> 32) & STROBE_WORD_ID_MAX;
+        strobe_proc_move(proc, strobe_ring_is_alive(&proc->ring, proc->name) ? STROBE_PROC_LIVE
+                                                                             : STROBE_PROC_DEAD);
     }
-    proc->dead = !proc->open || !strobe_ring_is_alive(&proc->ring, proc->name);
     c->procs[c->n_procs++] = proc;
     return proc;
 }
@@ -263,7 +264,7 @@ enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const 
                                               const uint64_t lost[STROBE_LOSS_COUNT])
 {
     struct strobe_proc *proc = resumed_proc(c, pool_name, id);
-    if (!proc || proc->gone)
+    if (!proc || strobe_proc_is_over(proc))
         return STROBE_OK; /* nothing is left of it */
     if (track == STROBE_META_TRACK) {
         memcpy(proc->lost_seen, lost, sizeof proc->lost_seen);
@@ -296,11 +297,12 @@ enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const 
 static void describe_silent(struct strobe_collector *c, struct strobe_proc *proc)
 {
     char path[64], exe[1024];
-    if (proc->described || proc->resumed || !proc->open)
+    if (proc->described || proc->resumed || !strobe_proc_is_open(proc))
         return;
     proc->described = true;
     snprintf(path, sizeof path, "/proc/%u/exe", proc->reach.in_proc);
-    ssize_t n = proc->dead || !proc->reach.in_proc ? 0 : readlink(path, exe, sizeof exe);
+    ssize_t n =
+        strobe_proc_is_dead(proc) || !proc->reach.in_proc ? 0 : readlink(path, exe, sizeof exe);
     strobe_records_begin(&c->block.records, STROBE_META_PROCESS);
     strobe_records_u(&c->block.records, proc->id);
     strobe_records_u(&c->block.records, proc->ring.pid);
@@ -317,7 +319,7 @@ void strobe_collector_end_process(struct strobe_collector *c, struct strobe_proc
     describe_silent(c, proc);
     uint64_t numbers[] = {proc->id, tick_now(c), (uint64_t)proc->how, (uint64_t)proc->value};
     strobe_records_numbers(&c->block.records, STROBE_FACT_PROCESS_END, numbers, 4);
-    proc->gone = true;
+    strobe_proc_move(proc, STROBE_PROC_DRAINED);
 }
 
 /* Everything that a dead process left. */
@@ -333,7 +335,7 @@ static void drain_dead(struct strobe_collector *c, struct strobe_proc *proc)
     strobe_collector_scan_slots(c, proc);
     for (uint32_t i = 0; i < proc->n_slots; i++)
         if (proc->streams[i]) {
-            proc->streams[i]->ended = true;
+            strobe_stream_end(proc, proc->streams[i]);
             strobe_collector_drain(c, proc, proc->streams[i]);
         }
     if (!strobe_collector_check_memory(c, proc))
@@ -388,13 +390,12 @@ static void release_gone(struct strobe_collector *c)
     pthread_mutex_lock(&c->procs_lock);
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
-        if (!proc->gone || !proc->open || proc->n_damaged || now - proc->joined_ns < NAME_TICK_NS ||
-            strobe_collector_pid_lives(proc))
+        if (proc->state != STROBE_PROC_DRAINED || proc->n_damaged ||
+            now - proc->joined_ns < NAME_TICK_NS || strobe_collector_pid_lives(proc))
             continue;
         snprintf(path, sizeof path, "%s/%s", c->dir, proc->name);
         unlink(path);
         strobe_collector_learn_exit(proc); /* for an image after it that nobody found yet */
-        proc->released = true;
         strobe_collector_forget_seen(c, proc->name);
         strobe_collector_free_proc(proc);
     }
@@ -407,7 +408,7 @@ static void fetch_controls(struct strobe_collector *c)
 {
     c->n_live = 0;
     for (uint32_t i = 0; i < c->n_procs; i++)
-        if (!c->procs[i]->gone) {
+        if (!strobe_proc_is_over(c->procs[i])) {
             c->n_live++;
             __builtin_prefetch(&c->procs[i]->ring.control->n_waiting);
         }
@@ -435,10 +436,10 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
     fetch_controls(c);
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
-        if (proc->gone)
+        if (strobe_proc_is_over(proc))
             continue;
         strobe_collector_check_death(c, proc);
-        if (proc->dead) {
+        if (strobe_proc_is_dead(proc)) {
             drain_dead(c, proc);
             continue;
         }
@@ -471,7 +472,7 @@ void strobe_collector_beat(struct strobe_collector *c)
     pthread_mutex_lock(&c->procs_lock);
     uint64_t beat = __atomic_add_fetch(&c->beat, 1, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < c->n_procs; i++)
-        if (c->procs[i]->open)
+        if (strobe_proc_is_open(c->procs[i]))
             __atomic_store_n(&c->procs[i]->ring.control->heartbeat, beat, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&c->procs_lock);
 }
@@ -480,7 +481,8 @@ void strobe_collector_exit_status(struct strobe_collector *c, uint32_t pid, int 
 {
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
-        if (proc->reach.pid != pid || proc->gone || (!WIFEXITED(status) && !WIFSIGNALED(status)))
+        if (proc->reach.pid != pid || strobe_proc_is_over(proc) ||
+            (!WIFEXITED(status) && !WIFSIGNALED(status)))
             continue;
         proc->how = WIFSIGNALED(status) ? 2 : 1;
         proc->value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
@@ -502,7 +504,7 @@ void strobe_collector_stop(struct strobe_collector *c)
     c->no_memory = c->find_failed && !c->post_mortem;
     c->stopping = true;
     for (uint32_t i = 0; i < c->n_procs; i++)
-        if (c->procs[i]->open && !c->procs[i]->gone) {
+        if (!strobe_proc_is_over(c->procs[i])) {
             strobe_ring_detach(&c->procs[i]->ring);
             c->procs[i]->next_alive_check_ns =
                 0; /* one that died a moment ago is not called running */
@@ -514,17 +516,17 @@ void strobe_collector_stop(struct strobe_collector *c)
     strobe_collector_poll(c, true);
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
-        if (proc->gone || !proc->open)
+        if (strobe_proc_is_over(proc))
             continue;
         describe_silent(c, proc);
-        if (proc->ring.control)
-            proc->ring.control->detached_tick = tick_now(c);
+        proc->ring.control->detached_tick = tick_now(c);
         char text[160];
         snprintf(text, sizeof text,
-                 proc->dead ? "process %u: no memory to take in what it left"
-                            : "process %u was still running when the recording ended",
+                 strobe_proc_is_dead(proc)
+                     ? "process %u: no memory to take in what it left"
+                     : "process %u was still running when the recording ended",
                  proc->ring.pid);
-        c->no_memory |= proc->dead;
+        c->no_memory |= strobe_proc_is_dead(proc);
         strobe_collector_note(c, proc->id, text);
     }
     strobe_collector_flush_events(c);
@@ -550,7 +552,7 @@ struct strobe_collector_status strobe_collector_status(struct strobe_collector *
     };
     memcpy(status.unheard, c->unheard, sizeof status.unheard);
     for (uint32_t i = 0; i < c->n_procs; i++)
-        status.n_live += !c->procs[i]->gone;
+        status.n_live += !strobe_proc_is_over(c->procs[i]);
     return status;
 }
 
@@ -577,7 +579,7 @@ static void remove_pools(struct strobe_collector *c)
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
         char path[STROBE_PATH_MAX + 100];
-        if (!proc->gone || !proc->open)
+        if (proc->state != STROBE_PROC_DRAINED)
             continue;
         snprintf(path, sizeof path, "%s/%s", c->dir, proc->name);
         unlink(path);
@@ -588,7 +590,7 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
 {
     bool healthy = true;
     for (uint32_t i = 0; i < c->n_procs; i++)
-        c->procs[i]->meta_dirty |= c->procs[i]->open && !c->procs[i]->gone;
+        c->procs[i]->meta_dirty |= !strobe_proc_is_over(c->procs[i]);
     strobe_collector_sync_clock(c);
     note_recording(c, 1);
     note_overhead(c);

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 static const char *const event_fields[STROBE_KIND_COUNT] = {
 #define X(name, number, text, fields, names) [number] = fields,
     STROBE_KIND_LIST(X)
@@ -258,7 +260,8 @@ static uint64_t written_words(const uint64_t *words, uint64_t n)
     return i < n ? i : n;
 }
 
-static void drop_first_segment(struct strobe_stream_state *stream);
+static void remove_segment(struct strobe_stream_state *stream,
+                           const struct strobe_segment *segment);
 
 static void skip_old(struct strobe_proc *proc, struct strobe_stream_state *stream)
 {
@@ -269,7 +272,8 @@ static void skip_old(struct strobe_proc *proc, struct strobe_stream_state *strea
         stream->begun = true;
         if (n < segment.n_words)
             return;
-        drop_first_segment(stream);
+        remove_segment(stream, &segment);
+        strobe_segment_move(&segment, STROBE_SEGMENT_SKIPPED);
         strobe_ring_give_back(&proc->ring, &segment);
     }
 }
@@ -292,11 +296,30 @@ static void enter_segment(struct strobe_stream_state *stream, const struct strob
     stream->epoch_known = true;
 }
 
-static void drop_first_segment(struct strobe_stream_state *stream)
+/* Take a segment that is done out of the list. It is the first one, unless the process lies: it may have opened one for
+ * positions before it meanwhile, which a scan in between found. */
+static void remove_segment(struct strobe_stream_state *stream, const struct strobe_segment *segment)
 {
+    uint32_t i = 0;
+    while (i < stream->n_segments &&
+           (stream->segments[i].chunk != segment->chunk || stream->segments[i].bit != segment->bit))
+        i++;
+    STROBE_ASSERT(i < stream->n_segments);
+    STROBE_ASSERT(stream->segments[i].base_pos == segment->base_pos);
+    STROBE_ASSERT(stream->segments[i].state == STROBE_SEGMENT_FOUND);
     stream->n_segments--;
-    memmove(stream->segments, stream->segments + 1, stream->n_segments * sizeof *stream->segments);
+    memmove(stream->segments + i, stream->segments + i + 1,
+            (stream->n_segments - i) * sizeof *stream->segments);
     stream->epoch_known = false;
+}
+
+/* All words of the segment are taken: it goes back once they are written. */
+static void retire_segment(struct strobe_collector *c, struct strobe_proc *proc,
+                           struct strobe_stream_state *stream, struct strobe_segment *segment)
+{
+    remove_segment(stream, segment);
+    strobe_segment_move(segment, STROBE_SEGMENT_DRAINED);
+    strobe_collector_pend(c, proc, segment, stream == &proc->meta);
 }
 
 /* The rest of the first segment makes no sense: count it and go on behind it. */
@@ -327,16 +350,17 @@ static uint64_t unfinished_words(const uint64_t *at, const uint64_t *end)
 static bool is_over(const struct strobe_collector *c, const struct strobe_proc *proc,
                     const struct strobe_stream_state *stream)
 {
-    return proc->dead || stream->ended || c->ending;
+    return strobe_proc_is_dead(proc) || stream->state == STROBE_STREAM_ENDED || c->ending;
 }
 
 static void lose_unfinished(struct strobe_collector *c, struct strobe_proc *proc,
                             struct strobe_stream_state *stream)
 {
-    uint32_t cause =
-        proc->dead || !stream->ended ? STROBE_LOSS_UNFINISHED : STROBE_LOSS_ABANDONED;
+    uint32_t cause = strobe_proc_is_dead(proc) || stream->state != STROBE_STREAM_ENDED
+                         ? STROBE_LOSS_UNFINISHED
+                         : STROBE_LOSS_ABANDONED;
     strobe_collector_lose(c, proc->id, stream->id, cause, 1, stream->prev_tick, stream->prev_tick);
-    proc->n_damaged += proc->dead;
+    proc->n_damaged += strobe_proc_is_dead(proc);
 }
 
 static void begin_part(struct strobe_collector *c, struct strobe_proc *proc,
@@ -409,7 +433,7 @@ static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
 static bool find_missing(struct strobe_proc *proc, struct strobe_stream_state *stream)
 {
     uint64_t first = stream->segments[0].base_pos;
-    if (!proc->dead)
+    if (!strobe_proc_is_dead(proc))
         strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
     return stream->segments[0].base_pos < first;
 }
@@ -463,13 +487,12 @@ uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *
             stream->pos = segment_end;
             consumed = true;
         }
-        if (!consumed && !stream->ended)
+        if (!consumed && stream->state != STROBE_STREAM_ENDED)
             break;
-        drop_first_segment(stream);
-        strobe_collector_pend(c, proc, &segment, false);
+        retire_segment(c, proc, stream, &segment);
     }
     end_part(c, proc, stream, from);
-    if (stream->stuck_pos != stream->pos + 1)
+    if (stream->state != STROBE_STREAM_ENDED && stream->waits_at != stream->pos)
         strobe_collector_ask_no_more(proc, stream);
     return c->n_taken_events - before;
 }
@@ -593,10 +616,10 @@ void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc 
             if (!word)
                 break;
             if (is_piece(word) && !pieces_are_whole(proc, meta, &whole_to)) {
-                if (!proc->dead &&
+                if (!strobe_proc_is_dead(proc) &&
                     strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc))
                     continue; /* a segment in their middle may have been missed, as in find_missing */
-                if (!proc->dead)
+                if (!strobe_proc_is_dead(proc))
                     return;
                 meta->pos = end; /* a name that was never finished is never used */
                 break;
@@ -618,10 +641,9 @@ void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc 
             if (c->block.records.n_bytes > STROBE_SIDE_BYTES)
                 return; /* the disk is full: names wait in the ring */
         }
-        if (meta->pos < end && !(proc->dead && meta->n_segments > 1))
+        if (meta->pos < end && !(strobe_proc_is_dead(proc) && meta->n_segments > 1))
             return;
         meta->pos = meta->pos < end ? end : meta->pos;
-        drop_first_segment(meta);
-        strobe_collector_pend(c, proc, &segment, true);
+        retire_segment(c, proc, meta, &segment);
     }
 }

@@ -218,7 +218,7 @@ static uint32_t open_ears(struct strobe_collector *c, struct ear *ears)
     uint32_t n = 0;
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
-        if (!proc->open || proc->gone || proc->dead)
+        if (!strobe_proc_is_live(proc))
             continue;
         ears[n] = (struct ear){.proc = proc};
         list_threads(&ears[n++]);
@@ -232,7 +232,7 @@ void strobe_collector_hear(struct strobe_collector *c)
     uint64_t start = strobe_collector_mono_ns();
     struct timespec step = {0, 100000};
     for (uint32_t i = 0; !ears && i < c->n_procs; i++)
-        if (c->procs[i]->open && !c->procs[i]->gone && !c->procs[i]->dead)
+        if (strobe_proc_is_live(c->procs[i]))
             count_unheard(c, c->procs[i], 0, 0);
     if (!ears)
         return;

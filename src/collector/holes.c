@@ -18,11 +18,14 @@ void strobe_collector_ask_for(struct strobe_proc *proc, struct strobe_stream_sta
                               const uint64_t *at, const uint64_t *end)
 {
     struct strobe_control *control = proc->ring.control;
-    bool is_new = stream->stuck_pos != stream->pos + 1;
-    stream->stuck_pos = stream->pos + 1;
-    if (is_new)
+    if (stream->state != STROBE_STREAM_RUNNING && stream->waits_at != stream->pos)
         strobe_collector_ask_no_more(proc, stream);
-    if (is_new || stream->hole || !is_passed(stream, at, end))
+    if (stream->state == STROBE_STREAM_RUNNING) {
+        stream->waits_at = stream->pos;
+        strobe_stream_move(stream, STROBE_STREAM_WAITING);
+        return;
+    }
+    if (stream->state == STROBE_STREAM_ASKED || !is_passed(stream, at, end))
         return;
     for (uint32_t i = 0; i < STROBE_HOLES_MAX; i++) {
         struct strobe_ring_hole *hole = &control->holes[i];
@@ -30,6 +33,7 @@ void strobe_collector_ask_for(struct strobe_proc *proc, struct strobe_stream_sta
             continue;
         proc->holes_used |= 1u << i;
         stream->hole = i + 1;
+        strobe_stream_move(stream, STROBE_STREAM_ASKED);
         hole->offset = (uint64_t)((const char *)at - proc->ring.data);
         __atomic_store_n(&hole->track, stream->id, __ATOMIC_RELEASE);
         __atomic_store_n(&control->holes_used, proc->holes_used, __ATOMIC_RELEASE);
@@ -40,10 +44,12 @@ void strobe_collector_ask_for(struct strobe_proc *proc, struct strobe_stream_sta
 void strobe_collector_ask_no_more(struct strobe_proc *proc, struct strobe_stream_state *stream)
 {
     struct strobe_control *control = proc->ring.control;
-    if (!stream->hole)
-        return;
-    proc->holes_used &= ~(1u << (stream->hole - 1));
-    __atomic_store_n(&control->holes[stream->hole - 1].track, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&control->holes_used, proc->holes_used, __ATOMIC_RELEASE);
-    stream->hole = 0;
+    if (stream->state == STROBE_STREAM_ASKED) {
+        proc->holes_used &= ~(1u << (stream->hole - 1));
+        __atomic_store_n(&control->holes[stream->hole - 1].track, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&control->holes_used, proc->holes_used, __ATOMIC_RELEASE);
+        stream->hole = 0;
+    }
+    if (stream->state == STROBE_STREAM_WAITING || stream->state == STROBE_STREAM_ASKED)
+        strobe_stream_move(stream, STROBE_STREAM_RUNNING);
 }

@@ -7,25 +7,67 @@
 #include "build/block.h"
 #include "collector/collector.h"
 
-/* One thread's stream, between the ring and the file. */
+/* states of strobe_stream_life, moved by strobe_stream_move:
+ *
+ *   RUNNING <──► WAITING ──► ASKED ──► RUNNING          any ──► ENDED ──► freed
+ *
+ *   RUNNING -> WAITING   drain: the next word is not written; its position is in waits_at
+ *   WAITING -> ASKED     drain: still so, and something is written behind it; the thread is asked by the table of holes
+ *   WAITING -> RUNNING   drain: the stream stands elsewhere now
+ *   ASKED -> RUNNING     likewise, or its thread is over; the entry of the table is free again
+ *   RUNNING, WAITING -> ENDED   its slot says that the thread is over, or its process is dead: what is not written never
+ *                        will be
+ *
+ * The end of a recording changes no stream: what is unwritten then is given up by strobe_collector.ending. */
+enum strobe_stream_life {
+    STROBE_STREAM_RUNNING,
+    STROBE_STREAM_WAITING,
+    STROBE_STREAM_ASKED,
+    STROBE_STREAM_ENDED,
+};
+
+/* One thread's stream, between the ring and the file. The meta stream of a process is one that only runs. */
 struct strobe_stream_state {
     uint64_t id; /* track number in its process */
+    enum strobe_stream_life state;
     struct strobe_track track;
     uint64_t pos; /* next word to take */
     uint64_t prev_tick;
     uint32_t epoch;
     bool epoch_known;
-    bool ended; /* its slot says so, or its process is dead */
     bool slot_seen;
     bool named;                      /* the file has a record of this thread */
     bool begun;                      /* something of it was taken */
-    struct strobe_segment *segments; /* owned: by base_pos */
+    struct strobe_segment *segments; /* owned: by base_pos, all FOUND */
     uint32_t n_segments, cap_segments;
     uint64_t lost_seen[STROBE_LOSS_IN_SLOT];
     uint64_t lost_tick; /* up to which losses were told */
     uint64_t waited_seen;
-    uint64_t stuck_pos; /* where it stood still the last time, + 1 */
-    uint32_t hole;      /* the entry that asks for the word there, + 1; 0: none */
+    uint64_t waits_at; /* while it waits or is asked: the position of the word */
+    uint32_t hole;     /* while it is asked: the entry of the table, + 1; else 0 */
+};
+
+/* states of strobe_proc_state, moved by strobe_proc_move:
+ *
+ *   FOUND ──► LIVE ──► DEAD ──► DRAINED ──► CLOSED
+ *
+ *   FOUND -> LIVE      join, recovery: its image runs, or nothing proves its death; its gate is open unless this is a recovery
+ *   FOUND -> DEAD      join, recovery: its image no longer runs
+ *   FOUND -> CLOSED    it is refused (a newer client, another clock), or the pool that a recovery looks for is gone
+ *   LIVE -> DEAD       check_death: its image no longer runs
+ *   LIVE -> DRAINED    check_memory: its pool broke, so its part of the recording ends
+ *   DEAD -> DRAINED    drain_dead: all that it left is taken, and its end is in the records
+ *   DRAINED -> CLOSED  release_gone: all that was taken is in the file, so its pool is removed
+ *   LIVE, DEAD, DRAINED -> CLOSED   strobe_collector_close: the recorder leaves
+ *
+ * From FOUND to DRAINED its ring is mapped. Only the collector's thread moves it; strobe_collector_beat looks, under
+ * procs_lock, which is held when the ring is unmapped. */
+enum strobe_proc_state {
+    STROBE_PROC_FOUND,
+    STROBE_PROC_LIVE,
+    STROBE_PROC_DEAD,
+    STROBE_PROC_DRAINED,
+    STROBE_PROC_CLOSED,
 };
 
 struct strobe_proc {
@@ -34,10 +76,7 @@ struct strobe_proc {
     uint32_t id;
     struct strobe_reach reach; /* how it is called here, when it was found */
     int pidfd;
-    bool open;      /* the ring is mapped */
-    bool released;  /* its file is removed: another one may have its name */
-    bool gone;      /* drained for good */
-    bool dead;      /* its image no longer runs */
+    enum strobe_proc_state state; /* atomic */
     bool attached;  /* it ran before this recorder came */
     bool resumed;   /* the file knows it from before (recovery) */
     bool no_memory; /* a segment found no memory to be kept in */
@@ -47,7 +86,6 @@ struct strobe_proc {
     bool news;          /* segments were found that nobody looked at yet */
     uint64_t old_below; /* ids below it were named to an earlier recorder, or by the parent */
     uint8_t *old_told;  /* owned: a bit for each of them that was met; NULL: none yet */
-    uint64_t meta_pos_stored;
     uint64_t lost_seen[STROBE_LOSS_COUNT]; /* of what its control page counts */
     uint32_t holes_used; /* a bit for each entry of its table of holes */
     uint64_t n_damaged;
@@ -64,6 +102,29 @@ struct strobe_proc {
 static inline uint32_t strobe_collector_pid(const struct strobe_proc *proc)
 {
     return proc->reach.in_proc;
+}
+
+/* Its ring is mapped, and it takes part in the recording. */
+static inline bool strobe_proc_is_open(const struct strobe_proc *proc)
+{
+    enum strobe_proc_state state = __atomic_load_n(&proc->state, __ATOMIC_RELAXED);
+    return state >= STROBE_PROC_LIVE && state <= STROBE_PROC_DRAINED;
+}
+
+/* Nothing more is taken from it. */
+static inline bool strobe_proc_is_over(const struct strobe_proc *proc)
+{
+    return proc->state >= STROBE_PROC_DRAINED;
+}
+
+static inline bool strobe_proc_is_dead(const struct strobe_proc *proc)
+{
+    return proc->state == STROBE_PROC_DEAD;
+}
+
+static inline bool strobe_proc_is_live(const struct strobe_proc *proc)
+{
+    return proc->state == STROBE_PROC_LIVE;
 }
 
 struct give_back {
@@ -128,6 +189,12 @@ struct strobe_collector {
 };
 
 uint64_t strobe_collector_mono_ns(void);
+
+/* states.c: see the drawings above */
+void strobe_proc_move(struct strobe_proc *proc, enum strobe_proc_state to);
+void strobe_stream_move(struct strobe_stream_state *stream, enum strobe_stream_life to);
+/* Its thread is over; nobody asks it any more. It may be over already. */
+void strobe_stream_end(struct strobe_proc *proc, struct strobe_stream_state *stream);
 
 /* process.c: the session's folder, joining and leaving */
 /* The clock of those who are there already, if any; a trace has one. */

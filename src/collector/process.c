@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "strobe/strobe.h"
 
 /* ---- streams ---- */
@@ -80,7 +81,8 @@ static void free_stream(struct strobe_stream_state *stream)
 void strobe_collector_drop_stream(struct strobe_proc *proc, struct strobe_stream_state *stream)
 {
     uint32_t mask = proc->n_slots - 1, i = slot_of(proc, stream->id);
-    strobe_collector_ask_no_more(proc, stream);
+    STROBE_ASSERT(stream->state == STROBE_STREAM_ENDED && !stream->hole);
+    STROBE_ASSERT(!stream->n_segments);
     while (proc->streams[i] != stream)
         i = (i + 1) & mask;
     proc->streams[i] = NULL;
@@ -214,7 +216,7 @@ static void describe_thread(struct strobe_collector *c, struct strobe_proc *proc
 static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
                         struct strobe_stream_state *stream, struct strobe_slot *slot)
 {
-    stream->ended = true;
+    strobe_stream_end(proc, stream);
     strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
     strobe_collector_drain_meta(c, proc); /* who it was comes before its end */
     strobe_collector_drain(c, proc, stream);
@@ -228,7 +230,7 @@ static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
     /* its events may still be in the block under construction, which has a pointer to its state
      * only while a part is open: the state can go */
     strobe_collector_drop_stream(proc, stream);
-    if (!proc->dead) {
+    if (!strobe_proc_is_dead(proc)) {
         memset((char *)slot + 8, 0, sizeof *slot - 8);
         __atomic_store_n(&slot->state, STROBE_SLOT_FREE, __ATOMIC_RELEASE);
     }
@@ -265,7 +267,7 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
             describe_thread(c, proc, slot, track);
         stream->slot_seen = true;
         /* whether a thread still runs only its own process can tell: its ids may be another namespace's */
-        if (state == STROBE_SLOT_ENDED || proc->dead)
+        if (state == STROBE_SLOT_ENDED || strobe_proc_is_dead(proc))
             finish_slot(c, proc, stream, slot);
     }
     read_lost_elsewhere(c, proc);
@@ -323,12 +325,12 @@ static void publish_proc(struct strobe_collector *c, struct strobe_proc *proc)
 static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
 {
     struct strobe_control *control = proc->ring.control;
-    proc->open = true;
     proc->joined_ns = strobe_collector_mono_ns();
     strobe_collector_reach(c, proc);
     proc->attached = !strobe_ring_is_ours(&proc->ring);
-    proc->dead = !strobe_ring_is_alive(&proc->ring, proc->name) &&
-                 (c->post_mortem || !strobe_collector_is_exiting(proc));
+    bool is_dead = !strobe_ring_is_alive(&proc->ring, proc->name) &&
+                   (c->post_mortem || !strobe_collector_is_exiting(proc));
+    strobe_proc_move(proc, is_dead ? STROBE_PROC_DEAD : STROBE_PROC_LIVE);
     control->detached_tick = 0;
     proc->meta_dirty = true; /* its name has to be in the file */
     if (proc->attached && !c->post_mortem) {
@@ -336,14 +338,14 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
         strobe_collector_skip_old(proc);
         strobe_collector_skip_losses(c, proc);
     }
-    if (!proc->dead && !c->stopping && !c->post_mortem)
+    if (!is_dead && !c->stopping && !c->post_mortem)
         strobe_ring_attach(&proc->ring, c->policy, c->stack_depth);
     proc->old_below = (control->floor >> 32) & STROBE_WORD_ID_MAX;
     if (!proc->resumed)
         strobe_file_count(c->block.writer, 1, 0);
-    proc->modules_due = !proc->dead;
+    proc->modules_due = !is_dead;
     strobe_collector_note_outer(c, proc);
-    if (proc->dead && !c->post_mortem)
+    if (is_dead && !c->post_mortem)
         strobe_collector_learn_exit(proc);
 }
 
@@ -357,7 +359,7 @@ static void refuse_clock(struct strobe_collector *c, struct strobe_proc *proc)
              c->clock == STROBE_CLOCK_MONO ? "CLOCK_MONOTONIC" : "the time-stamp counter");
     strobe_collector_note(c, proc->id, text);
     strobe_ring_close(&proc->ring);
-    proc->gone = true;
+    strobe_proc_move(proc, STROBE_PROC_CLOSED);
     publish_proc(c, proc);
 }
 
@@ -371,7 +373,7 @@ static void refuse(struct strobe_collector *c, struct strobe_proc *proc, enum st
              proc->name,
              err == STROBE_ERR_VERSION ? "newer than this recorder" : "of another layout");
     strobe_collector_note(c, proc->id, text);
-    proc->gone = true;
+    strobe_proc_move(proc, STROBE_PROC_CLOSED);
     publish_proc(c, proc);
 }
 
@@ -508,7 +510,7 @@ void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc
 {
     uint64_t now = strobe_collector_mono_ns();
     struct pollfd wait = {.fd = proc->pidfd, .events = POLLIN};
-    if (proc->dead || now < proc->next_alive_check_ns)
+    if (strobe_proc_is_dead(proc) || now < proc->next_alive_check_ns)
         return;
     proc->next_alive_check_ns = now + alive_check_ns(c); /* a reaped child is looked at at once */
     bool runs = proc->pidfd >= 0 && poll(&wait, 1, 0) == 0;
@@ -521,7 +523,7 @@ void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc
         if (runs && strobe_collector_is_exiting(proc) && poll(&wait, 1, 0) == 0)
             return;
     }
-    proc->dead = true;
+    strobe_proc_move(proc, STROBE_PROC_DEAD);
     strobe_collector_learn_exit(proc);
 }
 
@@ -539,10 +541,11 @@ void strobe_collector_free_proc(struct strobe_proc *proc)
     memset(&proc->meta, 0, sizeof proc->meta);
     if (proc->pidfd >= 0)
         close(proc->pidfd);
-    if (proc->open)
+    if (strobe_proc_is_open(proc)) {
         strobe_ring_close(&proc->ring);
+        strobe_proc_move(proc, STROBE_PROC_CLOSED);
+    }
     proc->streams = NULL;
     proc->n_slots = proc->n_streams = 0;
     proc->pidfd = -1;
-    proc->open = false;
 }

@@ -171,7 +171,8 @@ static bool is_same_process(const struct strobe_proc *a, const struct strobe_pro
 static void learn_exit_of_earlier(const struct strobe_collector *c, struct strobe_proc *proc)
 {
     for (uint32_t i = c->n_procs; i-- > 0 && !proc->how;)
-        if (c->procs[i]->released && c->procs[i]->how && is_same_process(c->procs[i], proc)) {
+        if (c->procs[i]->state == STROBE_PROC_CLOSED && c->procs[i]->how &&
+            is_same_process(c->procs[i], proc)) {
             proc->how = c->procs[i]->how;
             proc->value = c->procs[i]->value;
         }

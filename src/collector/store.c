@@ -68,9 +68,9 @@ void strobe_collector_flush_events(struct strobe_collector *c)
      * streams by now, maybe in segments that were opened since the last scan */
     for (uint32_t i = 0; i < c->n_procs; i++) {
         struct strobe_proc *proc = c->procs[i];
-        if (proc->gone)
+        if (strobe_proc_is_over(proc))
             continue;
-        if (!proc->dead && strobe_ring_has_news(&proc->ring))
+        if (strobe_proc_is_live(proc) && strobe_ring_has_news(&proc->ring))
             strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
         strobe_collector_drain_meta(c, proc);
     }

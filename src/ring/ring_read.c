@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/assert.h"
+#include "base/moves.h"
 #include "ring/alive.h"
 #include "ring/grow.h"
 #include "ring/ring_write.h"
@@ -216,8 +218,29 @@ uint32_t strobe_ring_scan(struct strobe_ring *ring,
     return n_found;
 }
 
-void strobe_ring_give_back(struct strobe_ring *ring, const struct strobe_segment *segment)
+/* moves of strobe_segment_state */
+static const uint8_t segment_moves[][2] = {
+    {STROBE_SEGMENT_FOUND, STROBE_SEGMENT_DRAINED},
+    {STROBE_SEGMENT_FOUND, STROBE_SEGMENT_SKIPPED},
+    {STROBE_SEGMENT_DRAINED, STROBE_SEGMENT_RETURNED},
+    {STROBE_SEGMENT_SKIPPED, STROBE_SEGMENT_RETURNED},
+};
+
+void strobe_segment_move(struct strobe_segment *segment, enum strobe_segment_state to)
 {
+    STROBE_ASSERT(STROBE_MOVE_IS_LEGAL(segment_moves, segment->state, to));
+    segment->state = (uint8_t)to;
+}
+
+void strobe_ring_give_back(struct strobe_ring *ring, struct strobe_segment *segment)
+{
+    strobe_segment_move(segment, STROBE_SEGMENT_RETURNED);
+    STROBE_ASSERT(ring->known[segment->chunk] >> segment->bit & 1);
+    STROBE_ASSERT(segment->chunk < ring->n_chunks_safe);
+    STROBE_ASSERT(segment->offset % 1024 == 0 &&
+                  segment->offset / STROBE_CHUNK_BYTES == segment->chunk);
+    STROBE_ASSERT(segment->offset % STROBE_CHUNK_BYTES ==
+                  segment->bit * 8u * (segment->n_words + STROBE_SEGMENT_HEAD_WORDS));
     if (strobe_map_guard_is_broken(&ring->guard))
         return; /* nobody would get it */
     struct strobe_segment_head *head = (struct strobe_segment_head *)(ring->data + segment->offset);

@@ -13,7 +13,26 @@
 #include "ring/session.h"
 #include "wire/ring_layout.h"
 
-/* A segment that the recorder knows of. */
+/* states of strobe_segment_state, moved by strobe_segment_move:
+ *
+ *   FOUND ──► DRAINED ──► RETURNED
+ *     └─────► SKIPPED ──────┘
+ *
+ *   FOUND -> DRAINED     drain: all its words are taken, or counted as lost; it waits for its block to be written
+ *   FOUND -> SKIPPED     skip_old: its words are an earlier recording's
+ *   DRAINED -> RETURNED  strobe_ring_give_back: its block is in the file, or counted as lost
+ *   SKIPPED -> RETURNED  strobe_ring_give_back
+ *
+ * The life of a segment as its process sees it, in shared memory, is drawn in wire/ring_layout.h: all of the above is while it
+ * is open or full there, and the last move makes it free. */
+enum strobe_segment_state {
+    STROBE_SEGMENT_FOUND,
+    STROBE_SEGMENT_DRAINED,
+    STROBE_SEGMENT_SKIPPED,
+    STROBE_SEGMENT_RETURNED,
+};
+
+/* A segment that the recorder knows of: while it is, its bit is set in strobe_ring.known. */
 struct strobe_segment {
     uint64_t track;
     uint64_t base_pos;
@@ -22,7 +41,10 @@ struct strobe_segment {
     uint32_t offset; /* of its head, from chunk 0 */
     uint16_t chunk;
     uint8_t bit;
+    uint8_t state; /* enum strobe_segment_state */
 };
+
+void strobe_segment_move(struct strobe_segment *segment, enum strobe_segment_state to);
 
 struct strobe_ring {
     struct strobe_control *control; /* shared mapping of map_bytes */
@@ -68,9 +90,9 @@ static inline const uint64_t *strobe_ring_words(const struct strobe_ring *ring,
     return (const uint64_t *)(ring->data + segment->offset) + STROBE_SEGMENT_HEAD_WORDS;
 }
 
-/* Wipe the segment's head and let the process have it again; wake who waits for it with
- * strobe_ring_wake. */
-void strobe_ring_give_back(struct strobe_ring *ring, const struct strobe_segment *segment);
+/* Wipe the segment and let the process have it again: it is DRAINED and its block is written, or it is SKIPPED. Wake who
+ * waits for it with strobe_ring_wake. */
+void strobe_ring_give_back(struct strobe_ring *ring, struct strobe_segment *segment);
 void strobe_ring_wake(struct strobe_ring *ring);
 
 /* The next slot over all slot chunks, from *at (0: the first) on, which it moves; NULL past the last. */

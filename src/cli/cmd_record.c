@@ -1,10 +1,9 @@
 /* cmd_record.c - strobe record: options, the command to run, the last lines.
- * The recording itself: cli/record_run.c, collector/.  SPDX-License-Identifier: MIT */
+ * What is printed: cli/record_run.c; the recording itself: recorder/.  SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 #include "cli/input.h"
-#include "cli/record_bridge.h"
-#include "cli/record_python.h"
 #include "cli/record_run.h"
+#include "recorder/python.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -128,7 +127,7 @@ static uint64_t parse_size(const char *text)
 }
 
 /* 'zone NAME > 5ms' */
-static bool parse_trigger(const char *text, struct strobe_record_options *options)
+static bool parse_trigger(const char *text, struct strobe_recorder_options *options)
 {
     const char *over = strrchr(text, '>');
     if (strncmp(text, "zone ", 5) || !over)
@@ -148,7 +147,7 @@ static bool parse_trigger(const char *text, struct strobe_record_options *option
 }
 
 /* 'loopback', 'any', 'none', with a port of their own behind a colon. */
-static bool parse_announced(const char *text, struct strobe_record_options *options)
+static bool parse_announced(const char *text, struct strobe_recorder_options *options)
 {
     static const char *const words[] = {"loopback", "none",
                                         "any"}; /* enum strobe_tracy_announced */
@@ -160,6 +159,25 @@ static bool parse_announced(const char *text, struct strobe_record_options *opti
             return !text[n] || options->tracy_announce_port;
         }
     return false;
+}
+
+/* The port that --tracy-bridge[=PORT] asks for: 0 for the usual ones, -2: `value` is no port. `value` NULL: the option has none. */
+static int bridge_port(const char *value)
+{
+    char *end;
+    if (!value)
+        return 0;
+    long port = strtol(value, &end, 10);
+    return *end || end == value || port < 1 || port > 65535 ? -2 : (int)port;
+}
+
+/* STROBE_TRACY_BRIDGE: 1: the usual ports; any other number: that one. -1: no bridge is wanted. */
+static int bridge_port_of_environment(void)
+{
+    const char *value = getenv("STROBE_TRACY_BRIDGE");
+    if (!value || !*value || !strcmp(value, "0"))
+        return -1;
+    return strcmp(value, "1") ? bridge_port(value) : 0;
 }
 
 enum {
@@ -222,9 +240,9 @@ static const char *take_filter(int option, const char *value)
     char text[32];
     switch (option) {
     case OPT_INCLUDE:
-        return strobe_cli_python_add("STROBE_PYTHON_INCLUDE", value) ? NULL : "a module or a file";
+        return strobe_recorder_python_add("STROBE_PYTHON_INCLUDE", value) ? NULL : "a module or a file";
     case OPT_EXCLUDE:
-        return strobe_cli_python_add("STROBE_PYTHON_EXCLUDE", value) ? NULL : "a module or a file";
+        return strobe_recorder_python_add("STROBE_PYTHON_EXCLUDE", value) ? NULL : "a module or a file";
     case OPT_MIN_DURATION:
         snprintf(text, sizeof text, "%lluns", (unsigned long long)parse_time(value));
         return parse_time(value) && !setenv("STROBE_PYTHON_MIN_DURATION", text, 1)
@@ -241,18 +259,26 @@ static const char *take_filter(int option, const char *value)
     return "";
 }
 
+/* The command line. */
+struct parsed {
+    struct strobe_recorder_options record;
+    bool quiet;
+    bool live; /* show it in the viewer while it is made */
+};
+
 /* One option. NULL: fine; else what is wrong with its value. */
-static const char *take_option(int option, char *value, struct strobe_record_options *options)
+static const char *take_option(int option, char *value, struct parsed *parsed)
 {
+    struct strobe_recorder_options *options = &parsed->record;
     switch (option) {
     case 'o':
         snprintf(options->path, sizeof options->path, "%s", value);
         return strlen(value) < sizeof options->path ? NULL : "a shorter path";
     case 'q':
-        options->quiet = true;
+        parsed->quiet = true;
         return NULL;
     case OPT_LIVE:
-        options->live = true;
+        parsed->live = true;
         return NULL;
     case OPT_PID:
         options->pid = (uint32_t)strtoul(value, NULL, 10);
@@ -275,7 +301,7 @@ static const char *take_option(int option, char *value, struct strobe_record_opt
         return !strcmp(value, "drop") || !strcmp(value, "wait") ? NULL : "wait or drop";
     case OPT_PYTHON:
         options->python = value;
-        return strobe_cli_python_mode(value) ? NULL : "functions, lines or off";
+        return strobe_recorder_python_mode(value) ? NULL : "functions, lines or off";
     case OPT_FLIGHT:
         return (options->flight_ns = parse_time(value)) ? NULL : "a time like 30s";
     case OPT_AFTER:
@@ -293,12 +319,12 @@ static const char *take_option(int option, char *value, struct strobe_record_opt
         options->no_tracy = true;
         return NULL;
     case OPT_BRIDGE:
-        options->bridge_port = strobe_cli_bridge_port(value);
+        options->bridge_port = bridge_port(value);
         return options->bridge_port >= 0 ? NULL : "a port";
     case OPT_SERVE:
         options->session = value;
         options->serve = true;
-        options->quiet = true;
+        parsed->quiet = true;
         return NULL;
     case OPT_READY:
         options->ready_fd = atoi(value);
@@ -308,7 +334,7 @@ static const char *take_option(int option, char *value, struct strobe_record_opt
 }
 
 /* <program>-<date>-<time>.strobe in the current folder. */
-static void name_trace(struct strobe_record_options *options)
+static void name_trace(struct strobe_recorder_options *options)
 {
     const char *program = options->command ? options->command[0] : options->session;
     char pid_name[32], when[32];
@@ -356,10 +382,32 @@ static void end_viewer(pid_t viewer)
         ;
 }
 
+/* Fill in what the command line left open. An exit code, or -1: it can be recorded. */
+static int complete(struct strobe_recorder_options *options)
+{
+    bool only_tracy = options->n_tracy && !options->no_tracy;
+    if (!!options->command + !!options->pid + !!options->session != 1 &&
+        !(only_tracy && !options->command && !options->pid && !options->session)) {
+        strobe_cli_error("record", "name one thing to record: a command after '--', --pid, "
+                                   "--session or --tracy");
+        fputs("'strobe record --help' shows how\n", stderr);
+        return STROBE_EXIT_USAGE;
+    }
+    if (!options->path[0])
+        name_trace(options);
+    make_absolute(options->path, sizeof options->path);
+    if (!strobe_cli_may_write("record", options->path))
+        return STROBE_EXIT_USAGE;
+    if (options->bridge_port < 0)
+        options->bridge_port = bridge_port_of_environment();
+    unsetenv("STROBE_TRACY_BRIDGE"); /* one bridge, and not one for each of its children */
+    return -1;
+}
+
 int strobe_cli_record(int argc, char **argv)
 {
-    struct strobe_record_options options = {
-        .pool_bytes = STROBE_DEFAULT_POOL, .ready_fd = -1, .bridge_port = -1};
+    struct parsed parsed = {
+        .record = {.pool_bytes = STROBE_DEFAULT_POOL, .ready_fd = -1, .bridge_port = -1}};
     int option;
     optind = 1;
     while ((option = getopt_long(argc, argv, "+o:qh", long_options, NULL)) != -1) {
@@ -367,7 +415,7 @@ int strobe_cli_record(int argc, char **argv)
             fputs(help, stdout);
             return STROBE_EXIT_OK;
         }
-        const char *wanted = option == '?' ? "" : take_option(option, optarg, &options);
+        const char *wanted = option == '?' ? "" : take_option(option, optarg, &parsed);
         if (wanted) {
             if (*wanted)
                 strobe_cli_error("record", "'%s' is not what this option takes: it wants %s",
@@ -376,31 +424,14 @@ int strobe_cli_record(int argc, char **argv)
             return STROBE_EXIT_USAGE;
         }
     }
-    options.command = optind < argc ? argv + optind : NULL;
-    bool only_tracy = options.n_tracy && !options.no_tracy;
-    if (!!options.command + !!options.pid + !!options.session != 1 &&
-        !(only_tracy && !options.command && !options.pid && !options.session)) {
-        strobe_cli_error("record", "name one thing to record: a command after '--', --pid, "
-                                   "--session or --tracy");
-        fputs("'strobe record --help' shows how\n", stderr);
-        return STROBE_EXIT_USAGE;
-    }
-    if (!options.path[0])
-        name_trace(&options);
-    make_absolute(options.path, sizeof options.path);
-    if (!strobe_cli_may_write("record", options.path))
-        return STROBE_EXIT_USAGE;
-    if (options.bridge_port < 0)
-        options.bridge_port = strobe_cli_bridge_port_of_environment();
-    unsetenv("STROBE_TRACY_BRIDGE"); /* one bridge, and not one for each of its children */
-    if (options.bridge_port >= 0 || options.live)
-        unlink(options.path); /* nobody must take an old trace for this one */
-    pid_t viewer = options.live ? start_viewer(options.path) : -1, bridge = -1;
-    if (options.bridge_port >= 0)
-        bridge = strobe_cli_bridge_start(options.path, options.bridge_port, options.quiet);
-    int code = strobe_cli_record_run(&options);
-    if (options.bridge_port >= 0)
-        strobe_cli_bridge_end(bridge);
+    parsed.record.command = optind < argc ? argv + optind : NULL;
+    int code = complete(&parsed.record);
+    if (code >= 0)
+        return code;
+    if (parsed.live)
+        unlink(parsed.record.path); /* nobody must take an old trace for this one */
+    pid_t viewer = parsed.live ? start_viewer(parsed.record.path) : -1;
+    code = strobe_cli_record_run(&parsed.record, parsed.quiet);
     if (viewer > 0)
         end_viewer(viewer);
     return code;

@@ -85,19 +85,18 @@ static int64_t now_ms(void)
 /* In the child: never returns. */
 static void record(const struct capture *capture)
 {
-    static struct strobe_record_options record;
+    static struct strobe_recorder_options record;
     char where[300];
     int is_v6 = strchr(capture->options->address, ':') != NULL;
     record.pool_bytes = STROBE_DEFAULT_POOL;
     record.ready_fd = -1;
     record.bridge_port = -1;
-    record.quiet = true;
     snprintf(where, sizeof where, is_v6 ? "[%s]:%d" : "%s:%d", capture->options->address,
              capture->options->port);
     snprintf(record.path, sizeof record.path, "%s", capture->trace);
     record.tracy[record.n_tracy++] = where;
     prctl(PR_SET_PDEATHSIG, SIGINT);
-    exit(strobe_cli_record_run(&record));
+    exit(strobe_cli_record_run(&record, true));
 }
 
 /* ---- what is shown --------------------------------------------------------------------------- */

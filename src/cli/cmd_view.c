@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "recorder/recorder.h"
 #include "ring/session.h"
 #include "serve/server.h"
 
@@ -221,7 +222,7 @@ static int is_recording(const struct options *options)
 static int stop(void *context, const char *name)
 {
     struct view *view = context;
-    union sigval value = {.sival_int = STROBE_VIEW_STOP};
+    union sigval value = {.sival_int = STROBE_RECORDER_STOP_VALUE};
     if (name)
         return strobe_view_recorders_stop(view->recorders, name);
     return is_recording(&view->options) && !sigqueue(view->options.recorder, SIGUSR1, value);

@@ -73,11 +73,11 @@ static void show_unheard(const struct strobe_collector_status *s)
         fprintf(stderr, "strobe: and so did %u more threads\n", s->n_unheard - STROBE_UNHEARD_NAMED);
 }
 
-static void show_file(const struct strobe_record_summary *summary)
+static void show_file(const struct strobe_recorder_outcome *outcome)
 {
-    const struct strobe_collector_status *s = &summary->status;
-    fprintf(stderr, "strobe: %s  %.1f MB, %.3f s, %u %s, %u %s\n", summary->path,
-            (double)s->n_bytes / 1e6, (double)summary->duration_ns / 1e9, s->n_procs,
+    const struct strobe_collector_status *s = &outcome->status;
+    fprintf(stderr, "strobe: %s  %.1f MB, %.3f s, %u %s, %u %s\n", outcome->path,
+            (double)s->n_bytes / 1e6, (double)outcome->duration_ns / 1e9, s->n_procs,
             s->n_procs == 1 ? "process" : "processes", s->n_threads,
             s->n_threads == 1 ? "thread" : "threads");
     fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %.2f %%\n",
@@ -112,34 +112,31 @@ static void show_first_steps(const struct strobe_collector_status *s)
               stderr);
 }
 
-int strobe_cli_record_end(const struct strobe_record_summary *summary, bool quiet, bool had_command)
+void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool quiet, bool had_command)
 {
-    const struct strobe_collector_status *s = &summary->status;
-    if (!quiet && summary->is_flight && !summary->n_kept) {
+    const struct strobe_collector_status *s = &outcome->status;
+    if (!quiet && outcome->is_flight && !outcome->n_kept) {
         fputs("strobe: no trigger came, so nothing was kept (SIGUSR2, strobe_trigger(), --trigger, "
               "a crash)\n",
               stderr);
-    } else if (!quiet && !summary->is_flight) {
-        show_file(summary);
+    } else if (!quiet && !outcome->is_flight) {
+        show_file(outcome);
         if (!s->n_events && !s->n_lost && had_command)
             show_first_steps(s);
         else if (!s->n_events && !s->n_lost)
             fputs("strobe: no event came; 'strobe info' tells what could not be recorded\n",
                   stderr);
         else
-            show_top(summary->path);
-        fprintf(stderr, "strobe: next: strobe stats %s\n", summary->path);
+            show_top(outcome->path);
+        fprintf(stderr, "strobe: next: strobe stats %s\n", outcome->path);
     }
     show_unheard(s);
-    if (summary->err && summary->ledger[0])
+    if (outcome->err && outcome->ledger[0])
         strobe_cli_error(
             "record", "the trace is not whole: %s; %llu events were lost, listed in %s",
-            strobe_err_text(summary->err), (unsigned long long)s->n_lost, summary->ledger);
-    else if (summary->err)
+            strobe_err_text(outcome->err), (unsigned long long)s->n_lost, outcome->ledger);
+    else if (outcome->err)
         strobe_cli_error("record",
                          "the trace is not whole: %s; 'strobe info' tells what is missing",
-                         strobe_err_text(summary->err));
-    return summary->exit_code ? summary->exit_code
-           : summary->err     ? STROBE_EXIT_FAILED
-                              : STROBE_EXIT_OK;
+                         strobe_err_text(outcome->err));
 }

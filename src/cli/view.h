@@ -10,9 +10,6 @@
 #include "serve/imports.h"
 #include "engine/reply.h"
 
-/* Sent with SIGUSR1 to a recorder (sigqueue): end the recording, not the program. */
-enum { STROBE_VIEW_STOP = 0x53544f50 };
-
 /* Start `strobe` with these words, the first of which is its name; NULL behind the last. What it says goes to `said`, -1: to where
  * ours goes. -1: it can't be started. Any thread. */
 pid_t strobe_view_spawn(const char *const *words, int said);

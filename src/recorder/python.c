@@ -1,8 +1,8 @@
-/* record_python.c - the Python in what is recorded.
+/* python.c - the Python in what is recorded.
  * An interpreter joins by itself, through the package that is installed in it (python/_strobe_join.py); the recorder only sets the
  * environment. What it can't see in the session's folder it looks for in /proc, so that a trace says which
  * interpreters are missing from it.  SPDX-License-Identifier: MIT */
-#include "cli/record_python.h"
+#include "recorder/python.h"
 
 #include "base/clock.h"
 #include "base/descendants.h"
@@ -17,12 +17,12 @@
 /* A process may become an interpreter without being new, by exec. */
 #define LOOK_ANYWAY_NS 10000000000ull
 
-bool strobe_cli_python_mode(const char *mode)
+bool strobe_recorder_python_mode(const char *mode)
 {
     return !strcmp(mode, "functions") || !strcmp(mode, "lines") || !strcmp(mode, "off");
 }
 
-int strobe_cli_python_environment(const char *mode)
+int strobe_recorder_python_environment(const char *mode)
 {
     const char *now = getenv("STROBE_PYTHON");
     if (!mode && now && now[0])
@@ -30,7 +30,7 @@ int strobe_cli_python_environment(const char *mode)
     return setenv("STROBE_PYTHON", mode ? mode : "functions", 1) ? errno : 0;
 }
 
-bool strobe_cli_python_add(const char *variable, const char *value)
+bool strobe_recorder_python_add(const char *variable, const char *value)
 {
     char *list = NULL;
     const char *now = getenv(variable);
@@ -97,7 +97,8 @@ static void look_at(struct strobe_python_watch *watch, uint32_t pid,
         meet(watch, pid, exe, collector);
 }
 
-void strobe_cli_python_look(struct strobe_python_watch *watch, struct strobe_collector *collector)
+void strobe_recorder_python_look(struct strobe_python_watch *watch,
+                                 struct strobe_collector *collector)
 {
     enum { DESCENDANTS_MAX = 512 };
     uint32_t pids[DESCENDANTS_MAX];
@@ -116,8 +117,8 @@ void strobe_cli_python_look(struct strobe_python_watch *watch, struct strobe_col
     watch->look_anyway_ns = now + LOOK_ANYWAY_NS;
 }
 
-void strobe_cli_python_end(const char *command, uint32_t n_procs,
-                           struct strobe_collector *collector)
+void strobe_recorder_python_end(const char *command, uint32_t n_procs,
+                                struct strobe_collector *collector)
 {
     char text[1600];
     if (is_off() || n_procs || !is_interpreter(command))

@@ -1,5 +1,5 @@
-/* record_bridge.c - see the header.  SPDX-License-Identifier: MIT */
-#include "cli/record_bridge.h"
+/* bridge_side.c - see the header.  SPDX-License-Identifier: MIT */
+#include "recorder/bridge_side.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "bridge/bridge.h"
-#include "cli/cli.h"
+#include "recorder/internal.h"
 
 enum { NO_EXIT_S = 30 }; /* TRACY_NO_EXIT=1: so long a viewer is waited for, and never for good */
 
@@ -23,36 +23,18 @@ static void stop(int signal_number)
     stopped = 1;
 }
 
-int strobe_cli_bridge_port(const char *value)
-{
-    char *end;
-    if (!value)
-        return 0;
-    long port = strtol(value, &end, 10);
-    return *end || end == value || port < 1 || port > 65535 ? -2 : (int)port;
-}
-
-/* 1: the usual ports; any other number: that one. */
-int strobe_cli_bridge_port_of_environment(void)
-{
-    const char *value = getenv("STROBE_TRACY_BRIDGE");
-    if (!value || !*value || !strcmp(value, "0"))
-        return -1;
-    return strcmp(value, "1") ? strobe_cli_bridge_port(value) : 0;
-}
-
 static int is_set(const char *name)
 {
     const char *value = getenv(name);
     return value && value[0] == '1';
 }
 
-/* In the child: shows the trace until it is closed and whoever is connected has it. */
-static int serve(const char *path, int port, bool quiet)
+/* In the child: shows the trace until it is closed and whoever is connected has it. The exit code. */
+static int serve(const struct strobe_recorder *r)
 {
     struct strobe_bridge_options options = {
-        .path = path,
-        .port = (uint16_t)port,
+        .path = r->options.path,
+        .port = (uint16_t)r->options.bridge_port,
         .follow = 1,
         .announce = !is_set("TRACY_NO_BROADCAST"),
         .wait_s = is_set("TRACY_NO_EXIT") ? NO_EXIT_S : 0,
@@ -66,33 +48,36 @@ static int serve(const char *path, int port, bool quiet)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     prctl(PR_SET_NAME, "strobe-bridge");
     enum strobe_err err = strobe_bridge_open(&options, &bridge);
-    if (err) {
-        strobe_cli_error("record", "no bridge for Tracy: port %d: %s", port ? port : 8086,
-                         strobe_err_text(err));
-        return STROBE_EXIT_FAILED;
-    }
-    if (!quiet)
-        fprintf(stderr, "strobe record: a Tracy server may connect to 127.0.0.1:%u\n",
-                strobe_bridge_port(bridge));
+    struct strobe_recorder_word word = {
+        .event = err ? STROBE_RECORDER_NO_BRIDGE : STROBE_RECORDER_BRIDGE_LISTENS,
+        .number = err ? r->options.bridge_port : strobe_bridge_port(bridge),
+        .err = err,
+    };
+    strobe_recorder_say(r, word);
+    if (err)
+        return EXIT_FAILURE;
     do
         err = strobe_bridge_serve(bridge, &session);
     while (!stopped && err != STROBE_ERR_END && !session.is_complete);
     strobe_bridge_close(bridge);
-    return STROBE_EXIT_OK;
+    return EXIT_SUCCESS;
 }
 
-pid_t strobe_cli_bridge_start(const char *path, int port, bool quiet)
+pid_t strobe_recorder_bridge_start(const struct strobe_recorder *r)
 {
+    STROBE_ASSERT(r->options.bridge_port >= 0 && r->options.bridge_port <= UINT16_MAX);
+    STROBE_ASSERT(!r->threads_run); /* a fork would leave their locks behind */
     fflush(NULL);
     pid_t pid = fork();
     if (!pid)
-        _exit(serve(path, port, quiet));
+        _exit(serve(r));
     if (pid < 0)
-        strobe_cli_error("record", "no bridge for Tracy: %s", strerror(errno));
+        strobe_recorder_say(r, (struct strobe_recorder_word){
+                                   .event = STROBE_RECORDER_BRIDGE_NOT_MADE, .number = errno});
     return pid;
 }
 
-void strobe_cli_bridge_end(pid_t bridge)
+void strobe_recorder_bridge_end(pid_t bridge)
 {
     int status;
     while (bridge > 0 && waitpid(bridge, &status, 0) < 0 && errno == EINTR)

@@ -1,6 +1,6 @@
-/* record_pid.c - see the header. The process tells by what it has mapped, whatever its environment was. In a container its
+/* attach.c - see the header. The process tells by what it has mapped, whatever its environment was. In a container its
  * folder has another path, or none, in our mounts; then the way leads through /proc/PID/root.  SPDX-License-Identifier: MIT */
-#include "cli/record_pid.h"
+#include "recorder/attach.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "cli/cli.h"
+#include "base/assert.h"
 #include "ring/alive.h"
 #include "ring/session.h"
 
@@ -22,6 +22,7 @@ static bool is_file(const char *path, unsigned major_, unsigned minor_, unsigned
 /* Take the folder of `path` (ROOT/SESSION/FILE) as the session's. */
 static enum strobe_err take_session(char *path, char out[64])
 {
+    STROBE_ASSERT(strrchr(path, '/')); /* look_at saw it */
     *strrchr(path, '/') = 0;
     char *session = strrchr(path, '/');
     if (!session || session == path || strlen(session + 1) > 60)
@@ -54,9 +55,10 @@ static enum strobe_err look_at(uint32_t pid, uint32_t inner, const char *line, c
     return STROBE_ERR_ACCESS;
 }
 
-enum strobe_err strobe_cli_find_session_of(uint32_t pid, char out[64])
+enum strobe_err strobe_recorder_find_session_of(uint32_t pid, char out[64])
 {
     char name[64], line[4096 + 128];
+    STROBE_ASSERT(pid);
     uint32_t inner = strobe_alive_inner_pid(pid);
     snprintf(name, sizeof name, "/proc/%u/maps", pid);
     FILE *maps = fopen(name, "re");
@@ -68,15 +70,4 @@ enum strobe_err strobe_cli_find_session_of(uint32_t pid, char out[64])
     if (maps)
         fclose(maps);
     return err;
-}
-
-void strobe_cli_show_nsenter(uint32_t pid)
-{
-    uint32_t inner = strobe_alive_inner_pid(pid);
-    strobe_cli_error(
-        "record",
-        "the session's folder of process %u can't be used from here (another mount or user "
-        "namespace); record it from inside: nsenter --target %u --user --mount --pid strobe "
-        "record --pid %u",
-        pid, pid, inner ? inner : pid);
 }

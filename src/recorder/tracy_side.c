@@ -1,14 +1,15 @@
-/* record_tracy.c - see the header. The host itself: tracy/host.h; the shim: shim/.
+/* tracy_side.c - see the header. The host itself: tracy/host.h; the shim: shim/.
  * SPDX-License-Identifier: MIT */
-#include "cli/record_tracy.h"
+#include "recorder/tracy_side.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "recorder/internal.h"
 #include "wire/tracy_notice.h"
 
 #define SHIM "libstrobe-tracy-shim.so"
@@ -34,21 +35,20 @@ static uint64_t now(void *arg)
 /* ---- open ---- */
 
 /* A program that records itself, or a process that was picked by its number, has none. */
-static bool is_wanted(const struct strobe_record_options *options)
+static bool is_wanted(const struct strobe_recorder_options *options)
 {
     return !options->no_tracy && !options->serve && (options->command || options->n_tracy);
 }
 
-enum strobe_err strobe_cli_tracy_open(const struct strobe_record_options *options,
-                                      const char *session_dir, struct strobe_collector *collector,
-                                      struct strobe_file_writer *writer,
-                                      struct strobe_file_writer *records_writer,
-                                      struct strobe_tracy_host **out)
+enum strobe_err strobe_recorder_tracy_open(struct strobe_recorder *r)
 {
+    const struct strobe_recorder_options *options = &r->options;
+    STROBE_ASSERT(r->collector && r->writer && !r->tracy);
+    STROBE_ASSERT(options->n_tracy <= STROBE_RECORDER_TRACY_MAX);
     struct strobe_tracy_host_options host = {
-        .writer = writer,
-        .records_writer = records_writer,
-        .session_dir = options->command ? session_dir : NULL,
+        .writer = r->writer,
+        .records_writer = r->flight ? strobe_flight_records(r->flight) : NULL,
+        .session_dir = options->command ? r->session.dir : NULL,
         .announced = options->command ? options->tracy_announced : STROBE_TRACY_ANNOUNCED_NONE,
         .announce_port = options->tracy_announce_port,
         .search_children = options->command != NULL,
@@ -56,21 +56,19 @@ enum strobe_err strobe_cli_tracy_open(const struct strobe_record_options *option
         .new_proc = new_proc,
         .lose = lose,
         .now = now,
-        .arg = collector,
+        .arg = r->collector,
     };
     if (!is_wanted(options))
         return STROBE_OK;
-    enum strobe_err err = strobe_tracy_host_open(&host, out);
+    enum strobe_err err = strobe_tracy_host_open(&host, &r->tracy);
     for (uint32_t i = 0; !err && i < options->n_tracy; i++) {
-        err = strobe_tracy_host_ask(*out, options->tracy[i]);
+        err = strobe_tracy_host_ask(r->tracy, options->tracy[i]);
         if (err)
-            strobe_cli_error("record", "--tracy %s: %s", options->tracy[i], strobe_err_text(err));
+            strobe_recorder_say(r, (struct strobe_recorder_word){.event = STROBE_RECORDER_NO_TRACY,
+                                                                 .subject = options->tracy[i],
+                                                                 .err = err});
     }
-    if (err) {
-        strobe_tracy_host_close(*out);
-        *out = NULL;
-    }
-    return err;
+    return err; /* the caller undoes what there is */
 }
 
 /* ---- the shim ---- */
@@ -111,26 +109,27 @@ static bool add_word(const char *name, const char *value, bool in_front)
     return done;
 }
 
-bool strobe_cli_tracy_environment(struct strobe_tracy_host *host)
+int strobe_recorder_tracy_environment(const struct strobe_recorder *r)
 {
     char shim[PATH_MAX];
-    if (!host)
-        return !unsetenv(STROBE_TRACY_SOCKET_ENV);
+    if (!r->tracy)
+        return unsetenv(STROBE_TRACY_SOCKET_ENV) ? errno : 0;
     if (!find_shim(shim, sizeof shim) || strpbrk(shim, ": ")) {
-        strobe_cli_error("record",
-                         "%s is not beside this program, or its path has a blank or colon in it: "
-                         "Tracy's clients keep the ports that they choose",
-                         SHIM);
-        return !unsetenv(STROBE_TRACY_SOCKET_ENV);
+        strobe_recorder_say(
+            r, (struct strobe_recorder_word){.event = STROBE_RECORDER_NO_SHIM, .subject = SHIM});
+        return unsetenv(STROBE_TRACY_SOCKET_ENV) ? errno : 0;
     }
+    STROBE_ASSERT(shim[0] == '/');
     /* a program with the address sanitizer would refuse to run behind a library that it does not know */
-    return add_word("LD_PRELOAD", shim, true) &&
-           add_word("ASAN_OPTIONS", "verify_asan_link_order=0", false) &&
-           !setenv(STROBE_TRACY_SOCKET_ENV, strobe_tracy_host_socket(host), 1);
+    bool done = add_word("LD_PRELOAD", shim, true) &&
+                add_word("ASAN_OPTIONS", "verify_asan_link_order=0", false) &&
+                !setenv(STROBE_TRACY_SOCKET_ENV, strobe_tracy_host_socket(r->tracy), 1);
+    return done ? 0 : errno;
 }
 
-bool strobe_cli_tracy_is_over(struct strobe_tracy_host *host)
+bool strobe_recorder_tracy_is_over(const struct strobe_recorder *r)
 {
-    struct strobe_tracy_host_status status = strobe_tracy_host_status(host);
+    STROBE_ASSERT(r->tracy); /* clients alone are recorded */
+    struct strobe_tracy_host_status status = strobe_tracy_host_status(r->tracy);
     return !status.n_live && !status.n_waiting;
 }

@@ -1,7 +1,7 @@
-/* record_python.h - the Python in what is recorded: switched on, and named where it can't be traced.
+/* python.h - the Python in what is recorded: switched on, and named where it can't be traced.
  * SPDX-License-Identifier: MIT */
-#ifndef STROBE_CLI_RECORD_PYTHON_H
-#define STROBE_CLI_RECORD_PYTHON_H
+#ifndef STROBE_RECORDER_PYTHON_H
+#define STROBE_RECORDER_PYTHON_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,20 +26,21 @@ struct strobe_python_watch {
 };
 
 /* Is it something that STROBE_PYTHON can say? */
-bool strobe_cli_python_mode(const char *mode);
+bool strobe_recorder_python_mode(const char *mode);
 
 /* Set the environment by which interpreters of the command join: `mode` NULL: as it is, else functions. 0 or errno. */
-int strobe_cli_python_environment(const char *mode);
+int strobe_recorder_python_environment(const char *mode);
 
 /* Add a module or a file to a list of them in the environment. False: not one, or no memory. */
-bool strobe_cli_python_add(const char *variable, const char *value);
+bool strobe_recorder_python_add(const char *variable, const char *value);
 
 /* Look over this process's descendants, if it is time to: an interpreter that was there at the look before too and did not join
  * is noted in the trace, once. */
-void strobe_cli_python_look(struct strobe_python_watch *watch, struct strobe_collector *collector);
+void strobe_recorder_python_look(struct strobe_python_watch *watch,
+                                 struct strobe_collector *collector);
 
 /* The command is over: note it if it was an interpreter by its name and nothing ever joined. */
-void strobe_cli_python_end(const char *command, uint32_t n_procs,
-                           struct strobe_collector *collector);
+void strobe_recorder_python_end(const char *command, uint32_t n_procs,
+                                struct strobe_collector *collector);
 
 #endif

@@ -1,10 +1,10 @@
-/* record_missing.c - processes of the command that could not join the session, so that a trace says what is missing.
+/* missing.c - processes of the command that could not join the session, so that a trace says what is missing.
  *
  * Two ways, because neither reaches everywhere. A process with the library in it that can't join calls (wire/call.h): exact,
  * at once, but not from another network namespace. And the recorder looks at the mounts of its descendants in /proc: the
  * session's folder is not the same one under their root. That alone is no loss; only a program with the client in it is missed.
  * SPDX-License-Identifier: MIT */
-#include "cli/record_missing.h"
+#include "recorder/missing.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 #include "base/clock.h"
 #include "base/descendants.h"
-#include "cli/cli.h"
+#include "recorder/internal.h"
 #include "wire/call.h"
 
 /* A process may change its root, or its program, without being new. */
@@ -51,9 +51,11 @@ static int open_socket(struct strobe_missing *missing)
     return fd;
 }
 
-int strobe_cli_missing_open(struct strobe_missing *missing, const char *session_dir)
+int strobe_recorder_missing_open(struct strobe_missing *missing,
+                                 const struct strobe_recorder *recorder, const char *session_dir)
 {
-    *missing = (struct strobe_missing){.dir = session_dir};
+    STROBE_ASSERT(missing->fd < 0 && session_dir[0] == '/');
+    *missing = (struct strobe_missing){.recorder = recorder, .dir = session_dir};
     missing->fd = open_socket(missing);
     if (missing->fd >= 0 ? setenv(STROBE_CALL_ENV, missing->name, 1) : unsetenv(STROBE_CALL_ENV))
         return errno;
@@ -64,7 +66,7 @@ int strobe_cli_missing_open(struct strobe_missing *missing, const char *session_
     return setenv("STROBE_DIR", missing->root, 1) ? errno : 0;
 }
 
-void strobe_cli_missing_close(struct strobe_missing *missing)
+void strobe_recorder_missing_close(struct strobe_missing *missing)
 {
     if (missing->fd >= 0)
         close(missing->fd);
@@ -87,13 +89,20 @@ static void tell(struct strobe_missing *missing, struct strobe_collector *collec
     enum { LINES_MAX = 8 };
     if (was_told(missing, pid))
         return;
+    STROBE_ASSERT(missing->n_told <= STROBE_MISSING_MAX && missing->n_told <= missing->n_all);
     if (missing->n_told < STROBE_MISSING_MAX)
         missing->told[missing->n_told++] = pid;
     strobe_collector_unrecorded(collector, pid, program, why);
-    if (missing->n_all++ < LINES_MAX)
-        strobe_cli_error("record", "%s (pid %u) is not recorded: %s", program, pid, why);
-    else if (missing->n_all == LINES_MAX + 1)
-        strobe_cli_error("record", "more processes are not recorded; 'strobe info' lists them");
+    if (++missing->n_all > LINES_MAX + 1)
+        return;
+    strobe_recorder_say(missing->recorder,
+                        (struct strobe_recorder_word){
+                            .event = missing->n_all <= LINES_MAX ? STROBE_RECORDER_UNRECORDED
+                                                                 : STROBE_RECORDER_MORE_UNRECORDED,
+                            .subject = program,
+                            .text = why,
+                            .pid = pid,
+                        });
 }
 
 /* ---- calls ---- */
@@ -140,6 +149,7 @@ static void explain(const struct strobe_missing *missing, const struct strobe_ca
 
 static void read_calls(struct strobe_missing *missing, struct strobe_collector *collector)
 {
+    STROBE_ASSERT(missing->fd >= 0 && missing->recorder);
     struct strobe_call call;
     char control[CMSG_SPACE(sizeof(struct ucred))] __attribute__((aligned(8)));
     char why[2 * STROBE_PATH_MAX + 800], program[sizeof call.program + 1];
@@ -258,8 +268,8 @@ static void look_at(struct strobe_missing *missing, uint32_t pid,
     tell(missing, collector, pid, program, why);
 }
 
-void strobe_cli_missing_look(struct strobe_missing *missing, struct strobe_collector *collector,
-                             bool look)
+void strobe_recorder_missing_look(struct strobe_missing *missing,
+                                  struct strobe_collector *collector, bool look)
 {
     enum { DESCENDANTS_MAX = 512, TASKS_MAX = 64 };
     uint32_t pids[DESCENDANTS_MAX];

@@ -1,0 +1,41 @@
+/* missing.h - processes of the command that could not join the session.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_RECORDER_MISSING_H
+#define STROBE_RECORDER_MISSING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/collector.h"
+
+struct strobe_recorder;
+
+enum { STROBE_MISSING_MAX = 256 };
+
+struct strobe_missing {
+    int fd;                                 /* owned: where processes call, -1: nowhere */
+    char name[64];                          /* of that socket, for STROBE_CALL */
+    const struct strobe_recorder *recorder; /* borrowed: who says it */
+    const char *dir;                        /* borrowed: the session's folder */
+    char root[STROBE_PATH_MAX];             /* the folder above it, of all sessions */
+    uint64_t next_ns;                       /* before then /proc is not looked at */
+    uint64_t look_anyway_ns;                /* nor before then, while no process is new */
+    uint32_t newest_pid;
+    uint32_t told[STROBE_MISSING_MAX]; /* pids, as /proc has them */
+    uint32_t n_told;
+    uint32_t n_all;
+};
+
+/* Open the socket and set the environment of the command: STROBE_CALL, and STROBE_DIR as the recorder sees it. 0 or errno.
+ * `session_dir` is borrowed until it is closed. */
+int strobe_recorder_missing_open(struct strobe_missing *missing,
+                                 const struct strobe_recorder *recorder, const char *session_dir);
+
+/* Read what was called, and look at the descendants if it is time to (`look`): each process that can't join becomes an UNRECORDED
+ * fact and is said, once. */
+void strobe_recorder_missing_look(struct strobe_missing *missing,
+                                  struct strobe_collector *collector, bool look);
+
+/* Nothing happens where it is not open (fd -1). */
+void strobe_recorder_missing_close(struct strobe_missing *missing);
+
+#endif

@@ -1,0 +1,417 @@
+/* recorder.c - a recording's life: session, file and buffers first, then the command, then rounds of polls until it is over, then
+ * the end in order. States and contract: recorder.h.
+ *
+ * Order at the start: everything that can fail comes before the command, so a recording is refused
+ * before anything runs, or the command runs undisturbed to its end.  SPDX-License-Identifier: MIT */
+#include "recorder/recorder.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "recorder/attach.h"
+#include "recorder/bridge_side.h"
+#include "recorder/internal.h"
+#include "recorder/tracy_side.h"
+
+#define FLUSH_NS      250000000ull
+#define IDLE_NS       24000000 /* a busy thread needs longer to fill a pool of the default size */
+#define CLOCK_RATE_NS 20000000ull /* between two clock points that give a rate */
+
+/* ---- states ---- */
+
+/* moves of strobe_recorder_state */
+static const enum strobe_recorder_state legal[][2] = {
+    {STROBE_RECORDER_MADE, STROBE_RECORDER_STARTING},
+    {STROBE_RECORDER_STARTING, STROBE_RECORDER_RECORDING},
+    {STROBE_RECORDER_STARTING, STROBE_RECORDER_FAILED},
+    {STROBE_RECORDER_RECORDING, STROBE_RECORDER_ENDING},
+    {STROBE_RECORDER_ENDING, STROBE_RECORDER_ENDED},
+};
+
+static bool is_legal(enum strobe_recorder_state from, enum strobe_recorder_state to)
+{
+    for (size_t i = 0; i < sizeof legal / sizeof legal[0]; i++)
+        if (legal[i][0] == from && legal[i][1] == to)
+            return true;
+    return false;
+}
+
+static void strobe_recorder_move(struct strobe_recorder *r, enum strobe_recorder_state to)
+{
+    STROBE_ASSERT(is_legal(r->state, to));
+    r->state = to;
+}
+
+enum strobe_recorder_state strobe_recorder_state(const struct strobe_recorder *r)
+{
+    return r->state;
+}
+
+/* ---- what others hear ---- */
+
+void strobe_recorder_say(const struct strobe_recorder *r, struct strobe_recorder_word word)
+{
+    if (r->options.say)
+        r->options.say(r->options.context, &word);
+}
+
+static void tell_round(struct strobe_recorder *r)
+{
+    STROBE_ASSERT(r->state == STROBE_RECORDER_RECORDING || r->state == STROBE_RECORDER_ENDING);
+    if (r->options.round)
+        r->options.round(r->options.context, r);
+}
+
+void strobe_recorder_progress(struct strobe_recorder *r, struct strobe_recorder_progress *out)
+{
+    STROBE_ASSERT(r->state == STROBE_RECORDER_RECORDING || r->state == STROBE_RECORDER_ENDING);
+    STROBE_ASSERT(r->collector);
+    *out = (struct strobe_recorder_progress){
+        .elapsed_ns = strobe_clock_mono_ns() - r->start_ns,
+        .status = strobe_collector_status(r->collector),
+    };
+    if (r->tracy)
+        out->tracy = strobe_tracy_host_status(r->tracy);
+}
+
+const struct strobe_recorder_outcome *strobe_recorder_outcome(const struct strobe_recorder *r)
+{
+    return &r->outcome;
+}
+
+/* ---- open ---- */
+
+/* A command, a process or a session; or Tracy clients alone. */
+static bool names_one_thing(const struct strobe_recorder_options *options)
+{
+    int n = !!options->command + !!options->pid + !!options->session;
+    return n == 1 || (n == 0 && options->n_tracy && !options->no_tracy);
+}
+
+enum strobe_err strobe_recorder_open(const struct strobe_recorder_options *options,
+                                     struct strobe_recorder **out)
+{
+    if (!names_one_thing(options) || !options->path[0] ||
+        options->n_tracy > STROBE_RECORDER_TRACY_MAX)
+        return STROBE_ERR_INVALID;
+    struct strobe_recorder *r = calloc(1, sizeof *r);
+    if (!r)
+        return STROBE_ERR_NOMEM;
+    r->options = *options;
+    r->session.fd = r->missing.fd = -1;
+    r->bridge = -1;
+    pthread_mutex_init(&r->helpers_lock, NULL);
+    pthread_cond_init(&r->helpers_wake, NULL);
+    snprintf(r->outcome.path, sizeof r->outcome.path, "%s", options->path);
+    STROBE_ASSERT(r->state == STROBE_RECORDER_MADE);
+    *out = r;
+    return STROBE_OK;
+}
+
+/* ---- start ---- */
+
+/* Whatever the start made, in reverse; nothing was recorded, so no file is left. */
+static void undo_start(struct strobe_recorder *r)
+{
+    STROBE_ASSERT(r->state == STROBE_RECORDER_STARTING && !r->child);
+    strobe_recorder_stop_helpers(r);
+    strobe_tracy_host_close(r->tracy);
+    if (r->collector)
+        strobe_collector_close(r->collector);
+    if (r->flight) {
+        strobe_flight_close(r->flight);
+    } else if (r->writer) {
+        strobe_file_abandon(r->writer);
+        unlink(r->options.path);
+    }
+    strobe_recorder_missing_close(&r->missing);
+    strobe_recording_end(&r->session);
+    strobe_recording_release(&r->session);
+    r->tracy = NULL;
+    r->collector = NULL;
+    r->flight = NULL;
+    r->writer = NULL;
+}
+
+static enum strobe_err fail(struct strobe_recorder *r, enum strobe_recorder_failure failure,
+                            enum strobe_err err)
+{
+    STROBE_ASSERT(failure != STROBE_RECORDER_FAILED_NOT && err);
+    STROBE_ASSERT(!r->outcome.failure); /* the first one is the one that is named */
+    r->outcome.failure = failure;
+    r->outcome.err = err;
+    undo_start(r);
+    strobe_recorder_move(r, STROBE_RECORDER_FAILED);
+    return err;
+}
+
+/* The session's name. Not FAILED_NOT: there is none. */
+static enum strobe_recorder_failure choose_session(const struct strobe_recorder_options *options,
+                                                   char out[64], enum strobe_err *err)
+{
+    *err = STROBE_OK;
+    if (options->session) {
+        snprintf(out, 64, "%s", options->session);
+        return STROBE_RECORDER_FAILED_NOT;
+    }
+    if (!options->pid) {
+        snprintf(out, 64, "record-%d-%llx", (int)getpid(),
+                 (unsigned long long)(strobe_clock_mono_ns() / 1000000));
+        return STROBE_RECORDER_FAILED_NOT;
+    }
+    *err = strobe_recorder_find_session_of(options->pid, out);
+    if (!*err)
+        return STROBE_RECORDER_FAILED_NOT;
+    if (*err == STROBE_ERR_ACCESS)
+        return STROBE_RECORDER_FAILED_NAMESPACE;
+    return kill((pid_t)options->pid, 0) && errno == ESRCH ? STROBE_RECORDER_FAILED_NO_PROCESS
+                                                          : STROBE_RECORDER_FAILED_NO_CLIENT;
+}
+
+static enum strobe_err open_file(struct strobe_recorder *r)
+{
+    const struct strobe_recorder_options *options = &r->options;
+    STROBE_ASSERT(!r->writer && !r->flight);
+    if (!options->flight_ns)
+        return strobe_file_create(options->path, r->session.dir, STROBE_RECORDER_SYNC_NS,
+                                  &r->writer);
+    enum strobe_err err =
+        strobe_flight_open(options->path, r->session.dir, options->flight_ns, &r->flight);
+    r->writer = err ? NULL : strobe_flight_events(r->flight);
+    return err;
+}
+
+static enum strobe_err open_collector(struct strobe_recorder *r)
+{
+    STROBE_ASSERT(r->writer && !r->collector);
+    struct strobe_collector_options options = {
+        .session_dir = r->session.dir,
+        .policy = r->options.policy,
+        .stack_depth = 32,
+        .max_file_bytes = r->options.max_file_bytes,
+        .only_pid = r->options.pid,
+        .trigger_zone = r->options.trigger_zone,
+        .trigger_ns = r->options.trigger_ns,
+        .records_writer = r->flight ? strobe_flight_records(r->flight) : NULL,
+    };
+    return strobe_collector_open(&options, r->writer, &r->collector);
+}
+
+/* Session, file, buffers, threads; Tracy's last: nobody is connected to before file and buffers are ready. */
+static enum strobe_err prepare(struct strobe_recorder *r)
+{
+    const struct strobe_recorder_options *options = &r->options;
+    enum strobe_err err;
+    enum strobe_recorder_failure none = choose_session(options, r->outcome.session, &err);
+    if (none)
+        return fail(r, none, err);
+    err = strobe_recording_begin(r->outcome.session, options->path, options->pool_bytes, 0,
+                                 options->policy, 32, &r->session);
+    if (err)
+        return fail(r,
+                    err == STROBE_ERR_BUSY ? STROBE_RECORDER_FAILED_BUSY
+                                           : STROBE_RECORDER_FAILED_SESSION,
+                    err);
+    if (options->pid)
+        __atomic_store_n(&r->session.page->recording, 0, __ATOMIC_SEQ_CST);
+    if ((err = open_file(r)))
+        return fail(r, STROBE_RECORDER_FAILED_FILE, err);
+    err = open_collector(r);
+    if (!err && !strobe_recorder_start_helpers(r))
+        err = STROBE_ERR_NOMEM;
+    if (err)
+        return fail(r, STROBE_RECORDER_FAILED_BUFFERS, err);
+    if ((err = strobe_recorder_tracy_open(r)))
+        return fail(r, STROBE_RECORDER_FAILED_TRACY, err);
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_recorder_start(struct strobe_recorder *r)
+{
+    STROBE_ASSERT(r->state == STROBE_RECORDER_MADE);
+    const struct strobe_recorder_options *options = &r->options;
+    if (options->bridge_port >= 0) {
+        unlink(options->path); /* no viewer must take an old trace for this one */
+        r->bridge = strobe_recorder_bridge_start(r);
+    }
+    strobe_recorder_move(r, STROBE_RECORDER_STARTING);
+    if (!strobe_recorder_take_process(r))
+        return fail(r, STROBE_RECORDER_FAILED_BUSY, STROBE_ERR_BUSY);
+    enum strobe_err err = prepare(r);
+    if (err)
+        return err;
+    r->start_ns = r->quiet_since_ns = strobe_clock_mono_ns();
+    if (options->ready_fd >= 0) {
+        if (write(options->ready_fd, "r", 1) < 0)
+            strobe_recorder_ask_to_stop(r);
+        close(options->ready_fd);
+    }
+    if (options->command && (r->outcome.system_error = strobe_recorder_start_command(r)))
+        return fail(r, STROBE_RECORDER_FAILED_COMMAND,
+                    strobe_err_from_errno(r->outcome.system_error));
+    STROBE_ASSERT(r->collector && r->writer && r->threads_run);
+    strobe_recorder_move(r, STROBE_RECORDER_RECORDING);
+    return STROBE_OK;
+}
+
+/* ---- the rounds ---- */
+
+void strobe_recorder_ask_to_stop(struct strobe_recorder *r)
+{
+    __atomic_store_n(&r->stop_asked, 1, __ATOMIC_RELAXED);
+}
+
+/* Whether the recording is over. */
+static bool is_over(struct strobe_recorder *r, uint64_t now)
+{
+    const struct strobe_recorder_options *options = &r->options;
+    struct strobe_collector_status status = strobe_collector_status(r->collector);
+    STROBE_ASSERT(now >= r->start_ns);
+    if (strobe_recorder_is_asked_to_stop() || __atomic_load_n(&r->stop_asked, __ATOMIC_RELAXED) ||
+        (options->for_ns && now - r->start_ns >= options->for_ns))
+        return true;
+    if (options->command)
+        return r->outcome.command_ended;
+    if (status.n_live)
+        r->quiet_since_ns = now;
+    if (options->n_tracy && !options->pid && !options->session)
+        return strobe_recorder_tracy_is_over(r);
+    if (options->pid)
+        return status.n_procs && !status.n_live;
+    if (options->serve)
+        return now - r->quiet_since_ns > (status.n_procs ? 300000000ull : 5000000000ull);
+    return false;
+}
+
+/* What happens in a round beside the drain. */
+static void look_around(struct strobe_recorder *r, uint64_t now, bool flush)
+{
+    strobe_recorder_reap(r);
+    if (flush && r->options.command)
+        strobe_recorder_python_look(&r->pythons, r->collector);
+    if (r->options.command)
+        strobe_recorder_missing_look(&r->missing, r->collector, true);
+    if (r->flight)
+        strobe_recorder_fly(r, now);
+    tell_round(r);
+}
+
+static void record_rounds(struct strobe_recorder *r)
+{
+    uint64_t next_flush = 0, next_sync = r->start_ns + 100000000ull;
+    for (;;) {
+        uint64_t now = strobe_clock_mono_ns();
+        bool flush = now >= next_flush;
+        if (flush)
+            next_flush = now + FLUSH_NS;
+        uint64_t n = strobe_collector_poll(r->collector, flush);
+        if (now >= next_sync) {
+            strobe_collector_sync_clock(r->collector);
+            next_sync = now + 1000000000ull;
+        }
+        look_around(r, now, flush);
+        if (is_over(r, now))
+            return;
+        strobe_collector_wait(r->collector, n > 100000 ? 500000
+                                            : n > 1000 ? 2000000
+                                            : n        ? 8000000
+                                                       : IDLE_NS);
+    }
+}
+
+/* ---- the end ---- */
+
+/* Gates shut, rings drained, nobody writes to the file but this thread. */
+static void stop_sources(struct strobe_recorder *r)
+{
+    strobe_recording_end(&r->session);
+    if (r->tracy)
+        strobe_tracy_host_stop(r->tracy);
+    strobe_collector_stop(r->collector);
+    strobe_recorder_reap(r);
+    strobe_recorder_missing_look(&r->missing, r->collector, false);
+    strobe_recorder_missing_close(&r->missing);
+    strobe_tracy_host_close(r->tracy);
+    r->tracy = NULL;
+    if (r->options.command)
+        strobe_recorder_python_end(r->options.command[0],
+                                   strobe_collector_status(r->collector).n_procs, r->collector);
+    strobe_recorder_stop_helpers(r);
+}
+
+/* Collector and file are closed; the first error of them. */
+static enum strobe_err close_file(struct strobe_recorder *r)
+{
+    STROBE_ASSERT(!r->threads_run && !r->tracy);
+    struct strobe_recorder_outcome *outcome = &r->outcome;
+    enum strobe_err err = strobe_collector_close(r->collector), closed = STROBE_OK;
+    if (r->flight)
+        strobe_flight_close(r->flight);
+    else
+        closed = strobe_file_finish(r->writer);
+    snprintf(outcome->ledger, sizeof outcome->ledger, "%s/" STROBE_LEDGER_FILE, r->session.dir);
+    if (!err || access(outcome->ledger, F_OK))
+        outcome->ledger[0] = 0;
+    outcome->is_flight = r->flight != NULL;
+    r->collector = NULL;
+    r->flight = NULL;
+    r->writer = NULL;
+    return err ? err : closed ? closed : (enum strobe_err)r->sync_error;
+}
+
+static void end(struct strobe_recorder *r)
+{
+    strobe_recorder_move(r, STROBE_RECORDER_ENDING);
+    if (r->flight)
+        strobe_recorder_fly(r, strobe_clock_mono_ns());
+    tell_round(r);
+    stop_sources(r);
+    uint64_t span = strobe_clock_mono_ns() - r->start_ns;
+    if (span < CLOCK_RATE_NS) { /* a longer base for the clock's rate */
+        struct timespec rest = strobe_clock_timespec(CLOCK_RATE_NS - span);
+        nanosleep(&rest, NULL); /* a signal may cut it short */
+    }
+    r->outcome.duration_ns = span;
+    r->outcome.status = strobe_collector_status(r->collector);
+    if (r->flight)
+        strobe_recorder_land(r);
+    r->outcome.err = close_file(r);
+    strobe_recording_release(&r->session);
+    STROBE_ASSERT(r->session.fd < 0 && r->missing.fd < 0);
+    strobe_recorder_move(r, STROBE_RECORDER_ENDED);
+}
+
+enum strobe_err strobe_recorder_run(struct strobe_recorder *r)
+{
+    STROBE_ASSERT(r->state == STROBE_RECORDER_RECORDING);
+    record_rounds(r);
+    end(r);
+    return r->outcome.err;
+}
+
+void strobe_recorder_wait(struct strobe_recorder *r)
+{
+    strobe_recorder_wait_command(r);
+    strobe_recorder_bridge_end(r->bridge);
+    r->bridge = -1;
+}
+
+void strobe_recorder_close(struct strobe_recorder *r)
+{
+    if (!r)
+        return;
+    if (r->state == STROBE_RECORDER_RECORDING)
+        end(r);
+    STROBE_ASSERT(r->state != STROBE_RECORDER_STARTING && r->state != STROBE_RECORDER_ENDING);
+    STROBE_ASSERT(!r->collector && !r->writer && !r->threads_run);
+    strobe_recorder_leave_process(r);
+    pthread_cond_destroy(&r->helpers_wake);
+    pthread_mutex_destroy(&r->helpers_lock);
+    free(r);
+}

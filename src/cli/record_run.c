@@ -20,6 +20,27 @@ struct show {
 
 /* ---- while it runs ---- */
 
+/* What somebody did to the trace's file. */
+static void say_of_file(const struct strobe_recorder_word *word)
+{
+    if (word->event == STROBE_RECORDER_TRACE_RENAMED)
+        strobe_cli_error("record", "%s was renamed to %s; the recording goes on there",
+                         word->subject, word->text);
+    else if (word->event == STROBE_RECORDER_TRACE_DELETED)
+        strobe_cli_error("record",
+                         "%s was %s; the recording goes on, and the trace is written to a file "
+                         "again when it ends",
+                         word->subject, word->text);
+    else if (word->event == STROBE_RECORDER_TRACE_LOST)
+        strobe_cli_error("record", "%s was deleted, and can't be written to a file again: %s",
+                         word->subject, strobe_err_text(word->err));
+    else if (strcmp(word->subject, word->text))
+        strobe_cli_error("record", "the trace is in %s now: %s is taken, or its folder is gone",
+                         word->subject, word->text);
+    else
+        strobe_cli_error("record", "the trace is in %s again", word->subject);
+}
+
 static void say(void *context, const struct strobe_recorder_word *word)
 {
     const struct show *show = context;
@@ -59,6 +80,12 @@ static void say(void *context, const struct strobe_recorder_word *word)
         break;
     case STROBE_RECORDER_NOT_KEPT:
         strobe_cli_error("record", "saving %s: %s", word->subject, strobe_err_text(word->err));
+        break;
+    case STROBE_RECORDER_TRACE_RENAMED:
+    case STROBE_RECORDER_TRACE_DELETED:
+    case STROBE_RECORDER_TRACE_RESTORED:
+    case STROBE_RECORDER_TRACE_LOST:
+        say_of_file(word);
         break;
     }
 }

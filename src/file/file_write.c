@@ -6,6 +6,7 @@
 #include "file/writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -436,4 +437,9 @@ void strobe_file_count_lost(struct strobe_file_writer *w, uint32_t cause, uint64
 enum strobe_err strobe_file_sync(struct strobe_file_writer *w)
 {
     return fdatasync(w->fd) ? strobe_err_from_errno(errno) : STROBE_OK;
+}
+
+int strobe_file_dup(const struct strobe_file_writer *w)
+{
+    return fcntl(w->fd, F_DUPFD_CLOEXEC, 0);
 }

@@ -1,29 +1,16 @@
 /* flights.c - a flight recording's triggers: noticed in the rounds, saved when the time after one is over. The spool itself:
  * collector/flight.h.  SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
 #include "recorder/internal.h"
 
-void strobe_recorder_nth_path(const char *path, uint32_t n, char *out, size_t cap)
-{
-    STROBE_ASSERT(n >= 1);
-    const char *dot = strrchr(path, '.');
-    if (n == 1)
-        snprintf(out, cap, "%s", path);
-    else if (dot && !strchr(dot, '/'))
-        snprintf(out, cap, "%.*s-%u%s", (int)(dot - path), path, n, dot);
-    else
-        snprintf(out, cap, "%s-%u", path, n);
-}
-
 /* The next of these; names of files that are no traces are passed over. */
 static void kept_path(struct strobe_recorder *r, char *out, size_t cap)
 {
     do
-        strobe_recorder_nth_path(r->options.path, ++r->n_names, out, cap);
+        strobe_trace_nth_path(r->options.path, ++r->n_names, out, cap);
     while (strobe_file_is_foreign(out));
 }
 

@@ -11,6 +11,7 @@
 #include "recorder/missing.h"
 #include "recorder/python.h"
 #include "recorder/recorder.h"
+#include "recorder/trace_file.h"
 
 #define STROBE_RECORDER_SYNC_NS 1000000000ull
 
@@ -23,6 +24,7 @@ struct strobe_recorder {
     struct strobe_collector *collector; /* owned */
     struct strobe_flight *flight;       /* owned; NULL: an ordinary recording */
     struct strobe_tracy_host *tracy;    /* owned; NULL: Tracy has no part in it */
+    struct strobe_trace_file file; /* the name of what the writer writes; a flight has none yet */
     struct strobe_recorder_outcome outcome;
     /* the flight's triggers */
     uint64_t triggered_ns; /* when, 0: not */
@@ -77,7 +79,5 @@ void strobe_recorder_wait_command(struct strobe_recorder *recorder);
 void strobe_recorder_fly(struct strobe_recorder *recorder, uint64_t now_ns);
 /* The collector has stopped: save if one of the last events, or the end, was a trigger. */
 void strobe_recorder_land(struct strobe_recorder *recorder);
-/* The n-th name like `path`: the path itself, then path-2, path-3 ... */
-void strobe_recorder_nth_path(const char *path, uint32_t n, char *out, size_t cap);
 
 #endif

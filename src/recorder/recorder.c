@@ -104,7 +104,7 @@ enum strobe_err strobe_recorder_open(const struct strobe_recorder_options *optio
     if (!r)
         return STROBE_ERR_NOMEM;
     r->options = *options;
-    r->session.fd = r->missing.fd = -1;
+    r->session.fd = r->missing.fd = r->file.fd = -1;
     r->bridge = -1;
     pthread_mutex_init(&r->helpers_lock, NULL);
     pthread_cond_init(&r->helpers_wake, NULL);
@@ -130,6 +130,7 @@ static void undo_start(struct strobe_recorder *r)
         strobe_file_abandon(r->writer);
         unlink(r->options.path);
     }
+    strobe_trace_file_close(&r->file);
     strobe_recorder_missing_close(&r->missing);
     strobe_recording_end(&r->session);
     strobe_recording_release(&r->session);
@@ -178,11 +179,13 @@ static enum strobe_err open_file(struct strobe_recorder *r)
 {
     const struct strobe_recorder_options *options = &r->options;
     STROBE_ASSERT(!r->writer && !r->flight);
-    if (!options->flight_ns)
-        return strobe_file_create(options->path, r->session.dir, STROBE_RECORDER_SYNC_NS,
-                                  &r->writer);
-    enum strobe_err err =
-        strobe_flight_open(options->path, r->session.dir, options->flight_ns, &r->flight);
+    enum strobe_err err;
+    if (!options->flight_ns) {
+        err =
+            strobe_file_create(options->path, r->session.dir, STROBE_RECORDER_SYNC_NS, &r->writer);
+        return err ? err : strobe_trace_file_open(&r->file, r->writer, options->path);
+    }
+    err = strobe_flight_open(options->path, r->session.dir, options->flight_ns, &r->flight);
     r->writer = err ? NULL : strobe_flight_events(r->flight);
     return err;
 }
@@ -289,6 +292,40 @@ static bool is_over(struct strobe_recorder *r, uint64_t now)
     return false;
 }
 
+/* Has somebody renamed or deleted the trace? That is said at once, and noted in it while `may_note`. */
+static void look_at_file(struct strobe_recorder *r, bool may_note)
+{
+    static const char *const how[] = {
+        [STROBE_TRACE_FILE_IS_DELETED] = "deleted",
+        [STROBE_TRACE_FILE_IS_REPLACED] = "replaced by another file",
+        [STROBE_TRACE_FILE_FOLDER_IS_GONE] = "deleted with its folder",
+    };
+    char before[STROBE_TRACE_PATH_MAX], note[2 * STROBE_TRACE_PATH_MAX + 200];
+    memcpy(before, r->file.path, sizeof before);
+    enum strobe_trace_file_news news = strobe_trace_file_look(&r->file);
+    if (!news)
+        return;
+    bool renamed = news == STROBE_TRACE_FILE_IS_RENAMED;
+    STROBE_ASSERT(renamed == (r->file.state == STROBE_TRACE_FILE_NAMED));
+    STROBE_ASSERT(renamed || how[news]);
+    struct strobe_recorder_word word = {
+        .event = renamed ? STROBE_RECORDER_TRACE_RENAMED : STROBE_RECORDER_TRACE_DELETED,
+        .subject = before,
+        .text = renamed ? r->file.path : how[news],
+    };
+    strobe_recorder_say(r, word);
+    if (renamed)
+        snprintf(note, sizeof note, "this trace was renamed while it was recorded: %s became %s",
+                 before, r->file.path);
+    else
+        snprintf(note, sizeof note,
+                 "this trace, then %s, was %s while it was recorded; the recorder wrote it to a "
+                 "file again when it ended",
+                 before, how[news]);
+    if (may_note)
+        strobe_collector_note(r->collector, 0, note);
+}
+
 /* What happens in a round beside the drain. */
 static void look_around(struct strobe_recorder *r, uint64_t now, bool flush)
 {
@@ -297,6 +334,8 @@ static void look_around(struct strobe_recorder *r, uint64_t now, bool flush)
         strobe_recorder_python_look(&r->pythons, r->collector);
     if (r->options.command)
         strobe_recorder_missing_look(&r->missing, r->collector, true);
+    if (flush)
+        look_at_file(r, true);
     if (r->flight)
         strobe_recorder_fly(r, now);
     tell_round(r);
@@ -343,6 +382,27 @@ static void stop_sources(struct strobe_recorder *r)
         strobe_recorder_python_end(r->options.command[0],
                                    strobe_collector_status(r->collector).n_procs, r->collector);
     strobe_recorder_stop_helpers(r);
+    look_at_file(r, true); /* the last moment for a note */
+}
+
+/* Have the finished file under a name. */
+static enum strobe_err settle_file(struct strobe_recorder *r)
+{
+    char before[STROBE_TRACE_PATH_MAX];
+    look_at_file(r, false);
+    memcpy(before, r->file.path, sizeof before);
+    enum strobe_err err = strobe_trace_file_settle(&r->file);
+    struct strobe_recorder_word word = {
+        .event = err ? STROBE_RECORDER_TRACE_LOST : STROBE_RECORDER_TRACE_RESTORED,
+        .subject = r->file.path,
+        .text = before,
+        .err = err,
+    };
+    if (r->file.state != STROBE_TRACE_FILE_NAMED)
+        strobe_recorder_say(r, word);
+    memcpy(r->outcome.path, r->file.path, sizeof r->outcome.path);
+    strobe_trace_file_close(&r->file);
+    return err;
 }
 
 /* Collector and file are closed; the first error of them. */
@@ -351,10 +411,13 @@ static enum strobe_err close_file(struct strobe_recorder *r)
     STROBE_ASSERT(!r->threads_run && !r->tracy);
     struct strobe_recorder_outcome *outcome = &r->outcome;
     enum strobe_err err = strobe_collector_close(r->collector), closed = STROBE_OK;
-    if (r->flight)
+    if (r->flight) {
         strobe_flight_close(r->flight);
-    else
+    } else {
         closed = strobe_file_finish(r->writer);
+        enum strobe_err settled = settle_file(r);
+        closed = closed ? closed : settled;
+    }
     snprintf(outcome->ledger, sizeof outcome->ledger, "%s/" STROBE_LEDGER_FILE, r->session.dir);
     if (!err || access(outcome->ledger, F_OK))
         outcome->ledger[0] = 0;

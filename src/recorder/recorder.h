@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "collector/collector.h"
+#include "recorder/trace_file.h"
 #include "tracy/host.h"
 
 struct strobe_recorder;
@@ -66,6 +67,10 @@ enum strobe_recorder_event {
     STROBE_RECORDER_BRIDGE_NOT_MADE, /* number: errno */
     STROBE_RECORDER_KEPT,            /* subject: a trace that a trigger saved, text: which */
     STROBE_RECORDER_NOT_KEPT,        /* subject: a trace that could not be saved, err */
+    STROBE_RECORDER_TRACE_RENAMED,   /* subject: the trace's old name, text: the new one */
+    STROBE_RECORDER_TRACE_DELETED,   /* subject: the trace, text: how; it comes back at the end */
+    STROBE_RECORDER_TRACE_RESTORED,  /* subject: where it came back, text: the name that it had */
+    STROBE_RECORDER_TRACE_LOST,      /* subject: a deleted trace that can't come back, err */
 };
 
 struct strobe_recorder_word {
@@ -129,7 +134,7 @@ struct strobe_recorder_outcome {
     enum strobe_err err; /* of the start, or of the file */
     int system_error;
     char session[64];
-    char path[STROBE_RECORDER_PATH_MAX + 64]; /* where the trace is */
+    char path[STROBE_TRACE_PATH_MAX];  /* where the trace is, if it was renamed or deleted too */
     char ledger[STROBE_PATH_MAX + 16]; /* has the losses that the file could not take; "": none */
     uint64_t duration_ns;
     struct strobe_collector_status status;

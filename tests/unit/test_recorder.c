@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "query/stats.h"
 #include "recorder/recorder.h"
+#include "recorder/trace_file.h"
 #include "strobe/strobe.h"
 
 enum { N_ZONES = 1000, EXIT_CODE = 7 };
@@ -208,6 +210,36 @@ static void options_without_one_thing_to_record_are_invalid(void **state)
     strobe_recorder_close(NULL);
 }
 
+static void a_deleted_trace_that_can_not_be_copied_is_lost_with_a_reason(void **state)
+{
+    (void)state;
+    struct strobe_trace_file file = {.fd = -1};
+    struct strobe_file_writer *writer = NULL;
+    struct rlimit before, small;
+    char path[sizeof dir + 16];
+    snprintf(path, sizeof path, "%s/lost.strobe", dir);
+    assert_int_equal(strobe_file_create(path, "", 0, &writer), STROBE_OK);
+    assert_int_equal(strobe_trace_file_open(&file, writer, path), STROBE_OK);
+    assert_int_equal(strobe_trace_file_look(&file), STROBE_TRACE_FILE_NO_NEWS);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(strobe_trace_file_look(&file), STROBE_TRACE_FILE_IS_DELETED);
+    assert_int_equal(strobe_trace_file_look(&file), STROBE_TRACE_FILE_NO_NEWS); /* said once */
+    assert_int_equal(strobe_file_finish(writer), STROBE_OK);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 100;
+    setrlimit(RLIMIT_FSIZE, &small);
+    enum strobe_err err = strobe_trace_file_settle(&file);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_not_equal(err, STROBE_OK);
+    assert_int_equal(file.state, STROBE_TRACE_FILE_LOST);
+    assert_string_equal(file.path, path);
+    assert_int_equal(access(path, F_OK), -1); /* no part of it is left */
+    strobe_trace_file_close(&file);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -235,6 +267,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_recording_ends_when_it_is_asked_to),
         cmocka_unit_test(a_process_starts_one_recording_at_a_time),
         cmocka_unit_test(options_without_one_thing_to_record_are_invalid),
+        cmocka_unit_test(a_deleted_trace_that_can_not_be_copied_is_lost_with_a_reason),
     };
     if (argc > 1 && !strcmp(argv[1], "zones")) {
         for (int i = 0; i < N_ZONES; i++) {

@@ -15,7 +15,7 @@ enum { N_MAKERS = 2, N_REQUESTS_MAX = 64 };
 struct desk {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    uint64_t lock_id;
+    struct strobe_lock lock;
     struct texture_request requests[N_REQUESTS_MAX];
     int n_requests;      /* received so far */
     int n_taken;         /* by the makers */
@@ -25,15 +25,15 @@ struct desk {
 
 static void take_lock(struct desk *desk)
 {
-    strobe_lock_wait(desk->lock_id, 0);
+    strobe_lock_will_wait(&desk->lock, 0);
     pthread_mutex_lock(&desk->mutex);
-    strobe_lock_obtain(desk->lock_id, 0);
+    strobe_lock_obtained(&desk->lock, 0);
 }
 
 static void give_lock(struct desk *desk)
 {
     pthread_mutex_unlock(&desk->mutex);
-    strobe_lock_release(desk->lock_id, 0);
+    strobe_lock_released(&desk->lock, 0);
 }
 
 /* The next request; 0 when there will be none. */
@@ -179,7 +179,7 @@ int main(void)
     STROBE_LOC(desk_loc, "request desk", 0);
     STROBE_PROGRAM_NAME("loader");
     STROBE_THREAD_NAME("request reader");
-    desk.lock_id = strobe_lock_new(&desk_loc, "request desk");
+    strobe_lock_open(&desk.lock, &desk_loc, 0);
     pthread_t makers[N_MAKERS];
     for (int i = 0; i < N_MAKERS; i++)
         if (pthread_create(&makers[i], NULL, make_textures, &desk))

@@ -37,26 +37,30 @@ constexpr int n_samples = 8; // rays per pixel
 constexpr int n_workers = 3;
 constexpr int default_frames = 100;
 
-// A mutex that tells Strobe who waits for it and who has it.
+// A mutex that emits who waits for it and who holds it.
 class TracedMutex
 {
   public:
-    TracedMutex(struct strobe_loc *loc, const char *name) : id_(strobe_lock_new(loc, name)) {}
+    TracedMutex(struct strobe_loc *loc, const char *name)
+    {
+        strobe_lock_open(&lock_, loc, 0);
+        strobe_lock_rename(&lock_, name, std::strlen(name));
+    }
     void lock()
     {
-        strobe_lock_wait(id_, 0);
+        strobe_lock_will_wait(&lock_, 0);
         mutex_.lock();
-        strobe_lock_obtain(id_, 0);
+        strobe_lock_obtained(&lock_, 0);
     }
     void unlock()
     {
         mutex_.unlock();
-        strobe_lock_release(id_, 0);
+        strobe_lock_released(&lock_, 0);
     }
 
   private:
     std::mutex mutex_;
-    std::uint64_t id_;
+    struct strobe_lock lock_;
 };
 
 struct strobe_loc *queue_loc()

@@ -1,9 +1,9 @@
-/* facade.h - what the headers of other tracers need beyond strobe.h: locations and names in constant
- * memory, zones by a small handle, GPU contexts, sections, images, marks of locks, parameters.
- * tracy/Tracy.hpp, tracy/TracyC.h and strobe/iree_provider.h are made of it; a program may call it too.
+/* facade.h - EXPERIMENTAL: what the headers of other tracers need beyond strobe.h. Locations and names in constant memory,
+ * zones by a small handle, GPU contexts, sections, images, locks by number, parameters. tracy/Tracy.hpp, tracy/TracyC.h and
+ * strobe/iree_provider.h are made of it. A program may call it, but every version may change names, types and meaning; of
+ * binaries only those stay valid that were built with the library's own version of the header.
  *
- * The rules of strobe.h hold: any thread, any signal handler, nothing is allocated, nothing fails in a
- * way that the program sees. A NULL name is the unnamed pool, frame set or whatever it names.
+ * The rules of every call in strobe.h hold. A NULL name is the unnamed pool, frame set or plot.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_FACADE_H
 #define STROBE_FACADE_H
@@ -27,11 +27,11 @@ struct strobe_const_loc {
     uint32_t color;
 };
 
-/* The location that stands for `loc`, found by its address; NULL where 8,192 others are known already:
- * use strobe_loc_id then. */
+/* The location that stands for `loc`, found by its address; NULL where 8,192 others are in the table: use strobe_loc_id
+ * then. */
 STROBE_API struct strobe_loc *strobe_loc_of(const struct strobe_const_loc *loc);
 
-/* Where they are kept. A place belongs to one address for good, so that readers need no lock. */
+/* The table of them. A place belongs to one address for good, so that readers need no lock. */
 struct strobe_loc_place {
     const struct strobe_const_loc *key; /* borrowed, compared only; NULL: free */
     struct strobe_loc loc;
@@ -47,7 +47,7 @@ STROBE_INLINE struct strobe_loc_place *strobe_loc_place_at(const struct strobe_c
     return &strobe_loc_places[((spread >> 19) + step) % STROBE_LOC_PLACES];
 }
 
-/* Code may be unloaded and other code loaded at its addresses: then an address is another location. */
+/* Whether a place still holds the location at that address: other code may have been loaded there. */
 STROBE_INLINE int strobe_loc_is_same(const struct strobe_loc *loc,
                                      const struct strobe_const_loc *from)
 {
@@ -56,7 +56,7 @@ STROBE_INLINE int strobe_loc_is_same(const struct strobe_loc *loc,
 }
 
 /* The id of a location made of texts (copied; lengths in bytes; name may be NULL), for
- * strobe_zone_begin_id and strobe_gpu_begin_id. 0: nobody records, or no room for the name. */
+ * strobe_handle_begin_id, strobe_zone_begin_by_id and strobe_gpu_begin_id. 0: nobody records, or no room for the name. */
 STROBE_API uint64_t strobe_loc_id(const char *file, size_t n_file, uint32_t line,
                                   const char *function, size_t n_function, const char *name,
                                   size_t n_name, uint32_t color);
@@ -79,8 +79,9 @@ enum {
     STROBE_HANDLE_RUN_TIME = 8       /* id: of a run-time location */
 };
 
-/* A zone at a location from strobe_loc_id; at 0 it is named as what it is: named before the recording. */
-STROBE_API struct strobe_handle strobe_zone_begin_id(uint64_t loc_id);
+/* Begin a zone at a location from strobe_loc_id. Id 0 (the location was made while nobody recorded) shows as "(named before
+ * the recording)". One returns a handle, the other a zone. */
+STROBE_API struct strobe_handle strobe_handle_begin_id(uint64_t loc_id);
 STROBE_API struct strobe_zone strobe_zone_begin_by_id(uint64_t loc_id);
 STROBE_API struct strobe_handle strobe_handle_odd(struct strobe_loc *loc, int on) STROBE_COLD;
 STROBE_API void strobe_handle_end_odd(struct strobe_handle handle) STROBE_COLD;
@@ -89,10 +90,10 @@ STROBE_INLINE struct strobe_handle strobe_handle_begin(struct strobe_loc *loc)
 {
     struct strobe_handle handle;
     struct strobe_zone zone = strobe_zone_begin(loc);
-    if (STROBE_LIKELY(zone.on == 1)) {
+    if (STROBE_LIKELY(zone.on == STROBE_EMIT_STORED)) {
         handle.id = (uint32_t)(zone.word >> 32);
         handle.state = STROBE_HANDLE_BEGUN;
-    } else if (zone.on == 0) {
+    } else if (zone.on == STROBE_EMIT_IDLE) {
         handle.id = (uint32_t)(uintptr_t)loc;
         handle.state = (int32_t)((uintptr_t)loc >> 32 << 16 | STROBE_HANDLE_UNSEEN);
     } else {
@@ -101,14 +102,14 @@ STROBE_INLINE struct strobe_handle strobe_handle_begin(struct strobe_loc *loc)
     return handle;
 }
 
-/* A handle as it lies in a register: `id`, and `state` in the upper half. */
+/* A handle as one number: `id`, and `state` in the upper half. */
 STROBE_INLINE uint64_t strobe_handle_pack(struct strobe_handle handle)
 {
     return (uint64_t)(uint32_t)handle.state << 32 | handle.id;
 }
 
-/* Likewise, at a location in constant memory, without a call where it is in the first place looked at and named to this
- * recorder; packed, so that it leaves a function as it is. Of a zone that nobody sees its address is kept. */
+/* Begin a zone at a location in constant memory; the handle is packed. Inline where the location is in its first place of
+ * the table and registered with this recorder, else by a call. While nobody records, the handle keeps the address. */
 STROBE_API uint64_t strobe_handle_begin_missed(const struct strobe_const_loc *loc) STROBE_COLD;
 STROBE_API uint64_t strobe_handle_begin_slow(struct strobe_loc *loc, uint64_t word,
                                              uint64_t *reserved) STROBE_COLD;
@@ -122,7 +123,7 @@ STROBE_INLINE uint64_t strobe_handle_begin_const(const struct strobe_const_loc *
     if (STROBE_UNLIKELY(!strobe_loc_is_same(loc, from)))
         return strobe_handle_begin_missed(from);
     uint64_t word = __atomic_load_n(&loc->word, __ATOMIC_RELAXED); /* not before it is the same */
-    if (STROBE_UNLIKELY(word < ((const struct strobe_gate *)gate)->floor))
+    if (!strobe_gate_knows(gate, word))
         return strobe_handle_begin_missed(from);
     if (STROBE_UNLIKELY(!strobe_emit_fast(word, &slot, 1)))
         return strobe_handle_begin_slow(loc, word, slot);
@@ -141,7 +142,7 @@ STROBE_INLINE void strobe_handle_end(struct strobe_handle handle)
     }
 }
 
-/* 1: its begin is in the trace, so that texts and the like go to it. */
+/* 1: its begin was emitted, so that texts, names, values and colours have a zone to go to. */
 STROBE_INLINE int strobe_handle_is_seen(struct strobe_handle handle)
 {
     return handle.state == STROBE_HANDLE_BEGUN || (handle.state & 15) == STROBE_HANDLE_RUN_TIME;
@@ -153,7 +154,7 @@ STROBE_API void strobe_zone_textv(const char *format, __builtin_va_list args);
 STROBE_API void strobe_zone_namev(const char *format, __builtin_va_list args);
 #endif
 
-/* ---- things with a name that is only a pointer; told apart by content ---- */
+/* ---- things with a name that is only a pointer; compared by content ---- */
 
 STROBE_API void strobe_text_plot_int(const char *plot, int64_t value);
 STROBE_API void strobe_text_plot_double(const char *plot, double value);
@@ -175,29 +176,14 @@ STROBE_API void strobe_frame_image(const void *rgba, uint16_t width, uint16_t he
                                    uint8_t offset, int flip);
 STROBE_API void strobe_frame_vsync(uint64_t display);
 
-/* ---- locks that tell every new recorder who they are ---- */
+/* ---- locks by number ---- */
 
-struct strobe_lock {
-    uint64_t id;
-    uint64_t made;          /* when, by strobe_clock_now */
-    struct strobe_loc *loc; /* borrowed: where it is made; NULL: not known */
-    uint32_t told;          /* the recorder that knows it */
-    uint32_t is_shared;     /* readers may hold it together */
-    char name[64];          /* given by the program, cut; "": the location's */
-};
-
-/* Make and tell it. The lock's own thread must not use it yet. */
-STROBE_API void strobe_lock_open(struct strobe_lock *lock, struct strobe_loc *loc, int is_shared);
-STROBE_API void strobe_lock_rename(struct strobe_lock *lock, const char *name, size_t n_bytes);
-STROBE_API void strobe_lock_close(struct strobe_lock *lock);
-STROBE_API void strobe_lock_will_wait(struct strobe_lock *lock, int shared);
-STROBE_API void strobe_lock_obtained(struct strobe_lock *lock, int shared);
-STROBE_API void strobe_lock_released(struct strobe_lock *lock, int shared);
-STROBE_API void strobe_lock_mark(struct strobe_lock *lock, struct strobe_loc *loc);
-
-/* Locks of which a program keeps no more than a number, from 1 on; for strobe_lock_wait, _obtain and _release. Only the
- * recorder of the moment is told who they are. */
+/* For programs that keep no more of a lock than a number, from 1 on. Only the recorder of the moment learns its location; use
+ * struct strobe_lock where there is room for it. */
 STROBE_API uint32_t strobe_lock_number(struct strobe_loc *loc);
+STROBE_API void strobe_lock_number_wait(uint32_t lock, int shared);
+STROBE_API void strobe_lock_number_obtain(uint32_t lock, int shared);
+STROBE_API void strobe_lock_number_release(uint32_t lock, int shared);
 STROBE_API void strobe_lock_number_gone(uint32_t lock);
 
 /* ---- GPU contexts: numbers that the program chooses ---- */
@@ -216,8 +202,8 @@ enum strobe_gpu_type {
     STROBE_GPU_WEBGPU = 10
 };
 
-/* What is 0 is filled in: tick with now. Kept for recorders that come later (the first 256 facts of a
- * process are, of GPU contexts, sections and parameters together). */
+/* `tick` 0 means now. Kept for recorders that come later, as are the first 256 facts of a process (GPU contexts, sections
+ * and parameters together). */
 struct strobe_gpu_context {
     uint64_t context;
     uint64_t type;
@@ -227,7 +213,7 @@ struct strobe_gpu_context {
     int64_t time;
     double period_ns; /* of one count of the GPU's clock */
 };
-/* A number that no other call of it gave, for programs that have none of their own: from 0 on. */
+/* A new number, from 0 on, for programs that have none of their own. */
 STROBE_API uint64_t strobe_gpu_context_number(void);
 STROBE_API void strobe_gpu_context_new(const struct strobe_gpu_context *context);
 STROBE_API void strobe_gpu_context_name(uint64_t context, const char *name, size_t n_bytes);
@@ -245,7 +231,7 @@ STROBE_API void strobe_gpu_note_name(uint64_t context, uint64_t note, const char
 
 /* ---- sections, parameters, groups ---- */
 
-/* Sections are phases of the whole program; their ids are the library's. 0: nobody records. */
+/* Sections are phases of the whole program. strobe_section_enter returns the id to leave it with; 0: nobody records. */
 STROBE_API uint32_t strobe_section_enter(uint32_t category, const char *text, size_t n_bytes);
 STROBE_API uint32_t strobe_section_enterf(uint32_t category, const char *format, ...)
     STROBE_PRINTF(2, 3);
@@ -267,8 +253,8 @@ STROBE_API uint32_t strobe_thread_number(void);
 
 /* Bits of strobe_facade_switches. */
 enum { STROBE_SWITCH_FACADE = 1, STROBE_SWITCH_NO_EXIT = 2 };
-/* Defined, weakly, by every file of a program that uses another tracer's header: tells the library that
- * this tracer's environment variables are meant for it. */
+/* Defined, weakly, by every file of a program that uses another tracer's header: the library then obeys that tracer's
+ * environment variables. */
 extern const unsigned strobe_facade_switches __attribute__((weak, visibility("default")));
 
 #ifdef __cplusplus

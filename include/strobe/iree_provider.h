@@ -110,7 +110,7 @@ STROBE_INLINE iree_zone_id_t iree_tracing_zone_begin_external_impl(
     uint64_t id = strobe_loc_id(file_name, file_name_length, line, function_name,
                                 function_name_length, name_length ? name : NULL, name_length, 0);
     STROBE_IREE_STACK();
-    return strobe_iree_zone(strobe_zone_begin_id(id));
+    return strobe_iree_zone(strobe_handle_begin_id(id));
 }
 
 STROBE_INLINE void iree_tracing_zone_end(iree_zone_id_t zone_id)
@@ -156,20 +156,20 @@ STROBE_INLINE void iree_tracing_mutex_terminate(uint32_t lock_id)
 }
 STROBE_INLINE void iree_tracing_mutex_before_lock(uint32_t lock_id)
 {
-    strobe_lock_wait(lock_id, 0);
+    strobe_lock_number_wait(lock_id, 0);
 }
 STROBE_INLINE void iree_tracing_mutex_after_lock(uint32_t lock_id)
 {
-    strobe_lock_obtain(lock_id, 0);
+    strobe_lock_number_obtain(lock_id, 0);
 }
 STROBE_INLINE void iree_tracing_mutex_after_try_lock(uint32_t lock_id, bool was_acquired)
 {
     if (was_acquired)
-        strobe_lock_obtain(lock_id, 0);
+        strobe_lock_number_obtain(lock_id, 0);
 }
 STROBE_INLINE void iree_tracing_mutex_after_unlock(uint32_t lock_id)
 {
-    strobe_lock_release(lock_id, 0);
+    strobe_lock_number_release(lock_id, 0);
 }
 
 #if IREE_TRACING_FEATURES & IREE_TRACING_FEATURE_INSTRUMENTATION_DEVICE

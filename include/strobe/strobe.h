@@ -1,23 +1,39 @@
-/* strobe.h - the client API: what a program calls to be seen by Strobe.
+/* strobe.h - the client API: what a program calls to be recorded by Strobe.
  *
  *     #include <strobe/strobe.h>
  *
  *     void work(void)
  *     {
- *         STROBE_SCOPE("work");            // a zone from here to the end of the block (C and C++)
- *         STROBE_ZONE(load, "load");       // a zone with a handle ...
- *         STROBE_TEXT("model.bin");        // ... text on the innermost open zone
- *         STROBE_ZONE_END(load);           // ... and its end
+ *         STROBE_SCOPE("work");              // a zone from here to the end of the block (C and C++)
+ *         STROBE_ZONE(load, "load");         // a zone with a handle ...
+ *         STROBE_ZONE_TEXT(load, "a.bin");   // ... a text on it
+ *         STROBE_ZONE_END(load);             // ... and its end
  *         STROBE_PLOT("queue", 3.0);
  *     }
  *
- * Link with -lstrobe (pkg-config strobe, CMake Strobe::Strobe), run under `strobe record`.
- * C99 and up, C++11 and up. Every call may be made from any thread and from signal handlers, costs
- * a flag test while nobody records, never allocates, never blocks for good and never fails: what
- * can't be recorded is counted. With STROBE_OFF defined, all of it compiles to nothing.
+ * Link with -lstrobe (pkg-config strobe, CMake Strobe::Strobe), run under `strobe record`. C99 and up, C++11 and up,
+ * gcc or clang, Linux on x86-64 or arm64. With STROBE_OFF defined, all of it compiles to nothing.
  *
- * Texts are copied during the call. Names (of zones, plots, frames, pools, fibers) are told apart
- * by their content. SPDX-License-Identifier: MIT */
+ * What this header declares is the promise: names, types and meaning stay within a major version (while that is 0: within
+ * a minor one). What the inline functions below need is in strobe/inline_abi.h and is no part of it. strobe/facade.h is
+ * experimental.
+ *
+ * RULES OF EVERY CALL, unless the call says otherwise:
+ *   when     any time between the program's first and last instruction: in constructors, destructors, after fork.
+ *   threads  any thread, without a lock of the caller's. An event belongs to the calling thread.
+ *   signals  any signal handler, also one that interrupts another call of this header.
+ *   errors   none: nothing is returned, errno is kept. An event that can't be stored is dropped and counted with its
+ *            cause; `strobe info` shows both. Pointers must be valid; NULL is allowed only where it is named.
+ *   memory   nothing is allocated from the heap. Texts are copied during the call and need no terminating NUL where a
+ *            length is passed. A text may be of any length.
+ *   cost     while nobody records: a load and a branch. While recorded: a zone's begin and end 35 instructions together,
+ *            any other event one function call and a copy of its fields. The first use of a location or name per
+ *            recorder registers it: some microseconds, under a lock of the process.
+ *   waiting  where shared memory is full, a call waits for the recorder for at most one second and drops then; with
+ *            `strobe record --policy drop` it drops at once. In a handler on an alternate signal stack it never waits.
+ *
+ * Names of zones, plots, frames, pools and fibers are compared by their content.
+ * SPDX-License-Identifier: MIT */
 #ifndef STROBE_STROBE_H
 #define STROBE_STROBE_H
 
@@ -45,32 +61,51 @@
 extern "C" {
 #endif
 
-/* A source location: static, one per place in the code. `word` is 0 until it was named to a
- * recorder; the library writes it, the rest is the program's. The program may unmap it (dlclose) at
- * any time. */
+/* ---- types ---- */
+
+/* A source location: static, one per place in the code. `word` is the library's: start it with 0 and leave it alone; the
+ * rest is the program's. The texts must stay while a zone of it may begin. dlclose may unmap all of it at any time. */
 struct strobe_loc {
     uint64_t word;
     const char *name; /* NULL: the function's name is shown */
     const char *function;
     const char *file;
     uint32_t line;
-    uint32_t color; /* 0xRRGGBB, 0: by name */
+    uint32_t color; /* 0xRRGGBB, 0: chosen by name */
 };
 
-/* A name used at one place of the code; same life as a location. */
+/* A name that one place of the code uses; same lifetime as a location. */
 struct strobe_name {
     uint64_t word;
     const char *text;
 };
 
-/* An open zone. `on`: 0 nobody recorded when it began; 1 its begin was emitted; 3 it was emitted the
- * slow way, and so will its end be; others: it was dropped. */
+/* What became of a begin; strobe_zone.on. */
+enum strobe_emit_result {
+    STROBE_EMIT_IDLE = 0,   /* nobody recorded: nothing was emitted */
+    STROBE_EMIT_STORED = 1, /* the event is in the stream */
+    STROBE_EMIT_SLOW = 2,   /* bit: the slow path decided */
+    STROBE_EMIT_STORED_SLOW = 3
+    /* all others: dropped and counted; the value keeps the cause, so that the end is dropped for the same */
+};
+
+/* An open zone: what strobe_zone_begin returned. Copy it freely, change nothing in it, end it once. */
 struct strobe_gate;
 struct strobe_zone {
     struct strobe_loc *loc; /* borrowed; NULL for a zone with a run-time location */
     uint64_t word;          /* the location's word when it began; of a run-time location its id */
     const volatile struct strobe_gate *gate; /* borrowed: the process's gate when it began */
-    int on;
+    int on;                                  /* enum strobe_emit_result, or a dropped one's cause */
+};
+
+/* A lock of the program, as the trace knows it. The program owns the memory; the fields are the library's. */
+struct strobe_lock {
+    uint64_t id;
+    uint64_t made;          /* when, by strobe_clock_now */
+    struct strobe_loc *loc; /* borrowed: where it is made; NULL: not known */
+    uint32_t recorder;      /* the recorder that it is registered with */
+    uint32_t is_shared;     /* readers may hold it together */
+    char name[64];          /* given by the program, cut; "": the location's */
 };
 
 enum strobe_severity {
@@ -93,233 +128,154 @@ enum strobe_plot_format {
 #include "strobe/strobe_off.h"
 #else
 
-/* 1 while a recorder takes this process's events. */
+/* ---- the recording ---- */
+
+/* 1 while a recorder drains this process, else 0. May change right after the call. */
 STROBE_API int strobe_recording(void);
 
-/* Join the session `name`, whose recorder runs already, in place of the one that the process is in. 0, or -1 where there is
- * no such session, or where something of this process was recorded before: then it stays where it is. */
+/* Leave the process's session and join the session `name`, whose recorder runs already. 0: joined. -1: there is no such
+ * session, or something of this process was recorded before; the process then stays in its session. Not from signal
+ * handlers. Makes system calls. */
 STROBE_API int strobe_join_session(const char *name);
 
-/* Zones with a location made at run time; the texts are copied. `function`, `file` may be NULL. */
+/* Now, on the clock of the process's events. The unit is the trace's tick: a difference means nothing to a program. */
+STROBE_API uint64_t strobe_clock_now(void);
+
+/* Ask a flight recorder (`strobe record --flight`) to keep what it has. For other recorders it is an event only. */
+STROBE_API void strobe_trigger(const char *reason);
+
+/* ---- zones ---- */
+
+/* Begin a zone of a location on the calling thread. Begin and end must come from one thread, or from one fiber. Zones of a
+ * thread nest: a zone that ends while zones that began in it are open leaves those unfinished. Inline. */
+STROBE_INLINE struct strobe_zone strobe_zone_begin(struct strobe_loc *loc);
+
+/* End a zone; once per begin. A begin that was emitted gets its end also when the recorder left meanwhile. The end of a
+ * zone that began while nobody recorded is emitted if somebody records now: the trace shows an end without a begin.
+ * Inline. */
+STROBE_INLINE void strobe_zone_end(struct strobe_zone *zone);
+
+/* The same as functions, for other languages. */
+STROBE_API struct strobe_zone strobe_zone_begin_call(struct strobe_loc *loc);
+STROBE_API void strobe_zone_end_call(struct strobe_zone zone);
+
+/* Begin a zone with a location made at run time. `function` and `file` may be NULL. Registers the texts the first time, then
+ * looks them up by content: dearer than a static location. */
 STROBE_API struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line,
                                                    const char *function, const char *name,
                                                    size_t name_bytes, uint32_t color);
-/* A zone that began at `tick` of strobe_clock_now, after everything that the thread emitted; ends as others do. */
+
+/* Begin a zone at `tick` of strobe_clock_now, which must not be before the thread's last event. End it with
+ * strobe_zone_end of a zone of the same location, or with the next end that fits. */
 STROBE_API void strobe_zone_begin_past(struct strobe_loc *loc, uint64_t tick);
-/* Now, on the clock of the process's events. */
-STROBE_API uint64_t strobe_clock_now(void);
-/* On the innermost open zone of the calling thread (or of the fiber that it runs). */
+
+/* Say something about an open zone of the calling thread: a line of text (several add up), a name in place of its location's,
+ * a number, a colour (of these three the last counts). The zone may have open zones in it. Of several open zones of one
+ * location the innermost gets it. A zone that nobody saw begin gets nothing; of one whose begin was dropped it is dropped
+ * too. Not after the zone's end. */
+STROBE_API void strobe_zone_add_text(const struct strobe_zone *zone, const char *text,
+                                     size_t n_bytes);
+STROBE_API void strobe_zone_set_name(const struct strobe_zone *zone, const char *name,
+                                     size_t n_bytes);
+STROBE_API void strobe_zone_set_value(const struct strobe_zone *zone, uint64_t value);
+STROBE_API void strobe_zone_set_color(const struct strobe_zone *zone, uint32_t color);
+
+/* The same, about the innermost open zone of the calling thread (or of the fiber that it runs): no handle is needed.
+ * strobe_zone_textf formats with vsnprintf and cuts after 16,383 bytes; in a signal handler use conversions of integers
+ * and texts only. */
 STROBE_API void strobe_zone_text(const char *text, size_t n_bytes);
 STROBE_API void strobe_zone_textf(const char *format, ...) STROBE_PRINTF(1, 2);
 STROBE_API void strobe_zone_name(const char *name, size_t n_bytes);
 STROBE_API void strobe_zone_value(uint64_t value);
 STROBE_API void strobe_zone_color(uint32_t color);
-/* It may end in any order: before zones that begin in it, after those that it began in. Its end comes
- * from the same thread. Where two of one location may be open at once, give each a location of its own. */
+
+/* Let the innermost open zone end out of order: before zones that began in it, or after the zone that it began in. Those
+ * others stay open. Call it right after the begin; the end still comes from the same thread. Two such zones that are open
+ * at once need two locations. */
 STROBE_API void strobe_zone_loose(void);
 
+/* ---- messages, plots, frames, memory ---- */
+
+/* A line of text at a point of time. `severity`: enum strobe_severity; `color`: 0xRRGGBB, 0: none. The second form as
+ * strobe_zone_textf. */
 STROBE_API void strobe_message(int severity, uint32_t color, const char *text, size_t n_bytes);
 STROBE_API void strobe_messagef(int severity, uint32_t color, const char *format, ...)
     STROBE_PRINTF(3, 4);
 
+/* A value of a plot, at this time. The forms with a text look the name up by content in each call. */
 STROBE_API void strobe_plot_int(struct strobe_name *plot, int64_t value);
 STROBE_API void strobe_plot_double(struct strobe_name *plot, double value);
+STROBE_API void strobe_plot_named(const char *plot, double value);
+STROBE_API void strobe_plot_named_int(const char *plot, int64_t value);
+
+/* How a plot is drawn. `format`: enum strobe_plot_format; `step` 1: values hold until the next. Only the recorder of the moment
+ * learns it: repeat it while recording. */
 STROBE_API void strobe_plot_config(struct strobe_name *plot, int format, int step, uint32_t color);
 
-/* A frame is what lies between two marks of one name, or between its start and its end. */
+/* A frame is what lies between two marks of one name, or between its start and its end. A name uses one of the two. */
 STROBE_API void strobe_frame_mark(struct strobe_name *frame);
 STROBE_API void strobe_frame_start(struct strobe_name *frame);
 STROBE_API void strobe_frame_end(struct strobe_name *frame);
 
+/* A block of memory was allocated or is about to be freed. `address` is a number only: it is never read. Order matters:
+ * call strobe_mem_free before the block is given back. */
 STROBE_API void strobe_mem_alloc(struct strobe_name *pool, const void *address, size_t size)
     STROBE_NOT_READ(2);
 STROBE_API void strobe_mem_free(struct strobe_name *pool, const void *address) STROBE_NOT_READ(2);
 
-/* Locks. An id from strobe_lock_new (any number of them); shared: 1 for readers. */
-STROBE_API uint64_t strobe_lock_new(struct strobe_loc *loc, const char *name);
-STROBE_API void strobe_lock_wait(uint64_t lock, int shared);
-STROBE_API void strobe_lock_obtain(uint64_t lock, int shared);
-STROBE_API void strobe_lock_release(uint64_t lock, int shared);
+/* ---- locks ---- */
 
-/* From enter to leave, what the thread emits belongs to the fiber, which may go on elsewhere. */
+/* Make a lock known, before any other thread can use it. `loc` may be NULL and must outlive the lock; `is_shared` 1: readers
+ * may hold it together. Each recorder that comes later learns of it by itself. */
+STROBE_API void strobe_lock_open(struct strobe_lock *lock, struct strobe_loc *loc, int is_shared);
+
+/* Give it a name, of which 63 bytes are kept. Not while another thread uses the lock. */
+STROBE_API void strobe_lock_rename(struct strobe_lock *lock, const char *name, size_t n_bytes);
+
+/* The calling thread is about to wait for the lock; has obtained it; has released it. `shared` 1: as a reader. Each wait is
+ * followed by an obtain; an obtain without a wait (try_lock) is allowed. */
+STROBE_API void strobe_lock_will_wait(struct strobe_lock *lock, int shared);
+STROBE_API void strobe_lock_obtained(struct strobe_lock *lock, int shared);
+STROBE_API void strobe_lock_released(struct strobe_lock *lock, int shared);
+
+/* Where the calling thread last waited for it or obtained it. */
+STROBE_API void strobe_lock_mark(struct strobe_lock *lock, struct strobe_loc *loc);
+
+/* The lock is about to be destroyed. */
+STROBE_API void strobe_lock_close(struct strobe_lock *lock);
+
+/* ---- fibers, spans, flows ---- */
+
+/* From enter to leave, what the thread emits belongs to the fiber, which may go on on another thread later. Enter in a
+ * fiber changes to the other one. A fiber runs on one thread at a time. */
 STROBE_API void strobe_fiber_enter(struct strobe_name *fiber);
 STROBE_API void strobe_fiber_leave(void);
 
-/* Async spans: told apart by id, may overlap, may end on another thread. */
+/* Asynchronous spans: identified by an id, may overlap, may end on another thread of the process. strobe_span_new_id
+ * returns an id that differs from all others of this process and, practically, of others; it works while nobody records. */
 STROBE_API uint64_t strobe_span_new_id(void);
 STROBE_API void strobe_span_begin(uint64_t span, struct strobe_loc *loc);
 STROBE_API void strobe_span_end(uint64_t span);
 
-/* A flow links the zones in which it begins, steps and ends. */
+/* A flow links the zones in which it begins, steps and ends, over threads and processes. The id is the program's choice. */
 STROBE_API void strobe_flow_begin(uint64_t flow);
 STROBE_API void strobe_flow_step(uint64_t flow);
 STROBE_API void strobe_flow_end(uint64_t flow);
 
-/* The calling thread's stack, by frame pointers, belongs to the event that this thread emits next.
- */
+/* ---- context ---- */
+
+/* Emit the calling thread's stack, at most `max_frames` (and 96) return addresses, found by frame pointers. It belongs to
+ * the event that this thread emits next. Code without frame pointers ends it early. */
 STROBE_API void strobe_callstack(int max_frames);
 
+/* Name the calling thread (63 bytes are kept) or the program (255). Also while nobody records: later recorders learn it. */
 STROBE_API void strobe_set_thread_name(const char *name);
 STROBE_API void strobe_set_program_name(const char *name);
+
+/* A text about the program, such as its version; shown by `strobe info`. */
 STROBE_API void strobe_app_info(const char *text, size_t n_bytes);
-STROBE_API void strobe_plot_named(const char *plot, double value);
-STROBE_API void strobe_plot_named_int(const char *plot, int64_t value);
 
-/* Ask a flight recorder to keep what it has. */
-STROBE_API void strobe_trigger(const char *reason);
-
-/* Out-of-line forms of the zone functions, for other languages. */
-STROBE_API struct strobe_zone strobe_zone_begin_call(struct strobe_loc *loc);
-STROBE_API void strobe_zone_end_call(struct strobe_zone zone);
-
-/* ---- below: what the macros are made of; not for direct use
- * -------------------------------------- */
-
-/* The part of a thread's state that the hot path touches. `cursor` is the address of the next free
- * word of the thread's segment << 16 | words left in it (signed): one value, so that one
- * instruction takes a word and tells whether there was one. It is wiped in a forked child, which
- * therefore finds no word left and can never write into its parent's segment. */
-struct strobe_hot {
-    uint64_t cursor;
-    uint32_t epoch; /* upper half of the ticks now being written */
-};
-/* The recorder's words to this process; in shared memory, see wire/ring_layout.h. */
-struct strobe_gate {
-    uint32_t active; /* 0: nobody records */
-    uint32_t policy;
-    uint64_t floor; /* words of locations below it must be named (again) first */
-};
-STROBE_API extern __thread struct strobe_hot *strobe_hot_now
-    __attribute__((tls_model("initial-exec")));
-STROBE_API extern const volatile struct strobe_gate *strobe_gate_now;
-/* Emit one word the long way: new segment, new epoch, no clock. 1: emitted; others: dropped and
- * counted. That the inline callers turn a 1 into a 3 keeps the compiler from mixing the slow ways
- * into the fast one. */
-STROBE_API int strobe_emit_slow(uint64_t word, uint64_t *reserved,
-                                struct strobe_loc *loc) STROBE_COLD;
-STROBE_API int strobe_begin_unnamed(struct strobe_loc *loc) STROBE_COLD;
-STROBE_API void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on) STROBE_COLD;
-STROBE_API void strobe_end_unseen(struct strobe_loc *loc) STROBE_COLD;
-
-/* The one flag test: is somebody recording? */
-STROBE_INLINE int strobe_gate_is_open(const volatile struct strobe_gate *gate)
-{
-#if defined(__x86_64__)
-    __asm__ goto("cmpl $0, %0\n\tjne %l[open]" : : "m"(gate->active) : "cc" : open);
-    return 0;
-open:
-    return 1;
-#else /* what the recorder wrote before it, `floor` above all, is read after it */
-    return STROBE_UNLIKELY(__atomic_load_n(&gate->active, __ATOMIC_ACQUIRE));
-#endif
-}
-
-STROBE_INLINE uint64_t strobe_ticks(void)
-{
-#if defined(__x86_64__)
-    uint32_t lo, hi;
-    __asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
-    return (uint64_t)hi << 32 | lo;
-#elif defined(__aarch64__)
-    uint64_t ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#else
-#error "strobe.h knows the clocks of x86-64 and arm64"
-#endif
-}
-
-/* Take `n_words` from the thread's segment: the cursor as it was. In one instruction, so that a
- * signal handler which emits here gets words of its own. */
-STROBE_INLINE uint64_t strobe_reserve(struct strobe_hot *hot, uint64_t n_words)
-{
-    uint64_t step = (n_words << 19) - n_words; /* address + 8 n, words left - n */
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-    __asm__ volatile("xaddq %0, %1" : "+r"(step), "+m"(hot->cursor));
-    return step;
-#else
-    return __atomic_fetch_add(&hot->cursor, step, __ATOMIC_RELAXED);
-#endif
-}
-
-/* Ask for the line after the next one, so that it is here when it is written: the recorder had it last. */
-STROBE_INLINE void strobe_fetch_ahead(const uint64_t *slot)
-{
-#if defined(__x86_64__)
-    __asm__ volatile("prefetchw %0" : : "m"(*((const char *)slot + 128)));
-#else
-    __builtin_prefetch((const char *)slot + 128, 1);
-#endif
-}
-
-/* Read the clock, take a word, check it, fill it: in this order (docs/ring-protocol.md tells why).
- * 1: done. 0: strobe_emit_slow has to, with the word that was taken, or NULL. */
-STROBE_INLINE int strobe_emit_fast(uint64_t word, uint64_t **reserved, int fetch)
-{
-    struct strobe_hot *hot = strobe_hot_now;
-#if defined(__x86_64__)
-    uint64_t lo, hi; /* rdtsc clears their upper halves */
-    __asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
-#else
-    uint64_t ticks = strobe_ticks(), lo = (uint32_t)ticks, hi = ticks >> 32;
-#endif
-    uint64_t cursor = strobe_reserve(hot, 1);
-    *reserved = (uint64_t *)0;
-    if (STROBE_UNLIKELY((int16_t)cursor <= 0))
-        return 0;
-    *reserved = (uint64_t *)(cursor >> 16);
-    if (STROBE_UNLIKELY((uint32_t)hi != hot->epoch))
-        return 0;
-    __atomic_store_n(*reserved, word | lo, __ATOMIC_RELEASE);
-    if (fetch)
-        strobe_fetch_ahead(*reserved);
-    return 1;
-}
-
-/* 1: done; others as of struct strobe_zone. */
-STROBE_INLINE int strobe_emit_with(uint64_t word, struct strobe_loc *loc, int fetch)
-{
-    uint64_t *slot;
-    if (STROBE_LIKELY(strobe_emit_fast(word, &slot, fetch)))
-        return 1;
-    return strobe_emit_slow(word, slot, loc) | 2;
-}
-
-STROBE_INLINE int strobe_emit(uint64_t word, struct strobe_loc *loc)
-{
-    return strobe_emit_with(word, loc, 0);
-}
-
-STROBE_INLINE struct strobe_zone strobe_zone_begin(struct strobe_loc *loc)
-{
-    struct strobe_zone zone;
-    zone.loc = loc;
-    zone.word = 0;
-    zone.on = 0;
-    zone.gate = strobe_gate_now;
-    if (!strobe_gate_is_open(zone.gate))
-        return zone;
-    zone.word = __atomic_load_n(&loc->word, __ATOMIC_RELAXED);
-    if (STROBE_UNLIKELY(zone.word < ((const struct strobe_gate *)zone.gate)->floor))
-        zone.on = strobe_begin_unnamed(loc) | 2;
-    else
-        zone.on = strobe_emit_with(zone.word, loc, 1);
-    return zone;
-}
-
-/* A zone whose begin was emitted gets its end, whatever happened to the recorder meanwhile; one that
- * nobody saw begin is told if somebody looks now. */
-STROBE_INLINE void strobe_zone_end(struct strobe_zone *zone)
-{
-    if (zone->on == 1 && zone->loc) {
-        strobe_emit(zone->word ^ 1ull << 63, zone->loc); /* begin and end differ in this bit */
-    } else if (zone->on == 0) {
-        if (strobe_gate_is_open(zone->gate))
-            strobe_end_unseen(zone->loc);
-    } else {
-        strobe_end_odd(zone->loc, zone->word, zone->on);
-    }
-}
+#include "strobe/inline_abi.h"
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -338,6 +294,24 @@ class Zone
     Zone(const Zone &) = delete;
     Zone &operator=(const Zone &) = delete;
 
+    /* On this zone, also while others are open in it. */
+    void text(const char *text, size_t n_bytes) const
+    {
+        strobe_zone_add_text(&zone_, text, n_bytes);
+    }
+    void name(const char *name, size_t n_bytes) const
+    {
+        strobe_zone_set_name(&zone_, name, n_bytes);
+    }
+    void value(uint64_t value) const
+    {
+        strobe_zone_set_value(&zone_, value);
+    }
+    void color(uint32_t color) const
+    {
+        strobe_zone_set_color(&zone_, color);
+    }
+
   private:
     struct strobe_zone zone_;
 };
@@ -352,7 +326,7 @@ class Zone
 #define STROBE_NAME(variable, text) static struct strobe_name variable = {0, text}
 
 /* A zone with a handle: STROBE_ZONE(h, "name"); ... STROBE_ZONE_END(h); */
-#define STROBE_ZONE(handle, name)   STROBE_ZONE_COLOR(handle, name, 0)
+#define STROBE_ZONE(handle, name) STROBE_ZONE_COLOR(handle, name, 0)
 #define STROBE_ZONE_COLOR(handle, name, color)                    \
     STROBE_LOC(STROBE_JOIN(strobe_loc_of_, handle), name, color); \
     struct strobe_zone handle = strobe_zone_begin(&STROBE_JOIN(strobe_loc_of_, handle))
@@ -360,6 +334,13 @@ class Zone
     strobe_callstack(frames);                   \
     STROBE_ZONE(handle, name)
 #define STROBE_ZONE_END(handle) strobe_zone_end(&(handle))
+/* On that zone, also while others are open in it. */
+#define STROBE_ZONE_TEXT(handle, text) \
+    STROBE_IF_ON(strobe_zone_add_text(&(handle), text, __builtin_strlen(text)))
+#define STROBE_ZONE_RENAME(handle, name) \
+    STROBE_IF_ON(strobe_zone_set_name(&(handle), name, __builtin_strlen(name)))
+#define STROBE_ZONE_VALUE(handle, value)   STROBE_IF_ON(strobe_zone_set_value(&(handle), value))
+#define STROBE_ZONE_RECOLOR(handle, color) STROBE_IF_ON(strobe_zone_set_color(&(handle), color))
 
 /* A zone to the end of the block. */
 #ifdef __cplusplus

@@ -41,6 +41,30 @@ STROBE_INLINE uint64_t strobe_clock_now(void)
 {
     return 0;
 }
+STROBE_INLINE void strobe_zone_add_text(const struct strobe_zone *zone, const char *text,
+                                        size_t n_bytes)
+{
+    (void)zone;
+    (void)text;
+    (void)n_bytes;
+}
+STROBE_INLINE void strobe_zone_set_name(const struct strobe_zone *zone, const char *name,
+                                        size_t n_bytes)
+{
+    (void)zone;
+    (void)name;
+    (void)n_bytes;
+}
+STROBE_INLINE void strobe_zone_set_value(const struct strobe_zone *zone, uint64_t value)
+{
+    (void)zone;
+    (void)value;
+}
+STROBE_INLINE void strobe_zone_set_color(const struct strobe_zone *zone, uint32_t color)
+{
+    (void)zone;
+    (void)color;
+}
 STROBE_INLINE void strobe_zone_text(const char *text, size_t n_bytes)
 {
     (void)text;
@@ -118,26 +142,41 @@ STROBE_INLINE void strobe_mem_free(struct strobe_name *pool, const void *address
     (void)pool;
     (void)address;
 }
-STROBE_INLINE uint64_t strobe_lock_new(struct strobe_loc *loc, const char *name)
+STROBE_INLINE void strobe_lock_open(struct strobe_lock *lock, struct strobe_loc *loc, int is_shared)
 {
+    (void)lock;
     (void)loc;
+    (void)is_shared;
+}
+STROBE_INLINE void strobe_lock_rename(struct strobe_lock *lock, const char *name, size_t n_bytes)
+{
+    (void)lock;
     (void)name;
-    return 0;
+    (void)n_bytes;
 }
-STROBE_INLINE void strobe_lock_wait(uint64_t lock, int shared)
+STROBE_INLINE void strobe_lock_will_wait(struct strobe_lock *lock, int shared)
 {
     (void)lock;
     (void)shared;
 }
-STROBE_INLINE void strobe_lock_obtain(uint64_t lock, int shared)
+STROBE_INLINE void strobe_lock_obtained(struct strobe_lock *lock, int shared)
 {
     (void)lock;
     (void)shared;
 }
-STROBE_INLINE void strobe_lock_release(uint64_t lock, int shared)
+STROBE_INLINE void strobe_lock_released(struct strobe_lock *lock, int shared)
 {
     (void)lock;
     (void)shared;
+}
+STROBE_INLINE void strobe_lock_mark(struct strobe_lock *lock, struct strobe_loc *loc)
+{
+    (void)lock;
+    (void)loc;
+}
+STROBE_INLINE void strobe_lock_close(struct strobe_lock *lock)
+{
+    (void)lock;
 }
 STROBE_INLINE void strobe_fiber_enter(struct strobe_name *fiber)
 {
@@ -231,6 +270,10 @@ class Zone
     explicit Zone(struct strobe_loc *) {}
     Zone(const Zone &) = delete;
     Zone &operator=(const Zone &) = delete;
+    void text(const char *, size_t) const {}
+    void name(const char *, size_t) const {}
+    void value(uint64_t) const {}
+    void color(uint32_t) const {}
 };
 } // namespace strobe
 #endif
@@ -251,6 +294,10 @@ class Zone
     struct strobe_zone handle __attribute__((unused)) = strobe_zone_begin((struct strobe_loc *)0)
 #define STROBE_ZONE_STACK(handle, name, frames) STROBE_ZONE_COLOR(handle, name, 0)
 #define STROBE_ZONE_END(handle)                 strobe_zone_end(&(handle))
+#define STROBE_ZONE_TEXT(handle, text)          (STROBE_NOT(handle), STROBE_NOT(text))
+#define STROBE_ZONE_RENAME(handle, name)        (STROBE_NOT(handle), STROBE_NOT(name))
+#define STROBE_ZONE_VALUE(handle, value)        (STROBE_NOT(handle), STROBE_NOT(value))
+#define STROBE_ZONE_RECOLOR(handle, color)      (STROBE_NOT(handle), STROBE_NOT(color))
 #define STROBE_SCOPE_COLOR(name, color)         STROBE_NOTHING
 #define STROBE_SCOPE(name)                      STROBE_NOTHING
 #define STROBE_FUNCTION()                       STROBE_NOTHING

@@ -303,7 +303,7 @@ class ScopedZone
     // Its begin is in the trace, so that texts and the like go to it.
     bool IsSeen() const
     {
-        return zone_.on == 1 || zone_.on == 3;
+        return strobe_zone_is_emitted(&zone_);
     }
 
     const bool is_active_;

@@ -123,7 +123,7 @@ static void end_word(uint64_t word)
 {
     struct strobe_loc loc = {.word = word};
     const volatile struct strobe_gate *gate = strobe_gate_now;
-    if (strobe_gate_is_open(gate) && word >= ((const struct strobe_gate *)gate)->floor)
+    if (strobe_gate_is_open(gate) && strobe_gate_knows(gate, word))
         strobe_emit(word ^ 1ull << 63, &loc);
 }
 

@@ -293,18 +293,11 @@ static PyObject *eval_frame(PyThreadState *state, void *frame, int throwing)
     if (!strobe_gate_is_open(gate))
         return evaluate(state, frame, throwing);
     uint64_t word = code->loc.word;
-    if (STROBE_PY_UNLIKELY(word < ((const struct strobe_gate *)gate)->floor))
+    if (!strobe_gate_knows(gate, word))
         return eval_plain(code, state, frame, throwing);
-    struct strobe_hot *hot = strobe_hot_now;
-    uint32_t epoch;
-    uint64_t tick = strobe_py_ticks_apart(&epoch), cursor = strobe_reserve(hot, 1);
-    if (STROBE_PY_UNLIKELY((int16_t)cursor <= 0))
-        return eval_begun(code, state, frame, throwing, NULL);
-    uint64_t *slot = (uint64_t *)(cursor >> 16);
-    if (STROBE_PY_UNLIKELY(epoch != hot->epoch))
+    uint64_t *slot;
+    if (STROBE_PY_UNLIKELY(!strobe_emit_fast(word, &slot, 1)))
         return eval_begun(code, state, frame, throwing, slot);
-    __atomic_store_n(slot, word | tick, __ATOMIC_RELEASE);
-    strobe_fetch_ahead(slot);
     return end_frame(evaluate(state, frame, throwing), code);
 }
 

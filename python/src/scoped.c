@@ -233,13 +233,13 @@ static void leave_orphan(struct scoped *self)
 
 /* ---- begin and end ---- */
 
-static void say_text(PyObject *what)
+static void say_text(const struct scoped *self, PyObject *what)
 {
     PyObject *text = PyObject_Str(what), *keep = NULL;
     Py_ssize_t n;
     const char *bytes = text ? strobe_py_text(text, &n, &keep) : NULL;
     if (bytes)
-        strobe_zone_text(bytes, (size_t)n);
+        strobe_zone_add_text(&self->zone, bytes, (size_t)n);
     Py_XDECREF(keep);
     Py_XDECREF(text);
     PyErr_Clear();
@@ -272,13 +272,13 @@ static bool begin(struct scoped *self, enum state state)
         strobe_py_shadow_flush();
     self->zone = strobe_zone_begin(loc);
     bool traced = strobe_py_tracer.source != STROBE_PY_NONE; /* as in zone.c */
-    if ((state == STATE_LOOSE || traced) && self->zone.on & 1)
+    if ((state == STATE_LOOSE || traced) && strobe_zone_is_emitted(&self->zone))
         strobe_zone_loose();
     self->state = state;
     if (self->text)
-        say_text(self->text);
+        say_text(self, self->text);
     if (self->value)
-        strobe_zone_value(PyLong_AsUnsignedLongLongMask(self->value));
+        strobe_zone_set_value(&self->zone, PyLong_AsUnsignedLongLongMask(self->value));
     PyErr_Clear();
     return true;
 }
@@ -489,7 +489,7 @@ static PyObject *scoped_text(PyObject *object, PyObject *text)
 {
     if (!is_here((struct scoped *)object))
         Py_RETURN_FALSE;
-    say_text(text);
+    say_text((struct scoped *)object, text);
     Py_RETURN_TRUE;
 }
 
@@ -500,7 +500,7 @@ static PyObject *scoped_value(PyObject *object, PyObject *number)
         return NULL;
     if (!is_here((struct scoped *)object))
         Py_RETURN_FALSE;
-    strobe_zone_value(value);
+    strobe_zone_set_value(&((struct scoped *)object)->zone, value);
     Py_RETURN_TRUE;
 }
 
@@ -513,7 +513,7 @@ static PyObject *scoped_name(PyObject *object, PyObject *name)
     if (!bytes)
         return NULL;
     if (is_here(self)) {
-        strobe_zone_name(bytes, (size_t)n);
+        strobe_zone_set_name(&self->zone, bytes, (size_t)n);
     } else {
         keep(&self->name, name);
         Py_CLEAR(self->site);
@@ -529,7 +529,7 @@ static PyObject *scoped_color(PyObject *object, PyObject *color)
     if (!read_number(color, &number))
         return NULL;
     if (is_here(self)) {
-        strobe_zone_color(number);
+        strobe_zone_set_color(&self->zone, number);
     } else {
         self->color = number;
         Py_CLEAR(self->site);

@@ -328,16 +328,65 @@ static PyObject *zone_aexit(PyObject *self, PyObject *args)
     return PyErr_Occurred() ? NULL : done(Py_None);
 }
 
-/* ---- on the innermost zone ---- */
+/* ---- on the zone ---- */
+
+/* What text(), value() and the others speak of: the zone of this object that is open on the calling thread, also while
+ * others are open in it. A span has no such events: they go to the thread's innermost zone. */
+static bool is_span(PyObject *self)
+{
+    struct zone *zone = (struct zone *)self;
+    if (!zone->spans || PyDict_Size(zone->spans) <= 0)
+        return false;
+    PyObject *task = running_task();
+    bool has_span = PyDict_GetItemWithError(zone->spans, task) != NULL;
+    Py_DECREF(task);
+    PyErr_Clear();
+    return has_span;
+}
+
+static void add_text(PyObject *self, const char *text, size_t n_bytes)
+{
+    struct strobe_zone zone = strobe_zone_of(&((struct zone *)self)->loc);
+    if (is_span(self))
+        strobe_zone_text(text, n_bytes);
+    else
+        strobe_zone_add_text(&zone, text, n_bytes);
+}
+
+static void set_name(PyObject *self, const char *name, size_t n_bytes)
+{
+    struct strobe_zone zone = strobe_zone_of(&((struct zone *)self)->loc);
+    if (is_span(self))
+        strobe_zone_name(name, n_bytes);
+    else
+        strobe_zone_set_name(&zone, name, n_bytes);
+}
+
+static void set_value(PyObject *self, uint64_t value)
+{
+    struct strobe_zone zone = strobe_zone_of(&((struct zone *)self)->loc);
+    if (is_span(self))
+        strobe_zone_value(value);
+    else
+        strobe_zone_set_value(&zone, value);
+}
+
+static void set_color(PyObject *self, uint32_t color)
+{
+    struct strobe_zone zone = strobe_zone_of(&((struct zone *)self)->loc);
+    if (is_span(self))
+        strobe_zone_color(color);
+    else
+        strobe_zone_set_color(&zone, color);
+}
 
 static PyObject *zone_text(PyObject *self, PyObject *text)
 {
-    (void)self;
     Py_ssize_t n;
     PyObject *keep, *shown = PyUnicode_Check(text) ? text : PyObject_Str(text);
     const char *bytes = shown ? strobe_py_text(shown, &n, &keep) : NULL;
     if (bytes) {
-        strobe_zone_text(bytes, (size_t)n);
+        add_text(self, bytes, (size_t)n);
         Py_XDECREF(keep);
     }
     if (shown != text)
@@ -349,34 +398,31 @@ static PyObject *zone_text(PyObject *self, PyObject *text)
 
 static PyObject *zone_rename(PyObject *self, PyObject *text)
 {
-    (void)self;
     Py_ssize_t n;
     PyObject *keep;
     const char *bytes = strobe_py_text(text, &n, &keep);
     if (!bytes)
         return NULL;
-    strobe_zone_name(bytes, (size_t)n);
+    set_name(self, bytes, (size_t)n);
     Py_XDECREF(keep);
     Py_RETURN_NONE;
 }
 
 static PyObject *zone_value(PyObject *self, PyObject *value)
 {
-    (void)self;
     unsigned long long number = PyLong_AsUnsignedLongLongMask(value);
     if (PyErr_Occurred())
         return NULL;
-    strobe_zone_value(number);
+    set_value(self, number);
     Py_RETURN_NONE;
 }
 
 static PyObject *zone_recolor(PyObject *self, PyObject *color)
 {
-    (void)self;
     unsigned long number = PyLong_AsUnsignedLong(color);
     if (PyErr_Occurred())
         return NULL;
-    strobe_zone_color((uint32_t)number & 0xffffff);
+    set_color(self, (uint32_t)number & 0xffffff);
     Py_RETURN_NONE;
 }
 
@@ -410,10 +456,10 @@ static PyMethodDef zone_methods[] = {
     {"__aexit__", zone_aexit, METH_VARARGS, "End it."},
     {"begin", zone_begin, METH_NOARGS, "Begin the zone; end() ends it, on the same thread."},
     {"end", zone_end, METH_NOARGS, "End the zone that begin() began."},
-    {"text", zone_text, METH_O, "Add a line of text to the innermost open zone."},
-    {"rename", zone_rename, METH_O, "Give the innermost open zone a name of its own."},
-    {"value", zone_value, METH_O, "Give the innermost open zone a number."},
-    {"recolor", zone_recolor, METH_O, "Give the innermost open zone a colour, 0xRRGGBB."},
+    {"text", zone_text, METH_O, "Add a line of text to the zone."},
+    {"rename", zone_rename, METH_O, "Give the zone that is open a name of its own."},
+    {"value", zone_value, METH_O, "Give the zone a number."},
+    {"recolor", zone_recolor, METH_O, "Give the zone that is open a colour, 0xRRGGBB."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -21,13 +21,13 @@ class Zone:
     def end(self) -> None:
         """End the zone that begin() began."""
     def text(self, text: object, /) -> None:
-        """Add a line of text to the innermost open zone."""
+        """Add a line of text to the zone."""
     def rename(self, name: str, /) -> None:
-        """Give the innermost open zone a name of its own."""
+        """Give the zone that is open a name of its own."""
     def value(self, value: int, /) -> None:
-        """Give the innermost open zone a number."""
+        """Give the zone a number."""
     def recolor(self, color: int, /) -> None:
-        """Give the innermost open zone a colour, 0xRRGGBB."""
+        """Give the zone that is open a colour, 0xRRGGBB."""
 
 @overload
 def zone(name: str, color: int = 0, file: str | None = None, line: int = 0, function: str | None = None) -> Zone:

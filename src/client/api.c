@@ -52,16 +52,22 @@ int strobe_begin_unnamed(struct strobe_loc *loc)
     if (!id)
         return strobe_client_lose_unnamed();
     int on = emit_named(STROBE_WORD_BEGIN | id << 32, loc);
-    return on == 3 ? 1 : on;
+    return on == STROBE_EMIT_STORED_SLOW ? STROBE_EMIT_STORED : on;
 }
 
-/* Ends that the inline path does not take: of zones begun before anybody recorded (told as an end
+static bool is_dropped(int on)
+{
+    return on != STROBE_EMIT_IDLE && on != STROBE_EMIT_STORED && on != STROBE_EMIT_STORED_SLOW &&
+           on != STROBE_NOBODY;
+}
+
+/* Ends that the inline path does not emit: of zones begun before anybody recorded (emitted as an end
  * whose begin is not known), of dropped ones (dropped too, so that nothing is left unbalanced), of
  * run-time ones. */
 void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on)
 {
     uint64_t id = word;
-    if (on != 0 && on != 1 && on != 3 && on != STROBE_NOBODY) {
+    if (is_dropped(on)) {
         lose((enum strobe_loss)(on / 4));
         return;
     }
@@ -97,7 +103,7 @@ void strobe_zone_end_call(struct strobe_zone zone)
 struct strobe_zone strobe_zone_begin_at(const char *file, uint32_t line, const char *function,
                                         const char *name, size_t name_bytes, uint32_t color)
 {
-    struct strobe_zone zone = {NULL, 0, strobe_gate_now, 0};
+    struct strobe_zone zone = {NULL, 0, strobe_gate_now, STROBE_EMIT_IDLE};
     if (!zone.gate->active)
         return zone;
     struct strobe_texts_of_loc texts = {
@@ -160,6 +166,37 @@ static uint64_t named(struct strobe_name *name)
     if (!id)
         strobe_client_lose_unnamed();
     return id;
+}
+
+/* The id of an open zone's location, for an event about it. 0: no event, or its loss was counted. */
+static uint64_t id_of_open(const struct strobe_zone *zone)
+{
+    if (!strobe_gate_now->active)
+        return 0;
+    if (is_dropped(zone->on)) {
+        lose((enum strobe_loss)(zone->on / 4));
+        return 0;
+    }
+    if (!strobe_zone_is_emitted(zone))
+        return 0;
+    uint64_t id = zone->loc ? strobe_client_loc_id(zone->loc) : zone->word;
+    if (!id)
+        strobe_client_lose_unnamed();
+    return id;
+}
+
+void strobe_zone_set_value(const struct strobe_zone *zone, uint64_t value)
+{
+    uint64_t id = id_of_open(zone);
+    if (id)
+        emit2(STROBE_KIND_ZONE_VALUE_AT, id, value);
+}
+
+void strobe_zone_set_color(const struct strobe_zone *zone, uint32_t color)
+{
+    uint64_t id = id_of_open(zone);
+    if (id)
+        emit2(STROBE_KIND_ZONE_COLOR_AT, id, color);
 }
 
 void strobe_zone_value(uint64_t value)
@@ -253,21 +290,6 @@ void strobe_mem_free(struct strobe_name *pool, const void *address)
         emit2(STROBE_KIND_MEM_FREE, id, (uintptr_t)address);
 }
 
-void strobe_lock_wait(uint64_t lock, int shared)
-{
-    emit2(STROBE_KIND_LOCK_WAIT, lock, shared != 0);
-}
-
-void strobe_lock_obtain(uint64_t lock, int shared)
-{
-    emit2(STROBE_KIND_LOCK_OBTAIN, lock, shared != 0);
-}
-
-void strobe_lock_release(uint64_t lock, int shared)
-{
-    emit2(STROBE_KIND_LOCK_RELEASE, lock, shared != 0);
-}
-
 void strobe_fiber_enter(struct strobe_name *fiber)
 {
     if (!strobe_gate_now->active)
@@ -347,6 +369,20 @@ void strobe_zone_name(const char *name, size_t n_bytes)
 {
     if (strobe_gate_now->active)
         strobe_client_emit_text(STROBE_KIND_ZONE_NAME, NULL, 0, name, n_bytes);
+}
+
+void strobe_zone_add_text(const struct strobe_zone *zone, const char *text, size_t n_bytes)
+{
+    uint64_t id = id_of_open(zone);
+    if (id)
+        strobe_client_emit_text(STROBE_KIND_ZONE_TEXT_AT, &id, 1, text, n_bytes);
+}
+
+void strobe_zone_set_name(const struct strobe_zone *zone, const char *name, size_t n_bytes)
+{
+    uint64_t id = id_of_open(zone);
+    if (id)
+        strobe_client_emit_text(STROBE_KIND_ZONE_NAME_AT, &id, 1, name, n_bytes);
 }
 
 void strobe_message(int severity, uint32_t color, const char *text, size_t n_bytes)
@@ -456,17 +492,6 @@ void strobe_plot_config(struct strobe_name *plot, int format, int step, uint32_t
     uint64_t numbers[] = {id, (uint64_t)format, (uint64_t)step, color};
     if (id)
         strobe_client_tell(STROBE_META_PLOT_CONFIG, numbers, 4, NULL, 0);
-}
-
-uint64_t strobe_lock_new(struct strobe_loc *loc, const char *name)
-{
-    uint64_t lock = strobe_client_new_id();
-    if (strobe_gate_now->active) {
-        uint64_t numbers[] = {lock, loc ? strobe_client_loc_id(loc) : 0};
-        strobe_client_tell(STROBE_META_LOCK_NAME, numbers, 2, name ? name : "",
-                           name ? strlen(name) : 0);
-    }
-    return lock;
 }
 
 void strobe_set_program_name(const char *name)

@@ -25,7 +25,7 @@ static uint64_t value_of(struct strobe_handle handle)
 struct strobe_handle strobe_handle_odd(struct strobe_loc *loc, int on)
 {
     uint64_t word = __atomic_load_n(&loc->word, __ATOMIC_RELAXED);
-    if (on == 3)
+    if (on == STROBE_EMIT_STORED_SLOW)
         return (struct strobe_handle){(uint32_t)(word >> 32), STROBE_HANDLE_BEGUN};
     if (on == STROBE_NOBODY)
         return handle_of((uintptr_t)loc, STROBE_HANDLE_UNSEEN);
@@ -64,21 +64,21 @@ struct strobe_zone strobe_zone_begin_by_id(uint64_t loc_id)
     return zone;
 }
 
-struct strobe_handle strobe_zone_begin_id(uint64_t loc_id)
+struct strobe_handle strobe_handle_begin_id(uint64_t loc_id)
 {
     struct strobe_zone zone = strobe_zone_begin_by_id(loc_id);
     if (zone.loc)
-        return strobe_handle_odd(zone.loc, zone.on | 2);
-    if (zone.on == 1)
+        return strobe_handle_odd(zone.loc, zone.on | STROBE_EMIT_SLOW);
+    if (zone.on == STROBE_EMIT_STORED)
         return handle_of(zone.word, STROBE_HANDLE_RUN_TIME);
-    if (zone.on == 0 || zone.on == STROBE_NOBODY)
+    if (zone.on == STROBE_EMIT_IDLE || zone.on == STROBE_NOBODY)
         return (struct strobe_handle){0, STROBE_HANDLE_NONE};
     return handle_of((uint64_t)zone.on, STROBE_HANDLE_DROPPED);
 }
 
 uint64_t strobe_handle_begin_slow(struct strobe_loc *loc, uint64_t word, uint64_t *reserved)
 {
-    return strobe_handle_pack(strobe_handle_odd(loc, strobe_emit_slow(word, reserved, loc) | 2));
+    return strobe_handle_pack(strobe_handle_odd(loc, strobe_emit_slow(word, reserved, loc) | STROBE_EMIT_SLOW));
 }
 
 uint64_t strobe_handle_begin_missed(const struct strobe_const_loc *from)
@@ -90,7 +90,7 @@ uint64_t strobe_handle_begin_missed(const struct strobe_const_loc *from)
     const char *file = from->file ? from->file : "";
     size_t n_name = from->name ? strlen(from->name) : 0;
     return strobe_handle_pack(
-        strobe_zone_begin_id(strobe_loc_id(file, strlen(file), from->line, function,
+        strobe_handle_begin_id(strobe_loc_id(file, strlen(file), from->line, function,
                                            strlen(function), from->name, n_name, from->color)));
 }
 
@@ -208,14 +208,14 @@ static STROBE_COLD void tell_lock(struct strobe_lock *lock)
         name = lock->loc->name ? lock->loc->name : lock->loc->function;
     strobe_client_tell(STROBE_META_LOCK_NAME, where, 2, name, strlen(name));
     strobe_client_tell(STROBE_META_LOCK_KIND, kind, 3, NULL, 0);
-    __atomic_store_n(&lock->told, recorder, __ATOMIC_RELAXED);
+    __atomic_store_n(&lock->recorder, recorder, __ATOMIC_RELAXED);
 }
 
 /* 1: somebody records, and knows the lock. */
 static int is_told(struct strobe_lock *lock)
 {
     uint32_t recorder = strobe_gate_now->active;
-    if (recorder && __atomic_load_n(&lock->told, __ATOMIC_RELAXED) != recorder)
+    if (recorder && __atomic_load_n(&lock->recorder, __ATOMIC_RELAXED) != recorder)
         tell_lock(lock);
     return recorder != 0;
 }
@@ -286,6 +286,26 @@ uint32_t strobe_lock_number(struct strobe_loc *loc)
     lock.id = number;
     is_told(&lock);
     return number;
+}
+
+static void emit_number(enum strobe_kind kind, uint32_t lock, int shared)
+{
+    strobe_client_emit_numbers(kind, (uint64_t[]){lock, shared != 0}, 2);
+}
+
+void strobe_lock_number_wait(uint32_t lock, int shared)
+{
+    emit_number(STROBE_KIND_LOCK_WAIT, lock, shared);
+}
+
+void strobe_lock_number_obtain(uint32_t lock, int shared)
+{
+    emit_number(STROBE_KIND_LOCK_OBTAIN, lock, shared);
+}
+
+void strobe_lock_number_release(uint32_t lock, int shared)
+{
+    emit_number(STROBE_KIND_LOCK_RELEASE, lock, shared);
 }
 
 void strobe_lock_number_gone(uint32_t lock)

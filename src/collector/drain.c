@@ -136,7 +136,13 @@ static uint32_t take_record(struct strobe_collector *c, struct strobe_stream_sta
         strobe_encode_zone_loose(&c->block.enc, tick_of(stream, word));
         return n;
     }
-    int n_bytes = convert_fields(event_fields[kind], copy + 1, n - 1, fields);
+    const uint64_t *from = copy + 1;
+    if (kind >= STROBE_KIND_ZONE_TEXT_AT && kind <= STROBE_KIND_ZONE_COLOR_AT && n > 1 &&
+        strobe_encode_is_innermost(&c->block.enc, copy[1])) {
+        kind -= STROBE_KIND_ZONE_TEXT_AT - STROBE_KIND_ZONE_TEXT; /* the name says nothing more */
+        from++;
+    }
+    int n_bytes = convert_fields(event_fields[kind], from, (uint32_t)(copy + n - from), fields);
     if (n_bytes < 0)
         return 0;
     strobe_encode_event(&c->block.enc, tick_of(stream, word), (enum strobe_kind)kind, fields,

@@ -332,7 +332,9 @@ static void find_zones(struct strobe_hits *hits, const struct strobe_json *quest
     const struct strobe_trace_totals *totals = &strobe_file_facts(engine->trace->file)->totals;
     hits->by_text = wants(question, "texts") &&
                     (!totals->has_totals || totals->n_of_kind[STROBE_KIND_ZONE_TEXT] ||
-                     totals->n_of_kind[STROBE_KIND_ZONE_NAME]);
+                     totals->n_of_kind[STROBE_KIND_ZONE_NAME] ||
+                     totals->n_of_kind[STROBE_KIND_ZONE_TEXT_AT] ||
+                     totals->n_of_kind[STROBE_KIND_ZONE_NAME_AT]);
     uint8_t *locs = mark_names(engine, hits, &n_named);
     if (locs && !wants(question, "zones")) {
         memset(locs, 0, engine->n_canon);

@@ -143,6 +143,9 @@ void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_
 void strobe_encode_zone_end(struct strobe_encoder *enc, uint64_t tick, uint64_t loc);
 /* The innermost open zone may end before those that begin in it, and after those that it began in. */
 void strobe_encode_zone_loose(struct strobe_encoder *enc, uint64_t tick);
+/* Whether the thread's innermost open zone has this location. False while the thread runs a fiber, whose zones are
+ * not paired here. */
+bool strobe_encode_is_innermost(const struct strobe_encoder *enc, uint64_t loc);
 /* Begins and ends of zones straight from the words of a ring (wire/ring_layout.h), as many as come
  * in a row and need nothing special: the fast way. Ticks have the upper half `epoch`; *prev_tick is
  * the last one and never goes back. Where it stopped: at `end`, at a full block, or at a word for

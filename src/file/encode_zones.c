@@ -194,6 +194,12 @@ void strobe_encode_zone_loose(struct strobe_encoder *enc, uint64_t tick)
         track->stack[track->depth - 1].serial |= LOOSE;
 }
 
+bool strobe_encode_is_innermost(const struct strobe_encoder *enc, uint64_t loc)
+{
+    const struct strobe_track *track = enc->track;
+    return track->depth && !track->fiber && track->stack[track->depth - 1].loc == loc;
+}
+
 /* An end that is not that of the top zone. */
 static void end_elsewhere(struct strobe_encoder *enc, uint64_t tick, uint64_t loc)
 {

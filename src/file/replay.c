@@ -212,11 +212,25 @@ static void give_up(struct run *run, uint64_t n)
     }
 }
 
-/* The innermost open zone began in an earlier part and does not end in this one. */
-static struct strobe_note *note_of_carried(struct run *run)
+/* The innermost open zone of a location (0: of any) among those that began in an earlier part and do not end in
+ * this one; NULL: none. */
+static struct strobe_carried_zone *carried_of(const struct run *run, uint64_t loc)
 {
-    struct strobe_carried_zone *zone =
-        run->part->n_below ? carried_at(run->carry, run->part->n_below - 1) : NULL;
+    const struct strobe_carry *carry = run->carry;
+    uint64_t depth = run->part->n_below;
+    if (loc && depth > (uint64_t)carry->n_under + carry->n_open)
+        depth = (uint64_t)carry->n_under + carry->n_open; /* nothing is known of those above */
+    while (depth > carry->n_under) {
+        struct strobe_carried_zone *zone = carried_at(carry, --depth);
+        if (!loc || (zone && !zone->is_unknown && zone->loc == loc))
+            return zone;
+    }
+    return NULL;
+}
+
+static struct strobe_note *note_of_carried(struct run *run, uint64_t loc)
+{
+    struct strobe_carried_zone *zone = carried_of(run, loc);
     if (!zone)
         return NULL;
     if (!zone->note)
@@ -224,26 +238,28 @@ static struct strobe_note *note_of_carried(struct run *run)
     return zone->note;
 }
 
-/* The note that an event of kinds 4-7 speaks of. */
-static struct strobe_note *note_of_top(struct run *run)
+/* The note of the innermost open zone of a location, 0: of any. NULL: no such zone is open. */
+static struct strobe_note *note_of(struct run *run, uint64_t loc)
 {
-    uint32_t *place = NULL;
+    uint32_t *place = NULL, depth = run->depth;
+    while (depth && loc && strobe_slot_loc(run->part, run->out->stack[depth - 1].slot) != loc)
+        depth--;
     if (run->fiber || run->shared) {
-        struct strobe_loose *loose = new_loose(run, STROBE_KIND_ZONE_TEXT, run->fiber, 0);
+        struct strobe_loose *loose = new_loose(run, STROBE_KIND_ZONE_TEXT, run->fiber, loc);
         place = loose ? &loose->note : NULL;
-    } else if (run->depth) {
-        place = &run->out->stack[run->depth - 1].note;
+    } else if (depth) {
+        place = &run->out->stack[depth - 1].note;
     } else {
-        return note_of_carried(run);
+        return note_of_carried(run, loc);
     }
     if (!place || (!*place && !(*place = new_note(run->out))))
         return NULL;
     return &run->out->notes[*place - 1];
 }
 
-static void add_note(struct run *run, unsigned kind, const struct strobe_field *field)
+static void add_note(struct run *run, unsigned kind, uint64_t loc, const struct strobe_field *field)
 {
-    struct strobe_note *note = run->flags & STROBE_REPLAY_NOTES ? note_of_top(run) : NULL;
+    struct strobe_note *note = run->flags & STROBE_REPLAY_NOTES ? note_of(run, loc) : NULL;
     if (!note)
         return;
     if (kind == STROBE_KIND_ZONE_TEXT)
@@ -293,7 +309,14 @@ static void use_fields(struct run *run, unsigned kind, const struct strobe_field
     case STROBE_KIND_ZONE_NAME:
     case STROBE_KIND_ZONE_VALUE:
     case STROBE_KIND_ZONE_COLOR:
-        add_note(run, kind, &fields[0]);
+        add_note(run, kind, 0, &fields[0]);
+        break;
+    case STROBE_KIND_ZONE_TEXT_AT:
+    case STROBE_KIND_ZONE_NAME_AT:
+    case STROBE_KIND_ZONE_VALUE_AT:
+    case STROBE_KIND_ZONE_COLOR_AT:
+        add_note(run, kind - STROBE_KIND_ZONE_TEXT_AT + STROBE_KIND_ZONE_TEXT, fields[0].u,
+                 &fields[1]);
         break;
     case STROBE_KIND_FIBER_ENTER:
         run->fiber = fields[0].u;
@@ -315,6 +338,7 @@ static int of_interest(unsigned kind)
 {
     return (kind >= STROBE_KIND_ZONE_TEXT && kind <= STROBE_KIND_MESSAGE) ||
            (kind >= STROBE_KIND_FIBER_ENTER && kind <= STROBE_KIND_SPAN_END) ||
+           (kind >= STROBE_KIND_ZONE_TEXT_AT && kind <= STROBE_KIND_ZONE_COLOR_AT) ||
            kind == STROBE_KIND_TRIGGER || kind == STROBE_KIND_APP_INFO;
 }
 

@@ -14,7 +14,7 @@ enum strobe_zone_state {
     STROBE_ZONE_NO_BEGIN = 3,   /* its begin is not known: `begin` is the tick of its end */
 };
 
-/* What a program said about a zone: kinds 4 to 7. */
+/* What a program said about a zone: kinds 4 to 7, and 50 to 53. */
 struct strobe_note {
     char *text; /* owned, several texts with '\n' between; NULL: none */
     char *name; /* owned; NULL: none */
@@ -45,7 +45,7 @@ struct strobe_zone_row {
 struct strobe_loose {
     uint64_t tick;
     uint64_t id;     /* of the fiber or the span; 0: of the thread itself */
-    uint64_t loc;    /* begin: its location; end of a fiber's zone: the location that it names */
+    uint64_t loc;    /* begin: its location; end of a fiber's zone, note: the location that it names, 0: none */
     uint32_t number; /* of the event in its part */
     uint8_t
         kind;   /* ZONE_BEGIN, ZONE_END_AT (fibers), SPAN_BEGIN, SPAN_END, ZONE_TEXT: note only */

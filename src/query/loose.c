@@ -268,11 +268,13 @@ static enum strobe_err end_in_thread(const struct pairing *pairing, struct lane 
     return end_at(pairing, lane, at - 1, item);
 }
 
-/* The zone that a note speaks of: the innermost one, of a shared thread the innermost of the track. */
+/* The zone that a note speaks of: the innermost one of the location that it names, if any; of a shared thread the
+ * innermost of the track. */
 static struct open_zone *noted_zone(struct lane *lane, const struct item *item)
 {
     uint32_t at = lane->n;
-    while (at && item->lane == STROBE_BATCH_THREAD && lane->open[at - 1].thread != item->thread)
+    while (at && ((item->lane == STROBE_BATCH_THREAD && lane->open[at - 1].thread != item->thread) ||
+                  (item->loc && lane->open[at - 1].loc != item->loc)))
         at--;
     return at ? &lane->open[at - 1] : NULL;
 }

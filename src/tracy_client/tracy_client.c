@@ -111,7 +111,7 @@ TracyCZoneCtx ___tracy_emit_zone_begin_alloc_callstack(uint64_t srcloc, int32_t 
     struct strobe_handle handle = no_zone;
     if (active) {
         strobe_tracy_stack(depth);
-        handle = strobe_zone_begin_id(srcloc);
+        handle = strobe_handle_begin_id(srcloc);
     }
     return strobe_tracy_ctx(handle);
 }

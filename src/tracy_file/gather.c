@@ -480,7 +480,8 @@ static enum strobe_err gather_events(struct strobe_tracy_model *model)
     const uint64_t of_zones = BIT(ZONE_END) | BIT(ZONE_END_POP) | BIT(ZONE_END_AT) |
                               BIT(STR_PIECE) | BIT(ZONE_TEXT) | BIT(ZONE_NAME) | BIT(ZONE_VALUE) |
                               BIT(ZONE_COLOR) | BIT(ZONE_BEGIN) | BIT(CALLSTACK) | BIT(OWN_TIME) |
-                              BIT(ZONE_LOOSE) | BIT(ZONE_END_UNDER);
+                              BIT(ZONE_LOOSE) | BIT(ZONE_END_UNDER) | BIT(ZONE_TEXT_AT) |
+                              BIT(ZONE_NAME_AT) | BIT(ZONE_VALUE_AT) | BIT(ZONE_COLOR_AT);
     const uint64_t of_gpu = BIT(GPU_BEGIN) | BIT(GPU_END) | BIT(GPU_TIME) | BIT(GPU_CALIBRATION) |
                             BIT(GPU_SYNC) | BIT(GPU_NOTE);
     struct strobe_walk walk = {

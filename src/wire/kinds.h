@@ -71,6 +71,10 @@
       "cpu,from,to,reason,state,c_state,to_priority,from_priority")                 \
     X(WAKEUP, 48, "wakeup", "uuii", "tid,cpu,reason,increment")                     \
     X(OWN_TIME, 49, "own_time", "i", "more")                                        \
+    X(ZONE_TEXT_AT, 50, "zone_text_at", "ls", "location,text")                      \
+    X(ZONE_NAME_AT, 51, "zone_name_at", "ls", "location,name")                      \
+    X(ZONE_VALUE_AT, 52, "zone_value_at", "lu", "location,value")                   \
+    X(ZONE_COLOR_AT, 53, "zone_color_at", "lu", "location,color")                   \
     X(ZONE_LOOSE, 60, "zone_loose", "", "")                                         \
     X(ZONE_END_UNDER, 61, "zone_end_under", "u", "n_above")                         \
     X(ZONE_BEGIN, 63, "zone_begin", "l", "location")

@@ -21,7 +21,7 @@
 static struct counted_head *head;
 static int n_procs, n_threads, proc_index, pause_us;
 static bool long_texts;
-static uint64_t lock_id;
+static struct strobe_lock lock;
 
 static struct strobe_name plot = {0, "plot"}, frame = {0, "frame"}, pool = {0, "pool"};
 static struct strobe_name fiber = {0, "fiber"};
@@ -73,9 +73,9 @@ static void the_rest(struct counted_page *page, int index)
     COUNTED(page, strobe_frame_end(&frame));
     COUNTED(page, strobe_mem_alloc(&pool, name, 100));
     COUNTED(page, strobe_mem_free(&pool, name));
-    COUNTED(page, strobe_lock_wait(lock_id, 0));
-    COUNTED(page, strobe_lock_obtain(lock_id, 0));
-    COUNTED(page, strobe_lock_release(lock_id, 0));
+    COUNTED(page, strobe_lock_will_wait(&lock, 0));
+    COUNTED(page, strobe_lock_obtained(&lock, 0));
+    COUNTED(page, strobe_lock_released(&lock, 0));
     COUNTED(page, strobe_fiber_enter(&fiber));
     COUNTED(page, zone = strobe_zone_begin(&fiber_loc));
     COUNTED(page, strobe_zone_end(&zone));
@@ -111,7 +111,7 @@ static void run_process(void)
 {
     pthread_t threads[64];
     alarm(120); /* should nobody come to stop it */
-    lock_id = strobe_lock_new(&span_loc, "lock");
+    strobe_lock_open(&lock, &span_loc, 0);
     for (int i = 1; i < n_threads; i++)
         pthread_create(&threads[i], NULL, emit, (void *)(intptr_t)i);
     emit(NULL);

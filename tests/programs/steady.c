@@ -36,7 +36,7 @@ static void *emit(void *context)
         atomic_store_explicit(&count->begins, 1, memory_order_relaxed);
         STROBE_ZONE(zone, "steady");
         atomic_store_explicit(&count->begins, 0, memory_order_relaxed);
-        if (zone.on == 1 || zone.on == 3)
+        if (strobe_zone_is_emitted(&zone))
             atomic_fetch_add_explicit(&count->stored, 1, memory_order_relaxed);
         else if (zone.on && zone.on / 4 != 3) /* 3: the recorder just left */
             atomic_fetch_add_explicit(&count->dropped, 1, memory_order_relaxed);

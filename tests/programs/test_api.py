@@ -1,4 +1,6 @@
 """test_api.py - the whole client API in every language standard that it is for, and switched off."""
+import csv
+import io
 import os
 import shutil
 import subprocess
@@ -11,11 +13,12 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
 STANDARDS = [("c", std) for std in ("c11", "c17", "gnu11", "gnu2x")] + \
             [("c++", std) for std in ("c++11", "c++14", "c++17", "c++20", "gnu++17")]
 # Events of one run, zones' begins and ends apart; callstacks are of the event behind them.
-KINDS = {"zone_text": 4, "zone_name": 2, "zone_value": 2, "zone_color": 2, "message": 4, "plot_int": 3,
+KINDS = {"zone_text": 5, "zone_name": 3, "zone_value": 3, "zone_color": 3, "zone_text_at": 1, "zone_name_at": 1,
+         "zone_value_at": 1, "zone_color_at": 1, "lock_mark": 1, "lock_gone": 1, "message": 4, "plot_int": 3,
          "plot_double": 3, "frame": 3, "frame_start": 2, "frame_end": 2, "alloc": 3, "free": 3, "lock_wait": 1,
          "lock_obtain": 1, "lock_release": 1, "fiber_enter": 2, "fiber_leave": 2, "span_begin": 2, "span_end": 2,
          "flow_begin": 2, "flow_step": 2, "flow_end": 2, "app_info": 2, "trigger": 2, "callstack": 2}
-ZONES = ["plain", "coloured", "with stack", "scoped", "scope", "coloured scope", "run-time", "called"]
+ZONES = ["plain", "coloured", "with stack", "scoped", "scope", "coloured scope", "run-time", "inside", "called"]
 
 
 class Api(harness.ProgramTest):
@@ -71,8 +74,12 @@ class Api(harness.ProgramTest):
             self.assertEqual(sorted(name for _, name in ran.trace.zones()), sorted(zones))
             self.assertEqual(ran.trace.facts["open"] + ran.trace.facts["unfinished"], 0)
             records = ran.trace.facts["records"]
-            self.assertEqual((records["lock_name"], records["plot_config"]), (1, 2))
+            self.assertEqual((records["lock_name"], records["plot_config"]), (2, 2))
             self.assertEqual(set(ran.trace.threads().values()), {"first"})
+            table = self.run_it(harness.STROBE, "csv", "--kind", "zones", ran.trace.path)[1]
+            said = [row for row in csv.DictReader(io.StringIO(table)) if row["file"] == "api.txt"]
+            self.assertEqual([(row["name"], row["text"], row["value"], row["color"]) for row in said],
+                             [("outer name", "bytes\nformat\nouter bytes", "3", "#000004")])
 
 
 if __name__ == "__main__":

@@ -44,6 +44,15 @@ class Zones(strobe_case.Case):
         self.assertEqual((outer["text"], outer["value"]), ("some text", "42"))
         self.assertTrue(outer["file"].endswith("program.py"))
 
+    def test_what_is_said_of_an_outer_zone_is_on_it(self):
+        ran = self.run_recorded(
+            "with strobe.record(TRACE):\n"
+            "    with strobe.zone('outer') as outer, strobe.zone('inner') as inner:\n"
+            "        outer.text('of outer'); inner.text('of inner'); outer.value(1); inner.value(2)\n"
+            "        outer.recolor(0x112233); outer.rename('renamed')\n")
+        rows = {row["name"]: (row["text"], row["value"], row["color"]) for row in ran.rows()}
+        self.assertEqual(rows, {"renamed": ("of outer", "1", "#112233"), "inner": ("of inner", "2", "")})
+
     def test_the_same_name_is_the_same_object_and_may_nest(self):
         ran = self.run_recorded(
             "z = strobe.zone('again')\n"

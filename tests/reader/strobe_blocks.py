@@ -22,6 +22,8 @@ def unzstd(data, raw_size):
     if raw_size > sf.BLOCK_MAX:
         raise FormatError(f"{raw_size} bytes after decompression: more than 16 MiB")
     try:
+        if zstandard.frame_content_size(data) > raw_size:  # decompress() would allocate what the frame claims
+            raise FormatError(f"zstd frame of {zstandard.frame_content_size(data)} bytes instead of {raw_size}")
         out = zstandard.ZstdDecompressor().decompress(data, max_output_size=max(1, raw_size))
     except zstandard.ZstdError as error:
         raise FormatError(f"zstd: {error}") from None

@@ -289,17 +289,27 @@ class Trace(File):
             track.fiber = 0
         elif 4 <= sym <= 7:
             self.zone_extra(track, tick, sym, fields[0])
+        elif 50 <= sym <= 53:
+            self.zone_extra(track, tick, sym - 46, fields[1], fields[0])
         if track.pieces and sym != sf.PIECE and "s" in self.letters[sym]:
             track.pieces = b""
         return at
 
-    def zone_extra(self, track, tick, kind, value):
-        """Text, name, value or colour of the innermost open zone."""
+    def zone_extra(self, track, tick, kind, value, loc=None):
+        """Text, name, value or colour of the innermost open zone, or of the innermost one of a location."""
         extra = (kind, track.pieces + value if kind < 6 else value)
         if track.fiber:
-            self.fiber_event(track, tick, kind, extra)
-        elif track.stack:
-            track.stack[-1][3] = (track.stack[-1][3] or ()) + (extra,)
+            self.fiber_event(track, tick, kind, (loc, extra))
+        else:
+            self.add_extra(track.stack, loc, extra)
+
+    @staticmethod
+    def add_extra(stack, loc, extra):
+        """To the zone that it is about, if that is open."""
+        for zone in reversed(stack):
+            if loc is None or zone[0] == loc:
+                zone[3] = (zone[3] or ()) + (extra,)
+                break
 
     def end_pop(self, part, track, n, tick):
         """Unfinished zones, and the end of the one below them."""
@@ -348,8 +358,8 @@ class Trace(File):
                     stack.append([what, tick, 0, None, track])
                 elif sym == sf.END_LOST:
                     yield from self.fiber_end(proc, fiber, stack, tick, what, track)
-                elif stack:
-                    stack[-1][3] = (stack[-1][3] or ()) + (what,)
+                else:
+                    self.add_extra(stack, *what)
             for depth, (loc, begin, _, extras, track) in enumerate(stack):
                 yield Zone(proc, track, fiber, loc, begin, 0, 0, depth, OPEN, extras)
 

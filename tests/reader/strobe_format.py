@@ -74,6 +74,10 @@ SCHEMA = """\
 29 switch_out uu cpu,reason
 30 trigger s reason
 31 app_info s text
+50 zone_text_at ls location,text
+51 zone_name_at ls location,name
+52 zone_value_at lu location,value
+53 zone_color_at lu location,color
 60 zone_loose - -
 61 zone_end_under u n_above
 63 zone_begin l location

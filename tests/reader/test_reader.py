@@ -282,6 +282,29 @@ class Edges(Case):
         self.assertEqual(events[1].callstack, [1 << 63, 5, (1 << 64) - 1])
         self.assertEqual(events[2], sr.Event(1, 1, 14, 4, [b"ab"], None))
 
+    def test_what_names_its_zone_belongs_to_that_zone(self):
+        """Kinds 50 to 53: the innermost open zone of the location, in another block too, in a fiber too; or none."""
+        writer, thread = self.writer()
+        for start in (0, 100):
+            thread.begin(1, start + 10)
+            thread.begin(2, start + 11)
+            thread.event("zone_text_at", start + 12, 1, "outer")
+            writer.flush()
+            thread.begin(2, start + 13)
+            thread.event("zone_value_at", start + 14, 1, 7)
+            thread.event("zone_color_at", start + 15, 2, 0x123456)
+            thread.event("str_piece", start + 16, "re")
+            thread.event("zone_name_at", start + 17, 1, "named")
+            thread.event("zone_text_at", start + 18, 3, "nobody's")
+            for tick in (20, 21, 22):
+                thread.end(start + tick)
+            if not start:
+                thread.event("fiber_enter", 90, 5)
+        writer.close()
+        self.check()
+        expected = [(2, ((7, 0x123456),)), (2, None), (1, ((4, b"outer"), (6, 7), (5, b"renamed")))]
+        self.assertEqual([(zone.loc, zone.extras) for zone in sr.Trace(self.path).zones()], 2 * expected)
+
     def test_unknown_kind(self):
         """The schema says how to step over a kind that the reader doesn't know."""
         letters = "uidnlsa"

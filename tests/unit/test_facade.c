@@ -72,7 +72,7 @@ static void a_handle_of_a_zone_that_nobody_saw_leads_back_to_it(void **state)
     assert_int_equal((uint64_t)((uint32_t)handle.state >> 16) << 32 | handle.id, (uintptr_t)&fixed);
     assert_false(strobe_handle_is_seen(handle));
     strobe_handle_end(handle);
-    handle = strobe_zone_begin_id(0);
+    handle = strobe_handle_begin_id(0);
     assert_int_equal(handle.state, STROBE_HANDLE_NONE);
     strobe_handle_end(handle);
 }

@@ -136,6 +136,71 @@ static void a_zone_over_three_blocks_keeps_its_text_and_its_children(void **stat
     small_remove(&t);
 }
 
+/* A note that names a location: varint, then a text. */
+static void text_at(struct small_trace *t, uint64_t tick, uint8_t loc, const char *text)
+{
+    uint8_t fields[64] = {loc, (uint8_t)strlen(text)};
+    memcpy(fields + 2, text, strlen(text));
+    strobe_encode_event(&t->enc, tick, STROBE_KIND_ZONE_TEXT_AT, fields, 2 + strlen(text));
+}
+
+static void a_text_that_names_its_zone_is_the_outer_ones_in_every_block(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct seen seen;
+    start(&t);
+    small_begin_part(&t, 1, 1);
+    strobe_encode_zone_begin(&t.enc, 100, 1);
+    strobe_encode_zone_begin(&t.enc, 110, 2);
+    text_at(&t, 111, 1, "first");
+    small_end_part(&t, 1, 3);
+    small_put_events(&t);
+    small_begin_part(&t, 1, 1);
+    text_at(&t, 120, 1, "second"); /* neither zone ends in this block */
+    text_at(&t, 121, 9, "of no open zone");
+    small_end_part(&t, 1, 2);
+    small_put_events(&t);
+    small_begin_part(&t, 1, 1);
+    text_at(&t, 122, 1, "third");
+    text_at(&t, 123, 2, "inner");
+    strobe_encode_zone_end(&t.enc, 130, 2);
+    strobe_encode_zone_end(&t.enc, 200, 1);
+    small_end_part(&t, 1, 4);
+    small_put_events(&t);
+    small_finish(&t);
+    walk_over(&t, &seen);
+    assert_int_equal(seen.n, 2);
+    assert_string_equal(seen.zone[0].text, "inner");
+    assert_string_equal(seen.zone[1].text, "first\nsecond\nthird");
+    strobe_trace_close(seen.trace);
+    small_remove(&t);
+}
+
+static void a_text_that_names_its_zone_is_the_outer_ones_in_a_fiber(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct seen seen;
+    start(&t);
+    small_begin_part(&t, 1, 1);
+    small_number(&t, 100, STROBE_KIND_FIBER_ENTER, 7);
+    strobe_encode_zone_begin(&t.enc, 110, 1);
+    strobe_encode_zone_begin(&t.enc, 120, 2);
+    text_at(&t, 125, 1, "outer");
+    strobe_encode_zone_end(&t.enc, 130, 2);
+    strobe_encode_zone_end(&t.enc, 140, 1);
+    small_end_part(&t, 1, 6);
+    small_put_events(&t);
+    small_finish(&t);
+    walk_over(&t, &seen);
+    assert_int_equal(seen.n, 2);
+    assert_string_equal(seen.zone[0].text, "");
+    assert_string_equal(seen.zone[1].text, "outer");
+    strobe_trace_close(seen.trace);
+    small_remove(&t);
+}
+
 static void zones_without_an_end_are_open_or_unfinished(void **state)
 {
     (void)state;
@@ -453,6 +518,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(self_time_leaves_out_the_children),
         cmocka_unit_test(a_zone_over_three_blocks_keeps_its_text_and_its_children),
+        cmocka_unit_test(a_text_that_names_its_zone_is_the_outer_ones_in_every_block),
+        cmocka_unit_test(a_text_that_names_its_zone_is_the_outer_ones_in_a_fiber),
         cmocka_unit_test(zones_without_an_end_are_open_or_unfinished),
         cmocka_unit_test(a_fibers_zone_ends_on_another_thread),
         cmocka_unit_test(fibers_are_paired_in_pieces_of_any_size),

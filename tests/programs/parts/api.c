@@ -32,6 +32,16 @@ static void zones(void)
     strobe_zone_name("name", 4);
     strobe_zone_value(1);
     strobe_zone_color(2);
+    STROBE_ZONE(inside, "inside"); /* what follows is about the zones around it */
+    strobe_zone_add_text(&at, "outer bytes", 11);
+    strobe_zone_set_name(&at, "outer name", 10);
+    strobe_zone_set_value(&at, 3);
+    strobe_zone_set_color(&at, 4);
+    STROBE_ZONE_TEXT(inside, "inner text");
+    STROBE_ZONE_RENAME(inside, "inner");
+    STROBE_ZONE_VALUE(inside, 5);
+    STROBE_ZONE_RECOLOR(inside, 6);
+    STROBE_ZONE_END(inside);
     strobe_zone_end_call(at);
     STROBE_LOC(loc, "called", 0);
     strobe_zone_end_call(strobe_zone_begin_call(&loc));
@@ -75,10 +85,14 @@ static void things(void)
     strobe_mem_alloc(&pool, &object, sizeof object);
     strobe_mem_free(&pool, &object);
     STROBE_LOC(where, "lock", 0);
-    uint64_t lock = strobe_lock_new(&where, "lock");
-    strobe_lock_wait(lock, 0);
-    strobe_lock_obtain(lock, 0);
-    strobe_lock_release(lock, 0);
+    struct strobe_lock lock;
+    strobe_lock_open(&lock, &where, 0);
+    strobe_lock_rename(&lock, "renamed lock", 12);
+    strobe_lock_will_wait(&lock, 0);
+    strobe_lock_mark(&lock, &where);
+    strobe_lock_obtained(&lock, 0);
+    strobe_lock_released(&lock, 0);
+    strobe_lock_close(&lock);
     STROBE_FIBER_ENTER("fiber");
     STROBE_FIBER_LEAVE();
     STROBE_NAME(fiber, "fiber of a function");

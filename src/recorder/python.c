@@ -4,6 +4,7 @@
  * interpreters are missing from it.  SPDX-License-Identifier: MIT */
 #include "recorder/python.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/descendants.h"
 
@@ -58,70 +59,130 @@ static const char why[] =
     "not traced: it has no strobe package (pip install strobe-profiler), or was started "
     "with -S, or is not CPython 3.9 or later with the GIL";
 
-/* An interpreter without a file: the second look tells. */
-static void meet(struct strobe_python_watch *watch, uint32_t pid, const char *exe,
-                 struct strobe_collector *collector)
+/* ---- one that has not joined ---- */
+
+/* The program of a process; false: there is none any more. */
+static bool read_exe(uint32_t pid, char *out, size_t cap)
 {
-    uint32_t i = 0;
-    while (i < watch->n_seen && watch->seen[i].pid != pid)
-        i++;
-    if (i == STROBE_PYTHONS_MAX) {
-        if (!watch->full)
-            strobe_collector_note(collector, 0, "more Python interpreters are not traced");
+    char path[64];
+    STROBE_ASSERT(pid && cap > 1);
+    snprintf(path, sizeof path, "/proc/%u/exe", pid);
+    ssize_t n = readlink(path, out, cap - 1);
+    out[n > 0 ? n : 0] = 0;
+    return n > 0;
+}
+
+static void note(struct strobe_python_watch *watch, const struct strobe_python_seen *one,
+                 struct strobe_collector *collector, const char *more)
+{
+    char text[sizeof one->exe + sizeof why + 100];
+    STROBE_ASSERT(!strobe_collector_knows(collector, one->pid));
+    snprintf(text, sizeof text, "%s (pid %u) is %s%s", one->exe, one->pid, why, more);
+    strobe_collector_note(collector, 0, text);
+    watch->n_told++;
+}
+
+static void meet(struct strobe_python_watch *watch, uint32_t pid, const char *exe)
+{
+    STROBE_ASSERT(watch->n_seen <= STROBE_PYTHONS_MAX);
+    for (uint32_t i = 0; i < watch->n_seen; i++)
+        if (watch->seen[i].pid == pid)
+            return;
+    if (watch->n_seen == STROBE_PYTHONS_MAX) {
         watch->full = true;
         return;
     }
-    if (i == watch->n_seen) {
-        watch->seen[watch->n_seen++].pid = pid;
-        watch->is_unsure = true;
-        return;
-    }
-    if (watch->seen[i].told)
-        return;
-    char text[1600];
-    snprintf(text, sizeof text, "%.1024s (pid %u) is %s", exe, pid, why);
-    strobe_collector_note(collector, 0, text);
-    watch->seen[i].told = true;
+    struct strobe_python_seen *one = &watch->seen[watch->n_seen++];
+    *one = (struct strobe_python_seen){.pid = pid, .n_looks = 1};
+    snprintf(one->exe, sizeof one->exe, "%s", exe);
 }
 
-static void look_at(struct strobe_python_watch *watch, uint32_t pid,
-                    struct strobe_collector *collector)
+/* Whether nothing more is to be learned of it; if it ended without a join, that is noted. */
+static bool is_settled(struct strobe_python_watch *watch, struct strobe_python_seen *one,
+                       struct strobe_collector *collector)
 {
-    char path[64], exe[1024];
-    snprintf(path, sizeof path, "/proc/%u/exe", pid);
-    ssize_t n = readlink(path, exe, sizeof exe - 1);
-    if (n <= 0)
-        return;
-    exe[n] = 0;
-    if (is_interpreter(exe) && !strobe_collector_knows(collector, pid))
-        meet(watch, pid, exe, collector);
+    char exe[1024];
+    if (strobe_collector_knows(collector, one->pid))
+        return true;
+    if (read_exe(one->pid, exe, sizeof exe)) {
+        one->n_looks++;
+        one->gone = false;
+        return !is_interpreter(exe); /* by exec it became another program */
+    }
+    if (!one->gone) {
+        one->gone = true;
+        return false;
+    }
+    if (one->n_looks > 1)
+        note(watch, one, collector, "");
+    return true;
+}
+
+static void settle(struct strobe_python_watch *watch, struct strobe_collector *collector)
+{
+    for (uint32_t i = 0; i < watch->n_seen;) {
+        if (is_settled(watch, &watch->seen[i], collector))
+            watch->seen[i] = watch->seen[--watch->n_seen];
+        else
+            i++;
+    }
+}
+
+/* ---- all of them ---- */
+
+static uint32_t look_over(struct strobe_python_watch *watch, struct strobe_collector *collector)
+{
+    enum { DESCENDANTS_MAX = 512 };
+    uint32_t pids[DESCENDANTS_MAX];
+    char exe[1024];
+    uint32_t n = strobe_list_descendants(pids, DESCENDANTS_MAX, UINT32_MAX);
+    STROBE_ASSERT(n <= DESCENDANTS_MAX);
+    for (uint32_t i = 0; i < n; i++)
+        if (read_exe(pids[i], exe, sizeof exe) && is_interpreter(exe) &&
+            !strobe_collector_knows(collector, pids[i]))
+            meet(watch, pids[i], exe);
+    return n;
 }
 
 void strobe_recorder_python_look(struct strobe_python_watch *watch,
                                  struct strobe_collector *collector)
 {
-    enum { DESCENDANTS_MAX = 512 };
-    uint32_t pids[DESCENDANTS_MAX];
     uint64_t now = strobe_clock_mono_ns();
-    if (is_off() || now < watch->next_ns)
+    if (is_off())
         return;
-    uint32_t newest = strobe_newest_pid();
-    if (newest && newest == watch->newest_pid && !watch->is_unsure && now < watch->look_anyway_ns)
+    settle(watch, collector);
+    uint32_t newest = now < watch->next_ns ? 0 : strobe_newest_pid();
+    if (now < watch->next_ns ||
+        (newest && newest == watch->newest_pid && now < watch->look_anyway_ns))
         return;
     watch->newest_pid = newest;
-    watch->is_unsure = false;
-    uint32_t n = strobe_list_descendants(pids, DESCENDANTS_MAX, UINT32_MAX);
-    for (uint32_t i = 0; i < n; i++)
-        look_at(watch, pids[i], collector);
+    uint32_t n = look_over(watch, collector);
     watch->next_ns = now + n * 50000000ull; /* many cost no more than a few */
     watch->look_anyway_ns = now + LOOK_ANYWAY_NS;
 }
 
-void strobe_recorder_python_end(const char *command, uint32_t n_procs,
+void strobe_recorder_python_end(struct strobe_python_watch *watch, const char *command,
                                 struct strobe_collector *collector)
 {
-    char text[1600];
-    if (is_off() || n_procs || !is_interpreter(command))
+    char text[1600], exe[1024];
+    if (is_off())
+        return;
+    look_over(watch, collector); /* those that outlive the recording */
+    for (uint32_t i = 0; i < watch->n_seen; i++) {
+        struct strobe_python_seen *one = &watch->seen[i];
+        bool lives = read_exe(one->pid, exe, sizeof exe);
+        if (strobe_collector_knows(collector, one->pid) || (lives && !is_interpreter(exe)) ||
+            (!lives && one->n_looks < 2))
+            continue;
+        note(watch, one, collector,
+             lives ? ", or had not come so far when the recording ended" : "");
+    }
+    watch->n_seen = 0;
+    if (watch->full)
+        strobe_collector_note(collector, 0,
+                              "more Python interpreters than can be watched had not joined at "
+                              "once: some of them may not be traced");
+    if (watch->n_told || strobe_collector_status(collector).n_procs || !is_interpreter(command))
         return;
     snprintf(text, sizeof text, "%.1024s is %s", command, why);
     strobe_collector_note(collector, 0, text);

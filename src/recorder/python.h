@@ -10,15 +10,19 @@
 
 enum { STROBE_PYTHONS_MAX = 256 };
 
-/* Interpreters among the command's descendants that have not joined. */
+/* Interpreters among the command's descendants that have not joined, or not yet: one may take seconds to come so far. So nothing
+ * is said of one before it has ended, or the recording has. */
 struct strobe_python_watch {
-    struct {
+    struct strobe_python_seen {
         uint32_t pid;
-        bool told;
+        uint32_t
+            n_looks; /* that saw it as an interpreter: one may have met a fork before its exec */
+        bool gone;   /* the last look did not find it; what it left is drained before the next */
+        char exe[256];
     } seen[STROBE_PYTHONS_MAX];
     uint32_t n_seen;
-    bool full;      /* more than that were met */
-    bool is_unsure; /* the last look met one for the first time */
+    uint32_t n_told;
+    bool full; /* more than that were met at once */
     uint32_t
         newest_pid;   /* of the machine, at the last look: none is needed while no process is new */
     uint64_t next_ns; /* when the next look is due: the later, the more there are */
@@ -34,13 +38,14 @@ int strobe_recorder_python_environment(const char *mode);
 /* Add a module or a file to a list of them in the environment. False: not one, or no memory. */
 bool strobe_recorder_python_add(const char *variable, const char *value);
 
-/* Look over this process's descendants, if it is time to: an interpreter that was there at the look before too and did not join
- * is noted in the trace, once. */
+/* Look over this process's descendants, if it is time to. An interpreter that ended and never joined is noted in the trace. After a poll of
+ * the collector. */
 void strobe_recorder_python_look(struct strobe_python_watch *watch,
                                  struct strobe_collector *collector);
 
-/* The command is over: note it if it was an interpreter by its name and nothing ever joined. */
-void strobe_recorder_python_end(const char *command, uint32_t n_procs,
+/* The recording is over and everything is drained: note the interpreters that have not joined; and the command, if it is one by its
+ * name and nothing ever joined. */
+void strobe_recorder_python_end(struct strobe_python_watch *watch, const char *command,
                                 struct strobe_collector *collector);
 
 #endif

@@ -379,8 +379,7 @@ static void stop_sources(struct strobe_recorder *r)
     strobe_tracy_host_close(r->tracy);
     r->tracy = NULL;
     if (r->options.command)
-        strobe_recorder_python_end(r->options.command[0],
-                                   strobe_collector_status(r->collector).n_procs, r->collector);
+        strobe_recorder_python_end(&r->pythons, r->options.command[0], r->collector);
     strobe_recorder_stop_helpers(r);
     look_at_file(r, true); /* the last moment for a note */
 }

@@ -151,6 +151,33 @@ class Joining(strobe_case.Case):
         self.assertIn("not traced", ran.text())
         self.assertIn("python", ran.text())
 
+    def test_an_interpreter_that_joins_late_is_not_called_untraced(self):
+        """Its own start is over long before it reads the .pth files; the recorder has looked at it several times by then."""
+        program = self.script(
+            "import time\n"
+            "time.sleep(1.5)\n"
+            "import site\n"
+            "site.main()\n"
+            "def leaf(): pass\n"
+            "for i in range(50): leaf()\n")
+        ran = self.record("-S", program)
+        self.assertEqual((ran.code, ran.err), (0, ""))
+        self.assertEqual(ran.counts("program.py")["leaf"], 50)
+        self.assertNotIn("not traced", ran.text())
+
+    def test_an_interpreter_that_outlives_the_recording_without_a_join_is_named(self):
+        fifo = self.folder / "fifo"
+        os.mkfifo(fifo)
+        inner = self.script(f"open({str(fifo)!r}).read()\n", "inner.py")
+        program = self.script(
+            "import subprocess, sys\n"
+            f"subprocess.Popen([sys.executable, '-S', {str(inner)!r}], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\n")
+        ran = self.record(program)
+        open(fifo, "w").close()  # it ends
+        self.assertEqual(ran.code, 0)
+        self.assertIn("not traced", ran.text())
+        self.assertIn("or had not come so far when the recording ended", ran.text())
+
     def test_STROBE_TRACE_alone_records_the_functions(self):
         trace = self.folder / "own.strobe"
         program = self.script("def leaf(): pass\nfor i in range(50): leaf()\n")

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "code.h"
+#include "cost.h"
 #include "emit.h"
 #include "flow.h"
 #include "thread.h"
@@ -389,6 +390,28 @@ static bool test_hook(void)
     return good;
 }
 
+/* ---- the cost ---- */
+
+/* As eval_frame, with all that it looks at. */
+static PyObject *eval_probe(PyThreadState *state, void *frame, int throwing)
+{
+    PyObject *object = code_of(frame);
+    const struct strobe_py_code_slot *known = &strobe_py_codes[strobe_py_code_slot_of(object)];
+    if (known->code == object)
+        return evaluate(state, frame, throwing); /* of an earlier tracing */
+    strobe_py_cost_emit();
+    PyObject *result = evaluate(state, frame, throwing);
+    strobe_py_cost_emit();
+    return result;
+}
+
+static bool probe(bool on, PyObject *code)
+{
+    (void)code;
+    strobe_py_late.set_eval(PyInterpreterState_Get(), on ? eval_probe : evaluate);
+    return true;
+}
+
 /* ---- switching on and off ---- */
 
 bool strobe_py_hook_start(void)
@@ -404,6 +427,7 @@ bool strobe_py_hook_start(void)
     evaluate = late->get_eval(interpreter);
     if (!test_hook())
         return false;
+    strobe_py_cost_measure(probe);
     late->set_eval(interpreter, eval_frame);
     return installed = true;
 }

@@ -10,6 +10,7 @@
 #include "callable.h"
 #include "callback.h"
 #include "code.h"
+#include "cost.h"
 #include "emit.h"
 #include "flow.h"
 #include "shadow.h"
@@ -348,6 +349,49 @@ static bool switch_on(PyObject *from)
     return done != NULL;
 }
 
+/* ---- the cost ---- */
+
+/* As on_start and on_return, to the end of finding the code. */
+static PyObject *on_probe(PyObject *self, PyObject *const *args, size_t n_args, PyObject *names)
+{
+    (void)self;
+    (void)n_args;
+    (void)names;
+    struct strobe_py_code *volatile known = strobe_py_find_code(args[0]);
+    (void)known;
+    strobe_py_cost_emit();
+    return none();
+}
+
+static bool probe(bool on, PyObject *code)
+{
+    static const char *const names[] = {"PY_START", "PY_RETURN"};
+    PyObject *from = monitoring();
+    PyObject *codes = from ? PyObject_GetAttrString(from, "events") : NULL;
+    PyObject *callback = strobe_py_callback(on_probe), *done = NULL;
+    long mask = 0;
+    for (int i = 0; codes && callback && i < 2; i++) {
+        PyObject *number = PyObject_GetAttrString(codes, names[i]);
+        if (number)
+            mask |= PyLong_AsLong(number);
+        done = number ? PyObject_CallMethod(from, "register_callback", "iOO", tool, number,
+                                            on ? callback : Py_None)
+                      : NULL;
+        Py_XDECREF(done);
+        Py_XDECREF(number);
+    }
+    if (codes)
+        done = PyObject_CallMethod(from, "set_local_events", "iOl", tool, code, on ? mask : 0L);
+    bool good = codes && done && mask && !PyErr_Occurred();
+    if (codes)
+        Py_XDECREF(done);
+    Py_XDECREF(callback);
+    Py_XDECREF(codes);
+    Py_XDECREF(from);
+    PyErr_Clear();
+    return good;
+}
+
 bool strobe_py_monitor_start(void)
 {
     PyObject *from = monitoring();
@@ -360,6 +404,8 @@ bool strobe_py_monitor_start(void)
                        "taken by other tools, which keep them");
     else
         links = test_links();
+    if (tool >= 0)
+        strobe_py_cost_measure(probe);
     if (strobe_py_tracer.c_functions && spread_call < 0)
         find_spread_call();
     bool on = tool >= 0 && switch_on(from);

@@ -8,6 +8,7 @@
 
 #include "callable.h"
 #include "code.h"
+#include "cost.h"
 #include "emit.h"
 #include "shadow.h"
 #include "thread.h"
@@ -160,6 +161,8 @@ static PyObject *trace_start(PyObject *module, PyObject *args)
     if (!strobe_py_code_start() || !start_source(tracer)) {
         strobe_py_gc_stop();
         tracer->source = STROBE_PY_NONE;
+    } else {
+        strobe_py_cost_tell(!tracer->full && tracer->source <= STROBE_PY_HOOK);
     }
     return take_words();
 }

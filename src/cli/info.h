@@ -14,6 +14,9 @@ struct strobe_info {
 void strobe_info_put_text(struct strobe_out *out, const struct strobe_info *info); /* info_text.c */
 void strobe_info_put_json(struct strobe_out *out, const struct strobe_info *info); /* info_json.c */
 
+/* What Python's hooks cost, the writes of their events included, if each zone is theirs. 0: not known. */
+uint64_t strobe_info_hooks_ns(const struct strobe_info *info);
+
 /* "exit status 0", "signal 9", "running" ... into `room`. */
 const char *strobe_info_end(const struct strobe_process *process, char room[64]);
 

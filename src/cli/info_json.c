@@ -247,8 +247,9 @@ static void put_open(json_t *json, const struct strobe_info *info)
     strobe_json_write_close(json, ']');
 }
 
-static void put_rest(json_t *json, const struct strobe_trace *trace)
+static void put_rest(json_t *json, const struct strobe_info *info)
 {
+    const struct strobe_trace *trace = info->trace;
     if (trace->has_overhead) {
         strobe_json_write_line(json, 0);
         strobe_json_write_open(json, "overhead", '{');
@@ -256,6 +257,10 @@ static void put_rest(json_t *json, const struct strobe_trace *trace)
         strobe_json_write_u(json, "recorder_cpu_ns", trace->recorder_cpu_ns);
         strobe_json_write_u(json, "waited_ns", trace->waited_ns);
         strobe_json_write_u(json, "events", trace->n_overhead_events);
+        if (trace->has_python_hooks) {
+            strobe_json_write_u(json, "python_call_ps", trace->python_call_ps);
+            strobe_json_write_u(json, "python_hooks_ns", strobe_info_hooks_ns(info));
+        }
         strobe_json_write_close(json, '}');
     }
     strobe_json_write_line(json, 0);
@@ -280,7 +285,7 @@ void strobe_info_put_json(struct strobe_out *out, const struct strobe_info *info
     put_losses(&json, info);
     put_unrecorded(&json, info);
     put_open(&json, info);
-    put_rest(&json, info->trace);
+    put_rest(&json, info);
     strobe_json_write_close(&json, '}');
     strobe_out_char(out, '\n');
 }

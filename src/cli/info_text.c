@@ -294,6 +294,30 @@ static void put_zones(struct strobe_out *out, const struct strobe_info *info)
         put_open_zone(out, info->trace, &over->open[i]);
 }
 
+uint64_t strobe_info_hooks_ns(const struct strobe_info *info)
+{
+    return (uint64_t)((unsigned __int128)info->overview.n_zones_begun *
+                      info->trace->python_call_ps / 1000);
+}
+
+static void put_hooks(struct strobe_out *out, const struct strobe_info *info)
+{
+    const struct strobe_trace *trace = info->trace;
+    char cost[32], zones[32];
+    if (!trace->has_python_hooks)
+        return;
+    if (!trace->python_call_ps) {
+        strobe_out_text(out, "           Python's hooks are not in that, and were not measured\n");
+        return;
+    }
+    strobe_out_format(out,
+                      "           Python's hooks: about %.1f ns per call in a tight loop, events "
+                      "and all: %s if all %s zones are theirs\n",
+                      (double)trace->python_call_ps / 1000,
+                      strobe_show_ns(strobe_info_hooks_ns(info), cost),
+                      strobe_show_count(info->overview.n_zones_begun, zones));
+}
+
 static void put_overhead(struct strobe_out *out, const struct strobe_info *info)
 {
     const struct strobe_trace *trace = info->trace;
@@ -308,6 +332,7 @@ static void put_overhead(struct strobe_out *out, const struct strobe_info *info)
         out, "overhead   %.1f ns per event, %s in the program; recorder %s of CPU; waited %s\n",
         (double)trace->event_ps / 1000, strobe_show_ns(cost_ns, cost),
         strobe_show_ns(trace->recorder_cpu_ns, cpu), strobe_show_ns(trace->waited_ns, waited));
+    put_hooks(out, info);
 }
 
 static void put_notes(struct strobe_out *out, const struct strobe_trace *trace)

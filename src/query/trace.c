@@ -144,6 +144,18 @@ static void add_unrecorded(struct strobe_trace *trace, const struct strobe_field
             f[0].u, f[1].u, text_of(trace, &f[2]), text_of(trace, &f[3])};
 }
 
+/* What Python's hooks cost is told by a parameter of their own (docs/file-format.md). */
+static void add_parameter(struct strobe_trace *trace, const struct strobe_field *f)
+{
+    static const char name[] = "python: picoseconds of a traced call";
+    uint64_t ps = (uint64_t)f[2].i;
+    if (f[3].u != sizeof name - 1 || memcmp(f[3].text, name, sizeof name - 1) || f[2].i < 0)
+        return;
+    trace->has_python_hooks = 1;
+    if (ps > trace->python_call_ps)
+        trace->python_call_ps = ps;
+}
+
 static void add_meta(struct strobe_trace *trace, const struct strobe_record *record)
 {
     const struct strobe_field *f = record->fields;
@@ -185,6 +197,9 @@ static void add_meta(struct strobe_trace *trace, const struct strobe_record *rec
         break;
     case STROBE_META_PLOT_CONFIG:
         add_plot(trace, process, f);
+        break;
+    case STROBE_META_PARAMETER:
+        add_parameter(trace, f);
         break;
     case STROBE_META_LOCK_NAME:
         add_lock(trace, process, f);

@@ -169,6 +169,8 @@ struct strobe_trace {
     uint32_t hostname, kernel, cpu;
     uint64_t recorder_cpu_ns, event_ps, waited_ns, n_overhead_events;
     uint8_t has_overhead;
+    uint8_t has_python_hooks; /* a process traced its Python calls */
+    uint64_t python_call_ps;  /* what such a call costs more, the most of all; 0: not known */
     uint8_t has_twins;      /* of threads */
     uint32_t n_bad_records; /* RECORDS blocks that could not be read to their end */
 

@@ -131,6 +131,37 @@ class Life(strobe_case.Case):
         self.assertEqual([row["text"] for row in ran.rows() if row["name"] == "f"], ["raised KeyError"])
 
 
+class Overhead(strobe_case.Case):
+    def test_the_cost_of_the_hooks_is_measured_and_shown(self):
+        program = self.script("def leaf(): pass\nfor i in range(1000): leaf()\n")
+        for _ in range(10):  # a try may be lost to the load of the machine, and says so
+            ran = self.record(program)
+            overhead = ran.info()["overhead"]
+            if overhead["python_call_ps"]:
+                break
+            self.assertIn("Python's hooks are not in that, and were not measured", ran.text())
+        self.assertGreater(overhead["python_call_ps"], 0)
+        self.assertGreaterEqual(overhead["python_hooks_ns"], 1000 * overhead["python_call_ps"] // 1000)
+        self.assertRegex(ran.text(), r"Python's hooks: about [0-9.]+ ns per call in a tight loop, events and all: .* zones are theirs")
+
+    def test_nothing_of_the_measurement_is_in_the_trace(self):
+        program = self.script("def leaf(): pass\nfor i in range(10): leaf()\n")
+        ran = self.record(program)
+        self.assertEqual([row["name"] for row in ran.rows() if row["file"] == "<strobe>"], [])
+        self.assertEqual(ran.counts("program.py")["leaf"], 10)
+
+    def test_the_cost_of_lines_is_said_to_be_not_measured(self):
+        program = self.script("x = 1\n")
+        ran = self.record(program, options=["--python", "lines"])
+        self.assertEqual(ran.info()["overhead"]["python_call_ps"], 0)
+        self.assertIn("Python's hooks are not in that, and were not measured", ran.text())
+
+    def test_a_trace_without_python_has_no_such_line(self):
+        trace = self.folder / "none.strobe"
+        strobe_case.subprocess.run([strobe_case.command(), "record", "-q", "-o", str(trace), "--", "true"], check=True)
+        self.assertNotIn("Python", self.trace_of(trace).text())
+
+
 class Joining(strobe_case.Case):
     def test_without_a_session_the_start_imports_and_opens_nothing(self):
         """The .pth line itself, as site runs it; bench/python.py has its time."""

@@ -16,6 +16,8 @@
 #include <zlib.h>
 #endif
 
+#include "base/array.h"
+
 enum {
     BUFFER_BYTES = 256 << 10,
     KEY_BYTES = 64,
@@ -89,16 +91,9 @@ static void keep(struct strobe_events_in *in, const uint8_t *from, const uint8_t
     size_t n = (size_t)(to - from);
     if (!in->is_kept || in->is_too_long)
         return;
-    if (in->n_text + n > in->room) {
-        size_t room = 2 * (in->n_text + n) + 4096;
-        room = room < STROBE_EVENT_MAX_BYTES ? room : STROBE_EVENT_MAX_BYTES;
-        char *text = in->n_text + n > STROBE_EVENT_MAX_BYTES ? NULL : realloc(in->text, room);
-        if (!text) {
-            in->is_too_long = 1;
-            return;
-        }
-        in->text = text;
-        in->room = room;
+    if (STROBE_ARRAY_RESERVE_MAX(in->text, in->room, in->n_text + n, STROBE_EVENT_MAX_BYTES)) {
+        in->is_too_long = 1;
+        return;
     }
     memcpy(in->text + in->n_text, from, n);
     in->n_text += n;

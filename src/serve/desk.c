@@ -400,6 +400,7 @@ int strobe_desk_ask(struct strobe_desk *desk, struct strobe_desk_trace *trace, u
     pthread_mutex_lock(&desk->lock);
     struct question *old = question->is_pixels ? find_overtaken(worker, who) : NULL;
     int is_too_many = n_waiting(worker, who) >= STROBE_DESK_MAX_WAITING;
+    int is_overtaken = old != NULL;
     if (old) {
         overtaken = old->id;
         old->who = UINT64_MAX; /* of nobody */
@@ -408,7 +409,7 @@ int strobe_desk_ask(struct strobe_desk *desk, struct strobe_desk_trace *trace, u
     if (!is_too_many)
         put_last(worker, question);
     pthread_mutex_unlock(&desk->lock);
-    if (overtaken)
+    if (is_overtaken)
         send_error(trace, who, overtaken, "overtaken");
     if (is_too_many)
         free(question);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "file/notes.h"
 #include "serve/guard.h"
 
@@ -69,15 +70,10 @@ static int add_file(struct strobe_folder *folder, int fd, const char *name)
     if (!strobe_guard_is_trace_name(name) || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
         !S_ISREG(st.st_mode) || folder->n_files == STROBE_FOLDER_MAX || !is_listed(fd, name))
         return 1;
-    if (folder->n_files == folder->room) {
-        uint32_t room = folder->room ? 2 * folder->room : 64;
-        struct strobe_folder_file *more = realloc(folder->files, room * sizeof *more);
-        if (!more)
-            return 0;
-        folder->files = more;
-        folder->room = room;
-    }
-    struct strobe_folder_file *file = &folder->files[folder->n_files++];
+    struct strobe_folder_file *file =
+        STROBE_ARRAY_PUSH(folder->files, folder->n_files, folder->room);
+    if (!file)
+        return 0;
     snprintf(file->name, sizeof file->name, "%s", name);
     file->n_bytes = (uint64_t)st.st_size;
     file->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;

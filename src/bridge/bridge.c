@@ -243,8 +243,9 @@ static enum strobe_err shake_hands(struct session *session)
     if (!exchange(session->fd, hello, sizeof hello, 0) || memcmp(hello, "TracyPrf", 8))
         return STROBE_ERR_INVALID;
     memcpy(&protocol, hello + 8, sizeof protocol);
+    const struct strobe_bridge_options *options = &session->bridge->options;
     enum strobe_err err =
-        strobe_bridge_stream_open(session->bridge->options.path, protocol, &session->stream);
+        strobe_bridge_stream_open(options->path, protocol, options->follow, &session->stream);
     if (err == STROBE_ERR_VERSION) {
         status = MISMATCH;
         exchange(session->fd, &status, 1, 1);
@@ -325,17 +326,20 @@ static enum strobe_err produce(struct session *session)
     if (err != STROBE_ERR_END)
         return err;
     int64_t now = now_ms();
-    int is_growing = bridge->options.follow && !is_stopped(bridge);
-    if (is_growing && now - session->looked_ms < LOOK_MS)
+    int was_over = stream->is_closed || is_stopped(bridge); /* before this look */
+    if (!stream->is_final && !is_stopped(bridge) && now - session->looked_ms < LOOK_MS)
         return STROBE_OK;
     session->looked_ms = now;
-    int was_closed = stream->is_closed;
-    err = is_growing ? strobe_bridge_refresh(stream) : STROBE_ERR_END;
+    err = stream->is_final ? STROBE_ERR_END : strobe_bridge_refresh(stream);
     if (err != STROBE_ERR_END)
         return err;
+    if (was_over && !stream->is_final) {
+        stream->is_final = 1; /* what waited for names or for older events goes out now */
+        return STROBE_OK;
+    }
     if (stream->out.n_raw)
         return STROBE_OK; /* the end goes into a frame of its own, as clients do it */
-    if (!is_growing || was_closed)
+    if (stream->is_final)
         say_end(session);
     else if (now - session->sent_ms > KEEP_ALIVE_MS)
         strobe_wire_put(&stream->out, STROBE_TRACY_KEEP_ALIVE, NULL);
@@ -402,11 +406,34 @@ enum strobe_err strobe_bridge_serve(struct strobe_bridge *bridge, struct strobe_
         .protocol = session->stream.out.table.protocol,
         .n_zones = session->stream.n_zones,
         .n_events = session->stream.out.n_events,
-        .n_left_out = session->stream.n_left_out,
         .is_complete = session->is_ended && !err,
     };
+    memcpy(out->left_out, session->stream.left_out, sizeof out->left_out);
     close(fd);
     strobe_bridge_stream_free(&session->stream);
     free(session);
     return err;
+}
+
+const char *strobe_bridge_left_out(const struct strobe_bridge_session *session,
+                                   char room[STROBE_BRIDGE_LEFT_OUT_ROOM])
+{
+    static struct strobe_schema schema; /* the same whoever reads it */
+    unsigned long long sum = 0;
+    size_t n = 0;
+    strobe_schema_read("", &schema);
+    for (int kind = 0; kind < STROBE_KIND_COUNT; kind++)
+        sum += session->left_out[kind];
+    room[0] = 0;
+    if (sum)
+        n = (size_t)snprintf(room, STROBE_BRIDGE_LEFT_OUT_ROOM, "%llu events not sent", sum);
+    for (int kind = 0; kind < STROBE_KIND_COUNT && sum; kind++)
+        if (session->left_out[kind] && n < STROBE_BRIDGE_LEFT_OUT_ROOM) {
+            int is_first = sum && !strchr(room, ':');
+            n += (size_t)snprintf(room + n, STROBE_BRIDGE_LEFT_OUT_ROOM - n, "%s%llu %.*s",
+                                  is_first ? ": " : ", ",
+                                  (unsigned long long)session->left_out[kind],
+                                  (int)schema.kind[kind].n_name, schema.kind[kind].name);
+        }
+    return room;
 }

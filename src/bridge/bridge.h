@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "wire/kinds.h"
 
 struct strobe_bridge;
 
@@ -28,8 +29,9 @@ struct strobe_bridge_options {
 struct strobe_bridge_session {
     uint32_t protocol;
     uint64_t n_zones, n_events;
-    uint64_t n_left_out; /* events that the protocol, or the server's patience, has no place for */
-    int is_complete;     /* the server had all, and said good-bye or was left after that */
+    uint64_t left_out[STROBE_KIND_COUNT]; /* events that the protocol, or the server's patience, has
+                                             no place for, by kind */
+    int is_complete; /* the server had all, and said good-bye or was left after that */
 };
 
 /* Listen. BUSY: the port is taken. */
@@ -41,5 +43,10 @@ uint16_t strobe_bridge_port(const struct strobe_bridge *bridge);
 enum strobe_err strobe_bridge_serve(struct strobe_bridge *bridge,
                                     struct strobe_bridge_session *out);
 void strobe_bridge_close(struct strobe_bridge *bridge); /* NULL is allowed */
+
+/* What a server did not get, for people: "7 events not sent: 6 flow_step, 1 free"; "" where it got all. */
+enum { STROBE_BRIDGE_LEFT_OUT_ROOM = 1024 };
+const char *strobe_bridge_left_out(const struct strobe_bridge_session *session,
+                                   char room[STROBE_BRIDGE_LEFT_OUT_ROOM]);
 
 #endif

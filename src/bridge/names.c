@@ -17,9 +17,10 @@ uint64_t strobe_bridge_text(struct strobe_bridge_stream *stream, const char *tex
     return TEXT_BASE + strobe_texts_add(&stream->texts, text, n);
 }
 
-static uint32_t first_twin(const struct strobe_trace *trace, uint32_t process)
+uint32_t strobe_bridge_first(const struct strobe_bridge_stream *stream, uint32_t process)
 {
-    return trace->processes[process].twin ? trace->processes[process].twin - 1 : process;
+    uint32_t twin = stream->trace->processes[process].twin;
+    return twin ? twin - 1 : process;
 }
 
 /* With the process in front, where it is not the first. */
@@ -28,7 +29,7 @@ uint64_t strobe_bridge_name(struct strobe_bridge_stream *stream, uint32_t proces
 {
     char room[STROBE_NAME_ROOM], whole[1024];
     uint32_t n_program;
-    process = first_twin(stream->trace, process);
+    process = strobe_bridge_first(stream, process);
     if (!process)
         return strobe_bridge_text(stream, text, n);
     const char *program = strobe_trace_process_name(stream->trace, process, room, &n_program);
@@ -81,6 +82,99 @@ struct strobe_bridge_thread *strobe_bridge_thread(struct strobe_bridge_stream *s
         return NULL;
     stream->threads[i].tid = (uint32_t)tid;
     return &stream->threads[i];
+}
+
+/* ---- names that are still to come ------------------------------------------------------------ */
+
+/* What stands for a name until it is told: the client's pointer. */
+static int is_pointer(const struct strobe_trace *trace, uint32_t text)
+{
+    enum { SHORTEST = 7 };
+    uint32_t n;
+    const char *bytes = strobe_trace_text(trace, text, &n);
+    if (n < SHORTEST || bytes[0] != '0' || bytes[1] != 'x')
+        return 0;
+    for (uint32_t i = 2; i < n; i++)
+        if (!memchr("0123456789abcdef", bytes[i], 16))
+            return 0;
+    return 1;
+}
+
+static int is_awaited(const struct strobe_bridge_stream *stream, uint32_t process)
+{
+    return !stream->is_final && !stream->is_closed && strobe_client_of(&stream->facts, process) &&
+           !stream->trace->processes[process].has_ended;
+}
+
+static int loc_is_told(const struct strobe_bridge_stream *stream, uint32_t process, uint64_t id)
+{
+    uint32_t loc = id ? strobe_trace_loc(stream->trace, process, id) : STROBE_IDMAP_NONE;
+    const struct strobe_loc_row *row = loc == STROBE_IDMAP_NONE ? NULL : &stream->trace->locs[loc];
+    return !row || (!is_pointer(stream->trace, row->function) &&
+                    !(row->name && is_pointer(stream->trace, row->name)) &&
+                    !is_pointer(stream->trace, row->file));
+}
+
+static int text_is_told(const struct strobe_bridge_stream *stream, const struct strobe_idmap *ids,
+                        const uint32_t *texts, uint32_t process, uint64_t id)
+{
+    uint32_t i = id ? strobe_idmap_find(ids, process, id) : STROBE_IDMAP_NONE;
+    return i == STROBE_IDMAP_NONE || !is_pointer(stream->trace, texts[i]);
+}
+
+static int lock_is_told(const struct strobe_bridge_stream *stream, uint32_t process, uint64_t id)
+{
+    uint32_t i = strobe_idmap_find(&stream->facts.lock_ids, process, id);
+    return i == STROBE_IDMAP_NONE || (loc_is_told(stream, process, stream->facts.locks[i].loc) &&
+                                      !is_pointer(stream->trace, stream->facts.locks[i].name));
+}
+
+int strobe_bridge_is_told(const struct strobe_bridge_stream *stream, uint32_t process,
+                          const struct strobe_event *event)
+{
+    const struct strobe_trace *trace = stream->trace;
+    const struct strobe_field *f = event->fields;
+    if (!is_awaited(stream, process))
+        return 1;
+    switch (event->kind) {
+    case STROBE_KIND_ZONE_BEGIN:
+        return loc_is_told(stream, process, event->loc);
+    case STROBE_KIND_GPU_BEGIN:
+        return loc_is_told(stream, process, f[3].u);
+    case STROBE_KIND_PLOT_INT:
+    case STROBE_KIND_PLOT_DOUBLE:
+    case STROBE_KIND_FRAME_MARK:
+    case STROBE_KIND_FRAME_START:
+    case STROBE_KIND_FRAME_END:
+    case STROBE_KIND_MEM_ALLOC:
+    case STROBE_KIND_MEM_FREE:
+    case STROBE_KIND_MEM_DISCARD:
+        return text_is_told(stream, &trace->string_ids, trace->strings, process, f[0].u);
+    case STROBE_KIND_FIBER_ENTER:
+        return text_is_told(stream, &trace->fiber_ids, trace->fibers, process, f[0].u);
+    case STROBE_KIND_LOCK_MARK:
+        return loc_is_told(stream, process, f[1].u) && lock_is_told(stream, process, f[0].u);
+    case STROBE_KIND_LOCK_WAIT:
+    case STROBE_KIND_LOCK_OBTAIN:
+    case STROBE_KIND_LOCK_RELEASE:
+        return lock_is_told(stream, process, f[0].u);
+    default:
+        return 1;
+    }
+}
+
+int strobe_bridge_part_is_told(const struct strobe_bridge_stream *stream, uint32_t process,
+                               uint32_t thread, const struct strobe_part *part)
+{
+    const struct strobe_trace *trace = stream->trace;
+    if (!is_awaited(stream, process))
+        return 1;
+    if (trace->threads[thread].tid && !trace->threads[thread].name)
+        return 0;
+    for (uint32_t i = 0; i < part->n_stack; i++)
+        if (!loc_is_told(stream, process, part->stack[i].loc))
+            return 0;
+    return text_is_told(stream, &trace->fiber_ids, trace->fibers, process, part->fiber);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */

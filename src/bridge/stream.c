@@ -50,11 +50,12 @@ static enum strobe_err start_blocks(struct strobe_bridge_stream *stream)
     return strobe_file_iterate(stream->trace->file, &filter, &stream->iter);
 }
 
-enum strobe_err strobe_bridge_stream_open(const char *path, uint32_t protocol,
+enum strobe_err strobe_bridge_stream_open(const char *path, uint32_t protocol, int follow,
                                           struct strobe_bridge_stream *out)
 {
     memset(out, 0, sizeof *out);
     out->path = path;
+    out->is_final = !follow;
     if (!strobe_wire_out_open(&out->out, protocol))
         return STROBE_ERR_VERSION;
     enum strobe_err err = open_trace(out);
@@ -85,7 +86,7 @@ void strobe_bridge_stream_free(struct strobe_bridge_stream *stream)
     struct strobe_idmap *maps[] = {&stream->loc_ids,   &stream->thread_ids, &stream->tids,
                                    &stream->fiber_ids, &stream->lock_ids,   &stream->context_ids,
                                    &stream->plot_ids,  &stream->live_ids,   &stream->gpu_stacks,
-                                   &stream->pool_ids};
+                                   &stream->pool_ids,  &stream->frame_ids};
     close_trace(stream);
     for (uint32_t i = 0; i < stream->thread_ids.n; i++)
         strobe_joiner_free(&stream->threads[i].joiner);
@@ -105,6 +106,7 @@ void strobe_bridge_stream_free(struct strobe_bridge_stream *stream)
     free(stream->live);
     free(stream->gpu_depths);
     free(stream->pool_epochs);
+    free(stream->frames);
     free(stream->held);
 }
 
@@ -192,7 +194,7 @@ static void begin_zone(struct strobe_bridge_stream *stream, uint32_t process,
 static void end_zone(struct strobe_bridge_stream *stream, uint32_t process,
                      struct strobe_bridge_thread *thread, uint64_t tick)
 {
-    uint32_t *depth = strobe_bridge_open_zone(stream, process, thread);
+    uint32_t *depth = strobe_bridge_open_zone(stream, process, thread, STROBE_KIND_ZONE_END);
     if (!depth)
         return;
     strobe_wire_zone_end(&stream->out, strobe_bridge_raw(stream, tick));
@@ -272,20 +274,25 @@ static int put_event(struct strobe_bridge_stream *stream, uint32_t process,
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* The next part of the block: its thread and cursor. END: it was the last. */
+/* The next part of the block: its thread and cursor; of none left, none. END: its names are still to come. */
 static enum strobe_err next_part(struct strobe_bridge_stream *stream)
 {
-    if (stream->part == stream->events.n_parts)
-        return STROBE_ERR_END;
-    const struct strobe_part *part = &stream->events.parts[stream->part++];
+    if (stream->part == stream->events.n_parts) {
+        stream->has_block = 0;
+        return STROBE_OK;
+    }
+    const struct strobe_part *part = &stream->events.parts[stream->part];
     uint32_t process = strobe_trace_process(stream->trace, part->proc);
     uint32_t index = process == STROBE_IDMAP_NONE
                          ? STROBE_IDMAP_NONE
                          : strobe_trace_thread(stream->trace, process, part->track);
+    if (index != STROBE_IDMAP_NONE && !strobe_bridge_part_is_told(stream, process, index, part))
+        return STROBE_ERR_END;
     struct strobe_bridge_thread *thread =
         index == STROBE_IDMAP_NONE ? NULL : strobe_bridge_thread(stream, index);
     if (!thread)
         return STROBE_ERR_NOMEM;
+    stream->part++;
     begin_part(stream, part, thread, process);
     thread->next_pos = part->pos + part->n_words;
     stream->thread = index;
@@ -299,15 +306,18 @@ static enum strobe_err fill_part(struct strobe_bridge_stream *stream)
 {
     struct strobe_bridge_thread *thread = strobe_bridge_thread(stream, stream->thread);
     uint32_t process = stream->trace->threads[stream->thread].process;
-    struct strobe_event event;
-    stream->cursor.joiner = &thread->joiner; /* the threads may have moved */
+    stream->cursor.joiner =
+        &thread->joiner; /* the threads may have moved, the trace been opened anew */
+    stream->cursor.schema = &stream->trace->schema;
     while (!strobe_wire_out_full(&stream->out)) {
-        enum strobe_err err = strobe_cursor_next(&stream->cursor, &event);
-        if (err) { /* its end, or damage */
-            stream->in_part = 0;
+        if (!stream->has_event && strobe_cursor_next(&stream->cursor, &stream->event)) {
+            stream->in_part = 0; /* its end, or damage */
             return STROBE_OK;
         }
-        if (!put_event(stream, process, thread, &event))
+        stream->has_event = !strobe_bridge_is_told(stream, process, &stream->event);
+        if (stream->has_event)
+            return STROBE_ERR_END;
+        if (!put_event(stream, process, thread, &stream->event))
             return STROBE_ERR_NOMEM;
     }
     return STROBE_OK;
@@ -329,23 +339,18 @@ enum strobe_err strobe_bridge_fill(struct strobe_bridge_stream *stream)
 {
     while (!strobe_wire_out_full(&stream->out)) {
         enum strobe_err err = STROBE_OK;
-        if (stream->held_end) {
-            err = strobe_bridge_put_held(stream) ? STROBE_OK : STROBE_ERR_NOMEM;
-        } else if (stream->n_held >= STROBE_BRIDGE_MAX_HELD) {
-            strobe_bridge_sort_held(stream, 0);
-        } else if (stream->in_part) {
+        if (stream->held_end)
+            strobe_bridge_put_held(stream);
+        else if (stream->n_held >= STROBE_BRIDGE_MAX_HELD)
+            strobe_bridge_sort_held(stream);
+        else if (stream->in_part)
             err = fill_part(stream);
-        } else if (stream->has_block) {
+        else if (stream->has_block)
             err = next_part(stream);
-            stream->has_block = err != STROBE_ERR_END;
-            err = err == STROBE_ERR_END ? STROBE_OK : err;
-        } else {
+        else
             err = next_block(stream);
-            if (err == STROBE_ERR_END && stream->n_held) {
-                strobe_bridge_sort_held(stream, 1);
-                err = STROBE_OK;
-            }
-        }
+        if (err == STROBE_ERR_END && strobe_bridge_sort_held(stream))
+            err = STROBE_OK;
         if (err)
             return err;
     }

@@ -1,7 +1,7 @@
 /* stream.h - a trace, finished or still growing, as the events of a Tracy client.
  *
  * Blocks are taken in the order of the file and turned into events part by part: memory is bounded by
- * a block, the names, and 128 K events of locks and memory that are put in order of time. A server
+ * a block, the names, and 128 K events of frames, locks and memory that are put in order of time. A server
  * trusts its client and dies of what it does not expect, so everything it could stumble over (ends
  * without a begin, times of unknown queries, frees of unknown blocks) is left out and counted.
  * SPDX-License-Identifier: MIT */
@@ -27,13 +27,22 @@ struct strobe_bridge_thread {
     struct strobe_joiner joiner;
 };
 
+enum { STROBE_BRIDGE_LOCK_THREADS = 64 }; /* a lock: servers have room for no more */
+
 struct strobe_bridge_lock {
-    uint64_t loc;
-    uint32_t holder; /* tid + 1 of who has it */
-    uint32_t n_shared, n_exclusive;
     uint32_t n_threads;
-    uint32_t threads[64];
-    uint8_t is_announced;
+    struct strobe_bridge_holder {
+        uint32_t tid;
+        uint32_t n[2]; /* so often it has the lock: alone, shared */
+    } threads[STROBE_BRIDGE_LOCK_THREADS];
+    uint8_t is_announced, is_named;
+};
+
+/* A set of frames: what its first event makes it. */
+enum strobe_bridge_frames { STROBE_FRAMES_NEW, STROBE_FRAMES_MARKS, STROBE_FRAMES_SPANS };
+struct strobe_bridge_frame_set {
+    uint8_t form; /* enum strobe_bridge_frames */
+    uint8_t is_open;
 };
 
 struct strobe_bridge_context { /* of a GPU */
@@ -45,10 +54,10 @@ struct strobe_bridge_plot {
     uint64_t pointer;
 };
 
-/* An event of a lock or of memory, until its turn. */
+/* An event of a lock, of memory or of frames, until its turn. */
 struct strobe_bridge_held {
     uint64_t tick, order;
-    uint64_t id;   /* lock, or string id of the pool */
+    uint64_t id;   /* lock, or string id of the pool or the frames */
     uint64_t a, b; /* address and size; location */
     uint32_t process, tid;
     uint8_t kind, is_shared;
@@ -72,10 +81,12 @@ struct strobe_bridge_stream {
     int in_part, has_block;
     struct strobe_cursor cursor;
     uint32_t thread; /* of the part */
+    struct strobe_event event;
+    int has_event; /* `event` was read and its names were not there yet */
 
     struct strobe_texts texts; /* what pointers stand for */
     struct strobe_idmap loc_ids, thread_ids, tids, fiber_ids, lock_ids, context_ids, plot_ids,
-        live_ids, gpu_stacks, pool_ids;
+        live_ids, gpu_stacks, pool_ids, frame_ids;
     struct strobe_bridge_thread *threads;   /* owned: by index in thread_ids */
     uint32_t *fiber_depths;                 /* owned */
     struct strobe_bridge_lock *locks;       /* owned */
@@ -84,27 +95,34 @@ struct strobe_bridge_stream {
     uint8_t *live;                          /* owned: by index in live_ids */
     uint32_t *gpu_depths;                   /* owned */
     uint32_t *pool_epochs;                  /* owned: discards so far, by index in pool_ids */
+    struct strobe_bridge_frame_set *frames; /* owned: by index in frame_ids */
     uint32_t threads_room, fiber_depths_room, locks_room, contexts_room, plots_room, live_room,
-        gpu_depths_room, pool_epochs_room;
+        gpu_depths_room, pool_epochs_room, frames_room;
     struct strobe_bridge_held *held; /* owned */
     uint32_t n_held, held_room;
     uint32_t held_at, held_end; /* being sent; 0, 0: none are */
-    uint64_t serial_tick;
+    uint32_t n_kept;            /* of those sent, at the start of held: to be tried again */
+    int is_sorted;
+    uint64_t serial_tick, newest_tick;
 
     uint32_t current_tid; /* that the server has in mind */
     int is_closed;        /* the trace's file was closed in good order */
-    uint64_t n_zones, n_open, n_left_out;
+    int is_final;         /* no more comes: names are what they are, all that is held goes out */
+    uint64_t n_zones, n_open;
+    uint64_t left_out[STROBE_KIND_COUNT]; /* events that were not sent, by kind */
 };
 
-/* Open a trace for a server of `protocol`. VERSION: no such protocol. Free after a failure too. */
-enum strobe_err strobe_bridge_stream_open(const char *path, uint32_t protocol,
+/* Open a trace for a server of `protocol`; `follow`: it is being written, until the caller sets is_final.
+ * VERSION: no such protocol. Free after a failure too. */
+enum strobe_err strobe_bridge_stream_open(const char *path, uint32_t protocol, int follow,
                                           struct strobe_bridge_stream *out);
 void strobe_bridge_stream_free(struct strobe_bridge_stream *stream);
 
 /* The welcome message, as long as stream->out.table.welcome_bytes. */
 void strobe_bridge_welcome(struct strobe_bridge_stream *stream, uint8_t *out);
 
-/* Put events into the frame until it is full. END: all that the file holds now was put. */
+/* Put events into the frame until it is full. END: all that the file holds now was put, or the next event
+ * has a name that a client was asked for and has not told yet. */
 enum strobe_err strobe_bridge_fill(struct strobe_bridge_stream *stream);
 /* Look at a file that may have grown. END: it has not. */
 enum strobe_err strobe_bridge_refresh(struct strobe_bridge_stream *stream);
@@ -114,10 +132,15 @@ int strobe_bridge_answer(struct strobe_bridge_stream *stream, const uint8_t *que
 /* stream_events.c: what is no zone. 0 without memory. */
 int strobe_bridge_put_event(struct strobe_bridge_stream *stream, uint32_t process,
                             struct strobe_bridge_thread *thread, const struct strobe_event *event);
-/* Put what is held in order and begin to send it, the first half or all; strobe_bridge_put_held goes
- * on with that while the frame has room. */
-void strobe_bridge_sort_held(struct strobe_bridge_stream *stream, int all);
-int strobe_bridge_put_held(struct strobe_bridge_stream *stream);
+
+/* held.c: what a server wants in order of time. 0 without memory. */
+int strobe_bridge_hold(struct strobe_bridge_stream *stream, uint32_t process,
+                       struct strobe_bridge_thread *thread, const struct strobe_event *event);
+/* Put what is held in order and begin to send what is due: half of it where there is too much, all of it
+ * at the end, else what is so old that nothing older comes. 0: nothing is due. strobe_bridge_put_held
+ * goes on with it while the frame has room. */
+int strobe_bridge_sort_held(struct strobe_bridge_stream *stream);
+void strobe_bridge_put_held(struct strobe_bridge_stream *stream);
 
 /* names.c: pointers of the wire. */
 uint64_t strobe_bridge_loc(struct strobe_bridge_stream *stream, uint32_t process, uint64_t id,
@@ -129,6 +152,14 @@ uint64_t strobe_bridge_fiber(struct strobe_bridge_stream *stream, uint32_t proce
                              uint32_t **depth);
 struct strobe_bridge_thread *strobe_bridge_thread(struct strobe_bridge_stream *stream,
                                                   uint32_t thread);
+/* The first of the clients that live in a process: they share its names. */
+uint32_t strobe_bridge_first(const struct strobe_bridge_stream *stream, uint32_t process);
+/* Whether the names that an event, a location or a part's head needs are there. A Tracy client tells them
+ * when it is asked, so that they come a little later than their first use; who has ended tells no more. */
+int strobe_bridge_is_told(const struct strobe_bridge_stream *stream, uint32_t process,
+                          const struct strobe_event *event);
+int strobe_bridge_part_is_told(const struct strobe_bridge_stream *stream, uint32_t process,
+                               uint32_t thread, const struct strobe_part *part);
 
 /* A tick as the server gets it: of a client that is alone on its own clock, its own time. */
 static inline uint64_t strobe_bridge_raw(const struct strobe_bridge_stream *stream, uint64_t tick)
@@ -141,6 +172,20 @@ static inline uint64_t strobe_bridge_raw(const struct strobe_bridge_stream *stre
                : tick;
 }
 
+/* A time of a process's own clock, as the server gets it. */
+static inline uint64_t strobe_bridge_own_raw(const struct strobe_bridge_stream *stream,
+                                             uint32_t process, uint64_t time)
+{
+    if (stream->is_own)
+        return time;
+    return strobe_bridge_raw(stream, strobe_trace_own_tick(stream->trace, process, (int64_t)time));
+}
+
+static inline void strobe_bridge_leave_out(struct strobe_bridge_stream *stream, unsigned kind)
+{
+    stream->left_out[kind < STROBE_KIND_COUNT ? kind : 0]++;
+}
+
 /* Events that follow are this thread's. */
 static inline void strobe_bridge_turn_to(struct strobe_bridge_stream *stream, uint32_t tid)
 {
@@ -151,16 +196,16 @@ static inline void strobe_bridge_turn_to(struct strobe_bridge_stream *stream, ui
 }
 
 /* Where the open zones of the thread, or of the fiber that runs on it, are counted; events that follow are the thread's.
- * NULL: none is open. What belongs to a zone that is not there would be the end of the server: it is counted as left out. */
+ * NULL: none is open. What belongs to a zone that is not there would be the end of the server: an event of `kind` is counted as left out. */
 static inline uint32_t *strobe_bridge_open_zone(struct strobe_bridge_stream *stream,
                                                 uint32_t process,
-                                                struct strobe_bridge_thread *thread)
+                                                struct strobe_bridge_thread *thread, unsigned kind)
 {
     uint32_t *depth = &thread->depth;
     if (thread->fiber)
         strobe_bridge_fiber(stream, process, thread->fiber, &depth);
     if (!*depth) {
-        stream->n_left_out++;
+        strobe_bridge_leave_out(stream, kind);
         return NULL;
     }
     strobe_bridge_turn_to(stream, thread->tid);

@@ -102,8 +102,9 @@ static int serve(struct strobe_bridge *bridge, const struct options *options, in
             "strobe tracy-bridge: %s %" PRIu64 " zones, %" PRIu64 " events, protocol %" PRIu32 "\n",
             session.is_complete ? "a server took" : "a server left after", session.n_zones,
             session.n_events, session.protocol);
-    if (session.n_left_out)
-        fprintf(stderr, "strobe tracy-bridge: %" PRIu64 " events left out\n", session.n_left_out);
+    char room[STROBE_BRIDGE_LEFT_OUT_ROOM];
+    if (*strobe_bridge_left_out(&session, room))
+        fprintf(stderr, "strobe tracy-bridge: %s\n", room);
     *code = session.is_complete ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
     return (options->keep || (options->bridge.follow && !session.is_complete)) && !stopped;
 }

@@ -73,6 +73,10 @@ static void say(void *context, const struct strobe_recorder_word *word)
     case STROBE_RECORDER_BRIDGE_NOT_MADE:
         strobe_cli_error("record", "no bridge for Tracy: %s", strerror(word->number));
         break;
+    case STROBE_RECORDER_BRIDGE_LEFT_OUT:
+        strobe_cli_error("record", "the Tracy server on the bridge: %s",
+                         word->err ? strobe_err_text(word->err) : word->text);
+        break;
     case STROBE_RECORDER_KEPT:
         if (!show->quiet)
             fprintf(stderr, "%sstrobe: kept %s (%s)\n", isatty(2) ? "\r\033[K" : "", word->subject,

@@ -29,6 +29,21 @@ static int is_set(const char *name)
     return value && value[0] == '1';
 }
 
+/* What a server did not get. */
+static void say_how_it_went(const struct strobe_recorder *r, enum strobe_err err,
+                            const struct strobe_bridge_session *session)
+{
+    char room[STROBE_BRIDGE_LEFT_OUT_ROOM];
+    struct strobe_recorder_word word = {.event = STROBE_RECORDER_BRIDGE_LEFT_OUT, .err = err};
+    if (err == STROBE_ERR_END)
+        return;
+    word.text = strobe_bridge_left_out(session, room);
+    if (!err && !session->is_complete)
+        word.text = "it left before the end";
+    if (err || *word.text)
+        strobe_recorder_say(r, word);
+}
+
 /* In the child: shows the trace until it is closed and whoever is connected has it. The exit code. */
 static int serve(const struct strobe_recorder *r)
 {
@@ -56,9 +71,10 @@ static int serve(const struct strobe_recorder *r)
     strobe_recorder_say(r, word);
     if (err)
         return EXIT_FAILURE;
-    do
+    do {
         err = strobe_bridge_serve(bridge, &session);
-    while (!stopped && err != STROBE_ERR_END && !session.is_complete);
+        say_how_it_went(r, err, &session);
+    } while (!stopped && err != STROBE_ERR_END && !session.is_complete);
     strobe_bridge_close(bridge);
     return EXIT_SUCCESS;
 }

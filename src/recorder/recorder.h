@@ -65,6 +65,7 @@ enum strobe_recorder_event {
     STROBE_RECORDER_BRIDGE_LISTENS,  /* number: the port; said in the bridge's own process */
     STROBE_RECORDER_NO_BRIDGE,       /* number: the port, err; said in the bridge's own process */
     STROBE_RECORDER_BRIDGE_NOT_MADE, /* number: errno */
+    STROBE_RECORDER_BRIDGE_LEFT_OUT, /* text: what its server did not get, err; said there too */
     STROBE_RECORDER_KEPT,            /* subject: a trace that a trigger saved, text: which */
     STROBE_RECORDER_NOT_KEPT,        /* subject: a trace that could not be saved, err */
     STROBE_RECORDER_TRACE_RENAMED,   /* subject: the trace's old name, text: the new one */

@@ -140,7 +140,7 @@ static void to_bridge(const struct job *job)
     struct strobe_bridge_stream stream;
     const uint8_t *frame;
     uint32_t protocol = protocols[job->choice % (sizeof protocols / sizeof protocols[0])];
-    enum strobe_err err = strobe_bridge_stream_open(job->path, protocol, &stream);
+    enum strobe_err err = strobe_bridge_stream_open(job->path, protocol, 0, &stream);
     for (int i = 0; !err && i < 4096; i++) {
         err = strobe_bridge_fill(&stream);
         strobe_wire_out_frame(&stream.out, &frame);

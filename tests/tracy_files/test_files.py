@@ -501,6 +501,23 @@ class Bridges(unittest.TestCase):
         self.assertEqual(record.wait(60), 0)
         self.assertEqual(server.counts["ZoneBegin"], kinds(out)["zone_begin"])
 
+    def test_a_client_that_is_recorded_and_shown_at_the_same_time_has_all_its_names(self):
+        port, out, shown = free_port(), TMP / "both.strobe", TMP / "both.tracy"
+        client = HERE.parent / "tracy"
+        record = subprocess.Popen([str(BIN / "strobe"), "record", "-q", "-o", str(out), f"--tracy-bridge={port}", "--", sys.executable,
+                                   str(client / "fake_client.py"), str(client / "session_example.json"), "--notice", "--port", "0",
+                                   "--protocol", "82", "--slow", "20", "--frame-bytes", "100"],
+                                  stdout=subprocess.DEVNULL, env={**os.environ, "TRACY_NO_BROADCAST": "1", "TRACY_NO_EXIT": "1"})
+        self.addCleanup(record.wait)
+        self.addCleanup(record.kill)
+        run(BIN / "tracy-capture", "-f", "-o", shown, "-p", port, timeout=60)
+        self.assertEqual(record.wait(60), 0)
+        names = lambda path: collections.Counter(tuple(r[:3]) for r in same_csv.ours(csvexport("-u", path))[1:])
+        self.assertEqual(names(shown), names(out))
+        for kind in ("frame", "alloc", "free", "lock_wait", "lock_obtain", "lock_release", "message"):
+            strobe("import", "-f", "-o", TMP / "both-back.strobe", shown)
+            self.assertEqual(kinds(TMP / "both-back.strobe").get(kind), kinds(out).get(kind), kind)
+
     def test_nobody_is_waited_for_unless_asked(self):
         env = {**os.environ, "STROBE_TRACY_BRIDGE": str(free_port()), "TRACY_NO_BROADCAST": "1"}
         start = time.time()

@@ -30,6 +30,7 @@ static void leave(struct small_trace *t, struct strobe_build_store *store,
     strobe_tracy_session_close(session);
     strobe_build_store_close(store);
     small_finish(t);
+    small_remove(t);
 }
 
 static void a_peer_that_never_answers_is_left_after_five_seconds(void **state)

@@ -34,11 +34,18 @@ static void put_message(struct strobe_csv *csv, const struct strobe_happening *h
 {
     static const char *const severities[] = {"trace", "debug", "info", "warning", "error", "fatal"};
     const struct strobe_field *f = happening->event->fields;
+    enum {
+        OF_CLIENT = 256,
+        NONE = 512
+    }; /* a Tracy client said it itself; it knows no severities */
+    uint64_t severity = f[0].u & 255;
     struct strobe_out *out = csv->out;
-    if (f[0].u < 6)
-        strobe_out_text(out, severities[f[0].u]);
-    else
-        strobe_out_u(out, f[0].u);
+    if (f[0].u & OF_CLIENT)
+        strobe_out_text(out, f[0].u & NONE ? "client" : "client ");
+    if (severity >= 6)
+        strobe_out_u(out, severity);
+    else if (!(f[0].u & NONE))
+        strobe_out_text(out, severities[severity]);
     strobe_out_char(out, ',');
     if (f[1].u)
         strobe_out_format(out, "#%06x", (unsigned)(f[1].u & 0xffffff));

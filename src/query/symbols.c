@@ -1,7 +1,9 @@
-/* symbols.c - addresses to names with libdw. Files are opened only if they are regular and their
+/* symbols.c - addresses to names: what the trace's own SYMBOL records say, else with libdw. Files are opened only if they are regular and their
  * build id is the one in the trace, so a program that was built anew gets no wrong names.
  * SPDX-License-Identifier: MIT */
 #include "query/symbols.h"
+
+#include "query/stack.h"
 
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
@@ -23,7 +25,8 @@ struct binary {
 };
 
 struct strobe_symbols {
-    const struct strobe_trace *trace; /* borrowed */
+    struct strobe_trace *trace; /* borrowed */
+    struct strobe_stack_symbols told;
     struct binary open[MAX_OPEN];
     int n_open;
     struct strobe_idmap known; /* (process, address) to names */
@@ -38,7 +41,7 @@ static const Dwfl_Callbacks callbacks = {
     .section_address = dwfl_offline_section_address,
 };
 
-struct strobe_symbols *strobe_symbols_open(const struct strobe_trace *trace)
+struct strobe_symbols *strobe_symbols_open(struct strobe_trace *trace)
 {
     struct strobe_symbols *symbols = calloc(1, sizeof *symbols);
     if (symbols)
@@ -55,6 +58,7 @@ void strobe_symbols_close(struct strobe_symbols *symbols)
             dwfl_end(symbols->open[i].dwfl);
     strobe_idmap_free(&symbols->known);
     strobe_texts_free(&symbols->texts);
+    strobe_stack_symbols_free(&symbols->told);
     free(symbols->names);
     free(symbols);
 }
@@ -161,19 +165,45 @@ static const char *function_of(struct strobe_symbols *symbols, const struct stro
     return dwfl_module_addrname(binary->module, vaddr + binary->bias);
 }
 
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* The functions that the program itself told of: the innermost, then those that it was inlined into. 0: none. */
+static int put_told(const struct strobe_symbols *symbols, uint32_t process, uint64_t address,
+                    char *room, size_t n_room, const char **image)
+{
+    const struct strobe_stack_symbol *at = strobe_stack_symbol_of(&symbols->told, process, address);
+    size_t n = 0;
+    room[0] = 0;
+    *image = at ? strobe_texts_get(&symbols->told.texts, at->image, NULL) : "";
+    while (at && n < n_room) {
+        const char *function = strobe_texts_get(&symbols->told.texts, at->function, NULL);
+        n += (size_t)snprintf(room + n, n_room - n, n ? " < %.200s" : "%.200s", function);
+        at = at->next ? &symbols->told.rows[at->next - 1] : NULL;
+    }
+    return n != 0;
+}
+
 static int make_name(struct strobe_symbols *symbols, uint32_t process, uint64_t address, char *room,
                      size_t n_room)
 {
+    char functions[600];
+    const char *image;
+    int is_told = put_told(symbols, process, address, functions, sizeof functions, &image);
     const struct strobe_module *module = module_of(symbols->trace, process, address);
-    if (!module)
+    if (!module && !is_told)
         return snprintf(room, n_room, "0x%llx", (unsigned long long)address);
-    const char *path = strobe_trace_text(symbols->trace, module->path, NULL);
-    const char *slash = strrchr(path, '/');
+    if (!module)
+        return snprintf(room, n_room, "%s (%.200s%s0x%llx)", functions, file_name(image),
+                        *image ? " " : "", (unsigned long long)address);
+    const char *file = file_name(strobe_trace_text(symbols->trace, module->path, NULL));
     uint64_t offset = address - module->base + module->offset;
-    const char *function = function_of(symbols, module, offset);
-    const char *file = slash && slash[1] ? slash + 1 : path;
+    const char *function = is_told ? functions : function_of(symbols, module, offset);
     if (function)
-        return snprintf(room, n_room, "%.200s (%.200s+0x%llx)", function, file,
+        return snprintf(room, n_room, "%.600s (%.200s+0x%llx)", function, file,
                         (unsigned long long)offset);
     return snprintf(room, n_room, "%.200s+0x%llx", file, (unsigned long long)offset);
 }
@@ -181,10 +211,11 @@ static int make_name(struct strobe_symbols *symbols, uint32_t process, uint64_t 
 const char *strobe_symbols_name(struct strobe_symbols *symbols, uint32_t process, uint64_t address,
                                 uint32_t *n_bytes)
 {
-    char room[512];
+    char room[1024];
     uint32_t i = strobe_idmap_find(&symbols->known, process, address);
     if (i != STROBE_IDMAP_NONE)
         return strobe_texts_get(&symbols->texts, symbols->names[i], n_bytes);
+    strobe_stack_symbols_load(symbols->trace, &symbols->told); /* once; without it, numbers */
     int n = make_name(symbols, process, address, room, sizeof room);
     uint32_t text = strobe_texts_add(&symbols->texts, room, (uint64_t)n);
     if (symbols->known.n < MAX_CACHED) {

@@ -94,6 +94,20 @@ class Imports(unittest.TestCase):
         want = same_csv.ours((DATA / "v0.14.0" / "rich_cs.gpu.csv").read_text())[1:]
         self.assertEqual(sorted((r[5], r[11], r[12]) for r in zones), sorted((r[0], r[2], r[3]) for r in want))
 
+    def test_addresses_of_call_stacks_have_the_names_that_the_file_has(self):
+        trace = TMP / "named-stacks.strobe"
+        strobe("import", "-f", "-o", trace, DATA / "v0.14.0" / "rich_cs.tracy")
+        stacks = rows(trace, "callstacks")
+        self.assertEqual(len(stacks), 12)
+        for row in stacks:
+            self.assertRegex(row[-1], r"(^|< )main \(rich_cs 0x[0-9a-f]+\);")
+
+    def test_messages_of_the_client_itself_have_a_severity_in_words(self):
+        trace = TMP / "severities.strobe"
+        strobe("import", "-f", "-o", trace, DATA / "v0.14.0" / "rich_cs.tracy")
+        self.assertEqual(collections.Counter(row[5] for row in rows(trace, "messages")),
+                         {"info": 103, "client debug": 1, "warning": 1, "error": 1})
+
     def test_captures_of_older_servers_are_read(self):
         for name in ("by_capture_63", "by_capture_65", "by_capture_72"):
             self.counts(name, zone_begin=400, message=103, gpu_begin=60, frame=31, alloc=43, free=28)

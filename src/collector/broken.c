@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/assert.h"
+
 /* Through the file, since the mapping is nobody's now: where its first page is left (or can be made), the process sees
  * that nobody records. */
 static void shut_gate(const struct strobe_ring *ring)
@@ -32,6 +34,7 @@ bool strobe_collector_check_memory(struct strobe_collector *c, struct strobe_pro
     }
     if (!counted)
         strobe_collector_lose(c, proc->id, 0, STROBE_LOSS_DAMAGED, 1, now, now);
+    STROBE_ASSERT(strobe_proc_is_open(proc) && !strobe_proc_is_over(proc));
     snprintf(
         text, sizeof text,
         "process %u: its pool was cut or can't be read any more: what it emitted last is lost, and "

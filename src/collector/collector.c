@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "ring/alive.h"
 #include "strobe/strobe.h"
 
@@ -157,6 +158,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
                                       struct strobe_file_writer *writer,
                                       struct strobe_collector **out)
 {
+    STROBE_ASSERT(options->session_dir && writer);
     struct strobe_collector *c = calloc(1, sizeof *c);
     if (!c)
         return STROBE_ERR_NOMEM;
@@ -218,6 +220,7 @@ static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *
     for (uint32_t i = 0; i < c->n_procs; i++)
         if (c->procs[i]->id == id)
             return c->procs[i];
+    STROBE_ASSERT(c->post_mortem);
     if (id >= c->next_proc_id)
         c->next_proc_id = id + 1;
     if (!pool_name)
@@ -273,6 +276,7 @@ enum strobe_err strobe_collector_resume_track(struct strobe_collector *c, const 
     struct strobe_stream_state *stream = strobe_collector_stream(proc, track);
     if (!stream)
         return STROBE_ERR_NOMEM;
+    STROBE_ASSERT(!stream->begun && !stream->n_segments);
     memcpy(stream->lost_seen, lost, sizeof stream->lost_seen);
     struct strobe_open_zone *stack = NULL;
     if (state->depth) {
@@ -317,6 +321,7 @@ static void describe_silent(struct strobe_collector *c, struct strobe_proc *proc
 void strobe_collector_end_process(struct strobe_collector *c, struct strobe_proc *proc)
 {
     describe_silent(c, proc);
+    STROBE_ASSERT(proc->described || proc->resumed);
     uint64_t numbers[] = {proc->id, tick_now(c), (uint64_t)proc->how, (uint64_t)proc->value};
     strobe_records_numbers(&c->block.records, STROBE_FACT_PROCESS_END, numbers, 4);
     strobe_proc_move(proc, STROBE_PROC_DRAINED);
@@ -325,6 +330,7 @@ void strobe_collector_end_process(struct strobe_collector *c, struct strobe_proc
 /* Everything that a dead process left. */
 static void drain_dead(struct strobe_collector *c, struct strobe_proc *proc)
 {
+    STROBE_ASSERT(strobe_proc_is_dead(proc));
     for (int i = 0; i == 0 || (i < 3 && proc->no_memory); i++) {
         proc->no_memory = false;
         strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
@@ -356,6 +362,7 @@ static bool slots_are_due(const struct strobe_collector *c, const struct strobe_
 static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool flush,
                       uint64_t now)
 {
+    STROBE_ASSERT(strobe_proc_is_live(proc));
     bool news = strobe_ring_has_news(&proc->ring);
     if (news)
         strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
@@ -394,6 +401,7 @@ static void release_gone(struct strobe_collector *c)
             now - proc->joined_ns < NAME_TICK_NS || strobe_collector_pid_lives(proc))
             continue;
         snprintf(path, sizeof path, "%s/%s", c->dir, proc->name);
+        STROBE_ASSERT(!proc->meta_dirty); /* the file has all that it said */
         unlink(path);
         strobe_collector_learn_exit(proc); /* for an image after it that nobody found yet */
         strobe_collector_forget_seen(c, proc->name);
@@ -427,6 +435,7 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
 {
     uint64_t before = c->n_taken_events, now = strobe_collector_mono_ns();
     bool somebody_waits = false;
+    STROBE_ASSERT(!c->block.enc.track);
     flush |= c->crowded;
     c->crowded = false;
     if (!c->stopping)
@@ -495,6 +504,7 @@ void strobe_collector_exit_status(struct strobe_collector *c, uint32_t pid, int 
 void strobe_collector_stop(struct strobe_collector *c)
 {
     c->find_all = true;
+    STROBE_ASSERT(!c->stopping);
     for (int i = 0; i == 0 || c->scan || (i < 3 && c->dir_changed); i++) {
         c->dir_changed = true;
         strobe_collector_find_processes(c); /* who joined in the last moment */
@@ -512,6 +522,7 @@ void strobe_collector_stop(struct strobe_collector *c)
     if (!c->post_mortem)
         strobe_collector_hear(c);
     strobe_collector_poll(c, true);
+    STROBE_ASSERT(c->stopping);
     c->ending = true;
     strobe_collector_poll(c, true);
     for (uint32_t i = 0; i < c->n_procs; i++) {
@@ -530,6 +541,7 @@ void strobe_collector_stop(struct strobe_collector *c)
         strobe_collector_note(c, proc->id, text);
     }
     strobe_collector_flush_events(c);
+    STROBE_ASSERT(!c->n_pending && !c->block.enc.n_parts);
 }
 
 struct strobe_collector_status strobe_collector_status(struct strobe_collector *c)
@@ -565,6 +577,7 @@ void strobe_collector_flush(struct strobe_collector *c)
 
 void strobe_collector_set_writer(struct strobe_collector *c, struct strobe_file_writer *writer)
 {
+    STROBE_ASSERT(!c->block.enc.n_parts && !c->n_pending);
     strobe_build_block_set_writer(&c->block, writer);
 }
 
@@ -589,6 +602,7 @@ static void remove_pools(struct strobe_collector *c)
 enum strobe_err strobe_collector_close(struct strobe_collector *c)
 {
     bool healthy = true;
+    STROBE_ASSERT(!c->block.enc.track);
     for (uint32_t i = 0; i < c->n_procs; i++)
         c->procs[i]->meta_dirty |= !strobe_proc_is_over(c->procs[i]);
     strobe_collector_sync_clock(c);

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
+
 static const struct {
     const char *word, *text;
 } reasons[] = {
@@ -53,6 +55,7 @@ bool strobe_collector_consider_denied(struct strobe_collector *c, const char *na
     if (strlen(name) > 95 || (c->only_pid && (uint32_t)pid != c->only_pid))
         return true;
     snprintf(path, sizeof path, "%s/%s", c->dir, name);
+    STROBE_ASSERT(word > name && pid > 0);
     if (c->post_mortem || runs(pid, start) || is_of_this_recording(c, path)) {
         snprintf(text, sizeof text, "process %d could not take part: %s", pid, text_of(word + 8));
         strobe_collector_note(c, 0, text);

@@ -69,6 +69,7 @@ static int convert_fields(const char *letters, const uint64_t *words, uint32_t n
             out = strobe_varint_put(out, value);
         }
     }
+    STROBE_ASSERT(out - start <= FIELD_BYTES + 2 * STROBE_META_WORDS_MAX);
     return at == end ? (int)(out - start) : -1;
 }
 
@@ -87,6 +88,7 @@ static inline uint64_t tick_of(struct strobe_stream_state *stream, uint64_t word
         if (tick < stream->prev_tick)
             tick = stream->prev_tick;
     }
+    STROBE_ASSERT(tick >= stream->prev_tick);
     stream->prev_tick = tick;
     return tick;
 }
@@ -193,6 +195,7 @@ static void name_old(struct strobe_collector *c, struct strobe_proc *proc, uint6
         proc->old_told = calloc(proc->old_below / 8 + 1, 1);
     if (!proc->old_told || proc->old_told[id / 8] & 1 << id % 8)
         return;
+    STROBE_ASSERT(id < proc->old_below);
     proc->old_told[id / 8] |= (uint8_t)(1 << id % 8);
     strobe_records_begin(&c->block.records, STROBE_META_LOC);
     strobe_records_u(&c->block.records, proc->id);
@@ -210,6 +213,7 @@ static const uint64_t *take_words(struct strobe_collector *c, struct strobe_proc
                                   const uint64_t *end, bool *bad)
 {
     struct strobe_encoder *enc = &c->block.enc;
+    STROBE_ASSERT(enc->track == &stream->track);
     while (at < end && !strobe_encode_is_full(enc)) {
         at = strobe_encode_words(enc, at, end, stream->epoch, &stream->prev_tick);
         if (at == end || strobe_encode_is_full(enc))
@@ -235,6 +239,7 @@ static const uint64_t *take_words(struct strobe_collector *c, struct strobe_proc
             at += n;
         }
     }
+    STROBE_ASSERT(at <= end);
     return at;
 }
 
@@ -273,6 +278,7 @@ static void skip_old(struct strobe_proc *proc, struct strobe_stream_state *strea
 {
     while (stream->n_segments) {
         struct strobe_segment segment = stream->segments[0];
+        STROBE_ASSERT(proc->attached && stream->state == STROBE_STREAM_RUNNING);
         uint64_t n = written_words(strobe_ring_words(&proc->ring, &segment), segment.n_words);
         stream->pos = segment.base_pos + n;
         stream->begun = true;
@@ -296,6 +302,8 @@ void strobe_collector_skip_old(struct strobe_proc *proc)
 static void enter_segment(struct strobe_stream_state *stream, const struct strobe_segment *segment,
                           const uint64_t *words)
 {
+    STROBE_ASSERT(stream->pos >= segment->base_pos);
+    STROBE_ASSERT(stream->pos < segment->base_pos + segment->n_words);
     stream->epoch = (uint32_t)(segment->tick >> 32);
     if (stream->pos > segment->base_pos)
         replay_epoch(stream, words, stream->pos - segment->base_pos);
@@ -323,6 +331,8 @@ static void remove_segment(struct strobe_stream_state *stream, const struct stro
 static void retire_segment(struct strobe_collector *c, struct strobe_proc *proc,
                            struct strobe_stream_state *stream, struct strobe_segment *segment)
 {
+    STROBE_ASSERT(stream->state == STROBE_STREAM_ENDED ||
+                  stream->pos >= segment->base_pos + segment->n_words);
     remove_segment(stream, segment);
     strobe_segment_move(segment, STROBE_SEGMENT_DRAINED);
     strobe_collector_pend(c, proc, segment, stream == &proc->meta);
@@ -349,6 +359,7 @@ static uint64_t unfinished_words(const uint64_t *at, const uint64_t *end)
         return n && n <= (uint64_t)(end - at) ? n : 1;
     while (next < end && !load(next))
         next++;
+    STROBE_ASSERT(next <= end);
     return next < end ? (uint64_t)(next - at) : 0;
 }
 
@@ -372,6 +383,8 @@ static void lose_unfinished(struct strobe_collector *c, struct strobe_proc *proc
 static void begin_part(struct strobe_collector *c, struct strobe_proc *proc,
                        struct strobe_stream_state *stream, uint64_t pos)
 {
+    STROBE_ASSERT(!c->block.enc.track);
+    STROBE_ASSERT(strobe_proc_is_open(proc) && !strobe_proc_is_over(proc));
     if (!c->block.enc.n_parts)
         c->block_started_ns = strobe_collector_mono_ns();
     strobe_encode_begin_part(&c->block.enc, &stream->track, proc->id, stream->id, pos);
@@ -391,6 +404,8 @@ static void check_zone_limit(struct strobe_collector *c, const struct strobe_pro
 static void end_part(struct strobe_collector *c, struct strobe_proc *proc,
                      struct strobe_stream_state *stream, uint64_t from)
 {
+    STROBE_ASSERT(c->block.enc.track == &stream->track);
+    STROBE_ASSERT(stream->pos >= from);
     check_zone_limit(c, proc);
     c->n_taken_events += strobe_build_block_end_part(&c->block, stream->pos - from);
 }
@@ -405,9 +420,12 @@ static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
     if (!stream->epoch_known)
         enter_segment(stream, segment, words);
     for (;;) {
+        STROBE_ASSERT(stream->pos >= segment->base_pos);
+        STROBE_ASSERT(stream->pos <= segment->base_pos + segment->n_words);
         const uint64_t *at = words + (stream->pos - segment->base_pos);
         bool bad = false;
         const uint64_t *stopped = take_words(c, proc, stream, at, end, &bad);
+        STROBE_ASSERT(stopped >= at);
         stream->pos += (uint64_t)(stopped - at);
         if (stopped == end)
             return true;
@@ -428,6 +446,7 @@ static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
             strobe_collector_ask_for(proc, stream, stopped, end);
         if (!skip)
             return false;
+        STROBE_ASSERT(skip <= (uint64_t)(end - stopped));
         lose_unfinished(c, proc, stream);
         stream->pos += skip;
     }
@@ -461,6 +480,7 @@ uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *
                                 struct strobe_stream_state *stream)
 {
     uint64_t before = c->n_taken_events, from = stream->pos;
+    STROBE_ASSERT(stream != &proc->meta && stream == strobe_collector_stream(proc, stream->id));
     if (!stream->n_segments)
         return 0;
     /* a stream whose one segment has nothing new costs one load */
@@ -498,6 +518,7 @@ uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *
         retire_segment(c, proc, stream, &segment);
     }
     end_part(c, proc, stream, from);
+    STROBE_ASSERT(!stream->n_segments || stream->state != STROBE_STREAM_ENDED);
     if (stream->state != STROBE_STREAM_ENDED && stream->waits_at != stream->pos)
         strobe_collector_ask_no_more(proc, stream);
     return c->n_taken_events - before;
@@ -603,6 +624,8 @@ void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc 
 {
     struct strobe_stream_state *meta = &proc->meta;
     uint64_t whole_to = 0;
+    STROBE_ASSERT(!c->block.enc.track);
+    STROBE_ASSERT(strobe_proc_is_open(proc) && !strobe_proc_is_over(proc));
     bool in_pieces = false;
     while (meta->n_segments) {
         struct strobe_segment segment = meta->segments[0];
@@ -631,6 +654,7 @@ void strobe_collector_drain_meta(struct strobe_collector *c, struct strobe_proc 
                 break;
             }
             uint32_t n = take_meta(c, proc, at, word, end - meta->pos);
+            STROBE_ASSERT(n <= end - meta->pos);
             proc->meta_dirty = true;
             if (!n) {
                 skip_damage(c, proc, meta, end - meta->pos, STROBE_LOSS_DAMAGED);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "collector/recover.h"
 #include "file/copy.h"
 
@@ -84,6 +85,7 @@ enum strobe_err strobe_flight_rotate(struct strobe_flight *flight, uint64_t now_
         flight->next_ns = now_ns + flight->window_ns / FILES_PER_WINDOW;
         return STROBE_OK;
     }
+    STROBE_ASSERT(flight->events && flight->last >= flight->first);
     flight->last++;
     enum strobe_err err = open_events(flight, now_ns);
     if (err) { /* stay with the old one: it only grows */
@@ -97,6 +99,7 @@ enum strobe_err strobe_flight_rotate(struct strobe_flight *flight, uint64_t now_
         file_name(flight, flight->first++, path);
         unlink(path);
     }
+    STROBE_ASSERT(flight->last - flight->first <= FILES_PER_WINDOW);
     return STROBE_OK;
 }
 

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/assert.h"
+
 enum { SEEN_MAX = 1 << 22 }; /* names; more are looked at again and again */
 
 static uint64_t hash_name(const char *name)
@@ -24,6 +26,8 @@ static uint64_t hash_name(const char *name)
 /* Its place, or the free one where it belongs. */
 static uint64_t *probe(uint64_t *table, uint32_t n_slots, uint64_t hash)
 {
+    STROBE_ASSERT(n_slots && !(n_slots & (n_slots - 1)));
+    STROBE_ASSERT(hash);
     uint32_t i = (uint32_t)(hash >> 32) & (n_slots - 1);
     while (table[i] && table[i] != hash)
         i = (i + 1) & (n_slots - 1);
@@ -52,6 +56,7 @@ bool strobe_collector_mark_seen(struct strobe_collector *c, const char *name)
         c->n_seen_slots = n;
     }
     uint64_t *slot = probe(c->seen, c->n_seen_slots, hash_name(name));
+    STROBE_ASSERT(c->n_seen < c->n_seen_slots);
     c->n_seen += !*slot;
     *slot = hash_name(name);
     return true;
@@ -62,6 +67,7 @@ void strobe_collector_forget_seen(struct strobe_collector *c, const char *name)
     uint64_t *slot = c->n_seen_slots ? probe(c->seen, c->n_seen_slots, hash_name(name)) : NULL;
     if (!slot || !*slot)
         return;
+    STROBE_ASSERT(c->n_seen);
     *slot = 0;
     c->n_seen--;
     for (uint32_t mask = c->n_seen_slots - 1, i = (uint32_t)(slot - c->seen + 1) & mask; c->seen[i];

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
+
 #define BOUND_NS (2000 * 1000000ull)
 #define EMIT_NS  (100 * 1000ull)   /* clearly more than an emit with its page faults */
 #define TICK_NS  (12 * 1000000ull) /* the longest tick, and an emit */
@@ -64,6 +66,7 @@ static bool ran_since(struct thread *thread, uint64_t run_ns)
         thread->is_based = true;
         thread->base_ns = run_ns;
     }
+    STROBE_ASSERT(thread->is_timed);
     return (thread->is_based && run_ns - thread->base_ns >= EMIT_NS) ||
            run_ns - thread->first_ns >= TICK_NS;
 }
@@ -104,6 +107,7 @@ static void list_threads(struct ear *ear)
             ear->threads = more;
             ear->cap = cap;
         }
+        STROBE_ASSERT(ear->n < ear->cap);
         ear->threads[ear->n++] = (struct thread){.tid = (uint32_t)strtoul(entry->d_name, NULL, 10)};
     }
     if (dir)
@@ -128,6 +132,7 @@ static bool listen(struct ear *ear)
     for (uint32_t i = 0; i < ear->n; i++)
         if (!is_heard(strobe_collector_pid(ear->proc), &ear->threads[i]))
             ear->threads[left++] = ear->threads[i];
+    STROBE_ASSERT(left <= ear->n);
     ear->n = left;
     if (!ear->n && !n_inside(ear->proc))
         return true;
@@ -199,6 +204,7 @@ static void name_unheard(struct strobe_collector *c, struct ear *ear)
 {
     struct strobe_proc *proc = ear->proc;
     uint32_t pid = strobe_collector_pid(proc), n_before = c->n_unheard;
+    STROBE_ASSERT(strobe_proc_is_open(proc));
     struct strobe_slot *slot;
     for (uint32_t i = 0; i < ear->n && !ear->is_deaf; i++) {
         uint64_t track = track_of(proc, inner_tid(pid, ear->threads[i].tid));
@@ -220,6 +226,7 @@ static uint32_t open_ears(struct strobe_collector *c, struct ear *ears)
         struct strobe_proc *proc = c->procs[i];
         if (!strobe_proc_is_live(proc))
             continue;
+        STROBE_ASSERT(n < c->n_procs);
         ears[n] = (struct ear){.proc = proc};
         list_threads(&ears[n++]);
     }
@@ -231,6 +238,7 @@ void strobe_collector_hear(struct strobe_collector *c)
     struct ear *ears = calloc(c->n_procs + 1, sizeof *ears);
     uint64_t start = strobe_collector_mono_ns();
     struct timespec step = {0, 100000};
+    STROBE_ASSERT(c->stopping); /* the gates are shut */
     for (uint32_t i = 0; !ears && i < c->n_procs; i++)
         if (strobe_proc_is_live(c->procs[i]))
             count_unheard(c, c->procs[i], 0, 0);
@@ -244,6 +252,7 @@ void strobe_collector_hear(struct strobe_collector *c)
                 ears[i--] = ears[--was];
                 ears[--left] = done;
             }
+        STROBE_ASSERT(left <= n);
         if (!left || strobe_collector_mono_ns() - start > BOUND_NS)
             break;
         nanosleep(&step, NULL);

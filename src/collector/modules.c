@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
+
 /* The GNU build id of the ELF file, in hex; empty where it has none. */
 static void read_build_id(const char *path, char *out, size_t cap)
 {
@@ -68,6 +70,7 @@ static void put_module(struct strobe_collector *c, struct strobe_proc *proc, uin
 void strobe_collector_describe_modules(struct strobe_collector *c, struct strobe_proc *proc)
 {
     char name[64], line[4096 + 128];
+    STROBE_ASSERT(proc->state != STROBE_PROC_FOUND);
     snprintf(name, sizeof name, "/proc/%u/maps", proc->reach.in_proc);
     FILE *maps = proc->reach.in_proc ? fopen(name, "re") : NULL;
     if (!maps)

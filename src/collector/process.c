@@ -23,11 +23,13 @@ enum { STREAMS_MAX = 1 << 18 };
 
 static uint32_t slot_of(const struct strobe_proc *proc, uint64_t id)
 {
+    STROBE_ASSERT(proc->n_slots && !(proc->n_slots & (proc->n_slots - 1)));
     return (uint32_t)((id * 0x9e3779b97f4a7c15ull) >> 32) & (proc->n_slots - 1);
 }
 
 static void place(struct strobe_proc *proc, struct strobe_stream_state *stream)
 {
+    STROBE_ASSERT(proc->n_streams < proc->n_slots);
     uint32_t i = slot_of(proc, stream->id);
     while (proc->streams[i])
         i = (i + 1) & (proc->n_slots - 1);
@@ -85,6 +87,7 @@ void strobe_collector_drop_stream(struct strobe_proc *proc, struct strobe_stream
     STROBE_ASSERT(!stream->n_segments);
     while (proc->streams[i] != stream)
         i = (i + 1) & mask;
+    STROBE_ASSERT(proc->n_streams);
     proc->streams[i] = NULL;
     proc->n_streams--;
     for (i = (i + 1) & mask; proc->streams[i]; i = (i + 1) & mask) {
@@ -106,6 +109,7 @@ bool strobe_collector_add_segment(void *context, const struct strobe_segment *se
         proc->n_refused++; /* a lie: it is known and never looked at */
         return true;
     }
+    STROBE_ASSERT(!stream || stream->id == segment->track);
     proc->no_memory = true; /* until proved otherwise */
     if (!stream)
         return false;
@@ -123,6 +127,10 @@ bool strobe_collector_add_segment(void *context, const struct strobe_segment *se
         i--;
     }
     stream->segments[i] = *segment;
+    STROBE_ASSERT(segment->state == STROBE_SEGMENT_FOUND);
+    STROBE_ASSERT(i == 0 || stream->segments[i - 1].base_pos <= segment->base_pos);
+    STROBE_ASSERT(i + 1 == stream->n_segments ||
+                  segment->base_pos < stream->segments[i + 1].base_pos);
     if (i == 0)
         stream->epoch_known = false;
     proc->news = true;
@@ -180,6 +188,7 @@ void strobe_collector_skip_losses(struct strobe_collector *c, struct strobe_proc
 void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_proc *proc,
                                    uint64_t track)
 {
+    STROBE_ASSERT(track != STROBE_META_TRACK);
     struct strobe_stream_state *stream = strobe_collector_stream(proc, track);
     if (stream && stream->named)
         return;
@@ -220,6 +229,7 @@ static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
     strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
     strobe_collector_drain_meta(c, proc); /* who it was comes before its end */
     strobe_collector_drain(c, proc, stream);
+    STROBE_ASSERT(stream->state == STROBE_STREAM_ENDED);
     if (stream->n_segments)
         return; /* something is odd with it; tried again */
     uint64_t numbers[] = {proc->id, stream->id, stream->prev_tick};
@@ -270,6 +280,7 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
         if (state == STROBE_SLOT_ENDED || strobe_proc_is_dead(proc))
             finish_slot(c, proc, stream, slot);
     }
+    STROBE_ASSERT(!strobe_proc_is_over(proc));
     read_lost_elsewhere(c, proc);
     strobe_collector_lose(c, proc->id, 0, STROBE_LOSS_DAMAGED, proc->n_refused, c->last_sync_tick,
                           c->last_sync_tick);
@@ -311,6 +322,7 @@ uint32_t strobe_collector_new_proc_id(struct strobe_collector *c)
 static void take_back_id(struct strobe_collector *c, const struct strobe_proc *proc)
 {
     uint32_t next = proc->id + 1;
+    STROBE_ASSERT(proc->state == STROBE_PROC_FOUND);
     __atomic_compare_exchange_n(&c->next_proc_id, &next, proc->id, false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
 }
@@ -318,6 +330,8 @@ static void take_back_id(struct strobe_collector *c, const struct strobe_proc *p
 static void publish_proc(struct strobe_collector *c, struct strobe_proc *proc)
 {
     pthread_mutex_lock(&c->procs_lock);
+    STROBE_ASSERT(c->n_procs < c->cap_procs && proc->state != STROBE_PROC_FOUND);
+    STROBE_ASSERT(proc->id < __atomic_load_n(&c->next_proc_id, __ATOMIC_RELAXED));
     c->procs[c->n_procs++] = proc;
     pthread_mutex_unlock(&c->procs_lock);
 }
@@ -325,6 +339,7 @@ static void publish_proc(struct strobe_collector *c, struct strobe_proc *proc)
 static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
 {
     struct strobe_control *control = proc->ring.control;
+    STROBE_ASSERT(proc->state == STROBE_PROC_FOUND && !proc->n_streams);
     proc->joined_ns = strobe_collector_mono_ns();
     strobe_collector_reach(c, proc);
     proc->attached = !strobe_ring_is_ours(&proc->ring);
@@ -510,6 +525,7 @@ void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc
 {
     uint64_t now = strobe_collector_mono_ns();
     struct pollfd wait = {.fd = proc->pidfd, .events = POLLIN};
+    STROBE_ASSERT(!strobe_proc_is_over(proc));
     if (strobe_proc_is_dead(proc) || now < proc->next_alive_check_ns)
         return;
     proc->next_alive_check_ns = now + alive_check_ns(c); /* a reaped child is looked at at once */
@@ -545,6 +561,7 @@ void strobe_collector_free_proc(struct strobe_proc *proc)
         strobe_ring_close(&proc->ring);
         strobe_proc_move(proc, STROBE_PROC_CLOSED);
     }
+    STROBE_ASSERT(proc->state == STROBE_PROC_CLOSED);
     proc->streams = NULL;
     proc->n_slots = proc->n_streams = 0;
     proc->pidfd = -1;

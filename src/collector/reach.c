@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/descendants.h"
 #include "ring/alive.h"
 
@@ -110,6 +111,7 @@ void strobe_collector_hold_early(struct strobe_collector *c, const char *name)
         return;
     if (early->pidfd > 0)
         close(early->pidfd);
+    STROBE_ASSERT(early >= c->early && early < c->early + N_EARLY);
     *early = (struct early){(uint32_t)pid, (int)syscall(SYS_pidfd_open, pid, 0)};
 }
 
@@ -180,6 +182,8 @@ static void learn_exit_of_earlier(const struct strobe_collector *c, struct strob
 
 void strobe_collector_reach(struct strobe_collector *c, struct strobe_proc *proc)
 {
+    STROBE_ASSERT(proc->state == STROBE_PROC_FOUND && proc->pidfd < 0);
+    STROBE_ASSERT(proc->ring.control);
     proc->reach = strobe_ring_reach(&proc->ring);
     proc->pidfd = open_pidfd(c, proc);
     if (proc->pidfd < 0 && proc->ring.image)
@@ -193,6 +197,7 @@ void strobe_collector_note_outer(struct strobe_collector *c, const struct strobe
     if (proc->resumed || (!proc->ring.pid_ns && !outer) ||
         (proc->ring.pid_ns == c->pid_ns && outer == proc->ring.pid))
         return;
+    STROBE_ASSERT(strobe_proc_is_open(proc));
     uint64_t numbers[] = {proc->id, outer, proc->ring.pid_ns};
     strobe_records_numbers(&c->block.records, STROBE_FACT_OUTER_PID, numbers, 3);
 }

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "ring/alive.h"
 
 enum strobe_err strobe_recording_begin(const char *name, const char *trace_path,
@@ -38,6 +39,7 @@ enum strobe_err strobe_recording_begin(const char *name, const char *trace_path,
         err = STROBE_ERR_NOMEM;
         goto fail;
     }
+    STROBE_ASSERT(!out->page && out->fd >= 0);
     out->page = at;
     strobe_map_guard_add(&out->guard, at, sizeof *out->page);
     *out->page = (struct strobe_session_page){

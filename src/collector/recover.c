@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "collector/collector.h"
 #include "file/decode.h"
 #include "file/file_read.h"
@@ -50,6 +51,7 @@ static uint32_t hash_track(uint64_t proc, uint64_t track)
 static struct seen_track *probe(struct seen_track *tracks, uint32_t n_slots, uint64_t proc,
                                 uint64_t track)
 {
+    STROBE_ASSERT(n_slots && !(n_slots & (n_slots - 1)));
     uint32_t i = hash_track(proc, track) & (n_slots - 1);
     while (tracks[i].used && (tracks[i].proc != proc || tracks[i].track != track))
         i = (i + 1) & (n_slots - 1);
@@ -70,6 +72,7 @@ static struct seen_track *track_of(struct survey *s, uint64_t proc, uint64_t tra
         s->tracks = more;
         s->n_slots = n;
     }
+    STROBE_ASSERT(s->n_tracks < s->n_slots);
     struct seen_track *seen = probe(s->tracks, s->n_slots, proc, track);
     if (!seen->used) {
         seen->used = true;
@@ -197,6 +200,7 @@ static enum strobe_err note_pool(struct survey *s, uint64_t proc, const char *na
         s->n_pools++;
         s->totals.n_procs++;
     }
+    STROBE_ASSERT(i < s->n_pools);
     struct seen_pool *pool = &s->pools[i];
     pool->proc = proc;
     if (meta_pos > pool->meta_pos)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/grow.h"
 
 static bool grow(struct give_back **list, uint32_t n, uint32_t *cap)
@@ -29,6 +30,7 @@ bool strobe_collector_reserve(struct strobe_collector *c)
 void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track,
                            uint32_t cause, uint64_t count, uint64_t first, uint64_t last)
 {
+    STROBE_ASSERT(cause < STROBE_LOSS_COUNT);
     strobe_build_block_lose(&c->block, proc, track, cause, count, first, last);
 }
 
@@ -36,6 +38,9 @@ bool strobe_collector_pend(struct strobe_collector *c, struct strobe_proc *proc,
                            const struct strobe_segment *segment, bool meta)
 {
     struct give_back entry = {proc, *segment};
+    STROBE_ASSERT(segment->state == STROBE_SEGMENT_DRAINED);
+    STROBE_ASSERT(meta == (segment->track == STROBE_META_TRACK));
+    STROBE_ASSERT(strobe_proc_is_open(proc));
     if (meta) {
         if (!grow(&c->meta_pending, c->n_meta_pending, &c->cap_meta_pending))
             return false;
@@ -53,6 +58,7 @@ static void give_back(struct give_back *list, uint32_t *n)
 {
     for (uint32_t i = 0; i < *n; i++) {
         struct strobe_proc *proc = list[i].proc;
+        STROBE_ASSERT(strobe_proc_is_open(proc));
         strobe_ring_give_back(&proc->ring, &list[i].segment);
         if (i + 1 == *n || list[i + 1].proc != proc)
             strobe_ring_wake(&proc->ring);
@@ -64,6 +70,7 @@ void strobe_collector_flush_events(struct strobe_collector *c)
 {
     if (!c->block.enc.n_parts && !c->n_pending)
         return;
+    STROBE_ASSERT(!c->block.enc.track);
     /* a location is named before it is used: the names that this block needs are in the meta
      * streams by now, maybe in segments that were opened since the last scan */
     for (uint32_t i = 0; i < c->n_procs; i++) {
@@ -76,6 +83,7 @@ void strobe_collector_flush_events(struct strobe_collector *c)
     }
     strobe_collector_flush_records(c);
     strobe_build_block_put_events(&c->block);
+    STROBE_ASSERT(!c->block.enc.n_parts); /* their events are in the file, or counted */
     give_back(c->pending, &c->n_pending);
 }
 
@@ -114,7 +122,9 @@ void strobe_collector_flush_records(struct strobe_collector *c)
         strobe_records_end(&c->block.records);
         proc->meta_dirty = false;
     }
-    if (!strobe_build_block_put_records(&c->block, c->last_sync_tick))
+    if (!strobe_build_block_put_records(&c->block, c->last_sync_tick)) {
+        STROBE_ASSERT(!c->block.records.n_records); /* likewise */
         give_back(c->meta_pending, &c->n_meta_pending);
+    }
     strobe_build_block_put_losses(&c->block);
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "ring/session.h"
 
 static bool is_pending(int signal_number)
@@ -39,6 +40,7 @@ uint64_t strobe_ring_grow(int fd, uint64_t bytes)
     const uint64_t page = STROBE_PAGE_BYTES;
     struct rlimit limit;
     struct stat st;
+    STROBE_ASSERT(fd >= 0 && bytes % page == 0);
     if (fstat(fd, &st))
         return 0;
     uint64_t have = (uint64_t)st.st_size / page * page;
@@ -53,6 +55,7 @@ uint64_t strobe_ring_extend(int fd, uint32_t n_chunks_max, enum strobe_loss *sho
     uint64_t table = strobe_ring_data_off(n_chunks_max);
     uint64_t bytes = strobe_ring_grow(fd, strobe_ring_file_bytes(n_chunks_max));
     *short_cause = STROBE_LOSS_FILE_SIZE;
+    STROBE_ASSERT(bytes % STROBE_PAGE_BYTES == 0);
     if (bytes < table + STROBE_CHUNK_BYTES)
         return STROBE_PAGE_BYTES;
     if (posix_fallocate(fd, 0, (off_t)table)) {

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/assert.h"
+
 static struct strobe_map_guard *guards;
 static uint32_t locked;
 static struct sigaction before_us;
@@ -23,6 +25,7 @@ static void lock_guards(void)
 
 static void unlock_guards(void)
 {
+    STROBE_ASSERT(locked);
     __atomic_store_n(&locked, 0, __ATOMIC_RELEASE);
 }
 
@@ -64,8 +67,12 @@ void strobe_map_guard_add(struct strobe_map_guard *guard, void *at, uint64_t n_b
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, install);
+    STROBE_ASSERT(at && n_bytes);
     *guard = (struct strobe_map_guard){.from = (uintptr_t)at, .n_bytes = n_bytes};
     lock_guards();
+    for (const struct strobe_map_guard *other = guards; other; other = other->next)
+        STROBE_ASSERT(other != guard && (guard->from >= other->from + other->n_bytes ||
+                                         other->from >= guard->from + n_bytes));
     guard->next = guards;
     if (guards)
         guards->prev = guard;
@@ -78,6 +85,8 @@ void strobe_map_guard_remove(struct strobe_map_guard *guard)
     if (!guard->n_bytes)
         return;
     lock_guards();
+    STROBE_ASSERT(guard->prev ? guard->prev->next == guard : guards == guard);
+    STROBE_ASSERT(!guard->next || guard->next->prev == guard);
     *(guard->prev ? &guard->prev->next : &guards) = guard->next;
     if (guard->next)
         guard->next->prev = guard->prev;

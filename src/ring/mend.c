@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "ring/ring_write.h"
 
 /* Where the first thread's stack begins, in glibc. */
@@ -41,6 +42,7 @@ strobe_ring_stack_holds(const void *frame, uintptr_t low, uintptr_t high)
     enum { PAGE = 4096, STACK_MAX = 64 << 20 };
     const char *at = (const char *)((uintptr_t)frame & ~(uintptr_t)7), *end = stack_end();
     stack_t other;
+    STROBE_ASSERT(low <= high);
     if (!end || at >= end || (size_t)(end - at) > STACK_MAX || sigaltstack(NULL, &other) ||
         other.ss_flags & SS_ONSTACK ||
         (__asan_get_current_fake_stack && __asan_get_current_fake_stack()))
@@ -114,6 +116,7 @@ static void mend_from(struct strobe_pool *pool, struct strobe_thread *thread, ui
         uint32_t n = unwritten(at, end);
         if (n && strobe_ring_stack_holds(frame, (uintptr_t)(at - 1), (uintptr_t)(at + n)))
             return;
+        STROBE_ASSERT(n <= (uint64_t)(end - at));
         if (n)
             __atomic_store_n(at, STROBE_WORD_ABANDONED | (uint64_t)n << 32, __ATOMIC_RELEASE);
         at += n ? n : written(at);
@@ -126,6 +129,7 @@ void strobe_ring_forget_sleep(struct strobe_pool *pool, struct strobe_thread *th
     if (!thread->waiting || (uint32_t)getpid() != pool->pid ||
         strobe_ring_stack_holds(frame, thread->waiting, thread->waiting))
         return;
+    STROBE_ASSERT(thread->waiting & 1);
     thread->waiting = 0;
     __atomic_sub_fetch(&pool->control->n_waiting, 1, __ATOMIC_SEQ_CST);
 }

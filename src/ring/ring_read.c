@@ -57,6 +57,8 @@ static enum strobe_err map_whole(struct strobe_ring *ring, uint64_t file_bytes)
     if (err)
         return err;
     uint64_t bytes = strobe_ring_file_bytes(copy.n_chunks_max);
+    STROBE_ASSERT(copy.n_chunks_max && copy.n_chunks_max <= N_CHUNKS_MAX);
+    STROBE_ASSERT(!ring->control);
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, ring->fd, 0);
     if (at == MAP_FAILED)
         return STROBE_ERR_NOMEM;
@@ -116,6 +118,9 @@ enum strobe_err strobe_ring_open(const char *dir, const char *name, struct strob
         err = STROBE_ERR_NOMEM;
         goto fail;
     }
+    STROBE_ASSERT(ring->fd >= 0 && !ring->n_chunks_safe);
+    STROBE_ASSERT((uint64_t)(ring->data - (char *)ring->control) ==
+                  strobe_ring_data_off(ring->n_chunks_max));
     return STROBE_OK;
 fail:
     strobe_ring_close(ring);
@@ -160,6 +165,7 @@ static uint32_t n_chunks(struct strobe_ring *ring)
         if (!posix_fallocate(ring->fd, from, (off_t)(n - ring->n_chunks_safe) * STROBE_CHUNK_BYTES))
             ring->n_chunks_safe = n;
     }
+    STROBE_ASSERT(ring->n_chunks_safe <= ring->n_chunks_max);
     return n < ring->n_chunks_safe ? n : ring->n_chunks_safe;
 }
 
@@ -168,6 +174,8 @@ static bool read_head(const struct strobe_ring *ring, uint32_t chunk, uint32_t b
                       uint32_t n_bytes, struct strobe_segment *out)
 {
     uint32_t offset = chunk * STROBE_CHUNK_BYTES + bit * n_bytes;
+    STROBE_ASSERT(chunk < ring->n_chunks_safe);
+    STROBE_ASSERT((bit + 1) * n_bytes <= STROBE_CHUNK_BYTES);
     const struct strobe_segment_head *head = (const void *)(ring->data + offset);
     if (__atomic_load_n(&head->magic, __ATOMIC_ACQUIRE) != STROBE_SEGMENT_MAGIC)
         return false;
@@ -193,6 +201,7 @@ uint32_t strobe_ring_scan(struct strobe_ring *ring,
      * nobody would look again */
     uint32_t n_found = 0, taken_now = __atomic_load_n(&ring->control->n_taken, __ATOMIC_ACQUIRE);
     uint32_t n = n_chunks(ring);
+    STROBE_ASSERT(n <= ring->n_chunks_safe);
     for (uint32_t c = 0; c < n; c++) {
         /* the bits first: a chunk is recut while none of them is set, so the class fits what they
          * say */
@@ -210,6 +219,8 @@ uint32_t strobe_ring_scan(struct strobe_ring *ring,
             fresh &= fresh - 1;
             if (!read_head(ring, c, bit, n_bytes, &segment) || !found(context, &segment))
                 continue;
+            STROBE_ASSERT(!(ring->known[c] >> bit & 1)); /* else it would be drained twice */
+            STROBE_ASSERT(segment.state == STROBE_SEGMENT_FOUND);
             ring->known[c] |= 1ull << bit;
             n_found++;
         }
@@ -254,6 +265,7 @@ void strobe_ring_give_back(struct strobe_ring *ring, struct strobe_segment *segm
 
 void strobe_ring_wake(struct strobe_ring *ring)
 {
+    STROBE_ASSERT(ring->control);
     __atomic_add_fetch(&ring->control->n_given, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&ring->control->n_waiting, __ATOMIC_SEQ_CST))
         syscall(SYS_futex, &ring->control->n_given, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -262,6 +274,7 @@ void strobe_ring_wake(struct strobe_ring *ring)
 struct strobe_slot *strobe_ring_slot(struct strobe_ring *ring, uint64_t *at)
 {
     enum { PER_CHUNK = STROBE_CHUNK_BYTES / STROBE_SLOT_BYTES };
+    STROBE_ASSERT(ring->control);
     for (uint64_t c = *at / PER_CHUNK, n = n_chunks(ring); c < n; c++, *at = c * PER_CHUNK)
         if (__atomic_load_n(&ring->chunks[c].class_, __ATOMIC_RELAXED) == STROBE_CHUNK_SLOTS)
             return (struct strobe_slot *)(ring->data + c * STROBE_CHUNK_BYTES) + (*at)++ % PER_CHUNK;
@@ -274,6 +287,7 @@ static uint64_t own_start(void)
     static uint64_t start;
     if (!start)
         start = strobe_session_own_start();
+    STROBE_ASSERT(start);
     return start;
 }
 
@@ -321,6 +335,7 @@ void strobe_ring_attach(struct strobe_ring *ring, uint32_t policy, uint32_t stac
 
 void strobe_ring_detach(struct strobe_ring *ring)
 {
+    STROBE_ASSERT(ring->control);
     __atomic_store_n(&ring->control->active, 0, __ATOMIC_SEQ_CST);
     strobe_ring_wake(ring); /* nobody waits for a recorder that leaves */
 }

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "ring/alive.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -43,6 +44,7 @@ static const struct {
 
 static uint64_t full_mask(uint32_t class_)
 {
+    STROBE_ASSERT(class_ >= STROBE_CHUNK_SLOTS && class_ <= STROBE_CHUNK_LARGE);
     uint32_t n = classes[class_].n_segments;
     return n == 64 ? ~0ull : (1ull << n) - 1;
 }
@@ -76,6 +78,7 @@ void strobe_ring_lock(struct strobe_pool *pool)
 
 void strobe_ring_unlock(struct strobe_pool *pool)
 {
+    STROBE_ASSERT(pool->lock);
     strobe_sanitizer_release(&pool->lock);
     if (__atomic_exchange_n(&pool->lock, 0, __ATOMIC_RELEASE) == 2)
         futex(&pool->lock, FUTEX_WAKE_PRIVATE, 1, NULL);
@@ -167,6 +170,8 @@ static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss
 {
     struct strobe_control *control = pool->control;
     uint32_t n = control->n_chunks;
+    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(class_ >= STROBE_CHUNK_SLOTS && class_ <= STROBE_CHUNK_LARGE);
     /* a sixteenth is kept for slots: a chunk with a live thread's segment in it can't become one
      * later */
     uint32_t kept = class_ == STROBE_CHUNK_SLOTS ? 0 : pool->n_chunks_max / 16;
@@ -199,6 +204,7 @@ static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss
  * meta stream, so that names always have room. */
 static int recut_chunk(struct strobe_pool *pool, uint32_t class_)
 {
+    STROBE_ASSERT(pool->lock);
     for (uint32_t i = 1; i < pool->control->n_chunks; i++) {
         struct strobe_chunk *chunk = &pool->chunks[i];
         uint32_t old = chunk->class_;
@@ -217,6 +223,7 @@ static int recut_chunk(struct strobe_pool *pool, uint32_t class_)
 
 static char *take_from(struct strobe_pool *pool, uint32_t i)
 {
+    STROBE_ASSERT(pool->lock);
     struct strobe_chunk *chunk = &pool->chunks[i];
     uint64_t bits = __atomic_load_n(&chunk->free_bits, __ATOMIC_ACQUIRE);
     if (!bits)
@@ -233,6 +240,8 @@ static char *take_segment(struct strobe_pool *pool, uint32_t class_, bool meta,
                           enum strobe_loss *loss)
 {
     uint32_t first = meta ? 0 : 1, n = pool->control->n_chunks;
+    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(class_ >= STROBE_CHUNK_SMALL && class_ <= STROBE_CHUNK_LARGE);
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = (pool->hint[class_] + k) % n;
         if (i < first || pool->chunks[i].class_ != class_)
@@ -272,6 +281,8 @@ static char *take_any_segment(struct strobe_pool *pool, uint32_t class_, enum st
 static void open_segment(struct strobe_pool *pool, struct strobe_segment_head *head, uint64_t track,
                          uint64_t pos, uint64_t tick)
 {
+    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(((char *)head - pool->data) % 1024 == 0);
     uint32_t i = (uint32_t)(((char *)head - pool->data) / STROBE_CHUNK_BYTES);
     head->n_words = classes[pool->chunks[i].class_].n_bytes / 8 - STROBE_SEGMENT_HEAD_WORDS;
     head->track = track;
@@ -384,6 +395,8 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
         return false;
     pool->stalled_heartbeat = 0;
     uint64_t start = mono_ns();
+    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(!thread || !thread->waiting);
     volatile uintptr_t token = (uintptr_t)&token | 1; /* stands in this frame and nowhere else */
     if (thread) {
         thread->waiting = token;
@@ -412,6 +425,7 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
  * Where one is free again (ESRCH) its thread writes no more. */
 static void end_gone_threads(struct strobe_pool *pool)
 {
+    STROBE_ASSERT(pool->lock);
     pool->n_added = 0;
     pool->next_look_ns = mono_ns() + LOOK_NS;
     if ((uint32_t)getpid() != pool->pid) /* a vfork child */
@@ -448,6 +462,8 @@ bool strobe_ring_next_segment(struct strobe_pool *pool, struct strobe_thread *th
         }
     }
     uint64_t tick = strobe_ring_now(pool);
+    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(thread->track != STROBE_META_TRACK);
     struct strobe_segment_head *head = (struct strobe_segment_head *)segment;
     open_segment(pool, head, thread->track, thread->next_pos, tick);
     thread->segment = head;
@@ -485,6 +501,10 @@ static bool next_meta_segment(struct strobe_pool *pool)
 
 bool strobe_ring_meta(struct strobe_pool *pool, const uint64_t *words, uint32_t n_words)
 {
+    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(n_words && n_words <= STROBE_META_WORDS_MAX);
+    STROBE_ASSERT(words[0] >> 60 == STROBE_WORD_RECORD >> 60 &&
+                  (words[0] >> 32 & 0xffff) == n_words);
     while (pool->meta_left < n_words) {
         uint32_t left = pool->meta_left;
         uint64_t *pad = pool->meta_at;
@@ -513,6 +533,7 @@ static struct strobe_slot *slot_at(struct strobe_pool *pool, uint32_t chunk, uin
 static struct strobe_slot *take_slot(struct strobe_pool *pool)
 {
     enum strobe_loss loss;
+    STROBE_ASSERT(pool->lock);
     for (uint32_t c = 0; c < pool->control->n_chunks; c++) {
         if (pool->chunks[c].class_ != STROBE_CHUNK_SLOTS)
             continue;
@@ -558,6 +579,7 @@ static struct strobe_thread *take_struct(struct strobe_pool *pool)
         pool->arena = arena;
         pool->arena_end = arena + ARENA_BYTES;
     }
+    STROBE_ASSERT(pool->arena + size <= pool->arena_end);
     thread = (struct strobe_thread *)pool->arena;
     pool->arena += size;
     return thread;
@@ -565,6 +587,7 @@ static struct strobe_thread *take_struct(struct strobe_pool *pool)
 
 struct strobe_thread *strobe_ring_add_thread(struct strobe_pool *pool, uint32_t tid)
 {
+    STROBE_ASSERT(pool->lock);
     struct strobe_thread *former = strobe_ring_find_thread(pool, tid);
     if (former)
         strobe_ring_end_thread(pool, former);
@@ -574,6 +597,7 @@ struct strobe_thread *strobe_ring_add_thread(struct strobe_pool *pool, uint32_t 
     if (!thread)
         return NULL;
     struct strobe_slot *slot = take_slot(pool);
+    STROBE_ASSERT(!thread->hot.cursor && !thread->segment);
     thread->tid = tid;
     thread->track = ++pool->next_track;
     thread->n_copies = 1;
@@ -597,6 +621,8 @@ struct strobe_thread *strobe_ring_add_thread(struct strobe_pool *pool, uint32_t 
 
 void strobe_ring_end_thread(struct strobe_pool *pool, struct strobe_thread *thread)
 {
+    STROBE_ASSERT(pool->lock && pool->n_threads);
+    STROBE_ASSERT(thread->prev ? thread->prev->next == thread : pool->threads == thread);
     *(thread->prev ? &thread->prev->next : &pool->threads) = thread->next;
     if (thread->next)
         thread->next->prev = thread->prev;
@@ -617,6 +643,7 @@ void strobe_ring_count_loss(struct strobe_pool *pool, struct strobe_thread *thre
                             enum strobe_loss loss)
 {
     uint64_t now = strobe_ring_now(pool), none = 0;
+    STROBE_ASSERT(loss < STROBE_LOSS_COUNT);
     struct strobe_control *control = pool->control;
     struct strobe_slot *slot = thread ? thread->slot : NULL;
     if (loss >= STROBE_LOSS_IN_SLOT)

@@ -13,6 +13,8 @@
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+
+#include "base/assert.h"
 #endif
 
 static bool is_usable(const char *dir)
@@ -76,6 +78,7 @@ enum strobe_err strobe_session_dir(const char *name, bool create, char out[STROB
 int strobe_session_open(const char *dir, const char *file, int flags)
 {
     char path[2 * STROBE_PATH_MAX];
+    STROBE_ASSERT(file[0] && strlen(dir) + strlen(file) + 2 <= sizeof path);
     snprintf(path, sizeof path, "%s/%s", dir, file);
     int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -151,6 +154,7 @@ uint64_t strobe_ring_data_off(uint32_t n_chunks_max)
 {
     uint64_t table = (uint64_t)n_chunks_max * sizeof(struct strobe_chunk);
     uint64_t off = STROBE_PAGE_BYTES + table;
+    STROBE_ASSERT(n_chunks_max);
     return (off + STROBE_PAGE_BYTES - 1) & ~(uint64_t)(STROBE_PAGE_BYTES - 1);
 }
 

@@ -16,14 +16,16 @@ static const char help[] =
     "newest in\n"
     "this folder. Zones that are open or unfinished have no duration and are in no sum.\n"
     "\n"
-    "  --sort KEY      total (default), self, count, mean, min, max, std, p50, p90, p99, name\n"
+    "  --sort KEY      total (default), self, inclusive, count, mean, min, max, std, p50, p90, p99, name\n"
     "  --limit N       the first N rows only\n"
     "  --filter TEXT   names, functions or files with TEXT in them (with * ? [: that match it)\n"
     "  --range A..B    zones that begin between A and B after the start: 1.5s..2s, 100ms.., ..3s\n"
     "  --process P     of the process with this pid, or this in its name\n"
     "  --spans         asynchronous spans instead of zones\n"
     "  --gpu           zones of GPU contexts instead, by the GPU's own times\n"
-    "  --exact         percentiles to the tick (else within 1.6 %)\n"
+    "  --inclusive     a column more: time from the outermost call to its end, so that recursion counts\n"
+    "                  once (total counts every call); reads all events\n"
+    "  --exact         percentiles to the tick (else within 1.6 %), and --inclusive\n"
     "  --quick         count, total, self, min, max only\n"
     "  --csv, --json   for programs; all times in ns\n"
     "\n"
@@ -32,9 +34,13 @@ static const char help[] =
     "  strobe stats --sort p99 --limit 20 run.strobe\n"
     "  strobe stats --filter 'decode*' --range 10s..20s --csv run.strobe >decode.csv\n";
 
-enum sort_key { TOTAL, SELF, COUNT, MEAN, MIN, MAX, STD, P50, P90, P99, NAME, N_KEYS };
-static const char *const key_names[N_KEYS] = {"total", "self", "count", "mean", "min", "max",
-                                              "std",   "p50",  "p90",   "p99",  "name"};
+enum sort_key { TOTAL, SELF, COUNT, MEAN, MIN, MAX, STD, P50, P90, P99, INCLUSIVE, NAME, N_KEYS };
+static const char *const key_names[N_KEYS] = {"total", "self", "count", "mean", "min",       "max",
+                                              "std",   "p50",  "p90",   "p99",  "inclusive", "name"};
+
+/* The columns of --csv and --json, in order: the first five with --quick, the last with --inclusive. */
+static const enum sort_key columns[] = {COUNT, TOTAL, SELF, MIN, MAX, MEAN, STD, P50, P90, P99, INCLUSIVE};
+enum { N_QUICK = 5, N_FULL = 10 };
 
 struct options {
     struct strobe_stats_options stats;
@@ -86,6 +92,7 @@ static int read_options(int argc, char **argv, struct options *options)
                                    {"process", 1, NULL, OPT_PROCESS},
                                    {"spans", 0, &options->stats.spans, 1},
                                    {"gpu", 0, &options->stats.gpu, 1},
+                                   {"inclusive", 0, &options->stats.inclusive, 1},
                                    {"exact", 0, &options->stats.exact, 1},
                                    {"quick", 0, &options->stats.quick, 1},
                                    {"csv", 0, &options->csv, 1},
@@ -110,6 +117,12 @@ static int read_options(int argc, char **argv, struct options *options)
             ok = (options->process = optarg) != NULL;
         if (!ok)
             return STROBE_EXIT_USAGE;
+    }
+    if (options->sort == INCLUSIVE)
+        options->stats.inclusive = 1;
+    if (options->stats.inclusive && (options->stats.spans || options->stats.gpu)) {
+        strobe_cli_error("stats", "inclusive times are those of zones: not with --spans or --gpu");
+        return STROBE_EXIT_USAGE;
     }
     return -1;
 }
@@ -147,6 +160,8 @@ static uint64_t number_of(const struct strobe_stats *stats, const struct strobe_
     case P90:
     case P99:
         return ns_of(stats, row->percentile[key - P50]);
+    case INCLUSIVE:
+        return sum_ns_of(stats, row->inclusive);
     default:
         return 0;
     }
@@ -227,9 +242,15 @@ static struct place *sort_rows(const struct strobe_stats *stats, enum sort_key k
     return places;
 }
 
-static void put_csv(struct strobe_out *out, const struct line *line, int quick)
+/* Whether a column of --csv and --json is shown. */
+static int is_shown(const struct strobe_stats *stats, int quick, int column)
 {
-    static const enum sort_key order[] = {COUNT, TOTAL, SELF, MIN, MAX, MEAN, STD, P50, P90, P99};
+    return columns[column] == INCLUSIVE ? stats->has_inclusive : column < (quick ? N_QUICK : N_FULL);
+}
+
+static void put_csv(struct strobe_out *out, const struct line *line,
+                    const struct strobe_stats *stats, int quick)
+{
     strobe_out_csv(out, line->name, line->n_name);
     strobe_out_char(out, ',');
     strobe_out_csv(out, line->function, line->n_function);
@@ -237,16 +258,18 @@ static void put_csv(struct strobe_out *out, const struct line *line, int quick)
     strobe_out_csv(out, line->file, line->n_file);
     strobe_out_char(out, ',');
     strobe_out_u(out, line->source_line);
-    for (int i = 0; i < (quick ? 5 : 10); i++) {
+    for (int i = 0; i <= N_FULL; i++) {
+        if (!is_shown(stats, quick, i))
+            continue;
         strobe_out_char(out, ',');
-        strobe_out_u(out, line->number[order[i]]);
+        strobe_out_u(out, line->number[columns[i]]);
     }
     strobe_out_char(out, '\n');
 }
 
-static void put_json(struct strobe_out *out, const struct line *line, int quick, int is_first)
+static void put_json(struct strobe_out *out, const struct line *line,
+                     const struct strobe_stats *stats, int quick, int is_first)
 {
-    static const enum sort_key order[] = {COUNT, TOTAL, SELF, MIN, MAX, MEAN, STD, P50, P90, P99};
     strobe_out_text(out, is_first ? "\n  {\"name\":" : ",\n  {\"name\":");
     strobe_out_json(out, line->name, line->n_name);
     strobe_out_text(out, ",\"function\":");
@@ -254,19 +277,23 @@ static void put_json(struct strobe_out *out, const struct line *line, int quick,
     strobe_out_text(out, ",\"file\":");
     strobe_out_json(out, line->file, line->n_file);
     strobe_out_format(out, ",\"line\":%u", line->source_line);
-    for (int i = 0; i < (quick ? 5 : 10); i++)
-        strobe_out_format(out, ",\"%s%s\":%" PRIu64, key_names[order[i]],
-                          order[i] == COUNT ? "" : "_ns", line->number[order[i]]);
+    for (int i = 0; i <= N_FULL; i++)
+        if (is_shown(stats, quick, i))
+            strobe_out_format(out, ",\"%s%s\":%" PRIu64, key_names[columns[i]],
+                              columns[i] == COUNT ? "" : "_ns", line->number[columns[i]]);
     strobe_out_char(out, '}');
 }
 
-static void put_text(struct strobe_out *out, const struct line *line, int quick)
+static void put_text(struct strobe_out *out, const struct line *line,
+                     const struct strobe_stats *stats, int quick)
 {
     static const enum sort_key order[] = {TOTAL, SELF, MIN, MAX, MEAN, STD, P50, P90, P99};
     char room[32];
     strobe_out_format(out, "%12s", strobe_show_count(line->number[COUNT], room));
     for (int i = 0; i < (quick ? 4 : 9); i++)
         strobe_out_format(out, " %11s", strobe_show_ns(line->number[order[i]], room));
+    if (stats->has_inclusive)
+        strobe_out_format(out, " %11s", strobe_show_ns(line->number[INCLUSIVE], room));
     strobe_out_format(out, "  %.*s", (int)line->n_name, line->name);
     if (line->n_file)
         strobe_out_format(out, "  (%.*s:%u)", (int)line->n_file, line->file, line->source_line);
@@ -279,7 +306,8 @@ static void put_head(struct strobe_out *out, const struct options *options,
     int quick = options->stats.quick;
     if (options->csv) {
         strobe_out_text(out, "name,function,file,line,count,total_ns,self_ns,min_ns,max_ns");
-        strobe_out_text(out, quick ? "\n" : ",mean_ns,std_ns,p50_ns,p90_ns,p99_ns\n");
+        strobe_out_text(out, quick ? "" : ",mean_ns,std_ns,p50_ns,p90_ns,p99_ns");
+        strobe_out_text(out, stats->has_inclusive ? ",inclusive_ns\n" : "\n");
         return;
     }
     if (options->json) {
@@ -295,7 +323,22 @@ static void put_head(struct strobe_out *out, const struct options *options,
     if (!quick)
         strobe_out_format(out, " %11s %11s %10s%1s %10s%1s %10s%1s", "mean", "std", "p50", mark,
                           "p90", mark, "p99", mark);
+    if (stats->has_inclusive)
+        strobe_out_format(out, " %11s", "inclusive");
     strobe_out_text(out, "  zone\n");
+}
+
+/* More time than all threads together had: only calls in calls of the same location add up to that. */
+static int has_certain_recursion(const struct strobe_stats *stats)
+{
+    const struct strobe_trace_totals *totals = &strobe_file_facts(stats->trace->file)->totals;
+    if (!totals->has_totals || stats->is_ns || totals->tick_last < totals->tick_first)
+        return 0;
+    unsigned __int128 most = totals->tick_last - totals->tick_first;
+    for (uint32_t i = 0; i < stats->n_rows; i++)
+        if (stats->rows[i].total > most * totals->n_threads)
+            return 1;
+    return 0;
 }
 
 static void put_foot(struct strobe_out *out, const struct options *options,
@@ -309,19 +352,21 @@ static void put_foot(struct strobe_out *out, const struct options *options,
         strobe_out_format(out, "... and %" PRIu64 " more\n", n_left);
     if (!stats->is_exact && !options->stats.quick)
         strobe_out_text(out, "~ from histograms, within 1.6 %; --exact for exact ones\n");
+    if (!stats->has_inclusive && !options->stats.spans && has_certain_recursion(stats))
+        strobe_out_text(out, "total counts calls inside calls of the same location too; --inclusive counts the outermost\n");
     strobe_cli_put_coverage(out, stats->trace);
     strobe_out_char(out, '\n');
 }
 
-static void put_line(struct strobe_out *out, const struct options *options, const struct line *line,
-                     int is_first)
+static void put_line(struct strobe_out *out, const struct options *options,
+                     const struct strobe_stats *stats, const struct line *line, int is_first)
 {
     if (options->csv)
-        put_csv(out, line, options->stats.quick);
+        put_csv(out, line, stats, options->stats.quick);
     else if (options->json)
-        put_json(out, line, options->stats.quick, is_first);
+        put_json(out, line, stats, options->stats.quick, is_first);
     else
-        put_text(out, line, options->stats.quick);
+        put_text(out, line, stats, options->stats.quick);
 }
 
 static int print(const struct options *options, const struct strobe_stats *stats)
@@ -346,7 +391,7 @@ static int print(const struct options *options, const struct strobe_stats *stats
             continue;
         }
         make_line(stats, places[i].row, &line);
-        put_line(&out, options, &line, n_shown++ == 0);
+        put_line(&out, options, stats, &line, n_shown++ == 0);
     }
     put_foot(&out, options, stats, n_left);
     free(places);

@@ -194,7 +194,8 @@ static void put_zone(struct chrome *chrome, const struct strobe_batch *batch,
     put_tick(chrome, zone->begin);
     if (zone->state == STROBE_ZONE_ENDED || zone->state == STROBE_ZONE_UNFINISHED) {
         strobe_out_text(chrome->out, ",\"dur\":");
-        put_us(chrome->out, strobe_clock_ns(&chrome->trace->clock, zone->ticks));
+        put_us(chrome->out,
+               strobe_clock_span_ns(&chrome->trace->clock, zone->begin, zone->ticks));
     }
     put_zone_name(chrome, batch, zone, note, &loc);
     if (zone->state == STROBE_ZONE_NO_BEGIN)

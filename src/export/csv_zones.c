@@ -158,9 +158,9 @@ static void put_times(struct strobe_csv *csv, const struct strobe_zone_row *zone
     char *at = strobe_put_i(start, strobe_clock_rel(clock, zone->begin));
     *at++ = ',';
     if (zone->state == STROBE_ZONE_ENDED) {
-        at = strobe_put_u(at, strobe_clock_ns(clock, zone->ticks));
+        at = strobe_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->ticks));
         *at++ = ',';
-        at = strobe_put_u(at, strobe_clock_ns(clock, zone->self));
+        at = strobe_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->self));
         *at++ = ',';
     } else {
         *at++ = ',';
@@ -202,9 +202,9 @@ static void put_plain(struct strobe_csv *csv, const struct strobe_zone_row *zone
     memcpy(at, loc->text, loc->n);
     at = strobe_put_i(at + loc->n, strobe_clock_rel(clock, zone->begin));
     *at++ = ',';
-    at = strobe_put_u(at, strobe_clock_ns(clock, zone->ticks));
+    at = strobe_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->ticks));
     *at++ = ',';
-    at = strobe_put_u(at, strobe_clock_ns(clock, zone->self));
+    at = strobe_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->self));
     *at++ = ',';
     at = strobe_put_u(at, zone->depth);
     *at++ = ',';
@@ -248,7 +248,7 @@ static void put_span(struct strobe_csv *csv, const struct strobe_batch *batch,
     strobe_out_i(csv->out, strobe_clock_rel(clock, zone->begin));
     strobe_out_char(csv->out, ',');
     if (zone->state == STROBE_ZONE_ENDED)
-        strobe_out_u(csv->out, strobe_clock_ns(clock, zone->ticks));
+        strobe_out_u(csv->out, strobe_clock_span_ns(clock, zone->begin, zone->ticks));
     strobe_out_char(csv->out, ',');
     strobe_out_text(csv->out, state_names[zone->state]);
     strobe_out_char(csv->out, '\n');

@@ -135,6 +135,31 @@ static struct strobe_carried_zone *carried_at(const struct strobe_carry *carry, 
                : NULL;
 }
 
+/* The innermost open zone of a location (0: of any) among those that began in an earlier part and do not end in
+ * this one; NULL: none. */
+static struct strobe_carried_zone *carried_of(const struct run *run, uint64_t loc)
+{
+    const struct strobe_carry *carry = run->carry;
+    uint64_t depth = run->part->n_below;
+    if (loc && depth > (uint64_t)carry->n_under + carry->n_open)
+        depth = (uint64_t)carry->n_under + carry->n_open; /* nothing is known of those above */
+    while (depth > carry->n_under) {
+        struct strobe_carried_zone *zone = carried_at(carry, --depth);
+        if (!loc || (zone && !zone->is_unknown && zone->loc == loc))
+            return zone;
+    }
+    return NULL;
+}
+
+/* Whether a zone of the location is open below `depth` frames. */
+static bool is_open_below(const struct run *run, uint32_t depth, uint64_t loc)
+{
+    while (depth)
+        if (strobe_slot_loc(run->part, run->out->stack[--depth].slot) == loc)
+            return true;
+    return carried_of(run, loc) != NULL;
+}
+
 static void emit(struct run *run, const struct strobe_replay_frame *frame, uint64_t ticks, uint64_t self,
                  unsigned state)
 {
@@ -147,6 +172,8 @@ static void emit(struct run *run, const struct strobe_replay_frame *frame, uint6
         .note = frame->note,
         .state = (uint8_t)state,
         .begin_own = frame->own,
+        .is_nested = run->flags & STROBE_REPLAY_NESTED && state == STROBE_ZONE_ENDED &&
+                     is_open_below(run, run->depth, strobe_slot_loc(run->part, frame->slot)),
     };
 }
 
@@ -210,22 +237,6 @@ static void give_up(struct run *run, uint64_t n)
         emit(run, frame, 0, run->tick > frame->begin ? run->tick - frame->begin : 0,
              STROBE_ZONE_UNFINISHED);
     }
-}
-
-/* The innermost open zone of a location (0: of any) among those that began in an earlier part and do not end in
- * this one; NULL: none. */
-static struct strobe_carried_zone *carried_of(const struct run *run, uint64_t loc)
-{
-    const struct strobe_carry *carry = run->carry;
-    uint64_t depth = run->part->n_below;
-    if (loc && depth > (uint64_t)carry->n_under + carry->n_open)
-        depth = (uint64_t)carry->n_under + carry->n_open; /* nothing is known of those above */
-    while (depth > carry->n_under) {
-        struct strobe_carried_zone *zone = carried_at(carry, --depth);
-        if (!loc || (zone && !zone->is_unknown && zone->loc == loc))
-            return zone;
-    }
-    return NULL;
 }
 
 static struct strobe_note *note_of_carried(struct run *run, uint64_t loc)
@@ -392,7 +403,7 @@ static enum strobe_err replay_events(struct run *run)
     const uint8_t *hi = run->events->stream[STROBE_HI] + part->first_event;
     struct strobe_replay_frame *stack = run->out->stack;
     struct strobe_zone_row *zones = run->out->zones;
-    const bool shared = run->shared;
+    const bool slow = run->shared || run->flags & STROBE_REPLAY_NESTED;
     for (uint32_t i = 0; i < part->n_events; i++) {
         uint64_t step = lo[i] | (uint32_t)hi[i] << 8;
         if (__builtin_expect(step == 65535, 0)) {
@@ -403,9 +414,9 @@ static enum strobe_err replay_events(struct run *run)
         uint64_t tick = run->tick += step;
         unsigned s = sym[i];
         if (s >= STROBE_SYM_BEGIN && s - STROBE_SYM_BEGIN < part->n_locs && !run->fiber &&
-            !shared) {
+            !slow) {
             stack[run->depth++] = (struct strobe_replay_frame){tick, 0, s - STROBE_SYM_BEGIN, 0, 0};
-        } else if (s == 0 && run->depth && !shared) {
+        } else if (s == 0 && run->depth && !slow) {
             struct strobe_replay_frame *frame = &stack[--run->depth];
             uint64_t ticks = tick > frame->begin ? tick - frame->begin : 0;
             add_to_parent(run, ticks);

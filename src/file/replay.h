@@ -37,6 +37,7 @@ struct strobe_zone_row {
     uint8_t state; /* enum strobe_zone_state */
     /* What its process's own clock says beyond the ticks of begin and end (OWN_TIME). */
     int8_t begin_own, end_own;
+    uint8_t is_nested; /* with STROBE_REPLAY_NESTED: when it ended, a zone of its location was open below it */
 };
 #define STROBE_SLOT_NONE UINT32_MAX
 
@@ -88,6 +89,7 @@ struct strobe_replay {
 enum {
     STROBE_REPLAY_NOTES = 1, /* texts, names, values, colours */
     STROBE_REPLAY_LOOSE = 2, /* fibers and spans */
+    STROBE_REPLAY_NESTED = 16, /* strobe_zone_row.is_nested: slower */
     STROBE_REPLAY_KEPT = 8,  /* the carry stays while others are made: zones of holes take no memory in it */
     STROBE_REPLAY_SHARED =
         4, /* with LOOSE: the thread's own zones come out as loose events too, with id 0 */

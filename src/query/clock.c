@@ -119,6 +119,13 @@ int64_t strobe_clock_at(const struct strobe_clock *clock, uint64_t tick)
     return (int64_t)(piece->mono_ns + ns);
 }
 
+uint64_t strobe_clock_span_ns(const struct strobe_clock *clock, uint64_t tick, uint64_t ticks)
+{
+    /* what is left of the begin's time below a nanosecond; the lower bits of a product are right for negative factors too */
+    uint32_t rest = (uint32_t)((tick - piece_of(clock, tick)->tick) * clock->mult);
+    return (uint64_t)(((unsigned __int128)ticks * clock->mult + rest) >> 32);
+}
+
 int64_t strobe_clock_rel(const struct strobe_clock *clock, uint64_t tick)
 {
     return (int64_t)((uint64_t)strobe_clock_at(clock, tick) - (uint64_t)clock->origin_ns);

@@ -207,6 +207,8 @@ static enum strobe_err end_at(const struct pairing *pairing, struct lane *lane, 
                                   .end_own = item->own};
     if (at)
         lane->open[at - 1].children += ticks;
+    for (uint32_t i = at; i && !row.is_nested; i--)
+        row.is_nested = lane->open[i - 1].loc == zone.loc && lane->open[i - 1].process == zone.process;
     enum strobe_err err = show(pairing, &row, zone.loc, &zone.note);
     strobe_note_clear(&zone.note);
     return err;

@@ -454,6 +454,8 @@ enum strobe_err strobe_stats_run(struct strobe_trace *trace,
         middle_percentiles(&stats->rows[i]);
     if (!err && options->exact && !options->quick)
         err = strobe_stats_refine(stats, options);
+    if (!err && (options->inclusive || (options->exact && !options->quick)) && !options->spans)
+        err = strobe_stats_include(stats, options);
     if (!err)
         drop_empty_rows(stats);
     return err;

@@ -25,6 +25,7 @@ struct strobe_stats_row {
     uint32_t process;
     uint64_t count;
     unsigned __int128 total, self;
+    unsigned __int128 inclusive; /* of zones that lie in no other of their location: recursion counts once */
     uint64_t min, max;
     unsigned __int128 squares;
     struct strobe_histogram histogram;
@@ -35,6 +36,7 @@ struct strobe_stats_options {
     int quick;   /* count, total, self, min, max only; heads of blocks are read, payloads are not
                     checked */
     int exact;   /* percentiles to the tick: reads all events, more than once */
+    int inclusive; /* the inclusive sums too: reads all events; `exact` has them as well. Not of spans and GPU zones */
     int spans;   /* of spans instead of zones */
     int gpu;     /* of GPU zones instead, by the GPU's times */
     int by_tick; /* zones that begin in [tick_min, tick_max] */
@@ -60,6 +62,7 @@ struct strobe_stats {
     uint32_t *unnamed_rows;      /* owned */
     uint32_t unnamed_room;
     int is_exact; /* percentiles are */
+    int has_inclusive;
     int is_ns;    /* the rows' times are in ns, not in ticks: of GPU zones */
     uint64_t n_bad_parts;
     uint64_t n_decoded_parts; /* parts whose events had to be read */
@@ -103,6 +106,10 @@ void strobe_stats_set_walk(struct strobe_trace *trace, const struct strobe_stats
 /* stats_exact.c: percentiles to the tick, from the events; rows and histograms are there. */
 enum strobe_err strobe_stats_refine(struct strobe_stats *stats,
                                     const struct strobe_stats_options *options);
+
+/* stats_exact.c: the inclusive sums, from the events; rows are there. */
+enum strobe_err strobe_stats_include(struct strobe_stats *stats,
+                                     const struct strobe_stats_options *options);
 
 /* stats_gpu.c: rows of GPU zones, percentiles and all, into empty stats. */
 enum strobe_err strobe_stats_gpu(struct strobe_stats *stats,

@@ -1,4 +1,4 @@
-/* stats_exact.c - percentiles to the tick in bounded memory.
+/* stats_exact.c - what only the events tell: inclusive sums, and percentiles to the tick in bounded memory.
  *
  * The histogram names the bucket in which each percentile lies, and its rank there: a range of
  * ticks and a rank are a target. Each pass over the events cuts every range into equal slices and
@@ -44,14 +44,18 @@ static void count_ticks(struct refining *refining, uint32_t row, uint64_t ticks)
     }
 }
 
+static int is_wanted(const struct strobe_stats_options *options, const struct strobe_batch *batch)
+{
+    if (options->spans && batch->kind != STROBE_BATCH_SPAN)
+        return 0;
+    return !options->processes || batch->process >= options->n_processes ||
+           options->processes[batch->process];
+}
+
 static enum strobe_err count_batch(void *context, const struct strobe_batch *batch)
 {
     struct refining *refining = context;
-    const struct strobe_stats_options *options = refining->options;
-    if (options->spans && batch->kind != STROBE_BATCH_SPAN)
-        return STROBE_OK;
-    if (options->processes && batch->process < options->n_processes &&
-        !options->processes[batch->process])
+    if (!is_wanted(refining->options, batch))
         return STROBE_OK;
     for (uint32_t i = 0; i < batch->n_zones; i++) {
         const struct strobe_zone_row *zone = &batch->zones[i];
@@ -156,5 +160,36 @@ enum strobe_err strobe_stats_refine(struct strobe_stats *stats,
     stats->is_exact = !err;
     free(refining.targets);
     free(refining.counts);
+    return err;
+}
+
+static enum strobe_err include_batch(void *context, const struct strobe_batch *batch)
+{
+    struct refining *refining = context;
+    if (!is_wanted(refining->options, batch))
+        return STROBE_OK;
+    for (uint32_t i = 0; i < batch->n_zones; i++) {
+        const struct strobe_zone_row *zone = &batch->zones[i];
+        if (zone->state != STROBE_ZONE_ENDED || zone->is_nested)
+            continue;
+        uint32_t row = strobe_stats_row_of(refining->stats, batch->process, batch->locs[zone->slot],
+                                           batch->loc_ids[zone->slot]);
+        if (row < refining->n_rows)
+            refining->stats->rows[row].inclusive += zone->ticks;
+    }
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_stats_include(struct strobe_stats *stats,
+                                     const struct strobe_stats_options *options)
+{
+    struct refining refining = {.stats = stats, .options = options, .n_rows = stats->n_rows};
+    struct strobe_walk walk;
+    strobe_stats_set_walk(stats->trace, options, &walk);
+    walk.context = &refining;
+    walk.zones = include_batch;
+    walk.want_nested = 1;
+    enum strobe_err err = strobe_walk_run(&walk);
+    stats->has_inclusive = !err;
     return err;
 }

@@ -124,7 +124,7 @@ static enum strobe_err replay_part(struct pass *pass, const struct strobe_events
     uint32_t twin = pass->trace->threads[thread].twin;
     unsigned flags = (pass->walk->want_notes ? STROBE_REPLAY_NOTES : 0) |
                      (pass->looses ? STROBE_REPLAY_LOOSE : 0) | (twin ? STROBE_REPLAY_SHARED : 0) |
-                     STROBE_REPLAY_KEPT;
+                     (pass->walk->want_nested ? STROBE_REPLAY_NESTED : 0) | STROBE_REPLAY_KEPT;
     enum strobe_err err = strobe_replay_part(events, part, &pass->trace->schema, flags,
                                              &pass->tracks[thread].carry, replay);
     if (err == STROBE_ERR_CORRUPT)

@@ -55,6 +55,7 @@ struct strobe_walk {
     int want_notes;  /* texts, names, values, colours of zones */
     int want_fibers; /* zones of fibers */
     int want_spans;
+    int want_nested; /* is_nested of zones */
     int want_open;  /* zones still open at the end */
     int want_kinds; /* count events by kind */
     int by_tick;    /* 1: zones that begin and events that happen in [tick_min, tick_max] */

@@ -16,7 +16,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import strobe_reader as sr  # noqa: E402
 
 STATS_KEYS = ("name", "function", "file", "line")
-STATS_VALUES = ("count", "total_ns", "self_ns", "min_ns", "max_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns")
+STATS_VALUES = ("count", "total_ns", "self_ns", "min_ns", "max_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns",
+                "inclusive_ns")
 COVERAGE = ("stored", "dropped", "in_holes_at_most")
 INFO_VALUES = ("version", "closed", "threads", "events", "open", "unfinished")
 CSV_COLUMNS = ("pid", "thread", "tid", "name", "function", "file", "line", "start_ns", "duration_ns", "self_ns", "depth",
@@ -73,14 +74,18 @@ class Reading:
             key = keys[zone[:4:3]]
             durations[key].append(zone.duration)
             owns[key] += zone.self
-        return {key: self.stats_row(sorted(d), owns[key]) for key, d in durations.items()}
+        nested = collections.Counter()
+        for place, ticks in self.trace.nested.items():
+            nested[keys[place]] += ticks
+        return {key: self.stats_row(sorted(d), owns[key], nested[key]) for key, d in durations.items()}
 
-    def stats_row(self, durations, own):
+    def stats_row(self, durations, own, nested):
         """One row from the sorted durations of its zones."""
         ns, n = self.trace.ticks_ns, len(durations)
         total = ns(sum(durations))
         ranks = [ns(durations[-(-p * n // 100) - 1]) for p in (50, 90, 99)]
-        return dict(zip(STATS_VALUES, (n, total, ns(own), ns(durations[0]), ns(durations[-1]), total // n, *ranks)))
+        return dict(zip(STATS_VALUES, (n, total, ns(own), ns(durations[0]), ns(durations[-1]), total // n, *ranks,
+                                       ns(sum(durations) - nested))))
 
     def coverage(self):
         """Events stored and dropped, words in gaps."""
@@ -97,12 +102,12 @@ class Reading:
 
     def row(self, zone):
         """One zone."""
-        ns = self.trace.ticks_ns
+        ns = self.trace.span_ns
         row = self.place(zone.proc, zone.loc) | self.track(zone)
         row |= {"start_ns": self.trace.tick_ns(zone.begin) - self.origin_ns, "depth": zone.depth, "state": zone.state,
                 "duration_ns": "", "self_ns": ""}
         if zone.state == sr.ENDED:
-            row |= {"duration_ns": ns(zone.duration), "self_ns": ns(zone.self)}
+            row |= {"duration_ns": ns(zone.begin, zone.duration), "self_ns": ns(zone.begin, zone.self)}
         row |= self.notes(zone.extras or (), row["name"])
         return tuple(str(row[column]) for column in CSV_COLUMNS)
 

@@ -61,6 +61,7 @@ class Trace(File):
         self.kinds = collections.Counter()
         self.lost_begins = []   # (proc, track, fiber, tick, loc, zones open then)
         self.unfinished = []    # Zones
+        self.nested = collections.Counter()     # (proc, loc): ticks of zones that ended with one of their location open below
 
     # -- events ------------------------------------------------------------------------------------------
 
@@ -246,6 +247,7 @@ class Trace(File):
                     duration = 0
                 if stack:
                     stack[-1][2] += duration
+                    self.count_nested(part.proc, loc, stack, duration)
                 done((begin, tick, duration - children if duration > children else 0, len(stack), loc, extras))
             else:
                 at_side = self.other(part, track, sym, tick, side, at_side)
@@ -311,6 +313,13 @@ class Trace(File):
                 zone[3] = (zone[3] or ()) + (extra,)
                 break
 
+    def count_nested(self, proc, loc, below, duration):
+        """A zone ended: does it lie in another of its location?"""
+        for zone in below:
+            if zone[0] == loc:
+                self.nested[proc, loc] += duration
+                break
+
     def end_pop(self, part, track, n, tick):
         """Unfinished zones, and the end of the one below them."""
         if n < 1:
@@ -324,6 +333,7 @@ class Trace(File):
         duration = max(0, tick - begin)
         if stack:
             stack[-1][2] += duration
+            self.count_nested(part.proc, loc, stack, duration)
         part.ended.append((begin, tick, max(0, duration - children), len(stack), loc, extras))
 
     def end_under(self, part, track, n, tick):
@@ -335,6 +345,7 @@ class Trace(File):
         depth, duration = len(stack) - n, max(0, tick - begin)
         if depth:
             stack[depth - 1][2] += duration
+            self.count_nested(part.proc, loc, stack[:depth], duration)
         part.ended.append((begin, tick, max(0, duration - children), depth, loc, extras))
 
     def fiber_event(self, track, tick, sym, what):
@@ -376,6 +387,7 @@ class Trace(File):
         duration = max(0, tick - begin)
         if stack:
             stack[-1][2] += duration
+            self.count_nested(proc, loc, stack, duration)
         yield Zone(proc, begun_on, fiber, loc, begin, duration, max(0, duration - children), len(stack), ENDED, extras)
 
     def open_zones(self):

@@ -275,12 +275,22 @@ class File:
         """A duration in ns."""
         return d * self.mult >> 32
 
-    def tick_ns(self, tick):
-        """A tick on the axis, in ns of CLOCK_MONOTONIC."""
+    def piece_of(self, tick):
+        """(t0, m0) of the piece that a tick is in."""
         t0 = m0 = 0
         for number, (t, m) in enumerate(self.pieces_of_time):
             if number == 0 or t <= tick:
                 t0, m0 = t, m
+        return t0, m0
+
+    def span_ns(self, tick, d):
+        """The duration of what begins at a tick: time of the end less time of the begin."""
+        t0, _ = self.piece_of(tick)
+        return ((tick - t0 + d) * self.mult >> 32) - ((tick - t0) * self.mult >> 32)
+
+    def tick_ns(self, tick):
+        """A tick on the axis, in ns of CLOCK_MONOTONIC."""
+        t0, m0 = self.piece_of(tick)
         return m0 + ((tick - t0) * self.mult >> 32)
 
     def origin(self):

@@ -52,6 +52,30 @@ static void a_jump_starts_a_new_piece(void **state)
     strobe_clock_free(&clock);
 }
 
+static void durations_of_zones_in_a_row_add_up_to_the_time_between(void **state)
+{
+    (void)state;
+    struct strobe_clock clock = {0};
+    uint64_t sum = 0, short_by = 0;
+    add(&clock, STROBE_CLOCK_TSC, 1000, 50000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 4000, 51000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 900000, 9000, 1);
+    assert_true(strobe_clock_fix(&clock));
+    for (uint64_t tick = 1000; tick < 4000; tick += 10) {
+        uint64_t ns = strobe_clock_span_ns(&clock, tick, 10);
+        assert_int_equal(ns, strobe_clock_at(&clock, tick + 10) - strobe_clock_at(&clock, tick));
+        sum += ns;
+        short_by += ns - strobe_clock_ns(&clock, 10);
+    }
+    assert_int_equal(sum, strobe_clock_at(&clock, 4000) - strobe_clock_at(&clock, 1000));
+    assert_in_range(short_by, 90, 110); /* a third of a nanosecond each, had each been rounded down */
+    for (uint64_t tick = 500; tick < 1000; tick++) /* before the first sync */
+        assert_int_equal(strobe_clock_span_ns(&clock, tick, 7),
+                         strobe_clock_at(&clock, tick + 7) - strobe_clock_at(&clock, tick));
+    assert_int_equal(strobe_clock_span_ns(&clock, 899999, 3), 1); /* over a jump: as if there were none */
+    strobe_clock_free(&clock);
+}
+
 static void the_monotonic_clock_and_none_are_ns_already(void **state)
 {
     (void)state;
@@ -131,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_counter_is_a_line_through_first_and_last_sync),
         cmocka_unit_test(a_jump_starts_a_new_piece),
+        cmocka_unit_test(durations_of_zones_in_a_row_add_up_to_the_time_between),
         cmocka_unit_test(the_monotonic_clock_and_none_are_ns_already),
         cmocka_unit_test(a_time_finds_its_first_tick),
         cmocka_unit_test(a_sum_may_be_larger_than_64_bits),

@@ -166,6 +166,59 @@ static void exact_percentiles_leave_out_what_no_summary_has(void **state)
     small_remove(&t);
 }
 
+/* Zones of locations 1, 2, 1 in each other, over `n_parts` blocks, on a thread or in a fiber. */
+static void check_recursion(int n_parts, int in_fiber)
+{
+    struct small_trace t;
+    struct strobe_trace *trace;
+    struct strobe_stats stats;
+    small_start(&t);
+    small_loc(&t, 1, 1, "calls itself");
+    small_loc(&t, 1, 2, "between");
+    small_put_records(&t);
+    const struct {
+        uint64_t tick, loc; /* its end: 1000 + loc */
+    } events[] = {{100, 1}, {110, 2}, {120, 1}, {150, 1001}, {170, 1002}, {200, 1001}, {300, 1}, {340, 1001}};
+    const int n = sizeof events / sizeof *events;
+    for (int i = 0; i < n; i++) {
+        bool starts = i * n_parts / n != (i - 1) * n_parts / n || !i;
+        if (starts && i) {
+            small_end_part(&t, 1, 1);
+            small_put_events(&t);
+        }
+        if (starts)
+            small_begin_part(&t, 1, 1);
+        if (!i && in_fiber)
+            small_number(&t, 90, STROBE_KIND_FIBER_ENTER, 7);
+        if (events[i].loc > 1000)
+            strobe_encode_zone_end(&t.enc, events[i].tick, events[i].loc - 1000);
+        else
+            strobe_encode_zone_begin(&t.enc, events[i].tick, events[i].loc);
+    }
+    small_end_part(&t, 1, 1);
+    small_put_events(&t);
+    small_finish(&t);
+    run(&t, (struct strobe_stats_options){.inclusive = 1}, &trace, &stats);
+    assert_true(stats.has_inclusive);
+    assert_int_equal(stats.n_rows, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        bool recurses = stats.rows[i].count == 3;
+        assert_int_equal(stats.rows[i].total, recurses ? 170 : 60);
+        assert_int_equal(stats.rows[i].inclusive, recurses ? 140 : 60);
+    }
+    strobe_stats_free(&stats);
+    strobe_trace_close(trace);
+    small_remove(&t);
+}
+
+static void a_recursion_counts_once_in_inclusive_time(void **state)
+{
+    (void)state;
+    for (int in_fiber = 0; in_fiber < 2; in_fiber++)
+        for (int n_parts = 1; n_parts <= 8; n_parts *= 2)
+            check_recursion(n_parts, in_fiber);
+}
+
 static void locations_of_the_same_content_are_one_row(void **state)
 {
     (void)state;
@@ -236,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_killed_trace_has_the_same_sums),
         cmocka_unit_test(percentiles_are_exact_or_within_the_stated_error),
         cmocka_unit_test(exact_percentiles_leave_out_what_no_summary_has),
+        cmocka_unit_test(a_recursion_counts_once_in_inclusive_time),
         cmocka_unit_test(locations_of_the_same_content_are_one_row),
         cmocka_unit_test(the_deviation_is_that_of_the_sample),
         cmocka_unit_test(buckets_have_no_gap_and_no_overlap),

@@ -10,7 +10,7 @@
     @strobe.zone("step")
     def step(): ...
 
-    with strobe.Profiler():                     # every function call
+    with strobe.Profiler("calls.strobe"):       # every function call
         ...
 
 Zones, messages, plots cost a flag test while nobody records. `strobe stats out.strobe` shows the file.
@@ -41,14 +41,19 @@ from strobe._events import (  # noqa: E402
     plot,
     set_thread_name,
 )
-from strobe._record import Recording, record  # noqa: E402
-from strobe._trace import Profiler, trace, tracing, untrace  # noqa: E402
+from strobe._record import record  # noqa: E402
+from strobe._trace import Profiler  # noqa: E402
+
+# Older names, no longer documented: Profiler().enable(), .disable() and .active do what trace(), untrace() and tracing() did.
+# Programs that use them go on as they are.
+from strobe._record import Recording  # noqa: E402,F401
+from strobe._trace import trace, tracing, untrace  # noqa: E402,F401
 
 __version__ = "0.1.0"
 __all__ = [
-    "Profiler", "Recording", "Zone", "app_info", "counter", "flow", "frame", "frame_end", "frame_start",
+    "Profiler", "Zone", "app_info", "counter", "flow", "frame", "frame_end", "frame_start",
     "memory_alloc", "memory_free", "message", "plot", "record", "recording", "set_program_name",
-    "set_thread_name", "trace", "tracing", "trigger", "untrace", "zone",
+    "set_thread_name", "trigger", "zone",
 ]
 
 

@@ -23,9 +23,9 @@ _Severity = Literal["trace", "debug", "info", "warning", "error", "fatal"]
 
 __version__: str
 __all__ = [
-    "Profiler", "Recording", "Zone", "app_info", "counter", "flow", "frame", "frame_end", "frame_start",
+    "Profiler", "Zone", "app_info", "counter", "flow", "frame", "frame_end", "frame_start",
     "memory_alloc", "memory_free", "message", "plot", "record", "recording", "set_program_name",
-    "set_thread_name", "trace", "tracing", "trigger", "untrace", "zone",
+    "set_thread_name", "trigger", "zone",
 ]
 
 def message(text: object, color: int = 0, severity: _Severity | int = "info") -> None:
@@ -62,6 +62,7 @@ def record(path: str | os.PathLike[str], *, max_memory: str | int | None = None,
 
     A trace at `path` is replaced; for any other file there, FileExistsError is raised."""
 
+# Older names; Profiler does the same.
 def trace(*, lines: bool = False, c_functions: bool = False, include: _Patterns = None, exclude: _Patterns = None, min_duration: float | str = 0, max_depth: int = 0, gc: bool = True, prefix: str = "", line_prefix: str = "") -> None:
     """Make a zone of every Python function call from now on, in all threads.
 
@@ -77,10 +78,14 @@ class Profiler:
     """Traces function calls between enable() and disable(), like cProfile, or in a `with` block.
 
     `output`: where to record to, if nobody records this process yet. All that is traced between its enable() and disable()
-    calls is in that one file, which is whole after close(), when the Profiler goes, or when the program ends. The other
-    options are trace()'s."""
+    calls is in that one file, which is whole after close(), when the Profiler goes, or when the program ends.
+
+    include, exclude: modules ("numpy", "my.*") or files ("*/tests/*.py"); exclude wins. min_duration: seconds, or "10us":
+    shorter calls leave no zone. max_depth: calls nested deeper leave none."""
 
     def __init__(self, output: str | os.PathLike[str] | None = None, *, lines: bool = False, c_functions: bool = False, include: _Patterns = None, exclude: _Patterns = None, min_duration: float | str = 0, max_depth: int = 0, gc: bool = True, prefix: str = "", line_prefix: str = "") -> None: ...
+    @property
+    def active(self) -> bool: ...
     def enable(self) -> None: ...
     def disable(self) -> None: ...
     def close(self) -> None:

@@ -203,7 +203,7 @@ class Recording:
 def record(path, *, max_memory=None, max_file=None, functions=False, **trace_options):
     """Record this process and the children that it starts meanwhile into `path`; a Recording to stop or to use `with`.
 
-    `functions=True` traces every Python function too, with the options of strobe.trace(). A trace at `path` is replaced;
+    `functions=True` traces every Python function too, with the options of strobe.Profiler. A trace at `path` is replaced;
     for any other file there, FileExistsError is raised."""
     _trace.variables(**trace_options)  # wrong options are refused before anything starts
     options = []

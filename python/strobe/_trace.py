@@ -1,4 +1,4 @@
-"""strobe.trace(), Profiler: every call of a Python function as a zone. The C half has the hooks; here are the options,
+"""strobe.Profiler: every call of a Python function as a zone. The C half has the hooks; here are the options,
 the words when something is in the way, and the life of a tracing."""
 import atexit
 import os
@@ -111,7 +111,12 @@ class Profiler:
 
     `output`: where to record to, if nobody records this process yet. All that is traced between its enable() and disable()
     calls is in that one file, which is whole after close(), when the Profiler goes, or when the program ends. After a close()
-    (or another recording, which closes it) the next file is <output>-2, and so on. The other options are trace()'s."""
+    (or another recording, which closes it) the next file is <output>-2, and so on.
+
+    The options say what is a zone. lines, c_functions: lines and C functions too. include, exclude: modules ("numpy", "my.*") or
+    files ("*/tests/*.py"); exclude wins. min_duration: seconds, or "10us": shorter calls leave no zone. max_depth: calls nested
+    deeper leave none. gc: a zone per garbage collection. Zones are named prefix + function (prefix "": the qualified name), lines
+    line_prefix + function."""
 
     def __init__(self, output=None, **options):
         variables(**options)  # wrong options are refused here, not at enable()
@@ -144,6 +149,11 @@ class Profiler:
         self._recording = record(self._next_path())
         self._n_files += 1
         self._end = weakref.finalize(self, self._recording.stop)  # or at the program's end
+
+    @property
+    def active(self):
+        """True between enable() and disable()."""
+        return self._on
 
     def enable(self):
         """Begin to trace; nothing where a tracing is on already."""

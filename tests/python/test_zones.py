@@ -203,6 +203,21 @@ class Zones(strobe_case.Case):
         self.assertEqual((rows["NEW"]["color"], rows["hand"]["text"], rows["hand"]["value"], rows["hand"]["color"]),
                          ("#00ff00", "said", "3", "#0000ff"))
 
+    def test_three_names_are_documented_and_older_ones_work_in_silence(self):
+        ran = self.run_recorded(
+            "import warnings; warnings.simplefilter('error')\n"
+            "names = {'trace', 'untrace', 'tracing', 'record', 'recording', 'Recording', 'Profiler'}\n"
+            "assert names & set(strobe.__all__) == {'record', 'recording', 'Profiler'}\n"
+            "def old(): pass\n"
+            "def new(): pass\n"
+            "with strobe.record(TRACE) as recording:\n"
+            "    assert type(recording) is strobe.Recording\n"
+            "    strobe.trace(gc=False); assert strobe.tracing(); old(); strobe.untrace()\n"
+            "    profiler = strobe.Profiler(gc=False); assert not profiler.active\n"
+            "    profiler.enable(); assert profiler.active; new(); profiler.disable(); assert not profiler.active\n", err="")
+        counts = ran.counts()
+        self.assertEqual((counts["old"], counts["new"]), (1, 1))
+
     def test_what_can_not_be_is_said_in_words(self):
         ran = self.run_recorded(
             "def refused(error, call):\n"

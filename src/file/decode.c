@@ -114,13 +114,31 @@ static enum strobe_err read_part(struct strobe_bytes *in, struct strobe_events *
     uint64_t n_side = strobe_get_varint(in);
     if (!place_part(part, place, n_events, n_big, n_side))
         return STROBE_ERR_CORRUPT;
-    if (strobe_get_varint(in) & 1) {
+    uint64_t flags = strobe_get_varint(in);
+    part->ends = flags & STROBE_PART_ENDS ? in->at : NULL; /* where they are is known later */
+    if (flags & STROBE_PART_SUMMARY) {
         part->summary = in->at;
         skip_summary(in);
         part->n_summary = (uint32_t)(in->at - part->summary);
     }
     part->n_head = (uint32_t)(in->at - part->head);
     return in->bad ? STROBE_ERR_CORRUPT : STROBE_OK;
+}
+
+/* Ends follow the last part, in the order of the parts that have them. */
+static int read_ends(struct strobe_bytes *in, struct strobe_events *events, uint32_t n_parts)
+{
+    for (uint32_t i = 0; i < n_parts; i++) {
+        struct strobe_part *part = &events->parts[i];
+        if (!part->ends)
+            continue;
+        const uint8_t *size = strobe_get_bytes(in, 2);
+        part->n_ends = size ? size[0] | (uint32_t)size[1] << 8 : 0;
+        part->ends = strobe_get_bytes(in, part->n_ends);
+        if (in->bad)
+            return 0;
+    }
+    return 1;
 }
 
 /* The arrays have stopped moving: let the parts point into them. */
@@ -163,7 +181,8 @@ enum strobe_err strobe_decode_parts(const struct strobe_block *block, struct str
             return err;
         }
     }
-    if (!strobe_block_holds(place.n_events,
+    if (!read_ends(&in, events, (uint32_t)n_parts) ||
+        !strobe_block_holds(place.n_events,
                             (uint64_t)block->ref.head.head_bytes + block->ref.head.body_bytes)) {
         forget(events);
         return STROBE_ERR_CORRUPT;

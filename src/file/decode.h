@@ -44,7 +44,10 @@ struct strobe_part {
     const uint64_t *locs;                 /* borrowed from the strobe_events */
     const uint8_t *summary;               /* borrowed from the block's head; NULL: none */
     uint32_t n_summary;
-    uint32_t n_head;     /* bytes of it there, its summary included */
+    uint32_t n_ends;
+    const uint8_t
+        *ends;       /* borrowed from behind the head: of the summary's longest zones; NULL: none */
+    uint32_t n_head; /* bytes of it there, its summary included */
     const uint8_t *head; /* borrowed from the block's head */
 };
 

@@ -24,6 +24,8 @@ enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
     enc->side = malloc(STROBE_SIDE_BYTES);
     enc->cap_head = 1 << 16;
     enc->head = malloc(enc->cap_head);
+    enc->cap_ends = 1 << 14;
+    enc->ends = malloc(enc->cap_ends);
     enc->locs = malloc(STROBE_BLOCK_EVENTS_MAX * sizeof *enc->locs);
     enc->dict = calloc(STROBE_DICT_SIZE, sizeof *enc->dict);
     enc->cap_listed = 1024;
@@ -32,7 +34,8 @@ enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
     enc->histograms = calloc((size_t)STROBE_STAT_LOCS * STROBE_HIST_BUCKETS, sizeof(uint32_t));
     enc->lod = calloc(STROBE_LOD_DEPTHS, sizeof *enc->lod);
     if (!enc->sym || !enc->dt || !enc->lo || !enc->hi || !enc->big || !enc->side || !enc->head ||
-        !enc->locs || !enc->dict || !enc->listed || !enc->sums || !enc->histograms || !enc->lod) {
+        !enc->ends || !enc->locs || !enc->dict || !enc->listed || !enc->sums || !enc->histograms ||
+        !enc->lod) {
         strobe_encode_free(enc);
         return STROBE_ERR_NOMEM;
     }
@@ -51,6 +54,7 @@ void strobe_encode_free(struct strobe_encoder *enc)
     free(enc->big);
     free(enc->side);
     free(enc->head);
+    free(enc->ends);
     free(enc->locs);
     free(enc->dict);
     free(enc->listed);
@@ -75,6 +79,7 @@ void strobe_encode_reset(struct strobe_encoder *enc)
     enc->n_parts = 0;
     enc->n_zones = 0;
     enc->n_head = 0;
+    enc->n_ends = 0;
     enc->tick_min = ~0ull;
     enc->tick_max = 0;
     enc->failed = false;
@@ -84,12 +89,23 @@ void strobe_encode_reset(struct strobe_encoder *enc)
     memset(enc->by_kind, 0, sizeof enc->by_kind);
 }
 
-bool strobe_encode_head_room(struct strobe_encoder *enc, size_t n)
+static bool make_room(struct strobe_encoder *enc, uint8_t **bytes, size_t n_used, size_t *cap,
+                      size_t n)
 {
-    if (!STROBE_ARRAY_RESERVE(enc->head, enc->cap_head, (uint64_t)enc->n_head + n))
+    if (!STROBE_ARRAY_RESERVE(*bytes, *cap, (uint64_t)n_used + n))
         return true;
     enc->failed = true;
     return false;
+}
+
+bool strobe_encode_head_room(struct strobe_encoder *enc, size_t n)
+{
+    return make_room(enc, &enc->head, enc->n_head, &enc->cap_head, n);
+}
+
+bool strobe_encode_ends_room(struct strobe_encoder *enc, size_t n)
+{
+    return make_room(enc, &enc->ends, enc->n_ends, &enc->cap_ends, n);
 }
 
 /* ---- blocks that were given up ---- */

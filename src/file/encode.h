@@ -49,10 +49,11 @@ enum {
 };
 
 struct strobe_lod_bucket {
-    uint64_t count;
+    uint32_t count;
+    uint32_t loc; /* index in the part's list + 1, 0: none */
     uint64_t busy;
     uint64_t longest;
-    uint32_t loc; /* index in the part's list + 1, 0: none */
+    uint64_t end; /* tick at which the longest ended */
 };
 
 struct strobe_loc_sum {
@@ -73,6 +74,8 @@ struct strobe_encoder {
     uint64_t tick_min, tick_max;
     uint8_t *head; /* owned: varints of the finished parts */
     size_t n_head, cap_head;
+    uint8_t *ends; /* owned: of their longest zones, to go behind the head */
+    size_t n_ends, cap_ends;
     uint64_t by_kind[STROBE_KIND_COUNT];
     bool failed;               /* out of memory: the block can't be written */
     struct strobe_lod_log log; /* what its parts look like from afar */

@@ -48,6 +48,30 @@ static void put_sums(struct strobe_encoder *enc)
     }
 }
 
+static void put_end(struct strobe_encoder *enc, uint64_t value)
+{
+    if (strobe_encode_ends_room(enc, STROBE_VARINT_MAX))
+        enc->n_ends = (size_t)(strobe_varint_put(enc->ends + enc->n_ends, value) - enc->ends);
+}
+
+/* The ends of the zones that are drawn one by one at this level or a coarser one. Their size goes before them, in two bytes. */
+static void put_ends(struct strobe_encoder *enc)
+{
+    size_t start = enc->n_ends + 2;
+    enc->n_ends += strobe_encode_ends_room(enc, 2) ? 2 : 0;
+    for (uint32_t d = 0; d < enc->lod_depths; d++)
+        for (uint32_t i = 0; i < enc->lod_used; i++) {
+            const struct strobe_lod_bucket *bucket = &enc->lod[d][i];
+            uint64_t from = (enc->lod_base + i) << enc->lod_shift;
+            if (strobe_lod_has_end(bucket->longest, enc->lod_shift))
+                put_end(enc, strobe_zigzag((int64_t)(bucket->end - from)));
+        }
+    if (enc->failed)
+        return;
+    enc->ends[start - 2] = (uint8_t)(enc->n_ends - start);
+    enc->ends[start - 1] = (uint8_t)((enc->n_ends - start) >> 8);
+}
+
 static void put_lod(struct strobe_encoder *enc)
 {
     put(enc, enc->lod_shift);
@@ -126,10 +150,11 @@ void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words)
     put_locs(enc);
     put(enc, (uint64_t)(enc->big_at - enc->part_big));
     put(enc, (uint64_t)(enc->side_at - enc->part_side));
-    put(enc, summary);
+    put(enc, summary ? STROBE_PART_SUMMARY | STROBE_PART_ENDS : 0);
     if (summary) {
         put_sums(enc);
         put_lod(enc);
+        put_ends(enc);
         enc->track->lod_shift = enc->lod_shift;
     }
     if (enc->part_events) {

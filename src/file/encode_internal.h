@@ -42,6 +42,8 @@ static inline void strobe_encode_put_time(struct strobe_encoder *enc, uint64_t t
 
 /* Room for `n` more bytes in the head, or enc->failed. */
 bool strobe_encode_head_room(struct strobe_encoder *enc, size_t n);
+/* The same in the ends behind it. */
+bool strobe_encode_ends_room(struct strobe_encoder *enc, size_t n);
 
 /* Whether the block was given up (strobe_encode_give_up). */
 bool strobe_encode_was_given_up(const struct strobe_encoder *enc, uint64_t block);
@@ -71,12 +73,12 @@ static inline uint32_t strobe_encode_dict_index(struct strobe_encoder *enc, uint
 
 /* ---- encode_lod.c ---- */
 
-/* Of two locations (index + 1) with zones of the same length the one with the lower id is named, so
- * that it doesn't matter in which order buckets are added. */
+/* Of two zones of the same length the one with the lower location id is named, of the same location (both as
+ * index + 1) the one that ended first, so that it doesn't matter in which order buckets are added. */
 static inline bool strobe_encode_goes_first(const struct strobe_encoder *enc, uint32_t loc,
-                                            uint32_t than)
+                                            uint64_t end, const struct strobe_lod_bucket *than)
 {
-    return enc->locs[loc - 1] < enc->locs[than - 1];
+    return loc == than->loc ? end < than->end : enc->locs[loc - 1] < enc->locs[than->loc - 1];
 }
 
 /* Halve the resolution: neighbours are added. */

@@ -9,11 +9,12 @@ static void merge_bucket(const struct strobe_encoder *enc, struct strobe_lod_buc
 {
     into->count += from->count;
     into->busy += from->busy;
-    if (from->loc &&
-        (!into->loc || from->longest > into->longest ||
-         (from->longest == into->longest && strobe_encode_goes_first(enc, from->loc, into->loc)))) {
+    if (from->loc && (!into->loc || from->longest > into->longest ||
+                      (from->longest == into->longest &&
+                       strobe_encode_goes_first(enc, from->loc, from->end, into)))) {
         into->longest = from->longest;
         into->loc = from->loc;
+        into->end = from->end;
     }
 }
 
@@ -116,20 +117,21 @@ static void log_cell(struct strobe_encoder *enc, struct strobe_lod_part *part, u
 {
     struct strobe_lod_log *log = &enc->log;
     struct strobe_lod_cell *last = part->n_cells ? &log->cells[log->n_cells - 1] : NULL;
-    uint64_t loc = from->loc ? enc->locs[from->loc - 1] + 1 : 0;
-    if (!last || last->depth != depth || last->bucket != bucket) {
-        log->cells[log->n_cells++] = (struct strobe_lod_cell){
-            bucket, from->busy, from->longest, loc, (uint32_t)from->count, depth};
-        part->n_cells++;
+    const struct strobe_lod_cell cell = {
+        .bucket = bucket,
+        .busy = from->busy,
+        .longest = from->longest,
+        .loc = from->loc ? enc->locs[from->loc - 1] + 1 : 0,
+        .end = from->end,
+        .count = from->count,
+        .depth = depth,
+    };
+    if (last && last->depth == depth && last->bucket == bucket) {
+        strobe_lod_merge(last, &cell);
         return;
     }
-    last->count += (uint32_t)from->count;
-    last->busy += from->busy;
-    if (loc && (!last->loc || from->longest > last->longest ||
-                (from->longest == last->longest && loc < last->loc))) {
-        last->longest = from->longest;
-        last->loc = loc;
-    }
+    log->cells[log->n_cells++] = cell;
+    part->n_cells++;
 }
 
 void strobe_encode_log_part(struct strobe_encoder *enc)

@@ -75,15 +75,16 @@ static inline void sum_zone(struct strobe_loc_sum *sum, uint64_t duration, uint6
 
 static inline void count_in_bucket(const struct strobe_encoder *enc,
                                    struct strobe_lod_bucket *bucket, uint32_t index,
-                                   uint64_t duration)
+                                   uint64_t duration, uint64_t end)
 {
     bucket->count++;
     if (__builtin_expect(duration > bucket->longest || !bucket->loc, 0) ||
         __builtin_expect(duration == bucket->longest &&
-                             strobe_encode_goes_first(enc, index + 1, bucket->loc),
+                             strobe_encode_goes_first(enc, index + 1, end, bucket),
                          0)) {
         bucket->longest = duration;
         bucket->loc = index + 1;
+        bucket->end = end;
     }
 }
 
@@ -96,7 +97,7 @@ static inline void lod_zone(struct strobe_encoder *enc, uint32_t depth, uint32_t
     uint64_t from = begin > enc->first_tick ? begin : enc->first_tick;
     uint64_t to = end > enc->first_tick ? end : enc->first_tick;
     struct strobe_lod_bucket *bucket = &enc->lod[depth][strobe_encode_lod_index(enc, to)];
-    count_in_bucket(enc, bucket, index, duration);
+    count_in_bucket(enc, bucket, index, duration, end);
     if (__builtin_expect((from >> enc->lod_shift) == (to >> enc->lod_shift), 1))
         bucket->busy += to > from ? to - from : 0;
     else if (to > from)
@@ -343,7 +344,7 @@ ALWAYS_INLINE bool run_end(struct run *run, uint64_t tick, bool is_ordered)
                          1)) {
         struct strobe_lod_bucket *bucket = run->column + (size_t)run->depth * STROBE_LOD_BUCKETS;
         bucket->busy += duration;
-        count_in_bucket(run->enc, bucket, zone->dict, duration);
+        count_in_bucket(run->enc, bucket, zone->dict, duration, tick);
         return true;
     }
     lod_zone(run->enc, run->depth, zone->dict, zone->begin, tick, duration);

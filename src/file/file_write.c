@@ -91,7 +91,7 @@ static void span_of_events(const struct strobe_file_writer *w, struct strobe_blo
 
 void strobe_writer_put_lod(struct strobe_file_writer *w)
 {
-    struct strobe_block_head head = {.type = STROBE_BLOCK_LOD};
+    struct strobe_block_head head = {.type = STROBE_BLOCK_LOD, .flags = STROBE_LOD_ENDS};
     uint8_t *parts[2] = {NULL, NULL};
     size_t n[2] = {0, 0}, stored[2] = {0, 0};
     uint32_t sizes[2];
@@ -207,19 +207,20 @@ static int pad_body(struct strobe_file_writer *w, uint64_t n_events)
     return 1;
 }
 
-/* Append what the parts have in front of their events: their number, then the encoder's bytes. */
+/* Append what the parts have in front of their events: their number, then the encoder's bytes, then ends. */
 static enum strobe_err put_part_heads(struct strobe_file_writer *w,
                                       const struct strobe_encoder *enc,
                                       struct strobe_block_head *head)
 {
     uint8_t number[STROBE_VARINT_MAX];
     size_t n_number = (size_t)(strobe_varint_put(number, enc->n_parts) - number);
-    size_t n = n_number + enc->n_head, bound = ZSTD_compressBound(n), stored;
+    size_t n = n_number + enc->n_head + enc->n_ends, bound = ZSTD_compressBound(n), stored;
     if (!strobe_writer_room(w, bound + n))
         return STROBE_ERR_NOMEM;
     uint8_t *raw = w->out + w->n_out + bound;
     memcpy(raw, number, n_number);
     memcpy(raw + n_number, enc->head, enc->n_head);
+    memcpy(raw + n_number + enc->n_head, enc->ends, enc->n_ends);
     if (!strobe_writer_pack(w, raw, n, &stored))
         return STROBE_ERR_NOMEM;
     head->head_bytes = (uint32_t)stored;

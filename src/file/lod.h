@@ -34,9 +34,38 @@ struct strobe_lod_cell {
     uint64_t busy;
     uint64_t longest;
     uint64_t loc; /* id + 1 of the longest zone's location, 0: none */
+    uint64_t end; /* tick at which the longest ended; 0: not known */
     uint32_t count;
     uint32_t depth;
 };
+
+/* 1: the end of a bucket's longest zone is stored: at this level or a coarser one the zone is drawn by itself. */
+static inline int strobe_lod_has_end(uint64_t longest, uint32_t shift)
+{
+    return longest >> shift != 0;
+}
+
+/* Of two zones of the same length, 1: the first is named, whatever the order in which buckets are added. */
+static inline int strobe_lod_goes_first(uint64_t loc, uint64_t end, uint64_t than,
+                                        uint64_t than_end)
+{
+    return loc == than ? end && (!than_end || end < than_end) : loc < than;
+}
+
+/* Add a bucket to one that holds it. */
+static inline void strobe_lod_merge(struct strobe_lod_cell *into,
+                                    const struct strobe_lod_cell *from)
+{
+    into->count += from->count;
+    into->busy += from->busy;
+    if (from->loc && (!into->loc || from->longest > into->longest ||
+                      (from->longest == into->longest &&
+                       strobe_lod_goes_first(from->loc, from->end, into->loc, into->end)))) {
+        into->longest = from->longest;
+        into->loc = from->loc;
+        into->end = from->end;
+    }
+}
 
 struct strobe_lod_open {
     uint64_t loc;
@@ -83,7 +112,7 @@ void strobe_lod_spoil(struct strobe_lod *lod);
 /* Forget all: the next block that is added is the first. */
 void strobe_lod_reset(struct strobe_lod *lod);
 
-/* Head and body of the LOD block, uncompressed. The caller frees both. STROBE_ERR_END: nothing to write. */
+/* Head and body of the LOD block (with ends: STROBE_LOD_ENDS), uncompressed. The caller frees both. STROBE_ERR_END: nothing to write. */
 enum strobe_err strobe_lod_write(struct strobe_lod *lod, uint8_t **head, size_t *n_head,
                                  uint8_t **body, size_t *n_body, uint32_t *n_tracks);
 
@@ -109,6 +138,7 @@ struct strobe_lod_mask {
 /* A loaded LOD block being read, track by track. Zero-initialise; free once. */
 struct strobe_lod_reader {
     struct strobe_bytes head, body;
+    struct strobe_bytes head_ends, body_ends;  /* of blocks without: empty */
     uint64_t first_offset, n_blocks, n_tracks; /* of the block */
     uint64_t n_left;                           /* tracks still to come */
     struct strobe_lod_mask *masks;             /* owned: blocks with other events than zones */
@@ -121,7 +151,8 @@ struct strobe_lod_reader {
 
 /* The lanes of one track: a number of depths, each with its cells. */
 struct strobe_lod_lanes {
-    struct strobe_bytes in; /* the first depth */
+    struct strobe_bytes in;   /* the first depth */
+    struct strobe_bytes ends; /* of the longest zones of the cells that have one */
     uint32_t shift, n_depths;
     uint64_t base;
 };
@@ -148,7 +179,7 @@ struct strobe_part;
 
 /* The level of detail of one part's summary. `loc` of its cells is an index in the part's list + 1. */
 struct strobe_part_lod {
-    struct strobe_bytes in;
+    struct strobe_bytes in, ends;
     uint32_t shift, n_depths;
     uint64_t base;
     struct strobe_lod_at at;

@@ -35,6 +35,41 @@ static enum strobe_err open_body(struct strobe_lod_reader *reader, const struct 
     return err;
 }
 
+/* Ends lie at the end, with their size behind them. What is left is the tracks. */
+static enum strobe_err split_ends(struct strobe_bytes *bytes, struct strobe_bytes *ends)
+{
+    uint32_t size;
+    if (strobe_bytes_left(bytes) < sizeof size)
+        return STROBE_ERR_CORRUPT;
+    memcpy(&size, bytes->end - sizeof size, sizeof size);
+    if (size > strobe_bytes_left(bytes) - sizeof size)
+        return STROBE_ERR_CORRUPT;
+    *ends = strobe_bytes_over(bytes->end - sizeof size - size, size);
+    bytes->end = ends->at;
+    return STROBE_OK;
+}
+
+/* The ends of the next track; none where there are none. */
+static struct strobe_bytes take_ends(struct strobe_bytes *ends)
+{
+    uint32_t size = 0;
+    const uint8_t *at = strobe_bytes_left(ends) ? strobe_get_bytes(ends, sizeof size) : NULL;
+    if (at)
+        memcpy(&size, at, sizeof size);
+    at = strobe_get_bytes(ends, size);
+    return strobe_bytes_over(at, at ? size : 0);
+}
+
+/* The end of a cell's longest zone; 0: not known. */
+static uint64_t end_of(struct strobe_bytes *ends, const struct strobe_lod_cell *cell,
+                       uint32_t shift)
+{
+    if (!strobe_bytes_left(ends) || !strobe_lod_has_end(cell->longest, shift))
+        return 0;
+    uint64_t end = (cell->bucket << shift) + (uint64_t)strobe_get_zigzag(ends);
+    return ends->bad ? 0 : end;
+}
+
 static enum strobe_err read_masks(struct strobe_lod_reader *reader)
 {
     uint64_t n = strobe_get_varint(&reader->head), offset = reader->first_offset;
@@ -53,17 +88,23 @@ static enum strobe_err read_masks(struct strobe_lod_reader *reader)
 
 enum strobe_err strobe_lod_start(struct strobe_lod_reader *reader, const struct strobe_block *block)
 {
+    int has_ends = block->ref.head.flags & STROBE_LOD_ENDS;
     reader->head = strobe_bytes_over(block->head, block->n_head);
+    reader->head_ends = reader->body_ends = strobe_bytes_over(NULL, 0);
+    enum strobe_err err = has_ends ? split_ends(&reader->head, &reader->head_ends) : STROBE_OK;
     reader->has_fine = block->body != NULL;
     reader->n_masks = 0;
     reader->first_offset = strobe_get_varint(&reader->head);
     reader->n_blocks = strobe_get_varint(&reader->head);
-    enum strobe_err err = read_masks(reader);
+    if (!err)
+        err = read_masks(reader);
     reader->n_tracks = reader->n_left = strobe_get_varint(&reader->head);
     if (!err && (reader->head.bad || reader->n_tracks > STROBE_LOD_MAX_TRACKS))
         err = STROBE_ERR_CORRUPT;
     if (!err && reader->has_fine)
         err = open_body(reader, block);
+    if (!err && reader->has_fine && has_ends)
+        err = split_ends(&reader->body, &reader->body_ends);
     if (err)
         reader->n_left = 0;
     return err;
@@ -76,7 +117,8 @@ static void take_lanes(struct strobe_bytes *in, const struct strobe_lod_track *t
     uint64_t shift = strobe_get_varint(in), n_depths = strobe_get_varint(in);
     if (shift > MAX_SHIFT || n_depths > STROBE_LOD_DEPTHS)
         in->bad = 1;
-    *out = (struct strobe_lod_lanes){*in, (uint32_t)shift, (uint32_t)n_depths, 0};
+    *out = (struct strobe_lod_lanes){
+        .in = *in, .shift = (uint32_t)shift, .n_depths = (uint32_t)n_depths};
     if (in->bad)
         return;
     out->base = track->first_tick >> shift;
@@ -119,10 +161,12 @@ enum strobe_err strobe_lod_next(struct strobe_lod_reader *reader, struct strobe_
     take_open(in, track);
     track->fine_shift = (uint32_t)strobe_get_varint(in);
     take_lanes(in, track, coarse);
+    coarse->ends = take_ends(&reader->head_ends);
     if (reader->has_fine)
         take_lanes(&reader->body, track, fine);
     else
         memset(fine, 0, sizeof *fine);
+    fine->ends = take_ends(&reader->body_ends);
     if (!in->bad && !reader->body.bad)
         return STROBE_OK;
     reader->n_left = 0;
@@ -152,6 +196,7 @@ enum strobe_err strobe_lod_cell(struct strobe_lod_lanes *lanes, struct strobe_lo
     out->busy = strobe_get_varint(in);
     out->longest = strobe_get_varint(in);
     out->loc = strobe_get_varint(in);
+    out->end = end_of(&lanes->ends, out, lanes->shift);
     return in->bad ? STROBE_ERR_CORRUPT : STROBE_OK;
 }
 
@@ -159,7 +204,8 @@ enum strobe_err strobe_part_lod_start(const struct strobe_part *part, struct str
 {
     if (!part->summary)
         return STROBE_ERR_NOTFOUND;
-    *lod = (struct strobe_part_lod){.in = strobe_bytes_over(part->summary, part->n_summary)};
+    *lod = (struct strobe_part_lod){.in = strobe_bytes_over(part->summary, part->n_summary),
+                                    .ends = strobe_bytes_over(part->ends, part->n_ends)};
     uint64_t n_rows = strobe_get_varint(&lod->in);
     for (uint64_t i = 0; i < n_rows && !lod->in.bad; i++) {
         strobe_skip_varints(&lod->in, 8);
@@ -196,6 +242,7 @@ enum strobe_err strobe_part_lod_next(struct strobe_part_lod *lod, uint32_t *dept
     out->busy = strobe_get_varint(in);
     out->longest = strobe_get_varint(in);
     out->loc = strobe_get_varint(in);
+    out->end = end_of(&lod->ends, out, lod->shift);
     return in->bad ? STROBE_ERR_CORRUPT : STROBE_OK;
 }
 

@@ -68,17 +68,6 @@ void strobe_lod_log_free(struct strobe_lod_log *log)
 
 /* ---- lanes ---- */
 
-static void merge(struct strobe_lod_cell *into, const struct strobe_lod_cell *from)
-{
-    into->count += from->count;
-    into->busy += from->busy;
-    if (from->loc && (!into->loc || from->longest > into->longest ||
-                      (from->longest == into->longest && from->loc < into->loc))) {
-        into->longest = from->longest;
-        into->loc = from->loc;
-    }
-}
-
 static void coarsen_lane(struct strobe_lod *lod, struct lane *lane)
 {
     uint32_t n = 0;
@@ -86,7 +75,7 @@ static void coarsen_lane(struct strobe_lod *lod, struct lane *lane)
         struct strobe_lod_cell cell = lane->cells[i];
         cell.bucket >>= 1;
         if (n && lane->cells[n - 1].bucket == cell.bucket)
-            merge(&lane->cells[n - 1], &cell);
+            strobe_lod_merge(&lane->cells[n - 1], &cell);
         else
             lane->cells[n++] = cell;
     }
@@ -115,7 +104,7 @@ static bool add_cell(struct strobe_lod *lod, struct lane *lane, const struct str
     while (at && lane->cells[at - 1].bucket > cell->bucket)
         at--;
     if (at && lane->cells[at - 1].bucket == cell->bucket) {
-        merge(&lane->cells[at - 1], cell);
+        strobe_lod_merge(&lane->cells[at - 1], cell);
         return true;
     }
     if (STROBE_ARRAY_RESERVE(lane->cells, lane->room, lane->n + 1ull))
@@ -317,6 +306,54 @@ static void put(struct out *out, uint64_t value)
         out->n = (size_t)(strobe_varint_put(out->bytes + out->n, value) - out->bytes);
 }
 
+static void put_u32(struct out *out, size_t at, uint32_t value)
+{
+    if (!out->failed)
+        memcpy(out->bytes + at, &value, sizeof value);
+}
+
+/* Room for a u32 that is known later; where it is. */
+static size_t skip_u32(struct out *out)
+{
+    size_t at = out->n;
+    for (int i = 0; i < 4; i++)
+        put(out, 0);
+    return at;
+}
+
+/* The ends of a track's longest zones, with their size before them. */
+static void put_ends(struct out *out, const struct track *track)
+{
+    size_t size = skip_u32(out), start = out->n;
+    for (uint32_t i = 0; i < track->n_lanes; i++)
+        for (uint32_t k = 0; k < track->lanes[i].n; k++) {
+            const struct strobe_lod_cell *cell = &track->lanes[i].cells[k];
+            if (strobe_lod_has_end(cell->longest, track->shift))
+                put(out, strobe_zigzag((int64_t)(cell->end - (cell->bucket << track->shift))));
+        }
+    put_u32(out, size, (uint32_t)(out->n - start));
+}
+
+/* The ends of all tracks go behind the lanes of all tracks, and their size behind them. */
+static void append_ends(struct out *out, struct out *ends)
+{
+    out->failed |= ends->failed;
+    if (!out->failed && out->n + ends->n + 4 > out->room) {
+        uint8_t *more = realloc(out->bytes, out->n + ends->n + 4);
+        out->failed = !more;
+        out->bytes = more ? more : out->bytes;
+    }
+    if (!out->failed) {
+        uint32_t size = (uint32_t)ends->n;
+        if (size)
+            memcpy(out->bytes + out->n, ends->bytes, size);
+        memcpy(out->bytes + out->n + ends->n, &size, sizeof size);
+        out->n += ends->n + sizeof size;
+        out->room = out->n;
+    }
+    free(ends->bytes);
+}
+
 static void put_lanes(struct out *out, const struct track *track)
 {
     uint64_t base = track->first_tick >> track->shift;
@@ -371,7 +408,7 @@ static void put_masks(const struct strobe_lod *lod, struct out *out)
 enum strobe_err strobe_lod_write(struct strobe_lod *lod, uint8_t **head, size_t *n_head,
                                  uint8_t **body, size_t *n_body, uint32_t *n_tracks)
 {
-    struct out to_head = {0}, to_body = {0};
+    struct out to_head = {0}, to_body = {0}, head_ends = {0}, body_ends = {0};
     if (lod->spoilt || !lod->n_blocks)
         return STROBE_ERR_END;
     put(&to_head, lod->first_offset);
@@ -382,11 +419,15 @@ enum strobe_err strobe_lod_write(struct strobe_lod *lod, uint8_t **head, size_t 
         struct track *track = &lod->tracks[i];
         uint32_t fine_shift = track->shift;
         put_lanes(&to_body, track);
+        put_ends(&body_ends, track);
         while (fullest_lane(track) > STROBE_LOD_COARSE_CELLS)
             coarsen(lod, track);
         put_track(&to_head, track, fine_shift);
         put_lanes(&to_head, track);
+        put_ends(&head_ends, track);
     }
+    append_ends(&to_head, &head_ends);
+    append_ends(&to_body, &body_ends);
     *n_tracks = lod->n_tracks;
     *head = to_head.bytes;
     *n_head = to_head.n;

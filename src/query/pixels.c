@@ -1,8 +1,8 @@
 /* pixels.c - gathers the buckets of the lanes that a question asks for.
  *
  * All buckets of a track have one width, its level: what LOD blocks, summaries and events say is added up at that level, which
- * is exact since widths are powers of two. Zones that fill a bucket or more and came from events are kept beside, with
- * their exact times. Items are made of it in pixels_items.c.  SPDX-License-Identifier: MIT */
+ * is exact since widths are powers of two. Of the longest zone of a bucket all three know when it ended. Items are made of
+ * it in pixels_items.c.  SPDX-License-Identifier: MIT */
 #include "query/pixels.h"
 
 #include <stdlib.h>
@@ -10,16 +10,24 @@
 
 #include "query/pixels_gather.h"
 
-static void add_cell(struct strobe_pixel_cell *into, uint64_t count, uint64_t busy,
-                     uint64_t longest, uint64_t loc)
+void strobe_pixel_cell_add(struct strobe_pixel_cell *into, const struct strobe_pixel_cell *from)
 {
-    into->count += count;
-    into->busy += busy;
-    if (loc &&
-        (!into->loc || longest > into->longest || (longest == into->longest && loc < into->loc))) {
-        into->longest = longest;
-        into->loc = loc;
+    into->count += from->count;
+    into->busy += from->busy;
+    if (from->loc && (!into->loc || from->longest > into->longest ||
+                      (from->longest == into->longest &&
+                       strobe_lod_goes_first(from->loc, from->end, into->loc, into->end)))) {
+        into->longest = from->longest;
+        into->loc = from->loc;
+        into->end = from->end;
     }
+}
+
+static void add_cell(struct strobe_pixel_cell *into, const struct strobe_lod_cell *from)
+{
+    const struct strobe_pixel_cell cell = {from->busy, from->longest, from->loc, from->end,
+                                           from->count};
+    strobe_pixel_cell_add(into, &cell);
 }
 
 /* The buckets of a depth; NULL: not asked for, or no memory. */
@@ -44,7 +52,7 @@ static void add_at(struct strobe_gather *gather, struct strobe_pixel_lanes *lane
         return;
     struct strobe_pixel_cell *row = row_of(gather, lanes, depth);
     if (row)
-        add_cell(&row[bucket - lanes->base], cell->count, cell->busy, cell->longest, cell->loc);
+        add_cell(&row[bucket - lanes->base], cell);
 }
 
 /* A zone was open from `from` to `to`. */
@@ -69,21 +77,9 @@ static void add_zone(struct strobe_gather *gather, struct strobe_pixel_lanes *la
 {
     uint64_t counted = end > first ? end : first;
     struct strobe_lod_cell cell = {
-        .count = 1, .longest = end > begin ? end - begin : 0, .loc = loc + 1};
+        .count = 1, .longest = end > begin ? end - begin : 0, .loc = loc + 1, .end = end};
     add_at(gather, lanes, depth, counted >> lanes->k, &cell);
     add_busy(gather, lanes, depth, begin > first ? begin : first, end);
-    if (cell.longest >> lanes->k == 0 || (counted >> lanes->k) - lanes->base >= lanes->n_buckets)
-        return;
-    if (depth < lanes->track->first_depth ||
-        depth - lanes->track->first_depth >= lanes->track->n_depths)
-        return;
-    if (!strobe_rows_reach((void **)&lanes->exact, &lanes->exact_room, lanes->n_exact,
-                           sizeof *lanes->exact)) {
-        gather->failed = 1;
-        return;
-    }
-    lanes->exact[lanes->n_exact++] =
-        (struct strobe_pixel_exact){begin, end, loc + 1, (uint32_t)depth};
 }
 
 /* ---- parts ---- */
@@ -209,7 +205,7 @@ static void add_lanes(struct strobe_gather *gather, struct strobe_pixel_lanes *l
         if (cell.depth != depth)
             row = row_of(gather, lanes, depth = cell.depth);
         if (row)
-            add_cell(&row[bucket], cell.count, cell.busy, cell.longest, cell.loc);
+            add_cell(&row[bucket], &cell);
     }
 }
 
@@ -461,7 +457,6 @@ static void free_gather(struct strobe_gather *gather)
         for (uint32_t k = 0; lanes->rows && k < lanes->track->n_depths; k++)
             free(lanes->rows[k]);
         free(lanes->rows);
-        free(lanes->exact);
         free(lanes->open.zones);
     }
     free(gather->lanes);

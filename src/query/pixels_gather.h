@@ -11,28 +11,23 @@ struct strobe_pixel_cell {
     uint64_t busy;
     uint64_t longest;
     uint64_t loc; /* id + 1 */
+    uint64_t end; /* of the longest; 0: not known */
     uint64_t count;
 };
 
-/* A zone of at least a bucket, with its times. */
-struct strobe_pixel_exact {
-    uint64_t begin, end, loc;
-    uint32_t depth;
-};
+void strobe_pixel_cell_add(struct strobe_pixel_cell *into, const struct strobe_pixel_cell *from);
 
 /* The lanes of one track. */
 struct strobe_pixel_lanes {
     const struct strobe_pixel_track *track; /* borrowed */
     uint32_t k;
     uint32_t n_buckets;
-    uint64_t base;                    /* first bucket */
-    uint64_t lo, hi;                  /* first and last tick of its buckets */
-    struct strobe_pixel_cell **rows;  /* owned: by depth - first_depth; NULL: nothing there */
-    struct strobe_pixel_exact *exact; /* owned: by part, then in the order of their ends */
-    uint32_t n_exact, exact_room;
-    struct strobe_open_list open; /* owned: at the end of the range */
-    uint64_t last_tick;           /* of the part before */
-    uint32_t n_seen;              /* depths that were met */
+    uint64_t base;                   /* first bucket */
+    uint64_t lo, hi;                 /* first and last tick of its buckets */
+    struct strobe_pixel_cell **rows; /* owned: by depth - first_depth; NULL: nothing there */
+    struct strobe_open_list open;    /* owned: at the end of the range */
+    uint64_t last_tick;              /* of the part before */
+    uint32_t n_seen;                 /* depths that were met */
     uint8_t has_last;
     uint8_t is_marked; /* the LOD block at hand is too coarse for it */
 };

@@ -31,38 +31,6 @@ static struct strobe_pixel_item *new_item(struct lane *lane)
     return &out->items[out->n_items++];
 }
 
-static int by_end(const void *a, const void *b)
-{
-    const struct strobe_pixel_exact *x = a, *y = b;
-    if (x->depth != y->depth)
-        return x->depth < y->depth ? -1 : 1;
-    return x->end < y->end ? -1 : x->end > y->end;
-}
-
-/* The zone of a bucket with its times, where they are known. */
-static const struct strobe_pixel_exact *find_exact(const struct lane *lane, uint64_t bucket)
-{
-    const struct strobe_pixel_lanes *lanes = lane->lanes;
-    const struct strobe_pixel_cell *cell = &lane->row[bucket - lanes->base];
-    uint32_t low = 0, high = lanes->n_exact;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        const struct strobe_pixel_exact *at = &lanes->exact[mid];
-        if (at->depth < lane->depth || (at->depth == lane->depth && at->end >> lanes->k < bucket))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (; low < lanes->n_exact; low++) {
-        const struct strobe_pixel_exact *at = &lanes->exact[low];
-        if (at->depth != lane->depth || at->end >> lanes->k != bucket)
-            return NULL;
-        if (at->end - at->begin == cell->longest && at->loc == cell->loc)
-            return at;
-    }
-    return NULL;
-}
-
 /* The first bucket that a zone of the given length may touch when it ends in `bucket`: what is known is the same
  * whether it came from events or from a summary. */
 static uint64_t touched_from(uint64_t bucket, uint64_t longest, uint32_t k)
@@ -80,15 +48,15 @@ static void list_zones(struct lane *lane)
         const struct strobe_pixel_cell *cell = &lane->row[i];
         if (!cell->count || cell->longest >> lanes->k == 0)
             continue;
-        const struct strobe_pixel_exact *exact = find_exact(lane, lanes->base + i);
-        uint64_t end = exact ? exact->end : (lanes->base + i + 1) << lanes->k;
+        int is_exact = cell->end && cell->end >> lanes->k == lanes->base + i;
+        uint64_t end = is_exact ? cell->end : (lanes->base + i + 1) << lanes->k;
         lane->zones[lane->n_zones++] = (struct strobe_pixel_item){
             .begin = end > cell->longest ? end - cell->longest : 0,
             .end = end,
             .busy = touched_from(lanes->base + i, cell->longest, lanes->k),
             .loc = cell->loc,
             .count = 1,
-            .flags = STROBE_PIXEL_ZONE | (exact ? 0u : STROBE_PIXEL_ABOUT),
+            .flags = STROBE_PIXEL_ZONE | (is_exact ? 0u : STROBE_PIXEL_ABOUT),
         };
     }
     if (lane->depth >= lanes->open.n || !lanes->open.zones[lane->depth].is_known)
@@ -187,8 +155,6 @@ static int make_all(struct strobe_gather *gather, struct strobe_pixel_item *zone
     out->k = gather->k;
     for (uint32_t i = 0; i < gather->n_lanes; i++) {
         struct strobe_pixel_lanes *lanes = &gather->lanes[i];
-        if (lanes->n_exact)
-            qsort(lanes->exact, lanes->n_exact, sizeof *lanes->exact, by_end);
         for (uint32_t d = 0; d < lanes->track->n_depths; d++) {
             struct lane lane = {
                 gather,     lanes, lanes->rows[d], lanes->track->first_depth + d, zones, 0, 0,
@@ -228,13 +194,7 @@ static void coarsen(struct strobe_gather *gather)
                 if (to == b)
                     continue;
                 memset(&row[b], 0, sizeof row[b]);
-                row[to].count += from.count;
-                row[to].busy += from.busy;
-                if (from.loc && (!row[to].loc || from.longest > row[to].longest ||
-                                 (from.longest == row[to].longest && from.loc < row[to].loc))) {
-                    row[to].longest = from.longest;
-                    row[to].loc = from.loc;
-                }
+                strobe_pixel_cell_add(&row[to], &from);
             }
         }
         lanes->base = base; /* lo and hi stay: what is open was looked up at hi */

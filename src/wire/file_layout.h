@@ -41,6 +41,10 @@ enum strobe_block_type {
     STROBE_BLOCK_LOD = 5,
 };
 
+/* Flags of a part, and of an LOD block. */
+enum strobe_part_flag { STROBE_PART_SUMMARY = 1, STROBE_PART_ENDS = 2 };
+enum strobe_lod_flag { STROBE_LOD_ENDS = 1 };
+
 enum strobe_stream { STROBE_SYM, STROBE_LO, STROBE_HI, STROBE_BIG, STROBE_SIDE, STROBE_N_STREAMS };
 
 /* Symbols of the sym stream from here on are begins of zones; below are kinds (wire/kinds.h). */
@@ -96,7 +100,7 @@ struct strobe_block_head {
     uint32_t magic;
     uint8_t type;
     uint8_t level;
-    uint16_t reserved;
+    uint16_t flags; /* of an LOD block: enum strobe_lod_flag; else 0 */
     uint64_t seq;
     uint32_t head_bytes;
     uint32_t body_bytes;
@@ -109,6 +113,7 @@ struct strobe_block_head {
     uint64_t header_hash;
 };
 static_assert(sizeof(struct strobe_block_head) == 72, "on disk");
+static_assert(offsetof(struct strobe_block_head, flags) == 6, "on disk");
 static_assert(offsetof(struct strobe_block_head, seq) == 8, "on disk");
 static_assert(offsetof(struct strobe_block_head, head_raw) == 24, "on disk");
 static_assert(offsetof(struct strobe_block_head, prev_index) == 48, "on disk");

@@ -288,7 +288,7 @@ static void damage_header(struct piece *piece, uint64_t *state)
         piece->head.prev_index = below(state, 2) ? value : piece->head.prev_index + 8;
         break;
     default:
-        piece->head.reserved = (uint16_t)value;
+        piece->head.flags = (uint16_t)value;
     }
 }
 

@@ -35,12 +35,12 @@ def unzstd(data, raw_size):
 class Block:
     """A block whose two hashes are right."""
 
-    __slots__ = ("offset", "type", "level", "reserved", "seq", "head_bytes", "body_bytes", "head_raw", "n_items",
+    __slots__ = ("offset", "type", "level", "flags", "seq", "head_bytes", "body_bytes", "head_raw", "n_items",
                  "tick_min", "tick_max", "prev_index")
 
     def __init__(self, offset, fields):
         self.offset = offset
-        (_, self.type, self.level, self.reserved, self.seq, self.head_bytes, self.body_bytes, self.head_raw,
+        (_, self.type, self.level, self.flags, self.seq, self.head_bytes, self.body_bytes, self.head_raw,
          self.n_items, self.tick_min, self.tick_max, self.prev_index, _, _) = fields
 
     @property
@@ -86,6 +86,13 @@ class Part:
             self.summary, at = read_summary(data, at, self.first_tick)
         return at
 
+    def read_ends(self, data, at):
+        """Ends of the longest zones of the summary, from behind the last part; returns the offset of what follows."""
+        n = int.from_bytes(data[at:at + 2], "little")
+        _, shift, depths = self.summary
+        give_ends(data[at + 2:at + 2 + n], shift, depths)
+        return at + 2 + n
+
     def read_stack(self, data, at):
         """The open zones that are listed."""
         n, at = read_varint(data, at)
@@ -110,7 +117,7 @@ class Part:
 
 
 def read_summary(data, at, first_tick):
-    """({index: (count, sum, self, min, max, squares, {bucket: n})}, shift, [{bucket: (count, busy, longest, loc)}])."""
+    """({index: (count, sum, self, min, max, squares, {bucket: n})}, shift, [{bucket: (count, busy, longest, loc, end)}])."""
     n, at = read_varint(data, at)
     stats = {}
     for _ in range(n):
@@ -149,10 +156,22 @@ def read_buckets(data, at, first):
         busy, at = read_varint(data, at)
         longest, at = read_varint(data, at)
         index, at = read_varint(data, at)
-        buckets[number] = (count, busy, longest, index)
+        buckets[number] = (count, busy, longest, index, None)
     if len(buckets) != n:
         raise FormatError("level of detail: a bucket twice")
     return buckets, at
+
+
+def give_ends(data, shift, depths):
+    """Give the buckets whose longest zone is at least as long as they are wide its end."""
+    at = 0
+    for buckets in depths:
+        for number, row in buckets.items():
+            if row[2] >> shift:
+                end, at = read_zigzag(data, at)
+                buckets[number] = (*row[:4], (number << shift) + end)
+    if at != len(data):
+        raise FormatError("ends: bytes left over")
 
 
 LodTrack = collections.namedtuple(
@@ -160,7 +179,7 @@ LodTrack = collections.namedtuple(
 
 
 def read_lanes(data, at, first_tick):
-    """(shift, [{bucket: (count, busy, longest, id of its location + 1)}]) of one track of an LOD block."""
+    """(shift, [{bucket: (count, busy, longest, id of its location + 1, end)}]) of one track of an LOD block."""
     shift, at = read_varint(data, at)
     n_depths, at = read_varint(data, at)
     if shift > 63 or n_depths > sf.LOD_DEPTHS:
@@ -176,15 +195,29 @@ def read_lanes(data, at, first_tick):
             for _ in range(4):
                 value, at = read_varint(data, at)
                 values.append(value)
-            buckets[number] = tuple(values)
+            buckets[number] = (*values, None)
         if len(buckets) != n:
             raise FormatError("LOD block: a bucket twice")
         depths.append(buckets)
     return (shift, depths), at
 
 
-def read_lod(head, body):
+def split_ends(data):
+    """(what is before, [ends of each track]) of lanes with ends."""
+    size = int.from_bytes(data[-4:], "little")
+    if size + 4 > len(data):
+        raise FormatError("LOD block: ends")
+    ends, start, at = [], len(data) - 4 - size, len(data) - 4 - size
+    while at < len(data) - 4:
+        n = int.from_bytes(data[at:at + 4], "little")
+        ends.append(data[at + 4:at + 4 + n])
+        at += 4 + n
+    return data[:start], ends
+
+
+def read_lod(head, body, flags):
     """(first_offset, n_blocks, {offset: kinds}, [LodTrack]) of an LOD block."""
+    head, head_ends = split_ends(head) if flags & 1 else (head, None)
     first_offset, at = read_varint(head, 0)
     n_blocks, at = read_varint(head, at)
     n, at = read_varint(head, at)
@@ -197,8 +230,9 @@ def read_lod(head, body):
     raw_size, stored_size = struct.unpack_from("<II", body)
     lanes = body[8:8 + stored_size]
     lanes = lanes if raw_size == stored_size else unzstd(lanes, raw_size)
+    lanes, body_ends = split_ends(lanes) if flags & 1 else (lanes, None)
     tracks, in_body = [], 0
-    for _ in range(n):
+    for number in range(n):
         fields = []
         for _ in range(6):
             value, at = read_varint(head, at)
@@ -218,6 +252,9 @@ def read_lod(head, body):
         fine, in_body = read_lanes(lanes, in_body, fields[5])
         if fine[0] != fine_shift:
             raise FormatError(f"LOD block: fine shift {fine_shift}, is {fine[0]}")
+        if flags & 1:
+            give_ends(head_ends[number], *coarse)
+            give_ends(body_ends[number], *fine)
         tracks.append(LodTrack(*fields, last, low, depth, is_open, coarse, fine))
     if at != len(head) or in_body != len(lanes):
         raise FormatError("LOD block: bytes left over")

@@ -110,7 +110,7 @@ class Checker:
         trace, last_index = self.trace, 0
         for block in trace.blocks:
             what = name_of(block)
-            self.expect(block.reserved == 0, f"{what}: reserved is {block.reserved}")
+            self.expect(block.flags == 0 or block.type == sf.LOD and block.flags == 1, f"{what}: flags {block.flags}")
             self.expect((block.level > 0) == (block.type == sf.INDEX), f"{what}: level {block.level}")
             self.expect(block.head_bytes == 0 or block.type not in TYPE_NAMES or block.type in (sf.EVENTS, sf.LOD),
                         f"{what}: has a head")
@@ -151,7 +151,7 @@ class Checker:
         self.expect(part.first_step == 0, f"{what}: its first event is not at first_tick")
         self.expect(part.span == part.last_tick - part.first_tick,
                     f"{what}: span {part.span}, is {part.last_tick - part.first_tick}")
-        self.expect(part.flags in (0, 1), f"{what}: flags {part.flags}")
+        self.expect(part.flags in (0, 1, 3), f"{what}: flags {part.flags}")
         self.expect(len(set(part.locs)) == len(part.locs), f"{what}: a location is listed twice")
         lowest = min((zone[3] for zone in part.ended), default=part.n_below)
         lowest = min([zone[2] for zone in part.cut] + [lowest])
@@ -212,8 +212,8 @@ class Checker:
         for depth, mine in enumerate(found):
             theirs = stored[depth] if depth < len(stored) else {}
             for number in mine.keys() | theirs.keys():
-                a, b = tuple(mine.get(number, (0, 0, 0, 0))), theirs.get(number, (0, 0, 0, 0))
-                if a != b and not (part.n_back and a[0] == b[0] and a[2:] == b[2:] and abs(a[1] - b[1]) <= part.n_back):
+                a, b = tuple(mine.get(number, NOTHING)), theirs.get(number, NOTHING)
+                if not is_same(a, b, part.n_back):
                     self.problem(f"{what}: detail of depth {depth} bucket {number} (shift {shift}) is {b}, "
                                  f"by its events {a}")
 
@@ -222,7 +222,7 @@ class Checker:
         for block in self.trace.blocks:
             if block.type == sf.LOD:
                 try:
-                    self.lods.append(LodSum(block, *strobe_blocks.read_lod(self.trace.head(block), self.trace.body(block))))
+                    self.lods.append(LodSum(block, *strobe_blocks.read_lod(self.trace.head(block), self.trace.body(block), block.flags)))
                 except (strobe_reader.FormatError, IndexError, struct.error) as error:
                     self.problem(f"{name_of(block)}: {error}")
 
@@ -436,12 +436,8 @@ class LodSum:
         depths = self.found.setdefault(key, [{} for _ in range(sf.LOD_DEPTHS)])
         for depth, buckets in enumerate(make_detail(part, shift)):
             for number, row in buckets.items():
-                into = depths[depth].setdefault(number, [0, 0, 0, 0])
                 loc = part.locs[row[3] - 1] + 1 if row[3] else 0
-                if loc and (not into[3] or row[2] > into[2] or row[2] == into[2] and loc < into[3]):
-                    into[2], into[3] = row[2], loc
-                into[0] += row[0]
-                into[1] += row[1]
+                add_bucket(depths[depth].setdefault(number, list(NOTHING)), [*row[:3], loc, row[4]])
         start = part.n_below + len(part.stack)
         for depth in range(min(start, sf.LOD_DEPTHS)):
             spread(depths[depth], shift, gap_from, part.first_tick)
@@ -478,8 +474,8 @@ class LodSum:
         for depth, mine in enumerate(found):
             theirs = stored[depth] if depth < len(stored) else {}
             for number in mine.keys() | theirs.keys():
-                a, b = tuple(mine.get(number, (0, 0, 0, 0))), theirs.get(number, (0, 0, 0, 0))
-                if a != b and not (self.n_back and a[0] == b[0] and a[2:] == b[2:] and abs(a[1] - b[1]) <= self.n_back):
+                a, b = tuple(mine.get(number, NOTHING)), theirs.get(number, NOTHING)
+                if not is_same(a, b, self.n_back):
                     check.problem(f"{what}: depth {depth} bucket {number} (shift {shift}) is {b}, by its events {a}")
 
 
@@ -487,16 +483,29 @@ def coarser(buckets, by):
     """Buckets that are 2^by times wider."""
     out = {}
     for number, row in sorted(buckets.items()):
-        into = out.setdefault(number >> by, [0, 0, 0, 0])
-        if row[3] and (not into[3] or row[2] > into[2] or row[2] == into[2] and row[3] < into[3]):
-            into[2], into[3] = row[2], row[3]
-        into[0] += row[0]
-        into[1] += row[1]
+        add_bucket(out.setdefault(number >> by, list(NOTHING)), row)
     return out
 
 
+NOTHING = (0, 0, 0, 0, None)     # count, busy, longest, its location, its end
+
+
+def is_same(mine, stored, n_back):
+    """The stored bucket against one made of events. Busy is not sure where ticks went back; old files have no ends."""
+    busy = mine[1] == stored[1] or n_back and abs(mine[1] - stored[1]) <= n_back
+    return busy and mine[0] == stored[0] and mine[2:4] == stored[2:4] and stored[4] in (None, mine[4])
+
+
+def add_bucket(into, row):
+    """Add one to another: of zones of the same length that with the lower location, then that which ended first."""
+    if row[3] and (not into[3] or row[2] > into[2] or row[2] == into[2] and (row[3], row[4]) < (into[3], into[4])):
+        into[2:] = row[2:]
+    into[0] += row[0]
+    into[1] += row[1]
+
+
 def make_detail(part, shift):
-    """Per depth {bucket: [count, busy, longest, index of its location + 1]}, from the events of a part."""
+    """Per depth {bucket: [count, busy, longest, index of its location + 1, end]}, from the events of a part."""
     depths = [{} for _ in range(sf.LOD_DEPTHS)]
     index = {loc: i for i, loc in reversed(list(enumerate(part.locs, 1)))}
     first, last = part.first_tick, part.last_tick
@@ -506,11 +515,11 @@ def make_detail(part, shift):
         buckets, number = depths[depth], max(end, first) >> shift
         row = buckets.get(number)
         if row is None:
-            row = buckets[number] = [0, 0, 0, 0]
+            row = buckets[number] = list(NOTHING)
         duration = end - begin if end > begin else 0
         mine = index.get(loc, 0)
-        if duration > row[2] or not row[0] or duration == row[2] and loc < part.locs[row[3] - 1]:
-            row[2], row[3] = duration, mine
+        if duration > row[2] or not row[0] or duration == row[2] and (loc, end) < (part.locs[row[3] - 1], row[4]):
+            row[2:] = duration, mine, end
         row[0] += 1
         if begin >> shift == number and begin >= first and end <= last:
             row[1] += duration
@@ -529,7 +538,7 @@ def spread(buckets, shift, begin, end):
     if begin >= end:
         return
     for number in range(begin >> shift, (end - 1 >> shift) + 1):
-        row = buckets.setdefault(number, [0, 0, 0, 0])
+        row = buckets.setdefault(number, list(NOTHING))
         row[1] += min(end, number + 1 << shift) - max(begin, number << shift)
 
 

@@ -75,6 +75,9 @@ class Trace(File):
             part.block = block
             at = part.read_head(head, at)
             parts.append(part)
+        for part in parts:
+            if part.flags & 2:
+                at = part.read_ends(head, at)
         if at != len(head):
             raise FormatError(f"head has {len(head) - at} bytes too many")
         self.cut_streams(parts, self.read_streams(block))

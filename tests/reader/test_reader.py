@@ -591,7 +591,7 @@ class Finds(Case):
 
     def test_header(self):
         """Fields of a block's header, with hashes that are right."""
-        for offset, words in ((6, "reserved"), (28, "n_items"), (40, "tick_max"), (48, "prev_index")):
+        for offset, words in ((6, "flags"), (28, "n_items"), (40, "tick_max"), (48, "prev_index")):
             self.make(zones=300)
             block = next(b for b in sr.Trace(self.path).blocks if b.type == sf.EVENTS)
             data = bytearray(self.contents())

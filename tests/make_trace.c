@@ -1,7 +1,8 @@
-/* make_trace.c - large traces for measurements: make_trace OUT ZONES [THREADS [LOCS [DEPTH]]].
+/* make_trace.c - large traces for measurements: make_trace OUT ZONES [THREADS [LOCS [DEPTH [CORES]]]].
  * Zones nest three deep with random durations, 3 ticks per ns; written by the real encoder and
  * writer. With DEPTH, as a recorder would see a program at work: parts of 8,184 words, the threads by turns, zones that
- * nest so deep below one that never ends, phases of different locations. SPDX-License-Identifier: MIT */
+ * nest so deep below one that never ends, phases of different locations. With CORES, as on so many of them: threads run for
+ * a while, then others do, so that what was open goes on for long; the first thread marks frames. SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +10,12 @@
 #include "file/file_write.h"
 #include "wire/ring_layout.h"
 
-enum { MAX_THREADS = 64 };
+enum { MAX_THREADS = 64, FRAME = 1 };
 
 struct producer {
     struct strobe_track track;
     uint64_t tick, pos, state;
+    uint64_t until; /* when it has to wait for a core */
     uint32_t depth;
     uint64_t open[64];
 };
@@ -58,6 +60,12 @@ static void put_names(struct strobe_file_writer *writer, uint64_t n_threads, uin
         if (records.n_bytes > 1 << 20)
             strobe_file_put_records(writer, &records);
     }
+    strobe_records_begin(&records, STROBE_META_STRING);
+    const uint64_t frame[] = {1, FRAME};
+    for (size_t i = 0; i < 2; i++)
+        strobe_records_u(&records, frame[i]);
+    strobe_records_s(&records, "frame", 5);
+    strobe_records_end(&records);
     const uint64_t recording[] = {1000, 0},
                    sync[] = {1, 1000, 50000, 1700000000000050000ull, 30, 0};
     strobe_records_numbers(&records, STROBE_FACT_RECORDING, recording, 2);
@@ -130,16 +138,44 @@ static uint64_t work(struct strobe_encoder *enc, struct producer *p, uint64_t n_
     return 0;
 }
 
+enum { TURN = 300000 }; /* ticks */
+
+/* Its turn is over: the others have theirs, now and then for long. */
+static void wait_for_core(struct producer *p, uint64_t n_others, uint64_t n_cores)
+{
+    uint64_t r = next_random(&p->state), turns = r % 50 ? 1 : 1 + (r >> 8) % 40;
+    if (p->tick < p->until)
+        return;
+    if (p->until)
+        p->tick += turns * n_others * (TURN + (r >> 16) % (3 * TURN)) / n_cores;
+    p->until = p->tick + TURN + (r >> 32) % (3 * TURN);
+}
+
+/* Some frames are short, some long: they are so many events. */
+static void mark_frame(struct strobe_encoder *enc, struct producer *p)
+{
+    uint8_t name = FRAME;
+    strobe_encode_event(enc, p->tick, STROBE_KIND_FRAME_MARK, &name, 1);
+}
+
 /* A part of one thread; the zones that ended. The block is written when it is full. */
 static uint64_t work_part(struct strobe_file_writer *writer, struct strobe_encoder *enc,
-                          struct producer *p, uint64_t track, uint64_t n_locs, uint32_t deepest)
+                          struct producer *p, uint64_t track, uint64_t n_locs, uint32_t deepest,
+                          uint64_t n_others, uint64_t n_cores)
 {
     uint64_t first = p->pos, n_ended = 0;
     if (enc->n_events + PART_WORDS > STROBE_BLOCK_EVENTS_MAX && strobe_file_put_events(writer, enc))
         exit(1);
     strobe_encode_begin_part(enc, &p->track, 1, track, p->pos);
-    for (int i = 0; i < PART_WORDS; i++)
+    for (int i = 0; i < PART_WORDS; i++) {
         n_ended += work(enc, p, n_locs, deepest);
+        if (n_cores)
+            wait_for_core(p, n_others, n_cores);
+        if (n_cores && track == 1 && p->pos % 997 == 0 && ++i < PART_WORDS) {
+            p->pos++;
+            mark_frame(enc, p);
+        }
+    }
     strobe_encode_end_part(enc, p->pos - first);
     return n_ended;
 }
@@ -158,7 +194,7 @@ int main(int argc, char **argv)
     struct strobe_file_writer *writer;
     struct strobe_encoder enc;
     if (argc < 3) {
-        fprintf(stderr, "usage: make_trace OUT ZONES [THREADS [LOCS [DEPTH]]]\n");
+        fprintf(stderr, "usage: make_trace OUT ZONES [THREADS [LOCS [DEPTH [CORES]]]]\n");
         return 2;
     }
     uint64_t n_zones = strtoull(argv[2], NULL, 10), n_made = 0, last = 0;
@@ -172,9 +208,11 @@ int main(int argc, char **argv)
         producers[i] = (struct producer){.tick = 2000 + i, .state = 88172645463325252ull + i};
     uint32_t deepest = argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10) : 0;
     deepest = deepest < 60 ? deepest : 60;
+    uint64_t n_cores = argc > 6 ? strtoull(argv[6], NULL, 10) : 0;
     while (deepest && n_made < n_zones) {
         struct producer *p = earliest(producers, n_threads);
-        n_made += work_part(writer, &enc, p, 1 + (uint64_t)(p - producers), n_locs, deepest);
+        n_made += work_part(writer, &enc, p, 1 + (uint64_t)(p - producers), n_locs, deepest,
+                            n_threads - 1, n_cores);
         last = p->tick > last ? p->tick : last;
     }
     if (deepest && strobe_file_put_events(writer, &enc))

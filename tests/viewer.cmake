@@ -33,6 +33,11 @@ elseif(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
     add_test(NAME viewer/totals COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_totals.mjs $<TARGET_FILE:strobe> 1
         ${same}/all.strobe ${same}/twins.strobe ${same}/broken.strobe)
     set_tests_properties(viewer/same viewer/totals PROPERTIES FIXTURES_REQUIRED "same_folder;same_traces" TIMEOUT 300 LABELS viewer)
+    # threads that wait for a core: what is drawn stands where the command says. By hand: 20 M zones, STROBE_VIEWS=2000
+    add_test(NAME viewer/over COMMAND make_trace ${STROBE_VIEWER_OUT}/over.strobe 300000 9 40 7 2)
+    set_tests_properties(viewer/over PROPERTIES FIXTURES_SETUP viewer_over)
+    add_test(NAME viewer/picture COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_picture.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/over.strobe)
+    set_tests_properties(viewer/picture PROPERTIES FIXTURES_REQUIRED viewer_over TIMEOUT 300 LABELS viewer)
     if(STROBE_FIREFOX)
         add_test(NAME viewer/firefox COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_firefox.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/traces/rich.strobe ${STROBE_VIEWER_OUT}/shots)
         set_tests_properties(viewer/firefox PROPERTIES FIXTURES_REQUIRED viewer_traces TIMEOUT 300 LABELS viewer)

@@ -196,7 +196,7 @@ static void fill_items(struct drawing *drawing, const struct columns *columns)
             const struct strobe_pixel_item *item = &pixels->items[i];
             columns->t0[i] = strobe_engine_ns(engine, item->begin);
             columns->t1[i] =
-                (item->flags & (STROBE_PIXEL_ZONE | STROBE_PIXEL_BEYOND)) == STROBE_PIXEL_ZONE
+                item->flags & STROBE_PIXEL_ZONE
                     ? columns->t0[i] + strobe_engine_duration(engine, item->end - item->begin)
                     : strobe_engine_ns(engine, item->end);
             columns->loc[i] = item->loc ? loc_of(drawing, lane->track, item->loc - 1) : 0;

@@ -214,7 +214,7 @@ static void keep_open(struct thread *thread, const struct strobe_carry *carry)
         if (!strobe_rows_reach((void **)&open->zones, &open->room, i, sizeof *open->zones))
             return;
         if (!carry->open[i].is_unknown)
-            open->zones[i] = (struct strobe_open_at){carry->open[i].begin, carry->open[i].loc, 1};
+            open->zones[i] = (struct strobe_open_at){carry->open[i].begin, carry->open[i].loc, 1, 0};
     }
     open->n = carry->n_open < MAX_DEPTH ? carry->n_open : MAX_DEPTH;
 }

@@ -524,7 +524,8 @@ static void open_rows(struct strobe_pixel_lanes *lanes)
                                sizeof *lanes->open.zones))
             return;
         lanes->open.n = row->depth >= lanes->open.n ? row->depth + 1 : lanes->open.n;
-        lanes->open.zones[row->depth] = (struct strobe_open_at){row->begin, row->loc, 1};
+        lanes->open.zones[row->depth] =
+            (struct strobe_open_at){row->begin, row->loc, 1, row->end == UINT64_MAX ? 0 : row->end};
     }
 }
 

@@ -65,12 +65,13 @@ static void list_zones(struct lane *lane)
     uint64_t hi = lanes->hi;
     lane->zones[lane->n_zones++] = (struct strobe_pixel_item){
         .begin = open->begin,
-        .end = hi + 1,
+        .end = open->end ? open->end : hi + 1,
         .busy = open->begin >> lanes->k,
         .loc = open->loc + 1,
         .count = 1,
-        .flags = STROBE_PIXEL_ZONE | STROBE_PIXEL_BEYOND |
-                 (hi >= lane->gather->view->tick_last ? (unsigned)STROBE_PIXEL_OPEN : 0u),
+        .flags =
+            STROBE_PIXEL_ZONE | STROBE_PIXEL_BEYOND |
+            (!open->end && hi >= lane->gather->view->tick_last ? (unsigned)STROBE_PIXEL_OPEN : 0u),
     };
 }
 

@@ -57,7 +57,7 @@ static int set_open(struct strobe_open_list *list, uint32_t depth, uint64_t begi
         return 0;
     for (; list->n <= depth; list->n++)
         list->zones[list->n].is_known = 0;
-    list->zones[depth] = (struct strobe_open_at){begin, loc, 1};
+    list->zones[depth] = (struct strobe_open_at){.begin = begin, .loc = loc, .is_known = 1};
     return 1;
 }
 
@@ -155,7 +155,7 @@ static int left_open(struct search *search, uint32_t block, uint32_t number, uin
     strobe_replay_part(events, &events->parts[number], &search->view->trace->schema, 0, &carry,
                        &search->replay);
     if (depth < carry.n_open && !carry.open[depth].is_unknown) {
-        *out = (struct strobe_open_at){carry.open[depth].begin, carry.open[depth].loc, 1};
+        *out = (struct strobe_open_at){carry.open[depth].begin, carry.open[depth].loc, 1, 0};
         found = 1;
     }
     strobe_carry_free(&carry);
@@ -176,7 +176,7 @@ static int below_in_lod(struct search *search, uint32_t lod, uint32_t thread, ui
             continue;
         *found = depth < track.n_open;
         if (*found)
-            *out = (struct strobe_open_at){track.open[depth].begin, track.open[depth].loc, 1};
+            *out = (struct strobe_open_at){track.open[depth].begin, track.open[depth].loc, 1, 0};
         return 1;
     }
     return 0;
@@ -208,7 +208,7 @@ static int find_below(struct search *search, const struct place *place, uint32_t
         uint32_t lod = strobe_view_lod_of(view, i);
         int found = 0;
         if (is_same && i < place->block && known->from < i && i < known->to) {
-            *out = (struct strobe_open_at){known->begin, known->loc, 1};
+            *out = (struct strobe_open_at){known->begin, known->loc, 1, 0};
             known->to = place->block > known->to ? place->block : known->to;
             return 1;
         }

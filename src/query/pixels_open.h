@@ -11,6 +11,7 @@ struct strobe_open_at {
     uint64_t begin;
     uint64_t loc;
     uint8_t is_known;
+    uint64_t end; /* where it is known; 0: not */
 };
 
 /* The open zones of one thread, by depth. Zero-initialise; free once. */

@@ -88,7 +88,7 @@ static enum strobe_err add_parents(const struct strobe_table *table,
         uint32_t found = open_row(table, depth, of->begin);
         if (found != UINT32_MAX)
             out->parents[depth] =
-                (struct strobe_open_at){table->rows[found].begin, table->rows[found].loc, 1};
+                (struct strobe_open_at){table->rows[found].begin, table->rows[found].loc, 1, 0};
     }
     out->n_parents = of->depth;
     return STROBE_OK;

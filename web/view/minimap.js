@@ -6,7 +6,7 @@ import {THEMES} from './palette.js';
 import {h} from './dom.js';
 import {isZones} from './layout.js';
 
-const MOST_TRACKS = 48;
+const AT_ONCE = 500; /* tracks of one question */
 
 export class Minimap {
     constructor(app) {
@@ -41,18 +41,20 @@ export class Minimap {
         return LABEL + (t - from) / Math.max(1, to - from) * (this.width - LABEL);
     }
 
-    /* The busy share of outermost zones, per pixel, over the first tracks. */
+    /* The busy share of outermost zones, per pixel, over all tracks. */
     async ask() {
         this.asked = true;
-        const tracks = this.app.trace.tracks.filter((t) => isZones(t.kind)).slice(0, MOST_TRACKS), [from, to] = this.app.trace.range;
+        const tracks = this.app.trace.tracks.filter((t) => isZones(t.kind)), [from, to] = this.app.trace.range;
         if (!tracks.length || !(to > from))
             return;
-        const n = Math.max(1, Math.min(2000, this.width - LABEL));
-        const {json, arrays} = await this.app.engine.ask({ask: 'pixels', from, to, width: n, budget: 100000, lanes: tracks.map((t) => [t.id, 0, 1])});
-        const busy = new Float32Array(n), per = (to - from) / n;
-        for (const [, , first, count] of json.lanes)
-            for (let i = first; i < first + count; i++)
-                add(busy, (arrays.t0[i] - from) / per, (arrays.t1[i] - from) / per, arrays.flags[i] & PIXEL_ZONE ? 1 : arrays.busy[i]);
+        const n = Math.max(1, Math.min(2000, this.width - LABEL)), busy = new Float32Array(n), per = (to - from) / n;
+        for (let at = 0; at < tracks.length; at += AT_ONCE) {
+            const lanes = tracks.slice(at, at + AT_ONCE).map((t) => [t.id, 0, 1]);
+            const {json, arrays} = await this.app.engine.ask({ask: 'pixels', from, to, width: n, budget: 100000, lanes});
+            for (const [, , first, count] of json.lanes)
+                for (let i = first; i < first + count; i++)
+                    add(busy, (arrays.t0[i] - from) / per, (arrays.t1[i] - from) / per, arrays.flags[i] & PIXEL_ZONE ? 1 : arrays.busy[i]);
+        }
         this.busy = busy;
         this.most = busy.reduce((m, v) => Math.max(m, v), 0.001);
         this.app.redraw();

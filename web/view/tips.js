@@ -49,11 +49,12 @@ export class Tips {
 
     showZone(hit, p) {
         const {item, row} = hit, loc = this.app.names.rows.get(item.loc);
-        const length = item.flags & PIXEL_OPEN ? 'never ends' : item.flags & PIXEL_BEYOND ? 'goes on' : format.duration(item.t1 - item.t0);
+        const isCut = item.flags & PIXEL_BEYOND && !(item.flags & PIXEL_OPEN) && row.track.kind === 'thread'; /* where it ends is asked for */
+        const length = item.flags & PIXEL_OPEN ? 'never ends' : isCut ? '…' : format.duration(item.t1 - item.t0);
         const title = loc ? loc.name : row.track.kind === 'thread' ? '' : row.track.name;
         const rows = [['duration', length], ['begins', this.time(item.t0)], ['track', row.track.name], ['source', loc && loc.file ? `${loc.file}:${loc.line}` : '']];
         this.put(p, title, rows);
-        this.timer = setTimeout(() => this.addText(hit, p, title, rows), TEXT_MS);
+        this.timer = setTimeout(() => this.addText(hit, p, title, rows), isCut ? 0 : TEXT_MS);
     }
 
     /* Is the pointer still where it was when this was asked for? */
@@ -64,8 +65,10 @@ export class Tips {
 
     async addText(hit, p, title, rows) {
         const {json} = await this.app.engine.ask({ask: 'zone', track: hit.row.track.id, depth: hit.depth, at: hit.t, slack: 1}), z = json.zone;
-        if (z && this.isAt(p))
-            this.put(p, z.name || title, [...rows, ['self', z.self === null || z.self === undefined ? '' : format.duration(z.self)], ['text', (z.text || '').slice(0, LONGEST)], ['value', z.value]]);
+        if (!z || !this.isAt(p))
+            return;
+        rows[0][1] = z.t1 !== null ? format.duration(z.t1 - z.t0) : z.state === 'open' ? 'never ends' : 'its end is missing';
+        this.put(p, z.name || title, [...rows, ['self', z.self === null || z.self === undefined ? '' : format.duration(z.self)], ['text', (z.text || '').slice(0, LONGEST)], ['value', z.value]]);
     }
 
     async showMessages({item}, p) {

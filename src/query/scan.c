@@ -3,10 +3,8 @@
 
 #include <stdlib.h>
 
-static int has_loc(const struct strobe_scan *scan, uint32_t loc)
-{
-    return !scan->locs || (loc < scan->n_locs && scan->locs[loc]);
-}
+/* Heads cost something, too: so many events are as much as one. */
+enum { HEAD_EVENTS = 1024 };
 
 /* 1: a zone of the part may be wanted. */
 static int is_candidate(const struct strobe_scan *scan, const struct strobe_part *part,
@@ -24,10 +22,10 @@ static int is_candidate(const struct strobe_scan *scan, const struct strobe_part
         return 1;
     uint32_t process = trace->threads[thread].process;
     for (uint32_t i = 0; i < part->n_locs; i++)
-        if (has_loc(scan, strobe_trace_loc(trace, process, part->locs[i])))
+        if (strobe_scan_has_loc(scan, strobe_trace_loc(trace, process, part->locs[i])))
             return 1;
     for (uint32_t i = 0; i < part->n_stack; i++)
-        if (has_loc(scan, strobe_trace_loc(trace, process, part->stack[i].loc)))
+        if (strobe_scan_has_loc(scan, strobe_trace_loc(trace, process, part->stack[i].loc)))
             return 1;
     return 0;
 }
@@ -43,11 +41,38 @@ static int show_part(struct strobe_scan *scan, const struct strobe_part *part, u
             continue;
         uint64_t id = strobe_zone_loc(part, zone);
         uint32_t loc = strobe_trace_loc(trace, process, id);
-        if (has_loc(scan, loc) && !scan->zone(scan->context, thread, loc, id, zone,
-                                              zone->note ? &replay->notes[zone->note - 1] : NULL))
+        if (strobe_scan_has_loc(scan, loc) &&
+            !scan->zone(scan->context, thread, loc, id, zone,
+                        zone->note ? &replay->notes[zone->note - 1] : NULL))
             return 0;
     }
     return 1;
+}
+
+/* Parts of one block; the events that were decoded. */
+static uint64_t scan_block(struct strobe_scan *scan, uint32_t b, struct strobe_replay *replay,
+                           int *goes_on)
+{
+    struct strobe_view *view = scan->view;
+    const struct strobe_trace *trace = view->trace;
+    const struct strobe_events *events = strobe_view_head(view, b), *whole = NULL;
+    uint64_t n_events = HEAD_EVENTS;
+    for (uint32_t i = 0; events && i < events->n_parts && *goes_on; i++) {
+        const struct strobe_part *part = &events->parts[i];
+        uint32_t thread = strobe_view_thread(view, part->proc, part->track);
+        if (thread == STROBE_IDMAP_NONE || !is_candidate(scan, part, thread))
+            continue;
+        if (scan->skip && scan->skip(scan, part, trace->threads[thread].process))
+            continue;
+        if (!whole && !(whole = strobe_view_glance(view, b)))
+            break;
+        strobe_replay_part(whole, &whole->parts[i], &trace->schema,
+                           scan->want_notes ? STROBE_REPLAY_NOTES : 0, NULL, replay);
+        scan->n_decoded++;
+        n_events += part->n_events;
+        *goes_on = show_part(scan, &whole->parts[i], thread, replay);
+    }
+    return n_events;
 }
 
 enum strobe_err strobe_scan_run(struct strobe_scan *scan)
@@ -55,29 +80,17 @@ enum strobe_err strobe_scan_run(struct strobe_scan *scan)
     struct strobe_view *view = scan->view;
     struct strobe_replay replay = {0};
     uint64_t n_events = 0;
+    uint32_t b = scan->next_block;
     int goes_on = 1;
-    for (uint32_t b = 0;
-         goes_on && (b = strobe_view_next(view, b, scan->lo, scan->hi)) != STROBE_VIEW_NO_BLOCK;
-         b++) {
-        const struct strobe_events *events = strobe_view_head(view, b), *whole = NULL;
-        for (uint32_t i = 0; events && i < events->n_parts && goes_on; i++) {
-            const struct strobe_part *part = &events->parts[i];
-            uint32_t thread = strobe_view_thread(view, part->proc, part->track);
-            if (thread == STROBE_IDMAP_NONE || !is_candidate(scan, part, thread))
-                continue;
-            if (!whole && !(whole = strobe_view_events(view, b)))
-                break;
-            strobe_replay_part(whole, &whole->parts[i], &view->trace->schema,
-                               scan->want_notes ? STROBE_REPLAY_NOTES : 0, NULL, &replay);
-            scan->n_decoded++;
-            n_events += part->n_events;
-            goes_on = show_part(scan, &whole->parts[i], thread, &replay);
-        }
-        if (scan->max_events && n_events >= scan->max_events && goes_on) {
-            scan->is_cut = b + 1 < view->n_blocks;
+    scan->is_cut = 0;
+    while (goes_on && !scan->is_cut) {
+        b = strobe_view_next(view, b, scan->lo, scan->hi);
+        if (b == STROBE_VIEW_NO_BLOCK)
             break;
-        }
+        n_events += scan_block(scan, b++, &replay, &goes_on);
+        scan->is_cut = scan->max_events && n_events >= scan->max_events && b < view->n_blocks;
     }
+    scan->next_block = b == STROBE_VIEW_NO_BLOCK ? view->n_blocks : b;
     strobe_replay_free(&replay);
     return STROBE_OK;
 }

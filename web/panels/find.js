@@ -9,7 +9,7 @@ import {GROUPS, groupTable} from './groups.js';
 import {figure, newest, swatch} from './parts.js';
 import * as format from '../view/format.js';
 
-const BINS = 120;
+const BINS = 120, FIRST_ROWS = 1000, MORE = 8, MOST_ROWS = 2 ** 18;
 
 /* Where the chart begins and ends: around the times, with room beside them where they are all but the same. */
 function extent({min, max}) {
@@ -36,19 +36,19 @@ function rowsOf({json, arrays}) {
     return [...arrays.t0].map((t0, i) => ({t0, t1: arrays.t1[i], self: arrays.self[i], track: arrays.track[i], depth: arrays.depth[i], text: json.texts ? json.texts[i] : ''}));
 }
 
-function makeTable(app, list) {
+function makeTable(app, list, end) {
     return new Table([
         {key: 'time', title: 'begins', up: true, width: 'minmax(100px, 1fr)', show: (r) => format.time(r.t0, app.timeMode, app.trace, 1)},
         {key: 'duration', title: 'duration', number: true, width: '110px', show: (r) => format.duration(r.t1 - r.t0), copy: (r) => String(r.t1 - r.t0)},
         {key: 'self', title: 'self', number: true, width: '110px', sort: false, show: (r) => format.duration(r.self), copy: (r) => String(r.self)},
         {key: 'thread', title: 'track', width: 'minmax(90px, 1fr)', sort: false, show: (r) => (app.trackOf(r.track) || {name: ''}).name},
         {key: 'text', title: 'text', width: 'minmax(90px, 1fr)', sort: false, show: (r) => r.text || ''},
-    ], {sort: list, pick: (r) => app.goTo(r.track, r.depth, r.t0, r.t1), copied: (t) => app.say(t)}, 'duration');
+    ], {sort: list, pick: (r) => app.goTo(r.track, r.depth, r.t0, r.t1), copied: (t) => app.say(t), end}, 'duration');
 }
 
 function figuresOf(j) {
     return j.count ? [figure('count', format.count(j.count)), figure('total', format.duration(j.total)), figure('mean', format.duration(j.mean)), figure('median ~', format.duration(j.p50)),
-        figure('90 % ~', format.duration(j.p90)), figure('99 % ~', format.duration(j.p99)), figure('least', format.duration(j.min)), figure('most', format.duration(j.max)), figure('deviation', format.duration(j.std))]
+        figure('90 % ~', format.duration(j.p90)), figure('99 % ~', format.duration(j.p99)), figure('min', format.duration(j.min)), figure('max', format.duration(j.max)), figure('deviation', format.duration(j.std))]
         : h('p', {class: 'empty'}, 'None begins in this range.');
 }
 
@@ -57,9 +57,10 @@ class Find {
         Object.assign(this, {app, chart: null, isLog: true, logCount: false, group: 'none', answer: null, brush: null});
         /* the app.found that all of this is of, that the field has the name of; what the list and its groups answer */
         Object.assign(this, {shown: undefined, named: undefined, listed: undefined});
+        Object.assign(this, {limit: FIRST_ROWS, isMore: false}); /* rows that are asked for; are there more? */
         this.beginUpdate = newest();
         this.beginList = newest();
-        this.table = makeTable(app, () => this.list());
+        this.table = makeTable(app, () => this.list(), () => this.listMore());
         Object.assign(this, {title: h('h2', {}), figures: h('div', {class: 'figures'}), place: h('div', {class: 'chart'}), groups: h('div', {class: 'groups'}), state: h('span', {class: 'state'})});
         this.name = h('input', {type: 'search', placeholder: 'Zone name', 'aria-label': 'zone name', spellcheck: 'false', onchange: () => this.byName(this.name.value.trim())});
         this.grouping = h('select', {'aria-label': 'group by', onchange: () => this.groupBy(this.grouping.value)}, ['none', ...GROUPS].map((g) => h('option', {value: g}, g === 'none' ? 'no groups' : `by ${g}`)));
@@ -140,16 +141,23 @@ class Find {
         if (!app.found)
             return;
         const isNewest = this.beginList(), {key, reversed} = table.order;
-        const q = {ask: 'instances', loc: app.found.loc, ...app.range(), sort: key, order: reversed ? 'reversed' : undefined, limit: 5000};
+        const q = {ask: 'instances', loc: app.found.loc, ...app.range(), sort: key, order: reversed ? 'reversed' : undefined, limit: this.limit};
         if (range)
             Object.assign(q, {min: Math.floor(range[0]), max: Math.ceil(range[1])});
-        const answer = await app.engine.ask(q), {total} = answer.json;
-        if (!isNewest())
-            return;
-        const rows = rowsOf(answer), asked = JSON.stringify([q, by]);
-        table.set(rows);
-        this.state.textContent = range ? `${format.count(total)} between ${format.duration(range[0])} and ${format.duration(range[1])}` :
-            `${format.count(total)} zones${rows.length < total ? `, the first ${format.count(rows.length)} listed` : ''}`;
+        const asked = JSON.stringify([q, by]);
+        let json, rows;
+        this.isMore = false;
+        do { /* in steps: what is there is shown at once */
+            const answer = await app.engine.ask(q);
+            if (!isNewest())
+                return;
+            ({json} = answer);
+            rows = rowsOf(answer);
+            table.set(rows);
+            this.say(json, rows.length, range);
+        } while (!json.exact);
+        const {total} = json;
+        this.isMore = rows.length < total && this.limit < MOST_ROWS;
         this.reset.hidden = !range;
         if (asked !== this.listed) /* these would be of other rows until those of a parent are known */
             fill(this.groups);
@@ -159,10 +167,29 @@ class Find {
             fill(this.groups, content);
     }
 
+    /* How many there are, how many are listed; in red what never will be. */
+    say(json, n, range) {
+        const of = range ? ` between ${format.duration(range[0])} and ${format.duration(range[1])}` : ' zones', isCut = json.exact && n < json.total && this.limit >= MOST_ROWS;
+        const left = !json.exact ? `: ${format.percent(json.share)} of the trace looked at` : isCut ? `: ${format.count(json.total - n)} of them are not listed; strobe csv prints all` :
+            n < json.total ? `, the first ${format.count(n)} listed` : '';
+        this.state.textContent = format.count(json.total) + of + left;
+        this.state.classList.toggle('missing', isCut);
+    }
+
+    /* The last row is seen: more of them. */
+    listMore() {
+        if (!this.isMore)
+            return;
+        this.limit = Math.min(MOST_ROWS, this.limit * MORE);
+        this.list();
+    }
+
     /* Nothing of the zone before is left, not even while the answers about this one are waited for. */
     clear() {
         this.shown = this.app.found;
         this.answer = this.brush = null;
+        this.limit = FIRST_ROWS;
+        this.isMore = false;
         this.beginList();
         this.state.textContent = '';
         this.reset.hidden = true;

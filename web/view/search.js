@@ -1,6 +1,6 @@
 /* search.js - the search box: hits over zones, texts, messages and tracks, stepped through one by one.
  * SPDX-License-Identifier: MIT */
-import {count, several} from './format.js';
+import {count, percent, several} from './format.js';
 import {h} from './dom.js';
 
 export class Search {
@@ -8,7 +8,8 @@ export class Search {
         this.app = app;
         this.text = '';
         this.density = null;
-        this.total = 0;
+        this.total = this.listed = 0; /* hits; those that can be stepped through */
+        this.share = 1;
         this.at = -1;
         this.hit = null;
         this.track = 0; /* the one of the tracks found that was gone to */
@@ -39,20 +40,27 @@ export class Search {
             return this.app.changed('search');
         }
         this.state.textContent = '…';
-        const {json, arrays} = await this.app.engine.ask({ask: 'find', text, limit: 1, width: 400});
-        if (this.text !== text)
-            return undefined;
-        this.total = json.total;
-        this.density = arrays.density;
-        this.app.trackHits = new Set(json.tracks || []);
-        this.show();
+        do { /* in steps: what is there is shown at once */
+            const {json, arrays} = await this.app.engine.ask({ask: 'find', text, limit: 1, width: 400});
+            if (this.text !== text)
+                return undefined;
+            Object.assign(this, {total: json.total, listed: json.listed, share: json.whole ? 1 : json.share, density: arrays.density});
+            this.app.trackHits = new Set(json.tracks || []);
+            this.show();
+            this.app.redraw();
+        } while (this.share < 1);
         return this.app.changed('search');
     }
 
     show() {
         const {trackHits} = this.app, nth = [...trackHits].indexOf(this.track) + 1;
         const tracks = trackHits.size ? `${nth ? `${count(nth)} of ` : ''}${several(trackHits.size, 'track')}` : '', zones = this.at >= 0 ? `${count(this.at + 1)} of ${count(this.total)}` : several(this.total, 'hit');
-        this.state.textContent = [this.total ? zones : '', tracks].filter(Boolean).join(', ') || 'nothing found';
+        const isCut = this.share === 1 && this.listed < this.total;
+        this.state.textContent = [this.total ? zones : '', tracks].filter(Boolean).join(', ') || (this.share < 1 ? '…' : 'nothing found');
+        if (this.share < 1)
+            this.state.textContent += `, ${percent(this.share)} looked at`;
+        this.state.classList.toggle('missing', isCut);
+        this.state.title = isCut ? `the first ${count(this.listed)} can be stepped through` : '';
     }
 
     /** Go to the next or previous hit from the current one, or from the view's left edge. */

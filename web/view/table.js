@@ -6,8 +6,8 @@ const ROW = 24;
 
 export class Table {
     /** columns: [{key, title, width, number, show(row), copy(row), sort, up}]: the first px in `width` are the least that it needs; `sort` false:
-     * there is no order by it; `up`: sorted by it, the least comes first. on: {sort(), pick(row), open(row), hover(row), copied(words)}; sort() is
-     * called when `order` was changed by a click. key: of the column that rows are sorted by at first. */
+     * there is no order by it; `up`: sorted by it, the least comes first. on: {sort(), pick(row), open(row), hover(row), copied(words), end()}; sort() is
+     * called when `order` was changed by a click, end() when the last row is seen. key: of the column that rows are sorted by at first. */
     constructor(columns, on = {}, key = null) {
         this.columns = columns;
         this.on = on;
@@ -68,6 +68,8 @@ export class Table {
             this.lines.set(i, line);
             next = line;
         }
+        if (end && end === this.rows.length && this.element.scrollTop > 0 && this.on.end)
+            this.on.end();
     }
 
     cells(row) {

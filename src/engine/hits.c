@@ -1,0 +1,292 @@
+/* hits.c - keeps the first rows of a list. A quarter more than are wanted are gathered, then sorted and cut; from then on a zone
+ * that comes after the last one is counted only, and a part whose summary says that it has no other is not even decoded.
+ * SPDX-License-Identifier: MIT */
+#include "engine/hits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- order ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct strobe_hit *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    if (x->track != y->track)
+        return x->track < y->track ? -1 : 1;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int by_duration(const void *a, const void *b)
+{
+    const struct strobe_hit *x = a, *y = b;
+    uint64_t m = x->end - x->begin, n = y->end - y->begin;
+    return m != n ? (m > n ? -1 : 1) : by_time(a, b);
+}
+
+static int by_time_reversed(const void *a, const void *b)
+{
+    return by_time(b, a);
+}
+
+static int by_duration_reversed(const void *a, const void *b)
+{
+    return by_duration(b, a);
+}
+
+const strobe_hit_order strobe_hit_orders[2][2] = {{by_time, by_time_reversed},
+                                                  {by_duration, by_duration_reversed}};
+
+/* ---- keeping ---- */
+
+void strobe_hits_free(struct strobe_hits *hits)
+{
+    if (!hits)
+        return;
+    free(hits->rows);
+    free(hits->key);
+    strobe_texts_free(&hits->texts);
+    free(hits);
+}
+
+/* Keys tell first how far the file had grown. What was seen of a file that only grows stays right; tables are paired anew. */
+static int is_same(const struct strobe_hits *hits, const char *key)
+{
+    const char *mine = strchr(hits->key, ' '), *theirs = strchr(key, ' ');
+    return mine && theirs && !strcmp(mine, theirs) &&
+           (!hits->n_of_tables || !strcmp(hits->key, key));
+}
+
+struct strobe_hits *strobe_hits_keep(struct strobe_engine *engine, struct strobe_hits **kept,
+                                     char *key, int by_length, int is_reversed, uint32_t most)
+{
+    struct strobe_hits *hits = *kept;
+    strobe_hit_order order = strobe_hit_orders[!!by_length][!!is_reversed];
+    int is_kept = hits && key && hits->key && is_same(hits, key) &&
+                  ((hits->order == order && most <= hits->most) ||
+                   (!hits->is_cut && hits->is_whole && most <= hits->most));
+    if (!is_kept) {
+        strobe_hits_free(hits);
+        hits = *kept = key ? calloc(1, sizeof *hits) : NULL;
+        if (!hits) {
+            free(key);
+            return NULL;
+        }
+        hits->engine = engine;
+        hits->most = most < 1000 ? 1000 : most;
+        hits->max = 1e300;
+    }
+    if (hits->key && strcmp(hits->key, key))
+        hits->is_whole = 0; /* there are more blocks */
+    free(hits->key);
+    hits->key = key;
+    hits->order = order;
+    hits->by_duration = !!by_length;
+    hits->is_reversed = !!is_reversed;
+    return hits;
+}
+
+/* The texts of the rows that are left. */
+static void keep_texts(struct strobe_hits *hits)
+{
+    struct strobe_texts texts = {0};
+    uint32_t n_text;
+    if (hits->texts.n_bytes < STROBE_HITS_TEXT / 2)
+        return;
+    for (uint32_t i = 0; i < hits->n; i++) {
+        const char *text = strobe_texts_get(&hits->texts, hits->rows[i].text, &n_text);
+        hits->rows[i].text = n_text ? strobe_texts_add(&texts, text, n_text) : 0;
+    }
+    strobe_texts_free(&hits->texts);
+    hits->texts = texts;
+}
+
+void strobe_hits_settle(struct strobe_hits *hits)
+{
+    if (hits->n)
+        qsort(hits->rows, hits->n, sizeof *hits->rows, hits->order);
+    if (hits->n <= hits->most)
+        return;
+    hits->n = hits->most;
+    hits->last = hits->rows[hits->n - 1];
+    hits->is_cut = 1;
+    keep_texts(hits);
+}
+
+/* Zones that begin at a tick. Bins are cut at powers of two, so that neighbours can be added. */
+static void count_at(struct strobe_hits *hits, uint64_t tick, uint64_t n)
+{
+    if (!hits->total)
+        hits->bins_from = tick >> hits->bins_shift;
+    uint64_t at = tick >> hits->bins_shift;
+    while (at >= hits->bins_from + STROBE_HITS_BINS) {
+        for (uint32_t i = 0; i < STROBE_HITS_BINS; i++) {
+            uint32_t count = hits->bins[i],
+                     to = (uint32_t)(((hits->bins_from + i) >> 1) - (hits->bins_from >> 1));
+            hits->bins[i] = 0;
+            hits->bins[to] += count;
+        }
+        hits->bins_from >>= 1;
+        at = tick >> ++hits->bins_shift;
+    }
+    hits->bins[at > hits->bins_from ? at - hits->bins_from : 0] += (uint32_t)n;
+}
+
+void strobe_hits_add(struct strobe_hits *hits, struct strobe_hit hit, const char *text,
+                     uint32_t n_text)
+{
+    count_at(hits, hit.begin, 1);
+    hit.order = (uint32_t)hits->total++;
+    if (hits->is_cut && hits->order(&hit, &hits->last) > 0)
+        return;
+    if (!strobe_rows_reach((void **)&hits->rows, &hits->room, hits->n, sizeof *hits->rows)) {
+        hits->is_cut = 1; /* and the list says so */
+        return;
+    }
+    hit.text = n_text && hits->texts.n_bytes + n_text < STROBE_HITS_TEXT
+                   ? strobe_texts_add(&hits->texts, text, n_text)
+                   : 0;
+    hits->rows[hits->n++] = hit;
+    if (hits->n >= hits->most + hits->most / 4)
+        strobe_hits_settle(hits);
+}
+
+/* ---- scanning ---- */
+
+static struct strobe_said said_of_row(const struct strobe_tables *tables, uint32_t note)
+{
+    struct strobe_said said = {0};
+    if (note && tables->notes[note - 1].text)
+        said.text = strobe_texts_get(&tables->texts, tables->notes[note - 1].text, &said.n_text);
+    if (note && tables->notes[note - 1].name)
+        said.name = strobe_texts_get(&tables->texts, tables->notes[note - 1].name, &said.n_name);
+    return said;
+}
+
+/* The zones of tables that ended and begin in the range, as those of threads. */
+static void scan_tables(struct strobe_hits *hits, const struct strobe_choice *choice, uint64_t lo,
+                        uint64_t hi)
+{
+    struct strobe_engine *engine = hits->engine;
+    uint64_t before = hits->total;
+    for (uint32_t i = 0; i < engine->tables.n_tables; i++) {
+        const struct strobe_table *table = &engine->tables.tables[i];
+        uint32_t track = table->kind == STROBE_TABLE_THREAD
+                             ? strobe_track_id(STROBE_TRACK_THREAD, table->thread)
+                             : strobe_track_id(STROBE_TRACK_TABLE, i);
+        if (!strobe_table_has_zones(table) || !strobe_choice_has_table(choice, engine, i))
+            continue;
+        for (uint32_t k = 0; k < table->n_rows; k++) {
+            const struct strobe_pixel_row *row = &table->rows[k];
+            if (row->end == UINT64_MAX || row->begin < lo || row->begin > hi)
+                continue;
+            struct strobe_said said = said_of_row(&engine->tables, row->note);
+            hits->take(hits,
+                       (struct strobe_hit){.begin = row->begin,
+                                           .end = row->end,
+                                           .self = row->self,
+                                           .track = track,
+                                           .depth = row->depth,
+                                           .loc = strobe_engine_row_loc(engine, row->loc)},
+                       &said);
+        }
+    }
+    hits->n_of_tables += hits->total - before;
+}
+
+static int take_zone(void *context, uint32_t thread, uint32_t loc, uint64_t loc_id,
+                     const struct strobe_zone_row *zone, const struct strobe_note *note)
+{
+    struct strobe_hits *hits = context;
+    struct strobe_engine *engine = hits->engine;
+    struct strobe_said said = {0};
+    (void)loc;
+    if (note)
+        said = (struct strobe_said){note->text, note->name, note->n_text, note->n_name};
+    hits->take(hits,
+               (struct strobe_hit){.begin = zone->begin,
+                                   .end = zone->begin + zone->ticks,
+                                   .self = zone->self,
+                                   .track = strobe_track_of_thread(engine, thread),
+                                   .depth = zone->depth,
+                                   .loc = strobe_engine_loc(
+                                       engine, engine->trace->threads[thread].process, loc_id)},
+               &said);
+    return 1;
+}
+
+/* Of a part's summary: the zones that are wanted. 0: it has none that serves. */
+static int sum_up(const struct strobe_scan *scan, const struct strobe_part *part, uint32_t process,
+                  struct strobe_summary_row *out)
+{
+    struct strobe_summary summary;
+    struct strobe_summary_row row;
+    *out = (struct strobe_summary_row){.min_ticks = UINT64_MAX};
+    enum strobe_err err = strobe_summary_start(part, &summary);
+    while (!err && (err = strobe_summary_next(&summary, &row)) == STROBE_OK) {
+        uint32_t loc = strobe_trace_loc(scan->view->trace, process, part->locs[row.loc_index]);
+        if (!strobe_scan_has_loc(scan, loc))
+            continue;
+        out->count += row.count;
+        out->min_ticks = row.min_ticks < out->min_ticks ? row.min_ticks : out->min_ticks;
+        out->max_ticks = row.max_ticks > out->max_ticks ? row.max_ticks : out->max_ticks;
+    }
+    return err == STROBE_ERR_END;
+}
+
+/* 1: all zones of the part come after the last row. */
+static int is_behind(const struct strobe_hits *hits, const struct strobe_part *part,
+                     const struct strobe_summary_row *sum)
+{
+    uint64_t last = hits->last.end - hits->last.begin;
+    if (hits->by_duration)
+        return hits->is_reversed ? sum->min_ticks > last : sum->max_ticks < last;
+    return hits->is_reversed ? part->last_tick < hits->last.begin
+                             : part->first_tick - part->start_early > hits->last.begin;
+}
+
+static int skip_part(const struct strobe_scan *scan, const struct strobe_part *part,
+                     uint32_t process)
+{
+    struct strobe_hits *hits = scan->context;
+    struct strobe_summary_row sum;
+    int is_inside = part->first_tick - part->start_early >= scan->lo &&
+                    part->first_tick >= part->start_early && part->last_tick <= scan->hi;
+    if (!hits->is_cut || !is_inside || hits->by_text || !scan->locs || hits->min > 0 ||
+        hits->max < 1e300)
+        return 0;
+    if (!sum_up(scan, part, process, &sum) || (sum.count && !is_behind(hits, part, &sum)))
+        return 0;
+    count_at(hits, part->first_tick + (part->last_tick - part->first_tick) / 2, sum.count);
+    hits->total += sum.count;
+    return 1;
+}
+
+enum strobe_err strobe_hits_scan(struct strobe_hits *hits, struct strobe_scan *scan,
+                                 const struct strobe_choice *choice)
+{
+    if (hits->is_whole)
+        return STROBE_OK;
+    scan->context = hits;
+    scan->zone = take_zone;
+    scan->skip = skip_part;
+    scan->max_events = STROBE_HITS_EVENTS;
+    scan->next_block = hits->next_block;
+    enum strobe_err err = strobe_scan_run(scan);
+    hits->next_block = scan->next_block;
+    if (err || scan->is_cut)
+        return err;
+    if (!hits->n_of_tables)
+        scan_tables(hits, choice, scan->lo, scan->hi);
+    hits->is_whole = 1;
+    return STROBE_OK;
+}
+
+double strobe_hits_share(const struct strobe_hits *hits)
+{
+    uint32_t n = hits->engine->view->n_blocks;
+    return hits->is_whole || !n ? 1 : (double)hits->next_block / n;
+}

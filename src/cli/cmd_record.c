@@ -259,6 +259,27 @@ static const char *take_filter(int option, const char *value)
     return "";
 }
 
+/* Tracy's clients and servers. */
+static const char *take_tracy(int option, char *value, struct strobe_recorder_options *options)
+{
+    switch (option) {
+    case OPT_TRACY:
+        if (options->n_tracy == sizeof options->tracy / sizeof options->tracy[0])
+            return "fewer of them";
+        options->tracy[options->n_tracy++] = value;
+        return strrchr(value, ':') ? NULL : "an address like 127.0.0.1:8086";
+    case OPT_ANNOUNCED:
+        return parse_announced(value, options) ? NULL : "loopback, any or none, and maybe :PORT";
+    case OPT_NO_TRACY:
+        options->no_tracy = true;
+        return NULL;
+    case OPT_BRIDGE:
+        options->bridge_port = bridge_port(value);
+        return options->bridge_port >= 0 ? NULL : "a port";
+    }
+    return take_filter(option, value);
+}
+
 /* The command line. */
 struct parsed {
     struct strobe_recorder_options record;
@@ -308,19 +329,6 @@ static const char *take_option(int option, char *value, struct parsed *parsed)
         return (options->after_ns = parse_time(value)) ? NULL : "a time like 5s";
     case OPT_TRIGGER:
         return parse_trigger(value, options) ? NULL : "a condition like 'zone frame > 20ms'";
-    case OPT_TRACY:
-        if (options->n_tracy == sizeof options->tracy / sizeof options->tracy[0])
-            return "fewer of them";
-        options->tracy[options->n_tracy++] = value;
-        return strrchr(value, ':') ? NULL : "an address like 127.0.0.1:8086";
-    case OPT_ANNOUNCED:
-        return parse_announced(value, options) ? NULL : "loopback, any or none, and maybe :PORT";
-    case OPT_NO_TRACY:
-        options->no_tracy = true;
-        return NULL;
-    case OPT_BRIDGE:
-        options->bridge_port = bridge_port(value);
-        return options->bridge_port >= 0 ? NULL : "a port";
     case OPT_SERVE:
         options->session = value;
         options->serve = true;
@@ -330,7 +338,7 @@ static const char *take_option(int option, char *value, struct parsed *parsed)
         options->ready_fd = atoi(value);
         return NULL;
     }
-    return take_filter(option, value);
+    return take_tracy(option, value, options);
 }
 
 /* <program>-<date>-<time>.strobe in the current folder. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 
 enum { FIRST_PARTS = 256, RECORDS_SLACK = 128 << 10 };
 
@@ -40,6 +41,7 @@ void strobe_build_block_free(struct strobe_build_block *block)
 void strobe_build_block_set_writer(struct strobe_build_block *block,
                                    struct strobe_file_writer *writer)
 {
+    STROBE_ASSERT(!block->enc.n_parts && !block->n_parts && !block->enc.track);
     if (block->records_writer == block->writer)
         block->records_writer = writer;
     block->writer = writer;
@@ -50,6 +52,7 @@ void strobe_build_block_lose(struct strobe_build_block *block, uint32_t proc, ui
                              uint32_t cause, uint64_t count, uint64_t first_tick,
                              uint64_t last_tick)
 {
+    STROBE_ASSERT(cause < STROBE_LOSS_COUNT && block->writer);
     if (!count)
         return;
     if (block->lose) {
@@ -66,18 +69,22 @@ uint64_t strobe_build_block_end_part(struct strobe_build_block *block, uint64_t 
     const struct strobe_encoder *enc = &block->enc;
     const struct strobe_build_part part = {(uint32_t)enc->proc, enc->track_id, enc->part_events,
                                            enc->first_tick, enc->prev_tick};
+    STROBE_ASSERT(enc->track); /* begun by strobe_encode_begin_part */
+    STROBE_ASSERT(part.n_events <= n_words);
     bool has_room = !STROBE_ARRAY_RESERVE(block->parts, block->room_parts, block->n_parts + 1ull);
     if (part.n_events && has_room)
         block->parts[block->n_parts++] = part;
-    else if (part.n_events) /* no memory for the note: the number at least stays right */
+    else if (part.n_events && block->n_parts) /* no memory for the note: the number at least stays right */
         block->parts[block->n_parts - 1].n_events += part.n_events;
     strobe_encode_end_part(&block->enc, n_words);
+    STROBE_ASSERT(!enc->track && block->n_parts <= block->room_parts);
     return part.n_events;
 }
 
 static void lose_records(struct strobe_build_block *block, uint64_t tick)
 {
     uint32_t n = block->records.n_records;
+    STROBE_ASSERT(!block->records.is_open);
     strobe_records_reset(&block->records);
     strobe_build_block_lose(block, 0, 0, STROBE_LOSS_UNNAMED, n, tick, tick);
 }
@@ -95,17 +102,22 @@ enum strobe_err strobe_build_block_put_records(struct strobe_build_block *block,
 
 static void lose_events(struct strobe_build_block *block, uint32_t cause)
 {
+    uint64_t n_events = block->enc.n_events;
     for (uint32_t i = 0; i < block->n_parts; i++) {
         const struct strobe_build_part *part = &block->parts[i];
+        STROBE_ASSERT(part->n_events && part->n_events <= n_events);
+        n_events -= part->n_events;
         strobe_build_block_lose(block, part->proc, part->track, cause, part->n_events,
                                 part->first_tick, part->last_tick);
     }
+    STROBE_ASSERT(!n_events); /* emitted = stored + dropped */
     strobe_encode_give_up(&block->enc);
 }
 
 enum strobe_err strobe_build_block_put_events(struct strobe_build_block *block)
 {
     enum strobe_err err = STROBE_OK;
+    STROBE_ASSERT(!block->enc.track); /* no part is open */
     if (block->max_file_bytes && strobe_file_n_bytes(block->writer) >= block->max_file_bytes)
         block->file_full = true;
     if (!block->file_full && block->records.n_records)
@@ -122,6 +134,7 @@ enum strobe_err strobe_build_block_put_events(struct strobe_build_block *block)
                                                : STROBE_LOSS_FILE_LIMIT);
     block->disk_failed |= err != STROBE_OK;
     block->n_parts = 0;
+    STROBE_ASSERT(!block->enc.n_events && !block->enc.n_parts);
     return err;
 }
 

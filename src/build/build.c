@@ -8,6 +8,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/assert.h"
+
 enum {
     NOTES_MAX = 100,
     PROCESS_BUDGET = 12 << 20,                            /* so that others have some */
@@ -26,6 +28,7 @@ bool strobe_build_charge(struct strobe_build *build, int64_t n_bytes)
         !strobe_build_store_charge(build->store, n_bytes))
         return false;
     build->n_charged += n_bytes;
+    STROBE_ASSERT(build->n_charged >= 0 && build->n_charged <= PROCESS_BUDGET);
     return true;
 }
 
@@ -35,6 +38,7 @@ void strobe_build_record(struct strobe_build *build, uint32_t kind, const uint64
                          const char *const *texts, const size_t *sizes)
 {
     struct strobe_records *records = strobe_build_store_records(build->store);
+    STROBE_ASSERT(kind < STROBE_FACT_COUNT && strobe_build_letters[kind]);
     strobe_records_begin(records, kind);
     if (kind < STROBE_META_COUNT)
         strobe_records_u(records, build->proc);
@@ -80,6 +84,7 @@ void strobe_build_lose(struct strobe_build *build, const struct strobe_build_tra
 void strobe_build_set_loc(struct strobe_build *build, uint64_t id,
                           const struct strobe_build_loc *loc)
 {
+    STROBE_ASSERT(id && id <= build->last_loc);
     uint64_t numbers[] = {id, loc->line, loc->color};
     const char *texts[] = {loc->function, loc->file, loc->name};
     size_t sizes[] = {loc->n_function, loc->n_file, loc->n_name};
@@ -89,6 +94,7 @@ void strobe_build_set_loc(struct strobe_build *build, uint64_t id,
 void strobe_build_set_string(struct strobe_build *build, uint64_t id, const char *text,
                              size_t n_bytes)
 {
+    STROBE_ASSERT(id && id <= build->last_string);
     strobe_build_record(build, STROBE_META_STRING, &id, &text, &n_bytes);
 }
 
@@ -122,6 +128,7 @@ static void grow_cache(struct strobe_build *build, struct strobe_build_cache *ca
     for (uint32_t i = 0; i < cache->n_rows; i++)
         if (cache->rows[i].id)
             rows[cache->rows[i].hash % n] = cache->rows[i];
+    STROBE_ASSERT(n > cache->n_rows && n <= STROBE_BUILD_CACHE_MOST);
     free(cache->rows);
     *cache = (struct strobe_build_cache){rows, n, 0};
 }
@@ -283,6 +290,7 @@ static struct strobe_build_track *new_track(struct strobe_build *build, uint64_t
     track->tid = tid;
     track->id = ++build->last_track;
     track->track.last_tick = tick;
+    STROBE_ASSERT(build->last_track > build->tracks.n - (build->tracks.n > 0));
     uint64_t numbers[] = {track->id, tid, tick};
     size_t n_name = length(name);
     strobe_build_record(build, STROBE_META_THREAD, numbers, &name, &n_name);
@@ -299,6 +307,7 @@ struct strobe_build_track *strobe_build_thread(struct strobe_build *build, uint6
     if (!*place)
         *place = (uintptr_t)new_track(build, tid, tick, tid ? NULL : "no thread");
     struct strobe_build_track *track = (struct strobe_build_track *)(uintptr_t)*place;
+    STROBE_ASSERT(!track || (track->tid == tid && track->id <= build->last_track));
     if (!track)
         strobe_map_remove(&build->tracks, tid);
     return track;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 
 enum { PIECE_BYTES = 192 << 10, STACK_MAX = 4096, FIBER_DEPTH_MAX = 1 << 16 };
 
@@ -46,6 +47,7 @@ static bool push_fiber(struct strobe_build *build, struct strobe_build_fiber *fi
         fiber->locs = locs;
         fiber->cap = cap;
     }
+    STROBE_ASSERT(fiber->depth < fiber->cap && !fiber->n_over);
     fiber->locs[fiber->depth++] = loc;
     return true;
 }
@@ -84,6 +86,7 @@ static bool room_for_zone(struct strobe_build *build, struct strobe_build_track 
     if (inner->depth < inner->cap)
         return !track->n_over;
     uint32_t more = inner->cap ? inner->cap : 16;
+    STROBE_ASSERT(inner->depth == inner->cap);
     return !track->n_over && inner->depth < STROBE_STACK_MAX &&
            strobe_build_charge(build, (int64_t)(more * sizeof *inner->stack));
 }
@@ -117,6 +120,7 @@ static bool end_in_fiber(struct strobe_build *build, struct strobe_build_track *
         return true;
     }
     bool known = fiber->depth > 0;
+    STROBE_ASSERT(fiber->depth <= fiber->cap);
     uint64_t loc = known ? fiber->locs[--fiber->depth] : unknown_loc(build);
     strobe_encode_zone_end(strobe_build_store_part(build->store, build->proc, track), tick, loc);
     return known;
@@ -152,6 +156,7 @@ void strobe_build_steps(struct strobe_build *build, struct strobe_build_track *t
         struct strobe_encoder *enc = strobe_build_store_part(build->store, build->proc, track);
         if (!track->n_over)
             at = strobe_encode_steps(enc, at, end);
+        STROBE_ASSERT(at >= steps && at <= end);
         if (at == end)
             return;
         if (at->loc == STROBE_STEP_END)
@@ -175,6 +180,7 @@ static uint8_t *put_number(uint8_t *at, char letter, uint64_t number)
 
 static uint8_t *put_text(uint8_t *at, const char *text, size_t n_bytes)
 {
+    STROBE_ASSERT(n_bytes <= PIECE_BYTES);
     at = strobe_varint_put(at, n_bytes);
     if (n_bytes)
         memcpy(at, text, n_bytes);
@@ -185,6 +191,7 @@ static void put_event(struct strobe_build *build, struct strobe_build_track *tra
                       enum strobe_kind kind, const uint8_t *end)
 {
     const uint8_t *fields = strobe_build_store_scratch(build->store);
+    STROBE_ASSERT(end >= fields && end - fields <= STROBE_SIDE_BYTES / 4);
     strobe_encode_event(strobe_build_store_part(build->store, build->proc, track), tick, kind,
                         fields, (size_t)(end - fields));
 }
@@ -200,6 +207,7 @@ void strobe_build_event(struct strobe_build *build, struct strobe_build_track *t
         n_bytes -= PIECE_BYTES;
     }
     uint8_t *at = strobe_build_store_scratch(build->store);
+    STROBE_ASSERT(kind < STROBE_KIND_COUNT && strobe_build_letters[kind]);
     for (const char *letter = strobe_build_letters[kind]; *letter; letter++)
         at = *letter == 's' ? put_text(at, text, n_bytes) : put_number(at, *letter, *numbers++);
     put_event(build, track, tick, kind, at);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 
 enum { FIRST_ROOM = 64 };
 
@@ -57,11 +58,13 @@ static void sum(struct strobe_build_loss *into, const struct strobe_build_loss *
     into->first = !into->count || loss->first < into->first ? loss->first : into->first;
     into->last = loss->last > into->last ? loss->last : into->last;
     into->count += loss->count;
+    STROBE_ASSERT(into->count >= loss->count);
 }
 
 void strobe_build_losses_add(struct strobe_build_losses *losses,
                              const struct strobe_build_loss *loss)
 {
+    STROBE_ASSERT(loss->cause < STROBE_LOSS_COUNT && losses->items);
     if (!loss->count)
         return;
     pthread_mutex_lock(&losses->lock);
@@ -78,6 +81,7 @@ void strobe_build_losses_add(struct strobe_build_losses *losses,
         losses->items[losses->n].proc = 0;
         losses->items[losses->n++].track = 0;
     }
+    STROBE_ASSERT(losses->n <= losses->room && losses->n <= losses->max);
     pthread_mutex_unlock(&losses->lock);
 }
 

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
+
 enum { DEFAULT_BUDGET = 32 << 20 };
 
 struct strobe_build_store {
@@ -13,6 +15,7 @@ struct strobe_build_store {
     struct strobe_build_block block;
     uint8_t *scratch; /* owned */
     int64_t budget;   /* bytes left */
+    int64_t n_charged;
     uint32_t last_proc;
     struct strobe_build_track *open; /* borrowed: whose part is open, NULL: none */
 };
@@ -61,6 +64,8 @@ bool strobe_build_store_charge(struct strobe_build_store *store, int64_t n_bytes
     if (n_bytes > store->budget)
         return false;
     store->budget -= n_bytes;
+    store->n_charged += n_bytes;
+    STROBE_ASSERT(store->budget >= 0 && store->n_charged >= 0); /* nothing is given back twice */
     return true;
 }
 
@@ -100,8 +105,11 @@ struct strobe_records *strobe_build_store_records(struct strobe_build_store *sto
 void strobe_build_store_end_part(struct strobe_build_store *store)
 {
     struct strobe_build_track *track = store->open;
+    STROBE_ASSERT(!track == !store->block.enc.track);
     if (!track)
         return;
+    STROBE_ASSERT(store->block.enc.track == &track->track);
+    STROBE_ASSERT(store->block.enc.pos == track->pos);
     track->pos += strobe_build_block_end_part(&store->block, store->block.enc.part_events);
     store->open = NULL;
 }
@@ -112,6 +120,7 @@ enum strobe_err strobe_build_store_flush(struct strobe_build_store *store)
     enum strobe_err err = strobe_build_block_put_records(&store->block, 0);
     enum strobe_err events_err = strobe_build_block_put_events(&store->block);
     strobe_build_block_put_losses(&store->block);
+    STROBE_ASSERT(!store->open && !store->block.enc.n_events);
     return err ? err : events_err;
 }
 
@@ -126,6 +135,7 @@ struct strobe_encoder *strobe_build_store_part(struct strobe_build_store *store,
     strobe_build_store_end_part(store);
     if (full || strobe_encode_is_full(enc))
         strobe_build_store_flush(store);
+    STROBE_ASSERT(track->id && !strobe_encode_is_full(enc));
     strobe_encode_begin_part(enc, &track->track, proc, track->id, track->pos);
     store->open = track;
     return enc;
@@ -136,5 +146,6 @@ struct strobe_encoder *strobe_build_store_same_part(struct strobe_build_store *s
 {
     struct strobe_encoder *enc = &store->block.enc;
     bool room = enc->n_events < STROBE_BLOCK_EVENTS_MAX;
+    STROBE_ASSERT(!store->open || enc->track == &store->open->track);
     return store->open == track && enc->part_events && room ? enc : NULL;
 }

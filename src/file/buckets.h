@@ -5,17 +5,23 @@
 
 #include <stdint.h>
 
+#include "base/assert.h"
+#include "wire/file_layout.h"
+
 /* The bucket of a duration, the smallest duration in a bucket, its width. */
 static inline uint32_t strobe_bucket_of(uint64_t ticks)
 {
     if (ticks < 32)
         return (uint32_t)ticks;
     uint32_t e = 63u - (uint32_t)__builtin_clzll(ticks);
-    return 32 * (e - 4) + (uint32_t)((ticks >> (e - 5)) & 31);
+    uint32_t bucket = 32 * (e - 4) + (uint32_t)((ticks >> (e - 5)) & 31);
+    STROBE_ASSERT(bucket < STROBE_HIST_BUCKETS);
+    return bucket;
 }
 
 static inline uint64_t strobe_bucket_low(uint32_t bucket)
 {
+    STROBE_ASSERT(bucket < STROBE_HIST_BUCKETS);
     if (bucket < 32)
         return bucket;
     uint32_t e = bucket / 32 + 4;

@@ -83,6 +83,9 @@ static void copy_columns(struct strobe_encoder *enc, const struct strobe_events 
         memcpy(enc->side_at, events->stream[STROBE_SIDE] + part->side_at, part->n_side);
     enc->big_at += part->n_big;
     enc->side_at += part->n_side;
+    STROBE_ASSERT(enc->n_events <= STROBE_BLOCK_EVENTS_MAX);
+    STROBE_ASSERT(enc->big_at - enc->big <= STROBE_BIG_BYTES);
+    STROBE_ASSERT(enc->side_at - enc->side <= STROBE_SIDE_BYTES);
 }
 
 /* A part as it is, behind those that the encoder has. INVALID: it does not fit. */
@@ -236,6 +239,7 @@ enum strobe_err strobe_copy_blocks(struct strobe_file *from,
         err = strobe_file_iterate(from, &filter, &iter);
     while (!err && (err = strobe_file_next_block(iter, &copy.block)) == STROBE_OK)
         err = copy_one(&copy);
+    STROBE_ASSERT(err != STROBE_ERR_END || (!copy.enc.n_parts && !copy.records.n_records));
     strobe_file_end_iterate(iter);
     free_copy(&copy);
     return err == STROBE_ERR_END ? STROBE_OK : err;

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "file/frame.h"
 
 enum { STREAM_TABLE_BYTES = 8 * STROBE_N_STREAMS };
@@ -39,6 +40,7 @@ static enum strobe_err read_stack(struct strobe_bytes *in, struct strobe_events 
                                                events->n_stacks + n);
     if (err)
         return err;
+    STROBE_ASSERT(events->n_stacks + n <= events->stacks_room);
     part->n_stack = (uint32_t)n;
     for (uint64_t i = 0; i < n; i++) {
         struct strobe_part_zone *zone = &events->stacks[events->n_stacks++];
@@ -59,6 +61,7 @@ static enum strobe_err read_locs(struct strobe_bytes *in, struct strobe_events *
                                                events->n_locs + n);
     if (err)
         return err;
+    STROBE_ASSERT(events->n_locs + n <= events->locs_room);
     part->n_locs = (uint32_t)n;
     for (uint64_t i = 0; i < n; i++)
         events->locs[events->n_locs++] = loc += (uint64_t)strobe_get_zigzag(in);
@@ -86,6 +89,8 @@ static int place_part(struct strobe_part *part, struct part_place *place, uint64
     place->n_events += n_events;
     place->big += n_big;
     place->side += n_side;
+    STROBE_ASSERT(place->n_events <= STROBE_BLOCK_EVENTS_MAX &&
+                  place->big <= STROBE_FILE_MAX_PAYLOAD && place->side <= STROBE_FILE_MAX_PAYLOAD);
     return 1;
 }
 
@@ -121,6 +126,7 @@ static enum strobe_err read_part(struct strobe_bytes *in, struct strobe_events *
         skip_summary(in);
         part->n_summary = (uint32_t)(in->at - part->summary);
     }
+    STROBE_ASSERT(in->at >= part->head && in->at <= in->end);
     part->n_head = (uint32_t)(in->at - part->head);
     return in->bad ? STROBE_ERR_CORRUPT : STROBE_OK;
 }
@@ -152,6 +158,8 @@ static void set_pointers(struct strobe_events *events)
         stack += events->parts[i].n_stack;
         locs += events->parts[i].n_locs;
     }
+    STROBE_ASSERT(stack == events->stacks + events->n_stacks);
+    STROBE_ASSERT(locs == events->locs + events->n_locs);
 }
 
 static void forget(struct strobe_events *events)
@@ -200,6 +208,7 @@ enum strobe_err strobe_decode_parts(const struct strobe_block *block, struct str
 static enum strobe_err open_stream(struct strobe_events *events, uint8_t *out, uint32_t raw,
                                    const uint8_t *stored, uint32_t n_stored)
 {
+    STROBE_ASSERT(n_stored && (size_t)(out - events->raw) + raw <= events->raw_room);
     if (n_stored == 1) {
         memset(out, stored[0], raw);
         return STROBE_OK;
@@ -258,6 +267,8 @@ enum strobe_err strobe_decode_streams(const struct strobe_block *block, unsigned
             return err;
         raw += size[i][0];
         stored += size[i][1];
+        STROBE_ASSERT((size_t)(raw - events->raw) <= events->raw_room);
+        STROBE_ASSERT(stored <= block->body + block->n_body);
     }
     return STROBE_OK;
 }
@@ -286,6 +297,7 @@ enum strobe_err strobe_summary_start(const struct strobe_part *part, struct stro
 enum strobe_err strobe_summary_next(struct strobe_summary *summary, struct strobe_summary_row *out)
 {
     struct strobe_bytes *in = &summary->in;
+    STROBE_ASSERT(summary->part && summary->n_buckets <= STROBE_HIST_BUCKETS);
     strobe_skip_varints(in, 2 * (uint64_t)summary->n_buckets);
     summary->n_buckets = 0;
     if (in->bad)
@@ -322,6 +334,7 @@ enum strobe_err strobe_summary_bucket(struct strobe_summary *summary, uint32_t *
         summary->bucket + step >= STROBE_HIST_BUCKETS)
         return STROBE_ERR_CORRUPT;
     summary->bucket += (uint32_t)step;
+    STROBE_ASSERT(summary->bucket < STROBE_HIST_BUCKETS);
     *bucket = summary->bucket;
     return STROBE_OK;
 }

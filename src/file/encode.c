@@ -73,6 +73,7 @@ void strobe_track_free(struct strobe_track *track)
 
 void strobe_encode_reset(struct strobe_encoder *enc)
 {
+    STROBE_ASSERT(enc->sym && enc->head); /* between init and free */
     enc->big_at = enc->big;
     enc->side_at = enc->side;
     enc->n_events = 0;
@@ -89,8 +90,8 @@ void strobe_encode_reset(struct strobe_encoder *enc)
     memset(enc->by_kind, 0, sizeof enc->by_kind);
 }
 
-static bool make_room(struct strobe_encoder *enc, uint8_t **bytes, size_t n_used, size_t *cap,
-                      size_t n)
+bool strobe_encode_grow(struct strobe_encoder *enc, uint8_t **bytes, size_t n_used, size_t *cap,
+                        size_t n)
 {
     if (!STROBE_ARRAY_RESERVE(*bytes, *cap, (uint64_t)n_used + n))
         return true;
@@ -98,21 +99,13 @@ static bool make_room(struct strobe_encoder *enc, uint8_t **bytes, size_t n_used
     return false;
 }
 
-bool strobe_encode_head_room(struct strobe_encoder *enc, size_t n)
-{
-    return make_room(enc, &enc->head, enc->n_head, &enc->cap_head, n);
-}
-
-bool strobe_encode_ends_room(struct strobe_encoder *enc, size_t n)
-{
-    return make_room(enc, &enc->ends, enc->n_ends, &enc->cap_ends, n);
-}
-
 /* ---- blocks that were given up ---- */
 
 void strobe_encode_give_up(struct strobe_encoder *enc)
 {
-    struct strobe_lost_run *last = enc->n_lost ? &enc->lost[enc->n_lost - 1] : NULL;
+    struct strobe_lost_run *last =
+        enc->n_lost && enc->n_lost <= STROBE_LOST_RUNS ? &enc->lost[enc->n_lost - 1] : NULL;
+    STROBE_ASSERT(!last || (last->first <= last->last && last->last < enc->block));
     if (enc->n_lost > STROBE_LOST_RUNS)
         ; /* it can't be told any more */
     else if (last && last->last + 1 == enc->block)
@@ -135,6 +128,9 @@ bool strobe_encode_was_given_up(const struct strobe_encoder *enc, uint64_t block
 void strobe_encode_begin_part(struct strobe_encoder *enc, struct strobe_track *track, uint64_t proc,
                               uint64_t track_id, uint64_t pos)
 {
+    STROBE_ASSERT(!enc->track); /* the part before was ended */
+    STROBE_ASSERT(track->depth <= track->cap && (track->stack || !track->cap));
+    STROBE_ASSERT(enc->n_events <= STROBE_BLOCK_EVENTS_MAX);
     enc->track = track;
     enc->proc = proc;
     enc->track_id = track_id;
@@ -158,6 +154,7 @@ void strobe_encode_begin_part(struct strobe_encoder *enc, struct strobe_track *t
 
 void strobe_encode_split(struct strobe_encoder *enc)
 {
+    STROBE_ASSERT(enc->n_events <= STROBE_BLOCK_EVENTS_MAX);
     const uint16_t *dt = enc->dt;
     uint8_t *restrict lo = enc->lo, *restrict hi = enc->hi;
     for (uint32_t i = 0; i < enc->n_events; i++) {
@@ -169,6 +166,9 @@ void strobe_encode_split(struct strobe_encoder *enc)
 void strobe_encode_event(struct strobe_encoder *enc, uint64_t tick, enum strobe_kind kind,
                          const uint8_t *fields, size_t n_bytes)
 {
+    STROBE_ASSERT(kind > STROBE_KIND_ZONE_END_POP && kind < STROBE_KIND_ZONE_BEGIN);
+    STROBE_ASSERT(n_bytes <= STROBE_SIDE_BYTES / 4);
+    STROBE_ASSERT(n_bytes <= STROBE_SIDE_BYTES - (size_t)(enc->side_at - enc->side));
     strobe_encode_put_time(enc, tick, (uint8_t)kind);
     enc->by_kind[kind]++;
     if (n_bytes) /* a kind without fields may come without bytes */

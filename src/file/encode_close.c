@@ -14,8 +14,13 @@ static void put_histogram(struct strobe_encoder *enc, const struct strobe_loc_su
     const uint32_t *histogram = sum->histogram;
     uint32_t first = strobe_bucket_of(sum->min), end = strobe_bucket_of(sum->max) + 1;
     uint32_t n_used = 0, last = 0;
-    for (uint32_t i = first; i < end; i++)
+    uint64_t n_zones = 0;
+    for (uint32_t i = first; i < end; i++) {
         n_used += histogram[i] != 0;
+        n_zones += histogram[i];
+    }
+    STROBE_ASSERT(n_zones == sum->count); /* none is outside of the shortest and the longest */
+    (void)n_zones;
     put(enc, n_used);
     for (uint32_t i = first; i < end; i++) {
         if (!histogram[i])
@@ -29,6 +34,7 @@ static void put_histogram(struct strobe_encoder *enc, const struct strobe_loc_su
 static void put_sums(struct strobe_encoder *enc)
 {
     uint32_t n_used = 0;
+    STROBE_ASSERT(enc->n_locs <= STROBE_STAT_LOCS);
     for (uint32_t i = 0; i < enc->n_locs; i++)
         n_used += enc->sums[i].count != 0;
     put(enc, n_used);
@@ -74,6 +80,8 @@ static void put_ends(struct strobe_encoder *enc)
 
 static void put_lod(struct strobe_encoder *enc)
 {
+    STROBE_ASSERT(enc->lod_depths <= STROBE_LOD_DEPTHS && enc->lod_used <= STROBE_LOD_BUCKETS);
+    STROBE_ASSERT(enc->lod_base == enc->first_tick >> enc->lod_shift);
     put(enc, enc->lod_shift);
     put(enc, enc->lod_depths);
     for (uint32_t d = 0; d < enc->lod_depths; d++) {
@@ -105,6 +113,7 @@ static uint64_t lowest_begin(const struct strobe_encoder *enc)
 
 static void put_stack(struct strobe_encoder *enc)
 {
+    STROBE_ASSERT(enc->failed || enc->low + enc->n_listed == enc->start_depth);
     put(enc, enc->start_depth - enc->n_listed);
     put(enc, enc->n_listed);
     for (uint32_t i = enc->n_listed; i-- > 0;) {
@@ -126,6 +135,10 @@ static void put_locs(struct strobe_encoder *enc)
 
 void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words)
 {
+    STROBE_ASSERT(enc->track && enc->part_start + enc->part_events == enc->n_events);
+    STROBE_ASSERT(enc->big_at >= enc->part_big && enc->side_at >= enc->part_side);
+    STROBE_ASSERT(enc->side_at - enc->side <= STROBE_SIDE_BYTES);
+    STROBE_ASSERT(n_words >= enc->part_events);
     if (!enc->part_events && !n_words) {
         enc->track = NULL;
         return;
@@ -162,6 +175,7 @@ void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words)
         enc->tick_min = begin < enc->tick_min ? begin : enc->tick_min;
         enc->tick_max = enc->prev_tick > enc->tick_max ? enc->prev_tick : enc->tick_max;
         enc->track->last_tick = enc->prev_tick;
+        STROBE_ASSERT(enc->tick_min <= enc->first_tick && enc->tick_max >= enc->prev_tick);
     }
     enc->n_parts++;
     enc->track = NULL;

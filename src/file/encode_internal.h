@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "file/buckets.h"
 #include "file/encode.h"
 
@@ -30,20 +31,36 @@ static inline void strobe_encode_put_time(struct strobe_encoder *enc, uint64_t t
         strobe_encode_first_event(enc, tick);
     uint64_t difference = tick - enc->prev_tick;
     uint32_t i = enc->n_events++;
+    STROBE_ASSERT(enc->track); /* a part is open */
+    STROBE_ASSERT(i < STROBE_BLOCK_EVENTS_MAX);
+    STROBE_ASSERT(enc->part_start + enc->part_events == enc->n_events);
     enc->prev_tick = tick;
     enc->sym[i] = sym;
     if (difference >= 65535) {
         enc->dt[i] = 0xffff;
         enc->big_at = strobe_varint_put(enc->big_at, strobe_zigzag((int64_t)difference));
+        STROBE_ASSERT(enc->big_at - enc->big <= STROBE_BIG_BYTES);
         return;
     }
     enc->dt[i] = (uint16_t)difference;
 }
 
 /* Room for `n` more bytes in the head, or enc->failed. */
-bool strobe_encode_head_room(struct strobe_encoder *enc, size_t n);
+bool strobe_encode_grow(struct strobe_encoder *enc, uint8_t **bytes, size_t n_used, size_t *cap,
+                        size_t n);
+static inline bool strobe_encode_head_room(struct strobe_encoder *enc, size_t n)
+{
+    STROBE_ASSERT(enc->n_head <= enc->cap_head);
+    return n <= enc->cap_head - enc->n_head ||
+           strobe_encode_grow(enc, &enc->head, enc->n_head, &enc->cap_head, n);
+}
 /* The same in the ends behind it. */
-bool strobe_encode_ends_room(struct strobe_encoder *enc, size_t n);
+static inline bool strobe_encode_ends_room(struct strobe_encoder *enc, size_t n)
+{
+    STROBE_ASSERT(enc->n_ends <= enc->cap_ends);
+    return n <= enc->cap_ends - enc->n_ends ||
+           strobe_encode_grow(enc, &enc->ends, enc->n_ends, &enc->cap_ends, n);
+}
 
 /* Whether the block was given up (strobe_encode_give_up). */
 bool strobe_encode_was_given_up(const struct strobe_encoder *enc, uint64_t block);
@@ -57,10 +74,12 @@ static inline uint32_t strobe_encode_dict_index(struct strobe_encoder *enc, uint
     for (;; at = (at + 1) & (STROBE_DICT_SIZE - 1)) {
         struct strobe_dict_entry *entry = &enc->dict[at];
         if (__builtin_expect(entry->serial == enc->serial, 1)) {
+            STROBE_ASSERT(entry->index < enc->n_locs && enc->locs[entry->index] == entry->loc);
             if (entry->loc == loc)
                 return entry->index;
             continue;
         }
+        STROBE_ASSERT(enc->n_locs < STROBE_BLOCK_EVENTS_MAX);
         *entry = (struct strobe_dict_entry){loc, enc->serial, enc->n_locs};
         enc->locs[enc->n_locs] = loc;
         if (enc->n_locs >= STROBE_STAT_LOCS)
@@ -78,6 +97,7 @@ static inline uint32_t strobe_encode_dict_index(struct strobe_encoder *enc, uint
 static inline bool strobe_encode_goes_first(const struct strobe_encoder *enc, uint32_t loc,
                                             uint64_t end, const struct strobe_lod_bucket *than)
 {
+    STROBE_ASSERT(loc && loc <= enc->n_locs && than->loc && than->loc <= enc->n_locs);
     return loc == than->loc ? end < than->end : enc->locs[loc - 1] < enc->locs[than->loc - 1];
 }
 
@@ -98,6 +118,7 @@ static inline bool strobe_encode_bucket_is_used(const struct strobe_lod_bucket *
 /* Index of the bucket of `tick`, after coarsening until it fits. */
 static inline uint32_t strobe_encode_lod_index(struct strobe_encoder *enc, uint64_t tick)
 {
+    STROBE_ASSERT(tick >= enc->first_tick);
     for (;;) {
         uint64_t i = (tick >> enc->lod_shift) - enc->lod_base;
         if (__builtin_expect(i < STROBE_LOD_BUCKETS, 1)) {
@@ -112,6 +133,7 @@ static inline uint32_t strobe_encode_lod_index(struct strobe_encoder *enc, uint6
 /* Rows of the level of detail down to `depth`. */
 static inline void strobe_encode_lod_rows(struct strobe_encoder *enc, uint32_t depth)
 {
+    STROBE_ASSERT(depth < STROBE_LOD_DEPTHS);
     while (enc->lod_depths <= depth)
         memset(enc->lod[enc->lod_depths++], 0, sizeof enc->lod[0]);
 }

@@ -7,6 +7,7 @@
 static void merge_bucket(const struct strobe_encoder *enc, struct strobe_lod_bucket *into,
                          const struct strobe_lod_bucket *from)
 {
+    STROBE_ASSERT(from->loc <= enc->n_locs && into->loc <= enc->n_locs && into != from);
     into->count += from->count;
     into->busy += from->busy;
     if (from->loc && (!into->loc || from->longest > into->longest ||
@@ -23,6 +24,8 @@ void strobe_encode_coarsen(struct strobe_encoder *enc)
     uint64_t new_base = enc->lod_base >> 1;
     uint32_t new_used =
         enc->lod_used ? (uint32_t)(((enc->lod_base + enc->lod_used - 1) >> 1) - new_base) + 1 : 0;
+    STROBE_ASSERT(new_used <= enc->lod_used && enc->lod_used <= STROBE_LOD_BUCKETS);
+    STROBE_ASSERT(enc->lod_shift < 63);
     for (uint32_t d = 0; d < enc->lod_depths; d++) {
         struct strobe_lod_bucket *row = enc->lod[d];
         for (uint32_t i = 0; i < enc->lod_used; i++) {
@@ -44,11 +47,14 @@ void strobe_encode_busy(struct strobe_encoder *enc, uint32_t depth, uint64_t fro
     uint32_t last = strobe_encode_lod_index(enc, to);
     uint32_t i = (uint32_t)((from >> enc->lod_shift) - enc->lod_base);
     struct strobe_lod_bucket *row = enc->lod[depth];
+    STROBE_ASSERT(depth < enc->lod_depths);
+    STROBE_ASSERT(from >= enc->first_tick && from <= to && i <= last);
     for (; i < last; i++) {
         uint64_t end = (enc->lod_base + i + 1) << enc->lod_shift;
         row[i].busy += end - from;
         from = end;
     }
+    STROBE_ASSERT(from <= to);
     row[last].busy += to - from;
 }
 
@@ -126,10 +132,12 @@ static void log_cell(struct strobe_encoder *enc, struct strobe_lod_part *part, u
         .count = from->count,
         .depth = depth,
     };
+    STROBE_ASSERT(!last || depth > last->depth || (depth == last->depth && bucket >= last->bucket));
     if (last && last->depth == depth && last->bucket == bucket) {
         strobe_lod_merge(last, &cell);
         return;
     }
+    STROBE_ASSERT(log->n_cells < log->cells_room);
     log->cells[log->n_cells++] = cell;
     part->n_cells++;
 }
@@ -144,6 +152,7 @@ void strobe_encode_log_part(struct strobe_encoder *enc)
     log->failed |= enc->n_lost > STROBE_LOST_RUNS;
     if (!strobe_lod_log_reserve(log, enc->lod_depths * cells_to_log(enc), n_open))
         return;
+    STROBE_ASSERT(log->n_parts < log->parts_room && enc->low <= track->depth);
     struct strobe_lod_part *part = &log->parts[log->n_parts++];
     *part = (struct strobe_lod_part){
         .proc = enc->proc,
@@ -163,6 +172,8 @@ void strobe_encode_log_part(struct strobe_encoder *enc)
         for (uint32_t i = 0; i < enc->lod_used; i++)
             if (strobe_encode_bucket_is_used(&enc->lod[d][i]))
                 log_cell(enc, part, d, (enc->lod_base + i) >> by, &enc->lod[d][i]);
+    STROBE_ASSERT(part->n_cells <= enc->lod_depths * cells_to_log(enc));
+    STROBE_ASSERT(log->n_open + n_open <= log->open_room);
     for (uint32_t i = 0; i < n_open; i++)
         log->open[log->n_open++] =
             (struct strobe_lod_open){track->stack[i].loc, track->stack[i].begin};

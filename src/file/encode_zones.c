@@ -9,6 +9,7 @@
 
 static bool grow_stack(struct strobe_track *track)
 {
+    STROBE_ASSERT(track->depth == track->cap);
     if (track->depth >= STROBE_STACK_MAX)
         return false;
     uint32_t cap = track->cap ? 2 * track->cap : 16;
@@ -35,6 +36,7 @@ void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_
         return;
     if (__builtin_expect(track->depth == track->cap, 0) && !grow_stack(track))
         return; /* its end will be told as lost */
+    STROBE_ASSERT(track->depth < track->cap && enc->locs[index] == loc);
     track->stack[track->depth++] = (struct strobe_open_zone){loc, tick, 0, index, enc->serial};
 }
 
@@ -42,6 +44,8 @@ void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_
 static void list_entry(struct strobe_encoder *enc, const struct strobe_open_zone *zone)
 {
     struct strobe_track *track = enc->track;
+    STROBE_ASSERT(enc->low && track->depth == enc->low - 1); /* one after the other, top first */
+    STROBE_ASSERT(enc->n_listed == enc->start_depth - enc->low);
     struct strobe_open_zone *listed =
         STROBE_ARRAY_PUSH(enc->listed, enc->n_listed, enc->cap_listed);
     if (!listed) {
@@ -56,6 +60,7 @@ static void list_entry(struct strobe_encoder *enc, const struct strobe_open_zone
 
 static inline void sum_zone(struct strobe_loc_sum *sum, uint64_t duration, uint64_t self)
 {
+    STROBE_ASSERT(self <= duration);
     if (__builtin_expect(!sum->count, 0)) {
         sum->total = sum->self = sum->max = 0;
         sum->min = ~0ull;
@@ -71,6 +76,7 @@ static inline void sum_zone(struct strobe_loc_sum *sum, uint64_t duration, uint6
         sum->max = duration;
     sum->squares += (unsigned __int128)duration * duration;
     sum->histogram[strobe_bucket_of(duration)]++;
+    STROBE_ASSERT(sum->min <= sum->max && sum->self <= sum->total);
 }
 
 static inline void count_in_bucket(const struct strobe_encoder *enc,
@@ -91,6 +97,7 @@ static inline void count_in_bucket(const struct strobe_encoder *enc,
 static inline void lod_zone(struct strobe_encoder *enc, uint32_t depth, uint32_t index,
                             uint64_t begin, uint64_t end, uint64_t duration)
 {
+    STROBE_ASSERT(index < enc->n_locs);
     if (depth >= STROBE_LOD_DEPTHS)
         return;
     strobe_encode_lod_rows(enc, depth);
@@ -108,6 +115,7 @@ static inline void lod_zone(struct strobe_encoder *enc, uint32_t depth, uint32_t
 static inline void finish_zone(struct strobe_encoder *enc, uint64_t tick)
 {
     struct strobe_track *track = enc->track;
+    STROBE_ASSERT(track->depth && track->depth <= track->cap);
     struct strobe_open_zone *zone = &track->stack[--track->depth];
     uint32_t index =
         zone->serial == enc->serial ? zone->dict : strobe_encode_dict_index(enc, zone->loc);
@@ -127,6 +135,7 @@ static inline void finish_zone(struct strobe_encoder *enc, uint64_t tick)
 static void abandon_zone(struct strobe_encoder *enc, uint64_t tick)
 {
     struct strobe_track *track = enc->track;
+    STROBE_ASSERT(track->depth && track->depth <= track->cap);
     struct strobe_open_zone *zone = &track->stack[--track->depth];
     if (track->depth < enc->low)
         list_entry(enc, zone);
@@ -146,6 +155,7 @@ static void abandon_zone(struct strobe_encoder *enc, uint64_t tick)
  * in any order. Else their ends are missing. */
 static bool leaves_others_open(const struct strobe_track *track, uint32_t n_above)
 {
+    STROBE_ASSERT(n_above < track->depth);
     for (uint32_t i = 0; i <= n_above; i++)
         if (track->stack[track->depth - 1 - i].serial & LOOSE)
             return true;
@@ -170,10 +180,12 @@ static void end_under(struct strobe_encoder *enc, uint64_t tick, uint32_t n_abov
 {
     struct strobe_track *track = enc->track;
     uint32_t at = track->depth - 1 - n_above;
+    STROBE_ASSERT(n_above < track->depth && at + n_above + 1 == track->depth);
     strobe_encode_put_time(enc, tick, STROBE_KIND_ZONE_END_UNDER);
     enc->by_kind[STROBE_KIND_ZONE_END_UNDER]++;
     enc->side_at = strobe_varint_put(enc->side_at, n_above);
     list_down_to(enc, at);
+    STROBE_ASSERT(enc->failed || enc->low <= at || at >= enc->start_depth);
     struct strobe_open_zone zone = track->stack[at];
     uint32_t index = strobe_encode_dict_index(enc, zone.loc);
     uint64_t duration = tick > zone.begin ? tick - zone.begin : 0;
@@ -262,6 +274,7 @@ struct run {
 ALWAYS_INLINE struct run start_run(struct strobe_encoder *enc)
 {
     const struct strobe_track *track = enc->track;
+    STROBE_ASSERT(track->depth <= track->cap && enc->low <= track->depth);
     return (struct run){
         .enc = enc,
         .stack = track->stack,
@@ -282,6 +295,10 @@ ALWAYS_INLINE struct run start_run(struct strobe_encoder *enc)
 ALWAYS_INLINE void end_run(const struct run *run, uint32_t n)
 {
     struct strobe_encoder *enc = run->enc;
+    STROBE_ASSERT(n <= STROBE_BLOCK_EVENTS_MAX - enc->n_events && run->n_begins <= n);
+    STROBE_ASSERT(run->sym == enc->sym + enc->n_events + n);
+    STROBE_ASSERT(run->dt == enc->dt + enc->n_events + n);
+    STROBE_ASSERT(run->depth >= run->low && run->depth <= run->cap);
     enc->n_events += n;
     enc->part_events += n;
     enc->prev_tick = run->prev;
@@ -293,6 +310,7 @@ ALWAYS_INLINE void end_run(const struct run *run, uint32_t n)
 
 ALWAYS_INLINE void run_put(struct run *run, uint64_t tick, uint32_t sym)
 {
+    STROBE_ASSERT(tick - run->prev < 65535 && sym < 256);
     *run->sym++ = (uint8_t)sym;
     *run->dt++ = (uint16_t)(tick - run->prev);
     run->prev = tick;
@@ -309,6 +327,7 @@ ALWAYS_INLINE bool run_begin(struct run *run, uint64_t tick, uint64_t loc)
         return false; /* the first bound is below STROBE_STAT_LOCS */
     run_put(run, tick, STROBE_SYM_BEGIN + run->last_index);
     run->n_begins++;
+    STROBE_ASSERT(run->depth < run->cap && run->last_index < run->enc->n_locs);
     run->stack[run->depth++] =
         (struct strobe_open_zone){loc, tick, 0, run->last_index, run->serial};
     return true;
@@ -320,6 +339,7 @@ ALWAYS_INLINE void take_column(struct run *run, uint64_t tick)
     struct strobe_encoder *enc = run->enc;
     uint32_t index = strobe_encode_lod_index(enc, tick);
     uint64_t from = (enc->lod_base + index) << enc->lod_shift;
+    STROBE_ASSERT(tick - from < 1ull << enc->lod_shift && enc->lod_depths);
     run->column = &enc->lod[0][index];
     run->bucket_end = from + (1ull << enc->lod_shift);
     run->bucket_from = from > enc->first_tick ? from : enc->first_tick;
@@ -329,12 +349,14 @@ ALWAYS_INLINE void take_column(struct run *run, uint64_t tick)
 /* The top zone ends. `is_ordered`: ticks never go back. False: not for the loop. */
 ALWAYS_INLINE bool run_end(struct run *run, uint64_t tick, bool is_ordered)
 {
+    STROBE_ASSERT(run->depth > run->low); /* it began in this part */
     const struct strobe_open_zone *zone = &run->stack[run->depth - 1];
     if (__builtin_expect(zone->dict >= STROBE_STAT_LOCS || (!is_ordered && tick < zone->begin), 0))
         return false;
     run_put(run, tick, STROBE_KIND_ZONE_END);
     run->depth--;
     uint64_t duration = tick - zone->begin, child = zone->child;
+    STROBE_ASSERT(tick >= zone->begin && (!is_ordered || child <= duration));
     if (run->depth)
         run->stack[run->depth - 1].child += duration;
     sum_zone(&run->sums[zone->dict], duration,

@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "file/frame.h"
 
 static const struct {
@@ -55,6 +56,7 @@ static void read_line(const char *at, const char *end, struct strobe_schema *out
         n_letters = n_fields = 0;
     if (!letters_ok(letters, n_letters))
         return;
+    STROBE_ASSERT(n_letters < sizeof out->kind[kind].letters);
     memcpy(out->kind[kind].letters, letters, n_letters);
     out->kind[kind].name = name;
     out->kind[kind].n_name = n_name;
@@ -68,6 +70,8 @@ void strobe_schema_read(const char *text, struct strobe_schema *out)
     memset(out, 0, sizeof *out);
     for (size_t i = 0; i < sizeof built_in / sizeof built_in[0]; i++) {
         unsigned kind = built_in[i].number;
+        STROBE_ASSERT(kind < STROBE_FACT_COUNT && !out->kind[kind].known); /* a number of its own */
+        STROBE_ASSERT(letters_ok(built_in[i].letters, strlen(built_in[i].letters)));
         strcpy(out->kind[kind].letters, built_in[i].letters);
         out->kind[kind].name = built_in[i].name;
         out->kind[kind].n_name = (uint32_t)strlen(built_in[i].name);
@@ -106,6 +110,7 @@ void strobe_joiner_add(struct strobe_joiner *joiner, const char *text, uint64_t 
     }
     memcpy(joiner->text + joiner->n_text, text, (size_t)n);
     joiner->n_text += n;
+    STROBE_ASSERT(joiner->n_text <= joiner->text_room && joiner->n_text <= STROBE_DECODE_MAX_TEXT);
 }
 
 /* Put the pieces that wait in front of the last text field. */
@@ -140,7 +145,7 @@ static void read_list(struct strobe_bytes *in, struct strobe_joiner *joiner,
         return;
     }
     for (uint64_t i = 0; i < n; i++)
-        joiner->list[i] = value += (uint64_t)strobe_get_zigzag(in);
+        STROBE_ASSERT(i < joiner->list_room), joiner->list[i] = value += (uint64_t)strobe_get_zigzag(in);
     field->u = n;
     field->list = joiner->list;
 }
@@ -174,6 +179,7 @@ int strobe_fields_read(struct strobe_bytes *in, const char *letters, struct stro
     struct strobe_field *last_text = NULL;
     int n = 0;
     for (; letters[n] && !in->bad; n++) {
+        STROBE_ASSERT(n < STROBE_DECODE_MAX_FIELDS);
         memset(&fields[n], 0, sizeof fields[n]);
         fields[n].letter = letters[n];
         read_field(in, joiner, &fields[n]);
@@ -206,6 +212,9 @@ void strobe_cursor_start(struct strobe_cursor *cursor, const struct strobe_event
                          const struct strobe_part *part, const struct strobe_schema *schema,
                          struct strobe_joiner *joiner)
 {
+    STROBE_ASSERT(part->first_event + part->n_events <= events->n_events);
+    STROBE_ASSERT(part->big_at + part->n_big <= events->n_stream[STROBE_BIG]);
+    STROBE_ASSERT(part->side_at + part->n_side <= events->n_stream[STROBE_SIDE]);
     cursor->events = events;
     cursor->part = part;
     cursor->schema = schema;
@@ -273,6 +282,7 @@ static enum strobe_err cursor_event(struct strobe_cursor *cursor, unsigned sym,
 enum strobe_err strobe_cursor_next(struct strobe_cursor *cursor, struct strobe_event *out)
 {
     const struct strobe_events *events = cursor->events;
+    STROBE_ASSERT(cursor->at <= cursor->part->n_events);
     while (cursor->at < cursor->part->n_events) {
         uint32_t i = cursor->part->first_event + cursor->at;
         uint64_t step = events->stream[STROBE_LO][i] + 256u * events->stream[STROBE_HI][i];

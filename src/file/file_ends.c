@@ -147,6 +147,7 @@ enum strobe_err strobe_file_append(const char *path, uint64_t end, uint64_t seq,
     w->end = end;
     w->seq = seq;
     w->totals = *totals;
+    w->totals.n_bytes = end;
     w->ledger_seq = LEDGER_AFTER_DEATH;
     if (ftruncate(w->fd, (off_t)end)) {
         err = strobe_err_from_errno(errno);
@@ -221,6 +222,7 @@ enum strobe_err strobe_file_finish(struct strobe_file_writer *w)
 {
     struct strobe_file_trailer trailer = {.magic = STROBE_TRAILER_MAGIC};
     strobe_writer_put_lod(w);
+    STROBE_ASSERT(w->totals.n_bytes == w->end);
     trailer.footer = w->end;
     enum strobe_err err = put_footer(w);
     if (!err) {

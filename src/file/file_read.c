@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "file/frame.h"
 
 enum strobe_err strobe_file_pread(const struct strobe_file *file, void *out, size_t n,
@@ -45,6 +46,7 @@ enum strobe_err strobe_file_read_ref(const struct strobe_file *file, uint64_t of
         return STROBE_ERR_CORRUPT;
     out->offset = offset;
     out->n_bytes = strobe_block_span(&out->head);
+    STROBE_ASSERT(out->n_bytes % 8 == 0 && out->n_bytes >= sizeof out->head);
     uint64_t payload = sizeof out->head + (uint64_t)out->head.head_bytes + out->head.body_bytes;
     return payload > file->facts.n_bytes - offset ? STROBE_ERR_CORRUPT : STROBE_OK;
 }
@@ -57,6 +59,7 @@ void strobe_file_add_hole(struct strobe_file *file, uint64_t offset, uint64_t n_
             (offset > hole->offset && offset - hole->offset < hole->n_bytes))
             return;
     }
+    STROBE_ASSERT(file->n_kept_holes <= STROBE_FILE_MAX_HOLES);
     if (file->n_kept_holes < STROBE_FILE_MAX_HOLES)
         file->holes[file->n_kept_holes++] = (struct strobe_hole){offset, n_bytes};
     file->facts.n_holes++;
@@ -192,6 +195,7 @@ enum strobe_err strobe_file_refresh(struct strobe_file *file)
 static enum strobe_err read_slot(struct strobe_file *file, int which,
                                  struct strobe_ledger_slot *head, uint8_t *out)
 {
+    STROBE_ASSERT(which == 0 || which == 1);
     uint64_t at = file->ledger_off + (uint64_t)which * STROBE_FILE_LEDGER_SLOT;
     enum strobe_err err = strobe_file_pread(file, head, sizeof *head, at);
     if (err)
@@ -237,6 +241,7 @@ static enum strobe_err open_head(struct strobe_block *block)
                             head->head_bytes);
     if (err)
         return err;
+    STROBE_ASSERT(head->head_raw <= block->raw_room);
     block->head = block->raw;
     block->n_head = head->head_raw;
     return STROBE_OK;
@@ -267,6 +272,7 @@ enum strobe_err strobe_file_load(const struct strobe_file *file, const struct st
         return err;
     if (XXH64(block->stored, n, 0) != ref->head.payload_hash)
         return STROBE_ERR_CORRUPT;
+    STROBE_ASSERT(n <= block->stored_room && block->stored);
     block->body = block->stored + ref->head.head_bytes;
     block->n_body = ref->head.body_bytes;
     return open_head(block);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/varint.h"
 
 static int entry_ok(const struct strobe_file *file, const struct strobe_index_entry *entry)
@@ -35,6 +36,7 @@ static uint32_t copy_entries(const struct strobe_file *file, const uint8_t *data
         if (entry_ok(file, &out[n_out]))
             n_out++;
     }
+    STROBE_ASSERT(n_out <= n);
     return n_out;
 }
 
@@ -99,6 +101,7 @@ static enum strobe_err read_levels(struct strobe_file *file, struct strobe_bytes
     uint32_t n = 0;
     for (uint64_t i = n_levels; i-- > 0;)
         n += copy_entries(file, level[i].data, level[i].n, roots + n);
+    STROBE_ASSERT(n <= n_all);
     set_roots(file, roots, n);
     return STROBE_OK;
 }
@@ -207,6 +210,7 @@ static enum strobe_err follow_chain(struct strobe_file *file)
         if (!err)
             err = STROBE_ARRAY_RESERVE(roots, room, n + 1ull);
         if (!err) {
+            STROBE_ASSERT(n < room);
             roots[n++] = entry_of(&ref);
             err = before_covered(file, ref, &at);
         }

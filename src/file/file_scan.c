@@ -8,6 +8,8 @@
  * SPDX-License-Identifier: MIT */
 #include "file/reader.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -75,6 +77,7 @@ static uint64_t resync(const struct strobe_file *file, uint64_t at, uint64_t end
         at += n;
     }
     free(window);
+    STROBE_ASSERT(found <= end);
     return found;
 }
 
@@ -88,6 +91,7 @@ enum strobe_err strobe_file_scan(struct strobe_file *file, uint64_t *at, uint64_
             if (*seq == STROBE_SEQ_UNKNOWN ? here > hole_at : out->head.seq > *seq)
                 strobe_file_add_hole(file, hole_at, here - hole_at);
             *seq = out->head.seq + 1;
+            STROBE_ASSERT(out->offset == here && here >= hole_at);
             *at = here + out->n_bytes;
             return STROBE_OK;
         }

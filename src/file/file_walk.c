@@ -6,6 +6,8 @@
  * no index lists is scanned. SPDX-License-Identifier: MIT */
 #include "file/reader.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +96,7 @@ static enum strobe_err descend(struct strobe_block_iter *iter, const struct fram
                                const struct strobe_index_entry *entry)
 {
     struct strobe_block_ref ref;
+    STROBE_ASSERT(entry->level < STROBE_FILE_MAX_LEVELS && iter->n_frames > 0);
     if (entry->level >= from->level || entry->offset < iter->index_at[entry->level] ||
         entry->offset < iter->pos)
         return STROBE_OK;
@@ -115,6 +118,7 @@ static enum strobe_err descend(struct strobe_block_iter *iter, const struct fram
     }
     if (err)
         return err;
+    STROBE_ASSERT(iter->n_frames <= STROBE_FILE_MAX_LEVELS); /* levels only go down */
     iter->frames[iter->n_frames++] = next;
     return STROBE_OK;
 }
@@ -141,6 +145,7 @@ static int visit(struct strobe_block_iter *iter, const struct strobe_index_entry
         strobe_file_add_hole(iter->file, entry->offset, strobe_pad8(entry->bytes));
         return 0;
     }
+    STROBE_ASSERT(out->offset == entry->offset);
     if (out->offset + out->n_bytes >
         iter->pos) /* else blocks could stand inside one another, each hashed with all in it */
         iter->pos = out->offset + out->n_bytes;
@@ -180,6 +185,7 @@ enum strobe_err strobe_file_next(struct strobe_block_iter *iter, struct strobe_b
             return STROBE_OK;
         }
         struct frame *frame = &iter->frames[iter->n_frames - 1];
+        STROBE_ASSERT(frame->at <= frame->n);
         if (frame->at == frame->n) {
             free(frame->entries);
             iter->n_frames--;

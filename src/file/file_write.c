@@ -37,6 +37,11 @@ static enum strobe_err write_block(struct strobe_file_writer *w, struct strobe_b
                                    struct strobe_index_entry *entry)
 {
     size_t n_payload = w->n_out - sizeof head;
+    STROBE_ASSERT(w->n_out >= sizeof head && w->n_out <= w->cap_out);
+    STROBE_ASSERT((uint64_t)head.head_bytes + head.body_bytes == n_payload);
+    STROBE_ASSERT(head.type >= STROBE_BLOCK_EVENTS &&
+                  (head.type == STROBE_BLOCK_INDEX) == (head.level > 0));
+    STROBE_ASSERT(w->end % 8 == 0 && w->end >= STROBE_FILE_FIRST_BLOCK && w->prev_index < w->end);
     size_t padded = (w->n_out + 7) & ~(size_t)7;
     if (!strobe_writer_room(w, 8))
         return STROBE_ERR_NOMEM;
@@ -125,7 +130,9 @@ void strobe_writer_put_lod(struct strobe_file_writer *w)
 /* An INDEX block of `level` (from 1) over the entries that wait for it. */
 static enum strobe_err put_index(struct strobe_file_writer *w, uint32_t level)
 {
+    STROBE_ASSERT(level && level < STROBE_WRITER_LEVELS);
     struct strobe_writer_level *from = &w->levels[level - 1];
+    STROBE_ASSERT(from->n);
     struct strobe_block_head head = {.type = STROBE_BLOCK_INDEX, .level = (uint8_t)level};
     uint64_t n_events = 0, n_zones = 0;
     head.tick_min = ~0ull;
@@ -154,7 +161,10 @@ static enum strobe_err put_index(struct strobe_file_writer *w, uint32_t level)
 enum strobe_err strobe_writer_add_entry(struct strobe_file_writer *w, uint32_t level,
                                         const struct strobe_index_entry *entry)
 {
+    STROBE_ASSERT(level < STROBE_WRITER_LEVELS);
     struct strobe_writer_level *to = &w->levels[level];
+    STROBE_ASSERT(to->n <= to->cap);
+    STROBE_ASSERT(!to->n || to->entries[to->n - 1].offset < entry->offset); /* in file order */
     if (to->n == to->cap) {
         uint64_t cap = to->cap ? 2 * to->cap : STROBE_INDEX_FANOUT;
         struct strobe_index_entry *entries = strobe_array_resize(to->entries, cap, sizeof *entries);
@@ -200,6 +210,7 @@ static int pad_body(struct strobe_file_writer *w, uint64_t n_events)
         return 1;
     size_t want =
         (size_t)(n_events - STROBE_EVENTS_FLOOR + STROBE_EVENTS_RATIO - 1) / STROBE_EVENTS_RATIO;
+    STROBE_ASSERT(want > n);
     if (!strobe_writer_room(w, want - n))
         return 0;
     memset(w->out + w->n_out, 0, want - n);
@@ -218,6 +229,7 @@ static enum strobe_err put_part_heads(struct strobe_file_writer *w,
     if (!strobe_writer_room(w, bound + n))
         return STROBE_ERR_NOMEM;
     uint8_t *raw = w->out + w->n_out + bound;
+    STROBE_ASSERT(enc->n_head <= enc->cap_head && w->n_out + bound + n <= w->cap_out);
     memcpy(raw, number, n_number);
     memcpy(raw + n_number, enc->head, enc->n_head);
     memcpy(raw + n_number + enc->n_head, enc->ends, enc->n_ends);
@@ -252,6 +264,7 @@ static enum strobe_err put_streams(struct strobe_file_writer *w, struct strobe_e
         return STROBE_ERR_NOMEM;
     memcpy(w->out + body, sizes, sizeof sizes);
     head->body_bytes = (uint32_t)(w->n_out - body);
+    STROBE_ASSERT(strobe_block_holds(enc->n_events, w->n_out - sizeof *head));
     return STROBE_OK;
 }
 
@@ -307,8 +320,10 @@ enum strobe_err strobe_file_put_events(struct strobe_file_writer *w, struct stro
 
 static enum strobe_err put_records(struct strobe_file_writer *w, struct strobe_records *records)
 {
+    STROBE_ASSERT(!records->is_open);
     if (records->failed)
         return STROBE_ERR_NOMEM;
+    STROBE_ASSERT(!records->n_records == !records->n_bytes);
     if (!records->n_records)
         return STROBE_OK;
     struct strobe_block_head head = {.type = STROBE_BLOCK_RECORDS, .n_items = records->n_records};
@@ -380,6 +395,7 @@ enum strobe_err strobe_file_put_ledger(struct strobe_file_writer *w,
 {
     struct strobe_ledger_slot slot = {.magic = STROBE_LEDGER_MAGIC};
     size_t n = records->n_bytes;
+    STROBE_ASSERT(!records->is_open);
     if (records->failed)
         return STROBE_ERR_NOMEM;
     if (n > STROBE_FILE_LEDGER_SLOT - sizeof slot)
@@ -431,6 +447,7 @@ void strobe_file_count(struct strobe_file_writer *w, uint64_t n_procs, uint64_t 
 void strobe_file_count_lost(struct strobe_file_writer *w, uint32_t cause, uint64_t count)
 {
     pthread_mutex_lock(&w->lock);
+    STROBE_ASSERT(cause < STROBE_WRITER_CAUSES);
     w->totals.lost[cause] += count;
     pthread_mutex_unlock(&w->lock);
 }

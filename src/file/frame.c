@@ -32,6 +32,7 @@ size_t strobe_frame_pad(uint8_t *end, size_t n_raw, size_t n_stored)
     size_t want = (n_raw - STROBE_FRAME_FLOOR + STROBE_FRAME_RATIO - 1) / STROBE_FRAME_RATIO;
     size_t n = want - n_stored < SKIPPABLE_HEAD ? SKIPPABLE_HEAD : want - n_stored;
     uint32_t head[] = {SKIPPABLE_MAGIC, (uint32_t)(n - SKIPPABLE_HEAD)};
+    STROBE_ASSERT(n >= SKIPPABLE_HEAD && strobe_frame_fits(n_raw, n_stored + n));
     memcpy(end, head, sizeof head);
     memset(end + sizeof head, 0, n - sizeof head);
     return n;

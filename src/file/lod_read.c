@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "file/decode.h"
 #include "file/frame.h"
 
@@ -82,6 +83,7 @@ static enum strobe_err read_masks(struct strobe_lod_reader *reader)
         offset += strobe_get_varint(&reader->head);
         reader->masks[i] = (struct strobe_lod_mask){offset, strobe_get_varint(&reader->head)};
     }
+    STROBE_ASSERT(n <= STROBE_LOD_MAX_MASKS);
     reader->n_masks = (uint32_t)n;
     return reader->head.bad ? STROBE_ERR_CORRUPT : STROBE_OK;
 }
@@ -129,6 +131,7 @@ static void take_lanes(struct strobe_bytes *in, const struct strobe_lod_track *t
         else
             strobe_skip_varints(in, 5 * n);
     }
+    STROBE_ASSERT(out->in.at <= in->at && out->shift <= MAX_SHIFT);
     out->in.end = in->at;
 }
 
@@ -148,6 +151,7 @@ enum strobe_err strobe_lod_next(struct strobe_lod_reader *reader, struct strobe_
                                 struct strobe_lod_lanes *coarse, struct strobe_lod_lanes *fine)
 {
     struct strobe_bytes *in = &reader->head;
+    STROBE_ASSERT(reader->n_left <= reader->n_tracks);
     if (!reader->n_left)
         return STROBE_ERR_END;
     reader->n_left--;
@@ -177,6 +181,7 @@ enum strobe_err strobe_lod_cell(struct strobe_lod_lanes *lanes, struct strobe_lo
                                 struct strobe_lod_cell *out)
 {
     struct strobe_bytes *in = &lanes->in;
+    STROBE_ASSERT(lanes->n_depths <= STROBE_LOD_DEPTHS && lanes->shift <= MAX_SHIFT);
     while (!state->n_left) {
         if (state->started)
             state->depth++;

@@ -71,7 +71,9 @@ void strobe_lod_log_free(struct strobe_lod_log *log)
 static void coarsen_lane(struct strobe_lod *lod, struct lane *lane)
 {
     uint32_t n = 0;
+    STROBE_ASSERT(lane->n <= lane->room && lane->n <= lod->n_cells);
     for (uint32_t i = 0; i < lane->n; i++) {
+        STROBE_ASSERT(!i || lane->cells[i - 1].bucket <= lane->cells[i].bucket);
         struct strobe_lod_cell cell = lane->cells[i];
         cell.bucket >>= 1;
         if (n && lane->cells[n - 1].bucket == cell.bucket)
@@ -79,6 +81,7 @@ static void coarsen_lane(struct strobe_lod *lod, struct lane *lane)
         else
             lane->cells[n++] = cell;
     }
+    STROBE_ASSERT(n <= lane->n);
     lod->n_cells -= lane->n - n;
     lane->n = n;
 }
@@ -109,9 +112,12 @@ static bool add_cell(struct strobe_lod *lod, struct lane *lane, const struct str
     }
     if (STROBE_ARRAY_RESERVE(lane->cells, lane->room, lane->n + 1ull))
         return false;
+    STROBE_ASSERT(at <= lane->n && lane->n < lane->room);
     memmove(lane->cells + at + 1, lane->cells + at, (lane->n - at) * sizeof *lane->cells);
     lane->cells[at] = *cell;
     lane->n++;
+    STROBE_ASSERT(!at || lane->cells[at - 1].bucket < cell->bucket);
+    STROBE_ASSERT(at + 1 == lane->n || cell->bucket < lane->cells[at + 1].bucket);
     lod->n_cells++;
     return true;
 }
@@ -132,6 +138,7 @@ static struct track *track_of(struct strobe_lod *lod, const struct strobe_lod_pa
         strobe_index_add(&lod->index, hash, lod->n_tracks))
         return NULL;
     struct track *track = &lod->tracks[lod->n_tracks++];
+    STROBE_ASSERT(lod->index.n == lod->n_tracks);
     memset(track, 0, sizeof *track);
     track->proc = part->proc;
     track->track = part->track;
@@ -169,9 +176,11 @@ static bool add_gap(struct strobe_lod *lod, struct track *track, const struct st
 static bool add_cells(struct strobe_lod *lod, struct track *track,
                       const struct strobe_lod_part *part, const struct strobe_lod_cell *cells)
 {
+    STROBE_ASSERT(track->shift >= part->shift && track->shift < 64);
     uint32_t by = track->shift - part->shift;
     for (uint32_t i = 0; i < part->n_cells; i++) {
         struct strobe_lod_cell cell = cells[i];
+        STROBE_ASSERT(cell.depth < STROBE_LOD_DEPTHS);
         cell.bucket >>= by;
         track->n_lanes = cell.depth >= track->n_lanes ? cell.depth + 1 : track->n_lanes;
         if (!add_cell(lod, &track->lanes[cell.depth], &cell))
@@ -196,6 +205,7 @@ static void fit(struct strobe_lod *lod, struct track *track)
 static bool keep_open(struct track *track, const struct strobe_lod_part *part,
                       const struct strobe_lod_open *open)
 {
+    STROBE_ASSERT(part->n_open <= STROBE_LOD_OPEN);
     if (part->n_open && !track->open &&
         !(track->open = malloc(STROBE_LOD_OPEN * sizeof *track->open)))
         return false;
@@ -231,6 +241,8 @@ void strobe_lod_add(struct strobe_lod *lod, const struct strobe_lod_log *log, ui
 {
     const struct strobe_lod_cell *cells = log->cells;
     const struct strobe_lod_open *open = log->open;
+    STROBE_ASSERT(!lod->n_blocks || offset > lod->first_offset);
+    STROBE_ASSERT(!lod->n_masks || offset > lod->masks[lod->n_masks - 1].offset);
     if (!lod->n_blocks++)
         lod->first_offset = offset;
     if (mask && lod->n_masks < STROBE_LOD_MAX_MASKS)
@@ -245,6 +257,8 @@ void strobe_lod_add(struct strobe_lod *lod, const struct strobe_lod_log *log, ui
         if (log->parts[i].n_open)
             open += log->parts[i].n_open;
     }
+    STROBE_ASSERT(lod->spoilt ||
+                  (cells == log->cells + log->n_cells && open == log->open + log->n_open));
 }
 
 void strobe_lod_spoil(struct strobe_lod *lod)
@@ -356,6 +370,7 @@ static void append_ends(struct out *out, struct out *ends)
 
 static void put_lanes(struct out *out, const struct track *track)
 {
+    STROBE_ASSERT(track->n_lanes <= STROBE_LOD_DEPTHS && track->shift < 64);
     uint64_t base = track->first_tick >> track->shift;
     put(out, track->shift);
     put(out, track->n_lanes);

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 #include "file/notes.h"
 
+#include "base/assert.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -36,6 +38,7 @@ enum strobe_err strobe_notes_read(const char *path, char **text)
         free(bytes);
         return !bytes ? STROBE_ERR_NOMEM : got < 0 ? STROBE_ERR_IO : STROBE_ERR_LIMIT;
     }
+    STROBE_ASSERT(n <= STROBE_NOTES_MAX_BYTES);
     bytes[n] = 0;
     *text = bytes;
     return STROBE_OK;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/varint.h"
 
 void strobe_records_free(struct strobe_records *records)
@@ -21,10 +22,12 @@ void strobe_records_reset(struct strobe_records *records)
     records->tick_min = ~0ull;
     records->tick_max = 0;
     records->failed = false;
+    records->is_open = false;
 }
 
 static bool room(struct strobe_records *records, size_t n)
 {
+    STROBE_ASSERT(records->n_bytes <= records->cap);
     if (records->failed)
         return false;
     records->failed =
@@ -37,15 +40,22 @@ bool strobe_records_reserve(struct strobe_records *records, size_t n_bytes)
     return records->cap >= n_bytes || room(records, n_bytes);
 }
 
-void strobe_records_u(struct strobe_records *records, uint64_t value)
+static void put(struct strobe_records *records, uint64_t value)
 {
     if (room(records, STROBE_VARINT_MAX))
         records->n_bytes =
             (size_t)(strobe_varint_put(records->bytes + records->n_bytes, value) - records->bytes);
 }
 
+void strobe_records_u(struct strobe_records *records, uint64_t value)
+{
+    STROBE_ASSERT(records->is_open);
+    put(records, value);
+}
+
 void strobe_records_raw(struct strobe_records *records, const uint8_t *fields, size_t n_bytes)
 {
+    STROBE_ASSERT(records->is_open);
     if (!n_bytes || !room(records, n_bytes))
         return;
     memcpy(records->bytes + records->n_bytes, fields, n_bytes);
@@ -62,12 +72,16 @@ void strobe_records_begin(struct strobe_records *records, uint32_t kind)
 {
     if (records->n_records == 0 && records->n_bytes == 0)
         strobe_records_reset(records);
-    strobe_records_u(records, kind);
+    STROBE_ASSERT(!records->is_open); /* the record before was ended */
+    put(records, kind);
     records->open = records->n_bytes;
+    records->is_open = true;
 }
 
 void strobe_records_end(struct strobe_records *records)
 {
+    STROBE_ASSERT(records->is_open && records->open <= records->n_bytes);
+    records->is_open = false;
     if (!room(records, STROBE_VARINT_MAX))
         return;
     uint8_t size[STROBE_VARINT_MAX];
@@ -77,6 +91,7 @@ void strobe_records_end(struct strobe_records *records)
     memmove(at + n_size, at, n_fields);
     memcpy(at, size, n_size);
     records->n_bytes += n_size;
+    STROBE_ASSERT(records->open + n_size + n_fields == records->n_bytes);
     records->n_records++;
 }
 

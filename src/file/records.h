@@ -12,7 +12,8 @@ struct strobe_records {
     uint8_t *bytes; /* owned: cap bytes, freed by strobe_records_free */
     size_t n_bytes;
     size_t cap;
-    size_t open; /* where the record under construction starts */
+    size_t open;  /* where the fields of the record under construction start */
+    bool is_open; /* one is under construction */
     uint32_t n_records;
     uint64_t tick_min, tick_max;
     bool failed;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 
 enum {
     MAX_CARRIED = 1 << 17, /* open zones that are carried one by one */
@@ -163,6 +164,8 @@ static bool is_open_below(const struct run *run, uint32_t depth, uint64_t loc)
 static void emit(struct run *run, const struct strobe_replay_frame *frame, uint64_t ticks, uint64_t self,
                  unsigned state)
 {
+    STROBE_ASSERT(run->out->n_zones < run->out->zones_room);
+    STROBE_ASSERT(frame->note <= run->out->n_notes);
     run->out->zones[run->out->n_zones++] = (struct strobe_zone_row){
         .begin = frame->begin,
         .ticks = ticks,
@@ -218,6 +221,7 @@ static void end_under(struct run *run, uint64_t n_above)
         return;
     }
     uint32_t depth = run->depth - 1, at = depth - (uint32_t)n_above;
+    STROBE_ASSERT(at < run->depth && depth < run->out->stack_room);
     struct strobe_replay_frame *stack = run->out->stack, frame = stack[at];
     uint64_t ticks = run->tick > frame.begin ? run->tick - frame.begin : 0;
     run->depth = at;
@@ -265,6 +269,7 @@ static struct strobe_note *note_of(struct run *run, uint64_t loc)
     }
     if (!place || (!*place && !(*place = new_note(run->out))))
         return NULL;
+    STROBE_ASSERT(*place && *place <= run->out->n_notes);
     return &run->out->notes[*place - 1];
 }
 
@@ -287,6 +292,7 @@ static void begin_zone(struct run *run, uint64_t index)
 {
     if (run->fiber || run->shared)
         new_loose(run, STROBE_KIND_ZONE_BEGIN, run->fiber, run->part->locs[index]);
+    STROBE_ASSERT(index < run->part->n_locs && run->depth < run->out->stack_room);
     if (!run->fiber)
         run->out->stack[run->depth++] = (struct strobe_replay_frame){run->tick, 0, (uint32_t)index, 0, 0};
 }
@@ -398,6 +404,8 @@ static enum strobe_err replay_rare(struct run *run, unsigned sym)
 static enum strobe_err replay_events(struct run *run)
 {
     const struct strobe_part *part = run->part;
+    STROBE_ASSERT(part->first_event + part->n_events <= run->events->n_events);
+    STROBE_ASSERT(run->depth + part->n_events <= run->out->stack_room);
     const uint8_t *sym = run->events->stream[STROBE_SYM] + part->first_event;
     const uint8_t *lo = run->events->stream[STROBE_LO] + part->first_event;
     const uint8_t *hi = run->events->stream[STROBE_HI] + part->first_event;
@@ -415,10 +423,12 @@ static enum strobe_err replay_events(struct run *run)
         unsigned s = sym[i];
         if (s >= STROBE_SYM_BEGIN && s - STROBE_SYM_BEGIN < part->n_locs && !run->fiber &&
             !slow) {
+            STROBE_ASSERT(run->depth < run->out->stack_room);
             stack[run->depth++] = (struct strobe_replay_frame){tick, 0, s - STROBE_SYM_BEGIN, 0, 0};
         } else if (s == 0 && run->depth && !slow) {
             struct strobe_replay_frame *frame = &stack[--run->depth];
             uint64_t ticks = tick > frame->begin ? tick - frame->begin : 0;
+            STROBE_ASSERT(run->out->n_zones < run->out->zones_room);
             add_to_parent(run, ticks);
             zones[run->out->n_zones++] = (struct strobe_zone_row){
                 .begin = frame->begin,
@@ -458,6 +468,7 @@ static void give_up_carried(struct run *run, uint32_t depth)
     struct strobe_carried_zone *zone = carried_at(run->carry, depth);
     if (!zone || zone->is_unknown)
         return;
+    STROBE_ASSERT(run->out->n_zones < run->out->zones_room);
     run->out->zones[run->out->n_zones++] = (struct strobe_zone_row){
         .begin = zone->begin,
         .self = zone->loc,
@@ -521,6 +532,7 @@ static enum strobe_err start(struct run *run)
         const struct strobe_part_zone *zone = &part->stack[i];
         struct strobe_replay_frame frame = {zone->begin, zone->children_ticks, part->n_locs + i, 0, 0};
         take_carried(run, part->n_below + i, zone, &frame);
+        STROBE_ASSERT(run->depth < out->stack_room);
         out->stack[run->depth++] = frame;
     }
     return STROBE_OK;
@@ -529,6 +541,7 @@ static enum strobe_err start(struct run *run)
 static void cut_carry(struct strobe_carry *carry, uint64_t n)
 {
     carry->n_under = carry->n_under < n ? carry->n_under : (uint32_t)n;
+    STROBE_ASSERT(carry->n_under <= n && carry->n_open <= carry->open_room);
     while (carry->n_open > n - carry->n_under) {
         struct strobe_carried_zone *zone = &carry->open[--carry->n_open];
         if (zone->note) {
@@ -588,6 +601,7 @@ static void finish(struct run *run)
     }
     if (carry->n_open < n_below)
         carry->n_unknown = n_below - carry->n_open;
+    STROBE_ASSERT(carry->n_open <= MAX_CARRIED && run->depth <= run->out->stack_room);
     for (uint32_t i = 0; i < run->depth; i++)
         carry_zone(run, &run->out->stack[i]);
     carry->fiber = run->fiber;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "file/file_read.h"
 
 static int fd_of(void *context)
@@ -22,6 +23,7 @@ static enum strobe_err read_at(void *context, void *out, size_t n, uint64_t offs
             return strobe_err_from_errno(errno);
         if (got == 0)
             return STROBE_ERR_END;
+        STROBE_ASSERT((size_t)got <= n);
         at += got;
         n -= (size_t)got;
         offset += (uint64_t)got;
@@ -52,6 +54,7 @@ static void close_fd(void *context)
 
 struct strobe_source strobe_source_of_fd(int fd)
 {
+    STROBE_ASSERT(fd >= 0);
     return (struct strobe_source){
         .read_at = read_at,
         .size = size,

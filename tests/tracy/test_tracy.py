@@ -59,9 +59,14 @@ class TracyTest(unittest.TestCase):
         return player, lines, trace
 
 
+def table(name, kind):
+    """What Tracy's csvexport printed of a recording."""
+    return HERE.parent / "tracy_files" / "data" / f"{name}.{kind}.csv"
+
+
 def csv_zones(name):
     """(start, duration) of every row of X.unwrap.csv; texts with newlines break rows there."""
-    rows = [line.split(",") for line in (HERE / "data" / f"{name}.unwrap.csv").read_text().splitlines()[1:]]
+    rows = [line.split(",") for line in table(name, "unwrap").read_text().splitlines()[1:]]
     return collections.Counter((int(row[3]), int(row[4])) for row in rows if len(row) > 5 and row[2].isdigit())
 
 
@@ -103,7 +108,7 @@ class Recordings(TracyTest):
         for name in ("v0.14.0/rich", "v0.14.0/rich_cs", "v0.11.1/rich", "v0.11.1/rich_od"):
             _, _, trace = self.play(name, "--clock", "own")
             said = collections.Counter((e[5][2].decode(), trace.ns(e[0], e[4])) for e in trace.events if e[2] == "message")
-            rows = re.findall(r"^(.*),(\d+)$", (HERE / "data" / f"{name}.messages.csv").read_text(), re.M)
+            rows = re.findall(r"^(.*),(\d+)$", table(name, "messages").read_text(), re.M)
             self.assertEqual(said, collections.Counter((text, int(ns)) for text, ns in rows), name)
 
 
@@ -122,7 +127,7 @@ class Tables(TracyTest):
                     self.play(name, *clock)
                     rows = list(csv.reader(io.StringIO(self.export("-u"))))[1:]
                     self.assertEqual(collections.Counter((int(r[3]), int(r[4])) for r in rows), csv_zones(name))
-                    messages = HERE / "data" / f"{name}.messages.csv"
+                    messages = table(name, "messages")
                     if messages.exists():
                         self.assertEqual(sorted(self.export("-m").splitlines()), sorted(messages.read_text().splitlines()))
 

@@ -131,7 +131,7 @@ class Imports(unittest.TestCase):
     def test_streams_and_compressions(self):
         import lz4.block
         import zstandard
-        session = json.loads((HERE / "session.json").read_text())
+        session = json.loads((HERE.parent / "tracy" / "session_example.json").read_text())
         outer, inner = list(session["locations"])[:2]  # more blocks than the reader has places for
         session["threads"].append({"id": 99, "name": "many", "zones": [
             {"loc": outer, "start": 100 + i * 20, "end": 115 + i * 20,

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""check_docs.py ROOT: what the documents name exists - relative links, paths of the tree, and every strobe_ function and
-STROBE_ macro or variable."""
+"""check_docs.py ROOT: what the documents and the comments of the code name exists - relative links, paths of the tree, files by
+their name alone, every strobe_ function and STROBE_ macro or variable, and every --option: in code, not in another comment."""
+import io
 import pathlib
 import re
 import sys
+import tokenize
 
 import check_rooms
+import house
 
 FOLDERS = "src|include|docs|tests|bench|examples|scripts|cmake|python|web|kernel"
 ROOMS = "|".join(check_rooms.read(pathlib.Path(__file__).resolve().parent.parent))
@@ -14,6 +17,10 @@ SOURCES = {".c", ".h", ".cpp", ".hpp", ".py", ".cmake", ".in", ".txt", ".bash", 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 PATH = re.compile(rf"(?<![\w./<-])((?:{FOLDERS})/[\w./*<>-]*|(?:{ROOMS})/\w+\.[ch]\b|\.ci/\w+)")
 NAME = re.compile(r"(?<![\w-])(strobe_[a-z0-9_]+|STROBE_[A-Z0-9_]+)(?![\w-])([*<…]?)")
+FILE = re.compile(r"(?<![\w./*<{-])(\w+\.(?:c|h|hpp|cpp|py|js|mjs|cmake|md))(?![\w(])")
+OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*[a-z0-9])(?![\w-])")
+# Files that are made by the build.
+MADE = {"page_table.h"}
 
 
 def documents(root):
@@ -31,11 +38,35 @@ def tree(root):
             yield path
 
 
-def names_of(root):
-    """All names in the sources, those that X-macro lists make among them."""
+def comments_of(path, text):
+    """Places of the comments in a source file: (from, to)."""
+    if path.suffix in (".c", ".h", ".cpp", ".hpp", ".js", ".mjs"):
+        return [m.span() for m in house.C_TOKEN.finditer(text) if m.group().startswith("/")]
+    if path.suffix == ".py":
+        starts = [0]
+        for line in text.splitlines(keepends=True):
+            starts.append(starts[-1] + len(line))
+        try:
+            tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+        except (tokenize.TokenError, SyntaxError):
+            return []
+        return [tuple(starts[row - 1] + column for row, column in (t.start, t.end)) for t in tokens if t.type == tokenize.COMMENT]
+    return [m.span() for m in re.finditer(r"^[ \t]*#(?!!).*$", text, re.M)]
+
+
+def code_of(path, text):
+    """The text with its comments blanked."""
+    pieces, at = [], 0
+    for start, end in comments_of(path, text):
+        pieces += [text[at:start], house.blank(text[start:end])]
+        at = end
+    return "".join(pieces) + text[at:]
+
+
+def names_of(texts):
+    """All names in these texts, those that X-macro lists make among them."""
     names, items, prefixes = set(), set(), set()
-    for path in tree(root):
-        text = path.read_text(errors="replace")
+    for text in texts:
         names |= set(re.findall(r"\b(?:strobe_\w+|STROBE_\w+)", text))
         items |= set(re.findall(r"\bX\((\w+),", text))
         prefixes |= set(re.findall(r"\b((?:strobe|STROBE)_\w*)##name", text))
@@ -46,7 +77,7 @@ def path_exists(root, text):
     text = text.rstrip(".")
     if "<" in text:  # tests/unit/test_<file>.c: a pattern
         text = re.sub(r"<[^>]*>?", "*", text)
-    places = [root / text, root / "src" / text]
+    places = [root / folder / text for folder in ("", "src", "include", "bench")]
     if "*" in text:
         return any(any(root.glob(prefix + text)) for prefix in ("", "src/"))
     return any(p.exists() for p in places)
@@ -56,6 +87,29 @@ def name_exists(names, name, more):
     if more or name.endswith("_"):
         return any(n.startswith(name) for n in names)
     return name in names
+
+
+def check_comments(root, path, text, code):
+    """What the comments of a source file name and no code has."""
+    for start, end in comments_of(path, text):
+        comment, first = text[start:end], text.count("\n", 0, start) + 1
+        found = [(m, path_exists(root, m.group(1)), "is not in the tree") for m in PATH.finditer(comment)]
+        found += [(m, m.group(1) in code.files, "is no file of the tree") for m in FILE.finditer(comment)]
+        found += [(m, name_exists(code.names, *m.groups()), "is in no code") for m in NAME.finditer(comment)]
+        found += [(m, m.group(1) in code.options, "is an option of nothing") for m in OPTION.finditer(comment)]
+        for match, is_there, what in found:
+            if not is_there and match.group(1) not in MADE:
+                yield f"{path.relative_to(root)}:{first + comment.count(chr(10), 0, match.start())}: {match.group(1)} {what}"
+
+
+class Code:
+    """All names, options and files of the code, its comments left out."""
+
+    def __init__(self, root, texts):
+        codes = [code_of(path, text) for path, text in texts.items()]
+        self.names = names_of(codes)
+        self.files = {path.name for path in texts} | {path.name for path in root.rglob("*.md")} | {path.name.removesuffix(".in") for path in texts}
+        self.options = {word for text in codes for word in re.findall(r"(?:--|[\"'])([a-z][a-z0-9-]+)", text)}
 
 
 def check(root, path, names):
@@ -76,10 +130,12 @@ def check(root, path, names):
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    names = names_of(root)
+    texts = {path: path.read_text(errors="replace") for path in tree(root)}
+    names, code = names_of(texts.values()), Code(root, texts)
     found = documents(root)
     wrong = [line for path in found for line in check(root, path, names)]
-    print("\n".join(wrong) or f"{len(found)} documents, all that they name is there")
+    wrong += [line for path, text in texts.items() for line in check_comments(root, path, text, code)]
+    print("\n".join(wrong) or f"{len(found)} documents and the comments of {len(texts)} files, all that they name is there")
     return 1 if wrong else 0
 
 

@@ -43,7 +43,7 @@ struct strobe_trace_thread {
     uint64_t end_tick; /* 0: not known */
     uint32_t process;  /* index in trace->processes */
     uint32_t name;
-    /* Coverage, filled by strobe_trace_count_parts and by walks over all events: */
+    /* Coverage, filled by walks over all events: */
     uint64_t n_stored;
     uint64_t next_pos;  /* word after the last part seen */
     uint64_t gap_words; /* words between parts that are nowhere */

@@ -1,5 +1,5 @@
 /* model.h - a trace as a .tracy file has it: tables of strings, locations, threads; rows of
- * everything else in spools. Shared by tracy_gather.c, which fills it, and tracy_write.c.
+ * everything else in spools. Shared by gather.c, which fills it, and write.c.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_TRACY_FILE_MODEL_H
 #define STROBE_TRACY_FILE_MODEL_H

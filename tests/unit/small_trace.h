@@ -80,6 +80,13 @@ static inline void small_put_events(struct small_trace *t)
     assert_int_equal(strobe_file_put_events(t->writer, &t->enc), STROBE_OK);
 }
 
+/* The part is the last of its block. */
+static inline void small_end_block(struct small_trace *t, uint64_t track, uint64_t n_words)
+{
+    small_end_part(t, track, n_words);
+    small_put_events(t);
+}
+
 static inline void small_number(struct small_trace *t, uint64_t tick, enum strobe_kind kind,
                                 uint64_t number)
 {
@@ -105,8 +112,7 @@ static inline void small_zones(struct small_trace *t, uint64_t first_tick, int n
         strobe_encode_zone_begin(&t->enc, first_tick + 20 * (uint64_t)i, 1);
         strobe_encode_zone_end(&t->enc, first_tick + 20 * (uint64_t)i + 10, 1);
     }
-    small_end_part(t, 1, 2 * (uint64_t)n);
-    small_put_events(t);
+    small_end_block(t, 1, 2 * (uint64_t)n);
 }
 
 static inline void small_free(struct small_trace *t)

@@ -69,6 +69,39 @@ static uint64_t loc_of(struct strobe_build *build, const char *name)
     return strobe_build_loc(build, &loc);
 }
 
+/* A trace that one process and one thread of it make, and what was read of it. */
+struct made {
+    struct small_trace t;
+    struct strobe_build_store *store;
+    struct strobe_build *build;
+    struct strobe_build_track *track;
+    struct strobe_trace *trace;
+    struct found found;
+};
+
+static void make(struct made *m, struct strobe_build_store_options options)
+{
+    small_start(&m->t);
+    options.writer = m->t.writer;
+    assert_int_equal(strobe_build_store_open(&options, &m->store), STROBE_OK);
+    m->build = open_build(m->store, 10);
+    m->track = strobe_build_thread(m->build, 1, 1000);
+}
+
+static void read_made(struct made *m)
+{
+    strobe_build_close(m->build);
+    strobe_build_store_close(m->store);
+    small_finish(&m->t);
+    m->trace = read_back(m->t.path, &m->found);
+}
+
+static void drop(struct made *m)
+{
+    strobe_trace_close(m->trace);
+    small_remove(&m->t);
+}
+
 /* ---- order ---- */
 
 static void tracks_of_two_processes_come_mixed(void **state)
@@ -104,30 +137,22 @@ static void tracks_of_two_processes_come_mixed(void **state)
 
 static void a_name_may_come_after_its_use(void **state)
 {
-    struct small_trace t;
-    struct found found;
+    struct made m;
     (void)state;
-    small_start(&t);
-    struct strobe_build_store *store = open_store(&t, 0);
-    struct strobe_build *build = open_build(store, 10);
-    struct strobe_build_track *track = strobe_build_thread(build, 1, 1000);
-    uint64_t loc = strobe_build_new_loc(build, 0xabc);
-    strobe_build_zone_begin(build, track, 1000, loc);
-    strobe_build_zone_end(build, track, 1005);
-    assert_int_equal(strobe_build_store_flush(store), STROBE_OK);
-    strobe_build_set_loc(build, loc,
+    make(&m, (struct strobe_build_store_options){0});
+    uint64_t loc = strobe_build_new_loc(m.build, 0xabc);
+    strobe_build_zone_begin(m.build, m.track, 1000, loc);
+    strobe_build_zone_end(m.build, m.track, 1005);
+    assert_int_equal(strobe_build_store_flush(m.store), STROBE_OK);
+    strobe_build_set_loc(m.build, loc,
                          &(struct strobe_build_loc){.function = "late", .n_function = 4});
-    strobe_build_close(build);
-    strobe_build_store_close(store);
-    small_finish(&t);
-    struct strobe_trace *trace = read_back(t.path, &found);
-    assert_int_equal(found.n_zones, 1);
+    read_made(&m);
+    assert_int_equal(m.found.n_zones, 1);
     char room[STROBE_NAME_ROOM];
     uint32_t n_bytes;
-    uint32_t place = strobe_trace_loc(trace, 0, loc);
-    assert_string_equal(strobe_trace_loc_name(trace, place, loc, room, &n_bytes), "late");
-    strobe_trace_close(trace);
-    unlink(t.path);
+    uint32_t place = strobe_trace_loc(m.trace, 0, loc);
+    assert_string_equal(strobe_trace_loc_name(m.trace, place, loc, room, &n_bytes), "late");
+    drop(&m);
 }
 
 static void equal_contents_have_one_id(void **state)
@@ -150,21 +175,13 @@ static void equal_contents_have_one_id(void **state)
 
 static void an_end_without_a_begin_is_said(void **state)
 {
-    struct small_trace t;
-    struct found found;
+    struct made m;
     (void)state;
-    small_start(&t);
-    struct strobe_build_store *store = open_store(&t, 0);
-    struct strobe_build *build = open_build(store, 10);
-    struct strobe_build_track *track = strobe_build_thread(build, 1, 1000);
-    assert_false(strobe_build_zone_end(build, track, 1000));
-    strobe_build_close(build);
-    strobe_build_store_close(store);
-    small_finish(&t);
-    struct strobe_trace *trace = read_back(t.path, &found);
-    assert_int_equal(found.n_zones, 1);
-    strobe_trace_close(trace);
-    unlink(t.path);
+    make(&m, (struct strobe_build_store_options){0});
+    assert_false(strobe_build_zone_end(m.build, m.track, 1000));
+    read_made(&m);
+    assert_int_equal(m.found.n_zones, 1);
+    drop(&m);
 }
 
 /* ---- bounds ---- */
@@ -172,29 +189,21 @@ static void an_end_without_a_begin_is_said(void **state)
 static void begun_beyond_the_budget_is_refused_with_its_end(void **state)
 {
     enum { N = 100000 };
-    struct small_trace t;
-    struct found found;
+    struct made m;
     (void)state;
-    small_start(&t);
-    struct strobe_build_store *store = open_store(&t, 1 << 20);
-    struct strobe_build *build = open_build(store, 10);
-    struct strobe_build_track *track = strobe_build_thread(build, 1, 1000);
-    uint64_t loc = loc_of(build, "deep");
+    make(&m, (struct strobe_build_store_options){.budget_bytes = 1 << 20});
+    uint64_t loc = loc_of(m.build, "deep");
     for (uint64_t i = 0; i < N; i++)
-        strobe_build_zone_begin(build, track, 1000 + i, loc);
-    uint32_t depth = strobe_build_track_depth(track);
+        strobe_build_zone_begin(m.build, m.track, 1000 + i, loc);
+    uint32_t depth = strobe_build_track_depth(m.track);
     assert_true(depth > 100 && depth < N);
     for (uint64_t i = 0; i < N; i++)
-        assert_true(strobe_build_zone_end(build, track, 1000 + N + i));
-    assert_int_equal(strobe_build_track_depth(track), 0);
-    strobe_build_close(build);
-    strobe_build_store_close(store);
-    small_finish(&t);
-    struct strobe_trace *trace = read_back(t.path, &found);
-    assert_int_equal(found.n_zones, depth);
-    assert_int_equal(lost_in(trace, STROBE_LOSS_REFUSED), 2 * (N - depth));
-    strobe_trace_close(trace);
-    unlink(t.path);
+        assert_true(strobe_build_zone_end(m.build, m.track, 1000 + N + i));
+    assert_int_equal(strobe_build_track_depth(m.track), 0);
+    read_made(&m);
+    assert_int_equal(m.found.n_zones, depth);
+    assert_int_equal(lost_in(m.trace, STROBE_LOSS_REFUSED), 2 * (N - depth));
+    drop(&m);
 }
 
 static void a_closed_process_gives_its_budget_back(void **state)
@@ -242,78 +251,55 @@ static void put_zones(struct strobe_build *build, struct strobe_build_track *tra
 
 static void emitted_is_stored_and_dropped_on_a_full_disk(void **state)
 {
-    struct small_trace t;
-    struct found found;
+    struct made m;
     (void)state;
     signal(SIGXFSZ, SIG_IGN);
-    small_start(&t);
-    struct strobe_build_store *store = open_store(&t, 0);
-    struct strobe_build *build = open_build(store, 10);
-    struct strobe_build_track *track = strobe_build_thread(build, 1, 1000);
-    uint64_t loc = loc_of(build, "zone");
-    put_zones(build, track, loc, 1000, 100);
-    assert_int_equal(strobe_build_store_flush(store), STROBE_OK);
-    limit_files(strobe_file_n_bytes(t.writer));
-    put_zones(build, track, loc, 2000, 70);
-    assert_int_not_equal(strobe_build_store_flush(store), STROBE_OK);
+    make(&m, (struct strobe_build_store_options){0});
+    uint64_t loc = loc_of(m.build, "zone");
+    put_zones(m.build, m.track, loc, 1000, 100);
+    assert_int_equal(strobe_build_store_flush(m.store), STROBE_OK);
+    limit_files(strobe_file_n_bytes(m.t.writer));
+    put_zones(m.build, m.track, loc, 2000, 70);
+    assert_int_not_equal(strobe_build_store_flush(m.store), STROBE_OK);
     limit_files(0);
-    put_zones(build, track, loc, 3000, 30);
-    assert_int_equal(strobe_build_store_flush(store), STROBE_OK);
-    strobe_build_close(build);
-    strobe_build_store_close(store);
-    small_finish(&t);
-    struct strobe_trace *trace = read_back(t.path, &found);
-    assert_int_equal(found.n_zones, 130);
-    assert_int_equal(lost_in(trace, STROBE_LOSS_DISK), 140);
-    strobe_trace_close(trace);
-    unlink(t.path);
+    put_zones(m.build, m.track, loc, 3000, 30);
+    assert_int_equal(strobe_build_store_flush(m.store), STROBE_OK);
+    read_made(&m);
+    assert_int_equal(m.found.n_zones, 130);
+    assert_int_equal(lost_in(m.trace, STROBE_LOSS_DISK), 140);
+    drop(&m);
 }
 
 static void losses_of_the_last_block_are_in_the_ledger(void **state)
 {
-    struct small_trace t;
-    struct found found;
+    struct made m;
     (void)state;
     signal(SIGXFSZ, SIG_IGN);
-    small_start(&t);
-    struct strobe_build_store *store = open_store(&t, 0);
-    struct strobe_build *build = open_build(store, 10);
-    struct strobe_build_track *track = strobe_build_thread(build, 1, 1000);
-    put_zones(build, track, loc_of(build, "zone"), 1000, 10);
-    assert_int_equal(strobe_build_store_flush(store), STROBE_OK);
-    limit_files(strobe_file_n_bytes(t.writer));
-    put_zones(build, track, 1, 2000, 70);
-    strobe_build_close(build);
-    strobe_build_store_close(store); /* the last chance to say it */
+    make(&m, (struct strobe_build_store_options){0});
+    put_zones(m.build, m.track, loc_of(m.build, "zone"), 1000, 10);
+    assert_int_equal(strobe_build_store_flush(m.store), STROBE_OK);
+    limit_files(strobe_file_n_bytes(m.t.writer));
+    put_zones(m.build, m.track, 1, 2000, 70);
+    strobe_build_close(m.build);
+    strobe_build_store_close(m.store); /* the last chance to say it */
     limit_files(0);
-    small_kill(&t);
-    struct strobe_trace *trace = read_back(t.path, &found);
-    assert_int_equal(found.n_zones, 10);
-    assert_int_equal(lost_in(trace, STROBE_LOSS_DISK), 140);
-    strobe_trace_close(trace);
-    unlink(t.path);
+    small_kill(&m.t);
+    m.trace = read_back(m.t.path, &m.found);
+    assert_int_equal(m.found.n_zones, 10);
+    assert_int_equal(lost_in(m.trace, STROBE_LOSS_DISK), 140);
+    drop(&m);
 }
 
 static void behind_the_largest_size_events_are_counted(void **state)
 {
-    struct small_trace t;
-    struct found found;
+    struct made m;
     (void)state;
-    small_start(&t);
-    struct strobe_build_store *store;
-    struct strobe_build_store_options options = {.writer = t.writer, .max_file_bytes = 1};
-    assert_int_equal(strobe_build_store_open(&options, &store), STROBE_OK);
-    struct strobe_build *build = open_build(store, 10);
-    struct strobe_build_track *track = strobe_build_thread(build, 1, 1000);
-    put_zones(build, track, loc_of(build, "zone"), 1000, 50);
-    strobe_build_close(build);
-    strobe_build_store_close(store);
-    small_finish(&t);
-    struct strobe_trace *trace = read_back(t.path, &found);
-    assert_int_equal(found.n_zones, 0);
-    assert_int_equal(lost_in(trace, STROBE_LOSS_FILE_LIMIT), 100);
-    strobe_trace_close(trace);
-    unlink(t.path);
+    make(&m, (struct strobe_build_store_options){.max_file_bytes = 1});
+    put_zones(m.build, m.track, loc_of(m.build, "zone"), 1000, 50);
+    read_made(&m);
+    assert_int_equal(m.found.n_zones, 0);
+    assert_int_equal(lost_in(m.trace, STROBE_LOSS_FILE_LIMIT), 100);
+    drop(&m);
 }
 
 /* ---- losses ---- */

@@ -71,6 +71,18 @@ static struct strobe_walk walk_over(const struct small_trace *t, struct seen *se
     return walk;
 }
 
+static void finish(struct small_trace *t, struct seen *seen)
+{
+    small_finish(t);
+    walk_over(t, seen);
+}
+
+static void drop(struct small_trace *t, struct seen *seen)
+{
+    strobe_trace_close(seen->trace);
+    small_remove(t);
+}
+
 static void start(struct small_trace *t)
 {
     small_start(t);
@@ -90,10 +102,8 @@ static void self_time_leaves_out_the_children(void **state)
     strobe_encode_zone_begin(&t.enc, 110, 2);
     strobe_encode_zone_end(&t.enc, 130, 2);
     strobe_encode_zone_end(&t.enc, 200, 1);
-    small_end_part(&t, 1, 4);
-    small_put_events(&t);
-    small_finish(&t);
-    walk_over(&t, &seen);
+    small_end_block(&t, 1, 4);
+    finish(&t, &seen);
     assert_int_equal(seen.n, 2);
     assert_string_equal(seen.zone[0].name, "inner");
     assert_int_equal(seen.zone[0].depth, 1);
@@ -101,8 +111,7 @@ static void self_time_leaves_out_the_children(void **state)
     assert_string_equal(seen.zone[1].name, "outer");
     assert_int_equal(seen.zone[1].ticks, 100);
     assert_int_equal(seen.zone[1].self, 80);
-    strobe_trace_close(seen.trace);
-    small_remove(&t);
+    drop(&t, &seen);
 }
 
 static void a_zone_over_three_blocks_keeps_its_text_and_its_children(void **state)
@@ -114,26 +123,21 @@ static void a_zone_over_three_blocks_keeps_its_text_and_its_children(void **stat
     small_begin_part(&t, 1, 1);
     strobe_encode_zone_begin(&t.enc, 100, 1);
     small_text(&t, 101, STROBE_KIND_ZONE_TEXT, "first");
-    small_end_part(&t, 1, 2);
-    small_put_events(&t);
+    small_end_block(&t, 1, 2);
     small_begin_part(&t, 1, 1);
     strobe_encode_zone_begin(&t.enc, 110, 2);
     strobe_encode_zone_end(&t.enc, 130, 2);
-    small_end_part(&t, 1, 2);
-    small_put_events(&t);
+    small_end_block(&t, 1, 2);
     small_begin_part(&t, 1, 1);
     small_text(&t, 150, STROBE_KIND_ZONE_TEXT, "second");
     strobe_encode_zone_end(&t.enc, 200, 1);
-    small_end_part(&t, 1, 2);
-    small_put_events(&t);
-    small_finish(&t);
-    walk_over(&t, &seen);
+    small_end_block(&t, 1, 2);
+    finish(&t, &seen);
     assert_int_equal(seen.n, 2);
     assert_int_equal(seen.zone[0].depth, 1);
     assert_string_equal(seen.zone[1].text, "first\nsecond");
     assert_int_equal(seen.zone[1].self, 80);
-    strobe_trace_close(seen.trace);
-    small_remove(&t);
+    drop(&t, &seen);
 }
 
 /* A note that names a location: varint, then a text. */
@@ -154,27 +158,22 @@ static void a_text_that_names_its_zone_is_the_outer_ones_in_every_block(void **s
     strobe_encode_zone_begin(&t.enc, 100, 1);
     strobe_encode_zone_begin(&t.enc, 110, 2);
     text_at(&t, 111, 1, "first");
-    small_end_part(&t, 1, 3);
-    small_put_events(&t);
+    small_end_block(&t, 1, 3);
     small_begin_part(&t, 1, 1);
     text_at(&t, 120, 1, "second"); /* neither zone ends in this block */
     text_at(&t, 121, 9, "of no open zone");
-    small_end_part(&t, 1, 2);
-    small_put_events(&t);
+    small_end_block(&t, 1, 2);
     small_begin_part(&t, 1, 1);
     text_at(&t, 122, 1, "third");
     text_at(&t, 123, 2, "inner");
     strobe_encode_zone_end(&t.enc, 130, 2);
     strobe_encode_zone_end(&t.enc, 200, 1);
-    small_end_part(&t, 1, 4);
-    small_put_events(&t);
-    small_finish(&t);
-    walk_over(&t, &seen);
+    small_end_block(&t, 1, 4);
+    finish(&t, &seen);
     assert_int_equal(seen.n, 2);
     assert_string_equal(seen.zone[0].text, "inner");
     assert_string_equal(seen.zone[1].text, "first\nsecond\nthird");
-    strobe_trace_close(seen.trace);
-    small_remove(&t);
+    drop(&t, &seen);
 }
 
 static void a_text_that_names_its_zone_is_the_outer_ones_in_a_fiber(void **state)
@@ -190,15 +189,12 @@ static void a_text_that_names_its_zone_is_the_outer_ones_in_a_fiber(void **state
     text_at(&t, 125, 1, "outer");
     strobe_encode_zone_end(&t.enc, 130, 2);
     strobe_encode_zone_end(&t.enc, 140, 1);
-    small_end_part(&t, 1, 6);
-    small_put_events(&t);
-    small_finish(&t);
-    walk_over(&t, &seen);
+    small_end_block(&t, 1, 6);
+    finish(&t, &seen);
     assert_int_equal(seen.n, 2);
     assert_string_equal(seen.zone[0].text, "");
     assert_string_equal(seen.zone[1].text, "outer");
-    strobe_trace_close(seen.trace);
-    small_remove(&t);
+    drop(&t, &seen);
 }
 
 static void zones_without_an_end_are_open_or_unfinished(void **state)
@@ -213,8 +209,7 @@ static void zones_without_an_end_are_open_or_unfinished(void **state)
     strobe_encode_zone_end(&t.enc, 130, 1);
     strobe_encode_zone_end(&t.enc, 140, 2); /* its begin is missing */
     strobe_encode_zone_begin(&t.enc, 150, 2);
-    small_end_part(&t, 1, 5);
-    small_put_events(&t);
+    small_end_block(&t, 1, 5);
     small_kill(&t);
     struct strobe_walk walk = walk_over(&t, &seen);
     assert_int_equal(walk.n_unfinished, 1);
@@ -227,8 +222,7 @@ static void zones_without_an_end_are_open_or_unfinished(void **state)
     assert_string_equal(seen.zone[2].name, "inner");
     assert_int_equal(seen.zone[3].state, STROBE_ZONE_OPEN);
     assert_int_equal(seen.zone[3].begin, 150);
-    strobe_trace_close(seen.trace);
-    small_remove(&t);
+    drop(&t, &seen);
 }
 
 static void a_fibers_zone_ends_on_another_thread(void **state)
@@ -242,18 +236,15 @@ static void a_fibers_zone_ends_on_another_thread(void **state)
     strobe_encode_zone_end(&t.enc, 310, 2);
     strobe_encode_zone_end(&t.enc, 320, 1);
     strobe_encode_event(&t.enc, 330, STROBE_KIND_FIBER_LEAVE, (const uint8_t *)"", 0);
-    small_end_part(&t, 2, 5);
-    small_put_events(&t);
+    small_end_block(&t, 2, 5);
     small_begin_part(&t, 1, 1);
     small_number(&t, 100, STROBE_KIND_FIBER_ENTER, 7);
     strobe_encode_zone_begin(&t.enc, 110, 1);
     small_text(&t, 115, STROBE_KIND_ZONE_TEXT, "of a fiber");
     strobe_encode_zone_begin(&t.enc, 120, 2);
     strobe_encode_event(&t.enc, 130, STROBE_KIND_FIBER_LEAVE, (const uint8_t *)"", 0);
-    small_end_part(&t, 1, 6);
-    small_put_events(&t);
-    small_finish(&t);
-    walk_over(&t, &seen);
+    small_end_block(&t, 1, 6);
+    finish(&t, &seen);
     assert_int_equal(seen.n, 2);
     assert_int_equal(seen.zone[0].kind, STROBE_BATCH_FIBER);
     assert_int_equal(seen.zone[0].id, 7);
@@ -262,8 +253,7 @@ static void a_fibers_zone_ends_on_another_thread(void **state)
     assert_int_equal(seen.zone[1].ticks, 210);
     assert_int_equal(seen.zone[1].self, 20);
     assert_string_equal(seen.zone[1].text, "of a fiber");
-    strobe_trace_close(seen.trace);
-    small_remove(&t);
+    drop(&t, &seen);
 }
 
 /* Fiber 7 runs on two threads in turn, a block each; its zones cross from one to the other. */
@@ -323,8 +313,7 @@ static void spans_are_paired_by_id_over_threads(void **state)
     small_begin_part(&t, 1, 1);
     put_span_begin(&t, 100, 5, 1);
     put_span_begin(&t, 120, 6, 2);
-    small_end_part(&t, 1, 6);
-    small_put_events(&t);
+    small_end_block(&t, 1, 6);
     small_finish(&t);
     struct strobe_walk walk = walk_over(&t, &seen);
     assert_int_equal(seen.n, 3);
@@ -335,8 +324,7 @@ static void spans_are_paired_by_id_over_threads(void **state)
     assert_int_equal(seen.zone[2].id, 6);
     assert_int_equal(walk.n_open, 0);
     assert_int_equal(walk.n_open_spans, 1);
-    strobe_trace_close(seen.trace);
-    small_remove(&t);
+    drop(&t, &seen);
 }
 
 static void pieces_join_over_parts_but_not_over_a_gap(void **state)
@@ -391,8 +379,7 @@ static void a_range_gives_the_zones_that_begin_in_it(void **state)
     assert_int_equal(seen.n, 5);
     assert_int_equal(seen.zone[0].begin, 1120);
     assert_int_equal(seen.zone[4].begin, 1200);
-    strobe_trace_close(seen.trace);
-    small_remove(&t);
+    drop(&t, &seen);
 }
 
 /* Two clients in one process: proc 1 and proc 2 have the pid 77, their tracks 1 and 2 the tid 77. */
@@ -431,8 +418,7 @@ static void zones_of_one_thread_nest_over_its_tracks(void **state)
     small_put_records(&t);
     put_track(&t, 2, (const uint64_t[]){110, 130, 140, 150, 220, 240}, 6);
     put_track(&t, 1, (const uint64_t[]){100, 200, 225, 230}, 4);
-    small_finish(&t);
-    walk_over(&t, &seen);
+    finish(&t, &seen);
     assert_int_equal(seen.n, 5);
     assert_string_equal(seen.zone[0].name, "theirs");
     assert_int_equal(seen.zone[0].depth, 1);
@@ -443,8 +429,7 @@ static void zones_of_one_thread_nest_over_its_tracks(void **state)
     assert_int_equal(seen.zone[3].depth, 1);
     assert_int_equal(seen.zone[4].self, 15);
     assert_int_equal(seen.zone[4].kind, STROBE_BATCH_THREAD);
-    strobe_trace_close(seen.trace);
-    small_remove(&t);
+    drop(&t, &seen);
 }
 
 static void tracks_of_one_thread_that_overlap_keep_their_own_ends(void **state)
@@ -464,8 +449,7 @@ static void tracks_of_one_thread_that_overlap_keep_their_own_ends(void **state)
     assert_int_equal(seen.zone[2].state, STROBE_ZONE_OPEN);
     assert_int_equal(walk.n_open, 1);
     assert_int_equal(walk.n_unfinished, 0);
-    strobe_trace_close(seen.trace);
-    small_remove(&t);
+    drop(&t, &seen);
 }
 
 static void images_of_one_process_by_exec_are_kept_apart(void **state)
@@ -479,13 +463,11 @@ static void images_of_one_process_by_exec_are_kept_apart(void **state)
     small_put_records(&t);
     put_track(&t, 1, (const uint64_t[]){100}, 1);
     put_track(&t, 2, (const uint64_t[]){150, 250}, 2);
-    small_finish(&t);
-    walk_over(&t, &seen);
+    finish(&t, &seen);
     assert_int_equal(seen.trace->has_twins, 0);
     assert_int_equal(seen.n, 2);
     assert_int_equal(seen.zone[0].depth, 0); /* not below the zone that exec left open */
-    strobe_trace_close(seen.trace);
-    small_remove(&t);
+    drop(&t, &seen);
 }
 
 static void losses_and_gaps_make_up_the_coverage(void **state)

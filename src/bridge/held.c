@@ -14,6 +14,17 @@ enum { NOTHING = 0, FAR = 1024 };
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
+int strobe_bridge_is_held(unsigned kind)
+{
+#define BIT(kind) (1ull << STROBE_KIND_##kind)
+    static const uint64_t kinds = BIT(FRAME_MARK) | BIT(FRAME_START) | BIT(FRAME_END) |
+                                  BIT(MEM_ALLOC) | BIT(MEM_FREE) | BIT(MEM_DISCARD) |
+                                  BIT(LOCK_WAIT) | BIT(LOCK_OBTAIN) | BIT(LOCK_RELEASE) |
+                                  BIT(LOCK_MARK) | BIT(LOCK_GONE);
+#undef BIT
+    return kinds >> kind & 1;
+}
+
 int strobe_bridge_hold(struct strobe_bridge_stream *stream, uint32_t process,
                        struct strobe_bridge_thread *thread, const struct strobe_event *event)
 {

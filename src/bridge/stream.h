@@ -134,6 +134,7 @@ int strobe_bridge_put_event(struct strobe_bridge_stream *stream, uint32_t proces
                             struct strobe_bridge_thread *thread, const struct strobe_event *event);
 
 /* held.c: what a server wants in order of time. 0 without memory. */
+int strobe_bridge_is_held(unsigned kind);
 int strobe_bridge_hold(struct strobe_bridge_stream *stream, uint32_t process,
                        struct strobe_bridge_thread *thread, const struct strobe_event *event);
 /* Put what is held in order and begin to send what is due: half of it where there is too much, all of it

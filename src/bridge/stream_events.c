@@ -278,6 +278,8 @@ int strobe_bridge_put_event(struct strobe_bridge_stream *stream, uint32_t proces
 {
     const struct strobe_field *f = event->fields;
     uint64_t raw = strobe_bridge_raw(stream, event->tick);
+    if (strobe_bridge_is_held(event->kind))
+        return strobe_bridge_hold(stream, process, thread, event);
     switch (event->kind) {
     case STROBE_KIND_ZONE_TEXT:
     case STROBE_KIND_ZONE_NAME:
@@ -302,18 +304,6 @@ int strobe_bridge_put_event(struct strobe_bridge_stream *stream, uint32_t proces
         strobe_wire_text(&stream->out, f[0].text, f[0].u);
         strobe_wire_put(&stream->out, STROBE_TRACY_MESSAGE_APP_INFO, &raw);
         return 1;
-    case STROBE_KIND_FRAME_MARK:
-    case STROBE_KIND_FRAME_START:
-    case STROBE_KIND_FRAME_END:
-    case STROBE_KIND_MEM_ALLOC:
-    case STROBE_KIND_MEM_FREE:
-    case STROBE_KIND_MEM_DISCARD:
-    case STROBE_KIND_LOCK_WAIT:
-    case STROBE_KIND_LOCK_OBTAIN:
-    case STROBE_KIND_LOCK_RELEASE:
-    case STROBE_KIND_LOCK_MARK:
-    case STROBE_KIND_LOCK_GONE:
-        return strobe_bridge_hold(stream, process, thread, event);
     case STROBE_KIND_GPU_BEGIN:
     case STROBE_KIND_GPU_END:
     case STROBE_KIND_GPU_TIME:

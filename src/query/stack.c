@@ -83,7 +83,8 @@ static void add_symbol(struct strobe_stack_symbols *symbols, uint32_t process,
     if (i == STROBE_IDMAP_NONE || !strobe_rows_reach((void **)&symbols->rows, &symbols->rows_room,
                                                      symbols->n_rows, sizeof *symbols->rows))
         return;
-    struct strobe_stack_symbol row = {.line = (uint32_t)f[2].u, .inlined = (uint32_t)f[1].u};
+    struct strobe_stack_symbol row = {
+        .line = (uint32_t)f[2].u, .inlined = (uint32_t)f[1].u, .start = f[3].u};
     row.function = strobe_texts_add(&symbols->texts, f[4].text, f[4].u);
     row.file = strobe_texts_add(&symbols->texts, f[5].text, f[5].u);
     row.image = strobe_texts_add(&symbols->texts, f[6].text, f[6].u);

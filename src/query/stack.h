@@ -21,7 +21,8 @@ struct strobe_stack_symbol {
     uint32_t function, file, image; /* in the symbols' texts */
     uint32_t line;
     uint32_t inlined;
-    uint32_t next; /* index + 1, by `inlined` */
+    uint32_t next;  /* index + 1, by `inlined` */
+    uint64_t start; /* of the function; 0: not known */
 };
 
 /* What SYMBOL records say, by address. Zero-initialise; load; free once. */

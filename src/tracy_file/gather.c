@@ -94,16 +94,19 @@ static uint32_t note_text(struct strobe_tracy_model *model, uint32_t process,
 }
 
 static uint32_t zone_extra(struct strobe_tracy_model *model, const struct strobe_batch *batch,
-                           const struct strobe_zone_row *zone, uint32_t loc_name)
+                           const struct strobe_zone_row *zone, uint32_t loc_name, uint64_t loc)
 {
     const struct strobe_note *note = zone->note ? &batch->notes[zone->note - 1] : NULL;
-    if (!note && loc_name == STROBE_TRACY_NO_STRING)
-        return 0;
-    uint32_t text = note ? note_text(model, batch->process, note) : STROBE_TRACY_NO_STRING;
-    uint32_t name = loc_name;
+    struct strobe_tracy_extra_row extra = {
+        .text = note ? note_text(model, batch->process, note) : STROBE_TRACY_NO_STRING,
+        .name = loc_name,
+        .color = note && note->has_color ? note->color & 0xffffff : 0,
+        .stack =
+            strobe_tracy_stack_of(model, batch->process, STROBE_KIND_ZONE_BEGIN, zone->begin, loc),
+    };
     if (note && note->name)
-        name = strobe_tracy_model_string(model, note->name, note->n_name);
-    return strobe_tracy_model_extra(model, text, name, note && note->has_color ? note->color : 0);
+        extra.name = strobe_tracy_model_string(model, note->name, note->n_name);
+    return strobe_tracy_model_extra(model, &extra);
 }
 
 static int take_zone(struct strobe_tracy_model *model, const struct strobe_batch *batch,
@@ -120,7 +123,7 @@ static int take_zone(struct strobe_tracy_model *model, const struct strobe_batch
         row.end =
             strobe_tracy_when(model, batch->process, zone->begin + zone->ticks, zone->end_own);
     note_time(model, row.end > row.begin ? row.end : row.begin);
-    row.extra = zone_extra(model, batch, zone, loc_name);
+    row.extra = zone_extra(model, batch, zone, loc_name, id);
     model->zones_of[(uint16_t)row.loc] += zone->state == STROBE_ZONE_ENDED;
     model->folds->n_zones++;
     if (zone->state == STROBE_ZONE_OPEN) {
@@ -221,6 +224,8 @@ static int take_message(struct strobe_tracy_model *model, const struct strobe_ha
         .thread = thread,
         .color = (uint32_t)f[1].u,
         .order = (uint32_t)model->messages.n,
+        .stack =
+            strobe_tracy_stack(model, happening->process, happening->stack, happening->n_stack),
     };
     model->threads[thread].n_messages++;
     model->folds->n_messages++;
@@ -423,7 +428,7 @@ static void count_left_out(struct strobe_tracy_model *model, uint32_t kind)
         folds->n_spans++;
     else if (kind >= STROBE_KIND_FLOW_BEGIN && kind <= STROBE_KIND_FLOW_END)
         folds->n_flows++;
-    else if (kind == STROBE_KIND_SAMPLE || kind == STROBE_KIND_HW_SAMPLE)
+    else if (kind == STROBE_KIND_HW_SAMPLE)
         folds->n_samples++;
     else if ((kind >= STROBE_KIND_SWITCH_IN && kind <= STROBE_KIND_SWITCH_OUT) ||
              kind == STROBE_KIND_CPU_SWITCH || kind == STROBE_KIND_WAKEUP)
@@ -436,7 +441,6 @@ static void count_left_out(struct strobe_tracy_model *model, uint32_t kind)
 
 static int take_event(struct strobe_tracy_model *model, const struct strobe_happening *happening)
 {
-    model->folds->n_stacks += happening->n_stack != 0;
     switch (happening->event->kind) {
     case STROBE_KIND_MESSAGE:
         return take_message(model, happening);
@@ -460,6 +464,8 @@ static int take_event(struct strobe_tracy_model *model, const struct strobe_happ
         return take_fiber(model, happening);
     case STROBE_KIND_APP_INFO:
         return take_app_info(model, happening);
+    case STROBE_KIND_SAMPLE:
+        return strobe_tracy_stacks_take_sample(model, happening);
     case STROBE_KIND_MEM_ALLOC:
     case STROBE_KIND_MEM_FREE:
     case STROBE_KIND_MEM_DISCARD:
@@ -590,6 +596,9 @@ enum strobe_err strobe_tracy_gather(struct strobe_trace *trace, const char *fold
         err = add_start_marks(model) ? STROBE_OK : STROBE_ERR_NOSPACE;
     if (!err)
         add_threads(model);
+    model->stacks.samples.folder = folder;
+    if (!err)
+        err = strobe_tracy_stacks_gather(model);
     if (!err)
         err = gather_zones(model);
     if (!err)

@@ -114,15 +114,22 @@ int16_t strobe_tracy_model_loc(struct strobe_tracy_model *model, uint32_t loc, u
     return STROBE_TRACY_MAX_STATIC + 1;
 }
 
-uint32_t strobe_tracy_model_extra(struct strobe_tracy_model *model, uint32_t text, uint32_t name,
-                                  uint32_t color)
+uint32_t strobe_tracy_model_extra(struct strobe_tracy_model *model,
+                                  const struct strobe_tracy_extra_row *extra)
 {
-    /* as stored: index + 1, 0: none */
-    uint64_t key = (uint64_t)(text + 1) << 32 | (uint32_t)(name + 1);
-    if (!key && !color)
+    uint64_t key = (uint64_t)(extra->text + 1) << 32 | (uint32_t)(extra->name + 1);
+    if (!key && !extra->color && !extra->stack)
         return 0;
-    uint32_t i = strobe_idmap_add(&model->extras, color & 0xffffff, key);
-    return i == STROBE_IDMAP_NONE ? 0 : i + 1;
+    key ^= extra->stack * 0x9e3779b97f4a7c15ull;
+    uint32_t before = model->extras.n;
+    uint32_t i = strobe_idmap_add_row(&model->extras, extra->color ^ extra->stack << 8, key,
+                                      (void **)&model->extra_rows, &model->extra_rows_room,
+                                      sizeof *model->extra_rows);
+    if (i == STROBE_IDMAP_NONE)
+        return 0;
+    if (i == before)
+        model->extra_rows[i] = *extra;
+    return i + 1;
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -210,6 +217,8 @@ void strobe_tracy_model_free(struct strobe_tracy_model *model)
     strobe_client_facts_free(&model->facts);
     strobe_gpu_free(&model->gpu);
     strobe_memory_free(&model->memory);
+    strobe_tracy_stacks_free(&model->stacks);
+    free(model->extra_rows);
     free(model->locs);
     free(model->loc_of_key);
     free(model->loc_of);

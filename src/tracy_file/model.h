@@ -5,6 +5,7 @@
 #define STROBE_TRACY_FILE_MODEL_H
 
 #include "tracy_file/spool.h"
+#include "tracy_file/stacks.h"
 #include "tracy_file/write.h"
 #include "query/client_facts.h"
 #include "query/gpu.h"
@@ -54,6 +55,7 @@ struct strobe_tracy_message_row {
     int64_t time;
     uint32_t text, thread, color;
     uint32_t order;
+    uint32_t stack;
 };
 
 struct strobe_tracy_point_row {
@@ -110,9 +112,14 @@ struct strobe_tracy_image_row {
     uint64_t frame;
 };
 
+struct strobe_tracy_extra_row {
+    uint32_t text, name; /* strings, or STROBE_TRACY_NO_STRING */
+    uint32_t color, stack;
+};
+
 struct strobe_tracy_model {
-    uint64_t n_pending; /* rows of all threads' pending */
-    uint64_t tid_step;  /* that made the last id of a thread one of a kind */
+    uint64_t n_pending;         /* rows of all threads' pending */
+    uint64_t tid_step;          /* that made the last id of a thread one of a kind */
     struct strobe_trace *trace; /* borrowed */
     struct strobe_tracy_folds *folds;
     struct strobe_client_facts facts;
@@ -135,7 +142,9 @@ struct strobe_tracy_model {
     uint64_t *zones_of;   /* owned: 65536, zones per id as uint16_t */
     uint64_t *gpu_zones_of;
 
-    struct strobe_idmap extras; /* (colour, text << 32 | name) */
+    struct strobe_idmap extras;                /* a hash of what is in the row */
+    struct strobe_tracy_extra_row *extra_rows; /* owned: by index in extras */
+    uint32_t extra_rows_room;
 
     struct strobe_tracy_model_thread *threads; /* owned */
     uint32_t threads_room;
@@ -156,6 +165,7 @@ struct strobe_tracy_model {
     struct strobe_idmap lock_ids; /* (process, id) */
     struct strobe_tracy_model_lock *locks;
     uint32_t locks_room;
+    struct strobe_tracy_stacks stacks;
 };
 
 /* Fill a zeroed model; free it after a failure too. */
@@ -172,8 +182,8 @@ uint32_t strobe_tracy_model_name(struct strobe_tracy_model *model, uint32_t proc
 /* The 16-bit id of a location; where it does not fit, *name is the string that it should have. */
 int16_t strobe_tracy_model_loc(struct strobe_tracy_model *model, uint32_t loc, uint32_t *name);
 /* Index of a zone's extra; 0: none, or no memory. */
-uint32_t strobe_tracy_model_extra(struct strobe_tracy_model *model, uint32_t text, uint32_t name,
-                                  uint32_t color);
+uint32_t strobe_tracy_model_extra(struct strobe_tracy_model *model,
+                                  const struct strobe_tracy_extra_row *extra);
 /* Index of a thread, of a fiber; STROBE_IDMAP_NONE without memory. */
 uint32_t strobe_tracy_model_thread(struct strobe_tracy_model *model, uint32_t thread);
 uint32_t strobe_tracy_model_fiber(struct strobe_tracy_model *model, uint32_t process,

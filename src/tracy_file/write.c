@@ -369,7 +369,7 @@ static int put_messages(model_t *model, out_t *out)
         put_time(out, &ref, rows[i].time);
         put_ref(out, rows[i].text);
         strobe_tracy_out_u32(out, rows[i].color ? 0xff000000 | bgr(rows[i].color) : UINT32_MAX);
-        strobe_tracy_out_u24(out, 0);
+        strobe_tracy_out_u24(out, rows[i].stack);
         if (!strobe_spool_add(&model->message_ids))
             return 0;
     }
@@ -393,11 +393,11 @@ static void put_extras(model_t *model, out_t *out)
     strobe_tracy_out_u64(out, (uint64_t)model->extras.n + 1);
     strobe_tracy_out_put(out, strobe_tracy_zeros, 12);
     for (uint32_t i = 0; i < model->extras.n; i++) {
-        const struct strobe_idkey *key = &model->extras.keys[i];
-        strobe_tracy_out_u24(out, 0);
-        strobe_tracy_out_u24(out, (uint32_t)(key->id >> 32));
-        strobe_tracy_out_u24(out, (uint32_t)key->id);
-        strobe_tracy_out_u24(out, bgr(key->scope));
+        const struct strobe_tracy_extra_row *extra = &model->extra_rows[i];
+        strobe_tracy_out_u24(out, extra->stack);
+        put_idx(out, extra->text);
+        put_idx(out, extra->name);
+        strobe_tracy_out_u24(out, bgr(extra->color));
     }
 }
 
@@ -464,8 +464,7 @@ static int put_threads(model_t *model, out_t *out)
         if (thread->n_messages)
             strobe_tracy_out_put(out, ids + thread->first_message,
                                  thread->n_messages * sizeof *ids);
-        strobe_tracy_out_u64(out, 0); /* samples at switches */
-        strobe_tracy_out_u64(out, 0); /* samples */
+        strobe_tracy_put_samples(model, i, out);
     }
     return 1;
 }
@@ -490,7 +489,8 @@ static void begin_gpu_zone(model_t *model, const struct names *names, uint32_t i
              strobe_tracy_when(model, context->process, zone->cpu_begin, zone->cpu_begin_own));
     put_time(out, &refs->gpu, (int64_t)gpu_known(zone->gpu_begin));
     strobe_tracy_out_i16(out, names->gpu_locs[i]);
-    strobe_tracy_out_u24(out, 0);
+    strobe_tracy_out_u24(out, strobe_tracy_stack_of(model, context->process, STROBE_KIND_GPU_BEGIN,
+                                                    zone->cpu_begin, zone->query));
     uint32_t number = 0;
     for (uint32_t t = 0; !context->tid && t < model->thread_ids.n && !number; t++)
         if (model->threads[t].tid == zone->tid)
@@ -639,8 +639,12 @@ static void put_block(model_t *model, const struct strobe_mem_block *block, int6
     int64_t time = strobe_tracy_when(model, process, block->alloc_tick, block->alloc_own);
     strobe_tracy_out_u64(out, block->address);
     strobe_tracy_out_u64(out, block->size);
-    strobe_tracy_out_u24(out, 0);
-    strobe_tracy_out_u24(out, 0);
+    strobe_tracy_out_u24(out, strobe_tracy_stack_of(model, process, STROBE_KIND_MEM_ALLOC,
+                                                    block->alloc_tick, block->address));
+    strobe_tracy_out_u24(out, block->is_freed
+                                  ? strobe_tracy_stack_of(model, process, STROBE_KIND_MEM_FREE,
+                                                          block->free_tick, block->address)
+                                  : 0);
     put_time(out, ref, time);
     strobe_tracy_out_i64(
         out, block->is_freed
@@ -752,7 +756,7 @@ static void put_switches(model_t *model, out_t *out)
 }
 
 /* Threads of further processes, and the lists that are empty. */
-static void put_end(model_t *model, out_t *out)
+static int put_end(model_t *model, out_t *out)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < model->thread_ids.n; i++)
@@ -763,8 +767,12 @@ static void put_end(model_t *model, out_t *out)
             strobe_tracy_out_u64(out, model->threads[i].tid);
             strobe_tracy_out_u64(out, model->trace->processes[model->threads[i].process].pid);
         }
-    for (int i = 0; i < 8; i++) /* sums per thread; symbols (3); code (2); hardware; sources */
+    strobe_tracy_out_u64(out, 0); /* sums per thread */
+    if (!strobe_tracy_put_symbols(model, out))
+        return 0;
+    for (int i = 0; i < 4; i++) /* code (2); hardware; sources */
         strobe_tracy_out_u64(out, 0);
+    return 1;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -852,7 +860,7 @@ static int prepare(model_t *model, struct names *names)
     name_locks(model, names);
     name_gpu(model, names);
     name_pools(model, names);
-    return 1;
+    return strobe_tracy_stacks_name(model);
 }
 
 static int put_all(model_t *model, const struct names *names, out_t *out)
@@ -871,15 +879,13 @@ static int put_all(model_t *model, const struct names *names, out_t *out)
         return 0;
     put_plots(model, out);
     put_memory(model, names, out);
-    strobe_tracy_out_u64(out, 0); /* call stacks */
-    strobe_tracy_out_u64(out, 0); /* their frames */
+    strobe_tracy_put_stacks(model, out);
     strobe_tracy_out_u64(out, model->app_infos.n);
     for (uint64_t i = 0; i < model->app_infos.n; i++)
         put_ref(out, infos[i]);
     put_images(model, out);
     put_switches(model, out);
-    put_end(model, out);
-    return 1;
+    return put_end(model, out);
 }
 
 enum strobe_err strobe_tracy_write(struct strobe_trace *trace, int fd, const char *folder,

@@ -398,11 +398,10 @@ static int take_fiber(struct strobe_tracy_model *model, const struct strobe_happ
     uint64_t before = model->threads[thread].fiber;
     if (before) {
         uint32_t fiber = strobe_tracy_model_fiber(model, happening->process, before);
-        struct strobe_tracy_run_row *row = strobe_spool_add(&model->runs);
-        if (!row || fiber == STROBE_IDMAP_NONE)
+        if (fiber == STROBE_IDMAP_NONE ||
+            !strobe_tracy_switches_fiber(model, fiber, thread, model->threads[thread].fiber_since,
+                                         time))
             return 0;
-        *row =
-            (struct strobe_tracy_run_row){model->threads[thread].fiber_since, time, fiber, thread};
     }
     model->threads[thread].fiber = event->kind == STROBE_KIND_FIBER_ENTER ? event->fields[0].u : 0;
     model->threads[thread].fiber_since = time;
@@ -430,9 +429,6 @@ static void count_left_out(struct strobe_tracy_model *model, uint32_t kind)
         folds->n_flows++;
     else if (kind == STROBE_KIND_HW_SAMPLE)
         folds->n_samples++;
-    else if ((kind >= STROBE_KIND_SWITCH_IN && kind <= STROBE_KIND_SWITCH_OUT) ||
-             kind == STROBE_KIND_CPU_SWITCH || kind == STROBE_KIND_WAKEUP)
-        folds->n_switches++;
     else if (kind == STROBE_KIND_SECTION_ENTER)
         folds->n_sections++;
     else if (kind != STROBE_KIND_SECTION_LEAVE && kind != STROBE_KIND_SPAN_END)
@@ -466,6 +462,11 @@ static int take_event(struct strobe_tracy_model *model, const struct strobe_happ
         return take_app_info(model, happening);
     case STROBE_KIND_SAMPLE:
         return strobe_tracy_stacks_take_sample(model, happening);
+    case STROBE_KIND_SWITCH_IN:
+    case STROBE_KIND_SWITCH_OUT:
+    case STROBE_KIND_CPU_SWITCH:
+    case STROBE_KIND_WAKEUP:
+        return strobe_tracy_switches_take(model, happening);
     case STROBE_KIND_MEM_ALLOC:
     case STROBE_KIND_MEM_FREE:
     case STROBE_KIND_MEM_DISCARD:
@@ -514,7 +515,6 @@ static void set_spools(struct strobe_tracy_model *model, const char *folder)
         {&model->points, sizeof(struct strobe_tracy_point_row)},
         {&model->frames, sizeof(struct strobe_tracy_frame_row)},
         {&model->lock_events, sizeof(struct strobe_tracy_lock_row)},
-        {&model->runs, sizeof(struct strobe_tracy_run_row)},
         {&model->images, sizeof(struct strobe_tracy_image_row)},
         {&model->image_bytes, 1},
         {&model->app_infos, sizeof(uint32_t)},
@@ -601,8 +601,11 @@ enum strobe_err strobe_tracy_gather(struct strobe_trace *trace, const char *fold
         err = strobe_tracy_stacks_gather(model);
     if (!err)
         err = gather_zones(model);
+    strobe_tracy_switches_start(&model->switches, folder);
     if (!err)
         err = gather_events(model);
+    if (!err)
+        err = strobe_tracy_switches_gather(model);
     if (!err)
         err = strobe_gpu_run(trace, &model->facts, &model->gpu);
     if (!err)

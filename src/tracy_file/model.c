@@ -200,10 +200,10 @@ uint16_t strobe_tracy_model_number(struct strobe_tracy_model *model, uint32_t th
 
 void strobe_tracy_model_free(struct strobe_tracy_model *model)
 {
-    struct strobe_spool *spools[] = {&model->zones,       &model->opens,    &model->messages,
-                                     &model->message_ids, &model->points,   &model->frames,
-                                     &model->lock_events, &model->runs,     &model->images,
-                                     &model->image_bytes, &model->app_infos};
+    struct strobe_spool *spools[] = {&model->zones,       &model->opens,  &model->messages,
+                                     &model->message_ids, &model->points, &model->frames,
+                                     &model->lock_events, &model->images, &model->image_bytes,
+                                     &model->app_infos};
     struct strobe_idmap *maps[] = {&model->strings,    &model->loc_keys, &model->extras,
                                    &model->thread_ids, &model->tids,     &model->plot_ids,
                                    &model->set_ids,    &model->lock_ids};
@@ -218,6 +218,7 @@ void strobe_tracy_model_free(struct strobe_tracy_model *model)
     strobe_gpu_free(&model->gpu);
     strobe_memory_free(&model->memory);
     strobe_tracy_stacks_free(&model->stacks);
+    strobe_tracy_switches_free(&model->switches);
     free(model->extra_rows);
     free(model->locs);
     free(model->loc_of_key);

@@ -6,6 +6,7 @@
 
 #include "tracy_file/spool.h"
 #include "tracy_file/stacks.h"
+#include "tracy_file/switches.h"
 #include "tracy_file/write.h"
 #include "query/client_facts.h"
 #include "query/gpu.h"
@@ -98,12 +99,6 @@ struct strobe_tracy_model_lock {
     int64_t gone;
 };
 
-struct strobe_tracy_run_row {
-    int64_t start, end;
-    uint32_t fiber;   /* thread of the model */
-    uint32_t carrier; /* likewise */
-};
-
 struct strobe_tracy_image_row {
     uint64_t at; /* in model->image_bytes */
     uint32_t n_bytes;
@@ -152,8 +147,8 @@ struct strobe_tracy_model {
     struct strobe_idmap tids;
     uint64_t n_fibers;
 
-    struct strobe_spool zones, opens, messages, message_ids, points, frames, lock_events, runs,
-        images, image_bytes, app_infos;
+    struct strobe_spool zones, opens, messages, message_ids, points, frames, lock_events, images,
+        image_bytes, app_infos;
     uint64_t n_parents; /* zones with children */
 
     struct strobe_idmap plot_ids; /* (process, id) */
@@ -166,6 +161,7 @@ struct strobe_tracy_model {
     struct strobe_tracy_model_lock *locks;
     uint32_t locks_room;
     struct strobe_tracy_stacks stacks;
+    struct strobe_tracy_switches switches;
 };
 
 /* Fill a zeroed model; free it after a failure too. */

@@ -127,8 +127,11 @@ enum strobe_err strobe_tracy_stacks_gather(struct strobe_tracy_model *model)
                                .happens = take_stack,
                                .kinds = 1ull << STROBE_KIND_CALLSTACK};
     model->stacks.samples.row_bytes = sizeof(struct strobe_tracy_sample_row);
+    const struct strobe_trace_totals *totals = &strobe_file_facts(model->trace->file)->totals;
     enum strobe_err err = strobe_stack_symbols_load(model->trace, &model->stacks.symbols);
-    return err ? err : strobe_walk_run(&walk);
+    if (err || (totals->has_totals && !totals->n_of_kind[STROBE_KIND_CALLSTACK]))
+        return err;
+    return strobe_walk_run(&walk);
 }
 
 void strobe_tracy_stacks_free(struct strobe_tracy_stacks *stacks)

@@ -11,10 +11,8 @@ typedef struct strobe_tracy_out out_t;
 typedef struct strobe_tracy_model model_t;
 
 enum {
-    N_CPUS = 256,
     OVERFLOW_LOC = STROBE_TRACY_MAX_STATIC + 1,
     GPU_GENERIC = 3,
-    FIBER_REASON = 99
 };
 
 /* Names that sections behind the string table need. */
@@ -187,14 +185,13 @@ static void put_threads_table(model_t *model, out_t *out)
             strobe_tracy_out_u64(out, model->threads[i].tid);
             strobe_tracy_out_u64(out, pointer_of(model->threads[i].name));
         }
-    strobe_tracy_out_u64(out, 0); /* threads of others */
+    strobe_tracy_put_other_names(model, out);
     uint32_t n_numbered = n < UINT16_MAX ? n : UINT16_MAX;
     strobe_tracy_out_u64(out, (uint64_t)n_numbered + 1);
     strobe_tracy_out_u64(out, 0);
     for (uint32_t i = 0; i < n_numbered; i++)
         strobe_tracy_out_u64(out, model->threads[i].tid);
-    strobe_tracy_out_u64(out, 1);
-    strobe_tracy_out_u64(out, 0);
+    strobe_tracy_put_other_ids(model, out);
 }
 
 static void put_loc(const struct strobe_tracy_model_loc *loc, out_t *out)
@@ -717,57 +714,11 @@ static void put_images(model_t *model, out_t *out)
     }
 }
 
-static int compare_runs(const void *a, const void *b)
-{
-    const struct strobe_tracy_run_row *x = a, *y = b;
-    if (x->fiber != y->fiber)
-        return x->fiber < y->fiber ? -1 : 1;
-    return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* Fibers' runs, as context switches; then the runs of all CPUs, which are none. */
-static void put_switches(model_t *model, out_t *out)
-{
-    struct strobe_tracy_run_row *runs = model->runs.rows;
-    uint64_t n = model->runs.n, n_fibers = 0;
-    if (n)
-        qsort(runs, n, sizeof *runs, compare_runs);
-    for (uint64_t i = 0; i < n; i++)
-        n_fibers += !i || runs[i].fiber != runs[i - 1].fiber;
-    strobe_tracy_out_u64(out, n_fibers);
-    for (uint64_t first = 0, end; first < n; first = end) {
-        int64_t ref = 0;
-        for (end = first; end < n && runs[end].fiber == runs[first].fiber;)
-            end++;
-        strobe_tracy_out_u64(out, model->threads[runs[first].fiber].tid);
-        strobe_tracy_out_u64(out, end - first);
-        for (uint64_t i = first; i < end; i++) {
-            put_time(out, &ref, runs[i].start);
-            put_time(out, &ref, runs[i].start);
-            put_time(out, &ref, runs[i].end);
-            strobe_tracy_out_u8(out, 0);
-            strobe_tracy_out_u8(out, FIBER_REASON);
-            strobe_tracy_out_u8(out, UINT8_MAX);
-            strobe_tracy_out_u64(out, model->threads[runs[i].carrier].tid);
-        }
-    }
-    for (int i = 0; i <= N_CPUS; i++)
-        strobe_tracy_out_u64(out, 0);
-}
-
-/* Threads of further processes, and the lists that are empty. */
+/* The lists at the end; those that are empty are not known. */
 static int put_end(model_t *model, out_t *out)
 {
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < model->thread_ids.n; i++)
-        n += model->threads[i].process != model->first_process;
-    strobe_tracy_out_u64(out, n);
-    for (uint32_t i = 0; i < model->thread_ids.n; i++)
-        if (model->threads[i].process != model->first_process) {
-            strobe_tracy_out_u64(out, model->threads[i].tid);
-            strobe_tracy_out_u64(out, model->trace->processes[model->threads[i].process].pid);
-        }
-    strobe_tracy_out_u64(out, 0); /* sums per thread */
+    strobe_tracy_put_runs(model, out);
+    strobe_tracy_put_pids(model, out);
     if (!strobe_tracy_put_symbols(model, out))
         return 0;
     for (int i = 0; i < 4; i++) /* code (2); hardware; sources */
@@ -884,7 +835,6 @@ static int put_all(model_t *model, const struct names *names, out_t *out)
     for (uint64_t i = 0; i < model->app_infos.n; i++)
         put_ref(out, infos[i]);
     put_images(model, out);
-    put_switches(model, out);
     return put_end(model, out);
 }
 

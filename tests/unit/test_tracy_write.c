@@ -1,4 +1,4 @@
-/* test_tracy_stacks.c - call stacks, samples and symbols of a trace in a .tracy file: written, and read back.
+/* test_tracy_write.c - call stacks, samples, symbols and switches of a trace in a .tracy file: written, and read back.
  * SPDX-License-Identifier: MIT */
 #include "small_trace.h"
 
@@ -16,6 +16,9 @@ struct found {
     uint64_t frames[8][4];
     uint32_t n[8];
     char inner[32], outer[32];
+    uint32_t n_runs, n_cpu_runs, n_foreign;
+    struct strobe_tracy_switch run;
+    char foreign[32];
 };
 
 static enum strobe_err on_stack(void *context, uint32_t id, const uint64_t *frames, uint32_t n)
@@ -62,6 +65,36 @@ static enum strobe_err on_alloc(void *context, const struct strobe_tracy_alloc *
     return STROBE_OK;
 }
 
+static enum strobe_err on_run(void *context, const struct strobe_tracy_switch *run)
+{
+    struct found *found = context;
+    found->run = *run;
+    found->n_runs++;
+    return STROBE_OK;
+}
+
+static enum strobe_err on_cpu_run(void *context, uint8_t cpu, int64_t start, int64_t end,
+                                  uint64_t tid)
+{
+    struct found *found = context;
+    (void)tid;
+    assert_int_equal(cpu, 1);
+    assert_true(start <= end);
+    found->n_cpu_runs++;
+    return STROBE_OK;
+}
+
+static enum strobe_err on_foreign(void *context, uint64_t tid, struct strobe_tracy_text process,
+                                  struct strobe_tracy_text thread)
+{
+    struct found *found = context;
+    (void)process;
+    if (tid == 77)
+        snprintf(found->foreign, sizeof found->foreign, "%.*s", (int)thread.n, thread.at);
+    found->n_foreign++;
+    return STROBE_OK;
+}
+
 static enum strobe_err on_zone(void *context, struct strobe_tracy_zone *stack, uint32_t depth)
 {
     struct found *found = context;
@@ -100,8 +133,28 @@ static void put_events(struct strobe_build *build)
     strobe_build_zone_end(build, track, 200);
 }
 
+/* Thread 10 is woken at 110, runs on processor 1 from 120 to 150; before and behind it runs 77, of another program. */
+static void put_switches(struct strobe_build *build)
+{
+    struct strobe_build_track *track = strobe_build_thread(build, 10, 100);
+    struct strobe_build_track *system = strobe_build_thread(build, 0, 100);
+    const char *texts[] = {"other", "other's thread"};
+    size_t sizes[] = {5, 14};
+    strobe_build_record(build, STROBE_META_FOREIGN_THREAD, (uint64_t[]){77, 70}, texts, sizes);
+    strobe_build_event(build, track, 105, STROBE_KIND_FRAME_MARK, (uint64_t[]){0}, NULL, 0);
+    strobe_build_event(build, system, 100, STROBE_KIND_CPU_SWITCH,
+                       (uint64_t[]){1, 0, 77, 0, 0, 0, 0, 0}, NULL, 0);
+    strobe_build_event(build, system, 110, STROBE_KIND_WAKEUP, (uint64_t[]){10, 0, 0, 0}, NULL, 0);
+    strobe_build_event(build, system, 120, STROBE_KIND_CPU_SWITCH,
+                       (uint64_t[]){1, 77, 10, 0, 0, 0, 0, 0}, NULL, 0);
+    strobe_build_event(build, system, 150, STROBE_KIND_CPU_SWITCH,
+                       (uint64_t[]){1, 10, 77, 5, 3, 0, 0, 0}, NULL, 0);
+    strobe_build_event(build, system, 160, STROBE_KIND_CPU_SWITCH,
+                       (uint64_t[]){1, 77, 0, 0, 0, 0, 0, 0}, NULL, 0);
+}
+
 /* The trace as a .tracy file; its descriptor. */
-static int write_file(struct strobe_tracy_folds *folds)
+static int write_file(void (*put)(struct strobe_build *), struct strobe_tracy_folds *folds)
 {
     struct small_trace t;
     struct strobe_build_store *store;
@@ -113,7 +166,7 @@ static int write_file(struct strobe_tracy_folds *folds)
     struct strobe_build_store_options options = {.writer = t.writer};
     assert_int_equal(strobe_build_store_open(&options, &store), STROBE_OK);
     assert_int_equal(strobe_build_open(store, &process, &build), STROBE_OK);
-    put_events(build);
+    put(build);
     strobe_build_close(build);
     strobe_build_store_close(store);
     small_finish(&t);
@@ -134,6 +187,9 @@ static void read_file(int fd, struct found *found)
                                            .sample = on_sample,
                                            .message = on_message,
                                            .alloc = on_alloc,
+                                           .context_switch = on_run,
+                                           .cpu_run = on_cpu_run,
+                                           .foreign = on_foreign,
                                            .zone_begin = on_zone};
     char path[64], link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -153,7 +209,7 @@ static void every_event_has_its_stack_in_the_file(void **state)
     struct strobe_tracy_folds folds;
     struct found found;
     (void)state;
-    read_file(write_file(&folds), &found);
+    read_file(write_file(put_events, &folds), &found);
     assert_int_equal(folds.n_stacks, 0);
     assert_int_equal(folds.n_samples, 0);
     assert_int_equal(found.n_stacks, 2); /* equal ones are one */
@@ -170,7 +226,7 @@ static void samples_are_kept_by_where_they_were_taken(void **state)
     struct strobe_tracy_folds folds;
     struct found found;
     (void)state;
-    read_file(write_file(&folds), &found);
+    read_file(write_file(put_events, &folds), &found);
     assert_int_equal(found.n_samples, 1);
     assert_int_equal(found.n_at_switch, 1);
 }
@@ -180,10 +236,36 @@ static void addresses_have_their_functions_and_what_these_were_inlined_into(void
     struct strobe_tracy_folds folds;
     struct found found;
     (void)state;
-    read_file(write_file(&folds), &found);
+    read_file(write_file(put_events, &folds), &found);
     assert_int_equal(found.n_frames, 5); /* four addresses, one with two functions */
     assert_string_equal(found.inner, "inner");
     assert_string_equal(found.outer, "outer");
+}
+
+static void a_threads_run_has_its_wake_up_its_processor_and_why_it_ended(void **state)
+{
+    struct strobe_tracy_folds folds;
+    struct found found;
+    (void)state;
+    read_file(write_file(put_switches, &folds), &found);
+    assert_int_equal(folds.n_switches, 0);
+    assert_int_equal(found.n_runs, 1);
+    assert_int_equal(found.run.thread, 10);
+    assert_true(found.run.wakeup <= found.run.start && found.run.start <= found.run.end);
+    assert_int_equal(found.run.cpu, 1);
+    assert_int_equal(found.run.reason, 5);
+    assert_int_equal(found.run.state, 3);
+}
+
+static void a_processor_has_the_runs_of_all_with_their_names(void **state)
+{
+    struct strobe_tracy_folds folds;
+    struct found found;
+    (void)state;
+    read_file(write_file(put_switches, &folds), &found);
+    assert_int_equal(found.n_cpu_runs, 3);
+    assert_int_equal(found.n_foreign, 1);
+    assert_string_equal(found.foreign, "other's thread");
 }
 
 int main(void)
@@ -192,6 +274,8 @@ int main(void)
         cmocka_unit_test(every_event_has_its_stack_in_the_file),
         cmocka_unit_test(samples_are_kept_by_where_they_were_taken),
         cmocka_unit_test(addresses_have_their_functions_and_what_these_were_inlined_into),
+        cmocka_unit_test(a_threads_run_has_its_wake_up_its_processor_and_why_it_ended),
+        cmocka_unit_test(a_processor_has_the_runs_of_all_with_their_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -405,7 +405,7 @@ static void end_part(struct strobe_collector *c, struct strobe_proc *proc,
                      struct strobe_stream_state *stream, uint64_t from)
 {
     STROBE_ASSERT(c->block.enc.track == &stream->track);
-    STROBE_ASSERT(stream->pos >= from);
+    STROBE_ASSERT(c->block.enc.pos == from && stream->pos >= from);
     check_zone_limit(c, proc);
     c->n_taken_events += strobe_build_block_end_part(&c->block, stream->pos - from);
 }
@@ -427,6 +427,7 @@ static bool drain_segment(struct strobe_collector *c, struct strobe_proc *proc,
         const uint64_t *stopped = take_words(c, proc, stream, at, end, &bad);
         STROBE_ASSERT(stopped >= at);
         stream->pos += (uint64_t)(stopped - at);
+        STROBE_ASSERT(stream->pos == segment->base_pos + (uint64_t)(stopped - words));
         if (stopped == end)
             return true;
         if (bad) {

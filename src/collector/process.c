@@ -545,11 +545,14 @@ void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc
 
 void strobe_collector_free_proc(struct strobe_proc *proc)
 {
+    uint32_t n_freed = 0;
     for (uint32_t i = 0; i < proc->n_slots; i++)
         if (proc->streams[i]) {
             free_stream(proc->streams[i]);
             free(proc->streams[i]);
+            n_freed++;
         }
+    STROBE_ASSERT(n_freed == proc->n_streams);
     free(proc->streams);
     free(proc->old_told);
     proc->old_told = NULL;

@@ -53,9 +53,11 @@ bool strobe_collector_pend(struct strobe_collector *c, struct strobe_proc *proc,
     return true;
 }
 
-/* Segments whose words are in the file (or counted as lost) go back. */
-static void give_back(struct give_back *list, uint32_t *n)
+/* Segments whose words are in the file (or counted as lost) go back. `n_unwritten`: what of them is not, 0. */
+static void give_back(struct give_back *list, uint32_t *n, uint64_t n_unwritten)
 {
+    STROBE_ASSERT(!n_unwritten);
+    (void)n_unwritten;
     for (uint32_t i = 0; i < *n; i++) {
         struct strobe_proc *proc = list[i].proc;
         STROBE_ASSERT(strobe_proc_is_open(proc));
@@ -83,8 +85,7 @@ void strobe_collector_flush_events(struct strobe_collector *c)
     }
     strobe_collector_flush_records(c);
     strobe_build_block_put_events(&c->block);
-    STROBE_ASSERT(!c->block.enc.n_parts); /* their events are in the file, or counted */
-    give_back(c->pending, &c->n_pending);
+    give_back(c->pending, &c->n_pending, c->block.enc.n_parts);
 }
 
 /* Where not even the reserved area could be written: the losses as text beside the session's page.
@@ -122,9 +123,7 @@ void strobe_collector_flush_records(struct strobe_collector *c)
         strobe_records_end(&c->block.records);
         proc->meta_dirty = false;
     }
-    if (!strobe_build_block_put_records(&c->block, c->last_sync_tick)) {
-        STROBE_ASSERT(!c->block.records.n_records); /* likewise */
-        give_back(c->meta_pending, &c->n_meta_pending);
-    }
+    if (!strobe_build_block_put_records(&c->block, c->last_sync_tick))
+        give_back(c->meta_pending, &c->n_meta_pending, c->block.records.n_records);
     strobe_build_block_put_losses(&c->block);
 }

@@ -505,6 +505,9 @@ bool strobe_ring_meta(struct strobe_pool *pool, const uint64_t *words, uint32_t 
     STROBE_ASSERT(n_words && n_words <= STROBE_META_WORDS_MAX);
     STROBE_ASSERT(words[0] >> 60 == STROBE_WORD_RECORD >> 60 &&
                   (words[0] >> 32 & 0xffff) == n_words);
+    STROBE_ASSERT(((char *)(pool->meta_at + pool->meta_left) - (char *)pool->meta) %
+                      (long)classes[STROBE_CHUNK_MEDIUM].n_bytes ==
+                  0);
     while (pool->meta_left < n_words) {
         uint32_t left = pool->meta_left;
         uint64_t *pad = pool->meta_at;

@@ -273,6 +273,57 @@ static void a_newer_client_is_refused_in_words(void **state)
     fake_close(fake);
 }
 
+static void a_missing_stretch_of_a_stream_is_counted(void **state)
+{
+    (void)state;
+    struct fake *fake = open_fake(0);
+    struct strobe_thread *thread = fake_thread(fake, 1000);
+    fake_zones(fake, thread, 60);
+    strobe_collector_poll(test.c, true);
+    thread->next_pos += 1000;
+    fake_zones(fake, thread, 60);
+    strobe_collector_poll(test.c, true);
+    uint32_t id = fake_id(test.c, fake);
+    finish();
+    struct fake_found found = fake_find(test.trace, id);
+    assert_int_equal(found.n_events, fake->n_emitted);
+    assert_losses(&found, STROBE_LOSS_DAMAGED, 1000);
+    fake_close(fake);
+}
+
+/* A handler that emits between another event's look at the clock and its reservation: a stream never goes back. */
+static void a_tick_before_its_predecessor_is_moved_up(void **state)
+{
+    (void)state;
+    struct fake *fake = open_fake(0);
+    struct strobe_thread *thread = fake_thread(fake, 1000);
+    uint64_t first = 0;
+    for (uint64_t i = 0; i < 10; i++) {
+        uint64_t *at = fake_reserve(fake, thread, 3);
+        first = thread->segment->tick >> 32 << 32 | 20000; /* all within one epoch */
+        at[1] = 1, at[2] = 77;
+        *at = STROBE_RECORD_WORD(STROBE_KIND_PLOT_INT, 3) | (uint32_t)(first - 1000 * i);
+    }
+    strobe_collector_poll(test.c, true);
+    struct strobe_stream_state *stream = stream_of(fake, thread);
+    assert_int_equal(stream->prev_tick, first);
+    finish();
+    assert_int_equal(fake_find(test.trace, 0).n_events, 10);
+    fake_close(fake);
+}
+
+static void a_process_of_another_clock_is_refused(void **state)
+{
+    (void)state;
+    struct fake *fake = open_fake(0);
+    fake->pool.control->clock =
+        test.c->clock == STROBE_CLOCK_MONO ? STROBE_CLOCK_TSC : STROBE_CLOCK_MONO;
+    strobe_collector_poll(test.c, true);
+    assert_int_equal(fake_proc(test.c, fake)->state, STROBE_PROC_CLOSED);
+    finish();
+    fake_close(fake);
+}
+
 /* A process may lie about positions: a segment for words before those that are drained is opened meanwhile. */
 static void a_segment_of_earlier_positions_leaves_the_others_alone(void **state)
 {
@@ -453,6 +504,9 @@ int main(void)
         IN_RECORDING(nonsense_costs_the_rest_of_its_segment),
         IN_RECORDING(a_pool_that_is_cut_ends_its_process_and_no_other),
         IN_RECORDING(a_newer_client_is_refused_in_words),
+        IN_RECORDING(a_missing_stretch_of_a_stream_is_counted),
+        IN_RECORDING(a_tick_before_its_predecessor_is_moved_up),
+        IN_RECORDING(a_process_of_another_clock_is_refused),
         IN_RECORDING(a_segment_of_earlier_positions_leaves_the_others_alone),
         IN_RECORDING(a_thread_is_asked_for_a_word_that_others_follow),
         IN_RECORDING(more_holes_than_entries_are_asked_for_in_turn),

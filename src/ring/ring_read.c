@@ -66,6 +66,11 @@ static enum strobe_err map_whole(struct strobe_ring *ring, uint64_t file_bytes)
     ring->map_bytes = bytes;
     strobe_map_guard_add(&ring->guard, at, bytes);
     ring->n_chunks_max = copy.n_chunks_max;
+    ring->pid = copy.pid;
+    ring->start_time = copy.start_time;
+    ring->image = copy.image;
+    ring->pid_ns = copy.pid_ns;
+    ring->clock = copy.clock;
     __atomic_load_n(&ring->control->magic, __ATOMIC_ACQUIRE); /* it was stored last */
     return STROBE_OK;
 }
@@ -108,11 +113,6 @@ enum strobe_err strobe_ring_open(const char *dir, const char *name, struct strob
     use_own_mapping(ring, dir, name);
     ring->chunks = (struct strobe_chunk *)((char *)ring->control + STROBE_PAGE_BYTES);
     ring->data = (char *)ring->control + strobe_ring_data_off(ring->n_chunks_max);
-    ring->pid = ring->control->pid;
-    ring->start_time = ring->control->start_time;
-    ring->image = ring->control->image;
-    ring->pid_ns = ring->control->pid_ns;
-    ring->clock = ring->control->clock;
     ring->known = calloc(ring->n_chunks_max, sizeof *ring->known);
     if (!ring->known) {
         err = STROBE_ERR_NOMEM;

@@ -378,7 +378,8 @@ static void record_round(struct strobe_thread *threads[][4])
 {
     struct strobe_file_writer *writer = NULL;
     struct strobe_collector *c = NULL;
-    struct strobe_collector_options options = {.session_dir = fuzz.dir};
+    struct strobe_collector_options options = {.session_dir = fuzz.dir,
+                                               .post_mortem = fuzz.number % 8 == 7};
     uint32_t ids[N_GOOD];
     size_t heap = heap_bytes();
     if (strobe_file_create(fuzz.trace, fuzz.dir, 0, &writer) ||

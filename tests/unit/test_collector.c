@@ -189,6 +189,62 @@ static void words_of_an_earlier_recording_are_stepped_over(void **state)
     fake_close(fake);
 }
 
+static void names_of_many_segments_are_all_stored(void **state)
+{
+    (void)state;
+    enum { N = 1000, WORDS = 8 };
+    struct fake *fake = open_fake(0);
+    for (uint64_t id = 1; id <= N; id++) {
+        assert_true(fake_loc(fake, id, "zone"));
+        if (id % 300 == 0)
+            strobe_collector_poll(test.c, true);
+    }
+    strobe_collector_poll(test.c, true);
+    struct strobe_proc *proc = fake_proc(test.c, fake);
+    assert_true(proc->meta.pos >= N * WORDS);
+    assert_int_equal(proc->meta.n_segments, 1);
+    uint32_t id = fake_id(test.c, fake);
+    finish();
+    struct fake_found found = fake_find(test.trace, id);
+    assert_losses(&found, 0, 0);
+    fake_close(fake);
+}
+
+static void threads_end_in_any_order(void **state)
+{
+    (void)state;
+    static const int order[] = {2, 0, 4, 1, 3};
+    struct fake *fake = open_fake(0);
+    struct strobe_thread *threads[5];
+    for (uint32_t i = 0; i < 5; i++) {
+        threads[i] = fake_thread(fake, 1000 + i);
+        fake_zones(fake, threads[i], 10);
+    }
+    for (int i = 0; i < 5; i++) {
+        fake_end_thread(fake, threads[order[i]]);
+        strobe_collector_poll(test.c, true);
+    }
+    assert_null(fake->pool.threads);
+    uint32_t id = fake_id(test.c, fake);
+    finish();
+    assert_int_equal(fake_find(test.trace, id).n_events, 100);
+    fake_close(fake);
+}
+
+static void guards_go_in_any_order(void **state)
+{
+    (void)state;
+    static const int order[] = {2, 0, 4, 1, 3};
+    struct strobe_map_guard guards[5];
+    char bytes[5][16];
+    for (int i = 0; i < 5; i++)
+        strobe_map_guard_add(&guards[i], bytes[i], sizeof bytes[i]);
+    for (int i = 0; i < 5; i++)
+        strobe_map_guard_remove(&guards[order[i]]);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(guards[i].n_bytes, 0);
+}
+
 /* ---- losses ---- */
 
 static void losses_are_told_once_with_their_cause(void **state)
@@ -205,7 +261,8 @@ static void losses_are_told_once_with_their_cause(void **state)
     }
     uint32_t id = fake_id(test.c, fake);
     fake_end_thread(fake, thread);
-    struct strobe_thread *next = fake_thread(fake, 1001); /* maybe in the same slot: it counts from 0 */
+    struct strobe_thread *next =
+        fake_thread(fake, 1001); /* maybe in the same slot: it counts from 0 */
     strobe_ring_count_loss(&fake->pool, next, STROBE_LOSS_UNNAMED);
     finish();
     struct fake_found found = fake_find(test.trace, id);
@@ -500,6 +557,9 @@ int main(void)
         IN_RECORDING(a_full_pool_drops_until_segments_come_back),
         IN_RECORDING(a_pool_of_a_dead_process_is_removed_and_its_number_stays),
         IN_RECORDING(words_of_an_earlier_recording_are_stepped_over),
+        IN_RECORDING(names_of_many_segments_are_all_stored),
+        IN_RECORDING(threads_end_in_any_order),
+        cmocka_unit_test(guards_go_in_any_order),
         IN_RECORDING(losses_are_told_once_with_their_cause),
         IN_RECORDING(nonsense_costs_the_rest_of_its_segment),
         IN_RECORDING(a_pool_that_is_cut_ends_its_process_and_no_other),

@@ -142,7 +142,7 @@ static void put_hit(const struct strobe_hits *hits, struct strobe_reply *reply,
     strobe_reply_u64(reply, "depth", hit->depth);
     strobe_reply_number(reply, "t0", begin);
     strobe_reply_number(reply, "t1",
-                        begin + strobe_engine_duration(hits->engine, hit->end - hit->begin));
+                        begin + strobe_engine_length(hits->engine, hit->begin, hit->end - hit->begin));
     strobe_reply_u64(reply, "loc", hit->loc);
     const char *text = strobe_texts_get(&hits->texts, hit->text, &n_text);
     strobe_reply_text(reply, "text", text, n_text);

@@ -148,7 +148,8 @@ static void put_frame_sums(const struct strobe_engine *engine, struct strobe_rep
     uint32_t n = table->n_rows;
     double sum = 0, *sizes = malloc((n + 1ull) * sizeof *sizes);
     for (uint32_t i = 0; sizes && i < n; i++)
-        sum += sizes[i] = strobe_engine_duration(engine, table->rows[i].end - table->rows[i].begin);
+        sum += sizes[i] =
+            strobe_engine_length(engine, table->rows[i].begin, table->rows[i].end - table->rows[i].begin);
     if (sizes && n)
         qsort(sizes, n, sizeof *sizes, by_size);
     int is_there = sizes && n;
@@ -183,7 +184,7 @@ void strobe_answer_frames(struct strobe_engine *engine, const struct strobe_json
     for (uint32_t i = 0; t0 && t1 && i < n; i++) {
         const struct strobe_pixel_row *row = &table->rows[first + i];
         t0[i] = strobe_engine_ns(engine, row->begin);
-        t1[i] = t0[i] + strobe_engine_duration(engine, row->end - row->begin);
+        t1[i] = t0[i] + strobe_engine_length(engine, row->begin, row->end - row->begin);
     }
     put_frame_sums(engine, reply, table);
 }

@@ -197,7 +197,7 @@ static void fill_items(struct drawing *drawing, const struct columns *columns)
             columns->t0[i] = strobe_engine_ns(engine, item->begin);
             columns->t1[i] =
                 item->flags & STROBE_PIXEL_ZONE
-                    ? columns->t0[i] + strobe_engine_duration(engine, item->end - item->begin)
+                    ? columns->t0[i] + strobe_engine_length(engine, item->begin, item->end - item->begin)
                     : strobe_engine_ns(engine, item->end);
             columns->loc[i] = item->loc ? loc_of(drawing, lane->track, item->loc - 1) : 0;
             columns->count[i] = item->count < UINT32_MAX ? (uint32_t)item->count : UINT32_MAX;

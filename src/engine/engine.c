@@ -93,6 +93,11 @@ double strobe_engine_duration(const struct strobe_engine *engine, uint64_t ticks
     return (double)strobe_clock_ns(&engine->trace->clock, ticks);
 }
 
+double strobe_engine_length(const struct strobe_engine *engine, uint64_t tick, uint64_t ticks)
+{
+    return (double)strobe_clock_span_ns(&engine->trace->clock, tick, ticks);
+}
+
 uint64_t strobe_engine_tick(const struct strobe_engine *engine, double ns)
 {
     if (ns > 9e18)

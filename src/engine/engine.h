@@ -62,6 +62,8 @@ uint32_t strobe_engine_row_loc(struct strobe_engine *engine, uint64_t loc);
 double strobe_engine_ns(const struct strobe_engine *engine, uint64_t tick);
 uint64_t strobe_engine_tick(const struct strobe_engine *engine, double ns);
 double strobe_engine_duration(const struct strobe_engine *engine, uint64_t ticks);
+/* The duration of what begins at `tick`, as a list of zones has it. */
+double strobe_engine_length(const struct strobe_engine *engine, uint64_t tick, uint64_t ticks);
 
 /* The ticks of a question's from and to; all of the trace where it names none. 1: it names one. */
 int strobe_engine_range(struct strobe_engine *engine, const struct strobe_json *question,

@@ -144,7 +144,7 @@ STROBE_INLINE void iree_tracing_publish_source_file(const void *filename, size_t
     (void)filename, (void)filename_length, (void)content, (void)content_length;
 }
 
-/* Locks by number; told to the recorder of the moment. */
+/* Locks by number; registered with the recorder of the moment. */
 STROBE_INLINE void iree_tracing_mutex_announce(const iree_tracing_location_t *src_loc,
                                                uint32_t *out_lock_id)
 {

@@ -310,7 +310,7 @@ class ScopedZone
     struct strobe_zone zone_;
 };
 
-// What a lock tells; used by Lockable and SharedLockable, and by programs with locks of their own.
+// What a lock emits; used by Lockable and SharedLockable, and by programs with locks of their own.
 class LockableCtx
 {
   public:

@@ -414,7 +414,7 @@ TRACY_API void ___tracy_end_sampling_profiler(void);
 
 /* ---- what the macros are made of ---- */
 
-/* Tell the library how this program was built. */
+/* How this program was built, for the library. */
 #ifndef STROBE_TRACY_SWITCHES
 #define STROBE_TRACY_SWITCHES
 #ifdef TRACY_NO_EXIT

@@ -73,10 +73,10 @@ void strobe_client_tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t
                         const char *text, size_t n_bytes);
 
 /* Likewise, and for every recorder that comes later: the first `n_keys` numbers say which fact it
- * replaces. Only so many are kept, the others are told once; of texts the first 63 bytes. */
+ * replaces. Only so many are kept, the others are described once; of texts the first 63 bytes. */
 void strobe_client_keep(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers,
                         uint32_t n_keys, const char *text, size_t n_bytes);
-/* Say them all to a new recorder. Signals blocked, locked. */
+/* Describe them all to a new recorder. Signals blocked, locked. */
 void strobe_client_tell_kept(struct strobe_pool *pool);
 
 /* A fact for the meta stream: number fields, then texts, the last of up to 64 KiB. Signals blocked,
@@ -105,16 +105,16 @@ bool strobe_client_const_id(const char *text, uint64_t *id);
 void strobe_client_keep_thread_name(const char *name);
 void strobe_client_keep_program_name(const char *name);
 
-/* Tell the recorder who this process is, once per recorder. Signals blocked, locked. */
+/* Describe this process to the recorder, once per recorder. Signals blocked, locked. */
 void strobe_client_describe(struct strobe_pool *pool);
 
-/* Tell the session in `dir` that this process can't take part: an empty file PID-START-N.denied-REASON. Once per
+/* Report to the session in `dir` that this process can't take part: an empty file PID-START-N.denied-REASON. Once per
  * process. Reasons are words of the recorder's list (src/collector/denied.c). */
 void strobe_client_deny(const char *dir, const char *reason);
 /* At the end of a process that nobody records: nobody need know. */
 void strobe_client_withdraw_denial(void);
 
-/* Tell the recorder, if the environment names one, that this process can't join: the session's folder as it was looked for, and errno of
+/* Report to the recorder, if the environment names one, that this process can't join: the session's folder as it was looked for, and errno of
  * what failed. Never waits. */
 void strobe_client_call(const char *folder, int error);
 

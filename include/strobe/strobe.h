@@ -25,10 +25,14 @@
  *   errors   none: nothing is returned, errno is kept. An event that can't be stored is dropped and counted with its
  *            cause; `strobe info` shows both. Pointers must be valid; NULL is allowed only where it is named.
  *   memory   nothing is allocated from the heap. Texts are copied during the call and need no terminating NUL where a
- *            length is passed. A text may be of any length.
+ *            length is passed. A text of an event may be of any length; of a registered name 64 KiB are kept, of a
+ *            location's file and function 1,400 bytes each.
  *   cost     while nobody records: a load and a branch. While recorded: a zone's begin and end 35 instructions together,
  *            any other event one function call and a copy of its fields. The first use of a location or name per
  *            recorder registers it: some microseconds, under a lock of the process.
+ *   macros   the arguments of STROBE_ macros are evaluated only while somebody records, but for those of STROBE_ZONE,
+ *            STROBE_SCOPE, STROBE_THREAD_NAME, STROBE_PROGRAM_NAME and STROBE_APP_INFO and their variants.
+ *   ids      a process has 2^30 - 1 locations and names at most; events of further ones are dropped (no room for a name).
  *   waiting  where shared memory is full, a call waits for the recorder for at most one second and drops then; with
  *            `strobe record --policy drop` it drops at once. In a handler on an alternate signal stack it never waits.
  *
@@ -151,8 +155,8 @@ STROBE_API void strobe_trigger(const char *reason);
 STROBE_INLINE struct strobe_zone strobe_zone_begin(struct strobe_loc *loc);
 
 /* End a zone; once per begin. A begin that was emitted gets its end also when the recorder left meanwhile. The end of a
- * zone that began while nobody recorded is emitted if somebody records now: the trace shows an end without a begin.
- * Inline. */
+ * zone that began while nobody recorded, or in a parent before a fork, is emitted if somebody records now: the trace shows
+ * an end without a begin. Inline. */
 STROBE_INLINE void strobe_zone_end(struct strobe_zone *zone);
 
 /* The same as functions, for other languages. */
@@ -272,7 +276,8 @@ STROBE_API void strobe_callstack(int max_frames);
 STROBE_API void strobe_set_thread_name(const char *name);
 STROBE_API void strobe_set_program_name(const char *name);
 
-/* A text about the program, such as its version; shown by `strobe info`. */
+/* A text about the program, such as its version: an event, listed by `strobe csv --kind notes`. Nothing while nobody
+ * records. */
 STROBE_API void strobe_app_info(const char *text, size_t n_bytes);
 
 #include "strobe/inline_abi.h"

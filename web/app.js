@@ -221,6 +221,7 @@ class App {
         this.fit(this.whole());
         await this.applyLink(true);
         this.drawer.spoil();
+        this.server.readOn(engine);
     }
 
     get following() {

@@ -4,6 +4,7 @@
 
 import {SLOW} from './facts.js';
 
+const STEPPED = ['stats', 'histogram'];
 const TYPES = {f64: Float64Array, u32: Uint32Array, f32: Float32Array, u8: Uint8Array};
 
 class Asking {
@@ -18,7 +19,19 @@ class Asking {
         this.tells.set(tell, f);
     }
 
-    ask(question) {
+    /** The whole answer. Sums of a large trace come in steps: how far they are is told as `summing`. */
+    async ask(question) {
+        let answer = await this.askOnce(question);
+        while (STEPPED.includes(question.ask) && answer.json.exact === false) {
+            const f = this.tells.get('summing');
+            if (f)
+                f(answer.json);
+            answer = await this.askOnce(question);
+        }
+        return answer;
+    }
+
+    askOnce(question) {
         const id = this.nextId++;
         return new Promise((resolve, reject) => {
             this.waiting.set(id, {resolve, reject, question: Object.assign({id}, question)});

@@ -86,7 +86,7 @@ static enum strobe_err find_zones(struct strobe_hits *hits, const struct strobe_
     if (n_named || hits->by_text)
         err = strobe_hits_scan(hits, &scan, &all);
     else
-        hits->is_whole = 1;
+        hits->is_scanned = 1;
     free(locs);
     hits->locs = NULL;
     return err;
@@ -198,8 +198,11 @@ static enum strobe_err find_all(struct strobe_hits *hits, const struct strobe_js
     strobe_engine_span(hits->engine, question, &lo, &hi);
     strobe_tables_update(&hits->engine->tables);
     enum strobe_err err = find_zones(hits, question, lo, hi);
-    if (!err && hits->is_whole && wants(question, "messages"))
+    if (err || !hits->is_scanned || strobe_tables_share(&hits->engine->tables) < 1)
+        return err; /* messages are read in steps, too */
+    if (wants(question, "messages"))
         find_messages(hits, lo, hi);
+    hits->is_whole = 1;
     return err;
 }
 

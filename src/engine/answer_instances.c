@@ -50,6 +50,7 @@ static enum strobe_err find_instances(struct strobe_hits *hits, const struct str
     scan.n_threads = choice.n_threads;
     if (!err)
         err = strobe_hits_scan(hits, &scan, &choice);
+    hits->is_whole = hits->is_scanned;
     free(locs);
     strobe_choice_free(&choice);
     return err;

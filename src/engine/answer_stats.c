@@ -131,28 +131,29 @@ static int has_fiber(void *context, uint32_t process, uint64_t fiber)
     return 0;
 }
 
-static enum strobe_err run_stats(struct strobe_engine *engine, const struct strobe_json *question,
-                                 struct strobe_stats *stats)
+/* What a question asks for. Free the choice. */
+static enum strobe_err read_options(struct strobe_engine *engine,
+                                    const struct strobe_json *question, struct fibers *fibers,
+                                    struct strobe_choice *choice,
+                                    struct strobe_stats_options *options)
 {
-    struct strobe_stats_options options = {0};
-    struct strobe_choice choice;
-    struct fibers fibers = {engine, &choice};
-    options.by_tick = strobe_engine_span(engine, question, &options.tick_min, &options.tick_max);
-    enum strobe_err err = STROBE_ERR_NOMEM;
-    if (strobe_choice_read(engine, question, &choice)) {
-        options.threads = choice.threads;
-        options.n_threads = choice.n_threads;
-        options.has_fiber = choice.threads ? has_fiber : NULL;
-        options.context = &fibers;
-        err = strobe_stats_run(engine->trace, &options, stats);
-    }
-    strobe_choice_free(&choice);
-    return err;
+    *options = (struct strobe_stats_options){0};
+    *fibers = (struct fibers){engine, choice};
+    options->by_tick = strobe_engine_span(engine, question, &options->tick_min, &options->tick_max);
+    if (!strobe_choice_read(engine, question, choice))
+        return STROBE_ERR_NOMEM;
+    options->threads = choice->threads;
+    options->n_threads = choice->n_threads;
+    options->has_fiber = choice->threads ? has_fiber : NULL;
+    options->context = fibers;
+    return STROBE_OK;
 }
 
+/* Statistics that were made last. Of a large trace they are made in steps, and go on where the trace has grown. */
 struct strobe_kept_stats {
     char *key; /* owned: of the questions that they answer */
-    struct strobe_stats stats;
+    struct strobe_stats_steps steps;
+    int is_stepped;
 };
 
 void strobe_kept_stats_free(struct strobe_kept_stats *kept)
@@ -160,35 +161,77 @@ void strobe_kept_stats_free(struct strobe_kept_stats *kept)
     if (!kept)
         return;
     free(kept->key);
-    strobe_stats_free(&kept->stats);
+    strobe_stats_free(&kept->steps.stats);
     free(kept);
+}
+
+enum { LARGE = 256, STEP = 1024 }; /* blocks: of a trace that is stepped through; of a step */
+
+/* Keys tell first how far the file had grown: what is stepped through goes on. */
+static int is_same(const struct strobe_kept_stats *kept, const char *key)
+{
+    return kept->is_stepped ? !strcmp(strchr(kept->key, ' '), strchr(key, ' '))
+                            : !strcmp(kept->key, key);
+}
+
+static struct strobe_kept_stats *renew(struct strobe_kept_stats **kept, const char *key)
+{
+    strobe_kept_stats_free(*kept);
+    *kept = calloc(1, sizeof **kept);
+    if (*kept && !((*kept)->key = strdup(key))) {
+        free(*kept);
+        *kept = NULL;
+    }
+    return *kept;
+}
+
+/* New ones, or the next step. */
+static enum strobe_err make_stats(struct strobe_engine *engine, const char *key,
+                                  const struct strobe_stats_options *options)
+{
+    struct strobe_kept_stats *kept = engine->stats;
+    if (kept && is_same(kept, key) && !kept->is_stepped)
+        return STROBE_OK;
+    if ((!kept || !is_same(kept, key)) && !(kept = renew(&engine->stats, key)))
+        return STROBE_ERR_NOMEM;
+    int is_stepped =
+        engine->view->n_blocks > LARGE && strobe_stats_is_summed(engine->trace, options);
+    if (is_stepped && !kept->steps.has_fibers) {
+        kept->is_stepped = 1;
+        enum strobe_err err = strobe_stats_step(engine->view, options, STEP, &kept->steps);
+        if (err || !kept->steps.has_fibers)
+            return err;
+    }
+    if (!(kept = renew(&engine->stats, key)))
+        return STROBE_ERR_NOMEM;
+    kept->steps.next_block = engine->view->n_blocks;
+    return strobe_stats_run(engine->trace, options, &kept->steps.stats);
 }
 
 /* The statistics of a range: those that were made last, or new ones in their place. Sorting, filters and
  * histograms want the same ones. */
 static enum strobe_err get_stats(struct strobe_engine *engine, const struct strobe_json *question,
-                                 const struct strobe_stats **out)
+                                 struct strobe_reply *reply, const struct strobe_stats **out)
 {
     static const char *const members[] = {"from", "to", "tracks", NULL};
+    struct strobe_stats_options options;
+    struct strobe_choice choice = {0};
+    struct fibers fibers;
     char *key = strobe_engine_key(engine, question, members);
-    enum strobe_err err = key ? STROBE_OK : STROBE_ERR_NOMEM;
-    if (err || !engine->stats || strcmp(engine->stats->key, key)) {
+    enum strobe_err err = read_options(engine, question, &fibers, &choice, &options);
+    if (!err)
+        err = key ? make_stats(engine, key, &options) : STROBE_ERR_NOMEM;
+    if (err) {
         strobe_kept_stats_free(engine->stats);
-        engine->stats = err ? NULL : calloc(1, sizeof *engine->stats);
-        if (!engine->stats) {
-            free(key);
-            return STROBE_ERR_NOMEM;
-        }
-        engine->stats->key = key;
-        key = NULL;
-        err = run_stats(engine, question, &engine->stats->stats);
-        if (err) {
-            strobe_kept_stats_free(engine->stats);
-            engine->stats = NULL;
-        }
+        engine->stats = NULL;
+    } else {
+        uint32_t n = engine->view->n_blocks, at = engine->stats->steps.next_block;
+        strobe_reply_bool(reply, "exact", at >= n);
+        strobe_reply_number(reply, "share", n ? (double)at / n : 1);
     }
     free(key);
-    *out = err ? NULL : &engine->stats->stats;
+    strobe_choice_free(&choice);
+    *out = err ? NULL : &engine->stats->steps.stats;
     return err;
 }
 
@@ -197,7 +240,7 @@ void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json 
 {
     const struct strobe_stats *stats;
     uint32_t n = 0;
-    enum strobe_err err = get_stats(engine, question, &stats);
+    enum strobe_err err = get_stats(engine, question, reply, &stats);
     struct row *rows = err ? NULL : make_rows(engine, question, stats, &n);
     uint64_t limit = strobe_engine_count(question, "limit", 10000, UINT32_MAX);
     if (!rows) {
@@ -264,7 +307,7 @@ void strobe_answer_histogram(struct strobe_engine *engine, const struct strobe_j
     const struct strobe_stats *stats;
     uint64_t loc =
         strobe_json_count(question, strobe_json_member(question, 0, "loc"), 0, UINT32_MAX);
-    enum strobe_err err = get_stats(engine, question, &stats);
+    enum strobe_err err = get_stats(engine, question, reply, &stats);
     if (err) {
         strobe_answer_error(reply, strobe_err_text(err));
         return;

@@ -242,6 +242,7 @@ static void put_notes(const struct strobe_engine *engine, struct strobe_reply *r
     if (engine->tables.n_left_out)
         strobe_reply_string(reply, "", "not all messages, frames, plots and spans are shown");
     strobe_reply_close(reply, ']');
+    strobe_reply_number(reply, "read", strobe_tables_share(&engine->tables));
 }
 
 void strobe_answer_trace(struct strobe_engine *engine, struct strobe_reply *reply)
@@ -308,9 +309,9 @@ static char *read_source(const struct strobe_engine *engine, const char *path, s
                          const char **why)
 {
     *why = "the page has no access to source files";
-    return engine->host ? engine->host->read_source(engine->host->context, engine->trace, path, n,
-                                                    why)
-                        : NULL;
+    return engine->host
+               ? engine->host->read_source(engine->host->context, engine->trace, path, n, why)
+               : NULL;
 }
 
 void strobe_answer_source(struct strobe_engine *engine, const struct strobe_json *question,

@@ -80,7 +80,7 @@ struct strobe_hits *strobe_hits_keep(struct strobe_engine *engine, struct strobe
         hits->max = 1e300;
     }
     if (hits->key && strcmp(hits->key, key))
-        hits->is_whole = 0; /* there are more blocks */
+        hits->is_scanned = hits->is_whole = 0; /* there are more blocks */
     free(hits->key);
     hits->key = key;
     hits->order = order;
@@ -268,7 +268,7 @@ static int skip_part(const struct strobe_scan *scan, const struct strobe_part *p
 enum strobe_err strobe_hits_scan(struct strobe_hits *hits, struct strobe_scan *scan,
                                  const struct strobe_choice *choice)
 {
-    if (hits->is_whole)
+    if (hits->is_scanned)
         return STROBE_OK;
     scan->context = hits;
     scan->zone = take_zone;
@@ -281,12 +281,15 @@ enum strobe_err strobe_hits_scan(struct strobe_hits *hits, struct strobe_scan *s
         return err;
     if (!hits->n_of_tables)
         scan_tables(hits, choice, scan->lo, scan->hi);
-    hits->is_whole = 1;
+    hits->is_scanned = 1;
     return STROBE_OK;
 }
 
 double strobe_hits_share(const struct strobe_hits *hits)
 {
     uint32_t n = hits->engine->view->n_blocks;
-    return hits->is_whole || !n ? 1 : (double)hits->next_block / n;
+    double scanned = n ? (double)hits->next_block / n : 1;
+    return hits->is_whole     ? 1
+           : hits->is_scanned ? strobe_tables_share(&hits->engine->tables)
+                              : scanned;
 }

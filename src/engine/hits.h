@@ -51,7 +51,8 @@ struct strobe_hits {
     struct strobe_texts texts;
     /* The scan: */
     uint32_t next_block;
-    int is_whole;         /* all blocks were seen, and the tables */
+    int is_scanned;       /* all blocks were seen, and the tables */
+    int is_whole;         /* and whatever else belongs to the answer */
     uint64_t n_of_tables; /* hits that are no thread's: found anew when the file has grown */
     /* What fits: zones of one location, and how long they are in ns; or whatever `take` says. */
     uint32_t number;

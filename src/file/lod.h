@@ -45,26 +45,32 @@ static inline int strobe_lod_has_end(uint64_t longest, uint32_t shift)
     return longest >> shift != 0;
 }
 
-/* Of two zones of the same length, 1: the first is named, whatever the order in which buckets are added. */
-static inline int strobe_lod_goes_first(uint64_t loc, uint64_t end, uint64_t than,
-                                        uint64_t than_end)
+/* The longest zone of a bucket. */
+struct strobe_lod_longest {
+    uint64_t ticks, loc, end; /* as in a cell */
+};
+
+/* 1: the first of two is the longest of both buckets together, whatever the order in which buckets are added. */
+static inline int strobe_lod_is_longest(struct strobe_lod_longest a, struct strobe_lod_longest b)
 {
-    return loc == than ? end && (!than_end || end < than_end) : loc < than;
+    if (!a.loc || !b.loc || a.ticks != b.ticks)
+        return a.loc && (!b.loc || a.ticks > b.ticks);
+    return a.loc == b.loc ? a.end && (!b.end || a.end < b.end) : a.loc < b.loc;
 }
 
 /* Add a bucket to one that holds it. */
 static inline void strobe_lod_merge(struct strobe_lod_cell *into,
                                     const struct strobe_lod_cell *from)
 {
+    struct strobe_lod_longest a = {from->longest, from->loc, from->end};
+    struct strobe_lod_longest b = {into->longest, into->loc, into->end};
     into->count += from->count;
     into->busy += from->busy;
-    if (from->loc && (!into->loc || from->longest > into->longest ||
-                      (from->longest == into->longest &&
-                       strobe_lod_goes_first(from->loc, from->end, into->loc, into->end)))) {
-        into->longest = from->longest;
-        into->loc = from->loc;
-        into->end = from->end;
-    }
+    if (!strobe_lod_is_longest(a, b))
+        return;
+    into->longest = a.ticks;
+    into->loc = a.loc;
+    into->end = a.end;
 }
 
 struct strobe_lod_open {

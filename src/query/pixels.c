@@ -14,19 +14,14 @@ void strobe_pixel_cell_add(struct strobe_pixel_cell *into, const struct strobe_p
 {
     into->count += from->count;
     into->busy += from->busy;
-    if (from->loc && (!into->loc || from->longest > into->longest ||
-                      (from->longest == into->longest &&
-                       strobe_lod_goes_first(from->loc, from->end, into->loc, into->end)))) {
+    if (strobe_lod_is_longest(from->longest, into->longest))
         into->longest = from->longest;
-        into->loc = from->loc;
-        into->end = from->end;
-    }
 }
 
 static void add_cell(struct strobe_pixel_cell *into, const struct strobe_lod_cell *from)
 {
-    const struct strobe_pixel_cell cell = {from->busy, from->longest, from->loc, from->end,
-                                           from->count};
+    const struct strobe_pixel_cell cell = {
+        from->busy, {from->longest, from->loc, from->end}, from->count};
     strobe_pixel_cell_add(into, &cell);
 }
 

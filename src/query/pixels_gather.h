@@ -9,9 +9,7 @@
 
 struct strobe_pixel_cell {
     uint64_t busy;
-    uint64_t longest;
-    uint64_t loc; /* id + 1 */
-    uint64_t end; /* of the longest; 0: not known */
+    struct strobe_lod_longest longest;
     uint64_t count;
 };
 

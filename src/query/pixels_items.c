@@ -46,15 +46,15 @@ static void list_zones(struct lane *lane)
     lane->n_zones = 0;
     for (uint32_t i = 0; lane->row && i < lanes->n_buckets; i++) {
         const struct strobe_pixel_cell *cell = &lane->row[i];
-        if (!cell->count || cell->longest >> lanes->k == 0)
+        if (!cell->count || cell->longest.ticks >> lanes->k == 0)
             continue;
-        int is_exact = cell->end && cell->end >> lanes->k == lanes->base + i;
-        uint64_t end = is_exact ? cell->end : (lanes->base + i + 1) << lanes->k;
+        int is_exact = cell->longest.end && cell->longest.end >> lanes->k == lanes->base + i;
+        uint64_t end = is_exact ? cell->longest.end : (lanes->base + i + 1) << lanes->k;
         lane->zones[lane->n_zones++] = (struct strobe_pixel_item){
-            .begin = end > cell->longest ? end - cell->longest : 0,
+            .begin = end > cell->longest.ticks ? end - cell->longest.ticks : 0,
             .end = end,
-            .busy = touched_from(lanes->base + i, cell->longest, lanes->k),
-            .loc = cell->loc,
+            .busy = touched_from(lanes->base + i, cell->longest.ticks, lanes->k),
+            .loc = cell->longest.loc,
             .count = 1,
             .flags = STROBE_PIXEL_ZONE | (is_exact ? 0u : STROBE_PIXEL_ABOUT),
         };
@@ -83,7 +83,7 @@ static void put_cell(struct lane *lane, uint64_t bucket, const struct strobe_pix
     uint64_t class = (uint64_t)((unsigned __int128)cell->busy * 8 >> k);
     struct strobe_pixel_item *last = out->n_items ? &out->items[out->n_items - 1] : NULL;
     if (last && lane->run_end == bucket << k && lane->run_class == class &&
-        last->loc == cell->loc) {
+        last->loc == cell->longest.loc) {
         last->end = lane->run_end = (bucket + 1) << k;
         last->count += count;
         last->busy += cell->busy;
@@ -95,7 +95,7 @@ static void put_cell(struct lane *lane, uint64_t bucket, const struct strobe_pix
     *item = (struct strobe_pixel_item){.begin = bucket << k,
                                        .end = (bucket + 1) << k,
                                        .busy = cell->busy,
-                                       .loc = cell->loc,
+                                       .loc = cell->longest.loc,
                                        .count = count};
     lane->run_end = item->end;
     lane->run_class = class;
@@ -134,7 +134,7 @@ static void make_lane(struct lane *lane)
         const struct strobe_pixel_cell *cell = &lane->row[i];
         uint64_t bucket = lanes->base + i;
         uint64_t count = cell->count;
-        if (next < n_ended && cell->count && cell->longest >> k) {
+        if (next < n_ended && cell->count && cell->longest.ticks >> k) {
             put_zone(lane, &lane->zones[next++]);
             count--;
         }

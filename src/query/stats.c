@@ -319,6 +319,24 @@ static enum strobe_err need_streams(struct summing *summing, const struct strobe
     return err;
 }
 
+/* The zones of a part that was replayed with the result `err`. */
+static enum strobe_err add_zones(struct summing *summing, const struct strobe_part *part,
+                                 uint32_t process, enum strobe_err err)
+{
+    struct strobe_stats *stats = summing->adding.stats;
+    for (uint32_t i = 0; i < summing->replay.n_zones && err != STROBE_ERR_NOMEM; i++) {
+        const struct strobe_zone_row *zone = &summing->replay.zones[i];
+        if (zone->state != STROBE_ZONE_ENDED)
+            continue;
+        uint64_t id = strobe_slot_loc(part, zone->slot);
+        uint32_t row =
+            strobe_stats_row_of(stats, process, strobe_trace_loc(stats->trace, process, id), id);
+        if (row == UINT32_MAX || !strobe_stats_add(&stats->rows[row], zone->ticks, zone->self))
+            err = STROBE_ERR_NOMEM;
+    }
+    return err;
+}
+
 /* A part without summary, or with one that makes no sense. */
 static enum strobe_err add_replayed(struct summing *summing, const struct strobe_block_ref *ref,
                                     uint32_t number, uint32_t process)
@@ -331,17 +349,7 @@ static enum strobe_err add_replayed(struct summing *summing, const struct strobe
     stats->n_decoded_parts++;
     err = strobe_replay_part(&summing->decoded, part, &stats->trace->schema, 0, NULL,
                              &summing->replay);
-    for (uint32_t i = 0; i < summing->replay.n_zones && err != STROBE_ERR_NOMEM; i++) {
-        const struct strobe_zone_row *zone = &summing->replay.zones[i];
-        if (zone->state != STROBE_ZONE_ENDED)
-            continue;
-        uint64_t id = strobe_slot_loc(part, zone->slot);
-        uint32_t row =
-            strobe_stats_row_of(stats, process, strobe_trace_loc(stats->trace, process, id), id);
-        if (row == UINT32_MAX || !strobe_stats_add(&stats->rows[row], zone->ticks, zone->self))
-            err = STROBE_ERR_NOMEM;
-    }
-    return err;
+    return add_zones(summing, part, process, err);
 }
 
 static int runs_fibers(const struct strobe_events *events, const struct strobe_part *part)
@@ -399,8 +407,7 @@ static enum strobe_err run_summing(struct adding *adding, int *has_fibers)
     return err == STROBE_ERR_END ? STROBE_OK : err;
 }
 
-/* 1: summaries hold all that is asked for, as far as the footer tells. */
-static int summaries_serve(const struct strobe_trace *trace,
+int strobe_stats_is_summed(const struct strobe_trace *trace,
                            const struct strobe_stats_options *options)
 {
     const struct strobe_trace_totals *totals = &strobe_file_facts(trace->file)->totals;
@@ -442,7 +449,7 @@ enum strobe_err strobe_stats_run(struct strobe_trace *trace,
         return strobe_stats_gpu(stats, options);
     struct adding adding = {stats, options};
     enum strobe_err err = STROBE_OK;
-    int needs_walk = !summaries_serve(trace, options);
+    int needs_walk = !strobe_stats_is_summed(trace, options);
     if (!needs_walk)
         err = run_summing(&adding, &needs_walk);
     if (!err && needs_walk) {
@@ -458,6 +465,77 @@ enum strobe_err strobe_stats_run(struct strobe_trace *trace,
         err = strobe_stats_include(stats, options);
     if (!err)
         drop_empty_rows(stats);
+    return err;
+}
+
+/* ---- step by step ---- */
+
+/* A part without summary is replayed; strobe_view_glance has another room than the head has. */
+static enum strobe_err step_part(struct summing *summing, struct strobe_view *view, uint32_t block,
+                                 const struct strobe_part *part, uint32_t number)
+{
+    struct strobe_trace *trace = view->trace;
+    uint32_t thread = strobe_view_thread(view, part->proc, part->track);
+    if (thread == STROBE_IDMAP_NONE)
+        return STROBE_ERR_NOMEM;
+    uint32_t process = trace->threads[thread].process;
+    if (is_left_out(summing->adding.options, process, thread))
+        return STROBE_OK;
+    if (part->summary)
+        return add_summary(&summing->adding, part, process);
+    const struct strobe_events *whole = part->n_events ? strobe_view_glance(view, block) : NULL;
+    if (!whole || number >= whole->n_parts)
+        return part->n_events ? STROBE_ERR_CORRUPT : STROBE_OK;
+    part = &whole->parts[number];
+    summing->adding.stats->n_decoded_parts++;
+    return add_zones(summing, part, process,
+                     strobe_replay_part(whole, part, &trace->schema, 0, NULL, &summing->replay));
+}
+
+/* 1: a fiber runs in the block. The masks of LOD blocks tell; the events of those that none covers. */
+static int block_has_fibers(struct strobe_view *view, uint32_t block)
+{
+    uint64_t kinds = strobe_view_block(view, block).kinds;
+    if (kinds != ~0ull)
+        return kinds >> STROBE_KIND_FIBER_ENTER & 1;
+    const struct strobe_events *whole = strobe_view_glance(view, block);
+    for (uint32_t i = 0; whole && i < whole->n_parts; i++)
+        if (runs_fibers(whole, &whole->parts[i]))
+            return 1;
+    return 0;
+}
+
+static enum strobe_err step_block(struct summing *summing, struct strobe_view *view, uint32_t block,
+                                  int *has_fibers)
+{
+    *has_fibers = block_has_fibers(view, block);
+    const struct strobe_events *events = strobe_view_head(view, block);
+    for (uint32_t i = 0; events && !*has_fibers && i < events->n_parts; i++) {
+        if (events->parts[i].fiber)
+            *has_fibers = 1;
+        enum strobe_err err = step_part(summing, view, block, &events->parts[i], i);
+        if (err == STROBE_ERR_NOMEM)
+            return err;
+        summing->adding.stats->n_bad_parts += err != STROBE_OK;
+    }
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_stats_step(struct strobe_view *view,
+                                  const struct strobe_stats_options *options, uint32_t most,
+                                  struct strobe_stats_steps *steps)
+{
+    struct summing summing = {.adding = {&steps->stats, options}};
+    enum strobe_err err = STROBE_OK;
+    steps->stats.trace = view->trace;
+    for (uint32_t i = 0; i < most && !err && !steps->has_fibers; i++) {
+        if (steps->next_block == view->n_blocks)
+            break;
+        err = step_block(&summing, view, steps->next_block++, &steps->has_fibers);
+    }
+    for (uint32_t i = 0; !err && i < steps->stats.n_rows; i++)
+        middle_percentiles(&steps->stats.rows[i]);
+    strobe_replay_free(&summing.replay);
     return err;
 }
 

@@ -6,6 +6,7 @@
 #define STROBE_QUERY_STATS_H
 
 #include "query/trace.h"
+#include "query/view.h"
 #include "query/walk.h"
 
 enum { STROBE_STATS_P50, STROBE_STATS_P90, STROBE_STATS_P99, STROBE_STATS_N_PERCENTILES };
@@ -73,6 +74,22 @@ enum strobe_err strobe_stats_run(struct strobe_trace *trace,
                                  const struct strobe_stats_options *options,
                                  struct strobe_stats *stats);
 void strobe_stats_free(struct strobe_stats *stats);
+
+/* 1: summaries hold all that is asked for, as far as the footer tells. */
+int strobe_stats_is_summed(const struct strobe_trace *trace,
+                           const struct strobe_stats_options *options);
+
+/* Statistics block by block, of a trace that may grow: zero-initialise, step until next_block is view->n_blocks, free the stats. */
+struct strobe_stats_steps {
+    struct strobe_stats stats;
+    uint32_t next_block;
+    int has_fibers; /* these are of no use: strobe_stats_run has to do it */
+};
+
+/* The next blocks, at most `most`, where strobe_stats_is_summed. Heads are read, payloads are not checked. */
+enum strobe_err strobe_stats_step(struct strobe_view *view,
+                                  const struct strobe_stats_options *options, uint32_t most,
+                                  struct strobe_stats_steps *steps);
 
 /* Standard deviation of the sample (n - 1) in ticks, rounded down; 0 for fewer than two. */
 uint64_t strobe_stats_std(const struct strobe_stats_row *row);

@@ -44,10 +44,23 @@ const struct strobe_table *strobe_tables_thread(const struct strobe_tables *tabl
     return NULL;
 }
 
+int strobe_tables_has_room(const struct strobe_tables *tables, uint64_t n_bytes)
+{
+    uint64_t n =
+        tables->n_rows * sizeof(struct strobe_pixel_row) +
+        tables->n_values * sizeof(struct strobe_table_value) +
+        tables->n_points * (sizeof(struct strobe_table_point) + sizeof(struct strobe_pixel_row)) +
+        tables->n_messages * sizeof(struct strobe_message) +
+        tables->n_flows * sizeof(struct strobe_flow_point) +
+        tables->n_notes * sizeof(struct strobe_table_note) + tables->texts.n_bytes;
+    return n + n_bytes <= STROBE_TABLES_MAX_BYTES;
+}
+
 void strobe_tables_add(struct strobe_tables *tables, struct strobe_table *table,
                        struct strobe_pixel_row row)
 {
-    if (!table || tables->n_rows >= STROBE_TABLES_MAX_ROWS ||
+    int is_zone = table && strobe_table_has_zones(table);
+    if (!table || (is_zone && !strobe_tables_has_room(tables, sizeof row)) ||
         !strobe_rows_reach((void **)&table->rows, &table->rows_room, table->n_rows,
                            sizeof *table->rows)) {
         tables->n_left_out++;
@@ -55,7 +68,7 @@ void strobe_tables_add(struct strobe_tables *tables, struct strobe_table *table,
     }
     table->rows[table->n_rows++] = row;
     table->n_depths = row.depth >= table->n_depths ? row.depth + 1 : table->n_depths;
-    tables->n_rows++;
+    tables->n_rows += is_zone != 0;
 }
 
 /* ---- messages and their like ---- */
@@ -63,24 +76,22 @@ void strobe_tables_add(struct strobe_tables *tables, struct strobe_table *table,
 static void add_message(struct strobe_tables *tables, uint32_t process, uint32_t thread,
                         const struct strobe_event *event)
 {
-    if (tables->n_messages >= STROBE_TABLES_MAX_ROWS ||
+    const struct strobe_field *f = event->fields;
+    if (!strobe_tables_has_room(tables, sizeof *tables->messages + f[2].u) ||
         !strobe_rows_reach((void **)&tables->messages, &tables->messages_room, tables->n_messages,
                            sizeof *tables->messages)) {
         tables->n_left_out++;
         return;
     }
-    const struct strobe_field *f = event->fields;
-    int has_room = tables->texts.n_bytes + f[2].u < STROBE_TABLES_MAX_TEXT;
     tables->messages[tables->n_messages++] = (struct strobe_message){
         .tick = event->tick,
         .process = process,
         .thread = thread,
         .severity = (uint32_t)f[0].u,
         .color = (uint32_t)f[1].u,
-        .text = has_room ? strobe_texts_add(&tables->texts, f[2].text, f[2].u) : 0,
+        .text = strobe_texts_add(&tables->texts, f[2].text, f[2].u),
         .order = tables->order,
     };
-    tables->n_left_out += !has_room;
     strobe_tables_make(tables, STROBE_TABLE_MESSAGES, process, 0, 0);
 }
 
@@ -89,7 +100,7 @@ static void add_value(struct strobe_tables *tables, uint32_t process,
 {
     struct strobe_table *table =
         strobe_tables_make(tables, STROBE_TABLE_PLOT, process, event->fields[0].u, 0);
-    if (!table || tables->n_values >= STROBE_TABLES_MAX_ROWS ||
+    if (!table || !strobe_tables_has_room(tables, sizeof *table->values) ||
         !strobe_rows_reach((void **)&table->values, &table->values_room, table->n_values,
                            sizeof *table->values)) {
         tables->n_left_out++;
@@ -106,7 +117,7 @@ static void add_point(struct strobe_tables *tables, enum strobe_table_kind kind,
                       uint32_t thread, const struct strobe_event *event)
 {
     struct strobe_table *table = strobe_tables_make(tables, kind, process, event->fields[0].u, 0);
-    if (!table || tables->n_points >= STROBE_TABLES_MAX_ROWS ||
+    if (!table || !strobe_tables_has_room(tables, sizeof *table->points + sizeof *table->rows) ||
         !strobe_rows_reach((void **)&table->points, &table->points_room, table->n_points,
                            sizeof *table->points)) {
         tables->n_left_out++;
@@ -120,7 +131,7 @@ static void add_point(struct strobe_tables *tables, enum strobe_table_kind kind,
 static void add_flow(struct strobe_tables *tables, uint32_t process, uint32_t thread,
                      uint64_t n_open, const struct strobe_event *event)
 {
-    if (tables->n_flows >= STROBE_TABLES_MAX_ROWS ||
+    if (!strobe_tables_has_room(tables, sizeof *tables->flows) ||
         !strobe_rows_reach((void **)&tables->flows, &tables->flows_room, tables->n_flows,
                            sizeof *tables->flows)) {
         tables->n_left_out++;
@@ -292,42 +303,86 @@ static void make_holds(struct strobe_tables *tables, struct strobe_table *table)
         strobe_tables_add(tables, table, row);
 }
 
+/* Sort an array whose first *n_sorted items are in order already: of those only what the new ones go before is touched, since
+ * a sort takes as much memory again as what it sorts. */
+static void sort_on(void *items, uint32_t n, size_t size, uint32_t *n_sorted,
+                    int (*order)(const void *, const void *))
+{
+    char *all = items;
+    uint32_t low = 0, high = *n_sorted, first;
+    const char *least = all + high * size;
+    for (uint32_t i = high; i + 1 < n; i++)
+        if (order(all + (i + 1ull) * size, least) < 0)
+            least = all + (i + 1ull) * size;
+    while (low < high) { /* the first one behind the least of the new ones */
+        uint32_t middle = low + (high - low) / 2;
+        if (order(all + middle * size, least) > 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    for (first = low; first + 1 < n; first++)
+        if (order(all + first * size, all + (first + 1ull) * size) > 0)
+            break;
+    if (first + 1 < n)
+        qsort(all + low * size, n - low, size, order);
+    *n_sorted = n;
+}
+
+static void settle_table(struct strobe_tables *tables, struct strobe_table *table)
+{
+    if (table->n_values > table->sorted_values)
+        sort_on(table->values, table->n_values, sizeof *table->values, &table->sorted_values,
+                by_value);
+    if (table->n_points == table->sorted_points)
+        return;
+    sort_on(table->points, table->n_points, sizeof *table->points, &table->sorted_points, by_point);
+    table->n_rows = 0;
+    if (table->kind == STROBE_TABLE_FRAMES)
+        make_frames(tables, table);
+    else
+        make_holds(tables, table);
+}
+
 /* All that was read is sorted, and what is made of it made anew. */
 static void settle(struct strobe_tables *tables)
 {
-    if (tables->n_messages)
-        qsort(tables->messages, tables->n_messages, sizeof *tables->messages, by_message);
-    if (tables->n_flows)
-        qsort(tables->flows, tables->n_flows, sizeof *tables->flows, by_flow);
-    for (uint32_t i = 0; i < tables->n_tables; i++) {
-        struct strobe_table *table = &tables->tables[i];
-        if (table->n_values)
-            qsort(table->values, table->n_values, sizeof *table->values, by_value);
-        if (!table->n_points)
-            continue;
-        qsort(table->points, table->n_points, sizeof *table->points, by_point);
-        tables->n_rows -= table->n_rows;
-        table->n_rows = 0;
-        if (table->kind == STROBE_TABLE_FRAMES)
-            make_frames(tables, table);
-        else
-            make_holds(tables, table);
-    }
+    if (tables->n_messages > tables->sorted_messages)
+        sort_on(tables->messages, tables->n_messages, sizeof *tables->messages,
+                &tables->sorted_messages, by_message);
+    if (tables->n_flows > tables->sorted_flows)
+        sort_on(tables->flows, tables->n_flows, sizeof *tables->flows, &tables->sorted_flows,
+                by_flow);
+    for (uint32_t i = 0; i < tables->n_tables; i++)
+        settle_table(tables, &tables->tables[i]);
 }
 
 static void read_blocks(struct strobe_tables *tables)
 {
     struct strobe_view *view = tables->view;
     uint32_t first = tables->next_block;
-    for (; tables->next_block < view->n_blocks; tables->next_block++) {
+    uint64_t n_events = 0;
+    for (; tables->next_block < view->n_blocks && n_events < STROBE_TABLES_STEP;
+         tables->next_block++) {
         uint32_t lod = strobe_view_lod_of(view, tables->next_block);
-        if (lod && !(view->lods[lod - 1].kinds & wanted_kinds))
+        if (lod && !(view->lods[lod - 1].kinds & wanted_kinds)) {
             tables->next_block = view->lods[lod - 1].end - 1;
-        else if (strobe_view_block(view, tables->next_block).kinds & wanted_kinds)
-            read_block(tables, tables->next_block);
+            continue;
+        }
+        struct strobe_view_block block = strobe_view_block(view, tables->next_block);
+        if (!(block.kinds & wanted_kinds))
+            continue;
+        read_block(tables, tables->next_block);
+        n_events += block.n_events;
     }
     if (first != tables->next_block)
         settle(tables);
+}
+
+double strobe_tables_share(const struct strobe_tables *tables)
+{
+    uint32_t n = tables->view->n_blocks;
+    return n ? (double)tables->next_block / n : 1;
 }
 
 enum strobe_err strobe_tables_update(struct strobe_tables *tables)

@@ -1,5 +1,6 @@
 /* tables.h - what a viewer needs one by one: zones of fibers, spans, GPU contexts and threads that several clients saw,
- * messages, frames, plots, locks. Kept in memory up to a bound; what is beyond is counted and told.
+ * messages, frames, plots, locks. Kept in memory up to a bound; what is beyond is counted and told. A large file is read step by
+ * step.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_TABLES_H
 #define STROBE_QUERY_TABLES_H
@@ -8,8 +9,8 @@
 #include "query/view.h"
 
 enum {
-    STROBE_TABLES_MAX_ROWS = 1 << 20,   /* of each sort */
-    STROBE_TABLES_MAX_TEXT = 16 << 20,  /* bytes of messages */
+    STROBE_TABLES_MAX_BYTES = 20 << 20, /* of all rows, texts included */
+    STROBE_TABLES_STEP = 1 << 22,       /* events that one update reads */
     STROBE_TABLES_MAX_EVENTS = 30 << 20 /* a trace with more is not paired over all threads */
 };
 
@@ -68,9 +69,9 @@ struct strobe_table {
     struct strobe_pixel_row *rows; /* owned: zones, frames, holds */
     uint32_t n_rows, rows_room;
     struct strobe_table_value *values; /* owned: PLOT, by tick */
-    uint32_t n_values, values_room;
+    uint32_t n_values, values_room, sorted_values;
     struct strobe_table_point *points; /* owned: FRAMES, LOCK, by tick */
-    uint32_t n_points, points_room;
+    uint32_t n_points, points_room, sorted_points;
     uint32_t n_depths;
 };
 
@@ -105,17 +106,22 @@ struct strobe_tables {
     uint32_t n_notes, notes_room;
     struct strobe_table_reader *readers; /* owned: by thread, what a part leaves to the next */
     uint32_t readers_room;
-    uint32_t next_block; /* blocks before were looked at */
-    uint32_t order;      /* of the next event */
-    uint64_t n_rows, n_values, n_points;
+    uint32_t next_block;                    /* blocks before were looked at */
+    uint32_t order;                         /* of the next event */
+    uint64_t n_rows, n_values, n_points;    /* of all tables; rows: of those with zones */
+    uint32_t sorted_messages, sorted_flows; /* those before are in order */
     uint64_t n_left_out;
     uint64_t paired_bytes; /* size of the file when fibers and spans were paired */
     int is_unpaired;       /* the trace is too large for that */
 };
 
-/* Read what is new since the last call. Zero-initialise but for `view` before the first; free once. */
+/* Read what is new since the last call, at most STROBE_TABLES_STEP events of it. Zero-initialise but for `view` before the
+ * first; free once. */
 enum strobe_err strobe_tables_update(struct strobe_tables *tables);
 void strobe_tables_free(struct strobe_tables *tables);
+
+/* How much of the file was read: 0 to 1. */
+double strobe_tables_share(const struct strobe_tables *tables);
 
 /* The table of a thread with several tracks (its first one), NULL: none. */
 const struct strobe_table *strobe_tables_thread(const struct strobe_tables *tables,

@@ -10,6 +10,9 @@
 struct strobe_table *strobe_tables_make(struct strobe_tables *tables, enum strobe_table_kind kind,
                                         uint32_t process, uint64_t id, uint64_t sub);
 
+/* 1: there is room for so many bytes more. Frames and holds are made of points: these count with them. */
+int strobe_tables_has_room(const struct strobe_tables *tables, uint64_t n_bytes);
+
 /* One more zone; what has no room is counted. */
 void strobe_tables_add(struct strobe_tables *tables, struct strobe_table *table,
                        struct strobe_pixel_row row);

@@ -14,7 +14,7 @@ static uint32_t keep_text(struct strobe_tables *tables, const char *text, uint32
 {
     if (!text)
         return 0;
-    if (tables->texts.n_bytes + n >= STROBE_TABLES_MAX_TEXT) {
+    if (!strobe_tables_has_room(tables, n)) {
         tables->n_left_out++;
         return 0;
     }
@@ -26,7 +26,8 @@ static uint32_t keep_note(struct strobe_tables *tables, const struct strobe_note
 {
     if (!note || (!note->text && !note->name && !note->has_value && !note->has_color))
         return 0;
-    if (!strobe_rows_reach((void **)&tables->notes, &tables->notes_room, tables->n_notes,
+    if (!strobe_tables_has_room(tables, sizeof *tables->notes) ||
+        !strobe_rows_reach((void **)&tables->notes, &tables->notes_room, tables->n_notes,
                            sizeof *tables->notes))
         return 0;
     tables->notes[tables->n_notes++] = (struct strobe_table_note){
@@ -166,8 +167,8 @@ static uint32_t number_of(const struct strobe_tables *tables, const struct strob
 
 /* The lane of one of a core's processors: the lowest three bits of the thread's number tell which. */
 static struct strobe_table *make_risc(struct strobe_tables *tables,
-                                      const struct strobe_gpu_context_fact *context, const char *core,
-                                      uint64_t device, uint64_t tid)
+                                      const struct strobe_gpu_context_fact *context,
+                                      const char *core, uint64_t device, uint64_t tid)
 {
     static const char *const riscs[] = {"BRISC",   "NCRISC", "TRISC_0", "TRISC_1",
                                         "TRISC_2", "ERISC",  "RISC 6",  "RISC 7"};

@@ -19,7 +19,10 @@ struct strobe_view_table {
     struct strobe_view_part *parts; /* owned */
 };
 
-enum { MAX_TABLE_PARTS = 1024 }; /* kept; larger tables are made anew each time */
+enum {
+    SMALL_TABLE = 32,      /* parts; larger ones are kept while there is room */
+    DECODERS = 320 * 1024, /* bytes of the two of a stored block */
+};
 
 enum strobe_err strobe_view_open(struct strobe_trace *trace, struct strobe_view **out)
 {
@@ -31,7 +34,7 @@ enum strobe_err strobe_view_open(struct strobe_trace *trace, struct strobe_view 
     view->tick_first = UINT64_MAX;
     strobe_file_expect_jumps(trace->file);
     view->stored = calloc(STROBE_VIEW_STORED + 1, sizeof *view->stored);
-    view->tables = calloc(STROBE_VIEW_TABLES, sizeof *view->tables);
+    view->tables = calloc(STROBE_VIEW_TABLES + 1, sizeof *view->tables);
     view->known_open = strobe_pixels_known_new();
     enum strobe_err err = STROBE_ERR_NOMEM;
     if (view->stored && view->tables && view->known_open)
@@ -52,7 +55,7 @@ void strobe_view_close(struct strobe_view *view)
         strobe_block_free(&view->stored[i].bytes);
         strobe_events_free(&view->stored[i].events);
     }
-    for (int i = 0; view->tables && i < STROBE_VIEW_TABLES; i++)
+    for (int i = 0; view->tables && i <= STROBE_VIEW_TABLES; i++)
         free(view->tables[i].parts);
     strobe_block_free(&view->scratch);
     strobe_events_free(&view->scratch_events);
@@ -146,6 +149,36 @@ static enum strobe_err load(struct strobe_view *view, struct strobe_view_stored 
     return err;
 }
 
+static size_t bytes_of(const struct strobe_view_stored *slot)
+{
+    const struct strobe_events *events = &slot->events;
+    return !slot->bytes.stored ? 0
+                               : slot->bytes.stored_room + slot->bytes.raw_room + events->raw_room +
+                                     events->parts_room * sizeof *events->parts +
+                                     events->stacks_room * sizeof *events->stacks +
+                                     events->locs_room * sizeof *events->locs + DECODERS;
+}
+
+/* Blocks may be large: those that were not asked for lately go when all together are too large. */
+static void forget_oldest(struct strobe_view *view)
+{
+    size_t n_bytes = 0;
+    for (uint32_t i = 0; i < STROBE_VIEW_STORED; i++)
+        n_bytes += bytes_of(&view->stored[i]);
+    while (n_bytes > STROBE_VIEW_BYTES) {
+        struct strobe_view_stored *oldest = NULL;
+        for (uint32_t i = 0; i < STROBE_VIEW_STORED; i++)
+            if (bytes_of(&view->stored[i]) && (!oldest || view->stored[i].used < oldest->used))
+                oldest = &view->stored[i];
+        if (!oldest || oldest->used + STROBE_VIEW_NEWEST > view->clock)
+            return;
+        n_bytes -= bytes_of(oldest);
+        strobe_block_free(&oldest->bytes);
+        strobe_events_free(&oldest->events);
+        memset(oldest, 0, sizeof *oldest);
+    }
+}
+
 const struct strobe_events *strobe_view_events(struct strobe_view *view, uint32_t block)
 {
     struct strobe_view_stored *oldest = &view->stored[0];
@@ -163,6 +196,7 @@ const struct strobe_events *strobe_view_events(struct strobe_view *view, uint32_
         return NULL;
     oldest->block = block + 1;
     oldest->used = ++view->clock;
+    forget_oldest(view);
     return &oldest->events;
 }
 
@@ -179,10 +213,11 @@ static uint32_t part_depths(const struct strobe_part *part, uint32_t n_summed)
 }
 
 /* As much as it needs and no more: there are many tables, mostly small ones. */
-static int make_room(struct strobe_view_table *table, uint32_t n)
+static int make_room(struct strobe_view *view, struct strobe_view_table *table, uint32_t n)
 {
     if (n <= table->room)
         return 1;
+    view->table_parts += n - table->room;
     struct strobe_view_part *parts = realloc(table->parts, n * sizeof *parts);
     if (!parts)
         return 0;
@@ -201,9 +236,12 @@ const struct strobe_view_part *strobe_view_parts(struct strobe_view *view, uint3
         return table->parts;
     }
     const struct strobe_events *events = strobe_view_head(view, block);
+    if (events && events->n_parts > SMALL_TABLE && events->n_parts > table->room &&
+        view->table_parts + events->n_parts > STROBE_VIEW_PARTS)
+        table = &view->tables[STROBE_VIEW_TABLES]; /* there is no room to keep it */
     table->block = 0;
     table->n = 0;
-    if (!events || !make_room(table, events->n_parts))
+    if (!events || !make_room(view, table, events->n_parts))
         return NULL;
     for (uint32_t i = 0; i < events->n_parts; i++) {
         const struct strobe_part *part = &events->parts[i];
@@ -223,7 +261,7 @@ const struct strobe_view_part *strobe_view_parts(struct strobe_view *view, uint3
             .shift = has_lod ? lod.shift : STROBE_VIEW_NO_SUMMARY,
         };
     }
-    if (table->n <= MAX_TABLE_PARTS)
+    if (table != &view->tables[STROBE_VIEW_TABLES])
         table->block = block + 1;
     *n = table->n;
     return table->parts;

@@ -11,10 +11,13 @@
 #include "query/trace.h"
 
 enum {
-    STROBE_VIEW_PAGES = 8,     /* lists of blocks under an LOD block that are kept */
-    STROBE_VIEW_STORED = 64,   /* decoded blocks that are kept */
-    STROBE_VIEW_TABLES = 1024, /* tables of parts that are kept */
-    STROBE_VIEW_NOTED = 64,    /* blocks that no LOD block covers, looked at for depths */
+    STROBE_VIEW_PAGES = 8,        /* lists of blocks under an LOD block that are kept */
+    STROBE_VIEW_STORED = 64,      /* decoded blocks that are kept, */
+    STROBE_VIEW_BYTES = 16 << 20, /* and their memory; the newest are kept in any case: */
+    STROBE_VIEW_NEWEST = 4,
+    STROBE_VIEW_TABLES = 1024,   /* tables of parts that are kept, */
+    STROBE_VIEW_PARTS = 1 << 16, /* and their parts */
+    STROBE_VIEW_NOTED = 64,      /* blocks that no LOD block covers, looked at for depths */
     STROBE_VIEW_NO_SUMMARY = 255,
 };
 
@@ -69,7 +72,8 @@ struct strobe_view {
     uint32_t n_noted;                     /* blocks before were looked at for them */
     uint64_t clock;                       /* of the stores below */
     struct strobe_view_stored *stored;    /* owned: STROBE_VIEW_STORED, and one for glances */
-    struct strobe_view_table *tables;     /* owned: STROBE_VIEW_TABLES */
+    struct strobe_view_table *tables;     /* owned: STROBE_VIEW_TABLES, and one that is not kept */
+    uint64_t table_parts;                 /* that they have room for */
     struct strobe_view_known *known_open; /* owned: zones that are open over many blocks */
     struct strobe_block scratch;          /* LOD blocks and heads */
     struct strobe_events scratch_events;
@@ -103,7 +107,7 @@ uint32_t strobe_view_prev(struct strobe_view *view, uint32_t from, uint64_t lo, 
 
 /* ---- what is in them ---- */
 
-/* A block with its parts, and with its streams if wanted; valid until STROBE_VIEW_STORED others were asked
+/* A block with its parts, and with its streams if wanted; valid until STROBE_VIEW_NEWEST others were asked
  * for. NULL: damaged or no memory. */
 const struct strobe_events *strobe_view_events(struct strobe_view *view, uint32_t block);
 

@@ -171,6 +171,7 @@ fs.utimesSync(file, 1e9, 1e9); /* long ago: it is not being written */
 const known = await truth(), server = await serve(strobe, file), socket = await Socket.open(server.link), engine = Engine.openFile(strobe, file);
 const counts = {wide: 0, about: 0}, wrong = [], differ = [], took = [];
 try {
+    while ((await socket.ask({ask: 'trace'})).json.read < 1 || engine.answer({id: 1, ask: 'trace'}).json.read < 1); /* frames come in steps */
     const {json: trace} = await socket.ask({ask: 'trace'});
     const {json: named} = await socket.ask({ask: 'names', locs: Array.from({length: 4096}, (_, i) => i + 1)});
     Object.assign(known, {tracks: new Map(trace.tracks.map((t) => [t.id, t])), locs: new Map(named.locs.map((l) => [l.id, l.name]))});

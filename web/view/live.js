@@ -1,6 +1,7 @@
 /* live.js - a trace that the server answers for: following it while it grows, and going on where one was when the connection
  * or the server was gone for a while.  SPDX-License-Identifier: MIT */
 import {RemoteEngine} from '../engines.js';
+import {percent} from './format.js';
 import {trackKey} from './link.js';
 
 const MAP_MS = 1000;
@@ -69,6 +70,19 @@ export class Live {
             return;
         const {json} = await this.engine.ask({ask: 'trace'});
         this.take(json);
+    }
+
+    /** Messages, frames and plots of a large trace are read in steps: facts and panels anew once all are there. */
+    async readOn(engine) {
+        let {trace} = this.app;
+        engine.on('summing', ({share}) => this.app.say(`adding up: ${percent(share)}`));
+        const isLarge = trace.read < 1;
+        while (trace.read < 1 && this.app.engine === engine) {
+            this.app.say(`messages, frames and plots: ${percent(trace.read)} read`);
+            trace = (await engine.ask({ask: 'trace'})).json;
+        }
+        if (isLarge && this.app.engine === engine)
+            this.take(trace);
     }
 
     take(json) {

@@ -13,9 +13,9 @@
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#endif
 
 #include "base/assert.h"
-#endif
 
 static bool is_usable(const char *dir)
 {

@@ -188,8 +188,8 @@ int strobe_cli_csv(int argc, char **argv)
                          options.kind);
         return STROBE_EXIT_USAGE;
     }
-    const char *path = strobe_cli_find_trace("csv", argc, argv, optind, room);
-    struct strobe_trace *trace = path ? strobe_cli_open_trace("csv", path, 0) : NULL;
+    const char *path;
+    struct strobe_trace *trace = strobe_cli_open_named("csv", argc, argv, room, &path);
     if (!trace)
         return STROBE_EXIT_FAILED;
     code = run(&options, path, trace);

@@ -279,8 +279,8 @@ int strobe_cli_export(int argc, char **argv)
                          "page with a trace in it needs; `strobe view` shows traces");
         return STROBE_EXIT_FAILED;
     }
-    const char *path = strobe_cli_find_trace("export", argc, argv, optind, room);
-    struct strobe_trace *trace = path ? strobe_cli_open_trace("export", path, 0) : NULL;
+    const char *path;
+    struct strobe_trace *trace = strobe_cli_open_named("export", argc, argv, room, &path);
     if (!trace)
         return STROBE_EXIT_FAILED;
     char *made = options.out ? NULL : default_out(path, formats[format].end);

@@ -429,8 +429,8 @@ int strobe_cli_stats(int argc, char **argv)
     int code = read_options(argc, argv, &options);
     if (code >= 0)
         return code;
-    const char *path = strobe_cli_find_trace("stats", argc, argv, optind, room);
-    struct strobe_trace *trace = path ? strobe_cli_open_trace("stats", path, 0) : NULL;
+    const char *path;
+    struct strobe_trace *trace = strobe_cli_open_named("stats", argc, argv, room, &path);
     if (!trace)
         return STROBE_EXIT_FAILED;
     code = run(&options, path, trace);

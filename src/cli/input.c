@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,13 @@ struct strobe_trace *strobe_cli_open_trace(const char *command, const char *path
     if (err)
         strobe_cli_fail(command, path, err);
     return trace;
+}
+
+struct strobe_trace *strobe_cli_open_named(const char *command, int argc, char **argv,
+                                           char room[STROBE_PATH_ROOM], const char **path)
+{
+    *path = strobe_cli_find_trace(command, argc, argv, optind, room);
+    return *path ? strobe_cli_open_trace(command, *path, 0) : NULL;
 }
 
 /* A time such as 1.5ms; *text moves past it. 0: it is none. */

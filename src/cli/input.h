@@ -20,6 +20,10 @@ int strobe_cli_may_write(const char *command, const char *path);
 /* Open it; on failure the reason is told in words and NULL comes back. */
 struct strobe_trace *strobe_cli_open_trace(const char *command, const char *path, unsigned flags);
 
+/* Both, of a command whose options were read (optind); *path holds until `room` does. */
+struct strobe_trace *strobe_cli_open_named(const char *command, int argc, char **argv,
+                                           char room[STROBE_PATH_ROOM], const char **path);
+
 /* Tell a failure during the work; the exit code. */
 int strobe_cli_fail(const char *command, const char *path, enum strobe_err err);
 

@@ -11,39 +11,16 @@
 
 /* ---- locations ---- */
 
-static int grow_slots(struct strobe_engine *engine)
-{
-    if (engine->n_distinct * 2 < engine->n_slots)
-        return 1;
-    uint32_t n = engine->n_slots ? 2 * engine->n_slots : 256;
-    uint32_t *slots = calloc(n, sizeof *slots);
-    if (!slots)
-        return 0;
-    for (uint32_t i = 0; i < engine->n_slots; i++) {
-        if (!engine->slots[i])
-            continue;
-        uint32_t at = strobe_loc_hash(&engine->trace->locs[engine->slots[i] - 1]) & (n - 1);
-        while (slots[at])
-            at = (at + 1) & (n - 1);
-        slots[at] = engine->slots[i];
-    }
-    free(engine->slots);
-    engine->slots = slots;
-    engine->n_slots = n;
-    return 1;
-}
-
+/* Without memory a location is its own first. */
 static uint32_t find_canon(struct strobe_engine *engine, uint32_t loc)
 {
-    const struct strobe_loc_row *row = &engine->trace->locs[loc];
-    if (!grow_slots(engine))
-        return loc + 1;
-    uint32_t at = strobe_loc_hash(row) & (engine->n_slots - 1);
-    for (; engine->slots[at]; at = (at + 1) & (engine->n_slots - 1))
-        if (strobe_loc_same(row, &engine->trace->locs[engine->slots[at] - 1]))
-            return engine->slots[at];
-    engine->slots[at] = loc + 1;
-    engine->n_distinct++;
+    const struct strobe_loc_row *locs = engine->trace->locs;
+    uint64_t hash =
+        strobe_hash_u64(strobe_loc_hash(&locs[loc]), strobe_index_seed(&engine->firsts));
+    STROBE_INDEX_EACH (first, at, &engine->firsts, hash)
+        if (strobe_loc_same(&locs[loc], &locs[first]))
+            return first + 1;
+    strobe_index_add(&engine->firsts, hash, loc);
     return loc + 1;
 }
 
@@ -269,7 +246,7 @@ void strobe_engine_close(struct strobe_engine *engine)
     strobe_view_close(engine->view);
     strobe_trace_close(engine->trace);
     free(engine->canon);
-    free(engine->slots);
+    strobe_index_free(&engine->firsts);
     free(engine->name);
     free(engine);
 }

@@ -4,6 +4,7 @@
 #ifndef STROBE_ENGINE_ENGINE_H
 #define STROBE_ENGINE_ENGINE_H
 
+#include "base/map.h"
 #include "query/stack.h"
 #include "query/tables.h"
 #include "query/view.h"
@@ -28,8 +29,7 @@ struct strobe_engine {
     struct strobe_tables tables;
     uint32_t *canon; /* owned: by index in trace->locs, the first with the same content + 1 */
     uint32_t n_canon, canon_room;
-    uint32_t *slots; /* owned: hash table of canonical locations, index + 1 */
-    uint32_t n_slots, n_distinct;
+    struct strobe_index firsts; /* locations that are the first with their content, by its hash */
     struct strobe_stack_symbols symbols; /* read when first needed */
     /* Of the last questions, for the next ones that want the same in another order, or the rest of it: */
     struct strobe_hits *found, *instances; /* owned; NULL: none */

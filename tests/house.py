@@ -18,7 +18,6 @@ FILE_LINES, FUNCTION_LINES = 700, 60
 KNOWN = {
     "src/tracy/session.c",
     "src/tracy_file/write.c",
-    "src/cli/cmd_record.c:take_option",
 }
 
 Function = collections.namedtuple("Function", "name line lines")

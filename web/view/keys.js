@@ -31,7 +31,7 @@ export const KEYS = [
     {code: 'Enter', mods: '', show: 'Enter', act: 'nextHit', help: 'in the search box: next hit', group: 'Find', typing: true},
     {code: 'Enter', mods: 'S', show: 'Shift+Enter', act: 'previousHit', help: 'in the search box: previous hit', group: 'Find', typing: true},
     {code: 'KeyP', mods: 'C', show: 'Ctrl+P', act: 'findTrack', help: 'find a track', group: 'Find'},
-    {code: 'KeyT', mods: 'S', show: 'Shift+T', act: 'pin', help: 'pin the track under the pointer, or let it go', group: 'Panels'},
+    {code: 'KeyT', mods: 'S', show: 'Shift+T', act: 'pin', help: 'pin the track under the pointer, or unpin it', group: 'Panels'},
     {code: 'KeyQ', mods: '', show: 'Q', act: 'drawer', help: 'show or hide the panels', group: 'Panels'},
     {code: 'KeyP', mods: 'CS', show: 'Ctrl+Shift+P', act: 'commands', help: 'all commands', group: 'Panels'},
     {code: 'Slash', mods: 'S', show: '?', act: 'help', help: 'this table', group: 'Panels'},

@@ -8,11 +8,9 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -382,14 +380,6 @@ static pid_t start_viewer(const char *path)
     return viewer;
 }
 
-/* On a terminal it stays when the recording has ended, until Ctrl-C. */
-static void end_viewer(pid_t viewer)
-{
-    kill(viewer, isatty(STDOUT_FILENO) ? SIGUSR1 : SIGTERM);
-    while (waitpid(viewer, NULL, 0) < 0 && errno == EINTR)
-        ;
-}
-
 /* Fill in what the command line left open. An exit code, or -1: it can be recorded. */
 static int complete(struct strobe_recorder_options *options)
 {
@@ -439,8 +429,5 @@ int strobe_cli_record(int argc, char **argv)
     if (parsed.live)
         unlink(parsed.record.path); /* nobody must take an old trace for this one */
     pid_t viewer = parsed.live ? start_viewer(parsed.record.path) : -1;
-    code = strobe_cli_record_run(&parsed.record, parsed.quiet);
-    if (viewer > 0)
-        end_viewer(viewer);
-    return code;
+    return strobe_cli_record_run(&parsed.record, parsed.quiet, viewer);
 }

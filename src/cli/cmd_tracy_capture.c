@@ -96,7 +96,7 @@ static void record(const struct capture *capture)
     snprintf(record.path, sizeof record.path, "%s", capture->trace);
     record.tracy[record.n_tracy++] = where;
     prctl(PR_SET_PDEATHSIG, SIGINT);
-    exit(strobe_cli_record_run(&record, true));
+    exit(strobe_cli_record_run(&record, true, -1));
 }
 
 /* ---- what is shown --------------------------------------------------------------------------- */

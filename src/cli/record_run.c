@@ -3,6 +3,7 @@
 #include "cli/record_run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -191,7 +192,15 @@ static int exit_code(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-int strobe_cli_record_run(struct strobe_recorder_options *options, bool quiet)
+/* On a terminal it stays when the recording has ended, until Ctrl-C. */
+static void end_viewer(pid_t viewer)
+{
+    kill(viewer, isatty(STDOUT_FILENO) ? SIGUSR1 : SIGTERM);
+    while (waitpid(viewer, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+int strobe_cli_record_run(struct strobe_recorder_options *options, bool quiet, pid_t viewer)
 {
     struct show show = {.quiet = quiet};
     struct strobe_recorder *recorder = NULL;
@@ -201,6 +210,8 @@ int strobe_cli_record_run(struct strobe_recorder_options *options, bool quiet)
     enum strobe_err err = strobe_recorder_open(options, &recorder);
     if (err) {
         show_reason("preparing the recording", err);
+        if (viewer > 0)
+            end_viewer(viewer);
         return STROBE_EXIT_FAILED;
     }
     const struct strobe_recorder_outcome *outcome = strobe_recorder_outcome(recorder);
@@ -215,6 +226,8 @@ int strobe_cli_record_run(struct strobe_recorder_options *options, bool quiet)
     strobe_recorder_wait(recorder);
     if (outcome->command_ended && outcome->command_status)
         code = exit_code(outcome->command_status);
+    if (viewer > 0)
+        end_viewer(viewer); /* while signals are the recorder's: Ctrl-C is for the viewer */
     strobe_recorder_close(recorder);
     return code;
 }

@@ -97,6 +97,25 @@ class PassedThrough(harness.ProgramTest):
         self.assertIn("strobe", err)
         self.assertEqual(len(self.judge(self.path("t.strobe")).procs), 0)
 
+    def test_ctrl_c_while_the_viewer_stays_is_for_the_viewer(self):
+        for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+            self.env.pop(name, None)  # no browser
+        ours, its = os.openpty()  # on a terminal it stays when the recording has ended
+        self.addCleanup(os.close, ours)
+        with open(self.path("said"), "w") as said:
+            recorder = self.start(harness.STROBE, "record", "--live", "-o", self.path("t.strobe"), "--", "sh", "-c",
+                                  "read x; exit 3", stdin=subprocess.PIPE, stdout=its, stderr=said)
+        os.close(its)
+        self.assertIn(b"http", os.read(ours, 1000))  # the viewer runs
+        with open(f"/proc/{recorder.pid}/task/{recorder.pid}/children") as file:
+            viewer = int(file.read().split()[0])
+        recorder.stdin.close()
+        self.wait_for(lambda: "strobe: next:" in open(self.path("said")).read(), 60)  # the recorder's last word
+        recorder.send_signal(signal.SIGINT)
+        os.kill(viewer, signal.SIGTERM)
+        self.assertEqual(recorder.wait(timeout=60), 3)
+        recorder.stdin = None  # it is closed
+
 
 class OtherFiles(harness.ProgramTest):
     """What is at the place of the trace already."""

@@ -460,8 +460,10 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
     now = strobe_collector_mono_ns();
     if (c->block.enc.n_parts && (flush || now - c->block_started_ns > BLOCK_AGE_NS))
         strobe_collector_flush_events(c);
-    else if (c->n_pending > 8 || (c->n_pending && somebody_waits))
-        strobe_collector_flush_events(c); /* the pool is better free than the block full */
+    else if (c->n_pending > 8 || (c->n_pending && (somebody_waits || flush)))
+        strobe_collector_flush_events(
+            c); /* the pool is better free than the block full; a dead process may have left
+                                             a segment and no event, and is released when it went back */
     if (flush || now >= c->next_records_flush_ns || c->n_meta_pending) {
         c->next_records_flush_ns = now + RECORDS_AGE_NS;
         strobe_collector_flush_records(c);

@@ -169,6 +169,29 @@ static void a_pool_of_a_dead_process_is_removed_and_its_number_stays(void **stat
     fake_close(fake);
 }
 
+static void a_dead_process_that_left_no_event_is_released_too(void **state)
+{
+    (void)state;
+    siginfo_t info;
+    pid_t pid = fake_process();
+    struct fake *fake = fake_open(test.dir, pid, 0, N_CHUNKS, true);
+    fake_zones(fake, fake_thread(fake, (uint32_t)pid), 10);
+    strobe_collector_poll(test.c, true);
+    struct strobe_proc *proc = fake_proc(test.c, fake);
+    kill(pid, SIGKILL);
+    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+    fake_die(fake);
+    proc->next_alive_check_ns = proc->joined_ns = 0;
+    strobe_collector_poll(test.c, true); /* takes its segment, and nothing else */
+    assert_int_equal(test.c->n_pending, 0);
+    assert_int_equal(proc->state, STROBE_PROC_CLOSED);
+    assert_int_equal(access(fake->pool.path, F_OK), -1);
+    finish();
+    assert_int_equal(fake_find(test.trace, 0).n_events, 20);
+    waitpid(pid, NULL, 0);
+    fake_close(fake);
+}
+
 static void words_of_an_earlier_recording_are_stepped_over(void **state)
 {
     (void)state;
@@ -556,6 +579,7 @@ int main(void)
         IN_RECORDING(a_segment_goes_back_after_its_block_is_written),
         IN_RECORDING(a_full_pool_drops_until_segments_come_back),
         IN_RECORDING(a_pool_of_a_dead_process_is_removed_and_its_number_stays),
+        IN_RECORDING(a_dead_process_that_left_no_event_is_released_too),
         IN_RECORDING(words_of_an_earlier_recording_are_stepped_over),
         IN_RECORDING(names_of_many_segments_are_all_stored),
         IN_RECORDING(threads_end_in_any_order),

@@ -46,6 +46,7 @@ class Reading:
 
     def __init__(self, path):
         self.trace = trace = sr.Trace(path)
+        trace.want_nested = True
         self.zones = list(trace.zones())
         totals = sr.Totals()
         for zone in self.zones:

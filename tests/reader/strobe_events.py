@@ -61,6 +61,7 @@ class Trace(File):
         self.kinds = collections.Counter()
         self.lost_begins = []   # (proc, track, fiber, tick, loc, zones open then)
         self.unfinished = []    # Zones
+        self.want_nested = False    # set it before the parts are read
         self.nested = collections.Counter()     # (proc, loc): ticks of zones that ended with one of their location open below
 
     # -- events ------------------------------------------------------------------------------------------
@@ -229,7 +230,7 @@ class Trace(File):
         pop, push, done = stack.pop, stack.append, ended.append
         tick = low = high = part.first_tick
         n_back = at_big = at_side = 0
-        in_fiber = track.fiber
+        in_fiber, want_nested = track.fiber, self.want_nested
         part.first_step = 0
         if syms:
             part.first_step = steps[0] if steps[0] != 65535 else read_zigzag(big, 0)[0]
@@ -250,7 +251,8 @@ class Trace(File):
                     duration = 0
                 if stack:
                     stack[-1][2] += duration
-                    self.count_nested(part.proc, loc, stack, duration)
+                    if want_nested:
+                        self.count_nested(part.proc, loc, stack, duration)
                 done((begin, tick, duration - children if duration > children else 0, len(stack), loc, extras))
             else:
                 at_side = self.other(part, track, sym, tick, side, at_side)

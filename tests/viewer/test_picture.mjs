@@ -155,7 +155,7 @@ function listOf(known, name, byDuration) {
 
 /* What the page lists of a name against what the command prints. */
 async function checkLists(ask, known, limit) {
-    for (const [loc, name] of known.locs)
+    for (const [loc, name] of [...known.locs].slice(0, known.n < 5e6 ? undefined : 2)) /* of a large trace, two names */
         for (const [sort, order] of [['time'], ['duration'], ['duration', 'reversed'], ['time', 'reversed']]) {
             const key = `${name} ${sort}`, rows = known.lists.get(key) || known.lists.set(key, listOf(known, known.names.get(name), sort === 'duration')).get(key), {json, arrays} = await whole(ask, {ask: 'instances', loc, sort, order, limit});
             assert.equal(json.total, rows.length, `${name} by ${sort}`);

@@ -2,6 +2,7 @@
 #include "serve/desk.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/moves.h"
 #include "serve/answers.h"
 
 enum {
@@ -40,6 +42,16 @@ struct worker {
     int has_thread;
 };
 
+/* states of followed, moved by move_followed:
+ *
+ *     OPEN --> GONE
+ *       |       |
+ *       +-------+--> ENDING
+ *
+ *   OPEN -> GONE           the quick thread, when the file was removed or another one took its place
+ *   OPEN, GONE -> ENDING   the desk's thread, when nobody uses the trace any more: its threads end */
+enum followed { FOLLOWED_OPEN, FOLLOWED_GONE, FOLLOWED_ENDING };
+
 struct strobe_desk_trace {
     struct strobe_desk *desk; /* borrowed */
     char *path;               /* owned */
@@ -47,8 +59,7 @@ struct strobe_desk_trace {
     uint64_t device, inode;   /* of the file that was opened */
     uint32_t n_users;
     struct worker workers[N_THREADS];
-    int is_ending;
-    _Atomic int is_gone;
+    _Atomic uint8_t state; /* enum followed */
 };
 
 struct strobe_desk {
@@ -59,6 +70,20 @@ struct strobe_desk {
     struct strobe_desk_trace *traces[STROBE_DESK_MAX_TRACES];
     struct strobe_json json; /* of the thread that uses the desk */
 };
+
+/* moves of followed */
+static const uint8_t moves[][2] = {{FOLLOWED_OPEN, FOLLOWED_GONE},
+                                   {FOLLOWED_OPEN, FOLLOWED_ENDING},
+                                   {FOLLOWED_GONE, FOLLOWED_ENDING}};
+
+/* Two threads move it: a move that is not legal any more is none. */
+static void move_followed(struct strobe_desk_trace *trace, enum followed to)
+{
+    uint8_t from = atomic_load(&trace->state);
+    while (STROBE_MOVE_IS_LEGAL(moves, from, to) &&
+           !atomic_compare_exchange_weak(&trace->state, &from, (uint8_t)to))
+        ;
+}
 
 /* ---- answers ---- */
 
@@ -134,11 +159,11 @@ static void look_again(struct worker *worker)
     struct strobe_desk_trace *trace = worker->trace;
     uint64_t now = strobe_clock_mono_ns() / 1000000;
     struct stat st;
-    if (trace->is_gone || now - worker->told_ms < TELL_MS)
+    if (trace->state != FOLLOWED_OPEN || now - worker->told_ms < TELL_MS)
         return;
     int is_removed = stat(trace->path, &st);
     if (is_removed || st.st_dev != trace->device || st.st_ino != trace->inode) {
-        trace->is_gone = 1; /* first: who is told may come back at once */
+        move_followed(trace, FOLLOWED_GONE); /* first: who is told may come back at once */
         tell_gone(worker, !is_removed);
         return;
     }
@@ -178,7 +203,7 @@ static void *work(void *context)
     int tells = worker == &worker->trace->workers[QUICK];
     struct strobe_json json = {0};
     pthread_mutex_lock(lock);
-    while (!worker->trace->is_ending) {
+    while (worker->trace->state != FOLLOWED_ENDING) {
         struct question *question = take(worker);
         if (!question && tells)
             wait_for_work(worker);
@@ -220,7 +245,7 @@ static void close_trace(struct strobe_desk_trace *trace)
 {
     struct strobe_desk *desk = trace->desk;
     pthread_mutex_lock(&desk->lock);
-    trace->is_ending = 1;
+    move_followed(trace, FOLLOWED_ENDING);
     for (int i = 0; i < N_THREADS; i++)
         if (trace->workers[i].trace)
             pthread_cond_signal(&trace->workers[i].wake);
@@ -272,7 +297,7 @@ static void close_idle(struct strobe_desk *desk)
     int n_idle = 0;
     for (int i = 0; i < STROBE_DESK_MAX_TRACES; i++)
         if (desk->traces[i] && !desk->traces[i]->n_users &&
-            (n_idle++ || desk->traces[i]->is_gone)) {
+            (n_idle++ || desk->traces[i]->state == FOLLOWED_GONE)) {
             close_trace(desk->traces[i]);
             desk->traces[i] = NULL;
         }
@@ -304,7 +329,7 @@ enum strobe_err strobe_desk_use(struct strobe_desk *desk, const char *path, cons
     for (int i = 0; i < STROBE_DESK_MAX_TRACES; i++) {
         if (!desk->traces[i])
             room = room < 0 ? i : room;
-        else if (!desk->traces[i]->is_gone && !strcmp(desk->traces[i]->path, path)) {
+        else if (desk->traces[i]->state == FOLLOWED_OPEN && !strcmp(desk->traces[i]->path, path)) {
             desk->traces[i]->n_users++;
             *out = desk->traces[i];
             return STROBE_OK;

@@ -1,5 +1,7 @@
 /* cmd_info.c - strobe info: what is in a trace.  SPDX-License-Identifier: MIT */
 #include <getopt.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/info.h"
@@ -32,6 +34,20 @@ static int print(const struct strobe_info *info, int json)
     return strobe_out_close(&out, "info");
 }
 
+/* On a terminal: a large trace takes long. */
+static void show_progress(uint64_t done, uint64_t all)
+{
+    static int shown = -1;
+    int percent = all ? (int)(100.0 * (double)done / (double)all) : 100;
+    if (percent == shown || !isatty(2))
+        return;
+    shown = percent;
+    if (percent < 100)
+        fprintf(stderr, "\rcomparing checksums: %d %%", percent);
+    else
+        fprintf(stderr, "\r%30s\r", "");
+}
+
 int strobe_cli_info(int argc, char **argv)
 {
     int json = 0, verify = 0;
@@ -53,7 +69,8 @@ int strobe_cli_info(int argc, char **argv)
                                .trace = strobe_cli_open_trace("info", path, STROBE_TRACE_NO_LOCS)};
     if (!info.trace)
         return STROBE_EXIT_FAILED;
-    enum strobe_err err = strobe_overview_run(info.trace, verify, &info.overview);
+    enum strobe_err err =
+        strobe_overview_run(info.trace, verify, verify ? show_progress : NULL, &info.overview);
     int code = err ? strobe_cli_fail("info", path, err) : print(&info, json);
     strobe_trace_close(info.trace);
     return code;

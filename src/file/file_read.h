@@ -124,8 +124,9 @@ const struct strobe_hole *strobe_file_hole(const struct strobe_file *file, size_
 enum strobe_err strobe_file_refresh(struct strobe_file *file);
 
 /* Walk over every block, header and payload hashes, to the end; holes and missing numbers (seq) are
- * counted in the facts. Takes as long as reading the file does. */
-enum strobe_err strobe_file_check(struct strobe_file *file);
+ * counted in the facts. Takes as long as reading the file does: `progress` (NULL: nobody) hears of each block, in bytes. */
+enum strobe_err strobe_file_check(struct strobe_file *file,
+                                  void (*progress)(uint64_t done, uint64_t all));
 
 /* The two slots of the reserved ledger: the records of the one that counts, for
  * strobe_record_walk_over (decode.h). STROBE_ERR_END: it is empty. `out` has

@@ -148,14 +148,18 @@ enum strobe_err strobe_file_find_end(struct strobe_file *file)
     return err == STROBE_ERR_END ? STROBE_OK : err;
 }
 
-enum strobe_err strobe_file_check(struct strobe_file *file)
+enum strobe_err strobe_file_check(struct strobe_file *file,
+                                  void (*progress)(uint64_t done, uint64_t all))
 {
     struct strobe_block block = {0};
     struct strobe_block_ref ref;
     uint64_t at = file->first_block, seq = 0;
-    while (strobe_file_scan(file, &at, file->facts.end, &seq, &ref) == STROBE_OK)
+    while (strobe_file_scan(file, &at, file->facts.end, &seq, &ref) == STROBE_OK) {
         if (strobe_file_load(file, &ref, &block) != STROBE_OK)
             strobe_file_note_hole(file, &ref);
+        if (progress)
+            progress(at, file->facts.end);
+    }
     strobe_block_free(&block);
     return STROBE_OK;
 }

@@ -131,13 +131,14 @@ static enum strobe_err name_open(struct strobe_trace *trace, const struct strobe
 }
 
 enum strobe_err strobe_overview_run(struct strobe_trace *trace, int whole,
+                                    void (*progress)(uint64_t done, uint64_t all),
                                     struct strobe_overview *out)
 {
     memset(out, 0, sizeof *out);
     out->is_whole = whole || strobe_file_facts(trace->file)->n_bytes <= STROBE_OVERVIEW_SMALL;
     enum strobe_err err = STROBE_OK;
     if (out->is_whole) {
-        err = strobe_file_check(trace->file);
+        err = strobe_file_check(trace->file, progress);
         if (!err)
             err = walk_open(trace, 0, out);
     } else {

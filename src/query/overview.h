@@ -40,8 +40,9 @@ struct strobe_overview {
 };
 
 /* Look. The trace may have been opened with STROBE_TRACE_NO_LOCS: the locations of the listed open
- * zones are read then. */
+ * zones are read then. `progress` (NULL: nobody) hears how far the checksums are. */
 enum strobe_err strobe_overview_run(struct strobe_trace *trace, int whole,
+                                    void (*progress)(uint64_t done, uint64_t all),
                                     struct strobe_overview *out);
 
 #endif

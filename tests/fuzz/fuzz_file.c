@@ -143,7 +143,7 @@ static void use_trace(const char *path, uint64_t choice)
     if (strobe_trace_open(path, choice & 1 ? STROBE_TRACE_NO_LOCS : 0, &trace))
         return;
     struct strobe_overview *overview = malloc(sizeof *overview);
-    strobe_overview_run(trace, (int)(choice >> 1 & 1), overview);
+    strobe_overview_run(trace, (int)(choice >> 1 & 1), NULL, overview);
     free(overview);
     walk_all(trace);
     do_stats(trace,

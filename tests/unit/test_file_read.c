@@ -152,7 +152,7 @@ static void a_damaged_payload_of_a_closed_file_is_a_hole(void **state)
     assert_int_equal(strobe_file_facts(file)->n_holes, 1);
     strobe_file_close(file);
     file = open_file(&t);
-    assert_int_equal(strobe_file_check(file), STROBE_OK);
+    assert_int_equal(strobe_file_check(file, NULL), STROBE_OK);
     assert_int_equal(strobe_file_facts(file)->n_holes, 1);
     strobe_file_close(file);
     small_remove(&t);

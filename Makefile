@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-.PHONY: all build wheel test test-python test-peers test-viewer test-model demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
+.PHONY: all build wheel test test-python test-peers test-viewer test-model test-power demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
 
 all: build
 
@@ -48,6 +48,11 @@ test-viewer: deps-test ## all tests of the viewer
 
 test-model: deps-test ## larger searches of the ring protocol's models than make test's
 	@tests/model/run_models.py --large
+
+test-power: deps-test ## 10,000 power cuts: what was synced is there, what is missing is named
+	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
+	@cmake --build build -j $(JOBS)
+	@/usr/bin/python3 -B tests/power/test_power.py build 10000
 
 asan tsan:
 	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null

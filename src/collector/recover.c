@@ -25,6 +25,7 @@ struct seen_track {
     uint64_t lost[STROBE_LOSS_COUNT]; /* in the file already */
     struct strobe_carry carry;
     bool used;
+    bool is_process; /* of track 0: its process was counted */
 };
 
 struct seen_pool {
@@ -41,6 +42,7 @@ struct survey {
     uint64_t n_entries, cap_entries;
     struct strobe_file_totals totals;
     struct strobe_schema schema;
+    bool has_session;
 };
 
 static uint32_t hash_track(uint64_t proc, uint64_t track)
@@ -82,6 +84,17 @@ static struct seen_track *track_of(struct survey *s, uint64_t proc, uint64_t tra
         s->totals.n_threads += track != 0; /* 0: losses of which the thread is not known */
     }
     return seen;
+}
+
+/* A process counts once, whatever block tells of it: others may be missing. */
+static enum strobe_err count_process(struct survey *s, uint64_t proc)
+{
+    struct seen_track *seen = track_of(s, proc, STROBE_META_TRACK);
+    if (!seen)
+        return STROBE_ERR_NOMEM;
+    s->totals.n_procs += !seen->is_process;
+    seen->is_process = true;
+    return STROBE_OK;
 }
 
 static void free_survey(struct survey *s)
@@ -135,6 +148,8 @@ static enum strobe_err survey_part(struct survey *s, const struct strobe_events 
                                    const struct strobe_part *part, struct strobe_replay *replay,
                                    uint64_t *n_zones)
 {
+    if (count_process(s, part->proc))
+        return STROBE_ERR_NOMEM;
     struct seen_track *seen = track_of(s, part->proc, part->track);
     if (!seen)
         return STROBE_ERR_NOMEM;
@@ -198,7 +213,8 @@ static enum strobe_err note_pool(struct survey *s, uint64_t proc, const char *na
     if (i == s->n_pools) {
         memset(&s->pools[i], 0, sizeof s->pools[i]);
         s->n_pools++;
-        s->totals.n_procs++;
+        if (s->has_session && count_process(s, proc))
+            return STROBE_ERR_NOMEM;
     }
     STROBE_ASSERT(i < s->n_pools);
     struct seen_pool *pool = &s->pools[i];
@@ -241,6 +257,8 @@ static enum strobe_err survey_records(struct survey *s, const struct strobe_bloc
             err = note_pool(s, f[0].u, f[1].text, f[1].u, f[2].u);
         else if (record.kind == STROBE_FACT_LOSS && record.n_fields == 6)
             err = note_loss(s, f);
+        else if (record.kind == STROBE_META_PROCESS)
+            err = count_process(s, record.proc);
         else if (record.kind == STROBE_META_THREAD && record.n_fields == 4 &&
                  !track_of(s, record.proc, f[0].u))
             err = STROBE_ERR_NOMEM;
@@ -351,6 +369,29 @@ static void remove_session(const char *dir)
         unlink(aside);
 }
 
+/* What the session's memory held is gone with it, and so may be what was not synced: how much that was, nobody knows. It
+ * counts as one event. */
+static enum strobe_err note_missing_end(struct survey *s, struct strobe_file_writer *writer)
+{
+    static const char text[] = "mended without its session, as after a power cut: what was emitted "
+                               "after the last event here, "
+                               "and shortly before it, may be missing";
+    struct strobe_records records = {0};
+    uint64_t last = s->totals.last_tick;
+    const uint64_t loss[] = {0, 0, STROBE_LOSS_HOLE, 1, last, last};
+    strobe_records_begin(&records, STROBE_FACT_NOTE);
+    strobe_records_u(&records, 0);
+    strobe_records_s(&records, text, sizeof text - 1);
+    strobe_records_end(&records);
+    strobe_records_numbers(&records, STROBE_FACT_LOSS, loss, 6);
+    strobe_records_tick(&records, last);
+    enum strobe_err err = strobe_file_put_records(writer, &records);
+    if (!err)
+        strobe_file_count_lost(writer, STROBE_LOSS_HOLE, 1);
+    strobe_records_free(&records);
+    return err;
+}
+
 static enum strobe_err append_rest(const char *path, const char *dir, struct survey *s,
                                    uint64_t end, uint64_t seq, struct strobe_recovery *out)
 {
@@ -375,6 +416,8 @@ static enum strobe_err append_rest(const char *path, const char *dir, struct sur
             enum strobe_err closed = strobe_collector_close(c);
             err = err ? err : closed;
         }
+    } else {
+        err = note_missing_end(s, writer);
     }
     enum strobe_err finished = strobe_file_finish(writer);
     err = err ? err : finished;
@@ -407,6 +450,7 @@ enum strobe_err strobe_recover(const char *path, const char *session_dir,
         strobe_file_close(file);
         return STROBE_OK;
     }
+    s.has_session = out->had_session;
     err = survey_file(file, &s, progress);
     uint64_t end = facts->end, seq = facts->next_seq;
     out->n_holes = facts->n_holes;

@@ -67,6 +67,16 @@ static enum strobe_err reserve_space(int fd)
     return strobe_err_from_errno(err);
 }
 
+static int open_folder(const char *path)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    if (!slash || (size_t)(slash - path) >= sizeof folder)
+        return slash ? -1 : open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+    return open(slash == path ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 static enum strobe_err open_writer(const char *path, int flags, struct strobe_file_writer **out)
 {
     struct strobe_file_writer *w = calloc(1, sizeof *w);
@@ -76,11 +86,13 @@ static enum strobe_err open_writer(const char *path, int flags, struct strobe_fi
     struct rlimit limit;
     pthread_mutex_init(&w->lock, NULL);
     w->limit = getrlimit(RLIMIT_FSIZE, &limit) ? UINT64_MAX : limit.rlim_cur;
+    w->folder = -1;
     w->fd = open(path, flags | O_CLOEXEC, 0600);
     if (w->fd < 0) {
         err = strobe_err_from_errno(errno);
         goto fail;
     }
+    w->folder = open_folder(path);
     w->zstd = strobe_writer_new_zstd();
     w->lod = strobe_lod_new();
     if (!w->zstd || !w->lod || !strobe_writer_room(w, FIRST_ROOM))
@@ -114,14 +126,26 @@ static void unlink_regular(const char *path)
         unlink(path);
 }
 
+/* Blocks of an older trace must not come back between ours after a power cut: that it is empty gets to the disk
+ * first. */
+static enum strobe_err empty_file(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+        return STROBE_OK; /* what is no file is refused by what follows */
+    return ftruncate(fd, 0) || fdatasync(fd) ? strobe_err_from_errno(errno) : STROBE_OK;
+}
+
 enum strobe_err strobe_file_create(const char *path, const char *session, uint64_t sync_ns,
                                    struct strobe_file_writer **out)
 {
     struct strobe_file_writer *w = NULL;
-    enum strobe_err err = open_writer(path, O_RDWR | O_CREAT | O_TRUNC, &w);
+    enum strobe_err err = open_writer(path, O_RDWR | O_CREAT, &w);
     if (err)
         return err;
-    err = reserve_space(w->fd);
+    err = empty_file(w->fd);
+    if (!err)
+        err = reserve_space(w->fd);
     if (!err)
         err = write_head(w, session, sync_ns);
     if (err) {
@@ -155,6 +179,7 @@ enum strobe_err strobe_file_append(const char *path, uint64_t end, uint64_t seq,
         return err;
     }
     strobe_lod_spoil(w->lod);
+    w->relists = true;
     for (uint64_t i = 0; i < n_entries && !err; i++)
         err = strobe_writer_add_entry(w, 0, &entries[i]);
     *out = w;
@@ -225,6 +250,8 @@ enum strobe_err strobe_file_finish(struct strobe_file_writer *w)
     STROBE_ASSERT(w->totals.n_bytes == w->end);
     trailer.footer = w->end;
     enum strobe_err err = put_footer(w);
+    if (strobe_file_sync(w) && !err) /* the trailer calls all that is before it whole */
+        err = strobe_err_from_errno(errno);
     if (!err) {
         trailer.self = w->end;
         trailer.hash = XXH64(&trailer, offsetof(struct strobe_file_trailer, hash), 0);
@@ -242,6 +269,8 @@ void strobe_file_abandon(struct strobe_file_writer *w)
         return;
     if (w->fd >= 0)
         close(w->fd);
+    if (w->folder >= 0)
+        close(w->folder);
     ZSTD_freeCCtx(w->zstd);
     strobe_lod_free(w->lod);
     free(w->out);

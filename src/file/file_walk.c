@@ -28,6 +28,7 @@ struct strobe_block_iter {
     uint64_t tail;                             /* where the final scan starts */
     uint64_t seq;                              /* that the next scanned block should have */
     uint64_t tail_seq;
+    uint64_t last; /* offset of the last block that an index listed, 0: none yet */
     int in_tail;
 };
 
@@ -123,12 +124,37 @@ static enum strobe_err descend(struct strobe_block_iter *iter, const struct fram
     return STROBE_OK;
 }
 
+/* Between two blocks that are listed there may be INDEX blocks, a trailer, or nothing. Else it is a hole that was there
+ * when the file was mended: numbers are missing. */
+static void look_between(struct strobe_block_iter *iter, uint64_t offset)
+{
+    struct strobe_block_ref ref;
+    uint64_t at = iter->pos, seq = 0;
+    if (at >= offset || iter->filter.offset_min > iter->file->first_block)
+        return;
+    if (iter->last) {
+        if (strobe_file_read_ref(iter->file, iter->last, &ref) != STROBE_OK)
+            return; /* told when it was visited */
+        seq = ref.head.seq + 1;
+    }
+    while (strobe_file_scan(iter->file, &at, offset, &seq, &ref) == STROBE_OK)
+        if (ref.head.type == STROBE_BLOCK_EVENTS || ref.head.type == STROBE_BLOCK_RECORDS ||
+            ref.head.type == STROBE_BLOCK_LOD)
+            strobe_file_note_hole(
+                iter->file,
+                &ref); /* its header is right, but nobody listed it: its payload is not */
+    if (strobe_file_read_ref(iter->file, offset, &ref) == STROBE_OK && ref.head.seq > seq)
+        strobe_file_add_hole(iter->file, at, offset - at);
+}
+
 /* 1: `entry` is a block to be shown, and its header is right. */
 static int visit(struct strobe_block_iter *iter, const struct strobe_index_entry *entry,
                  struct strobe_block_ref *out)
 {
     if (entry->offset < iter->pos)
         return 0;
+    look_between(iter, entry->offset);
+    iter->last = entry->offset;
     iter->pos = entry->offset + strobe_pad8(entry->bytes);
     if (!wanted(&iter->filter, entry->type, entry->tick_min, entry->tick_max))
         return 0;

@@ -50,7 +50,7 @@ static enum strobe_err write_block(struct strobe_file_writer *w, struct strobe_b
     memset(w->out + w->n_out, 0, padded - w->n_out);
     head.magic = STROBE_BLOCK_MAGIC;
     head.seq = w->seq;
-    head.prev_index = w->prev_index;
+    head.prev_index = head.type == STROBE_BLOCK_INDEX && w->relists ? w->end : w->prev_index;
     head.payload_hash = XXH64(w->out + sizeof head, n_payload, 0);
     head.header_hash = XXH64(&head, offsetof(struct strobe_block_head, header_hash), 0);
     memcpy(w->out, &head, sizeof head);
@@ -410,7 +410,11 @@ enum strobe_err strobe_file_put_ledger(struct strobe_file_writer *w,
     slot.seq = ++w->ledger_seq;
     uint64_t at = STROBE_FILE_HEAD_BYTES + (w->ledger_seq & 1) * STROBE_FILE_LEDGER_SLOT;
     memcpy(bytes, &slot, sizeof slot);
+    /* one of the slots is whole on the disk at any moment */
+    if (w->ledger_seq > 1 && !w->ledger_is_synced)
+        fdatasync(w->fd);
     enum strobe_err err = strobe_writer_write(w, bytes, sizeof slot + n, at);
+    w->ledger_is_synced = false;
     pthread_mutex_unlock(&w->lock);
     free(bytes);
     return err;
@@ -452,9 +456,31 @@ void strobe_file_count_lost(struct strobe_file_writer *w, uint32_t cause, uint64
     pthread_mutex_unlock(&w->lock);
 }
 
+/* The name before the bytes: what a sync promised must be found under it. */
+static void sync_name(struct strobe_file_writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    int folder = w->folder;
+    w->folder = -1;
+    pthread_mutex_unlock(&w->lock);
+    if (folder < 0)
+        return;
+    fsync(folder); /* there are file systems that have none of this for folders */
+    close(folder);
+}
+
 enum strobe_err strobe_file_sync(struct strobe_file_writer *w)
 {
-    return fdatasync(w->fd) ? strobe_err_from_errno(errno) : STROBE_OK;
+    sync_name(w);
+    pthread_mutex_lock(&w->lock);
+    uint64_t ledger_seq = w->ledger_seq;
+    pthread_mutex_unlock(&w->lock);
+    if (fdatasync(w->fd))
+        return strobe_err_from_errno(errno);
+    pthread_mutex_lock(&w->lock);
+    w->ledger_is_synced |= w->ledger_seq == ledger_seq;
+    pthread_mutex_unlock(&w->lock);
+    return STROBE_OK;
 }
 
 int strobe_file_dup(const struct strobe_file_writer *w)

@@ -75,7 +75,7 @@ void strobe_file_count_lost(struct strobe_file_writer *writer, uint32_t cause, u
  * why. */
 int strobe_file_dup(const struct strobe_file_writer *writer);
 
-/* Force what was written to the disk. Thread-safe. */
+/* Force what was written to the disk, and the file's name before it. Thread-safe. */
 enum strobe_err strobe_file_sync(struct strobe_file_writer *writer);
 
 /* Index, footer, trailer, sync, close. Frees the writer in any case. */

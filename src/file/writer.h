@@ -26,11 +26,14 @@ struct strobe_file_writer {
     pthread_mutex_t
         lock; /* held by each public call: the buffers below serve one block at a time */
     int fd;
+    int folder;   /* the file's own, until its name is on the disk; -1: it is, or can't be opened */
     uint64_t end; /* where the next block goes: a multiple of 8 */
     uint64_t seq;
     uint64_t prev_index;
+    bool relists; /* blocks that older INDEX blocks list are listed anew: recovery */
     uint64_t limit; /* how long the file may get (RLIMIT_FSIZE) */
     uint64_t ledger_seq;
+    bool ledger_is_synced; /* the slot that was written last, so that the other one may be overwritten */
     struct ZSTD_CCtx_s *zstd; /* owned */
     uint8_t *out;             /* owned: the block under construction */
     size_t n_out, cap_out;

@@ -37,7 +37,7 @@ static void *sync_file(void *context)
 {
     struct strobe_recorder *r = context;
     STROBE_ASSERT(r->writer);
-    while (!helper_sleep(r, STROBE_RECORDER_SYNC_NS * 8 / 10)) {
+    while (!helper_sleep(r, STROBE_RECORDER_SYNC_NS * 7 / 10)) {
         enum strobe_err err = r->flight ? STROBE_OK : strobe_file_sync(r->writer);
         if (err)
             __atomic_store_n(&r->sync_error, (int)err, __ATOMIC_RELAXED);

@@ -118,7 +118,8 @@ class Checker:
             self.expect(block.tick_min <= block.tick_max, f"{what}: tick_min {block.tick_min} > {block.tick_max}")
             self.expect(not any(trace.data[block.offset + block.bytes:block.end]), f"{what}: padding isn't 0")
             if not trace.holes:
-                self.expect(block.prev_index == last_index,
+                own = block.offset if block.type == sf.INDEX else last_index    # a recovery lists everything anew
+                self.expect(block.prev_index in (last_index, own),
                             f"{what}: prev_index {block.prev_index}, the last INDEX is at {last_index}")
             if block.type == sf.INDEX:
                 last_index = block.offset
@@ -324,9 +325,14 @@ class Checker:
         """Every block is listed once, in order, with what its header and its events say."""
         trace = self.trace
         indices = collections.defaultdict(list)
+        mended = any(block.type == sf.INDEX and block.prev_index == block.offset for block in trace.blocks)
+        if mended and footer_levels is None:
+            return      # its indices don't count: the file is scanned
+        counting = self.below_footer(footer_levels) if mended or trace.holes and footer_levels is not None else None
         for block in trace.blocks:
-            if block.type == sf.INDEX:
+            if block.type == sf.INDEX and (counting is None or block.offset in counting):
                 indices[block.level].append(block)
+        self.indices = {block.offset for blocks in indices.values() for block in blocks}
         top = max(indices, default=0) + 1
         if footer_levels is not None:
             top = max(top, len(footer_levels))
@@ -338,6 +344,20 @@ class Checker:
             if footer_levels is not None and level <= len(footer_levels):
                 entries += footer_levels[level - 1]
             self.check_level(level, entries, footer_levels is not None, below)
+
+    def below_footer(self, footer_levels):
+        """Offsets of the INDEX blocks that the footer reaches: in a file that was mended, older ones don't count."""
+        blocks = {block.offset: block for block in self.trace.blocks if block.type == sf.INDEX}
+        todo = [entry.offset for level in footer_levels for entry in level if entry.type == sf.INDEX]
+        found = set()
+        while todo:
+            offset = todo.pop()
+            if offset in found or offset not in blocks:
+                continue
+            found.add(offset)
+            body = self.trace.body(blocks[offset])
+            todo += [fields[0] for fields in sf.ENTRY.iter_unpack(body[:len(body) // 48 * 48]) if fields[6] == sf.INDEX]
+        return found
 
     def index_entries(self, block, below):
         """Entries of an INDEX block, and its own sums."""
@@ -356,7 +376,7 @@ class Checker:
         """All entries of one level against the blocks that are there."""
         trace = self.trace
         wanted = {b.offset: b for b in trace.blocks
-                  if (b.type in (sf.EVENTS, sf.RECORDS, sf.LOD) if level == 1 else b.type == sf.INDEX and b.level == level - 1)}
+                  if (b.type in (sf.EVENTS, sf.RECORDS, sf.LOD) if level == 1 else b.offset in self.indices and b.level == level - 1)}
         offsets = [entry.offset for entry in entries]
         self.expect(offsets == sorted(set(offsets)), f"index level {level}: entries out of order or twice")
         for entry in entries:

@@ -1,0 +1,13 @@
+# Power cuts: legal pictures of a disk after one, made from the log of a writer's writes and syncs. `make test-power`: 10,000 of them.
+set(STROBE_POWER ${CMAKE_CURRENT_LIST_DIR}/power)
+if(TARGET death_emitter)
+    add_library(power_log SHARED ${STROBE_POWER}/power_log.c)
+    target_link_libraries(power_log PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
+    add_executable(power_writer ${STROBE_POWER}/power_writer.c)
+    target_link_libraries(power_writer PRIVATE strobe_file)
+    foreach(class Recording Writer Recovery)
+        string(TOLOWER ${class} name)
+        add_test(NAME power/${name} COMMAND ${STROBE_PYTHON} -B ${STROBE_POWER}/test_power.py ${CMAKE_BINARY_DIR} 300 ${class})
+        set_tests_properties(power/${name} PROPERTIES TIMEOUT 300)
+    endforeach()
+endif()

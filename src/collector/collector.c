@@ -58,42 +58,6 @@ void strobe_collector_unrecorded(struct strobe_collector *c, uint32_t pid, const
     strobe_records_end(&c->block.records);
 }
 
-/* The counter against CLOCK_MONOTONIC: the tightest of a few tries; its width is the error. */
-void strobe_collector_sync_clock(struct strobe_collector *c)
-{
-    uint64_t best = ~0ull, tick = 0, mono = 0, real = 0;
-    for (int i = 0; i < 7; i++) {
-        uint64_t before = strobe_ticks();
-        uint64_t now = strobe_collector_mono_ns();
-        uint64_t after = strobe_ticks();
-        if (after - before >= best)
-            continue;
-        best = after - before;
-        tick = before + best / 2;
-        mono = now;
-        real = strobe_clock_real_ns();
-    }
-    uint64_t jump = 0,
-             error_ns = best / 2 + 1; /* ticks are at least as fine as ns on all we know */
-    if (c->last_sync_tick && c->last_sync_mono > c->sync_mono + 100000000ull) {
-        double rate =
-            (double)(c->last_sync_mono - c->sync_mono) / (double)(c->last_sync_tick - c->sync_tick);
-        double off = (double)(mono - c->last_sync_mono) - (double)(tick - c->last_sync_tick) * rate;
-        jump = off > 1e6 || off < -1e6; /* suspended, or moved to another machine */
-    }
-    if (c->clock == STROBE_CLOCK_MONO)
-        tick = mono, error_ns = 1, jump = 0;
-    uint64_t numbers[] = {c->clock, tick, mono, real, error_ns, jump};
-    strobe_records_numbers(&c->block.records, STROBE_FACT_CLOCK_SYNC, numbers, 6);
-    strobe_records_tick(&c->block.records, numbers[1]);
-    if (!c->sync_mono) {
-        c->sync_tick = tick;
-        c->sync_mono = mono;
-    }
-    c->last_sync_tick = tick;
-    c->last_sync_mono = mono;
-}
-
 static void note_recording(struct strobe_collector *c, uint64_t what)
 {
     uint64_t numbers[] = {tick_now(c), what};

@@ -103,8 +103,11 @@ bool strobe_collector_knows(const struct strobe_collector *c, uint32_t pid);
 /* The tick now, on the trace's clock. */
 uint64_t strobe_collector_now(const struct strobe_collector *c);
 
-/* Note a clock sync point. */
+/* Note a clock sync point; one that is off the line starts a new piece. */
 void strobe_collector_sync_clock(struct strobe_collector *c);
+
+/* Once per round, `mono_ns` just read: whether counter and clock still advance together. If not, a sync point is noted. */
+void strobe_collector_check_clock(struct strobe_collector *c, uint64_t mono_ns);
 
 /* A remark for the file. */
 void strobe_collector_note(struct strobe_collector *c, uint32_t proc, const char *text);

@@ -185,6 +185,9 @@ struct strobe_collector {
     uint64_t next_records_flush_ns, block_started_ns, next_dir_scan_ns;
     uint64_t sync_tick, sync_mono; /* first sync point */
     uint64_t last_sync_tick, last_sync_mono;
+    uint64_t rate_ticks, rate_ns; /* between sync points of the same piece, all together */
+    uint32_t n_jumps_noted;
+    uint64_t checked_mono;        /* counter and clock were seen to agree */
     uint32_t clock;
 };
 

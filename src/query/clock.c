@@ -28,18 +28,22 @@ static int by_tick(const void *a, const void *b)
     return x->tick < y->tick ? -1 : x->tick > y->tick;
 }
 
+/* Over all pieces together, each from its first sync to its last: what lies between two pieces is no measure. */
 static void find_rate(struct strobe_clock *clock)
 {
-    const struct strobe_sync *first = NULL, *last = NULL;
+    const struct strobe_sync *first = NULL, *before = NULL;
+    unsigned __int128 ticks = 0, ns = 0;
     for (uint32_t i = 0; i < clock->n_syncs; i++) {
-        if (clock->syncs[i].jump)
-            continue;
-        first = first ? first : &clock->syncs[i];
-        last = &clock->syncs[i];
+        const struct strobe_sync *sync = &clock->syncs[i];
+        if (before && !sync->jump && sync->tick >= before->tick && sync->mono_ns >= before->mono_ns) {
+            ticks += sync->tick - before->tick;
+            ns += sync->mono_ns - before->mono_ns;
+        }
+        before = sync;
+        first = first || sync->jump ? first : sync;
     }
-    if (first && last->tick > first->tick && last->mono_ns >= first->mono_ns) {
-        unsigned __int128 mult = (unsigned __int128)(last->mono_ns - first->mono_ns) << 32;
-        mult /= last->tick - first->tick;
+    if (ticks) {
+        unsigned __int128 mult = ns >> 64 ? ~(unsigned __int128)0 : (ns << 32) / ticks;
         clock->mult = mult >> 62 ? (uint64_t)1 << 62 : (uint64_t)mult; /* no overflow later */
     }
     if (first)
@@ -116,7 +120,12 @@ int64_t strobe_clock_at(const struct strobe_clock *clock, uint64_t tick)
     uint64_t ns = (uint64_t)(product >> 32);
     if (ticks < 0)
         ns = 0 - ns - ((product & 0xffffffffu) != 0);
-    return (int64_t)(piece->mono_ns + ns);
+    uint64_t at = piece->mono_ns + ns;
+    const struct strobe_piece *next = piece + 1; /* it begins no earlier than this one ends */
+    if (next < clock->pieces + clock->n_pieces && next->mono_ns >= piece->mono_ns &&
+        (int64_t)(at - next->mono_ns) > 0)
+        at = next->mono_ns;
+    return (int64_t)at;
 }
 
 uint64_t strobe_clock_span_ns(const struct strobe_clock *clock, uint64_t tick, uint64_t ticks)

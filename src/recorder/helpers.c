@@ -1,5 +1,6 @@
 /* helpers.c - the recorder's two helper threads: one beats the heart, so that processes know their recorder lives even while it
- * writes; one syncs the file, so that a power cut loses a second at most.  SPDX-License-Identifier: MIT */
+ * writes; one syncs the file, so that a power cut loses a second and what two syncs take (docs/file-format.md, "Power
+ * cuts").  SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <signal.h>
 #include <time.h>

@@ -347,6 +347,7 @@ static void record_rounds(struct strobe_recorder *r)
     for (;;) {
         uint64_t now = strobe_clock_mono_ns();
         bool flush = now >= next_flush;
+        strobe_collector_check_clock(r->collector, now);
         if (flush)
             next_flush = now + FLUSH_NS;
         uint64_t n = strobe_collector_poll(r->collector, flush);

@@ -265,33 +265,38 @@ class File:
 
     def set_clock(self):
         """mult and the pieces of the axis."""
-        points = [(s[1], s[2]) for s in self.syncs if s[0] == 1 and not s[5]]
-        self.mult = 1 << 32
-        if len(points) >= 2 and points[-1][0] != points[0][0]:
-            self.mult = ((points[-1][1] - points[0][1]) << 32) // (points[-1][0] - points[0][0])
-        self.pieces_of_time = points[:1] + [(s[1], s[2]) for s in self.syncs if s[0] == 1 and s[5]]
+        points = [(s[1], s[2], s[5]) for s in self.syncs if s[0] == 1]
+        steps = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(points, points[1:]) if not b[2] and b[0] >= a[0] and b[1] >= a[1]]
+        ticks, ns = sum(step[0] for step in steps), sum(step[1] for step in steps)
+        self.mult = (ns << 32) // ticks if ticks else 1 << 32
+        first = [(t, m) for t, m, jump in points if not jump][:1]
+        self.pieces_of_time = sorted(first + [(t, m) for t, m, jump in points if jump], key=lambda piece: piece[0])
 
     def ticks_ns(self, d):
         """A duration in ns."""
         return d * self.mult >> 32
 
     def piece_of(self, tick):
-        """(t0, m0) of the piece that a tick is in."""
+        """(t0, m0) of the piece that a tick is in, and the time that it does not go beyond, None: any."""
         t0 = m0 = 0
+        end = None
         for number, (t, m) in enumerate(self.pieces_of_time):
             if number == 0 or t <= tick:
-                t0, m0 = t, m
-        return t0, m0
+                t0, m0, end = t, m, None
+            elif end is None:
+                end = m
+        return t0, m0, end if end is not None and end >= m0 else None
 
     def span_ns(self, tick, d):
         """The duration of what begins at a tick: time of the end less time of the begin."""
-        t0, _ = self.piece_of(tick)
+        t0 = self.piece_of(tick)[0]
         return ((tick - t0 + d) * self.mult >> 32) - ((tick - t0) * self.mult >> 32)
 
     def tick_ns(self, tick):
         """A tick on the axis, in ns of CLOCK_MONOTONIC."""
-        t0, m0 = self.piece_of(tick)
-        return m0 + ((tick - t0) * self.mult >> 32)
+        t0, m0, end = self.piece_of(tick)
+        ns = m0 + ((tick - t0) * self.mult >> 32)
+        return ns if end is None else min(ns, end)
 
     def origin(self):
         """Tick at which the recording began."""

@@ -351,9 +351,9 @@ class Edges(Case):
         self.assertEqual(self.row(facts, 1)[1], 10)
 
     def test_time(self):
-        """The axis: mult from first and last sync, a jump starts a piece."""
+        """The axis: mult from the points of each piece, a jump starts a piece."""
         writer, _ = self.writer()
-        for tick, mono, jump in ((1000, 5000, 0), (90000, 100, 1), (4000, 6201, 0)):
+        for tick, mono, jump in ((1000, 5000, 0), (4000, 6201, 0), (90000, 100, 1), (96000, 2502, 0)):
             writer.record("clock_sync", 1, tick, mono, 0, 0, jump)
         writer.close()
         trace = sr.Trace(self.path)

@@ -38,17 +38,52 @@ static void a_counter_is_a_line_through_first_and_last_sync(void **state)
     strobe_clock_free(&clock);
 }
 
-static void a_jump_starts_a_new_piece(void **state)
+static void a_jump_starts_a_new_piece_at_the_same_rate(void **state)
 {
     (void)state;
     struct strobe_clock clock = {0};
     add(&clock, STROBE_CLOCK_TSC, 0, 1000, 0);
-    add(&clock, STROBE_CLOCK_TSC, 1000, 90000, 1);
-    add(&clock, STROBE_CLOCK_TSC, 1000000, 1001000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 500, 1500, 0);
+    add(&clock, STROBE_CLOCK_TSC, 1000, 90000, 1); /* the counter stood still */
+    add(&clock, STROBE_CLOCK_TSC, 2000, 91000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 900000, 91500, 1); /* the machine slept, the counter did not */
+    add(&clock, STROBE_CLOCK_TSC, 901000, 92500, 0);
     assert_true(strobe_clock_fix(&clock));
+    assert_int_equal(clock.mult, 1ull << 32);
     assert_int_equal(strobe_clock_at(&clock, 999), 1999);
     assert_int_equal(strobe_clock_at(&clock, 1000), 90000);
     assert_int_equal(strobe_clock_at(&clock, 1001), 90001);
+    assert_int_equal(strobe_clock_at(&clock, 900001), 91501);
+    strobe_clock_free(&clock);
+}
+
+static void a_time_before_a_jump_is_never_after_it(void **state)
+{
+    (void)state;
+    struct strobe_clock clock = {0};
+    add(&clock, STROBE_CLOCK_TSC, 0, 1000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 1000, 2000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 9000, 2500, 1);
+    assert_true(strobe_clock_fix(&clock));
+    assert_int_equal(strobe_clock_at(&clock, 1400), 2400);
+    assert_int_equal(strobe_clock_at(&clock, 5000), 2500);
+    assert_int_equal(strobe_clock_at(&clock, 9000), 2500);
+    assert_int_equal(strobe_clock_at(&clock, 9001), 2501);
+    strobe_clock_free(&clock);
+}
+
+static void a_counter_that_starts_anew_keeps_its_rate(void **state)
+{
+    (void)state;
+    struct strobe_clock clock = {0};
+    add(&clock, STROBE_CLOCK_TSC, 50000, 1000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 52000, 2000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 10, 2500, 1);
+    add(&clock, STROBE_CLOCK_TSC, 2010, 3500, 0);
+    assert_true(strobe_clock_fix(&clock));
+    assert_int_equal(clock.mult, 1ull << 31);
+    assert_int_equal(strobe_clock_at(&clock, 52000), 2000);
+    assert_int_equal(strobe_clock_at(&clock, 1010), 3000);
     strobe_clock_free(&clock);
 }
 
@@ -154,7 +189,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_counter_is_a_line_through_first_and_last_sync),
-        cmocka_unit_test(a_jump_starts_a_new_piece),
+        cmocka_unit_test(a_jump_starts_a_new_piece_at_the_same_rate),
+        cmocka_unit_test(a_time_before_a_jump_is_never_after_it),
+        cmocka_unit_test(a_counter_that_starts_anew_keeps_its_rate),
         cmocka_unit_test(durations_of_zones_in_a_row_add_up_to_the_time_between),
         cmocka_unit_test(the_monotonic_clock_and_none_are_ns_already),
         cmocka_unit_test(a_time_finds_its_first_tick),

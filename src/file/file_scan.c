@@ -60,9 +60,11 @@ static uint64_t resync(const struct strobe_file *file, uint64_t at, uint64_t end
 {
     uint8_t *window = malloc(WINDOW_BYTES);
     uint64_t found = end;
+    /* the last block may be whole but for its padding */
+    uint64_t stop = end < file->facts.n_bytes ? end : file->facts.n_bytes;
     size_t room = 1024; /* grows, so that many false finds stay cheap */
-    for (; window && at < end && found == end; room = room < WINDOW_BYTES ? 2 * room : room) {
-        size_t n = end - at < room ? (size_t)(end - at) : room;
+    for (; window && at < stop && found == end; room = room < WINDOW_BYTES ? 2 * room : room) {
+        size_t n = stop - at < room ? (size_t)(stop - at) : room;
         n &= ~(size_t)7;
         if (n < 8 || strobe_file_pread(file, window, n, at) != STROBE_OK)
             break;

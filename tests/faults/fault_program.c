@@ -19,6 +19,15 @@
 
 #include "counted.h"
 
+static inline void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    __asm__ volatile("yield");
+#endif
+}
+
 static struct counted_head *head;
 
 static uint64_t now_ns(void)
@@ -141,7 +150,7 @@ static void *shoot(void *context)
     for (uint64_t i = 0; !head->stop; i++) {
         pthread_kill(main_thread, SIGPROF);
         for (uint64_t k = 0; k < 40 + i % 61; k++)
-            __builtin_ia32_pause();
+            relax();
     }
     return NULL;
 }

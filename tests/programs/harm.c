@@ -46,10 +46,12 @@ static uint32_t n_waiting(void)
     return control_field(136);
 }
 
+#if defined(__x86_64__)
 static uint32_t holes_used(void)
 {
     return control_field(236);
 }
+#endif
 
 static void emit(long n)
 {

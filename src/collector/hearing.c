@@ -119,10 +119,13 @@ static uint32_t n_inside(const struct strobe_proc *proc)
     return __atomic_load_n(&proc->ring.control->n_inside, __ATOMIC_SEQ_CST);
 }
 
+/* One that ended before the recorder could get hold of its pid shows it by its lock alone. */
 static bool has_ended(const struct strobe_proc *proc)
 {
     struct pollfd end = {.fd = proc->pidfd, .events = POLLIN};
-    return proc->pidfd >= 0 && poll(&end, 1, 0) > 0;
+    if (proc->pidfd >= 0)
+        return poll(&end, 1, 0) > 0;
+    return !strobe_ring_is_alive(&proc->ring, proc->name);
 }
 
 /* True: nothing of it is under way any more. */
@@ -134,10 +137,11 @@ static bool listen(struct ear *ear)
             ear->threads[left++] = ear->threads[i];
     STROBE_ASSERT(left <= ear->n);
     ear->n = left;
-    if (!ear->n && !n_inside(ear->proc))
+    bool is_quiet = !ear->n && !n_inside(ear->proc);
+    if (is_quiet && !ear->is_deaf)
         return true;
     if (!has_ended(ear->proc))
-        return false;
+        return is_quiet;
     ear->n = 0;
     ear->is_deaf = false;
     return true;

@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 
-.PHONY: all build wheel test test-python test-peers test-viewer test-model test-power demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
+.PHONY: all build wheel test test-python test-peers test-viewer test-model test-power test-arm64 demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
 
 all: build
 
@@ -54,6 +54,15 @@ test-power: deps-test ## 10,000 power cuts: what was synced is there, what is mi
 	@cmake --build build -j $(JOBS)
 	@/usr/bin/python3 -B tests/power/test_power.py build 10000
 
+test-arm64: deps-test ## the unit tests and whole programs as arm64 code, under qemu-user; downloads an arm64 Debian: docs/arm64.md
+	@command -v aarch64-linux-gnu-g++ >/dev/null || { echo "g++-aarch64-linux-gnu is not installed"; exit 1; }
+	@tests/arm64/root build-arm64/root
+	@cmake -G Ninja -B build-arm64 -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/arm64.cmake -DSTROBE_ARM64_ROOT=$(CURDIR)/build-arm64/root \
+	    -DCMAKE_BUILD_TYPE=Release -DSTROBE_WERROR=ON -DSTROBE_PYTHON_MODULE=OFF -DSTROBE_TESTS=ON >/dev/null
+	@cmake --build build-arm64 -j $(JOBS)
+	@cd build-arm64 && ../tests/arm64/inside $(CURDIR)/build-arm64/root ctest --output-on-failure -j $(JOBS) --timeout 1200 -R '^unit/|^reader/compare|^death/million'
+	@/usr/bin/python3 -B tests/arm64/test_smoke.py build count
+
 asan tsan:
 	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build-$@ -j $(JOBS)
@@ -92,4 +101,4 @@ format:
 	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format -i
 
 clean:
-	@rm -rf build build-asan build-tsan dist
+	@rm -rf build build-asan build-tsan build-arm64 dist

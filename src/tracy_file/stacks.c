@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracy_file/blocks_out.h"
-#include "tracy_file/model.h"
+#include "tracy_file/write_parts.h"
 
 enum { MOST_STACKS = (1 << 24) - 2, MOST_FRAMES = UINT16_MAX, MOST_INLINED = UINT8_MAX, HIGH = 47 };
 enum { AT_SWITCH = 65534 }; /* the processor of a sample that was taken at a context switch */
@@ -236,9 +235,8 @@ static void put_list(const struct strobe_tracy_sample_row *rows, uint64_t n, int
     for (uint64_t i = 0; i < n; i++) {
         if (rows[i].at_switch != at_switch)
             continue;
-        strobe_tracy_out_i64(out, rows[i].time - ref);
+        strobe_tracy_put_time(out, &ref, rows[i].time);
         strobe_tracy_out_u24(out, rows[i].stack);
-        ref = rows[i].time;
     }
 }
 

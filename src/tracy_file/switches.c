@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracy_file/blocks_out.h"
-#include "tracy_file/model.h"
+#include "tracy_file/write_parts.h"
 
 enum { FIBER_REASON = 99, NO_STATE = 255, MOST_OTHERS = UINT16_MAX, NONE = -1 };
 
@@ -286,12 +285,6 @@ void strobe_tracy_put_other_ids(const struct strobe_tracy_model *model,
         strobe_tracy_out_u64(out, model->switches.ids.keys[i].id);
 }
 
-static void put_time(struct strobe_tracy_out *out, int64_t *ref, int64_t time)
-{
-    strobe_tracy_out_u64(out, (uint64_t)time - (uint64_t)*ref);
-    *ref = time;
-}
-
 static int compare_runs(const void *a, const void *b)
 {
     const struct strobe_tracy_run_row *x = a, *y = b;
@@ -316,9 +309,9 @@ static void put_threads_runs(struct strobe_tracy_switches *switches, struct stro
         strobe_tracy_out_u64(out, runs[first].tid);
         strobe_tracy_out_u64(out, end - first);
         for (uint64_t i = first; i < end; i++) {
-            put_time(out, &ref, runs[i].wakeup);
-            put_time(out, &ref, runs[i].start);
-            put_time(out, &ref, runs[i].end);
+            strobe_tracy_put_time(out, &ref, runs[i].wakeup);
+            strobe_tracy_put_time(out, &ref, runs[i].start);
+            strobe_tracy_put_time(out, &ref, runs[i].end);
             strobe_tracy_out_u8(out, runs[i].cpu);
             strobe_tracy_out_u8(out, runs[i].reason);
             strobe_tracy_out_u8(out, runs[i].state);
@@ -351,8 +344,8 @@ void strobe_tracy_put_runs(struct strobe_tracy_model *model, struct strobe_tracy
             at++;
         strobe_tracy_out_u64(out, at - first);
         for (uint64_t i = first; i < at; i++) {
-            put_time(out, &ref, rows[i].start);
-            put_time(out, &ref, rows[i].end);
+            strobe_tracy_put_time(out, &ref, rows[i].start);
+            strobe_tracy_put_time(out, &ref, rows[i].end);
             strobe_tracy_out_u16(out, rows[i].thread < MOST_OTHERS ? (uint16_t)rows[i].thread : 0);
         }
     }

@@ -4,67 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracy_file/model.h"
-#include "tracy_file/blocks_out.h"
+#include "tracy_file/write_parts.h"
 
-typedef struct strobe_tracy_out out_t;
-typedef struct strobe_tracy_model model_t;
+enum { OVERFLOW_LOC = STROBE_TRACY_MAX_STATIC + 1 };
 
-enum {
-    OVERFLOW_LOC = STROBE_TRACY_MAX_STATIC + 1,
-    GPU_GENERIC = 3,
-};
-
-/* Names that sections behind the string table need. */
-struct names {
-    uint32_t frame, overflow, empty;
-    uint32_t *locks;    /* owned */
-    uint32_t *contexts; /* owned */
-    uint32_t *pools;    /* owned; STROBE_TRACY_NO_STRING: pool 0 */
-    int16_t *lock_locs; /* owned */
-    int16_t *gpu_locs;  /* owned: by GPU zone */
-};
-
-/* ---- small things ---------------------------------------------------------------------------- */
-
-/* The same number serves as a client's pointer and as the file's: 0 stays free. */
-static uint64_t pointer_of(uint32_t string)
-{
-    return string == STROBE_TRACY_NO_STRING ? 0 : (uint64_t)string + 1;
-}
-
-static void put_ref(out_t *out, uint32_t string)
-{
-    strobe_tracy_out_u64(out, string == STROBE_TRACY_NO_STRING ? 0 : string);
-    strobe_tracy_out_u8(out, string == STROBE_TRACY_NO_STRING ? 0 : 3);
-}
-
-static void put_idx(out_t *out, uint32_t string)
-{
-    strobe_tracy_out_u24(out, string == STROBE_TRACY_NO_STRING ? 0 : string + 1);
-}
-
-static void put_text(out_t *out, const char *text, size_t n)
+static void put_text(struct strobe_tracy_out *out, const char *text, size_t n)
 {
     strobe_tracy_out_u64(out, n);
     strobe_tracy_out_put(out, text, n);
 }
 
-static uint32_t bgr(uint32_t rgb)
-{
-    return (rgb & 0xff) << 16 | (rgb & 0xff00) | (rgb >> 16 & 0xff);
-}
-
-/* A time as the difference to the one before. */
-static void put_time(out_t *out, int64_t *ref, int64_t time)
-{
-    strobe_tracy_out_u64(out, (uint64_t)time - (uint64_t)*ref);
-    *ref = time;
-}
-
 /* ---- head ------------------------------------------------------------------------------------ */
 
-static void put_head(model_t *model, out_t *out)
+static void put_head(struct strobe_tracy_model *model, struct strobe_tracy_out *out)
 {
     static const uint8_t magic[] = {'t', 'r', 'a', 'c', 'y', 0, 11, 1};
     static const struct strobe_client_fact native = {.timer_mul = 1.0, .resolution = 1};
@@ -114,7 +66,8 @@ static int compare_frames(const void *a, const void *b)
 }
 
 /* Images belong to marks of the main set, which the client counts without the one at 0. */
-static void place_images(model_t *model, struct strobe_tracy_frame_row *frames, uint64_t n)
+static void place_images(struct strobe_tracy_model *model, struct strobe_tracy_frame_row *frames,
+                         uint64_t n)
 {
     uint64_t n_main = 0;
     while (n_main < n && frames[n_main].set == 0)
@@ -126,7 +79,7 @@ static void place_images(model_t *model, struct strobe_tracy_frame_row *frames, 
     }
 }
 
-static void put_frames(model_t *model, out_t *out)
+static void put_frames(struct strobe_tracy_model *model, struct strobe_tracy_out *out)
 {
     struct strobe_tracy_frame_row *frames = model->frames.rows;
     uint64_t n = model->frames.n, at = 0;
@@ -139,15 +92,15 @@ static void put_frames(model_t *model, out_t *out)
         int64_t ref = 0;
         while (at < n && frames[at].set == set)
             at++;
-        strobe_tracy_out_u64(out, pointer_of(model->sets[set].name));
+        strobe_tracy_out_u64(out, strobe_tracy_pointer_of(model->sets[set].name));
         strobe_tracy_out_u8(out, model->sets[set].is_continuous);
         strobe_tracy_out_u64(out, at - first);
         if (!set)
             model->folds->n_frames = at - first;
         for (uint64_t i = first; i < at; i++) {
-            put_time(out, &ref, frames[i].start);
+            strobe_tracy_put_time(out, &ref, frames[i].start);
             if (!model->sets[set].is_continuous)
-                put_time(out, &ref, frames[i].end);
+                strobe_tracy_put_time(out, &ref, frames[i].end);
             strobe_tracy_out_i32(out, frames[i].image);
         }
     }
@@ -155,26 +108,27 @@ static void put_frames(model_t *model, out_t *out)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void put_strings(model_t *model, const struct names *names, out_t *out)
+static void put_strings(struct strobe_tracy_model *model, const struct strobe_tracy_names *names,
+                        struct strobe_tracy_out *out)
 {
     uint32_t n = model->strings.n, n_bytes;
     strobe_tracy_out_u64(out, n);
     for (uint32_t i = 0; i < n; i++) {
         const char *text =
             strobe_texts_get(&model->texts, (uint32_t)model->strings.keys[i].id, &n_bytes);
-        strobe_tracy_out_u64(out, pointer_of(i));
+        strobe_tracy_out_u64(out, strobe_tracy_pointer_of(i));
         put_text(out, text, n_bytes);
     }
     strobe_tracy_out_u64(out, (uint64_t)n + 1);
     strobe_tracy_out_u64(out, 0); /* what every real trace calls pointer 0 */
-    strobe_tracy_out_u64(out, pointer_of(names->frame));
+    strobe_tracy_out_u64(out, strobe_tracy_pointer_of(names->frame));
     for (uint32_t i = 0; i < n; i++) {
-        strobe_tracy_out_u64(out, pointer_of(i));
-        strobe_tracy_out_u64(out, pointer_of(i));
+        strobe_tracy_out_u64(out, strobe_tracy_pointer_of(i));
+        strobe_tracy_out_u64(out, strobe_tracy_pointer_of(i));
     }
 }
 
-static void put_threads_table(model_t *model, out_t *out)
+static void put_threads_table(struct strobe_tracy_model *model, struct strobe_tracy_out *out)
 {
     uint32_t n = model->thread_ids.n, n_named = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -183,7 +137,7 @@ static void put_threads_table(model_t *model, out_t *out)
     for (uint32_t i = 0; i < n; i++)
         if (model->threads[i].name != STROBE_TRACY_NO_STRING) {
             strobe_tracy_out_u64(out, model->threads[i].tid);
-            strobe_tracy_out_u64(out, pointer_of(model->threads[i].name));
+            strobe_tracy_out_u64(out, strobe_tracy_pointer_of(model->threads[i].name));
         }
     strobe_tracy_put_other_names(model, out);
     uint32_t n_numbered = n < UINT16_MAX ? n : UINT16_MAX;
@@ -194,16 +148,17 @@ static void put_threads_table(model_t *model, out_t *out)
     strobe_tracy_put_other_ids(model, out);
 }
 
-static void put_loc(const struct strobe_tracy_model_loc *loc, out_t *out)
+static void put_loc(const struct strobe_tracy_model_loc *loc, struct strobe_tracy_out *out)
 {
-    put_ref(out, loc->name);
-    put_ref(out, loc->function);
-    put_ref(out, loc->file);
+    strobe_tracy_put_ref(out, loc->name);
+    strobe_tracy_put_ref(out, loc->function);
+    strobe_tracy_put_ref(out, loc->file);
     strobe_tracy_out_u32(out, loc->line);
-    strobe_tracy_out_u32(out, bgr(loc->color));
+    strobe_tracy_out_u32(out, strobe_tracy_bgr(loc->color));
 }
 
-static void put_counts(const uint64_t *counts, uint32_t n_static, uint32_t n_payload, out_t *out)
+static void put_counts(const uint64_t *counts, uint32_t n_static, uint32_t n_payload,
+                       struct strobe_tracy_out *out)
 {
     strobe_tracy_out_u64(out, (uint64_t)n_static + n_payload);
     for (uint32_t i = 1; i <= n_static; i++) {
@@ -217,7 +172,8 @@ static void put_counts(const uint64_t *counts, uint32_t n_static, uint32_t n_pay
     }
 }
 
-static void put_locs(model_t *model, const struct names *names, out_t *out)
+static void put_locs(struct strobe_tracy_model *model, const struct strobe_tracy_names *names,
+                     struct strobe_tracy_out *out)
 {
     uint32_t n = model->n_locs;
     uint32_t n_static = n < STROBE_TRACY_MAX_STATIC ? n : STROBE_TRACY_MAX_STATIC;
@@ -246,102 +202,6 @@ static void put_locs(model_t *model, const struct names *names, out_t *out)
     put_counts(model->gpu_zones_of, n_static, n_payload, out);
 }
 
-/* ---- locks ----------------------------------------------------------------------------------- */
-
-static int compare_locks(const void *a, const void *b)
-{
-    const struct strobe_tracy_lock_row *x = a, *y = b;
-    if (x->lock != y->lock)
-        return x->lock < y->lock ? -1 : 1;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-/* Give each mark to the last wait or obtain of its thread. The marks stay, with type 255. */
-static void place_marks(struct strobe_tracy_lock_row *rows, uint64_t n)
-{
-    for (uint64_t i = 0; i < n; i++)
-        for (uint64_t j = i; rows[i].type == UINT8_MAX && j-- > 0 && i - j < 4096;)
-            if (rows[j].thread == rows[i].thread && rows[j].type != UINT8_MAX &&
-                rows[j].type % 3 != 2) {
-                rows[j].loc = rows[i].loc;
-                break;
-            }
-}
-
-/* The number of a thread among those of a lock; -1: there are 64 others. */
-static int lock_thread(uint32_t *threads, unsigned *n, uint32_t thread)
-{
-    for (unsigned i = 0; i < *n; i++)
-        if (threads[i] == thread)
-            return (int)i;
-    if (*n == STROBE_TRACY_MAX_LOCK_THREADS)
-        return -1;
-    threads[*n] = thread;
-    return (int)(*n)++;
-}
-
-static void put_lock(model_t *model, const struct names *names, uint32_t lock,
-                     struct strobe_tracy_lock_row *rows, uint64_t n, out_t *out)
-{
-    const struct strobe_tracy_model_lock *row = &model->locks[lock];
-    uint32_t fact = strobe_idmap_find(&model->facts.lock_ids, row->process, row->id);
-    uint32_t threads[STROBE_TRACY_MAX_LOCK_THREADS];
-    unsigned n_threads = 0;
-    uint64_t n_events = 0;
-    int is_shared = fact != STROBE_IDMAP_NONE && model->facts.locks[fact].is_shared;
-    place_marks(rows, n);
-    for (uint64_t i = 0; i < n; i++) {
-        if (rows[i].type == UINT8_MAX)
-            continue;
-        is_shared |= rows[i].type >= 3;
-        if (lock_thread(threads, &n_threads, rows[i].thread) >= 0)
-            n_events++;
-        else
-            model->folds->n_lock_events++;
-    }
-    int64_t ref = n ? rows[0].time : 0;
-    if (fact != STROBE_IDMAP_NONE && model->facts.locks[fact].made)
-        ref = strobe_client_own_ns(&model->facts, row->process, model->facts.locks[fact].made);
-    strobe_tracy_out_u32(out, lock); /* of the file: the clients' may collide */
-    put_idx(out, names->locks[lock]);
-    strobe_tracy_out_i16(out, names->lock_locs[lock]);
-    strobe_tracy_out_u8(out, is_shared != 0);
-    strobe_tracy_out_u8(out, 1);
-    strobe_tracy_out_i64(out, ref);
-    strobe_tracy_out_i64(out, row->gone);
-    strobe_tracy_out_u64(out, n_threads);
-    for (unsigned i = 0; i < n_threads; i++)
-        strobe_tracy_out_u64(out, model->threads[threads[i]].tid);
-    strobe_tracy_out_u64(out, n_events);
-    for (uint64_t i = 0; i < n; i++) {
-        int thread =
-            rows[i].type == UINT8_MAX ? -1 : lock_thread(threads, &n_threads, rows[i].thread);
-        if (thread < 0)
-            continue;
-        put_time(out, &ref, rows[i].time);
-        strobe_tracy_out_i16(out, rows[i].loc);
-        strobe_tracy_out_u8(out, (uint8_t)thread);
-        strobe_tracy_out_u8(out, rows[i].type);
-    }
-}
-
-static void put_locks(model_t *model, const struct names *names, out_t *out)
-{
-    struct strobe_tracy_lock_row *rows = model->lock_events.rows;
-    uint64_t n = model->lock_events.n, at = 0;
-    if (n)
-        qsort(rows, n, sizeof *rows, compare_locks);
-    strobe_tracy_out_u64(out, model->lock_ids.n);
-    for (uint32_t lock = 0; lock < model->lock_ids.n; lock++) {
-        uint64_t first = at;
-        while (at < n && rows[at].lock == lock)
-            at++;
-        put_lock(model, names, lock, rows + first, at - first, out);
-    }
-}
-
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static int compare_messages(const void *a, const void *b)
@@ -353,7 +213,7 @@ static int compare_messages(const void *a, const void *b)
 }
 
 /* Sorted by time; number i + 1 ties a message to its thread's list. */
-static int put_messages(model_t *model, out_t *out)
+static int put_messages(struct strobe_tracy_model *model, struct strobe_tracy_out *out)
 {
     struct strobe_tracy_message_row *rows = model->messages.rows;
     uint64_t n = model->messages.n, at = 0;
@@ -363,9 +223,10 @@ static int put_messages(model_t *model, out_t *out)
     strobe_tracy_out_u64(out, n);
     for (uint64_t i = 0; i < n; i++) {
         strobe_tracy_out_u64(out, i + 1);
-        put_time(out, &ref, rows[i].time);
-        put_ref(out, rows[i].text);
-        strobe_tracy_out_u32(out, rows[i].color ? 0xff000000 | bgr(rows[i].color) : UINT32_MAX);
+        strobe_tracy_put_time(out, &ref, rows[i].time);
+        strobe_tracy_put_ref(out, rows[i].text);
+        strobe_tracy_out_u32(out, rows[i].color ? 0xff000000 | strobe_tracy_bgr(rows[i].color)
+                                                : UINT32_MAX);
         strobe_tracy_out_u24(out, rows[i].stack);
         if (!strobe_spool_add(&model->message_ids))
             return 0;
@@ -385,16 +246,16 @@ static int put_messages(model_t *model, out_t *out)
 
 /* ---- zones ----------------------------------------------------------------------------------- */
 
-static void put_extras(model_t *model, out_t *out)
+static void put_extras(struct strobe_tracy_model *model, struct strobe_tracy_out *out)
 {
     strobe_tracy_out_u64(out, (uint64_t)model->extras.n + 1);
     strobe_tracy_out_put(out, strobe_tracy_zeros, 12);
     for (uint32_t i = 0; i < model->extras.n; i++) {
         const struct strobe_tracy_extra_row *extra = &model->extra_rows[i];
         strobe_tracy_out_u24(out, extra->stack);
-        put_idx(out, extra->text);
-        put_idx(out, extra->name);
-        strobe_tracy_out_u24(out, bgr(extra->color));
+        strobe_tracy_put_idx(out, extra->text);
+        strobe_tracy_put_idx(out, extra->name);
+        strobe_tracy_out_u24(out, strobe_tracy_bgr(extra->color));
     }
 }
 
@@ -403,7 +264,8 @@ struct way {
 };
 
 /* A thread's zones depth first, without recursion: `way` holds the zones around. 0 without memory. */
-static int put_timeline(model_t *model, const struct strobe_tracy_list *roots, out_t *out)
+static int put_timeline(struct strobe_tracy_model *model, const struct strobe_tracy_list *roots,
+                        struct strobe_tracy_out *out)
 {
     const struct strobe_tracy_zone_row *rows = model->zones.rows;
     struct way *way = NULL;
@@ -413,13 +275,13 @@ static int put_timeline(model_t *model, const struct strobe_tracy_list *roots, o
     while (at || depth) {
         if (!at) { /* the last child: its parent ends */
             uint32_t parent = way[--depth].zone;
-            put_time(out, &ref, rows[parent - 1].end);
+            strobe_tracy_put_time(out, &ref, rows[parent - 1].end);
             at = rows[parent - 1].next;
             continue;
         }
         const struct strobe_tracy_zone_row *zone = &rows[at - 1];
         strobe_tracy_out_i16(out, zone->loc);
-        put_time(out, &ref, zone->begin);
+        strobe_tracy_put_time(out, &ref, zone->begin);
         strobe_tracy_out_u32(out, zone->extra);
         strobe_tracy_out_u32(out, zone->n_children);
         if (zone->n_children) {
@@ -430,7 +292,7 @@ static int put_timeline(model_t *model, const struct strobe_tracy_list *roots, o
             way[depth++].zone = at;
             at = zone->first;
         } else {
-            put_time(out, &ref, zone->end);
+            strobe_tracy_put_time(out, &ref, zone->end);
             at = zone->next;
         }
     }
@@ -438,7 +300,7 @@ static int put_timeline(model_t *model, const struct strobe_tracy_list *roots, o
     return 1;
 }
 
-static int put_threads(model_t *model, out_t *out)
+static int put_threads(struct strobe_tracy_model *model, struct strobe_tracy_out *out)
 {
     static const struct strobe_tracy_list none;
     const uint64_t *ids = model->message_ids.rows;
@@ -466,241 +328,9 @@ static int put_threads(model_t *model, out_t *out)
     return 1;
 }
 
-/* ---- GPU ------------------------------------------------------------------------------------- */
-
-static uint64_t gpu_known(int64_t time)
-{
-    return time == STROBE_GPU_UNKNOWN || time < 0 ? (uint64_t)STROBE_TRACY_ENDLESS : (uint64_t)time;
-}
-
-struct gpu_refs {
-    int64_t cpu, gpu;
-};
-
-static void begin_gpu_zone(model_t *model, const struct names *names, uint32_t i, out_t *out,
-                           struct gpu_refs *refs)
-{
-    const struct strobe_gpu_zone *zone = &model->gpu.zones[i];
-    const struct strobe_gpu_context_fact *context = &model->facts.contexts[zone->context];
-    put_time(out, &refs->cpu,
-             strobe_tracy_when(model, context->process, zone->cpu_begin, zone->cpu_begin_own));
-    put_time(out, &refs->gpu, (int64_t)gpu_known(zone->gpu_begin));
-    strobe_tracy_out_i16(out, names->gpu_locs[i]);
-    strobe_tracy_out_u24(out, strobe_tracy_stack_of(model, context->process, STROBE_KIND_GPU_BEGIN,
-                                                    zone->cpu_begin, zone->query));
-    uint32_t number = 0;
-    for (uint32_t t = 0; !context->tid && t < model->thread_ids.n && !number; t++)
-        if (model->threads[t].tid == zone->tid)
-            number = strobe_tracy_model_number(model, t);
-    strobe_tracy_out_u16(out, (uint16_t)number);
-    strobe_tracy_out_u64(out, zone->n_children);
-}
-
-static void end_gpu_zone(model_t *model, uint32_t i, out_t *out, struct gpu_refs *refs)
-{
-    const struct strobe_gpu_zone *zone = &model->gpu.zones[i];
-    uint32_t process = model->facts.contexts[zone->context].process;
-    put_time(out, &refs->cpu,
-             zone->has_cpu_end ? strobe_tracy_when(model, process, zone->cpu_end, zone->cpu_end_own)
-                               : STROBE_TRACY_ENDLESS);
-    put_time(out, &refs->gpu, (int64_t)gpu_known(zone->gpu_end));
-}
-
-/* Zones of one thread of a context, first..last: they are in the order of their begins. */
-static void put_gpu_timeline(model_t *model, const struct names *names, uint32_t first,
-                             uint32_t last, uint64_t tid, out_t *out)
-{
-    const struct strobe_gpu_zone *zones = model->gpu.zones;
-    struct gpu_refs refs = {0, 0};
-    uint64_t n_roots = 0;
-    uint32_t open = STROBE_IDMAP_NONE;
-    for (uint32_t i = first; i < last; i++)
-        n_roots += zones[i].tid == tid && zones[i].parent == STROBE_IDMAP_NONE;
-    strobe_tracy_out_u64(out, n_roots);
-    for (uint32_t i = first; i < last; i++) {
-        if (zones[i].tid != tid)
-            continue;
-        while (open != STROBE_IDMAP_NONE && open != zones[i].parent) {
-            end_gpu_zone(model, open, out, &refs);
-            open = zones[open].parent;
-        }
-        begin_gpu_zone(model, names, i, out, &refs);
-        open = i;
-    }
-    for (; open != STROBE_IDMAP_NONE; open = zones[open].parent)
-        end_gpu_zone(model, open, out, &refs);
-}
-
-static int put_gpu_threads(model_t *model, const struct names *names, uint32_t first, uint32_t last,
-                           int is_bound, out_t *out)
-{
-    struct strobe_idmap tids = {0};
-    for (uint32_t i = first; i < last; i++)
-        if (strobe_idmap_add(&tids, 0, model->gpu.zones[i].tid) == STROBE_IDMAP_NONE)
-            return 0;
-    strobe_tracy_out_u64(out, tids.n);
-    for (uint32_t t = 0; t < tids.n; t++) {
-        strobe_tracy_out_u64(out, is_bound ? 0 : tids.keys[t].id);
-        put_gpu_timeline(model, names, first, last, tids.keys[t].id, out);
-    }
-    strobe_idmap_free(&tids);
-    return 1;
-}
-
-static int put_gpu(model_t *model, const struct names *names, out_t *out)
-{
-    const struct strobe_gpu_zone *zones = model->gpu.zones;
-    uint64_t n_parents = 0;
-    for (uint32_t i = 0; i < model->gpu.n_zones; i++)
-        n_parents += zones[i].n_children != 0;
-    strobe_tracy_out_u64(out, model->gpu.n_zones);
-    strobe_tracy_out_u64(out, n_parents);
-    strobe_tracy_out_u64(out, model->facts.context_ids.n);
-    uint32_t at = 0;
-    for (uint32_t c = 0; c < model->facts.context_ids.n; c++) {
-        const struct strobe_gpu_context_fact *context = &model->facts.contexts[c];
-        uint32_t first = at;
-        while (at < model->gpu.n_zones && zones[at].context == c)
-            at++;
-        strobe_tracy_out_u64(out, context->tid);
-        strobe_tracy_out_u8(out, 0); /* calibrated: the times are resolved */
-        strobe_tracy_out_u64(out, at - first);
-        strobe_tracy_out_f32(out, 1.0f);
-        strobe_tracy_out_u8(out, context->type >= 1 && context->type <= 6 ? (uint8_t)context->type
-                                                                          : GPU_GENERIC);
-        put_idx(out, names->contexts[c]);
-        strobe_tracy_out_u64(out, 0); /* overflow */
-        if (!put_gpu_threads(model, names, first, at, context->tid != 0, out))
-            return 0;
-    }
-    return 1;
-}
-
-/* ---- plots and memory ------------------------------------------------------------------------ */
-
-static int compare_points(const void *a, const void *b)
-{
-    const struct strobe_tracy_point_row *x = a, *y = b;
-    if (x->plot != y->plot)
-        return x->plot < y->plot ? -1 : 1;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static void put_plot(const struct strobe_tracy_model_plot *plot,
-                     const struct strobe_tracy_point_row *points, uint64_t n, out_t *out)
-{
-    double min = n ? points[0].value : 0, max = min, sum = 0;
-    int64_t ref = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        min = points[i].value < min ? points[i].value : min;
-        max = points[i].value > max ? points[i].value : max;
-        sum += points[i].value;
-    }
-    strobe_tracy_out_u8(out, plot->type);
-    strobe_tracy_out_u8(out, plot->format);
-    strobe_tracy_out_u8(out, plot->step);
-    strobe_tracy_out_u8(out, plot->fill);
-    strobe_tracy_out_u32(out, plot->color);
-    strobe_tracy_out_u64(out, pointer_of(plot->name));
-    strobe_tracy_out_f64(out, min);
-    strobe_tracy_out_f64(out, max);
-    strobe_tracy_out_f64(out, sum);
-    strobe_tracy_out_u64(out, n);
-    for (uint64_t i = 0; i < n; i++) {
-        put_time(out, &ref, points[i].time);
-        strobe_tracy_out_f64(out, points[i].value);
-    }
-}
-
-static void put_plots(model_t *model, out_t *out)
-{
-    struct strobe_tracy_point_row *points = model->points.rows;
-    uint64_t n = model->points.n, at = 0;
-    if (n)
-        qsort(points, n, sizeof *points, compare_points);
-    strobe_tracy_out_u64(out, model->plot_ids.n);
-    for (uint32_t plot = 0; plot < model->plot_ids.n; plot++) {
-        uint64_t first = at;
-        while (at < n && points[at].plot == plot)
-            at++;
-        put_plot(&model->plots[plot], points + first, at - first, out);
-    }
-}
-
-static void put_block(model_t *model, const struct strobe_mem_block *block, int64_t *ref,
-                      out_t *out)
-{
-    uint32_t process = model->memory.pools.keys[block->pool].scope;
-    int64_t time = strobe_tracy_when(model, process, block->alloc_tick, block->alloc_own);
-    strobe_tracy_out_u64(out, block->address);
-    strobe_tracy_out_u64(out, block->size);
-    strobe_tracy_out_u24(out, strobe_tracy_stack_of(model, process, STROBE_KIND_MEM_ALLOC,
-                                                    block->alloc_tick, block->address));
-    strobe_tracy_out_u24(out, block->is_freed
-                                  ? strobe_tracy_stack_of(model, process, STROBE_KIND_MEM_FREE,
-                                                          block->free_tick, block->address)
-                                  : 0);
-    put_time(out, ref, time);
-    strobe_tracy_out_i64(
-        out, block->is_freed
-                 ? strobe_tracy_when(model, process, block->free_tick, block->free_own) - time
-                 : STROBE_TRACY_ENDLESS);
-    strobe_tracy_out_u16(
-        out, strobe_tracy_model_number(model, strobe_tracy_model_thread(model, block->thread)));
-    strobe_tracy_out_u16(out, block->is_freed
-                                  ? strobe_tracy_model_number(
-                                        model, strobe_tracy_model_thread(model, block->free_thread))
-                                  : 0);
-}
-
-static void put_pool(model_t *model, uint32_t pool, uint32_t name, out_t *out)
-{
-    const struct strobe_memory *memory = &model->memory;
-    uint64_t n = 0, n_live = 0, high = 0, low = UINT64_MAX, usage = 0;
-    int64_t ref = 0;
-    for (uint64_t i = 0; i < memory->n_blocks; i++) {
-        const struct strobe_mem_block *block = &memory->blocks[i];
-        if (block->pool != pool)
-            continue;
-        n++;
-        n_live += !block->is_freed;
-        usage += block->is_freed ? 0 : block->size;
-        low = block->address < low ? block->address : low;
-        high = block->address + block->size > high ? block->address + block->size : high;
-    }
-    strobe_tracy_out_u64(out, pointer_of(name));
-    strobe_tracy_out_u64(out, n);
-    strobe_tracy_out_u64(out, n_live);
-    strobe_tracy_out_u64(out, n - n_live);
-    for (uint64_t i = 0; n && i < memory->n_blocks; i++)
-        if (memory->blocks[i].pool == pool)
-            put_block(model, &memory->blocks[i], &ref, out);
-    strobe_tracy_out_u64(out, high);
-    strobe_tracy_out_u64(out, low);
-    strobe_tracy_out_u64(out, usage);
-    strobe_tracy_out_u64(out, pointer_of(name));
-}
-
-/* Pool 0 is always there, and the first. */
-static void put_memory(model_t *model, const struct names *names, out_t *out)
-{
-    uint32_t n = model->memory.pools.n, main_pool = STROBE_IDMAP_NONE;
-    for (uint32_t i = 0; i < n; i++)
-        if (names->pools[i] == STROBE_TRACY_NO_STRING)
-            main_pool = i;
-    strobe_tracy_out_u64(out, (uint64_t)n + (main_pool == STROBE_IDMAP_NONE));
-    strobe_tracy_out_u64(out, model->memory.n_blocks);
-    put_pool(model, main_pool, STROBE_TRACY_NO_STRING, out);
-    for (uint32_t i = 0; i < n; i++)
-        if (i != main_pool)
-            put_pool(model, i, names->pools[i], out);
-}
-
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-static void put_images(model_t *model, out_t *out)
+static void put_images(struct strobe_tracy_model *model, struct strobe_tracy_out *out)
 {
     const char *bytes = model->image_bytes.rows;
     strobe_tracy_out_u32(out, 0);
@@ -715,7 +345,7 @@ static void put_images(model_t *model, out_t *out)
 }
 
 /* The lists at the end; those that are empty are not known. */
-static int put_end(model_t *model, out_t *out)
+static int put_end(struct strobe_tracy_model *model, struct strobe_tracy_out *out)
 {
     strobe_tracy_put_runs(model, out);
     strobe_tracy_put_pids(model, out);
@@ -728,7 +358,7 @@ static int put_end(model_t *model, out_t *out)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static void free_names(struct names *names)
+static void free_names(struct strobe_tracy_names *names)
 {
     free(names->locks);
     free(names->contexts);
@@ -737,14 +367,14 @@ static void free_names(struct names *names)
     free(names->gpu_locs);
 }
 
-static uint32_t text_name(model_t *model, uint32_t process, uint32_t text)
+static uint32_t text_name(struct strobe_tracy_model *model, uint32_t process, uint32_t text)
 {
     uint32_t n;
     const char *bytes = strobe_trace_text(model->trace, text, &n);
     return n ? strobe_tracy_model_name(model, process, bytes, n) : STROBE_TRACY_NO_STRING;
 }
 
-static void name_locks(model_t *model, struct names *names)
+static void name_locks(struct strobe_tracy_model *model, struct strobe_tracy_names *names)
 {
     uint32_t loc_name;
     for (uint32_t i = 0; i < model->lock_ids.n; i++) {
@@ -759,7 +389,7 @@ static void name_locks(model_t *model, struct names *names)
     }
 }
 
-static void name_gpu(model_t *model, struct names *names)
+static void name_gpu(struct strobe_tracy_model *model, struct strobe_tracy_names *names)
 {
     uint32_t loc_name;
     for (uint32_t i = 0; i < model->facts.context_ids.n; i++)
@@ -776,7 +406,7 @@ static void name_gpu(model_t *model, struct names *names)
     }
 }
 
-static void name_pools(model_t *model, struct names *names)
+static void name_pools(struct strobe_tracy_model *model, struct strobe_tracy_names *names)
 {
     char room[STROBE_NAME_ROOM];
     for (uint32_t i = 0; i < model->memory.pools.n; i++) {
@@ -796,7 +426,7 @@ static void name_pools(model_t *model, struct names *names)
     }
 }
 
-static int prepare(model_t *model, struct names *names)
+static int prepare(struct strobe_tracy_model *model, struct strobe_tracy_names *names)
 {
     names->locks = calloc(model->lock_ids.n + 1, sizeof *names->locks);
     names->lock_locs = calloc(model->lock_ids.n + 1, sizeof *names->lock_locs);
@@ -814,7 +444,8 @@ static int prepare(model_t *model, struct names *names)
     return strobe_tracy_stacks_name(model);
 }
 
-static int put_all(model_t *model, const struct names *names, out_t *out)
+static int put_all(struct strobe_tracy_model *model, const struct strobe_tracy_names *names,
+                   struct strobe_tracy_out *out)
 {
     const uint32_t *infos = model->app_infos.rows;
     put_head(model, out);
@@ -822,18 +453,18 @@ static int put_all(model_t *model, const struct names *names, out_t *out)
     put_strings(model, names, out);
     put_threads_table(model, out);
     put_locs(model, names, out);
-    put_locks(model, names, out);
+    strobe_tracy_write_locks(model, names, out);
     if (!put_messages(model, out))
         return 0;
     put_extras(model, out);
-    if (!put_threads(model, out) || !put_gpu(model, names, out))
+    if (!put_threads(model, out) || !strobe_tracy_write_gpu(model, names, out))
         return 0;
-    put_plots(model, out);
-    put_memory(model, names, out);
+    strobe_tracy_write_plots(model, out);
+    strobe_tracy_write_memory(model, names, out);
     strobe_tracy_put_stacks(model, out);
     strobe_tracy_out_u64(out, model->app_infos.n);
     for (uint64_t i = 0; i < model->app_infos.n; i++)
-        put_ref(out, infos[i]);
+        strobe_tracy_put_ref(out, infos[i]);
     put_images(model, out);
     return put_end(model, out);
 }
@@ -841,9 +472,9 @@ static int put_all(model_t *model, const struct names *names, out_t *out)
 enum strobe_err strobe_tracy_write(struct strobe_trace *trace, int fd, const char *folder,
                                    struct strobe_tracy_folds *folds, int *error)
 {
-    model_t *model = calloc(1, sizeof *model);
-    struct names names = {0};
-    out_t out = {0};
+    struct strobe_tracy_model *model = calloc(1, sizeof *model);
+    struct strobe_tracy_names names = {0};
+    struct strobe_tracy_out out = {0};
     memset(folds, 0, sizeof *folds);
     *error = 0;
     if (!model)

@@ -1,0 +1,120 @@
+/* write_gpu.c - GPU contexts of a .tracy file and their zones, whose times are resolved.  SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "tracy_file/write_parts.h"
+
+enum { GPU_GENERIC = 3 };
+
+static uint64_t gpu_known(int64_t time)
+{
+    return time == STROBE_GPU_UNKNOWN || time < 0 ? (uint64_t)STROBE_TRACY_ENDLESS : (uint64_t)time;
+}
+
+struct gpu_refs {
+    int64_t cpu, gpu;
+};
+
+static void begin_gpu_zone(struct strobe_tracy_model *model, const struct strobe_tracy_names *names,
+                           uint32_t i, struct strobe_tracy_out *out, struct gpu_refs *refs)
+{
+    const struct strobe_gpu_zone *zone = &model->gpu.zones[i];
+    const struct strobe_gpu_context_fact *context = &model->facts.contexts[zone->context];
+    strobe_tracy_put_time(
+        out, &refs->cpu,
+        strobe_tracy_when(model, context->process, zone->cpu_begin, zone->cpu_begin_own));
+    strobe_tracy_put_time(out, &refs->gpu, (int64_t)gpu_known(zone->gpu_begin));
+    strobe_tracy_out_i16(out, names->gpu_locs[i]);
+    strobe_tracy_out_u24(out, strobe_tracy_stack_of(model, context->process, STROBE_KIND_GPU_BEGIN,
+                                                    zone->cpu_begin, zone->query));
+    uint32_t number = 0;
+    for (uint32_t t = 0; !context->tid && t < model->thread_ids.n && !number; t++)
+        if (model->threads[t].tid == zone->tid)
+            number = strobe_tracy_model_number(model, t);
+    strobe_tracy_out_u16(out, (uint16_t)number);
+    strobe_tracy_out_u64(out, zone->n_children);
+}
+
+static void end_gpu_zone(struct strobe_tracy_model *model, uint32_t i, struct strobe_tracy_out *out,
+                         struct gpu_refs *refs)
+{
+    const struct strobe_gpu_zone *zone = &model->gpu.zones[i];
+    uint32_t process = model->facts.contexts[zone->context].process;
+    strobe_tracy_put_time(out, &refs->cpu,
+                          zone->has_cpu_end
+                              ? strobe_tracy_when(model, process, zone->cpu_end, zone->cpu_end_own)
+                              : STROBE_TRACY_ENDLESS);
+    strobe_tracy_put_time(out, &refs->gpu, (int64_t)gpu_known(zone->gpu_end));
+}
+
+/* Zones of one thread of a context, first..last: they are in the order of their begins. */
+static void put_gpu_timeline(struct strobe_tracy_model *model,
+                             const struct strobe_tracy_names *names, uint32_t first, uint32_t last,
+                             uint64_t tid, struct strobe_tracy_out *out)
+{
+    const struct strobe_gpu_zone *zones = model->gpu.zones;
+    struct gpu_refs refs = {0, 0};
+    uint64_t n_roots = 0;
+    uint32_t open = STROBE_IDMAP_NONE;
+    for (uint32_t i = first; i < last; i++)
+        n_roots += zones[i].tid == tid && zones[i].parent == STROBE_IDMAP_NONE;
+    strobe_tracy_out_u64(out, n_roots);
+    for (uint32_t i = first; i < last; i++) {
+        if (zones[i].tid != tid)
+            continue;
+        while (open != STROBE_IDMAP_NONE && open != zones[i].parent) {
+            end_gpu_zone(model, open, out, &refs);
+            open = zones[open].parent;
+        }
+        begin_gpu_zone(model, names, i, out, &refs);
+        open = i;
+    }
+    for (; open != STROBE_IDMAP_NONE; open = zones[open].parent)
+        end_gpu_zone(model, open, out, &refs);
+}
+
+static int put_gpu_threads(struct strobe_tracy_model *model, const struct strobe_tracy_names *names,
+                           uint32_t first, uint32_t last, int is_bound,
+                           struct strobe_tracy_out *out)
+{
+    struct strobe_idmap tids = {0};
+    for (uint32_t i = first; i < last; i++)
+        if (strobe_idmap_add(&tids, 0, model->gpu.zones[i].tid) == STROBE_IDMAP_NONE)
+            return 0;
+    strobe_tracy_out_u64(out, tids.n);
+    for (uint32_t t = 0; t < tids.n; t++) {
+        strobe_tracy_out_u64(out, is_bound ? 0 : tids.keys[t].id);
+        put_gpu_timeline(model, names, first, last, tids.keys[t].id, out);
+    }
+    strobe_idmap_free(&tids);
+    return 1;
+}
+
+int strobe_tracy_write_gpu(struct strobe_tracy_model *model, const struct strobe_tracy_names *names,
+                           struct strobe_tracy_out *out)
+{
+    const struct strobe_gpu_zone *zones = model->gpu.zones;
+    uint64_t n_parents = 0;
+    for (uint32_t i = 0; i < model->gpu.n_zones; i++)
+        n_parents += zones[i].n_children != 0;
+    strobe_tracy_out_u64(out, model->gpu.n_zones);
+    strobe_tracy_out_u64(out, n_parents);
+    strobe_tracy_out_u64(out, model->facts.context_ids.n);
+    uint32_t at = 0;
+    for (uint32_t c = 0; c < model->facts.context_ids.n; c++) {
+        const struct strobe_gpu_context_fact *context = &model->facts.contexts[c];
+        uint32_t first = at;
+        while (at < model->gpu.n_zones && zones[at].context == c)
+            at++;
+        strobe_tracy_out_u64(out, context->tid);
+        strobe_tracy_out_u8(out, 0); /* calibrated: the times are resolved */
+        strobe_tracy_out_u64(out, at - first);
+        strobe_tracy_out_f32(out, 1.0f);
+        strobe_tracy_out_u8(out, context->type >= 1 && context->type <= 6 ? (uint8_t)context->type
+                                                                          : GPU_GENERIC);
+        strobe_tracy_put_idx(out, names->contexts[c]);
+        strobe_tracy_out_u64(out, 0); /* overflow */
+        if (!put_gpu_threads(model, names, first, at, context->tid != 0, out))
+            return 0;
+    }
+    return 1;
+}

@@ -5,6 +5,6 @@ if(TARGET strobe_lib_shared AND NOT STROBE_SANITIZE) # as death_emitter, the pro
     foreach(class Wall Asleep Ahead Apart Back)
         string(TOLOWER ${class} name)
         add_test(NAME clocks/${name} COMMAND ${STROBE_PYTHON} -B ${STROBE_CLOCKS}/test_clocks.py ${CMAKE_BINARY_DIR} ${class})
-        set_tests_properties(clocks/${name} PROPERTIES TIMEOUT 300)
+        set_tests_properties(clocks/${name} PROPERTIES TIMEOUT 900)
     endforeach()
 endif()

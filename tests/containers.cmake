@@ -6,6 +6,6 @@ if(TARGET death_emitter)
         string(TOLOWER ${class} name)
         add_test(NAME containers/${name} COMMAND ${STROBE_PYTHON} -B ${STROBE_CONTAINERS}/test_containers.py
             ${CMAKE_BINARY_DIR} ${class})
-        set_tests_properties(containers/${name} PROPERTIES TIMEOUT 300)
+        set_tests_properties(containers/${name} PROPERTIES TIMEOUT 900)
     endforeach()
 endif()

@@ -8,6 +8,6 @@ if(TARGET strobe_lib_shared AND NOT STROBE_SANITIZE)
         string(TOLOWER ${class} name)
         add_test(NAME death/${name} COMMAND ${STROBE_PYTHON} -B ${STROBE_DEATH}/test_death.py
             ${CMAKE_BINARY_DIR} ${class})
-        set_tests_properties(death/${name} PROPERTIES TIMEOUT 300)
+        set_tests_properties(death/${name} PROPERTIES TIMEOUT 900)
     endforeach()
 endif()

@@ -13,7 +13,7 @@ if(TARGET strobe_lib_static AND NOT STROBE_SANITIZE)
         string(TOLOWER ${class} name)
         add_test(NAME faults/${name} COMMAND ${STROBE_PYTHON} -B ${STROBE_FAULTS}/test_faults.py
             ${CMAKE_BINARY_DIR} ${class})
-        set_tests_properties(faults/${name} PROPERTIES TIMEOUT 300)
+        set_tests_properties(faults/${name} PROPERTIES TIMEOUT 900)
     endforeach()
     set_tests_properties(faults/stall PROPERTIES RUN_SERIAL TRUE)
 endif()

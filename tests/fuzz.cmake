@@ -5,7 +5,7 @@ if(TARGET strobe_query)
     target_link_libraries(fuzz_file PRIVATE strobe_engine strobe_export strobe_tracy_file strobe_bridge strobe_query
         strobe_collector)
     add_test(NAME fuzz/file COMMAND fuzz_file ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/seeds 1500 1)
-    set_tests_properties(fuzz/file PROPERTIES LABELS "asan" TIMEOUT 120)
+    set_tests_properties(fuzz/file PROPERTIES LABELS "asan" TIMEOUT 900)
 endif()
 
 # fuzz_pool: a collector over pools that change while they are mapped. Calls between rooms are led through the harness, which
@@ -18,5 +18,5 @@ if(TARGET strobe_collector)
         target_link_options(fuzz_pool PRIVATE -Wl,--wrap=${led})
     endforeach()
     add_test(NAME fuzz/pool COMMAND fuzz_pool ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/pool_seeds.txt 120 1)
-    set_tests_properties(fuzz/pool PROPERTIES LABELS "asan" TIMEOUT 240)
+    set_tests_properties(fuzz/pool PROPERTIES LABELS "asan" TIMEOUT 900)
 endif()

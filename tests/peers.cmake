@@ -6,6 +6,6 @@ if(NOT STROBE_SANITIZE)
         string(TOLOWER ${class} name)
         add_test(NAME peers/${name} COMMAND ${STROBE_PEERS_PYTHON} -B
             ${CMAKE_CURRENT_LIST_DIR}/peers/test_peers.py ${CMAKE_BINARY_DIR} ${class})
-        set_tests_properties(peers/${name} PROPERTIES TIMEOUT 600)
+        set_tests_properties(peers/${name} PROPERTIES TIMEOUT 900)
     endforeach()
 endif()

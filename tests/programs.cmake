@@ -34,6 +34,6 @@ if(TARGET strobe_lib_shared)
         string(REPLACE "test_" "" name ${name})
         add_test(NAME programs/${name} COMMAND ${STROBE_PYTHON} -B ${suite} $<TARGET_FILE:strobe>
             ${STROBE_PROGRAMS_BIN})
-        set_tests_properties(programs/${name} PROPERTIES TIMEOUT 300)
+        set_tests_properties(programs/${name} PROPERTIES TIMEOUT 900)
     endforeach()
 endif()

@@ -29,7 +29,7 @@ if(TARGET strobe_python)
                 string(REPLACE "test_" "" name ${name})
                 add_test(NAME python/${version}/${name} COMMAND ${STROBE_PYTHON} -B ${STROBE_PYTHON_TESTS}/run.py ${python}
                     ${CMAKE_BINARY_DIR} ${suite})
-                set_tests_properties(python/${version}/${name} PROPERTIES TIMEOUT 300)
+                set_tests_properties(python/${version}/${name} PROPERTIES TIMEOUT 900)
             endforeach()
         endif()
     endforeach()

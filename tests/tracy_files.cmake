@@ -4,14 +4,14 @@ if(TARGET strobe_tracy_file)
     foreach(class Imports Exports Tables Bridges Captures)
         string(TOLOWER ${class} name)
         add_test(NAME tracy_files/${name} COMMAND ${STROBE_PYTHON} -B ${STROBE_TRACY_FILES}/test_files.py ${CMAKE_BINARY_DIR} ${class})
-        set_tests_properties(tracy_files/${name} PROPERTIES TIMEOUT 180)
+        set_tests_properties(tracy_files/${name} PROPERTIES TIMEOUT 900)
     endforeach()
     set_tests_properties(tracy_files/imports tracy_files/exports PROPERTIES LABELS asan)
     add_test(NAME tracy_files/real_tools COMMAND ${STROBE_PYTHON} -B ${STROBE_TRACY_FILES}/test_real_tools.py ${CMAKE_BINARY_DIR})
-    set_tests_properties(tracy_files/real_tools PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77) # STROBE_TRACY_TOOLS names none
+    set_tests_properties(tracy_files/real_tools PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77) # STROBE_TRACY_TOOLS names none
     add_executable(fuzz_tracy_file ${STROBE_TRACY_FILES}/fuzz/fuzz_tracy_file.c
         ${CMAKE_CURRENT_LIST_DIR}/fuzz/seeds.c)
     target_link_libraries(fuzz_tracy_file PRIVATE strobe_tracy_file)
     add_test(NAME tracy_files/fuzz COMMAND fuzz_tracy_file ${STROBE_TRACY_FILES}/fuzz/seeds 3000)
-    set_tests_properties(tracy_files/fuzz PROPERTIES LABELS asan TIMEOUT 180)
+    set_tests_properties(tracy_files/fuzz PROPERTIES LABELS asan TIMEOUT 900)
 endif()

@@ -6,7 +6,7 @@ if(TARGET strobe_python AND NOT STROBE_SANITIZE)
     add_test(NAME wheel/build COMMAND ${STROBE_PYTHON} -B ${PROJECT_SOURCE_DIR}/python/backend/strobe_backend.py
         ${CMAKE_BINARY_DIR}/dist)
     # the first to be started: others wait for it
-    set_tests_properties(wheel/build PROPERTIES FIXTURES_SETUP wheels TIMEOUT 600 COST 1000)
+    set_tests_properties(wheel/build PROPERTIES FIXTURES_SETUP wheels TIMEOUT 900 COST 1000)
     add_test(NAME wheel/contents COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_build.py ${wheel_place} Contents Manners)
     foreach(end oldest newest)
         add_test(NAME wheel/suite-${end} COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/run_all.py ${wheel_place} --${end}
@@ -16,6 +16,6 @@ if(TARGET strobe_python AND NOT STROBE_SANITIZE)
         --suite ${wheel_tests}/seeds)
     add_test(NAME wheel/iree COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_iree.py ${wheel_place})
     set_tests_properties(wheel/contents wheel/suite-oldest wheel/suite-newest wheel/documents wheel/iree PROPERTIES
-        FIXTURES_REQUIRED wheels TIMEOUT 600 COST 500)
+        FIXTURES_REQUIRED wheels TIMEOUT 900 COST 500)
     set_tests_properties(wheel/suite-newest wheel/documents PROPERTIES RESOURCE_LOCK venvs) # the same environment
 endif()

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/at.h"
+
 #define STROBE_FILE_MAGIC    0x0a45424f52545389ull /* "\x89STROBE\n" */
 #define STROBE_BLOCK_MAGIC   0x4b4c4253u           /* "SBLK" */
 #define STROBE_LEDGER_MAGIC  0x4744454c42525453ull /* "STRBLEDG" */
@@ -89,11 +91,20 @@ struct strobe_file_head {
     char schema[3192];
     uint64_t hash;
 };
+STROBE_AT(strobe_file_head, magic, 0);
+STROBE_AT(strobe_file_head, version, 8);
+STROBE_AT(strobe_file_head, head_bytes, 12);
+STROBE_AT(strobe_file_head, ledger_off, 16);
+STROBE_AT(strobe_file_head, ledger_bytes, 24);
+STROBE_AT(strobe_file_head, first_block, 32);
+STROBE_AT(strobe_file_head, created_ns, 40);
+STROBE_AT(strobe_file_head, uuid, 48);
+STROBE_AT(strobe_file_head, sync_ns, 64);
+STROBE_AT(strobe_file_head, reserved, 72);
+STROBE_AT(strobe_file_head, session, 128);
+STROBE_AT(strobe_file_head, schema, 896);
+STROBE_AT(strobe_file_head, hash, 4088);
 static_assert(sizeof(struct strobe_file_head) == STROBE_FILE_HEAD_BYTES, "on disk");
-static_assert(offsetof(struct strobe_file_head, sync_ns) == 64, "on disk");
-static_assert(offsetof(struct strobe_file_head, session) == 128, "on disk");
-static_assert(offsetof(struct strobe_file_head, schema) == 896, "on disk");
-static_assert(offsetof(struct strobe_file_head, hash) == 4088, "on disk");
 
 /* Offsets: docs/file-format.md, "Blocks". */
 struct strobe_block_head {
@@ -112,12 +123,21 @@ struct strobe_block_head {
     uint64_t payload_hash;
     uint64_t header_hash;
 };
+STROBE_AT(strobe_block_head, magic, 0);
+STROBE_AT(strobe_block_head, type, 4);
+STROBE_AT(strobe_block_head, level, 5);
+STROBE_AT(strobe_block_head, flags, 6);
+STROBE_AT(strobe_block_head, seq, 8);
+STROBE_AT(strobe_block_head, head_bytes, 16);
+STROBE_AT(strobe_block_head, body_bytes, 20);
+STROBE_AT(strobe_block_head, head_raw, 24);
+STROBE_AT(strobe_block_head, n_items, 28);
+STROBE_AT(strobe_block_head, tick_min, 32);
+STROBE_AT(strobe_block_head, tick_max, 40);
+STROBE_AT(strobe_block_head, prev_index, 48);
+STROBE_AT(strobe_block_head, payload_hash, 56);
+STROBE_AT(strobe_block_head, header_hash, 64);
 static_assert(sizeof(struct strobe_block_head) == 72, "on disk");
-static_assert(offsetof(struct strobe_block_head, flags) == 6, "on disk");
-static_assert(offsetof(struct strobe_block_head, seq) == 8, "on disk");
-static_assert(offsetof(struct strobe_block_head, head_raw) == 24, "on disk");
-static_assert(offsetof(struct strobe_block_head, prev_index) == 48, "on disk");
-static_assert(offsetof(struct strobe_block_head, header_hash) == 64, "on disk");
 
 /* Offsets: docs/file-format.md, "INDEX and FOOTER". */
 struct strobe_index_entry {
@@ -131,8 +151,16 @@ struct strobe_index_entry {
     uint8_t level;
     uint16_t reserved;
 };
+STROBE_AT(strobe_index_entry, offset, 0);
+STROBE_AT(strobe_index_entry, tick_min, 8);
+STROBE_AT(strobe_index_entry, tick_max, 16);
+STROBE_AT(strobe_index_entry, n_events, 24);
+STROBE_AT(strobe_index_entry, n_zones, 32);
+STROBE_AT(strobe_index_entry, bytes, 40);
+STROBE_AT(strobe_index_entry, type, 44);
+STROBE_AT(strobe_index_entry, level, 45);
+STROBE_AT(strobe_index_entry, reserved, 46);
 static_assert(sizeof(struct strobe_index_entry) == 48, "on disk");
-static_assert(offsetof(struct strobe_index_entry, bytes) == 40, "on disk");
 
 struct strobe_file_trailer {
     uint64_t magic;
@@ -140,6 +168,10 @@ struct strobe_file_trailer {
     uint64_t self;
     uint64_t hash;
 };
+STROBE_AT(strobe_file_trailer, magic, 0);
+STROBE_AT(strobe_file_trailer, footer, 8);
+STROBE_AT(strobe_file_trailer, self, 16);
+STROBE_AT(strobe_file_trailer, hash, 24);
 static_assert(sizeof(struct strobe_file_trailer) == 32, "on disk");
 
 struct strobe_ledger_slot {
@@ -149,6 +181,11 @@ struct strobe_ledger_slot {
     uint32_t reserved;
     uint64_t hash;
 };
+STROBE_AT(strobe_ledger_slot, magic, 0);
+STROBE_AT(strobe_ledger_slot, seq, 8);
+STROBE_AT(strobe_ledger_slot, n_bytes, 16);
+STROBE_AT(strobe_ledger_slot, reserved, 20);
+STROBE_AT(strobe_ledger_slot, hash, 24);
 static_assert(sizeof(struct strobe_ledger_slot) == 32, "on disk");
 
 #endif

@@ -270,7 +270,7 @@ static void guards_go_in_any_order(void **state)
 
 /* ---- losses ---- */
 
-static void losses_are_told_once_with_their_cause(void **state)
+static void losses_are_stored_once_with_their_cause(void **state)
 {
     (void)state;
     struct fake *fake = open_fake(0);
@@ -584,7 +584,7 @@ int main(void)
         IN_RECORDING(names_of_many_segments_are_all_stored),
         IN_RECORDING(threads_end_in_any_order),
         cmocka_unit_test(guards_go_in_any_order),
-        IN_RECORDING(losses_are_told_once_with_their_cause),
+        IN_RECORDING(losses_are_stored_once_with_their_cause),
         IN_RECORDING(nonsense_costs_the_rest_of_its_segment),
         IN_RECORDING(a_pool_that_is_cut_ends_its_process_and_no_other),
         IN_RECORDING(a_newer_client_is_refused_in_words),

@@ -157,8 +157,12 @@ class Find {
             this.say(json, rows.length, range);
         } while (!json.exact);
         const {total} = json;
-        this.isMore = rows.length < total && this.limit < MOST_ROWS;
         this.reset.hidden = !range;
+        this.isMore = rows.length < total && this.limit < MOST_ROWS;
+        if (this.isMore && this.limit === FIRST_ROWS) { /* those were the first at once: now more of them */
+            this.listMore();
+            return;
+        }
         if (asked !== this.listed) /* these would be of other rows until those of a parent are known */
             fill(this.groups);
         this.listed = asked;

@@ -20,6 +20,12 @@ def holders(inode):
     return found
 
 
+def naps(pid):
+    """How often the main thread of a process has slept."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("voluntary_ctxt_switches"))
+
+
 class Attached(harness.ProgramTest):
     def beacon(self, **env):
         """A running beacon."""
@@ -71,7 +77,7 @@ class Attached(harness.ProgramTest):
             self.check_names(trace)
             ticks = trace.n_zones("tick")
             self.assertLess(trace.n_zones("turn 0"), ticks)
-            self.assertGreater(ticks, 20)
+            self.assertGreater(ticks, 3)
             self.assertLess(ticks, 700)     # none of an earlier recording
             self.assertIn("still running", " ".join(trace.notes()))
         self.finish(beacon)
@@ -229,7 +235,8 @@ class Launched(harness.ProgramTest):
         path = self.path("out.strobe")
         beacon = self.start(self.program("beacon"), stdin=subprocess.PIPE, env={"STROBE_TRACE": path})
         self.assertEqual(beacon.stdout.readline(), "ready\n")
-        time.sleep(0.1)
+        slept = naps(beacon.pid)    # after each tick
+        self.wait_for(lambda: naps(beacon.pid) > slept + 15, 60)
         beacon.kill()
         beacon.wait()
         trace = self.check(path, 1)

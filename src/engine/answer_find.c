@@ -105,7 +105,6 @@ static void find_messages(struct strobe_hits *hits, uint64_t lo, uint64_t hi)
         strobe_hits_add(
             hits,
             (struct strobe_hit){.begin = message->tick,
-                                .end = message->tick,
                                 .track = strobe_track_of_thread(engine, message->thread),
                                 .what = MESSAGE},
             text, n);
@@ -141,8 +140,7 @@ static void put_hit(const struct strobe_hits *hits, struct strobe_reply *reply,
     strobe_reply_u64(reply, "track", hit->track);
     strobe_reply_u64(reply, "depth", hit->depth);
     strobe_reply_number(reply, "t0", begin);
-    strobe_reply_number(reply, "t1",
-                        begin + strobe_engine_length(hits->engine, hit->begin, hit->end - hit->begin));
+    strobe_reply_number(reply, "t1", begin + (double)hit->ns);
     strobe_reply_u64(reply, "loc", hit->loc);
     const char *text = strobe_texts_get(&hits->texts, hit->text, &n_text);
     strobe_reply_text(reply, "text", text, n_text);

@@ -6,7 +6,7 @@
 static void take_instance(struct strobe_hits *hits, struct strobe_hit hit,
                           const struct strobe_said *said)
 {
-    double ns = strobe_engine_length(hits->engine, hit.begin, hit.end - hit.begin);
+    double ns = (double)hit.ns;
     if (hit.loc == hits->number && ns >= hits->min && ns <= hits->max)
         strobe_hits_add(hits, hit, said->text, said->n_text);
 }
@@ -22,7 +22,7 @@ static void put_instances(const struct strobe_hits *hits, struct strobe_reply *r
     for (uint32_t i = 0; !reply->failed && i < n; i++) {
         const struct strobe_hit *hit = &hits->rows[i];
         t0[i] = strobe_engine_ns(engine, hit->begin);
-        t1[i] = t0[i] + strobe_engine_length(engine, hit->begin, hit->end - hit->begin);
+        t1[i] = t0[i] + (double)hit->ns;
         self[i] = strobe_engine_length(engine, hit->begin, hit->self);
         track[i] = hit->track;
         depth[i] = hit->depth;

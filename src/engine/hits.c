@@ -23,8 +23,7 @@ static int by_time(const void *a, const void *b)
 static int by_duration(const void *a, const void *b)
 {
     const struct strobe_hit *x = a, *y = b;
-    uint64_t m = x->end - x->begin, n = y->end - y->begin;
-    return m != n ? (m > n ? -1 : 1) : by_time(a, b);
+    return x->ns != y->ns ? (x->ns > y->ns ? -1 : 1) : by_time(a, b);
 }
 
 static int by_time_reversed(const void *a, const void *b)
@@ -166,6 +165,11 @@ static struct strobe_said said_of_row(const struct strobe_tables *tables, uint32
     return said;
 }
 
+static uint64_t span(const struct strobe_engine *engine, uint64_t tick, uint64_t ticks)
+{
+    return strobe_clock_span_ns(&engine->trace->clock, tick, ticks);
+}
+
 /* The zones of tables that ended and begin in the range, as those of threads. */
 static void scan_tables(struct strobe_hits *hits, const struct strobe_choice *choice, uint64_t lo,
                         uint64_t hi)
@@ -186,7 +190,7 @@ static void scan_tables(struct strobe_hits *hits, const struct strobe_choice *ch
             struct strobe_said said = said_of_row(&engine->tables, row->note);
             hits->take(hits,
                        (struct strobe_hit){.begin = row->begin,
-                                           .end = row->end,
+                                           .ns = span(engine, row->begin, row->end - row->begin),
                                            .self = row->self,
                                            .track = track,
                                            .depth = row->depth,
@@ -208,7 +212,7 @@ static int take_zone(void *context, uint32_t thread, uint32_t loc, uint64_t loc_
         said = (struct strobe_said){note->text, note->name, note->n_text, note->n_name};
     hits->take(hits,
                (struct strobe_hit){.begin = zone->begin,
-                                   .end = zone->begin + zone->ticks,
+                                   .ns = span(engine, zone->begin, zone->ticks),
                                    .self = zone->self,
                                    .track = strobe_track_of_thread(engine, thread),
                                    .depth = zone->depth,
@@ -237,13 +241,15 @@ static int sum_up(const struct strobe_scan *scan, const struct strobe_part *part
     return err == STROBE_ERR_END;
 }
 
-/* 1: all zones of the part come after the last row. */
+/* 1: all zones of the part come after the last row. As long as it is shown, a zone may be a nanosecond longer than its ticks
+ * alone. */
 static int is_behind(const struct strobe_hits *hits, const struct strobe_part *part,
                      const struct strobe_summary_row *sum)
 {
-    uint64_t last = hits->last.end - hits->last.begin;
+    const struct strobe_clock *clock = &hits->engine->trace->clock;
     if (hits->by_duration)
-        return hits->is_reversed ? sum->min_ticks > last : sum->max_ticks < last;
+        return hits->is_reversed ? strobe_clock_ns(clock, sum->min_ticks) > hits->last.ns
+                                 : strobe_clock_ns(clock, sum->max_ticks) + 1 < hits->last.ns;
     return hits->is_reversed ? part->last_tick < hits->last.begin
                              : part->first_tick - part->start_early > hits->last.begin;
 }

@@ -20,7 +20,8 @@ enum {
 };
 
 struct strobe_hit {
-    uint64_t begin, end, self;
+    uint64_t begin, self;
+    uint64_t ns; /* how long it is, as it is shown */
     uint32_t track, depth, loc;
     uint32_t text; /* in hits->texts, 0: none */
     uint32_t order;

@@ -1,6 +1,6 @@
-/* internal.h - what the files of a session share: session.c (the connection), decode*.c (events; what
- * they share among themselves: decode.h), names.c (pointers, queries, answers), held.c (events that
- * wait for a text).
+/* internal.h - what the files of a session share: session.c (the connection), welcome.c (who the client
+ * is, its clock), frames.c (of the stream), decode*.c (events; what they share among themselves:
+ * decode.h), names.c (pointers, queries, answers), held.c (events that wait for a text).
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_TRACY_INTERNAL_H
 #define STROBE_TRACY_INTERNAL_H
@@ -101,6 +101,7 @@ enum {
     LOC_CACHE = 256,
     SCRIPT_CACHE = 512,
     HOLD_BYTES = 1 << 20,
+    CLIENT_ON_DEMAND = 1, /* flag of the welcome */
 };
 
 /* Begins and ends that the fast way takes; ends are odd. */
@@ -223,6 +224,11 @@ static inline uint32_t get_color(const uint8_t *at) /* blue, green, red */
     return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
 }
 
+static inline uint64_t ticks_of(const struct strobe_tracy_session *s, double ns)
+{
+    return (uint64_t)(ns / s->options.tick_ns);
+}
+
 /* ---- session.c ---- */
 
 /* Memory charged to the store's budget until the session is closed. */
@@ -238,6 +244,30 @@ void strobe_tracy_remark(struct strobe_tracy_session *s, const char *what);
 void strobe_tracy_set_aside(struct strobe_tracy_session *s, const struct thread *thread,
                             const char *why);
 enum strobe_tracy_status strobe_tracy_break(struct strobe_tracy_session *s, const char *reason);
+
+/* ---- welcome.c ---- */
+
+/* The fields of a whole welcome, into s->client. */
+void strobe_tracy_welcome_read(struct strobe_tracy_session *s, const uint8_t *at);
+/* All that the client says of itself is there: its process is opened in the store, the stream begins. `present`: an
+ * on-demand client's time of the hello, on its clock; 0: none. */
+enum strobe_tracy_status strobe_tracy_welcome_take(struct strobe_tracy_session *s,
+                                                   uint64_t present);
+/* Times before the client began or after now can't be. */
+void strobe_tracy_bound_times(struct strobe_tracy_session *s);
+/* The client's own clock: its first point, with an error in ticks; its newest piece, into the records. */
+void strobe_tracy_clock_start(struct strobe_tracy_session *s, uint64_t time, uint64_t tick,
+                              double error);
+void strobe_tracy_clock_note(struct strobe_tracy_session *s);
+
+/* ---- frames.c ---- */
+
+/* A frame as it came, compressed; `came`: the tick at which its first byte was there. */
+enum strobe_tracy_status strobe_tracy_frame_take(struct strobe_tracy_session *s,
+                                                 const uint8_t *frame, size_t n, uint64_t came);
+/* Decode the frames in hold: if it is time to, or whatever the time is. */
+enum strobe_tracy_status strobe_tracy_frames_poll(struct strobe_tracy_session *s);
+enum strobe_tracy_status strobe_tracy_frames_release(struct strobe_tracy_session *s);
 
 /* ---- decode.c ---- */
 

@@ -1,10 +1,6 @@
-/* session.c - one connection: hello, welcome, frames, the end. No I/O, no clock: the caller has both.
- *
- * Frames are decompressed into one buffer, each behind the one before, so that the 64 KiB that a frame
- * may refer to lie in front of it; where the buffer ends they are moved to its start. A frame that
- * came in one piece is never copied. States: session.h.  SPDX-License-Identifier: MIT */
-#include <lz4.h>
-#include <math.h>
+/* session.c - one connection: its memory, its bytes, cut into status, welcome and frames, its end. No I/O, no clock:
+ * the caller has both. A frame that came in one piece is never copied. States: session.h.
+ * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,16 +9,13 @@
 enum {
     HELLO_BYTES = 12,
     QUERIES = 1000,
-    BAD_FRAMES = 16,
     SESSION_BUDGET = 16 << 20,
-    ON_DEMAND = 1, /* flag of the welcome */
 };
 static const double answer_ns = 5e9;  /* for an answer to the hello, where nothing else is said */
 static const double grace_ns = 300e6; /* for ends of zones after Terminate */
 static const double quiet_ns = 2e9;   /* without any answer, when all else is over */
 static const double symbols_ns = 500e6;
 static const double stop_ns = 2e9;
-static const double hold_ns = 250e6;
 
 /* ---- memory ---- */
 
@@ -154,271 +147,6 @@ enum strobe_err strobe_tracy_session_open(const struct strobe_tracy_session_opti
     return STROBE_OK;
 }
 
-/* ---- the welcome ---- */
-
-static void copy_text(char *to, const uint8_t *from, size_t n)
-{
-    memcpy(to, from, n);
-    to[n] = 0;
-}
-
-static void read_welcome(struct strobe_tracy_session *s, const uint8_t *at)
-{
-    struct strobe_tracy_client *client = &s->client;
-    memcpy(&client->timer_mul, at, 8);
-    client->protocol = s->table.protocol;
-    client->init_begin = (int64_t)get64(at + 8);
-    client->init_end = (int64_t)get64(at + 16);
-    at += 24;
-    if (s->table.welcome_has_delay) {
-        client->delay = get64(at);
-        at += 8;
-    }
-    client->resolution = get64(at);
-    client->epoch = get64(at + 8);
-    client->exec_time = get64(at + 16);
-    client->pid = get64(at + 24);
-    client->sampling = (int64_t)get64(at + 32);
-    client->flags = at[40];
-    client->arch = at[41];
-    copy_text(client->maker, at + 42, 12);
-    client->cpu_id = get32(at + 54);
-    copy_text(client->program, at + 58, 64);
-    copy_text(client->host, at + 122, 1024);
-}
-
-static uint64_t ticks_of(const struct strobe_tracy_session *s, double ns)
-{
-    return (uint64_t)(ns / s->options.tick_ns);
-}
-
-/* Whether the client's clock is the trace's: same rate, a start that fits the clocks on the wall, a
- * present (of an on-demand client) that is now. */
-static bool is_same_clock(const struct strobe_tracy_session *s, uint64_t present)
-{
-    const struct strobe_tracy_client *client = &s->client;
-    double ratio = client->timer_mul / s->options.tick_ns;
-    uint64_t begin = (uint64_t)client->init_begin, end = (uint64_t)client->init_end;
-    if (s->options.clock != STROBE_TRACY_CLOCK_AUTO)
-        return s->options.clock == STROBE_TRACY_CLOCK_SAME;
-    uint64_t slack = ticks_of(s, 1e6); /* counters of two cores are not quite the same */
-    if (ratio < 0.99 || ratio > 1.01 || begin > end || end > s->now + slack)
-        return false;
-    if (present)
-        return present + slack >= s->hello_sent && present <= s->now + slack;
-    if (!s->options.unix_s)
-        return true;
-    double age = (double)(int64_t)(s->now - begin) * s->options.tick_ns / 1e9;
-    double started = (double)s->options.unix_s - age;
-    return fabs(started - (double)client->epoch) < 5 + age * 1e-4;
-}
-
-/* Times before the client began or after now can't be. */
-static void bound_times(struct strobe_tracy_session *s)
-{
-    uint64_t high = s->now + ticks_of(s, 1e9);
-    if (high < s->now)
-        high = UINT64_MAX;
-    s->tick_span = high - s->tick_low;
-}
-
-static void put_clock_piece(struct strobe_tracy_session *s)
-{
-    const struct strobe_own_piece *piece = strobe_own_clock_last(&s->clock);
-    uint64_t numbers[] = {strobe_build_proc(s->build), (uint64_t)piece->time, piece->tick,
-                          piece->mult, piece->error_ns};
-    strobe_build_record(s->build, STROBE_FACT_CLOCK_MAP, numbers, NULL, NULL);
-}
-
-static void start_clock(struct strobe_tracy_session *s, uint64_t time, uint64_t tick, double error)
-{
-    strobe_own_clock_start(&s->clock, (int64_t)time, tick, error);
-    put_clock_piece(s);
-    s->last_raw = time;
-    s->tick_low = 1; /* its past may be any */
-    bound_times(s);
-}
-
-/* An on-demand client has run before, and told when we came. */
-static void note_attached(struct strobe_tracy_session *s, uint64_t tick)
-{
-    uint64_t numbers[] = {tick, 3};
-    if (s->client.flags & ON_DEMAND)
-        strobe_build_record(s->build, STROBE_FACT_RECORDING, numbers, NULL, NULL);
-}
-
-static enum strobe_tracy_status welcome(struct strobe_tracy_session *s, uint64_t present)
-{
-    struct strobe_tracy_client *client = &s->client;
-    if (!(client->timer_mul > 1e-6 && client->timer_mul < 1e6))
-        return strobe_tracy_break(s, "its clock has no rate that can be");
-    struct strobe_build_process process = {.pid = client->pid, .exe = client->program};
-    if (s->options.describe)
-        s->options.describe(s->options.arg, client, &process);
-    if (strobe_build_open(s->options.store, &process, &s->build))
-        return strobe_tracy_break(s, "no memory for another client");
-    strobe_build_tracy_client(s->build, client);
-    s->own_clock = !is_same_clock(s, present);
-    s->state = STATE_STREAM;
-    s->last_raw = (uint64_t)client->init_end;
-    if (!s->own_clock) {
-        note_attached(s, present);
-        uint64_t slack = ticks_of(s, 10e9), begin = (uint64_t)client->init_begin;
-        s->tick_low = begin > slack ? begin - slack : 1;
-        bound_times(s);
-        return STROBE_TRACY_RUNNING;
-    }
-    strobe_own_clock_init(&s->clock, client->timer_mul, s->options.tick_ns);
-    uint64_t trip = s->now - s->hello_sent;
-    strobe_own_clock_round_trip(&s->clock, trip);
-    if (present) {
-        start_clock(s, present, s->hello_sent + trip / 2, (double)trip / 2);
-        note_attached(s, s->hello_sent + trip / 2);
-    }
-    return STROBE_TRACY_RUNNING;
-}
-
-/* ---- frames ---- */
-
-static enum strobe_tracy_status bad_frame(struct strobe_tracy_session *s)
-{
-    s->lost_thread = s->lost_others = true;
-    strobe_tracy_set_aside(s, NULL, "the rest of a frame makes no sense");
-    if (++s->n_bad_frames >= BAD_FRAMES)
-        return strobe_tracy_break(s, "too many frames make no sense");
-    return STROBE_TRACY_RUNNING;
-}
-
-static enum strobe_tracy_status decode_frame(struct strobe_tracy_session *s, const uint8_t *raw,
-                                             size_t n, uint64_t came)
-{
-    s->max_raw = 0;
-    bool ok = strobe_tracy_decode(s, raw, raw + n);
-    if (s->own_clock && s->max_raw && strobe_own_clock_see(&s->clock, (int64_t)s->max_raw, came))
-        put_clock_piece(s);
-    return ok ? STROBE_TRACY_RUNNING : bad_frame(s);
-}
-
-/* Frames of a client with a clock of its own are held back for a moment: what it had in store comes
- * first, and only what comes after that tells what time it is. */
-static enum strobe_tracy_status release_hold(struct strobe_tracy_session *s)
-{
-    enum strobe_tracy_status status = STROBE_TRACY_RUNNING;
-    uint8_t *hold = s->hold;
-    size_t at = 0, end = s->n_hold;
-    double trip = s->clock.round_trip;
-    if (!s->best_time) { /* nothing to go by but its start */
-        s->best_time = (uint64_t)s->client.init_end;
-        s->best_tick = s->now;
-    }
-    start_clock(s, s->best_time, s->best_tick - (uint64_t)(trip / 2), trip / 2);
-    s->hold = NULL;
-    s->n_hold = 0;
-    while (at < end && status == STROBE_TRACY_RUNNING) {
-        uint32_t n = get32(hold + at);
-        uint64_t came = get64(hold + at + 4);
-        status = decode_frame(s, hold + at + 12, n, came);
-        at += 12 + n;
-    }
-    free(hold);
-    strobe_tracy_charge(s, -HOLD_BYTES);
-    return status;
-}
-
-static bool keep_in_hold(struct strobe_tracy_session *s, const uint8_t *raw, uint32_t n,
-                         uint64_t came)
-{
-    if (s->n_hold + n + 12 > HOLD_BYTES)
-        return false;
-    if (!s->hold) {
-        if (!strobe_tracy_charge(s, HOLD_BYTES))
-            return false;
-        s->hold = malloc(HOLD_BYTES);
-        s->hold_since = came;
-    }
-    if (!s->hold) {
-        strobe_tracy_charge(s, -HOLD_BYTES);
-        return false;
-    }
-    memcpy(s->hold + s->n_hold, &n, 4);
-    memcpy(s->hold + s->n_hold + 4, &came, 8);
-    memcpy(s->hold + s->n_hold + 12, raw, n);
-    s->n_hold += n + 12;
-    return true;
-}
-
-/* How late a time was here, in ticks of the trace, as the client's rate has it. */
-static double lateness(const struct strobe_tracy_session *s, uint64_t time, uint64_t came)
-{
-    return (double)(int64_t)(came - s->hold_since) -
-           (double)(int64_t)(time - (uint64_t)s->client.init_end) * s->clock.scale;
-}
-
-static enum strobe_tracy_status hold_frame(struct strobe_tracy_session *s, const uint8_t *raw,
-                                           size_t n, uint64_t came)
-{
-    bool kept = keep_in_hold(s, raw, (uint32_t)n, came);
-    uint64_t time = strobe_tracy_skim(s, raw, raw + n);
-    if (time &&
-        (!s->best_time || lateness(s, time, came) < lateness(s, s->best_time, s->best_tick))) {
-        s->best_time = time;
-        s->best_tick = came;
-    }
-    s->terminated |= n == 1 && s->table.event[raw[0]] == STROBE_TRACY_TERMINATE;
-    bool over = s->hold && came - s->hold_since >= ticks_of(s, hold_ns);
-    if (kept && !(over && s->best_time) && !s->terminated)
-        return STROBE_TRACY_RUNNING;
-    enum strobe_tracy_status status = release_hold(s);
-    return kept || status != STROBE_TRACY_RUNNING ? status : decode_frame(s, raw, n, came);
-}
-
-/* More room behind what was decompressed last: a larger buffer, or its history moved to the start.
- * False: there is as much as a frame can need, or no memory. */
-static bool make_raw_room(struct strobe_tracy_session *s)
-{
-    if (s->cap_raw - s->raw_at >= STROBE_TRACY_RAW_MAX)
-        return false;
-    if (s->cap_raw == RAW_BYTES) {
-        memmove(s->raw, s->raw + s->raw_at - HISTORY_BYTES, HISTORY_BYTES);
-        s->raw_at = HISTORY_BYTES;
-        return true;
-    }
-    size_t cap = s->cap_raw ? 4 * s->cap_raw : RAW_FIRST_BYTES;
-    uint8_t *raw = realloc(s->raw, cap);
-    if (!raw)
-        return false;
-    s->raw = raw;
-    s->cap_raw = cap;
-    return true;
-}
-
-static int decompress(struct strobe_tracy_session *s, const uint8_t *frame, size_t n)
-{
-    size_t room = s->cap_raw - s->raw_at;
-    size_t history = s->raw_at < HISTORY_BYTES ? s->raw_at : HISTORY_BYTES;
-    char *raw = (char *)s->raw + s->raw_at;
-    room = room < STROBE_TRACY_RAW_MAX ? room : STROBE_TRACY_RAW_MAX;
-    return LZ4_decompress_safe_usingDict((const char *)frame, raw, (int)n, (int)room, raw - history,
-                                         (int)history);
-}
-
-static enum strobe_tracy_status take_frame(struct strobe_tracy_session *s, const uint8_t *frame,
-                                           size_t n, uint64_t came)
-{
-    if (s->cap_raw == RAW_BYTES)
-        make_raw_room(s); /* before it is found out that a frame does not fit */
-    int n_raw = s->cap_raw ? decompress(s, frame, n) : -1;
-    while (n_raw < 0 && make_raw_room(s)) /* how long it gets is not told before */
-        n_raw = decompress(s, frame, n);
-    if (n_raw < 0)
-        return strobe_tracy_break(s, "a frame can't be decompressed");
-    const uint8_t *raw = s->raw + s->raw_at;
-    s->raw_at += (size_t)n_raw;
-    if (s->own_clock && !s->clock.n_pieces)
-        return hold_frame(s, raw, (size_t)n_raw, came);
-    return decode_frame(s, raw, (size_t)n_raw, came);
-}
-
 /* ---- bytes ---- */
 
 /* How many bytes what comes next takes in all, as far as it can be told from the first n of them. */
@@ -456,16 +184,16 @@ static enum strobe_tracy_status take(struct strobe_tracy_session *s, const uint8
     case STATE_HELLO:
         return take_status(s, *at);
     case STATE_WELCOME:
-        read_welcome(s, at);
-        if (!(s->client.flags & ON_DEMAND))
-            return welcome(s, 0);
+        strobe_tracy_welcome_read(s, at);
+        if (!(s->client.flags & CLIENT_ON_DEMAND))
+            return strobe_tracy_welcome_take(s, 0);
         s->state = STATE_ON_DEMAND;
         return STROBE_TRACY_RUNNING;
     case STATE_ON_DEMAND:
         s->on_demand_frames = get64(at);
-        return welcome(s, get64(at + 8));
+        return strobe_tracy_welcome_take(s, get64(at + 8));
     default:
-        return take_frame(s, at + 4, n - 4, came);
+        return strobe_tracy_frame_take(s, at + 4, n - 4, came);
     }
 }
 
@@ -587,7 +315,7 @@ enum strobe_tracy_status strobe_tracy_session_feed(struct strobe_tracy_session *
         return s->status;
     s->now = now_tick;
     s->n_bytes += n_bytes;
-    bound_times(s);
+    strobe_tracy_bound_times(s);
     return after(s, take_bytes(s, bytes, n_bytes));
 }
 
@@ -599,12 +327,7 @@ enum strobe_tracy_status strobe_tracy_session_poll(struct strobe_tracy_session *
     s->now = now_tick;
     if (s->state != STATE_STREAM && is_over(s, s->opened, s->options.answer_ns))
         return strobe_tracy_break(s, "it did not answer");
-    if (s->hold && s->best_time && is_over(s, s->hold_since, hold_ns)) {
-        enum strobe_tracy_status status = release_hold(s);
-        if (status != STROBE_TRACY_RUNNING)
-            return status;
-    }
-    return after(s, STROBE_TRACY_RUNNING);
+    return after(s, strobe_tracy_frames_poll(s));
 }
 
 uint64_t strobe_tracy_session_deadline(const struct strobe_tracy_session *s)
@@ -678,7 +401,7 @@ void strobe_tracy_session_facts(const struct strobe_tracy_session *s,
         .n_bytes = s->n_bytes,
         .terminated = s->terminated,
         .crashed = s->crashed,
-        .on_demand = s->client.flags & ON_DEMAND,
+        .on_demand = s->client.flags & CLIENT_ON_DEMAND,
         .own_clock = s->own_clock,
     };
 }
@@ -708,7 +431,7 @@ void strobe_tracy_session_close(struct strobe_tracy_session *s)
     if (!s)
         return;
     if (s->hold)
-        release_hold(s);
+        strobe_tracy_frames_release(s);
     if (s->build) {
         strobe_tracy_release_all(s);
         note_what_is_missing(s);

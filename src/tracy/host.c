@@ -482,7 +482,8 @@ void strobe_tracy_host_stop(struct strobe_tracy_host *host)
 static void write_rest(struct strobe_tracy_host *host)
 {
     for (uint32_t i = 0; i < host->n_links; i++)
-        host->links[i]->state = LINK_OVER;
+        if (host->links[i]->state != LINK_OVER)
+            strobe_tracy_link_move(host->links[i], LINK_OVER);
     host->stopped = true;
     sweep(host, strobe_tracy_host_ns());
     if (host->store)

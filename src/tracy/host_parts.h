@@ -35,8 +35,21 @@ struct watch {
 
 enum link_origin { LINK_ASKED, LINK_NOTICED, LINK_ANNOUNCED, LINK_FOUND };
 
-/* WAITING ──due──► CONNECTING ──► GREETING or TALKING ──► WAITING (another number, or again later), or OVER.
- * GREETING: a number that no session knows was asked for, to find out what the client speaks. */
+/* states of link_state, moved by strobe_tracy_link_move:
+ *
+ *   WAITING <──► CONNECTING <──► GREETING, TALKING ──► WAITING          any ──► OVER ──► freed
+ *
+ *   WAITING -> CONNECTING    it is due, and the recording goes on: the next number is tried
+ *   CONNECTING -> TALKING    connected; a session has the number
+ *   CONNECTING -> GREETING   connected; a number that no session knows is asked for, to find out what the client speaks
+ *   GREETING, TALKING -> CONNECTING   it does not speak that number: a new connection for the next one
+ *   CONNECTING, GREETING -> WAITING   nobody is there, or nobody answers: somebody asked for it, or its process lives
+ *   TALKING -> WAITING       likewise; somebody else has it; or an on-demand client may be met again
+ *   WAITING -> OVER          the recording ends, or no number or socket is left
+ *   CONNECTING, GREETING, TALKING -> OVER   given up with a reason, or its session is over for good; the host closes
+ *
+ * OVER lasts until it is known how its process ended. Only while TALKING there is a session; a link that the host closes
+ * keeps it until it is freed. */
 enum link_state { LINK_WAITING, LINK_CONNECTING, LINK_GREETING, LINK_TALKING, LINK_OVER };
 
 struct link {
@@ -130,6 +143,8 @@ void strobe_tracy_link_free(struct strobe_tracy_host *host, struct link *link);
 void strobe_tracy_link_event(struct strobe_tracy_host *host, struct link *link, uint32_t events);
 /* Whatever time asks for. When it has to be called again. */
 uint64_t strobe_tracy_link_tick(struct strobe_tracy_host *host, struct link *link, uint64_t now_ns);
+/* See the drawing above. */
+void strobe_tracy_link_move(struct link *link, enum link_state to);
 /* Take leave of the client. */
 void strobe_tracy_link_stop(struct strobe_tracy_host *host, struct link *link);
 struct link *strobe_tracy_link_of_pid(struct strobe_tracy_host *host, uint32_t pid);

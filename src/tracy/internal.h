@@ -115,7 +115,28 @@ enum zone_form {
     ZONE_FORM_BEGIN_64 = 6,
 };
 
-enum state { STATE_HELLO, STATE_WELCOME, STATE_ON_DEMAND, STATE_STREAM, STATE_OVER };
+/* states of session_state, moved by strobe_tracy_session_move:
+ *
+ *   HELLO ──► WELCOME ──────────────► STREAM ──► OVER          any ──► OVER
+ *                └──► ON_DEMAND ────────┘
+ *
+ *   HELLO -> WELCOME       the client speaks the number that was asked for
+ *   WELCOME -> ON_DEMAND   the welcome is whole; what an on-demand client adds to it is to come
+ *   WELCOME, ON_DEMAND -> STREAM   all of it is there, and the store has its process
+ *   STREAM -> OVER         it said that it ends or was left, and all was answered or time is up; the socket ended;
+ *                          bytes that can't be
+ *   HELLO, WELCOME, ON_DEMAND -> OVER   another number, a server already, bytes that can't be, no answer in time, no
+ *                          memory, left, or the socket ended
+ *
+ * What it is over with is its status, enum strobe_tracy_status: it runs until then. Only close decodes behind the end,
+ * what is still in hold: what breaks there changes the status alone. */
+enum session_state {
+    SESSION_HELLO,
+    SESSION_WELCOME,
+    SESSION_ON_DEMAND,
+    SESSION_STREAM,
+    SESSION_OVER,
+};
 
 struct loc_cached {
     uint64_t pointer;
@@ -125,7 +146,7 @@ struct loc_cached {
 struct strobe_tracy_session {
     struct strobe_tracy_session_options options;
     struct strobe_tracy_table table;
-    enum state state;
+    enum session_state state;
     enum strobe_tracy_status status;
     char reason[160];
 
@@ -243,6 +264,8 @@ void strobe_tracy_remark(struct strobe_tracy_session *s, const char *what);
 /* An event that can't be right, or that there is no room for: counted as lost, and told. */
 void strobe_tracy_set_aside(struct strobe_tracy_session *s, const struct thread *thread,
                             const char *why);
+/* See the drawing above. */
+void strobe_tracy_session_move(struct strobe_tracy_session *s, enum session_state to);
 enum strobe_tracy_status strobe_tracy_break(struct strobe_tracy_session *s, const char *reason);
 
 /* ---- welcome.c ---- */

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
+#include "base/moves.h"
 #include "wire/tracy_notice.h"
 
 #define RETRY_NS     50000000ull /* a client that was asked for and is not there yet */
@@ -32,6 +34,25 @@
 #define BUSY         "it has a server already, or had the one connection that it takes in its life"
 
 enum { LOWEST_GUESS = 40, HIGHEST_GUESS = 160, MANY = 8 };
+
+/* ---- states ---- */
+
+/* moves of link_state */
+static const uint8_t moves[][2] = {
+    {LINK_WAITING, LINK_CONNECTING},  {LINK_CONNECTING, LINK_TALKING},
+    {LINK_CONNECTING, LINK_GREETING}, {LINK_GREETING, LINK_CONNECTING},
+    {LINK_TALKING, LINK_CONNECTING},  {LINK_CONNECTING, LINK_WAITING},
+    {LINK_GREETING, LINK_WAITING},    {LINK_TALKING, LINK_WAITING},
+    {LINK_WAITING, LINK_OVER},        {LINK_CONNECTING, LINK_OVER},
+    {LINK_GREETING, LINK_OVER},       {LINK_TALKING, LINK_OVER},
+};
+
+void strobe_tracy_link_move(struct link *link, enum link_state to)
+{
+    STROBE_ASSERT(STROBE_MOVE_IS_LEGAL(moves, link->state, to));
+    STROBE_ASSERT(to == LINK_OVER || (to == LINK_TALKING) == (link->session != NULL));
+    link->state = to;
+}
 
 /* ---- making and freeing ---- */
 
@@ -185,7 +206,7 @@ static void end_link(struct strobe_tracy_host *host, struct link *link)
     hang_up(host, link);
     answer(&link->exit_fd, STROBE_NOTICE_TAKEN);
     answer(&link->answer_fd, STROBE_NOTICE_REFUSED);
-    link->state = LINK_OVER;
+    strobe_tracy_link_move(link, LINK_OVER);
     link->end_tick = strobe_tracy_host_tick(host);
     link->next_ns = strobe_tracy_host_ns() + STATUS_NS;
 }
@@ -194,7 +215,7 @@ static void end_link(struct strobe_tracy_host *host, struct link *link)
 static void wait_again(struct strobe_tracy_host *host, struct link *link, uint64_t ns)
 {
     hang_up(host, link);
-    link->state = LINK_WAITING;
+    strobe_tracy_link_move(link, LINK_WAITING);
     link->n_tried = 0;
     link->next_ns = strobe_tracy_host_ns() + ns;
 }
@@ -304,7 +325,7 @@ static void greet(struct strobe_tracy_host *host, struct link *link)
 {
     unsigned char hello[12] = "TracyPrf";
     memcpy(hello + 8, &link->protocol, 4);
-    link->state = LINK_GREETING;
+    strobe_tracy_link_move(link, LINK_GREETING);
     if (send(link->watch.fd, hello, sizeof hello, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof hello)
         not_there(host, link);
 }
@@ -335,7 +356,7 @@ static void begin_session(struct strobe_tracy_host *host, struct link *link)
         give_up(host, link, strobe_err_text(err));
         return;
     }
-    link->state = LINK_TALKING;
+    strobe_tracy_link_move(link, LINK_TALKING);
     send_output(host, link);
     answer(&link->answer_fd, STROBE_NOTICE_TAKEN); /* the greeting waits for it */
 }
@@ -365,7 +386,7 @@ static void connect_link(struct strobe_tracy_host *host, struct link *link)
         give_up(host, link, strerror(errno));
         return;
     }
-    link->state = LINK_CONNECTING;
+    strobe_tracy_link_move(link, LINK_CONNECTING);
     link->next_ns = strobe_tracy_host_ns() + GREETING_NS;
     int failed = connect(link->watch.fd, (struct sockaddr *)&link->address, link->n_address);
     if (failed && errno != EINPROGRESS) {

@@ -1,9 +1,11 @@
 /* session.c - one connection: its memory, its bytes, cut into status, welcome and frames, its end. No I/O, no clock:
- * the caller has both. A frame that came in one piece is never copied. States: session.h.
+ * the caller has both. A frame that came in one piece is never copied. States: internal.h.
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
+#include "base/moves.h"
 #include "tracy/internal.h"
 
 enum {
@@ -80,13 +82,38 @@ void strobe_tracy_set_aside(struct strobe_tracy_session *s, const struct thread 
     strobe_tracy_remark(s, why);
 }
 
+/* ---- states ---- */
+
+/* moves of session_state */
+static const uint8_t moves[][2] = {
+    {SESSION_HELLO, SESSION_WELCOME},  {SESSION_WELCOME, SESSION_ON_DEMAND},
+    {SESSION_WELCOME, SESSION_STREAM}, {SESSION_ON_DEMAND, SESSION_STREAM},
+    {SESSION_HELLO, SESSION_OVER},     {SESSION_WELCOME, SESSION_OVER},
+    {SESSION_ON_DEMAND, SESSION_OVER}, {SESSION_STREAM, SESSION_OVER},
+};
+
+void strobe_tracy_session_move(struct strobe_tracy_session *s, enum session_state to)
+{
+    STROBE_ASSERT(STROBE_MOVE_IS_LEGAL(moves, s->state, to));
+    STROBE_ASSERT(s->status == STROBE_TRACY_RUNNING);
+    /* a process in the store from the stream on, and no sooner */
+    STROBE_ASSERT(to == SESSION_OVER || (to == SESSION_STREAM) == (s->build != NULL));
+    s->state = to;
+}
+
+static enum strobe_tracy_status end(struct strobe_tracy_session *s, enum strobe_tracy_status status)
+{
+    if (s->state != SESSION_OVER)
+        strobe_tracy_session_move(s, SESSION_OVER);
+    return s->status = status;
+}
+
 enum strobe_tracy_status strobe_tracy_break(struct strobe_tracy_session *s, const char *reason)
 {
     snprintf(s->reason, sizeof s->reason, "%s", reason);
     if (s->build)
         strobe_build_note(s->build, "the connection was given up: %s", reason);
-    s->state = STATE_OVER;
-    return s->status = STROBE_TRACY_BROKEN;
+    return end(s, STROBE_TRACY_BROKEN);
 }
 
 /* ---- opening ---- */
@@ -153,11 +180,11 @@ enum strobe_err strobe_tracy_session_open(const struct strobe_tracy_session_opti
 static size_t bytes_wanted(const struct strobe_tracy_session *s, const uint8_t *at, size_t n)
 {
     switch (s->state) {
-    case STATE_HELLO:
+    case SESSION_HELLO:
         return 1;
-    case STATE_WELCOME:
+    case SESSION_WELCOME:
         return s->table.welcome_bytes;
-    case STATE_ON_DEMAND:
+    case SESSION_ON_DEMAND:
         return 16;
     default:
         return n < 4 ? 4 : 4 + (size_t)get32(at);
@@ -167,13 +194,12 @@ static size_t bytes_wanted(const struct strobe_tracy_session *s, const uint8_t *
 static enum strobe_tracy_status take_status(struct strobe_tracy_session *s, uint8_t status)
 {
     if (status == 1) {
-        s->state = STATE_WELCOME;
+        strobe_tracy_session_move(s, SESSION_WELCOME);
         return STROBE_TRACY_RUNNING;
     }
     if (status != 2 && status != 3)
         return strobe_tracy_break(s, "it does not speak Tracy's protocol");
-    s->state = STATE_OVER;
-    return s->status = status == 2 ? STROBE_TRACY_MISMATCH : STROBE_TRACY_UNAVAILABLE;
+    return end(s, status == 2 ? STROBE_TRACY_MISMATCH : STROBE_TRACY_UNAVAILABLE);
 }
 
 /* One whole thing: a status, the welcome, a frame. */
@@ -181,15 +207,15 @@ static enum strobe_tracy_status take(struct strobe_tracy_session *s, const uint8
                                      uint64_t came)
 {
     switch (s->state) {
-    case STATE_HELLO:
+    case SESSION_HELLO:
         return take_status(s, *at);
-    case STATE_WELCOME:
+    case SESSION_WELCOME:
         strobe_tracy_welcome_read(s, at);
         if (!(s->client.flags & CLIENT_ON_DEMAND))
             return strobe_tracy_welcome_take(s, 0);
-        s->state = STATE_ON_DEMAND;
+        strobe_tracy_session_move(s, SESSION_ON_DEMAND);
         return STROBE_TRACY_RUNNING;
-    case STATE_ON_DEMAND:
+    case SESSION_ON_DEMAND:
         s->on_demand_frames = get64(at);
         return strobe_tracy_welcome_take(s, get64(at + 8));
     default:
@@ -199,7 +225,7 @@ static enum strobe_tracy_status take(struct strobe_tracy_session *s, const uint8
 
 static bool is_too_long(const struct strobe_tracy_session *s, size_t n)
 {
-    return s->state == STATE_STREAM && n > 4 + (size_t)STROBE_TRACY_FRAME_MAX;
+    return s->state == SESSION_STREAM && n > 4 + (size_t)STROBE_TRACY_FRAME_MAX;
 }
 
 /* Bytes of something that is not whole yet: kept up to `want`. How many were taken; SIZE_MAX: no
@@ -232,7 +258,7 @@ static enum strobe_tracy_status take_bytes(struct strobe_tracy_session *s, const
         size_t want = bytes_wanted(s, head, n_head);
         if (is_too_long(s, want))
             return strobe_tracy_break(s, "a frame is longer than frames can be");
-        if (!s->n_in && n >= want && (s->state != STATE_STREAM || want > 4)) {
+        if (!s->n_in && n >= want && (s->state != SESSION_STREAM || want > 4)) {
             status = take(s, at, want, s->now); /* whole, and where it is */
             at += want;
             n -= want;
@@ -270,14 +296,13 @@ static bool is_over(const struct strobe_tracy_session *s, uint64_t since, double
 static enum strobe_tracy_status finish(struct strobe_tracy_session *s)
 {
     strobe_tracy_query(s, STROBE_TRACY_ASK_TERMINATE, 0);
-    s->state = STATE_OVER;
-    return s->status = STROBE_TRACY_DONE;
+    return end(s, STROBE_TRACY_DONE);
 }
 
 /* Whether there is nothing left to wait for, or no sense in it. */
 static enum strobe_tracy_status look_for_end(struct strobe_tracy_session *s)
 {
-    if (s->state != STATE_STREAM || !(s->terminated || s->stopping))
+    if (s->state != SESSION_STREAM || !(s->terminated || s->stopping))
         return s->status;
     if (!s->ending_since)
         s->ending_since = s->last_answer = s->now;
@@ -325,14 +350,14 @@ enum strobe_tracy_status strobe_tracy_session_poll(struct strobe_tracy_session *
     if (s->status != STROBE_TRACY_RUNNING)
         return s->status;
     s->now = now_tick;
-    if (s->state != STATE_STREAM && is_over(s, s->opened, s->options.answer_ns))
+    if (s->state != SESSION_STREAM && is_over(s, s->opened, s->options.answer_ns))
         return strobe_tracy_break(s, "it did not answer");
     return after(s, strobe_tracy_frames_poll(s));
 }
 
 uint64_t strobe_tracy_session_deadline(const struct strobe_tracy_session *s)
 {
-    if (s->state != STATE_STREAM)
+    if (s->state != SESSION_STREAM)
         return s->opened + ticks_of(s, s->options.answer_ns);
     if (s->terminated || s->stopping || s->hold)
         return s->now + ticks_of(s, 20e6);
@@ -344,13 +369,12 @@ enum strobe_tracy_status strobe_tracy_session_eof(struct strobe_tracy_session *s
     if (s->status != STROBE_TRACY_RUNNING)
         return s->status;
     s->now = now_tick;
-    if (s->state != STATE_STREAM)
+    if (s->state != SESSION_STREAM)
         return strobe_tracy_break(s, "it closed the connection before it said who it is");
     if (s->n_in)
         strobe_build_note(s->build, "the connection ended inside a frame: %zu bytes of it",
                           s->n_in);
-    s->state = STATE_OVER;
-    return s->status = STROBE_TRACY_DONE;
+    return end(s, STROBE_TRACY_DONE);
 }
 
 void strobe_tracy_session_stop(struct strobe_tracy_session *s, uint64_t now_tick)
@@ -358,9 +382,8 @@ void strobe_tracy_session_stop(struct strobe_tracy_session *s, uint64_t now_tick
     if (s->status != STROBE_TRACY_RUNNING || s->stopping)
         return;
     s->now = now_tick;
-    if (s->state != STATE_STREAM) {
-        s->state = STATE_OVER;
-        s->status = STROBE_TRACY_DONE;
+    if (s->state != SESSION_STREAM) {
+        end(s, STROBE_TRACY_DONE);
         return;
     }
     s->stopping = true;
@@ -382,7 +405,7 @@ void strobe_tracy_session_sent(struct strobe_tracy_session *s, size_t n_bytes)
     n_bytes = n_bytes < s->n_out ? n_bytes : s->n_out;
     memmove(s->out, s->out + n_bytes, s->n_out - n_bytes);
     s->n_out -= n_bytes;
-    if (s->state == STATE_STREAM)
+    if (s->state == SESSION_STREAM)
         strobe_tracy_pump(s);
 }
 

@@ -3,11 +3,7 @@
  * The caller owns the socket: what comes from it is fed in, what stands in the output is sent, time is
  * told with every call (ticks of the trace's clock). Everything that is decoded goes to the store.
  *
- *   HELLO ──status 1──► WELCOME ──► STREAM ──Terminate or stop, all answered──► OVER: DONE
- *     │                   └─► ON_DEMAND ─┘ └── bytes that can't be, end of file ──► OVER: BROKEN, DONE
- *     └── status 2, 3 ──► OVER: MISMATCH, UNAVAILABLE
- *
- * The states are enum state in internal.h; what a session is over with is enum strobe_tracy_status.
+ * Its states are drawn in internal.h; what a session is over with is enum strobe_tracy_status.
  * strobe_tracy_session_feed moves it along; strobe_tracy_session_poll where time does (a client that
  * never says anything, answers that never come). The peer is not trusted: lengths, counts and
  * queries are bounded, an event that can't be right is set aside with its reason and counted.

@@ -102,7 +102,7 @@ enum strobe_tracy_status strobe_tracy_welcome_take(struct strobe_tracy_session *
         return strobe_tracy_break(s, "no memory for another client");
     strobe_build_tracy_client(s->build, client);
     s->own_clock = !is_same_clock(s, present);
-    s->state = STATE_STREAM;
+    strobe_tracy_session_move(s, SESSION_STREAM);
     s->last_raw = (uint64_t)client->init_end;
     if (!s->own_clock) {
         note_attached(s, present);

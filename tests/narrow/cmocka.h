@@ -30,6 +30,7 @@ static inline void strobe_narrow_check(int is_right, const char *what, const cha
 #define assert_non_null(p) assert_true(p)
 #define assert_int_equal(a, b) assert_true((uint64_t)(a) == (uint64_t)(b))
 #define assert_int_not_equal(a, b) assert_true((uint64_t)(a) != (uint64_t)(b))
+#define assert_in_range(a, least, most) assert_true((uint64_t)(a) >= (least) && (uint64_t)(a) <= (most))
 #define assert_ptr_equal(a, b) assert_true((const void *)(a) == (const void *)(b))
 #define assert_string_equal(a, b) assert_true(!strcmp(a, b))
 #define assert_memory_equal(a, b, n) assert_true(!memcmp(a, b, n))

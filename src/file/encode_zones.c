@@ -339,11 +339,11 @@ ALWAYS_INLINE void take_column(struct run *run, uint64_t tick)
     struct strobe_encoder *enc = run->enc;
     uint32_t index = strobe_encode_lod_index(enc, tick);
     uint64_t from = (enc->lod_base + index) << enc->lod_shift;
-    STROBE_ASSERT(tick - from < 1ull << enc->lod_shift && enc->lod_depths);
+    STROBE_ASSERT(tick - from < 1ull << enc->lod_shift);
     run->column = &enc->lod[0][index];
     run->bucket_end = from + (1ull << enc->lod_shift);
     run->bucket_from = from > enc->first_tick ? from : enc->first_tick;
-    run->n_rows = enc->lod_depths;
+    run->n_rows = enc->lod_depths; /* 0 while no zone ended that is high enough for a row */
 }
 
 /* The top zone ends. `is_ordered`: ticks never go back. False: not for the loop. */

@@ -44,6 +44,14 @@ static inline struct strobe_tracy_row_loc *ready_loc(struct pass *pass, int16_t 
     return loc;
 }
 
+/* The location of a zone that counts, and its time. NULL: the zone has no end, or took no time. */
+static struct strobe_tracy_row_loc *counted(struct pass *pass, const struct strobe_tracy_zone *zone,
+                                            int64_t *time)
+{
+    *time = (int64_t)((uint64_t)zone->end - (uint64_t)zone->start);
+    return *time > 0 && zone->end >= 0 ? ready_loc(pass, zone->loc) : NULL;
+}
+
 static enum strobe_err begin_thread(void *context, const struct strobe_tracy_thread_head *thread)
 {
     struct pass *pass = context;
@@ -55,10 +63,10 @@ static enum strobe_err add_zone(void *context, struct strobe_tracy_zone *stack, 
 {
     struct pass *pass = context;
     const struct strobe_tracy_zone *zone = &stack[depth];
-    int64_t time = (int64_t)((uint64_t)zone->end - (uint64_t)zone->start);
-    if (time <= 0 || zone->end < 0)
+    int64_t time;
+    struct strobe_tracy_row_loc *loc = counted(pass, zone, &time);
+    if (!loc)
         return STROBE_OK;
-    struct strobe_tracy_row_loc *loc = ready_loc(pass, zone->loc);
     return strobe_tracy_sum_add(&pass->table, &loc->sum, time, time - zone->child_ns)
                ? STROBE_OK
                : STROBE_ERR_NOMEM;
@@ -93,11 +101,9 @@ static enum strobe_err put_zone(void *context, struct strobe_tracy_zone *stack, 
 {
     struct pass *pass = context;
     const struct strobe_tracy_zone *zone = &stack[depth];
-    int64_t time = (int64_t)((uint64_t)zone->end - (uint64_t)zone->start);
-    if (time <= 0 || zone->end < 0)
-        return STROBE_OK;
-    struct strobe_tracy_row_loc *loc = ready_loc(pass, zone->loc);
-    if (!loc->is_wanted)
+    int64_t time;
+    struct strobe_tracy_row_loc *loc = counted(pass, zone, &time);
+    if (!loc || !loc->is_wanted)
         return STROBE_OK;
     struct strobe_tracy_row row = {
         .start = zone->start,

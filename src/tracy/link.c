@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/moves.h"
 #include "wire/tracy_notice.h"
@@ -105,14 +106,8 @@ struct link *strobe_tracy_link_new(struct strobe_tracy_host *host, enum link_ori
 {
     if (host->n_links == HOST_LINKS_MAX || n_address > sizeof(struct sockaddr_storage))
         return NULL;
-    if (host->n_links == host->cap_links) {
-        uint32_t cap = host->cap_links ? 2 * host->cap_links : 16;
-        struct link **more = realloc(host->links, cap * sizeof *more);
-        if (!more)
-            return NULL;
-        host->links = more;
-        host->cap_links = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(host->links, host->cap_links, host->n_links + 1))
+        return NULL;
     struct link *link = calloc(1, sizeof *link);
     if (!link)
         return NULL;

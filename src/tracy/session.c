@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "base/moves.h"
 #include "tracy/internal.h"
@@ -233,14 +234,8 @@ static bool is_too_long(const struct strobe_tracy_session *s, size_t n)
 static size_t keep(struct strobe_tracy_session *s, const uint8_t *bytes, size_t n, size_t want)
 {
     size_t part = want - s->n_in < n ? want - s->n_in : n;
-    if (want > s->cap_in) {
-        size_t cap = want < 8192 ? 8192 : want;
-        uint8_t *in = realloc(s->in, cap);
-        if (!in)
-            return SIZE_MAX;
-        s->in = in;
-        s->cap_in = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(s->in, s->cap_in, want))
+        return SIZE_MAX;
     if (!s->n_in)
         s->frame_came = s->now;
     memcpy(s->in + s->n_in, bytes, part);

@@ -7,21 +7,6 @@
 
 enum { NEWEST = STROBE_TRACY_VERSION(14, 99), OLDEST = STROBE_TRACY_VERSION(9, 0) };
 
-int strobe_tracy_reach(void **rows, size_t *room, size_t i, size_t row_bytes)
-{
-    if (i < *room)
-        return 1;
-    size_t larger = *room ? *room * 2 : 64;
-    while (larger <= i)
-        larger *= 2;
-    void *grown = realloc(*rows, larger * row_bytes);
-    if (!grown)
-        return 0;
-    *rows = grown;
-    *room = larger;
-    return 1;
-}
-
 enum strobe_err strobe_tracy_skip_items(struct strobe_tracy_content *content, uint64_t n,
                                         uint64_t bytes)
 {
@@ -154,8 +139,7 @@ uint16_t strobe_tracy_thread_number(struct strobe_tracy_content *content, uint64
         if (content->threads[i] == tid)
             return (uint16_t)i;
     if (content->n_threads > UINT16_MAX ||
-        !strobe_tracy_reach((void **)&content->threads, &content->threads_room, content->n_threads,
-                            sizeof *content->threads))
+        STROBE_ARRAY_RESERVE(content->threads, content->threads_room, content->n_threads + 1))
         return 0;
     content->threads[content->n_threads] = tid;
     return (uint16_t)content->n_threads++;

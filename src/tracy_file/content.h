@@ -8,6 +8,7 @@
 #ifndef STROBE_TRACY_FILE_CONTENT_H
 #define STROBE_TRACY_FILE_CONTENT_H
 
+#include "base/array.h"
 #include "tracy_file/blocks_in.h"
 
 /* A version as one number: 0.11.1 is 1101. */
@@ -252,8 +253,8 @@ struct strobe_tracy_content {
     struct strobe_tracy_srcloc *locs;    /* owned: by positive id */
     struct strobe_tracy_srcloc *payload; /* owned: id -(k + 1) is number k */
     size_t n_locs, locs_room, n_payload, payload_room;
-    uint8_t *extras; /* owned: 12 bytes each */
-    size_t n_extras, extras_room;
+    uint8_t *extras;                 /* owned: 12 bytes each */
+    size_t n_extras, extras_room;    /* the room in bytes */
     struct strobe_tracy_zone *stack; /* owned */
     size_t stack_room;
     struct strobe_tracy_gpu_zone *gpu_stack; /* owned */
@@ -323,8 +324,6 @@ enum strobe_err strobe_tracy_read_steps(struct strobe_tracy_content *content,
 /* Step over n items of so many bytes each. */
 enum strobe_err strobe_tracy_skip_items(struct strobe_tracy_content *content, uint64_t n,
                                         uint64_t bytes);
-/* Room for item `i` of an array. 0 without memory. */
-int strobe_tracy_reach(void **rows, size_t *room, size_t i, size_t row_bytes);
 /* A StringIdx (3 bytes) and a StringRef (9 bytes). */
 struct strobe_tracy_text strobe_tracy_read_idx(struct strobe_tracy_content *content);
 struct strobe_tracy_text strobe_tracy_read_ref(struct strobe_tracy_content *content);

@@ -25,7 +25,7 @@ static enum strobe_err add_key(struct strobe_tracy_keys *keys, uint64_t id, uint
 {
     if (keys->n >= UINT32_MAX)
         return STROBE_ERR_LIMIT;
-    if (!strobe_tracy_reach((void **)&keys->rows, &keys->room, keys->n, sizeof *keys->rows))
+    if (STROBE_ARRAY_RESERVE(keys->rows, keys->room, keys->n + 1))
         return STROBE_ERR_NOMEM;
     keys->rows[keys->n] = (struct strobe_tracy_key){id, (uint32_t)string, (uint32_t)keys->n};
     keys->n++;
@@ -41,8 +41,7 @@ static enum strobe_err read_text(struct strobe_tracy_content *content, uint64_t 
         return STROBE_ERR_CORRUPT;
     while (n) {
         size_t now = n < STEP ? (size_t)n : STEP;
-        if (!strobe_tracy_reach((void **)&content->text, &content->text_room, content->n_text + now,
-                                1))
+        if (STROBE_ARRAY_RESERVE(content->text, content->text_room, content->n_text + now))
             return STROBE_ERR_NOMEM;
         if (!strobe_tracy_copy(&content->in, content->text + content->n_text, now))
             return content->in.err;
@@ -55,8 +54,7 @@ static enum strobe_err read_text(struct strobe_tracy_content *content, uint64_t 
 static enum strobe_err read_string(struct strobe_tracy_content *content)
 {
     uint64_t pointer = strobe_tracy_u64(&content->in), n = strobe_tracy_u64(&content->in);
-    if (!strobe_tracy_reach((void **)&content->string_at, &content->strings_room,
-                            content->n_strings + 1, sizeof *content->string_at))
+    if (STROBE_ARRAY_RESERVE(content->string_at, content->strings_room, content->n_strings + 2))
         return STROBE_ERR_NOMEM;
     content->string_at[content->n_strings] = content->n_text;
     enum strobe_err err = read_text(content, n);
@@ -137,7 +135,7 @@ static enum strobe_err read_ids(struct strobe_tracy_bytes *in, uint64_t **rows, 
         uint64_t id = strobe_tracy_u64(in);
         if (in->err || *n_rows >= max)
             continue;
-        if (!strobe_tracy_reach((void **)rows, room, *n_rows, sizeof **rows))
+        if (STROBE_ARRAY_RESERVE(*rows, *room, *n_rows + 1))
             return STROBE_ERR_NOMEM;
         (*rows)[(*n_rows)++] = id;
     }
@@ -178,7 +176,7 @@ static enum strobe_err read_pointed(struct strobe_tracy_content *content, struct
     uint64_t n = strobe_tracy_u64(in);
     for (uint64_t i = 0; i < n && !in->err; i++) {
         uint64_t pointer = strobe_tracy_u64(in);
-        if (!strobe_tracy_reach((void **)rows, &room, *n_rows, sizeof **rows))
+        if (STROBE_ARRAY_RESERVE(*rows, room, *n_rows + 1))
             return STROBE_ERR_NOMEM;
         (*rows)[*n_rows] = (struct pointed){pointer, read_loc(content)};
         *n_rows += !in->err;
@@ -199,8 +197,7 @@ static enum strobe_err read_expand(struct strobe_tracy_content *content, const s
         struct pointed key = {.pointer = strobe_tracy_u64(in)};
         if (i > INT16_MAX || in->err)
             continue;
-        if (!strobe_tracy_reach((void **)&content->locs, &content->locs_room, i,
-                                sizeof *content->locs))
+        if (STROBE_ARRAY_RESERVE(content->locs, content->locs_room, i + 1))
             return STROBE_ERR_NOMEM;
         const struct pointed *found =
             n_rows ? bsearch(&key, rows, n_rows, sizeof *rows, compare_pointed) : NULL;
@@ -220,8 +217,7 @@ static enum strobe_err read_payload(struct strobe_tracy_content *content)
         struct strobe_tracy_srcloc loc = read_loc(content);
         if (i > INT16_MAX || in->err)
             continue;
-        if (!strobe_tracy_reach((void **)&content->payload, &content->payload_room, i,
-                                sizeof *content->payload))
+        if (STROBE_ARRAY_RESERVE(content->payload, content->payload_room, i + 1))
             return STROBE_ERR_NOMEM;
         content->payload[i] = loc;
         content->n_payload = i + 1;
@@ -289,8 +285,8 @@ enum strobe_err strobe_tracy_read_extras(struct strobe_tracy_content *content)
         size_t now = n < STEP ? (size_t)n : STEP;
         if (content->n_extras + now > UINT32_MAX)
             return STROBE_ERR_LIMIT;
-        if (!strobe_tracy_reach((void **)&content->extras, &content->extras_room,
-                                content->n_extras + now, 12))
+        if (STROBE_ARRAY_RESERVE(content->extras, content->extras_room,
+                                 12 * ((uint64_t)content->n_extras + now)))
             return STROBE_ERR_NOMEM;
         if (strobe_tracy_copy(in, content->extras + content->n_extras * 12, now * 12))
             content->n_extras += now;

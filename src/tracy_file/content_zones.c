@@ -61,14 +61,8 @@ static inline enum strobe_err begin_zone(struct timeline *line, uint32_t depth, 
 
 static inline enum strobe_err grow_stack(struct strobe_tracy_content *content, uint32_t depth)
 {
-    if (depth < content->stack_room)
-        return STROBE_OK;
-    if (depth >= STROBE_TRACY_MAX_DEPTH)
-        return STROBE_ERR_LIMIT;
-    return strobe_tracy_reach((void **)&content->stack, &content->stack_room, depth,
-                              sizeof *content->stack)
-               ? STROBE_OK
-               : STROBE_ERR_NOMEM;
+    return STROBE_ARRAY_RESERVE_MAX(content->stack, content->stack_room, (uint64_t)depth + 1,
+                                    STROBE_TRACY_MAX_DEPTH);
 }
 
 /* Zones without children that follow each other, which are most: as many as lie in one piece. */
@@ -278,11 +272,11 @@ static enum strobe_err begin_gpu_zone(struct gpu_line *line, uint32_t depth)
 {
     const struct strobe_tracy_visitor *visitor = line->visitor;
     struct strobe_tracy_bytes *in = &line->content->in;
-    if (depth >= STROBE_TRACY_MAX_DEPTH)
-        return STROBE_ERR_LIMIT;
-    if (!strobe_tracy_reach((void **)&line->content->gpu_stack, &line->content->gpu_stack_room,
-                            depth, sizeof(struct strobe_tracy_gpu_zone)))
-        return STROBE_ERR_NOMEM;
+    enum strobe_err err =
+        STROBE_ARRAY_RESERVE_MAX(line->content->gpu_stack, line->content->gpu_stack_room,
+                                 (uint64_t)depth + 1, STROBE_TRACY_MAX_DEPTH);
+    if (err)
+        return err;
     struct strobe_tracy_gpu_zone *zone = &line->content->gpu_stack[depth];
     *zone =
         (struct strobe_tracy_gpu_zone){.cpu_end = STROBE_TRACY_OPEN, .gpu_end = STROBE_TRACY_OPEN};

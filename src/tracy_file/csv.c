@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 static void put_sep(const struct strobe_tracy_csv_table *table)
@@ -278,14 +280,8 @@ void strobe_tracy_put_message(const struct strobe_tracy_csv_table *table, const 
 
 static int keep_sample(struct strobe_tracy_sum *sum, int64_t time)
 {
-    if (sum->n >= sum->samples_room) {
-        size_t room = sum->samples_room ? sum->samples_room * 2 : 256;
-        int64_t *grown = realloc(sum->samples, room * sizeof *grown);
-        if (!grown)
-            return 0;
-        sum->samples = grown;
-        sum->samples_room = room;
-    }
+    if (STROBE_ARRAY_RESERVE(sum->samples, sum->samples_room, sum->n + 1))
+        return 0;
     sum->samples[sum->n] = time;
     return 1;
 }

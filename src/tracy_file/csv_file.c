@@ -197,8 +197,7 @@ static enum strobe_err begin_pool(void *context, struct strobe_tracy_text name, 
 
 static int add_change(struct pass *pass, int64_t time, int64_t size)
 {
-    if (!strobe_tracy_reach((void **)&pass->changes, &pass->changes_room, pass->n_changes,
-                            sizeof *pass->changes))
+    if (STROBE_ARRAY_RESERVE(pass->changes, pass->changes_room, pass->n_changes + 1))
         return 0;
     pass->changes[pass->n_changes++] = (struct strobe_tracy_change){time, size};
     return 1;

@@ -12,13 +12,6 @@
 
 enum { BUDGET_BYTES = 1 << 30 };
 
-static bool reach(void **rows, size_t *room, size_t i, size_t row_bytes)
-{
-    return strobe_tracy_reach(rows, room, i, row_bytes) != 0;
-}
-#define REACH(import, rows, i) \
-    reach((void **)&(import)->rows, &(import)->rows##_room, i, sizeof *(import)->rows)
-
 /* ---- the first walk -------------------------------------------------------------------------- */
 
 static enum strobe_err note_frames(void *context, uint64_t name, int continuous, uint64_t n_frames)
@@ -54,7 +47,7 @@ static enum strobe_err note_thread(void *context, const struct strobe_tracy_thre
         import->main_tid = thread->tid;
     if (!thread->is_fiber)
         return STROBE_OK;
-    if (!REACH(import, fibers, import->n_fibers))
+    if (STROBE_ARRAY_RESERVE(import->fibers, import->fibers_room, import->n_fibers + 1))
         return STROBE_ERR_NOMEM;
     import->fibers[import->n_fibers++] = thread->tid;
     return STROBE_OK;
@@ -64,8 +57,9 @@ static enum strobe_err note_stack(void *context, uint32_t id, const uint64_t *fr
 {
     struct import *import = context;
     (void)id; /* they are numbered from 1 in the order of the file */
-    if (!REACH(import, stack_at, import->n_stacks + 1) ||
-        !REACH(import, stack_frames, import->n_stack_frames + n))
+    if (STROBE_ARRAY_RESERVE(import->stack_at, import->stack_at_room, import->n_stacks + 2) ||
+        STROBE_ARRAY_RESERVE(import->stack_frames, import->stack_frames_room,
+                             import->n_stack_frames + n + 1))
         return STROBE_ERR_NOMEM;
     import->stack_at[import->n_stacks++] = import->n_stack_frames;
     memcpy(import->stack_frames + import->n_stack_frames, frames, n * sizeof *frames);
@@ -87,7 +81,7 @@ static enum strobe_err note_run(void *context, const struct strobe_tracy_switch 
     struct import *import = context;
     if (!is_fiber(import, run->thread))
         return STROBE_OK;
-    if (!REACH(import, runs, import->n_runs))
+    if (STROBE_ARRAY_RESERVE(import->runs, import->runs_room, import->n_runs + 1))
         return STROBE_ERR_NOMEM;
     import->runs[import->n_runs++] =
         (struct fiber_run){run->thread, run->start, run->end, run->carrier};

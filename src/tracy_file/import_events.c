@@ -60,8 +60,7 @@ static enum strobe_err hold_foreign(void *context, uint64_t tid, struct strobe_t
                                     struct strobe_tracy_text thread)
 {
     struct import *import = context;
-    if (!strobe_tracy_reach((void **)&import->foreign, &import->foreign_room, import->n_foreign,
-                            sizeof *import->foreign))
+    if (STROBE_ARRAY_RESERVE(import->foreign, import->foreign_room, import->n_foreign + 1))
         return STROBE_ERR_NOMEM;
     import->foreign[import->n_foreign++] = (struct foreign){tid, process, thread, 0};
     return STROBE_OK;
@@ -107,10 +106,8 @@ static int note_image(struct import *import, int32_t image, int64_t time)
     if (image < 0 || image > 1 << 24)
         return 1;
     size_t i = (size_t)image;
-    if (!strobe_tracy_reach((void **)&import->image_frame, &import->image_frame_room, i,
-                            sizeof *import->image_frame) ||
-        !strobe_tracy_reach((void **)&import->image_time, &import->image_time_room, i,
-                            sizeof *import->image_time))
+    if (STROBE_ARRAY_RESERVE(import->image_frame, import->image_frame_room, i + 1) ||
+        STROBE_ARRAY_RESERVE(import->image_time, import->image_time_room, i + 1))
         return 0;
     while (import->n_images <= i) {
         import->image_frame[import->n_images] = 0;
@@ -246,8 +243,7 @@ static enum strobe_err put_lock_event(void *context, const struct strobe_tracy_l
 static enum strobe_err hold_message(void *context, const struct strobe_tracy_message *message)
 {
     struct import *import = context;
-    if (!strobe_tracy_reach((void **)&import->messages, &import->messages_room, import->n_messages,
-                            sizeof *import->messages))
+    if (STROBE_ARRAY_RESERVE(import->messages, import->messages_room, import->n_messages + 1))
         return STROBE_ERR_NOMEM;
     import->messages[import->n_messages++] = (struct held_message){*message, 0};
     return STROBE_OK;
@@ -455,8 +451,7 @@ static enum strobe_err hold_alloc(void *context, const struct strobe_tracy_alloc
 {
     struct import *import = context;
     size_t i = import->n_memory;
-    if (!strobe_tracy_reach((void **)&import->memory, &import->memory_room, i + 1,
-                            sizeof *import->memory))
+    if (STROBE_ARRAY_RESERVE(import->memory, import->memory_room, i + 2))
         return STROBE_ERR_NOMEM;
     import->memory[import->n_memory++] = (struct memory_event){
         alloc->time, i, alloc->address, alloc->size, alloc->callstack, alloc->thread, 0};

@@ -15,8 +15,7 @@
 static uint32_t find_canon(struct strobe_engine *engine, uint32_t loc)
 {
     const struct strobe_loc_row *locs = engine->trace->locs;
-    uint64_t hash =
-        strobe_hash_u64(strobe_loc_hash(&locs[loc]), strobe_index_seed(&engine->firsts));
+    uint64_t hash = strobe_loc_hash(&locs[loc], strobe_index_seed(&engine->firsts));
     STROBE_INDEX_EACH (first, at, &engine->firsts, hash)
         if (strobe_loc_same(&locs[loc], &locs[first]))
             return first + 1;

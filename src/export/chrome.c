@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 enum { MADE_UP_PID = 1000000000, MADE_UP_TID = 1500000000, FIBER_TID = 2000000000 };
 
 struct chrome {
@@ -86,8 +88,7 @@ static uint64_t pid_of(struct chrome *chrome, uint32_t process)
 {
     char room[STROBE_NAME_ROOM];
     uint32_t n, before = chrome->pids.n;
-    if (!strobe_rows_reach((void **)&chrome->shown_pid, &chrome->shown_pid_room, process,
-                           sizeof *chrome->shown_pid))
+    if (STROBE_ARRAY_REACH(chrome->shown_pid, chrome->shown_pid_room, process))
         return 0;
     if (chrome->shown_pid[process])
         return chrome->shown_pid[process];
@@ -104,8 +105,7 @@ static uint64_t tid_of(struct chrome *chrome, uint32_t thread)
 {
     char room[STROBE_NAME_ROOM];
     uint32_t n, before = chrome->tids.n;
-    if (!strobe_rows_reach((void **)&chrome->shown_tid, &chrome->shown_tid_room, thread,
-                           sizeof *chrome->shown_tid))
+    if (STROBE_ARRAY_REACH(chrome->shown_tid, chrome->shown_tid_room, thread))
         return 0;
     if (chrome->shown_tid[thread])
         return chrome->shown_tid[thread];

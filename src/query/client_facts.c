@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static uint32_t text_of(struct strobe_trace *trace, const struct strobe_field *field)
 {
     return strobe_texts_add(&trace->texts, field->text, field->u);
@@ -13,8 +15,7 @@ static uint32_t text_of(struct strobe_trace *trace, const struct strobe_field *f
 static void add_client(struct strobe_trace *trace, struct strobe_client_facts *facts,
                        uint32_t process, const struct strobe_field *f)
 {
-    if (!strobe_rows_reach((void **)&facts->clients, &facts->clients_room, process,
-                           sizeof *facts->clients))
+    if (STROBE_ARRAY_REACH(facts->clients, facts->clients_room, process))
         return;
     if (process >= facts->n_clients)
         facts->n_clients = process + 1;
@@ -76,8 +77,7 @@ static struct strobe_lock_fact *lock_of(struct strobe_client_facts *facts, uint3
 static void add_section(struct strobe_trace *trace, struct strobe_client_facts *facts,
                         uint32_t process, const struct strobe_field *f)
 {
-    if (strobe_rows_reach((void **)&facts->sections, &facts->sections_room, facts->n_sections,
-                          sizeof *facts->sections))
+    if (!STROBE_ARRAY_REACH(facts->sections, facts->sections_room, facts->n_sections))
         facts->sections[facts->n_sections++] =
             (struct strobe_section_fact){process, f[0].u, text_of(trace, &f[1])};
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/texts.h"
 #include "wire/ring_layout.h"
 
@@ -15,8 +16,7 @@ void strobe_clock_add(struct strobe_clock *clock, uint64_t kind, const struct st
         clock->real_offset_ns = real_ns - sync->mono_ns;
     }
     if (clock->n_syncs < STROBE_CLOCK_MAX_SYNCS &&
-        strobe_rows_reach((void **)&clock->syncs, &clock->syncs_room, clock->n_syncs,
-                          sizeof *clock->syncs))
+        !STROBE_ARRAY_REACH(clock->syncs, clock->syncs_room, clock->n_syncs))
         clock->syncs[clock->n_syncs++] = *sync;
     if (sync->error_ns > clock->error_ns)
         clock->error_ns = sync->error_ns;

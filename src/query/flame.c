@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/pixels_open.h"
 
 enum { MAX_DEPTH = 512, MAX_EVENTS = 1 << 25 };
@@ -38,33 +39,23 @@ struct run {
     int failed;
 };
 
-static uint32_t slot_of(const struct strobe_flame *flame, uint32_t parent, uint32_t loc)
+static uint64_t hash_of(const struct strobe_flame *flame, uint32_t parent, uint32_t loc)
 {
-    uint64_t h = ((uint64_t)parent << 32 | loc) * 0x9e3779b97f4a7c15ull;
-    uint32_t at = (uint32_t)(h >> 32) & (flame->n_slots - 1);
-    while (flame->slots[at] && (flame->nodes[flame->slots[at] - 1].parent != parent ||
-                                flame->nodes[flame->slots[at] - 1].loc != loc))
-        at = (at + 1) & (flame->n_slots - 1);
-    return at;
+    return strobe_hash_u64((uint64_t)parent << 32 | loc, flame->by_path.seed);
 }
 
-static int grow_slots(struct strobe_flame *flame)
+static enum strobe_err index_nodes(struct strobe_flame *flame)
 {
-    if (2 * flame->n_nodes < flame->n_slots)
-        return 1;
-    uint32_t n = flame->n_slots ? 2 * flame->n_slots : 1024;
-    uint32_t *slots = calloc(n, sizeof *slots);
-    if (!slots)
-        return 0;
-    free(flame->slots);
-    flame->slots = slots;
-    flame->n_slots = n;
-    for (uint32_t i = 0; i < flame->n_nodes; i++)
-        slots[slot_of(flame, flame->nodes[i].parent, flame->nodes[i].loc)] = i + 1;
-    return 1;
+    enum strobe_err err = STROBE_OK;
+    strobe_index_free(&flame->by_path);
+    for (uint32_t i = 0; !err && i < flame->n_nodes; i++)
+        err = strobe_index_add(&flame->by_path,
+                               hash_of(flame, flame->nodes[i].parent, flame->nodes[i].loc), i);
+    return err;
 }
 
-/* Take out nodes and all that is below them; keep[i] is replaced by the number of nodes kept up to it. */
+/* Take out nodes and all that is below them; keep[i] is replaced by the number of nodes kept up to it. The index no longer
+ * holds. */
 static void drop_nodes(struct strobe_flame *flame, uint32_t *keep)
 {
     uint32_t n = 0;
@@ -78,10 +69,6 @@ static void drop_nodes(struct strobe_flame *flame, uint32_t *keep)
     }
     flame->n_left_out += flame->n_nodes - n;
     flame->n_nodes = n;
-    if (flame->n_slots)
-        memset(flame->slots, 0, flame->n_slots * sizeof *flame->slots);
-    for (uint32_t i = 0; i < n; i++)
-        flame->slots[slot_of(flame, flame->nodes[i].parent, flame->nodes[i].loc)] = i + 1;
 }
 
 /* Room for one more path: levels are given up from the deepest on, until half of the nodes are free; never the roots. */
@@ -103,7 +90,7 @@ static int make_room(struct strobe_flame *flame)
     flame->n_levels = n_levels;
     drop_nodes(flame, keep);
     free(keep);
-    return 1;
+    return !index_nodes(flame);
 }
 
 /* The child of `parent` (index + 1; 0: a root) with a location, made if its level is kept; 0: none. */
@@ -113,22 +100,20 @@ static uint32_t child_of(struct run *run, uint32_t parent, uint32_t loc)
     uint32_t depth = parent ? flame->nodes[parent - 1].depth + 1 : 0;
     if (flame->n_levels && depth >= flame->n_levels)
         return 0;
-    if (!grow_slots(flame)) {
-        flame->n_left_out++;
-        return 0;
-    }
-    uint32_t at = slot_of(flame, parent, loc);
-    if (flame->slots[at])
-        return flame->slots[at];
+    strobe_index_seed(&flame->by_path);
+    uint64_t hash = hash_of(flame, parent, loc);
+    STROBE_INDEX_EACH (i, at, &flame->by_path, hash)
+        if (flame->nodes[i].parent == parent && flame->nodes[i].loc == loc)
+            return i + 1;
     if (flame->n_nodes >= STROBE_FLAME_MAX_NODES ||
-        !strobe_rows_reach((void **)&flame->nodes, &flame->nodes_room, flame->n_nodes,
-                           sizeof *flame->nodes)) {
+        STROBE_ARRAY_RESERVE(flame->nodes, flame->nodes_room, flame->n_nodes + 1ull) ||
+        strobe_index_add(&flame->by_path, hash, flame->n_nodes)) {
         flame->n_left_out++;
         return 0;
     }
     flame->nodes[flame->n_nodes++] =
         (struct strobe_flame_node){.parent = parent, .loc = loc, .depth = depth};
-    return flame->slots[at] = flame->n_nodes;
+    return flame->n_nodes;
 }
 
 static void add_down(struct run *run, const struct zone *zone)
@@ -180,8 +165,7 @@ static int by_begin(const void *a, const void *b)
 
 static void add_zone(struct run *run, struct zone zone)
 {
-    if (!strobe_rows_reach((void **)&run->zones, &run->zones_room, run->n_zones,
-                           sizeof *run->zones)) {
+    if (STROBE_ARRAY_REACH(run->zones, run->zones_room, run->n_zones)) {
         run->failed = 1;
         return;
     }
@@ -211,7 +195,7 @@ static void keep_open(struct thread *thread, const struct strobe_carry *carry)
 {
     struct strobe_open_list *open = &thread->open;
     for (uint32_t i = 0; i < carry->n_open && i < MAX_DEPTH; i++) {
-        if (!strobe_rows_reach((void **)&open->zones, &open->room, i, sizeof *open->zones))
+        if (STROBE_ARRAY_REACH(open->zones, open->room, i))
             return;
         if (!carry->open[i].is_unknown)
             open->zones[i] = (struct strobe_open_at){carry->open[i].begin, carry->open[i].loc, 1, 0};
@@ -364,6 +348,7 @@ enum strobe_err strobe_flame_choose(struct strobe_flame *flame, uint32_t limit)
         for (uint32_t i = 0; i < flame->n_nodes && i < limit; i++)
             keep[list[i].node] = 1;
         drop_nodes(flame, keep);
+        strobe_index_free(&flame->by_path);
     }
     enum strobe_err err = list && keep ? STROBE_OK : STROBE_ERR_NOMEM;
     free(list);
@@ -374,9 +359,7 @@ enum strobe_err strobe_flame_choose(struct strobe_flame *flame, uint32_t limit)
 void strobe_flame_free(struct strobe_flame *flame)
 {
     free(flame->nodes);
-    free(flame->slots);
+    strobe_index_free(&flame->by_path);
     flame->nodes = NULL;
-    flame->slots = NULL;
-    flame->n_slots = 0;
     flame->n_nodes = 0;
 }

@@ -75,8 +75,7 @@ static enum strobe_err gather_event(void *context, const struct strobe_happening
     uint32_t i = strobe_idmap_add_row(&facts->context_ids, happening->process,
                                       happening->event->fields[0].u, (void **)&facts->contexts,
                                       &facts->contexts_room, sizeof *facts->contexts);
-    if (i == STROBE_IDMAP_NONE || !strobe_rows_reach((void **)&gather->states, &gather->states_room,
-                                                     i, sizeof *gather->states))
+    if (i == STROBE_IDMAP_NONE || STROBE_ARRAY_REACH(gather->states, gather->states_room, i))
         return STROBE_ERR_NOMEM;
     facts->contexts[i].process = happening->process;
     facts->contexts[i].id = happening->event->fields[0].u;
@@ -221,8 +220,7 @@ static int begin_zone(struct resolver *resolver, const struct event *event)
     struct strobe_gpu *gpu = resolver->gpu;
     uint32_t *top = top_of(resolver, event->tid_or_host);
     if (!top || gpu->n_zones >= UINT32_MAX - 1 ||
-        !strobe_rows_reach((void **)&gpu->zones, &gpu->zones_room, gpu->n_zones,
-                           sizeof *gpu->zones))
+        STROBE_ARRAY_REACH(gpu->zones, gpu->zones_room, gpu->n_zones))
         return 0;
     struct strobe_gpu_zone *parent = *top ? &gpu->zones[*top - 1] : NULL;
     gpu->zones[gpu->n_zones] = (struct strobe_gpu_zone){
@@ -287,8 +285,7 @@ static int take_note(struct resolver *resolver, const struct event *event)
             break;
         if (zone->query != event->query)
             continue;
-        if (!strobe_rows_reach((void **)&gpu->notes, &gpu->notes_room, gpu->n_notes,
-                               sizeof *gpu->notes))
+        if (STROBE_ARRAY_REACH(gpu->notes, gpu->notes_room, gpu->n_notes))
             return 0;
         gpu->notes[gpu->n_notes++] =
             (struct strobe_gpu_note){i - 1, event->loc_or_time, event->value};

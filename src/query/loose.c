@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 struct item {
     uint64_t tick;
     uint64_t seq; /* order of arrival, among equal ticks */
@@ -87,8 +89,7 @@ int strobe_looses_add(struct strobe_looses *looses, uint32_t process, uint32_t t
                       struct strobe_note *notes)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (!strobe_rows_reach((void **)&looses->items, &looses->items_room, looses->n_items,
-                               sizeof *looses->items))
+        if (STROBE_ARRAY_REACH(looses->items, looses->items_room, looses->n_items))
             return 0;
         struct item *item = &looses->items[looses->n_items++];
         uint8_t lane = lane_kind(&loose[i]);
@@ -172,7 +173,7 @@ static enum strobe_err show_open(const struct pairing *pairing, struct open_zone
 
 static enum strobe_err open_zone(struct lane *lane, const struct item *item)
 {
-    if (!strobe_rows_reach((void **)&lane->open, &lane->room, lane->n, sizeof *lane->open))
+    if (STROBE_ARRAY_REACH(lane->open, lane->room, lane->n))
         return STROBE_ERR_NOMEM;
     lane->open[lane->n++] = (struct open_zone){
         .begin = item->tick,

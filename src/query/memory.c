@@ -105,15 +105,11 @@ static int begin_block(struct pairing *pairing, const struct event *event)
         return 0;
     if (pairing->block_of[i])
         end_block(pairing, i, event);
-    if (memory->n_blocks == memory->blocks_room) {
-        uint64_t room = memory->blocks_room ? memory->blocks_room * 2 : 1024;
-        struct strobe_mem_block *grown = strobe_array_resize(memory->blocks, room, sizeof *grown);
-        if (!grown)
-            return 0;
-        memory->blocks = grown;
-        memory->blocks_room = room;
-    }
-    memory->blocks[memory->n_blocks++] = (struct strobe_mem_block){
+    struct strobe_mem_block *block =
+        STROBE_ARRAY_PUSH(memory->blocks, memory->n_blocks, memory->blocks_room);
+    if (!block)
+        return 0;
+    *block = (struct strobe_mem_block){
         .pool = event->pool,
         .thread = event->thread,
         .address = event->address,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/pixels_gather.h"
 
 void strobe_pixel_cell_add(struct strobe_pixel_cell *into, const struct strobe_pixel_cell *from)
@@ -489,7 +490,7 @@ static void add_last_gap(struct strobe_gather *gather, struct strobe_pixel_lanes
 static enum strobe_err find_open(struct strobe_gather *gather)
 {
     struct strobe_open_list *lists = calloc(gather->n_lanes + 1ull, sizeof *lists);
-    uint32_t *wanted = malloc((gather->n_wanted + 1ull) * sizeof *wanted);
+    uint32_t *wanted = strobe_array_resize(NULL, gather->n_wanted + 1ull, sizeof *wanted);
     enum strobe_err err = lists && wanted ? STROBE_OK : STROBE_ERR_NOMEM;
     for (uint32_t k = 0; k < 64 && !err; k++) {
         uint32_t i = 0;
@@ -515,8 +516,7 @@ static void open_rows(struct strobe_pixel_lanes *lanes)
         const struct strobe_pixel_row *row = &track->rows[i];
         if (row->begin > lanes->hi || row->end <= lanes->hi)
             continue;
-        if (!strobe_rows_reach((void **)&lanes->open.zones, &lanes->open.room, row->depth,
-                               sizeof *lanes->open.zones))
+        if (STROBE_ARRAY_REACH(lanes->open.zones, lanes->open.room, row->depth))
             return;
         lanes->open.n = row->depth >= lanes->open.n ? row->depth + 1 : lanes->open.n;
         lanes->open.zones[row->depth] =

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* What is made of one lane. */
 struct lane {
     struct strobe_gather *gather;
@@ -23,8 +25,7 @@ static struct strobe_pixel_item *new_item(struct lane *lane)
 {
     struct strobe_pixels *out = lane->gather->out;
     if (out->n_items > lane->gather->ask->budget ||
-        !strobe_rows_reach((void **)&out->items, &out->items_room, out->n_items,
-                           sizeof *out->items)) {
+        STROBE_ARRAY_REACH(out->items, out->items_room, out->n_items)) {
         lane->is_full = 1;
         return NULL;
     }
@@ -167,8 +168,7 @@ static int make_all(struct strobe_gather *gather, struct strobe_pixel_item *zone
                 return 0;
             if (out->n_items == first)
                 continue;
-            if (!strobe_rows_reach((void **)&out->lanes, &out->lanes_room, out->n_lanes,
-                                   sizeof *out->lanes))
+            if (STROBE_ARRAY_REACH(out->lanes, out->lanes_room, out->n_lanes))
                 return 0;
             out->lanes[out->n_lanes++] =
                 (struct strobe_pixel_lane){i, lane.depth, first, out->n_items - first, lanes->k};
@@ -209,7 +209,7 @@ enum strobe_err strobe_pixels_make_items(struct strobe_gather *gather)
     uint32_t most = 0;
     for (uint32_t i = 0; i < gather->n_lanes; i++)
         most = gather->lanes[i].n_buckets > most ? gather->lanes[i].n_buckets : most;
-    struct strobe_pixel_item *zones = malloc((most + 2ull) * sizeof *zones);
+    struct strobe_pixel_item *zones = strobe_array_resize(NULL, most + 2ull, sizeof *zones);
     if (!zones)
         return STROBE_ERR_NOMEM;
     int is_made = make_all(gather, zones);

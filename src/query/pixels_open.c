@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 enum { KNOWN = 4096 };
 
 /* The zone of `thread` at `depth` is open from the end of block `from` to the start of block `to` at least. */
@@ -53,7 +55,7 @@ struct search {
 
 static int set_open(struct strobe_open_list *list, uint32_t depth, uint64_t begin, uint64_t loc)
 {
-    if (!strobe_rows_reach((void **)&list->zones, &list->room, depth, sizeof *list->zones))
+    if (STROBE_ARRAY_REACH(list->zones, list->room, depth))
         return 0;
     for (; list->n <= depth; list->n++)
         list->zones[list->n].is_known = 0;

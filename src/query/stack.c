@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* ---- finding ---- */
 
 static enum strobe_err take_stack(struct strobe_stack *out, const struct strobe_field *field)
 {
     out->n = 0;
-    if (field->u && !strobe_rows_reach((void **)&out->addresses, &out->room, field->u - 1,
-                                       sizeof *out->addresses))
+    if (field->u && STROBE_ARRAY_REACH(out->addresses, out->room, field->u - 1))
         return STROBE_ERR_NOMEM;
     out->n = (uint32_t)field->u;
     if (out->n)
@@ -80,8 +81,8 @@ static void add_symbol(struct strobe_stack_symbols *symbols, uint32_t process,
 {
     uint32_t i = strobe_idmap_add_row(&symbols->ids, process, f[0].u, (void **)&symbols->first,
                                       &symbols->first_room, sizeof *symbols->first);
-    if (i == STROBE_IDMAP_NONE || !strobe_rows_reach((void **)&symbols->rows, &symbols->rows_room,
-                                                     symbols->n_rows, sizeof *symbols->rows))
+    if (i == STROBE_IDMAP_NONE ||
+        STROBE_ARRAY_REACH(symbols->rows, symbols->rows_room, symbols->n_rows))
         return;
     struct strobe_stack_symbol row = {
         .line = (uint32_t)f[2].u, .inlined = (uint32_t)f[1].u, .start = f[3].u};

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/feed.h"
 #include "query/loose.h"
 
@@ -33,7 +34,7 @@ static int add_dense(struct strobe_histogram *histogram, uint32_t bucket, uint64
                histogram->n * sizeof *counts);
         free(histogram->counts);
         *histogram =
-            (struct strobe_histogram){counts, (uint16_t)first, (uint16_t)(last - first), 0, 1};
+            (struct strobe_histogram){counts, (uint16_t)first, (uint16_t)(last - first), 1};
     }
     histogram->counts[bucket - histogram->first] += count;
     return 1;
@@ -56,7 +57,7 @@ static int make_dense(struct strobe_histogram *histogram)
         counts[entry_bucket(entries[i]) - first] = entries[i] >> BUCKET_BITS;
     free(entries);
     *histogram =
-        (struct strobe_histogram){counts, (uint16_t)first, (uint16_t)(last - first + 1), 0, 1};
+        (struct strobe_histogram){counts, (uint16_t)first, (uint16_t)(last - first + 1), 1};
     return 1;
 }
 
@@ -69,14 +70,8 @@ static int add_sparse(struct strobe_histogram *histogram, uint32_t bucket, uint6
         histogram->counts[at] += count << BUCKET_BITS;
         return 1;
     }
-    if (histogram->n == histogram->room) {
-        uint32_t room = histogram->room ? 2u * histogram->room : 2;
-        uint64_t *more = realloc(histogram->counts, room * sizeof *more);
-        if (!more)
-            return 0;
-        histogram->counts = more;
-        histogram->room = (uint16_t)room;
-    }
+    if (STROBE_ARRAY_RESERVE_TIGHT(histogram->counts, histogram->n))
+        return 0;
     memmove(histogram->counts + at + 1, histogram->counts + at,
             (histogram->n - at) * sizeof *histogram->counts);
     histogram->counts[at] = count << BUCKET_BITS | bucket;
@@ -103,8 +98,7 @@ uint32_t strobe_histogram_bucket(const struct strobe_histogram *histogram, uint6
 
 static uint32_t new_row(struct strobe_stats *stats, uint32_t loc, uint64_t id)
 {
-    if (!strobe_rows_reach((void **)&stats->rows, &stats->rows_room, stats->n_rows,
-                           sizeof *stats->rows))
+    if (STROBE_ARRAY_REACH(stats->rows, stats->rows_room, stats->n_rows))
         return UINT32_MAX;
     stats->rows[stats->n_rows].loc = loc;
     stats->rows[stats->n_rows].loc_id = id;
@@ -112,42 +106,20 @@ static uint32_t new_row(struct strobe_stats *stats, uint32_t loc, uint64_t id)
     return stats->n_rows++;
 }
 
-static int grow_slots(struct strobe_stats *stats)
-{
-    if ((uint64_t)stats->n_rows * 4 < (uint64_t)stats->n_slots * 3)
-        return 1;
-    uint32_t n_slots = stats->n_slots ? 2 * stats->n_slots : 64;
-    uint32_t *slots = calloc(n_slots, sizeof *slots);
-    if (!slots)
-        return 0;
-    for (uint32_t i = 0; i < stats->n_rows; i++) {
-        if (stats->rows[i].loc == STROBE_IDMAP_NONE)
-            continue;
-        uint32_t at = strobe_loc_hash(&stats->trace->locs[stats->rows[i].loc]) & (n_slots - 1);
-        while (slots[at])
-            at = (at + 1) & (n_slots - 1);
-        slots[at] = i + 1;
-    }
-    free(stats->slots);
-    stats->slots = slots;
-    stats->n_slots = n_slots;
-    return 1;
-}
-
 /* The row of the locations with the same content as this one. */
 static uint32_t row_of_content(struct strobe_stats *stats, uint32_t loc, uint64_t id)
 {
     const struct strobe_loc_row *row = &stats->trace->locs[loc];
-    if (!grow_slots(stats))
-        return UINT32_MAX;
-    uint32_t at = strobe_loc_hash(row) & (stats->n_slots - 1);
-    for (; stats->slots[at]; at = (at + 1) & (stats->n_slots - 1))
-        if (strobe_loc_same(row, &stats->trace->locs[stats->rows[stats->slots[at] - 1].loc]))
-            return stats->slots[at] - 1;
+    uint64_t hash = strobe_loc_hash(row, strobe_index_seed(&stats->by_content));
+    STROBE_INDEX_EACH (known, at, &stats->by_content, hash)
+        if (strobe_loc_same(row, &stats->trace->locs[stats->rows[known].loc]))
+            return known;
     uint32_t made = new_row(stats, loc, id);
-    if (made != UINT32_MAX)
-        stats->slots[at] = made + 1;
-    return made;
+    if (made == UINT32_MAX || !strobe_index_add(&stats->by_content, hash, made))
+        return made;
+    stats->n_rows--;
+    memset(&stats->rows[made], 0, sizeof stats->rows[made]);
+    return UINT32_MAX;
 }
 
 static uint32_t row_of_unnamed(struct strobe_stats *stats, uint32_t process, uint64_t id)
@@ -169,8 +141,7 @@ uint32_t strobe_stats_row_of(struct strobe_stats *stats, uint32_t process, uint3
 {
     if (loc == STROBE_IDMAP_NONE)
         return row_of_unnamed(stats, process, id);
-    if (!strobe_rows_reach((void **)&stats->row_of_loc, &stats->row_of_loc_room, loc,
-                           sizeof *stats->row_of_loc))
+    if (STROBE_ARRAY_REACH(stats->row_of_loc, stats->row_of_loc_room, loc))
         return UINT32_MAX;
     if (!stats->row_of_loc[loc])
         stats->row_of_loc[loc] = row_of_content(stats, loc, id) + 1;
@@ -545,7 +516,7 @@ void strobe_stats_free(struct strobe_stats *stats)
         free(stats->rows[i].histogram.counts);
     free(stats->rows);
     free(stats->row_of_loc);
-    free(stats->slots);
+    strobe_index_free(&stats->by_content);
     free(stats->unnamed_rows);
     strobe_idmap_free(&stats->unnamed);
     memset(stats, 0, sizeof *stats);

@@ -15,7 +15,7 @@ enum { STROBE_STATS_P50, STROBE_STATS_P90, STROBE_STATS_P99, STROBE_STATS_N_PERC
  * Many: n counts, from bucket `first` on. */
 struct strobe_histogram {
     uint64_t *counts; /* owned */
-    uint16_t first, n, room;
+    uint16_t first, n;
     uint8_t is_dense;
 };
 
@@ -57,8 +57,7 @@ struct strobe_stats {
     uint32_t n_rows, rows_room;
     uint32_t *row_of_loc; /* owned: by index in trace->locs, row + 1 */
     uint32_t row_of_loc_room;
-    uint32_t *slots; /* owned: hash table of rows by content, row + 1 */
-    uint32_t n_slots;
+    struct strobe_index by_content; /* of rows, by what their locations hold */
     struct strobe_idmap unnamed; /* (process, id) of locations without a record, to its row */
     uint32_t *unnamed_rows;      /* owned */
     uint32_t unnamed_room;

@@ -2,6 +2,7 @@
  * All of them are in memory by then, so percentiles are exact.  SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "query/gpu.h"
 #include "query/stats.h"
 
@@ -94,7 +95,7 @@ enum strobe_err strobe_stats_gpu(struct strobe_stats *stats,
     enum strobe_err err = strobe_client_facts_load(stats->trace, &facts);
     if (!err)
         err = strobe_gpu_run(stats->trace, &facts, &gpu);
-    if (!err && !(list = malloc((gpu.n_zones + 1ull) * sizeof *list)))
+    if (!err && !(list = strobe_array_resize(NULL, gpu.n_zones + 1ull, sizeof *list)))
         err = STROBE_ERR_NOMEM;
     if (!err)
         err = add_all(stats, options, &facts, &gpu, list, &n);

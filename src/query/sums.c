@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "file/replay.h"
 
 #define INLINE inline __attribute__((always_inline))
@@ -122,12 +123,10 @@ static int is_plain(const struct strobe_events *events, const struct strobe_part
 static int make_part_room(struct worker *worker, const struct strobe_part *part)
 {
     uint32_t n = part->n_locs + part->n_stack;
-    if (!strobe_rows_reach((void **)&worker->part_rows, &worker->part_rows_room, n,
-                           sizeof *worker->part_rows) ||
-        !strobe_rows_reach((void **)&worker->stack, &worker->stack_room,
-                           (uint64_t)part->n_stack + part->n_events + 1, sizeof *worker->stack) ||
-        !strobe_rows_reach((void **)&worker->ended, &worker->ended_room, part->n_events,
-                           sizeof *worker->ended))
+    if (STROBE_ARRAY_REACH(worker->part_rows, worker->part_rows_room, n) ||
+        STROBE_ARRAY_REACH(worker->stack, worker->stack_room,
+                           (uint64_t)part->n_stack + part->n_events + 1) ||
+        STROBE_ARRAY_REACH(worker->ended, worker->ended_room, part->n_events))
         return 0;
     for (uint32_t i = 0; i <= n; i++)
         worker->part_rows[i] = (struct strobe_ns_sum){.min = INT64_MAX};

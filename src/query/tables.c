@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static const uint64_t wanted_kinds =
     STROBE_BIT(MESSAGE) | STROBE_BIT(PLOT_INT) | STROBE_BIT(PLOT_DOUBLE) | STROBE_BIT(FRAME_MARK) |
     STROBE_BIT(FRAME_START) | STROBE_BIT(FRAME_END) | STROBE_BIT(LOCK_WAIT) |
@@ -27,8 +29,7 @@ struct strobe_table *strobe_tables_make(struct strobe_tables *tables, enum strob
             return table;
     }
     if (tables->n_tables >= 65536 ||
-        !strobe_rows_reach((void **)&tables->tables, &tables->tables_room, tables->n_tables,
-                           sizeof *tables->tables))
+        STROBE_ARRAY_REACH(tables->tables, tables->tables_room, tables->n_tables))
         return NULL;
     struct strobe_table *table = &tables->tables[tables->n_tables++];
     *table = (struct strobe_table){
@@ -61,8 +62,7 @@ void strobe_tables_add(struct strobe_tables *tables, struct strobe_table *table,
 {
     int is_zone = table && strobe_table_has_zones(table);
     if (!table || (is_zone && !strobe_tables_has_room(tables, sizeof row)) ||
-        !strobe_rows_reach((void **)&table->rows, &table->rows_room, table->n_rows,
-                           sizeof *table->rows)) {
+        STROBE_TABLES_RESERVE(table->rows, table->n_rows, table->rows_room)) {
         tables->n_left_out++;
         return;
     }
@@ -78,8 +78,7 @@ static void add_message(struct strobe_tables *tables, uint32_t process, uint32_t
 {
     const struct strobe_field *f = event->fields;
     if (!strobe_tables_has_room(tables, sizeof *tables->messages + f[2].u) ||
-        !strobe_rows_reach((void **)&tables->messages, &tables->messages_room, tables->n_messages,
-                           sizeof *tables->messages)) {
+        STROBE_TABLES_RESERVE(tables->messages, tables->n_messages, tables->messages_room)) {
         tables->n_left_out++;
         return;
     }
@@ -101,8 +100,7 @@ static void add_value(struct strobe_tables *tables, uint32_t process,
     struct strobe_table *table =
         strobe_tables_make(tables, STROBE_TABLE_PLOT, process, event->fields[0].u, 0);
     if (!table || !strobe_tables_has_room(tables, sizeof *table->values) ||
-        !strobe_rows_reach((void **)&table->values, &table->values_room, table->n_values,
-                           sizeof *table->values)) {
+        STROBE_TABLES_RESERVE(table->values, table->n_values, table->values_room)) {
         tables->n_left_out++;
         return;
     }
@@ -118,8 +116,7 @@ static void add_point(struct strobe_tables *tables, enum strobe_table_kind kind,
 {
     struct strobe_table *table = strobe_tables_make(tables, kind, process, event->fields[0].u, 0);
     if (!table || !strobe_tables_has_room(tables, sizeof *table->points + sizeof *table->rows) ||
-        !strobe_rows_reach((void **)&table->points, &table->points_room, table->n_points,
-                           sizeof *table->points)) {
+        STROBE_TABLES_RESERVE(table->points, table->n_points, table->points_room)) {
         tables->n_left_out++;
         return;
     }
@@ -132,8 +129,7 @@ static void add_flow(struct strobe_tables *tables, uint32_t process, uint32_t th
                      uint64_t n_open, const struct strobe_event *event)
 {
     if (!strobe_tables_has_room(tables, sizeof *tables->flows) ||
-        !strobe_rows_reach((void **)&tables->flows, &tables->flows_room, tables->n_flows,
-                           sizeof *tables->flows)) {
+        STROBE_TABLES_RESERVE(tables->flows, tables->n_flows, tables->flows_room)) {
         tables->n_left_out++;
         return;
     }
@@ -225,8 +221,7 @@ static void read_block(struct strobe_tables *tables, uint32_t block)
             continue;
         uint32_t thread = strobe_view_thread(tables->view, part->proc, part->track);
         if (thread != STROBE_IDMAP_NONE &&
-            strobe_rows_reach((void **)&tables->readers, &tables->readers_room, thread,
-                              sizeof *tables->readers))
+            !STROBE_ARRAY_REACH(tables->readers, tables->readers_room, thread))
             read_part(tables, events, part, thread);
     }
 }

@@ -2,7 +2,12 @@
 #ifndef STROBE_QUERY_TABLES_MAKE_H
 #define STROBE_QUERY_TABLES_MAKE_H
 
+#include "base/array.h"
 #include "query/tables.h"
+
+/* Room for one item more, and an eighth, not half: the memory of all tables is bounded. OK, or NOMEM. */
+#define STROBE_TABLES_RESERVE(items, n, room) \
+    STROBE_ARRAY_RESERVE_MAX(items, room, (n) + 1ull, (n) + (n) / 8 + 16ull)
 
 #define STROBE_BIT(kind) (1ull << STROBE_KIND_##kind)
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/gpu.h"
 #include "query/tables_make.h"
 #include "query/walk.h"
@@ -27,8 +28,7 @@ static uint32_t keep_note(struct strobe_tables *tables, const struct strobe_note
     if (!note || (!note->text && !note->name && !note->has_value && !note->has_color))
         return 0;
     if (!strobe_tables_has_room(tables, sizeof *tables->notes) ||
-        !strobe_rows_reach((void **)&tables->notes, &tables->notes_room, tables->n_notes,
-                           sizeof *tables->notes))
+        STROBE_TABLES_RESERVE(tables->notes, tables->n_notes, tables->notes_room))
         return 0;
     tables->notes[tables->n_notes++] = (struct strobe_table_note){
         keep_text(tables, note->text, note->n_text), keep_text(tables, note->name, note->n_name),
@@ -95,7 +95,7 @@ static void stack_spans(struct strobe_table *table)
 {
     uint64_t busy_until[STROBE_PIXELS_MAX_DEPTHS] = {0};
     uint32_t n = 0;
-    struct ordered *rows = malloc((table->n_rows + 1ull) * sizeof *rows);
+    struct ordered *rows = strobe_array_resize(NULL, table->n_rows + 1ull, sizeof *rows);
     if (!rows)
         return;
     for (uint32_t i = 0; i < table->n_rows; i++)

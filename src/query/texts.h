@@ -1,5 +1,5 @@
 /* texts.h - every distinct text of a trace once, and small maps from ids to rows.
- * Lean, since a trace may name millions of locations: 4 bytes of table per text, 24 per id.
+ * Lean, since a trace may name millions of locations: 8 bytes a slot of tables, 16 per id.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_TEXTS_H
 #define STROBE_QUERY_TEXTS_H
@@ -7,12 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
+
 /* Interned texts. Zero-initialise; free once. */
 struct strobe_texts {
     char *bytes; /* owned: u32 length, bytes, NUL; each text at a multiple of 4 */
     size_t n_bytes, room;
-    uint32_t *slots; /* owned: hash table of places / 4, 0: free */
-    uint32_t n_slots, n_texts;
+    struct strobe_index index; /* of places / 4, by the text */
 };
 
 /* The id of a text, the same for the same bytes. 0: the empty text, or no memory. */
@@ -30,10 +31,9 @@ struct strobe_idmap {
         uint32_t scope;
     } * keys; /* owned: n entries */
     uint32_t n, room;
-    uint32_t *slots; /* owned: hash table of index + 1, 0: free */
-    uint32_t n_slots;
+    struct strobe_index index; /* of keys */
 };
-#define STROBE_IDMAP_NONE UINT32_MAX
+#define STROBE_IDMAP_NONE STROBE_INDEX_NONE
 
 /* The index of a key, STROBE_IDMAP_NONE where it is not there. */
 uint32_t strobe_idmap_find(const struct strobe_idmap *map, uint32_t scope, uint64_t id);

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REACH(trace, rows, i) \
-    strobe_rows_reach((void **)&(trace)->rows, &(trace)->rows##_room, i, sizeof *(trace)->rows)
+#include "base/array.h"
+
+#define REACH(trace, rows, i) (!STROBE_ARRAY_REACH((trace)->rows, (trace)->rows##_room, i))
 #define ADD_ROW(trace, ids, scope, id, rows)                                                       \
     strobe_idmap_add_row(&(trace)->ids, scope, id, (void **)&(trace)->rows, &(trace)->rows##_room, \
                          sizeof *(trace)->rows)
@@ -108,7 +109,7 @@ static void add_module(struct strobe_trace *trace, uint32_t process, const struc
 static void add_note(struct strobe_trace *trace, struct strobe_fact_note **rows, uint32_t *n,
                      uint32_t *room, uint32_t process, const struct strobe_field *text)
 {
-    if (strobe_rows_reach((void **)rows, room, *n, sizeof **rows))
+    if (!STROBE_ARRAY_REACH(*rows, *room, *n))
         (*rows)[(*n)++] = (struct strobe_fact_note){process, text_of(trace, text)};
 }
 
@@ -138,8 +139,7 @@ static void add_taken(struct strobe_process *process, const struct strobe_field 
 
 static void add_unrecorded(struct strobe_trace *trace, const struct strobe_field *f)
 {
-    if (strobe_rows_reach((void **)&trace->unrecorded, &trace->unrecorded_room, trace->n_unrecorded,
-                          sizeof *trace->unrecorded))
+    if (!STROBE_ARRAY_REACH(trace->unrecorded, trace->unrecorded_room, trace->n_unrecorded))
         trace->unrecorded[trace->n_unrecorded++] = (struct strobe_unrecorded){
             f[0].u, f[1].u, text_of(trace, &f[2]), text_of(trace, &f[3])};
 }
@@ -283,7 +283,7 @@ static void add_own_piece(struct strobe_trace *trace, const struct strobe_field 
 static void add_moment(struct strobe_moment **rows, uint32_t *n, uint32_t *room,
                        struct strobe_moment moment)
 {
-    if (strobe_rows_reach((void **)rows, room, *n, sizeof **rows))
+    if (!STROBE_ARRAY_REACH(*rows, *room, *n))
         (*rows)[(*n)++] = moment;
 }
 

@@ -60,13 +60,10 @@ struct strobe_loc_row {
 };
 
 /* Locations with the same name, function, file and line are one to the reader, whatever their ids. */
-static inline uint32_t strobe_loc_hash(const struct strobe_loc_row *loc)
+static inline uint64_t strobe_loc_hash(const struct strobe_loc_row *loc, uint64_t seed)
 {
-    uint64_t h = loc->name * 0x9e3779b97f4a7c15ull;
-    h = (h ^ loc->function) * 0xd6e8feb86659fd93ull;
-    h = (h ^ loc->file) * 0x9e3779b97f4a7c15ull;
-    h = (h ^ loc->line) * 0xd6e8feb86659fd93ull;
-    return (uint32_t)(h >> 32);
+    return strobe_hash_pair((uint64_t)loc->name << 32 | loc->function,
+                            (uint64_t)loc->file << 32 | loc->line, seed);
 }
 
 static inline int strobe_loc_same(const struct strobe_loc_row *a, const struct strobe_loc_row *b)

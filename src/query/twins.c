@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 struct entry {
     uint64_t pid, tid; /* of a process: its start time */
     uint32_t index;
@@ -52,7 +54,7 @@ static int same_namespace(const struct strobe_process *a, const struct strobe_pr
 
 static int find_processes(struct strobe_trace *trace)
 {
-    struct entry *entries = malloc((trace->n_processes + 1ull) * sizeof *entries);
+    struct entry *entries = strobe_array_resize(NULL, trace->n_processes + 1ull, sizeof *entries);
     uint32_t n = 0;
     if (!entries)
         return 0;
@@ -78,7 +80,7 @@ static int find_processes(struct strobe_trace *trace)
 
 static int find_threads(struct strobe_trace *trace)
 {
-    struct entry *entries = malloc((trace->thread_ids.n + 1ull) * sizeof *entries);
+    struct entry *entries = strobe_array_resize(NULL, trace->thread_ids.n + 1ull, sizeof *entries);
     uint32_t n = 0;
     if (!entries)
         return 0;

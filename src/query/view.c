@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/pixels_open.h"
 
 struct strobe_view_stored {
@@ -91,8 +92,7 @@ uint32_t strobe_view_thread(struct strobe_view *view, uint64_t proc, uint64_t tr
 
 void strobe_view_note_depth(struct strobe_view *view, uint32_t thread, uint64_t n_depths)
 {
-    if (strobe_rows_reach((void **)&view->depths, &view->depths_room, thread,
-                          sizeof *view->depths) &&
+    if (!STROBE_ARRAY_REACH(view->depths, view->depths_room, thread) &&
         view->depths[thread] < n_depths)
         view->depths[thread] = (uint32_t)n_depths;
 }
@@ -218,7 +218,7 @@ static int make_room(struct strobe_view *view, struct strobe_view_table *table, 
     if (n <= table->room)
         return 1;
     view->table_parts += n - table->room;
-    struct strobe_view_part *parts = realloc(table->parts, n * sizeof *parts);
+    struct strobe_view_part *parts = strobe_array_resize(table->parts, n, sizeof *parts);
     if (!parts)
         return 0;
     table->parts = parts;

@@ -7,6 +7,7 @@
  * with a line for each, is read from the file's index when somebody asks for one of them.  SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "query/view.h"
 
 struct strobe_view_page {
@@ -26,8 +27,7 @@ static int is_in(const struct strobe_view_block *block, uint64_t lo, uint64_t hi
 
 static enum strobe_err add_block(struct strobe_view *view, const struct strobe_block_ref *ref)
 {
-    if (!strobe_rows_reach((void **)&view->loose, &view->loose_room, view->n_loose,
-                           sizeof *view->loose))
+    if (STROBE_ARRAY_REACH(view->loose, view->loose_room, view->n_loose))
         return STROBE_ERR_NOMEM;
     view->loose[view->n_loose++] = (struct strobe_view_block){
         .offset = ref->offset,
@@ -81,8 +81,7 @@ static void note_tracks(struct strobe_view *view)
 static enum strobe_err add_lod(struct strobe_view *view, uint64_t offset)
 {
     struct strobe_lod_reader *reader = &view->lod_reader;
-    if (!strobe_rows_reach((void **)&view->lods, &view->lods_room, view->n_lods,
-                           sizeof *view->lods))
+    if (STROBE_ARRAY_REACH(view->lods, view->lods_room, view->n_lods))
         return STROBE_ERR_NOMEM;
     struct strobe_view_lod *lod = &view->lods[view->n_lods];
     *lod = (struct strobe_view_lod){.offset = offset, .tick_min = UINT64_MAX};
@@ -189,7 +188,7 @@ static void make_page(struct strobe_view *view, uint32_t lod, struct strobe_view
     enum strobe_err err = strobe_file_iterate(view->trace->file, &filter, &iter);
     while (!err && page->n < node->end - node->first &&
            (err = strobe_file_next(iter, &ref)) == STROBE_OK && ref.offset < node->offset) {
-        if (!strobe_rows_reach((void **)&page->blocks, &page->room, page->n, sizeof *page->blocks))
+        if (STROBE_ARRAY_REACH(page->blocks, page->room, page->n))
             break;
         page->blocks[page->n++] = (struct strobe_view_block){
             ref.offset, ref.head.tick_min, ref.head.tick_max, ~0ull, ref.head.n_items};

@@ -96,8 +96,8 @@ static enum strobe_err show_loose(void *context, const struct strobe_batch *batc
 static int find_locs(struct pass *pass, uint32_t process, const struct strobe_part *part)
 {
     uint64_t n = (uint64_t)part->n_locs + part->n_stack;
-    if (!strobe_rows_reach((void **)&pass->locs, &pass->locs_room, n, sizeof *pass->locs) ||
-        !strobe_rows_reach((void **)&pass->loc_ids, &pass->loc_ids_room, n, sizeof *pass->loc_ids))
+    if (STROBE_ARRAY_REACH(pass->locs, pass->locs_room, n) ||
+        STROBE_ARRAY_REACH(pass->loc_ids, pass->loc_ids_room, n))
         return 0;
     for (uint32_t i = 0; i < n; i++) {
         pass->loc_ids[i] = strobe_slot_loc(part, i);
@@ -160,13 +160,8 @@ static enum strobe_err replay_part(struct pass *pass, const struct strobe_events
 static enum strobe_err keep_stack(struct track_state *track, const struct strobe_event *event)
 {
     uint64_t n = event->fields[0].u;
-    if (n > track->stack_room) {
-        uint64_t *more = strobe_array_resize(track->stack, n, sizeof *more);
-        if (!more)
-            return STROBE_ERR_NOMEM;
-        track->stack = more;
-        track->stack_room = n;
-    }
+    if (STROBE_ARRAY_RENEW(track->stack, track->stack_room, n))
+        return STROBE_ERR_NOMEM;
     if (n)
         memcpy(track->stack, event->fields[0].list, (size_t)n * sizeof *track->stack);
     track->n_stack = n;
@@ -253,9 +248,7 @@ static enum strobe_err do_part(struct pass *pass, const struct strobe_events *ev
     uint32_t thread = process == STROBE_IDMAP_NONE
                           ? process
                           : strobe_trace_thread(pass->trace, process, part->track);
-    if (thread == STROBE_IDMAP_NONE ||
-        !strobe_rows_reach((void **)&pass->tracks, &pass->tracks_room, thread,
-                           sizeof *pass->tracks))
+    if (thread == STROBE_IDMAP_NONE || STROBE_ARRAY_REACH(pass->tracks, pass->tracks_room, thread))
         return STROBE_ERR_NOMEM;
     if (!walk->by_tick && !walk->offset_min)
         strobe_trace_note_part(pass->trace, thread, part);
@@ -309,8 +302,7 @@ static enum strobe_err find_watermarks(struct pass *pass, const struct strobe_fe
     heads.heads_only = 1;
     enum strobe_err err = strobe_feed_start(pass->trace->file, &heads, &feed);
     while (!err && (err = strobe_feed_next(feed, &fed)) == STROBE_OK) {
-        if (!strobe_rows_reach((void **)&pass->marks, &pass->marks_room, pass->n_marks,
-                               sizeof *pass->marks))
+        if (STROBE_ARRAY_REACH(pass->marks, pass->marks_room, pass->n_marks))
             err = STROBE_ERR_NOMEM;
         else
             pass->marks[pass->n_marks++] =

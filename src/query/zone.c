@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 struct look {
     struct strobe_view *view;
     uint32_t thread, depth;
@@ -21,8 +23,7 @@ void strobe_zone_sums_add(struct strobe_zone_sums *sums, uint64_t loc, uint64_t 
     while (i < sums->n && sums->rows[i].loc != loc)
         i++;
     if (i == sums->n) {
-        if (sums->n >= 4096 ||
-            !strobe_rows_reach((void **)&sums->rows, &sums->room, i, sizeof *sums->rows))
+        if (sums->n >= 4096 || STROBE_ARRAY_REACH(sums->rows, sums->room, i))
             return;
         sums->rows[sums->n++] = (struct strobe_zone_sum){.loc = loc};
     }

@@ -166,7 +166,7 @@ static void equal_texts_have_one_id(void **state)
         assert_string_equal(strobe_texts_get(&texts, ids[i], &n), text);
         assert_int_equal(n, length);
     }
-    assert_int_equal(texts.n_texts, 5000);
+    assert_int_equal(texts.index.n, 5000);
     assert_int_equal(strobe_texts_add(&texts, "", 0), 0);
     assert_string_equal(strobe_texts_get(&texts, 0, &n), "");
     strobe_texts_free(&texts);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """check_rooms.py ROOT: every #include under src/ follows the order of src/rooms.txt, every folder is a room of it, and the
-table in ARCHITECTURE.md is the list's. With --write before ROOT the table is written, not checked."""
+table in ARCHITECTURE.md is the list's; within a room that has a table of layers there, no file includes one of a higher layer.
+With --write before ROOT the table of rooms is written, not checked."""
 import pathlib
 import re
 import sys
@@ -47,6 +48,30 @@ def includes(rooms, src):
                 yield f"{path}:{line}: {room} must not use {m.group(2)}"
 
 
+def read_layers(text):
+    """The tables of layers in ARCHITECTURE.md, lowest layer first: {room: [(layer, [file without its end])]}."""
+    found = {}
+    for room, rows in re.findall(r"\| layer of (\w+) \|.*\n\|[-|]+\n((?:\|.*\n)+)", text):
+        cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows.splitlines()]
+        found[room] = [(row[0], re.findall(r"`(\w+)`", row[-1])) for row in cells]
+    return found
+
+
+def layers(room, listed, src):
+    """Files of the room that no layer has, or two; files of layers that are not there; includes of a higher layer."""
+    names = [name for _, files in listed for name in files]
+    there = {path.stem for path in (src / room).glob("*.[ch]")}
+    yield from (f"src/{room}/{name}: in no layer of {room} (ARCHITECTURE.md)" for name in sorted(there - set(names)))
+    yield from (f"ARCHITECTURE.md: {name} is in a layer of {room}, not in src/{room}" for name in sorted(set(names) - there))
+    yield from (f"ARCHITECTURE.md: {name} is in two layers of {room}" for name in sorted({name for name in names if names.count(name) > 1}))
+    level = {name: number for number, (_, files) in enumerate(listed) for name in files}
+    for path in sorted((src / room).glob("*.[ch]")):
+        for line, text in enumerate(path.read_text().splitlines(), 1):
+            m = re.match(rf'#include "{room}/(\w+)\.h"', text)
+            if m and level.get(m.group(1), 0) > level.get(path.stem, len(listed)):
+                yield f"{path}:{line}: {listed[level[path.stem]][0]} must not use {listed[level[m.group(1)]][0]}"
+
+
 def table(rooms, text):
     """ARCHITECTURE.md with the table of the list."""
     rows = "".join(f"| [{room}](src/{room}) | {what} |\n" for room, (_, what) in rooms.items())
@@ -63,6 +88,10 @@ def main():
         document.write_text(wanted)
         return 0
     wrong = list(order(rooms, root / "src")) or list(includes(rooms, root / "src"))
+    layered = read_layers(text)
+    wrong += [] if layered else ["ARCHITECTURE.md: no table of layers"]
+    for room, listed in layered.items():
+        wrong += layers(room, listed, root / "src")
     if text != wanted:
         wrong.append("ARCHITECTURE.md: its table is not src/rooms.txt's (check_rooms.py --write ROOT)")
     print("\n".join(wrong) or f"{len(rooms)} rooms, order kept")

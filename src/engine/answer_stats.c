@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/tracks.h"
-#include "query/stats.h"
+#include "query/stats_step.h"
 
 enum column { COUNT, TOTAL, SELF, MEAN, MIN, MAX, STD, P50, P90, P99, N_COLUMNS, NAME = N_COLUMNS };
 static const char *const column_names[] = {"count", "total", "self", "mean", "min", "max",

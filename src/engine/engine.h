@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "query/stack.h"
+#include "query/stack_symbols.h"
 #include "query/tables.h"
 #include "query/view.h"
 #include "engine/json.h"

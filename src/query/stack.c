@@ -6,8 +6,6 @@
 
 #include "base/array.h"
 
-/* ---- finding ---- */
-
 static enum strobe_err take_stack(struct strobe_stack *out, const struct strobe_field *field)
 {
     out->n = 0;
@@ -72,86 +70,4 @@ void strobe_stack_free(struct strobe_stack *stack)
 {
     free(stack->addresses);
     memset(stack, 0, sizeof *stack);
-}
-
-/* ---- symbols ---- */
-
-static void add_symbol(struct strobe_stack_symbols *symbols, uint32_t process,
-                       const struct strobe_field *f)
-{
-    uint32_t i = strobe_idmap_add_row(&symbols->ids, process, f[0].u, (void **)&symbols->first,
-                                      &symbols->first_room, sizeof *symbols->first);
-    if (i == STROBE_IDMAP_NONE ||
-        STROBE_ARRAY_REACH(symbols->rows, symbols->rows_room, symbols->n_rows))
-        return;
-    struct strobe_stack_symbol row = {
-        .line = (uint32_t)f[2].u, .inlined = (uint32_t)f[1].u, .start = f[3].u};
-    row.function = strobe_texts_add(&symbols->texts, f[4].text, f[4].u);
-    row.file = strobe_texts_add(&symbols->texts, f[5].text, f[5].u);
-    row.image = strobe_texts_add(&symbols->texts, f[6].text, f[6].u);
-    uint32_t *place = &symbols->first[i];
-    while (*place && symbols->rows[*place - 1].inlined < row.inlined)
-        place = &symbols->rows[*place - 1].next;
-    if (*place && symbols->rows[*place - 1].inlined == row.inlined) { /* told again */
-        row.next = symbols->rows[*place - 1].next;
-        symbols->rows[*place - 1] = row;
-        return;
-    }
-    row.next = *place;
-    *place = symbols->n_rows + 1;
-    symbols->rows[symbols->n_rows++] = row;
-}
-
-enum strobe_err strobe_stack_symbols_load(struct strobe_trace *trace,
-                                          struct strobe_stack_symbols *symbols)
-{
-    const struct strobe_block_filter filter = {.type = STROBE_BLOCK_RECORDS};
-    uint64_t n_bytes = strobe_file_facts(trace->file)->n_bytes;
-    struct strobe_block_iter *iter;
-    struct strobe_block block = {0};
-    struct strobe_record_walk walk = {0};
-    struct strobe_record record;
-    if (symbols->n_bytes == n_bytes)
-        return STROBE_OK;
-    enum strobe_err err = strobe_file_iterate(trace->file, &filter, &iter);
-    if (err)
-        return err;
-    strobe_stack_symbols_free(symbols);
-    while (!(err = strobe_file_next_block(iter, &block)))
-        if (strobe_record_walk_start(&block, &trace->schema, &walk) == STROBE_OK)
-            while (strobe_record_walk_next(&walk, &record) == STROBE_OK)
-                if (record.kind == STROBE_META_SYMBOL)
-                    add_symbol(symbols, strobe_trace_process(trace, record.proc), record.fields);
-    strobe_file_end_iterate(iter);
-    strobe_record_walk_free(&walk);
-    strobe_block_free(&block);
-    symbols->n_bytes = n_bytes;
-    return err == STROBE_ERR_END ? STROBE_OK : err;
-}
-
-void strobe_stack_symbols_free(struct strobe_stack_symbols *symbols)
-{
-    strobe_texts_free(&symbols->texts);
-    strobe_idmap_free(&symbols->ids);
-    free(symbols->first);
-    free(symbols->rows);
-    memset(symbols, 0, sizeof *symbols);
-}
-
-const struct strobe_stack_symbol *strobe_stack_symbol_of(const struct strobe_stack_symbols *symbols,
-                                                         uint32_t process, uint64_t address)
-{
-    uint32_t i = strobe_idmap_find(&symbols->ids, process, address);
-    return i == STROBE_IDMAP_NONE ? NULL : &symbols->rows[symbols->first[i] - 1];
-}
-
-uint32_t strobe_stack_module_of(const struct strobe_trace *trace, uint32_t process,
-                                uint64_t address)
-{
-    for (uint32_t i = trace->n_modules; i-- > 0;) {
-        const struct strobe_module *module = &trace->modules[i];
-        if (module->process == process && address - module->base < module->size)
-            return module->path;
-    }
-    return 0;
 }

@@ -148,8 +148,8 @@ uint32_t strobe_stats_row_of(struct strobe_stats *stats, uint32_t process, uint3
     return stats->row_of_loc[loc] - 1;
 }
 
-static int is_left_out(const struct strobe_stats_options *options, uint32_t process,
-                       uint32_t thread)
+int strobe_stats_leaves_out(const struct strobe_stats_options *options, uint32_t process,
+                            uint32_t thread)
 {
     if (options->threads && (thread >= options->n_threads || !options->threads[thread]))
         return 1;
@@ -161,7 +161,7 @@ static int is_batch_left_out(const struct strobe_stats_options *options,
 {
     if (batch->kind == STROBE_BATCH_FIBER && options->has_fiber)
         return !options->has_fiber(options->context, batch->process, batch->id);
-    return is_left_out(options, batch->process, batch->thread);
+    return strobe_stats_leaves_out(options, batch->process, batch->thread);
 }
 
 int strobe_stats_add(struct strobe_stats_row *row, uint64_t duration, uint64_t self)
@@ -239,22 +239,22 @@ static void add_row(struct strobe_stats_row *row, const struct strobe_summary_ro
     row->squares += from->squares;
 }
 
-/* Add a part's summary. STROBE_ERR_CORRUPT: not all of it. */
-static enum strobe_err add_summary(struct adding *adding, const struct strobe_part *part,
-                                   uint32_t process)
+enum strobe_err strobe_stats_add_summary(struct strobe_stats *stats,
+                                         const struct strobe_stats_options *options,
+                                         const struct strobe_part *part, uint32_t process)
 {
     struct strobe_summary summary;
     struct strobe_summary_row from;
     enum strobe_err err = strobe_summary_start(part, &summary);
     while (!err && (err = strobe_summary_next(&summary, &from)) == STROBE_OK) {
         uint64_t id = part->locs[from.loc_index], count;
-        uint32_t loc = strobe_trace_loc(adding->stats->trace, process, id), bucket;
-        uint32_t at = strobe_stats_row_of(adding->stats, process, loc, id);
+        uint32_t loc = strobe_trace_loc(stats->trace, process, id), bucket;
+        uint32_t at = strobe_stats_row_of(stats, process, loc, id);
         if (at == UINT32_MAX)
             return STROBE_ERR_NOMEM;
-        struct strobe_stats_row *row = &adding->stats->rows[at];
+        struct strobe_stats_row *row = &stats->rows[at];
         add_row(row, &from);
-        while (!adding->options->quick &&
+        while (!options->quick &&
                (err = strobe_summary_bucket(&summary, &bucket, &count)) == STROBE_OK)
             if (!strobe_histogram_add(&row->histogram, bucket, count))
                 return STROBE_ERR_NOMEM;
@@ -290,13 +290,13 @@ static enum strobe_err need_streams(struct summing *summing, const struct strobe
     return err;
 }
 
-/* The zones of a part that was replayed with the result `err`. */
-static enum strobe_err add_zones(struct summing *summing, const struct strobe_part *part,
-                                 uint32_t process, enum strobe_err err)
+enum strobe_err strobe_stats_add_zones(struct strobe_stats *stats,
+                                       const struct strobe_replay *replay,
+                                       const struct strobe_part *part, uint32_t process,
+                                       enum strobe_err err)
 {
-    struct strobe_stats *stats = summing->adding.stats;
-    for (uint32_t i = 0; i < summing->replay.n_zones && err != STROBE_ERR_NOMEM; i++) {
-        const struct strobe_zone_row *zone = &summing->replay.zones[i];
+    for (uint32_t i = 0; i < replay->n_zones && err != STROBE_ERR_NOMEM; i++) {
+        const struct strobe_zone_row *zone = &replay->zones[i];
         if (zone->state != STROBE_ZONE_ENDED)
             continue;
         uint64_t id = strobe_slot_loc(part, zone->slot);
@@ -320,10 +320,10 @@ static enum strobe_err add_replayed(struct summing *summing, const struct strobe
     stats->n_decoded_parts++;
     err = strobe_replay_part(&summing->decoded, part, &stats->trace->schema, 0, NULL,
                              &summing->replay);
-    return add_zones(summing, part, process, err);
+    return strobe_stats_add_zones(stats, &summing->replay, part, process, err);
 }
 
-static int runs_fibers(const struct strobe_events *events, const struct strobe_part *part)
+int strobe_stats_runs_fibers(const struct strobe_events *events, const struct strobe_part *part)
 {
     const uint8_t *sym = events->stream[STROBE_SYM] + part->first_event;
     return part->fiber || memchr(sym, STROBE_KIND_FIBER_ENTER, part->n_events);
@@ -341,14 +341,15 @@ static enum strobe_err sum_block(struct summing *summing, const struct strobe_fe
         if (thread == STROBE_IDMAP_NONE)
             return STROBE_ERR_NOMEM;
         strobe_trace_note_part(stats->trace, thread, part);
-        if (summing->look_for_fibers && runs_fibers(&fed->events, part)) {
+        if (summing->look_for_fibers && strobe_stats_runs_fibers(&fed->events, part)) {
             summing->has_fibers = 1;
             return STROBE_ERR_END;
         }
-        if (is_left_out(summing->adding.options, process, thread))
+        if (strobe_stats_leaves_out(summing->adding.options, process, thread))
             continue;
-        enum strobe_err err = part->summary ? add_summary(&summing->adding, part, process)
-                                            : add_replayed(summing, &fed->block.ref, i, process);
+        enum strobe_err err =
+            part->summary ? strobe_stats_add_summary(stats, summing->adding.options, part, process)
+                          : add_replayed(summing, &fed->block.ref, i, process);
         if (err == STROBE_ERR_CORRUPT)
             stats->n_bad_parts++;
         else if (err)
@@ -386,7 +387,7 @@ int strobe_stats_is_summed(const struct strobe_trace *trace,
            !totals->n_of_kind[STROBE_KIND_FIBER_ENTER];
 }
 
-static void middle_percentiles(struct strobe_stats_row *row)
+void strobe_stats_set_percentiles(struct strobe_stats_row *row)
 {
     for (int i = 0; i < STROBE_STATS_N_PERCENTILES && row->histogram.n; i++) {
         uint64_t before;
@@ -429,84 +430,13 @@ enum strobe_err strobe_stats_run(struct strobe_trace *trace,
         err = run_walk(&adding);
     }
     for (uint32_t i = 0; !err && i < stats->n_rows; i++)
-        middle_percentiles(&stats->rows[i]);
+        strobe_stats_set_percentiles(&stats->rows[i]);
     if (!err && options->exact && !options->quick)
         err = strobe_stats_refine(stats, options);
     if (!err && (options->inclusive || (options->exact && !options->quick)) && !options->spans)
         err = strobe_stats_include(stats, options);
     if (!err)
         drop_empty_rows(stats);
-    return err;
-}
-
-/* ---- step by step ---- */
-
-/* A part without summary is replayed; strobe_view_glance has another room than the head has. */
-static enum strobe_err step_part(struct summing *summing, struct strobe_view *view, uint32_t block,
-                                 const struct strobe_part *part, uint32_t number)
-{
-    struct strobe_trace *trace = view->trace;
-    uint32_t thread = strobe_view_thread(view, part->proc, part->track);
-    if (thread == STROBE_IDMAP_NONE)
-        return STROBE_ERR_NOMEM;
-    uint32_t process = trace->threads[thread].process;
-    if (is_left_out(summing->adding.options, process, thread))
-        return STROBE_OK;
-    if (part->summary)
-        return add_summary(&summing->adding, part, process);
-    const struct strobe_events *whole = part->n_events ? strobe_view_glance(view, block) : NULL;
-    if (!whole || number >= whole->n_parts)
-        return part->n_events ? STROBE_ERR_CORRUPT : STROBE_OK;
-    part = &whole->parts[number];
-    summing->adding.stats->n_decoded_parts++;
-    return add_zones(summing, part, process,
-                     strobe_replay_part(whole, part, &trace->schema, 0, NULL, &summing->replay));
-}
-
-/* 1: a fiber runs in the block. The masks of LOD blocks tell; the events of those that none covers. */
-static int block_has_fibers(struct strobe_view *view, uint32_t block)
-{
-    uint64_t kinds = strobe_view_block(view, block).kinds;
-    if (kinds != ~0ull)
-        return kinds >> STROBE_KIND_FIBER_ENTER & 1;
-    const struct strobe_events *whole = strobe_view_glance(view, block);
-    for (uint32_t i = 0; whole && i < whole->n_parts; i++)
-        if (runs_fibers(whole, &whole->parts[i]))
-            return 1;
-    return 0;
-}
-
-static enum strobe_err step_block(struct summing *summing, struct strobe_view *view, uint32_t block,
-                                  int *has_fibers)
-{
-    *has_fibers = block_has_fibers(view, block);
-    const struct strobe_events *events = strobe_view_head(view, block);
-    for (uint32_t i = 0; events && !*has_fibers && i < events->n_parts; i++) {
-        if (events->parts[i].fiber)
-            *has_fibers = 1;
-        enum strobe_err err = step_part(summing, view, block, &events->parts[i], i);
-        if (err == STROBE_ERR_NOMEM)
-            return err;
-        summing->adding.stats->n_bad_parts += err != STROBE_OK;
-    }
-    return STROBE_OK;
-}
-
-enum strobe_err strobe_stats_step(struct strobe_view *view,
-                                  const struct strobe_stats_options *options, uint32_t most,
-                                  struct strobe_stats_steps *steps)
-{
-    struct summing summing = {.adding = {&steps->stats, options}};
-    enum strobe_err err = STROBE_OK;
-    steps->stats.trace = view->trace;
-    for (uint32_t i = 0; i < most && !err && !steps->has_fibers; i++) {
-        if (steps->next_block == view->n_blocks)
-            break;
-        err = step_block(&summing, view, steps->next_block++, &steps->has_fibers);
-    }
-    for (uint32_t i = 0; !err && i < steps->stats.n_rows; i++)
-        middle_percentiles(&steps->stats.rows[i]);
-    strobe_replay_free(&summing.replay);
     return err;
 }
 

@@ -6,7 +6,6 @@
 #define STROBE_QUERY_STATS_H
 
 #include "query/trace.h"
-#include "query/view.h"
 #include "query/walk.h"
 
 enum { STROBE_STATS_P50, STROBE_STATS_P90, STROBE_STATS_P99, STROBE_STATS_N_PERCENTILES };
@@ -78,18 +77,6 @@ void strobe_stats_free(struct strobe_stats *stats);
 int strobe_stats_is_summed(const struct strobe_trace *trace,
                            const struct strobe_stats_options *options);
 
-/* Statistics block by block, of a trace that may grow: zero-initialise, step until next_block is view->n_blocks, free the stats. */
-struct strobe_stats_steps {
-    struct strobe_stats stats;
-    uint32_t next_block;
-    int has_fibers; /* these are of no use: strobe_stats_run has to do it */
-};
-
-/* The next blocks, at most `most`, where strobe_stats_is_summed. Heads are read, payloads are not checked. */
-enum strobe_err strobe_stats_step(struct strobe_view *view,
-                                  const struct strobe_stats_options *options, uint32_t most,
-                                  struct strobe_stats_steps *steps);
-
 /* Standard deviation of the sample (n - 1) in ticks, rounded down; 0 for fewer than two. */
 uint64_t strobe_stats_std(const struct strobe_stats_row *row);
 
@@ -114,6 +101,27 @@ uint32_t strobe_stats_row_of(struct strobe_stats *stats, uint32_t process, uint3
 
 /* Add one zone to its row. 0 without memory. */
 int strobe_stats_add(struct strobe_stats_row *row, uint64_t duration, uint64_t self);
+
+/* 1: the options leave this thread of this process out. */
+int strobe_stats_leaves_out(const struct strobe_stats_options *options, uint32_t process,
+                            uint32_t thread);
+
+/* Add a part's summary. NOMEM; CORRUPT: not all of it. */
+enum strobe_err strobe_stats_add_summary(struct strobe_stats *stats,
+                                         const struct strobe_stats_options *options,
+                                         const struct strobe_part *part, uint32_t process);
+
+/* Add the zones of a part that was replayed with the result `err`, which is returned; NOMEM. */
+enum strobe_err strobe_stats_add_zones(struct strobe_stats *stats,
+                                       const struct strobe_replay *replay,
+                                       const struct strobe_part *part, uint32_t process,
+                                       enum strobe_err err);
+
+/* 1: a fiber runs in the part: its summary is not enough. */
+int strobe_stats_runs_fibers(const struct strobe_events *events, const struct strobe_part *part);
+
+/* The row's percentiles, from its histogram: the middles of buckets. */
+void strobe_stats_set_percentiles(struct strobe_stats_row *row);
 
 /* The walk that sees every zone that these options ask for. */
 void strobe_stats_set_walk(struct strobe_trace *trace, const struct strobe_stats_options *options,

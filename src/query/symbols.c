@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "query/symbols.h"
 
-#include "query/stack.h"
+#include "query/stack_symbols.h"
 
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #define STROBE_TRACY_FILE_STACKS_H
 
 #include "base/err.h"
-#include "query/stack.h"
+#include "query/stack_symbols.h"
 #include "tracy_file/spool.h"
 
 struct strobe_tracy_model;

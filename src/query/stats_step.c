@@ -1,0 +1,78 @@
+/* stats_step.c - see stats_step.h.  SPDX-License-Identifier: MIT */
+#include "query/stats_step.h"
+
+struct stepping {
+    struct strobe_stats *stats;                 /* borrowed */
+    const struct strobe_stats_options *options; /* borrowed */
+    struct strobe_replay replay;
+};
+
+/* A part without summary is replayed; strobe_view_glance has another room than the head has. */
+static enum strobe_err step_part(struct stepping *stepping, struct strobe_view *view,
+                                 uint32_t block, const struct strobe_part *part, uint32_t number)
+{
+    struct strobe_trace *trace = view->trace;
+    uint32_t thread = strobe_view_thread(view, part->proc, part->track);
+    if (thread == STROBE_IDMAP_NONE)
+        return STROBE_ERR_NOMEM;
+    uint32_t process = trace->threads[thread].process;
+    if (strobe_stats_leaves_out(stepping->options, process, thread))
+        return STROBE_OK;
+    if (part->summary)
+        return strobe_stats_add_summary(stepping->stats, stepping->options, part, process);
+    const struct strobe_events *whole = part->n_events ? strobe_view_glance(view, block) : NULL;
+    if (!whole || number >= whole->n_parts)
+        return part->n_events ? STROBE_ERR_CORRUPT : STROBE_OK;
+    part = &whole->parts[number];
+    stepping->stats->n_decoded_parts++;
+    enum strobe_err err =
+        strobe_replay_part(whole, part, &trace->schema, 0, NULL, &stepping->replay);
+    return strobe_stats_add_zones(stepping->stats, &stepping->replay, part, process, err);
+}
+
+/* 1: a fiber runs in the block. The masks of LOD blocks tell; the events of those that none covers. */
+static int block_has_fibers(struct strobe_view *view, uint32_t block)
+{
+    uint64_t kinds = strobe_view_block(view, block).kinds;
+    if (kinds != ~0ull)
+        return kinds >> STROBE_KIND_FIBER_ENTER & 1;
+    const struct strobe_events *whole = strobe_view_glance(view, block);
+    for (uint32_t i = 0; whole && i < whole->n_parts; i++)
+        if (strobe_stats_runs_fibers(whole, &whole->parts[i]))
+            return 1;
+    return 0;
+}
+
+static enum strobe_err step_block(struct stepping *stepping, struct strobe_view *view,
+                                  uint32_t block, int *has_fibers)
+{
+    *has_fibers = block_has_fibers(view, block);
+    const struct strobe_events *events = strobe_view_head(view, block);
+    for (uint32_t i = 0; events && !*has_fibers && i < events->n_parts; i++) {
+        if (events->parts[i].fiber)
+            *has_fibers = 1;
+        enum strobe_err err = step_part(stepping, view, block, &events->parts[i], i);
+        if (err == STROBE_ERR_NOMEM)
+            return err;
+        stepping->stats->n_bad_parts += err != STROBE_OK;
+    }
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_stats_step(struct strobe_view *view,
+                                  const struct strobe_stats_options *options, uint32_t most,
+                                  struct strobe_stats_steps *steps)
+{
+    struct stepping stepping = {&steps->stats, options, {0}};
+    enum strobe_err err = STROBE_OK;
+    steps->stats.trace = view->trace;
+    for (uint32_t i = 0; i < most && !err && !steps->has_fibers; i++) {
+        if (steps->next_block == view->n_blocks)
+            break;
+        err = step_block(&stepping, view, steps->next_block++, &steps->has_fibers);
+    }
+    for (uint32_t i = 0; !err && i < steps->stats.n_rows; i++)
+        strobe_stats_set_percentiles(&steps->stats.rows[i]);
+    strobe_replay_free(&stepping.replay);
+    return err;
+}

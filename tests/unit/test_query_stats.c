@@ -183,7 +183,7 @@ static void check_recursion(int n_parts, int in_fiber)
     for (int i = 0; i < n; i++) {
         bool starts = i * n_parts / n != (i - 1) * n_parts / n || !i;
         if (starts && i) {
-            small_end_part(&t, 1, 1);
+            small_end_part(&t, 1, t.enc.part_events);
             small_put_events(&t);
         }
         if (starts)
@@ -195,7 +195,7 @@ static void check_recursion(int n_parts, int in_fiber)
         else
             strobe_encode_zone_begin(&t.enc, events[i].tick, events[i].loc);
     }
-    small_end_part(&t, 1, 1);
+    small_end_part(&t, 1, t.enc.part_events);
     small_put_events(&t);
     small_finish(&t);
     run(&t, (struct strobe_stats_options){.inclusive = 1}, &trace, &stats);

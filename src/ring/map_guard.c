@@ -25,7 +25,7 @@ static void lock_guards(void)
 
 static void unlock_guards(void)
 {
-    STROBE_ASSERT(locked);
+    STROBE_ASSERT(__atomic_load_n(&locked, __ATOMIC_RELAXED));
     __atomic_store_n(&locked, 0, __ATOMIC_RELEASE);
 }
 

@@ -66,6 +66,12 @@ static long futex(uint32_t *word, int op, uint32_t value, const struct timespec 
     return syscall(SYS_futex, word, op, value, timeout, NULL, 0);
 }
 
+/* For asserts: others try for the lock at any time. */
+__attribute__((unused)) static bool is_locked(const struct strobe_pool *pool)
+{
+    return __atomic_load_n(&pool->lock, __ATOMIC_RELAXED);
+}
+
 void strobe_ring_lock(struct strobe_pool *pool)
 {
     uint32_t seen = 0;
@@ -78,7 +84,7 @@ void strobe_ring_lock(struct strobe_pool *pool)
 
 void strobe_ring_unlock(struct strobe_pool *pool)
 {
-    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(is_locked(pool));
     strobe_sanitizer_release(&pool->lock);
     if (__atomic_exchange_n(&pool->lock, 0, __ATOMIC_RELEASE) == 2)
         futex(&pool->lock, FUTEX_WAKE_PRIVATE, 1, NULL);
@@ -170,7 +176,7 @@ static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss
 {
     struct strobe_control *control = pool->control;
     uint32_t n = control->n_chunks;
-    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(is_locked(pool));
     STROBE_ASSERT(class_ >= STROBE_CHUNK_SLOTS && class_ <= STROBE_CHUNK_LARGE);
     /* a sixteenth is kept for slots: a chunk with a live thread's segment in it can't become one
      * later */
@@ -204,7 +210,7 @@ static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss
  * meta stream, so that names always have room. */
 static int recut_chunk(struct strobe_pool *pool, uint32_t class_)
 {
-    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(is_locked(pool));
     for (uint32_t i = 1; i < pool->control->n_chunks; i++) {
         struct strobe_chunk *chunk = &pool->chunks[i];
         uint32_t old = chunk->class_;
@@ -223,7 +229,7 @@ static int recut_chunk(struct strobe_pool *pool, uint32_t class_)
 
 static char *take_from(struct strobe_pool *pool, uint32_t i)
 {
-    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(is_locked(pool));
     struct strobe_chunk *chunk = &pool->chunks[i];
     uint64_t bits = __atomic_load_n(&chunk->free_bits, __ATOMIC_ACQUIRE);
     if (!bits)
@@ -240,7 +246,7 @@ static char *take_segment(struct strobe_pool *pool, uint32_t class_, bool meta,
                           enum strobe_loss *loss)
 {
     uint32_t first = meta ? 0 : 1, n = pool->control->n_chunks;
-    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(is_locked(pool));
     STROBE_ASSERT(class_ >= STROBE_CHUNK_SMALL && class_ <= STROBE_CHUNK_LARGE);
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = (pool->hint[class_] + k) % n;
@@ -281,7 +287,7 @@ static char *take_any_segment(struct strobe_pool *pool, uint32_t class_, enum st
 static void open_segment(struct strobe_pool *pool, struct strobe_segment_head *head, uint64_t track,
                          uint64_t pos, uint64_t tick)
 {
-    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(is_locked(pool));
     STROBE_ASSERT(((char *)head - pool->data) % 1024 == 0);
     uint32_t i = (uint32_t)(((char *)head - pool->data) / STROBE_CHUNK_BYTES);
     head->n_words = classes[pool->chunks[i].class_].n_bytes / 8 - STROBE_SEGMENT_HEAD_WORDS;
@@ -395,7 +401,7 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
         return false;
     pool->stalled_heartbeat = 0;
     uint64_t start = mono_ns();
-    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(is_locked(pool));
     STROBE_ASSERT(!thread || !thread->waiting);
     volatile uintptr_t token = (uintptr_t)&token | 1; /* stands in this frame and nowhere else */
     if (thread) {
@@ -425,7 +431,7 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
  * Where one is free again (ESRCH) its thread writes no more. */
 static void end_gone_threads(struct strobe_pool *pool)
 {
-    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(is_locked(pool));
     pool->n_added = 0;
     pool->next_look_ns = mono_ns() + LOOK_NS;
     if ((uint32_t)getpid() != pool->pid) /* a vfork child */
@@ -462,7 +468,7 @@ bool strobe_ring_next_segment(struct strobe_pool *pool, struct strobe_thread *th
         }
     }
     uint64_t tick = strobe_ring_now(pool);
-    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(is_locked(pool));
     STROBE_ASSERT(thread->track != STROBE_META_TRACK);
     struct strobe_segment_head *head = (struct strobe_segment_head *)segment;
     open_segment(pool, head, thread->track, thread->next_pos, tick);
@@ -501,7 +507,7 @@ static bool next_meta_segment(struct strobe_pool *pool)
 
 bool strobe_ring_meta(struct strobe_pool *pool, const uint64_t *words, uint32_t n_words)
 {
-    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(is_locked(pool));
     STROBE_ASSERT(n_words && n_words <= STROBE_META_WORDS_MAX);
     STROBE_ASSERT(words[0] >> 60 == STROBE_WORD_RECORD >> 60 &&
                   (words[0] >> 32 & 0xffff) == n_words);
@@ -536,7 +542,7 @@ static struct strobe_slot *slot_at(struct strobe_pool *pool, uint32_t chunk, uin
 static struct strobe_slot *take_slot(struct strobe_pool *pool)
 {
     enum strobe_loss loss;
-    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(is_locked(pool));
     for (uint32_t c = 0; c < pool->control->n_chunks; c++) {
         if (pool->chunks[c].class_ != STROBE_CHUNK_SLOTS)
             continue;
@@ -590,7 +596,7 @@ static struct strobe_thread *take_struct(struct strobe_pool *pool)
 
 struct strobe_thread *strobe_ring_add_thread(struct strobe_pool *pool, uint32_t tid)
 {
-    STROBE_ASSERT(pool->lock);
+    STROBE_ASSERT(is_locked(pool));
     struct strobe_thread *former = strobe_ring_find_thread(pool, tid);
     if (former)
         strobe_ring_end_thread(pool, former);
@@ -624,7 +630,7 @@ struct strobe_thread *strobe_ring_add_thread(struct strobe_pool *pool, uint32_t 
 
 void strobe_ring_end_thread(struct strobe_pool *pool, struct strobe_thread *thread)
 {
-    STROBE_ASSERT(pool->lock && pool->n_threads);
+    STROBE_ASSERT(is_locked(pool) && pool->n_threads);
     STROBE_ASSERT(thread->prev ? thread->prev->next == thread : pool->threads == thread);
     *(thread->prev ? &thread->prev->next : &pool->threads) = thread->next;
     if (thread->next)

@@ -201,9 +201,9 @@ static inline bool fake_loc(struct fake *fake, uint64_t id, const char *name)
     return done;
 }
 
-/* What a trace has of a process: events, and losses by cause. */
+/* What a trace has of a process: events, names of locations, and losses by cause. */
 struct fake_found {
-    uint64_t n_events, n_parts, lost[STROBE_LOSS_COUNT];
+    uint64_t n_events, n_parts, n_locs, lost[STROBE_LOSS_COUNT];
 };
 
 static inline void fake_find_losses(const struct strobe_block *block,
@@ -213,10 +213,12 @@ static inline void fake_find_losses(const struct strobe_block *block,
     struct strobe_record_walk walk = {0};
     struct strobe_record record;
     if (!strobe_record_walk_start(block, schema, &walk))
-        while (!strobe_record_walk_next(&walk, &record))
+        while (!strobe_record_walk_next(&walk, &record)) {
+            out->n_locs += record.kind == STROBE_META_LOC && record.proc == proc;
             if (record.kind == STROBE_FACT_LOSS && record.n_fields == 6 &&
                 record.fields[0].u == proc && record.fields[2].u < STROBE_LOSS_COUNT)
                 out->lost[record.fields[2].u] += record.fields[3].u;
+        }
     strobe_record_walk_free(&walk);
 }
 

@@ -401,12 +401,23 @@ static void check_zone_limit(struct strobe_collector *c, const struct strobe_pro
                 c->triggered = true;
 }
 
+/* The begin of a thread that stood still in the midst of an emit while one recorder left and the next one came has an
+ * id of the former, too. */
+static void name_old_begins(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    const struct strobe_encoder *enc = &c->block.enc;
+    for (uint32_t i = 0; proc->old_below > 1 && i < enc->n_locs; i++)
+        if (enc->locs[i] < proc->old_below)
+            name_old(c, proc, enc->locs[i]);
+}
+
 static void end_part(struct strobe_collector *c, struct strobe_proc *proc,
                      struct strobe_stream_state *stream, uint64_t from)
 {
     STROBE_ASSERT(c->block.enc.track == &stream->track);
     STROBE_ASSERT(c->block.enc.pos == from && stream->pos >= from);
     check_zone_limit(c, proc);
+    name_old_begins(c, proc);
     c->n_taken_events += strobe_build_block_end_part(&c->block, stream->pos - from);
 }
 

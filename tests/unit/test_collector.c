@@ -110,6 +110,25 @@ static void every_event_of_every_process_is_stored_once(void **state)
     }
 }
 
+/* A thread stood still between its reservation and its store while one recorder left and this one came. */
+static void a_begin_under_an_id_of_an_earlier_recorder_has_a_name(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_open(test.dir, test.pid, 0, N_CHUNKS, false);
+    struct strobe_thread *thread = fake_thread(fake, 1000);
+    fake_zones(fake, thread, 2);
+    uint64_t *word = fake_reserve(fake, thread, 1);
+    strobe_collector_poll(test.c, true); /* attaches: ids from 100 on are its own */
+    __atomic_store_n(word, STROBE_WORD_BEGIN | 7ull << 32 | 1, __ATOMIC_RELEASE);
+    strobe_collector_poll(test.c, true);
+    uint32_t id = fake_id(test.c, fake);
+    finish();
+    struct fake_found found = fake_find(test.trace, id);
+    assert_int_equal(found.n_events, 1);
+    assert_int_equal(found.n_locs, 1);
+    fake_close(fake);
+}
+
 static void a_segment_goes_back_after_its_block_is_written(void **state)
 {
     (void)state;
@@ -576,6 +595,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_RECORDING(every_event_of_every_process_is_stored_once),
+        IN_RECORDING(a_begin_under_an_id_of_an_earlier_recorder_has_a_name),
         IN_RECORDING(a_segment_goes_back_after_its_block_is_written),
         IN_RECORDING(a_full_pool_drops_until_segments_come_back),
         IN_RECORDING(a_pool_of_a_dead_process_is_removed_and_its_number_stays),

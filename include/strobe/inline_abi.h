@@ -92,6 +92,15 @@ STROBE_INLINE uint64_t strobe_reserve(struct strobe_hot *hot, uint64_t n_words)
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
     __asm__ volatile("xaddq %0, %1" : "+r"(step), "+m"(hot->cursor));
     return step;
+#elif defined(__aarch64__) && !defined(__ARM_FEATURE_ATOMICS) && !defined(__SANITIZE_THREAD__)
+    /* Without LSE the builtin is a call of libgcc, which costs the caller its registers. Nobody but a signal handler of this
+     * thread writes the cursor, and the way back from it ends the exclusive access: the loop goes round once in practice. */
+    uint64_t was, next;
+    uint32_t failed;
+    __asm__ volatile("1:\tldxr %0, %3\n\tadd %1, %0, %4\n\tstxr %w2, %1, %3\n\tcbnz %w2, 1b"
+                     : "=&r"(was), "=&r"(next), "=&r"(failed), "+Q"(hot->cursor)
+                     : "r"(step));
+    return was;
 #else
     return __atomic_fetch_add(&hot->cursor, step, __ATOMIC_RELAXED);
 #endif
@@ -115,17 +124,23 @@ STROBE_INLINE int strobe_emit_fast(uint64_t word, uint64_t **reserved, int fetch
 #if defined(__x86_64__)
     uint64_t lo, hi; /* rdtsc clears their upper halves */
     __asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
-#else
-    uint64_t ticks = strobe_ticks(), lo = (uint32_t)ticks, hi = ticks >> 32;
+#define STROBE_EPOCH_IS_NEW(epoch) ((uint32_t)hi != (epoch))
+#define STROBE_STAMP(word)         ((word) | lo)
+#else /* cut in halves where they are used: in the same instructions. The word's lower half is 0 */
+    uint64_t ticks = strobe_ticks();
+#define STROBE_EPOCH_IS_NEW(epoch) (ticks >> 32 != (epoch))
+#define STROBE_STAMP(word)         ((word) + (uint32_t)ticks)
 #endif
     uint64_t cursor = strobe_reserve(hot, 1);
     *reserved = (uint64_t *)0;
     if (STROBE_UNLIKELY((int16_t)cursor <= 0))
         return 0;
     *reserved = (uint64_t *)(cursor >> 16);
-    if (STROBE_UNLIKELY((uint32_t)hi != hot->epoch))
+    if (STROBE_UNLIKELY(STROBE_EPOCH_IS_NEW(hot->epoch)))
         return 0;
-    __atomic_store_n(*reserved, word | lo, __ATOMIC_RELEASE);
+    __atomic_store_n(*reserved, STROBE_STAMP(word), __ATOMIC_RELEASE);
+#undef STROBE_EPOCH_IS_NEW
+#undef STROBE_STAMP
     if (fetch)
         strobe_fetch_ahead(*reserved);
     return 1;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_gate.py ROOT - the client compiles for arm64, and its hot path tests the gate with an acquire load, before `floor`."""
+"""test_gate.py ROOT - the client compiles for arm64, and its hot path tests the gate with an acquire load, before `floor`; it makes no call."""
 import glob
 import os
 import re
@@ -29,12 +29,22 @@ class Arm64(unittest.TestCase):
             with open(out, "rb") as file:
                 return file.read()
 
-    def test_the_gate_is_tested_with_acquire_before_the_floor_is_read(self):
+    def hot(self, *options):
+        """The text of a zone's hot path."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "hot.c")
             with open(path, "w", encoding="ascii") as file:
                 file.write(PROGRAM)
-            text = self.compile(path, "-S").decode()
+            return self.compile(path, "-S", *options).decode()
+
+    def test_a_word_is_reserved_without_a_call_into_libgcc(self):
+        """Compilers make calls of atomic additions by default, for machines with LSE and without."""
+        self.assertEqual(len(re.findall(r"\bstxr\b", self.hot())), 2)
+        self.assertNotIn("__aarch64_", self.hot())
+        self.assertEqual(len(re.findall(r"\bldadd\b", self.hot("-march=armv8.1-a"))), 2)
+
+    def test_the_gate_is_tested_with_acquire_before_the_floor_is_read(self):
+        text = self.hot()
         loads = re.findall(r"^\s*(lda\w*|ldr)\s+(\w+), \[(\w+)(?:, (\d+))?\]", text, re.M)
         acquires = [i for i, load in enumerate(loads) if load[0] in ("ldar", "ldapr") and load[1].startswith("w")]
         floors = [i for i, load in enumerate(loads) if load[0] == "ldr" and load[3] == "8" and

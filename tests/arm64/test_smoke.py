@@ -2,11 +2,13 @@
 """test_smoke.py BUILD - the client as arm64 code, run: cross-built, in a program under qemu-user, recorded by this machine's recorder.
 The bytes that both share are the same on both machines; their counters are not, so the clock is CLOCK_MONOTONIC.
 
-With "count" behind BUILD: the instructions of a zone, recorded and idle, as qemu executes them one by one."""
+With "count" behind BUILD: the instructions of a zone, recorded and idle, on both machines, as qemu executes them one by one."""
 import collections
 import contextlib
 import glob
 import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -29,11 +31,11 @@ def missing():
     return next((tool for tool in (GCC, QEMU) if not shutil.which(tool)), None)
 
 
-def build(folder):
+def build(folder, compiler=GCC, *options):
     """The client and smoke.c as one static program."""
     out = os.path.join(folder, "smoke")
     sources = glob.glob(f"{ROOT}/src/client/*.c") + [f"{ROOT}/src/ring/{name}.c" for name in RING] + [f"{ROOT}/src/base/err.c"]
-    subprocess.run([GCC, "-O2", "-g1", "-static", "-std=gnu17", "-D_GNU_SOURCE", '-DSTROBE_INSTALLED_BINARY="strobe"', '-DSTROBE_VERSION="0"',
+    subprocess.run([compiler, "-O2", "-g1", *options, "-static", "-std=gnu17", "-D_GNU_SOURCE", '-DSTROBE_INSTALLED_BINARY="strobe"', '-DSTROBE_VERSION="0"',
                     f"-I{ROOT}/include", f"-I{ROOT}/src", "-o", out, os.path.join(HERE, "smoke.c"), *sources, "-lpthread"], check=True)
     return out
 
@@ -65,14 +67,16 @@ class Smoke(unittest.TestCase):
             self.assertEqual(judge.facts["processes"], 2)
 
 
-def instructions(place, recorded, n=200):
-    """Instructions of one begin and end, without its slow path: the most frequent count of a call of hot()."""
+def run_hot(place, recorded, *command):
+    """Zones in hot(); what is said on stdout and stderr."""
+    record = [place.strobe, "record", "-q", "-o", place.trace, "--"] if recorded else []
+    return subprocess.run([*record, *command], env=place.env(), capture_output=True, text=True, check=True).stderr
+
+
+def instructions(place, recorded, *compiler):
+    """Instructions of one begin and end as arm64 code, without its slow path: the most frequent count of a call of hot()."""
     log = os.path.join(place.dir, "exec.log")
-    command = [QEMU, "-singlestep", "-d", "nochain,exec", "-D", log, build(place.dir), "hot", str(n)]
-    if recorded:
-        place.record(command, ["-q"], STROBE_CLOCK="").wait()
-    else:
-        subprocess.run(command, env=place.env(), check=True)
+    run_hot(place, recorded, QEMU, "-singlestep", "-d", "nochain,exec", "-D", log, build(place.dir, *compiler), "hot", "200")
     counts, now = collections.Counter(), 0
     with open(log, encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -84,10 +88,27 @@ def instructions(place, recorded, n=200):
     return counts.most_common(1)[0][0]
 
 
+def instructions_here(place, recorded, short=20_000):
+    """The same as this machine's code, by callgrind: what twice as many zones cost more."""
+    program, sums = build(place.dir, "gcc"), []
+    for n in (short, 2 * short):
+        text = run_hot(place, recorded, "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=hot*",
+                       program, "hot", str(n))
+        sums.append(int(re.search(r"Collected\s*:\s*([\d,]+)", text)[1].replace(",", "")))
+    return (sums[1] - sums[0]) // short
+
+
+def count():
+    """A line per kind of code: arm64 as compilers make it by default, for machines with atomic instructions (LSE), and this machine's."""
+    print("instructions per zone, call and return included")
+    for what, how in (("arm64", lambda *given: instructions(*given)),
+                      ("arm64 with LSE", lambda *given: instructions(*given, GCC, "-march=armv8.1-a")),
+                      (platform.machine(), instructions_here)):
+        with on_disk() as place:
+            print(f"{what:15} {how(place, True):3} recorded {how(place, False):3} idle")
+
+
 if __name__ == "__main__":
     if sys.argv[2:] == ["count"]:
-        with on_disk() as folder:
-            print(f"arm64: {instructions(folder, True)} instructions per zone recorded, {instructions(folder, False)} idle "
-                  "(call and return included)")
-        sys.exit()
+        sys.exit(count())
     unittest.main(argv=sys.argv[:1] + sys.argv[2:])

@@ -65,19 +65,37 @@ static void note_recording(struct strobe_collector *c, uint64_t what)
     strobe_records_tick(&c->block.records, numbers[0]);
 }
 
+/* The first processor's name; on arm64 the kernel has but the numbers of its maker and of its model. */
+static void find_cpu(char *cpu, size_t size)
+{
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    size_t used = 0;
+    cpu[0] = 0;
+    while (file && fgets(line, sizeof line, file)) {
+        const char *value = strstr(line, ": ");
+        bool is_name = value && !strncmp(line, "model name", 10);
+        bool is_part = value && !strncmp(line, "CPU part", 8);
+        line[strcspn(line, "\n")] = 0;
+        if (is_name)
+            snprintf(cpu, size, "%s", value + 2);
+        else if (is_part || (value && !strncmp(line, "CPU implementer", 15)))
+            used += (size_t)snprintf(cpu + used, size - used, "%s %s",
+                                     used ? ", part" : "implementer", value + 2);
+        if (is_name || is_part || used >= size)
+            break;
+    }
+    if (file)
+        fclose(file);
+}
+
 static void note_host(struct strobe_collector *c)
 {
     struct utsname name;
-    char line[256], cpu[128] = "", kernel[256];
+    char cpu[128], kernel[256];
     if (uname(&name))
         return;
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    while (file && !cpu[0] && fgets(line, sizeof line, file))
-        if (!strncmp(line, "model name", 10) && strchr(line, ':'))
-            snprintf(cpu, sizeof cpu, "%.*s", (int)strcspn(strchr(line, ':') + 2, "\n"),
-                     strchr(line, ':') + 2);
-    if (file)
-        fclose(file);
+    find_cpu(cpu, sizeof cpu);
     snprintf(kernel, sizeof kernel, "%s %s %s", name.sysname, name.release, name.machine);
     strobe_records_begin(&c->block.records, STROBE_FACT_HOST);
     strobe_records_s(&c->block.records, name.nodename, strlen(name.nodename));
@@ -197,7 +215,8 @@ static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *
         c->procs = more;
         c->cap_procs = cap;
     }
-    struct strobe_proc *proc = strobe_collector_mark_seen(c, pool_name) ? calloc(1, sizeof *proc) : NULL;
+    struct strobe_proc *proc =
+        strobe_collector_mark_seen(c, pool_name) ? calloc(1, sizeof *proc) : NULL;
     if (!proc)
         return NULL;
     snprintf(proc->name, sizeof proc->name, "%s", pool_name);
@@ -355,8 +374,9 @@ static void release_gone(struct strobe_collector *c)
     enum { NAME_TICK_NS = 20000000 }; /* start times in names are this coarse */
     char path[STROBE_PATH_MAX + 100];
     uint64_t now = strobe_collector_mono_ns();
-    if (c->post_mortem || c->block.disk_failed || c->no_memory || c->block.enc.n_parts || c->n_pending ||
-        c->n_meta_pending || c->block.records.n_records || strobe_build_losses_n(&c->block.losses))
+    if (c->post_mortem || c->block.disk_failed || c->no_memory || c->block.enc.n_parts ||
+        c->n_pending || c->n_meta_pending || c->block.records.n_records ||
+        strobe_build_losses_n(&c->block.losses))
         return;
     pthread_mutex_lock(&c->procs_lock);
     for (uint32_t i = 0; i < c->n_procs; i++) {
@@ -595,10 +615,10 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     free(c->pending);
     free(c->meta_pending);
     pthread_mutex_destroy(&c->procs_lock);
-    enum strobe_err err = c->block.disk_failed ? STROBE_ERR_IO
-                          : c->no_memory ? STROBE_ERR_NOMEM
+    enum strobe_err err = c->block.disk_failed  ? STROBE_ERR_IO
+                          : c->no_memory        ? STROBE_ERR_NOMEM
                           : c->block.size_limit ? STROBE_ERR_LIMIT
-                                         : STROBE_OK;
+                                                : STROBE_OK;
     strobe_build_block_free(&c->block);
     free(c);
     return err;

@@ -2,7 +2,7 @@
  *
  * A stack is one however many events have it. Zones, blocks of memory and GPU zones are made by others of pairs of
  * events, without their stacks: those are found again by what the event was and when. Addresses of further processes get
- * the process in bits 47 and up, where none of a program are.  SPDX-License-Identifier: MIT */
+ * the process in bits 48 and up, where none of a program are.  SPDX-License-Identifier: MIT */
 #include "tracy_file/stacks.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "tracy_file/write_parts.h"
 
-enum { MOST_STACKS = (1 << 24) - 2, MOST_FRAMES = UINT16_MAX, MOST_INLINED = UINT8_MAX, HIGH = 47 };
+enum { MOST_STACKS = (1 << 24) - 2, MOST_FRAMES = UINT16_MAX, MOST_INLINED = UINT8_MAX, HIGH = 48 };
 enum { AT_SWITCH = 65534 }; /* the processor of a sample that was taken at a context switch */
 
 /* ---- stacks ---------------------------------------------------------------------------------- */

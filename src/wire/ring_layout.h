@@ -38,7 +38,7 @@
 #define STROBE_SESSION_MAGIC 0x5353455342525453ull /* "STRBSESS" */
 #define STROBE_SEGMENT_MAGIC 0x31474553u           /* "SEG1" */
 #define STROBE_ADDRESS_BITS \
-    47 /* user space: an address and a count of words fit one 64-bit cursor */
+    48 /* user space (arm64; x86-64: 47): an address and a count of words fit one 64-bit cursor */
 
 /* A changed row below needs a new number here. A recorder reads its own version and older ones that
  * docs/ring-protocol.md lists; a newer client is refused in words. */

@@ -6,11 +6,13 @@ Kills     programs, recorders and both are killed inside; `strobe recover` bring
 Refused   what can't be recorded is in the trace and on stderr, with what to do about it
 Tools     --pid from outside, `strobe sessions --clean`
 
-STROBE_CONTAINER_ROUNDS: how often each shape is run (default 1); STROBE_CONTAINER_EVENTS: at least so many events each.
+STROBE_CONTAINER_ROUNDS: how often each shape is run (default 1), with four kills at random moments, by STROBE_CONTAINER_SEED, in each
+round; STROBE_CONTAINER_EVENTS: at least so many events each.
 """
 import collections
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -23,6 +25,7 @@ import death  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build")
 ROUNDS = int(os.environ.get("STROBE_CONTAINER_ROUNDS", "1"))
+SEED = int(os.environ.get("STROBE_CONTAINER_SEED", "1"))
 EVENTS = int(os.environ.get("STROBE_CONTAINER_EVENTS", "20000"))
 THREADS = 8
 USER = 12345    # an ordinary user that nobody has
@@ -85,7 +88,6 @@ class Case(unittest.TestCase):
         self.addCleanup(self.clean)
         self.more_pages = []
         self.started = []
-        
 
     def clean(self):
         """Nothing of a failed test goes on."""
@@ -278,11 +280,55 @@ class Kills(Case):
         program = wait_for(lambda: find_program(recorder.pid, "death_emitter"), "the program")
         return pages, recorder, program
 
-    def compare(self, pages):
+    def compare(self, pages, n_procs=1):
         """Between what was begun and what was done of every thread."""
         judge = death.Judge(self.place.trace, closed=True, pattern=death.PATTERN)
         self.assertEqual(judge.compare(pages), [], self.place.stderr())
-        self.assertEqual(judge.facts["processes"], 1)
+        self.assertEqual(judge.facts["processes"], n_procs)
+        return judge.emitted()
+
+    def recover(self, *wrapper):
+        """`strobe recover`, here or in a container."""
+        done = subprocess.run([*wrapper, *self.strobe("recover", self.place.trace)], env=self.place.env(), capture_output=True,
+                              text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def kill_at_any_moment(self, seed):
+        """Two processes of four threads inside; who is killed goes by the seed. The last one is the container's first process, the
+        recorder, whose death ends all that is inside."""
+        rng = random.Random(seed)
+        who = ("program", "recorder", "both", "container")[seed % 4]
+        pages = self.pages()
+        command = [self.place.program("death_emitter"), pages.path, "tree", "2", str(THREADS // 2), str(rng.choice([200, 1000, 3000]))]
+        outer = self.start([*INSIDE, *self.record(*command)] if who == "container" else self.record(*INSIDE, *command))
+        pages.wait_ready(THREADS, 60)
+        recorder = find_program(outer.pid, "strobe") if who == "container" else outer.pid
+        program = find_program(outer.pid, "death_emitter")
+        family = [program, *children(program)]
+        time.sleep(rng.random() * 0.1)
+        if who != "program":
+            death.kill(recorder)
+        if who in ("program", "both"):
+            for pid in rng.sample(family, 2):
+                death.kill(pid)
+        pages.stop()
+        outer.wait(60)
+        death.wait_gone(family)
+        if who != "program":
+            self.recover(*(INSIDE if seed % 8 > 3 else []))
+        stored, dropped = self.compare(pages, 2)
+        return who, stored + dropped
+
+    def test_kills_at_any_moment_are_exact(self):
+        sums = collections.Counter()
+        for seed in range(SEED, SEED + 4 * ROUNDS):
+            who, emitted = self.kill_at_any_moment(seed)
+            sums[who, "kills"] += 1
+            sums[who, "events"] += emitted
+            os.unlink(self.place.trace)
+            shutil.rmtree(self.place.sessions, ignore_errors=True)
+            self.more_pages = []
+        print(f"{self.id()}: {dict(sums)}")
 
     def test_a_killed_program_loses_nothing(self):
         for _ in range(ROUNDS):
@@ -298,8 +344,7 @@ class Kills(Case):
             recorder.wait(60)
             pages.stop()
             death.wait_gone([program])
-            recovered = self.place.run("recover", self.place.trace)
-            self.assertEqual(recovered.returncode, 0, recovered.stderr)
+            self.recover()
             self.compare(pages)
 
     def test_both_killed_are_recovered_inside_another_container(self):
@@ -309,8 +354,7 @@ class Kills(Case):
             death.kill(program)
             recorder.wait(60)
             death.wait_gone([program])
-            subprocess.run([*INSIDE, *self.strobe("recover", self.place.trace)], env=self.place.env(),
-                           capture_output=True, check=True, timeout=60)
+            self.recover(*INSIDE)
             self.compare(pages)
 
 

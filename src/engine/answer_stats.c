@@ -86,6 +86,8 @@ static struct row *make_rows(struct strobe_engine *engine, const struct strobe_j
     for (uint32_t i = 0; rows && i < stats->n_rows; i++) {
         const struct strobe_stats_row *from = &stats->rows[i];
         struct row *row = &rows[*n];
+        if (!from->count) /* none has ended yet */
+            continue;
         row->loc = number_of_row(engine, from);
         row->name =
             strobe_trace_loc_name(engine->trace, from->loc, from->loc_id, room, &row->n_name);
@@ -165,7 +167,8 @@ void strobe_kept_stats_free(struct strobe_kept_stats *kept)
     free(kept);
 }
 
-enum { LARGE = 256, STEP = 1024 }; /* blocks: of a trace that is stepped through; of a step */
+/* Blocks of a trace that is stepped through, or whose parts are; heads of a step. */
+enum { LARGE = 256, LARGE_FOR_PARTS = 32, STEP = 1024 };
 
 /* Keys tell first how far the file had grown: what is stepped through goes on. */
 static int is_same(const struct strobe_kept_stats *kept, const char *key)
@@ -194,8 +197,8 @@ static enum strobe_err make_stats(struct strobe_engine *engine, const char *key,
         return STROBE_OK;
     if ((!kept || !is_same(kept, key)) && !(kept = renew(&engine->stats, key)))
         return STROBE_ERR_NOMEM;
-    int is_stepped =
-        engine->view->n_blocks > LARGE && strobe_stats_is_summed(engine->trace, options);
+    int is_stepped = engine->view->n_blocks > (options->by_tick ? LARGE_FOR_PARTS : LARGE) &&
+                     strobe_stats_may_step(engine->trace, options);
     if (is_stepped && !kept->steps.has_fibers) {
         kept->is_stepped = 1;
         enum strobe_err err = strobe_stats_step(engine->view, options, STEP, &kept->steps);

@@ -13,7 +13,13 @@ struct strobe_stats_steps {
     int has_fibers; /* these are of no use: strobe_stats_run has to do it */
 };
 
-/* The next blocks, at most `most`, where strobe_stats_is_summed. Heads are read, payloads are not checked. */
+/* 1: steps give what strobe_stats_run gives, as far as the footer tells. */
+int strobe_stats_may_step(const struct strobe_trace *trace,
+                          const struct strobe_stats_options *options);
+
+/* The next blocks, where strobe_stats_may_step: as many heads as `most`, and the events of those that lie across an end of the
+ * range, 1,024 of which count as a head. Of blocks that lie inside of it heads are read, payloads are not checked; the others
+ * are not read. */
 enum strobe_err strobe_stats_step(struct strobe_view *view,
                                   const struct strobe_stats_options *options, uint32_t most,
                                   struct strobe_stats_steps *steps);

@@ -103,8 +103,11 @@ static enum strobe_err descend(struct strobe_block_iter *iter, const struct fram
         return STROBE_OK;
     iter->index_at[entry->level] = entry->offset + 8;
     if (iter->filter.type == STROBE_BLOCK_EVENTS &&
-        out_of_range(&iter->filter, entry->tick_min, entry->tick_max))
+        out_of_range(&iter->filter, entry->tick_min, entry->tick_max)) {
+        iter->last = entry->offset; /* what it lists is passed over, and is no hole */
+        iter->pos = entry->offset + strobe_pad8(entry->bytes);
         return STROBE_OK;
+    }
     struct frame next = {.level = entry->level};
     enum strobe_err err = strobe_file_read_ref(iter->file, entry->offset, &ref);
     if (!err && (ref.head.type != STROBE_BLOCK_INDEX || ref.head.level != entry->level))

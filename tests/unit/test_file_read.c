@@ -178,6 +178,25 @@ static void a_thousand_blocks_are_found_through_the_index(void **state)
     small_remove(&t);
 }
 
+static void what_a_range_leaves_out_is_no_hole(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    make(&t, 1000);
+    small_finish(&t);
+    struct strobe_file *file = open_file(&t);
+    for (uint64_t first = 0; first < 1000; first += 111) {
+        const struct strobe_block_filter few = {.type = STROBE_BLOCK_EVENTS,
+                                                .by_tick = 1,
+                                                .tick_min = 1000 + 2000 * first,
+                                                .tick_max = 1000 + 2000 * first + 4100};
+        assert_in_range(count_blocks(file, few), 1, 3);
+    }
+    assert_int_equal(strobe_file_facts(file)->n_holes, 0);
+    strobe_file_close(file);
+    small_remove(&t);
+}
+
 static void a_damaged_index_is_scanned_instead(void **state)
 {
     (void)state;
@@ -328,6 +347,7 @@ int main(void)
         cmocka_unit_test(a_hole_is_skipped_and_counted),
         cmocka_unit_test(a_damaged_payload_of_a_closed_file_is_a_hole),
         cmocka_unit_test(a_thousand_blocks_are_found_through_the_index),
+        cmocka_unit_test(what_a_range_leaves_out_is_no_hole),
         cmocka_unit_test(a_damaged_index_is_scanned_instead),
         cmocka_unit_test(a_killed_file_with_indices_gives_all_blocks),
         cmocka_unit_test(a_growing_file_goes_on_after_refresh),

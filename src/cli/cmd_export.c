@@ -23,9 +23,10 @@ static const char help[] =
     "A trace in another format. FILE is a .strobe trace; without one, the newest in this folder.\n"
     "\n"
     "  --to FORMAT     chrome: JSON for ui.perfetto.dev and chrome://tracing; tracy: a file that\n"
-    "                  Tracy 0.11.1 and later open; html: the viewer with the trace in it, one "
-    "file\n"
-    "                  that any browser opens; default: by the name of OUT, else chrome\n"
+    "                  Tracy 0.11.1 and later open; tracy-0.14: one for 0.14 and later, with\n"
+    "                  severities, sections and notes of GPU zones too; html: the viewer with the\n"
+    "                  trace in it, one file that any browser opens; default: by the name of OUT,\n"
+    "                  else chrome\n"
     "  -o, --out OUT   where it goes, - for stdout; default: FILE with another end to its name\n"
     "  --range A..B    html: what happens between A and B after the start, and little more\n"
     "  --process P     html: of the process with this pid, or this in its name\n"
@@ -75,12 +76,13 @@ static int ends_with(const char *text, const char *end)
     return n >= n_end && !strcmp(text + n - n_end, end);
 }
 
-enum { CHROME, TRACY, HTML, N_FORMATS };
+enum { CHROME, TRACY, HTML, TRACY_14, N_FORMATS };
 static const struct {
     const char *name, *end, *words;
 } formats[N_FORMATS] = {{"chrome", ".json", "open it at https://ui.perfetto.dev"},
                         {"tracy", ".tracy", "Tracy 0.11.1 and later open it"},
-                        {"html", ".html", "open it with a browser"}};
+                        {"html", ".html", "open it with a browser"},
+                        {"tracy-0.14", ".tracy", "Tracy 0.14 and later open it"}};
 
 /* The format that was asked for, by its name or that of the output. -1: there is none, and that was
  * told. */
@@ -93,7 +95,8 @@ static int find_format(const struct options *options)
     if (!options->format && !options->out)
         return CHROME;
     if (options->format)
-        strobe_cli_error("export", "there is no format '%s'; --to knows: chrome, tracy, html",
+        strobe_cli_error("export",
+                         "there is no format '%s'; --to knows: chrome, tracy, tracy-0.14, html",
                          options->format);
     else
         strobe_cli_error("export",
@@ -164,10 +167,11 @@ static int write_chrome(const char *path, int fd, struct strobe_trace *trace)
     return ok;
 }
 
-static int write_tracy(int fd, const char *to, struct strobe_trace *trace)
+static int write_tracy(int fd, const char *to, struct strobe_trace *trace,
+                       enum strobe_tracy_layout layout)
 {
     struct strobe_tracy_folds folds;
-    int ok = strobe_cli_write_tracy("export", trace, fd, to, &folds);
+    int ok = strobe_cli_write_tracy("export", trace, fd, to, layout, &folds);
     strobe_cli_warn_damage("export", trace, folds.n_bad_parts);
     return ok;
 }
@@ -250,8 +254,9 @@ static int write_out(const struct options *options, int format, const char *path
     int fd = open_out(to, path), ok;
     if (fd < 0)
         return STROBE_EXIT_FAILED;
-    if (format == TRACY)
-        ok = write_tracy(fd, to, trace);
+    if (format == TRACY || format == TRACY_14)
+        ok = write_tracy(fd, to, trace,
+                         format == TRACY ? STROBE_TRACY_LAYOUT_11 : STROBE_TRACY_LAYOUT_14);
     else
         ok = format == HTML ? write_html(options, path, fd, trace) : write_chrome(path, fd, trace);
     if (fd != 1 && close(fd) && ok) {

@@ -93,8 +93,6 @@ static int import_tracy(const char *from, const char *to)
             " messages (a file of Tracy 0.%u.%u)\n",
             to, import.n_zones, import.n_gpu_zones, import.n_messages, import.version / 100,
             import.version % 100);
-    if (import.n_left_out)
-        fprintf(stderr, "strobe import: left out: %" PRIu64 " source files\n", import.n_left_out);
     return err ? strobe_cli_tracy_fail("import", from, err) : STROBE_EXIT_OK;
 }
 

@@ -49,6 +49,7 @@ static const char help[] =
     "  -V, --version      the version\n";
 
 enum { EXIT_USAGE_HERE = 1, EXIT_THERE = 4, EXIT_NO_OUTPUT = 5 }; /* as the real one */
+enum { PROTOCOL_14 = 82 };
 
 struct options {
     const char *output, *address;
@@ -63,8 +64,9 @@ struct capture {
     pid_t recorder;
     int64_t start_ms, connected_ms; /* connected_ms 0: not yet */
     int64_t looked_ms, shown_ms;
-    int is_told;  /* who holds the port */
-    int is_asked; /* the recorder was asked to end */
+    int is_told;                     /* who holds the port */
+    int is_asked;                    /* the recorder was asked to end */
+    enum strobe_tracy_layout layout; /* that the Tracy of its client has */
 };
 
 static volatile sig_atomic_t stopped;
@@ -112,6 +114,8 @@ static int look_for_client(struct capture *capture)
     if (trace->n_processes && !strobe_client_facts_load(trace, &facts)) {
         const struct strobe_client_fact *client = strobe_client_of(&facts, 0);
         found = client != NULL;
+        if (client && client->protocol >= PROTOCOL_14)
+            capture->layout = STROBE_TRACY_LAYOUT_14;
         if (client)
             printf("\nTimer resolution: %.0f ns\n", (double)client->resolution * client->timer_mul);
     }
@@ -233,7 +237,7 @@ static int write_output(const struct capture *capture, struct strobe_trace *trac
         return EXIT_NO_OUTPUT;
     }
     fflush(stdout);
-    int ok = strobe_cli_write_tracy("tracy-capture", trace, fd, to, &folds);
+    int ok = strobe_cli_write_tracy("tracy-capture", trace, fd, to, capture->layout, &folds);
     fstat(fd, &st);
     if (close(fd))
         ok = 0;
@@ -276,7 +280,7 @@ static int finish(struct capture *capture, int recorded)
 
 static int run(const struct options *options)
 {
-    static struct capture capture;
+    static struct capture capture = {.layout = STROBE_TRACY_LAYOUT_11};
     size_t n = strlen(options->output);
     capture.options = options;
     capture.is_trace = n > 7 && !strcmp(options->output + n - 7, ".strobe");

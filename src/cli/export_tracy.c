@@ -30,9 +30,10 @@ static void tell_folds(const char *command, const struct strobe_tracy_folds *fol
         {folds->n_stacks, "call stacks left out: there are 16,777,214 at most"},
         {folds->n_samples, "samples of counters left out"},
         {folds->n_switches, "context switches left out: there are 256 processors at most"},
-        {folds->n_sections, "sections left out (the file is one of Tracy 0.11)"},
-        {folds->n_gpu_notes, "notes of GPU zones left out (the file is one of Tracy 0.11)"},
-        {folds->n_severities, "messages without their severity (the file is one of Tracy 0.11)"},
+        {folds->n_sections, "sections left out; --to tracy-0.14 has a place for them"},
+        {folds->n_gpu_notes, "notes of GPU zones left out; --to tracy-0.14 has a place for them"},
+        {folds->n_severities, "messages without their severity; --to tracy-0.14 keeps it"},
+        {folds->n_code, "pieces of code and source files left out: what comes before is missing"},
         {folds->n_others, "other events left out"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
@@ -41,7 +42,7 @@ static void tell_folds(const char *command, const struct strobe_tracy_folds *fol
 }
 
 int strobe_cli_write_tracy(const char *command, struct strobe_trace *trace, int fd, const char *to,
-                           struct strobe_tracy_folds *folds)
+                           enum strobe_tracy_layout layout, struct strobe_tracy_folds *folds)
 {
     int error = 0;
     char *copy = strdup(to);
@@ -49,7 +50,7 @@ int strobe_cli_write_tracy(const char *command, struct strobe_trace *trace, int 
         strobe_cli_fail(command, to, STROBE_ERR_NOMEM);
         return 0;
     }
-    enum strobe_err err = strobe_tracy_write(trace, fd, dirname(copy), folds, &error);
+    enum strobe_err err = strobe_tracy_write(trace, fd, dirname(copy), layout, folds, &error);
     free(copy);
     if (error)
         strobe_cli_error(command, "can't write %s: %s", to, strerror(error));

@@ -8,6 +8,6 @@
 /* Write it to `fd`, called `to`; what the format could not take is told on stderr. 0: it failed, and
  * the reason was told. */
 int strobe_cli_write_tracy(const char *command, struct strobe_trace *trace, int fd, const char *to,
-                           struct strobe_tracy_folds *folds);
+                           enum strobe_tracy_layout layout, struct strobe_tracy_folds *folds);
 
 #endif

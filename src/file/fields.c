@@ -15,7 +15,7 @@ static const struct {
     const char *name, *letters, *field_names;
 } built_in[] = {
 #define X(name, number, text, fields, field_names) {number, text, fields, field_names},
-    STROBE_KIND_LIST(X) STROBE_META_LIST(X) STROBE_FACT_LIST(X)
+    STROBE_KIND_LIST(X) STROBE_META_LIST(X) STROBE_LATER_LIST(X) STROBE_FACT_LIST(X)
 #undef X
 };
 
@@ -136,7 +136,8 @@ static void read_list(struct strobe_bytes *in, struct strobe_joiner *joiner,
                       struct strobe_field *field)
 {
     uint64_t n = strobe_get_varint(in), value = 0;
-    if (n > strobe_bytes_left(in)) { /* at most STROBE_FILE_MAX_PAYLOAD: 8 times as many fit 32 bits */
+    if (n >
+        strobe_bytes_left(in)) { /* at most STROBE_FILE_MAX_PAYLOAD: 8 times as many fit 32 bits */
         in->bad = 1;
         return;
     }
@@ -145,7 +146,8 @@ static void read_list(struct strobe_bytes *in, struct strobe_joiner *joiner,
         return;
     }
     for (uint64_t i = 0; i < n; i++)
-        STROBE_ASSERT(i < joiner->list_room), joiner->list[i] = value += (uint64_t)strobe_get_zigzag(in);
+        STROBE_ASSERT(i < joiner->list_room),
+            joiner->list[i] = value += (uint64_t)strobe_get_zigzag(in);
     field->u = n;
     field->list = joiner->list;
 }

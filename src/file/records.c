@@ -8,6 +8,8 @@
 #include "base/array.h"
 #include "base/assert.h"
 #include "base/varint.h"
+#include "wire/file_layout.h"
+#include "wire/kinds.h"
 
 void strobe_records_free(struct strobe_records *records)
 {
@@ -108,4 +110,18 @@ void strobe_records_tick(struct strobe_records *records, uint64_t tick)
 {
     records->tick_min = tick < records->tick_min ? tick : records->tick_min;
     records->tick_max = tick > records->tick_max ? tick : records->tick_max;
+}
+
+void strobe_records_kinds(struct strobe_records *records)
+{
+    static const char *const lines[] = {
+#define X(name, number, text, fields, names) #number " " text " " fields " " names,
+        STROBE_LATER_LIST(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        strobe_records_begin(records, STROBE_FACT_KIND);
+        strobe_records_s(records, lines[i], strlen(lines[i]));
+        strobe_records_end(records);
+    }
 }

@@ -39,4 +39,7 @@ void strobe_records_numbers(struct strobe_records *records, uint32_t kind, const
 /* Note that the block has something of that time. */
 void strobe_records_tick(struct strobe_records *records, uint64_t tick);
 
+/* KIND records of the kinds that a file's head does not list: before the first of those. */
+void strobe_records_kinds(struct strobe_records *records);
+
 #endif

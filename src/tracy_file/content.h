@@ -146,6 +146,23 @@ struct strobe_tracy_frame { /* of a call stack */
     uint64_t symbol;
 };
 
+struct strobe_tracy_function { /* a symbol of the program */
+    uint64_t start;
+    uint32_t size, line, call_line;
+    uint8_t is_inline;
+    struct strobe_tracy_text name, file, image, call_file;
+};
+
+/* Some of the bytes of a function's machine code or of a source file; pieces come one after the other. */
+struct strobe_tracy_piece {
+    uint64_t start;   /* of the function */
+    const char *path; /* of the source file; not NUL-terminated */
+    uint32_t n_path;
+    uint32_t offset, total; /* total: all bytes of it */
+    const uint8_t *bytes;
+    uint32_t n_bytes;
+};
+
 struct strobe_tracy_content;
 
 /* What a walk calls, in the order of the file. NULL: not wanted. A result other than STROBE_OK ends
@@ -203,7 +220,9 @@ struct strobe_tracy_visitor {
                                uint64_t tid);
     enum strobe_err (*tid_pid)(void *context, uint64_t tid, uint64_t pid);
     enum strobe_err (*hw_sample)(void *context, uint64_t address, uint32_t counter, int64_t time);
-    enum strobe_err (*source)(void *context, const char *path, uint32_t n_path, uint32_t n_bytes);
+    enum strobe_err (*function)(void *context, const struct strobe_tracy_function *function);
+    enum strobe_err (*code)(void *context, const struct strobe_tracy_piece *piece);
+    enum strobe_err (*source)(void *context, const struct strobe_tracy_piece *piece);
 };
 
 /* Sections, in the order of the file. */
@@ -304,9 +323,15 @@ enum strobe_err strobe_tracy_read_threads(struct strobe_tracy_content *content,
                                           const struct strobe_tracy_visitor *visitor);
 enum strobe_err strobe_tracy_read_gpu(struct strobe_tracy_content *content,
                                       const struct strobe_tracy_visitor *visitor);
-/* content_rest.c: sections 21 to 33. */
+/* content_rest.c: sections 21 to 33; content_code.c of these: functions (30), their code (31), source files (33). */
 enum strobe_err strobe_tracy_read_rest(struct strobe_tracy_content *content,
                                        const struct strobe_tracy_visitor *visitor);
+enum strobe_err strobe_tracy_read_functions(struct strobe_tracy_content *content,
+                                            const struct strobe_tracy_visitor *visitor);
+enum strobe_err strobe_tracy_read_code(struct strobe_tracy_content *content,
+                                       const struct strobe_tracy_visitor *visitor);
+enum strobe_err strobe_tracy_read_sources(struct strobe_tracy_content *content,
+                                          const struct strobe_tracy_visitor *visitor);
 /* A reader of one section, or of one item of it. */
 typedef enum strobe_err strobe_tracy_reader(struct strobe_tracy_content *content,
                                             const struct strobe_tracy_visitor *visitor);

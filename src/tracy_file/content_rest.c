@@ -242,21 +242,7 @@ static enum strobe_err read_pids(struct strobe_tracy_content *content,
                                    24); /* sums of the runs per thread */
 }
 
-/* ---- symbols, hardware samples, sources ------------------------------------------------------ */
-
-/* Symbols and machine code: the names of call stacks' frames are with the frames (24). */
-static enum strobe_err skip_symbols(struct strobe_tracy_content *content)
-{
-    struct strobe_tracy_bytes *in = &content->in;
-    strobe_tracy_skip(in, 16); /* counts of symbols, of inlined ones */
-    strobe_tracy_skip_items(content, strobe_tracy_u64(in), 32);
-    uint64_t n = strobe_tracy_u64(in);
-    for (uint64_t i = 0; i < n && !in->err; i++) {
-        strobe_tracy_u64(in);
-        strobe_tracy_skip(in, strobe_tracy_u32(in));
-    }
-    return strobe_tracy_skip_items(content, strobe_tracy_u64(in), 16);
-}
+/* ---- hardware samples; functions, code and sources: content_code.c ---------------------------- */
 
 static enum strobe_err read_hw_samples(struct strobe_tracy_content *content,
                                        const struct strobe_tracy_visitor *visitor)
@@ -277,32 +263,6 @@ static enum strobe_err read_hw_samples(struct strobe_tracy_content *content,
     return in->err;
 }
 
-static enum strobe_err read_sources(struct strobe_tracy_content *content,
-                                    const struct strobe_tracy_visitor *visitor)
-{
-    struct strobe_tracy_bytes *in = &content->in;
-    char path[STROBE_TRACY_PIECE];
-    uint64_t n = strobe_tracy_u64(in);
-    for (uint64_t i = 0; i < n && !in->err; i++) {
-        uint32_t n_path = strobe_tracy_u32(in);
-        uint32_t kept = n_path < sizeof path ? n_path : (uint32_t)sizeof path;
-        strobe_tracy_copy(in, path, kept);
-        strobe_tracy_skip(in, n_path - kept);
-        uint32_t n_bytes = strobe_tracy_u32(in);
-        strobe_tracy_skip(in, n_bytes);
-        if (!in->err)
-            STROBE_TRACY_TELL(source, path, kept, n_bytes);
-    }
-    return in->err;
-}
-
-static enum strobe_err walk_symbols(struct strobe_tracy_content *content,
-                                    const struct strobe_tracy_visitor *visitor)
-{
-    (void)visitor;
-    return skip_symbols(content);
-}
-
 static const struct strobe_tracy_step steps[] = {
     {STROBE_TRACY_PLOTS, read_plots},
     {STROBE_TRACY_MEMORY, read_memory},
@@ -313,9 +273,10 @@ static const struct strobe_tracy_step steps[] = {
     {27, read_switches},
     {STROBE_TRACY_SWITCHES, read_cpu_runs},
     {29, read_pids},
-    {31, walk_symbols},
+    {30, strobe_tracy_read_functions},
+    {31, strobe_tracy_read_code},
     {32, read_hw_samples},
-    {STROBE_TRACY_SOURCES, read_sources},
+    {STROBE_TRACY_SOURCES, strobe_tracy_read_sources},
 };
 
 enum strobe_err strobe_tracy_read_rest(struct strobe_tracy_content *content,

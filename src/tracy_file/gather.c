@@ -226,10 +226,13 @@ static int take_message(struct strobe_tracy_model *model, const struct strobe_ha
         .order = (uint32_t)model->messages.n,
         .stack =
             strobe_tracy_stack(model, happening->process, happening->stack, happening->n_stack),
+        .source = (f[0].u & 256) != 0,
+        .severity = (uint8_t)f[0].u,
     };
     model->threads[thread].n_messages++;
     model->folds->n_messages++;
-    model->folds->n_severities += (f[0].u & 255) != 2;
+    model->folds->n_severities +=
+        model->layout < STROBE_TRACY_LAYOUT_14 && (row->severity != 2 || row->source);
     note_time(model, row->time);
     return 1;
 }
@@ -427,11 +430,7 @@ static void count_left_out(struct strobe_tracy_model *model, uint32_t kind)
         folds->n_spans++;
     else if (kind >= STROBE_KIND_FLOW_BEGIN && kind <= STROBE_KIND_FLOW_END)
         folds->n_flows++;
-    else if (kind == STROBE_KIND_HW_SAMPLE)
-        folds->n_samples++;
-    else if (kind == STROBE_KIND_SECTION_ENTER)
-        folds->n_sections++;
-    else if (kind != STROBE_KIND_SECTION_LEAVE && kind != STROBE_KIND_SPAN_END)
+    else if (kind != STROBE_KIND_SPAN_END)
         folds->n_others++;
 }
 
@@ -467,6 +466,11 @@ static int take_event(struct strobe_tracy_model *model, const struct strobe_happ
     case STROBE_KIND_CPU_SWITCH:
     case STROBE_KIND_WAKEUP:
         return strobe_tracy_switches_take(model, happening);
+    case STROBE_KIND_SECTION_ENTER:
+    case STROBE_KIND_SECTION_LEAVE:
+    case STROBE_KIND_HW_SAMPLE:
+    case STROBE_KIND_CRASH:
+        return strobe_tracy_rare_take(model, happening);
     case STROBE_KIND_MEM_ALLOC:
     case STROBE_KIND_MEM_FREE:
     case STROBE_KIND_MEM_DISCARD:
@@ -567,7 +571,7 @@ static void note_gpu_times(struct strobe_tracy_model *model)
         if (model->gpu.zones[i].gpu_end != STROBE_GPU_UNKNOWN)
             note_time(model, model->gpu.zones[i].gpu_end);
     model->folds->n_gpu_zones = model->gpu.n_zones;
-    model->folds->n_gpu_notes = model->gpu.n_notes;
+    model->folds->n_gpu_notes = model->layout < STROBE_TRACY_LAYOUT_14 ? model->gpu.n_notes : 0;
 }
 
 /* What was read from a .tracy file ends where that said. */
@@ -602,10 +606,13 @@ enum strobe_err strobe_tracy_gather(struct strobe_trace *trace, const char *fold
     if (!err)
         err = gather_zones(model);
     strobe_tracy_switches_start(&model->switches, folder);
+    strobe_tracy_rare_start(&model->rare, folder);
     if (!err)
         err = gather_events(model);
     if (!err)
         err = strobe_tracy_switches_gather(model);
+    if (!err)
+        err = strobe_tracy_code_gather(model, folder);
     if (!err)
         err = strobe_gpu_run(trace, &model->facts, &model->gpu);
     if (!err)

@@ -62,8 +62,8 @@ static enum strobe_err note_stack(void *context, uint32_t id, const uint64_t *fr
                              import->n_stack_frames + n + 1))
         return STROBE_ERR_NOMEM;
     import->stack_at[import->n_stacks++] = import->n_stack_frames;
-    memcpy(import->stack_frames + import->n_stack_frames, frames, n * sizeof *frames);
-    import->n_stack_frames += n;
+    for (uint32_t i = 0; i < n; i++)
+        import->stack_frames[import->n_stack_frames++] = strobe_tracy_address(frames[i]);
     import->stack_at[import->n_stacks] = import->n_stack_frames;
     return STROBE_OK;
 }
@@ -364,6 +364,7 @@ static enum strobe_err put_facts(struct import *import, struct strobe_file_write
     strobe_records_s(&records, "", 0);
     strobe_records_s(&records, head->host, strcspn(head->host, "\n"));
     strobe_records_end(&records);
+    strobe_records_kinds(&records);
     strobe_records_tick(&records, zero);
     enum strobe_err err = strobe_file_put_records(writer, &records);
     strobe_records_free(&records);

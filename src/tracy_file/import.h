@@ -15,8 +15,7 @@
 struct strobe_tracy_import {
     uint32_t version; /* STROBE_TRACY_VERSION of the file */
     uint64_t n_zones, n_gpu_zones, n_messages, n_threads;
-    uint64_t n_left_out; /* source files, machine code ...; the notes say which */
-    int is_cut;          /* the file ends too early: what is before is in the trace */
+    int is_cut; /* the file ends too early: what is before is in the trace */
 };
 
 /* Read the file at `from` into a new trace at `to`. Errors as of strobe_tracy_walk, and those of

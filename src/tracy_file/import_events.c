@@ -301,13 +301,13 @@ static enum strobe_err put_thread_message(void *context, uint64_t id)
 
 static enum strobe_err put_sample(void *context, int64_t time, uint32_t callstack, int at_switch)
 {
+    enum { NOT_KNOWN = 65535, AT_SWITCH = 65534 }; /* the processor of a sample */
     struct import *import = context;
-    (void)at_switch;
     if (!callstack || callstack > import->n_stacks)
         return STROBE_OK;
     size_t at = import->stack_at[callstack - 1], n = import->stack_at[callstack] - at;
-    strobe_build_stack(import->build, import->track, strobe_tracy_tick(time), STROBE_KIND_SAMPLE, 0,
-                       import->stack_frames + at, n);
+    strobe_build_stack(import->build, import->track, strobe_tracy_tick(time), STROBE_KIND_SAMPLE,
+                       at_switch ? AT_SWITCH : NOT_KNOWN, import->stack_frames + at, n);
     return STROBE_OK;
 }
 
@@ -496,7 +496,8 @@ static enum strobe_err put_pool(void *context)
 static enum strobe_err put_frame_symbol(void *context, const struct strobe_tracy_frame *frame)
 {
     struct import *import = context;
-    uint64_t numbers[] = {frame->id, frame->inlined, frame->line, frame->symbol};
+    uint64_t numbers[] = {strobe_tracy_address(frame->id), frame->inlined, frame->line,
+                          frame->symbol};
     const char *texts[] = {frame->name.at, frame->file.at, frame->image.at};
     size_t sizes[] = {frame->name.n, frame->file.n, frame->image.n};
     strobe_build_record(import->build, STROBE_META_SYMBOL, numbers, texts, sizes);
@@ -519,7 +520,7 @@ static enum strobe_err put_switch(void *context, const struct strobe_tracy_switc
     }
     uint64_t in[] = {run->cpu, 0}, out[] = {run->cpu, (uint8_t)run->reason};
     put(import, track, run->start, STROBE_KIND_SWITCH_IN, in);
-    if (run->end >= run->start)
+    if (run->end >= run->start && run->end != STROBE_TRACY_OPEN)
         put(import, track, run->end, STROBE_KIND_SWITCH_OUT, out);
     return STROBE_OK;
 }
@@ -533,7 +534,7 @@ static enum strobe_err put_cpu_run(void *context, uint8_t cpu, int64_t start, in
     if (!track)
         return STROBE_ERR_LIMIT;
     put(import, track, start, STROBE_KIND_CPU_SWITCH, in);
-    if (end >= start)
+    if (end >= start && end != STROBE_TRACY_OPEN)
         put(import, track, end, STROBE_KIND_CPU_SWITCH, out);
     return STROBE_OK;
 }
@@ -550,11 +551,35 @@ static enum strobe_err put_hw_sample(void *context, uint64_t address, uint32_t c
     return STROBE_OK;
 }
 
-static enum strobe_err count_source(void *context, const char *path, uint32_t n_path,
-                                    uint32_t n_bytes)
+static enum strobe_err put_function(void *context, const struct strobe_tracy_function *function)
 {
-    (void)path, (void)n_path, (void)n_bytes;
-    ((struct import *)context)->n_sources++;
+    struct import *import = context;
+    uint64_t numbers[] = {function->start, function->size, function->line, function->call_line,
+                          function->is_inline};
+    const char *texts[] = {function->name.at, function->file.at, function->image.at,
+                           function->call_file.at};
+    size_t sizes[] = {function->name.n, function->file.n, function->image.n, function->call_file.n};
+    strobe_build_record(import->build, STROBE_META_FUNCTION, numbers, texts, sizes);
+    return STROBE_OK;
+}
+
+static enum strobe_err put_code(void *context, const struct strobe_tracy_piece *piece)
+{
+    struct import *import = context;
+    uint64_t numbers[] = {piece->start, piece->offset, piece->total};
+    const char *bytes = (const char *)piece->bytes;
+    size_t n = piece->n_bytes;
+    strobe_build_record(import->build, STROBE_META_CODE, numbers, &bytes, &n);
+    return STROBE_OK;
+}
+
+static enum strobe_err put_source(void *context, const struct strobe_tracy_piece *piece)
+{
+    struct import *import = context;
+    uint64_t numbers[] = {piece->offset, piece->total};
+    const char *texts[] = {piece->path, (const char *)piece->bytes};
+    size_t sizes[] = {piece->n_path, piece->n_bytes};
+    strobe_build_record(import->build, STROBE_META_SOURCE_FILE, numbers, texts, sizes);
     return STROBE_OK;
 }
 
@@ -591,7 +616,9 @@ void strobe_tracy_import_set_events(struct strobe_tracy_visitor *visitor)
     visitor->context_switch = put_switch;
     visitor->cpu_run = put_cpu_run;
     visitor->hw_sample = put_hw_sample;
-    visitor->source = count_source;
+    visitor->function = put_function;
+    visitor->code = put_code;
+    visitor->source = put_source;
 }
 
 enum strobe_err strobe_tracy_import_finish(struct import *import)
@@ -603,9 +630,5 @@ enum strobe_err strobe_tracy_import_finish(struct import *import)
     for (size_t i = 0; i < import->n_foreign; i++)
         if (!import->foreign[i].is_told)
             put_foreign(import, &import->foreign[i], 0);
-    if (import->n_sources)
-        strobe_build_note(import->build, "%llu source files in the .tracy file were left out",
-                          (unsigned long long)import->n_sources);
-    import->out->n_left_out = import->n_sources;
     return STROBE_OK;
 }

@@ -78,12 +78,18 @@ struct import {
     size_t n_memory, memory_room;
     struct foreign *foreign; /* owned */
     size_t n_foreign, foreign_room;
-    uint64_t n_sources;
 };
 
 static inline uint64_t strobe_tracy_tick(int64_t time)
 {
     return STROBE_TRACY_IMPORT_BASE + (uint64_t)time;
+}
+
+/* An address of a call stack. Those of a kernel have lost their two upper bits in a file; the uppermost is set where it is none
+ * but a number that stands for a script's frame. */
+static inline uint64_t strobe_tracy_address(uint64_t frame)
+{
+    return frame >> 62 ? frame : frame | (frame & 3ull << 60) << 2;
 }
 
 /* The trace's id of a location of the file. */

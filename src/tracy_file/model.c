@@ -219,6 +219,8 @@ void strobe_tracy_model_free(struct strobe_tracy_model *model)
     strobe_memory_free(&model->memory);
     strobe_tracy_stacks_free(&model->stacks);
     strobe_tracy_switches_free(&model->switches);
+    strobe_tracy_code_free(&model->code);
+    strobe_tracy_rare_free(&model->rare);
     free(model->extra_rows);
     free(model->locs);
     free(model->loc_of_key);

@@ -4,6 +4,8 @@
 #ifndef STROBE_TRACY_FILE_MODEL_H
 #define STROBE_TRACY_FILE_MODEL_H
 
+#include "tracy_file/code.h"
+#include "tracy_file/rare.h"
 #include "tracy_file/spool.h"
 #include "tracy_file/stacks.h"
 #include "tracy_file/switches.h"
@@ -44,7 +46,9 @@ struct strobe_tracy_model_thread {
     struct strobe_tracy_list *pending; /* owned: by depth, zones whose parent has not ended */
     uint32_t pending_room;
     uint64_t first_message, n_messages; /* in model->message_ids */
-    uint64_t fiber;                     /* that runs on it, while gathering; 0: none */
+    uint64_t n_kernel_samples;
+    int32_t group;
+    uint64_t fiber; /* that runs on it, while gathering; 0: none */
     int64_t fiber_since;
 };
 
@@ -57,6 +61,7 @@ struct strobe_tracy_message_row {
     uint32_t text, thread, color;
     uint32_t order;
     uint32_t stack;
+    uint8_t source, severity; /* source 1: Tracy itself */
 };
 
 struct strobe_tracy_point_row {
@@ -116,6 +121,7 @@ struct strobe_tracy_model {
     uint64_t n_pending;         /* rows of all threads' pending */
     uint64_t tid_step;          /* that made the last id of a thread one of a kind */
     struct strobe_trace *trace; /* borrowed */
+    enum strobe_tracy_layout layout;
     struct strobe_tracy_folds *folds;
     struct strobe_client_facts facts;
     struct strobe_gpu gpu;
@@ -162,6 +168,8 @@ struct strobe_tracy_model {
     uint32_t locks_room;
     struct strobe_tracy_stacks stacks;
     struct strobe_tracy_switches switches;
+    struct strobe_tracy_code code;
+    struct strobe_tracy_rare rare;
 };
 
 /* Fill a zeroed model; free it after a failure too. */

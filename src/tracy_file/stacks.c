@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "tracy_file/write_parts.h"
 
 enum { MOST_STACKS = (1 << 24) - 2, MOST_FRAMES = UINT16_MAX, MOST_INLINED = UINT8_MAX, HIGH = 48 };
@@ -16,9 +17,16 @@ enum { AT_SWITCH = 65534 }; /* the processor of a sample that was taken at a con
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-static uint64_t address_of(const struct strobe_tracy_model *model, uint32_t process, uint64_t at)
+uint64_t strobe_tracy_address_of(const struct strobe_tracy_model *model, uint32_t process,
+                                 uint64_t at)
 {
     return process == model->first_process || at >> HIGH ? at : at | (uint64_t)process << HIGH;
+}
+
+/* As a file has it: without the two upper bits of a kernel's, which say there that it is none. */
+static uint64_t packed(uint64_t address)
+{
+    return address >> 60 == 15 ? address & ~(3ull << 62) : address;
 }
 
 static int note_address(struct strobe_tracy_stacks *stacks, uint64_t address)
@@ -37,7 +45,7 @@ uint32_t strobe_tracy_stack(struct strobe_tracy_model *model, uint32_t process,
     n = n < MOST_FRAMES ? n : MOST_FRAMES;
     if (n && all) {
         for (uint64_t k = 0; k < n; k++) {
-            all[k] = address_of(model, process, addresses[k]);
+            all[k] = strobe_tracy_address_of(model, process, addresses[k]);
             note_address(stacks, all[k]);
         }
         uint32_t text = strobe_texts_add(&stacks->bytes, (const char *)all, n * sizeof *all);
@@ -116,6 +124,7 @@ int strobe_tracy_stacks_take_sample(struct strobe_tracy_model *model,
         .stack = strobe_tracy_stack(model, happening->process, f[1].list, f[1].u),
         .at_switch = f[0].u == AT_SWITCH,
     };
+    model->threads[thread].n_kernel_samples += !row->at_switch && f[1].u && f[1].list[0] >> 63;
     return 1;
 }
 
@@ -184,14 +193,14 @@ static int name_address(struct strobe_tracy_model *model, uint32_t i)
         &stacks->symbols, process, is_folded ? address & ((1ull << HIGH) - 1) : address);
     struct strobe_tracy_address *row = &stacks->frames[i];
     row->first = stacks->n_names;
-    row->is_told = symbol && symbol->start;
+    row->is_told = symbol != NULL;
     row->image = symbol ? string_of(model, symbol->image) : STROBE_TRACY_NO_STRING;
     if (!symbol && !name_unknown(model, address))
         return 0;
     for (uint32_t n = 0; symbol && n < MOST_INLINED; n++) {
         struct strobe_tracy_frame_name name = {string_of(model, symbol->function),
                                                string_of(model, symbol->file), symbol->line,
-                                               symbol->start ? symbol->start : address};
+                                               symbol->start};
         if (!add_name(stacks, &name))
             return 0;
         symbol = symbol->next ? &stacks->symbols.rows[symbol->next - 1] : NULL;
@@ -204,7 +213,8 @@ int strobe_tracy_stacks_name(struct strobe_tracy_model *model)
 {
     const struct strobe_idmap *told = &model->stacks.symbols.ids;
     for (uint32_t i = 0; i < told->n; i++) /* those in no stack too: a file may have them */
-        if (!note_address(&model->stacks, address_of(model, told->keys[i].scope, told->keys[i].id)))
+        if (!note_address(&model->stacks,
+                          strobe_tracy_address_of(model, told->keys[i].scope, told->keys[i].id)))
             return 0;
     for (uint32_t i = 0; i < model->stacks.addresses.n; i++)
         if (!name_address(model, i))
@@ -262,81 +272,27 @@ void strobe_tracy_put_stacks(struct strobe_tracy_model *model, struct strobe_tra
     for (uint32_t i = 0; i < stacks->ids.n; i++) {
         uint32_t n;
         const char *bytes = strobe_texts_get(&stacks->bytes, (uint32_t)stacks->ids.keys[i].id, &n);
+        STROBE_ASSERT(n % 8 == 0 && n / 8 <= MOST_FRAMES);
         strobe_tracy_out_u16(out, (uint16_t)(n / 8));
-        strobe_tracy_out_put(out, bytes, n);
+        for (uint32_t k = 0; k < n; k += 8) {
+            uint64_t address;
+            memcpy(&address, bytes + k, sizeof address);
+            strobe_tracy_out_u64(out, packed(address));
+        }
     }
     strobe_tracy_out_u64(out, stacks->addresses.n);
     for (uint32_t i = 0; i < stacks->addresses.n; i++) {
         const struct strobe_tracy_address *row = &stacks->frames[i];
-        strobe_tracy_out_u64(out, stacks->addresses.keys[i].id);
+        STROBE_ASSERT(row->n >= 1 && row->n <= MOST_INLINED); /* each address has a name */
+        strobe_tracy_out_u64(out, packed(stacks->addresses.keys[i].id));
         strobe_tracy_out_u8(out, (uint8_t)row->n);
-        strobe_tracy_out_u24(out, row->image + 1); /* none is UINT32_MAX */
+        strobe_tracy_put_idx(out, row->image);
         for (uint32_t k = row->first; k < row->first + row->n; k++) {
             const struct strobe_tracy_frame_name *name = &stacks->names[k];
-            strobe_tracy_out_u24(out, name->name + 1);
-            strobe_tracy_out_u24(out, name->file + 1);
+            strobe_tracy_put_idx(out, name->name);
+            strobe_tracy_put_idx(out, name->file);
             strobe_tracy_out_u32(out, name->line);
             strobe_tracy_out_u64(out, name->symbol);
         }
     }
-}
-
-/* ---- symbols --------------------------------------------------------------------------------- */
-
-/* A function, by where it starts: as the first frame that names it has it. */
-struct symbol {
-    uint32_t frame, name; /* index in frames, in names */
-    uint8_t is_inline;
-};
-
-/* All of them; how many are inline ones is in *n_inline. 0 without memory. */
-static int list_symbols(const struct strobe_tracy_stacks *stacks, struct strobe_idmap *ids,
-                        struct symbol **rows, uint64_t *n_inline)
-{
-    uint32_t room = 0;
-    *n_inline = 0;
-    for (uint32_t i = 0; i < stacks->addresses.n; i++) {
-        const struct strobe_tracy_address *frame = &stacks->frames[i];
-        for (uint32_t k = 0; frame->is_told && k < frame->n; k++) {
-            uint32_t before = ids->n;
-            uint32_t at = strobe_idmap_add_row(ids, 0, stacks->names[frame->first + k].symbol,
-                                               (void **)rows, &room, sizeof **rows);
-            if (at == STROBE_IDMAP_NONE)
-                return 0;
-            if (at != before)
-                continue;
-            (*rows)[at] = (struct symbol){i, frame->first + k, k + 1 < frame->n};
-            *n_inline += k + 1 < frame->n;
-        }
-    }
-    return 1;
-}
-
-int strobe_tracy_put_symbols(const struct strobe_tracy_model *model, struct strobe_tracy_out *out)
-{
-    const struct strobe_tracy_stacks *stacks = &model->stacks;
-    struct strobe_idmap ids = {0};
-    struct symbol *rows = NULL;
-    uint64_t n_inline;
-    int ok = list_symbols(stacks, &ids, &rows, &n_inline);
-    if (ok) {
-        strobe_tracy_out_u64(out, ids.n - n_inline);
-        strobe_tracy_out_u64(out, n_inline);
-        strobe_tracy_out_u64(out, ids.n);
-    }
-    for (uint32_t i = 0; ok && i < ids.n; i++) {
-        const struct strobe_tracy_frame_name *name = &stacks->names[rows[i].name];
-        strobe_tracy_out_u64(out, ids.keys[i].id);
-        strobe_tracy_out_u24(out, name->name + 1);
-        strobe_tracy_out_u24(out, name->file + 1);
-        strobe_tracy_out_u32(out, name->line);
-        strobe_tracy_out_u24(out, stacks->frames[rows[i].frame].image + 1);
-        strobe_tracy_out_u24(out, 0); /* where it was inlined, and the line: not known */
-        strobe_tracy_out_u32(out, 0);
-        strobe_tracy_out_u8(out, rows[i].is_inline);
-        strobe_tracy_out_u24(out, 0); /* nor is its size */
-    }
-    strobe_idmap_free(&ids);
-    free(rows);
-    return ok;
 }

@@ -22,14 +22,14 @@ struct strobe_tracy_sample_row {
 /* A function at an address, as its frame has it. */
 struct strobe_tracy_frame_name {
     uint32_t name, file, line;
-    uint64_t symbol;
+    uint64_t symbol; /* where it starts, 0: not known */
 };
 
 /* An address of a stack. */
 struct strobe_tracy_address {
     uint32_t first, n; /* in names */
     uint32_t image;
-    uint8_t is_told; /* where its functions start */
+    uint8_t is_told; /* a record says what is there */
 };
 
 struct strobe_tracy_stacks {
@@ -64,10 +64,13 @@ uint32_t strobe_tracy_stack_of(const struct strobe_tracy_model *model, uint32_t 
 int strobe_tracy_stacks_take_sample(struct strobe_tracy_model *model,
                                     const struct strobe_happening *happening);
 
-/* Sections of the file: a thread's samples, threads in order; stacks and their frames; symbols (0 without memory). */
+/* An address as the file has it: with the process in it where that is not the first. */
+uint64_t strobe_tracy_address_of(const struct strobe_tracy_model *model, uint32_t process,
+                                 uint64_t at);
+
+/* Sections of the file: a thread's samples, threads in order; stacks and their frames. */
 void strobe_tracy_put_samples(struct strobe_tracy_model *model, uint32_t thread,
                               struct strobe_tracy_out *out);
 void strobe_tracy_put_stacks(struct strobe_tracy_model *model, struct strobe_tracy_out *out);
-int strobe_tracy_put_symbols(const struct strobe_tracy_model *model, struct strobe_tracy_out *out);
 
 #endif

@@ -54,6 +54,7 @@ int strobe_tracy_switches_take(struct strobe_tracy_model *model,
     };
     if (event->kind == STROBE_KIND_WAKEUP) {
         row->to = f[0].u;
+        row->cpu = (uint8_t)f[1].u;
     } else if (event->kind == STROBE_KIND_CPU_SWITCH) {
         row->from = f[1].u;
         row->to = f[2].u;
@@ -114,8 +115,10 @@ static void begin_run(struct strobe_tracy_switches *switches, uint32_t who,
     struct strobe_tracy_other *other = &switches->others[who];
     other->start = turn->time;
     other->cpu = turn->cpu;
-    if (other->wakeup < 0)
+    if (other->wakeup < 0) {
         other->wakeup = turn->time;
+        other->wakeup_cpu = turn->cpu;
+    }
 }
 
 static int end_run(struct strobe_tracy_switches *switches, uint32_t who, int64_t end,
@@ -123,7 +126,8 @@ static int end_run(struct strobe_tracy_switches *switches, uint32_t who, int64_t
 {
     struct strobe_tracy_other *other = &switches->others[who];
     struct strobe_tracy_run_row run = {
-        other->wakeup, other->start, end, switches->ids.keys[who].id, 0, other->cpu, reason, state};
+        other->wakeup, other->start, end,   switches->ids.keys[who].id, 0,
+        other->cpu,    reason,       state, other->wakeup_cpu};
     if (other->start < 0)
         return 1;
     other->start = other->wakeup = NONE;
@@ -147,6 +151,8 @@ static int end_cpu(struct strobe_tracy_switches *switches, struct turn_of_cpu *n
     if (!row)
         return 0;
     *row = (struct strobe_tracy_cpu_row){now->start, end, who - 1, cpu};
+    if (end == NONE)
+        return 1; /* it runs on: sums are of what is over */
     struct strobe_tracy_run_sum *sum = &switches->others[who - 1].sum;
     sum->running += end > now->start ? end - now->start : 0;
     sum->regions++;
@@ -191,8 +197,10 @@ static int take_turn(struct strobe_tracy_model *model, struct turn_of_cpu *cpus,
     case STROBE_KIND_CPU_SWITCH:
         return take_cpu_turn(model, cpus, turn);
     case STROBE_KIND_WAKEUP:
-        if (switches->others[who].wakeup < 0)
+        if (switches->others[who].wakeup < 0) {
             switches->others[who].wakeup = turn->time;
+            switches->others[who].wakeup_cpu = turn->cpu;
+        }
         return 1;
     case STROBE_KIND_SWITCH_IN:
         begin_run(switches, who, turn);
@@ -204,7 +212,7 @@ static int take_turn(struct strobe_tracy_model *model, struct turn_of_cpu *cpus,
 
 /* ---- names of others' threads ---------------------------------------------------------------- */
 
-static void note_other(struct strobe_tracy_model *model, const struct strobe_field *f)
+void strobe_tracy_switches_name(struct strobe_tracy_model *model, const struct strobe_field *f)
 {
     uint32_t i = other_of(&model->switches, f[0].u);
     if (i == STROBE_IDMAP_NONE)
@@ -213,26 +221,6 @@ static void note_other(struct strobe_tracy_model *model, const struct strobe_fie
     other->pid = f[1].u;
     other->process = strobe_tracy_model_string(model, f[2].text, f[2].u) + 1;
     other->name = strobe_tracy_model_string(model, f[3].text, f[3].u) + 1;
-}
-
-static enum strobe_err read_others(struct strobe_tracy_model *model)
-{
-    const struct strobe_block_filter filter = {.type = STROBE_BLOCK_RECORDS};
-    struct strobe_block_iter *iter;
-    struct strobe_block block = {0};
-    struct strobe_record_walk walk = {0};
-    struct strobe_record record;
-    enum strobe_err err = strobe_file_iterate(model->trace->file, &filter, &iter);
-    while (!err && !(err = strobe_file_next_block(iter, &block))) {
-        enum strobe_err bad = strobe_record_walk_start(&block, &model->trace->schema, &walk);
-        while (!bad && strobe_record_walk_next(&walk, &record) == STROBE_OK)
-            if (record.kind == STROBE_META_FOREIGN_THREAD)
-                note_other(model, record.fields);
-    }
-    strobe_file_end_iterate(iter);
-    strobe_record_walk_free(&walk);
-    strobe_block_free(&block);
-    return err == STROBE_ERR_END ? STROBE_OK : err;
 }
 
 enum strobe_err strobe_tracy_switches_gather(struct strobe_tracy_model *model)
@@ -252,7 +240,7 @@ enum strobe_err strobe_tracy_switches_gather(struct strobe_tracy_model *model)
     for (uint32_t cpu = 0; ok && cpu < STROBE_TRACY_CPUS; cpu++)
         ok = end_cpu(switches, &cpus[cpu], (uint8_t)cpu, NONE);
     free(cpus);
-    return ok ? read_others(model) : STROBE_ERR_NOSPACE;
+    return ok ? STROBE_OK : STROBE_ERR_NOSPACE;
 }
 
 /* ---- sections -------------------------------------------------------------------------------- */
@@ -293,8 +281,9 @@ static int compare_runs(const void *a, const void *b)
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static void put_threads_runs(struct strobe_tracy_switches *switches, struct strobe_tracy_out *out)
+static void put_threads_runs(struct strobe_tracy_model *model, struct strobe_tracy_out *out)
 {
+    struct strobe_tracy_switches *switches = &model->switches;
     struct strobe_tracy_run_row *runs = switches->runs.rows;
     uint64_t n = switches->runs.n, n_threads = 0;
     if (n)
@@ -316,6 +305,8 @@ static void put_threads_runs(struct strobe_tracy_switches *switches, struct stro
             strobe_tracy_out_u8(out, runs[i].reason);
             strobe_tracy_out_u8(out, runs[i].state);
             strobe_tracy_out_u64(out, runs[i].carrier);
+            if (model->layout >= STROBE_TRACY_LAYOUT_14)
+                strobe_tracy_out_u8(out, runs[i].wakeup_cpu);
         }
     }
 }
@@ -333,7 +324,7 @@ void strobe_tracy_put_runs(struct strobe_tracy_model *model, struct strobe_tracy
     struct strobe_tracy_switches *switches = &model->switches;
     struct strobe_tracy_cpu_row *rows = switches->cpu_runs.rows;
     uint64_t n = switches->cpu_runs.n, at = 0;
-    put_threads_runs(switches, out);
+    put_threads_runs(model, out);
     if (n)
         qsort(rows, n, sizeof *rows, compare_cpus);
     strobe_tracy_out_u64(out, n);

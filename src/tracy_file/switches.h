@@ -10,6 +10,7 @@
 struct strobe_tracy_model;
 struct strobe_tracy_out;
 struct strobe_happening;
+struct strobe_field;
 
 enum { STROBE_TRACY_CPUS = 256 };
 
@@ -25,7 +26,7 @@ struct strobe_tracy_turn_row {
 struct strobe_tracy_run_row {
     int64_t wakeup, start, end;
     uint64_t tid, carrier; /* of a fiber: the thread that ran it, else 0 */
-    uint8_t cpu, reason, state;
+    uint8_t cpu, reason, state, wakeup_cpu;
 };
 
 struct strobe_tracy_cpu_row {
@@ -46,7 +47,7 @@ struct strobe_tracy_other {
     uint32_t process, name; /* strings + 1, 0: not told */
     struct strobe_tracy_run_sum sum;
     int64_t wakeup, start; /* of the run that is open; -1: none */
-    uint8_t cpu;
+    uint8_t cpu, wakeup_cpu;
 };
 
 struct strobe_tracy_switches {
@@ -64,7 +65,9 @@ int strobe_tracy_switches_take(struct strobe_tracy_model *model,
                                const struct strobe_happening *happening);
 int strobe_tracy_switches_fiber(struct strobe_tracy_model *model, uint32_t fiber, uint32_t carrier,
                                 int64_t start, int64_t end);
-/* Make runs of them, when all are there, and read the names of others' threads. */
+/* What a FOREIGN_THREAD record says of a thread. */
+void strobe_tracy_switches_name(struct strobe_tracy_model *model, const struct strobe_field *f);
+/* Make runs of them, when all are there. */
 enum strobe_err strobe_tracy_switches_gather(struct strobe_tracy_model *model);
 
 /* Sections: names and ids of others' threads; runs; processors; sums per thread. */

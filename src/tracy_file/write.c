@@ -1,4 +1,4 @@
-/* write.c - the sections of a .tracy file in the layout of Tracy 0.11.1, from a model.
+/* write.c - the sections of a .tracy file in the layout of Tracy 0.11.1 or 0.14, from a model.
  * Strings, locations and threads must all be known before the first section is written, so what
  * names something later is named in `prepare`.  SPDX-License-Identifier: MIT */
 #include <stdlib.h>
@@ -18,7 +18,8 @@ static void put_text(struct strobe_tracy_out *out, const char *text, size_t n)
 
 static void put_head(struct strobe_tracy_model *model, struct strobe_tracy_out *out)
 {
-    static const uint8_t magic[] = {'t', 'r', 'a', 'c', 'y', 0, 11, 1};
+    int is_14 = model->layout >= STROBE_TRACY_LAYOUT_14;
+    const uint8_t magic[] = {'t', 'r', 'a', 'c', 'y', 0, is_14 ? 14 : 11, is_14 ? 0 : 1};
     static const struct strobe_client_fact native = {.timer_mul = 1.0, .resolution = 1};
     const struct strobe_trace *trace = model->trace;
     const struct strobe_client_fact *client = strobe_client_of(&model->facts, model->first_process);
@@ -28,7 +29,8 @@ static void put_head(struct strobe_tracy_model *model, struct strobe_tracy_out *
     const char *text = strobe_trace_text(trace, facts->maker, &n);
     memcpy(maker, text, n < sizeof maker ? n : sizeof maker);
     strobe_tracy_out_put(out, magic, sizeof magic);
-    strobe_tracy_out_u64(out, facts->delay);
+    if (!is_14)
+        strobe_tracy_out_u64(out, facts->delay);
     strobe_tracy_out_u64(out, facts->resolution);
     strobe_tracy_out_f64(out, facts->timer_mul);
     strobe_tracy_out_i64(out, model->last_time);
@@ -51,8 +53,8 @@ static void put_head(struct strobe_tracy_model *model, struct strobe_tracy_out *
     strobe_tracy_out_u64(out, facts->exec_time);
     text = strobe_trace_text(trace, facts->host ? facts->host : trace->cpu, &n_host);
     put_text(out, text, n_host < 1000 ? n_host : 1000);
-    strobe_tracy_out_u64(out, 0);                      /* topology */
-    strobe_tracy_out_put(out, strobe_tracy_zeros, 28); /* crash */
+    strobe_tracy_put_cpus(model, out);
+    strobe_tracy_put_crash(model, out);
 }
 
 static int compare_frames(const void *a, const void *b)
@@ -228,6 +230,10 @@ static int put_messages(struct strobe_tracy_model *model, struct strobe_tracy_ou
         strobe_tracy_out_u32(out, rows[i].color ? 0xff000000 | strobe_tracy_bgr(rows[i].color)
                                                 : UINT32_MAX);
         strobe_tracy_out_u24(out, rows[i].stack);
+        if (model->layout >= STROBE_TRACY_LAYOUT_14) {
+            strobe_tracy_out_u8(out, rows[i].source);
+            strobe_tracy_out_u8(out, rows[i].severity);
+        }
         if (!strobe_spool_add(&model->message_ids))
             return 0;
     }
@@ -314,9 +320,9 @@ static int put_threads(struct strobe_tracy_model *model, struct strobe_tracy_out
         const struct strobe_tracy_model_thread *thread = &model->threads[i];
         strobe_tracy_out_u64(out, thread->tid);
         strobe_tracy_out_u64(out, thread->n_zones);
-        strobe_tracy_out_u64(out, 0); /* samples in the kernel */
+        strobe_tracy_out_u64(out, thread->n_kernel_samples);
         strobe_tracy_out_u8(out, thread->is_fiber);
-        strobe_tracy_out_i32(out, 0);
+        strobe_tracy_out_i32(out, thread->group);
         if (!put_timeline(model, thread->pending_room ? thread->pending : &none, out))
             return 0;
         strobe_tracy_out_u64(out, thread->n_messages);
@@ -344,15 +350,16 @@ static void put_images(struct strobe_tracy_model *model, struct strobe_tracy_out
     }
 }
 
-/* The lists at the end; those that are empty are not known. */
+/* The lists at the end. */
 static int put_end(struct strobe_tracy_model *model, struct strobe_tracy_out *out)
 {
     strobe_tracy_put_runs(model, out);
     strobe_tracy_put_pids(model, out);
-    if (!strobe_tracy_put_symbols(model, out))
+    if (!strobe_tracy_put_functions(model, out))
         return 0;
-    for (int i = 0; i < 4; i++) /* code (2); hardware; sources */
-        strobe_tracy_out_u64(out, 0);
+    strobe_tracy_put_code(model, out);
+    strobe_tracy_put_counts(model, out);
+    strobe_tracy_put_sources(model, out);
     return 1;
 }
 
@@ -450,6 +457,8 @@ static int put_all(struct strobe_tracy_model *model, const struct strobe_tracy_n
     const uint32_t *infos = model->app_infos.rows;
     put_head(model, out);
     put_frames(model, out);
+    if (model->layout >= STROBE_TRACY_LAYOUT_14)
+        strobe_tracy_put_sections(model, out);
     put_strings(model, names, out);
     put_threads_table(model, out);
     put_locs(model, names, out);
@@ -470,6 +479,7 @@ static int put_all(struct strobe_tracy_model *model, const struct strobe_tracy_n
 }
 
 enum strobe_err strobe_tracy_write(struct strobe_trace *trace, int fd, const char *folder,
+                                   enum strobe_tracy_layout layout,
                                    struct strobe_tracy_folds *folds, int *error)
 {
     struct strobe_tracy_model *model = calloc(1, sizeof *model);
@@ -479,6 +489,7 @@ enum strobe_err strobe_tracy_write(struct strobe_trace *trace, int fd, const cha
     *error = 0;
     if (!model)
         return STROBE_ERR_NOMEM;
+    model->layout = layout;
     enum strobe_err err = strobe_tracy_gather(trace, folder, folds, model);
     if (!err && !prepare(model, &names))
         err = STROBE_ERR_NOMEM;

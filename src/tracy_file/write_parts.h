@@ -5,7 +5,9 @@
  *   write_locks.c   locks
  *   write_gpu.c     GPU contexts and their zones
  *   write_values.c  plots and memory
- *   stacks.c        call stacks, samples, symbols
+ *   stacks.c        call stacks, samples
+ *   code.c          functions, their code, source files, processors
+ *   rare.c          sections, samples of counters, a crash
  *   switches.c      who ran where
  *
  * SPDX-License-Identifier: MIT */

@@ -66,7 +66,8 @@ enum { STROBE_SYM_BEGIN_FAR = 63, STROBE_SYM_BEGIN = 64, STROBE_SYM_BEGIN_DIRECT
     X(KEPT, 105, "trigger_kept", "us", "tick,reason")                                     \
     X(CLOCK_MAP, 106, "clock_map", "uiuuu", "proc,time,tick,mult,error_ns")               \
     X(UNRECORDED, 107, "unrecorded", "uuss", "pid,tick,what,reason")                      \
-    X(OUTER_PID, 108, "outer_pid", "uuu", "proc,pid,pid_ns")
+    X(OUTER_PID, 108, "outer_pid", "uuu", "proc,pid,pid_ns")                              \
+    X(KIND, 109, "kind", "s", "line")
 
 enum strobe_fact {
 #define X(name, number, text, fields, field_names) STROBE_FACT_##name = number,

@@ -116,9 +116,17 @@ enum strobe_kind {
       "arch,cpu_id,maker,program,host")                                                         \
     X(TRACY_TAKEN, 86, "tracy_taken", "uuuu", "zones,events,set_aside,unnamed")
 
+/* Facts of a process for which a file's head has no line left: a file that has them says what they are in KIND records. They are
+ * never in a ring. */
+#define STROBE_LATER_LIST(X)                                               \
+    X(FUNCTION, 87, "function", "uuuuussss",                               \
+      "start,size,line,call_line,is_inline,function,file,image,call_file") \
+    X(CODE, 88, "code", "uuus", "start,offset,total,bytes")                \
+    X(SOURCE_FILE, 89, "source_file", "uuss", "offset,total,path,bytes")
+
 enum strobe_meta {
 #define X(name, number, text, fields, field_names) STROBE_META_##name = number,
-    STROBE_META_LIST(X)
+    STROBE_META_LIST(X) STROBE_LATER_LIST(X)
 #undef X
         STROBE_META_COUNT = 96
 };

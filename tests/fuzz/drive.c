@@ -30,7 +30,7 @@ static void to_tracy(const struct job *job)
 {
     struct strobe_tracy_folds folds;
     int error;
-    strobe_tracy_write(job->trace, job->sink, job->folder, &folds, &error);
+    strobe_tracy_write(job->trace, job->sink, job->folder, STROBE_TRACY_LAYOUT_14, &folds, &error);
 }
 
 static void to_chrome(const struct job *job)

@@ -221,6 +221,8 @@ class File:
         """Sort a record into its place."""
         self.records.append(record)
         name, fields = record.name, record.fields
+        if name == "kind":
+            self.add_kind(fields[0].decode("utf-8", "replace"))
         if name in self.KEYS:
             key = (name, record.proc, *fields[:self.KEYS[name]])
             self.keyed[key] = fields
@@ -231,6 +233,13 @@ class File:
             self.syncs.append(tuple(fields))
         elif name == "recording":
             self.recordings.append(tuple(fields))
+
+    def add_kind(self, line):
+        """A line of the schema for which the head had no room."""
+        for number, kind in sf.parse_schema(line).items():
+            if self.schema.setdefault(number, kind) != kind:
+                raise FormatError(f"kind record {line!r}: the schema has another one")
+            self.names[number], self.letters[number] = kind[:2]
 
     def read_reserved(self):
         """The reserved ledger: the better of its two slots."""

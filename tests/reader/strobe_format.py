@@ -104,6 +104,7 @@ SCHEMA = """\
 105 trigger_kept us tick,reason
 107 unrecorded uuss pid,tick,what,reason
 108 outer_pid uuu proc,pid,pid_ns
+109 kind s line
 """
 
 

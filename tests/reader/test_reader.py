@@ -318,6 +318,18 @@ class Edges(Case):
         event = next(sr.Trace(self.path).events())
         self.assertEqual(event.fields, [1, -(1 << 63), 1.5, 5, 1, b"text", [3, 2]])
 
+    def test_kind_records(self):
+        """A kind for which the head has no line is described by a record before its first."""
+        writer, thread = self.writer()
+        writer.record("kind", "88 code uuus start,offset,total,bytes")
+        with mock.patch.dict(sw.KINDS, {88: ("code", "uuus", [])}):
+            writer.record(88, 0x1000, 0, 2, b"\x90\xc3", proc=1)
+        thread.begin(1, 10)
+        writer.close()
+        self.assertEqual(self.check()["events"], 1)
+        code = [r for r in sr.Trace(self.path).records if r.name == "code"]
+        self.assertEqual([(r.proc, r.fields) for r in code], [(1, [0x1000, 0, 2, b"\x90\xc3"])])
+
     def test_unknown_block(self):
         writer, thread = self.writer()
         writer.flush()

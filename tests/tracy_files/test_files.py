@@ -19,6 +19,7 @@ import unittest
 
 import contents
 import same_csv
+import tables
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else HERE.parents[1] / "build"
@@ -126,7 +127,7 @@ class Imports(unittest.TestCase):
                 for kind, n in want.items():
                     self.assertEqual(got.get(kind, 0), n, (layout, kind, got))
                 self.assertEqual(got.get("section_enter", 0), layout >= (13, 4))
-                self.assertIn("source files", strobe("csv", "--kind", "records", out).stdout)
+                self.assertIn("source_file", strobe("csv", "--kind", "records", out).stdout)
 
     def test_streams_and_compressions(self):
         import lz4.block
@@ -212,6 +213,53 @@ class Exports(unittest.TestCase):
             self.assertIn(word, text)
         self.assertEqual(text.count(" gpu ctx"), 2)
         self.assertIn("type 1 threads 2 events 120", text)
+
+    # What the file above says and no server would: numbers that don't fit to others, stacks of blocks that were not freed.
+    # A fiber's messages are those of the thread that ran it.
+    MADE_UP = {"threads", "samples in the kernel", "messages", "plots", "memory", "runs", "addresses in functions"}
+
+    def round(self, content, layout):
+        """A content, imported and exported again: (tables before, tables after, what the export says)."""
+        before, trace, after = TMP / "before.tracy", TMP / "round.strobe", TMP / "after.tracy"
+        before.write_bytes(contents.file_of(content))
+        strobe("import", "-f", "-o", trace, before)
+        said = strobe("export", "--to", layout, "-o", after, trace).stderr
+        walk(after)
+        return tables.File(before), tables.File(after), said
+
+    def test_a_file_of_0_14_comes_back_with_every_table(self):
+        before, after, said = self.round(contents.full((14, 0)), "tracy-0.14")
+        missing = tables.lacks(before, after)
+        self.assertLessEqual(set(missing), self.MADE_UP, missing)
+        for table in self.MADE_UP:
+            self.assertGreaterEqual(sum(after.tables[table].values()), sum(before.tables[table].values()), table)
+        for table in ("code", "source files", "functions", "sections", "notes of GPU zones", "samples of counters", "crash", "processors",
+                      "samples at switches"):
+            self.assertEqual(sum(before.tables[table].values()), sum(after.tables[table].values()), table)
+        self.assertNotIn("left out", said)
+
+    def test_what_the_layout_of_0_11_has_no_place_for_is_counted(self):
+        before, after, said = self.round(contents.full((14, 0)), "tracy")
+        self.assertEqual([after.tables[t] for t in ("sections", "notes of GPU zones")], [{}, {}])
+        for words in ("1 sections left out", "1 notes of GPU zones left out", "2 messages without their severity"):
+            self.assertIn(words, said)
+        for table in ("code", "source files", "functions", "samples of counters", "crash"):
+            self.assertEqual(before.tables[table], after.tables[table])
+
+    def test_long_code_and_sources_are_whole(self):
+        code, text = bytes(i % 251 for i in range(100000)), b"line of a file\n" * 20000
+        raw = contents.full((14, 0)).replace(struct.pack("<QI", 0x900, 4) + b"code", struct.pack("<QI", 0x900, len(code)) + code)
+        raw = raw.replace(struct.pack("<I", 3) + b"int", struct.pack("<I", len(text)) + text)
+        before, after, _ = self.round(raw, "tracy")
+        self.assertEqual(list(after.tables["code"]), [(0x900, code)])
+        self.assertEqual(list(after.tables["source files"]), [(b"file.c", text)])
+
+    def test_addresses_of_a_kernel_are_those_of_a_kernel(self):
+        kernel = 0xffffffff81000000
+        raw = contents.full((14, 0)).replace(struct.pack("<HQQ", 2, 0x1000, 0x2000), struct.pack("<HQQ", 2, kernel & ~(3 << 62), 0x2000))
+        _, after, _ = self.round(raw, "tracy-0.14")
+        self.assertIn(hex(kernel), strobe("csv", "--kind", "samples", TMP / "round.strobe").stdout)
+        self.assertEqual(list(after.tables["call stacks"]), [((kernel & ~(3 << 62), 0x2000),)])
 
     def test_open_zones_stay_open(self):
         (TMP / "open.tracy").write_bytes(contents.file_of(contents.full((11, 1))))

@@ -11,6 +11,7 @@ import sys
 import unittest
 
 import same_csv
+import tables
 from test_files import BIN, DATA, TMP, csvexport, free_port, kinds, run, strobe
 
 TOOLS = pathlib.Path(os.environ.get("STROBE_TRACY_TOOLS") or "/nowhere")
@@ -113,8 +114,34 @@ class Bridges(Tools):
                 self.assertEqual(kinds(TMP / "back.strobe")["zone_begin"], kinds(trace)["zone_begin"])
 
 
+TRACED = ("grep -q ' tracefs ' /proc/mounts || mount -t tracefs tracefs /sys/kernel/tracing; exec \"$@\"", "sh")
+
+
+def traced(*command):
+    """A command that finds tracefs where it may: in mounts of its own."""
+    as_root = ["unshare", "-m", "--propagation", "private", "sh", "-c", *TRACED] if os.geteuid() == 0 else []
+    return [*as_root, *map(str, command)]
+
+
 class Captures(Tools):
     """Files that real captures write of real clients."""
+
+    def test_come_back_with_every_row_of_every_table(self):
+        for program in sorted(TOOLS.glob("0.14*/rich_full")):
+            port, before, trace, after = free_port(), TMP / "full.tracy", TMP / "full.strobe", TMP / "again.tracy"
+            client = subprocess.Popen(traced(program), env={**os.environ, "TRACY_PORT": str(port), "TRACY_NO_EXIT": "1"},
+                                      stdout=subprocess.DEVNULL)
+            self.addCleanup(client.kill)
+            run(program.parent / "tracy-capture", "-f", "-o", before, "-a", "127.0.0.1", "-p", port, timeout=300)
+            client.wait(60)
+            strobe("import", "-f", "-o", trace, before)
+            said = strobe("export", "--to", "tracy-0.14", "-o", after, trace).stderr
+            was, now = tables.File(before), tables.File(after)
+            self.assertEqual({table: rows[:1] for table, rows in tables.lacks(was, now).items()}, {})
+            self.assertNotIn("left out", said)
+            for options in TABLES + [["-g"], ["-u", "-p"]]:
+                for tool in (program.parent / "tracy-csvexport",):
+                    self.assertEqual(*(sorted(run(tool, *options, path).stdout.splitlines()) for path in (before, after)), options)
 
     def test_are_read_as_their_own_csvexport_reads_them(self):
         for version, tool, flavor in versions("tracy-capture"):

@@ -174,7 +174,7 @@ static int write_file(void (*put)(struct strobe_build *), struct strobe_tracy_fo
     small_remove(&t);
     int fd = open(t.path, O_CREAT | O_RDWR | O_TRUNC, 0600);
     assert_true(fd >= 0);
-    assert_int_equal(strobe_tracy_write(trace, fd, "/tmp", folds, &error), STROBE_OK);
+    assert_int_equal(strobe_tracy_write(trace, fd, "/tmp", STROBE_TRACY_LAYOUT_11, folds, &error), STROBE_OK);
     strobe_trace_close(trace);
     return fd;
 }

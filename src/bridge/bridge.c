@@ -320,6 +320,7 @@ static enum strobe_err produce(struct session *session)
 {
     struct strobe_bridge *bridge = session->bridge;
     struct strobe_bridge_stream *stream = &session->stream;
+    strobe_bridge_answer_waiting(stream);
     if (session->is_all)
         return STROBE_OK;
     enum strobe_err err = strobe_bridge_fill(stream);

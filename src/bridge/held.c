@@ -1,4 +1,4 @@
-/* held.c - what a server wants in order of time: frames, locks, memory.
+/* held.c - what a server wants in order of time: frames, locks, memory, switches.
  *
  * Threads come one after another in a block, and a thread's last events can be a block later than those of
  * others. So these are held: 128 K of them, or as long as a growing file may bring older ones. What is late all the
@@ -20,7 +20,7 @@ int strobe_bridge_is_held(unsigned kind)
     static const uint64_t kinds = BIT(FRAME_MARK) | BIT(FRAME_START) | BIT(FRAME_END) |
                                   BIT(MEM_ALLOC) | BIT(MEM_FREE) | BIT(MEM_DISCARD) |
                                   BIT(LOCK_WAIT) | BIT(LOCK_OBTAIN) | BIT(LOCK_RELEASE) |
-                                  BIT(LOCK_MARK) | BIT(LOCK_GONE);
+                                  BIT(LOCK_MARK) | BIT(LOCK_GONE) | BIT(CPU_SWITCH) | BIT(WAKEUP);
 #undef BIT
     return kinds >> kind & 1;
 }
@@ -48,6 +48,11 @@ int strobe_bridge_hold(struct strobe_bridge_stream *stream, uint32_t process,
         held->a = f[1].u;
     if (event->n_fields > 2)
         held->b = f[2].u;
+    if (event->kind >= STROBE_KIND_CPU_SWITCH)
+        for (uint32_t i = 0; i < sizeof held->more; i++)
+            held->more[i] = i + 3 < event->n_fields ? (int8_t)f[i + 3].u : 0;
+    if (event->kind == STROBE_KIND_MEM_ALLOC || event->kind == STROBE_KIND_MEM_FREE)
+        held->stack = strobe_bridge_take_stack(stream);
     held->is_shared = event->kind <= STROBE_KIND_LOCK_RELEASE &&
                       event->kind >= STROBE_KIND_LOCK_WAIT && f[1].u != 0;
     if (event->tick > stream->newest_tick)
@@ -327,14 +332,17 @@ static uint8_t *find_block(struct strobe_bridge_stream *stream, uint32_t pool, u
 static void put_block(struct strobe_bridge_stream *stream, const struct strobe_bridge_held *held,
                       uint64_t pool, uint64_t raw)
 {
+    static const enum strobe_tracy_event events[2][2][2] = {
+        /* free or alloc, bare or with a call stack, in a pool without or with a name */
+        {{STROBE_TRACY_MEM_FREE, STROBE_TRACY_MEM_FREE_NAMED},
+         {STROBE_TRACY_MEM_FREE_CALLSTACK, STROBE_TRACY_MEM_FREE_CALLSTACK_NAMED}},
+        {{STROBE_TRACY_MEM_ALLOC, STROBE_TRACY_MEM_ALLOC_NAMED},
+         {STROBE_TRACY_MEM_ALLOC_CALLSTACK, STROBE_TRACY_MEM_ALLOC_CALLSTACK_NAMED}}};
+    bool has_stack = strobe_bridge_put_stack(stream, held->stack, true);
     if (pool)
         strobe_wire_put(&stream->out, STROBE_TRACY_MEM_NAME_PAYLOAD, &pool);
-    if (held->kind == STROBE_KIND_MEM_ALLOC)
-        strobe_wire_put(&stream->out, pool ? STROBE_TRACY_MEM_ALLOC_NAMED : STROBE_TRACY_MEM_ALLOC,
-                        (uint64_t[]){raw, held->tid, held->a, held->b});
-    else
-        strobe_wire_put(&stream->out, pool ? STROBE_TRACY_MEM_FREE_NAMED : STROBE_TRACY_MEM_FREE,
-                        (uint64_t[]){raw, held->tid, held->a});
+    strobe_wire_put(&stream->out, events[held->kind == STROBE_KIND_MEM_ALLOC][has_stack][pool != 0],
+                    (uint64_t[]){raw, held->tid, held->a, held->b});
 }
 
 static void put_memory(struct strobe_bridge_stream *stream, const struct strobe_bridge_held *held,
@@ -363,10 +371,38 @@ static void put_memory(struct strobe_bridge_stream *stream, const struct strobe_
     }
 }
 
+/* ---- the scheduler --------------------------------------------------------------------------- */
+
+static uint64_t byte_of(int8_t value)
+{
+    return (uint8_t)value;
+}
+
+static void put_turn(struct strobe_bridge_stream *stream, const struct strobe_bridge_held *held)
+{
+    uint64_t raw = strobe_bridge_raw(stream, held->tick);
+    const int8_t *more = held->more;
+    raw = raw < stream->ctx_tick ? stream->ctx_tick : raw;
+    stream->ctx_tick = raw;
+    if (held->kind == STROBE_KIND_WAKEUP)
+        strobe_wire_put(&stream->out, STROBE_TRACY_THREAD_WAKEUP,
+                        (uint64_t[]){raw, held->id, byte_of((int8_t)held->a),
+                                     byte_of((int8_t)held->b), byte_of(more[0])});
+    else
+        strobe_wire_put(&stream->out, STROBE_TRACY_CONTEXT_SWITCH,
+                        (uint64_t[]){raw, held->a, held->b, byte_of((int8_t)held->id),
+                                     byte_of(more[0]), byte_of(more[1]), byte_of(more[2]),
+                                     byte_of(more[3]), byte_of(more[4])});
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static void put_one(struct strobe_bridge_stream *stream, const struct strobe_bridge_held *held)
 {
+    if (held->kind >= STROBE_KIND_CPU_SWITCH) {
+        put_turn(stream, held);
+        return;
+    }
     uint64_t raw = strobe_bridge_raw(stream, held->tick);
     raw = raw < stream->serial_tick ? stream->serial_tick : raw; /* a late one: no way back */
     stream->serial_tick = raw;

@@ -100,7 +100,7 @@ static int is_pointer(const struct strobe_trace *trace, uint32_t text)
     return 1;
 }
 
-static int is_awaited(const struct strobe_bridge_stream *stream, uint32_t process)
+int strobe_bridge_is_awaited(const struct strobe_bridge_stream *stream, uint32_t process)
 {
     return !stream->is_final && !stream->is_closed && strobe_client_of(&stream->facts, process) &&
            !stream->trace->processes[process].has_ended;
@@ -134,7 +134,7 @@ int strobe_bridge_is_told(const struct strobe_bridge_stream *stream, uint32_t pr
 {
     const struct strobe_trace *trace = stream->trace;
     const struct strobe_field *f = event->fields;
-    if (!is_awaited(stream, process))
+    if (!strobe_bridge_is_awaited(stream, process))
         return 1;
     switch (event->kind) {
     case STROBE_KIND_ZONE_BEGIN:
@@ -167,7 +167,7 @@ int strobe_bridge_part_is_told(const struct strobe_bridge_stream *stream, uint32
                                uint32_t thread, const struct strobe_part *part)
 {
     const struct strobe_trace *trace = stream->trace;
-    if (!is_awaited(stream, process))
+    if (!strobe_bridge_is_awaited(stream, process))
         return 1;
     if (trace->threads[thread].tid && !trace->threads[thread].name)
         return 0;
@@ -292,8 +292,11 @@ int strobe_bridge_answer(struct strobe_bridge_stream *stream, const uint8_t *que
         answer_fiber(stream, pointer);
         break;
     case STROBE_TRACY_ASK_EXTERNAL:
-        strobe_wire_transfer(&stream->out, STROBE_TRACY_EXTERNAL_THREAD_NAME, pointer, "???", 3);
-        strobe_wire_transfer(&stream->out, STROBE_TRACY_EXTERNAL_NAME, pointer, "???", 3);
+    case STROBE_TRACY_ASK_CALLSTACK_FRAME:
+        strobe_bridge_answer_later(stream, (enum strobe_tracy_query)asked, pointer);
+        break;
+    case STROBE_TRACY_ASK_SYMBOL:
+        strobe_bridge_answer_symbol(stream, pointer);
         break;
     case STROBE_TRACY_ASK_SYMBOL_CODE:
         answer_nothing(stream, STROBE_TRACY_ACK_SYMBOL_CODE_NOT_AVAILABLE, 0);
@@ -301,7 +304,7 @@ int strobe_bridge_answer(struct strobe_bridge_stream *stream, const uint8_t *que
     case STROBE_TRACY_ASK_SOURCE_CODE:
         answer_nothing(stream, STROBE_TRACY_ACK_SOURCE_CODE_NOT_AVAILABLE, pointer);
         break;
-    default: /* parameters, symbols, data: taken and not used */
+    default: /* parameters, data: taken and not used */
         answer_nothing(stream, STROBE_TRACY_ACK_SERVER_QUERY_NOOP, 0);
     }
     return 0;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 enum { WELCOME_NAME = 64, WELCOME_HOST = 1024 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -108,6 +110,9 @@ void strobe_bridge_stream_free(struct strobe_bridge_stream *stream)
     free(stream->pool_epochs);
     free(stream->frames);
     free(stream->held);
+    strobe_texts_free(&stream->stacks);
+    strobe_stack_symbols_free(&stream->symbols);
+    free(stream->asked);
 }
 
 /* ---- the welcome message --------------------------------------------------------------------- */
@@ -149,8 +154,8 @@ void strobe_bridge_welcome(struct strobe_bridge_stream *stream, uint8_t *out)
                  client ? facts->epoch : strobe_file_facts(trace->file)->created_ns / 1000000000);
     at = put_u64(at, facts->exec_time);
     at = put_u64(at, trace->n_processes ? trace->processes[0].pid : 0);
-    at = put_u64(at, 0); /* no samples are sent */
-    *at++ = 2;           /* memory faults are not the server's business */
+    at = put_u64(at, (uint64_t)facts->sampling);
+    *at++ = 2; /* memory faults are not the server's business */
     *at++ = (uint8_t)facts->arch;
     const char *text = strobe_trace_text(trace, facts->maker, &n);
     memcpy(maker, text, n < sizeof maker ? n : sizeof maker);
@@ -177,7 +182,8 @@ static void begin_zone(struct strobe_bridge_stream *stream, uint32_t process,
     if (thread->fiber)
         strobe_bridge_fiber(stream, process, thread->fiber, &depth);
     strobe_bridge_turn_to(stream, thread->tid);
-    strobe_wire_zone_begin(&stream->out, strobe_bridge_raw(stream, tick), pointer);
+    bool has_stack = strobe_bridge_put_stack(stream, strobe_bridge_take_stack(stream), false);
+    strobe_wire_zone_begin(&stream->out, strobe_bridge_raw(stream, tick), pointer, has_stack);
     ++*depth;
     stream->n_zones++;
     stream->n_open++;
@@ -272,6 +278,21 @@ static int put_event(struct strobe_bridge_stream *stream, uint32_t process,
     }
 }
 
+/* A call stack waits for the event behind it; one whose event has no place for it is not sent. */
+static int put_with_stack(struct strobe_bridge_stream *stream, uint32_t process,
+                          struct strobe_bridge_thread *thread, const struct strobe_event *event)
+{
+    if (event->kind == STROBE_KIND_CALLSTACK)
+        return strobe_bridge_keep_stack(stream, process, thread, event);
+    STROBE_ASSERT(!stream->stack);
+    stream->stack = thread->stack;
+    thread->stack = 0;
+    int ok = put_event(stream, process, thread, event);
+    if (strobe_bridge_take_stack(stream))
+        strobe_bridge_leave_out(stream, STROBE_KIND_CALLSTACK);
+    return ok;
+}
+
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* The next part of the block: its thread and cursor; of none left, none. END: its names are still to come. */
@@ -317,7 +338,7 @@ static enum strobe_err fill_part(struct strobe_bridge_stream *stream)
         stream->has_event = !strobe_bridge_is_told(stream, process, &stream->event);
         if (stream->has_event)
             return STROBE_ERR_END;
-        if (!put_event(stream, process, thread, &stream->event))
+        if (!put_with_stack(stream, process, thread, &stream->event))
             return STROBE_ERR_NOMEM;
     }
     return STROBE_OK;

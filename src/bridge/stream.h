@@ -1,7 +1,7 @@
 /* stream.h - a trace, finished or still growing, as the events of a Tracy client.
  *
  * Blocks are taken in the order of the file and turned into events part by part: memory is bounded by
- * a block, the names, and 128 K events of frames, locks and memory that are put in order of time. A server
+ * a block, the names, distinct call stacks, and 128 K events of frames, locks, memory and the scheduler that are put in order of time. A server
  * trusts its client and dies of what it does not expect, so everything it could stumble over (ends
  * without a begin, times of unknown queries, frees of unknown blocks) is left out and counted.
  * SPDX-License-Identifier: MIT */
@@ -11,6 +11,7 @@
 #include "bridge/wire_out.h"
 #include "file/decode.h"
 #include "query/client_facts.h"
+#include "query/stack_symbols.h"
 #include "query/trace.h"
 
 enum {
@@ -24,6 +25,8 @@ struct strobe_bridge_thread {
     uint64_t fiber; /* that it runs, 0: none */
     uint64_t next_pos;
     uint8_t is_seen;
+    uint32_t stack;       /* call stack of its next event: text in stream->stacks, 0: none */
+    uint64_t sample_tick; /* of its last sample, as it was sent */
     struct strobe_joiner joiner;
 };
 
@@ -54,13 +57,22 @@ struct strobe_bridge_plot {
     uint64_t pointer;
 };
 
-/* An event of a lock, of memory or of frames, until its turn. */
+/* An event of a lock, of memory, of frames or of the scheduler, until its turn. */
 struct strobe_bridge_held {
     uint64_t tick, order;
-    uint64_t id;   /* lock, or string id of the pool or the frames */
-    uint64_t a, b; /* address and size; location */
+    uint64_t
+        id; /* lock, or string id of the pool or the frames; processor, or thread that wakes up */
+    uint64_t a, b; /* address and size; location; threads before and after */
     uint32_t process, tid;
+    uint32_t stack; /* in stream->stacks, 0: none */
     uint8_t kind, is_shared;
+    int8_t more[5]; /* of the scheduler: reason, state ... in the order of the wire */
+};
+
+/* A question that can't be answered yet: what it is about is a name that is still to come. */
+struct strobe_bridge_asked {
+    uint64_t pointer;
+    uint8_t query; /* enum strobe_tracy_query */
 };
 
 struct strobe_bridge_stream {
@@ -98,12 +110,17 @@ struct strobe_bridge_stream {
     struct strobe_bridge_frame_set *frames; /* owned: by index in frame_ids */
     uint32_t threads_room, fiber_depths_room, locks_room, contexts_room, plots_room, live_room,
         gpu_depths_room, pool_epochs_room, frames_room;
+    struct strobe_texts stacks;          /* addresses of call stacks, as bytes */
+    uint32_t stack;                      /* of the event that is put; 0: none, or it was sent */
+    struct strobe_stack_symbols symbols; /* read when a server first asks */
+    struct strobe_bridge_asked *asked;   /* owned */
+    uint32_t n_asked, asked_room;
     struct strobe_bridge_held *held; /* owned */
     uint32_t n_held, held_room;
     uint32_t held_at, held_end; /* being sent; 0, 0: none are */
     uint32_t n_kept;            /* of those sent, at the start of held: to be tried again */
     int is_sorted;
-    uint64_t serial_tick, newest_tick;
+    uint64_t serial_tick, newest_tick, ctx_tick;
 
     uint32_t current_tid; /* that the server has in mind */
     int is_closed;        /* the trace's file was closed in good order */
@@ -143,6 +160,30 @@ int strobe_bridge_hold(struct strobe_bridge_stream *stream, uint32_t process,
 int strobe_bridge_sort_held(struct strobe_bridge_stream *stream);
 void strobe_bridge_put_held(struct strobe_bridge_stream *stream);
 
+/* stacks.c: call stacks, samples, and what their addresses are.
+ * The addresses of a CALLSTACK are kept for the next event of its thread; 0 without memory. */
+int strobe_bridge_keep_stack(struct strobe_bridge_stream *stream, uint32_t process,
+                             struct strobe_bridge_thread *thread, const struct strobe_event *event);
+/* Send a call stack for the event that follows, of the current thread or of none. False: there is none. */
+bool strobe_bridge_put_stack(struct strobe_bridge_stream *stream, uint32_t stack, bool is_serial);
+/* That of the event that is put; it is used up. */
+static inline uint32_t strobe_bridge_take_stack(struct strobe_bridge_stream *stream)
+{
+    uint32_t stack = stream->stack;
+    stream->stack = 0;
+    return stack;
+}
+void strobe_bridge_put_sample(struct strobe_bridge_stream *stream, uint32_t process,
+                              struct strobe_bridge_thread *thread,
+                              const struct strobe_event *event);
+/* Answer a question about an address, a function or a thread of somebody else; one whose name is still to come waits until it is
+ * there or nobody will send it. 0 without memory. */
+int strobe_bridge_answer_later(struct strobe_bridge_stream *stream, enum strobe_tracy_query query,
+                               uint64_t pointer);
+/* Look again at those that wait. */
+void strobe_bridge_answer_waiting(struct strobe_bridge_stream *stream);
+void strobe_bridge_answer_symbol(struct strobe_bridge_stream *stream, uint64_t start);
+
 /* names.c: pointers of the wire. */
 uint64_t strobe_bridge_loc(struct strobe_bridge_stream *stream, uint32_t process, uint64_t id,
                            int *is_over);
@@ -155,6 +196,8 @@ struct strobe_bridge_thread *strobe_bridge_thread(struct strobe_bridge_stream *s
                                                   uint32_t thread);
 /* The first of the clients that live in a process: they share its names. */
 uint32_t strobe_bridge_first(const struct strobe_bridge_stream *stream, uint32_t process);
+/* Whether a process may still say what something is called. */
+int strobe_bridge_is_awaited(const struct strobe_bridge_stream *stream, uint32_t process);
 /* Whether the names that an event, a location or a part's head needs are there. A Tracy client tells them
  * when it is asked, so that they come a little later than their first use; who has ended tells no more. */
 int strobe_bridge_is_told(const struct strobe_bridge_stream *stream, uint32_t process,

@@ -48,12 +48,17 @@ static void put_message(struct strobe_bridge_stream *stream, struct strobe_bridg
     uint64_t severity = (f[0].u & 255) < 6 ? f[0].u & 255 : 2;
     uint64_t meta = severity << 4 | (f[0].u & 256 ? 1 : 0);
     strobe_bridge_turn_to(stream, thread->tid);
+    bool has_stack = strobe_bridge_put_stack(stream, strobe_bridge_take_stack(stream), false);
     strobe_wire_text(&stream->out, f[2].text, f[2].u);
     if (color)
-        strobe_wire_put(&stream->out, STROBE_TRACY_MESSAGE_COLOR,
+        strobe_wire_put(&stream->out,
+                        has_stack ? STROBE_TRACY_MESSAGE_COLOR_CALLSTACK
+                                  : STROBE_TRACY_MESSAGE_COLOR,
                         (uint64_t[]){raw, color & 255, color >> 8 & 255, color >> 16 & 255, meta});
     else
-        strobe_wire_put(&stream->out, STROBE_TRACY_MESSAGE, (uint64_t[]){raw, meta});
+        strobe_wire_put(&stream->out,
+                        has_stack ? STROBE_TRACY_MESSAGE_CALLSTACK : STROBE_TRACY_MESSAGE,
+                        (uint64_t[]){raw, meta});
 }
 
 /* The plot of a name; how it is to be drawn is told at its first value. */
@@ -218,7 +223,10 @@ static int put_gpu_zone(struct strobe_bridge_stream *stream, uint32_t process, i
     if (is_begin) {
         ++*depth;
         uint64_t loc = strobe_bridge_loc(stream, process, f[3].u, &is_over);
-        strobe_wire_put(&stream->out, STROBE_TRACY_GPU_ZONE_BEGIN_SERIAL,
+        bool has_stack = strobe_bridge_put_stack(stream, strobe_bridge_take_stack(stream), true);
+        strobe_wire_put(&stream->out,
+                        has_stack ? STROBE_TRACY_GPU_ZONE_BEGIN_CALLSTACK_SERIAL
+                                  : STROBE_TRACY_GPU_ZONE_BEGIN_SERIAL,
                         (uint64_t[]){raw, tid, query, (uint64_t)number, loc});
     } else {
         --*depth;
@@ -289,6 +297,9 @@ int strobe_bridge_put_event(struct strobe_bridge_stream *stream, uint32_t proces
         return 1;
     case STROBE_KIND_MESSAGE:
         put_message(stream, thread, event);
+        return 1;
+    case STROBE_KIND_SAMPLE:
+        strobe_bridge_put_sample(stream, process, thread, event);
         return 1;
     case STROBE_KIND_PLOT_INT:
     case STROBE_KIND_PLOT_DOUBLE:

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 bool strobe_wire_out_open(struct strobe_wire_out *out, uint32_t protocol)
 {
     memset(out, 0, sizeof *out);
@@ -46,8 +48,10 @@ bool strobe_wire_has(const struct strobe_wire_out *out, enum strobe_tracy_event 
 
 static void put(struct strobe_wire_out *out, const void *bytes, size_t n)
 {
+    STROBE_ASSERT(out->n_raw + n <=
+                  STROBE_TRACY_RAW_MAX); /* strobe_wire_out_full was asked before */
     if (out->n_raw + n > STROBE_TRACY_RAW_MAX)
-        return; /* the caller looks at strobe_wire_out_full before each event */
+        return;
     memcpy(out->raw + out->n_raw, bytes, n);
     out->n_raw += n;
 }
@@ -84,6 +88,9 @@ static void put_field(struct strobe_wire_out *out, char letter, uint64_t field)
     case 'g':
         field = step(&out->gpu_ref, field);
         break;
+    case 'c':
+        field = step(&out->ctx_ref, field);
+        break;
     case 'f':
         memcpy(&wide, &field, sizeof wide);
         narrow = (float)wide;
@@ -107,7 +114,7 @@ static void put_field(struct strobe_wire_out *out, char letter, uint64_t field)
         return;
     default:
         put(out, &field, 8);
-        return; /* a t s g p q d X */
+        return; /* a t s g c p q d X */
     }
 }
 
@@ -121,46 +128,77 @@ bool strobe_wire_put(struct strobe_wire_out *out, enum strobe_tracy_event event,
     return true;
 }
 
-/* Since protocol 78 the short forms take what they can hold, and longer ones start where those end. */
-static uint64_t put_zone_time(struct strobe_wire_out *out, enum strobe_tracy_event plain,
-                              enum strobe_tracy_event middle, enum strobe_tracy_event brief,
-                              uint64_t tick, size_t *n_bytes)
+/* The three forms of an event, by how far its time is from the one before. */
+struct forms {
+    enum strobe_tracy_event plain, middle, brief;
+};
+
+/* Since protocol 78 the short forms take what they can hold, and longer ones start where those end. The number is put; the time,
+ * of *n_bytes, is for the caller. */
+static uint64_t put_form(struct strobe_wire_out *out, const struct forms *forms, uint64_t *ref,
+                         uint64_t tick, size_t *n_bytes)
 {
     const uint64_t far = 65536 + (1ull << 32);
-    uint64_t difference = step(&out->thread_ref, tick);
+    uint64_t difference = step(ref, tick);
     *n_bytes = 8;
     if (!out->table.biased_times) {
-        put_number(out, plain);
+        put_number(out, forms->plain);
     } else if (difference < 65536) {
-        put_number(out, brief);
+        put_number(out, forms->brief);
         *n_bytes = 2;
     } else if (difference < far) {
-        put_number(out, middle);
+        put_number(out, forms->middle);
         *n_bytes = 4;
         difference -= 65536;
     } else {
-        put_number(out, plain);
+        put_number(out, forms->plain);
         if ((int64_t)difference >= 0)
             difference -= far;
     }
+    STROBE_ASSERT(*n_bytes == 8 || difference >> 8 * *n_bytes == 0);
     return difference;
 }
 
-void strobe_wire_zone_begin(struct strobe_wire_out *out, uint64_t tick, uint64_t loc)
+void strobe_wire_zone_begin(struct strobe_wire_out *out, uint64_t tick, uint64_t loc,
+                            bool has_stack)
 {
+    static const struct forms bare = {STROBE_TRACY_ZONE_BEGIN, STROBE_TRACY_ZONE_BEGIN_32,
+                                      STROBE_TRACY_ZONE_BEGIN_16};
+    static const struct forms with_stack = {STROBE_TRACY_ZONE_BEGIN_CALLSTACK,
+                                            STROBE_TRACY_ZONE_BEGIN_CALLSTACK_32,
+                                            STROBE_TRACY_ZONE_BEGIN_CALLSTACK_16};
     size_t n;
-    uint64_t time = put_zone_time(out, STROBE_TRACY_ZONE_BEGIN, STROBE_TRACY_ZONE_BEGIN_32,
-                                  STROBE_TRACY_ZONE_BEGIN_16, tick, &n);
+    uint64_t time = put_form(out, has_stack ? &with_stack : &bare, &out->thread_ref, tick, &n);
     put(out, &time, n);
     put(out, &loc, 8);
 }
 
 void strobe_wire_zone_end(struct strobe_wire_out *out, uint64_t tick)
 {
+    static const struct forms forms = {STROBE_TRACY_ZONE_END, STROBE_TRACY_ZONE_END_32,
+                                       STROBE_TRACY_ZONE_END_16};
     size_t n;
-    uint64_t time = put_zone_time(out, STROBE_TRACY_ZONE_END, STROBE_TRACY_ZONE_END_32,
-                                  STROBE_TRACY_ZONE_END_16, tick, &n);
+    uint64_t time = put_form(out, &forms, &out->thread_ref, tick, &n);
     put(out, &time, n);
+}
+
+void strobe_wire_sample(struct strobe_wire_out *out, uint64_t tick, uint32_t tid, bool at_switch)
+{
+    static const struct forms plain = {STROBE_TRACY_CALLSTACK_SAMPLE,
+                                       STROBE_TRACY_CALLSTACK_SAMPLE_32,
+                                       STROBE_TRACY_CALLSTACK_SAMPLE_16};
+    static const struct forms of_switch = {STROBE_TRACY_CALLSTACK_SAMPLE_CONTEXT_SWITCH,
+                                           STROBE_TRACY_CALLSTACK_SAMPLE_CONTEXT_SWITCH_32,
+                                           STROBE_TRACY_CALLSTACK_SAMPLE_CONTEXT_SWITCH_16};
+    size_t n;
+    uint64_t time = put_form(out, at_switch ? &of_switch : &plain, &out->ctx_ref, tick, &n);
+    if (out->table.biased_times) { /* the thread comes first since the forms are three */
+        put(out, &tid, sizeof tid);
+        put(out, &time, n);
+    } else {
+        put(out, &time, n);
+        put(out, &tid, sizeof tid);
+    }
 }
 
 void strobe_wire_thread(struct strobe_wire_out *out, uint32_t tid)
@@ -178,19 +216,30 @@ static void put_long_text(struct strobe_wire_out *out, const void *text, size_t 
     put(out, text, n);
 }
 
-void strobe_wire_text(struct strobe_wire_out *out, const char *text, size_t n)
+static void put_text(struct strobe_wire_out *out, enum strobe_tracy_event plain,
+                     enum strobe_tracy_event brief, const char *text, size_t n)
 {
     if (n > STROBE_BRIDGE_MAX_TEXT)
         n = STROBE_BRIDGE_MAX_TEXT;
     if (out->table.long_text_bias && n < out->table.long_text_bias) {
         uint8_t length = (uint8_t)n;
-        put_number(out, STROBE_TRACY_SINGLE_STRING_DATA_8);
+        put_number(out, brief);
         put(out, &length, 1);
         put(out, text, n);
         return;
     }
-    put_number(out, STROBE_TRACY_SINGLE_STRING_DATA);
+    put_number(out, plain);
     put_long_text(out, text, n, out->table.long_text_bias);
+}
+
+void strobe_wire_text(struct strobe_wire_out *out, const char *text, size_t n)
+{
+    put_text(out, STROBE_TRACY_SINGLE_STRING_DATA, STROBE_TRACY_SINGLE_STRING_DATA_8, text, n);
+}
+
+void strobe_wire_second_text(struct strobe_wire_out *out, const char *text, size_t n)
+{
+    put_text(out, STROBE_TRACY_SECOND_STRING_DATA, STROBE_TRACY_SECOND_STRING_DATA_8, text, n);
 }
 
 void strobe_wire_transfer(struct strobe_wire_out *out, enum strobe_tracy_event event,

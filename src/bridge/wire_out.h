@@ -16,7 +16,7 @@ struct strobe_wire_out {
     uint8_t *raw; /* owned: the frame under construction */
     size_t n_raw;
     uint8_t *stored; /* owned: u32 length and a compressed frame */
-    uint64_t thread_ref, serial_ref, gpu_ref;
+    uint64_t thread_ref, serial_ref, gpu_ref, ctx_ref;
     uint64_t n_events;
 };
 
@@ -37,17 +37,21 @@ size_t strobe_wire_out_frame(struct strobe_wire_out *out, const uint8_t **bytes)
 bool strobe_wire_has(const struct strobe_wire_out *out, enum strobe_tracy_event event);
 
 /* An event whose fields, in the order of its layout, are numbers (d and f: bits of a double). Times of
- * letters t, s, g are given whole; differences are made here. False: the protocol has no such event.
+ * letters t, s, g, c are given whole; differences are made here. False: the protocol has no such event.
  */
 bool strobe_wire_put(struct strobe_wire_out *out, enum strobe_tracy_event event,
                      const uint64_t *fields);
-/* Begin and end of a zone, in the shortest form that the protocol has. */
-void strobe_wire_zone_begin(struct strobe_wire_out *out, uint64_t tick, uint64_t loc);
+/* Begin and end of a zone, in the shortest form that the protocol has; `has_stack`: a call stack was sent for it. */
+void strobe_wire_zone_begin(struct strobe_wire_out *out, uint64_t tick, uint64_t loc,
+                            bool has_stack);
 void strobe_wire_zone_end(struct strobe_wire_out *out, uint64_t tick);
+/* A sample of a thread, whose call stack was sent before; `at_switch`: it was taken where the thread was switched. */
+void strobe_wire_sample(struct strobe_wire_out *out, uint64_t tick, uint32_t tid, bool at_switch);
 /* From here on events are this thread's. */
 void strobe_wire_thread(struct strobe_wire_out *out, uint32_t tid);
-/* The text of the event that follows. */
+/* The text of the event that follows; the second one, where it has two. */
 void strobe_wire_text(struct strobe_wire_out *out, const char *text, size_t n);
+void strobe_wire_second_text(struct strobe_wire_out *out, const char *text, size_t n);
 /* A text for a pointer: StringData and its like; FrameImageData with its long length. */
 void strobe_wire_transfer(struct strobe_wire_out *out, enum strobe_tracy_event event,
                           uint64_t pointer, const void *bytes, size_t n);

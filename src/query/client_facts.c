@@ -39,8 +39,8 @@ static void add_client(struct strobe_trace *trace, struct strobe_client_facts *f
     };
 }
 
-static struct strobe_gpu_context_fact *context_of(struct strobe_client_facts *facts, uint32_t process,
-                                             uint64_t id)
+static struct strobe_gpu_context_fact *context_of(struct strobe_client_facts *facts,
+                                                  uint32_t process, uint64_t id)
 {
     uint32_t i = strobe_idmap_add_row(&facts->context_ids, process, id, (void **)&facts->contexts,
                                       &facts->contexts_room, sizeof *facts->contexts);
@@ -82,6 +82,17 @@ static void add_section(struct strobe_trace *trace, struct strobe_client_facts *
             (struct strobe_section_fact){process, f[0].u, text_of(trace, &f[1])};
 }
 
+static void add_foreign(struct strobe_trace *trace, struct strobe_client_facts *facts,
+                        uint32_t process, const struct strobe_field *f)
+{
+    uint32_t i =
+        strobe_idmap_add_row(&facts->foreign_ids, process, f[0].u, (void **)&facts->foreign,
+                             &facts->foreign_room, sizeof *facts->foreign);
+    if (i != STROBE_IDMAP_NONE)
+        facts->foreign[i] =
+            (struct strobe_foreign_fact){f[1].u, text_of(trace, &f[2]), text_of(trace, &f[3])};
+}
+
 static void add_record(struct strobe_trace *trace, struct strobe_client_facts *facts,
                        const struct strobe_record *record)
 {
@@ -116,6 +127,9 @@ static void add_record(struct strobe_trace *trace, struct strobe_client_facts *f
         break;
     case STROBE_META_SECTION_NAME:
         add_section(trace, facts, process, f);
+        break;
+    case STROBE_META_FOREIGN_THREAD:
+        add_foreign(trace, facts, process, f);
         break;
     }
 }
@@ -170,6 +184,8 @@ void strobe_client_facts_free(struct strobe_client_facts *facts)
     free(facts->contexts);
     free(facts->locks);
     free(facts->sections);
+    strobe_idmap_free(&facts->foreign_ids);
+    free(facts->foreign);
     strobe_idmap_free(&facts->context_ids);
     strobe_idmap_free(&facts->lock_ids);
     memset(facts, 0, sizeof *facts);

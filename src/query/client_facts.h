@@ -42,6 +42,12 @@ struct strobe_section_fact {
     uint32_t name;
 };
 
+/* A thread of somebody else that was seen in switches. */
+struct strobe_foreign_fact {
+    uint64_t pid;
+    uint32_t process, name; /* texts */
+};
+
 struct strobe_client_facts {
     struct strobe_client_fact *clients; /* owned: by process index */
     uint32_t n_clients, clients_room;
@@ -53,6 +59,9 @@ struct strobe_client_facts {
     struct strobe_idmap lock_ids;         /* (process, id) */
     struct strobe_section_fact *sections; /* owned */
     uint32_t n_sections, sections_room;
+    struct strobe_foreign_fact *foreign; /* owned */
+    uint32_t foreign_room;
+    struct strobe_idmap foreign_ids;  /* (process, tid) */
     const struct strobe_trace *trace; /* borrowed */
 };
 

@@ -422,6 +422,8 @@ static void free_import(struct import *import)
     free(import->query_of);
     free(import->memory);
     free(import->foreign);
+    strobe_idmap_free(&import->switch_ids);
+    free(import->n_of_switch);
 }
 
 /* Where the bytes come from: a file, or memory (a file or bare content). */

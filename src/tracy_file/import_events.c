@@ -299,11 +299,31 @@ static enum strobe_err put_thread_message(void *context, uint64_t id)
     return STROBE_OK;
 }
 
+/* A file lists a sample that was taken at a switch twice, first among its like and then among all of its thread. */
+static int is_repeated(struct import *import, int64_t time, uint32_t callstack, int at_switch)
+{
+    uint64_t key = (uint64_t)time * 0x9e3779b97f4a7c15ull ^ callstack;
+    uint32_t thread = (uint32_t)(import->tid ^ import->tid >> 32);
+    uint32_t i =
+        at_switch
+            ? strobe_idmap_add_row(&import->switch_ids, thread, key, (void **)&import->n_of_switch,
+                                   &import->n_of_switch_room, sizeof *import->n_of_switch)
+            : strobe_idmap_find(&import->switch_ids, thread, key);
+    if (i == STROBE_IDMAP_NONE)
+        return 0;
+    if (at_switch) {
+        import->n_of_switch[i]++;
+        return 0;
+    }
+    return import->n_of_switch[i] && import->n_of_switch[i]--;
+}
+
 static enum strobe_err put_sample(void *context, int64_t time, uint32_t callstack, int at_switch)
 {
     enum { NOT_KNOWN = 65535, AT_SWITCH = 65534 }; /* the processor of a sample */
     struct import *import = context;
-    if (!callstack || callstack > import->n_stacks)
+    if (!callstack || callstack > import->n_stacks ||
+        is_repeated(import, time, callstack, at_switch))
         return STROBE_OK;
     size_t at = import->stack_at[callstack - 1], n = import->stack_at[callstack] - at;
     strobe_build_stack(import->build, import->track, strobe_tracy_tick(time), STROBE_KIND_SAMPLE,

@@ -4,6 +4,7 @@
 #define STROBE_TRACY_FILE_IMPORT_INTERNAL_H
 
 #include "build/build.h"
+#include "query/texts.h"
 #include "tracy_file/content.h"
 #include "tracy_file/import.h"
 
@@ -78,6 +79,9 @@ struct import {
     size_t n_memory, memory_room;
     struct foreign *foreign; /* owned */
     size_t n_foreign, foreign_room;
+    struct strobe_idmap switch_ids; /* (thread, hash of time and stack) of samples at switches */
+    uint32_t *n_of_switch;          /* owned: so many that were not met again */
+    uint32_t n_of_switch_room;
 };
 
 static inline uint64_t strobe_tracy_tick(int64_t time)

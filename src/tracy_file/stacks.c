@@ -124,7 +124,7 @@ int strobe_tracy_stacks_take_sample(struct strobe_tracy_model *model,
         .stack = strobe_tracy_stack(model, happening->process, f[1].list, f[1].u),
         .at_switch = f[0].u == AT_SWITCH,
     };
-    model->threads[thread].n_kernel_samples += !row->at_switch && f[1].u && f[1].list[0] >> 63;
+    model->threads[thread].n_kernel_samples += f[1].u && f[1].list[0] >> 63;
     return 1;
 }
 
@@ -234,22 +234,23 @@ static int compare_samples(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void put_list(const struct strobe_tracy_sample_row *rows, uint64_t n, int at_switch,
+static void put_list(const struct strobe_tracy_sample_row *rows, uint64_t n, int of_switches,
                      struct strobe_tracy_out *out)
 {
     uint64_t n_here = 0;
     int64_t ref = 0;
     for (uint64_t i = 0; i < n; i++)
-        n_here += rows[i].at_switch == at_switch;
+        n_here += rows[i].at_switch || !of_switches;
     strobe_tracy_out_u64(out, n_here);
     for (uint64_t i = 0; i < n; i++) {
-        if (rows[i].at_switch != at_switch)
+        if (of_switches && !rows[i].at_switch)
             continue;
         strobe_tracy_put_time(out, &ref, rows[i].time);
         strobe_tracy_out_u24(out, rows[i].stack);
     }
 }
 
+/* Those that were taken at switches, then all: servers list the former twice. */
 void strobe_tracy_put_samples(struct strobe_tracy_model *model, uint32_t thread,
                               struct strobe_tracy_out *out)
 {

@@ -123,7 +123,7 @@ class Imports(unittest.TestCase):
                 got = kinds(out)
                 want = dict(zone_begin=5, message=2, gpu_begin=3, gpu_end=2, plot_double=2, alloc=4, free=2, crash=1, frame=2,
                             frame_start=2, frame_end=1, lock_wait=2, lock_obtain=2, lock_release=2, fiber_enter=2,
-                            frame_image=1, hw_sample=6, sample=2, switch_in=2, cpu_switch=2, app_info=2)
+                            frame_image=1, hw_sample=6, sample=1, switch_in=2, cpu_switch=2, app_info=2)
                 for kind, n in want.items():
                     self.assertEqual(got.get(kind, 0), n, (layout, kind, got))
                 self.assertEqual(got.get("section_enter", 0), layout >= (13, 4))
@@ -514,6 +514,21 @@ class Bridges(unittest.TestCase):
             self.assertEqual(sum(got[f"PlotData{x}"] for x in ("", "Int", "Double")) + got["SysTimeReport"], 84)
             self.assertEqual(got["SectionEnter"], 2 if protocol == 82 else 0)
             self.assertGreaterEqual(got["LockWait"] + got["LockSharedWait"], 80)
+
+    def test_a_server_gets_call_stacks_samples_and_switches(self):
+        before, trace, got = TMP / "stacks.tracy", TMP / "stacks.strobe", TMP / "got.tracy"
+        before.write_bytes(contents.file_of(contents.full((14, 0))))
+        strobe("import", "-f", "-o", trace, before)
+        process, port = self.bridge(trace=trace)
+        run(BIN / "tracy-capture", "-f", "-o", got, "-a", "127.0.0.1", "-p", port, timeout=60)
+        self.assertEqual(process.wait(20), 0)
+        was, now = tables.File(before), tables.File(got)
+        n = lambda file, table: sum(file.tables[table].values())
+        for table in ("call stacks", "samples", "samples at switches", "runs of processors", "zones", "messages", "memory"):
+            self.assertEqual(n(now, table), n(was, table), table)
+        self.assertEqual({row[3] for row in now.tables["frames of stacks"] if row[0] == 0x1000}, {b"work"})
+        self.assertIn((900, b"other process", b"other thread"), now.tables["others' names"])
+        self.assertEqual({row[0]: row[5] for row in now.tables["zones"] if row[1] == 0 and row[5]}, {100: (0x1000, 0x2000)})
 
     def test_an_unknown_protocol_is_sent_away_and_the_next_one_served(self):
         process, port = self.bridge()

@@ -6,6 +6,7 @@ tracy-capture, and with programs on the real client (rich*), as far as they are 
 Without it there is nothing to be tested with: exit code 77.  SPDX-License-Identifier: MIT"""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -30,6 +31,15 @@ def same(got, want, options):
         return same_csv.same_unwrapped(got, want)
     bare = "\n".join(",".join(row) for row in same_csv.ours(got)) + "\n"  # the real one never quotes
     return same_csv.same_plain(bare, want)
+
+
+TRACED = ("grep -q ' tracefs ' /proc/mounts || mount -t tracefs tracefs /sys/kernel/tracing; exec \"$@\"", "sh")
+
+
+def traced(*command):
+    """A command that finds tracefs where it may: in mounts of its own."""
+    as_root = ["unshare", "-m", "--propagation", "private", "sh", "-c", *TRACED] if os.geteuid() == 0 else []
+    return [*as_root, *map(str, command)]
 
 
 class Tools(unittest.TestCase):
@@ -114,13 +124,43 @@ class Bridges(Tools):
                 self.assertEqual(kinds(TMP / "back.strobe")["zone_begin"], kinds(trace)["zone_begin"])
 
 
-TRACED = ("grep -q ' tracefs ' /proc/mounts || mount -t tracefs tracefs /sys/kernel/tracing; exec \"$@\"", "sh")
+    # Of these a server has as many as the trace.
+    KINDS = ("zones", "messages", "points of plots", "memory", "locks", "events of locks", "frames", "GPU contexts", "GPU zones", "samples",
+             "samples at switches", "call stacks", "app info", "images", "sections")
 
+    def counts(self, path):
+        """Rows of each kind, and runs of processors; on some machines none of those has a time."""
+        file = tables.File(path)
+        runs = sum(n for row, n in file.tables["runs without a time"].items() if row[0] < 256)
+        named = [name for loc in file.locations.values() for name in (loc or ())[:3] if name and not re.fullmatch(rb"0x[0-9a-f]{5,}", name)]
+        every = [name for loc in file.locations.values() for name in (loc or ())[:3] if name]
+        return {**{table: sum(file.tables[table].values()) for table in self.KINDS},
+                "runs of processors": sum(file.tables["runs of processors"].values()) + runs,
+                "addresses in place of names": len(every) - len(named)}
 
-def traced(*command):
-    """A command that finds tracefs where it may: in mounts of its own."""
-    as_root = ["unshare", "-m", "--propagation", "private", "sh", "-c", *TRACED] if os.geteuid() == 0 else []
-    return [*as_root, *map(str, command)]
+    def live(self, program, capture):
+        """A client under a recorder with a bridge and a capture that comes while it runs: counts of the trace and of the capture."""
+        port, trace, got, own = free_port(), TMP / "every.strobe", TMP / "every.tracy", TMP / "every_own.tracy"
+        record = subprocess.Popen(traced(BIN / "strobe", "record", "-q", "-o", trace, f"--tracy-bridge={port}", "--", program),
+                                  env={**os.environ, "TRACY_NO_BROADCAST": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(record.kill)
+        while not trace.exists() and record.poll() is None:
+            pass
+        run(capture, "-f", "-o", got, "-a", "127.0.0.1", "-p", port, timeout=120)
+        said = record.communicate(timeout=60)[1]
+        strobe("export", "--to", "tracy-0.14", "-o", own, trace)
+        trace.unlink()
+        self.assertNotIn("not sent", said)
+        return self.counts(own), self.counts(got)
+
+    def test_of_a_live_client_have_as_much_of_every_kind(self):
+        for program in sorted(TOOLS.glob("0.14*/rich_full")):
+            for capture in (program.parent / "tracy-capture", BIN / "tracy-capture"):
+                for turn in range(int(os.environ.get("STROBE_TRACY_RUNS") or 3)):
+                    with self.subTest(capture=str(capture), turn=turn):
+                        own, got = self.live(program, capture)
+                        self.assertEqual(own, got)
+                        self.assertEqual((own["zones"], own["addresses in place of names"]), (403, 0))
 
 
 class Captures(Tools):

@@ -221,6 +221,64 @@ static void spans_of_frames_from_two_threads_are_in_order(void **state)
     end(&s);
 }
 
+static void ask(struct shown *s, enum strobe_tracy_query query, uint64_t pointer)
+{
+    uint8_t bytes[STROBE_TRACY_QUERY_BYTES] = {(uint8_t)strobe_tracy_query_number(82, query)};
+    memcpy(bytes + 1, &pointer, sizeof pointer);
+    assert_int_equal(strobe_bridge_answer(&s->stream, bytes), 0);
+}
+
+static void call_stacks_samples_and_switches_are_sent(void **state)
+{
+    struct shown s;
+    const uint64_t stack[] = {0x1000, 0x2000, 0xffffffff81000000};
+    (void)state;
+    start(&s);
+    strobe_build_stack(s.build, s.track[0], 10, STROBE_KIND_CALLSTACK, 0, stack, 3);
+    strobe_build_zone_begin(s.build, s.track[0], 10, strobe_build_new_loc(s.build, 1));
+    strobe_build_stack(s.build, s.track[0], 11, STROBE_KIND_CALLSTACK, 0, stack, 2);
+    put(&s, 0, 11, STROBE_KIND_MEM_ALLOC, 0, 0x5000, 16);
+    strobe_build_stack(s.build, s.track[1], 12, STROBE_KIND_SAMPLE, 65535, stack, 3);
+    strobe_build_stack(s.build, s.track[1], 12, STROBE_KIND_SAMPLE, 65534, stack, 3);
+    strobe_build_event(s.build, s.track[2], 13, STROBE_KIND_CPU_SWITCH,
+                       (uint64_t[]){1, 0, 100, 0, 0, 0, 0, 0}, NULL, 0);
+    strobe_build_event(s.build, s.track[2], 14, STROBE_KIND_WAKEUP, (uint64_t[]){101, 1, 0, 0},
+                       NULL, 0);
+    strobe_build_zone_end(s.build, s.track[0], 15);
+    show(&s);
+    show_rest(&s);
+    assert_int_equal(n_left_out(&s), 0);
+    /* thread, stack (2), zone (2); samples with theirs (4); stack (2), block; switch, wake-up */
+    assert_int_equal(s.stream.out.n_events, 5 + 4 + 3 + 2);
+    end(&s);
+}
+
+static void a_question_about_an_address_waits_for_its_name(void **state)
+{
+    struct shown s;
+    const char *texts[] = {"function", "file.c", "program"};
+    const size_t sizes[] = {8, 6, 7};
+    (void)state;
+    start(&s);
+    put(&s, 0, 10, STROBE_KIND_FRAME_MARK, 0, 0, 0);
+    show(&s);
+    ask(&s, STROBE_TRACY_ASK_CALLSTACK_FRAME, 0x1000);
+    ask(&s, STROBE_TRACY_ASK_CALLSTACK_FRAME, 0x2000);
+    ask(&s, STROBE_TRACY_ASK_CALLSTACK_FRAME, 0xffffffff81000000); /* nobody will name it */
+    ask(&s, STROBE_TRACY_ASK_EXTERNAL, 77);
+    assert_int_equal(s.stream.n_asked, 3);
+    strobe_build_record(s.build, STROBE_META_SYMBOL, (uint64_t[]){0x1000, 0, 5, 0x900}, texts,
+                        sizes);
+    strobe_build_record(s.build, STROBE_META_FOREIGN_THREAD, (uint64_t[]){77, 70}, texts, sizes);
+    show(&s);
+    strobe_bridge_answer_waiting(&s.stream);
+    assert_int_equal(s.stream.n_asked, 1);
+    s.stream.is_final = 1;
+    strobe_bridge_answer_waiting(&s.stream);
+    assert_int_equal(s.stream.n_asked, 0);
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +290,8 @@ int main(void)
         cmocka_unit_test(a_block_that_is_never_allocated_is_left_out_by_kind),
         cmocka_unit_test(every_release_of_a_lock_is_sent),
         cmocka_unit_test(spans_of_frames_from_two_threads_are_in_order),
+        cmocka_unit_test(call_stacks_samples_and_switches_are_sent),
+        cmocka_unit_test(a_question_about_an_address_waits_for_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,7 @@ test-peers: deps-test ## every version of the Tracy clients that can be had; fet
 	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build -j $(JOBS)
 	@STROBE_ALL_PEERS=1 python3 -B tests/peers/test_peers.py build -v
+	@STROBE_ALL_PEERS=1 python3 -B tests/peers/test_loaded.py build -v
 
 test-viewer: deps-test ## all tests of the viewer
 	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null

@@ -77,17 +77,18 @@ class Peers:
             call(["cargo", "vendor", folder / "vendor"], cwd=folder)
         return source
 
-    def c_client(self, version, name="zones", flags=(), link=()):
-        """A C program with the Tracy client of that tracy-client-sys in it."""
+    def c_client(self, version, name="zones", flags=(), link=(), tracing=False):
+        """A C program with the Tracy client of that tracy-client-sys in it; `tracing`: with system tracing and sampling, as Tracy has it."""
         source = self.tracy_source(version)
-        tag = f"{version}{''.join(flags)}{''.join(link)}".replace("/", "")
-        client = self.folder / f"TracyClient-{version}{''.join(flags)}.o"
+        traced = "traced" if tracing else ""
+        tag = f"{version}{traced}{''.join(flags)}{''.join(link)}".replace("/", "")
+        client = self.folder / f"TracyClient-{version}{traced}{''.join(flags)}.o"
         program = self.folder / f"{name}-{tag}"
         text = HERE / f"{name}.c"
         if program.exists() and program.stat().st_mtime > text.stat().st_mtime:
             return program
-        flags = ["-O2", "-g1", "-D_GNU_SOURCE", "-DTRACY_ENABLE", "-DTRACY_NO_SYSTEM_TRACING", f"-I{source}", f"-I{source / 'tracy'}",
-                 *flags]
+        flags = ["-O2", "-g1", "-D_GNU_SOURCE", "-DTRACY_ENABLE", *([] if tracing else ["-DTRACY_NO_SYSTEM_TRACING"]), f"-I{source}",
+                 f"-I{source / 'tracy'}", *flags]
         if not client.exists():
             call(["g++", *flags, "-w", "-c", source / "TracyClient.cpp", "-o", client])
         obj = self.folder / f"{name}-{tag}.o"

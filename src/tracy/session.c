@@ -17,7 +17,9 @@ enum {
 static const double answer_ns = 5e9;  /* for an answer to the hello, where nothing else is said */
 static const double grace_ns = 300e6; /* for ends of zones after Terminate */
 static const double quiet_ns = 2e9;   /* without any answer, when all else is over */
-static const double symbols_ns = 500e6;
+static const double symbols_ns =
+    500e6; /* without an answer, when only names of addresses are missing */
+static const double symbols_most_ns = 5e9; /* of the program's end, for names of addresses */
 static const double stop_ns = 2e9;
 
 /* ---- memory ---- */
@@ -301,11 +303,12 @@ static enum strobe_tracy_status look_for_end(struct strobe_tracy_session *s)
         return s->status;
     if (!s->ending_since)
         s->ending_since = s->last_answer = s->now;
-    if (s->terminated && is_over(s, s->ending_since, symbols_ns))
+    bool no_more = s->terminated && (is_over(s, s->last_answer, symbols_ns) ||
+                                     is_over(s, s->ending_since, symbols_most_ns));
+    if (no_more)
         s->symbols.n = 0;
     uint64_t n_missing = strobe_tracy_n_missing(s);
-    bool all_named = !n_missing || (s->terminated && n_missing == s->asked_symbols.n &&
-                                    is_over(s, s->ending_since, symbols_ns));
+    bool all_named = !n_missing || (no_more && n_missing == s->asked_symbols.n);
     bool all_ended = s->crashed || s->stopping || is_over(s, s->ending_since, grace_ns) ||
                      (s->terminated && !n_open_zones(s));
     if (s->terminated && all_named && all_ended)

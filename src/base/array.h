@@ -89,6 +89,21 @@ void *strobe_array_grow(void *items, uint64_t *room, uint64_t want, uint64_t max
         strobe_want_ > strobe_room_ ? STROBE_ERR_NOMEM : STROBE_OK;                              \
     })
 
+/* In what is sorted: the first index i from `from` to below `to` for which `is_before`, an expression of i, does not hold; `to`:
+ * it holds for all. `i` is the name of a variable that the macro makes. */
+#define STROBE_ARRAY_BISECT(from, to, i, is_before)                      \
+    __extension__({                                                      \
+        uint64_t strobe_low_ = (from), strobe_high_ = (to);              \
+        while (strobe_low_ < strobe_high_) {                             \
+            uint64_t i = strobe_low_ + (strobe_high_ - strobe_low_) / 2; \
+            if (is_before)                                               \
+                strobe_low_ = i + 1;                                     \
+            else                                                         \
+                strobe_high_ = i;                                        \
+        }                                                                \
+        strobe_low_;                                                     \
+    })
+
 /* Free `items`, allocate `want` and an eighth more. NULL without memory, *room is 0 then. */
 void *strobe_array_renew(void *items, uint64_t *room, uint64_t want, size_t item_bytes);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "bridge/stream.h"
 
 #define LATE_NS 2e9 /* a recorder writes a thread's events within a second or so */
@@ -29,17 +30,12 @@ int strobe_bridge_hold(struct strobe_bridge_stream *stream, uint32_t process,
                        struct strobe_bridge_thread *thread, const struct strobe_event *event)
 {
     const struct strobe_field *f = event->fields;
-    if (stream->n_held == stream->held_room) {
-        uint32_t room = stream->held_room ? stream->held_room * 2 : 1024;
-        struct strobe_bridge_held *grown = realloc(stream->held, room * sizeof *grown);
-        if (!grown)
-            return 0;
-        stream->held = grown;
-        stream->held_room = room;
-    }
-    struct strobe_bridge_held *held = &stream->held[stream->n_held];
+    struct strobe_bridge_held *held =
+        STROBE_ARRAY_PUSH(stream->held, stream->n_held, stream->held_room);
+    if (!held)
+        return 0;
     *held = (struct strobe_bridge_held){.tick = event->tick,
-                                        .order = stream->n_held++,
+                                        .order = stream->n_held - 1,
                                         .id = f[0].u,
                                         .process = process,
                                         .tid = thread->tid,
@@ -102,18 +98,19 @@ static int keep(struct strobe_bridge_stream *stream, const struct strobe_bridge_
     return 1;
 }
 
-/* ---- frames ---------------------------------------------------------------------------------- */
-
-static uint64_t frames_pointer(struct strobe_bridge_stream *stream,
-                               const struct strobe_bridge_held *held)
+/* The pointer of the event's name; `unnamed` is what id 0 is called, and needs no pointer in the first process. */
+static uint64_t name_pointer(struct strobe_bridge_stream *stream,
+                             const struct strobe_bridge_held *held, const char *unnamed)
 {
     char room[STROBE_NAME_ROOM];
-    uint32_t n = 5, process = strobe_bridge_first(stream, held->process);
-    const char *name = "Frame";
+    uint32_t n = (uint32_t)strlen(unnamed), process = strobe_bridge_first(stream, held->process);
+    const char *name = unnamed;
     if (held->id)
         name = strobe_trace_string(stream->trace, held->process, held->id, room, &n);
     return held->id || process ? strobe_bridge_name(stream, process, name, n) : 0;
 }
+
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 /* A set has marks, or spans that begin and end in turn: anything else is the end of a server. */
 static int step_frames(struct strobe_bridge_frame_set *set, unsigned kind)
@@ -136,7 +133,7 @@ static void put_frame(struct strobe_bridge_stream *stream, const struct strobe_b
     static const enum strobe_tracy_event events[] = {STROBE_TRACY_FRAME_MARK_MSG,
                                                      STROBE_TRACY_FRAME_MARK_MSG_START,
                                                      STROBE_TRACY_FRAME_MARK_MSG_END};
-    uint64_t pointer = frames_pointer(stream, held);
+    uint64_t pointer = name_pointer(stream, held, "Frame");
     uint32_t i = strobe_idmap_add_row(&stream->frame_ids, 0, pointer, (void **)&stream->frames,
                                       &stream->frames_room, sizeof *stream->frames);
     if (i == STROBE_IDMAP_NONE || !step_frames(&stream->frames[i], held->kind)) {
@@ -308,18 +305,6 @@ static void put_lock(struct strobe_bridge_stream *stream, const struct strobe_br
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* A pool is its name: each place in a program that names it has a string id of its own. */
-static uint64_t pool_pointer(struct strobe_bridge_stream *stream,
-                             const struct strobe_bridge_held *held)
-{
-    char room[STROBE_NAME_ROOM];
-    uint32_t n = 7, process = strobe_bridge_first(stream, held->process);
-    const char *name = "default";
-    if (held->id)
-        name = strobe_trace_string(stream->trace, held->process, held->id, room, &n);
-    return held->id || process ? strobe_bridge_name(stream, process, name, n) : 0;
-}
-
 /* Whether a block is live, 1 or 0; NULL without memory. A discard makes all its pool's new. */
 static uint8_t *find_block(struct strobe_bridge_stream *stream, uint32_t pool, uint64_t address)
 {
@@ -348,7 +333,8 @@ static void put_block(struct strobe_bridge_stream *stream, const struct strobe_b
 static void put_memory(struct strobe_bridge_stream *stream, const struct strobe_bridge_held *held,
                        uint64_t raw)
 {
-    uint64_t pointer = pool_pointer(stream, held);
+    /* A pool is its name: each place in a program that names it has a string id of its own. */
+    uint64_t pointer = name_pointer(stream, held, "default");
     int is_alloc = held->kind == STROBE_KIND_MEM_ALLOC;
     uint32_t pool =
         strobe_idmap_add_row(&stream->pool_ids, 0, pointer, (void **)&stream->pool_epochs,

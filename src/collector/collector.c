@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "ring/alive.h"
 #include "strobe/strobe.h"
@@ -207,14 +208,8 @@ static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *
         c->next_proc_id = id + 1;
     if (!pool_name)
         return NULL;
-    if (c->n_procs == c->cap_procs) {
-        uint32_t cap = c->cap_procs ? 2 * c->cap_procs : 16;
-        struct strobe_proc **more = realloc(c->procs, cap * sizeof *more);
-        if (!more)
-            return NULL;
-        c->procs = more;
-        c->cap_procs = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(c->procs, c->cap_procs, c->n_procs + 1ull))
+        return NULL;
     struct strobe_proc *proc =
         strobe_collector_mark_seen(c, pool_name) ? calloc(1, sizeof *proc) : NULL;
     if (!proc)

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 
 #define BOUND_NS (2000 * 1000000ull)
@@ -97,18 +98,12 @@ static void list_threads(struct ear *ear)
     while (dir && (entry = readdir(dir))) {
         if (entry->d_name[0] == '.')
             continue;
-        if (ear->n == ear->cap) {
-            uint32_t cap = ear->cap ? 2 * ear->cap : 64;
-            struct thread *more = realloc(ear->threads, cap * sizeof *more);
-            if (!more) {
-                ear->is_deaf = true;
-                break;
-            }
-            ear->threads = more;
-            ear->cap = cap;
+        struct thread *thread = STROBE_ARRAY_PUSH(ear->threads, ear->n, ear->cap);
+        if (!thread) {
+            ear->is_deaf = true;
+            break;
         }
-        STROBE_ASSERT(ear->n < ear->cap);
-        ear->threads[ear->n++] = (struct thread){.tid = (uint32_t)strtoul(entry->d_name, NULL, 10)};
+        *thread = (struct thread){.tid = (uint32_t)strtoul(entry->d_name, NULL, 10)};
     }
     if (dir)
         closedir(dir);

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "strobe/strobe.h"
 
@@ -113,14 +114,8 @@ bool strobe_collector_add_segment(void *context, const struct strobe_segment *se
     proc->no_memory = true; /* until proved otherwise */
     if (!stream)
         return false;
-    if (stream->n_segments == stream->cap_segments) {
-        uint32_t cap = stream->cap_segments ? 2 * stream->cap_segments : 4;
-        struct strobe_segment *more = realloc(stream->segments, cap * sizeof *more);
-        if (!more)
-            return false;
-        stream->segments = more;
-        stream->cap_segments = cap;
-    }
+    if (STROBE_ARRAY_RESERVE(stream->segments, stream->cap_segments, stream->n_segments + 1ull))
+        return false;
     uint32_t i = stream->n_segments++;
     while (i > 0 && stream->segments[i - 1].base_pos > segment->base_pos) {
         stream->segments[i] = stream->segments[i - 1];
@@ -291,19 +286,10 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
 
 static struct strobe_proc *new_proc(struct strobe_collector *c, const char *name)
 {
-    if (c->n_procs == c->cap_procs) {
-        uint32_t cap = c->cap_procs ? 2 * c->cap_procs : 16;
-        pthread_mutex_lock(&c->procs_lock);
-        struct strobe_proc **more = realloc(c->procs, cap * sizeof *more);
-        if (more) {
-            c->procs = more;
-            c->cap_procs = cap;
-        }
-        pthread_mutex_unlock(&c->procs_lock);
-        if (!more)
-            return NULL;
-    }
-    struct strobe_proc *proc = calloc(1, sizeof *proc);
+    pthread_mutex_lock(&c->procs_lock);
+    enum strobe_err err = STROBE_ARRAY_RESERVE(c->procs, c->cap_procs, c->n_procs + 1ull);
+    pthread_mutex_unlock(&c->procs_lock);
+    struct strobe_proc *proc = err ? NULL : calloc(1, sizeof *proc);
     if (!proc)
         return NULL;
     snprintf(proc->name, sizeof proc->name, "%s", name);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "collector/collector.h"
 #include "file/decode.h"
@@ -110,23 +111,18 @@ static void free_survey(struct survey *s)
 static enum strobe_err add_entry(struct survey *s, const struct strobe_block_ref *ref,
                                  uint64_t n_events, uint64_t n_zones)
 {
-    if (s->n_entries == s->cap_entries) {
-        uint64_t cap = s->cap_entries ? 2 * s->cap_entries : 1024;
-        struct strobe_index_entry *more = realloc(s->entries, cap * sizeof *more);
-        if (!more)
-            return STROBE_ERR_NOMEM;
-        s->entries = more;
-        s->cap_entries = cap;
-    }
-    s->entries[s->n_entries++] = (struct strobe_index_entry){ref->offset,
-                                                             ref->head.tick_min,
-                                                             ref->head.tick_max,
-                                                             n_events,
-                                                             n_zones,
-                                                             (uint32_t)ref->n_bytes,
-                                                             ref->head.type,
-                                                             ref->head.level,
-                                                             0};
+    struct strobe_index_entry *entry = STROBE_ARRAY_PUSH(s->entries, s->n_entries, s->cap_entries);
+    if (!entry)
+        return STROBE_ERR_NOMEM;
+    *entry = (struct strobe_index_entry){ref->offset,
+                                         ref->head.tick_min,
+                                         ref->head.tick_max,
+                                         n_events,
+                                         n_zones,
+                                         (uint32_t)ref->n_bytes,
+                                         ref->head.type,
+                                         ref->head.level,
+                                         0};
     return STROBE_OK;
 }
 
@@ -154,8 +150,8 @@ static enum strobe_err survey_part(struct survey *s, const struct strobe_events 
     if (!seen)
         return STROBE_ERR_NOMEM;
     /* damage inside a block whose hashes are right: what was read before it counts */
-    enum strobe_err err = strobe_replay_part(events, part, &s->schema,
-                                             STROBE_REPLAY_KEPT, &seen->carry, replay);
+    enum strobe_err err =
+        strobe_replay_part(events, part, &s->schema, STROBE_REPLAY_KEPT, &seen->carry, replay);
     if (err == STROBE_ERR_NOMEM)
         return err;
     for (uint32_t i = 0; i < replay->n_zones; i++)
@@ -202,15 +198,9 @@ static enum strobe_err note_pool(struct survey *s, uint64_t proc, const char *na
     uint32_t i = 0;
     while (i < s->n_pools && s->pools[i].proc != proc)
         i++;
-    if (i == s->cap_pools) {
-        uint32_t cap = s->cap_pools ? 2 * s->cap_pools : 16;
-        struct seen_pool *more = realloc(s->pools, cap * sizeof *more);
-        if (!more)
-            return STROBE_ERR_NOMEM;
-        s->pools = more;
-        s->cap_pools = cap;
-    }
     if (i == s->n_pools) {
+        if (STROBE_ARRAY_RESERVE(s->pools, s->cap_pools, i + 1ull))
+            return STROBE_ERR_NOMEM;
         memset(&s->pools[i], 0, sizeof s->pools[i]);
         s->n_pools++;
         if (s->has_session && count_process(s, proc))
@@ -342,8 +332,9 @@ static enum strobe_err resume_tracks(struct survey *s, struct strobe_collector *
         if (!stack)
             return STROBE_ERR_NOMEM;
         for (uint32_t k = 0; k < seen->carry.n_open; k++)
-            stack[n_under + k] = (struct strobe_open_zone){seen->carry.open[k].loc, seen->carry.open[k].begin,
-                                                 seen->carry.open[k].children_ticks, 0, 0};
+            stack[n_under + k] =
+                (struct strobe_open_zone){seen->carry.open[k].loc, seen->carry.open[k].begin,
+                                          seen->carry.open[k].children_ticks, 0, 0};
         struct strobe_track state = {.stack = stack,
                                      .depth = n_under + seen->carry.n_open,
                                      .fiber = seen->carry.fiber,

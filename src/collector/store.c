@@ -10,21 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/assert.h"
-#include "base/grow.h"
-
-static bool grow(struct give_back **list, uint32_t n, uint32_t *cap)
-{
-    void *items = *list;
-    bool is_grown = !strobe_grow(&items, cap, n + 1ull, sizeof **list);
-    *list = items;
-    return is_grown;
-}
 
 /* Room for what must not fail later: the segments of a block. */
 bool strobe_collector_reserve(struct strobe_collector *c)
 {
-    return grow(&c->pending, 0, &c->cap_pending) && grow(&c->meta_pending, 0, &c->cap_meta_pending);
+    return !STROBE_ARRAY_RESERVE(c->pending, c->cap_pending, 1) &&
+           !STROBE_ARRAY_RESERVE(c->meta_pending, c->cap_meta_pending, 1);
 }
 
 void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t track,
@@ -37,20 +30,15 @@ void strobe_collector_lose(struct strobe_collector *c, uint32_t proc, uint64_t t
 bool strobe_collector_pend(struct strobe_collector *c, struct strobe_proc *proc,
                            const struct strobe_segment *segment, bool meta)
 {
-    struct give_back entry = {proc, *segment};
     STROBE_ASSERT(segment->state == STROBE_SEGMENT_DRAINED);
     STROBE_ASSERT(meta == (segment->track == STROBE_META_TRACK));
     STROBE_ASSERT(strobe_proc_is_open(proc));
-    if (meta) {
-        if (!grow(&c->meta_pending, c->n_meta_pending, &c->cap_meta_pending))
-            return false;
-        c->meta_pending[c->n_meta_pending++] = entry;
-        return true;
-    }
-    if (!grow(&c->pending, c->n_pending, &c->cap_pending))
-        return false;
-    c->pending[c->n_pending++] = entry;
-    return true;
+    struct give_back *entry =
+        meta ? STROBE_ARRAY_PUSH(c->meta_pending, c->n_meta_pending, c->cap_meta_pending)
+             : STROBE_ARRAY_PUSH(c->pending, c->n_pending, c->cap_pending);
+    if (entry)
+        *entry = (struct give_back){proc, *segment};
+    return entry != NULL;
 }
 
 /* Segments whose words are in the file (or counted as lost) go back. `n_unwritten`: what of them is not, 0. */

@@ -352,18 +352,14 @@ static void put_ends(struct out *out, const struct track *track)
 static void append_ends(struct out *out, struct out *ends)
 {
     out->failed |= ends->failed;
-    if (!out->failed && out->n + ends->n + 4 > out->room) {
-        uint8_t *more = realloc(out->bytes, out->n + ends->n + 4);
-        out->failed = !more;
-        out->bytes = more ? more : out->bytes;
-    }
+    if (!out->failed && STROBE_ARRAY_RESERVE(out->bytes, out->room, out->n + ends->n + 4ull))
+        out->failed = true;
     if (!out->failed) {
         uint32_t size = (uint32_t)ends->n;
         if (size)
             memcpy(out->bytes + out->n, ends->bytes, size);
         memcpy(out->bytes + out->n + ends->n, &size, sizeof size);
         out->n += ends->n + sizeof size;
-        out->room = out->n;
     }
     free(ends->bytes);
 }

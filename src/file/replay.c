@@ -55,7 +55,7 @@ static void add_text(struct strobe_note *note, const char *text, uint64_t n)
     size_t old = note->text ? note->n_text + (size_t)1 : 0, n_more = (size_t)n;
     if (n > STROBE_DECODE_MAX_TEXT || old + n_more > STROBE_DECODE_MAX_TEXT)
         return;
-    char *more = realloc(note->text, old + n_more + 1);
+    char *more = strobe_array_resize(note->text, old + n_more + 1, 1);
     if (!more)
         return;
     if (old)
@@ -161,8 +161,8 @@ static bool is_open_below(const struct run *run, uint32_t depth, uint64_t loc)
     return carried_of(run, loc) != NULL;
 }
 
-static void emit(struct run *run, const struct strobe_replay_frame *frame, uint64_t ticks, uint64_t self,
-                 unsigned state)
+static void emit(struct run *run, const struct strobe_replay_frame *frame, uint64_t ticks,
+                 uint64_t self, unsigned state)
 {
     STROBE_ASSERT(run->out->n_zones < run->out->zones_room);
     STROBE_ASSERT(frame->note <= run->out->n_notes);
@@ -294,7 +294,8 @@ static void begin_zone(struct run *run, uint64_t index)
         new_loose(run, STROBE_KIND_ZONE_BEGIN, run->fiber, run->part->locs[index]);
     STROBE_ASSERT(index < run->part->n_locs && run->depth < run->out->stack_room);
     if (!run->fiber)
-        run->out->stack[run->depth++] = (struct strobe_replay_frame){run->tick, 0, (uint32_t)index, 0, 0};
+        run->out->stack[run->depth++] =
+            (struct strobe_replay_frame){run->tick, 0, (uint32_t)index, 0, 0};
 }
 
 /* The event before was at so much more on its process's own clock. */
@@ -421,8 +422,7 @@ static enum strobe_err replay_events(struct run *run)
         }
         uint64_t tick = run->tick += step;
         unsigned s = sym[i];
-        if (s >= STROBE_SYM_BEGIN && s - STROBE_SYM_BEGIN < part->n_locs && !run->fiber &&
-            !slow) {
+        if (s >= STROBE_SYM_BEGIN && s - STROBE_SYM_BEGIN < part->n_locs && !run->fiber && !slow) {
             STROBE_ASSERT(run->depth < run->out->stack_room);
             stack[run->depth++] = (struct strobe_replay_frame){tick, 0, s - STROBE_SYM_BEGIN, 0, 0};
         } else if (s == 0 && run->depth && !slow) {
@@ -514,8 +514,7 @@ static enum strobe_err start(struct run *run)
     const struct strobe_part *part = run->part;
     struct strobe_replay *out = run->out;
     uint64_t most = (uint64_t)part->n_stack + part->n_events;
-    enum strobe_err err =
-        STROBE_ARRAY_RESERVE(out->stack, out->stack_room, most);
+    enum strobe_err err = STROBE_ARRAY_RESERVE(out->stack, out->stack_room, most);
     if (!err) /* every zone that is or gets open may be given up, every event may end one */
         err = STROBE_ARRAY_RESERVE(out->zones, out->zones_room,
                                    most + part->n_events + run->carry->n_open);
@@ -530,7 +529,8 @@ static enum strobe_err start(struct run *run)
     compare_carried(run);
     for (uint32_t i = 0; i < part->n_stack; i++) {
         const struct strobe_part_zone *zone = &part->stack[i];
-        struct strobe_replay_frame frame = {zone->begin, zone->children_ticks, part->n_locs + i, 0, 0};
+        struct strobe_replay_frame frame = {zone->begin, zone->children_ticks, part->n_locs + i, 0,
+                                            0};
         take_carried(run, part->n_below + i, zone, &frame);
         STROBE_ASSERT(run->depth < out->stack_room);
         out->stack[run->depth++] = frame;

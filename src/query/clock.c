@@ -35,7 +35,8 @@ static void find_rate(struct strobe_clock *clock)
     unsigned __int128 ticks = 0, ns = 0;
     for (uint32_t i = 0; i < clock->n_syncs; i++) {
         const struct strobe_sync *sync = &clock->syncs[i];
-        if (before && !sync->jump && sync->tick >= before->tick && sync->mono_ns >= before->mono_ns) {
+        if (before && !sync->jump && sync->tick >= before->tick &&
+            sync->mono_ns >= before->mono_ns) {
             ticks += sync->tick - before->tick;
             ns += sync->mono_ns - before->mono_ns;
         }
@@ -98,15 +99,9 @@ uint64_t strobe_clock_sum_ns(const struct strobe_clock *clock, unsigned __int128
 
 static const struct strobe_piece *piece_of(const struct strobe_clock *clock, uint64_t tick)
 {
-    uint32_t low = 0, high = clock->n_pieces;
-    while (high - low > 1) {
-        uint32_t mid = low + (high - low) / 2;
-        if (clock->pieces[mid].tick <= tick)
-            low = mid;
-        else
-            high = mid;
-    }
-    return &clock->pieces[low];
+    return &clock
+                ->pieces[STROBE_ARRAY_BISECT(1, clock->n_pieces, i, clock->pieces[i].tick <= tick) -
+                         1];
 }
 
 int64_t strobe_clock_at(const struct strobe_clock *clock, uint64_t tick)

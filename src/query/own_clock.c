@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 static int by_process(const void *a, const void *b)
 {
     const struct strobe_own_row *x = a, *y = b;
@@ -32,15 +34,9 @@ static const struct strobe_own_row *piece_of(const struct strobe_trace *trace, u
     if (process >= trace->n_processes || !trace->processes[process].n_own)
         return NULL;
     const struct strobe_own_row *pieces = trace->own_pieces + trace->processes[process].own_first;
-    uint32_t low = 0, high = trace->processes[process].n_own;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (by_tick ? pieces[middle].tick <= tick : pieces[middle].time <= time)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &pieces[low];
+    return &pieces[STROBE_ARRAY_BISECT(1, trace->processes[process].n_own, i,
+                                       by_tick ? pieces[i].tick <= tick : pieces[i].time <= time) -
+                   1];
 }
 
 int64_t strobe_trace_own_time(const struct strobe_trace *trace, uint32_t process, uint64_t tick)

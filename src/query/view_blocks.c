@@ -54,15 +54,8 @@ static uint32_t n_settled(const struct strobe_view *view)
 /* The first of the loose blocks after the last LOD block that does not lie before `offset`. */
 static uint32_t loose_at(const struct strobe_view *view, uint64_t offset)
 {
-    uint32_t low = n_settled(view), high = view->n_loose;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (view->loose[mid].offset < offset)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return (uint32_t)STROBE_ARRAY_BISECT(n_settled(view), view->n_loose, i,
+                                         view->loose[i].offset < offset);
 }
 
 static void note_tracks(struct strobe_view *view)
@@ -214,15 +207,7 @@ static const struct strobe_view_page *page_of(struct strobe_view *view, uint32_t
 /* How many LOD blocks begin at or before a block. */
 static uint32_t n_lods_to(const struct strobe_view *view, uint32_t block)
 {
-    uint32_t low = 0, high = view->n_lods;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (view->lods[mid].first <= block)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return (uint32_t)STROBE_ARRAY_BISECT(0, view->n_lods, i, view->lods[i].first <= block);
 }
 
 uint32_t strobe_view_lod_of(const struct strobe_view *view, uint32_t block)

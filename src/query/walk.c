@@ -271,15 +271,8 @@ static enum strobe_err do_part(struct pass *pass, const struct strobe_events *ev
 /* The earliest tick that a block after the one at `offset` may hold. */
 static uint64_t watermark_after(const struct pass *pass, uint64_t offset)
 {
-    uint32_t low = 0, high = pass->n_marks;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (pass->marks[mid].offset <= offset)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < pass->n_marks ? pass->marks[low].tick : pass->n_marks ? UINT64_MAX : 0;
+    uint64_t at = STROBE_ARRAY_BISECT(0, pass->n_marks, i, pass->marks[i].offset <= offset);
+    return at < pass->n_marks ? pass->marks[at].tick : pass->n_marks ? UINT64_MAX : 0;
 }
 
 static uint64_t earliest_tick(const struct strobe_events *events)

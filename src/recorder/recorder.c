@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/moves.h"
 #include "recorder/attach.h"
 #include "recorder/bridge_side.h"
 #include "recorder/internal.h"
@@ -26,7 +27,7 @@
 /* ---- states ---- */
 
 /* moves of strobe_recorder_state */
-static const enum strobe_recorder_state legal[][2] = {
+static const uint8_t legal[][2] = {
     {STROBE_RECORDER_MADE, STROBE_RECORDER_STARTING},
     {STROBE_RECORDER_STARTING, STROBE_RECORDER_RECORDING},
     {STROBE_RECORDER_STARTING, STROBE_RECORDER_FAILED},
@@ -34,17 +35,9 @@ static const enum strobe_recorder_state legal[][2] = {
     {STROBE_RECORDER_ENDING, STROBE_RECORDER_ENDED},
 };
 
-static bool is_legal(enum strobe_recorder_state from, enum strobe_recorder_state to)
-{
-    for (size_t i = 0; i < sizeof legal / sizeof legal[0]; i++)
-        if (legal[i][0] == from && legal[i][1] == to)
-            return true;
-    return false;
-}
-
 static void strobe_recorder_move(struct strobe_recorder *r, enum strobe_recorder_state to)
 {
-    STROBE_ASSERT(is_legal(r->state, to));
+    STROBE_ASSERT(STROBE_MOVE_IS_LEGAL(legal, r->state, to));
     r->state = to;
 }
 

@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/moves.h"
 
 /* moves of strobe_trace_file_state */
-static const enum strobe_trace_file_state legal[][2] = {
+static const uint8_t legal[][2] = {
     {STROBE_TRACE_FILE_UNWATCHED, STROBE_TRACE_FILE_NAMED},
     {STROBE_TRACE_FILE_NAMED, STROBE_TRACE_FILE_NAMELESS},
     {STROBE_TRACE_FILE_NAMELESS, STROBE_TRACE_FILE_NAMED},
@@ -21,17 +22,9 @@ static const enum strobe_trace_file_state legal[][2] = {
     {STROBE_TRACE_FILE_NAMELESS, STROBE_TRACE_FILE_LOST},
 };
 
-static bool is_legal(enum strobe_trace_file_state from, enum strobe_trace_file_state to)
-{
-    for (size_t i = 0; i < sizeof legal / sizeof legal[0]; i++)
-        if (legal[i][0] == from && legal[i][1] == to)
-            return true;
-    return false;
-}
-
 static void strobe_trace_file_move(struct strobe_trace_file *f, enum strobe_trace_file_state to)
 {
-    STROBE_ASSERT(is_legal(f->state, to));
+    STROBE_ASSERT(STROBE_MOVE_IS_LEGAL(legal, f->state, to));
     STROBE_ASSERT(f->fd >= 0 && f->path[0]);
     f->state = to;
 }

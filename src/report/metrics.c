@@ -3,6 +3,7 @@
  * the statistics leave NaN out. Means are summed with compensation, as pandas sums them, and in its
  * order, for the last digit's sake: the order of the markers where all counters of the metric come
  * in the same order, else the order of the cores' places. SPDX-License-Identifier: MIT */
+#include "base/array.h"
 #include "base/map.h"
 #include "report/metrics.h"
 #include "report/metrics_table.h"
@@ -551,16 +552,10 @@ static void set_stats(struct sample *samples, size_t n, double *values,
 
 static size_t find_op(const struct strobe_report_metrics *metrics, uint64_t run, int64_t counter)
 {
-    size_t low = metrics->from, high = metrics->to;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const struct strobe_report_counter_value *value = &metrics->counters->values[mid];
-        if (value->run < run || (value->run == run && value->counter < counter))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    const struct strobe_report_counter_value *values = metrics->counters->values;
+    return (size_t)STROBE_ARRAY_BISECT(metrics->from, metrics->to, i,
+                                       values[i].run < run ||
+                                           (values[i].run == run && values[i].counter < counter));
 }
 
 /* Tables of one core, by counter. */

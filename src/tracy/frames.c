@@ -6,6 +6,7 @@
 #include <lz4.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "tracy/internal.h"
 
 enum { BAD_FRAMES = 16 };
@@ -125,7 +126,7 @@ static bool make_raw_room(struct strobe_tracy_session *s)
         return true;
     }
     size_t cap = s->cap_raw ? 4 * s->cap_raw : RAW_FIRST_BYTES;
-    uint8_t *raw = realloc(s->raw, cap);
+    uint8_t *raw = strobe_array_resize(s->raw, cap, 1);
     if (!raw)
         return false;
     s->raw = raw;

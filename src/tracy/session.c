@@ -42,7 +42,7 @@ bool strobe_tracy_grow(struct strobe_tracy_session *s, void *list, uint32_t n, u
     want = want < most ? want : most;
     if (want <= n || !strobe_tracy_charge(s, (int64_t)((want - *room) * item_bytes)))
         return false;
-    void *more = realloc(*(void **)list, want * item_bytes);
+    void *more = strobe_array_resize(*(void **)list, want, item_bytes);
     if (!more)
         return false;
     *(void **)list = more;
@@ -58,7 +58,7 @@ bool strobe_tracy_text_set(struct strobe_tracy_session *s, struct text *text, co
         size_t room = n + n / 2 + 64;
         if (!strobe_tracy_charge(s, (int64_t)(room - text->room)))
             return false;
-        char *more = realloc(text->bytes, room);
+        char *more = strobe_array_resize(text->bytes, room, 1);
         if (!more)
             return false;
         text->bytes = more;

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 enum { NEWEST = STROBE_TRACY_VERSION(14, 99), OLDEST = STROBE_TRACY_VERSION(9, 0) };
 
 enum strobe_err strobe_tracy_skip_items(struct strobe_tracy_content *content, uint64_t n,
@@ -54,30 +56,24 @@ struct strobe_tracy_text strobe_tracy_string(const struct strobe_tracy_content *
                                       (uint32_t)(content->string_at[index + 1] - at), 1};
 }
 
-static const struct strobe_tracy_key *find_key(const struct strobe_tracy_keys *keys, uint64_t id)
+const struct strobe_tracy_key *strobe_tracy_key_find(const struct strobe_tracy_keys *keys,
+                                                     uint64_t id)
 {
-    size_t low = 0, high = keys->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (keys->rows[mid].id < id)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < keys->n && keys->rows[low].id == id ? &keys->rows[low] : NULL;
+    uint64_t at = STROBE_ARRAY_BISECT(0, keys->n, i, keys->rows[i].id < id);
+    return at < keys->n && keys->rows[at].id == id ? &keys->rows[at] : NULL;
 }
 
 struct strobe_tracy_text strobe_tracy_pointer(const struct strobe_tracy_content *content,
                                               uint64_t pointer)
 {
-    const struct strobe_tracy_key *key = find_key(&content->client_pointers, pointer);
+    const struct strobe_tracy_key *key = strobe_tracy_key_find(&content->client_pointers, pointer);
     return key ? strobe_tracy_string(content, key->string) : no_text;
 }
 
 struct strobe_tracy_text strobe_tracy_thread_name(const struct strobe_tracy_content *content,
                                                   uint64_t tid)
 {
-    const struct strobe_tracy_key *key = find_key(&content->thread_names, tid);
+    const struct strobe_tracy_key *key = strobe_tracy_key_find(&content->thread_names, tid);
     return key ? strobe_tracy_string(content, key->string) : no_text;
 }
 

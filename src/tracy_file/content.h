@@ -255,6 +255,10 @@ struct strobe_tracy_keys {
     size_t n, room;
 };
 
+/* NULL: there is none. Borrowed; the keys must be sorted. */
+const struct strobe_tracy_key *strobe_tracy_key_find(const struct strobe_tracy_keys *keys,
+                                                     uint64_t id);
+
 struct strobe_tracy_content {
     struct strobe_tracy_bytes in;
     struct strobe_tracy_head head;

@@ -80,16 +80,8 @@ static enum strobe_err read_strings(struct strobe_tracy_content *content)
 /* The index of the string that a file pointer means; UINT32_MAX: of none. */
 static uint32_t string_of(const struct strobe_tracy_content *content, uint64_t pointer)
 {
-    const struct strobe_tracy_keys *keys = &content->file_pointers;
-    size_t low = 0, high = keys->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (keys->rows[mid].id < pointer)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < keys->n && keys->rows[low].id == pointer ? keys->rows[low].string : UINT32_MAX;
+    const struct strobe_tracy_key *key = strobe_tracy_key_find(&content->file_pointers, pointer);
+    return key ? key->string : UINT32_MAX;
 }
 
 /* Pairs of an id and a file pointer. */

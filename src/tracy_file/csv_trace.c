@@ -198,31 +198,6 @@ static int settle_rest(struct pass *pass, struct line *line)
 
 /* ---- zones ----------------------------------------------------------------------------------- */
 
-/* As Tracy keeps it: texts, then the value as a line of its own. Servers of clients up to protocol 69
- * know no hexadecimal. */
-static const char *note_text(const struct pass *pass, uint32_t process,
-                             const struct strobe_note *note, char **made, uint32_t *n)
-{
-    const struct strobe_client_fact *client = strobe_client_of(&pass->facts, process);
-    int is_old = client && client->protocol && client->protocol < 70;
-    *n = note->n_text;
-    if (!note->has_value)
-        return note->text;
-    char *text = realloc(*made, (size_t)note->n_text + 64);
-    if (!text)
-        return NULL;
-    *made = text;
-    uint32_t at = note->text ? note->n_text : 0;
-    if (note->text) {
-        memcpy(text, note->text, at);
-        text[at++] = '\n';
-    }
-    unsigned long long value = note->value;
-    *n = at + (uint32_t)(is_old ? snprintf(text + at, 60, "%llu", value)
-                                : snprintf(text + at, 60, "%llu [0x%llx]", value, value));
-    return text;
-}
-
 /* One zone that ended. */
 struct ended {
     const struct strobe_batch *batch;
@@ -244,7 +219,8 @@ static int put_row(struct pass *pass, struct line *line, const struct ended *end
         .name = note->name,
         .n_name = note->name ? note->n_name : 0,
     };
-    cells.text = note_text(pass, ended->batch->process, note, &made, &cells.n_text);
+    cells.text =
+        strobe_tracy_note_text(&pass->facts, ended->batch->process, note, &made, &cells.n_text);
     int ok =
         !line->waiting || settle(pass, line, ended->row, zone->depth, cells.text, cells.n_text);
     struct strobe_tracy_row_loc *loc = &pass->rows[ended->row];

@@ -72,24 +72,11 @@ static int append(struct strobe_tracy_model *model, struct strobe_tracy_model_th
 static uint32_t note_text(struct strobe_tracy_model *model, uint32_t process,
                           const struct strobe_note *note)
 {
-    const struct strobe_client_fact *client = strobe_client_of(&model->facts, process);
-    int is_old = client && client->protocol && client->protocol < 70;
-    if (!note->has_value)
-        return note->text ? strobe_tracy_model_string(model, note->text, note->n_text)
-                          : STROBE_TRACY_NO_STRING;
-    char *text = malloc((size_t)note->n_text + 64);
-    if (!text)
-        return STROBE_TRACY_NO_STRING;
-    size_t n = note->text ? note->n_text : 0;
-    if (note->text) {
-        memcpy(text, note->text, n);
-        text[n++] = '\n';
-    }
-    unsigned long long value = note->value;
-    n += (size_t)(is_old ? snprintf(text + n, 60, "%llu", value)
-                         : snprintf(text + n, 60, "%llu [0x%llx]", value, value));
-    uint32_t index = strobe_tracy_model_string(model, text, n);
-    free(text);
+    char *made = NULL;
+    uint32_t n;
+    const char *text = strobe_tracy_note_text(&model->facts, process, note, &made, &n);
+    uint32_t index = text ? strobe_tracy_model_string(model, text, n) : STROBE_TRACY_NO_STRING;
+    free(made);
     return index;
 }
 

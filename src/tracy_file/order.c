@@ -1,5 +1,9 @@
-/* order.c - threads and fibers by number.  SPDX-License-Identifier: MIT */
+/* order.c - see the header.  SPDX-License-Identifier: MIT */
 #include "tracy_file/order.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 void strobe_tracy_order_start(const struct strobe_trace *trace,
                               const struct strobe_client_facts *facts,
@@ -41,4 +45,27 @@ int strobe_tracy_order_next(struct strobe_tracy_order *order)
         return 1;
     order->is_fiber = 1;
     return find_fiber(order, 0);
+}
+
+const char *strobe_tracy_note_text(const struct strobe_client_facts *facts, uint32_t process,
+                                   const struct strobe_note *note, char **made, uint32_t *n)
+{
+    const struct strobe_client_fact *client = strobe_client_of(facts, process);
+    int is_old =
+        client && client->protocol && client->protocol < 70; /* its servers write no hexadecimal */
+    *n = note->n_text;
+    if (!note->has_value)
+        return note->text;
+    char *text = *made = malloc((size_t)note->n_text + 64);
+    if (!text)
+        return NULL;
+    uint32_t at = note->text ? note->n_text : 0;
+    if (note->text) {
+        memcpy(text, note->text, at);
+        text[at++] = '\n';
+    }
+    unsigned long long value = note->value;
+    *n = at + (uint32_t)(is_old ? snprintf(text + at, 60, "%llu", value)
+                                : snprintf(text + at, 60, "%llu [0x%llx]", value, value));
+    return text;
 }

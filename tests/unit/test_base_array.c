@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/grow.h"
 
 static void pushed_items_keep_their_values(void **state)
 {
@@ -101,15 +100,18 @@ static void reached_items_are_zero(void **state)
     free(items);
 }
 
-static void grow_refuses_more_than_32_bits_count(void **state)
+static void bisect_finds_the_first_that_is_not_before(void **state)
 {
     (void)state;
-    void *items = NULL;
-    uint32_t room = 0;
-    assert_int_equal(strobe_grow(&items, &room, (uint64_t)UINT32_MAX + 1, 1), STROBE_ERR_NOMEM);
-    assert_int_equal(strobe_grow(&items, &room, 3, 8), STROBE_OK);
-    assert_true(room >= 3);
-    free(items);
+    static const uint32_t items[] = {2, 3, 3, 5, 8};
+    for (uint32_t n = 0; n <= 5; n++)
+        for (uint32_t from = 0; from <= n; from++)
+            for (uint32_t wanted = 0; wanted < 10; wanted++) {
+                uint64_t at = STROBE_ARRAY_BISECT(from, n, i, items[i] < wanted);
+                assert_in_range(at, from, n);
+                assert_true(at == from || items[at - 1] < wanted);
+                assert_true(at == n || items[at] >= wanted);
+            }
 }
 
 static void a_renewed_buffer_has_room_and_keeps_nothing(void **state)
@@ -138,7 +140,7 @@ int main(void)
         cmocka_unit_test(the_type_of_the_room_is_a_bound_too),
         cmocka_unit_test(a_product_beyond_size_t_is_no_memory),
         cmocka_unit_test(reached_items_are_zero),
-        cmocka_unit_test(grow_refuses_more_than_32_bits_count),
+        cmocka_unit_test(bisect_finds_the_first_that_is_not_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

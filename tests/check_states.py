@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_states.py ROOT: the drawing of a life and the code name the same states and the same moves.
 
-The drawing is a comment under src/ (in the header, beside the enum):
+The drawing is a comment under src/ or web/ (in the header, beside the enum):
 
     /* states of NAME, moved by FUNCTION:
      *
@@ -15,6 +15,9 @@ and the table of legal moves, in the source that has FUNCTION:
 
     /* moves of NAME */
     ... {PREFIX_OPEN, PREFIX_BUSY}, {PREFIX_OPEN, PREFIX_CLOSED}, ... };
+
+In JavaScript, under web/, the enum is `const NAME = Object.freeze({OPEN: 1, BUSY: 2 …});`, the table an array of [NAME.OPEN, NAME.BUSY],
+and FUNCTION a method.
 
 A state's short name is its enumerator without the prefix that all of them share. From "states of" to the end of the comment a word
 of two capitals and more is a state, and nothing else is. What is checked:
@@ -62,24 +65,26 @@ def enums(sources, name):
     for text in sources.values():
         for body in re.findall(rf"\benum {name}\s*(?::\s*\w+\s*)?\{{(.*?)\}}", plain(text), re.S):
             yield re.findall(r"(?:^|,)\s*([A-Z]\w*)", body)
+        for body in re.findall(rf"\bconst {name} = Object\.freeze\(\{{(.*?)\}}\)", plain(text), re.S):
+            yield [f"{name}.{state}" for state in re.findall(r"(?:^|,)\s*([A-Z]\w*):", body)]
 
 
 def prefix_of(names):
     shared = os.path.commonprefix(names)
-    return shared[:shared.rfind("_") + 1]
+    return shared[:max(shared.rfind("_"), shared.rfind(".")) + 1]
 
 
 def tables(sources, name, prefix):
     """Every table "moves of NAME": its pairs, by short names."""
     for text in sources.values():
-        for table in re.findall(rf"/\* moves of {name}\b.*?\*/(.*?)\}};", text, re.S):
-            pairs = re.findall(r"\{\s*(\w+)\s*,\s*(\w+)\s*\}", plain(table))
+        for table in re.findall(rf"/\* moves of {name}\b.*?\*/(.*?)[\]}}];", text, re.S):
+            pairs = re.findall(r"[\[{]\s*([\w.]+)\s*,\s*([\w.]+)\s*[\]}]", plain(table))
             yield {(a.removeprefix(prefix), b.removeprefix(prefix)) for a, b in pairs}
 
 
 def bodies(text, function):
     """Code without the bodies of a function; how many it had."""
-    return re.subn(rf"^[\w *]*\b{function}\([^;{{]*\)\s*\{{.*?^\}}", "", plain(text), flags=re.S | re.M)
+    return re.subn(rf"^( *)(?:\w[\w *]*)?\b{function}\([^;{{}}]*\)\s*\{{\n.*?^\1\}}", "", plain(text), flags=re.S | re.M)
 
 
 def check_mover(drawing, sources, prefix):
@@ -87,7 +92,7 @@ def check_mover(drawing, sources, prefix):
     for path, text in sources.items():
         rest, n = bodies(text, drawing.mover)
         found += n
-        for assignment in re.findall(rf"(?:->|\.)(?:\w*_)?state\s*=\s*{prefix}\w+", rest):
+        for assignment in re.findall(rf"(?:->|\.)(?:\w*_)?state\s*=\s*{re.escape(prefix)}\w+", rest):
             yield f"{path}: '{assignment}' outside of {drawing.mover}"
     if found != 1:
         yield f"{drawing.where}: {drawing.mover}, which moves {drawing.name}, is defined {found} times"
@@ -135,20 +140,39 @@ WRONG = [("DOOR_OPEN }", "DOOR_OPEN, DOOR_AJAR }", "AJAR is not drawn"), ("drawn
          ("/* moves of door */", "", "0 tables"), ("SHUT -> OPEN   a hand", "", "nothing moves to OPEN")]
 
 
+SCRIPT = """/* states of Door, moved by move: SHUT <--> OPEN, drawn
+ *   SHUT -> OPEN   a hand
+ *   OPEN -> SHUT   the wind */
+const Door = Object.freeze({SHUT: 1, OPEN: 2});
+/* moves of Door */
+const MOVES = [[Door.SHUT, Door.OPEN], [Door.OPEN, Door.SHUT]];
+class House {
+    move(to) {
+        this.state = to;
+    }
+}
+"""
+WRONG_SCRIPT = [("OPEN: 2}", "OPEN: 2, AJAR: 3}", "AJAR is not drawn"), (", [Door.OPEN, Door.SHUT]", "", "OPEN -> SHUT is drawn"),
+                ("    move(to", "    f() {\n        this.state = Door.OPEN;\n    }\n    move(to", "outside of move"),
+                ("    move(to", "    shift(to", "defined 0 times")]
+
+
 def self_test():
     """The checker finds each of the faults that it is for."""
     def faults(text):
         return [fault for d in drawings({"example": text}) for fault in check(d, {"example": text})]
-    assert faults(EXAMPLE) == [], faults(EXAMPLE)
-    for good, bad, wanted in WRONG:
-        text = EXAMPLE.replace(good, bad, 1)
-        assert text != EXAMPLE and any(wanted in fault for fault in faults(text)), (wanted, faults(text))
+    for example, wrong in ((EXAMPLE, WRONG), (SCRIPT, WRONG_SCRIPT)):
+        assert faults(example) == [], faults(example)
+        for good, bad, wanted in wrong:
+            text = example.replace(good, bad, 1)
+            assert text != example and any(wanted in fault for fault in faults(text)), (wanted, faults(text))
 
 
 def main():
     self_test()
-    src = pathlib.Path(sys.argv[1]) / "src"
-    sources = {str(path): path.read_text() for path in sorted(src.rglob("*.[ch]"))}
+    root = pathlib.Path(sys.argv[1])
+    paths = sorted((root / "src").rglob("*.[ch]")) + sorted((root / "web").rglob("*.js"))
+    sources = {str(path): path.read_text() for path in paths}
     drawn = list(drawings(sources))
     wrong = [fault for drawing in drawn for fault in check(drawing, sources)]
     print("\n".join(wrong) or f"{len(drawn)} drawings of states, as the code has them")

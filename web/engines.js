@@ -112,6 +112,33 @@ export class LocalEngine extends Asking {
 
 const ACTS = new Set(['stop', 'save', 'delete', 'record', 'forget']), QUIET_MS = 5000, DEAD_MS = 10000;
 
+/* states of LinkState, moved by moveLink:
+ *
+ *     CONNECTING --> OPEN <--> ASKED
+ *          |         ^  |        |
+ *          |         |  v        v
+ *          |       AGAIN <--> WAITING          and from everywhere to CLOSED
+ *          +---------------------^
+ *
+ *   CONNECTING -> OPEN                        the socket opened for the first time
+ *   AGAIN -> OPEN                             the socket opened anew: the page hears `back`
+ *   OPEN -> ASKED                             nothing was heard for five seconds: a ping is sent
+ *   ASKED -> OPEN                             something was heard
+ *   CONNECTING, OPEN, ASKED -> WAITING        the socket closed, or nothing was heard for too long: the page hears `lost`
+ *   AGAIN -> WAITING                          likewise; it knows already
+ *   WAITING -> AGAIN                          the delay is over: the next socket is made
+ *   CONNECTING, OPEN, ASKED, WAITING, AGAIN -> CLOSED   the page leaves the trace */
+const LinkState = Object.freeze({CONNECTING: 1, OPEN: 2, ASKED: 3, WAITING: 4, AGAIN: 5, CLOSED: 6});
+
+/* moves of LinkState */
+const LINK_MOVES = [
+    [LinkState.CONNECTING, LinkState.OPEN], [LinkState.AGAIN, LinkState.OPEN], [LinkState.OPEN, LinkState.ASKED],
+    [LinkState.ASKED, LinkState.OPEN], [LinkState.CONNECTING, LinkState.WAITING], [LinkState.OPEN, LinkState.WAITING],
+    [LinkState.ASKED, LinkState.WAITING], [LinkState.AGAIN, LinkState.WAITING], [LinkState.WAITING, LinkState.AGAIN],
+    [LinkState.CONNECTING, LinkState.CLOSED], [LinkState.OPEN, LinkState.CLOSED], [LinkState.ASKED, LinkState.CLOSED],
+    [LinkState.WAITING, LinkState.CLOSED], [LinkState.AGAIN, LinkState.CLOSED],
+];
+
 /** Engine A: the server. Connects again by itself, and asks again what was not answered; but for acts, which must not be done
  * twice. A connection that is silent for long is asked for a sign of life, and given up without one: a cut cable closes nothing. */
 export class RemoteEngine extends Asking {
@@ -120,10 +147,27 @@ export class RemoteEngine extends Asking {
         this.kind = 'remote';
         this.url = url;
         this.delay = 250;
-        this.pinged = 0;
-        this.closed = false;
+        this.state = null;
+        this.moveLink(LinkState.CONNECTING);
         this.connect();
         this.watch = setInterval(() => this.check(), 1000);
+    }
+
+    /* Returns the state before. */
+    moveLink(to) {
+        const from = this.state;
+        if (from !== null && !LINK_MOVES.some((move) => move[0] === from && move[1] === to))
+            throw new Error(`a link in state ${from} can't move to ${to}`);
+        this.state = to;
+        return from;
+    }
+
+    get closed() {
+        return this.state === LinkState.CLOSED;
+    }
+
+    get isOpen() {
+        return this.state === LinkState.OPEN || this.state === LinkState.ASKED;
     }
 
     connect() {
@@ -141,30 +185,27 @@ export class RemoteEngine extends Asking {
     }
 
     opened() {
-        const again = this.wasLost;
+        const before = this.moveLink(LinkState.OPEN);
         this.delay = 250;
-        this.wasLost = false;
         this.heard = performance.now();
         for (const wait of this.waiting.values())
             this.socket.send(JSON.stringify(wait.question));
-        if (again)
+        if (before === LinkState.AGAIN)
             this.tell('back');
     }
 
     /* The socket is of no use any more. */
     lost() {
-        if (this.closed)
-            return;
         this.socket.onclose = this.socket.onmessage = this.socket.onopen = null;
         this.socket.close();
+        const before = this.moveLink(LinkState.WAITING);
         for (const [id, wait] of this.waiting)
             if (ACTS.has(wait.question.ask)) {
                 this.waiting.delete(id);
                 wait.reject(new Error('the connection broke; it is not known whether this was done'));
             }
-        if (!this.wasLost)
+        if (before !== LinkState.AGAIN)
             this.tell('lost');
-        this.wasLost = true;
         this.timer = setTimeout(() => this.again(), this.delay);
         this.delay = Math.min(4000, this.delay * 2);
     }
@@ -176,14 +217,16 @@ export class RemoteEngine extends Asking {
             return;
         if (answer && answer.status === 403)
             this.tell('refused');
+        this.moveLink(LinkState.AGAIN);
         this.connect();
     }
 
     check() {
-        const now = performance.now(), state = this.socket.readyState, isAsked = this.pinged > this.heard;
-        if (state === WebSocket.CONNECTING && now - this.heard > DEAD_MS || state === WebSocket.OPEN && isAsked && now - this.pinged > QUIET_MS)
+        const now = performance.now(), isConnecting = this.state === LinkState.CONNECTING || this.state === LinkState.AGAIN;
+        if (isConnecting && now - this.heard > DEAD_MS || this.state === LinkState.ASKED && now - this.pinged > QUIET_MS)
             return this.lost();
-        if (state === WebSocket.OPEN && !isAsked && now - this.heard > QUIET_MS) {
+        if (this.state === LinkState.OPEN && now - this.heard > QUIET_MS) {
+            this.moveLink(LinkState.ASKED);
             this.pinged = now;
             this.socket.send('{"id":4294967295,"ask":"ping"}');
         }
@@ -191,19 +234,24 @@ export class RemoteEngine extends Asking {
     }
 
     send(question) {
-        if (this.socket.readyState === WebSocket.OPEN)
+        if (this.isOpen)
             this.socket.send(JSON.stringify(question));
     }
 
     receive(buffer) {
         this.heard = performance.now();
+        if (this.state === LinkState.ASKED)
+            this.moveLink(LinkState.OPEN);
         super.receive(buffer);
     }
 
     close() {
-        this.closed = true;
+        if (this.closed)
+            return;
+        this.moveLink(LinkState.CLOSED);
         clearInterval(this.watch);
         clearTimeout(this.timer);
+        this.socket.onclose = this.socket.onmessage = this.socket.onopen = null;
         this.socket.close();
     }
 }

@@ -7,4 +7,4 @@ folder=${1:-$root/dist}
 "$root/scripts/deps" build
 "${PYTHON:-python3}" "$root/python/backend/strobe_backend.py" "$folder"
 echo
-echo "Install with: python -m pip install --find-links $folder 'strobe-profiler[tracy,tracy-client]'"
+echo "Install with: python -m pip install --find-links $folder 'strobe-profiler[tracy,tracy-client]==0.1.0'"

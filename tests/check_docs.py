@@ -73,6 +73,19 @@ def names_of(texts):
     return names | {prefix + item for prefix in prefixes for item in items}
 
 
+INSTALL = re.compile(r"pip install[^\n`]*?\bstrobe-profiler(?:\[[\w,-]+\])?(==[\w.]+)?")
+
+
+def pins(root):
+    """Whoever reads "pip install" gets the version of this tree, not what an index has under the name."""
+    version = re.search(r"project\(Strobe VERSION (\S+)", (root / "CMakeLists.txt").read_text()).group(1)
+    paths = documents(root) + sorted((root / "scripts").iterdir()) + sorted((root / "examples").rglob("*.py"))
+    for path in paths:
+        for found in INSTALL.finditer(path.read_text()):
+            if found.group(1) != f"=={version}":
+                yield f"{path.relative_to(root)}: '{found.group()}' asks for no version, or not for {version}"
+
+
 def path_exists(root, text):
     text = text.rstrip(".")
     if "<" in text:  # tests/unit/test_<file>.c: a pattern
@@ -134,6 +147,7 @@ def main():
     names, code = names_of(texts.values()), Code(root, texts)
     found = documents(root)
     wrong = [line for path in found for line in check(root, path, names)]
+    wrong += pins(root)
     wrong += [line for path, text in texts.items() for line in check_comments(root, path, text, code)]
     print("\n".join(wrong) or f"{len(found)} documents and the comments of {len(texts)} files, all that they name is there")
     return 1 if wrong else 0

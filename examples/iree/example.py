@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Python's zones and IREE's own on one timeline.
 
-    pip install strobe-profiler tracy_client iree-base-runtime iree-base-compiler numpy
+    pip install strobe-profiler==0.1.0 tracy_client iree-base-runtime iree-base-compiler numpy
     IREE_PY_RUNTIME=tracy strobe record -o iree.strobe -- python examples/iree/example.py
 
 IREE_PY_RUNTIME=tracy chooses the runtime that is built with Tracy; `strobe record` finds the client in it by itself. The zones

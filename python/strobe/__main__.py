@@ -88,7 +88,8 @@ def tracy(words):
     try:
         from tracy.command import main as tracy_main
     except ImportError:
-        return "strobe: the module `tracy` is not installed: pip install 'strobe-profiler[tracy]'"
+        import strobe
+        return f"strobe: the module `tracy` is not installed: pip install 'strobe-profiler[tracy]=={strobe.__version__}'"
     return tracy_main(words)
 
 

@@ -31,7 +31,9 @@ def check_module(name, marker):
     """Whose module it is that `import name` would take."""
     spec = importlib.util.find_spec(name)
     if spec is None:
-        return True, f"module {name}: not installed (pip install 'strobe-profiler[{name.replace('_', '-')}]')"
+        import strobe
+        wanted = f"strobe-profiler[{name.replace('_', '-')}]=={strobe.__version__}"
+        return True, f"module {name}: not installed (pip install '{wanted}')"
     folder = os.path.dirname(spec.origin or "")
     if os.path.exists(os.path.join(folder, marker)):
         return True, f"module {name}: Strobe's, {folder}"

@@ -18,7 +18,7 @@ def reason():
     if not os.path.exists(os.path.join(os.path.dirname(os.path.abspath(__file__)), "_strobe.abi3.so")):
         return (
             "this wheel of strobe has the commands, but does not have the module for Python: it is the one for "
-            "interpreters that can't load it. pip install --force-reinstall strobe-profiler, with an ordinary CPython on Linux"
+            "interpreters that can't load it. Install the same version of strobe-profiler again, with an ordinary CPython on Linux"
         )
     return None
 

@@ -60,17 +60,20 @@ static void show_unheard(const struct strobe_collector_status *s)
         const struct strobe_unheard *one = &s->unheard[i];
         if (one->tid)
             fprintf(stderr,
-                    "strobe: thread %u (%s) of process %u stood still while the recording ended: its last event "
+                    "strobe: thread %u (%s) of process %u stood still while the recording ended: "
+                    "its last event "
                     "may be missing\n",
                     one->tid, one->name, one->pid);
         else
             fprintf(stderr,
-                    "strobe: a thread of process %u was not heard while the recording ended: its last event may be "
+                    "strobe: a thread of process %u was not heard while the recording ended: its "
+                    "last event may be "
                     "missing\n",
                     one->pid);
     }
     if (s->n_unheard > STROBE_UNHEARD_NAMED)
-        fprintf(stderr, "strobe: and so did %u more threads\n", s->n_unheard - STROBE_UNHEARD_NAMED);
+        fprintf(stderr, "strobe: and so did %u more threads\n",
+                s->n_unheard - STROBE_UNHEARD_NAMED);
 }
 
 static void show_file(const struct strobe_recorder_outcome *outcome)
@@ -99,8 +102,19 @@ static void show_file(const struct strobe_recorder_outcome *outcome)
 }
 
 /* Nothing came: how to add the first zone. */
-static void show_first_steps(const struct strobe_collector_status *s)
+static void show_first_steps(const struct strobe_recorder_outcome *outcome)
 {
+    const struct strobe_collector_status *s = &outcome->status;
+    if (outcome->python[0]) {
+        fprintf(
+            stderr,
+            "strobe: no event came: %s has no strobe package, or was started with -S. To record "
+            "Python programs:\n"
+            "    make wheel && %s -m pip install --find-links dist strobe-profiler==" STROBE_VERSION
+            "\n",
+            outcome->python, outcome->python);
+        return;
+    }
     fputs("strobe: no event came from the program. To add the first zone:\n"
           "    #include <strobe/strobe.h>\n"
           "    void work(void) { STROBE_SCOPE(\"work\"); ... }\n"
@@ -112,7 +126,8 @@ static void show_first_steps(const struct strobe_collector_status *s)
               stderr);
 }
 
-void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool quiet, bool had_command)
+void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool quiet,
+                           bool had_command)
 {
     const struct strobe_collector_status *s = &outcome->status;
     if (!quiet && outcome->is_flight && !outcome->n_kept) {
@@ -122,7 +137,7 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
     } else if (!quiet && !outcome->is_flight) {
         show_file(outcome);
         if (!s->n_events && !s->n_lost && had_command)
-            show_first_steps(s);
+            show_first_steps(outcome);
         else if (!s->n_events && !s->n_lost)
             fputs("strobe: no event came; 'strobe info' tells what could not be recorded\n",
                   stderr);

@@ -132,6 +132,21 @@ static void show_nsenter(uint32_t pid)
         pid, pid, inner ? inner : pid);
 }
 
+static void show_no_client(uint32_t pid, const char *python)
+{
+    if (python[0])
+        strobe_cli_error("record",
+                         "process %u (%s) does not have the strobe package loaded (or it runs as "
+                         "another user, or with STROBE_DISABLE); start it as 'strobe record -- "
+                         "python ...', or let it import strobe",
+                         pid, python);
+    else
+        strobe_cli_error("record",
+                         "process %u does not have the Strobe library in it (or it runs as another "
+                         "user, or with STROBE_DISABLE); link it with -lstrobe",
+                         pid);
+}
+
 static void show_reason(const char *what, enum strobe_err err)
 {
     strobe_cli_error("record", "%s: %s", what, strobe_err_text(err));
@@ -151,11 +166,7 @@ static int show_failure(const struct strobe_recorder_options *options,
         strobe_cli_error("record", "there is no process %u", options->pid);
         break;
     case STROBE_RECORDER_FAILED_NO_CLIENT:
-        strobe_cli_error(
-            "record",
-            "process %u does not have the Strobe library in it (or it runs as another user, or "
-            "with STROBE_DISABLE); link it with -lstrobe",
-            options->pid);
+        show_no_client(options->pid, outcome->python);
         break;
     case STROBE_RECORDER_FAILED_NAMESPACE:
         show_nsenter(options->pid);

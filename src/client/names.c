@@ -154,21 +154,32 @@ static struct strobe_name_cache_entry *cache_entry(struct strobe_pool *pool, uin
     return &pool->cache[(hash >> 40) % STROBE_NAME_CACHE];
 }
 
+/* The id of what has this hash; 0: it is not in the cache. */
+static uint64_t cached_id(struct strobe_pool *pool, uint64_t hash)
+{
+    const struct strobe_name_cache_entry *entry = cache_entry(pool, hash);
+    return entry->hash == hash ? entry->id : 0;
+}
+
+/* Cache an id that was described. 0: it was not. */
+static uint64_t cache_id(struct strobe_pool *pool, uint64_t hash, uint64_t id, bool is_described)
+{
+    if (!is_described)
+        return 0;
+    *cache_entry(pool, hash) = (struct strobe_name_cache_entry){hash, id};
+    return id;
+}
+
 uint64_t strobe_client_text_id(const char *text, size_t n_bytes)
 {
     struct held held;
-    uint64_t hash = hash_bytes(1, text, n_bytes), id = 0;
+    uint64_t hash = hash_bytes(1, text, n_bytes);
     if (!hold(&held))
         return 0;
-    struct strobe_name_cache_entry *entry = cache_entry(held.pool, hash);
-    if (entry->hash == hash && entry->id) {
-        id = entry->id;
-    } else {
+    uint64_t id = cached_id(held.pool, hash);
+    if (!id) {
         id = held.pool->next_dynamic++;
-        if (put_string(held.pool, id, text, n_bytes))
-            *entry = (struct strobe_name_cache_entry){hash, id};
-        else
-            id = 0;
+        id = cache_id(held.pool, hash, id, put_string(held.pool, id, text, n_bytes));
     }
     let_go(&held);
     return id;
@@ -209,18 +220,12 @@ uint64_t strobe_client_dynamic_id(const struct strobe_texts_of_loc *texts, uint3
         hash = hash_bytes(hash, texts->file, texts->n_file);
     if (texts->function)
         hash = hash_bytes(hash + 1, texts->function, texts->n_function);
-    uint64_t id = 0;
     if (!hold(&held))
         return 0;
-    struct strobe_name_cache_entry *entry = cache_entry(held.pool, hash);
-    if (entry->hash == hash && entry->id) {
-        id = entry->id;
-    } else {
+    uint64_t id = cached_id(held.pool, hash);
+    if (!id) {
         id = held.pool->next_dynamic++;
-        if (put_loc(held.pool, id, line, color, texts))
-            *entry = (struct strobe_name_cache_entry){hash, id};
-        else
-            id = 0;
+        id = cache_id(held.pool, hash, id, put_loc(held.pool, id, line, color, texts));
     }
     let_go(&held);
     return id;

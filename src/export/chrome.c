@@ -18,16 +18,19 @@
 
 enum { MADE_UP_PID = 1000000000, MADE_UP_TID = 1500000000, FIBER_TID = 2000000000 };
 
+/* Numbers that are shown in place of indices: a viewer needs each once. */
+struct numbers {
+    uint64_t *shown; /* owned: by index, 0: not named yet */
+    uint32_t room;
+    struct strobe_idmap taken;
+};
+
 struct chrome {
     struct strobe_trace *trace; /* borrowed */
     struct strobe_out *out;     /* borrowed */
-    struct strobe_idmap pids;   /* that are taken */
-    struct strobe_idmap tids;   /* (process, tid) that are taken */
+    struct numbers pids;        /* of processes */
+    struct numbers tids;        /* of threads, in each process */
     struct strobe_idmap fibers; /* (process, fiber) that were named */
-    uint64_t *shown_pid;        /* owned: by process, 0: not named yet */
-    uint32_t shown_pid_room;
-    uint64_t *shown_tid; /* owned: by thread, 0: not named yet */
-    uint32_t shown_tid_room;
     uint64_t n;
 };
 
@@ -84,38 +87,52 @@ static void put_metadata(struct chrome *chrome, const char *what, uint64_t pid, 
     strobe_out_text(chrome->out, "}}");
 }
 
+/* The number to show for the one of this index: its own if no other in `scope` has it, else made_up + index. 1: it is new and must
+ * be named. 0: it is known, or *out is 0 without memory. */
+static int number_of(struct numbers *numbers, uint32_t index, uint32_t scope, uint64_t own,
+                     uint64_t made_up, uint64_t *out)
+{
+    uint32_t before = numbers->taken.n;
+    *out = 0;
+    if (STROBE_ARRAY_REACH(numbers->shown, numbers->room, index))
+        return 0;
+    *out = numbers->shown[index];
+    if (*out)
+        return 0;
+    if (!own || own >= MADE_UP_PID || strobe_idmap_add(&numbers->taken, scope, own) != before)
+        own = made_up + index;
+    *out = numbers->shown[index] = own;
+    return 1;
+}
+
+static void free_numbers(struct numbers *numbers)
+{
+    strobe_idmap_free(&numbers->taken);
+    free(numbers->shown);
+}
+
 static uint64_t pid_of(struct chrome *chrome, uint32_t process)
 {
     char room[STROBE_NAME_ROOM];
-    uint32_t n, before = chrome->pids.n;
-    if (STROBE_ARRAY_REACH(chrome->shown_pid, chrome->shown_pid_room, process))
-        return 0;
-    if (chrome->shown_pid[process])
-        return chrome->shown_pid[process];
-    uint64_t pid = chrome->trace->processes[process].pid;
-    if (!pid || pid >= MADE_UP_PID || strobe_idmap_add(&chrome->pids, 0, pid) != before)
-        pid = MADE_UP_PID + (uint64_t)process;
-    chrome->shown_pid[process] = pid;
-    const char *name = strobe_trace_process_name(chrome->trace, process, room, &n);
-    put_metadata(chrome, "process_name", pid, 0, name, n);
+    uint32_t n;
+    uint64_t pid, own = chrome->trace->processes[process].pid;
+    if (number_of(&chrome->pids, process, 0, own, MADE_UP_PID, &pid)) {
+        const char *name = strobe_trace_process_name(chrome->trace, process, room, &n);
+        put_metadata(chrome, "process_name", pid, 0, name, n);
+    }
     return pid;
 }
 
 static uint64_t tid_of(struct chrome *chrome, uint32_t thread)
 {
     char room[STROBE_NAME_ROOM];
-    uint32_t n, before = chrome->tids.n;
-    if (STROBE_ARRAY_REACH(chrome->shown_tid, chrome->shown_tid_room, thread))
-        return 0;
-    if (chrome->shown_tid[thread])
-        return chrome->shown_tid[thread];
+    uint32_t n;
+    uint64_t tid;
     const struct strobe_trace_thread *row = &chrome->trace->threads[thread];
-    uint64_t tid = row->tid;
-    if (!tid || tid >= MADE_UP_PID || strobe_idmap_add(&chrome->tids, row->process, tid) != before)
-        tid = MADE_UP_TID + (uint64_t)thread;
-    chrome->shown_tid[thread] = tid;
-    const char *name = strobe_trace_thread_name(chrome->trace, thread, room, &n);
-    put_metadata(chrome, "thread_name", pid_of(chrome, row->process), tid, name, n);
+    if (number_of(&chrome->tids, thread, row->process, row->tid, MADE_UP_TID, &tid)) {
+        const char *name = strobe_trace_thread_name(chrome->trace, thread, room, &n);
+        put_metadata(chrome, "thread_name", pid_of(chrome, row->process), tid, name, n);
+    }
     return tid;
 }
 
@@ -194,8 +211,7 @@ static void put_zone(struct chrome *chrome, const struct strobe_batch *batch,
     put_tick(chrome, zone->begin);
     if (zone->state == STROBE_ZONE_ENDED || zone->state == STROBE_ZONE_UNFINISHED) {
         strobe_out_text(chrome->out, ",\"dur\":");
-        put_us(chrome->out,
-               strobe_clock_span_ns(&chrome->trace->clock, zone->begin, zone->ticks));
+        put_us(chrome->out, strobe_clock_span_ns(&chrome->trace->clock, zone->begin, zone->ticks));
     }
     put_zone_name(chrome, batch, zone, note, &loc);
     if (zone->state == STROBE_ZONE_NO_BEGIN)
@@ -337,11 +353,9 @@ static enum strobe_err put_event(void *context, const struct strobe_happening *h
 
 static void free_chrome(struct chrome *chrome)
 {
-    strobe_idmap_free(&chrome->pids);
-    strobe_idmap_free(&chrome->tids);
+    free_numbers(&chrome->pids);
+    free_numbers(&chrome->tids);
     strobe_idmap_free(&chrome->fibers);
-    free(chrome->shown_pid);
-    free(chrome->shown_tid);
 }
 
 enum strobe_err strobe_chrome_write(struct strobe_trace *trace, struct strobe_out *out,

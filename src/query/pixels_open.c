@@ -86,17 +86,25 @@ static void look_at_parts(struct search *search, uint32_t block)
     }
 }
 
+/* The next track of the LOD block that the view reads, and its thread. 0: there is no other. */
+static int next_track(struct strobe_view *view, struct strobe_lod_track *track, uint32_t *thread)
+{
+    struct strobe_lod_lanes coarse, fine;
+    if (strobe_lod_next(&view->lod_reader, track, &coarse, &fine) != STROBE_OK)
+        return 0;
+    *thread = strobe_view_thread(view, track->proc, track->track);
+    return 1;
+}
+
 /* Where the end of a thread in an LOD block is before the tick, its list tells what is open; the others are marked as
  * inside. 0: the LOD block can't be read. */
 static int look_at_lod(struct search *search, uint32_t lod)
 {
-    struct strobe_view *view = search->view;
     struct strobe_lod_track track;
-    struct strobe_lod_lanes coarse, fine;
-    if (strobe_view_lod(view, lod, 0) != STROBE_OK)
+    uint32_t thread;
+    if (strobe_view_lod(search->view, lod, 0) != STROBE_OK)
         return 0;
-    while (strobe_lod_next(&view->lod_reader, &track, &coarse, &fine) == STROBE_OK) {
-        uint32_t thread = strobe_view_thread(view, track.proc, track.track);
+    while (next_track(search->view, &track, &thread)) {
         uint32_t at = wanted_of(search, thread);
         if (!at || search->places[at - 1].is_done || track.first_tick > search->tick)
             continue;
@@ -168,13 +176,12 @@ static int left_open(struct search *search, uint32_t block, uint32_t number, uin
 static int below_in_lod(struct search *search, uint32_t lod, uint32_t thread, uint32_t depth,
                         struct strobe_open_at *out, int *found)
 {
-    struct strobe_view *view = search->view;
     struct strobe_lod_track track;
-    struct strobe_lod_lanes coarse, fine;
-    if (strobe_view_lod(view, lod, 0) != STROBE_OK)
+    uint32_t of;
+    if (strobe_view_lod(search->view, lod, 0) != STROBE_OK)
         return 0;
-    while (strobe_lod_next(&view->lod_reader, &track, &coarse, &fine) == STROBE_OK) {
-        if (strobe_view_thread(view, track.proc, track.track) != thread)
+    while (next_track(search->view, &track, &of)) {
+        if (of != thread)
             continue;
         *found = depth < track.n_open;
         if (*found)

@@ -56,7 +56,8 @@ static bool is_interpreter(const char *path)
 }
 
 static const char why[] =
-    "not traced: it has no strobe package (pip install strobe-profiler), or was started "
+    "not traced: it has no strobe package (pip install strobe-profiler==" STROBE_VERSION
+    "), or was started "
     "with -S, or is not CPython 3.9 or later with the GIL";
 
 /* ---- one that has not joined ---- */
@@ -72,6 +73,11 @@ static bool read_exe(uint32_t pid, char *out, size_t cap)
     return n > 0;
 }
 
+bool strobe_recorder_python_is(uint32_t pid, char *out, size_t cap)
+{
+    return read_exe(pid, out, cap) && is_interpreter(out);
+}
+
 static void note(struct strobe_python_watch *watch, const struct strobe_python_seen *one,
                  struct strobe_collector *collector, const char *more)
 {
@@ -79,7 +85,8 @@ static void note(struct strobe_python_watch *watch, const struct strobe_python_s
     STROBE_ASSERT(!strobe_collector_knows(collector, one->pid));
     snprintf(text, sizeof text, "%s (pid %u) is %s%s", one->exe, one->pid, why, more);
     strobe_collector_note(collector, 0, text);
-    watch->n_told++;
+    if (!watch->n_told++)
+        snprintf(watch->first, sizeof watch->first, "%s", one->exe);
 }
 
 static void meet(struct strobe_python_watch *watch, uint32_t pid, const char *exe)
@@ -185,5 +192,6 @@ void strobe_recorder_python_end(struct strobe_python_watch *watch, const char *c
     if (watch->n_told || strobe_collector_status(collector).n_procs || !is_interpreter(command))
         return;
     snprintf(text, sizeof text, "%.1024s is %s", command, why);
+    snprintf(watch->first, sizeof watch->first, "%s", command);
     strobe_collector_note(collector, 0, text);
 }

@@ -22,12 +22,16 @@ struct strobe_python_watch {
     } seen[STROBE_PYTHONS_MAX];
     uint32_t n_seen;
     uint32_t n_told;
-    bool full; /* more than that were met at once */
+    char first[256]; /* the program of the first that was noted, "": none */
+    bool full;       /* more than that were met at once */
     uint32_t
         newest_pid;   /* of the machine, at the last look: none is needed while no process is new */
     uint64_t next_ns; /* when the next look is due: the later, the more there are */
     uint64_t look_anyway_ns;
 };
+
+/* Whether a process is a Python interpreter, by its program's name, which `out` gets. */
+bool strobe_recorder_python_is(uint32_t pid, char *out, size_t cap);
 
 /* Is it something that STROBE_PYTHON can say? */
 bool strobe_recorder_python_mode(const char *mode);

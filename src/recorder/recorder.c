@@ -140,6 +140,9 @@ static enum strobe_err fail(struct strobe_recorder *r, enum strobe_recorder_fail
     STROBE_ASSERT(!r->outcome.failure); /* the first one is the one that is named */
     r->outcome.failure = failure;
     r->outcome.err = err;
+    if (failure == STROBE_RECORDER_FAILED_NO_CLIENT &&
+        !strobe_recorder_python_is(r->options.pid, r->outcome.python, sizeof r->outcome.python))
+        r->outcome.python[0] = 0;
     undo_start(r);
     strobe_recorder_move(r, STROBE_RECORDER_FAILED);
     return err;
@@ -374,6 +377,7 @@ static void stop_sources(struct strobe_recorder *r)
     r->tracy = NULL;
     if (r->options.command)
         strobe_recorder_python_end(&r->pythons, r->options.command[0], r->collector);
+    memcpy(r->outcome.python, r->pythons.first, sizeof r->outcome.python);
     strobe_recorder_stop_helpers(r);
     look_at_file(r, true); /* the last moment for a note */
 }

@@ -139,7 +139,8 @@ struct strobe_recorder_outcome {
     char ledger[STROBE_PATH_MAX + 16]; /* has the losses that the file could not take; "": none */
     uint64_t duration_ns;
     struct strobe_collector_status status;
-    bool is_flight; /* a flight recording: n_kept traces were saved by triggers */
+    char python[256]; /* an interpreter that was not traced, "": none */
+    bool is_flight;   /* a flight recording: n_kept traces were saved by triggers */
     uint32_t n_kept;
     bool command_ended; /* then command_status is valid, as wait gives it */
     int command_status;

@@ -1,6 +1,7 @@
 """test_life.py - processes that fork, spawn and die, code that comes and goes: all of it is there, and nothing grows."""
 import os
 import signal
+import sys
 
 import strobe_case
 
@@ -181,6 +182,26 @@ class Joining(strobe_case.Case):
         self.assertEqual(ran.code, 0)
         self.assertIn("not traced", ran.text())
         self.assertIn("python", ran.text())
+
+    def test_where_nothing_came_of_a_python_the_advice_is_the_package(self):
+        program = self.script("print(1)\n")
+        trace = self.folder / "advice.strobe"
+        ran = strobe_case.subprocess.run([strobe_case.command(), "record", "-o", str(trace), "--", sys.executable, "-S", str(program)],
+                                         stdout=strobe_case.subprocess.PIPE, stderr=strobe_case.subprocess.PIPE, timeout=120)
+        self.assertIn(b"-m pip install --find-links dist strobe-profiler==", ran.stderr)
+        self.assertNotIn(b"#include", ran.stderr)
+
+    def test_a_running_python_without_the_package_is_called_one(self):
+        fifo = self.folder / "fifo"
+        os.mkfifo(fifo)
+        program = self.script(f"open({str(fifo)!r}).read()\n")
+        child = strobe_case.subprocess.Popen([sys.executable, "-S", str(program)])
+        with open(fifo, "w"):  # it runs
+            ran = strobe_case.subprocess.run([strobe_case.command(), "record", "--pid", str(child.pid), "-o", str(self.folder / "pid.strobe")],
+                                             stdout=strobe_case.subprocess.PIPE, stderr=strobe_case.subprocess.PIPE, timeout=120)
+        child.wait()
+        self.assertIn(b"does not have the strobe package loaded", ran.stderr)
+        self.assertNotIn(b"-lstrobe", ran.stderr)
 
     def test_an_interpreter_that_joins_late_is_not_called_untraced(self):
         """Its own start is over long before it reads the .pth files; the recorder has looked at it several times by then."""

@@ -42,6 +42,9 @@ test-viewer: deps-test ## all tests of the viewer
 	@cmake --build build -j $(JOBS)
 	@cd build && ctest --output-on-failure -R '^viewer/'
 	@node tests/viewer/test_same.mjs build/bin/strobe 1000 7 build/viewer/same/*.strobe
+	@python3 -B tests/viewer/record_over.py build/bin/strobe build/bin/bench_jobs build/viewer/recorded-20m.strobe 20000000
+	@STROBE_VIEWS=2000 node tests/viewer/test_drawn.mjs build/bin/strobe build/viewer/recorded-20m.strobe
+	@STROBE_NAMES=120 node tests/viewer/test_lists.mjs build/bin/strobe build/viewer/recorded-20m.strobe
 	@cmake --preset asan -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build-asan -j $(JOBS) --target fuzz_ask make_trace
 	@build-asan/bin/make_trace build-asan/ask.strobe 3000 3 20 4

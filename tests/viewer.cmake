@@ -33,16 +33,21 @@ elseif(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
     add_test(NAME viewer/totals COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_totals.mjs $<TARGET_FILE:strobe> 1
         ${same}/all.strobe ${same}/twins.strobe ${same}/broken.strobe)
     set_tests_properties(viewer/same viewer/totals PROPERTIES FIXTURES_REQUIRED "same_folder;same_traces" TIMEOUT 900 LABELS viewer)
-    # threads that wait for a core: what is drawn stands where the command says. By hand: 20 M zones, STROBE_VIEWS=2000
+    # threads that wait for a core: what is painted, and what the panels list, is what the command says, in a trace that was made and in one that
+    # was recorded; 20 M zones in `make test-viewer`
     add_test(NAME viewer/over COMMAND make_trace ${STROBE_VIEWER_OUT}/over.strobe 300000 9 40 7 2)
-    set_tests_properties(viewer/over PROPERTIES FIXTURES_SETUP viewer_over)
-    add_test(NAME viewer/picture COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_picture.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/over.strobe)
+    add_test(NAME viewer/recorded COMMAND ${STROBE_PYTHON} -B ${STROBE_VIEWER}/record_over.py $<TARGET_FILE:strobe> $<TARGET_FILE:bench_jobs> ${STROBE_VIEWER_OUT}/recorded.strobe 300000)
     # more zones of one name than a list has
     add_test(NAME viewer/alike COMMAND make_trace ${STROBE_VIEWER_OUT}/alike.strobe 300000 9 1 7 2)
-    set_tests_properties(viewer/alike PROPERTIES FIXTURES_SETUP viewer_over)
-    add_test(NAME viewer/lists COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_picture.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/alike.strobe)
-    set_tests_properties(viewer/picture viewer/lists PROPERTIES FIXTURES_REQUIRED viewer_over TIMEOUT 900 LABELS viewer)
-    set_tests_properties(viewer/lists PROPERTIES ENVIRONMENT STROBE_VIEWS=0)
+    set_tests_properties(viewer/over viewer/recorded viewer/alike PROPERTIES FIXTURES_SETUP viewer_over)
+    foreach(name over recorded)
+        add_test(NAME viewer/drawn_${name} COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_drawn.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/${name}.strobe)
+        set_tests_properties(viewer/drawn_${name} PROPERTIES FIXTURES_REQUIRED viewer_over TIMEOUT 900 LABELS viewer)
+    endforeach()
+    foreach(name over recorded alike)
+        add_test(NAME viewer/lists_${name} COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_lists.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/${name}.strobe)
+        set_tests_properties(viewer/lists_${name} PROPERTIES FIXTURES_REQUIRED viewer_over TIMEOUT 900 LABELS viewer)
+    endforeach()
     if(STROBE_FIREFOX)
         add_test(NAME viewer/firefox COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_firefox.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/traces/rich.strobe ${STROBE_VIEWER_OUT}/shots)
         set_tests_properties(viewer/firefox PROPERTIES FIXTURES_REQUIRED viewer_traces TIMEOUT 900 LABELS viewer)

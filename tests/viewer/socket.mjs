@@ -73,6 +73,7 @@ export class Socket {
     constructor(socket, head) {
         Object.assign(this, {socket, bytes: head, pieces: [], waiting: new Map(), nextId: 1});
         socket.on('data', (data) => this.take(data));
+        socket.on('error', () => {}); /* and then it is closed */
         socket.on('close', () => this.waiting.forEach((wait) => wait.reject(new Error('the server closed the connection'))));
     }
 

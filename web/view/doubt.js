@@ -6,15 +6,15 @@ const MOST_LOSSES = 200, MOST_JUMPS = 100, SEEN_PX = 2;
 
 /** Over the tracks; `painter`: of draw.js, with its scene. */
 export function paintDoubts(painter) {
-    painter.clipTracks();
-    paintClocks(painter);
-    paintLosses(painter);
-    painter.ctx.restore();
+    painter.inPlaces((isHere) => {
+        paintClocks(painter, isHere);
+        paintLosses(painter, isHere);
+    });
 }
 
 /* Red, hatched, on the track that lost them. */
-function paintLosses(painter) {
-    const {ctx, scene, theme} = painter, rows = new Map(scene.rows.map((r) => [r.row.track.id, r]));
+function paintLosses(painter, isHere) {
+    const {ctx, scene, theme} = painter, rows = new Map(scene.rows.filter((r) => isHere(r.row)).map((r) => [r.row.track.id, r]));
     let n = 0;
     for (const loss of painter.app.trace.losses) {
         const at = rows.get(loss.track);
@@ -29,7 +29,7 @@ function paintLosses(painter) {
 }
 
 /* A line where the host's clock jumped; the row of a process with a clock of its own is hatched once its error is seen at this zoom. */
-function paintClocks(painter) {
+function paintClocks(painter, isHere) {
     const {ctx, scene, theme} = painter, {trace} = painter.app;
     ctx.fillStyle = theme.note;
     for (const t of (trace.clock.jumps || []).slice(0, MOST_JUMPS))
@@ -37,7 +37,7 @@ function paintClocks(painter) {
             painter.rect(Math.round(painter.x(t)) - 1, scene.ruler, 2, scene.height - scene.ruler);
     const errors = new Map(trace.processes.filter((p) => p.clock_error_ns > 0).map((p) => [p.track, p.clock_error_ns]));
     for (const {row, y} of scene.rows)
-        if (errors.has(row.track.id))
+        if (isHere(row) && errors.has(row.track.id))
             paintError(painter, row, y, errors.get(row.track.id));
 }
 

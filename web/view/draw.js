@@ -16,6 +16,8 @@ const ROW_LABELS = 4, KEPT_LABELS = 80, LEAST_LABELS = 50;
 const LABEL_ROOM = 110;      /* pixels between labels of the ruler, at least */
 const MIN_WIDE = 2, MIN_LABEL = 26, WIDTHS = 1024;
 const DIM = 128; /* beside the engine's flags */
+const GAP = 1;   /* pixels between zones that follow each other: half of it of each, so that both edges are right to half a pixel */
+const BEYOND = 2; /* pixels: so far outside of the view are the edges of what goes on there */
 
 /* Zones of this frame that are wide enough to be shapes. */
 class Wide {
@@ -104,7 +106,7 @@ export class Painter {
         this.ctx.fillText(text, x, y);
     }
 
-    /** Paint all; `scene`: {width, height, label, ruler, view, rows: [{row, y}], data, dpr, …}. */
+    /** Paint all; `scene`: {width, height, label, ruler, top, view, rows: [{row, y}], data, dpr, …}. Pinned rows are between ruler and top. */
     paint(ctx, scene) {
         this.ctx = ctx;
         this.scene = scene;
@@ -159,22 +161,22 @@ export class Painter {
             if (!row.header && isZones(row.track.kind))
                 for (let d = 0; d < row.lanes; d++)
                     lanes.push({id: row.track.id, depth: d, y: y + PAD + d * LANE, row});
-        this.lanes = lanes.filter((lane) => lane.y + LANE > scene.ruler && lane.y < scene.height).slice(0, 400);
+        this.lanes = lanes.filter((lane) => lane.y + LANE - 1 > (lane.row.pinned ? scene.ruler : scene.top) && lane.y < scene.height).slice(0, 400);
         const width = Math.max(1, Math.round((scene.width - scene.label) * scene.dpr));
         if (!this.image || this.image.width !== width || this.image.height !== Math.max(1, this.lanes.length))
             this.makeImage(width, Math.max(1, this.lanes.length));
         else
             this.pixels.fill(0);
-        const {fine, coarse} = scene.data;
+        const {fine, coarse} = scene.data, beyond = BEYOND / this.scale, from = scene.view.from - beyond, to = scene.view.to + beyond;
         this.lanes.forEach((lane, i) => {
             const covers = fine && fine.asked.has(lane.id);
             if (coarse && coarse !== fine) {
-                this.collect(coarse, lane, i, scene.view.from, covers ? Math.min(scene.view.to, fine.from) : scene.view.to);
+                this.collect(coarse, lane, i, from, covers ? Math.min(to, fine.from) : to);
                 if (covers)
-                    this.collect(coarse, lane, i, Math.max(scene.view.from, fine.to), scene.view.to);
+                    this.collect(coarse, lane, i, Math.max(from, fine.to), to);
             }
             if (covers)
-                this.collect(fine, lane, i, Math.max(scene.view.from, fine.from), Math.min(scene.view.to, fine.to));
+                this.collect(fine, lane, i, Math.max(from, fine.from), Math.min(to, fine.to));
         });
         this.chooseWide();
     }
@@ -204,7 +206,7 @@ export class Painter {
             if (t1[i] <= from && t1[i] > t0[i])
                 continue;
             const end = flags[i] & PIXEL_BEYOND ? Math.min(t1[i], this.app.trace.range[1]) : t1[i];
-            const x0 = Math.max(-2, (Math.max(t0[i], from) - view.from) * scale), x1 = Math.min(right + 2, (Math.min(end, to) - view.from) * scale);
+            const x0 = Math.max(-BEYOND, (Math.max(t0[i], from) - view.from) * scale), x1 = Math.min(right + BEYOND, (Math.min(end, to) - view.from) * scale);
             const isZone = flags[i] & PIXEL_ZONE, dim = this.isDim(loc[i], isZone ? t1[i] - t0[i] : -1) ? DIM : 0;
             if (isZone && x1 - x0 >= MIN_WIDE)
                 this.wide.add(x0, x1, index, loc[i], flags[i] | dim);
@@ -258,7 +260,7 @@ export class Painter {
         if (this.minWide > MIN_WIDE)
             for (let i = 0; i < wide.n; i++)
                 if (wide.x1[i] - wide.x0[i] < this.minWide)
-                    this.shade(wide.lane[i], wide.x0[i], wide.x1[i] - 0.5, wide.loc[i], 1, wide.flags[i] & DIM);
+                    this.shade(wide.lane[i], wide.x0[i], wide.x1[i] - GAP / 2, wide.loc[i], 1, wide.flags[i] & DIM);
     }
 
     paintStrips() {
@@ -267,28 +269,34 @@ export class Painter {
             return;
         this.stripCtx.putImageData(this.image, 0, 0);
         ctx.imageSmoothingEnabled = false;
-        this.clipTracks();
-        this.lanes.forEach((lane, i) => {
-            if (this.take())
+        this.inPlaces((isHere) => this.lanes.forEach((lane, i) => {
+            if (isHere(lane.row) && this.take())
                 ctx.drawImage(this.strip, 0, i, this.image.width, 1, scene.label, lane.y, scene.width - scene.label, LANE - 1);
-        });
-        ctx.restore();
+        }));
     }
 
-    /* Lanes must not paint over the ruler or the pinned rows. */
-    clipTracks() {
+    /** Rows that scroll are behind the pinned ones, and all are below the ruler: `paint(isHere)` is called for both places, clipped to each. */
+    inPlaces(paint) {
         const {ctx, scene} = this;
-        ctx.save();
-        ctx.beginPath();
-        ctx.rect(scene.label, scene.ruler, scene.width - scene.label, scene.height - scene.ruler);
-        ctx.clip();
+        for (const isPinned of scene.top > scene.ruler ? [false, true] : [false]) {
+            ctx.save();
+            ctx.beginPath();
+            ctx.rect(scene.label, isPinned ? scene.ruler : scene.top, scene.width - scene.label, isPinned ? scene.top - scene.ruler : Math.max(0, scene.height - scene.top));
+            ctx.clip();
+            paint((row) => row.pinned === isPinned);
+            ctx.restore();
+        }
     }
 
     paintWide() {
+        this.inPlaces((isHere) => this.paintZones(isHere));
+    }
+
+    paintZones(isHere) {
         const {ctx, wide} = this, byColor = new Map(), labels = [], outlined = [], hover = this.app.hover ? this.app.hover.loc : 0;
         for (let i = 0; i < wide.n; i++) {
             const w = wide.x1[i] - wide.x0[i];
-            if (w < this.minWide)
+            if (w < this.minWide || !isHere(this.lanes[wide.lane[i]].row))
                 continue;
             const look = this.look(wide.loc[i]), css = wide.flags[i] & DIM ? look.dim : look.css;
             const list = byColor.get(css);
@@ -301,24 +309,22 @@ export class Painter {
             if (hover && wide.loc[i] === hover && outlined.length < 300)
                 outlined.push(i);
         }
-        this.clipTracks();
         for (const [css, list] of byColor) {
             ctx.fillStyle = css;
             for (const i of list)
-                this.rect(this.scene.label + wide.x0[i], this.lanes[wide.lane[i]].y, Math.max(1, wide.x1[i] - wide.x0[i] - 1), LANE - 1);
+                this.rect(this.scene.label + wide.x0[i] + GAP / 2, this.lanes[wide.lane[i]].y, Math.max(1, wide.x1[i] - wide.x0[i] - GAP), LANE - 1);
         }
-        this.paintMarks();
+        this.paintMarks(isHere);
         this.paintLabels(labels);
         this.paintOutlines(outlined);
-        ctx.restore();
     }
 
     /* Zones that never ended: a torn right edge. */
-    paintMarks() {
+    paintMarks(isHere) {
         const {ctx, wide, theme} = this;
         ctx.fillStyle = theme.loss;
         for (let i = 0, n = 0; i < wide.n && n < 100; i++)
-            if (wide.flags[i] & PIXEL_OPEN) {
+            if (wide.flags[i] & PIXEL_OPEN && isHere(this.lanes[wide.lane[i]].row)) {
                 this.rect(this.scene.label + wide.x1[i] - 3, this.lanes[wide.lane[i]].y, 2, LANE - 1);
                 n++;
             }
@@ -363,21 +369,21 @@ export class Painter {
         ctx.strokeStyle = theme.outline;
         ctx.lineWidth = 1.5;
         for (const i of outlined)
-            this.frame(this.scene.label + wide.x0[i] + 0.5, this.lanes[wide.lane[i]].y + 0.5, Math.max(1, wide.x1[i] - wide.x0[i] - 2), LANE - 2);
+            this.frame(this.scene.label + wide.x0[i] + GAP, this.lanes[wide.lane[i]].y + 0.5, Math.max(1, wide.x1[i] - wide.x0[i] - 2), LANE - 2);
     }
 
     /* Tracks that are no zones. */
     paintOthers() {
         const {scene} = this, paint = {plot: this.paintPlot, messages: this.paintMessages, frames: this.paintFrames, locks: this.paintLocks};
         this.perRow = Math.floor(MARK_SHAPES / Math.max(1, this.markRows()));
-        this.clipTracks();
-        for (const {row, y} of scene.rows) {
-            const f = paint[row.track.kind], data = scene.data.fine && scene.data.fine.asked.has(row.track.id) ? scene.data.fine : scene.data.coarse;
-            const items = f && data && data.lane(row.track.id, 0);
-            if (items && items.n)
-                f.call(this, row, y, items, data.arrays, data);
-        }
-        this.ctx.restore();
+        this.inPlaces((isHere) => {
+            for (const {row, y} of scene.rows) {
+                const f = isHere(row) && paint[row.track.kind], data = scene.data.fine && scene.data.fine.asked.has(row.track.id) ? scene.data.fine : scene.data.coarse;
+                const items = f && data && data.lane(row.track.id, 0);
+                if (items && items.n)
+                    f.call(this, row, y, items, data.arrays, data);
+            }
+        });
     }
 
     /* Visible items as [first, last). */
@@ -443,9 +449,9 @@ export class Painter {
     paintFrames(row, y, items, arrays) {
         const {ctx, theme} = this, right = this.scene.width;
         for (const [i, end] of this.marks(items, arrays)) {
-            const x0 = Math.max(this.scene.label - 2, this.x(arrays.t0[i])), x1 = Math.min(right + 2, this.x(arrays.t1[end - 1]));
+            const x0 = Math.max(this.scene.label - BEYOND, this.x(arrays.t0[i])), x1 = Math.min(right + BEYOND, this.x(arrays.t1[end - 1]));
             ctx.fillStyle = i % 2 ? theme.frameA : theme.frameB;
-            this.rect(x0, y + 3, Math.max(1, x1 - x0 - 1), row.height - 7);
+            this.rect(x0 + GAP / 2, y + 3, Math.max(1, x1 - x0 - GAP), row.height - 7);
             if (x1 - x0 > 60 && end === i + 1 && arrays.flags[i] & PIXEL_ZONE) {
                 ctx.fillStyle = theme.text;
                 this.text(format.duration(arrays.t1[i] - arrays.t0[i]), x0 + 5, y + row.height / 2);

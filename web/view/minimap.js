@@ -52,8 +52,7 @@ export class Minimap {
             const lanes = tracks.slice(at, at + AT_ONCE).map((t) => [t.id, 0, 1]);
             const {json, arrays} = await this.app.engine.ask({ask: 'pixels', from, to, width: n, budget: 100000, lanes});
             for (const [, , first, count] of json.lanes)
-                for (let i = first; i < first + count; i++)
-                    add(busy, (arrays.t0[i] - from) / per, (arrays.t1[i] - from) / per, arrays.flags[i] & PIXEL_ZONE ? 1 : arrays.busy[i]);
+                addLane(busy, arrays, first, first + count, from, per);
         }
         this.busy = busy;
         this.most = busy.reduce((m, v) => Math.max(m, v), 0.001);
@@ -125,6 +124,26 @@ export class Minimap {
             ctx.fillStyle = theme.select;
             ctx.fillRect(this.xOf(app.area.from), 0, Math.max(2, this.xOf(app.area.to) - this.xOf(app.area.from)), this.height);
         }
+    }
+}
+
+/* A zone is busy from its begin to its end. A cell tells of all that is busy in it, also of its share of the zones beside it. */
+function addLane(busy, {t0, t1, flags, busy: shares}, first, end, from, per) {
+    const zones = [], x = (t) => (t - from) / per;
+    for (let i = first; i < end; i++)
+        if (flags[i] & PIXEL_ZONE) {
+            zones.push([x(t0[i]), x(t1[i])]);
+            add(busy, x(t0[i]), x(t1[i]), 1);
+        }
+    for (let i = first, next = 0; i < end; i++) {
+        if (flags[i] & PIXEL_ZONE)
+            continue;
+        const x0 = x(t0[i]), x1 = x(t1[i]);
+        while (next < zones.length && zones[next][1] <= x0) /* both are in the order of their ends */
+            next++;
+        add(busy, x0, x1, shares[i]);
+        for (let k = next; k < zones.length && zones[k][0] < x1; k++)
+            add(busy, Math.max(x0, zones[k][0]), Math.min(x1, zones[k][1]), -1);
     }
 }
 

@@ -161,7 +161,7 @@ export class Timeline {
             return;
         const start = performance.now(), rows = this.visibleRows();
         this.data.update(this.app.view, rows.map((r) => r.row), this.width - LABEL);
-        const scene = {width: this.width, height: this.height, label: LABEL, ruler: RULER, view: this.app.view, rows, data: this.data, dpr: this.dpr};
+        const scene = {width: this.width, height: this.height, label: LABEL, ruler: RULER, top: RULER + this.layout.pinnedHeight, view: this.app.view, rows, data: this.data, dpr: this.dpr};
         this.painter.paint(this.ctx, scene);
         this.theme = THEMES[this.app.theme];
         this.drawFlows(rows);
@@ -182,11 +182,11 @@ export class Timeline {
             this.frames.splice(0, 1000);
     }
 
-    clip() {
+    clip(top = RULER) {
         const {ctx} = this;
         ctx.save();
         ctx.beginPath();
-        ctx.rect(LABEL, RULER, this.width - LABEL, this.height - RULER);
+        ctx.rect(LABEL, top, this.width - LABEL, Math.max(0, this.height - top));
         ctx.clip();
     }
 
@@ -194,17 +194,17 @@ export class Timeline {
         const sel = this.app.selection, {ctx} = this;
         if (!sel)
             return;
-        this.clip();
         for (const {row, y} of rows) {
             if (row.track.id !== sel.track || row.header || sel.depth >= Math.max(1, row.lanes))
                 continue;
+            this.clip(row.pinned ? RULER : RULER + this.layout.pinnedHeight);
             const x0 = Math.max(LABEL - 3, this.xOf(sel.t0)), x1 = Math.min(this.width + 3, this.xOf(sel.t1 ?? this.app.trace.range[1]));
             const top = isZones(row.track.kind) ? y + PAD + sel.depth * LANE : y + 2, size = isZones(row.track.kind) ? LANE - 1 : row.height - 5;
             ctx.lineWidth = 2.5;
             ctx.strokeStyle = this.theme.outline;
             this.painter.frame(x0, top, Math.max(2, x1 - x0), size);
+            ctx.restore();
         }
-        ctx.restore();
     }
 
     drawArea(rows) {

@@ -53,7 +53,7 @@ STROBE_API void strobe_end_unseen(struct strobe_loc *loc) STROBE_COLD;
 /* The one flag test: is somebody recording? */
 STROBE_INLINE int strobe_gate_is_open(const volatile struct strobe_gate *gate)
 {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
     __asm__ goto("cmpl $0, %0\n\tjne %l[open]" : : "m"(gate->active) : "cc" : open);
     return 0;
 open:

@@ -24,8 +24,8 @@ active proctype Memory()
 {
 end:
     do
-    :: atomic { floor_waits -> floor_now = floor_to; floor_waits = false }
-    :: atomic { active_waits -> active_now = 2; active_waits = false }
+    :: atomic { floor_waits -> floor_now = floor_to; floor_waits = false } /* STEP floor */
+    :: atomic { active_waits -> active_now = 2; active_waits = false } /* STEP active */
     od
 }
 
@@ -37,17 +37,19 @@ active proctype Thread()
     :: n < ROUNDS ->
        n++;
        if
-       :: gate = active_now; least = floor_now
+       :: gate = active_now; /* STEP gate */
+          least = floor_now  /* STEP least */
 #ifdef BUG_NO_ACQUIRE
-       :: least = floor_now; gate = active_now
+       :: least = floor_now; /* STEP early */
+          gate = active_now  /* STEP gate */
 #endif
        fi;
        if
        :: gate && loc_id < least -> /* a new id, then its record, under the process's lock */
           id = next_id;
-          next_id++;
+          next_id++; /* STEP id */
           atomic { registered_at[id] = n_meta; n_meta++ };
-          loc_id = id
+          loc_id = id /* STEP name */
        :: gate && loc_id >= least ->
           id = loc_id
        :: else -> id = 0
@@ -58,12 +60,12 @@ active proctype Thread()
 
 active proctype Recorders()
 {
-    active_now = 0;       /* the first one leaves */
+    active_now = 0;       /* the first one leaves */ /* STEP leave */
     skip_to = n_meta;
-    floor_to = next_id;
-    floor_waits = true;
+    floor_to = next_id; /* STEP skip */
+    floor_waits = true; /* STEP floor */
 #ifndef BUG_NO_RELEASE
     !floor_waits;
 #endif
-    active_waits = true
+    active_waits = true /* STEP open */
 }

@@ -26,10 +26,10 @@ active [2] proctype Thread()
        POINT(me, false);
        OFF(me, true);
        POINT(me, false);
-       atomic { !lock_is_held -> lock_is_held = true };
+       atomic { !lock_is_held -> lock_is_held = true }; /* STEP lock */
        POINT(me, true);   /* open(), read() of the description */
        POINT(me, false);
-       lock_is_held = false;
+       lock_is_held = false; /* STEP unlock */
        POINT(me, false);
        OFF(me, false)
     od;
@@ -40,8 +40,8 @@ unwound:
 active proctype Canceller()
 {
     if
-    :: is_asynchronous = true
-    :: skip
+    :: is_asynchronous = true /* STEP asynchronous */
+    :: skip                   /* STEP deferred */
     fi;
-    cancel_is_pending = true
+    cancel_is_pending = true /* STEP cancel */
 }

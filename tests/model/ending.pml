@@ -26,7 +26,7 @@ active proctype Memory()
 {
 end:
     do
-    :: atomic { shut_waits -> is_open = false; shut_waits = false }
+    :: atomic { shut_waits -> is_open = false; shut_waits = false } /* STEP Recorder.shut */
     od
 }
 
@@ -38,16 +38,16 @@ active [THREADS] proctype Thread()
     :: n < ROUNDS ->
        n++;
        if
-       :: atomic { is_open -> is_inside[me] = true };
-          atomic { n_words[me]++; is_inside[me] = false; was_outside[me] = gathers }
-       :: atomic { !is_open -> was_outside[me] = gathers }
+       :: atomic { is_open -> is_inside[me] = true }; /* STEP test */
+          atomic { n_words[me]++; is_inside[me] = false; was_outside[me] = gathers } /* STEP emit */
+       :: atomic { !is_open -> was_outside[me] = gathers } /* STEP idle */
        fi
     od
 }
 
 inline drain(t)
 {
-    n_drained[t] = n_words[t]
+    n_drained[t] = n_words[t] /* STEP drain */
 }
 
 active proctype Recorder()
@@ -69,13 +69,13 @@ active proctype Recorder()
     :: t < THREADS ->
 #ifndef BUG_NO_HANDSHAKE
        if
-       :: !is_inside[t] || was_outside[t]
-       :: is_named[t] = true /* the bound is over */
+       :: !is_inside[t] || was_outside[t] /* STEP heard */
+       :: is_named[t] = true /* the bound is over */ /* STEP named */
        fi;
 #endif
        t++
     od;
-    atomic { drain(0); drain(1); is_over = true }
+    atomic { drain(0); drain(1); is_over = true } /* STEP over */
 }
 
 /* When all have come to rest: what nobody drained is owned up to. */

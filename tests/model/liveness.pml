@@ -16,18 +16,18 @@ bool is_wiped, is_removed;
 active proctype Process()
 {
     if
-    :: skip
-    :: child_lives = true /* a fork, before it dies */
+    :: skip               /* STEP no */
+    :: child_lives = true /* a fork, before it dies */ /* STEP fork */
     fi;
     if
-    :: skip
-    :: skip               /* it closes all its descriptors */
+    :: skip               /* STEP no */
+    :: skip               /* it closes all its descriptors */ /* STEP close */
 #ifdef BUG_DESCRIPTOR
        ; lock_is_held = false
 #endif
     fi;
     atomic {              /* death, or exec */
-        process_lives = false;
+        process_lives = false; /* STEP dies */
 #ifdef BUG_INHERITED
         lock_is_held = lock_is_held && child_lives
 #else
@@ -52,6 +52,6 @@ active proctype Others()
 active proctype Recorder()
 {
     IS_DEAD;
-    atomic { assert(!process_lives); is_wiped = true };
+    atomic { assert(!process_lives); is_wiped = true }; /* STEP ask */
     is_removed = true
 }

@@ -45,12 +45,12 @@ active proctype Memory()
 {
 end:
     do
-    FLUSH_BASE(0)
-    FLUSH_BASE(1)
-    FLUSH_ZERO(0)
-    FLUSH_ZERO(1)
-    FLUSH_ZERO(2)
-    FLUSH_ZERO(3)
+    FLUSH_BASE(0) /* STEP base 0 */
+    FLUSH_BASE(1) /* STEP base 1 */
+    FLUSH_ZERO(0) /* STEP zero 0 */
+    FLUSH_ZERO(1) /* STEP zero 1 */
+    FLUSH_ZERO(2) /* STEP zero 2 */
+    FLUSH_ZERO(3) /* STEP zero 3 */
     od
 }
 
@@ -61,24 +61,24 @@ active proctype Thread()
     byte event = 1, seg = NOWHERE, at = 0, next_pos = 0, i;
     do
     :: event > EVENTS -> break
-    THREAD_DIES
+    THREAD_DIES /* STEP dies: thread_killed */
     :: event <= EVENTS && seg != NOWHERE && at < WORDS ->
        /* the reservation is private; a kill here leaves the word unwritten, and the event never was */
        if
-       THREAD_DIES
+       THREAD_DIES /* STEP dies: thread_killed */
        :: THREAD_STORES_OUT -> /* a release store */
-          atomic { word[seg * WORDS + at] = event; was_emitted[event] = true; at++; event++ }
+          atomic { word[seg * WORDS + at] = event; was_emitted[event] = true; at++; event++ } /* STEP emit */
        fi
     :: event <= EVENTS && (seg == NOWHERE || at == WORDS) ->
        if
-       THREAD_DIES
-       :: atomic { is_free[0] -> is_free[0] = false; seg = 0 }
-       :: atomic { is_free[1] -> is_free[1] = false; seg = 1 }
+       THREAD_DIES /* STEP dies: thread_killed */
+       :: atomic { is_free[0] -> is_free[0] = false; seg = 0 } /* STEP take */
+       :: atomic { is_free[1] -> is_free[1] = false; seg = 1 } /* STEP take */
        :: !is_free[0] && !is_free[1] && seg != NOWHERE -> /* no room: it may wait, or give up, drop and count */
           if
-          THREAD_DIES
+          THREAD_DIES /* STEP dies: thread_killed */
           :: is_free[0] || is_free[1] -> goto again
-          :: atomic { was_dropped[event] = true; event++; goto again }
+          :: atomic { was_dropped[event] = true; event++; goto again } /* STEP drop */
           fi
        fi;
        atomic {
@@ -88,14 +88,14 @@ active proctype Thread()
            :: else -> break
            od;
            assert(!magic[seg]);
-           base_waits[seg] = true; base_to[seg] = next_pos; at = 0
+           base_waits[seg] = true; base_to[seg] = next_pos; at = 0 /* STEP fill */
        };
        if
-       THREAD_DIES
+       THREAD_DIES /* STEP dies: thread_killed */
 #ifdef BUG_POSITION
-       :: atomic { magic[seg] = true; next_pos = next_pos + WORDS }
+       :: atomic { magic[seg] = true; next_pos = next_pos + WORDS } /* STEP open */
 #else
-       :: THREAD_STORES_OUT -> atomic { magic[seg] = true; next_pos = next_pos + WORDS }
+       :: THREAD_STORES_OUT -> atomic { magic[seg] = true; next_pos = next_pos + WORDS } /* STEP open */
 #endif
        fi;
 again: skip
@@ -110,13 +110,13 @@ over:
 inline give_back(s)
 {
     zero_waits[s * WORDS] = true;
-    zero_waits[s * WORDS + 1] = true;
+    zero_waits[s * WORDS + 1] = true; /* STEP zero */
     STEP(skip);
 #ifdef BUG_FREE_PLAIN
-    STEP(atomic { magic[s] = false; is_free[s] = true })
+    STEP(atomic { magic[s] = false; is_free[s] = true }) /* STEP free: is_free */
 #else
     STEP(magic[s] = false);
-    STEP(RECORDER_STORES_OUT -> is_free[s] = true)
+    STEP(RECORDER_STORES_OUT -> is_free[s] = true) /* STEP free: is_free */
 #endif
 }
 
@@ -142,7 +142,7 @@ proctype Recorder(bool mortal)
            od;
            if
            :: s < SEGS && word[s * WORDS + pos - base[s]] && !zero_waits[s * WORDS + pos - base[s]] ->
-              block[n_block] = word[s * WORDS + pos - base[s]]; n_block++; pos++
+              block[n_block] = word[s * WORDS + pos - base[s]]; n_block++; pos++ /* STEP drain */
            :: else
            fi
        }
@@ -153,7 +153,7 @@ proctype Recorder(bool mortal)
            :: i < n_block -> n_stored[block[i]]++; assert(n_stored[block[i]] == 1); block[i] = 0; i++
            :: else -> break
            od;
-           n_block = 0; file_pos = pos
+           n_block = 0; file_pos = pos /* STEP write */
        }
     :: magic[0] && base[0] + WORDS <= COVERED -> give_back(0)
     :: magic[1] && base[1] + WORDS <= COVERED -> give_back(1)
@@ -175,7 +175,7 @@ proctype Recorder(bool mortal)
     };
     goto done;
 dead:
-    run Recorder(false);
+    run Recorder(false); /* STEP dies */
 done:
     skip
 }

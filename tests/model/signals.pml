@@ -33,7 +33,7 @@ bool thread_over;
 inline slow_path()
 {
     if
-    :: request && word[request - 1] == 0 && MAY_MEND(request - 1) -> atomic { word[request - 1] = ABANDONED; request = 0 }
+    :: request && word[request - 1] == 0 && MAY_MEND(request - 1) -> atomic { word[request - 1] = ABANDONED; request = 0 } /* STEP mend: = 99 */
     :: request && word[request - 1] -> request = 0
     :: skip
     fi
@@ -42,8 +42,8 @@ inline slow_path()
 inline handler()
 {
     slow_path();
-    atomic { inner = cursor; cursor++; pending[inner] = true };
-    atomic { word[inner] = event; was_emitted[event] = true; pending[inner] = false; event++ };
+    atomic { inner = cursor; cursor++; pending[inner] = true }; /* STEP hreserve */
+    atomic { word[inner] = event; was_emitted[event] = true; pending[inner] = false; event++ }; /* STEP hemit */
     slow_path()
 }
 
@@ -55,14 +55,14 @@ active proctype Thread()
     :: else ->
        n++;
        slow_path();
-       atomic { outer = cursor; cursor++; pending[outer] = true };
+       atomic { outer = cursor; cursor++; pending[outer] = true }; /* STEP reserve */
        if
        :: skip                                  /* no signal */
        :: handler()                             /* it returns */
        :: handler();                            /* it jumps out: the frame is gone */
-          atomic { pending[outer] = false; n_left++; goto next }
+          atomic { pending[outer] = false; n_left++; goto next } /* STEP jump */
        fi;
-       atomic { word[outer] = event; was_emitted[event] = true; pending[outer] = false; event++ };
+       atomic { word[outer] = event; was_emitted[event] = true; pending[outer] = false; event++ }; /* STEP emit */
 next:  skip
     od;
     thread_over = true
@@ -89,7 +89,7 @@ active proctype Recorder()
            :: word[pos] == ABANDONED -> n_counted++
            :: else -> n_stored[word[pos]]++; assert(n_stored[word[pos]] == 1)
            fi;
-           pos++; waited = false
+           pos++; waited = false /* STEP drain */
        }
     :: atomic {
            pos < WORDS && !word[pos] && !thread_over && !request ->
@@ -98,7 +98,7 @@ active proctype Recorder()
 #ifdef BUG_TIMER
            :: is_hole -> n_counted++; pos++
 #else
-           :: is_hole -> request = pos + 1
+           :: is_hole -> request = pos + 1 /* STEP ask */
 #endif
            :: else
            fi

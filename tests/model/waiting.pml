@@ -28,27 +28,27 @@ active [THREADS] proctype Thread()
 {
     byte me = _pid - 1, seen;
 again:
-    seen = n_given;
+    seen = n_given; /* STEP seen */
     if
-    :: atomic { n_free -> n_free-- }
+    :: atomic { n_free -> n_free-- } /* STEP take */
     :: else ->
 #ifdef BUG_RELAXED
        n_wait_late++;
 #else
-       n_waiting++;
+       n_waiting++; /* STEP wait */
 #endif
        atomic { /* FUTEX_WAIT compares and sleeps in one */
            if
 #ifdef BUG_NO_COMPARE
            :: true -> is_asleep[me] = true
 #else
-           :: n_given == seen -> is_asleep[me] = true
+           :: n_given == seen -> is_asleep[me] = true /* STEP seen: is_asleep */
            :: else
 #endif
            fi
        };
        !is_asleep[me];
-       n_waiting--;
+       n_waiting--; /* STEP wait */
        goto again
     fi;
     n_served++
@@ -60,11 +60,11 @@ active proctype Recorder()
     do
     :: given == THREADS -> break
     :: else ->
-       n_free++;
-       n_given++;
+       n_free++; /* STEP free */
+       n_given++; /* STEP given */
        given++;
        if
-       :: n_waiting -> atomic { is_asleep[0] = false; is_asleep[1] = false; is_asleep[2] = false }
+       :: n_waiting -> atomic { is_asleep[0] = false; is_asleep[1] = false; is_asleep[2] = false } /* STEP wake */
        :: else
        fi
     od

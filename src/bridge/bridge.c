@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "bridge/stream.h"
 
 enum {
@@ -272,6 +273,7 @@ static void send_pending(struct session *session)
             session->is_over = 1;
             return;
         }
+        STROBE_ASSERT((size_t)n <= session->n_pending);
         session->pending += n;
         session->n_pending -= (size_t)n;
         session->sent_ms = now_ms();
@@ -311,6 +313,7 @@ static void answer_queries(struct session *session)
         else if (said == 2)
             say_end(session);
     }
+    STROBE_ASSERT(at <= session->n_asked && session->n_asked <= sizeof session->asked);
     memmove(session->asked, session->asked + at, session->n_asked - at);
     session->n_asked -= at;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "bridge/stream.h"
 
 #define LATE_NS 2e9 /* a recorder writes a thread's events within a second or so */
@@ -34,6 +35,7 @@ int strobe_bridge_hold(struct strobe_bridge_stream *stream, uint32_t process,
         STROBE_ARRAY_PUSH(stream->held, stream->n_held, stream->held_room);
     if (!held)
         return 0;
+    STROBE_ASSERT(strobe_bridge_is_held(event->kind));
     *held = (struct strobe_bridge_held){.tick = event->tick,
                                         .order = stream->n_held - 1,
                                         .id = f[0].u,
@@ -94,6 +96,7 @@ static int keep(struct strobe_bridge_stream *stream, const struct strobe_bridge_
 {
     if (stream->is_final || stream->n_kept >= STROBE_BRIDGE_MAX_HELD / 4)
         return 0;
+    STROBE_ASSERT(stream->n_kept < stream->held_at);
     stream->held[stream->n_kept++] = *held; /* at or before its own place */
     return 1;
 }
@@ -197,6 +200,7 @@ static struct strobe_bridge_holder *find_holder(struct strobe_bridge_lock *lock,
             return &lock->threads[i];
     if (lock->n_threads == STROBE_BRIDGE_LOCK_THREADS)
         return NULL;
+    STROBE_ASSERT(lock->n_threads < STROBE_BRIDGE_LOCK_THREADS);
     struct strobe_bridge_holder *holder = &lock->threads[lock->n_threads++];
     *holder = (struct strobe_bridge_holder){.tid = tid};
     return holder;
@@ -225,6 +229,7 @@ static int step_lock(struct strobe_bridge_lock *lock, const struct strobe_bridge
         n = *n ? n : find_any(lock, held->is_shared);
         if (!n)
             return 0;
+        STROBE_ASSERT(*n);
         --*n;
     }
     return 1;
@@ -308,6 +313,7 @@ static void put_lock(struct strobe_bridge_stream *stream, const struct strobe_br
 /* Whether a block is live, 1 or 0; NULL without memory. A discard makes all its pool's new. */
 static uint8_t *find_block(struct strobe_bridge_stream *stream, uint32_t pool, uint64_t address)
 {
+    STROBE_ASSERT(pool < stream->pool_ids.n);
     uint64_t key = address ^ stream->pool_epochs[pool] * 0x9e3779b97f4a7c15ull;
     uint32_t i = strobe_idmap_add_row(&stream->live_ids, pool, key, (void **)&stream->live,
                                       &stream->live_room, sizeof *stream->live);
@@ -370,6 +376,7 @@ static void put_turn(struct strobe_bridge_stream *stream, const struct strobe_br
     const int8_t *more = held->more;
     raw = raw < stream->ctx_tick ? stream->ctx_tick : raw;
     stream->ctx_tick = raw;
+    STROBE_ASSERT(held->kind == STROBE_KIND_WAKEUP || held->kind == STROBE_KIND_CPU_SWITCH);
     if (held->kind == STROBE_KIND_WAKEUP)
         strobe_wire_put(&stream->out, STROBE_TRACY_THREAD_WAKEUP,
                         (uint64_t[]){raw, held->id, byte_of((int8_t)held->a),
@@ -412,12 +419,14 @@ static void put_one(struct strobe_bridge_stream *stream, const struct strobe_bri
 
 void strobe_bridge_put_held(struct strobe_bridge_stream *stream)
 {
+    STROBE_ASSERT(stream->is_sorted && stream->held_end <= stream->n_held);
     while (stream->held_at < stream->held_end && !strobe_wire_out_full(&stream->out)) {
         struct strobe_bridge_held held = stream->held[stream->held_at++];
         put_one(stream, &held);
     }
     if (stream->held_at < stream->held_end)
         return;
+    STROBE_ASSERT(stream->n_kept <= stream->held_end);
     stream->n_held -= stream->held_end;
     memmove(stream->held + stream->n_kept, stream->held + stream->held_end,
             stream->n_held * sizeof *stream->held);

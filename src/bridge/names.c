@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "bridge/stream.h"
 
 /* Pointers of each kind start here; what is added is an index. 0 stays free. */
@@ -80,6 +81,7 @@ struct strobe_bridge_thread *strobe_bridge_thread(struct strobe_bridge_stream *s
         tid = 0x80000000u + i + (tid >= 0x80000000u ? tid - 0x80000000u + 1 : 0);
     if (strobe_idmap_add(&stream->tids, 0, (uint32_t)tid) != i)
         return NULL;
+    STROBE_ASSERT(tid && tid <= UINT32_MAX && stream->tids.n == stream->thread_ids.n);
     stream->threads[i].tid = (uint32_t)tid;
     return &stream->threads[i];
 }

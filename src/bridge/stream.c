@@ -204,6 +204,7 @@ static void end_zone(struct strobe_bridge_stream *stream, uint32_t process,
     if (!depth)
         return;
     strobe_wire_zone_end(&stream->out, strobe_bridge_raw(stream, tick));
+    STROBE_ASSERT(*depth && stream->n_open); /* a server dies of an end without a begin */
     --*depth;
     stream->n_open--;
 }

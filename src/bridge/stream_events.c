@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "bridge/stream.h"
 
 #define CPU_USAGE 1ull /* no pointer of ours */
@@ -185,6 +186,7 @@ static int find_context(struct strobe_bridge_stream *stream, uint32_t process, u
 
 static int is_pending(const struct strobe_bridge_context *context, uint64_t query)
 {
+    STROBE_ASSERT(query < N_QUERIES);
     return context->pending[query / 8] >> query % 8 & 1;
 }
 
@@ -209,6 +211,7 @@ static int put_gpu_zone(struct strobe_bridge_stream *stream, uint32_t process, i
 {
     const struct strobe_field *f = event->fields;
     struct strobe_bridge_context *context = &stream->contexts[number];
+    STROBE_ASSERT(context->is_announced && context->pending);
     uint64_t query = f[1].u % N_QUERIES, tid = gpu_tid(stream, process, f[0].u, f[2].u);
     uint32_t *depth = gpu_depth(stream, number, tid);
     int is_begin = event->kind == STROBE_KIND_GPU_BEGIN, is_over;

@@ -35,6 +35,7 @@ size_t strobe_wire_out_frame(struct strobe_wire_out *out, const uint8_t **bytes)
     uint32_t n =
         (uint32_t)LZ4_compress_default((const char *)out->raw, (char *)out->stored + 4,
                                        (int)out->n_raw, LZ4_COMPRESSBOUND(STROBE_TRACY_RAW_MAX));
+    STROBE_ASSERT(n); /* the bound says that it fits */
     memcpy(out->stored, &n, sizeof n);
     out->n_raw = 0;
     *bytes = out->stored;
@@ -211,6 +212,7 @@ void strobe_wire_thread(struct strobe_wire_out *out, uint32_t tid)
 /* A length of two bytes and the text. */
 static void put_long_text(struct strobe_wire_out *out, const void *text, size_t n, uint32_t bias)
 {
+    STROBE_ASSERT(n >= bias && n - bias <= UINT16_MAX);
     uint16_t length = (uint16_t)(n - bias);
     put(out, &length, sizeof length);
     put(out, text, n);

@@ -8,6 +8,8 @@
  * SPDX-License-Identifier: MIT */
 #include "tracy/decode.h"
 
+#include "base/assert.h"
+
 /* ---- to the build ---- */
 
 void strobe_tracy_put(struct strobe_tracy_session *s, struct strobe_build_track *track,
@@ -202,6 +204,7 @@ static const struct {
 static void decode_event(struct strobe_tracy_session *s, enum strobe_tracy_event event,
                          const uint8_t *fields)
 {
+    STROBE_ASSERT(event < STROBE_TRACY_N_EVENTS && s->build);
     s->n_events++;
     if (handlers[event].take)
         handlers[event].take(s, fields, handlers[event].form);
@@ -266,6 +269,7 @@ static int64_t tail_of(const struct strobe_tracy_session *s, const uint8_t *at, 
     uint8_t number = *at;
     const uint8_t *length = at + s->table.size[number];
     uint32_t n_length = s->table.tail[number];
+    STROBE_ASSERT(n_length == 1 || n_length == 2 || n_length == 4);
     if ((size_t)(end - length) < n_length)
         return -1;
     uint64_t n = n_length == 1 ? *length : n_length == 2 ? get16(length) : get32(length);
@@ -301,9 +305,11 @@ bool strobe_tracy_decode(struct strobe_tracy_session *s, const uint8_t *at, cons
             next += s->table.tail[number];
             with_tail(s, s->table.event[number], at + 1, next, (size_t)n);
             next += n;
+            STROBE_ASSERT(next <= end);
         } else {
             decode_event(s, s->table.event[number], at + 1);
         }
+        STROBE_ASSERT(next > at && next <= end); /* events get used up */
         at = next;
     }
     return true;

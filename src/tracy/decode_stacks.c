@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "tracy/decode.h"
 
 enum { STACK_KEPT = 255 }; /* addresses of a call stack; clients send at most 63 */
@@ -15,6 +16,7 @@ bool strobe_tracy_keep_addresses(struct strobe_tracy_session *s, struct addresse
     n = n < STACK_KEPT ? n : STACK_KEPT;
     if (n > room && !strobe_tracy_grow(s, &to->list, (uint32_t)n - 1, &to->room, 8, STACK_KEPT))
         return false;
+    STROBE_ASSERT(n <= to->room && n <= STACK_KEPT);
     if (n)
         memcpy(to->list, bytes, n * 8);
     to->n = (uint32_t)n;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "tracy/internal.h"
 
 enum { BAD_FRAMES = 16 };
@@ -47,13 +48,16 @@ enum strobe_tracy_status strobe_tracy_frames_release(struct strobe_tracy_session
     s->hold = NULL;
     s->n_hold = 0;
     while (at < end && status == STROBE_TRACY_RUNNING) {
+        STROBE_ASSERT(at + 12 <= end);
         uint32_t n = get32(hold + at);
+        STROBE_ASSERT(n <= STROBE_TRACY_RAW_MAX && at + 12 + n <= end); /* whole frames are held */
         uint64_t came = get64(hold + at + 4);
         status = decode_frame(s, hold + at + 12, n, came);
         at += 12 + n;
     }
     free(hold);
-    strobe_tracy_charge(s, -HOLD_BYTES);
+    if (hold) /* else it was never charged: there was no memory, or the first frame was the last */
+        strobe_tracy_charge(s, -HOLD_BYTES);
     return status;
 }
 
@@ -76,6 +80,7 @@ static bool keep_in_hold(struct strobe_tracy_session *s, const uint8_t *raw, uin
     memcpy(s->hold + s->n_hold + 4, &came, 8);
     memcpy(s->hold + s->n_hold + 12, raw, n);
     s->n_hold += n + 12;
+    STROBE_ASSERT(s->n_hold <= HOLD_BYTES);
     return true;
 }
 
@@ -121,6 +126,7 @@ static bool make_raw_room(struct strobe_tracy_session *s)
     if (s->cap_raw - s->raw_at >= STROBE_TRACY_RAW_MAX)
         return false;
     if (s->cap_raw == RAW_BYTES) {
+        STROBE_ASSERT(s->raw_at >= HISTORY_BYTES); /* else a frame would still fit */
         memmove(s->raw, s->raw + s->raw_at - HISTORY_BYTES, HISTORY_BYTES);
         s->raw_at = HISTORY_BYTES;
         return true;
@@ -139,6 +145,7 @@ static int decompress(struct strobe_tracy_session *s, const uint8_t *frame, size
     size_t room = s->cap_raw - s->raw_at;
     size_t history = s->raw_at < HISTORY_BYTES ? s->raw_at : HISTORY_BYTES;
     char *raw = (char *)s->raw + s->raw_at;
+    STROBE_ASSERT(s->raw_at <= s->cap_raw && s->cap_raw <= RAW_BYTES);
     room = room < STROBE_TRACY_RAW_MAX ? room : STROBE_TRACY_RAW_MAX;
     return LZ4_decompress_safe_usingDict((const char *)frame, raw, (int)n, (int)room, raw - history,
                                          (int)history);
@@ -156,6 +163,7 @@ enum strobe_tracy_status strobe_tracy_frame_take(struct strobe_tracy_session *s,
         return strobe_tracy_break(s, "a frame can't be decompressed");
     const uint8_t *raw = s->raw + s->raw_at;
     s->raw_at += (size_t)n_raw;
+    STROBE_ASSERT(s->raw_at <= s->cap_raw && n_raw <= STROBE_TRACY_RAW_MAX);
     if (s->own_clock && !s->clock.n_pieces)
         return hold_frame(s, raw, (size_t)n_raw, came);
     return decode_frame(s, raw, (size_t)n_raw, came);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "tracy/internal.h"
 
 static void store(struct strobe_tracy_session *s, const struct held *held, const char *text,
@@ -13,6 +14,7 @@ static void store(struct strobe_tracy_session *s, const struct held *held, const
         strobe_build_record(s->build, held->kind, held->numbers, &text, &n);
         return;
     }
+    STROBE_ASSERT(!held->n_stack == !held->stack);
     if (held->n_stack)
         strobe_tracy_put_stack(s, held->thread->track, held->raw, held->stack, held->n_stack);
     strobe_tracy_put(s, held->thread->track, held->raw, (enum strobe_kind)held->kind, held->numbers,
@@ -29,6 +31,7 @@ static void store_without_text(struct strobe_tracy_session *s, const struct held
 /* The oldest goes, so that there is room. */
 static void make_room(struct strobe_tracy_session *s)
 {
+    STROBE_ASSERT(s->n_held);
     store_without_text(s, &s->held[0]);
     free(s->held[0].stack);
     memmove(s->held, s->held + 1, --s->n_held * sizeof *s->held);
@@ -41,6 +44,7 @@ void strobe_tracy_hold(struct strobe_tracy_session *s, struct held *held)
         if (s->n_held == HELD_MAX)
             make_room(s);
         if (strobe_tracy_grow(s, &s->held, s->n_held, &s->cap_held, sizeof *s->held, HELD_MAX)) {
+            STROBE_ASSERT(s->n_held < s->cap_held && s->cap_held <= HELD_MAX);
             s->held[s->n_held++] = *held;
             return;
         }
@@ -63,6 +67,7 @@ void strobe_tracy_release(struct strobe_tracy_session *s, const struct entry *en
         store(s, &s->held[i], entry->text, entry->n_text);
         free(s->held[i].stack);
     }
+    STROBE_ASSERT(kept <= s->n_held);
     s->n_held = kept;
 }
 

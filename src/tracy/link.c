@@ -299,6 +299,7 @@ static void send_output(struct strobe_tracy_host *host, struct link *link)
     const uint8_t *bytes = NULL;
     size_t n = 0;
     bool blocked = false;
+    STROBE_ASSERT(link->session && link->watch.fd >= 0);
     while (!blocked && (n = strobe_tracy_session_output(link->session, &bytes)) > 0) {
         ssize_t sent = send(link->watch.fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent > 0)
@@ -381,6 +382,7 @@ static void connect_link(struct strobe_tracy_host *host, struct link *link)
         give_up(host, link, strerror(errno));
         return;
     }
+    STROBE_ASSERT(!link->session);
     strobe_tracy_link_move(link, LINK_CONNECTING);
     link->next_ns = strobe_tracy_host_ns() + GREETING_NS;
     int failed = connect(link->watch.fd, (struct sockaddr *)&link->address, link->n_address);
@@ -402,6 +404,7 @@ static void next_number(struct strobe_tracy_host *host, struct link *link)
 {
     hang_up(host, link);
     link->n_tried++;
+    STROBE_ASSERT(!link->session && link->watch.fd < 0);
     connect_link(host, link);
 }
 
@@ -426,6 +429,7 @@ static void note_welcome(struct strobe_tracy_host *host, struct link *link)
 static void session_over(struct strobe_tracy_host *host, struct link *link)
 {
     struct strobe_tracy_session_facts facts;
+    STROBE_ASSERT(link->taken && link->session);
     strobe_tracy_session_facts(link->session, &facts);
     link->said_end = facts.terminated && !link->stopping;
     bool again = facts.on_demand && !facts.terminated && !link->stopping && !host->stop_ns;
@@ -480,6 +484,7 @@ static void follow(struct strobe_tracy_host *host, struct link *link,
 /* Read what is there, up to this link's share of the round. */
 static void read_link(struct strobe_tracy_host *host, struct link *link)
 {
+    STROBE_ASSERT(link->state == LINK_TALKING);
     size_t share = host->n_ready > MANY ? HOST_SHARE_BYTES : HOST_READ_BYTES;
     ssize_t n = recv(link->watch.fd, host->buffer, share, MSG_DONTWAIT);
     uint64_t tick = strobe_tracy_host_tick(host);
@@ -559,6 +564,7 @@ static uint64_t let_exit(struct link *link, uint64_t now)
 static uint64_t tick_session(struct strobe_tracy_host *host, struct link *link, uint64_t now)
 {
     uint64_t tick = strobe_tracy_host_tick(host);
+    STROBE_ASSERT(link->state == LINK_TALKING);
     uint64_t deadline = strobe_tracy_session_deadline(link->session);
     if (deadline <= tick) {
         follow(host, link, strobe_tracy_session_poll(link->session, tick));

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "tracy/internal.h"
 
 /* ---- the table of all pointers ---- */
@@ -31,6 +32,7 @@ struct entry *strobe_tracy_find(struct strobe_tracy_session *s, enum space space
 static struct entry *free_slot(struct strobe_tracy_session *s, enum space space, uint64_t key)
 {
     uint32_t i = slot_of(s, space, key);
+    STROBE_ASSERT(s->n_entries < s->n_slots); /* there is a free one */
     while (s->entries[i].space)
         i = (i + 1) & (s->n_slots - 1);
     return &s->entries[i];
@@ -42,6 +44,7 @@ static bool grow_entries(struct strobe_tracy_session *s)
     struct entry *old = s->entries;
     if (!strobe_tracy_charge(s, (int64_t)((n - n_old) * sizeof *old)))
         return false;
+    STROBE_ASSERT((n & (n - 1)) == 0);
     struct entry *entries = calloc(n, sizeof *entries);
     if (!entries)
         return false;
@@ -62,6 +65,7 @@ struct entry *strobe_tracy_entry(struct strobe_tracy_session *s, enum space spac
     if (4 * (uint64_t)(s->n_entries + 1) > 3 * (uint64_t)s->n_slots && !grow_entries(s))
         return NULL;
     entry = free_slot(s, space, key);
+    STROBE_ASSERT(space && !entry->space);
     *entry = (struct entry){.key = key, .space = (uint8_t)space};
     s->n_entries++;
     return entry;
@@ -102,12 +106,14 @@ static bool push(struct strobe_tracy_session *s, struct fifo *fifo, enum space s
         free(fifo->items);
         *fifo = (struct fifo){items, 0, fifo->n, room};
     }
+    STROBE_ASSERT(fifo->n < fifo->room && (fifo->room & (fifo->room - 1)) == 0);
     fifo->items[(fifo->first + fifo->n++) & (fifo->room - 1)] = (struct ask){key, space};
     return true;
 }
 
 static struct ask pop(struct fifo *fifo)
 {
+    STROBE_ASSERT(fifo->n && fifo->first < fifo->room);
     struct ask ask = fifo->items[fifo->first];
     fifo->first = (fifo->first + 1) & (fifo->room - 1);
     fifo->n--;
@@ -122,6 +128,7 @@ bool strobe_tracy_query(struct strobe_tracy_session *s, enum strobe_tracy_query 
     if (number < 0 || s->n_out + STROBE_TRACY_QUERY_BYTES > OUT_BYTES)
         return false;
     memset(at, 0, STROBE_TRACY_QUERY_BYTES);
+    STROBE_ASSERT(number < 256 && s->n_out + STROBE_TRACY_QUERY_BYTES <= sizeof s->out);
     at[0] = (uint8_t)number;
     memcpy(at + 1, &pointer, sizeof pointer);
     s->n_out += STROBE_TRACY_QUERY_BYTES;
@@ -140,6 +147,7 @@ static enum strobe_tracy_query query_of(enum space space)
         [SPACE_EXTERNAL] = STROBE_TRACY_ASK_EXTERNAL,
         [SPACE_SYMBOL] = STROBE_TRACY_ASK_CALLSTACK_FRAME,
     };
+    STROBE_ASSERT(space > 0 && space < N_SPACES && (space == SPACE_STRING || queries[space]));
     return queries[space];
 }
 
@@ -155,6 +163,7 @@ static bool send_first(struct strobe_tracy_session *s, struct fifo *fifo)
         return false;
     pop(fifo);
     s->n_asked++;
+    STROBE_ASSERT(s->asked_symbols.n <= SYMBOLS_AT_ONCE && s->n_asked <= s->limit);
     return true;
 }
 
@@ -187,6 +196,7 @@ static void ask_for(struct strobe_tracy_session *s, struct entry *entry)
 
 static void answered(struct strobe_tracy_session *s, struct entry *entry)
 {
+    STROBE_ASSERT(entry->space); /* it is one of the table's */
     entry->state = ENTRY_KNOWN;
     if (s->n_asked)
         s->n_asked--;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/assert.h"
+
 static const double window_ns = 50e6, piece_ns = 500e6;
 static const double drift_most = 2000e-6; /* that is believed */
 static const double drift_unknown = 1000e-6;
@@ -116,6 +118,7 @@ static const struct strobe_own_window *window_at(const struct strobe_own_clock *
 static const struct strobe_own_window *least_delay(const struct strobe_own_clock *clock,
                                                    uint64_t from, uint64_t to, double drift)
 {
+    STROBE_ASSERT(from < to && to - from <= STROBE_OWN_WINDOWS && to <= clock->n_windows);
     const struct strobe_own_window *best = window_at(clock, from);
     for (uint64_t i = from + 1; i < to; i++) {
         const struct strobe_own_window *window = window_at(clock, i);
@@ -185,6 +188,7 @@ static void new_piece(struct strobe_own_clock *clock)
     uint64_t tick = strobe_own_clock_tick(clock, time);
     if (time <= strobe_own_clock_last(clock)->time)
         return;
+    STROBE_ASSERT(clock->n_windows && clock->n_pieces); /* there is something to go by */
     struct fit fit = fit_windows(clock);
     double at = nominal(clock, time), ahead = piece_ns / clock->tick_ns;
     double target = at + fit.intercept + fit.drift * at - half_trip(clock);
@@ -197,6 +201,7 @@ static void new_piece(struct strobe_own_clock *clock)
 
 static void close_window(struct strobe_own_clock *clock)
 {
+    STROBE_ASSERT(clock->is_open);
     clock->windows[clock->n_windows++ % STROBE_OWN_WINDOWS] = clock->now;
     clock->is_open = false;
 }

@@ -30,6 +30,7 @@ bool strobe_tracy_charge(struct strobe_tracy_session *s, int64_t n_bytes)
         !strobe_build_store_charge(s->options.store, n_bytes))
         return false;
     s->n_charged += n_bytes;
+    STROBE_ASSERT(s->n_charged >= 0 && s->n_charged <= SESSION_BUDGET);
     return true;
 }
 
@@ -287,6 +288,7 @@ static uint64_t n_open_zones(const struct strobe_tracy_session *s)
 
 static bool is_over(const struct strobe_tracy_session *s, uint64_t since, double ns)
 {
+    STROBE_ASSERT(since <= s->now); /* time goes on */
     return s->now - since >= ticks_of(s, ns);
 }
 
@@ -400,6 +402,7 @@ size_t strobe_tracy_session_output(const struct strobe_tracy_session *s, const u
 
 void strobe_tracy_session_sent(struct strobe_tracy_session *s, size_t n_bytes)
 {
+    STROBE_ASSERT(s->n_out <= sizeof s->out);
     n_bytes = n_bytes < s->n_out ? n_bytes : s->n_out;
     memmove(s->out, s->out + n_bytes, s->n_out - n_bytes);
     s->n_out -= n_bytes;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "tracy_file/model.h"
 #include "tracy_file/order.h"
 
@@ -50,6 +51,7 @@ static int append(struct strobe_tracy_model *model, struct strobe_tracy_model_th
     struct strobe_tracy_zone_row *row = strobe_spool_add(&model->zones);
     if (!row)
         return 0;
+    STROBE_ASSERT(depth + 1ull < thread->pending_room);
     struct strobe_tracy_list *children = &thread->pending[depth + 1ull];
     *row = *zone;
     row->first = children->first;
@@ -65,6 +67,7 @@ static int append(struct strobe_tracy_model *model, struct strobe_tracy_model_th
         siblings->first = index;
     siblings->last = index;
     siblings->n++;
+    STROBE_ASSERT(siblings->first && index == model->zones.n); /* rows count from 1 */
     thread->n_zones++;
     return 1;
 }
@@ -216,6 +219,7 @@ static int take_message(struct strobe_tracy_model *model, const struct strobe_ha
         .source = (f[0].u & 256) != 0,
         .severity = (uint8_t)f[0].u,
     };
+    STROBE_ASSERT(thread < model->thread_ids.n);
     model->threads[thread].n_messages++;
     model->folds->n_messages++;
     model->folds->n_severities +=

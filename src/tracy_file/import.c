@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "tracy_file/import_internal.h"
 
 enum { BUDGET_BYTES = 1 << 30 };
@@ -155,6 +156,7 @@ void strobe_tracy_import_stack(struct import *import, struct strobe_build_track 
     if (!stack || stack > import->n_stacks)
         return;
     size_t at = import->stack_at[stack - 1], n = import->stack_at[stack] - at;
+    STROBE_ASSERT(at + n <= import->n_stack_frames);
     strobe_build_stack(import->build, track, strobe_tracy_tick(time), STROBE_KIND_CALLSTACK, 0,
                        import->stack_frames + at, n);
 }
@@ -172,6 +174,7 @@ static void leave_run(struct import *import)
 
 static void enter_run(struct import *import)
 {
+    STROBE_ASSERT(import->run < import->run_end && import->run_end <= import->n_runs);
     const struct fiber_run *run = &import->runs[import->run];
     import->track = strobe_tracy_import_track(import, run->carrier, run->start);
     import->in_run = import->track != NULL;

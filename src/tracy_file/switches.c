@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "tracy_file/write_parts.h"
 
 enum { FIBER_REASON = 99, NO_STATE = 255, MOST_OTHERS = UINT16_MAX, NONE = -1 };
@@ -113,6 +114,7 @@ static void begin_run(struct strobe_tracy_switches *switches, uint32_t who,
                       const struct strobe_tracy_turn_row *turn)
 {
     struct strobe_tracy_other *other = &switches->others[who];
+    STROBE_ASSERT(who < switches->ids.n);
     other->start = turn->time;
     other->cpu = turn->cpu;
     if (other->wakeup < 0) {
@@ -144,6 +146,7 @@ static int end_cpu(struct strobe_tracy_switches *switches, struct turn_of_cpu *n
                    int64_t end)
 {
     uint32_t who = now->thread;
+    STROBE_ASSERT(who <= switches->ids.n);
     now->thread = 0;
     if (!who)
         return 1;
@@ -334,6 +337,7 @@ void strobe_tracy_put_runs(struct strobe_tracy_model *model, struct strobe_tracy
         while (at < n && rows[at].cpu == cpu)
             at++;
         strobe_tracy_out_u64(out, at - first);
+        STROBE_ASSERT(cpu + 1 < STROBE_TRACY_CPUS || at == n); /* all were written */
         for (uint64_t i = first; i < at; i++) {
             strobe_tracy_put_time(out, &ref, rows[i].start);
             strobe_tracy_put_time(out, &ref, rows[i].end);

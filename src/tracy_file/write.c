@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "tracy_file/write_parts.h"
 
 enum { OVERFLOW_LOC = STROBE_TRACY_MAX_STATIC + 1 };
@@ -99,6 +100,7 @@ static void put_frames(struct strobe_tracy_model *model, struct strobe_tracy_out
         strobe_tracy_out_u64(out, at - first);
         if (!set)
             model->folds->n_frames = at - first;
+        STROBE_ASSERT(at <= n && (set + 1 < model->set_ids.n || at == n));
         for (uint64_t i = first; i < at; i++) {
             strobe_tracy_put_time(out, &ref, frames[i].start);
             if (!model->sets[set].is_continuous)
@@ -243,6 +245,7 @@ static int put_messages(struct strobe_tracy_model *model, struct strobe_tracy_ou
         model->threads[t].n_messages = 0;
     }
     uint64_t *ids = model->message_ids.rows;
+    STROBE_ASSERT(at == n); /* each message is a thread's */
     for (uint64_t i = 0; i < n; i++) {
         struct strobe_tracy_model_thread *thread = &model->threads[rows[i].thread];
         ids[thread->first_message + thread->n_messages++] = i + 1;
@@ -285,7 +288,9 @@ static int put_timeline(struct strobe_tracy_model *model, const struct strobe_tr
             at = rows[parent - 1].next;
             continue;
         }
+        STROBE_ASSERT(at <= model->zones.n);
         const struct strobe_tracy_zone_row *zone = &rows[at - 1];
+        STROBE_ASSERT(!zone->first == !zone->n_children);
         strobe_tracy_out_i16(out, zone->loc);
         strobe_tracy_put_time(out, &ref, zone->begin);
         strobe_tracy_out_u32(out, zone->extra);

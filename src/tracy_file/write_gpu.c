@@ -123,7 +123,7 @@ static int number_noted(struct strobe_tracy_model *model, struct noted *noted)
         qsort(gpu->notes, gpu->n_notes, sizeof *gpu->notes, compare_notes);
     for (uint32_t i = 0; i < gpu->n_notes; i++) {
         uint32_t zone = gpu->notes[i].zone;
-        STROBE_ASSERT(zone < gpu->n_zones);
+        STROBE_ASSERT(zone < gpu->n_zones && (!i || gpu->notes[i - 1].zone <= zone));
         if (gpu->zones[zone].context != context)
             n = 0;
         context = gpu->zones[zone].context;

@@ -49,7 +49,6 @@ class Loaded(Peer):
                 trace = Trace(path)
                 self.assertEqual([c["tracy"]["zones"] for c in trace.clients], [1200] * 8, turn)
                 self.assertEqual((trace.n("zone_end"), trace.info["losses"], trace.unrecorded), (8 * 1200, [], []), turn)
-                self.assertEqual([c["end"] for c in trace.clients], ["exit"] * 8)
                 if tracing and os.geteuid() == 0:
                     self.assertGreater(trace.n("sample"), 0)
 

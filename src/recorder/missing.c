@@ -205,24 +205,39 @@ static bool has_mark(const char *path)
 
 enum client { CLIENT_NONE, CLIENT_THERE, CLIENT_NOT_KNOWN };
 
-/* Whether the process has our library in it: as a file of its own, or in the program. */
-static enum client find_client(uint32_t pid)
+/* Whether one of a process's maps is a file of our library; `any`: it has maps. */
+static bool maps_client(FILE *maps, bool *any)
 {
-    char path[64], line[4096 + 128];
-    snprintf(path, sizeof path, "/proc/%u/maps", pid);
-    FILE *maps = fopen(path, "re");
-    if (!maps)
-        return errno == ENOENT || errno == ESRCH ? CLIENT_NONE : CLIENT_NOT_KNOWN;
-    bool found = false, any = false;
+    char line[4096 + 128];
+    bool found = false;
     while (!found && fgets(line, sizeof line, maps)) {
-        any = true;
+        *any = true;
         found = strstr(line, "libstrobe.so") || strstr(line, "/strobe/_");
     }
-    fclose(maps);
-    snprintf(path, sizeof path, "/proc/%u/exe", pid);
-    if (found || has_mark(path))
-        return CLIENT_THERE;
-    return any ? CLIENT_NONE : CLIENT_NOT_KNOWN;
+    return found;
+}
+
+/* Whether the process has our library in it: as a file of its own, or in the program. One without any memory changes its program
+ * just now, and is looked at again, or it ends, and emits nothing. */
+static enum client find_client(uint32_t pid)
+{
+    enum { TRIES = 2 };
+    char path[64], exe[64];
+    snprintf(path, sizeof path, "/proc/%u/maps", pid);
+    snprintf(exe, sizeof exe, "/proc/%u/exe", pid);
+    for (int i = 0; i < TRIES; i++) {
+        FILE *maps = fopen(path, "re");
+        bool any = false;
+        if (!maps)
+            return errno == ENOENT || errno == ESRCH ? CLIENT_NONE : CLIENT_NOT_KNOWN;
+        bool found = maps_client(maps, &any);
+        fclose(maps);
+        if (found || has_mark(exe))
+            return CLIENT_THERE;
+        if (any)
+            break;
+    }
+    return CLIENT_NONE;
 }
 
 /* Does the process see the session's folder under our path? */

@@ -13,6 +13,7 @@ import collections
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -27,6 +28,7 @@ BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build")
 ROUNDS = int(os.environ.get("STROBE_CONTAINER_ROUNDS", "1"))
 SEED = int(os.environ.get("STROBE_CONTAINER_SEED", "1"))
 EVENTS = int(os.environ.get("STROBE_CONTAINER_EVENTS", "20000"))
+KERNEL = tuple(int(word) for word in re.findall(r"\d+", os.uname().release)[:2])
 THREADS = 8
 USER = 12345    # an ordinary user that nobody has
 INSIDE = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child"]
@@ -190,7 +192,8 @@ class Shapes(Case):
         process = self.info()["processes"][0]
         self.assertEqual(process["pid"], 1)
         self.assertGreater(process["outer_pid"], 1)
-        self.assertEqual((process["end"], process["end_value"]), ("exit", 0))
+        if KERNEL >= (6, 15):   # an older one forgets how a process ended when another than us has reaped it
+            self.assertEqual((process["end"], process["end_value"]), ("exit", 0))
 
     def test_recorder_inside_program_outside(self):
         for _ in range(ROUNDS):
@@ -400,6 +403,15 @@ class Refused(Case):
 
     def test_a_program_without_marks_in_another_mount_namespace_raises_no_alarm(self):
         self.start(self.record("unshare", "--net", "--mount", "sh", "-c", f"{self.hidden()}; sleep 1")).wait(60)
+        self.assertNotIn("is not recorded", self.place.stderr())
+        self.assertEqual(self.info()["unrecorded"], [])
+
+    def test_a_program_that_gives_its_memory_back_as_it_ends_raises_no_alarm(self):
+        """Its memory is gone before its mounts are: what it had can't be looked up any more."""
+        use = "import mmap; m = mmap.mmap(-1, 150 << 20, mmap.MAP_PRIVATE); m.madvise(15); m.write(bytes(150 << 20))"    # no huge pages
+        shell = f"""{self.hidden()}; while :; do /bin/true; done & others=$!
+                    for i in 1 2 3 4 5; do {sys.executable} -c '{use}'; done; kill $others"""
+        self.start(self.record("unshare", "--net", "--mount", "sh", "-c", shell)).wait(60)
         self.assertNotIn("is not recorded", self.place.stderr())
         self.assertEqual(self.info()["unrecorded"], [])
 

@@ -33,6 +33,9 @@ enum strobe_err strobe_err_from_errno(int err_no)
         return STROBE_ERR_ACCESS;
     case EINVAL:
         return STROBE_ERR_INVALID;
+    case EMFILE:
+    case ENFILE:
+        return STROBE_ERR_FILES;
     default:
         return STROBE_ERR_IO;
     }

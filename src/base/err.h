@@ -19,7 +19,8 @@
     X(INVALID, 10, "invalid argument")                 \
     X(END, 11, "no more data")                         \
     X(BUSY, 12, "in use by another process")           \
-    X(BOMB, 13, "unpacks to far more than its size")
+    X(BOMB, 13, "unpacks to far more than its size")   \
+    X(FILES, 14, "no file descriptor left (ulimit -n)")
 
 enum strobe_err {
 #define X(name, number, text) STROBE_ERR_##name = number,

@@ -11,7 +11,8 @@
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
-#include <x86intrin.h>
+
+#include <strobe/strobe.h>
 
 #ifndef METH_FASTCALL
 #define METH_FASTCALL 0x0080
@@ -28,7 +29,7 @@ static uint32_t n_stored;
 static inline void store(const void *what)
 {
     uint32_t at = n_stored++ & (N_STORED - 1);
-    stored[at].tick = __rdtsc();
+    stored[at].tick = strobe_ticks();
     stored[at].what = what;
 }
 

@@ -30,6 +30,7 @@ enum strobe_err strobe_err_from_errno(int err_no)
         return STROBE_ERR_NOTFOUND;
     case EACCES:
     case EPERM:
+    case EROFS:
         return STROBE_ERR_ACCESS;
     case EINVAL:
         return STROBE_ERR_INVALID;

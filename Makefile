@@ -2,6 +2,7 @@
 # The work itself is CMake's; this file installs what is needed and names the common ways in.
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
+ARM64   = -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/arm64.cmake -DSTROBE_ARM64_ROOT=$(CURDIR)/build-arm64/root
 
 .PHONY: all build wheel test test-python test-peers test-viewer test-model test-power test-arm64 demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
 
@@ -58,14 +59,17 @@ test-power: deps-test ## 10,000 power cuts: what was synced is there, what is mi
 	@cmake --build build -j $(JOBS)
 	@/usr/bin/python3 -B tests/power/test_power.py build 10000
 
-test-arm64: deps-test ## the unit tests and whole programs as arm64 code, under qemu-user; downloads an arm64 Debian: docs/arm64.md
-	@command -v aarch64-linux-gnu-g++ >/dev/null || { echo "g++-aarch64-linux-gnu is not installed"; exit 1; }
+test-arm64: deps-test ## all tests that can run as arm64 code: by qemu-user, in an emulated machine, the wheel in its Python; downloads an arm64 Debian: docs/arm64.md
+	@for tool in aarch64-linux-gnu-g++ qemu-aarch64-static qemu-system-aarch64; do command -v $$tool >/dev/null || { echo "$$tool is not installed"; exit 1; }; done
 	@tests/arm64/root build-arm64/root
-	@cmake -G Ninja -B build-arm64 -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/arm64.cmake -DSTROBE_ARM64_ROOT=$(CURDIR)/build-arm64/root \
-	    -DCMAKE_BUILD_TYPE=Release -DSTROBE_WERROR=ON -DSTROBE_PYTHON_MODULE=OFF -DSTROBE_TESTS=ON >/dev/null
+	@cmake -G Ninja -B build-arm64 $(ARM64) -DCMAKE_BUILD_TYPE=Release -DSTROBE_WERROR=ON -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build-arm64 -j $(JOBS)
-	@cd build-arm64 && ../tests/arm64/inside $(CURDIR)/build-arm64/root ctest --output-on-failure -j $(JOBS) --timeout 1200 -R '^unit/|^reader/compare|^death/million'
+	@CMAKE_ARGS="$(ARM64)" python3 -B python/backend/strobe_backend.py build-arm64/dist >build-arm64/wheel.log 2>&1 || { tail -n 20 build-arm64/wheel.log; exit 1; }
+	@tests/arm64/wheel build-arm64/root build-arm64/dist tests/wheel/suite
+	@python3 -B tests/arm64/system.py build-arm64 build-arm64/root
+	@cd build-arm64 && ../tests/arm64/inside $(CURDIR)/build-arm64/root ctest --output-on-failure -j $(JOBS) --timeout 1200 -R "$$(python3 -B ../tests/arm64/choice.py . user)"
 	@/usr/bin/python3 -B tests/arm64/test_smoke.py build count
+	@python3 -B tests/arm64/choice.py build-arm64 no
 
 asan tsan:
 	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Builds the native half with CMake and looks at what came out: the tag and the licences it calls for."""
+import hashlib
 import os
 import pathlib
 import re
+import shlex
 import shutil
+import struct
 import subprocess
-import sysconfig
 
 from metadata import ROOT
 
 LICENSES = pathlib.Path("/usr/share/common-licenses")
+MACHINES = {62: "x86_64", 183: "aarch64"}  # e_machine of an ELF file: the platform tag's word
 
 
 class BuildFailed(Exception):
@@ -29,8 +32,12 @@ def run(command):
 
 
 def build(client_only=False):
-    """Configure, build and install into a folder of its own; that folder and the build tree."""
+    """Configure, build and install into a folder of its own; that folder and the build tree. $CMAKE_ARGS: more words for cmake, a
+    toolchain file for another machine say; they have a build tree of their own."""
+    given = os.environ.get("CMAKE_ARGS", "")
     tree = ROOT / "build" / ("wheel-client" if client_only else "wheel")
+    if given:
+        tree = tree.with_name(f"{tree.name}-{hashlib.sha256(given.encode()).hexdigest()[:8]}")
     stage = tree / "stage"
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     if (tree / "CMakeCache.txt").exists():
@@ -38,7 +45,7 @@ def build(client_only=False):
     run(["cmake", "-S", ROOT, "-B", tree, *generator, "-DCMAKE_BUILD_TYPE=Release", "-DSTROBE_WHEEL=ON",
          f"-DSTROBE_CLIENT_ONLY={'ON' if client_only else 'OFF'}", "-DTRACY_CLIENT_PYTHON=ON",
          "-DSTROBE_TESTS=OFF", "-DCMAKE_INSTALL_LIBDIR=lib", "-DCMAKE_INSTALL_BINDIR=bin",
-         "-DCMAKE_INSTALL_PREFIX=/usr/local"])
+         "-DCMAKE_INSTALL_PREFIX=/usr/local", *shlex.split(given)])
     run(["cmake", "--build", tree, "--parallel", str(os.cpu_count() or 1)])
     shutil.rmtree(stage, ignore_errors=True)
     run(["cmake", "--install", tree, "--prefix", stage, "--strip"])
@@ -64,8 +71,13 @@ def platform_tag(stage):
                               text=True).stdout
         for major, minor in re.findall(r"GLIBC_(\d+)\.(\d+)", text):
             newest = max(newest, (int(major), int(minor)))
-    machine = sysconfig.get_platform().split("-", 1)[1].replace("-", "_")
-    return f"manylinux_{newest[0]}_{newest[1]}_{machine}"
+    return f"manylinux_{newest[0]}_{newest[1]}_{machine_of(elf_files(stage)[0])}"
+
+
+def machine_of(path):
+    """The machine that a file is for, which may not be this one."""
+    with open(path, "rb") as file:
+        return MACHINES[struct.unpack_from("<H", file.read(20), 18)[0]]
 
 
 def linked_archives(tree):

@@ -205,7 +205,7 @@ def record(path, *, max_memory=None, max_file=None, functions=False, **trace_opt
 
     `functions=True` traces every Python function too, with the options of strobe.Profiler. A trace at `path` is replaced;
     for any other file there, FileExistsError is raised."""
-    _trace.variables(**trace_options)  # wrong options are refused before anything starts
+    _trace.check_options("record", trace_options)  # wrong options are refused before anything starts
     options = []
     if max_memory is not None:
         options += ["--max-memory", str(max_memory)]

@@ -77,6 +77,14 @@ def variables(*, lines=False, c_functions=False, include=None, exclude=None, min
             "STROBE_PYTHON_LINE_PREFIX": line_prefix or None}
 
 
+def check_options(caller, options):
+    """Raise TypeError for an option that there is not, in the name of what was called; ValueError as variables()."""
+    for name in options:
+        if name not in variables.__kwdefaults__:
+            raise TypeError(f"{caller}() has no option {name!r}: {', '.join(variables.__kwdefaults__)}")
+    variables(**options)
+
+
 def untrace():
     """Stop making zones of function calls."""
     for text in _strobe.trace_stop():
@@ -119,7 +127,7 @@ class Profiler:
     line_prefix + function."""
 
     def __init__(self, output=None, **options):
-        variables(**options)  # wrong options are refused here, not at enable()
+        check_options("Profiler", options)  # wrong options are refused here, not at enable()
         self._output = output
         self._options = options
         self._recording = None

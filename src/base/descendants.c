@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-long strobe_read_text(const char *path, char *out, size_t cap)
+long strobe_descendants_read_text(const char *path, char *out, size_t cap)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, out, cap - 1);
@@ -32,7 +32,7 @@ static uint32_t add_children(uint32_t pid, uint32_t *pids, uint32_t n, uint32_t 
             continue;
         i++;
         snprintf(path, sizeof path, "/proc/%u/task/%s/children", pid, task->d_name);
-        if (strobe_read_text(path, text, sizeof text) <= 0)
+        if (strobe_descendants_read_text(path, text, sizeof text) <= 0)
             continue;
         for (char *at = text, *end; n < cap; at = end) {
             uint32_t child = (uint32_t)strtoul(at, &end, 10);
@@ -46,7 +46,7 @@ static uint32_t add_children(uint32_t pid, uint32_t *pids, uint32_t n, uint32_t 
     return n;
 }
 
-uint32_t strobe_list_descendants(uint32_t *pids, uint32_t cap, uint32_t max_threads)
+uint32_t strobe_descendants_list(uint32_t *pids, uint32_t cap, uint32_t max_threads)
 {
     char self[32] = ""; /* as this /proc calls us: it may be another pid namespace's */
     if (readlink("/proc/self", self, sizeof self - 1) <= 0)
@@ -57,10 +57,10 @@ uint32_t strobe_list_descendants(uint32_t *pids, uint32_t cap, uint32_t max_thre
     return n;
 }
 
-uint32_t strobe_newest_pid(void)
+uint32_t strobe_descendants_newest(void)
 {
     char text[128];
-    if (strobe_read_text("/proc/loadavg", text, sizeof text) <= 0)
+    if (strobe_descendants_read_text("/proc/loadavg", text, sizeof text) <= 0)
         return 0;
     const char *last = strrchr(text, ' ');
     return last ? (uint32_t)strtoul(last, NULL, 10) : 0;

@@ -659,7 +659,7 @@ int strobe_json_read_i64(const reader_t *r, int64_t *out)
 
 int strobe_json_read_double(const reader_t *r, double *out)
 {
-    return strobe_parse_double(r->text, r->n_text, out) && isfinite(*out);
+    return strobe_number_parse_double(r->text, r->n_text, out) && isfinite(*out);
 }
 
 int strobe_json_read_is(const reader_t *r, const char *text)

@@ -29,7 +29,7 @@ static const char digit_pairs[201] = "0001020304050607080910111213141516171819"
 
 /* ---- whole numbers ---- */
 
-char *strobe_put_u(char *at, uint64_t value)
+char *strobe_number_put_u(char *at, uint64_t value)
 {
     char digits[20];
     char *first = digits + sizeof digits;
@@ -49,14 +49,14 @@ char *strobe_put_u(char *at, uint64_t value)
     return at + n;
 }
 
-char *strobe_put_i(char *at, int64_t value)
+char *strobe_number_put_i(char *at, int64_t value)
 {
     if (value < 0)
         *at++ = '-';
-    return strobe_put_u(at, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    return strobe_number_put_u(at, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-int strobe_parse_u(const char *text, size_t n, uint64_t *out)
+int strobe_number_parse_u(const char *text, size_t n, uint64_t *out)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < n; i++) {
@@ -69,11 +69,11 @@ int strobe_parse_u(const char *text, size_t n, uint64_t *out)
     return n > 0;
 }
 
-int strobe_parse_i(const char *text, size_t n, int64_t *out)
+int strobe_number_parse_i(const char *text, size_t n, int64_t *out)
 {
     int is_negative = n && text[0] == '-';
     uint64_t value;
-    if (!strobe_parse_u(text + is_negative, n - (size_t)is_negative, &value) ||
+    if (!strobe_number_parse_u(text + is_negative, n - (size_t)is_negative, &value) ||
         value > (uint64_t)INT64_MAX + (uint64_t)is_negative)
         return 0;
     *out = is_negative ? (int64_t)(0 - value) : (int64_t)value;
@@ -102,7 +102,7 @@ static int few_digits(double value, char *digits, int *point)
         if (fabs(scaled - whole) > scaled * 0x1p-52 || whole / powers[k] != value)
             continue;
         char text[STROBE_NUMBER_ROOM];
-        int n = (int)(strobe_put_u(text, (uint64_t)whole) - text);
+        int n = (int)(strobe_number_put_u(text, (uint64_t)whole) - text);
         *point = n - k;
         n = strip_zeros(text, n);
         memcpy(digits, text, (size_t)n);
@@ -111,7 +111,7 @@ static int few_digits(double value, char *digits, int *point)
     return 0;
 }
 
-int strobe_double_digits(double value, char digits[STROBE_NUMBER_DIGITS], int *point)
+int strobe_number_digits(double value, char digits[STROBE_NUMBER_DIGITS], int *point)
 {
     STROBE_ASSERT(value > 0 && isfinite(value));
     int n = few_digits(value, digits, point);
@@ -156,10 +156,10 @@ static char *put_scientific(char *at, const char *digits, int n, int exponent)
     exponent = abs(exponent);
     if (exponent < 10)
         *at++ = '0';
-    return strobe_put_u(at, (uint64_t)exponent);
+    return strobe_number_put_u(at, (uint64_t)exponent);
 }
 
-char *strobe_put_double(char *at, double value)
+char *strobe_number_put_double(char *at, double value)
 {
     char digits[STROBE_NUMBER_DIGITS];
     int point;
@@ -172,7 +172,7 @@ char *strobe_put_double(char *at, double value)
         return put_bytes(at, "Infinity", 8);
     if (value == 0)
         return put_zeros(at, 1);
-    int n = strobe_double_digits(value, digits, &point);
+    int n = strobe_number_digits(value, digits, &point);
     if (point > 17 || point < -3)
         return put_scientific(at, digits, n, point - 1);
     if (point >= n)
@@ -262,7 +262,7 @@ static double parse_slowly(const char *text, size_t n)
     return value;
 }
 
-int strobe_parse_double(const char *text, size_t n, double *out)
+int strobe_number_parse_double(const char *text, size_t n, double *out)
 {
     struct decimal decimal = {0};
     if (!take_decimal(text, n, &decimal))
@@ -282,7 +282,7 @@ int strobe_parse_double(const char *text, size_t n, double *out)
 
 /* ---- for people ---- */
 
-const char *strobe_show_ns(uint64_t ns, char room[32])
+const char *strobe_number_show_ns(uint64_t ns, char room[32])
 {
     if (ns < 1000)
         snprintf(room, 32, "%" PRIu64 " ns", ns);
@@ -295,7 +295,7 @@ const char *strobe_show_ns(uint64_t ns, char room[32])
     return room;
 }
 
-const char *strobe_show_bytes(uint64_t n, char room[32])
+const char *strobe_number_show_bytes(uint64_t n, char room[32])
 {
     static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
     double value = (double)n;
@@ -308,7 +308,7 @@ const char *strobe_show_bytes(uint64_t n, char room[32])
     return room;
 }
 
-const char *strobe_show_count(uint64_t n, char room[32])
+const char *strobe_number_show_count(uint64_t n, char room[32])
 {
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%" PRIu64, n);

@@ -159,21 +159,21 @@ void strobe_out_u(struct strobe_out *out, uint64_t value)
 {
     char *at = strobe_out_need(out, STROBE_NUMBER_ROOM);
     if (at)
-        added(out, (size_t)(strobe_put_u(at, value) - at));
+        added(out, (size_t)(strobe_number_put_u(at, value) - at));
 }
 
 void strobe_out_i(struct strobe_out *out, int64_t value)
 {
     char *at = strobe_out_need(out, STROBE_NUMBER_ROOM);
     if (at)
-        added(out, (size_t)(strobe_put_i(at, value) - at));
+        added(out, (size_t)(strobe_number_put_i(at, value) - at));
 }
 
 void strobe_out_double(struct strobe_out *out, double value)
 {
     char *at = strobe_out_need(out, STROBE_NUMBER_ROOM);
     if (at)
-        added(out, (size_t)(strobe_put_double(at, value) - at));
+        added(out, (size_t)(strobe_number_put_double(at, value) - at));
 }
 
 void strobe_out_hex(struct strobe_out *out, uint64_t value)

@@ -316,7 +316,7 @@ static void check_rights(struct report *report)
 static void check_ports(struct report *report)
 {
     struct strobe_doctor_port ports[STROBE_DOCTOR_PORTS_MAX];
-    int n = strobe_doctor_ports(ports);
+    int n = strobe_cli_doctor_ports(ports);
     for (int i = 0; i < n; i++) {
         char owner[96] = "a process of another user or container";
         if (ports[i].pid)

@@ -46,7 +46,7 @@ static void show_process(const struct strobe_ring *ring, const char *session, bo
         reach = strobe_ring_reach(ring);
     uint32_t pid = reach.in_proc ? reach.in_proc : reach.pid;
     snprintf(path, sizeof path, "/proc/%u/comm", reach.in_proc);
-    if (reach.in_proc && strobe_read_text(path, text, sizeof text) > 0)
+    if (reach.in_proc && strobe_descendants_read_text(path, text, sizeof text) > 0)
         text[strcspn(text, "\n")] = 0;
     printf("    %-8u %-16s ", pid ? pid : ring->pid, text);
     if (!alive)

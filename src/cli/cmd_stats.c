@@ -289,11 +289,11 @@ static void put_text(struct strobe_out *out, const struct line *line,
 {
     static const enum sort_key order[] = {TOTAL, SELF, MIN, MAX, MEAN, STD, P50, P90, P99};
     char room[32];
-    strobe_out_format(out, "%12s", strobe_show_count(line->number[COUNT], room));
+    strobe_out_format(out, "%12s", strobe_number_show_count(line->number[COUNT], room));
     for (int i = 0; i < (quick ? 4 : 9); i++)
-        strobe_out_format(out, " %11s", strobe_show_ns(line->number[order[i]], room));
+        strobe_out_format(out, " %11s", strobe_number_show_ns(line->number[order[i]], room));
     if (stats->has_inclusive)
-        strobe_out_format(out, " %11s", strobe_show_ns(line->number[INCLUSIVE], room));
+        strobe_out_format(out, " %11s", strobe_number_show_ns(line->number[INCLUSIVE], room));
     strobe_out_format(out, "  %.*s", (int)line->n_name, line->name);
     if (line->n_file)
         strobe_out_format(out, "  (%.*s:%u)", (int)line->n_file, line->file, line->source_line);

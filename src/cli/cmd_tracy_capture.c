@@ -170,7 +170,7 @@ static void show_progress(struct capture *capture, int64_t now)
     struct stat st;
     if (!isatty(1) || stat(capture->trace, &st))
         return;
-    printf("\r%s recorded in %.1f s   ", strobe_show_bytes((uint64_t)st.st_size, room),
+    printf("\r%s recorded in %.1f s   ", strobe_number_show_bytes((uint64_t)st.st_size, room),
            (double)(now - capture->connected_ms) / 1000);
     fflush(stdout);
 }
@@ -222,7 +222,7 @@ static int wait_for_recorder(struct capture *capture)
 
 static const char *show_span(int64_t ns, char room[32])
 {
-    return strobe_show_ns(ns < 0 ? 0 : (uint64_t)ns, room);
+    return strobe_number_show_ns(ns < 0 ? 0 : (uint64_t)ns, room);
 }
 
 static int write_output(const struct capture *capture, struct strobe_trace *trace)
@@ -246,9 +246,9 @@ static int write_output(const struct capture *capture, struct strobe_trace *trac
     printf("\nFrames: %" PRIu64
            "\nTime span: %s\nZones: %s\nElapsed time: %s\nSaving trace... done!\n",
            folds.n_frames, show_span(folds.last_time, span),
-           strobe_show_count(folds.n_zones, zones),
+           strobe_number_show_count(folds.n_zones, zones),
            show_span((now_ms() - capture->connected_ms) * 1000000, elapsed));
-    printf("Trace size %s (%.2f%% ratio)\n", strobe_show_bytes((uint64_t)st.st_size, size),
+    printf("Trace size %s (%.2f%% ratio)\n", strobe_number_show_bytes((uint64_t)st.st_size, size),
            folds.n_content_bytes ? 100.0 * (double)st.st_size / (double)folds.n_content_bytes : 0);
     return STROBE_EXIT_OK;
 }

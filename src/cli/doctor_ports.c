@@ -91,7 +91,7 @@ static int find_ports(unsigned first, unsigned last, struct strobe_doctor_port *
     return n;
 }
 
-int strobe_doctor_ports(struct strobe_doctor_port out[STROBE_DOCTOR_PORTS_MAX])
+int strobe_cli_doctor_ports(struct strobe_doctor_port out[STROBE_DOCTOR_PORTS_MAX])
 {
     return find_ports(STROBE_DOCTOR_PORT_FIRST, STROBE_DOCTOR_PORT_LAST, out);
 }

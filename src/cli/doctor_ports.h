@@ -20,7 +20,7 @@ struct strobe_doctor_port {
 };
 
 /* The listening sockets in that range; their number. */
-int strobe_doctor_ports(struct strobe_doctor_port out[STROBE_DOCTOR_PORTS_MAX]);
+int strobe_cli_doctor_ports(struct strobe_doctor_port out[STROBE_DOCTOR_PORTS_MAX]);
 
 /* Who listens on one port, whichever it is. False: nobody. */
 bool strobe_doctor_port_holder(int port, struct strobe_doctor_port *out);

@@ -55,11 +55,11 @@ static void put_file(struct strobe_out *out, const struct strobe_info *info)
     time_t seconds = (time_t)(facts->created_ns / 1000000000);
     struct tm tm;
     strobe_out_format(out, "file       %s (%s, version %u)", info->path,
-                      strobe_show_bytes(facts->n_bytes, room), facts->version);
+                      strobe_number_show_bytes(facts->n_bytes, room), facts->version);
     if (facts->created_ns && localtime_r(&seconds, &tm))
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
     strobe_out_format(out, "\nrecorded   %s, %s\n", when,
-                      strobe_show_ns(strobe_info_duration_ns(info), room));
+                      strobe_number_show_ns(strobe_info_duration_ns(info), room));
     if (!facts->closed)
         strobe_out_format(out, "           not closed: the recorder is still writing or was killed "
                                "('strobe recover' mends it)\n");
@@ -96,7 +96,7 @@ static void put_clock(struct strobe_out *out, const struct strobe_trace *trace)
     if (clock->kind == STROBE_CLOCK_TSC && clock->mult)
         strobe_out_format(out, " at %.6f GHz", 4294967296.0 / (double)clock->mult);
     strobe_out_format(out, ", error at most %s, %u sync points",
-                      strobe_show_ns(clock->error_ns, room), clock->n_syncs);
+                      strobe_number_show_ns(clock->error_ns, room), clock->n_syncs);
     if (clock->n_pieces > 1)
         strobe_out_format(out, ", %u jumps", clock->n_pieces - 1);
     strobe_out_char(out, '\n');
@@ -114,12 +114,13 @@ static void put_client(struct strobe_out *out, const struct strobe_process *proc
         strobe_out_text(out, "    from a Tracy file");
     if (process->has_taken)
         strobe_out_format(out, ": %s zones, %s events",
-                          strobe_show_count(process->n_zones_taken, a),
-                          strobe_show_count(process->n_events_taken, b));
+                          strobe_number_show_count(process->n_zones_taken, a),
+                          strobe_number_show_count(process->n_events_taken, b));
     if (process->n_set_aside)
-        strobe_out_format(out, ", %s set aside", strobe_show_count(process->n_set_aside, a));
+        strobe_out_format(out, ", %s set aside", strobe_number_show_count(process->n_set_aside, a));
     if (process->n_unnamed)
-        strobe_out_format(out, ", %s names never told", strobe_show_count(process->n_unnamed, a));
+        strobe_out_format(out, ", %s names never told",
+                          strobe_number_show_count(process->n_unnamed, a));
     strobe_out_char(out, '\n');
 }
 
@@ -130,7 +131,7 @@ static void put_unrecorded(struct strobe_out *out, const struct strobe_trace *tr
     char room[32];
     if (!trace->n_unrecorded)
         return;
-    strobe_out_format(out, "unrecorded %s\n", strobe_show_count(trace->n_unrecorded, room));
+    strobe_out_format(out, "unrecorded %s\n", strobe_number_show_count(trace->n_unrecorded, room));
     for (uint32_t i = 0; i < trace->n_unrecorded && i < MOST; i++) {
         const struct strobe_unrecorded *row = &trace->unrecorded[i];
         strobe_out_text(out, "  ");
@@ -187,11 +188,11 @@ static void put_events(struct strobe_out *out, const struct strobe_info *info)
     const struct strobe_overview *over = &info->overview;
     const struct strobe_schema *schema = &info->trace->schema;
     char room[32];
-    strobe_out_format(out, "events     %s\n", strobe_show_count(over->n_events, room));
+    strobe_out_format(out, "events     %s\n", strobe_number_show_count(over->n_events, room));
     for (int i = 0; over->has_kinds && i < STROBE_KIND_COUNT; i++) {
         if (!over->n_of_kind[i])
             continue;
-        strobe_out_format(out, "  %15s  ", strobe_show_count(over->n_of_kind[i], room));
+        strobe_out_format(out, "  %15s  ", strobe_number_show_count(over->n_of_kind[i], room));
         if (schema->kind[i].known)
             put_safe(out, schema->kind[i].name, schema->kind[i].n_name);
         else
@@ -228,8 +229,9 @@ static void put_losses(struct strobe_out *out, const struct strobe_trace *trace)
         char room[32];
         if (!count)
             continue;
-        strobe_out_format(out, "  %15s  lost on %" PRIu64 " %s: %s", strobe_show_count(count, room),
-                          n_tracks, n_tracks == 1 ? "track" : "tracks", strobe_loss_text(cause));
+        strobe_out_format(out, "  %15s  lost on %" PRIu64 " %s: %s",
+                          strobe_number_show_count(count, room), n_tracks,
+                          n_tracks == 1 ? "track" : "tracks", strobe_loss_text(cause));
         put_span(out, trace, first, last);
         strobe_out_char(out, '\n');
     }
@@ -246,8 +248,8 @@ static void put_holes(struct strobe_out *out, const struct strobe_info *info)
             info->overview.is_whole ? "" : " seen (not everything was read; --verify does)");
         return;
     }
-    strobe_out_format(out, "damage     %s holes, ", strobe_show_count(facts->n_holes, room));
-    strobe_out_format(out, "%s skipped\n", strobe_show_bytes(facts->hole_bytes, room));
+    strobe_out_format(out, "damage     %s holes, ", strobe_number_show_count(facts->n_holes, room));
+    strobe_out_format(out, "%s skipped\n", strobe_number_show_bytes(facts->hole_bytes, room));
     for (size_t i = 0; i < 10 && (hole = strobe_file_hole(info->trace->file, i)); i++)
         strobe_out_format(out, "  at byte %" PRIu64 ": %" PRIu64 " bytes\n", hole->offset,
                           hole->n_bytes);
@@ -278,18 +280,20 @@ static void put_zones(struct strobe_out *out, const struct strobe_info *info)
     const struct strobe_overview *over = &info->overview;
     char a[32], b[32], c[32];
     if (over->is_whole)
-        strobe_out_format(
-            out, "zones      %s open at the end, %s unfinished, %s ends without a begin\n",
-            strobe_show_count(over->n_open, a), strobe_show_count(over->n_unfinished, b),
-            strobe_show_count(over->n_no_begin, c));
+        strobe_out_format(out,
+                          "zones      %s open at the end, %s unfinished, %s ends without a begin\n",
+                          strobe_number_show_count(over->n_open, a),
+                          strobe_number_show_count(over->n_unfinished, b),
+                          strobe_number_show_count(over->n_no_begin, c));
     else if (over->has_kinds)
-        strobe_out_format(
-            out, "zones      %s began, %s ended, %s ends without a begin or in a fiber\n",
-            strobe_show_count(over->n_zones_begun, a), strobe_show_count(over->n_zones_ended, b),
-            strobe_show_count(over->n_of_kind[STROBE_KIND_ZONE_END_AT], c));
+        strobe_out_format(out,
+                          "zones      %s began, %s ended, %s ends without a begin or in a fiber\n",
+                          strobe_number_show_count(over->n_zones_begun, a),
+                          strobe_number_show_count(over->n_zones_ended, b),
+                          strobe_number_show_count(over->n_of_kind[STROBE_KIND_ZONE_END_AT], c));
     if (!over->is_whole && over->n_open)
         strobe_out_format(out, "           at least %s open at the end\n",
-                          strobe_show_count(over->n_open, a));
+                          strobe_number_show_count(over->n_open, a));
     for (uint32_t i = 0; i < over->n_listed && i < 20; i++)
         put_open_zone(out, info->trace, &over->open[i]);
 }
@@ -314,8 +318,8 @@ static void put_hooks(struct strobe_out *out, const struct strobe_info *info)
                       "           Python's hooks: about %.1f ns per call in a tight loop, events "
                       "and all: %s if all %s zones are theirs\n",
                       (double)trace->python_call_ps / 1000,
-                      strobe_show_ns(strobe_info_hooks_ns(info), cost),
-                      strobe_show_count(info->overview.n_zones_begun, zones));
+                      strobe_number_show_ns(strobe_info_hooks_ns(info), cost),
+                      strobe_number_show_count(info->overview.n_zones_begun, zones));
 }
 
 static void put_overhead(struct strobe_out *out, const struct strobe_info *info)
@@ -330,8 +334,9 @@ static void put_overhead(struct strobe_out *out, const struct strobe_info *info)
     uint64_t cost_ns = (uint64_t)((unsigned __int128)events * trace->event_ps / 1000);
     strobe_out_format(
         out, "overhead   %.1f ns per event, %s in the program; recorder %s of CPU; waited %s\n",
-        (double)trace->event_ps / 1000, strobe_show_ns(cost_ns, cost),
-        strobe_show_ns(trace->recorder_cpu_ns, cpu), strobe_show_ns(trace->waited_ns, waited));
+        (double)trace->event_ps / 1000, strobe_number_show_ns(cost_ns, cost),
+        strobe_number_show_ns(trace->recorder_cpu_ns, cpu),
+        strobe_number_show_ns(trace->waited_ns, waited));
     put_hooks(out, info);
 }
 

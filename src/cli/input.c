@@ -212,12 +212,12 @@ void strobe_cli_put_coverage(struct strobe_out *out, const struct strobe_trace *
         hundredths = 9999;
     strobe_out_format(out, "coverage: %u.%02u %% (%s emitted = %s stored + %s dropped", //
                       (unsigned)(hundredths / 100), (unsigned)(hundredths % 100),
-                      strobe_show_count(cover.n_emitted, emitted),
-                      strobe_show_count(cover.n_stored, stored),
-                      strobe_show_count(cover.n_dropped, dropped));
+                      strobe_number_show_count(cover.n_emitted, emitted),
+                      strobe_number_show_count(cover.n_stored, stored),
+                      strobe_number_show_count(cover.n_dropped, dropped));
     if (cover.n_hole_words)
         strobe_out_format(out, " + at most %s in holes",
-                          strobe_show_count(cover.n_hole_words, holes));
+                          strobe_number_show_count(cover.n_hole_words, holes));
     strobe_out_char(out, ')');
     if (trace->n_unrecorded)
         strobe_out_format(out, " of what was recorded; %u %s not", //

@@ -37,7 +37,7 @@ static void show_top(const char *path)
             const char *name = strobe_trace_loc_name(trace, row->loc, row->loc_id, room, &n_name);
             fprintf(stderr, "    %5.1f %%  %10s  %12llu x  %.*s\n",
                     all ? 100.0 * (double)row->self / (double)all : 0.0,
-                    strobe_show_ns(strobe_clock_sum_ns(&trace->clock, row->self), time),
+                    strobe_number_show_ns(strobe_clock_sum_ns(&trace->clock, row->self), time),
                     (unsigned long long)row->count, (int)n_name, name);
         }
     }

@@ -20,7 +20,7 @@ static void put_program(struct strobe_reply *reply, const struct strobe_ring *ri
     char path[64], text[80] = "";
     struct strobe_reach reach = strobe_ring_reach(ring);
     snprintf(path, sizeof path, "/proc/%u/comm", reach.in_proc);
-    if (reach.in_proc && strobe_read_text(path, text, sizeof text) > 0)
+    if (reach.in_proc && strobe_descendants_read_text(path, text, sizeof text) > 0)
         text[strcspn(text, "\n")] = 0;
     strobe_reply_u64(reply, "pid",
                      reach.in_proc ? reach.in_proc

@@ -42,7 +42,7 @@ static int zombie_status(const struct strobe_proc *proc)
     if (!is_in_proc(proc))
         return -1;
     snprintf(path, sizeof path, "/proc/%u/stat", proc->reach.in_proc);
-    strobe_read_text(path, text, sizeof text);
+    strobe_descendants_read_text(path, text, sizeof text);
     const char *state = strrchr(text, ')'), *last = strrchr(text, ' ');
     if (!state || !last || (state[1] == ' ' && state[2] != 'Z' && state[2] != 'X'))
         return -1;
@@ -83,7 +83,7 @@ bool strobe_collector_is_killed(const struct strobe_proc *proc)
     if (!proc->reach.in_proc)
         return false;
     snprintf(path, sizeof path, "/proc/%u/status", proc->reach.in_proc);
-    strobe_read_text(path, text, sizeof text);
+    strobe_descendants_read_text(path, text, sizeof text);
     const char *own = strstr(text, "\nSigPnd:"), *shared = strstr(text, "\nShdPnd:");
     uint64_t pending = 0;
     if (own && shared)

@@ -11,9 +11,10 @@
 #include "base/assert.h"
 #include "ring/alive.h"
 
-enum strobe_err strobe_recording_begin(const char *name, const char *trace_path,
-                                       uint64_t pool_bytes, uint64_t cap_bytes, uint32_t policy,
-                                       uint32_t stack_depth, struct strobe_recording_session *out)
+enum strobe_err strobe_recording_session_begin(const char *name, const char *trace_path,
+                                               uint64_t pool_bytes, uint64_t cap_bytes,
+                                               uint32_t policy, uint32_t stack_depth,
+                                               struct strobe_recording_session *out)
 {
     memset(out, 0, sizeof *out);
     out->fd = -1;
@@ -62,13 +63,13 @@ fail:
     return err;
 }
 
-void strobe_recording_end(struct strobe_recording_session *session)
+void strobe_recording_session_end(struct strobe_recording_session *session)
 {
     if (session->page)
         __atomic_store_n(&session->page->recording, 0, __ATOMIC_SEQ_CST);
 }
 
-void strobe_recording_release(struct strobe_recording_session *session)
+void strobe_recording_session_release(struct strobe_recording_session *session)
 {
     char path[STROBE_PATH_MAX + 16];
     if (!session->page)

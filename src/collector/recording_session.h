@@ -19,14 +19,15 @@ struct strobe_recording_session {
 
 /* Make or take over the session `name`; processes that join from now on record at once when
  * `recording`. BUSY: another recorder holds it. */
-enum strobe_err strobe_recording_begin(const char *name, const char *trace_path,
-                                       uint64_t pool_bytes, uint64_t cap_bytes, uint32_t policy,
-                                       uint32_t stack_depth, struct strobe_recording_session *out);
+enum strobe_err strobe_recording_session_begin(const char *name, const char *trace_path,
+                                               uint64_t pool_bytes, uint64_t cap_bytes,
+                                               uint32_t policy, uint32_t stack_depth,
+                                               struct strobe_recording_session *out);
 
 /* No process starts recording any more. */
-void strobe_recording_end(struct strobe_recording_session *session);
+void strobe_recording_session_end(struct strobe_recording_session *session);
 
 /* Let go of it, and remove the folder when nothing is left in it. */
-void strobe_recording_release(struct strobe_recording_session *session);
+void strobe_recording_session_release(struct strobe_recording_session *session);
 
 #endif

@@ -204,15 +204,15 @@ static enum strobe_err find_all(struct strobe_hits *hits, const struct strobe_js
     return err;
 }
 
-void strobe_answer_find(struct strobe_engine *engine, const struct strobe_json *question,
-                        struct strobe_reply *reply)
+void strobe_engine_answer_find(struct strobe_engine *engine, const struct strobe_json *question,
+                               struct strobe_reply *reply)
 {
     static const char *const members[] = {"text", "what", "from", "to", NULL};
     char text[sizeof engine->found->text];
     size_t n_text =
         strobe_json_text(question, strobe_json_member(question, 0, "text"), text, sizeof text);
     if (!n_text) {
-        strobe_answer_error(reply, "there is no text to look for");
+        strobe_engine_answer_error(reply, "there is no text to look for");
         return;
     }
     struct strobe_hits *hits =
@@ -226,7 +226,7 @@ void strobe_answer_find(struct strobe_engine *engine, const struct strobe_json *
         err = find_all(hits, question);
     }
     if (err) {
-        strobe_answer_error(reply, strobe_err_text(err));
+        strobe_engine_answer_error(reply, strobe_err_text(err));
         return;
     }
     strobe_hits_settle(hits);

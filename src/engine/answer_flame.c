@@ -48,8 +48,8 @@ static void put_nodes(struct strobe_engine *engine, struct strobe_reply *reply,
     }
 }
 
-void strobe_answer_flame(struct strobe_engine *engine, const struct strobe_json *question,
-                         struct strobe_reply *reply)
+void strobe_engine_answer_flame(struct strobe_engine *engine, const struct strobe_json *question,
+                                struct strobe_reply *reply)
 {
     struct strobe_flame flame = {
         .view = engine->view, .context = engine, .number = number_of, .row_number = number_of_row};
@@ -68,7 +68,7 @@ void strobe_answer_flame(struct strobe_engine *engine, const struct strobe_json 
         err = strobe_flame_choose(&flame, (uint32_t)strobe_engine_count(question, "limit", 20000,
                                                                         STROBE_FLAME_MAX_NODES));
     if (err)
-        strobe_answer_error(reply, strobe_err_text(err));
+        strobe_engine_answer_error(reply, strobe_err_text(err));
     else
         put_nodes(engine, reply, &flame);
     strobe_reply_u64(reply, "left_out", flame.n_left_out);

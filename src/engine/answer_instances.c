@@ -56,8 +56,8 @@ static enum strobe_err find_instances(struct strobe_hits *hits, const struct str
     return err;
 }
 
-void strobe_answer_instances(struct strobe_engine *engine, const struct strobe_json *question,
-                             struct strobe_reply *reply)
+void strobe_engine_answer_instances(struct strobe_engine *engine,
+                                    const struct strobe_json *question, struct strobe_reply *reply)
 {
     static const char *const members[] = {"loc", "from", "to", "tracks", "min", "max", NULL};
     int by_length = strobe_json_is(question, strobe_json_member(question, 0, "sort"), "duration");
@@ -74,7 +74,7 @@ void strobe_answer_instances(struct strobe_engine *engine, const struct strobe_j
         err = find_instances(hits, question);
     }
     if (err) {
-        strobe_answer_error(reply, strobe_err_text(err));
+        strobe_engine_answer_error(reply, strobe_err_text(err));
         return;
     }
     strobe_hits_settle(hits);

@@ -53,8 +53,8 @@ static void put_message(struct strobe_engine *engine, struct strobe_reply *reply
     strobe_reply_close(reply, '}');
 }
 
-void strobe_answer_messages(struct strobe_engine *engine, const struct strobe_json *question,
-                            struct strobe_reply *reply)
+void strobe_engine_answer_messages(struct strobe_engine *engine, const struct strobe_json *question,
+                                   struct strobe_reply *reply)
 {
     struct strobe_tables *tables = &engine->tables;
     struct filter filter = {0};
@@ -68,7 +68,7 @@ void strobe_answer_messages(struct strobe_engine *engine, const struct strobe_js
     filter.n_text = strobe_json_text(question, strobe_json_member(question, 0, "filter"),
                                      filter.text, sizeof filter.text);
     if (!strobe_choice_read(engine, question, &filter.choice))
-        strobe_answer_error(reply, strobe_err_text(STROBE_ERR_NOMEM));
+        strobe_engine_answer_error(reply, strobe_err_text(STROBE_ERR_NOMEM));
     strobe_reply_open(reply, "messages", '[');
     for (uint32_t i = 0; i < tables->n_messages; i++) {
         const struct strobe_message *message = &tables->messages[i];
@@ -99,8 +99,8 @@ static void put_arrow(struct strobe_engine *engine, struct strobe_reply *reply, 
     strobe_reply_close(reply, '}');
 }
 
-void strobe_answer_flows(struct strobe_engine *engine, const struct strobe_json *question,
-                         struct strobe_reply *reply)
+void strobe_engine_answer_flows(struct strobe_engine *engine, const struct strobe_json *question,
+                                struct strobe_reply *reply)
 {
     const struct strobe_tables *tables = &engine->tables;
     struct strobe_choice choice;
@@ -109,7 +109,7 @@ void strobe_answer_flows(struct strobe_engine *engine, const struct strobe_json 
     strobe_tables_update(&engine->tables);
     strobe_engine_span(engine, question, &lo, &hi);
     if (!strobe_choice_read(engine, question, &choice))
-        strobe_answer_error(reply, strobe_err_text(STROBE_ERR_NOMEM));
+        strobe_engine_answer_error(reply, strobe_err_text(STROBE_ERR_NOMEM));
     uint64_t limit = strobe_engine_count(question, "limit", 500, 5000);
     size_t n_wanted =
         strobe_json_text(question, strobe_json_member(question, 0, "flow"), wanted, sizeof wanted);
@@ -160,15 +160,15 @@ static void put_frame_sums(const struct strobe_engine *engine, struct strobe_rep
     free(sizes);
 }
 
-void strobe_answer_frames(struct strobe_engine *engine, const struct strobe_json *question,
-                          struct strobe_reply *reply)
+void strobe_engine_answer_frames(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply)
 {
     uint64_t lo, hi;
     strobe_tables_update(&engine->tables);
     const struct strobe_table *table =
         strobe_track_table(engine, (uint32_t)strobe_engine_count(question, "track", 0, UINT32_MAX));
     if (!table || table->kind != STROBE_TABLE_FRAMES) {
-        strobe_answer_error(reply, "that is no track of frames");
+        strobe_engine_answer_error(reply, "that is no track of frames");
         return;
     }
     strobe_engine_span(engine, question, &lo, &hi);

@@ -296,8 +296,8 @@ static void put_answer(struct drawing *drawing)
     free(one.rows);
 }
 
-void strobe_answer_pixels(struct strobe_engine *engine, const struct strobe_json *question,
-                          struct strobe_reply *reply)
+void strobe_engine_answer_pixels(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply)
 {
     struct drawing drawing = {.engine = engine, .reply = reply};
     struct strobe_pixel_ask *ask = &drawing.ask;
@@ -316,7 +316,7 @@ void strobe_answer_pixels(struct strobe_engine *engine, const struct strobe_json
     if (!err)
         err = strobe_pixels_run(engine->view, ask, &drawing.pixels);
     if (err)
-        strobe_answer_error(reply, strobe_err_text(err));
+        strobe_engine_answer_error(reply, strobe_err_text(err));
     else
         put_answer(&drawing);
     strobe_pixels_free(&drawing.pixels);

@@ -238,8 +238,8 @@ static enum strobe_err get_stats(struct strobe_engine *engine, const struct stro
     return err;
 }
 
-void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json *question,
-                         struct strobe_reply *reply)
+void strobe_engine_answer_stats(struct strobe_engine *engine, const struct strobe_json *question,
+                                struct strobe_reply *reply)
 {
     const struct strobe_stats *stats;
     uint32_t n = 0;
@@ -247,7 +247,7 @@ void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json 
     struct row *rows = err ? NULL : make_rows(engine, question, stats, &n);
     uint64_t limit = strobe_engine_count(question, "limit", 10000, UINT32_MAX);
     if (!rows) {
-        strobe_answer_error(reply, strobe_err_text(err ? err : STROBE_ERR_NOMEM));
+        strobe_engine_answer_error(reply, strobe_err_text(err ? err : STROBE_ERR_NOMEM));
         return;
     }
     double total = 0, self = 0, n_zones = 0;
@@ -293,9 +293,9 @@ static void put_histogram(struct strobe_engine *engine, struct strobe_reply *rep
         uint64_t times = h->is_dense ? h->counts[i] : h->counts[i] >> 11;
         if (!times)
             continue;
-        low[n] = (double)strobe_clock_ns(clock, strobe_bucket_low(bucket));
-        high[n] =
-            (double)strobe_clock_ns(clock, strobe_bucket_low(bucket) + strobe_bucket_width(bucket));
+        low[n] = (double)strobe_clock_ns(clock, strobe_buckets_low(bucket));
+        high[n] = (double)strobe_clock_ns(clock, strobe_buckets_low(bucket) +
+                                                     strobe_buckets_width(bucket));
         count[n++] = (double)times;
     }
     for (uint32_t i = reply->n_arrays; i-- > 0 && reply->n_arrays - i <= 3;) {
@@ -304,15 +304,15 @@ static void put_histogram(struct strobe_engine *engine, struct strobe_reply *rep
     }
 }
 
-void strobe_answer_histogram(struct strobe_engine *engine, const struct strobe_json *question,
-                             struct strobe_reply *reply)
+void strobe_engine_answer_histogram(struct strobe_engine *engine,
+                                    const struct strobe_json *question, struct strobe_reply *reply)
 {
     const struct strobe_stats *stats;
     uint64_t loc =
         strobe_json_count(question, strobe_json_member(question, 0, "loc"), 0, UINT32_MAX);
     enum strobe_err err = get_stats(engine, question, reply, &stats);
     if (err) {
-        strobe_answer_error(reply, strobe_err_text(err));
+        strobe_engine_answer_error(reply, strobe_err_text(err));
         return;
     }
     for (uint32_t i = 0; i < stats->n_rows; i++)

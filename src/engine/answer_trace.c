@@ -245,7 +245,7 @@ static void put_notes(const struct strobe_engine *engine, struct strobe_reply *r
     strobe_reply_number(reply, "read", strobe_tables_share(&engine->tables));
 }
 
-void strobe_answer_trace(struct strobe_engine *engine, struct strobe_reply *reply)
+void strobe_engine_answer_trace(struct strobe_engine *engine, struct strobe_reply *reply)
 {
     struct strobe_view *view = engine->view;
     strobe_tables_update(&engine->tables);
@@ -293,8 +293,8 @@ static void put_loc(struct strobe_engine *engine, struct strobe_reply *reply, ui
     strobe_reply_close(reply, '}');
 }
 
-void strobe_answer_names(struct strobe_engine *engine, const struct strobe_json *question,
-                         struct strobe_reply *reply)
+void strobe_engine_answer_names(struct strobe_engine *engine, const struct strobe_json *question,
+                                struct strobe_reply *reply)
 {
     uint32_t list = strobe_json_member(question, 0, "locs"), at = 0, value, n = 0;
     strobe_reply_open(reply, "locs", '[');
@@ -314,13 +314,13 @@ static char *read_source(const struct strobe_engine *engine, const char *path, s
                : NULL;
 }
 
-void strobe_answer_source(struct strobe_engine *engine, const struct strobe_json *question,
-                          struct strobe_reply *reply)
+void strobe_engine_answer_source(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply)
 {
     uint32_t loc = (uint32_t)strobe_json_count(question, strobe_json_member(question, 0, "loc"), 0,
                                                UINT32_MAX);
     if (!loc || loc > engine->trace->loc_ids.n) {
-        strobe_answer_error(reply, "there is no such location");
+        strobe_engine_answer_error(reply, "there is no such location");
         return;
     }
     const struct strobe_loc_row *row = &engine->trace->locs[loc - 1];

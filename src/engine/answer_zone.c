@@ -297,7 +297,7 @@ static void describe(const struct place *place, struct strobe_reply *reply, enum
     if (err == STROBE_ERR_NOTFOUND) {
         strobe_reply_null(reply, "zone");
     } else if (err) {
-        strobe_answer_error(reply, strobe_err_text(err));
+        strobe_engine_answer_error(reply, strobe_err_text(err));
     } else {
         struct strobe_note note =
             place->table ? note_of_row(&place->engine->tables, place->table->rows[key->row].note)
@@ -326,12 +326,12 @@ static int read_place(struct strobe_engine *engine, const struct strobe_json *qu
                             is_thread ? thread : UINT32_MAX};
     if (place->table || (is_thread && !engine->trace->threads[thread].twin))
         return 1;
-    strobe_answer_error(reply, "that track has no zones");
+    strobe_engine_answer_error(reply, "that track has no zones");
     return 0;
 }
 
-void strobe_answer_zone(struct strobe_engine *engine, const struct strobe_json *question,
-                        struct strobe_reply *reply)
+void strobe_engine_answer_zone(struct strobe_engine *engine, const struct strobe_json *question,
+                               struct strobe_reply *reply)
 {
     struct place place;
     struct strobe_zone_key key = {0};
@@ -360,8 +360,8 @@ static int is_wanted(void *context, uint64_t loc)
     return strobe_engine_row_loc(wanted->engine, loc) == wanted->number;
 }
 
-void strobe_answer_step(struct strobe_engine *engine, const struct strobe_json *question,
-                        struct strobe_reply *reply)
+void strobe_engine_answer_step(struct strobe_engine *engine, const struct strobe_json *question,
+                               struct strobe_reply *reply)
 {
     struct place place;
     struct strobe_zone_key key = {0};

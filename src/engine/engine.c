@@ -135,7 +135,7 @@ char *strobe_engine_key(const struct strobe_engine *engine, const struct strobe_
 
 /* ---- questions ---- */
 
-void strobe_answer_error(struct strobe_reply *reply, const char *why)
+void strobe_engine_answer_error(struct strobe_reply *reply, const char *why)
 {
     strobe_reply_string(reply, "error", why);
 }
@@ -163,7 +163,7 @@ static void answer_trace(struct strobe_engine *engine, const struct strobe_json 
                          struct strobe_reply *reply)
 {
     (void)question;
-    strobe_answer_trace(engine, reply);
+    strobe_engine_answer_trace(engine, reply);
 }
 
 static const struct {
@@ -172,19 +172,19 @@ static const struct {
     int is_slow;
 } answers[] = {
     {"trace", answer_trace, 0},
-    {"names", strobe_answer_names, 0},
-    {"pixels", strobe_answer_pixels, 0},
-    {"zone", strobe_answer_zone, 0},
-    {"step", strobe_answer_step, 0},
-    {"source", strobe_answer_source, 0},
-    {"messages", strobe_answer_messages, 0},
-    {"frames", strobe_answer_frames, 0},
-    {"flows", strobe_answer_flows, 0},
-    {"stats", strobe_answer_stats, 1},
-    {"histogram", strobe_answer_histogram, 1},
-    {"instances", strobe_answer_instances, 1},
-    {"flame", strobe_answer_flame, 1},
-    {"find", strobe_answer_find, 1},
+    {"names", strobe_engine_answer_names, 0},
+    {"pixels", strobe_engine_answer_pixels, 0},
+    {"zone", strobe_engine_answer_zone, 0},
+    {"step", strobe_engine_answer_step, 0},
+    {"source", strobe_engine_answer_source, 0},
+    {"messages", strobe_engine_answer_messages, 0},
+    {"frames", strobe_engine_answer_frames, 0},
+    {"flows", strobe_engine_answer_flows, 0},
+    {"stats", strobe_engine_answer_stats, 1},
+    {"histogram", strobe_engine_answer_histogram, 1},
+    {"instances", strobe_engine_answer_instances, 1},
+    {"flame", strobe_engine_answer_flame, 1},
+    {"find", strobe_engine_answer_find, 1},
 };
 
 int strobe_engine_is_slow(const struct strobe_json *question)
@@ -205,7 +205,7 @@ void strobe_engine_answer(struct strobe_engine *engine, const struct strobe_json
             answers[i].answer(engine, question, reply);
             return;
         }
-    strobe_answer_error(reply, "there is no such question");
+    strobe_engine_answer_error(reply, "there is no such question");
 }
 
 /* ---- opening ---- */

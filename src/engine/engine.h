@@ -88,39 +88,39 @@ int strobe_engine_is_reversed(const struct strobe_json *question);
 /* By index in trace->locs, 1: it has this number. To be freed; NULL without memory. */
 uint8_t *strobe_engine_mark(const struct strobe_engine *engine, uint32_t number);
 
-void strobe_answer_trace(struct strobe_engine *engine, struct strobe_reply *reply);
-void strobe_answer_names(struct strobe_engine *engine, const struct strobe_json *question,
-                         struct strobe_reply *reply);
-void strobe_answer_source(struct strobe_engine *engine, const struct strobe_json *question,
-                          struct strobe_reply *reply);
-void strobe_answer_pixels(struct strobe_engine *engine, const struct strobe_json *question,
-                          struct strobe_reply *reply);
-void strobe_answer_zone(struct strobe_engine *engine, const struct strobe_json *question,
-                        struct strobe_reply *reply);
-void strobe_answer_step(struct strobe_engine *engine, const struct strobe_json *question,
-                        struct strobe_reply *reply);
-void strobe_answer_stats(struct strobe_engine *engine, const struct strobe_json *question,
-                         struct strobe_reply *reply);
-void strobe_answer_histogram(struct strobe_engine *engine, const struct strobe_json *question,
-                             struct strobe_reply *reply);
-void strobe_answer_messages(struct strobe_engine *engine, const struct strobe_json *question,
-                            struct strobe_reply *reply);
-void strobe_answer_flows(struct strobe_engine *engine, const struct strobe_json *question,
-                         struct strobe_reply *reply);
-void strobe_answer_frames(struct strobe_engine *engine, const struct strobe_json *question,
-                          struct strobe_reply *reply);
-void strobe_answer_instances(struct strobe_engine *engine, const struct strobe_json *question,
-                             struct strobe_reply *reply);
-void strobe_answer_flame(struct strobe_engine *engine, const struct strobe_json *question,
-                         struct strobe_reply *reply);
-void strobe_answer_find(struct strobe_engine *engine, const struct strobe_json *question,
-                        struct strobe_reply *reply);
+void strobe_engine_answer_trace(struct strobe_engine *engine, struct strobe_reply *reply);
+void strobe_engine_answer_names(struct strobe_engine *engine, const struct strobe_json *question,
+                                struct strobe_reply *reply);
+void strobe_engine_answer_source(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply);
+void strobe_engine_answer_pixels(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply);
+void strobe_engine_answer_zone(struct strobe_engine *engine, const struct strobe_json *question,
+                               struct strobe_reply *reply);
+void strobe_engine_answer_step(struct strobe_engine *engine, const struct strobe_json *question,
+                               struct strobe_reply *reply);
+void strobe_engine_answer_stats(struct strobe_engine *engine, const struct strobe_json *question,
+                                struct strobe_reply *reply);
+void strobe_engine_answer_histogram(struct strobe_engine *engine,
+                                    const struct strobe_json *question, struct strobe_reply *reply);
+void strobe_engine_answer_messages(struct strobe_engine *engine, const struct strobe_json *question,
+                                   struct strobe_reply *reply);
+void strobe_engine_answer_flows(struct strobe_engine *engine, const struct strobe_json *question,
+                                struct strobe_reply *reply);
+void strobe_engine_answer_frames(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply);
+void strobe_engine_answer_instances(struct strobe_engine *engine,
+                                    const struct strobe_json *question, struct strobe_reply *reply);
+void strobe_engine_answer_flame(struct strobe_engine *engine, const struct strobe_json *question,
+                                struct strobe_reply *reply);
+void strobe_engine_answer_find(struct strobe_engine *engine, const struct strobe_json *question,
+                               struct strobe_reply *reply);
 
 void strobe_hits_free(struct strobe_hits *hits);              /* NULL is allowed */
 void strobe_kept_stats_free(struct strobe_kept_stats *stats); /* likewise */
 
 /* The text of an error, where a reply has no other answer. */
-void strobe_answer_error(struct strobe_reply *reply, const char *why);
+void strobe_engine_answer_error(struct strobe_reply *reply, const char *why);
 
 /* 1: `text` has `part` in it, whatever the case of ASCII letters; an empty part is in all. */
 int strobe_text_has(const char *text, size_t n_text, const char *part, size_t n_part);

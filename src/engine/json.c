@@ -63,7 +63,7 @@ double strobe_json_number(json_t *json, uint32_t value, double otherwise)
     if (type != STROBE_JSON_INT && type != STROBE_JSON_FLOAT)
         return otherwise;
     const char *text = strobe_json_tree_text(&json->tree, value, &n);
-    return strobe_parse_double(text, n, &number) && isfinite(number) ? number : otherwise;
+    return strobe_number_parse_double(text, n, &number) && isfinite(number) ? number : otherwise;
 }
 
 uint64_t strobe_json_count(json_t *json, uint32_t value, uint64_t otherwise, uint64_t max)

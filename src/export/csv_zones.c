@@ -155,18 +155,18 @@ static void put_times(struct strobe_csv *csv, const struct strobe_zone_row *zone
 {
     const struct strobe_clock *clock = &csv->trace->clock;
     char *start = strobe_out_reserve(csv->out);
-    char *at = strobe_put_i(start, strobe_clock_rel(clock, zone->begin));
+    char *at = strobe_number_put_i(start, strobe_clock_rel(clock, zone->begin));
     *at++ = ',';
     if (zone->state == STROBE_ZONE_ENDED) {
-        at = strobe_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->ticks));
+        at = strobe_number_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->ticks));
         *at++ = ',';
-        at = strobe_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->self));
+        at = strobe_number_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->self));
         *at++ = ',';
     } else {
         *at++ = ',';
         *at++ = ',';
     }
-    at = strobe_put_u(at, zone->depth);
+    at = strobe_number_put_u(at, zone->depth);
     *at++ = ',';
     csv->out->len += (size_t)(at - start);
 }
@@ -200,13 +200,13 @@ static void put_plain(struct strobe_csv *csv, const struct strobe_zone_row *zone
     memcpy(at, csv->thread.text, csv->thread.n);
     at += csv->thread.n;
     memcpy(at, loc->text, loc->n);
-    at = strobe_put_i(at + loc->n, strobe_clock_rel(clock, zone->begin));
+    at = strobe_number_put_i(at + loc->n, strobe_clock_rel(clock, zone->begin));
     *at++ = ',';
-    at = strobe_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->ticks));
+    at = strobe_number_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->ticks));
     *at++ = ',';
-    at = strobe_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->self));
+    at = strobe_number_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->self));
     *at++ = ',';
-    at = strobe_put_u(at, zone->depth);
+    at = strobe_number_put_u(at, zone->depth);
     *at++ = ',';
     memcpy(at, tail, sizeof tail - 1);
     csv->out->len += (size_t)(at - start) + sizeof tail - 1;

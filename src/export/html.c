@@ -45,7 +45,7 @@ static int ends_with(const char *text, const char *end)
 static void put_hash(struct strobe_out *out, const struct strobe_page_file *file)
 {
     uint8_t hash[32];
-    strobe_sha256(file->bytes, strobe_page_size(file), hash);
+    strobe_sha256_of(file->bytes, strobe_page_size(file), hash);
     strobe_out_text(out, " 'sha256-");
     put_base64(out, hash, sizeof hash);
     strobe_out_char(out, '\'');

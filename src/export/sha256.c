@@ -48,7 +48,7 @@ static void take(uint32_t state[8], const uint8_t *block)
         state[i] += s[i];
 }
 
-void strobe_sha256(const void *bytes, size_t n_bytes, uint8_t out[32])
+void strobe_sha256_of(const void *bytes, size_t n_bytes, uint8_t out[32])
 {
     uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};

@@ -6,6 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void strobe_sha256(const void *bytes, size_t n_bytes, uint8_t out[32]);
+void strobe_sha256_of(const void *bytes, size_t n_bytes, uint8_t out[32]);
 
 #endif

@@ -9,7 +9,7 @@
 #include "wire/file_layout.h"
 
 /* The bucket of a duration, the smallest duration in a bucket, its width. */
-static inline uint32_t strobe_bucket_of(uint64_t ticks)
+static inline uint32_t strobe_buckets_of(uint64_t ticks)
 {
     if (ticks < 32)
         return (uint32_t)ticks;
@@ -19,7 +19,7 @@ static inline uint32_t strobe_bucket_of(uint64_t ticks)
     return bucket;
 }
 
-static inline uint64_t strobe_bucket_low(uint32_t bucket)
+static inline uint64_t strobe_buckets_low(uint32_t bucket)
 {
     STROBE_ASSERT(bucket < STROBE_HIST_BUCKETS);
     if (bucket < 32)
@@ -28,7 +28,7 @@ static inline uint64_t strobe_bucket_low(uint32_t bucket)
     return (1ull << e) + ((uint64_t)(bucket % 32) << (e - 5));
 }
 
-static inline uint64_t strobe_bucket_width(uint32_t bucket)
+static inline uint64_t strobe_buckets_width(uint32_t bucket)
 {
     return bucket < 32 ? 1 : 1ull << (bucket / 32 - 1);
 }

@@ -136,11 +136,11 @@ void strobe_joiner_free(struct strobe_joiner *joiner);
 void strobe_joiner_add(struct strobe_joiner *joiner, const char *text, uint64_t n);
 
 /* Read the fields that `letters` name, pieces joined. Their number, -1 where the bytes run out. */
-int strobe_fields_read(struct strobe_bytes *in, const char *letters, struct strobe_joiner *joiner,
-                       struct strobe_field *fields);
+int strobe_decode_fields(struct strobe_bytes *in, const char *letters, struct strobe_joiner *joiner,
+                         struct strobe_field *fields);
 
 /* Step over them. */
-void strobe_fields_skip(struct strobe_bytes *in, const char *letters);
+void strobe_decode_skip_fields(struct strobe_bytes *in, const char *letters);
 
 /* A walk over the events of a part, all streams decoded. */
 struct strobe_cursor {

@@ -12,7 +12,7 @@ static void put(struct strobe_encoder *enc, uint64_t value)
 static void put_histogram(struct strobe_encoder *enc, const struct strobe_loc_sum *sum)
 {
     const uint32_t *histogram = sum->histogram;
-    uint32_t first = strobe_bucket_of(sum->min), end = strobe_bucket_of(sum->max) + 1;
+    uint32_t first = strobe_buckets_of(sum->min), end = strobe_buckets_of(sum->max) + 1;
     uint32_t n_used = 0, last = 0;
     uint64_t n_zones = 0;
     for (uint32_t i = first; i < end; i++) {

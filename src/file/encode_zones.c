@@ -75,7 +75,7 @@ static inline void sum_zone(struct strobe_loc_sum *sum, uint64_t duration, uint6
     if (duration > sum->max)
         sum->max = duration;
     sum->squares += (unsigned __int128)duration * duration;
-    sum->histogram[strobe_bucket_of(duration)]++;
+    sum->histogram[strobe_buckets_of(duration)]++;
     STROBE_ASSERT(sum->min <= sum->max && sum->self <= sum->total);
 }
 

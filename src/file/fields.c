@@ -175,8 +175,8 @@ static void read_field(struct strobe_bytes *in, struct strobe_joiner *joiner,
     }
 }
 
-int strobe_fields_read(struct strobe_bytes *in, const char *letters, struct strobe_joiner *joiner,
-                       struct strobe_field *fields)
+int strobe_decode_fields(struct strobe_bytes *in, const char *letters, struct strobe_joiner *joiner,
+                         struct strobe_field *fields)
 {
     struct strobe_field *last_text = NULL;
     int n = 0;
@@ -195,7 +195,7 @@ int strobe_fields_read(struct strobe_bytes *in, const char *letters, struct stro
     return n;
 }
 
-void strobe_fields_skip(struct strobe_bytes *in, const char *letters)
+void strobe_decode_skip_fields(struct strobe_bytes *in, const char *letters)
 {
     for (; *letters; letters++) {
         if (*letters == 'd')
@@ -243,8 +243,8 @@ static enum strobe_err cursor_fields(struct strobe_cursor *cursor, struct strobe
 {
     if (!cursor->schema->kind[out->kind].known)
         return STROBE_ERR_CORRUPT;
-    int n = strobe_fields_read(&cursor->side, cursor->schema->kind[out->kind].letters,
-                               cursor->joiner, out->fields);
+    int n = strobe_decode_fields(&cursor->side, cursor->schema->kind[out->kind].letters,
+                                 cursor->joiner, out->fields);
     if (n < 0)
         return STROBE_ERR_CORRUPT;
     out->n_fields = (unsigned)n;
@@ -361,8 +361,8 @@ static int read_record(struct strobe_record_walk *records, struct strobe_bytes *
     out->proc = 0;
     if (out->kind >= STROBE_KIND_COUNT && out->kind < STROBE_META_COUNT)
         out->proc = strobe_get_varint(in);
-    int n = strobe_fields_read(in, records->schema->kind[out->kind].letters, &records->joiner,
-                               out->fields);
+    int n = strobe_decode_fields(in, records->schema->kind[out->kind].letters, &records->joiner,
+                                 out->fields);
     out->n_fields = n < 0 ? 0 : (unsigned)n;
     return n >= 0;
 }

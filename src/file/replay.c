@@ -394,9 +394,9 @@ static enum strobe_err replay_rare(struct run *run, unsigned sym)
     } else if (!run->schema->kind[sym].known) {
         return STROBE_ERR_CORRUPT;
     } else if (!of_interest(sym)) {
-        strobe_fields_skip(side, run->schema->kind[sym].letters);
-    } else if (strobe_fields_read(side, run->schema->kind[sym].letters, &run->carry->joiner,
-                                  fields) >= 0) {
+        strobe_decode_skip_fields(side, run->schema->kind[sym].letters);
+    } else if (strobe_decode_fields(side, run->schema->kind[sym].letters, &run->carry->joiner,
+                                    fields) >= 0) {
         use_fields(run, sym, fields);
     }
     return side->bad ? STROBE_ERR_CORRUPT : STROBE_OK;

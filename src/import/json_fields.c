@@ -114,8 +114,8 @@ static int may_be_number(const struct strobe_json_field *field)
 
 int strobe_json_real(const struct strobe_json_field *field, double *out)
 {
-    return may_be_number(field) && strobe_parse_double(field->value.at, field->value.n, out) &&
-           isfinite(*out);
+    return may_be_number(field) &&
+           strobe_number_parse_double(field->value.at, field->value.n, out) && isfinite(*out);
 }
 
 static int parse_hex(const char *text, size_t n, uint64_t *out)
@@ -143,8 +143,8 @@ int strobe_json_whole(const struct strobe_json_field *field, uint64_t *out)
     if (n > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
         return parse_hex(at + 2, n - 2, out);
     if (*at != '-')
-        return strobe_parse_u(at, n, out);
-    if (!strobe_parse_i(at, n, &number))
+        return strobe_number_parse_u(at, n, out);
+    if (!strobe_number_parse_i(at, n, &number))
         return 0;
     *out = (uint64_t)number;
     return 1;

@@ -172,7 +172,7 @@ int strobe_stats_add(struct strobe_stats_row *row, uint64_t duration, uint64_t s
     row->min = duration < row->min ? duration : row->min;
     row->max = duration > row->max ? duration : row->max;
     row->squares += (unsigned __int128)duration * duration;
-    return strobe_histogram_add(&row->histogram, strobe_bucket_of(duration), 1);
+    return strobe_histogram_add(&row->histogram, strobe_buckets_of(duration), 1);
 }
 
 struct adding {
@@ -392,8 +392,8 @@ void strobe_stats_set_percentiles(struct strobe_stats_row *row)
     for (int i = 0; i < STROBE_STATS_N_PERCENTILES && row->histogram.n; i++) {
         uint64_t before;
         uint32_t bucket = strobe_histogram_bucket(
-            &row->histogram, strobe_percentile_rank(strobe_percentiles[i], row->count), &before);
-        uint64_t middle = strobe_bucket_low(bucket) + strobe_bucket_width(bucket) / 2;
+            &row->histogram, strobe_stats_rank(strobe_percentiles[i], row->count), &before);
+        uint64_t middle = strobe_buckets_low(bucket) + strobe_buckets_width(bucket) / 2;
         middle = middle < row->min ? row->min : middle;
         row->percentile[i] = middle > row->max ? row->max : middle;
     }

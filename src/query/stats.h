@@ -89,7 +89,7 @@ uint32_t strobe_histogram_bucket(const struct strobe_histogram *histogram, uint6
                                  uint64_t *n_before);
 
 /* The rank of a percentile: ceil(p * n / 100). */
-static inline uint64_t strobe_percentile_rank(unsigned p, uint64_t n)
+static inline uint64_t strobe_stats_rank(unsigned p, uint64_t n)
 {
     return (uint64_t)(((unsigned __int128)n * p + 99) / 100);
 }

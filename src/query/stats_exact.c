@@ -75,9 +75,9 @@ static void set_targets(struct refining *refining)
         const struct strobe_stats_row *row = &refining->stats->rows[i];
         for (uint32_t k = 0; k < STROBE_STATS_N_PERCENTILES && row->histogram.n; k++) {
             struct target *target = &refining->targets[i * STROBE_STATS_N_PERCENTILES + k];
-            uint64_t before, rank = strobe_percentile_rank(strobe_percentiles[k], row->count);
+            uint64_t before, rank = strobe_stats_rank(strobe_percentiles[k], row->count);
             uint32_t bucket = strobe_histogram_bucket(&row->histogram, rank, &before);
-            target->low = strobe_bucket_low(bucket);
+            target->low = strobe_buckets_low(bucket);
             target->shift = bucket < 64 ? 0 : bucket / 32 - 1;
             target->rank = rank > before ? rank - before : 1;
         }

@@ -78,7 +78,7 @@ static void set_percentiles(struct strobe_stats *stats, struct measured *list, u
     for (uint32_t at = 0; at < n;) {
         struct strobe_stats_row *row = &stats->rows[list[at].row];
         for (int i = 0; i < STROBE_STATS_N_PERCENTILES; i++) {
-            uint64_t rank = strobe_percentile_rank(strobe_percentiles[i], row->count);
+            uint64_t rank = strobe_stats_rank(strobe_percentiles[i], row->count);
             row->percentile[i] = list[at + rank - 1].ns;
         }
         at += (uint32_t)row->count;

@@ -272,7 +272,7 @@ static void look_at(struct strobe_missing *missing, uint32_t pid,
     if (client == CLIENT_NONE || strobe_collector_knows(collector, pid))
         return;
     snprintf(path, sizeof path, "/proc/%u/comm", pid);
-    strobe_read_text(path, program, sizeof program);
+    strobe_descendants_read_text(path, program, sizeof program);
     program[strcspn(program, "\n")] = 0;
     snprintf(why, sizeof why,
              "%sit lives in another mount namespace, where the session's folder %s is not visible; "
@@ -291,12 +291,12 @@ void strobe_recorder_missing_look(struct strobe_missing *missing,
     if (missing->fd >= 0)
         read_calls(missing, collector);
     uint64_t now = strobe_clock_mono_ns();
-    uint32_t newest = look && now >= missing->next_ns ? strobe_newest_pid() : 0;
+    uint32_t newest = look && now >= missing->next_ns ? strobe_descendants_newest() : 0;
     if (!look || now < missing->next_ns ||
         (newest && newest == missing->newest_pid && now < missing->look_anyway_ns))
         return;
     missing->newest_pid = newest;
-    uint32_t n = strobe_list_descendants(pids, DESCENDANTS_MAX, TASKS_MAX);
+    uint32_t n = strobe_descendants_list(pids, DESCENDANTS_MAX, TASKS_MAX);
     for (uint32_t i = 0; i < n; i++)
         look_at(missing, pids[i], collector);
     missing->next_ns = now + n * 2000000ull; /* many cost no more than a few */

@@ -142,7 +142,7 @@ static uint32_t look_over(struct strobe_python_watch *watch, struct strobe_colle
     enum { DESCENDANTS_MAX = 512 };
     uint32_t pids[DESCENDANTS_MAX];
     char exe[1024];
-    uint32_t n = strobe_list_descendants(pids, DESCENDANTS_MAX, UINT32_MAX);
+    uint32_t n = strobe_descendants_list(pids, DESCENDANTS_MAX, UINT32_MAX);
     STROBE_ASSERT(n <= DESCENDANTS_MAX);
     for (uint32_t i = 0; i < n; i++)
         if (read_exe(pids[i], exe, sizeof exe) && is_interpreter(exe) &&
@@ -158,7 +158,7 @@ void strobe_recorder_python_look(struct strobe_python_watch *watch,
     if (is_off())
         return;
     settle(watch, collector);
-    uint32_t newest = now < watch->next_ns ? 0 : strobe_newest_pid();
+    uint32_t newest = now < watch->next_ns ? 0 : strobe_descendants_newest();
     if (now < watch->next_ns ||
         (newest && newest == watch->newest_pid && now < watch->look_anyway_ns))
         return;

@@ -125,8 +125,8 @@ static void undo_start(struct strobe_recorder *r)
     }
     strobe_trace_file_close(&r->file);
     strobe_recorder_missing_close(&r->missing);
-    strobe_recording_end(&r->session);
-    strobe_recording_release(&r->session);
+    strobe_recording_session_end(&r->session);
+    strobe_recording_session_release(&r->session);
     r->tracy = NULL;
     r->collector = NULL;
     r->flight = NULL;
@@ -210,8 +210,8 @@ static enum strobe_err prepare(struct strobe_recorder *r)
     enum strobe_recorder_failure none = choose_session(options, r->outcome.session, &err);
     if (none)
         return fail(r, none, err);
-    err = strobe_recording_begin(r->outcome.session, options->path, options->pool_bytes, 0,
-                                 options->policy, 32, &r->session);
+    err = strobe_recording_session_begin(r->outcome.session, options->path, options->pool_bytes, 0,
+                                         options->policy, 32, &r->session);
     if (err)
         return fail(r,
                     err == STROBE_ERR_BUSY ? STROBE_RECORDER_FAILED_BUSY
@@ -366,7 +366,7 @@ static void record_rounds(struct strobe_recorder *r)
 /* Gates shut, rings drained, nobody writes to the file but this thread. */
 static void stop_sources(struct strobe_recorder *r)
 {
-    strobe_recording_end(&r->session);
+    strobe_recording_session_end(&r->session);
     if (r->tracy)
         strobe_tracy_host_stop(r->tracy);
     strobe_collector_stop(r->collector);
@@ -442,7 +442,7 @@ static void end(struct strobe_recorder *r)
     if (r->flight)
         strobe_recorder_land(r);
     r->outcome.err = close_file(r);
-    strobe_recording_release(&r->session);
+    strobe_recording_session_release(&r->session);
     STROBE_ASSERT(r->session.fd < 0 && r->missing.fd < 0);
     strobe_recorder_move(r, STROBE_RECORDER_ENDED);
 }

@@ -55,7 +55,7 @@ void strobe_report_text_double(struct strobe_out *text, double value)
     }
     char digits[STROBE_NUMBER_DIGITS];
     int point;
-    int n = strobe_double_digits(value, digits, &point);
+    int n = strobe_number_digits(value, digits, &point);
     if (point > 16 || point < -3)
         add_scientific(text, digits, n, point);
     else
@@ -149,7 +149,7 @@ bool strobe_report_meta_member(struct strobe_report_span meta, const char *key,
 bool strobe_report_span_uint(struct strobe_report_span span, uint64_t *out)
 {
     span = strobe_report_span_trim(span);
-    return span.len <= 20 && strobe_parse_u(span.at, span.len, out);
+    return span.len <= 20 && strobe_number_parse_u(span.at, span.len, out);
 }
 
 bool strobe_report_span_int(struct strobe_report_span span, int64_t *out)

@@ -46,8 +46,8 @@ static int is_state(const struct strobe_json *question, const char *text)
     return !over || strobe_json_is(question, over, state);
 }
 
-void strobe_answer_notes(struct strobe_served *served, const struct strobe_json *question,
-                         struct strobe_reply *reply)
+void strobe_serve_answer_notes(struct strobe_served *served, const struct strobe_json *question,
+                               struct strobe_reply *reply)
 {
     uint32_t set = strobe_json_member(question, 0, "set");
     char *text = NULL, state[STATE_BYTES];
@@ -58,7 +58,7 @@ void strobe_answer_notes(struct strobe_served *served, const struct strobe_json 
         err = strobe_notes_read(served->path, &text);
     }
     if (err) {
-        strobe_answer_error(reply, strobe_err_text(err));
+        strobe_engine_answer_error(reply, strobe_err_text(err));
     } else {
         strobe_reply_string(reply, "notes", text ? text : "[]");
         put_state(state, text);

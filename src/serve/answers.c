@@ -91,15 +91,16 @@ void strobe_served_close(struct strobe_served *served)
 
 /* ---- saving ---- */
 
-void strobe_answer_save(struct strobe_served *served, const struct strobe_json *question,
-                        struct strobe_reply *reply)
+void strobe_serve_answer_save(struct strobe_served *served, const struct strobe_json *question,
+                              struct strobe_reply *reply)
 {
     char name[300], path[4500];
     uint64_t lo, hi, n_bytes = 0;
     size_t n =
         strobe_json_text(question, strobe_json_member(question, 0, "name"), name, sizeof name);
     if (!strobe_guard_is_trace_name(name) || n < 8 || strcmp(name + n - 7, ".strobe")) {
-        strobe_answer_error(reply, "a trace's name has no folders in it, and ends in .strobe");
+        strobe_engine_answer_error(reply,
+                                   "a trace's name has no folders in it, and ends in .strobe");
         return;
     }
     strobe_engine_range(served->engine, question, &lo, &hi);
@@ -109,8 +110,8 @@ void strobe_answer_save(struct strobe_served *served, const struct strobe_json *
     enum strobe_err err =
         strobe_cut_write(served->engine->view->trace, &range, path, &n_bytes);
     if (err) {
-        strobe_answer_error(reply, err == STROBE_ERR_BUSY ? "there is a trace of that name"
-                                                          : strobe_err_text(err));
+        strobe_engine_answer_error(reply, err == STROBE_ERR_BUSY ? "there is a trace of that name"
+                                                                 : strobe_err_text(err));
         return;
     }
     strobe_reply_string(reply, "name", name);
@@ -122,7 +123,8 @@ void strobe_answer_save(struct strobe_served *served, const struct strobe_json *
 static const struct {
     const char *ask;
     void (*answer)(struct strobe_served *, const struct strobe_json *, struct strobe_reply *);
-} answers[] = {{"save", strobe_answer_save}, {"notes", strobe_answer_notes}}; /* slow ones */
+} answers[] = {{"save", strobe_serve_answer_save},
+               {"notes", strobe_serve_answer_notes}}; /* slow ones */
 
 /* The index of an own question, -1: it is the engine's. */
 static int find_own(const struct strobe_json *question)

@@ -24,9 +24,9 @@ int strobe_served_is_slow(const struct strobe_json *question);
 
 /* ---- for answers.c ---- */
 
-void strobe_answer_save(struct strobe_served *served, const struct strobe_json *question,
-                        struct strobe_reply *reply);
-void strobe_answer_notes(struct strobe_served *served, const struct strobe_json *question,
-                         struct strobe_reply *reply);
+void strobe_serve_answer_save(struct strobe_served *served, const struct strobe_json *question,
+                              struct strobe_reply *reply);
+void strobe_serve_answer_notes(struct strobe_served *served, const struct strobe_json *question,
+                               struct strobe_reply *reply);
 
 #endif

@@ -101,7 +101,7 @@ static void send_error(struct strobe_desk_trace *trace, uint64_t who, uint32_t i
 {
     struct strobe_reply reply = {0};
     strobe_reply_u64(&reply, "id", id);
-    strobe_answer_error(&reply, why);
+    strobe_engine_answer_error(&reply, why);
     send(trace, who, id, &reply);
 }
 

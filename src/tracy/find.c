@@ -55,7 +55,7 @@ uint64_t strobe_tracy_find_stat(uint32_t pid, int field)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%u/stat", pid);
-    if (strobe_read_text(path, text, sizeof text) <= 0)
+    if (strobe_descendants_read_text(path, text, sizeof text) <= 0)
         return 0;
     char *at = strrchr(text, ')'); /* the name may hold anything */
     for (int i = 2; at && i < field; i++)
@@ -101,7 +101,8 @@ static bool has_tracys_thread(uint32_t pid)
     struct dirent *task;
     for (int i = 0; tasks && !found && i < TASKS_MAX && (task = readdir(tasks)); i++) {
         snprintf(path, sizeof path, "/proc/%u/task/%s/comm", pid, task->d_name);
-        found = strobe_read_text(path, text, sizeof text) > 0 && !strcmp(text, "Tracy Profiler\n");
+        found = strobe_descendants_read_text(path, text, sizeof text) > 0 &&
+                !strcmp(text, "Tracy Profiler\n");
     }
     if (tasks)
         closedir(tasks);
@@ -237,7 +238,7 @@ static bool look_at(struct strobe_tracy_host *host, uint32_t pid, uint64_t now)
 static uint32_t search_all(struct strobe_tracy_host *host, uint64_t now)
 {
     static uint32_t pids[PIDS_MAX]; /* one thread searches */
-    uint32_t n = strobe_list_descendants(pids, PIDS_MAX, TASKS_MAX);
+    uint32_t n = strobe_descendants_list(pids, PIDS_MAX, TASKS_MAX);
     host->search_is_done = true;
     for (uint32_t i = 0; i < n; i++)
         if (look_at(host, pids[i], now))
@@ -253,7 +254,7 @@ void strobe_tracy_search(struct strobe_tracy_host *host, uint64_t now)
         return;
     uint64_t every = host->search_every_ns ? 2 * host->search_every_ns : SEARCH_MIN_NS;
     host->search_every_ns = every < SEARCH_MAX_NS ? every : SEARCH_MAX_NS;
-    uint32_t newest = strobe_newest_pid();
+    uint32_t newest = strobe_descendants_newest();
     bool is_still = host->search_is_done && newest && newest == host->newest_pid;
     host->newest_pid = newest;
     uint64_t least = is_still ? 0 : search_all(host, now) * SEARCH_EACH_NS;

@@ -184,7 +184,7 @@ static int make_prefix(const struct strobe_tracy_csv_table *table, struct strobe
     at = mempcpy(at, table->options->sep, table->n_sep);
     at = copy_cell(table, at, loc->file, loc->n_file);
     at = mempcpy(at, table->options->sep, table->n_sep);
-    at = strobe_put_u(at, loc->line);
+    at = strobe_number_put_u(at, loc->line);
     at = mempcpy(at, table->options->sep, table->n_sep);
     loc->n_prefix = (uint32_t)(at - loc->prefix);
     return 1;
@@ -198,11 +198,11 @@ static void put_numbers(const struct strobe_tracy_csv_table *table,
 {
     if (table->n_sep == 1) { /* as nearly everywhere: in one go */
         char *at = strobe_out_reserve(table->out), *from = at, sep = *table->options->sep;
-        at = strobe_put_i(at, row->start);
+        at = strobe_number_put_i(at, row->start);
         *at++ = sep;
-        at = strobe_put_i(at, row->time);
+        at = strobe_number_put_i(at, row->time);
         *at++ = sep;
-        at = strobe_put_u(at, row->thread);
+        at = strobe_number_put_u(at, row->thread);
         table->out->len += (size_t)(at - from);
         return;
     }

@@ -98,7 +98,7 @@ EXPORT("open") uint8_t *strobe_module_open(const char *name)
     struct strobe_reply reply = {0};
     enum strobe_err err = open_trace(name);
     if (err)
-        strobe_answer_error(&reply, words_for(err));
+        strobe_engine_answer_error(&reply, words_for(err));
     else
         strobe_reply_bool(&reply, "opened", 1);
     return strobe_reply_finish(&reply, 0, 0, &n_frame);
@@ -112,9 +112,9 @@ EXPORT("ask") uint8_t *strobe_module_ask(const char *text, uint32_t n)
     uint32_t id = is_json ? (uint32_t)strobe_engine_count(&question, "id", 0, UINT32_MAX) : 0;
     strobe_reply_u64(&reply, "id", id);
     if (!is_json)
-        strobe_answer_error(&reply, "this is no question");
+        strobe_engine_answer_error(&reply, "this is no question");
     else if (!engine)
-        strobe_answer_error(&reply, "no trace is open");
+        strobe_engine_answer_error(&reply, "no trace is open");
     else
         strobe_engine_answer(engine, &question, &reply);
     return strobe_reply_finish(&reply, id, 0, &n_frame);

@@ -26,14 +26,14 @@ static void whole_numbers_equal_the_c_library_s(void **state)
     for (int i = 0; i < 100000; i++) {
         uint64_t value = i < 3 ? UINT64_MAX - (uint64_t)i : next_random() >> next_random() % 64, u;
         int64_t back;
-        *strobe_put_u(ours, value) = 0;
+        *strobe_number_put_u(ours, value) = 0;
         snprintf(theirs, sizeof theirs, "%" PRIu64, value);
         assert_string_equal(ours, theirs);
-        assert_true(strobe_parse_u(ours, strlen(ours), &u) && u == value);
-        *strobe_put_i(ours, (int64_t)value) = 0;
+        assert_true(strobe_number_parse_u(ours, strlen(ours), &u) && u == value);
+        *strobe_number_put_i(ours, (int64_t)value) = 0;
         snprintf(theirs, sizeof theirs, "%" PRId64, (int64_t)value);
         assert_string_equal(ours, theirs);
-        assert_true(strobe_parse_i(ours, strlen(ours), &back) && back == (int64_t)value);
+        assert_true(strobe_number_parse_i(ours, strlen(ours), &back) && back == (int64_t)value);
     }
 }
 
@@ -46,15 +46,15 @@ static void what_does_not_fit_is_no_number(void **state)
     static const char *const bad_u[] = {"",   "-1", "+1", " 1", "1 ", "0x1", "18446744073709551616",
                                         "1e3"};
     for (size_t k = 0; k < sizeof bad_u / sizeof bad_u[0]; k++)
-        assert_false(strobe_parse_u(bad_u[k], strlen(bad_u[k]), &u));
+        assert_false(strobe_number_parse_u(bad_u[k], strlen(bad_u[k]), &u));
     static const char *const bad_i[] = {"", "-", "--1", "9223372036854775808",
                                         "-9223372036854775809"};
     for (size_t k = 0; k < sizeof bad_i / sizeof bad_i[0]; k++)
-        assert_false(strobe_parse_i(bad_i[k], strlen(bad_i[k]), &i));
+        assert_false(strobe_number_parse_i(bad_i[k], strlen(bad_i[k]), &i));
     static const char *const bad_d[] = {"",   "-",   ".5",  "5.", "1e",    "1e+",
                                         "01", "nan", "inf", "1 ", "0x1p3", "-01"};
     for (size_t k = 0; k < sizeof bad_d / sizeof bad_d[0]; k++)
-        assert_false(strobe_parse_double(bad_d[k], strlen(bad_d[k]), &d));
+        assert_false(strobe_number_parse_double(bad_d[k], strlen(bad_d[k]), &d));
 }
 
 /* The fewest digits by trying all precisions. */
@@ -71,14 +71,14 @@ static int fewest(double value)
 static void check_double(double value)
 {
     char text[STROBE_NUMBER_ROOM + 1], digits[STROBE_NUMBER_DIGITS];
-    char *end = strobe_put_double(text, value);
+    char *end = strobe_number_put_double(text, value);
     assert_true(end - text <= STROBE_NUMBER_ROOM);
     *end = 0;
     double back = strtod(text, NULL), ours;
     assert_memory_equal(&back, &value, sizeof value);
-    assert_true(strobe_parse_double(text, (size_t)(end - text), &ours));
+    assert_true(strobe_number_parse_double(text, (size_t)(end - text), &ours));
     assert_memory_equal(&ours, &value, sizeof value);
-    int point, n = value == 0 ? 0 : strobe_double_digits(fabs(value), digits, &point);
+    int point, n = value == 0 ? 0 : strobe_number_digits(fabs(value), digits, &point);
     assert_true(value == 0 || n <= fewest(fabs(value)));
 }
 
@@ -106,7 +106,7 @@ static void doubles_come_back_and_have_the_fewest_digits(void **state)
 static void check_text(double value, const char *expected)
 {
     char text[STROBE_NUMBER_ROOM + 1];
-    *strobe_put_double(text, value) = 0;
+    *strobe_number_put_double(text, value) = 0;
     assert_string_equal(text, expected);
 }
 
@@ -145,14 +145,14 @@ static void long_numbers_are_read_as_the_c_library_reads_them(void **state)
                                         "0e5"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         double ours, theirs = strtod(texts[i], NULL);
-        assert_true(strobe_parse_double(texts[i], strlen(texts[i]), &ours));
+        assert_true(strobe_number_parse_double(texts[i], strlen(texts[i]), &ours));
         assert_memory_equal(&ours, &theirs, sizeof ours);
     }
     char longest[300];
     memset(longest, '7', sizeof longest);
     longest[1] = '.';
     double ours;
-    assert_true(strobe_parse_double(longest, sizeof longest, &ours));
+    assert_true(strobe_number_parse_double(longest, sizeof longest, &ours));
     assert_true(ours == 7.777777777777777777777777777777);
 }
 

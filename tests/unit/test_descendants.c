@@ -45,7 +45,7 @@ static void children_and_theirs_are_listed_parents_first(void **state)
     pid_t child, grandchild;
     uint32_t pids[MAX];
     start_two(&child, &grandchild);
-    assert_int_equal(strobe_list_descendants(pids, MAX, MAX), 2);
+    assert_int_equal(strobe_descendants_list(pids, MAX, MAX), 2);
     assert_int_equal(pids[0], child);
     assert_int_equal(pids[1], grandchild);
     end_two(child, grandchild);
@@ -57,7 +57,7 @@ static void no_more_are_listed_than_there_is_room_for(void **state)
     pid_t child, grandchild;
     uint32_t pids[2] = {0, 77};
     start_two(&child, &grandchild);
-    assert_int_equal(strobe_list_descendants(pids, 1, MAX), 1);
+    assert_int_equal(strobe_descendants_list(pids, 1, MAX), 1);
     assert_int_equal(pids[0], child);
     assert_int_equal(pids[1], 77);
     end_two(child, grandchild);
@@ -67,10 +67,10 @@ static void a_new_process_is_seen_by_the_newest_pid(void **state)
 {
     (void)state;
     pid_t child, grandchild;
-    uint32_t before = strobe_newest_pid();
+    uint32_t before = strobe_descendants_newest();
     assert_int_not_equal(before, 0);
     start_two(&child, &grandchild);
-    assert_int_not_equal(strobe_newest_pid(), before);
+    assert_int_not_equal(strobe_descendants_newest(), before);
     end_two(child, grandchild);
 }
 
@@ -78,9 +78,10 @@ static void a_file_longer_than_the_room_is_cut(void **state)
 {
     (void)state;
     char text[8];
-    assert_int_equal(strobe_read_text("/proc/self/status", text, sizeof text), 7);
+    assert_int_equal(strobe_descendants_read_text("/proc/self/status", text, sizeof text), 7);
     assert_string_equal(text, "Name:\tt");
-    assert_int_equal(strobe_read_text("/proc/self/no such file", text, sizeof text), -1);
+    assert_int_equal(strobe_descendants_read_text("/proc/self/no such file", text, sizeof text),
+                     -1);
     assert_string_equal(text, "");
 }
 

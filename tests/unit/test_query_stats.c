@@ -119,7 +119,7 @@ static void percentiles_are_exact_or_within_the_stated_error(void **state)
         run(&t, (struct strobe_stats_options){.exact = exact}, &trace, &stats);
         assert_int_equal(stats.is_exact, exact);
         for (int i = 0; i < STROBE_STATS_N_PERCENTILES; i++) {
-            uint64_t right = sorted[strobe_percentile_rank(strobe_percentiles[i], N) - 1];
+            uint64_t right = sorted[strobe_stats_rank(strobe_percentiles[i], N) - 1];
             uint64_t shown = stats.rows[0].percentile[i];
             uint64_t off = shown > right ? shown - right : right - shown;
             assert_true(exact ? off == 0 : (double)off <= 0.016 * (double)right + 1);
@@ -275,11 +275,12 @@ static void buckets_have_no_gap_and_no_overlap(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i + 1 < STROBE_HIST_BUCKETS; i++) {
-        assert_int_equal(strobe_bucket_low(i) + strobe_bucket_width(i), strobe_bucket_low(i + 1));
-        assert_int_equal(strobe_bucket_of(strobe_bucket_low(i)), i);
-        assert_int_equal(strobe_bucket_of(strobe_bucket_low(i + 1) - 1), i);
+        assert_int_equal(strobe_buckets_low(i) + strobe_buckets_width(i),
+                         strobe_buckets_low(i + 1));
+        assert_int_equal(strobe_buckets_of(strobe_buckets_low(i)), i);
+        assert_int_equal(strobe_buckets_of(strobe_buckets_low(i + 1) - 1), i);
     }
-    assert_int_equal(strobe_bucket_of(UINT64_MAX), STROBE_HIST_BUCKETS - 1);
+    assert_int_equal(strobe_buckets_of(UINT64_MAX), STROBE_HIST_BUCKETS - 1);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
 are, comments, run-time asserts per 1,000 lines (static ones apart), and which rooms it includes; then what is longest.
 
 With --check it prints what breaks a rule of the house, and fails if something does: a file over 700 lines, a function over 60,
-an include against the order of src/rooms.txt. C in src/ and python/, JavaScript in web/, Python in python/."""
+an include against the order of src/rooms.txt, fewer than 20 run-time asserts per 1,000 lines in a room of the recorder's side. C in src/ and python/, JavaScript in web/, Python in python/."""
 import ast
 import collections
 import pathlib
@@ -14,6 +14,7 @@ import sys
 import check_rooms
 
 FILE_LINES, FUNCTION_LINES = 700, 60
+ASSERTED, ASSERTS = ("ring", "file", "build", "collector", "recorder"), 20
 # Over a limit and not yet split. The list only gets shorter; what is here and is no longer over is printed.
 KNOWN = set()
 
@@ -185,10 +186,18 @@ def too_long(files):
                 yield f"{file.name}:{function.name}", f"{file.name}:{function.line}: {function.name}", function.lines, FUNCTION_LINES
 
 
-def check(root, files):
+def per_thousand(files, is_static):
+    """Asserts per 1,000 lines."""
+    return 1000 * sum(f.n_asserts(is_static) for f in files) / max(1, sum(f.lines for f in files))
+
+
+def check(root, rooms):
+    files = [f for list_of in rooms.values() for f in list_of]
     found = list(too_long(files))
     wrong = [f"{where}: {lines} lines, {limit} at the most" for what, where, lines, limit in found if what not in KNOWN]
     wrong += check_rooms.includes(check_rooms.read(root), root / "src")
+    wrong += [f"src/{room}: {per_thousand(rooms[room], False):.1f} asserts per 1,000 lines, {ASSERTS} at the least"
+              for room in ASSERTED if per_thousand(rooms[room], False) < ASSERTS]
     for stale in sorted(KNOWN - {what for what, *_ in found}):
         print(f"tests/house.py: {stale} is no longer over a limit: its place in KNOWN can go")
     known = ", ".join(f"{where} {lines}" for what, where, lines, _ in found if what in KNOWN)
@@ -201,11 +210,10 @@ def check(root, files):
 def row(room, files):
     lines = sum(f.lines for f in files)
     lengths = sorted(f.lines for file in files for f in file.functions) or [0]
-    thousand = max(1, lines) / 1000
     uses = collections.Counter(m for f in files for m in re.findall(r'#include "(\w+)/', f.text) if m != room)
     return (f"{room:13}{len(files):5}{lines:8}{statistics.median(lengths):8.0f}{lengths[int(len(lengths) * 0.9) - 1]:5}{lengths[-1]:5}"
-            f"{100 * sum(f.n_comments() for f in files) / max(1, lines):8.0f}%{sum(f.n_asserts(False) for f in files) / thousand:9.1f}"
-            f"{sum(f.n_asserts(True) for f in files) / thousand:8.1f}  " + ", ".join(f"{used} {n}" for used, n in sorted(uses.items())))
+            f"{100 * sum(f.n_comments() for f in files) / max(1, lines):8.0f}%{per_thousand(files, False):9.1f}"
+            f"{per_thousand(files, True):8.1f}  " + ", ".join(f"{used} {n}" for used, n in sorted(uses.items())))
 
 
 def draw(root, rooms):
@@ -225,7 +233,7 @@ def main():
     root = pathlib.Path(sys.argv[-1]).resolve()
     rooms = rooms_of(root)
     if "--check" in sys.argv[1:-1]:
-        return check(root, [f for files in rooms.values() for f in files])
+        return check(root, rooms)
     draw(root, rooms)
     return 0
 

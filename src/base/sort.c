@@ -18,6 +18,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "base/ready.h"
 
 enum {
     MEMORY_MIN = 1 << 20,
@@ -57,28 +58,6 @@ struct strobe_sort {
 };
 
 /* ---- the file ---- */
-
-int strobe_sort_unnamed_file(const char *folder)
-{
-    char path[4200];
-    folder = folder ? folder : getenv("TMPDIR");
-    folder = folder && *folder ? folder : "/tmp";
-#ifdef O_TMPFILE
-    int unnamed = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (unnamed >= 0)
-        return unnamed;
-#endif
-    if (snprintf(path, sizeof path, "%s/.strobe-sort-XXXXXX", folder) >= (int)sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    int fd = mkstemp(path);
-    if (fd >= 0) {
-        unlink(path);
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
-    }
-    return fd;
-}
 
 /* Read or write all of it, whatever comes between. */
 static enum strobe_err transfer(int fd, char *bytes, size_t n, uint64_t at, int is_write)
@@ -278,7 +257,7 @@ static enum strobe_err merge(struct strobe_sort *sort, strobe_sort_take *take, v
 /* All runs as one, in a new file. */
 static enum strobe_err join_runs(struct strobe_sort *sort)
 {
-    struct spilling to = {.sort = sort, .fd = strobe_sort_unnamed_file(sort->folder)};
+    struct spilling to = {.sort = sort, .fd = strobe_ready_unnamed(sort->folder)};
     if (to.fd < 0)
         return strobe_err_from_errno(errno);
     enum strobe_err err = merge(sort, spill_row, &to);
@@ -300,7 +279,7 @@ static enum strobe_err spill(struct strobe_sort *sort)
         return STROBE_OK;
     if (!sort->out && !(sort->out = malloc(MEMORY_MIN)))
         return STROBE_ERR_NOMEM;
-    if (sort->fd < 0 && (sort->fd = strobe_sort_unnamed_file(sort->folder)) < 0)
+    if (sort->fd < 0 && (sort->fd = strobe_ready_unnamed(sort->folder)) < 0)
         return strobe_err_from_errno(errno);
     struct spilling to = {.sort = sort, .fd = sort->fd, .at = sort->n_file};
     struct run *run = STROBE_ARRAY_PUSH(sort->runs, sort->n_runs, sort->runs_room);

@@ -45,7 +45,4 @@ enum strobe_err strobe_sort_all(struct strobe_sort *sort, strobe_sort_take *take
 /* Runs that went to the file; 0: all was in memory. */
 uint32_t strobe_sort_n_runs(const struct strobe_sort *sort);
 
-/* A new file of no name in a folder (NULL: $TMPDIR or /tmp), for reading and writing; -1 with errno. */
-int strobe_sort_unnamed_file(const char *folder);
-
 #endif

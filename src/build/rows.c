@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "base/ready.h"
 #include "base/sort.h"
 
 enum { SORT_BYTES = 32 << 20 };
@@ -71,7 +72,7 @@ void strobe_rows_close(struct strobe_rows *rows)
 static enum strobe_err flush_texts(struct strobe_rows *rows)
 {
     STROBE_ASSERT(rows->n_texts <= STROBE_ROWS_TEXT_MAX);
-    if (rows->fd < 0 && (rows->fd = strobe_sort_unnamed_file(rows->folder)) < 0)
+    if (rows->fd < 0 && (rows->fd = strobe_ready_unnamed(rows->folder)) < 0)
         return strobe_err_from_errno(errno);
     for (size_t at = 0; at < rows->n_texts;) {
         ssize_t done =

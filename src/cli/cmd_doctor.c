@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "cli/cli.h"
+#include "cli/confined.h"
 #include "cli/doctor_ports.h"
 #include "cli/input.h"
 #include "cli/out.h"
@@ -376,6 +377,19 @@ static bool is_in_path(const char *program)
     return false;
 }
 
+static void check_imports(struct report *report)
+{
+    if (strobe_cli_can_confine())
+        add(report, LEVEL_OK, "imports", NULL,
+            "files of other profilers are read by a process that can open nothing (seccomp)");
+    else
+        add(report, LEVEL_WARNING, "imports",
+            "allow seccomp in the container, or import only files that you trust",
+            "this system refuses system call filters (seccomp): files of other profilers are read "
+            "with bounds of time and "
+            "memory alone");
+}
+
 static void check_libraries(struct report *report)
 {
     char path[PATH_MAX];
@@ -503,6 +517,7 @@ int strobe_cli_doctor(int argc, char **argv)
     check_shared_memory(&report);
     check_rights(&report);
     check_ports(&report);
+    check_imports(&report);
     check_libraries(&report);
     check_disk(&report);
     if (json && print_json(&report) != STROBE_EXIT_OK)

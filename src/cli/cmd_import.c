@@ -1,5 +1,7 @@
-/* cmd_import.c - strobe import: a file of another profiler as a trace. What it is, is told by its first bytes.
+/* cmd_import.c - strobe import: a file of another profiler as a trace. Its first bytes say what it is. The reading is done by a
+ * child that can do nothing else (cli/confined.h).
  * SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -9,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ready.h"
 #include "cli/cli.h"
+#include "cli/confined.h"
 #include "cli/input.h"
 #include "import/chrome.h"
 #include "tracy_file/content.h"
@@ -51,6 +55,12 @@ static char *default_out(const char *path)
     return out;
 }
 
+/* What the confined part is to do, and says by its exit code. */
+struct job {
+    const char *from, *to;
+};
+enum { MADE, MADE_IN_PART, MADE_NOTHING };
+
 /* What failed leaves nothing behind, and what it did not touch alone. */
 static void remove_half(const char *path, const struct stat *before)
 {
@@ -75,52 +85,64 @@ static int fail_chrome(const char *from, enum strobe_err err, uint64_t offset)
     return STROBE_EXIT_FAILED;
 }
 
-static int import_tracy(const char *from, const char *to)
+static void fail_tracy(const char *from, enum strobe_err err)
 {
+    size_t n = strlen(from);
+    int is_named = n > 6 && !strcmp(from + n - 6, ".tracy");
+    if (err == STROBE_ERR_FORMAT && !is_named)
+        fail_chrome(from, err, 0);
+    else
+        strobe_cli_tracy_fail("import", from, err);
+}
+
+static int import_tracy(void *context)
+{
+    const struct job *job = context;
     struct strobe_tracy_import import;
-    struct stat before = {0};
-    stat(to, &before);
-    enum strobe_err err = strobe_tracy_import(from, to, &import);
+    enum strobe_err err = strobe_tracy_import(job->from, job->to, &import);
     if (err && !import.is_cut) {
-        size_t n = strlen(from);
-        int is_named = n > 6 && !strcmp(from + n - 6, ".tracy");
-        remove_half(to, &before);
-        return err == STROBE_ERR_FORMAT && !is_named ? fail_chrome(from, err, 0)
-                                                     : strobe_cli_tracy_fail("import", from, err);
+        fail_tracy(job->from, err);
+        return MADE_NOTHING;
     }
     fprintf(stderr,
             "strobe import: wrote %s: %" PRIu64 " zones, %" PRIu64 " GPU zones, %" PRIu64
             " messages (a file of Tracy 0.%u.%u)\n",
-            to, import.n_zones, import.n_gpu_zones, import.n_messages, import.version / 100,
+            job->to, import.n_zones, import.n_gpu_zones, import.n_messages, import.version / 100,
             import.version % 100);
-    return err ? strobe_cli_tracy_fail("import", from, err) : STROBE_EXIT_OK;
+    if (err)
+        strobe_cli_tracy_fail("import", job->from, err);
+    return err ? MADE_IN_PART : MADE;
 }
 
-static int import_chrome(const char *from, const char *to)
+static int import_chrome(void *context)
 {
+    const struct job *job = context;
     struct strobe_chrome_import import;
-    struct stat before = {0};
-    stat(to, &before);
-    enum strobe_err err = strobe_chrome_import(from, to, &import);
+    enum strobe_err err = strobe_chrome_import(job->from, job->to, &import);
     if (err && !import.is_cut) {
-        remove_half(to, &before);
-        return fail_chrome(from, err, import.offset);
+        fail_chrome(job->from, err, import.offset);
+        return MADE_NOTHING;
     }
     fprintf(stderr,
             "strobe import: wrote %s: %" PRIu64 " zones, %" PRIu64 " spans, %" PRIu64
             " messages, %" PRIu64 " values, %" PRIu64 " flow points of %" PRIu64 " events\n",
-            to, import.n_zones, import.n_spans, import.n_messages, import.n_values, import.n_flows,
-            import.n_events);
+            job->to, import.n_zones, import.n_spans, import.n_messages, import.n_values,
+            import.n_flows, import.n_events);
     if (import.n_set_aside)
         fprintf(stderr, "strobe import: set aside: %" PRIu64 " events; 'strobe info' says why\n",
                 import.n_set_aside);
-    return err ? fail_chrome(from, err, import.offset) : STROBE_EXIT_OK;
+    if (err)
+        fail_chrome(job->from, err, import.offset);
+    return err ? MADE_IN_PART : MADE;
 }
 
-/* Bytes that are nobody's are for the reader of .tracy files, who says so. */
+/* Bytes that are nobody's are for the reader of .tracy files, who says so. A pipe gives its bytes once: its name has to do. */
 static int is_chrome(const char *path)
 {
     uint8_t first[64];
+    struct stat st;
+    if (!stat(path, &st) && S_ISFIFO(st.st_mode))
+        return strstr(path, ".json") != NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, first, sizeof first);
     if (fd >= 0)
@@ -128,14 +150,30 @@ static int is_chrome(const char *path)
     return n > 0 && strobe_chrome_is_file(first, (size_t)n);
 }
 
+/* Read it, by a process that can open nothing: all that it needs is open before. */
 static int run(const char *from, const char *to, int force)
 {
-    struct stat st;
-    if (!force && !stat(to, &st)) {
+    enum { N_UNNAMED = 8 }; /* for sorting what does not fit into memory */
+    struct job job = {from, to};
+    struct stat before = {0};
+    if (!stat(to, &before) && !force) {
         strobe_cli_error("import", "%s is there already; -f replaces it", to);
         return STROBE_EXIT_FAILED;
     }
-    return is_chrome(from) ? import_chrome(from, to) : import_tracy(from, to);
+    int (*work)(void *context) = is_chrome(from) ? import_chrome : import_tracy;
+    if (strobe_ready_prepare(from, O_RDONLY, 0) < 0)
+        return strobe_cli_fail("import", from, strobe_err_from_errno(errno));
+    if (strobe_ready_prepare(to, O_RDWR | O_CREAT, 0600) < 0)
+        return strobe_cli_fail("import", to, strobe_err_from_errno(errno));
+    int code = MADE_NOTHING;
+    if (strobe_ready_prepare_folder(to, N_UNNAMED) < 0)
+        strobe_cli_fail("import", to, strobe_err_from_errno(errno));
+    else
+        code = strobe_cli_confined("import", from, work, &job);
+    strobe_ready_forget();
+    if (code != MADE && code != MADE_IN_PART)
+        remove_half(to, &before);
+    return code == MADE ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
 }
 
 int strobe_cli_import(int argc, char **argv)

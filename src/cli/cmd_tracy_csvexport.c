@@ -8,7 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ready.h"
 #include "cli/cli.h"
+#include "cli/confined.h"
 #include "cli/input.h"
 #include "cli/out.h"
 #include "tracy_file/csv.h"
@@ -185,12 +187,19 @@ static enum strobe_err put_trace(const char *path, const struct strobe_tracy_csv
     return err;
 }
 
-static int run(const char *path, const struct strobe_tracy_csv_options *options)
+struct job {
+    const char *path;
+    const struct strobe_tracy_csv_options *options;
+    int is_tracy;
+};
+
+static int export(void *context)
 {
+    const struct job *job = context;
+    const struct strobe_tracy_csv_options *options = job->options;
+    const char *path = job->path;
+    int is_tracy = job->is_tracy;
     struct strobe_out out;
-    int is_tracy = is_tracy_file(path);
-    if (is_tracy < 0)
-        return EXIT_WRONG;
     if (!strobe_out_open(&out, 1))
         return strobe_cli_fail("tracy-csvexport", path, STROBE_ERR_NOMEM);
     enum strobe_err err =
@@ -203,6 +212,21 @@ static int run(const char *path, const struct strobe_tracy_csv_options *options)
         code = STROBE_EXIT_FAILED;
     }
     return strobe_out_close(&out, "tracy-csvexport") ? STROBE_EXIT_FAILED : code;
+}
+
+/* Tracy's own files are read by a process that can do nothing else (cli/confined.h). */
+static int run(const char *path, const struct strobe_tracy_csv_options *options)
+{
+    struct job job = {path, options, is_tracy_file(path)};
+    if (job.is_tracy < 0)
+        return EXIT_WRONG;
+    if (!job.is_tracy)
+        return export(&job);
+    if (strobe_ready_prepare(path, O_RDONLY, 0) < 0)
+        return strobe_cli_fail("tracy-csvexport", path, strobe_err_from_errno(errno));
+    int code = strobe_cli_confined("tracy-csvexport", path, export, &job);
+    strobe_ready_forget();
+    return code < 0 ? STROBE_EXIT_FAILED : code;
 }
 
 int strobe_cli_tracy_fail(const char *command, const char *path, enum strobe_err err)

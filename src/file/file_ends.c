@@ -15,6 +15,7 @@
 #include <zstd.h>
 
 #include "base/clock.h"
+#include "base/ready.h"
 
 enum {
     FIRST_ROOM = 1 << 20,         /* of a block under construction */
@@ -72,9 +73,9 @@ static int open_folder(const char *path)
     char folder[4096];
     const char *slash = strrchr(path, '/');
     if (!slash || (size_t)(slash - path) >= sizeof folder)
-        return slash ? -1 : open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        return slash ? -1 : strobe_ready_open(".", O_RDONLY | O_DIRECTORY, 0);
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-    return open(slash == path ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return strobe_ready_open(slash == path ? "/" : folder, O_RDONLY | O_DIRECTORY, 0);
 }
 
 static enum strobe_err open_writer(const char *path, int flags, struct strobe_file_writer **out)
@@ -87,7 +88,7 @@ static enum strobe_err open_writer(const char *path, int flags, struct strobe_fi
     pthread_mutex_init(&w->lock, NULL);
     w->limit = getrlimit(RLIMIT_FSIZE, &limit) ? UINT64_MAX : limit.rlim_cur;
     w->folder = -1;
-    w->fd = open(path, flags | O_CLOEXEC, 0600);
+    w->fd = strobe_ready_open(path, flags, 0600);
     if (w->fd < 0) {
         err = strobe_err_from_errno(errno);
         goto fail;

@@ -17,6 +17,7 @@
 #endif
 
 #include "base/array.h"
+#include "base/ready.h"
 
 enum {
     BUFFER_BYTES = 256 << 10,
@@ -312,7 +313,7 @@ static enum strobe_err open_bytes(struct strobe_events_in *in)
 
 enum strobe_err strobe_events_in_open(const char *path, struct strobe_events_in **out)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = strobe_ready_open(path, O_RDONLY, 0);
     *out = NULL;
     if (fd < 0)
         return strobe_err_from_errno(errno);

@@ -19,9 +19,12 @@
 #include <fcntl.h>
 #include <lz4.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <zstd.h>
+
+#include "base/ready.h"
 
 enum {
     PLACE_BYTES = STROBE_TRACY_PIECE + STROBE_TRACY_BLOCK,
@@ -383,13 +386,14 @@ static enum strobe_err make_places(struct strobe_tracy_blocks *blocks)
     return STROBE_OK;
 }
 
-/* One for every processor, where there are streams for them: the reader has work of its own. */
+/* One for every processor that this process may use, where there are streams for them: the reader has work of its own. */
 static void start_workers(struct strobe_tracy_blocks *blocks)
 {
-    long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t cpus;
+    int n_cpus = sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : CPU_COUNT(&cpus);
     unsigned n = blocks->n_streams < MAX_WORKERS ? blocks->n_streams : MAX_WORKERS;
-    if (n_cpus < n)
-        n = n_cpus < 1 ? 1 : (unsigned)n_cpus;
+    if ((unsigned)n_cpus < n)
+        n = (unsigned)n_cpus;
     while (blocks->n_workers < n &&
            !pthread_create(&blocks->workers[blocks->n_workers], NULL, work, blocks))
         blocks->n_workers++;
@@ -462,7 +466,7 @@ enum strobe_err strobe_tracy_bytes_open(const char *path, int threaded,
                                         struct strobe_tracy_bytes *out)
 {
     *out = (struct strobe_tracy_bytes){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = strobe_ready_open(path, O_RDONLY, 0);
     return fd < 0 ? strobe_err_from_errno(errno) : open_blocks(NULL, 0, fd, threaded, out);
 }
 

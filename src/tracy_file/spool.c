@@ -2,28 +2,14 @@
 #include "tracy_file/spool.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { FIRST_BYTES = 1 << 20 };
+#include "base/ready.h"
 
-/* A file without a name; -1 where the folder takes none. */
-static int make_file(const char *folder)
-{
-    char path[4096];
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-    if (snprintf(path, sizeof path, "%s/.strobe-spool-XXXXXX", folder) >= (int)sizeof path)
-        return -1;
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
+enum { FIRST_BYTES = 1 << 20 };
 
 static int grow(struct strobe_spool *spool, uint64_t bytes)
 {
@@ -31,7 +17,7 @@ static int grow(struct strobe_spool *spool, uint64_t bytes)
     while (want < bytes)
         want *= 2;
     if (!spool->fd && spool->folder)
-        spool->fd = make_file(spool->folder) + 1;
+        spool->fd = strobe_ready_unnamed(spool->folder) + 1;
     if (spool->fd && posix_fallocate(spool->fd - 1, 0, (off_t)want))
         return 0; /* else a full disk would be a SIGBUS */
     int flags = spool->fd ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;

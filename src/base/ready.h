@@ -1,0 +1,24 @@
+/* ready.h - files that were opened ahead, for a process that may open none any more (base/confine.h).
+ *
+ * Who reads or writes files of a name opens them by strobe_ready_open. Where nothing was prepared that is open(2). What is to be there is prepared by
+ * one thread, before others are made.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_BASE_READY_H
+#define STROBE_BASE_READY_H
+
+enum { STROBE_READY_MAX = 16 };
+
+/* open(2) with O_CLOEXEC, or a descriptor of what was prepared by that very name, at its start. -1 with errno. */
+int strobe_ready_open(const char *path, int flags, unsigned mode);
+
+/* A file without a name in `folder`, or one that was prepared. -1 with errno. NULL: in $TMPDIR or /tmp. */
+int strobe_ready_unnamed(const char *folder);
+
+/* Open `path` now for a later strobe_ready_open; the descriptor stays ours. -1 with errno. */
+int strobe_ready_prepare(const char *path, int flags, unsigned mode);
+/* The folder in which `path` is, likewise, and `n_unnamed` files without a name in it. -1 with errno. */
+int strobe_ready_prepare_folder(const char *path, int n_unnamed);
+
+/* Close what was prepared and is still there. */
+void strobe_ready_forget(void);
+
+#endif

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "serve/frames_in.h"
 #include "serve/server_parts.h"
 
 static const struct lws_protocols protocols[] = {
@@ -132,6 +133,7 @@ void strobe_server_wake(struct strobe_server *server)
 void strobe_server_serve(struct strobe_server *server, int ms)
 {
     (void)ms; /* libwebsockets waits until there is something to do; a timer wakes it */
+    strobe_frames_in_begin();
     lws_service(server->lws, 0);
     strobe_server_deliver(server);
     strobe_server_follow_imports(server);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "serve/frames_in.h"
 #include "serve/server_parts.h"
 
 /* A question that waits for its trace. */
@@ -165,7 +166,10 @@ int strobe_page_open(struct strobe_server *server, struct lws *wsi, struct strob
     char path[4096];
     struct strobe_page *page = calloc(1, sizeof *page);
     *slot = page;
-    if (!page || !(page->text = malloc(STROBE_JSON_MAX_BYTES)))
+    if (!page)
+        return 0;
+    page->fd = lws_get_socket_fd(wsi);
+    if (!strobe_frames_in_watch(page->fd) || !(page->text = malloc(STROBE_JSON_MAX_BYTES)))
         return 0;
     page->wsi = wsi;
     page->who = ++server->last_who;
@@ -182,6 +186,7 @@ int strobe_page_open(struct strobe_server *server, struct lws *wsi, struct strob
 void strobe_page_close(struct strobe_server *server, struct strobe_page *page)
 {
     struct strobe_page **at = &server->pages;
+    strobe_frames_in_unwatch(page->fd);
     while (*at && *at != page)
         at = &(*at)->next;
     if (*at)

@@ -15,7 +15,8 @@
 
 enum {
     STROBE_SERVER_MAX_UNSENT = 32 << 20, /* bytes that may wait for a page that does not read */
-    STROBE_SERVER_MAX_PIECES = 1024,     /* fragments, and pieces that a packet brings, of one question */
+    STROBE_SERVER_MAX_PIECES =
+        1024, /* fragments, and pieces that a packet brings, of one question */
 };
 
 /* A frame on its way; LWS_PRE free bytes are in front of its bytes. */
@@ -31,6 +32,7 @@ struct strobe_frame {
 struct strobe_page {
     struct strobe_page *next;
     struct lws *wsi;                 /* borrowed */
+    int fd;                          /* borrowed: its socket */
     struct strobe_desk_trace *trace; /* borrowed; NULL: none */
     struct strobe_import *import;    /* borrowed: the trace is being made; NULL: none */
     uint32_t told_per_mille;         /* of the import */
@@ -48,7 +50,7 @@ struct strobe_server {
     char token[STROBE_TOKEN_DIGITS + 1];
     struct lws_context *lws; /* owned */
     int port;
-    int has_come; /* a request with the token in its link was answered */
+    int has_come;                   /* a request with the token in its link was answered */
     struct strobe_desk *desk;       /* owned */
     struct strobe_imports *imports; /* owned; NULL: nobody knows how */
     struct strobe_page *pages;      /* owned */

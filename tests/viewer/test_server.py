@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """test_server.py STROBE MAKE_TRACE PROGRAM CLASS: the viewer's server from outside: answers, security, live traces."""
 import csv
+import fcntl
 import glob
 import io
 import json
@@ -13,6 +14,7 @@ import subprocess
 import struct
 import sys
 import tempfile
+import termios
 import threading
 import time
 import unittest
@@ -352,6 +354,28 @@ class Guard(Folder):
             except (EOFError, ConnectionResetError, BrokenPipeError):
                 return None
 
+    def test_a_frame_without_a_mask_ends_the_connection_and_is_not_answered(self):
+        question = b'{"id":1,"ask":"trace"}'
+        plain = bytes([0x81, len(question)]) + question
+        masked = bytes([0x81, 0x80 | len(question)]) + bytes(4) + question
+        long = b"\x81\x7e" + struct.pack(">H", 300) + question + b" " * (300 - len(question))
+        ping = b"\x89\x00"
+        for frames in (plain, long, ping, masked + plain, masked[:-1] + masked[-1:] + ping):
+            with self.subTest(frames=frames[:2]), Page(self.server) as page:
+                page.sock.settimeout(30)
+                page.sock.sendall(frames)
+                answers = []
+                try:
+                    while True:
+                        answers.append(page.read_frame())
+                except (EOFError, ConnectionResetError):
+                    pass
+                self.assertNotIn(10, [kind for kind, _ in answers])  # no pong
+                if frames[1] < 0x80:
+                    self.assertFalse([data for kind, data in answers if kind == 2 and data[:4] == struct.pack("<I", 1)])
+        with Page(self.server) as good:
+            self.assertIn("tracks", good.ask("trace"))
+
     def test_frames_that_break_the_rules_end_the_connection_at_once(self):
         def frame(opcode, data, final=1, rsv=0):
             n = len(data)
@@ -576,14 +600,16 @@ class Imports(Folder):
         return path
 
     def fill(self, path, is_enough):
-        """Write a trace of one zone into the pipe, again and again: it is opened for its first bytes, and then for all."""
+        """Write a trace of one zone into the pipe for whoever reads it, and not again before it was read."""
         while not is_enough.wait(0.05):
             try:
                 pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-                os.write(pipe, b'[{"ph":"X","pid":1,"tid":1,"ts":5,"dur":2,"name":"late"}]' + b" " * 100)
-                os.close(pipe)
             except OSError:     # nobody reads just now
-                pass
+                continue
+            os.write(pipe, b'[{"ph":"X","pid":1,"tid":1,"ts":5,"dur":2,"name":"late"}]' + b" " * 100)
+            while not is_enough.is_set() and struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]:
+                is_enough.wait(0.01)
+            os.close(pipe)
 
     def test_other_pages_are_answered_while_a_file_is_imported(self):
         path = self.pipe(self.folder)

@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 ARM64   = -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/arm64.cmake -DSTROBE_ARM64_ROOT=$(CURDIR)/build-arm64/root
 
-.PHONY: all build wheel test test-python test-peers test-viewer test-model test-power test-arm64 demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
+.PHONY: all build wheel test test-python test-peers test-viewer test-model test-power test-arm64 fuzz demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
 
 all: build
 
@@ -47,9 +47,8 @@ test-viewer: deps-test ## all tests of the viewer
 	@STROBE_VIEWS=2000 node tests/viewer/test_drawn.mjs build/bin/strobe build/viewer/recorded-20m.strobe
 	@STROBE_NAMES=120 node tests/viewer/test_lists.mjs build/bin/strobe build/viewer/recorded-20m.strobe
 	@cmake --preset asan -DSTROBE_TESTS=ON >/dev/null
-	@cmake --build build-asan -j $(JOBS) --target fuzz_ask make_trace
-	@build-asan/bin/make_trace build-asan/ask.strobe 3000 3 20 4
-	@build-asan/bin/fuzz_ask 5000000 1 build-asan/ask.strobe
+	@cmake --build build-asan -j $(JOBS) --target fuzz_ask
+	@build-asan/bin/fuzz_ask tests/fuzz/seeds/ask 1000000
 
 test-model: deps-test ## larger searches of the ring protocol's models than make test's
 	@tests/model/run_models.py --large
@@ -58,6 +57,9 @@ test-power: deps-test ## 10,000 power cuts: what was synced is there, what is mi
 	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build -j $(JOBS)
 	@/usr/bin/python3 -B tests/power/test_power.py build 10000
+
+fuzz: deps-test ## every input from outside, with libFuzzer, in turns: make fuzz TIME=10m (s, m, h; over all targets). tests/fuzz/README.md
+	@JOBS=$(JOBS) tests/fuzz/run $(or $(TIME),10m) $(TARGETS)
 
 test-arm64: deps-test ## all tests that can run as arm64 code: by qemu-user, in an emulated machine, the wheel in its Python; downloads an arm64 Debian: docs/arm64.md
 	@for tool in aarch64-linux-gnu-g++ qemu-aarch64-static qemu-system-aarch64; do command -v $$tool >/dev/null || { echo "$$tool is not installed"; exit 1; }; done
@@ -109,4 +111,4 @@ format:
 	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format -i
 
 clean:
-	@rm -rf build build-asan build-tsan build-arm64 dist
+	@rm -rf build build-asan build-tsan build-arm64 build-fuzz dist

@@ -60,11 +60,15 @@ add_custom_command(OUTPUT ${narrow_archive} DEPENDS ${narrow_objects} VERBATIM
 set(narrow_programs "")
 foreach(source unit/test_base_array unit/test_base_map unit/test_base_number unit/test_base_utf8 unit/test_encode unit/test_file_read
         unit/test_query_clock unit/test_query_cut unit/test_query_pixels unit/test_query_stats unit/test_query_sums unit/test_query_walk
-        fuzz/fuzz_ask make_trace)
+        fuzz/fuzz_ask)
     get_filename_component(name ${source} NAME)
     set(program ${narrow_folder}/${name})
+    set(narrow_more "")
+    if(name MATCHES "^fuzz_")
+        set(narrow_more ${CMAKE_CURRENT_LIST_DIR}/fuzz/seeds.c -DSTROBE_FUZZ_SEEDS="${CMAKE_CURRENT_LIST_DIR}/fuzz/seeds")
+    endif()
     add_custom_command(OUTPUT ${program} DEPENDS ${CMAKE_CURRENT_LIST_DIR}/${source}.c ${narrow_archive} VERBATIM
-        COMMAND ${STROBE_NARROW_CLANG} ${narrow_flags} -Wno-shorten-64-to-32 ${CMAKE_CURRENT_LIST_DIR}/${source}.c ${narrow_archive} -o ${program} -lm -lpthread -latomic)
+        COMMAND ${STROBE_NARROW_CLANG} ${narrow_flags} -Wno-shorten-64-to-32 ${CMAKE_CURRENT_LIST_DIR}/${source}.c ${narrow_more} ${narrow_archive} -o ${program} -lm -lpthread -latomic)
     list(APPEND narrow_programs ${program})
     if(source MATCHES "^unit/")
         add_test(NAME narrow/${name} COMMAND ${program})
@@ -72,7 +76,5 @@ foreach(source unit/test_base_array unit/test_base_map unit/test_base_number uni
     endif()
 endforeach()
 add_custom_target(narrow ALL DEPENDS ${narrow_programs})
-add_test(NAME narrow/make_small_trace COMMAND ${narrow_folder}/make_trace ${narrow_folder}/ask.strobe 3000 3 20 4)
-set_tests_properties(narrow/make_small_trace PROPERTIES FIXTURES_SETUP narrow_trace LABELS asan)
-add_test(NAME narrow/questions_of_any_bytes COMMAND ${narrow_folder}/fuzz_ask 20000 7 ${narrow_folder}/ask.strobe)
-set_tests_properties(narrow/questions_of_any_bytes PROPERTIES FIXTURES_REQUIRED narrow_trace LABELS asan)
+add_test(NAME narrow/questions_of_any_bytes COMMAND ${narrow_folder}/fuzz_ask ${CMAKE_CURRENT_LIST_DIR}/fuzz/seeds/ask 20000)
+set_tests_properties(narrow/questions_of_any_bytes PROPERTIES LABELS asan)

@@ -1,4 +1,4 @@
-# The op report: goldens, planted faults, shims, peers, fuzzing. All data is under tests/report.
+# The op report: goldens, planted faults, shims, peers. All data is under tests/report.
 set(report_tests test_goldens test_faults test_shims test_peers test_real_reports)
 foreach(name ${report_tests})
     add_test(NAME report/${name} COMMAND ${STROBE_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/report/${name}.py)
@@ -7,10 +7,6 @@ foreach(name ${report_tests})
 endforeach()
 set_tests_properties(report/test_goldens report/test_faults PROPERTIES LABELS asan)
 
-add_executable(fuzz_report ${CMAKE_CURRENT_LIST_DIR}/report/fuzz/fuzz_report.c)
-target_link_libraries(fuzz_report PRIVATE strobe_report)
-add_test(NAME report/fuzz COMMAND fuzz_report --runs 40000 ${CMAKE_CURRENT_LIST_DIR}/report/fuzz/seeds)
-set_tests_properties(report/fuzz PROPERTIES LABELS asan TIMEOUT 900)
 foreach(name text csv json messages devops)
     set_tests_properties(unit/test_report_${name} PROPERTIES LABELS asan)
 endforeach()

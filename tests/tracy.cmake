@@ -1,4 +1,4 @@
-# Tracy's protocol: recorded sessions and stand-in clients into traces, judged by the second reader's means; fuzzing.
+# Tracy's protocol: recorded sessions and stand-in clients into traces, judged by the second reader's means.
 set(STROBE_TRACY ${CMAKE_CURRENT_LIST_DIR}/tracy)
 if(TARGET strobe_tracy)
     add_executable(tracy_probe ${STROBE_TRACY}/tracy_probe.c)
@@ -9,8 +9,4 @@ if(TARGET strobe_tracy)
         set_tests_properties(tracy/${name} PROPERTIES TIMEOUT 900)
     endforeach()
     set_tests_properties(tracy/recordings tracy/endings PROPERTIES LABELS asan)
-    add_executable(fuzz_tracy_seeds ${STROBE_TRACY}/fuzz/fuzz_tracy.c ${CMAKE_CURRENT_LIST_DIR}/fuzz/seeds.c)
-    target_link_libraries(fuzz_tracy_seeds PRIVATE strobe_tracy)
-    add_test(NAME tracy/fuzz COMMAND fuzz_tracy_seeds ${STROBE_TRACY}/fuzz/seeds 10000)
-    set_tests_properties(tracy/fuzz PROPERTIES LABELS asan TIMEOUT 900)
 endif()

@@ -1,4 +1,4 @@
-# .tracy files in and out, Tracy's tools by their names, the bridge; damaged files.
+# .tracy files in and out, Tracy's tools by their names, the bridge.
 set(STROBE_TRACY_FILES ${CMAKE_CURRENT_LIST_DIR}/tracy_files)
 if(TARGET strobe_tracy_file)
     foreach(class Imports Exports Tables Bridges Captures)
@@ -9,9 +9,4 @@ if(TARGET strobe_tracy_file)
     set_tests_properties(tracy_files/imports tracy_files/exports PROPERTIES LABELS asan)
     add_test(NAME tracy_files/real_tools COMMAND ${STROBE_PYTHON} -B ${STROBE_TRACY_FILES}/test_real_tools.py ${CMAKE_BINARY_DIR})
     set_tests_properties(tracy_files/real_tools PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77) # STROBE_TRACY_TOOLS names none
-    add_executable(fuzz_tracy_file ${STROBE_TRACY_FILES}/fuzz/fuzz_tracy_file.c
-        ${CMAKE_CURRENT_LIST_DIR}/fuzz/seeds.c)
-    target_link_libraries(fuzz_tracy_file PRIVATE strobe_tracy_file)
-    add_test(NAME tracy_files/fuzz COMMAND fuzz_tracy_file ${STROBE_TRACY_FILES}/fuzz/seeds 3000)
-    set_tests_properties(tracy_files/fuzz PROPERTIES LABELS asan TIMEOUT 900)
 endif()

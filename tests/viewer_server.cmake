@@ -1,11 +1,5 @@
 # The viewer's server, from outside: a page without a browser.
 if(TARGET strobe_serve AND TARGET make_trace)
-    add_executable(fuzz_ask ${CMAKE_CURRENT_LIST_DIR}/fuzz/fuzz_ask.c)
-    target_link_libraries(fuzz_ask PRIVATE strobe_engine)
-    add_test(NAME viewer/make_small_trace COMMAND make_trace ${CMAKE_CURRENT_BINARY_DIR}/ask.strobe 3000 3 20 4)
-    set_tests_properties(viewer/make_small_trace PROPERTIES FIXTURES_SETUP ask_trace LABELS asan)
-    add_test(NAME viewer/questions_of_any_bytes COMMAND fuzz_ask 100000 7 ${CMAKE_CURRENT_BINARY_DIR}/ask.strobe)
-    set_tests_properties(viewer/questions_of_any_bytes PROPERTIES FIXTURES_REQUIRED ask_trace LABELS asan)
     foreach(class Answers Guard Live Imports Threads Command)
         string(TOLOWER ${class} name)
         add_test(NAME viewer/server_${name} COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/viewer/test_server.py

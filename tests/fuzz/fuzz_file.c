@@ -1,63 +1,34 @@
-/* fuzz_file.c - damaged traces must be read, in bounded time and memory: fuzz_file SEEDS_DIR N_RUNS
- * SEED [FIRST]. Every run takes a trace from SEEDS_DIR, damages it (mutate.c), opens it and does
- * what the commands do: it walks over all, exports it in two ways (drive.c), and every other time mends it too. A run depends on SEED and its number only, so a failure is
- * repeated with N_RUNS 1 and FIRST the number that was told.  SPDX-License-Identifier: MIT */
-#include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
+/* fuzz_file.c - traces of any bytes are read, in bounded time and memory: opened, walked over whole, added up. They are read from memory; the damage
+ * (mutate.c) mends checksums, so that it reaches the decoders. What they are turned into: fuzz_export.c.  SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/time.h>
-#include <unistd.h>
+#include <xxhash.h>
 
-#include "collector/recover.h"
-#include "drive.h"
-#include "mutate.h"
 #include "query/overview.h"
 #include "query/stats.h"
 #include "query/walk.h"
+#include "seeds.h"
 
-enum {
-    MAX_SEEDS = 64,
-    CPU_SECONDS = 10,
-    WALL_SECONDS = 300
-}; /* of one run; the latter for a deadlock */
-
-static uint64_t run_number, seed_number;
 static volatile uint64_t touched; /* keeps the reads of results */
-static int sink = -1;             /* where exports go */
-static char folder[] = "/tmp/fuzz_file.XXXXXX";
-static volatile const char *doing = "reading"; /* for the one who looks at a failure */
 
-static void tell_run(void)
+struct bytes {
+    const uint8_t *at;
+    size_t n;
+};
+
+static enum strobe_err read_at(void *context, void *out, size_t n, uint64_t offset)
 {
-    fprintf(stderr, "fuzz_file: run %llu of seed %llu, %s\n", (unsigned long long)run_number,
-            (unsigned long long)seed_number, (const char *)doing);
+    const struct bytes *bytes = context;
+    if (offset > bytes->n || n > bytes->n - offset)
+        return STROBE_ERR_END;
+    memcpy(out, bytes->at + offset, n);
+    return STROBE_OK;
 }
 
-/* Called by the sanitizers, which look for them by name; unknown to other builds. */
-#define SEEN_BY_SANITIZERS __attribute__((visibility("default")))
-SEEN_BY_SANITIZERS void __asan_on_error(void);
-void __asan_on_error(void)
+static enum strobe_err size_of(void *context, uint64_t *n_bytes)
 {
-    tell_run();
-}
-
-SEEN_BY_SANITIZERS const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "max_allocation_size_mb=512:hard_rss_limit_mb=2048:allocator_may_return_null=1:"
-           "detect_stack_use_after_return=0:quarantine_size_mb=16";
-}
-
-static void on_signal(int number)
-{
-    tell_run();
-    fprintf(stderr, "fuzz_file: %s\n", number == SIGSEGV ? strsignal(number) : "takes too long");
-    _exit(1);
+    *n_bytes = ((const struct bytes *)context)->n;
+    return STROBE_OK;
 }
 
 static void touch(const void *data, uint64_t n)
@@ -137,10 +108,12 @@ static void do_stats(struct strobe_trace *trace, struct strobe_stats_options opt
     strobe_stats_free(&stats);
 }
 
-static void use_trace(const char *path, uint64_t choice)
+static void use_trace(const struct strobe_source *source, uint64_t choice)
 {
+    struct strobe_file *file;
     struct strobe_trace *trace;
-    if (strobe_trace_open(path, choice & 1 ? STROBE_TRACE_NO_LOCS : 0, &trace))
+    if (strobe_file_open_source(source, &file) ||
+        strobe_trace_open_file(file, choice & 1 ? STROBE_TRACE_NO_LOCS : 0, &trace))
         return;
     struct strobe_overview *overview = malloc(sizeof *overview);
     strobe_overview_run(trace, (int)(choice >> 1 & 1), NULL, overview);
@@ -155,126 +128,10 @@ static void use_trace(const char *path, uint64_t choice)
     strobe_trace_close(trace);
 }
 
-/* A mended file opens, is closed, and has what could be read of it before. */
-static void mend(const char *path)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    struct strobe_recovery recovery;
-    struct strobe_trace *trace;
-    if (strobe_recover(path, "/nonexistent", NULL, &recovery))
-        return;
-    if (strobe_trace_open(path, 0, &trace) || !strobe_file_facts(trace->file)->closed) {
-        tell_run();
-        fprintf(stderr, "fuzz_file: a mended trace does not open\n");
-        _exit(1);
-    }
-    walk_all(trace);
-    strobe_trace_close(trace);
-}
-
-static void export(const char *path, uint64_t choice, uint64_t *state)
-{
-    for (int i = 0; i < 2; i++) {
-        unsigned which = (unsigned)(choice >> (8 + 8 * i)) % drive_count();
-        if (!strcmp(drive_name(which), "html") && mutate_random(state) % 16)
-            continue; /* as large as the page, and it reads the file's bytes only */
-        doing = drive_name(which);
-        drive(which, path, mutate_random(state), sink, folder);
-    }
-    doing = "reading";
-}
-
-static void set_timers(int cpu_seconds, unsigned wall_seconds)
-{
-    const struct itimerval cpu = {.it_value.tv_sec = cpu_seconds};
-    setitimer(ITIMER_PROF, &cpu, NULL);
-    alarm(wall_seconds);
-}
-
-static void run_one(const struct mutate_bytes *seeds, int n_seeds, struct mutate_bytes *out)
-{
-    char path[64];
-    uint64_t state = seed_number * 1000003 + run_number * 0x9e3779b97f4a7c15ull;
-    const struct mutate_bytes *seed = &seeds[mutate_random(&state) % (uint64_t)n_seeds];
-    const struct mutate_bytes *other = &seeds[mutate_random(&state) % (uint64_t)n_seeds];
-    mutate_trace(seed, other, &state, out);
-    int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    if (fd < 0 || write(fd, out->bytes, out->n) != (ssize_t)out->n) {
-        perror("fuzz_file: memfd");
-        exit(2);
-    }
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    set_timers(CPU_SECONDS, WALL_SECONDS);
-    uint64_t choice = mutate_random(&state);
-    use_trace(path, choice);
-    export(path, choice, &state);
-    if (choice >> 4 & 1)
-        mend(path);
-    set_timers(0, 0);
-    close(fd);
-}
-
-static int read_seeds(const char *folder, struct mutate_bytes *seeds)
-{
-    struct dirent **names;
-    int n = scandir(folder, &names, NULL, alphasort), n_seeds = 0;
-    for (int i = 0; i < n; i++) {
-        char path[1024];
-        size_t length = strlen(names[i]->d_name);
-        snprintf(path, sizeof path, "%s/%.255s", folder, names[i]->d_name);
-        FILE *file = NULL;
-        if (length > 7 && !strcmp(names[i]->d_name + length - 7, ".strobe") && n_seeds < MAX_SEEDS)
-            file = fopen(path, "rb");
-        if (file) {
-            uint8_t part[65536];
-            for (size_t got; (got = fread(part, 1, sizeof part, file)) > 0;)
-                mutate_append(&seeds[n_seeds], part, got);
-            fclose(file);
-            n_seeds += seeds[n_seeds].n > 69632;
-        }
-        free(names[i]);
-    }
-    if (n >= 0)
-        free(names);
-    return n_seeds;
-}
-
-int main(int argc, char **argv)
-{
-    static struct mutate_bytes seeds[MAX_SEEDS];
-    struct mutate_bytes out = {0};
-    if (argc < 4) {
-        fprintf(stderr, "usage: fuzz_file SEEDS_DIR N_RUNS SEED [FIRST]\n");
-        return 2;
-    }
-    int n_seeds = read_seeds(argv[1], seeds);
-    if (!n_seeds) {
-        fprintf(stderr, "fuzz_file: no traces in %s\n", argv[1]);
-        return 2;
-    }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    const struct rlimit limit = {1u << 30, 1u << 30};
-    setrlimit(RLIMIT_AS, &limit);
-    signal(SIGSEGV, on_signal);
-#endif
-    signal(SIGALRM, on_signal);
-    signal(SIGPROF, on_signal);
-    sink = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (sink < 0 || !mkdtemp(folder)) {
-        perror("fuzz_file");
-        return 2;
-    }
-    seed_number = strtoull(argv[3], NULL, 10);
-    uint64_t first = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
-    uint64_t n_runs = strtoull(argv[2], NULL, 10);
-    for (run_number = first; run_number < first + n_runs; run_number++)
-        run_one(seeds, n_seeds, &out);
-    rmdir(folder);
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    printf("%llu damaged traces read, at most %ld MiB\n", (unsigned long long)n_runs,
-           usage.ru_maxrss / 1024);
-    for (int i = 0; i < n_seeds; i++)
-        free(seeds[i].bytes);
-    free(out.bytes);
+    struct bytes bytes = {data, n};
+    const struct strobe_source source = {.read_at = read_at, .size = size_of, .context = &bytes};
+    use_trace(&source, XXH64(data, n, 1));
     return 0;
 }

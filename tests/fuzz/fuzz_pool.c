@@ -2,10 +2,9 @@
  * file is written over, cut, punched and lengthened while it is mapped, between the rounds of the collector and in the midst
  * of them. It must not crash, hang, or grow; and of the processes that behave it must store every event.
  *
- *   fuzz_pool SEEDS ROUNDS FIRST [-v]   the rounds that the file SEEDS lists, then from number FIRST on, ROUNDS in all
- *
- * A round depends on its number alone: the clock stands still but for the steps that it is asked in, and the changes in the
- * midst happen at calls from one room to another, which the linker leads through here (--wrap, see fuzz.cmake).
+ * An input is the number of a round (8 bytes), from which all its choices follow, and then choices that come before those.
+ * A round depends on its input alone: the clock stands still but for the steps that it is asked in, and the changes in the
+ * midst happen at calls from one room to another, which the linker leads through here (--wrap, targets.txt).
  * SPDX-License-Identifier: MIT */
 #include <malloc.h>
 #include <stdarg.h>
@@ -13,13 +12,13 @@
 #include <time.h>
 
 #include "../fake_pool.h"
-#include "random.h"
+#include "seeds.h"
+#include "tape.h"
 
 enum {
     N_GOOD = 2,
     N_BAD_MAX = 2,
     N_POLLS = 12,
-    HANG_S = 60,
     HEAP_MAX = 96 << 20, /* an encoder, its records, and what 2 * 2 MiB of pools can name */
 };
 
@@ -29,29 +28,37 @@ static struct {
     uint64_t number; /* of the round */
     struct fake *good[N_GOOD], *bad[N_BAD_MAX];
     unsigned n_bad;
-    bool is_open;   /* the bad ones may be changed now */
-    bool is_inside; /* a change is under way: its own calls are let through */
-    uint64_t ns;    /* the clock */
-    uint64_t n_changes;
-    bool is_verbose;
+    bool is_open;      /* the bad ones may be changed now */
+    bool is_inside;    /* a change is under way: its own calls are let through */
+    uint64_t ns;       /* the clock */
     uint32_t last_tid; /* a thread of the same tid would end the former */
 } fuzz;
 
-/* ---- who tells which round it was ---- */
+/* ---- choices ---- */
 
-static void say_round(void)
+static struct tape tape;
+static uint64_t random_state; /* never 0 */
+
+/* From the input, and from numbers that follow from the round's behind it. */
+static uint64_t next_random(void)
 {
-    dprintf(2, "fuzz_pool: in round %llu\n", (unsigned long long)fuzz.number);
+    if (tape_left(&tape) >= 8)
+        return tape_number(&tape, 8);
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
 }
 
-static void on_end(int number)
+static size_t below(size_t n)
 {
-    say_round();
-    signal(number, SIG_DFL);
-    raise(number);
+    if (n && n <= 256 && tape_left(&tape))
+        return tape_byte(&tape) % n;
+    return n ? next_random() % n : 0;
 }
 
-void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+/* ---- what must hold ---- */
+
 size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 
 static size_t heap_bytes(void)
@@ -239,7 +246,6 @@ static void change_once(void)
         change_words,   change_words, change_words, copy_range};
     struct fake *bad = fuzz.bad[below(fuzz.n_bad)];
     fuzz.is_inside = true;
-    fuzz.n_changes++;
     if (below(60) == 0)
         change_length(bad);
     else if (below(60) == 0)
@@ -355,25 +361,6 @@ static void check_good(const uint32_t *ids)
     }
 }
 
-/* What became of the processes that are changed: for choosing seeds. */
-static void tell_round(const struct strobe_collector *c)
-{
-    static const char *const states[] = {"found", "live", "dead", "drained", "closed"};
-    printf("%llu", (unsigned long long)fuzz.number);
-    for (unsigned i = 0; i < fuzz.n_bad; i++) {
-        const struct strobe_proc *proc = fake_proc(c, fuzz.bad[i]);
-        if (!proc) {
-            printf(" unknown");
-            continue;
-        }
-        printf(" %s%s%s, %u streams, %llu damaged, %u holes;", states[proc->state],
-               proc->attached ? " attached" : "",
-               strobe_map_guard_is_broken(&proc->ring.guard) ? " broken" : "", proc->n_streams,
-               (unsigned long long)proc->n_damaged, (unsigned)__builtin_popcount(proc->holes_used));
-    }
-    printf(" %u unheard\n", c->n_unheard);
-}
-
 static void record_round(struct strobe_thread *threads[][4])
 {
     struct strobe_file_writer *writer = NULL;
@@ -404,8 +391,6 @@ static void record_round(struct strobe_thread *threads[][4])
         fake_die(fuzz.good[0]);
     strobe_collector_stop(c);
     fuzz.is_open = false;
-    if (fuzz.is_verbose)
-        tell_round(c);
     if (strobe_collector_close(c) || strobe_file_finish(writer))
         abort();
     check_good(ids);
@@ -418,43 +403,36 @@ static void run_round(uint64_t number)
     fuzz.ns = 1000000000000ull;
     fuzz.last_tid = 1000;
     random_state = (number + 1) * 0x9e3779b97f4a7c15ull;
-    alarm(HANG_S);
     open_pools(threads);
     record_round(threads);
     for (unsigned i = 0; i < N_GOOD; i++)
         fake_close(fuzz.good[i]);
     for (unsigned i = 0; i < fuzz.n_bad; i++)
         fake_close(fuzz.bad[i]);
-    alarm(0);
 }
 
-int main(int argc, char **argv)
+static void remove_folder(void)
 {
-    unsigned long long number, n = 0;
-    if (argc < 4)
-        return 2;
+    unlink(fuzz.trace);
+    rmdir(fuzz.dir);
+}
+
+static void open_folder(void)
+{
+    if (fuzz.pid)
+        return;
     snprintf(fuzz.dir, sizeof fuzz.dir, "/dev/shm/strobe-fuzz-XXXXXX");
     if (!mkdtemp(fuzz.dir))
-        return 2;
+        abort();
     snprintf(fuzz.trace, sizeof fuzz.trace, "%s/out.strobe", fuzz.dir);
-    fuzz.is_verbose = argc > 4;
     fuzz.pid = fake_process();
-    signal(SIGALRM, on_end);
-    signal(SIGABRT, on_end);
-    signal(SIGSEGV, on_end);
-    if (__sanitizer_set_death_callback)
-        __sanitizer_set_death_callback(say_round);
-    FILE *seeds = fopen(argv[1], "r");
-    while (seeds && fscanf(seeds, "%llu%*[^\n]", &number) == 1) {
-        run_round(number);
-        n++;
-    }
-    if (seeds)
-        fclose(seeds);
-    for (number = strtoull(argv[3], NULL, 10); n < strtoull(argv[2], NULL, 10); n++)
-        run_round(number++);
-    printf("%llu rounds, %llu changes\n", n, (unsigned long long)fuzz.n_changes);
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", fuzz.dir);
-    return system(command);
+    atexit(remove_folder);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    open_folder();
+    tape = (struct tape){data, data + n};
+    run_round(tape_number(&tape, 8));
+    return 0;
 }

@@ -9,9 +9,10 @@
 #include <zstd.h>
 
 #include "base/varint.h"
+#include "seeds.h"
 #include "wire/file_layout.h"
 
-enum { MAX_BLOCKS = 4096, RAW_MAX = 1 << 22 };
+enum { MAX_BLOCKS = 512, RAW_MAX = 1 << 22 };
 
 struct piece {
     struct strobe_block_head head;
@@ -170,7 +171,9 @@ static void take_apart(const struct mutate_bytes *seed, struct pieces *out)
     while (at + sizeof(struct strobe_block_head) <= seed->n && out->n < MAX_BLOCKS) {
         struct piece *piece = &out->piece[out->n];
         memcpy(&piece->head, seed->bytes + at, sizeof piece->head);
-        if (piece->head.magic != STROBE_BLOCK_MAGIC)
+        uint64_t n_payload = (uint64_t)piece->head.head_bytes + piece->head.body_bytes;
+        if (piece->head.magic != STROBE_BLOCK_MAGIC ||
+            n_payload > seed->n - at - sizeof piece->head)
             break;
         piece->offset = at;
         const uint8_t *payload = seed->bytes + at + sizeof piece->head;
@@ -487,4 +490,28 @@ void mutate_trace(const struct mutate_bytes *seed, const struct mutate_bytes *ot
         pieces.has_trailer = 0;
     put_together(&pieces, state, out);
     free_pieces(&pieces);
+}
+
+static size_t give(const struct mutate_bytes *made, uint8_t *data, size_t room)
+{
+    size_t n = made->n < room ? made->n : room;
+    memcpy(data, made->bytes, n);
+    free(made->bytes);
+    return n;
+}
+
+/* One in sixteen gets any damage at all; what is no trace any more, too. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
+{
+    static struct mutate_bytes last; /* what came before, to splice from */
+    struct mutate_bytes now = {data, size, size}, made = {0};
+    uint64_t state = seed;
+    if (size <= STROBE_FILE_FIRST_BLOCK || seed % 16 == 0)
+        return LLVMFuzzerMutate(data, size, room);
+    if (!last.n || seed % 8 == 1) {
+        last.n = 0;
+        mutate_append(&last, data, size);
+    }
+    mutate_trace(&now, &last, &state, &made);
+    return give(&made, data, room);
 }

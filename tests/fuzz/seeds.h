@@ -8,10 +8,11 @@
 /* 0, always. Aborts where something is wrong. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Of the harness, for seeds.c alone: what differs from run to run beside the damage. */
-void fuzz_vary(uint8_t *bytes, uint64_t random);
+/* Of the harness, where it has one: damage that knows the input's form. Returns the new size, at most `room`. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
+    __attribute__((weak));
 
-/* Of the harness: remove what it left behind. */
-void fuzz_done(void);
+/* Any damage; returns the new size. libFuzzer's own, or that of seeds.c. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
 
 #endif

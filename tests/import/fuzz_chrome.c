@@ -1,5 +1,5 @@
 /* fuzz_chrome.c - damaged and hostile JSON is imported without harm: no crash, no hang, bounded memory; and what was made of it
- * opens. Runs by tests/fuzz/seeds.c, or with libFuzzer.  SPDX-License-Identifier: MIT */
+ * opens.  SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,33 +8,26 @@
 #include "file/file_read.h"
 #include "import/chrome.h"
 
-static const char *trace_path(void)
+static char trace_path[64];
+
+static void remove_trace(void)
 {
-    static char path[64];
-    if (!*path)
-        snprintf(path, sizeof path, "/dev/shm/strobe-fuzz-%d.strobe", (int)getpid());
-    return path;
+    unlink(trace_path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct strobe_chrome_import result;
     struct strobe_file *file = NULL;
-    enum strobe_err err = strobe_chrome_import_bytes(data, n, trace_path(), &result);
+    if (!*trace_path) {
+        snprintf(trace_path, sizeof trace_path, "/dev/shm/strobe-fuzz-%d.strobe", (int)getpid());
+        atexit(remove_trace);
+    }
+    enum strobe_err err = strobe_chrome_import_bytes(data, n, trace_path, &result);
     if (err && !result.is_cut)
         return 0;
-    if (strobe_file_open(trace_path(), &file) || !strobe_file_facts(file)->closed)
+    if (strobe_file_open(trace_path, &file) || !strobe_file_facts(file)->closed)
         abort();
     strobe_file_close(file);
     return 0;
-}
-
-void fuzz_vary(uint8_t *bytes, uint64_t random)
-{
-    (void)bytes, (void)random;
-}
-
-void fuzz_done(void)
-{
-    unlink(trace_path());
 }

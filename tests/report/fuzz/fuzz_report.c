@@ -1,46 +1,24 @@
-/* fuzz_report.c - runs the report's readers on damaged input.
- *
- *   fuzz_report [--runs N] [--first N] [--seed S] [--only RUN] SEEDS
- *
- * First every seed file as it is, then N damaged ones. Run n depends on S and n alone, so a run
- * that fails is repeated with --only, and a run of runs continued with --first. A crash is the
- * sanitizer's to find; here are checked: no run takes over two seconds, and memory does not grow
- * from run to run.  SPDX-License-Identifier: MIT
+/* fuzz_report.c - the report's readers on logs of any bytes. The first byte of an input is a letter that says which log it is; those that are read by
+ * their names are put into a folder in memory.  SPDX-License-Identifier: MIT
  */
-#include "../../fuzz/random.h"
+#include "../../fuzz/seeds.h"
+#include "report/compare.h"
+#include "report/cpp_report.h"
 #include "report/csv.h"
 #include "report/devops.h"
+#include "report/dispatch.h"
 #include "report/host.h"
 #include "report/json.h"
+#include "report/noc.h"
 #include "report/op2op.h"
 
-#include <dirent.h>
-#include <signal.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { INPUT_MAX = 1 << 16, SEEDS_MAX = 512, N_TARGETS = 4, MAX_GROWTH_KB = 512 * 1024 };
-
-static const char *const targets[N_TARGETS] = {"csv", "messages", "json", "device"};
-
-struct seed {
-    char *bytes;
-    size_t len;
-    int target;
-    char name[64];
-};
-
-static struct seed seeds[SEEDS_MAX];
-static int n_seeds;
-static unsigned long long run_now;
 static unsigned long long checksum; /* so that no reading is optimised away */
-
-/* ---- targets ---- */
 
 static void fuzz_csv(const char *bytes, size_t len)
 {
@@ -112,204 +90,128 @@ static void fuzz_device(const char *bytes, size_t len)
     strobe_report_faults_free(&faults);
 }
 
-static void run_target(int target, const char *bytes, size_t len)
+/* ---- logs that are read by their names ---- */
+
+static char folder[] = "/dev/shm/strobe-fuzz-XXXXXX";
+static char written[8][96]; /* files in it */
+static unsigned n_written;
+
+static void remove_folder(void)
 {
-    static void (*const functions[N_TARGETS])(const char *, size_t) = {fuzz_csv, fuzz_messages,
-                                                                       fuzz_json, fuzz_device};
-    char *exact = malloc(len ? len : 1); /* so that a byte too far is seen */
-    memcpy(exact, bytes, len);
-    functions[target](exact, len);
-    free(exact);
+    for (unsigned i = 0; i < n_written; i++)
+        unlink(written[i]);
+    rmdir(folder);
 }
 
-/* ---- damage ---- */
-
-static size_t mutate_once(char *bytes, size_t len, int target)
+static const char *put_file(const char *name, const char *bytes, size_t len)
 {
-    static const char sharp[] = "`;,\"'\n\r{}[]:\\->0123456789 eE.+-\t\0\x7f\xff";
-    size_t at = below(len), n = 1 + below(16);
-    switch (below(8)) {
-    case 0:
-        if (len)
-            bytes[at] ^= (char)(1 << below(8));
-        return len;
-    case 1:
-        if (len)
-            bytes[at] = sharp[below(sizeof sharp)];
-        return len;
-    case 2: /* take out */
-        n = n > len - at ? len - at : n;
-        memmove(bytes + at, bytes + at + n, len - at - n);
-        return len - n;
-    case 3: /* put in */
-        if (len + 1 > INPUT_MAX)
-            return len;
-        memmove(bytes + at + 1, bytes + at, len - at);
-        bytes[at] = sharp[below(sizeof sharp)];
-        return len + 1;
-    case 4: /* cut */
-        return at;
-    case 5: /* double */
-        n = 1 + below(200);
-        n = n > len - at ? len - at : n;
-        if (len + n > INPUT_MAX)
-            return len;
-        memmove(bytes + at + n, bytes + at, len - at);
-        return len + n;
-    case 6: { /* a piece of another seed */
-        const struct seed *other = &seeds[below((size_t)n_seeds)];
-        size_t from = below(other->len);
-        n = 1 + below(64);
-        n = n > other->len - from ? other->len - from : n;
-        if (other->target != target || len + n > INPUT_MAX)
-            return len;
-        memmove(bytes + at + n, bytes + at, len - at);
-        memcpy(bytes + at, other->bytes + from, n);
-        return len + n;
-    }
-    default: /* another number */
-        while (at < len && (bytes[at] < '0' || bytes[at] > '9'))
-            at++;
-        if (at < len)
-            bytes[at] = (char)('0' + below(10));
-        return len;
-    }
+    static char path[96];
+    static int is_made;
+    if (!is_made && !mkdtemp(folder))
+        abort();
+    if (!is_made)
+        atexit(remove_folder);
+    is_made = 1;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    unsigned i = 0;
+    while (i < n_written && strcmp(written[i], path))
+        i++;
+    if (i == n_written)
+        strcpy(written[n_written++], path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0 || write(fd, bytes, len) != (ssize_t)len)
+        abort();
+    close(fd);
+    return path;
 }
 
-static void fuzz_one(unsigned long long run, uint64_t seed)
+static void fuzz_noc(const char *bytes, size_t len)
 {
-    static char bytes[INPUT_MAX + 256];
-    random_state =
-        (run + 1) * 0x9e3779b97f4a7c15u ^ seed * 0xbf58476d1ce4e5b9u ^ 0x94d049bb133111ebu;
-    if (!random_state)
-        random_state = 1;
-    for (int i = 0; i < 4; i++)
-        next_random();
-    const struct seed *from = &seeds[below((size_t)n_seeds)];
-    size_t len = from->len;
-    memcpy(bytes, from->bytes, len);
-    for (size_t i = 1 + below(6); i > 0; i--)
-        len = mutate_once(bytes, len, from->target);
-    run_target(from->target, bytes, len);
+    struct strobe_report_faults faults = {0};
+    struct strobe_report_noc noc = {0};
+    put_file(STROBE_REPORT_NOC_FILE, bytes, len);
+    strobe_report_noc_read(&noc, folder, &faults);
+    checksum += strobe_report_noc_find(&noc, 1, -1, -1) != NULL;
+    strobe_report_noc_free(&noc);
+    strobe_report_faults_free(&faults);
 }
 
-/* ---- the program ---- */
-
-static void load_seeds(const char *folder)
+static void fuzz_cpp(const char *bytes, size_t len)
 {
-    char path[4096];
-    for (int target = 0; target < N_TARGETS; target++) {
-        snprintf(path, sizeof path, "%s/%s", folder, targets[target]);
-        struct dirent **entries;
-        int n = scandir(path, &entries, NULL, alphasort); /* sorted: a run is the same everywhere */
-        for (int i = 0; i < n; i++) {
-            snprintf(path, sizeof path, "%s/%s/%s", folder, targets[target], entries[i]->d_name);
-            FILE *file =
-                entries[i]->d_name[0] != '.' && n_seeds < SEEDS_MAX ? fopen(path, "rb") : NULL;
-            if (file) {
-                struct seed *seed = &seeds[n_seeds++];
-                seed->bytes = malloc(INPUT_MAX);
-                seed->len = fread(seed->bytes, 1, INPUT_MAX, file);
-                seed->target = target;
-                snprintf(seed->name, sizeof seed->name, "%s/%.40s", targets[target],
-                         entries[i]->d_name);
-                fclose(file);
-            }
-            free(entries[i]);
-        }
-        if (n >= 0)
-            free(entries);
-    }
+    struct strobe_report_faults faults = {0};
+    struct strobe_report_cpp cpp = {0};
+    put_file(STROBE_REPORT_CPP_FILE, bytes, len);
+    strobe_report_cpp_read(&cpp, folder, &faults);
+    checksum += strobe_report_cpp_find(&cpp, 0, 1024);
+    strobe_report_cpp_free(&cpp);
+    strobe_report_faults_free(&faults);
 }
 
-static void tell(int signal_number)
+/* Messages of one op, then times of any kind. */
+static void fuzz_times(const char *bytes, size_t len)
 {
-    char text[160];
-    int len = snprintf(text, sizeof text, "fuzz_report: run %llu %s; repeat it with --only %llu\n",
-                       run_now, signal_number == SIGPROF ? "hangs" : "crashed", run_now);
-    if (write(2, text, (size_t)len) < 0 || signal_number)
-        _exit(1);
+    static const char message[] =
+        "MessageName;total_ns\n`TT_DNN_DEVICE_OP: \"Matmul\", 7, 0, false, 1024 ->\n"
+        "{\"op_code\": \"Matmul\", \"device_id\": 0, \"global_call_count\": 1024}`;100\n";
+    struct strobe_report_faults faults = {0};
+    struct strobe_report_host host;
+    strobe_report_host_open(&host, &faults);
+    put_file(STROBE_REPORT_MESSAGES_FILE, message, sizeof message - 1);
+    put_file(STROBE_REPORT_TIMES_FILE, bytes, len);
+    strobe_report_host_read_messages(&host, folder);
+    strobe_report_host_read_times(&host, folder);
+    checksum += host.n_ops + strobe_report_faults_total(&faults);
+    strobe_report_host_close(&host);
+    strobe_report_faults_free(&faults);
 }
 
-void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
-static void tell_death(void)
+/* Two reports with a NUL between them. */
+static void fuzz_compare(const char *bytes, size_t len)
 {
-    tell(0);
+    enum strobe_report_verdict verdict;
+    struct strobe_out out = {0};
+    const char *cut = memchr(bytes, 0, len);
+    size_t n_first = cut ? (size_t)(cut - bytes) : len;
+    char first[96];
+    strcpy(first, put_file("first.csv", bytes, n_first));
+    const char *second =
+        put_file("second.csv", cut ? cut + 1 : bytes, cut ? len - n_first - 1 : len);
+    strobe_report_compare(first, second, len & 1, &verdict, &out);
+    strobe_out_free(&out);
 }
 
-static long resident_kb(void)
+/* As a file: in the order that it has, then sorted where it is scattered; dispatch cores by a second reading. */
+static void fuzz_log(const char *bytes, size_t len)
 {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;
+    struct strobe_report_faults faults = {0};
+    struct strobe_report_log log;
+    struct strobe_report_device_ops ops;
+    struct strobe_report_log_options options = {.copy_fd = -1};
+    const char *path = put_file(STROBE_REPORT_DEVICE_FILE, bytes, len);
+    strobe_report_log_open(&log, &faults);
+    strobe_report_device_ops_open(&ops, &log);
+    strobe_report_device_ops_read(&ops, path, &options);
+    strobe_report_dispatch_attach(&ops, path, len & 1);
+    strobe_report_device_ops_close(&ops);
+    strobe_report_log_close(&log);
+    strobe_report_faults_free(&faults);
 }
 
-static double seconds_now(void)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-/* SIGPROF after so many seconds of our own CPU time: a busy machine is no hang. */
-static void set_limit(int seconds)
-{
-    setitimer(ITIMER_PROF, &(struct itimerval){.it_value = {.tv_sec = seconds}}, NULL);
-}
-
-static void run_all(unsigned long long first, unsigned long long n_runs, uint64_t seed)
-{
-    for (int i = 0; i < n_seeds; i++) {
-        set_limit(20);
-        run_target(seeds[i].target, seeds[i].bytes, seeds[i].len);
-    }
-    for (run_now = first; run_now < n_runs; run_now++) {
-        if (run_now % 64 == 0)
-            set_limit(20); /* for 64 runs: each takes microseconds */
-        fuzz_one(run_now, seed);
-    }
-    set_limit(0);
-}
-
-int main(int argc, char **argv)
-{
-    unsigned long long n_runs = 100000, first = 0, only = ~0ull;
-    uint64_t seed = 1;
-    const char *folder = NULL;
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--runs") && i + 1 < argc)
-            n_runs = strtoull(argv[++i], NULL, 10);
-        else if (!strcmp(argv[i], "--first") && i + 1 < argc)
-            first = strtoull(argv[++i], NULL, 10);
-        else if (!strcmp(argv[i], "--seed") && i + 1 < argc)
-            seed = strtoull(argv[++i], NULL, 10);
-        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
-            only = strtoull(argv[++i], NULL, 10);
-        else
-            folder = argv[i];
-    }
-    if (folder)
-        load_seeds(folder);
-    if (!n_seeds) {
-        fprintf(stderr,
-                "usage: fuzz_report [--runs N] [--first N] [--seed S] [--only RUN] SEEDS\n");
-        return 2;
-    }
-    signal(SIGPROF, tell);
-    if (__sanitizer_set_death_callback)
-        __sanitizer_set_death_callback(tell_death);
-    if (only != ~0ull) {
-        run_now = only;
-        fuzz_one(only, seed);
+    static const struct {
+        char letter;
+        void (*read)(const char *bytes, size_t len);
+    } logs[] = {{'c', fuzz_csv},    {'m', fuzz_messages}, {'j', fuzz_json},
+                {'d', fuzz_device}, {'n', fuzz_noc},      {'p', fuzz_cpp},
+                {'t', fuzz_times},  {'q', fuzz_compare},  {'l', fuzz_log}};
+    if (!n)
         return 0;
-    }
-    double begin = seconds_now();
-    run_all(0, n_runs / 10, seed);
-    long before = resident_kb();
-    run_all(first, n_runs, seed);
-    long after = resident_kb();
-    printf(
-        "%d seeds, %llu runs, %.1f s, %ld KB resident (%+ld KB since the first tenth), sum %llu\n",
-        n_seeds, n_runs, seconds_now() - begin, after, after - before, checksum);
-    return after - before > MAX_GROWTH_KB;
+    char *exact = malloc(n); /* so that a byte too far is seen */
+    memcpy(exact, data + 1, n - 1);
+    for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++)
+        if (logs[i].letter == (char)data[0])
+            logs[i].read(exact, n - 1);
+    free(exact);
+    return 0;
 }

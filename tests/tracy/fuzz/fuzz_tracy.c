@@ -196,12 +196,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     strobe_build_store_charge(store, -BUDGET);
     return 0;
 }
-
-/* A quarter of the runs has little of the budget. */
-void fuzz_vary(uint8_t *bytes, uint64_t random)
-{
-    if (random % 4 == 0)
-        bytes[0] = (uint8_t)(bytes[0] % N_PROTOCOLS + N_PROTOCOLS * (1 + random / 4 % 2));
-}
-
-void fuzz_done(void) {}

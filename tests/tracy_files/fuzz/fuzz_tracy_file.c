@@ -1,8 +1,5 @@
 /* fuzz_tracy_file.c - damaged .tracy files are read without harm: no crash, no hang, bounded memory.
  *
- *   libFuzzer:   tests/tracy_files/fuzz/build.sh OUT
- *   by itself:   fuzz_tracy_file SEEDS [RUNS [FIRST]]   (tests/fuzz/seeds.c)
- *
  * The first byte of an input says what the rest is, and how it is read.
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
@@ -112,47 +109,30 @@ static void walk(const uint8_t *data, size_t n, unsigned form)
     strobe_tracy_content_close(&content);
 }
 
-#ifndef STROBE_FUZZ_WALK
-static const char *trace_path(void)
+static char trace_path[64];
+
+static void remove_trace(void)
 {
-    static char path[64];
-    if (!*path)
-        snprintf(path, sizeof path, "/dev/shm/strobe-fuzz-%d.strobe", (int)getpid());
-    return path;
+    unlink(trace_path);
 }
 
 /* As strobe_tracy_import, from memory. */
 static void import(const uint8_t *data, size_t n, int is_file)
 {
     struct strobe_tracy_import result;
-    strobe_tracy_import_bytes(data, n, is_file, trace_path(), &result);
+    if (!*trace_path) {
+        snprintf(trace_path, sizeof trace_path, "/dev/shm/strobe-fuzz-%d.strobe", (int)getpid());
+        atexit(remove_trace);
+    }
+    strobe_tracy_import_bytes(data, n, is_file, trace_path, &result);
 }
-#endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     if (n < 2)
         return 0;
     walk(data + 1, n - 1, data[0]);
-#ifndef STROBE_FUZZ_WALK
     if (data[0] & FORM_IMPORT)
         import(data + 1, n - 1, data[0] & FORM_FILE);
-#endif
     return 0;
-}
-
-/* The import is slower: a quarter of the runs. Zones one by one and by their times: half of them each. */
-void fuzz_vary(uint8_t *bytes, uint64_t random)
-{
-    if (random / 4 % 2)
-        bytes[0] ^= FORM_TIMES;
-    if (random % 4)
-        bytes[0] &= (uint8_t)~FORM_IMPORT;
-}
-
-void fuzz_done(void)
-{
-#ifndef STROBE_FUZZ_WALK
-    unlink(trace_path());
-#endif
 }

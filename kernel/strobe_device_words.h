@@ -174,11 +174,13 @@ enum {                           /* strobe_l1_core.flags */
  *    7 launch          host: number of launches so far (for the host itself)
  *    8 perf_groups     host: groups of counters that are on (bit field)
  *    9 risc_words      host, classic: words of DRAM per RISC
- *   10-15 reserved     0 */
+ *   10 program         host or master RISC: runtime id of the launch
+ *   11 trace_counter   master RISC: replays so far (DeviceIncrementTraceCount)
+ *   12-15 reserved     0 */
 struct strobe_l1_core {
     uint32_t version, n_riscs, mode, policy, wait_cycles, flags, base, launch;
-    uint32_t perf_groups, risc_words;
-    uint32_t reserved[6];
+    uint32_t perf_groups, risc_words, program, trace_counter;
+    uint32_t reserved[4];
 };
 STROBE_WORD_AT(strobe_l1_core, mode, 2);
 STROBE_WORD_AT(strobe_l1_core, policy, 3);
@@ -188,6 +190,8 @@ STROBE_WORD_AT(strobe_l1_core, base, 6);
 STROBE_WORD_AT(strobe_l1_core, launch, 7);
 STROBE_WORD_AT(strobe_l1_core, perf_groups, 8);
 STROBE_WORD_AT(strobe_l1_core, risc_words, 9);
+STROBE_WORD_AT(strobe_l1_core, program, 10);
+STROBE_WORD_AT(strobe_l1_core, trace_counter, 11);
 STROBE_WORDS_OF(strobe_l1_core, STROBE_L1_CORE_WORDS);
 
 /* One level of the table of open zones. */
@@ -219,7 +223,8 @@ enum {                            /* strobe_l1_lane.flags */
        STROBE_LANE_HIDDEN = 2,    /* nothing is published: the launch is not validated yet */
        STROBE_LANE_IN_LAUNCH = 4, /* between begin and end of a launch */
        STROBE_LANE_WAITING = 8,   /* waits for room */
-       STROBE_LANE_GAVE_UP = 16   /* a bounded wait ran out: drops until there is room again */
+       STROBE_LANE_GAVE_UP = 16,  /* a bounded wait ran out: drops until there is room again */
+       STROBE_LANE_OWES = 32 /* a DROP record and the program must come before the next record */
 };
 
 /* A RISC's own state; the RISC stores all of it, relay and host read it.
@@ -245,9 +250,12 @@ enum {                            /* strobe_l1_lane.flags */
  *   17 n_open_lost      zones opened deeper than STROBE_OPEN_MAX so far
  *   18 dram_address     classic, non-dropping: address of the DRAM buffer, or STROBE_CLASSIC_STALLED
  *   19 stack_words      classic: words reserved for the ends of open zones
- *   20,21 n_emitted     records written so far, low, high: only where STROBE_DEVICE_COUNT is defined
+ *   20,21 n_emitted     zones, events and data so far, written, added up or dropped; low, high: only
+ *                       where STROBE_DEVICE_COUNT is defined
  *   22-25 classic_sums  classic: {id, cycles} of sums 0 and 1
- *   26-31 reserved      0
+ *   26 shown_timer      streaming: timer_high as of the published tail; a relay reads it before the tail
+ *   27 shown_program    streaming: program as of the published tail; likewise
+ *   28-31 reserved      0
  *   32 open             STROBE_OPEN_MAX levels, outermost first
  *   96 sums             STROBE_SUM_MAX entries
  *  224-255 reserved     0
@@ -258,7 +266,8 @@ struct strobe_l1_lane {
     uint32_t head, flags, n_dropped, n_unreported, oldest, n_stalls, stalled_low, stalled_high;
     uint32_t launch_next, n_open_lost, dram_address, stack_words, n_emitted_low, n_emitted_high;
     uint32_t classic_sums[4];
-    uint32_t reserved_a[6];
+    uint32_t shown_timer, shown_program;
+    uint32_t reserved_a[4];
     struct strobe_l1_open open[STROBE_OPEN_MAX];
     struct strobe_l1_sum sums[STROBE_SUM_MAX];
     uint32_t reserved_b[32];
@@ -284,6 +293,8 @@ STROBE_WORD_AT(strobe_l1_lane, dram_address, 18);
 STROBE_WORD_AT(strobe_l1_lane, stack_words, 19);
 STROBE_WORD_AT(strobe_l1_lane, n_emitted_low, 20);
 STROBE_WORD_AT(strobe_l1_lane, classic_sums, 22);
+STROBE_WORD_AT(strobe_l1_lane, shown_timer, 26);
+STROBE_WORD_AT(strobe_l1_lane, shown_program, 27);
 STROBE_WORD_AT(strobe_l1_lane, open, 32);
 STROBE_WORD_AT(strobe_l1_lane, sums, 96);
 STROBE_WORD_AT(strobe_l1_lane, reserved_b, 224);
@@ -319,6 +330,9 @@ enum strobe_stream_type {
 /* DeviceRecordEvent(number), 16 bits: units 8190 (numbers 0-16383), 8189, 8188, 8187 */
 #define STROBE_UNIT_NUMBERS 8190u
 #define STROBE_ID_STALL     STROBE_ID27(STROBE_UNIT_RESERVED, 0) /* PROFILER-STALL */
+#define STROBE_ID_COUNTER   STROBE_ID27(STROBE_UNIT_RESERVED, 2) /* data: a perf counter */
+#define STROBE_ID_NOC       STROBE_ID27(STROBE_UNIT_RESERVED, 3) /* data: a NoC event */
+#define STROBE_ID_NOC_LOCK  STROBE_ID27(STROBE_UNIT_RESERVED, 4) /* data: NoC debugging */
 #define STROBE_ID_STACK     STROBE_ID27(STROBE_UNIT_RESERVED, 1) /* STACK-OVERFLOW, an event */
 #define STROBE_ID_NUMBER(n) STROBE_ID27(STROBE_UNIT_NUMBERS - ((uint32_t)(n) >> 14 & 3u), (n))
 
@@ -472,7 +486,7 @@ STROBE_WORDS_OF(strobe_frame_open, 6);
 /* One lane's counts, as the device itself has them, since the stream began. */
 struct strobe_lane_total {
     uint32_t core_yx, risc;
-    uint32_t emitted_low, emitted_high; /* records written and dropped; all bits 1: not counted */
+    uint32_t emitted_low, emitted_high; /* zones, events, data; all bits 1: not counted */
     uint32_t dropped_low, dropped_high;
     uint32_t n_stalls;
     uint32_t stalled_low, stalled_high; /* cycles */

@@ -73,7 +73,7 @@ constexpr uint32_t hash16(const char *text)
 #endif
 #define STROBE_SITE(name, number) \
     STROBE_NOTE(name)             \
-    STROBE_SITE_RECORD(STROBE_TEXT(name), number)
+    STROBE_SITE_RECORD("\"" name "\"", number)
 
 namespace strobe_device {
 
@@ -104,7 +104,7 @@ template <uint32_t Id> struct zone {
 };
 
 template <uint32_t Id> struct zone_if {
-    struct strobe_stream_zone state;
+    struct strobe_stream_zone state = {};
     bool on;
     [[gnu::always_inline]] explicit zone_if(bool condition) : on(condition)
     {
@@ -134,7 +134,7 @@ template <uint32_t Id, uint32_t> struct sum_zone {
 
 // The launch on this RISC; a zone too, where the host asks for firmware zones.
 template <uint32_t Id> struct main_zone {
-    struct strobe_stream_zone state;
+    struct strobe_stream_zone state = {};
     bool on;
     main_zone()
     {

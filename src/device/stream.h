@@ -31,8 +31,8 @@ struct strobe_device_zone {
     uint32_t program; /* runtime id in effect */
 };
 
-/* Which track it is. `core` counts from 0: CORE frames give it, and cores that none describes are
- * numbered behind those (then with a `core` callback of their own, kind WORKER, logical = physical). */
+/* Which track it is. Cores are numbered from 0 in the order in which the stream first names them, by a
+ * CORE frame or any other; one without a CORE frame gets a `core` call too: kind WORKER, logical = physical. */
 struct strobe_device_lane {
     uint32_t core; /* index */
     uint32_t risc; /* 0-23 */

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""check_worked.py ROOT WORKED [--write]: the worked examples in documents are what tests/worked/worked.c prints.
+"""check_worked.py ROOT WORKED WORKED_DEVICE [--write]: the worked examples in documents are what tests/worked/worked.c prints, and
+tests/device/worked_device.c for the device's words.
 
 In a document, <!-- worked NAME --> stands before a fenced block. --write puts the program's words there."""
 import os
@@ -8,7 +9,7 @@ import subprocess
 import sys
 
 EXAMPLE = re.compile(r"(<!-- worked (\w+) -->\n```\n)(.*?)(```\n)", re.S)
-DOCUMENTS = {"docs/ring-protocol.md": {"words"}, "docs/file-format.md": {"block"}}
+DOCUMENTS = {"docs/ring-protocol.md": {"words"}, "docs/file-format.md": {"block"}, "docs/device-protocol.md": {"device"}}
 
 
 def printed(program, name):
@@ -18,9 +19,10 @@ def printed(program, name):
 
 
 def main():
-    root, program = sys.argv[1:3]
+    root, *programs = [one for one in sys.argv[1:] if one != "--write"]
     problems = []
     for document, names in DOCUMENTS.items():
+        program = programs["device" in names]
         path = os.path.join(root, document)
         with open(path, encoding="utf-8") as file:
             text = file.read()

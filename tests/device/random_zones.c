@@ -1,6 +1,6 @@
 /* random_zones.c - random zones through the writer and a relay: FRAMES gets the stream, EXPECTED what was written, as rows of
  * {u32 risc, id, program, 0; u64 start, end}. Decodes them too, scalar and with vectors, and compares.
- *   random_zones N SEED FRAMES EXPECTED
+ *   random_zones N SEED FRAMES EXPECTED [RISCS]
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@ struct row {
 static uint64_t random_state;
 static struct row *rows;
 static size_t n_rows;
+static uint32_t n_riscs = 5;
 
 static uint32_t draw(uint32_t below)
 {
@@ -55,7 +56,7 @@ static void nest(uint32_t program, uint32_t depth)
 static void run_program(uint32_t program, size_t n_zones)
 {
     native_core()->program = program;
-    for (native_risc = 0; native_risc < 5; native_risc++) {
+    for (native_risc = 0; native_risc < n_riscs; native_risc++) {
         writer_begin();
         for (uint32_t i = draw(8); i && n_rows + 64 < n_zones; i--)
             nest(program, 4);
@@ -105,6 +106,7 @@ int main(int argc, char **argv)
     if (argc < 5 || n_zones < 100)
         return 2;
     random_state = strtoul(argv[2], NULL, 10);
+    n_riscs = argc > 5 ? (uint32_t)atoi(argv[5]) : 5;
     rows = malloc((n_zones + 64) * sizeof *rows);
     if (!rows)
         return 1;

@@ -148,10 +148,43 @@ static void a_cut_or_changed_elf_file_does_no_harm(void **state)
     }
 }
 
+/* A real log of an old device run, which is no part of the tree: its ids are the hashes of its names, files and lines. */
+static void a_real_log_has_the_hashes_of_its_names(void **state)
+{
+    char path[4096], row[4096], text[4096];
+    const char *shared = getenv("STROBE_SHARED");
+    int n_rows = 0, n_known = 0;
+    (void)state;
+    snprintf(path, sizeof path, "%s/data/tt/device_log/profile_log_device_13col_excerpt.csv",
+             shared ? shared : "");
+    FILE *file = shared ? fopen(path, "r") : NULL;
+    if (!file) {
+        print_message("STROBE_SHARED names no folder with it\n");
+        skip();
+    }
+    while (fgets(row, sizeof row, file)) {
+        char *fields[16], *at = row;
+        int n = 0;
+        for (; n < 16 && at; n++)
+            fields[n] = strsep(&at, ",");
+        if (n < 13 || !*fields[8] || *fields[4] < '0' || *fields[4] > '9')
+            continue;
+        int length = snprintf(text, sizeof text, "%s,%s,%s,KERNEL_PROFILER", fields[8], fields[11],
+                              fields[10]);
+        unsigned id = (unsigned)atoi(fields[4]);
+        assert_int_equal(strobe_device_names_hash(text, (size_t)length), id);
+        n_known += id == 22845 || id == 21766;
+        n_rows++;
+    }
+    fclose(file);
+    assert_true(n_rows > 0 && n_known > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(four_texts_of_real_logs_have_their_hashes),
+        cmocka_unit_test(a_real_log_has_the_hashes_of_its_names),
         cmocka_unit_test(a_source_map_names_its_lines_and_counts_the_bad_ones),
         cmocka_unit_test(an_elf_file_names_its_sites),
         cmocka_unit_test(a_cut_or_changed_elf_file_does_no_harm),

@@ -1,0 +1,2 @@
+/* erisc.h - stands for tt-metal's: stubs.h.  SPDX-License-Identifier: MIT */
+#include "../../stubs.h"

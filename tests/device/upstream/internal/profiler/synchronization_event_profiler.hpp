@@ -1,0 +1,1 @@
+/* synchronization_event_profiler.hpp - stands for tt-metal's: nothing of it is used here.  SPDX-License-Identifier: MIT */

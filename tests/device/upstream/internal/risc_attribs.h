@@ -1,0 +1,2 @@
+/* risc_attribs.h - stands for tt-metal's: stubs.h.  SPDX-License-Identifier: MIT */
+#include "../stubs.h"

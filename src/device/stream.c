@@ -113,6 +113,54 @@ struct strobe_device_core *strobe_device_stream_core(struct strobe_device_stream
     return stream->last = core;
 }
 
+uint32_t strobe_device_stream_save(const struct strobe_device_stream *stream,
+                                   struct strobe_device_saved *lanes, uint32_t max)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < stream->n_cores; i++)
+        for (uint32_t risc = 0; risc < STROBE_DEVICE_MAX_RISCS; risc++) {
+            const struct strobe_device_lane_now *now = &stream->cores[i]->lanes[risc];
+            STROBE_ASSERT(now->lane.core == i && now->lane.risc == risc);
+            if (now->state != STROBE_DEVICE_LANE_RUNNING)
+                continue;
+            if (n < max)
+                lanes[n] = (struct strobe_device_saved){
+                    .core_yx = now->lane.core_yx,
+                    .risc = risc,
+                    .program = now->program,
+                    .timer = now->timer,
+                    .cursor = now->has_cursor ? now->cursor : 0,
+                    .head = now->expected,
+                    .flags = (now->has_timer ? STROBE_SAVED_TIMER : 0) |
+                             (now->has_cursor ? STROBE_SAVED_CURSOR : 0)};
+            n++;
+        }
+    return n;
+}
+
+enum strobe_err strobe_device_stream_load(struct strobe_device_stream *stream,
+                                          const struct strobe_device_saved *lanes, uint32_t n_lanes)
+{
+    for (uint32_t i = 0; i < n_lanes; i++) {
+        if (lanes[i].risc >= STROBE_DEVICE_MAX_RISCS)
+            return STROBE_ERR_INVALID;
+        struct strobe_device_core *core =
+            strobe_device_stream_core(stream, lanes[i].core_yx, false);
+        if (!core)
+            return stream->no_memory ? STROBE_ERR_NOMEM : STROBE_ERR_LIMIT;
+        struct strobe_device_lane_now *now = &core->lanes[lanes[i].risc];
+        STROBE_ASSERT(now->lane.core_yx == lanes[i].core_yx && !now->holds);
+        now->state = STROBE_DEVICE_LANE_RUNNING;
+        now->expected = lanes[i].head;
+        now->program = lanes[i].program;
+        now->timer = lanes[i].timer;
+        now->cursor = lanes[i].cursor;
+        now->has_timer = lanes[i].flags & STROBE_SAVED_TIMER;
+        now->has_cursor = now->has_timer && lanes[i].flags & STROBE_SAVED_CURSOR;
+    }
+    return STROBE_OK;
+}
+
 /* The five runs of a frame of type 13. `words` has n_words payload words behind the prefix. False: a run does
  * not fit. */
 static bool walk_runs(struct strobe_device_stream *stream, struct strobe_device_core *core,

@@ -195,6 +195,28 @@ void strobe_device_stream_flush(struct strobe_device_stream *stream);
 /* Flush and free. NULL is allowed. */
 void strobe_device_stream_close(struct strobe_device_stream *stream);
 
+/* Where a lane stands, for a successor that goes on with the stream's next frame. May be stored. */
+struct strobe_device_saved {
+    uint32_t core_yx, risc, program, timer;
+    uint64_t cursor;
+    uint32_t head; /* count of the next word */
+    uint32_t flags;
+};
+enum { STROBE_SAVED_TIMER = 1, STROBE_SAVED_CURSOR = 2 }; /* these are known */
+STROBE_WORD_AT(strobe_device_saved, cursor, 4);
+STROBE_WORD_AT(strobe_device_saved, head, 6);
+STROBE_WORDS_OF(strobe_device_saved, 8);
+
+/* All lanes that have state, at most `max`; returns how many there are. What waits for its confirmation is not in it: flush
+ * before. */
+uint32_t strobe_device_stream_save(const struct strobe_device_stream *stream,
+                                   struct strobe_device_saved *lanes, uint32_t max);
+/* The opposite, for a stream that has decoded nothing yet. Cores that are new get their `core` call. NOMEM, LIMIT (too many
+ * cores), INVALID (no such RISC): lanes before are loaded. */
+enum strobe_err strobe_device_stream_load(struct strobe_device_stream *stream,
+                                          const struct strobe_device_saved *lanes,
+                                          uint32_t n_lanes);
+
 /* What was decoded so far: for tests and for the report. */
 struct strobe_device_stream_counts {
     uint64_t n_frames, n_words, n_zones, n_events, n_data, n_sums, n_dropped;

@@ -590,6 +590,27 @@ static void an_idle_launch_leaves_nothing(void **state)
     collect_close(all);
 }
 
+static void a_successor_goes_on_where_a_lane_stood(void **state)
+{
+    struct strobe_device_saved saved[8];
+    (void)state;
+    struct collect *first = collect_open_stream(false), *second = collect_open_stream(false);
+    FEED(first, 0, 2, 6, W(TIMER, 2), W(PROGRAM, 6), W(ZONE_M, 1), 1000, 10);
+    uint32_t n = strobe_device_stream_save(first->stream, saved, 8);
+    assert_int_equal(n, 1);
+    assert_int_equal(strobe_device_stream_load(second->stream, saved, n), STROBE_OK);
+    FEED(second, 5, 9, 9, W(ZONE_S, 2), 5 << 16 | 3, W(EVENT, 3), 2000);
+    assert_int_equal(second->n_zones, 1);
+    zone_is(second, 0, (2ull << 32) + 1002, (2ull << 32) + 1005, 2);
+    assert_int_equal(second->zones[0].program, 6);
+    assert_int_equal(second->marks[0].time, (2ull << 32) + 2000);
+    no_bad(second);
+    saved[0].risc = 24;
+    assert_int_equal(strobe_device_stream_load(second->stream, saved, 1), STROBE_ERR_INVALID);
+    collect_close(first);
+    collect_close(second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -621,6 +642,7 @@ int main(void)
         cmocka_unit_test(a_frame_that_is_cut_waits_for_its_rest),
         cmocka_unit_test(words_that_are_no_record_end_the_run_alone),
         cmocka_unit_test(an_idle_launch_leaves_nothing),
+        cmocka_unit_test(a_successor_goes_on_where_a_lane_stood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,6 @@ size_t strobe_device_classic_markers(const uint32_t *words, size_t n_words,
     return n;
 }
 
-/* A marker and its place in the buffer, for sorting. */
 static int compare(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
@@ -126,10 +125,10 @@ static int by_identity(const void *left, const void *right)
     return order ? order : compare(a->data_two, b->data_two);
 }
 
-/* Stable, without memory of its own: markers come almost in order, so that insertion is short. `gap` bounds what
- * a hostile buffer can cost: merging runs by rotation would do no better at these sizes. */
+/* Stable: a merge sort, bottom up. Without memory the order stays as it is. */
 static void sort_by_time(struct strobe_device_marker *markers, size_t n)
 {
+    STROBE_ASSERT(markers || !n);
     struct strobe_device_marker *copy = n ? malloc(n * sizeof *copy) : NULL;
     for (size_t width = 1; copy && width < n; width *= 2) { /* merge sort, bottom up */
         for (size_t from = 0; from < n; from += 2 * width) {
@@ -251,6 +250,7 @@ static size_t pair_markers(struct strobe_device_pairs *pairs, const uint32_t *wo
             break;
         }
     }
+    STROBE_ASSERT(depth <= STROBE_CLASSIC_DEPTH && zone <= last && at <= end);
     pairs->n_open = depth;
     *n_zones = (size_t)(zone - zones);
     return (size_t)(at - words);
@@ -268,6 +268,7 @@ static size_t odd_end(struct strobe_device_pairs *pairs, const uint32_t *words,
         pairs->n_orphans++;
         return 0;
     }
+    STROBE_ASSERT(depth <= pairs->n_open && pairs->ids[depth - 1] == id);
     pairs->n_unfinished += pairs->n_open - depth;
     pairs->n_open = depth - 1;
     *zone =

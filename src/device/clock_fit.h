@@ -1,66 +1,62 @@
-/* clock_fit.h - a device's clocks on the host's: one frequency for the device, an origin for each of its clocks (cores).
- *
- * A reading is the device's cycles between two host times. Its true host time lies between these, so the middle is off by
- * half of the round trip at most: that bound, and not a guess at noise, is what the stated uncertainty is made of. Readings
- * whose round trip is above the median of the last ones of their clock were delayed by somebody, and are not kept.
- *
- * The frequency is the common slope of all kept readings about their clocks' means. Memory is bounded: n_clocks windows of
- * STROBE_CLOCK_WINDOW readings. Threads: one at a time.  SPDX-License-Identifier: MIT */
+/* clock_fit.h - lines between clocks by least squares, as sync_device_info.csv has them: the host's and a device's, two devices'.
+ * The fit that follows a run continuously is another one, with bounds. No state, no memory.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_DEVICE_CLOCK_FIT_H
 #define STROBE_DEVICE_CLOCK_FIT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 
 struct strobe_clock_sample {
-    uint64_t cycles, host_ns;
+    uint64_t cycles, host; /* the host's, in its own unit */
 };
 
-/* cycles = delay + cycles_per_ns * host_ns */
+/* cycles = delay + cycles_per_ns * ratio * host */
 struct strobe_clock_line {
     double cycles_per_ns, delay;
 };
 
-/* The plain line through all samples by least squares, as sync_device_info.csv has it; `ratio` is the host clock's
- * nanoseconds per unit. INVALID: fewer than two samples, or all at one time. */
+/* The line through all samples; `ratio` is nanoseconds per unit of the host's clock. INVALID: fewer than two samples, or all at
+ * one time. */
 enum strobe_err strobe_clock_line_fit(const struct strobe_clock_sample *samples, size_t n_samples,
                                       double ratio, struct strobe_clock_line *out);
 
-enum { STROBE_CLOCK_WINDOW = 64 };
-
-struct strobe_clock_fit;
-
-/* `khz`: the frequency that is assumed until two readings of a clock say another. NOMEM, INVALID. */
-enum strobe_err strobe_clock_fit_open(uint32_t n_clocks, uint32_t khz,
-                                      struct strobe_clock_fit **out);
-void strobe_clock_fit_close(struct strobe_clock_fit *fit);
-
-/* One reading of a clock. True: it was kept. False: its round trip was long, or it makes no sense. */
-bool strobe_clock_fit_add(struct strobe_clock_fit *fit, uint32_t clock, uint64_t cycles,
-                          uint64_t before_ns, uint64_t after_ns);
-/* Forget a clock's readings: it was reset. */
-void strobe_clock_fit_reset(struct strobe_clock_fit *fit, uint32_t clock);
-
-struct strobe_clock_time {
-    uint64_t host_ns;
-    double
-        uncertainty_ns; /* the true time is no farther than this, if the clocks are straight over the window */
+/* A message between two devices: when its sender began and had the answer, when its receiver saw it. */
+struct strobe_clock_pair {
+    uint64_t sent, answered; /* sender's cycles */
+    uint64_t received;       /* receiver's cycles */
 };
 
-/* The host's time of a cycle. Times of one clock that are asked for in the order of its cycles never step back. NOTFOUND:
- * no reading of this clock. */
-enum strobe_err strobe_clock_fit_map(struct strobe_clock_fit *fit, uint32_t clock, uint64_t cycles,
-                                     struct strobe_clock_time *out);
-
-struct strobe_clock_quality {
-    double cycles_per_ns;     /* shared */
-    double rms_ns, max_ns;    /* of kept readings about the line */
-    double half_trip_ns;      /* of the best kept reading */
-    uint64_t n_kept, n_added; /* so far */
+/* sender = scale * receiver + shift */
+struct strobe_clock_link {
+    double scale, shift;
 };
-void strobe_clock_fit_quality(struct strobe_clock_fit *fit, struct strobe_clock_quality *out);
+
+/* The line through all pairs. INVALID as above. */
+enum strobe_err strobe_clock_link_fit(const struct strobe_clock_pair *pairs, size_t n_pairs,
+                                      struct strobe_clock_link *out);
+/* The same link the other way round. */
+struct strobe_clock_link strobe_clock_link_reverse(const struct strobe_clock_link *link);
+/* receiver -> sender (`near`), then sender -> its own root (`far`): one link. */
+struct strobe_clock_link strobe_clock_link_join(const struct strobe_clock_link *far,
+                                                const struct strobe_clock_link *near);
+
+/* Halves of 32 bits that wrap, as a kernel samples them: the 64-bit value that follows `last` and has this low half. */
+uint64_t strobe_clock_unwrap(uint64_t last, uint32_t low);
+
+/* ---- rows of sync_device_info.csv, without the line's end. They return the length, as snprintf does ---- */
+
+struct strobe_clock_row {
+    uint32_t device, core_x, core_y;
+    uint64_t cycles, host, write_overhead, host_start, base_time;
+    double host_real, delay, frequency, ratio;
+};
+
+extern const char strobe_clock_row_head[];
+int strobe_clock_row_print(char *text, size_t n_bytes, const struct strobe_clock_row *row);
+/* A device's link to its root. */
+int strobe_clock_link_print(char *text, size_t n_bytes, uint32_t device,
+                            const struct strobe_clock_link *link);
 
 #endif

@@ -28,6 +28,7 @@ static const void *take(struct reader *in, size_t n_words)
         in->n_words = 0;
         return NULL;
     }
+    STROBE_ASSERT(!in->bad || n_words == 0);
     in->words += n_words;
     in->n_words -= n_words;
     return words;
@@ -50,6 +51,7 @@ static bool lane_of(struct strobe_device_stream *stream, uint32_t core_yx, uint3
         risc < STROBE_DEVICE_MAX_RISCS ? strobe_device_stream_core(stream, core_yx, false) : NULL;
     if (core)
         *lane = &core->lanes[risc].lane;
+    STROBE_ASSERT(!core || ((*lane)->risc == risc && (*lane)->core_yx == core_yx));
     return core != NULL;
 }
 
@@ -173,6 +175,7 @@ static void open_lane(struct strobe_device_stream *stream, const struct strobe_f
         in->bad = true;
         return;
     }
+    STROBE_ASSERT(depth <= STROBE_OPEN_MAX);
     *seen |= 1u << risc;
     for (uint32_t i = 0; i < depth; i++)
         levels[i] = (struct strobe_device_open){STROBE_ST_ID(words[3 * i]),

@@ -49,6 +49,7 @@ static void put_mark(struct strobe_device_lane_out *out, const struct strobe_dev
                      const struct strobe_device_mark *mark)
 {
     put_zones(out, now);
+    STROBE_ASSERT(out->n_zones == 0 && !(mark->is_begin && mark->is_end));
     if (mark->values) {
         STROBE_ASSERT(mark->n_values <= STROBE_LANE_VALUES);
         out->counts.n_data++;
@@ -67,6 +68,7 @@ static void put_held(struct strobe_device_lane_out *out, struct strobe_device_la
 {
     struct strobe_device_held *held = now->held;
     STROBE_ASSERT(now->holds && held);
+    STROBE_ASSERT(held->is_zone || !held->mark.values || held->mark.values == held->values);
     now->holds = false;
     if (back)
         strobe_device_lane_bad(out, &now->lane, STROBE_DEVICE_BAD_LATCH, 1);
@@ -85,6 +87,7 @@ static void settle(struct strobe_device_lane_out *out, struct strobe_device_lane
 {
     if (!now->holds)
         return;
+    STROBE_ASSERT(now->held && now->state != STROBE_DEVICE_LANE_NEW);
     uint64_t was = now->held->is_zone ? now->held->zone.end : now->held->mark.time;
     put_held(out, now, was > time && was - time > STEP_BACK && was >= WRAP ? WRAP : 0);
 }
@@ -111,6 +114,7 @@ void strobe_device_lane_reset(struct strobe_device_lane_out *out,
                               struct strobe_device_lane_now *now)
 {
     strobe_device_lane_flush(out, now);
+    STROBE_ASSERT(!now->holds && out->n_zones == 0);
     now->state = STROBE_DEVICE_LANE_NEW;
     now->has_cursor = now->has_timer = now->new_timer = false;
 }
@@ -132,6 +136,7 @@ static size_t length_of(const uint32_t *words, size_t n)
         [STROBE_ST_PROGRAM_EXT] = 2, [STROBE_ST_EXTENSION] = 1,
     };
     uint32_t type = STROBE_ST_TYPE(words[0]);
+    STROBE_ASSERT(n > 0);
     size_t length = lengths[type];
     if (!length || length > n)
         return 0;
@@ -189,6 +194,7 @@ static uint32_t meet(struct strobe_device_lane_out *out, struct strobe_device_la
         return 0;
     if (behind <= STROBE_L1_BUFFER_WORDS) {
         uint32_t skip = behind < run->n_words ? behind : run->n_words;
+        STROBE_ASSERT(behind > 0);
         strobe_device_lane_bad(out, &now->lane, STROBE_DEVICE_BAD_OVERLAP, skip);
         return skip;
     }
@@ -238,6 +244,7 @@ static void mark_at(struct strobe_device_lane_out *out, struct strobe_device_lan
     mark.is_end = type == STROBE_ST_ZONE_END;
     if (type == STROBE_ST_DATA) {
         mark.n_values = (words[2] >> 25) / 2;
+        STROBE_ASSERT(mark.n_values <= STROBE_LANE_VALUES);
         for (uint32_t i = 0; i < mark.n_values; i++)
             values[i] = (uint64_t)words[3 + 2 * i] << 32 | words[4 + 2 * i];
         mark.values = values;

@@ -23,6 +23,7 @@ size_t strobe_device_lane_s_scalar(const uint32_t *words, size_t n_words, uint64
         zone->id = STROBE_ST_ID(words[0]);
         zone->program = program;
     }
+    STROBE_ASSERT(2 * (size_t)(zone - zones) <= n_words);
     *cursor = now;
     return (size_t)(zone - zones);
 }

@@ -120,6 +120,7 @@ static bool text_at(const struct section *texts, uint32_t address, struct strobe
     uint64_t at = address - texts->address;
     if (address < texts->address || at >= texts->n_bytes)
         return false;
+    STROBE_ASSERT(texts->bytes);
     size_t most = texts->n_bytes - at, n = strnlen((const char *)texts->bytes + at, most);
     *out = (struct strobe_device_text){(const char *)texts->bytes + at, (uint32_t)n};
     return n < most;
@@ -204,6 +205,7 @@ __attribute__((noinline)) static bool read_line(const char *line, size_t n,
             return false;
         out->line = 10 * out->line + (uint32_t)(*digit - '0');
     }
+    STROBE_ASSERT(comma < number && number < end);
     out->id = strobe_device_names_hash(line, (size_t)(end + sizeof mark - 1 - line));
     out->name = (struct strobe_device_text){line, (uint32_t)(comma - line)};
     out->file = (struct strobe_device_text){comma + 1, (uint32_t)(number - comma - 2)};

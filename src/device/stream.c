@@ -69,6 +69,7 @@ void strobe_device_stream_count(const struct strobe_device_stream *stream,
 static struct strobe_device_core *add_core(struct strobe_device_stream *stream, uint32_t core_yx)
 {
     uint32_t index = stream->n_cores;
+    STROBE_ASSERT(!strobe_map_find(&stream->by_yx, core_yx));
     if (index >= stream->max_cores)
         return NULL;
     struct strobe_device_core *core = calloc(1, sizeof *core);
@@ -185,6 +186,8 @@ static bool walk_runs(struct strobe_device_stream *stream, struct strobe_device_
         struct strobe_device_run run = {words + at, n, head,
                                         frame->state[STROBE_FRAME_TIMER_HIGH + risc],
                                         frame->state[STROBE_FRAME_PROGRAM(risc)]};
+        STROBE_ASSERT(!image || n >= STROBE_L1_BUFFER_WORDS - STROBE_FRAME_WHOLE_RING_DEAD);
+        STROBE_ASSERT(at % 4 == (image ? 0 : head % 4));
         if (image && decode) {
             uint32_t first = STROBE_L1_BUFFER_WORDS - offset;
             memcpy(linear, words + at + offset, 4 * first);
@@ -253,6 +256,7 @@ enum strobe_err strobe_device_stream_feed(struct strobe_device_stream *stream,
             at += STROBE_FRAME_WORDS;
             continue;
         }
+        STROBE_ASSERT(n % STROBE_FRAME_WORDS == 0);
         if (n > n_words - at)
             break;
         strobe_device_lane_bad(&stream->out, NULL, STROBE_DEVICE_BAD_FRAME, n_bad);

@@ -112,10 +112,12 @@ STROBE_WORDS_ASSERT(STROBE_DEVICE_N_RISCS >= 1 && STROBE_DEVICE_N_RISCS <= STROB
 #endif
 STROBE_WORDS_ASSERT(STROBE_DEVICE_UNIT < 8187, "units from 8187 are reserved");
 
+#ifndef STROBE_DEVICE_INLINE_ /* a platform may have its own three */
 #define STROBE_DEVICE_INLINE_ static inline __attribute__((always_inline, unused))
 #define STROBE_DEVICE_CALL_   static __attribute__((noinline, unused))
 #define STROBE_DEVICE_RARE_   static __attribute__((noinline, cold, unused))
-#define STROBE_UNLIKELY(x)    __builtin_expect(!!(x), 0)
+#endif
+#define STROBE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* Word `index` of the core's control vector, and the core's own block. */
 #define STROBE_CONTROL(index) (((volatile uint32_t *)STROBE_DEVICE_AT(STROBE_DEVICE_BASE))[index])

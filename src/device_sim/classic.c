@@ -1,0 +1,164 @@
+/* classic.c - the classic profiler's DRAM buffers: every core and RISC has a part of a bank, of a size set by the number of programs
+ * that are to be supported. The kernels' writer pushes into it; the host reads and clears all of it.
+ * Layout: the parts of a core lie behind each other, RISC by RISC; cores go to the banks in blocks.  SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "device_sim/costs.h"
+#include "device_sim/internal.h"
+
+#define BYTES_PER_PROGRAM      48 /* ids and guaranteed markers */
+#define BYTES_PER_PROGRAM_SUMS 64 /* and two sums */
+#define BUFFER_BYTES           (4 * STROBE_L1_BUFFER_WORDS)
+
+uint32_t strobe_sim_classic_words(const struct strobe_device_options *options)
+{
+    uint32_t per_program =
+        options->record & STROBE_DEVICE_RECORD_SUM ? BYTES_PER_PROGRAM_SUMS : BYTES_PER_PROGRAM;
+    uint32_t least = (BUFFER_BYTES + BYTES_PER_PROGRAM - 1) / BYTES_PER_PROGRAM;
+    uint32_t count =
+        options->support_count > BUFFER_BYTES / BYTES_PER_PROGRAM ? options->support_count : least;
+    return count * per_program / 4;
+}
+
+static uint32_t cores_per_bank(const struct strobe_sim_unit *unit)
+{
+    return (unit->n_cores + unit->setup.options.n_banks - 1) / unit->setup.options.n_banks;
+}
+
+/* Offset in the core's bank of a RISC's part. */
+static uint64_t part_of(const struct strobe_sim_unit *unit, uint32_t core, uint32_t risc)
+{
+    return ((uint64_t)(core % cores_per_bank(unit)) * STROBE_SIM_RISCS + risc) * unit->risc_words *
+           4;
+}
+
+static uint32_t *words_of(const struct strobe_sim_unit *unit, uint32_t core, uint32_t risc)
+{
+    return (uint32_t *)(void *)(unit->banks[core / cores_per_bank(unit)] +
+                                part_of(unit, core, risc));
+}
+
+uint64_t strobe_sim_classic_bytes(const struct strobe_sim_unit *unit)
+{
+    return part_of(unit, 0, 0) +
+           (uint64_t)cores_per_bank(unit) * STROBE_SIM_RISCS * unit->risc_words * 4;
+}
+
+/* The control vector as the host sets it: after open, reset and every read. */
+static void arm(struct strobe_sim_core *core)
+{
+    uint32_t *control = strobe_sim_core_control(core);
+    memset(control, 0, 4 * STROBE_L1_CONTROL_WORDS);
+    control[STROBE_CC_DRAM_ADDRESS] = (uint32_t)part_of(core->unit, core->index, 0);
+    control[STROBE_CC_FLAT_ID] = core->index;
+    control[STROBE_CC_CORES_PER_DRAM] = cores_per_bank(core->unit);
+    control[STROBE_CC_NOC_X] = core->x;
+    control[STROBE_CC_NOC_Y] = core->y;
+    control[STROBE_CC_DISPATCH_CORE] = core->kind == STROBE_SIM_DISPATCH;
+    strobe_sim_core_facts(core)->risc_words = core->unit->risc_words;
+}
+
+void strobe_sim_classic_open(struct strobe_sim_unit *unit)
+{
+    for (uint32_t i = 0; i < unit->n_cores; i++)
+        arm(&unit->cores[i]);
+}
+
+void strobe_sim_classic_push(uint32_t risc, uint32_t at_word, uint32_t from, uint32_t n_words)
+{
+    struct strobe_sim_lane *lane = strobe_sim_lane_running();
+    struct strobe_sim_unit *unit = lane->core->unit;
+    uint32_t offset = from & STROBE_SIM_L1_MASK;
+    if (risc >= STROBE_SIM_RISCS || n_words > unit->risc_words ||
+        at_word > unit->risc_words - n_words || offset + 4ull * n_words > STROBE_SIM_L1_BYTES)
+        return;
+    memcpy(words_of(unit, lane->core->index, risc) + at_word, lane->core->l1 + offset,
+           4ull * n_words);
+    lane->hot.now += STROBE_COST_NOC_ISSUE + n_words * 4 / STROBE_COST_NOC_BYTES;
+}
+
+/* The sentence that tt-metal's users know, and what would have sufficed. */
+static void warn_dropped(struct strobe_sim_core *core, uint32_t risc, uint32_t end,
+                         uint64_t n_launches)
+{
+    struct strobe_sim_unit *unit = core->unit;
+    char text[512];
+    snprintf(text, sizeof text,
+             "Profiler DRAM buffers were full, markers were dropped! device %u, worker core %u, "
+             "%u, Risc %s, bufferEndIndex = %u. "
+             "Please either decrease the number of ops being profiled or run read device profiler "
+             "more often "
+             "(TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT=%llu would have sufficed)",
+             unit->index, core->x, core->y, strobe_sim_risc_name(risc), end,
+             (unsigned long long)n_launches);
+    unit->setup.warn(unit->setup.warn_context, text);
+}
+
+/* The words of one RISC as CLASSIC frames, cut where runs begin. */
+static enum strobe_err send(struct strobe_sim_unit *unit, struct strobe_sim_core *core,
+                            uint32_t risc, const uint32_t *words, uint32_t n_words, uint32_t flags)
+{
+    enum { HEAD = sizeof(struct strobe_frame_classic) / 4, MOST = 2048 };
+    enum strobe_err err = STROBE_OK;
+    for (uint32_t at = 0; at < n_words && (!err || err == STROBE_ERR_LIMIT);) {
+        uint32_t end = at, cut = n_words;
+        for (end = at + 4; end < n_words; end += 2) { /* up to the last run that fits */
+            if (words[end] == 0 && words[end + 1] == 0) {
+                if (end - at > MOST)
+                    break;
+                cut = end;
+            }
+        }
+        if (end >= n_words && n_words - at <= MOST)
+            cut = n_words;
+        uint32_t n = cut - at;
+        struct strobe_frame_classic head = {.word0 =
+                                                STROBE_EXT_WORD(STROBE_EXT_CLASSIC, HEAD - 1 + n),
+                                            .core_yx = core->y << 16 | core->x,
+                                            .risc = risc,
+                                            .flags = flags,
+                                            .n_words = n};
+        memcpy(unit->frame, &head, sizeof head);
+        memcpy(unit->frame + HEAD, words + at, n * 4ull);
+        err = strobe_sim_relay_put(unit, unit->frame, HEAD + n);
+        at = cut;
+    }
+    return err;
+}
+
+enum strobe_err strobe_sim_classic_read(struct strobe_sim_unit *unit)
+{
+    enum strobe_err err = STROBE_OK;
+    int trace_only = (unit->setup.options.record & STROBE_DEVICE_RECORD_TRACE_ONLY) != 0;
+    for (uint32_t i = 0; i < unit->n_cores && (!err || err == STROBE_ERR_LIMIT); i++) {
+        struct strobe_sim_core *core = &unit->cores[i];
+        uint32_t *control = strobe_sim_core_control(core), dropped = control[STROBE_CC_DROPPED];
+        for (uint32_t risc = 0; risc < STROBE_SIM_RISCS; risc++) {
+            uint32_t n = control[STROBE_CC_HOST_END + risc],
+                     in_l1 = control[STROBE_CC_DEVICE_END + risc];
+            uint32_t flags = (dropped >> risc & 1 ? STROBE_CLASSIC_DROPPED : 0u) |
+                             (trace_only ? STROBE_CLASSIC_TRACE_ONLY : 0u);
+            const uint32_t *l1 = (const uint32_t *)(const void *)(core->l1 + STROBE_SIM_MAILBOX +
+                                                                  STROBE_L1_BUFFER_OFFSET(risc));
+            if (flags & STROBE_CLASSIC_DROPPED)
+                warn_dropped(core, risc, n, core->n_launches);
+            if (n && n <= unit->risc_words)
+                err = send(unit, core, risc, words_of(unit, i, risc), n, flags);
+            if (trace_only && !risc && strobe_sim_core_facts(core)->trace_counter)
+                in_l1 = STROBE_CB_OPTIONAL;
+            if (in_l1 && in_l1 <= STROBE_L1_BUFFER_WORDS)
+                err = send(unit, core, risc, l1, in_l1, flags | STROBE_CLASSIC_FROM_L1);
+            if (core->hung &&
+                strobe_sim_lane_words(&core->lanes[risc])->flags & STROBE_LANE_IN_LAUNCH) {
+                uint32_t used =
+                    (strobe_sim_lane_words(&core->lanes[risc])->next - (uint32_t)(uintptr_t)l1) / 4;
+                if (used >= STROBE_CB_OPTIONAL && used <= STROBE_L1_BUFFER_WORDS)
+                    err = send(unit, core, risc, l1, used, flags | STROBE_CLASSIC_FROM_L1);
+            }
+        }
+        arm(core);
+        core->n_launches = 0;
+    }
+    return err == STROBE_ERR_LIMIT ? STROBE_OK : err;
+}

@@ -1,0 +1,168 @@
+/* recipe.c - what kernels are built with: the compiler, the headers, the folder of what was built; and how a compiler is run.
+ * SPDX-License-Identifier: MIT */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "device_sim/build.h"
+
+extern char **environ;
+
+#define MARKER_FILE "sim/strobe_sim.h"
+
+static int has_headers(const char *folder)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/" MARKER_FILE, folder);
+    return access(path, R_OK) == 0;
+}
+
+/* Where the kernels' headers are: as said, or beside this library: installed, or in the tree it was built in. */
+static enum strobe_err find_headers(char *folder, size_t bytes, const char *wish)
+{
+    static const char *const places[] = {
+        "/../share/strobe/kernel", "/../../share/strobe/kernel", "/../../../share/strobe/kernel",
+        "/../../kernel",           "/../../../kernel",           "/../kernel"};
+    const char *said = wish ? wish : getenv("STROBE_KERNEL_DIR");
+    if (said && *said) {
+        snprintf(folder, bytes, "%s", said);
+        return has_headers(folder) ? STROBE_OK : STROBE_ERR_NOTFOUND;
+    }
+    Dl_info info;
+    if (dladdr((const void *)(uintptr_t)strobe_sim_recipe_open, &info) && info.dli_fname) {
+        char self[1024], *real = realpath(info.dli_fname, NULL), *slash;
+        snprintf(self, sizeof self, "%s", real ? real : info.dli_fname);
+        free(real);
+        if ((slash = strrchr(self, '/')))
+            *slash = 0;
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            snprintf(folder, bytes, "%s%s", self, places[i]);
+            if (has_headers(folder))
+                return STROBE_OK;
+        }
+    }
+#ifdef STROBE_INSTALLED_KERNELS
+    snprintf(folder, bytes, "%s", STROBE_INSTALLED_KERNELS);
+    if (has_headers(folder))
+        return STROBE_OK;
+#endif
+    return STROBE_ERR_NOTFOUND;
+}
+
+static enum strobe_err find_compiler(char *compiler, size_t bytes, const char *wish)
+{
+    const char *said = wish ? wish : getenv("STROBE_KERNEL_CXX");
+    const char *const names[] = {said && *said ? said : "g++", said && *said ? said : "clang++"};
+    for (int i = 0; i < 2; i++) {
+        if (strchr(names[i], '/') && access(names[i], X_OK) == 0) {
+            snprintf(compiler, bytes, "%s", names[i]);
+            return STROBE_OK;
+        }
+        const char *paths = getenv("PATH");
+        for (const char *at = paths ? paths : "/usr/bin:/bin"; *at;) {
+            size_t n = strcspn(at, ":");
+            snprintf(compiler, bytes, "%.*s/%s", (int)n, at, names[i]);
+            if (access(compiler, X_OK) == 0)
+                return STROBE_OK;
+            at += n + (at[n] == ':');
+        }
+    }
+    return STROBE_ERR_NOTFOUND;
+}
+
+/* Make a folder and those above it. */
+static int make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+static enum strobe_err find_cache(char *folder, size_t bytes, const char *wish)
+{
+    const char *said = wish ? wish : getenv("STROBE_KERNEL_CACHE"),
+               *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (said && *said)
+        snprintf(folder, bytes, "%s", said);
+    else if (cache && *cache == '/')
+        snprintf(folder, bytes, "%s/strobe/kernels", cache);
+    else if (home && *home == '/')
+        snprintf(folder, bytes, "%s/.cache/strobe/kernels", home);
+    else
+        snprintf(folder, bytes, "/tmp/strobe-kernels-%u", (unsigned)getuid());
+    return make_folders(folder) && access(folder, W_OK) == 0 ? STROBE_OK : STROBE_ERR_ACCESS;
+}
+
+enum strobe_err strobe_sim_recipe_open(struct strobe_sim_recipe *recipe,
+                                       const struct strobe_device_options *options, char *reason)
+{
+    recipe->mode = options->mode;
+    recipe->record = options->record;
+    if (find_headers(recipe->kernel_dir, sizeof recipe->kernel_dir, options->kernel_dir)) {
+        snprintf(reason, STROBE_DEVICE_REASON_BYTES,
+                 "the kernels' headers (" MARKER_FILE
+                 ") were not found; STROBE_KERNEL_DIR names their folder");
+        return STROBE_ERR_NOTFOUND;
+    }
+    if (find_compiler(recipe->compiler, sizeof recipe->compiler, options->compiler)) {
+        snprintf(reason, STROBE_DEVICE_REASON_BYTES,
+                 "no C++ compiler: kernels are built with g++ or clang++; install one, or name it "
+                 "in STROBE_KERNEL_CXX");
+        return STROBE_ERR_NOTFOUND;
+    }
+    if (find_cache(recipe->cache_dir, sizeof recipe->cache_dir, options->cache_dir)) {
+        snprintf(reason, STROBE_DEVICE_REASON_BYTES,
+                 "can't write into %s, where built kernels are kept; STROBE_KERNEL_CACHE names "
+                 "another folder",
+                 recipe->cache_dir);
+        return STROBE_ERR_ACCESS;
+    }
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_sim_build_run(const char *const *argv, char *reason)
+{
+    int pipes[2], status = 0;
+    if (pipe2(pipes, O_CLOEXEC))
+        return STROBE_ERR_IO;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, pipes[1], 1);
+    posix_spawn_file_actions_adddup2(&actions, pipes[1], 2);
+    pid_t pid;
+    int failed =
+        posix_spawn(&pid, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(pipes[1]);
+    size_t length = 0;
+    char rest[512];
+    for (ssize_t got = 1;
+         !failed && got > 0;) { /* the first words are kept, the others read and dropped */
+        int keep = length < STROBE_DEVICE_REASON_BYTES - 1;
+        got = keep ? read(pipes[0], reason + length, STROBE_DEVICE_REASON_BYTES - 1 - length)
+                   : read(pipes[0], rest, sizeof rest);
+        if (keep && got > 0)
+            length += (size_t)got;
+        if (got < 0 && errno == EINTR)
+            got = 1;
+    }
+    reason[length] = 0;
+    close(pipes[0]);
+    if (failed) {
+        snprintf(reason, STROBE_DEVICE_REASON_BYTES, "can't run %s: %s", argv[0], strerror(failed));
+        return STROBE_ERR_IO;
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? STROBE_OK : STROBE_ERR_FORMAT;
+}

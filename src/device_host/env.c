@@ -1,0 +1,174 @@
+/* env.c - defaults, and what the environment says: tt-metal's variables by their names, and ours for the simulator. A variable is on
+ * when its first character is 1, as there.  SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "device_host/internal.h"
+
+static int is_on(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value == '1';
+}
+
+static int is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value && strcmp(value, "0") != 0;
+}
+
+static void read_u32(const char *name, uint32_t *number)
+{
+    const char *value = getenv(name);
+    char *end;
+    unsigned long is = value ? strtoul(value, &end, 10) : 0;
+    if (value && *value && !*end && is <= UINT32_MAX)
+        *number = (uint32_t)is;
+}
+
+static void read_double(const char *name, double *number)
+{
+    const char *value = getenv(name);
+    char *end;
+    double is = value ? strtod(value, &end) : 0;
+    if (value && *value && !*end)
+        *number = is;
+}
+
+static void set_defaults(struct strobe_device_options *options)
+{
+    *options = (struct strobe_device_options){.bytes = sizeof *options,
+                                              .backend = "sim",
+                                              .n_devices = 1,
+                                              .grid_x = 8,
+                                              .grid_y = 8,
+                                              .n_ethernet = 2,
+                                              .n_dispatch = 2,
+                                              .n_banks = 8,
+                                              .bank_mib = 256,
+                                              .support_count = 1000,
+                                              .block_cycles = 100000000,
+                                              .seed = 1,
+                                              .frequency_mhz = 1350,
+                                              .hang_cycles = 1000000000,
+                                              .relay_slowdown = 1};
+}
+
+static void read_sim(struct strobe_device_options *options)
+{
+    read_u32("STROBE_SIM_DEVICES", &options->n_devices);
+    read_u32("STROBE_SIM_GRID_X", &options->grid_x);
+    read_u32("STROBE_SIM_GRID_Y", &options->grid_y);
+    read_u32("STROBE_SIM_BANKS", &options->n_banks);
+    read_double("STROBE_SIM_MHZ", &options->frequency_mhz);
+    read_double("STROBE_SIM_OFFSET_NS", &options->offset_ns);
+    read_double("STROBE_SIM_DRIFT_PPM", &options->drift_ppm);
+    read_double("STROBE_SIM_JITTER_NS", &options->jitter_ns);
+    read_double("STROBE_SIM_CORE_ORIGIN_NS", &options->core_origin_ns);
+    read_double("STROBE_SIM_RESET_SKEW_NS", &options->reset_skew_ns);
+    uint32_t seed = (uint32_t)options->seed, hang_ms = 0;
+    read_u32("STROBE_SIM_SEED", &seed);
+    read_u32("STROBE_SIM_HANG_MS", &hang_ms);
+    read_u32("STROBE_SIM_RELAY_SLOWDOWN", &options->relay_slowdown);
+    options->seed = seed;
+    if (hang_ms)
+        options->hang_cycles = (uint64_t)(hang_ms * options->frequency_mhz * 1000);
+    const char *clock = getenv("STROBE_SIM_CLOCK");
+    if (clock && strcmp(clock, "virtual") == 0)
+        options->clock = STROBE_DEVICE_CLOCK_VIRTUAL;
+}
+
+/* What is recorded besides zones. All but two need the profiler to be on. */
+static void read_record(struct strobe_device_options *options, int on)
+{
+    static const struct {
+        const char *name;
+        uint32_t bit;
+    } all[] = {{"TT_METAL_DEVICE_PROFILER_DISPATCH", STROBE_DEVICE_RECORD_DISPATCH},
+               {"TT_METAL_TRACE_PROFILER", STROBE_DEVICE_RECORD_TRACE_ONLY},
+               {"TT_METAL_PROFILER_SUM", STROBE_DEVICE_RECORD_SUM},
+               {"TT_METAL_PROFILER_ACCUMULATE", STROBE_DEVICE_RECORD_ACCUMULATE},
+               {"TT_METAL_PROFILER_MID_RUN_DUMP", STROBE_DEVICE_RECORD_MID_RUN},
+               {"TT_METAL_STREAMING_PROFILER_SYNC_EVENTS", STROBE_DEVICE_RECORD_SYNC},
+               {"STROBE_DEVICE_FIRMWARE", STROBE_DEVICE_RECORD_FIRMWARE}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (on && is_on(all[i].name))
+            options->record |= all[i].bit;
+    if (is_on("TT_METAL_DEVICE_PROFILER_NOC_EVENTS"))
+        options->record |= STROBE_DEVICE_RECORD_NOC;
+    if (is_on("TT_METAL_MEM_PROFILER"))
+        options->record |= STROBE_DEVICE_RECORD_MEMORY;
+    read_u32("TT_METAL_PROFILE_PERF_COUNTERS", &options->perf_counters);
+    read_u32("TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT", &options->support_count);
+}
+
+/* Sizes of the streaming profiler's buffers: what tt-metal refuses is refused here too. The simulator's own have no such size. */
+static enum strobe_device_result check_sizes(void)
+{
+    uint32_t dram = 128, fifo = 64;
+    read_u32("TT_METAL_STREAMING_PROFILER_DRAM_MB", &dram);
+    read_u32("TT_METAL_STREAMING_PROFILER_FIFO_MB", &fifo);
+    if (dram > 4095)
+        return strobe_host_fail(STROBE_DEVICE_CONFLICT,
+                                "TT_METAL_STREAMING_PROFILER_DRAM_MB is %u. Remedy: 0 to 4095",
+                                dram);
+    if (!fifo || fifo > 3584 || fifo & (fifo - 1))
+        return strobe_host_fail(
+            STROBE_DEVICE_CONFLICT,
+            "TT_METAL_STREAMING_PROFILER_FIFO_MB is %u. Remedy: a power of two, 1 to 2048", fifo);
+    return STROBE_DEVICE_OK;
+}
+
+static enum strobe_device_result check_conflicts(const struct strobe_device_options *options,
+                                                 int classic_asked, int streaming_asked)
+{
+    if (options->mode == STROBE_DEVICE_MODE_OFF)
+        return STROBE_DEVICE_OK;
+    if (is_set("TT_METAL_DPRINT_CORES"))
+        return strobe_host_fail(
+            STROBE_DEVICE_CONFLICT,
+            "cannot enable both debug printing and profiling: they use the same memory of a core. "
+            "Remedy: unset TT_METAL_DPRINT_CORES, or the profiler's variables");
+    if (is_set("TT_METAL_WATCHER"))
+        return strobe_host_fail(
+            STROBE_DEVICE_CONFLICT,
+            "cannot enable both the watcher and profiling: they use the same memory of a core. "
+            "Remedy: unset TT_METAL_WATCHER, or the profiler's variables");
+    if (classic_asked && streaming_asked)
+        return strobe_host_fail(
+            STROBE_DEVICE_CONFLICT,
+            "the classic and the streaming profiler are both asked for. Remedy: unset "
+            "STROBE_DEVICE_MODE=classic or TT_METAL_STREAMING_PROFILER");
+    uint32_t classic_only =
+        options->record & (STROBE_DEVICE_RECORD_ACCUMULATE | STROBE_DEVICE_RECORD_TRACE_ONLY);
+    if (classic_only && streaming_asked)
+        return strobe_host_fail(
+            STROBE_DEVICE_CONFLICT,
+            "accumulate and trace-only profiling exist in the classic form alone. Remedy: unset "
+            "TT_METAL_STREAMING_PROFILER");
+    return check_sizes();
+}
+
+enum strobe_device_result strobe_device_options_init(struct strobe_device_options *options)
+{
+    set_defaults(options);
+    read_sim(options);
+    const char *mode = getenv("STROBE_DEVICE_MODE"), *policy = getenv("STROBE_DEVICE_POLICY");
+    int streaming_asked =
+        is_on("TT_METAL_STREAMING_PROFILER") || (mode && strcmp(mode, "streaming") == 0);
+    int classic_asked = mode && strcmp(mode, "classic") == 0;
+    int on = is_on("TT_METAL_DEVICE_PROFILER") || streaming_asked || classic_asked;
+    read_record(options, on);
+    on |= options->record & STROBE_DEVICE_RECORD_NOC || options->perf_counters;
+    if (on) {
+        uint32_t needs_classic =
+            options->record & (STROBE_DEVICE_RECORD_ACCUMULATE | STROBE_DEVICE_RECORD_TRACE_ONLY);
+        options->mode = classic_asked || needs_classic ? STROBE_DEVICE_MODE_CLASSIC
+                                                       : STROBE_DEVICE_MODE_STREAMING;
+    }
+    static const char *const policies[] = {"block", "drop-newest", "drop-oldest", "sum-only"};
+    for (int i = 0; policy && i < 4; i++)
+        if (strcmp(policy, policies[i]) == 0)
+            options->policy = (enum strobe_device_full)i;
+    return check_conflicts(options, classic_asked, streaming_asked);
+}

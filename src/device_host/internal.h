@@ -1,0 +1,101 @@
+/* internal.h - device_host's state, for its own files. An open device is a backend's unit, the sinks of its frames, its memory map
+ * and its traces; all of it but the queue's lock is touched by the one thread that runs all devices (worker.c), and by callers
+ * only where a field says so.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_DEVICE_HOST_INTERNAL_H
+#define STROBE_DEVICE_HOST_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "device/backend.h"
+#include "device_host/worker.h"
+
+#define STROBE_HOST_MAX_LISTENERS 8
+#define STROBE_HOST_PAGE_ALIGN    32 /* of pages in banks; kernels' address generators know it */
+
+struct strobe_host_listener {
+    strobe_device_frames *frames; /* NULL: a free entry */
+    void *context;                /* borrowed: for frames */
+    uint64_t n_dropped;           /* words that it refused */
+};
+
+/* Pieces of one pool that are in use, sorted by address. */
+struct strobe_host_map {
+    struct strobe_host_piece {
+        uint64_t address, bytes;
+    } * pieces; /* owned: n_pieces */
+    uint32_t n_pieces, room;
+    uint64_t first, end; /* what may be used */
+};
+
+struct strobe_host_trace {
+    uint32_t id; /* 0: freed */
+    struct strobe_host_step {
+        struct strobe_device_job *job; /* shared: one reference */
+        uint32_t runtime_id;
+    } * steps; /* owned: n_steps */
+    uint32_t n_steps, room;
+};
+
+struct strobe_device {
+    const struct strobe_device_backend *backend; /* borrowed: lives for ever */
+    void *unit;                                  /* owned: of the backend */
+    struct strobe_device_setup setup;
+    struct strobe_device_sink sink;
+    struct strobe_host_listener listeners[STROBE_HOST_MAX_LISTENERS];
+    strobe_device_words *words; /* of warnings; NULL: stderr */
+    void *words_context;        /* borrowed: for words */
+    uint32_t *facts; /* owned: frames that describe the device, for listeners that come later */
+    uint64_t n_facts, room_facts;
+    uint32_t *frame; /* owned: the frame under construction */
+    char **named;    /* owned: objects whose names the sinks know */
+    uint32_t n_named, room_named;
+    uint64_t number;                         /* no two devices of a process have the same */
+    uint32_t n_cores, epoch, firmware_named; /* firmware_named: epoch + 1 */
+    uint64_t sequence, clocks_read_ns;
+    struct strobe_host_map dram, l1;  /* callers, under `lock` */
+    struct strobe_host_trace *traces; /* callers, under `lock` */
+    uint32_t n_traces, room_traces;
+    uint32_t capturing; /* trace + 1; callers, under `lock` */
+    uint32_t n_replays; /* callers, under `lock` */
+    pthread_mutex_t lock;
+    enum strobe_device_result status; /* of what ran since the last finish */
+    char reason[STROBE_DEVICE_REASON_BYTES];
+};
+
+/* ---- reason.c ---- */
+/* Remember a sentence for strobe_device_reason of this thread; returns `result`. */
+enum strobe_device_result strobe_host_fail(enum strobe_device_result result, const char *format,
+                                           ...) __attribute__((format(printf, 2, 3)));
+/* The result that fits a backend's error best. */
+enum strobe_device_result strobe_host_result(enum strobe_err err);
+
+/* ---- frames.c: what the host itself puts into the stream ---- */
+/* Hand frames to all listeners. Thread: the worker. */
+enum strobe_err strobe_frames_put(struct strobe_device *device, const uint32_t *words,
+                                  size_t n_words);
+/* HELLO and CORE frames, first readings of clocks. */
+void strobe_frames_hello(struct strobe_device *device);
+/* Names and program of a job, where the sinks do not know them; then its launch. */
+void strobe_frames_launch(struct strobe_device *device, struct strobe_device_job *job,
+                          const struct strobe_job_launch *run, uint32_t trace, uint64_t flow,
+                          uint32_t tid);
+/* Names of firmware's own zones, where the sinks do not know them. */
+void strobe_frames_firmware(struct strobe_device *device);
+/* Readings of clocks, when the last are old; with `now` at once. */
+void strobe_frames_clocks(struct strobe_device *device, int now);
+void strobe_frames_memory(struct strobe_device *device, int is_alloc, enum strobe_device_pool pool,
+                          uint64_t address, uint64_t bytes);
+/* The last frame: counts of all lanes. */
+void strobe_frames_bye(struct strobe_device *device, uint32_t reason);
+
+/* ---- program.c ---- */
+/* The program as it is now, built for the device; one reference more. */
+enum strobe_device_result strobe_program_job(struct strobe_program *program,
+                                             struct strobe_device *device,
+                                             struct strobe_device_job **job);
+void strobe_device_job_release(struct strobe_device_job *job);
+/* Give the program a number if it has none, and return it. */
+uint32_t strobe_program_number(struct strobe_program *program);
+
+#endif

@@ -186,6 +186,12 @@ STROBE_API void strobe_lock_number_obtain(uint32_t lock, int shared);
 STROBE_API void strobe_lock_number_release(uint32_t lock, int shared);
 STROBE_API void strobe_lock_number_gone(uint32_t lock);
 
+/* ---- the session ---- */
+
+/* The folder of the session that this process takes part in, for libraries that have a stream of their own to the recorder (a device's);
+ * NULL: it takes part in none. Valid until a fork. */
+STROBE_API const char *strobe_session_folder(void);
+
 /* ---- GPU contexts: numbers that the program chooses ---- */
 
 enum strobe_gpu_type {

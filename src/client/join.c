@@ -9,6 +9,7 @@
  *
  * Never allocates from the heap, prints or exits.  SPDX-License-Identifier: MIT */
 #include "client/client.h"
+#include "strobe/facade.h"
 #include "ring/grow.h"
 
 #include <elf.h>
@@ -131,20 +132,10 @@ static struct strobe_control *map_file(int fd, uint32_t n_chunks_max, const char
     return at;
 }
 
-/* Read the session page: is its recorder alive and recording? A copy, since a page that is cut while it is mapped would end
- * the program that looks at it. */
+/* Is the session being recorded? */
 static bool session_records(void)
 {
-    self.session.magic = 0;
-    int fd = strobe_session_open(self.dir, "session", O_RDWR);
-    if (fd < 0)
-        return false;
-    bool alive = strobe_alive_holder(fd);
-    if (pread(fd, &self.session, sizeof self.session, 0) != (ssize_t)sizeof self.session)
-        self.session.magic = 0;
-    close(fd);
-    return alive && self.session.magic == STROBE_SESSION_MAGIC &&
-           self.session.version == STROBE_RING_VERSION && self.session.recording;
+    return strobe_alive_session(self.dir, &self.session);
 }
 
 /* Only where all processes together have a limit, which is counted there; NULL: they have none. */
@@ -495,6 +486,11 @@ static bool find_session(void)
     if (strobe_client_launch(launched))
         return !strobe_session_dir(launched, false, self.dir);
     return !strobe_session_dir(STROBE_DEFAULT_SESSION, true, self.dir);
+}
+
+const char *strobe_session_folder(void)
+{
+    return self.control ? self.dir : NULL;
 }
 
 __attribute__((constructor(101))) static void start(void)

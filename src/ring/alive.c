@@ -22,26 +22,25 @@ static struct flock lock_of(off_t byte)
 
 /* ---- the image's side ---- */
 
-/* The lock that goes with the mapping. */
-static bool hold_image_lock(const char *path)
+void *strobe_alive_lock_image(const char *path)
 {
     struct flock lock = lock_of(IMAGE_BYTE);
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return false;
+        return NULL;
     void *at = mmap(NULL, STROBE_PAGE_BYTES, PROT_NONE, MAP_SHARED, fd, 0);
     bool held = at != MAP_FAILED && !madvise(at, STROBE_PAGE_BYTES, MADV_DONTFORK) &&
                 !fcntl(fd, F_OFD_SETLK, &lock);
     if (at != MAP_FAILED && !held)
         munmap(at, STROBE_PAGE_BYTES);
     close(fd);
-    return held;
+    return held ? at : NULL;
 }
 
 uint32_t strobe_alive_hold(const char *path, int fd)
 {
     struct flock lock = lock_of(PROCESS_BYTE);
-    uint32_t features = hold_image_lock(path) ? STROBE_FEATURE_IMAGE_LOCK : 0;
+    uint32_t features = strobe_alive_lock_image(path) ? STROBE_FEATURE_IMAGE_LOCK : 0;
     int high = fcntl(fd, F_DUPFD_CLOEXEC, 512);
     if (high < 0)
         high = fcntl(fd, F_DUPFD_CLOEXEC, 100);
@@ -65,6 +64,20 @@ bool strobe_alive_holder(int fd)
     return fcntl(fd, F_GETLK, &lock) || lock.l_type != F_UNLCK;
 }
 
+bool strobe_alive_session(const char *dir, struct strobe_session_page *out)
+{
+    out->magic = 0;
+    int fd = strobe_session_open(dir, "session", O_RDWR);
+    if (fd < 0)
+        return false;
+    bool alive = strobe_alive_holder(fd);
+    if (pread(fd, out, sizeof *out, 0) != (ssize_t)sizeof *out)
+        out->magic = 0;
+    close(fd);
+    return alive && out->magic == STROBE_SESSION_MAGIC && out->version == STROBE_RING_VERSION &&
+           out->recording;
+}
+
 /* Whether process `pid` has a file of that name mapped; true where it can't be told. */
 static bool maps_file(uint32_t pid, const char *name)
 {
@@ -86,11 +99,16 @@ static bool maps_file(uint32_t pid, const char *name)
     return found;
 }
 
-bool strobe_alive_image(int fd, const struct strobe_control *control, const char *name)
+bool strobe_alive_file(int fd)
 {
     struct flock lock = lock_of(IMAGE_BYTE);
+    return fcntl(fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK;
+}
+
+bool strobe_alive_image(int fd, const struct strobe_control *control, const char *name)
+{
     if (control->features & STROBE_FEATURE_IMAGE_LOCK)
-        return fcntl(fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK;
+        return strobe_alive_file(fd);
     if (strobe_alive_holder(fd))
         return true;
     /* no such lock here: a program that closed its descriptors is looked for by its ids, where they are ours */

@@ -22,12 +22,18 @@
  * The features (enum strobe_feature) that a reader of the locks may count on. */
 uint32_t strobe_alive_hold(const char *path, int fd);
 
+/* The second of them alone: a page of the file that goes with the image, or by munmap; the lock goes with it. NULL: not held. */
+void *strobe_alive_lock_image(const char *path);
+
 /* The number of the caller's pid namespace, 0: not known (no /proc). */
 uint32_t strobe_alive_namespace(void);
 
 /* Whether the image that made the file still runs. `fd`: the file, open for reading; `control`: a copy or mapping of its
  * control page; `name`: the file's name. Where nothing proves its death it lives. */
 bool strobe_alive_image(int fd, const struct strobe_control *control, const char *name);
+
+/* Whether somebody else holds the image's lock of the file. `fd`: the file, open for reading. For files whose makers always hold it. */
+bool strobe_alive_file(int fd);
 
 /* The pid by which the image's process can be reached from here; 0: not known, or not visible. */
 uint32_t strobe_alive_pid(int fd, const struct strobe_control *control);
@@ -40,5 +46,9 @@ bool strobe_alive_is_pid(uint32_t pid, const struct strobe_control *control);
 
 /* Whether somebody else holds the lock of a session's page. `fd`: the page's file. */
 bool strobe_alive_holder(int fd);
+
+/* Whether the session in folder `dir` is being recorded, by a recorder that lives. A copy of its page is in *out, magic 0: there is none.
+ * (A copy, since a page that is cut while it is mapped would end the program that looks at it.) */
+bool strobe_alive_session(const char *dir, struct strobe_session_page *out);
 
 #endif

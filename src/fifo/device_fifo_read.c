@@ -1,0 +1,199 @@
+/* device_fifo_read.c - the recorder's half. The file belongs to another process, which may store anything in it at any time,
+ * cut it, or die: every count is read once and checked before it is used.  SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "fifo/device_fifo.h"
+#include "fifo/map_twice.h"
+#include "ring/alive.h"
+
+enum { STATES_OFF = STROBE_PAGE_BYTES };
+
+bool strobe_device_fifo_is_name(const char *name)
+{
+    static const char suffix[] = STROBE_DEVICE_FIFO_SUFFIX;
+    size_t n = strlen(name), n_suffix = sizeof suffix - 1;
+    return n > n_suffix && n < 96 && !strcmp(name + n - n_suffix, suffix);
+}
+
+/* The head as it is now; what is used of it later is what was checked here. */
+static enum strobe_err check_head(const struct strobe_device_fifo_head *head, uint64_t file_bytes)
+{
+    uint64_t bytes = head->data_bytes;
+    if (!head->magic)
+        return STROBE_ERR_BUSY;
+    if (head->magic != STROBE_DEVICE_FIFO_MAGIC)
+        return STROBE_ERR_FORMAT;
+    if (head->version > STROBE_DEVICE_FIFO_VERSION)
+        return STROBE_ERR_VERSION;
+    if (head->data_off < STATES_OFF + 2 * sizeof(struct strobe_device_fifo_state) ||
+        head->data_off % STROBE_PAGE_BYTES || bytes < STROBE_DEVICE_FIFO_FRAME_MAX ||
+        bytes & (bytes - 1) || bytes > file_bytes || head->data_off > file_bytes - bytes)
+        return STROBE_ERR_CORRUPT;
+    return STROBE_OK;
+}
+
+static enum strobe_err map_file(struct strobe_device_fifo_reader *r,
+                                const struct strobe_device_fifo_head *copy)
+{
+    r->data_bytes = copy->data_bytes;
+    r->pid = copy->pid;
+    r->device = copy->device;
+    r->clock = copy->clock;
+    r->is_locked = copy->locked != 0;
+    r->start_time = copy->start_time;
+    uint64_t n_front = STATES_OFF + 2 * sizeof(struct strobe_device_fifo_state);
+    void *front = mmap(NULL, n_front, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+    if (front == MAP_FAILED)
+        return STROBE_ERR_NOMEM;
+    r->head = front;
+    r->states = (struct strobe_device_fifo_state *)((uint8_t *)front + STATES_OFF);
+    r->data = strobe_map_twice(r->fd, copy->data_off, r->data_bytes, PROT_READ);
+    if (!r->data)
+        return STROBE_ERR_NOMEM;
+    strobe_map_guard_add(&r->front_guard, front, n_front);
+    strobe_map_guard_add(&r->guard, (void *)r->data, 2 * r->data_bytes);
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_device_fifo_open(const char *dir, const char *name,
+                                        struct strobe_device_fifo_reader *out)
+{
+    struct strobe_device_fifo_head copy;
+    struct stat st;
+    memset(out, 0, sizeof *out);
+    out->fd = strobe_session_open(dir, name, O_RDWR);
+    if (out->fd < 0)
+        return strobe_err_from_errno(errno);
+    snprintf(out->name, sizeof out->name, "%s", name);
+    enum strobe_err err = STROBE_ERR_BUSY; /* shorter than its head: not made yet */
+    if (!fstat(out->fd, &st) && pread(out->fd, &copy, sizeof copy, 0) == sizeof copy)
+        err = check_head(&copy, (uint64_t)st.st_size);
+    if (!err)
+        err = map_file(out, &copy);
+    if (err) {
+        strobe_device_fifo_release(out, dir, false);
+        return err;
+    }
+    uint64_t written = __atomic_load_n(&out->head->written, __ATOMIC_ACQUIRE);
+    out->read = out->given = __atomic_load_n(&out->head->read, __ATOMIC_ACQUIRE);
+    if (written - out->read > out->data_bytes)
+        out->read = out->given =
+            written; /* a predecessor's count can't be: nothing of it is trusted */
+    return STROBE_OK;
+}
+
+void strobe_device_fifo_attach(struct strobe_device_fifo_reader *r)
+{
+    __atomic_store_n(&r->head->recorder, STROBE_DEVICE_FIFO_ATTACHED, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&r->head->attach, 1, __ATOMIC_ACQ_REL);
+}
+
+static void wake(struct strobe_device_fifo_head *head)
+{
+    __atomic_add_fetch(&head->n_given, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&head->n_waiting, __ATOMIC_SEQ_CST))
+        syscall(SYS_futex, &head->n_given, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void strobe_device_fifo_detach(struct strobe_device_fifo_reader *r)
+{
+    __atomic_store_n(&r->head->recorder, STROBE_DEVICE_FIFO_NONE, __ATOMIC_RELEASE);
+    wake(r->head);
+}
+
+void strobe_device_fifo_beat(struct strobe_device_fifo_reader *r)
+{
+    __atomic_add_fetch(&r->head->heartbeat, 1, __ATOMIC_RELAXED);
+}
+
+static bool is_broken(const struct strobe_device_fifo_reader *r)
+{
+    return strobe_map_guard_is_broken(&r->guard) || strobe_map_guard_is_broken(&r->front_guard);
+}
+
+enum strobe_err strobe_device_fifo_next(struct strobe_device_fifo_reader *r, const uint32_t **words,
+                                        size_t *n_words)
+{
+    *n_words = 0;
+    uint64_t written = __atomic_load_n(&r->head->written, __ATOMIC_ACQUIRE);
+    uint64_t n_bytes = written - r->read;
+    STROBE_ASSERT(r->read - r->given <= r->data_bytes);
+    if (written - r->given > r->data_bytes || written % STROBE_DEVICE_FIFO_ALIGN || is_broken(r))
+        return STROBE_ERR_CORRUPT;
+    *words = (const uint32_t *)(r->data + r->read % r->data_bytes);
+    *n_words = n_bytes / sizeof **words;
+    return STROBE_OK;
+}
+
+void strobe_device_fifo_take(struct strobe_device_fifo_reader *r, size_t n_words)
+{
+    r->read += n_words * sizeof(uint32_t);
+    STROBE_ASSERT(r->read - r->given <= r->data_bytes);
+}
+
+void strobe_device_fifo_give_back(struct strobe_device_fifo_reader *r,
+                                  const struct strobe_device_fifo_lane *lanes, uint32_t n_lanes)
+{
+    STROBE_ASSERT(n_lanes <= STROBE_DEVICE_FIFO_LANES);
+    if (r->given == r->read)
+        return;
+    /* the state that is not the one of head->read: a kill in the middle leaves that one whole */
+    struct strobe_device_fifo_state *state =
+        &r->states[r->states[0].read == r->given && r->states[0].n_lanes];
+    __atomic_store_n(&state->read, UINT64_MAX, __ATOMIC_RELEASE);
+    state->n_lanes = n_lanes;
+    if (n_lanes)
+        memcpy(state->lanes, lanes, n_lanes * sizeof *lanes);
+    __atomic_store_n(&state->read, r->read, __ATOMIC_RELEASE);
+    r->given = r->read;
+    __atomic_store_n(&r->head->read, r->read, __ATOMIC_RELEASE);
+    wake(r->head);
+}
+
+const struct strobe_device_fifo_state *
+strobe_device_fifo_left(const struct strobe_device_fifo_reader *r)
+{
+    for (int i = 0; i < 2; i++) {
+        const struct strobe_device_fifo_state *state = &r->states[i];
+        uint32_t n = state->n_lanes;
+        if (n && n <= STROBE_DEVICE_FIFO_LANES && state->read == r->given)
+            return state;
+    }
+    return NULL;
+}
+
+bool strobe_device_fifo_is_live(const struct strobe_device_fifo_reader *r)
+{
+    return !is_broken(r) && !__atomic_load_n(&r->head->closed, __ATOMIC_ACQUIRE) &&
+           (!r->is_locked || strobe_alive_file(r->fd));
+}
+
+void strobe_device_fifo_release(struct strobe_device_fifo_reader *r, const char *dir,
+                                bool unlink_it)
+{
+    char path[2 * STROBE_PATH_MAX];
+    strobe_map_guard_remove(&r->guard);
+    strobe_map_guard_remove(&r->front_guard);
+    if (r->data)
+        munmap((void *)r->data, 2 * r->data_bytes);
+    if (r->head)
+        munmap(r->head, STATES_OFF + 2 * sizeof(struct strobe_device_fifo_state));
+    if (unlink_it) {
+        snprintf(path, sizeof path, "%s/%s", dir, r->name);
+        unlink(path);
+    }
+    if (r->name[0] && r->fd >= 0)
+        close(r->fd);
+    memset(r, 0, sizeof *r);
+    r->fd = -1;
+}

@@ -1,0 +1,304 @@
+/* test_device_fifo.c - a device's stream between a program and its recorder: nothing is lost, nothing comes twice, whoever waits
+ * or dies.  SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fifo/device_fifo.h"
+
+static char dir[256];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(dir, sizeof dir, "/tmp/strobe-test-fifo-XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+/* cmocka has its own handler of SIGBUS in each test; what a mapping needs is the guard's. */
+static struct sigaction on_sigbus;
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[300];
+    snprintf(command, sizeof command, "rm -r '%s'", dir);
+    return system(command);
+}
+
+static struct strobe_device_fifo_writer make(bool is_recorded, uint64_t patience_ns)
+{
+    struct strobe_device_fifo_writer writer;
+    struct strobe_device_fifo_options options = {.dir = dir,
+                                                 .device = 3,
+                                                 .data_bytes = 1 << 20,
+                                                 .patience_ns = patience_ns,
+                                                 .is_recorded = is_recorded};
+    assert_int_equal(strobe_device_fifo_make(&options, &writer), STROBE_OK);
+    return writer;
+}
+
+static void open_reader(const struct strobe_device_fifo_writer *writer,
+                        struct strobe_device_fifo_reader *reader)
+{
+    const char *name = strrchr(writer->path, '/') + 1;
+    assert_true(strobe_device_fifo_is_name(name));
+    assert_int_equal(strobe_device_fifo_open(dir, name, reader), STROBE_OK);
+    strobe_device_fifo_attach(reader);
+}
+
+/* A frame of `n_words` words, all of which are `number`. */
+static enum strobe_err put(struct strobe_device_fifo_writer *writer, uint32_t number,
+                           size_t n_words)
+{
+    uint32_t words[STROBE_DEVICE_FIFO_FRAME_MAX / 4];
+    for (size_t i = 0; i < n_words; i++)
+        words[i] = number;
+    return strobe_device_fifo_put(writer, words, n_words);
+}
+
+/* Take all that is there; it goes on from `*next`, in frames of 16 words. */
+static void take_all(struct strobe_device_fifo_reader *reader, uint32_t *next)
+{
+    const uint32_t *words;
+    size_t n_words;
+    assert_int_equal(strobe_device_fifo_next(reader, &words, &n_words), STROBE_OK);
+    for (size_t i = 0; i < n_words; i++)
+        assert_int_equal(words[i], *next + i / 16);
+    *next += (uint32_t)(n_words / 16);
+    strobe_device_fifo_take(reader, n_words);
+}
+
+static void what_is_put_comes_out_in_order_over_many_turns_of_the_ring(void **state)
+{
+    (void)state;
+    struct strobe_device_fifo_writer writer = make(true, 0);
+    struct strobe_device_fifo_reader reader;
+    open_reader(&writer, &reader);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < 100000; i++) {
+        assert_int_equal(put(&writer, i, 16), STROBE_OK);
+        if (i % 777 == 0) {
+            take_all(&reader, &next);
+            strobe_device_fifo_give_back(&reader, NULL, 0);
+        }
+    }
+    take_all(&reader, &next);
+    assert_int_equal(next, 100000);
+    strobe_device_fifo_close(&writer);
+    assert_false(strobe_device_fifo_is_live(&reader));
+    strobe_device_fifo_release(&reader, dir, true);
+}
+
+static void a_full_ring_waits_drops_and_counts(void **state)
+{
+    (void)state;
+    struct strobe_device_fifo_writer writer = make(true, 1000000);
+    struct strobe_device_fifo_reader reader;
+    open_reader(&writer, &reader);
+    uint32_t n_put = 0;
+    while (put(&writer, n_put, 16) == STROBE_OK)
+        n_put++;
+    assert_int_equal(n_put, (1 << 20) / 64);
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(put(&writer, 0, 16), STROBE_ERR_LIMIT); /* at once: it gave up */
+    assert_int_equal(reader.head->n_dropped, 10);
+    uint32_t next = 0;
+    take_all(&reader, &next);
+    strobe_device_fifo_give_back(&reader, NULL, 0);
+    assert_int_equal(put(&writer, 7, 16), STROBE_OK);
+    strobe_device_fifo_close(&writer);
+    strobe_device_fifo_release(&reader, dir, true);
+}
+
+static void *give_back_slowly(void *context)
+{
+    struct strobe_device_fifo_reader *reader = context;
+    uint32_t next = 0;
+    while (next < 200000) {
+        take_all(reader, &next);
+        strobe_device_fifo_beat(reader);
+        strobe_device_fifo_give_back(reader, NULL, 0);
+    }
+    return NULL;
+}
+
+static void a_producer_that_is_faster_waits_and_loses_nothing(void **state)
+{
+    (void)state;
+    struct strobe_device_fifo_writer writer = make(true, 60000000000ull);
+    struct strobe_device_fifo_reader reader;
+    open_reader(&writer, &reader);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, give_back_slowly, &reader), 0);
+    for (uint32_t i = 0; i < 200000; i++)
+        assert_int_equal(put(&writer, i, 16), STROBE_OK);
+    pthread_join(thread, NULL);
+    assert_int_equal(reader.head->n_dropped, 0);
+    strobe_device_fifo_close(&writer);
+    strobe_device_fifo_release(&reader, dir, true);
+}
+
+static void nobody_records_so_frames_are_discarded_and_the_file_goes(void **state)
+{
+    (void)state;
+    struct strobe_device_fifo_writer writer = make(false, 0);
+    char path[sizeof writer.path];
+    memcpy(path, writer.path, sizeof path);
+    for (uint32_t i = 0; i < 50000; i++) /* more than the ring holds */
+        assert_int_equal(put(&writer, i, 16), STROBE_OK);
+    strobe_device_fifo_close(&writer);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static void each_recorder_that_comes_is_described_to_once(void **state)
+{
+    (void)state;
+    struct strobe_device_fifo_writer writer = make(false, 0);
+    assert_false(strobe_device_fifo_must_describe(&writer));
+    struct strobe_device_fifo_reader reader;
+    open_reader(&writer, &reader);
+    assert_true(strobe_device_fifo_must_describe(&writer));
+    assert_false(strobe_device_fifo_must_describe(&writer));
+    strobe_device_fifo_detach(&reader);
+    assert_false(strobe_device_fifo_is_wanted(&writer));
+    strobe_device_fifo_attach(&reader);
+    assert_true(strobe_device_fifo_must_describe(&writer));
+    strobe_device_fifo_close(&writer);
+    strobe_device_fifo_release(&reader, dir, true);
+}
+
+static void a_killed_producers_frames_are_all_there(void **state)
+{
+    (void)state;
+    struct strobe_device_fifo_writer writer;
+    int ready[2];
+    char name[96] = "";
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (!child) {
+        writer = make(true, 0);
+        for (uint32_t i = 0; i < 5000; i++)
+            put(&writer, i, 16);
+        const char *own = strrchr(writer.path, '/') + 1;
+        if (write(ready[1], own, strlen(own)) > 0)
+            pause();
+        _exit(1);
+    }
+    assert_true(read(ready[0], name, sizeof name - 1) > 0);
+    struct strobe_device_fifo_reader reader;
+    assert_int_equal(strobe_device_fifo_open(dir, name, &reader), STROBE_OK);
+    assert_true(strobe_device_fifo_is_live(&reader));
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_false(strobe_device_fifo_is_live(&reader));
+    uint32_t next = 0;
+    take_all(&reader, &next);
+    assert_int_equal(next, 5000);
+    strobe_device_fifo_release(&reader, dir, true);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+static void a_successor_goes_on_where_the_file_ends_with_the_decoders_state(void **state)
+{
+    (void)state;
+    struct strobe_device_fifo_writer writer = make(true, 0);
+    struct strobe_device_fifo_reader first;
+    open_reader(&writer, &first);
+    struct strobe_device_fifo_lane lanes[3] = {{.cursor = 11}, {.cursor = 22}, {.cursor = 33}};
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < 30; i++) {
+        put(&writer, i, 16);
+        if (i % 10 == 4) { /* three times: both places of the state are used */
+            take_all(&first, &next);
+            lanes[0].cursor = i;
+            strobe_device_fifo_give_back(&first, lanes, 3);
+        }
+    }
+    take_all(&first, &next); /* taken, and never stored: it dies here */
+    const char *name = strrchr(writer.path, '/') + 1;
+    struct strobe_device_fifo_reader second;
+    assert_int_equal(strobe_device_fifo_open(dir, name, &second), STROBE_OK);
+    const struct strobe_device_fifo_state *left = strobe_device_fifo_left(&second);
+    assert_non_null(left);
+    assert_int_equal(left->n_lanes, 3);
+    assert_int_equal(left->lanes[0].cursor, 24);
+    next = 25;
+    take_all(&second, &next);
+    assert_int_equal(next, 30);
+    strobe_device_fifo_close(&writer);
+    strobe_device_fifo_release(&first, dir, false);
+    strobe_device_fifo_release(&second, dir, true);
+}
+
+static void counts_that_cannot_be_and_cut_files_are_refused(void **state)
+{
+    (void)state;
+    struct strobe_device_fifo_writer writer = make(true, 0);
+    struct strobe_device_fifo_reader reader;
+    open_reader(&writer, &reader);
+    const uint32_t *words;
+    size_t n_words;
+    put(&writer, 1, 16);
+    writer.head->written = 3ull << 30;
+    assert_int_equal(strobe_device_fifo_next(&reader, &words, &n_words), STROBE_ERR_CORRUPT);
+    assert_int_equal(n_words, 0);
+    writer.head->written = 60;
+    assert_int_equal(strobe_device_fifo_next(&reader, &words, &n_words), STROBE_ERR_CORRUPT);
+    writer.head->written = 64;
+    sigaction(SIGBUS, &on_sigbus, NULL);
+    assert_int_equal(truncate(writer.path, 0), 0);
+    (void)*(volatile const uint32_t *)reader.data; /* guarded: no SIGBUS */
+    assert_int_equal(strobe_device_fifo_next(&reader, &words, &n_words), STROBE_ERR_CORRUPT);
+    assert_false(strobe_device_fifo_is_live(&reader));
+    strobe_device_fifo_release(&reader, dir, true);
+}
+
+static void a_small_file_size_limit_is_an_error_and_no_signal(void **state)
+{
+    (void)state;
+    struct strobe_device_fifo_writer writer;
+    struct strobe_device_fifo_options options = {.dir = dir, .data_bytes = 1 << 20};
+    struct rlimit old, small;
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = old;
+    small.rlim_cur = 4096;
+    setrlimit(RLIMIT_FSIZE, &small);
+    enum strobe_err err = strobe_device_fifo_make(&options, &writer);
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_int_equal(err, STROBE_ERR_LIMIT);
+    strobe_device_fifo_close(&writer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_put_comes_out_in_order_over_many_turns_of_the_ring),
+        cmocka_unit_test(a_full_ring_waits_drops_and_counts),
+        cmocka_unit_test(a_producer_that_is_faster_waits_and_loses_nothing),
+        cmocka_unit_test(nobody_records_so_frames_are_discarded_and_the_file_goes),
+        cmocka_unit_test(each_recorder_that_comes_is_described_to_once),
+        cmocka_unit_test(a_killed_producers_frames_are_all_there),
+        cmocka_unit_test(a_successor_goes_on_where_the_file_ends_with_the_decoders_state),
+        cmocka_unit_test(counts_that_cannot_be_and_cut_files_are_refused),
+        cmocka_unit_test(a_small_file_size_limit_is_an_error_and_no_signal),
+    };
+    struct strobe_map_guard guard;
+    strobe_map_guard_add(&guard, &guard, sizeof guard);
+    strobe_map_guard_remove(&guard);
+    sigaction(SIGBUS, NULL, &on_sigbus);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -72,8 +72,8 @@ static inline uint64_t strobe_tracy_time(struct strobe_tracy_session *s, uint64_
     uint64_t tick = raw;
     *own = 0;
     if (s->own_clock) {
-        tick = strobe_own_clock_tick(&s->clock, (int64_t)raw);
-        *own = (int64_t)(raw - (uint64_t)strobe_own_clock_time(&s->clock, tick));
+        tick = strobe_clock_map_tick(&s->clock.map, (int64_t)raw);
+        *own = (int64_t)(raw - (uint64_t)strobe_clock_map_time(&s->clock.map, tick));
         if ((int64_t)raw > (int64_t)s->max_raw)
             s->max_raw = raw;
     }

@@ -164,7 +164,7 @@ enum strobe_tracy_status strobe_tracy_frame_take(struct strobe_tracy_session *s,
     const uint8_t *raw = s->raw + s->raw_at;
     s->raw_at += (size_t)n_raw;
     STROBE_ASSERT(s->raw_at <= s->cap_raw && n_raw <= STROBE_TRACY_RAW_MAX);
-    if (s->own_clock && !s->clock.n_pieces)
+    if (s->own_clock && !s->clock.map.n_pieces)
         return hold_frame(s, raw, (size_t)n_raw, came);
     return decode_frame(s, raw, (size_t)n_raw, came);
 }

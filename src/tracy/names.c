@@ -271,7 +271,7 @@ static struct thread *new_thread(struct strobe_tracy_session *s, uint64_t tid, u
     struct thread *thread = calloc(1, sizeof *thread);
     if (!thread)
         return NULL;
-    uint64_t tick = s->own_clock ? strobe_own_clock_tick(&s->clock, (int64_t)raw) : raw;
+    uint64_t tick = s->own_clock ? strobe_clock_map_tick(&s->clock.map, (int64_t)raw) : raw;
     thread->tid = tid;
     thread->track = strobe_build_thread(s->build, tid, tick);
     if (!thread->track) {

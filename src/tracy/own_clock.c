@@ -25,46 +25,6 @@ void strobe_own_clock_round_trip(struct strobe_own_clock *clock, uint64_t ticks)
         clock->round_trip = ticks ? (double)ticks : 1;
 }
 
-/* ---- the map itself: integers only, as readers compute it ---- */
-
-static const struct strobe_own_piece *piece_at(const struct strobe_own_clock *clock, uint64_t i)
-{
-    return &clock->pieces[i % STROBE_OWN_PIECES];
-}
-
-static uint64_t first_kept(const struct strobe_own_clock *clock)
-{
-    return clock->n_pieces > STROBE_OWN_PIECES ? clock->n_pieces - STROBE_OWN_PIECES : 0;
-}
-
-const struct strobe_own_piece *strobe_own_clock_last(const struct strobe_own_clock *clock)
-{
-    return piece_at(clock, clock->n_pieces - 1);
-}
-
-uint64_t strobe_own_clock_tick(const struct strobe_own_clock *clock, int64_t time)
-{
-    uint64_t i = clock->n_pieces - 1, first = first_kept(clock);
-    while (i > first && piece_at(clock, i)->time > time)
-        i--;
-    const struct strobe_own_piece *piece = piece_at(clock, i);
-    __int128 ticks = ((__int128)time - piece->time) * (__int128)piece->mult >> 32;
-    return piece->tick + (uint64_t)ticks;
-}
-
-int64_t strobe_own_clock_time(const struct strobe_own_clock *clock, uint64_t tick)
-{
-    uint64_t i = clock->n_pieces - 1, first = first_kept(clock);
-    while (i > first && piece_at(clock, i)->tick > tick)
-        i--;
-    const struct strobe_own_piece *piece = piece_at(clock, i);
-    __int128 scaled = (__int128)(int64_t)(tick - piece->tick) * ((__int128)1 << 32);
-    __int128 mult = piece->mult, time = scaled / mult;
-    if (scaled > 0 && time * mult != scaled) /* rounded up; towards zero is up below it */
-        time++;
-    return (int64_t)((uint64_t)piece->time + (uint64_t)time);
-}
-
 /* ---- fitting ---- */
 
 static double since_start(const struct strobe_own_clock *clock, uint64_t tick)
@@ -88,21 +48,14 @@ static double half_trip(const struct strobe_own_clock *clock)
 static void add_piece(struct strobe_own_clock *clock, int64_t time, uint64_t tick, double slope,
                       double error)
 {
-    double scale = clock->scale * slope, error_ns = error * clock->tick_ns;
-    clock->pieces[clock->n_pieces % STROBE_OWN_PIECES] = (struct strobe_own_piece){
-        .time = time,
-        .tick = tick,
-        .mult = (uint64_t)(scale * 4294967296.0 + 0.5),
-        .error_ns = error_ns < 1e18 ? (uint64_t)error_ns + 1 : (uint64_t)1e18,
-    };
-    clock->n_pieces++;
+    strobe_clock_map_add(&clock->map, time, tick, clock->scale * slope, error * clock->tick_ns);
     clock->next_piece = since_start(clock, tick) + piece_ns / clock->tick_ns;
 }
 
 void strobe_own_clock_start(struct strobe_own_clock *clock, int64_t time, uint64_t tick,
                             double error)
 {
-    clock->time0 = clock->latest = time;
+    clock->time0 = clock->map.latest = time;
     clock->tick0 = tick;
     error += drift_unknown * piece_ns / clock->tick_ns;
     add_piece(clock, time, tick, 1.0, error);
@@ -184,11 +137,12 @@ static double error_ahead(const struct strobe_own_clock *clock, const struct fit
  * are. */
 static void new_piece(struct strobe_own_clock *clock)
 {
-    int64_t time = strobe_own_clock_time(clock, strobe_own_clock_tick(clock, clock->latest) + 1);
-    uint64_t tick = strobe_own_clock_tick(clock, time);
-    if (time <= strobe_own_clock_last(clock)->time)
+    int64_t time;
+    uint64_t tick;
+    strobe_clock_map_behind(&clock->map, &time, &tick);
+    if (time <= strobe_clock_map_last(&clock->map)->time)
         return;
-    STROBE_ASSERT(clock->n_windows && clock->n_pieces); /* there is something to go by */
+    STROBE_ASSERT(clock->n_windows && clock->map.n_pieces); /* there is something to go by */
     struct fit fit = fit_windows(clock);
     double at = nominal(clock, time), ahead = piece_ns / clock->tick_ns;
     double target = at + fit.intercept + fit.drift * at - half_trip(clock);
@@ -220,11 +174,10 @@ bool strobe_own_clock_see(struct strobe_own_clock *clock, int64_t time, uint64_t
     } else if (delay < clock->now.delay) {
         clock->now = (struct strobe_own_window){at, delay};
     }
-    if (time > clock->latest)
-        clock->latest = time;
+    strobe_clock_map_see(&clock->map, time);
     if (came < clock->next_piece || !clock->n_windows)
         return false;
-    uint64_t n_pieces = clock->n_pieces;
+    uint64_t n_pieces = clock->map.n_pieces;
     new_piece(clock);
-    return clock->n_pieces != n_pieces;
+    return clock->map.n_pieces != n_pieces;
 }

@@ -6,8 +6,7 @@
  * shortest round trip below it. The error that it states covers that half, what the least delays
  * differ by, and the drift that is not known yet.
  *
- * The map is a chain of pieces, each with its slope, continuous and rising, in integers: whoever has
- * the pieces (CLOCK_MAP records, docs/file-format.md) computes the same, both ways.
+ * The map itself, in integers: build/clock_map.h.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_TRACY_OWN_CLOCK_H
 #define STROBE_TRACY_OWN_CLOCK_H
@@ -15,14 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STROBE_OWN_PIECES = 1024, STROBE_OWN_WINDOWS = 128 };
+#include "build/clock_map.h"
 
-struct strobe_own_piece {
-    int64_t time;  /* on the client's clock */
-    uint64_t tick; /* on the trace's */
-    uint64_t mult; /* ticks of the trace per tick of the client << 32 */
-    uint64_t error_ns;
-};
+enum { STROBE_OWN_WINDOWS = 128 };
 
 /* The least delay seen in a stretch of time. */
 struct strobe_own_window {
@@ -33,8 +27,7 @@ struct strobe_own_window {
 struct strobe_own_clock {
     double scale;   /* trace ticks per client tick, as the client says */
     double tick_ns; /* of the trace */
-    struct strobe_own_piece pieces[STROBE_OWN_PIECES]; /* the last ones, as a ring */
-    uint64_t n_pieces;                                 /* ever made */
+    struct strobe_clock_map map;
     int64_t time0;
     uint64_t tick0;
     struct strobe_own_window windows[STROBE_OWN_WINDOWS];
@@ -45,7 +38,6 @@ struct strobe_own_clock {
     double round_trip; /* shortest seen, ticks; 0: none yet */
     double drift;      /* trace ticks per trace tick, on top of scale */
     double next_piece; /* ticks since the first point */
-    int64_t latest;    /* time seen: what is stored is not mapped again */
 };
 
 void strobe_own_clock_init(struct strobe_own_clock *clock, double client_tick_ns, double tick_ns);
@@ -56,12 +48,5 @@ void strobe_own_clock_start(struct strobe_own_clock *clock, int64_t time, uint64
                             double error);
 /* `time`, the latest of a frame, was over when the frame came at `tick`. True: a piece was added. */
 bool strobe_own_clock_see(struct strobe_own_clock *clock, int64_t time, uint64_t tick);
-
-/* The newest piece. */
-const struct strobe_own_piece *strobe_own_clock_last(const struct strobe_own_clock *clock);
-uint64_t strobe_own_clock_tick(const struct strobe_own_clock *clock, int64_t time);
-/* The least time that has this tick, up to pieces' ends: `time` itself where ticks are finer than the
- * client's. */
-int64_t strobe_own_clock_time(const struct strobe_own_clock *clock, uint64_t tick);
 
 #endif

@@ -66,7 +66,7 @@ void strobe_tracy_bound_times(struct strobe_tracy_session *s)
 
 void strobe_tracy_clock_note(struct strobe_tracy_session *s)
 {
-    const struct strobe_own_piece *piece = strobe_own_clock_last(&s->clock);
+    const struct strobe_clock_map_piece *piece = strobe_clock_map_last(&s->clock.map);
     uint64_t numbers[] = {strobe_build_proc(s->build), (uint64_t)piece->time, piece->tick,
                           piece->mult, piece->error_ns};
     strobe_build_record(s->build, STROBE_FACT_CLOCK_MAP, numbers, NULL, NULL);

@@ -55,6 +55,11 @@ void strobe_build_record(struct strobe_build *build, uint32_t kind, const uint64
     strobe_records_end(records);
 }
 
+void strobe_build_kinds(struct strobe_build *build)
+{
+    strobe_records_kinds(strobe_build_store_records(build->store));
+}
+
 void strobe_build_note(struct strobe_build *build, const char *format, ...)
 {
     if (build->n_notes >= NOTES_MAX)

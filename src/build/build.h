@@ -106,6 +106,8 @@ uint64_t strobe_build_n_open_in_fibers(const struct strobe_build *build);
  * 64–95 get the process in front. */
 void strobe_build_record(struct strobe_build *build, uint32_t kind, const uint64_t *numbers,
                          const char *const *texts, const size_t *sizes);
+/* What kinds are that a file's head does not list: before the first record of one of them. */
+void strobe_build_kinds(struct strobe_build *build);
 /* A NOTE for the reader, printf-like. At most 100 per process; the last says that there were more. */
 void strobe_build_note(struct strobe_build *build, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -108,7 +108,7 @@ static enum strobe_err read_part(struct strobe_bytes *in, struct strobe_events *
     part->start_early = strobe_get_varint(in);
     part->fiber = strobe_get_varint(in);
     part->n_below = strobe_get_varint(in);
-    if (part->n_below > STROBE_OPEN_MAX)
+    if (part->n_below > STROBE_FILE_OPEN_MAX)
         return STROBE_ERR_CORRUPT; /* depths, and numbers of depths, fit 32 bits from here on */
     enum strobe_err err = read_stack(in, events, part);
     if (!err)

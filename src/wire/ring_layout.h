@@ -90,13 +90,14 @@ static_assert(sizeof(struct strobe_chunk) == 16, "strobe_chunk is shared");
     X(ABANDONED, 11, "a signal handler jumped out of the middle of a record")               \
     X(TRACE_SIZE, 12, "the trace reached the recorder's file size limit: raise ulimit -f")  \
     X(UNRECORDED, 13, "a process could not take part; one for each, its events are not known")  \
-    X(UNHEARD, 14, "a thread stood still while the recording ended: its last event may be missing")
+    X(UNHEARD, 14, "a thread stood still while the recording ended: its last event may be missing") \
+    X(DEVICE_FULL, 15, "a device had no room for the record: its ring or buffer was full")
 
 enum strobe_loss {
 #define X(name, number, text) STROBE_LOSS_##name = number,
     STROBE_LOSS_LIST(X)
 #undef X
-        STROBE_LOSS_COUNT = 15,
+        STROBE_LOSS_COUNT = 16,
     STROBE_LOSS_IN_SLOT = 3,    /* causes that a slot has a count for */
     STROBE_LOSS_IN_CONTROL = 16 /* counts in the control page, by cause */
 };

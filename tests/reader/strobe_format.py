@@ -36,7 +36,7 @@ FIBER_ENTER, FIBER_LEAVE, CALLSTACK, END_UNDER, BEGIN = 19, 20, 26, 61, 63
 LOSS_CAUSES = ("pool full", "shared memory full", "no room for a name", "disk", "file limit",
                "overwritten by the program", "hole", "unfinished record", "refused", "file size limit of the pool",
                "no memory for a thread", "abandoned record", "file size limit of the trace", "process not recorded",
-               "not heard at the end")
+               "not heard at the end", "no room on the device")
 HOLE = 6
 GAP_CAUSES = (3, 4, 5, 6, 12)      # losses of words that were emitted: a gap is theirs
 U64 = (1 << 64) - 1

@@ -22,6 +22,8 @@ static void keep(struct strobe_recorder *r)
     strobe_collector_flush(r->collector);
     if (r->tracy)
         strobe_tracy_host_flush(r->tracy);
+    if (r->devices)
+        strobe_devices_flush(r->devices);
     enum strobe_err err = strobe_flight_save(r->flight, path, r->triggered_tick, r->reason);
     strobe_recorder_say(r, (struct strobe_recorder_word){
                                .event = err ? STROBE_RECORDER_NOT_KEPT : STROBE_RECORDER_KEPT,
@@ -66,12 +68,14 @@ void strobe_recorder_fly(struct strobe_recorder *r, uint64_t now)
     strobe_collector_flush(r->collector);
     if (r->tracy)
         strobe_tracy_host_pause(r->tracy);
+    strobe_devices_pause(r->devices);
     if (!strobe_flight_rotate(r->flight, now)) {
         r->writer = strobe_flight_events(r->flight);
         strobe_collector_set_writer(r->collector, r->writer);
     }
     if (r->tracy)
         strobe_tracy_host_go_on(r->tracy, r->writer);
+    strobe_devices_go_on(r->devices, r->writer);
 }
 
 void strobe_recorder_land(struct strobe_recorder *r)

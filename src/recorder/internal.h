@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "collector/flight.h"
 #include "collector/recording_session.h"
+#include "device_record/source.h"
 #include "recorder/missing.h"
 #include "recorder/python.h"
 #include "recorder/recorder.h"
@@ -24,6 +25,7 @@ struct strobe_recorder {
     struct strobe_collector *collector; /* owned */
     struct strobe_flight *flight;       /* owned; NULL: an ordinary recording */
     struct strobe_tracy_host *tracy;    /* owned; NULL: Tracy has no part in it */
+    struct strobe_devices *devices;     /* owned */
     struct strobe_trace_file file; /* the name of what the writer writes; a flight has none yet */
     struct strobe_recorder_outcome outcome;
     /* the flight's triggers */

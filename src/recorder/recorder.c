@@ -17,6 +17,7 @@
 #include "base/moves.h"
 #include "recorder/attach.h"
 #include "recorder/bridge_side.h"
+#include "recorder/device_side.h"
 #include "recorder/internal.h"
 #include "recorder/tracy_side.h"
 
@@ -115,6 +116,8 @@ static void undo_start(struct strobe_recorder *r)
     STROBE_ASSERT(r->state == STROBE_RECORDER_STARTING && !r->child);
     strobe_recorder_stop_helpers(r);
     strobe_tracy_host_close(r->tracy);
+    strobe_devices_close(r->devices);
+    r->devices = NULL;
     if (r->collector)
         strobe_collector_close(r->collector);
     if (r->flight) {
@@ -222,6 +225,8 @@ static enum strobe_err prepare(struct strobe_recorder *r)
     if ((err = open_file(r)))
         return fail(r, STROBE_RECORDER_FAILED_FILE, err);
     err = open_collector(r);
+    if (!err)
+        err = strobe_recorder_devices_open(r);
     if (!err && !strobe_recorder_start_helpers(r))
         err = STROBE_ERR_NOMEM;
     if (err)
@@ -330,8 +335,10 @@ static void look_around(struct strobe_recorder *r, uint64_t now, bool flush)
         strobe_recorder_python_look(&r->pythons, r->collector);
     if (r->options.command)
         strobe_recorder_missing_look(&r->missing, r->collector, true);
-    if (flush)
+    if (flush) {
+        strobe_devices_look(r->devices);
         look_at_file(r, true);
+    }
     if (r->flight)
         strobe_recorder_fly(r, now);
     tell_round(r);
@@ -375,6 +382,8 @@ static void stop_sources(struct strobe_recorder *r)
     strobe_recorder_missing_close(&r->missing);
     strobe_tracy_host_close(r->tracy);
     r->tracy = NULL;
+    strobe_devices_close(r->devices);
+    r->devices = NULL;
     if (r->options.command)
         strobe_recorder_python_end(&r->pythons, r->options.command[0], r->collector);
     memcpy(r->outcome.python, r->pythons.first, sizeof r->outcome.python);
@@ -405,7 +414,7 @@ static enum strobe_err settle_file(struct strobe_recorder *r)
 /* Collector and file are closed; the first error of them. */
 static enum strobe_err close_file(struct strobe_recorder *r)
 {
-    STROBE_ASSERT(!r->threads_run && !r->tracy);
+    STROBE_ASSERT(!r->threads_run && !r->tracy && !r->devices);
     struct strobe_recorder_outcome *outcome = &r->outcome;
     enum strobe_err err = strobe_collector_close(r->collector), closed = STROBE_OK;
     if (r->flight) {

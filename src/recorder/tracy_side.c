@@ -9,23 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "recorder/asked.h"
 #include "recorder/internal.h"
 #include "wire/tracy_notice.h"
 
 #define SHIM "libstrobe-tracy-shim.so"
 
 /* ---- what the host asks the collector ---- */
-
-static uint32_t new_proc(void *arg)
-{
-    return strobe_collector_new_proc_id(arg);
-}
-
-static void lose(void *arg, uint32_t proc, uint64_t track, uint32_t cause, uint64_t count,
-                 uint64_t first, uint64_t last)
-{
-    strobe_collector_lose(arg, proc, track, cause, count, first, last);
-}
 
 static uint64_t now(void *arg)
 {
@@ -53,8 +43,8 @@ enum strobe_err strobe_recorder_tracy_open(struct strobe_recorder *r)
         .announce_port = options->tracy_announce_port,
         .search_children = options->command != NULL,
         .max_file_bytes = options->max_file_bytes,
-        .new_proc = new_proc,
-        .lose = lose,
+        .new_proc = strobe_recorder_new_proc,
+        .lose = strobe_recorder_lose,
         .now = now,
         .arg = r->collector,
     };

@@ -1,0 +1,83 @@
+/* axis.h - a device's clocks on the trace's clock: one map per device, and where the clock of each core began.
+ *
+ * The stream carries samples: a reading of a core's clock between two readings of the host's. The first core that is sampled is the
+ * reference; the device's common time is that core's, in cycles, and all cores run at one frequency. Samples of the reference with a
+ * short round trip become knots; between two knots times are interpolated:
+ *
+ *     host   ┌──┐before..after      ┌──┐          the knot lies on the line through the last good samples, inside of its
+ *      time  └─●┘───────────────────└●─┘          sample's interval: so its error is proven, whatever the line is worth
+ *              knot                  knot
+ *
+ * Nothing is mapped beyond the last knot while more are to come (strobe_device_axis_ready), so nothing is extrapolated. The map
+ * itself, in integers, as readers compute it: build/clock_map.h.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_DEVICE_RECORD_AXIS_H
+#define STROBE_DEVICE_RECORD_AXIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "build/clock_map.h"
+
+/* How the trace's ticks follow CLOCK_MONOTONIC. */
+struct strobe_device_host {
+    uint64_t (*tick_at)(void *context, uint64_t mono_ns);
+    void *context;  /* borrowed */
+    double tick_ns; /* ns per tick, nearly */
+    double error_ns;
+};
+
+enum { STROBE_DEVICE_CLOCK_KEPT = 32 };
+
+struct strobe_device_core_clock {
+    uint64_t cycles, mid_ns; /* its best sample */
+    uint64_t trip_ns;        /* of that, and 1; 0: none yet */
+    int64_t origin;          /* its cycles less those of the reference at the same time */
+    bool is_fixed;           /* something was mapped with the origin: it stays */
+};
+
+struct strobe_device_axis {
+    struct strobe_device_host host;
+    struct strobe_clock_map map;
+    double cycle_ns; /* nominal at first, then as measured */
+    bool has_reference;
+    uint32_t reference; /* core; UINT32_MAX: the device's own clock */
+    int64_t base;       /* common time at which the clocks of this epoch began */
+    struct strobe_device_good {
+        int64_t time;  /* common */
+        double mid_ns; /* of the host, since first_ns */
+        uint64_t trip_ns;
+    } good[STROBE_DEVICE_CLOCK_KEPT];         /* samples of the reference, as a ring */
+    uint64_t trips[STROBE_DEVICE_CLOCK_KEPT]; /* of all of its samples, likewise */
+    uint64_t n_good, n_trips;
+    uint64_t first_ns;
+    int64_t knot; /* time of the last knot */
+    uint64_t knot_tick;
+    double knot_error;  /* ns */
+    double first_error; /* ns: of the first piece, which the cores' origins were taken in */
+    struct strobe_device_core_clock *cores; /* owned */
+    uint32_t n_cores;
+};
+
+void strobe_device_axis_init(struct strobe_device_axis *clock,
+                             const struct strobe_device_host *host, double khz);
+void strobe_device_axis_free(struct strobe_device_axis *clock);
+
+/* A sample. True: the map has a new piece, which belongs into the trace. */
+bool strobe_device_axis_sample(struct strobe_device_axis *clock, uint32_t core, uint64_t cycles,
+                               uint64_t before_ns, uint64_t after_ns);
+/* The device was reset: its clocks began anew, some time after all that was mapped. */
+void strobe_device_axis_reset(struct strobe_device_axis *clock);
+/* Something must be mapped before there are two knots: the one knot, or `cycles` of `core` at about host time `ns`, and the nominal
+ * frequency must do. True: as above; false: there is a map. */
+bool strobe_device_axis_guess(struct strobe_device_axis *clock, uint32_t core, uint64_t cycles,
+                              uint64_t ns);
+
+/* A reading of a core's clock as common time. */
+int64_t strobe_device_axis_common(struct strobe_device_axis *clock, uint32_t core, uint64_t cycles);
+/* Up to where times can be mapped without looking ahead; INT64_MIN: not at all yet. */
+int64_t strobe_device_axis_ready(const struct strobe_device_axis *clock);
+/* A common time as a tick. What is mapped stays. There is a piece. */
+uint64_t strobe_device_axis_tick(struct strobe_device_axis *clock, int64_t time);
+
+#endif

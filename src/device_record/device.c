@@ -1,0 +1,340 @@
+/* device.c - see the header. This file knows what the stream says; lanes.c makes tracks of it.  SPDX-License-Identifier: MIT */
+#include "device_record/device.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "device_record/internal.h"
+
+/* ---- names ---- */
+
+static struct strobe_build_loc loc_of(const struct strobe_device_name *name)
+{
+    return (struct strobe_build_loc){
+        .line = name->line,
+        .function = name->name.bytes,
+        .n_function = name->name.n_bytes,
+        .file = name->file.bytes,
+        .n_file = name->file.n_bytes,
+    };
+}
+
+/* Ids of both forms in one map: classic ones are hashes of 16 bits. */
+static uint64_t key_of(uint32_t id, bool is_classic)
+{
+    return (uint64_t)is_classic << 32 | id;
+}
+
+uint64_t strobe_device_loc(struct strobe_device_trace *t, uint32_t id, bool is_classic)
+{
+    uint64_t *place;
+    if (strobe_map_add(&t->locs, key_of(id, is_classic), &place))
+        return strobe_build_new_loc(t->build, id); /* a stand-in each time: memory is short */
+    if (!*place)
+        *place = strobe_build_new_loc(t->build, id);
+    return *place;
+}
+
+static void on_name(void *context, const struct strobe_device_name *name)
+{
+    struct strobe_device_trace *t = context;
+    bool is_classic = name->flags & STROBE_NAME_CLASSIC;
+    struct strobe_build_loc loc = loc_of(name);
+    strobe_build_set_loc(t->build, strobe_device_loc(t, name->id, is_classic), &loc);
+}
+
+/* Names that no translation unit has. */
+static void name_fixed_ids(struct strobe_device_trace *t)
+{
+    static const struct {
+        uint32_t id;
+        const char *name;
+    } fixed[] = {
+        {STROBE_ID_STALL, "PROFILER-STALL"},
+        {STROBE_ID_STACK, "STACK-OVERFLOW"},
+    };
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
+        struct strobe_device_name name = {.id = fixed[i].id};
+        name.name = (struct strobe_device_text){fixed[i].name, (uint32_t)strlen(fixed[i].name)};
+        on_name(t, &name);
+    }
+}
+
+/* ---- what the device is ---- */
+
+static void on_hello(void *context, const struct strobe_device_hello *hello)
+{
+    struct strobe_device_trace *t = context;
+    char title[96];
+    const char *text = title;
+    if (t->has_hello && hello->epoch != t->epoch)
+        strobe_device_lanes_reset(t);
+    t->epoch = hello->epoch;
+    if (t->has_hello)
+        return;
+    t->has_hello = true;
+    t->n_riscs = hello->n_riscs;
+    strobe_device_axis_init(&t->clock, &t->options.host, hello->frequency_khz);
+    size_t n_title = (size_t)snprintf(title, sizeof title, "Device %u: %.*s %ux%u", hello->device,
+                                      (int)hello->backend.n_bytes, hello->backend.bytes,
+                                      hello->grid_x, hello->grid_y);
+    if (n_title >= sizeof title)
+        n_title = sizeof title - 1;
+    strobe_build_record(t->build, STROBE_META_PROGRAM_NAME, NULL, &text, &n_title);
+    uint64_t numbers[] = {hello->device, hello->arch,   hello->frequency_khz,
+                          hello->grid_x, hello->grid_y, t->options.pid};
+    const char *backend = hello->backend.bytes;
+    size_t n_backend = hello->backend.n_bytes;
+    strobe_build_record(t->build, STROBE_META_DEVICE, numbers, &backend, &n_backend);
+}
+
+static void on_core(void *context, const struct strobe_device_core_facts *core)
+{
+    strobe_device_lanes_core(context, core);
+}
+
+static void on_clock(void *context, const struct strobe_device_clock *sample)
+{
+    struct strobe_device_trace *t = context;
+    t->last_ns = sample->after_ns;
+    if (strobe_device_axis_sample(&t->clock, sample->core, sample->cycles, sample->before_ns,
+                                  sample->after_ns))
+        strobe_device_note_clock(t);
+}
+
+void strobe_device_note_clock(struct strobe_device_trace *t)
+{
+    const struct strobe_clock_map_piece *piece = strobe_clock_map_last(&t->clock.map);
+    uint64_t numbers[] = {strobe_build_proc(t->build), (uint64_t)piece->time, piece->tick,
+                          piece->mult, piece->error_ns};
+    strobe_build_record(t->build, STROBE_FACT_CLOCK_MAP, numbers, NULL, NULL);
+}
+
+/* ---- programs and launches ---- */
+
+static struct strobe_device_slot *slot_of(struct strobe_device_trace *t, uint32_t program)
+{
+    struct strobe_device_slot *slot = &t->programs[program % STROBE_DEVICE_PROGRAMS];
+    if (slot->program == program && slot->lane != 0)
+        return slot;
+    while (slot->first_flow) { /* of a program that is forgotten */
+        struct strobe_device_flow *flow = &t->flows[slot->first_flow - 1];
+        uint32_t place = slot->first_flow;
+        slot->first_flow = flow->next;
+        flow->next = t->free_flow;
+        t->free_flow = place;
+        t->n_lost_flows++;
+    }
+    *slot = (struct strobe_device_slot){.program = program, .lane = UINT32_MAX};
+    return slot;
+}
+
+/* The sources of a program, a line each; as many as fit. */
+static size_t join_sources(const struct strobe_device_program *program, char *out, size_t room)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < program->n_sources && n < room; i++)
+        n += (size_t)snprintf(out + n, room - n, "%s%.*s", n ? "\n" : "",
+                              (int)program->sources[i].n_bytes, program->sources[i].bytes);
+    return n < room ? n : room - 1;
+}
+
+static void on_program(void *context, const struct strobe_device_program *program)
+{
+    struct strobe_device_trace *t = context;
+    struct strobe_device_slot *slot = slot_of(t, program->program);
+    char sources[2048] = "";
+    snprintf(slot->name, sizeof slot->name, "%.*s", (int)program->name.n_bytes,
+             program->name.bytes);
+    uint64_t numbers[] = {program->program, program->trace_id};
+    const char *texts[] = {program->name.bytes, sources};
+    size_t sizes[] = {program->name.n_bytes, join_sources(program, sources, sizeof sources)};
+    strobe_build_record(t->build, STROBE_META_DEVICE_PROGRAM, numbers, texts, sizes);
+}
+
+/* A free place for a launch, or 0; places are counted from 1. */
+static uint32_t take_place(struct strobe_device_trace *t)
+{
+    uint32_t place = t->free_flow;
+    if (place)
+        t->free_flow = t->flows[place - 1].next;
+    else if (t->n_flows < STROBE_DEVICE_FLOWS)
+        place = ++t->n_flows;
+    return place;
+}
+
+static void on_launch(void *context, const struct strobe_device_launch *launch)
+{
+    struct strobe_device_trace *t = context;
+    struct strobe_device_slot *slot = slot_of(t, launch->program);
+    t->last_ns = launch->host_ns > t->last_ns ? launch->host_ns : t->last_ns;
+    uint32_t place = launch->flow ? take_place(t) : 0;
+    if (!place) {
+        t->n_lost_flows += launch->flow != 0;
+        return;
+    }
+    t->flows[place - 1] = (struct strobe_device_flow){.flow = launch->flow};
+    if (slot->last_flow)
+        t->flows[slot->last_flow - 1].next = place;
+    else
+        slot->first_flow = place;
+    slot->last_flow = place;
+}
+
+uint64_t strobe_device_take_flow(struct strobe_device_trace *t, uint32_t program, uint32_t lane,
+                                 const char **name)
+{
+    struct strobe_device_slot *slot = slot_of(t, program);
+    uint32_t place = slot->first_flow;
+    *name = slot->name;
+    if (slot->lane == UINT32_MAX)
+        slot->lane = lane;
+    if (slot->lane != lane || !place)
+        return 0;
+    struct strobe_device_flow *flow = &t->flows[place - 1];
+    slot->first_flow = flow->next;
+    if (!flow->next)
+        slot->last_flow = 0;
+    flow->next = t->free_flow;
+    t->free_flow = place;
+    return flow->flow;
+}
+
+/* ---- buffers ---- */
+
+static void on_memory(void *context, const struct strobe_device_memory *memory)
+{
+    static const char *const pools[] = {"DRAM", "L1", "SYSTEM", "L1 SMALL", "TRACE"};
+    struct strobe_device_trace *t = context;
+    char name[48];
+    uint32_t pool = memory->pool < sizeof pools / sizeof pools[0] ? memory->pool : 0;
+    size_t n = (size_t)snprintf(name, sizeof name, "Device %u %s", t->options.device, pools[pool]);
+    uint64_t tick = t->options.host.tick_at(t->options.host.context, memory->host_ns);
+    struct strobe_build_track *track = strobe_build_thread(t->build, 1, tick);
+    if (!track)
+        return;
+    if (!t->has_buffers)
+        strobe_build_thread_name(t->build, track, "buffers", 7);
+    t->has_buffers = true;
+    uint64_t numbers[] = {strobe_build_string(t->build, name, n), memory->address, memory->n_bytes};
+    strobe_build_event(t->build, track, tick,
+                       memory->kind ? STROBE_KIND_MEM_ALLOC : STROBE_KIND_MEM_FREE, numbers, NULL,
+                       0);
+}
+
+/* ---- what went wrong ---- */
+
+static void on_bad(void *context, const struct strobe_device_lane *lane, enum strobe_device_bad why,
+                   uint64_t count)
+{
+    struct strobe_device_trace *t = context;
+    (void)lane;
+    t->n_bad[why] += count;
+}
+
+static void note_bad(struct strobe_device_trace *t)
+{
+    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
+    for (int why = 0; why < STROBE_DEVICE_N_BAD; why++) {
+        if (!t->n_bad[why])
+            continue;
+        strobe_build_note(t->build, "device %u: %" PRIu64 " %s", t->options.device, t->n_bad[why],
+                          strobe_device_bad_text((enum strobe_device_bad)why));
+        if (why == STROBE_DEVICE_BAD_LATCH || why == STROBE_DEVICE_BAD_OVERLAP)
+            continue; /* nothing is missing */
+        strobe_build_lose(t->build, NULL,
+                          why == STROBE_DEVICE_BAD_GAP_WORDS ? STROBE_LOSS_POOL_FULL
+                                                             : STROBE_LOSS_REFUSED,
+                          t->n_bad[why], tick);
+    }
+}
+
+static void on_bye(void *context, uint32_t reason)
+{
+    struct strobe_device_trace *t = context;
+    if (reason == STROBE_BYE_DIED)
+        strobe_build_note(t->build, "device %u died: what it had not sent is missing",
+                          t->options.device);
+    t->has_bye = true;
+}
+
+/* ---- the life of a device ---- */
+
+enum strobe_err strobe_device_trace_open(const struct strobe_device_trace_options *options,
+                                         struct strobe_device_trace **out)
+{
+    struct strobe_device_trace *t = calloc(1, sizeof *t);
+    if (!t)
+        return STROBE_ERR_NOMEM;
+    char exe[32];
+    snprintf(exe, sizeof exe, "device %u", options->device);
+    struct strobe_build_process process = {.parent_pid = options->pid, .exe = exe};
+    struct strobe_device_calls calls = {
+        .context = t,
+        .hello = on_hello,
+        .core = on_core,
+        .name = on_name,
+        .program = on_program,
+        .launch = on_launch,
+        .clock = on_clock,
+        .memory = on_memory,
+        .bad = on_bad,
+        .bye = on_bye,
+    };
+    strobe_device_lanes_calls(&calls);
+    t->options = *options;
+    t->programs = calloc(STROBE_DEVICE_PROGRAMS, sizeof *t->programs);
+    strobe_device_axis_init(&t->clock, &options->host, 0);
+    t->flows = malloc(STROBE_DEVICE_FLOWS * sizeof *t->flows);
+    enum strobe_err err = t->programs && t->flows ? STROBE_OK : STROBE_ERR_NOMEM;
+    if (!err)
+        err = strobe_build_open(options->store, &process, &t->build);
+    if (!err)
+        err = strobe_device_stream_open(&calls, NULL, &t->stream);
+    if (err) {
+        strobe_device_trace_close(t, 0);
+        return err;
+    }
+    strobe_build_kinds(t->build);
+    name_fixed_ids(t);
+    *out = t;
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_device_trace_feed(struct strobe_device_trace *t, const uint32_t *words,
+                                         size_t n_words, size_t *n_used)
+{
+    return strobe_device_stream_feed(t->stream, words, n_words, n_used);
+}
+
+void strobe_device_trace_close(struct strobe_device_trace *t, uint64_t n_dropped)
+{
+    if (!t)
+        return;
+    if (t->stream) {
+        strobe_device_stream_close(t->stream);
+        strobe_device_lanes_end(t);
+        if (n_dropped)
+            strobe_build_note(t->build,
+                              "device %u: %" PRIu64
+                              " frames found no room on their way to the recorder",
+                              t->options.device, n_dropped);
+        if (!t->has_bye)
+            strobe_build_note(t->build, "device %u was not closed: its program ended before",
+                              t->options.device);
+        if (t->n_lost_flows)
+            strobe_build_note(t->build,
+                              "device %u: %" PRIu64 " launches are not joined to their kernels",
+                              t->options.device, t->n_lost_flows);
+        note_bad(t);
+    }
+    strobe_build_close(t->build);
+    strobe_device_axis_free(&t->clock);
+    strobe_map_free(&t->locs);
+    free(t->programs);
+    free(t->flows);
+    free(t);
+}

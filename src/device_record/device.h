@@ -1,0 +1,37 @@
+/* device.h - one device of a recording: its stream of frames in, a process of the trace out.
+ *
+ *   frames ─► decoder (device/stream.h) ─► lanes ─► nest.h ─► axis.h ─► build/build.h
+ *
+ * The device is a process of the trace with a clock of its own, which counts the device's cycles; every processor of a core is a
+ * thread of it. So statistics, levels of detail, lists and pictures are those of threads. What can't be decoded is counted and
+ * noted, never stored half. A device belongs to the thread of its store.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_DEVICE_RECORD_DEVICE_H
+#define STROBE_DEVICE_RECORD_DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "build/build.h"
+#include "device_record/axis.h"
+
+struct strobe_device_trace;
+
+struct strobe_device_trace_options {
+    struct strobe_build_store *store; /* borrowed: outlives the device */
+    struct strobe_device_host host;   /* the clock of the trace */
+    uint32_t pid, device;             /* of the program that has it open; its number there */
+};
+
+enum strobe_err strobe_device_trace_open(const struct strobe_device_trace_options *options,
+                                         struct strobe_device_trace **out);
+
+/* Whole frames; `*n_used` words of them were taken, the rest is handed in again with what follows. */
+enum strobe_err strobe_device_trace_feed(struct strobe_device_trace *trace, const uint32_t *words,
+                                         size_t n_words, size_t *n_used);
+
+/* The stream is at its end: hand on what waits, note what is missing, free. `n_dropped`: frames that found no room on their way. NULL is
+ * allowed. */
+void strobe_device_trace_close(struct strobe_device_trace *trace, uint64_t n_dropped);
+
+#endif

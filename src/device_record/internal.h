@@ -1,0 +1,87 @@
+/* internal.h - what the files of this room share: one device.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_DEVICE_RECORD_INTERNAL_H
+#define STROBE_DEVICE_RECORD_INTERNAL_H
+
+#include "base/map.h"
+#include "device/stream.h"
+#include "device_record/device.h"
+#include "device_record/nest.h"
+
+enum {
+    STROBE_DEVICE_PROGRAMS = 8192, /* whose names and launches are remembered: the last ones */
+    STROBE_DEVICE_FLOWS = 65536,   /* launches that have not begun, of all programs */
+    STROBE_DEVICE_TABLE = 16,      /* open zones of a table */
+    STROBE_DEVICE_RISCS = 24,
+    STROBE_DEVICE_WAITING = 4096, /* zones of a lane that wait for a table or a clock, at most */
+};
+
+struct strobe_device_slot {
+    uint32_t program;
+    uint32_t
+        lane; /* that the flows of its launches end on: the first that ran it; UINT32_MAX: none */
+    uint32_t first_flow,
+        last_flow; /* its launches that have not begun: places + 1 in `flows`, 0: none */
+    char name[64];
+};
+
+/* A launch that has not begun. */
+struct strobe_device_flow {
+    uint64_t flow;
+    uint32_t next; /* of the same program, or of the free places: place + 1, 0: none */
+};
+
+/* A processor of a core. */
+struct strobe_device_track {
+    struct strobe_build_track *track; /* borrowed from the build; NULL: over the budget */
+    struct strobe_nest nest;
+    struct strobe_nest_zone table[STROBE_DEVICE_TABLE]; /* zones that were open at table_time */
+    uint32_t n_table;
+    uint64_t table_time; /* cycles of the core */
+    bool has_table;
+    uint64_t n_zones, n_marks, n_dropped;
+};
+
+struct strobe_device_place {
+    struct strobe_device_track *lanes[STROBE_DEVICE_RISCS]; /* owned; NULL: not seen yet */
+    struct strobe_device_core_facts facts;
+    bool has_facts;
+};
+
+struct strobe_device_trace {
+    struct strobe_device_trace_options options;
+    struct strobe_build *build;          /* owned */
+    struct strobe_device_stream *stream; /* owned */
+    struct strobe_device_axis clock;
+    struct strobe_map locs;              /* id and form to location */
+    struct strobe_device_slot *programs; /* owned: STROBE_DEVICE_PROGRAMS, by number */
+    struct strobe_device_flow *flows;    /* owned: STROBE_DEVICE_FLOWS */
+    uint32_t free_flow, n_flows;         /* first free place + 1; places that were ever used */
+    struct strobe_device_place *cores;   /* owned */
+    uint32_t n_cores;
+    uint32_t n_riscs, epoch;
+    bool has_hello, has_bye, has_buffers;
+    uint64_t last_ns; /* the latest host time that the stream had */
+    uint64_t n_lost_flows, n_late, n_unmatched;
+    uint64_t n_bad[STROBE_DEVICE_N_BAD];
+};
+
+/* The location of an id. */
+uint64_t strobe_device_loc(struct strobe_device_trace *trace, uint32_t id, bool is_classic);
+/* The newest piece of the clock's map goes to the trace. */
+void strobe_device_note_clock(struct strobe_device_trace *trace);
+/* The flow that ends where `lane` begins to run `program`, 0: none; and the program's name. */
+uint64_t strobe_device_take_flow(struct strobe_device_trace *trace, uint32_t program, uint32_t lane,
+                                 const char **name);
+
+/* ---- lanes.c ---- */
+
+/* The calls of the stream that are about lanes. */
+void strobe_device_lanes_calls(struct strobe_device_calls *calls);
+void strobe_device_lanes_core(struct strobe_device_trace *trace,
+                              const struct strobe_device_core_facts *core);
+/* The device was reset: what was open stays open for good, clocks begin anew. */
+void strobe_device_lanes_reset(struct strobe_device_trace *trace);
+/* Hand on all that waits, note what does not add up, free the lanes. */
+void strobe_device_lanes_end(struct strobe_device_trace *trace);
+
+#endif

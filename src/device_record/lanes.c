@@ -1,0 +1,381 @@
+/* lanes.c - the processors of a device's cores as tracks: zones, marks, losses.
+ *
+ * What a lane made waits (nest.h) until two things are known: which zones were open (a table), and how the device's clock went
+ * (a knot). Then it is handed on with ticks of the trace. A lane that waits for too much is handed on with what is known.
+ * SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/assert.h"
+#include "device_record/internal.h"
+
+enum { FIRST_TID = 256 }; /* below it: tracks of the device itself */
+
+/* ---- tracks ---- */
+
+static const char *risc_name(const struct strobe_device_trace *t,
+                             const struct strobe_device_core_facts *core, uint32_t risc,
+                             char out[24])
+{
+    static const char *const tensix[] = {"BRISC", "NCRISC", "TRISC_0", "TRISC_1", "TRISC_2"};
+    if (core->kind == STROBE_CORE_ETH)
+        return risc ? "ERISC_1" : "ERISC";
+    if (t->n_riscs <= 5 && risc < 5)
+        return tensix[risc];
+    if (risc < 8)
+        snprintf(out, 24, "QUASAR_DM%u", risc);
+    else
+        snprintf(out, 24, "QUASAR_NEO%u_TRISC%u", (risc - 8) / 4, (risc - 8) % 4);
+    return out;
+}
+
+/* The core of an index, with facts of its own making where none came. NULL: no memory. */
+static struct strobe_device_place *core_of(struct strobe_device_trace *t, uint32_t index)
+{
+    if (index >= t->n_cores) {
+        uint32_t n = index < 64 ? 64 : index + index / 2 + 1;
+        struct strobe_device_place *more = strobe_array_resize(t->cores, n, sizeof *more);
+        if (!more)
+            return NULL;
+        memset(more + t->n_cores, 0, (n - t->n_cores) * sizeof *more);
+        t->cores = more;
+        t->n_cores = n;
+    }
+    return &t->cores[index];
+}
+
+static void describe_track(struct strobe_device_trace *t, struct strobe_device_track *lane,
+                           const struct strobe_device_core_facts *core, uint32_t risc)
+{
+    char text[64], buffer[24];
+    uint32_t x = core->core_yx & 0xffff, y = core->core_yx >> 16;
+    uint32_t logical_x = core->logical_yx & 0xffff, logical_y = core->logical_yx >> 16;
+    int n = snprintf(text, sizeof text, "core %u,%u %s", logical_x, logical_y,
+                     risc_name(t, core, risc, buffer));
+    strobe_build_thread_name(t->build, lane->track, text, (size_t)n);
+    uint64_t numbers[] = {
+        strobe_build_track_id(lane->track), core->kind, x, y, logical_x, logical_y, risc};
+    strobe_build_record(t->build, STROBE_META_DEVICE_LANE, numbers, NULL, NULL);
+}
+
+/* The track of a lane that made something; NULL: it has not. */
+static struct strobe_device_track *known_track(struct strobe_device_trace *t,
+                                               const struct strobe_device_lane *lane)
+{
+    bool is_core = lane->core < t->n_cores && lane->risc < STROBE_DEVICE_RISCS;
+    return is_core ? t->cores[lane->core].lanes[lane->risc] : NULL;
+}
+
+/* The track of a lane, made at its first use; NULL: there is no memory for it, and what it makes is refused. */
+static struct strobe_device_track *track_of(struct strobe_device_trace *t,
+                                            const struct strobe_device_lane *lane)
+{
+    struct strobe_device_place *core = core_of(t, lane->core);
+    if (!core || lane->risc >= STROBE_DEVICE_RISCS)
+        return NULL;
+    if (core->lanes[lane->risc])
+        return core->lanes[lane->risc];
+    struct strobe_device_track *track = calloc(1, sizeof *track);
+    if (!track)
+        return NULL;
+    if (!core->has_facts)
+        core->facts = (struct strobe_device_core_facts){
+            .index = lane->core, .core_yx = lane->core_yx, .logical_yx = lane->core_yx};
+    uint64_t tid =
+        FIRST_TID + (uint64_t)lane->core * 32 + lane->risc; /* short: it is shown beside the name */
+    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
+    track->track = strobe_build_thread(t->build, tid, tick);
+    if (!track->track) {
+        free(track);
+        return NULL;
+    }
+    describe_track(t, track, &core->facts, lane->risc);
+    core->lanes[lane->risc] = track;
+    return track;
+}
+
+void strobe_device_lanes_core(struct strobe_device_trace *t,
+                              const struct strobe_device_core_facts *facts)
+{
+    struct strobe_device_place *core = core_of(t, facts->index);
+    if (!core)
+        return;
+    core->facts = *facts;
+    core->has_facts = true;
+}
+
+/* ---- from cycles to ticks ---- */
+
+/* Who takes the steps of a nest. */
+struct taking {
+    struct strobe_device_trace *trace;
+    struct strobe_device_track *lane;
+    uint32_t core, number; /* of the lane over all cores, from 1 */
+};
+
+static void emit_mark(struct taking *taking, const struct strobe_nest_step *step, uint64_t tick)
+{
+    struct strobe_device_trace *t = taking->trace;
+    uint64_t loc = strobe_device_loc(t, step->id, false);
+    if (step->kind == STROBE_NEST_EVENT) {
+        /* a zone of no length: it has a name, a place in lists and a count, which a text would not have */
+        struct strobe_zone_step steps[] = {{tick, loc}, {tick, STROBE_STEP_END}};
+        strobe_build_steps(t->build, taking->lane->track, steps, 2);
+        return;
+    }
+    strobe_build_zone_begin(t->build, taking->lane->track, tick, loc);
+    strobe_build_event(t->build, taking->lane->track, tick, STROBE_KIND_ZONE_VALUE, &step->value,
+                       NULL, 0);
+    strobe_build_zone_end(t->build, taking->lane->track, tick);
+}
+
+/* An outermost zone: the program's number is its value, and the flow from the launch ends in it. */
+static void emit_outermost(struct taking *taking, const struct strobe_nest_step *step,
+                           uint64_t tick)
+{
+    struct strobe_device_trace *t = taking->trace;
+    struct strobe_build_track *track = taking->lane->track;
+    uint64_t program = step->program;
+    const char *name;
+    strobe_build_zone_begin(t->build, track, tick, strobe_device_loc(t, step->id, false));
+    if (!program)
+        return;
+    strobe_build_event(t->build, track, tick, STROBE_KIND_ZONE_VALUE, &program, NULL, 0);
+    uint64_t flow = strobe_device_take_flow(t, step->program, taking->number, &name);
+    if (!flow)
+        return;
+    if (name[0])
+        strobe_build_event(t->build, track, tick, STROBE_KIND_ZONE_TEXT, NULL, name, strlen(name));
+    strobe_build_event(t->build, track, tick, STROBE_KIND_FLOW_END, &flow, NULL, 0);
+}
+
+static void take_steps(void *context, const struct strobe_nest_step *steps, size_t n_steps)
+{
+    enum { BATCH = 512 };
+    struct taking *taking = context;
+    struct strobe_device_trace *t = taking->trace;
+    struct strobe_zone_step batch[BATCH];
+    size_t n = 0;
+    for (size_t i = 0; i < n_steps; i++) {
+        int64_t time = strobe_device_axis_common(&t->clock, taking->core, steps[i].time);
+        uint64_t tick = strobe_device_axis_tick(&t->clock, time);
+        bool is_plain = !steps[i].kind && (steps[i].is_end || steps[i].depth);
+        if (n == BATCH || (n && !is_plain)) {
+            strobe_build_steps(t->build, taking->lane->track, batch, n);
+            n = 0;
+        }
+        if (is_plain)
+            batch[n++] = (struct strobe_zone_step){
+                tick, steps[i].is_end ? STROBE_STEP_END : strobe_device_loc(t, steps[i].id, false)};
+        else if (steps[i].kind)
+            emit_mark(taking, &steps[i], tick);
+        else
+            emit_outermost(taking, &steps[i], tick);
+    }
+    if (n)
+        strobe_build_steps(t->build, taking->lane->track, batch, n);
+}
+
+/* The clock has no map yet and something must be handed on: the latest host time of the stream must do. */
+static void need_clock(struct strobe_device_trace *t, uint32_t core, uint64_t cycles)
+{
+    if (strobe_device_axis_guess(&t->clock, core, cycles, t->last_ns))
+        strobe_device_note_clock(t);
+}
+
+static void advance(struct strobe_device_trace *t, struct strobe_device_track *lane, uint32_t core,
+                    uint32_t risc, uint64_t until, const struct strobe_nest_zone *open,
+                    uint32_t n_open)
+{
+    struct taking taking = {t, lane, core, 1 + core * STROBE_DEVICE_RISCS + risc};
+    if (lane->nest.n_waiting || n_open)
+        need_clock(t, core, lane->nest.n_waiting ? lane->nest.waiting[0].start : open[0].start);
+    if (t->clock.map.n_pieces)
+        strobe_nest_advance(&lane->nest, until, open, n_open, take_steps, &taking);
+}
+
+/* What the last table makes sure, as far as the clock is known. */
+static void use_table(struct strobe_device_trace *t, struct strobe_device_track *lane,
+                      uint32_t core, uint32_t risc)
+{
+    if (!lane->has_table || strobe_device_axis_ready(&t->clock) == INT64_MIN)
+        return;
+    int64_t table = strobe_device_axis_common(&t->clock, core, lane->table_time);
+    int64_t ready = strobe_device_axis_ready(&t->clock);
+    if (table > ready && lane->nest.n_waiting < STROBE_DEVICE_WAITING)
+        return; /* the table is kept for later, and the next one is taken in its place */
+    advance(t, lane, core, risc, lane->table_time, lane->table, lane->n_table);
+}
+
+/* ---- what the stream says ---- */
+
+static void refuse(struct strobe_device_trace *t, uint64_t n)
+{
+    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
+    strobe_build_lose(t->build, NULL, STROBE_LOSS_REFUSED, n, tick);
+}
+
+/* Too much waits, for want of tables or of a clock: the older half is handed on. */
+static void relieve(struct strobe_device_trace *t, struct strobe_device_track *lane, uint32_t core,
+                    uint32_t risc)
+{
+    if (lane->nest.n_waiting < 2 * STROBE_DEVICE_WAITING)
+        return;
+    advance(t, lane, core, risc, lane->nest.waiting[STROBE_DEVICE_WAITING].start, NULL, 0);
+}
+
+static void on_zones(void *context, const struct strobe_device_lane *at,
+                     const struct strobe_device_zone *zones, size_t n_zones)
+{
+    enum { BATCH = 256 };
+    struct strobe_device_trace *t = context;
+    struct strobe_device_track *lane = track_of(t, at);
+    struct strobe_nest_zone batch[BATCH];
+    for (size_t done = 0; lane && done < n_zones;) {
+        size_t n = n_zones - done < BATCH ? n_zones - done : BATCH;
+        for (size_t i = 0; i < n; i++)
+            batch[i] = (struct strobe_nest_zone){zones[done + i].start, zones[done + i].end,
+                                                 zones[done + i].id, zones[done + i].program,
+                                                 STROBE_NEST_ZONE};
+        if (strobe_nest_add(&lane->nest, batch, n))
+            refuse(t, n);
+        else
+            lane->n_zones += n;
+        done += n;
+        relieve(t, lane, at->core, at->risc);
+    }
+    if (!lane)
+        refuse(t, n_zones);
+}
+
+static void add_mark(struct strobe_device_trace *t, const struct strobe_device_lane *at,
+                     const struct strobe_device_mark *mark, enum strobe_nest_kind kind)
+{
+    struct strobe_device_track *lane = track_of(t, at);
+    struct strobe_nest_zone one = {mark->time, mark->n_values ? mark->values[0] : 0, mark->id,
+                                   mark->program, kind};
+    if (!lane || strobe_nest_add(&lane->nest, &one, 1)) {
+        refuse(t, 1);
+        return;
+    }
+    lane->n_marks++;
+    relieve(t, lane, at->core, at->risc);
+}
+
+static void on_event(void *context, const struct strobe_device_lane *at,
+                     const struct strobe_device_mark *mark)
+{
+    add_mark(context, at, mark, STROBE_NEST_EVENT);
+}
+
+static void on_data(void *context, const struct strobe_device_lane *at,
+                    const struct strobe_device_mark *mark)
+{
+    add_mark(context, at, mark, STROBE_NEST_DATA);
+}
+
+static void on_drop(void *context, const struct strobe_device_lane *at, uint32_t count)
+{
+    struct strobe_device_trace *t = context;
+    struct strobe_device_track *lane = track_of(t, at);
+    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
+    strobe_build_lose(t->build, lane ? lane->track : NULL, STROBE_LOSS_DEVICE_FULL, count, tick);
+    if (lane)
+        lane->n_dropped += count;
+}
+
+static void on_open(void *context, const struct strobe_device_lane *at, uint64_t cycles,
+                    bool is_final, const struct strobe_device_open *open, size_t n_open)
+{
+    struct strobe_device_trace *t = context;
+    struct strobe_device_track *lane = n_open ? track_of(t, at) : known_track(t, at);
+    if (!lane)
+        return;
+    use_table(t, lane, at->core, at->risc);
+    lane->n_table = 0;
+    lane->has_table = true;
+    lane->table_time = cycles;
+    for (size_t i = 0; i < n_open && i < STROBE_DEVICE_TABLE; i++)
+        lane->table[lane->n_table++] = (struct strobe_nest_zone){open[i].start, STROBE_NEST_OPEN,
+                                                                 open[i].id, 0, STROBE_NEST_ZONE};
+    if (is_final)
+        advance(t, lane, at->core, at->risc, UINT64_MAX - 1, lane->table, lane->n_table);
+}
+
+static void on_total(void *context, const struct strobe_device_lane *at,
+                     const struct strobe_device_total *total, bool is_bye)
+{
+    struct strobe_device_trace *t = context;
+    bool made_nothing = total->emitted == 0 && !total->dropped;
+    struct strobe_device_track *lane = made_nothing ? known_track(t, at) : track_of(t, at);
+    if (!lane || !is_bye)
+        return;
+    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
+    if (total->dropped > lane->n_dropped)
+        strobe_build_lose(t->build, lane->track, STROBE_LOSS_DEVICE_FULL,
+                          total->dropped - lane->n_dropped, tick);
+    uint64_t known = lane->n_zones + lane->n_marks + total->dropped;
+    if (total->emitted != UINT64_MAX && total->emitted > known) {
+        strobe_build_lose(t->build, lane->track, STROBE_LOSS_UNFINISHED, total->emitted - known,
+                          tick);
+        t->n_unmatched += total->emitted - known;
+    }
+}
+
+void strobe_device_lanes_calls(struct strobe_device_calls *calls)
+{
+    calls->zones = on_zones;
+    calls->event = on_event;
+    calls->data = on_data;
+    calls->drop = on_drop;
+    calls->open = on_open;
+    calls->total = on_total;
+}
+
+/* ---- ends ---- */
+
+static void end_lane(struct strobe_device_trace *t, uint32_t core, uint32_t risc)
+{
+    struct strobe_device_track *lane = t->cores[core].lanes[risc];
+    advance(t, lane, core, risc, UINT64_MAX - 1, lane->table, lane->has_table ? lane->n_table : 0);
+    t->n_late += lane->nest.n_late;
+    lane->n_table = 0;
+    strobe_nest_free(&lane->nest);
+}
+
+static void end_lanes(struct strobe_device_trace *t)
+{
+    for (uint32_t core = 0; core < t->n_cores; core++)
+        for (uint32_t risc = 0; risc < STROBE_DEVICE_RISCS; risc++)
+            if (t->cores[core].lanes[risc])
+                end_lane(t, core, risc);
+}
+
+void strobe_device_lanes_reset(struct strobe_device_trace *t)
+{
+    end_lanes(t);
+    strobe_build_note(t->build, "device %u was reset: its clocks began anew", t->options.device);
+    strobe_device_axis_reset(&t->clock);
+}
+
+void strobe_device_lanes_end(struct strobe_device_trace *t)
+{
+    end_lanes(t);
+    if (t->n_late)
+        strobe_build_note(t->build,
+                          "device %u: %" PRIu64
+                          " zones were known too late to stand around those in them",
+                          t->options.device, t->n_late);
+    if (t->n_unmatched)
+        strobe_build_note(t->build, "device %u: %" PRIu64 " records never left it",
+                          t->options.device, t->n_unmatched);
+    for (uint32_t core = 0; core < t->n_cores; core++)
+        for (uint32_t risc = 0; risc < STROBE_DEVICE_RISCS; risc++)
+            free(t->cores[core].lanes[risc]);
+    free(t->cores);
+    t->cores = NULL;
+    t->n_cores = 0;
+}

@@ -1,0 +1,67 @@
+/* nest.h - the zones of one lane of a device, put in the order of a thread: begins and ends by time.
+ *
+ * A device sends a zone when it closes, children before parents. So a begin can't be stored before it is sure that no zone that
+ * began earlier is still to come. That is what the table of open zones is for: at the time of a table, every zone that had begun
+ * was either closed, and then comes before the next table, or it stands in the table. So with each table all that began up to the
+ * table before it is handed on, and what waits is what two tables lie apart.
+ *
+ *     zones ──► waiting, by begin ──► strobe_nest_advance(until) ──► steps: begin, begin, end, …
+ *     table of open zones ─────────────────┘
+ *
+ * A source without tables is handed on when too many wait: then a parent may come when its children are out. It is stored where it
+ * was in time, and counted as late. One nest belongs to one thread.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_DEVICE_RECORD_NEST_H
+#define STROBE_DEVICE_RECORD_NEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define STROBE_NEST_OPEN UINT64_MAX /* end of a zone that is not closed */
+
+/* What a lane made: a zone, or a mark, which has a time and no end. */
+enum strobe_nest_kind { STROBE_NEST_ZONE = 0, STROBE_NEST_EVENT = 1, STROBE_NEST_DATA = 2 };
+
+struct strobe_nest_zone {
+    uint64_t start; /* cycles */
+    uint64_t end;   /* cycles; of a mark: its value */
+    uint32_t id, program;
+    enum strobe_nest_kind kind;
+};
+
+/* One thing that happened, for the taker of strobe_nest_advance. */
+struct strobe_nest_step {
+    uint64_t time; /* cycles */
+    uint32_t id, program;
+    uint32_t depth; /* of the zone: 0 is the outermost */
+    bool is_end;
+    enum strobe_nest_kind kind;
+    uint64_t value; /* of a mark */
+};
+
+struct strobe_nest {
+    struct strobe_nest_zone *waiting; /* owned: by begin, a parent before its children */
+    struct strobe_nest_zone *stack;   /* owned: begun and not ended, outermost first */
+    uint32_t n_waiting, waiting_room, n_stack, stack_room;
+    uint64_t out;    /* time up to which begins were handed on */
+    uint64_t n_late; /* zones that began before that */
+};
+
+typedef void strobe_nest_taker(void *context, const struct strobe_nest_step *steps, size_t n_steps);
+
+/* All zero is an empty nest. */
+void strobe_nest_free(struct strobe_nest *nest);
+
+/* Zones that closed, in the order in which they ended, and marks among them. NOMEM: none of them was taken. */
+enum strobe_err strobe_nest_add(struct strobe_nest *nest, const struct strobe_nest_zone *zones,
+                                size_t n_zones);
+
+/* Hand on what happened up to `until`. `open`: zones that were open then, outermost first; those that are waiting as closed ones by now
+ * are known by id and start. NOMEM: a zone's begin was not handed on; nor will its end be. */
+enum strobe_err strobe_nest_advance(struct strobe_nest *nest, uint64_t until,
+                                    const struct strobe_nest_zone *open, size_t n_open,
+                                    strobe_nest_taker *taker, void *context);
+
+#endif

@@ -1,0 +1,330 @@
+/* source.c - see the header.
+ *
+ * A round: every stream's frames into the one block that all devices share; when the block is written, the bytes go back. A block is
+ * written when it is nearly full, so that the events of one frame are never in two of them, or after a quarter of a second.
+ * SPDX-License-Identifier: MIT */
+#include "device_record/source.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "device_record/device.h"
+#include "fifo/device_fifo.h"
+#include "strobe/strobe.h"
+
+enum {
+    STREAMS_MAX = 256,
+    BUDGET_BYTES = 48 << 20, /* names, tracks and open zones of all devices */
+    FEED_WORDS = 1 << 18,    /* of one stream in a round */
+    BUSY_NS = 500000,
+    QUIET_NS = 10000000,
+};
+#define FLUSH_NS 250000000ull
+
+struct stream {
+    struct strobe_device_fifo_reader fifo;
+    struct strobe_device_trace *device; /* owned; NULL: could not be made */
+    bool is_broken;
+};
+
+struct strobe_devices {
+    struct strobe_devices_options options;
+    char dir[STROBE_PATH_MAX];
+    struct strobe_build_store *store;    /* owned; NULL before the first stream */
+    struct stream *streams[STREAMS_MAX]; /* owned */
+    uint32_t n_streams, n_devices;       /* streams that are open; found */
+    uint64_t tick0, mono0;               /* a point of the trace's clock, and its rate */
+    double ticks_per_ns;
+    uint64_t flushed_ns;
+    pthread_t thread;
+    bool runs;
+    pthread_mutex_t lock; /* guards all below, and the streams while the thread is not in a round */
+    pthread_cond_t wake;
+    bool stop, paused;
+};
+
+/* ---- the trace's clock ---- */
+
+static void read_clock(uint64_t *tick, uint64_t *mono)
+{
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 7; i++) {
+        uint64_t before = strobe_ticks(), now = strobe_clock_mono_ns(), after = strobe_ticks();
+        if (after - before < best) {
+            best = after - before;
+            *tick = before + best / 2;
+            *mono = now;
+        }
+    }
+}
+
+/* Once a second or so: the rate over the time since the start. */
+static void set_clock(struct strobe_devices *source)
+{
+    uint64_t tick, mono;
+    if (source->options.is_mono) {
+        source->ticks_per_ns = 1;
+        return;
+    }
+    read_clock(&tick, &mono);
+    if (!source->mono0) {
+        struct timespec rest = strobe_clock_timespec(20000000);
+        source->tick0 = tick;
+        source->mono0 = mono;
+        nanosleep(&rest, NULL);
+        read_clock(&tick, &mono);
+    }
+    source->ticks_per_ns = (double)(tick - source->tick0) / (double)(mono - source->mono0);
+}
+
+static uint64_t tick_at(void *context, uint64_t ns)
+{
+    const struct strobe_devices *source = context;
+    if (source->options.is_mono)
+        return ns;
+    double since = (double)(int64_t)(ns - source->mono0) * source->ticks_per_ns;
+    return source->tick0 + (uint64_t)(int64_t)since;
+}
+
+/* ---- streams ---- */
+
+static enum strobe_err open_store(struct strobe_devices *source)
+{
+    return source->store ? STROBE_OK
+                         : strobe_build_store_open(&source->options.store, &source->store);
+}
+
+static bool is_known(const struct strobe_devices *source, const char *name)
+{
+    for (uint32_t i = 0; i < source->n_streams; i++)
+        if (!strcmp(source->streams[i]->fifo.name, name))
+            return true;
+    return false;
+}
+
+static struct stream *open_stream(struct strobe_devices *source, const char *name)
+{
+    struct stream *stream = calloc(1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    enum strobe_err err = strobe_device_fifo_open(source->dir, name, &stream->fifo);
+    bool is_ours = !source->options.only_pid || stream->fifo.pid == source->options.only_pid;
+    if (err || !is_ours || open_store(source)) {
+        if (!err)
+            strobe_device_fifo_release(&stream->fifo, source->dir, false);
+        free(stream);
+        return NULL;
+    }
+    set_clock(source);
+    struct strobe_device_trace_options options = {
+        .store = source->store,
+        .host = {.tick_at = tick_at,
+                 .context = source,
+                 .tick_ns = 1 / source->ticks_per_ns,
+                 .error_ns = 50},
+        .pid = stream->fifo.pid,
+        .device = stream->fifo.device,
+    };
+    stream->is_broken = strobe_device_trace_open(&options, &stream->device) != STROBE_OK;
+    strobe_device_fifo_attach(&stream->fifo);
+    return stream;
+}
+
+/* The stream is at its end, or is left. */
+static void close_stream(struct strobe_devices *source, struct stream *stream, bool is_left)
+{
+    strobe_device_trace_close(stream->device, stream->fifo.head->n_dropped);
+    strobe_build_store_flush(source->store);
+    strobe_device_fifo_give_back(&stream->fifo, NULL, 0);
+    strobe_device_fifo_release(&stream->fifo, source->dir, !is_left);
+    free(stream);
+}
+
+/* Frames of one stream, as many as a round takes. False: there were none. */
+static bool feed(struct strobe_devices *source, struct stream *stream)
+{
+    const uint32_t *words;
+    size_t n_words, n_used = 0;
+    (void)source;
+    enum strobe_err err = strobe_device_fifo_next(&stream->fifo, &words, &n_words);
+    stream->is_broken |= err != STROBE_OK;
+    if (stream->is_broken || !n_words)
+        return false;
+    if (n_words > FEED_WORDS)
+        n_words = FEED_WORDS;
+    strobe_device_trace_feed(stream->device, words, n_words, &n_used);
+    STROBE_ASSERT(n_used <= n_words);
+    strobe_device_fifo_take(&stream->fifo, n_used);
+    return n_used > 0;
+}
+
+static void give_back_all(struct strobe_devices *source)
+{
+    strobe_build_store_flush(source->store);
+    source->flushed_ns = strobe_clock_mono_ns();
+    for (uint32_t i = 0; i < source->n_streams; i++)
+        strobe_device_fifo_give_back(&source->streams[i]->fifo, NULL, 0);
+}
+
+/* One round over all streams. False: nothing came. */
+static bool round_over_streams(struct strobe_devices *source)
+{
+    bool came = false;
+    for (uint32_t i = 0; i < source->n_streams; i++) {
+        struct stream *stream = source->streams[i];
+        bool lives = strobe_device_fifo_is_live(
+            &stream->fifo); /* asked first: what it put before its death comes */
+        bool fed = feed(source, stream);
+        came |= fed;
+        strobe_device_fifo_beat(&stream->fifo);
+        if (!fed && (!lives || stream->is_broken)) {
+            close_stream(source, stream, false);
+            source->streams[i--] = source->streams[--source->n_streams];
+        }
+    }
+    if (source->store && strobe_clock_mono_ns() - source->flushed_ns > FLUSH_NS)
+        give_back_all(source);
+    return came;
+}
+
+static void *run(void *context)
+{
+    struct strobe_devices *source = context;
+    pthread_mutex_lock(&source->lock);
+    while (!source->stop) {
+        bool came = !source->paused && round_over_streams(source);
+        struct timespec until =
+            strobe_clock_timespec(strobe_clock_mono_ns() + (came ? BUSY_NS : QUIET_NS));
+        pthread_cond_timedwait(&source->wake, &source->lock, &until);
+    }
+    pthread_mutex_unlock(&source->lock);
+    return NULL;
+}
+
+/* Signals are the recorder's, but for the one that guards mappings. */
+static bool start_thread(struct strobe_devices *source)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGBUS);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    source->runs = !pthread_create(&source->thread, NULL, run, source);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return source->runs;
+}
+
+/* ---- what the recorder calls ---- */
+
+enum strobe_err strobe_devices_open(const struct strobe_devices_options *options,
+                                    struct strobe_devices **out)
+{
+    pthread_condattr_t mono;
+    struct strobe_devices *source = calloc(1, sizeof *source);
+    if (!source)
+        return STROBE_ERR_NOMEM;
+    source->options = *options;
+    source->options.store.budget_bytes = BUDGET_BYTES;
+    snprintf(source->dir, sizeof source->dir, "%s", options->session_dir);
+    pthread_mutex_init(&source->lock, NULL);
+    pthread_condattr_init(&mono);
+    pthread_condattr_setclock(&mono, CLOCK_MONOTONIC);
+    pthread_cond_init(&source->wake, &mono);
+    pthread_condattr_destroy(&mono);
+    *out = source;
+    return STROBE_OK;
+}
+
+void strobe_devices_look(struct strobe_devices *source)
+{
+    struct dirent *entry;
+    DIR *folder = opendir(source->dir);
+    pthread_mutex_lock(&source->lock);
+    while (folder && (entry = readdir(folder)) && source->n_streams < STREAMS_MAX) {
+        struct stream *stream = NULL;
+        if (strobe_device_fifo_is_name(entry->d_name) && !is_known(source, entry->d_name))
+            stream = open_stream(source, entry->d_name);
+        if (!stream)
+            continue;
+        source->streams[source->n_streams++] = stream;
+        source->n_devices++;
+        if (!source->runs)
+            start_thread(source);
+    }
+    pthread_mutex_unlock(&source->lock);
+    if (folder)
+        closedir(folder);
+}
+
+struct strobe_devices_status strobe_devices_status(struct strobe_devices *source)
+{
+    pthread_mutex_lock(&source->lock);
+    struct strobe_devices_status status = {source->n_streams, source->n_devices};
+    pthread_mutex_unlock(&source->lock);
+    return status;
+}
+
+static void flush_all(struct strobe_devices *source, bool pause)
+{
+    pthread_mutex_lock(&source->lock);
+    if (source->store)
+        give_back_all(source);
+    source->paused = pause;
+    pthread_mutex_unlock(&source->lock);
+}
+
+void strobe_devices_flush(struct strobe_devices *source)
+{
+    flush_all(source, false);
+}
+
+void strobe_devices_pause(struct strobe_devices *source)
+{
+    flush_all(source, true);
+}
+
+void strobe_devices_go_on(struct strobe_devices *source, struct strobe_file_writer *writer)
+{
+    pthread_mutex_lock(&source->lock);
+    STROBE_ASSERT(source->paused);
+    source->options.store.writer = writer;
+    if (source->store)
+        strobe_build_store_set_writer(source->store, writer);
+    source->paused = false;
+    pthread_mutex_unlock(&source->lock);
+}
+
+void strobe_devices_close(struct strobe_devices *source)
+{
+    if (!source)
+        return;
+    strobe_devices_look(source); /* a device that was opened last */
+    pthread_mutex_lock(&source->lock);
+    source->stop = true;
+    pthread_cond_signal(&source->wake);
+    pthread_mutex_unlock(&source->lock);
+    if (source->runs)
+        pthread_join(source->thread, NULL);
+    for (uint32_t i = 0; i < source->n_streams; i++) {
+        struct stream *stream = source->streams[i];
+        bool lives = strobe_device_fifo_is_live(&stream->fifo);
+        if (lives)
+            strobe_device_fifo_detach(
+                &stream->fifo); /* it puts no more: what is there has an end */
+        while (feed(source, stream))
+            if (stream->fifo.read - stream->fifo.given > stream->fifo.data_bytes / 2)
+                give_back_all(source);
+        close_stream(source, stream, lives);
+    }
+    strobe_build_store_close(source->store);
+    pthread_cond_destroy(&source->wake);
+    pthread_mutex_destroy(&source->lock);
+    free(source);
+}

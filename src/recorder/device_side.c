@@ -1,0 +1,23 @@
+/* device_side.c - see the header. The source itself: device_record/source.h.  SPDX-License-Identifier: MIT */
+#include "recorder/device_side.h"
+
+#include "recorder/asked.h"
+#include "recorder/internal.h"
+#include "ring/session.h"
+
+enum strobe_err strobe_recorder_devices_open(struct strobe_recorder *r)
+{
+    STROBE_ASSERT(r->collector && r->writer && !r->devices);
+    struct strobe_devices_options options = {
+        .session_dir = r->session.dir,
+        .store = {.writer = r->writer,
+                  .records_writer = r->flight ? strobe_flight_records(r->flight) : NULL,
+                  .new_proc = strobe_recorder_new_proc,
+                  .lose = strobe_recorder_lose,
+                  .arg = r->collector,
+                  .max_file_bytes = r->options.max_file_bytes},
+        .only_pid = r->options.pid,
+        .is_mono = strobe_session_clock() == STROBE_CLOCK_MONO,
+    };
+    return strobe_devices_open(&options, &r->devices);
+}

@@ -1,0 +1,222 @@
+/* test_device_nest.c - zones that come at their close are handed on as a thread made them.  SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device_record/nest.h"
+
+/* What was handed on, as text: "+3@10 -3@20 …". */
+struct heard {
+    char text[1 << 16];
+    size_t n;
+};
+
+static void hear(void *context, const struct strobe_nest_step *steps, size_t n_steps)
+{
+    struct heard *heard = context;
+    for (size_t i = 0; i < n_steps; i++)
+        heard->n +=
+            (size_t)snprintf(heard->text + heard->n, sizeof heard->text - heard->n, "%s%c%u@%llu",
+                             heard->n ? " " : "", steps[i].kind ? '!' : "+-"[steps[i].is_end],
+                             steps[i].id, (unsigned long long)steps[i].time);
+}
+
+static void parents_begin_before_their_children(void **state)
+{
+    (void)state;
+    struct strobe_nest nest = {0};
+    struct heard heard = {0};
+    const struct strobe_nest_zone zones[] = {{12, 13, 3, 0, 0},
+                                             {14, 15, 3, 0, 0},
+                                             {11, 16, 2, 0, 0},
+                                             {10, 20, 1, 0, 0},
+                                             {20, 21, 1, 0, 0}};
+    assert_int_equal(strobe_nest_add(&nest, zones, 5), STROBE_OK);
+    assert_int_equal(strobe_nest_advance(&nest, 100, NULL, 0, hear, &heard), STROBE_OK);
+    assert_string_equal(heard.text, "+1@10 +2@11 +3@12 -3@13 +3@14 -3@15 -2@16 -1@20 +1@20 -1@21");
+    assert_int_equal(nest.n_late, 0);
+    strobe_nest_free(&nest);
+}
+
+static void an_open_zone_begins_before_it_is_closed(void **state)
+{
+    (void)state;
+    struct strobe_nest nest = {0};
+    struct heard heard = {0};
+    const struct strobe_nest_zone first[] = {{12, 13, 3, 0, 0}},
+                                  open[] = {{10, 0, 1, 0, 0}, {15, 0, 2, 0, 0}};
+    strobe_nest_add(&nest, first, 1);
+    strobe_nest_advance(&nest, 17, open, 2, hear, &heard);
+    assert_string_equal(heard.text, "+1@10 +3@12 -3@13 +2@15");
+    const struct strobe_nest_zone second[] = {
+        {18, 19, 4, 0, 0}, {15, 25, 2, 0, 0}, {10, 30, 1, 0, 0}};
+    strobe_nest_add(&nest, second, 3);
+    heard.n = 0;
+    strobe_nest_advance(&nest, 40, NULL, 0, hear, &heard);
+    assert_string_equal(heard.text, "+4@18 -4@19 -2@25 -1@30");
+    assert_int_equal(nest.n_stack, 0);
+    strobe_nest_free(&nest);
+}
+
+static void a_zone_that_closed_behind_the_table_waits_for_nothing(void **state)
+{
+    (void)state;
+    /* the table of time 20 lists zone 1; its children after 20 come with the next frame, before the table is used */
+    struct strobe_nest nest = {0};
+    struct heard heard = {0};
+    const struct strobe_nest_zone zones[] = {{5, 9, 7, 0, 0}, {22, 23, 3, 0, 0}, {10, 24, 1, 0, 0}};
+    const struct strobe_nest_zone open[] = {{10, 0, 1, 0, 0}};
+    strobe_nest_add(&nest, zones, 3);
+    strobe_nest_advance(&nest, 20, open, 1, hear, &heard);
+    assert_string_equal(heard.text, "+7@5 -7@9 +1@10");
+    heard.n = 0;
+    strobe_nest_advance(&nest, 30, NULL, 0, hear, &heard);
+    assert_string_equal(heard.text, "+3@22 -3@23 -1@24");
+    strobe_nest_free(&nest);
+}
+
+static void zones_of_no_length_stay_in_their_order(void **state)
+{
+    (void)state;
+    struct strobe_nest nest = {0};
+    struct heard heard = {0};
+    const struct strobe_nest_zone zones[] = {{5, 5, 2, 0, 0}, {5, 5, 3, 0, 0}, {5, 5, 1, 0, 0}};
+    strobe_nest_add(&nest, zones, 2);
+    strobe_nest_advance(&nest, 6, NULL, 0, hear, &heard);
+    size_t n_begins = 0, n_ends = 0;
+    for (const char *at = heard.text; *at; at++) {
+        n_begins += *at == '+';
+        n_ends += *at == '-';
+    }
+    assert_int_equal(n_begins, 2);
+    assert_int_equal(n_ends, 2);
+    strobe_nest_free(&nest);
+}
+
+static void marks_stand_between_zones_where_they_were(void **state)
+{
+    (void)state;
+    struct strobe_nest nest = {0};
+    struct heard heard = {0};
+    const struct strobe_nest_zone zones[] = {{12, 7, 5, 0, STROBE_NEST_EVENT},
+                                             {12, 13, 3, 0, 0},
+                                             {13, 7, 6, 0, STROBE_NEST_DATA},
+                                             {10, 20, 1, 0, 0}};
+    strobe_nest_add(&nest, zones, 4);
+    strobe_nest_advance(&nest, 100, NULL, 0, hear, &heard);
+    assert_string_equal(heard.text, "+1@10 !5@12 +3@12 -3@13 !6@13 -1@20");
+    strobe_nest_free(&nest);
+}
+
+static void a_parent_that_comes_too_late_is_counted(void **state)
+{
+    (void)state;
+    struct strobe_nest nest = {0};
+    struct heard heard = {0};
+    const struct strobe_nest_zone child[] = {{12, 13, 3, 0, 0}}, parent[] = {{10, 20, 1, 0, 0}};
+    strobe_nest_add(&nest, child, 1);
+    strobe_nest_advance(&nest, 15, NULL, 0, hear, &heard);
+    strobe_nest_add(&nest, parent, 1);
+    strobe_nest_advance(&nest, 30, NULL, 0, hear, &heard);
+    assert_string_equal(heard.text, "+3@12 -3@13 +1@10 -1@20");
+    assert_int_equal(nest.n_late, 1);
+    strobe_nest_free(&nest);
+}
+
+/* ---- a random program, seen through tables at random times ---- */
+
+enum { N_ZONES = 3000, DEPTH = 12 };
+
+struct program {
+    struct strobe_nest_zone closed[N_ZONES]; /* in the order of their ends */
+    struct heard truth;
+    struct strobe_nest_zone stack[DEPTH];
+    uint32_t n_closed, n_stack;
+    uint64_t now;
+};
+
+static uint32_t draw(uint64_t *seed, uint32_t n)
+{
+    *seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(*seed >> 33) % n;
+}
+
+static void step(struct program *p, uint64_t *seed, bool only_close)
+{
+    struct strobe_nest_step what = {0};
+    p->now += 1 + draw(seed, 5);
+    if (p->n_stack && (only_close || p->n_stack == DEPTH || draw(seed, 2))) {
+        struct strobe_nest_zone *top = &p->stack[--p->n_stack];
+        top->end = p->now;
+        p->closed[p->n_closed++] = *top;
+        what = (struct strobe_nest_step){.time = p->now, .id = top->id, .is_end = true};
+    } else {
+        p->stack[p->n_stack++] = (struct strobe_nest_zone){p->now, 0, 1 + draw(seed, 9), 0, 0};
+        what = (struct strobe_nest_step){.time = p->now, .id = p->stack[p->n_stack - 1].id};
+    }
+    hear(&p->truth, &what, 1);
+}
+
+static void a_random_program_is_handed_on_exactly(void **state)
+{
+    (void)state;
+    struct program *p = malloc(sizeof *p);
+    struct heard *heard = malloc(sizeof *heard);
+    assert_non_null(p);
+    assert_non_null(heard);
+    for (uint64_t round = 1; round <= 200; round++) {
+        struct strobe_nest nest = {0};
+        uint64_t seed = round, table_time = 0;
+        struct strobe_nest_zone table[DEPTH];
+        uint32_t n_table = 0, sent = 0;
+        memset(p, 0, sizeof *p);
+        memset(heard, 0, sizeof *heard);
+        while (p->n_closed < 1000) {
+            step(p, &seed, false);
+            if (draw(&seed, 40))
+                continue;
+            /* a frame with a part of what closed, all that closed before the last table among it; then the table */
+            uint32_t least = 0;
+            while (least < p->n_closed && p->closed[least].end <= table_time)
+                least++;
+            uint32_t upto = least + draw(&seed, p->n_closed - least + 1);
+            upto = upto < sent ? sent : upto;
+            strobe_nest_add(&nest, p->closed + sent, upto - sent);
+            sent = upto;
+            strobe_nest_advance(&nest, table_time, table, n_table, hear, heard);
+            memcpy(table, p->stack, sizeof table);
+            n_table = p->n_stack;
+            table_time = p->now;
+        }
+        while (p->n_stack)
+            step(p, &seed, true);
+        strobe_nest_add(&nest, p->closed + sent, p->n_closed - sent);
+        strobe_nest_advance(&nest, UINT64_MAX - 1, NULL, 0, hear, heard);
+        assert_string_equal(heard->text, p->truth.text);
+        assert_int_equal(nest.n_late, 0);
+        assert_int_equal(nest.n_stack, 0);
+        strobe_nest_free(&nest);
+    }
+    free(p);
+    free(heard);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parents_begin_before_their_children),
+        cmocka_unit_test(an_open_zone_begins_before_it_is_closed),
+        cmocka_unit_test(a_zone_that_closed_behind_the_table_waits_for_nothing),
+        cmocka_unit_test(zones_of_no_length_stay_in_their_order),
+        cmocka_unit_test(marks_stand_between_zones_where_they_were),
+        cmocka_unit_test(a_parent_that_comes_too_late_is_counted),
+        cmocka_unit_test(a_random_program_is_handed_on_exactly),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

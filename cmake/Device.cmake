@@ -2,7 +2,8 @@
 # that kernels are compiled with. No part of libstrobe.
 if(TARGET strobe_device_host AND NOT STROBE_WHEEL)
     file(GLOB device_sources CONFIGURE_DEPENDS src/device/*.c src/device_sim/*.c src/device_host/*.c)
-    list(APPEND device_sources src/base/err.c src/base/array.c src/base/hash.c src/base/map.c)
+    list(APPEND device_sources src/base/err.c src/base/array.c src/base/hash.c src/base/map.c
+        src/fifo/device_fifo_write.c src/fifo/map_twice.c src/ring/alive.c src/ring/session.c)
     foreach(kind SHARED STATIC)
         string(TOLOWER ${kind} lower)
         add_library(strobe_device_lib_${lower} ${kind} ${device_sources})
@@ -12,7 +13,7 @@ if(TARGET strobe_device_host AND NOT STROBE_WHEEL)
             STROBE_INSTALLED_KERNELS="${CMAKE_INSTALL_FULL_DATADIR}/strobe/kernel")
         set_target_properties(strobe_device_lib_${lower} PROPERTIES OUTPUT_NAME strobe-device
             VERSION ${PROJECT_VERSION} SOVERSION 0 EXPORT_NAME device_${lower})
-        target_link_libraries(strobe_device_lib_${lower} PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
+        target_link_libraries(strobe_device_lib_${lower} PUBLIC strobe_lib_${lower} PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
     endforeach()
     target_link_options(strobe_device_lib_shared PRIVATE -Wl,-z,defs)
     install(TARGETS strobe_device_lib_shared strobe_device_lib_static EXPORT StrobeDeviceTargets

@@ -1,5 +1,5 @@
 // main.cpp - a vector addition on every worker of a device: a reader, a compute and a writer kernel, all with zones of their own.
-//   TT_METAL_DEVICE_PROFILER=1 strobe-device-add [rounds]
+//   strobe record -- strobe-device-add [rounds]
 // Each core adds its own tiles: c = a + b, in bfloat16. Prints whether the result is right, and how many markers there were.
 // SPDX-License-Identifier: MIT
 #include <tt_metal/host_api.hpp>

@@ -149,6 +149,14 @@ static enum strobe_device_result check_conflicts(const struct strobe_device_opti
     return check_sizes();
 }
 
+/* Somebody records this program, and nothing in the environment is against it: then its kernels are marked without being asked for. */
+static int is_recorded(void)
+{
+    const char *said = getenv("TT_METAL_DEVICE_PROFILER");
+    return !(said && *said == '0') && !is_set("TT_METAL_DPRINT_CORES") &&
+           !is_set("TT_METAL_WATCHER") && strobe_host_is_recorded();
+}
+
 enum strobe_device_result strobe_device_options_init(struct strobe_device_options *options)
 {
     set_defaults(options);
@@ -159,7 +167,7 @@ enum strobe_device_result strobe_device_options_init(struct strobe_device_option
     int classic_asked = mode && strcmp(mode, "classic") == 0;
     int on = is_on("TT_METAL_DEVICE_PROFILER") || streaming_asked || classic_asked;
     read_record(options, on);
-    on |= options->record & STROBE_DEVICE_RECORD_NOC || options->perf_counters;
+    on |= options->record & STROBE_DEVICE_RECORD_NOC || options->perf_counters || is_recorded();
     if (on) {
         uint32_t needs_classic =
             options->record & (STROBE_DEVICE_RECORD_ACCUMULATE | STROBE_DEVICE_RECORD_TRACE_ONLY);

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "device_host/internal.h"
 #include "device_sim/sim.h"
+#include "strobe/strobe.h"
 
 #define FRAME_BYTES (4 * 8192)
 #define ENQUEUE_NS  4000 /* what a launch costs the host, on a virtual clock */
@@ -103,6 +104,7 @@ static void do_open(void *context)
                                             .end = (uint64_t)device->setup.options.bank_mib << 20};
     device->l1 = (struct strobe_host_map){.first = device->backend->l1_first,
                                           .end = device->backend->l1_end};
+    strobe_host_record_open(device);
     strobe_frames_hello(device);
 }
 
@@ -161,6 +163,7 @@ static void do_close(void *context)
     strobe_frames_clocks(device, 1);
     device->backend->drain(device->unit);
     strobe_frames_bye(device, STROBE_BYE_CLOSED);
+    strobe_host_record_close(device);
 }
 
 static void do_close_unit(void *context)
@@ -289,6 +292,7 @@ enum strobe_device_result strobe_device_enqueue(struct strobe_device *device,
                                                 struct strobe_program *program,
                                                 const struct strobe_launch *launch)
 {
+    STROBE_SCOPE("EnqueueProgram");
     struct strobe_device_job *job = NULL;
     enum strobe_device_result result = strobe_program_job(program, device, &job);
     if (result)
@@ -302,10 +306,11 @@ enum strobe_device_result strobe_device_enqueue(struct strobe_device *device,
     pthread_mutex_unlock(&device->lock);
     if (captures)
         return result;
-    return push_launch(device, job,
-                       &(struct launch){.run = {.runtime_id = id},
-                                        .trace = UINT32_MAX,
-                                        .flow = launch ? launch->flow : 0});
+    return push_launch(
+        device, job,
+        &(struct launch){.run = {.runtime_id = id},
+                         .trace = UINT32_MAX,
+                         .flow = launch && launch->flow ? launch->flow : strobe_host_flow(device)});
 }
 
 struct finishing {
@@ -330,6 +335,7 @@ static void do_finish(void *context)
 
 enum strobe_device_result strobe_device_finish(struct strobe_device *device)
 {
+    STROBE_SCOPE("Finish");
     struct finishing finishing = {.device = device};
     strobe_worker_call(do_finish, &finishing);
     strobe_worker_reach_ns(device, finishing.idle_ns);

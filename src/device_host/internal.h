@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "device/backend.h"
+#include "fifo/device_fifo.h"
 #include "device_host/worker.h"
 
 #define STROBE_HOST_MAX_LISTENERS 8
@@ -50,6 +51,8 @@ struct strobe_device {
     uint32_t *frame; /* owned: the frame under construction */
     char **named;    /* owned: objects whose names the sinks know */
     uint32_t n_named, room_named;
+    struct strobe_device_fifo_writer fifo;   /* to the recorder; zeroed: none */
+    uint64_t n_flows;                        /* atomic */
     uint64_t number;                         /* no two devices of a process have the same */
     uint32_t n_cores, epoch, firmware_named; /* firmware_named: epoch + 1 */
     uint64_t sequence, clocks_read_ns;
@@ -97,5 +100,14 @@ enum strobe_device_result strobe_program_job(struct strobe_program *program,
 void strobe_device_job_release(struct strobe_device_job *job);
 /* Give the program a number if it has none, and return it. */
 uint32_t strobe_program_number(struct strobe_program *program);
+
+/* ---- recorded.c: the recorder of this program's session ---- */
+
+bool strobe_host_is_recorded(void);
+/* A way to it, as the first listener; nothing happens where the program takes part in no session. */
+void strobe_host_record_open(struct strobe_device *device);
+void strobe_host_record_close(struct strobe_device *device);
+/* Begin a flow on the calling thread, in its innermost zone. Its number, 0: nobody records. */
+uint64_t strobe_host_flow(struct strobe_device *device);
 
 #endif

@@ -12,22 +12,22 @@
 #if STROBE_FIBER_KNOWN
 
 /* Store the stack pointer of who calls in *save and go on where `load` stopped. */
-void strobe_fiber_swap(void **save, void *load);
+void strobe_sim_fiber_swap(void **save, void *load);
 
 #if defined(__x86_64__)
-__asm__(".text\n.p2align 4\n.globl strobe_fiber_swap\n.hidden strobe_fiber_swap\n.type "
-        "strobe_fiber_swap,@function\n"
-        "strobe_fiber_swap:\n"
+__asm__(".text\n.p2align 4\n.globl strobe_sim_fiber_swap\n.hidden strobe_sim_fiber_swap\n.type "
+        "strobe_sim_fiber_swap,@function\n"
+        "strobe_sim_fiber_swap:\n"
         "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
         "  movq %rsp, (%rdi)\n  movq %rsi, %rsp\n"
         "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n  ret\n"
-        ".size strobe_fiber_swap,.-strobe_fiber_swap\n");
+        ".size strobe_sim_fiber_swap,.-strobe_sim_fiber_swap\n");
 #define SAVED_WORDS 6 /* below the return address */
 #define SLOT_OF_PC  6
 #else
-__asm__(".text\n.p2align 4\n.globl strobe_fiber_swap\n.hidden strobe_fiber_swap\n.type "
-        "strobe_fiber_swap,%function\n"
-        "strobe_fiber_swap:\n"
+__asm__(".text\n.p2align 4\n.globl strobe_sim_fiber_swap\n.hidden strobe_sim_fiber_swap\n.type "
+        "strobe_sim_fiber_swap,%function\n"
+        "strobe_sim_fiber_swap:\n"
         "  sub sp, sp, #160\n"
         "  stp x19, x20, [sp]\n  stp x21, x22, [sp, #16]\n  stp x23, x24, [sp, #32]\n  stp x25, "
         "x26, [sp, #48]\n"
@@ -41,13 +41,13 @@ __asm__(".text\n.p2align 4\n.globl strobe_fiber_swap\n.hidden strobe_fiber_swap\
         "d11, [sp, #112]\n"
         "  ldp d12, d13, [sp, #128]\n  ldp d14, d15, [sp, #144]\n"
         "  add sp, sp, #160\n  ret\n"
-        ".size strobe_fiber_swap,.-strobe_fiber_swap\n");
+        ".size strobe_sim_fiber_swap,.-strobe_sim_fiber_swap\n");
 #define SAVED_WORDS 20
 #define SLOT_OF_PC  11 /* x30 */
 #endif
 
 static void *outside;                 /* stack pointer of who resumed */
-static struct strobe_fiber *starting; /* whose first resume this is */
+static struct strobe_sim_fiber *starting; /* whose first resume this is */
 
 /* The first function on a new stack. */
 static void begin(void)
@@ -56,7 +56,7 @@ static void begin(void)
     __builtin_trap();
 }
 
-enum strobe_err strobe_fiber_open(struct strobe_fiber *fiber)
+enum strobe_err strobe_sim_fiber_open(struct strobe_sim_fiber *fiber)
 {
     size_t guard = (size_t)sysconf(_SC_PAGESIZE);
     char *map = mmap(NULL, guard + STROBE_FIBER_STACK_BYTES, PROT_READ | PROT_WRITE,
@@ -72,14 +72,14 @@ enum strobe_err strobe_fiber_open(struct strobe_fiber *fiber)
     return STROBE_OK;
 }
 
-void strobe_fiber_close(struct strobe_fiber *fiber)
+void strobe_sim_fiber_close(struct strobe_sim_fiber *fiber)
 {
     if (fiber->mapping)
         munmap(fiber->mapping, (size_t)(fiber->top - fiber->mapping));
     memset(fiber, 0, sizeof *fiber);
 }
 
-void strobe_fiber_start(struct strobe_fiber *fiber, void (*entry)(void *), void *context)
+void strobe_sim_fiber_start(struct strobe_sim_fiber *fiber, void (*entry)(void *), void *context)
 {
     /* the words above are what begin() would return to: nothing. With 8 of them the stack is aligned as behind a call */
     uint64_t *words = (uint64_t *)(void *)fiber->top - 8 - SAVED_WORDS;
@@ -91,41 +91,41 @@ void strobe_fiber_start(struct strobe_fiber *fiber, void (*entry)(void *), void 
     fiber->context = context;
 }
 
-void strobe_fiber_resume(struct strobe_fiber *fiber)
+void strobe_sim_fiber_resume(struct strobe_sim_fiber *fiber)
 {
     starting = fiber;
-    strobe_fiber_swap(&outside, fiber->sp);
+    strobe_sim_fiber_swap(&outside, fiber->sp);
 }
 
-void strobe_fiber_leave(struct strobe_fiber *fiber)
+void strobe_sim_fiber_leave(struct strobe_sim_fiber *fiber)
 {
-    strobe_fiber_swap(&fiber->sp, outside);
+    strobe_sim_fiber_swap(&fiber->sp, outside);
 }
 
 #else
 
-enum strobe_err strobe_fiber_open(struct strobe_fiber *fiber)
+enum strobe_err strobe_sim_fiber_open(struct strobe_sim_fiber *fiber)
 {
     (void)fiber;
     return STROBE_ERR_INVALID;
 }
 
-void strobe_fiber_close(struct strobe_fiber *fiber)
+void strobe_sim_fiber_close(struct strobe_sim_fiber *fiber)
 {
     (void)fiber;
 }
 
-void strobe_fiber_start(struct strobe_fiber *fiber, void (*entry)(void *), void *context)
+void strobe_sim_fiber_start(struct strobe_sim_fiber *fiber, void (*entry)(void *), void *context)
 {
     (void)fiber, (void)entry, (void)context;
 }
 
-void strobe_fiber_resume(struct strobe_fiber *fiber)
+void strobe_sim_fiber_resume(struct strobe_sim_fiber *fiber)
 {
     (void)fiber;
 }
 
-void strobe_fiber_leave(struct strobe_fiber *fiber)
+void strobe_sim_fiber_leave(struct strobe_sim_fiber *fiber)
 {
     (void)fiber;
 }

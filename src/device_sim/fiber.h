@@ -16,7 +16,7 @@
 
 #define STROBE_FIBER_STACK_BYTES (256u * 1024)
 
-struct strobe_fiber {
+struct strobe_sim_fiber {
     void *sp;              /* where it stopped */
     char *mapping;         /* owned: guard page and stack */
     char *top;             /* end of the stack */
@@ -25,19 +25,19 @@ struct strobe_fiber {
 };
 
 /* Map a stack. NOMEM. */
-enum strobe_err strobe_fiber_open(struct strobe_fiber *fiber);
+enum strobe_err strobe_sim_fiber_open(struct strobe_sim_fiber *fiber);
 
 /* Unmap it; what ran on it is gone. A fiber that is all zero is nothing. */
-void strobe_fiber_close(struct strobe_fiber *fiber);
+void strobe_sim_fiber_close(struct strobe_sim_fiber *fiber);
 
 /* Let the fiber begin anew with entry(context) at the next resume. entry must not return: its last act is a
- * strobe_fiber_leave that nobody resumes. */
-void strobe_fiber_start(struct strobe_fiber *fiber, void (*entry)(void *), void *context);
+ * strobe_sim_fiber_leave that nobody resumes. */
+void strobe_sim_fiber_start(struct strobe_sim_fiber *fiber, void (*entry)(void *), void *context);
 
 /* Run the fiber until it leaves. Thread: the one that runs all. */
-void strobe_fiber_resume(struct strobe_fiber *fiber);
+void strobe_sim_fiber_resume(struct strobe_sim_fiber *fiber);
 
 /* Inside a fiber: go back to who resumed it. */
-void strobe_fiber_leave(struct strobe_fiber *fiber);
+void strobe_sim_fiber_leave(struct strobe_sim_fiber *fiber);
 
 #endif

@@ -144,7 +144,7 @@ void strobe_sim_grid_close(struct strobe_sim_unit *unit)
 {
     for (uint32_t i = 0; i < unit->n_cores; i++) {
         for (uint32_t risc = 0; risc < STROBE_SIM_RISCS; risc++)
-            strobe_fiber_close(&unit->cores[i].lanes[risc].fiber);
+            strobe_sim_fiber_close(&unit->cores[i].lanes[risc].fiber);
         free(unit->cores[i].engine);
     }
     if (unit->l1_mapping)

@@ -51,7 +51,7 @@ struct strobe_sim_core;
 
 struct strobe_sim_lane {
     struct strobe_sim_risc hot; /* what the kernel sees */
-    struct strobe_fiber fiber;
+    struct strobe_sim_fiber fiber;
     struct strobe_sim_core *core;             /* borrowed: whose it is */
     const struct strobe_device_built *kernel; /* borrowed: what it runs now */
     const struct strobe_sim_kernel *code;     /* borrowed: of the kernel */

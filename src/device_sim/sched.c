@@ -65,14 +65,14 @@ void strobe_sim_lane_yield(struct strobe_sim_lane *lane)
 {
     struct strobe_sim_unit *unit = lane->core->unit;
     if (unit->n_heap && unit->heap[0].at < lane->hot.now) {
-        strobe_fiber_leave(&lane->fiber);
+        strobe_sim_fiber_leave(&lane->fiber);
         return;
     }
     lane->hot.until = (unit->n_heap ? unit->heap[0].at : lane->hot.now) + STROBE_SIM_QUANTUM;
     if (lane->hot.until <= lane->hot.now)
         lane->hot.until = lane->hot.now + STROBE_SIM_QUANTUM;
     if (lane->hot.now - lane->launched > unit->setup.options.hang_cycles)
-        strobe_fiber_leave(&lane->fiber); /* for give_up() to look at */
+        strobe_sim_fiber_leave(&lane->fiber); /* for give_up() to look at */
 }
 
 void strobe_sim_lane_park(struct strobe_sim_lane *lane, enum strobe_sim_wait wait, uint32_t on)
@@ -80,7 +80,7 @@ void strobe_sim_lane_park(struct strobe_sim_lane *lane, enum strobe_sim_wait wai
     lane->state = STROBE_SIM_PARKED;
     lane->wait = wait;
     lane->wait_on = on;
-    strobe_fiber_leave(&lane->fiber);
+    strobe_sim_fiber_leave(&lane->fiber);
     lane->wait = STROBE_SIM_WAIT_NOTHING;
 }
 
@@ -112,7 +112,7 @@ static void end_lane(struct strobe_sim_lane *lane)
             core->n_running == 1)
             strobe_sim_lane_wake(other, lane->hot.now);
     }
-    strobe_fiber_leave(&lane->fiber);
+    strobe_sim_fiber_leave(&lane->fiber);
 }
 
 static void enter_lane(void *context)
@@ -135,7 +135,7 @@ static void run_fiber(struct strobe_sim_unit *unit, struct strobe_sim_lane *lane
         lane->hot.wall_page[STROBE_SIM_WALL_LOW / 4] = (uint32_t)wall;
         lane->hot.wall_page[STROBE_SIM_WALL_HIGH / 4] = (uint32_t)(wall >> 32);
     }
-    strobe_fiber_resume(&lane->fiber);
+    strobe_sim_fiber_resume(&lane->fiber);
     running = NULL;
     if (lane->state == STROBE_SIM_READY)
         make_ready(lane);
@@ -260,6 +260,6 @@ void strobe_sim_lane_launch(struct strobe_sim_lane *lane, const struct strobe_de
     lane->done_reads = lane->done_writes = lane->done_atomics = at;
     lane->core->n_running++;
     lane->core->unit->n_running++;
-    strobe_fiber_start(&lane->fiber, enter_lane, lane);
+    strobe_sim_fiber_start(&lane->fiber, enter_lane, lane);
     make_ready(lane);
 }

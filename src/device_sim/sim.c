@@ -344,7 +344,7 @@ static enum strobe_err launch_lane(struct strobe_sim_device *device, struct stro
     }
     if (!built)
         return STROBE_OK;
-    if (!lane->fiber.mapping && strobe_fiber_open(&lane->fiber))
+    if (!lane->fiber.mapping && strobe_sim_fiber_open(&lane->fiber))
         return STROBE_ERR_NOMEM;
     lane->hot.replayed = run->first_of_replay;
     lane->hot.runtime_id = run->runtime_id;

@@ -1,0 +1,72 @@
+/* recorded.c - the way of a device's stream to the recorder of this program's session: a listener like others, and flows from the
+ * thread that launches to the kernels. Thread: the worker, but for strobe_host_flow.  SPDX-License-Identifier: MIT */
+#include "device_host/internal.h"
+#include "ring/alive.h"
+#include "strobe/facade.h"
+
+static bool session_is_recorded(const char *folder)
+{
+    struct strobe_session_page page;
+    return folder && strobe_alive_session(folder, &page);
+}
+
+bool strobe_host_is_recorded(void)
+{
+    return session_is_recorded(strobe_session_folder());
+}
+
+/* What describes the device, in pieces that the way takes: whole frames, each of which says how long it is. */
+static void describe(struct strobe_device *device)
+{
+    enum { MOST = STROBE_DEVICE_FIFO_FRAME_MAX / 4 };
+    uint64_t from = 0, at = 0;
+    while (at < device->n_facts) {
+        uint64_t n = STROBE_EXT_N(device->facts[at]) + 1;
+        n = (n + STROBE_FRAME_WORDS - 1) / STROBE_FRAME_WORDS * STROBE_FRAME_WORDS;
+        if (at + n - from > MOST) {
+            strobe_device_fifo_put(&device->fifo, device->facts + from, at - from);
+            from = at;
+        }
+        at += n;
+    }
+    strobe_device_fifo_put(&device->fifo, device->facts + from, at - from);
+}
+
+static int put_frames(void *context, const uint32_t *words, size_t n_words)
+{
+    struct strobe_device *device = context;
+    if (strobe_device_fifo_must_describe(&device->fifo))
+        describe(device);
+    return strobe_device_fifo_put(&device->fifo, words, n_words) != STROBE_OK;
+}
+
+void strobe_host_record_open(struct strobe_device *device)
+{
+    const char *folder = strobe_session_folder();
+    struct strobe_device_fifo_options options = {
+        .dir = folder, .device = device->setup.index, .is_recorded = session_is_recorded(folder)};
+    if (!folder || device->setup.options.mode == STROBE_DEVICE_MODE_OFF)
+        return;
+    if (strobe_device_fifo_make(&options, &device->fifo)) {
+        device->setup.warn(device->setup.warn_context,
+                           "no room for the device's stream in the session's folder: its zones "
+                           "will be missing from the recording");
+        return;
+    }
+    device->listeners[0] = (struct strobe_host_listener){.frames = put_frames, .context = device};
+}
+
+void strobe_host_record_close(struct strobe_device *device)
+{
+    strobe_device_fifo_close(&device->fifo);
+}
+
+uint64_t strobe_host_flow(struct strobe_device *device)
+{
+    if (!strobe_gate_is_open(strobe_gate_now))
+        return 0;
+    uint64_t flow = (uint64_t)1 << 63 | (device->number & 0x7fffff) << 40 |
+                    (__atomic_add_fetch(&device->n_flows, 1, __ATOMIC_RELAXED) & 0xffffffffff);
+    strobe_flow_begin(flow);
+    return flow;
+}

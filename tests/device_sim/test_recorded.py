@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""test_recorded.py BUILD: a program that runs kernels on a device, under `strobe record`: its cores' zones are in the trace, with their names, on the host's clock, joined to
+the launches, and all of them, also where the program is killed."""
+import csv
+import io
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+STROBE, PROGRAM = BUILD / "bin" / "strobe", BUILD / "bin" / "strobe-device-add"
+ENVIRONMENT = {**os.environ, "STROBE_KERNEL_CACHE": str(BUILD / "kernels")}
+ROUNDS, CORES = 5, 64
+LIMIT_S = 280  # a hang's
+
+
+def run(*words):
+    """What a command prints."""
+    return subprocess.run([STROBE, *words], check=True, capture_output=True, text=True, timeout=LIMIT_S, env=ENVIRONMENT).stdout
+
+
+def zones(trace):
+    """Rows of `strobe csv`."""
+    return list(csv.DictReader(io.StringIO(run("csv", trace))))
+
+
+def program_of(recorder):
+    """The pid of the command that a recorder runs."""
+    while True:
+        children = pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()
+        for child in children:
+            if pathlib.Path(f"/proc/{child}/comm").read_text().startswith("strobe-device"):
+                return int(child)
+        time.sleep(0.01)
+
+
+class Recorded(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.trace = os.path.join(cls.folder.name, "whole.strobe")
+        run("record", "-q", "-o", cls.trace, "--", PROGRAM, str(ROUNDS))
+        cls.rows = zones(cls.trace)
+        cls.device = [row for row in cls.rows if row["process"].startswith("Device 0")]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def count(self, name):
+        return sum(row["name"] == name for row in self.device)
+
+    def test_has_every_zone_of_every_core_by_its_name(self):
+        self.assertEqual(self.count("BRISC-KERNEL"), ROUNDS * CORES)
+        self.assertEqual(self.count("NCRISC-KERNEL"), ROUNDS * CORES)
+        self.assertEqual(self.count("TRISC-KERNEL"), 3 * ROUNDS * CORES)
+        self.assertEqual(self.count("AddTile"), 3 * 4 * ROUNDS * CORES)
+        self.assertEqual(len({row["thread"] for row in self.device}), 5 * CORES)
+        self.assertEqual({row["state"] for row in self.device}, {"ended"})
+
+    def test_says_that_nothing_is_missing(self):
+        info = run("info", self.trace)
+        self.assertIn("coverage: 100.00 %", info)
+        self.assertIn("0 open at the end, 0 unfinished, 0 ends without a begin", info)
+        self.assertNotIn("notes", info)
+
+    def test_joins_each_launch_to_its_kernels(self):
+        kinds = dict((name, int(n)) for n, name in re.findall(r"(\d+)  (flow_\w+)", run("info", self.trace).replace(",", "")))
+        self.assertEqual(kinds, {"flow_begin": ROUNDS, "flow_end": ROUNDS})
+
+    def test_puts_kernels_between_the_first_launch_and_the_end_of_the_wait(self):
+        host = [row for row in self.rows if not row["process"].startswith("Device")]
+        first = min(int(row["start_ns"]) for row in host if row["name"] == "EnqueueProgram")
+        last = max(int(row["start_ns"]) + int(row["duration_ns"]) for row in host if row["name"] == "Finish")
+        self.assertGreaterEqual(min(int(row["start_ns"]) for row in self.device), first)
+        self.assertLessEqual(max(int(row["start_ns"]) + int(row["duration_ns"]) for row in self.device), last)
+
+    def test_nests_what_kernels_mark_in_the_kernel(self):
+        for row in self.device:
+            self.assertEqual(row["depth"], "0" if row["name"].endswith("-KERNEL") else "2" if row["name"].endswith("Tile") else "1", row)
+
+    def test_a_killed_program_leaves_what_its_device_had_sent(self):
+        trace = os.path.join(self.folder.name, "killed.strobe")
+        recorder = subprocess.Popen([STROBE, "record", "-q", "-o", trace, "--", PROGRAM, "1000000"], env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+        pid = program_of(recorder)
+        while int(re.search(r"zone_begin +(\d+)|(\d+)  zone_begin|$", self.info_while(trace)).group(2) or 0) < 10000:
+            self.assertIsNone(recorder.poll())
+            time.sleep(0.05)
+        os.kill(pid, signal.SIGKILL)
+        recorder.wait(LIMIT_S)
+        info = run("info", trace)
+        self.assertIn("coverage: 100.00 %", info)
+        self.assertIn("device 0 was not closed: its program ended before", info)
+        kernels = sum(row["name"] == "BRISC-KERNEL" and row["state"] == "ended" for row in zones(trace))
+        self.assertGreater(kernels, CORES)
+
+    def info_while(self, trace):
+        """`strobe info` of a trace that is being made, without commas; "" before there is one."""
+        done = subprocess.run([STROBE, "info", trace], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        return done.stdout.replace(",", "")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -26,14 +26,6 @@ set_tests_properties(device/random_zones PROPERTIES FIXTURES_SETUP device_frames
 add_test(NAME device/second_reader COMMAND ${STROBE_PYTHON} -B ${device_tests}/reader.py ${CMAKE_CURRENT_BINARY_DIR}/device_frames.bin ${CMAKE_CURRENT_BINARY_DIR}/device_expected.bin)
 set_tests_properties(device/second_reader PROPERTIES FIXTURES_REQUIRED device_frames)
 
-# Any words at all: seeds, then damaged ones. The same harnesses run under libFuzzer.
-foreach(which stream classic)
-    add_executable(fuzz_device_${which} ${device_tests}/fuzz_device_${which}.c ${device_tests}/fuzz_hooks.c ${CMAKE_CURRENT_LIST_DIR}/fuzz/seeds.c)
-    target_include_directories(fuzz_device_${which} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/fuzz)
-    target_link_libraries(fuzz_device_${which} PRIVATE strobe_device)
-    add_test(NAME device/fuzz_${which} COMMAND fuzz_device_${which} ${device_tests}/seeds_${which} 20000)
-    set_tests_properties(device/fuzz_${which} PROPERTIES LABELS asan TIMEOUT 900)
-endforeach()
 
 # Instructions per zone on rv32: counted, so it is a test and no benchmark.
 add_test(NAME device/cost COMMAND ${STROBE_PYTHON} -B ${device_tests}/cost.py ${PROJECT_SOURCE_DIR})

@@ -47,7 +47,7 @@ static void ask(const uint8_t *bytes, size_t n)
     char *exact = malloc(n ? n : 1); /* so that a byte too far is seen */
     memcpy(exact, bytes, n);
     if (strobe_json_parse(&json, exact, n) && strobe_json_is_object(&json)) {
-        strobe_answer_notes(&served, &json, &reply);
+        strobe_serve_answer_notes(&served, &json, &reply);
         strobe_reply_free(&reply);
     }
     free(exact);

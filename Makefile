@@ -86,7 +86,11 @@ demo: deps-build build ## record the demo, show its zones, open it in the viewer
 	@PYTHONPATH=build/python:python/startup build/bin/strobe record -q -o build/demo-python.strobe -- python3 examples/demo/grade.py build/lib/libstrobe-demo-filter.so
 	@build/bin/strobe stats --limit 12 build/demo-python.strobe
 	@echo
-	@echo "The traces are build/demo.strobe and build/demo-python.strobe. Type next:"
+	@echo "And kernels on the cores of a simulated device:"
+	@build/bin/strobe record -q -o build/demo-device.strobe -- build/bin/strobe-device-add
+	@build/bin/strobe stats --limit 10 build/demo-device.strobe
+	@echo
+	@echo "The traces are build/demo.strobe, build/demo-python.strobe and build/demo-device.strobe. Type next:"
 	@echo "    build/bin/strobe info build/demo.strobe                          what is in it, what was lost, what it cost"
 	@echo "    build/bin/strobe csv build/demo.strobe | less                    every zone"
 	@echo "    build/bin/strobe export build/demo.strobe -o build/demo.json    for Perfetto and chrome://tracing"

@@ -302,6 +302,9 @@ static void a_multicast_and_semaphores_reach_every_core(void **state)
 static void a_kernel_that_polls_the_wall_clock_takes_as_long_as_it_waits(void **state)
 {
     (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* the register's address, 0xffb121f0, lies in the address sanitizer's own memory */
+#endif
     struct seen *seen = new_seen();
     struct strobe_device *device = open_device(STROBE_DEVICE_MODE_STREAMING, 0, seen);
     struct strobe_program *program = make(POLLS, NULL, all);

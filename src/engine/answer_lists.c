@@ -116,12 +116,12 @@ void strobe_engine_answer_flows(struct strobe_engine *engine, const struct strob
     strobe_reply_open(reply, "flows", '[');
     for (uint32_t i = 1; i < tables->n_flows; i++) {
         const struct strobe_flow_point *a = &tables->flows[i - 1], *b = &tables->flows[i];
-        if (a->process != b->process || a->flow != b->flow || b->tick < lo || a->tick > hi ||
+        if (a->owner != b->owner || a->flow != b->flow || b->tick < lo || a->tick > hi ||
             (!strobe_choice_has_thread(&choice, a->thread) &&
              !strobe_choice_has_thread(&choice, b->thread)))
             continue;
         snprintf(flow, sizeof flow, "%llu/%llu",
-                 (unsigned long long)engine->trace->processes[a->process].proc,
+                 (unsigned long long)engine->trace->processes[a->owner].proc,
                  (unsigned long long)a->flow);
         if (n_wanted && strcmp(flow, wanted))
             continue;

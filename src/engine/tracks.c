@@ -1,6 +1,8 @@
 /* tracks.c - see tracks.h.  SPDX-License-Identifier: MIT */
 #include "engine/tracks.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,13 +113,21 @@ static void visit_tables(const struct visiting *visiting, uint32_t process,
     }
 }
 
-static void visit_thread(const struct visiting *visiting, uint32_t i, uint32_t process)
+/* Whether two threads are processors of one core of a device. */
+static bool is_same_core(const struct strobe_trace_thread *a, const struct strobe_trace_thread *b)
+{
+    return a->is_lane && b->is_lane && a->process == b->process && a->x == b->x && a->y == b->y;
+}
+
+/* A thread as a track, below the track `parent`. */
+static void visit_thread(const struct visiting *visiting, uint32_t i, uint32_t process,
+                         uint32_t parent)
 {
     const struct strobe_engine *engine = visiting->engine;
     const struct strobe_trace_thread *thread = &engine->trace->threads[i];
     char room[STROBE_NAME_ROOM];
     struct strobe_track_row row = {.id = strobe_track_id(STROBE_TRACK_THREAD, i),
-                                   .parent = strobe_track_id(STROBE_TRACK_PROCESS, process),
+                                   .parent = parent,
                                    .kind = "thread",
                                    .n_depths = strobe_view_depths(engine->view, i),
                                    .pid = engine->trace->processes[process].pid,
@@ -130,29 +140,81 @@ static void visit_thread(const struct visiting *visiting, uint32_t i, uint32_t p
     visiting->visit(visiting->context, &row);
 }
 
-struct by_process {
-    uint32_t process, thread;
+/* A thread's place: those of a device by core and processor, others as they came. */
+struct place {
+    uint32_t process, core_kind, y, x, risc, thread;
 };
 
 static int compare(const void *a, const void *b)
 {
-    const struct by_process *x = a, *y = b;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    return x->thread < y->thread ? -1 : x->thread > y->thread;
+    const uint32_t *x = a, *y = b;
+    for (size_t i = 0; i < sizeof(struct place) / sizeof *x; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
 }
 
 /* The threads that are tracks, by the process that shows them. */
-static struct by_process *list_threads(const struct strobe_trace *trace, uint32_t *n)
+static struct place *list_threads(const struct strobe_trace *trace, uint32_t *n)
 {
-    struct by_process *list = malloc((trace->thread_ids.n + 1ull) * sizeof *list);
+    struct place *list = malloc((trace->thread_ids.n + 1ull) * sizeof *list);
     *n = 0;
-    for (uint32_t i = 0; list && i < trace->thread_ids.n; i++)
-        if (!trace->threads[i].twin || trace->threads[i].twin - 1 == i)
-            list[(*n)++] = (struct by_process){owner_of(trace, trace->threads[i].process), i};
+    for (uint32_t i = 0; list && i < trace->thread_ids.n; i++) {
+        const struct strobe_trace_thread *row = &trace->threads[i];
+        if (!row->twin || row->twin - 1 == i)
+            list[(*n)++] = (struct place){owner_of(trace, row->process),
+                                          row->core_kind,
+                                          row->logical_y,
+                                          row->logical_x,
+                                          row->risc,
+                                          i};
+    }
     if (list)
         qsort(list, *n, sizeof *list, compare);
     return list;
+}
+
+/* A core of a device, whose threads are `places`. */
+static uint32_t visit_core(const struct visiting *visiting, const struct place *places, uint32_t n)
+{
+    static const char *const kinds[] = {"core", "ethernet core", "dispatch core", "DRAM core"};
+    const struct strobe_trace *trace = visiting->engine->trace;
+    const struct strobe_trace_thread *thread = &trace->threads[places->thread];
+    char name[96];
+    uint32_t first = places->thread;
+    for (uint32_t i = 1; i < n; i++)
+        if (places[i].thread < first)
+            first = places[i].thread;
+    const char *kind = kinds[thread->core_kind < 4 ? thread->core_kind : 0];
+    struct strobe_track_row row = {
+        .id = strobe_track_id(STROBE_TRACK_CORE, first),
+        .parent = strobe_track_id(STROBE_TRACK_PROCESS, places->process),
+        .kind = "core",
+        .name = name,
+        .n_name = (uint32_t)snprintf(name, sizeof name, "%s %u,%u (at %u-%u)", kind,
+                                     thread->logical_x, thread->logical_y, thread->x, thread->y),
+        .pid = trace->processes[places->process].pid};
+    visiting->visit(visiting->context, &row);
+    return row.id;
+}
+
+/* The threads at the beginning of `places` that are of one process: how many. Those of a core stand below it. */
+static uint32_t visit_threads(const struct visiting *visiting, const struct place *places,
+                              uint32_t n)
+{
+    const struct strobe_trace *trace = visiting->engine->trace;
+    uint32_t process = n ? places->process : 0, end = 0;
+    while (end < n && places[end].process == process) {
+        const struct strobe_trace_thread *thread = &trace->threads[places[end].thread];
+        uint32_t parent = strobe_track_id(STROBE_TRACK_PROCESS, process), after = end + 1;
+        while (after < n && is_same_core(thread, &trace->threads[places[after].thread]))
+            after++;
+        if (thread->is_lane)
+            parent = visit_core(visiting, places + end, after - end);
+        for (; end < after; end++)
+            visit_thread(visiting, places[end].thread, process, parent);
+    }
+    return end;
 }
 
 void strobe_tracks_visit(struct strobe_engine *engine, strobe_track_visitor visit, void *context)
@@ -163,7 +225,7 @@ void strobe_tracks_visit(struct strobe_engine *engine, strobe_track_visitor visi
     const struct strobe_trace *trace = engine->trace;
     const struct visiting visiting = {engine, visit, context};
     uint32_t n_threads, next = 0;
-    struct by_process *threads = list_threads(trace, &n_threads);
+    struct place *threads = list_threads(trace, &n_threads);
     for (uint32_t i = 0; threads && i < trace->n_processes; i++) {
         char room[STROBE_NAME_ROOM];
         struct strobe_track_row row = {.id = strobe_track_id(STROBE_TRACK_PROCESS, i),
@@ -175,8 +237,8 @@ void strobe_tracks_visit(struct strobe_engine *engine, strobe_track_visitor visi
         visit(context, &row);
         visit_tables(&visiting, i, STROBE_TABLE_FRAMES, 0);
         visit_tables(&visiting, i, STROBE_TABLE_MESSAGES, 0);
-        for (; next < n_threads && threads[next].process == i; next++)
-            visit_thread(&visiting, threads[next].thread, i);
+        if (next < n_threads && threads[next].process == i)
+            next += visit_threads(&visiting, threads + next, n_threads - next);
         for (size_t k = 0; k < sizeof behind / sizeof behind[0]; k++)
             visit_tables(&visiting, i, behind[k], 0);
     }
@@ -197,9 +259,12 @@ static void choose(const struct strobe_engine *engine, uint32_t track, struct st
 {
     const struct strobe_trace *trace = engine->trace;
     uint32_t kind = track >> 28, index = track & 0xfffffff;
+    const struct strobe_trace_thread *core =
+        kind == STROBE_TRACK_CORE && index < choice->n_threads ? &trace->threads[index] : NULL;
     for (uint32_t i = 0; i < choice->n_threads; i++)
         choice->threads[i] |=
-            kind == STROBE_TRACK_PROCESS
+            core ? is_same_core(core, &trace->threads[i])
+            : kind == STROBE_TRACK_PROCESS
                 ? strobe_track_of_process(engine, trace->threads[i].process) == track
                 : strobe_track_of_thread(engine, i) == track;
     for (uint32_t i = 0; i < choice->n_tables; i++)

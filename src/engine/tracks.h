@@ -10,6 +10,7 @@ enum strobe_track_kind {
     STROBE_TRACK_PROCESS = 1,
     STROBE_TRACK_THREAD = 2,
     STROBE_TRACK_TABLE = 3, /* an index in engine->tables */
+    STROBE_TRACK_CORE = 4,  /* of a device: the index of the first thread that is known of it */
 };
 static inline uint32_t strobe_track_id(enum strobe_track_kind kind, uint32_t index)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 
 static const uint64_t wanted_kinds =
     STROBE_BIT(MESSAGE) | STROBE_BIT(PLOT_INT) | STROBE_BIT(PLOT_DOUBLE) | STROBE_BIT(FRAME_MARK) |
@@ -125,6 +126,39 @@ static void add_point(struct strobe_tables *tables, enum strobe_table_kind kind,
     tables->n_points++;
 }
 
+/* The process whose numbers the flows of `process` have: a device's are those of the program that had it open, two clients of one
+ * process share theirs. */
+static uint32_t owner_of(const struct strobe_trace *trace, uint32_t process)
+{
+    STROBE_ASSERT(process < trace->n_processes);
+    uint64_t host_pid = trace->processes[process].host_pid;
+    for (uint32_t i = host_pid ? trace->n_processes : 0; i-- > 0;) {
+        const struct strobe_process *host = &trace->processes[i];
+        if (host->is_known && host->pid == host_pid && !host->host_pid) {
+            process = i;
+            break;
+        }
+    }
+    uint32_t twin = trace->processes[process].twin;
+    return twin ? twin - 1 : process;
+}
+
+/* A process that came since may be the owner of points that were read before it. */
+static void renew_owners(struct strobe_tables *tables)
+{
+    const struct strobe_trace *trace = tables->view->trace;
+    if (tables->n_owned_processes == trace->n_processes)
+        return;
+    for (uint32_t i = 0; i < tables->n_flows; i++) {
+        struct strobe_flow_point *point = &tables->flows[i];
+        uint32_t owner = owner_of(trace, trace->threads[point->thread].process);
+        if (owner != point->owner)
+            tables->sorted_flows = 0;
+        point->owner = owner;
+    }
+    tables->n_owned_processes = trace->n_processes;
+}
+
 static void add_flow(struct strobe_tables *tables, uint32_t process, uint32_t thread,
                      uint64_t n_open, const struct strobe_event *event)
 {
@@ -133,9 +167,13 @@ static void add_flow(struct strobe_tables *tables, uint32_t process, uint32_t th
         tables->n_left_out++;
         return;
     }
-    tables->flows[tables->n_flows++] = (struct strobe_flow_point){
-        event->fields[0].u, event->tick, process, thread, n_open ? (uint32_t)(n_open - 1) : 0,
-        tables->order};
+    tables->flows[tables->n_flows++] =
+        (struct strobe_flow_point){event->fields[0].u,
+                                   event->tick,
+                                   owner_of(tables->view->trace, process),
+                                   thread,
+                                   n_open ? (uint32_t)(n_open - 1) : 0,
+                                   tables->order};
 }
 
 static void add_event(struct strobe_tables *tables, uint32_t process, uint32_t thread,
@@ -245,8 +283,8 @@ BY_TICK(by_flow_tick, strobe_flow_point)
 static int by_flow(const void *a, const void *b)
 {
     const struct strobe_flow_point *x = a, *y = b;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
+    if (x->owner != y->owner)
+        return x->owner < y->owner ? -1 : 1;
     if (x->flow != y->flow)
         return x->flow < y->flow ? -1 : 1;
     return by_flow_tick(a, b);
@@ -345,6 +383,7 @@ static void settle(struct strobe_tables *tables)
     if (tables->n_messages > tables->sorted_messages)
         sort_on(tables->messages, tables->n_messages, sizeof *tables->messages,
                 &tables->sorted_messages, by_message);
+    renew_owners(tables);
     if (tables->n_flows > tables->sorted_flows)
         sort_on(tables->flows, tables->n_flows, sizeof *tables->flows, &tables->sorted_flows,
                 by_flow);

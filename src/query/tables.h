@@ -84,11 +84,12 @@ struct strobe_message {
     uint32_t order;
 };
 
-/* A point of a flow; arrows go from each to the next one of the same process and flow. */
+/* A point of a flow; arrows go from each to the next one of the same owner and flow. */
 struct strobe_flow_point {
     uint64_t flow;
     uint64_t tick;
-    uint32_t process, thread;
+    uint32_t owner; /* index of the process whose numbers flows have: docs/file-format.md, flows */
+    uint32_t thread;
     uint32_t depth; /* of the zone that it is in */
     uint32_t order;
 };
@@ -100,7 +101,7 @@ struct strobe_tables {
     struct strobe_message *messages; /* owned: by tick */
     uint32_t n_messages, messages_room;
     struct strobe_texts texts;
-    struct strobe_flow_point *flows; /* owned: by process, flow, tick */
+    struct strobe_flow_point *flows; /* owned: by owner, flow, tick */
     uint32_t n_flows, flows_room;
     struct strobe_table_note *notes; /* owned */
     uint32_t n_notes, notes_room;
@@ -110,6 +111,7 @@ struct strobe_tables {
     uint32_t order;                         /* of the next event */
     uint64_t n_rows, n_values, n_points;    /* of all tables; rows: of those with zones */
     uint32_t sorted_messages, sorted_flows; /* those before are in order */
+    uint32_t n_owned_processes;             /* of the trace when the flows' owners were looked up */
     uint64_t n_left_out;
     uint64_t paired_bytes; /* size of the file when fibers and spans were paired */
     int is_unpaired;       /* the trace is too large for that */

@@ -156,6 +156,43 @@ static void add_parameter(struct strobe_trace *trace, const struct strobe_field 
         trace->python_call_ps = ps;
 }
 
+static void add_lane(struct strobe_trace *trace, uint32_t process, const struct strobe_field *f)
+{
+    uint32_t thread = strobe_trace_thread(trace, process, f[0].u);
+    if (thread == STROBE_IDMAP_NONE)
+        return;
+    struct strobe_trace_thread *row = &trace->threads[thread];
+    row->is_lane = 1;
+    row->core_kind = (uint8_t)f[1].u;
+    row->x = (uint32_t)f[2].u;
+    row->y = (uint32_t)f[3].u;
+    row->logical_x = (uint32_t)f[4].u;
+    row->logical_y = (uint32_t)f[5].u;
+    row->risc = (uint8_t)f[6].u;
+}
+
+/* What makes a process a Tracy client or a device. */
+static void add_kind_of_process(struct strobe_trace *trace, uint32_t process,
+                                const struct strobe_record *record)
+{
+    const struct strobe_field *f = record->fields;
+    switch (record->kind) {
+    case STROBE_META_TRACY_CLIENT:
+        trace->processes[process].is_tracy = 1;
+        trace->processes[process].tracy_protocol = f[0].u;
+        break;
+    case STROBE_META_TRACY_TAKEN:
+        add_taken(&trace->processes[process], f);
+        break;
+    case STROBE_META_DEVICE:
+        trace->processes[process].host_pid = f[5].u;
+        break;
+    case STROBE_META_DEVICE_LANE:
+        add_lane(trace, process, f);
+        break;
+    }
+}
+
 static void add_meta(struct strobe_trace *trace, const struct strobe_record *record)
 {
     const struct strobe_field *f = record->fields;
@@ -188,13 +225,6 @@ static void add_meta(struct strobe_trace *trace, const struct strobe_record *rec
     case STROBE_META_PROGRAM_NAME:
         trace->processes[process].program_name = text_of(trace, &f[0]);
         break;
-    case STROBE_META_TRACY_CLIENT:
-        trace->processes[process].is_tracy = 1;
-        trace->processes[process].tracy_protocol = f[0].u;
-        break;
-    case STROBE_META_TRACY_TAKEN:
-        add_taken(&trace->processes[process], f);
-        break;
     case STROBE_META_PLOT_CONFIG:
         add_plot(trace, process, f);
         break;
@@ -211,6 +241,9 @@ static void add_meta(struct strobe_trace *trace, const struct strobe_record *rec
     case STROBE_META_ENVIRONMENT:
         add_note(trace, &trace->environment, &trace->n_environment, &trace->environment_room,
                  process, &f[0]);
+        break;
+    default:
+        add_kind_of_process(trace, process, record);
         break;
     }
 }

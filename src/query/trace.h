@@ -29,8 +29,9 @@ struct strobe_process {
     uint64_t start_time; /* of the system, to tell processes with the same pid apart */
     uint64_t
         outer_pid; /* as its recorder knew it, where it was in another pid namespace; 0: not known */
-    uint64_t pid_ns; /* that namespace; 0: the recorder's own, or not known */
-    uint64_t how;    /* enum strobe_end_how */
+    uint64_t pid_ns;   /* that namespace; 0: the recorder's own, or not known */
+    uint64_t host_pid; /* it is a device: the pid of the program that had it open; 0: it is none */
+    uint64_t how;      /* enum strobe_end_how */
     uint64_t end_value;
     uint64_t end_tick;
     uint32_t own_first, n_own; /* in trace->own_pieces: it has a clock of its own */
@@ -51,6 +52,12 @@ struct strobe_trace_thread {
     uint8_t is_seen;    /* it has a part */
     uint8_t is_known;   /* a thread record was found */
     uint32_t twin;      /* several tracks are of this thread: index + 1 of the first; 0: just one */
+    /* Of a device's processor: */
+    uint8_t is_lane;   /* it is one */
+    uint8_t core_kind; /* 0 worker, 1 ethernet, 2 dispatch, 3 DRAM */
+    uint8_t risc;      /* which one of its core */
+    uint32_t x, y;     /* of its core, on the device's network */
+    uint32_t logical_x, logical_y;
 };
 
 struct strobe_loc_row {
@@ -168,8 +175,8 @@ struct strobe_trace {
     uint8_t has_overhead;
     uint8_t has_python_hooks; /* a process traced its Python calls */
     uint64_t python_call_ps;  /* what such a call costs more, the most of all; 0: not known */
-    uint8_t has_twins;      /* of threads */
-    uint32_t n_bad_records; /* RECORDS blocks that could not be read to their end */
+    uint8_t has_twins;        /* of threads */
+    uint32_t n_bad_records;   /* RECORDS blocks that could not be read to their end */
 
     unsigned flags;
     uint64_t records_end;                   /* RECORDS blocks before this offset were read */

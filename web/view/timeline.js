@@ -164,7 +164,7 @@ export class Timeline {
         const scene = {width: this.width, height: this.height, label: LABEL, ruler: RULER, top: RULER + this.layout.pinnedHeight, view: this.app.view, rows, data: this.data, dpr: this.dpr};
         this.painter.paint(this.ctx, scene);
         this.theme = THEMES[this.app.theme];
-        this.drawFlows(rows);
+        this.drawFlows();
         this.drawSelection(rows);
         this.drawArea(rows);
         this.drawNotes();
@@ -264,20 +264,33 @@ export class Timeline {
         return cutText(this.ctx, text, room);
     }
 
-    /* Arrows of the selected zone's flows. */
-    drawFlows(rows) {
-        const {ctx, theme} = this, at = new Map();
-        for (const r of rows)
-            if (!at.has(r.row.track.id) || r.row.pinned)
-                at.set(r.row.track.id, r);
+    /** Where a track's row is, in sight or not: {row, y}; of one in a collapsed group, the group's. Null: the filter hides it. */
+    placeOf(id, byId) {
+        const pinned = this.layout.pinned.find((row) => row.track.id === id);
+        if (pinned)
+            return {row: pinned, y: RULER + pinned.top};
+        for (let track = byId.get(id); track; track = byId.get(track.parent)) {
+            const row = this.layout.byTrack.get(track.id);
+            if (row)
+                return {row, y: RULER + this.layout.pinnedHeight + row.top - this.scroll};
+        }
+        return null;
+    }
+
+    /* Arrows of the selected zone's flows; they lead out of the picture where their other end is. */
+    drawFlows() {
+        const {ctx, theme} = this;
+        if (!this.app.flows.length)
+            return;
+        const byId = new Map(this.app.trace.tracks.map((t) => [t.id, t]));
         this.clip();
         ctx.strokeStyle = ctx.fillStyle = theme.flow;
         ctx.lineWidth = 1.5;
         for (const flow of this.app.flows.slice(0, 200)) {
-            const a = at.get(flow.track0), b = at.get(flow.track1);
+            const a = this.placeOf(flow.track0, byId), b = this.placeOf(flow.track1, byId);
             if (!a || !b)
                 continue;
-            const place = (r, depth) => r.y + PAD + Math.min(Math.max(0, r.row.lanes - 1), depth) * LANE + LANE / 2;
+            const place = (r, depth) => r.row.header ? r.y + r.row.height / 2 : r.y + PAD + Math.min(Math.max(0, r.row.lanes - 1), depth) * LANE + LANE / 2;
             this.arrow(this.xOf(flow.t0), place(a, flow.depth0), this.xOf(flow.t1), place(b, flow.depth1));
         }
         ctx.restore();

@@ -179,7 +179,7 @@ struct strobe_device_define {
 };
 
 struct strobe_device_kernel {
-    const char *path; /* of the source; or NULL, and */
+    const char *path; /* of the source, in the working folder or below $TT_METAL_HOME; or NULL, and */
     const char *text; /* the source itself */
     const char *name; /* of a kernel that is a text, for traces; NULL: "kernel" */
     struct strobe_device_cores cores;

@@ -206,9 +206,13 @@ class Program
     {
         strobe_program_free(handle_);
     }
-    Program(Program &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Program(Program &&other) noexcept
+        : kernels(std::move(other.kernels)), handle_(std::exchange(other.handle_, nullptr))
+    {
+    }
     Program &operator=(Program &&other) noexcept
     {
+        std::swap(kernels, other.kernels);
         std::swap(handle_, other.handle_);
         return *this;
     }

@@ -1,5 +1,6 @@
 /* program.c - programs as the host builds them, and jobs: what is enqueued, a copy that does not change.
  * A program belongs to one thread at a time; jobs are shared and counted.  SPDX-License-Identifier: MIT */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,11 +118,26 @@ static const char *copy_text(const char *text, int *failed)
     return copy;
 }
 
+/* The absolute path of a kernel's source, as the program finds it now: the compiler runs later and elsewhere. Below TT_METAL_HOME where
+ * the working folder does not have it. A file that is nowhere keeps its name for the message of the build. */
+static const char *find_source(const char *path, int *failed)
+{
+    if (!path)
+        return NULL;
+    char *found = realpath(path, NULL);
+    const char *home = getenv("TT_METAL_HOME");
+    char below[PATH_MAX];
+    if (!found && home && path[0] != '/' &&
+        snprintf(below, sizeof below, "%s/%s", home, path) < (int)sizeof below)
+        found = realpath(below, NULL);
+    return found ? found : copy_text(path, failed);
+}
+
 static int copy_kernel(struct strobe_device_kernel *to, const struct strobe_device_kernel *from)
 {
     int failed = 0;
     *to = *from;
-    to->path = copy_text(from->path, &failed);
+    to->path = find_source(from->path, &failed);
     to->text = copy_text(from->text, &failed);
     to->name = copy_text(from->name, &failed);
     uint32_t *args = malloc(from->n_compile_args * sizeof *args + 1);

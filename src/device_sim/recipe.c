@@ -17,11 +17,18 @@ extern char **environ;
 
 #define MARKER_FILE "sim/strobe_sim.h"
 
-static int has_headers(const char *folder)
+/* Whether the headers are in `folder`; its path is then made the shortest: it is in the names of zones' files. */
+static int has_headers(char *folder, size_t bytes)
 {
     char path[1024];
     snprintf(path, sizeof path, "%s/" MARKER_FILE, folder);
-    return access(path, R_OK) == 0;
+    if (access(path, R_OK))
+        return 0;
+    char *real = realpath(folder, NULL);
+    if (real)
+        snprintf(folder, bytes, "%s", real);
+    free(real);
+    return 1;
 }
 
 /* Where the kernels' headers are: as said, or beside this library: installed, or in the tree it was built in. */
@@ -33,7 +40,7 @@ static enum strobe_err find_headers(char *folder, size_t bytes, const char *wish
     const char *said = wish ? wish : getenv("STROBE_KERNEL_DIR");
     if (said && *said) {
         snprintf(folder, bytes, "%s", said);
-        return has_headers(folder) ? STROBE_OK : STROBE_ERR_NOTFOUND;
+        return has_headers(folder, bytes) ? STROBE_OK : STROBE_ERR_NOTFOUND;
     }
     Dl_info info;
     if (dladdr((const void *)(uintptr_t)strobe_sim_recipe_open, &info) && info.dli_fname) {
@@ -44,13 +51,13 @@ static enum strobe_err find_headers(char *folder, size_t bytes, const char *wish
             *slash = 0;
         for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
             snprintf(folder, bytes, "%s%s", self, places[i]);
-            if (has_headers(folder))
+            if (has_headers(folder, bytes))
                 return STROBE_OK;
         }
     }
 #ifdef STROBE_INSTALLED_KERNELS
     snprintf(folder, bytes, "%s", STROBE_INSTALLED_KERNELS);
-    if (has_headers(folder))
+    if (has_headers(folder, bytes))
         return STROBE_OK;
 #endif
     return STROBE_ERR_NOTFOUND;

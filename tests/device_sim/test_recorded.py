@@ -70,6 +70,18 @@ class Recorded(unittest.TestCase):
         self.assertIn("0 open at the end, 0 unfinished, 0 ends without a begin", info)
         self.assertNotIn("notes", info)
 
+    def test_finds_kernels_by_a_path_from_the_working_folder(self):
+        tree = pathlib.Path(__file__).resolve().parents[2]
+        environment = {**ENVIRONMENT, "STROBE_EXAMPLE_KERNELS": "device/kernels"}
+        said = subprocess.run([PROGRAM, "1"], cwd=tree / "examples", capture_output=True, text=True, timeout=LIMIT_S, env=environment)
+        self.assertEqual((said.returncode, said.stderr), (0, ""))
+
+    def test_finds_kernels_below_the_home_of_tt_metal(self):
+        tree = pathlib.Path(__file__).resolve().parents[2]
+        environment = {**ENVIRONMENT, "STROBE_EXAMPLE_KERNELS": "device/kernels", "TT_METAL_HOME": str(tree / "examples")}
+        said = subprocess.run([PROGRAM, "1"], cwd=self.folder.name, capture_output=True, text=True, timeout=LIMIT_S, env=environment)
+        self.assertEqual((said.returncode, said.stderr), (0, ""))
+
     def test_joins_each_launch_to_its_kernels(self):
         kinds = dict((name, int(n)) for n, name in re.findall(r"(\d+)  (flow_\w+)", run("info", self.trace).replace(",", "")))
         self.assertEqual(kinds, {"flow_begin": ROUNDS, "flow_end": ROUNDS})

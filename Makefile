@@ -79,18 +79,15 @@ asan tsan:
 	@cd build-$@ && ctest --output-on-failure -L $@ -j $(JOBS)
 
 demo: deps-build build ## record the demo, show its zones, open it in the viewer (no terminal: as HTML)
-	@build/bin/strobe record -o build/demo.strobe -- build/bin/strobe-demo
-	@build/bin/strobe stats --limit 20 build/demo.strobe
+	@echo "A Python program, its native code, and kernels on the cores of a simulated device:"
+	@scripts/record-demo . build build/demo.strobe
+	@build/bin/strobe stats --limit 16 build/demo.strobe
 	@echo
-	@echo "And a Python program that calls native code:"
-	@PYTHONPATH=build/python:python/startup build/bin/strobe record -q -o build/demo-python.strobe -- python3 examples/demo/grade.py build/lib/libstrobe-demo-filter.so
-	@build/bin/strobe stats --limit 12 build/demo-python.strobe
+	@echo "And a film, rendered by several processes in C++ and C:"
+	@build/bin/strobe record -o build/demo-film.strobe -- build/bin/strobe-demo
+	@build/bin/strobe stats --limit 12 build/demo-film.strobe
 	@echo
-	@echo "And kernels on the cores of a simulated device:"
-	@build/bin/strobe record -q -o build/demo-device.strobe -- build/bin/strobe-device-add
-	@build/bin/strobe stats --limit 10 build/demo-device.strobe
-	@echo
-	@echo "The traces are build/demo.strobe, build/demo-python.strobe and build/demo-device.strobe. Type next:"
+	@echo "The traces are build/demo.strobe and build/demo-film.strobe. Type next:"
 	@echo "    build/bin/strobe info build/demo.strobe                          what is in it, what was lost, what it cost"
 	@echo "    build/bin/strobe csv build/demo.strobe | less                    every zone"
 	@echo "    build/bin/strobe export build/demo.strobe -o build/demo.json    for Perfetto and chrome://tracing"

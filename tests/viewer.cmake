@@ -68,6 +68,14 @@ elseif(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
         foreach(name page served_keys served_share served_limits)
             set_tests_properties(viewer/${name} PROPERTIES LABELS "viewer;full")
         endforeach()
+        # what `make demo` ends with
+        if(TARGET strobe-demo-device)
+            add_test(NAME viewer/demo_trace COMMAND ${PROJECT_SOURCE_DIR}/scripts/record-demo ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${STROBE_VIEWER_OUT}/demo/demo.strobe)
+            set_tests_properties(viewer/demo_trace PROPERTIES FIXTURES_SETUP viewer_demo TIMEOUT 600 ENVIRONMENT STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels)
+            file(MAKE_DIRECTORY ${STROBE_VIEWER_OUT}/demo)
+            add_test(NAME viewer/demo COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_demo.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/npm/node_modules ${STROBE_VIEWER_OUT}/demo ${STROBE_VIEWER_OUT}/shots)
+            set_tests_properties(viewer/demo PROPERTIES FIXTURES_REQUIRED "viewer_demo;viewer_modules" TIMEOUT 900 LABELS viewer)
+        endif()
         # growing traces, broken connections, the start page
         add_test(NAME viewer/live COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_live.mjs $<TARGET_FILE:strobe>
             ${STROBE_VIEWER_OUT}/npm/node_modules ${CMAKE_BINARY_DIR}/bin/programs ${STROBE_VIEWER_OUT}/shots-live ${STROBE_PYTHON})

@@ -2,62 +2,23 @@
 //   strobe record -- strobe-device-add [rounds]
 // Each core adds its own tiles: c = a + b, in bfloat16. Prints whether the result is right, and how many markers there were.
 // SPDX-License-Identifier: MIT
-#include <tt_metal/host_api.hpp>
+#include "add.hpp"
+
 #include <tt_metal/impl/profiler/tt_metal_profiler.hpp>
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <vector>
 
 using namespace tt;
 using namespace tt::tt_metal;
+using namespace add;
 
 namespace
 {
 
-constexpr uint32_t tiles_per_core = 4, tile_words = 1024, tile_bytes = 2 * tile_words;
-
-uint16_t to_bfloat16(float value)
-{
-    uint32_t word;
-    std::memcpy(&word, &value, sizeof word);
-    return (uint16_t)(word >> 16);
-}
-
-float from_bfloat16(uint16_t bits)
-{
-    uint32_t word = (uint32_t)bits << 16;
-    float value;
-    std::memcpy(&value, &word, sizeof value);
-    return value;
-}
-
-// The program: three kernels on all cores, three circular buffers between them.
-Program make_program(const std::string &folder, CoreCoord grid, uint32_t a, uint32_t b, uint32_t c)
-{
-    Program program = CreateProgram();
-    CoreRange all({0, 0}, {grid.x - 1, grid.y - 1});
-    for (CBIndex index : {c_0, c_1, c_16})
-        CreateCircularBuffer(
-            program, all,
-            CircularBufferConfig(2 * tile_bytes, {{index, tt::DataFormat::Float16_b}})
-                .set_page_size(index, tile_bytes));
-    auto reader = CreateKernel(program, folder + "/reader.cpp", all, ReaderDataMovementConfig());
-    auto writer = CreateKernel(program, folder + "/writer.cpp", all, WriterDataMovementConfig());
-    auto compute =
-        CreateKernel(program, folder + "/add.cpp", all,
-                     ComputeConfig{MathFidelity::HiFi4, false, false, {tiles_per_core}, {}});
-    (void)compute;
-    for (uint32_t y = 0; y < grid.y; y++)
-        for (uint32_t x = 0; x < grid.x; x++) {
-            uint32_t first = (y * grid.x + x) * tiles_per_core;
-            SetRuntimeArgs(program, reader, CoreCoord{x, y}, {a, b, first, tiles_per_core});
-            SetRuntimeArgs(program, writer, CoreCoord{x, y}, {c, first, tiles_per_core});
-        }
-    return program;
-}
+constexpr uint32_t tiles_per_core = 4;
 
 int run(const std::string &folder, int rounds)
 {
@@ -75,8 +36,8 @@ int run(const std::string &folder, int rounds)
         auto buffer_c = CreateBuffer({device, n_tiles * tile_bytes, tile_bytes});
         EnqueueWriteBuffer(queue, buffer_a, a, false);
         EnqueueWriteBuffer(queue, buffer_b, b, false);
-        Program program = make_program(folder, grid, buffer_a->address(), buffer_b->address(),
-                                       buffer_c->address());
+        Program program = make_program(folder, grid, tiles_per_core, buffer_a->address(),
+                                       buffer_b->address(), buffer_c->address());
         for (int round = 0; round < rounds; round++)
             EnqueueProgram(queue, program, false);
         Finish(queue);

@@ -137,6 +137,16 @@ static void note_overhead(struct strobe_collector *c)
 
 /* ---- open ---- */
 
+/* Descriptors that pools may have. Some are kept for looking at /proc: without them the living would be taken for dead. */
+static int files_for_pools(void)
+{
+    enum { FEW = 64, KEPT = 16 };
+    struct rlimit files = {0};
+    int n = getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur > INT_MAX ? INT_MAX
+                                                                         : (int)files.rlim_cur;
+    return n - (n < FEW ? KEPT / 2 : KEPT);
+}
+
 enum strobe_err strobe_collector_open(const struct strobe_collector_options *options,
                                       struct strobe_file_writer *writer,
                                       struct strobe_collector **out)
@@ -155,10 +165,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
     c->pid_ns = strobe_alive_namespace();
     c->dir_changed = true;
     c->opened_real_ns = strobe_clock_real_ns();
-    struct rlimit files = {0};
-    c->n_files_max = getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur > INT_MAX
-                         ? INT_MAX
-                         : (int)files.rlim_cur;
+    c->n_files_max = files_for_pools();
     snprintf(c->trigger_zone, sizeof c->trigger_zone, "%s",
              options->trigger_zone ? options->trigger_zone : "");
     snprintf(c->dir, sizeof c->dir, "%s", options->session_dir);
@@ -492,6 +499,10 @@ void strobe_collector_stop(struct strobe_collector *c)
     }
     for (int i = 0; c->crowded && i < 1000; i++)
         strobe_collector_poll(c, true);
+    if (c->crowded) { /* who still has no place is missing from the trace: it says so */
+        c->names_left = c->dir_changed = true;
+        strobe_collector_find_processes(c);
+    }
     c->no_memory = c->find_failed && !c->post_mortem;
     c->stopping = true;
     for (uint32_t i = 0; i < c->n_procs; i++)

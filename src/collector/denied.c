@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,8 @@ static const struct {
     {"mmap", "it got no memory map (ulimit -v, vm.max_map_count, seccomp)"},
     {"files", "it has no file descriptor left (ulimit -n)"},
     {"space", "the shared memory is full"},
+    {"device", "the stream of a device that it opened has no room in the shared memory (a full "
+               "/dev/shm, ulimit -f): the device's zones are missing"},
 };
 
 static const char *text_of(const char *word)
@@ -44,9 +47,18 @@ static bool is_of_this_recording(const struct strobe_collector *c, const char *p
     return made + COARSE_NS >= c->opened_real_ns;
 }
 
+void strobe_collector_miss(struct strobe_collector *c, const char *name, const char *reason)
+{
+    char text[320];
+    snprintf(text, sizeof text, "process %d could not take part: %s", atoi(name), reason);
+    strobe_collector_note(c, 0, text);
+    strobe_collector_lose(c, 0, 0, STROBE_LOSS_UNRECORDED, 1, c->last_sync_tick, c->last_sync_tick);
+    c->n_unrecorded++;
+}
+
 bool strobe_collector_consider_denied(struct strobe_collector *c, const char *name)
 {
-    char path[STROBE_PATH_MAX + 100], text[320];
+    char path[STROBE_PATH_MAX + 100];
     const char *word = strstr(name, ".denied-");
     int pid = 0;
     unsigned long long start = 0;
@@ -56,13 +68,8 @@ bool strobe_collector_consider_denied(struct strobe_collector *c, const char *na
         return true;
     snprintf(path, sizeof path, "%s/%s", c->dir, name);
     STROBE_ASSERT(word > name && pid > 0);
-    if (c->post_mortem || runs(pid, start) || is_of_this_recording(c, path)) {
-        snprintf(text, sizeof text, "process %d could not take part: %s", pid, text_of(word + 8));
-        strobe_collector_note(c, 0, text);
-        strobe_collector_lose(c, 0, 0, STROBE_LOSS_UNRECORDED, 1, c->last_sync_tick,
-                              c->last_sync_tick);
-        c->n_unrecorded++;
-    }
+    if (c->post_mortem || runs(pid, start) || is_of_this_recording(c, path))
+        strobe_collector_miss(c, name, text_of(word + 8));
     unlink(path);
     return true;
 }

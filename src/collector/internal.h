@@ -164,8 +164,9 @@ struct strobe_collector {
         int pidfd;    /* owned; 0 or less: none */
     } early[N_EARLY]; /* processes whose files were just made */
     uint32_t n_early;
-    bool crowded;    /* no descriptors left: who is gone has to be let go first */
-    int n_files_max; /* descriptors that this process may have */
+    bool crowded;    /* no descriptors left: those of processes that are gone have to be closed first */
+    bool names_left; /* the last look at the folder: who finds no descriptor is named as missing */
+    int n_files_max; /* descriptors below this number may be a pool's */
     struct give_back *pending; /* owned: of the block under construction */
     uint32_t n_pending, cap_pending;
     struct give_back *meta_pending; /* owned: of the records under construction */
@@ -227,6 +228,8 @@ void strobe_collector_learn_exit(struct strobe_proc *proc);
 void strobe_collector_count_thread(struct strobe_collector *c, struct strobe_proc *proc,
                                    uint64_t track);
 
+/* denied.c: a process is missing from the trace, for `reason`: a note and a loss. `name`: of its file. */
+void strobe_collector_miss(struct strobe_collector *c, const char *name, const char *reason);
 /* denied.c: a file that says of a process that it could not take part. False: `name` is none. */
 bool strobe_collector_consider_denied(struct strobe_collector *c, const char *name);
 

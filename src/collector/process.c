@@ -392,9 +392,6 @@ static bool is_leftover(const struct strobe_collector *c, const struct strobe_pr
     return true;
 }
 
-/* Descriptors that looking at /proc needs: without them the living would be taken for dead. */
-enum { FILES_KEPT = 16 };
-
 bool strobe_collector_consider(struct strobe_collector *c, const char *name)
 {
     struct strobe_proc *proc = new_proc(c, name);
@@ -403,12 +400,15 @@ bool strobe_collector_consider(struct strobe_collector *c, const char *name)
         return false;
     }
     enum strobe_err err = strobe_ring_open(c->dir, name, &proc->ring);
-    if ((!err && proc->ring.fd >= c->n_files_max - FILES_KEPT) || err == STROBE_ERR_IO) {
+    if ((!err && proc->ring.fd >= c->n_files_max) || err == STROBE_ERR_IO ||
+        err == STROBE_ERR_FILES) {
         c->crowded = true;
+        if (c->names_left && (err || strobe_collector_is_wanted(c, &proc->ring)))
+            strobe_collector_miss(c, name, "the recorder has no file descriptor left (ulimit -n)");
         strobe_ring_close(&proc->ring);
         take_back_id(c, proc);
         free(proc);
-        return false;
+        return c->names_left;
     }
     if (err == STROBE_ERR_FORMAT || err == STROBE_ERR_NOMEM) {
         take_back_id(c, proc);

@@ -47,6 +47,24 @@ class Processes(harness.ProgramTest):
         known = sum(proc.how == 1 for proc in ran.trace.procs.values())
         print(f"{n} short processes: the end of {known} is known")
 
+    def test_with_any_number_of_descriptors_a_process_is_recorded_or_named_as_missing(self):
+        seen = set()
+        for n in range(12, 40, 2):
+            path = self.path(f"{n}.strobe")
+            code, _, err = self.run_it(harness.STROBE, "record", "-o", path, "--", self.program("flood"), "10",
+                                       preexec_fn=lambda n=n: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+            if not os.path.exists(path):
+                self.assertNotEqual(code, 0)
+                self.assertIn("strobe", err, f"{n} descriptors: neither a trace nor a word")
+                seen.add("refused")
+            elif self.judge(path).n_zones("flood") == 10:
+                seen.add("recorded")
+            else:
+                self.assertIn("could not take part", "".join(self.judge(path).notes()), f"{n} descriptors: {err}")
+                seen.add("named")
+        self.assertIn("recorded", seen)
+        print("with 12 to 38 descriptors:", ", ".join(sorted(seen)))
+
     def test_a_program_that_lives_5_ms_is_all_there(self):
         runs = harness.amount("STROBE_TEST_BRIEF_RUNS", 15)
         ran = self.record(self.program("brief"), "measure", str(runs))

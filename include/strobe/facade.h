@@ -191,6 +191,8 @@ STROBE_API void strobe_lock_number_gone(uint32_t lock);
 /* The folder of the session that this process takes part in, for libraries that have a stream of their own to the recorder (a device's);
  * NULL: it takes part in none. Valid until a fork. */
 STROBE_API const char *strobe_session_folder(void);
+/* Such a stream has no room there: leave word to the recorder, so that the trace says what is missing. */
+STROBE_API void strobe_session_deny_device(void);
 
 /* ---- GPU contexts: numbers that the program chooses ---- */
 

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "strobe/facade.h"
+
 static char denied_path[STROBE_PATH_MAX];
 static int denied_pid;
 
@@ -24,21 +26,33 @@ static bool make_empty(const char *path)
     return fd >= 0 || errno != EEXIST;
 }
 
-void strobe_client_deny(const char *dir, const char *reason)
+/* The first name of this process that is free; `path` has it. */
+static void leave_word(char path[STROBE_PATH_MAX], const char *dir, const char *reason)
 {
     enum { IMAGES = 8 };
     int pid = getpid();
-    if (denied_pid == pid)
-        return;
-    denied_pid = pid;
     unsigned long long start = strobe_session_start_time(pid);
-    for (int n = 0; n < IMAGES; n++) {
-        if (snprintf(denied_path, sizeof denied_path, "%s/%d-%llu-%d.denied-%s", dir, pid, start, n,
-                     reason) >= STROBE_PATH_MAX)
+    for (int n = 0; n < IMAGES; n++)
+        if (snprintf(path, STROBE_PATH_MAX, "%s/%d-%llu-%d.denied-%s", dir, pid, start, n,
+                     reason) >= STROBE_PATH_MAX ||
+            make_empty(path))
             return;
-        if (make_empty(denied_path))
-            return;
-    }
+}
+
+void strobe_client_deny(const char *dir, const char *reason)
+{
+    if (denied_pid == getpid())
+        return;
+    denied_pid = getpid();
+    leave_word(denied_path, dir, reason);
+}
+
+void strobe_session_deny_device(void)
+{
+    char path[STROBE_PATH_MAX];
+    const char *dir = strobe_session_folder();
+    if (dir)
+        leave_word(path, dir, "device");
 }
 
 void strobe_client_withdraw_denial(void)

@@ -40,6 +40,20 @@ static int put_frames(void *context, const uint32_t *words, size_t n_words)
     return strobe_device_fifo_put(&device->fifo, words, n_words) != STROBE_OK;
 }
 
+/* A small one will do where there is no room for more: the device then waits the sooner for the recorder. */
+static enum strobe_err make_fitting(struct strobe_device_fifo_options *options,
+                                    struct strobe_device_fifo_writer *out)
+{
+    enum { MOST_BYTES = 64 << 20, LEAST_BYTES = 256 << 10 };
+    enum strobe_err err = strobe_device_fifo_make(options, out);
+    for (uint64_t bytes = options->data_bytes ? options->data_bytes : MOST_BYTES;
+         err && (bytes /= 4) >= LEAST_BYTES;) {
+        options->data_bytes = bytes;
+        err = strobe_device_fifo_make(options, out);
+    }
+    return err;
+}
+
 void strobe_host_record_open(struct strobe_device *device)
 {
     const char *folder = strobe_session_folder();
@@ -47,7 +61,8 @@ void strobe_host_record_open(struct strobe_device *device)
         .dir = folder, .device = device->setup.index, .is_recorded = session_is_recorded(folder)};
     if (!folder || device->setup.options.mode == STROBE_DEVICE_MODE_OFF)
         return;
-    if (strobe_device_fifo_make(&options, &device->fifo)) {
+    if (make_fitting(&options, &device->fifo)) {
+        strobe_session_deny_device();
         device->setup.warn(device->setup.warn_context,
                            "no room for the device's stream in the session's folder: its zones "
                            "will be missing from the recording");

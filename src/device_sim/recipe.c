@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,19 +96,32 @@ static int make_folders(char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
+/* A folder of this user alone, made if it is not there: what lies in it is loaded and run. */
+static bool is_own_folder(const char *folder)
+{
+    struct stat st;
+    return (mkdir(folder, 0700) == 0 || errno == EEXIST) && lstat(folder, &st) == 0 &&
+           S_ISDIR(st.st_mode) && st.st_uid == getuid() && !(st.st_mode & 022);
+}
+
 static enum strobe_err find_cache(char *folder, size_t bytes, const char *wish)
 {
     const char *said = wish ? wish : getenv("STROBE_KERNEL_CACHE"),
                *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    *folder = 0;
     if (said && *said)
         snprintf(folder, bytes, "%s", said);
     else if (cache && *cache == '/')
         snprintf(folder, bytes, "%s/strobe/kernels", cache);
     else if (home && *home == '/')
         snprintf(folder, bytes, "%s/.cache/strobe/kernels", home);
-    else
-        snprintf(folder, bytes, "/tmp/strobe-kernels-%u", (unsigned)getuid());
-    return make_folders(folder) && access(folder, W_OK) == 0 ? STROBE_OK : STROBE_ERR_ACCESS;
+    if (*folder && make_folders(folder) && access(folder, W_OK) == 0)
+        return STROBE_OK;
+    if (said && *said)
+        return STROBE_ERR_ACCESS;
+    snprintf(folder, bytes, "/tmp/strobe-kernels-%u",
+             (unsigned)getuid()); /* no home, or not ours */
+    return is_own_folder(folder) ? STROBE_OK : STROBE_ERR_ACCESS;
 }
 
 enum strobe_err strobe_sim_recipe_open(struct strobe_sim_recipe *recipe,

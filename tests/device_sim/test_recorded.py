@@ -82,6 +82,22 @@ class Recorded(unittest.TestCase):
         said = subprocess.run([PROGRAM, "1"], cwd=self.folder.name, capture_output=True, text=True, timeout=LIMIT_S, env=environment)
         self.assertEqual((said.returncode, said.stderr), (0, ""))
 
+    def limited(self, blocks):
+        """Record the example with a limit on the size of the files that it makes: what `info` says."""
+        trace = os.path.join(self.folder.name, f"{blocks}.strobe")
+        run("record", "-q", "-o", trace, "--", "sh", "-c", f"ulimit -f {blocks}; exec {PROGRAM} 1")
+        return run("info", trace)
+
+    def test_a_stream_without_room_is_named_as_missing(self):
+        info = self.limited(100)
+        self.assertIn("the stream of a device that it opened has no room", info)
+        self.assertNotIn("coverage: 100.00 %", info)
+
+    def test_a_stream_with_little_room_is_all_there(self):
+        info = self.limited(8000)
+        self.assertIn("coverage: 100.00 %", info)
+        self.assertIn("Device 0", info)
+
     def test_joins_each_launch_to_its_kernels(self):
         kinds = dict((name, int(n)) for n, name in re.findall(r"(\d+)  (flow_\w+)", run("info", self.trace).replace(",", "")))
         self.assertEqual(kinds, {"flow_begin": ROUNDS, "flow_end": ROUNDS})

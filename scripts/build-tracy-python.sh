@@ -7,4 +7,4 @@ folder=${1:-$root/dist}
 "$root/scripts/deps" build
 "${PYTHON:-python3}" "$root/python/backend/strobe_backend.py" --only-tracy-client "$folder"
 echo
-echo "Install with: python -m pip install --find-links $folder $folder/tracy_client-*.whl"
+echo "Install with: python -m pip install $folder/tracy_client-*.whl"

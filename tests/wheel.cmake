@@ -15,7 +15,9 @@ if(TARGET strobe_python AND NOT STROBE_SANITIZE)
     add_test(NAME wheel/documents COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/run_all.py ${wheel_place} --newest
         --suite ${wheel_tests}/seeds)
     add_test(NAME wheel/iree COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_iree.py ${wheel_place})
-    set_tests_properties(wheel/contents wheel/suite-oldest wheel/suite-newest wheel/documents wheel/iree PROPERTIES
+    add_test(NAME wheel/ways COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_ways.py ${wheel_place} $<TARGET_FILE:strobe>)
+    set_tests_properties(wheel/contents wheel/suite-oldest wheel/suite-newest wheel/documents wheel/iree wheel/ways PROPERTIES
         FIXTURES_REQUIRED wheels TIMEOUT 900 COST 500)
+    set_tests_properties(wheel/iree wheel/ways PROPERTIES RESOURCE_LOCK venvs_iree) # the same environment
     set_tests_properties(wheel/suite-newest wheel/documents PROPERTIES RESOURCE_LOCK venvs) # the same environment
 endif()

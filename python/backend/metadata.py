@@ -37,7 +37,7 @@ def describe(name, licenses=(), description=""):
     if name == NAME:
         for extra, wanted in EXTRAS.items():
             lines += [f"Provides-Extra: {extra}", f'Requires-Dist: {wanted}; extra == "{extra}"']
-    else:
+    elif name == "strobe-tracy":  # tracy_client has all that it needs in itself
         lines.append(f"Requires-Dist: {NAME}=={version()}")
     if description:
         lines += ["Description-Content-Type: text/markdown", "", description]

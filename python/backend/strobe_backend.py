@@ -3,7 +3,8 @@
 
 Three distributions come from one build: `strobe-profiler` (everything native, module `strobe`), `strobe-tracy` (module `tracy`)
 and `tracy_client`. The last two are put into folders of their own that a .pth file appends to sys.path:
-they come after site-packages, so a foreign module of that name is neither overwritten nor hidden.
+they come after site-packages, so a foreign module of that name is neither overwritten nor hidden. The file of `tracy_client` needs
+no other: it has a package `strobe` in its folder, which is used where strobe-profiler is not installed.
 A fourth file, strobe_profiler-…-py3-none-…, is what pip finds where the stable ABI does not work (free-threaded
 interpreters): the same commands, and an `import strobe` that explains.
 """
@@ -54,7 +55,7 @@ def moved(text):
 
 
 def not_shipped(path):
-    return path.suffix in (".c", ".h", ".o", ".so") or path.name == "CMakeLists.txt"
+    return path.suffix in (".c", ".h", ".o", ".so") or path.name in ("CMakeLists.txt", "_tree.py")
 
 
 def write_strobe(folder, stage, tree, tag, client_only, with_extension):
@@ -77,15 +78,42 @@ def write_strobe(folder, stage, tree, tag, client_only, with_extension):
     return wheel.close()
 
 
-def write_aside(folder, name, module):
-    """A small wheel whose one module lives in a folder of its own, after site-packages."""
-    wheel = WheelFile(folder, name, metadata.version(), "py3-none-any")
+def open_aside(folder, name, module, tag):
+    """A wheel whose module lives in a folder of its own, after site-packages; and that folder."""
+    wheel = WheelFile(folder, name, metadata.version(), tag)
     place = f"_strobe_{module}"
     wheel.add_tree(SOURCES / module, f"{place}/{module}/")
     wheel.add(f"{place}/README.txt", f"The module {module} of {name}: here, so that it never overwrites another of that name.\n")
-    wheel.add(f"{place}.pth", f"{place}\n")
-    wheel.add(f"{wheel.info}/METADATA", metadata.describe(name, add_licenses(wheel, {})))
+    return wheel, place
+
+
+def close_aside(wheel, place, name, texts, lines=""):
+    wheel.add(f"{place}.pth", f"{place}\n{lines}")
+    wheel.add(f"{wheel.info}/METADATA", metadata.describe(name, add_licenses(wheel, texts)))
     return wheel.close()
+
+
+def write_tracy(folder):
+    """strobe-tracy: pure Python."""
+    wheel, place = open_aside(folder, "strobe-tracy", "tracy", "py3-none-any")
+    return close_aside(wheel, place, "strobe-tracy", {})
+
+
+def write_tracy_client(folder, stage, tree, client_only):
+    """tracy_client, whole in one file: the package `strobe` with its C half, library and command, for Python alone (no headers).
+    The tag is that of every CPython: one that can't load the C half gets the reason when it imports it."""
+    wheel, place = open_aside(folder, "tracy_client", "tracy_client", f"py3-none-{native.platform_tag(stage)}")
+    wheel.add_tree(SOURCES / "strobe", f"{place}/strobe/", not_shipped)
+    wheel.add(f"{place}/strobe/{EXTENSION}", (stage / "python" / "strobe" / EXTENSION).read_bytes(), True)
+    library = sorted((stage / "lib").glob("libstrobe.so.*"))[0]
+    wheel.add(f"{place}/strobe/lib/{library.name}", library.read_bytes(), True)
+    wheel.add(f"{place}/_strobe_join.py", (SOURCES / "_strobe_join.py").read_bytes())
+    if not client_only:
+        for path in sorted((stage / "bin").glob("*")):
+            if not path.is_symlink():
+                wheel.add(f"{place}/strobe/bin/{path.name}", path.read_bytes(), True)
+    texts = {} if client_only else native.bundled_licenses(tree)
+    return close_aside(wheel, place, "tracy_client", texts, (SOURCES / "strobe.pth").read_text(encoding="utf-8"))
 
 
 def write_main(folder, client_only=False, fallback=False):
@@ -94,7 +122,7 @@ def write_main(folder, client_only=False, fallback=False):
     done = [write_strobe(folder, stage, tree, f"cp39-abi3-{platform}", client_only, True)]
     if fallback:
         done.append(write_strobe(folder, stage, tree, f"py3-none-{platform}", client_only, False))
-    return done
+    return done, stage, tree
 
 
 def gil_is_gone():
@@ -106,7 +134,7 @@ def gil_is_gone():
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """pip's way in. A free-threaded interpreter gets the wheel that explains."""
     try:
-        return write_main(wheel_directory, fallback=gil_is_gone())[-1]
+        return write_main(wheel_directory, fallback=gil_is_gone())[0][-1]
     except native.BuildFailed as problem:
         sys.exit(f"strobe: {problem}")
 
@@ -118,11 +146,11 @@ def build_sdist(sdist_directory, config_settings=None):
     if listed.returncode == 0 and listed.stdout:
         names = [name for name in listed.stdout.decode().split("\0") if name]
     else:
-        names = [str(path.relative_to(ROOT)) for path in sorted(ROOT.rglob("*")) if path.is_file()]
+        names = [str(path.relative_to(ROOT)) for path in sorted(ROOT.rglob("*")) if path.is_file() or path.is_symlink()]
         names = [name for name in names if not name.startswith((".", "build", "dist"))]
     with tarfile.open(pathlib.Path(sdist_directory) / f"{stem}.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as tar:
         for name in names:
-            if (ROOT / name).is_file():
+            if (ROOT / name).is_file() or (ROOT / name).is_symlink():
                 tar.add(ROOT / name, f"{stem}/{name}", recursive=False)
         info = pathlib.Path(sdist_directory) / "PKG-INFO"
         info.write_text(metadata.describe(metadata.NAME))
@@ -141,12 +169,12 @@ def main():
     parser.add_argument("--only-tracy-client", action="store_true", help="strobe-profiler and tracy_client")
     given = parser.parse_args()
     try:
-        done = write_main(given.folder, given.client_only, fallback=not given.client_only)
+        done, stage, tree = write_main(given.folder, given.client_only, fallback=not given.client_only)
     except native.BuildFailed as problem:
         sys.exit(f"strobe: {problem}")
-    done.append(write_aside(given.folder, "tracy_client", "tracy_client"))
+    done.append(write_tracy_client(given.folder, stage, tree, given.client_only))
     if not given.client_only and not given.only_tracy_client:
-        done.append(write_aside(given.folder, "strobe-tracy", "tracy"))
+        done.append(write_tracy(given.folder))
     for name in done:
         print(f"{given.folder}/{name}")
 

@@ -213,6 +213,7 @@ static PyObject *on_c_end(PyObject *const *args)
 
 /* ---- switching on and off ---- */
 
+/* What runs while the thread is busy is ours, begin and end: neither is told. */
 #define CALLED(name)                                                                     \
     static PyObject *name##_called(PyObject *self, PyObject *const *args, size_t n_args, \
                                    PyObject *names)                                      \
@@ -220,7 +221,7 @@ static PyObject *on_c_end(PyObject *const *args)
         (void)self;                                                                      \
         (void)n_args;                                                                    \
         (void)names;                                                                     \
-        return name(args);                                                               \
+        return STROBE_PY_UNLIKELY(strobe_py_thread.busy) ? none() : name(args);          \
     }
 CALLED(on_start)
 CALLED(on_resume)

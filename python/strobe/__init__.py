@@ -19,7 +19,7 @@ PYTEST_DONT_REWRITE (a word to pytest, which would warn that this was imported b
 """
 from strobe._refuse import refuse as _refuse
 
-_refuse()
+_refuse(__path__)
 
 from strobe._strobe import (  # noqa: E402
     Zone,

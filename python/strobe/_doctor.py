@@ -7,7 +7,8 @@ import sys
 
 def check_interpreter():
     from strobe._refuse import reason
-    why = reason()
+    import strobe
+    why = reason(strobe.__path__)
     return not why, f"Python {sys.version.split()[0]} at {sys.executable}: {why or 'can be recorded'}"
 
 

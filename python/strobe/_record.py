@@ -26,9 +26,10 @@ def set_variable(name, value):
 
 def find_command():
     """The path of the `strobe` command: $STROBE_BIN, the one of this package, or the one in PATH."""
+    import strobe
+
     named = os.environ.get("STROBE_BIN")
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "strobe")
-    for path in (named, beside):
+    for path in (named, *(os.path.join(folder, "bin", "strobe") for folder in strobe.__path__)):
         if path and os.access(path, os.X_OK):
             return path
     import shutil

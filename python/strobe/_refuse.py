@@ -1,10 +1,24 @@
-"""Which interpreters can't load the C half, said in words before they would crash on it."""
+"""Which interpreters can't load the C half, said in words before they would crash on it. Where that half is."""
 import os
 import sys
 
 
-def reason():
-    """Why this interpreter can't be traced, or None."""
+MODULE = "_strobe.abi3.so"
+
+
+def find_module(path):
+    """Whether the C half is in a folder of the package. In the source tree it is in a build folder, which is appended to `path`."""
+    if any(os.path.exists(os.path.join(folder, MODULE)) for folder in path):
+        return True
+    try:
+        from strobe import _tree  # the wheels have none
+    except ImportError:
+        return False
+    return _tree.extend(path)
+
+
+def reason(path):
+    """Why this interpreter can't be traced, or None. `path`: the package's folders."""
     if sys.implementation.name != "cpython":
         return f"strobe needs CPython; this is {sys.implementation.name}"
     if sys.version_info < (3, 9):
@@ -15,7 +29,9 @@ def reason():
             "built for the stable ABI, which this interpreter does not have. Use the ordinary build of the "
             "same version" % sys.version.split()[0]
         )
-    if not os.path.exists(os.path.join(os.path.dirname(os.path.abspath(__file__)), "_strobe.abi3.so")):
+    if not find_module(path):
+        if "strobe._tree" in sys.modules:
+            return sys.modules["strobe._tree"].NOT_BUILT
         return (
             "this wheel of strobe has the commands, but does not have the module for Python: it is the one for "
             "interpreters that can't load it. Install the same version of strobe-profiler again, with an ordinary CPython on Linux"
@@ -23,8 +39,8 @@ def reason():
     return None
 
 
-def refuse():
+def refuse(path):
     """Raise ImportError where `reason` has one."""
-    why = reason()
+    why = reason(path)
     if why:
         raise ImportError(why)

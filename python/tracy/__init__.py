@@ -26,7 +26,7 @@ def signpost(header, message=None):
     """Mark this moment: a message in the trace and a row in the op report."""
     import strobe
     text = f"TT_SIGNPOST: {header}" if message is None else f"TT_SIGNPOST: {header}\n{message}"
-    logger.info("%s%s", header, "" if message is None else f": {message}")
+    strobe._strobe.unseen(logger.info, "%s%s", header, "" if message is None else f": {message}")  # no part of the program
     strobe.message(f"`{text}`")
 
 

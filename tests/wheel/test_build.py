@@ -67,7 +67,7 @@ class Contents(unittest.TestCase):
     def test_names_and_tags(self):
         names = sorted(path.name for path in venvs.wheels(WHEELS).values())
         patterns = [r"strobe_profiler-[\d.]+-cp39-abi3-manylinux_2_\d+_\w+\.whl", r"strobe_profiler-[\d.]+-py3-none-manylinux_2_\d+_\w+\.whl",
-                    r"strobe_tracy-[\d.]+-py3-none-any\.whl", r"tracy_client-[\d.]+-py3-none-any\.whl"]
+                    r"strobe_tracy-[\d.]+-py3-none-any\.whl", r"tracy_client-[\d.]+-py3-none-manylinux_2_\d+_\w+\.whl"]
         self.assertEqual(len(names), 4)
         for name, pattern in zip(names, patterns):
             self.assertRegex(name, pattern)
@@ -148,6 +148,19 @@ class Manners(unittest.TestCase):
         there.install("tracy_client", "--no-deps")
         self.assertIn("tracy_client can't work here", there.say("from tracy_client import scoped", check=False).stderr)
 
+    def test_the_file_of_tracy_client_needs_no_other(self):
+        there = Environment(self)
+        there.pip("install", "-q", "--no-compile", "--no-index", venvs.wheels(WHEELS)["tracy_client"])
+        (there.home / "app.py").write_text("from tracy_client import scoped\nwith scoped.ScopedZone('alone'): pass\n")
+        run(there.python, "-m", "strobe", "record", "-q", "-o", "out.strobe", "app.py", cwd=there.home)
+        text = run(there.python, "-m", "strobe", "csv", "out.strobe", cwd=there.home).stdout
+        self.assertEqual(text.count(",alone,"), 1)
+        there.install("strobe-profiler")  # whose package comes first then
+        self.assertEqual(there.say("import strobe, tracy_client; print(strobe.__file__)").stdout.strip(),
+                         str(there.site / "strobe/__init__.py"))
+        there.pip("uninstall", "-y", "strobe-profiler")
+        there.say("from tracy_client import scoped")
+
     def test_a_free_threaded_interpreter_is_told(self):
         there = Environment(self)
         there.install("strobe-profiler")
@@ -176,7 +189,7 @@ class Building(unittest.TestCase):
             built = venvs.wheels(folder)
             self.assertEqual(sorted(built), ["strobe_profiler", "tracy_client"])
             there = Environment(self)
-            there.pip("install", "--no-index", "--find-links", folder, "tracy_client")
+            there.pip("install", "--no-index", "--find-links", folder, "tracy_client", "strobe-profiler")
         there.say("from tracy_client import scoped\nwith scoped.ScopedZone('x'): pass")
         self.assertFalse((there.site / "strobe/bin").exists())
         done = there.say("import strobe; strobe.record('x.strobe')", check=False)

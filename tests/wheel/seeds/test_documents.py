@@ -30,9 +30,9 @@ WITH_TTNN = [("004", 31), ("004", 32), ("004", 49)]
 LEFT_OUT = {
     ("000", 0): "the build scripts: tests/wheel/test_build.py runs them",
     ("000", 1): "the build by CMake: tests/wheel/test_build.py",
-    ("000", 2): "source_env.sh: tests/wheel/test_build.py",
-    ("000", 3): "a PYTHONPATH by hand: tests/wheel/test_build.py",
-    ("000", 4): "installing the wheel: every test here runs on it",
+    ("000", 2): "source_env.sh: tests/wheel/test_ways.py",
+    ("000", 3): "a PYTHONPATH by hand: tests/wheel/test_ways.py",
+    ("000", 4): "installing the wheel: tests/wheel/test_ways.py",
     ("000", 6): "IREE: tests/wheel/test_iree.py",
     ("000", 7): "IREE: tests/wheel/test_iree.py",
     ("001", 0): "installs a viewer on macOS", ("001", 1): "starts a viewer", ("001", 2): "builds tt-metal",

@@ -253,6 +253,30 @@ signpost(header="Run number 5", message="This is the run after 5 warmup runs")
     assert "`TT_SIGNPOST: Run number 5\nThis is the run after 5 warmup runs`" in text
 
 
+@pytest.mark.parametrize("options", [["-p"], ["-p", "-l"], []])
+def test_signposts_own_logging_is_no_zone(tmp_path, options):
+    (tmp_path / "posts.py").write_text("""
+import logging
+from tracy import Profiler, signpost
+logging.basicConfig(level=logging.INFO)
+def busy(): return logging.getLogger("mine").name
+def run():
+    busy()
+    signpost("half way", "of two")
+    busy()
+with Profiler():
+    run()
+""")
+    done, trace = tracy(tmp_path, *options, "posts.py")
+    assert "INFO:tracy:half way: of two" in done.stderr
+    found = helper.zones(trace)
+    assert [zone.name for zone in found].count("PY_FUNC_busy") == 2
+    assert [zone.name for zone in found].count("PY_FUNC_getLogger") == 4  # the program's own
+    for name in ("info", "_log", "handle", "emit", "signpost"):
+        assert not any(zone.name.endswith("FUNC_" + name) for zone in found), name
+    assert helper.lost(trace).startswith(helper.ALL_WHOLE)
+
+
 def test_profiler_works_by_itself(tmp_path):
     (tmp_path / "alone.py").write_text("""
 from tracy import Profiler, signpost

@@ -24,6 +24,24 @@ foreach(kind shared on_demand static)
 endforeach()
 target_link_libraries(tracy_client_shared PRIVATE strobe_lib_shared)
 target_link_libraries(tracy_client_on_demand PRIVATE strobe_lib_shared)
+
+# The macros' inline functions use libstrobe, and a linker looks for names only in the libraries of its own command line. So that
+# -lTracyClient is enough there, the library has libstrobe's names too and says (DT_FILTER) that libstrobe.so.0 is where they are:
+# the loader of glibc puts that one before ours, and what is behind our names is never used. Other loaders know no filters.
+include(CheckCSourceCompiles)
+check_c_source_compiles("#include <features.h>\n#ifndef __GLIBC__\n#error no\n#endif\nint main(void) { return 0; }" STROBE_GLIBC)
+if(STROBE_GLIBC)
+    set(names ${CMAKE_BINARY_DIR}/tracy_client_names.c)
+    add_custom_command(OUTPUT ${names}
+        COMMAND ${CMAKE_COMMAND} -DREADELF=${CMAKE_READELF} -DLIBRARY=$<TARGET_FILE:strobe_lib_shared> -DOUT=${names} -P
+            ${PROJECT_SOURCE_DIR}/cmake/FilterNames.cmake
+        DEPENDS strobe_lib_shared ${PROJECT_SOURCE_DIR}/cmake/FilterNames.cmake VERBATIM)
+    set_source_files_properties(${names} PROPERTIES COMPILE_OPTIONS "-fno-sanitize=all;-Wno-missing-prototypes")
+    foreach(kind shared on_demand)
+        target_sources(tracy_client_${kind} PRIVATE ${names})
+        target_link_options(tracy_client_${kind} PRIVATE -Wl,-F,$<TARGET_SONAME_FILE_NAME:strobe_lib_shared>)
+    endforeach()
+endif()
 target_link_libraries(tracy_client_static PUBLIC strobe_lib_static)
 # with TRACY_ON_DEMAND a zone's context is larger: a library of its own for programs that were built so
 target_compile_definitions(tracy_client_on_demand PRIVATE TRACY_ON_DEMAND)
@@ -47,7 +65,9 @@ add_library(tracy_client_interface INTERFACE)
 target_include_directories(tracy_client_interface INTERFACE ${PROJECT_SOURCE_DIR}/include
     ${PROJECT_SOURCE_DIR}/include/tracy)
 target_link_libraries(tracy_client_interface INTERFACE tracy_client_shared strobe_lib_shared)
-target_compile_definitions(tracy_client_interface INTERFACE TRACY_ENABLE)
+if(TRACY_ENABLE AND (NOT DEFINED ENABLE_TRACY OR ENABLE_TRACY)) # tt-metal's name for the same
+    target_compile_definitions(tracy_client_interface INTERFACE TRACY_ENABLE)
+endif()
 add_library(Tracy::TracyClient ALIAS tracy_client_interface)
 
 install(TARGETS tracy_client_shared tracy_client_static EXPORT StrobeTargets

@@ -42,6 +42,8 @@ def tell_about_device(given):
     if words:
         say(f"{', '.join(words)}: handed to the device's runtime through the environment; "
             "without a device they change nothing")
+    if given.device and "grayskull" in command_line.architecture():
+        say("the timers of Grayskull's cores are skewed after a reset by tt-smi: reboot (sudo reboot) before times of two cores are compared")
     for variable in SRAM_SHARERS:
         if given.device and os.environ.get(variable):
             say(f"{variable} is set: it uses the same memory on the device as its profiler, and the runtime will "

@@ -339,6 +339,11 @@ static int make_report(struct settings *settings, const struct strobe_report_fol
         strobe_cli_error("report", "the copy of the device log is not complete: %s",
                          strobe_err_text(report.log.copy_err));
     code = err ? STROBE_EXIT_FAILED : show(settings, &report, csv);
+    if (!err && report.is_device_only && !settings->read.device_only)
+        strobe_cli_error("report",
+                         "%s has no host logs: the ops have no names and no host times. Record the "
+                         "program with: python -m tracy -p -r SCRIPT",
+                         folders->logs);
     if (err && err != STROBE_ERR_NOTFOUND)
         fail(folders->out, err);
     strobe_report_close(&report);

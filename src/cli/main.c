@@ -39,7 +39,7 @@ static void print_help(FILE *out)
             "\n'strobe <command> --help' tells more of each; 'strobe --version' the version.\n");
 }
 
-/* Names of Tracy's tools, its forks' among them: a link of that name runs the command. */
+/* Names of Tracy's tools, its forks' and IREE's among them: a link of that name runs the command. */
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
@@ -49,6 +49,11 @@ static const struct {
     {"iree-tracy-capture", strobe_cli_tracy_capture},
     {"tracy-csvexport", strobe_cli_tracy_csvexport},
     {"csvexport-release", strobe_cli_tracy_csvexport},
+    {"iree-tracy-csvexport", strobe_cli_tracy_csvexport},
+    {"tracy", strobe_cli_view},
+    {"tracy-profiler", strobe_cli_view},
+    {"Tracy-release", strobe_cli_view},
+    {"iree-tracy-profiler", strobe_cli_view},
 };
 
 /* The tool that this program was called as, NULL: strobe itself. */

@@ -391,5 +391,15 @@ class CppFaults(ReportTest):
         self.assertEqual((faults, len(rows)), ({"bad-cell": 1, "op-without-device-rows": 1}, 9))
 
 
+class WithoutHostLogs(ReportTest):
+    def test_a_run_that_was_not_recorded_is_told_how_to(self):
+        root = self.golden("C_device_only")
+        done = subprocess.run([STROBE, "report", str(root), "-q"], capture_output=True, text=True, check=True)
+        self.assertIn("has no host logs", done.stderr)
+        self.assertIn("python -m tracy -p -r SCRIPT", done.stderr)
+        asked = subprocess.run([STROBE, "report", str(root), "-q", "--device-only"], capture_output=True, text=True, check=True)
+        self.assertEqual(asked.stderr, "")
+
+
 if __name__ == "__main__":
     unittest.main()

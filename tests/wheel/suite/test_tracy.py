@@ -241,6 +241,16 @@ def test_options_of_the_device_reach_its_runtime(tmp_path):
     assert "TT_METAL_DEVICE_PROFILER" not in plain and "TT_METAL_PROFILER_NO_CACHE_OP_INFO" not in plain
 
 
+@pytest.mark.parametrize("variables, words", [({"TT_METAL_DPRINT_CORES": "all"}, ["TT_METAL_DPRINT_CORES is set", "Unset it"]),
+                                              ({"ARCH_NAME": "grayskull"}, ["timers", "sudo reboot"])])
+def test_troubles_of_the_device_are_named_before_the_program_starts(tmp_path, variables, words):
+    (tmp_path / "app.py").write_text("import sys\nprint('program', file=sys.stderr)\n")
+    said = tracy(tmp_path, "app.py", env=variables)[0].stderr.splitlines()
+    line, = [at for at, text in enumerate(said) if all(word in text for word in words)]
+    assert line < said.index("program")
+    assert not any(word in tracy(tmp_path, "--no-device", "app.py", env=variables)[0].stderr for word in words)
+
+
 def test_signposts_are_messages(tmp_path):
     (tmp_path / "posts.py").write_text("""
 from tracy import signpost

@@ -1,0 +1,22 @@
+# FilterNames.cmake: cmake -DREADELF=… -DLIBRARY=… -DOUT=… -P FilterNames.cmake
+# Writes C source that defines every name that LIBRARY exports, with its kind and size and nothing behind it.
+execute_process(COMMAND ${READELF} --dyn-syms -W ${LIBRARY} OUTPUT_VARIABLE table RESULT_VARIABLE failed)
+if(failed)
+    message(FATAL_ERROR "${READELF} can't read ${LIBRARY}")
+endif()
+set(text "/* Made by cmake/FilterNames.cmake: the names of libstrobe, for linkers. The loader finds libstrobe's own first. */\n")
+string(REPLACE "\n" ";" lines "${table}")
+foreach(line ${lines})
+    if(line MATCHES "^ *[0-9]+: [0-9a-f]+ +([0-9]+) (FUNC|OBJECT|TLS) +GLOBAL +DEFAULT +[0-9]+ (strobe_[a-z0-9_]+)$")
+        set(visible "__attribute__((visibility(\"default\")))")
+        if(CMAKE_MATCH_2 STREQUAL "FUNC")
+            string(APPEND text "${visible} void ${CMAKE_MATCH_3}(void);\n"
+                "void ${CMAKE_MATCH_3}(void)\n{\n    __builtin_trap();\n}\n")
+        elseif(CMAKE_MATCH_2 STREQUAL "TLS")
+            string(APPEND text "${visible} __thread char ${CMAKE_MATCH_3}[${CMAKE_MATCH_1}] __attribute__((aligned(16)));\n")
+        else()
+            string(APPEND text "${visible} char ${CMAKE_MATCH_3}[${CMAKE_MATCH_1}] __attribute__((aligned(64)));\n")
+        endif()
+    endif()
+endforeach()
+file(WRITE ${OUT} "${text}")

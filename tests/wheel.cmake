@@ -16,8 +16,9 @@ if(TARGET strobe_python AND NOT STROBE_SANITIZE)
         --suite ${wheel_tests}/seeds)
     add_test(NAME wheel/iree COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_iree.py ${wheel_place})
     add_test(NAME wheel/ways COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_ways.py ${wheel_place} $<TARGET_FILE:strobe>)
-    set_tests_properties(wheel/contents wheel/suite-oldest wheel/suite-newest wheel/documents wheel/iree wheel/ways PROPERTIES
+    add_test(NAME wheel/microbenchmark COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_microbenchmark.py ${wheel_place})
+    set_tests_properties(wheel/contents wheel/suite-oldest wheel/suite-newest wheel/documents wheel/iree wheel/ways wheel/microbenchmark PROPERTIES
         FIXTURES_REQUIRED wheels TIMEOUT 900 COST 500)
-    set_tests_properties(wheel/iree wheel/ways PROPERTIES RESOURCE_LOCK venvs_iree) # the same environment
+    set_tests_properties(wheel/iree wheel/ways wheel/microbenchmark PROPERTIES RESOURCE_LOCK venvs_iree) # the same environment
     set_tests_properties(wheel/suite-newest wheel/documents PROPERTIES RESOURCE_LOCK venvs) # the same environment
 endif()

@@ -9,12 +9,13 @@ REQUIRES_PYTHON = ">=3.9"
 # The distribution; the module in it is `strobe`. (That name belongs to another project's distribution.)
 NAME = "strobe-profiler"
 # No version is asked for in the extras: whoever has another distribution of that name keeps it.
-EXTRAS = {"tracy": "strobe-tracy", "tracy-client": "tracy_client"}
+EXTRAS = {"tracy": "strobe-tracy", "tracy-client": "tracy_client", "microbenchmark": "strobe-microbenchmark"}
 PYTEST_PLUGIN = "strobe = strobe.pytest_plugin"
 
 SUMMARIES = {
     NAME: "A profiler for programs that are part Python, part native code",
     "strobe-tracy": "Tenstorrent's `tracy` module, recorded by Strobe",
+    "strobe-microbenchmark": "Microbenchmarks on IREE's runtime, recorded by Strobe",
     "tracy_client": "Tracy's `tracy_client` module, recorded by Strobe",
 }
 
@@ -37,7 +38,7 @@ def describe(name, licenses=(), description=""):
     if name == NAME:
         for extra, wanted in EXTRAS.items():
             lines += [f"Provides-Extra: {extra}", f'Requires-Dist: {wanted}; extra == "{extra}"']
-    elif name == "strobe-tracy":  # tracy_client has all that it needs in itself
+    elif name != "tracy_client":  # tracy_client has all that it needs in itself
         lines.append(f"Requires-Dist: {NAME}=={version()}")
     if description:
         lines += ["Description-Content-Type: text/markdown", "", description]

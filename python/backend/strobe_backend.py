@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The build backend (PEP 517) of the wheels: `pip install .` and `make wheel` end here.
 
-Three distributions come from one build: `strobe-profiler` (everything native, module `strobe`), `strobe-tracy` (module `tracy`)
-and `tracy_client`. The last two are put into folders of their own that a .pth file appends to sys.path:
+Four distributions come from one build: `strobe-profiler` (everything native, module `strobe`), `strobe-tracy` (module `tracy`),
+`strobe-microbenchmark` (module `microbenchmark`) and `tracy_client`. The last three are put into folders of their own that a .pth file appends to sys.path:
 they come after site-packages, so a foreign module of that name is neither overwritten nor hidden. The file of `tracy_client` needs
 no other: it has a package `strobe` in its folder, which is used where strobe-profiler is not installed.
-A fourth file, strobe_profiler-…-py3-none-…, is what pip finds where the stable ABI does not work (free-threaded
+A fifth file, strobe_profiler-…-py3-none-…, is what pip finds where the stable ABI does not work (free-threaded
 interpreters): the same commands, and an `import strobe` that explains.
 """
 import argparse
@@ -93,10 +93,10 @@ def close_aside(wheel, place, name, texts, lines=""):
     return wheel.close()
 
 
-def write_tracy(folder):
-    """strobe-tracy: pure Python."""
-    wheel, place = open_aside(folder, "strobe-tracy", "tracy", "py3-none-any")
-    return close_aside(wheel, place, "strobe-tracy", {})
+def write_pure(folder, name, module):
+    """strobe-tracy, strobe-microbenchmark: pure Python."""
+    wheel, place = open_aside(folder, name, module, "py3-none-any")
+    return close_aside(wheel, place, name, {})
 
 
 def write_tracy_client(folder, stage, tree, client_only):
@@ -174,7 +174,8 @@ def main():
         sys.exit(f"strobe: {problem}")
     done.append(write_tracy_client(given.folder, stage, tree, given.client_only))
     if not given.client_only and not given.only_tracy_client:
-        done.append(write_tracy(given.folder))
+        done += [write_pure(given.folder, name, module) for name, module in
+                 (("strobe-tracy", "tracy"), ("strobe-microbenchmark", "microbenchmark"))]
     for name in done:
         print(f"{given.folder}/{name}")
 

@@ -66,9 +66,9 @@ class Environment:
 class Contents(unittest.TestCase):
     def test_names_and_tags(self):
         names = sorted(path.name for path in venvs.wheels(WHEELS).values())
-        patterns = [r"strobe_profiler-[\d.]+-cp39-abi3-manylinux_2_\d+_\w+\.whl", r"strobe_profiler-[\d.]+-py3-none-manylinux_2_\d+_\w+\.whl",
+        patterns = [r"strobe_microbenchmark-[\d.]+-py3-none-any\.whl", r"strobe_profiler-[\d.]+-cp39-abi3-manylinux_2_\d+_\w+\.whl", r"strobe_profiler-[\d.]+-py3-none-manylinux_2_\d+_\w+\.whl",
                     r"strobe_tracy-[\d.]+-py3-none-any\.whl", r"tracy_client-[\d.]+-py3-none-manylinux_2_\d+_\w+\.whl"]
-        self.assertEqual(len(names), 4)
+        self.assertEqual(len(names), 5)
         for name, pattern in zip(names, patterns):
             self.assertRegex(name, pattern)
 
@@ -201,7 +201,7 @@ class Building(unittest.TestCase):
             run(ROOT / "build-tracy-python.sh", folder, env={"PYTHON": PYTHON})
             self.assertIn("tracy_client", venvs.wheels(folder))
             run(ROOT / "build-tracy-python-full.sh", folder, env={"PYTHON": PYTHON})
-            self.assertEqual(sorted(venvs.wheels(folder)), ["fallback", "strobe_profiler", "strobe_tracy", "tracy_client"])
+            self.assertEqual(sorted(venvs.wheels(folder)), ["fallback", "strobe_microbenchmark", "strobe_profiler", "strobe_tracy", "tracy_client"])
 
     def test_source_env_uses_the_tree(self):
         build = os.environ.get("STROBE_BUILD", ROOT / "build")

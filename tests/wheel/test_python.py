@@ -29,6 +29,7 @@ def steps(dist, place):
                                       "--with", *BESIDE]
     yield "documents", ["run_all.py", *folders, "--newest", "--suite", str(HERE / "seeds"), "--with", *BESIDE]
     yield "iree", ["test_iree.py", *folders]
+    yield "microbenchmark", ["test_microbenchmark.py", *folders]
     yield "ways", ["test_ways.py", *folders, str(venvs.ROOT / "build/bin/strobe")]
     yield "free-threaded", ["test_freethreaded.py", *folders]
     for system in ("bookworm", "sid"):

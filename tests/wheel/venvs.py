@@ -90,7 +90,7 @@ def make(python, version, folder, place, extra=(), must=True):
     shutil.rmtree(home, ignore_errors=True)
     subprocess.run([python, "-m", "venv", "--without-pip", str(home)], check=True)
     install = [*pip_for(own, place), "install", "-q"]
-    subprocess.run([*install, "--no-index", "--find-links", str(folder), "strobe-profiler[tracy,tracy-client]"], check=True)
+    subprocess.run([*install, "--no-index", "--find-links", str(folder), "strobe-profiler[tracy,tracy-client,microbenchmark]"], check=True)
     subprocess.run([*install, *EXTRA, *(extra if must else ())], check=True)
     if extra and not must:
         subprocess.run([*install, *extra], stderr=subprocess.DEVNULL, check=False)

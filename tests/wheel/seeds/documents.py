@@ -21,7 +21,8 @@ def read(number):
 
 
 def markdown_blocks(text):
-    return re.findall(r"^```(\w+)\n(.*?)^```", text, re.S | re.M)
+    """Blocks of a language. A document that names none has plain ones."""
+    return re.findall(r"^```(\w+)\n(.*?)^```", text, re.S | re.M) or re.findall(r"^```()\n(.*?)^```", text, re.S | re.M)
 
 
 def rst_blocks(text):

@@ -217,7 +217,7 @@ void strobe_engine_answer_find(struct strobe_engine *engine, const struct strobe
     }
     struct strobe_hits *hits =
         strobe_hits_keep(engine, &engine->found, strobe_engine_key(engine, question, members), 0, 0,
-                         STROBE_HITS_MAX);
+                         STROBE_HITS_FOUND);
     enum strobe_err err = hits ? STROBE_OK : STROBE_ERR_NOMEM;
     if (hits) {
         hits->take = take_named;

@@ -48,35 +48,89 @@ static void put_nodes(struct strobe_engine *engine, struct strobe_reply *reply,
     }
 }
 
+/* ---- steps ---- */
+
+enum { STEP = 1 << 20 }; /* events that one answer looks at */
+
+/* A flame graph that is made in steps; it is given up when it is whole, or when another one is asked for. */
+struct strobe_kept_flame {
+    char *key; /* owned: of the questions that it answers */
+    struct strobe_flame flame;
+};
+
+void strobe_kept_flame_free(struct strobe_kept_flame *kept)
+{
+    if (!kept)
+        return;
+    free(kept->key);
+    strobe_flame_free(&kept->flame);
+    free(kept);
+}
+
+/* The one that is begun, or a new one. NULL without memory. A key begins with how far the file had grown: it goes on. */
+static struct strobe_flame *keep(struct strobe_engine *engine, const struct strobe_json *question)
+{
+    static const char *const members[] = {"from", "to", "tracks", "mode", NULL};
+    struct strobe_kept_flame *kept = engine->flame;
+    char *key = strobe_engine_key(engine, question, members);
+    if (kept && key && !strcmp(strchr(kept->key, ' '), strchr(key, ' '))) {
+        free(key);
+        return &kept->flame;
+    }
+    strobe_kept_flame_free(kept);
+    engine->flame = kept = key ? calloc(1, sizeof *kept) : NULL;
+    if (!kept) {
+        free(key);
+        return NULL;
+    }
+    kept->key = key;
+    kept->flame = (struct strobe_flame){
+        .view = engine->view, .context = engine, .number = number_of, .row_number = number_of_row};
+    strobe_engine_span(engine, question, &kept->flame.lo, &kept->flame.hi);
+    kept->flame.is_up = strobe_json_is(question, strobe_json_member(question, 0, "mode"), "up");
+    return &kept->flame;
+}
+
+static enum strobe_err step(struct strobe_engine *engine, const struct strobe_json *question,
+                            struct strobe_flame *flame)
+{
+    struct strobe_choice choice;
+    enum strobe_err err =
+        strobe_choice_read(engine, question, &choice) ? STROBE_OK : STROBE_ERR_NOMEM;
+    flame->threads = choice.threads;
+    flame->n_threads = choice.n_threads;
+    if (!err)
+        err = strobe_flame_step(flame, STEP);
+    if (!err && flame->is_whole)
+        err = add_tables(engine, &choice, flame);
+    flame->threads = NULL;
+    strobe_choice_free(&choice);
+    return err;
+}
+
 void strobe_engine_answer_flame(struct strobe_engine *engine, const struct strobe_json *question,
                                 struct strobe_reply *reply)
 {
-    struct strobe_flame flame = {
-        .view = engine->view, .context = engine, .number = number_of, .row_number = number_of_row};
-    struct strobe_choice choice;
-    strobe_engine_span(engine, question, &flame.lo, &flame.hi);
-    enum strobe_err err =
-        strobe_choice_read(engine, question, &choice) ? STROBE_OK : STROBE_ERR_NOMEM;
-    flame.threads = choice.threads;
-    flame.n_threads = choice.n_threads;
-    flame.is_up = strobe_json_is(question, strobe_json_member(question, 0, "mode"), "up");
+    struct strobe_flame chosen = {0}, *flame = keep(engine, question);
+    uint64_t limit = strobe_engine_count(question, "limit", 20000, STROBE_FLAME_MAX_NODES);
+    enum strobe_err err = flame ? step(engine, question, flame) : STROBE_ERR_NOMEM;
     if (!err)
-        err = strobe_flame_run(&flame);
-    if (!err)
-        err = add_tables(engine, &choice, &flame);
-    if (!err)
-        err = strobe_flame_choose(&flame, (uint32_t)strobe_engine_count(question, "limit", 20000,
-                                                                        STROBE_FLAME_MAX_NODES));
-    if (err)
+        err = strobe_flame_choose(flame, (uint32_t)limit, &chosen);
+    if (err) {
         strobe_engine_answer_error(reply, strobe_err_text(err));
-    else
-        put_nodes(engine, reply, &flame);
-    strobe_reply_u64(reply, "left_out", flame.n_left_out);
-    if (flame.n_levels)
-        strobe_reply_u64(reply, "levels", flame.n_levels);
+    } else {
+        put_nodes(engine, reply, &chosen);
+        strobe_reply_number(reply, "share", strobe_flame_share(flame));
+    }
+    strobe_reply_u64(reply, "left_out", chosen.n_left_out);
+    if (chosen.n_levels)
+        strobe_reply_u64(reply, "levels", chosen.n_levels);
     strobe_reply_number(reply, "total",
-                        (double)strobe_clock_ns(&engine->trace->clock, flame.total));
-    strobe_reply_bool(reply, "exact", !flame.is_cut);
-    strobe_flame_free(&flame);
-    strobe_choice_free(&choice);
+                        (double)strobe_clock_ns(&engine->trace->clock, chosen.total));
+    strobe_reply_bool(reply, "exact", err || flame->is_whole);
+    strobe_flame_free(&chosen);
+    if (err || flame->is_whole) {
+        strobe_kept_flame_free(engine->flame);
+        engine->flame = NULL;
+    }
 }

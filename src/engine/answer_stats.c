@@ -168,7 +168,7 @@ void strobe_kept_stats_free(struct strobe_kept_stats *kept)
 }
 
 /* Blocks of a trace that is stepped through, or whose parts are; heads of a step. */
-enum { LARGE = 256, LARGE_FOR_PARTS = 32, STEP = 1024 };
+enum { LARGE = 256, LARGE_FOR_PARTS = 32, STEP = 512 };
 
 /* Keys tell first how far the file had grown: what is stepped through goes on. */
 static int is_same(const struct strobe_kept_stats *kept, const char *key)

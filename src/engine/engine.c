@@ -242,6 +242,7 @@ void strobe_engine_close(struct strobe_engine *engine)
     strobe_hits_free(engine->found);
     strobe_hits_free(engine->instances);
     strobe_kept_stats_free(engine->stats);
+    strobe_kept_flame_free(engine->flame);
     strobe_view_close(engine->view);
     strobe_trace_close(engine->trace);
     free(engine->canon);
@@ -257,4 +258,10 @@ enum strobe_err strobe_engine_refresh(struct strobe_engine *engine, int *grown)
         number_locs(engine);
     engine->n_grown += *grown != 0;
     return err;
+}
+
+void strobe_engine_rest(struct strobe_engine *engine)
+{
+    strobe_kept_flame_free(engine->flame);
+    engine->flame = NULL;
 }

@@ -35,6 +35,7 @@ struct strobe_engine {
     /* Of the last questions, for the next ones that want the same in another order, or the rest of it: */
     struct strobe_hits *found, *instances; /* owned; NULL: none */
     struct strobe_kept_stats *stats;       /* owned, likewise */
+    struct strobe_kept_flame *flame;       /* owned, likewise */
     uint64_t n_grown;                      /* how often the file has grown: what was kept is out of date */
 };
 
@@ -45,6 +46,9 @@ void strobe_engine_close(struct strobe_engine *engine); /* NULL is allowed */
 
 /* The file may have grown. *grown: it has. */
 enum strobe_err strobe_engine_refresh(struct strobe_engine *engine, int *grown);
+
+/* Nobody asks at present: what was begun for the next step of a question is given up. */
+void strobe_engine_rest(struct strobe_engine *engine);
 
 /* Answer a parsed question. What can't be answered says so in words. */
 void strobe_engine_answer(struct strobe_engine *engine, const struct strobe_json *question,
@@ -118,6 +122,7 @@ void strobe_engine_answer_find(struct strobe_engine *engine, const struct strobe
 
 void strobe_hits_free(struct strobe_hits *hits);              /* NULL is allowed */
 void strobe_kept_stats_free(struct strobe_kept_stats *stats); /* likewise */
+void strobe_kept_flame_free(struct strobe_kept_flame *flame); /* likewise */
 
 /* The text of an error, where a reply has no other answer. */
 void strobe_engine_answer_error(struct strobe_reply *reply, const char *why);

@@ -13,8 +13,9 @@
 #include "query/scan.h"
 
 enum {
-    STROBE_HITS_MAX = 1 << 18,    /* rows that a list may have */
-    STROBE_HITS_EVENTS = 1 << 22, /* looked at in one step */
+    STROBE_HITS_MAX = 1 << 18,    /* rows that a list may have, */
+    STROBE_HITS_FOUND = 1 << 15,  /* and those that a search keeps, however few are shown */
+    STROBE_HITS_EVENTS = 1 << 21, /* looked at in one step */
     STROBE_HITS_TEXT = 4 << 20,   /* bytes of their texts */
     STROBE_HITS_BINS = 4096,
 };

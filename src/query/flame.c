@@ -11,14 +11,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "query/pixels_open.h"
 
-enum { MAX_DEPTH = 512, MAX_EVENTS = 1 << 25 };
-
-struct thread {
-    struct strobe_open_list open; /* zones that are open, by depth */
-    int is_known;
-};
+enum { MAX_DEPTH = 512 };
 
 /* A zone of a part in the order of begins. */
 struct zone {
@@ -29,13 +25,13 @@ struct zone {
 };
 
 struct run {
-    struct strobe_flame *flame;
-    struct thread *threads; /* owned */
-    uint32_t n_threads;
+    struct strobe_flame *flame; /* borrowed */
     struct zone *zones; /* owned */
     uint32_t n_zones, zones_room;
     struct strobe_replay replay;
     uint32_t locs[MAX_DEPTH]; /* of the path at hand, by depth */
+    uint32_t path[MAX_DEPTH]; /* nodes of the first n_path of them, index + 1 */
+    uint32_t n_path;
     int failed;
 };
 
@@ -72,8 +68,9 @@ static void drop_nodes(struct strobe_flame *flame, uint32_t *keep)
 }
 
 /* Room for one more path: levels are given up from the deepest on, until half of the nodes are free; never the roots. */
-static int make_room(struct strobe_flame *flame)
+static int make_room(struct run *run)
 {
+    struct strobe_flame *flame = run->flame;
     uint32_t n_at[MAX_DEPTH] = {0}, n_levels = 1;
     if (flame->n_nodes + MAX_DEPTH <= STROBE_FLAME_MAX_NODES || flame->n_levels == 1)
         return 1;
@@ -88,6 +85,7 @@ static int make_room(struct strobe_flame *flame)
     for (uint32_t i = 0; i < flame->n_nodes; i++)
         keep[i] = flame->nodes[i].depth < n_levels;
     flame->n_levels = n_levels;
+    run->n_path = 0;
     drop_nodes(flame, keep);
     free(keep);
     return !index_nodes(flame);
@@ -116,12 +114,16 @@ static uint32_t child_of(struct run *run, uint32_t parent, uint32_t loc)
     return flame->n_nodes;
 }
 
+/* The zones before had most of the path. */
 static void add_down(struct run *run, const struct zone *zone)
 {
-    uint32_t node = 0;
-    for (uint32_t d = 0; d <= zone->depth; d++)
+    STROBE_ASSERT(run->n_path <= zone->depth);
+    uint32_t node = run->n_path ? run->path[run->n_path - 1] : 0;
+    for (uint32_t d = run->n_path; d <= zone->depth; d++) {
         if (!(node = child_of(run, node, run->locs[d])))
             return;
+        run->path[run->n_path++] = node;
+    }
     run->flame->nodes[node - 1].count++;
     run->flame->nodes[node - 1].total += zone->ticks;
     run->flame->nodes[node - 1].self += zone->self;
@@ -140,12 +142,15 @@ static void add_up(struct run *run, const struct zone *zone)
     }
 }
 
-static void count_zone(struct run *run, const struct zone *zone)
+/* The next zone in the order of begins, and the number of its location. */
+static void count_zone(struct run *run, const struct zone *zone, uint32_t loc)
 {
+    run->locs[zone->depth] = loc;
+    run->n_path = run->n_path < zone->depth ? run->n_path : zone->depth;
     const struct strobe_flame *flame = run->flame;
     if (!zone->is_ended || zone->begin < flame->lo || zone->begin > flame->hi)
         return;
-    if (!make_room(run->flame))
+    if (!make_room(run))
         run->failed = 1;
     else if (flame->is_up)
         add_up(run, zone);
@@ -191,9 +196,8 @@ static void list_zones(struct run *run, const struct strobe_part *part,
 }
 
 /* What is open after the part, for the next one. */
-static void keep_open(struct thread *thread, const struct strobe_carry *carry)
+static void keep_open(struct strobe_open_list *open, const struct strobe_carry *carry)
 {
-    struct strobe_open_list *open = &thread->open;
     for (uint32_t i = 0; i < carry->n_open && i < MAX_DEPTH; i++) {
         if (STROBE_ARRAY_REACH(open->zones, open->room, i))
             return;
@@ -208,20 +212,20 @@ static void do_part(struct run *run, const struct strobe_events *events,
 {
     struct strobe_flame *flame = run->flame;
     struct strobe_carry carry = {0};
-    struct thread *state = &run->threads[thread];
+    struct strobe_open_list *open = &flame->open[thread];
     uint32_t process = flame->view->trace->threads[thread].process;
     strobe_replay_part(events, part, &flame->view->trace->schema, 0, &carry, &run->replay);
     list_zones(run, part, &carry);
     memset(run->locs, 0, sizeof run->locs);
-    for (uint32_t i = 0; i < state->open.n && i < MAX_DEPTH; i++)
-        if (state->open.zones[i].is_known)
-            run->locs[i] = flame->number(flame->context, process, state->open.zones[i].loc);
+    run->n_path = 0;
+    for (uint32_t i = 0; i < open->n && i < MAX_DEPTH; i++)
+        if (open->zones[i].is_known)
+            run->locs[i] = flame->number(flame->context, process, open->zones[i].loc);
     for (uint32_t i = 0; i < run->n_zones; i++) {
         const struct zone *zone = &run->zones[i];
-        run->locs[zone->depth] = flame->number(flame->context, process, zone->loc);
-        count_zone(run, zone);
+        count_zone(run, zone, flame->number(flame->context, process, zone->loc));
     }
-    keep_open(state, &carry);
+    keep_open(open, &carry);
     strobe_carry_free(&carry);
 }
 
@@ -231,63 +235,83 @@ static int is_wanted(const struct strobe_flame *flame, uint32_t thread)
            (!flame->threads || (thread < flame->n_threads && flame->threads[thread]));
 }
 
-/* The stacks of all threads at the start of the range. */
-static enum strobe_err look_before(struct run *run)
+/* A list of open zones for each thread that is known by now. */
+static enum strobe_err reach_threads(struct strobe_flame *flame)
 {
-    uint32_t n = run->n_threads;
+    uint32_t n = flame->view->trace->thread_ids.n;
+    if (n && STROBE_ARRAY_REACH(flame->open, flame->open_room, n - 1))
+        return STROBE_ERR_NOMEM;
+    flame->n_open = n;
+    return STROBE_OK;
+}
+
+/* The stacks of all threads at the start of the range. */
+static enum strobe_err look_before(struct strobe_flame *flame)
+{
+    uint32_t n = flame->n_open;
+    if (flame->is_begun || flame->lo <= flame->view->tick_first)
+        return STROBE_OK;
     uint32_t *wanted = calloc(n + 1ull, sizeof *wanted);
-    struct strobe_open_list *lists = calloc(n + 1ull, sizeof *lists);
-    enum strobe_err err = wanted && lists ? STROBE_OK : STROBE_ERR_NOMEM;
-    for (uint32_t i = 0; !err && i < n; i++)
-        wanted[i] = is_wanted(run->flame, i) ? i + 1 : 0;
-    if (!err && run->flame->lo > run->flame->view->tick_first)
-        err = strobe_pixels_open(run->flame->view, run->flame->lo - 1, wanted, n, lists, n);
-    for (uint32_t i = 0; lists && i < n; i++)
-        run->threads[i].open = lists[i];
+    if (!wanted)
+        return STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        wanted[i] = is_wanted(flame, i) ? i + 1 : 0;
+    enum strobe_err err =
+        strobe_pixels_open(flame->view, flame->lo - 1, wanted, n, flame->open, n);
     free(wanted);
-    free(lists);
     return err;
 }
 
-static void do_blocks(struct run *run)
+static void do_block(struct run *run, uint32_t block)
 {
     struct strobe_flame *flame = run->flame;
-    struct strobe_view *view = flame->view;
-    uint64_t n_events = 0;
-    for (uint32_t b = 0; !run->failed && (b = strobe_view_next(view, b, flame->lo, flame->hi)) !=
-                                             STROBE_VIEW_NO_BLOCK;
-         b++) {
-        const struct strobe_events *events = strobe_view_events(view, b);
-        for (uint32_t i = 0; events && i < events->n_parts; i++) {
-            const struct strobe_part *part = &events->parts[i];
-            uint32_t thread = strobe_view_thread(view, part->proc, part->track);
-            if (thread < run->n_threads && part->n_events && part->last_tick >= flame->lo &&
-                is_wanted(flame, thread))
-                do_part(run, events, part, thread);
-        }
-        n_events += strobe_view_block(view, b).n_events;
-        if (n_events >= MAX_EVENTS) {
-            flame->is_cut = b + 1 < view->n_blocks;
-            break;
-        }
+    const struct strobe_events *events = strobe_view_glance(flame->view, block);
+    for (uint32_t i = 0; events && i < events->n_parts; i++) {
+        const struct strobe_part *part = &events->parts[i];
+        uint32_t thread = strobe_view_thread(flame->view, part->proc, part->track);
+        if (thread < flame->n_open && part->n_events && part->last_tick >= flame->lo &&
+            is_wanted(flame, thread))
+            do_part(run, events, part, thread);
     }
 }
 
-enum strobe_err strobe_flame_run(struct strobe_flame *flame)
+static void do_blocks(struct run *run, uint64_t most_events)
 {
-    struct run run = {.flame = flame, .n_threads = flame->view->trace->thread_ids.n};
-    run.threads = calloc(run.n_threads + 1ull, sizeof *run.threads);
-    if (!run.threads)
-        return STROBE_ERR_NOMEM;
-    enum strobe_err err = look_before(&run);
+    struct strobe_flame *flame = run->flame;
+    for (uint64_t n_events = 0; !run->failed && n_events < most_events;) {
+        uint32_t block = strobe_view_next(flame->view, flame->next_block, flame->lo, flame->hi);
+        if (block == STROBE_VIEW_NO_BLOCK) {
+            flame->is_whole = 1;
+            return;
+        }
+        do_block(run, block);
+        flame->next_block = block + 1;
+        n_events += strobe_view_block(flame->view, block).n_events;
+    }
+}
+
+enum strobe_err strobe_flame_step(struct strobe_flame *flame, uint64_t most_events)
+{
+    struct run run = {.flame = flame};
+    enum strobe_err err = reach_threads(flame);
     if (!err)
-        do_blocks(&run);
-    for (uint32_t i = 0; i < run.n_threads; i++)
-        free(run.threads[i].open.zones);
-    free(run.threads);
+        err = look_before(flame);
+    flame->is_begun = 1;
+    if (!err)
+        do_blocks(&run, most_events);
     free(run.zones);
     strobe_replay_free(&run.replay);
     return err ? err : run.failed ? STROBE_ERR_NOMEM : STROBE_OK;
+}
+
+double strobe_flame_share(const struct strobe_flame *flame)
+{
+    struct strobe_view *view = flame->view;
+    uint32_t first = strobe_view_next(view, 0, flame->lo, flame->hi);
+    uint32_t last = strobe_view_prev(view, view->n_blocks, flame->lo, flame->hi);
+    if (flame->is_whole || first == STROBE_VIEW_NO_BLOCK || flame->next_block > last)
+        return 1;
+    return flame->next_block <= first ? 0 : (flame->next_block - first) / (last + 1.0 - first);
 }
 
 enum strobe_err strobe_flame_add_rows(struct strobe_flame *flame,
@@ -302,8 +326,7 @@ enum strobe_err strobe_flame_add_rows(struct strobe_flame *flame,
         qsort(run.zones, run.n_zones, sizeof *run.zones, by_begin);
     for (uint32_t i = 0; i < run.n_zones; i++) {
         const struct zone *zone = &run.zones[i];
-        run.locs[zone->depth] = flame->row_number(flame->context, zone->loc);
-        count_zone(&run, zone);
+        count_zone(&run, zone, flame->row_number(flame->context, zone->loc));
     }
     free(run.zones);
     return run.failed ? STROBE_ERR_NOMEM : STROBE_OK;
@@ -338,19 +361,25 @@ static void weigh(struct strobe_flame *flame, struct weighed *list)
     }
 }
 
-enum strobe_err strobe_flame_choose(struct strobe_flame *flame, uint32_t limit)
+enum strobe_err strobe_flame_choose(const struct strobe_flame *flame, uint32_t limit,
+                                    struct strobe_flame *out)
 {
-    struct weighed *list = calloc(flame->n_nodes + 1ull, sizeof *list);
-    uint32_t *keep = calloc(flame->n_nodes + 1ull, sizeof *keep);
-    if (list && keep) {
-        weigh(flame, list);
-        qsort(list, flame->n_nodes, sizeof *list, by_weight);
-        for (uint32_t i = 0; i < flame->n_nodes && i < limit; i++)
+    uint32_t n = flame->n_nodes;
+    *out = (struct strobe_flame){
+        .n_nodes = n, .n_levels = flame->n_levels, .n_left_out = flame->n_left_out};
+    out->nodes = calloc(n + 1ull, sizeof *out->nodes);
+    struct weighed *list = calloc(n + 1ull, sizeof *list);
+    uint32_t *keep = calloc(n + 1ull, sizeof *keep);
+    enum strobe_err err = out->nodes && list && keep ? STROBE_OK : STROBE_ERR_NOMEM;
+    if (!err) {
+        if (n)
+            memcpy(out->nodes, flame->nodes, n * sizeof *out->nodes);
+        weigh(out, list);
+        qsort(list, n, sizeof *list, by_weight);
+        for (uint32_t i = 0; i < n && i < limit; i++)
             keep[list[i].node] = 1;
-        drop_nodes(flame, keep);
-        strobe_index_free(&flame->by_path);
+        drop_nodes(out, keep);
     }
-    enum strobe_err err = list && keep ? STROBE_OK : STROBE_ERR_NOMEM;
     free(list);
     free(keep);
     return err;
@@ -358,8 +387,10 @@ enum strobe_err strobe_flame_choose(struct strobe_flame *flame, uint32_t limit)
 
 void strobe_flame_free(struct strobe_flame *flame)
 {
+    for (uint32_t i = 0; i < flame->open_room; i++)
+        free(flame->open[i].zones);
+    free(flame->open);
     free(flame->nodes);
     strobe_index_free(&flame->by_path);
-    flame->nodes = NULL;
-    flame->n_nodes = 0;
+    memset(flame, 0, sizeof *flame);
 }

@@ -1,4 +1,6 @@
 /* flame.h - zones merged by the path of locations that leads to them: for flame graphs and call trees.
+ * Made step by step, so that no question takes long: zero-initialise, set what is wanted, step until is_whole, add the
+ * tables' rows; choose whenever there is something to show; free once.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_FLAME_H
 #define STROBE_QUERY_FLAME_H
@@ -18,7 +20,7 @@ struct strobe_flame_node {
 struct strobe_flame {
     struct strobe_view *view; /* borrowed */
     uint64_t lo, hi;          /* zones that begin in [lo, hi] */
-    const uint8_t *threads;   /* borrowed: by index; NULL: all */
+    const uint8_t *threads;   /* borrowed until the step's end: by index; NULL: all */
     uint32_t n_threads;
     int is_up; /* paths from the zone to its outermost parent; times are self times */
     void *context;
@@ -31,18 +33,28 @@ struct strobe_flame {
     uint32_t n_levels;   /* only so many are kept, as all have too many paths; 0: all */
     uint64_t n_left_out; /* paths that were met and are not in the nodes */
     uint64_t total;      /* ticks of all roots, by strobe_flame_choose */
-    int is_cut;          /* there were too many events */
+
+    struct strobe_open_list *open; /* owned: by thread, its zones that are open at the next block */
+    uint32_t n_open, open_room;
+    uint32_t next_block; /* blocks before were looked at */
+    uint8_t is_begun;
+    uint8_t is_whole; /* all blocks of the range were */
 };
 
-/* Zones of threads; those with several tracks are left out. */
-enum strobe_err strobe_flame_run(struct strobe_flame *flame);
+/* Zones of threads; those with several tracks are left out. Looks at blocks until they have so many events. */
+enum strobe_err strobe_flame_step(struct strobe_flame *flame, uint64_t most_events);
 
-/* Zones of a table that nest: after strobe_flame_run, whose nodes they add to. */
+/* How much of the range's blocks was looked at: 0 to 1. */
+double strobe_flame_share(const struct strobe_flame *flame);
+
+/* Zones of a table that nest: once it is whole, and once. */
 enum strobe_err strobe_flame_add_rows(struct strobe_flame *flame,
                                       const struct strobe_pixel_row *rows, uint32_t n);
 
-/* Keep the `limit` paths with the most time, and those that lead to them; last of all. */
-enum strobe_err strobe_flame_choose(struct strobe_flame *flame, uint32_t limit);
+/* The `limit` paths with the most time, and those that lead to them: nodes, n_nodes, n_left_out, n_levels and total of *out, to
+ * be freed too. */
+enum strobe_err strobe_flame_choose(const struct strobe_flame *flame, uint32_t limit,
+                                    struct strobe_flame *out);
 void strobe_flame_free(struct strobe_flame *flame);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum {
     STROBE_TABLES_MAX_BYTES = 20 << 20, /* of all rows, texts included */
-    STROBE_TABLES_STEP = 1 << 22,       /* events that one update reads */
+    STROBE_TABLES_STEP = 1 << 21,       /* events that one update reads */
     STROBE_TABLES_MAX_EVENTS = 30 << 20 /* a trace with more is not paired over all threads */
 };
 

@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "query/pixels_open.h"
 
 struct strobe_view_stored {
@@ -20,10 +22,7 @@ struct strobe_view_table {
     struct strobe_view_part *parts; /* owned */
 };
 
-enum {
-    SMALL_TABLE = 32,      /* parts; larger ones are kept while there is room */
-    DECODERS = 320 * 1024, /* bytes of the two of a stored block */
-};
+enum { SMALL_TABLE = 32 }; /* parts; larger ones are kept while there is room */
 
 enum strobe_err strobe_view_open(struct strobe_trace *trace, struct strobe_view **out)
 {
@@ -58,6 +57,8 @@ void strobe_view_close(struct strobe_view *view)
     }
     for (int i = 0; view->tables && i <= STROBE_VIEW_TABLES; i++)
         free(view->tables[i].parts);
+    for (int i = 0; i < 2; i++)
+        ZSTD_freeDCtx(view->zstd[i]);
     strobe_block_free(&view->scratch);
     strobe_events_free(&view->scratch_events);
     strobe_lod_reader_free(&view->lod_reader);
@@ -134,29 +135,46 @@ const struct strobe_events *strobe_view_head(struct strobe_view *view, uint32_t 
     return &view->scratch_events;
 }
 
+/* The view's decoders go to a block for as long as it is decoded: each has 160 KiB. */
+static void lend_decoders(struct strobe_view *view, struct strobe_view_stored *slot)
+{
+    STROBE_ASSERT(!slot->bytes.zstd && !slot->events.zstd);
+    slot->bytes.zstd = view->zstd[0];
+    slot->events.zstd = view->zstd[1];
+    view->zstd[0] = view->zstd[1] = NULL;
+}
+
+static void take_decoders(struct strobe_view *view, struct strobe_view_stored *slot)
+{
+    STROBE_ASSERT(!view->zstd[0] && !view->zstd[1]);
+    view->zstd[0] = slot->bytes.zstd;
+    view->zstd[1] = slot->events.zstd;
+    slot->bytes.zstd = slot->events.zstd = NULL;
+}
+
 static enum strobe_err load(struct strobe_view *view, struct strobe_view_stored *slot,
                             uint32_t block)
 {
     struct strobe_block_ref ref;
     struct strobe_file *file = view->trace->file;
     enum strobe_err err = strobe_file_find(file, strobe_view_block(view, block).offset, &ref);
+    lend_decoders(view, slot);
     if (!err)
         err = strobe_file_load(file, &ref, &slot->bytes);
     if (!err)
         err = strobe_decode_parts(&slot->bytes, &slot->events);
     if (!err)
         err = strobe_decode_streams(&slot->bytes, STROBE_ALL_STREAMS, &slot->events);
+    take_decoders(view, slot);
     return err;
 }
 
 static size_t bytes_of(const struct strobe_view_stored *slot)
 {
     const struct strobe_events *events = &slot->events;
-    return !slot->bytes.stored ? 0
-                               : slot->bytes.stored_room + slot->bytes.raw_room + events->raw_room +
-                                     events->parts_room * sizeof *events->parts +
-                                     events->stacks_room * sizeof *events->stacks +
-                                     events->locs_room * sizeof *events->locs + DECODERS;
+    return slot->bytes.stored_room + slot->bytes.raw_room + events->raw_room +
+           events->parts_room * sizeof *events->parts +
+           events->stacks_room * sizeof *events->stacks + events->locs_room * sizeof *events->locs;
 }
 
 /* Blocks may be large: those that were not asked for lately go when all together are too large. */

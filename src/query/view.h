@@ -13,7 +13,7 @@
 enum {
     STROBE_VIEW_PAGES = 8,        /* lists of blocks under an LOD block that are kept */
     STROBE_VIEW_STORED = 64,      /* decoded blocks that are kept, */
-    STROBE_VIEW_BYTES = 16 << 20, /* and their memory; the newest are kept in any case: */
+    STROBE_VIEW_BYTES = 4 << 20, /* and their memory; the newest are kept in any case: */
     STROBE_VIEW_NEWEST = 4,
     STROBE_VIEW_TABLES = 1024,   /* tables of parts that are kept, */
     STROBE_VIEW_PARTS = 1 << 16, /* and their parts */
@@ -72,6 +72,7 @@ struct strobe_view {
     uint32_t n_noted;                     /* blocks before were looked at for them */
     uint64_t clock;                       /* of the stores below */
     struct strobe_view_stored *stored;    /* owned: STROBE_VIEW_STORED, and one for glances */
+    void *zstd[2];                        /* owned: decoders of whichever block is decoded */
     struct strobe_view_table *tables;     /* owned: STROBE_VIEW_TABLES, and one that is not kept */
     uint64_t table_parts;                 /* that they have room for */
     struct strobe_view_known *known_open; /* owned: zones that are open over many blocks */

@@ -1,6 +1,8 @@
 /* desk.c - queues and threads of the open traces.  SPDX-License-Identifier: MIT */
 #include "serve/desk.h"
 
+#include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@
 enum {
     POLL_MS = 50,  /* a growing file is looked at so often */
     TELL_MS = 200, /* and its pages are told at most so often */
+    REST_MS = 2000, /* what was begun and is not asked on for so long is given up */
 };
 
 struct question {
@@ -190,10 +193,25 @@ static struct question *take(struct worker *worker)
     return question;
 }
 
-static void wait_for_work(struct worker *worker)
+/* 0: nothing came for so long. */
+static int wait_for_work(struct worker *worker, uint64_t ms)
 {
-    struct timespec until = strobe_clock_timespec(strobe_clock_mono_ns() + POLL_MS * 1000000ull);
-    pthread_cond_timedwait(&worker->wake, &worker->trace->desk->lock, &until);
+    struct timespec until = strobe_clock_timespec(strobe_clock_mono_ns() + ms * 1000000ull);
+    return pthread_cond_timedwait(&worker->wake, &worker->trace->desk->lock, &until) != ETIMEDOUT;
+}
+
+/* The slow thread: nobody asks. What answers were made of is free by now, but lies between what is kept. */
+static void rest(struct worker *worker)
+{
+    pthread_mutex_t *lock = &worker->trace->desk->lock;
+    if (!wait_for_work(worker, REST_MS)) {
+        pthread_mutex_unlock(lock);
+        strobe_engine_rest(worker->served.engine);
+        malloc_trim(0);
+        pthread_mutex_lock(lock);
+    }
+    if (!worker->first && worker->trace->state != FOLLOWED_ENDING)
+        pthread_cond_wait(&worker->wake, lock);
 }
 
 static void *work(void *context)
@@ -206,9 +224,9 @@ static void *work(void *context)
     while (worker->trace->state != FOLLOWED_ENDING) {
         struct question *question = take(worker);
         if (!question && tells)
-            wait_for_work(worker);
+            wait_for_work(worker, POLL_MS);
         else if (!question)
-            pthread_cond_wait(&worker->wake, lock);
+            rest(worker);
         pthread_mutex_unlock(lock);
         if (tells)
             look_again(worker);

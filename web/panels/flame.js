@@ -41,7 +41,7 @@ function makeHead(mode) {
 }
 
 function stateOf({json, arrays}) {
-    return arrays.loc.length ? [`${format.count(arrays.loc.length)} paths`, json.left_out ? 'those with the most time' : '', json.levels ? `${json.levels} levels of them` : '', json.exact ? '' : 'not of all events'].filter(Boolean).join(', ')
+    return arrays.loc.length ? [`${format.count(arrays.loc.length)} paths`, json.left_out ? 'those with the most time' : '', json.levels ? `${json.levels} levels of them` : '', json.exact ? '' : `${format.percent(json.share)} of the range looked at`].filter(Boolean).join(', ')
         : 'No zones begin in this range.';
 }
 
@@ -174,10 +174,19 @@ class Flame {
     }
 
     async load() {
-        const {app, mode} = this, isNewest = this.begin(), answer = await app.engine.ask({ask: 'flame', ...app.range(), mode, limit: 5000});
-        await app.names.need(answer.arrays.loc);
-        if (!isNewest())
-            return;
+        const {app, mode} = this, isNewest = this.begin(), question = {ask: 'flame', ...app.range(), mode, limit: 5000};
+        let answer;
+        do { /* in steps: what is there is shown at once */
+            answer = await app.engine.ask(question);
+            await app.names.need(answer.arrays.loc);
+            if (!isNewest())
+                return;
+            this.show(answer);
+        } while (!answer.json.exact);
+    }
+
+    show(answer) {
+        const {mode} = this;
         this.root = makeTree(answer.arrays, answer.json.total);
         this.top = sameNode(this.root, this.top);
         this.holder.hidden = this.out.hidden = mode !== 'tree';

@@ -121,6 +121,18 @@ static bool allocate_pages(struct strobe_pool *pool, char *at)
     return done;
 }
 
+/* Whether the process's memory cgroup leaves room for chunk `n`. */
+static bool is_under_group(struct strobe_pool *pool, uint32_t n)
+{
+    enum { LEAST = 4 }; /* chunks, as in the smallest pool */
+    struct strobe_group *group = &pool->group;
+    if (!group->is_looked_for)
+        strobe_group_find(group);
+    return !group->version ||
+           ((n < LEAST || (n + 1ull) * STROBE_CHUNK_BYTES <= strobe_group_share(group)) &&
+            strobe_group_has_room(group, STROBE_CHUNK_BYTES));
+}
+
 /* Count one more chunk against the session's cap. */
 static bool under_cap(struct strobe_pool *pool)
 {
@@ -194,7 +206,8 @@ static int add_chunk(struct strobe_pool *pool, uint32_t class_, enum strobe_loss
         return -1;
     if (!under_cap(pool))
         return -1;
-    if (!allocate_pages(pool, pool->data + (uint64_t)n * STROBE_CHUNK_BYTES)) {
+    if (!is_under_group(pool, n) ||
+        !allocate_pages(pool, pool->data + (uint64_t)n * STROBE_CHUNK_BYTES)) {
         give_cap_back(pool);
         pool->no_pages_until_ns = mono_ns() + NO_PAGES_NS;
         return -1;
@@ -241,6 +254,13 @@ static char *take_from(struct strobe_pool *pool, uint32_t i)
            (uint64_t)bit * classes[chunk->class_].n_bytes;
 }
 
+/* The first chunk is the meta stream's, whoever comes first: a thread whose first event needs no name takes its slot before
+ * anything is described. False: there is no room for it. */
+static bool has_names_chunk(struct strobe_pool *pool, enum strobe_loss *loss)
+{
+    return pool->control->n_chunks || add_chunk(pool, STROBE_CHUNK_MEDIUM, loss) == 0;
+}
+
 /* A free segment of `class_`, or NULL. Locked. */
 static char *take_segment(struct strobe_pool *pool, uint32_t class_, bool meta,
                           enum strobe_loss *loss)
@@ -256,6 +276,8 @@ static char *take_segment(struct strobe_pool *pool, uint32_t class_, bool meta,
         if (segment)
             return segment;
     }
+    if (!meta && !has_names_chunk(pool, loss))
+        return NULL;
     int i = add_chunk(pool, class_, loss);
     if (i < 0)
         i = recut_chunk(pool, class_);
@@ -362,7 +384,8 @@ static void sleep_step(struct strobe_pool *pool, struct strobe_thread *thread, u
     if (!thread)
         return;
     strobe_ring_block(&all);
-    strobe_ring_mend(pool, thread, thread->frame); /* the pool may be full because of what it left itself */
+    strobe_ring_mend(pool, thread,
+                     thread->frame); /* the pool may be full because of what it left itself */
 }
 
 /* Until n_given moves. A few look often whether the recorder lives, and wake the rest when it
@@ -555,6 +578,8 @@ static struct strobe_slot *take_slot(struct strobe_pool *pool)
             }
         }
     }
+    if (!has_names_chunk(pool, &loss))
+        return NULL;
     int c = add_chunk(pool, STROBE_CHUNK_SLOTS, &loss);
     if (c < 0)
         c = recut_chunk(pool,

@@ -14,13 +14,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ring/group.h"
 #include "ring/sanitizer.h"
 #include "ring/session.h"
 #include "strobe/strobe.h"
 #include "wire/ring_layout.h"
 
 /* Changes with the layout of struct strobe_pool. */
-#define STROBE_POOL_MAGIC 0x3730304c4f4f5053ull
+#define STROBE_POOL_MAGIC 0x3830304c4f4f5053ull
 
 /* What the program lets happen to a thread: signals and cancellation. */
 struct strobe_mask {
@@ -92,8 +93,10 @@ struct strobe_pool {
     struct strobe_chunk *chunks;         /* shared */
     char *data;                          /* shared: chunk 0 */
     struct strobe_session_page *session; /* shared, NULL: no limit over all processes */
-    uint32_t session_recorder, session_recorder_ns; /* pid and namespace of the session's recorder, 0: none */
+    uint32_t session_recorder,
+        session_recorder_ns; /* pid and namespace of the session's recorder, 0: none */
     uint64_t session_recorder_start;
+    struct strobe_group group; /* looked for at the first chunk */
     uint32_t n_chunks_max;
     uint32_t hint[5]; /* by class: where a free segment was found last */
     uint32_t slot_hint;

@@ -77,7 +77,7 @@ static_assert(sizeof(struct strobe_chunk) == 16, "strobe_chunk is shared");
 /* Why events were not stored. The numbers are in slots (the first three), in control pages and in the file. */
 #define STROBE_LOSS_LIST(X)                                                                 \
     X(POOL_FULL, 0, "pool full: the recorder did not keep up")                              \
-    X(NO_MEMORY, 1, "shared memory full: no room for the pool")                             \
+    X(NO_MEMORY, 1, "no memory for the pool: its tmpfs or the memory cgroup is full")       \
     X(UNNAMED, 2, "no room for the name of a location or a thread")                         \
     X(DISK, 3, "the disk was full or failed")                                               \
     X(FILE_LIMIT, 4, "over --max-file")                                                     \

@@ -5,6 +5,7 @@ Shapes    who is inside and who is outside, two containers in one session, users
 Kills     programs, recorders and both are killed inside; `strobe recover` brings the rest
 Refused   what can't be recorded is in the trace and on stderr, with what to do about it
 Tools     --pid from outside, `strobe sessions --clean`
+Memory    a memory cgroup whose limit the pool would reach
 
 STROBE_CONTAINER_ROUNDS: how often each shape is run (default 1), with four kills at random moments, by STROBE_CONTAINER_SEED, in each
 round; STROBE_CONTAINER_EVENTS: at least so many events each.
@@ -414,6 +415,83 @@ class Refused(Case):
         self.start(self.record("unshare", "--net", "--mount", "sh", "-c", shell)).wait(60)
         self.assertNotIn("is not recorded", self.place.stderr())
         self.assertEqual(self.info()["unrecorded"], [])
+
+
+class Group:
+    """A memory cgroup of its own below this process's, of version 1 or 2."""
+
+    def __init__(self, limit):
+        self.path = None
+        with open("/proc/self/cgroup", encoding="ascii") as file:
+            lines = [line.strip().split(":", 2) for line in file]
+        own = {names: path for _, names, path in lines}
+        old = next((path for names, path in own.items() if "memory" in names.split(",")), None)
+        for base, name in ((f"/sys/fs/cgroup/memory{old}" if old else "", "memory.limit_in_bytes"), (f"/sys/fs/cgroup{own.get('', '/')}", "memory.max")):
+            if base and self.make(os.path.join(base, f"strobe-test-{os.getpid()}"), name, limit):
+                break
+
+    def make(self, path, name, limit):
+        """Whether there is such a group now."""
+        try:
+            os.mkdir(path)
+        except OSError:
+            return False
+        try:
+            with open(os.path.join(path, name), "r+", encoding="ascii") as file:
+                file.write(str(limit))
+        except OSError:     # the controller is not on there
+            os.rmdir(path)
+            return False
+        self.path = path
+        return True
+
+    def enter(self):
+        """A shell line that moves the shell into it."""
+        return f"echo $$ > {self.path}/cgroup.procs"
+
+    def read(self, name):
+        """A file of the group; "": there is none."""
+        try:
+            with open(os.path.join(self.path, name), encoding="ascii") as file:
+                return file.read()
+        except OSError:
+            return ""
+
+    def n_killed(self):
+        """Processes that the kernel ended for want of memory in it."""
+        return sum(int(n) for n in re.findall(r"oom_kill (\d+)", self.read("memory.oom_control") + self.read("memory.events")))
+
+    def remove(self):
+        """When its processes have ended."""
+        wait_for(lambda: not self.read("cgroup.procs").strip(), "the group's end")
+        os.rmdir(self.path)
+
+
+class Memory(Case):
+    def group(self, limit):
+        """A group, or the test is skipped."""
+        group = Group(limit)
+        if not group.path:
+            print("skipped: no memory cgroup can be made here")
+            self.skipTest("no memory cgroup can be made here")
+        self.addCleanup(group.remove)
+        return group
+
+    def run_in(self, limit, n_procs=1, pause_us=0):
+        """A program that emits as fast as it can, in a group of that limit; recorded from outside."""
+        group, pages = self.group(limit), self.pages()
+        command = [self.place.program("death_emitter"), pages.path, "tree", str(n_procs), str(THREADS // n_procs), str(pause_us)]
+        recorder = self.start(self.record("sh", "-c", f"{group.enter()}; exec \"$@\"", "sh", *command))
+        self.emit_for_a_while(least=400_000)
+        code = recorder.wait(120)
+        self.assertEqual((group.n_killed(), code), (0, 0), self.place.stderr())
+        return self.check(n_procs)
+
+    def test_a_program_in_a_group_of_6_megabytes_is_recorded_to_the_event(self):
+        self.run_in(6 << 20)
+
+    def test_four_processes_share_a_group_of_10_megabytes(self):
+        self.run_in(10 << 20, n_procs=4)
 
 
 class Tools(Case):

@@ -1,0 +1,86 @@
+/* test_ring_room.c - names have room of their own in a pool, whoever comes first and however full it is.
+ * SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../fake_pool.h"
+
+static char folder[64];
+static struct fake *fake;
+
+static int open_pool(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/dev/shm/strobe-room-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    fake = fake_open(folder, getppid(), 0, 8, true);
+    return 0;
+}
+
+static int close_pool(void **state)
+{
+    (void)state;
+    fake_close(fake);
+    return rmdir(folder);
+}
+
+static bool put_name(void)
+{
+    const uint64_t words[] = {
+        STROBE_WORD_RECORD | (uint64_t)STROBE_META_THREAD_NAME << 48 | 2ull << 32, 1};
+    return strobe_ring_meta(&fake->pool, words, 2);
+}
+
+/* Take segments for a thread until there is none. */
+static uint32_t fill(struct strobe_thread *thread)
+{
+    enum strobe_loss loss;
+    uint32_t n = 0;
+    strobe_ring_unlock(&fake->pool);
+    while (strobe_ring_next_segment(&fake->pool, thread, &loss)) {
+        thread->hot.cursor = 0;
+        n++;
+    }
+    strobe_ring_lock(&fake->pool);
+    return n;
+}
+
+static void a_thread_that_comes_before_any_name_leaves_names_their_chunk(void **state)
+{
+    (void)state;
+    strobe_ring_lock(&fake->pool);
+    struct strobe_thread *thread = strobe_ring_add_thread(&fake->pool, 1);
+    assert_non_null(thread);
+    assert_non_null(thread->slot);
+    assert_true(fill(thread) > 2);
+    assert_int_equal(fake->pool.chunks[0].class_, STROBE_CHUNK_MEDIUM);
+    for (int i = 0; i < 8 * 1000 / 2; i++) /* the chunk's eight segments of a thousand words */
+        assert_true(put_name());
+    strobe_ring_unlock(&fake->pool);
+}
+
+static void a_segment_that_is_taken_first_leaves_names_their_chunk(void **state)
+{
+    struct strobe_thread thread = {.track = 1};
+    (void)state;
+    strobe_ring_lock(&fake->pool);
+    assert_true(fill(&thread) > 2);
+    assert_true(put_name());
+    assert_true((char *)fake->pool.meta < fake->pool.data + STROBE_CHUNK_BYTES);
+    strobe_ring_unlock(&fake->pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            a_thread_that_comes_before_any_name_leaves_names_their_chunk, open_pool, close_pool),
+        cmocka_unit_test_setup_teardown(a_segment_that_is_taken_first_leaves_names_their_chunk,
+                                        open_pool, close_pool),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -59,7 +59,7 @@ _strobe()
 
     local options="--help"
     case $command in
-        record) options+=" -o --output --pid --session --for --max-memory --max-file --policy --python --include --exclude --min-duration --max-depth --c-functions --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
+        record) options+=" -o --output --pid --session --for --all --max-memory --max-file --policy --python --include --exclude --min-duration --max-depth --c-functions --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
         stats) options+=" --sort --limit --filter --range --process --spans --exact --quick --csv --json" ;;
         view) options+=" --port --web --no-open" ;;
         csv) options+=" --kind --range --process" ;;

@@ -28,6 +28,8 @@ static const char help[] =
     "      --session NAME   record all processes of a session (those started with "
     "STROBE_SESSION=NAME)\n"
     "      --for TIME       stop after that time: 10s, 500ms, 2m; a command goes on unrecorded\n"
+    "      --all            until all processes that the command started have ended, and not the\n"
+    "                       command alone; without it those that go on are named\n"
     "      --max-memory N   shared memory per process (default 16M): 64M, 1G\n"
     "      --max-file N     stop storing when the file is that big; the rest is counted\n"
     "      --policy P       when the pool is full: wait (default; bounded) or drop\n"
@@ -201,6 +203,7 @@ enum {
     OPT_MIN_DURATION,
     OPT_MAX_DEPTH,
     OPT_C_FUNCTIONS,
+    OPT_ALL,
 };
 
 static const struct option long_options[] = {
@@ -208,6 +211,7 @@ static const struct option long_options[] = {
     {"pid", required_argument, NULL, OPT_PID},
     {"session", required_argument, NULL, OPT_SESSION},
     {"for", required_argument, NULL, OPT_FOR},
+    {"all", no_argument, NULL, OPT_ALL},
     {"max-memory", required_argument, NULL, OPT_MEMORY},
     {"max-file", required_argument, NULL, OPT_FILE},
     {"policy", required_argument, NULL, OPT_POLICY},
@@ -307,6 +311,9 @@ static const char *take_option(int option, char *value, struct parsed *parsed)
         return NULL;
     case OPT_FOR:
         return (options->for_ns = parse_time(value)) ? NULL : "a time like 10s or 500ms";
+    case OPT_ALL:
+        options->all = true;
+        return NULL;
     case OPT_MEMORY:
         options->pool_bytes = parse_size(value);
         return options->pool_bytes >= 256 << 10 && options->pool_bytes <= 2ull << 30

@@ -42,6 +42,18 @@ static void say_of_file(const struct strobe_recorder_word *word)
         strobe_cli_error("record", "the trace is in %s again", word->subject);
 }
 
+/* What goes on though the command has ended. */
+static void say_of_outlived(const struct strobe_recorder_word *word)
+{
+    if (word->event == STROBE_RECORDER_MORE_OUTLIVED)
+        strobe_cli_error("record", "and %d more processes were", word->number);
+    else
+        strobe_cli_error("record",
+                         "%s (pid %u) was still running when the recording ended with its "
+                         "command%s; --all goes on until all have ended",
+                         word->subject, word->pid, word->number ? "" : ", and had not joined it");
+}
+
 static void say(void *context, const struct strobe_recorder_word *word)
 {
     const struct show *show = context;
@@ -85,6 +97,11 @@ static void say(void *context, const struct strobe_recorder_word *word)
         break;
     case STROBE_RECORDER_NOT_KEPT:
         strobe_cli_error("record", "saving %s: %s", word->subject, strobe_err_text(word->err));
+        break;
+    case STROBE_RECORDER_OUTLIVED:
+    case STROBE_RECORDER_MORE_OUTLIVED:
+        if (!show->quiet)
+            say_of_outlived(word);
         break;
     case STROBE_RECORDER_TRACE_RENAMED:
     case STROBE_RECORDER_TRACE_DELETED:
@@ -216,6 +233,7 @@ int strobe_cli_record_run(struct strobe_recorder_options *options, bool quiet, p
     struct show show = {.quiet = quiet};
     struct strobe_recorder *recorder = NULL;
     options->context = &show;
+    options->viewer = viewer > 0 ? (uint32_t)viewer : 0;
     options->say = say;
     options->round = show_status;
     enum strobe_err err = strobe_recorder_open(options, &recorder);

@@ -19,6 +19,7 @@
 #include "recorder/bridge_side.h"
 #include "recorder/device_side.h"
 #include "recorder/internal.h"
+#include "recorder/outliving.h"
 #include "recorder/tracy_side.h"
 
 #define FLUSH_NS      250000000ull
@@ -281,7 +282,8 @@ static bool is_over(struct strobe_recorder *r, uint64_t now)
         (options->for_ns && now - r->start_ns >= options->for_ns))
         return true;
     if (options->command)
-        return r->outcome.command_ended;
+        return r->outcome.command_ended &&
+               !(options->all && (status.n_live || strobe_recorder_is_outlived(r)));
     if (status.n_live)
         r->quiet_since_ns = now;
     if (options->n_tracy && !options->pid && !options->session)
@@ -378,6 +380,7 @@ static void stop_sources(struct strobe_recorder *r)
         strobe_tracy_host_stop(r->tracy);
     strobe_collector_stop(r->collector);
     strobe_recorder_reap(r);
+    strobe_recorder_name_outliving(r);
     strobe_recorder_missing_look(&r->missing, r->collector, false);
     strobe_recorder_missing_close(&r->missing);
     strobe_tracy_host_close(r->tracy);

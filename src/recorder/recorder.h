@@ -72,6 +72,8 @@ enum strobe_recorder_event {
     STROBE_RECORDER_TRACE_DELETED,   /* subject: the trace, text: how; it comes back at the end */
     STROBE_RECORDER_TRACE_RESTORED,  /* subject: where it came back, text: the name that it had */
     STROBE_RECORDER_TRACE_LOST,      /* subject: a deleted trace that can't come back, err */
+    STROBE_RECORDER_OUTLIVED,        /* subject: a program that goes on, pid, number: 1: it had joined */
+    STROBE_RECORDER_MORE_OUTLIVED,   /* number: of those that are not named */
 };
 
 struct strobe_recorder_word {
@@ -94,6 +96,8 @@ struct strobe_recorder_options {
 
     int ready_fd;    /* owned: a byte goes there when all is ready, -1: nobody waits */
     uint64_t for_ns; /* 0: no limit */
+    bool all;        /* of a command: until all its processes have ended, not the command alone */
+    uint32_t viewer; /* a child of this process that is not the command's, 0: none */
     uint64_t pool_bytes, max_file_bytes;
     uint32_t policy;
     const char *python; /* borrowed: what interpreters trace; NULL: as the environment says */

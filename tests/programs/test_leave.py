@@ -38,6 +38,16 @@ class Steady:
         return sum(row[1] for row in rows), sum(row[2] for row in rows)
 
 
+    def settled_when_there(self, test):
+        """The same of a program that is just being started: what it has stored."""
+        test.wait_for(lambda: os.path.exists(self.path) and len(self.rows_there()) == self.n, 60)
+        return self.settled(test)[0]
+
+    def rows_there(self):
+        """Rows of threads that run by now."""
+        return [row for row in self.rows() if row[3]] if os.path.getsize(self.path) >= 64 * self.n else []
+
+
 class Leave(harness.ProgramTest):
     def info(self, path):
         """What the trace holds; millions of events are too many for the second reader."""
@@ -78,17 +88,48 @@ class Leave(harness.ProgramTest):
             self.assertLessEqual(abs(facts["stored"] + facts["dropped"] - 2 * tried), 2 * steady.n, facts["losses"])
             before = after
 
-    def test_a_command_that_ends_before_its_grandchild_is_stored_whole(self):
-        path, read, write = self.path("counts"), *os.pipe()
-        self.addCleanup(os.close, write)    # ends the grandchild
-        command = f"{self.program('steady')} {path} 4 <&{read} >/dev/null 2>&1 & while ! test -s {path}; do :; done"
-        recorder = self.start(harness.STROBE, "record", "-o", self.path("t.strobe"), "--", "sh", "-c", command,
+    def start_daemon(self, *options):
+        """A recorder of a command that leaves a daemon in a session of its own; (recorder, the daemon's counts, what ends it)."""
+        path, (read, write) = self.path("counts"), os.pipe()
+        command = f"setsid {self.program('steady')} {path} 4 <&{read} >/dev/null 2>&1 & while ! test -s {path}; do :; done"
+        recorder = self.start(harness.STROBE, "record", *options, "-o", self.path("t.strobe"), "--", "sh", "-c", command,
                               pass_fds=(read,), stdout=subprocess.DEVNULL)
         os.close(read)
-        self.assertEqual(recorder.wait(60), 0)
         steady = Steady.__new__(Steady)
         steady.path, steady.n = path, 4
-        self.assertEqual(self.info(self.path("t.strobe"))["begins"], steady.settled(self)[0])
+        return recorder, steady, write
+
+    def test_a_daemon_that_outlives_the_command_is_named_and_stored_whole_up_to_then(self):
+        recorder, steady, write = self.start_daemon()
+        self.addCleanup(os.close, write)    # ends the daemon
+        _, err = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 0, err)
+        facts = self.info(self.path("t.strobe"))
+        self.assertEqual(facts["begins"], steady.settled(self)[0])
+        self.assertRegex(err, r"steady \(pid \d+\) was still running when the recording ended with its command; --all")
+        self.assertIn("was still running when the recording ended", str(facts["notes"]))
+
+    def test_a_process_that_had_not_joined_when_the_command_ended_is_named(self):
+        read, write = os.pipe()
+        self.addCleanup(os.close, write)
+        recorder = self.start(harness.STROBE, "record", "-o", self.path("t.strobe"), "--", "sh", "-c", f"setsid cat <&{read} >/dev/null 2>&1 &",
+                              pass_fds=(read,), stdout=subprocess.DEVNULL)
+        os.close(read)
+        _, err = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 0, err)
+        self.assertRegex(err, r"\(pid \d+\) was still running when the recording ended with its command, and had not joined it")
+        self.assertRegex(str(self.info(self.path("t.strobe"))["notes"]), r"process \d+ \(.*\) was still running when the recording ended, and had not joined it")
+
+    def test_all_records_until_the_last_process_of_the_command_has_ended(self):
+        recorder, steady, write = self.start_daemon("--all")
+        before = steady.settled_when_there(self)
+        self.wait_for(lambda: sum(row[1] for row in steady.rows()) > before + 20000, 60)
+        self.assertIsNone(recorder.poll())
+        os.close(write)
+        _, err = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 0, err)
+        self.assertEqual(self.info(self.path("t.strobe"))["begins"], sum(row[1] for row in steady.rows()))
+        self.assertNotIn("still running", err)
 
     def test_ctrl_c_ends_a_recording_with_nothing_missing(self):
         steady = Steady(self, 16)

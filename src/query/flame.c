@@ -26,7 +26,7 @@ struct zone {
 
 struct run {
     struct strobe_flame *flame; /* borrowed */
-    struct zone *zones; /* owned */
+    struct zone *zones;         /* owned */
     uint32_t n_zones, zones_room;
     struct strobe_replay replay;
     uint32_t locs[MAX_DEPTH]; /* of the path at hand, by depth */
@@ -202,7 +202,8 @@ static void keep_open(struct strobe_open_list *open, const struct strobe_carry *
         if (STROBE_ARRAY_REACH(open->zones, open->room, i))
             return;
         if (!carry->open[i].is_unknown)
-            open->zones[i] = (struct strobe_open_at){carry->open[i].begin, carry->open[i].loc, 1, 0};
+            open->zones[i] =
+                (struct strobe_open_at){carry->open[i].begin, carry->open[i].loc, 1, 0};
     }
     open->n = carry->n_open < MAX_DEPTH ? carry->n_open : MAX_DEPTH;
 }
@@ -256,8 +257,7 @@ static enum strobe_err look_before(struct strobe_flame *flame)
         return STROBE_ERR_NOMEM;
     for (uint32_t i = 0; i < n; i++)
         wanted[i] = is_wanted(flame, i) ? i + 1 : 0;
-    enum strobe_err err =
-        strobe_pixels_open(flame->view, flame->lo - 1, wanted, n, flame->open, n);
+    enum strobe_err err = strobe_pixels_open(flame->view, flame->lo - 1, wanted, n, flame->open, n);
     free(wanted);
     return err;
 }

@@ -30,9 +30,9 @@ struct strobe_flame {
     struct strobe_flame_node *nodes; /* owned: parents before children */
     uint32_t n_nodes, nodes_room;
     struct strobe_index by_path; /* of nodes, by parent and location */
-    uint32_t n_levels;   /* only so many are kept, as all have too many paths; 0: all */
-    uint64_t n_left_out; /* paths that were met and are not in the nodes */
-    uint64_t total;      /* ticks of all roots, by strobe_flame_choose */
+    uint32_t n_levels;           /* only so many are kept, as all have too many paths; 0: all */
+    uint64_t n_left_out;         /* paths that were met and are not in the nodes */
+    uint64_t total;              /* ticks of all roots, by strobe_flame_choose */
 
     struct strobe_open_list *open; /* owned: by thread, its zones that are open at the next block */
     uint32_t n_open, open_room;

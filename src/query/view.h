@@ -11,8 +11,8 @@
 #include "query/trace.h"
 
 enum {
-    STROBE_VIEW_PAGES = 8,        /* lists of blocks under an LOD block that are kept */
-    STROBE_VIEW_STORED = 64,      /* decoded blocks that are kept, */
+    STROBE_VIEW_PAGES = 8,       /* lists of blocks under an LOD block that are kept */
+    STROBE_VIEW_STORED = 64,     /* decoded blocks that are kept, */
     STROBE_VIEW_BYTES = 4 << 20, /* and their memory; the newest are kept in any case: */
     STROBE_VIEW_NEWEST = 4,
     STROBE_VIEW_TABLES = 1024,   /* tables of parts that are kept, */

@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 ARM64   = -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/arm64.cmake -DSTROBE_ARM64_ROOT=$(CURDIR)/build-arm64/root
 
-.PHONY: all build wheel test test-python test-peers test-viewer test-model test-power test-arm64 fuzz demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
+.PHONY: all build wheel test test-python test-peers test-viewer test-containers test-model test-power test-arm64 fuzz demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
 
 all: build
 
@@ -45,10 +45,15 @@ test-viewer: deps-test ## all tests of the viewer
 	@node tests/viewer/test_same.mjs build/bin/strobe 1000 7 build/viewer/same/*.strobe
 	@python3 -B tests/viewer/record_over.py build/bin/strobe build/bin/bench_jobs build/viewer/recorded-20m.strobe 20000000
 	@STROBE_VIEWS=2000 node tests/viewer/test_drawn.mjs build/bin/strobe build/viewer/recorded-20m.strobe
-	@STROBE_NAMES=120 node tests/viewer/test_lists.mjs build/bin/strobe build/viewer/recorded-20m.strobe
+	@node tests/viewer/test_lists.mjs build/bin/strobe build/viewer/recorded-20m.strobe
 	@cmake --preset asan -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build-asan -j $(JOBS) --target fuzz_ask
 	@build-asan/bin/fuzz_ask tests/fuzz/seeds/ask 1000000
+
+test-containers: deps-test ## every shape of containers, ten runs of eight threads each: one table, emitted = stored + dropped
+	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
+	@cmake --build build -j $(JOBS)
+	@STROBE_CONTAINER_ROUNDS=10 /usr/bin/python3 -B tests/containers/test_containers.py build Shapes
 
 test-model: deps-test ## larger searches of the ring protocol's models than make test's
 	@tests/model/run_models.py --large

@@ -119,6 +119,24 @@ static uint64_t last_bucket(const struct strobe_pixel_item *zone, uint32_t k)
     return (is_rounded ? zone->end - 1 : zone->end) >> k;
 }
 
+/* What is busy in a bucket beside the zones from `first` on that are drawn one by one: zones that begin in it and are too short.
+ * 0 where not all those ends are known so well. */
+static uint64_t busy_beside(const struct lane *lane, uint32_t first, uint64_t bucket, uint64_t busy)
+{
+    enum { LOOKED_AT = 8 };
+    uint64_t low = bucket << lane->lanes->k, high = (bucket + 1) << lane->lanes->k;
+    for (uint32_t i = first; i < lane->n_zones && lane->zones[i].busy <= bucket; i++) {
+        const struct strobe_pixel_item *zone = &lane->zones[i];
+        if (zone->flags & STROBE_PIXEL_ABOUT || i - first == LOOKED_AT)
+            return 0;
+        uint64_t from = zone->begin > low ? zone->begin : low;
+        uint64_t to = zone->end < high ? zone->end : high;
+        uint64_t part = from < to ? to - from : 0;
+        busy = busy > part ? busy - part : 0;
+    }
+    return busy;
+}
+
 /* Zones and cells in the order of their ends; a zone goes before the cell of its last bucket. Zones may overlap: of each
  * `busy` becomes the first bucket that it or one behind it touches. */
 static void make_lane(struct lane *lane)
@@ -142,7 +160,9 @@ static void make_lane(struct lane *lane)
         while (touching < lane->n_zones && last_bucket(&lane->zones[touching], k) < bucket)
             touching++;
         int is_touched = touching < lane->n_zones && lane->zones[touching].busy <= bucket;
-        if (count || (cell->busy && !is_touched))
+        uint64_t least = (1ull << k) / 256; /* less is not seen */
+        if (count || (cell->busy &&
+                      (!is_touched || busy_beside(lane, touching, bucket, cell->busy) > least)))
             put_cell(lane, bucket, cell, count);
     }
     if (n_ended < lane->n_zones && !lane->is_full)

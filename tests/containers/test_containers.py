@@ -31,6 +31,7 @@ SEED = int(os.environ.get("STROBE_CONTAINER_SEED", "1"))
 EVENTS = int(os.environ.get("STROBE_CONTAINER_EVENTS", "20000"))
 KERNEL = tuple(int(word) for word in re.findall(r"\d+", os.uname().release)[:2])
 THREADS = 8
+SUMS = {}       # by test, of all its runs: what table() shows
 USER = 12345    # an ordinary user that nobody has
 INSIDE = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child"]
 AS_USER = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
@@ -74,6 +75,17 @@ def find_program(pid, name):
         if found:
             return found
     return None
+
+
+def table():
+    """What was counted, a line for each shape and one for all."""
+    columns, rows = ("runs", "threads", "emitted", "stored", "dropped"), dict(SUMS)
+    rows["all"] = sum(SUMS.values(), collections.Counter())
+    lines = [f"{'shape':84}" + "".join(f"{name:>12}" for name in columns)]
+    for name, row in rows.items():
+        lines.append(f"{name.removeprefix('test_').replace('_', ' '):84}" + "".join(f"{row[column]:>12,}" for column in columns))
+    is_exact = all(row["emitted"] == row["stored"] + row["dropped"] for row in rows.values())
+    return "\n".join([*lines, f"emitted = stored + dropped, to the event: {'holds' if is_exact else 'FAILS'}"])
 
 
 class Case(unittest.TestCase):
@@ -165,8 +177,10 @@ class Case(unittest.TestCase):
         self.assertEqual(rows, emitted, self.place.stderr())
         self.assertEqual(judge.facts["processes"], n_procs)
         stored, dropped = judge.emitted()
-        print(f"{self.id()}: {sum(n * c for (_, _, n), c in emitted.items())} emitted = {stored} stored + "
-              f"{dropped} dropped")
+        n_emitted = sum(n * c for (_, _, n), c in emitted.items())
+        print(f"{self.id()}: {n_emitted} emitted = {stored} stored + {dropped} dropped")
+        SUMS.setdefault(self._testMethodName, collections.Counter()).update(
+            runs=1, threads=sum(emitted.values()), emitted=n_emitted, stored=stored, dropped=dropped)
         return judge
 
     def info(self):
@@ -547,4 +561,7 @@ class Tools(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
+    program = unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2, exit=False)
+    if SUMS:
+        print(table())
+    sys.exit(not program.result.wasSuccessful())

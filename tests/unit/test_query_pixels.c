@@ -92,6 +92,54 @@ static void ask(struct strobe_view *view, const struct strobe_pixel_ask *ask,
     assert_int_equal(strobe_pixels_run(view, ask, out), STROBE_OK);
 }
 
+/* Ticks that the items of a lane say are busy: zones, and of cells what no zone covers. */
+static uint64_t busy_of(const struct strobe_pixels *pixels)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < pixels->n_items; i++) {
+        const struct strobe_pixel_item *item = &pixels->items[i];
+        sum += item->flags & STROBE_PIXEL_ZONE ? item->end - item->begin : item->busy;
+        for (uint32_t k = 0; !(item->flags & STROBE_PIXEL_ZONE) && k < pixels->n_items; k++) {
+            const struct strobe_pixel_item *zone = &pixels->items[k];
+            uint64_t from = zone->begin > item->begin ? zone->begin : item->begin;
+            uint64_t to = zone->end < item->end ? zone->end : item->end;
+            if (zone->flags & STROBE_PIXEL_ZONE && from < to)
+                sum -= to - from;
+        }
+    }
+    return sum;
+}
+
+/* The first of them ends, and the second begins, in the same bucket; the second is too short to be drawn, and ends in the next one. */
+static void what_is_busy_beside_a_zone_that_is_drawn_is_in_a_cell(void **state)
+{
+    static const struct strobe_pixel_row rows[] = {
+        {.begin = 100, .end = 5000, .loc = 1},
+        {.begin = 5010, .end = 5800, .loc = 2},
+        {.begin = 6200, .end = 19000, .loc = 1},
+    };
+    static const struct strobe_pixel_track track = {.n_depths = 1, .rows = rows, .n_rows = 3};
+    const struct strobe_pixel_ask question = {
+        .hi = 20479, .width = 19, .budget = 1000, .tracks = &track, .n_tracks = 1};
+    struct small_trace t;
+    struct strobe_trace *trace;
+    struct strobe_view *view;
+    struct strobe_pixels pixels;
+    (void)state;
+    small_start(&t);
+    small_zones(&t, 100, 3);
+    small_finish(&t);
+    assert_int_equal(strobe_trace_open(t.path, 0, &trace), STROBE_OK);
+    assert_int_equal(strobe_view_open(trace, &view), STROBE_OK);
+    ask(view, &question, &pixels);
+    assert_int_equal(pixels.k, 10);
+    assert_int_equal(busy_of(&pixels), 4900 + 790 + 12800);
+    strobe_pixels_free(&pixels);
+    strobe_view_close(view);
+    strobe_trace_close(trace);
+    small_remove(&t);
+}
+
 /* Same lanes, same items, each zone where it was. Rows, which are the second, know where zones end that go on behind the range. */
 static void assert_same(const struct strobe_pixels *a, const struct strobe_pixels *b)
 {
@@ -324,6 +372,7 @@ int main(void)
         cmocka_unit_test(many_index_nodes_give_the_same_items),
         cmocka_unit_test(a_file_without_footer_gives_the_same_items),
         cmocka_unit_test(every_zone_is_counted_at_every_level),
+        cmocka_unit_test(what_is_busy_beside_a_zone_that_is_drawn_is_in_a_cell),
         cmocka_unit_test(what_is_held_of_a_growing_file_does_not_grow),
         cmocka_unit_test(blocks_of_a_range_are_found_both_ways),
     };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -335,6 +336,14 @@ static int send_more(struct lws *wsi, struct strobe_request *request)
     return lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
+/* WebSocket or nothing: libwebsockets would turn to HTTP/2 before anybody has looked at Host and token, and frames_in.h does not see what is in there. */
+static int confirm_upgrade(struct lws *wsi, const char *to)
+{
+    if (to && !strcasecmp(to, "websocket"))
+        return 0;
+    return lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, NULL) ? -1 : 1;
+}
+
 int strobe_server_http(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                        size_t len)
 {
@@ -360,6 +369,8 @@ int strobe_server_http(struct lws *wsi, enum lws_callback_reasons reason, void *
         if (server)
             strobe_server_deliver(server);
         return 0;
+    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+        return confirm_upgrade(wsi, in);
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: /* a WebSocket that names no protocol of ours */
         return 1;
     default:

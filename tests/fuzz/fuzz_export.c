@@ -10,8 +10,10 @@
 
 #include "collector/recover.h"
 #include "drive.h"
+#include "packed.h"
 #include "query/walk.h"
 #include "seeds.h"
+#include "threads.h"
 
 static int sink = -1; /* where exports go */
 static char folder[] = "/dev/shm/strobe-fuzz-XXXXXX";
@@ -49,8 +51,10 @@ static void mend(const char *path)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     char path[64];
-    uint64_t choice = XXH64(data, n, 2);
+    uint64_t choice = XXH64(data, n, 2), choices[] = {XXH64(data, n, 3), XXH64(data, n, 4)};
     open_folder();
+    data = packed_open(data, &n);
+    has_threads = (choice >> 40) % 16 == 0;
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, n) != (ssize_t)n)
         abort();
@@ -59,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         unsigned which = (unsigned)(choice >> (8 + 8 * i)) % drive_count();
         if (!strcmp(drive_name(which), "html") && choice >> 32 & 15)
             continue; /* as large as the page, and it reads the file's bytes only */
-        drive(which, path, XXH64(data, n, 3 + (unsigned)i), sink, folder);
+        drive(which, path, choices[i], sink, folder);
     }
     if (choice >> 4 & 1)
         mend(path);

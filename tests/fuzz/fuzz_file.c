@@ -4,10 +4,12 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "packed.h"
 #include "query/overview.h"
 #include "query/stats.h"
 #include "query/walk.h"
 #include "seeds.h"
+#include "threads.h"
 
 static volatile uint64_t touched; /* keeps the reads of results */
 
@@ -130,8 +132,11 @@ static void use_trace(const struct strobe_source *source, uint64_t choice)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    struct bytes bytes = {data, n};
+    uint64_t choice = XXH64(data, n, 1);
+    const uint8_t *trace = packed_open(data, &n);
+    struct bytes bytes = {trace, n};
     const struct strobe_source source = {.read_at = read_at, .size = size_of, .context = &bytes};
-    use_trace(&source, XXH64(data, n, 1));
+    has_threads = (choice >> 8) % 16 == 0;
+    use_trace(&source, choice);
     return 0;
 }

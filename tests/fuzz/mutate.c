@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "base/varint.h"
+#include "packed.h"
 #include "seeds.h"
 #include "wire/file_layout.h"
 
@@ -129,6 +130,19 @@ static void damage_some(struct mutate_bytes *in, uint64_t *state, int keep_size)
         damage(in, state, keep_size);
 }
 
+/* Made once: to make one takes longer than to use it. */
+static ZSTD_DCtx *decoder(void)
+{
+    static ZSTD_DCtx *made;
+    return made ? made : (made = ZSTD_createDCtx());
+}
+
+static ZSTD_CCtx *encoder(void)
+{
+    static ZSTD_CCtx *made;
+    return made ? made : (made = ZSTD_createCCtx());
+}
+
 /* What is behind a stored stream of `raw` bytes; 0: it can't be told. */
 static int unpack(const uint8_t *stored, size_t n_stored, size_t raw, struct mutate_bytes *out)
 {
@@ -143,7 +157,7 @@ static int unpack(const uint8_t *stored, size_t n_stored, size_t raw, struct mut
     else if (n_stored == 1)
         memset(bytes, stored[0], raw);
     else
-        got = ZSTD_decompress(bytes, raw, stored, n_stored);
+        got = ZSTD_decompressDCtx(decoder(), bytes, raw, stored, n_stored);
     if (got == raw)
         mutate_append(out, bytes, raw);
     free(bytes);
@@ -155,7 +169,7 @@ static void pack(const struct mutate_bytes *raw, int compress, struct mutate_byt
 {
     size_t room = ZSTD_compressBound(raw->n);
     uint8_t *bytes = malloc(room);
-    size_t n = compress ? ZSTD_compress(bytes, room, raw->bytes, raw->n, 1) : raw->n;
+    size_t n = compress ? ZSTD_compressCCtx(encoder(), bytes, room, raw->bytes, raw->n, 1) : raw->n;
     if (compress && !ZSTD_isError(n) && n != raw->n && n != 1)
         mutate_append(out, bytes, n);
     else
@@ -494,8 +508,7 @@ void mutate_trace(const struct mutate_bytes *seed, const struct mutate_bytes *ot
 
 static size_t give(const struct mutate_bytes *made, uint8_t *data, size_t room)
 {
-    size_t n = made->n < room ? made->n : room;
-    memcpy(data, made->bytes, n);
+    size_t n = packed_make(made->bytes, made->n, data, room);
     free(made->bytes);
     return n;
 }
@@ -504,13 +517,15 @@ static size_t give(const struct mutate_bytes *made, uint8_t *data, size_t room)
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
 {
     static struct mutate_bytes last; /* what came before, to splice from */
-    struct mutate_bytes now = {data, size, size}, made = {0};
+    size_t n = size;
+    const uint8_t *trace = packed_open(data, &n);
+    struct mutate_bytes now = {(uint8_t *)(uintptr_t)trace, n, n}, made = {0};
     uint64_t state = seed;
-    if (size <= STROBE_FILE_FIRST_BLOCK || seed % 16 == 0)
+    if (n <= STROBE_FILE_FIRST_BLOCK || seed % 16 == 0)
         return LLVMFuzzerMutate(data, size, room);
     if (!last.n || seed % 8 == 1) {
         last.n = 0;
-        mutate_append(&last, data, size);
+        mutate_append(&last, trace, n);
     }
     mutate_trace(&now, &last, &state, &made);
     return give(&made, data, room);

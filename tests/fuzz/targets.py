@@ -7,6 +7,7 @@ import re
 FIELDS = ["name", "feeds", "harness", "parser", "rooms", "seeds", "runs", "longest", "led"]
 COLUMNS = ["target", "parser", "runs", "cpu_s", "edges", "history", "findings", "commit", "date"]
 HISTORY_MAX = 24
+ENOUGH_RUNS, ENOUGH_CPU_S = 10_000_000, 4 * 3600  # the bar: either, without a new edge in the last quarter and without an open finding
 BEGIN, END = "<!-- table: tests/fuzz/run --fill -->", "<!-- end of the table -->"
 
 
@@ -64,6 +65,9 @@ class Count:
         before = [edges for at, edges in self.history if at <= self.runs * 3 / 4]
         return self.edges - max(before, default=0)
 
+    def is_enough(self):
+        return (self.runs >= ENOUGH_RUNS or self.cpu_s >= ENOUGH_CPU_S) and not self.new_in_last_quarter() and not self.findings
+
     def row(self, name):
         history = ",".join(f"{at}:{edges}" for at, edges in self.history) or "-"
         return [name, self.digest, str(self.runs), f"{self.cpu_s:.0f}", str(self.edges), history, str(self.findings), self.commit, self.date]
@@ -94,14 +98,14 @@ def write_counts(root, counts):
 
 
 def table(root):
-    lines = ["| target | feeds | runs | CPU time | edges | new in the last quarter | open findings | counted at |", "|---|---|---|---|---|---|---|---|"]
+    lines = ["| target | feeds | runs | CPU time | edges | new in the last quarter | open findings | bar | counted at |", "|---|---|---|---|---|---|---|---|---|"]
     counts = read_counts(root)
     for target in read_targets(root):
         count = counts.get(target.name) or Count("-")
         cpu = f"{count.cpu_s / 60:.0f} min" if count.cpu_s < 7200 else f"{count.cpu_s / 3600:.1f} h"
         where = f"{count.commit}, {count.date}" if count.runs else "not yet"
         lines.append(f"| `{target.name}` | {target.feeds} | {count.runs:,} | {cpu} | {count.edges:,} | "
-                     f"{count.new_in_last_quarter()} | {count.findings} | {where} |")
+                     f"{count.new_in_last_quarter()} | {count.findings} | {'reached' if count.is_enough() else 'not yet'} | {where} |")
     return "\n".join(lines)
 
 

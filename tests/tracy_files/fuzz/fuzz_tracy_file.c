@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../../fuzz/seeds.h"
+#include "../../fuzz/threads.h"
 #include "tracy_file/content.h"
 #include "tracy_file/import_internal.h"
 
@@ -15,9 +16,10 @@
 enum {
     FORM_FILE =
         1, /* else content without its container, so that damage gets past the compression */
-    FORM_IMPORT = 2, /* run the import too, into a file */
-    FORM_OPENED = 4, /* with FORM_FILE: by its name, unpacked by threads, as the commands do it */
-    FORM_TIMES = 8,  /* what zones took is enough */
+    FORM_IMPORT = 2,   /* run the import too, into a file */
+    FORM_OPENED = 4,   /* with FORM_FILE: by its name, unpacked by threads, as the commands do it */
+    FORM_TIMES = 8,    /* what zones took is enough */
+    FORM_THREADS = 16, /* where threads unpack, they do */
 };
 
 static uint64_t sum; /* so that reading is not optimised away */
@@ -131,6 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     if (n < 2)
         return 0;
+    has_threads = data[0] & FORM_THREADS;
     walk(data + 1, n - 1, data[0]);
     if (data[0] & FORM_IMPORT)
         import(data + 1, n - 1, data[0] & FORM_FILE);

@@ -187,7 +187,7 @@ static void answer_text(struct strobe_bridge_stream *stream, enum strobe_tracy_e
     uint32_t n = 3;
     const char *text = "???";
     uint64_t id = pointer - TEXT_BASE;
-    if ((pointer & KIND_MASK) == TEXT_BASE && id * 4 < stream->texts.n_bytes)
+    if ((pointer & KIND_MASK) == TEXT_BASE && (!id || strobe_texts_has(&stream->texts, id)))
         text = strobe_texts_get(&stream->texts, (uint32_t)id, &n);
     strobe_wire_transfer(&stream->out, event, pointer, text, n);
 }

@@ -16,6 +16,21 @@ const char *strobe_texts_get(const struct strobe_texts *texts, uint32_t id, uint
     return id ? texts->bytes + (size_t)id * 4 + 4 : "";
 }
 
+int strobe_texts_has(const struct strobe_texts *texts, uint64_t id)
+{
+    uint32_t n;
+    if (!id || id >= texts->n_bytes / 4)
+        return 0;
+    const char *text = strobe_texts_get(texts, (uint32_t)id, &n);
+    if (n >= texts->n_bytes - ((size_t)id * 4 + 4)) /* what looks like a length, in the midst of a text */
+        return 0;
+    uint64_t hash = strobe_hash_bytes(text, n, texts->index.seed);
+    STROBE_INDEX_EACH (known, at, &texts->index, hash)
+        if (known == id)
+            return 1;
+    return 0;
+}
+
 /* Append a text; its id, 0 without memory. */
 static uint32_t append(struct strobe_texts *texts, const char *text, uint64_t n_bytes)
 {

@@ -19,7 +19,10 @@ struct strobe_texts {
 /* The id of a text, the same for the same bytes. 0: the empty text, or no memory. */
 uint32_t strobe_texts_add(struct strobe_texts *texts, const char *text, uint64_t n_bytes);
 
-/* The text of an id, NUL-terminated, until the next add. */
+/* 1: a text has this id. For ids that come from outside. */
+int strobe_texts_has(const struct strobe_texts *texts, uint64_t id);
+
+/* The text of an id, NUL-terminated, until the next add. The id is 0 or one that strobe_texts_add returned. */
 const char *strobe_texts_get(const struct strobe_texts *texts, uint32_t id, uint32_t *n_bytes);
 
 void strobe_texts_free(struct strobe_texts *texts);

@@ -279,6 +279,32 @@ static void a_question_about_an_address_waits_for_its_name(void **state)
     end(&s);
 }
 
+/* The text of an answer that stands at `at` in the frame: number, pointer, length, bytes. */
+static void assert_answer(struct shown *s, size_t at, const char *text)
+{
+    uint16_t n;
+    memcpy(&n, s->stream.out.raw + at + 9, sizeof n);
+    assert_int_equal(n, strlen(text));
+    assert_memory_equal(s->stream.out.raw + at + 11, text, n);
+}
+
+static void a_question_about_the_midst_of_a_text_gets_none_of_it(void **state)
+{
+    struct shown s;
+    (void)state;
+    start(&s);
+    show(&s);
+    uint64_t pointer = strobe_bridge_text(&s.stream, "abcd\x01\x01\0\0efgh", 12);
+    for (uint64_t i = 0; i < 4; i++) {
+        size_t at = s.stream.out.n_raw;
+        ask(&s, STROBE_TRACY_ASK_STRING, pointer + i);
+        assert_int_equal(s.stream.out.n_raw, at + 11 + (i ? 3 : 12));
+        if (i)
+            assert_answer(&s, at, "???");
+    }
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +318,7 @@ int main(void)
         cmocka_unit_test(spans_of_frames_from_two_threads_are_in_order),
         cmocka_unit_test(call_stacks_samples_and_switches_are_sent),
         cmocka_unit_test(a_question_about_an_address_waits_for_its_name),
+        cmocka_unit_test(a_question_about_the_midst_of_a_text_gets_none_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

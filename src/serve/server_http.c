@@ -336,10 +336,14 @@ static int send_more(struct lws *wsi, struct strobe_request *request)
     return lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
-/* WebSocket or nothing: libwebsockets would turn to HTTP/2 before anybody has looked at Host and token, and frames_in.h does not see what is in there. */
-static int confirm_upgrade(struct lws *wsi, const char *to)
+/* WebSocket or nothing: libwebsockets would turn to HTTP/2 before anybody has looked at Host and token, and frames_in.h does not see what is in there. What it does
+ * not know itself it has answered, and freed the headers with their text: no upgrade is left in them, and the connection has to end. */
+static int confirm_upgrade(struct lws *wsi)
 {
-    if (to && !strcasecmp(to, "websocket"))
+    char to[16] = "";
+    if (!lws_hdr_total_length(wsi, WSI_TOKEN_UPGRADE))
+        return -1;
+    if (copy_header(wsi, WSI_TOKEN_UPGRADE, to, sizeof to) && !strcasecmp(to, "websocket"))
         return 0;
     return lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, NULL) ? -1 : 1;
 }
@@ -370,7 +374,7 @@ int strobe_server_http(struct lws *wsi, enum lws_callback_reasons reason, void *
             strobe_server_deliver(server);
         return 0;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-        return confirm_upgrade(wsi, in);
+        return confirm_upgrade(wsi);
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: /* a WebSocket that names no protocol of ours */
         return 1;
     default:

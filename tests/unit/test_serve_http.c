@@ -128,6 +128,15 @@ static void pages_that_are_not_there_are_404_and_others_files_too(void **state)
     assert_int_not_equal(get_with_token("/..%2f..%2fetc/passwd", HOST), 200);
 }
 
+static void no_upgrade_but_to_websocket_is_confirmed(void **state)
+{
+    (void)state;
+    assert_int_equal(get("/", HOST "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+                                   "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"),
+                     403);
+    assert_int_equal(get("/", HOST "Connection: Upgrade\r\nUpgrade: IRC/6.9\r\n"), 403);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +144,7 @@ int main(void)
         cmocka_unit_test(another_host_or_origin_is_refused_with_the_token),
         cmocka_unit_test(the_link_with_the_token_is_answered_and_gives_a_cookie),
         cmocka_unit_test(pages_that_are_not_there_are_404_and_others_files_too),
+        cmocka_unit_test(no_upgrade_but_to_websocket_is_confirmed),
     };
     return cmocka_run_group_tests(tests, open_server, close_server);
 }

@@ -9,7 +9,7 @@
 
 #include "base/ready.h"
 
-enum { FIRST_BYTES = 1 << 20 };
+enum { FIRST_BYTES = 1 << 16 }; /* there are a dozen spools, most of them short */
 
 static int grow(struct strobe_spool *spool, uint64_t bytes)
 {

@@ -16,9 +16,9 @@
 #include "tape.h"
 
 enum {
-    N_GOOD = 2,
+    N_GOOD_MAX = 2,
     N_BAD_MAX = 2,
-    N_POLLS = 12,
+    N_POLLS_MAX = 12,
     HEAP_MAX = 96 << 20, /* an encoder, its records, and what 2 * 2 MiB of pools can name */
 };
 
@@ -26,8 +26,8 @@ static struct {
     char dir[64], trace[96];
     pid_t pid;
     uint64_t number; /* of the round */
-    struct fake *good[N_GOOD], *bad[N_BAD_MAX];
-    unsigned n_bad;
+    struct fake *good[N_GOOD_MAX], *bad[N_BAD_MAX];
+    unsigned n_good, n_bad;
     bool is_open;      /* the bad ones may be changed now */
     bool is_inside;    /* a change is under way: its own calls are let through */
     uint64_t ns;       /* the clock */
@@ -330,16 +330,17 @@ static void emit_some(struct fake *fake, struct strobe_thread **threads, unsigne
 
 static void open_pools(struct strobe_thread *threads[][4])
 {
+    fuzz.n_good = 1 + (unsigned)below(N_GOOD_MAX);
     fuzz.n_bad = 1 + (unsigned)below(N_BAD_MAX);
-    for (unsigned i = 0; i < N_GOOD; i++)
+    for (unsigned i = 0; i < fuzz.n_good; i++)
         fuzz.good[i] = fake_open(fuzz.dir, fuzz.pid, i, 24, true);
     for (unsigned i = 0; i < fuzz.n_bad; i++) {
         struct strobe_thread *own[4] = {0};
         fuzz.bad[i] =
-            fake_open(fuzz.dir, fuzz.pid, N_GOOD + i, 4 + (uint32_t)below(20), below(3) != 0);
+            fake_open(fuzz.dir, fuzz.pid, N_GOOD_MAX + i, 4 + (uint32_t)below(20), below(3) != 0);
         emit_some(fuzz.bad[i], own, (unsigned)below(20));
     }
-    for (unsigned i = 0; i < N_GOOD; i++)
+    for (unsigned i = 0; i < fuzz.n_good; i++)
         emit_some(fuzz.good[i], threads[i], (unsigned)below(6));
 }
 
@@ -351,7 +352,7 @@ static const char *const loss_texts[] = {
 
 static void check_good(const uint32_t *ids)
 {
-    for (unsigned i = 0; i < N_GOOD; i++) {
+    for (unsigned i = 0; i < fuzz.n_good; i++) {
         struct fake_found found = fake_find(fuzz.trace, ids[i]);
         if (found.n_events != fuzz.good[i]->n_emitted)
             fail("events of a process that behaves", found.n_events, fuzz.good[i]->n_emitted);
@@ -367,7 +368,7 @@ static void record_round(struct strobe_thread *threads[][4])
     struct strobe_collector *c = NULL;
     struct strobe_collector_options options = {.session_dir = fuzz.dir,
                                                .post_mortem = fuzz.number % 8 == 7};
-    uint32_t ids[N_GOOD];
+    uint32_t ids[N_GOOD_MAX];
     size_t heap = heap_bytes();
     if (strobe_file_create(fuzz.trace, fuzz.dir, 0, &writer) ||
         strobe_collector_open(&options, writer, &c))
@@ -375,17 +376,18 @@ static void record_round(struct strobe_thread *threads[][4])
     if (below(2)) /* else they are odd when they are found */
         strobe_collector_poll(c, true);
     fuzz.is_open = true;
-    for (unsigned i = 0; i < N_POLLS; i++) {
-        for (unsigned k = 0, n = (unsigned)below(12); k < n; k++)
+    /* short rounds for the most part: they end sooner, and few polls are enough for most of what can happen */
+    for (unsigned i = 0, n = 1 + (unsigned)below(below(4) ? 4 : N_POLLS_MAX); i < n; i++) {
+        for (unsigned k = 0, n_changes = (unsigned)below(12); k < n_changes; k++)
             change_once();
-        for (unsigned k = 0; k < N_GOOD; k++)
+        for (unsigned k = 0; k < fuzz.n_good; k++)
             emit_some(fuzz.good[k], threads[k], (unsigned)below(5));
         strobe_collector_poll(c, below(2));
         strobe_collector_beat(c);
         if (heap_bytes() > heap + HEAP_MAX)
             fail("bytes of heap", heap_bytes() - heap, HEAP_MAX);
     }
-    for (unsigned i = 0; i < N_GOOD; i++)
+    for (unsigned i = 0; i < fuzz.n_good; i++)
         ids[i] = fake_id(c, fuzz.good[i]);
     if (below(3) == 0)
         fake_die(fuzz.good[0]);
@@ -398,17 +400,38 @@ static void record_round(struct strobe_thread *threads[][4])
 
 static void run_round(uint64_t number)
 {
-    struct strobe_thread *threads[N_GOOD][4] = {{0}};
+    struct strobe_thread *threads[N_GOOD_MAX][4] = {{0}};
     fuzz.number = number;
     fuzz.ns = 1000000000000ull;
     fuzz.last_tid = 1000;
     random_state = (number + 1) * 0x9e3779b97f4a7c15ull;
     open_pools(threads);
     record_round(threads);
-    for (unsigned i = 0; i < N_GOOD; i++)
+    for (unsigned i = 0; i < fuzz.n_good; i++)
         fake_close(fuzz.good[i]);
     for (unsigned i = 0; i < fuzz.n_bad; i++)
         fake_close(fuzz.bad[i]);
+}
+
+/* As fake_process, but of a program with few mappings: the collector reads them all in every round. */
+static pid_t sleeping_process(void)
+{
+    char path[64], name[16] = "";
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execl("/bin/sleep", "sleep", "infinity", (char *)NULL);
+        _exit(1);
+    }
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    while (strcmp(name, "sleep\n") || strobe_session_process_state(pid) != 'S') {
+        FILE *file = fopen(path, "re");
+        if (!file || !fgets(name, sizeof name, file))
+            abort();
+        fclose(file);
+        sched_yield();
+    }
+    return pid;
 }
 
 static void remove_folder(void)
@@ -425,7 +448,7 @@ static void open_folder(void)
     if (!mkdtemp(fuzz.dir))
         abort();
     snprintf(fuzz.trace, sizeof fuzz.trace, "%s/out.strobe", fuzz.dir);
-    fuzz.pid = fake_process();
+    fuzz.pid = sleeping_process();
     atexit(remove_folder);
 }
 

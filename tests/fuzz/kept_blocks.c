@@ -23,7 +23,7 @@ enum {
     FILL = 0xbe,
     WIPE_BYTES = 128 << 10, /* larger ones are given back to the kernel to be zero again */
 };
-static const size_t kept_bytes_max = 128 << 20;
+static const size_t kept_bytes_max = 64 << 20;
 
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);

@@ -45,8 +45,10 @@ STROBE_DEVICE_INLINE_ void strobe_classic_mark(volatile uint32_t *words, uint32_
 STROBE_DEVICE_INLINE_ uint32_t strobe_classic_open(strobe_lane *lane, uint32_t id, uint32_t spare)
 {
     uint32_t next = lane->next, limit = lane->limit;
-    if (STROBE_UNLIKELY(next + 16 + spare > limit))
+    if (STROBE_UNLIKELY(next + 16 + spare > limit)) {
+        lane->n_dropped++;
         return 0;
+    }
     strobe_classic_mark((volatile uint32_t *)STROBE_DEVICE_AT(next), STROBE_CP_ZONE_START, id);
     lane->next = next + 8;
     lane->limit = limit - 8;
@@ -91,6 +93,7 @@ STROBE_DEVICE_CALL_ void strobe_classic_data(strobe_lane *lane, uint32_t id, con
         uint32_t n = n_values > 1 ? 2 : 1;
         if (!strobe_classic_room(lane, 2 + 2 * n, push)) {
             lane->n_dropped++;
+            lane->lost_words += push ? 2 + 2 * n : 0;
             return;
         }
         volatile uint32_t *words = (volatile uint32_t *)STROBE_DEVICE_AT(lane->next);
@@ -140,6 +143,23 @@ STROBE_DEVICE_INLINE_ void strobe_classic_stamp(uint32_t risc)
                         (STROBE_CORE->trace_counter & 0xffff) << 13;
 }
 
+/* Words from number `first` on found no room in DRAM: count the records in them. */
+STROBE_DEVICE_RARE_ void strobe_classic_lose(uint32_t risc, uint32_t first, uint32_t n_words)
+{
+    strobe_lane *lane = STROBE_LANE_OF(risc);
+    volatile uint32_t *words = STROBE_CLASSIC_WORDS(risc);
+    uint32_t n = 0;
+    for (uint32_t i = first ? first : (uint32_t)STROBE_CB_MAIN_START; i < n_words; i += 2) {
+        uint32_t packet = STROBE_CM_PACKET(words[i]);
+        if (words[i] == STROBE_CM_PAD_H)
+            continue; /* padding, or a place that was not written */
+        n += packet != STROBE_CP_ZONE_END;
+        i += packet == STROBE_CP_DATA ? 2 : packet == STROBE_CP_DATA_16 ? 4 : 0;
+    }
+    lane->n_dropped += n;
+    lane->lost_words += n_words - first;
+}
+
 /* The words of a RISC go to DRAM, behind those that are there; what does not fit is dropped, the ids and
  * guaranteed markers last of all. */
 STROBE_DEVICE_CALL_ void strobe_classic_push(uint32_t risc, uint32_t n_words)
@@ -147,8 +167,10 @@ STROBE_DEVICE_CALL_ void strobe_classic_push(uint32_t risc, uint32_t n_words)
     uint32_t host = STROBE_CONTROL(STROBE_CC_HOST_END + risc), all = STROBE_CORE->risc_words;
     strobe_classic_stamp(risc);
     if (host + n_words > all) {
+        uint32_t kept = host + STROBE_CB_OPTIONAL <= all ? (uint32_t)STROBE_CB_OPTIONAL : 0;
         STROBE_CONTROL(STROBE_CC_DROPPED) |= 1u << risc;
-        n_words = host + STROBE_CB_OPTIONAL <= all ? STROBE_CB_OPTIONAL : 0;
+        strobe_classic_lose(risc, kept, n_words);
+        n_words = kept;
     }
     if (n_words)
         STROBE_DEVICE_PUSH(risc, host, STROBE_BUFFER_ADDRESS(risc), n_words);

@@ -128,5 +128,10 @@ STROBE_WORDS_ASSERT(STROBE_DEVICE_UNIT < 8187, "units from 8187 are reserved");
     ((uint32_t)(STROBE_DEVICE_BASE) + STROBE_L1_BUFFER_OFFSET((uint32_t)(risc)))
 
 typedef volatile struct strobe_l1_lane strobe_lane;
+/* Another RISC's lane: for the master, while that RISC rests. */
+#define STROBE_LANE_OF(risc)             \
+    ((strobe_lane *)STROBE_DEVICE_AT(    \
+        (uint32_t)(STROBE_DEVICE_BASE) + \
+        STROBE_L1_LANE_OFFSET(STROBE_DEVICE_N_RISCS, (uint32_t)(risc))))
 
 #endif

@@ -255,7 +255,9 @@ enum {                            /* strobe_l1_lane.flags */
  *   22-25 classic_sums  classic: {id, cycles} of sums 0 and 1
  *   26 shown_timer      streaming: timer_high as of the published tail; a relay reads it before the tail
  *   27 shown_program    streaming: program as of the published tail; likewise
- *   28-31 reserved      0
+ *   28 lost_words       classic: words that found no room in DRAM since the host's last read, which clears it;
+ *                       stored by the master too, behind the RISC's run, like n_dropped
+ *   29-31 reserved      0
  *   32 open             STROBE_OPEN_MAX levels, outermost first
  *   96 sums             STROBE_SUM_MAX entries
  *  224-255 reserved     0
@@ -266,8 +268,8 @@ struct strobe_l1_lane {
     uint32_t head, flags, n_dropped, n_unreported, oldest, n_stalls, stalled_low, stalled_high;
     uint32_t launch_next, n_open_lost, dram_address, stack_words, n_emitted_low, n_emitted_high;
     uint32_t classic_sums[4];
-    uint32_t shown_timer, shown_program;
-    uint32_t reserved_a[4];
+    uint32_t shown_timer, shown_program, lost_words;
+    uint32_t reserved_a[3];
     struct strobe_l1_open open[STROBE_OPEN_MAX];
     struct strobe_l1_sum sums[STROBE_SUM_MAX];
     uint32_t reserved_b[32];
@@ -295,6 +297,7 @@ STROBE_WORD_AT(strobe_l1_lane, n_emitted_low, 20);
 STROBE_WORD_AT(strobe_l1_lane, classic_sums, 22);
 STROBE_WORD_AT(strobe_l1_lane, shown_timer, 26);
 STROBE_WORD_AT(strobe_l1_lane, shown_program, 27);
+STROBE_WORD_AT(strobe_l1_lane, lost_words, 28);
 STROBE_WORD_AT(strobe_l1_lane, open, 32);
 STROBE_WORD_AT(strobe_l1_lane, sums, 96);
 STROBE_WORD_AT(strobe_l1_lane, reserved_b, 224);
@@ -514,8 +517,14 @@ STROBE_WORDS_OF(strobe_frame_counters, 8);
 /* CLASSIC: marker words of one RISC, as they were in DRAM or L1; then the words. A run may be cut over
  * several frames only where a run begins (0, 0). */
 struct strobe_frame_classic {
-    uint32_t word0, core_yx, risc, flags, n_words, reserved[3];
+    uint32_t word0, core_yx, risc, flags, n_words;
+    uint32_t end_words;     /* of this RISC in DRAM at this read, all frames together */
+    uint32_t needed_words;  /* that would be there if all had found room */
+    uint32_t program_words; /* of DRAM per RISC and supported program */
 };
+STROBE_WORD_AT(strobe_frame_classic, n_words, 4);
+STROBE_WORD_AT(strobe_frame_classic, end_words, 5);
+STROBE_WORD_AT(strobe_frame_classic, program_words, 7);
 enum {
     STROBE_CLASSIC_FROM_L1 = 1,
     STROBE_CLASSIC_DROPPED = 2,   /* the drop bit of this RISC was set */

@@ -64,7 +64,7 @@ void strobe_build_note(struct strobe_build *build, const char *format, ...)
 {
     if (build->n_notes >= NOTES_MAX)
         return;
-    char text[256];
+    char text[512];
     va_list args;
     va_start(args, format);
     int n = vsnprintf(text, sizeof text, format, args);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "device/classic.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -314,4 +315,25 @@ size_t strobe_device_classic_zones(struct strobe_device_pairs *pairs, const uint
     pairs->n_zones += n;
     *n_used = at;
     return n;
+}
+
+/* ---- what did not fit ---- */
+
+uint32_t strobe_device_classic_support(const struct strobe_device_full_buffer *full)
+{
+    uint32_t per_program = full->program_words ? full->program_words : 12;
+    return full->needed_words / per_program + (full->needed_words % per_program != 0);
+}
+
+void strobe_device_classic_warning(const struct strobe_device_full_buffer *full, char *out,
+                                   size_t room)
+{
+    STROBE_ASSERT(full->risc && room);
+    snprintf(out, room,
+             "Profiler DRAM buffers were full, markers were dropped! device %u, worker core %u, "
+             "%u, Risc %s, bufferEndIndex = %u. Please either decrease the number of ops being "
+             "profiled or run read device profiler more often "
+             "(TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT=%u would have sufficed)",
+             full->device, full->core_yx & 0xffff, full->core_yx >> 16, full->risc, full->end_words,
+             strobe_device_classic_support(full));
 }

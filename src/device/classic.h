@@ -51,4 +51,16 @@ size_t strobe_device_classic_zones(struct strobe_device_pairs *pairs, const uint
                                    size_t n_words, size_t *n_used, struct strobe_device_zone *zones,
                                    size_t room);
 
+/* DRAM was full when a RISC was read. */
+struct strobe_device_full_buffer {
+    uint32_t device, core_yx;
+    const char *risc; /* borrowed: its name */
+    uint32_t end_words, needed_words, program_words;
+};
+/* The support count that would have sufficed for all that was marked. */
+uint32_t strobe_device_classic_support(const struct strobe_device_full_buffer *full);
+/* The warning that tt-metal's users know, with that count; cut to `room`. */
+void strobe_device_classic_warning(const struct strobe_device_full_buffer *full, char *out,
+                                   size_t room);
+
 #endif

@@ -258,7 +258,12 @@ static void classic(struct strobe_device_stream *stream, struct reader *in)
     if (!words || !lane_of(stream, frame->core_yx, frame->risc, &lane) ||
         !stream->out.calls.classic)
         return;
-    struct strobe_device_classic_words facts = {words, frame->n_words, frame->flags};
+    struct strobe_device_classic_words facts = {words,
+                                                frame->n_words,
+                                                frame->flags,
+                                                frame->end_words,
+                                                frame->needed_words,
+                                                frame->program_words};
     stream->out.calls.classic(stream->out.calls.context, lane, &facts);
 }
 

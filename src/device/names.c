@@ -229,10 +229,12 @@ void strobe_device_names_log(const char *text, size_t n_bytes, struct strobe_dev
 const char *strobe_device_names_fixed(uint32_t id, bool classic)
 {
     if (classic)
-        return id == 0x5150   ? "PROFILER-NOC-QUICK-PUSH"
-               : id == 0x5151 ? "PROFILER-DRAM-PUSH"
-               : id == 0x5152 ? "PROFILER-NOC-FLUSH"
-                              : NULL;
+        return id == 0x5150                   ? "PROFILER-NOC-QUICK-PUSH"
+               : id == 0x5151                 ? "PROFILER-DRAM-PUSH"
+               : id == 0x5152                 ? "PROFILER-NOC-FLUSH"
+               : id == STROBE_ID_PERF_COUNTER ? "PERF-COUNTER"
+               : id == STROBE_ID_NOC_EVENT    ? "NOC-EVENT"
+                                              : NULL;
     switch (id) {
     case STROBE_ID_STALL:
         return "PROFILER-STALL";

@@ -112,8 +112,9 @@ struct strobe_device_memory {
 };
 
 struct strobe_device_classic_words {
-    const uint32_t *words; /* borrowed for the call; decode with classic.h */
-    uint32_t n_words, flags;
+    const uint32_t *words;   /* borrowed for the call; decode with classic.h */
+    uint32_t n_words, flags; /* flags: STROBE_CLASSIC_… */
+    uint32_t end_words, needed_words, program_words; /* as in struct strobe_frame_classic */
 };
 
 /* Why something was not decoded. `count` is of what the text names. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "device/names.h"
 #include "device_record/internal.h"
 
 /* ---- names ---- */
@@ -50,15 +51,24 @@ static void on_name(void *context, const struct strobe_device_name *name)
 static void name_fixed_ids(struct strobe_device_trace *t)
 {
     static const struct {
-        uint32_t id;
-        const char *name;
+        uint32_t id, flags;
     } fixed[] = {
-        {STROBE_ID_STALL, "PROFILER-STALL"},
-        {STROBE_ID_STACK, "STACK-OVERFLOW"},
+        {STROBE_ID_STALL, 0},
+        {STROBE_ID_STACK, 0},
+        {STROBE_ID_COUNTER, 0},
+        {STROBE_ID_NOC, 0},
+        {STROBE_ID_NOC_LOCK, 0},
+        {STROBE_ID_PERF_COUNTER, STROBE_NAME_CLASSIC},
+        {STROBE_ID_NOC_EVENT, STROBE_NAME_CLASSIC},
+        {0x5150, STROBE_NAME_CLASSIC},
+        {0x5151, STROBE_NAME_CLASSIC},
+        {0x5152, STROBE_NAME_CLASSIC},
     };
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
-        struct strobe_device_name name = {.id = fixed[i].id};
-        name.name = (struct strobe_device_text){fixed[i].name, (uint32_t)strlen(fixed[i].name)};
+        struct strobe_device_name name = {.id = fixed[i].id, .flags = fixed[i].flags};
+        const char *text = strobe_device_names_fixed(name.id, name.flags & STROBE_NAME_CLASSIC);
+        STROBE_ASSERT(text);
+        name.name = (struct strobe_device_text){text, (uint32_t)strlen(text)};
         on_name(t, &name);
     }
 }
@@ -76,6 +86,7 @@ static void on_hello(void *context, const struct strobe_device_hello *hello)
     if (t->has_hello)
         return;
     t->has_hello = true;
+    t->is_classic = hello->mode == STROBE_MODE_CLASSIC;
     t->n_riscs = hello->n_riscs;
     strobe_device_axis_init(&t->clock, &t->options.host, hello->frequency_khz);
     size_t n_title = (size_t)snprintf(title, sizeof title, "Device %u: %.*s %ux%u", hello->device,

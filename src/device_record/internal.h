@@ -3,6 +3,7 @@
 #define STROBE_DEVICE_RECORD_INTERNAL_H
 
 #include "base/map.h"
+#include "device/classic.h"
 #include "device/stream.h"
 #include "device_record/device.h"
 #include "device_record/nest.h"
@@ -13,6 +14,7 @@ enum {
     STROBE_DEVICE_TABLE = 16,      /* open zones of a table */
     STROBE_DEVICE_RISCS = 24,
     STROBE_DEVICE_WAITING = 4096, /* zones of a lane that wait for a table or a clock, at most */
+    STROBE_DEVICE_RECENT = 4,     /* zones of a classic buffer that its next piece may repeat */
 };
 
 struct strobe_device_slot {
@@ -30,6 +32,14 @@ struct strobe_device_flow {
     uint32_t next; /* of the same program, or of the free places: place + 1, 0: none */
 };
 
+/* What the classic form needs to know of a lane. */
+struct strobe_device_buffer_lane {
+    struct strobe_device_pairs pairs;
+    struct strobe_nest_zone recent[STROBE_DEVICE_RECENT]; /* the last zones, as a ring */
+    uint32_t n_recent;
+    bool is_full; /* its part of DRAM was */
+};
+
 /* A processor of a core. */
 struct strobe_device_track {
     struct strobe_build_track *track; /* borrowed from the build; NULL: over the budget */
@@ -38,7 +48,9 @@ struct strobe_device_track {
     uint32_t n_table;
     uint64_t table_time; /* cycles of the core */
     bool has_table;
-    uint64_t n_zones, n_marks, n_dropped;
+    uint64_t n_zones, n_marks, n_dropped;     /* of this epoch */
+    struct strobe_device_total total;         /* as the device said last */
+    struct strobe_device_buffer_lane *buffer; /* owned; NULL: streaming */
 };
 
 struct strobe_device_place {
@@ -60,6 +72,12 @@ struct strobe_device_trace {
     uint32_t n_cores;
     uint32_t n_riscs, epoch;
     bool has_hello, has_bye, has_buffers;
+    bool is_classic, is_trace_only;       /* ids are hashes; RISC 0 stands for its core */
+    struct strobe_nest_zone *items;       /* owned: what a CLASSIC frame had */
+    struct strobe_device_marker *markers; /* owned: likewise */
+    uint32_t n_items, items_room, markers_room;
+    struct strobe_device_full_buffer full; /* the worst */
+    uint32_t full_core, full_risc, n_full;
     uint64_t last_ns; /* the latest host time that the stream had */
     uint64_t n_lost_flows, n_late, n_unmatched;
     uint64_t n_bad[STROBE_DEVICE_N_BAD];
@@ -83,5 +101,27 @@ void strobe_device_lanes_core(struct strobe_device_trace *trace,
 void strobe_device_lanes_reset(struct strobe_device_trace *trace);
 /* Hand on all that waits, note what does not add up, free the lanes. */
 void strobe_device_lanes_end(struct strobe_device_trace *trace);
+/* The track of a lane, made at its first use; NULL: there is no memory for it, and what it makes is refused. */
+struct strobe_device_track *strobe_device_lanes_track(struct strobe_device_trace *trace,
+                                                      const struct strobe_device_lane *lane);
+/* So many records can't be stored. */
+void strobe_device_lanes_refuse(struct strobe_device_trace *trace, uint64_t n);
+/* Zones and marks of a lane, by begin; nothing that began before `until` is still to come. */
+void strobe_device_lanes_add(struct strobe_device_trace *trace, const struct strobe_device_lane *at,
+                             const struct strobe_nest_zone *zones, uint32_t n_zones,
+                             uint64_t until);
+/* The name of a lane's RISC; `out` is room for one. */
+const char *strobe_device_lanes_risc(const struct strobe_device_trace *trace, uint32_t core,
+                                     uint32_t risc, char out[24]);
+
+/* ---- classic.c ---- */
+
+/* The stream's call for marker words. */
+void strobe_device_classic_take(void *context, const struct strobe_device_lane *lane,
+                                const struct strobe_device_classic_words *words);
+/* The zones that a lane's words left open, as its table. */
+void strobe_device_classic_open(struct strobe_device_track *lane);
+/* All frames were read: note what was missing. */
+void strobe_device_classic_end(struct strobe_device_trace *trace);
 
 #endif

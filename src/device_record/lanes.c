@@ -23,6 +23,8 @@ static const char *risc_name(const struct strobe_device_trace *t,
     static const char *const tensix[] = {"BRISC", "NCRISC", "TRISC_0", "TRISC_1", "TRISC_2"};
     if (core->kind == STROBE_CORE_ETH)
         return risc ? "ERISC_1" : "ERISC";
+    if (t->is_trace_only)
+        return "TENSIX_RISC_AGG";
     if (t->n_riscs <= 5 && risc < 5)
         return tensix[risc];
     if (risc < 8)
@@ -69,9 +71,8 @@ static struct strobe_device_track *known_track(struct strobe_device_trace *t,
     return is_core ? t->cores[lane->core].lanes[lane->risc] : NULL;
 }
 
-/* The track of a lane, made at its first use; NULL: there is no memory for it, and what it makes is refused. */
-static struct strobe_device_track *track_of(struct strobe_device_trace *t,
-                                            const struct strobe_device_lane *lane)
+struct strobe_device_track *strobe_device_lanes_track(struct strobe_device_trace *t,
+                                                      const struct strobe_device_lane *lane)
 {
     struct strobe_device_place *core = core_of(t, lane->core);
     if (!core || lane->risc >= STROBE_DEVICE_RISCS)
@@ -119,7 +120,7 @@ struct taking {
 static void emit_mark(struct taking *taking, const struct strobe_nest_step *step, uint64_t tick)
 {
     struct strobe_device_trace *t = taking->trace;
-    uint64_t loc = strobe_device_loc(t, step->id, false);
+    uint64_t loc = strobe_device_loc(t, step->id, t->is_classic);
     if (step->kind == STROBE_NEST_EVENT) {
         /* a zone of no length: it has a name, a place in lists and a count, which a text would not have */
         struct strobe_zone_step steps[] = {{tick, loc}, {tick, STROBE_STEP_END}};
@@ -140,7 +141,7 @@ static void emit_outermost(struct taking *taking, const struct strobe_nest_step 
     struct strobe_build_track *track = taking->lane->track;
     uint64_t program = step->program;
     const char *name;
-    strobe_build_zone_begin(t->build, track, tick, strobe_device_loc(t, step->id, false));
+    strobe_build_zone_begin(t->build, track, tick, strobe_device_loc(t, step->id, t->is_classic));
     if (!program)
         return;
     strobe_build_event(t->build, track, tick, STROBE_KIND_ZONE_VALUE, &program, NULL, 0);
@@ -169,7 +170,8 @@ static void take_steps(void *context, const struct strobe_nest_step *steps, size
         }
         if (is_plain)
             batch[n++] = (struct strobe_zone_step){
-                tick, steps[i].is_end ? STROBE_STEP_END : strobe_device_loc(t, steps[i].id, false)};
+                tick, steps[i].is_end ? STROBE_STEP_END
+                                      : strobe_device_loc(t, steps[i].id, t->is_classic)};
         else if (steps[i].kind)
             emit_mark(taking, &steps[i], tick);
         else
@@ -212,7 +214,7 @@ static void use_table(struct strobe_device_trace *t, struct strobe_device_track 
 
 /* ---- what the stream says ---- */
 
-static void refuse(struct strobe_device_trace *t, uint64_t n)
+void strobe_device_lanes_refuse(struct strobe_device_trace *t, uint64_t n)
 {
     uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
     strobe_build_lose(t->build, NULL, STROBE_LOSS_REFUSED, n, tick);
@@ -232,7 +234,7 @@ static void on_zones(void *context, const struct strobe_device_lane *at,
 {
     enum { BATCH = 256 };
     struct strobe_device_trace *t = context;
-    struct strobe_device_track *lane = track_of(t, at);
+    struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
     struct strobe_nest_zone batch[BATCH];
     for (size_t done = 0; lane && done < n_zones;) {
         size_t n = n_zones - done < BATCH ? n_zones - done : BATCH;
@@ -241,28 +243,47 @@ static void on_zones(void *context, const struct strobe_device_lane *at,
                                                  zones[done + i].id, zones[done + i].program,
                                                  STROBE_NEST_ZONE};
         if (strobe_nest_add(&lane->nest, batch, n))
-            refuse(t, n);
+            strobe_device_lanes_refuse(t, n);
         else
             lane->n_zones += n;
         done += n;
         relieve(t, lane, at->core, at->risc);
     }
     if (!lane)
-        refuse(t, n_zones);
+        strobe_device_lanes_refuse(t, n_zones);
 }
 
 static void add_mark(struct strobe_device_trace *t, const struct strobe_device_lane *at,
                      const struct strobe_device_mark *mark, enum strobe_nest_kind kind)
 {
-    struct strobe_device_track *lane = track_of(t, at);
+    struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
     struct strobe_nest_zone one = {mark->time, mark->n_values ? mark->values[0] : 0, mark->id,
                                    mark->program, kind};
     if (!lane || strobe_nest_add(&lane->nest, &one, 1)) {
-        refuse(t, 1);
+        strobe_device_lanes_refuse(t, 1);
         return;
     }
     lane->n_marks++;
     relieve(t, lane, at->core, at->risc);
+}
+
+void strobe_device_lanes_add(struct strobe_device_trace *t, const struct strobe_device_lane *at,
+                             const struct strobe_nest_zone *zones, uint32_t n_zones, uint64_t until)
+{
+    struct strobe_device_track *lane = known_track(t, at);
+    STROBE_ASSERT(lane && lane->buffer);
+    for (uint32_t done = 0; done < n_zones;) {
+        uint32_t n = n_zones - done < STROBE_DEVICE_WAITING ? n_zones - done
+                                                            : (uint32_t)STROBE_DEVICE_WAITING;
+        if (strobe_nest_add(&lane->nest, zones + done, n))
+            strobe_device_lanes_refuse(t, n);
+        done += n;
+        relieve(t, lane, at->core, at->risc);
+    }
+    lane->n_table = 0;
+    lane->has_table = true;
+    lane->table_time = until;
+    use_table(t, lane, at->core, at->risc);
 }
 
 static void on_event(void *context, const struct strobe_device_lane *at,
@@ -280,7 +301,7 @@ static void on_data(void *context, const struct strobe_device_lane *at,
 static void on_drop(void *context, const struct strobe_device_lane *at, uint32_t count)
 {
     struct strobe_device_trace *t = context;
-    struct strobe_device_track *lane = track_of(t, at);
+    struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
     uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
     strobe_build_lose(t->build, lane ? lane->track : NULL, STROBE_LOSS_DEVICE_FULL, count, tick);
     if (lane)
@@ -291,7 +312,8 @@ static void on_open(void *context, const struct strobe_device_lane *at, uint64_t
                     bool is_final, const struct strobe_device_open *open, size_t n_open)
 {
     struct strobe_device_trace *t = context;
-    struct strobe_device_track *lane = n_open ? track_of(t, at) : known_track(t, at);
+    struct strobe_device_track *lane =
+        n_open ? strobe_device_lanes_track(t, at) : known_track(t, at);
     if (!lane)
         return;
     use_table(t, lane, at->core, at->risc);
@@ -305,24 +327,17 @@ static void on_open(void *context, const struct strobe_device_lane *at, uint64_t
         advance(t, lane, at->core, at->risc, UINT64_MAX - 1, lane->table, lane->n_table);
 }
 
+/* A device with many cores says good-bye in several frames: what the lane said last counts, at the end. */
 static void on_total(void *context, const struct strobe_device_lane *at,
                      const struct strobe_device_total *total, bool is_bye)
 {
     struct strobe_device_trace *t = context;
     bool made_nothing = total->emitted == 0 && !total->dropped;
-    struct strobe_device_track *lane = made_nothing ? known_track(t, at) : track_of(t, at);
-    if (!lane || !is_bye)
-        return;
-    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
-    if (total->dropped > lane->n_dropped)
-        strobe_build_lose(t->build, lane->track, STROBE_LOSS_DEVICE_FULL,
-                          total->dropped - lane->n_dropped, tick);
-    uint64_t known = lane->n_zones + lane->n_marks + total->dropped;
-    if (total->emitted != UINT64_MAX && total->emitted > known) {
-        strobe_build_lose(t->build, lane->track, STROBE_LOSS_UNFINISHED, total->emitted - known,
-                          tick);
-        t->n_unmatched += total->emitted - known;
-    }
+    struct strobe_device_track *lane =
+        made_nothing ? known_track(t, at) : strobe_device_lanes_track(t, at);
+    (void)is_bye;
+    if (lane)
+        lane->total = *total;
 }
 
 void strobe_device_lanes_calls(struct strobe_device_calls *calls)
@@ -333,15 +348,37 @@ void strobe_device_lanes_calls(struct strobe_device_calls *calls)
     calls->drop = on_drop;
     calls->open = on_open;
     calls->total = on_total;
+    calls->classic = strobe_device_classic_take;
 }
 
 /* ---- ends ---- */
 
+/* What the lane says that it made, against what came of it. */
+static void lose_rest(struct strobe_device_trace *t, struct strobe_device_track *lane)
+{
+    const struct strobe_device_total *total = &lane->total;
+    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
+    uint64_t known = lane->n_zones + lane->n_marks + total->dropped;
+    if (total->dropped > lane->n_dropped)
+        strobe_build_lose(t->build, lane->track, STROBE_LOSS_DEVICE_FULL,
+                          total->dropped - lane->n_dropped, tick);
+    if (t->has_bye && total->emitted != UINT64_MAX && total->emitted > known) {
+        strobe_build_lose(t->build, lane->track, STROBE_LOSS_UNFINISHED, total->emitted - known,
+                          tick);
+        t->n_unmatched += total->emitted - known;
+    }
+    lane->total = (struct strobe_device_total){0};
+    lane->n_dropped = lane->n_zones = lane->n_marks = 0;
+}
+
 static void end_lane(struct strobe_device_trace *t, uint32_t core, uint32_t risc)
 {
     struct strobe_device_track *lane = t->cores[core].lanes[risc];
+    if (lane->buffer)
+        strobe_device_classic_open(lane);
     advance(t, lane, core, risc, UINT64_MAX - 1, lane->table, lane->has_table ? lane->n_table : 0);
     t->n_late += lane->nest.n_late;
+    lose_rest(t, lane);
     lane->n_table = 0;
     strobe_nest_free(&lane->nest);
 }
@@ -361,9 +398,17 @@ void strobe_device_lanes_reset(struct strobe_device_trace *t)
     strobe_device_axis_reset(&t->clock);
 }
 
+const char *strobe_device_lanes_risc(const struct strobe_device_trace *t, uint32_t core,
+                                     uint32_t risc, char out[24])
+{
+    STROBE_ASSERT(core < t->n_cores);
+    return risc_name(t, &t->cores[core].facts, risc, out);
+}
+
 void strobe_device_lanes_end(struct strobe_device_trace *t)
 {
     end_lanes(t);
+    strobe_device_classic_end(t);
     if (t->n_late)
         strobe_build_note(t->build,
                           "device %u: %" PRIu64
@@ -373,8 +418,11 @@ void strobe_device_lanes_end(struct strobe_device_trace *t)
         strobe_build_note(t->build, "device %u: %" PRIu64 " records never left it",
                           t->options.device, t->n_unmatched);
     for (uint32_t core = 0; core < t->n_cores; core++)
-        for (uint32_t risc = 0; risc < STROBE_DEVICE_RISCS; risc++)
+        for (uint32_t risc = 0; risc < STROBE_DEVICE_RISCS; risc++) {
+            if (t->cores[core].lanes[risc])
+                free(t->cores[core].lanes[risc]->buffer);
             free(t->cores[core].lanes[risc]);
+        }
     free(t->cores);
     t->cores = NULL;
     t->n_cores = 0;

@@ -1,9 +1,9 @@
 /* classic.c - the classic profiler's DRAM buffers: every core and RISC has a part of a bank, of a size set by the number of programs
  * that are to be supported. The kernels' writer pushes into it; the host reads and clears all of it.
  * Layout: the parts of a core lie behind each other, RISC by RISC; cores go to the banks in blocks.  SPDX-License-Identifier: MIT */
-#include <stdio.h>
 #include <string.h>
 
+#include "device/classic.h"
 #include "device_sim/costs.h"
 #include "device_sim/internal.h"
 
@@ -11,14 +11,17 @@
 #define BYTES_PER_PROGRAM_SUMS 64 /* and two sums */
 #define BUFFER_BYTES           (4 * STROBE_L1_BUFFER_WORDS)
 
+static uint32_t program_bytes(const struct strobe_device_options *options)
+{
+    return options->record & STROBE_DEVICE_RECORD_SUM ? BYTES_PER_PROGRAM_SUMS : BYTES_PER_PROGRAM;
+}
+
 uint32_t strobe_sim_classic_words(const struct strobe_device_options *options)
 {
-    uint32_t per_program =
-        options->record & STROBE_DEVICE_RECORD_SUM ? BYTES_PER_PROGRAM_SUMS : BYTES_PER_PROGRAM;
     uint32_t least = (BUFFER_BYTES + BYTES_PER_PROGRAM - 1) / BYTES_PER_PROGRAM;
     uint32_t count =
         options->support_count > BUFFER_BYTES / BYTES_PER_PROGRAM ? options->support_count : least;
-    return count * per_program / 4;
+    return count * program_bytes(options) / 4;
 }
 
 static uint32_t cores_per_bank(const struct strobe_sim_unit *unit)
@@ -57,6 +60,8 @@ static void arm(struct strobe_sim_core *core)
     control[STROBE_CC_NOC_Y] = core->y;
     control[STROBE_CC_DISPATCH_CORE] = core->kind == STROBE_SIM_DISPATCH;
     strobe_sim_core_facts(core)->risc_words = core->unit->risc_words;
+    for (uint32_t risc = 0; risc < STROBE_SIM_RISCS; risc++)
+        strobe_sim_lane_words(&core->lanes[risc])->lost_words = 0;
 }
 
 void strobe_sim_classic_open(struct strobe_sim_unit *unit)
@@ -78,21 +83,25 @@ void strobe_sim_classic_push(uint32_t risc, uint32_t at_word, uint32_t from, uin
     lane->hot.now += STROBE_COST_NOC_ISSUE + n_words * 4 / STROBE_COST_NOC_BYTES;
 }
 
-/* The sentence that tt-metal's users know, and what would have sufficed. */
-static void warn_dropped(struct strobe_sim_core *core, uint32_t risc, uint32_t end,
-                         uint64_t n_launches)
+/* What a RISC's part of DRAM holds, and would hold. */
+static struct strobe_device_full_buffer extent_of(struct strobe_sim_core *core, uint32_t risc)
 {
-    struct strobe_sim_unit *unit = core->unit;
+    uint32_t end = strobe_sim_core_control(core)[STROBE_CC_HOST_END + risc];
+    return (struct strobe_device_full_buffer){
+        .device = core->unit->index,
+        .core_yx = core->y << 16 | core->x,
+        .risc = strobe_sim_risc_name(risc),
+        .end_words = end,
+        .needed_words = end + strobe_sim_lane_words(&core->lanes[risc])->lost_words,
+        .program_words = program_bytes(&core->unit->setup.options) / 4};
+}
+
+static void warn_dropped(struct strobe_sim_core *core, uint32_t risc)
+{
     char text[512];
-    snprintf(text, sizeof text,
-             "Profiler DRAM buffers were full, markers were dropped! device %u, worker core %u, "
-             "%u, Risc %s, bufferEndIndex = %u. "
-             "Please either decrease the number of ops being profiled or run read device profiler "
-             "more often "
-             "(TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT=%llu would have sufficed)",
-             unit->index, core->x, core->y, strobe_sim_risc_name(risc), end,
-             (unsigned long long)n_launches);
-    unit->setup.warn(unit->setup.warn_context, text);
+    struct strobe_device_full_buffer full = extent_of(core, risc);
+    strobe_device_classic_warning(&full, text, sizeof text);
+    core->unit->setup.warn(core->unit->setup.warn_context, text);
 }
 
 /* The words of one RISC as CLASSIC frames, cut where runs begin. */
@@ -101,6 +110,7 @@ static enum strobe_err send(struct strobe_sim_unit *unit, struct strobe_sim_core
 {
     enum { HEAD = sizeof(struct strobe_frame_classic) / 4, MOST = 2048 };
     enum strobe_err err = STROBE_OK;
+    struct strobe_device_full_buffer extent = extent_of(core, risc);
     for (uint32_t at = 0; at < n_words && (!err || err == STROBE_ERR_LIMIT);) {
         uint32_t end = at, cut = n_words;
         for (end = at + 4; end < n_words; end += 2) { /* up to the last run that fits */
@@ -118,7 +128,10 @@ static enum strobe_err send(struct strobe_sim_unit *unit, struct strobe_sim_core
                                             .core_yx = core->y << 16 | core->x,
                                             .risc = risc,
                                             .flags = flags,
-                                            .n_words = n};
+                                            .n_words = n,
+                                            .end_words = extent.end_words,
+                                            .needed_words = extent.needed_words,
+                                            .program_words = extent.program_words};
         memcpy(unit->frame, &head, sizeof head);
         memcpy(unit->frame + HEAD, words + at, n * 4ull);
         err = strobe_sim_relay_put(unit, unit->frame, HEAD + n);
@@ -142,7 +155,7 @@ enum strobe_err strobe_sim_classic_read(struct strobe_sim_unit *unit)
             const uint32_t *l1 = (const uint32_t *)(const void *)(core->l1 + STROBE_SIM_MAILBOX +
                                                                   STROBE_L1_BUFFER_OFFSET(risc));
             if (flags & STROBE_CLASSIC_DROPPED)
-                warn_dropped(core, risc, n, core->n_launches);
+                warn_dropped(core, risc);
             if (n && n <= unit->risc_words)
                 err = send(unit, core, risc, words_of(unit, i, risc), n, flags);
             if (trace_only && !risc && strobe_sim_core_facts(core)->trace_counter)
@@ -158,7 +171,6 @@ enum strobe_err strobe_sim_classic_read(struct strobe_sim_unit *unit)
             }
         }
         arm(core);
-        core->n_launches = 0;
     }
     return err == STROBE_ERR_LIMIT ? STROBE_OK : err;
 }

@@ -99,7 +99,6 @@ struct strobe_sim_core {
     struct strobe_sim_engine *engine; /* owned: NULL until a compute kernel runs */
     struct strobe_sim_perf perf;
     uint64_t perf_instructions[3]; /* of TRISC_0, _1 and _2 while the counters ran */
-    uint64_t n_launches;           /* classic: since the last read */
     uint32_t n_running;            /* lanes of this program that are not done */
     int hung;
     uint32_t relay_skipped; /* sweeps since its last frame */

@@ -326,7 +326,6 @@ static void set_up_core(struct strobe_sim_core *core, const struct strobe_job_la
         memset(&core->engine->n_acquired, 0,
                sizeof *core->engine - offsetof(struct strobe_sim_engine, n_acquired));
     core->perf = (struct strobe_sim_perf){0};
-    core->n_launches++;
 }
 
 static enum strobe_err launch_lane(struct strobe_sim_device *device, struct strobe_sim_lane *lane,

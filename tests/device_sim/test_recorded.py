@@ -20,9 +20,9 @@ ROUNDS, CORES = 5, 64
 LIMIT_S = 280  # a hang's
 
 
-def run(*words):
+def run(*words, **environment):
     """What a command prints."""
-    return subprocess.run([STROBE, *words], check=True, capture_output=True, text=True, timeout=LIMIT_S, env=ENVIRONMENT).stdout
+    return subprocess.run([STROBE, *words], check=True, capture_output=True, text=True, timeout=LIMIT_S, env={**ENVIRONMENT, **environment}).stdout
 
 
 def zones(trace):
@@ -132,6 +132,51 @@ class Recorded(unittest.TestCase):
         """`strobe info` of a trace that is being made, without commas; "" before there is one."""
         done = subprocess.run([STROBE, "info", trace], capture_output=True, text=True, timeout=LIMIT_S, check=False)
         return done.stdout.replace(",", "")
+
+
+class Classic(unittest.TestCase):
+    """The classic form on the same timeline: what the program reads of its device's buffers reaches the recorder too."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def record(self, rounds, **environment):
+        trace = os.path.join(self.folder.name, f"{rounds}.strobe")
+        run("record", "-q", "-o", trace, "--", PROGRAM, str(rounds), STROBE_DEVICE_MODE="classic", **environment)
+        return run("info", trace), [row for row in zones(trace) if row["process"].startswith("Device 0")]
+
+    def test_has_every_zone_of_every_core_by_its_name(self):
+        info, rows = self.record(ROUNDS)
+        self.assertIn("coverage: 100.00 %", info)
+        self.assertNotIn("notes", info)
+        names = [row["name"] for row in rows]
+        for name, n in {"BRISC-FW": 1, "NCRISC-FW": 1, "TRISC-FW": 3, "BRISC-KERNEL": 1, "NCRISC-KERNEL": 1, "TRISC-KERNEL": 3, "AddTile": 12}.items():
+            self.assertEqual(names.count(name), n * ROUNDS * CORES, name)
+        self.assertEqual(len({row["thread"] for row in rows}), 5 * CORES)
+        for row in rows:
+            depth = "0" if row["name"].endswith("-FW") else "1" if row["name"].endswith("-KERNEL") else "3" if row["name"].endswith("Tile") else "2"
+            self.assertEqual(row["depth"], depth, row)
+        kinds = dict((name, int(n)) for n, name in re.findall(r"(\d+)  (flow_\w+)", info.replace(",", "")))
+        self.assertEqual(kinds, {"flow_begin": ROUNDS, "flow_end": ROUNDS})
+
+    def test_counts_what_found_no_room_and_names_the_count_that_would_have_sufficed(self):
+        rounds, words, held = 60, 12 + 2 * 2 * (1 + 4), 43 * 12  # WriteToDRAM with 4 times WriteTile, and the guaranteed; of 43 programs
+        info, rows = self.record(rounds, TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT="10")
+        self.assertIn("Profiler DRAM buffers were full, markers were dropped! device 0, worker core ", info)
+        self.assertIn(f"(TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT={rounds * words // 12} would have sufficed)", info)
+        whole = held // words
+        guaranteed = min(rounds - whole, (held - whole * words) // 12)
+        brisc = [row["name"] for row in rows if row["thread"].endswith("core 0,0 BRISC")]
+        self.assertEqual(brisc.count("WriteTile"), 4 * whole)
+        self.assertEqual(brisc.count("BRISC-FW"), whole + guaranteed)
+        emitted, stored, dropped = (int(n.replace(",", "")) for n in re.search(r"\(([\d,]+) emitted = ([\d,]+) stored \+ ([\d,]+) dropped", info).groups())
+        self.assertEqual(emitted, stored + dropped)
+        self.assertEqual(dropped + len(rows), rounds * CORES * (5 * 2 + 2 * 5 + 3 * 5))  # every RISC: FW, KERNEL; five zones more each
 
 
 if __name__ == "__main__":

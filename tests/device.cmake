@@ -56,3 +56,11 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND NOT STROBE_SANITIZE)
         $<TARGET_OBJECTS:device_random_zones_main> $<TARGET_FILE:device_native> $<TARGET_FILE:strobe_device> $<TARGET_FILE:strobe_base> -lm)
     set_tests_properties(device/upstream PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200)
 endif()
+
+# The files of a run, of raw words.
+if(TARGET strobe_device_files AND TARGET strobe)
+    add_executable(device_write_files ${device_tests}/write_files.c)
+    target_link_libraries(device_write_files PRIVATE strobe_device_files)
+    add_test(NAME device/files COMMAND ${STROBE_PYTHON} -B ${device_tests}/test_files.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:device_write_files> $<TARGET_FILE:strobe>)
+    set_tests_properties(device/files PROPERTIES TIMEOUT 300)
+endif()

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 #include "report/counters.h"
 #include "base/array.h"
-#include "report/counter_names.h"
+#include "device/counter_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static uint32_t intern_kind(struct strobe_report_counters *counters, span text)
     char unknown[40];
     if (!strobe_report_span_uint(text, &number))
         return intern(counters, text);
-    const char *name = strobe_report_counter_name(number);
+    const char *name = strobe_device_counter_name(number);
     if (!name) {
         snprintf(unknown, sizeof unknown, "UNKNOWN_%llu", (unsigned long long)number);
         name = unknown;

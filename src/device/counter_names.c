@@ -1,6 +1,6 @@
 /* counter_names.c - the hardware counters of Tensix cores, by number.  SPDX-License-Identifier: MIT
  */
-#include "report/counter_names.h"
+#include "device/counter_names.h"
 
 #include <stddef.h>
 
@@ -188,7 +188,7 @@ static const char *const names[] = {
     "ANY_THREAD_STALL",
 };
 
-const char *strobe_report_counter_name(uint64_t number)
+const char *strobe_device_counter_name(uint64_t number)
 {
     return number < sizeof names / sizeof names[0] ? names[number] : NULL;
 }

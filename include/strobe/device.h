@@ -84,11 +84,14 @@ enum strobe_device_timing {
 #define STROBE_DEVICE_RECORD_SUM        4u  /* sum zones */
 #define STROBE_DEVICE_RECORD_ACCUMULATE 8u  /* classic: push only when L1 is full */
 #define STROBE_DEVICE_RECORD_NOC        16u /* one record per NoC transfer */
-#define STROBE_DEVICE_RECORD_MID_RUN    32u /* classic: dump at every read */
-#define STROBE_DEVICE_RECORD_SYNC       64u /* marks at circular buffers and semaphores */
+#define STROBE_DEVICE_RECORD_MID_RUN \
+    32u                               /* files are written at every read, not at the close alone */
+#define STROBE_DEVICE_RECORD_SYNC 64u /* marks at circular buffers and semaphores */
 #define STROBE_DEVICE_RECORD_FIRMWARE \
     128u /* streaming: the firmware's zones too (classic always has them) */
 #define STROBE_DEVICE_RECORD_MEMORY 256u /* allocations of buffers */
+#define STROBE_DEVICE_RECORD_FILES \
+    512u /* profile_log_device.csv and what else tt-metal's tools read: docs/device.md */
 
 /* All zero but `bytes` is a device without markers; strobe_device_options_init gives the defaults. */
 struct strobe_device_options {

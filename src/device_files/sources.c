@@ -49,8 +49,9 @@ static void read_lines(const char *path, struct strobe_textmap *lines)
 
 void strobe_files_dump_sources(struct strobe_device_files *files)
 {
-    struct strobe_textmap known = {0};
+    struct strobe_textmap known = {0}, done = {0}; /* lines of the file; of this dump */
     struct strobe_out line = {0};
+    uint32_t entry;
     if (files->n_names_written == files->n_names || !files->sources.path[0])
         return;
     read_lines(files->sources.path, &known);
@@ -64,6 +65,9 @@ void strobe_files_dump_sources(struct strobe_device_files *files)
         put_line(&line, files, name);
         if (line.error)
             break;
+        if (strobe_textmap_find(&done, line.at, line.len) != STROBE_INDEX_NONE)
+            continue; /* a header's site, which several kernels have */
+        strobe_textmap_add(&done, line.at, line.len, &entry);
         if (new)
             strobe_out_bytes(&files->new_sources.out, line.at, line.len);
         if (all && strobe_textmap_find(&known, line.at, line.len - 1) == STROBE_INDEX_NONE)
@@ -74,4 +78,5 @@ void strobe_files_dump_sources(struct strobe_device_files *files)
     strobe_files_end(files, &files->new_sources);
     strobe_out_free(&line);
     strobe_textmap_free(&known);
+    strobe_textmap_free(&done);
 }

@@ -102,7 +102,18 @@ static void read_record(struct strobe_device_options *options, int on)
     read_u32("TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT", &options->support_count);
 }
 
-/* Sizes of the streaming profiler's buffers: what tt-metal refuses is refused here too. The simulator's own have no such size. */
+/* Files are for those who ask for the profiler; who is merely recorded finds all in the trace. An op is known by its firmware's zones. */
+static void read_files(struct strobe_device_options *options)
+{
+    const char *firmware = getenv("STROBE_DEVICE_FIRMWARE");
+    if (is_on("TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES"))
+        return;
+    options->record |= STROBE_DEVICE_RECORD_FILES;
+    if (!(firmware && *firmware == '0'))
+        options->record |= STROBE_DEVICE_RECORD_FIRMWARE;
+}
+
+/* Sizes of the streaming profiler's buffers: what tt-metal refuses is refused here too. The simulator's DRAM has no such size. */
 static enum strobe_device_result check_sizes(void)
 {
     uint32_t dram = 128, fifo = 64;
@@ -139,6 +150,11 @@ static enum strobe_device_result check_conflicts(const struct strobe_device_opti
             STROBE_DEVICE_CONFLICT,
             "the classic and the streaming profiler are both asked for. Remedy: unset "
             "STROBE_DEVICE_MODE=classic or TT_METAL_STREAMING_PROFILER");
+    if (is_on("TT_METAL_DEVICE_PROFILER") && is_on("TT_METAL_STREAMING_PROFILER"))
+        return strobe_host_fail(
+            STROBE_DEVICE_CONFLICT,
+            "TT_METAL_DEVICE_PROFILER and TT_METAL_STREAMING_PROFILER exclude each other. Remedy: "
+            "unset one of them; either alone means streaming here");
     uint32_t classic_only =
         options->record & (STROBE_DEVICE_RECORD_ACCUMULATE | STROBE_DEVICE_RECORD_TRACE_ONLY);
     if (classic_only && streaming_asked)
@@ -167,8 +183,10 @@ enum strobe_device_result strobe_device_options_init(struct strobe_device_option
     int classic_asked = mode && strcmp(mode, "classic") == 0;
     int on = is_on("TT_METAL_DEVICE_PROFILER") || streaming_asked || classic_asked;
     read_record(options, on);
-    on |= options->record & STROBE_DEVICE_RECORD_NOC || options->perf_counters || is_recorded();
-    if (on) {
+    on |= options->record & STROBE_DEVICE_RECORD_NOC || options->perf_counters;
+    if (on)
+        read_files(options);
+    if (on || is_recorded()) {
         uint32_t needs_classic =
             options->record & (STROBE_DEVICE_RECORD_ACCUMULATE | STROBE_DEVICE_RECORD_TRACE_ONLY);
         options->mode = classic_asked || needs_classic ? STROBE_DEVICE_MODE_CLASSIC

@@ -105,6 +105,7 @@ static void do_open(void *context)
     device->l1 = (struct strobe_host_map){.first = device->backend->l1_first,
                                           .end = device->backend->l1_end};
     strobe_host_record_open(device);
+    strobe_host_files_open(device);
     strobe_frames_hello(device);
 }
 
@@ -164,6 +165,7 @@ static void do_close(void *context)
     device->backend->drain(device->unit);
     strobe_frames_bye(device, STROBE_BYE_CLOSED);
     strobe_host_record_close(device);
+    strobe_host_files_close(device);
 }
 
 static void do_close_unit(void *context)
@@ -214,6 +216,8 @@ enum strobe_device_result strobe_device_physical(const struct strobe_device *dev
 static void do_reset(void *context)
 {
     struct strobe_device *device = context;
+    strobe_host_files_dump(
+        device); /* clocks begin anew: later times are not to be sorted among these */
     device->backend->reset(device->unit);
     device->epoch++;
     device->n_facts = 0;
@@ -328,6 +332,8 @@ static void do_finish(void *context)
     enum strobe_err err = STROBE_OK;
     if (finishing->reads || device->setup.options.mode == STROBE_DEVICE_MODE_STREAMING)
         err = device->backend->drain(device->unit);
+    if (finishing->reads && device->setup.options.record & STROBE_DEVICE_RECORD_MID_RUN)
+        strobe_host_files_dump(device);
     finishing->idle_ns = device->backend->idle_since(device->unit);
     finishing->result = device->status ? device->status : strobe_host_result(err);
     device->status = STROBE_DEVICE_OK;

@@ -52,6 +52,7 @@ struct strobe_device {
     char **named;    /* owned: objects whose names the sinks know */
     uint32_t n_named, room_named;
     struct strobe_device_fifo_writer fifo;   /* to the recorder; zeroed: none */
+    struct strobe_device_files *files;       /* owned; NULL: none are written */
     uint64_t n_flows;                        /* atomic */
     uint64_t number;                         /* no two devices of a process have the same */
     uint32_t n_cores, epoch, firmware_named; /* firmware_named: epoch + 1 */
@@ -109,5 +110,13 @@ void strobe_host_record_open(struct strobe_device *device);
 void strobe_host_record_close(struct strobe_device *device);
 /* Begin a flow on the calling thread, in its innermost zone. Its number, 0: nobody records. */
 uint64_t strobe_host_flow(struct strobe_device *device);
+
+/* ---- files.c: the files of a run ---- */
+
+/* A listener that writes them, where they are asked for. */
+void strobe_host_files_open(struct strobe_device *device);
+/* Write what came so far. */
+void strobe_host_files_dump(struct strobe_device *device);
+void strobe_host_files_close(struct strobe_device *device);
 
 #endif

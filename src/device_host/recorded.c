@@ -1,5 +1,7 @@
 /* recorded.c - the way of a device's stream to the recorder of this program's session: a listener like others, and flows from the
  * thread that launches to the kernels. Thread: the worker, but for strobe_host_flow.  SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
 #include "device_host/internal.h"
 #include "ring/alive.h"
 #include "strobe/facade.h"
@@ -59,8 +61,12 @@ void strobe_host_record_open(struct strobe_device *device)
     const char *folder = strobe_session_folder();
     struct strobe_device_fifo_options options = {
         .dir = folder, .device = device->setup.index, .is_recorded = session_is_recorded(folder)};
-    if (!folder || device->setup.options.mode == STROBE_DEVICE_MODE_OFF)
+    const char *no_push = getenv("TT_METAL_PROFILER_DISABLE_PUSH_TO_TRACY"),
+               *fifo_mib = getenv("TT_METAL_STREAMING_PROFILER_FIFO_MB");
+    if (!folder || device->setup.options.mode == STROBE_DEVICE_MODE_OFF ||
+        (no_push && *no_push == '1'))
         return;
+    options.data_bytes = fifo_mib ? strtoull(fifo_mib, NULL, 10) << 20 : 0;
     if (make_fitting(&options, &device->fifo)) {
         strobe_session_deny_device();
         device->setup.warn(device->setup.warn_context,

@@ -128,7 +128,7 @@ enum strobe_err strobe_sim_recipe_open(struct strobe_sim_recipe *recipe,
                                        const struct strobe_device_options *options, char *reason)
 {
     recipe->mode = options->mode;
-    recipe->record = options->record;
+    recipe->record = options->record & ~STROBE_DEVICE_RECORD_FILES; /* kernels do not know */
     if (find_headers(recipe->kernel_dir, sizeof recipe->kernel_dir, options->kernel_dir)) {
         snprintf(reason, STROBE_DEVICE_REASON_BYTES,
                  "the kernels' headers (" MARKER_FILE

@@ -741,8 +741,26 @@ static void both_forms_at_once_are_refused_with_the_remedy(void **state)
 {
     (void)state;
     setenv("STROBE_DEVICE_MODE", "classic", 1);
-    conflict_of("TT_METAL_STREAMING_PROFILER", "1", "TT_METAL_STREAMING_PROFILER");
+    conflict_of("TT_METAL_STREAMING_PROFILER", "1", "unset STROBE_DEVICE_MODE=classic");
     unsetenv("STROBE_DEVICE_MODE");
+    conflict_of("TT_METAL_STREAMING_PROFILER", "1",
+                "TT_METAL_DEVICE_PROFILER and TT_METAL_STREAMING_PROFILER exclude each other");
+}
+
+static void files_are_for_those_who_ask_for_the_profiler(void **state)
+{
+    (void)state;
+    struct strobe_device_options options;
+    ok(strobe_device_options_init(&options));
+    assert_int_equal(options.record, 0);
+    setenv("TT_METAL_DEVICE_PROFILER", "1", 1);
+    ok(strobe_device_options_init(&options));
+    assert_int_equal(options.record, STROBE_DEVICE_RECORD_FILES | STROBE_DEVICE_RECORD_FIRMWARE);
+    setenv("TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES", "1", 1);
+    ok(strobe_device_options_init(&options));
+    assert_int_equal(options.record, 0);
+    unsetenv("TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES");
+    unsetenv("TT_METAL_DEVICE_PROFILER");
 }
 
 static void
@@ -795,6 +813,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(printing_or_watching_together_with_markers_is_refused_with_the_remedy),
         cmocka_unit_test(sizes_that_no_buffer_can_have_are_refused_with_the_remedy),
         cmocka_unit_test(both_forms_at_once_are_refused_with_the_remedy),
+        cmocka_unit_test(files_are_for_those_who_ask_for_the_profiler),
         cmocka_unit_test(
             the_profilers_variable_means_streaming_unless_classic_is_asked_for_or_needed),
     };

@@ -214,6 +214,8 @@ static enum strobe_err take(void *context, const void *record, const void *bytes
     bool is_kernel = marker.flags & STROBE_FILES_TRACE_KERNEL || (name && name->is_kernel);
     bool is_last = note_run(d, &marker, is_fw, is_kernel);
     write_row(d, &marker, name, more, n_more);
+    if (!d->err)
+        d->err = strobe_files_noc_add(d->files, &marker, name, &d->run);
     if (is_last)
         end_run(d);
     return d->err;

@@ -32,8 +32,7 @@ void strobe_files_warn(struct strobe_device_files *files, const char *format, ..
 static pthread_mutex_t paths_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct strobe_textmap paths; /* that were begun */
 
-/* True for the first that asks. */
-static bool is_first(const char *path)
+bool strobe_files_is_first(const char *path)
 {
     uint32_t entry;
     pthread_mutex_lock(&paths_lock);
@@ -41,6 +40,11 @@ static bool is_first(const char *path)
     bool first = !strobe_textmap_add(&paths, path, strlen(path), &entry) && paths.n > n;
     pthread_mutex_unlock(&paths_lock);
     return first;
+}
+
+void strobe_files_remove(const char *path)
+{
+    unlink(path);
 }
 
 static bool make_folders(const char *path)
@@ -67,7 +71,7 @@ static void set_path(struct strobe_files_out *file, const char *folder, const ch
 /* What an earlier run left under this name would be taken for this one's. */
 static void forget_old(const struct strobe_files_out *file)
 {
-    if (file->path[0] && is_first(file->path))
+    if (file->path[0] && strobe_files_is_first(file->path))
         unlink(file->path);
 }
 
@@ -120,6 +124,8 @@ static void set_paths(struct strobe_device_files *files,
     set_path(&files->sync, folder, folder ? "sync_device_info.csv" : NULL);
     set_path(&files->sources, folder, folder ? "zone_src_locations.log" : NULL);
     set_path(&files->new_sources, folder, folder ? "new_zone_src_locations.log" : NULL);
+    if (options->noc_folder && make_folders(options->noc_folder))
+        snprintf(files->noc_folder, sizeof files->noc_folder, "%.4000s", options->noc_folder);
     set_path(&files->ops, NULL, options->ops_path);
     set_path(&files->zones, NULL, options->zones_path);
     forget_old(&files->log);
@@ -196,6 +202,8 @@ enum strobe_err strobe_device_files_dump(struct strobe_device_files *files)
     enum strobe_err err = strobe_files_dump_markers(files);
     if (!err)
         err = strobe_files_dump_ops(files);
+    if (!err)
+        err = strobe_files_dump_noc(files);
     strobe_files_dump_sources(files);
     err = err ? err : files->err;
     if (err)
@@ -203,7 +211,8 @@ enum strobe_err strobe_device_files_dump(struct strobe_device_files *files)
                           strobe_err_text(err));
     strobe_sort_close(files->markers);
     strobe_sort_close(files->runs);
-    files->markers = files->runs = NULL;
+    strobe_sort_close(files->noc);
+    files->markers = files->runs = files->noc = NULL;
     files->err = strobe_files_sorts_open(files);
     return err;
 }
@@ -219,6 +228,7 @@ void strobe_device_files_close(struct strobe_device_files *files)
     strobe_device_stream_close(files->stream);
     strobe_sort_close(files->markers);
     strobe_sort_close(files->runs);
+    strobe_sort_close(files->noc);
     strobe_map_free(&files->names_by_id);
     strobe_map_free(&files->programs);
     strobe_map_free(&files->sub_devices);

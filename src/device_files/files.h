@@ -1,7 +1,8 @@
 /* files.h - the files that tt-metal's tools know, made of a device's stream (docs/device.md, "Files"):
  *
  *   frames ─► markers ─► sort ─► profile_log_device.csv, zone file      markers.c, dump.c, log_row.h
- *                          └──► runs ─► sort ─► ops file, cpp_device_perf_report.csv     runs.c, ops.c
+ *                          ├──► runs ─► sort ─► ops file, cpp_device_perf_report.csv     dump.c, ops.c
+ *                          └──► transfers ─► sort ─► a JSON file per execution             noc.c
  *   clock frames ─► sync_device_info.csv;  names ─► zone source locations                sync.c, sources.c
  *
  * Memory is bounded but for names and the list of launches since the last dump (20 bytes each, a million at most): what does not
@@ -24,7 +25,9 @@ struct strobe_device_files_options {
         folder; /* borrowed for the call: of the logs, made where it is missing; NULL: none of them */
     const char *ops_path; /* borrowed for the call: the streaming profiler's ops file; NULL: none */
     const char *zones_path; /* borrowed for the call: its zone file; NULL: none */
-    bool has_perf_report;   /* cpp_device_perf_report.csv too */
+    const char
+        *noc_folder; /* borrowed for the call: of the files of transfers over the NoC; NULL: none */
+    bool has_perf_report; /* cpp_device_perf_report.csv too */
     void (*warn)(void *context, const char *sentence);
     void *warn_context; /* borrowed: for warn */
 };

@@ -66,6 +66,14 @@ struct strobe_files_run {
 };
 enum { STROBE_RUN_FW = 1, STROBE_RUN_KERNEL = 2, STROBE_RUN_AGGREGATE = 4 };
 
+/* A zone's begin or end, or a transfer over the NoC. */
+struct strobe_files_noc {
+    struct strobe_files_run run; /* that it belongs to: who ran */
+    uint64_t time, data;
+    uint32_t name; /* number + 1 of a zone; 0: a transfer */
+    uint32_t packet;
+};
+
 /* A file that is appended to. */
 struct strobe_files_out {
     char path[STROBE_FILES_PATH]; /* "": none */
@@ -103,9 +111,11 @@ struct strobe_device_files {
     uint32_t n_samples, sample_step, sample_skip, sample_core_yx;
     bool has_sample_core;
     /* what waits for a dump */
-    struct strobe_sort *markers; /* owned */
-    struct strobe_sort *runs;    /* owned; NULL: nobody asked for them */
-    enum strobe_err err;         /* the first that kept something out */
+    struct strobe_sort *markers;        /* owned */
+    struct strobe_sort *runs;           /* owned; NULL: nobody asked for them */
+    struct strobe_sort *noc;            /* owned; likewise */
+    char noc_folder[STROBE_FILES_PATH]; /* "": no such files */
+    enum strobe_err err;                /* the first that kept something out */
     uint64_t last_kernel_end, last_dm_end;
     bool has_last_op;
 };
@@ -116,6 +126,10 @@ void strobe_files_warn(struct strobe_device_files *files, const char *format, ..
 /* Open for appending; false: there is no such file. */
 bool strobe_files_begin(struct strobe_device_files *files, struct strobe_files_out *file);
 void strobe_files_end(struct strobe_device_files *files, struct strobe_files_out *file);
+
+/* True for the first that asks for a path in this process. */
+bool strobe_files_is_first(const char *path);
+void strobe_files_remove(const char *path);
 
 /* ---- markers.c: frames to markers ---- */
 void strobe_files_calls(struct strobe_device_calls *calls);
@@ -130,6 +144,15 @@ enum strobe_err strobe_files_dump_markers(struct strobe_device_files *files);
 /* ---- ops.c: runs to lines per op ---- */
 int strobe_files_run_compare(const void *a, const void *b);
 enum strobe_err strobe_files_dump_ops(struct strobe_device_files *files);
+
+/* ---- noc.c ---- */
+int strobe_files_noc_compare(const void *a, const void *b);
+/* A marker of a run, if it belongs into its file; `name` may be NULL. */
+enum strobe_err strobe_files_noc_add(struct strobe_device_files *files,
+                                     const struct strobe_files_marker *marker,
+                                     const struct strobe_files_name *name,
+                                     const struct strobe_files_run *run);
+enum strobe_err strobe_files_dump_noc(struct strobe_device_files *files);
 
 /* ---- sync.c ---- */
 void strobe_files_sample(struct strobe_device_files *files,

@@ -36,10 +36,15 @@ enum strobe_err strobe_files_sorts_open(struct strobe_device_files *files)
     static const struct strobe_sort_options runs = {.record_bytes = sizeof(struct strobe_files_run),
                                                     .memory_bytes = STROBE_FILES_SORT_BYTES / 4,
                                                     .compare = strobe_files_run_compare};
+    static const struct strobe_sort_options noc = {.record_bytes = sizeof(struct strobe_files_noc),
+                                                   .memory_bytes = STROBE_FILES_SORT_BYTES / 4,
+                                                   .compare = strobe_files_noc_compare};
     STROBE_ASSERT(!files->markers && !files->runs);
     enum strobe_err err = strobe_sort_open(&markers, &files->markers);
     if (!err && (files->perf.path[0] || files->ops.path[0]))
         err = strobe_sort_open(&runs, &files->runs);
+    if (!err && files->noc_folder[0])
+        err = strobe_sort_open(&noc, &files->noc);
     return err;
 }
 

@@ -37,12 +37,17 @@ void strobe_host_files_open(struct strobe_device *device)
     const struct strobe_device_options *options = &device->setup.options;
     const char *after = said("TT_METAL_PROFILER_CPP_POST_PROCESS");
     bool streams = options->mode == STROBE_DEVICE_MODE_STREAMING;
+    const char *noc = said("TT_METAL_DEVICE_PROFILER_NOC_EVENTS_RPT_PATH");
     if (options->mode == STROBE_DEVICE_MODE_OFF || !(options->record & STROBE_DEVICE_RECORD_FILES))
         return;
+    const char *logs = find_folder(folder) ? folder : NULL;
     struct strobe_device_files_options wanted = {
-        .folder = find_folder(folder) ? folder : NULL,
+        .folder = logs,
         .ops_path = streams ? said("TT_METAL_STREAMING_PROFILER_OPS_CSV") : NULL,
         .zones_path = streams ? said("TT_METAL_STREAMING_PROFILER_ZONE_CSV") : NULL,
+        .noc_folder = !(options->record & STROBE_DEVICE_RECORD_NOC) ? NULL
+                      : noc                                         ? noc
+                                                                    : logs,
         .has_perf_report =
             after && *after == '1' && !(options->record & STROBE_DEVICE_RECORD_ACCUMULATE),
         .warn = device->setup.warn,

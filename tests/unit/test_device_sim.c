@@ -385,6 +385,10 @@ static void classic_reads_midway_keep_all_1400_programs(void **state)
     free_seen(seen);
 }
 
+#define READS_AND_WRITES                                                                        \
+    DATA "void kernel_main() { noc_async_read(get_noc_addr_from_bank_id<true>(0, 0), 0x30000, " \
+         "64); noc_async_read_barrier(); noc_async_write(0x30000, "                             \
+         "get_noc_addr_from_bank_id<true>(1, 0), 64); noc_async_write_barrier(); }\n"
 #define READS_ONCE                                                                              \
     DATA "void kernel_main() { noc_async_read(get_noc_addr_from_bank_id<true>(0, 0), 0x30000, " \
          "64); noc_async_read_barrier(); }\n"
@@ -414,6 +418,55 @@ static void noc_tracing_records_one_read_and_one_write(enum strobe_device_markin
     strobe_program_free(program);
     strobe_device_close(device);
     free_seen(seen);
+}
+
+static uint32_t count_of(const char *text, const char *what)
+{
+    uint32_t n = 0;
+    for (; (text = strstr(text, what)); text++)
+        n++;
+    return n;
+}
+
+/* The file of a run of one kernel, which reads once and writes once. */
+static void noc_file_has_four_entries(enum strobe_device_marking mode)
+{
+    char folder[] = "/tmp/strobe-noc-XXXXXX", path[128], text[8192] = "", command[64];
+    assert_non_null(mkdtemp(folder));
+    setenv("TT_METAL_PROFILER_DIR", folder, 1);
+    struct seen *seen = new_seen();
+    struct strobe_device_options options = small(mode);
+    options.record = STROBE_DEVICE_RECORD_NOC | STROBE_DEVICE_RECORD_FILES;
+    struct strobe_device *device = open_device(&options, seen);
+    struct strobe_program *program;
+    ok(strobe_program_create(&program));
+    ok(strobe_program_rename(program, "copy"));
+    strobe_program_set_id(program, 7);
+    add(program, READS_AND_WRITES, STROBE_DEVICE_BRISC, (struct strobe_device_cores){0, 0, 0, 0});
+    launch(device, program, 1);
+    strobe_program_free(program);
+    strobe_device_close(device);
+    free_seen(seen);
+    snprintf(path, sizeof path, "%s/.logs/noc_trace_dev0_copy_ID7168.json", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    assert_int_equal(count_of(text, "\"timestamp\""), 4);
+    assert_int_equal(count_of(text, "\"zone\": \"BRISC-KERNEL\""), 2);
+    assert_int_equal(count_of(text, "\"type\": \"READ\""), 1);
+    assert_int_equal(count_of(text, "\"type\": \"WRITE_\""), 1);
+    assert_int_equal(count_of(text, "BARRIER"), 0);
+    unsetenv("TT_METAL_PROFILER_DIR");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void noc_example_has_four_entries_in_both_forms(void **state)
+{
+    (void)state;
+    noc_file_has_four_entries(STROBE_DEVICE_MODE_CLASSIC);
+    noc_file_has_four_entries(STROBE_DEVICE_MODE_STREAMING);
 }
 
 static void noc_tracing_has_a_read_and_a_write_and_no_barrier_in_both_forms(void **state)
@@ -795,6 +848,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(classic_guaranteed_zones_survive_when_the_others_do_not_fit),
         cmocka_unit_test(classic_support_count_10_keeps_43_programs_and_200_with_sums_266),
         cmocka_unit_test(classic_reads_midway_keep_all_1400_programs),
+        cmocka_unit_test(noc_example_has_four_entries_in_both_forms),
         cmocka_unit_test(noc_tracing_has_a_read_and_a_write_and_no_barrier_in_both_forms),
         cmocka_unit_test(streaming_keeps_all_1400_programs),
         cmocka_unit_test(streaming_keeps_all_zones_of_a_full_buffer),

@@ -79,7 +79,7 @@ _strobe()
     fi
     case $command in
         import | tracy-csvexport)
-            COMPREPLY=($(compgen -f -X '!*.tracy' -- "$cur") $(compgen -f -X '!*.strobe' -- "$cur") $(compgen -d -S / -- "$cur"))
+            COMPREPLY=($(compgen -f -X '!*.tracy' -- "$cur") $(compgen -f -X '!*.strobe' -- "$cur") $(compgen -f -X '!*profile_log_device.csv' -- "$cur") $(compgen -d -S / -- "$cur"))
             ;;
         info | stats | view | csv | export | recover | tracy-bridge)
             COMPREPLY=($(compgen -f -X '!*.strobe' -- "$cur") $(compgen -d -S / -- "$cur"))

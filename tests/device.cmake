@@ -64,3 +64,9 @@ if(TARGET strobe_device_files AND TARGET strobe)
     add_test(NAME device/files COMMAND ${STROBE_PYTHON} -B ${device_tests}/test_files.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:device_write_files> $<TARGET_FILE:strobe>)
     set_tests_properties(device/files PROPERTIES TIMEOUT 300)
 endif()
+
+# Logs of real hardware, and ours, as traces.
+if(TARGET strobe_device_import AND TARGET strobe)
+    add_test(NAME device/import COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_import/test_device_import.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:strobe>)
+    set_tests_properties(device/import PROPERTIES TIMEOUT 300)
+endif()

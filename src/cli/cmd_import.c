@@ -1,4 +1,4 @@
-/* cmd_import.c - strobe import: a file of another profiler as a trace. Its first bytes say what it is. The reading is done by a
+/* cmd_import.c - strobe import: a file of another profiler as a trace, or a run's folder. Its first bytes say what it is. The reading is done by a
  * child that can do nothing else (cli/confined.h).
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
@@ -14,35 +14,49 @@
 #include "base/ready.h"
 #include "cli/cli.h"
 #include "cli/confined.h"
+#include "cli/import_device.h"
 #include "cli/input.h"
 #include "import/chrome.h"
 #include "tracy_file/content.h"
 #include "tracy_file/import.h"
 
 static const char help[] =
-    "usage: strobe import [options] FILE\n"
+    "usage: strobe import [options] FILE | FOLDER\n"
     "\n"
-    "A trace made of a file of another profiler: what Tracy 0.9 to 0.14 saved (.tracy), or "
-    "Chrome's "
+    "A trace made of a file of another profiler: what Tracy 0.9 to 0.14 saved (.tracy), Chrome's "
     "JSON trace format\n"
-    "(.json, .json.gz) as Chromium, Perfetto, PyTorch and many others write it.\n"
+    "(.json, .json.gz) as Chromium, Perfetto, PyTorch and many others write it, or the device log "
+    "of a tt-metal run:\n"
+    "profile_log_device.csv, or the folder that it is in or that has it in .logs, with the run's "
+    "capture, clock samples\n"
+    "and op messages where they are there.\n"
     "\n"
-    "  -o, --out OUT   the trace; default: FILE with .strobe at its end\n"
+    "  -o, --out OUT   the trace; default: FILE with .strobe at its end, or in FOLDER\n"
     "  -f, --force     replace OUT if it is there\n"
     "\n"
     "examples:\n"
     "  strobe import run.tracy\n"
     "  strobe import trace.json.gz\n"
+    "  strobe import generated/profiler\n"
     "  strobe import -f -o run.strobe capture.tracy\n";
 
 /* FILE with .strobe instead of its own end; the caller frees it. */
 static char *default_out(const char *path)
 {
-    static const char *const ends[] = {".tracy", ".json.gz", ".json"};
+    static const char *const ends[] = {".tracy", ".json.gz", ".json", ".csv"};
+    static const char in_folder[] = "/profile_log_device.strobe";
     size_t n = strlen(path);
-    char *out = malloc(n + 8);
+    struct stat st;
+    char *out = malloc(n + sizeof in_folder);
     if (!out)
         return NULL;
+    if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
+        while (n > 1 && path[n - 1] == '/')
+            n--;
+        memcpy(out, path, n);
+        strcpy(out + n, in_folder);
+        return out;
+    }
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         size_t n_end = strlen(ends[i]);
         if (n > n_end && !strcmp(path + n - n_end, ends[i])) {
@@ -58,6 +72,7 @@ static char *default_out(const char *path)
 /* What the confined part is to do, and says by its exit code. */
 struct job {
     const char *from, *to;
+    struct strobe_cli_device_log *run; /* borrowed; NULL: it is another file */
 };
 enum { MADE, MADE_IN_PART, MADE_NOTHING };
 
@@ -136,6 +151,12 @@ static int import_chrome(void *context)
     return err ? MADE_IN_PART : MADE;
 }
 
+static int import_device(void *context)
+{
+    const struct job *job = context;
+    return strobe_cli_device_log_import(job->run, job->to);
+}
+
 /* Bytes that are nobody's are for the reader of .tracy files, who says so. A pipe gives its bytes once: its name has to do. */
 static int is_chrome(const char *path)
 {
@@ -150,24 +171,41 @@ static int is_chrome(const char *path)
     return n > 0 && strobe_chrome_is_file(first, (size_t)n);
 }
 
+static int prepare(const struct job *job)
+{
+    if (job->run)
+        return strobe_cli_device_log_prepare(job->run);
+    return strobe_ready_prepare(job->from, O_RDONLY, 0) < 0 ? errno : 0;
+}
+
 /* Read it, by a process that can open nothing: all that it needs is open before. */
 static int run(const char *from, const char *to, int force)
 {
     enum { N_UNNAMED = 8 }; /* for sorting what does not fit into memory */
-    struct job job = {from, to};
-    struct stat before = {0};
+    static struct strobe_cli_device_log log;
+    struct job job = {from, to, strobe_cli_device_log_find(from, &log) ? &log : NULL};
+    struct stat before = {0}, source;
+    if (!job.run && !stat(from, &source) && S_ISDIR(source.st_mode)) {
+        strobe_cli_error("import",
+                         "%s: a folder without a profile_log_device.csv, here or in .logs", from);
+        return STROBE_EXIT_FAILED;
+    }
     if (!stat(to, &before) && !force) {
         strobe_cli_error("import", "%s is there already; -f replaces it", to);
         return STROBE_EXIT_FAILED;
     }
-    int (*work)(void *context) = is_chrome(from) ? import_chrome : import_tracy;
-    if (strobe_ready_prepare(from, O_RDONLY, 0) < 0)
-        return strobe_cli_fail("import", from, strobe_err_from_errno(errno));
+    int (*work)(void *context) = job.run           ? import_device
+                                 : is_chrome(from) ? import_chrome
+                                                   : import_tracy;
+    int error = prepare(&job), code = MADE_NOTHING;
+    if (error)
+        return strobe_cli_fail("import", from, strobe_err_from_errno(error));
     if (strobe_ready_prepare(to, O_RDWR | O_CREAT, 0600) < 0)
         return strobe_cli_fail("import", to, strobe_err_from_errno(errno));
-    int code = MADE_NOTHING;
     if (strobe_ready_prepare_folder(to, N_UNNAMED) < 0)
         strobe_cli_fail("import", to, strobe_err_from_errno(errno));
+    else if (job.run)
+        code = strobe_cli_confined_sized("import", from, job.run->n_bytes, work, &job);
     else
         code = strobe_cli_confined("import", from, work, &job);
     strobe_ready_forget();

@@ -1,6 +1,7 @@
 /* cmd_view.c - strobe view: serves the viewer until Ctrl-C, and says where it is.
  * The server itself: serve/.  SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/import_device.h"
 #include "cli/view.h"
 
 #include <errno.h>
@@ -28,10 +29,11 @@ static const char help[] =
     "\n"
     "Shows a trace in the browser: prints a link, and serves it on this machine's loopback until "
     "Ctrl-C.\n"
-    "FILE may be Tracy's (.tracy) or Chrome's (.json, .json.gz), too. Without FILE, a page with "
-    "the "
-    "traces of this folder, live\n"
-    "sessions and Tracy clients. A trace that is still being recorded is followed.\n"
+    "FILE may be Tracy's (.tracy) or Chrome's (.json, .json.gz), or a tt-metal run's "
+    "profile_log_device.csv, too; a FOLDER that\n"
+    "has that log, there or in .logs, is such a run. Without FILE, a page with the traces of this "
+    "folder, live sessions and\n"
+    "Tracy clients. A trace that is still being recorded is followed.\n"
     "\n"
     "  --port N     listen on port N, and keep the link's token from one run to the next (default: "
     "any port)\n"
@@ -127,6 +129,17 @@ static int wait_for_file(const char *path, pid_t recorder)
     return !stat(path, &st);
 }
 
+/* The log of a folder that a tt-metal run left is what is to be shown. */
+static void find_run(struct options *options)
+{
+    static struct strobe_cli_device_log run;
+    if (!strobe_cli_device_log_find(options->folder, &run))
+        return;
+    char *slash = strrchr(run.log, '/');
+    snprintf(options->trace, sizeof options->trace, "%.255s", slash + 1);
+    snprintf(options->folder, sizeof options->folder, "%s", run.folder);
+}
+
 /* Folder and name of what is to be shown. */
 static int find_target(const char *path, struct options *options)
 {
@@ -145,6 +158,7 @@ static int find_target(const char *path, struct options *options)
     char *slash = strrchr(real, '/');
     if (S_ISDIR(st.st_mode)) {
         snprintf(options->folder, sizeof options->folder, "%s", real);
+        find_run(options);
     } else {
         snprintf(options->trace, sizeof options->trace, "%s", slash + 1);
         *slash = 0;

@@ -13,11 +13,10 @@
 #include "base/confine.h"
 #include "cli/cli.h"
 
-static _Noreturn void run_child(const char *path, int (*work)(void *context), void *context)
+static _Noreturn void run_child(uint64_t n_bytes, int (*work)(void *context), void *context)
 {
-    struct stat st;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* who began it is gone: so is the wish */
-    strobe_confine_limits(stat(path, &st) ? 0 : (uint64_t)st.st_size);
+    strobe_confine_limits(n_bytes);
     strobe_confine_calls(); /* where it can't be, the limits are what there is: strobe doctor says so */
     int code = work(context);
     fflush(NULL);
@@ -47,6 +46,14 @@ static void say_end(const char *command, const char *path, int number)
 int strobe_cli_confined(const char *command, const char *path, int (*work)(void *context),
                         void *context)
 {
+    struct stat st;
+    return strobe_cli_confined_sized(command, path, stat(path, &st) ? 0 : (uint64_t)st.st_size,
+                                     work, context);
+}
+
+int strobe_cli_confined_sized(const char *command, const char *path, uint64_t n_bytes,
+                              int (*work)(void *context), void *context)
+{
     int status;
     fflush(NULL);
     pid_t child = fork();
@@ -56,7 +63,7 @@ int strobe_cli_confined(const char *command, const char *path, int (*work)(void 
         return -1;
     }
     if (!child)
-        run_child(path, work, context);
+        run_child(n_bytes, work, context);
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return -1;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/ready.h"
 
 enum { FIRST_BUFFER = 1 << 18 };
 
@@ -32,7 +33,7 @@ enum strobe_err strobe_report_csv_open(struct strobe_report_csv *csv, const char
     enum strobe_err err = prepare(csv, FIRST_BUFFER, delimiter, quote);
     if (err)
         return err;
-    csv->fd = open(path, O_RDONLY | O_CLOEXEC);
+    csv->fd = strobe_ready_open(path, O_RDONLY, 0);
     return csv->fd < 0 ? strobe_err_from_errno(errno) : STROBE_OK;
 }
 

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ready.h"
+
 typedef struct strobe_report_span span;
 
 enum { PAGE = 4096, BUFFER = 1 << 20, LINE_MAX_BYTES = 1 << 19, TIMERS = 65536 };
@@ -454,7 +456,7 @@ static void start_reading(struct strobe_report_log *log)
 enum strobe_err strobe_report_log_read(struct strobe_report_log *log, const char *path,
                                        const struct strobe_report_log_options *options)
 {
-    struct reading reading = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    struct reading reading = {.fd = strobe_ready_open(path, O_RDONLY, 0)};
     struct stat stat;
     bool last = false;
     if (reading.fd < 0)

@@ -89,7 +89,7 @@ int strobe_guard_is_trace_name(const char *name)
         if (*at == '/' || *at == '\\' || (unsigned char)*at < 0x20 || *at == 0x7f)
             return 0;
     return ends_with(name, ".strobe") || ends_with(name, ".tracy") ||
-           strobe_guard_is_json_name(name);
+           !strcmp(name, "profile_log_device.csv") || strobe_guard_is_json_name(name);
 }
 
 int strobe_guard_is_json_name(const char *name)

@@ -273,6 +273,16 @@ static void put_extra(struct import *import, const struct strobe_tracy_extra *ex
         strobe_build_event(build, import->track, tick, STROBE_KIND_ZONE_COLOR, &color, NULL, 0);
 }
 
+static void tap_text(struct import *import, const struct strobe_tracy_zone *zone,
+                     const struct strobe_tracy_text *text)
+{
+    const struct strobe_tracy_srcloc *loc = strobe_tracy_content_loc(&import->content, zone->loc);
+    const struct strobe_tracy_text *name = loc->name.is_there ? &loc->name : &loc->function;
+    if (import->taps && import->taps->zone_text && name->is_there)
+        import->taps->zone_text(import->taps->context, zone->start, name->at, name->n, text->at,
+                                text->n);
+}
+
 static enum strobe_err begin_zone(void *context, struct strobe_tracy_zone *stack, uint32_t depth)
 {
     struct import *import = context;
@@ -288,6 +298,8 @@ static enum strobe_err begin_zone(void *context, struct strobe_tracy_zone *stack
                             strobe_tracy_import_loc(import, zone->loc));
     if (has_extra)
         put_extra(import, &extra, tick);
+    if (has_extra && extra.text.is_there)
+        tap_text(import, zone, &extra.text);
     import->out->n_zones++;
     return STROBE_OK;
 }
@@ -480,9 +492,10 @@ static enum strobe_err fill_trace(const struct source *source, struct import *im
 }
 
 static enum strobe_err import_source(const struct source *source, const char *to,
+                                     const struct strobe_tracy_import_taps *taps,
                                      struct strobe_tracy_import *out)
 {
-    struct import import = {.out = out};
+    struct import import = {.out = out, .taps = taps};
     struct strobe_file_writer *writer = NULL;
     memset(out, 0, sizeof *out);
     enum strobe_err err = open_source(source, &import.content.in);
@@ -497,7 +510,12 @@ static enum strobe_err import_source(const struct source *source, const char *to
     if (is_readable && !err)
         err = fill_trace(source, &import, writer, first);
     int keep = !err || out->is_cut;
+    int64_t last_ns = import.content.head.last_time;
     free_import(&import); /* writes the last block */
+    if (writer && keep && taps && taps->more) {
+        enum strobe_err more = taps->more(taps->context, writer, last_ns);
+        err = err ? err : more;
+    }
     if (writer && keep) {
         enum strobe_err end = strobe_file_finish(writer);
         return err ? err : end;
@@ -510,11 +528,18 @@ static enum strobe_err import_source(const struct source *source, const char *to
 enum strobe_err strobe_tracy_import(const char *from, const char *to,
                                     struct strobe_tracy_import *out)
 {
-    return import_source(&(struct source){.path = from}, to, out);
+    return import_source(&(struct source){.path = from}, to, NULL, out);
+}
+
+enum strobe_err strobe_tracy_import_tapped(const char *from, const char *to,
+                                           const struct strobe_tracy_import_taps *taps,
+                                           struct strobe_tracy_import *out)
+{
+    return import_source(&(struct source){.path = from}, to, taps, out);
 }
 
 enum strobe_err strobe_tracy_import_bytes(const void *bytes, size_t n_bytes, int is_file,
                                           const char *to, struct strobe_tracy_import *out)
 {
-    return import_source(&(struct source){NULL, bytes, n_bytes, is_file}, to, out);
+    return import_source(&(struct source){NULL, bytes, n_bytes, is_file}, to, NULL, out);
 }

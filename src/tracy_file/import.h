@@ -10,6 +10,8 @@
 
 #include "base/err.h"
 
+struct strobe_file_writer;
+
 #define STROBE_TRACY_IMPORT_BASE (1ull << 40)
 
 struct strobe_tracy_import {
@@ -22,6 +24,20 @@ struct strobe_tracy_import {
  * writing. With STROBE_ERR_END and STROBE_ERR_CORRUPT the trace is there, with what came before. */
 enum strobe_err strobe_tracy_import(const char *from, const char *to,
                                     struct strobe_tracy_import *out);
+
+/* Who wants to know some of it, and to add to the trace. Calls may be NULL; texts are borrowed for the call. */
+struct strobe_tracy_import_taps {
+    void *context; /* borrowed: for all of them */
+    /* A zone with a text; `name` is its location's. */
+    void (*zone_text)(void *context, int64_t ns, const char *name, size_t n_name, const char *text,
+                      size_t n_text);
+    void (*message)(void *context, int64_t ns, const char *text, size_t n_text);
+    /* All of the file is in the trace: more may be written. Its process has number 1. */
+    enum strobe_err (*more)(void *context, struct strobe_file_writer *writer, int64_t last_ns);
+};
+enum strobe_err strobe_tracy_import_tapped(const char *from, const char *to,
+                                           const struct strobe_tracy_import_taps *taps,
+                                           struct strobe_tracy_import *out);
 
 /* The same from memory: a whole file, or its content without the container. */
 enum strobe_err strobe_tracy_import_bytes(const void *bytes, size_t n_bytes, int is_file,

@@ -268,6 +268,9 @@ static void put_message(struct import *import, struct strobe_build_track *track,
     put_text(import, track, message->time, STROBE_KIND_MESSAGE, numbers, message->text);
     held->is_told = 1;
     import->out->n_messages++;
+    if (import->taps && import->taps->message && message->text.is_there)
+        import->taps->message(import->taps->context, message->time, message->text.at,
+                              message->text.n);
 }
 
 /* The track of a fiber's message: where it ran then. */

@@ -37,10 +37,11 @@ struct foreign {
 
 struct import {
     struct strobe_tracy_content content;
-    struct strobe_tracy_import *out;  /* borrowed */
-    struct strobe_build_store *store; /* owned */
-    struct strobe_build *build;       /* owned */
-    uint64_t main_tid;                /* whose track takes what has no thread */
+    struct strobe_tracy_import *out;             /* borrowed */
+    const struct strobe_tracy_import_taps *taps; /* borrowed; NULL: none */
+    struct strobe_build_store *store;            /* owned */
+    struct strobe_build *build;                  /* owned */
+    uint64_t main_tid;                           /* whose track takes what has no thread */
 
     /* from the first walk */
     uint64_t *stack_frames; /* owned: of all call stacks */

@@ -52,9 +52,14 @@ add_test(NAME device/macros_off COMMAND ${STROBE_PYTHON} -B ${device_tests}/off.
 
 # Zones written by tt-metal's own header, which is taken out of its wheel at that time. It is x86's assembler that knows mfence.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND NOT STROBE_SANITIZE)
-    add_test(NAME device/upstream COMMAND ${STROBE_PYTHON} -B ${device_tests}/upstream/upstream.py ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR}/peers/ttnn ${CMAKE_CXX_COMPILER}
-        $<TARGET_OBJECTS:device_random_zones_main> $<TARGET_FILE:device_native> $<TARGET_FILE:strobe_device> $<TARGET_FILE:strobe_base> -lm)
-    set_tests_properties(device/upstream PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200)
+    foreach(test "upstream;400000" "upstream_millions;1000100")
+        list(GET test 0 name)
+        list(GET test 1 n_zones)
+        add_test(NAME device/${name} COMMAND ${STROBE_PYTHON} -B ${device_tests}/upstream/upstream.py ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR}/peers/ttnn ${n_zones} ${CMAKE_CXX_COMPILER}
+            $<TARGET_OBJECTS:device_random_zones_main> $<TARGET_FILE:device_native> $<TARGET_FILE:strobe_device> $<TARGET_FILE:strobe_base> -lm)
+        set_tests_properties(device/${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 2400)
+    endforeach()
+    set_tests_properties(device/upstream_millions PROPERTIES LABELS "full")
 endif()
 
 # The files of a run, of raw words.

@@ -15,3 +15,14 @@ if(TARGET strobe-device-add AND NOT STROBE_SANITIZE)
     add_test(NAME device/seed COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_seed.py ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
     set_tests_properties(device/seed PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
 endif()
+
+# Kernels of tt-metal's wheel, which is taken from STROBE_TTNN or downloaded: needs the network, so not a part of every run.
+if(TARGET strobe_device_lib_shared AND NOT STROBE_SANITIZE)
+    add_executable(device_wheel_kernels ${CMAKE_CURRENT_LIST_DIR}/device_sim/wheel_kernels.cc)
+    target_compile_features(device_wheel_kernels PRIVATE cxx_std_17)
+    target_include_directories(device_wheel_kernels PRIVATE ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(device_wheel_kernels PRIVATE strobe_device_lib_shared)
+    add_test(NAME device/wheel_kernels COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_wheel.py ${CMAKE_BINARY_DIR} $<TARGET_FILE:device_wheel_kernels> ${CMAKE_BINARY_DIR}/peers/ttnn)
+    set_tests_properties(device/wheel_kernels PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 LABELS "full"
+        ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel")
+endif()

@@ -122,8 +122,10 @@ struct strobe_device_options {
     uint32_t
         relay_slowdown; /* 1: relay's costs are multiplied by it; 0: no relay, cores stay unarmed */
     const char *kernel_dir; /* where the kernel headers are; NULL: found by itself */
-    const char *cache_dir;  /* of built kernels; NULL: a folder below the user's cache */
-    const char *compiler;   /* NULL: g++ or clang++, whichever is found */
+    const char *
+        include_dirs; /* STROBE_KERNEL_INCLUDE: more folders for kernels' #include, with : between; NULL: none */
+    const char *cache_dir; /* of built kernels; NULL: a folder below the user's cache */
+    const char *compiler;  /* NULL: g++ or clang++, whichever is found */
 };
 
 /* The defaults, changed by the environment: TT_METAL_DEVICE_PROFILER, TT_METAL_STREAMING_PROFILER, STROBE_DEVICE_MODE,

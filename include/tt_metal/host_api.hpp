@@ -448,21 +448,29 @@ inline std::shared_ptr<Buffer> CreateBuffer(const InterleavedBufferConfig &confi
     return std::make_shared<Buffer>(config);
 }
 
-// The compile-time argument by which a kernel's TensorAccessorArgs knows where a buffer's pages are.
+// The compile-time arguments by which a kernel's TensorAccessorArgs knows where a buffer's pages are, and their size.
 class TensorAccessorArgs
 {
   public:
-    explicit TensorAccessorArgs(const Buffer &buffer) : word_(buffer.is_dram() ? 2u : 0u) {}
+    explicit TensorAccessorArgs(const Buffer &buffer)
+        : flags_(buffer.is_dram() ? 2u : 0u), page_((uint32_t)(buffer.page_size() + 31) & ~31u)
+    {
+    }
     explicit TensorAccessorArgs(const std::shared_ptr<Buffer> &buffer) : TensorAccessorArgs(*buffer)
     {
     }
     void append_to(std::vector<uint32_t> &args) const
     {
-        args.push_back(word_);
+        args.push_back(flags_);
+        args.push_back(page_);
+    }
+    std::vector<uint32_t> get_compile_time_args() const
+    {
+        return {flags_, page_};
     }
 
   private:
-    uint32_t word_;
+    uint32_t flags_, page_;
 };
 
 // ---- the queue ----

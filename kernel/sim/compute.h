@@ -20,9 +20,6 @@
 #define PACK(x)
 #endif
 #define ALWI inline __attribute__((always_inline))
-#ifndef FORCE_INLINE
-#define FORCE_INLINE inline __attribute__((always_inline))
-#endif
 
 enum {
     STROBE_SIM_UNPACKS = STROBE_SIM_RISC == 2,
@@ -157,4 +154,4 @@ STROBE_SIM_UNARY(sigmoid, STROBE_SIM_UNARY_SIGMOID)
 STROBE_SIM_UNARY(negative, STROBE_SIM_UNARY_NEGATIVE)
 STROBE_SIM_UNARY(abs, STROBE_SIM_UNARY_ABS)
 
-#include "objects_compute.h"
+#include "objects_rings.h"

@@ -6,6 +6,10 @@
 #include "args.h"
 #include "rings.h"
 
+#include <array>
+#include <cstring>
+#include <utility>
+
 #define NOC_MODE_DEDICATED 0
 constexpr uint32_t NOC_MAX_BURST_SIZE = 8192;
 #define noc_index      (strobe_sim_self->noc)
@@ -85,12 +89,16 @@ template <bool Dram, uint32_t = 0> struct InterleavedAddrGenFast {
     }
 };
 
-// One compile-time argument: bit 1 DRAM; as the host's TensorAccessorArgs makes it.
+// Two compile-time arguments, as the host's TensorAccessorArgs makes them: flags (1 sharded, 2 in DRAM) and the size of a page.
 template <uint32_t First, uint32_t CommonFirst = 0> struct TensorAccessorArgs {
-    static constexpr bool is_dram = (strobe_sim::compile_args[First] & 2u) != 0;
+    static constexpr uint32_t flags = strobe_sim_compile_arg<First>();
+    static_assert((flags & ~2u) == 0, "only pages that go round the banks are known here");
+    static constexpr bool is_sharded = false;
+    static constexpr bool is_dram = (flags & 2u) != 0;
+    static constexpr uint32_t AlignedPageSize = strobe_sim_compile_arg<First + 1>();
     static constexpr uint32_t next_compile_time_args_offset()
     {
-        return First + 1;
+        return First + 2;
     }
     static constexpr uint32_t next_common_runtime_args_offset()
     {
@@ -98,9 +106,13 @@ template <uint32_t First, uint32_t CommonFirst = 0> struct TensorAccessorArgs {
     }
 };
 template <typename Args> struct TensorAccessor {
+    struct DSpec {
+        static constexpr bool is_interleaved = true;
+    };
     uint64_t base;
     uint32_t page_size;
-    TensorAccessor(const Args &, uint64_t bank_base_address, uint32_t page_bytes = 0)
+    TensorAccessor(const Args &, uint64_t bank_base_address,
+                   uint32_t page_bytes = Args::AlignedPageSize)
         : base(bank_base_address), page_size(page_bytes)
     {
     }
@@ -113,6 +125,7 @@ template <typename Args> struct TensorAccessor {
         return (page_size + 31) & ~31u;
     }
 };
+template <typename Args> TensorAccessor(const Args &, uint64_t) -> TensorAccessor<Args>;
 template <typename Args> TensorAccessor(const Args &, uint64_t, uint32_t) -> TensorAccessor<Args>;
 
 template <typename Generator>
@@ -226,16 +239,15 @@ inline void noc_async_write_tile(uint32_t tile, uint32_t buffer, uint32_t cb)
 
 // ---- semaphores: words of L1 ----
 
-#define tt_l1_ptr
-#define tt_reg_ptr
-#define FORCE_INLINE inline __attribute__((always_inline))
+constexpr uint32_t INVALID = 0, VALID = 1;
 
 inline uint32_t get_semaphore(uint32_t id)
 {
     return strobe_sim_self->semaphores + 16 * id;
 }
-inline void noc_semaphore_inc(uint64_t to, uint32_t by, uint8_t = 0)
+inline void noc_semaphore_inc(uint64_t to, uint32_t by, uint8_t = 0, uint8_t = 0)
 {
+    SYNC_SIGNAL_NOC_ADDR("SYNC-SEM-SET-REMOTE", to, noc_index);
     strobe_sim_call->semaphore_inc(to, by);
 }
 inline void noc_semaphore_wait(volatile uint32_t *at, uint32_t value)
@@ -255,23 +267,45 @@ inline void noc_semaphore_set(volatile uint32_t *at, uint32_t value)
 }
 inline void noc_semaphore_set_remote(uint32_t from, uint64_t to, uint8_t = 0)
 {
+    SYNC_SIGNAL_NOC_ADDR("SYNC-SEM-SET-REMOTE", to, noc_index);
     strobe_sim_call->noc_write(from, to, 4, 0);
 }
 inline void noc_semaphore_set_multicast(uint32_t from, uint64_t to, uint32_t, bool = false,
                                         bool = true, uint8_t = 0)
 {
+    SYNC_SIGNAL_NOC_ADDR("SYNC-SEM-SET-REMOTE", to, noc_index);
     strobe_sim_call->noc_multicast(from, to, 4, 0);
 }
 inline void noc_semaphore_set_multicast_loopback_src(uint32_t from, uint64_t to, uint32_t,
                                                      bool = false, bool = true, uint8_t = 0)
 {
+    SYNC_SIGNAL_NOC_ADDR("SYNC-SEM-SET-REMOTE", to, noc_index);
     strobe_sim_call->noc_multicast(from, to, 4, 1);
 }
 
-// ---- registers ----
+// ---- registers, and the profiler's words in L1 by tt-metal's names ----
 
 #define RISCV_DEBUG_REG_WALL_CLOCK_L (STROBE_SIM_REGISTERS | STROBE_SIM_WALL_LOW)
 #define RISCV_DEBUG_REG_WALL_CLOCK_H (STROBE_SIM_REGISTERS | STROBE_SIM_WALL_HIGH)
+#define MEM_MAILBOX_BASE             ((uintptr_t)strobe_sim_self->mailbox)
+struct mailboxes_t {
+    struct {
+        uint32_t control_vector[64];
+        struct {
+            uint32_t data[512];
+        } buffer[STROBE_DEVICE_N_RISCS];
+    } profiler;
+};
+namespace kernel_profiler
+{
+enum {
+    WALL_CLOCK_LOW_INDEX = 0,
+    WALL_CLOCK_HIGH_INDEX = (STROBE_SIM_WALL_HIGH - STROBE_SIM_WALL_LOW) / 4,
+    CUSTOM_MARKERS = 12, // of a buffer: the first word behind the guaranteed ones
+    FW_RESET_H = 48,     // of the control vector: the host's time, while clocks are compared
+    FW_RESET_L = 49
+};
+} // namespace kernel_profiler
 inline void invalidate_l1_cache() {}
 inline uint32_t reg_read(uint32_t address)
 {

@@ -49,6 +49,10 @@
 #endif
 #endif
 #define ARCH_SIM
+#define tt_l1_ptr
+#define tt_reg_ptr
+#define FORCE_INLINE inline __attribute__((always_inline))
+typedef unsigned int uint;
 
 // A kernel's entry: kernel_main(), or MAIN in NAMESPACE as older compute kernels have it. Whichever it defines is called.
 #define NAMESPACE strobe_sim_list

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Goes up with every change below: a built kernel of another number is built anew. */
-#define STROBE_SIM_ABI 1
+#define STROBE_SIM_ABI 2
 
 /* Where a core's L1 lies: a slot of 2 MiB in the low 4 GiB, so that a 32-bit address is a pointer. */
 #define STROBE_SIM_L1_SLOT 0x200000u

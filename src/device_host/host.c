@@ -49,6 +49,7 @@ static void free_device(struct strobe_device *device)
     free(device->facts);
     free(device->frame);
     free((void *)(uintptr_t)device->setup.options.kernel_dir);
+    free((void *)(uintptr_t)device->setup.options.include_dirs);
     free((void *)(uintptr_t)device->setup.options.cache_dir);
     free((void *)(uintptr_t)device->setup.options.compiler);
     pthread_mutex_destroy(&device->lock);
@@ -62,10 +63,11 @@ static enum strobe_device_result copy_options(struct strobe_device *device,
     *mine = *options;
     mine->backend = device->backend->name;
     mine->kernel_dir = options->kernel_dir ? strdup(options->kernel_dir) : NULL;
+    mine->include_dirs = options->include_dirs ? strdup(options->include_dirs) : NULL;
     mine->cache_dir = options->cache_dir ? strdup(options->cache_dir) : NULL;
     mine->compiler = options->compiler ? strdup(options->compiler) : NULL;
     if ((options->kernel_dir && !mine->kernel_dir) || (options->cache_dir && !mine->cache_dir) ||
-        (options->compiler && !mine->compiler))
+        (options->include_dirs && !mine->include_dirs) || (options->compiler && !mine->compiler))
         return strobe_host_fail(STROBE_DEVICE_NOMEM, "no memory for a device");
     return STROBE_DEVICE_OK;
 }

@@ -1,6 +1,7 @@
 /* blocks.c - counts the instructions of every basic block of a compiled kernel. The compiler put a call in front of each block;
  * here the call's name gets the number of instructions that follow it, up to the next one, 64 at the most.
- * It reads assembly as text: a line that begins with a tab and a letter is an instruction, on any machine.
+ * It reads assembly as text: a line that begins with a tab and a letter is an instruction, on any machine. A jump to itself, which is
+ * all that compilers leave of an empty loop without an end, has no such call and gets one here: nothing comes behind it.
  * SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <stdio.h>
@@ -65,6 +66,31 @@ static uint32_t count_block(const struct lines *lines, uint32_t at)
     return n ? n : 1;
 }
 
+/* Whether line `at` jumps to the label right before it: `while (true);`. */
+static int is_endless(const struct lines *lines, uint32_t at)
+{
+    char word[8], label[64];
+    if (!is_instruction(lines->line[at]) ||
+        sscanf(lines->line[at], " %7s %63[^ \t#]", word, label) != 2 ||
+        (strcmp(word, "jmp") != 0 && strcmp(word, "b") != 0))
+        return 0;
+    size_t n = strlen(label);
+    for (uint32_t i = at; i-- > 0 && !is_instruction(lines->line[i]);)
+        if (strncmp(lines->line[i], label, n) == 0 && lines->line[i][n] == ':')
+            return 1;
+    return 0;
+}
+
+/* What such a jump is preceded by: a charge, on a stack as calls want it. */
+static void put_endless(FILE *out)
+{
+#ifdef __aarch64__
+    fprintf(out, "\tbl\tstrobe_charge_1\n");
+#else
+    fprintf(out, "\tandq\t$-16, %%rsp\n\tcall\tstrobe_charge_1\n");
+#endif
+}
+
 enum strobe_err strobe_sim_blocks_charge(const char *from, const char *to, char *reason)
 {
     struct lines lines = {0};
@@ -73,6 +99,8 @@ enum strobe_err strobe_sim_blocks_charge(const char *from, const char *to, char 
     for (uint32_t i = 0; out && i < lines.n; i++) {
         char *line = lines.line[i], *mark = strstr(line, MARK);
         if (!mark || !is_instruction(line)) {
+            if (is_endless(&lines, i))
+                put_endless(out);
             fprintf(out, "%s\n", line);
             continue;
         }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "device_sim/build.h"
 
 #define PATH_BYTES 1024
@@ -133,7 +134,7 @@ static void put_lines(FILE *out, const struct strobe_sim_recipe *recipe,
     for (uint32_t i = 0; i < kernel->n_defines; i++)
         fprintf(out, "#define %s %s\n", kernel->defines[i].name,
                 kernel->defines[i].value ? kernel->defines[i].value : "1");
-    fprintf(out, "#include \"sim/prelude.h\"\n");
+    fprintf(out, "#include \"sim/prelude.h\"\n#include \"sim/any.h\"\n");
     if (kernel->path)
         fprintf(out, "#include \"%s\"\n", kernel->path);
     else if (kernel->text)
@@ -148,6 +149,8 @@ static enum strobe_err make_text(const struct strobe_sim_recipe *recipe,
 {
     *hash = fold(14695981039346656037ull, recipe->compiler, strlen(recipe->compiler));
     *hash = fold(*hash, recipe->kernel_dir, strlen(recipe->kernel_dir));
+    for (uint32_t i = 0; i < STROBE_SIM_INCLUDES; i++)
+        *hash = fold(*hash, recipe->include_dirs[i], strlen(recipe->include_dirs[i]) + 1);
     if (source->kernel.path) {
         char *all;
         size_t n;
@@ -193,33 +196,38 @@ static void set_paths(struct paths *paths, const char *base)
 static enum strobe_err run_steps(const struct strobe_sim_recipe *recipe, const struct paths *paths,
                                  uint32_t unit, char *reason)
 {
-    char include[PATH_BYTES], unit_text[64];
-    snprintf(include, sizeof include, "-I%s", recipe->kernel_dir);
+    char include[1 + STROBE_SIM_INCLUDES][PATH_BYTES], unit_text[64];
+    const char *first[24 + 1 + STROBE_SIM_INCLUDES + 8] = {recipe->compiler,
+                                                           "-std=c++17",
+                                                           "-O2",
+                                                           "-fPIC",
+                                                           "-w",
+                                                           "-fno-exceptions",
+                                                           "-fno-rtti",
+                                                           "-fno-stack-protector",
+                                                           "-fno-asynchronous-unwind-tables",
+                                                           "-fno-threadsafe-statics",
+                                                           "-fno-strict-aliasing",
+                                                           "-fvisibility=hidden",
+                                                           "-fsanitize-coverage=trace-pc",
+                                                           "-U_FORTIFY_SOURCE",
+                                                           unit_text,
+                                                           "-MMD",
+                                                           "-MF",
+                                                           paths->deps,
+                                                           "-S",
+                                                           "-o",
+                                                           paths->assembly,
+                                                           paths->source};
+    uint32_t n = 22;
+    STROBE_ASSERT(!first[n] && first[n - 1]);
     snprintf(unit_text, sizeof unit_text, "-DSTROBE_DEVICE_UNIT=%u", unit);
-    const char *const first[] = {recipe->compiler,
-                                 "-std=c++17",
-                                 "-O2",
-                                 "-fPIC",
-                                 "-w",
-                                 "-fno-exceptions",
-                                 "-fno-rtti",
-                                 "-fno-stack-protector",
-                                 "-fno-asynchronous-unwind-tables",
-                                 "-fno-threadsafe-statics",
-                                 "-fno-strict-aliasing",
-                                 "-fvisibility=hidden",
-                                 "-fsanitize-coverage=trace-pc",
-                                 "-U_FORTIFY_SOURCE",
-                                 include,
-                                 unit_text,
-                                 "-MMD",
-                                 "-MF",
-                                 paths->deps,
-                                 "-S",
-                                 "-o",
-                                 paths->assembly,
-                                 paths->source,
-                                 NULL};
+    snprintf(include[0], PATH_BYTES, "-I%s", recipe->kernel_dir);
+    first[n++] = include[0];
+    for (uint32_t i = 0; i < STROBE_SIM_INCLUDES && *recipe->include_dirs[i]; i++) {
+        snprintf(include[i + 1], PATH_BYTES, "-I%s", recipe->include_dirs[i]);
+        first[n++] = include[i + 1];
+    }
     const char *const second[] = {recipe->compiler,     "-shared", "-nostartfiles",
                                   "-Wl,-z,noexecstack", "-o",      paths->object,
                                   paths->charged,       NULL};

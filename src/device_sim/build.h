@@ -5,11 +5,14 @@
 
 #include "device_sim/internal.h"
 
+#define STROBE_SIM_INCLUDES 8
+
 /* What kernels are built with, the same for all of a device. */
 struct strobe_sim_recipe {
     char compiler[512];
-    char kernel_dir[512]; /* with the kernels' headers */
-    char cache_dir[512];  /* of built kernels; made when it is missing */
+    char kernel_dir[512];                        /* with the kernels' headers */
+    char include_dirs[STROBE_SIM_INCLUDES][512]; /* searched behind it; "": the last was before */
+    char cache_dir[512];                         /* of built kernels; made when it is missing */
     enum strobe_device_marking mode;
     uint32_t record; /* STROBE_DEVICE_RECORD_... */
 };

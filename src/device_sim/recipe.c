@@ -124,6 +124,20 @@ static enum strobe_err find_cache(char *folder, size_t bytes, const char *wish)
     return is_own_folder(folder) ? STROBE_OK : STROBE_ERR_ACCESS;
 }
 
+/* Folders with : between them, as many as there is room for. */
+static enum strobe_err split_includes(struct strobe_sim_recipe *recipe, const char *wish)
+{
+    const char *at = wish ? wish : getenv("STROBE_KERNEL_INCLUDE");
+    for (uint32_t n = 0; at && *at; n++) {
+        size_t bytes = strcspn(at, ":");
+        if (n == STROBE_SIM_INCLUDES || bytes >= sizeof recipe->include_dirs[0])
+            return STROBE_ERR_LIMIT;
+        memcpy(recipe->include_dirs[n], at, bytes);
+        at += bytes + (at[bytes] == ':');
+    }
+    return STROBE_OK;
+}
+
 enum strobe_err strobe_sim_recipe_open(struct strobe_sim_recipe *recipe,
                                        const struct strobe_device_options *options, char *reason)
 {
@@ -134,6 +148,12 @@ enum strobe_err strobe_sim_recipe_open(struct strobe_sim_recipe *recipe,
                  "the kernels' headers (" MARKER_FILE
                  ") were not found; STROBE_KERNEL_DIR names their folder");
         return STROBE_ERR_NOTFOUND;
+    }
+    if (split_includes(recipe, options->include_dirs)) {
+        snprintf(reason, STROBE_DEVICE_REASON_BYTES,
+                 "STROBE_KERNEL_INCLUDE: at most %d folders, of less than %zu characters each",
+                 STROBE_SIM_INCLUDES, sizeof recipe->include_dirs[0]);
+        return STROBE_ERR_INVALID;
     }
     if (find_compiler(recipe->compiler, sizeof recipe->compiler, options->compiler)) {
         snprintf(reason, STROBE_DEVICE_REASON_BYTES,

@@ -71,6 +71,23 @@ void native_push(uint32_t risc, uint32_t at_word, uint32_t address, uint32_t n_w
     memcpy(&native_dram[risc][at_word], l1 + address, 4 * n_words);
 }
 
+/* Two counters, which count how often they were started. */
+static uint32_t n_starts, counting;
+
+void native_counters(uint32_t on)
+{
+    counting = on;
+    n_starts += on;
+}
+
+uint32_t native_counter(uint32_t index, uint32_t *type, uint32_t *ref, uint32_t *value)
+{
+    *type = 110 + index;
+    *ref = 1000;
+    *value = n_starts;
+    return !counting && index < 2;
+}
+
 static uint32_t *append(size_t n_words)
 {
     size_t padded = (n_words + 15) / 16 * 16;

@@ -14,6 +14,8 @@ extern uint64_t native_cycles;
 uint64_t native_tick(void); /* the clock is read */
 void native_wait(void);     /* a RISC waits for room: the relay's turn */
 void native_push(uint32_t risc, uint32_t at_word, uint32_t address, uint32_t n_words);
+void native_counters(uint32_t on); /* counters are started or stopped */
+uint32_t native_counter(uint32_t index, uint32_t *type, uint32_t *ref, uint32_t *value);
 #ifdef __cplusplus
 }
 #endif
@@ -31,8 +33,11 @@ void native_push(uint32_t risc, uint32_t at_word, uint32_t address, uint32_t n_w
         (low) = (uint32_t)cycles_;          \
         (high) = (uint32_t)(cycles_ >> 32); \
     } while (0)
-#define STROBE_DEVICE_WAIT()                     native_wait()
-#define STROBE_DEVICE_PUSH(risc, at, address, n) native_push(risc, at, address, n)
+#define STROBE_DEVICE_WAIT()                       native_wait()
+#define STROBE_DEVICE_PUSH(risc, at, address, n)   native_push(risc, at, address, n)
+#define STROBE_DEVICE_COUNTERS_START()             native_counters(1)
+#define STROBE_DEVICE_COUNTERS_STOP()              native_counters(0)
+#define STROBE_DEVICE_COUNTER(i, type, ref, value) native_counter(i, type, ref, value)
 #define STROBE_DEVICE_COUNT
 
 #endif

@@ -100,5 +100,6 @@ int main(int argc, char **argv)
         print_classic();
     else
         print_stream();
+    printf("%u traces\n", native_core()->trace_counter);
     return 0;
 }

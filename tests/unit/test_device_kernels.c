@@ -24,7 +24,32 @@ struct seen {
     uint32_t counters[32], n_launches, trace_counters[64];
     uint64_t first_start;
     struct strobe_device_pairs pairs[CORES][RISCS];
+    struct {
+        uint32_t id, n_zones, n_data;
+        char name[32];
+        uint64_t last_value;
+    } sites[64];
+    uint32_t n_sites;
 };
+
+static void on_name(void *context, const struct strobe_device_name *name)
+{
+    struct seen *seen = context;
+    if (seen->n_sites == 64)
+        return;
+    seen->sites[seen->n_sites].id = name->id;
+    snprintf(seen->sites[seen->n_sites++].name, 32, "%.*s", (int)name->name.n_bytes,
+             name->name.bytes);
+}
+
+/* The place of a site in the list, 64: it is not there. */
+static uint32_t site_of(const struct seen *seen, uint32_t id)
+{
+    uint32_t i = 0;
+    while (i < seen->n_sites && seen->sites[i].id != id)
+        i++;
+    return i < seen->n_sites ? i : 64;
+}
 
 static void on_zones(void *context, const struct strobe_device_lane *lane,
                      const struct strobe_device_zone *zones, size_t n)
@@ -32,6 +57,8 @@ static void on_zones(void *context, const struct strobe_device_lane *lane,
     struct seen *seen = context;
     for (size_t i = 0; i < n; i++) {
         seen->n_zones[lane->core][lane->risc]++;
+        if (site_of(seen, zones[i].id) < 64)
+            seen->sites[site_of(seen, zones[i].id)].n_zones++;
         seen->cycles[lane->core][lane->risc] =
             zones[i].end - zones[i].start; /* of the last: the kernel's */
         if (!seen->first_start)
@@ -52,6 +79,11 @@ static void on_data(void *context, const struct strobe_device_lane *lane,
 {
     (void)lane;
     struct seen *seen = context;
+    uint32_t site = site_of(seen, mark->id);
+    if (site < 64) {
+        seen->sites[site].n_data++;
+        seen->sites[site].last_value = mark->values[0];
+    }
     if (mark->id == STROBE_ID_COUNTER && mark->n_values == 2 && seen->n_counters < 32)
         seen->counters[seen->n_counters++] = (uint32_t)mark->values[1];
 }
@@ -97,6 +129,7 @@ static struct seen *new_seen(void)
                                         .sum = on_sum,
                                         .data = on_data,
                                         .launch = on_launch,
+                                        .name = on_name,
                                         .classic = on_classic};
     assert_int_equal(strobe_device_stream_open(&calls, NULL, &seen->stream), STROBE_OK);
     return seen;
@@ -136,13 +169,13 @@ static const struct strobe_device_cores one = {0, 0, 0, 0}, all = {0, 0, 1, 1};
 static uint32_t add(struct strobe_program *program, const char *text, enum strobe_device_risc risc,
                     struct strobe_device_cores cores)
 {
-    static const uint32_t in_dram[] = {2, 2};
+    static const uint32_t in_dram[] = {2, 4096, 2, 4096}; /* of two TensorAccessorArgs */
     struct strobe_device_kernel kernel = {.text = text,
                                           .name = "test kernel",
                                           .cores = cores,
                                           .risc = risc,
                                           .compile_args = in_dram,
-                                          .n_compile_args = 2};
+                                          .n_compile_args = 4};
     uint32_t id;
     ok(strobe_program_kernel(program, &kernel, &id));
     return id;
@@ -460,6 +493,59 @@ static void sum_zones_come_once_per_launch(void **state)
     free_seen(seen);
 }
 
+#define SYNC_READER                                                                   \
+    DATA "void kernel_main() { for (int i = 0; i < 3; i++) { cb_reserve_back(0, 1); " \
+         "cb_push_back(0, 1); }\n"                                                    \
+         "  noc_semaphore_inc(get_noc_addr(my_x[0], my_y[0], get_semaphore(0)), 2); }\n"
+#define SYNC_WRITER                                                                  \
+    DATA "void kernel_main() { for (int i = 0; i < 3; i++) { cb_wait_front(0, 1); "  \
+         "cb_pop_front(0, 1); }\n"                                                   \
+         "  auto *word = reinterpret_cast<volatile uint32_t *>(get_semaphore(0));\n" \
+         "  noc_semaphore_wait(word, 2); noc_semaphore_set(word, 0); }\n"
+
+/* Marks at circular buffers and semaphores: zones where a RISC waits, with a key; keys where it signals. */
+static void sync_events_stand_at_circular_buffers_and_semaphores(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t n_zones, n_data;
+    } expected[] = {{"SYNC-CB-RESERVE", 3, 0},   {"SYNC-CB-RESERVE-KEY", 0, 3},
+                    {"SYNC-CB-PUSH", 0, 3},      {"SYNC-SEM-SET-REMOTE", 0, 1},
+                    {"SYNC-CB-WAIT", 3, 0},      {"SYNC-CB-WAIT-KEY", 0, 3},
+                    {"SYNC-CB-POP", 0, 3},       {"SYNC-SEM-WAIT", 1, 0},
+                    {"SYNC-SEM-WAIT-KEY", 0, 1}, {"SYNC-SEM-SET", 0, 1}};
+    for (int on = 0; on < 2; on++) {
+        struct seen *seen = new_seen();
+        struct strobe_device *device =
+            open_device(STROBE_DEVICE_MODE_STREAMING, on ? STROBE_DEVICE_RECORD_SYNC : 0, seen);
+        struct strobe_program *program;
+        uint32_t semaphore;
+        ok(strobe_program_create(&program));
+        add(program, SYNC_READER, STROBE_DEVICE_NCRISC, one);
+        add(program, SYNC_WRITER, STROBE_DEVICE_BRISC, one);
+        ok(strobe_program_ring(program, one, 0, 1024, 2, STROBE_DEVICE_FLOAT32));
+        ok(strobe_program_semaphore(program, one, 0, &semaphore));
+        run(device, program);
+        for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+            uint32_t n_zones = 0, n_data = 0;
+            for (uint32_t site = 0; site < seen->n_sites; site++)
+                if (!strcmp(seen->sites[site].name, expected[i].name)) {
+                    n_zones += seen->sites[site].n_zones;
+                    n_data += seen->sites[site].n_data;
+                    if (!strcmp(expected[i].name, "SYNC-SEM-SET-REMOTE"))
+                        assert_true(!seen->sites[site].n_data ||
+                                    seen->sites[site].last_value >> 62 == 3);
+                }
+            assert_int_equal(n_zones, on ? expected[i].n_zones : 0);
+            assert_int_equal(n_data, on ? expected[i].n_data : 0);
+        }
+        strobe_program_free(program);
+        strobe_device_close(device);
+        free_seen(seen);
+    }
+}
+
 static void performance_counters_come_with_a_program_that_computes(void **state)
 {
     (void)state;
@@ -489,6 +575,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(trace_only_leaves_a_firmware_and_a_kernel_zone_per_core_and_replay),
         cmocka_unit_test(accumulating_keeps_every_zone_of_many_programs),
         cmocka_unit_test(sum_zones_come_once_per_launch),
+        cmocka_unit_test(sync_events_stand_at_circular_buffers_and_semaphores),
         cmocka_unit_test(performance_counters_come_with_a_program_that_computes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,3 @@
-// circular_buffer.h - objects of kernels that move data. SPDX-License-Identifier: MIT
+// circular_buffer.h - circular buffers as objects, by tt-metal's name. SPDX-License-Identifier: MIT
 #pragma once
-#include "../../dataflow_api.h"
+#include "../../sim/any.h"

@@ -1,3 +1,3 @@
-// dataflow_buffer.h - objects of kernels that move data. SPDX-License-Identifier: MIT
+// dataflow_buffer.h - circular buffers as objects, by tt-metal's name. SPDX-License-Identifier: MIT
 #pragma once
-#include "../../dataflow_api.h"
+#include "../../sim/any.h"

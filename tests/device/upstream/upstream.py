@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""upstream.py ROOT CACHE RANDOM_ZONES_SOURCES...: random zones written by tt-metal's own streaming header are read by our decoder.
+"""upstream.py ROOT CACHE N COMPILER OBJECTS...: 3 times N random zones written by tt-metal's own streaming header are read by our decoder.
 
 The header comes from the wheel of ttnn, kept in CACHE; nothing of it is in the tree. Where no package index is reachable the test is skipped: exit
-77. The rest of the command line is a compiler, flags, and the objects that make the reading half."""
+77. The second reader, written from the document, reads the first N too."""
 import glob
 import os
 import subprocess
@@ -28,7 +28,7 @@ def find_wheel(cache):
 
 
 def main():
-    root, cache, compiler, *rest = sys.argv[1:]
+    root, cache, n_zones, compiler, *rest = sys.argv[1:]
     wheel = find_wheel(cache)
     if wheel is None:
         return 77
@@ -44,7 +44,7 @@ def main():
                         f"{here}/writer_upstream.cc", "-o", writer], check=True)
         subprocess.run([compiler, writer, *rest, "-o", program], check=True)
         for seed in ("1", "2", "3"):
-            done = subprocess.run([program, "400000", seed, f"{folder}/frames", f"{folder}/expected", "1"], check=False, timeout=600)
+            done = subprocess.run([program, n_zones, seed, f"{folder}/frames", f"{folder}/expected", "1"], check=False, timeout=1200)
             if done.returncode:
                 return 1
             check = [sys.executable, "-B", f"{root}/tests/device/reader.py", f"{folder}/frames", f"{folder}/expected"]

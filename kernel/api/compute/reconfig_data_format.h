@@ -1,0 +1,3 @@
+// reconfig_data_format.h - what compute kernels include, by tt-metal's name. SPDX-License-Identifier: MIT
+#pragma once
+#include "../../compute_kernel_api.h"

@@ -1,0 +1,3 @@
+// tensor_accessor_args.h - what kernels include, by tt-metal's name. SPDX-License-Identifier: MIT
+#pragma once
+#include "../../sim/any.h"

@@ -1,0 +1,3 @@
+// noc_nonblocking_api.h - what kernels include, by tt-metal's name. SPDX-License-Identifier: MIT
+#pragma once
+#include "sim/any.h"

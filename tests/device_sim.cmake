@@ -26,3 +26,17 @@ if(TARGET strobe_device_lib_shared AND NOT STROBE_SANITIZE)
     set_tests_properties(device/wheel_kernels PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 LABELS "full"
         ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel")
 endif()
+
+# Callbacks of the program itself: batches of records, runs of programs. In C++17 and in C++20.
+if(TARGET strobe_device_lib_shared AND NOT STROBE_SANITIZE)
+    foreach(standard 17 20)
+        add_executable(device_records_${standard} ${CMAKE_CURRENT_LIST_DIR}/device_sim/records.cc)
+        target_compile_features(device_records_${standard} PRIVATE cxx_std_${standard})
+        target_link_libraries(device_records_${standard} PRIVATE strobe_device_lib_shared Threads::Threads)
+    endforeach()
+    foreach(case batches times slow realtime_off realtime_classic inside)
+        add_test(NAME device/records_${case} COMMAND device_records_17 ${case})
+        set_tests_properties(device/records_${case} PROPERTIES TIMEOUT 300
+            ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
+    endforeach()
+endif()

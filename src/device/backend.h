@@ -72,13 +72,19 @@ struct strobe_device_job {
     uint32_t announced, announced_id; /* epoch + 1 and runtime id that the sinks know it by */
 };
 
+/* When a device began and ended a program, in cycles of its reference clock. */
+struct strobe_job_span {
+    uint64_t start, end; /* 0: it did not come to its end, or the backend does not know */
+};
+
 /* One launch of it. */
 struct strobe_job_launch {
     const struct strobe_device_job *job; /* borrowed: during the run */
     uint32_t runtime_id;
-    uint32_t trace_counter;   /* replays of any trace so far, 0: not replayed */
-    uint32_t first_of_replay; /* a replay begins with it */
-    uint64_t host_ns;         /* when the host launched it */
+    uint32_t trace_counter;       /* replays of any trace so far, 0: not replayed */
+    uint32_t first_of_replay;     /* a replay begins with it */
+    uint64_t host_ns;             /* when the host launched it */
+    struct strobe_job_span *span; /* borrowed: out, during the run */
 };
 
 struct strobe_device_core_place {

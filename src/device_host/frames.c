@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "device/names.h"
-#include "device_host/internal.h"
+#include "device_host/records.h"
 
 #define CLOCK_EVERY_NS 10000000
 #define MOST_FACTS     (1u << 20) /* words of descriptions that are kept for later listeners */
@@ -36,6 +36,7 @@ enum strobe_err strobe_frames_put(struct strobe_device *device, const uint32_t *
             err = STROBE_ERR_LIMIT;
         }
     }
+    strobe_records_put(device, words, n_words);
     return err;
 }
 

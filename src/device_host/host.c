@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "device_host/internal.h"
+#include "device_host/records.h"
 #include "device_sim/sim.h"
 #include "strobe/strobe.h"
 
@@ -109,6 +109,7 @@ static void do_open(void *context)
     strobe_host_record_open(device);
     strobe_host_files_open(device);
     strobe_frames_hello(device);
+    strobe_records_open(device);
 }
 
 enum strobe_device_result strobe_device_open(const struct strobe_device_options *options,
@@ -166,6 +167,7 @@ static void do_close(void *context)
     strobe_frames_clocks(device, 1);
     device->backend->drain(device->unit);
     strobe_frames_bye(device, STROBE_BYE_CLOSED);
+    strobe_records_close(device);
     strobe_host_record_close(device);
     strobe_host_files_close(device);
 }
@@ -251,12 +253,16 @@ static void do_launch(void *context)
     struct launch *launch = context;
     struct strobe_device *device = launch->device;
     char reason[STROBE_DEVICE_REASON_BYTES] = "";
+    struct strobe_job_span span = {0};
     launch->run.job = launch->job;
+    launch->run.span = &span;
+    strobe_records_describe(device);
     strobe_frames_clocks(device, 0);
     strobe_frames_launch(device, launch->job, &launch->run, launch->trace, launch->flow,
                          launch->tid);
     enum strobe_err err = device->backend->run(device->unit, &launch->run, reason);
     strobe_frames_firmware(device);
+    strobe_records_run(device, launch->job, launch->run.runtime_id, &span);
     if (err && !device->status) {
         device->status = strobe_host_result(err);
         memcpy(device->reason, reason, sizeof reason);
@@ -330,6 +336,7 @@ static void do_finish(void *context)
 {
     struct finishing *finishing = context;
     struct strobe_device *device = finishing->device;
+    strobe_records_describe(device);
     strobe_frames_clocks(device, 0);
     enum strobe_err err = STROBE_OK;
     if (finishing->reads || device->setup.options.mode == STROBE_DEVICE_MODE_STREAMING)

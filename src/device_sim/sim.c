@@ -419,6 +419,8 @@ static enum strobe_err run_unit(void *handle, const struct strobe_job_launch *ru
     }
     strobe_sim_relay_begin(unit, start);
     err = strobe_sim_lane_run_all(unit, reason);
+    if (!err)
+        *run->span = (struct strobe_job_span){.start = start, .end = unit->now};
     unit->now += STROBE_COST_DONE;
     strobe_sim_relay_after(unit);
     return err;

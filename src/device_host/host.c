@@ -166,6 +166,7 @@ static void do_close(void *context)
     struct strobe_device *device = context;
     strobe_frames_clocks(device, 1);
     device->backend->drain(device->unit);
+    strobe_host_leaks(device);
     strobe_frames_bye(device, STROBE_BYE_CLOSED);
     strobe_records_close(device);
     strobe_host_record_close(device);

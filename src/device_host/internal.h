@@ -102,6 +102,10 @@ void strobe_device_job_release(struct strobe_device_job *job);
 /* Give the program a number if it has none, and return it. */
 uint32_t strobe_program_number(struct strobe_program *program);
 
+/* ---- memory.c ---- */
+/* Warn of buffers that were not freed, where allocations are recorded. */
+void strobe_host_leaks(struct strobe_device *device);
+
 /* ---- recorded.c: the recorder of this program's session ---- */
 
 bool strobe_host_is_recorded(void);

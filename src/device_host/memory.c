@@ -1,5 +1,6 @@
 /* memory.c - buffers in DRAM and L1: pages go round the banks, at the same offset in each. What is in use is a sorted list; DRAM is
  * given out from its start, L1 from its end, so that circular buffers keep the start.  SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -105,6 +106,34 @@ void strobe_device_buffer_free(struct strobe_device_buffer *buffer)
     if (device->setup.options.record & STROBE_DEVICE_RECORD_MEMORY)
         strobe_worker_call(send_note, &(struct note){device, *buffer, 0});
     buffer->device = NULL;
+}
+
+static void report_leaks(struct strobe_device *device, const struct strobe_host_map *map,
+                         const char *pool, uint64_t n_banks)
+{
+    uint64_t bytes = 0;
+    char text[160];
+    for (uint32_t i = 0; i < map->n_pieces; i++)
+        bytes += map->pieces[i].bytes;
+    if (!bytes)
+        return;
+    snprintf(text, sizeof text,
+             "device %u was closed with %u %s of %s that %s not freed: %llu bytes in each of %llu "
+             "banks",
+             device->setup.index, map->n_pieces, map->n_pieces == 1 ? "buffer" : "buffers", pool,
+             map->n_pieces == 1 ? "was" : "were", (unsigned long long)bytes,
+             (unsigned long long)n_banks);
+    device->setup.warn(device->setup.warn_context, text);
+}
+
+void strobe_host_leaks(struct strobe_device *device)
+{
+    if (!(device->setup.options.record & STROBE_DEVICE_RECORD_MEMORY))
+        return;
+    pthread_mutex_lock(&device->lock);
+    report_leaks(device, &device->dram, "DRAM", banks_of(device, STROBE_DEVICE_DRAM));
+    report_leaks(device, &device->l1, "L1", banks_of(device, STROBE_DEVICE_L1));
+    pthread_mutex_unlock(&device->lock);
 }
 
 /* ---- copies ---- */

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "device/counter_names.h"
 #include "device_record/internal.h"
 
 enum { FIRST_TID = 256 }; /* below it: tracks of the device itself */
@@ -117,9 +118,26 @@ struct taking {
     uint32_t core, number; /* of the lane over all cores, from 1 */
 };
 
+/* A counter of a core: a plot of its own. Its type is where others have their program. */
+static void emit_counter(struct taking *taking, const struct strobe_nest_step *step, uint64_t tick)
+{
+    struct strobe_device_trace *t = taking->trace;
+    const struct strobe_device_core_facts *core = &core_of(t, taking->core)->facts;
+    const char *counter = strobe_device_counter_name(step->program);
+    char name[96];
+    int n = snprintf(name, sizeof name, "%s core %u,%u", counter ? counter : "counter",
+                     core->core_yx & 0xffff, core->core_yx >> 16);
+    uint64_t numbers[] = {strobe_build_string(t->build, name, (size_t)n), step->value & UINT32_MAX};
+    strobe_build_event(t->build, taking->lane->track, tick, STROBE_KIND_PLOT_INT, numbers, NULL, 0);
+}
+
 static void emit_mark(struct taking *taking, const struct strobe_nest_step *step, uint64_t tick)
 {
     struct strobe_device_trace *t = taking->trace;
+    if (step->kind == STROBE_NEST_DATA && step->id == STROBE_ID_COUNTER) {
+        emit_counter(taking, step, tick);
+        return;
+    }
     uint64_t loc = strobe_device_loc(t, step->id, t->is_classic);
     if (step->kind == STROBE_NEST_EVENT) {
         /* a zone of no length: it has a name, a place in lists and a count, which a text would not have */
@@ -259,6 +277,8 @@ static void add_mark(struct strobe_device_trace *t, const struct strobe_device_l
     struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
     struct strobe_nest_zone one = {mark->time, mark->n_values ? mark->values[0] : 0, mark->id,
                                    mark->program, kind};
+    if (mark->id == STROBE_ID_COUNTER && mark->n_values == 2)
+        one.program = (uint32_t)mark->values[1];
     if (!lane || strobe_nest_add(&lane->nest, &one, 1)) {
         strobe_device_lanes_refuse(t, 1);
         return;

@@ -45,6 +45,7 @@ enum strobe_sim_wait {
     STROBE_SIM_WAIT_SOURCE,    /* unpacked tiles */
     STROBE_SIM_WAIT_REGISTERS, /* destination registers */
     STROBE_SIM_WAIT_OTHERS,    /* the end of the core's other RISCs */
+    STROBE_SIM_N_WAITS
 };
 
 struct strobe_sim_core;
@@ -80,10 +81,17 @@ enum strobe_sim_kind {
     STROBE_SIM_DISPATCH = 2,
 };
 
-/* Performance counters of a core, since they were started. */
+/* What a core does, in cycles unless it says otherwise, since its counters were started. */
 struct strobe_sim_perf {
-    uint64_t fpu, sfpu, unpack, pack, math_instructions, stalls, noc_in_bytes, noc_out_bytes,
-        started, stopped;
+    uint64_t started, stopped; /* cycles of the device; stopped 0: they run, or never did */
+    uint64_t fpu, sfpu;        /* the math engine computes */
+    uint64_t unpack[2];        /* an unpacker writes a source register: of operand A, B */
+    uint64_t pack;             /* the packer reads the destination registers */
+    uint64_t read_bytes, written_bytes;                    /* of tiles in L1 */
+    uint64_t out_bytes[2], in_bytes[2];                    /* of L1 through each NoC */
+    uint64_t waited[STROBE_SIM_RISCS][STROBE_SIM_N_WAITS]; /* a RISC stands still, by its reason */
+    uint64_t instructions
+        [STROBE_SIM_RISCS]; /* that its RISCs had executed when they were started; then since */
 };
 
 struct strobe_sim_core {
@@ -97,9 +105,9 @@ struct strobe_sim_core {
     struct strobe_sim_ring rings[STROBE_SIM_MAX_RINGS];
     struct strobe_sim_lane lanes[STROBE_SIM_RISCS];
     struct strobe_sim_engine *engine; /* owned: NULL until a compute kernel runs */
-    struct strobe_sim_perf perf;
-    uint64_t perf_instructions[3]; /* of TRISC_0, _1 and _2 while the counters ran */
-    uint32_t n_running;            /* lanes of this program that are not done */
+    struct strobe_sim_perf perf;      /* runs on */
+    struct strobe_sim_perf perf_read; /* as it was when the counters were stopped */
+    uint32_t n_running;               /* lanes of this program that are not done */
     int hung;
     uint32_t relay_skipped; /* sweeps since its last frame */
     int open_sent;          /* hung: its open zones were sent */
@@ -187,6 +195,8 @@ void strobe_sim_tile_math(uint32_t op, uint32_t dst);
 void strobe_sim_tile_unary(uint32_t op, uint32_t dst);
 void strobe_sim_tile_pack(uint32_t dst, uint32_t ring, uint32_t at);
 void strobe_sim_tile_registers(uint32_t step);
+void strobe_sim_perf_switch(uint32_t on);
+uint32_t strobe_sim_perf_counter(uint32_t index, uint32_t *type, uint32_t *ref, uint32_t *value);
 
 /* ---- grid.c ---- */
 struct strobe_sim_core *strobe_sim_core_at(const struct strobe_sim_unit *unit, uint32_t x,

@@ -63,10 +63,7 @@ static uint64_t transfer(struct strobe_sim_lane *lane, uint64_t address, uint64_
         uint64_t other = carry(far, lane->hot.now, bytes);
         done = other > done ? other : done;
     }
-    if (incoming)
-        core->perf.noc_in_bytes += bytes;
-    else
-        core->perf.noc_out_bytes += bytes;
+    *(incoming ? &core->perf.in_bytes[noc] : &core->perf.out_bytes[noc]) += bytes;
     return done + core->unit->latency;
 }
 

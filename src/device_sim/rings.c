@@ -37,9 +37,7 @@ static void wake(struct strobe_sim_lane *by, enum strobe_sim_wait wait, uint32_t
 
 static void wait_for(struct strobe_sim_lane *lane, enum strobe_sim_wait wait, uint32_t ring)
 {
-    uint64_t from = lane->hot.now;
     strobe_sim_lane_park(lane, wait, ring);
-    lane->core->perf.stalls += lane->hot.now - from;
 }
 
 void strobe_sim_ring_wait(uint32_t ring, uint32_t n_pages)

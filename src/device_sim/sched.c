@@ -80,8 +80,13 @@ void strobe_sim_lane_park(struct strobe_sim_lane *lane, enum strobe_sim_wait wai
     lane->state = STROBE_SIM_PARKED;
     lane->wait = wait;
     lane->wait_on = on;
+    uint64_t from = lane->hot.now;
     strobe_sim_fiber_leave(&lane->fiber);
     lane->wait = STROBE_SIM_WAIT_NOTHING;
+    struct strobe_sim_perf *perf = &lane->core->perf;
+    from = from > perf->started ? from : perf->started;
+    if (perf->started && lane->hot.now > from)
+        perf->waited[lane->hot.risc][wait] += lane->hot.now - from;
 }
 
 static void make_ready(struct strobe_sim_lane *lane)

@@ -47,55 +47,6 @@ static void print(const char *text)
     unit->setup.warn(unit->setup.warn_context, text);
 }
 
-static void perf_switch(uint32_t on)
-{
-    struct strobe_sim_lane *lane = strobe_sim_lane_running();
-    struct strobe_sim_core *core = lane->core;
-    if (on) {
-        core->perf = (struct strobe_sim_perf){.started = lane->hot.now};
-        for (uint32_t i = 0; i < 3; i++)
-            core->perf_instructions[i] = core->lanes[2 + i].hot.n_instructions;
-    } else {
-        core->perf.stopped = lane->hot.now;
-        for (uint32_t i = 0; i < 3; i++)
-            core->perf_instructions[i] =
-                core->lanes[2 + i].hot.n_instructions - core->perf_instructions[i];
-    }
-}
-
-/* Counter `index` of the groups that are on: type numbers as tt-metal's reports have them. */
-static uint32_t perf_counter(uint32_t index, uint32_t *type, uint32_t *ref, uint32_t *value)
-{
-    struct strobe_sim_core *core = strobe_sim_lane_running()->core;
-    const struct strobe_sim_perf *perf = &core->perf;
-    uint32_t groups = core->unit->setup.options.perf_counters, n = 0;
-    const struct {
-        uint32_t group, type;
-        uint64_t value;
-    } all[] = {{0, 1, perf->fpu},
-               {0, 2, perf->sfpu},
-               {0, 3, perf->fpu + perf->sfpu},
-               {1, 19, perf->pack},
-               {2, 7, perf->math_instructions},
-               {2, 11, perf->unpack},
-               {3, 76, perf->noc_out_bytes / STROBE_COST_NOC_BYTES},
-               {3, 77, perf->noc_in_bytes / STROBE_COST_NOC_BYTES},
-               {5, 110, core->perf_instructions[0]},
-               {5, 111, core->perf_instructions[1]},
-               {5, 112, core->perf_instructions[2]},
-               {5, 43, perf->stalls}};
-    if (!perf->stopped)
-        return 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (groups >> all[i].group & 1 && n++ == index) {
-            *type = all[i].type;
-            *ref = (uint32_t)(perf->stopped - perf->started);
-            *value = (uint32_t)all[i].value;
-            return 1;
-        }
-    return 0;
-}
-
 const struct strobe_sim_calls strobe_sim_call_table = {
     .yield = yield,
     .wait_until = wait_until,
@@ -118,8 +69,8 @@ const struct strobe_sim_calls strobe_sim_call_table = {
     .tile_pack = strobe_sim_tile_pack,
     .tile_registers = strobe_sim_tile_registers,
     .wait_others = wait_others,
-    .perf_switch = perf_switch,
-    .perf_counter = perf_counter,
+    .perf_switch = strobe_sim_perf_switch,
+    .perf_counter = strobe_sim_perf_counter,
     .print = print,
     .dram_push = strobe_sim_classic_push,
 };
@@ -325,7 +276,7 @@ static void set_up_core(struct strobe_sim_core *core, const struct strobe_job_la
     if (core->engine)
         memset(&core->engine->n_acquired, 0,
                sizeof *core->engine - offsetof(struct strobe_sim_engine, n_acquired));
-    core->perf = (struct strobe_sim_perf){0};
+    core->perf = core->perf_read = (struct strobe_sim_perf){0};
 }
 
 static enum strobe_err launch_lane(struct strobe_sim_device *device, struct strobe_sim_lane *lane,

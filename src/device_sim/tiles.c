@@ -101,7 +101,13 @@ void strobe_sim_tile_unpack(uint32_t ring_a, uint32_t tile_a, uint32_t ring_b, u
     if (n_tiles > 1)
         load(lane, ring_b, tile_b, slot[1]);
     charge(lane, STROBE_COST_UNPACK_TILE * n_tiles);
-    lane->core->perf.unpack += STROBE_COST_UNPACK_TILE * n_tiles;
+    struct strobe_sim_perf *perf = &lane->core->perf;
+    perf->unpack[0] += STROBE_COST_UNPACK_TILE;
+    perf->read_bytes += tile_bytes(&lane->core->rings[ring_a % STROBE_SIM_MAX_RINGS]);
+    if (n_tiles > 1) {
+        perf->unpack[1] += STROBE_COST_UNPACK_TILE;
+        perf->read_bytes += tile_bytes(&lane->core->rings[ring_b % STROBE_SIM_MAX_RINGS]);
+    }
     engine->n_unpacked++;
     wake(lane, 3, STROBE_SIM_WAIT_SOURCE);
 }
@@ -144,7 +150,6 @@ void strobe_sim_tile_math(uint32_t op, uint32_t dst)
         op == STROBE_SIM_TILE_MATMUL ? STROBE_COST_MATMUL_TILE : STROBE_COST_MATH_TILE;
     charge(lane, cycles);
     lane->core->perf.fpu += cycles;
-    lane->core->perf.math_instructions++;
     engine->n_used++;
     wake(lane, 2, STROBE_SIM_WAIT_SOURCE);
 }
@@ -206,6 +211,7 @@ void strobe_sim_tile_pack(uint32_t dst, uint32_t number, uint32_t at)
     }
     charge(lane, STROBE_COST_PACK_TILE);
     lane->core->perf.pack += STROBE_COST_PACK_TILE;
+    lane->core->perf.written_bytes += tile_bytes(ring);
 }
 
 /* The handshake of the destination registers. Halves go round: TRISC_1 acquires and commits, TRISC_2 waits and releases. */

@@ -21,9 +21,12 @@ struct seen {
     struct strobe_device_stream *stream;
     uint64_t n_zones[CORES][RISCS], cycles[CORES][RISCS], n_sums[RISCS], n_summed[RISCS],
         n_counters;
-    uint32_t counters[32], n_launches, trace_counters[64];
+    uint32_t counters[64], n_launches, trace_counters[64];
+    uint64_t counted[256], ref_count; /* by type */
     uint64_t first_start;
     struct strobe_device_pairs pairs[CORES][RISCS];
+    struct strobe_device_memory memory[8];
+    uint32_t n_memory;
     struct {
         uint32_t id, n_zones, n_data;
         char name[32];
@@ -40,6 +43,13 @@ static void on_name(void *context, const struct strobe_device_name *name)
     seen->sites[seen->n_sites].id = name->id;
     snprintf(seen->sites[seen->n_sites++].name, 32, "%.*s", (int)name->name.n_bytes,
              name->name.bytes);
+}
+
+static void on_memory(void *context, const struct strobe_device_memory *memory)
+{
+    struct seen *seen = context;
+    if (seen->n_memory < 8)
+        seen->memory[seen->n_memory++] = *memory;
 }
 
 /* The place of a site in the list, 64: it is not there. */
@@ -84,8 +94,11 @@ static void on_data(void *context, const struct strobe_device_lane *lane,
         seen->sites[site].n_data++;
         seen->sites[site].last_value = mark->values[0];
     }
-    if (mark->id == STROBE_ID_COUNTER && mark->n_values == 2 && seen->n_counters < 32)
+    if (mark->id == STROBE_ID_COUNTER && mark->n_values == 2 && seen->n_counters < 64) {
         seen->counters[seen->n_counters++] = (uint32_t)mark->values[1];
+        seen->counted[mark->values[1] & 255] = mark->values[0] & UINT32_MAX;
+        seen->ref_count = mark->values[0] >> 32;
+    }
 }
 
 static void on_launch(void *context, const struct strobe_device_launch *launch)
@@ -130,6 +143,7 @@ static struct seen *new_seen(void)
                                         .data = on_data,
                                         .launch = on_launch,
                                         .name = on_name,
+                                        .memory = on_memory,
                                         .classic = on_classic};
     assert_int_equal(strobe_device_stream_open(&calls, NULL, &seen->stream), STROBE_OK);
     return seen;
@@ -554,10 +568,98 @@ static void performance_counters_come_with_a_program_that_computes(void **state)
         open_device(STROBE_DEVICE_MODE_STREAMING, STROBE_DEVICE_RECORD_FIRMWARE, seen);
     struct strobe_program *program = make(DATA "void kernel_main() {}\n", COMPUTE NOPS, one);
     run(device, program);
-    assert_int_equal(seen->n_counters, 12);
+    assert_int_equal(seen->n_counters, 36); /* all groups but the second bank of L1 */
     assert_int_equal(seen->counters[0], 1);
+    assert_in_range(seen->ref_count, 100000, 113000);            /* as long as TRISC_1's kernel */
+    assert_in_range(seen->counted[111], 95000, seen->ref_count); /* its instructions */
+    assert_int_equal(seen->counted[1] + seen->counted[2] + seen->counted[19], 0);
     strobe_program_free(program);
     strobe_device_close(device);
+    free_seen(seen);
+}
+
+/* Eight tiles in, a function of each, eight out. */
+#define FEEDS                                                                         \
+    DATA "void kernel_main() { for (int i = 0; i < 8; i++) { cb_reserve_back(0, 1); " \
+         "noc_async_read(get_noc_addr(1, 2, 0x40000), get_write_ptr(0), 4096);\n"     \
+         "  noc_async_read_barrier(); cb_push_back(0, 1); } }\n"
+#define EMPTIES                                                                      \
+    DATA "void kernel_main() { for (int i = 0; i < 8; i++) { cb_wait_front(16, 1); " \
+         "cb_pop_front(16, 1); } }\n"
+#define WORKS                                                                            \
+    COMPUTE                                                                              \
+    "void kernel_main() { for (int i = 0; i < 8; i++) { cb_wait_front(0, 1); "           \
+    "tile_regs_acquire(); copy_tile(0, 0, 0); relu_tile(0);\n"                           \
+    "  tile_regs_commit(); cb_reserve_back(16, 1); tile_regs_wait(); pack_tile(0, 16); " \
+    "tile_regs_release(); cb_push_back(16, 1); cb_pop_front(0, 1); } }\n"
+
+static void performance_counters_count_what_the_core_does(void **state)
+{
+    (void)state;
+    struct seen *seen = new_seen();
+    struct strobe_device *device =
+        open_device(STROBE_DEVICE_MODE_STREAMING, STROBE_DEVICE_RECORD_FIRMWARE, seen);
+    struct strobe_program *program;
+    ok(strobe_program_create(&program));
+    for (uint32_t i = 0; i < 2; i++)
+        ok(strobe_program_ring(program, one, 16 * i, 4096, 2, STROBE_DEVICE_FLOAT32));
+    add(program, FEEDS, STROBE_DEVICE_BRISC, one);
+    add(program, EMPTIES, STROBE_DEVICE_NCRISC, one);
+    add(program, WORKS, STROBE_DEVICE_COMPUTE, one);
+    run(device, program);
+    assert_int_equal(seen->counted[1], 8 * 64);         /* FPU: tiles copied */
+    assert_int_equal(seen->counted[2], 8 * 192);        /* SFPU: functions of tiles */
+    assert_int_equal(seen->counted[3], 8 * (64 + 192)); /* both */
+    assert_int_equal(seen->counted[11], 8 * 64);        /* unpacker 0 */
+    assert_int_equal(seen->counted[12], 0);             /* unpacker 1: there is no operand B */
+    assert_int_equal(seen->counted[19],
+                     7 * 64); /* packer: the last tile is packed behind TRISC_1's end */
+    assert_int_equal(seen->counted[76], 8 * 4096 / 16); /* read from L1 */
+    assert_int_equal(seen->counted[92], 7 * 4096 / 16); /* written to L1 */
+    assert_in_range(seen->counted[82], 7 * 4096 / 64,
+                    8 * 4096 / 64); /* came through NoC 0; the first may come before the start */
+    assert_int_equal(seen->counted[80], 0);
+    assert_true(seen->counted[61] > 0);                  /* TRISC_0 waited for pages */
+    assert_true(seen->counted[61] <= seen->counted[42]); /* and for what else */
+    assert_true(seen->counted[47] <= seen->counted[43] && seen->counted[43] < seen->ref_count);
+    strobe_program_free(program);
+    strobe_device_close(device);
+    free_seen(seen);
+}
+
+/* ---- memory ---- */
+
+static void on_words(void *context, const char *sentence)
+{
+    strncat(context, sentence, 1000 - strlen(context));
+}
+
+static void buffers_are_recorded_by_pool_and_those_not_freed_are_named_at_the_close(void **state)
+{
+    (void)state;
+    struct seen *seen = new_seen();
+    char words[2048] = "";
+    struct strobe_device *device =
+        open_device(STROBE_DEVICE_MODE_OFF, STROBE_DEVICE_RECORD_MEMORY, seen);
+    struct strobe_device_buffer freed, dram, l1;
+    strobe_device_warn(device, on_words, words);
+    ok(strobe_device_buffer_create(device, STROBE_DEVICE_DRAM, 65536, 2048, &freed));
+    ok(strobe_device_buffer_create(device, STROBE_DEVICE_DRAM, 8192, 2048, &dram));
+    ok(strobe_device_buffer_create(device, STROBE_DEVICE_L1, 4096, 1024, &l1));
+    uint64_t first = freed.address;
+    strobe_device_buffer_free(&freed);
+    ok(strobe_device_finish(device));
+    assert_int_equal(seen->n_memory, 4);
+    assert_int_equal(seen->memory[0].kind, 1);
+    assert_int_equal(seen->memory[0].pool, STROBE_POOL_DRAM);
+    assert_int_equal(seen->memory[0].n_bytes, 65536);
+    assert_int_equal(seen->memory[2].pool, STROBE_POOL_L1);
+    assert_int_equal(seen->memory[3].kind, 0);
+    assert_int_equal(seen->memory[3].address, first);
+    strobe_device_close(device);
+    assert_non_null(strstr(words, "device 0 was closed with 1 buffer of DRAM that was not freed: "
+                                  "2048 bytes in each of 8 banks"));
+    assert_non_null(strstr(words, "1 buffer of L1 that was not freed: 1024 bytes in each of 4"));
     free_seen(seen);
 }
 
@@ -577,6 +679,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(sum_zones_come_once_per_launch),
         cmocka_unit_test(sync_events_stand_at_circular_buffers_and_semaphores),
         cmocka_unit_test(performance_counters_come_with_a_program_that_computes),
+        cmocka_unit_test(performance_counters_count_what_the_core_does),
+        cmocka_unit_test(buffers_are_recorded_by_pool_and_those_not_freed_are_named_at_the_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

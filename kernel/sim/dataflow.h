@@ -24,19 +24,24 @@ struct coordinate {
         return is_y ? strobe_sim_self->y : strobe_sim_self->x;
     }
 };
-// NoC tracing: one record per transfer, byte 0 the event's kind.
+enum { READ = 1, WRITE = 11, MULTICAST = 15 };
+// NoC tracing: one record per transfer (src/device/noc_event.h).
 inline void note(uint32_t kind, uint64_t address, uint32_t bytes)
 {
 #if STROBE_SIM_MODE && (STROBE_SIM_RECORD & 16u)
     uint64_t chunks = (bytes + 31) / 32;
     chunks = chunks > 4095 ? 4095 : chunks;
-    STROBE_RECORD_NOC((uint64_t)kind | ((address >> 36) & 63) << 8 | ((address >> 42) & 63) << 16 |
-                      (uint64_t)(noc_index + 1) << 40 | 0xFull << 44 | chunks << 48);
+    uint64_t to = (address >> 36 & 63) << 8 | (address >> 42 & 63) << 16, last = 0xFFFFull << 24;
+    if (kind == MULTICAST) { // the first core is in bits 48-59, the last where others have theirs
+        last = to << 16;
+        to = (address >> 48 & 63) << 8 | (address >> 54 & 63) << 16;
+    }
+    STROBE_RECORD_NOC((uint64_t)kind | to | last | (uint64_t)(noc_index + 1) << 40 | 0xFull << 44 |
+                      chunks << 48);
 #else
     (void)kind, (void)address, (void)bytes;
 #endif
 }
-enum { READ = 1, WRITE = 11, MULTICAST = 15 };
 } // namespace strobe_sim
 
 constexpr strobe_sim::coordinate my_x{false}, my_y{true};

@@ -1,59 +1,13 @@
 /* noc.c - transfers over the NoC, with the zones around them: noc_trace_dev<device>_<op>_ID<run host id>.json, a file per execution of a
  * program, as tt-npe reads it. Entries are sorted by core, RISC and time.
- * A record of a transfer, from bit 0: type, x, y, x and y of a multicast's end (8 bits each), NoC + 1 and virtual channel (4 bits
- * each), 32-byte pieces (12 bits), posted.  SPDX-License-Identifier: MIT */
+ * The bits of a transfer: device/noc_event.h.  SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "device/noc_event.h"
 #include "device_files/internal.h"
 #include "device_files/log_row.h"
-
-static const char *const types[] = {"UNDEF",
-                                    "READ",
-                                    "READ_SET_STATE",
-                                    "READ_SET_TRID",
-                                    "READ_WITH_STATE",
-                                    "READ_WITH_STATE_AND_TRID",
-                                    "READ_BARRIER_START",
-                                    "READ_BARRIER_END",
-                                    "READ_BARRIER_WITH_TRID",
-                                    "READ_DRAM_SHARDED_SET_STATE",
-                                    "READ_DRAM_SHARDED_WITH_STATE",
-                                    "WRITE_",
-                                    "WRITE_SET_TRID",
-                                    "WRITE_WITH_TRID",
-                                    "WRITE_INLINE",
-                                    "WRITE_MULTICAST",
-                                    "WRITE_SET_STATE",
-                                    "WRITE_WITH_STATE",
-                                    "WRITE_WITH_TRID_SET_STATE",
-                                    "WRITE_WITH_TRID_WITH_STATE",
-                                    "WRITE_BARRIER_START",
-                                    "WRITE_BARRIER_END",
-                                    "WRITE_BARRIER_WITH_TRID",
-                                    "WRITE_FLUSH",
-                                    "WRITE_FLUSH_WITH_TRID",
-                                    "FULL_BARRIER",
-                                    "ATOMIC_BARRIER",
-                                    "SEMAPHORE_INC",
-                                    "SEMAPHORE_WAIT",
-                                    "SEMAPHORE_SET",
-                                    "SEMAPHORE_SET_REMOTE",
-                                    "SEMAPHORE_SET_MULTICAST",
-                                    "SEMAPHORE_INC_MULTICAST",
-                                    "FABRIC_UNICAST_WRITE",
-                                    "FABRIC_UNICAST_INLINE_WRITE",
-                                    "FABRIC_UNICAST_ATOMIC_INC",
-                                    "FABRIC_FUSED_UNICAST_ATOMIC_INC",
-                                    "FABRIC_MULTICAST_WRITE",
-                                    "FABRIC_MULTICAST_ATOMIC_INC",
-                                    "FABRIC_UNICAST_SCATTER_WRITE",
-                                    "FABRIC_ROUTING_FIELDS_1D",
-                                    "FABRIC_ROUTING_METADATA_UNAVAILABLE_2D",
-                                    "UNSUPPORTED"};
-
-enum { WRITE_MULTICAST = 15, N_TYPES = sizeof types / sizeof types[0] };
 
 /* ---- which markers ---- */
 
@@ -158,23 +112,21 @@ static void begin_file(struct writing *w, const struct strobe_files_run *run)
 
 static void put_transfer(struct strobe_out *out, uint64_t data)
 {
-    uint32_t type = data & 0xff, noc = data >> 40 & 15;
-    int channel = (int)(data >> 44 & 15), x = (int8_t)(data >> 8), y = (int8_t)(data >> 16);
-    bool has_place = x >= 0 && y >= 0 && type < N_TYPES && !strstr(types[type], "WITH_STATE");
+    struct strobe_noc_event event = strobe_noc_event_decode(data, STROBE_NOC_12_BITS);
     strobe_out_format(out,
                       ",\n    \"noc\": \"NOC_%u\",\n    \"vc\": %d,\n    \"num_bytes\": %u,\n    "
                       "\"type\": \"%s\"",
-                      noc ? noc - 1 : 0, channel > 7 ? channel - 16 : channel,
-                      (uint32_t)(data >> 48 & 0xfff) * 32,
-                      types[type < N_TYPES ? type : N_TYPES - 1]);
-    if (has_place && type == WRITE_MULTICAST)
+                      event.noc, event.vc, event.n_bytes, strobe_noc_event_name(event.type));
+    if (!strobe_noc_event_has_target(&event))
+        return;
+    if (strobe_noc_event_is_multicast(event.type))
         strobe_out_format(
             out,
             ",\n    \"mcast_start_x\": %d,\n    \"mcast_start_y\": %d,\n    \"mcast_end_x\": %d,\n"
             "    \"mcast_end_y\": %d",
-            x, y, (int8_t)(data >> 24), (int8_t)(data >> 32));
-    else if (has_place)
-        strobe_out_format(out, ",\n    \"dx\": %d,\n    \"dy\": %d", x, y);
+            event.x, event.y, event.last_x, event.last_y);
+    else
+        strobe_out_format(out, ",\n    \"dx\": %d,\n    \"dy\": %d", event.x, event.y);
 }
 
 static enum strobe_err take(void *context, const void *record, const void *bytes, size_t n_bytes)

@@ -72,6 +72,7 @@ _strobe()
         recover) options+=" -o --output --session" ;;
         sessions) options+=" --clean" ;;
         doctor) options+=" --json" ;;
+        report) options+=" --by-region --region --zone --scope --top --csv --json --md --device-stats --compare --output-folder --name-append --date --no-date --older-names --mlir --device-only --strict --quiet" ;;
     esac
     if [[ $cur == -* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$cur"))

@@ -13,6 +13,9 @@ void strobe_cli_report_default_dir(char path[STROBE_REPORT_PATH]);
 /* strobe report --device-stats: statistics of the device log. */
 int strobe_cli_report_device_stats(int argc, char **argv);
 
+/* strobe report --by-region: what ran inside named regions of a trace. */
+int strobe_cli_report_regions(int argc, char **argv);
+
 /* strobe report --compare: are two reports equal? */
 int strobe_cli_report_compare(int argc, char **argv);
 

@@ -10,7 +10,7 @@ _strobe()
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="record info stats view csv export import recover sessions doctor report tracy-bridge tracy-capture tracy-csvexport"
+    local commands="record info stats view csv export import recover sessions doctor report profile tracy-bridge tracy-capture tracy-csvexport"
     COMPREPLY=()
     if ((cword == 1)); then
         COMPREPLY=($(compgen -W "$commands --help --version" -- "$cur"))
@@ -72,6 +72,7 @@ _strobe()
         recover) options+=" -o --output --session" ;;
         sessions) options+=" --clean" ;;
         doctor) options+=" --json" ;;
+        profile) options+=" -o --output_path -p --port" ;;
         report) options+=" --by-region --region --zone --scope --top --csv --json --md --device-stats --compare --output-folder --name-append --date --no-date --older-names --mlir --device-only --strict --quiet" ;;
     esac
     if [[ $cur == -* ]]; then

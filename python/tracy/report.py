@@ -70,7 +70,7 @@ def export_tracy(logs):
 def host_files(logs, tools_folder=None, child_calls=None):
     """Make the `.tracy` file and the two CSV files in the logs folder."""
     tracy = export_tracy(logs)
-    tool, binary = "tracy-csvexport", find_tool("tracy-csvexport", tools_folder)
+    tool, binary = "csvexport-release", find_tool("tracy-csvexport", tools_folder)  # by this name texts are as the fork has them
     children = ",".join(child_calls or DEFAULT_CHILDREN)
     run_into(binary, [tool, "-u", "-t", "TT_", "-x", children, str(tracy)], logs / TIMES_FILE)
     run_into(binary, [tool, "-m", "-s", ";", str(tracy)], logs / DATA_FILE)

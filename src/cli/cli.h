@@ -24,7 +24,8 @@ enum {
     X(recover, "mend a cut trace, add what a dead recorder left behind")       \
     X(sessions, "recordings under way and what was left behind")               \
     X(doctor, "what would go wrong on this machine, and the remedy")           \
-    X(report, "op report from tt-metal's profiler logs")
+    X(report, "op report from tt-metal's profiler logs; sums by region")       \
+    X(profile, "run a command line and make the op report of it")
 
 /* Run one command; argv[0] is the command's name. The result is the exit code. */
 #define X(name, help) int strobe_cli_##name(int argc, char **argv);

@@ -39,7 +39,7 @@ static void print_help(FILE *out)
             "\n'strobe <command> --help' tells more of each; 'strobe --version' the version.\n");
 }
 
-/* Names of Tracy's tools, its forks' and IREE's among them: a link of that name runs the command. */
+/* Names of Tracy's tools, its forks' and IREE's among them, and of tt-torch's: a link of that name runs the command. */
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
@@ -54,6 +54,7 @@ static const struct {
     {"tracy-profiler", strobe_cli_view},
     {"Tracy-release", strobe_cli_view},
     {"iree-tracy-profiler", strobe_cli_view},
+    {"tt_profile", strobe_cli_profile},
 };
 
 /* The tool that this program was called as, NULL: strobe itself. */

@@ -341,20 +341,33 @@ static enum strobe_err take_signpost(struct strobe_report_host *host, span text,
     return host->texts.error ? STROBE_ERR_NOMEM : STROBE_OK;
 }
 
+/* What follows the word in an MLIR message: cells of its own, or the rest of a message that was quoted as a whole. */
+static span mlir_value(const struct strobe_report_csv *csv, const char *word)
+{
+    span text = strobe_report_csv_cell(csv, 0);
+    size_t n = strlen(word);
+    if (csv->n_cells >= 3 && strobe_report_span_is(text, word)) {
+        span first = csv->cells[1], last = csv->cells[csv->n_cells - 2];
+        return (span){first.at, (size_t)(last.at + last.len - first.at)};
+    }
+    if (text.len > n && !memcmp(text.at, word, n) && text.at[n] == ';')
+        return (span){text.at + n + 1, text.len - n - 1};
+    return (span){NULL, 0};
+}
+
 /* "MLIR_OP_LOCATION;<place>;<ns>" and its kin hold for all ops until the next of the kind. */
 static enum strobe_err take_mlir(struct strobe_report_host *host,
                                  const struct strobe_report_csv *csv)
 {
     static const char *const words[] = {"MLIR_OP_LOCATION", "MLIR_CONST_EVAL_OP",
                                         "MLIR_PROGRAM_METADATA"};
-    span word = strobe_report_csv_cell(csv, 0);
     for (int i = 0; i < 3; i++) {
-        if (!strobe_report_span_is(word, words[i]) || csv->n_cells < 3)
+        span value = mlir_value(csv, words[i]);
+        if (!value.at)
             continue;
-        span first = csv->cells[1], last = csv->cells[csv->n_cells - 2];
         host->mlir[i] = (uint32_t)host->texts.len;
         host->has_mlir = true;
-        strobe_out_bytes(&host->texts, first.at, (size_t)(last.at + last.len - first.at));
+        strobe_out_bytes(&host->texts, value.at, value.len);
         strobe_out_char(&host->texts, 0);
     }
     return host->texts.error ? STROBE_ERR_NOMEM : STROBE_OK;

@@ -1,0 +1,1 @@
+../../python/tracy/tt_profile.py

@@ -8,14 +8,12 @@ import optparse
 import os
 import sys
 
+from tracy import counters
+
 USAGE = "python3 -m tracy [-m module | scriptfile] [arg] ..."
 WEB_PORT_VARIABLE = "TRACY_WASM_HTTP_PORT"
+NO_WEB_VARIABLE = "TRACY_NO_WEB_SERVER"
 DEFAULT_CHILDREN = ["CompileProgram", "HWCommandQueue_write_buffer"]
-COUNTER_BITS = {"fpu": 0, "pack": 1, "unpack": 2, "l1_0": 3, "l1_1": 4, "instrn": 5, "l1_2": 6, "l1_3": 7, "l1_4": 8}
-COUNTERS_OF_ALL = ("fpu", "pack", "unpack", "l1_0", "instrn")
-L1_BANKS = {"l1_0", "l1_1", "l1_2", "l1_3", "l1_4"}
-BLACKHOLE_ONLY = {"l1_2", "l1_3", "l1_4"}
-
 # option, variable, what it is for: a switch that the runtime of the device obeys
 DEVICE_SWITCHES = [
     ("--profile-dispatch-cores", "TT_METAL_DEVICE_PROFILER_DISPATCH", "Collect data of the dispatch cores"),
@@ -78,6 +76,13 @@ def make_parser():
         help="Only this device analysis; may be given again")
     add("--tracy-tools-folder", dest="tools_folder", help="Where tracy-csvexport is")
     add("--profiler-capture-perf-counters", dest="perf_counters", help="Groups of counters: fpu,pack,...,all")
+    add("--perf-counter-multipass", dest="multipass", action="store_true", default=None,
+        help="Counters that do not fit into one run: run the program again for them, and merge (`all` does so by itself)")
+    add("--no-multipass", dest="multipass", action="store_false", help="One run: of the L1's counters the first bank alone")
+    add("--no-web-server", dest="web_server", action="store_false", default=True,
+        help=f"No viewer, whatever ${WEB_PORT_VARIABLE} says (${NO_WEB_VARIABLE}=1)")
+    add("--older-names", dest="older_names", action="store_true", default=False,
+        help="Column names of older reports (COMPUTE KERNEL PATH ...)")
     add("--no-capture-tool", dest="is_child", action="store_true", default=False,
         help="Run the program in this process; for this module's own use")
     return parser
@@ -86,6 +91,9 @@ def make_parser():
 def parse(words):
     """(options, the program's words); raises UsageError."""
     options, program = make_parser().parse_args(list(words))
+    asked = any(word.split("=")[0] == "--web-app-port" for word in words[:len(words) - len(program)])
+    if not options.web_server or (os.environ.get(NO_WEB_VARIABLE, "").startswith("1") and not asked):
+        options.web_app_port = None
     if options.TT_METAL_PROFILER_ACCUMULATE and options.report:
         raise UsageError("python -m tracy: --enable-accumulate-profiling makes no report: leave -r out")
     if options.TT_METAL_PROFILER_MID_RUN_DUMP and (options.TT_METAL_TRACE_PROFILER or
@@ -101,33 +109,22 @@ def parse(words):
     return options, program
 
 
-def architecture():
-    for variable in ("TT_METAL_DEVICE_ARCH", "TT_ARCH_NAME", "ARCH_NAME"):
-        if os.environ.get(variable):
-            return os.environ[variable].lower()
-    return ""
-
-
-def counter_bits(groups):
-    """The bit field of --profiler-capture-perf-counters; raises UsageError."""
-    chosen = set()
-    for group in filter(None, (part.strip().lower() for part in groups.split(","))):
-        if group == "all":
-            chosen.update(COUNTERS_OF_ALL)
-        elif group == "l1":
-            chosen.add("l1_0")
-        elif group in COUNTER_BITS:
-            chosen.add(group)
-        else:
-            print(f"python -m tracy: no counter group is called {group!r}: ignored", file=sys.stderr)
-    wrong = sorted(chosen & BLACKHOLE_ONLY)
-    if wrong and "blackhole" not in architecture():
-        raise UsageError(f"python -m tracy: {', '.join(wrong)} are counters of Blackhole; "
-                         "set ARCH_NAME=blackhole if this is one", 1)
-    banks = sorted(chosen & L1_BANKS)
-    if len(banks) > 1:
-        raise UsageError(f"python -m tracy: the counters {', '.join(banks)} share one set of wires: choose one per run", 1)
-    return sum(1 << COUNTER_BITS[group] for group in chosen)
+def counter_passes(options):
+    """([groups of each pass], number of l1_client), ([], 0) without counters. `all` takes as many passes as it needs, other lists one
+    unless --perf-counter-multipass is given; raises UsageError."""
+    if not options.perf_counters:
+        return [], 0
+    try:
+        groups, client, is_all = counters.read(options.perf_counters)
+    except counters.CounterError as problem:
+        raise UsageError(f"python -m tracy: {problem}", 1) from None
+    if options.multipass is False:
+        groups = counters.one_bank(groups)[:counters.GROUPS_PER_PASS]
+    passes = counters.schedule(groups)
+    if len(passes) > 1 and not is_all and options.multipass is not True:
+        raise UsageError(f"python -m tracy: these counters do not fit into one run: {counters.plan_text(passes)}. "
+                         "--perf-counter-multipass runs the program that often, --no-multipass takes the first bank", 1)
+    return passes, client
 
 
 def device_words(options):
@@ -139,8 +136,10 @@ def device_words(options):
 
 def environment(options, folder):
     """The variables of the program: {name: value, or None to take it away}."""
-    wanted = {"TT_METAL_DEVICE_PROFILER": "1" if options.device else None,
-              "TT_METAL_PROFILER_NO_CACHE_OP_INFO": None if options.op_info_cache else "1"}
+    is_off = os.environ.get("TT_METAL_DEVICE_PROFILER", "").startswith("0")  # the user's word stays
+    wanted = {"TT_METAL_DEVICE_PROFILER": None if not options.device else "0" if is_off else "1"}
+    if not options.op_info_cache:
+        wanted["TT_METAL_PROFILER_NO_CACHE_OP_INFO"] = "1"
     if options.output_folder:
         wanted["TT_METAL_PROFILER_DIR"] = str(folder)
     if options.port:
@@ -154,8 +153,9 @@ def environment(options, folder):
             wanted[variable] = "1"
     if options.TT_METAL_DEVICE_PROFILER_NOC_EVENTS:
         wanted["TT_METAL_DEVICE_PROFILER_NOC_EVENTS_RPT_PATH"] = str(folder / ".logs")
-    if options.perf_counters:
-        wanted["TT_METAL_PROFILE_PERF_COUNTERS"] = str(counter_bits(options.perf_counters))
+    passes, client = counter_passes(options)
+    if passes:
+        wanted["TT_METAL_PROFILE_PERF_COUNTERS"] = str(counters.bits(passes[0], client))
     slow = [name for name, given in (("--no-runtime-analysis", not options.runtime_analysis),
                                      ("--enable-sum-profiling", options.TT_METAL_PROFILER_SUM),
                                      ("--profile-dispatch-cores", options.TT_METAL_DEVICE_PROFILER_DISPATCH),

@@ -16,14 +16,17 @@ def artifacts(subdir):
 
 
 def run_device_profiler(command, output_logs_subdir, check_test_return_code=True, device_analysis_types=(),
-                        cwd=None, op_support_count=DEFAULT_OP_COUNT, is_command_binary_exe=False):
-    """Record `command` with a report below the artifacts folder; RuntimeError where it fails."""
+                        cwd=None, op_support_count=DEFAULT_OP_COUNT, is_command_binary_exe=False, capture_perf_counters_groups=None):
+    """Record `command` with a report below the artifacts folder, and with groups of counters, in as many runs as they need;
+    RuntimeError where it fails."""
     words = [sys.executable, "-m", "tracy", "-p", "-r", "-o", str(artifacts(output_logs_subdir).absolute()),
              "--op-support-count", str(op_support_count)]
     if check_test_return_code:
         words.append("--check-exit-code")
     for analysis in device_analysis_types:
         words += ["-a", analysis]
+    if capture_perf_counters_groups:
+        words += ["--profiler-capture-perf-counters", ",".join(capture_perf_counters_groups), "--perf-counter-multipass"]
     words += ([] if is_command_binary_exe else ["-m"]) + shlex.split(command)
     code = subprocess.run(words, cwd=cwd, check=False).returncode
     if code and check_test_return_code:

@@ -60,7 +60,7 @@ def newest_report(folder):
 
 
 def process_ops(output_folder=None, name_append=None, date=False, device_only=False, analyze_noc_traces=False,
-                device_analysis_types=(), force_legacy_device_logs=False):
+                device_analysis_types=(), force_legacy_device_logs=False, older_names=False):
     """Make the report of a run's logs. Raises RuntimeError when it cannot be made."""
     folder = pathlib.Path(output_folder) if output_folder else default_folder()
     arguments = ["-o", folder, "--date" if date else "--no-date"]
@@ -70,6 +70,8 @@ def process_ops(output_folder=None, name_append=None, date=False, device_only=Fa
         arguments.append("--device-only")
     if force_legacy_device_logs:
         arguments.append("--force-legacy-device-logs")
+    if older_names:
+        arguments.append("--older-names")
     for analysis in device_analysis_types:
         arguments += ["-a", analysis]
     code = strobe_command.run(*arguments)
@@ -92,6 +94,7 @@ def main(arguments=None):
                         help="Only this device analysis; may be given again")
     parser.add_argument("--force-legacy-device-logs", action="store_true",
                         help="Use the device log even where there is a C++ report")
+    parser.add_argument("--older-names", action="store_true", help="Column names of older reports (COMPUTE KERNEL PATH ...)")
     try:
         process_ops(**vars(parser.parse_args(arguments)))
     except RuntimeError as error:

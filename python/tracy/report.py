@@ -85,6 +85,8 @@ def tell_absent(logs, environment=None):
         why = "TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES is set (--disable-device-data-dump-to-files)"
     elif environment and "TT_METAL_DEVICE_PROFILER" not in environment:
         why = "the device's profiler was off (--no-device)"
+    elif environment and environment["TT_METAL_DEVICE_PROFILER"].startswith("0"):
+        why = "the device's profiler was off (TT_METAL_DEVICE_PROFILER=0)"
     else:
         why = ("the program's runtime wrote none: no device was used, or it was built without its profiler")
     say(f"{DEVICE_FILE} is absent: {why}. The report has what the host saw")
@@ -111,9 +113,9 @@ def has_ops(logs):
 
 
 def generate_report(output_folder, bin_folder=None, name_append=None, child_calls=None, collect_noc_traces=False,
-                    device_analysis_types=(), environment=None):
+                    device_analysis_types=(), environment=None, older_names=False):
     """Make the report folder of a run's logs; 0, or ReportError. Arguments as tt-metal's function has them; and the
-    program's environment, which tells why there is no device data."""
+    program's environment, which tells why there is no device data; older_names: of the report's columns."""
     from tracy import process_ops_logs
     folder = pathlib.Path(output_folder)
     logs, since = folder / ".logs", time.time()
@@ -123,7 +125,7 @@ def generate_report(output_folder, bin_folder=None, name_append=None, child_call
     if has_ops(logs):
         try:
             process_ops_logs.process_ops(folder, name_append, True, analyze_noc_traces=collect_noc_traces,
-                                         device_analysis_types=device_analysis_types)
+                                         device_analysis_types=device_analysis_types, older_names=older_names)
         except RuntimeError as problem:
             raise ReportError(str(problem)) from None
         target = newest_folder(folder / "reports", since)

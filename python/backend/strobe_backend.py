@@ -105,8 +105,8 @@ def write_tracy_client(folder, stage, tree, client_only):
     wheel, place = open_aside(folder, "tracy_client", "tracy_client", f"py3-none-{native.platform_tag(stage)}")
     wheel.add_tree(SOURCES / "strobe", f"{place}/strobe/", not_shipped)
     wheel.add(f"{place}/strobe/{EXTENSION}", (stage / "python" / "strobe" / EXTENSION).read_bytes(), True)
-    library = sorted((stage / "lib").glob("libstrobe.so.*"))[0]
-    wheel.add(f"{place}/strobe/lib/{library.name}", library.read_bytes(), True)
+    for library in (sorted((stage / "lib").glob("libstrobe.so.*"))[0], *(stage / "lib").glob("libstrobe-tracy-shim.so")):
+        wheel.add(f"{place}/strobe/lib/{library.name}", library.read_bytes(), True)
     wheel.add(f"{place}/_strobe_join.py", (SOURCES / "_strobe_join.py").read_bytes())
     if not client_only:
         for path in sorted((stage / "bin").glob("*")):

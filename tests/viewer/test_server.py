@@ -376,6 +376,18 @@ class Guard(Folder):
         with Page(self.server) as good:
             self.assertIn("tracks", good.ask("trace"))
 
+    def test_an_upgrade_to_http_2_is_refused(self):
+        for path, upgrade in (("/", "h2c"), (f"/?token={self.server.token}", "h2c"), (f"/traces?token={self.server.token}", "H2C"), ("/", "TLS/1.0")):
+            with self.subTest(path=path[:8], upgrade=upgrade):
+                headers = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": upgrade, "HTTP2-Settings": "AAMAAABkAAQAAP__"}
+                status, _, body = self.server.request(path, token=False, headers=headers)
+                self.assertIn(status, (403, 0))     # what the library does not know ends without an answer
+                self.assertNotIn(b"strobe-", body)
+                if upgrade == "h2c":
+                    self.assertEqual(status, 403)
+        with Page(self.server) as good:
+            self.assertIn("tracks", good.ask("trace"))
+
     def test_frames_that_break_the_rules_end_the_connection_at_once(self):
         def frame(opcode, data, final=1, rsv=0):
             n = len(data)

@@ -68,8 +68,10 @@ static inline void sum_zone(struct strobe_loc_sum *sum, uint64_t duration, uint6
         memset(sum->histogram, 0, STROBE_HIST_BUCKETS * sizeof *sum->histogram);
     }
     sum->count++;
-    sum->total += duration;
-    sum->self += self;
+    if (__builtin_expect(__builtin_add_overflow(sum->total, duration, &sum->total), 0))
+        sum->total = ~0ull; /* only what was imported has zones as long: self, which is less, stays so */
+    if (__builtin_expect(__builtin_add_overflow(sum->self, self, &sum->self), 0))
+        sum->self = ~0ull;
     if (duration < sum->min)
         sum->min = duration;
     if (duration > sum->max)

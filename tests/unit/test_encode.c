@@ -106,6 +106,20 @@ static void nested_zones_come_back_with_their_self_times(void **state)
     assert_int_equal(back.replay.zones[1].self, 199980);
 }
 
+static void sums_beyond_64_bits_stay_at_the_most_of_them(void **state)
+{
+    (void)state;
+    strobe_encode_begin_part(&enc, &track, 1, 1, 0);
+    for (int i = 0; i < 3; i++)
+        strobe_encode_zone_begin(&enc, 1, 7);
+    for (int i = 0; i < 3; i++)
+        strobe_encode_zone_end(&enc, 1ull << 63, 7);
+    assert_int_equal(enc.sums[0].count, 3);
+    assert_true(enc.sums[0].total == ~0ull);
+    assert_true(enc.sums[0].self == (1ull << 63) - 1);
+    strobe_encode_end_part(&enc, 6);
+}
+
 static void a_zone_that_ends_in_a_later_part_keeps_its_begin(void **state)
 {
     (void)state;
@@ -374,6 +388,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(nested_zones_come_back_with_their_self_times, start, stop),
+        cmocka_unit_test_setup_teardown(sums_beyond_64_bits_stay_at_the_most_of_them, start, stop),
         cmocka_unit_test_setup_teardown(a_zone_that_ends_in_a_later_part_keeps_its_begin, start,
                                         stop),
         cmocka_unit_test_setup_teardown(time_without_events_counts_from_the_last_part_in_the_file,

@@ -373,6 +373,9 @@ int strobe_server_http(struct lws *wsi, enum lws_callback_reasons reason, void *
         if (server)
             strobe_server_deliver(server);
         return 0;
+    case LWS_CALLBACK_HTTP_BODY_COMPLETION: /* nobody wants one; while the answer is not sent, this would come again and again */
+        send_more(wsi, request);
+        return -1;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
         return confirm_upgrade(wsi);
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: /* a WebSocket that names no protocol of ours */

@@ -137,6 +137,32 @@ static void no_upgrade_but_to_websocket_is_confirmed(void **state)
     assert_int_equal(get("/", HOST "Connection: Upgrade\r\nUpgrade: IRC/6.9\r\n"), 403);
 }
 
+/* Send requests at once, and read until the server ends the connection. */
+static void send_until_end(const char *requests)
+{
+    size_t n_answer = 0;
+    ssize_t more;
+    int fd = connect_to(strobe_server_port(server));
+    assert_int_equal(send(fd, requests, strlen(requests), MSG_NOSIGNAL), strlen(requests));
+    while ((more = recv(fd, answer + n_answer, sizeof answer - 1 - n_answer, MSG_DONTWAIT))) {
+        n_answer += more > 0 ? (size_t)more : 0;
+        if (more < 0)
+            strobe_server_serve(server, 10);
+    }
+    answer[n_answer] = 0;
+    close(fd);
+}
+
+static void a_body_behind_another_request_is_the_end_of_the_connection(void **state)
+{
+    (void)state;
+    send_until_end("GET / HTTP/1.1\r\n" HOST "\r\nGET /traces HTTP/1.1\r\n" HOST
+                   "Content-Length: 5\r\n\r\nabcde\r\n");
+    const char *first = strstr(answer, "HTTP/1.1 403");
+    assert_non_null(first);
+    assert_non_null(strstr(first + 1, "HTTP/1.1 403"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +171,7 @@ int main(void)
         cmocka_unit_test(the_link_with_the_token_is_answered_and_gives_a_cookie),
         cmocka_unit_test(pages_that_are_not_there_are_404_and_others_files_too),
         cmocka_unit_test(no_upgrade_but_to_websocket_is_confirmed),
+        cmocka_unit_test(a_body_behind_another_request_is_the_end_of_the_connection),
     };
     return cmocka_run_group_tests(tests, open_server, close_server);
 }

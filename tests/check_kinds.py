@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-ROW = re.compile(r'X\((\w+), (\d+), "((?:[^"\\]|\\.)*)"(?:,\s*"(\w*)",\s*((?:"[^"]*"\s*)+))?\)')
+ROW = re.compile(r'X\((\w+), (\d+),\s+"((?:[^"\\]|\\.)*)"(?:,\s*"(\w*)",\s*((?:"[^"]*"\s*)+))?\)')
 
 
 def read(root, *path):

@@ -182,10 +182,9 @@ static inline bool fake_record(struct fake *fake, struct strobe_thread *thread, 
     if (!at)
         return false;
     memcpy(at + 1, fields, 8 * n_fields);
-    __atomic_store_n(at,
-                     STROBE_RECORD_WORD(kind, n_fields + 1) |
-                         (uint32_t)strobe_ring_now(&fake->pool),
-                     __ATOMIC_RELEASE);
+    __atomic_store_n(
+        at, STROBE_RECORD_WORD(kind, n_fields + 1) | (uint32_t)strobe_ring_now(&fake->pool),
+        __ATOMIC_RELEASE);
     fake->n_emitted++;
     return true;
 }

@@ -331,7 +331,7 @@ class Zone
 #define STROBE_NAME(variable, text) static struct strobe_name variable = {0, text}
 
 /* A zone with a handle: STROBE_ZONE(h, "name"); ... STROBE_ZONE_END(h); */
-#define STROBE_ZONE(handle, name) STROBE_ZONE_COLOR(handle, name, 0)
+#define STROBE_ZONE(handle, name)   STROBE_ZONE_COLOR(handle, name, 0)
 #define STROBE_ZONE_COLOR(handle, name, color)                    \
     STROBE_LOC(STROBE_JOIN(strobe_loc_of_, handle), name, color); \
     struct strobe_zone handle = strobe_zone_begin(&STROBE_JOIN(strobe_loc_of_, handle))

@@ -74,7 +74,8 @@ uint64_t strobe_build_block_end_part(struct strobe_build_block *block, uint64_t 
     bool has_room = !STROBE_ARRAY_RESERVE(block->parts, block->room_parts, block->n_parts + 1ull);
     if (part.n_events && has_room)
         block->parts[block->n_parts++] = part;
-    else if (part.n_events && block->n_parts) /* no memory for the note: the number at least stays right */
+    else if (part.n_events &&
+             block->n_parts) /* no memory for the note: the number at least stays right */
         block->parts[block->n_parts - 1].n_events += part.n_events;
     strobe_encode_end_part(&block->enc, n_words);
     STROBE_ASSERT(!enc->track && block->n_parts <= block->room_parts);

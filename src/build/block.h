@@ -43,7 +43,7 @@ struct strobe_build_block {
     struct strobe_build_part *parts; /* owned: of the block */
     uint32_t n_parts, room_parts;
     bool file_full;   /* max_file_bytes was reached; no events go to this file any more */
-    bool size_limit;  /* likewise for good: the file is as long as this process may make it (RLIMIT_FSIZE) */
+    bool size_limit;  /* likewise for good: the file is as long as RLIMIT_FSIZE lets it be */
     bool disk_failed; /* something could not be written */
 };
 

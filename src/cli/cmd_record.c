@@ -242,9 +242,11 @@ static const char *take_filter(int option, const char *value)
     char text[32];
     switch (option) {
     case OPT_INCLUDE:
-        return strobe_recorder_python_add("STROBE_PYTHON_INCLUDE", value) ? NULL : "a module or a file";
+        return strobe_recorder_python_add("STROBE_PYTHON_INCLUDE", value) ? NULL
+                                                                          : "a module or a file";
     case OPT_EXCLUDE:
-        return strobe_recorder_python_add("STROBE_PYTHON_EXCLUDE", value) ? NULL : "a module or a file";
+        return strobe_recorder_python_add("STROBE_PYTHON_EXCLUDE", value) ? NULL
+                                                                          : "a module or a file";
     case OPT_MIN_DURATION:
         snprintf(text, sizeof text, "%lluns", (unsigned long long)parse_time(value));
         return parse_time(value) && !setenv("STROBE_PYTHON_MIN_DURATION", text, 1)

@@ -16,14 +16,16 @@ static const char help[] =
     "newest in\n"
     "this folder. Zones that are open or unfinished have no duration and are in no sum.\n"
     "\n"
-    "  --sort KEY      total (default), self, inclusive, count, mean, min, max, std, p50, p90, p99, name\n"
+    "  --sort KEY      total (default), self, inclusive, count, mean, min, max, std, p50, p90, "
+    "p99, name\n"
     "  --limit N       the first N rows only\n"
     "  --filter TEXT   names, functions or files with TEXT in them (with * ? [: that match it)\n"
     "  --range A..B    zones that begin between A and B after the start: 1.5s..2s, 100ms.., ..3s\n"
     "  --process P     of the process with this pid, or this in its name\n"
     "  --spans         asynchronous spans instead of zones\n"
     "  --gpu           zones of GPU contexts instead, by the GPU's own times\n"
-    "  --inclusive     a column more: time from the outermost call to its end, so that recursion counts\n"
+    "  --inclusive     a column more: time from the outermost call to its end, so that recursion "
+    "counts\n"
     "                  once (total counts every call); reads all events\n"
     "  --exact         percentiles to the tick (else within 1.6 %), and --inclusive\n"
     "  --quick         count, total, self, min, max only\n"
@@ -35,11 +37,13 @@ static const char help[] =
     "  strobe stats --filter 'decode*' --range 10s..20s --csv run.strobe >decode.csv\n";
 
 enum sort_key { TOTAL, SELF, COUNT, MEAN, MIN, MAX, STD, P50, P90, P99, INCLUSIVE, NAME, N_KEYS };
-static const char *const key_names[N_KEYS] = {"total", "self", "count", "mean", "min",       "max",
-                                              "std",   "p50",  "p90",   "p99",  "inclusive", "name"};
+static const char *const key_names[N_KEYS] = {"total", "self", "count",     "mean",
+                                              "min",   "max",  "std",       "p50",
+                                              "p90",   "p99",  "inclusive", "name"};
 
 /* The columns of --csv and --json, in order: the first five with --quick, the last with --inclusive. */
-static const enum sort_key columns[] = {COUNT, TOTAL, SELF, MIN, MAX, MEAN, STD, P50, P90, P99, INCLUSIVE};
+static const enum sort_key columns[] = {COUNT, TOTAL, SELF, MIN, MAX,      MEAN,
+                                        STD,   P50,   P90,  P99, INCLUSIVE};
 enum { N_QUICK = 5, N_FULL = 10 };
 
 struct options {
@@ -245,7 +249,8 @@ static struct place *sort_rows(const struct strobe_stats *stats, enum sort_key k
 /* Whether a column of --csv and --json is shown. */
 static int is_shown(const struct strobe_stats *stats, int quick, int column)
 {
-    return columns[column] == INCLUSIVE ? stats->has_inclusive : column < (quick ? N_QUICK : N_FULL);
+    return columns[column] == INCLUSIVE ? stats->has_inclusive
+                                        : column < (quick ? N_QUICK : N_FULL);
 }
 
 static void put_csv(struct strobe_out *out, const struct line *line,
@@ -353,7 +358,8 @@ static void put_foot(struct strobe_out *out, const struct options *options,
     if (!stats->is_exact && !options->stats.quick)
         strobe_out_text(out, "~ from histograms, within 1.6 %; --exact for exact ones\n");
     if (!stats->has_inclusive && !options->stats.spans && has_certain_recursion(stats))
-        strobe_out_text(out, "total counts calls inside calls of the same location too; --inclusive counts the outermost\n");
+        strobe_out_text(out, "total counts calls inside calls of the same location too; "
+                             "--inclusive counts the outermost\n");
     strobe_cli_put_coverage(out, stats->trace);
     strobe_out_char(out, '\n');
 }

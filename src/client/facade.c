@@ -78,7 +78,8 @@ struct strobe_handle strobe_handle_begin_id(uint64_t loc_id)
 
 uint64_t strobe_handle_begin_slow(struct strobe_loc *loc, uint64_t word, uint64_t *reserved)
 {
-    return strobe_handle_pack(strobe_handle_odd(loc, strobe_emit_slow(word, reserved, loc) | STROBE_EMIT_SLOW));
+    return strobe_handle_pack(
+        strobe_handle_odd(loc, strobe_emit_slow(word, reserved, loc) | STROBE_EMIT_SLOW));
 }
 
 uint64_t strobe_handle_begin_missed(const struct strobe_const_loc *from)
@@ -91,7 +92,7 @@ uint64_t strobe_handle_begin_missed(const struct strobe_const_loc *from)
     size_t n_name = from->name ? strlen(from->name) : 0;
     return strobe_handle_pack(
         strobe_handle_begin_id(strobe_loc_id(file, strlen(file), from->line, function,
-                                           strlen(function), from->name, n_name, from->color)));
+                                             strlen(function), from->name, n_name, from->color)));
 }
 
 static void put_zone_name(const struct strobe_formatted *how, const char *text, size_t n_bytes)

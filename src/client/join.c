@@ -72,7 +72,8 @@ static bool has_no_state(void)
 
 static_assert(offsetof(struct strobe_control, policy) - offsetof(struct strobe_control, active) ==
                       offsetof(struct strobe_gate, policy) &&
-                  offsetof(struct strobe_control, floor) - offsetof(struct strobe_control, active) ==
+                  offsetof(struct strobe_control, floor) -
+                          offsetof(struct strobe_control, active) ==
                       offsetof(struct strobe_gate, floor),
               "the gate is a part of the control page");
 
@@ -261,8 +262,8 @@ static void join_session(uint64_t next_id, bool is_forked)
     uint32_t image = 0;
     uint64_t other = 0;
     bool recording = session_records();
-    uint64_t pool_bytes = self.session.magic == STROBE_SESSION_MAGIC ? self.session.pool_bytes
-                                                                     : STROBE_DEFAULT_POOL;
+    uint64_t pool_bytes =
+        self.session.magic == STROBE_SESSION_MAGIC ? self.session.pool_bytes : STROBE_DEFAULT_POOL;
     uint64_t n_wanted = pool_bytes / STROBE_CHUNK_BYTES;
     uint32_t n_chunks_max = n_wanted < 4 ? 4 : n_wanted > 65535 ? 65535 : (uint32_t)n_wanted;
     const char *denied = "files";
@@ -451,7 +452,8 @@ struct strobe_thread *strobe_client_thread(struct strobe_pool *pool)
 static void leave_thread(void *round)
 {
     enum { ROUNDS = 4 }; /* PTHREAD_DESTRUCTOR_ITERATIONS */
-    uintptr_t last = strobe_sanitizer_is_there() ? 2 : ROUNDS; /* its own state goes in the last one */
+    /* A sanitizer's own state goes in the last one. */
+    uintptr_t last = strobe_sanitizer_is_there() ? 2 : ROUNDS;
     if ((uintptr_t)round < last) {
         pthread_setspecific(self.key, (void *)((uintptr_t)round + 1));
         return;

@@ -62,11 +62,11 @@ static enum strobe_err find_zones(struct strobe_hits *hits, const struct strobe_
     const struct strobe_choice all = {0};
     const struct strobe_trace_totals *totals = &strobe_file_facts(engine->trace->file)->totals;
     int n_named = 0;
-    hits->by_text = wants(question, "texts") &&
-                    (!totals->has_totals || totals->n_of_kind[STROBE_KIND_ZONE_TEXT] ||
-                     totals->n_of_kind[STROBE_KIND_ZONE_NAME] ||
-                     totals->n_of_kind[STROBE_KIND_ZONE_TEXT_AT] ||
-                     totals->n_of_kind[STROBE_KIND_ZONE_NAME_AT]);
+    hits->by_text =
+        wants(question, "texts") &&
+        (!totals->has_totals || totals->n_of_kind[STROBE_KIND_ZONE_TEXT] ||
+         totals->n_of_kind[STROBE_KIND_ZONE_NAME] || totals->n_of_kind[STROBE_KIND_ZONE_TEXT_AT] ||
+         totals->n_of_kind[STROBE_KIND_ZONE_NAME_AT]);
     uint8_t *locs = mark_names(engine, hits, &n_named);
     if (!locs)
         return STROBE_ERR_NOMEM;

@@ -148,8 +148,8 @@ static void put_frame_sums(const struct strobe_engine *engine, struct strobe_rep
     uint32_t n = table->n_rows;
     double sum = 0, *sizes = malloc((n + 1ull) * sizeof *sizes);
     for (uint32_t i = 0; sizes && i < n; i++)
-        sum += sizes[i] =
-            strobe_engine_length(engine, table->rows[i].begin, table->rows[i].end - table->rows[i].begin);
+        sum += sizes[i] = strobe_engine_length(engine, table->rows[i].begin,
+                                               table->rows[i].end - table->rows[i].begin);
     if (sizes && n)
         qsort(sizes, n, sizeof *sizes, by_size);
     int is_there = sizes && n;

@@ -195,10 +195,10 @@ static void fill_items(struct drawing *drawing, const struct columns *columns)
         for (uint32_t i = lane->first; i < lane->first + lane->n; i++) {
             const struct strobe_pixel_item *item = &pixels->items[i];
             columns->t0[i] = strobe_engine_ns(engine, item->begin);
-            columns->t1[i] =
-                item->flags & STROBE_PIXEL_ZONE
-                    ? columns->t0[i] + strobe_engine_length(engine, item->begin, item->end - item->begin)
-                    : strobe_engine_ns(engine, item->end);
+            columns->t1[i] = item->flags & STROBE_PIXEL_ZONE
+                                 ? columns->t0[i] + strobe_engine_length(engine, item->begin,
+                                                                         item->end - item->begin)
+                                 : strobe_engine_ns(engine, item->end);
             columns->loc[i] = item->loc ? loc_of(drawing, lane->track, item->loc - 1) : 0;
             columns->count[i] = item->count < UINT32_MAX ? (uint32_t)item->count : UINT32_MAX;
             double busy = item->end > item->begin

@@ -255,7 +255,8 @@ static void put_zone(const struct place *place, struct strobe_reply *reply,
     strobe_reply_number(reply, "t0", begin);
     if (zone->state == STROBE_ZONE_ENDED) {
         strobe_reply_number(reply, "t1",
-                            begin + strobe_engine_length(engine, zone->begin, zone->end - zone->begin));
+                            begin +
+                                strobe_engine_length(engine, zone->begin, zone->end - zone->begin));
         strobe_reply_number(reply, "self", strobe_engine_length(engine, zone->begin, zone->self));
     } else {
         strobe_reply_null(reply, "t1");

@@ -25,8 +25,8 @@ struct strobe_engine_host {
 struct strobe_engine {
     char *name;                            /* owned: of the file */
     const struct strobe_engine_host *host; /* borrowed; NULL: no files but the trace */
-    struct strobe_trace *trace; /* owned */
-    struct strobe_view *view;   /* owned */
+    struct strobe_trace *trace;            /* owned */
+    struct strobe_view *view;              /* owned */
     struct strobe_tables tables;
     uint32_t *canon; /* owned: by index in trace->locs, the first with the same content + 1 */
     uint32_t n_canon, canon_room;
@@ -36,7 +36,7 @@ struct strobe_engine {
     struct strobe_hits *found, *instances; /* owned; NULL: none */
     struct strobe_kept_stats *stats;       /* owned, likewise */
     struct strobe_kept_flame *flame;       /* owned, likewise */
-    uint64_t n_grown;                      /* how often the file has grown: what was kept is out of date */
+    uint64_t n_grown; /* how often the file has grown: what was kept is out of date */
 };
 
 /* Questions about an open trace, which the engine then owns (closed on failure too); `name`: of its file. */

@@ -36,8 +36,8 @@ static enum strobe_err read_stack(struct strobe_bytes *in, struct strobe_events 
     uint64_t n = strobe_get_varint(in);
     if (n > STROBE_DECODE_MAX_ITEMS - events->n_stacks || n > strobe_bytes_left(in))
         return STROBE_ERR_CORRUPT;
-    enum strobe_err err = STROBE_ARRAY_RESERVE(events->stacks, events->stacks_room,
-                                               events->n_stacks + n);
+    enum strobe_err err =
+        STROBE_ARRAY_RESERVE(events->stacks, events->stacks_room, events->n_stacks + n);
     if (err)
         return err;
     STROBE_ASSERT(events->n_stacks + n <= events->stacks_room);
@@ -57,8 +57,7 @@ static enum strobe_err read_locs(struct strobe_bytes *in, struct strobe_events *
     uint64_t n = strobe_get_varint(in), loc = 0;
     if (n > STROBE_DECODE_MAX_ITEMS - events->n_locs || n > strobe_bytes_left(in))
         return STROBE_ERR_CORRUPT;
-    enum strobe_err err = STROBE_ARRAY_RESERVE(events->locs, events->locs_room,
-                                               events->n_locs + n);
+    enum strobe_err err = STROBE_ARRAY_RESERVE(events->locs, events->locs_room, events->n_locs + n);
     if (err)
         return err;
     STROBE_ASSERT(events->n_locs + n <= events->locs_room);
@@ -178,8 +177,7 @@ enum strobe_err strobe_decode_parts(const struct strobe_block *block, struct str
     if (in.bad || n_parts > STROBE_BLOCK_EVENTS_MAX || n_parts > block->n_head)
         return STROBE_ERR_CORRUPT;
     for (uint64_t i = 0; i < n_parts; i++) {
-        enum strobe_err err =
-            STROBE_ARRAY_RESERVE(events->parts, events->parts_room, i + 1);
+        enum strobe_err err = STROBE_ARRAY_RESERVE(events->parts, events->parts_room, i + 1);
         if (!err) {
             memset(&events->parts[i], 0, sizeof *events->parts);
             err = read_part(&in, events, &events->parts[i], &place);

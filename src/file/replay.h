@@ -37,7 +37,7 @@ struct strobe_zone_row {
     uint8_t state; /* enum strobe_zone_state */
     /* What its process's own clock says beyond the ticks of begin and end (OWN_TIME). */
     int8_t begin_own, end_own;
-    uint8_t is_nested; /* with STROBE_REPLAY_NESTED: when it ended, a zone of its location was open below it */
+    uint8_t is_nested; /* with REPLAY_NESTED: at its end, one of its location was open below it */
 };
 #define STROBE_SLOT_NONE UINT32_MAX
 
@@ -45,12 +45,11 @@ struct strobe_zone_row {
  */
 struct strobe_loose {
     uint64_t tick;
-    uint64_t id;     /* of the fiber or the span; 0: of the thread itself */
-    uint64_t loc;    /* begin: its location; end of a fiber's zone, note: the location that it names, 0: none */
+    uint64_t id;  /* of the fiber or the span; 0: of the thread itself */
+    uint64_t loc; /* begin: its location; end of a fiber's zone, note: the one it names, 0: none */
     uint32_t number; /* of the event in its part */
-    uint8_t
-        kind;   /* ZONE_BEGIN, ZONE_END_AT (fibers), SPAN_BEGIN, SPAN_END, ZONE_TEXT: note only */
-    int8_t own; /* as in strobe_zone_row */
+    uint8_t kind; /* ZONE_BEGIN, ZONE_END_AT (fibers), SPAN_BEGIN, SPAN_END, ZONE_TEXT: note only */
+    int8_t own;   /* as in strobe_zone_row */
     uint32_t note;
 };
 
@@ -87,12 +86,11 @@ struct strobe_replay {
 };
 
 enum {
-    STROBE_REPLAY_NOTES = 1, /* texts, names, values, colours */
-    STROBE_REPLAY_LOOSE = 2, /* fibers and spans */
+    STROBE_REPLAY_NOTES = 1,   /* texts, names, values, colours */
+    STROBE_REPLAY_LOOSE = 2,   /* fibers and spans */
     STROBE_REPLAY_NESTED = 16, /* strobe_zone_row.is_nested: slower */
-    STROBE_REPLAY_KEPT = 8,  /* the carry stays while others are made: zones of holes take no memory in it */
-    STROBE_REPLAY_SHARED =
-        4, /* with LOOSE: the thread's own zones come out as loose events too, with id 0 */
+    STROBE_REPLAY_KEPT = 8, /* the carry stays while others are made: no memory for holes' zones */
+    STROBE_REPLAY_SHARED = 4, /* with LOOSE: the thread's own zones are loose events too, of id 0 */
 };
 
 /* Replay a part whose streams are decoded. `carry` is the track's, after the part before; with

@@ -30,10 +30,10 @@ struct strobe_file_writer {
     uint64_t end; /* where the next block goes: a multiple of 8 */
     uint64_t seq;
     uint64_t prev_index;
-    bool relists; /* blocks that older INDEX blocks list are listed anew: recovery */
+    bool relists;   /* blocks that older INDEX blocks list are listed anew: recovery */
     uint64_t limit; /* how long the file may get (RLIMIT_FSIZE) */
     uint64_t ledger_seq;
-    bool ledger_is_synced; /* the slot that was written last, so that the other one may be overwritten */
+    bool ledger_is_synced;    /* the slot that was written last: the other one may be overwritten */
     struct ZSTD_CCtx_s *zstd; /* owned */
     uint8_t *out;             /* owned: the block under construction */
     size_t n_out, cap_out;

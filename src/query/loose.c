@@ -209,7 +209,8 @@ static enum strobe_err end_at(const struct pairing *pairing, struct lane *lane, 
     if (at)
         lane->open[at - 1].children += ticks;
     for (uint32_t i = at; i && !row.is_nested; i--)
-        row.is_nested = lane->open[i - 1].loc == zone.loc && lane->open[i - 1].process == zone.process;
+        row.is_nested =
+            lane->open[i - 1].loc == zone.loc && lane->open[i - 1].process == zone.process;
     enum strobe_err err = show(pairing, &row, zone.loc, &zone.note);
     strobe_note_clear(&zone.note);
     return err;
@@ -276,8 +277,9 @@ static enum strobe_err end_in_thread(const struct pairing *pairing, struct lane 
 static struct open_zone *noted_zone(struct lane *lane, const struct item *item)
 {
     uint32_t at = lane->n;
-    while (at && ((item->lane == STROBE_BATCH_THREAD && lane->open[at - 1].thread != item->thread) ||
-                  (item->loc && lane->open[at - 1].loc != item->loc)))
+    while (at &&
+           ((item->lane == STROBE_BATCH_THREAD && lane->open[at - 1].thread != item->thread) ||
+            (item->loc && lane->open[at - 1].loc != item->loc)))
         at--;
     return at ? &lane->open[at - 1] : NULL;
 }

@@ -25,7 +25,7 @@ struct strobe_stats_row {
     uint32_t process;
     uint64_t count;
     unsigned __int128 total, self;
-    unsigned __int128 inclusive; /* of zones that lie in no other of their location: recursion counts once */
+    unsigned __int128 inclusive; /* of zones that lie in no other of their location */
     uint64_t min, max;
     unsigned __int128 squares;
     struct strobe_histogram histogram;
@@ -33,9 +33,9 @@ struct strobe_stats_row {
 };
 
 struct strobe_stats_options {
-    int quick;   /* count, total, self, min, max only; heads of blocks are read, payloads are not
+    int quick; /* count, total, self, min, max only; heads of blocks are read, payloads are not
                     checked */
-    int exact;   /* percentiles to the tick: reads all events, more than once */
+    int exact; /* percentiles to the tick: reads all events, more than once */
     int inclusive; /* the inclusive sums too: reads all events; `exact` has them as well. Not of spans and GPU zones */
     int spans;   /* of spans instead of zones */
     int gpu;     /* of GPU zones instead, by the GPU's times */
@@ -57,12 +57,12 @@ struct strobe_stats {
     uint32_t *row_of_loc; /* owned: by index in trace->locs, row + 1 */
     uint32_t row_of_loc_room;
     struct strobe_index by_content; /* of rows, by what their locations hold */
-    struct strobe_idmap unnamed; /* (process, id) of locations without a record, to its row */
-    uint32_t *unnamed_rows;      /* owned */
+    struct strobe_idmap unnamed;    /* (process, id) of locations without a record, to its row */
+    uint32_t *unnamed_rows;         /* owned */
     uint32_t unnamed_room;
     int is_exact; /* percentiles are */
     int has_inclusive;
-    int is_ns;    /* the rows' times are in ns, not in ticks: of GPU zones */
+    int is_ns; /* the rows' times are in ns, not in ticks: of GPU zones */
     uint64_t n_bad_parts;
     uint64_t n_decoded_parts; /* parts whose events had to be read */
 };

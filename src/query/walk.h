@@ -56,9 +56,9 @@ struct strobe_walk {
     int want_fibers; /* zones of fibers */
     int want_spans;
     int want_nested; /* is_nested of zones */
-    int want_open;  /* zones still open at the end */
-    int want_kinds; /* count events by kind */
-    int by_tick;    /* 1: zones that begin and events that happen in [tick_min, tick_max] */
+    int want_open;   /* zones still open at the end */
+    int want_kinds;  /* count events by kind */
+    int by_tick;     /* 1: zones that begin and events that happen in [tick_min, tick_max] */
     uint64_t tick_min, tick_max;
     uint64_t offset_min; /* only blocks from this offset of the file on */
     uint32_t max_loose;  /* events of fibers and spans that wait before some are paired; 0: 1 M */

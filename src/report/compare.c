@@ -19,7 +19,7 @@ struct sheet {
     struct strobe_out text;
     uint32_t *cells; /* owned: n_rows * n_columns */
     uint32_t n_columns, n_rows;
-    size_t cap; /* cells that there is room for */
+    size_t cap;      /* cells that there is room for */
     uint32_t *order; /* owned: rows that count, sorted */
     uint32_t n_order;
 };

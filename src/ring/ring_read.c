@@ -277,7 +277,8 @@ struct strobe_slot *strobe_ring_slot(struct strobe_ring *ring, uint64_t *at)
     STROBE_ASSERT(ring->control);
     for (uint64_t c = *at / PER_CHUNK, n = n_chunks(ring); c < n; c++, *at = c * PER_CHUNK)
         if (__atomic_load_n(&ring->chunks[c].class_, __ATOMIC_RELAXED) == STROBE_CHUNK_SLOTS)
-            return (struct strobe_slot *)(ring->data + c * STROBE_CHUNK_BYTES) + (*at)++ % PER_CHUNK;
+            return (struct strobe_slot *)(ring->data + c * STROBE_CHUNK_BYTES) +
+                   (*at)++ % PER_CHUNK;
     return NULL;
 }
 

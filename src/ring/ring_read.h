@@ -50,7 +50,7 @@ struct strobe_ring {
     struct strobe_control *control; /* shared mapping of map_bytes */
     struct strobe_chunk *chunks;
     char *data;
-    uint64_t *known; /* owned: by chunk, segments already found */
+    uint64_t *known;               /* owned: by chunk, segments already found */
     struct strobe_map_guard guard; /* of the mapping: the ring stays where it is while it is open */
     uint64_t map_bytes;
     uint32_t n_chunks_max;

@@ -384,8 +384,8 @@ static void sleep_step(struct strobe_pool *pool, struct strobe_thread *thread, u
     if (!thread)
         return;
     strobe_ring_block(&all);
-    strobe_ring_mend(pool, thread,
-                     thread->frame); /* the pool may be full because of what it left itself */
+    /* The pool may be full because of what the thread left itself. */
+    strobe_ring_mend(pool, thread, thread->frame);
 }
 
 /* Until n_given moves. A few look often whether the recorder lives, and wake the rest when it

@@ -93,8 +93,7 @@ struct strobe_pool {
     struct strobe_chunk *chunks;         /* shared */
     char *data;                          /* shared: chunk 0 */
     struct strobe_session_page *session; /* shared, NULL: no limit over all processes */
-    uint32_t session_recorder,
-        session_recorder_ns; /* pid and namespace of the session's recorder, 0: none */
+    uint32_t session_recorder, session_recorder_ns; /* its pid and namespace, 0: none */
     uint64_t session_recorder_start;
     struct strobe_group group; /* looked for at the first chunk */
     uint32_t n_chunks_max;

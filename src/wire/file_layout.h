@@ -22,8 +22,8 @@ enum {
     STROBE_FILE_FIRST_BLOCK = STROBE_FILE_HEAD_BYTES + STROBE_FILE_LEDGER_BYTES,
     STROBE_FILE_MAX_PAYLOAD = 16 << 20,
     STROBE_BLOCK_EVENTS_MAX = 65536,
-    STROBE_FILE_OPEN_MAX = 1 << 20,    /* zones open at a part's start: n_below + n_stack */
-    STROBE_FRAME_FLOOR = 1 << 20, /* a frame of n bytes stands for at most FLOOR + RATIO * n */
+    STROBE_FILE_OPEN_MAX = 1 << 20, /* zones open at a part's start: n_below + n_stack */
+    STROBE_FRAME_FLOOR = 1 << 20,   /* a frame of n bytes stands for at most FLOOR + RATIO * n */
     STROBE_FRAME_RATIO = 256,
     STROBE_EVENTS_FLOOR = 1024, /* likewise the events of a block of n stored bytes */
     STROBE_EVENTS_RATIO = 256,

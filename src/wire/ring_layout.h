@@ -75,22 +75,23 @@ STROBE_AT(strobe_chunk, reserved, 12);
 static_assert(sizeof(struct strobe_chunk) == 16, "strobe_chunk is shared");
 
 /* Why events were not stored. The numbers are in slots (the first three), in control pages and in the file. */
-#define STROBE_LOSS_LIST(X)                                                                 \
-    X(POOL_FULL, 0, "pool full: the recorder did not keep up")                              \
-    X(NO_MEMORY, 1, "no memory for the pool: its tmpfs or the memory cgroup is full")       \
-    X(UNNAMED, 2, "no room for the name of a location or a thread")                         \
-    X(DISK, 3, "the disk was full or failed")                                               \
-    X(FILE_LIMIT, 4, "over --max-file")                                                     \
-    X(DAMAGED, 5, "the program overwrote its own records")                                  \
-    X(HOLE, 6, "a damaged part of the file")                                                \
-    X(UNFINISHED, 7, "the program died, or the recording ended, while it wrote the record") \
-    X(REFUSED, 8, "a peer sent what can't be right, or too much")                           \
-    X(FILE_SIZE, 9, "no room for the pool under the file size limit (ulimit -f)")           \
-    X(NO_STATE, 10, "no memory for the thread's state")                                     \
-    X(ABANDONED, 11, "a signal handler jumped out of the middle of a record")               \
-    X(TRACE_SIZE, 12, "the trace reached the recorder's file size limit: raise ulimit -f")  \
-    X(UNRECORDED, 13, "a process could not take part; one for each, its events are not known")  \
-    X(UNHEARD, 14, "a thread stood still while the recording ended: its last event may be missing") \
+#define STROBE_LOSS_LIST(X)                                                                    \
+    X(POOL_FULL, 0, "pool full: the recorder did not keep up")                                 \
+    X(NO_MEMORY, 1, "no memory for the pool: its tmpfs or the memory cgroup is full")          \
+    X(UNNAMED, 2, "no room for the name of a location or a thread")                            \
+    X(DISK, 3, "the disk was full or failed")                                                  \
+    X(FILE_LIMIT, 4, "over --max-file")                                                        \
+    X(DAMAGED, 5, "the program overwrote its own records")                                     \
+    X(HOLE, 6, "a damaged part of the file")                                                   \
+    X(UNFINISHED, 7, "the program died, or the recording ended, while it wrote the record")    \
+    X(REFUSED, 8, "a peer sent what can't be right, or too much")                              \
+    X(FILE_SIZE, 9, "no room for the pool under the file size limit (ulimit -f)")              \
+    X(NO_STATE, 10, "no memory for the thread's state")                                        \
+    X(ABANDONED, 11, "a signal handler jumped out of the middle of a record")                  \
+    X(TRACE_SIZE, 12, "the trace reached the recorder's file size limit: raise ulimit -f")     \
+    X(UNRECORDED, 13, "a process could not take part; one for each, its events are not known") \
+    X(UNHEARD, 14,                                                                             \
+      "a thread stood still while the recording ended: its last event may be missing")         \
     X(DEVICE_FULL, 15, "a device had no room for the record: its ring or buffer was full")
 
 enum strobe_loss {

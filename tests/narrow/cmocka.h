@@ -24,20 +24,29 @@ static inline void strobe_narrow_check(int is_right, const char *what, const cha
     }
 }
 
-#define assert_true(c) strobe_narrow_check(!!(c), #c, __FILE__, __LINE__)
-#define assert_false(c) assert_true(!(c))
-#define assert_null(p) assert_true(!(p))
-#define assert_non_null(p) assert_true(p)
-#define assert_int_equal(a, b) assert_true((uint64_t)(a) == (uint64_t)(b))
+#define assert_true(c)             strobe_narrow_check(!!(c), #c, __FILE__, __LINE__)
+#define assert_false(c)            assert_true(!(c))
+#define assert_null(p)             assert_true(!(p))
+#define assert_non_null(p)         assert_true(p)
+#define assert_int_equal(a, b)     assert_true((uint64_t)(a) == (uint64_t)(b))
 #define assert_int_not_equal(a, b) assert_true((uint64_t)(a) != (uint64_t)(b))
-#define assert_in_range(a, least, most) assert_true((uint64_t)(a) >= (least) && (uint64_t)(a) <= (most))
-#define assert_ptr_equal(a, b) assert_true((const void *)(a) == (const void *)(b))
-#define assert_string_equal(a, b) assert_true(!strcmp(a, b))
+#define assert_in_range(a, least, most) \
+    assert_true((uint64_t)(a) >= (least) && (uint64_t)(a) <= (most))
+#define assert_ptr_equal(a, b)       assert_true((const void *)(a) == (const void *)(b))
+#define assert_string_equal(a, b)    assert_true(!strcmp(a, b))
 #define assert_memory_equal(a, b, n) assert_true(!memcmp(a, b, n))
-#define fail_msg(...) strobe_narrow_check(0, __VA_ARGS__, __FILE__, __LINE__)
+#define fail_msg(...)                strobe_narrow_check(0, __VA_ARGS__, __FILE__, __LINE__)
 
-#define cmocka_unit_test(f) {#f, f, NULL, NULL}
-#define cmocka_unit_test_setup_teardown(f, setup, teardown) {#f, f, setup, teardown}
+// clang-format off: it takes the # for a directive
+#define cmocka_unit_test(f) \
+    {                       \
+#f, f, NULL, NULL   \
+    }
+#define cmocka_unit_test_setup_teardown(f, setup, teardown) \
+    {                                                       \
+#f, f, setup, teardown                              \
+    }
+// clang-format on
 #define cmocka_run_group_tests(tests, setup, teardown) \
     strobe_narrow_run(tests, sizeof(tests) / sizeof(tests)[0])
 

@@ -103,11 +103,13 @@ static void durations_of_zones_in_a_row_add_up_to_the_time_between(void **state)
         short_by += ns - strobe_clock_ns(&clock, 10);
     }
     assert_int_equal(sum, strobe_clock_at(&clock, 4000) - strobe_clock_at(&clock, 1000));
-    assert_in_range(short_by, 90, 110); /* a third of a nanosecond each, had each been rounded down */
+    /* A third of a nanosecond each, had each been rounded down. */
+    assert_in_range(short_by, 90, 110);
     for (uint64_t tick = 500; tick < 1000; tick++) /* before the first sync */
         assert_int_equal(strobe_clock_span_ns(&clock, tick, 7),
                          strobe_clock_at(&clock, tick + 7) - strobe_clock_at(&clock, tick));
-    assert_int_equal(strobe_clock_span_ns(&clock, 899999, 3), 1); /* over a jump: as if there were none */
+    /* Over a jump: as if there were none. */
+    assert_int_equal(strobe_clock_span_ns(&clock, 899999, 3), 1);
     strobe_clock_free(&clock);
 }
 

@@ -178,7 +178,8 @@ static void check_recursion(int n_parts, int in_fiber)
     small_put_records(&t);
     const struct {
         uint64_t tick, loc; /* its end: 1000 + loc */
-    } events[] = {{100, 1}, {110, 2}, {120, 1}, {150, 1001}, {170, 1002}, {200, 1001}, {300, 1}, {340, 1001}};
+    } events[] = {{100, 1},    {110, 2},    {120, 1}, {150, 1001},
+                  {170, 1002}, {200, 1001}, {300, 1}, {340, 1001}};
     const int n = sizeof events / sizeof *events;
     for (int i = 0; i < n; i++) {
         bool starts = i * n_parts / n != (i - 1) * n_parts / n || !i;

@@ -22,8 +22,10 @@ static struct strobe_thread thread;
 /* Emit through the hot path into `words`. False: the clock's upper half changed meanwhile, and it went the slow way. */
 static int emit_into(uint64_t *words)
 {
-    struct strobe_loc outer = {STROBE_WORD_BEGIN | (uint64_t)LOC_OUTER << 32, "outer", "f", "f.c", 1, 0};
-    struct strobe_loc inner = {STROBE_WORD_BEGIN | (uint64_t)LOC_INNER << 32, "inner", "f", "f.c", 2, 0};
+    struct strobe_loc outer = {
+        STROBE_WORD_BEGIN | (uint64_t)LOC_OUTER << 32, "outer", "f", "f.c", 1, 0};
+    struct strobe_loc inner = {
+        STROBE_WORD_BEGIN | (uint64_t)LOC_INNER << 32, "inner", "f", "f.c", 2, 0};
     memset(words, 0, 8 * N_WORDS);
     thread.generation = gate.active;
     thread.hot.cursor = (uint64_t)(uintptr_t)words << 16 | N_WORDS;
@@ -34,7 +36,8 @@ static int emit_into(uint64_t *words)
     strobe_zone_add_text(&a, "model.bin", 9);
     strobe_zone_end(&b);
     strobe_zone_end(&a);
-    return N_WORDS - (int16_t)thread.hot.cursor == 11 && (uint32_t)(strobe_ticks() >> 32) == thread.hot.epoch;
+    return N_WORDS - (int16_t)thread.hot.cursor == 11 &&
+           (uint32_t)(strobe_ticks() >> 32) == thread.hot.epoch;
 }
 
 static void print_first_word(uint64_t word)
@@ -46,8 +49,8 @@ static void print_first_word(uint64_t word)
     else if (STROBE_WORD_IS_END(word))
         printf("end of a zone of location %u\n", what & (unsigned)STROBE_WORD_ID_MAX);
     else
-        printf("record of kind %u (%s), %u words\n", what >> 16 & 0xfff, kind_names[what >> 16 & 0xfff],
-               what & 0xffff);
+        printf("record of kind %u (%s), %u words\n", what >> 16 & 0xfff,
+               kind_names[what >> 16 & 0xfff], what & 0xffff);
 }
 
 static int print_words(void)
@@ -114,8 +117,9 @@ static void show_header(void)
     static const struct {
         size_t n;
         const char *what;
-    } fields[] = {{1, "type: EVENTS,"}, {1, "level"}, {2, "reserved"}, {8, "seq"}, {4, "head_bytes"}, {4, "body_bytes"},
-                  {4, "head_raw"}, {4, "n_items"}, {8, "tick_min"}, {8, "tick_max"}, {8, "prev_index"}};
+    } fields[] = {{1, "type: EVENTS,"}, {1, "level"},      {2, "reserved"},  {8, "seq"},
+                  {4, "head_bytes"},    {4, "body_bytes"}, {4, "head_raw"},  {4, "n_items"},
+                  {8, "tick_min"},      {8, "tick_max"},   {8, "prev_index"}};
     show(4, "magic");
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         show_number(fields[i].n, fields[i].what);
@@ -125,7 +129,8 @@ static void show_header(void)
 
 static void show_head(void)
 {
-    static const char *const before[] = {"parts:", "proc", "track", "pos", "n_words", "n_events", "first_tick"};
+    static const char *const before[] = {"parts:",  "proc",     "track",     "pos",
+                                         "n_words", "n_events", "first_tick"};
     static const char *const after[] = {"start_early", "fiber", "n_below", "n_stack"};
     for (size_t i = 0; i < sizeof before / sizeof *before; i++)
         show_varint(before[i]);

@@ -21,7 +21,7 @@ def counted(tree, program, recorded, n):
     if recorded:
         command = [str(tree.strobe), "record", "-o", str(tree.work / "callgrind.strobe"), "--", *command]
         env["BENCH_WAIT"] = "1"
-    output = measure.spawn(command, env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).communicate()[0]
+    output = measure.finish(measure.spawn(command, env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
     found = re.search(r"Collected\s*:\s*([\d,]+)", output)
     if not found:
         raise measure.Failed(f"callgrind on {program}: {output[-500:]}")

@@ -11,6 +11,7 @@ import pathlib
 import platform
 import resource
 import shutil
+import signal
 import statistics
 import struct
 import subprocess
@@ -23,7 +24,8 @@ import stats
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ENOUGH_ROUNDS, MOST_ROUNDS, QUICK_ROUNDS = 8, 60, 2
-LIMIT_S, QUICK_S = 90, 10  # of a trial; of a family
+SAY_S = 15  # between two lines of progress
+LIMIT_S, QUICK_S, TURN_S = 90, 10, 300  # of a trial; of a family; of a program that is measured
 STEAL, OTHERS, TIMES, MORE = 0.01, 0.05, 3, 20  # is_disturbed
 
 
@@ -59,9 +61,15 @@ class Bench:
     quick: bool = False
     peers: object = None
     began: float = 0  # when the family did, by the monotonic clock
+    ends: float = float("inf")  # when the family has to: bench/run --minutes
+    n_left: int = 1  # trials of it that have not ended
 
     def say(self, text):
         print(f"  {text}", file=sys.stderr, flush=True)
+
+    def limit_of(self, trial):
+        """Seconds that a trial may take: its own limit, and no more than its share of what is left of the family's time."""
+        return min(trial.limit_s, max(0.0, self.ends - time.monotonic()) / max(1, self.n_left))
 
 
 @dataclasses.dataclass
@@ -146,15 +154,38 @@ def cpu_ns(pid):
 
 
 def spawn(command, env=None, **more):
-    return subprocess.Popen([str(c) for c in command], env={**os.environ, **(env or {})}, text=True, **more)
+    return subprocess.Popen([str(c) for c in command], env={**os.environ, **(env or {})}, text=True, start_new_session=True, **more)
+
+
+def end(process):
+    """End a program that takes too long, and what it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def finish(process):
+    """Wait for its end; its output, where that is a pipe. Failed after TURN_S."""
+    try:
+        return process.communicate(timeout=TURN_S)[0]
+    except subprocess.TimeoutExpired:
+        end(process)
+        process.communicate()
+        raise Failed(f"{process.args[0]} did not end within {TURN_S} s") from None
 
 
 def run(command, env=None):
     """Run it; (its output, what it used)."""
     with tempfile.TemporaryFile("w+") as errors, tempfile.TemporaryFile("w+") as output:
         process = spawn(command, env, stdout=output, stderr=errors)
+        timer = threading.Timer(TURN_S, end, [process])
+        timer.start()
         used = Used(process.pid).done()
         code = process.wait()
+        timer.cancel()
+        if used.wall_s >= TURN_S:
+            raise Failed(f"{' '.join(map(str, command))}: did not end within {TURN_S} s")
         output.seek(0), errors.seek(0)
         if code:
             raise Failed(f"{' '.join(map(str, command))}: exit {code}\n{errors.read()[-500:]}")
@@ -282,14 +313,15 @@ def are_narrow(trial, rounds, bench):
     return True
 
 
-def is_enough(trial, rounds, bench, start):
+def is_enough(trial, rounds, bench, start, limit_s):
     now = time.monotonic()
     if bench.quick:
         return len(rounds) >= QUICK_ROUNDS or now - bench.began > QUICK_S
     if len(rounds) >= (trial.rounds or MOST_ROUNDS):
         return True
     spent = now - start
-    if spent * (1 + 1 / len(rounds)) > trial.limit_s and (len(rounds) >= stats.FEWEST or spent > 2 * trial.limit_s):
+    is_short = len(rounds) < stats.FEWEST and spent < 2 * limit_s and bench.ends == float("inf")
+    if spent * (1 + 1 / len(rounds)) > limit_s and not is_short:
         return True  # the next round would not fit; a few rounds may take twice the time to become an interval
     return len(rounds) >= ENOUGH_ROUNDS and not trial.rounds and are_narrow(trial, rounds, bench)
 
@@ -297,10 +329,14 @@ def is_enough(trial, rounds, bench, start):
 def run_trial(trial, bench):
     """The rounds, {contestant: why} of those that failed: as many rounds as the figures need, or as the time allows."""
     turns, rounds, failed, start = contestants(trial, bench), [], {}, time.monotonic()
-    if trial.is_warmed and not trial.rounds and not bench.quick:
+    limit_s, said = bench.limit_of(trial), start
+    if trial.is_warmed and not trial.rounds and not bench.quick and limit_s:
         one_round(turns, 0, failed)
-    while len(failed) < len(turns) and not (rounds and is_enough(trial, rounds, bench, start)):
+    while limit_s and len(failed) < len(turns) and not (rounds and is_enough(trial, rounds, bench, start, limit_s)):
         rounds.append(one_round(turns, len(rounds), failed))
+        if time.monotonic() - said > SAY_S and not bench.quick:
+            said = time.monotonic()
+            bench.say(f"{trial.name}: {len(rounds)} rounds in {said - start:.0f} s, {max(0, limit_s - (said - start)):.0f} s more at most")
     for one in rounds:
         one["disturbed"] = is_disturbed(one, rounds)
     bench.say(f"{trial.name}: {len(rounds)} rounds, {sum(one['disturbed'] for one in rounds)} disturbed, {time.monotonic() - start:.0f} s")
@@ -325,6 +361,10 @@ def results(trial, done, bench):
     found = []
     for figure in trial.figures:
         new, old, numbers = compared(figure, done["rounds"]) if bench.old else (None, None, series(figure, done["rounds"]))
+        if not done["rounds"] and not done["failed"]:
+            found.append({"key": figure.key, "title": figure.title, "unit": figure.unit, "trial": trial.name, "of": figure.of, "per": figure.per, "value": None,
+                          "low": None, "high": None, "n": 0, "disturbed": 0, "state": "not measurable here: no round in the time"})
+            continue
         if not numbers or (bench.old and figure.is_context):
             continue
         value, low, high = estimate(figure, numbers)
@@ -373,8 +413,13 @@ def other_tree(build, commit):
     commit = git("rev-parse", "--verify", f"{commit}^{{commit}}")
     folder = pathlib.Path(build).resolve() / "against" / commit[:12]
     source = folder / "tree"
-    if not source.exists():
-        git("worktree", "add", "--force", "--detach", str(source), commit)
+    if not (folder / "unpacked").exists():
+        shutil.rmtree(source, ignore_errors=True)
+        source.mkdir(parents=True)
+        with subprocess.Popen(["git", "-C", str(ROOT), "archive", commit], stdout=subprocess.PIPE) as archive:
+            subprocess.run(["tar", "-x", "-C", str(source)], stdin=archive.stdout, check=True)
+        (folder / "unpacked").touch()
+    print(f"building {commit[:10]}", file=sys.stderr, flush=True)
     shutil.rmtree(source / "bench", ignore_errors=True)
     shutil.copytree(ROOT / "bench", source / "bench", ignore=shutil.ignore_patterns("history", "__pycache__"))
     log = folder / "build.log"

@@ -141,6 +141,9 @@ def against_text(run, name):
         return f"{name}: {family['absent']}\n"
     rows = []
     for figure in family["figures"]:
+        if figure["value"] is None:
+            rows.append([figure["title"], "–", "–", VOID, figure["state"].partition(": ")[2]])
+            continue
         old, new = (shown({**figure, "unit": figure["of_unit"], "state": "", "value": figure[side], "low": None, "high": None}, "value") for side in ("old", "new"))
         rows.append([figure["title"], old, new, shown({**figure, "state": "", "bar": None}), "can't tell: a quick run" if run["quick"] and figure["low"] is None else said(figure)])
     return f"{where(run, name)}\n\n{table([f'{name}: less is better', run['against'][:10], run['commit'][:10], 'new : old, or new - old', 'verdict'], rows)}\n"
@@ -156,11 +159,19 @@ def claims_text():
     return table(["claim", "file", "command", "what it is compared with"], rows) + "\n"
 
 
+def filled_cells(row, figures):
+    """The row of a table; a cell none of whose figures was ever measured is empty."""
+    def cell(text):
+        keys = [m[1] for m in PLACE.finditer(text)]
+        return filled(text, figures) if not keys or any(key in figures for key in keys) else " "
+    return "|".join(cell(text) for text in row.split("|"))
+
+
 def costs_text(latest):
     """bench/costs.md with the newest figures; a row stands there once its first figure has been measured."""
     figures = {key: one for family, run in latest.items() for key, one in figures_of(run, [family]).items()}
     lines = (HERE / "costs.md").read_text().splitlines()
-    rows = [filled(line, figures) for line in lines[2:] if PLACE.search(line)[1] in figures]
+    rows = [filled_cells(line, figures) for line in lines[2:] if PLACE.search(line)[1] in figures]
     if not rows:
         return f"{NEVER}.\n"
     days = sorted({run["date"][:10] for run in latest.values()})

@@ -17,7 +17,7 @@ def share(tree, processes, start_s, seconds):
     before, start = measure.cpu_ns(process.pid), time.monotonic()
     time.sleep(seconds)
     found = {"share": 100 * (measure.cpu_ns(process.pid) - before) / 1e9 / (time.monotonic() - start)}
-    process.wait()
+    measure.finish(process)
     return found
 
 

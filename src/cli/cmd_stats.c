@@ -14,7 +14,9 @@ static const char help[] =
     "\n"
     "Zones by source location: how often, how long. FILE is a .strobe trace; without one, the "
     "newest in\n"
-    "this folder. Zones that are open or unfinished have no duration and are in no sum.\n"
+    "this folder. Zones that are open or unfinished have no duration and are in no sum. Total "
+    "counts\n"
+    "every call of a recursion; inclusive counts its outermost one.\n"
     "\n"
     "  --sort KEY      total (default), self, inclusive, count, mean, min, max, std, p50, p90, "
     "p99, name\n"
@@ -24,11 +26,10 @@ static const char help[] =
     "  --process P     of the process with this pid, or this in its name\n"
     "  --spans         asynchronous spans instead of zones\n"
     "  --gpu           zones of GPU contexts instead, by the GPU's own times\n"
-    "  --inclusive     a column more: time from the outermost call to its end, so that recursion "
-    "counts\n"
-    "                  once (total counts every call); reads all events\n"
     "  --exact         percentiles to the tick (else within 1.6 %), and --inclusive\n"
-    "  --quick         count, total, self, min, max only\n"
+    "  --inclusive     read the events of files whose summaries have no inclusive time: older "
+    "ones\n"
+    "  --quick         count, total, inclusive, self, min, max only\n"
     "  --csv, --json   for programs; all times in ns\n"
     "\n"
     "examples:\n"
@@ -41,7 +42,7 @@ static const char *const key_names[N_KEYS] = {"total", "self", "count",     "mea
                                               "min",   "max",  "std",       "p50",
                                               "p90",   "p99",  "inclusive", "name"};
 
-/* The columns of --csv and --json, in order: the first five with --quick, the last with --inclusive. */
+/* The columns of --csv and --json, in order: the first five with --quick, the last where it is known. */
 static const enum sort_key columns[] = {COUNT, TOTAL, SELF, MIN, MAX,      MEAN,
                                         STD,   P50,   P90,  P99, INCLUSIVE};
 enum { N_QUICK = 5, N_FULL = 10 };
@@ -292,13 +293,13 @@ static void put_json(struct strobe_out *out, const struct line *line,
 static void put_text(struct strobe_out *out, const struct line *line,
                      const struct strobe_stats *stats, int quick)
 {
-    static const enum sort_key order[] = {TOTAL, SELF, MIN, MAX, MEAN, STD, P50, P90, P99};
+    static const enum sort_key order[] = {TOTAL, INCLUSIVE, SELF, MIN, MAX,
+                                          MEAN,  STD,       P50,  P90, P99};
     char room[32];
     strobe_out_format(out, "%12s", strobe_number_show_count(line->number[COUNT], room));
-    for (int i = 0; i < (quick ? 4 : 9); i++)
-        strobe_out_format(out, " %11s", strobe_number_show_ns(line->number[order[i]], room));
-    if (stats->has_inclusive)
-        strobe_out_format(out, " %11s", strobe_number_show_ns(line->number[INCLUSIVE], room));
+    for (int i = 0; i < (quick ? 5 : 10); i++)
+        if (order[i] != INCLUSIVE || stats->has_inclusive)
+            strobe_out_format(out, " %11s", strobe_number_show_ns(line->number[order[i]], room));
     strobe_out_format(out, "  %.*s", (int)line->n_name, line->name);
     if (line->n_file)
         strobe_out_format(out, "  (%.*s:%u)", (int)line->n_file, line->file, line->source_line);
@@ -324,26 +325,14 @@ static void put_head(struct strobe_out *out, const struct options *options,
         return;
     }
     const char *mark = stats->is_exact ? "" : "~";
-    strobe_out_format(out, "%12s %11s %11s %11s %11s", "count", "total", "self", "min", "max");
+    strobe_out_format(out, "%12s %11s", "count", "total");
+    if (stats->has_inclusive)
+        strobe_out_format(out, " %11s", "inclusive");
+    strobe_out_format(out, " %11s %11s %11s", "self", "min", "max");
     if (!quick)
         strobe_out_format(out, " %11s %11s %10s%1s %10s%1s %10s%1s", "mean", "std", "p50", mark,
                           "p90", mark, "p99", mark);
-    if (stats->has_inclusive)
-        strobe_out_format(out, " %11s", "inclusive");
     strobe_out_text(out, "  zone\n");
-}
-
-/* More time than all threads together had: only calls in calls of the same location add up to that. */
-static int has_certain_recursion(const struct strobe_stats *stats)
-{
-    const struct strobe_trace_totals *totals = &strobe_file_facts(stats->trace->file)->totals;
-    if (!totals->has_totals || stats->is_ns || totals->tick_last < totals->tick_first)
-        return 0;
-    unsigned __int128 most = totals->tick_last - totals->tick_first;
-    for (uint32_t i = 0; i < stats->n_rows; i++)
-        if (stats->rows[i].total > most * totals->n_threads)
-            return 1;
-    return 0;
 }
 
 static void put_foot(struct strobe_out *out, const struct options *options,
@@ -357,9 +346,9 @@ static void put_foot(struct strobe_out *out, const struct options *options,
         strobe_out_format(out, "... and %" PRIu64 " more\n", n_left);
     if (!stats->is_exact && !options->stats.quick)
         strobe_out_text(out, "~ from histograms, within 1.6 %; --exact for exact ones\n");
-    if (!stats->has_inclusive && !options->stats.spans && has_certain_recursion(stats))
-        strobe_out_text(out, "total counts calls inside calls of the same location too; "
-                             "--inclusive counts the outermost\n");
+    if (stats->lacks_inclusive && !stats->has_inclusive)
+        strobe_out_text(out, "this file's summaries have no inclusive time, and total counts every "
+                             "call of a recursion; --inclusive reads the events\n");
     strobe_cli_put_coverage(out, stats->trace);
     strobe_out_char(out, '\n');
 }

@@ -7,9 +7,10 @@
 #include "engine/tracks.h"
 #include "query/stats_step.h"
 
-enum column { COUNT, TOTAL, SELF, MEAN, MIN, MAX, STD, P50, P90, P99, N_COLUMNS, NAME = N_COLUMNS };
-static const char *const column_names[] = {"count", "total", "self", "mean", "min", "max",
-                                           "std",   "p50",   "p90",  "p99",  "name"};
+enum column { COUNT, TOTAL, SELF, MEAN, MIN, MAX, STD, P50, P90, P99, INCLUSIVE, N_COLUMNS };
+enum { NAME = N_COLUMNS };
+static const char *const column_names[] = {"count", "total", "self", "mean", "min",       "max",
+                                           "std",   "p50",   "p90",  "p99",  "inclusive", "name"};
 
 struct row {
     double number[N_COLUMNS];
@@ -26,6 +27,7 @@ static void convert(const struct strobe_clock *clock, const struct strobe_stats_
     to->number[COUNT] = (double)from->count;
     to->number[TOTAL] = (double)total;
     to->number[SELF] = (double)strobe_clock_sum_ns(clock, from->self);
+    to->number[INCLUSIVE] = (double)strobe_clock_sum_ns(clock, from->inclusive);
     to->number[MEAN] = from->count ? (double)(total / from->count) : 0;
     to->number[MIN] = from->count ? (double)strobe_clock_ns(clock, from->min) : 0;
     to->number[MAX] = (double)strobe_clock_ns(clock, from->max);
@@ -265,7 +267,7 @@ void strobe_engine_answer_stats(struct strobe_engine *engine, const struct strob
     uint32_t *locs = strobe_reply_u32(reply, "loc", n_shown);
     for (uint32_t i = 0; locs && i < n_shown; i++)
         locs[i] = rows[i].loc;
-    for (int c = 0; c < N_COLUMNS; c++) {
+    for (int c = 0; c < (stats->has_inclusive ? N_COLUMNS : INCLUSIVE); c++) {
         double *column = strobe_reply_f64(reply, column_names[c], n_shown);
         for (uint32_t i = 0; column && i < n_shown; i++)
             column[i] = rows[i].number[c];
@@ -283,7 +285,7 @@ static void put_histogram(struct strobe_engine *engine, struct strobe_reply *rep
     struct row numbers;
     uint32_t n = 0;
     convert(clock, row, &numbers);
-    for (int c = 0; c < N_COLUMNS; c++)
+    for (int c = 0; c < INCLUSIVE; c++)
         strobe_reply_number(reply, column_names[c], numbers.number[c]);
     double *low = strobe_reply_f64(reply, "low", h->n),
            *high = strobe_reply_f64(reply, "high", h->n);

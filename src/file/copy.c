@@ -62,7 +62,9 @@ static int fits(const struct strobe_encoder *enc, const struct strobe_part *part
     return part->n_events <= STROBE_BLOCK_EVENTS_MAX - enc->n_events &&
            part->n_big <= STROBE_BIG_BYTES - (size_t)(enc->big_at - enc->big) &&
            part->n_side <= STROBE_SIDE_BYTES - (size_t)(enc->side_at - enc->side) &&
-           enc->n_head + enc->n_ends + part->n_head + part->n_ends < STROBE_FILE_MAX_PAYLOAD;
+           enc->n_head + enc->n_ends + enc->n_nested + part->n_head + part->n_ends +
+                   part->n_nested <
+               STROBE_FILE_MAX_PAYLOAD;
 }
 
 static void copy_columns(struct strobe_encoder *enc, const struct strobe_events *events,
@@ -99,7 +101,8 @@ static enum strobe_err copy_part(struct strobe_encoder *enc, const struct strobe
     if (!fits(enc, part))
         return STROBE_ERR_INVALID;
     if (!strobe_encode_head_room(enc, part->n_head) ||
-        !strobe_encode_ends_room(enc, part->n_ends + 2ull))
+        !strobe_encode_ends_room(enc, part->n_ends + 2ull) ||
+        !strobe_encode_nested_room(enc, part->n_nested))
         return STROBE_ERR_NOMEM;
     memcpy(enc->head + enc->n_head, part->head, part->n_head);
     enc->n_head += part->n_head;
@@ -107,6 +110,9 @@ static enum strobe_err copy_part(struct strobe_encoder *enc, const struct strobe
         memcpy(enc->ends + enc->n_ends, part->ends - 2, part->n_ends + 2ull); /* with their size */
         enc->n_ends += part->n_ends + 2ull;
     }
+    if (part->n_nested)
+        memcpy(enc->nested + enc->n_nested, part->nested, part->n_nested);
+    enc->n_nested += part->n_nested;
     if (part->n_events) {
         uint64_t begin = part->first_tick - part->start_early;
         enc->tick_min = begin < enc->tick_min ? begin : enc->tick_min;

@@ -120,6 +120,8 @@ static enum strobe_err read_part(struct strobe_bytes *in, struct strobe_events *
         return STROBE_ERR_CORRUPT;
     uint64_t flags = strobe_get_varint(in);
     part->ends = flags & STROBE_PART_ENDS ? in->at : NULL; /* where they are is known later */
+    part->nested = flags & STROBE_PART_NESTED ? in->at : NULL;
+    part->knows_nested = (flags & STROBE_PART_KNOWS_NESTED) != 0;
     if (flags & STROBE_PART_SUMMARY) {
         part->summary = in->at;
         skip_summary(in);
@@ -144,6 +146,23 @@ static int read_ends(struct strobe_bytes *in, struct strobe_events *events, uint
             return 0;
     }
     return 1;
+}
+
+/* Nested sums follow the ends, likewise. */
+static int read_nested(struct strobe_bytes *in, struct strobe_events *events, uint32_t n_parts)
+{
+    for (uint32_t i = 0; i < n_parts && !in->bad; i++) {
+        struct strobe_part *part = &events->parts[i];
+        if (!part->nested)
+            continue;
+        part->nested = in->at;
+        uint64_t n = strobe_get_varint(in);
+        if (n > strobe_bytes_left(in))
+            return 0;
+        strobe_skip_varints(in, 2 * n);
+        part->n_nested = (uint32_t)(in->at - part->nested);
+    }
+    return !in->bad;
 }
 
 /* The arrays have stopped moving: let the parts point into them. */
@@ -188,6 +207,7 @@ enum strobe_err strobe_decode_parts(const struct strobe_block *block, struct str
         }
     }
     if (!read_ends(&in, events, (uint32_t)n_parts) ||
+        !read_nested(&in, events, (uint32_t)n_parts) ||
         !strobe_block_holds(place.n_events,
                             (uint64_t)block->ref.head.head_bytes + block->ref.head.body_bytes)) {
         forget(events);
@@ -334,5 +354,27 @@ enum strobe_err strobe_summary_bucket(struct strobe_summary *summary, uint32_t *
     summary->bucket += (uint32_t)step;
     STROBE_ASSERT(summary->bucket < STROBE_HIST_BUCKETS);
     *bucket = summary->bucket;
+    return STROBE_OK;
+}
+
+void strobe_nested_start(const struct strobe_part *part, struct strobe_nested *out)
+{
+    *out =
+        (struct strobe_nested){.in = strobe_bytes_over(part->nested, part->n_nested), .part = part};
+    out->n = part->nested ? strobe_get_varint(&out->in) : 0;
+}
+
+enum strobe_err strobe_nested_next(struct strobe_nested *nested, uint32_t *loc_index,
+                                   uint64_t *ticks)
+{
+    STROBE_ASSERT(nested->part);
+    if (!nested->n)
+        return STROBE_ERR_END;
+    nested->n--;
+    nested->index += strobe_get_varint(&nested->in);
+    *ticks = strobe_get_varint(&nested->in);
+    if (nested->in.bad || nested->index >= nested->part->n_locs)
+        return STROBE_ERR_CORRUPT;
+    *loc_index = (uint32_t)nested->index;
     return STROBE_OK;
 }

@@ -45,10 +45,12 @@ struct strobe_part {
     const uint8_t *summary;               /* borrowed from the block's head; NULL: none */
     uint32_t n_summary;
     uint32_t n_ends;
-    const uint8_t
-        *ends;       /* borrowed from behind the head: of the summary's longest zones; NULL: none */
-    uint32_t n_head; /* bytes of it there, its summary included */
-    const uint8_t *head; /* borrowed from the block's head */
+    const uint8_t *ends;   /* borrowed from behind the parts: of the longest zones; NULL: none */
+    const uint8_t *nested; /* borrowed from behind those: nested sums; NULL: none */
+    uint32_t n_nested;     /* bytes */
+    uint8_t knows_nested;  /* what is not in `nested` is not nested */
+    uint32_t n_head;       /* bytes of it there, its summary included */
+    const uint8_t *head;   /* borrowed from the block's head */
 };
 
 /* The kind of event that a symbol stands for: every begin of a zone is one kind. */
@@ -221,5 +223,17 @@ enum strobe_err strobe_summary_start(const struct strobe_part *part, struct stro
 enum strobe_err strobe_summary_next(struct strobe_summary *summary, struct strobe_summary_row *out);
 enum strobe_err strobe_summary_bucket(struct strobe_summary *summary, uint32_t *bucket,
                                       uint64_t *count);
+
+/* A walk over a part's nested sums: by location, the ticks of its zones that had another one of it open below them when they
+ * ended. END after the last, CORRUPT where they make no sense. */
+struct strobe_nested {
+    struct strobe_bytes in;
+    const struct strobe_part *part; /* borrowed */
+    uint64_t n;                     /* still to come */
+    uint64_t index;
+};
+void strobe_nested_start(const struct strobe_part *part, struct strobe_nested *out);
+enum strobe_err strobe_nested_next(struct strobe_nested *nested, uint32_t *loc_index,
+                                   uint64_t *ticks);
 
 #endif

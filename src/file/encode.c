@@ -26,7 +26,11 @@ enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
     enc->head = malloc(enc->cap_head);
     enc->cap_ends = 1 << 14;
     enc->ends = malloc(enc->cap_ends);
+    enc->cap_nested = 1 << 10;
+    enc->nested = malloc(enc->cap_nested);
     enc->locs = malloc(STROBE_BLOCK_EVENTS_MAX * sizeof *enc->locs);
+    enc->depths = malloc(STROBE_BLOCK_EVENTS_MAX * sizeof *enc->depths);
+    enc->nests = malloc(STROBE_BLOCK_EVENTS_MAX * sizeof *enc->nests);
     enc->dict = calloc(STROBE_DICT_SIZE, sizeof *enc->dict);
     enc->cap_listed = 1024;
     enc->listed = malloc(enc->cap_listed * sizeof *enc->listed);
@@ -34,8 +38,8 @@ enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
     enc->histograms = calloc((size_t)STROBE_STAT_LOCS * STROBE_HIST_BUCKETS, sizeof(uint32_t));
     enc->lod = calloc(STROBE_LOD_DEPTHS, sizeof *enc->lod);
     if (!enc->sym || !enc->dt || !enc->lo || !enc->hi || !enc->big || !enc->side || !enc->head ||
-        !enc->ends || !enc->locs || !enc->dict || !enc->listed || !enc->sums || !enc->histograms ||
-        !enc->lod) {
+        !enc->ends || !enc->nested || !enc->locs || !enc->depths || !enc->nests || !enc->dict ||
+        !enc->listed || !enc->sums || !enc->histograms || !enc->lod) {
         strobe_encode_free(enc);
         return STROBE_ERR_NOMEM;
     }
@@ -55,7 +59,10 @@ void strobe_encode_free(struct strobe_encoder *enc)
     free(enc->side);
     free(enc->head);
     free(enc->ends);
+    free(enc->nested);
     free(enc->locs);
+    free(enc->depths);
+    free(enc->nests);
     free(enc->dict);
     free(enc->listed);
     free(enc->sums);
@@ -81,6 +88,7 @@ void strobe_encode_reset(struct strobe_encoder *enc)
     enc->n_zones = 0;
     enc->n_head = 0;
     enc->n_ends = 0;
+    enc->n_nested = 0;
     enc->tick_min = ~0ull;
     enc->tick_max = 0;
     enc->failed = false;
@@ -143,6 +151,7 @@ void strobe_encode_begin_part(struct strobe_encoder *enc, struct strobe_track *t
     enc->part_side = enc->side_at;
     enc->serial++;
     enc->n_locs = 0;
+    enc->has_nested = enc->lacks_nested = false;
     enc->low = enc->start_depth = track->depth;
     enc->low_child = track->depth ? track->stack[track->depth - 1].child : 0;
     enc->n_listed = 0;

@@ -46,6 +46,7 @@ enum {
     STROBE_BIG_BYTES = STROBE_BLOCK_EVENTS_MAX * STROBE_VARINT_MAX,
     STROBE_STAT_LOCS = 256,
     STROBE_LOST_RUNS = 64, /* of blocks that were given up; after more there are no LOD blocks */
+    STROBE_NESTED_SEEK = 4096, /* open zones that are searched for another of a location */
 };
 
 struct strobe_lod_bucket {
@@ -62,6 +63,15 @@ struct strobe_loc_sum {
     uint32_t *histogram; /* borrowed from the encoder */
 };
 
+/* A location of the part whose zones were open at several depths: how many are now, and the time of those that ended in another
+ * one. (Where all are at one depth, none can be in another.) */
+struct strobe_loc_nest {
+    uint64_t nested;
+    uint32_t n_open;
+};
+#define STROBE_DEPTH_NONE    (UINT32_MAX - 1) /* no zone of the location was open yet */
+#define STROBE_DEPTH_COUNTED UINT32_MAX       /* several depths: see strobe_loc_nest */
+
 struct strobe_encoder {
     /* the block */
     uint8_t *sym, *big, *side; /* owned */
@@ -76,6 +86,8 @@ struct strobe_encoder {
     size_t n_head, cap_head;
     uint8_t *ends; /* owned: of their longest zones, to go behind the head */
     size_t n_ends, cap_ends;
+    uint8_t *nested; /* owned: their nested sums, to go behind the ends */
+    size_t n_nested, cap_nested;
     uint64_t by_kind[STROBE_KIND_COUNT];
     bool failed;               /* out of memory: the block can't be written */
     struct strobe_lod_log log; /* what its parts look like from afar */
@@ -97,6 +109,9 @@ struct strobe_encoder {
     uint32_t serial;
     uint64_t *locs; /* owned: the part's list */
     uint32_t n_locs;
+    uint32_t *depths;               /* owned: by index in the list, at which its zones are open */
+    struct strobe_loc_nest *nests;  /* owned, likewise: of those that are counted */
+    bool has_nested, lacks_nested;  /* some are; too many zones were open to know all */
     struct strobe_dict_entry *dict; /* owned: loc id to index, entries of other parts are stale */
     uint32_t low;                   /* lowest depth reached in this part */
     uint32_t start_depth;
@@ -119,6 +134,7 @@ struct strobe_dict_entry {
     uint32_t index;
 };
 enum { STROBE_DICT_SIZE = 1 << 17 };
+#define STROBE_DICT_PLACE(loc) ((uint32_t)(((loc)*0x9e3779b97f4a7c15ull) >> 47)) /* its first try */
 
 enum strobe_err strobe_encode_init(struct strobe_encoder *enc);
 void strobe_encode_free(struct strobe_encoder *enc);

@@ -60,6 +60,29 @@ static void put_end(struct strobe_encoder *enc, uint64_t value)
         enc->n_ends = (size_t)(strobe_varint_put(enc->ends + enc->n_ends, value) - enc->ends);
 }
 
+static void put_nested_number(struct strobe_encoder *enc, uint64_t value)
+{
+    if (strobe_encode_nested_room(enc, STROBE_VARINT_MAX))
+        enc->n_nested =
+            (size_t)(strobe_varint_put(enc->nested + enc->n_nested, value) - enc->nested);
+}
+
+/* The time of zones in zones of their location, by location. */
+static void put_nested(struct strobe_encoder *enc)
+{
+    uint32_t n_used = 0, last = 0;
+    for (uint32_t i = 0; i < enc->n_locs; i++)
+        n_used += enc->nests[i].nested != 0;
+    put_nested_number(enc, n_used);
+    for (uint32_t i = 0; i < enc->n_locs; i++) {
+        if (!enc->nests[i].nested)
+            continue;
+        put_nested_number(enc, i - last);
+        put_nested_number(enc, enc->nests[i].nested);
+        last = i;
+    }
+}
+
 /* The ends of the zones that are drawn one by one at this level or a coarser one. Their size goes before them, in two bytes. */
 static void put_ends(struct strobe_encoder *enc)
 {
@@ -163,7 +186,12 @@ void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words)
     put_locs(enc);
     put(enc, (uint64_t)(enc->big_at - enc->part_big));
     put(enc, (uint64_t)(enc->side_at - enc->part_side));
-    put(enc, summary ? STROBE_PART_SUMMARY | STROBE_PART_ENDS : 0);
+    bool has_nested = enc->has_nested && !enc->lacks_nested;
+    put(enc, (summary ? STROBE_PART_SUMMARY | STROBE_PART_ENDS : 0) |
+                 (enc->lacks_nested ? 0 : STROBE_PART_KNOWS_NESTED) |
+                 (has_nested ? STROBE_PART_NESTED : 0));
+    if (has_nested)
+        put_nested(enc);
     if (summary) {
         put_sums(enc);
         put_lod(enc);

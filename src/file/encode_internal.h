@@ -62,15 +62,26 @@ static inline bool strobe_encode_ends_room(struct strobe_encoder *enc, size_t n)
            strobe_encode_grow(enc, &enc->ends, enc->n_ends, &enc->cap_ends, n);
 }
 
+/* And in the nested sums behind those. */
+static inline bool strobe_encode_nested_room(struct strobe_encoder *enc, size_t n)
+{
+    STROBE_ASSERT(enc->n_nested <= enc->cap_nested);
+    return n <= enc->cap_nested - enc->n_nested ||
+           strobe_encode_grow(enc, &enc->nested, enc->n_nested, &enc->cap_nested, n);
+}
+
 /* Whether the block was given up (strobe_encode_give_up). */
 bool strobe_encode_was_given_up(const struct strobe_encoder *enc, uint64_t block);
 
 /* ---- encode_zones.c ---- */
 
+/* At which depth zones of `loc`, new in the part's list, are open from earlier parts; counted if at several. */
+uint32_t strobe_encode_first_depth(struct strobe_encoder *enc, uint64_t loc);
+
 /* Index of `loc` in the part's list. */
 static inline uint32_t strobe_encode_dict_index(struct strobe_encoder *enc, uint64_t loc)
 {
-    uint32_t at = (uint32_t)((loc * 0x9e3779b97f4a7c15ull) >> 47);
+    uint32_t at = STROBE_DICT_PLACE(loc);
     for (;; at = (at + 1) & (STROBE_DICT_SIZE - 1)) {
         struct strobe_dict_entry *entry = &enc->dict[at];
         if (__builtin_expect(entry->serial == enc->serial, 1)) {
@@ -82,6 +93,7 @@ static inline uint32_t strobe_encode_dict_index(struct strobe_encoder *enc, uint
         STROBE_ASSERT(enc->n_locs < STROBE_BLOCK_EVENTS_MAX);
         *entry = (struct strobe_dict_entry){loc, enc->serial, enc->n_locs};
         enc->locs[enc->n_locs] = loc;
+        enc->depths[enc->n_locs] = strobe_encode_first_depth(enc, loc);
         if (enc->n_locs >= STROBE_STAT_LOCS)
             enc->too_many_locs = true;
         else

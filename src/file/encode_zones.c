@@ -21,6 +21,102 @@ static bool grow_stack(struct strobe_track *track)
     return true;
 }
 
+/* ---- zones in zones of their location ---- */
+
+/* In `dict` of a zone whose location is counted: such a zone is not for the fast way. */
+#define COUNTED (1u << 31)
+
+static inline bool is_counted(const struct strobe_encoder *enc, uint32_t index)
+{
+    return enc->depths[index] == STROBE_DEPTH_COUNTED;
+}
+
+/* Entries of earlier parts are below start_depth: they never move up. Those of this part have their locations in the list
+ * already, so none of them is found here. */
+uint32_t strobe_encode_first_depth(struct strobe_encoder *enc, uint64_t loc)
+{
+    const struct strobe_open_zone *stack = enc->track->stack;
+    uint32_t depth = enc->track->depth, n = 0, at = STROBE_DEPTH_NONE;
+    uint32_t end = enc->start_depth < depth ? enc->start_depth : depth;
+    if (end > STROBE_NESTED_SEEK) {
+        enc->lacks_nested = true;
+        enc->nests[enc->n_locs] = (struct strobe_loc_nest){0, end}; /* not too few */
+        return STROBE_DEPTH_COUNTED;
+    }
+    for (uint32_t i = 0; i < end; i++)
+        if (stack[i].loc == loc) {
+            at = i;
+            n++;
+        }
+    enc->nests[enc->n_locs] = (struct strobe_loc_nest){0, n};
+    return n > 1 ? STROBE_DEPTH_COUNTED : at;
+}
+
+/* Index of a location in the part's list; UINT32_MAX: it is not there. */
+static uint32_t find_listed(const struct strobe_encoder *enc, uint64_t loc)
+{
+    uint32_t at = STROBE_DICT_PLACE(loc);
+    while (enc->dict[at].serial == enc->serial && enc->dict[at].loc != loc)
+        at = (at + 1) & (STROBE_DICT_SIZE - 1);
+    return enc->dict[at].serial == enc->serial ? enc->dict[at].index : UINT32_MAX;
+}
+
+/* Count the open zones of a location from now on, all those of the lowest `depth` entries. */
+static void count_open(struct strobe_encoder *enc, uint32_t index, uint32_t depth)
+{
+    struct strobe_open_zone *stack = enc->track->stack;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < depth; i++)
+        if (stack[i].loc == enc->locs[index]) {
+            n++;
+            stack[i].dict |= COUNTED;
+        }
+    enc->depths[index] = STROBE_DEPTH_COUNTED;
+    enc->nests[index].n_open = n;
+}
+
+/* A zone begins at another depth than those of its location before. */
+static __attribute__((noinline)) void change_depth(struct strobe_encoder *enc, uint32_t index,
+                                                   uint32_t depth)
+{
+    struct strobe_open_zone *stack = enc->track->stack;
+    uint32_t at = enc->depths[index];
+    if (at == STROBE_DEPTH_NONE) {
+        enc->depths[index] = depth;
+        return;
+    }
+    STROBE_ASSERT(at != STROBE_DEPTH_COUNTED && at != depth);
+    bool is_open = at < depth && stack[at].loc == enc->locs[index];
+    if (is_open)
+        stack[at].dict |= COUNTED;
+    enc->depths[index] = STROBE_DEPTH_COUNTED;
+    enc->nests[index].n_open = is_open;
+}
+
+/* A zone begins at `depth`; its entry's `dict`. */
+static inline uint32_t nest_begin(struct strobe_encoder *enc, uint32_t index, uint32_t depth)
+{
+    if (__builtin_expect(enc->depths[index] == depth, 1))
+        return index;
+    if (!is_counted(enc, index))
+        change_depth(enc, index, depth);
+    if (!is_counted(enc, index))
+        return index;
+    enc->nests[index].n_open++;
+    return index | COUNTED;
+}
+
+/* A zone of a location that is counted ended, the innermost one of it. */
+static inline void nest_end(struct strobe_encoder *enc, uint32_t index, uint64_t duration)
+{
+    struct strobe_loc_nest *nest = &enc->nests[index];
+    STROBE_ASSERT(nest->n_open);
+    if (--nest->n_open) {
+        nest->nested += duration;
+        enc->has_nested = true;
+    }
+}
+
 void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_t loc)
 {
     struct strobe_track *track = enc->track;
@@ -37,7 +133,8 @@ void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_
     if (__builtin_expect(track->depth == track->cap, 0) && !grow_stack(track))
         return; /* its end will be told as lost */
     STROBE_ASSERT(track->depth < track->cap && enc->locs[index] == loc);
-    track->stack[track->depth++] = (struct strobe_open_zone){loc, tick, 0, index, enc->serial};
+    uint32_t dict = nest_begin(enc, index, track->depth);
+    track->stack[track->depth++] = (struct strobe_open_zone){loc, tick, 0, dict, enc->serial};
 }
 
 /* The entry on top was open when the part started and ends now: it must be listed. */
@@ -118,9 +215,11 @@ static inline void finish_zone(struct strobe_encoder *enc, uint64_t tick)
 {
     struct strobe_track *track = enc->track;
     STROBE_ASSERT(track->depth && track->depth <= track->cap);
-    struct strobe_open_zone *zone = &track->stack[--track->depth];
-    uint32_t index =
-        zone->serial == enc->serial ? zone->dict : strobe_encode_dict_index(enc, zone->loc);
+    struct strobe_open_zone *zone = &track->stack[track->depth - 1];
+    uint32_t index = /* before it is gone: it counts as open */
+        zone->serial == enc->serial ? zone->dict & ~COUNTED
+                                    : strobe_encode_dict_index(enc, zone->loc);
+    track->depth--;
     uint64_t duration = tick > zone->begin ? tick - zone->begin : 0;
     uint64_t self = duration > zone->child ? duration - zone->child : 0;
     if (__builtin_expect(track->depth < enc->low, 0))
@@ -128,6 +227,8 @@ static inline void finish_zone(struct strobe_encoder *enc, uint64_t tick)
     if (track->depth)
         track->stack[track->depth - 1].child += duration;
     enc->n_zones++;
+    if (is_counted(enc, index))
+        nest_end(enc, index, duration);
     if (__builtin_expect(index < STROBE_STAT_LOCS, 1))
         sum_zone(&enc->sums[index], duration, self);
     lod_zone(enc, track->depth, index, zone->begin, tick, duration);
@@ -139,6 +240,9 @@ static void abandon_zone(struct strobe_encoder *enc, uint64_t tick)
     struct strobe_track *track = enc->track;
     STROBE_ASSERT(track->depth && track->depth <= track->cap);
     struct strobe_open_zone *zone = &track->stack[--track->depth];
+    uint32_t index = find_listed(enc, zone->loc);
+    if (index != UINT32_MAX && is_counted(enc, index))
+        enc->nests[index].n_open--;
     if (track->depth < enc->low)
         list_entry(enc, zone);
     uint64_t from = zone->begin > enc->first_tick ? zone->begin : enc->first_tick;
@@ -177,6 +281,27 @@ static void list_down_to(struct strobe_encoder *enc, uint32_t at)
     track->depth = depth;
 }
 
+/* The zone at `at` ends, those above it move down: what is known of their depths does not hold any more. */
+static void nest_end_under(struct strobe_encoder *enc, uint32_t at, uint32_t index,
+                           uint64_t duration)
+{
+    const struct strobe_track *track = enc->track;
+    uint32_t below = at;
+    while (below && track->stack[below - 1].loc != track->stack[at].loc)
+        below--;
+    for (uint32_t i = at; i < track->depth; i++) {
+        uint32_t moved = find_listed(enc, track->stack[i].loc);
+        if (moved != UINT32_MAX && !is_counted(enc, moved))
+            count_open(enc, moved, track->depth);
+    }
+    STROBE_ASSERT(is_counted(enc, index) && enc->nests[index].n_open);
+    enc->nests[index].n_open--;
+    if (below) {
+        enc->nests[index].nested += duration;
+        enc->has_nested = true;
+    }
+}
+
 /* The zone below the `n_above` on top ends; those move down by one. */
 static void end_under(struct strobe_encoder *enc, uint64_t tick, uint32_t n_above)
 {
@@ -186,11 +311,12 @@ static void end_under(struct strobe_encoder *enc, uint64_t tick, uint32_t n_abov
     strobe_encode_put_time(enc, tick, STROBE_KIND_ZONE_END_UNDER);
     enc->by_kind[STROBE_KIND_ZONE_END_UNDER]++;
     enc->side_at = strobe_varint_put(enc->side_at, n_above);
+    struct strobe_open_zone zone = track->stack[at];
+    uint32_t index = strobe_encode_dict_index(enc, zone.loc); /* while it counts as open */
+    uint64_t duration = tick > zone.begin ? tick - zone.begin : 0;
+    nest_end_under(enc, at, index, duration);
     list_down_to(enc, at);
     STROBE_ASSERT(enc->failed || enc->low <= at || at >= enc->start_depth);
-    struct strobe_open_zone zone = track->stack[at];
-    uint32_t index = strobe_encode_dict_index(enc, zone.loc);
-    uint64_t duration = tick > zone.begin ? tick - zone.begin : 0;
     if (at)
         track->stack[at - 1].child += duration;
     memmove(&track->stack[at], &track->stack[at + 1], n_above * sizeof zone);
@@ -265,7 +391,7 @@ struct run {
     uint8_t *sym;
     uint16_t *dt;
     uint64_t prev, n_begins, last_loc;
-    uint32_t last_index, depth, cap, serial, low;
+    uint32_t last_index, last_depth, depth, cap, serial, low;
     struct strobe_lod_bucket *column; /* that the last zone ended in, where it is at hand */
     uint64_t bucket_from, bucket_end; /* its ticks, none yet: 1 and 0 */
     uint32_t n_rows;
@@ -318,20 +444,33 @@ ALWAYS_INLINE void run_put(struct run *run, uint64_t tick, uint32_t sym)
     run->prev = tick;
 }
 
-/* False: not for the loop. */
-ALWAYS_INLINE bool run_begin(struct run *run, uint64_t tick, uint64_t loc)
+/* The zone that began is the top one. */
+ALWAYS_INLINE void run_push(struct run *run, uint64_t tick, uint64_t loc, uint32_t dict)
 {
-    if (__builtin_expect(loc != run->last_loc, 0)) {
-        run->last_index = strobe_encode_dict_index(run->enc, loc);
-        run->last_loc = loc;
-    }
-    if (__builtin_expect(run->last_index >= STROBE_SYM_BEGIN_DIRECT || run->depth == run->cap, 0))
-        return false; /* the first bound is below STROBE_STAT_LOCS */
     run_put(run, tick, STROBE_SYM_BEGIN + run->last_index);
     run->n_begins++;
     STROBE_ASSERT(run->depth < run->cap && run->last_index < run->enc->n_locs);
-    run->stack[run->depth++] =
-        (struct strobe_open_zone){loc, tick, 0, run->last_index, run->serial};
+    run->stack[run->depth++] = (struct strobe_open_zone){loc, tick, 0, dict, run->serial};
+}
+
+/* False: not for the loop. */
+ALWAYS_INLINE bool run_begin(struct run *run, uint64_t tick, uint64_t loc)
+{
+    if (__builtin_expect(loc != run->last_loc || run->depth != run->last_depth, 0)) {
+        run->last_index = strobe_encode_dict_index(run->enc, loc);
+        run->last_loc = loc;
+        run->last_depth = run->depth;
+        if (__builtin_expect(run->enc->depths[run->last_index] != run->depth, 0)) {
+            run->last_loc = ~0ull; /* its begins are counted, or this is its first one */
+            if (run->last_index >= STROBE_SYM_BEGIN_DIRECT || run->depth == run->cap)
+                return false;
+            run_push(run, tick, loc, nest_begin(run->enc, run->last_index, run->depth));
+            return true;
+        }
+    }
+    if (__builtin_expect(run->last_index >= STROBE_SYM_BEGIN_DIRECT || run->depth == run->cap, 0))
+        return false; /* the first bound is below STROBE_STAT_LOCS */
+    run_push(run, tick, loc, run->last_index);
     return true;
 }
 
@@ -353,25 +492,29 @@ ALWAYS_INLINE bool run_end(struct run *run, uint64_t tick, bool is_ordered)
 {
     STROBE_ASSERT(run->depth > run->low); /* it began in this part */
     const struct strobe_open_zone *zone = &run->stack[run->depth - 1];
-    if (__builtin_expect(zone->dict >= STROBE_STAT_LOCS || (!is_ordered && tick < zone->begin), 0))
-        return false;
+    uint32_t index = zone->dict;
+    if (__builtin_expect(index >= STROBE_STAT_LOCS || (!is_ordered && tick < zone->begin), 0)) {
+        index &= ~COUNTED;
+        if (index >= STROBE_STAT_LOCS || zone->serial != run->serial || tick < zone->begin)
+            return false;
+        nest_end(run->enc, index, tick - zone->begin);
+    }
     run_put(run, tick, STROBE_KIND_ZONE_END);
     run->depth--;
     uint64_t duration = tick - zone->begin, child = zone->child;
     STROBE_ASSERT(tick >= zone->begin && (!is_ordered || child <= duration));
     if (run->depth)
         run->stack[run->depth - 1].child += duration;
-    sum_zone(&run->sums[zone->dict], duration,
-             is_ordered || duration > child ? duration - child : 0);
+    sum_zone(&run->sums[index], duration, is_ordered || duration > child ? duration - child : 0);
     if (__builtin_expect(zone->begin >= run->bucket_from && tick < run->bucket_end &&
                              run->depth < run->n_rows,
                          1)) {
         struct strobe_lod_bucket *bucket = run->column + (size_t)run->depth * STROBE_LOD_BUCKETS;
         bucket->busy += duration;
-        count_in_bucket(run->enc, bucket, zone->dict, duration, tick);
+        count_in_bucket(run->enc, bucket, index, duration, tick);
         return true;
     }
-    lod_zone(run->enc, run->depth, zone->dict, zone->begin, tick, duration);
+    lod_zone(run->enc, run->depth, index, zone->begin, tick, duration);
     if (is_ordered || tick >= run->enc->first_tick) /* else it counts in the first one */
         take_column(run, tick);
     return true;

@@ -218,14 +218,15 @@ static int pad_body(struct strobe_file_writer *w, uint64_t n_events)
     return 1;
 }
 
-/* Append what the parts have in front of their events: their number, then the encoder's bytes, then ends. */
+/* Append what the parts have in front of their events: their number, then the encoder's bytes, ends, nested sums. */
 static enum strobe_err put_part_heads(struct strobe_file_writer *w,
                                       const struct strobe_encoder *enc,
                                       struct strobe_block_head *head)
 {
     uint8_t number[STROBE_VARINT_MAX];
     size_t n_number = (size_t)(strobe_varint_put(number, enc->n_parts) - number);
-    size_t n = n_number + enc->n_head + enc->n_ends, bound = ZSTD_compressBound(n), stored;
+    size_t n = n_number + enc->n_head + enc->n_ends + enc->n_nested;
+    size_t bound = ZSTD_compressBound(n), stored;
     if (!strobe_writer_room(w, bound + n))
         return STROBE_ERR_NOMEM;
     uint8_t *raw = w->out + w->n_out + bound;
@@ -233,6 +234,7 @@ static enum strobe_err put_part_heads(struct strobe_file_writer *w,
     memcpy(raw, number, n_number);
     memcpy(raw + n_number, enc->head, enc->n_head);
     memcpy(raw + n_number + enc->n_head, enc->ends, enc->n_ends);
+    memcpy(raw + n_number + enc->n_head + enc->n_ends, enc->nested, enc->n_nested);
     if (!strobe_writer_pack(w, raw, n, &stored))
         return STROBE_ERR_NOMEM;
     head->head_bytes = (uint32_t)stored;

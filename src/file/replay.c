@@ -39,7 +39,8 @@ struct run {
     uint32_t depth; /* frames in out->stack */
     uint32_t number;
     unsigned flags;
-    bool shared; /* another track has zones of this thread too: all are paired elsewhere */
+    bool finds_nested; /* is_nested is wanted, and the part may have some */
+    bool shared;       /* another track has zones of this thread too: all are paired elsewhere */
 };
 
 void strobe_note_clear(struct strobe_note *note)
@@ -175,7 +176,7 @@ static void emit(struct run *run, const struct strobe_replay_frame *frame, uint6
         .note = frame->note,
         .state = (uint8_t)state,
         .begin_own = frame->own,
-        .is_nested = run->flags & STROBE_REPLAY_NESTED && state == STROBE_ZONE_ENDED &&
+        .is_nested = run->finds_nested && state == STROBE_ZONE_ENDED &&
                      is_open_below(run, run->depth, strobe_slot_loc(run->part, frame->slot)),
     };
 }
@@ -412,7 +413,7 @@ static enum strobe_err replay_events(struct run *run)
     const uint8_t *hi = run->events->stream[STROBE_HI] + part->first_event;
     struct strobe_replay_frame *stack = run->out->stack;
     struct strobe_zone_row *zones = run->out->zones;
-    const bool slow = run->shared || run->flags & STROBE_REPLAY_NESTED;
+    const bool slow = run->shared || run->finds_nested;
     for (uint32_t i = 0; i < part->n_events; i++) {
         uint64_t step = lo[i] | (uint32_t)hi[i] << 8;
         if (__builtin_expect(step == 65535, 0)) {
@@ -447,6 +448,27 @@ static enum strobe_err replay_events(struct run *run)
         }
     }
     return STROBE_OK;
+}
+
+/* What the part's nested sums say of zones whose location is open in a zone that nobody knows: the head does not list it, so
+ * it is open during all of the part, and all zones of its location are nested. Only then the sum is as long as they are. */
+static void mark_nested(struct run *run)
+{
+    const struct strobe_part *part = run->part;
+    struct strobe_zone_row *zones = run->out->zones;
+    struct strobe_nested nested;
+    uint32_t index;
+    uint64_t ticks;
+    strobe_nested_start(part, &nested);
+    while (strobe_nested_next(&nested, &index, &ticks) == STROBE_OK) {
+        unsigned __int128 total = 0;
+        for (uint32_t i = 0; i < run->out->n_zones; i++)
+            if (strobe_slot_loc(part, zones[i].slot) == part->locs[index])
+                total += zones[i].ticks;
+        for (uint32_t i = 0; i < run->out->n_zones && total == ticks; i++)
+            if (strobe_slot_loc(part, zones[i].slot) == part->locs[index])
+                zones[i].is_nested = zones[i].state == STROBE_ZONE_ENDED;
+    }
 }
 
 /* A note that was carried, moved to this replay; its index + 1. */
@@ -619,10 +641,14 @@ enum strobe_err strobe_replay_part(const struct strobe_events *events,
                       .carry = carry ? carry : &none,
                       .out = replay,
                       .flags = flags,
+                      .finds_nested =
+                          flags & STROBE_REPLAY_NESTED && (part->nested || !part->knows_nested),
                       .shared = flags & STROBE_REPLAY_SHARED};
     enum strobe_err err = start(&run);
     if (!err)
         err = replay_events(&run);
+    if (!err && run.finds_nested)
+        mark_nested(&run);
     if (carry && err != STROBE_ERR_NOMEM)
         finish(&run);
     strobe_carry_free(&none);

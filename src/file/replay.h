@@ -88,7 +88,7 @@ struct strobe_replay {
 enum {
     STROBE_REPLAY_NOTES = 1,   /* texts, names, values, colours */
     STROBE_REPLAY_LOOSE = 2,   /* fibers and spans */
-    STROBE_REPLAY_NESTED = 16, /* strobe_zone_row.is_nested: slower */
+    STROBE_REPLAY_NESTED = 16, /* strobe_zone_row.is_nested: slower where some are */
     STROBE_REPLAY_KEPT = 8, /* the carry stays while others are made: no memory for holes' zones */
     STROBE_REPLAY_SHARED = 4, /* with LOOSE: the thread's own zones are loose events too, of id 0 */
 };

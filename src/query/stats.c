@@ -164,10 +164,11 @@ static int is_batch_left_out(const struct strobe_stats_options *options,
     return strobe_stats_leaves_out(options, batch->process, batch->thread);
 }
 
-int strobe_stats_add(struct strobe_stats_row *row, uint64_t duration, uint64_t self)
+int strobe_stats_add(struct strobe_stats_row *row, uint64_t duration, uint64_t self, int is_nested)
 {
     row->count++;
     row->total += duration;
+    row->inclusive += is_nested ? 0 : duration;
     row->self += self;
     row->min = duration < row->min ? duration : row->min;
     row->max = duration > row->max ? duration : row->max;
@@ -192,7 +193,7 @@ static enum strobe_err add_batch(void *context, const struct strobe_batch *batch
         uint32_t row = strobe_stats_row_of(adding->stats, batch->process, batch->locs[zone->slot],
                                            batch->loc_ids[zone->slot]);
         if (row == UINT32_MAX ||
-            !strobe_stats_add(&adding->stats->rows[row], zone->ticks, zone->self))
+            !strobe_stats_add(&adding->stats->rows[row], zone->ticks, zone->self, zone->is_nested))
             return STROBE_ERR_NOMEM;
     }
     return STROBE_OK;
@@ -222,6 +223,7 @@ static enum strobe_err run_walk(struct adding *adding)
     strobe_stats_set_walk(adding->stats->trace, adding->options, &walk);
     walk.context = adding;
     walk.zones = adding->options->spans ? add_spans : add_batch;
+    walk.want_nested = !adding->options->spans;
     enum strobe_err err = strobe_walk_run(&walk);
     adding->stats->n_bad_parts += walk.n_bad_parts;
     return err;
@@ -231,6 +233,7 @@ static void add_row(struct strobe_stats_row *row, const struct strobe_summary_ro
 {
     row->count += from->count;
     row->total += from->total_ticks;
+    row->inclusive += from->total_ticks;
     row->self += from->self_ticks;
     if (from->count) {
         row->min = from->min_ticks < row->min ? from->min_ticks : row->min;
@@ -259,6 +262,35 @@ enum strobe_err strobe_stats_add_summary(struct strobe_stats *stats,
             if (!strobe_histogram_add(&row->histogram, bucket, count))
                 return STROBE_ERR_NOMEM;
         err = err == STROBE_ERR_END ? STROBE_OK : err;
+    }
+    return err == STROBE_ERR_END ? strobe_stats_take_nested(stats, part, process) : err;
+}
+
+/* The row of a location of a part's list; NULL without memory. */
+static struct strobe_stats_row *row_in_part(struct strobe_stats *stats,
+                                            const struct strobe_part *part, uint32_t process,
+                                            uint32_t index)
+{
+    uint64_t id = part->locs[index];
+    uint32_t loc = strobe_trace_loc(stats->trace, process, id);
+    uint32_t row = strobe_stats_row_of(stats, process, loc, id);
+    return row == UINT32_MAX ? NULL : &stats->rows[row];
+}
+
+enum strobe_err strobe_stats_take_nested(struct strobe_stats *stats, const struct strobe_part *part,
+                                         uint32_t process)
+{
+    struct strobe_nested nested;
+    enum strobe_err err;
+    uint32_t index;
+    uint64_t ticks;
+    stats->lacks_inclusive |= !part->knows_nested;
+    strobe_nested_start(part, &nested);
+    while ((err = strobe_nested_next(&nested, &index, &ticks)) == STROBE_OK) {
+        struct strobe_stats_row *row = row_in_part(stats, part, process, index);
+        if (!row)
+            return STROBE_ERR_NOMEM;
+        row->inclusive -= ticks < row->inclusive ? ticks : row->inclusive;
     }
     return err == STROBE_ERR_END ? STROBE_OK : err;
 }
@@ -302,7 +334,8 @@ enum strobe_err strobe_stats_add_zones(struct strobe_stats *stats,
         uint64_t id = strobe_slot_loc(part, zone->slot);
         uint32_t row =
             strobe_stats_row_of(stats, process, strobe_trace_loc(stats->trace, process, id), id);
-        if (row == UINT32_MAX || !strobe_stats_add(&stats->rows[row], zone->ticks, zone->self))
+        if (row == UINT32_MAX ||
+            !strobe_stats_add(&stats->rows[row], zone->ticks, zone->self, zone->is_nested))
             err = STROBE_ERR_NOMEM;
     }
     return err;
@@ -320,7 +353,8 @@ static enum strobe_err add_replayed(struct summing *summing, const struct strobe
     stats->n_decoded_parts++;
     err = strobe_replay_part(&summing->decoded, part, &stats->trace->schema, 0, NULL,
                              &summing->replay);
-    return strobe_stats_add_zones(stats, &summing->replay, part, process, err);
+    err = strobe_stats_add_zones(stats, &summing->replay, part, process, err);
+    return err ? err : strobe_stats_take_nested(stats, part, process);
 }
 
 int strobe_stats_runs_fibers(const struct strobe_events *events, const struct strobe_part *part)
@@ -433,7 +467,9 @@ enum strobe_err strobe_stats_run(struct strobe_trace *trace,
         strobe_stats_set_percentiles(&stats->rows[i]);
     if (!err && options->exact && !options->quick)
         err = strobe_stats_refine(stats, options);
-    if (!err && (options->inclusive || (options->exact && !options->quick)) && !options->spans)
+    stats->has_inclusive = !stats->lacks_inclusive && !options->spans;
+    if (!err && stats->lacks_inclusive &&
+        (options->inclusive || (options->exact && !options->quick)))
         err = strobe_stats_include(stats, options);
     if (!err)
         drop_empty_rows(stats);

@@ -33,13 +33,13 @@ struct strobe_stats_row {
 };
 
 struct strobe_stats_options {
-    int quick; /* count, total, self, min, max only; heads of blocks are read, payloads are not
+    int quick;     /* count, total, self, min, max only; heads of blocks are read, payloads are not
                     checked */
-    int exact; /* percentiles to the tick: reads all events, more than once */
-    int inclusive; /* the inclusive sums too: reads all events; `exact` has them as well. Not of spans and GPU zones */
-    int spans;   /* of spans instead of zones */
-    int gpu;     /* of GPU zones instead, by the GPU's times */
-    int by_tick; /* zones that begin in [tick_min, tick_max] */
+    int exact;     /* percentiles to the tick: reads all events, more than once */
+    int inclusive; /* read the events where summaries lack the inclusive sums; so does `exact` */
+    int spans;     /* of spans instead of zones */
+    int gpu;       /* of GPU zones instead, by the GPU's times */
+    int by_tick;   /* zones that begin in [tick_min, tick_max] */
     uint64_t tick_min, tick_max;
     const uint8_t *processes; /* borrowed: by process index, 0: leave it out; NULL: all */
     uint32_t n_processes;
@@ -60,9 +60,10 @@ struct strobe_stats {
     struct strobe_idmap unnamed;    /* (process, id) of locations without a record, to its row */
     uint32_t *unnamed_rows;         /* owned */
     uint32_t unnamed_room;
-    int is_exact; /* percentiles are */
-    int has_inclusive;
-    int is_ns; /* the rows' times are in ns, not in ticks: of GPU zones */
+    int is_exact;        /* percentiles are */
+    int has_inclusive;   /* the rows' inclusive sums are; never of spans and GPU zones */
+    int lacks_inclusive; /* a part did not know which of its zones are nested */
+    int is_ns;           /* the rows' times are in ns, not in ticks: of GPU zones */
     uint64_t n_bad_parts;
     uint64_t n_decoded_parts; /* parts whose events had to be read */
 };
@@ -99,23 +100,28 @@ extern const unsigned strobe_percentiles[STROBE_STATS_N_PERCENTILES];
 uint32_t strobe_stats_row_of(struct strobe_stats *stats, uint32_t process, uint32_t loc,
                              uint64_t id);
 
-/* Add one zone to its row. 0 without memory. */
-int strobe_stats_add(struct strobe_stats_row *row, uint64_t duration, uint64_t self);
+/* Add one zone to its row. 0 without memory. `is_nested`: it is in no inclusive sum. */
+int strobe_stats_add(struct strobe_stats_row *row, uint64_t duration, uint64_t self, int is_nested);
 
 /* 1: the options leave this thread of this process out. */
 int strobe_stats_leaves_out(const struct strobe_stats_options *options, uint32_t process,
                             uint32_t thread);
 
-/* Add a part's summary. NOMEM; CORRUPT: not all of it. */
+/* Add a part's summary and its nested sums. NOMEM; CORRUPT: not all of it. */
 enum strobe_err strobe_stats_add_summary(struct strobe_stats *stats,
                                          const struct strobe_stats_options *options,
                                          const struct strobe_part *part, uint32_t process);
 
-/* Add the zones of a part that was replayed with the result `err`, which is returned; NOMEM. */
+/* Add the zones of a part that was replayed with the result `err`, which is returned; NOMEM. What is nested is as the zones
+ * say, or as strobe_stats_take_nested says. */
 enum strobe_err strobe_stats_add_zones(struct strobe_stats *stats,
                                        const struct strobe_replay *replay,
                                        const struct strobe_part *part, uint32_t process,
                                        enum strobe_err err);
+
+/* The nested sums of a part whose zones were all added as not nested. NOMEM, CORRUPT. */
+enum strobe_err strobe_stats_take_nested(struct strobe_stats *stats, const struct strobe_part *part,
+                                         uint32_t process);
 
 /* 1: a fiber runs in the part: its summary is not enough. */
 int strobe_stats_runs_fibers(const struct strobe_events *events, const struct strobe_part *part);
@@ -131,7 +137,7 @@ void strobe_stats_set_walk(struct strobe_trace *trace, const struct strobe_stats
 enum strobe_err strobe_stats_refine(struct strobe_stats *stats,
                                     const struct strobe_stats_options *options);
 
-/* stats_exact.c: the inclusive sums, from the events; rows are there. */
+/* stats_exact.c: the inclusive sums anew, from the events; rows are there. */
 enum strobe_err strobe_stats_include(struct strobe_stats *stats,
                                      const struct strobe_stats_options *options);
 

@@ -185,6 +185,8 @@ enum strobe_err strobe_stats_include(struct strobe_stats *stats,
 {
     struct refining refining = {.stats = stats, .options = options, .n_rows = stats->n_rows};
     struct strobe_walk walk;
+    for (uint32_t i = 0; i < stats->n_rows; i++)
+        stats->rows[i].inclusive = 0;
     strobe_stats_set_walk(stats->trace, options, &walk);
     walk.context = &refining;
     walk.zones = include_batch;

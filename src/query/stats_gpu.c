@@ -64,7 +64,7 @@ static enum strobe_err add_all(struct strobe_stats *stats,
         uint32_t row = strobe_stats_row_of(
             stats, process, strobe_trace_loc(stats->trace, process, zone->loc), zone->loc);
         if (row == UINT32_MAX ||
-            !strobe_stats_add(&stats->rows[row], ns, ns > children[i] ? ns - children[i] : 0))
+            !strobe_stats_add(&stats->rows[row], ns, ns > children[i] ? ns - children[i] : 0, 0))
             err = STROBE_ERR_NOMEM;
         out[(*n)++] = (struct measured){row, ns};
     }

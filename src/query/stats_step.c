@@ -29,7 +29,8 @@ static enum strobe_err step_part(struct stepping *stepping, struct strobe_view *
     stepping->stats->n_decoded_parts++;
     enum strobe_err err =
         strobe_replay_part(whole, part, &trace->schema, 0, NULL, &stepping->replay);
-    return strobe_stats_add_zones(stepping->stats, &stepping->replay, part, process, err);
+    err = strobe_stats_add_zones(stepping->stats, &stepping->replay, part, process, err);
+    return err ? err : strobe_stats_take_nested(stepping->stats, part, process);
 }
 
 /* 1: a fiber runs in the block. The masks of LOD blocks tell; the events of those that none covers. */
@@ -72,8 +73,9 @@ static enum strobe_err step_across(struct stepping *stepping, struct strobe_view
         if (strobe_stats_leaves_out(stepping->options, process, thread))
             continue;
         stepping->stats->n_decoded_parts++;
-        enum strobe_err err =
-            strobe_replay_part(whole, part, &trace->schema, 0, NULL, &stepping->replay);
+        enum strobe_err err = strobe_replay_part(whole, part, &trace->schema, STROBE_REPLAY_NESTED,
+                                                 NULL, &stepping->replay);
+        stepping->stats->lacks_inclusive |= !part->knows_nested;
         keep_in_range(stepping->options, &stepping->replay);
         err = strobe_stats_add_zones(stepping->stats, &stepping->replay, part, process, err);
         if (err == STROBE_ERR_NOMEM)
@@ -141,6 +143,7 @@ enum strobe_err strobe_stats_step(struct strobe_view *view,
         steps->next_block = block + 1;
         n += step_block(&stepping, view, block, &steps->has_fibers, &err);
     }
+    steps->stats.has_inclusive = !steps->stats.lacks_inclusive;
     for (uint32_t i = 0; !err && i < steps->stats.n_rows; i++)
         strobe_stats_set_percentiles(&steps->stats.rows[i]);
     strobe_replay_free(&stepping.replay);

@@ -44,7 +44,12 @@ enum strobe_block_type {
 };
 
 /* Flags of a part, and of an LOD block. */
-enum strobe_part_flag { STROBE_PART_SUMMARY = 1, STROBE_PART_ENDS = 2 };
+enum strobe_part_flag {
+    STROBE_PART_SUMMARY = 1,
+    STROBE_PART_ENDS = 2,         /* of its longest zones: behind the last part */
+    STROBE_PART_KNOWS_NESTED = 4, /* zones in zones of their location were counted */
+    STROBE_PART_NESTED = 8,       /* and there are some: their sums are behind the ends */
+};
 enum strobe_lod_flag { STROBE_LOD_ENDS = 1 };
 
 enum strobe_stream { STROBE_SYM, STROBE_LO, STROBE_HI, STROBE_BIG, STROBE_SIDE, STROBE_N_STREAMS };

@@ -199,7 +199,7 @@ static void check_recursion(int n_parts, int in_fiber)
     small_end_part(&t, 1, t.enc.part_events);
     small_put_events(&t);
     small_finish(&t);
-    run(&t, (struct strobe_stats_options){.inclusive = 1}, &trace, &stats);
+    run(&t, (struct strobe_stats_options){0}, &trace, &stats);
     assert_true(stats.has_inclusive);
     assert_int_equal(stats.n_rows, 2);
     for (uint32_t i = 0; i < 2; i++) {
@@ -209,6 +209,103 @@ static void check_recursion(int n_parts, int in_fiber)
     }
     strobe_stats_free(&stats);
     strobe_trace_close(trace);
+    small_remove(&t);
+}
+
+/* Zones of few locations, begun and ended at random: recursions over parts, ends that are missing, ends in any order. */
+static void make_recursions(struct small_trace *t, uint32_t n_events, uint32_t n_per_part)
+{
+    uint64_t open[64], tick = 1000, seed = 7;
+    uint32_t depth = 0;
+    small_start(t);
+    for (uint64_t loc = 1; loc <= 4; loc++)
+        small_loc(t, 1, loc, (const char *[]){"a", "b", "c", "d"}[loc - 1]);
+    small_put_records(t);
+    for (uint32_t i = 0; i < n_events; i++) {
+        seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+        uint32_t random = (uint32_t)(seed >> 33);
+        if (i % n_per_part == 0)
+            small_begin_part(t, 1, 1);
+        tick += random % 50;
+        if (depth < 64 && (!depth || random % 16 < 8)) {
+            open[depth++] = 1 + random / 16 % 4;
+            strobe_encode_zone_begin(&t->enc, tick, open[depth - 1]);
+            if (random / 64 % 8 == 0)
+                strobe_encode_zone_loose(&t->enc, tick);
+        } else { /* mostly the innermost one; else what is above it is unfinished, or stays open */
+            strobe_encode_zone_end(&t->enc, tick, open[random % 64 ? depth - 1 : depth / 2]);
+            depth = t->track[1].depth < 64 ? t->track[1].depth : 64;
+            for (uint32_t k = 0; k < depth; k++)
+                open[k] = t->track[1].stack[k].loc;
+        }
+        if (i % n_per_part == n_per_part - 1) {
+            small_end_part(t, 1, t->enc.part_events);
+            small_put_events(t);
+        }
+    }
+    small_finish(t);
+}
+
+static void summaries_have_the_inclusive_sums_of_the_events(void **state)
+{
+    (void)state;
+    const uint32_t sizes[] = {2000, 100}; /* with summaries, without */
+    for (int i = 0; i < 2; i++) {
+        struct small_trace t;
+        struct strobe_trace *trace;
+        struct strobe_stats quick, summed, walked;
+        const struct strobe_stats_options walk = {.by_tick = 1, .tick_max = UINT64_MAX};
+        make_recursions(&t, 20000, sizes[i]);
+        run(&t, (struct strobe_stats_options){0}, &trace, &summed);
+        assert_int_equal(summed.n_decoded_parts, i ? 20000 / 100 : 0);
+        assert_int_equal(strobe_stats_run(trace, &walk, &walked), STROBE_OK);
+        assert_int_equal(
+            strobe_stats_run(trace, &(struct strobe_stats_options){.quick = 1}, &quick), STROBE_OK);
+        assert_int_equal(summed.n_rows, 4);
+        for (uint32_t k = 0; k < 4; k++) {
+            const struct strobe_stats_row *row = &summed.rows[k], *right = walked.rows;
+            while (right->loc_id != row->loc_id)
+                right++;
+            assert_true(row->total == right->total && row->inclusive == right->inclusive);
+            assert_true(row->inclusive == quick.rows[k].inclusive);
+            assert_true(row->inclusive < row->total);
+        }
+        assert_true(summed.has_inclusive && walked.has_inclusive && quick.has_inclusive);
+        strobe_stats_free(&quick);
+        strobe_stats_free(&summed);
+        strobe_stats_free(&walked);
+        strobe_trace_close(trace);
+        small_remove(&t);
+    }
+}
+
+static void too_many_open_zones_are_counted_from_the_events_on_request(void **state)
+{
+    (void)state;
+    enum { DEEP = STROBE_NESTED_SEEK + 1 };
+    struct small_trace t;
+    struct strobe_trace *trace;
+    struct strobe_stats stats;
+    small_start(&t);
+    small_loc(&t, 1, 1, "deep");
+    small_put_records(&t);
+    for (uint64_t ends = 0; ends < 2; ends++) {
+        small_begin_part(&t, 1, 1);
+        for (uint64_t i = 0; i < DEEP; i++)
+            (ends ? strobe_encode_zone_end : strobe_encode_zone_begin)(&t.enc, 100 + ends, 1);
+        small_end_part(&t, 1, DEEP);
+        small_put_events(&t);
+    }
+    small_finish(&t);
+    for (int wants = 0; wants < 2; wants++) {
+        run(&t, (struct strobe_stats_options){.inclusive = wants}, &trace, &stats);
+        assert_int_equal(stats.has_inclusive, wants);
+        assert_int_equal(stats.rows[0].total, DEEP);
+        if (wants)
+            assert_int_equal(stats.rows[0].inclusive, 1);
+        strobe_stats_free(&stats);
+        strobe_trace_close(trace);
+    }
     small_remove(&t);
 }
 
@@ -292,6 +389,8 @@ int main(void)
         cmocka_unit_test(percentiles_are_exact_or_within_the_stated_error),
         cmocka_unit_test(exact_percentiles_leave_out_what_no_summary_has),
         cmocka_unit_test(a_recursion_counts_once_in_inclusive_time),
+        cmocka_unit_test(summaries_have_the_inclusive_sums_of_the_events),
+        cmocka_unit_test(too_many_open_zones_are_counted_from_the_events_on_request),
         cmocka_unit_test(locations_of_the_same_content_are_one_row),
         cmocka_unit_test(the_deviation_is_that_of_the_sample),
         cmocka_unit_test(buckets_have_no_gap_and_no_overlap),

@@ -6,20 +6,27 @@
 
 enum { BLOCKS = 200, ZONES = 300, PERIOD = 1000, STEP = 64, RANGES = 60 };
 
-/* Zones of two lengths on two threads; one of every fifth block goes on into the next. */
+/* Zones of two lengths on two threads, all in one that lasts; one of every fifth block goes on into the next. Location 1
+ * calls itself, location 4 is what lasts. */
 static void put_block(struct small_trace *t, uint64_t block)
 {
     uint64_t tick = 1000 + block * ZONES * PERIOD, n = 0;
     int is_begun = block % 5 == 0 && block + 1 < BLOCKS, is_left = block % 5 == 1;
     small_begin_part(t, 1, 1);
+    if (!block)
+        strobe_encode_zone_begin(&t->enc, tick, 4), n++;
     if (is_left)
         strobe_encode_zone_end(&t->enc, tick + 5, 3), n++;
     for (uint64_t i = 0; i < ZONES; i++, n += 4) {
         strobe_encode_zone_begin(&t->enc, tick + i * PERIOD + 10, 1);
-        strobe_encode_zone_begin(&t->enc, tick + i * PERIOD + 20 + i % 7, 2);
-        strobe_encode_zone_end(&t->enc, tick + i * PERIOD + 300 + i * i % 91, 2);
+        strobe_encode_zone_begin(&t->enc, tick + i * PERIOD + 20 + i % 7, i % 3 ? 2 : 1);
+        strobe_encode_zone_end(&t->enc, tick + i * PERIOD + 300 + i * i % 91, i % 3 ? 2 : 1);
         strobe_encode_zone_end(&t->enc, tick + i * PERIOD + 800 + block % 13, 1);
     }
+    for (int i = 0; i < 2; i++)
+        strobe_encode_zone_begin(&t->enc, tick + ZONES * PERIOD - 90, 4), n++;
+    for (int i = 0; i < 2; i++)
+        strobe_encode_zone_end(&t->enc, tick + ZONES * PERIOD - 60, 4), n++;
     if (is_begun)
         strobe_encode_zone_begin(&t->enc, tick + ZONES * PERIOD - 50, 3), n++;
     small_end_part(t, 1, n);
@@ -45,6 +52,7 @@ static int set_up(void **state)
     small_loc(&o->file, 1, 1, "outer");
     small_loc(&o->file, 1, 2, "inner");
     small_loc(&o->file, 1, 3, "over the edge");
+    small_loc(&o->file, 1, 4, "lasts, and calls itself");
     small_put_records(&o->file);
     for (uint64_t i = 0; i < BLOCKS; i++)
         put_block(&o->file, i);
@@ -93,13 +101,15 @@ static const struct strobe_stats_row *row_of(const struct strobe_stats *stats, u
 
 static void assert_same_rows(const struct strobe_stats *a, const struct strobe_stats *b)
 {
-    for (uint64_t loc = 1; loc <= 3; loc++) {
+    assert_true(a->has_inclusive && b->has_inclusive);
+    for (uint64_t loc = 1; loc <= 4; loc++) {
         const struct strobe_stats_row *x = row_of(a, loc), *y = row_of(b, loc);
         assert_int_equal(x != NULL, y != NULL);
         if (!x)
             continue;
         assert_int_equal(x->count, y->count);
         assert_true(x->total == y->total && x->self == y->self && x->squares == y->squares);
+        assert_true(x->inclusive == y->inclusive);
         assert_int_equal(x->min, y->min);
         assert_int_equal(x->max, y->max);
         for (int i = 0; i < STROBE_STATS_N_PERCENTILES; i++)

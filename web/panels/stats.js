@@ -12,7 +12,8 @@ export function makeStats(app) {
     const columns = [
         {key: 'name', title: 'zone', up: true, width: 'minmax(160px, 2fr)', show: (r) => h('span', {title: r.row ? r.row.name : ''}, swatch(r.row), r.row ? r.row.name : '…')},
         {key: 'count', title: 'count', number: true, width: '92px', show: (r) => format.count(r.count), copy: (r) => String(r.count)},
-        ns('total', 'total'), {key: 'share', title: '% self', number: true, width: '72px', sort: false, show: (r) => (whole ? format.percent(r.self / whole) : '–')},
+        ns('total', 'total'), Object.assign(ns('inclusive', 'inclusive'), {show: (r) => (r.inclusive === undefined ? '–' : format.duration(r.inclusive))}),
+        {key: 'share', title: '% self', number: true, width: '72px', sort: false, show: (r) => (whole ? format.percent(r.self / whole) : '–')},
         ns('self', 'self'), ns('mean', 'mean'), ns('min', 'min'), ns('max', 'max'), ns('std', 'deviation'),
         Object.assign(ns('p50', 'median ~'), {sort: false}), Object.assign(ns('p99', '99 % ~'), {sort: false}),
         {key: 'place', title: 'source', width: 'minmax(100px, 1fr)', sort: false, show: (r) => (r.row && r.row.file ? `${r.row.file}:${r.row.line}` : '')},

@@ -26,7 +26,7 @@ static inline uint64_t strobe_zigzag(int64_t value)
     return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
 }
 
-static inline int64_t strobe_unzigzag(uint64_t value)
+static inline int64_t strobe_varint_unzigzag(uint64_t value)
 {
     return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
 }
@@ -67,11 +67,11 @@ static inline uint64_t strobe_get_varint(struct strobe_bytes *in)
 
 static inline int64_t strobe_get_zigzag(struct strobe_bytes *in)
 {
-    return strobe_unzigzag(strobe_get_varint(in));
+    return strobe_varint_unzigzag(strobe_get_varint(in));
 }
 
 /* Step over `n` varints: bytes without the top bit end one, and eight bytes are looked at together. */
-static inline void strobe_skip_varints(struct strobe_bytes *in, uint64_t n)
+static inline void strobe_bytes_skip_varints(struct strobe_bytes *in, uint64_t n)
 {
     const uint8_t *at = in->at;
     if (n > strobe_bytes_left(in)) {
@@ -104,7 +104,7 @@ static inline const uint8_t *strobe_get_bytes(struct strobe_bytes *in, uint64_t 
     return data;
 }
 
-static inline double strobe_get_double(struct strobe_bytes *in)
+static inline double strobe_bytes_get_double(struct strobe_bytes *in)
 {
     double value = 0;
     const uint8_t *data = strobe_get_bytes(in, sizeof value);

@@ -19,15 +19,15 @@ static void skip_summary(struct strobe_bytes *in)
 {
     uint64_t n_rows = strobe_get_varint(in);
     for (uint64_t i = 0; i < n_rows && !in->bad; i++) {
-        strobe_skip_varints(in, 8);
-        strobe_skip_varints(in, 2 * (strobe_get_varint(in) & 0xffff));
+        strobe_bytes_skip_varints(in, 8);
+        strobe_bytes_skip_varints(in, 2 * (strobe_get_varint(in) & 0xffff));
     }
     strobe_get_varint(in); /* shift */
     uint64_t n_depths = strobe_get_varint(in);
     if (n_depths > STROBE_LOD_DEPTHS)
         in->bad = 1;
     for (uint64_t i = 0; i < n_depths && !in->bad; i++)
-        strobe_skip_varints(in, 5 * (strobe_get_varint(in) & 0xffff));
+        strobe_bytes_skip_varints(in, 5 * (strobe_get_varint(in) & 0xffff));
 }
 
 static enum strobe_err read_stack(struct strobe_bytes *in, struct strobe_events *events,
@@ -159,7 +159,7 @@ static int read_nested(struct strobe_bytes *in, struct strobe_events *events, ui
         uint64_t n = strobe_get_varint(in);
         if (n > strobe_bytes_left(in))
             return 0;
-        strobe_skip_varints(in, 2 * n);
+        strobe_bytes_skip_varints(in, 2 * n);
         part->n_nested = (uint32_t)(in->at - part->nested);
     }
     return !in->bad;
@@ -316,7 +316,7 @@ enum strobe_err strobe_summary_next(struct strobe_summary *summary, struct strob
 {
     struct strobe_bytes *in = &summary->in;
     STROBE_ASSERT(summary->part && summary->n_buckets <= STROBE_HIST_BUCKETS);
-    strobe_skip_varints(in, 2 * (uint64_t)summary->n_buckets);
+    strobe_bytes_skip_varints(in, 2 * (uint64_t)summary->n_buckets);
     summary->n_buckets = 0;
     if (in->bad)
         return STROBE_ERR_CORRUPT;

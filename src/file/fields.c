@@ -161,7 +161,7 @@ static void read_field(struct strobe_bytes *in, struct strobe_joiner *joiner,
         field->u = (uint64_t)field->i;
         break;
     case 'd':
-        field->d = strobe_get_double(in);
+        field->d = strobe_bytes_get_double(in);
         break;
     case 's':
         field->u = strobe_get_varint(in);

@@ -105,7 +105,7 @@ static enum strobe_err descend(struct strobe_block_iter *iter, const struct fram
     if (iter->filter.type == STROBE_BLOCK_EVENTS &&
         out_of_range(&iter->filter, entry->tick_min, entry->tick_max)) {
         iter->last = entry->offset; /* what it lists is passed over, and is no hole */
-        iter->pos = entry->offset + strobe_pad8(entry->bytes);
+        iter->pos = entry->offset + strobe_file_pad(entry->bytes);
         return STROBE_OK;
     }
     struct frame next = {.level = entry->level};
@@ -158,7 +158,7 @@ static int visit(struct strobe_block_iter *iter, const struct strobe_index_entry
         return 0;
     look_between(iter, entry->offset);
     iter->last = entry->offset;
-    iter->pos = entry->offset + strobe_pad8(entry->bytes);
+    iter->pos = entry->offset + strobe_file_pad(entry->bytes);
     if (!wanted(&iter->filter, entry->type, entry->tick_min, entry->tick_max))
         return 0;
     if (iter->filter.unread) {
@@ -171,7 +171,7 @@ static int visit(struct strobe_block_iter *iter, const struct strobe_index_entry
     }
     if (strobe_file_read_ref(iter->file, entry->offset, out) != STROBE_OK ||
         out->head.type != entry->type) {
-        strobe_file_add_hole(iter->file, entry->offset, strobe_pad8(entry->bytes));
+        strobe_file_add_hole(iter->file, entry->offset, strobe_file_pad(entry->bytes));
         return 0;
     }
     STROBE_ASSERT(out->offset == entry->offset);

@@ -129,7 +129,7 @@ static void take_lanes(struct strobe_bytes *in, const struct strobe_lod_track *t
         if (n > strobe_bytes_left(in))
             in->bad = 1;
         else
-            strobe_skip_varints(in, 5 * n);
+            strobe_bytes_skip_varints(in, 5 * n);
     }
     STROBE_ASSERT(out->in.at <= in->at && out->shift <= MAX_SHIFT);
     out->in.end = in->at;
@@ -213,8 +213,8 @@ enum strobe_err strobe_part_lod_start(const struct strobe_part *part, struct str
                                     .ends = strobe_bytes_over(part->ends, part->n_ends)};
     uint64_t n_rows = strobe_get_varint(&lod->in);
     for (uint64_t i = 0; i < n_rows && !lod->in.bad; i++) {
-        strobe_skip_varints(&lod->in, 8);
-        strobe_skip_varints(&lod->in, 2 * (strobe_get_varint(&lod->in) & 0xffff));
+        strobe_bytes_skip_varints(&lod->in, 8);
+        strobe_bytes_skip_varints(&lod->in, 2 * (strobe_get_varint(&lod->in) & 0xffff));
     }
     uint64_t shift = strobe_get_varint(&lod->in), n_depths = strobe_get_varint(&lod->in);
     if (lod->in.bad || shift > MAX_SHIFT || n_depths > STROBE_LOD_DEPTHS)

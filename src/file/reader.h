@@ -23,7 +23,7 @@ struct strobe_file {
     uint64_t n_rechecks; /* bytes hashed for blocks that turned out wrong, to bound the time */
 };
 
-static inline uint64_t strobe_pad8(uint64_t n)
+static inline uint64_t strobe_file_pad(uint64_t n)
 {
     return (n + 7) & ~7ull;
 }
@@ -31,7 +31,7 @@ static inline uint64_t strobe_pad8(uint64_t n)
 /* Bytes of a block in the file, header and padding included. */
 static inline uint64_t strobe_block_span(const struct strobe_block_head *head)
 {
-    return strobe_pad8(sizeof *head + (uint64_t)head->head_bytes + head->body_bytes);
+    return strobe_file_pad(sizeof *head + (uint64_t)head->head_bytes + head->body_bytes);
 }
 
 /* Read exactly n bytes. STROBE_ERR_END where the file ends before. */

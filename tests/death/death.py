@@ -74,7 +74,7 @@ class Pages:
                 pids.append(row.pid)
         return pids[1:] + pids[:1]
 
-    def wait_ready(self, n, timeout=20):
+    def wait_ready(self, n, timeout=120):
         """Until n threads emit."""
         end = time.time() + timeout
         while self.n_ready < n:
@@ -162,7 +162,7 @@ def kill(pid):
         os.kill(pid, signal.SIGKILL)
 
 
-def wait_gone(pids, timeout=20):
+def wait_gone(pids, timeout=120):
     """Until none of them runs; reaps those that are ours."""
     end = time.time() + timeout
     for pid in pids:

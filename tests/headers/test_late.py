@@ -57,7 +57,7 @@ class Late(harness.ProgramTest):
         self.assertEqual(waiting.stdout.readline(), "ready\n")
         time.sleep(0.3)
         recorder, path = self.attach("exit.strobe", "--pid", str(waiting.pid))
-        self.assertEqual(waiting.wait(timeout=20), 0)
+        self.assertEqual(waiting.wait(timeout=120), 0)
         code, _, err = self.end(recorder) if recorder.poll() is None else (recorder.returncode, "", recorder.communicate()[1])
         self.assertEqual(code, 0, err)
         self.assertTrue(os.path.exists(path))

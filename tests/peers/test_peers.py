@@ -364,7 +364,7 @@ class Others(Peer):
         recorder = subprocess.Popen([STROBE, "record", "-q", "-o", path, "--tracy", f"127.0.0.1:{port}"])
         time.sleep(0.3)
         env = {**os.environ, "TRACY_PORT": str(port), "TRACY_NO_EXIT": "1"}
-        subprocess.run([program, "100", "2"], env=env, check=True, capture_output=True, timeout=20)
+        subprocess.run([program, "100", "2"], env=env, check=True, capture_output=True, timeout=120)
         self.assertEqual(recorder.wait(10), 0)
         self.assert_whole(Trace(path), 400)
 

@@ -152,21 +152,21 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(trace.problems[:10], [])
         return trace
 
-    def wait_for(self, what, seconds=10):
+    def wait_for(self, what, seconds=120):
         """Until what() is true."""
         end = time.monotonic() + seconds
         while not what():
             self.assertLess(time.monotonic(), end, "waited too long")
             time.sleep(0.005)
 
-    def attach(self, name, *options, seconds=10):
+    def attach(self, name, *options, seconds=120):
         """Start `strobe record` with these options and wait until it has its file: (process, path)."""
         path = self.path(name)
         process = self.start(STROBE, "record", "-o", path, *options)
         self.wait_for(lambda: os.path.exists(path) or process.poll() is not None, seconds)
         return process, path
 
-    def end(self, process, number=signal.SIGINT, timeout=20):
+    def end(self, process, number=signal.SIGINT, timeout=120):
         """Send a signal, wait for the end: (code, out, err)."""
         process.send_signal(number)
         out, err = process.communicate(timeout=timeout)

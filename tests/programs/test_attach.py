@@ -35,7 +35,7 @@ class Attached(harness.ProgramTest):
 
     def finish(self, beacon):
         """End it; how many ticks it emitted."""
-        out, _ = beacon.communicate("", timeout=20)
+        out, _ = beacon.communicate("", timeout=120)
         self.assertEqual(beacon.returncode, 0)
         return int(out)
 
@@ -51,12 +51,19 @@ class Attached(harness.ProgramTest):
         self.assertEqual([proc.exe for proc in trace.procs.values()], [self.program("beacon")])
         self.assertEqual(trace.dropped(), {})
 
+    def wait_for_names(self, path):
+        """Until the trace, which is being recorded, has zones of all names."""
+        def has_all():
+            out = self.run_it(harness.STROBE, "stats", "--csv", path)[1]
+            return all(f"\n{name}," in out for name in ("tick", "part", "help", "turn 0", "turn 3"))
+        self.wait_for(has_all)
+
     def test_a_recorder_that_comes_later_shows_zones_as_begun_before(self):
         beacon = self.beacon()
         recorder, path = self.attach("t.strobe", "--pid", str(beacon.pid))
-        time.sleep(0.3)
+        self.wait_for_names(path)
         self.finish(beacon)
-        recorder.communicate(timeout=20)    # it ends with the program
+        recorder.communicate(timeout=120)    # it ends with the program
         self.assertEqual(recorder.returncode, 0)
         trace = self.judge(path)
         self.check_names(trace)
@@ -71,7 +78,7 @@ class Attached(harness.ProgramTest):
         beacon = self.beacon()
         for number in range(3):
             recorder, path = self.attach(f"{number}.strobe", "--pid", str(beacon.pid), "--for", "0.3s")
-            recorder.communicate(timeout=20)
+            recorder.communicate(timeout=120)
             self.assertEqual(recorder.returncode, 0)
             trace = self.judge(path)
             self.check_names(trace)
@@ -85,9 +92,9 @@ class Attached(harness.ProgramTest):
     def test_zones_begun_under_one_recorder_end_under_the_next(self):
         beacon = self.beacon()
         first, _ = self.attach("1.strobe", "--session", "default", "--for", "0.2s")
-        first.communicate(timeout=20)
+        first.communicate(timeout=120)
         second, path = self.attach("2.strobe", "--session", "default")
-        time.sleep(0.2)
+        self.wait_for_names(path)
         self.finish(beacon)
         code, _, err = self.end(second)
         self.assertEqual(code, 0, err)
@@ -101,7 +108,7 @@ class Attached(harness.ProgramTest):
         first.kill()
         first.wait()
         second, path = self.attach("2.strobe", "--pid", str(beacon.pid), "--for", "0.3s")
-        second.communicate(timeout=20)
+        second.communicate(timeout=120)
         trace = self.judge(path)
         self.check_names(trace)
         self.finish(beacon)
@@ -109,14 +116,14 @@ class Attached(harness.ProgramTest):
     def test_a_trace_is_mended_while_its_program_runs_on_and_the_program_can_be_recorded_again(self):
         beacon = self.beacon()
         first, path = self.attach("1.strobe", "--pid", str(beacon.pid))
-        time.sleep(0.3)
+        self.wait_for_names(path)
         first.kill()
         first.wait()
         code, out, err = self.run_it(harness.STROBE, "recover", path)
         self.assertEqual(code, 0, err)
         self.check_names(self.judge(path))
         second, path = self.attach("2.strobe", "--pid", str(beacon.pid), "--for", "0.3s")
-        second.communicate(timeout=20)
+        second.communicate(timeout=120)
         self.check_names(self.judge(path))
         self.finish(beacon)
 
@@ -141,7 +148,7 @@ class Attached(harness.ProgramTest):
         self.assertEqual(code, 1)
         self.assertIn("being recorded by another strobe", err)
         self.finish(beacon)
-        first.communicate(timeout=20)
+        first.communicate(timeout=120)
         self.judge(self.path("1.strobe"))
 
     def test_a_session_records_all_that_join_it_and_nobody_else(self):
@@ -251,7 +258,7 @@ class Launched(harness.ProgramTest):
         os.close(write)
         self.assertEqual(beacon.stdout.readline(), "ready\n")
         self.assertEqual(holders(os.fstat(read).st_ino), {os.getpid(), beacon.pid})
-        beacon.communicate("", timeout=20)
+        beacon.communicate("", timeout=120)
         self.assertEqual(os.read(read, 1), b"")
         os.close(read)
         self.check(path, 1)

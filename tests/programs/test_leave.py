@@ -160,7 +160,7 @@ class Leave(harness.ProgramTest):
             self.skipTest("ptrace is not allowed here")
         self.assertEqual(said, "stopped\n")
         code, _, err = self.end(recorder)
-        stopper.communicate("", timeout=20)
+        stopper.communicate("", timeout=120)
         self.assertEqual(code, 0, err)
         self.assertIn(f"thread {tid} (steady) of process {steady.process.pid} stood still", err)
         self.assertNotIn("coverage 100.00 %", err)

@@ -63,7 +63,7 @@ class PassedThrough(harness.ProgramTest):
     def test_stdin_and_stdout_are_the_commands(self):
         process = self.start(harness.STROBE, "record", "-q", "-o", self.path("t.strobe"), "--", "cat",
                              stdin=subprocess.PIPE)
-        out, err = process.communicate("line\n" * 1000, timeout=20)
+        out, err = process.communicate("line\n" * 1000, timeout=120)
         self.assertEqual((out, err), ("line\n" * 1000, ""))
 
     def check_signal(self, number, trap):
@@ -270,11 +270,11 @@ class Clocks(harness.ProgramTest):
         beacon = self.start(self.program("beacon"), stdin=subprocess.PIPE, env={"STROBE_CLOCK": "mono"})
         self.assertEqual(beacon.stdout.readline(), "ready\n")
         recorder, path = self.attach("t.strobe", "--pid", str(beacon.pid), "--for", "0.2s")
-        recorder.communicate(timeout=20)
+        recorder.communicate(timeout=120)
         trace = self.judge(path)
         self.assertEqual({sync[0] for sync in trace.trace.syncs}, {2})
         self.assertGreater(trace.n_zones("tick"), 10)
-        beacon.communicate("", timeout=20)
+        beacon.communicate("", timeout=120)
 
 
 class Rights(harness.ProgramTest):
@@ -367,7 +367,7 @@ class Folders(harness.ProgramTest):
                                    env={"STROBE_DIR": self.path("elsewhere")})
         self.assertEqual(code, 0, err)
         self.assertGreater(self.judge(path).n_zones("tick"), 10)
-        beacon.communicate("", timeout=20)
+        beacon.communicate("", timeout=120)
 
 
 class Versions(harness.ProgramTest):

@@ -424,7 +424,7 @@ class Server:
                                        "f": 4, "I": 4, "i": 4, "H": 2, "B": 1, "b": 1, "6": 6, "X": 8}.get(c, 0) for c in letters))
                 self.tails.append({"N": 2, "n": 1, "L": 4}.get(letters[-1:], 0))
         self.protocol = protocol
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=120)
         self.socket.sendall(b"TracyPrf" + struct.pack("<I", protocol))
         self.status = self.read(1)[0]
         if self.status == 1:

@@ -54,7 +54,7 @@ class Server:
             path += ("&" if "?" in path else "?") + "token=" + self.token
         lines = [f"{method} {path} HTTP/1.1", f"Host: {host or f'127.0.0.1:{self.port}'}", "Connection: close"]
         lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
-        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as sock:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=120) as sock:
             sock.sendall("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
             data = b""
             while True:

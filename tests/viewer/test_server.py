@@ -450,7 +450,7 @@ class Guard(Folder):
         pages = []
         try:
             for _ in range(1000):
-                pages.append(socket.create_connection(("127.0.0.1", self.server.port), timeout=10))
+                pages.append(socket.create_connection(("127.0.0.1", self.server.port), timeout=120))
         except OSError:
             pass
         with Page(self.server) as page:

@@ -40,7 +40,7 @@ def tracy(app, port, *words):
 def traces(link):
     """The traces that the viewer of a link has."""
     address = urllib.parse.urlsplit(link)
-    with urllib.request.urlopen(address._replace(path="/traces").geturl(), timeout=10) as answer:
+    with urllib.request.urlopen(address._replace(path="/traces").geturl(), timeout=120) as answer:
         return json.load(answer)
 
 
@@ -51,7 +51,7 @@ def test_the_last_word_is_the_link_of_a_viewer_that_has_the_trace(app):
     name, = urllib.parse.parse_qs(address.query)["trace"]
     assert address.netloc == f"127.0.0.1:{port}" and re.fullmatch(r"my_app_first_[\d_]+\.strobe", name)
     assert traces(link) == [name]
-    with urllib.request.urlopen(link, timeout=10) as answer:
+    with urllib.request.urlopen(link, timeout=120) as answer:
         assert b"<html" in answer.read()
 
 

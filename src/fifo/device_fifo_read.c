@@ -45,6 +45,7 @@ static enum strobe_err check_head(const struct strobe_device_fifo_head *head, ui
 static enum strobe_err map_file(struct strobe_device_fifo_reader *r,
                                 const struct strobe_device_fifo_head *copy)
 {
+    STROBE_ASSERT(copy->data_bytes && !(copy->data_bytes & (copy->data_bytes - 1))); /* checked */
     r->data_bytes = copy->data_bytes;
     r->pid = copy->pid;
     r->device = copy->device;
@@ -86,7 +87,7 @@ enum strobe_err strobe_device_fifo_open(const char *dir, const char *name,
     }
     uint64_t written = __atomic_load_n(&out->head->written, __ATOMIC_ACQUIRE);
     out->read = out->given = __atomic_load_n(&out->head->read, __ATOMIC_ACQUIRE);
-    if (written - out->read > out->data_bytes)
+    if (written - out->read > out->data_bytes || out->read % sizeof(uint32_t))
         out->read = out->given =
             written; /* a predecessor's count can't be: nothing of it is trusted */
     return STROBE_OK;
@@ -94,6 +95,7 @@ enum strobe_err strobe_device_fifo_open(const char *dir, const char *name,
 
 void strobe_device_fifo_attach(struct strobe_device_fifo_reader *r)
 {
+    STROBE_ASSERT(r->head && r->read == r->given); /* open, and nothing taken yet */
     __atomic_store_n(&r->head->recorder, STROBE_DEVICE_FIFO_ATTACHED, __ATOMIC_RELEASE);
     __atomic_add_fetch(&r->head->attach, 1, __ATOMIC_ACQ_REL);
 }
@@ -107,6 +109,7 @@ static void wake(struct strobe_device_fifo_head *head)
 
 void strobe_device_fifo_detach(struct strobe_device_fifo_reader *r)
 {
+    STROBE_ASSERT(r->head);
     __atomic_store_n(&r->head->recorder, STROBE_DEVICE_FIFO_NONE, __ATOMIC_RELEASE);
     wake(r->head);
 }
@@ -128,8 +131,10 @@ enum strobe_err strobe_device_fifo_next(struct strobe_device_fifo_reader *r, con
     uint64_t written = __atomic_load_n(&r->head->written, __ATOMIC_ACQUIRE);
     uint64_t n_bytes = written - r->read;
     STROBE_ASSERT(r->read - r->given <= r->data_bytes);
-    if (written - r->given > r->data_bytes || written % STROBE_DEVICE_FIFO_ALIGN || is_broken(r))
+    if (written - r->given > r->data_bytes || n_bytes > r->data_bytes || /* it went back */
+        written % STROBE_DEVICE_FIFO_ALIGN || is_broken(r))
         return STROBE_ERR_CORRUPT;
+    STROBE_ASSERT(r->read % sizeof **words == 0);
     *words = (const uint32_t *)(r->data + r->read % r->data_bytes);
     *n_words = n_bytes / sizeof **words;
     return STROBE_OK;
@@ -144,7 +149,8 @@ void strobe_device_fifo_take(struct strobe_device_fifo_reader *r, size_t n_words
 void strobe_device_fifo_give_back(struct strobe_device_fifo_reader *r,
                                   const struct strobe_device_fifo_lane *lanes, uint32_t n_lanes)
 {
-    STROBE_ASSERT(n_lanes <= STROBE_DEVICE_FIFO_LANES);
+    STROBE_ASSERT(n_lanes <= STROBE_DEVICE_FIFO_LANES && (lanes || !n_lanes));
+    STROBE_ASSERT(r->read - r->given <= r->data_bytes);
     if (r->given == r->read)
         return;
     /* the state that is not the one of head->read: a kill in the middle leaves that one whole */

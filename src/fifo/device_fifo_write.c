@@ -31,6 +31,7 @@ static uint64_t power_of_two(uint64_t bytes)
     uint64_t n = LEAST_BYTES;
     while (n < bytes && n < MOST_BYTES)
         n *= 2;
+    STROBE_ASSERT(!(n & (n - 1)) && n >= LEAST_BYTES && n <= MOST_BYTES);
     return n;
 }
 
@@ -85,6 +86,7 @@ static void fill_head(struct strobe_device_fifo_writer *w,
                       const struct strobe_device_fifo_options *options)
 {
     struct strobe_device_fifo_head *head = w->head;
+    STROBE_ASSERT(head && w->data && !w->written); /* mapped, and empty */
     head->version = STROBE_DEVICE_FIFO_VERSION;
     head->data_off = DATA_OFF;
     head->data_bytes = w->data_bytes;
@@ -157,6 +159,7 @@ static void sleep_for_room(struct strobe_device_fifo_head *head, uint32_t seen_g
 static bool wait_for_room(struct strobe_device_fifo_writer *w, uint64_t n_bytes)
 {
     struct strobe_device_fifo_head *head = w->head;
+    STROBE_ASSERT(n_bytes <= w->data_bytes && w->patience_ns);
     uint64_t beat = __atomic_load_n(&head->heartbeat, __ATOMIC_RELAXED);
     uint64_t began = strobe_clock_mono_ns(), now = began, seen_read = head->read, since = began;
     if (w->gave_up && beat == w->last_beat)
@@ -199,6 +202,7 @@ enum strobe_err strobe_device_fifo_put(struct strobe_device_fifo_writer *w, cons
     }
     memcpy(w->data + w->written % w->data_bytes, words, n_bytes);
     w->written += n_bytes;
+    STROBE_ASSERT(w->written % STROBE_DEVICE_FIFO_ALIGN == 0);
     __atomic_store_n(&w->head->written, w->written, __ATOMIC_RELEASE);
     return STROBE_OK;
 }

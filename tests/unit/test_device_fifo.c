@@ -123,6 +123,29 @@ static void a_full_ring_waits_drops_and_counts(void **state)
     strobe_device_fifo_release(&reader, dir, true);
 }
 
+static void a_count_that_goes_back_is_refused(void **state)
+{
+    (void)state;
+    struct strobe_device_fifo_writer writer = make(true, 0);
+    struct strobe_device_fifo_reader reader, next_reader;
+    const uint32_t *words;
+    size_t n_words;
+    uint32_t next = 0;
+    open_reader(&writer, &reader);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(put(&writer, i, 16), STROBE_OK);
+    take_all(&reader, &next);      /* and not given back */
+    writer.head->written = 4 * 64; /* behind what was taken, not behind what was given back */
+    assert_int_equal(strobe_device_fifo_next(&reader, &words, &n_words), STROBE_ERR_CORRUPT);
+    assert_int_equal(n_words, 0);
+    writer.head->read = 3; /* no place of a word */
+    open_reader(&writer, &next_reader);
+    assert_int_equal(next_reader.read, 4 * 64);
+    strobe_device_fifo_release(&next_reader, dir, false);
+    strobe_device_fifo_close(&writer);
+    strobe_device_fifo_release(&reader, dir, true);
+}
+
 static void *give_back_slowly(void *context)
 {
     struct strobe_device_fifo_reader *reader = context;
@@ -288,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_put_comes_out_in_order_over_many_turns_of_the_ring),
         cmocka_unit_test(a_full_ring_waits_drops_and_counts),
+        cmocka_unit_test(a_count_that_goes_back_is_refused),
         cmocka_unit_test(a_producer_that_is_faster_waits_and_loses_nothing),
         cmocka_unit_test(nobody_records_so_frames_are_discarded_and_the_file_goes),
         cmocka_unit_test(each_recorder_that_comes_is_described_to_once),

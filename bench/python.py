@@ -3,6 +3,8 @@
 Each run is a fresh process, the first touch of the tool's memory included. The limit is a callback on the same hook and the same events that
 reads the clock and stores 16 bytes. VizTracer keeps the last million events and writes nothing here; Strobe's are all recorded.
 BENCH_PYTHONS=3.11,3.13: these versions alone.  SPDX-License-Identifier: MIT"""
+import csv
+import io
 import glob
 import os
 import pathlib
@@ -110,7 +112,7 @@ def rest(bench, version, path):
     def bulk(tree):
         found, used = work(tree, path, "many", n, recorded=True)
         text = measure.run([tree.strobe, "stats", "--csv", used.path])[0]
-        stored = next(int(line.rsplit(",", 10)[1]) for line in text.splitlines() if "leaf" in line)
+        stored = next(int(row["count"]) for row in csv.DictReader(io.StringIO(text)) if "leaf" in row["name"])
         return {"bytes": used.bytes / n, "grown_kib": found["grown_kib"], "lost": n - stored}
 
     def startup(tree):

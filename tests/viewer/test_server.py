@@ -78,7 +78,7 @@ class Answers(Folder):
             row = expected[(n["name"], n["function"], n["file"], n["line"])]
             for column, title in (("count", "count"), ("total", "total_ns"), ("self", "self_ns"), ("mean", "mean_ns"),
                                   ("min", "min_ns"), ("max", "max_ns"), ("std", "std_ns"), ("p50", "p50_ns"),
-                                  ("p90", "p90_ns"), ("p99", "p99_ns")):
+                                  ("p90", "p90_ns"), ("p99", "p99_ns"), ("inclusive", "inclusive_ns")):
                 self.assertEqual(answer[column][i], float(row[title]), (n["name"], column))
 
     def test_statistics_are_those_of_strobe_stats(self):

@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -189,6 +190,8 @@ def follow(args, tree, path, log):
             memory = watch.end()
             for page in started[1:]:
                 page.wait()
+            if recorder.poll() is None:  # a program that could not keep its pace would go on for long: the recorder passes it on
+                recorder.send_signal(signal.SIGTERM)
             rest = recorder.stdout.read()
             recorder.wait()
         finally:

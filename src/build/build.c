@@ -79,11 +79,13 @@ void strobe_build_note(struct strobe_build *build, const char *format, ...)
     strobe_build_record(build, STROBE_FACT_NOTE, &proc, texts, &size);
 }
 
-void strobe_build_lose(struct strobe_build *build, const struct strobe_build_track *track,
-                       uint32_t cause, uint64_t count, uint64_t tick)
+void strobe_build_lose(struct strobe_build *build, struct strobe_build_track *track, uint32_t cause,
+                       uint64_t count, uint64_t tick)
 {
-    strobe_build_store_lose(build->store, build->proc, track ? track->id : 0, cause, count, tick,
-                            tick);
+    count = strobe_build_resume_loss(build, track, cause, count);
+    if (count)
+        strobe_build_store_lose(build->store, build->proc, track ? track->id : 0, cause, count,
+                                tick, tick);
 }
 
 void strobe_build_set_loc(struct strobe_build *build, uint64_t id,
@@ -222,9 +224,7 @@ void strobe_build_tracy_client(struct strobe_build *build, const struct strobe_t
     strobe_build_record(build, STROBE_META_TRACY_CLIENT, facts, said, n_said);
 }
 
-enum strobe_err strobe_build_open(struct strobe_build_store *store,
-                                  const struct strobe_build_process *process,
-                                  struct strobe_build **out)
+enum strobe_err strobe_build_make(struct strobe_build_store *store, struct strobe_build **out)
 {
     if (!strobe_build_store_charge(store, sizeof **out))
         return STROBE_ERR_LIMIT;
@@ -235,9 +235,19 @@ enum strobe_err strobe_build_open(struct strobe_build_store *store,
     }
     build->store = store;
     build->n_charged = sizeof *build;
-    build->proc = strobe_build_store_new_proc(store);
-    describe(build, process);
     *out = build;
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_build_open(struct strobe_build_store *store,
+                                  const struct strobe_build_process *process,
+                                  struct strobe_build **out)
+{
+    enum strobe_err err = strobe_build_make(store, out);
+    if (err)
+        return err;
+    (*out)->proc = strobe_build_store_new_proc(store);
+    describe(*out, process);
     return STROBE_OK;
 }
 
@@ -246,6 +256,7 @@ static void free_track(struct strobe_build_track *track)
     if (!track)
         return;
     strobe_track_free(&track->track);
+    free(track->skip_lost);
     free(track);
 }
 
@@ -299,7 +310,8 @@ static struct strobe_build_track *new_track(struct strobe_build *build, uint64_t
     uint64_t numbers[] = {track->id, tid, tick};
     size_t n_name = length(name);
     strobe_build_record(build, STROBE_META_THREAD, numbers, &name, &n_name);
-    strobe_build_store_count_thread(build->store);
+    if (!build->ask || !strobe_build_resume_track(build, track))
+        strobe_build_store_count_thread(build->store);
     return track;
 }
 

@@ -32,6 +32,7 @@
 #include "file/encode.h"
 #include "file/file_write.h"
 #include "wire/kinds.h"
+#include "wire/ring_layout.h"
 
 struct strobe_build_store;
 struct strobe_build;
@@ -112,8 +113,8 @@ void strobe_build_kinds(struct strobe_build *build);
 void strobe_build_note(struct strobe_build *build, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Events that are not stored. `track` may be NULL: not known which. */
-void strobe_build_lose(struct strobe_build *build, const struct strobe_build_track *track,
-                       uint32_t cause, uint64_t count, uint64_t tick);
+void strobe_build_lose(struct strobe_build *build, struct strobe_build_track *track, uint32_t cause,
+                       uint64_t count, uint64_t tick);
 
 struct strobe_build_loc {
     uint32_t line, color;
@@ -146,6 +147,41 @@ void strobe_build_thread_name(struct strobe_build *build, struct strobe_build_tr
                               const char *name, size_t n_bytes);
 uint64_t strobe_build_track_id(const struct strobe_build_track *track); /* its number in the file */
 uint32_t strobe_build_track_depth(const struct strobe_build_track *track); /* open zones */
+
+/* ---- going on with a process of a file that somebody else began ---- */
+
+/* Where a process stands: for a source that can make the same events again from a point that it remembers, to be stored with that point. */
+struct strobe_build_saved {
+    uint32_t proc, n_notes;
+    uint64_t last_loc, last_string, last_track;
+    uint64_t lost[STROBE_LOSS_COUNT]; /* of no track */
+};
+struct strobe_build_saved_track {
+    uint64_t tid, id, pos; /* pos: events so far */
+    uint64_t lost[STROBE_LOSS_COUNT];
+};
+void strobe_build_save(const struct strobe_build *build, struct strobe_build_saved *out);
+void strobe_build_track_save(const struct strobe_build_track *track,
+                             struct strobe_build_saved_track *out);
+
+/* What the file has of a track (0: of no track): more than the source remembers, where it was killed in between. */
+struct strobe_build_known {
+    uint64_t pos;              /* events */
+    struct strobe_track state; /* borrowed: its open zones, its last tick */
+    const uint64_t *lost;      /* borrowed: STROBE_LOSS_COUNT, by cause; NULL: none */
+};
+/* Whether the file has something of it. What is borrowed is valid until the next call. */
+typedef bool strobe_build_ask(void *context, uint32_t proc, uint64_t track,
+                              struct strobe_build_known *out);
+
+/* A process of the file, from the point that was saved. Its tracks are asked for (`ask`, during the life of the process): events and
+ * losses that the file has already are left out when they come again, losses that it lacks by that point are put there. LIMIT, NOMEM. */
+enum strobe_err strobe_build_resume(struct strobe_build_store *store,
+                                    const struct strobe_build_saved *saved, strobe_build_ask *ask,
+                                    void *context, struct strobe_build **out);
+/* A track of it that was saved. NULL: over the budget. */
+struct strobe_build_track *strobe_build_resume_thread(struct strobe_build *build,
+                                                      const struct strobe_build_saved_track *saved);
 
 /* ---- events, in the order in which their thread made them ---- */
 

@@ -73,8 +73,7 @@ static uint64_t unknown_loc(struct strobe_build *build)
     return build->unknown_loc;
 }
 
-static void refuse(struct strobe_build *build, const struct strobe_build_track *track,
-                   uint64_t tick)
+static void refuse(struct strobe_build *build, struct strobe_build_track *track, uint64_t tick)
 {
     strobe_build_lose(build, track, STROBE_LOSS_REFUSED, 1, tick);
 }
@@ -94,6 +93,8 @@ static bool room_for_zone(struct strobe_build *build, struct strobe_build_track 
 void strobe_build_zone_begin(struct strobe_build *build, struct strobe_build_track *track,
                              uint64_t tick, uint64_t loc)
 {
+    if (strobe_build_is_skipped(track))
+        return;
     struct strobe_build_fiber *fiber =
         track->track.fiber ? fiber_of(build, track->track.fiber) : NULL;
     bool taken = fiber ? !fiber->n_over && push_fiber(build, fiber, loc)
@@ -129,6 +130,8 @@ static bool end_in_fiber(struct strobe_build *build, struct strobe_build_track *
 bool strobe_build_zone_end(struct strobe_build *build, struct strobe_build_track *track,
                            uint64_t tick)
 {
+    if (strobe_build_is_skipped(track))
+        return true;
     if (track->track.fiber)
         return end_in_fiber(build, track, tick);
     if (track->n_over) {
@@ -152,6 +155,8 @@ void strobe_build_steps(struct strobe_build *build, struct strobe_build_track *t
                         const struct strobe_zone_step *steps, size_t n_steps)
 {
     const struct strobe_zone_step *at = steps, *end = steps + n_steps;
+    while (at < end && strobe_build_is_skipped(track))
+        at++;
     while (at < end) {
         struct strobe_encoder *enc = strobe_build_store_part(build->store, build->proc, track);
         if (!track->n_over)
@@ -190,6 +195,8 @@ static uint8_t *put_text(uint8_t *at, const char *text, size_t n_bytes)
 static void put_event(struct strobe_build *build, struct strobe_build_track *track, uint64_t tick,
                       enum strobe_kind kind, const uint8_t *end)
 {
+    if (strobe_build_is_skipped(track))
+        return;
     const uint8_t *fields = strobe_build_store_scratch(build->store);
     STROBE_ASSERT(end >= fields && end - fields <= STROBE_SIDE_BYTES / 4);
     strobe_encode_event(strobe_build_store_part(build->store, build->proc, track), tick, kind,

@@ -6,14 +6,16 @@
 #include "base/map.h"
 #include "build/block.h"
 #include "build/build.h"
-#include "wire/ring_layout.h"
 
 struct strobe_build_track {
     struct strobe_track track;
     uint64_t tid;
-    uint64_t id;     /* number in the process, from 1 */
-    uint64_t pos;    /* events so far: a "word" of such a track is one event */
-    uint64_t n_over; /* innermost open zones that were refused */
+    uint64_t id;                      /* number in the process, from 1 */
+    uint64_t pos;                     /* events so far: a "word" of such a track is one event */
+    uint64_t n_over;                  /* innermost open zones that were refused */
+    uint64_t n_skip;                  /* events that the file has already: resume.c */
+    uint64_t lost[STROBE_LOSS_COUNT]; /* so far, by cause */
+    uint64_t *skip_lost; /* owned: of those, how many the file has already; NULL: none */
 };
 
 enum {
@@ -51,10 +53,31 @@ struct strobe_build {
     uint32_t n_fibers, cap_fibers;
     int64_t n_charged; /* bytes of the budget */
     struct strobe_build_cache locs, strings;
+    uint64_t lost[STROBE_LOSS_COUNT], skip_lost[STROBE_LOSS_COUNT]; /* of no track, as in a track */
+    strobe_build_ask *ask; /* what the file has already: resume.c; NULL: nothing */
+    void *ask_context;     /* borrowed: for ask */
 };
+
+/* Whether the next event of the track is in the file already; if so it counts as made. */
+static inline bool strobe_build_is_skipped(struct strobe_build_track *track)
+{
+    if (!track->n_skip)
+        return false;
+    track->n_skip--;
+    return true;
+}
+
+/* A track of a process that is gone on with: leave out what the file has of it. False: it has nothing. */
+bool strobe_build_resume_track(struct strobe_build *build, struct strobe_build_track *track);
+/* How many of `count` losses the file lacks. */
+uint64_t strobe_build_resume_loss(struct strobe_build *build, struct strobe_build_track *track,
+                                  uint32_t cause, uint64_t count);
 
 /* Letters of every kind, by number. */
 extern const char *const strobe_build_letters[STROBE_FACT_COUNT];
+
+/* An empty process, charged to the store. */
+enum strobe_err strobe_build_make(struct strobe_build_store *store, struct strobe_build **out);
 
 /* Take bytes of the process's budget, or false. */
 bool strobe_build_charge(struct strobe_build *build, int64_t n_bytes);

@@ -319,6 +319,16 @@ STROBE_DEVICE_API enum strobe_device_result strobe_device_listen(struct strobe_d
                                                                  void *context, uint32_t *handle);
 STROBE_DEVICE_API void strobe_device_unlisten(struct strobe_device *device, uint32_t handle);
 
+/* The same on a thread of its own: frames wait for it in a queue of so many bytes (0: 16 MiB). What finds no room there it misses, and nobody
+ * else does: neither the device nor the recorder nor another consumer waits for it. After a gap the decoder goes on at the next
+ * frame (docs/device-protocol.md). strobe_device_unlisten and strobe_device_close hand out what waits before they return. */
+STROBE_DEVICE_API enum strobe_device_result
+strobe_device_listen_apart(struct strobe_device *device, strobe_device_frames *frames,
+                           void *context, size_t queue_bytes, uint32_t *handle);
+/* Words of the stream that a consumer missed so far. */
+STROBE_DEVICE_API uint64_t strobe_device_listen_missed(struct strobe_device *device,
+                                                       uint32_t handle);
+
 /* Warnings and errors as sentences, one a call, on the device's thread; NULL: they go to stderr. */
 typedef void strobe_device_words(void *context, const char *sentence);
 STROBE_DEVICE_API void strobe_device_warn(struct strobe_device *device, strobe_device_words *words,

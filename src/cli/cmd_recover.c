@@ -12,6 +12,7 @@
 
 #include "cli/input.h"
 #include "collector/recover.h"
+#include "recorder/device_side.h"
 #include "ring/session.h"
 
 static const char help[] =
@@ -75,7 +76,8 @@ static bool copy_file(const char *from, const char *to)
 static int run(const char *path)
 {
     struct strobe_recovery r;
-    enum strobe_err err = strobe_recover(path, NULL, show_progress, &r);
+    enum strobe_err err =
+        strobe_recover(path, NULL, show_progress, strobe_recorder_devices_recover, &r);
     if (isatty(2))
         fputs("\r\033[K", stderr);
     if (err == STROBE_ERR_BUSY) {

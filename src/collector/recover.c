@@ -316,6 +316,24 @@ static const char *pool_name(const struct survey *s, uint64_t proc)
     return NULL;
 }
 
+/* A track's open zones as they were at the end of the file; the caller frees the stack. False: no memory. */
+static bool track_state(const struct seen_track *seen, struct strobe_track *out)
+{
+    uint32_t n_under = seen->carry.n_under;
+    struct strobe_open_zone *stack = calloc(n_under + seen->carry.n_open + 1, sizeof *stack);
+    if (!stack)
+        return false;
+    for (uint32_t k = 0; k < seen->carry.n_open; k++)
+        stack[n_under + k] =
+            (struct strobe_open_zone){seen->carry.open[k].loc, seen->carry.open[k].begin,
+                                      seen->carry.open[k].children_ticks, 0, 0};
+    *out = (struct strobe_track){.stack = stack,
+                                 .depth = n_under + seen->carry.n_open,
+                                 .fiber = seen->carry.fiber,
+                                 .last_tick = seen->last_tick};
+    return true;
+}
+
 static enum strobe_err resume_tracks(struct survey *s, struct strobe_collector *c)
 {
     enum strobe_err err = STROBE_OK;
@@ -325,24 +343,52 @@ static enum strobe_err resume_tracks(struct survey *s, struct strobe_collector *
     for (uint32_t i = 0; i < s->n_slots && !err; i++) {
         const struct seen_track *seen = &s->tracks[i];
         const char *name = seen->used ? pool_name(s, seen->proc) : NULL;
+        if (seen->used && !name) /* of a device: its number is taken */
+            strobe_collector_resume_meta(c, NULL, (uint32_t)seen->proc, 0);
         if (!name)
             continue;
-        uint32_t n_under = seen->carry.n_under;
-        struct strobe_open_zone *stack = calloc(n_under + seen->carry.n_open + 1, sizeof *stack);
-        if (!stack)
+        struct strobe_track state;
+        if (!track_state(seen, &state))
             return STROBE_ERR_NOMEM;
-        for (uint32_t k = 0; k < seen->carry.n_open; k++)
-            stack[n_under + k] =
-                (struct strobe_open_zone){seen->carry.open[k].loc, seen->carry.open[k].begin,
-                                          seen->carry.open[k].children_ticks, 0, 0};
-        struct strobe_track state = {.stack = stack,
-                                     .depth = n_under + seen->carry.n_open,
-                                     .fiber = seen->carry.fiber,
-                                     .last_tick = seen->last_tick};
         err = strobe_collector_resume_track(c, name, (uint32_t)seen->proc, seen->track, seen->pos,
                                             &state, seen->lost);
-        free(stack);
+        free(state.stack);
     }
+    return err;
+}
+
+/* ---- what else is in the folder ---- */
+
+struct asking {
+    struct survey *survey;
+    struct strobe_open_zone *stack; /* owned: of the last answer */
+};
+
+/* What the file has of a track: strobe_build_ask. */
+static bool ask_track(void *context, uint32_t proc, uint64_t track, struct strobe_build_known *out)
+{
+    struct asking *asking = context;
+    struct survey *s = asking->survey;
+    struct seen_track *seen = s->n_slots ? probe(s->tracks, s->n_slots, proc, track) : NULL;
+    free(asking->stack);
+    asking->stack = NULL;
+    if (!seen || !seen->used || !track_state(seen, &out->state))
+        return false;
+    asking->stack = out->state.stack;
+    out->pos = seen->pos;
+    out->lost = seen->lost;
+    return true;
+}
+
+/* What sources other than pools left in the folder. */
+static enum strobe_err recover_rest(strobe_recover_rest *rest, struct survey *s, const char *dir,
+                                    struct strobe_file_writer *writer, struct strobe_collector *c)
+{
+    struct asking asking = {.survey = s};
+    struct strobe_recover_place place = {
+        .dir = dir, .writer = writer, .collector = c, .ask = ask_track, .ask_context = &asking};
+    enum strobe_err err = rest ? rest(&place) : STROBE_OK;
+    free(asking.stack);
     return err;
 }
 
@@ -384,7 +430,8 @@ static enum strobe_err note_missing_end(struct survey *s, struct strobe_file_wri
 }
 
 static enum strobe_err append_rest(const char *path, const char *dir, struct survey *s,
-                                   uint64_t end, uint64_t seq, struct strobe_recovery *out)
+                                   uint64_t end, uint64_t seq, strobe_recover_rest *rest,
+                                   struct strobe_recovery *out)
 {
     struct strobe_file_writer *writer = NULL;
     struct strobe_collector *c = NULL;
@@ -399,6 +446,8 @@ static enum strobe_err append_rest(const char *path, const char *dir, struct sur
             err = resume_tracks(s, c);
         if (!err)
             strobe_collector_stop(c);
+        if (!err)
+            err = recover_rest(rest, s, dir, writer, c);
         if (c) {
             struct strobe_collector_status status = strobe_collector_status(c);
             out->n_added = status.n_events - out->n_before;
@@ -419,7 +468,7 @@ static enum strobe_err append_rest(const char *path, const char *dir, struct sur
 
 enum strobe_err strobe_recover(const char *path, const char *session_dir,
                                void (*progress)(uint64_t done, uint64_t all),
-                               struct strobe_recovery *out)
+                               strobe_recover_rest *rest, struct strobe_recovery *out)
 {
     struct strobe_file *file = NULL;
     struct survey s = {0};
@@ -450,7 +499,7 @@ enum strobe_err strobe_recover(const char *path, const char *session_dir,
     out->n_before = s.totals.n_events;
     strobe_file_close(file);
     if (!err)
-        err = append_rest(path, dir, &s, end, seq, out);
+        err = append_rest(path, dir, &s, end, seq, rest, out);
     free_survey(&s);
     return err;
 }

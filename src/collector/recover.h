@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "build/build.h"
+#include "collector/collector.h"
 
 struct strobe_recovery {
     bool was_closed;   /* the file had its footer already */
@@ -18,11 +20,21 @@ struct strobe_recovery {
     uint32_t n_procs_left; /* pools found */
 };
 
+/* Where sources other than pools (devices' streams) put what they find in the session's folder. */
+struct strobe_recover_place {
+    const char *dir; /* borrowed, like all here, for the call */
+    struct strobe_file_writer *writer;
+    struct strobe_collector *collector; /* for numbers of processes, and losses */
+    strobe_build_ask *ask;              /* what the file has */
+    void *ask_context;
+};
+typedef enum strobe_err strobe_recover_rest(const struct strobe_recover_place *place);
+
 /* Mend the trace at `path` in place. `session_dir` NULL: the one that the file's head names.
- * `progress` (may be NULL) is called now and then. BUSY: its recorder is alive. */
+ * `progress` (may be NULL) is called now and then, `rest` (likewise) once. BUSY: its recorder is alive. */
 enum strobe_err strobe_recover(const char *path, const char *session_dir,
                                void (*progress)(uint64_t done, uint64_t all),
-                               struct strobe_recovery *out);
+                               strobe_recover_rest *rest, struct strobe_recovery *out);
 
 /* Whether a living recorder holds the session in that folder. */
 bool strobe_session_is_held(const char *session_dir);

@@ -23,6 +23,7 @@ struct strobe_device_held {
  *     RUNNING ► BROKEN   words that are no record      lane    strobe_device_lane_run
  *     BROKEN ─► RUNNING  the next frame seeds it       lane    start
  *     NEW ────► RUNNING  a predecessor's state         stream  strobe_device_stream_load
+ *     NEW ────► BROKEN   likewise                      stream  strobe_device_stream_load
  *     RUNNING ► NEW      the device was reset          stream  strobe_device_lane_reset */
 enum strobe_device_lane_state {
     STROBE_DEVICE_LANE_NEW,

@@ -14,8 +14,8 @@
 struct strobe_device_sink {
     void *context; /* borrowed: handed to put */
     /* Take whole frames: n_words is a multiple of STROBE_DEVICE_SINK_WORDS, and the words are valid during the call. May wait,
-     * bounded. LIMIT: the frames were dropped, and the producer counts them; any other error: the sink is of no use any more,
-     * and the producer disarms the cores. Thread: one at a time. */
+     * bounded. LIMIT: nobody took the frames now; the producer disarms the cores, so that they drop and count what has no room, and offers the
+     * words again later. Any other error: likewise, and the sink is of no use any more. Thread: one at a time. */
     enum strobe_err (*put)(void *context, const uint32_t *words, size_t n_words);
 };
 

@@ -122,7 +122,7 @@ uint32_t strobe_device_stream_save(const struct strobe_device_stream *stream,
         for (uint32_t risc = 0; risc < STROBE_DEVICE_MAX_RISCS; risc++) {
             const struct strobe_device_lane_now *now = &stream->cores[i]->lanes[risc];
             STROBE_ASSERT(now->lane.core == i && now->lane.risc == risc);
-            if (now->state != STROBE_DEVICE_LANE_RUNNING)
+            if (now->state == STROBE_DEVICE_LANE_NEW)
                 continue;
             if (n < max)
                 lanes[n] = (struct strobe_device_saved){
@@ -133,7 +133,8 @@ uint32_t strobe_device_stream_save(const struct strobe_device_stream *stream,
                     .cursor = now->has_cursor ? now->cursor : 0,
                     .head = now->expected,
                     .flags = (now->has_timer ? STROBE_SAVED_TIMER : 0) |
-                             (now->has_cursor ? STROBE_SAVED_CURSOR : 0)};
+                             (now->has_cursor ? STROBE_SAVED_CURSOR : 0) |
+                             (now->state == STROBE_DEVICE_LANE_BROKEN ? STROBE_SAVED_BROKEN : 0)};
             n++;
         }
     return n;
@@ -151,7 +152,8 @@ enum strobe_err strobe_device_stream_load(struct strobe_device_stream *stream,
             return stream->no_memory ? STROBE_ERR_NOMEM : STROBE_ERR_LIMIT;
         struct strobe_device_lane_now *now = &core->lanes[lanes[i].risc];
         STROBE_ASSERT(now->lane.core_yx == lanes[i].core_yx && !now->holds);
-        now->state = STROBE_DEVICE_LANE_RUNNING;
+        now->state = lanes[i].flags & STROBE_SAVED_BROKEN ? STROBE_DEVICE_LANE_BROKEN
+                                                          : STROBE_DEVICE_LANE_RUNNING;
         now->expected = lanes[i].head;
         now->program = lanes[i].program;
         now->timer = lanes[i].timer;
@@ -159,6 +161,28 @@ enum strobe_err strobe_device_stream_load(struct strobe_device_stream *stream,
         now->has_timer = lanes[i].flags & STROBE_SAVED_TIMER;
         now->has_cursor = now->has_timer && lanes[i].flags & STROBE_SAVED_CURSOR;
     }
+    return STROBE_OK;
+}
+
+void strobe_device_stream_save_cores(const struct strobe_device_stream *stream,
+                                     struct strobe_device_saved_stream *out, uint32_t *core_yx,
+                                     uint32_t max)
+{
+    *out = (struct strobe_device_saved_stream){stream->n_cores, stream->epoch, stream->has_epoch};
+    for (uint32_t i = 0; core_yx && i < stream->n_cores && i < max; i++)
+        core_yx[i] = stream->cores[i]->core_yx;
+}
+
+enum strobe_err strobe_device_stream_load_cores(struct strobe_device_stream *stream,
+                                                const struct strobe_device_saved_stream *saved,
+                                                const uint32_t *core_yx)
+{
+    STROBE_ASSERT(!stream->n_cores && !stream->has_epoch);
+    for (uint32_t i = 0; i < saved->n_cores; i++)
+        if (!strobe_device_stream_core(stream, core_yx[i], true))
+            return stream->no_memory ? STROBE_ERR_NOMEM : STROBE_ERR_LIMIT;
+    stream->epoch = saved->epoch;
+    stream->has_epoch = saved->has_epoch;
     return STROBE_OK;
 }
 

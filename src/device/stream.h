@@ -203,7 +203,11 @@ struct strobe_device_saved {
     uint32_t head; /* count of the next word */
     uint32_t flags;
 };
-enum { STROBE_SAVED_TIMER = 1, STROBE_SAVED_CURSOR = 2 }; /* these are known */
+enum {
+    STROBE_SAVED_TIMER = 1,
+    STROBE_SAVED_CURSOR = 2,
+    STROBE_SAVED_BROKEN = 4
+}; /* these are known; words were no record */
 STROBE_WORD_AT(strobe_device_saved, cursor, 4);
 STROBE_WORD_AT(strobe_device_saved, head, 6);
 STROBE_WORDS_OF(strobe_device_saved, 8);
@@ -217,6 +221,19 @@ uint32_t strobe_device_stream_save(const struct strobe_device_stream *stream,
 enum strobe_err strobe_device_stream_load(struct strobe_device_stream *stream,
                                           const struct strobe_device_saved *lanes,
                                           uint32_t n_lanes);
+
+/* The rest of where a stream stands: its epoch, and the cores in the order of their numbers. */
+struct strobe_device_saved_stream {
+    uint32_t n_cores, epoch, has_epoch;
+};
+/* `core_yx` (NULL: none) gets at most `max` cores. */
+void strobe_device_stream_save_cores(const struct strobe_device_stream *stream,
+                                     struct strobe_device_saved_stream *out, uint32_t *core_yx,
+                                     uint32_t max);
+/* The opposite, before strobe_device_stream_load; no `core` calls come. NOMEM, LIMIT. */
+enum strobe_err strobe_device_stream_load_cores(struct strobe_device_stream *stream,
+                                                const struct strobe_device_saved_stream *saved,
+                                                const uint32_t *core_yx);
 
 /* What was decoded so far: for tests and for the report. */
 struct strobe_device_stream_counts {

@@ -28,16 +28,21 @@ static uint32_t high(uint64_t value)
 enum strobe_err strobe_frames_put(struct strobe_device *device, const uint32_t *words,
                                   size_t n_words)
 {
-    enum strobe_err err = STROBE_OK;
+    uint32_t n_others = 0;
+    bool is_refused = false; /* by the recorder */
     for (uint32_t i = 0; i < STROBE_HOST_MAX_LISTENERS; i++) {
         struct strobe_host_listener *listener = &device->listeners[i];
-        if (listener->frames && listener->frames(listener->context, words, n_words)) {
-            listener->n_dropped += n_words;
-            err = STROBE_ERR_LIMIT;
-        }
+        if (!listener->frames)
+            continue;
+        bool refuses = listener->frames(listener->context, words, n_words);
+        listener->n_dropped += refuses ? n_words : 0;
+        if (strobe_host_is_recorder(device, i))
+            is_refused = refuses;
+        else
+            n_others++;
     }
     strobe_records_put(device, words, n_words);
-    return err;
+    return is_refused && !n_others ? STROBE_ERR_LIMIT : STROBE_OK;
 }
 
 /* Pad and send what is in device->frame; `keep`: for later listeners too. */
@@ -264,6 +269,8 @@ void strobe_frames_memory(struct strobe_device *device, int is_alloc, enum strob
     send(device, sizeof head / 4, STROBE_EXT_MEMORY, 0);
 }
 
+enum { AT_ONCE = 64 }; /* cores whose counts are in one frame */
+
 /* Counts of all lanes of up to `n` cores from `first` on. */
 static void send_totals(struct strobe_device *device, uint32_t first, uint32_t n, uint32_t subtype,
                         uint32_t reason)
@@ -283,9 +290,14 @@ static void send_totals(struct strobe_device *device, uint32_t first, uint32_t n
     send(device, at, subtype, 0);
 }
 
+void strobe_frames_totals(struct strobe_device *device)
+{
+    for (uint32_t first = 0; first < device->n_cores; first += AT_ONCE)
+        send_totals(device, first, AT_ONCE, STROBE_EXT_TOTALS, 0);
+}
+
 void strobe_frames_bye(struct strobe_device *device, uint32_t reason)
 {
-    enum { AT_ONCE = 64 };
     uint32_t first = 0;
     for (; first + AT_ONCE < device->n_cores; first += AT_ONCE)
         send_totals(device, first, AT_ONCE, STROBE_EXT_TOTALS, 0);

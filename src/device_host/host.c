@@ -167,6 +167,7 @@ static void do_close(void *context)
     strobe_frames_clocks(device, 1);
     device->backend->drain(device->unit);
     strobe_host_leaks(device);
+    strobe_host_record_end(device);
     strobe_frames_bye(device, STROBE_BYE_CLOSED);
     strobe_records_close(device);
     strobe_host_record_close(device);
@@ -186,6 +187,8 @@ void strobe_device_close(struct strobe_device *device)
     strobe_worker_call(do_close, device);
     strobe_worker_call(do_close_unit, device);
     strobe_worker_close();
+    for (uint32_t i = 0; i < STROBE_HOST_MAX_LISTENERS; i++)
+        strobe_host_queue_close(device->listeners[i].queue);
     free_device(device);
 }
 
@@ -221,6 +224,7 @@ enum strobe_device_result strobe_device_physical(const struct strobe_device *dev
 static void do_reset(void *context)
 {
     struct strobe_device *device = context;
+    strobe_frames_totals(device); /* what is in the rings is gone: readers know how much that is */
     strobe_host_files_dump(
         device); /* clocks begin anew: later times are not to be sorted among these */
     device->backend->reset(device->unit);
@@ -465,8 +469,9 @@ static void do_listen(void *context)
         return;
     listening->handle = i;
     device->listeners[i] = listening->listener;
-    if (device->n_facts)
-        listening->listener.frames(listening->listener.context, device->facts, device->n_facts);
+    if (device->n_facts &&
+        listening->listener.frames(listening->listener.context, device->facts, device->n_facts))
+        device->listeners[i].n_dropped += device->n_facts;
     strobe_frames_clocks(device, 1);
 }
 
@@ -484,16 +489,51 @@ enum strobe_device_result strobe_device_listen(struct strobe_device *device,
                : STROBE_DEVICE_OK;
 }
 
+enum strobe_device_result strobe_device_listen_apart(struct strobe_device *device,
+                                                     strobe_device_frames *frames, void *context,
+                                                     size_t queue_bytes, uint32_t *handle)
+{
+    struct strobe_host_queue *queue = strobe_host_queue_open(frames, context, queue_bytes);
+    if (!queue)
+        return strobe_host_fail(STROBE_DEVICE_NOMEM, "no memory for a listener's thread");
+    struct listening listening = {.device = device, .listener = strobe_host_queue_listener(queue)};
+    strobe_worker_call(do_listen, &listening);
+    *handle = listening.handle;
+    if (!listening.failed)
+        return STROBE_DEVICE_OK;
+    strobe_host_queue_close(queue);
+    return strobe_host_fail(STROBE_DEVICE_NOSPACE, "a device has at most %d listeners",
+                            STROBE_HOST_MAX_LISTENERS);
+}
+
 static void do_unlisten(void *context)
 {
     struct listening *listening = context;
-    if (listening->handle < STROBE_HOST_MAX_LISTENERS)
-        listening->device->listeners[listening->handle] = (struct strobe_host_listener){0};
+    if (listening->handle >= STROBE_HOST_MAX_LISTENERS)
+        return;
+    listening->listener = listening->device->listeners[listening->handle];
+    listening->device->listeners[listening->handle] = (struct strobe_host_listener){0};
 }
 
 void strobe_device_unlisten(struct strobe_device *device, uint32_t handle)
 {
-    strobe_worker_call(do_unlisten, &(struct listening){.device = device, .handle = handle});
+    struct listening listening = {.device = device, .handle = handle};
+    strobe_worker_call(do_unlisten, &listening);
+    strobe_host_queue_close(listening.listener.queue);
+}
+
+static void do_missed(void *context)
+{
+    struct listening *listening = context;
+    if (listening->handle < STROBE_HOST_MAX_LISTENERS)
+        listening->listener = listening->device->listeners[listening->handle];
+}
+
+uint64_t strobe_device_listen_missed(struct strobe_device *device, uint32_t handle)
+{
+    struct listening listening = {.device = device, .handle = handle};
+    strobe_worker_call(do_missed, &listening);
+    return listening.listener.n_dropped;
 }
 
 struct warning {

@@ -15,9 +15,10 @@
 #define STROBE_HOST_PAGE_ALIGN    32 /* of pages in banks; kernels' address generators know it */
 
 struct strobe_host_listener {
-    strobe_device_frames *frames; /* NULL: a free entry */
-    void *context;                /* borrowed: for frames */
-    uint64_t n_dropped;           /* words that it refused */
+    strobe_device_frames *frames;    /* NULL: a free entry */
+    void *context;                   /* borrowed: for frames */
+    uint64_t n_dropped;              /* words that it refused */
+    struct strobe_host_queue *queue; /* owned: of one with a thread of its own; else NULL */
 };
 
 /* Pieces of one pool that are in use, sorted by address. */
@@ -75,7 +76,8 @@ enum strobe_device_result strobe_host_fail(enum strobe_device_result result, con
 enum strobe_device_result strobe_host_result(enum strobe_err err);
 
 /* ---- frames.c: what the host itself puts into the stream ---- */
-/* Hand frames to all listeners. Thread: the worker. */
+/* Hand frames to all listeners. A listener that does not take them misses them, and no other does. LIMIT: the recorder did not take them, and it is
+ * the only one: they may be offered again. Thread: the worker. */
 enum strobe_err strobe_frames_put(struct strobe_device *device, const uint32_t *words,
                                   size_t n_words);
 /* HELLO and CORE frames, first readings of clocks. */
@@ -90,6 +92,8 @@ void strobe_frames_firmware(struct strobe_device *device);
 void strobe_frames_clocks(struct strobe_device *device, int now);
 void strobe_frames_memory(struct strobe_device *device, int is_alloc, enum strobe_device_pool pool,
                           uint64_t address, uint64_t bytes);
+/* Counts of all lanes, so far. */
+void strobe_frames_totals(struct strobe_device *device);
 /* The last frame: counts of all lanes. */
 void strobe_frames_bye(struct strobe_device *device, uint32_t reason);
 
@@ -106,12 +110,26 @@ uint32_t strobe_program_number(struct strobe_program *program);
 /* Warn of buffers that were not freed, where allocations are recorded. */
 void strobe_host_leaks(struct strobe_device *device);
 
+/* ---- apart.c: a consumer with a thread of its own ---- */
+
+struct strobe_host_queue;
+/* Its thread and queue. NULL: no memory. */
+struct strobe_host_queue *strobe_host_queue_open(strobe_device_frames *frames, void *context,
+                                                 size_t n_bytes);
+struct strobe_host_listener strobe_host_queue_listener(struct strobe_host_queue *queue);
+/* Hand out what waits, end the thread, free. Nobody puts any more; not on the consumer's own thread. NULL is allowed. */
+void strobe_host_queue_close(struct strobe_host_queue *queue);
+
 /* ---- recorded.c: the recorder of this program's session ---- */
 
 bool strobe_host_is_recorded(void);
 /* A way to it, as the first listener; nothing happens where the program takes part in no session. */
 void strobe_host_record_open(struct strobe_device *device);
 void strobe_host_record_close(struct strobe_device *device);
+/* Whether listener `index` is the way to the recorder. */
+bool strobe_host_is_recorder(const struct strobe_device *device, uint32_t index);
+/* The next frames are the last: there is room for them. */
+void strobe_host_record_end(struct strobe_device *device);
 /* Begin a flow on the calling thread, in its innermost zone. Its number, 0: nobody records. */
 uint64_t strobe_host_flow(struct strobe_device *device);
 

@@ -56,17 +56,24 @@ static enum strobe_err make_fitting(struct strobe_device_fifo_options *options,
     return err;
 }
 
+/* Size of the way, as upstream's variable has it, which was checked (env.c). 0: the default. */
+static uint64_t fifo_bytes(void)
+{
+    const char *value = getenv("TT_METAL_STREAMING_PROFILER_FIFO_MB");
+    return value ? (uint64_t)strtoul(value, NULL, 10) << 20 : 0;
+}
+
 void strobe_host_record_open(struct strobe_device *device)
 {
     const char *folder = strobe_session_folder();
-    struct strobe_device_fifo_options options = {
-        .dir = folder, .device = device->setup.index, .is_recorded = session_is_recorded(folder)};
-    const char *no_push = getenv("TT_METAL_PROFILER_DISABLE_PUSH_TO_TRACY"),
-               *fifo_mib = getenv("TT_METAL_STREAMING_PROFILER_FIFO_MB");
+    const char *no_push = getenv("TT_METAL_PROFILER_DISABLE_PUSH_TO_TRACY");
+    struct strobe_device_fifo_options options = {.dir = folder,
+                                                 .device = device->setup.index,
+                                                 .data_bytes = fifo_bytes(),
+                                                 .is_recorded = session_is_recorded(folder)};
     if (!folder || device->setup.options.mode == STROBE_DEVICE_MODE_OFF ||
         (no_push && *no_push == '1'))
         return;
-    options.data_bytes = fifo_mib ? strtoull(fifo_mib, NULL, 10) << 20 : 0;
     if (make_fitting(&options, &device->fifo)) {
         strobe_session_deny_device();
         device->setup.warn(device->setup.warn_context,
@@ -75,6 +82,16 @@ void strobe_host_record_open(struct strobe_device *device)
         return;
     }
     device->listeners[0] = (struct strobe_host_listener){.frames = put_frames, .context = device};
+}
+
+bool strobe_host_is_recorder(const struct strobe_device *device, uint32_t index)
+{
+    return device->listeners[index].frames == put_frames;
+}
+
+void strobe_host_record_end(struct strobe_device *device)
+{
+    device->fifo.is_ending = true;
 }
 
 void strobe_host_record_close(struct strobe_device *device)

@@ -10,6 +10,9 @@
 #include "device/names.h"
 #include "device_record/internal.h"
 
+enum { FIRST_RESERVED = 8187 };   /* units from here on are no translation units */
+#define NAMED ((uint64_t)1 << 63) /* of a location in the map of ids: it has its name */
+
 /* ---- names ---- */
 
 static struct strobe_build_loc loc_of(const struct strobe_device_name *name)
@@ -23,28 +26,51 @@ static struct strobe_build_loc loc_of(const struct strobe_device_name *name)
     };
 }
 
-/* Ids of both forms in one map: classic ones are hashes of 16 bits. */
-static uint64_t key_of(uint32_t id, bool is_classic)
-{
-    return (uint64_t)is_classic << 32 | id;
-}
-
-uint64_t strobe_device_loc(struct strobe_device_trace *t, uint32_t id, bool is_classic)
+uint64_t strobe_device_loc(struct strobe_device_trace *t, uint32_t id,
+                           enum strobe_device_name_of what)
 {
     uint64_t *place;
-    if (strobe_map_add(&t->locs, key_of(id, is_classic), &place))
+    if (strobe_map_add(&t->locs, (uint64_t)what << 32 | id, &place))
         return strobe_build_new_loc(t->build, id); /* a stand-in each time: memory is short */
     if (!*place)
         *place = strobe_build_new_loc(t->build, id);
-    return *place;
+    return *place & ~NAMED;
+}
+
+static void set_name(struct strobe_device_trace *t, uint32_t id, enum strobe_device_name_of what,
+                     const struct strobe_build_loc *loc)
+{
+    strobe_build_set_loc(t->build, strobe_device_loc(t, id, what), loc);
+    uint64_t *place = strobe_map_find(&t->locs, (uint64_t)what << 32 | id);
+    if (place)
+        *place |= NAMED;
+}
+
+/* Sites that nobody named: their zones have numbers. Events that are numbers have no names. */
+static uint64_t count_unnamed(const struct strobe_device_trace *t)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < t->locs.n; i++)
+        n += t->locs.entries[i].key < STROBE_ID27(FIRST_RESERVED, 0) &&
+             !(t->locs.entries[i].value & NAMED);
+    return n;
 }
 
 static void on_name(void *context, const struct strobe_device_name *name)
 {
     struct strobe_device_trace *t = context;
-    bool is_classic = name->flags & STROBE_NAME_CLASSIC;
+    enum strobe_device_name_of what =
+        name->flags & STROBE_NAME_CLASSIC ? STROBE_DEVICE_NAME_CLASSIC : STROBE_DEVICE_NAME_SITE;
     struct strobe_build_loc loc = loc_of(name);
-    strobe_build_set_loc(t->build, strobe_device_loc(t, name->id, is_classic), &loc);
+    set_name(t, name->id, what, &loc);
+    if (what == STROBE_DEVICE_NAME_CLASSIC)
+        return;
+    char text[256];
+    int n =
+        snprintf(text, sizeof text, "%.*s (added up)", (int)name->name.n_bytes, name->name.bytes);
+    loc.function = text;
+    loc.n_function = (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    set_name(t, name->id, STROBE_DEVICE_NAME_SUM, &loc);
 }
 
 /* Names that no translation unit has. */
@@ -88,7 +114,8 @@ static void on_hello(void *context, const struct strobe_device_hello *hello)
     t->has_hello = true;
     t->is_classic = hello->mode == STROBE_MODE_CLASSIC;
     t->n_riscs = hello->n_riscs;
-    strobe_device_axis_init(&t->clock, &t->options.host, hello->frequency_khz);
+    if (!t->is_resumed)
+        strobe_device_axis_init(&t->clock, &t->options.host, hello->frequency_khz);
     size_t n_title = (size_t)snprintf(title, sizeof title, "Device %u: %.*s %ux%u", hello->device,
                                       (int)hello->backend.n_bytes, hello->backend.bytes,
                                       hello->grid_x, hello->grid_y);
@@ -221,7 +248,8 @@ static void on_memory(void *context, const struct strobe_device_memory *memory)
     static const char *const pools[] = {"DRAM", "L1", "SYSTEM", "L1 SMALL", "TRACE"};
     struct strobe_device_trace *t = context;
     char name[48];
-    uint32_t pool = memory->pool < sizeof pools / sizeof pools[0] ? memory->pool : 0;
+    static_assert(sizeof pools / sizeof pools[0] == STROBE_DEVICE_POOLS, "a name for each");
+    uint32_t pool = memory->pool < STROBE_DEVICE_POOLS ? memory->pool : 0;
     size_t n = (size_t)snprintf(name, sizeof name, "Device %u %s", t->options.device, pools[pool]);
     uint64_t tick = t->options.host.tick_at(t->options.host.context, memory->host_ns);
     struct strobe_build_track *track = strobe_build_thread(t->build, 1, tick);
@@ -230,7 +258,9 @@ static void on_memory(void *context, const struct strobe_device_memory *memory)
     if (!t->has_buffers)
         strobe_build_thread_name(t->build, track, "buffers", 7);
     t->has_buffers = true;
-    uint64_t numbers[] = {strobe_build_string(t->build, name, n), memory->address, memory->n_bytes};
+    if (!t->pools[pool])
+        t->pools[pool] = strobe_build_string(t->build, name, n);
+    uint64_t numbers[] = {t->pools[pool], memory->address, memory->n_bytes};
     strobe_build_event(t->build, track, tick,
                        memory->kind ? STROBE_KIND_MEM_ALLOC : STROBE_KIND_MEM_FREE, numbers, NULL,
                        0);
@@ -242,8 +272,9 @@ static void on_bad(void *context, const struct strobe_device_lane *lane, enum st
                    uint64_t count)
 {
     struct strobe_device_trace *t = context;
-    (void)lane;
     t->n_bad[why] += count;
+    if (lane && why != STROBE_DEVICE_BAD_LATCH && why != STROBE_DEVICE_BAD_OVERLAP)
+        strobe_device_lanes_damaged(t, lane, why == STROBE_DEVICE_BAD_GAP_WORDS);
 }
 
 static void note_bad(struct strobe_device_trace *t)
@@ -254,8 +285,8 @@ static void note_bad(struct strobe_device_trace *t)
             continue;
         strobe_build_note(t->build, "device %u: %" PRIu64 " %s", t->options.device, t->n_bad[why],
                           strobe_device_bad_text((enum strobe_device_bad)why));
-        if (why == STROBE_DEVICE_BAD_LATCH || why == STROBE_DEVICE_BAD_OVERLAP)
-            continue; /* nothing is missing */
+        if (why == STROBE_DEVICE_BAD_LATCH || why == STROBE_DEVICE_BAD_OVERLAP || t->has_bye)
+            continue; /* nothing is missing, or the device's own counts say what is */
         strobe_build_lose(t->build, NULL,
                           why == STROBE_DEVICE_BAD_GAP_WORDS ? STROBE_LOSS_POOL_FULL
                                                              : STROBE_LOSS_REFUSED,
@@ -266,6 +297,7 @@ static void note_bad(struct strobe_device_trace *t)
 static void on_bye(void *context, uint32_t reason)
 {
     struct strobe_device_trace *t = context;
+    strobe_device_lanes_settle(t);
     if (reason == STROBE_BYE_DIED)
         strobe_build_note(t->build, "device %u died: what it had not sent is missing",
                           t->options.device);
@@ -274,15 +306,37 @@ static void on_bye(void *context, uint32_t reason)
 
 /* ---- the life of a device ---- */
 
+static enum strobe_err make_process(struct strobe_device_trace *t)
+{
+    char exe[32];
+    snprintf(exe, sizeof exe, "device %u", t->options.device);
+    struct strobe_build_process process = {.parent_pid = t->options.pid, .exe = exe};
+    enum strobe_err err = strobe_build_open(t->options.store, &process, &t->build);
+    if (err)
+        return err;
+    strobe_build_kinds(t->build);
+    name_fixed_ids(t);
+    return STROBE_OK;
+}
+
+static void free_device(struct strobe_device_trace *t)
+{
+    strobe_device_stream_close(t->stream);
+    strobe_device_lanes_free(t);
+    strobe_build_close(t->build);
+    strobe_device_axis_free(&t->clock);
+    strobe_map_free(&t->locs);
+    free(t->programs);
+    free(t->flows);
+    free(t);
+}
+
 enum strobe_err strobe_device_trace_open(const struct strobe_device_trace_options *options,
                                          struct strobe_device_trace **out)
 {
     struct strobe_device_trace *t = calloc(1, sizeof *t);
     if (!t)
         return STROBE_ERR_NOMEM;
-    char exe[32];
-    snprintf(exe, sizeof exe, "device %u", options->device);
-    struct strobe_build_process process = {.parent_pid = options->pid, .exe = exe};
     struct strobe_device_calls calls = {
         .context = t,
         .hello = on_hello,
@@ -301,16 +355,18 @@ enum strobe_err strobe_device_trace_open(const struct strobe_device_trace_option
     strobe_device_axis_init(&t->clock, &options->host, 0);
     t->flows = malloc(STROBE_DEVICE_FLOWS * sizeof *t->flows);
     enum strobe_err err = t->programs && t->flows ? STROBE_OK : STROBE_ERR_NOMEM;
-    if (!err)
-        err = strobe_build_open(options->store, &process, &t->build);
+    bool same_file = options->left && options->left->ask;
+    if (!err && !same_file)
+        err = make_process(t);
     if (!err)
         err = strobe_device_stream_open(&calls, NULL, &t->stream);
+    if (!err && options->left)
+        err = strobe_device_saved_load(t, options->left);
+    t->options.left = NULL;
     if (err) {
-        strobe_device_trace_close(t, 0);
+        free_device(t);
         return err;
     }
-    strobe_build_kinds(t->build);
-    name_fixed_ids(t);
     *out = t;
     return STROBE_OK;
 }
@@ -321,31 +377,35 @@ enum strobe_err strobe_device_trace_feed(struct strobe_device_trace *t, const ui
     return strobe_device_stream_feed(t->stream, words, n_words, n_used);
 }
 
+void strobe_device_trace_remark(struct strobe_device_trace *t, const char *text)
+{
+    strobe_build_note(t->build, "device %u: %s", t->options.device, text);
+}
+
 void strobe_device_trace_close(struct strobe_device_trace *t, uint64_t n_dropped)
 {
     if (!t)
         return;
-    if (t->stream) {
-        strobe_device_stream_close(t->stream);
-        strobe_device_lanes_end(t);
-        if (n_dropped)
-            strobe_build_note(t->build,
-                              "device %u: %" PRIu64
-                              " frames found no room on their way to the recorder",
-                              t->options.device, n_dropped);
-        if (!t->has_bye)
-            strobe_build_note(t->build, "device %u was not closed: its program ended before",
-                              t->options.device);
-        if (t->n_lost_flows)
-            strobe_build_note(t->build,
-                              "device %u: %" PRIu64 " launches are not joined to their kernels",
-                              t->options.device, t->n_lost_flows);
-        note_bad(t);
-    }
-    strobe_build_close(t->build);
-    strobe_device_axis_free(&t->clock);
-    strobe_map_free(&t->locs);
-    free(t->programs);
-    free(t->flows);
-    free(t);
+    strobe_device_stream_flush(t->stream);
+    strobe_device_lanes_end(t);
+    if (n_dropped)
+        strobe_build_note(t->build,
+                          "device %u: %" PRIu64 " times frames found no room on their way to the "
+                                                "recorder: cores waited, or dropped and counted",
+                          t->options.device, n_dropped);
+    if (!t->has_bye)
+        strobe_build_note(t->build, "device %u was not closed: its program ended before",
+                          t->options.device);
+    if (t->n_lost_flows)
+        strobe_build_note(t->build,
+                          "device %u: %" PRIu64 " launches are not joined to their kernels",
+                          t->options.device, t->n_lost_flows);
+    uint64_t n_unnamed = count_unnamed(t);
+    if (n_unnamed)
+        strobe_build_note(t->build,
+                          "device %u: %" PRIu64 " sites have numbers for names: the section with "
+                          "names of their kernel is missing or cut",
+                          t->options.device, n_unnamed);
+    note_bad(t);
+    free_device(t);
 }

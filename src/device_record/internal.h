@@ -13,6 +13,7 @@ enum {
     STROBE_DEVICE_FLOWS = 65536,   /* launches that have not begun, of all programs */
     STROBE_DEVICE_TABLE = 16,      /* open zones of a table */
     STROBE_DEVICE_RISCS = 24,
+    STROBE_DEVICE_POOLS = 5,
     STROBE_DEVICE_WAITING = 4096, /* zones of a lane that wait for a table or a clock, at most */
     STROBE_DEVICE_RECENT = 4,     /* zones of a classic buffer that its next piece may repeat */
 };
@@ -48,8 +49,11 @@ struct strobe_device_track {
     uint32_t n_table;
     uint64_t table_time; /* cycles of the core */
     bool has_table;
-    uint64_t n_zones, n_marks, n_dropped;     /* of this epoch */
-    struct strobe_device_total total;         /* as the device said last */
+    uint64_t n_zones, n_marks, n_summed, n_dropped; /* since the device's last reset */
+    uint64_t total_emitted,
+        total_dropped;        /* as the device counts; emitted: UINT64_MAX if it does not */
+    bool is_damaged, has_gap; /* words made no sense; words did not come */
+    uint32_t n_resets;        /* that left zones open on its track: it has another one then */
     struct strobe_device_buffer_lane *buffer; /* owned; NULL: streaming */
 };
 
@@ -78,20 +82,42 @@ struct strobe_device_trace {
     uint32_t n_items, items_room, markers_room;
     struct strobe_device_full_buffer full; /* the worst */
     uint32_t full_core, full_risc, n_full;
-    uint64_t last_ns; /* the latest host time that the stream had */
+    bool is_resumed;                     /* by a successor: the clock's fit goes on */
+    uint64_t pools[STROBE_DEVICE_POOLS]; /* names of the pools of memory: strings; 0: none yet */
+    uint64_t last_ns;                    /* the latest host time that the stream had */
     uint64_t n_lost_flows, n_late, n_unmatched;
     uint64_t n_bad[STROBE_DEVICE_N_BAD];
 };
 
+/* Whose name an id is. */
+enum strobe_device_name_of {
+    STROBE_DEVICE_NAME_SITE = 0,
+    STROBE_DEVICE_NAME_CLASSIC = 1, /* a hash of 16 bits */
+    STROBE_DEVICE_NAME_SUM = 2,     /* a site's zones that were added up */
+};
 /* The location of an id. */
-uint64_t strobe_device_loc(struct strobe_device_trace *trace, uint32_t id, bool is_classic);
+uint64_t strobe_device_loc(struct strobe_device_trace *trace, uint32_t id,
+                           enum strobe_device_name_of what);
 /* The newest piece of the clock's map goes to the trace. */
 void strobe_device_note_clock(struct strobe_device_trace *trace);
 /* The flow that ends where `lane` begins to run `program`, 0: none; and the program's name. */
 uint64_t strobe_device_take_flow(struct strobe_device_trace *trace, uint32_t program, uint32_t lane,
                                  const char **name);
 
+/* ---- saved.c ---- */
+
+/* A device as a predecessor left it: all but its calls and options. */
+enum strobe_err strobe_device_saved_load(struct strobe_device_trace *trace,
+                                         const struct strobe_device_left *left);
+
 /* ---- lanes.c ---- */
+
+/* The track of a lane, made at its first use; NULL: there is no memory for it, and what it makes is refused. */
+struct strobe_device_track *strobe_device_lanes_track(struct strobe_device_trace *trace,
+                                                      const struct strobe_device_lane *lane);
+/* Zones that are open there began in another file: they begin in this one too. */
+void strobe_device_lanes_begin_again(struct strobe_device_trace *trace, uint32_t core,
+                                     uint32_t risc);
 
 /* The calls of the stream that are about lanes. */
 void strobe_device_lanes_calls(struct strobe_device_calls *calls);
@@ -99,7 +125,12 @@ void strobe_device_lanes_core(struct strobe_device_trace *trace,
                               const struct strobe_device_core_facts *core);
 /* The device was reset: what was open stays open for good, clocks begin anew. */
 void strobe_device_lanes_reset(struct strobe_device_trace *trace);
-/* Hand on all that waits, note what does not add up, free the lanes. */
+/* Words of a lane made no sense, or (`gap`) did not come: records of it are missing. */
+void strobe_device_lanes_damaged(struct strobe_device_trace *trace,
+                                 const struct strobe_device_lane *lane, bool gap);
+/* The device has said good-bye: its counts are the last ones. */
+void strobe_device_lanes_settle(struct strobe_device_trace *trace);
+/* Hand on all that waits, note what does not add up. */
 void strobe_device_lanes_end(struct strobe_device_trace *trace);
 /* The track of a lane, made at its first use; NULL: there is no memory for it, and what it makes is refused. */
 struct strobe_device_track *strobe_device_lanes_track(struct strobe_device_trace *trace,
@@ -123,5 +154,6 @@ void strobe_device_classic_take(void *context, const struct strobe_device_lane *
 void strobe_device_classic_open(struct strobe_device_track *lane);
 /* All frames were read: note what was missing. */
 void strobe_device_classic_end(struct strobe_device_trace *trace);
+void strobe_device_lanes_free(struct strobe_device_trace *trace);
 
 #endif

@@ -56,12 +56,27 @@ static void describe_track(struct strobe_device_trace *t, struct strobe_device_t
     char text[64], buffer[24];
     uint32_t x = core->core_yx & 0xffff, y = core->core_yx >> 16;
     uint32_t logical_x = core->logical_yx & 0xffff, logical_y = core->logical_yx >> 16;
-    int n = snprintf(text, sizeof text, "core %u,%u %s", logical_x, logical_y,
-                     risc_name(t, core, risc, buffer));
+    int n = snprintf(text, sizeof text, "core %u,%u %s%s", logical_x, logical_y,
+                     risc_name(t, core, risc, buffer), lane->n_resets ? ", after a reset" : "");
     strobe_build_thread_name(t->build, lane->track, text, (size_t)n);
     uint64_t numbers[] = {
         strobe_build_track_id(lane->track), core->kind, x, y, logical_x, logical_y, risc};
     strobe_build_record(t->build, STROBE_META_DEVICE_LANE, numbers, NULL, NULL);
+}
+
+/* A thread of the trace for a lane. False: over the budget; the lane keeps the one that it has. */
+static bool make_track(struct strobe_device_trace *t, struct strobe_device_track *lane,
+                       const struct strobe_device_place *core, uint32_t index, uint32_t risc)
+{
+    uint64_t tid = FIRST_TID + (uint64_t)index * 32 + risc; /* short: it is shown beside the name */
+    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
+    struct strobe_build_track *track =
+        strobe_build_thread(t->build, tid + ((uint64_t)lane->n_resets << 32), tick);
+    if (!track)
+        return false;
+    lane->track = track;
+    describe_track(t, lane, &core->facts, risc);
+    return true;
 }
 
 /* The track of a lane that made something; NULL: it has not. */
@@ -86,15 +101,10 @@ struct strobe_device_track *strobe_device_lanes_track(struct strobe_device_trace
     if (!core->has_facts)
         core->facts = (struct strobe_device_core_facts){
             .index = lane->core, .core_yx = lane->core_yx, .logical_yx = lane->core_yx};
-    uint64_t tid =
-        FIRST_TID + (uint64_t)lane->core * 32 + lane->risc; /* short: it is shown beside the name */
-    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
-    track->track = strobe_build_thread(t->build, tid, tick);
-    if (!track->track) {
+    if (!make_track(t, track, core, lane->core, lane->risc)) {
         free(track);
         return NULL;
     }
-    describe_track(t, track, &core->facts, lane->risc);
     core->lanes[lane->risc] = track;
     return track;
 }
@@ -118,6 +128,12 @@ struct taking {
     uint32_t core, number; /* of the lane over all cores, from 1 */
 };
 
+/* What the ids of the device's sites are. */
+static enum strobe_device_name_of site_of(const struct strobe_device_trace *t)
+{
+    return t->is_classic ? STROBE_DEVICE_NAME_CLASSIC : STROBE_DEVICE_NAME_SITE;
+}
+
 /* A counter of a core: a plot of its own. Its type is where others have their program. */
 static void emit_counter(struct taking *taking, const struct strobe_nest_step *step, uint64_t tick)
 {
@@ -138,7 +154,7 @@ static void emit_mark(struct taking *taking, const struct strobe_nest_step *step
         emit_counter(taking, step, tick);
         return;
     }
-    uint64_t loc = strobe_device_loc(t, step->id, t->is_classic);
+    uint64_t loc = strobe_device_loc(t, step->id, site_of(t));
     if (step->kind == STROBE_NEST_EVENT) {
         /* a zone of no length: it has a name, a place in lists and a count, which a text would not have */
         struct strobe_zone_step steps[] = {{tick, loc}, {tick, STROBE_STEP_END}};
@@ -159,7 +175,8 @@ static void emit_outermost(struct taking *taking, const struct strobe_nest_step 
     struct strobe_build_track *track = taking->lane->track;
     uint64_t program = step->program;
     const char *name;
-    strobe_build_zone_begin(t->build, track, tick, strobe_device_loc(t, step->id, t->is_classic));
+    strobe_build_zone_begin(t->build, track, tick,
+                            strobe_device_loc(t, step->id, site_of(t)));
     if (!program)
         return;
     strobe_build_event(t->build, track, tick, STROBE_KIND_ZONE_VALUE, &program, NULL, 0);
@@ -189,7 +206,7 @@ static void take_steps(void *context, const struct strobe_nest_step *steps, size
         if (is_plain)
             batch[n++] = (struct strobe_zone_step){
                 tick, steps[i].is_end ? STROBE_STEP_END
-                                      : strobe_device_loc(t, steps[i].id, t->is_classic)};
+                                      : strobe_device_loc(t, steps[i].id, site_of(t))};
         else if (steps[i].kind)
             emit_mark(taking, &steps[i], tick);
         else
@@ -244,7 +261,12 @@ static void relieve(struct strobe_device_trace *t, struct strobe_device_track *l
 {
     if (lane->nest.n_waiting < 2 * STROBE_DEVICE_WAITING)
         return;
-    advance(t, lane, core, risc, lane->nest.waiting[STROBE_DEVICE_WAITING].start, NULL, 0);
+    uint64_t until = lane->nest.waiting[STROBE_DEVICE_WAITING].start;
+    if (lane->has_table && lane->table_time <= until) { /* a table is of use only now */
+        advance(t, lane, core, risc, lane->table_time, lane->table, lane->n_table);
+        lane->has_table = false;
+    }
+    advance(t, lane, core, risc, until, NULL, 0);
 }
 
 static void on_zones(void *context, const struct strobe_device_lane *at,
@@ -328,6 +350,29 @@ static void on_drop(void *context, const struct strobe_device_lane *at, uint32_t
         lane->n_dropped += count;
 }
 
+/* Zones that the device added up instead of sending them: one mark for all of a site. */
+static void on_sum(void *context, const struct strobe_device_lane *at,
+                   const struct strobe_device_sum *sum)
+{
+    struct strobe_device_trace *t = context;
+    struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
+    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
+    uint64_t count = sum->count;
+    char text[96];
+    int n = snprintf(text, sizeof text, "%u zones, %" PRIu64 " cycles, least %u, greatest %u",
+                     sum->count, sum->sum, sum->min, sum->max);
+    if (!lane) {
+        strobe_device_lanes_refuse(t, count);
+        return;
+    }
+    lane->n_summed += count;
+    strobe_build_zone_begin(t->build, lane->track, tick,
+                            strobe_device_loc(t, sum->id, STROBE_DEVICE_NAME_SUM));
+    strobe_build_event(t->build, lane->track, tick, STROBE_KIND_ZONE_VALUE, &count, NULL, 0);
+    strobe_build_event(t->build, lane->track, tick, STROBE_KIND_ZONE_TEXT, NULL, text, (size_t)n);
+    strobe_build_zone_end(t->build, lane->track, tick);
+}
+
 static void on_open(void *context, const struct strobe_device_lane *at, uint64_t cycles,
                     bool is_final, const struct strobe_device_open *open, size_t n_open)
 {
@@ -347,7 +392,46 @@ static void on_open(void *context, const struct strobe_device_lane *at, uint64_t
         advance(t, lane, at->core, at->risc, UINT64_MAX - 1, lane->table, lane->n_table);
 }
 
-/* A device with many cores says good-bye in several frames: what the lane said last counts, at the end. */
+void strobe_device_lanes_damaged(struct strobe_device_trace *t, const struct strobe_device_lane *at,
+                                 bool gap)
+{
+    struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
+    if (lane && gap)
+        lane->has_gap = true;
+    else if (lane)
+        lane->is_damaged = true;
+}
+
+/* Why records of a lane are missing that it did not drop itself. */
+static uint32_t cause_of(const struct strobe_device_trace *t,
+                         const struct strobe_device_track *lane)
+{
+    bool no_frames = t->n_bad[STROBE_DEVICE_BAD_FRAME] || t->n_bad[STROBE_DEVICE_BAD_FIELD];
+    if (lane->is_damaged || (lane->has_gap && no_frames))
+        return STROBE_LOSS_DAMAGED;
+    return lane->has_gap ? STROBE_LOSS_POOL_FULL : STROBE_LOSS_UNFINISHED;
+}
+
+/* What the device counted, against what came: the rest never left it, or was lost on its way. */
+static void settle_total(struct strobe_device_trace *t, struct strobe_device_track *lane)
+{
+    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
+    if (lane->total_dropped > lane->n_dropped)
+        strobe_build_lose(t->build, lane->track, STROBE_LOSS_DEVICE_FULL,
+                          lane->total_dropped - lane->n_dropped, tick);
+    uint64_t dropped =
+        lane->total_dropped > lane->n_dropped ? lane->total_dropped : lane->n_dropped;
+    uint64_t known = lane->n_zones + lane->n_marks + lane->n_summed + dropped;
+    if (lane->total_emitted != UINT64_MAX && lane->total_emitted > known) {
+        uint32_t cause = cause_of(t, lane);
+        strobe_build_lose(t->build, lane->track, cause, lane->total_emitted - known, tick);
+        t->n_unmatched += cause == STROBE_LOSS_UNFINISHED ? lane->total_emitted - known : 0;
+    }
+    lane->is_damaged = lane->has_gap = false;
+    lane->n_zones = lane->n_marks = lane->n_summed = lane->n_dropped = 0;
+    lane->total_emitted = lane->total_dropped = 0;
+}
+
 static void on_total(void *context, const struct strobe_device_lane *at,
                      const struct strobe_device_total *total, bool is_bye)
 {
@@ -355,9 +439,21 @@ static void on_total(void *context, const struct strobe_device_lane *at,
     bool made_nothing = total->emitted == 0 && !total->dropped;
     struct strobe_device_track *lane =
         made_nothing ? known_track(t, at) : strobe_device_lanes_track(t, at);
-    (void)is_bye;
-    if (lane)
-        lane->total = *total;
+    (void)is_bye; /* the last frame has the lanes of some cores, those before it the others' */
+    if (!lane)
+        return;
+    lane->total_emitted = total->emitted;
+    lane->total_dropped = total->dropped;
+}
+
+void strobe_device_lanes_settle(struct strobe_device_trace *t)
+{
+    for (uint32_t i = 0; i < t->n_cores * STROBE_DEVICE_RISCS; i++) {
+        struct strobe_device_track *lane =
+            t->cores[i / STROBE_DEVICE_RISCS].lanes[i % STROBE_DEVICE_RISCS];
+        if (lane)
+            settle_total(t, lane);
+    }
 }
 
 void strobe_device_lanes_calls(struct strobe_device_calls *calls)
@@ -365,30 +461,24 @@ void strobe_device_lanes_calls(struct strobe_device_calls *calls)
     calls->zones = on_zones;
     calls->event = on_event;
     calls->data = on_data;
+    calls->sum = on_sum;
     calls->drop = on_drop;
     calls->open = on_open;
     calls->total = on_total;
     calls->classic = strobe_device_classic_take;
 }
 
-/* ---- ends ---- */
+/* ---- begins and ends ---- */
 
-/* What the lane says that it made, against what came of it. */
-static void lose_rest(struct strobe_device_trace *t, struct strobe_device_track *lane)
+void strobe_device_lanes_begin_again(struct strobe_device_trace *t, uint32_t core, uint32_t risc)
 {
-    const struct strobe_device_total *total = &lane->total;
-    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
-    uint64_t known = lane->n_zones + lane->n_marks + total->dropped;
-    if (total->dropped > lane->n_dropped)
-        strobe_build_lose(t->build, lane->track, STROBE_LOSS_DEVICE_FULL,
-                          total->dropped - lane->n_dropped, tick);
-    if (t->has_bye && total->emitted != UINT64_MAX && total->emitted > known) {
-        strobe_build_lose(t->build, lane->track, STROBE_LOSS_UNFINISHED, total->emitted - known,
-                          tick);
-        t->n_unmatched += total->emitted - known;
+    struct strobe_device_track *lane = t->cores[core].lanes[risc];
+    for (uint32_t i = 0; i < lane->nest.n_stack && t->clock.map.n_pieces; i++) {
+        const struct strobe_nest_zone *zone = &lane->nest.stack[i];
+        int64_t time = strobe_device_axis_common(&t->clock, core, zone->start);
+        strobe_build_zone_begin(t->build, lane->track, strobe_device_axis_tick(&t->clock, time),
+                                strobe_device_loc(t, zone->id, site_of(t)));
     }
-    lane->total = (struct strobe_device_total){0};
-    lane->n_dropped = lane->n_zones = lane->n_marks = 0;
 }
 
 static void end_lane(struct strobe_device_trace *t, uint32_t core, uint32_t risc)
@@ -398,8 +488,8 @@ static void end_lane(struct strobe_device_trace *t, uint32_t core, uint32_t risc
         strobe_device_classic_open(lane);
     advance(t, lane, core, risc, UINT64_MAX - 1, lane->table, lane->has_table ? lane->n_table : 0);
     t->n_late += lane->nest.n_late;
-    lose_rest(t, lane);
     lane->n_table = 0;
+    lane->has_table = false;
     strobe_nest_free(&lane->nest);
 }
 
@@ -411,9 +501,23 @@ static void end_lanes(struct strobe_device_trace *t)
                 end_lane(t, core, risc);
 }
 
+/* The lane goes on behind a reset. Zones that were open stay so for good: what comes now is on a thread of its own. */
+static void reset_lane(struct strobe_device_trace *t, uint32_t core, uint32_t risc)
+{
+    struct strobe_device_track *lane = t->cores[core].lanes[risc];
+    settle_total(t, lane);
+    if (!strobe_build_track_depth(lane->track))
+        return;
+    lane->n_resets++;
+    make_track(t, lane, &t->cores[core], core, risc);
+}
+
 void strobe_device_lanes_reset(struct strobe_device_trace *t)
 {
     end_lanes(t);
+    for (uint32_t i = 0; i < t->n_cores * STROBE_DEVICE_RISCS; i++)
+        if (t->cores[i / STROBE_DEVICE_RISCS].lanes[i % STROBE_DEVICE_RISCS])
+            reset_lane(t, i / STROBE_DEVICE_RISCS, i % STROBE_DEVICE_RISCS);
     strobe_build_note(t->build, "device %u was reset: its clocks began anew", t->options.device);
     strobe_device_axis_reset(&t->clock);
 }
@@ -437,11 +541,18 @@ void strobe_device_lanes_end(struct strobe_device_trace *t)
     if (t->n_unmatched)
         strobe_build_note(t->build, "device %u: %" PRIu64 " records never left it",
                           t->options.device, t->n_unmatched);
+}
+
+void strobe_device_lanes_free(struct strobe_device_trace *t)
+{
     for (uint32_t core = 0; core < t->n_cores; core++)
         for (uint32_t risc = 0; risc < STROBE_DEVICE_RISCS; risc++) {
-            if (t->cores[core].lanes[risc])
-                free(t->cores[core].lanes[risc]->buffer);
-            free(t->cores[core].lanes[risc]);
+            struct strobe_device_track *lane = t->cores[core].lanes[risc];
+            if (lane) {
+                strobe_nest_free(&lane->nest);
+                free(lane->buffer);
+            }
+            free(lane);
         }
     free(t->cores);
     t->cores = NULL;

@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/out.h"
 #include "device_record/device.h"
 #include "fifo/device_fifo.h"
 #include "strobe/strobe.h"
@@ -35,6 +36,13 @@ struct stream {
     bool is_broken;
 };
 
+/* In front of a device's bytes in its slot (wire/device_fifo.h): the trace's clock that its times were made with. */
+struct source_clock {
+    uint64_t tick0, mono0;
+    double ticks_per_ns;
+    uint64_t reserved;
+};
+
 struct strobe_devices {
     struct strobe_devices_options options;
     char dir[STROBE_PATH_MAX];
@@ -44,6 +52,7 @@ struct strobe_devices {
     uint64_t tick0, mono0;               /* a point of the trace's clock, and its rate */
     double ticks_per_ns;
     uint64_t flushed_ns;
+    struct strobe_out saved; /* scratch */
     pthread_t thread;
     bool runs;
     pthread_mutex_t lock; /* guards all below, and the streams while the thread is not in a round */
@@ -110,20 +119,55 @@ static bool is_known(const struct strobe_devices *source, const char *name)
     return false;
 }
 
-static struct stream *open_stream(struct strobe_devices *source, const char *name)
+/* Where the device stands goes to the stream's slot. What can't be kept there is missing if this recorder dies. */
+static void save(struct strobe_devices *source, struct stream *stream)
 {
-    struct stream *stream = calloc(1, sizeof *stream);
-    if (!stream)
-        return NULL;
-    enum strobe_err err = strobe_device_fifo_open(source->dir, name, &stream->fifo);
-    bool is_ours = !source->options.only_pid || stream->fifo.pid == source->options.only_pid;
-    if (err || !is_ours || open_store(source)) {
-        if (!err)
-            strobe_device_fifo_release(&stream->fifo, source->dir, false);
-        free(stream);
-        return NULL;
+    struct source_clock clock = {source->tick0, source->mono0, source->ticks_per_ns, 0};
+    struct strobe_out *out = &source->saved;
+    if (!stream->device)
+        return;
+    strobe_out_clear(out);
+    out->error = 0;
+    strobe_out_bytes(out, (const char *)&clock, sizeof clock);
+    strobe_device_trace_save(stream->device, out);
+    if (out->error || strobe_device_fifo_save(&stream->fifo, source->options.trace,
+                                              strobe_device_trace_layout(), out->at, out->len))
+        strobe_device_fifo_forget(&stream->fifo);
+}
+
+/* What a predecessor left of a stream, if anything; *bytes are the caller's. False: the stream is another trace's. */
+static bool find_left(struct strobe_devices *source, struct stream *stream, void **bytes,
+                      struct strobe_device_left *left)
+{
+    uint8_t trace[16];
+    size_t n_bytes = 0;
+    struct source_clock clock;
+    *bytes = NULL;
+    if (strobe_device_fifo_left(&stream->fifo, trace, strobe_device_trace_layout(), bytes,
+                                &n_bytes) ||
+        n_bytes < sizeof clock)
+        return true;
+    bool is_same = !memcmp(trace, source->options.trace, sizeof trace);
+    if (source->options.ask && !is_same)
+        return false;
+    memcpy(&clock, *bytes, sizeof clock);
+    if (source->options.ask && !source->mono0) {
+        source->tick0 = clock.tick0;
+        source->mono0 = clock.mono0;
+        source->ticks_per_ns = clock.ticks_per_ns;
     }
-    set_clock(source);
+    *left = (struct strobe_device_left){.bytes = (uint8_t *)*bytes + sizeof clock,
+                                        .n_bytes = n_bytes - sizeof clock,
+                                        .ask = source->options.ask,
+                                        .context = source->options.ask_context};
+    return true;
+}
+
+static void open_device(struct strobe_devices *source, struct stream *stream,
+                        const struct strobe_device_left *left)
+{
+    if (!left->ask)
+        set_clock(source);
     struct strobe_device_trace_options options = {
         .store = source->store,
         .host = {.tick_at = tick_at,
@@ -132,8 +176,44 @@ static struct stream *open_stream(struct strobe_devices *source, const char *nam
                  .error_ns = 50},
         .pid = stream->fifo.pid,
         .device = stream->fifo.device,
+        .left = left->bytes ? left : NULL,
     };
-    stream->is_broken = strobe_device_trace_open(&options, &stream->device) != STROBE_OK;
+    enum strobe_err err = strobe_device_trace_open(&options, &stream->device);
+    if (err && left->bytes) { /* what was left is of no use */
+        options.left = NULL;
+        err = strobe_device_trace_open(&options, &stream->device);
+    }
+    stream->is_broken = err != STROBE_OK;
+    if (!err && !options.left &&
+        stream->fifo.head->recorder == STROBE_DEVICE_FIFO_ATTACHED) /* nobody detached */
+        strobe_device_trace_remark(stream->device,
+                                   "a recorder died that could not save where it stood: what it "
+                                   "had taken of the stream may be missing, or be there twice");
+}
+
+static struct stream *open_stream(struct strobe_devices *source, const char *name)
+{
+    struct stream *stream = calloc(1, sizeof *stream);
+    struct strobe_device_left left = {0};
+    void *bytes = NULL;
+    if (!stream)
+        return NULL;
+    enum strobe_err err = strobe_device_fifo_open(source->dir, name, &stream->fifo);
+    bool is_ours =
+        !err && (!source->options.only_pid || stream->fifo.pid == source->options.only_pid);
+    if (is_ours)
+        is_ours = !open_store(source) && find_left(source, stream, &bytes, &left);
+    if (!is_ours) {
+        if (!err)
+            strobe_device_fifo_release(&stream->fifo, source->dir, false);
+        free(bytes);
+        free(stream);
+        return NULL;
+    }
+    open_device(source, stream, &left);
+    free(bytes);
+    strobe_build_store_flush(source->store); /* the process is in the file before its events */
+    save(source, stream);
     strobe_device_fifo_attach(&stream->fifo);
     return stream;
 }
@@ -143,7 +223,9 @@ static void close_stream(struct strobe_devices *source, struct stream *stream, b
 {
     strobe_device_trace_close(stream->device, stream->fifo.head->n_dropped);
     strobe_build_store_flush(source->store);
-    strobe_device_fifo_give_back(&stream->fifo, NULL, 0);
+    strobe_device_fifo_give_back(&stream->fifo);
+    if (is_left)
+        strobe_device_fifo_forget(&stream->fifo);
     strobe_device_fifo_release(&stream->fifo, source->dir, !is_left);
     free(stream);
 }
@@ -170,8 +252,13 @@ static void give_back_all(struct strobe_devices *source)
 {
     strobe_build_store_flush(source->store);
     source->flushed_ns = strobe_clock_mono_ns();
-    for (uint32_t i = 0; i < source->n_streams; i++)
-        strobe_device_fifo_give_back(&source->streams[i]->fifo, NULL, 0);
+    for (uint32_t i = 0; i < source->n_streams; i++) {
+        struct stream *stream = source->streams[i];
+        if (stream->fifo.read == stream->fifo.given)
+            continue;
+        save(source, stream);
+        strobe_device_fifo_give_back(&stream->fifo);
+    }
 }
 
 /* One round over all streams. False: nothing came. */
@@ -255,7 +342,7 @@ void strobe_devices_look(struct strobe_devices *source)
             continue;
         source->streams[source->n_streams++] = stream;
         source->n_devices++;
-        if (!source->runs)
+        if (!source->runs && !source->options.ask)
             start_thread(source);
     }
     pthread_mutex_unlock(&source->lock);
@@ -324,6 +411,7 @@ void strobe_devices_close(struct strobe_devices *source)
         close_stream(source, stream, lives);
     }
     strobe_build_store_close(source->store);
+    strobe_out_free(&source->saved);
     pthread_cond_destroy(&source->wake);
     pthread_mutex_destroy(&source->lock);
     free(source);

@@ -176,7 +176,7 @@ static void set_up_core(struct strobe_sim_core *core)
     facts->risc_words = core->unit->risc_words;
     uint32_t *control = strobe_sim_core_control(core);
     if (options->mode == STROBE_DEVICE_MODE_STREAMING)
-        control[STROBE_SC_ARMED] = core->unit->n_relays && !core->unit->sink_dead;
+        control[STROBE_SC_ARMED] = core->unit->n_relays && !core->unit->is_refused;
 }
 
 void strobe_sim_grid_reset(struct strobe_sim_unit *unit)

@@ -150,7 +150,8 @@ struct strobe_sim_unit {
     uint32_t epoch;      /* resets so far */
     uint64_t virtual_ns; /* host time of a virtual clock, as last heard */
     uint32_t *frame;     /* owned: the frame under construction */
-    int sink_dead;       /* the sink failed: cores are disarmed */
+    int sink_dead;       /* the sink failed for good: cores are disarmed */
+    int is_refused;      /* it did not take the last frame: likewise, until it takes one */
     uint64_t n_frames, n_frames_dropped;
     uint32_t risc_words; /* classic: words of DRAM per RISC */
 };

@@ -33,19 +33,25 @@ static const uint32_t *ring_of(struct strobe_sim_core *core, uint32_t risc)
                                             STROBE_L1_BUFFER_OFFSET(risc));
 }
 
-/* Hand frames to the sink. What it drops is counted; what it can't do at all disarms the cores. */
+static void arm(struct strobe_sim_unit *unit, uint32_t armed)
+{
+    for (uint32_t i = 0; i < unit->n_cores; i++)
+        strobe_sim_core_control(&unit->cores[i])[STROBE_SC_ARMED] = armed;
+}
+
+/* Hand frames to the sink. One that takes nothing now, or never again, disarms the cores: they drop and count, and wait for nobody. As soon as
+ * it takes a frame they are armed again. */
 static enum strobe_err put(struct strobe_sim_unit *unit, const uint32_t *words, uint32_t n_words)
 {
     if (unit->sink_dead)
         return STROBE_ERR_LIMIT;
     enum strobe_err err = unit->setup.sink->put(unit->setup.sink->context, words, n_words);
-    if (err == STROBE_ERR_LIMIT)
-        unit->n_frames_dropped++;
-    if (err && err != STROBE_ERR_LIMIT) {
-        unit->sink_dead = 1;
-        for (uint32_t i = 0; i < unit->n_cores; i++)
-            strobe_sim_core_control(&unit->cores[i])[STROBE_SC_ARMED] = 0;
-    }
+    int is_refused = err != STROBE_OK;
+    if (is_refused != unit->is_refused && unit->setup.options.mode == STROBE_DEVICE_MODE_STREAMING)
+        arm(unit, !is_refused && unit->n_relays);
+    unit->is_refused = is_refused;
+    unit->sink_dead |= err && err != STROBE_ERR_LIMIT;
+    unit->n_frames_dropped += err == STROBE_ERR_LIMIT;
     unit->n_frames += !err;
     return err;
 }
@@ -91,11 +97,26 @@ static uint32_t put_run(uint32_t *to, uint32_t at, const uint32_t *ring, uint32_
     return skip + n;
 }
 
-/* The open zones of a core as a frame of its own. `final`: it will not run on. */
+/* Up to when the tables of all lanes of a core hold. A lane that is behind the others may still open zones before them; one that is done may
+ * not, and of a core that will not run on the latest counts. */
+static uint64_t table_time(const struct strobe_sim_core *core)
+{
+    uint64_t least = UINT64_MAX, most = 0;
+    for (uint32_t risc = 0; risc < STROBE_SIM_RISCS; risc++) {
+        const struct strobe_sim_lane *lane = &core->lanes[risc];
+        uint64_t now = lane->hot.now + lane->hot.wall;
+        int runs = lane->state == STROBE_SIM_READY || lane->state == STROBE_SIM_PARKED;
+        least = runs && now < least ? now : least;
+        most = now > most ? now : most;
+    }
+    return least == UINT64_MAX ? most : least;
+}
+
+/* The open zones of a core as a frame of its own; that there are none is said too: readers wait for it. `final`: it will not run on. */
 static void put_open(struct strobe_sim_unit *unit, struct strobe_sim_core *core, int final)
 {
     uint32_t *frame = unit->frame, n = sizeof(struct strobe_frame_open) / 4, n_lanes = 0;
-    uint64_t cycles = 0;
+    uint64_t cycles = table_time(core);
     for (uint32_t risc = 0; risc < STROBE_SIM_RISCS; risc++) {
         struct strobe_sim_lane *lane = &core->lanes[risc];
         const struct strobe_l1_lane *words = strobe_sim_lane_words(lane);
@@ -110,10 +131,7 @@ static void put_open(struct strobe_sim_unit *unit, struct strobe_sim_core *core,
             frame[n++] = words->open[level].start_high;
         }
         n_lanes++;
-        cycles = lane->hot.now + lane->hot.wall > cycles ? lane->hot.now + lane->hot.wall : cycles;
     }
-    if (!n_lanes)
-        return;
     struct strobe_frame_open head = {.word0 = STROBE_EXT_WORD(STROBE_EXT_OPEN, n - 1),
                                      .core_yx = core->y << 16 | core->x,
                                      .cycles_low = (uint32_t)cycles,
@@ -133,7 +151,8 @@ static void show_state(struct strobe_frame_lanes5 *head, const struct strobe_l1_
     head->state[STROBE_FRAME_PROGRAM(risc)] = lane->program;
 }
 
-/* The words of one core as a frame; with `all` up to what was written, else up to what is published. Returns its bytes. */
+/* The words of one core as a frame; with `all` up to what was written, else up to what is published. Returns its bytes; 0: there are none, or
+ * the sink did not take them, and they stay in the rings. */
 static uint32_t ship(struct strobe_sim_unit *unit, struct strobe_sim_core *core, int all)
 {
     uint32_t *control = strobe_sim_core_control(core), *frame = unit->frame,
@@ -161,7 +180,8 @@ static uint32_t ship(struct strobe_sim_unit *unit, struct strobe_sim_core *core,
     head.n_words = n - STROBE_FRAME_PREFIX;
     memcpy(frame, &head, sizeof head);
     uint32_t n_frame = pad(frame, n);
-    put(unit, frame, n_frame);
+    if (put(unit, frame, n_frame))
+        return 0;
     for (uint32_t risc = 0; risc < STROBE_SIM_RISCS; risc++)
         control[STROBE_SC_HEAD + risc] = tails[risc];
     core->relay_skipped = 0;

@@ -24,6 +24,7 @@ struct strobe_device_fifo_writer {
     uint64_t written;   /* ours; head->written is what the recorder may see */
     uint64_t last_beat; /* heartbeat when a wait was given up; frames are dropped until it moves */
     bool gave_up;
+    bool is_ending;       /* set by the caller: the last frames, which have room of their own */
     uint32_t seen_attach; /* of the recorder that the device was described to */
     uint64_t patience_ns; /* longest wait for room while the recorder lives */
     void *lock;           /* owned: see strobe_alive_lock_image */
@@ -50,7 +51,7 @@ bool strobe_device_fifo_is_wanted(const struct strobe_device_fifo_writer *writer
 bool strobe_device_fifo_must_describe(struct strobe_device_fifo_writer *writer);
 
 /* Put one or more whole frames, a multiple of 16 words and at most 64 KiB, all or none. Waits for room while a recorder lives, up to the
- * patience; then LIMIT, and the frames are counted as dropped. OK where nobody records, and in a forked
+ * patience; then LIMIT, and it is counted. Some room is kept for the last frames (is_ending), so that a stream has its end. OK where nobody records, and in a forked
  * child: they are discarded. */
 enum strobe_err strobe_device_fifo_put(struct strobe_device_fifo_writer *writer,
                                        const uint32_t *words, size_t n_words);
@@ -61,17 +62,17 @@ void strobe_device_fifo_close(struct strobe_device_fifo_writer *writer);
 /* ---- the recorder's half ---- */
 
 struct strobe_device_fifo_reader {
-    struct strobe_device_fifo_head *head;    /* shared */
-    const uint8_t *data;                     /* shared: data_bytes, twice in a row */
-    struct strobe_device_fifo_state *states; /* shared: two */
-    uint64_t data_bytes;
+    struct strobe_device_fifo_head *head; /* shared */
+    const uint8_t *data;                  /* shared: data_bytes, twice in a row */
+    uint64_t data_bytes, slots_off;
     uint64_t read;  /* ours: bytes handed out */
     uint64_t given; /* ours: bytes given back */
+    uint32_t slot;  /* that is written next */
     uint32_t pid, device, clock;
     uint64_t start_time;
     bool is_locked; /* the producer's life can be asked for */
     int fd;
-    struct strobe_map_guard guard, front_guard; /* of the data; of head and states */
+    struct strobe_map_guard guard, front_guard; /* of the data; of the head */
     char name[96];
 };
 
@@ -91,12 +92,19 @@ enum strobe_err strobe_device_fifo_next(struct strobe_device_fifo_reader *reader
                                         const uint32_t **words, size_t *n_words);
 /* So many words of them were taken. */
 void strobe_device_fifo_take(struct strobe_device_fifo_reader *reader, size_t n_words);
-/* All that was taken is in the trace's file. `lanes` (NULL: none) are the decoder's, for a successor. */
-void strobe_device_fifo_give_back(struct strobe_device_fifo_reader *reader,
-                                  const struct strobe_device_fifo_lane *lanes, uint32_t n_lanes);
-/* What a predecessor left of its decoder; NULL: nothing that fits. */
-const struct strobe_device_fifo_state *
-strobe_device_fifo_left(const struct strobe_device_fifo_reader *reader);
+/* Where the recorder stands after what was taken, for a successor: the trace's uuid, and bytes of a layout that this Strobe knows. What
+ * the file lacks of what was taken is in them. IO, NOSPACE, LIMIT: they are not kept; a successor would not know what it needs. */
+enum strobe_err strobe_device_fifo_save(struct strobe_device_fifo_reader *reader,
+                                        const uint8_t trace[16], uint32_t layout, const void *bytes,
+                                        size_t n_bytes);
+/* What a predecessor saved, and go on there: the reader has taken and given back what it had. The caller frees *bytes. NOTFOUND: nothing
+ * that counts. A reader that has handed out nothing yet. */
+enum strobe_err strobe_device_fifo_left(struct strobe_device_fifo_reader *reader, uint8_t trace[16],
+                                        uint32_t layout, void **bytes, size_t *n_bytes);
+/* Forget what was saved: the trace that it goes with is complete. */
+void strobe_device_fifo_forget(struct strobe_device_fifo_reader *reader);
+/* All that was taken is in the trace's file, or saved. */
+void strobe_device_fifo_give_back(struct strobe_device_fifo_reader *reader);
 
 /* Whether the producer may put more: it runs and has not closed. */
 bool strobe_device_fifo_is_live(const struct strobe_device_fifo_reader *reader);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -15,8 +16,6 @@
 #include "fifo/device_fifo.h"
 #include "fifo/map_twice.h"
 #include "ring/alive.h"
-
-enum { STATES_OFF = STROBE_PAGE_BYTES };
 
 bool strobe_device_fifo_is_name(const char *name)
 {
@@ -33,11 +32,11 @@ static enum strobe_err check_head(const struct strobe_device_fifo_head *head, ui
         return STROBE_ERR_BUSY;
     if (head->magic != STROBE_DEVICE_FIFO_MAGIC)
         return STROBE_ERR_FORMAT;
-    if (head->version > STROBE_DEVICE_FIFO_VERSION)
+    if (head->version != STROBE_DEVICE_FIFO_VERSION)
         return STROBE_ERR_VERSION;
-    if (head->data_off < STATES_OFF + 2 * sizeof(struct strobe_device_fifo_state) ||
-        head->data_off % STROBE_PAGE_BYTES || bytes < STROBE_DEVICE_FIFO_FRAME_MAX ||
-        bytes & (bytes - 1) || bytes > file_bytes || head->data_off > file_bytes - bytes)
+    if (head->data_off < STROBE_PAGE_BYTES || head->data_off % STROBE_PAGE_BYTES ||
+        bytes < STROBE_DEVICE_FIFO_FRAME_MAX || bytes & (bytes - 1) || bytes > file_bytes ||
+        head->data_off > file_bytes - bytes)
         return STROBE_ERR_CORRUPT;
     return STROBE_OK;
 }
@@ -52,16 +51,15 @@ static enum strobe_err map_file(struct strobe_device_fifo_reader *r,
     r->clock = copy->clock;
     r->is_locked = copy->locked != 0;
     r->start_time = copy->start_time;
-    uint64_t n_front = STATES_OFF + 2 * sizeof(struct strobe_device_fifo_state);
-    void *front = mmap(NULL, n_front, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+    r->slots_off = copy->data_off + copy->data_bytes;
+    void *front = mmap(NULL, STROBE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
     if (front == MAP_FAILED)
         return STROBE_ERR_NOMEM;
     r->head = front;
-    r->states = (struct strobe_device_fifo_state *)((uint8_t *)front + STATES_OFF);
     r->data = strobe_map_twice(r->fd, copy->data_off, r->data_bytes, PROT_READ);
     if (!r->data)
         return STROBE_ERR_NOMEM;
-    strobe_map_guard_add(&r->front_guard, front, n_front);
+    strobe_map_guard_add(&r->front_guard, front, STROBE_PAGE_BYTES);
     strobe_map_guard_add(&r->guard, (void *)r->data, 2 * r->data_bytes);
     return STROBE_OK;
 }
@@ -146,36 +144,97 @@ void strobe_device_fifo_take(struct strobe_device_fifo_reader *r, size_t n_words
     STROBE_ASSERT(r->read - r->given <= r->data_bytes);
 }
 
-void strobe_device_fifo_give_back(struct strobe_device_fifo_reader *r,
-                                  const struct strobe_device_fifo_lane *lanes, uint32_t n_lanes)
+/* ---- where the recorder stands ---- */
+
+static off_t slot_at(const struct strobe_device_fifo_reader *r, uint32_t slot)
 {
-    STROBE_ASSERT(n_lanes <= STROBE_DEVICE_FIFO_LANES && (lanes || !n_lanes));
-    STROBE_ASSERT(r->read - r->given <= r->data_bytes);
-    if (r->given == r->read)
+    return (off_t)(r->slots_off + (slot & 1) * STROBE_DEVICE_FIFO_SLOT_BYTES);
+}
+
+static bool write_all(int fd, const void *bytes, size_t n_bytes, off_t at)
+{
+    for (size_t done = 0; done < n_bytes;) {
+        ssize_t n = pwrite(fd, (const uint8_t *)bytes + done, n_bytes - done, at + (off_t)done);
+        if (n <= 0)
+            return false;
+        done += (size_t)n;
+    }
+    return true;
+}
+
+enum strobe_err strobe_device_fifo_save(struct strobe_device_fifo_reader *r,
+                                        const uint8_t trace[16], uint32_t layout, const void *bytes,
+                                        size_t n_bytes)
+{
+    struct strobe_device_fifo_slot slot = {.magic = STROBE_DEVICE_FIFO_SLOT_MAGIC,
+                                           .read = STROBE_DEVICE_FIFO_SLOT_NONE,
+                                           .n_bytes = n_bytes,
+                                           .layout = layout};
+    off_t at = slot_at(r, r->slot);
+    memcpy(slot.trace, trace, sizeof slot.trace);
+    if (n_bytes > STROBE_DEVICE_FIFO_SLOT_BYTES - sizeof slot)
+        return STROBE_ERR_LIMIT;
+    if (!write_all(r->fd, &slot, sizeof slot, at) ||
+        !write_all(r->fd, bytes, n_bytes, at + (off_t)sizeof slot))
+        return strobe_err_from_errno(errno);
+    slot.read = r->read;
+    if (!write_all(r->fd, &slot, sizeof slot, at))
+        return strobe_err_from_errno(errno);
+    r->slot ^= 1;
+    return STROBE_OK;
+}
+
+/* A slot that counts: it stands behind bytes that are still there, or at `given`. */
+static bool read_slot(const struct strobe_device_fifo_reader *r, uint32_t number,
+                      struct strobe_device_fifo_slot *slot)
+{
+    uint64_t written = __atomic_load_n(&r->head->written, __ATOMIC_ACQUIRE);
+    return pread(r->fd, slot, sizeof *slot, slot_at(r, number)) == sizeof *slot &&
+           slot->magic == STROBE_DEVICE_FIFO_SLOT_MAGIC &&
+           slot->read - r->given <= written - r->given && slot->read % sizeof(uint32_t) == 0 &&
+           slot->n_bytes <= STROBE_DEVICE_FIFO_SLOT_BYTES - sizeof *slot;
+}
+
+enum strobe_err strobe_device_fifo_left(struct strobe_device_fifo_reader *r, uint8_t trace[16],
+                                        uint32_t layout, void **bytes, size_t *n_bytes)
+{
+    struct strobe_device_fifo_slot slots[2];
+    bool good[2];
+    STROBE_ASSERT(r->read == r->given);
+    for (uint32_t i = 0; i < 2; i++)
+        good[i] = read_slot(r, i, &slots[i]);
+    uint32_t best = good[1] && (!good[0] || slots[1].read > slots[0].read);
+    if (!good[best] || slots[best].layout != layout)
+        return STROBE_ERR_NOTFOUND;
+    *n_bytes = slots[best].n_bytes;
+    *bytes = malloc(*n_bytes + 1);
+    if (!*bytes)
+        return STROBE_ERR_NOMEM;
+    if (pread(r->fd, *bytes, *n_bytes, slot_at(r, best) + (off_t)sizeof slots[0]) !=
+        (ssize_t)*n_bytes) {
+        free(*bytes);
+        return STROBE_ERR_NOTFOUND;
+    }
+    memcpy(trace, slots[best].trace, sizeof slots[best].trace);
+    r->read = r->given = slots[best].read;
+    r->slot = best ^ 1;
+    return STROBE_OK;
+}
+
+void strobe_device_fifo_forget(struct strobe_device_fifo_reader *r)
+{
+    struct strobe_device_fifo_slot none = {.read = STROBE_DEVICE_FIFO_SLOT_NONE};
+    for (uint32_t i = 0; i < 2; i++)
+        write_all(r->fd, &none, sizeof none, slot_at(r, i));
+}
+
+void strobe_device_fifo_give_back(struct strobe_device_fifo_reader *r)
+{
+    if (__atomic_load_n(&r->head->read, __ATOMIC_RELAXED) == r->read)
         return;
-    /* the state that is not the one of head->read: a kill in the middle leaves that one whole */
-    struct strobe_device_fifo_state *state =
-        &r->states[r->states[0].read == r->given && r->states[0].n_lanes];
-    __atomic_store_n(&state->read, UINT64_MAX, __ATOMIC_RELEASE);
-    state->n_lanes = n_lanes;
-    if (n_lanes)
-        memcpy(state->lanes, lanes, n_lanes * sizeof *lanes);
-    __atomic_store_n(&state->read, r->read, __ATOMIC_RELEASE);
     r->given = r->read;
     __atomic_store_n(&r->head->read, r->read, __ATOMIC_RELEASE);
     wake(r->head);
-}
-
-const struct strobe_device_fifo_state *
-strobe_device_fifo_left(const struct strobe_device_fifo_reader *r)
-{
-    for (int i = 0; i < 2; i++) {
-        const struct strobe_device_fifo_state *state = &r->states[i];
-        uint32_t n = state->n_lanes;
-        if (n && n <= STROBE_DEVICE_FIFO_LANES && state->read == r->given)
-            return state;
-    }
-    return NULL;
 }
 
 bool strobe_device_fifo_is_live(const struct strobe_device_fifo_reader *r)
@@ -193,7 +252,7 @@ void strobe_device_fifo_release(struct strobe_device_fifo_reader *r, const char 
     if (r->data)
         munmap((void *)r->data, 2 * r->data_bytes);
     if (r->head)
-        munmap(r->head, STATES_OFF + 2 * sizeof(struct strobe_device_fifo_state));
+        munmap(r->head, STROBE_PAGE_BYTES);
     if (unlink_it) {
         snprintf(path, sizeof path, "%s/%s", dir, r->name);
         unlink(path);

@@ -17,8 +17,7 @@
 #include "fifo/map_twice.h"
 #include "ring/alive.h"
 
-enum { DATA_OFF = STROBE_PAGE_BYTES + 2 * sizeof(struct strobe_device_fifo_state) };
-static_assert(DATA_OFF % STROBE_PAGE_BYTES == 0, "mapped by itself");
+enum { DATA_OFF = STROBE_PAGE_BYTES };
 
 #define DEFAULT_BYTES    (64ull << 20)
 #define LEAST_BYTES      (1ull << 20)
@@ -144,7 +143,8 @@ bool strobe_device_fifo_must_describe(struct strobe_device_fifo_writer *w)
 static uint64_t room(const struct strobe_device_fifo_writer *w)
 {
     uint64_t used = w->written - __atomic_load_n(&w->head->read, __ATOMIC_ACQUIRE);
-    return used <= w->data_bytes ? w->data_bytes - used : 0;
+    uint64_t most = w->data_bytes - (w->is_ending ? 0 : STROBE_DEVICE_FIFO_FRAME_MAX);
+    return used <= most ? most - used : 0;
 }
 
 static void sleep_for_room(struct strobe_device_fifo_head *head, uint32_t seen_given)

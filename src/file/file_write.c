@@ -485,6 +485,13 @@ enum strobe_err strobe_file_sync(struct strobe_file_writer *w)
     return STROBE_OK;
 }
 
+void strobe_file_uuid(const struct strobe_file_writer *w, uint8_t out[16])
+{
+    memset(out, 0, 16);
+    if (pread(w->fd, out, 16, offsetof(struct strobe_file_head, uuid)) != 16)
+        memset(out, 0, 16);
+}
+
 int strobe_file_dup(const struct strobe_file_writer *w)
 {
     return fcntl(w->fd, F_DUPFD_CLOEXEC, 0);

@@ -71,6 +71,9 @@ uint64_t strobe_file_n_bytes(struct strobe_file_writer *writer);
 void strobe_file_count(struct strobe_file_writer *writer, uint64_t n_procs, uint64_t n_threads);
 void strobe_file_count_lost(struct strobe_file_writer *writer, uint32_t cause, uint64_t count);
 
+/* The uuid of its head; zeroes: it can't be read. */
+void strobe_file_uuid(const struct strobe_file_writer *writer, uint8_t out[16]);
+
 /* Another descriptor of the file, to be read and closed by the caller: it leads to the file whatever becomes of its name. -1: errno tells
  * why. */
 int strobe_file_dup(const struct strobe_file_writer *writer);

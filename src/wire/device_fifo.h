@@ -5,13 +5,27 @@
  *
  *   OFFSET          SIZE         WHAT
  *   0               4096         head: struct strobe_device_fifo_head
- *   4096            2 * 135168   where the recorder's decoder stands, twice: struct strobe_device_fifo_state
  *   head.data_off   data_bytes   the stream: a ring of bytes. Both sides map it twice in a row, so that
  *                                every frame is in one piece
+ *   behind it       2 slots      where the recorder stands: struct strobe_device_fifo_slot and its bytes, each slot with room for
+ *                                STROBE_DEVICE_FIFO_SLOT_BYTES. They are the recorder's own; the file grows when it stores them
  *
  * `written` and `read` count bytes for ever; byte n of the stream is at data_off + n % data_bytes. The producer
  * writes frames, then stores `written`. The recorder stores `read` when what it made of the bytes before it is in the
  * trace's file, so that whoever dies, the bytes that count are in one of both places.
+ *
+ * What a recorder made of the bytes before `read` and has not put into the file yet (zones whose parents are still to come, the fit of the
+ * device's clock, names) is in a slot. So a successor goes on at `read` as if nothing had happened. The moves, by the recorder:
+ *
+ *        stream   ……………│ given back │ taken: in the block, or in the slot │ not taken │
+ *                               read of the head                    read of the reader
+ *
+ *   1  the block goes to the trace's file           killed here: the successor takes the bytes again from the head's `read` on, and
+ *                                                   leaves out what the file has already, which it counts track by track
+ *   2  slot.read = none; the slot's bytes;          killed here: the other slot is the one of the head's `read`; as above
+ *      slot.read = what was taken
+ *   3  head.read = what was taken                   killed before: both slots are whole; the greater `read` counts
+ *   4  the producer may write over what was given back
  *
  *   `recorder`   moved by                       meaning for the producer
  *   NONE         the producer, when it makes    nobody records: frames are discarded
@@ -36,11 +50,15 @@
 #define STROBE_DEVICE_FIFO_SUFFIX ".device"
 
 enum {
-    STROBE_DEVICE_FIFO_VERSION = 1,
-    STROBE_DEVICE_FIFO_ALIGN = 64,        /* bytes: frames are multiples of it */
-    STROBE_DEVICE_FIFO_FRAME_MAX = 65536, /* bytes of one frame */
-    STROBE_DEVICE_FIFO_LANES = 4096,      /* whose decoder's state is kept */
+    STROBE_DEVICE_FIFO_VERSION = 2,
+    STROBE_DEVICE_FIFO_ALIGN = 64, /* bytes: frames are multiples of it */
+    STROBE_DEVICE_FIFO_FRAME_MAX =
+        65536, /* bytes of one frame; so much is kept free for the last ones */
 };
+
+#define STROBE_DEVICE_FIFO_SLOT_MAGIC 0x544f4c5342525453ull /* "STRBSLOT" */
+#define STROBE_DEVICE_FIFO_SLOT_BYTES (256ull << 20)
+#define STROBE_DEVICE_FIFO_SLOT_NONE  UINT64_MAX /* `read` of a slot that is being written */
 
 enum strobe_device_fifo_recorder {
     STROBE_DEVICE_FIFO_NONE = 0,
@@ -60,7 +78,7 @@ enum strobe_device_fifo_recorder {
  *     44    4 locked      1: byte 1 of the file is locked while the producer lives (ring/alive.h)
  *     48   16 reserved
  *     64    8 written     bytes put, ever; producer, release
- *     72    8 n_dropped   frames that found no room; producer counts
+ *     72    8 n_dropped   times that frames found no room; producer counts
  *     80    8 waited_ns   time spent waiting for room; producer counts
  *     88    4 closed      1: the producer has put its last frame
  *     92   36 reserved
@@ -119,48 +137,27 @@ STROBE_AT(strobe_device_fifo_head, heartbeat, 152);
 STROBE_AT(strobe_device_fifo_head, reserved3, 160);
 static_assert(sizeof(struct strobe_device_fifo_head) == 192, "strobe_device_fifo_head is shared");
 
-/* OFFSET SIZE FIELD    a lane's decoder, after byte `read` of the stream; the recorder's own
- *      0    4 core_yx  of its core
- *      4    4 risc
- *      8    4 program  runtime id in effect
- *     12    4 timer    bits 32 to 63 of its time; 2^32 - 1: not known
- *     16    8 cursor   end of its last zone, in cycles; 2^64 - 1: not known
- *     24    4 head     count of its next word
- *     28    4 reserved 0 */
-struct strobe_device_fifo_lane {
-    uint32_t core_yx;
-    uint32_t risc;
-    uint32_t program;
-    uint32_t timer;
-    uint64_t cursor;
-    uint32_t head;
-    uint32_t reserved;
-};
-STROBE_AT(strobe_device_fifo_lane, core_yx, 0);
-STROBE_AT(strobe_device_fifo_lane, risc, 4);
-STROBE_AT(strobe_device_fifo_lane, program, 8);
-STROBE_AT(strobe_device_fifo_lane, timer, 12);
-STROBE_AT(strobe_device_fifo_lane, cursor, 16);
-STROBE_AT(strobe_device_fifo_lane, head, 24);
-STROBE_AT(strobe_device_fifo_lane, reserved, 28);
-static_assert(sizeof(struct strobe_device_fifo_lane) == 32, "strobe_device_fifo_lane is shared");
-
-/* OFFSET  SIZE FIELD    two of them, written in turn: the one whose `read` is the head's counts
- *      0     8 read     stored last
- *      8     4 n_lanes  from 0 on
- *     12  4084 reserved
- *   4096 131072 lanes[4096] */
-struct strobe_device_fifo_state {
+/* OFFSET SIZE FIELD    the recorder's own; two of them, written in turn
+ *      0    8 magic
+ *      8    8 read     bytes of the stream that it stands behind; stored last. 2^64 - 1: it is being written
+ *     16   16 trace    uuid of the trace's file that it goes with
+ *     32    8 n_bytes  behind this head: device_record/saved.c
+ *     40    4 layout   of these bytes: another one is of another Strobe, and nobody reads it
+ *     44   20 reserved 0 */
+struct strobe_device_fifo_slot {
+    uint64_t magic;
     uint64_t read;
-    uint32_t n_lanes;
-    uint32_t reserved[1021];
-    struct strobe_device_fifo_lane lanes[STROBE_DEVICE_FIFO_LANES];
+    uint8_t trace[16];
+    uint64_t n_bytes;
+    uint32_t layout;
+    uint32_t reserved[5];
 };
-STROBE_AT(strobe_device_fifo_state, read, 0);
-STROBE_AT(strobe_device_fifo_state, n_lanes, 8);
-STROBE_AT(strobe_device_fifo_state, reserved, 12);
-STROBE_AT(strobe_device_fifo_state, lanes, 4096);
-static_assert(sizeof(struct strobe_device_fifo_state) == 135168,
-              "strobe_device_fifo_state is shared");
+STROBE_AT(strobe_device_fifo_slot, magic, 0);
+STROBE_AT(strobe_device_fifo_slot, read, 8);
+STROBE_AT(strobe_device_fifo_slot, trace, 16);
+STROBE_AT(strobe_device_fifo_slot, n_bytes, 32);
+STROBE_AT(strobe_device_fifo_slot, layout, 40);
+STROBE_AT(strobe_device_fifo_slot, reserved, 44);
+static_assert(sizeof(struct strobe_device_fifo_slot) == 64, "strobe_device_fifo_slot is shared");
 
 #endif

@@ -92,7 +92,7 @@ static void what_is_put_comes_out_in_order_over_many_turns_of_the_ring(void **st
         assert_int_equal(put(&writer, i, 16), STROBE_OK);
         if (i % 777 == 0) {
             take_all(&reader, &next);
-            strobe_device_fifo_give_back(&reader, NULL, 0);
+            strobe_device_fifo_give_back(&reader);
         }
     }
     take_all(&reader, &next);
@@ -111,13 +111,13 @@ static void a_full_ring_waits_drops_and_counts(void **state)
     uint32_t n_put = 0;
     while (put(&writer, n_put, 16) == STROBE_OK)
         n_put++;
-    assert_int_equal(n_put, (1 << 20) / 64);
+    assert_int_equal(n_put, ((1 << 20) - STROBE_DEVICE_FIFO_FRAME_MAX) / 64);
     for (int i = 0; i < 9; i++)
         assert_int_equal(put(&writer, 0, 16), STROBE_ERR_LIMIT); /* at once: it gave up */
     assert_int_equal(reader.head->n_dropped, 10);
     uint32_t next = 0;
     take_all(&reader, &next);
-    strobe_device_fifo_give_back(&reader, NULL, 0);
+    strobe_device_fifo_give_back(&reader);
     assert_int_equal(put(&writer, 7, 16), STROBE_OK);
     strobe_device_fifo_close(&writer);
     strobe_device_fifo_release(&reader, dir, true);
@@ -153,7 +153,7 @@ static void *give_back_slowly(void *context)
     while (next < 200000) {
         take_all(reader, &next);
         strobe_device_fifo_beat(reader);
-        strobe_device_fifo_give_back(reader, NULL, 0);
+        strobe_device_fifo_give_back(reader);
     }
     return NULL;
 }
@@ -235,33 +235,95 @@ static void a_killed_producers_frames_are_all_there(void **state)
     close(ready[1]);
 }
 
-static void a_successor_goes_on_where_the_file_ends_with_the_decoders_state(void **state)
+enum { LAYOUT = 5 };
+static const uint8_t a_trace[16] = "a trace's uuid.";
+
+/* What a successor finds; its bytes are a number. NOTFOUND: nothing. */
+static enum strobe_err look_at_left(struct strobe_device_fifo_reader *reader, uint32_t layout,
+                                    uint64_t *number)
+{
+    uint8_t trace[16];
+    void *bytes;
+    size_t n_bytes;
+    enum strobe_err err = strobe_device_fifo_left(reader, trace, layout, &bytes, &n_bytes);
+    if (err)
+        return err;
+    assert_int_equal(n_bytes, sizeof *number);
+    assert_memory_equal(trace, a_trace, sizeof trace);
+    memcpy(number, bytes, sizeof *number);
+    free(bytes);
+    return STROBE_OK;
+}
+
+static void a_successor_goes_on_where_its_predecessor_saved_its_state(void **state)
 {
     (void)state;
     struct strobe_device_fifo_writer writer = make(true, 0);
-    struct strobe_device_fifo_reader first;
+    struct strobe_device_fifo_reader first, second;
     open_reader(&writer, &first);
-    struct strobe_device_fifo_lane lanes[3] = {{.cursor = 11}, {.cursor = 22}, {.cursor = 33}};
     uint32_t next = 0;
-    for (uint32_t i = 0; i < 30; i++) {
-        put(&writer, i, 16);
-        if (i % 10 == 4) { /* three times: both places of the state are used */
+    for (uint64_t i = 0; i < 30; i++) {
+        put(&writer, (uint32_t)i, 16);
+        if (i % 10 == 4) { /* three times: both slots are used */
             take_all(&first, &next);
-            lanes[0].cursor = i;
-            strobe_device_fifo_give_back(&first, lanes, 3);
+            assert_int_equal(strobe_device_fifo_save(&first, a_trace, LAYOUT, &i, sizeof i), 0);
+            strobe_device_fifo_give_back(&first);
         }
     }
     take_all(&first, &next); /* taken, and never stored: it dies here */
     const char *name = strrchr(writer.path, '/') + 1;
-    struct strobe_device_fifo_reader second;
+    uint64_t number;
     assert_int_equal(strobe_device_fifo_open(dir, name, &second), STROBE_OK);
-    const struct strobe_device_fifo_state *left = strobe_device_fifo_left(&second);
-    assert_non_null(left);
-    assert_int_equal(left->n_lanes, 3);
-    assert_int_equal(left->lanes[0].cursor, 24);
+    assert_int_equal(look_at_left(&second, LAYOUT + 1, &number), STROBE_ERR_NOTFOUND);
+    assert_int_equal(look_at_left(&second, LAYOUT, &number), STROBE_OK);
+    assert_int_equal(number, 24);
     next = 25;
     take_all(&second, &next);
     assert_int_equal(next, 30);
+    strobe_device_fifo_forget(&second);
+    strobe_device_fifo_release(&second, dir, false);
+    assert_int_equal(strobe_device_fifo_open(dir, name, &second), STROBE_OK);
+    assert_int_equal(look_at_left(&second, LAYOUT, &number), STROBE_ERR_NOTFOUND);
+    strobe_device_fifo_close(&writer);
+    strobe_device_fifo_release(&first, dir, false);
+    strobe_device_fifo_release(&second, dir, true);
+}
+
+static void a_recorder_that_dies_while_it_saves_leaves_the_state_before(void **state)
+{
+    (void)state;
+    struct strobe_device_fifo_writer writer = make(true, 0);
+    struct strobe_device_fifo_reader first, second;
+    open_reader(&writer, &first);
+    const char *name = strrchr(writer.path, '/') + 1;
+    uint32_t next = 0;
+    uint64_t number = 1;
+    put(&writer, 0, 16);
+    take_all(&first, &next);
+    assert_int_equal(strobe_device_fifo_save(&first, a_trace, LAYOUT, &number, sizeof number), 0);
+    strobe_device_fifo_give_back(&first);
+    put(&writer, 1, 16);
+    take_all(&first, &next);
+    struct strobe_device_fifo_slot half = {.magic = STROBE_DEVICE_FIFO_SLOT_MAGIC,
+                                           .read = STROBE_DEVICE_FIFO_SLOT_NONE,
+                                           .layout = LAYOUT};
+    off_t at = (off_t)(first.slots_off + STROBE_DEVICE_FIFO_SLOT_BYTES);
+    assert_int_equal(pwrite(first.fd, &half, sizeof half, at), sizeof half);
+    assert_int_equal(strobe_device_fifo_open(dir, name, &second), STROBE_OK);
+    assert_int_equal(look_at_left(&second, LAYOUT, &number), STROBE_OK);
+    assert_int_equal(number, 1);
+    next = 1;
+    take_all(&second, &next);
+    assert_int_equal(next, 2);
+    strobe_device_fifo_release(&second, dir, false);
+
+    number = 2; /* and one that dies before it gives back what it saved leaves the newer one */
+    assert_int_equal(strobe_device_fifo_save(&first, a_trace, LAYOUT, &number, sizeof number), 0);
+    assert_int_equal(strobe_device_fifo_open(dir, name, &second), STROBE_OK);
+    assert_int_equal(look_at_left(&second, LAYOUT, &number), STROBE_OK);
+    assert_int_equal(number, 2);
+    take_all(&second, &next);
+    assert_int_equal(next, 2);
     strobe_device_fifo_close(&writer);
     strobe_device_fifo_release(&first, dir, false);
     strobe_device_fifo_release(&second, dir, true);
@@ -316,7 +378,8 @@ int main(void)
         cmocka_unit_test(nobody_records_so_frames_are_discarded_and_the_file_goes),
         cmocka_unit_test(each_recorder_that_comes_is_described_to_once),
         cmocka_unit_test(a_killed_producers_frames_are_all_there),
-        cmocka_unit_test(a_successor_goes_on_where_the_file_ends_with_the_decoders_state),
+        cmocka_unit_test(a_successor_goes_on_where_its_predecessor_saved_its_state),
+        cmocka_unit_test(a_recorder_that_dies_while_it_saves_leaves_the_state_before),
         cmocka_unit_test(counts_that_cannot_be_and_cut_files_are_refused),
         cmocka_unit_test(a_small_file_size_limit_is_an_error_and_no_signal),
     };

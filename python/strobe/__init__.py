@@ -42,6 +42,7 @@ from strobe._events import (  # noqa: E402
     set_thread_name,
 )
 from strobe._record import record  # noqa: E402
+from strobe._schedule import schedule  # noqa: E402
 from strobe._trace import Profiler  # noqa: E402
 
 # Older names, no longer documented: Profiler().enable(), .disable() and .active do what trace(), untrace() and tracing() did.
@@ -52,7 +53,7 @@ from strobe._trace import trace, tracing, untrace  # noqa: E402,F401
 __version__ = "0.1.0"
 __all__ = [
     "Profiler", "Zone", "app_info", "counter", "flow", "frame", "frame_end", "frame_start",
-    "memory_alloc", "memory_free", "message", "plot", "record", "recording", "set_program_name",
+    "memory_alloc", "memory_free", "message", "plot", "record", "recording", "schedule", "set_program_name",
     "set_thread_name", "trigger", "zone",
 ]
 

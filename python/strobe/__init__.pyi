@@ -1,5 +1,5 @@
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from strobe import ttnn_names as ttnn_names
@@ -24,7 +24,7 @@ _Severity = Literal["trace", "debug", "info", "warning", "error", "fatal"]
 __version__: str
 __all__ = [
     "Profiler", "Zone", "app_info", "counter", "flow", "frame", "frame_end", "frame_start",
-    "memory_alloc", "memory_free", "message", "plot", "record", "recording", "set_program_name",
+    "memory_alloc", "memory_free", "message", "plot", "record", "recording", "schedule", "set_program_name",
     "set_thread_name", "trigger", "zone",
 ]
 
@@ -61,6 +61,23 @@ def record(path: str | os.PathLike[str], *, max_memory: str | int | None = None,
     """Record this process and the children that it starts meanwhile into `path`; with `functions`, every call.
 
     A trace at `path` is replaced; for any other file there, FileExistsError is raised."""
+
+class schedule:
+    """Record some steps of a loop: after `skip_first` steps, `wait` and `warmup` go by and `active` are recorded, `repeat` times (0: as long as the loop runs)."""
+
+    def __init__(self, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, *, path: str | os.PathLike[str] = "steps.strobe", ready: Callable[[str], object] | None = None, **options: Any) -> None: ...
+    def phase(self, step: int) -> Literal["wait", "warmup", "active", "done"]:
+        """What a step, counted from 0, is."""
+    def path_of(self, step: int) -> str:
+        """The trace of an active step."""
+    @property
+    def active(self) -> bool: ...
+    def step(self) -> None:
+        """A step of the loop has ended."""
+    def stop(self) -> None:
+        """End the recording that runs, if one does."""
+    def __enter__(self) -> schedule: ...
+    def __exit__(self, *exception: object) -> None: ...
 
 # Older names; Profiler does the same.
 def trace(*, lines: bool = False, c_functions: bool = False, include: _Patterns = None, exclude: _Patterns = None, min_duration: float | str = 0, max_depth: int = 0, gc: bool = True, prefix: str = "", line_prefix: str = "") -> None:

@@ -12,7 +12,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from churned import BUILD, CHURN, LIMIT_S, SUMMED, Round  # noqa: E402
+from churned import CHURN, LIMIT_S, STROBE, SUMMED, Round  # noqa: E402
 
 FAST = {"CHURN_PAUSE_US": "0", "STROBE_SIM_HANG_MS": "2"}
 AFTER = ", after a reset"
@@ -107,6 +107,26 @@ class Faults(unittest.TestCase):
                 for lane, n in emitted.items():  # a flipped length may make two records of one
                     self.assertGreaterEqual(stored[lane] + lost[lane], n, lane)
                 self.assertIn("notes", it.strobe("info", it.trace))
+
+    def test_a_damaged_state_of_a_dead_recorder_never_ends_a_recovery(self):
+        for seed in range(4):
+            rng = random.Random(seed)
+            with self.subTest(seed=seed), Round(200, "20", {"CHURN_PAUSE_US": "2000"}) as it:
+                it.wait_for(lambda: it.head(128))  # it has given something back: its state is saved
+                it.kill_recorder()
+                it.wait_program()
+                with open(it.link, "r+b") as file:
+                    data_off, data_bytes = struct.unpack_from("<IQ", file.read(64), 12)
+                    for slot in range(2):
+                        file.seek(data_off + data_bytes + (slot << 28))
+                        head = file.read(64)
+                        n_bytes = struct.unpack_from("<Q", head, 32)[0] if len(head) == 64 else 0
+                        for _ in range(n_bytes // 100):
+                            file.seek(data_off + data_bytes + (slot << 28) + 64 + rng.randrange(n_bytes))
+                            file.write(bytes([rng.randrange(256)]))
+                done = subprocess.run([STROBE, "recover", it.trace], env=it.environment, check=False, capture_output=True, text=True, timeout=LIMIT_S)
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                it.strobe("info", it.trace)
 
     def test_each_policy_counts_exactly_behind_a_slow_host(self):
         for policy, causes in (("block", set()), ("drop-newest", {"15"}), ("drop-oldest", {"15"}), ("sum-only", None)):

@@ -14,6 +14,28 @@ class InFolder(strobe_case.Case):
         return self.trace_of(self.folder / name)
 
 
+class Schedule(InFolder):
+    def test_only_active_steps_are_recorded_each_repetition_into_its_own_trace(self):
+        out = self.run_in_folder(
+            "paths = []\n"
+            "with strobe.schedule(wait=1, warmup=1, active=2, repeat=2, skip_first=1, path='t.strobe', ready=paths.append) as steps:\n"
+            "    for i in range(12):\n"
+            "        with strobe.zone(f'step {i}'): pass\n"
+            "        steps.step()\n"
+            "    assert not steps.active\n"
+            "print(*paths)\n")
+        self.assertEqual(out.split(), ["t.strobe", "t-2.strobe"])
+        self.assertEqual(sorted(name for name in self.trace().counts() if name.startswith("step")), ["step 3", "step 4"])
+        self.assertEqual(sorted(name for name in self.trace("t-2.strobe").counts() if name.startswith("step")), ["step 7", "step 8"])
+
+    def test_a_number_of_steps_that_can_not_be_is_refused(self):
+        self.run_in_folder(
+            "for wrong in ((-1, 0, 1), (0, -1, 1), (0, 0, 0), (0, 0, 1.5)):\n"
+            "    try: strobe.schedule(*wrong)\n"
+            "    except ValueError: continue\n"
+            "    raise AssertionError(wrong)\n")
+
+
 class Recording(InFolder):
     def test_a_child_that_leaves_the_block_does_not_end_the_parents_recording(self):
         self.run_in_folder(

@@ -184,7 +184,8 @@ struct strobe_device_define {
 };
 
 struct strobe_device_kernel {
-    const char *path; /* of the source, in the working folder or below $TT_METAL_HOME; or NULL, and */
+    const char
+        *path; /* of the source, in the working folder or below $TT_METAL_HOME; or NULL, and */
     const char *text; /* the source itself */
     const char *name; /* of a kernel that is a text, for traces; NULL: "kernel" */
     struct strobe_device_cores cores;
@@ -219,6 +220,11 @@ strobe_program_kernel(struct strobe_program *program, const struct strobe_device
 STROBE_DEVICE_API enum strobe_device_result
 strobe_program_args(struct strobe_program *program, uint32_t kernel,
                     struct strobe_device_cores cores, const uint32_t *args, uint32_t n_args);
+
+/* Arguments of a kernel that are the same on all its cores: what get_common_arg_val reads. At most 341. */
+STROBE_DEVICE_API enum strobe_device_result
+strobe_program_common_args(struct strobe_program *program, uint32_t kernel, const uint32_t *args,
+                           uint32_t n_args);
 
 /* The formats of a tile that circular buffers know. */
 enum strobe_device_format {

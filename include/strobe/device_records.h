@@ -47,7 +47,7 @@ struct strobe_device_record {
 };
 
 /* A program's run on a device. Host time of `ticks` = (ticks - offset) / frequency, in ns, wrong by error_ns at the most. */
-struct strobe_device_run {
+struct strobe_device_execution {
     uint32_t runtime_id, chip;
     uint64_t start, end; /* ticks */
     double frequency;    /* ticks per ns */
@@ -64,7 +64,7 @@ struct strobe_device_batch {
     size_t n_zones, n_events; /* of one RISC in the order of their ends; RISCs interleave */
     const void *data;         /* records, each with its values behind it */
     size_t data_bytes;
-    const struct strobe_device_run *runs;
+    const struct strobe_device_execution *runs;
     size_t n_runs;
     uint64_t
         dropped_bytes; /* of devices' streams, since the last batch: this function was too slow */

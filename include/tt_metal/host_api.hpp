@@ -337,6 +337,14 @@ inline void SetRuntimeArgs(Program &program, KernelHandle kernel, const CoreSpec
                                               (uint32_t)args.size()));
 }
 
+inline void SetCommonRuntimeArgs(Program &program, KernelHandle kernel,
+                                 const std::vector<uint32_t> &args)
+{
+    for (uint32_t id : program.kernels.at(kernel))
+        detail::check(
+            strobe_program_common_args(program.handle(), id, args.data(), (uint32_t)args.size()));
+}
+
 // ---- circular buffers and semaphores ----
 
 class CircularBufferConfig

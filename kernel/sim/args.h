@@ -29,11 +29,19 @@ template <typename T> inline T get_arg_val(int index)
 }
 template <typename T> inline T get_common_arg_val(int index)
 {
-    return get_arg_val<T>(index);
+    static_assert(sizeof(T) == 4, "arguments are words");
+    T value = {};
+    if ((uint32_t)index < strobe_sim_self->n_common_args)
+        __builtin_memcpy(&value, strobe_sim_self->common_args + index, sizeof value);
+    return value;
 }
 inline uintptr_t get_arg_addr(int index)
 {
     return (uintptr_t)(strobe_sim_self->args + index);
+}
+inline uintptr_t get_common_arg_addr(int index)
+{
+    return (uintptr_t)(strobe_sim_self->common_args + index);
 }
 
 inline uint8_t get_absolute_logical_x()

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Goes up with every change below: a built kernel of another number is built anew. */
-#define STROBE_SIM_ABI 2
+#define STROBE_SIM_ABI 3
 
 /* Where a core's L1 lies: a slot of 2 MiB in the low 4 GiB, so that a 32-bit address is a pointer. */
 #define STROBE_SIM_L1_SLOT 0x200000u
@@ -45,7 +45,8 @@ struct strobe_sim_risc {
     uint32_t logical_x, logical_y; /* among the workers */
     uint32_t noc;                  /* the one this RISC uses by default */
     uint32_t n_args;
-    const uint32_t *args; /* borrowed: of this launch */
+    uint32_t n_common_args;
+    const uint32_t *args, *common_args; /* borrowed: of this launch */
     struct strobe_sim_ring *rings;
     uint32_t semaphores; /* address of the first; 16 bytes apart */
     uint32_t mailbox;    /* address of the profiler's control vector and buffers */

@@ -44,7 +44,8 @@ struct strobe_job_kernel {
 struct strobe_job_args {
     struct strobe_device_cores cores;
     uint32_t kernel;
-    uint32_t first, n; /* in the job's words */
+    uint32_t is_common; /* the same on all cores of the kernel, and apart from the others */
+    uint32_t first, n;  /* in the job's words */
 };
 
 struct strobe_job_ring {

@@ -182,9 +182,9 @@ enum strobe_device_result strobe_program_kernel(struct strobe_program *program,
     return STROBE_DEVICE_OK;
 }
 
-enum strobe_device_result strobe_program_args(struct strobe_program *program, uint32_t kernel,
-                                              struct strobe_device_cores cores,
-                                              const uint32_t *args, uint32_t n_args)
+static enum strobe_device_result set_args(struct strobe_program *program, uint32_t kernel,
+                                          struct strobe_device_cores cores, uint32_t is_common,
+                                          const uint32_t *args, uint32_t n_args)
 {
     if (kernel >= program->n_kernels || !is_range(&cores) || n_args > MOST_ARGS)
         return strobe_host_fail(STROBE_DEVICE_INVALID, "kernel %u of %u, %u arguments (at most %d)",
@@ -193,6 +193,7 @@ enum strobe_device_result strobe_program_args(struct strobe_program *program, ui
     for (uint32_t i = 0; i < program->n_args;
          i++) /* in place, where the same cores had as many before */
         if (program->args[i].kernel == kernel && program->args[i].n == n_args &&
+            program->args[i].is_common == is_common &&
             !memcmp(&program->args[i].cores, &cores, sizeof cores)) {
             if (n_args)
                 memcpy(program->words + program->args[i].first, args, n_args * sizeof *args);
@@ -205,12 +206,32 @@ enum strobe_device_result strobe_program_args(struct strobe_program *program, ui
         STROBE_ARRAY_PUSH(program->args, program->n_args, program->room_args);
     if (!slot)
         return no_memory();
-    *slot = (struct strobe_job_args){
-        .cores = cores, .kernel = kernel, .first = program->n_words, .n = n_args};
+    *slot = (struct strobe_job_args){.cores = cores,
+                                     .kernel = kernel,
+                                     .is_common = is_common,
+                                     .first = program->n_words,
+                                     .n = n_args};
     if (n_args)
         memcpy(program->words + program->n_words, args, n_args * sizeof *args);
     program->n_words += n_args;
     return STROBE_DEVICE_OK;
+}
+
+enum strobe_device_result strobe_program_args(struct strobe_program *program, uint32_t kernel,
+                                              struct strobe_device_cores cores,
+                                              const uint32_t *args, uint32_t n_args)
+{
+    return set_args(program, kernel, cores, 0, args, n_args);
+}
+
+enum strobe_device_result strobe_program_common_args(struct strobe_program *program,
+                                                     uint32_t kernel, const uint32_t *args,
+                                                     uint32_t n_args)
+{
+    struct strobe_device_cores all = {0};
+    if (kernel < program->n_kernels)
+        all = program->kernels[kernel].is.cores;
+    return set_args(program, kernel, all, 1, args, n_args);
 }
 
 enum strobe_device_result strobe_program_ring(struct strobe_program *program,

@@ -77,18 +77,19 @@ static struct piece *take_pieces(struct subscriber *it)
     return head;
 }
 
-static void decode(struct strobe_feed *feed, struct piece *pieces)
+static void decode(struct strobe_records_feed *feed, struct piece *pieces)
 {
     while (pieces) {
         struct piece *piece = pieces;
         pieces = piece->next;
         if (piece->kind == FRAMES)
-            strobe_feed_frames(feed, piece->device, (const uint32_t *)piece->words,
-                               piece->bytes / 4);
+            strobe_records_feed_frames(feed, piece->device, (const uint32_t *)piece->words,
+                                       piece->bytes / 4);
         else if (piece->kind == RUN)
-            strobe_feed_run(feed, piece->device, (const struct strobe_device_run *)piece->words);
+            strobe_records_feed_run(feed, piece->device,
+                                    (const struct strobe_device_execution *)piece->words);
         else
-            strobe_feed_forget(feed, piece->device);
+            strobe_records_feed_forget(feed, piece->device);
         free(piece);
     }
 }
@@ -96,7 +97,7 @@ static void decode(struct strobe_feed *feed, struct piece *pieces)
 static void *run_subscriber(void *context)
 {
     struct subscriber *it = context;
-    struct strobe_feed *feed = strobe_feed_new(it->kinds);
+    struct strobe_records_feed *feed = strobe_records_feed_new(it->kinds);
     pthread_mutex_lock(&lock);
     while (it->first || !it->stops) {
         if (!it->first) {
@@ -111,7 +112,7 @@ static void *run_subscriber(void *context)
         struct strobe_device_batch batch = {0};
         if (feed) {
             decode(feed, pieces);
-            strobe_feed_take(feed, &batch);
+            strobe_records_feed_take(feed, &batch);
         }
         batch.dropped_bytes += dropped_bytes;
         batch.n_dropped_runs += n_dropped_runs;
@@ -122,7 +123,7 @@ static void *run_subscriber(void *context)
     }
     int forgotten = it->forgotten;
     pthread_mutex_unlock(&lock);
-    strobe_feed_free(feed);
+    strobe_records_feed_free(feed);
     if (forgotten)
         free_subscriber(it);
     return NULL;
@@ -284,11 +285,11 @@ void strobe_records_run(struct strobe_device *device, const struct strobe_device
 {
     if (!n_subscribers || !span->end)
         return;
-    struct strobe_device_run run = {.runtime_id = runtime_id,
-                                    .chip = device->setup.index,
-                                    .start = span->start,
-                                    .end = span->end};
-    run.sources = strobe_sites_sources(job, &run.n_sources);
+    struct strobe_device_execution run = {.runtime_id = runtime_id,
+                                          .chip = device->setup.index,
+                                          .start = span->start,
+                                          .end = span->end};
+    run.sources = strobe_records_sources(job, &run.n_sources);
     size_t limit = limit_bytes();
     pthread_mutex_lock(&lock);
     for (struct subscriber *it = subscribers; it; it = it->next)

@@ -22,24 +22,24 @@ void strobe_records_run(struct strobe_device *device, const struct strobe_device
 
 /* ---- records_feed.c: one subscriber's decoders. Thread: the subscriber's ---- */
 
-struct strobe_feed;
-struct strobe_feed *strobe_feed_new(uint32_t kinds);
-void strobe_feed_free(struct strobe_feed *feed);
+struct strobe_records_feed;
+struct strobe_records_feed *strobe_records_feed_new(uint32_t kinds);
+void strobe_records_feed_free(struct strobe_records_feed *feed);
 /* Whole frames of a device; `number` tells devices apart. */
-void strobe_feed_frames(struct strobe_feed *feed, uint64_t number, const uint32_t *words,
-                        size_t n_words);
+void strobe_records_feed_frames(struct strobe_records_feed *feed, uint64_t number,
+                                const uint32_t *words, size_t n_words);
 /* A run; its clock is filled in here. */
-void strobe_feed_run(struct strobe_feed *feed, uint64_t number,
-                     const struct strobe_device_run *run);
+void strobe_records_feed_run(struct strobe_records_feed *feed, uint64_t number,
+                             const struct strobe_device_execution *run);
 /* The device is gone. */
-void strobe_feed_forget(struct strobe_feed *feed, uint64_t number);
+void strobe_records_feed_forget(struct strobe_records_feed *feed, uint64_t number);
 /* All since the last call, as a batch; it holds until the feed is used again. */
-void strobe_feed_take(struct strobe_feed *feed, struct strobe_device_batch *batch);
+void strobe_records_feed_take(struct strobe_records_feed *feed, struct strobe_device_batch *batch);
 
 /* ---- sites.c: names that live as long as the process ---- */
 
-void strobe_sites_add(const struct strobe_device_name *name);
+void strobe_records_name(const struct strobe_device_name *name);
 /* The sources of a job's kernels, one pointer per list that is new; *n of them. NULL: no memory. */
-const char *const *strobe_sites_sources(const struct strobe_device_job *job, uint32_t *n);
+const char *const *strobe_records_sources(const struct strobe_device_job *job, uint32_t *n);
 
 #endif

@@ -20,7 +20,7 @@ struct core {
 };
 
 struct source {
-    struct strobe_feed *feed; /* borrowed: whose it is */
+    struct strobe_records_feed *feed; /* borrowed: whose it is */
     uint64_t number;
     uint32_t chip;
     struct strobe_device_stream *stream; /* owned */
@@ -30,7 +30,7 @@ struct source {
     double nominal_hz;
 };
 
-struct strobe_feed {
+struct strobe_records_feed {
     uint32_t kinds;
     struct source **sources; /* owned, each of them too */
     uint32_t n_sources, room_sources;
@@ -38,7 +38,7 @@ struct strobe_feed {
     size_t n_zones, room_zones, n_events, room_events;
     uint8_t *data; /* owned */
     size_t n_data, room_data;
-    struct strobe_device_run *runs; /* owned */
+    struct strobe_device_execution *runs; /* owned */
     size_t n_runs, room_runs;
     uint64_t dropped_bytes, n_stalls, n_dropped_runs;
 };
@@ -103,7 +103,7 @@ static void on_core(void *context, const struct strobe_device_core_facts *facts)
 static void on_name(void *context, const struct strobe_device_name *name)
 {
     (void)context;
-    strobe_sites_add(name);
+    strobe_records_name(name);
 }
 
 /* ---- records ---- */
@@ -136,7 +136,7 @@ static void on_zones(void *context, const struct strobe_device_lane *lane,
                      const struct strobe_device_zone *zones, size_t n)
 {
     struct source *source = context;
-    struct strobe_feed *feed = source->feed;
+    struct strobe_records_feed *feed = source->feed;
     struct strobe_device_record record = start_record(source, lane);
     for (size_t i = 0; i < n; i++)
         feed->n_stalls += zones[i].id == STROBE_ID_STALL;
@@ -171,7 +171,7 @@ static void on_event(void *context, const struct strobe_device_lane *lane,
                      const struct strobe_device_mark *mark)
 {
     struct source *source = context;
-    struct strobe_feed *feed = source->feed;
+    struct strobe_records_feed *feed = source->feed;
     if (!(feed->kinds & STROBE_DEVICE_EVENTS) || mark->is_begin || mark->is_end)
         return;
     struct strobe_device_record *record =
@@ -186,7 +186,7 @@ static void on_data(void *context, const struct strobe_device_lane *lane,
                     const struct strobe_device_mark *mark)
 {
     struct source *source = context;
-    struct strobe_feed *feed = source->feed;
+    struct strobe_records_feed *feed = source->feed;
     struct strobe_device_record record = of_mark(source, lane, mark);
     size_t values = mark->n_values * sizeof *mark->values, all = sizeof record + values;
     if (!(feed->kinds & STROBE_DEVICE_DATA))
@@ -210,7 +210,7 @@ static void free_source(struct source *source)
     free(source);
 }
 
-static struct source *source_of(struct strobe_feed *feed, uint64_t number)
+static struct source *source_of(struct strobe_records_feed *feed, uint64_t number)
 {
     for (uint32_t i = 0; i < feed->n_sources; i++)
         if (feed->sources[i]->number == number)
@@ -237,8 +237,8 @@ static struct source *source_of(struct strobe_feed *feed, uint64_t number)
     return *slot = source;
 }
 
-void strobe_feed_frames(struct strobe_feed *feed, uint64_t number, const uint32_t *words,
-                        size_t n_words)
+void strobe_records_feed_frames(struct strobe_records_feed *feed, uint64_t number,
+                                const uint32_t *words, size_t n_words)
 {
     struct source *source = source_of(feed, number);
     size_t used = 0;
@@ -247,10 +247,11 @@ void strobe_feed_frames(struct strobe_feed *feed, uint64_t number, const uint32_
         feed->dropped_bytes += n_words * sizeof *words;
 }
 
-void strobe_feed_run(struct strobe_feed *feed, uint64_t number, const struct strobe_device_run *run)
+void strobe_records_feed_run(struct strobe_records_feed *feed, uint64_t number,
+                             const struct strobe_device_execution *run)
 {
     struct source *source = source_of(feed, number);
-    struct strobe_device_run *slot =
+    struct strobe_device_execution *slot =
         source ? STROBE_ARRAY_PUSH(feed->runs, feed->n_runs, feed->room_runs) : NULL;
     if (!slot) {
         feed->n_dropped_runs++;
@@ -263,7 +264,7 @@ void strobe_feed_run(struct strobe_feed *feed, uint64_t number, const struct str
     slot->error_ns = source->last.trip_ns / 2 + 1;
 }
 
-void strobe_feed_forget(struct strobe_feed *feed, uint64_t number)
+void strobe_records_feed_forget(struct strobe_records_feed *feed, uint64_t number)
 {
     for (uint32_t i = 0; i < feed->n_sources; i++)
         if (feed->sources[i]->number == number) {
@@ -274,15 +275,15 @@ void strobe_feed_forget(struct strobe_feed *feed, uint64_t number)
         }
 }
 
-struct strobe_feed *strobe_feed_new(uint32_t kinds)
+struct strobe_records_feed *strobe_records_feed_new(uint32_t kinds)
 {
-    struct strobe_feed *feed = calloc(1, sizeof *feed);
+    struct strobe_records_feed *feed = calloc(1, sizeof *feed);
     if (feed)
         feed->kinds = kinds;
     return feed;
 }
 
-void strobe_feed_free(struct strobe_feed *feed)
+void strobe_records_feed_free(struct strobe_records_feed *feed)
 {
     if (!feed)
         return;
@@ -296,7 +297,7 @@ void strobe_feed_free(struct strobe_feed *feed)
     free(feed);
 }
 
-void strobe_feed_take(struct strobe_feed *feed, struct strobe_device_batch *batch)
+void strobe_records_feed_take(struct strobe_records_feed *feed, struct strobe_device_batch *batch)
 {
     for (uint32_t i = 0; i < feed->n_sources; i++)
         strobe_device_stream_flush(feed->sources[i]->stream);

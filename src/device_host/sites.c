@@ -31,7 +31,7 @@ static const char *copy_of(const struct strobe_device_text *text)
     return copy;
 }
 
-void strobe_sites_add(const struct strobe_device_name *name)
+void strobe_records_name(const struct strobe_device_name *name)
 {
     if (name->flags & STROBE_NAME_CLASSIC)
         return;
@@ -70,7 +70,7 @@ static int is_list_of(const struct list *list, const struct strobe_device_job *j
     return 1;
 }
 
-const char *const *strobe_sites_sources(const struct strobe_device_job *job, uint32_t *n)
+const char *const *strobe_records_sources(const struct strobe_device_job *job, uint32_t *n)
 {
     const char *const *found = NULL;
     pthread_mutex_lock(&lock);

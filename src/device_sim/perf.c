@@ -1,8 +1,9 @@
 /* perf.c - performance counters of a core: they count what the simulated core does, by the numbers that tt-metal's reports know
  * (device/counter_names.c). A counter that nothing here could move is not there. Called by kernels' firmware: TRISC_1 starts and stops
  * them around its kernel, BRISC reads them behind it.  SPDX-License-Identifier: MIT */
-#include <stddef.h>
+#include <string.h>
 
+#include "base/assert.h"
 #include "device_sim/costs.h"
 #include "device_sim/internal.h"
 
@@ -34,11 +35,15 @@ static uint64_t all_waits(const struct strobe_sim_perf *perf, uint32_t risc)
     return sum;
 }
 
-uint32_t strobe_sim_perf_counter(uint32_t index, uint32_t *type, uint32_t *ref, uint32_t *value)
+struct counter {
+    uint32_t group, type;
+    uint64_t value;
+};
+enum { N_COUNTERS = 40 };
+
+/* All that can be counted. */
+static void count_all(const struct strobe_sim_perf *perf, struct counter *all)
 {
-    struct strobe_sim_core *core = strobe_sim_lane_running()->core;
-    const struct strobe_sim_perf *perf = &core->perf_read;
-    uint32_t groups = core->unit->setup.options.perf_counters, n = 0;
     const uint64_t(*waited)[STROBE_SIM_N_WAITS] = perf->waited + 2; /* of TRISC_0, _1, _2 */
     uint64_t math = perf->fpu + perf->sfpu, waits_for_pack = waited[1][STROBE_SIM_WAIT_REGISTERS];
     uint64_t out[2], in[2];
@@ -46,10 +51,7 @@ uint32_t strobe_sim_perf_counter(uint32_t index, uint32_t *type, uint32_t *ref, 
         out[i] = perf->out_bytes[i] / STROBE_COST_NOC_BYTES;
         in[i] = perf->in_bytes[i] / STROBE_COST_NOC_BYTES;
     }
-    const struct {
-        uint32_t group, type;
-        uint64_t value;
-    } all[] = {
+    const struct counter values[] = {
         {FPU, 1, perf->fpu},
         {FPU, 2, perf->sfpu},
         {FPU, 3, math},
@@ -90,7 +92,18 @@ uint32_t strobe_sim_perf_counter(uint32_t index, uint32_t *type, uint32_t *ref, 
         {INSTRUCTIONS, 110, perf->instructions[2]},
         {INSTRUCTIONS, 111, perf->instructions[3]},
         {INSTRUCTIONS, 112, perf->instructions[4]}};
-    for (size_t i = 0; perf->stopped && i < sizeof all / sizeof *all; i++)
+    STROBE_ASSERT(sizeof values == N_COUNTERS * sizeof *all);
+    memcpy(all, values, sizeof values);
+}
+
+uint32_t strobe_sim_perf_counter(uint32_t index, uint32_t *type, uint32_t *ref, uint32_t *value)
+{
+    struct strobe_sim_core *core = strobe_sim_lane_running()->core;
+    const struct strobe_sim_perf *perf = &core->perf_read;
+    uint32_t groups = core->unit->setup.options.perf_counters, n = 0;
+    struct counter all[N_COUNTERS];
+    count_all(perf, all);
+    for (size_t i = 0; perf->stopped && i < N_COUNTERS; i++)
         if (groups >> all[i].group & 1 && n++ == index) {
             *type = all[i].type;
             *ref = (uint32_t)(perf->stopped - perf->started);

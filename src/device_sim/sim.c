@@ -243,14 +243,16 @@ static const struct strobe_job_kernel *kernel_of(const struct strobe_device_job 
 static void set_args(struct strobe_sim_lane *lane, const struct strobe_device_job *job,
                      uint32_t kernel)
 {
-    lane->hot.args = NULL;
-    lane->hot.n_args = 0;
-    for (uint32_t i = job->n_args; i-- > 0;) /* the last that was set */
-        if (job->args[i].kernel == kernel && covers(&job->args[i].cores, lane->core)) {
-            lane->hot.args = job->words + job->args[i].first;
-            lane->hot.n_args = job->args[i].n;
-            return;
-        }
+    struct strobe_sim_risc *hot = &lane->hot;
+    hot->args = hot->common_args = NULL;
+    hot->n_args = hot->n_common_args = 0;
+    for (uint32_t i = 0; i < job->n_args; i++) { /* the last that was set */
+        const struct strobe_job_args *args = &job->args[i];
+        if (args->kernel != kernel || !covers(&args->cores, lane->core))
+            continue;
+        *(args->is_common ? &hot->common_args : &hot->args) = job->words + args->first;
+        *(args->is_common ? &hot->n_common_args : &hot->n_args) = args->n;
+    }
 }
 
 /* Circular buffers, semaphores and the profiler's words of a core, as a launch finds them. */

@@ -296,6 +296,40 @@ static void a_matmul_by_three_kernels_over_objects_is_right(void **state)
     free_seen(seen);
 }
 
+/* ---- arguments ---- */
+
+#define ADDS_ARGS                                                                   \
+    DATA "void kernel_main() { *reinterpret_cast<volatile uint32_t *>(0x40000) = "  \
+         "100 * get_arg_val<uint32_t>(0) + 10 * get_common_arg_val<uint32_t>(0) + " \
+         "get_common_arg_val<uint32_t>(7); }\n"
+
+static void common_arguments_are_apart_from_those_of_each_core(void **state)
+{
+    (void)state;
+    struct seen *seen = new_seen();
+    struct strobe_device *device = open_device(STROBE_DEVICE_MODE_OFF, 0, seen);
+    struct strobe_program *program;
+    uint32_t common = 4, word;
+    ok(strobe_program_create(&program));
+    uint32_t kernel = add(program, ADDS_ARGS, STROBE_DEVICE_BRISC, all);
+    assert_int_equal(strobe_program_common_args(program, 9, &common, 1), STROBE_DEVICE_INVALID);
+    for (uint32_t round = 0; round < 2; round++, common++) {
+        ok(strobe_program_common_args(program, kernel, &common, 1));
+        for (uint32_t x = 0; x < 2; x++)
+            ok(strobe_program_args(program, kernel, (struct strobe_device_cores){x, 0, x, 1}, &x,
+                                   1));
+        run(device, program);
+        for (uint32_t core = 0; core < 4; core++) {
+            ok(strobe_device_l1_read(device, 1 + core % 2, 1 + core / 2, 0x40000, &word,
+                                     sizeof word));
+            assert_int_equal(word, 100 * (core % 2) + 10 * common);
+        }
+    }
+    strobe_program_free(program);
+    strobe_device_close(device);
+    free_seen(seen);
+}
+
 /* ---- several cores ---- */
 
 #define SENDER                                                                                     \
@@ -669,6 +703,7 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_matmul_by_three_kernels_over_objects_is_right),
+        cmocka_unit_test(common_arguments_are_apart_from_those_of_each_core),
         cmocka_unit_test(a_multicast_and_semaphores_reach_every_core),
         cmocka_unit_test(a_kernel_that_polls_the_wall_clock_takes_as_long_as_it_waits),
         cmocka_unit_test(two_thousand_loops_of_fifty_nops_cost_about_52_cycles_each),

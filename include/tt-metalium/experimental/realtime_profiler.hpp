@@ -78,7 +78,7 @@ namespace detail
 struct Realtime {
     ProgramRealtimeProfilerCallback callback;
     std::vector<ProgramRealtimeRecord> records;
-    static const std::vector<std::string_view> &sources(const strobe_device_run &run)
+    static const std::vector<std::string_view> &sources(const strobe_device_execution &run)
     {
         static std::mutex lock;
         static auto *lists = new std::map<const char *const *, std::vector<std::string_view>>;
@@ -93,7 +93,7 @@ struct Realtime {
         Realtime &self = *(Realtime *)context;
         self.records.clear();
         for (size_t i = 0; i < batch->n_runs; i++) {
-            const strobe_device_run &run = batch->runs[i];
+            const strobe_device_execution &run = batch->runs[i];
             const std::vector<std::string_view> &list = sources(run);
             ProgramRealtimeRecord record;
             record.runtime_id = run.runtime_id;

@@ -14,6 +14,9 @@ static const double least_error_ns = 1;   /* of what is rounded to ns */
 static const double least_guess_ns = 1e6; /* of what no sample says */
 static const double far_ns = 3600e9;      /* no device is so far from its capture */
 
+static const double least_cycle_ns = 0.01, most_cycle_ns = 1000; /* 100 GHz, 1 MHz */
+static const double farthest_ns = 1e18;
+
 /* ---- sync_device_info.csv ---- */
 
 static double number_at(const struct strobe_report_csv *csv, int column)
@@ -138,12 +141,16 @@ static bool align_by_sync(struct strobe_log_reading *r, struct strobe_log_device
     if (r->has_host && (first < -far_ns || first > (double)last_ns + far_ns))
         return false;
     const struct strobe_log_sync *sync = device->sync.has_line ? &device->sync : root_of(r);
+    double cycle = device->last > device->first
+                       ? (last - first) / (double)(device->last - device->first)
+                       : device->ns_per_cycle;
+    if (!(cycle >= least_cycle_ns && cycle <= most_cycle_ns) || fabs(first) > farthest_ns)
+        return false; /* no clock runs so */
     device->clock = STROBE_LOG_CLOCK_SYNC;
     device->origin_ns = first;
-    if (device->last > device->first)
-        device->ns_per_cycle = (last - first) / (double)(device->last - device->first);
-    device->error_ns = sync->error_ns + least_error_ns;
-    return device->ns_per_cycle > 0;
+    device->ns_per_cycle = cycle;
+    device->error_ns = fmin(sync->error_ns + least_error_ns, farthest_ns);
+    return true;
 }
 
 /* No op begins before the host launched it: the earliest place where that holds for all. How far apart the ops say it is, is how far
@@ -160,7 +167,7 @@ static bool align_by_ops(struct strobe_log_reading *r, struct strobe_log_device 
         most = origin > most ? origin : most;
         least = origin < least ? origin : least;
     }
-    if (!isfinite(most))
+    if (!isfinite(most) || fabs(most) > farthest_ns)
         return false;
     device->clock = STROBE_LOG_CLOCK_OPS;
     device->origin_ns = most;
@@ -174,7 +181,7 @@ void strobe_log_reading_align(struct strobe_log_reading *r, int64_t last_ns)
     double first = INFINITY;
     for (uint32_t i = 0; i < r->out->n_devices; i++) {
         struct strobe_log_device *device = &r->devices[i];
-        device->ns_per_cycle = 1000.0 / (double)(r->log.freq_mhz > 0 ? r->log.freq_mhz : 1000);
+        device->ns_per_cycle = 1000.0 / (double)r->log.freq_mhz;
         STROBE_ASSERT(device->first <= device->last);
         bool is_alone =
             !r->has_host && r->out->n_devices == 1; /* its own time is all that matters */

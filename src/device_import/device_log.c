@@ -10,6 +10,9 @@
 #include "device_import/internal.h"
 #include "file/file_write.h"
 #include "file/records.h"
+#include "wire/ring_layout.h"
+
+#define SECOND_NS 1000000000ull
 
 bool strobe_device_log_is_file(const uint8_t *bytes, size_t n_bytes)
 {
@@ -66,7 +69,8 @@ static enum strobe_err add_devices(void *context, struct strobe_file_writer *wri
 
 /* ---- without one ---- */
 
-static enum strobe_err put_facts(struct strobe_log_reading *r, struct strobe_file_writer *writer)
+static enum strobe_err put_facts(struct strobe_log_reading *r, struct strobe_file_writer *writer,
+                                 uint64_t rate)
 {
     struct strobe_records records = {0};
     uint64_t zero = STROBE_TRACY_IMPORT_BASE, last = zero;
@@ -77,8 +81,12 @@ static enum strobe_err put_facts(struct strobe_log_reading *r, struct strobe_fil
         double tick = (double)zero + end * r->ticks_per_ns;
         last = tick > (double)last ? (uint64_t)tick : last;
     }
-    uint64_t sync[] = {STROBE_CLOCK_MONO, zero, zero, 0, 0, 0};
+    uint64_t kind = rate == SECOND_NS ? STROBE_CLOCK_MONO : STROBE_CLOCK_TSC;
+    uint64_t sync[] = {kind, zero, zero, 0, 0, 0},
+             later[] = {kind, zero + rate, zero + SECOND_NS, 0, 0, 0};
     strobe_records_numbers(&records, STROBE_FACT_CLOCK_SYNC, sync, 6);
+    if (kind == STROBE_CLOCK_TSC) /* a counter: a second later */
+        strobe_records_numbers(&records, STROBE_FACT_CLOCK_SYNC, later, 6);
     strobe_records_numbers(&records, STROBE_FACT_RECORDING, (uint64_t[]){zero, 0}, 2);
     strobe_records_numbers(&records, STROBE_FACT_RECORDING, (uint64_t[]){last, 1}, 2);
     strobe_records_tick(&records, zero);
@@ -92,12 +100,12 @@ static enum strobe_err write_alone(struct strobe_log_reading *r, const char *to)
 {
     struct strobe_file_writer *writer = NULL;
     strobe_log_reading_align(r, 0);
-    bool is_own = r->out->clock == STROBE_LOG_CLOCK_OWN && r->log.freq_mhz < 1000000;
-    uint64_t rate = is_own ? (uint64_t)r->log.freq_mhz * 1000000 : 1000000000;
+    bool is_own = r->out->clock == STROBE_LOG_CLOCK_OWN;
+    uint64_t rate = is_own ? (uint64_t)r->log.freq_mhz * 1000000 : SECOND_NS;
     r->ticks_per_ns = (double)rate / 1e9;
     enum strobe_err err = strobe_file_create(to, r->files->log ? r->files->log : "", rate, &writer);
     if (!err)
-        err = put_facts(r, writer);
+        err = put_facts(r, writer, rate);
     if (!err)
         err = strobe_log_reading_write(r, writer, STROBE_TRACY_IMPORT_BASE);
     if (!err)

@@ -18,6 +18,8 @@ enum {
     STROBE_LOG_NAMES_BYTES = 64 << 20, /* of a file of them that are read */
     STROBE_LOG_DEPTH = 512,            /* open zones of a lane */
     STROBE_LOG_BUDGET = 256 << 20,
+    STROBE_LOG_MHZ = 100000,
+    STROBE_LOG_TIME_BITS = 53, /* 104 days at 1 GHz; at 1 MHz still no overflow of ns */
 };
 
 /* A row's `name`: bits 0-31 run host id, 32-48 zone of the log, 49-63 trace counter. `kind`: bits 0-2 type, 3-18 timer id,
@@ -45,6 +47,7 @@ struct strobe_log_sync {
 
 struct strobe_log_device {
     int64_t id;
+    bool is_seen;         /* it has a marker */
     uint64_t first, last; /* cycles */
     struct strobe_log_sync sync;
     enum strobe_device_log_clock clock;

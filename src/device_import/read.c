@@ -11,6 +11,9 @@
 #include "device/names.h"
 #include "device_import/internal.h"
 
+#define MARKS_LATER \
+    (1ull << 48) /* what has no length comes behind a zone that begins at its time */
+
 /* ---- names of hashes ---- */
 
 static void add_name(void *context, const struct strobe_device_name *name)
@@ -61,11 +64,10 @@ void strobe_log_reading_names(struct strobe_log_reading *r, const char *path)
 static struct strobe_log_device *device_of(struct strobe_log_reading *r,
                                            const struct strobe_report_series *series)
 {
-    if (series->device_index >= STROBE_LOG_DEVICES)
-        return NULL;
+    STROBE_ASSERT(series->device_index < STROBE_LOG_DEVICES);
     struct strobe_log_device *device = &r->devices[series->device_index];
-    if (!device->last && !device->first)
-        *device = (struct strobe_log_device){.id = series->device, .first = UINT64_MAX};
+    if (!device->is_seen)
+        *device = (struct strobe_log_device){.is_seen = true, .first = UINT64_MAX};
     return device;
 }
 
@@ -82,18 +84,18 @@ static void note_op(struct strobe_log_reading *r, uint64_t run, uint64_t time)
 static bool take(void *context, const struct strobe_report_marker *marker)
 {
     struct strobe_log_reading *r = context;
-    struct strobe_log_device *device = device_of(r, marker->series);
-    if (!device || marker->zone == &r->log.loose || marker->zone->type == STROBE_REPORT_OTHER ||
-        marker->time > INT64_MAX / 2) {
+    if (marker->series->device_index >= STROBE_LOG_DEVICES || marker->zone == &r->log.loose ||
+        marker->zone->type == STROBE_REPORT_OTHER || marker->time >> STROBE_LOG_TIME_BITS) {
         r->n_too_many++;
         return true;
     }
+    struct strobe_log_device *device = device_of(r, marker->series);
     uint32_t zone = (uint32_t)(marker->zone - r->log.zones);
     STROBE_ASSERT(zone < 1 << 17 && marker->series->index < UINT32_MAX);
     struct strobe_row row = {
         .group = (uint64_t)marker->series->device_index << 32 | marker->series->index,
         .time = (int64_t)marker->time,
-        .order = marker->line,
+        .order = marker->line | (marker->zone->type > STROBE_REPORT_ZONE_END ? MARKS_LATER : 0),
         .value = marker->data,
         .name = strobe_log_reading_name(marker->run, zone, marker->counter),
         .kind = strobe_log_reading_kind(marker->zone->type, marker->timer, marker->trace)};
@@ -116,10 +118,14 @@ enum strobe_err strobe_log_reading_rows(struct strobe_log_reading *r, const void
                               ? strobe_report_log_read(&r->log, r->files->log, &options)
                               : strobe_report_log_read_memory(&r->log, bytes, n_bytes, take, r);
     err = err ? err : r->err;
+    if (r->log.freq_mhz < 1 || r->log.freq_mhz > STROBE_LOG_MHZ)
+        r->log.freq_mhz = 1000; /* no chip has it */
     r->out->n_rows = r->log.n_rows - r->n_too_many;
     r->out->n_set_aside = r->log.n_aside + r->n_too_many;
     r->out->n_devices =
         r->log.n_devices < STROBE_LOG_DEVICES ? r->log.n_devices : (uint32_t)STROBE_LOG_DEVICES;
+    for (uint32_t i = 0; i < r->out->n_devices; i++)
+        r->devices[i].id = r->log.devices[i].id; /* also of one whose lines were all set aside */
     r->out->n_ops = r->first_times.n;
     return err ? err : r->out->n_rows ? STROBE_OK : STROBE_ERR_FORMAT;
 }

@@ -96,7 +96,7 @@ static enum strobe_err open_device(struct writing *w, struct strobe_log_device *
     strobe_build_record(device->build, STROBE_META_DEVICE, numbers, backend, n_backend);
     double tick = (double)w->first_tick + device->origin_ns * r->ticks_per_ns;
     strobe_clock_map_add(device->map, (int64_t)device->first,
-                         tick > 1 ? (uint64_t)llround(tick) : 1,
+                         tick > 1 && tick < 9e18 ? (uint64_t)llround(tick) : 1,
                          device->ns_per_cycle * r->ticks_per_ns, device->error_ns);
     const struct strobe_clock_map_piece *piece = strobe_clock_map_last(device->map);
     uint64_t clock[] = {strobe_build_proc(device->build), (uint64_t)piece->time, piece->tick,

@@ -101,10 +101,12 @@ class Import(unittest.TestCase):
         self.assertEqual({z["process"] for z in zones}, {"Device 0: wormhole_b0", "Device 1: wormhole_b0"})
         self.assertIn("device 1: no samples of its clock", info)
 
-    def test_cycles_of_another_frequency_are_exact(self):
-        _, zones, info = self.imported(self.golden("B_trace_replay_legacy"))
+    def test_cycles_of_another_frequency_become_its_ns(self):
+        _, zones, _ = self.imported(self.golden("B_trace_replay_legacy"))
         op = [z for z in zones if z["name"] == "BRISC-FW" and z["thread"].endswith("core 1,2 BRISC")]
-        self.assertEqual([int(z["duration_ns"]) for z in op], [round(5000 / 1.35)] * len(op))
+        self.assertEqual(len(op), 6)
+        for zone in op:
+            self.assertAlmostEqual(int(zone["duration_ns"]), 5000 / 1.35, delta=1)  # each end is rounded down
         self.assertIn("trace 4, replay 2", [z["text"].split(", ", 1)[-1] for z in op])
 
     def test_counters_and_data_are_marks_with_values(self):
@@ -116,7 +118,8 @@ class Import(unittest.TestCase):
         root = self.write("Chip clock is at 1200 MHz\nPCIe slot, core_x, core_y, RISC processor type, timer_id, time[cycles since reset], stat value, Run ID, zone name, zone phase, source line, source file\n"
                           "0,1,1,BRISC,100,1200,0,1024,BRISC-FW,begin,1,/a.cc\n0,1,1,BRISC,65636,3600,0,1024,BRISC-FW,end,1,/a.cc\n")
         _, zones, info = self.imported(root)
-        self.assertEqual([(z["name"], z["duration_ns"]) for z in zones], [("BRISC-FW", "2000")])
+        self.assertEqual([z["name"] for z in zones], ["BRISC-FW"])
+        self.assertAlmostEqual(int(zones[0]["duration_ns"]), 2400 / 1.2, delta=1)
         self.assertIn("Device 0: grayskull", info)
 
     def test_the_viewer_shows_a_runs_folder(self):
@@ -154,9 +157,8 @@ class Import(unittest.TestCase):
         log = root / ".logs" / LOG
         lines = log.read_text().split("\n")
         log.write_text("\n".join(lines[:2] + sorted(lines[2:-1], key=lambda line: line[::-1])) + "\n")
-        key = lambda z: (z["thread"].split(" ", 1)[-1], z["start_ns"], z["depth"])  # noqa: E731
-        shuffled = self.imported(root)[1]
-        self.assertEqual([{**z, "thread": z["thread"].split(" ", 1)[-1]} for z in sorted(shuffled, key=key)], [{**z, "thread": z["thread"].split(" ", 1)[-1]} for z in sorted(expected, key=key)])
+        in_order = lambda zones: sorted(({**z, "tid": ""} for z in zones), key=lambda z: (z["thread"], int(z["start_ns"]), z["depth"]))  # noqa: E731
+        self.assertEqual(in_order(self.imported(root)[1]), in_order(expected))
 
     # ---- the host's capture ----
 

@@ -511,7 +511,8 @@ void strobe_collector_stop(struct strobe_collector *c)
             c->procs[i]->next_alive_check_ns =
                 0; /* one that died a moment ago is not called running */
         }
-    strobe_collector_hear(c); /* in a recovery too: a program that outlived its recorder may be in an emit */
+    /* In a recovery too: a program that outlived its recorder may be in an emit. */
+    strobe_collector_hear(c);
     strobe_collector_poll(c, true);
     STROBE_ASSERT(c->stopping);
     c->ending = true;

@@ -77,20 +77,20 @@ struct strobe_proc {
     struct strobe_reach reach; /* how it is called here, when it was found */
     int pidfd;
     enum strobe_proc_state state; /* atomic */
-    bool attached;  /* it ran before this recorder came */
-    bool resumed;   /* the file knows it from before (recovery) */
-    bool no_memory; /* a segment found no memory to be kept in */
-    bool described; /* it said who it is */
+    bool attached;                /* it ran before this recorder came */
+    bool resumed;                 /* the file knows it from before (recovery) */
+    bool no_memory;               /* a segment found no memory to be kept in */
+    bool described;               /* it said who it is */
     bool meta_dirty;
     bool modules_due;   /* its modules are to be listed */
     bool news;          /* segments were found that nobody looked at yet */
     uint64_t old_below; /* ids below it were named to an earlier recorder, or by the parent */
     uint8_t *old_told;  /* owned: a bit for each of them that was met; NULL: none yet */
     uint64_t lost_seen[STROBE_LOSS_COUNT]; /* of what its control page counts */
-    uint32_t holes_used; /* a bit for each entry of its table of holes */
+    uint32_t holes_used;                   /* a bit for each entry of its table of holes */
     uint64_t n_damaged;
     uint64_t n_refused; /* segments of more threads than there can be, not counted yet */
-    int how, value; /* how it ended: 0 not known, 1 exit status, 2 signal */
+    int how, value;     /* how it ended: 0 not known, 1 exit status, 2 signal */
     struct strobe_stream_state meta;
     struct strobe_stream_state **streams; /* owned: hash by id, n_slots entries */
     uint32_t n_streams, n_slots;
@@ -142,8 +142,8 @@ struct strobe_collector {
     char dir[STROBE_PATH_MAX];
     uint32_t policy, stack_depth, only_pid;
     uint32_t pid_ns; /* of the recorder; 0: not known */
-    bool no_memory; /* some process could not be taken in */
-    bool ending; /* the last look: what is unwritten stays so */
+    bool no_memory;  /* some process could not be taken in */
+    bool ending;     /* the last look: what is unwritten stays so */
     bool post_mortem, stopping, triggered;
     struct trigger_loc {
         uint32_t proc;
@@ -156,15 +156,16 @@ struct strobe_collector {
     bool dir_changed;
     bool find_all;    /* the folder is looked through in one round */
     bool find_failed; /* a process could not be joined for want of memory */
-    void *scan;       /* owned: DIR of a look at the folder that goes on in the next round, NULL: none */
-    uint64_t *seen;   /* owned: names that need no second look, n_seen_slots entries */
+    void *scan; /* owned: DIR of a look at the folder that goes on in the next round, NULL: none */
+    uint64_t *seen; /* owned: names that need no second look, n_seen_slots entries */
     uint32_t n_seen, n_seen_slots;
     struct early {
         uint32_t pid;
         int pidfd;    /* owned; 0 or less: none */
     } early[N_EARLY]; /* processes whose files were just made */
     uint32_t n_early;
-    bool crowded;    /* no descriptors left: those of processes that are gone have to be closed first */
+    bool
+        crowded; /* no descriptors left: those of processes that are gone have to be closed first */
     bool names_left; /* the last look at the folder: who finds no descriptor is named as missing */
     int n_files_max; /* descriptors below this number may be a pool's */
     struct give_back *pending; /* owned: of the block under construction */
@@ -188,7 +189,7 @@ struct strobe_collector {
     uint64_t last_sync_tick, last_sync_mono;
     uint64_t rate_ticks, rate_ns; /* between sync points of the same piece, all together */
     uint32_t n_jumps_noted;
-    uint64_t checked_mono;        /* counter and clock were seen to agree */
+    uint64_t checked_mono; /* counter and clock were seen to agree */
     uint32_t clock;
 };
 

@@ -14,7 +14,7 @@ struct strobe_recording_session {
     char dir[STROBE_PATH_MAX];
     struct strobe_session_page *page; /* shared mapping */
     struct strobe_map_guard guard; /* of the page: the struct stays where it is while it is held */
-    int fd; /* holds the lock: closing it tells that the recorder is gone */
+    int fd;                        /* holds the lock: closing it tells that the recorder is gone */
 };
 
 /* Make or take over the session `name`; processes that join from now on record at once when

@@ -62,9 +62,9 @@ static void take_marks(struct strobe_device_trace *t,
         bool is_event = marker->packet == STROBE_CP_EVENT;
         struct strobe_nest_zone *item = marker->packet <= STROBE_CP_ZONE_END ? NULL : new_item(t);
         if (item)
-            *item = (struct strobe_nest_zone){marker->time, marker->data, marker->id,
-                                              marker->program,
-                                              is_event ? STROBE_NEST_EVENT : STROBE_NEST_DATA};
+            *item =
+                (struct strobe_nest_zone){marker->time, marker->data, marker->id, marker->program,
+                                          is_event ? STROBE_NEST_EVENT : STROBE_NEST_DATA};
     }
 }
 
@@ -120,8 +120,8 @@ static void name_replays(struct strobe_device_trace *t)
 static void rename_replays(struct strobe_device_trace *t)
 {
     for (uint32_t i = 0; i < t->n_items; i++) {
-        bool is_inner = i && t->items[i].end <= t->items[i - 1].end &&
-                        t->items[i - 1].id == TRACE_FW;
+        bool is_inner =
+            i && t->items[i].end <= t->items[i - 1].end && t->items[i - 1].id == TRACE_FW;
         t->items[i].id = is_inner ? TRACE_KERNEL : TRACE_FW;
     }
 }

@@ -391,7 +391,7 @@ void strobe_device_trace_close(struct strobe_device_trace *t, uint64_t n_dropped
     if (n_dropped)
         strobe_build_note(t->build,
                           "device %u: %" PRIu64 " times frames found no room on their way to the "
-                                                "recorder: cores waited, or dropped and counted",
+                          "recorder: cores waited, or dropped and counted",
                           t->options.device, n_dropped);
     if (!t->has_bye)
         strobe_build_note(t->build, "device %u was not closed: its program ended before",

@@ -175,8 +175,7 @@ static void emit_outermost(struct taking *taking, const struct strobe_nest_step 
     struct strobe_build_track *track = taking->lane->track;
     uint64_t program = step->program;
     const char *name;
-    strobe_build_zone_begin(t->build, track, tick,
-                            strobe_device_loc(t, step->id, site_of(t)));
+    strobe_build_zone_begin(t->build, track, tick, strobe_device_loc(t, step->id, site_of(t)));
     if (!program)
         return;
     strobe_build_event(t->build, track, tick, STROBE_KIND_ZONE_VALUE, &program, NULL, 0);
@@ -205,8 +204,8 @@ static void take_steps(void *context, const struct strobe_nest_step *steps, size
         }
         if (is_plain)
             batch[n++] = (struct strobe_zone_step){
-                tick, steps[i].is_end ? STROBE_STEP_END
-                                      : strobe_device_loc(t, steps[i].id, site_of(t))};
+                tick,
+                steps[i].is_end ? STROBE_STEP_END : strobe_device_loc(t, steps[i].id, site_of(t))};
         else if (steps[i].kind)
             emit_mark(taking, &steps[i], tick);
         else

@@ -46,7 +46,7 @@ __asm__(".text\n.p2align 4\n.globl strobe_sim_fiber_swap\n.hidden strobe_sim_fib
 #define SLOT_OF_PC  11 /* x30 */
 #endif
 
-static void *outside;                 /* stack pointer of who resumed */
+static void *outside;                     /* stack pointer of who resumed */
 static struct strobe_sim_fiber *starting; /* whose first resume this is */
 
 /* The first function on a new stack. */

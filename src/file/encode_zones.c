@@ -166,7 +166,8 @@ static inline void sum_zone(struct strobe_loc_sum *sum, uint64_t duration, uint6
     }
     sum->count++;
     if (__builtin_expect(__builtin_add_overflow(sum->total, duration, &sum->total), 0))
-        sum->total = ~0ull; /* only what was imported has zones as long: self, which is less, stays so */
+        sum->total =
+            ~0ull; /* only what was imported has zones as long: self, which is less, stays so */
     if (__builtin_expect(__builtin_add_overflow(sum->self, self, &sum->self), 0))
         sum->self = ~0ull;
     if (duration < sum->min)

@@ -22,7 +22,8 @@ int strobe_texts_has(const struct strobe_texts *texts, uint64_t id)
     if (!id || id >= texts->n_bytes / 4)
         return 0;
     const char *text = strobe_texts_get(texts, (uint32_t)id, &n);
-    if (n >= texts->n_bytes - ((size_t)id * 4 + 4)) /* what looks like a length, in the midst of a text */
+    if (n >= texts->n_bytes -
+                 ((size_t)id * 4 + 4)) /* what looks like a length, in the midst of a text */
         return 0;
     uint64_t hash = strobe_hash_bytes(text, n, texts->index.seed);
     STROBE_INDEX_EACH (known, at, &texts->index, hash)

@@ -72,8 +72,8 @@ enum strobe_recorder_event {
     STROBE_RECORDER_TRACE_DELETED,   /* subject: the trace, text: how; it comes back at the end */
     STROBE_RECORDER_TRACE_RESTORED,  /* subject: where it came back, text: the name that it had */
     STROBE_RECORDER_TRACE_LOST,      /* subject: a deleted trace that can't come back, err */
-    STROBE_RECORDER_OUTLIVED,        /* subject: a program that goes on, pid, number: 1: it had joined */
-    STROBE_RECORDER_MORE_OUTLIVED,   /* number: of those that are not named */
+    STROBE_RECORDER_OUTLIVED, /* subject: a program that goes on, pid, number: 1: it had joined */
+    STROBE_RECORDER_MORE_OUTLIVED, /* number: of those that are not named */
 };
 
 struct strobe_recorder_word {

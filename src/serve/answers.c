@@ -107,8 +107,7 @@ void strobe_serve_answer_save(struct strobe_served *served, const struct strobe_
     snprintf(path, sizeof path, "%s/%s", served->folder, name);
     const struct strobe_cut_options range = {
         .by_tick = 1, .tick_min = lo, .tick_max = hi, .closed = 1};
-    enum strobe_err err =
-        strobe_cut_write(served->engine->view->trace, &range, path, &n_bytes);
+    enum strobe_err err = strobe_cut_write(served->engine->view->trace, &range, path, &n_bytes);
     if (err) {
         strobe_engine_answer_error(reply, err == STROBE_ERR_BUSY ? "there is a trace of that name"
                                                                  : strobe_err_text(err));

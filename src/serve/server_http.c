@@ -23,7 +23,8 @@ static const char *const fixed_headers[][2] = {
     {"referrer-policy:", "no-referrer"},
     {"content-security-policy:",
      "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
-     "img-src 'self' data: blob:; connect-src 'self' ws://127.0.0.1:* ws://localhost:*; worker-src 'self'; "
+     "img-src 'self' data: blob:; connect-src 'self' ws://127.0.0.1:* ws://localhost:*; worker-src "
+     "'self'; "
      "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
 };
 

@@ -17,31 +17,32 @@
 // and neither is loaded (docs/device-protocol.md). SPDX-License-Identifier: MIT
 #pragma once
 
-#if defined(PROFILE_KERNEL) && !(defined(DISPATCH_KERNEL) && !((PROFILE_KERNEL) & 2))
+#if defined(PROFILE_KERNEL) && !(defined(DISPATCH_KERNEL) && !((PROFILE_KERNEL)&2))
 
 #include "../../strobe_device.h"
 
 // ---- sites: {id, name, file, line}, 16 bytes, in sections that are not loaded ----
 
-#define STROBE_TEXT_(x) #x
-#define STROBE_TEXT(x) STROBE_TEXT_(x)
-#define STROBE_TWICE_(x) STROBE_TEXT(#x) // "\"x\"": the text of a text, quotes and all
-#define STROBE_TWICE(x) STROBE_TWICE_(x)
+#define STROBE_TEXT_(x)    #x
+#define STROBE_TEXT(x)     STROBE_TEXT_(x)
+#define STROBE_TWICE_(x)   STROBE_TEXT(#x) // "\"x\"": the text of a text, quotes and all
+#define STROBE_TWICE(x)    STROBE_TWICE_(x)
 #define STROBE_JOIN_(a, b) a##b
-#define STROBE_JOIN(a, b) STROBE_JOIN_(a, b)
+#define STROBE_JOIN(a, b)  STROBE_JOIN_(a, b)
 
 // `quoted` is the name as the assembler reads it.
-#define STROBE_SITE_RECORD(quoted, number)                                                        \
-    __asm__ __inline__(".pushsection .tt_zone_str,\"\",@progbits\n"                               \
-                       "771: .asciz " quoted "\n"                                                 \
-                       "772: .asciz \"" __FILE__ "\"\n"                                           \
-                       ".popsection\n"                                                            \
-                       ".pushsection .tt_zone_meta,\"\",@progbits\n"                              \
-                       ".long (" STROBE_TEXT(STROBE_DEVICE_UNIT) " << 14) | " STROBE_TEXT(number) \
-                       ", 771b, 772b, " STROBE_TEXT(__LINE__) "\n"                                \
-                       ".popsection")
+#define STROBE_SITE_RECORD(quoted, number)                                                 \
+    __asm__ __inline__(".pushsection .tt_zone_str,\"\",@progbits\n"                        \
+                       "771: .asciz " quoted "\n"                                          \
+                       "772: .asciz \"" __FILE__ "\"\n"                                    \
+                       ".popsection\n"                                                     \
+                       ".pushsection .tt_zone_meta,\"\",@progbits\n"                       \
+                       ".long (" STROBE_TEXT(STROBE_DEVICE_UNIT) " << 14) | " STROBE_TEXT( \
+                           number) ", 771b, 772b, " STROBE_TEXT(__LINE__) "\n"             \
+                                                                          ".popsection")
 
-namespace strobe_device {
+namespace strobe_device
+{
 
 // FNV-1a of "name,file,line,KERNEL_PROFILER", folded to 16 bits: the id of a site in the classic form.
 constexpr uint32_t hash16(const char *text)
@@ -58,30 +59,32 @@ constexpr uint32_t hash16(const char *text)
 #define STROBE_SOURCE(name) name "," __FILE__ "," STROBE_TEXT(__LINE__) ",KERNEL_PROFILER"
 #ifdef STROBE_DEVICE_NOTES
 #define STROBE_PRAGMA(text) _Pragma(#text)
-#define STROBE_NOTE_(text) STROBE_PRAGMA(message(text))
-#define STROBE_NOTE(name) STROBE_NOTE_(STROBE_SOURCE(name))
+#define STROBE_NOTE_(text)  STROBE_PRAGMA(message(text))
+#define STROBE_NOTE(name)   STROBE_NOTE_(STROBE_SOURCE(name))
 #else
 #define STROBE_NOTE(name)
 #endif
 
 #ifdef PROFILE_STREAMING
-#define STROBE_ID(name, number) (STROBE_ID27(STROBE_DEVICE_UNIT, number))
+#define STROBE_ID(name, number)             (STROBE_ID27(STROBE_DEVICE_UNIT, number))
 #define STROBE_FIXED_ID(classic, streaming) (streaming)
 #else
-#define STROBE_ID(name, number) (::strobe_device::hash16(STROBE_SOURCE(name)))
+#define STROBE_ID(name, number)             (::strobe_device::hash16(STROBE_SOURCE(name)))
 #define STROBE_FIXED_ID(classic, streaming) (classic)
 #endif
 #define STROBE_SITE(name, number) \
     STROBE_NOTE(name)             \
     STROBE_SITE_RECORD("\"" name "\"", number)
 
-namespace strobe_device {
+namespace strobe_device
+{
 
 #ifdef PROFILE_STREAMING
 
 // -DPROFILE_STREAMING_CALL: one function closes all zones, which is smaller than code at each site, and slower.
 #ifdef PROFILE_STREAMING_CALL
-STROBE_DEVICE_CALL_ void close_zone(uint32_t id, uint32_t start_low, uint32_t start_high, uint32_t top)
+STROBE_DEVICE_CALL_ void close_zone(uint32_t id, uint32_t start_low, uint32_t start_high,
+                                    uint32_t top)
 {
     struct strobe_stream_zone state = {start_low, start_high, top};
     strobe_stream_close(STROBE_DEVICE_LANE, id, &state);
@@ -90,7 +93,10 @@ STROBE_DEVICE_CALL_ void close_zone(uint32_t id, uint32_t start_low, uint32_t st
 
 template <uint32_t Id> struct zone {
     struct strobe_stream_zone state;
-    [[gnu::always_inline]] zone() { strobe_stream_open(STROBE_DEVICE_LANE, Id, &state); }
+    [[gnu::always_inline]] zone()
+    {
+        strobe_stream_open(STROBE_DEVICE_LANE, Id, &state);
+    }
     [[gnu::always_inline]] ~zone()
     {
 #ifdef PROFILE_STREAMING_CALL
@@ -122,7 +128,10 @@ template <uint32_t Id> struct zone_if {
 
 template <uint32_t Id, uint32_t> struct sum_zone {
     uint32_t start_low, start_high;
-    [[gnu::always_inline]] sum_zone() { STROBE_DEVICE_CLOCK(start_low, start_high); }
+    [[gnu::always_inline]] sum_zone()
+    {
+        STROBE_DEVICE_CLOCK(start_low, start_high);
+    }
     [[gnu::always_inline]] ~sum_zone()
     {
         if (STROBE_CORE->flags & STROBE_CORE_SUMS)
@@ -146,7 +155,8 @@ template <uint32_t Id> struct main_zone {
     ~main_zone()
     {
         if (on)
-            strobe_stream_slow(STROBE_DEVICE_LANE, Id, state.start_low, state.start_high, state.top);
+            strobe_stream_slow(STROBE_DEVICE_LANE, Id, state.start_low, state.start_high,
+                               state.top);
         strobe_stream_end(STROBE_DEVICE_LANE);
     }
     main_zone(const main_zone &) = delete;
@@ -157,7 +167,10 @@ template <uint32_t Id> struct main_zone {
 template <uint32_t Id> struct child_zone : zone<Id> {
 #ifdef STROBE_DEVICE_STACK_WORD
     static constexpr uint32_t canary = 0x57ac57acu;
-    child_zone() { *(volatile uint32_t *)STROBE_DEVICE_STACK_WORD = canary; }
+    child_zone()
+    {
+        *(volatile uint32_t *)STROBE_DEVICE_STACK_WORD = canary;
+    }
     ~child_zone()
     {
         if (*(volatile uint32_t *)STROBE_DEVICE_STACK_WORD != canary)
@@ -166,7 +179,10 @@ template <uint32_t Id> struct child_zone : zone<Id> {
 #endif
 };
 
-inline void record_event(uint32_t site, const char *) { strobe_stream_event(STROBE_DEVICE_LANE, site); }
+inline void record_event(uint32_t site, const char *)
+{
+    strobe_stream_event(STROBE_DEVICE_LANE, site);
+}
 inline void record_event(uint32_t, uint32_t number)
 {
     strobe_stream_event(STROBE_DEVICE_LANE, STROBE_ID_NUMBER(number));
@@ -181,7 +197,10 @@ template <typename... Values> inline void record_data(uint32_t id, bool, Values.
 
 template <uint32_t Id> struct zone {
     bool on;
-    [[gnu::always_inline]] zone() : on(!STROBE_TRACE_ONLY && strobe_classic_open(STROBE_DEVICE_LANE, Id, spare())) {}
+    [[gnu::always_inline]] zone()
+        : on(!STROBE_TRACE_ONLY && strobe_classic_open(STROBE_DEVICE_LANE, Id, spare()))
+    {
+    }
     [[gnu::always_inline]] ~zone()
     {
         if (!on)
@@ -206,7 +225,8 @@ template <uint32_t Id> struct zone {
 template <uint32_t Id> struct zone_if {
     bool on;
     [[gnu::always_inline]] explicit zone_if(bool condition)
-        : on(!STROBE_TRACE_ONLY && condition && strobe_classic_open(STROBE_DEVICE_LANE, Id, zone<Id>::spare()))
+        : on(!STROBE_TRACE_ONLY && condition &&
+             strobe_classic_open(STROBE_DEVICE_LANE, Id, zone<Id>::spare()))
     {
     }
     [[gnu::always_inline]] ~zone_if()
@@ -256,8 +276,14 @@ template <uint32_t Id, uint32_t Slot> struct guaranteed_zone {
 };
 
 struct run {
-    run() { strobe_classic_begin(STROBE_DEVICE_LANE); }
-    ~run() { strobe_classic_end(STROBE_DEVICE_LANE); }
+    run()
+    {
+        strobe_classic_begin(STROBE_DEVICE_LANE);
+    }
+    ~run()
+    {
+        strobe_classic_end(STROBE_DEVICE_LANE);
+    }
     run(const run &) = delete;
     run &operator=(const run &) = delete;
 };
@@ -266,8 +292,14 @@ template <uint32_t Id> struct main_zone : run, guaranteed_zone<Id, 0> {
 template <uint32_t Id> struct child_zone : guaranteed_zone<Id, 1> {
 };
 
-inline void record_event(uint32_t site, const char *) { strobe_classic_event(STROBE_DEVICE_LANE, site); }
-inline void record_event(uint32_t, uint32_t number) { strobe_classic_event(STROBE_DEVICE_LANE, number); }
+inline void record_event(uint32_t site, const char *)
+{
+    strobe_classic_event(STROBE_DEVICE_LANE, site);
+}
+inline void record_event(uint32_t, uint32_t number)
+{
+    strobe_classic_event(STROBE_DEVICE_LANE, number);
+}
 template <typename... Values> inline void record_data(uint32_t id, bool push, Values... values)
 {
     const uint64_t all[] = {(uint64_t)values...};
@@ -282,14 +314,20 @@ inline void read_counters()
 {
     uint32_t type = 0, ref = 0, value = 0;
     for (uint32_t i = 0; STROBE_DEVICE_COUNTER(i, &type, &ref, &value); i++)
-        record_data(STROBE_FIXED_ID(STROBE_ID_PERF_COUNTER, STROBE_ID_COUNTER), true, (uint64_t)ref << 32 | value,
-                    (uint64_t)type);
+        record_data(STROBE_FIXED_ID(STROBE_ID_PERF_COUNTER, STROBE_ID_COUNTER), true,
+                    (uint64_t)ref << 32 | value, (uint64_t)type);
 }
 
 // Counters run as long as the scope.
 struct counters {
-    counters() { STROBE_DEVICE_COUNTERS_START(); }
-    ~counters() { STROBE_DEVICE_COUNTERS_STOP(); }
+    counters()
+    {
+        STROBE_DEVICE_COUNTERS_START();
+    }
+    ~counters()
+    {
+        STROBE_DEVICE_COUNTERS_STOP();
+    }
     counters(const counters &) = delete;
     counters &operator=(const counters &) = delete;
 };
@@ -327,26 +365,29 @@ constexpr uint64_t noc_key(uint64_t address, uint32_t noc)
 
 // A name is a site; of a number only its text is kept, which readers skip since it has no quotes.
 #define DeviceRecordEvent(event) STROBE_EVENT_(event, __COUNTER__)
-#define STROBE_EVENT_(event, number)                                       \
-    do {                                                                   \
-        STROBE_SITE_RECORD(STROBE_TWICE(event), number);                   \
+#define STROBE_EVENT_(event, number)                                           \
+    do {                                                                       \
+        STROBE_SITE_RECORD(STROBE_TWICE(event), number);                       \
         ::strobe_device::record_event(STROBE_EVENT_ID_(event, number), event); \
     } while (0)
 #ifdef PROFILE_STREAMING
 #define STROBE_EVENT_ID_(event, number) (STROBE_ID27(STROBE_DEVICE_UNIT, number))
 #else // the hash of a name is not known here as a literal; the text with its quotes stands for it
-#define STROBE_EVENT_ID_(event, number) \
-    (::strobe_device::hash16(STROBE_TEXT(event) "," __FILE__ "," STROBE_TEXT(__LINE__) ",KERNEL_PROFILER"))
+#define STROBE_EVENT_ID_(event, number)                      \
+    (::strobe_device::hash16(STROBE_TEXT(event) "," __FILE__ \
+                                                "," STROBE_TEXT(__LINE__) ",KERNEL_PROFILER"))
 #endif
 
 // An event of a fixed meaning: NoC tracing.
-#define STROBE_RECORD_NOC(...)                                                                                  \
-    ::strobe_device::record_data(STROBE_FIXED_ID(STROBE_ID_NOC_EVENT, STROBE_ID_NOC), true, __VA_ARGS__)
-#define STROBE_RECORD_NOC_LOCK(...)                                                                              \
-    ::strobe_device::record_data(STROBE_FIXED_ID(STROBE_ID_NOC_DEBUG, STROBE_ID_NOC_LOCK), true, __VA_ARGS__)
+#define STROBE_RECORD_NOC(...)                                                              \
+    ::strobe_device::record_data(STROBE_FIXED_ID(STROBE_ID_NOC_EVENT, STROBE_ID_NOC), true, \
+                                 __VA_ARGS__)
+#define STROBE_RECORD_NOC_LOCK(...)                                                              \
+    ::strobe_device::record_data(STROBE_FIXED_ID(STROBE_ID_NOC_DEBUG, STROBE_ID_NOC_LOCK), true, \
+                                 __VA_ARGS__)
 
 #if defined(PROFILE_SYNC_EVENTS) && defined(PROFILE_STREAMING)
-#define SYNC_WAIT(name, key)                              \
+#define SYNC_WAIT(name, key)                             \
     DeviceTimestampedData(name "-KEY", (uint64_t)(key)); \
     DeviceZoneScopedN(name)
 #define SYNC_SIGNAL(name, key) DeviceTimestampedData(name, (uint64_t)(key))
@@ -355,18 +396,21 @@ constexpr uint64_t noc_key(uint64_t address, uint32_t noc)
 #endif
 
 #ifdef PROFILE_STREAMING
-#define DeviceValidateProfiler(cond)  strobe_stream_validate(STROBE_DEVICE_LANE, (cond) ? 1u : 0u)
-#define DeviceZoneSetCounter(number) \
-    (STROBE_CORE->program = (uint32_t)(number), strobe_stream_program(STROBE_DEVICE_LANE, (uint32_t)(number)))
+#define DeviceValidateProfiler(cond) strobe_stream_validate(STROBE_DEVICE_LANE, (cond) ? 1u : 0u)
+#define DeviceZoneSetCounter(number)            \
+    (STROBE_CORE->program = (uint32_t)(number), \
+     strobe_stream_program(STROBE_DEVICE_LANE, (uint32_t)(number)))
 #define DeviceProfilerInit()          ((void)0)
 #define DeviceTraceOnlyProfilerInit() ((void)0)
 #define DeviceIncrementTraceCount()   ((void)STROBE_CORE->trace_counter++)
 #else
-#define DeviceValidateProfiler(cond)  ((void)(STROBE_CONTROL(STROBE_CC_DONE) = (cond) ? 0u : 1u))
-#define DeviceZoneSetCounter(program) ((void)(STROBE_ACCUMULATES ? 0 : (strobe_classic_program((uint32_t)(program)), 0)))
-#define DeviceProfilerInit()          strobe_classic_init()
-#define DeviceTraceOnlyProfilerInit() ((void)(STROBE_TRACE_ONLY ? (strobe_classic_trace_init(), 0) : 0))
-#define DeviceIncrementTraceCount()   ((void)STROBE_CORE->trace_counter++)
+#define DeviceValidateProfiler(cond) ((void)(STROBE_CONTROL(STROBE_CC_DONE) = (cond) ? 0u : 1u))
+#define DeviceZoneSetCounter(program) \
+    ((void)(STROBE_ACCUMULATES ? 0 : (strobe_classic_program((uint32_t)(program)), 0)))
+#define DeviceProfilerInit() strobe_classic_init()
+#define DeviceTraceOnlyProfilerInit() \
+    ((void)(STROBE_TRACE_ONLY ? (strobe_classic_trace_init(), 0) : 0))
+#define DeviceIncrementTraceCount() ((void)STROBE_CORE->trace_counter++)
 #endif
 
 #define StartPerfCounters()   STROBE_DEVICE_COUNTERS_START()

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/out.h"
 #include "device_record/device.h"
+#include "device_record/host_clock.h"
 #include "fifo/device_fifo.h"
 #include "strobe/strobe.h"
 
@@ -36,21 +37,13 @@ struct stream {
     bool is_broken;
 };
 
-/* In front of a device's bytes in its slot (wire/device_fifo.h): the trace's clock that its times were made with. */
-struct source_clock {
-    uint64_t tick0, mono0;
-    double ticks_per_ns;
-    uint64_t reserved;
-};
-
 struct strobe_devices {
     struct strobe_devices_options options;
     char dir[STROBE_PATH_MAX];
     struct strobe_build_store *store;    /* owned; NULL before the first stream */
     struct stream *streams[STREAMS_MAX]; /* owned */
     uint32_t n_streams, n_devices;       /* streams that are open; found */
-    uint64_t tick0, mono0;               /* a point of the trace's clock, and its rate */
-    double ticks_per_ns;
+    struct strobe_host_clock clock;      /* also in front of a device's bytes in its slot */
     uint64_t flushed_ns;
     struct strobe_out saved; /* scratch */
     pthread_t thread;
@@ -75,32 +68,34 @@ static void read_clock(uint64_t *tick, uint64_t *mono)
     }
 }
 
-/* Once a second or so: the rate over the time since the start. */
+/* A first pair of readings; a recovery has the clock of the recorder that died. */
 static void set_clock(struct strobe_devices *source)
 {
     uint64_t tick, mono;
-    if (source->options.is_mono) {
-        source->ticks_per_ns = 1;
+    struct timespec rest = strobe_clock_timespec(20000000);
+    if (source->options.is_mono || source->clock.mono0)
         return;
-    }
     read_clock(&tick, &mono);
-    if (!source->mono0) {
-        struct timespec rest = strobe_clock_timespec(20000000);
-        source->tick0 = tick;
-        source->mono0 = mono;
-        nanosleep(&rest, NULL);
-        read_clock(&tick, &mono);
-    }
-    source->ticks_per_ns = (double)(tick - source->tick0) / (double)(mono - source->mono0);
+    strobe_host_clock_read(&source->clock, tick, mono);
+    nanosleep(&rest, NULL);
+    read_clock(&tick, &mono);
+    strobe_host_clock_read(&source->clock, tick, mono);
+}
+
+static void renew_clock(struct strobe_devices *source)
+{
+    uint64_t tick, mono;
+    if (source->options.is_mono || source->options.ask || !source->clock.mono0 ||
+        !strobe_host_clock_is_due(&source->clock, strobe_clock_mono_ns()))
+        return;
+    read_clock(&tick, &mono);
+    strobe_host_clock_read(&source->clock, tick, mono);
 }
 
 static uint64_t tick_at(void *context, uint64_t ns)
 {
     const struct strobe_devices *source = context;
-    if (source->options.is_mono)
-        return ns;
-    double since = (double)(int64_t)(ns - source->mono0) * source->ticks_per_ns;
-    return source->tick0 + (uint64_t)(int64_t)since;
+    return source->options.is_mono ? ns : strobe_host_clock_tick(&source->clock, ns);
 }
 
 /* ---- streams ---- */
@@ -122,7 +117,7 @@ static bool is_known(const struct strobe_devices *source, const char *name)
 /* Where the device stands goes to the stream's slot. What can't be kept there is missing if this recorder dies. */
 static void save(struct strobe_devices *source, struct stream *stream)
 {
-    struct source_clock clock = {source->tick0, source->mono0, source->ticks_per_ns, 0};
+    struct strobe_host_clock clock = source->clock;
     struct strobe_out *out = &source->saved;
     if (!stream->device)
         return;
@@ -141,7 +136,7 @@ static bool find_left(struct strobe_devices *source, struct stream *stream, void
 {
     uint8_t trace[16];
     size_t n_bytes = 0;
-    struct source_clock clock;
+    struct strobe_host_clock clock;
     *bytes = NULL;
     if (strobe_device_fifo_left(&stream->fifo, trace, strobe_device_trace_layout(), bytes,
                                 &n_bytes) ||
@@ -151,11 +146,10 @@ static bool find_left(struct strobe_devices *source, struct stream *stream, void
     if (source->options.ask && !is_same)
         return false;
     memcpy(&clock, *bytes, sizeof clock);
-    if (source->options.ask && !source->mono0) {
-        source->tick0 = clock.tick0;
-        source->mono0 = clock.mono0;
-        source->ticks_per_ns = clock.ticks_per_ns;
-    }
+    if (!(clock.ticks_per_ns > 0 && clock.ticks_per_ns < 1000)) /* no clock has that rate: damage */
+        return true;
+    if (source->options.ask && !source->clock.mono0)
+        source->clock = clock;
     *left = (struct strobe_device_left){.bytes = (uint8_t *)*bytes + sizeof clock,
                                         .n_bytes = n_bytes - sizeof clock,
                                         .ask = source->options.ask,
@@ -172,7 +166,7 @@ static void open_device(struct strobe_devices *source, struct stream *stream,
         .store = source->store,
         .host = {.tick_at = tick_at,
                  .context = source,
-                 .tick_ns = 1 / source->ticks_per_ns,
+                 .tick_ns = source->options.is_mono ? 1 : 1 / source->clock.ticks_per_ns,
                  .error_ns = 50},
         .pid = stream->fifo.pid,
         .device = stream->fifo.device,
@@ -265,6 +259,7 @@ static void give_back_all(struct strobe_devices *source)
 static bool round_over_streams(struct strobe_devices *source)
 {
     bool came = false;
+    renew_clock(source);
     for (uint32_t i = 0; i < source->n_streams; i++) {
         struct stream *stream = source->streams[i];
         bool lives = strobe_device_fifo_is_live(

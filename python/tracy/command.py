@@ -181,11 +181,10 @@ def make_report(given, folder, own, environment):
         return
     base = pathlib.Path(given.name_append or ".")
     for made in sorted((own / "reports" / base).iterdir()):
-        target = folder / "reports" / base / made.name
+        # its own number in any case: the other run may make a folder of this second's name after a look at it
+        target = folder / "reports" / base / f"{made.name}_{os.getpid()}"
         if made.is_symlink() or not made.is_dir():
             continue
-        if target.exists():
-            target = target.with_name(f"{made.name}_{os.getpid()}")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(str(made), str(target))
         say(f"the report was moved to {target}")

@@ -47,6 +47,6 @@ if(TARGET strobe_device_lib_shared AND NOT STROBE_SANITIZE)
     foreach(case batches times slow realtime_off realtime_classic inside)
         add_test(NAME device/records_${case} COMMAND device_records_17 ${case})
         set_tests_properties(device/records_${case} PROPERTIES TIMEOUT 300
-            ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
+            ENVIRONMENT "TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES=1;STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
     endforeach()
 endif()

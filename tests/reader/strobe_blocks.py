@@ -60,7 +60,7 @@ class Part:
     __slots__ = ("block", "proc", "track", "pos", "n_words", "n_events", "first_tick", "span", "start_early", "fiber",
                  "n_below", "stack", "locs", "n_big", "n_side", "flags", "summary", "streams",
                  "gap", "ended", "cut", "left_open", "last_tick", "tick_low", "tick_high", "n_back", "first_step",
-                 "n_unsure")
+                 "n_unsure", "nested")
 
     def read_head(self, data, at):
         """Fill from the head of the block; returns the offset of what follows."""
@@ -81,6 +81,7 @@ class Part:
         self.n_big, at = read_varint(data, at)
         self.n_side, at = read_varint(data, at)
         self.flags, at = read_varint(data, at)
+        self.nested = {} if self.flags & 4 else None    # {loc: ticks}; None: not known
         self.summary = None
         if self.flags & 1:
             self.summary, at = read_summary(data, at, self.first_tick)
@@ -92,6 +93,19 @@ class Part:
         _, shift, depths = self.summary
         give_ends(data[at + 2:at + 2 + n], shift, depths)
         return at + 2 + n
+
+    def read_nested(self, data, at):
+        """Nested sums, from behind the ends; returns the offset of what follows."""
+        n, at = read_varint(data, at)
+        index = 0
+        for _ in range(n):
+            step, at = read_varint(data, at)
+            ticks, at = read_varint(data, at)
+            index += step
+            if index >= len(self.locs):
+                raise FormatError(f"nested sum of location {index} of {len(self.locs)}")
+            self.nested[self.locs[index]] = ticks
+        return at
 
     def read_stack(self, data, at):
         """The open zones that are listed."""

@@ -30,6 +30,8 @@ class Checker:
         self.lods = []      # LodSum of each LOD block
         self.last_ticks = {}    # (proc, track): last tick of its last part with events
         self.n_lost_known = None     # events, if footer and holes are there
+        self.nested = collections.Counter()     # (proc, loc): nested sums of all parts; None: a part does not know its own
+        self.trace.want_nested = True
 
     def problem(self, text):
         """Note a disagreement."""
@@ -49,6 +51,7 @@ class Checker:
         for part in trace.parts():
             self.totals.add_part(part)
             self.check_part(part)
+        self.check_all_nested()
         self.check_event_blocks()
         for lod in self.lods:
             lod.compare(self)
@@ -152,7 +155,8 @@ class Checker:
         self.expect(part.first_step == 0, f"{what}: its first event is not at first_tick")
         self.expect(part.span == part.last_tick - part.first_tick,
                     f"{what}: span {part.span}, is {part.last_tick - part.first_tick}")
-        self.expect(part.flags in (0, 1, 3), f"{what}: flags {part.flags}")
+        self.expect(part.flags & 3 != 2 and part.flags & 12 != 8 and part.flags < 16, f"{what}: flags {part.flags}")
+        self.check_nested(part, what)
         self.expect(len(set(part.locs)) == len(part.locs), f"{what}: a location is listed twice")
         lowest = min((zone[3] for zone in part.ended), default=part.n_below)
         lowest = min([zone[2] for zone in part.cut] + [lowest])
@@ -172,6 +176,25 @@ class Checker:
         else:
             self.expect(part.n_events < sf.SUMMARY_FROM or len(part.locs) > sf.SUMMARY_LOCS,
                         f"{what}: {part.n_events} events without a summary")
+
+    def check_nested(self, part, what):
+        """The nested sums; over all parts they are those of the events."""
+        if part.nested is None:
+            self.nested = None
+            return
+        self.expect(bool(part.nested) == bool(part.flags & 8) and all(part.nested.values()), f"{what}: nested sums {part.nested}")
+        if self.nested is not None:
+            for loc, ticks in part.nested.items():
+                self.nested[part.proc, loc] += ticks
+
+    def check_all_nested(self):
+        """Where every part knows its nested sums."""
+        if self.nested is None or self.trace.holes:
+            return
+        found = {place: ticks for place, ticks in self.trace.nested.items() if ticks}
+        for place in found.keys() | self.nested.keys():
+            self.expect(found.get(place, 0) == self.nested[place],
+                        f"nested sum of location {place} is {self.nested[place]}, by its events {found.get(place, 0)}")
 
     def check_early(self, part, what):
         """start_early: how long before the part the lowest zone listed began."""

@@ -79,6 +79,9 @@ class Trace(File):
         for part in parts:
             if part.flags & 2:
                 at = part.read_ends(head, at)
+        for part in parts:
+            if part.flags & 8:
+                at = part.read_nested(head, at)
         if at != len(head):
             raise FormatError(f"head has {len(head) - at} bytes too many")
         self.cut_streams(parts, self.read_streams(block))

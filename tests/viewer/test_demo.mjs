@@ -71,6 +71,13 @@ const tests = {
         const flow = await state(() => window.strobe.flows[0]), to = named.find((t) => t.id === flow.track1);
         assert.equal(flow.track0, call.track);
         assert.match(to.name, /RISC/);
+        await state((kept) => { /* for the picture: the core that the arrow leads to */
+            const s = window.strobe;
+            for (const t of s.trace.tracks)
+                if (t.kind === 'core' && t.id !== kept)
+                    s.toggleCollapse(t.id);
+        }, to.parent);
+        await settled();
         await shot('demo');
     },
 };

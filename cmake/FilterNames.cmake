@@ -7,7 +7,7 @@ endif()
 set(text "/* Made by cmake/FilterNames.cmake: the names of libstrobe, for linkers. The loader finds libstrobe's own first. */\n")
 string(REPLACE "\n" ";" lines "${table}")
 foreach(line ${lines})
-    if(line MATCHES "^ *[0-9]+: [0-9a-f]+ +([0-9]+) (FUNC|OBJECT|TLS) +GLOBAL +DEFAULT +[0-9]+ (strobe_[a-z0-9_]+)$")
+    if(line MATCHES "^ *[0-9]+: [0-9a-f]+ +([0-9]+|0x[0-9a-f]+) (FUNC|OBJECT|TLS) +GLOBAL +DEFAULT +[0-9]+ (strobe_[a-z0-9_]+)$")
         set(visible "__attribute__((visibility(\"default\")))")
         if(CMAKE_MATCH_2 STREQUAL "FUNC")
             string(APPEND text "${visible} void ${CMAKE_MATCH_3}(void);\n"

@@ -229,7 +229,7 @@ const tests = {
     async 'a share of the self time stays what it is when the names are filtered'() {
         await open('rich', '#p=stats');
         await says('.trow', /tile/);
-        const share = () => state(() => [...document.querySelectorAll('.trow')].find((r) => /shade/.test(r.textContent)).children[3].textContent), was = await share();
+        const share = () => state(() => [...document.querySelectorAll('.trow')].find((r) => /shade/.test(r.textContent)).children[4].textContent), was = await share();
         assert.match(was, /^4\d\.\d %$/);
         await page.locator('.bar input').fill('shade');
         await says('.state', /^1 name,/);

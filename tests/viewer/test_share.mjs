@@ -240,7 +240,7 @@ const tests = {
         await page.locator('.panel button', {hasText: 'Copy table'}).click();
         await says('.toast', /table copied/);
         const lines = (await clipboard()).split('\n');
-        assert.deepEqual(lines.map((line) => line.split('\t').length), Array(8).fill(12));
+        assert.deepEqual(lines.map((line) => line.split('\t').length), Array(8).fill(13));
         assert.ok(lines.some((line) => line.startsWith('tab and line\t')));
     },
     async 'a process chosen as a whole is a command of its own'() {

@@ -29,6 +29,13 @@ static bool put_epoch(struct strobe_thread *thread, uint64_t tick)
     return true;
 }
 
+/* The words of a record behind its first. The recorder may look, meanwhile, whether one of them is there (collector/holes.c). */
+static void store_rest(uint64_t *slot, const uint64_t *words, uint32_t n_words)
+{
+    for (uint32_t i = 1; i < n_words; i++)
+        __atomic_store_n(slot + i, words[i], __ATOMIC_RELAXED);
+}
+
 /* Put one record, with all signals blocked; false: it found no room. On CLOCK_MONOTONIC the hot
  * path's epoch never fits, so every event comes here, and the epoch in force is read from the tick
  * kept in the segment's head. `past`: the time of the event, 0: now. */
@@ -58,7 +65,7 @@ static bool put(struct strobe_pool *pool, struct strobe_thread *thread, const ui
                                  __ATOMIC_RELAXED);
                 __atomic_signal_fence(
                     __ATOMIC_SEQ_CST); /* a kill may come between any two stores */
-                memcpy(slot + 1, words + 1, 8 * (n_words - 1));
+                store_rest(slot, words, n_words);
             }
             __atomic_store_n(slot, words[0] | (uint32_t)tick, __ATOMIC_RELEASE);
             return true;
@@ -164,7 +171,7 @@ static bool put_fast(const uint64_t *words, uint32_t n_words)
     if (n_words > 1) {
         __atomic_store_n(slot, STROBE_WORD_FILLING | (uint64_t)n_words << 32, __ATOMIC_RELAXED);
         __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a kill may come between any two stores */
-        memcpy(slot + 1, words + 1, 8 * (n_words - 1));
+        store_rest(slot, words, n_words);
     }
     __atomic_store_n(slot, words[0] | (uint32_t)tick, __ATOMIC_RELEASE);
     return true;

@@ -213,7 +213,7 @@ static PyObject *on_c_end(PyObject *const *args)
 
 /* ---- switching on and off ---- */
 
-/* What runs while the thread is busy is ours, begin and end: neither is told. */
+/* What runs while the thread is busy is ours, begin and end: neither is emitted. */
 #define CALLED(name)                                                                     \
     static PyObject *name##_called(PyObject *self, PyObject *const *args, size_t n_args, \
                                    PyObject *names)                                      \

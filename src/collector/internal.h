@@ -142,7 +142,7 @@ struct strobe_collector {
     char dir[STROBE_PATH_MAX];
     uint32_t policy, stack_depth, only_pid;
     uint32_t pid_ns; /* of the recorder; 0: not known */
-    bool no_memory;  /* some process could not be taken in */
+    bool no_memory;  /* some process could not be joined for want of memory */
     bool ending;     /* the last look: what is unwritten stays so */
     bool post_mortem, stopping, triggered;
     struct trigger_loc {

@@ -54,7 +54,7 @@ struct strobe_device_axis {
     int64_t knot; /* time of the last knot */
     uint64_t knot_tick;
     double knot_error;  /* ns */
-    double first_error; /* ns: of the first piece, which the cores' origins were taken in */
+    double first_error; /* ns: of the first piece, in which the cores' origins were set */
     struct strobe_device_core_clock *cores; /* owned */
     uint32_t n_cores;
 };

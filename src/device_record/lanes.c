@@ -242,7 +242,7 @@ static void use_table(struct strobe_device_trace *t, struct strobe_device_track 
     int64_t table = strobe_device_axis_common(&t->clock, core, lane->table_time);
     int64_t ready = strobe_device_axis_ready(&t->clock);
     if (table > ready && lane->nest.n_waiting < STROBE_DEVICE_WAITING)
-        return; /* the table is kept for later, and the next one is taken in its place */
+        return; /* the table is kept for later, and the next one replaces it */
     advance(t, lane, core, risc, lane->table_time, lane->table, lane->n_table);
 }
 

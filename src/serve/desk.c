@@ -18,7 +18,7 @@
 
 enum {
     POLL_MS = 50,   /* a growing file is looked at so often */
-    TELL_MS = 200,  /* and its pages are told at most so often */
+    TELL_MS = 200,  /* and its pages are notified at most so often */
     REST_MS = 2000, /* what was begun and is not asked on for so long is given up */
 };
 

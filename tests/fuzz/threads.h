@@ -1,4 +1,4 @@
-/* threads.h - threads for some of the runs. A thread costs more than the rest of a short run, and what it does is done without one where none is to be had: both ways
+/* threads.h - threads for some of the runs. A thread costs more than the rest of a short run, and what it does is done without one where none can be made: both ways
  * are run, and the input says which. The harness has pthread_create among its led functions (targets.txt).  SPDX-License-Identifier: MIT */
 #ifndef STROBE_TESTS_THREADS_H
 #define STROBE_TESTS_THREADS_H

@@ -25,6 +25,7 @@ struct strobe_replay_frame {
     uint32_t slot;
     uint32_t note;
     int8_t own;
+    uint64_t place; /* with STROBE_REPLAY_PLACES */
 };
 
 struct run {
@@ -162,9 +163,22 @@ static bool is_open_below(const struct run *run, uint32_t depth, uint64_t loc)
     return carried_of(run, loc) != NULL;
 }
 
+/* The place of the zone around one that has `depth` frames below it. */
+static uint64_t place_below(const struct run *run, uint32_t depth)
+{
+    if (depth)
+        return run->out->stack[depth - 1].place;
+    const struct strobe_carried_zone *zone =
+        run->part->n_below ? carried_at(run->carry, run->part->n_below - 1) : NULL;
+    return zone && !zone->is_unknown ? zone->place : STROBE_PLACE_NONE;
+}
+
 static void emit(struct run *run, const struct strobe_replay_frame *frame, uint64_t ticks,
                  uint64_t self, unsigned state)
 {
+    if (run->flags & STROBE_REPLAY_PLACES)
+        run->out->places[run->out->n_zones] =
+            (struct strobe_zone_place){frame->place, place_below(run, run->depth)};
     STROBE_ASSERT(run->out->n_zones < run->out->zones_room);
     STROBE_ASSERT(frame->note <= run->out->n_notes);
     run->out->zones[run->out->n_zones++] = (struct strobe_zone_row){
@@ -185,7 +199,8 @@ static void end_without_begin(struct run *run, uint64_t loc)
 {
     if (run->shared)
         new_loose(run, STROBE_KIND_ZONE_END_AT, 0, loc);
-    struct strobe_replay_frame frame = {.begin = run->tick, .slot = STROBE_SLOT_NONE};
+    struct strobe_replay_frame frame = {
+        .begin = run->tick, .slot = STROBE_SLOT_NONE, .place = run->part->pos + run->number};
     emit(run, &frame, 0, loc, STROBE_ZONE_NO_BEGIN);
 }
 
@@ -295,8 +310,8 @@ static void begin_zone(struct run *run, uint64_t index)
         new_loose(run, STROBE_KIND_ZONE_BEGIN, run->fiber, run->part->locs[index]);
     STROBE_ASSERT(index < run->part->n_locs && run->depth < run->out->stack_room);
     if (!run->fiber)
-        run->out->stack[run->depth++] =
-            (struct strobe_replay_frame){run->tick, 0, (uint32_t)index, 0, 0};
+        run->out->stack[run->depth++] = (struct strobe_replay_frame){
+            run->tick, 0, (uint32_t)index, 0, 0, run->part->pos + run->number};
 }
 
 /* The event before was at so much more on its process's own clock. */
@@ -413,7 +428,7 @@ static enum strobe_err replay_events(struct run *run)
     const uint8_t *hi = run->events->stream[STROBE_HI] + part->first_event;
     struct strobe_replay_frame *stack = run->out->stack;
     struct strobe_zone_row *zones = run->out->zones;
-    const bool slow = run->shared || run->finds_nested;
+    const bool slow = run->shared || run->finds_nested || run->flags & STROBE_REPLAY_PLACES;
     for (uint32_t i = 0; i < part->n_events; i++) {
         uint64_t step = lo[i] | (uint32_t)hi[i] << 8;
         if (__builtin_expect(step == 65535, 0)) {
@@ -425,7 +440,8 @@ static enum strobe_err replay_events(struct run *run)
         unsigned s = sym[i];
         if (s >= STROBE_SYM_BEGIN && s - STROBE_SYM_BEGIN < part->n_locs && !run->fiber && !slow) {
             STROBE_ASSERT(run->depth < run->out->stack_room);
-            stack[run->depth++] = (struct strobe_replay_frame){tick, 0, s - STROBE_SYM_BEGIN, 0, 0};
+            stack[run->depth++] =
+                (struct strobe_replay_frame){tick, 0, s - STROBE_SYM_BEGIN, 0, 0, 0};
         } else if (s == 0 && run->depth && !slow) {
             struct strobe_replay_frame *frame = &stack[--run->depth];
             uint64_t ticks = tick > frame->begin ? tick - frame->begin : 0;
@@ -491,6 +507,9 @@ static void give_up_carried(struct run *run, uint32_t depth)
     if (!zone || zone->is_unknown)
         return;
     STROBE_ASSERT(run->out->n_zones < run->out->zones_room);
+    if (run->flags & STROBE_REPLAY_PLACES)
+        run->out->places[run->out->n_zones] =
+            (struct strobe_zone_place){zone->place, STROBE_PLACE_NONE};
     run->out->zones[run->out->n_zones++] = (struct strobe_zone_row){
         .begin = zone->begin,
         .self = zone->loc,
@@ -511,6 +530,7 @@ static void take_carried(struct run *run, uint64_t depth, const struct strobe_pa
         return;
     if (!carried->is_unknown && carried->loc == zone->loc && carried->begin == zone->begin) {
         frame->own = carried->own;
+        frame->place = carried->place;
         frame->note = move_note(run, carried);
     } else {
         give_up_carried(run, (uint32_t)depth);
@@ -540,6 +560,8 @@ static enum strobe_err start(struct run *run)
     if (!err) /* every zone that is or gets open may be given up, every event may end one */
         err = STROBE_ARRAY_RESERVE(out->zones, out->zones_room,
                                    most + part->n_events + run->carry->n_open);
+    if (!err && run->flags & STROBE_REPLAY_PLACES)
+        err = STROBE_ARRAY_RESERVE(out->places, out->places_room, out->zones_room);
     if (err)
         return err;
     out->n_zones = out->n_loose = 0;
@@ -552,7 +574,7 @@ static enum strobe_err start(struct run *run)
     for (uint32_t i = 0; i < part->n_stack; i++) {
         const struct strobe_part_zone *zone = &part->stack[i];
         struct strobe_replay_frame frame = {zone->begin, zone->children_ticks, part->n_locs + i, 0,
-                                            0};
+                                            0,           STROBE_PLACE_NONE};
         take_carried(run, part->n_below + i, zone, &frame);
         STROBE_ASSERT(run->depth < out->stack_room);
         out->stack[run->depth++] = frame;
@@ -595,6 +617,7 @@ static void carry_zone(struct run *run, const struct strobe_replay_frame *frame)
     zone->begin = frame->begin;
     zone->children_ticks = frame->children;
     zone->own = frame->own;
+    zone->place = frame->place;
     if (frame->note && (zone->note = malloc(sizeof *zone->note))) {
         *zone->note = run->out->notes[frame->note - 1];
         memset(&run->out->notes[frame->note - 1], 0, sizeof *zone->note);
@@ -659,6 +682,7 @@ void strobe_replay_free(struct strobe_replay *replay)
 {
     drop_notes(replay);
     free(replay->zones);
+    free(replay->places);
     free(replay->loose);
     free(replay->notes);
     free(replay->stack);

@@ -41,6 +41,13 @@ struct strobe_zone_row {
 };
 #define STROBE_SLOT_NONE UINT32_MAX
 
+/* Where on its track a zone began, and the zone around it: part->pos + the number of the event. Stable, and larger the
+ * later it began. STROBE_PLACE_NONE: not known, or there is none. */
+struct strobe_zone_place {
+    uint64_t begin, parent;
+};
+#define STROBE_PLACE_NONE UINT64_MAX
+
 /* An event to be paired over all threads by time. `note` as above; the taker moves its texts away.
  */
 struct strobe_loose {
@@ -59,6 +66,7 @@ struct strobe_carried_zone {
     uint64_t loc;
     uint64_t begin;
     uint64_t children_ticks;
+    uint64_t place;           /* with STROBE_REPLAY_PLACES */
     struct strobe_note *note; /* owned; NULL: none */
     uint8_t is_unknown;       /* it is open, but its begin is in a hole */
     int8_t own;
@@ -77,6 +85,8 @@ struct strobe_carry {
 struct strobe_replay {
     struct strobe_zone_row *zones; /* owned: in the order in which they ended */
     uint32_t n_zones, zones_room;
+    struct strobe_zone_place *places; /* owned: of the zones, with STROBE_REPLAY_PLACES */
+    uint32_t places_room;
     struct strobe_loose *loose; /* owned */
     uint32_t n_loose, loose_room;
     struct strobe_note *notes; /* owned */
@@ -90,6 +100,7 @@ enum {
     STROBE_REPLAY_LOOSE = 2,   /* fibers and spans */
     STROBE_REPLAY_NESTED = 16, /* strobe_zone_row.is_nested: slower where some are */
     STROBE_REPLAY_KEPT = 8, /* the carry stays while others are made: no memory for holes' zones */
+    STROBE_REPLAY_PLACES = 32, /* strobe_replay.places: slower */
     STROBE_REPLAY_SHARED = 4, /* with LOOSE: the thread's own zones are loose events too, of id 0 */
 };
 

@@ -37,6 +37,7 @@ struct pass {
     uint32_t locs_room, loc_ids_room;
     struct watermark *marks; /* owned: by offset */
     uint32_t n_marks, marks_room;
+    uint64_t n_loose;         /* zones of fibers and spans that were paired */
     uint8_t of_interest[256]; /* by sym: the cursor must see this part */
 };
 
@@ -49,6 +50,11 @@ uint32_t strobe_batch_loc(const struct strobe_trace *trace, const struct strobe_
     }
     *id = batch->loc_ids[zone->slot];
     return batch->locs[zone->slot];
+}
+
+static int is_over(const struct strobe_walk *walk)
+{
+    return walk->is_over && walk->is_over(walk->context);
 }
 
 static int in_range(const struct strobe_walk *walk, uint64_t tick)
@@ -82,6 +88,7 @@ static enum strobe_err show_loose(void *context, const struct strobe_batch *batc
 {
     struct pass *pass = context;
     struct strobe_batch shown = *batch;
+    shown.number = pass->n_loose++;
     if ((batch->kind == STROBE_BATCH_SPAN && !pass->walk->want_spans) ||
         (batch->kind == STROBE_BATCH_FIBER && !pass->walk->want_fibers) ||
         (batch->zones[0].state == STROBE_ZONE_OPEN && !pass->walk->want_open) ||
@@ -106,14 +113,17 @@ static int find_locs(struct pass *pass, uint32_t process, const struct strobe_pa
     return 1;
 }
 
-static uint32_t keep_in_range(const struct strobe_walk *walk, struct strobe_zone_row *zones,
-                              uint32_t n)
+static void keep_in_range(const struct strobe_walk *walk, struct strobe_replay *replay)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (in_range(walk, zones[i].begin))
-            zones[kept++] = zones[i];
-    return kept;
+    for (uint32_t i = 0; i < replay->n_zones; i++) {
+        if (!in_range(walk, replay->zones[i].begin))
+            continue;
+        if (walk->want_places)
+            replay->places[kept] = replay->places[i];
+        replay->zones[kept++] = replay->zones[i];
+    }
+    replay->n_zones = kept;
 }
 
 static enum strobe_err replay_part(struct pass *pass, const struct strobe_events *events,
@@ -124,7 +134,8 @@ static enum strobe_err replay_part(struct pass *pass, const struct strobe_events
     uint32_t twin = pass->trace->threads[thread].twin;
     unsigned flags = (pass->walk->want_notes ? STROBE_REPLAY_NOTES : 0) |
                      (pass->looses ? STROBE_REPLAY_LOOSE : 0) | (twin ? STROBE_REPLAY_SHARED : 0) |
-                     (pass->walk->want_nested ? STROBE_REPLAY_NESTED : 0) | STROBE_REPLAY_KEPT;
+                     (pass->walk->want_nested ? STROBE_REPLAY_NESTED : 0) |
+                     (pass->walk->want_places ? STROBE_REPLAY_PLACES : 0) | STROBE_REPLAY_KEPT;
     enum strobe_err err = strobe_replay_part(events, part, &pass->trace->schema, flags,
                                              &pass->tracks[thread].carry, replay);
     if (err == STROBE_ERR_CORRUPT)
@@ -138,7 +149,7 @@ static enum strobe_err replay_part(struct pass *pass, const struct strobe_events
     if (twin)
         return STROBE_OK; /* its zones are paired with those of its other tracks */
     if (pass->walk->by_tick)
-        replay->n_zones = keep_in_range(pass->walk, replay->zones, replay->n_zones);
+        keep_in_range(pass->walk, replay);
     if (!replay->n_zones)
         return STROBE_OK;
     if (!find_locs(pass, process, part))
@@ -153,6 +164,7 @@ static enum strobe_err replay_part(struct pass *pass, const struct strobe_events
         .loc_ids = pass->loc_ids,
         .n_slots = part->n_locs + part->n_stack,
         .notes = replay->notes,
+        .places = pass->walk->want_places ? replay->places : NULL,
     };
     return show_batch(pass, &batch);
 }
@@ -366,6 +378,9 @@ static enum strobe_err show_open(struct pass *pass, uint32_t thread)
                                       .note = 1,
                                       .state = STROBE_ZONE_OPEN,
                                       .begin_own = zone->own};
+        const struct strobe_carried_zone *below = i ? zone - 1 : NULL;
+        struct strobe_zone_place place = {
+            zone->place, below && !below->is_unknown ? below->place : STROBE_PLACE_NONE};
         uint32_t loc = strobe_trace_loc(pass->trace, process, zone->loc);
         struct strobe_batch batch = {.kind = STROBE_BATCH_THREAD,
                                      .process = process,
@@ -375,7 +390,8 @@ static enum strobe_err show_open(struct pass *pass, uint32_t thread)
                                      .locs = &loc,
                                      .loc_ids = &zone->loc,
                                      .n_slots = 1,
-                                     .notes = zone->note ? zone->note : &none};
+                                     .notes = zone->note ? zone->note : &none,
+                                     .places = pass->walk->want_places ? &place : NULL};
         enum strobe_err err = show_batch(pass, &batch);
         if (err)
             return err;
@@ -426,7 +442,7 @@ static enum strobe_err run(struct pass *pass, const struct strobe_feed_options *
     const struct strobe_fed *fed;
     enum strobe_err err = strobe_feed_start(pass->trace->file, options, &feed);
     while (!err && (err = strobe_feed_next(feed, &fed)) == STROBE_OK)
-        err = do_block(pass, fed);
+        err = is_over(pass->walk) ? STROBE_ERR_LIMIT : do_block(pass, fed);
     strobe_feed_stop(feed);
     return err == STROBE_ERR_END ? finish(pass) : err;
 }

@@ -29,6 +29,8 @@ struct strobe_batch {
     const uint64_t *loc_ids; /* by slot: its id */
     uint32_t n_slots;
     const struct strobe_note *notes;
+    const struct strobe_zone_place *places; /* of the zones, with want_places; NULL: not known */
+    uint64_t number; /* with want_places, of a zone of a fiber or a span: how many came before */
 };
 
 /* The index of a zone's location (STROBE_IDMAP_NONE: no record names it) and its id. */
@@ -52,10 +54,12 @@ struct strobe_walk {
     enum strobe_err (*happens)(void *context, const struct strobe_happening *happening);
     uint64_t
         kinds; /* that `happens` gets, bit per enum strobe_kind; CALLSTACK: events that have one */
+    int (*is_over)(void *context); /* asked before each block; 1 ends the walk with LIMIT */
     int want_notes;  /* texts, names, values, colours of zones */
     int want_fibers; /* zones of fibers */
     int want_spans;
     int want_nested; /* is_nested of zones */
+    int want_places; /* places of zones: with by_tick those of parents may be missing */
     int want_open;   /* zones still open at the end */
     int want_kinds;  /* count events by kind */
     int by_tick;     /* 1: zones that begin and events that happen in [tick_min, tick_max] */

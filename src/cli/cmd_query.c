@@ -1,0 +1,283 @@
+/* cmd_query.c - strobe query: SQL over traces.  SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "cli/cli.h"
+#include "cli/input.h"
+#include "cli/out.h"
+#include "cli/query_format.h"
+
+static const char help[] =
+    "usage: strobe query [options] [FILE…] [SQL]\n"
+    "\n"
+    "Ask traces in SQL. The last argument is the query, unless it is the name of a file; without "
+    "one, statements "
+    "are read from\n"
+    "stdin, or at a prompt. Without a FILE, the newest trace in this folder is asked. Several "
+    "traces are told apart "
+    "by the column\n"
+    "trace_id: 0, 1 … Times are ns after the start of the recording.\n"
+    "\n"
+    "  --tables             list the tables and their columns\n"
+    "  --format FORMAT      table (default), csv, jsonl or markdown\n"
+    "  --file SQLFILE       read the statements from a file\n"
+    "  --timeout TIME       end a run after 500ms, 30s, 10m …; default: 5m, 0: never\n"
+    "  --memory BYTES       that sorting and grouping may take: 512M, 2G …; default: 1G\n"
+    "\n"
+    "A trace can only be read: SELECT and WITH. Sums of zone.dur are those of the command csv; the "
+    "table stat has "
+    "the numbers of\n"
+    "the command stats, from summaries, without reading an event. Views: slice, thread_track, "
+    "process_track, "
+    "thread_slice (as\n"
+    "in Perfetto), slowest, hottest, open_zone, leak.\n"
+    "\n"
+    "examples:\n"
+    "  strobe query 'SELECT * FROM hottest'\n"
+    "  strobe query run.strobe \"SELECT name, count(*), sum(dur)/1e6 AS ms FROM zone WHERE ts > "
+    "1e9 GROUP BY name "
+    "ORDER BY 3 DESC\"\n"
+    "  strobe query a.strobe b.strobe 'SELECT trace_id, name, p99 FROM stat ORDER BY name'\n"
+    "  strobe query --format csv run.strobe 'SELECT * FROM message' >messages.csv\n";
+
+struct options {
+    enum strobe_query_format format;
+    const char *sql_file;
+    struct strobe_sql_limits limits;
+};
+
+enum { OPT_TABLES = 256, OPT_FORMAT, OPT_FILE, OPT_TIMEOUT, OPT_MEMORY };
+
+static void print_tables(void)
+{
+    const char *columns, *what;
+    for (unsigned i = 0;; i++) {
+        const char *name = strobe_sql_table(i, &columns, &what);
+        if (!name)
+            break;
+        printf("%s: %s\n    %s\n", name, what, columns);
+    }
+}
+
+/* A number and one of `units`, each a letter or two with its factor. 0: it is none. */
+static int read_amount(const char *text, const char *const *units, const uint64_t *factors,
+                       uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    double amount = strtod(text, &end);
+    if (end == text || errno || !(amount >= 0))
+        return 0;
+    for (int i = 0; units[i]; i++)
+        if (!strcasecmp(end, units[i]) && amount * (double)factors[i] < 9e18) {
+            *out = (uint64_t)(amount * (double)factors[i]);
+            return 1;
+        }
+    return 0;
+}
+
+static int read_limit(int option, const char *text, struct strobe_sql_limits *limits)
+{
+    static const char *const times[] = {"ms", "s", "", "m", "h", NULL};
+    static const uint64_t ms[] = {1, 1000, 1000, 60000, 3600000};
+    static const char *const sizes[] = {"", "k", "m", "g", "kib", "mib", "gib", NULL};
+    static const uint64_t bytes[] = {1, 1 << 10, 1 << 20, 1 << 30, 1 << 10, 1 << 20, 1 << 30};
+    if (option == OPT_TIMEOUT ? read_amount(text, times, ms, &limits->timeout_ms)
+                              : read_amount(text, sizes, bytes, &limits->heap_bytes))
+        return 1;
+    strobe_cli_error(
+        "query", option == OPT_TIMEOUT ? "'%s' is no time; try 30s" : "'%s' is no size; try 512M",
+        text);
+    return 0;
+}
+
+/* -1: go on; else the exit code. */
+static int read_options(int argc, char **argv, struct options *options)
+{
+    static const struct option known[] = {{"tables", 0, NULL, OPT_TABLES},
+                                          {"format", 1, NULL, OPT_FORMAT},
+                                          {"file", 1, NULL, OPT_FILE},
+                                          {"timeout", 1, NULL, OPT_TIMEOUT},
+                                          {"memory", 1, NULL, OPT_MEMORY},
+                                          {"help", 0, NULL, 'h'},
+                                          {0}};
+    for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+        if (c == 'h' || c == OPT_TABLES) {
+            if (c == 'h')
+                fputs(help, stdout);
+            else
+                print_tables();
+            return STROBE_EXIT_OK;
+        }
+        int ok = c != '?';
+        if (c == OPT_FORMAT && !(ok = strobe_query_read_format(optarg, &options->format)))
+            strobe_cli_error("query", "there is no format '%s'; table, csv, jsonl, markdown",
+                             optarg);
+        else if (c == OPT_FILE)
+            options->sql_file = optarg;
+        else if (c == OPT_TIMEOUT || c == OPT_MEMORY)
+            ok = read_limit(c, optarg, &options->limits);
+        if (!ok)
+            return STROBE_EXIT_USAGE;
+    }
+    return -1;
+}
+
+static struct strobe_sql *running; /* what Ctrl-C ends */
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    strobe_sql_stop(running);
+}
+
+/* Below an answer for people: how much of the trace there is. Elsewhere only what is missing, on stderr. */
+static void put_coverage(const struct strobe_query_writer *writer, struct strobe_sql *sql)
+{
+    const struct strobe_trace *trace;
+    for (unsigned i = 0; (trace = strobe_sql_trace(sql, i)); i++) {
+        struct strobe_coverage coverage;
+        strobe_trace_coverage(trace, &coverage);
+        if (writer->format == STROBE_QUERY_TABLE) {
+            strobe_cli_put_coverage(writer->out, trace);
+            strobe_out_text(writer->out, "; by SQLite\n");
+        } else if (coverage.n_emitted != coverage.n_stored) {
+            strobe_cli_error("query", "%llu of %llu events are not in trace %u",
+                             (unsigned long long)(coverage.n_emitted - coverage.n_stored),
+                             (unsigned long long)coverage.n_emitted, i);
+        }
+        strobe_cli_warn_damage("query", trace, strobe_sql_n_bad_parts(sql));
+    }
+}
+
+/* Run a text of statements; 0: it failed, and why was printed. */
+static int run_text(struct strobe_sql *sql, struct strobe_query_writer *writer, const char *text)
+{
+    struct strobe_sql_sink sink = strobe_query_sink(writer);
+    enum strobe_err err = strobe_sql_run(sql, text, &sink);
+    if (!err)
+        put_coverage(writer, sql);
+    strobe_out_flush(writer->out);
+    if (err && !writer->out->error)
+        strobe_cli_error("query", "%s",
+                         *strobe_sql_error(sql) ? strobe_sql_error(sql) : strobe_err_text(err));
+    return !err;
+}
+
+/* All of a stream as a text; NULL: no memory, or it can't be read. */
+static char *read_all(FILE *in)
+{
+    char *text = NULL;
+    size_t n = 0, room = 0, got = 1;
+    while (got) {
+        if (STROBE_ARRAY_RESERVE(text, room, n + 4097)) {
+            free(text);
+            return NULL;
+        }
+        got = fread(text + n, 1, 4096, in);
+        n += got;
+    }
+    text[n] = 0;
+    return text;
+}
+
+/* Statements from a terminal, each run when its last line ends in a semicolon. */
+static int run_prompt(struct strobe_sql *sql, struct strobe_query_writer *writer)
+{
+    struct strobe_out statement = {0};
+    char *line = NULL;
+    size_t room = 0;
+    fprintf(stderr, "SQL, ended by a semicolon; .tables lists the tables, Ctrl-D ends.\n");
+    for (;;) {
+        fputs(statement.len ? "   ...> " : "strobe> ", stderr);
+        if (getline(&line, &room, stdin) < 0)
+            break;
+        if (!statement.len && !strncmp(line, ".tables", 7)) {
+            print_tables();
+            fflush(stdout);
+            continue;
+        }
+        strobe_out_text(&statement, line);
+        size_t n = statement.len;
+        while (n && strchr(" \t\r\n", statement.at[n - 1]))
+            n--;
+        if (n && statement.at[n - 1] == ';')
+            run_text(sql, writer, strobe_out_string(&statement));
+        if (!n || statement.at[n - 1] == ';')
+            strobe_out_clear(&statement);
+    }
+    fputc('\n', stderr);
+    free(line);
+    strobe_out_free(&statement);
+    return 1;
+}
+
+static int run_stream(struct strobe_sql *sql, struct strobe_query_writer *writer, const char *path)
+{
+    FILE *in = path ? fopen(path, "r") : stdin;
+    char *text = in ? read_all(in) : NULL;
+    int ok = text && !ferror(in) && run_text(sql, writer, text);
+    if (!in || !text || ferror(in))
+        strobe_cli_error("query", "%s: %s", path ? path : "stdin",
+                         strerror(errno ? errno : ENOMEM));
+    free(text);
+    if (in && in != stdin)
+        fclose(in);
+    return ok;
+}
+
+static int run(struct strobe_sql *sql, const struct options *options, const char *text)
+{
+    struct strobe_out out;
+    struct strobe_query_writer writer = {.out = &out, .format = options->format};
+    struct sigaction stop = {.sa_handler = on_interrupt};
+    int ok;
+    if (!strobe_out_open(&out, 1))
+        return STROBE_EXIT_FAILED;
+    running = sql;
+    sigaction(SIGINT, &stop, NULL);
+    if (text)
+        ok = run_text(sql, &writer, text);
+    else if (!options->sql_file && isatty(0))
+        ok = run_prompt(sql, &writer);
+    else
+        ok = run_stream(sql, &writer, options->sql_file);
+    strobe_query_writer_free(&writer);
+    if (strobe_out_close(&out, "query"))
+        ok = 0;
+    return ok ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
+}
+
+int strobe_cli_query(int argc, char **argv)
+{
+    struct options options = {.limits = {.timeout_ms = 300000, .heap_bytes = 1 << 30}};
+    char room[STROBE_PATH_ROOM];
+    int code = read_options(argc, argv, &options);
+    if (code >= 0)
+        return code;
+    const char *text = NULL, *newest;
+    if (!options.sql_file && optind < argc && access(argv[argc - 1], F_OK))
+        text = argv[--argc];
+    const char *const *paths = (const char *const *)argv + optind;
+    unsigned n_paths = (unsigned)(argc - optind), failed;
+    if (!n_paths) {
+        newest = strobe_cli_find_trace("query", 0, NULL, 0, room);
+        if (!newest)
+            return STROBE_EXIT_FAILED;
+        paths = &newest;
+        n_paths = 1;
+    }
+    struct strobe_sql *sql;
+    enum strobe_err err = strobe_sql_open(paths, n_paths, &options.limits, &failed, &sql);
+    if (err)
+        return strobe_cli_fail("query", paths[failed], err);
+    code = run(sql, &options, text);
+    strobe_sql_close(sql);
+    return code;
+}

@@ -1,0 +1,510 @@
+/* facts.c - tables that are arrays of the model: processes, threads, locations, losses, statistics.
+ * A row is a number; `put` fills one column of it.  SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "sql/table.h"
+
+/* A name that strobe_trace_… made: in `room`, or one of the model's. Both live until SQLite has copied or kept them. */
+static void put_name(struct strobe_sql_cell *cell, const char *text, uint32_t n, const char *room)
+{
+    strobe_sql_put_kept(cell, text, n);
+    if (text == room)
+        cell->type = STROBE_SQL_TEXT;
+}
+
+static void put_tick(struct strobe_sql_cell *cell, const struct strobe_trace *trace, uint64_t tick)
+{
+    if (tick)
+        strobe_sql_put_i(cell, strobe_clock_rel(&trace->clock, tick));
+}
+
+static void put_fixed(struct strobe_sql_cell *cell, const char *text)
+{
+    strobe_sql_put_kept(cell, text, (uint32_t)strlen(text));
+}
+
+static uint64_t n_locs(const struct strobe_sql_file *file)
+{
+    return file->trace->loc_ids.n;
+}
+
+static int put_loc(const struct strobe_sql_file *file, uint64_t row, int column,
+                   struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+{
+    const struct strobe_loc_row *loc = &file->trace->locs[row];
+    uint32_t n;
+    switch (column) {
+    case 1:
+        strobe_sql_put_i(cell, (int64_t)row);
+        break;
+    case 2: {
+        const char *name = strobe_trace_loc_name(file->trace, (uint32_t)row, 0, room, &n);
+        put_name(cell, name, n, room);
+        break;
+    }
+    case 3:
+        strobe_sql_put_model(cell, file->trace, loc->function);
+        break;
+    case 4:
+        strobe_sql_put_model(cell, file->trace, loc->file);
+        break;
+    case 5:
+        strobe_sql_put_i(cell, loc->line);
+        break;
+    case 6:
+        if (loc->color)
+            strobe_sql_put_i(cell, loc->color & 0xffffff);
+    }
+    return 1;
+}
+
+static uint64_t n_threads(const struct strobe_sql_file *file)
+{
+    return file->trace->thread_ids.n;
+}
+
+static int put_thread(const struct strobe_sql_file *file, uint64_t row, int column,
+                      struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+{
+    const struct strobe_trace_thread *thread = &file->trace->threads[row];
+    uint32_t n;
+    switch (column) {
+    case 1: /* id */
+    case 7: /* utid */
+        strobe_sql_put_i(cell, (int64_t)row);
+        break;
+    case 2:
+        strobe_sql_put_i(cell, (int64_t)thread->tid);
+        break;
+    case 3: {
+        const char *name = strobe_trace_thread_name(file->trace, (uint32_t)row, room, &n);
+        put_name(cell, name, n, room);
+        break;
+    }
+    case 4: /* process_id */
+    case 8: /* upid */
+        strobe_sql_put_i(cell, thread->process);
+        break;
+    case 5:
+        put_tick(cell, file->trace, thread->start_tick);
+        break;
+    case 6:
+        put_tick(cell, file->trace, thread->end_tick);
+        break;
+    case 9:
+        strobe_sql_put_i(cell, thread->tid == file->trace->processes[thread->process].pid);
+    }
+    return 1;
+}
+
+static uint64_t n_processes(const struct strobe_sql_file *file)
+{
+    return file->trace->n_processes;
+}
+
+/* How a process ended. */
+static void put_end(struct strobe_sql_cell *cell, const struct strobe_process *process, int column)
+{
+    static const char *const hows[] = {"unknown", "exit", "signal"};
+    if (!process->has_ended)
+        return;
+    if (column == 8)
+        put_fixed(cell, process->how < 3 ? hows[process->how] : hows[0]);
+    else
+        strobe_sql_put_i(cell, (int64_t)process->end_value);
+}
+
+static int put_process(const struct strobe_sql_file *file, uint64_t row, int column,
+                       struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+{
+    const struct strobe_process *process = &file->trace->processes[row];
+    uint32_t n;
+    switch (column) {
+    case 1:  /* id */
+    case 10: /* upid */
+        strobe_sql_put_i(cell, (int64_t)row);
+        break;
+    case 2:
+        strobe_sql_put_i(cell, (int64_t)process->pid);
+        break;
+    case 3:
+        strobe_sql_put_i(cell, (int64_t)process->parent_pid);
+        break;
+    case 4: {
+        const char *name = strobe_trace_process_name(file->trace, (uint32_t)row, room, &n);
+        put_name(cell, name, n, room);
+        break;
+    }
+    case 5:
+        strobe_sql_put_model(cell, file->trace, process->exe);
+        break;
+    case 6:  /* argv */
+    case 11: /* cmdline */
+        strobe_sql_put_model(cell, file->trace, process->argv);
+        break;
+    case 7:
+        put_tick(cell, file->trace, process->has_ended ? process->end_tick : 0);
+        break;
+    case 8:
+    case 9:
+        put_end(cell, process, column);
+    }
+    return 1;
+}
+
+/* Tracks: threads, then named fibers, then the spans of each process that has any place for them. */
+static uint64_t n_tracks(const struct strobe_sql_file *file)
+{
+    return n_threads(file) + file->trace->fiber_ids.n + file->trace->n_processes;
+}
+
+struct track {
+    const char *kind;
+    int64_t id;
+    uint32_t process, fiber;
+};
+
+static struct track find_track(const struct strobe_sql_file *file, uint64_t row)
+{
+    const struct strobe_trace *trace = file->trace;
+    if (row < n_threads(file)) {
+        int is_lane = trace->threads[row].is_lane;
+        return (struct track){is_lane ? "device" : "thread", (int64_t)row,
+                              trace->threads[row].process, 0};
+    }
+    row -= n_threads(file);
+    if (row < trace->fiber_ids.n)
+        return (struct track){"fiber", STROBE_SQL_FIBER + (int64_t)row,
+                              (uint32_t)trace->fiber_ids.keys[row].scope, (uint32_t)row};
+    row -= trace->fiber_ids.n;
+    return (struct track){"span", STROBE_SQL_SPAN + (int64_t)row, (uint32_t)row, 0};
+}
+
+static int put_track(const struct strobe_sql_file *file, uint64_t row, int column,
+                     struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+{
+    struct track track = find_track(file, row);
+    int is_thread = row < n_threads(file);
+    uint32_t n;
+    switch (column) {
+    case 1:
+        strobe_sql_put_i(cell, track.id);
+        break;
+    case 2:
+        put_fixed(cell, track.kind);
+        break;
+    case 3:
+        if (is_thread) {
+            const char *name = strobe_trace_thread_name(file->trace, (uint32_t)row, room, &n);
+            put_name(cell, name, n, room);
+        } else if (!strcmp(track.kind, "fiber")) {
+            strobe_sql_put_model(cell, file->trace, file->trace->fibers[track.fiber]);
+        } else {
+            put_fixed(cell, "spans");
+        }
+        break;
+    case 4:
+        strobe_sql_put_i(cell, track.process);
+        break;
+    case 5:
+        if (is_thread)
+            strobe_sql_put_i(cell, (int64_t)row);
+        break;
+    default: /* of a device: core_x, core_y, risc */
+        if (is_thread && file->trace->threads[row].is_lane) {
+            const struct strobe_trace_thread *lane = &file->trace->threads[row];
+            strobe_sql_put_i(cell, column == 6 ? lane->x : column == 7 ? lane->y : lane->risc);
+        }
+    }
+    return 1;
+}
+
+static uint64_t n_plots(const struct strobe_sql_file *file)
+{
+    return file->trace->plot_ids.n;
+}
+
+static int put_plot(const struct strobe_sql_file *file, uint64_t row, int column,
+                    struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+{
+    static const char *const units[] = {"number", "bytes", "percent", "watt"};
+    const struct strobe_trace *trace = file->trace;
+    uint32_t process = (uint32_t)trace->plot_ids.keys[row].scope, n;
+    uint64_t id = trace->plot_ids.keys[row].id;
+    uint32_t string = strobe_idmap_find(&trace->string_ids, process, id);
+    if (column == 1 && string != STROBE_IDMAP_NONE)
+        strobe_sql_put_i(cell, STROBE_SQL_PLOT + (int64_t)string);
+    if (column == 2) {
+        const char *name = strobe_trace_string(trace, process, id, room, &n);
+        put_name(cell, name, n, room);
+    } else if (column == 3) {
+        put_fixed(cell, trace->plots[row].format < 4 ? units[trace->plots[row].format] : units[0]);
+    } else if (column == 4) {
+        strobe_sql_put_i(cell, process);
+    }
+    return 1;
+}
+
+static uint64_t n_losses(const struct strobe_sql_file *file)
+{
+    return file->trace->loss_ids.n;
+}
+
+static int put_loss(const struct strobe_sql_file *file, uint64_t row, int column,
+                    struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+{
+    (void)room;
+    const struct strobe_loss_row *loss = &file->trace->losses[row];
+    if (column == 1 && loss->process != STROBE_IDMAP_NONE) {
+        strobe_sql_put_i(cell, loss->process);
+    } else if (column == 2) {
+        uint32_t thread = strobe_idmap_find(&file->trace->thread_ids, loss->process, loss->track);
+        if (thread != STROBE_IDMAP_NONE)
+            strobe_sql_put_i(cell, thread);
+    } else if (column == 3) {
+        put_fixed(cell, strobe_loss_text(loss->cause));
+    } else if (column == 4) {
+        strobe_sql_put_i(cell, (int64_t)loss->count);
+    } else if (column == 5) {
+        put_tick(cell, file->trace, loss->first_tick);
+    } else if (column == 6) {
+        put_tick(cell, file->trace, loss->last_tick);
+    }
+    return 1;
+}
+
+static uint64_t one_row(const struct strobe_sql_file *file)
+{
+    (void)file;
+    return 1;
+}
+
+static int put_coverage(const struct strobe_sql_file *file, uint64_t row, int column,
+                        struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+{
+    struct strobe_coverage coverage;
+    (void)row;
+    (void)room;
+    strobe_trace_coverage(file->trace, &coverage);
+    const uint64_t values[] = {0, coverage.n_emitted, coverage.n_stored, coverage.n_dropped,
+                               coverage.n_hole_words};
+    if (column < 5)
+        strobe_sql_put_i(cell, (int64_t)values[column]);
+    else
+        strobe_sql_put_i(cell, coverage.is_exact);
+    return 1;
+}
+
+static int put_run(const struct strobe_sql_file *file, uint64_t row, int column,
+                   struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+{
+    const struct strobe_trace *trace = file->trace;
+    (void)row;
+    (void)room;
+    if (column == 1)
+        put_fixed(cell, file->path);
+    else if (column == 2)
+        strobe_sql_put_model(cell, trace, trace->hostname);
+    else if (column == 3)
+        strobe_sql_put_model(cell, trace, trace->kernel);
+    else if (column == 4)
+        strobe_sql_put_model(cell, trace, trace->cpu);
+    else if (column == 5)
+        strobe_sql_put_i(cell, strobe_clock_at(&trace->clock, trace->clock.origin_tick) +
+                                   (int64_t)trace->clock.real_offset_ns);
+    else if (column == 6)
+        strobe_sql_put_i(cell, (int64_t)trace->clock.error_ns);
+    return 1;
+}
+
+/* Statistics of zones, spans and GPU zones, as `strobe stats` has them: three lists, one after the other. */
+static enum strobe_err load_stats(struct strobe_sql *sql, struct strobe_sql_file *file)
+{
+    (void)sql;
+    enum strobe_err err = STROBE_OK;
+    if (file->has_stats)
+        return STROBE_OK;
+    if (!file->work)
+        err = strobe_trace_open(file->path, 0, &file->work);
+    for (int i = 0; !err && i < 3; i++) {
+        struct strobe_stats_options options = {.spans = i == 1, .gpu = i == 2};
+        err = strobe_stats_run(file->work, &options, &file->stats[i]);
+    }
+    file->has_stats = !err;
+    return err;
+}
+
+static uint64_t n_stats(const struct strobe_sql_file *file)
+{
+    return (uint64_t)file->stats[0].n_rows + file->stats[1].n_rows + file->stats[2].n_rows;
+}
+
+static uint64_t time_ns(const struct strobe_stats *stats, uint64_t ticks)
+{
+    return stats->is_ns ? ticks : strobe_clock_ns(&stats->trace->clock, ticks);
+}
+
+static uint64_t sum_ns(const struct strobe_stats *stats, unsigned __int128 ticks)
+{
+    return stats->is_ns ? (uint64_t)ticks : strobe_clock_sum_ns(&stats->trace->clock, ticks);
+}
+
+enum {
+    STAT_KIND = 1,
+    STAT_NAME,
+    STAT_FUNCTION,
+    STAT_FILE,
+    STAT_LINE,
+    STAT_COUNT,
+    STAT_TOTAL,
+    STAT_INCLUSIVE,
+    STAT_SELF,
+    STAT_MIN,
+    STAT_MAX,
+    STAT_MEAN,
+    STAT_STD,
+    STAT_P50,
+    STAT_P90,
+    STAT_P99,
+};
+
+static uint64_t stat_number(const struct strobe_stats *stats, const struct strobe_stats_row *row,
+                            int column)
+{
+    switch (column) {
+    case STAT_COUNT:
+        return row->count;
+    case STAT_TOTAL:
+        return sum_ns(stats, row->total);
+    case STAT_INCLUSIVE:
+        return sum_ns(stats, row->inclusive);
+    case STAT_SELF:
+        return sum_ns(stats, row->self);
+    case STAT_MIN:
+        return time_ns(stats, row->min);
+    case STAT_MAX:
+        return time_ns(stats, row->max);
+    case STAT_MEAN:
+        return row->count ? sum_ns(stats, row->total) / row->count : 0;
+    case STAT_STD:
+        return time_ns(stats, strobe_stats_std(row));
+    default:
+        return time_ns(stats, row->percentile[column - STAT_P50]);
+    }
+}
+
+static int put_stat(const struct strobe_sql_file *file, uint64_t row, int column,
+                    struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+{
+    static const char *const kinds[] = {"zone", "span", "gpu"};
+    int which = 0;
+    for (; row >= file->stats[which].n_rows; which++)
+        row -= file->stats[which].n_rows;
+    const struct strobe_stats *stats = &file->stats[which];
+    const struct strobe_stats_row *stat = &stats->rows[row];
+    const struct strobe_trace *trace = stats->trace;
+    const struct strobe_loc_row *loc =
+        stat->loc == STROBE_IDMAP_NONE ? NULL : &trace->locs[stat->loc];
+    uint32_t n;
+    if (column == STAT_KIND) {
+        put_fixed(cell, kinds[which]);
+    } else if (column == STAT_NAME) {
+        const char *name = strobe_trace_loc_name(trace, stat->loc, stat->loc_id, room, &n);
+        put_name(cell, name, n, room);
+    } else if (column == STAT_FUNCTION && loc) {
+        strobe_sql_put_model(cell, trace, loc->function);
+    } else if (column == STAT_FILE && loc) {
+        strobe_sql_put_model(cell, trace, loc->file);
+    } else if (column == STAT_LINE && loc) {
+        strobe_sql_put_i(cell, loc->line);
+    } else if (column >= STAT_COUNT && (column != STAT_INCLUSIVE || stats->has_inclusive)) {
+        strobe_sql_put_i(cell, (int64_t)stat_number(stats, stat, column));
+    }
+    return 1;
+}
+
+/* Blocks of memory, paired. */
+static enum strobe_err load_memory(struct strobe_sql *sql, struct strobe_sql_file *file)
+{
+    enum strobe_err err = STROBE_OK;
+    if (file->has_memory)
+        return STROBE_OK;
+    if (!file->work)
+        err = strobe_trace_open(file->path, 0, &file->work);
+    if (!err)
+        err = strobe_memory_run(file->work, &file->memory);
+    sql->n_bad_parts += file->memory.n_bad_parts;
+    file->has_memory = !err;
+    return err;
+}
+
+static uint64_t n_blocks(const struct strobe_sql_file *file)
+{
+    return file->memory.n_blocks;
+}
+
+static int put_block(const struct strobe_sql_file *file, uint64_t row, int column,
+                     struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+{
+    const struct strobe_mem_block *block = &file->memory.blocks[row];
+    uint32_t n;
+    if (column == 1) {
+        put_tick(cell, file->work, block->alloc_tick);
+    } else if (column == 2) {
+        strobe_sql_put_i(cell, (int64_t)block->address);
+    } else if (column == 3) {
+        strobe_sql_put_i(cell, (int64_t)block->size);
+    } else if (column == 4) {
+        const char *name =
+            strobe_memory_pool_name(file->work, &file->memory, block->pool, room, &n);
+        if (name)
+            put_name(cell, name, n, room);
+    } else if (column == 5) {
+        strobe_sql_put_i(cell, block->thread);
+    } else if (column == 6 && block->is_freed) {
+        put_tick(cell, file->work, block->free_tick);
+    }
+    return 1;
+}
+
+#define FACTS(name, columns, help, load, n_rows, put, ...)                                    \
+    {                                                                                         \
+        name, "trace_id INT, " columns, help, {__VA_ARGS__}, load, n_rows, put, NULL, 0, NULL \
+    }
+
+const struct strobe_sql_table strobe_sql_facts[] = {
+    FACTS("stat",
+          "kind TEXT, name TEXT, function TEXT, file TEXT, line INT, count INT, total INT, "
+          "inclusive INT, self INT, min INT, max INT, mean INT, std INT, p50 INT, p90 INT, "
+          "p99 INT",
+          "statistics by location, as the command stats prints them", load_stats, n_stats, put_stat,
+          .id = 0),
+    FACTS("loc", "id INT, name TEXT, function TEXT, file TEXT, line INT, color INT",
+          "source locations", NULL, n_locs, put_loc, .id = 1),
+    FACTS("track",
+          "id INT, kind TEXT, name TEXT, process_id INT, thread_id INT, core_x INT, core_y INT, "
+          "risc INT",
+          "what zones stand on: threads, processors of a device, fibers, spans of a process", NULL,
+          n_tracks, put_track, .id = 0),
+    FACTS("thread",
+          "id INT, tid INT, name TEXT, process_id INT, start_ts INT, end_ts INT, utid INT, "
+          "upid INT, is_main_thread INT",
+          "threads", NULL, n_threads, put_thread, .id = 1),
+    FACTS("process",
+          "id INT, pid INT, parent_pid INT, name TEXT, exe TEXT, argv TEXT, end_ts INT, "
+          "ended TEXT, end_value INT, upid INT, cmdline TEXT",
+          "processes and how they ended", NULL, n_processes, put_process, .id = 1),
+    FACTS("counter_track", "id INT, name TEXT, unit TEXT, process_id INT",
+          "plots that were configured", NULL, n_plots, put_plot, .id = 0),
+    FACTS("alloc", "ts INT, address INT, size INT, pool TEXT, track_id INT, free_ts INT",
+          "blocks of memory, with the time of their free", load_memory, n_blocks, put_block,
+          .id = 0),
+    FACTS("loss", "process_id INT, track_id INT, cause TEXT, count INT, ts INT, end_ts INT",
+          "what was dropped, why and when", NULL, n_losses, put_loss, .id = 0),
+    FACTS("coverage", "emitted INT, stored INT, dropped INT, missing_words INT, is_exact INT",
+          "emitted = stored + dropped", NULL, one_row, put_coverage, .id = 0),
+    FACTS("run",
+          "file TEXT, host TEXT, kernel TEXT, cpu TEXT, started_unix_ns INT, clock_error_ns INT",
+          "the traces themselves", NULL, one_row, put_run, .id = 0),
+};
+const unsigned strobe_sql_n_facts = sizeof strobe_sql_facts / sizeof strobe_sql_facts[0];

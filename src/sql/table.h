@@ -1,0 +1,126 @@
+/* table.h - what the files of this room share: the traces of a connection, the list of tables, the rows that a table makes.
+ *
+ * A table of facts (processes, locations …) is an array: SQLite asks for a row and a column. A table of events has a pump
+ * (pump.h): a thread walks the trace and puts rows into batches, which SQLite reads.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_SQL_TABLE_H
+#define STROBE_SQL_TABLE_H
+
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#include "query/memory.h"
+#include "query/stats.h"
+#include "query/trace.h"
+#include "sql/sql.h"
+
+/* A value of a row. Texts of batches are offsets, since their buffer may move. */
+struct strobe_sql_cell {
+    union {
+        int64_t i;
+        double d;
+        const char *kept; /* borrowed: from the model */
+        uint64_t at;
+    };
+    uint32_t n; /* bytes of a text */
+    uint8_t type;
+};
+
+/* One trace of a connection. */
+struct strobe_sql_file {
+    char *path;                 /* owned */
+    struct strobe_trace *trace; /* owned: the model; nothing changes it, so pumps may read it */
+    struct strobe_trace
+        *work; /* owned: for passes of the connection's own thread; NULL: none yet */
+    struct strobe_stats stats[3]; /* of zones, spans, GPU zones, when asked for */
+    uint8_t has_stats;
+    struct strobe_memory memory;
+    uint8_t has_memory;
+};
+
+struct strobe_sql {
+    sqlite3 *db;                   /* owned */
+    struct strobe_sql_file *files; /* owned: n_files */
+    unsigned n_files;
+    struct strobe_sql_limits limits;
+    uint64_t deadline_ns; /* of the run, on CLOCK_MONOTONIC; 0: none */
+    atomic_int stopped;
+    uint64_t n_bad_parts;
+    int is_declaring; /* SQLite asks the authorizer of our own CREATE TABLE too */
+    char error[512];
+};
+
+/* Why a run must end now; 0: it need not. */
+int strobe_sql_is_over(struct strobe_sql *sql);
+
+struct strobe_sql_pump;
+
+/* Columns that a table gives a meaning to, by index; 0: it has none (0 is trace_id in every table). */
+struct strobe_sql_keys {
+    uint8_t id; /* facts: the row's number */
+    uint8_t ts, track, process, name;
+};
+
+struct strobe_sql_table {
+    const char *name;
+    const char *columns; /* as CREATE TABLE has them, trace_id first */
+    const char *help;
+    struct strobe_sql_keys keys;
+    /* Facts. Errors leave the words in sql->error. */
+    enum strobe_err (*load)(struct strobe_sql *sql, struct strobe_sql_file *file);
+    uint64_t (*n_rows)(const struct strobe_sql_file *file);
+    /* 0: the row is none. Made-up texts go to `room`. */
+    int (*put)(const struct strobe_sql_file *file, uint64_t row, int column,
+               struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM]);
+    /* Events: walk one trace, in the pump's thread. */
+    enum strobe_err (*walk)(struct strobe_sql_pump *pump);
+    uint64_t kinds; /* of walks over events that are no zones */
+    int (*put_event)(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
+                     struct strobe_sql_cell *row);
+};
+
+enum { STROBE_SQL_MAX_COLUMNS = 24 };
+
+extern const struct strobe_sql_table strobe_sql_facts[], strobe_sql_events[];
+extern const unsigned strobe_sql_n_facts, strobe_sql_n_events;
+extern const char strobe_sql_views[]; /* views.c: CREATE VIEW … */
+
+/* Make the tables known to SQLite: an SQLite code. */
+int strobe_sql_register(struct strobe_sql *sql);
+
+/* The number of a track in the table `track`. Threads have their index. */
+enum {
+    STROBE_SQL_FIBER = 1 << 24, /* + index in trace->fiber_ids */
+    STROBE_SQL_SPAN = 2 << 24,  /* + index of the process */
+    STROBE_SQL_PLOT = 4 << 24,  /* + index in trace->string_ids, of a plot's name */
+};
+
+static inline void strobe_sql_put_i(struct strobe_sql_cell *cell, int64_t value)
+{
+    cell->i = value;
+    cell->type = STROBE_SQL_INT;
+}
+
+static inline void strobe_sql_put_d(struct strobe_sql_cell *cell, double value)
+{
+    cell->d = value;
+    cell->type = STROBE_SQL_REAL;
+}
+
+static inline void strobe_sql_put_kept(struct strobe_sql_cell *cell, const char *text, uint32_t n)
+{
+    cell->kept = text;
+    cell->n = n;
+    cell->type = STROBE_SQL_KEPT;
+}
+
+/* A text of the model; NULL in SQL where it is empty. */
+static inline void strobe_sql_put_model(struct strobe_sql_cell *cell,
+                                        const struct strobe_trace *trace, uint32_t text)
+{
+    uint32_t n;
+    const char *bytes = strobe_trace_text(trace, text, &n);
+    if (n)
+        strobe_sql_put_kept(cell, bytes, n);
+}
+
+#endif

@@ -152,7 +152,8 @@ static void put_coverage(const struct strobe_query_writer *writer, struct strobe
                              (unsigned long long)(coverage.n_emitted - coverage.n_stored),
                              (unsigned long long)coverage.n_emitted, i);
         }
-        strobe_cli_warn_damage("query", trace, strobe_sql_n_bad_parts(sql));
+        struct strobe_sql_damage damage = strobe_sql_damage(sql, i);
+        strobe_cli_say_damage("query", damage.n_holes, damage.hole_bytes, damage.n_bad_parts);
     }
 }
 

@@ -236,15 +236,21 @@ void strobe_cli_put_coverage_json(struct strobe_json_writer *json, const struct 
     strobe_json_write_u(json, "processes_not_recorded", trace->n_unrecorded);
 }
 
+void strobe_cli_say_damage(const char *command, uint64_t n_holes, uint64_t hole_bytes,
+                           uint64_t n_bad_parts)
+{
+    if (n_holes)
+        strobe_cli_error(command,
+                         "the file is damaged: %" PRIu64 " holes, %" PRIu64 " bytes skipped",
+                         n_holes, hole_bytes);
+    if (n_bad_parts)
+        strobe_cli_error(command, "%" PRIu64 " runs of events could be read in part only",
+                         n_bad_parts);
+}
+
 void strobe_cli_warn_damage(const char *command, const struct strobe_trace *trace,
                             uint64_t n_bad_parts)
 {
     const struct strobe_file_facts *facts = strobe_file_facts(trace->file);
-    if (facts->n_holes)
-        strobe_cli_error(command,
-                         "the file is damaged: %" PRIu64 " holes, %" PRIu64 " bytes skipped",
-                         facts->n_holes, facts->hole_bytes);
-    if (n_bad_parts)
-        strobe_cli_error(command, "%" PRIu64 " runs of events could be read in part only",
-                         n_bad_parts);
+    strobe_cli_say_damage(command, facts->n_holes, facts->hole_bytes, n_bad_parts);
 }

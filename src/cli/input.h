@@ -55,6 +55,8 @@ void strobe_cli_put_coverage_json(struct strobe_json_writer *json,
                                   const struct strobe_trace *trace);
 
 /* What is damaged, on stderr: nothing where nothing is. */
+void strobe_cli_say_damage(const char *command, uint64_t n_holes, uint64_t hole_bytes,
+                           uint64_t n_bad_parts);
 void strobe_cli_warn_damage(const char *command, const struct strobe_trace *trace,
                             uint64_t n_bad_parts);
 

@@ -55,8 +55,8 @@ struct strobe_walk {
     uint64_t
         kinds; /* that `happens` gets, bit per enum strobe_kind; CALLSTACK: events that have one */
     int (*is_over)(void *context); /* asked before each block; 1 ends the walk with LIMIT */
-    int want_notes;  /* texts, names, values, colours of zones */
-    int want_fibers; /* zones of fibers */
+    int want_notes;                /* texts, names, values, colours of zones */
+    int want_fibers;               /* zones of fibers */
     int want_spans;
     int want_nested; /* is_nested of zones */
     int want_places; /* places of zones: with by_tick those of parents may be missing */

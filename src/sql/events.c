@@ -182,8 +182,7 @@ static enum strobe_err put_happening(void *context, const struct strobe_happenin
     strobe_sql_put_i(&row[EVENT_TS],
                      strobe_clock_rel(&strobe_sql_pump_trace(pump)->clock, happening->event->tick));
     strobe_sql_put_i(&row[EVENT_TRACK], happening->thread);
-    if (!strobe_sql_pump_table(pump)->put_event(pump, happening, row + EVENT_REST))
-        strobe_sql_pump_unrow(pump);
+    strobe_sql_pump_table(pump)->put_event(pump, happening, row + EVENT_REST);
     return STROBE_OK;
 }
 
@@ -211,8 +210,8 @@ static void put_kind(struct strobe_sql_pump *pump, struct strobe_sql_cell *cell,
     strobe_sql_put_kept(cell, schema->kind[kind].name, schema->kind[kind].n_name);
 }
 
-static int put_message(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
-                       struct strobe_sql_cell *row)
+static void put_message(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
+                        struct strobe_sql_cell *row)
 {
     static const char *const severities[] = {"trace", "debug", "info", "warning", "error", "fatal"};
     enum { NONE = 512 }; /* a Tracy client that knows no severities */
@@ -223,11 +222,10 @@ static int put_message(struct strobe_sql_pump *pump, const struct strobe_happeni
     strobe_sql_pump_text(pump, &row[1], f[2].text, f[2].u);
     if (f[1].u)
         strobe_sql_put_i(&row[2], (int64_t)(f[1].u & 0xffffff));
-    return 1;
 }
 
-static int put_counter(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
-                       struct strobe_sql_cell *row)
+static void put_counter(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
+                        struct strobe_sql_cell *row)
 {
     const struct strobe_field *f = happening->event->fields;
     uint32_t string =
@@ -240,27 +238,24 @@ static int put_counter(struct strobe_sql_pump *pump, const struct strobe_happeni
                      happening->event->kind == STROBE_KIND_PLOT_DOUBLE ? f[1].d : (double)f[1].i);
     put_string(pump, &row[1], happening, f[0].u);
     strobe_sql_put_i(&row[2], happening->process);
-    return 1;
 }
 
-static int put_frame(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
-                     struct strobe_sql_cell *row)
+static void put_frame(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
+                      struct strobe_sql_cell *row)
 {
     put_kind(pump, &row[0], happening->event->kind);
     put_string(pump, &row[1], happening, happening->event->fields[0].u);
-    return 1;
 }
 
-static int put_flow(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
-                    struct strobe_sql_cell *row)
+static void put_flow(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
+                     struct strobe_sql_cell *row)
 {
     put_kind(pump, &row[0], happening->event->kind);
     strobe_sql_put_i(&row[1], (int64_t)happening->event->fields[0].u);
-    return 1;
 }
 
-static int put_lock(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
-                    struct strobe_sql_cell *row)
+static void put_lock(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
+                     struct strobe_sql_cell *row)
 {
     const struct strobe_field *f = happening->event->fields;
     char room[STROBE_NAME_ROOM];
@@ -272,20 +267,18 @@ static int put_lock(struct strobe_sql_pump *pump, const struct strobe_happening 
     strobe_sql_pump_name(pump, &row[2], name, n, room);
     if (happening->event->n_fields > 1 && f[1].letter == 'u')
         strobe_sql_put_i(&row[3], (int64_t)f[1].u);
-    return 1;
 }
 
-static int put_switch(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
-                      struct strobe_sql_cell *row)
+static void put_switch(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
+                       struct strobe_sql_cell *row)
 {
     put_kind(pump, &row[0], happening->event->kind);
     strobe_sql_put_i(&row[1], (int64_t)happening->event->fields[0].u);
     strobe_sql_put_i(&row[2], (int64_t)happening->event->fields[1].u);
-    return 1;
 }
 
-static int put_alloc(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
-                     struct strobe_sql_cell *row)
+static void put_alloc(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
+                      struct strobe_sql_cell *row)
 {
     const struct strobe_event *event = happening->event;
     put_kind(pump, &row[0], event->kind);
@@ -294,19 +287,18 @@ static int put_alloc(struct strobe_sql_pump *pump, const struct strobe_happening
         strobe_sql_put_i(&row[2], (int64_t)event->fields[1].u);
     if (event->kind == STROBE_KIND_MEM_ALLOC)
         strobe_sql_put_i(&row[3], (int64_t)event->fields[2].u);
-    return 1;
 }
 
 /* Addresses: names need the modules' files, which the csv command looks for. */
-static int put_sample(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
-                      struct strobe_sql_cell *row)
+static void put_sample(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
+                       struct strobe_sql_cell *row)
 {
     const struct strobe_field *f = happening->event->fields;
     struct strobe_out text = {.max = 1 << 20};
     strobe_sql_put_i(&row[0], (int64_t)f[0].u);
     strobe_sql_put_i(&row[1], (int64_t)f[1].u);
     if (!strobe_sql_wants(strobe_sql_pump_ask(pump), EVENT_REST + 2))
-        return 1;
+        return;
     for (uint64_t i = 0; i < f[1].u; i++) {
         if (i)
             strobe_out_char(&text, ';');
@@ -314,7 +306,6 @@ static int put_sample(struct strobe_sql_pump *pump, const struct strobe_happenin
     }
     strobe_sql_pump_text(pump, &row[2], text.at, text.len);
     strobe_out_free(&text);
-    return 1;
 }
 
 #define EVENT_COLUMNS "trace_id INT, ts INT, track_id INT, "

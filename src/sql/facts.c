@@ -28,8 +28,8 @@ static uint64_t n_locs(const struct strobe_sql_file *file)
     return file->trace->loc_ids.n;
 }
 
-static int put_loc(const struct strobe_sql_file *file, uint64_t row, int column,
-                   struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+static void put_loc(const struct strobe_sql_file *file, uint64_t row, int column,
+                    struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
     const struct strobe_loc_row *loc = &file->trace->locs[row];
     uint32_t n;
@@ -55,7 +55,6 @@ static int put_loc(const struct strobe_sql_file *file, uint64_t row, int column,
         if (loc->color)
             strobe_sql_put_i(cell, loc->color & 0xffffff);
     }
-    return 1;
 }
 
 static uint64_t n_threads(const struct strobe_sql_file *file)
@@ -63,8 +62,8 @@ static uint64_t n_threads(const struct strobe_sql_file *file)
     return file->trace->thread_ids.n;
 }
 
-static int put_thread(const struct strobe_sql_file *file, uint64_t row, int column,
-                      struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+static void put_thread(const struct strobe_sql_file *file, uint64_t row, int column,
+                       struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
     const struct strobe_trace_thread *thread = &file->trace->threads[row];
     uint32_t n;
@@ -94,7 +93,6 @@ static int put_thread(const struct strobe_sql_file *file, uint64_t row, int colu
     case 9:
         strobe_sql_put_i(cell, thread->tid == file->trace->processes[thread->process].pid);
     }
-    return 1;
 }
 
 static uint64_t n_processes(const struct strobe_sql_file *file)
@@ -114,8 +112,8 @@ static void put_end(struct strobe_sql_cell *cell, const struct strobe_process *p
         strobe_sql_put_i(cell, (int64_t)process->end_value);
 }
 
-static int put_process(const struct strobe_sql_file *file, uint64_t row, int column,
-                       struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+static void put_process(const struct strobe_sql_file *file, uint64_t row, int column,
+                        struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
     const struct strobe_process *process = &file->trace->processes[row];
     uint32_t n;
@@ -149,7 +147,6 @@ static int put_process(const struct strobe_sql_file *file, uint64_t row, int col
     case 9:
         put_end(cell, process, column);
     }
-    return 1;
 }
 
 /* Tracks: threads, then named fibers, then the spans of each process that has any place for them. */
@@ -180,8 +177,8 @@ static struct track find_track(const struct strobe_sql_file *file, uint64_t row)
     return (struct track){"span", STROBE_SQL_SPAN + (int64_t)row, (uint32_t)row, 0};
 }
 
-static int put_track(const struct strobe_sql_file *file, uint64_t row, int column,
-                     struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+static void put_track(const struct strobe_sql_file *file, uint64_t row, int column,
+                      struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
     struct track track = find_track(file, row);
     int is_thread = row < n_threads(file);
@@ -216,7 +213,6 @@ static int put_track(const struct strobe_sql_file *file, uint64_t row, int colum
             strobe_sql_put_i(cell, column == 6 ? lane->x : column == 7 ? lane->y : lane->risc);
         }
     }
-    return 1;
 }
 
 static uint64_t n_plots(const struct strobe_sql_file *file)
@@ -224,8 +220,8 @@ static uint64_t n_plots(const struct strobe_sql_file *file)
     return file->trace->plot_ids.n;
 }
 
-static int put_plot(const struct strobe_sql_file *file, uint64_t row, int column,
-                    struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+static void put_plot(const struct strobe_sql_file *file, uint64_t row, int column,
+                     struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
     static const char *const units[] = {"number", "bytes", "percent", "watt"};
     const struct strobe_trace *trace = file->trace;
@@ -242,7 +238,6 @@ static int put_plot(const struct strobe_sql_file *file, uint64_t row, int column
     } else if (column == 4) {
         strobe_sql_put_i(cell, process);
     }
-    return 1;
 }
 
 static uint64_t n_losses(const struct strobe_sql_file *file)
@@ -250,8 +245,8 @@ static uint64_t n_losses(const struct strobe_sql_file *file)
     return file->trace->loss_ids.n;
 }
 
-static int put_loss(const struct strobe_sql_file *file, uint64_t row, int column,
-                    struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+static void put_loss(const struct strobe_sql_file *file, uint64_t row, int column,
+                     struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
     (void)room;
     const struct strobe_loss_row *loss = &file->trace->losses[row];
@@ -270,7 +265,6 @@ static int put_loss(const struct strobe_sql_file *file, uint64_t row, int column
     } else if (column == 6) {
         put_tick(cell, file->trace, loss->last_tick);
     }
-    return 1;
 }
 
 static uint64_t one_row(const struct strobe_sql_file *file)
@@ -279,8 +273,8 @@ static uint64_t one_row(const struct strobe_sql_file *file)
     return 1;
 }
 
-static int put_coverage(const struct strobe_sql_file *file, uint64_t row, int column,
-                        struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+static void put_coverage(const struct strobe_sql_file *file, uint64_t row, int column,
+                         struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
     struct strobe_coverage coverage;
     (void)row;
@@ -292,11 +286,10 @@ static int put_coverage(const struct strobe_sql_file *file, uint64_t row, int co
         strobe_sql_put_i(cell, (int64_t)values[column]);
     else
         strobe_sql_put_i(cell, coverage.is_exact);
-    return 1;
 }
 
-static int put_run(const struct strobe_sql_file *file, uint64_t row, int column,
-                   struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+static void put_run(const struct strobe_sql_file *file, uint64_t row, int column,
+                    struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
     const struct strobe_trace *trace = file->trace;
     (void)row;
@@ -314,13 +307,11 @@ static int put_run(const struct strobe_sql_file *file, uint64_t row, int column,
                                    (int64_t)trace->clock.real_offset_ns);
     else if (column == 6)
         strobe_sql_put_i(cell, (int64_t)trace->clock.error_ns);
-    return 1;
 }
 
 /* Statistics of zones, spans and GPU zones, as `strobe stats` has them: three lists, one after the other. */
-static enum strobe_err load_stats(struct strobe_sql *sql, struct strobe_sql_file *file)
+static enum strobe_err load_stats(struct strobe_sql_file *file)
 {
-    (void)sql;
     enum strobe_err err = STROBE_OK;
     if (file->has_stats)
         return STROBE_OK;
@@ -329,6 +320,7 @@ static enum strobe_err load_stats(struct strobe_sql *sql, struct strobe_sql_file
     for (int i = 0; !err && i < 3; i++) {
         struct strobe_stats_options options = {.spans = i == 1, .gpu = i == 2};
         err = strobe_stats_run(file->work, &options, &file->stats[i]);
+        strobe_sql_note_damage(file, file->work, file->stats[i].n_bad_parts);
     }
     file->has_stats = !err;
     return err;
@@ -393,8 +385,8 @@ static uint64_t stat_number(const struct strobe_stats *stats, const struct strob
     }
 }
 
-static int put_stat(const struct strobe_sql_file *file, uint64_t row, int column,
-                    struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+static void put_stat(const struct strobe_sql_file *file, uint64_t row, int column,
+                     struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
     static const char *const kinds[] = {"zone", "span", "gpu"};
     int which = 0;
@@ -420,11 +412,10 @@ static int put_stat(const struct strobe_sql_file *file, uint64_t row, int column
     } else if (column >= STAT_COUNT && (column != STAT_INCLUSIVE || stats->has_inclusive)) {
         strobe_sql_put_i(cell, (int64_t)stat_number(stats, stat, column));
     }
-    return 1;
 }
 
 /* Blocks of memory, paired. */
-static enum strobe_err load_memory(struct strobe_sql *sql, struct strobe_sql_file *file)
+static enum strobe_err load_memory(struct strobe_sql_file *file)
 {
     enum strobe_err err = STROBE_OK;
     if (file->has_memory)
@@ -433,7 +424,8 @@ static enum strobe_err load_memory(struct strobe_sql *sql, struct strobe_sql_fil
         err = strobe_trace_open(file->path, 0, &file->work);
     if (!err)
         err = strobe_memory_run(file->work, &file->memory);
-    sql->n_bad_parts += file->memory.n_bad_parts;
+    if (file->work)
+        strobe_sql_note_damage(file, file->work, file->memory.n_bad_parts);
     file->has_memory = !err;
     return err;
 }
@@ -443,8 +435,8 @@ static uint64_t n_blocks(const struct strobe_sql_file *file)
     return file->memory.n_blocks;
 }
 
-static int put_block(const struct strobe_sql_file *file, uint64_t row, int column,
-                     struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
+static void put_block(const struct strobe_sql_file *file, uint64_t row, int column,
+                      struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
     const struct strobe_mem_block *block = &file->memory.blocks[row];
     uint32_t n;
@@ -464,7 +456,6 @@ static int put_block(const struct strobe_sql_file *file, uint64_t row, int colum
     } else if (column == 6 && block->is_freed) {
         put_tick(cell, file->work, block->free_tick);
     }
-    return 1;
 }
 
 #define FACTS(name, columns, help, load, n_rows, put, ...)                                    \

@@ -31,7 +31,6 @@ struct strobe_sql_pump {
     pthread_t thread;
     unsigned file;              /* that is walked */
     struct strobe_trace *trace; /* owned by the thread: of that file */
-    uint64_t n_bad_parts;       /* read when the thread is done */
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t moved;
@@ -150,7 +149,7 @@ enum strobe_err strobe_sql_pump_walk(struct strobe_sql_pump *pump, struct strobe
                              : strobe_clock_tick_of(clock, pump->ask.ts_max + 1);
     }
     enum strobe_err err = strobe_walk_run(walk);
-    pump->n_bad_parts += walk->n_bad_parts;
+    strobe_sql_note_damage(&pump->sql->files[pump->file], pump->trace, walk->n_bad_parts);
     return err;
 }
 
@@ -277,6 +276,5 @@ void strobe_sql_pump_stop(struct strobe_sql_pump *pump)
     pthread_cond_broadcast(&pump->moved);
     pthread_mutex_unlock(&pump->lock);
     pthread_join(pump->thread, NULL);
-    pump->sql->n_bad_parts += pump->n_bad_parts;
     free_pump(pump);
 }

@@ -149,9 +149,27 @@ const struct strobe_trace *strobe_sql_trace(const struct strobe_sql *sql, unsign
     return i < sql->n_files ? sql->files[i].trace : NULL;
 }
 
-uint64_t strobe_sql_n_bad_parts(const struct strobe_sql *sql)
+static void raise_to(atomic_ullong *number, uint64_t value)
 {
-    return sql->n_bad_parts;
+    unsigned long long now = atomic_load(number);
+    while (now < value && !atomic_compare_exchange_weak(number, &now, value))
+        ;
+}
+
+void strobe_sql_note_damage(struct strobe_sql_file *file, const struct strobe_trace *trace,
+                            uint64_t n_bad_parts)
+{
+    const struct strobe_file_facts *facts = strobe_file_facts(trace->file);
+    raise_to(&file->n_holes, facts->n_holes);
+    raise_to(&file->hole_bytes, facts->hole_bytes);
+    raise_to(&file->n_bad_parts, n_bad_parts);
+}
+
+struct strobe_sql_damage strobe_sql_damage(const struct strobe_sql *sql, unsigned i)
+{
+    const struct strobe_sql_file *file = &sql->files[i];
+    return (struct strobe_sql_damage){atomic_load(&file->n_holes), atomic_load(&file->hole_bytes),
+                                      atomic_load(&file->n_bad_parts)};
 }
 
 /* SQLite's failure as one of ours, in words that say what to do. */
@@ -249,6 +267,8 @@ enum strobe_err strobe_sql_run(struct strobe_sql *sql, const char *text,
         int code = sqlite3_prepare_v2(sql->db, text, -1, &statement, &text);
         if (code)
             err = fail(sql, code);
+        else if (statement && !sqlite3_column_count(statement))
+            err = fail(sql, SQLITE_AUTH); /* a statement without an answer, REINDEX for one */
         else if (statement)
             err = run_one(sql, statement, sink);
         sqlite3_finalize(statement);

@@ -59,9 +59,14 @@ const char *strobe_sql_error(const struct strobe_sql *sql);
 /* Ends a run from another thread or a signal handler: LIMIT. */
 void strobe_sql_stop(struct strobe_sql *sql);
 
-/* The traces, for what stands below an answer: coverage, damage. */
+/* The traces, for what stands below an answer. NULL: there are no more. */
 const struct strobe_trace *strobe_sql_trace(const struct strobe_sql *sql, unsigned i);
-uint64_t strobe_sql_n_bad_parts(const struct strobe_sql *sql); /* that the tables met so far */
+
+/* What of a trace the tables could not read so far: holes of the file, runs of events that are damaged. */
+struct strobe_sql_damage {
+    uint64_t n_holes, hole_bytes, n_bad_parts;
+};
+struct strobe_sql_damage strobe_sql_damage(const struct strobe_sql *sql, unsigned i);
 
 /* The tables: name, the text that makes its columns, one line of help. NULL: there are no more. */
 const char *strobe_sql_table(unsigned i, const char **columns, const char **help);

@@ -230,7 +230,7 @@ static int settle(struct cursor *cursor)
     for (; cursor->file < cursor->last_file;
          cursor->file++, cursor->row = cursor->is_one ? cursor->n_rows : 0) {
         struct strobe_sql_file *file = &table->sql->files[cursor->file];
-        enum strobe_err err = table->what->load ? table->what->load(table->sql, file) : STROBE_OK;
+        enum strobe_err err = table->what->load ? table->what->load(file) : STROBE_OK;
         if (err)
             return fail(cursor, err);
         if (cursor->row < table->what->n_rows(file))

@@ -35,6 +35,7 @@ struct strobe_sql_file {
     uint8_t has_stats;
     struct strobe_memory memory;
     uint8_t has_memory;
+    atomic_ullong n_holes, hole_bytes, n_bad_parts; /* the most that a pass met: pumps add theirs */
 };
 
 struct strobe_sql {
@@ -44,12 +45,15 @@ struct strobe_sql {
     struct strobe_sql_limits limits;
     uint64_t deadline_ns; /* of the run, on CLOCK_MONOTONIC; 0: none */
     atomic_int stopped;
-    uint64_t n_bad_parts;
     int is_declaring; /* SQLite asks the authorizer of our own CREATE TABLE too */
     char error[512];
 };
 
-/* Why a run must end now; 0: it need not. */
+/* Note what a pass over the file met. Any thread. */
+void strobe_sql_note_damage(struct strobe_sql_file *file, const struct strobe_trace *trace,
+                            uint64_t n_bad_parts);
+
+/* 1: the run must end now. */
 int strobe_sql_is_over(struct strobe_sql *sql);
 
 struct strobe_sql_pump;
@@ -65,17 +69,17 @@ struct strobe_sql_table {
     const char *columns; /* as CREATE TABLE has them, trace_id first */
     const char *help;
     struct strobe_sql_keys keys;
-    /* Facts. Errors leave the words in sql->error. */
-    enum strobe_err (*load)(struct strobe_sql *sql, struct strobe_sql_file *file);
+    /* Facts. What has to be counted first; NULL: nothing. */
+    enum strobe_err (*load)(struct strobe_sql_file *file);
     uint64_t (*n_rows)(const struct strobe_sql_file *file);
-    /* 0: the row is none. Made-up texts go to `room`. */
-    int (*put)(const struct strobe_sql_file *file, uint64_t row, int column,
-               struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM]);
+    /* Made-up texts go to `room`. */
+    void (*put)(const struct strobe_sql_file *file, uint64_t row, int column,
+                struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM]);
     /* Events: walk one trace, in the pump's thread. */
     enum strobe_err (*walk)(struct strobe_sql_pump *pump);
     uint64_t kinds; /* of walks over events that are no zones */
-    int (*put_event)(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
-                     struct strobe_sql_cell *row);
+    void (*put_event)(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
+                      struct strobe_sql_cell *row);
 };
 
 enum { STROBE_SQL_MAX_COLUMNS = 24 };

@@ -59,16 +59,19 @@ static int64_t track_of(const struct strobe_trace *trace, const struct strobe_ba
     return fiber == STROBE_IDMAP_NONE ? -1 : STROBE_SQL_FIBER + (int64_t)fiber;
 }
 
-static void put_times(struct strobe_sql_cell *row, const struct strobe_clock *clock,
-                      const struct strobe_batch *batch, const struct strobe_zone_row *zone)
+static void put_times(const struct strobe_sql_ask *ask, struct strobe_sql_cell *row,
+                      const struct strobe_clock *clock, const struct strobe_batch *batch,
+                      const struct strobe_zone_row *zone)
 {
-    strobe_sql_put_i(&row[ZONE_TS], strobe_clock_rel(clock, zone->begin));
+    if (strobe_sql_wants(ask, ZONE_TS))
+        strobe_sql_put_i(&row[ZONE_TS], strobe_clock_rel(clock, zone->begin));
     strobe_sql_put_i(&row[ZONE_DEPTH], zone->depth);
     if (zone->state != STROBE_ZONE_ENDED)
         return;
-    strobe_sql_put_i(&row[ZONE_DUR],
-                     (int64_t)strobe_clock_span_ns(clock, zone->begin, zone->ticks));
-    if (batch->kind != STROBE_BATCH_SPAN)
+    if (strobe_sql_wants(ask, ZONE_DUR))
+        strobe_sql_put_i(&row[ZONE_DUR],
+                         (int64_t)strobe_clock_span_ns(clock, zone->begin, zone->ticks));
+    if (batch->kind != STROBE_BATCH_SPAN && strobe_sql_wants(ask, ZONE_SELF))
         strobe_sql_put_i(&row[ZONE_SELF],
                          (int64_t)strobe_clock_span_ns(clock, zone->begin, zone->self));
 }
@@ -93,6 +96,8 @@ static int put_name(struct strobe_sql_pump *pump, struct strobe_sql_cell *cell, 
     char room[STROBE_NAME_ROOM];
     uint32_t n;
     const char *name;
+    if (!ask->name && !strobe_sql_wants(ask, ZONE_NAME))
+        return 1;
     if (note && note->name) {
         name = note->name;
         n = note->n_name;
@@ -104,7 +109,7 @@ static int put_name(struct strobe_sql_pump *pump, struct strobe_sql_cell *cell, 
         return 0;
     if (note && note->name)
         strobe_sql_pump_text(pump, cell, name, n);
-    else if (strobe_sql_wants(ask, ZONE_NAME))
+    else
         strobe_sql_pump_name(pump, cell, name, n, room);
     return 1;
 }
@@ -112,6 +117,7 @@ static int put_name(struct strobe_sql_pump *pump, struct strobe_sql_cell *cell, 
 static enum strobe_err put_zone(struct strobe_sql_pump *pump, const struct strobe_batch *batch,
                                 uint32_t i, int64_t track)
 {
+    const struct strobe_sql_ask *ask = strobe_sql_pump_ask(pump);
     const struct strobe_trace *trace = strobe_sql_pump_trace(pump);
     const struct strobe_zone_row *zone = &batch->zones[i];
     const struct strobe_note *note =
@@ -125,8 +131,9 @@ static enum strobe_err put_zone(struct strobe_sql_pump *pump, const struct strob
         strobe_sql_pump_unrow(pump);
         return STROBE_OK;
     }
-    put_ids(row, batch, i);
-    put_times(row, &trace->clock, batch, zone);
+    if (ask->wanted & (1ull << ZONE_ID | 1ull << ZONE_PARENT))
+        put_ids(row, batch, i);
+    put_times(ask, row, &trace->clock, batch, zone);
     if (loc != STROBE_IDMAP_NONE)
         strobe_sql_put_i(&row[ZONE_LOC], loc);
     if (track >= 0)

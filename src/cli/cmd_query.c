@@ -28,6 +28,8 @@ static const char help[] =
     "  --format FORMAT      table (default), csv, jsonl or markdown\n"
     "  --file SQLFILE       read the statements from a file\n"
     "  --timeout TIME       end a run after 500ms, 30s, 10m …; default: 5m, 0: never\n"
+    "  --no-shortcut        give every statement to SQLite as it is; else those that only add up "
+    "zones go to zone_sum\n"
     "  --memory BYTES       that sorting and grouping may take: 512M, 2G …; default: 1G\n"
     "\n"
     "A trace can only be read: SELECT and WITH. Sums of zone.dur are those of the command csv; the "
@@ -52,7 +54,7 @@ struct options {
     struct strobe_sql_limits limits;
 };
 
-enum { OPT_TABLES = 256, OPT_FORMAT, OPT_FILE, OPT_TIMEOUT, OPT_MEMORY };
+enum { OPT_TABLES = 256, OPT_FORMAT, OPT_FILE, OPT_TIMEOUT, OPT_MEMORY, OPT_NO_SHORTCUT };
 
 static void print_tables(void)
 {
@@ -100,13 +102,11 @@ static int read_limit(int option, const char *text, struct strobe_sql_limits *li
 /* -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {{"tables", 0, NULL, OPT_TABLES},
-                                          {"format", 1, NULL, OPT_FORMAT},
-                                          {"file", 1, NULL, OPT_FILE},
-                                          {"timeout", 1, NULL, OPT_TIMEOUT},
-                                          {"memory", 1, NULL, OPT_MEMORY},
-                                          {"help", 0, NULL, 'h'},
-                                          {0}};
+    static const struct option known[] = {
+        {"tables", 0, NULL, OPT_TABLES}, {"format", 1, NULL, OPT_FORMAT},
+        {"file", 1, NULL, OPT_FILE},     {"timeout", 1, NULL, OPT_TIMEOUT},
+        {"memory", 1, NULL, OPT_MEMORY}, {"no-shortcut", 0, NULL, OPT_NO_SHORTCUT},
+        {"help", 0, NULL, 'h'},          {0}};
     for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
         if (c == 'h' || c == OPT_TABLES) {
             if (c == 'h')
@@ -119,6 +119,8 @@ static int read_options(int argc, char **argv, struct options *options)
         if (c == OPT_FORMAT && !(ok = strobe_query_read_format(optarg, &options->format)))
             strobe_cli_error("query", "there is no format '%s'; table, csv, jsonl, markdown",
                              optarg);
+        else if (c == OPT_NO_SHORTCUT)
+            options->limits.no_shortcut = 1;
         else if (c == OPT_FILE)
             options->sql_file = optarg;
         else if (c == OPT_TIMEOUT || c == OPT_MEMORY)
@@ -146,7 +148,9 @@ static void put_coverage(const struct strobe_query_writer *writer, struct strobe
         strobe_trace_coverage(trace, &coverage);
         if (writer->format == STROBE_QUERY_TABLE) {
             strobe_cli_put_coverage(writer->out, trace);
-            strobe_out_text(writer->out, "; by SQLite\n");
+            strobe_out_text(writer->out, strobe_sql_was_rewritten(sql)
+                                             ? "; by SQLite over zone_sum\n"
+                                             : "; by SQLite\n");
         } else if (coverage.n_emitted != coverage.n_stored) {
             strobe_cli_error("query", "%llu of %llu events are not in trace %u",
                              (unsigned long long)(coverage.n_emitted - coverage.n_stored),

@@ -48,8 +48,7 @@ static void put_ids(struct strobe_sql_cell *row, const struct strobe_batch *batc
         strobe_sql_put_i(&row[ZONE_PARENT], (int64_t)(base | place->parent));
 }
 
-/* The track of a batch's zones, -1: it has no number. */
-static int64_t track_of(const struct strobe_trace *trace, const struct strobe_batch *batch)
+int64_t strobe_sql_track_of(const struct strobe_trace *trace, const struct strobe_batch *batch)
 {
     if (batch->kind == STROBE_BATCH_THREAD)
         return batch->thread;
@@ -149,7 +148,7 @@ static enum strobe_err put_zones(void *context, const struct strobe_batch *batch
 {
     struct strobe_sql_pump *pump = context;
     const struct strobe_sql_ask *ask = strobe_sql_pump_ask(pump);
-    int64_t track = track_of(strobe_sql_pump_trace(pump), batch);
+    int64_t track = strobe_sql_track_of(strobe_sql_pump_trace(pump), batch);
     enum strobe_err err = STROBE_OK;
     if ((ask->track >= 0 && track != ask->track) ||
         (ask->process >= 0 && batch->process != ask->process))
@@ -332,6 +331,17 @@ const struct strobe_sql_table strobe_sql_events[] = {
      NULL,
      NULL,
      walk_zones,
+     0,
+     NULL},
+    {"zone_sum",
+     "trace_id INT, name TEXT, loc_id INT, track_id INT, process_id INT, depth INT, count INT, "
+     "ended INT, total INT, self INT, min INT, max INT, after INT HIDDEN, before INT HIDDEN",
+     "zones added up by the keys that are asked for; zone_sum(AFTER, BEFORE): of a time",
+     {.track = 3, .process = 4, .after = 12, .before = 13},
+     NULL,
+     NULL,
+     NULL,
+     strobe_sql_walk_sums,
      0,
      NULL},
     EVENT("message", "severity TEXT, text TEXT, color INT", BIT(MESSAGE), put_message,

@@ -31,6 +31,7 @@ struct strobe_sql_pump {
     pthread_t thread;
     unsigned file;              /* that is walked */
     struct strobe_trace *trace; /* owned by the thread: of that file */
+    void *state;                /* borrowed: the table's */
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t moved;
@@ -60,6 +61,11 @@ struct strobe_trace *strobe_sql_pump_trace(struct strobe_sql_pump *pump)
 const struct strobe_trace *strobe_sql_pump_model(const struct strobe_sql_pump *pump)
 {
     return pump->sql->files[pump->file].trace;
+}
+
+void **strobe_sql_pump_state(struct strobe_sql_pump *pump)
+{
+    return &pump->state;
 }
 
 /* The batch that the walk fills; nobody else looks at it. */

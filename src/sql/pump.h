@@ -42,6 +42,9 @@ struct strobe_trace *strobe_sql_pump_trace(struct strobe_sql_pump *pump);
 /* The connection's trace of the same file: its texts outlive the pump. */
 const struct strobe_trace *strobe_sql_pump_model(const struct strobe_sql_pump *pump);
 
+/* What a table keeps during a walk: its own, NULL before. */
+void **strobe_sql_pump_state(struct strobe_sql_pump *pump);
+
 /* Walk the trace with what the table set; its sinks get the pump as their context. */
 enum strobe_err strobe_sql_pump_walk(struct strobe_sql_pump *pump, struct strobe_walk *walk);
 

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "sql/rewrite.h"
 #include "sql/table.h"
 
 enum {
@@ -254,6 +255,30 @@ static enum strobe_err run_one(struct strobe_sql *sql, sqlite3_stmt *statement,
     return err ? err : sink->end(sink->context, n_rows);
 }
 
+int strobe_sql_was_rewritten(const struct strobe_sql *sql)
+{
+    return sql->was_rewritten;
+}
+
+/* Prepare the next statement of *text, and step over it. An SQLite code. */
+static int prepare(struct strobe_sql *sql, const char **text, sqlite3_stmt **statement)
+{
+    struct strobe_out instead = {0};
+    size_t n = sql->limits.no_shortcut ? 0 : strobe_sql_rewrite(*text, &instead);
+    int code = SQLITE_ERROR;
+    sql->was_rewritten = 0;
+    if (n)
+        code = sqlite3_prepare_v2(sql->db, strobe_out_string(&instead), -1, statement, NULL);
+    strobe_out_free(&instead);
+    if (!code) {
+        sql->was_rewritten = 1;
+        *text += n;
+        return code;
+    }
+    /* none of those, or one that SQLite refuses: it shall say so of the text that was typed */
+    return sqlite3_prepare_v2(sql->db, *text, -1, statement, text);
+}
+
 enum strobe_err strobe_sql_run(struct strobe_sql *sql, const char *text,
                                const struct strobe_sql_sink *sink)
 {
@@ -264,7 +289,7 @@ enum strobe_err strobe_sql_run(struct strobe_sql *sql, const char *text,
         sql->limits.timeout_ms ? strobe_clock_mono_ns() + sql->limits.timeout_ms * 1000000 : 0;
     while (!err && *text) {
         sqlite3_stmt *statement = NULL;
-        int code = sqlite3_prepare_v2(sql->db, text, -1, &statement, &text);
+        int code = prepare(sql, &text, &statement);
         if (code)
             err = fail(sql, code);
         else if (statement && !sqlite3_column_count(statement))

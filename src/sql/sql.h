@@ -14,6 +14,7 @@ struct strobe_sql;
 struct strobe_trace;
 
 struct strobe_sql_limits {
+    int no_shortcut;     /* every statement goes to SQLite as it is; 0: see rewrite.h */
     uint64_t timeout_ms; /* of one strobe_sql_run; 0: none */
     uint64_t heap_bytes; /* of SQLite, in this whole process; 0: none */
 };
@@ -55,6 +56,9 @@ struct strobe_sql_sink {
 enum strobe_err strobe_sql_run(struct strobe_sql *sql, const char *text,
                                const struct strobe_sql_sink *sink);
 const char *strobe_sql_error(const struct strobe_sql *sql);
+
+/* 1: the last statement was answered by zone_sum in place of zone. */
+int strobe_sql_was_rewritten(const struct strobe_sql *sql);
 
 /* Ends a run from another thread or a signal handler: LIMIT. */
 void strobe_sql_stop(struct strobe_sql *sql);

@@ -2,12 +2,11 @@
  * once and none can be made.
  *
  * What a query demands of a column with a meaning (keys) goes to the pump as a strobe_sql_ask. idxNum says which demands are
- * among the arguments of xFilter, in the order of enum demand. Where the pump leaves rows out exactly as SQLite would, SQLite
- * need not look again (omit): equality of numbers and, by bytes, of names. Times are asked for roughly and checked by SQLite.
+ * among the arguments of xFilter, in the order of enum demand. SQLite looks again at every
+ * row that comes, so a table may give more than was asked for, and never less. Only arguments (after, before) it takes on trust.
  * SPDX-License-Identifier: MIT */
 #include "sql/table.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +22,9 @@ enum demand {
     BY_NAME = 16,
     BY_TS_MIN = 32,
     BY_TS_MAX = 64,
+    BY_AFTER = 128,
+    BY_BEFORE = 256,
+    N_DEMANDS = 9,
 };
 
 struct table {
@@ -123,6 +125,8 @@ static unsigned demand_of(const struct table *table, const struct sqlite3_index_
            : column == keys->track   ? BY_TRACK
            : column == keys->process ? BY_PROCESS
            : column == keys->name    ? BY_NAME
+           : column == keys->after   ? BY_AFTER
+           : column == keys->before  ? BY_BEFORE
                                      : 0;
 }
 
@@ -160,7 +164,7 @@ static int needs_all(const struct table *table, uint64_t wanted)
 static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     struct table *table = (struct table *)base;
-    int of_demand[CHAR_BIT] = {0}; /* index of the constraint + 1 */
+    int of_demand[N_DEMANDS] = {0}; /* index of the constraint + 1 */
     unsigned demands = 0;
     for (int i = 0; i < info->nConstraint; i++) {
         unsigned demand = demand_of(table, &info->aConstraint[i]);
@@ -173,9 +177,12 @@ static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
         of_demand[__builtin_ctz(demand)] = i + 1;
     }
     int n = 0;
-    for (int i = 0; i < CHAR_BIT; i++)
-        if (of_demand[i])
+    for (int i = 0; i < N_DEMANDS; i++)
+        if (of_demand[i]) {
             info->aConstraintUsage[of_demand[i] - 1].argvIndex = ++n;
+            /* nobody sees the value of an argument: there is none to compare it with */
+            info->aConstraintUsage[of_demand[i] - 1].omit = (1u << i & (BY_AFTER | BY_BEFORE)) != 0;
+        }
     info->idxNum = (int)demands;
     /* colUsed reaches xFilter as text: its last bit stands for all columns from 63 on, and there are none */
     info->idxStr = sqlite3_mprintf("%llu", (unsigned long long)info->colUsed);
@@ -323,6 +330,10 @@ static int read_demands(unsigned demands, sqlite3_value **values, struct strobe_
         ask->ts_max++; /* ticks and ns are cut differently: SQLite looks again */
     if (ask->ts_min > INT64_MIN)
         ask->ts_min--;
+    if (demands & BY_AFTER)
+        ask->ts_min = read_bound(values[n++], 0);
+    if (demands & BY_BEFORE)
+        ask->ts_max = read_bound(values[n++], 1);
     if (name) {
         ask->n_name = (uint32_t)sqlite3_value_bytes(name);
         ask->name = malloc(ask->n_name + (size_t)1);

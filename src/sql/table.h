@@ -45,6 +45,7 @@ struct strobe_sql {
     struct strobe_sql_limits limits;
     uint64_t deadline_ns; /* of the run, on CLOCK_MONOTONIC; 0: none */
     atomic_int stopped;
+    int was_rewritten;
     int is_declaring; /* SQLite asks the authorizer of our own CREATE TABLE too */
     char error[512];
 };
@@ -62,6 +63,7 @@ struct strobe_sql_pump;
 struct strobe_sql_keys {
     uint8_t id; /* facts: the row's number */
     uint8_t ts, track, process, name;
+    uint8_t after, before; /* hidden: bounds of ts, both inclusive, as arguments */
 };
 
 struct strobe_sql_table {
@@ -87,6 +89,12 @@ enum { STROBE_SQL_MAX_COLUMNS = 24 };
 extern const struct strobe_sql_table strobe_sql_facts[], strobe_sql_events[];
 extern const unsigned strobe_sql_n_facts, strobe_sql_n_events;
 extern const char strobe_sql_views[]; /* views.c: CREATE VIEW … */
+
+/* sums.c: the rows of zone_sum. */
+enum strobe_err strobe_sql_walk_sums(struct strobe_sql_pump *pump);
+
+/* events.c: the track of a batch's zones, -1: it has no number. */
+int64_t strobe_sql_track_of(const struct strobe_trace *trace, const struct strobe_batch *batch);
 
 /* Make the tables known to SQLite: an SQLite code. */
 int strobe_sql_register(struct strobe_sql *sql);

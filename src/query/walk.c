@@ -37,7 +37,8 @@ struct pass {
     uint32_t locs_room, loc_ids_room;
     struct watermark *marks; /* owned: by offset */
     uint32_t n_marks, marks_room;
-    uint64_t n_loose;         /* zones of fibers and spans that were paired */
+    uint64_t n_loose;  /* zones of fibers and spans that were paired */
+    uint64_t in_range; /* with by_tick: blocks behind this offset hold nothing of the range */
     uint8_t of_interest[256]; /* by sym: the cursor must see this part */
 };
 
@@ -436,13 +437,53 @@ static void free_pass(struct pass *pass)
     free(pass->marks);
 }
 
+/* Where the last block of the range is: from there on only ends of its zones are of interest. */
+static enum strobe_err find_range(struct pass *pass)
+{
+    const struct strobe_block_filter filter = {.type = STROBE_BLOCK_EVENTS,
+                                               .by_tick = 1,
+                                               .tick_min = pass->walk->tick_min,
+                                               .tick_max = pass->walk->tick_max,
+                                               .offset_min = pass->walk->offset_min,
+                                               .unread = 1};
+    struct strobe_block_iter *iter;
+    struct strobe_block_ref ref;
+    enum strobe_err err = strobe_file_iterate(pass->trace->file, &filter, &iter);
+    while (!err && (err = strobe_file_next(iter, &ref)) == STROBE_OK)
+        pass->in_range = ref.offset;
+    strobe_file_end_iterate(iter);
+    return err == STROBE_ERR_END ? STROBE_OK : err;
+}
+
+/* 1: a zone that began in the range is still open somewhere. */
+static int is_waiting(const struct pass *pass)
+{
+    for (uint32_t i = 0; i < pass->tracks_room; i++) {
+        const struct strobe_carry *carry = &pass->tracks[i].carry;
+        for (uint32_t k = 0; k < carry->n_open; k++)
+            if (!carry->open[k].is_unknown && in_range(pass->walk, carry->open[k].begin))
+                return 1;
+    }
+    return 0;
+}
+
+/* 1: what follows this block can't be of the range. Blocks are walked in the order of the file. */
+static int is_enough(const struct pass *pass, const struct strobe_fed *fed)
+{
+    return pass->walk->by_tick && !pass->looses && fed->block.ref.offset >= pass->in_range &&
+           !is_waiting(pass);
+}
+
 static enum strobe_err run(struct pass *pass, const struct strobe_feed_options *options)
 {
     struct strobe_feed *feed;
     const struct strobe_fed *fed;
     enum strobe_err err = strobe_feed_start(pass->trace->file, options, &feed);
-    while (!err && (err = strobe_feed_next(feed, &fed)) == STROBE_OK)
+    while (!err && (err = strobe_feed_next(feed, &fed)) == STROBE_OK) {
         err = is_over(pass->walk) ? STROBE_ERR_LIMIT : do_block(pass, fed);
+        if (!err && is_enough(pass, fed))
+            err = STROBE_ERR_END;
+    }
     strobe_feed_stop(feed);
     return err == STROBE_ERR_END ? finish(pass) : err;
 }
@@ -466,6 +507,7 @@ enum strobe_err strobe_walk_run(struct strobe_walk *walk)
         options.by_tick = 1;
         options.tick_min = walk->tick_min;
         options.tick_max = walk->want_open ? UINT64_MAX : walk->tick_max;
+        err = find_range(&pass);
     }
     if (!err)
         err = run(&pass, &options);

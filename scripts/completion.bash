@@ -10,7 +10,7 @@ _strobe()
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="record info stats view csv query export import recover sessions doctor report profile tracy-bridge tracy-capture tracy-csvexport"
+    local commands="record info stats view csv query diff export import recover sessions doctor report profile tracy-bridge tracy-capture tracy-csvexport"
     COMPREPLY=()
     if ((cword == 1)); then
         COMPREPLY=($(compgen -W "$commands --help --version" -- "$cur"))
@@ -37,7 +37,7 @@ _strobe()
     case $prev in
         --web) COMPREPLY=($(compgen -d -S / -- "$cur")); return ;;
         -o | --output | --out) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-        --format) COMPREPLY=($(compgen -W "table csv jsonl markdown" -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W "table csv json jsonl markdown" -- "$cur")); return ;;
         --tracy-announced) COMPREPLY=($(compgen -W "loopback any none" -- "$cur")); return ;;
         --flavor) COMPREPLY=($(compgen -W "0.11 0.14 tt" -- "$cur")); return ;;
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
@@ -64,6 +64,7 @@ _strobe()
         stats) options+=" --sort --limit --filter --range --process --spans --exact --quick --csv --json" ;;
         view) options+=" --port --web --no-open" ;;
         csv) options+=" --kind --range --process" ;;
+        diff) options+=" --metric --floor --fail-over --format --limit --all --record --runs --output" ;;
         query) options+=" --tables --format --file --timeout --memory --no-shortcut" ;;
         info) options+=" --json --verify" ;;
         export) options+=" -o --out --to --range --process" ;;
@@ -85,7 +86,7 @@ _strobe()
         import | tracy-csvexport)
             COMPREPLY=($(compgen -f -X '!*.tracy' -- "$cur") $(compgen -f -X '!*.strobe' -- "$cur") $(compgen -f -X '!*profile_log_device.csv' -- "$cur") $(compgen -d -S / -- "$cur"))
             ;;
-        info | stats | view | csv | query | export | recover | tracy-bridge)
+        info | stats | view | csv | query | diff | export | recover | tracy-bridge)
             COMPREPLY=($(compgen -f -X '!*.strobe' -- "$cur") $(compgen -d -S / -- "$cur"))
             [[ ${COMPREPLY[*]} == */ ]] && compopt -o nospace
             ;;

@@ -20,6 +20,7 @@
 #include "device_record/device.h"
 #include "device_record/host_clock.h"
 #include "fifo/device_fifo.h"
+#include "ring/fifo_state.h"
 #include "strobe/strobe.h"
 
 enum {
@@ -193,6 +194,8 @@ static struct stream *open_stream(struct strobe_devices *source, const char *nam
     if (!stream)
         return NULL;
     enum strobe_err err = strobe_device_fifo_open(source->dir, name, &stream->fifo);
+    if (err == STROBE_ERR_BUSY && !source->options.ask)
+        strobe_device_fifo_ask(source->dir, name, source->options.only_pid, true);
     bool is_ours =
         !err && (!source->options.only_pid || stream->fifo.pid == source->options.only_pid);
     if (is_ours)
@@ -331,7 +334,7 @@ void strobe_devices_look(struct strobe_devices *source)
     pthread_mutex_lock(&source->lock);
     while (folder && (entry = readdir(folder)) && source->n_streams < STREAMS_MAX) {
         struct stream *stream = NULL;
-        if (strobe_device_fifo_is_name(entry->d_name) && !is_known(source, entry->d_name))
+        if (strobe_fifo_state_is_name(entry->d_name) && !is_known(source, entry->d_name))
             stream = open_stream(source, entry->d_name);
         if (!stream)
             continue;
@@ -383,11 +386,24 @@ void strobe_devices_go_on(struct strobe_devices *source, struct strobe_file_writ
     pthread_mutex_unlock(&source->lock);
 }
 
+/* No program need make a ring for this recorder any more. */
+static void ask_no_more(struct strobe_devices *source)
+{
+    struct dirent *entry;
+    DIR *folder = source->options.ask ? NULL : opendir(source->dir);
+    while (folder && (entry = readdir(folder)))
+        if (strobe_fifo_state_is_name(entry->d_name))
+            strobe_device_fifo_ask(source->dir, entry->d_name, source->options.only_pid, false);
+    if (folder)
+        closedir(folder);
+}
+
 void strobe_devices_close(struct strobe_devices *source)
 {
     if (!source)
         return;
     strobe_devices_look(source); /* a device that was opened last */
+    ask_no_more(source);
     pthread_mutex_lock(&source->lock);
     source->stop = true;
     pthread_cond_signal(&source->wake);

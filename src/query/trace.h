@@ -30,7 +30,9 @@ struct strobe_process {
     uint64_t
         outer_pid; /* as its recorder knew it, where it was in another pid namespace; 0: not known */
     uint64_t pid_ns;   /* that namespace; 0: the recorder's own, or not known */
-    uint64_t host_pid; /* it is a device: the pid of the program that had it open; 0: it is none */
+    uint8_t is_device; /* it stands for one */
+    uint32_t device;   /* its number there */
+    uint64_t host_pid; /* of a device: the pid of the program that had it open; 0: not known */
     uint64_t how;      /* enum strobe_end_how */
     uint64_t end_value;
     uint64_t end_tick;

@@ -414,6 +414,7 @@ enum strobe_device_result strobe_device_trace_end(struct strobe_device *device, 
 
 enum strobe_device_result strobe_device_trace_replay(struct strobe_device *device, uint32_t trace)
 {
+    STROBE_SCOPE("ReplayTrace");
     pthread_mutex_lock(&device->lock);
     int ok = trace < device->n_traces && device->traces[trace].id && device->capturing != trace + 1;
     uint32_t n = ok ? device->traces[trace].n_steps : 0, replay = device->n_replays += (uint32_t)ok;
@@ -427,7 +428,8 @@ enum strobe_device_result strobe_device_trace_replay(struct strobe_device *devic
         struct launch launch = {.run = {.runtime_id = step.runtime_id,
                                         .trace_counter = replay,
                                         .first_of_replay = i == 0},
-                                .trace = trace};
+                                .trace = trace,
+                                .flow = strobe_host_flow(device)};
         result = push_launch(device, step.job, &launch);
     }
     return result;

@@ -1,6 +1,7 @@
 /* pair.c - a program with several devices, for tests: launches a kernel on all of them in turn, with a signpost before each part.
  *
- *   device_pair DEVICES LAUNCHES    signposts: warm, LAUNCHES launches, main, twice as many, done
+ *   device_pair DEVICES LAUNCHES [REPLAYS]    signposts: warm, LAUNCHES launches, main, twice as many, done; then a trace of two launches,
+ *                                             replayed so often on each device
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
@@ -39,6 +40,19 @@ static void run(struct strobe_device **devices, uint32_t n_devices, struct strob
         need(strobe_device_finish(devices[k]), "finish");
 }
 
+static void replay(struct strobe_device *device, struct strobe_program *program, uint32_t n_times)
+{
+    uint32_t trace;
+    need(strobe_device_trace_begin(device, &trace), "capture");
+    for (int i = 0; i < 2; i++)
+        need(strobe_device_enqueue(device, program, NULL), "enqueue");
+    need(strobe_device_trace_end(device, trace), "capture");
+    for (uint32_t i = 0; i < n_times; i++)
+        need(strobe_device_trace_replay(device, trace), "replay");
+    need(strobe_device_finish(device), "finish");
+    need(strobe_device_trace_free(device, trace), "trace");
+}
+
 int main(int argc, char **argv)
 {
     uint32_t n_devices = argc > 1 ? (uint32_t)atoi(argv[1]) : 2;
@@ -61,6 +75,8 @@ int main(int argc, char **argv)
     STROBE_MESSAGE(STROBE_INFO, "`TT_SIGNPOST: main\nthe part that counts`");
     run(devices, n_devices, program, 2 * n_launches);
     STROBE_MESSAGE(STROBE_INFO, "TT_SIGNPOST: done");
+    for (uint32_t k = 0; argc > 3 && k < n_devices; k++)
+        replay(devices[k], program, (uint32_t)atoi(argv[3]));
     strobe_program_free(program);
     for (uint32_t k = 0; k < n_devices; k++)
         strobe_device_close(devices[k]);

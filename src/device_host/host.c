@@ -28,7 +28,7 @@ static void warn(void *context, const char *sentence)
 
 static enum strobe_err put(void *context, const uint32_t *words, size_t n_words)
 {
-    return strobe_frames_put(context, words, n_words);
+    return strobe_host_spool_put(context, words, n_words);
 }
 
 /* ---- open and close ---- */
@@ -107,6 +107,7 @@ static void do_open(void *context)
     device->l1 = (struct strobe_host_map){.first = device->backend->l1_first,
                                           .end = device->backend->l1_end};
     strobe_host_record_open(device);
+    strobe_host_spool_open(device);
     strobe_host_files_open(device);
     strobe_frames_hello(device);
     strobe_records_open(device);
@@ -167,9 +168,11 @@ static void do_close(void *context)
     strobe_frames_clocks(device, 1);
     device->backend->drain(device->unit);
     strobe_host_leaks(device);
+    strobe_host_spool_pump(device);
     strobe_host_record_end(device);
     strobe_frames_bye(device, STROBE_BYE_CLOSED);
     strobe_records_close(device);
+    strobe_host_spool_close(device); /* what is left in it is missing: the counts say so */
     strobe_host_record_close(device);
     strobe_host_files_close(device);
 }
@@ -224,6 +227,9 @@ enum strobe_device_result strobe_device_physical(const struct strobe_device *dev
 static void do_reset(void *context)
 {
     struct strobe_device *device = context;
+    strobe_host_spool_pump(device);
+    strobe_host_spool_close(device); /* its words are of clocks that end here */
+    strobe_host_spool_open(device);
     strobe_frames_totals(device); /* what is in the rings is gone: readers know how much that is */
     strobe_host_files_dump(
         device); /* clocks begin anew: later times are not to be sorted among these */
@@ -346,6 +352,7 @@ static void do_finish(void *context)
     enum strobe_err err = STROBE_OK;
     if (finishing->reads || device->setup.options.mode == STROBE_DEVICE_MODE_STREAMING)
         err = device->backend->drain(device->unit);
+    strobe_host_spool_pump(device);
     if (finishing->reads && device->setup.options.record & STROBE_DEVICE_RECORD_MID_RUN)
         strobe_host_files_dump(device);
     finishing->idle_ns = device->backend->idle_since(device->unit);

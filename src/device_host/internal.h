@@ -39,6 +39,12 @@ struct strobe_host_trace {
     uint32_t n_steps, room;
 };
 
+/* Frames that the recorder did not take: a length, then its words, each. */
+struct strobe_host_spool {
+    uint32_t *words; /* owned: room for `room` */
+    uint64_t first, n, room, n_most;
+};
+
 struct strobe_device {
     const struct strobe_device_backend *backend; /* borrowed: lives for ever */
     void *unit;                                  /* owned: of the backend */
@@ -53,6 +59,7 @@ struct strobe_device {
     char **named;    /* owned: objects whose names the sinks know */
     uint32_t n_named, room_named;
     struct strobe_device_fifo_writer fifo;   /* to the recorder; zeroed: none */
+    struct strobe_host_spool spool;          /* before it; n_most 0: none */
     struct strobe_device_files *files;       /* owned; NULL: none are written */
     uint64_t n_flows;                        /* atomic */
     uint64_t number;                         /* no two devices of a process have the same */
@@ -132,6 +139,16 @@ bool strobe_host_is_recorder(const struct strobe_device *device, uint32_t index)
 void strobe_host_record_end(struct strobe_device *device);
 /* Begin a flow on the calling thread, in its innermost zone. Its number, 0: nobody records. */
 uint64_t strobe_host_flow(struct strobe_device *device);
+
+/* ---- spool.c: what a relay keeps while the recorder takes nothing ---- */
+
+void strobe_host_spool_open(struct strobe_device *device);
+void strobe_host_spool_close(struct strobe_device *device);
+/* Frames of the backend. LIMIT: neither the recorder nor the spool has room; they may be offered again. */
+enum strobe_err strobe_host_spool_put(struct strobe_device *device, const uint32_t *words,
+                                      size_t n_words);
+/* Hand on what it holds, as far as it is taken. */
+void strobe_host_spool_pump(struct strobe_device *device);
 
 /* ---- files.c: the files of a run ---- */
 

@@ -122,6 +122,42 @@ static double origin_error(const struct strobe_device_axis *clock)
     return trip ? (double)trip / 2 + clock->first_error : 0;
 }
 
+static int by_origin(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+enum strobe_err strobe_device_axis_skew(const struct strobe_device_axis *clock,
+                                        struct strobe_device_skew *out)
+{
+    uint32_t n = 0;
+    int64_t *origins = malloc((clock->n_cores + 1u) * sizeof *origins);
+    *out = (struct strobe_device_skew){.error_ns = 2 * origin_error(clock)};
+    if (!origins)
+        return STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; i < clock->n_cores; i++)
+        if (clock->cores[i].is_fixed)
+            origins[n++] = clock->cores[i].origin;
+    STROBE_ASSERT(n <= clock->n_cores);
+    if (n)
+        qsort(origins, n, sizeof *origins, by_origin);
+    int64_t median = n ? origins[n / 2] : 0;
+    free(origins);
+    for (uint32_t i = 0; i < clock->n_cores; i++) {
+        double ns = (double)(clock->cores[i].origin - median) * clock->cycle_ns;
+        if (!clock->cores[i].is_fixed || fabs(ns) <= out->error_ns)
+            continue;
+        if (fabs(ns) > fabs(out->ns)) {
+            out->core = i;
+            out->ns = ns;
+        }
+        out->n_cores++;
+    }
+    STROBE_ASSERT(!out->n_cores || fabs(out->ns) > out->error_ns);
+    return STROBE_OK;
+}
+
 /* ---- knots ---- */
 
 static void set_knot(struct strobe_device_axis *clock, int64_t time, uint64_t tick, double error)

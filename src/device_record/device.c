@@ -151,6 +151,20 @@ void strobe_device_note_clock(struct strobe_device_trace *t)
     strobe_build_record(t->build, STROBE_FACT_CLOCK_MAP, numbers, NULL, NULL);
 }
 
+void strobe_device_note_skew(struct strobe_device_trace *t)
+{
+    struct strobe_device_skew skew;
+    if (strobe_device_axis_skew(&t->clock, &skew) || !skew.n_cores)
+        return;
+    uint32_t yx = skew.core < t->n_cores ? t->cores[skew.core].facts.logical_yx : 0;
+    strobe_build_note(
+        t->build,
+        "device %u: timers of %u cores stand apart from the others', that of core "
+        "%u,%u by %.3f us (+-%.3f us): each core's times are corrected by readings of "
+        "its own",
+        t->options.device, skew.n_cores, yx & 0xffff, yx >> 16, skew.ns / 1e3, skew.error_ns / 1e3);
+}
+
 /* ---- programs and launches ---- */
 
 static struct strobe_device_slot *slot_of(struct strobe_device_trace *t, uint32_t program)
@@ -388,13 +402,15 @@ void strobe_device_trace_close(struct strobe_device_trace *t, uint64_t n_dropped
         return;
     strobe_device_stream_flush(t->stream);
     strobe_device_lanes_end(t);
+    strobe_device_note_skew(t);
     if (n_dropped)
         strobe_build_note(t->build,
                           "device %u: %" PRIu64 " times frames found no room on their way to the "
                           "recorder: cores waited, or dropped and counted",
                           t->options.device, n_dropped);
     if (!t->has_bye)
-        strobe_build_note(t->build, "device %u was not closed: its program ended before",
+        strobe_build_note(t->build,
+                          "device %u was not closed: its program, or the recording, ended before",
                           t->options.device);
     if (t->n_lost_flows)
         strobe_build_note(t->build,

@@ -98,6 +98,8 @@ enum strobe_device_name_of {
 /* The location of an id. */
 uint64_t strobe_device_loc(struct strobe_device_trace *trace, uint32_t id,
                            enum strobe_device_name_of what);
+/* Say which cores' timers stand apart from the others', if any do. */
+void strobe_device_note_skew(struct strobe_device_trace *trace);
 /* The newest piece of the clock's map goes to the trace. */
 void strobe_device_note_clock(struct strobe_device_trace *trace);
 /* The flow that ends where `lane` begins to run `program`, 0: none; and the program's name. */

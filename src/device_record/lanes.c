@@ -518,6 +518,7 @@ void strobe_device_lanes_reset(struct strobe_device_trace *t)
         if (t->cores[i / STROBE_DEVICE_RISCS].lanes[i % STROBE_DEVICE_RISCS])
             reset_lane(t, i / STROBE_DEVICE_RISCS, i % STROBE_DEVICE_RISCS);
     strobe_build_note(t->build, "device %u was reset: its clocks began anew", t->options.device);
+    strobe_device_note_skew(t); /* those of the epoch that ends */
     strobe_device_axis_reset(&t->clock);
 }
 

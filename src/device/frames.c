@@ -41,6 +41,7 @@ static struct strobe_device_text take_text(struct reader *in)
     const char *bytes = n_bytes ? take(in, ((uint64_t)*n_bytes + 3) / 4) : NULL;
     if (!bytes)
         return (struct strobe_device_text){"", 0};
+    STROBE_ASSERT(!in->bad);
     return (struct strobe_device_text){bytes, *n_bytes};
 }
 
@@ -194,6 +195,7 @@ static void open(struct strobe_device_stream *stream, struct reader *in)
     uint32_t seen = 0;
     if (!core)
         return;
+    STROBE_ASSERT(frame && !seen);
     for (uint32_t i = 0; i < frame->n_lanes && !in->bad; i++)
         open_lane(stream, frame, in, &seen);
     for (uint32_t risc = 0; risc < STROBE_DEVICE_MAX_RISCS && !in->bad; risc++)
@@ -241,6 +243,7 @@ static void counters(struct strobe_device_stream *stream, struct reader *in)
         in->bad = true;
         return;
     }
+    STROBE_ASSERT(frame->n_counters <= MOST && !in->bad);
     for (uint32_t i = 0; i < frame->n_counters; i++)
         rows[i] = (struct strobe_device_counter){words[4 * i], words[4 * i + 1],
                                                  join(words[4 * i + 2], words[4 * i + 3])};
@@ -264,6 +267,7 @@ static void classic(struct strobe_device_stream *stream, struct reader *in)
                                                 frame->end_words,
                                                 frame->needed_words,
                                                 frame->program_words};
+    STROBE_ASSERT(facts.words && !in->bad);
     stream->out.calls.classic(stream->out.calls.context, lane, &facts);
 }
 
@@ -300,6 +304,8 @@ static void lanes(struct strobe_device_stream *stream, struct reader *in)
         in->bad = true;
         return;
     }
+    STROBE_ASSERT(n_lanes <= STROBE_DEVICE_MAX_RISCS &&
+                  n_words <= in->n_words); /* all of it fits */
     struct strobe_device_core *core = strobe_device_stream_core(stream, frame->core_yx, false);
     for (uint32_t i = 0; core && i < n_lanes; i++) {
         const uint32_t *head = heads + i * STROBE_LANES_HEAD_WORDS;

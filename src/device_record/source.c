@@ -144,6 +144,7 @@ static bool find_left(struct strobe_devices *source, struct stream *stream, void
         n_bytes < sizeof clock)
         return true;
     bool is_same = !memcmp(trace, source->options.trace, sizeof trace);
+    STROBE_ASSERT(*bytes && stream->fifo.head); /* what was left is the caller's now */
     if (source->options.ask && !is_same)
         return false;
     memcpy(&clock, *bytes, sizeof clock);
@@ -173,6 +174,7 @@ static void open_device(struct strobe_devices *source, struct stream *stream,
         .device = stream->fifo.device,
         .left = left->bytes ? left : NULL,
     };
+    STROBE_ASSERT(source->store && !stream->device);
     enum strobe_err err = strobe_device_trace_open(&options, &stream->device);
     if (err && left->bytes) { /* what was left is of no use */
         options.left = NULL;
@@ -218,6 +220,7 @@ static struct stream *open_stream(struct strobe_devices *source, const char *nam
 /* The stream is at its end, or is left. */
 static void close_stream(struct strobe_devices *source, struct stream *stream, bool is_left)
 {
+    STROBE_ASSERT(stream->fifo.head && source->store);
     strobe_device_trace_close(stream->device, stream->fifo.head->n_dropped);
     strobe_build_store_flush(source->store);
     strobe_device_fifo_give_back(&stream->fifo);
@@ -247,6 +250,7 @@ static bool feed(struct strobe_devices *source, struct stream *stream)
 
 static void give_back_all(struct strobe_devices *source)
 {
+    STROBE_ASSERT(source->store && source->n_streams <= STREAMS_MAX);
     strobe_build_store_flush(source->store);
     source->flushed_ns = strobe_clock_mono_ns();
     for (uint32_t i = 0; i < source->n_streams; i++) {
@@ -272,6 +276,7 @@ static bool round_over_streams(struct strobe_devices *source)
         strobe_device_fifo_beat(&stream->fifo);
         if (!fed && (!lives || stream->is_broken)) {
             close_stream(source, stream, false);
+            STROBE_ASSERT(source->n_streams && i < source->n_streams);
             source->streams[i--] = source->streams[--source->n_streams];
         }
     }
@@ -338,6 +343,7 @@ void strobe_devices_look(struct strobe_devices *source)
             stream = open_stream(source, entry->d_name);
         if (!stream)
             continue;
+        STROBE_ASSERT(source->n_streams < STREAMS_MAX && stream->fifo.head);
         source->streams[source->n_streams++] = stream;
         source->n_devices++;
         if (!source->runs && !source->options.ask)

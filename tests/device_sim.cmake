@@ -16,7 +16,7 @@ if(TARGET strobe-device-add AND NOT STROBE_SANITIZE)
     add_test(NAME device/run_files COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_run_files.py ${CMAKE_BINARY_DIR})
     set_tests_properties(device/run_files PROPERTIES TIMEOUT 300 DEPENDS device/example
         ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
-    foreach(name death faults sessions choice tracy_view flows variables)
+    foreach(name death faults sessions choice tracy_view flows variables links)
         add_test(NAME device/${name} COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_${name}.py ${CMAKE_BINARY_DIR})
         set_tests_properties(device/${name} PROPERTIES TIMEOUT 1200 DEPENDS device/example ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel")
     endforeach()

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "device/frames.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -282,6 +283,28 @@ static void memory(struct strobe_device_stream *stream, struct reader *in)
     stream->out.calls.memory(stream->out.calls.context, &facts);
 }
 
+static double join_double(uint32_t low, uint32_t high)
+{
+    uint64_t bits = join(low, high);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void link(struct strobe_device_stream *stream, struct reader *in)
+{
+    const struct strobe_frame_link *frame = TAKE(in, strobe_frame_link);
+    if (!frame)
+        return;
+    struct strobe_device_link facts = {frame->other, frame->n_messages, frame->error_ns,
+                                       join_double(frame->scale_low, frame->scale_high),
+                                       join_double(frame->shift_low, frame->shift_high)};
+    if (!(facts.scale > 0 && facts.scale < 1e6) || !(fabs(facts.shift) < 1e19))
+        in->bad = true;
+    else if (stream->out.calls.link)
+        stream->out.calls.link(stream->out.calls.context, &facts);
+}
+
 /* LANES: heads of all lanes, then their runs. Nothing is decoded before all of it fits. */
 static void lanes(struct strobe_device_stream *stream, struct reader *in)
 {
@@ -360,6 +383,9 @@ void strobe_device_frame(struct strobe_device_stream *stream, const uint32_t *wo
         break;
     case STROBE_EXT_BYE:
         totals(stream, &in, true);
+        break;
+    case STROBE_EXT_LINK:
+        link(stream, &in);
         break;
     default:
         strobe_device_lane_bad(&stream->out, NULL, STROBE_DEVICE_BAD_VERSION, 1);

@@ -343,8 +343,15 @@ static void on_clock(void *context, const struct strobe_device_clock *clock)
     strobe_files_sample(context, clock);
 }
 
+static void on_link(void *context, const struct strobe_device_link *link)
+{
+    struct strobe_device_files *files = context;
+    files->link = *link;
+}
+
 void strobe_files_calls(struct strobe_device_calls *calls)
 {
+    calls->link = on_link;
     calls->zones = on_zones;
     calls->event = on_event;
     calls->data = on_data;

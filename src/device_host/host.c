@@ -110,6 +110,7 @@ static void do_open(void *context)
     strobe_host_spool_open(device);
     strobe_host_files_open(device);
     strobe_frames_hello(device);
+    strobe_host_link_open(device);
     strobe_records_open(device);
 }
 
@@ -167,6 +168,7 @@ static void do_close(void *context)
     struct strobe_device *device = context;
     strobe_frames_clocks(device, 1);
     device->backend->drain(device->unit);
+    strobe_host_link_close(device);
     strobe_host_leaks(device);
     strobe_host_spool_pump(device);
     strobe_host_record_end(device);
@@ -227,6 +229,7 @@ enum strobe_device_result strobe_device_physical(const struct strobe_device *dev
 static void do_reset(void *context)
 {
     struct strobe_device *device = context;
+    strobe_host_link_close(device);
     strobe_host_spool_pump(device);
     strobe_host_spool_close(device); /* its words are of clocks that end here */
     strobe_host_spool_open(device);
@@ -241,6 +244,7 @@ static void do_reset(void *context)
         free(device->named[i]);
     device->n_named = 0;
     strobe_frames_hello(device);
+    strobe_host_link_open(device);
 }
 
 enum strobe_device_result strobe_device_reset(struct strobe_device *device)

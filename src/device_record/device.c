@@ -168,6 +168,23 @@ void strobe_device_note_skew(struct strobe_device_trace *t)
         t->options.device, skew.n_cores, yx & 0xffff, yx >> 16, skew.ns / 1e3, skew.error_ns / 1e3);
 }
 
+static void on_link(void *context, const struct strobe_device_link *link)
+{
+    struct strobe_device_trace *t = context;
+    t->link = *link;
+}
+
+static void note_link(struct strobe_device_trace *t)
+{
+    const struct strobe_device_link *link = &t->link;
+    if (link->n_messages)
+        strobe_build_note(t->build,
+                          "device %u: by %u messages over a link, the clock of device %u is %.12f "
+                          "times its own and %.0f cycles more, within %u ns",
+                          t->options.device, link->n_messages, link->other, link->scale,
+                          link->shift, link->error_ns);
+}
+
 /* ---- programs and launches ---- */
 
 static struct strobe_device_slot *slot_of(struct strobe_device_trace *t, uint32_t program)
@@ -369,6 +386,7 @@ enum strobe_err strobe_device_trace_open(const struct strobe_device_trace_option
         .launch = on_launch,
         .clock = on_clock,
         .memory = on_memory,
+        .link = on_link,
         .bad = on_bad,
         .bye = on_bye,
     };
@@ -414,6 +432,7 @@ void strobe_device_trace_close(struct strobe_device_trace *t, uint64_t n_dropped
     strobe_device_stream_flush(t->stream);
     strobe_device_lanes_end(t);
     strobe_device_note_skew(t);
+    note_link(t);
     if (n_dropped)
         strobe_build_note(t->build,
                           "device %u: %" PRIu64 " times frames found no room on their way to the "

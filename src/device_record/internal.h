@@ -85,6 +85,7 @@ struct strobe_device_trace {
     bool is_resumed;                     /* by a successor: the clock's fit goes on */
     uint64_t pools[STROBE_DEVICE_POOLS]; /* names of the pools of memory: strings; 0: none yet */
     uint64_t last_ns;                    /* the latest host time that the stream had */
+    struct strobe_device_link link;      /* n_messages 0: none */
     uint64_t n_lost_flows, n_late, n_unmatched;
     uint64_t n_bad[STROBE_DEVICE_N_BAD];
 };

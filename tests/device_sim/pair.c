@@ -62,8 +62,10 @@ int main(int argc, char **argv)
     struct strobe_program *program;
     need(strobe_device_options_init(&options), "options");
     options.n_devices = n_devices;
-    for (uint32_t k = 0; k < n_devices && k < MOST; k++)
+    for (uint32_t k = 0; k < n_devices && k < MOST; k++) {
+        options.drift_ppm = 15.0 * k; /* no two clocks are alike */
         need(strobe_device_open(&options, k, &devices[k]), "open");
+    }
     struct strobe_device_kernel one = {.text = kernel,
                                        .name = "step",
                                        .cores = {0, 0, options.grid_x - 1, options.grid_y - 1},

@@ -100,6 +100,8 @@ static void look_at_stream(const char *dir, const char *name, bool clean, struct
         found->n_removed++;
         return;
     }
+    if (!state.is_made)
+        return; /* it is being made, or a leftover of that, which goes later */
     const char *is = state.recorder ? "recording" : "idle";
     if (!state.is_alive)
         is = state.has_data ? "dead, with data" : "dead";

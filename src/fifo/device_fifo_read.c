@@ -45,11 +45,11 @@ void strobe_device_fifo_ask(const char *dir, const char *name, uint32_t only_pid
     if (fd < 0)
         return;
     bool is_ours = strobe_fifo_state_look(fd, &state) && !state.n_ring_bytes &&
-                   (!only_pid || only_pid == state.pid);
+                   (!only_pid || !state.is_made || only_pid == state.pid);
     if (is_ours && !state.is_alive) {
         snprintf(path, sizeof path, "%s/%s", dir, name);
         unlink(path);
-    } else if (is_ours) {
+    } else if (is_ours && state.is_made) {
         uint32_t from = is_wanted ? STROBE_DEVICE_FIFO_NONE : STROBE_DEVICE_FIFO_WANTED;
         uint32_t to = is_wanted ? STROBE_DEVICE_FIFO_WANTED : STROBE_DEVICE_FIFO_NONE;
         off_t at = offsetof(struct strobe_device_fifo_head, recorder);

@@ -3,6 +3,8 @@
 #include "ring/fifo_state.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -40,17 +42,31 @@ static bool is_alive(int fd, const struct strobe_device_fifo_head *head)
                         : strobe_session_start_time((int)head->pid) == head->start_time;
 }
 
+/* A file without a head is being made, or its maker was killed at that: it has no lock yet that tells. */
+static bool is_young(int fd)
+{
+    enum { MAKING_S = 60 }; /* longer than it takes, however slow the machine */
+    struct stat st;
+    return fstat(fd, &st) || time(NULL) - st.st_ctime < MAKING_S;
+}
+
 bool strobe_fifo_state_look(int fd, struct strobe_fifo_state *out)
 {
-    struct strobe_device_fifo_head head;
-    if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
-        head.magic != STROBE_DEVICE_FIFO_MAGIC || head.version != STROBE_DEVICE_FIFO_VERSION ||
+    struct strobe_device_fifo_head head = {0};
+    if (pread(fd, &head, sizeof head, 0) < 0)
+        return false;
+    if (!head.magic) {
+        *out = (struct strobe_fifo_state){.is_alive = is_young(fd)};
+        return true;
+    }
+    if (head.magic != STROBE_DEVICE_FIFO_MAGIC || head.version != STROBE_DEVICE_FIFO_VERSION ||
         head.data_bytes > (uint64_t)1 << 40)
         return false;
     *out = (struct strobe_fifo_state){.pid = head.pid,
                                       .device = head.device,
                                       .recorder = head.recorder,
                                       .n_ring_bytes = head.data_bytes,
+                                      .is_made = true,
                                       .is_alive = is_alive(fd, &head)};
     uint64_t slots_off = head.data_off + head.data_bytes;
     out->has_data = head.data_bytes && (head.written != head.read || is_saved(fd, slots_off));

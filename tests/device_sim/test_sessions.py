@@ -33,7 +33,7 @@ class Sessions(unittest.TestCase):
         program = subprocess.Popen([PROGRAM, "100000000"], env=self.environment, stdout=subprocess.DEVNULL)
         self.addCleanup(program.wait)
         self.addCleanup(program.kill)
-        self.wait_for(lambda: self.streams() or program.poll() is not None)
+        self.wait_for(lambda: re.search(rf"^ +{program.pid} +device 0 ", self.strobe("sessions"), re.M) or program.poll() is not None)
         self.assertIsNone(program.poll())
         return program
 

@@ -226,6 +226,23 @@ static void the_ring_is_made_when_a_recorder_asks_and_not_before(void **state)
     strobe_device_fifo_close(&writer);
 }
 
+static void a_file_that_is_being_made_is_nobodys_to_remove(void **state)
+{
+    (void)state;
+    char path[300];
+    snprintf(path, sizeof path, "%s/1-1-0-0.device", dir);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_false(look(path).is_made);
+    assert_true(look(path).is_alive);
+    strobe_device_fifo_ask(dir, "1-1-0-0.device", 0, true); /* left as it is */
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, 0);
+    unlink(path);
+}
+
 static void a_dead_programs_stream_says_whether_it_holds_data(void **state)
 {
     (void)state;
@@ -443,6 +460,7 @@ int main(void)
         cmocka_unit_test(a_producer_that_is_faster_waits_and_loses_nothing),
         cmocka_unit_test(nobody_records_so_frames_are_discarded_and_the_file_goes),
         cmocka_unit_test(the_ring_is_made_when_a_recorder_asks_and_not_before),
+        cmocka_unit_test(a_file_that_is_being_made_is_nobodys_to_remove),
         cmocka_unit_test(a_dead_programs_stream_says_whether_it_holds_data),
         cmocka_unit_test(each_recorder_that_comes_is_described_to_once),
         cmocka_unit_test(a_killed_producers_frames_are_all_there),

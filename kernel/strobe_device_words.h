@@ -362,7 +362,8 @@ enum strobe_ext {
     STROBE_EXT_CLASSIC = 73,
     STROBE_EXT_MEMORY = 74,
     STROBE_EXT_LANES = 75,
-    STROBE_EXT_BYE = 76
+    STROBE_EXT_BYE = 76,
+    STROBE_EXT_LINK = 77
 };
 enum { STROBE_EXT_FRAMES = 64, STROBE_SUM_WORDS = 7, STROBE_DROP_WORDS = 2 };
 
@@ -546,6 +547,16 @@ enum strobe_memory_pool {
     STROBE_POOL_TRACE = 4
 };
 STROBE_WORDS_OF(strobe_frame_memory, 16);
+
+/* LINK: this device's clock against another's, by messages over a link: other = scale * this + shift, in cycles of their
+ * reference clocks, right within error_ns between the first message and the last. */
+struct strobe_frame_link {
+    uint32_t word0, other, n_messages;
+    uint32_t scale_low, scale_high; /* IEEE 754 double */
+    uint32_t shift_low, shift_high; /* likewise */
+    uint32_t error_ns, reserved[8];
+};
+STROBE_WORDS_OF(strobe_frame_link, 16);
 
 /* LANES: what a frame of type 13 is for at most 5 RISCs, for any RISCs. Then n_lanes heads of 5 words
  * {risc, head, tail, timer high, program}, then their runs, in that order: tail - head words each, in

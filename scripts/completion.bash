@@ -61,13 +61,13 @@ _strobe()
     local options="--help"
     case $command in
         record) options+=" -o --output --pid --session --for --all --max-memory --max-file --policy --python --include --exclude --min-duration --max-depth --c-functions --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
-        stats) options+=" --sort --limit --filter --range --process --spans --exact --quick --csv --json" ;;
+        stats) options+=" --sort --limit --filter --range --process --device --core --from-signpost --to-signpost --spans --exact --quick --csv --json" ;;
         view) options+=" --port --web --no-open" ;;
-        csv) options+=" --kind --range --process" ;;
+        csv) options+=" --kind --range --process --device --core --from-signpost --to-signpost" ;;
         diff) options+=" --metric --floor --fail-over --format --limit --all --record --runs --output" ;;
         query) options+=" --tables --format --file --timeout --memory --no-shortcut" ;;
         info) options+=" --json --verify" ;;
-        export) options+=" -o --out --to --range --process" ;;
+        export) options+=" -o --out --to --range --process --device --from-signpost --to-signpost" ;;
         import) options+=" -o --out --force" ;;
         tracy-bridge) options+=" --port --follow --wait --protocol --no-broadcast --keep" ;;
         tracy-capture) options+=" -o -a -p -f -s -m --version" ;;
@@ -76,7 +76,7 @@ _strobe()
         sessions) options+=" --clean" ;;
         doctor) options+=" --json" ;;
         profile) options+=" -o --output_path -p --port" ;;
-        report) options+=" --by-region --region --zone --scope --top --csv --json --md --device-stats --compare --output-folder --name-append --date --no-date --older-names --mlir --device-only --strict --quiet" ;;
+        report) options+=" --by-region --region --zone --scope --range --process --device --core --from-signpost --to-signpost --top --csv --json --md --device-stats --compare --output-folder --name-append --date --no-date --older-names --mlir --device-only --strict --quiet" ;;
     esac
     if [[ $cur == -* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$cur"))

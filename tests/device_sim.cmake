@@ -4,6 +4,8 @@ set_tests_properties(unit/test_device_sim unit/test_device_kernels PROPERTIES TI
 if(TARGET strobe-device-add AND NOT STROBE_SANITIZE)
     add_executable(device_churn ${CMAKE_CURRENT_LIST_DIR}/device_sim/churn.c)
     target_link_libraries(device_churn PRIVATE strobe_device_lib_shared)
+    add_executable(device_pair ${CMAKE_CURRENT_LIST_DIR}/device_sim/pair.c)
+    target_link_libraries(device_pair PRIVATE strobe_device_lib_shared)
     add_test(NAME device/example COMMAND strobe-device-add 3)
     set_tests_properties(device/example PROPERTIES TIMEOUT 300
         PASS_REGULAR_EXPRESSION "262144 words in 256 tiles on 8x8 cores: 0 wrong; 6720 markers, 0 dropped"
@@ -14,7 +16,7 @@ if(TARGET strobe-device-add AND NOT STROBE_SANITIZE)
     add_test(NAME device/run_files COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_run_files.py ${CMAKE_BINARY_DIR})
     set_tests_properties(device/run_files PROPERTIES TIMEOUT 300 DEPENDS device/example
         ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
-    foreach(name death faults)
+    foreach(name death faults sessions choice tracy_view flows variables links)
         add_test(NAME device/${name} COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_${name}.py ${CMAKE_BINARY_DIR})
         set_tests_properties(device/${name} PROPERTIES TIMEOUT 1200 DEPENDS device/example ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel")
     endforeach()

@@ -1,5 +1,5 @@
 # The op report: goldens, planted faults, shims, peers. All data is under tests/report.
-set(report_tests test_goldens test_faults test_profile test_regions test_shims test_peers test_real_reports)
+set(report_tests test_goldens test_choice test_faults test_profile test_regions test_shims test_peers test_real_reports)
 foreach(name ${report_tests})
     add_test(NAME report/${name} COMMAND ${STROBE_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/report/${name}.py)
     set_tests_properties(report/${name} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77

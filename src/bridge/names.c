@@ -83,6 +83,8 @@ struct strobe_bridge_thread *strobe_bridge_thread(struct strobe_bridge_stream *s
         return NULL;
     STROBE_ASSERT(tid && tid <= UINT32_MAX && stream->tids.n == stream->thread_ids.n);
     stream->threads[i].tid = (uint32_t)tid;
+    stream->threads[i].index = thread;
+    stream->threads[i].is_lane = stream->trace->threads[thread].is_lane;
     return &stream->threads[i];
 }
 

@@ -88,7 +88,7 @@ void strobe_bridge_stream_free(struct strobe_bridge_stream *stream)
     struct strobe_idmap *maps[] = {&stream->loc_ids,   &stream->thread_ids, &stream->tids,
                                    &stream->fiber_ids, &stream->lock_ids,   &stream->context_ids,
                                    &stream->plot_ids,  &stream->live_ids,   &stream->gpu_stacks,
-                                   &stream->pool_ids,  &stream->frame_ids};
+                                   &stream->pool_ids,  &stream->frame_ids,  &stream->device_ids};
     close_trace(stream);
     for (uint32_t i = 0; i < stream->thread_ids.n; i++)
         strobe_joiner_free(&stream->threads[i].joiner);
@@ -107,6 +107,7 @@ void strobe_bridge_stream_free(struct strobe_bridge_stream *stream)
     free(stream->plots);
     free(stream->live);
     free(stream->gpu_depths);
+    free(stream->devices);
     free(stream->pool_epochs);
     free(stream->frames);
     free(stream->held);
@@ -178,6 +179,10 @@ static void begin_zone(struct strobe_bridge_stream *stream, uint32_t process,
 {
     int is_over;
     uint32_t *depth = &thread->depth;
+    if (thread->is_lane) {
+        strobe_bridge_lane_begin(stream, process, thread, tick, loc);
+        return;
+    }
     uint64_t pointer = strobe_bridge_loc(stream, process, loc, &is_over);
     if (thread->fiber)
         strobe_bridge_fiber(stream, process, thread->fiber, &depth);
@@ -200,6 +205,10 @@ static void begin_zone(struct strobe_bridge_stream *stream, uint32_t process,
 static void end_zone(struct strobe_bridge_stream *stream, uint32_t process,
                      struct strobe_bridge_thread *thread, uint64_t tick)
 {
+    if (thread->is_lane) {
+        strobe_bridge_lane_end(stream, thread, tick);
+        return;
+    }
     uint32_t *depth = strobe_bridge_open_zone(stream, process, thread, STROBE_KIND_ZONE_END);
     if (!depth)
         return;

@@ -17,12 +17,17 @@
 enum {
     STROBE_BRIDGE_MAX_LOCS = 32764, /* static locations; servers stop at 32,766 */
     STROBE_BRIDGE_MAX_HELD = 1 << 17,
+    STROBE_BRIDGE_MAX_CONTEXTS = 255, /* of GPUs: servers have no more numbers */
 };
 
 struct strobe_bridge_thread {
     uint32_t tid; /* on the wire */
     uint32_t depth;
-    uint64_t fiber; /* that it runs, 0: none */
+    uint32_t index;     /* in the trace */
+    uint32_t context;   /* of a device's processor: the GPU context of its zones + 1 */
+    uint32_t n_skipped; /* likewise: open zones that had no context */
+    uint8_t is_lane;    /* it is one */
+    uint64_t fiber;     /* that it runs, 0: none */
     uint64_t next_pos;
     uint8_t is_seen;
     uint32_t stack;       /* call stack of its next event: text in stream->stacks, 0: none */
@@ -51,6 +56,7 @@ struct strobe_bridge_frame_set {
 struct strobe_bridge_context { /* of a GPU */
     uint8_t *pending;          /* owned: a bit per query that waits for its time */
     uint8_t is_announced;
+    int64_t last_ns; /* of a device: the time that was sent last */
 };
 
 struct strobe_bridge_plot {
@@ -98,7 +104,7 @@ struct strobe_bridge_stream {
 
     struct strobe_texts texts; /* what pointers stand for */
     struct strobe_idmap loc_ids, thread_ids, tids, fiber_ids, lock_ids, context_ids, plot_ids,
-        live_ids, gpu_stacks, pool_ids, frame_ids;
+        live_ids, gpu_stacks, pool_ids, frame_ids, device_ids;
     struct strobe_bridge_thread *threads;   /* owned: by index in thread_ids */
     uint32_t *fiber_depths;                 /* owned */
     struct strobe_bridge_lock *locks;       /* owned */
@@ -106,10 +112,11 @@ struct strobe_bridge_stream {
     struct strobe_bridge_plot *plots;       /* owned */
     uint8_t *live;                          /* owned: by index in live_ids */
     uint32_t *gpu_depths;                   /* owned */
+    uint8_t *devices;                       /* owned: by index in device_ids, lanes.c */
     uint32_t *pool_epochs;                  /* owned: discards so far, by index in pool_ids */
     struct strobe_bridge_frame_set *frames; /* owned: by index in frame_ids */
     uint32_t threads_room, fiber_depths_room, locks_room, contexts_room, plots_room, live_room,
-        gpu_depths_room, pool_epochs_room, frames_room;
+        gpu_depths_room, pool_epochs_room, frames_room, devices_room;
     struct strobe_texts stacks;          /* addresses of call stacks, as bytes */
     uint32_t stack;                      /* of the event that is put; 0: none, or it was sent */
     struct strobe_stack_symbols symbols; /* read when a server first asks */
@@ -149,6 +156,12 @@ int strobe_bridge_answer(struct strobe_bridge_stream *stream, const uint8_t *que
 /* stream_events.c: what is no zone. 0 without memory. */
 int strobe_bridge_put_event(struct strobe_bridge_stream *stream, uint32_t process,
                             struct strobe_bridge_thread *thread, const struct strobe_event *event);
+
+/* lanes.c: zones of devices. */
+void strobe_bridge_lane_begin(struct strobe_bridge_stream *stream, uint32_t process,
+                              struct strobe_bridge_thread *thread, uint64_t tick, uint64_t loc);
+void strobe_bridge_lane_end(struct strobe_bridge_stream *stream,
+                            struct strobe_bridge_thread *thread, uint64_t tick);
 
 /* held.c: what a server wants in order of time. 0 without memory. */
 int strobe_bridge_is_held(unsigned kind);

@@ -7,7 +7,7 @@
 #include "bridge/stream.h"
 
 #define CPU_USAGE 1ull /* no pointer of ours */
-enum { MAX_IMAGE_BYTES = 120000, MAX_CONTEXTS = 255, N_QUERIES = 65536 };
+enum { MAX_IMAGE_BYTES = 120000, N_QUERIES = 65536 };
 
 static uint64_t bits_of(double value)
 {
@@ -23,6 +23,10 @@ static void put_of_zone(struct strobe_bridge_stream *stream, uint32_t process,
                         struct strobe_bridge_thread *thread, const struct strobe_event *event)
 {
     const struct strobe_field *f = event->fields;
+    if (thread->is_lane) { /* GPU zones have none */
+        strobe_bridge_leave_out(stream, event->kind);
+        return;
+    }
     if (!strobe_bridge_open_zone(stream, process, thread, event->kind))
         return;
     if (event->kind == STROBE_KIND_ZONE_VALUE) {
@@ -154,7 +158,7 @@ static int find_context(struct strobe_bridge_stream *stream, uint32_t process, u
 {
     uint32_t i = strobe_idmap_find(&stream->context_ids, process, id);
     uint32_t fact = strobe_idmap_find(&stream->facts.context_ids, process, id);
-    if (i == STROBE_IDMAP_NONE && stream->context_ids.n < MAX_CONTEXTS)
+    if (i == STROBE_IDMAP_NONE && stream->context_ids.n < STROBE_BRIDGE_MAX_CONTEXTS)
         i = strobe_idmap_add_row(&stream->context_ids, process, id, (void **)&stream->contexts,
                                  &stream->contexts_room, sizeof *stream->contexts);
     if (i == STROBE_IDMAP_NONE || fact == STROBE_IDMAP_NONE)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/choice.h"
 #include "cli/cli.h"
 #include "export/csv.h"
-#include "cli/input.h"
 #include "cli/out.h"
 
 static const char help_top[] =
@@ -17,7 +17,7 @@ static const char help_top[] =
     "\n"
     "  --kind KIND     what the rows are; default: zones\n"
     "  --range A..B    what begins between A and B after the start: 1.5s..2s, 100ms.., ..3s\n"
-    "  --process P     of the process with this pid, or this in its name\n"
+    "  --process P     of the process with this pid, or this in its name\n" STROBE_CLI_CHOICE_HELP
     "\n"
     "kinds:\n"
     "  zones       zones in the order of their ends, thread by thread; fibers' and open ones at "
@@ -33,11 +33,12 @@ static const char help_end[] =
     "examples:\n"
     "  strobe csv >zones.csv\n"
     "  strobe csv --kind messages --range 10s.. run.strobe\n"
+    "  strobe csv --device 0 --core 0..3,0 --from-signpost warm --to-signpost done run.strobe\n"
     "  strobe csv --kind losses run.strobe\n";
 
 struct options {
-    const char *kind, *process;
-    struct strobe_cli_range range;
+    const char *kind;
+    struct strobe_cli_choice choice;
 };
 
 static void print_help(void)
@@ -53,23 +54,15 @@ static void print_help(void)
 /* -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {{"kind", 1, NULL, 'k'},
-                                          {"range", 1, NULL, 'r'},
-                                          {"process", 1, NULL, 'p'},
-                                          {"help", 0, NULL, 'h'},
-                                          {0}};
+    static const struct option known[] = {
+        {"kind", 1, NULL, 'k'}, STROBE_CLI_CHOICE_OPTIONS, {"help", 0, NULL, 'h'}, {0}};
     for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
         if (c == 'h') {
             print_help();
             return STROBE_EXIT_OK;
         } else if (c == 'k') {
             options->kind = optarg;
-        } else if (c == 'p') {
-            options->process = optarg;
-        } else if (c != 'r') {
-            return STROBE_EXIT_USAGE;
-        } else if (!strobe_cli_read_range(optarg, &options->range)) {
-            strobe_cli_error("csv", "'%s' is no range; try 1.5s..2s", optarg);
+        } else if (strobe_cli_choice_set("csv", c, optarg, &options->choice) != 1) {
             return STROBE_EXIT_USAGE;
         }
     }
@@ -125,17 +118,17 @@ static enum strobe_err put_facts(const struct strobe_csv_facts *facts, struct st
     return err ? err : put;
 }
 
-static enum strobe_err put_rows(const struct options *options, struct strobe_csv *csv)
+static enum strobe_err put_rows(const struct options *options,
+                                const struct strobe_cli_chosen *chosen, struct strobe_csv *csv)
 {
     struct strobe_walk walk = {.trace = csv->trace, .context = csv};
     const struct strobe_csv_facts *facts = find_facts(options->kind);
     if (facts)
         return put_facts(facts, csv);
     set_walk(options->kind, csv, &walk);
-    if (options->range.is_set) {
-        walk.by_tick = 1;
-        strobe_cli_range_ticks(csv->trace, &options->range, &walk.tick_min, &walk.tick_max);
-    }
+    walk.by_tick = chosen->by_tick;
+    walk.tick_min = chosen->tick_min;
+    walk.tick_max = chosen->tick_max;
     enum strobe_err err = strobe_walk_run(&walk);
     strobe_out_flush(csv->out);
     strobe_cli_warn_damage("csv", csv->trace, walk.n_bad_parts);
@@ -145,21 +138,23 @@ static enum strobe_err put_rows(const struct options *options, struct strobe_csv
 static int run(const struct options *options, const char *path, struct strobe_trace *trace)
 {
     struct strobe_out out;
-    struct strobe_csv csv = {.trace = trace, .out = &out};
-    uint8_t *picked = NULL;
-    if (options->process) {
-        picked = strobe_cli_pick_processes("csv", trace, options->process);
-        if (!picked)
-            return STROBE_EXIT_FAILED;
-        csv.processes = picked;
-        csv.n_processes = trace->n_processes;
+    struct strobe_cli_chosen chosen;
+    if (!strobe_cli_choose("csv", trace, &options->choice, &chosen)) {
+        strobe_cli_chosen_free(&chosen);
+        return STROBE_EXIT_FAILED;
     }
+    struct strobe_csv csv = {.trace = trace,
+                             .out = &out,
+                             .processes = chosen.processes,
+                             .n_processes = chosen.n_processes,
+                             .threads = chosen.threads,
+                             .n_threads = chosen.n_threads};
     enum strobe_err err = STROBE_ERR_NOMEM;
     csv.locs = calloc(STROBE_CSV_LOCS, sizeof *csv.locs);
     csv.symbols = strobe_symbols_open(trace);
     int is_open = strobe_out_open(&out, 1);
     if (csv.locs && csv.symbols && is_open)
-        err = put_rows(options, &csv);
+        err = put_rows(options, &chosen, &csv);
     int code = STROBE_EXIT_OK;
     if (err && !(is_open && out.error))
         code = strobe_cli_fail("csv", path, err);
@@ -167,7 +162,7 @@ static int run(const struct options *options, const char *path, struct strobe_tr
         code = STROBE_EXIT_FAILED;
     strobe_symbols_close(csv.symbols);
     free(csv.locs);
-    free(picked);
+    strobe_cli_chosen_free(&chosen);
     return code;
 }
 

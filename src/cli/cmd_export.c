@@ -14,7 +14,7 @@
 #include "query/cut.h"
 #include "cli/cli.h"
 #include "cli/export_tracy.h"
-#include "cli/input.h"
+#include "cli/choice.h"
 #include "cli/out.h"
 
 static const char help[] =
@@ -30,6 +30,10 @@ static const char help[] =
     "  -o, --out OUT   where it goes, - for stdout; default: FILE with another end to its name\n"
     "  --range A..B    html: what happens between A and B after the start, and little more\n"
     "  --process P     html: of the process with this pid, or this in its name\n"
+    "  --device N      html: of device N; 0..3: of these\n"
+    "  --from-signpost NAME, --to-signpost NAME\n"
+    "                  html: what happens behind the first signpost of that name, and before the "
+    "next\n"
     "\n"
     "examples:\n"
     "  strobe export -o run.json run.strobe\n"
@@ -38,16 +42,18 @@ static const char help[] =
     "  strobe export --to html --range 10s..12s -o slow.html run.strobe\n";
 
 struct options {
-    const char *format, *out, *process;
-    struct strobe_cli_range range;
+    const char *format, *out;
+    struct strobe_cli_choice choice;
 };
 
 /* -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {{"to", 1, NULL, 't'},    {"out", 1, NULL, 'o'},
-                                          {"range", 1, NULL, 'r'}, {"process", 1, NULL, 'p'},
-                                          {"help", 0, NULL, 'h'},  {0}};
+    static const struct option known[] = {{"to", 1, NULL, 't'},
+                                          {"out", 1, NULL, 'o'},
+                                          STROBE_CLI_CHOICE_OPTIONS,
+                                          {"help", 0, NULL, 'h'},
+                                          {0}};
     for (int c; (c = getopt_long(argc, argv, "ho:", known, NULL)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -56,14 +62,7 @@ static int read_options(int argc, char **argv, struct options *options)
             options->format = optarg;
         } else if (c == 'o') {
             options->out = optarg;
-        } else if (c == 'p') {
-            options->process = optarg;
-        } else if (c == 'r') {
-            if (!strobe_cli_read_range(optarg, &options->range)) {
-                strobe_cli_error("export", "'%s' is no range; try 1.5s..2s", optarg);
-                return STROBE_EXIT_USAGE;
-            }
-        } else {
+        } else if (strobe_cli_choice_set("export", c, optarg, &options->choice) != 1) {
             return STROBE_EXIT_USAGE;
         }
     }
@@ -106,12 +105,24 @@ static int find_format(const struct options *options)
     return -1;
 }
 
+/* Whether less than the whole trace is asked for. */
+static int is_cut(const struct options *options)
+{
+    const struct strobe_cli_choice *choice = &options->choice;
+    return choice->range.is_set || choice->process || choice->by_device || choice->from_signpost ||
+           choice->to_signpost;
+}
+
 /* 0: something was asked for that the format can't do, and that was told. */
 static int check_options(const struct options *options, int format)
 {
-    if (format == HTML || (!options->range.is_set && !options->process))
+    if (options->choice.by_core) {
+        strobe_cli_error("export", "--core is for csv, stats and report; a page has whole devices");
+        return 0;
+    }
+    if (format == HTML || !is_cut(options))
         return 1;
-    strobe_cli_error("export", "--range and --process are for --to html only");
+    strobe_cli_error("export", "--range, --process, --device and signposts are for --to html only");
     return 0;
 }
 
@@ -185,23 +196,22 @@ static const char *base_name(const char *path)
 /* A file without a name, with the chosen piece of the trace in it; -1: that failed, and was told. */
 static int cut(const struct options *options, const char *path, struct strobe_trace *trace)
 {
-    struct strobe_cut_options chosen = {.by_tick = options->range.is_set,
-                                        .n_processes = trace->n_processes};
+    struct strobe_cli_chosen chosen;
     const char *folder = getenv("TMPDIR");
     char made[STROBE_PATH_ROOM];
-    uint8_t *picked = NULL;
-    if (options->process) {
-        picked = strobe_cli_pick_processes("export", trace, options->process);
-        if (!picked)
-            return -1;
-        chosen.processes = picked;
+    if (!strobe_cli_choose("export", trace, &options->choice, &chosen)) {
+        strobe_cli_chosen_free(&chosen);
+        return -1;
     }
-    if (options->range.is_set)
-        strobe_cli_range_ticks(trace, &options->range, &chosen.tick_min, &chosen.tick_max);
+    struct strobe_cut_options piece = {.by_tick = chosen.by_tick,
+                                       .tick_min = chosen.tick_min,
+                                       .tick_max = chosen.tick_max,
+                                       .processes = chosen.processes,
+                                       .n_processes = chosen.n_processes};
     snprintf(made, sizeof made, "%s/strobe-export-XXXXXX", folder && *folder ? folder : "/tmp");
     int fd = mkstemp(made);
-    enum strobe_err err = fd < 0 ? STROBE_ERR_IO : strobe_cut_write(trace, &chosen, made, NULL);
-    free(picked);
+    enum strobe_err err = fd < 0 ? STROBE_ERR_IO : strobe_cut_write(trace, &piece, made, NULL);
+    strobe_cli_chosen_free(&chosen);
     if (fd >= 0) {
         close(fd);
         fd = err ? -1 : open(made, O_RDONLY | O_CLOEXEC);
@@ -217,10 +227,10 @@ static int write_html(const struct options *options, const char *path, int fd,
                       struct strobe_trace *trace)
 {
     struct strobe_out out;
-    int is_cut = options->range.is_set || options->process;
-    int from = is_cut ? cut(options, path, trace) : open(path, O_RDONLY | O_CLOEXEC);
+    int is_piece = is_cut(options);
+    int from = is_piece ? cut(options, path, trace) : open(path, O_RDONLY | O_CLOEXEC);
     if (from < 0) {
-        if (!is_cut)
+        if (!is_piece)
             strobe_cli_error("export", "can't read %s: %s", path, strerror(errno));
         return 0;
     }
@@ -229,13 +239,13 @@ static int write_html(const struct options *options, const char *path, int fd,
         close(from);
         return 0;
     }
-    const struct strobe_cli_range *range = &options->range;
+    const struct strobe_cli_range *range = &options->choice.range;
     char *notes;
     if (strobe_notes_read(path, &notes))
         strobe_cli_error("export", "the notes beside %s can't be read; the page has none", path);
     const struct strobe_html_options page = {
         .name = base_name(path),
-        .is_piece = is_cut,
+        .is_piece = is_piece,
         .has_range = range->is_set && range->from_ns != INT64_MIN && range->to_ns != INT64_MAX,
         .from_ns = range->from_ns,
         .to_ns = range->to_ns,

@@ -2,6 +2,8 @@
  * Device statistics and the comparison of two reports: cmd_report_tools.c. Regions of a trace: cmd_report_regions.c.
  * SPDX-License-Identifier: MIT */
 #include "cli/cmd_report.h"
+#include "cli/choice.h"
+#include "report/choose.h"
 #include "report/folders.h"
 #include "report/summary.h"
 #include "report/write.h"
@@ -49,6 +51,11 @@ static const char help[] =
     "      --analyze-noc-traces take NoC figures from npe_op_stats.csv (this is the default)\n"
     "      --upstream-compatible  reproduce upstream's known defects\n"
     "\n"
+    "What of it is in the report (latencies stay those of the whole run):\n"
+    "      --from-signpost NAME, --to-signpost NAME\n"
+    "                           ops behind the first signpost of that name, and before the next\n"
+    "      --device N           of device N; 0..3: of these\n"
+    "\n"
     "What is shown:\n"
     "      --json | --md        the summary as JSON or Markdown\n"
     "      --top N              how many slow ops (default 10)\n"
@@ -65,6 +72,7 @@ struct settings {
     struct strobe_report_options read;
     struct strobe_report_write_options write;
     struct strobe_report_view view;
+    struct strobe_cli_choice choice;
     const char *dir, *out, *name;
     bool date, no_date, no_copy, json, md, quiet, progress, strict;
 };
@@ -106,6 +114,9 @@ static const struct option long_options[] = {
     {"top", required_argument, NULL, OPT_TOP},
     {"progress", no_argument, NULL, OPT_PROGRESS},
     {"strict", no_argument, NULL, OPT_STRICT},
+    {"device", required_argument, NULL, STROBE_CLI_DEVICE},
+    {"from-signpost", required_argument, NULL, STROBE_CLI_FROM},
+    {"to-signpost", required_argument, NULL, STROBE_CLI_TO},
     {NULL, 0, NULL, 0},
 };
 
@@ -187,7 +198,7 @@ static bool take_option(struct settings *settings, int option)
     case OPT_STRICT:
         return settings->strict = true;
     default:
-        return false;
+        return strobe_cli_choice_set("report", option, optarg, &settings->choice) == 1;
     }
 }
 
@@ -318,6 +329,33 @@ static int show(const struct settings *settings, const struct strobe_report *rep
     return faulty ? STROBE_EXIT_FAULTS : STROBE_EXIT_OK;
 }
 
+/* Only the rows that were asked for. False: there are none, and that was told. */
+static bool choose_rows(const struct settings *settings, struct strobe_report *report)
+{
+    const struct strobe_cli_choice *asked = &settings->choice;
+    const struct strobe_report_choice choice = {.from_signpost = asked->from_signpost,
+                                                .to_signpost = asked->to_signpost,
+                                                .matches = strobe_cli_matches,
+                                                .by_device = asked->by_device,
+                                                .device_first = asked->device.first,
+                                                .device_last = asked->device.last};
+    const char *missing = NULL;
+    if (!choice.from_signpost && !choice.to_signpost && !choice.by_device)
+        return true;
+    if (report->is_device_only) {
+        strobe_cli_error("report", "a part can't be chosen without the host's logs: there are "
+                                   "neither ops nor signposts in the device's");
+        return false;
+    }
+    if (!strobe_report_choose(report, &choice, &missing))
+        return true;
+    strobe_cli_error("report", "no signpost of this run is called '%s'%s", missing,
+                     missing == choice.to_signpost && choice.from_signpost
+                         ? " behind the one of --from-signpost"
+                         : "");
+    return false;
+}
+
 static int make_report(struct settings *settings, const struct strobe_report_folders *folders)
 {
     struct strobe_report report;
@@ -335,6 +373,10 @@ static int make_report(struct settings *settings, const struct strobe_report_fol
                          "%s has none of tracy_ops_data.csv, tracy_ops_times.csv and "
                          "profile_log_device.csv",
                          folders->logs);
+    if (!err && !choose_rows(settings, &report)) {
+        strobe_report_close(&report);
+        return STROBE_EXIT_FAILED;
+    }
     if (!err)
         err = write_files(settings, &report, folders, csv);
     if (!err && report.log.copy_err)

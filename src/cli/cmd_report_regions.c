@@ -1,7 +1,7 @@
 /* cmd_report_regions.c - strobe report --by-region: what ran inside named regions of a trace.
  * The sums: query/regions.h.  SPDX-License-Identifier: MIT */
 #include "cli/cmd_report.h"
-#include "cli/input.h"
+#include "cli/choice.h"
 #include "cli/out.h"
 #include "query/regions.h"
 
@@ -26,6 +26,9 @@ static const char help[] =
     "  --zone NAME     sum only zones of such names; may be given again\n"
     "  --scope S       all (default), process, thread: only zones of the process, or the thread, "
     "that the region is on\n"
+    "  --range A..B, --process P\n"
+    "                  sum only zones that begin between A and B after the start; of that "
+    "process\n" STROBE_CLI_CHOICE_HELP
     "  --top N         on the terminal: how many names of each region (default 10)\n"
     "  --csv, --json   for programs; all times in ns\n"
     "\n"
@@ -43,6 +46,7 @@ struct settings {
     struct strobe_regions_options regions;
     struct strobe_region_want wants[MOST_PATTERNS];
     const char *zones[MOST_PATTERNS];
+    struct strobe_cli_choice choice;
     uint64_t top;
     int csv, json;
 };
@@ -90,10 +94,11 @@ static int set_top(struct settings *settings, const char *text)
 /* -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, struct settings *settings)
 {
-    const struct option known[] = {
-        {"by-region", 0, NULL, 'b'},     {"region", 1, NULL, 'r'}, {"zone", 1, NULL, 'z'},
-        {"scope", 1, NULL, 's'},         {"top", 1, NULL, 't'},    {"csv", 0, &settings->csv, 1},
-        {"json", 0, &settings->json, 1}, {"help", 0, NULL, 'h'},   {0}};
+    const struct option known[] = {{"by-region", 0, NULL, 'b'},     {"region", 1, NULL, 'r'},
+                                   {"zone", 1, NULL, 'z'},          {"scope", 1, NULL, 's'},
+                                   {"top", 1, NULL, 't'},           {"csv", 0, &settings->csv, 1},
+                                   {"json", 0, &settings->json, 1}, {"help", 0, NULL, 'h'},
+                                   STROBE_CLI_CHOICE_OPTIONS,       {0}};
     optind = 1;
     for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
         int ok = c == 0 || c == 'b';
@@ -109,6 +114,8 @@ static int read_options(int argc, char **argv, struct settings *settings)
             ok = set_top(settings, optarg);
         else if (c == 'z' && (ok = settings->regions.n_zones < MOST_PATTERNS))
             settings->zones[settings->regions.n_zones++] = optarg;
+        else if (!ok)
+            ok = strobe_cli_choice_set("report", c, optarg, &settings->choice) == 1;
         if (!ok)
             return STROBE_EXIT_USAGE;
     }
@@ -321,7 +328,18 @@ int strobe_cli_report_regions(int argc, char **argv)
     struct strobe_trace *trace = strobe_cli_open_named("report", argc, argv, room, &path);
     if (!trace)
         return STROBE_EXIT_FAILED;
-    code = run(&settings, trace, path);
+    struct strobe_cli_chosen chosen;
+    code = STROBE_EXIT_FAILED;
+    if (strobe_cli_choose("report", trace, &settings.choice, &chosen)) {
+        settings.regions.processes =
+            (struct strobe_region_picked){chosen.processes, chosen.n_processes};
+        settings.regions.threads = (struct strobe_region_picked){chosen.threads, chosen.n_threads};
+        settings.regions.by_tick = chosen.by_tick;
+        settings.regions.tick_min = chosen.tick_min;
+        settings.regions.tick_max = chosen.tick_max;
+        code = run(&settings, trace, path);
+    }
+    strobe_cli_chosen_free(&chosen);
     strobe_trace_close(trace);
     return code;
 }

@@ -13,14 +13,15 @@
 #include "base/descendants.h"
 #include "collector/recover.h"
 #include "ring/alive.h"
+#include "ring/fifo_state.h"
 #include "ring/ring_read.h"
 #include "ring/session.h"
 
 static const char help[] = "usage: strobe sessions [--clean]\n"
                            "\n"
                            "Lists the sessions of this user: recordings under way, programs that "
-                           "can be recorded with --pid, and what dead\n"
-                           "recorders left behind.\n"
+                           "can be recorded with --pid, devices that they\n"
+                           "have open, and what dead recorders left behind.\n"
                            "\n"
                            "  --clean      remove files of dead processes that hold nothing; "
                            "unrecovered data is never removed\n"
@@ -28,7 +29,7 @@ static const char help[] = "usage: strobe sessions [--clean]\n"
 
 struct found {
     unsigned n_live, n_dead, n_data,
-        n_removed; /* processes; n_data: dead ones with words in their pools */
+        n_removed; /* processes and devices; n_data: dead ones with words in their pools or streams */
 };
 
 static bool holds_data(const struct strobe_ring *ring)
@@ -80,6 +81,33 @@ static void look_at(const char *dir, const char *session, const char *name, bool
     strobe_ring_close(&ring);
 }
 
+/* A device that a program has, or had, open. */
+static void look_at_stream(const char *dir, const char *name, bool clean, struct found *found)
+{
+    struct strobe_fifo_state state;
+    char path[STROBE_PATH_MAX + 300];
+    int fd = strobe_session_open(dir, name, O_RDWR);
+    if (fd < 0)
+        return;
+    bool is_stream = strobe_fifo_state_look(fd, &state);
+    close(fd);
+    if (!is_stream)
+        return;
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    found->n_live += state.is_alive;
+    found->n_data += !state.is_alive && state.has_data;
+    if (clean && !state.is_alive && !state.has_data && !unlink(path)) {
+        found->n_removed++;
+        return;
+    }
+    if (!state.is_made)
+        return; /* it is being made, or a leftover of that, which goes later */
+    const char *is = state.recorder ? "recording" : "idle";
+    if (!state.is_alive)
+        is = state.has_data ? "dead, with data" : "dead";
+    printf("    %-8u device %-9u %s\n", state.pid, state.device, is);
+}
+
 static void show_trace(const char *dir, bool held, const struct found *found)
 {
     struct strobe_session_page page = {0};
@@ -115,6 +143,8 @@ static void show_session(const char *root, const char *name, bool clean, struct 
     while ((entry = readdir(folder)))
         if (strstr(entry->d_name, ".pool"))
             look_at(dir, name, entry->d_name, clean, &found);
+        else if (strobe_fifo_state_is_name(entry->d_name))
+            look_at_stream(dir, entry->d_name, clean, &found);
     closedir(folder);
     show_trace(dir, held, &found);
     if (clean && !held && !found.n_live && !found.n_data && strcmp(name, STROBE_DEFAULT_SESSION)) {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/choice.h"
 #include "cli/cli.h"
-#include "cli/input.h"
 #include "cli/out.h"
 #include "query/stats.h"
 
@@ -23,7 +23,7 @@ static const char help[] =
     "  --limit N       the first N rows only\n"
     "  --filter TEXT   names, functions or files with TEXT in them (with * ? [: that match it)\n"
     "  --range A..B    zones that begin between A and B after the start: 1.5s..2s, 100ms.., ..3s\n"
-    "  --process P     of the process with this pid, or this in its name\n"
+    "  --process P     of the process with this pid, or this in its name\n" STROBE_CLI_CHOICE_HELP
     "  --spans         asynchronous spans instead of zones\n"
     "  --gpu           zones of GPU contexts instead, by the GPU's own times\n"
     "  --exact         percentiles to the tick (else within 1.6 %), and --inclusive\n"
@@ -49,8 +49,8 @@ enum { N_QUICK = 5, N_FULL = 10 };
 
 struct options {
     struct strobe_stats_options stats;
-    struct strobe_cli_range range;
-    const char *filter, *process;
+    struct strobe_cli_choice choice;
+    const char *filter;
     enum sort_key sort;
     uint64_t limit;
     int csv, json;
@@ -64,7 +64,7 @@ struct line {
     char room[STROBE_NAME_ROOM];
 };
 
-enum { OPT_SORT = 256, OPT_LIMIT, OPT_FILTER, OPT_RANGE, OPT_PROCESS };
+enum { OPT_SORT = 256, OPT_LIMIT, OPT_FILTER };
 
 static int read_key(const char *text, enum sort_key *out)
 {
@@ -93,8 +93,7 @@ static int read_options(int argc, char **argv, struct options *options)
     const struct option known[] = {{"sort", 1, NULL, OPT_SORT},
                                    {"limit", 1, NULL, OPT_LIMIT},
                                    {"filter", 1, NULL, OPT_FILTER},
-                                   {"range", 1, NULL, OPT_RANGE},
-                                   {"process", 1, NULL, OPT_PROCESS},
+                                   STROBE_CLI_CHOICE_OPTIONS,
                                    {"spans", 0, &options->stats.spans, 1},
                                    {"gpu", 0, &options->stats.gpu, 1},
                                    {"inclusive", 0, &options->stats.inclusive, 1},
@@ -114,12 +113,10 @@ static int read_options(int argc, char **argv, struct options *options)
             ok = read_key(optarg, &options->sort);
         else if (c == OPT_LIMIT)
             ok = read_number("--limit", optarg, &options->limit);
-        else if (c == OPT_RANGE && !(ok = strobe_cli_read_range(optarg, &options->range)))
-            strobe_cli_error("stats", "'%s' is no range; try 1.5s..2s", optarg);
-        if (c == OPT_FILTER)
+        else if (c == OPT_FILTER)
             ok = (options->filter = optarg) != NULL;
-        else if (c == OPT_PROCESS)
-            ok = (options->process = optarg) != NULL;
+        else if (c)
+            ok = strobe_cli_choice_set("stats", c, optarg, &options->choice) == 1;
         if (!ok)
             return STROBE_EXIT_USAGE;
     }
@@ -127,6 +124,10 @@ static int read_options(int argc, char **argv, struct options *options)
         options->stats.inclusive = 1;
     if (options->stats.inclusive && (options->stats.spans || options->stats.gpu)) {
         strobe_cli_error("stats", "inclusive times are those of zones: not with --spans or --gpu");
+        return STROBE_EXIT_USAGE;
+    }
+    if (options->stats.gpu && (options->choice.by_device || options->choice.by_core)) {
+        strobe_cli_error("stats", "a device's cores are threads of it: not with --gpu");
         return STROBE_EXIT_USAGE;
     }
     return -1;
@@ -396,24 +397,23 @@ static int print(const struct options *options, const struct strobe_stats *stats
 static int run(struct options *options, const char *path, struct strobe_trace *trace)
 {
     struct strobe_stats stats;
-    uint8_t *picked = NULL;
-    if (options->process) {
-        picked = strobe_cli_pick_processes("stats", trace, options->process);
-        if (!picked)
-            return STROBE_EXIT_FAILED;
-        options->stats.processes = picked;
-        options->stats.n_processes = trace->n_processes;
+    struct strobe_cli_chosen chosen;
+    if (!strobe_cli_choose("stats", trace, &options->choice, &chosen)) {
+        strobe_cli_chosen_free(&chosen);
+        return STROBE_EXIT_FAILED;
     }
-    if (options->range.is_set) {
-        options->stats.by_tick = 1;
-        strobe_cli_range_ticks(trace, &options->range, &options->stats.tick_min,
-                               &options->stats.tick_max);
-    }
+    options->stats.processes = chosen.processes;
+    options->stats.n_processes = chosen.n_processes;
+    options->stats.threads = chosen.threads;
+    options->stats.n_threads = chosen.n_threads;
+    options->stats.by_tick = chosen.by_tick;
+    options->stats.tick_min = chosen.tick_min;
+    options->stats.tick_max = chosen.tick_max;
     enum strobe_err err = strobe_stats_run(trace, &options->stats, &stats);
     int code = err ? strobe_cli_fail("stats", path, err) : print(options, &stats);
     strobe_cli_warn_damage("stats", trace, stats.n_bad_parts);
     strobe_stats_free(&stats);
-    free(picked);
+    strobe_cli_chosen_free(&chosen);
     return code;
 }
 

@@ -19,6 +19,10 @@ static void tell_folds(const char *command, const struct strobe_tracy_folds *fol
     } lines[] = {
         {folds->n_processes > 1 ? folds->n_processes : 0,
          "processes are one in the file; names of all but the first begin with theirs"},
+        {folds->n_cores, "cores of devices: a GPU context each would be more than the 255 that "
+                         "Tracy has, so a device is one"},
+        {folds->n_lane_texts, "zones of devices without their texts and values: Tracy's GPU zones "
+                              "have none"},
         {folds->n_locs, "source locations over 65,532 are one, \"(too many source locations)\""},
         {folds->n_loc_zones, "zones of those have the location's name as their own"},
         {folds->n_lock_events, "events of locks left out: a lock has 64 threads at most"},

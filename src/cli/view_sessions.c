@@ -10,6 +10,7 @@
 
 #include "base/descendants.h"
 #include "collector/recover.h"
+#include "ring/alive.h"
 #include "ring/ring_read.h"
 #include "ring/session.h"
 

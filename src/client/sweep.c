@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ring/alive.h"
+#include "ring/fifo_state.h"
 
 /* As the kernel gives it; libc's readdir would allocate. */
 struct entry {
@@ -26,6 +27,18 @@ static bool is_pool(const char *name)
 {
     size_t n = strlen(name);
     return n > 5 && !strcmp(name + n - 5, ".pool");
+}
+
+/* A device's stream that no process holds and that has nothing in it. */
+static bool is_empty_stream(int folder, const char *name)
+{
+    struct strobe_fifo_state state;
+    int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool waste = strobe_fifo_state_look(fd, &state) && !state.is_alive && !state.has_data;
+    close(fd);
+    return waste;
 }
 
 /* What a process left that could not take part, and that is over. */
@@ -53,7 +66,7 @@ static bool is_waste(int folder, const char *name)
     return waste;
 }
 
-/* Go over the folder once. The number of pools that stay, `own` (a name, or NULL) not counted. */
+/* Go over the folder once. The number of pools and streams that stay, `own` (a name, or NULL) not counted. */
 static unsigned sweep(int folder, const char *own, unsigned n_looks)
 {
     char bytes[2048] __attribute__((aligned(8)));
@@ -65,9 +78,11 @@ static unsigned sweep(int folder, const char *own, unsigned n_looks)
             at += entry->n_bytes;
             if (is_old_denial(entry->name))
                 unlinkat(folder, entry->name, 0);
-            if (!is_pool(entry->name) || (own && !strcmp(entry->name, own)))
+            bool is_stream = strobe_fifo_state_is_name(entry->name);
+            if ((!is_pool(entry->name) && !is_stream) || (own && !strcmp(entry->name, own)))
                 continue;
-            if (n_looks && n_looks-- && is_waste(folder, entry->name) &&
+            if (n_looks && n_looks-- &&
+                (is_stream ? is_empty_stream : is_waste)(folder, entry->name) &&
                 !unlinkat(folder, entry->name, 0))
                 continue;
             n_stay++;

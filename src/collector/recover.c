@@ -298,16 +298,6 @@ static enum strobe_err survey_file(struct strobe_file *file, struct survey *s,
 
 /* ---- the session's folder ---- */
 
-bool strobe_session_is_held(const char *session_dir)
-{
-    int fd = strobe_session_open(session_dir, "session", O_RDWR);
-    if (fd < 0)
-        return false;
-    bool held = strobe_alive_holder(fd);
-    close(fd);
-    return held;
-}
-
 static const char *pool_name(const struct survey *s, uint64_t proc)
 {
     for (uint32_t i = 0; i < s->n_pools; i++)

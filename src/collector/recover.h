@@ -36,7 +36,4 @@ enum strobe_err strobe_recover(const char *path, const char *session_dir,
                                void (*progress)(uint64_t done, uint64_t all),
                                strobe_recover_rest *rest, struct strobe_recovery *out);
 
-/* Whether a living recorder holds the session in that folder. */
-bool strobe_session_is_held(const char *session_dir);
-
 #endif

@@ -3,6 +3,7 @@
 #ifndef STROBE_DEVICE_BACKEND_H
 #define STROBE_DEVICE_BACKEND_H
 
+#include "device/clock_fit.h"
 #include "base/err.h"
 #include "device/sink.h"
 #include "strobe/device.h"
@@ -111,6 +112,9 @@ struct strobe_device_backend {
     /* One reading of a core's clock, or of the device's (core = UINT32_MAX), between two of the host's. */
     void (*clock)(void *unit, uint32_t core, uint64_t *cycles, uint64_t *before_ns,
                   uint64_t *after_ns);
+    /* A message to another unit of this backend over the link between them, and its answer, by their reference clocks. NOTFOUND: there is no
+     * link. NULL: the backend has none. */
+    enum strobe_err (*link)(void *unit, void *other, struct strobe_clock_pair *pair);
     /* Host time (CLOCK_MONOTONIC, or virtual) at which the device came to its last end. */
     uint64_t (*idle_since)(void *unit);
     enum strobe_err (*reset)(void *unit);

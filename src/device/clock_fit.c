@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/assert.h"
 
@@ -71,6 +72,37 @@ enum strobe_err strobe_clock_link_fit(const struct strobe_clock_pair *pairs, siz
     out->scale = (double)slope;
     out->shift = (double)(offset + (long double)sent - slope * (long double)received);
     return STROBE_OK;
+}
+
+double strobe_clock_link_error(const struct strobe_clock_pair *pairs, size_t n_pairs,
+                               const struct strobe_clock_link *link)
+{
+    double most = 0;
+    for (size_t i = 0; i < n_pairs; i++) {
+        double half = (double)(int64_t)(pairs[i].answered - pairs[i].sent) / 2;
+        double off = (double)((long double)pairs[i].sent + (long double)half -
+                              ((long double)link->scale * (long double)pairs[i].received +
+                               (long double)link->shift));
+        most = fabs(off) + half > most ? fabs(off) + half : most;
+    }
+    STROBE_ASSERT(most >= 0);
+    return most;
+}
+
+static int by_trip(const void *a, const void *b)
+{
+    const struct strobe_clock_pair *x = a, *y = b;
+    uint64_t left = x->answered - x->sent, right = y->answered - y->sent;
+    return (left > right) - (left < right);
+}
+
+size_t strobe_clock_link_shortest(struct strobe_clock_pair *pairs, size_t n_pairs)
+{
+    if (n_pairs < 4)
+        return n_pairs;
+    qsort(pairs, n_pairs, sizeof *pairs, by_trip);
+    STROBE_ASSERT(by_trip(&pairs[0], &pairs[n_pairs - 1]) <= 0);
+    return n_pairs / 2;
 }
 
 struct strobe_clock_link strobe_clock_link_reverse(const struct strobe_clock_link *link)

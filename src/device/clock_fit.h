@@ -36,6 +36,12 @@ struct strobe_clock_link {
 /* The line through all pairs. INVALID as above. */
 enum strobe_err strobe_clock_link_fit(const struct strobe_clock_pair *pairs, size_t n_pairs,
                                       struct strobe_clock_link *out);
+/* How far it may be off, in the sender's cycles, between the first pair and the last: an answer bounds when its message was received, and
+ * a difference of two lines is greatest at an end. */
+double strobe_clock_link_error(const struct strobe_clock_pair *pairs, size_t n_pairs,
+                               const struct strobe_clock_link *link);
+/* Keep those whose answer did not take longer than half of them did: a long way says little. Their number. */
+size_t strobe_clock_link_shortest(struct strobe_clock_pair *pairs, size_t n_pairs);
 /* The same link the other way round. */
 struct strobe_clock_link strobe_clock_link_reverse(const struct strobe_clock_link *link);
 /* receiver -> sender (`near`), then sender -> its own root (`far`): one link. */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "device/frames.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -41,6 +42,7 @@ static struct strobe_device_text take_text(struct reader *in)
     const char *bytes = n_bytes ? take(in, ((uint64_t)*n_bytes + 3) / 4) : NULL;
     if (!bytes)
         return (struct strobe_device_text){"", 0};
+    STROBE_ASSERT(!in->bad);
     return (struct strobe_device_text){bytes, *n_bytes};
 }
 
@@ -194,6 +196,7 @@ static void open(struct strobe_device_stream *stream, struct reader *in)
     uint32_t seen = 0;
     if (!core)
         return;
+    STROBE_ASSERT(frame && !seen);
     for (uint32_t i = 0; i < frame->n_lanes && !in->bad; i++)
         open_lane(stream, frame, in, &seen);
     for (uint32_t risc = 0; risc < STROBE_DEVICE_MAX_RISCS && !in->bad; risc++)
@@ -241,6 +244,7 @@ static void counters(struct strobe_device_stream *stream, struct reader *in)
         in->bad = true;
         return;
     }
+    STROBE_ASSERT(frame->n_counters <= MOST && !in->bad);
     for (uint32_t i = 0; i < frame->n_counters; i++)
         rows[i] = (struct strobe_device_counter){words[4 * i], words[4 * i + 1],
                                                  join(words[4 * i + 2], words[4 * i + 3])};
@@ -264,6 +268,7 @@ static void classic(struct strobe_device_stream *stream, struct reader *in)
                                                 frame->end_words,
                                                 frame->needed_words,
                                                 frame->program_words};
+    STROBE_ASSERT(facts.words && !in->bad);
     stream->out.calls.classic(stream->out.calls.context, lane, &facts);
 }
 
@@ -276,6 +281,28 @@ static void memory(struct strobe_device_stream *stream, struct reader *in)
         frame->kind, frame->pool, join(frame->address_low, frame->address_high),
         join(frame->bytes_low, frame->bytes_high), join(frame->host_ns_low, frame->host_ns_high)};
     stream->out.calls.memory(stream->out.calls.context, &facts);
+}
+
+static double join_double(uint32_t low, uint32_t high)
+{
+    uint64_t bits = join(low, high);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void link(struct strobe_device_stream *stream, struct reader *in)
+{
+    const struct strobe_frame_link *frame = TAKE(in, strobe_frame_link);
+    if (!frame)
+        return;
+    struct strobe_device_link facts = {frame->other, frame->n_messages, frame->error_ns,
+                                       join_double(frame->scale_low, frame->scale_high),
+                                       join_double(frame->shift_low, frame->shift_high)};
+    if (!(facts.scale > 0 && facts.scale < 1e6) || !(fabs(facts.shift) < 1e19))
+        in->bad = true;
+    else if (stream->out.calls.link)
+        stream->out.calls.link(stream->out.calls.context, &facts);
 }
 
 /* LANES: heads of all lanes, then their runs. Nothing is decoded before all of it fits. */
@@ -300,6 +327,8 @@ static void lanes(struct strobe_device_stream *stream, struct reader *in)
         in->bad = true;
         return;
     }
+    STROBE_ASSERT(n_lanes <= STROBE_DEVICE_MAX_RISCS &&
+                  n_words <= in->n_words); /* all of it fits */
     struct strobe_device_core *core = strobe_device_stream_core(stream, frame->core_yx, false);
     for (uint32_t i = 0; core && i < n_lanes; i++) {
         const uint32_t *head = heads + i * STROBE_LANES_HEAD_WORDS;
@@ -354,6 +383,9 @@ void strobe_device_frame(struct strobe_device_stream *stream, const uint32_t *wo
         break;
     case STROBE_EXT_BYE:
         totals(stream, &in, true);
+        break;
+    case STROBE_EXT_LINK:
+        link(stream, &in);
         break;
     default:
         strobe_device_lane_bad(&stream->out, NULL, STROBE_DEVICE_BAD_VERSION, 1);

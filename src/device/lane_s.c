@@ -67,6 +67,7 @@ __attribute__((target("avx2"))) size_t strobe_device_lane_s_avx2(const uint32_t 
         _mm256_storeu_si256(out + 1, _mm256_permute2x128_si256(e1t1, a, 0x30));    /* e1 t1 s2 e2 */
         _mm256_storeu_si256(out + 2, _mm256_permute2x128_si256(t0s1, e1t1, 0x31)); /* t2 s3 e3 t3 */
     }
+    STROBE_ASSERT(i == 2 * n && i <= n_words); /* two words each */
     *cursor = (uint64_t)_mm256_extract_epi64(now, 0);
     return n + strobe_device_lane_s_scalar(words + i, n_words - i, cursor, program, zones + n);
 }

@@ -61,6 +61,7 @@ static bool section_at(const struct elf *elf, uint32_t index, uint32_t *name, st
     }
     if (!within(elf, offset, size))
         return false;
+    STROBE_ASSERT(offset + size <= elf->n_bytes);
     out->bytes = elf->bytes + offset;
     out->n_bytes = size;
     return true;
@@ -103,6 +104,7 @@ static void find_sections(const struct elf *elf, struct section *meta, struct se
     for (uint32_t i = 0; i < elf->n_sections; i++) {
         if (!section_at(elf, i, &name, &found) || name >= names.n_bytes)
             continue;
+        STROBE_ASSERT(name < names.n_bytes && names.bytes);
         const char *text = (const char *)names.bytes + name;
         size_t most = names.n_bytes - name;
         if (strnlen(text, most) == most)
@@ -122,6 +124,7 @@ static bool text_at(const struct section *texts, uint32_t address, struct strobe
         return false;
     STROBE_ASSERT(texts->bytes);
     size_t most = texts->n_bytes - at, n = strnlen((const char *)texts->bytes + at, most);
+    STROBE_ASSERT(n <= most && at + n <= texts->n_bytes);
     *out = (struct strobe_device_text){(const char *)texts->bytes + at, (uint32_t)n};
     return n < most;
 }
@@ -147,6 +150,7 @@ static uint32_t hash_of(const struct strobe_device_text *name,
                      name->bytes, (int)file->n_bytes, file->bytes, line);
     if (n < 0 || (size_t)n >= sizeof text)
         n = (int)sizeof text - 1;
+    STROBE_ASSERT(n >= 0 && (size_t)n < sizeof text);
     return strobe_device_names_hash(text, (size_t)n);
 }
 
@@ -163,6 +167,7 @@ enum strobe_err strobe_device_names_elf(const void *bytes, size_t n_bytes, bool 
         uint32_t site[4];
         struct strobe_device_name name = {0};
         bool is_quoted;
+        STROBE_ASSERT(meta.bytes && at + SITE_BYTES <= meta.n_bytes);
         memcpy(site, meta.bytes + at, sizeof site);
         if (!text_at(&texts, site[1], &name.name) || !text_at(&texts, site[2], &name.file)) {
             out->n_bad++;
@@ -206,6 +211,7 @@ __attribute__((noinline)) static bool read_line(const char *line, size_t n,
         out->line = 10 * out->line + (uint32_t)(*digit - '0');
     }
     STROBE_ASSERT(comma < number && number < end);
+    STROBE_ASSERT(end + sizeof mark - 1 <= line + n);
     out->id = strobe_device_names_hash(line, (size_t)(end + sizeof mark - 1 - line));
     out->name = (struct strobe_device_text){line, (uint32_t)(comma - line)};
     out->file = (struct strobe_device_text){comma + 1, (uint32_t)(number - comma - 2)};

@@ -1,4 +1,5 @@
 /* noc_event.c - transfers over the NoC: their words, and what their types are called.  SPDX-License-Identifier: MIT */
+#include "base/assert.h"
 #include "device/noc_event.h"
 
 #include <stddef.h>
@@ -66,6 +67,7 @@ const char *strobe_noc_event_name(uint32_t type)
 
 static uint8_t byte_of(uint64_t word, uint32_t number)
 {
+    STROBE_ASSERT(number < 8);
     return (uint8_t)(word >> 8 * number);
 }
 

@@ -111,6 +111,12 @@ struct strobe_device_memory {
     uint64_t address, n_bytes, host_ns;
 };
 
+/* Another device's reference clock = scale * this one's + shift. */
+struct strobe_device_link {
+    uint32_t other, n_messages, error_ns;
+    double scale, shift;
+};
+
 struct strobe_device_classic_words {
     const uint32_t *words;   /* borrowed for the call; decode with classic.h */
     uint32_t n_words, flags; /* flags: STROBE_CLASSIC_… */
@@ -170,6 +176,7 @@ struct strobe_device_calls {
     void (*launch)(void *context, const struct strobe_device_launch *launch);
     void (*clock)(void *context, const struct strobe_device_clock *clock);
     void (*memory)(void *context, const struct strobe_device_memory *memory);
+    void (*link)(void *context, const struct strobe_device_link *link);
     void (*bye)(void *context, uint32_t reason);
     /* Something was not decoded. `lane` may be NULL. Called per frame, not per record. */
     void (*bad)(void *context, const struct strobe_device_lane *lane, enum strobe_device_bad why,

@@ -52,6 +52,7 @@ static const struct strobe_files_launch *find_launch(struct dumping *d,
         if (launch->program != marker->program ||
             (has_replay && (launch->replay & 0xffff) != marker->trace_counter))
             continue;
+        STROBE_ASSERT(d->cursor <= i && i < files->n_launches);
         d->cursor = i + 1;
         return launch;
     }
@@ -62,6 +63,7 @@ static void begin_run(struct dumping *d, const struct strobe_files_marker *marke
 {
     const struct strobe_files_core *core =
         marker->core < d->files->n_cores ? &d->files->cores[marker->core] : NULL;
+    STROBE_ASSERT(d->has_lane && !d->in_run); /* the run before has ended */
     d->launch = find_launch(d, marker);
     d->in_run = true;
     d->run = (struct strobe_files_run){.program = marker->program,
@@ -78,6 +80,7 @@ static bool note_run(struct dumping *d, const struct strobe_files_marker *marker
                      bool is_kernel)
 {
     struct strobe_files_run *run = &d->run;
+    STROBE_ASSERT(d->in_run && run->program == marker->program);
     bool is_end = marker->packet == STROBE_CP_ZONE_END;
     if (marker->packet > STROBE_CP_ZONE_END || (!is_fw && !is_kernel))
         return false;
@@ -88,6 +91,7 @@ static bool note_run(struct dumping *d, const struct strobe_files_marker *marker
     if (!is_end && !*start)
         *start = marker->time;
     if (is_end && *start) {
+        STROBE_ASSERT(marker->time >= *start); /* they are sorted */
         *end = marker->time;
         run->flags |= is_fw ? STROBE_RUN_FW : STROBE_RUN_KERNEL;
     }
@@ -120,6 +124,7 @@ static const char *put_meta(const struct dumping *d, const struct strobe_files_m
     const uint64_t *sub = marker->packet <= STROBE_CP_ZONE_END
                               ? strobe_map_find(&d->files->sub_devices, marker->program)
                               : NULL;
+    STROBE_ASSERT(room >= 256 && (more || !n_more));
     out[0] = 0;
     if (marker->flags & STROBE_FILES_IS_COUNTER) {
         const char *name = strobe_device_counter_name(marker->data_two & 0xff);
@@ -145,6 +150,7 @@ static void write_row(struct dumping *d, const struct strobe_files_marker *marke
     const struct strobe_files_core *core =
         marker->core < files->n_cores ? &files->cores[marker->core] : NULL;
     char risc[24], meta[2048];
+    STROBE_ASSERT(!name || name->name_at + name->n_name <= files->texts.len);
     bool is_replay = marker->flags & (STROBE_FILES_TRACE_FW | STROBE_FILES_TRACE_KERNEL);
     bool is_traced = d->launch && d->launch->trace != UINT32_MAX && d->launch->counter;
     STROBE_ASSERT(n_more <= 63 && marker->packet <= STROBE_CP_DATA_16);
@@ -189,6 +195,7 @@ static enum strobe_err take(void *context, const void *record, const void *bytes
     struct strobe_files_marker marker;
     uint64_t more[63];
     size_t n_more = n_bytes / sizeof *more < 63 ? n_bytes / sizeof *more : 63;
+    STROBE_ASSERT(n_bytes % sizeof *more == 0);
     memcpy(&marker, record, sizeof marker);
     if (n_more)
         memcpy(more, bytes, n_more * sizeof *more);
@@ -203,6 +210,9 @@ static enum strobe_err take(void *context, const void *record, const void *bytes
     } else if (is_repeated(d, &marker)) {
         return d->err;
     }
+    STROBE_ASSERT(!d->last.time || d->last.x != marker.x || d->last.y != marker.y ||
+                  d->last.risc != marker.risc ||
+                  d->last.time <= marker.time); /* by lane, then by time */
     d->last = marker;
     bool is_classic = marker.flags & STROBE_FILES_CLASSIC;
     const struct strobe_files_name *name = strobe_files_name(d->files, marker.id, is_classic);
@@ -239,6 +249,7 @@ enum strobe_err strobe_files_dump_markers(struct strobe_device_files *files)
     }
     enum strobe_err err = strobe_sort_all(files->markers, take, &d);
     end_run(&d);
+    STROBE_ASSERT(!d.in_run);
     strobe_files_end(files, &files->log);
     strobe_files_end(files, &files->zones);
     files->n_launches = 0;

@@ -37,6 +37,7 @@ bool strobe_files_is_first(const char *path)
     uint32_t entry;
     pthread_mutex_lock(&paths_lock);
     uint32_t n = paths.n;
+    STROBE_ASSERT(path[0]); /* a file that is not wanted is never begun */
     bool first = !strobe_textmap_add(&paths, path, strlen(path), &entry) && paths.n > n;
     pthread_mutex_unlock(&paths_lock);
     return first;
@@ -91,6 +92,7 @@ bool strobe_files_begin(struct strobe_device_files *files, struct strobe_files_o
         return false;
     }
     file->is_new = facts.st_size == 0;
+    STROBE_ASSERT(file->fd >= 0 && !file->has_failed);
     return true;
 }
 
@@ -98,6 +100,7 @@ void strobe_files_end(struct strobe_device_files *files, struct strobe_files_out
 {
     if (file->fd < 0)
         return;
+    STROBE_ASSERT(file->path[0]);
     int error = strobe_out_end(&file->out);
     close(file->fd);
     file->fd = -1;
@@ -148,6 +151,7 @@ static void name_fixed(struct strobe_device_files *files, struct strobe_device_c
                  {0x5152, STROBE_NAME_CLASSIC}};
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
         const char *text = strobe_device_names_fixed(fixed[i].id, fixed[i].flags != 0);
+        STROBE_ASSERT(text);
         struct strobe_device_name name = {.id = fixed[i].id,
                                           .flags = fixed[i].flags,
                                           .name = {text, (uint32_t)strlen(text)},
@@ -175,6 +179,7 @@ enum strobe_err strobe_device_files_open(const struct strobe_device_files_option
         strobe_device_files_close(files);
         return err;
     }
+    STROBE_ASSERT(files->stream && files->markers && calls.context == files);
     name_fixed(files, &calls);
     *out = files;
     return STROBE_OK;
@@ -186,6 +191,7 @@ enum strobe_err strobe_device_files_feed(struct strobe_device_files *files, cons
     size_t used = 0;
     enum strobe_err before = files->err;
     enum strobe_err err = strobe_device_stream_feed(files->stream, words, n_words, &used);
+    STROBE_ASSERT(used <= n_words);
     return err || (files->err && !before) ? STROBE_ERR_LIMIT : STROBE_OK;
 }
 
@@ -212,6 +218,7 @@ enum strobe_err strobe_device_files_dump(struct strobe_device_files *files)
     strobe_sort_close(files->markers);
     strobe_sort_close(files->runs);
     strobe_sort_close(files->noc);
+    STROBE_ASSERT(files->n_names_written <= files->n_names);
     files->markers = files->runs = files->noc = NULL;
     files->err = strobe_files_sorts_open(files);
     return err;

@@ -109,6 +109,7 @@ struct strobe_device_files {
         uint64_t cycles, before_ns, after_ns;
     } samples[STROBE_FILES_SAMPLES];
     uint32_t n_samples, sample_step, sample_skip, sample_core_yx;
+    struct strobe_device_link link; /* n_messages 0: none */
     bool has_sample_core;
     /* what waits for a dump */
     struct strobe_sort *markers;        /* owned */

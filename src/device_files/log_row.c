@@ -53,6 +53,7 @@ static void put_u(struct strobe_out *out, uint64_t value, const char *separator)
 static void put_where(struct strobe_out *out, const struct strobe_device_log_row *row,
                       const char *separator)
 {
+    STROBE_ASSERT(row->risc && separator[0]);
     put_u(out, row->device, separator);
     put_u(out, row->x, separator);
     put_u(out, row->y, separator);
@@ -124,6 +125,7 @@ void strobe_device_log_row_zone_write(struct strobe_out *out,
 {
     struct strobe_device_log_row mine = *row;
     uint32_t sync = sync_timer(row->name, row->n_name);
+    STROBE_ASSERT(row->name && row->type);
     mine.timer = sync ? sync : zone_timer(row->name, row->n_name);
     put_where(out, &mine, ", ");
     put_u(out, pid, ", ");

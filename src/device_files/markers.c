@@ -57,6 +57,7 @@ static void keep(struct strobe_device_files *files, enum strobe_err err)
 static void add(struct strobe_device_files *files, const struct strobe_device_lane *lane,
                 struct strobe_files_marker *marker, const uint64_t *more, size_t n_more)
 {
+    STROBE_ASSERT(lane->risc < STROBE_DEVICE_MAX_RISCS && (more || !n_more));
     marker->core = lane->core;
     marker->x = (uint16_t)(lane->core_yx & 0xffff);
     marker->y = (uint16_t)(lane->core_yx >> 16);
@@ -79,6 +80,7 @@ static struct strobe_files_core *core_of(struct strobe_device_files *files, uint
     while (files->n_cores <= index)
         files->cores[files->n_cores++] = (struct strobe_files_core){
             .n_riscs = files->n_riscs, .core_yx = core_yx, .logical_yx = core_yx};
+    STROBE_ASSERT(index < files->n_cores && files->n_cores <= files->cores_room);
     return &files->cores[index];
 }
 
@@ -131,6 +133,7 @@ static void on_data(void *context, const struct strobe_device_lane *lane,
                                          .packet = STROBE_CP_DATA,
                                          .flags = is_counter ? STROBE_FILES_IS_COUNTER : 0};
     size_t n_more = mark->n_values > 1 && !is_counter ? mark->n_values - 1 : 0;
+    STROBE_ASSERT(n_more < 64); /* a record has no more */
     if (mark->n_values)
         marker.data = mark->values[0];
     if (is_counter)
@@ -193,6 +196,7 @@ static void on_classic(void *context, const struct strobe_device_lane *lane,
     }
     size_t n = strobe_device_classic_markers(words->words, words->n_words, files->classic, &n_bad);
     n = strobe_device_classic_order(files->classic, n);
+    STROBE_ASSERT(n <= words->n_words / 2 + 1);
     uint32_t main_id = n ? files->classic[0].id : 0;
     for (size_t i = 0; i < n; i++) {
         const struct strobe_device_marker *from = &files->classic[i];
@@ -271,6 +275,7 @@ static void on_name(void *context, const struct strobe_device_name *name)
         files->n_names--;
         return;
     }
+    STROBE_ASSERT(!*number && files->n_names <= STROBE_FILES_NAMES); /* named once */
     *number = files->n_names;
 }
 
@@ -326,6 +331,7 @@ static void on_launch(void *context, const struct strobe_device_launch *launch)
         files->n_launches < STROBE_FILES_LAUNCHES
             ? STROBE_ARRAY_PUSH(files->launches, files->n_launches, files->launches_room)
             : NULL;
+    STROBE_ASSERT(files->n_launches <= STROBE_FILES_LAUNCHES);
     if (slot)
         *slot = mine;
     else
@@ -337,8 +343,15 @@ static void on_clock(void *context, const struct strobe_device_clock *clock)
     strobe_files_sample(context, clock);
 }
 
+static void on_link(void *context, const struct strobe_device_link *link)
+{
+    struct strobe_device_files *files = context;
+    files->link = *link;
+}
+
 void strobe_files_calls(struct strobe_device_calls *calls)
 {
+    calls->link = on_link;
     calls->zones = on_zones;
     calls->event = on_event;
     calls->data = on_data;

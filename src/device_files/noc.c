@@ -17,6 +17,7 @@ static bool is_wanted(const struct strobe_device_files *files,
                       const struct strobe_files_name *name)
 {
     const char *text = name ? files->texts.at + name->name_at : "";
+    STROBE_ASSERT(!name || name->name_at + name->n_name <= files->texts.len);
     if (marker->packet > STROBE_CP_ZONE_END)
         return marker->packet == STROBE_CP_DATA &&
                marker->id ==
@@ -45,6 +46,7 @@ enum strobe_err strobe_files_noc_add(struct strobe_device_files *files,
                                      .data = marker->data,
                                      .packet = marker->packet,
                                      .name = name ? (uint32_t)(name - files->names) + 1 : 0};
+    STROBE_ASSERT(entry.name <= files->n_names);
     if (!files->noc || !run->program || !is_wanted(files, marker, name))
         return STROBE_OK;
     return strobe_sort_add(files->noc, &entry, NULL, 0);
@@ -79,6 +81,7 @@ static void put_op(char *out, size_t room, const char *op)
                            (*op >= '0' && *op <= '9') || *op == '-'
                        ? *op
                        : '_';
+    STROBE_ASSERT(n + 1 < room);
     out[n] = 0;
 }
 
@@ -88,6 +91,7 @@ static void begin_file(struct writing *w, const struct strobe_files_run *run)
     char op[80], trace[48] = "", again[24] = "";
     uint64_t id = (uint64_t)run->program << 10 | files->device;
     uint64_t entry = strobe_map_get(&files->programs, run->program, 0);
+    STROBE_ASSERT(!w->is_open && run->program); /* the file before was ended */
     w->run = *run;
     w->op = entry ? strobe_textmap_key(&files->op_names, (uint32_t)entry - 1) : "";
     put_op(op, sizeof op, w->op);
@@ -145,6 +149,7 @@ static enum strobe_err take(void *context, const void *record, const void *bytes
     }
     if (!w->is_open)
         return STROBE_OK;
+    STROBE_ASSERT(w->run.program == run->program && w->out.fd >= 0);
     struct strobe_out *out = &w->out.out;
     strobe_out_format(
         out, "%s\n  {\n    \"run_host_id\": %llu,\n    \"op_name\": ", w->has_entry ? "," : "",

@@ -85,6 +85,7 @@ static void widen(struct times *times, uint64_t first, uint64_t last)
     if (!times->is_set || last > times->last)
         times->last = last;
     times->is_set = true;
+    STROBE_ASSERT(times->first <= first && times->last >= last);
 }
 
 static uint64_t ns_of(const struct strobe_device_files *files, uint64_t cycles)
@@ -98,6 +99,7 @@ static void add_kernel(struct op *op, const struct strobe_files_run *run, bool i
                                         SPAN_TRISC2};
     bool is_eth = run->kind == STROBE_CORE_ETH;
     bool moves = is_eth || run->risc < (is_wide ? 8u : 2u);
+    STROBE_ASSERT(run->flags & STROBE_RUN_KERNEL && run->kernel_end >= run->kernel_start);
     widen(&op->spans[SPAN_KERNEL], run->kernel_start, run->kernel_end);
     widen(&op->spans[SPAN_STARTS], run->kernel_start, run->kernel_start);
     if (run->flags & STROBE_RUN_AGGREGATE) {
@@ -118,6 +120,7 @@ static void add_kernel(struct op *op, const struct strobe_files_run *run, bool i
 
 static void add_fw(struct op *op, const struct strobe_files_run *run, bool is_wide)
 {
+    STROBE_ASSERT(run->flags & STROBE_RUN_FW && run->fw_end >= run->fw_start);
     widen(&op->spans[SPAN_FW], run->fw_start, run->fw_end);
     if (run->flags & STROBE_RUN_AGGREGATE)
         widen(&op->spans[SPAN_TRACE_FW], run->fw_start, run->fw_end);
@@ -134,6 +137,7 @@ static void end_core(struct gathering *g)
     uint64_t cycles = g->core.last - g->core.first;
     struct op *op = &g->op;
     op->n_cores += g->core_has_fw || g->core.is_set;
+    STROBE_ASSERT(g->core.last >= g->core.first && g->has_op);
     if (g->core.is_set) {
         op->core_min = op->n_kernel_cores && op->core_min < cycles ? op->core_min : cycles;
         op->core_max = op->core_max > cycles ? op->core_max : cycles;
@@ -178,6 +182,7 @@ static void put_ops_row(struct strobe_out *out, const struct strobe_device_files
 {
     strobe_out_format(out, "%u,%u,%u,%u", files->device, op->program, op->execution,
                       op->n_kernel_cores);
+    STROBE_ASSERT(op->n_kernel_cores && op->core_min <= op->core_max);
     put_cycles(out, &op->spans[SPAN_KERNEL]);
     put_span(out, files, &op->spans[SPAN_KERNEL]);
     put_span(out, files, &op->spans[SPAN_DM]);
@@ -226,6 +231,7 @@ static enum strobe_err put_report_row(void *context, const void *record, const v
     struct op op;
     (void)bytes, (void)n_bytes;
     memcpy(&op, record, sizeof op);
+    STROBE_ASSERT(op.program && files->perf.fd >= 0);
     strobe_out_u(out, (uint64_t)op.program << 10 | files->device);
     if (op.trace != UINT32_MAX)
         strobe_out_format(out, ",%u,%u", op.trace, op.counter);
@@ -254,6 +260,7 @@ static enum strobe_err put_report_row(void *context, const void *record, const v
 static int64_t gap_of(const struct strobe_device_files *files, uint64_t before,
                       const struct times *times)
 {
+    STROBE_ASSERT(times->is_set);
     uint64_t cycles = times->last - times->first;
     if (!files->has_last_op)
         return 0;
@@ -315,6 +322,7 @@ static enum strobe_err open_sort(strobe_sort_compare *compare, struct strobe_sor
 static enum strobe_err write_report(struct strobe_device_files *files, struct strobe_sort *by_start)
 {
     struct latencies l = {.files = files};
+    STROBE_ASSERT(by_start && files->perf.path[0]);
     enum strobe_err err = open_sort(compare_keys, &l.by_key);
     if (!err)
         err = strobe_sort_all(by_start, take_by_start, &l);
@@ -364,6 +372,8 @@ static enum strobe_err take_run(void *context, const void *record, const void *b
                             .counter = run.counter};
     else if (g->core_yx != run.core_yx)
         end_core(g);
+    STROBE_ASSERT(!g->has_op || g->core_yx == run.core_yx ||
+                  !g->core.is_set); /* the core before was ended */
     g->has_op = true;
     g->core_yx = run.core_yx;
     if (run.flags & STROBE_RUN_FW) {
@@ -394,6 +404,7 @@ enum strobe_err strobe_files_dump_ops(struct strobe_device_files *files)
         err = strobe_sort_all(files->runs, take_run, &g);
     end_op(&g);
     strobe_files_end(files, &files->ops);
+    STROBE_ASSERT(!g.has_op && !g.core.is_set);
     err = err ? err : g.err;
     if (!err && g.by_start)
         err = write_report(files, g.by_start);

@@ -41,6 +41,7 @@ static void read_lines(const char *path, struct strobe_textmap *lines)
     for (size_t at = 0; got > 0 && at < (size_t)got;) {
         const char *end = memchr(text + at, '\n', (size_t)got - at);
         size_t length = end ? (size_t)(end - text) - at : (size_t)got - at;
+        STROBE_ASSERT(at + length <= (size_t)got);
         strobe_textmap_add(lines, text + at, length, &entry);
         at += length + 1;
     }
@@ -52,6 +53,7 @@ void strobe_files_dump_sources(struct strobe_device_files *files)
     struct strobe_textmap known = {0}, done = {0}; /* lines of the file; of this dump */
     struct strobe_out line = {0};
     uint32_t entry;
+    STROBE_ASSERT(files->n_names_written <= files->n_names);
     if (files->n_names_written == files->n_names || !files->sources.path[0])
         return;
     read_lines(files->sources.path, &known);

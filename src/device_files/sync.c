@@ -68,5 +68,12 @@ void strobe_files_dump_sync(struct strobe_device_files *files)
         strobe_out_bytes(&files->sync.out, text, (size_t)n);
         strobe_out_char(&files->sync.out, '\n');
     }
+    if (files->link.n_messages) {
+        struct strobe_clock_link link = {files->link.scale, files->link.shift};
+        int n = strobe_clock_link_print(text, sizeof text, files->device, &link);
+        STROBE_ASSERT(n > 0 && (size_t)n < sizeof text);
+        strobe_out_bytes(&files->sync.out, text, (size_t)n);
+        strobe_out_char(&files->sync.out, '\n');
+    }
     strobe_files_end(files, &files->sync);
 }

@@ -113,7 +113,7 @@ static void read_files(struct strobe_device_options *options)
         options->record |= STROBE_DEVICE_RECORD_FIRMWARE;
 }
 
-/* Sizes of the streaming profiler's buffers: what tt-metal refuses is refused here too. The simulator's DRAM has no such size. */
+/* Sizes of the streaming profiler's buffers: what tt-metal refuses is refused here too. */
 static enum strobe_device_result check_sizes(void)
 {
     uint32_t dram = 128, fifo = 64;

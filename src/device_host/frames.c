@@ -99,6 +99,24 @@ static void send_clock(struct strobe_device *device, uint32_t index, uint32_t co
     send(device, sizeof clock / 4, STROBE_EXT_CLOCK, 0);
 }
 
+void strobe_frames_link(struct strobe_device *device, uint32_t other, uint32_t n_messages,
+                        const struct strobe_clock_link *link, double error_ns)
+{
+    uint64_t scale, shift;
+    memcpy(&scale, &link->scale, sizeof scale);
+    memcpy(&shift, &link->shift, sizeof shift);
+    struct strobe_frame_link frame = {.other = other,
+                                      .n_messages = n_messages,
+                                      .scale_low = low(scale),
+                                      .scale_high = high(scale),
+                                      .shift_low = low(shift),
+                                      .shift_high = high(shift),
+                                      .error_ns =
+                                          error_ns < 4e9 ? (uint32_t)error_ns + 1 : UINT32_MAX};
+    memcpy(device->frame, &frame, sizeof frame);
+    send(device, sizeof frame / 4, STROBE_EXT_LINK, 0);
+}
+
 void strobe_frames_clocks(struct strobe_device *device, int now)
 {
     uint64_t ns = strobe_worker_host_ns(device, 0);

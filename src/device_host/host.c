@@ -28,7 +28,7 @@ static void warn(void *context, const char *sentence)
 
 static enum strobe_err put(void *context, const uint32_t *words, size_t n_words)
 {
-    return strobe_frames_put(context, words, n_words);
+    return strobe_host_spool_put(context, words, n_words);
 }
 
 /* ---- open and close ---- */
@@ -107,8 +107,10 @@ static void do_open(void *context)
     device->l1 = (struct strobe_host_map){.first = device->backend->l1_first,
                                           .end = device->backend->l1_end};
     strobe_host_record_open(device);
+    strobe_host_spool_open(device);
     strobe_host_files_open(device);
     strobe_frames_hello(device);
+    strobe_host_link_open(device);
     strobe_records_open(device);
 }
 
@@ -166,10 +168,13 @@ static void do_close(void *context)
     struct strobe_device *device = context;
     strobe_frames_clocks(device, 1);
     device->backend->drain(device->unit);
+    strobe_host_link_close(device);
     strobe_host_leaks(device);
+    strobe_host_spool_pump(device);
     strobe_host_record_end(device);
     strobe_frames_bye(device, STROBE_BYE_CLOSED);
     strobe_records_close(device);
+    strobe_host_spool_close(device); /* what is left in it is missing: the counts say so */
     strobe_host_record_close(device);
     strobe_host_files_close(device);
 }
@@ -224,6 +229,10 @@ enum strobe_device_result strobe_device_physical(const struct strobe_device *dev
 static void do_reset(void *context)
 {
     struct strobe_device *device = context;
+    strobe_host_link_close(device);
+    strobe_host_spool_pump(device);
+    strobe_host_spool_close(device); /* its words are of clocks that end here */
+    strobe_host_spool_open(device);
     strobe_frames_totals(device); /* what is in the rings is gone: readers know how much that is */
     strobe_host_files_dump(
         device); /* clocks begin anew: later times are not to be sorted among these */
@@ -235,6 +244,7 @@ static void do_reset(void *context)
         free(device->named[i]);
     device->n_named = 0;
     strobe_frames_hello(device);
+    strobe_host_link_open(device);
 }
 
 enum strobe_device_result strobe_device_reset(struct strobe_device *device)
@@ -346,6 +356,7 @@ static void do_finish(void *context)
     enum strobe_err err = STROBE_OK;
     if (finishing->reads || device->setup.options.mode == STROBE_DEVICE_MODE_STREAMING)
         err = device->backend->drain(device->unit);
+    strobe_host_spool_pump(device);
     if (finishing->reads && device->setup.options.record & STROBE_DEVICE_RECORD_MID_RUN)
         strobe_host_files_dump(device);
     finishing->idle_ns = device->backend->idle_since(device->unit);
@@ -414,6 +425,7 @@ enum strobe_device_result strobe_device_trace_end(struct strobe_device *device, 
 
 enum strobe_device_result strobe_device_trace_replay(struct strobe_device *device, uint32_t trace)
 {
+    STROBE_SCOPE("ReplayTrace");
     pthread_mutex_lock(&device->lock);
     int ok = trace < device->n_traces && device->traces[trace].id && device->capturing != trace + 1;
     uint32_t n = ok ? device->traces[trace].n_steps : 0, replay = device->n_replays += (uint32_t)ok;
@@ -427,7 +439,8 @@ enum strobe_device_result strobe_device_trace_replay(struct strobe_device *devic
         struct launch launch = {.run = {.runtime_id = step.runtime_id,
                                         .trace_counter = replay,
                                         .first_of_replay = i == 0},
-                                .trace = trace};
+                                .trace = trace,
+                                .flow = strobe_host_flow(device)};
         result = push_launch(device, step.job, &launch);
     }
     return result;

@@ -39,6 +39,21 @@ struct strobe_host_trace {
     uint32_t n_steps, room;
 };
 
+/* Frames that the recorder did not take: a length, then its words, each. */
+struct strobe_host_spool {
+    uint32_t *words; /* owned: room for `room` */
+    uint64_t first, n, room, n_most;
+};
+
+/* Messages from the root, the device that was opened first, to this one. */
+struct strobe_host_link {
+    struct strobe_device *next,
+        *root; /* borrowed: in the list of linked devices; NULL: it is the root */
+    struct strobe_clock_pair *pairs; /* owned: n_pairs */
+    uint32_t n_pairs;
+    bool is_listed;
+};
+
 struct strobe_device {
     const struct strobe_device_backend *backend; /* borrowed: lives for ever */
     void *unit;                                  /* owned: of the backend */
@@ -53,6 +68,8 @@ struct strobe_device {
     char **named;    /* owned: objects whose names the sinks know */
     uint32_t n_named, room_named;
     struct strobe_device_fifo_writer fifo;   /* to the recorder; zeroed: none */
+    struct strobe_host_spool spool;          /* before it; n_most 0: none */
+    struct strobe_host_link link;            /* links.c */
     struct strobe_device_files *files;       /* owned; NULL: none are written */
     uint64_t n_flows;                        /* atomic */
     uint64_t number;                         /* no two devices of a process have the same */
@@ -92,6 +109,9 @@ void strobe_frames_firmware(struct strobe_device *device);
 void strobe_frames_clocks(struct strobe_device *device, int now);
 void strobe_frames_memory(struct strobe_device *device, int is_alloc, enum strobe_device_pool pool,
                           uint64_t address, uint64_t bytes);
+/* This device's clock against that of device `other`: other's = scale * its + shift. */
+void strobe_frames_link(struct strobe_device *device, uint32_t other, uint32_t n_messages,
+                        const struct strobe_clock_link *link, double error_ns);
 /* Counts of all lanes, so far. */
 void strobe_frames_totals(struct strobe_device *device);
 /* The last frame: counts of all lanes. */
@@ -132,6 +152,22 @@ bool strobe_host_is_recorder(const struct strobe_device *device, uint32_t index)
 void strobe_host_record_end(struct strobe_device *device);
 /* Begin a flow on the calling thread, in its innermost zone. Its number, 0: nobody records. */
 uint64_t strobe_host_flow(struct strobe_device *device);
+
+/* ---- links.c: devices' clocks against each other, with TT_METAL_PROFILER_SYNC=1 ---- */
+
+void strobe_host_link_open(struct strobe_device *device);
+/* Messages once more; the line through all of them goes to the stream. Of the root: for all that are linked to it. */
+void strobe_host_link_close(struct strobe_device *device);
+
+/* ---- spool.c: what a relay keeps while the recorder takes nothing ---- */
+
+void strobe_host_spool_open(struct strobe_device *device);
+void strobe_host_spool_close(struct strobe_device *device);
+/* Frames of the backend. LIMIT: neither the recorder nor the spool has room; they may be offered again. */
+enum strobe_err strobe_host_spool_put(struct strobe_device *device, const uint32_t *words,
+                                      size_t n_words);
+/* Hand on what it holds, as far as it is taken. */
+void strobe_host_spool_pump(struct strobe_device *device);
 
 /* ---- files.c: the files of a run ---- */
 

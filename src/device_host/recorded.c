@@ -34,26 +34,21 @@ static void describe(struct strobe_device *device)
     strobe_device_fifo_put(&device->fifo, device->facts + from, at - from);
 }
 
-static int put_frames(void *context, const uint32_t *words, size_t n_words)
+/* A recorder that asked may be dead since. */
+static bool is_asked(const struct strobe_device *device)
 {
-    struct strobe_device *device = context;
-    if (strobe_device_fifo_must_describe(&device->fifo))
-        describe(device);
-    return strobe_device_fifo_put(&device->fifo, words, n_words) != STROBE_OK;
+    const char *folder = strobe_session_folder();
+    return strobe_device_fifo_is_asked(&device->fifo) && folder && strobe_session_is_held(folder);
 }
 
-/* A small one will do where there is no room for more: the device then waits the sooner for the recorder. */
-static enum strobe_err make_fitting(struct strobe_device_fifo_options *options,
-                                    struct strobe_device_fifo_writer *out)
+/* The recorder and the user shall know that the device's zones are missing. */
+static void deny(struct strobe_device *device)
 {
-    enum { MOST_BYTES = 64 << 20, LEAST_BYTES = 256 << 10 };
-    enum strobe_err err = strobe_device_fifo_make(options, out);
-    for (uint64_t bytes = options->data_bytes ? options->data_bytes : MOST_BYTES;
-         err && (bytes /= 4) >= LEAST_BYTES;) {
-        options->data_bytes = bytes;
-        err = strobe_device_fifo_make(options, out);
-    }
-    return err;
+    strobe_device_fifo_close(&device->fifo);
+    strobe_session_deny_device();
+    device->setup.warn(device->setup.warn_context,
+                       "no room for the device's stream in the session's folder: its zones "
+                       "will be missing from the recording");
 }
 
 /* Size of the way, as upstream's variable has it, which was checked (env.c). 0: the default. */
@@ -63,25 +58,44 @@ static uint64_t fifo_bytes(void)
     return value ? (uint64_t)strtoul(value, NULL, 10) << 20 : 0;
 }
 
+/* A small ring will do where there is no room for more: the device then waits the sooner for the recorder. False: there is none, and the device
+ * has no way to a recorder any more. */
+static bool make_ring(struct strobe_device *device)
+{
+    enum { MOST_BYTES = 64 << 20, LEAST_BYTES = 256 << 10 };
+    uint64_t bytes = fifo_bytes();
+    enum strobe_err err = strobe_device_fifo_extend(&device->fifo, bytes);
+    for (bytes = bytes ? bytes : MOST_BYTES; err && (bytes /= 4) >= LEAST_BYTES;)
+        err = strobe_device_fifo_extend(&device->fifo, bytes);
+    if (err)
+        deny(device);
+    return !err;
+}
+
+static int put_frames(void *context, const uint32_t *words, size_t n_words)
+{
+    struct strobe_device *device = context;
+    if (is_asked(device) && make_ring(device))
+        describe(device); /* what was put before, nobody has */
+    if (strobe_device_fifo_must_describe(&device->fifo))
+        describe(device);
+    return strobe_device_fifo_put(&device->fifo, words, n_words) != STROBE_OK;
+}
+
 void strobe_host_record_open(struct strobe_device *device)
 {
     const char *folder = strobe_session_folder();
     const char *no_push = getenv("TT_METAL_PROFILER_DISABLE_PUSH_TO_TRACY");
-    struct strobe_device_fifo_options options = {.dir = folder,
-                                                 .device = device->setup.index,
-                                                 .data_bytes = fifo_bytes(),
-                                                 .is_recorded = session_is_recorded(folder)};
+    struct strobe_device_fifo_options options = {
+        .dir = folder, .device = device->setup.index, .is_recorded = session_is_recorded(folder)};
     if (!folder || device->setup.options.mode == STROBE_DEVICE_MODE_OFF ||
         (no_push && *no_push == '1'))
         return;
-    if (make_fitting(&options, &device->fifo)) {
-        strobe_session_deny_device();
-        device->setup.warn(device->setup.warn_context,
-                           "no room for the device's stream in the session's folder: its zones "
-                           "will be missing from the recording");
-        return;
-    }
-    device->listeners[0] = (struct strobe_host_listener){.frames = put_frames, .context = device};
+    if (strobe_device_fifo_make(&options, &device->fifo))
+        deny(device);
+    else if (!options.is_recorded || make_ring(device))
+        device->listeners[0] =
+            (struct strobe_host_listener){.frames = put_frames, .context = device};
 }
 
 bool strobe_host_is_recorder(const struct strobe_device *device, uint32_t index)

@@ -18,6 +18,7 @@ void strobe_device_axis_init(struct strobe_device_axis *clock,
 {
     memset(clock, 0, sizeof *clock);
     clock->host = *host;
+    STROBE_ASSERT(clock->host.tick_at);
     clock->cycle_ns = khz > 0 ? 1e6 / khz : 1;
     clock->knot = INT64_MIN;
 }
@@ -41,6 +42,7 @@ static struct strobe_device_core_clock *core_at(struct strobe_device_axis *clock
         clock->cores = more;
         clock->n_cores = n;
     }
+    STROBE_ASSERT(core < clock->n_cores);
     return &clock->cores[core];
 }
 
@@ -59,6 +61,7 @@ static bool is_short(struct strobe_device_axis *clock, uint64_t trip)
     clock->trips[clock->n_trips++ % STROBE_DEVICE_CLOCK_KEPT] = trip;
     uint64_t n =
         clock->n_trips < STROBE_DEVICE_CLOCK_KEPT ? clock->n_trips : STROBE_DEVICE_CLOCK_KEPT;
+    STROBE_ASSERT(n && n <= STROBE_DEVICE_CLOCK_KEPT);
     memcpy(sorted, clock->trips, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, by_value);
     return n >= trips_known && trip <= sorted[n / 2] && trip <= 2 * sorted[0];
@@ -70,6 +73,7 @@ static double line_at(struct strobe_device_axis *clock, int64_t time)
     uint64_t n =
         clock->n_good < STROBE_DEVICE_CLOCK_KEPT ? clock->n_good : STROBE_DEVICE_CLOCK_KEPT;
     double sx = 0, sy = 0, sxx = 0, sxy = 0;
+    STROBE_ASSERT(n && n <= STROBE_DEVICE_CLOCK_KEPT);
     for (uint64_t i = 0; i < n; i++) {
         double x = (double)(clock->good[i].time - time), y = clock->good[i].mid_ns;
         sx += x;
@@ -96,6 +100,7 @@ static void sample_core(struct strobe_device_core_clock *core, uint64_t cycles, 
                         uint64_t after_ns)
 {
     uint64_t trip = after_ns - before_ns + 1;
+    STROBE_ASSERT(trip); /* a reading is no shorter than nothing */
     if (core->is_fixed || (core->trip_ns && core->trip_ns <= trip))
         return;
     core->cycles = cycles;
@@ -106,6 +111,7 @@ static void sample_core(struct strobe_device_core_clock *core, uint64_t cycles, 
 /* Found when it is first needed, and final as soon as there is a knot behind the sample. */
 static void find_origin(struct strobe_device_axis *clock, struct strobe_device_core_clock *core)
 {
+    STROBE_ASSERT(core->trip_ns && clock->map.n_pieces); /* it was sampled, and there is a map */
     uint64_t tick = clock->host.tick_at(clock->host.context, core->mid_ns);
     int64_t common = strobe_clock_map_time(&clock->map, tick);
     core->origin = (int64_t)core->cycles - (common - clock->base);
@@ -120,6 +126,42 @@ static double origin_error(const struct strobe_device_axis *clock)
         if (clock->cores[i].trip_ns > trip)
             trip = clock->cores[i].trip_ns;
     return trip ? (double)trip / 2 + clock->first_error : 0;
+}
+
+static int by_origin(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+enum strobe_err strobe_device_axis_skew(const struct strobe_device_axis *clock,
+                                        struct strobe_device_skew *out)
+{
+    uint32_t n = 0;
+    int64_t *origins = malloc((clock->n_cores + 1u) * sizeof *origins);
+    *out = (struct strobe_device_skew){.error_ns = 2 * origin_error(clock)};
+    if (!origins)
+        return STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; i < clock->n_cores; i++)
+        if (clock->cores[i].is_fixed)
+            origins[n++] = clock->cores[i].origin;
+    STROBE_ASSERT(n <= clock->n_cores);
+    if (n)
+        qsort(origins, n, sizeof *origins, by_origin);
+    int64_t median = n ? origins[n / 2] : 0;
+    free(origins);
+    for (uint32_t i = 0; i < clock->n_cores; i++) {
+        double ns = (double)(clock->cores[i].origin - median) * clock->cycle_ns;
+        if (!clock->cores[i].is_fixed || fabs(ns) <= out->error_ns)
+            continue;
+        if (fabs(ns) > fabs(out->ns)) {
+            out->core = i;
+            out->ns = ns;
+        }
+        out->n_cores++;
+    }
+    STROBE_ASSERT(!out->n_cores || fabs(out->ns) > out->error_ns);
+    return STROBE_OK;
 }
 
 /* ---- knots ---- */
@@ -163,6 +205,7 @@ static bool next_knot(struct strobe_device_axis *clock, int64_t time, uint64_t t
         most += fabs((double)(int64_t)(tick - from_tick) * clock->host.tick_ns -
                      (double)(time - from) * scale * clock->host.tick_ns);
     }
+    STROBE_ASSERT(scale > 0 && most >= 0 && time > from);
     strobe_clock_map_add(&clock->map, from, from_tick, scale,
                          most + origin_error(clock) + clock->host.error_ns);
     return true;
@@ -172,6 +215,7 @@ static bool sample_reference(struct strobe_device_axis *clock, int64_t time, uin
                              uint64_t after_ns)
 {
     uint64_t trip = after_ns - before_ns;
+    STROBE_ASSERT(after_ns >= before_ns); /* checked */
     if (!is_short(clock, trip))
         return false;
     if (!clock->n_good)
@@ -184,6 +228,8 @@ static bool sample_reference(struct strobe_device_axis *clock, int64_t time, uin
     double at = line_at(clock, time);
     at = at < before ? before : at > after ? after : at;
     double error = after - at > at - before ? after - at : at - before;
+    STROBE_ASSERT(at >= before && at <= after &&
+                  error <= after - before); /* proven by the sample */
     uint64_t tick =
         clock->host.tick_at(clock->host.context, clock->first_ns + (uint64_t)(at + 0.5));
     return next_knot(clock, time, tick, error);
@@ -210,6 +256,7 @@ void strobe_device_axis_reset(struct strobe_device_axis *clock)
     int64_t latest = clock->map.n_pieces ? clock->map.latest : 0;
     clock->base = latest > clock->knot ? latest + 1 : clock->knot + 1;
     clock->n_good = clock->n_trips = 0;
+    STROBE_ASSERT(!clock->n_cores || clock->cores);
     clock->has_reference = false;
     clock->knot = INT64_MIN;
     if (clock->n_cores)
@@ -227,6 +274,7 @@ bool strobe_device_axis_guess(struct strobe_device_axis *clock, uint32_t core, u
         set_knot(clock, clock->base + (int64_t)cycles, clock->host.tick_at(clock->host.context, ns),
                  guess_error_ns);
     }
+    STROBE_ASSERT(clock->knot != INT64_MIN && !clock->map.n_pieces);
     clock->map.latest = clock->knot - 1;
     strobe_clock_map_add(
         &clock->map, clock->knot, clock->knot_tick, clock->cycle_ns / clock->host.tick_ns,

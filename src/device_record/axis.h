@@ -73,6 +73,17 @@ void strobe_device_axis_reset(struct strobe_device_axis *clock);
 bool strobe_device_axis_guess(struct strobe_device_axis *clock, uint32_t core, uint64_t cycles,
                               uint64_t ns);
 
+/* Cores whose timers stand apart from those of most by more than their readings leave open: out of reset at another time. */
+struct strobe_device_skew {
+    uint32_t n_cores; /* that stand apart; 0: none, and nothing else is set */
+    uint32_t core;    /* the one that does most */
+    double ns;        /* by so much it is ahead */
+    double error_ns;
+};
+/* NOMEM: nothing is known. */
+enum strobe_err strobe_device_axis_skew(const struct strobe_device_axis *clock,
+                                        struct strobe_device_skew *out);
+
 /* A reading of a core's clock as common time. */
 int64_t strobe_device_axis_common(struct strobe_device_axis *clock, uint32_t core, uint64_t cycles);
 /* Up to where times can be mapped without looking ahead; INT64_MIN: not at all yet. */

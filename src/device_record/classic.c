@@ -92,9 +92,11 @@ static void put_in_order(struct strobe_device_trace *t, struct strobe_device_tra
     for (uint32_t i = 0; i < t->n_items; i++)
         if (!n || !is_same(&t->items[i], &t->items[n - 1]))
             t->items[n++] = t->items[i];
+    STROBE_ASSERT(n <= t->n_items);
     t->n_items = n;
     struct strobe_device_buffer_lane *buffer = lane->buffer;
     for (uint32_t i = 0; i < n; i++) {
+        STROBE_ASSERT(!i || t->items[i - 1].start <= t->items[i].start);
         if (t->items[i].kind)
             continue;
         buffer->recent[buffer->n_recent++ % STROBE_DEVICE_RECENT] = t->items[i];
@@ -138,6 +140,7 @@ static void note_full(struct strobe_device_trace *t, const struct strobe_device_
         strobe_device_classic_support(&full) <= strobe_device_classic_support(&t->full))
         return;
     t->full = full;
+    STROBE_ASSERT(at->core < t->n_cores && at->risc < STROBE_DEVICE_RISCS);
     t->full_core = at->core;
     t->full_risc = at->risc;
 }
@@ -160,6 +163,7 @@ void strobe_device_classic_take(void *context, const struct strobe_device_lane *
         lane->buffer->is_full = true;
         note_full(t, at, words);
     }
+    STROBE_ASSERT(words->words || !words->n_words);
     uint64_t last = lane->table_time;
     t->n_items = 0;
     take_zones(t, lane, words);
@@ -179,6 +183,7 @@ void strobe_device_classic_take(void *context, const struct strobe_device_lane *
 
 void strobe_device_classic_open(struct strobe_device_track *lane)
 {
+    STROBE_ASSERT(lane->buffer);
     const struct strobe_device_pairs *pairs = &lane->buffer->pairs;
     lane->n_table = 0;
     if (pairs->has_main)
@@ -191,6 +196,7 @@ void strobe_device_classic_open(struct strobe_device_track *lane)
     for (uint32_t i = 0; i < pairs->n_open && lane->n_table < STROBE_DEVICE_TABLE; i++)
         lane->table[lane->n_table++] = (struct strobe_nest_zone){
             pairs->starts[i], STROBE_NEST_OPEN, pairs->ids[i], pairs->program, STROBE_NEST_ZONE};
+    STROBE_ASSERT(lane->n_table <= STROBE_DEVICE_TABLE);
     lane->has_table = lane->has_table || lane->n_table;
 }
 

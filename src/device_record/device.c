@@ -29,6 +29,7 @@ static struct strobe_build_loc loc_of(const struct strobe_device_name *name)
 uint64_t strobe_device_loc(struct strobe_device_trace *t, uint32_t id,
                            enum strobe_device_name_of what)
 {
+    STROBE_ASSERT(t->build && what <= STROBE_DEVICE_NAME_SUM);
     uint64_t *place;
     if (strobe_map_add(&t->locs, (uint64_t)what << 32 | id, &place))
         return strobe_build_new_loc(t->build, id); /* a stand-in each time: memory is short */
@@ -121,6 +122,7 @@ static void on_hello(void *context, const struct strobe_device_hello *hello)
                                       hello->grid_x, hello->grid_y);
     if (n_title >= sizeof title)
         n_title = sizeof title - 1;
+    STROBE_ASSERT(n_title < sizeof title && t->has_hello);
     strobe_build_record(t->build, STROBE_META_PROGRAM_NAME, NULL, &text, &n_title);
     uint64_t numbers[] = {hello->device, hello->arch,   hello->frequency_khz,
                           hello->grid_x, hello->grid_y, t->options.pid};
@@ -145,10 +147,42 @@ static void on_clock(void *context, const struct strobe_device_clock *sample)
 
 void strobe_device_note_clock(struct strobe_device_trace *t)
 {
+    STROBE_ASSERT(t->clock.map.n_pieces);
     const struct strobe_clock_map_piece *piece = strobe_clock_map_last(&t->clock.map);
     uint64_t numbers[] = {strobe_build_proc(t->build), (uint64_t)piece->time, piece->tick,
                           piece->mult, piece->error_ns};
     strobe_build_record(t->build, STROBE_FACT_CLOCK_MAP, numbers, NULL, NULL);
+}
+
+void strobe_device_note_skew(struct strobe_device_trace *t)
+{
+    struct strobe_device_skew skew;
+    if (strobe_device_axis_skew(&t->clock, &skew) || !skew.n_cores)
+        return;
+    uint32_t yx = skew.core < t->n_cores ? t->cores[skew.core].facts.logical_yx : 0;
+    strobe_build_note(
+        t->build,
+        "device %u: timers of %u cores stand apart from the others', that of core "
+        "%u,%u by %.3f us (+-%.3f us): each core's times are corrected by readings of "
+        "its own",
+        t->options.device, skew.n_cores, yx & 0xffff, yx >> 16, skew.ns / 1e3, skew.error_ns / 1e3);
+}
+
+static void on_link(void *context, const struct strobe_device_link *link)
+{
+    struct strobe_device_trace *t = context;
+    t->link = *link;
+}
+
+static void note_link(struct strobe_device_trace *t)
+{
+    const struct strobe_device_link *link = &t->link;
+    if (link->n_messages)
+        strobe_build_note(t->build,
+                          "device %u: by %u messages over a link, the clock of device %u is %.12f "
+                          "times its own and %.0f cycles more, within %u ns",
+                          t->options.device, link->n_messages, link->other, link->scale,
+                          link->shift, link->error_ns);
 }
 
 /* ---- programs and launches ---- */
@@ -166,6 +200,7 @@ static struct strobe_device_slot *slot_of(struct strobe_device_trace *t, uint32_
         t->free_flow = place;
         t->n_lost_flows++;
     }
+    STROBE_ASSERT(!slot->first_flow); /* its launches are free again */
     *slot = (struct strobe_device_slot){.program = program, .lane = UINT32_MAX};
     return slot;
 }
@@ -177,6 +212,7 @@ static size_t join_sources(const struct strobe_device_program *program, char *ou
     for (uint32_t i = 0; i < program->n_sources && n < room; i++)
         n += (size_t)snprintf(out + n, room - n, "%s%.*s", n ? "\n" : "",
                               (int)program->sources[i].n_bytes, program->sources[i].bytes);
+    STROBE_ASSERT(room);
     return n < room ? n : room - 1;
 }
 
@@ -210,6 +246,7 @@ static void on_launch(void *context, const struct strobe_device_launch *launch)
     struct strobe_device_slot *slot = slot_of(t, launch->program);
     t->last_ns = launch->host_ns > t->last_ns ? launch->host_ns : t->last_ns;
     uint32_t place = launch->flow ? take_place(t) : 0;
+    STROBE_ASSERT(place <= t->n_flows && t->n_flows <= STROBE_DEVICE_FLOWS);
     if (!place) {
         t->n_lost_flows += launch->flow != 0;
         return;
@@ -227,6 +264,7 @@ uint64_t strobe_device_take_flow(struct strobe_device_trace *t, uint32_t program
 {
     struct strobe_device_slot *slot = slot_of(t, program);
     uint32_t place = slot->first_flow;
+    STROBE_ASSERT(lane && slot->program == program); /* lanes count from 1 */
     *name = slot->name;
     if (slot->lane == UINT32_MAX)
         slot->lane = lane;
@@ -251,6 +289,7 @@ static void on_memory(void *context, const struct strobe_device_memory *memory)
     static_assert(sizeof pools / sizeof pools[0] == STROBE_DEVICE_POOLS, "a name for each");
     uint32_t pool = memory->pool < STROBE_DEVICE_POOLS ? memory->pool : 0;
     size_t n = (size_t)snprintf(name, sizeof name, "Device %u %s", t->options.device, pools[pool]);
+    STROBE_ASSERT(n < sizeof name && pool < STROBE_DEVICE_POOLS);
     uint64_t tick = t->options.host.tick_at(t->options.host.context, memory->host_ns);
     struct strobe_build_track *track = strobe_build_thread(t->build, 1, tick);
     if (!track)
@@ -272,6 +311,7 @@ static void on_bad(void *context, const struct strobe_device_lane *lane, enum st
                    uint64_t count)
 {
     struct strobe_device_trace *t = context;
+    STROBE_ASSERT(why < STROBE_DEVICE_N_BAD);
     t->n_bad[why] += count;
     if (lane && why != STROBE_DEVICE_BAD_LATCH && why != STROBE_DEVICE_BAD_OVERLAP)
         strobe_device_lanes_damaged(t, lane, why == STROBE_DEVICE_BAD_GAP_WORDS);
@@ -346,6 +386,7 @@ enum strobe_err strobe_device_trace_open(const struct strobe_device_trace_option
         .launch = on_launch,
         .clock = on_clock,
         .memory = on_memory,
+        .link = on_link,
         .bad = on_bad,
         .bye = on_bye,
     };
@@ -367,6 +408,7 @@ enum strobe_err strobe_device_trace_open(const struct strobe_device_trace_option
         free_device(t);
         return err;
     }
+    STROBE_ASSERT(t->build && t->stream && !t->options.left); /* what was left was the caller's */
     *out = t;
     return STROBE_OK;
 }
@@ -386,15 +428,19 @@ void strobe_device_trace_close(struct strobe_device_trace *t, uint64_t n_dropped
 {
     if (!t)
         return;
+    STROBE_ASSERT(t->build && t->stream);
     strobe_device_stream_flush(t->stream);
     strobe_device_lanes_end(t);
+    strobe_device_note_skew(t);
+    note_link(t);
     if (n_dropped)
         strobe_build_note(t->build,
                           "device %u: %" PRIu64 " times frames found no room on their way to the "
                           "recorder: cores waited, or dropped and counted",
                           t->options.device, n_dropped);
     if (!t->has_bye)
-        strobe_build_note(t->build, "device %u was not closed: its program ended before",
+        strobe_build_note(t->build,
+                          "device %u was not closed: its program, or the recording, ended before",
                           t->options.device);
     if (t->n_lost_flows)
         strobe_build_note(t->build,

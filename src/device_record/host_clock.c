@@ -20,6 +20,7 @@ void strobe_host_clock_read(struct strobe_host_clock *clock, uint64_t tick, uint
 
 bool strobe_host_clock_is_due(const struct strobe_host_clock *clock, uint64_t mono_ns)
 {
+    STROBE_ASSERT(clock->mono >= clock->mono0);
     uint64_t rest = (clock->mono - clock->mono0) / 2;
     rest = rest < LEAST_NS ? LEAST_NS : rest > MOST_NS ? MOST_NS : rest;
     return mono_ns - clock->mono >= rest;

@@ -85,6 +85,7 @@ struct strobe_device_trace {
     bool is_resumed;                     /* by a successor: the clock's fit goes on */
     uint64_t pools[STROBE_DEVICE_POOLS]; /* names of the pools of memory: strings; 0: none yet */
     uint64_t last_ns;                    /* the latest host time that the stream had */
+    struct strobe_device_link link;      /* n_messages 0: none */
     uint64_t n_lost_flows, n_late, n_unmatched;
     uint64_t n_bad[STROBE_DEVICE_N_BAD];
 };
@@ -98,6 +99,8 @@ enum strobe_device_name_of {
 /* The location of an id. */
 uint64_t strobe_device_loc(struct strobe_device_trace *trace, uint32_t id,
                            enum strobe_device_name_of what);
+/* Say which cores' timers stand apart from the others', if any do. */
+void strobe_device_note_skew(struct strobe_device_trace *trace);
 /* The newest piece of the clock's map goes to the trace. */
 void strobe_device_note_clock(struct strobe_device_trace *trace);
 /* The flow that ends where `lane` begins to run `program`, 0: none; and the program's name. */

@@ -47,6 +47,7 @@ static struct strobe_device_place *core_of(struct strobe_device_trace *t, uint32
         t->cores = more;
         t->n_cores = n;
     }
+    STROBE_ASSERT(index < t->n_cores && t->cores);
     return &t->cores[index];
 }
 
@@ -58,6 +59,7 @@ static void describe_track(struct strobe_device_trace *t, struct strobe_device_t
     uint32_t logical_x = core->logical_yx & 0xffff, logical_y = core->logical_yx >> 16;
     int n = snprintf(text, sizeof text, "core %u,%u %s%s", logical_x, logical_y,
                      risc_name(t, core, risc, buffer), lane->n_resets ? ", after a reset" : "");
+    STROBE_ASSERT(lane->track && n > 0 && (size_t)n < sizeof text);
     strobe_build_thread_name(t->build, lane->track, text, (size_t)n);
     uint64_t numbers[] = {
         strobe_build_track_id(lane->track), core->kind, x, y, logical_x, logical_y, risc};
@@ -68,6 +70,8 @@ static void describe_track(struct strobe_device_trace *t, struct strobe_device_t
 static bool make_track(struct strobe_device_trace *t, struct strobe_device_track *lane,
                        const struct strobe_device_place *core, uint32_t index, uint32_t risc)
 {
+    STROBE_ASSERT(risc < STROBE_DEVICE_RISCS &&
+                  STROBE_DEVICE_RISCS <= 32);               /* no two lanes have one id */
     uint64_t tid = FIRST_TID + (uint64_t)index * 32 + risc; /* short: it is shown beside the name */
     uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
     struct strobe_build_track *track =
@@ -105,6 +109,7 @@ struct strobe_device_track *strobe_device_lanes_track(struct strobe_device_trace
         free(track);
         return NULL;
     }
+    STROBE_ASSERT(track->track && !core->lanes[lane->risc]);
     core->lanes[lane->risc] = track;
     return track;
 }
@@ -138,6 +143,7 @@ static enum strobe_device_name_of site_of(const struct strobe_device_trace *t)
 static void emit_counter(struct taking *taking, const struct strobe_nest_step *step, uint64_t tick)
 {
     struct strobe_device_trace *t = taking->trace;
+    STROBE_ASSERT(taking->core < t->n_cores); /* its lane has a track */
     const struct strobe_device_core_facts *core = &core_of(t, taking->core)->facts;
     const char *counter = strobe_device_counter_name(step->program);
     char name[96];
@@ -155,6 +161,7 @@ static void emit_mark(struct taking *taking, const struct strobe_nest_step *step
         return;
     }
     uint64_t loc = strobe_device_loc(t, step->id, site_of(t));
+    STROBE_ASSERT(step->kind == STROBE_NEST_EVENT || step->kind == STROBE_NEST_DATA);
     if (step->kind == STROBE_NEST_EVENT) {
         /* a zone of no length: it has a name, a place in lists and a count, which a text would not have */
         struct strobe_zone_step steps[] = {{tick, loc}, {tick, STROBE_STEP_END}};
@@ -175,6 +182,7 @@ static void emit_outermost(struct taking *taking, const struct strobe_nest_step 
     struct strobe_build_track *track = taking->lane->track;
     uint64_t program = step->program;
     const char *name;
+    STROBE_ASSERT(!step->depth && !step->is_end && !step->kind);
     strobe_build_zone_begin(t->build, track, tick, strobe_device_loc(t, step->id, site_of(t)));
     if (!program)
         return;
@@ -194,6 +202,7 @@ static void take_steps(void *context, const struct strobe_nest_step *steps, size
     struct strobe_device_trace *t = taking->trace;
     struct strobe_zone_step batch[BATCH];
     size_t n = 0;
+    STROBE_ASSERT(t->clock.map.n_pieces && taking->lane->track); /* times can be mapped */
     for (size_t i = 0; i < n_steps; i++) {
         int64_t time = strobe_device_axis_common(&t->clock, taking->core, steps[i].time);
         uint64_t tick = strobe_device_axis_tick(&t->clock, time);
@@ -202,6 +211,7 @@ static void take_steps(void *context, const struct strobe_nest_step *steps, size
             strobe_build_steps(t->build, taking->lane->track, batch, n);
             n = 0;
         }
+        STROBE_ASSERT(n < BATCH);
         if (is_plain)
             batch[n++] = (struct strobe_zone_step){
                 tick,
@@ -227,6 +237,7 @@ static void advance(struct strobe_device_trace *t, struct strobe_device_track *l
                     uint32_t n_open)
 {
     struct taking taking = {t, lane, core, 1 + core * STROBE_DEVICE_RISCS + risc};
+    STROBE_ASSERT(core < t->n_cores && t->cores[core].lanes[risc] == lane);
     if (lane->nest.n_waiting || n_open)
         need_clock(t, core, lane->nest.n_waiting ? lane->nest.waiting[0].start : open[0].start);
     if (t->clock.map.n_pieces)
@@ -239,6 +250,7 @@ static void use_table(struct strobe_device_trace *t, struct strobe_device_track 
 {
     if (!lane->has_table || strobe_device_axis_ready(&t->clock) == INT64_MIN)
         return;
+    STROBE_ASSERT(lane->n_table <= STROBE_DEVICE_TABLE);
     int64_t table = strobe_device_axis_common(&t->clock, core, lane->table_time);
     int64_t ready = strobe_device_axis_ready(&t->clock);
     if (table > ready && lane->nest.n_waiting < STROBE_DEVICE_WAITING)
@@ -260,6 +272,7 @@ static void relieve(struct strobe_device_trace *t, struct strobe_device_track *l
 {
     if (lane->nest.n_waiting < 2 * STROBE_DEVICE_WAITING)
         return;
+    STROBE_ASSERT(lane->nest.n_waiting > STROBE_DEVICE_WAITING);
     uint64_t until = lane->nest.waiting[STROBE_DEVICE_WAITING].start;
     if (lane->has_table && lane->table_time <= until) { /* a table is of use only now */
         advance(t, lane, core, risc, lane->table_time, lane->table, lane->n_table);
@@ -288,6 +301,7 @@ static void on_zones(void *context, const struct strobe_device_lane *at,
         done += n;
         relieve(t, lane, at->core, at->risc);
     }
+    STROBE_ASSERT(zones || !n_zones);
     if (!lane)
         strobe_device_lanes_refuse(t, n_zones);
 }
@@ -387,6 +401,7 @@ static void on_open(void *context, const struct strobe_device_lane *at, uint64_t
     for (size_t i = 0; i < n_open && i < STROBE_DEVICE_TABLE; i++)
         lane->table[lane->n_table++] = (struct strobe_nest_zone){open[i].start, STROBE_NEST_OPEN,
                                                                  open[i].id, 0, STROBE_NEST_ZONE};
+    STROBE_ASSERT(lane->n_table <= STROBE_DEVICE_TABLE);
     if (is_final)
         advance(t, lane, at->core, at->risc, UINT64_MAX - 1, lane->table, lane->n_table);
 }
@@ -421,6 +436,7 @@ static void settle_total(struct strobe_device_trace *t, struct strobe_device_tra
     uint64_t dropped =
         lane->total_dropped > lane->n_dropped ? lane->total_dropped : lane->n_dropped;
     uint64_t known = lane->n_zones + lane->n_marks + lane->n_summed + dropped;
+    STROBE_ASSERT(dropped >= lane->n_dropped && lane->track);
     if (lane->total_emitted != UINT64_MAX && lane->total_emitted > known) {
         uint32_t cause = cause_of(t, lane);
         strobe_build_lose(t->build, lane->track, cause, lane->total_emitted - known, tick);
@@ -472,6 +488,7 @@ void strobe_device_lanes_calls(struct strobe_device_calls *calls)
 void strobe_device_lanes_begin_again(struct strobe_device_trace *t, uint32_t core, uint32_t risc)
 {
     struct strobe_device_track *lane = t->cores[core].lanes[risc];
+    STROBE_ASSERT(core < t->n_cores && lane->track);
     for (uint32_t i = 0; i < lane->nest.n_stack && t->clock.map.n_pieces; i++) {
         const struct strobe_nest_zone *zone = &lane->nest.stack[i];
         int64_t time = strobe_device_axis_common(&t->clock, core, zone->start);
@@ -483,6 +500,7 @@ void strobe_device_lanes_begin_again(struct strobe_device_trace *t, uint32_t cor
 static void end_lane(struct strobe_device_trace *t, uint32_t core, uint32_t risc)
 {
     struct strobe_device_track *lane = t->cores[core].lanes[risc];
+    STROBE_ASSERT(lane && lane->track);
     if (lane->buffer)
         strobe_device_classic_open(lane);
     advance(t, lane, core, risc, UINT64_MAX - 1, lane->table, lane->has_table ? lane->n_table : 0);
@@ -504,6 +522,7 @@ static void end_lanes(struct strobe_device_trace *t)
 static void reset_lane(struct strobe_device_trace *t, uint32_t core, uint32_t risc)
 {
     struct strobe_device_track *lane = t->cores[core].lanes[risc];
+    STROBE_ASSERT(!lane->nest.n_waiting && !lane->nest.n_stack); /* its lane was ended */
     settle_total(t, lane);
     if (!strobe_build_track_depth(lane->track))
         return;
@@ -518,6 +537,7 @@ void strobe_device_lanes_reset(struct strobe_device_trace *t)
         if (t->cores[i / STROBE_DEVICE_RISCS].lanes[i % STROBE_DEVICE_RISCS])
             reset_lane(t, i / STROBE_DEVICE_RISCS, i % STROBE_DEVICE_RISCS);
     strobe_build_note(t->build, "device %u was reset: its clocks began anew", t->options.device);
+    strobe_device_note_skew(t); /* those of the epoch that ends */
     strobe_device_axis_reset(&t->clock);
 }
 

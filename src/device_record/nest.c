@@ -46,17 +46,20 @@ static bool reserve(struct strobe_nest_zone **zones, uint32_t *room, uint32_t us
         return false;
     *zones = more;
     *room = (uint32_t)have;
+    STROBE_ASSERT(*room >= want);
     return true;
 }
 
 static void insert(struct strobe_nest *nest, const struct strobe_nest_zone *zone)
 {
+    STROBE_ASSERT(nest->n_waiting < nest->waiting_room); /* room was made */
     uint32_t i = nest->n_waiting++;
     while (i && goes_before(zone, &nest->waiting[i - 1])) {
         nest->waiting[i] = nest->waiting[i - 1];
         i--;
     }
     nest->waiting[i] = *zone;
+    STROBE_ASSERT(!i || !goes_before(zone, &nest->waiting[i - 1]));
 }
 
 /* The zone on the stack that this one is, by now closed; NULL: it is none of them. */
@@ -92,6 +95,7 @@ enum strobe_err strobe_nest_add(struct strobe_nest *nest, const struct strobe_ne
 
 static void flush(struct steps *steps)
 {
+    STROBE_ASSERT(steps->taker && steps->n <= STEPS);
     if (steps->n)
         steps->taker(steps->context, steps->at, steps->n);
     steps->n = 0;
@@ -102,6 +106,7 @@ static void hand_on(struct steps *steps, uint64_t time, const struct strobe_nest
 {
     if (steps->n == STEPS)
         flush(steps);
+    STROBE_ASSERT(steps->n < STEPS);
     steps->at[steps->n++] = (struct strobe_nest_step){
         time, zone->id, zone->program, depth, is_end, zone->kind, zone->kind ? zone->end : 0};
 }
@@ -109,6 +114,7 @@ static void hand_on(struct steps *steps, uint64_t time, const struct strobe_nest
 /* End the zones of the stack that end up to `time`. One that ends later keeps those around it open. */
 static void end_until(struct strobe_nest *nest, uint64_t time, struct steps *steps)
 {
+    STROBE_ASSERT(nest->n_stack <= nest->stack_room);
     while (nest->n_stack && nest->stack[nest->n_stack - 1].end <= time) {
         const struct strobe_nest_zone *top = &nest->stack[--nest->n_stack];
         hand_on(steps, top->end, top, nest->n_stack, true);
@@ -129,6 +135,7 @@ static enum strobe_err begin(struct strobe_nest *nest, const struct strobe_nest_
         return STROBE_ERR_NOMEM;
     hand_on(steps, zone->start, zone, nest->n_stack, false);
     nest->stack[nest->n_stack++] = *zone;
+    STROBE_ASSERT(nest->n_stack <= nest->stack_room);
     return STROBE_OK;
 }
 
@@ -154,6 +161,7 @@ enum strobe_err strobe_nest_advance(struct strobe_nest *nest, uint64_t until,
                                     strobe_nest_taker *taker, void *context)
 {
     struct steps steps = {.taker = taker, .context = context};
+    STROBE_ASSERT(taker && (open || !n_open));
     enum strobe_err err = STROBE_OK;
     for (size_t i = 0; i < n_open; i++) {
         struct strobe_nest_zone zone = open[i];
@@ -170,12 +178,14 @@ enum strobe_err strobe_nest_advance(struct strobe_nest *nest, uint64_t until,
         enum strobe_err begun_err = begin(nest, &nest->waiting[n], &steps);
         err = err ? err : begun_err;
     }
+    STROBE_ASSERT(n <= nest->n_waiting);
     nest->n_waiting -= n;
     if (n)
         memmove(nest->waiting, nest->waiting + n, nest->n_waiting * sizeof *nest->waiting);
     end_until(nest, until, &steps);
     if (until > nest->out)
         nest->out = until;
+    STROBE_ASSERT(nest->out >= until);
     flush(&steps);
     return err;
 }

@@ -71,6 +71,7 @@ uint32_t strobe_device_trace_layout(void)
 static void put(struct strobe_out *out, const void *bytes, size_t n_bytes)
 {
     static const char zeros[8];
+    STROBE_ASSERT(bytes || !n_bytes);
     if (n_bytes)
         strobe_out_bytes(out, (const char *)bytes, n_bytes);
     if (n_bytes % 8)
@@ -80,6 +81,7 @@ static void put(struct strobe_out *out, const void *bytes, size_t n_bytes)
 static void put_axis(struct strobe_out *out, const struct strobe_device_axis *clock)
 {
     struct strobe_device_axis copy = *clock;
+    STROBE_ASSERT(clock->cores || !clock->n_cores);
     memset(&copy.host, 0, sizeof copy.host);
     copy.cores = NULL;
     put(out, &copy, sizeof copy);
@@ -134,6 +136,7 @@ static void put_track(struct strobe_out *out, const struct strobe_device_track *
                            .n_resets = lane->n_resets,
                            .is_damaged = lane->is_damaged,
                            .has_gap = lane->has_gap};
+    STROBE_ASSERT(lane->track && lane->n_table <= STROBE_DEVICE_TABLE);
     strobe_build_track_save(lane->track, &track.build);
     memcpy(track.table, lane->table, sizeof track.table);
     put(out, &track, sizeof track);
@@ -165,6 +168,7 @@ static struct head head_of(const struct strobe_device_trace *t)
         head.n_slots += t->programs[i].lane != 0;
     for (uint32_t i = 0; i < t->n_cores * STROBE_DEVICE_RISCS; i++)
         head.n_tracks += t->cores[i / STROBE_DEVICE_RISCS].lanes[i % STROBE_DEVICE_RISCS] != NULL;
+    STROBE_ASSERT(head.n_slots <= STROBE_DEVICE_PROGRAMS && head.n_flows <= STROBE_DEVICE_FLOWS);
     strobe_build_save(t->build, &head.build);
     return head;
 }
@@ -217,6 +221,7 @@ static const void *take(struct reader *in, uint64_t n, size_t item_bytes)
         in->bad = true;
         return NULL;
     }
+    STROBE_ASSERT(n_bytes % 8 == 0 && n_bytes >= (size_t)n * item_bytes);
     in->at += n_bytes;
     in->n_bytes -= n_bytes;
     return at;
@@ -303,6 +308,7 @@ static enum strobe_err load_nest(struct strobe_nest *nest, const struct track *t
         return STROBE_ERR_NOMEM;
     memcpy(nest->waiting, waiting, track->n_waiting * sizeof *waiting);
     memcpy(nest->stack, stack, track->n_stack * sizeof *stack);
+    STROBE_ASSERT(!nest->n_waiting && !nest->n_stack); /* a new one */
     nest->n_waiting = nest->waiting_room = track->n_waiting;
     nest->n_stack = nest->stack_room = track->n_stack;
     nest->out = track->out;
@@ -314,6 +320,7 @@ static enum strobe_err load_nest(struct strobe_nest *nest, const struct track *t
 static struct strobe_device_track *make_track(struct strobe_device_trace *t,
                                               const struct track *track, bool same_file)
 {
+    STROBE_ASSERT(track->core < t->n_cores && track->risc < STROBE_DEVICE_RISCS); /* checked */
     struct strobe_device_place *core = &t->cores[track->core];
     struct strobe_device_lane at = {track->core, track->risc, core->facts.core_yx};
     if (!same_file)

@@ -20,6 +20,7 @@
 #include "device_record/device.h"
 #include "device_record/host_clock.h"
 #include "fifo/device_fifo.h"
+#include "ring/fifo_state.h"
 #include "strobe/strobe.h"
 
 enum {
@@ -143,6 +144,7 @@ static bool find_left(struct strobe_devices *source, struct stream *stream, void
         n_bytes < sizeof clock)
         return true;
     bool is_same = !memcmp(trace, source->options.trace, sizeof trace);
+    STROBE_ASSERT(*bytes && stream->fifo.head); /* what was left is the caller's now */
     if (source->options.ask && !is_same)
         return false;
     memcpy(&clock, *bytes, sizeof clock);
@@ -172,6 +174,7 @@ static void open_device(struct strobe_devices *source, struct stream *stream,
         .device = stream->fifo.device,
         .left = left->bytes ? left : NULL,
     };
+    STROBE_ASSERT(source->store && !stream->device);
     enum strobe_err err = strobe_device_trace_open(&options, &stream->device);
     if (err && left->bytes) { /* what was left is of no use */
         options.left = NULL;
@@ -193,6 +196,8 @@ static struct stream *open_stream(struct strobe_devices *source, const char *nam
     if (!stream)
         return NULL;
     enum strobe_err err = strobe_device_fifo_open(source->dir, name, &stream->fifo);
+    if (err == STROBE_ERR_BUSY && !source->options.ask)
+        strobe_device_fifo_ask(source->dir, name, source->options.only_pid, true);
     bool is_ours =
         !err && (!source->options.only_pid || stream->fifo.pid == source->options.only_pid);
     if (is_ours)
@@ -215,6 +220,7 @@ static struct stream *open_stream(struct strobe_devices *source, const char *nam
 /* The stream is at its end, or is left. */
 static void close_stream(struct strobe_devices *source, struct stream *stream, bool is_left)
 {
+    STROBE_ASSERT(stream->fifo.head && source->store);
     strobe_device_trace_close(stream->device, stream->fifo.head->n_dropped);
     strobe_build_store_flush(source->store);
     strobe_device_fifo_give_back(&stream->fifo);
@@ -244,6 +250,7 @@ static bool feed(struct strobe_devices *source, struct stream *stream)
 
 static void give_back_all(struct strobe_devices *source)
 {
+    STROBE_ASSERT(source->store && source->n_streams <= STREAMS_MAX);
     strobe_build_store_flush(source->store);
     source->flushed_ns = strobe_clock_mono_ns();
     for (uint32_t i = 0; i < source->n_streams; i++) {
@@ -269,6 +276,7 @@ static bool round_over_streams(struct strobe_devices *source)
         strobe_device_fifo_beat(&stream->fifo);
         if (!fed && (!lives || stream->is_broken)) {
             close_stream(source, stream, false);
+            STROBE_ASSERT(source->n_streams && i < source->n_streams);
             source->streams[i--] = source->streams[--source->n_streams];
         }
     }
@@ -331,10 +339,11 @@ void strobe_devices_look(struct strobe_devices *source)
     pthread_mutex_lock(&source->lock);
     while (folder && (entry = readdir(folder)) && source->n_streams < STREAMS_MAX) {
         struct stream *stream = NULL;
-        if (strobe_device_fifo_is_name(entry->d_name) && !is_known(source, entry->d_name))
+        if (strobe_fifo_state_is_name(entry->d_name) && !is_known(source, entry->d_name))
             stream = open_stream(source, entry->d_name);
         if (!stream)
             continue;
+        STROBE_ASSERT(source->n_streams < STREAMS_MAX && stream->fifo.head);
         source->streams[source->n_streams++] = stream;
         source->n_devices++;
         if (!source->runs && !source->options.ask)
@@ -383,11 +392,24 @@ void strobe_devices_go_on(struct strobe_devices *source, struct strobe_file_writ
     pthread_mutex_unlock(&source->lock);
 }
 
+/* No program need make a ring for this recorder any more. */
+static void ask_no_more(struct strobe_devices *source)
+{
+    struct dirent *entry;
+    DIR *folder = source->options.ask ? NULL : opendir(source->dir);
+    while (folder && (entry = readdir(folder)))
+        if (strobe_fifo_state_is_name(entry->d_name))
+            strobe_device_fifo_ask(source->dir, entry->d_name, source->options.only_pid, false);
+    if (folder)
+        closedir(folder);
+}
+
 void strobe_devices_close(struct strobe_devices *source)
 {
     if (!source)
         return;
     strobe_devices_look(source); /* a device that was opened last */
+    ask_no_more(source);
     pthread_mutex_lock(&source->lock);
     source->stop = true;
     pthread_cond_signal(&source->wake);

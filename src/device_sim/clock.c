@@ -5,7 +5,8 @@
 #include "base/clock.h"
 #include "device_sim/internal.h"
 
-#define WAY_NS 450 /* of a reading, there or back */
+#define WAY_NS  450  /* of a reading, there or back */
+#define LINK_NS 1100 /* of a message between two devices, there or back */
 
 double strobe_sim_clock_random(struct strobe_sim_unit *unit)
 {
@@ -51,4 +52,24 @@ void strobe_sim_clock_read(struct strobe_sim_unit *unit, uint32_t core, uint64_t
     *cycles = strobe_sim_clock_cycles(unit, *before_ns + (uint64_t)there);
     if (core < unit->n_cores)
         *cycles += unit->cores[core].origin;
+}
+
+enum strobe_err strobe_sim_clock_link(struct strobe_sim_unit *unit, struct strobe_sim_unit *other,
+                                      struct strobe_clock_pair *pair)
+{
+    const struct strobe_device_options *options = &unit->setup.options;
+    double there = LINK_NS + fabs(noise(unit)) * options->jitter_ns;
+    double back = LINK_NS + fabs(noise(unit)) * options->jitter_ns;
+    if (!options->n_ethernet || !other->setup.options.n_ethernet)
+        return STROBE_ERR_NOTFOUND;
+    uint64_t sent = strobe_clock_mono_ns();
+    if (options->clock == STROBE_DEVICE_CLOCK_VIRTUAL) {
+        sent = unit->virtual_ns > other->virtual_ns ? unit->virtual_ns : other->virtual_ns;
+        unit->virtual_ns = other->virtual_ns = sent + (uint64_t)(there + back);
+    }
+    *pair = (struct strobe_clock_pair){
+        .sent = strobe_sim_clock_cycles(unit, sent),
+        .answered = strobe_sim_clock_cycles(unit, sent + (uint64_t)(there + back)),
+        .received = strobe_sim_clock_cycles(other, sent + (uint64_t)there)};
+    return STROBE_OK;
 }

@@ -248,6 +248,9 @@ uint64_t strobe_sim_classic_bytes(const struct strobe_sim_unit *unit);
 uint64_t strobe_sim_clock_cycles(const struct strobe_sim_unit *unit, uint64_t host_ns);
 uint64_t strobe_sim_clock_host(const struct strobe_sim_unit *unit, uint64_t cycles);
 /* One reading between two of the host's, with jitter. */
+/* A message to another unit and its answer. NOTFOUND: one of them has no ethernet. */
+enum strobe_err strobe_sim_clock_link(struct strobe_sim_unit *unit, struct strobe_sim_unit *other,
+                                      struct strobe_clock_pair *pair);
 void strobe_sim_clock_read(struct strobe_sim_unit *unit, uint32_t core, uint64_t *cycles,
                            uint64_t *before_ns, uint64_t *after_ns);
 /* 0 .. 1, by the seed. */

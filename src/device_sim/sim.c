@@ -415,6 +415,12 @@ static void read_clock(void *handle, uint32_t core, uint64_t *cycles, uint64_t *
                           after_ns);
 }
 
+static enum strobe_err link(void *handle, void *other, struct strobe_clock_pair *pair)
+{
+    return strobe_sim_clock_link(&((struct strobe_sim_device *)handle)->unit,
+                                 &((struct strobe_sim_device *)other)->unit, pair);
+}
+
 static uint64_t idle_since(void *handle)
 {
     struct strobe_sim_unit *unit = &((struct strobe_sim_device *)handle)->unit;
@@ -477,6 +483,7 @@ const struct strobe_device_backend *strobe_sim_backend(void)
         .drain = drain,
         .copy = copy,
         .clock = read_clock,
+        .link = link,
         .idle_since = idle_since,
         .reset = reset_unit,
         .core = core_place,

@@ -26,6 +26,8 @@ struct strobe_csv {
     const struct strobe_csv_kind *kind; /* borrowed: the table that is made of events, else NULL */
     const uint8_t *processes;           /* borrowed: by index, 0: leave it out; NULL: all */
     uint32_t n_processes;
+    const uint8_t *threads; /* borrowed: by index, 0: leave it out; NULL: all */
+    uint32_t n_threads;
     struct strobe_csv_prefix *locs;  /* owned: STROBE_CSV_LOCS, by hash of the index */
     struct strobe_csv_prefix thread; /* of the last thread */
 };
@@ -34,6 +36,14 @@ struct strobe_csv {
 static inline int strobe_csv_wants(const struct strobe_csv *csv, uint32_t process)
 {
     return !csv->processes || process >= csv->n_processes || csv->processes[process];
+}
+
+/* 0: rows of this thread of the process are not wanted. */
+static inline int strobe_csv_wants_thread(const struct strobe_csv *csv, uint32_t process,
+                                          uint32_t thread)
+{
+    return strobe_csv_wants(csv, process) &&
+           (!csv->threads || (thread < csv->n_threads && csv->threads[thread]));
 }
 
 /* "process,pid,thread,tid," */

@@ -273,7 +273,7 @@ static void put_any(struct strobe_csv *csv, const struct strobe_happening *happe
 enum strobe_err strobe_csv_put_event(void *context, const struct strobe_happening *happening)
 {
     struct strobe_csv *csv = context;
-    if (!strobe_csv_wants(csv, happening->process) ||
+    if (!strobe_csv_wants_thread(csv, happening->process, happening->thread) ||
         (csv->kind->kinds == BIT(CALLSTACK) && !happening->n_stack))
         return STROBE_OK;
     strobe_csv_put_thread(csv, happening->process, happening->thread);

@@ -24,7 +24,7 @@ static enum strobe_err put_threads(struct strobe_csv *csv)
 {
     for (uint32_t i = 0; i < csv->trace->thread_ids.n; i++) {
         const struct strobe_trace_thread *thread = &csv->trace->threads[i];
-        if (!strobe_csv_wants(csv, thread->process))
+        if (!strobe_csv_wants_thread(csv, thread->process, i))
             continue;
         strobe_csv_put_thread(csv, thread->process, i);
         strobe_out_format(csv->out, "%" PRIu64 ",", thread->track);
@@ -71,9 +71,9 @@ static enum strobe_err put_losses(struct strobe_csv *csv)
     char room[STROBE_NAME_ROOM];
     for (uint32_t i = 0; i < csv->trace->loss_ids.n; i++) {
         const struct strobe_loss_row *loss = &csv->trace->losses[i];
-        if (!strobe_csv_wants(csv, loss->process))
-            continue;
         uint32_t thread = strobe_idmap_find(&csv->trace->thread_ids, loss->process, loss->track), n;
+        if (!strobe_csv_wants_thread(csv, loss->process, thread))
+            continue;
         if (thread != STROBE_IDMAP_NONE) {
             strobe_csv_put_thread(csv, loss->process, thread);
         } else {

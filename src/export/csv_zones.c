@@ -215,7 +215,8 @@ static void put_plain(struct strobe_csv *csv, const struct strobe_zone_row *zone
 enum strobe_err strobe_csv_zones(void *context, const struct strobe_batch *batch)
 {
     struct strobe_csv *csv = context;
-    if (batch->kind == STROBE_BATCH_SPAN || !strobe_csv_wants(csv, batch->process))
+    if (batch->kind == STROBE_BATCH_SPAN ||
+        !strobe_csv_wants_thread(csv, batch->process, batch->thread))
         return STROBE_OK;
     for (uint32_t i = 0; i < batch->n_zones; i++) {
         const struct strobe_zone_row *zone = &batch->zones[i];
@@ -257,7 +258,8 @@ static void put_span(struct strobe_csv *csv, const struct strobe_batch *batch,
 enum strobe_err strobe_csv_spans(void *context, const struct strobe_batch *batch)
 {
     struct strobe_csv *csv = context;
-    if (batch->kind != STROBE_BATCH_SPAN || !strobe_csv_wants(csv, batch->process))
+    if (batch->kind != STROBE_BATCH_SPAN ||
+        !strobe_csv_wants_thread(csv, batch->process, batch->thread))
         return STROBE_OK;
     for (uint32_t i = 0; i < batch->n_zones; i++)
         put_span(csv, batch, &batch->zones[i]);

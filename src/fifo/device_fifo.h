@@ -19,10 +19,10 @@
 
 struct strobe_device_fifo_writer {
     struct strobe_device_fifo_head *head; /* shared */
-    uint8_t *data;                        /* shared: data_bytes, twice in a row */
-    uint64_t data_bytes;
-    uint64_t written;   /* ours; head->written is what the recorder may see */
-    uint64_t last_beat; /* heartbeat when a wait was given up; frames are dropped until it moves */
+    uint8_t *data;       /* shared: data_bytes, twice in a row; NULL: there is no ring yet */
+    uint64_t data_bytes; /* 0: there is no ring yet */
+    uint64_t written;    /* ours; head->written is what the recorder may see */
+    uint64_t last_beat;  /* heartbeat when a wait was given up; frames are dropped until it moves */
     bool gave_up;
     bool is_ending;       /* set by the caller: the last frames, which have room of their own */
     uint32_t seen_attach; /* of the recorder that the device was described to */
@@ -35,14 +35,20 @@ struct strobe_device_fifo_writer {
 struct strobe_device_fifo_options {
     const char *dir;      /* borrowed for the call: the session's folder */
     uint32_t device;      /* its number */
-    uint64_t data_bytes;  /* rounded up to a power of two; 0: 64 MiB */
     uint64_t patience_ns; /* 0: 2 s */
-    bool is_recorded;     /* the session is being recorded: keep frames until the recorder comes */
+    bool is_recorded;     /* the session is being recorded: a ring is wanted */
 };
 
-/* Make the file and hold its locks while this image lives. NOSPACE and LIMIT (ulimit -f) leave no file. */
+/* Make the file, which has no ring yet, and hold its locks while this image lives. NOSPACE and LIMIT (ulimit -f) leave no file. */
 enum strobe_err strobe_device_fifo_make(const struct strobe_device_fifo_options *options,
                                         struct strobe_device_fifo_writer *out);
+
+/* Whether a recorder wants a ring that there is not. */
+bool strobe_device_fifo_is_asked(const struct strobe_device_fifo_writer *writer);
+
+/* Make the ring, once: `n_bytes`, rounded up to a power of two; 0: 64 MiB. NOSPACE and LIMIT leave the file as it was. */
+enum strobe_err strobe_device_fifo_extend(struct strobe_device_fifo_writer *writer,
+                                          uint64_t n_bytes);
 
 /* Whether frames that are put go anywhere. */
 bool strobe_device_fifo_is_wanted(const struct strobe_device_fifo_writer *writer);
@@ -76,9 +82,11 @@ struct strobe_device_fifo_reader {
     char name[96];
 };
 
-bool strobe_device_fifo_is_name(const char *name);
+/* Ask the producer of a file that has no ring for one (`is_wanted`), or take that back. `only_pid`: a file of any other process is left alone;
+ * 0: none is. A file whose producer is dead goes. */
+void strobe_device_fifo_ask(const char *dir, const char *name, uint32_t only_pid, bool is_wanted);
 
-/* Map the file `name` of a session's folder. BUSY: it is still being made. Other errors: it is not one of ours. The reader
+/* Map the file `name` of a session's folder. BUSY: it is still being made, or has no ring yet. Other errors: it is not one of ours. The reader
  * stays where it is until it is released. */
 enum strobe_err strobe_device_fifo_open(const char *dir, const char *name,
                                         struct strobe_device_fifo_reader *out);

@@ -16,13 +16,7 @@
 #include "fifo/device_fifo.h"
 #include "fifo/map_twice.h"
 #include "ring/alive.h"
-
-bool strobe_device_fifo_is_name(const char *name)
-{
-    static const char suffix[] = STROBE_DEVICE_FIFO_SUFFIX;
-    size_t n = strlen(name), n_suffix = sizeof suffix - 1;
-    return n > n_suffix && n < 96 && !strcmp(name + n - n_suffix, suffix);
-}
+#include "ring/fifo_state.h"
 
 /* The head as it is now; what is used of it later is what was checked here. */
 static enum strobe_err check_head(const struct strobe_device_fifo_head *head, uint64_t file_bytes)
@@ -34,11 +28,35 @@ static enum strobe_err check_head(const struct strobe_device_fifo_head *head, ui
         return STROBE_ERR_FORMAT;
     if (head->version != STROBE_DEVICE_FIFO_VERSION)
         return STROBE_ERR_VERSION;
+    if (!bytes)
+        return STROBE_ERR_BUSY;
     if (head->data_off < STROBE_PAGE_BYTES || head->data_off % STROBE_PAGE_BYTES ||
         bytes < STROBE_DEVICE_FIFO_FRAME_MAX || bytes & (bytes - 1) || bytes > file_bytes ||
         head->data_off > file_bytes - bytes)
         return STROBE_ERR_CORRUPT;
     return STROBE_OK;
+}
+
+void strobe_device_fifo_ask(const char *dir, const char *name, uint32_t only_pid, bool is_wanted)
+{
+    struct strobe_fifo_state state;
+    char path[2 * STROBE_PATH_MAX];
+    int fd = strobe_session_open(dir, name, O_RDWR);
+    if (fd < 0)
+        return;
+    bool is_ours = strobe_fifo_state_look(fd, &state) && !state.n_ring_bytes &&
+                   (!only_pid || !state.is_made || only_pid == state.pid);
+    if (is_ours && !state.is_alive) {
+        snprintf(path, sizeof path, "%s/%s", dir, name);
+        unlink(path);
+    } else if (is_ours && state.is_made) {
+        uint32_t from = is_wanted ? STROBE_DEVICE_FIFO_NONE : STROBE_DEVICE_FIFO_WANTED;
+        uint32_t to = is_wanted ? STROBE_DEVICE_FIFO_WANTED : STROBE_DEVICE_FIFO_NONE;
+        off_t at = offsetof(struct strobe_device_fifo_head, recorder);
+        if (state.recorder == from) /* ours to move: a session has one recorder */
+            is_ours = pwrite(fd, &to, sizeof to, at) == (ssize_t)sizeof to;
+    }
+    close(fd);
 }
 
 static enum strobe_err map_file(struct strobe_device_fifo_reader *r,

@@ -60,17 +60,6 @@ static int allocate(int fd, uint64_t n_bytes)
     return posix_fallocate(fd, 0, (off_t)n_bytes);
 }
 
-static enum strobe_err map_parts(int fd, struct strobe_device_fifo_writer *w)
-{
-    w->head = mmap(NULL, STROBE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (w->head == MAP_FAILED) {
-        w->head = NULL;
-        return STROBE_ERR_NOMEM;
-    }
-    w->data = strobe_map_twice(fd, DATA_OFF, w->data_bytes, PROT_READ | PROT_WRITE);
-    return w->data ? STROBE_OK : STROBE_ERR_NOMEM;
-}
-
 static void unmap_parts(struct strobe_device_fifo_writer *w)
 {
     if (w->data)
@@ -85,10 +74,9 @@ static void fill_head(struct strobe_device_fifo_writer *w,
                       const struct strobe_device_fifo_options *options)
 {
     struct strobe_device_fifo_head *head = w->head;
-    STROBE_ASSERT(head && w->data && !w->written); /* mapped, and empty */
+    STROBE_ASSERT(head && !w->data && !w->written); /* mapped, and empty */
     head->version = STROBE_DEVICE_FIFO_VERSION;
     head->data_off = DATA_OFF;
-    head->data_bytes = w->data_bytes;
     head->pid = (uint32_t)getpid();
     head->device = options->device;
     head->start_time = strobe_session_own_start();
@@ -98,35 +86,68 @@ static void fill_head(struct strobe_device_fifo_writer *w,
     __atomic_store_n(&head->magic, STROBE_DEVICE_FIFO_MAGIC, __ATOMIC_RELEASE);
 }
 
+/* The file's first page, or its ring, really allocated. */
+static enum strobe_err lengthen(int fd, uint64_t n_bytes)
+{
+    int failed = allocate(fd, n_bytes);
+    return failed == EFBIG ? STROBE_ERR_LIMIT : strobe_err_from_errno(failed);
+}
+
 enum strobe_err strobe_device_fifo_make(const struct strobe_device_fifo_options *options,
                                         struct strobe_device_fifo_writer *out)
 {
     memset(out, 0, sizeof *out);
-    out->data_bytes = power_of_two(options->data_bytes ? options->data_bytes : DEFAULT_BYTES);
     out->patience_ns = options->patience_ns ? options->patience_ns : DEFAULT_PATIENCE;
     int fd = make_file(options, out->path);
     if (fd < 0)
         return strobe_err_from_errno(errno);
-    int failed = allocate(fd, DATA_OFF + out->data_bytes);
-    enum strobe_err err = failed == EFBIG ? STROBE_ERR_LIMIT : strobe_err_from_errno(failed);
-    if (!failed)
-        err = map_parts(fd, out);
-    if (err) {
-        unmap_parts(out);
-        unlink(out->path);
-        close(fd);
-        return err;
-    }
+    enum strobe_err err = lengthen(fd, STROBE_PAGE_BYTES);
+    void *head =
+        err ? MAP_FAILED : mmap(NULL, STROBE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
+    if (head == MAP_FAILED) {
+        unlink(out->path);
+        return err ? err : STROBE_ERR_NOMEM;
+    }
+    out->head = head;
     out->lock = strobe_alive_lock_image(out->path);
     out->pid = (int)getpid();
     fill_head(out, options);
     return STROBE_OK;
 }
 
+bool strobe_device_fifo_is_asked(const struct strobe_device_fifo_writer *w)
+{
+    return w->head && !w->data && w->pid == (int)getpid() &&
+           __atomic_load_n(&w->head->recorder, __ATOMIC_ACQUIRE);
+}
+
+enum strobe_err strobe_device_fifo_extend(struct strobe_device_fifo_writer *w, uint64_t n_bytes)
+{
+    STROBE_ASSERT(w->head && !w->data && !w->written && w->pid == (int)getpid());
+    uint64_t data_bytes = power_of_two(n_bytes ? n_bytes : DEFAULT_BYTES);
+    int fd = open(w->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return strobe_err_from_errno(errno);
+    enum strobe_err err = lengthen(fd, DATA_OFF + data_bytes);
+    if (!err) {
+        w->data = strobe_map_twice(fd, DATA_OFF, data_bytes, PROT_READ | PROT_WRITE);
+        err = w->data ? STROBE_OK : STROBE_ERR_NOMEM;
+    }
+    if (err && ftruncate(fd, STROBE_PAGE_BYTES))
+        err = strobe_err_from_errno(errno);
+    close(fd);
+    if (err)
+        return err;
+    w->data_bytes = data_bytes;
+    STROBE_ASSERT(!w->head->data_bytes); /* it is made once */
+    __atomic_store_n(&w->head->data_bytes, data_bytes, __ATOMIC_RELEASE);
+    return STROBE_OK;
+}
+
 bool strobe_device_fifo_is_wanted(const struct strobe_device_fifo_writer *w)
 {
-    return w->head && __atomic_load_n(&w->head->recorder, __ATOMIC_ACQUIRE);
+    return w->data && __atomic_load_n(&w->head->recorder, __ATOMIC_ACQUIRE);
 }
 
 bool strobe_device_fifo_must_describe(struct strobe_device_fifo_writer *w)

@@ -105,11 +105,11 @@ static inline uint64_t strobe_client_tick(const struct strobe_client_facts *fact
                                  (int64_t)(client->init_begin + (uint64_t)(int64_t)ticks));
 }
 
-/* As strobe_client_own_ns, of a tick of the trace; `own`: what an OWN_TIME adds to it (events, zones). */
+/* As strobe_client_own_ns, of a tick of the trace (what is no client, as a device, has times of the trace's clock); `own`: what an OWN_TIME adds to it (events, zones). */
 static inline int64_t strobe_client_ns(const struct strobe_client_facts *facts, uint32_t process,
                                        uint64_t tick, int64_t own)
 {
-    if (facts->trace->processes[process].n_own)
+    if (facts->trace->processes[process].n_own && strobe_client_of(facts, process))
         tick = (uint64_t)(strobe_trace_own_time(facts->trace, process, tick) + own);
     return strobe_client_own_ns(facts, process, tick);
 }

@@ -1,5 +1,6 @@
 /* names.c - what things of a trace are called, and what of it is there.  SPDX-License-Identifier:
  * MIT */
+#include "base/assert.h"
 #include "query/trace.h"
 
 #include <stdio.h>
@@ -57,6 +58,20 @@ static const char *named(const struct strobe_trace *trace, const struct strobe_i
     if (i != STROBE_IDMAP_NONE && rows[i])
         return strobe_trace_text(trace, rows[i], n_bytes);
     return made_up(room, what, id, n_bytes);
+}
+
+uint32_t strobe_trace_core_name(const struct strobe_trace *trace, uint32_t thread, int has_core,
+                                char out[STROBE_CORE_NAME_ROOM])
+{
+    const struct strobe_trace_thread *lane = &trace->threads[thread];
+    uint32_t device =
+        lane->process < trace->n_processes ? trace->processes[lane->process].device : 0;
+    STROBE_ASSERT(lane->is_lane);
+    int n = has_core ? snprintf(out, STROBE_CORE_NAME_ROOM,
+                                "Device: %u, Logical (%u,%u) Physical (%u,%u)", device,
+                                lane->logical_x, lane->logical_y, lane->x, lane->y)
+                     : snprintf(out, STROBE_CORE_NAME_ROOM, "Device: %u", device);
+    return (uint32_t)n;
 }
 
 const char *strobe_trace_fiber_name(const struct strobe_trace *trace, uint32_t process,

@@ -165,6 +165,17 @@ static uint64_t first_line(const char *text, uint64_t n)
     return n && text[n - 1] == '`' ? n - 1 : n;
 }
 
+const char *strobe_region_signpost(const struct strobe_event *message, uint64_t *n)
+{
+    const struct strobe_field *field = &message->fields[2];
+    *n = field->u;
+    const char *header =
+        message->n_fields < 3 || !is_text(field->text, *n) ? NULL : signpost_header(field->text, n);
+    if (header)
+        *n = first_line(header, *n);
+    return header;
+}
+
 static enum strobe_err collect_message(void *context, const struct strobe_happening *happening)
 {
     struct strobe_regions *regions = context;
@@ -357,10 +368,17 @@ static enum strobe_err sum_zone(struct strobe_regions *regions, const struct str
     return STROBE_OK;
 }
 
+static int is_out(struct strobe_region_picked picked, uint32_t index)
+{
+    return picked.is_in && index < picked.n && !picked.is_in[index];
+}
+
 static enum strobe_err sum_zones(void *context, const struct strobe_batch *batch)
 {
     struct strobe_regions *regions = context;
-    if (batch->kind == STROBE_BATCH_SPAN)
+    const struct strobe_regions_options *options = regions->options;
+    if (batch->kind == STROBE_BATCH_SPAN || is_out(options->processes, batch->process) ||
+        is_out(options->threads, batch->thread))
         return STROBE_OK;
     for (uint32_t i = 0; i < batch->n_zones; i++) {
         if (batch->zones[i].state != STROBE_ZONE_ENDED)
@@ -398,8 +416,14 @@ enum strobe_err strobe_regions_run(struct strobe_trace *trace,
         err = index_stretches(out);
     if (err)
         return err;
-    struct strobe_walk second = {
-        .trace = trace, .context = out, .zones = sum_zones, .want_notes = 1, .want_fibers = 1};
+    struct strobe_walk second = {.trace = trace,
+                                 .context = out,
+                                 .zones = sum_zones,
+                                 .want_notes = 1,
+                                 .want_fibers = 1,
+                                 .by_tick = options->by_tick,
+                                 .tick_min = options->tick_min,
+                                 .tick_max = options->tick_max};
     err = strobe_walk_run(&second);
     out->n_bad_parts = second.n_bad_parts;
     return err;

@@ -35,6 +35,13 @@ struct strobe_regions_options {
     uint32_t n_zones;
     enum strobe_region_scope scope;
     int (*matches)(const char *pattern, const char *text); /* a text by a pattern: 1 */
+    /* Zones of these processes and threads alone are summed, by index; regions may be anybody's. */
+    struct strobe_region_picked {
+        const uint8_t *is_in; /* n of them; NULL: all are */
+        uint32_t n;
+    } processes, threads;
+    int by_tick; /* zones that begin in [tick_min, tick_max] */
+    uint64_t tick_min, tick_max;
 };
 
 /* A region. `name` is an id of regions->texts. */
@@ -76,6 +83,9 @@ struct strobe_regions {
         uint8_t is_wanted;
     } * loc_names; /* owned: by location */
 };
+
+/* The header of a message that is a signpost, its first line: *n bytes of the event's own. NULL: it is none. */
+const char *strobe_region_signpost(const struct strobe_event *message, uint64_t *n);
 
 /* Find the regions and sum. Zero-initialise `out`; close it in any case. NOMEM, LIMIT, or what reading the trace gives. */
 enum strobe_err strobe_regions_run(struct strobe_trace *trace,

@@ -185,6 +185,10 @@ static void add_kind_of_process(struct strobe_trace *trace, uint32_t process,
         add_taken(&trace->processes[process], f);
         break;
     case STROBE_META_DEVICE:
+        trace->processes[process].is_device = 1;
+        trace->processes[process].device = (uint32_t)f[0].u;
+        trace->processes[process].grid_x = (uint32_t)f[3].u;
+        trace->processes[process].grid_y = (uint32_t)f[4].u;
         trace->processes[process].host_pid = f[5].u;
         break;
     case STROBE_META_DEVICE_LANE:

@@ -30,7 +30,10 @@ struct strobe_process {
     uint64_t
         outer_pid; /* as its recorder knew it, where it was in another pid namespace; 0: not known */
     uint64_t pid_ns;   /* that namespace; 0: the recorder's own, or not known */
-    uint64_t host_pid; /* it is a device: the pid of the program that had it open; 0: it is none */
+    uint8_t is_device; /* it stands for one */
+    uint32_t device;   /* its number there */
+    uint32_t grid_x, grid_y;
+    uint64_t host_pid; /* of a device: the pid of the program that had it open; 0: not known */
     uint64_t how;      /* enum strobe_end_how */
     uint64_t end_value;
     uint64_t end_tick;
@@ -213,6 +216,10 @@ const char *strobe_trace_process_name(const struct strobe_trace *trace, uint32_t
                                       char room[STROBE_NAME_ROOM], uint32_t *n_bytes);
 const char *strobe_trace_thread_name(const struct strobe_trace *trace, uint32_t thread,
                                      char room[STROBE_NAME_ROOM], uint32_t *n_bytes);
+/* The core that a lane is a processor of, or its device (has_core 0), as tt-metal's captures call it. Its length. */
+enum { STROBE_CORE_NAME_ROOM = 96 };
+uint32_t strobe_trace_core_name(const struct strobe_trace *trace, uint32_t thread, int has_core,
+                                char out[STROBE_CORE_NAME_ROOM]);
 const char *strobe_trace_fiber_name(const struct strobe_trace *trace, uint32_t process,
                                     uint64_t fiber, char room[STROBE_NAME_ROOM], uint32_t *n_bytes);
 const char *strobe_trace_lock_name(const struct strobe_trace *trace, uint32_t process,

@@ -75,6 +75,7 @@ struct strobe_report_row {
     uint32_t cpp;           /* row of the C++ report; UINT32_MAX: none */
     uint32_t order;         /* of rows with the same time */
     uint8_t kind;
+    bool is_left_out; /* choose.h: it has its part in latencies and is written nowhere */
 };
 
 /* What was found, missing, joined. Every report ends with it. */

@@ -100,6 +100,8 @@ static void add_rows(struct strobe_report_summary *summary)
     for (uint32_t i = 0; i < report->n_rows; i++) {
         const struct strobe_report_row *row = &report->rows[i];
         strobe_report_walk_row(&walk, row, &figures);
+        if (row->is_left_out)
+            continue;
         if (row->kind == STROBE_REPORT_ROW_SIGNPOST) {
             summary->sections[summary->n_sections++] =
                 (struct strobe_report_section){.signpost = row->item};

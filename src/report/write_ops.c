@@ -472,7 +472,8 @@ enum strobe_err strobe_report_write_ops(const struct strobe_report *report, cons
         write_header(&shape, &out.text);
         for (uint32_t i = 0; i < report->n_rows; i++) {
             strobe_report_walk_row(&walk, &report->rows[i], &figures);
-            write_row(&shape, &out.text, &report->rows[i], &figures);
+            if (!report->rows[i].is_left_out)
+                write_row(&shape, &out.text, &report->rows[i], &figures);
             strobe_report_out_flush(&out, false);
         }
         strobe_report_walk_close(&walk);

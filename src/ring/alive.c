@@ -64,6 +64,16 @@ bool strobe_alive_holder(int fd)
     return fcntl(fd, F_GETLK, &lock) || lock.l_type != F_UNLCK;
 }
 
+bool strobe_session_is_held(const char *dir)
+{
+    int fd = strobe_session_open(dir, "session", O_RDWR);
+    if (fd < 0)
+        return false;
+    bool held = strobe_alive_holder(fd);
+    close(fd);
+    return held;
+}
+
 bool strobe_alive_session(const char *dir, struct strobe_session_page *out)
 {
     out->magic = 0;

@@ -47,6 +47,9 @@ bool strobe_alive_is_pid(uint32_t pid, const struct strobe_control *control);
 /* Whether somebody else holds the lock of a session's page. `fd`: the page's file. */
 bool strobe_alive_holder(int fd);
 
+/* Whether a recorder that lives holds the session in folder `dir`, for all of its programs or for one of them. */
+bool strobe_session_is_held(const char *dir);
+
 /* Whether the session in folder `dir` is being recorded, by a recorder that lives. A copy of its page is in *out, magic 0: there is none.
  * (A copy, since a page that is cut while it is mapped would end the program that looks at it.) */
 bool strobe_alive_session(const char *dir, struct strobe_session_page *out);

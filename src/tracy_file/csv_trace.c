@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tracy_file/csv.h"
+#include "tracy_file/lanes.h"
 #include "tracy_file/order.h"
 #include "query/client_facts.h"
 #include "query/gpu.h"
@@ -274,9 +275,17 @@ static int take_zone(struct pass *pass, struct line *line, const struct strobe_b
            strobe_tracy_sum_add(&pass->table, &pass->rows[ended.row].sum, ended.time, ended.self);
 }
 
+/* A device's processors are GPU contexts' threads, as in a .tracy file. */
+static int is_lane(const struct pass *pass, const struct strobe_batch *batch)
+{
+    return batch->kind == STROBE_BATCH_THREAD && pass->trace->threads[batch->thread].is_lane;
+}
+
 static enum strobe_err take_zones(void *context, const struct strobe_batch *batch)
 {
     struct pass *pass = context;
+    if (is_lane(pass, batch))
+        return STROBE_OK;
     struct line *line = line_of(pass, batch);
     if (!line)
         return STROBE_ERR_NOMEM;
@@ -301,6 +310,34 @@ static enum strobe_err take_message(void *context, const struct strobe_happening
     return pass->table.out->error ? STROBE_ERR_IO : STROBE_OK;
 }
 
+static enum strobe_err take_lane_zones(void *context, const struct strobe_batch *batch)
+{
+    struct pass *pass = context;
+    for (uint32_t i = 0; is_lane(pass, batch) && i < batch->n_zones; i++) {
+        const struct strobe_zone_row *zone = &batch->zones[i];
+        uint64_t id;
+        int64_t time = time_of(pass, batch->process, NULL, zone);
+        uint32_t row = row_of(pass, strobe_batch_loc(pass->trace, batch, zone, &id));
+        if (row == STROBE_IDMAP_NONE)
+            return STROBE_ERR_NOMEM;
+        if (zone->state == STROBE_ZONE_ENDED && time > 0 && pass->rows[row].is_wanted)
+            strobe_tracy_put_gpu(&pass->table, &pass->rows[row],
+                                 strobe_client_ns(&pass->facts, batch->process, zone->begin, 0),
+                                 time);
+    }
+    return pass->table.out->error ? STROBE_ERR_IO : STROBE_OK;
+}
+
+static enum strobe_err put_lane_zones(struct pass *pass, uint64_t *n_bad_parts)
+{
+    struct strobe_walk walk = {.trace = pass->trace, .context = pass, .zones = take_lane_zones};
+    if (!strobe_tracy_lanes_has(pass->trace))
+        return STROBE_OK;
+    enum strobe_err err = strobe_walk_run(&walk);
+    *n_bad_parts += walk.n_bad_parts;
+    return err;
+}
+
 static enum strobe_err put_gpu_zones(struct pass *pass, uint64_t *n_bad_parts)
 {
     struct strobe_gpu gpu;
@@ -320,7 +357,7 @@ static enum strobe_err put_gpu_zones(struct pass *pass, uint64_t *n_bad_parts)
                                  zone->gpu_end - zone->gpu_begin);
     }
     strobe_gpu_free(&gpu);
-    return err;
+    return err ? err : put_lane_zones(pass, n_bad_parts);
 }
 
 /* ---- plots ----------------------------------------------------------------------------------- */
@@ -496,7 +533,8 @@ static enum strobe_err walk_zones(struct pass *pass, uint64_t *n_bad_parts)
 static enum strobe_err put_zones(struct pass *pass, uint64_t *n_bad_parts)
 {
     const struct strobe_tracy_csv_options *options = pass->table.options;
-    int is_plain = !options->unwrap && !options->self && !options->truncate;
+    int is_plain = !options->unwrap && !options->self && !options->truncate &&
+                   !strobe_tracy_lanes_has(pass->trace);
     enum strobe_err err = is_plain && strobe_sums_serve(pass->trace)
                               ? sum_zones(pass, n_bad_parts)
                               : walk_zones(pass, n_bad_parts);

@@ -56,7 +56,8 @@ static int append(struct strobe_tracy_model *model, struct strobe_tracy_model_th
     *row = *zone;
     row->first = children->first;
     row->n_children = children->n;
-    model->n_parents += children->n != 0;
+    *(thread->lane ? &model->lanes.n_parents : &model->n_parents) += children->n != 0;
+    model->lanes.n_zones += thread->lane != 0;
     *children = (struct strobe_tracy_list){0};
     struct strobe_tracy_list *siblings = &thread->pending[depth];
     uint32_t index = (uint32_t)model->zones.n;
@@ -113,9 +114,12 @@ static int take_zone(struct strobe_tracy_model *model, const struct strobe_batch
         row.end =
             strobe_tracy_when(model, batch->process, zone->begin + zone->ticks, zone->end_own);
     note_time(model, row.end > row.begin ? row.end : row.begin);
-    row.extra = zone_extra(model, batch, zone, loc_name, id);
-    model->zones_of[(uint16_t)row.loc] += zone->state == STROBE_ZONE_ENDED;
-    model->folds->n_zones++;
+    int is_lane = model->threads[thread].lane != 0;
+    row.extra = is_lane ? 0 : zone_extra(model, batch, zone, loc_name, id);
+    model->folds->n_lane_texts += is_lane && zone->note;
+    (is_lane ? model->gpu_zones_of : model->zones_of)[(uint16_t)row.loc] +=
+        zone->state == STROBE_ZONE_ENDED;
+    model->folds->n_zones += !is_lane;
     if (zone->state == STROBE_ZONE_OPEN) {
         struct open_row *open = strobe_spool_add(&model->opens);
         if (open)
@@ -561,7 +565,8 @@ static void note_gpu_times(struct strobe_tracy_model *model)
     for (uint32_t i = 0; i < model->gpu.n_zones; i++)
         if (model->gpu.zones[i].gpu_end != STROBE_GPU_UNKNOWN)
             note_time(model, model->gpu.zones[i].gpu_end);
-    model->folds->n_gpu_zones = model->gpu.n_zones;
+    model->folds->n_gpu_zones = model->gpu.n_zones + model->lanes.n_zones;
+    model->folds->n_cores = model->lanes.n_folded;
     model->folds->n_gpu_notes = model->layout < STROBE_TRACY_LAYOUT_14 ? model->gpu.n_notes : 0;
 }
 
@@ -589,6 +594,8 @@ enum strobe_err strobe_tracy_gather(struct strobe_trace *trace, const char *fold
     enum strobe_err err = strobe_client_facts_load(trace, &model->facts);
     if (!err && trace->n_processes)
         err = add_start_marks(model) ? STROBE_OK : STROBE_ERR_NOSPACE;
+    if (!err)
+        err = strobe_tracy_lanes_start(model) ? STROBE_OK : STROBE_ERR_NOMEM;
     if (!err)
         add_threads(model);
     model->stacks.samples.folder = folder;

@@ -169,6 +169,7 @@ uint32_t strobe_tracy_model_thread(struct strobe_tracy_model *model, uint32_t th
     row->process = process;
     row->name = strobe_tracy_model_name(model, process, name, n);
     row->tid = unique_tid(model, process, trace->threads[thread].tid);
+    row->lane = strobe_tracy_lanes_find(&model->lanes, thread);
     return i;
 }
 
@@ -221,6 +222,7 @@ void strobe_tracy_model_free(struct strobe_tracy_model *model)
     strobe_tracy_switches_free(&model->switches);
     strobe_tracy_code_free(&model->code);
     strobe_tracy_rare_free(&model->rare);
+    strobe_tracy_lanes_free(&model->lanes);
     free(model->extra_rows);
     free(model->locs);
     free(model->loc_of_key);

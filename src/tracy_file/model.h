@@ -5,6 +5,7 @@
 #define STROBE_TRACY_FILE_MODEL_H
 
 #include "tracy_file/code.h"
+#include "tracy_file/lanes.h"
 #include "tracy_file/rare.h"
 #include "tracy_file/spool.h"
 #include "tracy_file/stacks.h"
@@ -42,6 +43,7 @@ struct strobe_tracy_model_thread {
     uint32_t process;
     uint32_t name; /* string, STROBE_TRACY_NO_STRING: none */
     uint8_t is_fiber;
+    uint32_t lane; /* of a device's processor: its context + 1; 0: it is none */
     uint64_t n_zones;
     struct strobe_tracy_list *pending; /* owned: by depth, zones whose parent has not ended */
     uint32_t pending_room;
@@ -155,7 +157,7 @@ struct strobe_tracy_model {
 
     struct strobe_spool zones, opens, messages, message_ids, points, frames, lock_events, images,
         image_bytes, app_infos;
-    uint64_t n_parents; /* zones with children */
+    uint64_t n_parents; /* zones with children, but for lanes' */
 
     struct strobe_idmap plot_ids; /* (process, id) */
     struct strobe_tracy_model_plot *plots;
@@ -170,6 +172,7 @@ struct strobe_tracy_model {
     struct strobe_tracy_switches switches;
     struct strobe_tracy_code code;
     struct strobe_tracy_rare rare;
+    struct strobe_tracy_lanes lanes;
 };
 
 /* Fill a zeroed model; free it after a failure too. */

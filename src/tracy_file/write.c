@@ -311,24 +311,35 @@ static int put_timeline(struct strobe_tracy_model *model, const struct strobe_tr
     return 1;
 }
 
+/* A lane's zones are a GPU context's; as a thread it is there for its messages alone. */
+static int is_shown(const struct strobe_tracy_model_thread *thread)
+{
+    return !thread->lane || thread->n_messages;
+}
+
 static int put_threads(struct strobe_tracy_model *model, struct strobe_tracy_out *out)
 {
     static const struct strobe_tracy_list none;
     const uint64_t *ids = model->message_ids.rows;
-    uint64_t n_zones = 0;
-    for (uint32_t i = 0; i < model->thread_ids.n; i++)
-        n_zones += model->threads[i].n_zones;
+    uint64_t n_zones = 0, n_shown = 0;
+    for (uint32_t i = 0; i < model->thread_ids.n; i++) {
+        n_zones += model->threads[i].lane ? 0 : model->threads[i].n_zones;
+        n_shown += is_shown(&model->threads[i]) != 0;
+    }
     strobe_tracy_out_u64(out, n_zones);
     strobe_tracy_out_u64(out, model->n_parents);
-    strobe_tracy_out_u64(out, model->thread_ids.n);
+    strobe_tracy_out_u64(out, n_shown);
     for (uint32_t i = 0; i < model->thread_ids.n; i++) {
         const struct strobe_tracy_model_thread *thread = &model->threads[i];
+        const int has_zones = thread->pending_room && !thread->lane;
+        if (!is_shown(thread))
+            continue;
         strobe_tracy_out_u64(out, thread->tid);
-        strobe_tracy_out_u64(out, thread->n_zones);
+        strobe_tracy_out_u64(out, thread->lane ? 0 : thread->n_zones);
         strobe_tracy_out_u64(out, thread->n_kernel_samples);
         strobe_tracy_out_u8(out, thread->is_fiber);
         strobe_tracy_out_i32(out, thread->group);
-        if (!put_timeline(model, thread->pending_room ? thread->pending : &none, out))
+        if (!put_timeline(model, has_zones ? thread->pending : &none, out))
             return 0;
         strobe_tracy_out_u64(out, thread->n_messages);
         if (thread->n_messages)

@@ -28,6 +28,8 @@ struct strobe_tracy_folds {
     uint64_t n_spans, n_flows, n_stacks, n_samples, n_switches, n_sections, n_gpu_notes, n_others;
     uint64_t n_code;       /* pieces of code and source files that fit to none */
     uint64_t n_severities; /* messages that are more or less than information */
+    uint64_t n_cores;      /* of devices: too many for a GPU context each */
+    uint64_t n_lane_texts; /* zones of devices whose texts, names and values have no place */
     uint64_t n_bad_parts;
 };
 

@@ -187,9 +187,9 @@ int strobe_tracy_write_gpu(struct strobe_tracy_model *model, const struct strobe
     int ok = number_noted(model, &noted);
     for (uint32_t i = 0; i < model->gpu.n_zones; i++)
         n_parents += zones[i].n_children != 0;
-    strobe_tracy_out_u64(out, model->gpu.n_zones);
-    strobe_tracy_out_u64(out, n_parents);
-    strobe_tracy_out_u64(out, model->facts.context_ids.n);
+    strobe_tracy_out_u64(out, model->gpu.n_zones + model->lanes.n_zones);
+    strobe_tracy_out_u64(out, n_parents + model->lanes.n_parents);
+    strobe_tracy_out_u64(out, (uint64_t)model->facts.context_ids.n + model->lanes.n_contexts);
     uint32_t at = 0;
     for (uint32_t c = 0; ok && c < model->facts.context_ids.n; c++) {
         const struct strobe_gpu_context_fact *context = &model->facts.contexts[c];
@@ -213,5 +213,5 @@ int strobe_tracy_write_gpu(struct strobe_tracy_model *model, const struct strobe
             put_notes(model, &noted, at, out);
     }
     free(noted.numbers);
-    return ok;
+    return ok && strobe_tracy_lanes_write(model, out);
 }

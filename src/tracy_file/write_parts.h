@@ -4,6 +4,7 @@
  *   write.c         head, tables, messages, zones, images; the order of all sections
  *   write_locks.c   locks
  *   write_gpu.c     GPU contexts and their zones
+ *   lanes.c         devices' cores as GPU contexts
  *   write_values.c  plots and memory
  *   stacks.c        call stacks, samples
  *   code.c          functions, their code, source files, processors

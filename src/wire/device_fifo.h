@@ -33,8 +33,13 @@
  *                recording; a recorder that
  *                leaves
  *   WANTED       the producer, when it makes    a recorder is about to come: frames are kept, a full ring waits
- *                the file in a recording
+ *                the file in a recording; a
+ *                recorder that finds no ring
  *   ATTACHED     a recorder                     likewise
+ *
+ * The ring comes when somebody wants it: outside of a recording the file is its head alone, and `data_bytes` is 0. A recorder that finds
+ * such a file stores WANTED (`strobe_device_fifo_ask`) and looks again later; the producer, with its next frames, makes the file longer and then stores
+ * `data_bytes` (`strobe_device_fifo_extend`), which never changes again. Who dies in between leaves a file without a stream, which anybody may remove.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_WIRE_DEVICE_FIFO_H
@@ -50,7 +55,7 @@
 #define STROBE_DEVICE_FIFO_SUFFIX ".device"
 
 enum {
-    STROBE_DEVICE_FIFO_VERSION = 2,
+    STROBE_DEVICE_FIFO_VERSION = 3,
     STROBE_DEVICE_FIFO_ALIGN = 64, /* bytes: frames are multiples of it */
     STROBE_DEVICE_FIFO_FRAME_MAX =
         65536, /* bytes of one frame; so much is kept free for the last ones */
@@ -70,7 +75,7 @@ enum strobe_device_fifo_recorder {
  *      0    8 magic       stored last
  *      8    4 version
  *     12    4 data_off    a multiple of 4096
- *     16    8 data_bytes  a power of two, 1 MiB at least
+ *     16    8 data_bytes  a power of two, 1 MiB at least; 0: there is no ring yet; producer, release
  *     24    4 pid         of the producer, in its own namespace
  *     28    4 device      its number
  *     32    8 start_time  of the producer, as in ring_layout.h

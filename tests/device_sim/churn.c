@@ -3,7 +3,7 @@
  *
  *   device_churn LAUNCHES ZONES [PER_FINISH] [COMMAND]    COMMAND: hang, reset, garbage, see below; "" is none
  *
- * CHURN_PAUSE_US: rest between two finishes.
+ * CHURN_PAUSE_US: rest between two finishes. CHURN_HOLD: a file that has to be there before the device is closed.
  *
  * Lines: `lane LOGICAL_X LOGICAL_Y RISC EMITTED DROPPED STALLS`.  SPDX-License-Identifier: MIT */
 #include <stdio.h>
@@ -137,6 +137,9 @@ int main(int argc, char **argv)
         printf("after\n");
         print_counts(device, &info);
     }
+    for (const char *hold = getenv("CHURN_HOLD"); hold && access(hold, F_OK);)
+        usleep(5000);
+    need(strobe_device_finish(device), "finish");
     strobe_program_free(program);
     strobe_device_close(device);
     puts("end");

@@ -76,6 +76,37 @@ static void two_devices_are_linked_and_the_link_reverses(void **state)
     assert_int_equal(strobe_clock_link_fit(pairs, 1, &link), STROBE_ERR_INVALID);
 }
 
+static void a_links_error_bounds_the_truth_between_its_messages(void **state)
+{
+    enum { ROUNDS = 200, PAIRS = 240 };
+    struct strobe_clock_pair pairs[PAIRS];
+    struct strobe_clock_link link;
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        double scale = 1 + (draw(2) - 1) * 1e-4, shift = (draw(2) - 1) * 1e12;
+        double jitter = draw(5000), last = 4e12 + draw(1e12);
+        for (int i = 0; i < PAIRS; i++) {
+            double received = 4e12 + (last - 4e12) * i / (PAIRS - 1);
+            double at = scale * received + shift + 2e12; /* no clock is below 0 */
+            double there = 1500 + draw(jitter), back = 1500 + draw(jitter) * draw(1);
+            pairs[i] = (struct strobe_clock_pair){(uint64_t)(at - there), (uint64_t)(at + back) + 1,
+                                                  (uint64_t)received};
+        }
+        uint64_t first = pairs[0].received, end = pairs[PAIRS - 1].received;
+        assert_int_equal(strobe_clock_link_fit(pairs, PAIRS, &link), STROBE_OK);
+        double error = strobe_clock_link_error(pairs, PAIRS, &link);
+        for (int i = 0; i <= 10; i++) {
+            long double at = (long double)first + (long double)(end - first) * i / 10;
+            long double truth = scale * at + shift + 2e12L;
+            assert_true(fabsl(link.scale * at + link.shift - truth) <= error + 2);
+        }
+        size_t n = strobe_clock_link_shortest(pairs, PAIRS);
+        assert_int_equal(n, PAIRS / 2);
+        for (size_t i = n; i < PAIRS; i++)
+            assert_true(pairs[i].answered - pairs[i].sent >= pairs[0].answered - pairs[0].sent);
+    }
+}
+
 static void low_halves_are_counted_on_over_their_wraps(void **state)
 {
     (void)state;
@@ -115,6 +146,7 @@ int main(void)
         cmocka_unit_test(samples_at_one_time_make_no_line),
         cmocka_unit_test(noise_of_a_microsecond_leaves_the_frequency_within_a_ppm),
         cmocka_unit_test(two_devices_are_linked_and_the_link_reverses),
+        cmocka_unit_test(a_links_error_bounds_the_truth_between_its_messages),
         cmocka_unit_test(low_halves_are_counted_on_over_their_wraps),
         cmocka_unit_test(rows_have_the_columns_of_their_head),
     };

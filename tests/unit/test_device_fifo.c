@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "fifo/device_fifo.h"
+#include "ring/fifo_state.h"
 
 static char dir[256];
 
@@ -41,12 +43,10 @@ static int remove_folder(void **state)
 static struct strobe_device_fifo_writer make(bool is_recorded, uint64_t patience_ns)
 {
     struct strobe_device_fifo_writer writer;
-    struct strobe_device_fifo_options options = {.dir = dir,
-                                                 .device = 3,
-                                                 .data_bytes = 1 << 20,
-                                                 .patience_ns = patience_ns,
-                                                 .is_recorded = is_recorded};
+    struct strobe_device_fifo_options options = {
+        .dir = dir, .device = 3, .patience_ns = patience_ns, .is_recorded = is_recorded};
     assert_int_equal(strobe_device_fifo_make(&options, &writer), STROBE_OK);
+    assert_int_equal(strobe_device_fifo_extend(&writer, 1 << 20), STROBE_OK);
     return writer;
 }
 
@@ -54,7 +54,7 @@ static void open_reader(const struct strobe_device_fifo_writer *writer,
                         struct strobe_device_fifo_reader *reader)
 {
     const char *name = strrchr(writer->path, '/') + 1;
-    assert_true(strobe_device_fifo_is_name(name));
+    assert_true(strobe_fifo_state_is_name(name));
     assert_int_equal(strobe_device_fifo_open(dir, name, reader), STROBE_OK);
     strobe_device_fifo_attach(reader);
 }
@@ -184,6 +184,87 @@ static void nobody_records_so_frames_are_discarded_and_the_file_goes(void **stat
         assert_int_equal(put(&writer, i, 16), STROBE_OK);
     strobe_device_fifo_close(&writer);
     assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static struct strobe_fifo_state look(const char *path)
+{
+    struct strobe_fifo_state state = {0};
+    int fd = open(path, O_RDWR);
+    assert_true(fd >= 0 && strobe_fifo_state_look(fd, &state));
+    close(fd);
+    return state;
+}
+
+static void the_ring_is_made_when_a_recorder_asks_and_not_before(void **state)
+{
+    (void)state;
+    struct strobe_device_fifo_writer writer;
+    struct strobe_device_fifo_reader reader;
+    struct stat st;
+    assert_int_equal(
+        strobe_device_fifo_make(&(struct strobe_device_fifo_options){.dir = dir}, &writer), 0);
+    const char *name = strrchr(writer.path, '/') + 1;
+    assert_int_equal(put(&writer, 1, 16), STROBE_OK); /* goes nowhere */
+    assert_int_equal(stat(writer.path, &st), 0);
+    assert_int_equal(st.st_size, 4096);
+    assert_int_equal(strobe_device_fifo_open(dir, name, &reader), STROBE_ERR_BUSY);
+    strobe_device_fifo_ask(dir, name, (uint32_t)getpid() + 1, true); /* another's */
+    assert_false(strobe_device_fifo_is_asked(&writer));
+    strobe_device_fifo_ask(dir, name, 0, true);
+    assert_true(strobe_device_fifo_is_asked(&writer));
+    strobe_device_fifo_ask(dir, name, 0, false); /* a recorder that leaves */
+    assert_false(strobe_device_fifo_is_asked(&writer));
+    strobe_device_fifo_ask(dir, name, (uint32_t)getpid(), true);
+    assert_int_equal(strobe_device_fifo_extend(&writer, 1 << 20), STROBE_OK);
+    assert_false(strobe_device_fifo_is_asked(&writer));
+    assert_int_equal(put(&writer, 0, 16), STROBE_OK); /* kept until it comes */
+    uint32_t next = 0;
+    open_reader(&writer, &reader);
+    take_all(&reader, &next);
+    assert_int_equal(next, 1);
+    strobe_device_fifo_release(&reader, dir, false);
+    strobe_device_fifo_close(&writer);
+}
+
+static void a_file_that_is_being_made_is_nobodys_to_remove(void **state)
+{
+    (void)state;
+    char path[300];
+    snprintf(path, sizeof path, "%s/1-1-0-0.device", dir);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_false(look(path).is_made);
+    assert_true(look(path).is_alive);
+    strobe_device_fifo_ask(dir, "1-1-0-0.device", 0, true); /* left as it is */
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, 0);
+    unlink(path);
+}
+
+static void a_dead_programs_stream_says_whether_it_holds_data(void **state)
+{
+    (void)state;
+    struct strobe_device_fifo_writer writer = make(true, 0);
+    struct strobe_device_fifo_reader reader;
+    static const uint8_t trace[16] = {1};
+    char path[sizeof writer.path];
+    memcpy(path, writer.path, sizeof path);
+    open_reader(&writer, &reader);
+    put(&writer, 0, 16);
+    assert_true(look(path).is_alive);
+    strobe_device_fifo_close(&writer);
+    assert_false(look(path).is_alive);
+    assert_true(look(path).has_data); /* a frame */
+    uint32_t next = 0;
+    take_all(&reader, &next);
+    assert_int_equal(strobe_device_fifo_save(&reader, trace, 1, "x", 1), STROBE_OK);
+    strobe_device_fifo_give_back(&reader);
+    assert_true(look(path).has_data); /* what the recorder saved */
+    strobe_device_fifo_forget(&reader);
+    assert_false(look(path).has_data);
+    strobe_device_fifo_release(&reader, dir, true);
 }
 
 static void each_recorder_that_comes_is_described_to_once(void **state)
@@ -356,13 +437,15 @@ static void a_small_file_size_limit_is_an_error_and_no_signal(void **state)
 {
     (void)state;
     struct strobe_device_fifo_writer writer;
-    struct strobe_device_fifo_options options = {.dir = dir, .data_bytes = 1 << 20};
+    struct strobe_device_fifo_options options = {.dir = dir};
     struct rlimit old, small;
     getrlimit(RLIMIT_FSIZE, &old);
     small = old;
     small.rlim_cur = 4096;
     setrlimit(RLIMIT_FSIZE, &small);
     enum strobe_err err = strobe_device_fifo_make(&options, &writer);
+    if (!err)
+        err = strobe_device_fifo_extend(&writer, 1 << 20);
     setrlimit(RLIMIT_FSIZE, &old);
     assert_int_equal(err, STROBE_ERR_LIMIT);
     strobe_device_fifo_close(&writer);
@@ -376,6 +459,9 @@ int main(void)
         cmocka_unit_test(a_count_that_goes_back_is_refused),
         cmocka_unit_test(a_producer_that_is_faster_waits_and_loses_nothing),
         cmocka_unit_test(nobody_records_so_frames_are_discarded_and_the_file_goes),
+        cmocka_unit_test(the_ring_is_made_when_a_recorder_asks_and_not_before),
+        cmocka_unit_test(a_file_that_is_being_made_is_nobodys_to_remove),
+        cmocka_unit_test(a_dead_programs_stream_says_whether_it_holds_data),
         cmocka_unit_test(each_recorder_that_comes_is_described_to_once),
         cmocka_unit_test(a_killed_producers_frames_are_all_there),
         cmocka_unit_test(a_successor_goes_on_where_its_predecessor_saved_its_state),

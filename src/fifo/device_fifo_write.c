@@ -118,8 +118,8 @@ enum strobe_err strobe_device_fifo_make(const struct strobe_device_fifo_options 
 
 bool strobe_device_fifo_is_asked(const struct strobe_device_fifo_writer *w)
 {
-    return w->head && !w->data && w->pid == (int)getpid() &&
-           __atomic_load_n(&w->head->recorder, __ATOMIC_ACQUIRE);
+    return w->head && !w->data && __atomic_load_n(&w->head->recorder, __ATOMIC_ACQUIRE) &&
+           w->pid == (int)getpid(); /* asked last: it is a system call */
 }
 
 enum strobe_err strobe_device_fifo_extend(struct strobe_device_fifo_writer *w, uint64_t n_bytes)

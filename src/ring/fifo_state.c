@@ -59,8 +59,8 @@ bool strobe_fifo_state_look(int fd, struct strobe_fifo_state *out)
         *out = (struct strobe_fifo_state){.is_alive = is_young(fd)};
         return true;
     }
-    if (head.magic != STROBE_DEVICE_FIFO_MAGIC || head.version != STROBE_DEVICE_FIFO_VERSION ||
-        head.data_bytes > (uint64_t)1 << 40)
+    if (head.magic != STROBE_DEVICE_FIFO_MAGIC || head.version < STROBE_DEVICE_FIFO_OLDEST ||
+        head.version > STROBE_DEVICE_FIFO_VERSION || head.data_bytes > (uint64_t)1 << 40)
         return false;
     *out = (struct strobe_fifo_state){.pid = head.pid,
                                       .device = head.device,

@@ -19,7 +19,7 @@ struct strobe_fifo_state {
 /* Whether a file of a session's folder has the name of a stream. */
 bool strobe_fifo_state_is_name(const char *name);
 
-/* False: it is no stream of this version. `fd`: the file, open for reading and writing. */
+/* False: it is no stream of this version or one that says the same. `fd`: the file, open for reading and writing. */
 bool strobe_fifo_state_look(int fd, struct strobe_fifo_state *out);
 
 #endif

@@ -56,6 +56,7 @@
 
 enum {
     STROBE_DEVICE_FIFO_VERSION = 3,
+    STROBE_DEVICE_FIFO_OLDEST = 2, /* it always has a ring; all else of the head is the same */
     STROBE_DEVICE_FIFO_ALIGN = 64, /* bytes: frames are multiples of it */
     STROBE_DEVICE_FIFO_FRAME_MAX =
         65536, /* bytes of one frame; so much is kept free for the last ones */

@@ -264,6 +264,8 @@ static void a_dead_programs_stream_says_whether_it_holds_data(void **state)
     assert_true(look(path).has_data); /* what the recorder saved */
     strobe_device_fifo_forget(&reader);
     assert_false(look(path).has_data);
+    reader.head->version = STROBE_DEVICE_FIFO_OLDEST; /* what a Strobe before this one left */
+    assert_true(look(path).is_made && !look(path).is_alive && !look(path).has_data);
     strobe_device_fifo_release(&reader, dir, true);
 }
 

@@ -119,10 +119,13 @@ namespace strobe_sim
 struct packed {
     uint32_t pushed, n;
 };
+static_assert(STROBE_SIM_MAX_RINGS * sizeof(packed) == STROBE_SIM_PACKED_BYTES,
+              "the simulator clears it at each launch");
 inline uint32_t next_packed(uint32_t cb)
 {
     // the ring's count of pushed pages tells whether this is the first tile behind a push
-    packed &at = *(packed *)(uintptr_t)(strobe_sim_self->semaphores + 0x1000 + cb * sizeof(packed));
+    packed &at = *(packed *)(uintptr_t)(strobe_sim_self->semaphores + STROBE_SIM_PACKED +
+                                        cb * sizeof(packed));
     if (at.pushed != strobe_sim_self->rings[cb].n_pushed + 1) {
         at.pushed = strobe_sim_self->rings[cb].n_pushed + 1;
         at.n = 0;

@@ -16,6 +16,10 @@
 #define STROBE_SIM_MAX_RINGS      32
 #define STROBE_SIM_MAX_SEMAPHORES 16
 
+/* Behind the semaphores, two words per circular buffer: how many tiles were packed into what is reserved. 0 at each launch. */
+#define STROBE_SIM_PACKED       0x1000u
+#define STROBE_SIM_PACKED_BYTES (8u * STROBE_SIM_MAX_RINGS)
+
 /* The page of a core's registers that kernels may address by number: the wall clock is in it. */
 #define STROBE_SIM_REGISTERS 0xFFB12000u
 #define STROBE_SIM_WALL_LOW  0x1F0u

@@ -270,6 +270,7 @@ static void set_up_core(struct strobe_sim_core *core, const struct strobe_job_la
         if (covers(&job->semaphores[i].cores, core))
             *(uint32_t *)(void *)(core->l1 + STROBE_SIM_SEMAPHORES + 16 * job->semaphores[i].id) =
                 job->semaphores[i].value;
+    memset(core->l1 + STROBE_SIM_SEMAPHORES + STROBE_SIM_PACKED, 0, STROBE_SIM_PACKED_BYTES);
     struct strobe_l1_core *facts = strobe_sim_core_facts(core);
     facts->program = run->runtime_id;
     facts->launch++;

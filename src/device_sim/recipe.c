@@ -17,6 +17,10 @@
 extern char **environ;
 
 #define MARKER_FILE "sim/strobe_sim.h"
+/* What kernels do not know (kernel/sim looks at the other bits): the same build serves with and without. */
+#define HOSTS_ALONE                                                                               \
+    (STROBE_DEVICE_RECORD_MID_RUN | STROBE_DEVICE_RECORD_FIRMWARE | STROBE_DEVICE_RECORD_MEMORY | \
+     STROBE_DEVICE_RECORD_FILES)
 
 /* Whether the headers are in `folder`; its path is then made the shortest: it is in the names of zones' files. */
 static int has_headers(char *folder, size_t bytes)
@@ -142,7 +146,7 @@ enum strobe_err strobe_sim_recipe_open(struct strobe_sim_recipe *recipe,
                                        const struct strobe_device_options *options, char *reason)
 {
     recipe->mode = options->mode;
-    recipe->record = options->record & ~STROBE_DEVICE_RECORD_FILES; /* kernels do not know */
+    recipe->record = options->record & ~HOSTS_ALONE;
     if (find_headers(recipe->kernel_dir, sizeof recipe->kernel_dir, options->kernel_dir)) {
         snprintf(reason, STROBE_DEVICE_REASON_BYTES,
                  "the kernels' headers (" MARKER_FILE

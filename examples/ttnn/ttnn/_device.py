@@ -19,8 +19,6 @@ class Device:
         options = _library.Options()
         call("device_options_init", options)
         options.n_devices = max(options.n_devices, n_devices, index + 1)
-        said = os.environ.get("STROBE_KERNEL_INCLUDE", "")
-        options.include_dirs = os.fsencode(os.pathsep.join(filter(None, (str(KERNELS), said))))
         self.handle, self.index, self.buffers, self.held, self.is_capturing = ctypes.c_void_p(), index, weakref.WeakSet(), [], False
         call("device_open", options, index, self.handle)
         info = _library.Info()

@@ -26,6 +26,20 @@ static struct strobe_build_loc loc_of(const struct strobe_device_name *name)
     };
 }
 
+/* An event that is a number (DeviceRecordEvent(7)) is named by it. */
+static void name_numbered(struct strobe_device_trace *t, uint64_t loc, uint32_t id)
+{
+    uint32_t unit = id >> 14;
+    if (unit < FIRST_RESERVED || unit > STROBE_UNIT_NUMBERS)
+        return;
+    uint32_t number = (STROBE_UNIT_NUMBERS - unit) << 14 | (id & 0x3fff);
+    STROBE_ASSERT(STROBE_ID_NUMBER(number) == id);
+    char text[16];
+    int n = snprintf(text, sizeof text, "event %" PRIu32, number);
+    strobe_build_set_loc(t->build, loc,
+                         &(struct strobe_build_loc){.function = text, .n_function = (size_t)n});
+}
+
 uint64_t strobe_device_loc(struct strobe_device_trace *t, uint32_t id,
                            enum strobe_device_name_of what)
 {
@@ -33,8 +47,11 @@ uint64_t strobe_device_loc(struct strobe_device_trace *t, uint32_t id,
     uint64_t *place;
     if (strobe_map_add(&t->locs, (uint64_t)what << 32 | id, &place))
         return strobe_build_new_loc(t->build, id); /* a stand-in each time: memory is short */
-    if (!*place)
+    if (!*place) {
         *place = strobe_build_new_loc(t->build, id);
+        if (what == STROBE_DEVICE_NAME_SITE)
+            name_numbered(t, *place, id);
+    }
     return *place & ~NAMED;
 }
 

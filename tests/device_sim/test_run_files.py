@@ -72,6 +72,12 @@ class Run(unittest.TestCase):
         self.assertEqual([(op["GLOBAL CALL COUNT"], op["EXECUTION"], op["CORE COUNT"]) for op in ops], [("1", str(i), str(CORES)) for i in range(ROUNDS)])
         self.assertLessEqual(int(ops[0]["DEVICE KERNEL DURATION PER CORE MIN [ns]"]), int(ops[0]["DEVICE KERNEL DURATION PER CORE MAX [ns]"]))
 
+    def test_the_device_is_what_arch_name_says(self):
+        for said, wanted in (("blackhole", "blackhole"), ("another", "sim")):
+            self.run_program(TT_METAL_DEVICE_PROFILER="1", ARCH_NAME=said)
+            with open(self.logs / "profile_log_device.csv", encoding="utf8") as log:
+                self.assertEqual(log.readline(), f"ARCH: {wanted}, CHIP_FREQ[MHz]: 1350, Max Compute Cores: 64\n")
+
     def test_no_files_where_they_are_not_wanted(self):
         self.run_program(TT_METAL_DEVICE_PROFILER="1", TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES="1")
         self.assertEqual(list(self.folder.iterdir()), [])

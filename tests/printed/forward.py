@@ -4,7 +4,6 @@ port of the document can be used whatever runs on this one.
 As a program: `forward.py far SOCKET` serves connections of SOCKET in the namespace it runs in; `forward.py near SOCKET ssh -NL ...`
 listens where the line says."""
 import os
-import pathlib
 import re
 import shlex
 import socket
@@ -15,7 +14,7 @@ import time
 
 
 def can():
-    return subprocess.run(["unshare", "-rn", "true"], check=False, capture_output=True).returncode == 0
+    return subprocess.run(["unshare", "-rn", "ip", "link", "set", "lo", "up"], check=False, capture_output=True).returncode == 0
 
 
 def pump(source, target):

@@ -139,7 +139,7 @@ class Shell(unittest.TestCase):
 
     def test_a_forwarded_port_shows_a_program_of_another_machine(self):
         if not forward.can():
-            self.skipTest("no network namespaces here: unshare -rn fails")
+            self.skipTest("no network namespaces here: `unshare -rn ip link set lo up` fails")
         self.assertEqual(forward.capture_through(self.blocks["5.5"].text, BUILD, self.root), "captured")
 
 

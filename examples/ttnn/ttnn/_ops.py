@@ -168,6 +168,8 @@ def rows_op(code, compute, inputs, scaler, epsilon, wanted, rooms, compute_argum
 
 def reduce(name, tensor, dim, is_mean, keepdim, memory_config):
     check(name, tensor)
+    if not keepdim:
+        raise NotImplementedError(f"ttnn.{name}: dimensions stay, with size 1")
     if dim is None:
         dim = (-2, -1)
         if len(tensor.shape) > 2 and math.prod(tensor.shape[:-2]) > 1:

@@ -181,6 +181,17 @@ class Ops(unittest.TestCase):
             ttnn.relu(a)
 
 
+class Closed(unittest.TestCase):
+    def test_a_closed_device_and_its_tensors_say_so(self):
+        device = ttnn.open_device(device_id=0)
+        a = ttnn.ones((32, 32), device=device)
+        ttnn.close_device(device)
+        ttnn.close_device(device)
+        for call in (lambda: ttnn.relu(a), a.to_list, lambda: ttnn.ones((32, 32), device=device), lambda: ttnn.synchronize_device(device)):
+            with self.assertRaisesRegex(RuntimeError, "closed"):
+                call()
+
+
 class Mesh(unittest.TestCase):
     def test_every_device_gets_the_shards_of_all(self):
         with ttnn.open_mesh_device(ttnn.MeshShape(1, 2)) as mesh:

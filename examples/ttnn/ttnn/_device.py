@@ -19,22 +19,29 @@ class Device:
         options = _library.Options()
         call("device_options_init", options)
         options.n_devices = max(options.n_devices, n_devices, index + 1)
-        self.handle, self.index, self.buffers, self.held, self.is_capturing = ctypes.c_void_p(), index, weakref.WeakSet(), [], False
-        call("device_open", options, index, self.handle)
+        self.opened, self.index, self.buffers, self.held, self.is_capturing = ctypes.c_void_p(), index, weakref.WeakSet(), [], False
+        call("device_open", options, index, self.opened)
         info = _library.Info()
         call("device_describe", self.handle, info)
         self.grid, self.frequency_mhz, self.is_marked = (info.grid_x, info.grid_y), info.frequency_mhz, info.mode != _library.MODE_OFF
         self.programs = {}  # {hash of an op: its program}; the program cache
 
+    @property
+    def handle(self):
+        """For the library; an error where the device is closed."""
+        if not self.opened:
+            raise _library.DeviceError(f"device {self.index} is closed")
+        return self.opened
+
     def close(self):
-        if not self.handle:
+        if not self.opened:
             return
         for pages in list(self.buffers):
             pages.free()
         for program in self.programs.values():
             program.free()
-        call("device_close", self.handle)
-        self.programs, self.handle, self.held = {}, None, []
+        call("device_close", self.opened)
+        self.programs, self.opened, self.held = {}, None, []
 
 
 class MeshShape(tuple):

@@ -84,17 +84,22 @@ class Pages:
         if device.is_capturing:
             device.held.append(self)  # a trace has its address: kept until the trace is released
 
-    @property
-    def address(self):
+    def check(self):
         if not self.struct.device:
             raise RuntimeError("this tensor was deallocated, or its device is closed")
+
+    @property
+    def address(self):
+        self.check()
         return self.struct.address
 
     def write(self, data):
+        self.check()
         with zone("HWCommandQueue_write_buffer"):
             _library.call("device_buffer_write", self.struct, 0, data, len(data))
 
     def read(self):
+        self.check()
         data = ctypes.create_string_buffer(self.struct.bytes)
         with zone("HWCommandQueue_read_buffer"):
             _library.call("device_buffer_read", self.struct, 0, data, self.struct.bytes)

@@ -6,4 +6,9 @@ if(TARGET strobe_device_lib_shared AND TARGET strobe_python AND TARGET strobe AN
             ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
     endforeach()
     set_tests_properties(ttnn/report PROPERTIES DEPENDS ttnn/ops) # which builds the kernels
+    if(TARGET strobe-nano-gpt)
+        add_test(NAME ttnn/native COMMAND strobe-nano-gpt 3) # fails where the loss does not fall
+        set_tests_properties(ttnn/native PROPERTIES TIMEOUT 900 DEPENDS ttnn/ops
+            ENVIRONMENT "TT_METAL_DEVICE_PROFILER=1;TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES=1;STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
+    endif()
 endif()

@@ -40,6 +40,7 @@ static size_t read_at(const struct strobe_cfi_source *source, uint64_t offset, v
 /* At a link-time address: as many of `n` bytes as the segment and the file have. */
 static size_t read_vaddr(const struct strobe_cfi_file *file, uint64_t vaddr, void *out, size_t n)
 {
+    STROBE_ASSERT(file->n_segments <= STROBE_CFI_SEGMENTS);
     for (uint32_t i = 0; i < file->n_segments; i++) {
         const struct strobe_cfi_segment *segment = &file->segments[i];
         uint64_t in = vaddr - segment->vaddr;
@@ -55,6 +56,7 @@ static size_t read_vaddr(const struct strobe_cfi_file *file, uint64_t vaddr, voi
 
 static void add_segment(struct strobe_cfi_file *file, const Elf64_Phdr *at)
 {
+    STROBE_ASSERT(file->n_segments <= STROBE_CFI_SEGMENTS);
     if (file->n_segments == STROBE_CFI_SEGMENTS || at->p_vaddr + at->p_filesz < at->p_vaddr)
         return;
     file->segments[file->n_segments++] = (struct strobe_cfi_segment){
@@ -64,6 +66,7 @@ static void add_segment(struct strobe_cfi_file *file, const Elf64_Phdr *at)
 /* The notes of one segment: the build id among them. */
 static void read_notes(struct strobe_cfi_file *file, const Elf64_Phdr *at)
 {
+    STROBE_ASSERT(at->p_type == PT_NOTE);
     uint8_t notes[1024];
     size_t n = read_at(&file->source, at->p_offset, notes,
                        at->p_filesz < sizeof notes ? at->p_filesz : sizeof notes);
@@ -86,6 +89,7 @@ static void read_notes(struct strobe_cfi_file *file, const Elf64_Phdr *at)
 /* .eh_frame_hdr: version 1, three encodings, where .eh_frame is, how many; then the table. */
 static void read_index(struct strobe_cfi_file *file, uint64_t vaddr)
 {
+    STROBE_ASSERT(!file->n_fdes);
     enum { VERSION = 1, UDATA4 = 3, SIZE4_MASK = 0x0f, SDATA4 = 0x0b };
     uint8_t head[HDR_BYTES];
     uint32_t n_fdes;
@@ -147,6 +151,7 @@ bool strobe_cfi_vaddr(const struct strobe_cfi_file *file, uint64_t offset, uint6
 
 static bool read_pair(const struct strobe_cfi_file *file, uint32_t i, int32_t pair[2])
 {
+    STROBE_ASSERT(i < file->n_fdes);
     return read_vaddr(file, file->table_vaddr + (uint64_t)i * PAIR_BYTES, pair, PAIR_BYTES) ==
            PAIR_BYTES;
 }
@@ -154,6 +159,7 @@ static bool read_pair(const struct strobe_cfi_file *file, uint32_t i, int32_t pa
 /* The description whose begin is the last one not after the address. 0: none. */
 static uint64_t find_fde(const struct strobe_cfi_file *file, uint64_t vaddr)
 {
+    STROBE_ASSERT(file->n_fdes && file->hdr_vaddr);
     uint32_t low = 0, high = file->n_fdes;
     int32_t pair[2], found = 0;
     bool is_found = false;
@@ -177,6 +183,7 @@ static uint64_t find_fde(const struct strobe_cfi_file *file, uint64_t vaddr)
 static size_t read_entry(const struct strobe_cfi_file *file, uint64_t vaddr, uint8_t *out,
                          size_t room)
 {
+    STROBE_ASSERT(room >= 4);
     uint32_t n_bytes;
     if (read_vaddr(file, vaddr, &n_bytes, sizeof n_bytes) != sizeof n_bytes || n_bytes < 4 ||
         n_bytes > room)
@@ -186,6 +193,7 @@ static size_t read_entry(const struct strobe_cfi_file *file, uint64_t vaddr, uin
 
 bool strobe_cfi_row(const struct strobe_cfi_file *file, uint64_t vaddr, struct strobe_cfi_row *out)
 {
+    STROBE_ASSERT(file->scratch);
     uint64_t at = file->n_fdes ? find_fde(file, vaddr) : 0;
     uint8_t *fde = file->scratch, *cie = file->scratch + STROBE_CFI_SCRATCH / 2;
     uint32_t back;

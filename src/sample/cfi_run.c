@@ -54,6 +54,7 @@ static int64_t get_sleb(struct strobe_bytes *in)
 
 static uint64_t get_fixed(struct strobe_bytes *in, uint64_t n)
 {
+    STROBE_ASSERT(n <= 8);
     uint64_t value = 0;
     const uint8_t *at = strobe_get_bytes(in, n);
     for (uint64_t i = 0; at && i < n; i++)
@@ -114,6 +115,7 @@ static int64_t scaled(const struct machine *m, int64_t value)
 /* DW_CFA_def_cfa and its kin. */
 static void run_cfa(struct machine *m, uint8_t op, struct strobe_bytes *in)
 {
+    STROBE_ASSERT(op >= 0x0c && op <= 0x13);
     if (op == 0x0c || op == 0x12 || op == 0x0d) /* def_cfa, def_cfa_sf, def_cfa_register */
         m->now.cfa_reg = strobe_get_varint(in);
     if (op == 0x0c || op == 0x0e) /* def_cfa, def_cfa_offset */
@@ -169,6 +171,7 @@ static bool run_register(struct machine *m, uint8_t op, struct strobe_bytes *in)
 /* One instruction that is not in the upper two bits. False: not known. */
 static bool run_extended(struct machine *m, uint8_t op, struct strobe_bytes *in)
 {
+    STROBE_ASSERT(op < 0x40);
     switch (op) {
     case 0x00: /* nop */
         return true;
@@ -209,6 +212,7 @@ static bool run_extended(struct machine *m, uint8_t op, struct strobe_bytes *in)
 /* Run all that holds at `vaddr`. False: something is not known. */
 static bool run(struct machine *m, struct strobe_bytes *in, uint64_t vaddr)
 {
+    STROBE_ASSERT(m->n_kept <= STACK_MAX);
     while (in->at < in->end && !in->bad) {
         uint8_t byte = *in->at++, low = byte & 0x3f;
         struct rules before = m->now;
@@ -233,6 +237,7 @@ static bool run(struct machine *m, struct strobe_bytes *in, uint64_t vaddr)
 /* Augmentation: what follows the letters, with its length in front. */
 static void read_augmentation(struct machine *m, const char *letters, struct strobe_bytes *in)
 {
+    STROBE_ASSERT(*letters == 'z');
     struct strobe_bytes data = get_block(in);
     for (letters++; *letters && !data.bad; letters++) {
         uint8_t encoding = 0;
@@ -303,6 +308,7 @@ static bool is_plt(struct strobe_bytes in, int64_t *threshold)
 
 static void set_cfa(const struct rules *rules, struct strobe_cfi_row *out)
 {
+    STROBE_ASSERT(out->kind == STROBE_CFI_NONE);
     int64_t offset = rules->cfa.offset;
     uint8_t reg = (uint8_t)rules->cfa_reg;
     bool is_deref = false;
@@ -322,6 +328,7 @@ static void set_cfa(const struct rules *rules, struct strobe_cfi_row *out)
 
 static void set_bp(const struct rule *bp, struct strobe_cfi_row *out)
 {
+    STROBE_ASSERT(out->kind <= STROBE_CFI_PLT);
     int64_t offset = bp->offset;
     uint8_t reg;
     bool is_deref;
@@ -343,6 +350,7 @@ static void set_bp(const struct rule *bp, struct strobe_cfi_row *out)
 bool strobe_cfi_run(const struct strobe_cfi_entry *entry, uint64_t vaddr,
                     struct strobe_cfi_row *out)
 {
+    STROBE_ASSERT(entry->fde.at <= entry->fde.end && entry->cie.at <= entry->cie.end);
     struct strobe_bytes cie = entry->cie, fde = entry->fde;
     struct machine m = {.fde_vaddr = entry->fde_vaddr, .fde_start = entry->fde.at};
     memset(out, 0, sizeof *out);

@@ -16,6 +16,7 @@ uint64_t strobe_sample_clock_now(const struct strobe_sample_clock *clock)
 
 void strobe_sample_clock_add(struct strobe_sample_clock *clock, uint64_t raw_ns, uint64_t tick)
 {
+    STROBE_ASSERT(tick);
     const struct strobe_sample_reading *last = &clock->readings[(clock->n - 1) % KEPT];
     if (clock->n && (raw_ns <= last->raw_ns || tick <= last->tick))
         return;
@@ -51,6 +52,7 @@ uint64_t strobe_sample_clock_tick(const struct strobe_sample_clock *clock, uint6
     const struct strobe_sample_reading *b = &clock->readings[at % KEPT];
     STROBE_ASSERT(b->raw_ns > a->raw_ns && b->tick > a->tick);
     double slope = (double)(b->tick - a->tick) / (double)(b->raw_ns - a->raw_ns);
-    double more = (double)(int64_t)(raw_ns - a->raw_ns) * slope;
-    return a->tick + (uint64_t)(int64_t)more;
+    int64_t behind = (int64_t)(raw_ns - a->raw_ns), most = 1ll << 52; /* no recording is as long */
+    behind = behind > most ? most : behind < -most ? -most : behind;
+    return a->tick + (uint64_t)(int64_t)((double)behind * slope);
 }

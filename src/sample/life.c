@@ -31,6 +31,7 @@ enum strobe_err strobe_life_init(struct strobe_life *life, struct strobe_build_s
 
 static void free_thread(struct strobe_life *life, struct strobe_life_thread *thread)
 {
+    STROBE_ASSERT(!thread->deep || life->n_deep);
     life->n_deep -= thread->deep != NULL;
     free(thread->deep);
     free(thread);
@@ -66,6 +67,7 @@ struct strobe_life_thread *strobe_life_thread(struct strobe_life *life,
 static void name_thread(struct strobe_life_process *process, struct strobe_life_thread *thread,
                         const char *name)
 {
+    STROBE_ASSERT(name && (!thread->track || process->build));
     snprintf(thread->name, sizeof thread->name, "%.15s", name);
     if (thread->track)
         strobe_build_thread_name(process->build, thread->track, thread->name, strlen(thread->name));
@@ -75,6 +77,7 @@ static void name_thread(struct strobe_life_process *process, struct strobe_life_
 
 static void free_process(struct strobe_life *life, struct strobe_life_process *process)
 {
+    STROBE_ASSERT(process->threads.n <= life->n_threads);
     free_threads(life, process);
     strobe_maps_free(&process->maps);
     strobe_build_close(process->build);
@@ -144,6 +147,7 @@ static void retire(struct strobe_life *life, struct strobe_life_process *process
 
 void strobe_life_flush(struct strobe_life *life)
 {
+    STROBE_ASSERT(life->n_ended <= life->ended_room);
     strobe_pending_flush(&life->pending);
     for (uint32_t i = 0; i < life->n_ended; i++)
         free_process(life, life->ended[i]);
@@ -168,6 +172,7 @@ bool strobe_life_is_over(const struct strobe_life *life, uint32_t pid)
 static void attach_mapping(struct strobe_life *life, struct strobe_life_process *process,
                            char *line)
 {
+    STROBE_ASSERT(process->pid);
     unsigned long long start, end, offset, inode;
     char exec;
     int at = 0;
@@ -193,6 +198,7 @@ static void attach_mapping(struct strobe_life *life, struct strobe_life_process 
 
 static void attach_threads(struct strobe_life *life, struct strobe_life_process *process)
 {
+    STROBE_ASSERT(process->pid);
     char path[64], name[64];
     struct dirent *entry;
     snprintf(path, sizeof path, "/proc/%u/task", process->pid);
@@ -213,6 +219,7 @@ static void attach_threads(struct strobe_life *life, struct strobe_life_process 
 
 void strobe_life_attach(struct strobe_life *life, uint32_t pid)
 {
+    STROBE_ASSERT(pid);
     char path[64], line[4096 + 256];
     struct strobe_life_process *process = strobe_life_process(life, pid, true);
     snprintf(path, sizeof path, "/proc/%u/maps", pid);
@@ -229,6 +236,7 @@ void strobe_life_attach(struct strobe_life *life, uint32_t pid)
 
 static void take_mapping(struct strobe_life *life, const struct strobe_perf_record *record)
 {
+    STROBE_ASSERT(record->what == STROBE_PERF_MMAP && record->map.file.path);
     struct strobe_life_process *process = strobe_life_process(life, record->pid, true);
     const struct strobe_module_file *file = &record->map.file;
     if (!process)
@@ -246,6 +254,7 @@ static void take_mapping(struct strobe_life *life, const struct strobe_perf_reco
 static struct strobe_life_process *begin_image(struct strobe_life *life,
                                                struct strobe_life_process *old, uint64_t tick)
 {
+    STROBE_ASSERT(!old->has_ended);
     uint32_t pid = old->pid, parent = old->parent_pid;
     uint64_t start = old->start_time, born = old->born_raw_ns;
     retire(life, old, tick);
@@ -261,6 +270,7 @@ static struct strobe_life_process *begin_image(struct strobe_life *life,
 static void take_name(struct strobe_life *life, const struct strobe_perf_record *record,
                       uint64_t tick)
 {
+    STROBE_ASSERT(record->what == STROBE_PERF_COMM && record->comm.name);
     struct strobe_life_process *process = strobe_life_process(life, record->pid, true);
     if (process && record->comm.is_exec)
         process = begin_image(life, process, tick);
@@ -273,6 +283,7 @@ static void take_name(struct strobe_life *life, const struct strobe_perf_record 
 static void take_fork(struct strobe_life *life, const struct strobe_perf_record *record,
                       uint64_t tick)
 {
+    STROBE_ASSERT(record->what == STROBE_PERF_FORK);
     struct strobe_life_process *process = strobe_life_process(life, record->pid, true);
     struct strobe_life_process *parent = strobe_life_process(life, record->life.parent_pid, false);
     if (!process)
@@ -296,6 +307,7 @@ static void take_fork(struct strobe_life *life, const struct strobe_perf_record 
 static void take_exit(struct strobe_life *life, const struct strobe_perf_record *record,
                       uint64_t tick)
 {
+    STROBE_ASSERT(record->what == STROBE_PERF_EXIT);
     struct strobe_life_process *process = strobe_life_process(life, record->pid, false);
     struct strobe_life_thread *thread =
         process ? strobe_life_thread(life, process, record->tid, false) : NULL;

@@ -20,6 +20,7 @@ enum { REASON_PREEMPTED = 32 }; /* of a switch: docs/file-format.md */
 
 void strobe_life_look(struct strobe_life_process *process)
 {
+    STROBE_ASSERT(process->pid);
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%u/stat", process->pid);
     long n = strobe_descendants_read_text(path, text, sizeof text);
@@ -69,6 +70,7 @@ static void read_link(uint32_t pid, const char *what, char *out, size_t room)
 /* What it runs. /proc may have the next image already: its arguments are taken only if it is the same. False: it is not. */
 static bool find_exe(const struct strobe_life_process *process, char *out, size_t room)
 {
+    STROBE_ASSERT(room > 1);
     const char *image = process->image ? process->image->path : NULL;
     read_link(process->pid, "exe", out, room);
     if (!image || !strcmp(out, image))
@@ -79,6 +81,7 @@ static bool find_exe(const struct strobe_life_process *process, char *out, size_
 
 static bool open_process(struct strobe_life *life, struct strobe_life_process *process)
 {
+    STROBE_ASSERT(!process->has_ended);
     char exe[4096], cwd[4096], argv[4096], path[64];
     if (process->build || process->is_refused)
         return process->build != NULL;
@@ -123,6 +126,7 @@ static bool open_process(struct strobe_life *life, struct strobe_life_process *p
 static struct strobe_build_track *track_of(struct strobe_life_process *process,
                                            struct strobe_life_thread *thread, uint64_t tick)
 {
+    STROBE_ASSERT(process->build && thread->tid);
     char path[96];
     uint32_t inner = 0;
     if (thread->track)
@@ -165,6 +169,7 @@ static bool find_owner(struct strobe_life *life, const struct strobe_perf_record
 static uint32_t take_chain(const struct strobe_perf_record *record, uint64_t context, uint64_t *out,
                            uint32_t room)
 {
+    STROBE_ASSERT(record->what == STROBE_PERF_SAMPLE);
     uint64_t now = 0;
     uint32_t n = 0;
     for (uint64_t i = 0; i < record->sample.n_chain && n < room; i++) {
@@ -199,6 +204,7 @@ static void keep_deep(struct strobe_life *life, struct strobe_life_thread *threa
 static void lose_frames(struct strobe_life *life, const struct strobe_pending_event *event,
                         uint32_t cause)
 {
+    STROBE_ASSERT(event->build && event->track);
     life->counts.n_cut++;
     strobe_build_lose(event->build, event->track, cause, 1, event->tick);
 }
@@ -234,6 +240,7 @@ static uint32_t take_user(struct strobe_life *life, struct strobe_life_process *
 
 static void tell_module(struct strobe_life_process *process, struct strobe_mapping *mapping)
 {
+    STROBE_ASSERT(process->build && !mapping->is_told);
     const struct strobe_sample_module *module = mapping->module;
     mapping->is_told = true;
     if (!module)
@@ -248,6 +255,7 @@ static void tell_module(struct strobe_life_process *process, struct strobe_mappi
 static void explain(struct strobe_life *life, struct strobe_life_process *process,
                     const uint64_t *addresses, uint32_t n_kernel, uint32_t n)
 {
+    STROBE_ASSERT(n_kernel <= n && process->build);
     if (strobe_wanted_knows_stack(&life->wanted, process->proc, addresses, n))
         return;
     for (uint32_t i = 0; i < n_kernel; i++)
@@ -265,6 +273,7 @@ static void explain(struct strobe_life *life, struct strobe_life_process *proces
 void strobe_life_sample(struct strobe_life *life, const struct strobe_perf_record *record,
                         uint64_t tick)
 {
+    STROBE_ASSERT(record->what == STROBE_PERF_SAMPLE);
     struct strobe_life_process *process;
     struct strobe_pending_event event;
     if (!find_owner(life, record, tick, &process, &event))
@@ -282,6 +291,7 @@ void strobe_life_sample(struct strobe_life *life, const struct strobe_perf_recor
 void strobe_life_switch(struct strobe_life *life, const struct strobe_perf_record *record,
                         uint64_t tick)
 {
+    STROBE_ASSERT(record->what == STROBE_PERF_SWITCH);
     struct strobe_life_process *process;
     struct strobe_pending_event event;
     if (!find_owner(life, record, tick, &process, &event))

@@ -16,6 +16,7 @@ void strobe_maps_free(struct strobe_maps *maps)
 /* Index of the first mapping that ends behind the address. */
 static uint32_t first_behind(const struct strobe_maps *maps, uint64_t address)
 {
+    STROBE_ASSERT(maps->n <= maps->room);
     return (uint32_t)STROBE_ARRAY_BISECT(0, maps->n, i, maps->items[i].end <= address);
 }
 
@@ -29,6 +30,7 @@ static void insert(struct strobe_maps *maps, uint32_t at, struct strobe_mapping 
 
 enum strobe_err strobe_maps_add(struct strobe_maps *maps, struct strobe_mapping mapping)
 {
+    STROBE_ASSERT(maps->n <= STROBE_MAPS_MAX);
     if (mapping.start >= mapping.end)
         return STROBE_OK;
     enum strobe_err err = STROBE_ARRAY_RESERVE_MAX(maps->items, maps->room, maps->n + 2ull,
@@ -65,6 +67,7 @@ enum strobe_err strobe_maps_add(struct strobe_maps *maps, struct strobe_mapping 
 
 enum strobe_err strobe_maps_copy(struct strobe_maps *to, const struct strobe_maps *from)
 {
+    STROBE_ASSERT(to != from);
     strobe_maps_free(to);
     if (STROBE_ARRAY_RESERVE(to->items, to->room, from->n))
         return STROBE_ERR_NOMEM;
@@ -78,6 +81,7 @@ enum strobe_err strobe_maps_copy(struct strobe_maps *to, const struct strobe_map
 
 struct strobe_mapping *strobe_maps_find(struct strobe_maps *maps, uint64_t address)
 {
+    STROBE_ASSERT(maps->n <= maps->room);
     uint32_t at = maps->last; /* most addresses of a stack are in the mapping of the one before */
     if (at >= maps->n || address < maps->items[at].start || address >= maps->items[at].end)
         at = first_behind(maps, address);

@@ -48,6 +48,7 @@ void strobe_modules_free(struct strobe_modules *modules)
 /* Whether it is the file that is mapped. */
 static bool is_mapped(const struct strobe_module_file *file, const struct strobe_sample_module *m)
 {
+    STROBE_ASSERT(m->fd >= 0);
     struct stat st;
     if (file->n_build_id)
         return m->has_cfi && m->cfi.n_build_id == file->n_build_id &&
@@ -59,6 +60,7 @@ static bool is_mapped(const struct strobe_module_file *file, const struct strobe
 static bool take_fd(struct strobe_modules *modules, struct strobe_sample_module *m, int fd,
                     const struct strobe_module_file *file)
 {
+    STROBE_ASSERT(m->fd < 0 && !m->has_cfi);
     if (fd < 0)
         return false;
     m->fd = fd;
@@ -74,6 +76,7 @@ static bool take_fd(struct strobe_modules *modules, struct strobe_sample_module 
 static void open_file(struct strobe_modules *modules, struct strobe_sample_module *m,
                       const struct strobe_module_file *file)
 {
+    STROBE_ASSERT(m->fd < 0 && file->path);
     char path[4096 + 64];
     if (modules->n_files == STROBE_MODULE_FILES_MAX || file->path[0] != '/' || !file->path[1] ||
         file->path[1] == '/')
@@ -93,6 +96,7 @@ static void open_file(struct strobe_modules *modules, struct strobe_sample_modul
 /* One kernel, one vdso: ours. Its length is what its segments say. */
 static void open_vdso(struct strobe_modules *modules, struct strobe_sample_module *m)
 {
+    STROBE_ASSERT(m->fd < 0);
     struct strobe_cfi_source source = {
         .fd = -1, .bytes = (const uint8_t *)getauxval(AT_SYSINFO_EHDR), .n_bytes = 4096};
     if (!source.bytes || !strobe_cfi_open(&m->cfi, source, modules->scratch))
@@ -117,6 +121,7 @@ static void set_build_id(struct strobe_sample_module *m, const struct strobe_mod
 static struct strobe_sample_module *add_module(struct strobe_modules *modules,
                                                const struct strobe_module_file *file)
 {
+    STROBE_ASSERT(modules->n < STROBE_MODULES_MAX);
     struct strobe_sample_module *m = calloc(1, sizeof *m);
     if (!m || STROBE_ARRAY_RESERVE(modules->items, modules->room, modules->n + 1ull) ||
         !(m->path = strdup(file->path))) {
@@ -136,6 +141,7 @@ static struct strobe_sample_module *add_module(struct strobe_modules *modules,
 struct strobe_sample_module *strobe_modules_find(struct strobe_modules *modules,
                                                  const struct strobe_module_file *file)
 {
+    STROBE_ASSERT(file->path && file->n_build_id <= sizeof file->build_id);
     struct identity key;
     uint32_t entry;
     memset(&key, 0, sizeof key); /* padding is a part of the key */

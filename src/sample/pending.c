@@ -23,6 +23,7 @@ void strobe_pending_free(struct strobe_pending *pending)
 
 bool strobe_pending_has_room(const struct strobe_pending *pending, uint32_t n_addresses)
 {
+    STROBE_ASSERT(pending->events && pending->addresses);
     return pending->n_events < STROBE_PENDING_EVENTS &&
            n_addresses <= STROBE_PENDING_ADDRESSES - pending->n_addresses;
 }
@@ -66,6 +67,8 @@ static int compare(const void *a, const void *b)
 
 void strobe_pending_flush(struct strobe_pending *pending)
 {
+    STROBE_ASSERT(pending->n_events <= STROBE_PENDING_EVENTS &&
+                  pending->n_addresses <= STROBE_PENDING_ADDRESSES);
     if (!pending->n_events)
         return;
     qsort(pending->events, pending->n_events, sizeof *pending->events, compare);

@@ -69,6 +69,7 @@ static long open_event(struct perf_event_attr *attr, uint32_t tid, int cpu)
 
 static void shape_clock(const struct strobe_perf *perf, struct perf_event_attr *attr)
 {
+    STROBE_ASSERT(perf->options.hz && perf->stack_bytes && !(perf->stack_bytes & 7));
     attr->config = PERF_COUNT_SW_CPU_CLOCK;
     attr->freq = 1;
     attr->sample_freq = perf->options.hz;
@@ -140,6 +141,7 @@ static bool give_up_feature(struct strobe_perf *perf, int error)
 /* A descriptor, or -errno. */
 static int open_role(struct strobe_perf *perf, enum strobe_perf_role role, uint32_t tid, int cpu)
 {
+    STROBE_ASSERT(role < STROBE_PERF_ROLES);
     for (;;) {
         struct perf_event_attr attr = shape(perf, role);
         long fd = open_event(&attr, tid, cpu);
@@ -166,6 +168,7 @@ int strobe_perf_probe(uint32_t pid)
 /* Its records go to the processor's buffer, which the first event of it makes. 0 or errno. */
 static int set_buffer(struct strobe_perf *perf, struct cpu *cpu, enum strobe_perf_role role, int fd)
 {
+    STROBE_ASSERT(fd >= 0 && role < STROBE_PERF_ROLES);
     bool is_life = role == STROBE_PERF_LIFE;
     if (cpu->owner[is_life] >= 0)
         return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->owner[is_life]) ? errno : 0;
@@ -179,6 +182,7 @@ static int set_buffer(struct strobe_perf *perf, struct cpu *cpu, enum strobe_per
 /* All three events of a thread on one processor. 0 or errno. */
 static int open_on_cpu(struct strobe_perf *perf, struct cpu *cpu, uint32_t tid)
 {
+    STROBE_ASSERT(cpu->number >= 0 && tid);
     static const enum strobe_perf_role order[] = {STROBE_PERF_LIFE, STROBE_PERF_CLOCK,
                                                   STROBE_PERF_SWITCHES};
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
@@ -200,6 +204,7 @@ static int open_on_cpu(struct strobe_perf *perf, struct cpu *cpu, uint32_t tid)
 
 static int open_thread(struct strobe_perf *perf, uint32_t tid)
 {
+    STROBE_ASSERT(perf->n_cpus);
     for (uint32_t i = 0; i < perf->n_cpus; i++) {
         int error = open_on_cpu(perf, &perf->cpus[i], tid);
         if (error == ENODEV) { /* the processor is off */
@@ -246,6 +251,7 @@ static uint32_t open_new_threads(struct strobe_perf *perf, DIR *tasks, int *firs
 /* A thread that is made while they are listed has what its maker has, if that is open already; so list until none is new. */
 static int open_process(struct strobe_perf *perf)
 {
+    STROBE_ASSERT(perf->options.is_running);
     char path[64];
     int error = 0;
     uint32_t n = 0, more;
@@ -265,6 +271,7 @@ static int open_process(struct strobe_perf *perf)
 
 static void close_events(struct strobe_perf *perf)
 {
+    STROBE_ASSERT(perf->n_events <= perf->events_room);
     for (uint32_t i = 0; i < perf->n_cpus; i++)
         for (int ring = 0; ring < 2; ring++) {
             strobe_perf_ring_unmap(&perf->cpus[i].ring[ring]);
@@ -304,6 +311,7 @@ static bool list_cpus(struct strobe_perf *perf)
 
 static uint64_t ring_bytes_for(uint32_t n_cpus, uint64_t most)
 {
+    STROBE_ASSERT(n_cpus);
     uint64_t bytes = most && most < RING_MOST ? most : RING_MOST;
     while (bytes & (bytes - 1))
         bytes &= bytes - 1;
@@ -315,6 +323,7 @@ static uint64_t ring_bytes_for(uint32_t n_cpus, uint64_t most)
 /* With buffers as large as the user may lock. 0 or errno. */
 static int open_all(struct strobe_perf *perf)
 {
+    STROBE_ASSERT(perf->n_cpus && !perf->n_events);
     uint64_t bytes = ring_bytes_for(perf->n_cpus, perf->options.ring_bytes);
     int error;
     for (;; bytes /= 2) {
@@ -376,6 +385,7 @@ uint32_t strobe_perf_n_cpus(const struct strobe_perf *perf)
 /* A descriptor whose threads have all ended is always ready: it is not waited for any more. */
 void strobe_perf_wait(struct strobe_perf *perf, uint64_t ns, int wake_fd)
 {
+    STROBE_ASSERT(perf->n_cpus && ns < 1ull << 40);
     perf->polled[perf->n_cpus] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
     if (poll(perf->polled, perf->n_cpus + 1, (int)(ns / 1000000)) <= 0)
         return;
@@ -426,6 +436,7 @@ uint64_t strobe_perf_n_bad(const struct strobe_perf *perf)
 
 uint64_t strobe_perf_n_lost(struct strobe_perf *perf, enum strobe_perf_role role)
 {
+    STROBE_ASSERT(role < STROBE_PERF_ROLES);
     uint64_t n = 0, counts[2]; /* value, lost */
     for (uint32_t i = 0; perf->access.has_lost && i < perf->n_events; i++)
         if (perf->events[i].role == role &&
@@ -436,6 +447,7 @@ uint64_t strobe_perf_n_lost(struct strobe_perf *perf, enum strobe_perf_role role
 
 static void stop_role(struct strobe_perf *perf, uint32_t roles)
 {
+    STROBE_ASSERT(roles && roles < 1u << STROBE_PERF_ROLES);
     for (uint32_t i = 0; i < perf->n_events; i++)
         if (roles & 1u << perf->events[i].role)
             ioctl(perf->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);

@@ -80,6 +80,7 @@ static bool read_stack(const uint8_t *at, const uint8_t *end, struct strobe_perf
 static bool read_sample(const uint8_t *bytes, size_t n_bytes, const struct strobe_perf_shape *shape,
                         struct strobe_perf_record *out)
 {
+    STROBE_ASSERT(!((uintptr_t)bytes & 7));
     const uint8_t *at = bytes + SAMPLE_HEAD, *end = bytes + n_bytes;
     if (n_bytes < SAMPLE_HEAD)
         return false;
@@ -104,6 +105,7 @@ static const char *text_in(const uint8_t *at, const uint8_t *end)
 static bool read_map(const uint8_t *at, const uint8_t *end, bool has_build_id,
                      struct strobe_perf_record *out)
 {
+    STROBE_ASSERT(at <= end);
     enum { PATH = 64, PROT = 56, BUILD_ID = 36 };
     struct strobe_module_file *file = &out->map.file;
     if (end - at < PATH + 1 || !(file->path = text_in(at + PATH, end)))
@@ -131,6 +133,7 @@ static bool read_map(const uint8_t *at, const uint8_t *end, bool has_build_id,
 static bool read_life(const uint8_t *at, const uint8_t *end, bool is_fork,
                       struct strobe_perf_record *out)
 {
+    STROBE_ASSERT(at <= end);
     if (end - at < 24)
         return false;
     out->what = is_fork ? STROBE_PERF_FORK : STROBE_PERF_EXIT;
@@ -143,6 +146,7 @@ static bool read_life(const uint8_t *at, const uint8_t *end, bool is_fork,
 static bool read_comm(const uint8_t *at, const uint8_t *end, bool is_exec,
                       struct strobe_perf_record *out)
 {
+    STROBE_ASSERT(at <= end);
     if (end - at < 9 || !(out->comm.name = text_in(at + 8, end)))
         return false;
     out->what = STROBE_PERF_COMM;
@@ -199,6 +203,7 @@ bool strobe_perf_record_read(const void *bytes, size_t n_bytes,
 
 uint64_t strobe_perf_record_time(const void *bytes, size_t n_bytes)
 {
+    STROBE_ASSERT(n_bytes >= HEAD_BYTES);
     struct perf_event_header head;
     const uint8_t *at = bytes;
     memcpy(&head, bytes, sizeof head);

@@ -94,6 +94,7 @@ const void *strobe_perf_ring_take(struct strobe_perf_ring *ring, size_t *n_bytes
 
 void strobe_perf_ring_end(struct strobe_perf_ring *ring)
 {
+    STROBE_ASSERT(ring->at <= ring->head);
     struct perf_event_mmap_page *page = ring->page;
     if (page)
         __atomic_store_n(&page->data_tail, ring->at, __ATOMIC_RELEASE);

@@ -63,6 +63,7 @@ static void lose(struct strobe_sampler *s, uint32_t cause, uint64_t now, uint64_
 /* Say in the trace what was lost since the last time. */
 static void tell_losses(struct strobe_sampler *s)
 {
+    STROBE_ASSERT(s->perf && s->store);
     const struct strobe_life_counts *counts = &s->life.counts;
     bool is_exact = strobe_perf_access(s->perf)->has_lost;
     uint64_t n_lost = is_exact ? strobe_perf_n_lost(s->perf, STROBE_PERF_CLOCK) +
@@ -94,6 +95,7 @@ static uint64_t most_switches(struct strobe_sampler *s)
 /* Records of switches cost the program; above a rate they are turned off for good. */
 static void watch_switches(struct strobe_sampler *s, uint64_t now_ns)
 {
+    STROBE_ASSERT(now_ns >= s->rate_ns);
     uint64_t span = now_ns - s->rate_ns;
     uint64_t limit = s->options.switches_max ? s->options.switches_max : SWITCHES_MAX;
     if (s->switches_off || span < SECOND_NS / 4)
@@ -118,6 +120,7 @@ static void take_records(struct strobe_sampler *s, uint64_t until)
 
 static void flush(struct strobe_sampler *s)
 {
+    STROBE_ASSERT(s->store);
     strobe_life_flush(&s->life);
     tell_losses(s);
     strobe_build_store_flush(s->store);
@@ -126,6 +129,7 @@ static void flush(struct strobe_sampler *s)
 
 static void do_round(struct strobe_sampler *s)
 {
+    STROBE_ASSERT(!s->paused || s->stop);
     uint64_t raw = strobe_sample_clock_read(&s->clock), now = strobe_clock_mono_ns();
     take_records(s, s->until);
     s->until = raw;
@@ -153,6 +157,7 @@ static void *run(void *context)
 
 static bool start_thread(struct strobe_sampler *s)
 {
+    STROBE_ASSERT(!s->runs && s->perf);
     sigset_t all, before;
     sigfillset(&all);
     sigdelset(&all, SIGBUS);
@@ -288,6 +293,7 @@ void strobe_sampler_go_on(struct strobe_sampler *s, struct strobe_file_writer *w
 
 void strobe_sampler_stop(struct strobe_sampler *s)
 {
+    STROBE_ASSERT(s->runs && s->perf);
     uint64_t one = 1;
     if (s->has_stopped)
         return;

@@ -60,6 +60,7 @@ static uint16_t text_bytes(const char *text)
 static void answer(struct naming *n, struct strobe_symbol_answer what, const char *function,
                    const char *file)
 {
+    STROBE_ASSERT(function && file && n->image);
     what.n_function = text_bytes(function);
     what.n_file = text_bytes(file);
     what.n_image = text_bytes(n->image);
@@ -112,6 +113,7 @@ static void name_kernel(struct naming *n, uint32_t row, uint64_t address)
 
 static void open_module(struct naming *n, const struct strobe_sample_module *module)
 {
+    STROBE_ASSERT(module->id);
     if (n->dwfl)
         dwfl_end(n->dwfl);
     n->elf = NULL;
@@ -191,6 +193,7 @@ static uint32_t name_inlined(struct naming *n, uint32_t row, GElf_Addr address, 
 
 static void name_address(struct naming *n, uint32_t row, uint64_t vaddr)
 {
+    STROBE_ASSERT(n->dwfl || !n->elf);
     if (!n->elf)
         return;
     GElf_Addr address = vaddr + n->bias;

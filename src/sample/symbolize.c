@@ -42,6 +42,7 @@ static void limit(int resource, rlim_t most)
 _Noreturn static void run_child(const struct strobe_wanted *wanted,
                                 const struct strobe_modules *modules, int fd)
 {
+    STROBE_ASSERT(fd >= 0 && wanted->n);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_DFL);
     limit(RLIMIT_CPU, 2 * STROBE_SYMBOLIZE_NS / 1000000000u);
@@ -95,6 +96,7 @@ static struct strobe_build *build_of(struct reading *r, uint32_t proc)
 /* One function at one place: a record for each process that has been there. */
 static void put_answer(struct reading *r, const struct strobe_symbol_answer *what, const char *text)
 {
+    STROBE_ASSERT(what->row < r->wanted->n);
     const struct strobe_wanted *wanted = r->wanted;
     const char *texts[] = {text, text + what->n_function, text + what->n_function + what->n_file};
     size_t sizes[] = {what->n_function, what->n_file, what->n_image};
@@ -117,6 +119,7 @@ static void put_answer(struct reading *r, const struct strobe_symbol_answer *wha
 /* Take the whole answers that are there. False: what came can't be right. */
 static bool take_answers(struct reading *r)
 {
+    STROBE_ASSERT(r->n <= READ_BYTES);
     size_t at = 0;
     while (r->n - at >= sizeof(struct strobe_symbol_answer)) {
         struct strobe_symbol_answer what;
@@ -137,6 +140,7 @@ static bool take_answers(struct reading *r)
 /* Until the child is done, or its time is over. */
 static void read_answers(struct reading *r, int fd)
 {
+    STROBE_ASSERT(fd >= 0 && r->bytes);
     uint64_t deadline = strobe_clock_mono_ns() + STROBE_SYMBOLIZE_NS;
     for (;;) {
         uint64_t now = strobe_clock_mono_ns();

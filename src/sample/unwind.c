@@ -19,6 +19,7 @@ struct walk {
 /* A word of the copied stack. False: it is outside. */
 static bool load(const struct walk *w, uint64_t address, uint64_t *out)
 {
+    STROBE_ASSERT(w->sample->stack || !w->sample->n_stack);
     uint64_t low = w->sample->regs[STROBE_UNWIND_SP], at = address - low;
     if (address < low || at >= w->sample->n_stack || w->sample->n_stack - at < sizeof *out)
         return false;
@@ -29,6 +30,7 @@ static bool load(const struct walk *w, uint64_t address, uint64_t *out)
 static bool row_at(struct walk *w, const struct strobe_mapping *mapping, uint64_t pc,
                    struct strobe_cfi_row *out)
 {
+    STROBE_ASSERT(pc >= mapping->start && pc < mapping->end);
     struct strobe_sample_module *module = mapping->module;
     uint64_t vaddr;
     if (!module || !module->has_cfi ||
@@ -51,6 +53,7 @@ static bool row_at(struct walk *w, const struct strobe_mapping *mapping, uint64_
 /* The kernel's signal frame: its ucontext is at the stack pointer. */
 static enum strobe_unwind_end step_signal(struct walk *w)
 {
+    STROBE_ASSERT(w->sample->n_stack == 0 || w->sample->stack);
     enum { AT_BP = 120, AT_SP = 160, AT_IP = 168 }; /* of x86-64 */
     uint64_t ip, sp, bp;
     if (!load(w, w->sp + AT_BP, &bp) || !load(w, w->sp + AT_SP, &sp) ||
@@ -79,6 +82,7 @@ static bool value_of(const struct walk *w, uint8_t reg, uint64_t *out)
 static bool find_bp(const struct walk *w, const struct strobe_cfi_row *row, uint64_t cfa,
                     uint64_t *out)
 {
+    STROBE_ASSERT(row->bp <= STROBE_CFI_BP_AT_BP);
     uint64_t at =
         (row->bp == STROBE_CFI_BP_AT_CFA ? cfa : w->bp) + (uint64_t)(int64_t)row->bp_offset;
     *out = w->bp;
@@ -88,6 +92,7 @@ static bool find_bp(const struct walk *w, const struct strobe_cfi_row *row, uint
 /* To the caller, by a row. */
 static enum strobe_unwind_end step_row(struct walk *w, const struct strobe_cfi_row *row)
 {
+    STROBE_ASSERT(row->kind != STROBE_CFI_END);
     uint64_t cfa, ip, bp;
     if (row->kind == STROBE_CFI_SIGNAL)
         return step_signal(w);

@@ -17,6 +17,7 @@ void strobe_wanted_free(struct strobe_wanted *wanted)
 bool strobe_wanted_knows_stack(struct strobe_wanted *wanted, uint32_t proc,
                                const uint64_t *addresses, uint32_t n)
 {
+    STROBE_ASSERT(addresses);
     if (!wanted->seed)
         wanted->seed = strobe_hash_seed();
     uint64_t hash = strobe_hash_bytes(addresses, n * sizeof *addresses, wanted->seed + proc) | 1;
@@ -29,6 +30,7 @@ bool strobe_wanted_knows_stack(struct strobe_wanted *wanted, uint32_t proc,
 static bool is_there(const struct strobe_wanted *wanted, uint64_t hash, uint32_t proc,
                      uint64_t address)
 {
+    STROBE_ASSERT(wanted->n <= wanted->room);
     STROBE_INDEX_EACH (row, at, &wanted->index, hash)
         if (wanted->rows[row].address == address && wanted->rows[row].proc == proc)
             return true;

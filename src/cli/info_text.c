@@ -154,7 +154,12 @@ static void put_processes(struct strobe_out *out, const struct strobe_trace *tra
     uint32_t n, n_shown = 0, n_all = 0;
     for (uint32_t i = 0; i < trace->n_processes; i++)
         n_all += (uint32_t)strobe_info_shows(&trace->processes[i]);
-    strobe_out_format(out, "processes  %u, threads %u\n", n_all, trace->thread_ids.n);
+    uint32_t n_threads = trace->thread_ids.n;
+    for (uint32_t i = 0; i < trace->thread_ids.n;
+         i++) /* samples of a client's thread are that one's */
+        n_threads -=
+            trace->processes[trace->threads[i].process].is_sampled && trace->threads[i].twin;
+    strobe_out_format(out, "processes  %u, threads %u\n", n_all, n_threads);
     for (uint32_t i = 0; i < trace->n_processes && n_shown < MOST; i++) {
         const struct strobe_process *process = &trace->processes[i];
         if (!strobe_info_shows(process))

@@ -104,13 +104,22 @@ static void show_unheard(const struct strobe_collector_status *s)
                 s->n_unheard - STROBE_UNHEARD_NAMED);
 }
 
+/* How many there are, of which some are in the trace twice: with samples, and with what they emitted. */
+static uint32_t once(uint32_t n_all, uint32_t n_sampled)
+{
+    uint32_t n_others = n_all > n_sampled ? n_all - n_sampled : 0;
+    return n_others > n_sampled ? n_others : n_sampled;
+}
+
 static void show_file(const struct strobe_recorder_outcome *outcome)
 {
     const struct strobe_collector_status *s = &outcome->status;
+    uint32_t n_procs = once(s->n_procs, outcome->samples.n_processes);
+    uint32_t n_threads = once(s->n_threads, outcome->samples.n_threads);
     fprintf(stderr, "strobe: %s  %.1f MB, %.3f s, %u %s, %u %s\n", outcome->path,
-            (double)s->n_bytes / 1e6, (double)outcome->duration_ns / 1e9, s->n_procs,
-            s->n_procs == 1 ? "process" : "processes", s->n_threads,
-            s->n_threads == 1 ? "thread" : "threads");
+            (double)s->n_bytes / 1e6, (double)outcome->duration_ns / 1e9, n_procs,
+            n_procs == 1 ? "process" : "processes", n_threads,
+            n_threads == 1 ? "thread" : "threads");
     fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %.2f %%\n",
             (unsigned long long)s->n_events, (unsigned long long)s->n_lost, coverage(s));
     if (s->n_unrecorded)

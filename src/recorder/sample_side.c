@@ -7,7 +7,8 @@
 bool strobe_recorder_sample_may(const struct strobe_recorder *r)
 {
     STROBE_ASSERT(r->options.pid);
-    return r->options.sample_hz && !strobe_sampler_probe(r->options.pid);
+    bool has_kernel;
+    return r->options.sample_hz && !strobe_sampler_probe(r->options.pid, &has_kernel);
 }
 
 void strobe_recorder_sample_open(struct strobe_recorder *r, uint32_t pid, bool is_running)

@@ -50,6 +50,7 @@ struct strobe_life_process {
 
 /* What is counted of what came and went. */
 struct strobe_life_counts {
+    uint32_t n_processes, n_tracks;          /* in the trace */
     uint64_t n_samples, n_switches;          /* stored */
     uint64_t n_out_of_cpu[STROBE_LIFE_CPUS]; /* switches out, by processor */
     uint64_t n_cut;                          /* samples whose outer frames are missing */

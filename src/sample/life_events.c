@@ -110,6 +110,7 @@ static bool open_process(struct strobe_life *life, struct strobe_life_process *p
         return false;
     }
     process->proc = strobe_build_proc(process->build);
+    life->counts.n_processes++;
     if (!life->told_kinds)
         strobe_build_kinds(process->build);
     life->told_kinds = true;
@@ -123,7 +124,8 @@ static bool open_process(struct strobe_life *life, struct strobe_life_process *p
 }
 
 /* Its track, made with its first event. NULL: there is no room for it. */
-static struct strobe_build_track *track_of(struct strobe_life_process *process,
+static struct strobe_build_track *track_of(struct strobe_life *life,
+                                           struct strobe_life_process *process,
                                            struct strobe_life_thread *thread, uint64_t tick)
 {
     STROBE_ASSERT(process->build && thread->tid);
@@ -137,6 +139,7 @@ static struct strobe_build_track *track_of(struct strobe_life_process *process,
     }
     uint64_t start = thread->start_tick && thread->start_tick < tick ? thread->start_tick : tick;
     thread->track = strobe_build_thread(process->build, inner ? inner : thread->tid, start);
+    life->counts.n_tracks += thread->track != NULL;
     if (thread->track && thread->name[0])
         strobe_build_thread_name(process->build, thread->track, thread->name, strlen(thread->name));
     return thread->track;
@@ -151,7 +154,7 @@ static bool find_owner(struct strobe_life *life, const struct strobe_perf_record
     struct strobe_life_thread *thread =
         *process ? strobe_life_thread(life, *process, record->tid, true) : NULL;
     struct strobe_build_track *track =
-        thread && open_process(life, *process) ? track_of(*process, thread, tick) : NULL;
+        thread && open_process(life, *process) ? track_of(life, *process, thread, tick) : NULL;
     life->counts.n_refused += !track;
     if (!track)
         return false;

@@ -152,11 +152,13 @@ static int open_role(struct strobe_perf *perf, enum strobe_perf_role role, uint3
     }
 }
 
-int strobe_perf_probe(uint32_t pid)
+int strobe_perf_probe(uint32_t pid, bool *has_kernel)
 {
-    struct strobe_perf trial = {.options = {.hz = 1, .is_running = true}};
+    struct strobe_perf trial = {.options = {.hz = 1, .is_running = true},
+                                .access = {.has_kernel = true}};
     trial.stack_bytes = STACK_LEAST;
     int fd = open_role(&trial, STROBE_PERF_CLOCK, pid, -1);
+    *has_kernel = trial.access.has_kernel;
     if (fd < 0)
         return -fd;
     close(fd);

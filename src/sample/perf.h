@@ -41,8 +41,8 @@ struct strobe_perf_access {
     int error;         /* errno of the last refusal */
 };
 
-/* Whether anything would be given for `pid` (0: this process). 0, or errno. */
-int strobe_perf_probe(uint32_t pid);
+/* Whether anything would be given for `pid` (0: this process), and if so, the kernel's side too. 0, or errno. */
+int strobe_perf_probe(uint32_t pid, bool *has_kernel);
 
 /* Open, disabled until the exec or enabled at once. ACCESS, LIMIT, NOTFOUND, NOMEM: *system_error has the reason, nothing is open. */
 enum strobe_err strobe_perf_open(const struct strobe_perf_options *options,

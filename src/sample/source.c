@@ -43,9 +43,9 @@ struct strobe_sampler {
     bool stop, paused;
 };
 
-int strobe_sampler_probe(uint32_t pid)
+int strobe_sampler_probe(uint32_t pid, bool *has_kernel)
 {
-    return strobe_perf_probe(pid);
+    return strobe_perf_probe(pid, has_kernel);
 }
 
 /* ---- losses ---- */
@@ -238,6 +238,8 @@ struct strobe_sampler_status strobe_sampler_status(struct strobe_sampler *s)
         .n_switches = s->life.counts.n_switches,
         .n_lost = s->n_lost,
         .n_cut = s->life.counts.n_cut,
+        .n_processes = s->life.counts.n_processes,
+        .n_threads = s->life.counts.n_tracks,
         .n_missed = access->n_missed,
         .has_kernel = access->has_kernel,
         .switches_off = s->switches_off,

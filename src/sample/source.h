@@ -34,16 +34,17 @@ struct strobe_sampler_options {
 };
 
 struct strobe_sampler_status {
-    uint64_t n_samples, n_switches; /* stored */
-    uint64_t n_lost;                /* records that the kernel's buffers had no room for */
-    uint64_t n_cut;                 /* samples whose outer frames are missing */
-    uint32_t n_missed;              /* threads that could not be sampled */
-    bool has_kernel;                /* the kernel's frames are there */
-    bool switches_off;              /* there were too many */
+    uint64_t n_samples, n_switches;  /* stored */
+    uint64_t n_lost;                 /* records that the kernel's buffers had no room for */
+    uint64_t n_cut;                  /* samples whose outer frames are missing */
+    uint32_t n_processes, n_threads; /* of which there are any */
+    uint32_t n_missed;               /* threads that could not be sampled */
+    bool has_kernel;                 /* the kernel's frames are there */
+    bool switches_off;               /* there were too many */
 };
 
-/* Why the kernel would refuse samples of `pid` (0: of a command): errno, 0: it would not. */
-int strobe_sampler_probe(uint32_t pid);
+/* Why the kernel would refuse samples of `pid` (0: of a command): errno, 0: it would not, and *has_kernel says if its own side is given. */
+int strobe_sampler_probe(uint32_t pid, bool *has_kernel);
 
 /* ACCESS, LIMIT, NOTFOUND, NOMEM, with errno in *system_error: there are no samples. */
 enum strobe_err strobe_sampler_open(const struct strobe_sampler_options *options,

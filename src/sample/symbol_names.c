@@ -81,17 +81,18 @@ static int compare_kernel(const void *a, const void *b)
 /* Root alone sees the addresses; to others all of them are 0. */
 static void read_kallsyms(struct naming *n)
 {
-    char line[512], type, name[256];
-    unsigned long long address;
+    char line[512];
     FILE *in = fopen("/proc/kallsyms", "re");
     while (in && fgets(line, sizeof line, in)) {
-        if (sscanf(line, "%llx %c %255s", &address, &type, name) != 3 || !address ||
-            !strchr("tTwW", type))
+        char *at; /* "ffffffff81000000 T name\t[module]" */
+        uint64_t address = strtoull(line, &at, 16);
+        if (!address || at[0] != ' ' || !at[1] || !strchr("tTwW", at[1]) || at[2] != ' ')
             continue;
+        at[3 + strcspn(at + 3, "\t\n ")] = 0;
         struct kernel_symbol *symbol = STROBE_ARRAY_PUSH(n->kernel, n->n_kernel, n->kernel_room);
         if (!symbol)
             break;
-        *symbol = (struct kernel_symbol){address, strdup(name)};
+        *symbol = (struct kernel_symbol){address, strdup(at + 3)};
     }
     if (in)
         fclose(in);
@@ -104,7 +105,7 @@ static void name_kernel(struct naming *n, uint32_t row, uint64_t address)
         read_kallsyms(n);
     n->image = "[kernel]";
     uint64_t at = STROBE_ARRAY_BISECT(0, n->n_kernel, i, n->kernel[i].address <= address);
-    const char *name = at ? n->kernel[at - 1].name : "[kernel]";
+    const char *name = at && n->kernel[at - 1].name ? n->kernel[at - 1].name : "[kernel]";
     uint64_t into = at ? address - n->kernel[at - 1].address : UINT64_MAX;
     answer(n, (struct strobe_symbol_answer){.row = row, .into = into}, name, "");
 }

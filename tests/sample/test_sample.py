@@ -140,6 +140,46 @@ class Programs(SampleTest):
         self.assertGreater(len(many), 5 * len(few))
 
 
+class Answers(SampleTest):
+    def test_stats_stacks_and_folded_stacks_count_the_same_samples(self):
+        ran, rows = self.sampled(BURNER, "split", "0.4")
+        path = ran.trace.path
+        table = list(csv.DictReader(io.StringIO(self.run_it(harness.STROBE, "stats", "--stacks", "--csv", path)[1])))
+        by_name = {row["function"]: (int(row["self"]), int(row["total"])) for row in table}
+        self.assertEqual(sum(own for own, _ in by_name.values()), len(rows))
+        self.assertEqual(by_name["burn"][0], sum(functions(row)[0] == "burn" for row in rows))
+        self.assertEqual(by_name["half"][1], sum("half" in functions(row) for row in rows))
+        self.assertEqual([int(row["self"]) for row in table], sorted((int(row["self"]) for row in table), reverse=True))
+        code, out, _ = self.run_it(harness.STROBE, "export", "--to", "folded", "-o", "-", path)
+        folded = [line.rsplit(" ", 1) for line in out.splitlines()]
+        self.assertEqual((code, sum(int(n) for _, n in folded)), (0, len(rows)))
+        self.assertEqual(sum(int(n) for stack, n in folded if ";half;" in stack), by_name["half"][1])
+        self.assertTrue(all(stack.startswith("burner;") for stack, _ in folded))
+
+    def test_info_has_a_line_of_samples(self):
+        ran, rows = self.sampled(BURNER, "split", "0.2")
+        out = self.run_it(harness.STROBE, "info", ran.trace.path)[1]
+        line = next(line for line in out.splitlines() if line.startswith("samples"))
+        self.assertIn(f"{len(rows):,} at 997", line)
+        self.assertIn("processes  1, threads 1", out)
+
+    def test_a_trace_without_samples_is_told(self):
+        ran = self.record(BURNER, "split", "0.01", options=("--no-sample",))
+        for command in (("stats", "--stacks"), ("export", "--to", "folded", "-o", "-")):
+            code, _, err = self.run_it(harness.STROBE, *command, ran.trace.path)
+            self.assertEqual(code, 0)
+            self.assertIn("no stack samples", err)
+
+    def test_a_flight_recording_has_samples(self):
+        path = self.path("f.strobe")
+        code, _, err = self.run_it(harness.STROBE, "record", "--flight", "30s", "-o", path, "--", "sh", "-c",
+                                   f"{BURNER} split 0.3; kill -SEGV $$")
+        self.assertEqual(code, 139, err)
+        kept = [name for name in os.listdir(self.dir) if name.endswith(".strobe")]
+        self.assertEqual(len(kept), 1, err)
+        self.assertIn("half", {name for row in self.rows(self.path(kept[0])) for name in functions(row)})
+
+
 class Rights(SampleTest):
     def test_an_ordinary_user_has_samples_without_the_kernel(self):
         if os.geteuid():

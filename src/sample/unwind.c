@@ -27,6 +27,32 @@ static bool load(const struct walk *w, uint64_t address, uint64_t *out)
     return true;
 }
 
+static bool is_row_of(const struct strobe_unwind_cached *cached, uint32_t module, uint64_t vaddr)
+{
+    return cached->module == module && cached->vaddr == vaddr;
+}
+
+/* The cached row of an address, looked up if need be. Two places are its own, so that two addresses that fall together stay; the one that was
+ * used last is in the first. */
+static const struct strobe_unwind_cached *
+look_up(struct strobe_unwinder *unwinder, const struct strobe_sample_module *module, uint64_t vaddr)
+{
+    uint64_t hash = (vaddr ^ (uint64_t)module->id << 40) * 0x9fb21c651e98df25u;
+    struct strobe_unwind_cached *first = &unwinder->cache[hash >> 49 & (STROBE_UNWIND_CACHE - 2)];
+    unwinder->n_looked++;
+    if (is_row_of(first, module->id, vaddr))
+        return first;
+    struct strobe_unwind_cached found = first[1];
+    if (!is_row_of(&found, module->id, vaddr)) {
+        unwinder->n_missed++;
+        found = (struct strobe_unwind_cached){.vaddr = vaddr, .module = module->id};
+        found.has_row = strobe_cfi_row(&module->cfi, vaddr, &found.row);
+    }
+    first[1] = first[0];
+    first[0] = found;
+    return first;
+}
+
 static bool row_at(struct walk *w, const struct strobe_mapping *mapping, uint64_t pc,
                    struct strobe_cfi_row *out)
 {
@@ -36,16 +62,7 @@ static bool row_at(struct walk *w, const struct strobe_mapping *mapping, uint64_
     if (!module || !module->has_cfi ||
         !strobe_cfi_vaddr(&module->cfi, pc - mapping->start + mapping->offset, &vaddr))
         return false;
-    uint64_t hash = (vaddr ^ (uint64_t)module->id << 40) * 0x9fb21c651e98df25u;
-    struct strobe_unwind_cached *cached =
-        &w->unwinder->cache[hash >> 49 & (STROBE_UNWIND_CACHE - 1)];
-    w->unwinder->n_looked++;
-    if (cached->module != module->id || cached->vaddr != vaddr) {
-        w->unwinder->n_missed++;
-        cached->module = module->id;
-        cached->vaddr = vaddr;
-        cached->has_row = strobe_cfi_row(&module->cfi, vaddr, &cached->row);
-    }
+    const struct strobe_unwind_cached *cached = look_up(w->unwinder, module, vaddr);
     *out = cached->row;
     return cached->has_row;
 }

@@ -3,6 +3,7 @@
     python3 test_sample.py STROBE PROGRAMS [unittest arguments]
 
 STROBE_BURNER is the program with a known split of its time (burner.c)."""
+import bisect
 import collections
 import csv
 import io
@@ -128,6 +129,24 @@ class Programs(SampleTest):
         for row in rows:
             if row["process"] == "flood":
                 self.assertIn((row["pid"], row["tid"]), zones | {(row["pid"], row["pid"])})
+
+    def test_samples_lie_in_the_zones_that_they_were_taken_in(self):
+        ran, rows = self.sampled(os.path.join(os.path.dirname(BURNER), "marked"), "12000", options=("--sample", "1999"))
+        zones = sorted((int(row["start_ns"]), int(row["start_ns"]) + int(row["duration_ns"]))
+                       for row in self.rows(ran.trace.path, "zones"))
+        starts = [zone[0] for zone in zones]
+        error = max(record.fields[-2] for record in ran.trace.trace.records if record.name == "sampled") + 2
+        seen = collections.Counter()
+        for row in rows:
+            at, names = int(row["time_ns"]), functions(row)
+            i = bisect.bisect_right(starts, at + error) - 1
+            is_in = i >= 0 and at <= zones[i][1] + error
+            if "inside" in names:
+                self.assertTrue(is_in, f"{at} is in no zone")
+            elif "outside" in names:
+                self.assertFalse(i >= 0 and zones[i][0] + error < at < zones[i][1] - error, f"{at} is in a zone")
+            seen.update(set(names) & {"inside", "outside"})
+        self.assertGreater(min(seen["inside"], seen["outside"]), 50)
 
     def test_no_sample_leaves_all_of_it_out(self):
         for options, env in ((("--no-sample",), {}), ((), {"STROBE_SAMPLE": "0"})):

@@ -20,7 +20,7 @@
 
 enum { BUDGET_BYTES = 8 << 20, SWITCHES_MAX = 20000 };
 #define WAIT_NS   40000000ull
-#define FLUSH_NS  250000000ull
+#define FLUSH_NS  1000000000ull /* a block costs some hundred bytes, however few samples are in it */
 #define SECOND_NS 1000000000ull
 
 struct strobe_sampler {

@@ -4,7 +4,7 @@
  * program. Where the kernel refuses, strobe_sampler_open says so and the recording goes on without.
  *
  *     strobe_sampler_open          the command's process waits before its exec, or the process runs
- *     ... rounds on its own thread, a block every quarter of a second ...
+ *     ... rounds on its own thread, a block every second ...
  *     strobe_sampler_close         the last records, exact losses, names of addresses (symbolize.h)
  *
  * Calls are for one thread (the recorder's).  SPDX-License-Identifier: MIT */

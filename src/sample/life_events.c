@@ -37,8 +37,9 @@ static uint64_t guess_start(uint64_t born_raw_ns)
     uint64_t raw = strobe_clock_read_ns(CLOCK_MONOTONIC_RAW);
     uint64_t boot = strobe_clock_read_ns(CLOCK_BOOTTIME);
     long hz = sysconf(_SC_CLK_TCK);
-    STROBE_ASSERT(born_raw_ns <= raw && hz > 0);
-    return (boot - (raw - born_raw_ns)) / (1000000000u / (uint64_t)hz);
+    uint64_t age = born_raw_ns < raw ? raw - born_raw_ns : 0;
+    STROBE_ASSERT(hz > 0);
+    return (age < boot ? boot - age : 0) / (1000000000u / (uint64_t)hz);
 }
 
 /* The last number of the line NSpid: what the process itself takes for its number. 0: not to be told. */

@@ -154,7 +154,7 @@ def cpu_ns(pid):
 
 
 def spawn(command, env=None, **more):
-    return subprocess.Popen([str(c) for c in command], env={**os.environ, **(env or {})}, text=True, start_new_session=True, **more)
+    return subprocess.Popen([str(c) for c in command], env={"STROBE_SAMPLE": "0", **os.environ, **(env or {})}, text=True, start_new_session=True, **more)
 
 
 def end(process):

@@ -42,7 +42,7 @@ _strobe()
         --flavor) COMPREPLY=($(compgen -W "0.11 0.14 tt" -- "$cur")); return ;;
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
         --python) COMPREPLY=($(compgen -W "functions lines off" -- "$cur")); return ;;
-        --to) COMPREPLY=($(compgen -W "chrome tracy html" -- "$cur")); return ;;
+        --to) COMPREPLY=($(compgen -W "chrome tracy tracy-0.14 html folded" -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name" -- "$cur")); return ;;
         --kind)
             COMPREPLY=($(compgen -W "zones spans messages plots frames images vsyncs memory locks sections gpu gpu_events fibers flows callstacks
@@ -60,8 +60,8 @@ _strobe()
 
     local options="--help"
     case $command in
-        record) options+=" -o --output --pid --session --for --all --max-memory --max-file --policy --python --include --exclude --min-duration --max-depth --c-functions --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
-        stats) options+=" --sort --limit --filter --range --process --device --core --from-signpost --to-signpost --spans --exact --quick --csv --json" ;;
+        record) options+=" -o --output --pid --session --for --all --sample --no-sample --max-memory --max-file --policy --python --include --exclude --min-duration --max-depth --c-functions --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
+        stats) options+=" --sort --limit --filter --range --process --device --core --from-signpost --to-signpost --spans --stacks --gpu --inclusive --exact --quick --csv --json" ;;
         view) options+=" --port --web --no-open" ;;
         csv) options+=" --kind --range --process --device --core --from-signpost --to-signpost" ;;
         diff) options+=" --metric --floor --fail-over --format --limit --all --record --runs --output" ;;

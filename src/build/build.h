@@ -64,6 +64,10 @@ void strobe_build_store_set_writer(struct strobe_build_store *store,
 /* Flush and free. NULL is allowed. Its builds must be closed before. */
 void strobe_build_store_close(struct strobe_build_store *store);
 
+/* Events that are not stored, of a process and track or (0, 0) of none: for what a source can't give to one of them. */
+void strobe_build_store_lose(struct strobe_build_store *store, uint32_t proc, uint64_t track,
+                             uint32_t cause, uint64_t count, uint64_t first, uint64_t last);
+
 /* Take `n` bytes of the budget, or give them back (negative). False: it is used up. */
 bool strobe_build_store_charge(struct strobe_build_store *store, int64_t n_bytes);
 

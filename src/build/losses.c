@@ -68,7 +68,7 @@ void strobe_build_losses_add(struct strobe_build_losses *losses,
     if (!loss->count)
         return;
     pthread_mutex_lock(&losses->lock);
-    losses->total += loss->count;
+    losses->total += strobe_loss_is_of_events(loss->cause) ? loss->count : 0;
     struct strobe_build_loss *into = find(losses, loss->proc, loss->track, loss->cause);
     if (into) {
         sum(into, loss);

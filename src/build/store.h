@@ -96,8 +96,6 @@ struct strobe_records *strobe_build_store_records(struct strobe_build_store *sto
 /* STROBE_SIDE_BYTES / 4 bytes for the fields of one event. */
 uint8_t *strobe_build_store_scratch(struct strobe_build_store *store);
 
-void strobe_build_store_lose(struct strobe_build_store *store, uint32_t proc, uint64_t track,
-                             uint32_t cause, uint64_t count, uint64_t first, uint64_t last);
 uint32_t strobe_build_store_new_proc(struct strobe_build_store *store);
 void strobe_build_store_count_thread(struct strobe_build_store *store);
 

@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/out.h"
 #include "ring/session.h"
+#include "sample/source.h"
 
 #include <dlfcn.h>
 #include <elfutils/libdwfl.h>
@@ -314,6 +315,24 @@ static void check_rights(struct report *report)
 /* ---- ports
  * --------------------------------------------------------------------------------------- */
 
+/* Stack samples and context switches: what the kernel gives this user. */
+static void check_samples(struct report *report)
+{
+    static const char more[] =
+        "root: sysctl kernel.perf_event_paranoid=1, or setcap cap_perfmon=ep "
+        "on the strobe file, for the kernel's side";
+    bool has_kernel = false;
+    int error = strobe_sampler_probe(0, &has_kernel);
+    if (error)
+        add(report, LEVEL_WARNING, "samples",
+            "root: sysctl kernel.perf_event_paranoid=2; in a container: --cap-add PERFMON",
+            "stack samples and context switches are refused: %s", strerror(error));
+    else
+        add(report, LEVEL_OK, "samples", has_kernel ? NULL : more,
+            has_kernel ? "of programs and of the kernel's side"
+                       : "of one's own programs, without the time in system calls");
+}
+
 static void check_ports(struct report *report)
 {
     struct strobe_doctor_port ports[STROBE_DOCTOR_PORTS_MAX];
@@ -516,6 +535,7 @@ int strobe_cli_doctor(int argc, char **argv)
     check_clock(&report);
     check_shared_memory(&report);
     check_rights(&report);
+    check_samples(&report);
     check_ports(&report);
     check_imports(&report);
     check_libraries(&report);

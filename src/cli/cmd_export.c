@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "export/chrome.h"
+#include "export/folded.h"
 #include "export/html.h"
 #include "page/page.h"
 #include "file/notes.h"
@@ -25,20 +26,21 @@ static const char help[] =
     "  --to FORMAT     chrome: JSON for ui.perfetto.dev and chrome://tracing; tracy: a file that\n"
     "                  Tracy 0.11.1 and later open; tracy-0.14: one for 0.14 and later, with\n"
     "                  severities, sections and notes of GPU zones too; html: the viewer with the\n"
-    "                  trace in it, one file that any browser opens; default: by the name of OUT,\n"
-    "                  else chrome\n"
+    "                  trace in it, one file that any browser opens; folded: stack samples for\n"
+    "                  flame graphs and speedscope; default: by the name of OUT, else chrome\n"
     "  -o, --out OUT   where it goes, - for stdout; default: FILE with another end to its name\n"
-    "  --range A..B    html: what happens between A and B after the start, and little more\n"
-    "  --process P     html: of the process with this pid, or this in its name\n"
+    "  --range A..B    html and folded: what happens between A and B after the start\n"
+    "  --process P     html and folded: of the process with this pid, or this in its name\n"
     "  --device N      html: of device N; 0..3: of these\n"
     "  --from-signpost NAME, --to-signpost NAME\n"
-    "                  html: what happens behind the first signpost of that name, and before the "
-    "next\n"
+    "                  html and folded: what happens behind the first signpost of that name, and "
+    "before the next\n"
     "\n"
     "examples:\n"
     "  strobe export -o run.json run.strobe\n"
     "  strobe export --to chrome -o - | gzip >run.json.gz\n"
     "  strobe export --to tracy run.strobe\n"
+    "  strobe export --to folded -o - run.strobe | flamegraph.pl >run.svg\n"
     "  strobe export --to html --range 10s..12s -o slow.html run.strobe\n";
 
 struct options {
@@ -75,13 +77,14 @@ static int ends_with(const char *text, const char *end)
     return n >= n_end && !strcmp(text + n - n_end, end);
 }
 
-enum { CHROME, TRACY, HTML, TRACY_14, N_FORMATS };
+enum { CHROME, TRACY, HTML, TRACY_14, FOLDED, N_FORMATS };
 static const struct {
     const char *name, *end, *words;
 } formats[N_FORMATS] = {{"chrome", ".json", "open it at https://ui.perfetto.dev"},
                         {"tracy", ".tracy", "Tracy 0.11.1 and later open it"},
                         {"html", ".html", "open it with a browser"},
-                        {"tracy-0.14", ".tracy", "Tracy 0.14 and later open it"}};
+                        {"tracy-0.14", ".tracy", "Tracy 0.14 and later open it"},
+                        {"folded", ".folded", "flamegraph.pl, inferno and speedscope read it"}};
 
 /* The format that was asked for, by its name or that of the output. -1: there is none, and that was
  * told. */
@@ -94,14 +97,16 @@ static int find_format(const struct options *options)
     if (!options->format && !options->out)
         return CHROME;
     if (options->format)
-        strobe_cli_error("export",
-                         "there is no format '%s'; --to knows: chrome, tracy, tracy-0.14, html",
-                         options->format);
+        strobe_cli_error(
+            "export",
+            "there is no format '%s'; --to knows: chrome, tracy, tracy-0.14, html, folded",
+            options->format);
     else
-        strobe_cli_error("export",
-                         "what is '%s' to be? say --to chrome, --to tracy or --to html, or call it "
-                         "something.json, something.tracy or something.html",
-                         options->out);
+        strobe_cli_error(
+            "export",
+            "what is '%s' to be? say --to chrome, --to tracy, --to html or --to folded, or "
+            "call it something.json, something.tracy, something.html or something.folded",
+            options->out);
     return -1;
 }
 
@@ -120,9 +125,10 @@ static int check_options(const struct options *options, int format)
         strobe_cli_error("export", "--core is for csv, stats and report; a page has whole devices");
         return 0;
     }
-    if (format == HTML || !is_cut(options))
+    if (format == HTML || format == FOLDED || !is_cut(options))
         return 1;
-    strobe_cli_error("export", "--range, --process, --device and signposts are for --to html only");
+    strobe_cli_error("export", "--range, --process, --device and signposts are for --to html and "
+                               "--to folded only");
     return 0;
 }
 
@@ -174,6 +180,38 @@ static int write_chrome(const char *path, int fd, struct strobe_trace *trace)
     if (err && !out.error)
         strobe_cli_fail("export", path, err);
     int ok = !strobe_out_close(&out, "export") && !err;
+    strobe_cli_warn_damage("export", trace, n_bad_parts);
+    return ok;
+}
+
+/* 1: it went well; a failure was told. */
+static int write_folded(const struct options *options, const char *path, int fd,
+                        struct strobe_trace *trace)
+{
+    struct strobe_cli_chosen chosen;
+    struct strobe_out out;
+    uint64_t n_samples = 0, n_bad_parts = 0;
+    if (!strobe_cli_choose("export", trace, &options->choice, &chosen)) {
+        strobe_cli_chosen_free(&chosen);
+        return 0;
+    }
+    struct strobe_samples_options samples = {.by_tick = chosen.by_tick,
+                                             .tick_min = chosen.tick_min,
+                                             .tick_max = chosen.tick_max,
+                                             .processes = chosen.processes,
+                                             .n_processes = chosen.n_processes};
+    if (!strobe_out_open(&out, fd)) {
+        strobe_cli_chosen_free(&chosen);
+        strobe_cli_fail("export", path, STROBE_ERR_NOMEM);
+        return 0;
+    }
+    enum strobe_err err = strobe_folded_write(trace, &samples, &out, &n_samples, &n_bad_parts);
+    strobe_cli_chosen_free(&chosen);
+    if (err && !out.error)
+        strobe_cli_fail("export", path, err);
+    int ok = !strobe_out_close(&out, "export") && !err;
+    if (ok && !n_samples)
+        strobe_cli_error("export", "%s has no stack samples", path);
     strobe_cli_warn_damage("export", trace, n_bad_parts);
     return ok;
 }
@@ -268,7 +306,9 @@ static int write_out(const struct options *options, int format, const char *path
         ok = write_tracy(fd, to, trace,
                          format == TRACY ? STROBE_TRACY_LAYOUT_11 : STROBE_TRACY_LAYOUT_14);
     else
-        ok = format == HTML ? write_html(options, path, fd, trace) : write_chrome(path, fd, trace);
+        ok = format == HTML     ? write_html(options, path, fd, trace)
+             : format == FOLDED ? write_folded(options, path, fd, trace)
+                                : write_chrome(path, fd, trace);
     if (fd != 1 && close(fd) && ok) {
         strobe_cli_error("export", "can't write %s: %s", to, strerror(errno));
         ok = 0;

@@ -18,18 +18,25 @@ static const char help[] =
     "usage: strobe record [-o FILE] [options] -- command [arguments]\n"
     "       strobe record [-o FILE] [options] --pid PID | --session NAME | --tracy HOST:PORT\n"
     "\n"
-    "Runs a command and records what it and all its children emit, or attaches to what already "
-    "runs.\n"
+    "Runs a command and records what it and all its children emit, and where they spend their "
+    "time,\n"
+    "or attaches to what already runs.\n"
     "The exit code is the command's own.\n"
     "\n"
     "  -o, --output FILE    where the trace goes (default: <program>-<date>-<time>.strobe);\n"
     "                       an older trace is replaced, another file is not\n"
-    "      --pid PID        attach to a running program that is linked with the library\n"
+    "      --pid PID        attach to a running program: to what it emits, if it is linked with "
+    "the\n"
+    "                       library, and with samples to any program\n"
     "      --session NAME   record all processes of a session (those started with "
     "STROBE_SESSION=NAME)\n"
     "      --for TIME       stop after that time: 10s, 500ms, 2m; a command goes on unrecorded\n"
     "      --all            until all processes that the command started have ended, and not the\n"
     "                       command alone; without it those that go on are named\n"
+    "      --sample HZ      stack samples per second of CPU time (default 997), and context "
+    "switches,\n"
+    "                       of any program; STROBE_SAMPLE=HZ or 0 means the same\n"
+    "      --no-sample      no samples and no context switches\n"
     "      --max-memory N   shared memory per process (default 16M): 64M, 1G\n"
     "      --max-file N     stop storing when the file is that big; the rest is counted\n"
     "      --policy P       when the pool is full: wait (default; bounded) or drop\n"
@@ -204,6 +211,8 @@ enum {
     OPT_MAX_DEPTH,
     OPT_C_FUNCTIONS,
     OPT_ALL,
+    OPT_SAMPLE,
+    OPT_NO_SAMPLE,
 };
 
 static const struct option long_options[] = {
@@ -212,6 +221,8 @@ static const struct option long_options[] = {
     {"session", required_argument, NULL, OPT_SESSION},
     {"for", required_argument, NULL, OPT_FOR},
     {"all", no_argument, NULL, OPT_ALL},
+    {"sample", required_argument, NULL, OPT_SAMPLE},
+    {"no-sample", no_argument, NULL, OPT_NO_SAMPLE},
     {"max-memory", required_argument, NULL, OPT_MEMORY},
     {"max-file", required_argument, NULL, OPT_FILE},
     {"policy", required_argument, NULL, OPT_POLICY},
@@ -263,6 +274,25 @@ static const char *take_filter(int option, const char *value)
     return "";
 }
 
+/* Samples a second. False: it is no such number. */
+static bool parse_hz(const char *text, uint32_t *out)
+{
+    char *end;
+    unsigned long hz = strtoul(text, &end, 10);
+    if (end == text || *end || hz > STROBE_SAMPLER_HZ_MAX)
+        return false;
+    *out = (uint32_t)hz;
+    return true;
+}
+
+/* STROBE_SAMPLE: 0: none; a number: so many a second. */
+static uint32_t hz_of_environment(void)
+{
+    const char *value = getenv("STROBE_SAMPLE");
+    uint32_t hz = STROBE_SAMPLER_HZ;
+    return value && parse_hz(value, &hz) ? hz : STROBE_SAMPLER_HZ;
+}
+
 /* Tracy's clients and servers. */
 static const char *take_tracy(int option, char *value, struct strobe_recorder_options *options)
 {
@@ -282,6 +312,21 @@ static const char *take_tracy(int option, char *value, struct strobe_recorder_op
         return options->bridge_port >= 0 ? NULL : "a port";
     }
     return take_filter(option, value);
+}
+
+/* Stack samples. */
+static const char *take_sample(int option, char *value, struct strobe_recorder_options *options)
+{
+    switch (option) {
+    case OPT_SAMPLE:
+        return parse_hz(value, &options->sample_hz) && options->sample_hz
+                   ? NULL
+                   : "a number from 1 to 20000";
+    case OPT_NO_SAMPLE:
+        options->sample_hz = 0;
+        return NULL;
+    }
+    return take_tracy(option, value, options);
 }
 
 /* The command line. */
@@ -345,7 +390,7 @@ static const char *take_option(int option, char *value, struct parsed *parsed)
         options->ready_fd = atoi(value);
         return NULL;
     }
-    return take_tracy(option, value, options);
+    return take_sample(option, value, options);
 }
 
 /* <program>-<date>-<time>.strobe in the current folder. */
@@ -413,8 +458,10 @@ static int complete(struct strobe_recorder_options *options)
 
 int strobe_cli_record(int argc, char **argv)
 {
-    struct parsed parsed = {
-        .record = {.pool_bytes = STROBE_DEFAULT_POOL, .ready_fd = -1, .bridge_port = -1}};
+    struct parsed parsed = {.record = {.pool_bytes = STROBE_DEFAULT_POOL,
+                                       .ready_fd = -1,
+                                       .bridge_port = -1,
+                                       .sample_hz = hz_of_environment()}};
     int option;
     optind = 1;
     while ((option = getopt_long(argc, argv, "+o:qh", long_options, NULL)) != -1) {

@@ -7,6 +7,7 @@
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/out.h"
+#include "cli/stats_stacks.h"
 #include "query/stats.h"
 
 static const char help[] =
@@ -25,6 +26,7 @@ static const char help[] =
     "  --range A..B    zones that begin between A and B after the start: 1.5s..2s, 100ms.., ..3s\n"
     "  --process P     of the process with this pid, or this in its name\n" STROBE_CLI_CHOICE_HELP
     "  --spans         asynchronous spans instead of zones\n"
+    "  --stacks        functions by stack samples instead; --sort self (default), total or name\n"
     "  --gpu           zones of GPU contexts instead, by the GPU's own times\n"
     "  --exact         percentiles to the tick (else within 1.6 %), and --inclusive\n"
     "  --inclusive     read the events of files whose summaries have no inclusive time: older "
@@ -35,6 +37,7 @@ static const char help[] =
     "examples:\n"
     "  strobe stats                            the newest trace here, longest total first\n"
     "  strobe stats --sort p99 --limit 20 run.strobe\n"
+    "  strobe stats --stacks --limit 20        where the CPU time went, marked or not\n"
     "  strobe stats --filter 'decode*' --range 10s..20s --csv run.strobe >decode.csv\n";
 
 enum sort_key { TOTAL, SELF, COUNT, MEAN, MIN, MAX, STD, P50, P90, P99, INCLUSIVE, NAME, N_KEYS };
@@ -53,7 +56,7 @@ struct options {
     const char *filter;
     enum sort_key sort;
     uint64_t limit;
-    int csv, json;
+    int csv, json, stacks, has_sort;
 };
 
 /* A row as it is shown: times in ns. */
@@ -95,6 +98,7 @@ static int read_options(int argc, char **argv, struct options *options)
                                    {"filter", 1, NULL, OPT_FILTER},
                                    STROBE_CLI_CHOICE_OPTIONS,
                                    {"spans", 0, &options->stats.spans, 1},
+                                   {"stacks", 0, &options->stacks, 1},
                                    {"gpu", 0, &options->stats.gpu, 1},
                                    {"inclusive", 0, &options->stats.inclusive, 1},
                                    {"exact", 0, &options->stats.exact, 1},
@@ -110,7 +114,7 @@ static int read_options(int argc, char **argv, struct options *options)
             return STROBE_EXIT_OK;
         }
         if (c == OPT_SORT)
-            ok = read_key(optarg, &options->sort);
+            ok = options->has_sort = read_key(optarg, &options->sort);
         else if (c == OPT_LIMIT)
             ok = read_number("--limit", optarg, &options->limit);
         else if (c == OPT_FILTER)
@@ -394,6 +398,29 @@ static int print(const struct options *options, const struct strobe_stats *stats
     return strobe_out_close(&out, "stats");
 }
 
+/* Functions by samples, of the same range and processes. */
+static int run_stacks(const struct options *options, const char *path, struct strobe_trace *trace)
+{
+    if (options->has_sort && options->sort != SELF && options->sort != TOTAL &&
+        options->sort != NAME) {
+        strobe_cli_error("stats", "--stacks sorts by self, total or name");
+        return STROBE_EXIT_USAGE;
+    }
+    return strobe_cli_stats_stacks(
+        trace, path,
+        &(struct strobe_cli_stacks){.samples = {.by_tick = options->stats.by_tick,
+                                                .tick_min = options->stats.tick_min,
+                                                .tick_max = options->stats.tick_max,
+                                                .processes = options->stats.processes,
+                                                .n_processes = options->stats.n_processes},
+                                    .filter = options->filter,
+                                    .limit = options->limit,
+                                    .by_total = options->has_sort && options->sort == TOTAL,
+                                    .by_name = options->has_sort && options->sort == NAME,
+                                    .csv = options->csv,
+                                    .json = options->json});
+}
+
 static int run(struct options *options, const char *path, struct strobe_trace *trace)
 {
     struct strobe_stats stats;
@@ -409,6 +436,11 @@ static int run(struct options *options, const char *path, struct strobe_trace *t
     options->stats.by_tick = chosen.by_tick;
     options->stats.tick_min = chosen.tick_min;
     options->stats.tick_max = chosen.tick_max;
+    if (options->stacks) {
+        int code = run_stacks(options, path, trace);
+        strobe_cli_chosen_free(&chosen);
+        return code;
+    }
     enum strobe_err err = strobe_stats_run(trace, &options->stats, &stats);
     int code = err ? strobe_cli_fail("stats", path, err) : print(options, &stats);
     strobe_cli_warn_damage("stats", trace, stats.n_bad_parts);

@@ -20,10 +20,19 @@ uint64_t strobe_info_hooks_ns(const struct strobe_info *info);
 /* "exit status 0", "signal 9", "running" ... into `room`. */
 const char *strobe_info_end(const struct strobe_process *process, char room[64]);
 
-/* 1: a process to be shown: a record names it, or a thread of it is there. */
+/* 1: a process to be shown: a record names it, or a thread of it is there. Samples of a process that has a client are that one's. */
 static inline int strobe_info_shows(const struct strobe_process *process)
 {
-    return process->is_known || process->n_threads;
+    return (process->is_known || process->n_threads) && !(process->is_sampled && process->twin);
+}
+
+/* The first process that the recorder took samples of; NULL: none. */
+static inline const struct strobe_process *strobe_info_sampled(const struct strobe_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->n_processes; i++)
+        if (trace->processes[i].is_sampled)
+            return &trace->processes[i];
+    return NULL;
 }
 
 /* Ns from the recording's start to the last event or the end of the recording. */

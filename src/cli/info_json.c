@@ -250,6 +250,17 @@ static void put_open(json_t *json, const struct strobe_info *info)
 static void put_rest(json_t *json, const struct strobe_info *info)
 {
     const struct strobe_trace *trace = info->trace;
+    const struct strobe_process *sampled = strobe_info_sampled(trace);
+    if (sampled) {
+        strobe_json_write_line(json, 0);
+        strobe_json_write_open(json, "sampling", '{');
+        strobe_json_write_u(json, "hz", sampled->sample_hz);
+        strobe_json_write_u(json, "error_ns", sampled->sample_error_ns);
+        strobe_json_write_u(json, "has_kernel", sampled->has_kernel_frames);
+        strobe_json_write_u(json, "samples", info->overview.n_of_kind[STROBE_KIND_SAMPLE]);
+        strobe_json_write_u(json, "switches", info->overview.n_of_kind[STROBE_KIND_SWITCH_OUT]);
+        strobe_json_write_close(json, '}');
+    }
     if (trace->has_overhead) {
         strobe_json_write_line(json, 0);
         strobe_json_write_open(json, "overhead", '{');

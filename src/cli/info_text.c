@@ -154,7 +154,12 @@ static void put_processes(struct strobe_out *out, const struct strobe_trace *tra
     uint32_t n, n_shown = 0, n_all = 0;
     for (uint32_t i = 0; i < trace->n_processes; i++)
         n_all += (uint32_t)strobe_info_shows(&trace->processes[i]);
-    strobe_out_format(out, "processes  %u, threads %u\n", n_all, trace->thread_ids.n);
+    uint32_t n_threads = trace->thread_ids.n;
+    for (uint32_t i = 0; i < trace->thread_ids.n;
+         i++) /* samples of a client's thread are that one's */
+        n_threads -=
+            trace->processes[trace->threads[i].process].is_sampled && trace->threads[i].twin;
+    strobe_out_format(out, "processes  %u, threads %u\n", n_all, n_threads);
     for (uint32_t i = 0; i < trace->n_processes && n_shown < MOST; i++) {
         const struct strobe_process *process = &trace->processes[i];
         if (!strobe_info_shows(process))
@@ -229,8 +234,9 @@ static void put_losses(struct strobe_out *out, const struct strobe_trace *trace)
         char room[32];
         if (!count)
             continue;
-        strobe_out_format(out, "  %15s  lost on %" PRIu64 " %s: %s",
-                          strobe_number_show_count(count, room), n_tracks,
+        strobe_out_format(out, "  %15s  %s on %" PRIu64 " %s: %s",
+                          strobe_number_show_count(count, room),
+                          strobe_loss_is_of_events(cause) ? "lost" : "noted", n_tracks,
                           n_tracks == 1 ? "track" : "tracks", strobe_loss_text(cause));
         put_span(out, trace, first, last);
         strobe_out_char(out, '\n');
@@ -322,6 +328,32 @@ static void put_hooks(struct strobe_out *out, const struct strobe_info *info)
                       strobe_number_show_count(info->overview.n_zones_begun, zones));
 }
 
+/* Samples, switches, and what is wrong with them; the kernel's losses stand among the others. */
+static void put_samples(struct strobe_out *out, const struct strobe_info *info)
+{
+    const struct strobe_process *sampled = strobe_info_sampled(info->trace);
+    const uint64_t *n_of_kind = info->overview.n_of_kind;
+    char a[32], b[32], c[32];
+    uint64_t n_cut = 0, n_lost = 0;
+    if (!sampled)
+        return;
+    for (uint32_t i = 0; i < info->trace->loss_ids.n; i++) {
+        const struct strobe_loss_row *loss = &info->trace->losses[i];
+        n_lost += loss->cause == STROBE_LOSS_SAMPLE_FULL ? loss->count : 0;
+        n_cut += loss->cause == STROBE_LOSS_STACK_CUT || loss->cause == STROBE_LOSS_STACK_SHORT
+                     ? loss->count
+                     : 0;
+    }
+    strobe_out_format(out, "samples    %s at %" PRIu64 " per second of CPU time, %s, %s switches",
+                      strobe_number_show_count(n_of_kind[STROBE_KIND_SAMPLE], a),
+                      sampled->sample_hz,
+                      sampled->has_kernel_frames ? "with the kernel" : "user side only",
+                      strobe_number_show_count(n_of_kind[STROBE_KIND_SWITCH_OUT], b));
+    strobe_out_format(out, "; %s lost", strobe_number_show_count(n_lost, a));
+    strobe_out_format(out, ", %s stacks without their outer frames; times within %" PRIu64 " ns\n",
+                      strobe_number_show_count(n_cut, c), sampled->sample_error_ns);
+}
+
 static void put_overhead(struct strobe_out *out, const struct strobe_info *info)
 {
     const struct strobe_trace *trace = info->trace;
@@ -368,6 +400,7 @@ void strobe_info_put_text(struct strobe_out *out, const struct strobe_info *info
     put_losses(out, info->trace);
     put_holes(out, info);
     put_zones(out, info);
+    put_samples(out, info);
     put_overhead(out, info);
     put_notes(out, info->trace);
 }

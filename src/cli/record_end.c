@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/out.h"
+#include "query/samples.h"
 #include "query/stats.h"
 
 static int more_self(const void *a, const void *b)
@@ -16,15 +17,41 @@ static int more_self(const void *a, const void *b)
     return x->self < y->self ? 1 : x->self > y->self ? -1 : 0;
 }
 
-/* The three locations with most self time, from the summaries. */
-static void show_top(const char *path)
+static int more_samples(const void *a, const void *b)
+{
+    const struct strobe_samples_row *x = a, *y = b;
+    return x->self < y->self ? 1 : x->self > y->self ? -1 : 0;
+}
+
+/* The three functions with most samples, of a program without zones. */
+static void show_top_functions(struct strobe_trace *trace)
+{
+    struct strobe_samples samples;
+    struct strobe_samples_options options = {0};
+    if (!strobe_samples_run(trace, &options, &samples) && samples.n_samples) {
+        qsort(samples.rows, samples.ids.n, sizeof *samples.rows, more_samples);
+        fputs("strobe: most CPU time, by stack samples:\n", stderr);
+        for (uint32_t i = 0; i < samples.ids.n && i < 3; i++)
+            fprintf(stderr, "    %5.1f %%  %12llu x  %.200s\n",
+                    100.0 * (double)samples.rows[i].self / (double)samples.n_samples,
+                    (unsigned long long)samples.rows[i].self,
+                    strobe_texts_get(&samples.texts, samples.rows[i].name, NULL));
+    }
+    strobe_samples_free(&samples);
+}
+
+/* The three locations with most self time, from the summaries. False: there are no zones. */
+static bool show_top(const char *path)
 {
     struct strobe_trace *trace = NULL;
     struct strobe_stats stats = {0};
     struct strobe_stats_options options = {.quick = 1};
     if (strobe_trace_open(path, 0, &trace))
-        return;
-    if (!strobe_stats_run(trace, &options, &stats) && stats.n_rows) {
+        return true;
+    bool has_zones = !strobe_stats_run(trace, &options, &stats) && stats.n_rows;
+    if (!has_zones) {
+        show_top_functions(trace);
+    } else {
         unsigned __int128 all = 0;
         for (uint32_t i = 0; i < stats.n_rows; i++)
             all += stats.rows[i].self;
@@ -43,6 +70,7 @@ static void show_top(const char *path)
     }
     strobe_stats_free(&stats);
     strobe_trace_close(trace);
+    return has_zones;
 }
 
 /* In percent, and 100 only where nothing is missing. */
@@ -76,13 +104,22 @@ static void show_unheard(const struct strobe_collector_status *s)
                 s->n_unheard - STROBE_UNHEARD_NAMED);
 }
 
+/* How many there are, of which some are in the trace twice: with samples, and with what they emitted. */
+static uint32_t once(uint32_t n_all, uint32_t n_sampled)
+{
+    uint32_t n_others = n_all > n_sampled ? n_all - n_sampled : 0;
+    return n_others > n_sampled ? n_others : n_sampled;
+}
+
 static void show_file(const struct strobe_recorder_outcome *outcome)
 {
     const struct strobe_collector_status *s = &outcome->status;
+    uint32_t n_procs = once(s->n_procs, outcome->samples.n_processes);
+    uint32_t n_threads = once(s->n_threads, outcome->samples.n_threads);
     fprintf(stderr, "strobe: %s  %.1f MB, %.3f s, %u %s, %u %s\n", outcome->path,
-            (double)s->n_bytes / 1e6, (double)outcome->duration_ns / 1e9, s->n_procs,
-            s->n_procs == 1 ? "process" : "processes", s->n_threads,
-            s->n_threads == 1 ? "thread" : "threads");
+            (double)s->n_bytes / 1e6, (double)outcome->duration_ns / 1e9, n_procs,
+            n_procs == 1 ? "process" : "processes", n_threads,
+            n_threads == 1 ? "thread" : "threads");
     fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %.2f %%\n",
             (unsigned long long)s->n_events, (unsigned long long)s->n_lost, coverage(s));
     if (s->n_unrecorded)
@@ -135,15 +172,24 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
               "a crash)\n",
               stderr);
     } else if (!quiet && !outcome->is_flight) {
+        bool has_zones = true;
         show_file(outcome);
+        if (outcome->was_sampled)
+            fprintf(stderr,
+                    "strobe: %llu stack samples%s, %llu context switches: 'strobe stats "
+                    "--stacks' shows where the CPU time went\n",
+                    (unsigned long long)outcome->samples.n_samples,
+                    outcome->samples.has_kernel ? "" : " of the user side",
+                    (unsigned long long)outcome->samples.n_switches / 2);
         if (!s->n_events && !s->n_lost && had_command)
             show_first_steps(outcome);
         else if (!s->n_events && !s->n_lost)
             fputs("strobe: no event came; 'strobe info' tells what could not be recorded\n",
                   stderr);
         else
-            show_top(outcome->path);
-        fprintf(stderr, "strobe: next: strobe stats %s\n", outcome->path);
+            has_zones = show_top(outcome->path);
+        fprintf(stderr, "strobe: next: strobe stats %s%s\n", has_zones ? "" : "--stacks ",
+                outcome->path);
     }
     show_unheard(s);
     if (outcome->err && outcome->ledger[0])

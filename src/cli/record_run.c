@@ -54,6 +54,46 @@ static void say_of_outlived(const struct strobe_recorder_word *word)
                          word->subject, word->pid, word->number ? "" : ", and had not joined it");
 }
 
+static void say_of_bridge(const struct strobe_recorder_word *word, bool quiet)
+{
+    if (word->event == STROBE_RECORDER_NO_BRIDGE)
+        strobe_cli_error("record", "no bridge for Tracy: port %d: %s",
+                         word->number ? word->number : 8086, strobe_err_text(word->err));
+    else if (word->event == STROBE_RECORDER_BRIDGE_NOT_MADE)
+        strobe_cli_error("record", "no bridge for Tracy: %s", strerror(word->number));
+    else if (word->event == STROBE_RECORDER_BRIDGE_LEFT_OUT)
+        strobe_cli_error("record", "the Tracy server on the bridge: %s",
+                         word->err ? strobe_err_text(word->err) : word->text);
+    else if (!quiet)
+        fprintf(stderr, "strobe record: a Tracy server may connect to 127.0.0.1:%d\n",
+                word->number);
+}
+
+/* Why there are no samples, and what to do about it. */
+static void say_of_samples(const struct strobe_recorder_word *word)
+{
+    if (word->event == STROBE_RECORDER_SWITCHES_OFF)
+        strobe_cli_error("record",
+                         "more than 20,000 context switches a second and processor: their "
+                         "records were turned off, samples went on");
+    else if (word->event == STROBE_RECORDER_UNSAMPLED)
+        strobe_cli_error("record",
+                         "%d threads could not be sampled: 'ulimit -n' must allow three files for "
+                         "each thread and processor",
+                         word->number);
+    else if (word->number == EACCES || word->number == EPERM)
+        strobe_cli_error("record",
+                         "no stack samples: the kernel refuses them here. "
+                         "'sysctl kernel.perf_event_paranoid=2' as root allows them for your own "
+                         "programs; in a container, start it with '--cap-add PERFMON'; "
+                         "--no-sample leaves out this line");
+    else
+        strobe_cli_error("record", "no stack samples: %s; --no-sample leaves out this line",
+                         word->number == ENOSYS || word->number == ENOENT
+                             ? "this kernel has no perf events"
+                             : strerror(word->number));
+}
+
 static void say(void *context, const struct strobe_recorder_word *word)
 {
     const struct show *show = context;
@@ -75,20 +115,10 @@ static void say(void *context, const struct strobe_recorder_word *word)
         strobe_cli_error("record", "--tracy %s: %s", word->subject, strobe_err_text(word->err));
         break;
     case STROBE_RECORDER_BRIDGE_LISTENS:
-        if (!show->quiet)
-            fprintf(stderr, "strobe record: a Tracy server may connect to 127.0.0.1:%d\n",
-                    word->number);
-        break;
     case STROBE_RECORDER_NO_BRIDGE:
-        strobe_cli_error("record", "no bridge for Tracy: port %d: %s",
-                         word->number ? word->number : 8086, strobe_err_text(word->err));
-        break;
     case STROBE_RECORDER_BRIDGE_NOT_MADE:
-        strobe_cli_error("record", "no bridge for Tracy: %s", strerror(word->number));
-        break;
     case STROBE_RECORDER_BRIDGE_LEFT_OUT:
-        strobe_cli_error("record", "the Tracy server on the bridge: %s",
-                         word->err ? strobe_err_text(word->err) : word->text);
+        say_of_bridge(word, show->quiet);
         break;
     case STROBE_RECORDER_KEPT:
         if (!show->quiet)
@@ -102,6 +132,12 @@ static void say(void *context, const struct strobe_recorder_word *word)
     case STROBE_RECORDER_MORE_OUTLIVED:
         if (!show->quiet)
             say_of_outlived(word);
+        break;
+    case STROBE_RECORDER_NO_SAMPLES:
+    case STROBE_RECORDER_UNSAMPLED:
+    case STROBE_RECORDER_SWITCHES_OFF:
+        if (!show->quiet)
+            say_of_samples(word);
         break;
     case STROBE_RECORDER_TRACE_RENAMED:
     case STROBE_RECORDER_TRACE_DELETED:

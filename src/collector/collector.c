@@ -546,6 +546,7 @@ struct strobe_collector_status strobe_collector_status(struct strobe_collector *
         .n_zones = totals.n_zones,
         .n_bytes = totals.n_bytes,
         .n_lost = n_lost,
+        .n_clients = c->n_procs,
         .n_procs = (uint32_t)totals.n_procs,
         .n_threads = (uint32_t)totals.n_threads,
         .triggered = c->triggered,

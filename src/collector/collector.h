@@ -47,6 +47,7 @@ enum { STROBE_UNHEARD_NAMED = 16 };
 /* What the status line and the last lines show. */
 struct strobe_collector_status {
     uint64_t n_events, n_zones, n_bytes, n_lost;
+    uint32_t n_clients; /* processes with a ring, seen so far */
     uint32_t n_live, n_procs, n_threads;
     bool triggered;
     bool disk_failed;

@@ -86,8 +86,8 @@ struct strobe_proc {
     bool news;          /* segments were found that nobody looked at yet */
     uint64_t old_below; /* ids below it were named to an earlier recorder, or by the parent */
     uint8_t *old_told;  /* owned: a bit for each of them that was met; NULL: none yet */
-    uint64_t lost_seen[STROBE_LOSS_COUNT]; /* of what its control page counts */
-    uint32_t holes_used;                   /* a bit for each entry of its table of holes */
+    uint64_t lost_seen[STROBE_LOSS_IN_CONTROL]; /* of what its control page counts */
+    uint32_t holes_used;                        /* a bit for each entry of its table of holes */
     uint64_t n_damaged;
     uint64_t n_refused; /* segments of more threads than there can be, not counted yet */
     int how, value;     /* how it ended: 0 not known, 1 exit status, 2 signal */

@@ -175,7 +175,7 @@ void strobe_collector_skip_losses(struct strobe_collector *c, struct strobe_proc
         stream->lost_tick = strobe_collector_now(c);
         stream->waited_seen = slot->waited_ns;
     }
-    for (uint32_t cause = 0; cause < STROBE_LOSS_COUNT; cause++)
+    for (uint32_t cause = 0; cause < STROBE_LOSS_IN_CONTROL; cause++)
         proc->lost_seen[cause] =
             __atomic_load_n(&proc->ring.control->n_lost[cause], __ATOMIC_ACQUIRE);
 }
@@ -245,7 +245,7 @@ static void finish_slot(struct strobe_collector *c, struct strobe_proc *proc,
 static void read_lost_elsewhere(struct strobe_collector *c, struct strobe_proc *proc)
 {
     const struct strobe_control *control = proc->ring.control;
-    for (uint32_t cause = 0; cause < STROBE_LOSS_COUNT; cause++) {
+    for (uint32_t cause = 0; cause < STROBE_LOSS_IN_CONTROL; cause++) {
         uint64_t n = __atomic_load_n(&control->n_lost[cause], __ATOMIC_ACQUIRE);
         uint64_t first = control->lost_first_tick, last = control->lost_last_tick;
         uint64_t lost = n > proc->lost_seen[cause] ? n - proc->lost_seen[cause] : 0;

@@ -104,7 +104,7 @@ static void put_coverage(const struct strobe_engine *engine, struct strobe_reply
     const struct strobe_trace *trace = engine->trace;
     uint64_t n_stored = engine->view->n_events, n_dropped = 0;
     for (uint32_t i = 0; i < trace->loss_ids.n; i++)
-        n_dropped += trace->losses[i].count;
+        n_dropped += strobe_loss_is_of_events(trace->losses[i].cause) ? trace->losses[i].count : 0;
     strobe_reply_open(reply, "coverage", '{');
     strobe_reply_u64(reply, "emitted", n_stored + n_dropped);
     strobe_reply_u64(reply, "stored", n_stored);

@@ -15,13 +15,14 @@
 #include "base/err.h"
 #include "file/encode.h"
 #include "file/records.h"
+#include "wire/ring_layout.h"
 
 struct strobe_file_writer;
 
 /* What the footer says. */
 struct strobe_file_totals {
     uint64_t by_kind[STROBE_KIND_COUNT];
-    uint64_t lost[16]; /* by enum strobe_loss */
+    uint64_t lost[STROBE_LOSS_COUNT]; /* by enum strobe_loss */
     uint64_t n_procs, n_threads;
     uint64_t first_tick, last_tick;
     uint64_t n_events, n_zones;

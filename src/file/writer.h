@@ -15,7 +15,7 @@
 #include "base/assert.h"
 #include "file/file_write.h"
 
-enum { STROBE_WRITER_LEVELS = 8, STROBE_WRITER_CAUSES = 16 };
+enum { STROBE_WRITER_LEVELS = 8, STROBE_WRITER_CAUSES = STROBE_LOSS_COUNT };
 
 struct strobe_writer_level {
     struct strobe_index_entry *entries; /* owned: not yet listed by an INDEX of this level */

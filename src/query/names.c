@@ -190,6 +190,7 @@ void strobe_trace_coverage(const struct strobe_trace *trace, struct strobe_cover
     if (n_walked)
         out->n_stored = n_walked;
     for (uint32_t i = 0; i < trace->loss_ids.n; i++)
-        out->n_dropped += trace->losses[i].count;
+        out->n_dropped +=
+            strobe_loss_is_of_events(trace->losses[i].cause) ? trace->losses[i].count : 0;
     out->n_emitted = out->n_stored + out->n_dropped + out->n_hole_words;
 }

@@ -3,15 +3,14 @@
  * SPDX-License-Identifier: MIT */
 #include "query/symbols.h"
 
+#include "base/regular.h"
 #include "query/stack_symbols.h"
 
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_CACHED = 1 << 20, MAX_OPEN = 64, MAX_SEARCHED = 8192, BUILD_ID_BYTES = 64 };
@@ -74,23 +73,11 @@ static int has_build_id(Dwfl_Module *module, const char *hex)
     return n > 0 && !strcmp(text, hex);
 }
 
-/* A descriptor of a regular file, -1: there is none. */
-static int open_regular(const char *path)
-{
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 static void open_binary(const struct strobe_trace *trace, struct binary *binary)
 {
     const char *path = strobe_trace_text(trace, binary->path, NULL);
     const char *build_id = strobe_trace_text(trace, binary->build_id, NULL);
-    int fd = *build_id ? open_regular(path) : -1;
+    int fd = *build_id ? strobe_regular_open(path) : -1;
     if (fd < 0)
         return;
     binary->dwfl = dwfl_begin(&callbacks);
@@ -171,9 +158,9 @@ static const char *file_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The functions that the program itself told of: the innermost, then those that it was inlined into. 0: none. */
+/* The functions that the trace tells of: the innermost, then those that it was inlined into, `between` them. 0: none. */
 static int put_told(const struct strobe_symbols *symbols, uint32_t process, uint64_t address,
-                    char *room, size_t n_room, const char **image)
+                    const char *between, char *room, size_t n_room, const char **image)
 {
     const struct strobe_stack_symbol *at = strobe_stack_symbol_of(&symbols->told, process, address);
     size_t n = 0;
@@ -181,7 +168,7 @@ static int put_told(const struct strobe_symbols *symbols, uint32_t process, uint
     *image = at ? strobe_texts_get(&symbols->told.texts, at->image, NULL) : "";
     while (at && n < n_room) {
         const char *function = strobe_texts_get(&symbols->told.texts, at->function, NULL);
-        n += (size_t)snprintf(room + n, n_room - n, n ? " < %.200s" : "%.200s", function);
+        n += (size_t)snprintf(room + n, n_room - n, "%s%.200s", n ? between : "", function);
         at = at->next ? &symbols->told.rows[at->next - 1] : NULL;
     }
     return n != 0;
@@ -192,7 +179,7 @@ static int make_name(struct strobe_symbols *symbols, uint32_t process, uint64_t 
 {
     char functions[600];
     const char *image;
-    int is_told = put_told(symbols, process, address, functions, sizeof functions, &image);
+    int is_told = put_told(symbols, process, address, " < ", functions, sizeof functions, &image);
     const struct strobe_module *module = module_of(symbols->trace, process, address);
     if (!module && !is_told)
         return snprintf(room, n_room, "0x%llx", (unsigned long long)address);
@@ -225,4 +212,23 @@ const char *strobe_symbols_name(struct strobe_symbols *symbols, uint32_t process
             symbols->names[i] = text;
     }
     return strobe_texts_get(&symbols->texts, text, n_bytes);
+}
+
+uint32_t strobe_symbols_functions(struct strobe_symbols *symbols, uint32_t process,
+                                  uint64_t address, char *room, size_t n_room)
+{
+    const char *image;
+    strobe_stack_symbols_load(symbols->trace, &symbols->told);
+    if (put_told(symbols, process, address, "\n", room, n_room, &image))
+        return (uint32_t)strlen(room);
+    const struct strobe_module *module = module_of(symbols->trace, process, address);
+    if (!module)
+        return (uint32_t)snprintf(room, n_room, "[unknown]");
+    const char *function = function_of(symbols, module, address - module->base + module->offset);
+    const char *file = file_name(strobe_trace_text(symbols->trace, module->path, NULL));
+    if (function)
+        snprintf(room, n_room, "%.600s", function);
+    else
+        snprintf(room, n_room, file[0] == '[' ? "%.200s" : "[%.200s]", file);
+    return (uint32_t)strlen(room);
 }

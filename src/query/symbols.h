@@ -16,4 +16,9 @@ void strobe_symbols_close(struct strobe_symbols *symbols); /* NULL is allowed */
 const char *strobe_symbols_name(struct strobe_symbols *symbols, uint32_t process, uint64_t address,
                                 uint32_t *n_bytes);
 
+/* The functions at an address, the innermost first, a line feed between them; "[module]" where none is known, "[unknown]" without a
+ * module. Into `room`; their length. */
+uint32_t strobe_symbols_functions(struct strobe_symbols *symbols, uint32_t process,
+                                  uint64_t address, char *room, size_t n_room);
+
 #endif

@@ -194,6 +194,12 @@ static void add_kind_of_process(struct strobe_trace *trace, uint32_t process,
     case STROBE_META_DEVICE_LANE:
         add_lane(trace, process, f);
         break;
+    case STROBE_META_SAMPLED:
+        trace->processes[process].is_sampled = 1;
+        trace->processes[process].sample_hz = f[0].u;
+        trace->processes[process].sample_error_ns = f[1].u;
+        trace->processes[process].has_kernel_frames = f[2].u != 0;
+        break;
     }
 }
 

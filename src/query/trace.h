@@ -24,6 +24,9 @@ struct strobe_process {
     uint64_t tracy_protocol;
     uint64_t n_zones_taken, n_events_taken, n_set_aside, n_unnamed;
     uint8_t has_ended;
+    uint8_t is_sampled; /* the recorder took samples and switches of it: its tracks have no zones */
+    uint8_t has_kernel_frames;
+    uint64_t sample_hz, sample_error_ns;
     uint32_t
         twin; /* two clients live in one process: index + 1 of the first of them; 0: just one */
     uint64_t start_time; /* of the system, to tell processes with the same pid apart */

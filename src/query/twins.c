@@ -59,7 +59,8 @@ static int find_processes(struct strobe_trace *trace)
     if (!entries)
         return 0;
     for (uint32_t i = 0; i < trace->n_processes; i++)
-        if (trace->processes[i].is_known && trace->processes[i].pid)
+        if (trace->processes[i].is_known && trace->processes[i].pid &&
+            !trace->processes[i].is_sampled)
             entries[n++] =
                 (struct entry){trace->processes[i].pid, trace->processes[i].start_time, i};
     qsort(entries, n, sizeof *entries, compare);
@@ -87,7 +88,8 @@ static int find_threads(struct strobe_trace *trace)
     for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
         const struct strobe_trace_thread *thread = &trace->threads[i];
         uint32_t twin = trace->processes[thread->process].twin;
-        if (twin && thread->is_known && thread->tid)
+        if (twin && thread->is_known && thread->tid &&
+            !trace->processes[thread->process].is_sampled)
             entries[n++] = (struct entry){twin, thread->tid, i};
     }
     qsort(entries, n, sizeof *entries, compare);
@@ -106,7 +108,63 @@ static int find_threads(struct strobe_trace *trace)
     return 1;
 }
 
+/* ---- samples ---- */
+
+/* The client's process that a sampled one is. A start that was told by the time of a fork may be one unit off. */
+static uint32_t find_client(const struct strobe_trace *trace, uint32_t sampled)
+{
+    const struct strobe_process *a = &trace->processes[sampled];
+    for (uint32_t i = 0; i < trace->n_processes; i++) {
+        const struct strobe_process *b = &trace->processes[i];
+        uint64_t apart = a->start_time > b->start_time ? a->start_time - b->start_time
+                                                       : b->start_time - a->start_time;
+        if (b->is_known && !b->is_sampled && b->pid == a->pid && apart <= 1 &&
+            same_namespace(a, b) && overlap(trace, sampled, i))
+            return i + 1;
+    }
+    return 0;
+}
+
+/* A sampled thread is the client's thread; that one has all zones, and is read as if it were alone. */
+static void find_sampled_threads(struct strobe_trace *trace, const struct entry *entries,
+                                 uint32_t n)
+{
+    for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
+        struct strobe_trace_thread *thread = &trace->threads[i];
+        const struct strobe_process *process = &trace->processes[thread->process];
+        if (!process->is_sampled || !process->twin || !thread->tid)
+            continue;
+        struct entry key = {process->twin - 1, thread->tid, 0};
+        uint64_t at = STROBE_ARRAY_BISECT(0, n, j, compare(&entries[j], &key) < 0);
+        if (at < n && entries[at].pid == key.pid && entries[at].tid == key.tid)
+            thread->twin = entries[at].index + 1;
+    }
+}
+
+/* Samples have no zones: what they are joined to stays as fast to read as it was, so has_twins does not change. */
+static int find_sampled(struct strobe_trace *trace)
+{
+    uint32_t n_sampled = 0, n = 0;
+    for (uint32_t i = 0; i < trace->n_processes; i++)
+        if (trace->processes[i].is_sampled && trace->processes[i].is_known)
+            n_sampled += (trace->processes[i].twin = find_client(trace, i)) != 0;
+    if (!n_sampled)
+        return 1;
+    struct entry *entries = strobe_array_resize(NULL, trace->thread_ids.n + 1ull, sizeof *entries);
+    if (!entries)
+        return 0;
+    for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
+        const struct strobe_trace_thread *thread = &trace->threads[i];
+        if (thread->is_known && thread->tid && !trace->processes[thread->process].is_sampled)
+            entries[n++] = (struct entry){thread->process, thread->tid, i};
+    }
+    qsort(entries, n, sizeof *entries, compare);
+    find_sampled_threads(trace, entries, n);
+    free(entries);
+    return 1;
+}
+
 int strobe_trace_find_twins(struct strobe_trace *trace)
 {
-    return find_processes(trace) && find_threads(trace);
+    return find_processes(trace) && find_threads(trace) && find_sampled(trace);
 }

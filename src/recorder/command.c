@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "recorder/internal.h"
+#include "recorder/sample_side.h"
 #include "recorder/tracy_side.h"
 
 static const struct strobe_recorder *holder; /* NULL: nobody */
@@ -138,9 +139,12 @@ static int set_environment(struct strobe_recorder *r)
     return strobe_recorder_missing_open(&r->missing, r, r->session.dir);
 }
 
-/* In the child. */
-static void exec_command(char **command, const sigset_t *mask, int report)
+/* In the child: it waits until it is sampled. A recorder that died in the meantime closes the pipe. */
+static void exec_command(char **command, const sigset_t *mask, int go, int report)
 {
+    char byte;
+    while (read(go, &byte, 1) < 0 && errno == EINTR)
+        ;
     forget_signals();
     sigprocmask(SIG_SETMASK, mask, NULL);
     restore_limits();
@@ -156,25 +160,38 @@ int strobe_recorder_start_command(struct strobe_recorder *r)
 {
     STROBE_ASSERT(holder == r && r->options.command);
     STROBE_ASSERT(r->state == STROBE_RECORDER_STARTING && !r->child && !forward_to);
-    int report[2], err = set_environment(r); /* before the fork, where it can still be refused */
+    int report[2], go[2],
+        err = set_environment(r); /* before the fork, where it can still be refused */
     if (err)
         return err;
     if (pipe2(report, O_CLOEXEC))
         return errno;
+    if (pipe2(go, O_CLOEXEC)) {
+        err = errno;
+        close(report[0]);
+        close(report[1]);
+        return err;
+    }
     prctl(PR_SET_CHILD_SUBREAPER,
           1);          /* children whose parents died are reaped here: their status is known */
     sigset_t all, old; /* no signal may come between the fork and the knowledge of whom it is for */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old);
     pid_t child = fork();
-    if (child == 0)
-        exec_command(r->options.command, &old, report[1]);
+    if (child == 0) {
+        close(go[1]);
+        exec_command(r->options.command, &old, go[0], report[1]);
+    }
     if (child < 0)
         err = errno;
     else
         forward_to = child;
     sigprocmask(SIG_SETMASK, &old, NULL);
     close(report[1]);
+    close(go[0]);
+    if (!err)
+        strobe_recorder_sample_open(r, (uint32_t)child, false);
+    close(go[1]); /* which lets it go on */
     ssize_t n;
     while (!err && (n = read(report[0], &err, sizeof err)) < 0 && errno == EINTR)
         ;
@@ -203,6 +220,8 @@ void strobe_recorder_reap(struct strobe_recorder *r)
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         strobe_collector_exit_status(r->collector, (uint32_t)pid, status);
+        if (r->sampler)
+            strobe_sampler_exit_status(r->sampler, (uint32_t)pid, status);
         if (r->tracy)
             strobe_tracy_host_exit_status(r->tracy, (uint32_t)pid, status);
         if (pid == r->child)

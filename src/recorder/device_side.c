@@ -10,12 +10,7 @@ enum strobe_err strobe_recorder_devices_open(struct strobe_recorder *r)
     STROBE_ASSERT(r->collector && r->writer && !r->devices);
     struct strobe_devices_options options = {
         .session_dir = r->session.dir,
-        .store = {.writer = r->writer,
-                  .records_writer = r->flight ? strobe_flight_records(r->flight) : NULL,
-                  .new_proc = strobe_recorder_new_proc,
-                  .lose = strobe_recorder_lose,
-                  .arg = r->collector,
-                  .max_file_bytes = r->options.max_file_bytes},
+        .store = strobe_recorder_store(r),
         .only_pid = r->options.pid,
         .is_mono = strobe_session_clock() == STROBE_CLOCK_MONO,
     };

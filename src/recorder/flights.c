@@ -24,6 +24,8 @@ static void keep(struct strobe_recorder *r)
         strobe_tracy_host_flush(r->tracy);
     if (r->devices)
         strobe_devices_flush(r->devices);
+    if (r->sampler)
+        strobe_sampler_flush(r->sampler);
     enum strobe_err err = strobe_flight_save(r->flight, path, r->triggered_tick, r->reason);
     strobe_recorder_say(r, (struct strobe_recorder_word){
                                .event = err ? STROBE_RECORDER_NOT_KEPT : STROBE_RECORDER_KEPT,
@@ -69,6 +71,8 @@ void strobe_recorder_fly(struct strobe_recorder *r, uint64_t now)
     if (r->tracy)
         strobe_tracy_host_pause(r->tracy);
     strobe_devices_pause(r->devices);
+    if (r->sampler)
+        strobe_sampler_pause(r->sampler);
     if (!strobe_flight_rotate(r->flight, now)) {
         r->writer = strobe_flight_events(r->flight);
         strobe_collector_set_writer(r->collector, r->writer);
@@ -76,6 +80,8 @@ void strobe_recorder_fly(struct strobe_recorder *r, uint64_t now)
     if (r->tracy)
         strobe_tracy_host_go_on(r->tracy, r->writer);
     strobe_devices_go_on(r->devices, r->writer);
+    if (r->sampler)
+        strobe_sampler_go_on(r->sampler, r->writer);
 }
 
 void strobe_recorder_land(struct strobe_recorder *r)

@@ -26,6 +26,8 @@ struct strobe_recorder {
     struct strobe_flight *flight;       /* owned; NULL: an ordinary recording */
     struct strobe_tracy_host *tracy;    /* owned; NULL: Tracy has no part in it */
     struct strobe_devices *devices;     /* owned */
+    struct strobe_sampler *sampler;     /* owned; NULL: no samples */
+    bool only_samples;                  /* the process that is attached to has no client */
     struct strobe_trace_file file; /* the name of what the writer writes; a flight has none yet */
     struct strobe_recorder_outcome outcome;
     /* the flight's triggers */
@@ -51,6 +53,9 @@ struct strobe_recorder {
 
 /* Say something, if anybody listens. */
 void strobe_recorder_say(const struct strobe_recorder *recorder, struct strobe_recorder_word word);
+
+/* Where a source with a block of its own writes to. */
+struct strobe_build_store_options strobe_recorder_store(const struct strobe_recorder *recorder);
 
 /* ---- helpers.c ---- */
 

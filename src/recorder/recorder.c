@@ -15,11 +15,13 @@
 
 #include "base/clock.h"
 #include "base/moves.h"
+#include "recorder/asked.h"
 #include "recorder/attach.h"
 #include "recorder/bridge_side.h"
 #include "recorder/device_side.h"
 #include "recorder/internal.h"
 #include "recorder/outliving.h"
+#include "recorder/sample_side.h"
 #include "recorder/tracy_side.h"
 
 #define FLUSH_NS      250000000ull
@@ -80,6 +82,18 @@ const struct strobe_recorder_outcome *strobe_recorder_outcome(const struct strob
     return &r->outcome;
 }
 
+struct strobe_build_store_options strobe_recorder_store(const struct strobe_recorder *r)
+{
+    return (struct strobe_build_store_options){
+        .writer = r->writer,
+        .records_writer = r->flight ? strobe_flight_records(r->flight) : NULL,
+        .new_proc = strobe_recorder_new_proc,
+        .lose = strobe_recorder_lose,
+        .arg = r->collector,
+        .max_file_bytes = r->options.max_file_bytes,
+    };
+}
+
 /* ---- open ---- */
 
 /* A command, a process or a session; or Tracy clients alone. */
@@ -119,6 +133,8 @@ static void undo_start(struct strobe_recorder *r)
     strobe_tracy_host_close(r->tracy);
     strobe_devices_close(r->devices);
     r->devices = NULL;
+    strobe_sampler_close(r->sampler);
+    r->sampler = NULL;
     if (r->collector)
         strobe_collector_close(r->collector);
     if (r->flight) {
@@ -152,23 +168,36 @@ static enum strobe_err fail(struct strobe_recorder *r, enum strobe_recorder_fail
     return err;
 }
 
-/* The session's name. Not FAILED_NOT: there is none. */
-static enum strobe_recorder_failure choose_session(const struct strobe_recorder_options *options,
-                                                   char out[64], enum strobe_err *err)
+/* A new session's name. */
+static void name_session(char out[64])
 {
+    snprintf(out, 64, "record-%d-%llx", (int)getpid(),
+             (unsigned long long)(strobe_clock_mono_ns() / 1000000));
+}
+
+/* The session's name. Not FAILED_NOT: there is none. A process without a client has samples alone, in a session that nobody joins. */
+static enum strobe_recorder_failure choose_session(struct strobe_recorder *r, char out[64],
+                                                   enum strobe_err *err)
+{
+    const struct strobe_recorder_options *options = &r->options;
     *err = STROBE_OK;
     if (options->session) {
         snprintf(out, 64, "%s", options->session);
         return STROBE_RECORDER_FAILED_NOT;
     }
     if (!options->pid) {
-        snprintf(out, 64, "record-%d-%llx", (int)getpid(),
-                 (unsigned long long)(strobe_clock_mono_ns() / 1000000));
+        name_session(out);
         return STROBE_RECORDER_FAILED_NOT;
     }
     *err = strobe_recorder_find_session_of(options->pid, out);
     if (!*err)
         return STROBE_RECORDER_FAILED_NOT;
+    if (strobe_recorder_sample_may(r)) {
+        *err = STROBE_OK;
+        r->only_samples = true;
+        name_session(out);
+        return STROBE_RECORDER_FAILED_NOT;
+    }
     if (*err == STROBE_ERR_ACCESS)
         return STROBE_RECORDER_FAILED_NAMESPACE;
     return kill((pid_t)options->pid, 0) && errno == ESRCH ? STROBE_RECORDER_FAILED_NO_PROCESS
@@ -211,7 +240,7 @@ static enum strobe_err prepare(struct strobe_recorder *r)
 {
     const struct strobe_recorder_options *options = &r->options;
     enum strobe_err err;
-    enum strobe_recorder_failure none = choose_session(options, r->outcome.session, &err);
+    enum strobe_recorder_failure none = choose_session(r, r->outcome.session, &err);
     if (none)
         return fail(r, none, err);
     err = strobe_recording_session_begin(r->outcome.session, options->path, options->pool_bytes, 0,
@@ -221,7 +250,7 @@ static enum strobe_err prepare(struct strobe_recorder *r)
                     err == STROBE_ERR_BUSY ? STROBE_RECORDER_FAILED_BUSY
                                            : STROBE_RECORDER_FAILED_SESSION,
                     err);
-    if (options->pid)
+    if (options->pid && !r->only_samples)
         __atomic_store_n(&r->session.page->recording, 0, __ATOMIC_SEQ_CST);
     if ((err = open_file(r)))
         return fail(r, STROBE_RECORDER_FAILED_FILE, err);
@@ -234,6 +263,8 @@ static enum strobe_err prepare(struct strobe_recorder *r)
         return fail(r, STROBE_RECORDER_FAILED_BUFFERS, err);
     if ((err = strobe_recorder_tracy_open(r)))
         return fail(r, STROBE_RECORDER_FAILED_TRACY, err);
+    if (options->pid)
+        strobe_recorder_sample_open(r, options->pid, true);
     return STROBE_OK;
 }
 
@@ -288,8 +319,10 @@ static bool is_over(struct strobe_recorder *r, uint64_t now)
         r->quiet_since_ns = now;
     if (options->n_tracy && !options->pid && !options->session)
         return strobe_recorder_tracy_is_over(r);
+    if (r->only_samples)
+        return !r->sampler || strobe_sampler_is_over(r->sampler);
     if (options->pid)
-        return status.n_procs && !status.n_live;
+        return status.n_clients && !status.n_live;
     if (options->serve)
         return now - r->quiet_since_ns > (status.n_procs ? 300000000ull : 5000000000ull);
     return false;
@@ -380,6 +413,7 @@ static void stop_sources(struct strobe_recorder *r)
         strobe_tracy_host_stop(r->tracy);
     strobe_collector_stop(r->collector);
     strobe_recorder_reap(r);
+    strobe_recorder_sample_stop(r);
     strobe_recorder_name_outliving(r);
     strobe_recorder_missing_look(&r->missing, r->collector, false);
     strobe_recorder_missing_close(&r->missing);
@@ -387,6 +421,8 @@ static void stop_sources(struct strobe_recorder *r)
     r->tracy = NULL;
     strobe_devices_close(r->devices);
     r->devices = NULL;
+    strobe_sampler_close(r->sampler);
+    r->sampler = NULL;
     if (r->options.command)
         strobe_recorder_python_end(&r->pythons, r->options.command[0], r->collector);
     memcpy(r->outcome.python, r->pythons.first, sizeof r->outcome.python);
@@ -417,7 +453,7 @@ static enum strobe_err settle_file(struct strobe_recorder *r)
 /* Collector and file are closed; the first error of them. */
 static enum strobe_err close_file(struct strobe_recorder *r)
 {
-    STROBE_ASSERT(!r->threads_run && !r->tracy && !r->devices);
+    STROBE_ASSERT(!r->threads_run && !r->tracy && !r->devices && !r->sampler);
     struct strobe_recorder_outcome *outcome = &r->outcome;
     enum strobe_err err = strobe_collector_close(r->collector), closed = STROBE_OK;
     if (r->flight) {

@@ -22,6 +22,7 @@
 #include "base/err.h"
 #include "collector/collector.h"
 #include "recorder/trace_file.h"
+#include "sample/source.h"
 #include "tracy/host.h"
 
 struct strobe_recorder;
@@ -74,6 +75,9 @@ enum strobe_recorder_event {
     STROBE_RECORDER_TRACE_LOST,      /* subject: a deleted trace that can't come back, err */
     STROBE_RECORDER_OUTLIVED, /* subject: a program that goes on, pid, number: 1: it had joined */
     STROBE_RECORDER_MORE_OUTLIVED, /* number: of those that are not named */
+    STROBE_RECORDER_NO_SAMPLES,    /* number: errno, pid: of a running process, 0: the command */
+    STROBE_RECORDER_UNSAMPLED,     /* number: threads that could not be sampled */
+    STROBE_RECORDER_SWITCHES_OFF,  /* context switches were too many */
 };
 
 struct strobe_recorder_word {
@@ -105,6 +109,8 @@ struct strobe_recorder_options {
     uint64_t flight_ns, after_ns; /* a flight recording's window, 0: an ordinary recording */
     char trigger_zone[128];
     uint64_t trigger_ns;
+
+    uint32_t sample_hz; /* stack samples a second of CPU time, 0: none and no switches */
 
     bool no_tracy;
     int bridge_port; /* 0: any of the usual ones, -1: no bridge */
@@ -144,7 +150,9 @@ struct strobe_recorder_outcome {
     uint64_t duration_ns;
     struct strobe_collector_status status;
     char python[256]; /* an interpreter that was not traced, "": none */
-    bool is_flight;   /* a flight recording: n_kept traces were saved by triggers */
+    bool was_sampled; /* then samples is valid */
+    struct strobe_sampler_status samples;
+    bool is_flight; /* a flight recording: n_kept traces were saved by triggers */
     uint32_t n_kept;
     bool command_ended; /* then command_status is valid, as wait gives it */
     int command_status;

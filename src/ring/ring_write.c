@@ -677,7 +677,7 @@ void strobe_ring_count_loss(struct strobe_pool *pool, struct strobe_thread *thre
                             enum strobe_loss loss)
 {
     uint64_t now = strobe_ring_now(pool), none = 0;
-    STROBE_ASSERT(loss < STROBE_LOSS_COUNT);
+    STROBE_ASSERT(loss < STROBE_LOSS_IN_CONTROL);
     struct strobe_control *control = pool->control;
     struct strobe_slot *slot = thread ? thread->slot : NULL;
     if (loss >= STROBE_LOSS_IN_SLOT)

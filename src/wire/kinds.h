@@ -125,7 +125,8 @@ enum strobe_kind {
     X(SOURCE_FILE, 89, "source_file", "uuss", "offset,total,path,bytes")                    \
     X(DEVICE, 90, "device", "uuuuuus", "device,arch,khz,grid_x,grid_y,pid,backend")         \
     X(DEVICE_LANE, 91, "device_lane", "uuuuuuu", "track,kind,x,y,logical_x,logical_y,risc") \
-    X(DEVICE_PROGRAM, 92, "device_program", "uuss", "program,trace,name,sources")
+    X(DEVICE_PROGRAM, 92, "device_program", "uuss", "program,trace,name,sources")           \
+    X(SAMPLED, 93, "sampled", "uuu", "hz,error_ns,has_kernel")
 
 enum strobe_meta {
 #define X(name, number, text, fields, field_names) STROBE_META_##name = number,

@@ -92,16 +92,30 @@ static_assert(sizeof(struct strobe_chunk) == 16, "strobe_chunk is shared");
     X(UNRECORDED, 13, "a process could not take part; one for each, its events are not known") \
     X(UNHEARD, 14,                                                                             \
       "a thread stood still while the recording ended: its last event may be missing")         \
-    X(DEVICE_FULL, 15, "a device had no room for the record: its ring or buffer was full")
+    X(DEVICE_FULL, 15, "a device had no room for the record: its ring or buffer was full")     \
+    X(SAMPLE_FULL, 16, "the kernel's buffer was full: samples or switches are missing")        \
+    X(THROTTLED, 17, "the kernel slowed the sampling down; one for each time")                 \
+    X(STACK_CUT, 18, "the outer frames of a sample could not be found")                        \
+    X(STACK_SHORT, 19, "the outer frames of a sample were not in the copy of its stack")       \
+    X(UNSAMPLED, 20, "a thread could not be sampled; one for each")                            \
+    X(SWITCHES_OFF, 21, "context switches were too many and turned off; one for each time")
 
 enum strobe_loss {
 #define X(name, number, text) STROBE_LOSS_##name = number,
     STROBE_LOSS_LIST(X)
 #undef X
-        STROBE_LOSS_COUNT = 16,
-    STROBE_LOSS_IN_SLOT = 3,    /* causes that a slot has a count for */
-    STROBE_LOSS_IN_CONTROL = 16 /* counts in the control page, by cause */
+        STROBE_LOSS_COUNT = 22,
+    STROBE_LOSS_IN_SLOT = 3, /* causes that a slot has a count for */
+    STROBE_LOSS_IN_CONTROL =
+        16 /* counts in the control page, by cause: the recorder alone has those behind */
 };
+
+/* Whether a cause counts events that are not in the file. The others count what is wrong with events that are: they are listed among the
+ * losses, and are no part of emitted = stored + dropped. */
+static inline int strobe_loss_is_of_events(uint64_t cause)
+{
+    return cause < STROBE_LOSS_THROTTLED || cause > STROBE_LOSS_SWITCHES_OFF;
+}
 
 /* OFFSET SIZE FIELD           shared; one per live thread
  *      0    4 state           enum strobe_slot_state; process: FREE→LIVE→ENDED, recorder: ENDED→FREE
@@ -297,7 +311,8 @@ STROBE_AT(strobe_control, holes_used, 236);
 STROBE_AT(strobe_control, holes, 240);
 STROBE_AT(strobe_control, n_lost, 368);
 static_assert(sizeof(struct strobe_control) == 496, "strobe_control is shared");
-static_assert(STROBE_LOSS_COUNT <= STROBE_LOSS_IN_CONTROL, "a count for each cause");
+static_assert(STROBE_LOSS_DEVICE_FULL < STROBE_LOSS_IN_CONTROL,
+              "a count for each cause that a program has");
 static_assert(sizeof(struct strobe_control) <= STROBE_PAGE_BYTES, "one page");
 
 /* A start time that is none: where there is no /proc, an image makes a number from its AT_RANDOM. */

@@ -1,0 +1,98 @@
+/* life.h - processes and threads of a recording as perf's records tell them, and what becomes of their samples.
+ *
+ *   record (in the order of time) ─► process, by pid ─► thread, by tid ─► pending.h ─► build/build.h
+ *                                    maps: what its addresses are         wanted.h: addresses that need a name
+ *
+ * A process is one of the trace's per image: exec ends it and begins another. It is told when its first sample or switch is
+ * there, with the same pid and start time as its client has, if there is one, so that readers see one process and one
+ * track per thread (docs/file-format.md, "One thread, several tracks").
+ * Bounded: at most STROBE_LIFE_PROCESSES live at once; what is beyond them is counted.
+ * One thread.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_SAMPLE_LIFE_H
+#define STROBE_SAMPLE_LIFE_H
+
+#include "build/build.h"
+#include "sample/clock.h"
+#include "sample/pending.h"
+#include "sample/perf_record.h"
+#include "sample/wanted.h"
+
+enum {
+    STROBE_LIFE_PROCESSES = 8192,
+    STROBE_LIFE_THREADS = 65536,
+    STROBE_LIFE_DEEP = 256,
+    STROBE_LIFE_CPUS = 1024
+};
+
+struct strobe_life_thread {
+    uint32_t tid;
+    char name[16];
+    uint64_t start_tick;              /* 0: not known */
+    struct strobe_build_track *track; /* borrowed from the build; NULL: nothing of it yet */
+    struct strobe_unwind_stack
+        *deep; /* owned: the last whole stack that nearly filled its copy; NULL: none */
+};
+
+struct strobe_life_process {
+    uint32_t pid, parent_pid;
+    uint64_t start_time, born_raw_ns; /* born: 0: not seen */
+    struct strobe_build *build;       /* owned; NULL: nothing of it yet */
+    uint32_t proc;                    /* its number in the trace */
+    bool is_elsewhere;                /* in another pid namespace */
+    bool is_refused;                  /* the trace has no room for it */
+    bool has_ended;                   /* to be closed with the next flush */
+    int status;                       /* as wait gives it; -1: not known */
+    const struct strobe_sample_module
+        *image; /* borrowed: the first file that it mapped; NULL: none */
+    struct strobe_maps maps;
+    struct strobe_map threads; /* tid to struct strobe_life_thread *, owned */
+};
+
+/* What is counted of what came and went. */
+struct strobe_life_counts {
+    uint32_t n_processes, n_tracks;          /* in the trace */
+    uint64_t n_samples, n_switches;          /* stored */
+    uint64_t n_out_of_cpu[STROBE_LIFE_CPUS]; /* switches out, by processor */
+    uint64_t n_cut;                          /* samples whose outer frames are missing */
+    uint64_t n_joined;                       /* of which they were found in the sample before */
+    uint64_t n_refused;   /* samples and switches of processes that the trace has no room for */
+    uint64_t n_throttled; /* times that the kernel slowed the clock down */
+    uint64_t n_lost_told; /* by LOST records: less than all */
+};
+
+struct strobe_life {
+    struct strobe_build_store *store;        /* borrowed */
+    const struct strobe_sample_clock *clock; /* borrowed */
+    uint32_t hz;
+    bool has_kernel;
+    bool told_kinds;                    /* the trace has the lines of kinds that its head lacks */
+    struct strobe_map processes;        /* pid to struct strobe_life_process *, owned */
+    struct strobe_life_process **ended; /* owned */
+    uint32_t n_ended, ended_room, n_threads;
+    struct strobe_modules modules;
+    struct strobe_unwinder *unwinder; /* owned */
+    struct strobe_pending pending;
+    struct strobe_wanted wanted;
+    struct strobe_life_counts counts;
+    uint32_t n_deep;                                           /* threads with a stack kept */
+    struct strobe_unwind_stack user;                           /* scratch */
+    uint64_t stack[STROBE_PERF_CHAIN_MAX + STROBE_UNWIND_MAX]; /* scratch */
+};
+
+enum strobe_err strobe_life_init(struct strobe_life *life, struct strobe_build_store *store,
+                                 const struct strobe_sample_clock *clock);
+/* Frees; what is pending is lost. Zeroes are allowed. */
+void strobe_life_free(struct strobe_life *life);
+
+/* A process that runs already: its mappings and threads are read from /proc. */
+void strobe_life_attach(struct strobe_life *life, uint32_t pid);
+/* Take one record. */
+void strobe_life_take(struct strobe_life *life, const struct strobe_perf_record *record);
+/* How a process ended, as wait gives it. */
+void strobe_life_exit_status(struct strobe_life *life, uint32_t pid, int status);
+/* Events to the store's block; processes that have ended are closed. */
+void strobe_life_flush(struct strobe_life *life);
+/* Whether nothing lives of this pid. */
+bool strobe_life_is_over(const struct strobe_life *life, uint32_t pid);
+
+#endif

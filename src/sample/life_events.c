@@ -1,0 +1,310 @@
+/* life_events.c - what becomes of samples and switches: the process and the thread are told at their first one, the stack is unwound,
+ * its modules are told, its addresses are kept for names.  SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/descendants.h"
+#include "sample/life_parts.h"
+
+enum { REASON_PREEMPTED = 32 }; /* of a switch: docs/file-format.md */
+
+/* ---- who it is ---- */
+
+void strobe_life_look(struct strobe_life_process *process)
+{
+    STROBE_ASSERT(process->pid);
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%u/stat", process->pid);
+    long n = strobe_descendants_read_text(path, text, sizeof text);
+    const char *at = n > 0 ? strrchr(text, ')') : NULL; /* the name before it may hold anything */
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    if (at)
+        process->start_time = strtoull(at + 1, NULL, 10);
+}
+
+/* The start of a process that is gone already, by the time of its fork: right up to one unit, which readers allow. */
+static uint64_t guess_start(uint64_t born_raw_ns)
+{
+    uint64_t raw = strobe_clock_read_ns(CLOCK_MONOTONIC_RAW);
+    uint64_t boot = strobe_clock_read_ns(CLOCK_BOOTTIME);
+    long hz = sysconf(_SC_CLK_TCK);
+    uint64_t age = born_raw_ns < raw ? raw - born_raw_ns : 0;
+    STROBE_ASSERT(hz > 0);
+    return (age < boot ? boot - age : 0) / (1000000000u / (uint64_t)hz);
+}
+
+/* The last number of the line NSpid: what the process itself takes for its number. 0: not to be told. */
+static uint32_t inner_number(const char *path)
+{
+    char text[4096];
+    if (strobe_descendants_read_text(path, text, sizeof text) <= 0)
+        return 0;
+    const char *line = strstr(text, "\nNSpid:"), *end = line ? strchr(line + 1, '\n') : NULL;
+    while (end && end[-1] >= '0' && end[-1] <= '9')
+        end--;
+    return end ? (uint32_t)strtoul(end, NULL, 10) : 0;
+}
+
+static uint64_t namespace_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : (uint32_t)st.st_ino;
+}
+
+static void read_link(uint32_t pid, const char *what, char *out, size_t room)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/%s", pid, what);
+    ssize_t n = readlink(path, out, room - 1);
+    out[n > 0 ? n : 0] = 0;
+}
+
+/* What it runs. /proc may have the next image already: its arguments are taken only if it is the same. False: it is not. */
+static bool find_exe(const struct strobe_life_process *process, char *out, size_t room)
+{
+    STROBE_ASSERT(room > 1);
+    const char *image = process->image ? process->image->path : NULL;
+    read_link(process->pid, "exe", out, room);
+    if (!image || !strcmp(out, image))
+        return out[0] != 0;
+    snprintf(out, room, "%s", image);
+    return false;
+}
+
+static bool open_process(struct strobe_life *life, struct strobe_life_process *process)
+{
+    STROBE_ASSERT(!process->has_ended);
+    char exe[4096], cwd[4096], argv[4096], path[64];
+    if (process->build || process->is_refused)
+        return process->build != NULL;
+    if (!process->start_time)
+        strobe_life_look(process);
+    if (!process->start_time && process->born_raw_ns)
+        process->start_time = guess_start(process->born_raw_ns);
+    bool is_same = find_exe(process, exe, sizeof exe);
+    read_link(process->pid, "cwd", cwd, sizeof cwd);
+    snprintf(path, sizeof path, "/proc/%u/cmdline", process->pid);
+    long n_argv = is_same ? strobe_descendants_read_text(path, argv, sizeof argv) : 0;
+    snprintf(path, sizeof path, "/proc/%u/ns/pid", process->pid);
+    uint64_t theirs = namespace_of(path), ours = namespace_of("/proc/self/ns/pid");
+    snprintf(path, sizeof path, "/proc/%u/status", process->pid);
+    uint32_t inner = theirs && ours && theirs != ours ? inner_number(path) : 0;
+    process->is_elsewhere = inner != 0;
+    struct strobe_build_process what = {.pid = inner ? inner : process->pid,
+                                        .parent_pid = inner ? 0 : process->parent_pid,
+                                        .start_time = process->start_time,
+                                        .exe = exe,
+                                        .cwd = cwd,
+                                        .argv = argv,
+                                        .n_argv = n_argv > 0 ? (size_t)n_argv : 0};
+    if (strobe_build_open(life->store, &what, &process->build)) {
+        process->is_refused = true;
+        return false;
+    }
+    process->proc = strobe_build_proc(process->build);
+    life->counts.n_processes++;
+    if (!life->told_kinds)
+        strobe_build_kinds(process->build);
+    life->told_kinds = true;
+    uint64_t sampled[] = {life->hz, life->clock->error_ns, life->has_kernel};
+    strobe_build_record(process->build, STROBE_META_SAMPLED, sampled, NULL, NULL);
+    if (inner) {
+        uint64_t outer[] = {process->proc, process->pid, theirs};
+        strobe_build_record(process->build, STROBE_FACT_OUTER_PID, outer, NULL, NULL);
+    }
+    return true;
+}
+
+/* Its track, made with its first event. NULL: there is no room for it. */
+static struct strobe_build_track *track_of(struct strobe_life *life,
+                                           struct strobe_life_process *process,
+                                           struct strobe_life_thread *thread, uint64_t tick)
+{
+    STROBE_ASSERT(process->build && thread->tid);
+    char path[96];
+    uint32_t inner = 0;
+    if (thread->track)
+        return thread->track;
+    if (process->is_elsewhere) {
+        snprintf(path, sizeof path, "/proc/%u/task/%u/status", process->pid, thread->tid);
+        inner = inner_number(path);
+    }
+    uint64_t start = thread->start_tick && thread->start_tick < tick ? thread->start_tick : tick;
+    thread->track = strobe_build_thread(process->build, inner ? inner : thread->tid, start);
+    life->counts.n_tracks += thread->track != NULL;
+    if (thread->track && thread->name[0])
+        strobe_build_thread_name(process->build, thread->track, thread->name, strlen(thread->name));
+    return thread->track;
+}
+
+/* Whom an event is of. False: the trace has no room for it, which is counted. */
+static bool find_owner(struct strobe_life *life, const struct strobe_perf_record *record,
+                       uint64_t tick, struct strobe_life_process **process,
+                       struct strobe_pending_event *out)
+{
+    *process = strobe_life_process(life, record->pid, true);
+    struct strobe_life_thread *thread =
+        *process ? strobe_life_thread(life, *process, record->tid, true) : NULL;
+    struct strobe_build_track *track =
+        thread && open_process(life, *process) ? track_of(life, *process, thread, tick) : NULL;
+    life->counts.n_refused += !track;
+    if (!track)
+        return false;
+    *out = (struct strobe_pending_event){.build = (*process)->build,
+                                         .track = track,
+                                         .tick = tick,
+                                         .proc = (*process)->proc,
+                                         .cpu = record->cpu};
+    return true;
+}
+
+/* ---- stacks ---- */
+
+/* Frames of the kernel's chain that are of a context: the kernel's own, or the user's. */
+static uint32_t take_chain(const struct strobe_perf_record *record, uint64_t context, uint64_t *out,
+                           uint32_t room)
+{
+    STROBE_ASSERT(record->what == STROBE_PERF_SAMPLE);
+    uint64_t now = 0;
+    uint32_t n = 0;
+    for (uint64_t i = 0; i < record->sample.n_chain && n < room; i++) {
+        uint64_t address = record->sample.chain[i];
+        if (address >= (uint64_t)PERF_CONTEXT_MAX)
+            now = address;
+        else if (now == context && address)
+            out[n] = address - (n > 0), n++; /* callers: an address in the call */
+    }
+    return n;
+}
+
+/* Keep a whole stack that took much of its copy: the next one may be deeper. */
+static void keep_deep(struct strobe_life *life, struct strobe_life_thread *thread,
+                      const struct strobe_perf_record *record)
+{
+    uint64_t span = life->user.sps[life->user.n - 1] - life->user.sps[0];
+    if (span < record->sample.user.n_stack / 2)
+        return;
+    if (!thread->deep && life->n_deep < STROBE_LIFE_DEEP) {
+        thread->deep = malloc(sizeof *thread->deep);
+        life->n_deep += thread->deep != NULL;
+    }
+    if (!thread->deep)
+        return;
+    STROBE_ASSERT(life->user.n <= STROBE_UNWIND_MAX);
+    thread->deep->n = life->user.n;
+    memcpy(thread->deep->addresses, life->user.addresses, life->user.n * sizeof(uint64_t));
+    memcpy(thread->deep->sps, life->user.sps, life->user.n * sizeof(uint64_t));
+}
+
+static void lose_frames(struct strobe_life *life, const struct strobe_pending_event *event,
+                        uint32_t cause)
+{
+    STROBE_ASSERT(event->build && event->track);
+    life->counts.n_cut++;
+    strobe_build_lose(event->build, event->track, cause, 1, event->tick);
+}
+
+static uint32_t take_user(struct strobe_life *life, struct strobe_life_process *process,
+                          const struct strobe_perf_record *record,
+                          const struct strobe_pending_event *event, uint64_t *out)
+{
+    struct strobe_unwind_stack *stack = &life->user;
+    if (!record->sample.has_regs)
+        return take_chain(record, (uint64_t)PERF_CONTEXT_USER, out, STROBE_UNWIND_MAX);
+    if (record->sample.is_32bit) {
+        out[0] = record->sample.user.regs[STROBE_UNWIND_IP];
+        lose_frames(life, event, STROBE_LOSS_STACK_CUT);
+        return 1;
+    }
+    struct strobe_life_thread *thread = strobe_life_thread(life, process, record->tid, false);
+    STROBE_ASSERT(thread); /* the event has its track */
+    enum strobe_unwind_end end =
+        strobe_unwind_run(life->unwinder, &process->maps, &record->sample.user, stack);
+    if (end == STROBE_UNWIND_SHORT && thread->deep && strobe_unwind_join(stack, thread->deep)) {
+        life->counts.n_joined++;
+        end = STROBE_UNWIND_WHOLE;
+    }
+    if (end)
+        lose_frames(life, event,
+                    end == STROBE_UNWIND_CUT ? STROBE_LOSS_STACK_CUT : STROBE_LOSS_STACK_SHORT);
+    else
+        keep_deep(life, thread, record);
+    memcpy(out, stack->addresses, stack->n * sizeof *out);
+    return stack->n;
+}
+
+static void tell_module(struct strobe_life_process *process, struct strobe_mapping *mapping)
+{
+    STROBE_ASSERT(process->build && !mapping->is_told);
+    const struct strobe_sample_module *module = mapping->module;
+    mapping->is_told = true;
+    if (!module)
+        return;
+    uint64_t numbers[] = {mapping->start, mapping->end - mapping->start, mapping->offset};
+    const char *texts[] = {module->build_id, module->path};
+    size_t sizes[] = {strlen(module->build_id), strlen(module->path)};
+    strobe_build_record(process->build, STROBE_META_MODULE, numbers, texts, sizes);
+}
+
+/* What readers will want to know of the addresses of a new stack. */
+static void explain(struct strobe_life *life, struct strobe_life_process *process,
+                    const uint64_t *addresses, uint32_t n_kernel, uint32_t n)
+{
+    STROBE_ASSERT(n_kernel <= n && process->build);
+    if (strobe_wanted_knows_stack(&life->wanted, process->proc, addresses, n))
+        return;
+    for (uint32_t i = 0; i < n_kernel; i++)
+        strobe_wanted_add(&life->wanted, process->proc, addresses[i], NULL);
+    for (uint32_t i = n_kernel; i < n; i++) {
+        struct strobe_mapping *mapping = strobe_maps_find(&process->maps, addresses[i]);
+        if (!mapping)
+            continue;
+        if (!mapping->is_told)
+            tell_module(process, mapping);
+        strobe_wanted_add(&life->wanted, process->proc, addresses[i], mapping);
+    }
+}
+
+void strobe_life_sample(struct strobe_life *life, const struct strobe_perf_record *record,
+                        uint64_t tick)
+{
+    STROBE_ASSERT(record->what == STROBE_PERF_SAMPLE);
+    struct strobe_life_process *process;
+    struct strobe_pending_event event;
+    if (!find_owner(life, record, tick, &process, &event))
+        return;
+    uint32_t n_kernel =
+        take_chain(record, (uint64_t)PERF_CONTEXT_KERNEL, life->stack, STROBE_PERF_CHAIN_MAX);
+    uint32_t n = n_kernel + take_user(life, process, record, &event, life->stack + n_kernel);
+    explain(life, process, life->stack, n_kernel, n);
+    if (!strobe_pending_has_room(&life->pending, n))
+        strobe_life_flush(life);
+    strobe_pending_sample(&life->pending, event, life->stack, n);
+    life->counts.n_samples++;
+}
+
+void strobe_life_switch(struct strobe_life *life, const struct strobe_perf_record *record,
+                        uint64_t tick)
+{
+    STROBE_ASSERT(record->what == STROBE_PERF_SWITCH);
+    struct strobe_life_process *process;
+    struct strobe_pending_event event;
+    if (!find_owner(life, record, tick, &process, &event))
+        return;
+    event.kind = record->turn.is_out ? STROBE_KIND_SWITCH_OUT : STROBE_KIND_SWITCH_IN;
+    event.first = record->turn.is_preempted ? REASON_PREEMPTED : 0;
+    if (!strobe_pending_has_room(&life->pending, 0))
+        strobe_life_flush(life);
+    strobe_pending_switch(&life->pending, event);
+    life->counts.n_switches++;
+    life->counts.n_out_of_cpu[record->cpu % STROBE_LIFE_CPUS] += record->turn.is_out;
+}

@@ -1,0 +1,22 @@
+/* life_parts.h - what life.c and life_events.c share. Inside src/sample only.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_SAMPLE_LIFE_PARTS_H
+#define STROBE_SAMPLE_LIFE_PARTS_H
+
+#include "sample/life.h"
+
+/* The process of a pid, the thread of a tid; NULL: there is none, or no room for one. */
+struct strobe_life_process *strobe_life_process(struct strobe_life *life, uint32_t pid,
+                                                bool may_make);
+struct strobe_life_thread *strobe_life_thread(struct strobe_life *life,
+                                              struct strobe_life_process *process, uint32_t tid,
+                                              bool may_make);
+
+/* Its start time, as /proc has it while it lives. */
+void strobe_life_look(struct strobe_life_process *process);
+
+void strobe_life_sample(struct strobe_life *life, const struct strobe_perf_record *record,
+                        uint64_t tick);
+void strobe_life_switch(struct strobe_life *life, const struct strobe_perf_record *record,
+                        uint64_t tick);
+
+#endif

@@ -1,0 +1,75 @@
+/* perf.h - the kernel's events and their buffers: opening, reading in the order of time, exact losses.
+ *
+ * For a thread (the command before its exec, or each thread of a running process) and each processor three
+ * events are opened, and follow its threads and children by inheritance:
+ *
+ *   clock    cpu-clock at `hz`: registers and a copy of the stack        ─┐ one large buffer per processor
+ *   switches a dummy with context_switch: can be turned off by itself    ─┘
+ *   life     a dummy with mmap2, comm, task: a small buffer of its own, so that a flood of
+ *            samples can't lose the record that says where code is mapped
+ *
+ * An event per processor, because one that follows children can't have a buffer otherwise. Times are
+ * CLOCK_MONOTONIC_RAW. Calls are for one thread.  SPDX-License-Identifier: MIT */
+#ifndef STROBE_SAMPLE_PERF_H
+#define STROBE_SAMPLE_PERF_H
+
+#include "base/err.h"
+#include "sample/perf_record.h"
+
+enum strobe_perf_role {
+    STROBE_PERF_CLOCK = 0,
+    STROBE_PERF_SWITCHES,
+    STROBE_PERF_LIFE,
+    STROBE_PERF_ROLES
+};
+
+struct strobe_perf_options {
+    uint32_t hz;
+    uint32_t pid;        /* of the command's process before its exec, or of a running process */
+    bool is_running;     /* the latter: all its threads, no children */
+    uint64_t ring_bytes; /* of a large buffer at the most; 0: as the machine's size allows */
+};
+
+struct strobe_perf;
+
+/* What the kernel lets us see. */
+struct strobe_perf_access {
+    bool has_kernel; /* samples in the kernel, and its frames */
+    bool has_lost;   /* exact losses: Linux 6.0 */
+    bool has_switches;
+    uint32_t n_missed; /* threads that no event could be opened for */
+    int error;         /* errno of the last refusal */
+};
+
+/* Whether anything would be given for `pid` (0: this process), and if so, the kernel's side too. 0, or errno. */
+int strobe_perf_probe(uint32_t pid, bool *has_kernel);
+
+/* Open, disabled until the exec or enabled at once. ACCESS, LIMIT, NOTFOUND, NOMEM: *system_error has the reason, nothing is open. */
+enum strobe_err strobe_perf_open(const struct strobe_perf_options *options,
+                                 struct strobe_perf **out, int *system_error);
+void strobe_perf_close(struct strobe_perf *perf); /* NULL is allowed */
+
+const struct strobe_perf_access *strobe_perf_access(const struct strobe_perf *perf);
+struct strobe_perf_shape strobe_perf_shape(const struct strobe_perf *perf);
+
+/* Wait until a buffer is a quarter full, `ns` have passed or `wake_fd` can be read. */
+void strobe_perf_wait(struct strobe_perf *perf, uint64_t ns, int wake_fd);
+
+/* What a round reads ends here: what is written from now on waits for the next one. */
+void strobe_perf_begin_round(struct strobe_perf *perf);
+/* The next record not after `until`, in the order of time over all buffers. Its bytes are valid until the next call. False: none is left. */
+bool strobe_perf_next(struct strobe_perf *perf, uint64_t until, struct strobe_perf_record *out);
+/* Give the space of what was read back. */
+void strobe_perf_end_round(struct strobe_perf *perf);
+
+uint64_t strobe_perf_n_bad(const struct strobe_perf *perf); /* records that could not be right */
+/* Records of a role that found no room so far: exact where access.has_lost, else at least. */
+uint64_t strobe_perf_n_lost(struct strobe_perf *perf, enum strobe_perf_role role);
+
+/* No records of switches from now on. */
+void strobe_perf_stop_switches(struct strobe_perf *perf);
+/* No records at all: the end. What is in the buffers stays. */
+void strobe_perf_stop(struct strobe_perf *perf);
+uint32_t strobe_perf_n_cpus(const struct strobe_perf *perf);
+
+#endif

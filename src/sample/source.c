@@ -1,0 +1,322 @@
+/* source.c - see source.h. A round: both clocks are read, the buffers' ends are seen, and all records up to the time of the round
+ * before are taken in the order of time; what is younger may still lack a record of another processor.
+ * SPDX-License-Identifier: MIT */
+#include "sample/source.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "sample/life.h"
+#include "sample/perf.h"
+#include "sample/symbolize.h"
+
+enum { BUDGET_BYTES = 8 << 20, SWITCHES_MAX = 20000 };
+#define WAIT_NS   40000000ull
+#define FLUSH_NS  1000000000ull /* a block costs some hundred bytes, however few samples are in it */
+#define SECOND_NS 1000000000ull
+
+struct strobe_sampler {
+    struct strobe_sampler_options options;
+    struct strobe_build_store *store; /* owned */
+    struct strobe_perf *perf;         /* owned */
+    struct strobe_sample_clock clock;
+    struct strobe_life life;
+    uint64_t until;      /* RAW time of the round before */
+    uint64_t flushed_ns; /* mono */
+    uint64_t rate_ns;    /* when the rate of switches was looked at */
+    uint64_t first_tick, told_lost;
+    struct strobe_life_counts told; /* what is in the trace's losses already */
+    bool switches_off, has_stopped;
+    uint64_t n_lost;
+    int wake_fd; /* owned: the recorder wants something */
+    pthread_t thread;
+    bool runs;
+    pthread_mutex_t lock; /* guards all but options; held during a round */
+    bool stop, paused;
+};
+
+int strobe_sampler_probe(uint32_t pid, bool *has_kernel)
+{
+    return strobe_perf_probe(pid, has_kernel);
+}
+
+/* ---- losses ---- */
+
+static void lose(struct strobe_sampler *s, uint32_t cause, uint64_t now, uint64_t *told)
+{
+    STROBE_ASSERT(now >= *told);
+    if (now == *told)
+        return;
+    strobe_build_store_lose(s->store, 0, 0, cause, now - *told, s->first_tick,
+                            strobe_sample_clock_now(&s->clock));
+    *told = now;
+}
+
+/* Say in the trace what was lost since the last time. */
+static void tell_losses(struct strobe_sampler *s)
+{
+    STROBE_ASSERT(s->perf && s->store);
+    const struct strobe_life_counts *counts = &s->life.counts;
+    bool is_exact = strobe_perf_access(s->perf)->has_lost;
+    uint64_t n_lost = is_exact ? strobe_perf_n_lost(s->perf, STROBE_PERF_CLOCK) +
+                                     strobe_perf_n_lost(s->perf, STROBE_PERF_SWITCHES) +
+                                     strobe_perf_n_lost(s->perf, STROBE_PERF_LIFE)
+                               : counts->n_lost_told;
+    if (n_lost > s->n_lost)
+        s->n_lost = n_lost;
+    lose(s, STROBE_LOSS_SAMPLE_FULL, s->n_lost + strobe_perf_n_bad(s->perf), &s->told_lost);
+    lose(s, STROBE_LOSS_THROTTLED, counts->n_throttled, &s->told.n_throttled);
+    lose(s, STROBE_LOSS_REFUSED, counts->n_refused, &s->told.n_refused);
+}
+
+/* ---- rounds ---- */
+
+/* The most switches out of one processor since the last look. */
+static uint64_t most_switches(struct strobe_sampler *s)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < STROBE_LIFE_CPUS; i++) {
+        uint64_t n = s->life.counts.n_out_of_cpu[i];
+        STROBE_ASSERT(n >= s->told.n_out_of_cpu[i]);
+        most = n - s->told.n_out_of_cpu[i] > most ? n - s->told.n_out_of_cpu[i] : most;
+        s->told.n_out_of_cpu[i] = n;
+    }
+    return most;
+}
+
+/* Records of switches cost the program; above a rate they are turned off for good. */
+static void watch_switches(struct strobe_sampler *s, uint64_t now_ns)
+{
+    STROBE_ASSERT(now_ns >= s->rate_ns);
+    uint64_t span = now_ns - s->rate_ns;
+    uint64_t limit = s->options.switches_max ? s->options.switches_max : SWITCHES_MAX;
+    if (s->switches_off || span < SECOND_NS / 4)
+        return;
+    if (most_switches(s) > limit * span / SECOND_NS) {
+        uint64_t none = 0;
+        strobe_perf_stop_switches(s->perf);
+        s->switches_off = true;
+        lose(s, STROBE_LOSS_SWITCHES_OFF, 1, &none);
+    }
+    s->rate_ns = now_ns;
+}
+
+static void take_records(struct strobe_sampler *s, uint64_t until)
+{
+    struct strobe_perf_record record;
+    strobe_perf_begin_round(s->perf);
+    while (strobe_perf_next(s->perf, until, &record))
+        strobe_life_take(&s->life, &record);
+    strobe_perf_end_round(s->perf);
+}
+
+static void flush(struct strobe_sampler *s)
+{
+    STROBE_ASSERT(s->store);
+    strobe_life_flush(&s->life);
+    tell_losses(s);
+    strobe_build_store_flush(s->store);
+    s->flushed_ns = strobe_clock_mono_ns();
+}
+
+static void do_round(struct strobe_sampler *s)
+{
+    STROBE_ASSERT(!s->paused || s->stop);
+    uint64_t raw = strobe_sample_clock_read(&s->clock), now = strobe_clock_mono_ns();
+    take_records(s, s->until);
+    s->until = raw;
+    watch_switches(s, now);
+    if (now - s->flushed_ns >= FLUSH_NS)
+        flush(s);
+}
+
+static void *run(void *context)
+{
+    struct strobe_sampler *s = context;
+    for (;;) {
+        strobe_perf_wait(s->perf, WAIT_NS, s->wake_fd);
+        pthread_mutex_lock(&s->lock);
+        bool stop = s->stop;
+        if (!stop && !s->paused)
+            do_round(s);
+        pthread_mutex_unlock(&s->lock);
+        if (stop)
+            return NULL;
+    }
+}
+
+/* ---- open ---- */
+
+static bool start_thread(struct strobe_sampler *s)
+{
+    STROBE_ASSERT(!s->runs && s->perf);
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGBUS);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    s->runs = !pthread_create(&s->thread, NULL, run, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return s->runs;
+}
+
+static void free_all(struct strobe_sampler *s)
+{
+    strobe_perf_close(s->perf);
+    strobe_life_free(&s->life);
+    strobe_build_store_close(s->store);
+    if (s->wake_fd >= 0)
+        close(s->wake_fd);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+static void set_clock(struct strobe_sampler *s)
+{
+    s->clock.is_mono = s->options.is_mono;
+    s->until = strobe_sample_clock_read(&s->clock);
+    s->first_tick = strobe_sample_clock_now(&s->clock);
+    while (s->clock.n < 2)
+        strobe_sample_clock_read(&s->clock);
+    s->flushed_ns = s->rate_ns = strobe_clock_mono_ns();
+}
+
+enum strobe_err strobe_sampler_open(const struct strobe_sampler_options *options,
+                                    struct strobe_sampler **out, int *system_error)
+{
+    struct strobe_sampler *s = calloc(1, sizeof *s);
+    *system_error = ENOMEM;
+    if (!s)
+        return STROBE_ERR_NOMEM;
+    s->options = *options;
+    s->options.store.budget_bytes = BUDGET_BYTES;
+    pthread_mutex_init(&s->lock, NULL);
+    set_clock(s);
+    s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    struct strobe_perf_options perf = {.hz = options->hz,
+                                       .pid = options->pid,
+                                       .is_running = options->is_running,
+                                       .ring_bytes = options->ring_bytes};
+    enum strobe_err err = s->wake_fd < 0 ? STROBE_ERR_LIMIT : STROBE_OK;
+    if (!err)
+        err = strobe_perf_open(&perf, &s->perf, system_error);
+    if (!err && !(err = strobe_build_store_open(&s->options.store, &s->store)))
+        err = strobe_life_init(&s->life, s->store, &s->clock);
+    if (err) {
+        free_all(s);
+        return err;
+    }
+    s->life.hz = options->hz;
+    s->life.has_kernel = strobe_perf_access(s->perf)->has_kernel;
+    if (options->is_running)
+        strobe_life_attach(&s->life, options->pid);
+    uint64_t none = 0;
+    lose(s, STROBE_LOSS_UNSAMPLED, strobe_perf_access(s->perf)->n_missed, &none);
+    if (!start_thread(s)) {
+        free_all(s);
+        return STROBE_ERR_NOMEM;
+    }
+    *out = s;
+    return STROBE_OK;
+}
+
+/* ---- what the recorder calls ---- */
+
+struct strobe_sampler_status strobe_sampler_status(struct strobe_sampler *s)
+{
+    pthread_mutex_lock(&s->lock);
+    const struct strobe_perf_access *access = strobe_perf_access(s->perf);
+    struct strobe_sampler_status status = {
+        .n_samples = s->life.counts.n_samples,
+        .n_switches = s->life.counts.n_switches,
+        .n_lost = s->n_lost,
+        .n_cut = s->life.counts.n_cut,
+        .n_processes = s->life.counts.n_processes,
+        .n_threads = s->life.counts.n_tracks,
+        .n_missed = access->n_missed,
+        .has_kernel = access->has_kernel,
+        .switches_off = s->switches_off,
+    };
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+bool strobe_sampler_is_over(struct strobe_sampler *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool is_over = strobe_life_is_over(&s->life, s->options.pid);
+    pthread_mutex_unlock(&s->lock);
+    return is_over;
+}
+
+void strobe_sampler_exit_status(struct strobe_sampler *s, uint32_t pid, int status)
+{
+    pthread_mutex_lock(&s->lock);
+    strobe_life_exit_status(&s->life, pid, status);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void flush_all(struct strobe_sampler *s, bool pause)
+{
+    pthread_mutex_lock(&s->lock);
+    do_round(s);
+    flush(s);
+    s->paused = pause;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void strobe_sampler_flush(struct strobe_sampler *s)
+{
+    flush_all(s, false);
+}
+
+void strobe_sampler_pause(struct strobe_sampler *s)
+{
+    flush_all(s, true);
+}
+
+void strobe_sampler_go_on(struct strobe_sampler *s, struct strobe_file_writer *writer)
+{
+    pthread_mutex_lock(&s->lock);
+    STROBE_ASSERT(s->paused);
+    strobe_build_store_set_writer(s->store, writer);
+    s->paused = false;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- the end ---- */
+
+void strobe_sampler_stop(struct strobe_sampler *s)
+{
+    STROBE_ASSERT(s->runs && s->perf);
+    uint64_t one = 1;
+    if (s->has_stopped)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->stop = s->has_stopped = true;
+    pthread_mutex_unlock(&s->lock);
+    if (write(s->wake_fd, &one, sizeof one) < 0) /* then it ends with its next round */
+        STROBE_ASSERT(errno == EAGAIN);
+    pthread_join(s->thread, NULL);
+    strobe_perf_stop(s->perf);
+    strobe_sample_clock_read(&s->clock);
+    take_records(s, UINT64_MAX);
+    flush(s);
+}
+
+void strobe_sampler_close(struct strobe_sampler *s)
+{
+    if (!s)
+        return;
+    strobe_sampler_stop(s);
+    if (!s->options.no_names)
+        strobe_symbolize_run(s->store, &s->life.wanted, &s->life.modules);
+    free_all(s);
+}

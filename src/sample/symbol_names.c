@@ -1,0 +1,243 @@
+/* symbol_names.c - see symbol_names.h.  SPDX-License-Identifier: MIT */
+#include "sample/symbol_names.h"
+
+#include <dlfcn.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/assert.h"
+
+struct kernel_symbol {
+    uint64_t address;
+    char *name; /* owned */
+};
+
+struct naming {
+    FILE *out; /* owned */
+    char *(*demangle)(const char *, char *, size_t *, int *);
+    char *demangled; /* owned: what demangle reuses */
+    size_t n_demangled;
+    struct kernel_symbol *kernel; /* owned: sorted */
+    uint32_t n_kernel, kernel_room;
+    Dwfl *dwfl; /* owned: of `module` */
+    uint32_t module;
+    Dwfl_Module *elf; /* borrowed from dwfl; NULL: not at hand */
+    GElf_Addr bias;
+    const char *image;
+};
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+};
+
+/* ---- one answer ---- */
+
+/* A readable name: C++ and old Rust names are demangled where libstdc++ is there. */
+static const char *readable(struct naming *n, const char *name)
+{
+    int status = -1;
+    if (!name || strncmp(name, "_Z", 2) || !n->demangle || strlen(name) > 60000)
+        return name;
+    char *text = n->demangle(name, n->demangled, &n->n_demangled, &status);
+    if (status || !text)
+        return name;
+    return n->demangled = text;
+}
+
+static uint16_t text_bytes(const char *text)
+{
+    return text ? (uint16_t)strnlen(text, STROBE_SYMBOL_TEXT) : 0;
+}
+
+static void answer(struct naming *n, struct strobe_symbol_answer what, const char *function,
+                   const char *file)
+{
+    STROBE_ASSERT(function && file && n->image);
+    what.n_function = text_bytes(function);
+    what.n_file = text_bytes(file);
+    what.n_image = text_bytes(n->image);
+    fwrite(&what, sizeof what, 1, n->out);
+    fwrite(function, 1, what.n_function, n->out);
+    fwrite(file, 1, what.n_file, n->out);
+    fwrite(n->image, 1, what.n_image, n->out);
+}
+
+/* ---- the kernel ---- */
+
+static int compare_kernel(const void *a, const void *b)
+{
+    const struct kernel_symbol *x = a, *y = b;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Root alone sees the addresses; to others all of them are 0. */
+static void read_kallsyms(struct naming *n)
+{
+    char line[512];
+    FILE *in = fopen("/proc/kallsyms", "re");
+    while (in && fgets(line, sizeof line, in)) {
+        char *at; /* "ffffffff81000000 T name\t[module]" */
+        uint64_t address = strtoull(line, &at, 16);
+        if (!address || at[0] != ' ' || !at[1] || !strchr("tTwW", at[1]) || at[2] != ' ')
+            continue;
+        at[3 + strcspn(at + 3, "\t\n ")] = 0;
+        struct kernel_symbol *symbol = STROBE_ARRAY_PUSH(n->kernel, n->n_kernel, n->kernel_room);
+        if (!symbol)
+            break;
+        *symbol = (struct kernel_symbol){address, strdup(at + 3)};
+    }
+    if (in)
+        fclose(in);
+    qsort(n->kernel, n->n_kernel, sizeof *n->kernel, compare_kernel);
+}
+
+static void name_kernel(struct naming *n, uint32_t row, uint64_t address)
+{
+    if (!n->kernel)
+        read_kallsyms(n);
+    n->image = "[kernel]";
+    uint64_t at = STROBE_ARRAY_BISECT(0, n->n_kernel, i, n->kernel[i].address <= address);
+    const char *name = at && n->kernel[at - 1].name ? n->kernel[at - 1].name : "[kernel]";
+    uint64_t into = at ? address - n->kernel[at - 1].address : UINT64_MAX;
+    answer(n, (struct strobe_symbol_answer){.row = row, .into = into}, name, "");
+}
+
+/* ---- files ---- */
+
+static void open_module(struct naming *n, const struct strobe_sample_module *module)
+{
+    STROBE_ASSERT(module->id);
+    if (n->dwfl)
+        dwfl_end(n->dwfl);
+    n->elf = NULL;
+    n->dwfl = dwfl_begin(&callbacks);
+    n->image = module->path;
+    int fd = n->dwfl && module->fd >= 0 ? dup(module->fd) : -1;
+    if (fd < 0)
+        return;
+    dwfl_report_begin(n->dwfl);
+    n->elf = dwfl_report_offline(n->dwfl, module->path, module->path, fd);
+    if (!n->elf)
+        close(fd); /* else libdwfl has taken it */
+    dwfl_report_end(n->dwfl, NULL, NULL);
+    if (n->elf && !dwfl_module_getelf(n->elf, &n->bias))
+        n->elf = NULL;
+}
+
+static const char *die_name(struct naming *n, Dwarf_Die *die)
+{
+    static const unsigned linkage[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name};
+    Dwarf_Attribute attr;
+    for (int i = 0; i < 2; i++) {
+        const char *name = dwarf_formstring(dwarf_attr_integrate(die, linkage[i], &attr));
+        if (name)
+            return readable(n, name);
+    }
+    return dwarf_diename(die);
+}
+
+/* The file in which an inlined function is called. */
+static const char *call_file(Dwarf_Die *die, Dwarf_Die *unit)
+{
+    Dwarf_Attribute attr;
+    Dwarf_Files *files;
+    Dwarf_Word index;
+    size_t n_files;
+    if (dwarf_getsrcfiles(unit, &files, &n_files) ||
+        dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attr), &index) || index >= n_files)
+        return "";
+    const char *name = dwarf_filesrc(files, index, NULL, NULL);
+    return name ? name : "";
+}
+
+static uint32_t call_line(Dwarf_Die *die)
+{
+    Dwarf_Attribute attr;
+    Dwarf_Word line;
+    return dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attr), &line) ? 0 : (uint32_t)line;
+}
+
+/* The functions that are inlined at the address, innermost first. How many; *file and *line are then those of the call in the function around. */
+static uint32_t name_inlined(struct naming *n, uint32_t row, GElf_Addr address, const char **file,
+                             int *line)
+{
+    enum { DEEPEST = 32 };
+    Dwarf_Addr bias;
+    Dwarf_Die *scopes = NULL, *unit = dwfl_module_addrdie(n->elf, address, &bias);
+    int n_scopes = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+    uint32_t n_inlined = 0;
+    for (int i = 0; i < n_scopes && n_inlined < DEEPEST; i++) {
+        int tag = dwarf_tag(&scopes[i]);
+        if (tag == DW_TAG_subprogram)
+            break;
+        const char *name = tag == DW_TAG_inlined_subroutine ? die_name(n, &scopes[i]) : NULL;
+        if (!name)
+            continue;
+        answer(n,
+               (struct strobe_symbol_answer){
+                   .row = row, .inlined = n_inlined++, .line = (uint32_t)*line, .into = UINT64_MAX},
+               name, *file);
+        *file = call_file(&scopes[i], unit);
+        *line = (int)call_line(&scopes[i]);
+    }
+    free(scopes);
+    return n_inlined;
+}
+
+static void name_address(struct naming *n, uint32_t row, uint64_t vaddr)
+{
+    STROBE_ASSERT(n->dwfl || !n->elf);
+    if (!n->elf)
+        return;
+    GElf_Addr address = vaddr + n->bias;
+    GElf_Off into = 0;
+    GElf_Sym symbol;
+    Dwfl_Line *at = dwfl_module_getsrc(n->elf, address);
+    int line = 0;
+    const char *file = at ? dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL) : NULL;
+    file = file ? file : "";
+    uint32_t n_inlined = name_inlined(n, row, address, &file, &line);
+    const char *name = dwfl_module_addrinfo(n->elf, address, &into, &symbol, NULL, NULL, NULL);
+    if (!name)
+        return;
+    answer(n,
+           (struct strobe_symbol_answer){
+               .row = row, .inlined = n_inlined, .line = (uint32_t)line, .into = into},
+           readable(n, name), file);
+}
+
+void strobe_symbol_names_run(const struct strobe_wanted *wanted,
+                             const struct strobe_modules *modules, int out_fd)
+{
+    struct naming n = {.out = fdopen(out_fd, "w")};
+    void *cxx = dlopen("libstdc++.so.6", RTLD_NOW);
+    if (!n.out)
+        return;
+    if (cxx) {
+        void *symbol = dlsym(cxx, "__cxa_demangle");
+        memcpy(&n.demangle, &symbol, sizeof symbol);
+    }
+    for (uint32_t i = 0; i < wanted->n; i++) {
+        const struct strobe_wanted_row *row = &wanted->rows[i];
+        if (i && row->module == row[-1].module && row->vaddr == row[-1].vaddr)
+            continue; /* another process's */
+        if (row->module == STROBE_WANTED_KERNEL) {
+            name_kernel(&n, i, row->address);
+            continue;
+        }
+        STROBE_ASSERT(row->module && row->module <= modules->n);
+        if (n.module != row->module)
+            open_module(&n, modules->items[row->module - 1]);
+        n.module = row->module;
+        name_address(&n, i, row->vaddr);
+    }
+    fclose(n.out);
+}

@@ -1,0 +1,63 @@
+/* wanted.c - see wanted.h.  SPDX-License-Identifier: MIT */
+#include "sample/wanted.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/assert.h"
+
+void strobe_wanted_free(struct strobe_wanted *wanted)
+{
+    strobe_index_free(&wanted->index);
+    free(wanted->rows);
+    memset(wanted, 0, sizeof *wanted);
+}
+
+bool strobe_wanted_knows_stack(struct strobe_wanted *wanted, uint32_t proc,
+                               const uint64_t *addresses, uint32_t n)
+{
+    STROBE_ASSERT(addresses);
+    if (!wanted->seed)
+        wanted->seed = strobe_hash_seed();
+    uint64_t hash = strobe_hash_bytes(addresses, n * sizeof *addresses, wanted->seed + proc) | 1;
+    uint64_t *seen = &wanted->seen[hash >> 52 & (STROBE_WANTED_STACKS - 1)];
+    bool knows = *seen == hash;
+    *seen = hash;
+    return knows;
+}
+
+static bool is_there(const struct strobe_wanted *wanted, uint64_t hash, uint32_t proc,
+                     uint64_t address)
+{
+    STROBE_ASSERT(wanted->n <= wanted->room);
+    STROBE_INDEX_EACH (row, at, &wanted->index, hash)
+        if (wanted->rows[row].address == address && wanted->rows[row].proc == proc)
+            return true;
+    return false;
+}
+
+void strobe_wanted_add(struct strobe_wanted *wanted, uint32_t proc, uint64_t address,
+                       const struct strobe_mapping *mapping)
+{
+    struct strobe_wanted_row row = {
+        .address = address, .vaddr = address, .proc = proc, .module = STROBE_WANTED_KERNEL};
+    STROBE_ASSERT(wanted->seed);
+    if (mapping) {
+        const struct strobe_sample_module *module = mapping->module;
+        uint64_t offset = address - mapping->start + mapping->offset;
+        if (!module || module->fd < 0 || !strobe_cfi_vaddr(&module->cfi, offset, &row.vaddr))
+            return;
+        row.module = module->id;
+    }
+    uint64_t hash = strobe_hash_pair(address, proc, wanted->seed);
+    if (is_there(wanted, hash, proc, address))
+        return;
+    if (wanted->n == STROBE_WANTED_MAX ||
+        STROBE_ARRAY_RESERVE(wanted->rows, wanted->room, wanted->n + 1ull) ||
+        strobe_index_add(&wanted->index, hash, wanted->n)) {
+        wanted->n_left_out++;
+        return;
+    }
+    wanted->rows[wanted->n++] = row;
+}

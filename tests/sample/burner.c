@@ -1,0 +1,212 @@
+/* burner.c - a program with a known split of its CPU time, for the tests of sampling. It has no Strobe in it.
+ *
+ *   burner split SECONDS THREADS     half, third and fifth of the time in functions of these names
+ *   burner signal SECONDS            all of it in a signal handler, on the thread's stack
+ *   burner library SECONDS           most of it in calls through the linker's stubs, the vdso and libc
+ *   burner deep SECONDS DEPTH        below DEPTH frames of 512 bytes each
+ *   burner loaded SECONDS            in libm, loaded at run time
+ *   burner birth SECONDS             in a thread that is made 200 ms after the start
+ *   burner switches ROUNDS           two processes that wake each other
+ *   burner refuse COMMAND ...        run a command that may not open perf events
+ *
+ * SPDX-License-Identifier: MIT */
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FAR static __attribute__((noinline, noclone))
+#define FRAME(n)            \
+    volatile char frame[n]; \
+    frame[0] = (char)sizeof frame
+
+static volatile unsigned long sink;
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+FAR void burn(double seconds)
+{
+    double end = cpu_seconds() + seconds;
+    do
+        for (int i = 0; i < 50000; i++)
+            sink += (unsigned long)i;
+    while (cpu_seconds() < end);
+}
+
+FAR void half(double seconds)
+{
+    burn(seconds * 0.5);
+    sink++;
+}
+
+FAR void third(double seconds)
+{
+    burn(seconds * 0.3);
+    sink++;
+}
+
+FAR void fifth(double seconds)
+{
+    burn(seconds * 0.2);
+    sink++;
+}
+
+static void *split(void *seconds)
+{
+    for (int i = 0; i < 20; i++) {
+        half(*(double *)seconds / 20);
+        third(*(double *)seconds / 20);
+        fifth(*(double *)seconds / 20);
+    }
+    return NULL;
+}
+
+static void run_split(double seconds, int n_threads)
+{
+    pthread_t threads[64];
+    for (int i = 1; i < n_threads && i < 64; i++)
+        pthread_create(&threads[i], NULL, split, &seconds);
+    split(&seconds);
+    for (int i = 1; i < n_threads && i < 64; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static double handler_seconds;
+
+FAR void handle(int number)
+{
+    (void)number;
+    burn(handler_seconds);
+    sink++;
+}
+
+FAR void interrupted(void)
+{
+    raise(SIGUSR1);
+    sink++;
+}
+
+FAR void calls(double seconds)
+{
+    double end = cpu_seconds() + seconds;
+    struct timespec now;
+    char text[64];
+    do
+        for (int i = 0; i < 200; i++) {
+            clock_gettime(CLOCK_MONOTONIC, &now);
+            sink += (unsigned long)rand() + (unsigned long)now.tv_nsec;
+            sink += (unsigned long)snprintf(text, sizeof text, "%d %lu", i, sink);
+        }
+    while (cpu_seconds() < end);
+}
+
+FAR void deep(double seconds, int depth)
+{
+    FRAME(512);
+    if (depth)
+        deep(seconds, depth - 1);
+    else
+        burn(seconds);
+    sink += (unsigned long)frame[0];
+}
+
+FAR void loaded(double seconds)
+{
+    void *library = dlopen("libm.so.6", RTLD_NOW);
+    double (*power)(double, double) = NULL;
+    void *symbol = library ? dlsym(library, "pow") : NULL;
+    memcpy(&power, &symbol, sizeof symbol);
+    double end = cpu_seconds() + seconds;
+    while (power && cpu_seconds() < end)
+        for (int i = 0; i < 20000; i++)
+            sink += (unsigned long)power(1.0001, i % 100);
+}
+
+static void birth(double seconds)
+{
+    pthread_t thread;
+    usleep(200000);
+    pthread_create(&thread, NULL, split, &seconds);
+    pthread_join(thread, NULL);
+}
+
+static void switches(long rounds)
+{
+    int there[2], back[2];
+    char byte = 0;
+    if (pipe(there) || pipe(back))
+        exit(1);
+    pid_t child = fork();
+    for (long i = 0; i < rounds; i++)
+        if (child ? write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1
+                  : read(there[0], &byte, 1) != 1 || write(back[1], &byte, 1) != 1)
+            exit(1);
+    if (!child)
+        _exit(0);
+    waitpid(child, NULL, 0);
+}
+
+static void refuse(char **command)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        exit(1);
+    execvp(command[0], command);
+    exit(127);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 2 ? argv[1] : "";
+    double seconds = argc > 2 ? atof(argv[2]) : 0;
+    if (!strcmp(what, "split")) {
+        run_split(seconds, argc > 3 ? atoi(argv[3]) : 1);
+    } else if (!strcmp(what, "signal")) {
+        handler_seconds = seconds / 10;
+        signal(SIGUSR1, handle);
+        for (int i = 0; i < 10; i++)
+            interrupted();
+    } else if (!strcmp(what, "library")) {
+        calls(seconds);
+    } else if (!strcmp(what, "deep")) {
+        for (int i = 0; i < 20; i++) {
+            int depth = argc > 3 ? atoi(argv[3]) : 10;
+            deep(seconds / 40, depth * (i + 1) / 20); /* it gets there in steps */
+            deep(seconds / 40, depth);
+        }
+    } else if (!strcmp(what, "loaded")) {
+        loaded(seconds);
+    } else if (!strcmp(what, "birth")) {
+        birth(seconds);
+    } else if (!strcmp(what, "switches")) {
+        switches(atol(argv[2]));
+    } else if (!strcmp(what, "refuse")) {
+        refuse(argv + 2);
+    } else {
+        return 2;
+    }
+    return 0;
+}

@@ -1,0 +1,278 @@
+"""test_sample.py - stack samples and context switches of programs that know nothing of Strobe, judged by the second reader.
+
+    python3 test_sample.py STROBE PROGRAMS [unittest arguments]
+
+STROBE_BURNER is the program with a known split of its time (burner.c)."""
+import bisect
+import collections
+import csv
+import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs"))
+import harness  # noqa: E402
+
+BURNER = os.environ.get("STROBE_BURNER", "burner")
+NOBODY = 65534
+STACK_CUT, STACK_SHORT, SWITCHES_OFF = 18, 19, 21
+NO_EVENTS = {16, 17, STACK_CUT, STACK_SHORT, SWITCHES_OFF}  # and 16: on a machine that is busy with other things
+
+
+def functions(row):
+    """Names of a sample's frames, the innermost first; inlined ones apart."""
+    return [name for frame in row["frames"].split(";") for name in frame.split(" (")[0].split(" < ")]
+
+
+class SampleTest(harness.ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.env.pop("STROBE_SAMPLE", None)
+
+    def rows(self, path, kind="samples"):
+        """A table of a trace, as dictionaries."""
+        code, out, err = self.run_it(harness.STROBE, "csv", "--kind", kind, path)
+        self.assertEqual((code, err), (0, ""))
+        return list(csv.DictReader(io.StringIO(out)))
+
+    def sampled(self, *command, options=(), **more):
+        """Record a command: (what the second reader says, its samples)."""
+        ran = self.record(*command, options=options, whole=False, **more)
+        self.assertFalse(set(ran.trace.dropped()) - NO_EVENTS, ran.err)
+        if "no stack samples" in ran.err:
+            self.skipTest("the kernel gives no samples here")
+        return ran, self.rows(ran.trace.path)
+
+
+class Programs(SampleTest):
+    def test_time_is_found_where_a_program_without_marks_spends_it(self):
+        _, rows = self.sampled(BURNER, "split", "1")
+        shares = collections.Counter(next((f for f in functions(row) if f in ("half", "third", "fifth")), "") for row in rows)
+        self.assertGreater(len(rows), 700)
+        for name, share in (("half", 0.5), ("third", 0.3), ("fifth", 0.2)):
+            self.assertAlmostEqual(shares[name] / len(rows), share, delta=0.06)  # over 3 standard errors
+
+    def test_stacks_reach_the_start_of_their_thread(self):
+        ran, rows = self.sampled(BURNER, "split", "0.4", "2")
+        self.assertEqual(len({row["tid"] for row in rows}), 2)
+        ends = {functions(row)[-1] for row in rows if "burn" in functions(row)}
+        self.assertLessEqual(ends, {"_start", "__clone3", "clone3", "clone", "__clone"})
+        self.assertFalse({STACK_CUT, STACK_SHORT} & set(ran.trace.dropped()))
+
+    def test_a_signal_handler_is_above_what_it_interrupted(self):
+        _, rows = self.sampled(BURNER, "signal", "0.3")
+        stack = next(functions(row) for row in rows if "handle" in functions(row))
+        self.assertLess(stack.index("handle"), stack.index("interrupted"))
+        self.assertLess(stack.index("interrupted"), stack.index("main"))
+
+    def test_a_stack_deeper_than_its_copy_is_joined_to_the_one_before(self):
+        ran, rows = self.sampled(BURNER, "deep", "0.6", "60")  # 60 frames of 512 bytes and more: 32 KiB
+        deepest = max(rows, key=lambda row: functions(row).count("deep"))
+        self.assertEqual(functions(deepest).count("deep"), 61)
+        self.assertEqual(functions(deepest)[-1], "_start")
+
+    def test_a_library_that_is_loaded_later_has_names(self):
+        _, rows = self.sampled(BURNER, "loaded", "0.3")
+        rows = [row for row in rows if "loaded" in functions(row) and "libm.so" in row["frames"]]
+        self.assertGreater(len(rows), 50)
+        self.assertIn("pow", " ".join(name for row in rows for name in functions(row)))
+
+    def test_children_and_what_they_execute_are_sampled(self):
+        _, rows = self.sampled("sh", "-c", f"{BURNER} split 0.2; sh -c 'exec {BURNER} library 0.2'; true")
+        self.assertEqual({row["process"] for row in rows} & {"burner"}, {"burner"})
+        of_pid = collections.defaultdict(set)
+        for row in rows:
+            of_pid[row["process"], row["pid"]].update(functions(row))
+        self.assertEqual(sum("half" in names for names in of_pid.values()), 1)
+        self.assertEqual(sum("calls" in names for names in of_pid.values()), 1)
+
+    def test_names_are_in_the_trace_when_the_program_is_gone(self):
+        program = self.path("gone")
+        shutil.copy(BURNER, program)
+        ran, before = self.sampled(program, "split", "0.2")
+        os.unlink(program)
+        after = self.rows(ran.trace.path)
+        self.assertIn("half", {name for row in after for name in functions(row)})
+        self.assertEqual([row["frames"] for row in before], [row["frames"] for row in after])
+
+    def test_a_program_that_was_deleted_while_it_ran_is_unwound(self):
+        if os.geteuid():
+            self.skipTest("root alone reaches deleted files by their mapping")
+        program = self.path("gone")
+        shutil.copy(BURNER, program)
+        _, rows = self.sampled("sh", "-c", f"'{program}' split 0.4 & sleep 0.05; rm '{program}'; wait")
+        stacks = [functions(row) for row in rows if "half" in functions(row)]
+        self.assertGreater(len(stacks), 20)
+
+    def test_switches_of_a_thread_come_in_turns(self):
+        ran, _ = self.sampled(BURNER, "switches", "200")
+        turns = collections.defaultdict(list)
+        for row in self.rows(ran.trace.path, "switches"):
+            turns[row["tid"]].append(row["what"])
+        self.assertGreaterEqual(sum(map(len, turns.values())), 400)
+        for row in turns.values():
+            self.assertTrue(all(a != b for a, b in zip(row, row[1:])))
+
+    def test_too_many_switches_are_turned_off_and_told(self):
+        ran, _ = self.sampled("taskset", "-c", "0", BURNER, "switches", "60000")
+        if SWITCHES_OFF not in ran.trace.dropped():
+            self.skipTest("this machine has no 20,000 switches a second and processor")
+        self.assertIn("context switches", ran.err)
+
+    def test_a_thread_is_one_track_with_its_marks(self):
+        ran, rows = self.sampled(self.program("flood"), "200000")
+        zones = {(row["pid"], row["tid"]) for row in self.rows(ran.trace.path, "zones")}
+        self.assertTrue(zones)
+        for row in rows:
+            if row["process"] == "flood":
+                self.assertIn((row["pid"], row["tid"]), zones | {(row["pid"], row["pid"])})
+
+    def test_samples_lie_in_the_zones_that_they_were_taken_in(self):
+        ran, rows = self.sampled(os.path.join(os.path.dirname(BURNER), "marked"), "12000", options=("--sample", "1999"))
+        zones = sorted((int(row["start_ns"]), int(row["start_ns"]) + int(row["duration_ns"]))
+                       for row in self.rows(ran.trace.path, "zones"))
+        starts = [zone[0] for zone in zones]
+        error = max(record.fields[-2] for record in ran.trace.trace.records if record.name == "sampled") + 2
+        seen = collections.Counter()
+        for row in rows:
+            at, names = int(row["time_ns"]), functions(row)
+            i = bisect.bisect_right(starts, at + error) - 1
+            is_in = i >= 0 and at <= zones[i][1] + error
+            if "inside" in names:
+                self.assertTrue(is_in, f"{at} is in no zone")
+            elif "outside" in names:
+                self.assertFalse(i >= 0 and zones[i][0] + error < at < zones[i][1] - error, f"{at} is in a zone")
+            seen.update(set(names) & {"inside", "outside"})
+        self.assertGreater(min(seen["inside"], seen["outside"]), 50)
+
+    def test_no_sample_leaves_all_of_it_out(self):
+        for options, env in ((("--no-sample",), {}), ((), {"STROBE_SAMPLE": "0"})):
+            ran = self.record(BURNER, "split", "0.1", options=options, env=env)
+            self.assertEqual(ran.trace.events("sample") + ran.trace.events("switch_in"), [])
+
+    def test_the_rate_is_as_asked(self):
+        _, few = self.sampled(BURNER, "split", "0.5", options=("--sample", "97"))
+        _, many = self.sampled(BURNER, "split", "0.5", options=("--sample", "1999"))
+        self.assertGreater(len(many), 5 * len(few))
+
+
+class Answers(SampleTest):
+    def test_stats_stacks_and_folded_stacks_count_the_same_samples(self):
+        ran, rows = self.sampled(BURNER, "split", "0.4")
+        path = ran.trace.path
+        table = list(csv.DictReader(io.StringIO(self.run_it(harness.STROBE, "stats", "--stacks", "--csv", path)[1])))
+        by_name = {row["function"]: (int(row["self"]), int(row["total"])) for row in table}
+        self.assertEqual(sum(own for own, _ in by_name.values()), len(rows))
+        self.assertEqual(by_name["burn"][0], sum(functions(row)[0] == "burn" for row in rows))
+        self.assertEqual(by_name["half"][1], sum("half" in functions(row) for row in rows))
+        self.assertEqual([int(row["self"]) for row in table], sorted((int(row["self"]) for row in table), reverse=True))
+        code, out, _ = self.run_it(harness.STROBE, "export", "--to", "folded", "-o", "-", path)
+        folded = [line.rsplit(" ", 1) for line in out.splitlines()]
+        self.assertEqual((code, sum(int(n) for _, n in folded)), (0, len(rows)))
+        self.assertEqual(sum(int(n) for stack, n in folded if ";half;" in stack), by_name["half"][1])
+        self.assertTrue(all(stack.startswith("burner;") for stack, _ in folded))
+
+    def test_info_has_a_line_of_samples(self):
+        ran, rows = self.sampled(BURNER, "split", "0.2")
+        out = self.run_it(harness.STROBE, "info", ran.trace.path)[1]
+        line = next(line for line in out.splitlines() if line.startswith("samples"))
+        self.assertIn(f"{len(rows):,} at 997", line)
+        self.assertIn("processes  1, threads 1", out)
+
+    def test_a_trace_without_samples_is_told(self):
+        ran = self.record(BURNER, "split", "0.01", options=("--no-sample",))
+        for command in (("stats", "--stacks"), ("export", "--to", "folded", "-o", "-")):
+            code, _, err = self.run_it(harness.STROBE, *command, ran.trace.path)
+            self.assertEqual(code, 0)
+            self.assertIn("no stack samples", err)
+
+    def test_a_flight_recording_has_samples(self):
+        path = self.path("f.strobe")
+        code, _, err = self.run_it(harness.STROBE, "record", "--flight", "30s", "-o", path, "--", "sh", "-c",
+                                   f"{BURNER} split 0.3; kill -SEGV $$")
+        self.assertEqual(code, 139, err)
+        kept = [name for name in os.listdir(self.dir) if name.endswith(".strobe")]
+        self.assertEqual(len(kept), 1, err)
+        self.assertIn("half", {name for row in self.rows(self.path(kept[0])) for name in functions(row)})
+
+
+class Rights(SampleTest):
+    def test_an_ordinary_user_has_samples_without_the_kernel(self):
+        if os.geteuid():
+            self.skipTest("only root can become another user")
+        os.chmod(self.dir, 0o777)
+        ran, rows = self.sampled(BURNER, "split", "0.3", user=NOBODY, group=NOBODY, extra_groups=[],
+                                 env={"HOME": "/", "STROBE_DIR": self.path("own")})
+        self.assertIn("half", {name for row in rows for name in functions(row)})
+        sampled = [record.fields for record in ran.trace.trace.records if record.name == "sampled"]
+        self.assertTrue(sampled and all(fields[-1] == 0 for fields in sampled))
+
+    def test_a_refusal_is_told_once_and_the_recording_goes_on(self):
+        code, _, err = self.run_it(BURNER, "refuse", harness.STROBE, "record", "-o", self.path("t.strobe"), "--",
+                                   self.program("flood"), "1000")
+        self.assertEqual(code, 0)
+        self.assertEqual(err.count("no stack samples"), 1)
+        self.assertIn("perf_event_paranoid", err)
+        self.assertTrue(self.rows(self.path("t.strobe"), "zones"))
+
+
+class Attached(SampleTest):
+    def sample_pid(self, process, *options):
+        """`strobe record --pid`: what it said."""
+        code, _, err = self.run_it(harness.STROBE, "record", "-o", self.path("t.strobe"), *options, "--pid", str(process.pid))
+        if "does not have" in err or "no stack samples" in err:
+            self.skipTest("the kernel gives no samples here")
+        self.assertEqual(code, 0, err)
+        return err
+
+    def test_all_threads_of_a_running_program_are_sampled(self):
+        process = self.start(BURNER, "split", "30", "4")
+        self.wait_for(lambda: len(os.listdir(f"/proc/{process.pid}/task")) == 4)
+        self.sample_pid(process, "--for", "1s")
+        self.assertIsNone(process.poll())
+        rows = self.rows(self.path("t.strobe"))
+        self.assertEqual({row["tid"] for row in rows}, set(os.listdir(f"/proc/{process.pid}/task")))
+        self.assertIn("half", {name for row in rows for name in functions(row)})
+
+    def test_threads_that_are_made_later_are_sampled_and_the_end_is_seen(self):
+        process = self.start(BURNER, "birth", "0.4")
+        self.wait_for(lambda: os.path.exists(f"/proc/{process.pid}/task"))
+        self.sample_pid(process)
+        process.wait(60)
+        self.assertGreater(len({row["tid"] for row in self.rows(self.path("t.strobe"), "switches")}), 1)
+
+    def test_a_process_that_is_not_there_is_told(self):
+        code, _, err = self.run_it(harness.STROBE, "record", "-o", self.path("t.strobe"), "--pid", "4194303")
+        self.assertNotEqual(code, 0)
+        self.assertIn("no process", err)
+
+
+class Deaths(SampleTest):
+    def test_what_was_sampled_survives_the_death_of_the_recorder(self):
+        path = self.path("t.strobe")
+        recorder = self.start(harness.STROBE, "record", "-o", path, "--", BURNER, "split", "30")
+
+        def has_samples():
+            return os.path.exists(path) and len(self.run_it(harness.STROBE, "csv", "--kind", "samples", path)[1]) > 5000
+        self.wait_for(has_samples)
+        burner = int(subprocess.run(["pgrep", "-P", str(recorder.pid)], capture_output=True, text=True).stdout.split()[0])
+        recorder.kill()
+        recorder.wait()
+        os.kill(burner, signal.SIGKILL)
+        self.assertIn("half", {name for row in self.rows(path) for name in functions(row)})
+        code, _, err = self.run_it(harness.STROBE, "recover", path)
+        self.assertEqual(code, 0, err)
+        self.assertIn("half", {name for row in self.rows(path) for name in functions(row)})
+
+    def test_what_was_sampled_survives_the_death_of_the_program(self):
+        code, _, _ = self.run_it(harness.STROBE, "record", "-o", self.path("t.strobe"), "--", "sh", "-c",
+                                 f"{BURNER} split 30 & sleep 0.5; kill -KILL $!; kill -KILL $$")
+        self.assertEqual(code, 137)
+        self.assertIn("half", {name for row in self.rows(self.path("t.strobe")) for name in functions(row)})
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,184 @@
+/* test_sample.c - mappings, clocks, records and losses of the sampler. Stacks: tests/sample/judge.c.  SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sample/clock.h"
+#include "sample/perf.h"
+
+static void a_newer_mapping_takes_the_place_of_what_it_covers(void **state)
+{
+    struct strobe_maps maps = {0};
+    (void)state;
+    assert_int_equal(strobe_maps_add(&maps, (struct strobe_mapping){.start = 100, .end = 200}), 0);
+    assert_int_equal(
+        strobe_maps_add(&maps, (struct strobe_mapping){.start = 140, .end = 160, .offset = 7}), 0);
+    assert_int_equal(maps.n, 3);
+    assert_int_equal(strobe_maps_find(&maps, 139)->offset, 0);
+    assert_int_equal(strobe_maps_find(&maps, 140)->offset, 7);
+    assert_int_equal(strobe_maps_find(&maps, 160)->offset, 60); /* as far into its file as before */
+    assert_null(strobe_maps_find(&maps, 99));
+    assert_null(strobe_maps_find(&maps, 200));
+    assert_int_equal(strobe_maps_add(&maps, (struct strobe_mapping){.start = 50, .end = 300}), 0);
+    assert_int_equal(maps.n, 1);
+    strobe_maps_free(&maps);
+}
+
+/* Against a plain table of bytes. */
+static void mappings_are_those_that_were_added_last(void **state)
+{
+    enum { SPAN = 300, ROUNDS = 2000 };
+    struct strobe_maps maps = {0};
+    uint32_t last[SPAN] = {0};
+    unsigned seed = 1;
+    (void)state;
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        uint64_t start = (uint64_t)rand_r(&seed) % SPAN;
+        uint64_t end = start + (uint64_t)rand_r(&seed) % (SPAN - start) + 1;
+        struct strobe_mapping mapping = {
+            .start = start, .end = end, .offset = round * 1000ull + start};
+        assert_int_equal(strobe_maps_add(&maps, mapping), 0);
+        for (uint64_t i = start; i < end; i++)
+            last[i] = round;
+        for (uint64_t i = 0; i < SPAN; i++) {
+            struct strobe_mapping *found = strobe_maps_find(&maps, i);
+            assert_int_equal(found ? (found->offset - found->start) / 1000 : 0, last[i]);
+        }
+    }
+    strobe_maps_free(&maps);
+}
+
+static void times_between_two_readings_are_on_their_line(void **state)
+{
+    struct strobe_sample_clock clock = {0};
+    (void)state;
+    for (uint64_t i = 1; i < 200; i++) /* more than it keeps */
+        strobe_sample_clock_add(&clock, i * 1000, 7000 + i * 2500);
+    assert_int_equal(strobe_sample_clock_tick(&clock, 190400), 7000 + 476000);
+    assert_int_equal(strobe_sample_clock_tick(&clock, 150000), 7000 + 375000);
+    assert_int_equal(strobe_sample_clock_tick(&clock, 210000), 7000 + 525000); /* behind the last */
+    strobe_sample_clock_add(&clock, 100, 1);                                   /* back: left out */
+    assert_int_equal(strobe_sample_clock_tick(&clock, 198500), 7000 + 496250);
+}
+
+static void both_clocks_agree_within_the_error_that_is_told(void **state)
+{
+    struct strobe_sample_clock clock = {0};
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        strobe_sample_clock_read(&clock);
+        usleep(2000);
+    }
+    const struct strobe_sample_reading *middle = &clock.readings[2];
+    assert_true(clock.n == 5 && clock.error_ns > 0);
+    assert_int_equal(strobe_sample_clock_tick(&clock, middle->raw_ns), middle->tick);
+}
+
+static void a_stack_is_joined_at_the_frame_that_both_have(void **state)
+{
+    static struct strobe_unwind_stack now, before;
+    (void)state;
+    now = (struct strobe_unwind_stack){.addresses = {1, 2, 3}, .sps = {10, 20, 30}, .n = 3};
+    before =
+        (struct strobe_unwind_stack){.addresses = {9, 3, 4, 5}, .sps = {25, 30, 40, 50}, .n = 4};
+    assert_true(strobe_unwind_join(&now, &before));
+    assert_int_equal(now.n, 5);
+    assert_int_equal(now.addresses[4], 5);
+    now.n = 2; /* the frame is not in the one before */
+    assert_false(strobe_unwind_join(&now, &before));
+    assert_int_equal(now.n, 2);
+}
+
+static void records_that_are_cut_or_too_long_are_refused(void **state)
+{
+    _Alignas(8) uint8_t bytes[64] = {0};
+    struct perf_event_header head = {.type = PERF_RECORD_SWITCH, .size = 32};
+    struct strobe_perf_shape shape = {.has_stack = true};
+    struct strobe_perf_record record;
+    (void)state;
+    memcpy(bytes, &head, sizeof head);
+    assert_true(strobe_perf_record_read(bytes, 32, &shape, &record));
+    assert_int_equal(record.what, STROBE_PERF_SWITCH);
+    assert_false(strobe_perf_record_read(bytes, 24, &shape, &record));
+    assert_false(strobe_perf_record_read(bytes, 40, &shape, &record));
+    head = (struct perf_event_header){.type = PERF_RECORD_SAMPLE, .size = 48};
+    memcpy(bytes, &head, sizeof head);
+    memset(bytes + 32, 0xff, 8); /* registers, of which there are none */
+    assert_false(strobe_perf_record_read(bytes, 48, &shape, &record));
+}
+
+/* Burn CPU time when told to. */
+static pid_t start_burner(int go[2])
+{
+    assert_int_equal(pipe(go), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char byte;
+        if (read(go[0], &byte, 1) != 1)
+            _exit(1);
+        while (clock() < CLOCKS_PER_SEC / 2)
+            ;
+        _exit(0);
+    }
+    return child;
+}
+
+static void samples_and_losses_are_all_that_the_timer_made(void **state)
+{
+    enum { HZ = 4000 };
+    int go[2], error;
+    struct strobe_perf *perf = NULL;
+    struct strobe_perf_record record;
+    struct rusage used;
+    uint64_t n = 0;
+    (void)state;
+    pid_t child = start_burner(go);
+    struct strobe_perf_options options = {
+        .hz = HZ, .pid = (uint32_t)child, .is_running = true, .ring_bytes = 64 << 10};
+    enum strobe_err err = strobe_perf_open(&options, &perf, &error);
+    assert_int_equal(write(go[1], "g", 1), 1);
+    assert_int_equal(wait4(child, NULL, 0, &used), child); /* nobody reads meanwhile */
+    close(go[0]);
+    close(go[1]);
+    if (err && (error == EACCES || error == EPERM))
+        skip();
+    assert_int_equal(err, STROBE_OK);
+    strobe_perf_begin_round(perf);
+    while (strobe_perf_next(perf, UINT64_MAX, &record))
+        n += record.what == STROBE_PERF_SAMPLE;
+    strobe_perf_end_round(perf);
+    uint64_t n_lost = strobe_perf_n_lost(perf, STROBE_PERF_CLOCK);
+    bool is_exact = strobe_perf_access(perf)->has_lost;
+    double seconds = (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec / 1e6 +
+                     (double)used.ru_stime.tv_sec + (double)used.ru_stime.tv_usec / 1e6;
+    strobe_perf_close(perf);
+    if (!is_exact)
+        skip();
+    assert_true(n > 0 && n_lost > 0);
+    assert_in_range(n + n_lost, (uint64_t)(seconds * HZ * 0.9), (uint64_t)(seconds * HZ * 1.1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_newer_mapping_takes_the_place_of_what_it_covers),
+        cmocka_unit_test(mappings_are_those_that_were_added_last),
+        cmocka_unit_test(times_between_two_readings_are_on_their_line),
+        cmocka_unit_test(both_clocks_agree_within_the_error_that_is_told),
+        cmocka_unit_test(a_stack_is_joined_at_the_frame_that_both_have),
+        cmocka_unit_test(records_that_are_cut_or_too_long_are_refused),
+        cmocka_unit_test(samples_and_losses_are_all_that_the_timer_made),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

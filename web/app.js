@@ -21,25 +21,14 @@ import {makeDetails} from './panels/details.js';
 import {makeFind} from './panels/find.js';
 import {makeFlame} from './panels/flame.js';
 import {makeFrames, makeInfo, makeMessages, makeNotes} from './panels/lists.js';
+import {makeOps} from './panels/ops.js';
+import {makeRegions} from './panels/regions.js';
 import {makeStats} from './panels/stats.js';
 import {h} from './view/dom.js';
+import {keep, kept} from './view/kept.js';
 import * as format from './view/format.js';
 
 const MIN_SPAN = 10;
-
-function kept(key, fallback) {
-    try {
-        return localStorage.getItem(`strobe.${key}`) ?? fallback;
-    } catch {
-        return fallback;
-    }
-}
-
-function keep(key, value) {
-    try {
-        localStorage.setItem(`strobe.${key}`, value);
-    } catch { /* not kept, then */ }
-}
 
 class App {
     constructor() {
@@ -72,7 +61,7 @@ class App {
         this.overlay = new Overlay(this);
         this.server = new Live(this);
         this.start = new Start(this);
-        this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeMessages, makeFrames, makeNotes, makeInfo]);
+        this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeOps, makeRegions, makeMessages, makeFrames, makeNotes, makeInfo]);
         this.tips = new Tips(this);
         this.menu = new Menu(this);
         this.toast = h('div', {class: 'toast', hidden: true, role: 'status'});
@@ -220,6 +209,7 @@ class App {
         this.timeline.relayout();
         this.fit(this.whole());
         await this.applyLink(true);
+        this.drawer.drawTabs();
         this.drawer.spoil();
         this.server.readOn(engine);
     }
@@ -535,6 +525,18 @@ class App {
             this.setView((t0 + t1 - span) / 2, (t0 + t1 + span) / 2);
         this.showTrack(track, depth);
         await this.selectZone(track, depth, t0, false);
+    }
+
+    /** Let a stretch of time fill the view, and select the zone of a track that is in it. */
+    async goInto(track, depth, range) {
+        this.remember();
+        this.fit(range, 0.1);
+        this.showTrack(track, depth);
+        const turn = ++this.turn, {json} = await this.engine.ask({ask: 'zone', track, depth, at: range.from, slack: range.to - range.from});
+        if (!json.zone || turn !== this.turn)
+            return;
+        json.zone.track = track;
+        this.setSelection(json);
     }
 
     goToTime(t, track) {

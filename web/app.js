@@ -37,6 +37,7 @@ class App {
         this.nth = (history.state && history.state.nth) || 0; /* of the traces that were shown here, one after the other; entries of the history know theirs */
         this.view = {from: 0, to: 1};
         this.selection = null; /* {track, depth, t0, t1, loc, detail} */
+        this.point = null;     /* {track, t, item}: of a plot */
         this.turn = 0;         /* selections so far: an answer about an earlier click comes too late */
         this.area = null;      /* {from, to, tracks} */
         this.hover = null;     /* {loc} */
@@ -110,9 +111,17 @@ class App {
         if (!row || !this.can(row.act) || event.repeat && !row.repeat || row.typing && event.target !== this.search.input)
             return;
         if (typing && row.act === 'clear')
-            return void (this.overlay.isOpen ? this.overlay.close() : event.target.blur());
+            return this.leaveField(event.target);
         event.preventDefault();
         this.act(row.act);
+    }
+
+    /* Esc in a field: the search box takes its hits, marks and link with it. */
+    leaveField(field) {
+        if (this.overlay.isOpen)
+            return this.overlay.close();
+        field.blur();
+        return field === this.search.input && this.trace ? this.search.run('') : undefined;
     }
 
     /* Space presses what has the focus; but a button that was clicked shall not keep it from following a live trace. */
@@ -404,11 +413,19 @@ class App {
     setSelection(detail) {
         const z = detail && detail.zone;
         this.turn++;
+        this.point = null;
         this.selection = z ? {track: z.track, depth: z.depth, t0: z.t0, t1: z.t1, loc: z.loc, detail} : null;
         this.flows = [];
         if (z)
             this.loadFlows(z.t0, z.t1 ?? this.trace.range[1], [z.track]);
         this.changed('selection');
+    }
+
+    /** A place of a plot is what Details are of. */
+    setPoint(track, t, item) {
+        this.setSelection(null);
+        this.point = {track, t, item};
+        return this.drawer.show('details');
     }
 
     /* Arrows of what was just selected. */
@@ -442,9 +459,9 @@ class App {
             return this.setSelection(null);
         const {row, item} = hit, {track} = row;
         if (track.kind === 'messages')
-            return this.drawer.show('messages');
+            return this.drawer.panel('messages').goTo(item, track);
         if (track.kind === 'plot')
-            return undefined;
+            return this.setPoint(track, hit.t, item);
         const at = item.flags & PIXEL_ZONE ? Math.min(Math.max(hit.t, item.t0), item.t1) : hit.t, slack = Math.max(2, (this.view.to - this.view.from) / this.timeline.width * 2);
         const turn = ++this.turn, {json} = await this.engine.ask({ask: 'zone', track: track.id, depth: hit.depth, at, slack});
         if (!json.zone || turn !== this.turn)

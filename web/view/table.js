@@ -101,6 +101,14 @@ export class Table {
         line.classList.toggle('picked', Boolean(this.on.isPicked && this.on.isPicked(row)));
     }
 
+    /** Scroll so that a row is seen, with some before it. */
+    show(i) {
+        const top = i * ROW, room = this.element.clientHeight - this.head.offsetHeight;
+        if (top < this.element.scrollTop || top + ROW > this.element.scrollTop + room)
+            this.element.scrollTop = Math.max(0, top - room / 3);
+        this.draw();
+    }
+
     /** Which rows are picked has changed. */
     markAll() {
         for (const [i, line] of this.lines)

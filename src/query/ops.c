@@ -168,6 +168,8 @@ static void join(struct strobe_ops *ops, uint32_t thread, uint64_t program,
     mine->from = from < mine->from ? from : mine->from;
     mine->to = to > mine->to ? to : mine->to;
     mine->cores[core / 64] |= 1ull << core % 64;
+    if ((lane->kernel.n || !lane->fw.n) && !row->core_kind)
+        mine->riscs |= 1u << (row->risc & 31);
     widen(&mine->kernel, lane->kernel.n || lane->fw.n ? &lane->kernel : whole);
     widen(&mine->fw, &lane->fw);
     lane->last = number + 1;

@@ -43,6 +43,7 @@ struct strobe_op {
     struct strobe_op_range kernel, fw;
     uint64_t cores[STROBE_OPS_CORE_WORDS];
     uint32_t process;
+    uint32_t riscs;              /* a bit for each that had a kernel of it, on workers */
     struct strobe_op_zone first; /* of its outermost zones */
 };
 

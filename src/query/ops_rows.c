@@ -37,27 +37,38 @@ static int64_t length_of(const struct strobe_ops *ops, uint32_t process,
                     : -1;
 }
 
+/* Kernels of one sort alone say what the op does; of workers with five processors. */
+static enum strobe_device_work work_of(const struct strobe_op *op)
+{
+    enum { MOVING = 3, COMPUTING = 7 << 2 };
+    if (op->riscs & ~(uint32_t)(MOVING | COMPUTING) || !op->riscs)
+        return STROBE_DEVICE_WORK_UNKNOWN;
+    return !(op->riscs & COMPUTING) ? STROBE_DEVICE_WORK_MOVING
+           : !(op->riscs & MOVING)  ? STROBE_DEVICE_WORK_COMPUTE
+                                    : STROBE_DEVICE_WORK_UNKNOWN;
+}
+
 static struct strobe_op_row row_of_op(const struct strobe_ops *ops, const struct strobe_op *op)
 {
     const struct strobe_trace *trace = ops->view->trace;
     uint32_t name = strobe_idmap_find(&trace->program_ids, op->process, op->program);
     uint64_t device = trace->processes[op->process].device;
-    return (struct strobe_op_row){.op = op->program << DEVICE_BITS |
-                                        (device ? (device - 1) & 1023 : 0),
-                                  .program = op->program,
-                                  .known = STROBE_DEVICE_HAS_DEVICE | STROBE_DEVICE_HAS_CORES |
-                                           (op->kernel.n ? STROBE_DEVICE_HAS_KERNEL : 0) |
-                                           (op->fw.n ? STROBE_DEVICE_HAS_FW : 0),
-                                  .from = op->from,
-                                  .to = op->to,
-                                  .kernels = op->first,
-                                  .host = no_zone,
-                                  .times = {length_of(ops, op->process, &op->kernel),
-                                            length_of(ops, op->process, &op->fw), -1, -1, -1},
-                                  .process = op->process,
-                                  .name = name == STROBE_IDMAP_NONE ? 0 : trace->programs[name],
-                                  .trace = UINT32_MAX,
-                                  .cores = count_cores(op)};
+    return (struct strobe_op_row){
+        .op = op->program << DEVICE_BITS | (device ? (device - 1) & 1023 : 0),
+        .program = op->program,
+        .known = STROBE_DEVICE_HAS_DEVICE | STROBE_DEVICE_HAS_CORES |
+                 (op->kernel.n ? STROBE_DEVICE_HAS_KERNEL : 0) |
+                 (op->fw.n ? STROBE_DEVICE_HAS_FW : 0),
+        .from = op->from,
+        .to = op->to,
+        .kernels = op->first,
+        .host = no_zone,
+        .times = {length_of(ops, op->process, &op->kernel), length_of(ops, op->process, &op->fw),
+                  -1, -1, -1, work_of(op)},
+        .process = op->process,
+        .name = name == STROBE_IDMAP_NONE ? 0 : trace->programs[name],
+        .trace = UINT32_MAX,
+        .cores = count_cores(op)};
 }
 
 /* Rows are by process and time: the gap before each is that to the kernels of the one before it on its device. */
@@ -188,7 +199,8 @@ static struct strobe_op_row row_of_record(const struct strobe_ops *ops,
         .host = host_of(ops, 0, record->op),
         .times = {known & STROBE_DEVICE_HAS_KERNEL ? (int64_t)record->kernel_ns : -1,
                   known & STROBE_DEVICE_HAS_FW ? (int64_t)record->fw_ns : -1, record->gap_ns,
-                  known & STROBE_DEVICE_HAS_HOST ? (int64_t)record->host_ns : -1, -1},
+                  known & STROBE_DEVICE_HAS_HOST ? (int64_t)record->host_ns : -1, -1,
+                  STROBE_DEVICE_WORK_UNKNOWN},
         .util = record->util,
         .process = record->process,
         .name = record->name,

@@ -14,9 +14,29 @@ static int64_t value_of(const struct strobe_report_figures *figures, int column)
     return strobe_report_figure_known(figures, column) ? figures->values[column] : -1;
 }
 
+/* What the kernels do: those of one sort alone ran; or cores were seen to compute rather than to wait; or the program's own model
+ * says what takes longer. */
+static enum strobe_device_work find_work(const struct strobe_report_figures *figures,
+                                         const struct strobe_report_desc *desc)
+{
+    const uint64_t computing = 7ull << COL(TRISC0),
+                   moving = 3ull << COL(BRISC) | 1ull << COL(ERISC);
+    int computes = (figures->known & computing) != 0, moves = (figures->known & moving) != 0;
+    if (computes != moves)
+        return computes ? STROBE_DEVICE_WORK_COMPUTE : STROBE_DEVICE_WORK_MOVING;
+    if (strobe_report_figure_known(figures, COL(WAIT_FRONT)) ||
+        strobe_report_figure_known(figures, COL(RESERVE_BACK)))
+        return STROBE_DEVICE_WORK_COMPUTE;
+    if (!desc || !desc->has_pm || desc->pm_compute <= 1 || desc->pm_bandwidth <= 1)
+        return STROBE_DEVICE_WORK_UNKNOWN; /* 1 is what programs say that have no model */
+    return desc->pm_compute >= desc->pm_bandwidth ? STROBE_DEVICE_WORK_COMPUTE
+                                                  : STROBE_DEVICE_WORK_MOVING;
+}
+
 static struct strobe_report_item make_item(uint32_t row, uint64_t id, int64_t device,
                                            int64_t session,
-                                           const struct strobe_report_figures *figures)
+                                           const struct strobe_report_figures *figures,
+                                           const struct strobe_report_desc *desc)
 {
     struct strobe_report_item item = {.row = row, .id = id, .device = device, .session = session};
     int64_t cores = value_of(figures, COL(CORE_COUNT));
@@ -27,7 +47,8 @@ static struct strobe_report_item make_item(uint32_t row, uint64_t id, int64_t de
                                               .fw_ns = value_of(figures, COL(FW_DURATION)),
                                               .gap_ns = value_of(figures, COL(LATENCY)),
                                               .host_ns = value_of(figures, COL(HOST_DURATION)),
-                                              .waiting_ns = cores > 0 ? waits / cores : -1};
+                                              .waiting_ns = cores > 0 ? waits / cores : -1,
+                                              .work = find_work(figures, desc)};
     item.has_gap = strobe_report_figure_known(figures, COL(LATENCY));
     item.pm_util = figures->has_pm_util ? figures->pm_util : NAN;
     item.start_cycle = value_of(figures, COL(FW_START));
@@ -85,7 +106,9 @@ static void add_rows(struct strobe_report_summary *summary)
             continue;
         }
         const struct strobe_report_op *op = &report->host.ops[row->item];
-        summary->items[summary->n_items] = make_item(i, op->id, op->device, row->session, &figures);
+        summary->items[summary->n_items] =
+            make_item(i, op->id, op->device, row->session, &figures,
+                      op->desc == UINT32_MAX ? NULL : report->host.descs.all[op->desc]);
         count_item(summary, &summary->items[summary->n_items++]);
     }
     strobe_report_walk_close(&walk);
@@ -102,8 +125,8 @@ static void add_runs(struct strobe_report_summary *summary, const uint32_t *orde
         memset(&figures, 0, sizeof figures);
         strobe_report_device_figures(report, op, &figures);
         strobe_report_walk_run(&walk, op, &figures);
-        summary->items[summary->n_items] =
-            make_item(order[i], op->run, report->log.devices[op->device].id, op->counter, &figures);
+        summary->items[summary->n_items] = make_item(
+            order[i], op->run, report->log.devices[op->device].id, op->counter, &figures, NULL);
         count_item(summary, &summary->items[summary->n_items++]);
     }
     strobe_report_walk_close(&walk);

@@ -75,7 +75,7 @@ static void add_name(text *out, summary_ref *summary, const struct strobe_report
 static void add_slowest(summary_ref *summary, uint32_t n_top, struct style style, text *out)
 {
     start_table(out, style, "Slowest ops",
-                "    share   kernel time    gap before  bound          op id  device  op",
+                "    share   kernel time    gap before  bound               op id  device  op",
                 "| share | kernel time | gap before | bound | op id | device | op |",
                 "|---:|---:|---:|---|---:|---:|---|");
     for (uint32_t i = 0; i < summary->n_items && i < n_top; i++) {
@@ -87,7 +87,7 @@ static void add_slowest(summary_ref *summary, uint32_t n_top, struct style style
         next_ns(out, style, item->times.kernel_ns);
         next_ns(out, style, item->times.gap_ns);
         bar(out, style);
-        strobe_out_format(out, "%-8s", strobe_device_bound_name(item->bound));
+        strobe_out_format(out, "%-13s", strobe_device_bound_name(item->bound));
         bar(out, style);
         strobe_out_format(out, "%10llu", (unsigned long long)item->id);
         bar(out, style);
@@ -145,12 +145,12 @@ static void add_sections(summary_ref *summary, struct style style, text *out)
 
 static void add_devices(summary_ref *summary, struct style style, text *out)
 {
-    start_table(
-        out, style, "Devices",
-        "  device       ops   kernel time       FW time          gaps  bound by "
-        "host/dispatch/kernel/waiting",
-        "| device | ops | kernel time | FW time | gaps | bound by host/dispatch/kernel/waiting |",
-        "|---:|---:|---:|---:|---:|---|");
+    start_table(out, style, "Devices",
+                "  device       ops   kernel time       FW time          gaps  bound by "
+                "host/dispatch/kernel/waiting/compute/data movement",
+                "| device | ops | kernel time | FW time | gaps | "
+                "bound by host/dispatch/kernel/waiting/compute/data movement |",
+                "|---:|---:|---:|---:|---:|---|");
     for (uint32_t i = 0; i < summary->n_devices; i++) {
         const struct strobe_report_device_total *total = &summary->devices[i];
         start_line(out, style);
@@ -161,7 +161,7 @@ static void add_devices(summary_ref *summary, struct style style, text *out)
         next_ns(out, style, total->fw_ns);
         next_ns(out, style, total->gap_ns);
         bar(out, style);
-        for (int k = 1; k < 5; k++)
+        for (int k = 1; k < STROBE_DEVICE_BOUND_COUNT; k++)
             strobe_out_format(out, "%s%llu", k > 1 ? "/" : "",
                               (unsigned long long)total->bounds[k]);
         end_line(out, style);
@@ -321,7 +321,7 @@ static void json_devices(summary_ref *summary, text *out)
                           i ? "," : "", (long long)total->device, (unsigned long long)total->n_ops,
                           (long long)total->kernel_ns, (long long)total->fw_ns,
                           (long long)total->gap_ns);
-        for (int k = 0; k < 5; k++)
+        for (int k = 0; k < STROBE_DEVICE_BOUND_COUNT; k++)
             strobe_out_format(out, "%s\"%s\": %llu", k ? ", " : "", strobe_device_bound_name(k),
                               (unsigned long long)total->bounds[k]);
         strobe_out_text(out, "}}");

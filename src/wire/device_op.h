@@ -12,7 +12,16 @@ enum strobe_device_bound {
     STROBE_DEVICE_BOUND_DISPATCH = 2, /* launch and firmware around the kernel */
     STROBE_DEVICE_BOUND_KERNEL = 3,
     STROBE_DEVICE_BOUND_WAITING = 4, /* kernels waiting for data or space in circular buffers */
-    STROBE_DEVICE_BOUND_COUNT = 5
+    STROBE_DEVICE_BOUND_COMPUTE = 5, /* kernels, and it is known which: those that compute, */
+    STROBE_DEVICE_BOUND_MOVING = 6,  /* or those that move data */
+    STROBE_DEVICE_BOUND_COUNT = 7
+};
+
+/* What an op's kernels mostly do, where something says it. */
+enum strobe_device_work {
+    STROBE_DEVICE_WORK_UNKNOWN,
+    STROBE_DEVICE_WORK_COMPUTE,
+    STROBE_DEVICE_WORK_MOVING,
 };
 
 /* Bits of `known`. On disk. */
@@ -29,6 +38,7 @@ enum strobe_device_figure {
 /* The figures of an op in ns; -1: unknown, but for the gap, where that is a gap. */
 struct strobe_device_times {
     int64_t kernel_ns, fw_ns, gap_ns, host_ns, waiting_ns;
+    enum strobe_device_work work;
 };
 
 static inline int64_t strobe_device_at_least_0(int64_t value)
@@ -38,7 +48,7 @@ static inline int64_t strobe_device_at_least_0(int64_t value)
 
 /* An estimate: of the gap before the op its own host zone counts as host time and the rest as dispatch, together with the firmware
  * around the kernel; of the kernel, the mean time that its cores waited for circular buffers counts as waiting. The largest share
- * names the bound. */
+ * names the bound; the kernel's is named by what it does, where that is known. */
 static inline enum strobe_device_bound
 strobe_device_op_bound(const struct strobe_device_times *times)
 {
@@ -49,19 +59,23 @@ strobe_device_op_bound(const struct strobe_device_times *times)
     int64_t waiting = strobe_device_at_least_0(times->waiting_ns);
     host = host < gap ? host : gap;
     waiting = waiting < times->kernel_ns ? waiting : times->kernel_ns;
-    int64_t shares[STROBE_DEVICE_BOUND_COUNT] = {
-        0, host, gap - host + strobe_device_at_least_0(times->fw_ns - times->kernel_ns),
-        times->kernel_ns - waiting, waiting};
+    int64_t shares[] = {0, host,
+                        gap - host + strobe_device_at_least_0(times->fw_ns - times->kernel_ns),
+                        times->kernel_ns - waiting, waiting};
     int bound = STROBE_DEVICE_BOUND_KERNEL;
-    for (int i = 1; i < STROBE_DEVICE_BOUND_COUNT; i++)
+    for (int i = STROBE_DEVICE_BOUND_HOST; i <= STROBE_DEVICE_BOUND_WAITING; i++)
         if (shares[i] > shares[bound])
             bound = i;
+    if (bound == STROBE_DEVICE_BOUND_KERNEL && times->work)
+        bound = times->work == STROBE_DEVICE_WORK_COMPUTE ? STROBE_DEVICE_BOUND_COMPUTE
+                                                          : STROBE_DEVICE_BOUND_MOVING;
     return (enum strobe_device_bound)bound;
 }
 
 static inline const char *strobe_device_bound_name(enum strobe_device_bound bound)
 {
-    static const char *const names[] = {"unknown", "host", "dispatch", "kernel", "waiting"};
+    static const char *const names[] = {"unknown", "host",    "dispatch",     "kernel",
+                                        "waiting", "compute", "data movement"};
     return names[bound < STROBE_DEVICE_BOUND_COUNT ? bound : STROBE_DEVICE_BOUND_UNKNOWN];
 }
 

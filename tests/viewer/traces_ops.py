@@ -66,7 +66,7 @@ def large():
     for op in range(600):
         run, name = (op // 2 + 1) << 10 | op % 2, ("Matmul", "LayerNorm", "Softmax", "Reshard", "AllGather", "Add", "Mul", "Embedding", "Transpose", "Concat", "Typecast", "Conv2d")[op // 2 % 12]
         body = {"global_call_count": run, "op_code": f"{name}DeviceOperation", "op_type": "tt_dnn_device", "device_id": op % 2, "op_hash": op, "program_cache_hit": False, "attributes": {}, "input_tensors": [],
-                "output_tensors": [], "performance_model": {"compute_ns": 3000 + op % 5 * 900, "ideal_ns": 4000, "bandwidth_ns": 2500, "input_bws": [], "output_bws": []}}
+                "output_tensors": [], "performance_model": {"compute_ns": 3000 + op % 5 * 900, "ideal_ns": 4000, "bandwidth_ns": 1500 + op % 4 * 1500, "input_bws": [], "output_bws": []}}
         messages.append(f'`TT_DNN_DEVICE_OP: "{name}", {op}, {op % 2}, false, {run} ->\n{json.dumps(body)}`;{1000 + op * 15000}\n')
     (logs / "profile_log_device.csv").write_text(HEAD + "".join(lines))
     (logs / "tracy_ops_data.csv").write_text("".join(messages))

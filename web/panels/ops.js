@@ -12,7 +12,7 @@ const MOST = 20000;
 
 const BOUNDS = {
     host: 'the device waited for the host', dispatch: 'launching it and the firmware around it took longest', kernel: 'its kernels took longest',
-    waiting: 'its kernels mostly waited for data, or for room', unknown: '',
+    compute: 'its kernels took longest, those that compute', 'data movement': 'its kernels took longest, those that move data', waiting: 'its kernels mostly waited for data, or for room', unknown: '',
 };
 
 /** Rows out of the columns of an answer. */
@@ -50,7 +50,7 @@ class Ops {
             ns('kernel', 'kernel'), ns('gap', 'gap'),
             ns('host', 'host', (r) => (r.host_track ? h('button', {class: 'link', title: 'go to the zone that launched it', onclick: (event) => this.goToHost(event, r)}, format.duration(r.host)) : format.duration(r.host))),
             {key: 'cores', title: 'cores', number: true, width: '56px', show: (r) => (known(r.cores) ? String(r.cores) : '–')},
-            {key: 'bound', title: 'bound by', width: '90px', show: (r) => h('span', {class: `bound ${r.bound}`, title: BOUNDS[r.bound]}, r.bound === 'unknown' ? '–' : r.bound), copy: (r) => r.bound},
+            {key: 'bound', title: 'bound by', width: '118px', show: (r) => h('span', {class: `bound ${r.bound.split(' ')[0]}`, title: BOUNDS[r.bound]}, r.bound === 'unknown' ? '–' : r.bound), copy: (r) => r.bound},
             {key: 'util', title: 'FPU %', number: true, width: '62px', show: (r) => (known(r.util) ? r.util.toFixed(1) : '–'), copy: (r) => (known(r.util) ? String(r.util) : '')},
             ns('fw', 'firmware'),
             {key: 'op', title: 'number', number: true, width: '84px', sort: false, show: (r) => String(r.op)},

@@ -202,10 +202,12 @@ const tests = {
                 await pickRow(1);
                 const [table, heat, drawer] = await Promise.all(['.left.ops', '.right.heatside', '.drawer'].map((s) => page.locator(s).boundingBox()));
                 assert.ok(table.x + table.width <= heat.x + 1 && heat.x + heat.width <= width + 1 && heat.y + heat.height <= drawer.y + drawer.height + 1, JSON.stringify([table, heat, drawer]));
+                assert.ok((await page.locator('.drawer .bar').boundingBox()).height < 44, 'one line of fields');
                 await shot(`ops-${width}-${colorScheme}`);
                 await open('regions');
                 await panel('regions');
                 await says('.drawer .state', /3 regions/);
+                assert.ok((await page.locator('.drawer .bar').boundingBox()).height < 44, 'one line of fields');
                 await shot(`regions-${width}-${colorScheme}`);
             }
     },

@@ -38,7 +38,7 @@ class Ops {
         this.state = h('span', {class: 'state'});
         this.none = h('p', {class: 'empty nothing', hidden: true});
         this.split = h('div', {class: 'split'}, h('div', {class: 'left ops'}, this.table.element), h('div', {class: 'right heatside'}, this.heat.element));
-        this.bar = h('div', {class: 'bar'}, this.filter, this.device, this.bound, this.state, h('span', {class: 'grow'}), h('button', {onclick: () => copyTable(app, this.table)}, 'Copy table'));
+        this.bar = h('div', {class: 'bar narrow'}, this.filter, this.device, this.bound, this.state, h('span', {class: 'grow'}), h('button', {onclick: () => copyTable(app, this.table)}, 'Copy table'));
         this.element = h('div', {class: 'withbar'}, this.bar, this.none, this.split);
     }
 
@@ -50,7 +50,7 @@ class Ops {
             ns('kernel', 'kernel'), ns('gap', 'gap'),
             ns('host', 'host', (r) => (r.host_track ? h('button', {class: 'link', title: 'go to the zone that launched it', onclick: (event) => this.goToHost(event, r)}, format.duration(r.host)) : format.duration(r.host))),
             {key: 'cores', title: 'cores', number: true, width: '56px', show: (r) => (known(r.cores) ? String(r.cores) : '–')},
-            {key: 'bound', title: 'bound by', width: '118px', show: (r) => h('span', {class: `bound ${r.bound.split(' ')[0]}`, title: BOUNDS[r.bound]}, r.bound === 'unknown' ? '–' : r.bound), copy: (r) => r.bound},
+            {key: 'bound', title: 'bound by', width: '132px', show: (r) => h('span', {class: `bound ${r.bound.split(' ')[0]}`, title: BOUNDS[r.bound]}, r.bound === 'unknown' ? '–' : r.bound), copy: (r) => r.bound},
             {key: 'util', title: 'FPU %', number: true, width: '62px', show: (r) => (known(r.util) ? r.util.toFixed(1) : '–'), copy: (r) => (known(r.util) ? String(r.util) : '')},
             ns('fw', 'firmware'),
             {key: 'op', title: 'number', number: true, width: '84px', sort: false, show: (r) => String(r.op)},

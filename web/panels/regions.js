@@ -14,8 +14,8 @@ class Regions {
         Object.assign(this, {app, begin: newest(), regions: [], rows: [], chosen: null, of: null});
         const options = (list) => list.map(([value, text]) => h('option', {value}, text));
         this.kind = h('select', {'aria-label': 'kind of region', onchange: () => this.load()}, options(KINDS));
-        this.name = filterField('Regions: step, load*', () => this.load());
-        this.zone = filterField('Zones: *_dispatch', () => this.load());
+        this.name = filterField('Regions: step*', () => this.load());
+        this.zone = filterField('Zones: load*', () => this.load());
         this.scope = h('select', {'aria-label': 'which zones', title: 'zones of all processes, or only of the region\'s own process or thread', onchange: () => this.load()}, options(SCOPES));
         this.state = h('span', {class: 'state'});
         this.list = this.makeList();

@@ -198,12 +198,12 @@ static void put_devices(struct strobe_engine *engine, struct strobe_reply *reply
     uint32_t n;
     strobe_reply_open(reply, "devices", '[');
     for (uint32_t i = 0; i < trace->n_processes; i++) {
-        if (!trace->processes[i].device)
+        if (!trace->processes[i].is_device)
             continue;
         const char *name = strobe_trace_process_name(trace, i, room, &n);
         strobe_reply_open(reply, "", '{');
         strobe_reply_u64(reply, "track", strobe_track_of_process(engine, i));
-        strobe_reply_u64(reply, "device", trace->processes[i].device - 1);
+        strobe_reply_u64(reply, "device", trace->processes[i].device);
         strobe_reply_text(reply, "name", name, n);
         strobe_reply_close(reply, '}');
     }

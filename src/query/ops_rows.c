@@ -53,22 +53,22 @@ static struct strobe_op_row row_of_op(const struct strobe_ops *ops, const struct
     const struct strobe_trace *trace = ops->view->trace;
     uint32_t name = strobe_idmap_find(&trace->program_ids, op->process, op->program);
     uint64_t device = trace->processes[op->process].device;
-    return (struct strobe_op_row){
-        .op = op->program << DEVICE_BITS | (device ? (device - 1) & 1023 : 0),
-        .program = op->program,
-        .known = STROBE_DEVICE_HAS_DEVICE | STROBE_DEVICE_HAS_CORES |
-                 (op->kernel.n ? STROBE_DEVICE_HAS_KERNEL : 0) |
-                 (op->fw.n ? STROBE_DEVICE_HAS_FW : 0),
-        .from = op->from,
-        .to = op->to,
-        .kernels = op->first,
-        .host = no_zone,
-        .times = {length_of(ops, op->process, &op->kernel), length_of(ops, op->process, &op->fw),
-                  -1, -1, -1, work_of(op)},
-        .process = op->process,
-        .name = name == STROBE_IDMAP_NONE ? 0 : trace->programs[name],
-        .trace = UINT32_MAX,
-        .cores = count_cores(op)};
+    return (struct strobe_op_row){.op = op->program << DEVICE_BITS | (device & 1023),
+                                  .program = op->program,
+                                  .known = STROBE_DEVICE_HAS_DEVICE | STROBE_DEVICE_HAS_CORES |
+                                           (op->kernel.n ? STROBE_DEVICE_HAS_KERNEL : 0) |
+                                           (op->fw.n ? STROBE_DEVICE_HAS_FW : 0),
+                                  .from = op->from,
+                                  .to = op->to,
+                                  .kernels = op->first,
+                                  .host = no_zone,
+                                  .times = {length_of(ops, op->process, &op->kernel),
+                                            length_of(ops, op->process, &op->fw), -1, -1, -1,
+                                            work_of(op)},
+                                  .process = op->process,
+                                  .name = name == STROBE_IDMAP_NONE ? 0 : trace->programs[name],
+                                  .trace = UINT32_MAX,
+                                  .cores = count_cores(op)};
 }
 
 /* Rows are by process and time: the gap before each is that to the kernels of the one before it on its device. */

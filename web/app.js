@@ -14,6 +14,7 @@ import {Start} from './view/start.js';
 import {Tips} from './view/tips.js';
 import {LANE, TrackChoice} from './view/layout.js';
 import {acts} from './view/acts.js';
+import {going} from './view/go.js';
 import {rowFor} from './view/keys.js';
 import {areaKeys, readLink, trackByKey, tracksByKeys, writeLink} from './view/link.js';
 import {Drawer} from './panels/drawer.js';
@@ -532,44 +533,6 @@ class App {
         this.fit({from: item.t0, to: item.t1}, 0.1);
     }
 
-    /** Go to a zone and select it. */
-    async goTo(track, depth, t0, t1) {
-        this.remember();
-        const span = this.view.to - this.view.from, length = Math.max(0, t1 - t0);
-        if (length > span * 0.8 || length < span / 200)
-            this.fit({from: t0, to: t1}, length > span * 0.8 ? 0.1 : 4);
-        else if (t0 < this.view.from || t1 > this.view.to)
-            this.setView((t0 + t1 - span) / 2, (t0 + t1 + span) / 2);
-        this.showTrack(track, depth);
-        await this.selectZone(track, depth, t0, false);
-    }
-
-    /** Let a stretch of time fill the view, and select the zone of a track that is in it. */
-    async goInto(track, depth, range) {
-        this.remember();
-        this.fit(range, 0.1);
-        this.showTrack(track, depth);
-        const turn = ++this.turn, {json} = await this.engine.ask({ask: 'zone', track, depth, at: range.from, slack: range.to - range.from});
-        if (!json.zone || turn !== this.turn)
-            return;
-        json.zone.track = track;
-        this.setSelection(json);
-    }
-
-    goToTime(t, track) {
-        this.remember();
-        const span = Math.min(this.view.to - this.view.from, (this.trace.range[1] - this.trace.range[0]) / 20);
-        this.setView(t - span / 2, t + span / 2);
-        if (track)
-            this.showTrack(track);
-    }
-
-    async goToHit(hit) {
-        if (hit.what === 'message')
-            return this.goToTime(hit.t0, hit.track);
-        return this.goTo(hit.track, hit.depth, hit.t0, hit.t1);
-    }
-
     /** Scroll so that a track is seen; opens what it is below, and ends a filter that hides it. */
     showTrack(id, depth = 0) {
         const track = this.trackOf(id), tl = this.timeline, {collapsed, filter} = this.choice;
@@ -705,5 +668,6 @@ class App {
     }
 }
 
+Object.assign(App.prototype, going);
 window.strobe = new App();
 window.strobe.begin();

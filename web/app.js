@@ -14,6 +14,7 @@ import {Start} from './view/start.js';
 import {Tips} from './view/tips.js';
 import {LANE, TrackChoice} from './view/layout.js';
 import {acts} from './view/acts.js';
+import {going} from './view/go.js';
 import {rowFor} from './view/keys.js';
 import {areaKeys, readLink, trackByKey, tracksByKeys, writeLink} from './view/link.js';
 import {Drawer} from './panels/drawer.js';
@@ -21,25 +22,14 @@ import {makeDetails} from './panels/details.js';
 import {makeFind} from './panels/find.js';
 import {makeFlame} from './panels/flame.js';
 import {makeFrames, makeInfo, makeMessages, makeNotes} from './panels/lists.js';
+import {makeOps} from './panels/ops.js';
+import {makeRegions} from './panels/regions.js';
 import {makeStats} from './panels/stats.js';
 import {h} from './view/dom.js';
+import {keep, kept} from './view/kept.js';
 import * as format from './view/format.js';
 
 const MIN_SPAN = 10;
-
-function kept(key, fallback) {
-    try {
-        return localStorage.getItem(`strobe.${key}`) ?? fallback;
-    } catch {
-        return fallback;
-    }
-}
-
-function keep(key, value) {
-    try {
-        localStorage.setItem(`strobe.${key}`, value);
-    } catch { /* not kept, then */ }
-}
 
 class App {
     constructor() {
@@ -48,6 +38,7 @@ class App {
         this.nth = (history.state && history.state.nth) || 0; /* of the traces that were shown here, one after the other; entries of the history know theirs */
         this.view = {from: 0, to: 1};
         this.selection = null; /* {track, depth, t0, t1, loc, detail} */
+        this.point = null;     /* {track, t, item}: of a plot */
         this.turn = 0;         /* selections so far: an answer about an earlier click comes too late */
         this.area = null;      /* {from, to, tracks} */
         this.hover = null;     /* {loc} */
@@ -72,7 +63,7 @@ class App {
         this.overlay = new Overlay(this);
         this.server = new Live(this);
         this.start = new Start(this);
-        this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeMessages, makeFrames, makeNotes, makeInfo]);
+        this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeOps, makeRegions, makeMessages, makeFrames, makeNotes, makeInfo]);
         this.tips = new Tips(this);
         this.menu = new Menu(this);
         this.toast = h('div', {class: 'toast', hidden: true, role: 'status'});
@@ -121,9 +112,17 @@ class App {
         if (!row || !this.can(row.act) || event.repeat && !row.repeat || row.typing && event.target !== this.search.input)
             return;
         if (typing && row.act === 'clear')
-            return void (this.overlay.isOpen ? this.overlay.close() : event.target.blur());
+            return this.leaveField(event.target);
         event.preventDefault();
         this.act(row.act);
+    }
+
+    /* Esc in a field: the search box takes its hits, marks and link with it. */
+    leaveField(field) {
+        if (this.overlay.isOpen)
+            return this.overlay.close();
+        field.blur();
+        return field === this.search.input && this.trace ? this.search.run('') : undefined;
     }
 
     /* Space presses what has the focus; but a button that was clicked shall not keep it from following a live trace. */
@@ -220,6 +219,7 @@ class App {
         this.timeline.relayout();
         this.fit(this.whole());
         await this.applyLink(true);
+        this.drawer.drawTabs();
         this.drawer.spoil();
         this.server.readOn(engine);
     }
@@ -414,11 +414,19 @@ class App {
     setSelection(detail) {
         const z = detail && detail.zone;
         this.turn++;
+        this.point = null;
         this.selection = z ? {track: z.track, depth: z.depth, t0: z.t0, t1: z.t1, loc: z.loc, detail} : null;
         this.flows = [];
         if (z)
             this.loadFlows(z.t0, z.t1 ?? this.trace.range[1], [z.track]);
         this.changed('selection');
+    }
+
+    /** A place of a plot is what Details are of. */
+    setPoint(track, t, item) {
+        this.setSelection(null);
+        this.point = {track, t, item};
+        return this.drawer.show('details');
     }
 
     /* Arrows of what was just selected. */
@@ -452,9 +460,9 @@ class App {
             return this.setSelection(null);
         const {row, item} = hit, {track} = row;
         if (track.kind === 'messages')
-            return this.drawer.show('messages');
+            return this.drawer.panel('messages').goTo(item, track);
         if (track.kind === 'plot')
-            return undefined;
+            return this.setPoint(track, hit.t, item);
         const at = item.flags & PIXEL_ZONE ? Math.min(Math.max(hit.t, item.t0), item.t1) : hit.t, slack = Math.max(2, (this.view.to - this.view.from) / this.timeline.width * 2);
         const turn = ++this.turn, {json} = await this.engine.ask({ask: 'zone', track: track.id, depth: hit.depth, at, slack});
         if (!json.zone || turn !== this.turn)
@@ -523,32 +531,6 @@ class App {
     zoomTo(item) {
         this.remember();
         this.fit({from: item.t0, to: item.t1}, 0.1);
-    }
-
-    /** Go to a zone and select it. */
-    async goTo(track, depth, t0, t1) {
-        this.remember();
-        const span = this.view.to - this.view.from, length = Math.max(0, t1 - t0);
-        if (length > span * 0.8 || length < span / 200)
-            this.fit({from: t0, to: t1}, length > span * 0.8 ? 0.1 : 4);
-        else if (t0 < this.view.from || t1 > this.view.to)
-            this.setView((t0 + t1 - span) / 2, (t0 + t1 + span) / 2);
-        this.showTrack(track, depth);
-        await this.selectZone(track, depth, t0, false);
-    }
-
-    goToTime(t, track) {
-        this.remember();
-        const span = Math.min(this.view.to - this.view.from, (this.trace.range[1] - this.trace.range[0]) / 20);
-        this.setView(t - span / 2, t + span / 2);
-        if (track)
-            this.showTrack(track);
-    }
-
-    async goToHit(hit) {
-        if (hit.what === 'message')
-            return this.goToTime(hit.t0, hit.track);
-        return this.goTo(hit.track, hit.depth, hit.t0, hit.t1);
     }
 
     /** Scroll so that a track is seen; opens what it is below, and ends a filter that hides it. */
@@ -686,5 +668,6 @@ class App {
     }
 }
 
+Object.assign(App.prototype, going);
 window.strobe = new App();
 window.strobe.begin();

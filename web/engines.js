@@ -4,7 +4,7 @@
 
 import {SLOW} from './facts.js';
 
-const STEPPED = ['stats', 'histogram'];
+const STEPPED = ['stats', 'histogram', 'ops', 'cores'];
 const TYPES = {f64: Float64Array, u32: Uint32Array, f32: Float32Array, u8: Uint8Array};
 
 class Asking {

@@ -15,6 +15,7 @@ static struct {
     int fd;              /* owned */
 } ready[STROBE_READY_MAX];
 static int n_ready;
+static bool is_sealed;
 
 static int add(const char *path, int fd)
 {
@@ -30,17 +31,38 @@ static int add(const char *path, int fd)
     return ready[n_ready++].fd;
 }
 
+/* The number of what was prepared by that name; -1: nothing was. */
+static int find(const char *path)
+{
+    for (int i = 0; i < n_ready; i++)
+        if (ready[i].fd >= 0 && ready[i].path[0] && !strcmp(ready[i].path, path))
+            return i;
+    return -1;
+}
+
 int strobe_ready_open(const char *path, int flags, unsigned mode)
 {
-    for (int i = 0; i < n_ready; i++) {
-        if (ready[i].fd < 0 || !ready[i].path[0] || strcmp(ready[i].path, path))
-            continue;
-        int fd = fcntl(ready[i].fd, F_DUPFD_CLOEXEC, 0);
-        if (fd >= 0 && !(flags & O_DIRECTORY))
-            lseek(fd, 0, SEEK_SET);
-        return fd;
+    int i = find(path);
+    if (i < 0 && is_sealed) {
+        errno = ENOENT;
+        return -1;
     }
-    return open(path, flags | O_CLOEXEC, mode);
+    if (i < 0)
+        return open(path, flags | O_CLOEXEC, mode);
+    int fd = fcntl(ready[i].fd, F_DUPFD_CLOEXEC, 0);
+    if (fd >= 0 && !(flags & O_DIRECTORY))
+        lseek(fd, 0, SEEK_SET);
+    return fd;
+}
+
+bool strobe_ready_has(const char *path)
+{
+    return find(path) >= 0 || (!is_sealed && !access(path, F_OK));
+}
+
+void strobe_ready_seal(void)
+{
+    is_sealed = true;
 }
 
 static int make_unnamed(const char *folder)
@@ -69,6 +91,10 @@ int strobe_ready_unnamed(const char *folder)
             ready[i].fd = -1; /* the caller's now */
             return fd;
         }
+    if (is_sealed) {
+        errno = ENOENT;
+        return -1;
+    }
     folder = folder ? folder : getenv("TMPDIR");
     return make_unnamed(folder && *folder ? folder : "/tmp");
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/glob.h"
 #include "cli/cli.h"
 #include "query/regions.h"
 #include "query/walk.h"
@@ -96,10 +97,10 @@ static enum strobe_err see_message(void *context, const struct strobe_happening 
     memcpy(name, header, (size_t)n);
     name[n] = 0;
     const struct strobe_cli_choice *choice = posts->choice;
-    if (choice->from_signpost && strobe_cli_matches(choice->from_signpost, name) &&
+    if (choice->from_signpost && strobe_glob_fits(choice->from_signpost, name) &&
         event->tick < posts->from)
         posts->from = event->tick;
-    if (choice->to_signpost && strobe_cli_matches(choice->to_signpost, name)) {
+    if (choice->to_signpost && strobe_glob_fits(choice->to_signpost, name)) {
         uint64_t *to = STROBE_ARRAY_PUSH(posts->to, posts->n_to, posts->room);
         if (!to)
             return STROBE_ERR_NOMEM;

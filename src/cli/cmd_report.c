@@ -2,6 +2,7 @@
  * Device statistics and the comparison of two reports: cmd_report_tools.c. Regions of a trace: cmd_report_regions.c.
  * SPDX-License-Identifier: MIT */
 #include "cli/cmd_report.h"
+#include "base/glob.h"
 #include "cli/choice.h"
 #include "report/choose.h"
 #include "report/folders.h"
@@ -335,7 +336,7 @@ static bool choose_rows(const struct settings *settings, struct strobe_report *r
     const struct strobe_cli_choice *asked = &settings->choice;
     const struct strobe_report_choice choice = {.from_signpost = asked->from_signpost,
                                                 .to_signpost = asked->to_signpost,
-                                                .matches = strobe_cli_matches,
+                                                .matches = strobe_glob_fits,
                                                 .by_device = asked->by_device,
                                                 .device_first = asked->device.first,
                                                 .device_last = asked->device.last};

@@ -1,5 +1,6 @@
 /* cmd_report_regions.c - strobe report --by-region: what ran inside named regions of a trace.
  * The sums: query/regions.h.  SPDX-License-Identifier: MIT */
+#include "base/glob.h"
 #include "cli/cmd_report.h"
 #include "cli/choice.h"
 #include "cli/out.h"
@@ -51,19 +52,15 @@ struct settings {
     int csv, json;
 };
 
-static const char *const kind_names[] = {"signpost", "message", "zone", "span"};
-
 static int add_region(struct settings *settings, const char *text)
 {
     const char *colon = strchr(text, ':');
-    for (size_t i = 0; colon && i < sizeof kind_names / sizeof kind_names[0]; i++)
-        if (strlen(kind_names[i]) == (size_t)(colon - text) &&
-            !strncmp(text, kind_names[i], (size_t)(colon - text)) &&
-            settings->regions.n_wants < MOST_PATTERNS) {
-            settings->wants[settings->regions.n_wants++] =
-                (struct strobe_region_want){(enum strobe_region_kind)i, colon + 1};
-            return 1;
-        }
+    enum strobe_region_kind kind;
+    if (colon && strobe_region_kind_find(text, (size_t)(colon - text), &kind) &&
+        settings->regions.n_wants < MOST_PATTERNS) {
+        settings->wants[settings->regions.n_wants++] = (struct strobe_region_want){kind, colon + 1};
+        return 1;
+    }
     strobe_cli_error("report", "'%s' is no region; try zone:NAME, span:NAME, signpost:HEADER",
                      text);
     return 0;
@@ -126,33 +123,6 @@ static int read_options(int argc, char **argv, struct settings *settings)
     return -1;
 }
 
-/* ---- order ---- */
-
-static int compare_rows(const void *a, const void *b, void *context)
-{
-    const struct strobe_regions *regions = context;
-    const struct strobe_region_row *x = a, *y = b;
-    const struct strobe_region *of_x = &regions->regions[x->region],
-                               *of_y = &regions->regions[y->region];
-    if (x->region != y->region && of_x->first_ns != of_y->first_ns)
-        return of_x->first_ns < of_y->first_ns ? -1 : 1;
-    if (x->region != y->region)
-        return x->region < y->region ? -1 : 1;
-    if (x->total_ns != y->total_ns)
-        return x->total_ns > y->total_ns ? -1 : 1;
-    return (x->name > y->name) - (x->name < y->name);
-}
-
-static int compare_regions(const void *a, const void *b, void *context)
-{
-    const struct strobe_regions *regions = context;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    int64_t first_x = regions->regions[x].first_ns, first_y = regions->regions[y].first_ns;
-    if (first_x != first_y)
-        return first_x < first_y ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
 /* ---- the three outputs: regions in the order of their first stretch, names by their total ---- */
 
 struct printing {
@@ -173,7 +143,7 @@ static void put_csv_row(const struct printing *p, const struct strobe_region *re
     uint32_t n;
     const char *name = text_of(p, region->name, &n);
     strobe_out_csv(p->out, name, n);
-    strobe_out_format(p->out, ",%s,%llu,%llu,", kind_names[region->kind],
+    strobe_out_format(p->out, ",%s,%llu,%llu,", strobe_region_kind_name(region->kind),
                       (unsigned long long)region->n_stretches, (unsigned long long)region->ns);
     name = text_of(p, row->name, &n);
     strobe_out_csv(p->out, name, n);
@@ -213,17 +183,17 @@ static void open_region(struct printing *p, const struct strobe_region *region)
         strobe_json_write_line(&p->json, 1);
         strobe_json_write_open(&p->json, NULL, '{');
         strobe_json_write_text(&p->json, "region", name, n);
-        strobe_json_write_string(&p->json, "kind", kind_names[region->kind]);
+        strobe_json_write_string(&p->json, "kind", strobe_region_kind_name(region->kind));
         strobe_json_write_u(&p->json, "stretches", region->n_stretches);
         strobe_json_write_u(&p->json, "ns", region->ns);
         strobe_json_write_u(&p->json, "zones_count", region->n_zones);
         strobe_json_write_u(&p->json, "self_ns", region->self_ns);
         strobe_json_write_open(&p->json, "zones", '[');
     } else if (!p->settings->csv) {
-        strobe_out_format(p->out, "%s %.*s: %s times, %s; %s in zones\n", kind_names[region->kind],
-                          (int)n, name, strobe_number_show_count(region->n_stretches, room),
-                          strobe_number_show_ns(region->ns, wall),
-                          strobe_number_show_ns(region->self_ns, self));
+        strobe_out_format(
+            p->out, "%s %.*s: %s times, %s; %s in zones\n", strobe_region_kind_name(region->kind),
+            (int)n, name, strobe_number_show_count(region->n_stretches, room),
+            strobe_number_show_ns(region->ns, wall), strobe_number_show_ns(region->self_ns, self));
     }
 }
 
@@ -258,14 +228,9 @@ static void put_region(struct printing *p, uint32_t number, uint64_t *at)
 
 static enum strobe_err put_all(struct printing *p, struct strobe_regions *regions)
 {
-    uint32_t *order = malloc((regions->n_regions + 1u) * sizeof *order);
+    uint32_t *order = strobe_regions_sort(regions);
     if (!order)
         return STROBE_ERR_NOMEM;
-    for (uint32_t i = 0; i < regions->n_regions; i++)
-        order[i] = i;
-    qsort_r(order, regions->n_regions, sizeof *order, compare_regions, regions);
-    if (regions->row_ids.n)
-        qsort_r(regions->rows, regions->row_ids.n, sizeof *regions->rows, compare_rows, regions);
     if (p->settings->json) {
         strobe_json_write_open(&p->json, NULL, '{');
         strobe_cli_put_coverage_json(&p->json, regions->trace);
@@ -313,7 +278,7 @@ static int run(const struct settings *settings, struct strobe_trace *trace, cons
 
 int strobe_cli_report_regions(int argc, char **argv)
 {
-    struct settings settings = {.top = 10, .regions = {.matches = strobe_cli_matches}};
+    struct settings settings = {.top = 10, .regions = {.matches = strobe_glob_fits}};
     char room[STROBE_PATH_ROOM];
     const char *path;
     int code = read_options(argc, argv, &settings);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/out.h"
@@ -201,9 +202,9 @@ static void make_line(const struct strobe_stats *stats, const struct strobe_stat
 
 static int passes(const struct options *options, const struct line *line)
 {
-    return strobe_cli_matches(options->filter, line->name) ||
-           strobe_cli_matches(options->filter, line->function) ||
-           strobe_cli_matches(options->filter, line->file);
+    return strobe_glob_fits(options->filter, line->name) ||
+           strobe_glob_fits(options->filter, line->function) ||
+           strobe_glob_fits(options->filter, line->file);
 }
 
 /* A row's place in the output. */

@@ -11,11 +11,13 @@
 #include <unistd.h>
 
 #include "base/confine.h"
+#include "base/ready.h"
 #include "cli/cli.h"
 
 static _Noreturn void run_child(uint64_t n_bytes, int (*work)(void *context), void *context)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* who began it is gone: so is the wish */
+    strobe_ready_seal();
     strobe_confine_limits(n_bytes);
     strobe_confine_calls(); /* where it can't be, the limits are what there is: strobe doctor says so */
     int code = work(context);

@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/input.h"
 #include "device_import/device_log.h"
+#include "report/cpp_report.h"
 #include "report/devlog.h"
 #include "report/host.h"
 
@@ -99,14 +100,16 @@ bool strobe_cli_device_log_find(const char *path, struct strobe_cli_device_log *
     find_file(found, found->folder, "zone_src_locations.log", found->sources);
     find_file(found, found->folder, "new_zone_src_locations.log", found->new_sources);
     find_file(found, found->folder, STROBE_REPORT_MESSAGES_FILE, found->messages);
+    find_file(found, found->folder, STROBE_REPORT_TIMES_FILE, found->times);
+    find_file(found, found->folder, STROBE_REPORT_CPP_FILE, found->figures);
     find_tracy(found);
     return true;
 }
 
 int strobe_cli_device_log_prepare(const struct strobe_cli_device_log *found)
 {
-    const char *const paths[] = {found->log,         found->sync,     found->sources,
-                                 found->new_sources, found->messages, found->tracy};
+    const char *const paths[] = {found->log,      found->sync,  found->sources, found->new_sources,
+                                 found->messages, found->tracy, found->times,   found->figures};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         if (paths[i][0] && strobe_ready_prepare(paths[i], O_RDONLY, 0) < 0)
             return errno;
@@ -154,6 +157,7 @@ int strobe_cli_device_log_import(const struct strobe_cli_device_log *found, cons
                                             .sources = or_null(found->sources),
                                             .new_sources = or_null(found->new_sources),
                                             .folder = found->messages[0] ? found->folder : NULL,
+                                            .logs = found->folder,
                                             .tracy = or_null(found->tracy)};
     enum strobe_err err = strobe_device_log_import(&files, to, &made);
     if (err == STROBE_ERR_FORMAT) {

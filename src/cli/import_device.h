@@ -10,7 +10,8 @@
 struct strobe_cli_device_log {
     char log[PATH_MAX], sync[PATH_MAX], sources[PATH_MAX], new_sources[PATH_MAX];
     char messages[PATH_MAX], tracy[PATH_MAX], folder[PATH_MAX];
-    uint64_t n_bytes; /* of all of them */
+    char times[PATH_MAX], figures[PATH_MAX]; /* of the op report: host zones; the run's own */
+    uint64_t n_bytes;                        /* of all of them */
 };
 
 /* The run's files: `path` is its folder, the one above its .logs, or the device log itself. False: there is no device log. */

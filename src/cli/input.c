@@ -3,13 +3,13 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/glob.h"
 #include "cli/cli.h"
 #include "cli/out.h"
 #include "file/file_write.h"
@@ -172,13 +172,6 @@ void strobe_cli_range_ticks(const struct strobe_trace *trace, const struct strob
     }
 }
 
-int strobe_cli_matches(const char *pattern, const char *text)
-{
-    if (strpbrk(pattern, "*?["))
-        return fnmatch(pattern, text, 0) == 0;
-    return strstr(text, pattern) != NULL;
-}
-
 uint8_t *strobe_cli_pick_processes(const char *command, const struct strobe_trace *trace,
                                    const char *wanted)
 {
@@ -190,7 +183,7 @@ uint8_t *strobe_cli_pick_processes(const char *command, const struct strobe_trac
     for (uint32_t i = 0; picked && i < trace->n_processes; i++) {
         uint32_t n;
         const char *name = strobe_trace_process_name(trace, i, room, &n);
-        picked[i] = is_number ? trace->processes[i].pid == pid : strobe_cli_matches(wanted, name);
+        picked[i] = is_number ? trace->processes[i].pid == pid : strobe_glob_fits(wanted, name);
         n_picked += picked[i];
     }
     if (n_picked)

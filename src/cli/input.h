@@ -44,9 +44,6 @@ void strobe_cli_range_ticks(const struct strobe_trace *trace, const struct strob
 uint8_t *strobe_cli_pick_processes(const char *command, const struct strobe_trace *trace,
                                    const char *wanted);
 
-/* 1: `text` has `pattern` in it; a pattern with * ? [ has to match it whole. */
-int strobe_cli_matches(const char *pattern, const char *text);
-
 /* "coverage: 99.98 % (...)", one line without its end. */
 struct strobe_out;
 void strobe_cli_put_coverage(struct strobe_out *out, const struct strobe_trace *trace);

@@ -156,6 +156,7 @@ static enum strobe_err read_all(struct strobe_log_reading *r, const char *to, co
     if (err)
         return err;
     strobe_log_reading_sync(r);
+    strobe_log_reading_ops(r);
     if (r->files->folder)
         err = strobe_report_host_read_messages(&r->host, r->files->folder);
     return err;
@@ -171,6 +172,7 @@ static void free_all(struct strobe_log_reading *r)
     }
     free(r->devices);
     strobe_rows_close(r->rows);
+    strobe_log_reading_free_ops(r);
     strobe_report_log_close(&r->log);
     strobe_report_host_close(&r->host);
     strobe_report_faults_free(&r->faults);

@@ -17,6 +17,7 @@ struct strobe_device_log_files {
     const char *sync;                  /* sync_device_info.csv */
     const char *sources, *new_sources; /* zone source locations: of all runs, of this one */
     const char *folder;                /* that has tracy_ops_data.csv */
+    const char *logs;                  /* the folder of all of them, for the figures of ops */
     const char *tracy;                 /* the host's capture */
 };
 
@@ -31,6 +32,7 @@ struct strobe_device_log_import {
     uint64_t n_rows, n_set_aside;                 /* lines of markers; those that make no sense */
     uint64_t n_zones, n_marks, n_open, n_orphans; /* orphans: ends without a begin, set aside too */
     uint32_t n_devices, n_lanes, n_ops, n_named_ops;
+    uint32_t n_op_rows;                 /* with the figures of the op report */
     enum strobe_device_log_clock clock; /* the worst of all devices */
     double error_ns; /* likewise; how far off a device's time may be on the host's */
     bool has_host;

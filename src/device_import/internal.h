@@ -10,6 +10,7 @@
 #include "device_import/device_log.h"
 #include "report/devlog.h"
 #include "report/host.h"
+#include "report/summary.h"
 
 enum {
     STROBE_LOG_DEVICES = 64,
@@ -71,6 +72,9 @@ struct strobe_log_reading {
     struct strobe_report_faults faults;
     struct strobe_report_log log;
     struct strobe_report_host host;
+    struct strobe_report report; /* of the same logs */
+    struct strobe_report_summary ops;
+    bool has_ops;                      /* both are there */
     struct strobe_rows *rows;          /* owned */
     struct strobe_log_device *devices; /* owned: STROBE_LOG_DEVICES */
     struct strobe_map first_times;     /* run host id -> first cycle */
@@ -96,6 +100,13 @@ enum strobe_err strobe_log_reading_rows(struct strobe_log_reading *reading, cons
 void strobe_log_reading_sync(struct strobe_log_reading *reading);
 /* Where each device's first marker is, on the host's clock; `last_ns`: of the capture, 0: none. */
 void strobe_log_reading_align(struct strobe_log_reading *reading, int64_t last_ns);
+
+/* ---- ops.c: the op report's rows ---- */
+/* Read them. Without them, by whatever reason, the trace is made without figures of ops. */
+void strobe_log_reading_ops(struct strobe_log_reading *reading);
+/* Make records of them; the devices are open. */
+void strobe_log_reading_put_ops(struct strobe_log_reading *reading);
+void strobe_log_reading_free_ops(struct strobe_log_reading *reading);
 
 /* ---- write.c: sorted rows become events ---- */
 /* `first_tick`: of host time 0. */

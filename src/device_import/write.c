@@ -407,8 +407,10 @@ enum strobe_err strobe_log_reading_write(struct strobe_log_reading *r,
     enum strobe_err err = strobe_build_store_open(&options, &w->store);
     for (uint32_t i = 0; i < r->out->n_devices && !err; i++)
         err = open_device(w, &r->devices[i]);
-    if (!err)
+    if (!err) {
         put_programs(w);
+        strobe_log_reading_put_ops(r);
+    }
     if (!err)
         err = strobe_rows_sorted(r->rows, put_row, w);
     end_lane(w);

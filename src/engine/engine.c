@@ -185,6 +185,9 @@ static const struct {
     {"instances", strobe_engine_answer_instances, 1},
     {"flame", strobe_engine_answer_flame, 1},
     {"find", strobe_engine_answer_find, 1},
+    {"ops", strobe_engine_answer_ops, 1},
+    {"cores", strobe_engine_answer_cores, 1},
+    {"regions", strobe_engine_answer_regions, 1},
 };
 
 int strobe_engine_is_slow(const struct strobe_json *question)
@@ -243,6 +246,10 @@ void strobe_engine_close(struct strobe_engine *engine)
     strobe_hits_free(engine->instances);
     strobe_kept_stats_free(engine->stats);
     strobe_kept_flame_free(engine->flame);
+    strobe_kept_regions_free(engine->regions);
+    if (engine->ops)
+        strobe_ops_free(engine->ops);
+    free(engine->ops);
     strobe_view_close(engine->view);
     strobe_trace_close(engine->trace);
     free(engine->canon);

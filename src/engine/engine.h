@@ -5,6 +5,7 @@
 #define STROBE_ENGINE_ENGINE_H
 
 #include "base/map.h"
+#include "query/ops.h"
 #include "query/stack.h"
 #include "query/stack_symbols.h"
 #include "query/tables.h"
@@ -36,6 +37,8 @@ struct strobe_engine {
     struct strobe_hits *found, *instances; /* owned; NULL: none */
     struct strobe_kept_stats *stats;       /* owned, likewise */
     struct strobe_kept_flame *flame;       /* owned, likewise */
+    struct strobe_kept_regions *regions;   /* owned, likewise */
+    struct strobe_ops *ops;                /* owned: grows with the file; NULL: not asked for yet */
     uint64_t n_grown; /* how often the file has grown: what was kept is out of date */
 };
 
@@ -109,6 +112,12 @@ void strobe_engine_answer_histogram(struct strobe_engine *engine,
                                     const struct strobe_json *question, struct strobe_reply *reply);
 void strobe_engine_answer_messages(struct strobe_engine *engine, const struct strobe_json *question,
                                    struct strobe_reply *reply);
+void strobe_engine_answer_ops(struct strobe_engine *engine, const struct strobe_json *question,
+                              struct strobe_reply *reply);
+void strobe_engine_answer_cores(struct strobe_engine *engine, const struct strobe_json *question,
+                                struct strobe_reply *reply);
+void strobe_engine_answer_regions(struct strobe_engine *engine, const struct strobe_json *question,
+                                  struct strobe_reply *reply);
 void strobe_engine_answer_flows(struct strobe_engine *engine, const struct strobe_json *question,
                                 struct strobe_reply *reply);
 void strobe_engine_answer_frames(struct strobe_engine *engine, const struct strobe_json *question,
@@ -120,9 +129,10 @@ void strobe_engine_answer_flame(struct strobe_engine *engine, const struct strob
 void strobe_engine_answer_find(struct strobe_engine *engine, const struct strobe_json *question,
                                struct strobe_reply *reply);
 
-void strobe_hits_free(struct strobe_hits *hits);              /* NULL is allowed */
-void strobe_kept_stats_free(struct strobe_kept_stats *stats); /* likewise */
-void strobe_kept_flame_free(struct strobe_kept_flame *flame); /* likewise */
+void strobe_hits_free(struct strobe_hits *hits);                    /* NULL is allowed */
+void strobe_kept_stats_free(struct strobe_kept_stats *stats);       /* likewise */
+void strobe_kept_flame_free(struct strobe_kept_flame *flame);       /* likewise */
+void strobe_kept_regions_free(struct strobe_kept_regions *regions); /* likewise */
 
 /* The text of an error, where a reply has no other answer. */
 void strobe_engine_answer_error(struct strobe_reply *reply, const char *why);

@@ -8,7 +8,7 @@
 
 #include "base/json_write.h"
 
-enum { STROBE_REPLY_ARRAYS = 16, STROBE_REPLY_MAX_BYTES = 64 << 20 };
+enum { STROBE_REPLY_ARRAYS = 24, STROBE_REPLY_MAX_BYTES = 64 << 20 };
 
 struct strobe_reply_array {
     char name[16];

@@ -443,3 +443,76 @@ void strobe_regions_close(struct strobe_regions *regions)
     free(regions->loc_names);
     memset(regions, 0, sizeof *regions);
 }
+
+/* ---- the order in which they are shown ---- */
+
+/* A region's place, then the largest total. */
+static int compare_rows(const void *a, const void *b)
+{
+    const struct strobe_region_row *x = a, *y = b;
+    if (x->region != y->region)
+        return x->region < y->region ? -1 : 1;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns > y->total_ns ? -1 : 1;
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+struct region_place {
+    int64_t first_ns;
+    uint32_t region;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct region_place *x = a, *y = b;
+    if (x->first_ns != y->first_ns)
+        return x->first_ns < y->first_ns ? -1 : 1;
+    return (x->region > y->region) - (x->region < y->region);
+}
+
+uint32_t *strobe_regions_sort(struct strobe_regions *regions)
+{
+    uint32_t n = regions->n_regions, *order = malloc((n + 1ull) * sizeof *order);
+    uint32_t *ranks = malloc((n + 1ull) * sizeof *ranks);
+    struct region_place *places = malloc((n + 1ull) * sizeof *places);
+    if (!order || !ranks || !places) {
+        free(order);
+        order = NULL;
+        n = 0;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        places[i] = (struct region_place){regions->regions[i].first_ns, i};
+    if (n)
+        qsort(places, n, sizeof *places, compare_places);
+    for (uint32_t i = 0; i < n; i++) {
+        order[i] = places[i].region;
+        ranks[order[i]] = i;
+    }
+    uint32_t n_rows = n ? regions->row_ids.n : 0;
+    for (uint32_t i = 0; i < n_rows; i++)
+        regions->rows[i].region = ranks[regions->rows[i].region];
+    if (n_rows)
+        qsort(regions->rows, n_rows, sizeof *regions->rows, compare_rows);
+    for (uint32_t i = 0; i < n_rows; i++)
+        regions->rows[i].region = order[regions->rows[i].region];
+    free(ranks);
+    free(places);
+    return order;
+}
+
+static const char *const kind_names[] = {"signpost", "message", "zone", "span"};
+
+const char *strobe_region_kind_name(enum strobe_region_kind kind)
+{
+    return kind_names[kind];
+}
+
+int strobe_region_kind_find(const char *name, size_t n_name, enum strobe_region_kind *out)
+{
+    for (size_t i = 0; i < sizeof kind_names / sizeof kind_names[0]; i++)
+        if (strlen(kind_names[i]) == n_name && !memcmp(name, kind_names[i], n_name)) {
+            *out = (enum strobe_region_kind)i;
+            return 1;
+        }
+    return 0;
+}

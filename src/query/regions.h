@@ -93,4 +93,12 @@ enum strobe_err strobe_regions_run(struct strobe_trace *trace,
                                    struct strobe_regions *out);
 void strobe_regions_close(struct strobe_regions *regions);
 
+/* Put the rows in the order in which they are shown: regions by their first stretch, names by their total. The regions' numbers in
+ * that order, to be freed; NULL without memory. */
+uint32_t *strobe_regions_sort(struct strobe_regions *regions);
+
+/* What a kind is called, and back: 0: no kind has this name. */
+const char *strobe_region_kind_name(enum strobe_region_kind kind);
+int strobe_region_kind_find(const char *name, size_t n_name, enum strobe_region_kind *out);
+
 #endif

@@ -66,8 +66,10 @@ static uint64_t scan_block(struct strobe_scan *scan, uint32_t b, struct strobe_r
             continue;
         if (!whole && !(whole = strobe_view_glance(view, b)))
             break;
-        strobe_replay_part(whole, &whole->parts[i], &trace->schema,
-                           scan->want_notes ? STROBE_REPLAY_NOTES : 0, NULL, replay);
+        unsigned flags =
+            (scan->want_notes ? STROBE_REPLAY_NOTES : 0) | (scan->carries ? STROBE_REPLAY_KEPT : 0);
+        strobe_replay_part(whole, &whole->parts[i], &trace->schema, flags,
+                           scan->carries ? &scan->carries[thread] : NULL, replay);
         scan->n_decoded++;
         n_events += part->n_events;
         *goes_on = show_part(scan, &whole->parts[i], thread, replay);

@@ -15,6 +15,9 @@ struct strobe_scan {
     const uint8_t *locs; /* borrowed: by index in trace->locs, 0: leave it out; NULL: all */
     uint32_t n_locs;
     int want_notes;
+    struct strobe_carry *
+        carries; /* borrowed: by thread, n_threads of them; NULL: zones that began in an earlier part
+                                     have no notes. All parts of a thread must come, in order */
     uint64_t max_events; /* that are decoded in one run; 0: all */
     void *context;
     /* NULL, or 1: the zones of a part need not be seen; whoever says so has counted them. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "wire/device_op.h"
 
 #define REACH(trace, rows, i) (!STROBE_ARRAY_REACH((trace)->rows, (trace)->rows##_room, i))
 #define ADD_ROW(trace, ids, scope, id, rows)                                                       \
@@ -171,6 +172,28 @@ static void add_lane(struct strobe_trace *trace, uint32_t process, const struct 
     row->risc = (uint8_t)f[6].u;
 }
 
+static void add_op(struct strobe_trace *trace, uint32_t process, const struct strobe_field *f)
+{
+    if (STROBE_ARRAY_REACH(trace->ops, trace->ops_room, trace->n_ops))
+        return;
+    trace->ops[trace->n_ops++] = (struct strobe_op_record){
+        .process = process,
+        .op = f[0].u,
+        .trace = (uint32_t)f[1].u,
+        .session = f[2].u,
+        .from = f[3].u,
+        .to = f[4].u,
+        .known = f[5].u,
+        .host_ns = f[6].u,
+        .kernel_ns = f[7].u,
+        .fw_ns = f[8].u,
+        .gap_ns = f[9].i,
+        .cores = (uint32_t)f[10].u,
+        .bound = f[11].u < STROBE_DEVICE_BOUND_COUNT ? (uint32_t)f[11].u : 0,
+        .util = f[12].d,
+        .name = text_of(trace, &f[13])};
+}
+
 /* What makes a process a Tracy client or a device. */
 static void add_kind_of_process(struct strobe_trace *trace, uint32_t process,
                                 const struct strobe_record *record)
@@ -190,6 +213,14 @@ static void add_kind_of_process(struct strobe_trace *trace, uint32_t process,
         trace->processes[process].grid_x = (uint32_t)f[3].u;
         trace->processes[process].grid_y = (uint32_t)f[4].u;
         trace->processes[process].host_pid = f[5].u;
+        trace->processes[process].khz = f[2].u;
+        break;
+    case STROBE_META_DEVICE_PROGRAM:
+        add_text(trace, &trace->program_ids, &trace->programs, &trace->programs_room, process,
+                 f[0].u, &f[2]);
+        break;
+    case STROBE_META_DEVICE_OP:
+        add_op(trace, process, f);
         break;
     case STROBE_META_DEVICE_LANE:
         add_lane(trace, process, f);
@@ -524,13 +555,14 @@ void strobe_trace_close(struct strobe_trace *trace)
     strobe_clock_free(&trace->clock);
     struct strobe_idmap *maps[] = {&trace->process_ids, &trace->thread_ids, &trace->loc_ids,
                                    &trace->string_ids,  &trace->fiber_ids,  &trace->lock_ids,
-                                   &trace->plot_ids,    &trace->loss_ids};
+                                   &trace->plot_ids,    &trace->loss_ids,   &trace->program_ids};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         strobe_idmap_free(maps[i]);
     void *rows[] = {trace->processes, trace->threads,    trace->locs,        trace->strings,
                     trace->fibers,    trace->locks,      trace->plots,       trace->modules,
                     trace->losses,    trace->notes,      trace->environment, trace->recordings,
-                    trace->kept,      trace->own_pieces, trace->unrecorded,  trace->lock_locs};
+                    trace->kept,      trace->own_pieces, trace->unrecorded,  trace->lock_locs,
+                    trace->programs,  trace->ops};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         free(rows[i]);
     free(trace);

@@ -36,6 +36,7 @@ struct strobe_process {
     uint8_t is_device; /* it stands for one */
     uint32_t device;   /* its number there */
     uint32_t grid_x, grid_y;
+    uint64_t khz;      /* of a device: its nominal frequency; 0: not known */
     uint64_t host_pid; /* of a device: the pid of the program that had it open; 0: not known */
     uint64_t how;      /* enum strobe_end_how */
     uint64_t end_value;
@@ -117,6 +118,17 @@ struct strobe_fact_note {
     uint32_t text;
 };
 
+/* A row of the op report: DEVICE_OP. */
+struct strobe_op_record {
+    uint64_t op, session, from, to; /* from, to: ticks, 0: not known */
+    uint64_t known;                 /* bits: wire/device_op.h */
+    uint64_t host_ns, kernel_ns, fw_ns;
+    int64_t gap_ns;
+    double util;
+    uint32_t process, name;
+    uint32_t cores, bound, trace; /* trace UINT32_MAX: none */
+};
+
 struct strobe_moment {
     uint64_t tick;
     uint64_t what;   /* RECORDING */
@@ -155,6 +167,12 @@ struct strobe_trace {
     uint64_t *lock_locs;       /* owned: ids of the locks' locations */
     struct strobe_plot *plots; /* owned */
     uint32_t strings_room, fibers_room, locks_room, plots_room, lock_locs_room;
+
+    struct strobe_idmap program_ids;
+    uint32_t *programs; /* owned: names of devices' programs, texts; (process index, number) */
+    uint32_t programs_room;
+    struct strobe_op_record *ops; /* owned: in file order */
+    uint32_t n_ops, ops_room;
 
     struct strobe_module *modules; /* owned: in file order */
     uint32_t n_modules, modules_room;

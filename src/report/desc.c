@@ -208,6 +208,8 @@ static void add_model(struct strobe_report_descs *descs, struct strobe_report_de
             add_json(descs, desc, json, strobe_json_tree_get(json, model, fields[i].key));
     desc->has_pm = strobe_report_json_number(json, strobe_json_tree_get(json, model, "compute_ns"),
                                              &desc->pm_compute);
+    strobe_report_json_number(json, strobe_json_tree_get(json, model, "bandwidth_ns"),
+                              &desc->pm_bandwidth);
 }
 
 static void add_facts(struct strobe_report_desc *desc, const struct strobe_json_tree *json,

@@ -26,7 +26,7 @@ struct strobe_report_desc {
     uint32_t n_inputs, n_outputs;
     struct strobe_report_size *sizes; /* owned */
     uint32_t n_sizes;
-    double pm_compute;
+    double pm_compute, pm_bandwidth; /* bandwidth 0: not said */
     bool has_pm, has_device, has_hash, has_id;
     int8_t cache_hit; /* -1 unknown */
     bool partial;     /* made from a message without its JSON */

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/ready.h"
 
 static const char *const analyses[] = {
 #define X(name, text) text,
@@ -35,7 +36,7 @@ static bool has_file(const char *folder, const char *name)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    return !access(path, F_OK);
+    return strobe_ready_has(path);
 }
 
 static enum strobe_err read_host(struct strobe_report *report)
@@ -119,8 +120,6 @@ enum strobe_err strobe_report_read(struct strobe_report *report,
     strobe_report_host_open(&report->host, &report->faults);
     strobe_report_log_open(&report->log, &report->faults);
     strobe_report_device_ops_open(&report->device, &report->log);
-    if (access(options->logs, R_OK))
-        return STROBE_ERR_NOTFOUND;
     enum strobe_err err = read_host(report);
     if (!err)
         err = read_cpp(report);

@@ -1,10 +1,7 @@
-/* summary.c - sums a report up.
- * What bounds an op is an estimate: of the gap before it the host's own zone counts as host time
- * and the rest as dispatch, together with the firmware around the kernel; of the kernel, the mean
- * time that its cores waited for circular buffers counts as waiting. The largest share names the
- * bound. SPDX-License-Identifier: MIT */
+/* summary.c - sums a report up. What bounds an op: wire/device_op.h.  SPDX-License-Identifier: MIT */
 #include "report/summary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,46 +14,47 @@ static int64_t value_of(const struct strobe_report_figures *figures, int column)
     return strobe_report_figure_known(figures, column) ? figures->values[column] : -1;
 }
 
-static int64_t at_least_0(int64_t value)
+/* What the kernels do: those of one sort alone ran; or cores were seen to compute rather than to wait; or the program's own model
+ * says what takes longer. */
+static enum strobe_device_work find_work(const struct strobe_report_figures *figures,
+                                         const struct strobe_report_desc *desc)
 {
-    return value > 0 ? value : 0;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static enum strobe_report_bound find_bound(const struct strobe_report_item *item)
-{
-    if (item->kernel_ns < 0)
-        return STROBE_REPORT_BOUND_UNKNOWN;
-    int64_t gap = at_least_0(item->gap_ns);
-    int64_t host = smaller(gap, at_least_0(item->host_ns));
-    int64_t waiting = smaller(item->kernel_ns, at_least_0(item->waiting_ns));
-    int64_t shares[5] = {0, host, gap - host + at_least_0(item->fw_ns - item->kernel_ns),
-                         item->kernel_ns - waiting, waiting};
-    enum strobe_report_bound bound = STROBE_REPORT_BOUND_KERNEL;
-    for (int i = 1; i < 5; i++)
-        if (shares[i] > shares[bound])
-            bound = i;
-    return bound;
+    const uint64_t computing = 7ull << COL(TRISC0),
+                   moving = 3ull << COL(BRISC) | 1ull << COL(ERISC);
+    int computes = (figures->known & computing) != 0, moves = (figures->known & moving) != 0;
+    if (computes != moves)
+        return computes ? STROBE_DEVICE_WORK_COMPUTE : STROBE_DEVICE_WORK_MOVING;
+    if (strobe_report_figure_known(figures, COL(WAIT_FRONT)) ||
+        strobe_report_figure_known(figures, COL(RESERVE_BACK)))
+        return STROBE_DEVICE_WORK_COMPUTE;
+    if (!desc || !desc->has_pm || desc->pm_compute <= 1 || desc->pm_bandwidth <= 1)
+        return STROBE_DEVICE_WORK_UNKNOWN; /* 1 is what programs say that have no model */
+    return desc->pm_compute >= desc->pm_bandwidth ? STROBE_DEVICE_WORK_COMPUTE
+                                                  : STROBE_DEVICE_WORK_MOVING;
 }
 
 static struct strobe_report_item make_item(uint32_t row, uint64_t id, int64_t device,
                                            int64_t session,
-                                           const struct strobe_report_figures *figures)
+                                           const struct strobe_report_figures *figures,
+                                           const struct strobe_report_desc *desc)
 {
     struct strobe_report_item item = {.row = row, .id = id, .device = device, .session = session};
     int64_t cores = value_of(figures, COL(CORE_COUNT));
-    int64_t waits = at_least_0(value_of(figures, COL(WAIT_FRONT))) +
-                    at_least_0(value_of(figures, COL(RESERVE_BACK)));
-    item.kernel_ns = value_of(figures, COL(KERNEL_DURATION));
-    item.fw_ns = value_of(figures, COL(FW_DURATION));
-    item.gap_ns = value_of(figures, COL(LATENCY));
-    item.host_ns = value_of(figures, COL(HOST_DURATION));
-    item.waiting_ns = cores > 0 ? waits / cores : -1;
-    item.bound = find_bound(&item);
+    int64_t waits = strobe_device_at_least_0(value_of(figures, COL(WAIT_FRONT))) +
+                    strobe_device_at_least_0(value_of(figures, COL(RESERVE_BACK)));
+    item.cores = cores;
+    item.times = (struct strobe_device_times){.kernel_ns = value_of(figures, COL(KERNEL_DURATION)),
+                                              .fw_ns = value_of(figures, COL(FW_DURATION)),
+                                              .gap_ns = value_of(figures, COL(LATENCY)),
+                                              .host_ns = value_of(figures, COL(HOST_DURATION)),
+                                              .waiting_ns = cores > 0 ? waits / cores : -1,
+                                              .work = find_work(figures, desc)};
+    item.has_gap = strobe_report_figure_known(figures, COL(LATENCY));
+    item.pm_util = figures->has_pm_util ? figures->pm_util : NAN;
+    item.start_cycle = value_of(figures, COL(FW_START));
+    item.end_cycle = value_of(figures, COL(FW_END));
+    item.host_start_ns = value_of(figures, COL(HOST_START));
+    item.bound = strobe_device_op_bound(&item.times);
     return item;
 }
 
@@ -76,19 +74,19 @@ static void count_item(struct strobe_report_summary *summary, const struct strob
 {
     struct strobe_report_section *section = &summary->sections[summary->n_sections - 1];
     section->n_ops++;
-    section->kernel_ns += at_least_0(item->kernel_ns);
-    section->gap_ns += at_least_0(item->gap_ns);
-    section->host_ns += at_least_0(item->host_ns);
-    summary->kernel_ns += at_least_0(item->kernel_ns);
+    section->kernel_ns += strobe_device_at_least_0(item->times.kernel_ns);
+    section->gap_ns += strobe_device_at_least_0(item->times.gap_ns);
+    section->host_ns += strobe_device_at_least_0(item->times.host_ns);
+    summary->kernel_ns += strobe_device_at_least_0(item->times.kernel_ns);
     struct strobe_report_device_total *total =
         item->device >= 0 ? total_of(summary, item->device) : NULL;
     if (!total)
         return;
     total->n_ops++;
     total->bounds[item->bound]++;
-    total->kernel_ns += at_least_0(item->kernel_ns);
-    total->fw_ns += at_least_0(item->fw_ns);
-    total->gap_ns += at_least_0(item->gap_ns);
+    total->kernel_ns += strobe_device_at_least_0(item->times.kernel_ns);
+    total->fw_ns += strobe_device_at_least_0(item->times.fw_ns);
+    total->gap_ns += strobe_device_at_least_0(item->times.gap_ns);
 }
 
 static void add_rows(struct strobe_report_summary *summary)
@@ -108,7 +106,9 @@ static void add_rows(struct strobe_report_summary *summary)
             continue;
         }
         const struct strobe_report_op *op = &report->host.ops[row->item];
-        summary->items[summary->n_items] = make_item(i, op->id, op->device, row->session, &figures);
+        summary->items[summary->n_items] =
+            make_item(i, op->id, op->device, row->session, &figures,
+                      op->desc == UINT32_MAX ? NULL : report->host.descs.all[op->desc]);
         count_item(summary, &summary->items[summary->n_items++]);
     }
     strobe_report_walk_close(&walk);
@@ -125,8 +125,8 @@ static void add_runs(struct strobe_report_summary *summary, const uint32_t *orde
         memset(&figures, 0, sizeof figures);
         strobe_report_device_figures(report, op, &figures);
         strobe_report_walk_run(&walk, op, &figures);
-        summary->items[summary->n_items] =
-            make_item(order[i], op->run, report->log.devices[op->device].id, op->counter, &figures);
+        summary->items[summary->n_items] = make_item(
+            order[i], op->run, report->log.devices[op->device].id, op->counter, &figures, NULL);
         count_item(summary, &summary->items[summary->n_items++]);
     }
     strobe_report_walk_close(&walk);
@@ -144,13 +144,13 @@ static int compare(int64_t a, int64_t b, uint32_t x, uint32_t y)
 static int compare_kernels(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return compare(sorted_items[x].kernel_ns, sorted_items[y].kernel_ns, x, y);
+    return compare(sorted_items[x].times.kernel_ns, sorted_items[y].times.kernel_ns, x, y);
 }
 
 static int compare_gaps(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return compare(sorted_items[x].gap_ns, sorted_items[y].gap_ns, x, y);
+    return compare(sorted_items[x].times.gap_ns, sorted_items[y].times.gap_ns, x, y);
 }
 
 static void sort_items(struct strobe_report_summary *summary)
@@ -196,12 +196,6 @@ void strobe_report_summary_free(struct strobe_report_summary *summary)
     free(summary->sections);
     free(summary->devices);
     *summary = (struct strobe_report_summary){0};
-}
-
-const char *strobe_report_bound_name(enum strobe_report_bound bound)
-{
-    static const char *const names[] = {"unknown", "host", "dispatch", "kernel", "waiting"};
-    return names[bound];
 }
 
 void strobe_report_item_name(const struct strobe_report_summary *summary,

@@ -4,23 +4,20 @@
 #define STROBE_REPORT_SUMMARY_H
 
 #include "report/report.h"
-
-/* What an op's time is mostly made of. */
-enum strobe_report_bound {
-    STROBE_REPORT_BOUND_UNKNOWN,
-    STROBE_REPORT_BOUND_HOST,     /* the device waited for the host */
-    STROBE_REPORT_BOUND_DISPATCH, /* launch and firmware around the kernel */
-    STROBE_REPORT_BOUND_KERNEL,
-    STROBE_REPORT_BOUND_WAITING, /* kernels waiting for data or space in circular buffers */
-};
+#include "wire/device_op.h"
 
 /* One run of one op. */
 struct strobe_report_item {
     uint32_t row; /* of the report; of the device-only report: index of the run */
     uint64_t id;
     int64_t device, session;
-    int64_t kernel_ns, fw_ns, gap_ns, host_ns, waiting_ns; /* -1: unknown */
-    enum strobe_report_bound bound;
+    int64_t cores;                    /* -1: unknown */
+    struct strobe_device_times times; /* unknown ones are -1, the gap too */
+    bool has_gap;
+    int64_t start_cycle, end_cycle; /* of its firmware; -1: unknown */
+    int64_t host_start_ns;          /* of its zone, likewise */
+    double pm_util;                 /* percent; NaN: unknown */
+    enum strobe_device_bound bound;
 };
 
 struct strobe_report_section {
@@ -31,7 +28,7 @@ struct strobe_report_section {
 
 struct strobe_report_device_total {
     int64_t device;
-    uint64_t n_ops, bounds[5];
+    uint64_t n_ops, bounds[STROBE_DEVICE_BOUND_COUNT];
     int64_t kernel_ns, fw_ns, gap_ns;
 };
 
@@ -64,8 +61,6 @@ void strobe_report_summary_json(const struct strobe_report_summary *summary,
                                 const struct strobe_report_view *view, struct strobe_out *out);
 void strobe_report_summary_md(const struct strobe_report_summary *summary,
                               const struct strobe_report_view *view, struct strobe_out *out);
-
-const char *strobe_report_bound_name(enum strobe_report_bound bound);
 
 /* An op's name, or "op <id>". */
 void strobe_report_item_name(const struct strobe_report_summary *summary,

@@ -75,19 +75,19 @@ static void add_name(text *out, summary_ref *summary, const struct strobe_report
 static void add_slowest(summary_ref *summary, uint32_t n_top, struct style style, text *out)
 {
     start_table(out, style, "Slowest ops",
-                "    share   kernel time    gap before  bound          op id  device  op",
+                "    share   kernel time    gap before  bound               op id  device  op",
                 "| share | kernel time | gap before | bound | op id | device | op |",
                 "|---:|---:|---:|---|---:|---:|---|");
     for (uint32_t i = 0; i < summary->n_items && i < n_top; i++) {
         const struct strobe_report_item *item = &summary->items[summary->slowest[i]];
-        if (item->kernel_ns < 0)
+        if (item->times.kernel_ns < 0)
             break;
         start_line(out, style);
-        strobe_out_format(out, "%5.1f %%", percent(item->kernel_ns, summary->kernel_ns));
-        next_ns(out, style, item->kernel_ns);
-        next_ns(out, style, item->gap_ns);
+        strobe_out_format(out, "%5.1f %%", percent(item->times.kernel_ns, summary->kernel_ns));
+        next_ns(out, style, item->times.kernel_ns);
+        next_ns(out, style, item->times.gap_ns);
         bar(out, style);
-        strobe_out_format(out, "%-8s", strobe_report_bound_name(item->bound));
+        strobe_out_format(out, "%-13s", strobe_device_bound_name(item->bound));
         bar(out, style);
         strobe_out_format(out, "%10llu", (unsigned long long)item->id);
         bar(out, style);
@@ -105,11 +105,11 @@ static void add_gaps(summary_ref *summary, uint32_t n_top, struct style style, t
                 "| gap | host time | op id | before |", "|---:|---:|---:|---|");
     for (uint32_t i = 0; i < summary->n_items && i < n_top; i++) {
         const struct strobe_report_item *item = &summary->items[summary->gaps[i]];
-        if (item->gap_ns <= 0)
+        if (item->times.gap_ns <= 0)
             break;
         start_line(out, style);
-        add_ns(out, item->gap_ns);
-        next_ns(out, style, item->host_ns);
+        add_ns(out, item->times.gap_ns);
+        next_ns(out, style, item->times.host_ns);
         bar(out, style);
         strobe_out_format(out, "%10llu", (unsigned long long)item->id);
         bar(out, style);
@@ -145,12 +145,12 @@ static void add_sections(summary_ref *summary, struct style style, text *out)
 
 static void add_devices(summary_ref *summary, struct style style, text *out)
 {
-    start_table(
-        out, style, "Devices",
-        "  device       ops   kernel time       FW time          gaps  bound by "
-        "host/dispatch/kernel/waiting",
-        "| device | ops | kernel time | FW time | gaps | bound by host/dispatch/kernel/waiting |",
-        "|---:|---:|---:|---:|---:|---|");
+    start_table(out, style, "Devices",
+                "  device       ops   kernel time       FW time          gaps  bound by "
+                "host/dispatch/kernel/waiting/compute/data movement",
+                "| device | ops | kernel time | FW time | gaps | "
+                "bound by host/dispatch/kernel/waiting/compute/data movement |",
+                "|---:|---:|---:|---:|---:|---|");
     for (uint32_t i = 0; i < summary->n_devices; i++) {
         const struct strobe_report_device_total *total = &summary->devices[i];
         start_line(out, style);
@@ -161,7 +161,7 @@ static void add_devices(summary_ref *summary, struct style style, text *out)
         next_ns(out, style, total->fw_ns);
         next_ns(out, style, total->gap_ns);
         bar(out, style);
-        for (int k = 1; k < 5; k++)
+        for (int k = 1; k < STROBE_DEVICE_BOUND_COUNT; k++)
             strobe_out_format(out, "%s%llu", k > 1 ? "/" : "",
                               (unsigned long long)total->bounds[k]);
         end_line(out, style);
@@ -268,13 +268,13 @@ static void json_item(summary_ref *summary, const struct strobe_report_item *ite
     strobe_out_format(out, ", \"id\": %llu, \"device\": %lld, ", (unsigned long long)item->id,
                       (long long)item->device);
     json_ns(out, "replay", item->session);
-    json_ns(out, "kernel_ns", item->kernel_ns);
-    json_ns(out, "fw_ns", item->fw_ns);
-    json_ns(out, "gap_ns", item->gap_ns);
-    json_ns(out, "host_ns", item->host_ns);
+    json_ns(out, "kernel_ns", item->times.kernel_ns);
+    json_ns(out, "fw_ns", item->times.fw_ns);
+    json_ns(out, "gap_ns", item->times.gap_ns);
+    json_ns(out, "host_ns", item->times.host_ns);
     strobe_out_format(out, "\"share\": %.6f, \"bound\": \"%s\"}",
-                      percent(item->kernel_ns, summary->kernel_ns) / 100,
-                      strobe_report_bound_name(item->bound));
+                      percent(item->times.kernel_ns, summary->kernel_ns) / 100,
+                      strobe_device_bound_name(item->bound));
 }
 
 static void json_items(summary_ref *summary, const char *key, const uint32_t *order, uint32_t n_top,
@@ -321,8 +321,8 @@ static void json_devices(summary_ref *summary, text *out)
                           i ? "," : "", (long long)total->device, (unsigned long long)total->n_ops,
                           (long long)total->kernel_ns, (long long)total->fw_ns,
                           (long long)total->gap_ns);
-        for (int k = 0; k < 5; k++)
-            strobe_out_format(out, "%s\"%s\": %llu", k ? ", " : "", strobe_report_bound_name(k),
+        for (int k = 0; k < STROBE_DEVICE_BOUND_COUNT; k++)
+            strobe_out_format(out, "%s\"%s\": %llu", k ? ", " : "", strobe_device_bound_name(k),
                               (unsigned long long)total->bounds[k]);
         strobe_out_text(out, "}}");
     }

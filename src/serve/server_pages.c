@@ -92,12 +92,25 @@ static void let_go(struct strobe_server *server, struct strobe_page *page, const
 
 /* ---- imports ---- */
 
+/* Why a trace can't be shown, in words for the page. */
+static void say_why(const char *path, enum strobe_err err, char *out, size_t room)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if (err == STROBE_ERR_NOTFOUND)
+        snprintf(out, room, "%.256s is not there: it was deleted, renamed or moved", name);
+    else
+        snprintf(out, room, "%.256s: %s", name, strobe_err_text(err));
+}
+
 static void use_trace(struct strobe_server *server, struct strobe_page *page, const char *path)
 {
     enum strobe_err err = strobe_desk_use(server->desk, path, server->options.folder, &page->trace);
-    if (err)
-        tell_gone(page, strobe_err_text(err));
-    let_go(server, page, err ? strobe_err_text(err) : NULL);
+    char why[512];
+    if (err) {
+        say_why(path, err, why, sizeof why);
+        tell_gone(page, why);
+    }
+    let_go(server, page, err ? why : NULL);
 }
 
 static void follow_import(struct strobe_server *server, struct strobe_page *page)

@@ -126,7 +126,9 @@ enum strobe_kind {
     X(DEVICE, 90, "device", "uuuuuus", "device,arch,khz,grid_x,grid_y,pid,backend")         \
     X(DEVICE_LANE, 91, "device_lane", "uuuuuuu", "track,kind,x,y,logical_x,logical_y,risc") \
     X(DEVICE_PROGRAM, 92, "device_program", "uuss", "program,trace,name,sources")           \
-    X(SAMPLED, 93, "sampled", "uuu", "hz,error_ns,has_kernel")
+    X(SAMPLED, 93, "sampled", "uuu", "hz,error_ns,has_kernel")                              \
+    X(DEVICE_OP, 94, "device_op", "uuuuuuuuuiuuds",                                         \
+      "op,trace,session,from,to,known,host_ns,kernel_ns,fw_ns,gap_ns,cores,bound,util,name")
 
 enum strobe_meta {
 #define X(name, number, text, fields, field_names) STROBE_META_##name = number,

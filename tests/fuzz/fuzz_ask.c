@@ -1,5 +1,5 @@
 /* fuzz_ask.c - questions of any bytes: nothing that a page sends may break the engine. A question that can be parsed is answered, about a
- * small trace that has everything.  SPDX-License-Identifier: MIT */
+ * small trace that has everything, or about one with ops of a device.  SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,25 +7,30 @@
 #include "engine/engine.h"
 #include "seeds.h"
 
-static struct strobe_engine *engine;
+enum { N_TRACES = 2 };
+static struct strobe_engine *engines[N_TRACES];
 static struct strobe_json json;
 
 static void close_engine(void)
 {
-    strobe_engine_close(engine);
+    for (int i = 0; i < N_TRACES; i++)
+        strobe_engine_close(engines[i]);
     strobe_json_free(&json);
 }
 
 static void open_engine(void)
 {
+    static const char *const paths[N_TRACES] = {STROBE_FUZZ_SEEDS "/file/all.strobe",
+                                                STROBE_FUZZ_SEEDS "/file/ops.strobe"};
     struct strobe_trace *trace;
-    if (engine)
+    if (engines[0])
         return;
-    if (strobe_trace_open(STROBE_FUZZ_SEEDS "/file/all.strobe", 0, &trace) ||
-        strobe_engine_open(trace, "ask", &engine)) {
-        fprintf(stderr, "fuzz_ask: no trace\n");
-        abort();
-    }
+    for (int i = 0; i < N_TRACES; i++)
+        if (strobe_trace_open(paths[i], 0, &trace) ||
+            strobe_engine_open(trace, "ask", &engines[i])) {
+            fprintf(stderr, "fuzz_ask: no trace\n");
+            abort();
+        }
     atexit(close_engine);
 }
 
@@ -43,7 +48,7 @@ static void look_around(const struct strobe_json *json)
     }
 }
 
-static void answer(void)
+static void answer(struct strobe_engine *engine)
 {
     struct strobe_reply reply = {0};
     size_t n_frame;
@@ -59,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     memcpy(exact, data, n);
     if (strobe_json_parse(&json, exact, n)) {
         look_around(&json);
-        answer();
+        answer(engines[n % N_TRACES]);
     }
     free(exact);
     return 0;

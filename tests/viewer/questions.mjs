@@ -61,6 +61,12 @@ export class Questions {
         return this.chance(0.2) ? word.toUpperCase() : word;
     }
 
+    /** A part of a name, as it is or with what may stand for others. */
+    pattern() {
+        const word = this.word();
+        return this.chance(0.4) ? word : this.pick([`*${word}*`, `${word}*`, `?${word}*`, '*', `[a-m]*`, `*[!${word}]`]);
+    }
+
     one() {
         const kinds = Object.keys(asks), weights = kinds.map((k) => asks[k].weight || 1);
         let at = weights.reduce((a, b) => a + b) * this.next(), i = 0;
@@ -98,9 +104,15 @@ const asks = {
         ...q.chance(0.5) ? {limit: q.below(50)} : {}}),
     frames: (q) => ({track: (q.chance(0.9) && q.pick(q.frames) || q.pick(q.known.trace.tracks)).id, ...q.range(), ...q.chance(0.5) ? {limit: q.below(50)} : {}}),
     flows: (q) => ({...q.range(), ...q.tracks(), ...q.chance(0.5) ? {limit: q.below(50)} : {}}),
+    ops: (q) => ({...q.chance(0.7) ? {} : q.range(), ...q.chance(0.3) ? {filter: q.word()} : {}, ...q.chance(0.2) ? {bound: q.pick(['host', 'dispatch', 'kernel', 'waiting', 'none'])} : {}, ...q.chance(0.2) ? {device: q.pick(q.known.trace.tracks).id} : {},
+        sort: q.pick(['', 'kernel', 'gap', 'host', 'fw', 'cores', 'util', 'bound', 'device', 'name']), ...q.order(), ...q.chance(0.3) ? {limit: q.below(20)} : {}}),
+    cores: (q) => ({row: q.below(q.chance(0.8) ? 4 : 1000)}),
+    regions: (q) => ({...q.chance(0.2) ? {} : {regions: Array.from({length: 1 + q.below(2)}, () => `${q.pick(['zone', 'span', 'message', 'signpost', 'none'])}:${q.pattern()}`)}, ...q.chance(0.5) ? {zones: [q.pattern()]} : {},
+        ...q.chance(0.5) ? {scope: q.pick(['all', 'process', 'thread'])} : {}, ...q.chance(0.3) ? {limit: q.below(100)} : {}}),
     nothing: () => ({}),
 };
 asks.pixels.weight = 8;
 asks.zone.weight = 4;
 asks.step.weight = asks.stats.weight = asks.find.weight = 2;
 asks.trace.weight = asks.nothing.weight = 0.3;
+asks.regions.weight = 0.5; /* each reads the whole trace twice */

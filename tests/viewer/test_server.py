@@ -489,6 +489,10 @@ class Live(Folder):
         finally:
             recorder.wait(120)
 
+    def test_a_trace_that_is_not_there_is_named(self):
+        with Server(STROBE, self.folder) as server, Page(server, trace="deleted.strobe") as page:
+            self.assertEqual(page.wait_told("gone", 20)["why"], "deleted.strobe is not there: it was deleted, renamed or moved")
+
     def test_a_recording_is_ended_from_the_page_and_the_program_goes_on(self):
         path = os.path.join(self.folder, "live.strobe")
         environment = {k: v for k, v in os.environ.items() if k not in ("SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY")}

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import * as format from '../../web/view/format.js';
 import {Layout, TrackChoice} from '../../web/view/layout.js';
 import {THEMES, colorOf, rgbOf, textOn} from '../../web/view/palette.js';
+import {KEYS, rowFor} from '../../web/view/keys.js';
 import {areaKeys, readLink, tracksByKeys} from '../../web/view/link.js';
 
 const DAY = 86400e9;
@@ -65,6 +66,37 @@ const tests = {
         for (const theme of Object.values(THEMES))
             for (const word of ['text', 'dim', 'accent', 'hit', 'loss', 'note'])
                 assert.ok(contrast(theme[word], theme.back) >= 4.5, `${word} ${theme[word]} on ${theme.back}`);
+    },
+    'a key is known by what it types, W, A, S and D by their place, whatever the layout'() {
+        const press = (key, code, mods = '', isTyping = false) => {
+            const row = rowFor({key, code, shiftKey: mods.includes('S'), ctrlKey: mods.includes('C'), metaKey: false, altKey: mods.includes('A')}, isTyping);
+            return row && row.act;
+        };
+        assert.equal(press('?', 'Slash', 'S'), 'help'); /* US */
+        assert.equal(press('/', 'Slash'), 'search');
+        assert.equal(press('?', 'Minus', 'S'), 'help'); /* German */
+        assert.equal(press('/', 'Digit7', 'S'), 'search');
+        assert.equal(press('-', 'Slash'), null);
+        assert.equal(press('[', 'Digit8'), 'flowBack'); /* with AltGr: some systems say so, some say Ctrl and Alt */
+        assert.equal(press('[', 'Digit8', 'CA'), 'flowBack');
+        assert.equal(press('ü', 'BracketLeft'), 'flowBack'); /* nothing else is bound to it: its place counts */
+        assert.equal(press('m', 'Semicolon'), 'mark'); /* French */
+        assert.equal(press(',', 'KeyM'), 'previous');
+        assert.deepEqual([press('z', 'KeyW'), press('q', 'KeyA'), press('s', 'KeyS'), press('d', 'KeyD')], ['zoomIn', 'panLeft', 'zoomOut', 'panRight']);
+        assert.equal(press('a', 'KeyQ'), 'drawer');
+        assert.deepEqual([press('ь', 'KeyM'), press('ц', 'KeyW'), press('а', 'KeyF', 'C')], ['mark', 'zoomIn', 'search']); /* Russian */
+        assert.deepEqual([press('F', 'KeyF', 'CS'), press('P', 'KeyP', 'CS'), press('T', 'KeyT', 'S'), press('m', 'KeyM', 'C')], [null, 'commands', 'pin', null]);
+        assert.deepEqual([press('m', 'KeyM', '', true), press('Escape', 'Escape', '', true), press('Enter', 'Enter', 'S', true)], [null, 'clear', 'previousHit']);
+    },
+    'every row of the table of keys is found by its own key'() {
+        for (const row of KEYS) {
+            const key = row.show.split('+').pop(), event = {key: key.length > 1 || /[←→]/.test(key) ? row.code : key, code: row.code, shiftKey: row.mods.includes('S'), ctrlKey: row.mods.includes('C'), metaKey: false, altKey: row.mods.includes('A')};
+            assert.equal(rowFor(event, Boolean(row.typing)), row, row.show);
+        }
+    },
+    'a plot\'s value has its unit, however the plot is drawn'() {
+        const NO_FILL = 256;
+        assert.deepEqual([0, 1, 2, 3].map((f) => format.plotValue(12.5, f | NO_FILL)), ['12.5', '12.5 B', '12.5 %', '12.5 W']);
     },
     'what makes no sense in a link is left out'() {
         assert.deepEqual(readLink('#v=5,3&s=[1&a={}&n=7&k=x&t=moon'), {panel: null, search: '', found: '', timeMode: 'relative'});

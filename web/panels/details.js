@@ -1,6 +1,7 @@
 /* details.js - the panel about what is selected: a zone with its surroundings, an area (area.js), or what to do.
  * SPDX-License-Identifier: MIT */
 import {aboutArea} from './area.js';
+import {aboutPlot} from './plot.js';
 import {actButton, link, locName, newest, pairs, plainTable, section, swatch, tally} from './parts.js';
 import {copyText, fill, h} from '../view/dom.js';
 import {SEVERITIES} from '../facts.js';
@@ -72,7 +73,7 @@ export function makeDetails(app) {
     function aboutZone({zone, parents, children, inside, messages, stack, waits, n_waits: nWaits, waited}) {
         const row = app.names.rows.get(zone.loc) || {name: '', function: '', file: '', line: 0}, track = app.trackOf(zone.track), ns = zone.t1 === null ? null : zone.t1 - zone.t0;
         return [
-            h('h2', {}, swatch(row), zone.name || row.name || (track ? track.name : ''), zone.name ? h('small', {}, ` (${row.name})`) : null),
+            h('h2', {}, swatch(zone.color ? {...row, color: zone.color} : row), zone.name || row.name || (track ? track.name : ''), zone.name ? h('small', {}, ` (${row.name})`) : null),
             h('div', {class: 'columns'}, h('section', {}, facts(zone, row, track, ns, waited), buttons(zone, row, track)), sourceSection, around(app, zone, parents),
                 tally(app, 'Direct children', children, ns), tally(app, 'All below it', inside, ns), waitsOf(app, waits, nWaits), saidInside(app, messages, zone.track), stackOf(stack)),
         ];
@@ -94,9 +95,11 @@ export function makeDetails(app) {
             await app.names.need([d.zone.loc, ...d.parents.map((p) => p.loc), ...d.children.map((c) => c.loc), ...d.inside.map((c) => c.loc)]);
             return put(aboutZone(d));
         }
+        if (app.point)
+            return put(await aboutPlot(app, app.point));
         if (app.area)
             return put(await aboutArea(app, app.area));
-        return put(h('p', {class: 'empty'}, 'Click a zone to see its details, or drag over the timeline to select an area of time and tracks.'));
+        return put(h('p', {class: 'empty'}, 'Click a zone or a plot to see its details, or drag over the timeline to select an area of time and tracks.'));
     }
     return {id: 'details', title: 'Details', element, update, grows: () => !app.selection};
 }

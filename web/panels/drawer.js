@@ -1,6 +1,7 @@
 /* drawer.js - the panels' place at the bottom: tabs, a handle to drag, one panel shown at a time.
  * A panel: {id, title, element, update(), grows()}; update is called when it is shown and what it shows has changed, and may give a promise;
- * grows: whether it shows something else when the trace has grown, always if missing.
+ * grows: whether it shows something else when the trace has grown, always if missing; isOf(trace): whether there is anything for it, always if missing;
+ * isWhole: it is about the whole trace, whatever the view and the area are.
  * SPDX-License-Identifier: MIT */
 import {fill, h} from '../view/dom.js';
 
@@ -40,7 +41,8 @@ export class Drawer {
     }
 
     drawTabs() {
-        fill(this.tabs, this.panels.map((p) => h('button', {class: p.id === this.current ? 'tab current' : 'tab', role: 'tab', 'data-panel': p.id,
+        const {trace} = this.app, there = this.panels.filter((p) => !p.isOf || p.id === this.current || trace && p.isOf(trace));
+        fill(this.tabs, there.map((p) => h('button', {class: p.id === this.current ? 'tab current' : 'tab', role: 'tab', 'data-panel': p.id,
             'aria-selected': String(p.id === this.current), onclick: () => this.show(p.id)}, p.title)));
     }
 
@@ -92,8 +94,10 @@ export class Drawer {
     }
 
     update() {
-        this.note.textContent = this.note.title = this.app.rangeWords();
-        this.limit.checked = this.app.limitToView;
+        const {isWhole} = this.panel();
+        this.note.textContent = this.note.title = isWhole && this.app.trace ? 'whole trace' : this.app.rangeWords();
+        this.limit.checked = this.app.limitToView && !isWhole;
+        this.limit.disabled = Boolean(isWhole);
         if (!this.isOpen || !this.stale.has(this.current) || !this.app.trace)
             return;
         this.stale.delete(this.current);

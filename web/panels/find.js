@@ -28,7 +28,16 @@ function makeBins(arrays, isLog, [from, to], least, most) {
         for (let bin = Math.floor(x0); bin < x1; bin++)
             count[bin] += n[i] * (Math.min(bin + 1, x1) - Math.max(bin, x0)) / (x1 - x0);
     }
-    return {count, edges};
+    return {count: whole(count), edges};
+}
+
+/* The same as whole numbers: what is a part of a zone in one bar is in the next one. Their sum is the same. */
+function whole(parts) {
+    let sum = 0;
+    return parts.map((part) => {
+        const before = Math.round(sum);
+        return Math.round(sum += part) - before;
+    });
 }
 
 /* The rows of the list, out of the columns of an answer. */

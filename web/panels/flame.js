@@ -37,7 +37,7 @@ const MODES = [['tree', 'flame graph'], ['down', 'top-down table'], ['up', 'bott
 /* What the table says above its columns. */
 function makeHead(mode) {
     return h('div', {class: 'treerow treehead'}, h('span', {}, mode === 'up' ? 'zone, and what it was called from' : 'zone, and what it calls'), h('span', {class: 'number'}, mode === 'up' ? 'self' : 'total'),
-        h('span', {class: 'number'}, '%'), h('span', {class: 'number'}, 'self'), h('span', {class: 'number'}, 'count'));
+        h('span', {class: 'number'}, '%'), h('span', {class: 'number'}, mode === 'up' ? '' : 'self'), h('span', {class: 'number'}, 'count'));
 }
 
 function stateOf({json, arrays}) {
@@ -170,7 +170,7 @@ class Flame {
         const label = h('span', {class: 'treename'}, mark, swatch(row), row ? row.name : '');
         label.style.paddingLeft = `${14 * depth}px`;
         return h('div', {}, h('div', {class: 'treerow', onclick: toggle, ondblclick: () => app.findZone(node.loc)}, label, h('span', {class: 'number'}, format.duration(node.total)),
-            h('span', {class: 'number'}, root.total ? format.percent(node.total / root.total) : ''), h('span', {class: 'number'}, format.duration(node.self)), h('span', {class: 'number'}, format.count(node.count))), kids);
+            h('span', {class: 'number'}, root.total ? format.percent(node.total / root.total) : ''), h('span', {class: 'number'}, this.mode === 'up' ? '' : format.duration(node.self)), h('span', {class: 'number'}, format.count(node.count))), kids);
     }
 
     async load() {

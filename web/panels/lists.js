@@ -1,9 +1,9 @@
 /* lists.js - the panels of messages, frames, notes, and facts of the trace.  SPDX-License-Identifier: MIT */
 import {Chart} from '../view/chart.js';
 import {Table} from '../view/table.js';
-import {figure, filterField, newest, pairs, section} from './parts.js';
+import {figure, filterField, newest, pairs, section, swatch} from './parts.js';
 import {THEMES} from '../view/palette.js';
-import {copyTable} from '../view/share.js';
+import {copyTable, ownerOf} from '../view/share.js';
 import {download, fill, h} from '../view/dom.js';
 import {SEVERITIES} from '../facts.js';
 import * as format from '../view/format.js';
@@ -13,21 +13,46 @@ export function makeMessages(app) {
         {key: 't', title: 'time', width: '150px', sort: false, show: (m) => format.time(m.t, app.timeMode, app.trace, 1)},
         {key: 'severity', title: 'severity', width: '80px', sort: false, show: (m) => h('span', {class: `severity s${m.severity}`}, SEVERITIES[m.severity] || String(m.severity))},
         {key: 'track', title: 'thread', width: '180px', sort: false, show: (m) => (app.trackOf(m.track) || {name: ''}).name},
-        {key: 'text', title: 'message', width: 'minmax(160px, 1fr)', sort: false, show: (m) => m.text},
-    ], {pick: (m) => app.goToTime(m.t, m.track), copied: (t) => app.say(t)});
+        {key: 'text', title: 'message', width: 'minmax(160px, 1fr)', sort: false, show: (m) => (m.color ? h('span', {title: m.text}, swatch({name: '', color: m.color}), m.text) : m.text)},
+    ], {pick: (m) => app.goToTime(m.t, m.track), copied: (t) => app.say(t), isPicked: (m) => m === picked});
+    let picked = null, wanted = null; /* the message that a click on the timeline is about; where it is */
     const filter = filterField('Filter messages', () => load()), severity = h('select', {'aria-label': 'severity', onchange: () => load()}, SEVERITIES.map((s, i) => h('option', {value: String(i)}, i ? `${s} and above` : 'all'))), state = h('span', {class: 'state'});
     const element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, filter, severity, state, h('span', {class: 'grow'}),
         h('button', {onclick: () => copyTable(app, table)}, 'Copy table')), table.element);
     const begin = newest();
     async function load() {
-        const isNewest = begin(), {json} = await app.engine.ask({ask: 'messages', ...app.range(), filter: filter.value, severity: Number(severity.value), limit: 10000});
+        const isNewest = begin(), question = {ask: 'messages', ...app.range(), filter: filter.value, severity: Number(severity.value), limit: 10000}, at = wanted;
+        let {json} = await app.engine.ask(question);
+        const isBehind = at && json.total > json.messages.length && json.messages[json.messages.length - 1].t < at.from;
+        if (isBehind)
+            ({json} = await app.engine.ask({...question, after: at.from - 1}));
         if (!isNewest())
             return;
         table.set(json.messages);
+        if (at)
+            showWanted(at, json.messages);
         state.textContent = json.total ? `${format.several(json.total, 'message')}${json.total > json.messages.length ? `, the first ${format.count(json.messages.length)} listed` : ''}` :
             app.trace.totals.messages === 0 ? 'The program sent no messages.' : 'No message fits.';
     }
-    return {id: 'messages', title: 'Messages', element, update: load, table};
+    /* The first message of the process at or after that time. */
+    function showWanted({from, owner}, messages) {
+        const i = messages.findIndex((m) => m.t >= from && (ownerOf(app, app.trackOf(m.track)) || {}).id === owner);
+        wanted = null;
+        picked = messages[i] || null;
+        table.markAll();
+        if (picked)
+            table.show(i);
+        else
+            app.say('The filter of this panel hides that message.');
+    }
+
+    /** A click on the timeline: the list opens there. */
+    function goTo(item, track) {
+        wanted = {from: Math.floor(item.t0), owner: track.parent};
+        app.drawer.stale.add('messages');
+        return app.drawer.show('messages');
+    }
+    return {id: 'messages', title: 'Messages', element, update: load, table, goTo};
 }
 
 const TARGETS = [[60, 1e9 / 60], [30, 1e9 / 30], [120, 1e9 / 120]];

@@ -17,6 +17,7 @@ const LABEL_ROOM = 110;      /* pixels between labels of the ruler, at least */
 const MIN_WIDE = 2, MIN_LABEL = 26, WIDTHS = 1024;
 const DIM = 128; /* beside the engine's flags */
 const GAP = 1;   /* pixels between zones that follow each other: half of it of each, so that both edges are right to half a pixel */
+const PLOT_NO_FILL = 256; /* of a plot's format */
 const BEYOND = 2; /* pixels: so far outside of the view are the edges of what goes on there */
 
 /* Zones of this frame that are wide enough to be shapes. */
@@ -422,9 +423,11 @@ export class Painter {
         row.high = high;
         if (!this.take(2))
             return;
-        ctx.fillStyle = theme.plotFill;
-        ctx.fill(area);
-        ctx.strokeStyle = theme.plot;
+        const color = row.track.color ? colorOf('', row.track.color) : theme.plot;
+        ctx.fillStyle = row.track.color ? `${color}38` : theme.plotFill;
+        if (!(row.track.format & PLOT_NO_FILL))
+            ctx.fill(area);
+        ctx.strokeStyle = color;
         ctx.lineWidth = 1;
         ctx.stroke(line);
     }

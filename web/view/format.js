@@ -71,8 +71,9 @@ export function percent(share) {
     return `${(100 * share).toFixed(share < 0.1 ? 2 : 1)} %`;
 }
 
-/** A plot's value by its format: number, bytes, percent, watt. */
-export function plotValue(v, format) {
+/** A plot's value by its format: number, bytes, percent, watt. Above these eight bits it says how it is drawn. */
+export function plotValue(v, flags) {
+    const format = flags & 255;
     if (format === 1)
         return bytes(v);
     const size = Math.abs(v), text = size >= 1e6 ? shortCount(v) : v.toLocaleString('en-US', {maximumFractionDigits: size >= 1000 ? 0 : size >= 100 ? 1 : 3});

@@ -1,6 +1,7 @@
 /* keys.js - every key and every use of the mouse, once. The page acts on this table, `?` shows it,
  * docs/viewer.md lists it, and a test goes through its rows.
- * Keys are physical: `code` names the key's place, so that they work on any layout.
+ * W, A, S and D are meant by their place, so that they lie together on any layout; other letters and signs by what the key types. `code` is the
+ * key's place on a US layout: it also counts where a key types no Latin letter, or one that nothing is bound to.
  * SPDX-License-Identifier: MIT */
 
 /** mods: letters of C (Ctrl or Cmd), S (Shift), A (Alt); '' none. `repeat`: held down, it goes on. */
@@ -63,9 +64,24 @@ export function modsOf(event) {
     return (event.ctrlKey || event.metaKey ? 'C' : '') + (event.shiftKey ? 'S' : '') + (event.altKey ? 'A' : '');
 }
 
+const PLACED = /^Key[WASD]$/;
+
+/* What a row's key types, if that is what it is known by. */
+function signOf({code, show}) {
+    const typed = show.split('+').pop();
+    return typed.length === 1 && !PLACED.test(code) ? typed.toLowerCase() : '';
+}
+
+/* Signs need Shift or AltGr on some layouts: these count only where the row is a letter's. */
+function isTyped(row, event, mods) {
+    const sign = signOf(row), isLetter = /[a-z]/.test(sign);
+    return sign !== '' && sign === event.key.toLowerCase() && (isLetter ? row.mods === mods : !mods.replace('S', '') || mods.replace('S', '') === 'CA');
+}
+
 /** The row for a key event, or null. While typing, only rows made for that. */
 export function rowFor(event, isTyping) {
-    const mods = modsOf(event);
-    return KEYS.find((row) => row.code === event.code && row.mods === mods && (!isTyping || row.typing || row.act === 'clear') &&
-        (isTyping || !row.typing)) || null;
+    const mods = modsOf(event), rows = KEYS.filter((row) => (!isTyping || row.typing || row.act === 'clear') && (isTyping || !row.typing));
+    const atPlace = (row) => row.code === event.code && row.mods === mods, isOther = event.key.length !== 1 || !/[!-@[-`{-~]/.test(event.key);
+    return rows.find((row) => (PLACED.test(row.code) || !signOf(row)) && atPlace(row)) || rows.find((row) => isTyped(row, event, mods)) ||
+        (isOther ? rows.find(atPlace) : null) || null;
 }

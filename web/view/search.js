@@ -27,6 +27,7 @@ export class Search {
 
     /** Search for a text; '' clears. */
     async run(text) {
+        clearTimeout(this.timer);
         this.text = text;
         this.at = -1;
         this.hit = null;

@@ -6,8 +6,8 @@ const ROW = 24;
 
 export class Table {
     /** columns: [{key, title, width, number, show(row), copy(row), sort, up}]: the first px in `width` are the least that it needs; `sort` false:
-     * there is no order by it; `up`: sorted by it, the least comes first. on: {sort(), pick(row), open(row), hover(row), copied(words), end()}; sort() is
-     * called when `order` was changed by a click, end() when the last row is seen. key: of the column that rows are sorted by at first. */
+     * there is no order by it; `up`: sorted by it, the least comes first. on: {sort(), pick(row), open(row), hover(row), copied(words), end(), isPicked(row)}; sort() is
+     * called when `order` was changed by a click, end() when the last row is seen; rows that isPicked says so of stand out. key: of the column that rows are sorted by at first. */
     constructor(columns, on = {}, key = null) {
         this.columns = columns;
         this.on = on;
@@ -91,13 +91,34 @@ export class Table {
                     this.on.copied('row copied');
             },
         }, this.cells(this.rows[i]));
+        this.mark(line, this.rows[i]);
         line.style.gridTemplateColumns = this.grid;
         line.style.top = `${i * ROW}px`;
         return line;
     }
 
+    mark(line, row) {
+        line.classList.toggle('picked', Boolean(this.on.isPicked && this.on.isPicked(row)));
+    }
+
+    /** Scroll so that a row is seen, with some before it. */
+    show(i) {
+        const top = i * ROW, room = this.element.clientHeight - this.head.offsetHeight;
+        if (top < this.element.scrollTop || top + ROW > this.element.scrollTop + room)
+            this.element.scrollTop = Math.max(0, top - room / 3);
+        this.draw();
+    }
+
+    /** Which rows are picked has changed. */
+    markAll() {
+        for (const [i, line] of this.lines)
+            if (i < this.rows.length)
+                this.mark(line, this.rows[i]);
+    }
+
     /* What is the same stays: rows that come anew every second can be clicked, and do not flicker. */
     renew(line, row) {
+        this.mark(line, row);
         this.cells(row).forEach((cell, k) => cell.isEqualNode(line.children[k]) || line.children[k].replaceWith(cell));
         if (this.on.hover && line.matches(':hover'))
             this.on.hover(row);

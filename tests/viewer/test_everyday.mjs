@@ -1,0 +1,111 @@
+/* test_everyday.mjs: small things that are done all day long: leaving a field, clicking what is no zone, reading a number. Arguments: browser.mjs.
+ * SPDX-License-Identifier: MIT */
+import assert from 'node:assert/strict';
+import {near, open, page, panel, place, run, says, search, setView, settled, state, text} from './browser.mjs';
+
+/* Where the first item of a track of a kind is on the screen, and what it is; `ms`: at or after. */
+async function markOf(kind, ms = 0) {
+    await state((k) => window.strobe.showTrack(window.strobe.trace.tracks.find((t) => t.kind === k).id), kind);
+    await settled();
+    return state(([k, from]) => {
+        const s = window.strobe, tl = s.timeline, track = s.trace.tracks.find((t) => t.kind === k), box = tl.canvas.getBoundingClientRect();
+        const row = tl.visibleRows().find((r) => r.row.track.id === track.id), {arrays} = tl.data.fine, items = tl.data.fine.lane(track.id, 0);
+        let i = items.first;
+        while (arrays.t0[i] < from)
+            i++;
+        return {x: box.left + tl.xOf(arrays.t0[i]) + 1, y: box.top + row.y + row.row.height / 2, t0: arrays.t0[i], id: track.id, name: track.name, parent: track.parent};
+    }, [kind, ms * 1e6]);
+}
+
+const tests = {
+    async 'Esc in the search box ends the search: hits, marks and link'() {
+        await open('rich');
+        await search('rays');
+        await page.keyboard.press('Enter');
+        await settled();
+        assert.match(await state(() => location.hash), /q=rays/);
+        await page.locator('.search').focus();
+        await page.keyboard.press('Escape');
+        await settled();
+        assert.equal(await page.locator('.search').inputValue(), '');
+        assert.equal(await text('.hits'), '');
+        assert.deepEqual(await state(() => [window.strobe.search.text, window.strobe.search.density, document.activeElement === window.strobe.search.input]), ['', null, false]);
+        assert.doesNotMatch(await state(() => location.hash), /q=/);
+    },
+    async 'Esc in another field leaves the search alone'() {
+        await open('rich');
+        await search('rays');
+        await panel('stats');
+        await page.locator('.bar input[type=search]').focus();
+        await page.keyboard.press('Escape');
+        await settled();
+        assert.equal(await page.locator('.search').inputValue(), 'rays');
+    },
+    async 'a click on a message opens the list at that message'() {
+        await open('rich');
+        const p = await markOf('messages', 600);
+        await page.mouse.click(p.x, p.y);
+        await says('.drawer .state', /message/);
+        await page.waitForFunction(() => document.querySelector('.drawer .trow.picked'));
+        const [t, inSight] = await state(() => {
+            const panelOf = window.strobe.drawer.panel('messages').table, row = document.querySelector('.drawer .trow.picked').getBoundingClientRect(), box = panelOf.element.getBoundingClientRect();
+            return [panelOf.rows.find((m) => panelOf.on.isPicked(m)).t, row.top >= box.top && row.bottom <= box.bottom + 1];
+        });
+        assert.ok(t >= Math.floor(p.t0) && t - p.t0 < 20e6, `${t} is at ${p.t0}`);
+        assert.ok(inSight, 'and it is seen');
+    },
+    async 'a click on a plot shows its value there, and its range'() {
+        await open('rich');
+        const p = await markOf('plot', 500);
+        await page.mouse.click(p.x, p.y);
+        await says('.details h2', new RegExp(`^${p.name}$`));
+        const words = await text('.details');
+        assert.match(words, /value\s+\S+/);
+        assert.match(words, /Whole trace\s+least/);
+        const zone = await place('main', 1, 503);
+        await page.mouse.click(zone.x, zone.y);
+        await settled();
+        assert.doesNotMatch(await text('.details'), /Whole trace/);
+    },
+    async 'a plot has the colour that the program chose'() {
+        await open('rich');
+        await setView(400, 600);
+        const p = await markOf('plot', 450);
+        const seen = () => state((id) => {
+            const tl = window.strobe.timeline, row = tl.visibleRows().find((r) => r.row.track.id === id), w = tl.canvas.width - 260, pixels = tl.canvas.getContext('2d').getImageData(230, row.y, w, row.row.height - 1).data;
+            let n = 0;
+            for (let i = 0; i < pixels.length; i += 4)
+                n += pixels[i] > 180 && pixels[i + 1] < 60 && pixels[i + 2] < 60;
+            return n;
+        }, p.id);
+        assert.equal(await seen(), 0);
+        await state((id) => {
+            window.strobe.trackOf(id).color = 0xcc0000;
+            window.strobe.redraw();
+        }, p.id);
+        await settled();
+        assert.ok(await seen() > 50);
+    },
+    async 'bottom-up, there is one column of self times'() {
+        await open('rich');
+        await panel('flame');
+        await page.locator('select[aria-label="kind of view"]').selectOption('up');
+        await settled();
+        const heads = await page.locator('.treehead span').allInnerTexts();
+        assert.equal(heads.filter((h) => h === 'self').length, 1, heads.join());
+    },
+    async 'bars of a histogram are whole zones, and all of them'() {
+        await open('rich');
+        await state(() => window.strobe.findByName('frame'));
+        await panel('find');
+        await page.waitForFunction(() => window.strobe.drawer.panel('find').chart());
+        const [sum, isWhole, count] = await state(async () => {
+            const {bars} = window.strobe.drawer.panel('find').chart().options, {json} = await window.strobe.engine.ask({ask: 'histogram', loc: window.strobe.found.loc});
+            return [bars.reduce((n, b) => n + b.value, 0), bars.every((b) => Number.isInteger(b.value)), json.count];
+        });
+        assert.ok(isWhole);
+        near(sum, count, 0, 'zones in bars');
+    },
+};
+
+await run(tests);

@@ -13,6 +13,12 @@
 #define STROBE_SIM_L1_SLOT 0x200000u
 #define STROBE_SIM_L1_MASK 0x1FFFFFu
 
+/* What is where in it. */
+#define STROBE_SIM_L1_BYTES   (1536u * 1024)
+#define STROBE_SIM_MAILBOX    0x1000u  /* the profiler's words */
+#define STROBE_SIM_SEMAPHORES 0x10000u /* 16 bytes apart */
+#define STROBE_SIM_L1_FREE    0x20000u /* what programs and buffers may use */
+
 #define STROBE_SIM_MAX_RINGS      32
 #define STROBE_SIM_MAX_SEMAPHORES 16
 

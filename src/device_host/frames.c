@@ -87,7 +87,8 @@ static void send_core(struct strobe_device *device, uint32_t index,
 static void send_clock(struct strobe_device *device, uint32_t index, uint32_t core_yx)
 {
     uint64_t cycles, before_ns, after_ns;
-    device->backend->clock(device->unit, index, &cycles, &before_ns, &after_ns);
+    if (device->backend->clock(device->unit, index, &cycles, &before_ns, &after_ns))
+        return;
     struct strobe_frame_clock clock = {.core_yx = core_yx,
                                        .cycles_low = low(cycles),
                                        .cycles_high = high(cycles),
@@ -137,7 +138,7 @@ void strobe_frames_hello(struct strobe_device *device)
     uint64_t ns = strobe_worker_host_ns(device, 0);
     struct strobe_frame_hello hello = {.version = STROBE_DEVICE_VERSION,
                                        .device = device->setup.index,
-                                       .arch = STROBE_ARCH_SIM,
+                                       .arch = device->backend->arch,
                                        .frequency_khz = (uint32_t)(options->frequency_mhz * 1000),
                                        .grid_x = options->grid_x,
                                        .grid_y = options->grid_y,

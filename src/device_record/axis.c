@@ -11,6 +11,8 @@
 static const double knot_ns = 2e6; /* between two knots, at least */
 enum { trips_known = 5 };          /* samples before it is known what a short round trip is */
 static const double drift_unknown = 1e-3; /* before the frequency is measured */
+static const uint64_t latest_ns =
+    5000000; /* samples this far from each other are not the same for the end */
 static const double guess_error_ns = 5e6; /* how long a frame is on its way */
 
 void strobe_device_axis_init(struct strobe_device_axis *clock,
@@ -171,6 +173,7 @@ static void set_knot(struct strobe_device_axis *clock, int64_t time, uint64_t ti
     clock->knot = time;
     clock->knot_tick = tick;
     clock->knot_error = error;
+    clock->left.is_there = false;
 }
 
 /* Where the piece that leads to a new knot begins: at the last knot, unless something behind it was mapped already. */
@@ -211,11 +214,22 @@ static bool next_knot(struct strobe_device_axis *clock, int64_t time, uint64_t t
     return true;
 }
 
+/* Remember a sample for the end: the shortest of the latest ones. */
+static void keep_left(struct strobe_device_axis *clock, int64_t time, uint64_t before_ns,
+                      uint64_t after_ns)
+{
+    struct strobe_device_last_sample *left = &clock->left;
+    if (!left->is_there || before_ns > left->after_ns + latest_ns ||
+        after_ns - before_ns <= left->after_ns - left->before_ns)
+        *left = (struct strobe_device_last_sample){true, time, before_ns, after_ns};
+}
+
 static bool sample_reference(struct strobe_device_axis *clock, int64_t time, uint64_t before_ns,
                              uint64_t after_ns)
 {
     uint64_t trip = after_ns - before_ns;
     STROBE_ASSERT(after_ns >= before_ns); /* checked */
+    keep_left(clock, time, before_ns, after_ns);
     if (!is_short(clock, trip))
         return false;
     if (!clock->n_good)
@@ -251,6 +265,17 @@ bool strobe_device_axis_sample(struct strobe_device_axis *clock, uint32_t core, 
     return false;
 }
 
+bool strobe_device_axis_end(struct strobe_device_axis *clock)
+{
+    const struct strobe_device_last_sample left = clock->left;
+    if (!left.is_there || (clock->knot != INT64_MIN && left.time <= clock->knot))
+        return false;
+    uint64_t half = (left.after_ns - left.before_ns + 1) / 2;
+    STROBE_ASSERT(left.before_ns <= left.after_ns);
+    return next_knot(clock, left.time,
+                     clock->host.tick_at(clock->host.context, left.before_ns + half), (double)half);
+}
+
 void strobe_device_axis_reset(struct strobe_device_axis *clock)
 {
     int64_t latest = clock->map.n_pieces ? clock->map.latest : 0;
@@ -259,6 +284,7 @@ void strobe_device_axis_reset(struct strobe_device_axis *clock)
     STROBE_ASSERT(!clock->n_cores || clock->cores);
     clock->has_reference = false;
     clock->knot = INT64_MIN;
+    clock->left.is_there = false;
     if (clock->n_cores)
         memset(clock->cores, 0, clock->n_cores * sizeof *clock->cores);
 }

@@ -175,6 +175,31 @@ static void without_samples_a_guess_says_that_it_is_one(void **state)
     strobe_device_axis_free(&clock);
 }
 
+/* The clock runs faster behind the last short sample: only a long one, at the end, can say so. */
+static void the_last_samples_bound_what_is_behind_the_last_knot(void **state)
+{
+    (void)state;
+    struct device device = {.ppm = 0, .offset_ns = 1e9};
+    struct strobe_device_axis clock;
+    double now = 3e9;
+    strobe_device_axis_init(&clock, &host, 1350000);
+    for (int i = 0; i < 20; i++, now += 5e6)
+        strobe_device_axis_sample(&clock, 0, cycles_at(&device, 0, now + 100), (uint64_t)now,
+                                  (uint64_t)now + 200);
+    double begin = now;
+    uint64_t first = cycles_at(&device, 0, begin), last = first + (uint64_t)(4e9 * 1.35 * 1.0005);
+    now += 4e9;
+    assert_false(
+        strobe_device_axis_sample(&clock, 0, last, (uint64_t)now - 500000, (uint64_t)now + 500000));
+    assert_true(strobe_device_axis_end(&clock));
+    assert_false(strobe_device_axis_end(&clock));
+    int64_t time = strobe_device_axis_common(&clock, 0, last - 1350);
+    double off = (double)strobe_device_axis_tick(&clock, time) * 0.4 - (now - 1000 + 400000);
+    assert_true(fabs(off) <= (double)piece_of(&clock.map, time)->error_ns);
+    assert_true(piece_of(&clock.map, time)->error_ns >= 500000);
+    strobe_device_axis_free(&clock);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +207,7 @@ int main(void)
         cmocka_unit_test(times_never_step_back),
         cmocka_unit_test(a_reset_begins_a_new_piece_behind_the_old_ones),
         cmocka_unit_test(without_samples_a_guess_says_that_it_is_one),
+        cmocka_unit_test(the_last_samples_bound_what_is_behind_the_last_knot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,6 +73,9 @@ void launch()
     }
 #endif
     STROBE_SIM_MAIN_ZONE(STROBE_SIM_FW, __COUNTER__);
+#if defined(STROBE_QEMU) && STROBE_SIM_RISC == 0
+    strobe_sim_call->begun(); // the simulator starts BRISC first
+#endif
     if (kernel_main || NAMESPACE::strobe_sim_main) {
 #if STROBE_SIM_RISC == 3
         StartPerfCounters();

@@ -96,6 +96,8 @@ struct strobe_device_core_place {
 struct strobe_device_backend {
     const char *name;
     enum strobe_device_arch arch; /* as HELLO says it */
+    uint32_t
+        reference; /* core whose clock the others' are compared with; UINT32_MAX: the device has one of its own */
     /* Make device setup->index. *unit is what the others get. Where the backend's grid or frequency are not those that were asked for,
      * setup->options has the real ones then. On failure `reason` has a sentence. */
     enum strobe_err (*open)(struct strobe_device_setup *setup, void **unit, char *reason);

@@ -17,6 +17,23 @@ const char *strobe_board_risc_name(uint32_t risc)
     return risc < STROBE_BOARD_RISCS ? risc_names[risc] : "?";
 }
 
+void strobe_board_say_wait(uint32_t wait, uint32_t on, char *text, size_t bytes)
+{
+    static const char *const waits[STROBE_SIM_N_WAITS] = {
+        "runs on without an end",
+        "waits for pages of circular buffer %u",
+        "waits for room in circular buffer %u",
+        "waits for the semaphore at L1 offset 0x%x",
+        "waits for unpacked tiles",
+        "waits for the destination registers",
+        "waits for the core's other RISCs",
+        "waits for a transfer",
+        "waits for room in its ring",
+        "did not begin",
+        "waits for BRISC to begin"};
+    snprintf(text, bytes, wait < STROBE_SIM_N_WAITS ? waits[wait] : "has garbage for a state", on);
+}
+
 struct strobe_board_core *strobe_board_core_at(const struct strobe_board *board, uint32_t x,
                                                uint32_t y)
 {
@@ -147,6 +164,8 @@ enum strobe_err strobe_board_open(struct strobe_board *board,
 
 void strobe_board_close(struct strobe_board *board)
 {
+    for (uint32_t risc = 0; risc < STROBE_BOARD_RISCS; risc++)
+        strobe_recipe_unbuild(board->idle[risc]);
     for (uint32_t i = 0; board->banks && i < board->setup.options.n_banks; i++)
         if (board->banks[i])
             munmap(board->banks[i], board->bank_bytes);

@@ -12,6 +12,7 @@
 #define STROBE_DEVICE_BOARD_BOARD_H
 
 #include "device/backend.h"
+#include "device_board/build.h"
 #include "sim/strobe_sim.h"
 #include "strobe_device_words.h"
 
@@ -50,6 +51,10 @@ struct strobe_board {
     int sink_dead;       /* the sink failed for good: cores are disarmed */
     int is_refused;      /* it did not take the last frame: likewise, until it takes one */
     uint64_t n_frames, n_frames_dropped;
+    /* kernels */
+    struct strobe_recipe recipe;
+    struct strobe_device_built *idle
+        [STROBE_BOARD_RISCS]; /* owned: firmware without a kernel; NULL where it leaves no marker */
     /* Up to when the tables of all lanes of a core hold, if they are read next; by the backend. */
     uint64_t (*table_time)(const struct strobe_board *board, const struct strobe_board_core *core);
 };
@@ -68,6 +73,8 @@ struct strobe_board_core *strobe_board_core_at(const struct strobe_board *board,
 uint8_t *strobe_board_memory(const struct strobe_board *board, uint64_t noc_address,
                              uint64_t bytes);
 const char *strobe_board_risc_name(uint32_t risc);
+/* What a RISC waits for (enum strobe_sim_wait), in words. */
+void strobe_board_say_wait(uint32_t wait, uint32_t on, char *text, size_t bytes);
 /* The profiler's words of a core. */
 uint32_t *strobe_board_control(const struct strobe_board_core *core);
 struct strobe_l1_core *strobe_board_facts(const struct strobe_board_core *core);
@@ -92,8 +99,8 @@ enum strobe_err strobe_board_takes_part(const struct strobe_board *board,
 /* Circular buffers (`rings`, STROBE_SIM_MAX_RINGS), semaphores and the profiler's words of a core, as a launch finds them. */
 void strobe_board_launch(const struct strobe_board *board, const struct strobe_board_core *core,
                          const struct strobe_job_launch *run, struct strobe_sim_ring *rings);
-/* Whether firmware without a kernel leaves markers: in the classic form always, else where firmware's zones are asked for. */
-int strobe_board_marks_idle(const struct strobe_board *board);
+/* Build what RISCs without a kernel run: nothing, where firmware leaves no marker. It does in the classic form, else where its zones are asked for. */
+enum strobe_err strobe_board_build_idle(struct strobe_board *board, char *reason);
 
 /* ---- relay.c ---- */
 /* Hand a frame of n words to the sink, padded. */
@@ -117,6 +124,9 @@ enum strobe_err strobe_board_classic_push(const struct strobe_board *board,
 enum strobe_err strobe_board_classic_read(struct strobe_board *board);
 
 /* ---- calls of backend.h: `unit` begins with a board ---- */
+enum strobe_err strobe_board_build(void *unit, const struct strobe_device_source *source,
+                                   struct strobe_device_built **built, char *reason);
+const struct strobe_device_built *strobe_board_firmware(void *unit, uint32_t risc);
 enum strobe_err strobe_board_drain(void *unit);
 enum strobe_err strobe_board_copy(void *unit, uint64_t noc_address, void *host, uint64_t bytes,
                                   int to_device);
@@ -127,5 +137,12 @@ uint64_t strobe_board_bank(void *unit, enum strobe_device_pool pool, uint32_t ba
 enum strobe_err strobe_board_count(void *unit, uint32_t core, uint32_t risc,
                                    struct strobe_lane_total *total);
 uint64_t strobe_board_dram_first(void *unit);
+/* These, as members of a struct strobe_device_backend. */
+#define STROBE_BOARD_CALLS                                                                      \
+    .build = strobe_board_build, .unbuild = strobe_recipe_unbuild, .drain = strobe_board_drain, \
+    .copy = strobe_board_copy, .core = strobe_board_place, .bank_address = strobe_board_bank,   \
+    .firmware = strobe_board_firmware, .count = strobe_board_count,                             \
+    .dram_first = strobe_board_dram_first, .l1_first = STROBE_SIM_L1_FREE,                      \
+    .l1_end = STROBE_SIM_L1_BYTES
 
 #endif

@@ -19,13 +19,13 @@
 #include "device_board/build.h"
 #include "sim/strobe_sim.h"
 
-#define PATH_BYTES STROBE_BUILD_PATH_BYTES
+#define PATH_BYTES STROBE_RECIPE_PATH_BYTES
 #define MAX_UNITS  8187
 #define MOST_WORDS 48 /* of a compiler's command */
 
 struct object {
-    struct strobe_device_built built;       /* first: what others see */
-    const struct strobe_build_tools *tools; /* borrowed: lives for ever */
+    struct strobe_device_built built;        /* first: what others see */
+    const struct strobe_recipe_tools *tools; /* borrowed: lives for ever */
     uint64_t hash;
     void *code; /* owned: of the tools */
     uint32_t n_references;
@@ -78,7 +78,7 @@ static enum strobe_err write_all(const char *path, const char *text, size_t byte
 
 /* ---- is it built already? ---- */
 
-int strobe_build_is_fresh(const char *object_path, const char *deps_path)
+int strobe_recipe_is_fresh(const char *object_path, const char *deps_path)
 {
     struct stat object, part;
     char *text;
@@ -117,7 +117,7 @@ static enum strobe_err next_unit(const char *cache, uint32_t *unit)
 
 /* ---- the file that is compiled ---- */
 
-static void put_lines(FILE *out, const struct strobe_build_recipe *recipe,
+static void put_lines(FILE *out, const struct strobe_recipe *recipe,
                       const struct strobe_device_source *source)
 {
     const struct strobe_device_kernel *kernel = &source->kernel;
@@ -143,13 +143,13 @@ static void put_lines(FILE *out, const struct strobe_build_recipe *recipe,
 }
 
 /* The file's text; its hash also covers the source, the compiler and the version of the headers. */
-static enum strobe_err make_text(const struct strobe_build_recipe *recipe,
+static enum strobe_err make_text(const struct strobe_recipe *recipe,
                                  const struct strobe_device_source *source, char **text,
                                  size_t *bytes, uint64_t *hash, char *reason)
 {
     *hash = fold(14695981039346656037ull, recipe->compiler, strlen(recipe->compiler));
     *hash = fold(*hash, recipe->kernel_dir, strlen(recipe->kernel_dir));
-    for (uint32_t i = 0; i < STROBE_BUILD_INCLUDES; i++)
+    for (uint32_t i = 0; i < STROBE_RECIPE_INCLUDES; i++)
         *hash = fold(*hash, recipe->include_dirs[i], strlen(recipe->include_dirs[i]) + 1);
     if (source->kernel.path) {
         char *all;
@@ -176,7 +176,7 @@ static enum strobe_err make_text(const struct strobe_build_recipe *recipe,
 
 /* ---- compile ---- */
 
-static void set_paths(struct strobe_build_paths *paths, const char *base)
+static void set_paths(struct strobe_recipe_paths *paths, const char *base)
 {
     long pid = (long)getpid();
     snprintf(paths->source, PATH_BYTES, "%s.cc", base);
@@ -186,10 +186,10 @@ static void set_paths(struct strobe_build_paths *paths, const char *base)
     snprintf(paths->deps, PATH_BYTES, "%s.d", base);
 }
 
-enum strobe_err strobe_build_compile(const struct strobe_build_recipe *recipe,
-                                     const struct strobe_build_paths *paths,
-                                     const char *const *flags, const char *to, uint32_t unit,
-                                     char *reason)
+enum strobe_err strobe_recipe_compile(const struct strobe_recipe *recipe,
+                                      const struct strobe_recipe_paths *paths,
+                                      const char *const *flags, const char *to, uint32_t unit,
+                                      char *reason)
 {
     static const char *const always[] = {"-std=c++17",
                                          "-O2",
@@ -201,12 +201,12 @@ enum strobe_err strobe_build_compile(const struct strobe_build_recipe *recipe,
                                          "-fno-threadsafe-statics",
                                          "-fno-strict-aliasing",
                                          "-U_FORTIFY_SOURCE"};
-    char include[1 + STROBE_BUILD_INCLUDES][PATH_BYTES], unit_text[64];
+    char include[1 + STROBE_RECIPE_INCLUDES][PATH_BYTES], unit_text[64];
     const char *words[MOST_WORDS] = {recipe->compiler};
     uint32_t n = 1;
     for (uint32_t i = 0; i < sizeof always / sizeof *always; i++)
         words[n++] = always[i];
-    while (*flags && n < MOST_WORDS - STROBE_BUILD_INCLUDES - 9)
+    while (*flags && n < MOST_WORDS - STROBE_RECIPE_INCLUDES - 9)
         words[n++] = *flags++;
     STROBE_ASSERT(!*flags);
     snprintf(unit_text, sizeof unit_text, "-DSTROBE_DEVICE_UNIT=%u", unit);
@@ -215,19 +215,19 @@ enum strobe_err strobe_build_compile(const struct strobe_build_recipe *recipe,
                                 "-o",      to,     paths->source, include[0]};
     for (uint32_t i = 0; i < sizeof rest / sizeof *rest; i++)
         words[n++] = rest[i];
-    for (uint32_t i = 0; i < STROBE_BUILD_INCLUDES && *recipe->include_dirs[i]; i++) {
+    for (uint32_t i = 0; i < STROBE_RECIPE_INCLUDES && *recipe->include_dirs[i]; i++) {
         snprintf(include[i + 1], PATH_BYTES, "-I%s", recipe->include_dirs[i]);
         words[n++] = include[i + 1];
     }
     STROBE_ASSERT(n < MOST_WORDS && !words[n]);
-    return strobe_build_run(words, reason);
+    return strobe_recipe_run(words, reason);
 }
 
-static enum strobe_err compile(const struct strobe_build_recipe *recipe, const char *base,
+static enum strobe_err compile(const struct strobe_recipe *recipe, const char *base,
                                const char *final, const char *text, size_t bytes, uint32_t risc,
                                char *reason)
 {
-    struct strobe_build_paths paths;
+    struct strobe_recipe_paths paths;
     uint32_t unit = 0;
     set_paths(&paths, base);
     enum strobe_err err = next_unit(recipe->cache_dir, &unit);
@@ -265,7 +265,7 @@ static struct object *find_loaded(uint64_t hash)
 }
 
 /* Build if need be, and load. `base` is the path without its end. */
-static enum strobe_err make_object(const struct strobe_build_recipe *recipe,
+static enum strobe_err make_object(const struct strobe_recipe *recipe,
                                    const struct strobe_device_source *source, uint64_t hash,
                                    const char *text, size_t bytes, struct object **out,
                                    char *reason)
@@ -275,7 +275,7 @@ static enum strobe_err make_object(const struct strobe_build_recipe *recipe,
     snprintf(object_path, sizeof object_path, "%s%s", base, recipe->tools->end);
     snprintf(deps, sizeof deps, "%s.d", base);
     enum strobe_err err =
-        strobe_build_is_fresh(object_path, deps)
+        strobe_recipe_is_fresh(object_path, deps)
             ? STROBE_OK
             : compile(recipe, base, object_path, text, bytes, source->risc, reason);
     if (err)
@@ -305,7 +305,7 @@ static enum strobe_err make_object(const struct strobe_build_recipe *recipe,
     return STROBE_OK;
 }
 
-enum strobe_err strobe_build_kernel(const struct strobe_build_recipe *recipe,
+enum strobe_err strobe_recipe_build(const struct strobe_recipe *recipe,
                                     const struct strobe_device_source *source,
                                     struct strobe_device_built **built, char *reason)
 {
@@ -326,12 +326,12 @@ enum strobe_err strobe_build_kernel(const struct strobe_build_recipe *recipe,
     return err;
 }
 
-const void *strobe_build_code(const struct strobe_device_built *built)
+const void *strobe_recipe_code(const struct strobe_device_built *built)
 {
     return ((const struct object *)(const void *)built)->code;
 }
 
-void strobe_build_free(struct strobe_device_built *built)
+void strobe_recipe_unbuild(struct strobe_device_built *built)
 {
     if (!built)
         return;

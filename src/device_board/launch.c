@@ -90,10 +90,34 @@ void strobe_board_launch(const struct strobe_board *board, const struct strobe_b
         facts->trace_counter = run->trace_counter;
 }
 
-int strobe_board_marks_idle(const struct strobe_board *board)
+static int marks_idle(const struct strobe_board *board)
 {
     const struct strobe_device_options *options = &board->setup.options;
     return options->mode == STROBE_DEVICE_MODE_CLASSIC ||
            (options->mode == STROBE_DEVICE_MODE_STREAMING &&
             options->record & STROBE_DEVICE_RECORD_FIRMWARE);
+}
+
+enum strobe_err strobe_board_build_idle(struct strobe_board *board, char *reason)
+{
+    enum strobe_err err = STROBE_OK;
+    for (uint32_t risc = 0; marks_idle(board) && risc < STROBE_BOARD_RISCS && !err; risc++) {
+        struct strobe_device_source source = {.kernel = {.name = "firmware"}, .risc = risc};
+        if (!board->idle[risc])
+            err = strobe_recipe_build(&board->recipe, &source, &board->idle[risc], reason);
+    }
+    return err;
+}
+
+enum strobe_err strobe_board_build(void *unit, const struct strobe_device_source *source,
+                                   struct strobe_device_built **built, char *reason)
+{
+    const struct strobe_board *board = unit;
+    return strobe_recipe_build(&board->recipe, source, built, reason);
+}
+
+const struct strobe_device_built *strobe_board_firmware(void *unit, uint32_t risc)
+{
+    const struct strobe_board *board = unit;
+    return risc < STROBE_BOARD_RISCS ? board->idle[risc] : NULL;
 }

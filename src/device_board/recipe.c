@@ -44,7 +44,7 @@ static enum strobe_err find_headers(char *folder, size_t bytes, const char *wish
         return has_headers(folder, bytes) ? STROBE_OK : STROBE_ERR_NOTFOUND;
     }
     Dl_info info;
-    if (dladdr((const void *)(uintptr_t)strobe_build_open, &info) && info.dli_fname) {
+    if (dladdr((const void *)(uintptr_t)strobe_recipe_open, &info) && info.dli_fname) {
         char self[1024], *real = realpath(info.dli_fname, NULL), *slash;
         snprintf(self, sizeof self, "%s", real ? real : info.dli_fname);
         free(real);
@@ -64,7 +64,7 @@ static enum strobe_err find_headers(char *folder, size_t bytes, const char *wish
     return STROBE_ERR_NOTFOUND;
 }
 
-enum strobe_err strobe_build_find(const char *name, char *path, size_t bytes)
+enum strobe_err strobe_recipe_find(const char *name, char *path, size_t bytes)
 {
     if (strchr(name, '/')) {
         snprintf(path, bytes, "%s", name);
@@ -81,15 +81,15 @@ enum strobe_err strobe_build_find(const char *name, char *path, size_t bytes)
     return STROBE_ERR_NOTFOUND;
 }
 
-static enum strobe_err find_compiler(struct strobe_build_recipe *recipe, const char *wish)
+static enum strobe_err find_compiler(struct strobe_recipe *recipe, const char *wish)
 {
     const char *said = wish ? wish : getenv(recipe->tools->variable);
     enum strobe_err err = STROBE_ERR_NOTFOUND;
     if (said && *said)
-        return strobe_build_find(said, recipe->compiler, sizeof recipe->compiler);
+        return strobe_recipe_find(said, recipe->compiler, sizeof recipe->compiler);
     for (int i = 0; i < 2 && recipe->tools->compilers[i] && err; i++)
-        err = strobe_build_find(recipe->tools->compilers[i], recipe->compiler,
-                                sizeof recipe->compiler);
+        err = strobe_recipe_find(recipe->tools->compilers[i], recipe->compiler,
+                                 sizeof recipe->compiler);
     return err;
 }
 
@@ -133,12 +133,12 @@ static enum strobe_err find_cache(char *folder, size_t bytes, const char *wish)
 }
 
 /* Folders with : between them, as many as there is room for. */
-static enum strobe_err split_includes(struct strobe_build_recipe *recipe, const char *wish)
+static enum strobe_err split_includes(struct strobe_recipe *recipe, const char *wish)
 {
     const char *at = wish ? wish : getenv("STROBE_KERNEL_INCLUDE");
     for (uint32_t n = 0; at && *at; n++) {
         size_t bytes = strcspn(at, ":");
-        if (n == STROBE_BUILD_INCLUDES || bytes >= sizeof recipe->include_dirs[0])
+        if (n == STROBE_RECIPE_INCLUDES || bytes >= sizeof recipe->include_dirs[0])
             return STROBE_ERR_LIMIT;
         memcpy(recipe->include_dirs[n], at, bytes);
         at += bytes + (at[bytes] == ':');
@@ -146,9 +146,9 @@ static enum strobe_err split_includes(struct strobe_build_recipe *recipe, const 
     return STROBE_OK;
 }
 
-enum strobe_err strobe_build_open(struct strobe_build_recipe *recipe,
-                                  const struct strobe_build_tools *tools,
-                                  const struct strobe_device_options *options, char *reason)
+enum strobe_err strobe_recipe_open(struct strobe_recipe *recipe,
+                                   const struct strobe_recipe_tools *tools,
+                                   const struct strobe_device_options *options, char *reason)
 {
     recipe->tools = tools;
     recipe->mode = options->mode;
@@ -162,7 +162,7 @@ enum strobe_err strobe_build_open(struct strobe_build_recipe *recipe,
     if (split_includes(recipe, options->include_dirs)) {
         snprintf(reason, STROBE_DEVICE_REASON_BYTES,
                  "STROBE_KERNEL_INCLUDE: at most %d folders, of less than %zu characters each",
-                 STROBE_BUILD_INCLUDES, sizeof recipe->include_dirs[0]);
+                 STROBE_RECIPE_INCLUDES, sizeof recipe->include_dirs[0]);
         return STROBE_ERR_INVALID;
     }
     if (find_compiler(recipe, options->compiler)) {
@@ -179,7 +179,7 @@ enum strobe_err strobe_build_open(struct strobe_build_recipe *recipe,
     return STROBE_OK;
 }
 
-enum strobe_err strobe_build_run(const char *const *argv, char *reason)
+enum strobe_err strobe_recipe_run(const char *const *argv, char *reason)
 {
     int pipes[2], status = 0;
     if (pipe2(pipes, O_CLOEXEC))

@@ -124,11 +124,13 @@ void strobe_frames_clocks(struct strobe_device *device, int now)
     if (!now && ns - device->clocks_read_ns < CLOCK_EVERY_NS)
         return;
     device->clocks_read_ns = ns;
-    for (int i = 0; i < 8; i++)
-        send_clock(device, UINT32_MAX, STROBE_CORE_NONE);
     struct strobe_device_core_place place;
+    uint32_t reference = device->backend->reference;
+    int is_core = !device->backend->core(device->unit, reference, &place);
+    for (int i = 0; i < 8; i++)
+        send_clock(device, reference, is_core ? place.y << 16 | place.x : STROBE_CORE_NONE);
     for (uint32_t i = 0; i < device->n_cores; i++)
-        if (!device->backend->core(device->unit, i, &place))
+        if (i != reference && !device->backend->core(device->unit, i, &place))
             send_clock(device, i, place.y << 16 | place.x);
 }
 

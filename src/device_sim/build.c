@@ -5,8 +5,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-static enum strobe_err make(const struct strobe_build_recipe *recipe,
-                            const struct strobe_build_paths *paths, uint32_t unit, uint32_t risc,
+static enum strobe_err make(const struct strobe_recipe *recipe,
+                            const struct strobe_recipe_paths *paths, uint32_t unit, uint32_t risc,
                             char *reason)
 {
     (void)risc; /* the source says it, and a shared object lies anywhere */
@@ -16,10 +16,10 @@ static enum strobe_err make(const struct strobe_build_recipe *recipe,
                                 "-Wl,-z,noexecstack", "-o",      paths->made,
                                 paths->scratch[1],    NULL};
     enum strobe_err err =
-        strobe_build_compile(recipe, paths, flags, paths->scratch[0], unit, reason);
+        strobe_recipe_compile(recipe, paths, flags, paths->scratch[0], unit, reason);
     if (!err)
         err = strobe_sim_blocks_charge(paths->scratch[0], paths->scratch[1], reason);
-    return err ? err : strobe_build_run(link, reason);
+    return err ? err : strobe_recipe_run(link, reason);
 }
 
 /* The facts of a loaded kernel; what dlopen returned is found again by their address. */
@@ -49,7 +49,7 @@ static void unload(void *code)
     dlclose(handle);
 }
 
-const struct strobe_build_tools strobe_sim_tools = {
+const struct strobe_recipe_tools strobe_sim_tools = {
     .backend = "sim",
     .end = ".so",
     .compilers = {"g++", "clang++"},

@@ -28,18 +28,6 @@ enum strobe_sim_state {
     STROBE_SIM_HUNG = 4,
 };
 
-/* What a parked RISC waits for; for the report of a deadlock. */
-enum strobe_sim_wait {
-    STROBE_SIM_WAIT_NOTHING = 0,
-    STROBE_SIM_WAIT_PAGES,     /* a circular buffer, to be filled */
-    STROBE_SIM_WAIT_ROOM,      /* a circular buffer, to be emptied */
-    STROBE_SIM_WAIT_SEMAPHORE, /* a word of L1 */
-    STROBE_SIM_WAIT_SOURCE,    /* unpacked tiles */
-    STROBE_SIM_WAIT_REGISTERS, /* destination registers */
-    STROBE_SIM_WAIT_OTHERS,    /* the end of the core's other RISCs */
-    STROBE_SIM_N_WAITS
-};
-
 struct strobe_sim_core;
 
 struct strobe_sim_lane {

@@ -153,15 +153,8 @@ static void run_fiber(struct strobe_sim_unit *unit, struct strobe_sim_lane *lane
 /* One sentence about a lane that did not come to its end. */
 static void say_where(const struct strobe_sim_lane *lane, char *text, size_t bytes)
 {
-    static const char *const waits[] = {"runs on without an end",
-                                        "waits for pages of circular buffer %u",
-                                        "waits for room in circular buffer %u",
-                                        "waits for the semaphore at L1 offset 0x%x",
-                                        "waits for unpacked tiles",
-                                        "waits for the destination registers",
-                                        "waits for the core's other RISCs"};
     char what[96];
-    snprintf(what, sizeof what, waits[lane->wait], lane->wait_on);
+    strobe_board_say_wait(lane->wait, lane->wait_on, what, sizeof what);
     snprintf(text, bytes, "device %u, core %u,%u (logical %u,%u), %s, kernel %s: %s",
              lane->core->unit->board.setup.index, lane->core->is->x, lane->core->is->y,
              lane->core->is->logical_x, lane->core->is->logical_y,

@@ -11,14 +11,6 @@
 #include "device_sim/build.h"
 #include "device_sim/costs.h"
 
-/* What backend.h hands around: the unit, and what its kernels are built with. */
-struct strobe_sim_device {
-    struct strobe_sim_unit unit;
-    struct strobe_build_recipe recipe;
-    struct strobe_device_built *idle
-        [STROBE_SIM_RISCS]; /* owned: firmware without a kernel; NULL where it leaves no marker */
-};
-
 /* ---- what kernels call besides NoC, buffers and tiles ---- */
 
 static void yield(void)
@@ -33,6 +25,8 @@ static void wait_until(uint64_t now)
         lane->hot.now = now;
     strobe_sim_lane_yield(lane);
 }
+
+static void begun(void) {}
 
 static void wait_others(void)
 {
@@ -68,6 +62,7 @@ const struct strobe_sim_calls strobe_sim_call_table = {
     .tile_unary = strobe_sim_tile_unary,
     .tile_pack = strobe_sim_tile_pack,
     .tile_registers = strobe_sim_tile_registers,
+    .begun = begun,
     .wait_others = wait_others,
     .perf_switch = strobe_sim_perf_switch,
     .perf_counter = strobe_sim_perf_counter,
@@ -128,21 +123,19 @@ static void set_up_lanes(struct strobe_sim_unit *unit)
 
 static void close_unit(void *handle)
 {
-    struct strobe_sim_device *device = handle;
-    for (uint32_t risc = 0; risc < STROBE_SIM_RISCS; risc++)
-        strobe_build_free(device->idle[risc]);
-    strobe_sim_grid_close(&device->unit);
-    strobe_board_close(&device->unit.board);
-    free(device);
+    struct strobe_sim_unit *unit = handle;
+    strobe_sim_grid_close(unit);
+    strobe_board_close(&unit->board);
+    free(unit);
 }
 
-static enum strobe_err open_parts(struct strobe_sim_device *device,
+static enum strobe_err open_parts(struct strobe_sim_unit *unit,
                                   const struct strobe_device_setup *setup, char *reason)
 {
-    enum strobe_err err = strobe_board_open(&device->unit.board, setup, reason);
+    enum strobe_err err = strobe_board_open(&unit->board, setup, reason);
     if (!err)
-        err = strobe_build_open(&device->recipe, &strobe_sim_tools, &setup->options, reason);
-    return err ? err : strobe_sim_grid_open(&device->unit);
+        err = strobe_recipe_open(&unit->board.recipe, &strobe_sim_tools, &setup->options, reason);
+    return err ? err : strobe_sim_grid_open(unit);
 }
 
 static enum strobe_err open_unit(struct strobe_device_setup *setup, void **handle, char *reason)
@@ -152,13 +145,12 @@ static enum strobe_err open_unit(struct strobe_device_setup *setup, void **handl
                  "the simulator does not know this machine's registers");
         return STROBE_ERR_INVALID;
     }
-    struct strobe_sim_device *device = calloc(1, sizeof *device);
-    if (!device)
+    struct strobe_sim_unit *unit = calloc(1, sizeof *unit);
+    if (!unit)
         return STROBE_ERR_NOMEM;
-    struct strobe_sim_unit *unit = &device->unit;
-    enum strobe_err err = open_parts(device, setup, reason);
+    enum strobe_err err = open_parts(unit, setup, reason);
     if (err) {
-        close_unit(device);
+        close_unit(unit);
         return err;
     }
     unit->random = (setup->options.seed + 1) * 0x9E3779B97F4A7C15ull ^
@@ -169,14 +161,13 @@ static enum strobe_err open_unit(struct strobe_device_setup *setup, void **handl
                                                                         : strobe_clock_mono_ns());
     strobe_sim_grid_reset(unit);
     set_up_lanes(unit);
-    *handle = device;
+    *handle = unit;
     return STROBE_OK;
 }
 
 static enum strobe_err reset_unit(void *handle)
 {
-    struct strobe_sim_device *device = handle;
-    struct strobe_sim_unit *unit = &device->unit;
+    struct strobe_sim_unit *unit = handle;
     set_clock(unit, unit->board.setup.options.clock == STROBE_DEVICE_CLOCK_VIRTUAL
                         ? unit->virtual_ns
                         : strobe_clock_mono_ns());
@@ -197,13 +188,13 @@ static void set_up_core(struct strobe_sim_core *core, const struct strobe_job_la
     core->perf = core->perf_read = (struct strobe_sim_perf){0};
 }
 
-static enum strobe_err launch_lane(struct strobe_sim_device *device, struct strobe_sim_lane *lane,
+static enum strobe_err launch_lane(struct strobe_sim_lane *lane,
                                    const struct strobe_job_launch *run, uint64_t at)
 {
     uint32_t risc = lane->hot.risc, number = 0;
     const struct strobe_job_kernel *kernel =
         strobe_board_kernel(run->job, lane->core->is, risc, &number);
-    const struct strobe_device_built *built = device->idle[risc];
+    const struct strobe_device_built *built = lane->core->unit->board.idle[risc];
     if (kernel) {
         built = kernel->built[kernel->risc == STROBE_DEVICE_COMPUTE ? risc - 2 : 0];
         lane->hot.args = strobe_board_args(run->job, lane->core->is, number, 0, &lane->hot.n_args);
@@ -219,33 +210,19 @@ static enum strobe_err launch_lane(struct strobe_sim_device *device, struct stro
         return STROBE_ERR_NOMEM;
     lane->hot.replayed = run->first_of_replay;
     lane->hot.runtime_id = run->runtime_id;
-    strobe_sim_lane_launch(lane, built, strobe_build_code(built), at);
+    strobe_sim_lane_launch(lane, built, strobe_recipe_code(built), at);
     return STROBE_OK;
-}
-
-static enum strobe_err build_idle(struct strobe_sim_device *device, char *reason)
-{
-    enum strobe_err err = STROBE_OK;
-    for (uint32_t risc = 0;
-         strobe_board_marks_idle(&device->unit.board) && risc < STROBE_SIM_RISCS && !err; risc++)
-        if (!device->idle[risc])
-            err = strobe_build_kernel(
-                &device->recipe,
-                &(struct strobe_device_source){.kernel = {.name = "firmware"}, .risc = risc},
-                &device->idle[risc], reason);
-    return err;
 }
 
 static enum strobe_err run_unit(void *handle, const struct strobe_job_launch *run, char *reason)
 {
-    struct strobe_sim_device *device = handle;
-    struct strobe_sim_unit *unit = &device->unit;
+    struct strobe_sim_unit *unit = handle;
     int virtual = unit->board.setup.options.clock == STROBE_DEVICE_CLOCK_VIRTUAL;
     if (virtual && run->host_ns > unit->virtual_ns)
         unit->virtual_ns = run->host_ns;
     uint64_t start = strobe_sim_clock_cycles(unit, virtual ? run->host_ns : strobe_clock_mono_ns());
     start = (start > unit->now ? start : unit->now) + STROBE_COST_LAUNCH;
-    enum strobe_err err = build_idle(device, reason);
+    enum strobe_err err = strobe_board_build_idle(&unit->board, reason);
     uint32_t n_launched = 0;
     for (uint32_t i = 0; i < unit->board.n_cores && !err; i++) {
         int part;
@@ -255,7 +232,7 @@ static enum strobe_err run_unit(void *handle, const struct strobe_job_launch *ru
         set_up_core(&unit->cores[i], run);
         uint32_t n_riscs = unit->cores[i].is->kind == STROBE_CORE_ETH ? 1 : STROBE_SIM_RISCS;
         for (uint32_t risc = 0; risc < n_riscs && !err; risc++)
-            err = launch_lane(device, &unit->cores[i].lanes[risc], run,
+            err = launch_lane(&unit->cores[i].lanes[risc], run,
                               start + n_launched * STROBE_COST_LAUNCH_STEP);
         n_launched++;
     }
@@ -281,36 +258,22 @@ static enum strobe_err run_unit(void *handle, const struct strobe_job_launch *ru
 
 /* ---- the host's other questions ---- */
 
-static enum strobe_err build(void *handle, const struct strobe_device_source *source,
-                             struct strobe_device_built **built, char *reason)
-{
-    return strobe_build_kernel(&((struct strobe_sim_device *)handle)->recipe, source, built,
-                               reason);
-}
-
 static enum strobe_err read_clock(void *handle, uint32_t core, uint64_t *cycles,
                                   uint64_t *before_ns, uint64_t *after_ns)
 {
-    strobe_sim_clock_read(&((struct strobe_sim_device *)handle)->unit, core, cycles, before_ns,
-                          after_ns);
+    strobe_sim_clock_read(handle, core, cycles, before_ns, after_ns);
     return STROBE_OK;
 }
 
 static enum strobe_err link(void *handle, void *other, struct strobe_clock_pair *pair)
 {
-    return strobe_sim_clock_link(&((struct strobe_sim_device *)handle)->unit,
-                                 &((struct strobe_sim_device *)other)->unit, pair);
+    return strobe_sim_clock_link(handle, other, pair);
 }
 
 static uint64_t idle_since(void *handle)
 {
-    struct strobe_sim_unit *unit = &((struct strobe_sim_device *)handle)->unit;
+    struct strobe_sim_unit *unit = handle;
     return strobe_sim_clock_host(unit, unit->now) + 1;
-}
-
-static const struct strobe_device_built *firmware(void *handle, uint32_t risc)
-{
-    return risc < STROBE_SIM_RISCS ? ((struct strobe_sim_device *)handle)->idle[risc] : NULL;
 }
 
 const struct strobe_device_backend *strobe_sim_backend(void)
@@ -318,24 +281,15 @@ const struct strobe_device_backend *strobe_sim_backend(void)
     static const struct strobe_device_backend backend = {
         .name = "sim",
         .arch = STROBE_ARCH_SIM,
+        .reference = UINT32_MAX,
         .open = open_unit,
         .close = close_unit,
-        .build = build,
-        .unbuild = strobe_build_free,
         .run = run_unit,
-        .drain = strobe_board_drain,
-        .copy = strobe_board_copy,
         .clock = read_clock,
         .link = link,
         .idle_since = idle_since,
         .reset = reset_unit,
-        .core = strobe_board_place,
-        .bank_address = strobe_board_bank,
-        .firmware = firmware,
-        .count = strobe_board_count,
-        .dram_first = strobe_board_dram_first,
-        .l1_first = STROBE_SIM_L1_FREE,
-        .l1_end = STROBE_SIM_L1_BYTES,
+        STROBE_BOARD_CALLS,
     };
     return &backend;
 }

@@ -1,0 +1,154 @@
+/* clock.c - readings of a core's clock, which is the guest's `cycle`: without -icount the host's time stamp counter, with it the number of
+ * instructions.
+ *
+ * A reading is a word that the host stores and a hart answers, between two of the host's clock: what the hart read lies between them,
+ * whoever was not running meanwhile. Both sides spin for a moment, so that a reading takes less than a microsecond where both run; of a few
+ * the shortest is taken. It is as good as it is short, and says so: nobody guesses.  SPDX-License-Identifier: MIT */
+#include <time.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "device_qemu/internal.h"
+
+#define GOOD_NS 800  /* short enough: the next would hardly be shorter */
+#define FAIR_NS 2000 /* good enough, if a few were no shorter */
+#define FEW     8
+#define SPIN_NS 30000      /* then the hart is not running: let it */
+#define WAKE_NS 2000000000 /* for the first answer: the hart must have woken by then */
+#define PATIENT_NS \
+    40000000 /* for a good one, on a machine where hart and host hardly ever run at once */
+#define HASTY_NS   1000000 /* for another one, soon after a good one */
+#define SOON_NS    20000000
+#define BETWEEN_NS 20000000 /* two readings that a frequency is measured by */
+
+/* A hart that rests: it looks for readings. */
+static struct strobe_qemu_hart *resting_hart(struct strobe_qemu_machine *machine)
+{
+    for (uint32_t i = 0; machine->state == STROBE_QEMU_RUNS_ON && i < STROBE_QEMU_HARTS; i++) {
+        struct strobe_qemu_hart *hart = &machine->shared->harts[i];
+        if (strobe_qemu_load(&hart->done) == hart->go && !strobe_qemu_load(&hart->trap_cause))
+            return hart;
+    }
+    return NULL;
+}
+
+/* One answer. BUSY: none came in time. */
+static enum strobe_err ask(struct strobe_qemu_machine *machine, struct strobe_qemu_hart *hart,
+                           uint64_t patience_ns, uint64_t *cycles, uint64_t *before_ns,
+                           uint64_t *after_ns)
+{
+    uint32_t number = ++machine->clock_ask;
+    *before_ns = strobe_clock_mono_ns();
+    __atomic_store_n(&hart->clock_ask, number, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&hart->is_awake, __ATOMIC_SEQ_CST))
+        strobe_qemu_machine_ring(machine);
+    while (strobe_qemu_load(&hart->clock_answer) != number) {
+        uint64_t now = strobe_clock_mono_ns();
+        if (now - *before_ns > patience_ns)
+            return STROBE_ERR_BUSY;
+        if (now - *before_ns <= SPIN_NS)
+            continue;
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    }
+    *after_ns = strobe_clock_mono_ns();
+    *cycles =
+        (uint64_t)strobe_qemu_load(&hart->clock_high) << 32 | strobe_qemu_load(&hart->clock_low);
+    STROBE_ASSERT(*after_ns >= *before_ns);
+    if (*cycles > machine->cycles_seen)
+        machine->cycles_seen = *cycles;
+    return STROBE_OK;
+}
+
+/* The shortest of some readings, as long as it is worth it. Its length; UINT64_MAX: none came. */
+static uint64_t read_best(struct strobe_qemu_machine *machine, struct strobe_qemu_hart *hart,
+                          uint64_t *cycles, uint64_t *before_ns, uint64_t *after_ns)
+{
+    uint64_t one, from, to, began = strobe_clock_mono_ns(), best = UINT64_MAX, spent = 0;
+    uint64_t patience = began - machine->read_well_ns < SOON_NS ? HASTY_NS : PATIENT_NS;
+    for (uint32_t i = 0;
+         best > GOOD_NS && (best > FAIR_NS || i < FEW) && (best == UINT64_MAX || spent < patience);
+         i++) {
+        if (ask(machine, hart, best == UINT64_MAX ? WAKE_NS : patience - spent, &one, &from, &to))
+            break;
+        spent = to - began;
+        if (to - from >= best)
+            continue;
+        best = to - from;
+        *cycles = one;
+        *before_ns = from;
+        *after_ns = to;
+    }
+    if (best <= FAIR_NS)
+        machine->read_well_ns = *after_ns;
+    return best;
+}
+
+enum strobe_err strobe_qemu_clock_read(struct strobe_qemu_unit *unit, uint32_t core,
+                                       uint64_t *cycles, uint64_t *before_ns, uint64_t *after_ns)
+{
+    STROBE_ASSERT(core < unit->board.n_cores);
+    struct strobe_qemu_machine *machine = &unit->machines[core];
+    if (!strobe_qemu_machine_look(machine))
+        return STROBE_ERR_BUSY;
+    struct strobe_qemu_hart *hart = resting_hart(machine);
+    if (!hart || read_best(machine, hart, cycles, before_ns, after_ns) == UINT64_MAX)
+        return STROBE_ERR_BUSY;
+    if (unit->is_virtual) /* a cycle is a nanosecond, and no other time is known */
+        *before_ns = *after_ns = *cycles;
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_qemu_clock_measure(struct strobe_qemu_unit *unit, double *mhz)
+{
+    uint64_t cycles[2], before[2], after[2];
+    *mhz = 1000;
+    for (int i = 0; i < 2 && !unit->is_virtual; i++) {
+        if (i)
+            nanosleep(&(struct timespec){.tv_nsec = BETWEEN_NS}, NULL);
+        if (strobe_qemu_clock_read(unit, 0, &cycles[i], &before[i], &after[i]))
+            return STROBE_ERR_BUSY;
+    }
+    if (!unit->is_virtual)
+        *mhz = (double)(cycles[1] - cycles[0]) * 2000 /
+               ((double)(before[1] - before[0]) + (double)(after[1] - after[0]));
+    return STROBE_OK;
+}
+
+/* The latest time that a lane itself has noted: what it opened before is in its table, or was closed. */
+static uint64_t noted_by(const struct strobe_l1_lane *lane, uint32_t first_open)
+{
+    uint32_t high = strobe_qemu_load(&lane->cursor_high),
+             depth = (strobe_qemu_load(&lane->open_top) - first_open) / (4 * STROBE_OPEN_WORDS);
+    uint64_t time =
+        high == STROBE_NO_CURSOR ? 0 : (uint64_t)high << 32 | strobe_qemu_load(&lane->cursor_low);
+    if (!depth || depth > STROBE_OPEN_MAX)
+        return time;
+    const struct strobe_l1_open *top = &lane->open[depth - 1];
+    uint64_t start =
+        (uint64_t)strobe_qemu_load(&top->start_high) << 32 | strobe_qemu_load(&top->start_low);
+    return start > time ? start : time;
+}
+
+/* Lanes run on while they are looked at. One that runs vouches for no time after what it noted last; the clock may be further, and a zone
+ * that it opens now may have an earlier time than the clock's. When none runs, all that passed counts. */
+uint64_t strobe_qemu_clock_tables(const struct strobe_board *board,
+                                  const struct strobe_board_core *core)
+{
+    const struct strobe_qemu_unit *unit = (const struct strobe_qemu_unit *)(const void *)board;
+    uint64_t least = UINT64_MAX, most = unit->machines[core->index].cycles_seen;
+    for (uint32_t risc = 0; risc < STROBE_BOARD_RISCS; risc++) {
+        const struct strobe_l1_lane *lane = strobe_board_lane(core, risc);
+        uint32_t flags = strobe_qemu_load(&lane->flags);
+        uint32_t first = core->l1_address + STROBE_SIM_MAILBOX +
+                         STROBE_L1_LANE_OFFSET(STROBE_BOARD_RISCS, risc) +
+                         (uint32_t)offsetof(struct strobe_l1_lane, open);
+        if (!(flags & STROBE_LANE_READY))
+            continue;
+        uint64_t noted = noted_by(lane, first);
+        if (flags & STROBE_LANE_IN_LAUNCH && !core->hung && noted < least)
+            least = noted;
+        if (noted > most && noted >> 60 == 0)
+            most = noted;
+    }
+    return least == UINT64_MAX ? most : least;
+}

@@ -13,8 +13,9 @@
 #define GOOD_NS 800  /* short enough: the next would hardly be shorter */
 #define FAIR_NS 2000 /* good enough, if a few were no shorter */
 #define FEW     8
-#define SPIN_NS 30000      /* then the hart is not running: let it */
-#define WAKE_NS 2000000000 /* for the first answer: the hart must have woken by then */
+#define SPIN_NS 30000       /* then the hart is not running: let it */
+#define WAKE_NS 2000000000  /* for the first answer: the hart must have woken by then */
+#define DEAF_NS 10000000000 /* who did not answer is not asked again so soon */
 #define PATIENT_NS \
     40000000 /* for a good one, on a machine where hart and host hardly ever run at once */
 #define HASTY_NS   1000000 /* for another one, soon after a good one */
@@ -68,8 +69,10 @@ static uint64_t read_best(struct strobe_qemu_machine *machine, struct strobe_qem
     for (uint32_t i = 0;
          best > GOOD_NS && (best > FAIR_NS || i < FEW) && (best == UINT64_MAX || spent < patience);
          i++) {
-        if (ask(machine, hart, best == UINT64_MAX ? WAKE_NS : patience - spent, &one, &from, &to))
+        if (ask(machine, hart, best == UINT64_MAX ? WAKE_NS : patience - spent, &one, &from, &to)) {
+            machine->deaf_ns = best == UINT64_MAX ? strobe_clock_mono_ns() : 0;
             break;
+        }
         spent = to - began;
         if (to - from >= best)
             continue;
@@ -91,6 +94,8 @@ enum strobe_err strobe_qemu_clock_read(struct strobe_qemu_unit *unit, uint32_t c
     if (!strobe_qemu_machine_look(machine))
         return STROBE_ERR_BUSY;
     struct strobe_qemu_hart *hart = resting_hart(machine);
+    if (machine->deaf_ns && strobe_clock_mono_ns() - machine->deaf_ns < DEAF_NS)
+        return STROBE_ERR_BUSY;
     if (!hart || read_best(machine, hart, cycles, before_ns, after_ns) == UINT64_MAX)
         return STROBE_ERR_BUSY;
     if (unit->is_virtual) /* a cycle is a nanosecond, and no other time is known */

@@ -14,7 +14,7 @@ if missing:
     sys.exit(77)
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "device_sim"))
-from churned import BUILD, LIMIT_S, RISCS, STROBE, Round  # noqa: E402, F401
+from churned import BUILD, FOR_EVER, LIMIT_S, RISCS, STROBE, Round, in_stream  # noqa: E402, F401
 
 QEMU = {"STROBE_DEVICE_BACKEND": "qemu", "STROBE_SIM_GRID_X": "1", "STROBE_SIM_GRID_Y": "1", "CHURN_PAUSE_US": "0"}
 ADD = BUILD / "bin" / "strobe-device-add"

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from on_qemu import ADD, LANES, Case, children, churn, run  # noqa: E402
+from on_qemu import ADD, FOR_EVER, LANES, LIMIT_S, Case, children, churn, in_stream, run  # noqa: E402
 
 STUCK = [("core 0,0 BRISC", name) for name in ("BRISC-KERNEL", "all", "stuck")]
 SHORT = {"STROBE_SIM_HANG_MS": "400"}
@@ -36,6 +36,22 @@ class Faults(Case):
             self.assertEqual(self.open_zones(it), STUCK)
             self.check_whole(it)
             self.assertEqual(+it.lost(), {})
+
+    def test_a_process_that_is_killed_at_any_moment_costs_nothing_that_was_sent(self):
+        with churn(FOR_EVER, "40") as it:
+            it.wait_for(lambda: it.head(64) > 1 << 16)
+            for pid in children(it.program):
+                os.kill(pid, signal.SIGKILL)
+            self.assertEqual(it.recorder.wait(LIMIT_S), 1)  # the program's: it says that its device hung
+            self.assertEqual(it.stored(), +in_stream(it.link))
+
+    def test_a_killed_program_leaves_no_process(self):
+        with churn(FOR_EVER, "40") as it:
+            cores = it.wait_for(lambda: children(it.program))
+            it.kill_program()
+            it.recorder.wait(LIMIT_S)
+            it.wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in cores))
+            self.assertEqual(it.stored(), +in_stream(it.link))
 
     @staticmethod
     def is_stuck(it):

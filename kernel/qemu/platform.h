@@ -23,4 +23,6 @@ extern const struct strobe_sim_calls *strobe_sim_call;
 #define STROBE_SIM_WALL(low, high) STROBE_DEVICE_CLOCK(low, high)
 #define STROBE_SIM_FREE
 
+#include "../strobe_device_platform.h" /* the clock, also for kernels without markers */
+
 #endif

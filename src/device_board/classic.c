@@ -32,6 +32,7 @@ static uint32_t cores_per_bank(const struct strobe_board *board)
 /* Offset in the core's bank of a RISC's part. */
 static uint64_t part_of(const struct strobe_board *board, uint32_t core, uint32_t risc)
 {
+    STROBE_ASSERT(core < board->n_cores && risc < STROBE_BOARD_RISCS);
     return ((uint64_t)(core % cores_per_bank(board)) * STROBE_BOARD_RISCS + risc) *
            board->risc_words * 4;
 }

@@ -79,6 +79,7 @@ static uint32_t span(const uint32_t *control, const struct strobe_l1_lane *lane,
 /* The words of a lane, with the pads that keep ring offsets modulo 4. Returns how many. */
 static uint32_t put_run(uint32_t *to, uint32_t at, const uint32_t *ring, uint32_t head, uint32_t n)
 {
+    STROBE_ASSERT(n <= RING);
     uint32_t from = head % RING, wraps = from + n > RING,
              whole = wraps && RING - n <= STROBE_FRAME_WHOLE_RING_DEAD;
     uint32_t skip = ((whole ? 0 : from) - at) & 3u, first = wraps ? RING - from : n;
@@ -299,6 +300,7 @@ static void append(struct strobe_board_core *core, uint32_t risc, struct strobe_
         index = 0;
         lane->lap += RING;
     }
+    STROBE_ASSERT(index < RING);
     ring_of(core, risc)[index] = word;
     lane->next = lane->limit = base + 4 * (index + 1);
     strobe_board_control(core)[STROBE_SC_TAIL + risc] = lane->lap + index + 1;

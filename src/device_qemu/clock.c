@@ -38,6 +38,7 @@ static enum strobe_err ask(struct strobe_qemu_machine *machine, struct strobe_qe
                            uint64_t patience_ns, uint64_t *cycles, uint64_t *before_ns,
                            uint64_t *after_ns)
 {
+    STROBE_ASSERT(machine->state == STROBE_QEMU_RUNS_ON);
     uint32_t number = ++machine->clock_ask;
     *before_ns = strobe_clock_mono_ns();
     __atomic_store_n(&hart->clock_ask, number, __ATOMIC_SEQ_CST);

@@ -136,6 +136,8 @@ static void prepare_hart(struct strobe_qemu_unit *unit, uint32_t core, uint32_t 
         put_args(hart->common_args, &hart->n_common_args, args);
     }
     const struct strobe_qemu_code *code = strobe_recipe_code(built);
+    STROBE_ASSERT(code->n_words && 4 * code->n_words <= STROBE_QEMU_SLOT_BYTES);
+    STROBE_ASSERT(hart->done == hart->go);
     hart->entry = code->entry;
     hart->replayed = run->first_of_replay;
     hart->load_words = machine->loaded[risc] == code->serial ? 0 : code->n_words;
@@ -152,6 +154,7 @@ static void launch_core(struct strobe_qemu_unit *unit, uint32_t core,
 {
     struct strobe_qemu_machine *machine = &unit->machines[core];
     struct strobe_qemu_shared *shared = machine->shared;
+    STROBE_ASSERT(!machine->is_running && machine->state == STROBE_QEMU_RUNS_ON);
     strobe_board_launch(&unit->board, &unit->board.cores[core], run, shared->rings);
     shared->runtime_id = run->runtime_id;
     shared->n_acquired = shared->n_committed = shared->n_waited = shared->n_released = 0;

@@ -112,6 +112,7 @@ static void serve_hart(struct strobe_qemu_unit *unit, uint32_t core, uint32_t ha
 {
     struct strobe_qemu_machine *machine = &unit->machines[core];
     struct strobe_qemu_hart *words = &machine->shared->harts[hart];
+    STROBE_ASSERT(machine->shared && hart < STROBE_QEMU_HARTS);
     uint32_t n_asked = strobe_qemu_load(&words->n_asked), n = words->n_served;
     if (n == n_asked)
         return;
@@ -143,6 +144,7 @@ void strobe_qemu_give_up(struct strobe_qemu_unit *unit, uint32_t core, const cha
     struct strobe_qemu_machine *machine = &unit->machines[core];
     struct strobe_board_core *is = &unit->board.cores[core];
     strobe_qemu_machine_pause(machine);
+    STROBE_ASSERT(machine->state == STROBE_QEMU_STOPPED || machine->state == STROBE_QEMU_GONE);
     machine->is_running = 0;
     is->hung = 1;
     for (uint32_t i = 0; i < STROBE_QEMU_HARTS; i++) {
@@ -213,6 +215,7 @@ static int is_done(const struct strobe_qemu_machine *machine)
 static int look_at(struct strobe_qemu_unit *unit, uint32_t core, char *reason)
 {
     struct strobe_qemu_machine *machine = &unit->machines[core];
+    STROBE_ASSERT(machine->is_running && !unit->board.cores[core].hung);
     int is_alive = strobe_qemu_machine_look(machine);
     for (uint32_t hart = 0; is_alive && hart < STROBE_QEMU_HARTS; hart++)
         serve_hart(unit, core, hart);

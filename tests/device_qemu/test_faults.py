@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """test_faults.py BUILD [TEST…]: cores under QEMU that hang, are killed, have garbage in their memory, or can't be started: all that is good is in the trace, the program goes on."""
 import os
+import pathlib
+import shutil
 import signal
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from on_qemu import ADD, FOR_EVER, LANES, LIMIT_S, Case, children, churn, in_stream, run  # noqa: E402
+from on_qemu import ADD, BUILD, FOR_EVER, LANES, LIMIT_S, Case, children, churn, in_stream, run  # noqa: E402
 
 STUCK = [("core 0,0 BRISC", name) for name in ("BRISC-KERNEL", "all", "stuck")]
 SHORT = {"STROBE_SIM_HANG_MS": "400"}
@@ -99,6 +102,19 @@ class Faults(Case):
         status, _, errors = run(ADD, 1, STROBE_QEMU="/bin/ls")
         self.assertEqual(status, 1)
         self.assertIn("/bin/ls did not start a core: /bin/ls: ", errors)
+
+    def test_a_damaged_kernel_of_the_cache_is_an_error(self):
+        with tempfile.TemporaryDirectory() as cache:
+            for path in [*(BUILD / "kernels").glob("*.elf"), *(BUILD / "kernels").glob("*.d")]:
+                shutil.copy2(path, cache)
+            status, _, errors = run(ADD, 1, STROBE_KERNEL_CACHE=cache)
+            self.assertEqual((status, errors), (0, ""))
+            for path in pathlib.Path(cache).glob("[0-9a-f]*.elf"):
+                if not path.name.startswith("firmware"):
+                    os.truncate(path, 200)
+            status, _, errors = run(ADD, 1, STROBE_KERNEL_CACHE=cache)
+            self.assertEqual(status, 1)
+            self.assertIn("can't load the built kernel", errors)
 
     def test_too_many_cores_are_refused(self):
         status, _, errors = run(ADD, 1, STROBE_SIM_GRID_X="9", STROBE_SIM_GRID_Y="2")

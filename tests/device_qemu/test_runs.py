@@ -64,6 +64,11 @@ class Example(Case):
 
 
 class Runs(Case):
+    def test_kernels_without_markers_compute_the_same(self):
+        status, out, errors = run(ADD, 1)
+        self.assertEqual((status, errors), (0, ""))
+        self.assertIn("0 wrong; 0 markers, 0 dropped", out)
+
     def test_rings_that_are_full_make_their_riscs_wait_and_lose_nothing(self):
         with churn(2, "6000") as it:
             self.done(it)

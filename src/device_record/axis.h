@@ -55,11 +55,11 @@ struct strobe_device_axis {
     uint64_t knot_tick;
     double knot_error;  /* ns */
     double first_error; /* ns: of the first piece, in which the cores' origins were set */
-    struct strobe_device_last_sample {
+    struct strobe_device_spare {
         bool is_there;
         int64_t time;
         uint64_t before_ns, after_ns;
-    } left;                                 /* the best of the latest samples that made no knot */
+    } first, left; /* the best of the first samples, and of the latest that made no knot */
     struct strobe_device_core_clock *cores; /* owned */
     uint32_t n_cores;
 };

@@ -18,8 +18,9 @@
 #define DEAF_NS 10000000000 /* who did not answer is not asked again so soon */
 #define PATIENT_NS \
     40000000 /* for a good one, on a machine where hart and host hardly ever run at once */
-#define HASTY_NS   1000000 /* for another one, soon after a good one */
-#define SOON_NS    20000000
+#define HASTY_NS   300000 /* for any, when a good one was read or tried for not long ago */
+#define WELL_NS    100000000
+#define TRIED_NS   200000000
 #define BETWEEN_NS 20000000 /* two readings that a frequency is measured by */
 
 /* A hart that rests: it looks for readings. */
@@ -66,7 +67,10 @@ static uint64_t read_best(struct strobe_qemu_machine *machine, struct strobe_qem
                           uint64_t *cycles, uint64_t *before_ns, uint64_t *after_ns)
 {
     uint64_t one, from, to, began = strobe_clock_mono_ns(), best = UINT64_MAX, spent = 0;
-    uint64_t patience = began - machine->read_well_ns < SOON_NS ? HASTY_NS : PATIENT_NS;
+    int is_hasty = began - machine->read_well_ns < WELL_NS ||
+                   (machine->read_well_ns && began - machine->tried_ns < TRIED_NS);
+    uint64_t patience = is_hasty ? HASTY_NS : PATIENT_NS;
+    machine->tried_ns = is_hasty ? machine->tried_ns : began;
     for (uint32_t i = 0;
          best > GOOD_NS && (best > FAIR_NS || i < FEW) && (best == UINT64_MAX || spent < patience);
          i++) {

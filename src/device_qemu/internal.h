@@ -49,7 +49,8 @@ struct strobe_qemu_machine {
     int is_running;                                            /* harts of it may not be done */
     uint32_t clock_ask;                                        /* the last reading of its clock */
     uint64_t deaf_ns;      /* host time at which its clock was asked for in vain; 0: it was not */
-    uint64_t read_well_ns; /* host time of the last short reading of its clock */
+    uint64_t read_well_ns; /* host time of the last short reading of its clock; 0: none */
+    uint64_t tried_ns;     /* and of the last that took its time */
     uint64_t cycles_seen;  /* the latest time of its clock that is known to have passed */
 };
 

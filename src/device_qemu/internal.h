@@ -18,10 +18,10 @@
 
 /* A machine's life.
  *
- *   GONE -- start --> BOOTS -- wait_ready --> RUNS
- *   RUNS -- pause --> STOPPED      a kernel on it did not come to its end, or met an exception
- *   BOOTS, RUNS, STOPPED -- look --> GONE     its process ended by itself
- *   BOOTS, RUNS, STOPPED -- strobe_qemu_machine_stop --> GONE */
+ *   GONE -- start --> BOOTS -- wait_ready --> RUNS_ON
+ *   RUNS_ON -- pause --> STOPPED      a kernel on it did not come to its end, or met an exception
+ *   BOOTS, RUNS_ON, STOPPED -- look --> GONE     its process ended by itself
+ *   BOOTS, RUNS_ON, STOPPED -- strobe_qemu_machine_stop --> GONE */
 enum strobe_qemu_state {
     STROBE_QEMU_GONE = 0,
     STROBE_QEMU_BOOTS = 1,
@@ -39,8 +39,9 @@ struct strobe_qemu_code {
 struct strobe_qemu_machine {
     enum strobe_qemu_state state;
     pid_t pid;
-    int socket;   /* owned: its bell; -1: none */
-    int said;     /* owned: what QEMU prints, a memfd; -1: none */
+    int process; /* owned: a pidfd, since the host program may reap its children itself; -1: none */
+    int socket;  /* owned: its bell; -1: none */
+    int said;    /* owned: what QEMU prints, a memfd; -1: none */
     uint8_t *ram; /* owned: STROBE_QEMU_RAM_BYTES; stays when the process is gone */
     struct strobe_qemu_shared *shared;  /* borrowed: in ram */
     uint64_t loaded[STROBE_QEMU_HARTS]; /* serial of the kernel that is in its place; 0: none */

@@ -59,7 +59,7 @@ static enum strobe_err map_ram(struct strobe_qemu_unit *unit, uint32_t core, int
         return STROBE_ERR_NOMEM;
     }
     strobe_qemu_machine_free(machine);
-    *machine = (struct strobe_qemu_machine){.socket = -1, .said = -1, .ram = map};
+    *machine = (struct strobe_qemu_machine){.process = -1, .socket = -1, .said = -1, .ram = map};
     machine->shared = (void *)(machine->ram + (STROBE_QEMU_SHARED - STROBE_QEMU_RAM));
     unit->board.cores[core].l1 = machine->ram + (STROBE_QEMU_L1 - STROBE_QEMU_RAM);
     unit->board.cores[core].l1_address = STROBE_QEMU_L1;
@@ -155,6 +155,10 @@ static enum strobe_err spawn(struct strobe_qemu_unit *unit, struct strobe_qemu_m
     const struct child child = {argv, environment, bell, ram, machine->said, getpid()};
     machine->pid = environment ? make_child(&child) : -1;
     free(environment);
+#ifdef SYS_pidfd_open
+    if (machine->pid > 0)
+        machine->process = (int)syscall(SYS_pidfd_open, machine->pid, 0);
+#endif
     return machine->pid > 0 ? STROBE_OK : STROBE_ERR_IO;
 }
 
@@ -246,17 +250,30 @@ enum strobe_err strobe_qemu_machines_start(struct strobe_qemu_unit *unit, char *
 
 /* ---- end ---- */
 
+/* Its process alone: a number may be another one's by now. */
+static void signal_it(const struct strobe_qemu_machine *machine, int number)
+{
+#ifdef SYS_pidfd_send_signal
+    if (machine->process >= 0) {
+        syscall(SYS_pidfd_send_signal, machine->process, number, NULL, 0);
+        return;
+    }
+#endif
+    if (machine->pid > 0)
+        kill(machine->pid, number);
+}
+
 void strobe_qemu_machine_stop(struct strobe_qemu_machine *machine)
 {
-    if (machine->pid > 0) {
-        kill(machine->pid, SIGKILL);
-        while (waitpid(machine->pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
+    signal_it(machine, SIGKILL);
+    while (machine->pid > 0 && waitpid(machine->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (machine->process >= 0)
+        close(machine->process);
     if (machine->socket >= 0)
         close(machine->socket);
     machine->pid = 0;
-    machine->socket = -1;
+    machine->process = machine->socket = -1;
     machine->state = STROBE_QEMU_GONE;
 }
 
@@ -278,16 +295,19 @@ void strobe_qemu_machine_pause(struct strobe_qemu_machine *machine)
     if (machine->state == STROBE_QEMU_GONE)
         return;
     STROBE_ASSERT(machine->pid > 0);
-    kill(machine->pid, SIGSTOP);
-    for (int i = 0; i < 1000; i++) { /* until the system says so, or somebody else has heard it */
-        pid_t pid = waitpid(machine->pid, &status, WUNTRACED | WNOHANG);
-        if (pid < 0 && errno == EINTR)
-            continue;
-        if (pid)
-            break;
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    signal_it(machine, SIGSTOP);
+    pid_t pid = 0;
+    for (int i = 0; i < 1000 && !pid;
+         i++) { /* until the system says so, or somebody else has heard it */
+        pid = waitpid(machine->pid, &status, WUNTRACED | WNOHANG);
+        if (!pid)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     machine->state = STROBE_QEMU_STOPPED;
+    if (pid <= 0 || WIFSTOPPED(status))
+        return;
+    machine->pid = 0; /* it has ended, and is reaped */
+    strobe_qemu_machine_stop(machine);
 }
 
 /* ---- bells ---- */

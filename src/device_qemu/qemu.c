@@ -61,7 +61,7 @@ static enum strobe_err open_parts(struct strobe_qemu_unit *unit, struct strobe_d
     if (!err && !(unit->machines = calloc(unit->board.n_cores, sizeof *unit->machines)))
         err = STROBE_ERR_NOMEM;
     for (uint32_t i = 0; !err && i < unit->board.n_cores; i++)
-        unit->machines[i].socket = unit->machines[i].said = -1;
+        unit->machines[i].process = unit->machines[i].socket = unit->machines[i].said = -1;
     return err ? err : strobe_qemu_machines_start(unit, reason);
 }
 

@@ -68,7 +68,7 @@ static enum strobe_err ask(struct strobe_qemu_machine *machine, struct strobe_qe
 static uint64_t read_best(struct strobe_qemu_machine *machine, struct strobe_qemu_hart *hart,
                           uint64_t *cycles, uint64_t *before_ns, uint64_t *after_ns)
 {
-    uint64_t one, from, to, began = strobe_clock_mono_ns(), best = UINT64_MAX, spent = 0;
+    uint64_t one, from, to, began = strobe_clock_mono_ns(), best = UINT64_MAX, spent = 0, woke = 0;
     int is_hasty = began - machine->read_well_ns < WELL_NS ||
                    (machine->read_well_ns && began - machine->tried_ns < TRIED_NS);
     uint64_t patience = is_hasty ? HASTY_NS : PATIENT_NS;
@@ -80,7 +80,11 @@ static uint64_t read_best(struct strobe_qemu_machine *machine, struct strobe_qem
             machine->deaf_ns = best == UINT64_MAX ? strobe_clock_mono_ns() : 0;
             break;
         }
-        spent = to - began;
+        woke =
+            woke
+                ? woke
+                : to; /* the first answer is one of a hart that slept, and is no measure of the others */
+        spent = to - woke;
         if (to - from >= best)
             continue;
         best = to - from;

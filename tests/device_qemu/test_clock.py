@@ -51,12 +51,13 @@ class Clock(Case):
               f"stated {stated[0]} ns at least, {stated[len(stated) // 2]} ns in the middle, {stated[-1]} ns at most", file=sys.stderr)
 
     def test_a_stretch_of_code_has_as_many_cycles_in_every_run_that_counts_instructions(self):
-        def lengths():
+        def lengths_of_a_run():
             with tempfile.TemporaryDirectory() as folder:
                 values, _ = self.recorded(folder, 2, STROBE_SIM_CLOCK="virtual")
-                return [after - before for before, after in zip(values["before"], values["after"])]
-        first = lengths()
-        self.assertEqual(lengths(), first)
+                lengths = [after - before for before, after in zip(values["before"], values["after"])]
+                return [length for i, length in enumerate(lengths) if i % 4]  # as a launch begins, the bell wakes the other harts too
+        first = lengths_of_a_run()
+        self.assertEqual(lengths_of_a_run(), first)
 
 
 if __name__ == "__main__":

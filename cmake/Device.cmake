@@ -1,7 +1,7 @@
 # libstrobe-device: what programs link that run kernels on a device (include/strobe/device.h, include/tt_metal), and the headers
 # that kernels are compiled with. No part of libstrobe.
 if(TARGET strobe_device_host AND NOT STROBE_WHEEL)
-    file(GLOB device_sources CONFIGURE_DEPENDS src/device/*.c src/device_files/*.c src/device_sim/*.c src/device_host/*.c)
+    file(GLOB device_sources CONFIGURE_DEPENDS src/device/*.c src/device_files/*.c src/device_board/*.c src/device_sim/*.c src/device_qemu/*.c src/device_host/*.c)
     list(APPEND device_sources src/base/err.c src/base/array.c src/base/hash.c src/base/map.c
         src/base/number.c src/base/out.c src/base/ready.c src/base/sort.c src/base/utf8.c
         src/fifo/device_fifo_write.c src/fifo/map_twice.c src/ring/alive.c src/ring/session.c)

@@ -1,7 +1,8 @@
 /* device.h - a host program's side of a device: open it, build programs of kernels, run them, read what their markers recorded.
  *
  * A device is a grid of cores, each with five small processors (RISCs) that run kernels: two move data, three compute. Backends
- * that stand in for hardware: `sim`, which runs kernels natively on a modelled grid. How to mark a kernel: kernel/tools/profiler/.
+ * that stand in for hardware: `sim`, which runs kernels natively on a modelled grid; `qemu`, which runs them as RISC-V code, each core
+ * a process of qemu-system-riscv32. How to mark a kernel: kernel/tools/profiler/.
  *
  *   struct strobe_device_options options;
  *   strobe_device_options_init(&options);                  // defaults, and what the environment says
@@ -95,8 +96,10 @@ enum strobe_device_timing {
 
 /* All zero but `bytes` is a device without markers; strobe_device_options_init gives the defaults. */
 struct strobe_device_options {
-    size_t bytes;            /* sizeof this struct: how an old program is recognised */
-    const char *backend;     /* "sim"; borrowed, like all texts here, until the call returns */
+    size_t bytes; /* sizeof this struct: how an old program is recognised */
+    const char *
+        backend; /* STROBE_DEVICE_BACKEND, "sim"; or "qemu", for which the environment also has other defaults (docs/device.md). Borrowed,
+                  * like all texts here, until the call returns */
     uint32_t n_devices;      /* STROBE_SIM_DEVICES, 1: devices that exist */
     uint32_t grid_x, grid_y; /* 8, 8: workers */
     uint32_t n_ethernet;     /* 2 */
@@ -129,7 +132,7 @@ struct strobe_device_options {
 };
 
 /* The defaults, changed by the environment: TT_METAL_DEVICE_PROFILER, TT_METAL_STREAMING_PROFILER, STROBE_DEVICE_MODE,
- * TT_METAL_PROFILER_..., STROBE_SIM_... CONFLICT: the environment asks for what excludes each other, and the reason has the
+ * TT_METAL_PROFILER_..., STROBE_DEVICE_BACKEND, STROBE_SIM_... CONFLICT: the environment asks for what excludes each other, and the reason has the
  * remedy; *options is filled all the same. */
 STROBE_DEVICE_API enum strobe_device_result
 strobe_device_options_init(struct strobe_device_options *options);

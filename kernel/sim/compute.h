@@ -148,13 +148,15 @@ template <bool OutOfOrder = false> ALWI void pack_tile(uint32_t dst, uint32_t cb
             strobe_sim_call->tile_unary(op, dst);               \
     }
 STROBE_SIM_UNARY(relu, STROBE_SIM_UNARY_RELU)
-STROBE_SIM_UNARY(exp, STROBE_SIM_UNARY_EXP)
-STROBE_SIM_UNARY(sqrt, STROBE_SIM_UNARY_SQRT)
 STROBE_SIM_UNARY(recip, STROBE_SIM_UNARY_RECIP)
 STROBE_SIM_UNARY(square, STROBE_SIM_UNARY_SQUARE)
-STROBE_SIM_UNARY(tanh, STROBE_SIM_UNARY_TANH)
-STROBE_SIM_UNARY(sigmoid, STROBE_SIM_UNARY_SIGMOID)
 STROBE_SIM_UNARY(negative, STROBE_SIM_UNARY_NEGATIVE)
 STROBE_SIM_UNARY(abs, STROBE_SIM_UNARY_ABS)
+#ifndef STROBE_QEMU // its harts have no library of mathematical functions
+STROBE_SIM_UNARY(exp, STROBE_SIM_UNARY_EXP)
+STROBE_SIM_UNARY(sqrt, STROBE_SIM_UNARY_SQRT)
+STROBE_SIM_UNARY(tanh, STROBE_SIM_UNARY_TANH)
+STROBE_SIM_UNARY(sigmoid, STROBE_SIM_UNARY_SIGMOID)
+#endif
 
 #include "objects_rings.h"

@@ -314,9 +314,10 @@ enum {
 inline void invalidate_l1_cache() {}
 inline uint32_t reg_read(uint32_t address)
 {
-    uint64_t wall = strobe_sim_self->now + strobe_sim_self->wall;
-    return address == RISCV_DEBUG_REG_WALL_CLOCK_L   ? (uint32_t)wall
-           : address == RISCV_DEBUG_REG_WALL_CLOCK_H ? (uint32_t)(wall >> 32)
+    uint32_t low, high;
+    STROBE_SIM_WALL(low, high);
+    return address == RISCV_DEBUG_REG_WALL_CLOCK_L   ? low
+           : address == RISCV_DEBUG_REG_WALL_CLOCK_H ? high
                                                      : 0;
 }
 

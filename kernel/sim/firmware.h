@@ -1,8 +1,10 @@
-// firmware.h - what stands behind a kernel that is built for the simulator: the firmware that runs it, and the charges of its
-// blocks. Never included by kernels. SPDX-License-Identifier: MIT
+// firmware.h - what stands behind a kernel: the firmware that runs it; on the simulator also the charges of its blocks. Never included by kernels. SPDX-License-Identifier: MIT
 #pragma once
 #undef reinterpret_cast
 
+#ifdef STROBE_QEMU
+#include "../qemu/entry.h"
+#else
 extern "C" {
 __attribute__((visibility("hidden"))) struct strobe_sim_risc *strobe_sim_self;
 __attribute__((visibility("hidden"))) const struct strobe_sim_calls *strobe_sim_call;
@@ -41,6 +43,7 @@ STROBE_SIM_CHARGE4(53, 54, 55, 56)
 STROBE_SIM_CHARGE4(57, 58, 59, 60)
 STROBE_SIM_CHARGE4(61, 62, 63, 64)
 }
+#endif
 
 namespace strobe_sim
 {
@@ -70,6 +73,9 @@ void launch()
     }
 #endif
     STROBE_SIM_MAIN_ZONE(STROBE_SIM_FW, __COUNTER__);
+#if defined(STROBE_QEMU) && STROBE_SIM_RISC == 0
+    strobe_sim_call->begun(); // the simulator starts BRISC first
+#endif
     if (kernel_main || NAMESPACE::strobe_sim_main) {
 #if STROBE_SIM_RISC == 3
         StartPerfCounters();
@@ -90,6 +96,8 @@ void launch()
 
 } // namespace strobe_sim
 
+#ifndef STROBE_QEMU
 extern "C" __attribute__((visibility("default"), used))
 const struct strobe_sim_kernel strobe_sim_kernel_facts = {STROBE_SIM_ABI, &strobe_sim_self,
                                                           &strobe_sim_call, strobe_sim::launch};
+#endif

@@ -45,6 +45,7 @@ extern __attribute__((visibility("hidden"))) const struct strobe_sim_calls *stro
     } while (0)
 #define STROBE_DEVICE_CLOCK(low, high)        STROBE_SIM_CLOCK(low, high, STROBE_SIM_COST_OPEN)
 #define STROBE_DEVICE_CLOCK_QUICK(low, high)  STROBE_SIM_CLOCK(low, high, STROBE_SIM_COST_CLOSE)
+#define STROBE_SIM_WALL(low, high)            STROBE_SIM_CLOCK(low, high, 0) /* as a register shows it */
 #define STROBE_DEVICE_FENCE()                 __asm__ volatile("" ::: "memory")
 #define STROBE_DEVICE_INVALIDATE()            __asm__ volatile("" ::: "memory")
 #define STROBE_DEVICE_WAIT()                  (strobe_sim_self->now += 24, strobe_sim_call->yield())

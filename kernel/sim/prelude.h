@@ -1,4 +1,4 @@
-// prelude.h - what stands before a kernel that is built for the simulator. The file that includes it says which RISC it is for
+// prelude.h - what stands before a kernel that is built for the simulator, or for a core under QEMU (STROBE_QEMU). The file that includes it says which RISC it is for
 // (STROBE_SIM_RISC), how markers are recorded (STROBE_SIM_MODE, STROBE_SIM_RECORD), and has the compile-time arguments.
 // Never included by kernels. SPDX-License-Identifier: MIT
 #pragma once
@@ -19,8 +19,13 @@
 #endif
 #endif
 #endif
+#ifdef STROBE_QEMU
+#define STROBE_DEVICE_PLATFORM "qemu/platform.h"
+#include "../qemu/platform.h"
+#else
 #define STROBE_DEVICE_PLATFORM "sim/platform.h"
 #include "platform.h"
+#endif
 
 #include "../tools/profiler/kernel_profiler.hpp"
 

@@ -7,11 +7,17 @@
 #include <stdint.h>
 
 /* Goes up with every change below: a built kernel of another number is built anew. */
-#define STROBE_SIM_ABI 3
+#define STROBE_SIM_ABI 4
 
 /* Where a core's L1 lies: a slot of 2 MiB in the low 4 GiB, so that a 32-bit address is a pointer. */
 #define STROBE_SIM_L1_SLOT 0x200000u
 #define STROBE_SIM_L1_MASK 0x1FFFFFu
+
+/* What is where in it. */
+#define STROBE_SIM_L1_BYTES   (1536u * 1024)
+#define STROBE_SIM_MAILBOX    0x1000u  /* the profiler's words */
+#define STROBE_SIM_SEMAPHORES 0x10000u /* 16 bytes apart */
+#define STROBE_SIM_L1_FREE    0x20000u /* what programs and buffers may use */
 
 #define STROBE_SIM_MAX_RINGS      32
 #define STROBE_SIM_MAX_SEMAPHORES 16
@@ -61,6 +67,22 @@ struct strobe_sim_risc {
     uint32_t n_workers;           /* banks of L1 */
 };
 
+/* What a RISC waits for; for the report of a core that hangs. */
+enum strobe_sim_wait {
+    STROBE_SIM_WAIT_NOTHING = 0,
+    STROBE_SIM_WAIT_PAGES = 1,     /* a circular buffer, to be filled */
+    STROBE_SIM_WAIT_ROOM = 2,      /* a circular buffer, to be emptied */
+    STROBE_SIM_WAIT_SEMAPHORE = 3, /* a word of L1 */
+    STROBE_SIM_WAIT_SOURCE = 4,    /* unpacked tiles */
+    STROBE_SIM_WAIT_REGISTERS = 5, /* destination registers */
+    STROBE_SIM_WAIT_OTHERS = 6,    /* the end of the core's other RISCs */
+    STROBE_SIM_WAIT_HOST = 7,  /* a transfer; this and what follows where RISCs run by themselves */
+    STROBE_SIM_WAIT_RELAY = 8, /* room in its ring */
+    STROBE_SIM_WAIT_LAUNCH = 9, /* the next launch */
+    STROBE_SIM_WAIT_BRISC = 10, /* BRISC's begin */
+    STROBE_SIM_N_WAITS = 11
+};
+
 enum strobe_sim_tile_op {
     STROBE_SIM_TILE_COPY = 0,
     STROBE_SIM_TILE_ADD = 1,
@@ -106,7 +128,9 @@ struct strobe_sim_calls {
     void (*tile_unary)(uint32_t op, uint32_t dst);
     void (*tile_pack)(uint32_t dst, uint32_t ring, uint32_t at); /* TRISC_2 */
     void (*tile_registers)(uint32_t step); /* 0 acquire, 1 commit, 2 wait, 3 release */
-    void (*wait_others)(void);             /* until the core's other RISCs came to their end */
+    void (*begun)(
+        void); /* BRISC has begun a launch: the core's other RISCs may, where they run by themselves */
+    void (*wait_others)(void); /* until the core's other RISCs came to their end */
     void (*perf_switch)(uint32_t on);
     uint32_t (*perf_counter)(uint32_t index, uint32_t *type, uint32_t *ref,
                              uint32_t *value); /* 0: behind the last */

@@ -122,6 +122,19 @@ static void put_argv(json_t *json, const struct strobe_info *info,
     strobe_json_write_close(json, ']');
 }
 
+static void put_own_clock(json_t *json, const struct strobe_trace *trace, uint32_t process)
+{
+    struct strobe_own_errors errors;
+    uint32_t n_pieces = strobe_trace_own_errors(trace, process, &errors);
+    if (!n_pieces)
+        return;
+    strobe_json_write_open(json, "own_clock", '{');
+    strobe_json_write_u(json, "pieces", n_pieces);
+    strobe_json_write_u(json, "error_ns", errors.most_ns);
+    strobe_json_write_u(json, "least_error_ns", errors.least_ns);
+    strobe_json_write_close(json, '}');
+}
+
 static void put_process(json_t *json, const struct strobe_info *info, uint32_t i)
 {
     static const char *const hows[] = {"unknown", "exit", "signal"};
@@ -142,6 +155,7 @@ static void put_process(json_t *json, const struct strobe_info *info, uint32_t i
     put_text(json, info->trace, "cwd", process->cwd);
     put_argv(json, info, process);
     put_client(json, process);
+    put_own_clock(json, info->trace, i);
     if (process->has_ended) {
         strobe_json_write_string(json, "end", hows[process->how < 3 ? process->how : 0]);
         strobe_json_write_u(json, "end_value", process->end_value);

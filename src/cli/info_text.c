@@ -147,6 +147,21 @@ static void put_unrecorded(struct strobe_out *out, const struct strobe_trace *tr
         strobe_out_format(out, "  ... and %u more\n", trace->n_unrecorded - MOST);
 }
 
+/* A clock of its own, and how well it is known. */
+static void put_own_clock(struct strobe_out *out, const struct strobe_trace *trace,
+                          uint32_t process)
+{
+    struct strobe_own_errors errors;
+    char least[32], most[32];
+    uint32_t n_pieces = strobe_trace_own_errors(trace, process, &errors);
+    if (n_pieces)
+        strobe_out_format(out,
+                          "    own clock, error %s at the best, %s at most, %u %s of its map\n",
+                          strobe_number_show_ns(errors.least_ns, least),
+                          strobe_number_show_ns(errors.most_ns, most), n_pieces,
+                          n_pieces == 1 ? "piece" : "pieces");
+}
+
 static void put_processes(struct strobe_out *out, const struct strobe_trace *trace)
 {
     enum { MOST = 50 };
@@ -177,6 +192,7 @@ static void put_processes(struct strobe_out *out, const struct strobe_trace *tra
                           process->n_threads == 1 ? "thread" : "threads",
                           strobe_info_end(process, end));
         put_client(out, process);
+        put_own_clock(out, trace, i);
         if (process->argv) {
             strobe_out_text(out, "    ");
             put_text(out, trace, process->argv);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "cli/cli.h"
 #include "cli/input.h"
 #include "cli/out.h"
@@ -111,7 +112,7 @@ static int print(const struct strobe_cli_stacks *options, const struct strobe_sa
         return strobe_cli_fail("stats", "output", STROBE_ERR_NOMEM);
     put_head(&out, options, samples);
     for (uint32_t i = 0; i < n; i++) {
-        if (options->filter && !strobe_cli_matches(options->filter, lines[i].name))
+        if (options->filter && !strobe_glob_fits(options->filter, lines[i].name))
             continue;
         if (n_shown == options->limit)
             n_left++;

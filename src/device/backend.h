@@ -95,8 +95,12 @@ struct strobe_device_core_place {
 
 struct strobe_device_backend {
     const char *name;
-    /* Make device setup->index. *unit is what the others get. On failure `reason` has a sentence. */
-    enum strobe_err (*open)(const struct strobe_device_setup *setup, void **unit, char *reason);
+    enum strobe_device_arch arch; /* as HELLO says it */
+    uint32_t
+        reference; /* core whose clock the others' are compared with; UINT32_MAX: the device has one of its own */
+    /* Make device setup->index. *unit is what the others get. Where the backend's grid or frequency are not those that were asked for,
+     * setup->options has the real ones then. On failure `reason` has a sentence. */
+    enum strobe_err (*open)(struct strobe_device_setup *setup, void **unit, char *reason);
     void (*close)(void *unit);
     /* Build a kernel or find it built. Thread: any, one at a time. */
     enum strobe_err (*build)(void *unit, const struct strobe_device_source *source,
@@ -109,9 +113,9 @@ struct strobe_device_backend {
     /* Copy from or to the memory behind a NoC address. INVALID: there is none. */
     enum strobe_err (*copy)(void *unit, uint64_t noc_address, void *host, uint64_t bytes,
                             int to_device);
-    /* One reading of a core's clock, or of the device's (core = UINT32_MAX), between two of the host's. */
-    void (*clock)(void *unit, uint32_t core, uint64_t *cycles, uint64_t *before_ns,
-                  uint64_t *after_ns);
+    /* One reading of a core's clock, or of the device's (core = UINT32_MAX), between two of the host's. BUSY: it can't be read now. */
+    enum strobe_err (*clock)(void *unit, uint32_t core, uint64_t *cycles, uint64_t *before_ns,
+                             uint64_t *after_ns);
     /* A message to another unit of this backend over the link between them, and its answer, by their reference clocks. NOTFOUND: there is no
      * link. NULL: the backend has none. */
     enum strobe_err (*link)(void *unit, void *other, struct strobe_clock_pair *pair);

@@ -54,6 +54,23 @@ static void set_defaults(struct strobe_device_options *options)
                                               .relay_slowdown = 1};
 }
 
+/* A core of `qemu` is a process, and runs in the host's time: fewer cores, no bound of a wait but the relay's presence, and ten seconds before a core
+ * counts as hung. */
+static void read_backend(struct strobe_device_options *options)
+{
+    const char *backend = getenv("STROBE_DEVICE_BACKEND");
+    if (!backend || !*backend)
+        return;
+    options->backend = backend;
+    if (strcmp(backend, "qemu") != 0)
+        return;
+    options->grid_x = options->grid_y = 1;
+    options->n_ethernet = options->n_dispatch = 0;
+    options->block_cycles = 0;
+    options->frequency_mhz = 1000;
+    options->hang_cycles = 10000000000;
+}
+
 static void read_sim(struct strobe_device_options *options)
 {
     read_u32("STROBE_SIM_DEVICES", &options->n_devices);
@@ -176,6 +193,7 @@ static int is_recorded(void)
 enum strobe_device_result strobe_device_options_init(struct strobe_device_options *options)
 {
     set_defaults(options);
+    read_backend(options);
     read_sim(options);
     const char *mode = getenv("STROBE_DEVICE_MODE"), *policy = getenv("STROBE_DEVICE_POLICY");
     int streaming_asked =

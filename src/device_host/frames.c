@@ -87,7 +87,8 @@ static void send_core(struct strobe_device *device, uint32_t index,
 static void send_clock(struct strobe_device *device, uint32_t index, uint32_t core_yx)
 {
     uint64_t cycles, before_ns, after_ns;
-    device->backend->clock(device->unit, index, &cycles, &before_ns, &after_ns);
+    if (device->backend->clock(device->unit, index, &cycles, &before_ns, &after_ns))
+        return;
     struct strobe_frame_clock clock = {.core_yx = core_yx,
                                        .cycles_low = low(cycles),
                                        .cycles_high = high(cycles),
@@ -123,16 +124,18 @@ void strobe_frames_clocks(struct strobe_device *device, int now)
     if (!now && ns - device->clocks_read_ns < CLOCK_EVERY_NS)
         return;
     device->clocks_read_ns = ns;
-    for (int i = 0; i < 8; i++)
-        send_clock(device, UINT32_MAX, STROBE_CORE_NONE);
     struct strobe_device_core_place place;
+    uint32_t reference = device->backend->reference;
+    int is_core = !device->backend->core(device->unit, reference, &place);
+    for (int i = 0; i < 8; i++)
+        send_clock(device, reference, is_core ? place.y << 16 | place.x : STROBE_CORE_NONE);
     for (uint32_t i = 0; i < device->n_cores; i++)
-        if (!device->backend->core(device->unit, i, &place))
+        if (i != reference && !device->backend->core(device->unit, i, &place))
             send_clock(device, i, place.y << 16 | place.x);
 }
 
-/* What the device says it is: what ARCH_NAME says it stands in for, for tools that know chips alone; else the simulator. */
-static uint32_t arch_of(void)
+/* What the device says it is: what ARCH_NAME says it stands in for, for tools that know chips alone; else what it is. */
+static uint32_t arch_of(uint32_t own)
 {
     static const struct {
         const char *name;
@@ -144,7 +147,7 @@ static uint32_t arch_of(void)
     for (size_t i = 0; said && i < sizeof known / sizeof known[0]; i++)
         if (!strcmp(said, known[i].name))
             return known[i].arch;
-    return STROBE_ARCH_SIM;
+    return own;
 }
 
 void strobe_frames_hello(struct strobe_device *device)
@@ -153,7 +156,7 @@ void strobe_frames_hello(struct strobe_device *device)
     uint64_t ns = strobe_worker_host_ns(device, 0);
     struct strobe_frame_hello hello = {.version = STROBE_DEVICE_VERSION,
                                        .device = device->setup.index,
-                                       .arch = arch_of(),
+                                       .arch = arch_of(device->backend->arch),
                                        .frequency_khz = (uint32_t)(options->frequency_mhz * 1000),
                                        .grid_x = options->grid_x,
                                        .grid_y = options->grid_y,

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "device_host/records.h"
+#include "device_qemu/qemu.h"
 #include "device_sim/sim.h"
 #include "strobe/strobe.h"
 
@@ -80,13 +81,19 @@ static enum strobe_device_result check_options(const struct strobe_device_option
         return strobe_host_fail(
             STROBE_DEVICE_INVALID,
             "options of another version: call strobe_device_options_init first");
-    *backend = strobe_sim_backend();
-    if (!options->backend || strcmp((*backend)->name, options->backend) == 0)
-        return index < options->n_devices
-                   ? STROBE_DEVICE_OK
-                   : strobe_host_fail(STROBE_DEVICE_NOTFOUND, "device %u of %u", index,
-                                      options->n_devices);
-    return strobe_host_fail(STROBE_DEVICE_NOTFOUND, "no backend %s", options->backend);
+    const struct strobe_device_backend *const backends[] = {strobe_sim_backend(),
+                                                            strobe_qemu_backend()};
+    const char *name = options->backend ? options->backend : backends[0]->name;
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
+        if (strcmp(backends[i]->name, name) == 0)
+            *backend = backends[i];
+    if (!*backend)
+        return strobe_host_fail(STROBE_DEVICE_NOTFOUND,
+                                "no backend %s: there are sim and qemu (STROBE_DEVICE_BACKEND)",
+                                name);
+    return index < options->n_devices ? STROBE_DEVICE_OK
+                                      : strobe_host_fail(STROBE_DEVICE_NOTFOUND, "device %u of %u",
+                                                         index, options->n_devices);
 }
 
 struct opening {
@@ -226,9 +233,15 @@ enum strobe_device_result strobe_device_physical(const struct strobe_device *dev
     return strobe_host_fail(STROBE_DEVICE_INVALID, "no worker %u,%u", logical_x, logical_y);
 }
 
+struct resetting {
+    struct strobe_device *device;
+    enum strobe_err err;
+};
+
 static void do_reset(void *context)
 {
-    struct strobe_device *device = context;
+    struct resetting *resetting = context;
+    struct strobe_device *device = resetting->device;
     strobe_host_link_close(device);
     strobe_host_spool_pump(device);
     strobe_host_spool_close(device); /* its words are of clocks that end here */
@@ -236,7 +249,7 @@ static void do_reset(void *context)
     strobe_frames_totals(device); /* what is in the rings is gone: readers know how much that is */
     strobe_host_files_dump(
         device); /* clocks begin anew: later times are not to be sorted among these */
-    device->backend->reset(device->unit);
+    resetting->err = device->backend->reset(device->unit);
     device->epoch++;
     device->n_facts = 0;
     device->status = STROBE_DEVICE_OK;
@@ -249,8 +262,12 @@ static void do_reset(void *context)
 
 enum strobe_device_result strobe_device_reset(struct strobe_device *device)
 {
-    strobe_worker_call(do_reset, device);
-    return STROBE_DEVICE_OK;
+    struct resetting resetting = {.device = device};
+    strobe_worker_call(do_reset, &resetting);
+    return resetting.err ? strobe_host_fail(strobe_host_result(resetting.err),
+                                            "the device did not come back: %s",
+                                            strobe_err_text(resetting.err))
+                         : STROBE_DEVICE_OK;
 }
 
 /* ---- launches ---- */

@@ -26,7 +26,9 @@ struct source {
     struct strobe_device_stream *stream; /* owned */
     struct core *cores;                  /* owned */
     uint32_t n_cores;
-    struct sample first, last; /* of the device's own clock */
+    struct sample first, last; /* of the device's clock: its own, or a core's */
+    bool has_reference;
+    uint32_t reference; /* the core, or STROBE_CORE_NONE */
     double nominal_hz;
 };
 
@@ -69,13 +71,17 @@ static double frequency_of(const struct source *source)
 static void on_clock(void *context, const struct strobe_device_clock *clock)
 {
     struct source *source = context;
-    if (clock->core == STROBE_CORE_NONE) {
-        take_sample(&source->last, clock);
-        if (!source->first.is_there)
-            source->first = source->last;
-    } else if (clock->core < source->n_cores) {
+    if (clock->core < source->n_cores)
         take_sample(&source->cores[clock->core].clock, clock);
+    if (!source->has_reference) { /* the first that comes is the device's */
+        source->has_reference = true;
+        source->reference = clock->core;
     }
+    if (clock->core != source->reference)
+        return;
+    take_sample(&source->last, clock);
+    if (!source->first.is_there)
+        source->first = source->last;
 }
 
 static void on_hello(void *context, const struct strobe_device_hello *hello)
@@ -84,6 +90,7 @@ static void on_hello(void *context, const struct strobe_device_hello *hello)
     source->chip = hello->device;
     source->nominal_hz = hello->frequency_khz * 1e3;
     source->first = source->last = (struct sample){0};
+    source->has_reference = false;
     for (uint32_t i = 0; i < source->n_cores; i++)
         source->cores[i].clock = (struct sample){0};
 }

@@ -11,6 +11,8 @@
 static const double knot_ns = 2e6; /* between two knots, at least */
 enum { trips_known = 5 };          /* samples before it is known what a short round trip is */
 static const double drift_unknown = 1e-3; /* before the frequency is measured */
+static const uint64_t latest_ns =
+    5000000; /* samples this far from each other are not the same for the end */
 static const double guess_error_ns = 5e6; /* how long a frame is on its way */
 
 void strobe_device_axis_init(struct strobe_device_axis *clock,
@@ -171,6 +173,7 @@ static void set_knot(struct strobe_device_axis *clock, int64_t time, uint64_t ti
     clock->knot = time;
     clock->knot_tick = tick;
     clock->knot_error = error;
+    clock->left.is_there = false;
 }
 
 /* Where the piece that leads to a new knot begins: at the last knot, unless something behind it was mapped already. */
@@ -211,11 +214,37 @@ static bool next_knot(struct strobe_device_axis *clock, int64_t time, uint64_t t
     return true;
 }
 
+/* Remember a sample for the begin and for the end: the shortest of the first ones, and of the latest. */
+static void keep_spare(struct strobe_device_axis *clock, int64_t time, uint64_t before_ns,
+                       uint64_t after_ns)
+{
+    struct strobe_device_spare *first = &clock->first, *left = &clock->left;
+    const struct strobe_device_spare spare = {true, time, before_ns, after_ns};
+    uint64_t trip = after_ns - before_ns;
+    if (!first->is_there ||
+        (before_ns <= first->after_ns + latest_ns && trip < first->after_ns - first->before_ns))
+        *first = spare;
+    if (!left->is_there || before_ns > left->after_ns + latest_ns ||
+        trip <= left->after_ns - left->before_ns)
+        *left = spare;
+}
+
+/* A spare sample as a knot, as good as it is. True: there is a new piece. */
+static bool knot_of(struct strobe_device_axis *clock, const struct strobe_device_spare *spare)
+{
+    uint64_t half = (spare->after_ns - spare->before_ns + 1) / 2;
+    STROBE_ASSERT(spare->is_there && spare->before_ns <= spare->after_ns);
+    return next_knot(clock, spare->time,
+                     clock->host.tick_at(clock->host.context, spare->before_ns + half),
+                     (double)half);
+}
+
 static bool sample_reference(struct strobe_device_axis *clock, int64_t time, uint64_t before_ns,
                              uint64_t after_ns)
 {
     uint64_t trip = after_ns - before_ns;
     STROBE_ASSERT(after_ns >= before_ns); /* checked */
+    keep_spare(clock, time, before_ns, after_ns);
     if (!is_short(clock, trip))
         return false;
     if (!clock->n_good)
@@ -225,6 +254,8 @@ static bool sample_reference(struct strobe_device_axis *clock, int64_t time, uin
         (struct strobe_device_good){time, (before + after) / 2, trip};
     if (clock->knot != INT64_MIN && (double)(time - clock->knot) * clock->cycle_ns < knot_ns)
         return false;
+    if (clock->knot == INT64_MIN && (double)(time - clock->first.time) * clock->cycle_ns >= knot_ns)
+        knot_of(clock, &clock->first); /* what was before the first short sample has a proof too */
     double at = line_at(clock, time);
     at = at < before ? before : at > after ? after : at;
     double error = after - at > at - before ? after - at : at - before;
@@ -251,6 +282,13 @@ bool strobe_device_axis_sample(struct strobe_device_axis *clock, uint32_t core, 
     return false;
 }
 
+bool strobe_device_axis_end(struct strobe_device_axis *clock)
+{
+    const struct strobe_device_spare left = clock->left;
+    return left.is_there && (clock->knot == INT64_MIN || left.time > clock->knot) &&
+           knot_of(clock, &left);
+}
+
 void strobe_device_axis_reset(struct strobe_device_axis *clock)
 {
     int64_t latest = clock->map.n_pieces ? clock->map.latest : 0;
@@ -259,6 +297,7 @@ void strobe_device_axis_reset(struct strobe_device_axis *clock)
     STROBE_ASSERT(!clock->n_cores || clock->cores);
     clock->has_reference = false;
     clock->knot = INT64_MIN;
+    clock->first.is_there = clock->left.is_there = false;
     if (clock->n_cores)
         memset(clock->cores, 0, clock->n_cores * sizeof *clock->cores);
 }

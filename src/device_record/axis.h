@@ -55,6 +55,11 @@ struct strobe_device_axis {
     uint64_t knot_tick;
     double knot_error;  /* ns */
     double first_error; /* ns: of the first piece, in which the cores' origins were set */
+    struct strobe_device_spare {
+        bool is_there;
+        int64_t time;
+        uint64_t before_ns, after_ns;
+    } first, left; /* the best of the first samples, and of the latest that made no knot */
     struct strobe_device_core_clock *cores; /* owned */
     uint32_t n_cores;
 };
@@ -66,6 +71,9 @@ void strobe_device_axis_free(struct strobe_device_axis *clock);
 /* A sample. True: the map has a new piece, which belongs into the trace. */
 bool strobe_device_axis_sample(struct strobe_device_axis *clock, uint32_t core, uint64_t cycles,
                                uint64_t before_ns, uint64_t after_ns);
+/* No more samples of this epoch come: the latest becomes a knot, long as it may have taken, so that nothing behind the last knot is mapped without a
+ * proof. True: as above. */
+bool strobe_device_axis_end(struct strobe_device_axis *clock);
 /* The device was reset: its clocks began anew, some time after all that was mapped. */
 void strobe_device_axis_reset(struct strobe_device_axis *clock);
 /* Something must be mapped before there are two knots: the one knot, or `cycles` of `core` at about host time `ns`, and the nominal

@@ -512,6 +512,8 @@ static void end_lane(struct strobe_device_trace *t, uint32_t core, uint32_t risc
 
 static void end_lanes(struct strobe_device_trace *t)
 {
+    if (strobe_device_axis_end(&t->clock))
+        strobe_device_note_clock(t);
     for (uint32_t core = 0; core < t->n_cores; core++)
         for (uint32_t risc = 0; risc < STROBE_DEVICE_RISCS; risc++)
             if (t->cores[core].lanes[risc])

@@ -40,9 +40,9 @@ static double noise(struct strobe_sim_unit *unit)
 void strobe_sim_clock_read(struct strobe_sim_unit *unit, uint32_t core, uint64_t *cycles,
                            uint64_t *before_ns, uint64_t *after_ns)
 {
-    double there = WAY_NS + fabs(noise(unit)) * unit->setup.options.jitter_ns;
-    double back = WAY_NS + fabs(noise(unit)) * unit->setup.options.jitter_ns;
-    if (unit->setup.options.clock == STROBE_DEVICE_CLOCK_VIRTUAL) {
+    double there = WAY_NS + fabs(noise(unit)) * unit->board.setup.options.jitter_ns;
+    double back = WAY_NS + fabs(noise(unit)) * unit->board.setup.options.jitter_ns;
+    if (unit->board.setup.options.clock == STROBE_DEVICE_CLOCK_VIRTUAL) {
         *before_ns = unit->virtual_ns;
         unit->virtual_ns += (uint64_t)(there + back);
     } else { /* the way is modelled: a wait would cost more than it is worth */
@@ -50,17 +50,17 @@ void strobe_sim_clock_read(struct strobe_sim_unit *unit, uint32_t core, uint64_t
     }
     *after_ns = *before_ns + (uint64_t)(there + back);
     *cycles = strobe_sim_clock_cycles(unit, *before_ns + (uint64_t)there);
-    if (core < unit->n_cores)
+    if (core < unit->board.n_cores)
         *cycles += unit->cores[core].origin;
 }
 
 enum strobe_err strobe_sim_clock_link(struct strobe_sim_unit *unit, struct strobe_sim_unit *other,
                                       struct strobe_clock_pair *pair)
 {
-    const struct strobe_device_options *options = &unit->setup.options;
+    const struct strobe_device_options *options = &unit->board.setup.options;
     double there = LINK_NS + fabs(noise(unit)) * options->jitter_ns;
     double back = LINK_NS + fabs(noise(unit)) * options->jitter_ns;
-    if (!options->n_ethernet || !other->setup.options.n_ethernet)
+    if (!options->n_ethernet || !other->board.setup.options.n_ethernet)
         return STROBE_ERR_NOTFOUND;
     uint64_t sent = strobe_clock_mono_ns();
     if (options->clock == STROBE_DEVICE_CLOCK_VIRTUAL) {

@@ -26,8 +26,6 @@
 #define STROBE_COST_RELAY_FRAME   1500 /* build and send a frame */
 #define STROBE_COST_RELAY_LINE    40   /* more per 64 bytes of it */
 #define STROBE_COST_RELAY_IDLE_NS 5000 /* longest pause between two sweeps */
-#define STROBE_RELAY_WORDS        128  /* a lane this full is shipped at once */
-#define STROBE_RELAY_DEFERRED     2048 /* sweeps after which any words are shipped */
 
 /* How far a RISC may run ahead of the others before it is stopped. */
 #define STROBE_SIM_QUANTUM 120

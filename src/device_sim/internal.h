@@ -9,18 +9,10 @@
 #ifndef STROBE_DEVICE_SIM_INTERNAL_H
 #define STROBE_DEVICE_SIM_INTERNAL_H
 
-#include "device/backend.h"
+#include "device_board/board.h"
 #include "device_sim/fiber.h"
-#include "sim/strobe_sim.h"
-#include "strobe_device_words.h"
 
-#define STROBE_SIM_RISCS      5
-#define STROBE_SIM_L1_BYTES   (1536u * 1024)
-#define STROBE_SIM_MAILBOX    0x1000u  /* offset in L1 of the profiler's words */
-#define STROBE_SIM_SEMAPHORES 0x10000u /* of the semaphores */
-#define STROBE_SIM_L1_FREE    0x20000u /* of what programs and buffers may use */
-#define STROBE_SIM_MAX_XY     64       /* coordinates on the NoC are below it */
-#define STROBE_SIM_NO_CORE    0xFFFFu
+#define STROBE_SIM_RISCS STROBE_BOARD_RISCS
 
 /* A RISC's life within one program.
  *
@@ -34,18 +26,6 @@ enum strobe_sim_state {
     STROBE_SIM_PARKED = 2,
     STROBE_SIM_DONE = 3,
     STROBE_SIM_HUNG = 4,
-};
-
-/* What a parked RISC waits for; for the report of a deadlock. */
-enum strobe_sim_wait {
-    STROBE_SIM_WAIT_NOTHING = 0,
-    STROBE_SIM_WAIT_PAGES,     /* a circular buffer, to be filled */
-    STROBE_SIM_WAIT_ROOM,      /* a circular buffer, to be emptied */
-    STROBE_SIM_WAIT_SEMAPHORE, /* a word of L1 */
-    STROBE_SIM_WAIT_SOURCE,    /* unpacked tiles */
-    STROBE_SIM_WAIT_REGISTERS, /* destination registers */
-    STROBE_SIM_WAIT_OTHERS,    /* the end of the core's other RISCs */
-    STROBE_SIM_N_WAITS
 };
 
 struct strobe_sim_core;
@@ -63,7 +43,6 @@ struct strobe_sim_lane {
     uint32_t wait_at_least;                         /* semaphores: this value or more */
     uint64_t done_reads, done_writes, done_atomics; /* when the last of each arrives */
     uint64_t launched;                              /* when its program was started */
-    uint32_t n_said;                                /* drops and stalls that the last TOTALS had */
 };
 
 /* Source and destination registers of a core's compute engine. */
@@ -73,12 +52,6 @@ struct strobe_sim_engine {
     uint32_t n_acquired, n_committed, n_waited, n_released;
     uint32_t n_unpacked; /* pairs that TRISC_0 has written */
     uint32_t n_used;     /* pairs that TRISC_1 has read */
-};
-
-enum strobe_sim_kind {
-    STROBE_SIM_WORKER = 0,
-    STROBE_SIM_ETHERNET = 1,
-    STROBE_SIM_DISPATCH = 2,
 };
 
 /* What a core does, in cycles unless it says otherwise, since its counters were started. */
@@ -95,11 +68,8 @@ struct strobe_sim_perf {
 };
 
 struct strobe_sim_core {
-    struct strobe_sim_unit *unit; /* borrowed: whose it is */
-    uint32_t index;               /* among all cores of the unit, also its flat id */
-    uint32_t x, y, logical_x, logical_y;
-    enum strobe_sim_kind kind;
-    uint8_t *l1;                      /* borrowed: its slot of the unit's mapping */
+    struct strobe_sim_unit *unit;     /* borrowed: whose it is */
+    struct strobe_board_core *is;     /* borrowed: of the unit's board */
     uint64_t origin;                  /* cycles that its wall clock is ahead of the unit's */
     uint64_t out_free[2], in_free[2]; /* per NoC: when its links are free again */
     struct strobe_sim_ring rings[STROBE_SIM_MAX_RINGS];
@@ -108,9 +78,6 @@ struct strobe_sim_core {
     struct strobe_sim_perf perf;      /* runs on */
     struct strobe_sim_perf perf_read; /* as it was when the counters were stopped */
     uint32_t n_running;               /* lanes of this program that are not done */
-    int hung;
-    uint32_t relay_skipped; /* sweeps since its last frame */
-    int open_sent;          /* hung: its open zones were sent */
 };
 
 /* Something that happens at a time: a lane goes on, a relay sweeps, a write arrives. */
@@ -123,17 +90,11 @@ struct strobe_sim_event {
 };
 
 struct strobe_sim_unit {
-    struct strobe_device_setup setup; /* what it was opened with */
-    uint32_t index;
-    struct strobe_sim_core *cores; /* owned: n_cores */
-    uint32_t n_cores, n_workers;
-    uint16_t at[STROBE_SIM_MAX_XY][STROBE_SIM_MAX_XY];     /* [y][x]: core, or STROBE_SIM_NO_CORE */
-    uint8_t bank_at[STROBE_SIM_MAX_XY][STROBE_SIM_MAX_XY]; /* [y][x]: bank + 1 */
-    void *l1_mapping;                                      /* owned: a slot per core */
+    struct strobe_board board;     /* first: backend.h's calls that all boards share */
+    struct strobe_sim_core *cores; /* owned: one for each of the board's */
+    void *l1_mapping;              /* owned: a slot per core */
     size_t l1_mapping_bytes;
-    uint8_t **banks; /* owned: n_banks mappings */
-    uint64_t *bank_free;
-    uint64_t bank_bytes;
+    uint64_t *bank_free; /* owned: when each bank's link is free again */
     /* clock */
     double cycles_per_ns;
     uint64_t base_ns; /* host time at which the clock was `base_cycles` */
@@ -147,13 +108,7 @@ struct strobe_sim_unit {
     uint64_t n_events;
     uint32_t n_running; /* lanes of the running program that are not done */
     uint32_t n_relays;
-    uint32_t epoch;      /* resets so far */
     uint64_t virtual_ns; /* host time of a virtual clock, as last heard */
-    uint32_t *frame;     /* owned: the frame under construction */
-    int sink_dead;       /* the sink failed for good: cores are disarmed */
-    int is_refused;      /* it did not take the last frame: likewise, until it takes one */
-    uint64_t n_frames, n_frames_dropped;
-    uint32_t risc_words; /* classic: words of DRAM per RISC */
 };
 
 /* ---- sched.c ---- */
@@ -171,7 +126,6 @@ void strobe_sim_lane_launch(struct strobe_sim_lane *lane, const struct strobe_de
                             const struct strobe_sim_kernel *code, uint64_t at);
 /* Run until all lanes that were launched came to their end. BUSY: some never will; they are hung, and `reason` says where. */
 enum strobe_err strobe_sim_lane_run_all(struct strobe_sim_unit *unit, char *reason);
-const char *strobe_sim_risc_name(uint32_t risc);
 
 /* ---- calls of kernels ---- */
 extern const struct strobe_sim_calls strobe_sim_call_table;
@@ -202,14 +156,7 @@ uint32_t strobe_sim_perf_counter(uint32_t index, uint32_t *type, uint32_t *ref, 
 /* ---- grid.c ---- */
 struct strobe_sim_core *strobe_sim_core_at(const struct strobe_sim_unit *unit, uint32_t x,
                                            uint32_t y);
-/* Where `bytes` at a NoC address lie in the host's memory; NULL: nowhere. */
-uint8_t *strobe_sim_grid_memory(const struct strobe_sim_unit *unit, uint64_t noc_address,
-                                uint64_t bytes);
-
-/* NoC address of an offset in a bank of DRAM, or in a worker's L1. */
-uint64_t strobe_sim_grid_bank(const struct strobe_sim_unit *unit, enum strobe_device_pool pool,
-                              uint32_t bank, uint64_t offset);
-/* Make cores, L1 and banks of unit->setup. NOMEM; what was made is freed by strobe_sim_grid_close. */
+/* Cores and L1 of the unit's board. NOMEM; what was made is freed by strobe_sim_grid_close. */
 enum strobe_err strobe_sim_grid_open(struct strobe_sim_unit *unit);
 void strobe_sim_grid_close(struct strobe_sim_unit *unit);
 /* As after power-on: the profiler's words of every core, origins of clocks, nothing runs. */
@@ -220,28 +167,11 @@ void strobe_sim_grid_reset(struct strobe_sim_unit *unit);
 void strobe_sim_relay_sweep(struct strobe_sim_unit *unit, uint32_t relay, uint64_t at);
 /* Let the relays begin to sweep, as a launch starts at `at`. */
 void strobe_sim_relay_begin(struct strobe_sim_unit *unit, uint64_t at);
-/* Ship all that is in the rings, also what hung cores left. */
-void strobe_sim_relay_drain(struct strobe_sim_unit *unit);
-/* A program has ended: ship what is due, and of hung cores all. */
-void strobe_sim_relay_after(struct strobe_sim_unit *unit);
-/* A lane's counts, as BYE and TOTALS have them. */
-void strobe_sim_relay_total(struct strobe_sim_lane *lane, struct strobe_lane_total *total);
-/* Hand a frame of n words to the sink, padded. */
-enum strobe_err strobe_sim_relay_put(struct strobe_sim_unit *unit, uint32_t *frame,
-                                     uint32_t n_words);
-/* The profiler's words of a core. */
-uint32_t *strobe_sim_core_control(struct strobe_sim_core *core);
-struct strobe_l1_core *strobe_sim_core_facts(struct strobe_sim_core *core);
-struct strobe_l1_lane *strobe_sim_lane_words(struct strobe_sim_lane *lane);
-
-/* ---- classic.c ---- */
-/* Where a core's and RISC's words lie in the profiler's part of DRAM. */
-void strobe_sim_classic_open(struct strobe_sim_unit *unit);
-void strobe_sim_classic_push(uint32_t risc, uint32_t at_word, uint32_t from, uint32_t n_words);
-enum strobe_err strobe_sim_classic_read(struct strobe_sim_unit *unit);
-/* Words of DRAM per RISC that the options ask for, and bytes of a bank that all parts in it take. */
-uint32_t strobe_sim_classic_words(const struct strobe_device_options *options);
-uint64_t strobe_sim_classic_bytes(const struct strobe_sim_unit *unit);
+/* What the board asks: up to when the tables of a core's lanes hold. */
+uint64_t strobe_sim_relay_time(const struct strobe_board *board,
+                               const struct strobe_board_core *core);
+/* The classic writer's call: words of L1 go to DRAM. */
+void strobe_sim_relay_push(uint32_t risc, uint32_t at_word, uint32_t from, uint32_t n_words);
 
 /* ---- clock.c ---- */
 /* The device's cycles at a host time, and the other way round. */

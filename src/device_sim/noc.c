@@ -25,10 +25,10 @@ static void refuse(struct strobe_sim_lane *lane, const char *what, uint64_t addr
     snprintf(text, sizeof text,
              "device %u, core %u,%u, %s: %s of %llu bytes at NoC address %u,%u 0x%llx, where there "
              "is nothing",
-             unit->index, lane->core->x, lane->core->y, strobe_sim_risc_name(lane->hot.risc), what,
-             (unsigned long long)bytes, x_of(address), y_of(address),
-             (unsigned long long)(address & 0xFFFFFFFFFull));
-    unit->setup.warn(unit->setup.warn_context, text);
+             unit->board.setup.index, lane->core->is->x, lane->core->is->y,
+             strobe_board_risc_name(lane->hot.risc), what, (unsigned long long)bytes, x_of(address),
+             y_of(address), (unsigned long long)(address & 0xFFFFFFFFFull));
+    unit->board.setup.warn(unit->board.setup.warn_context, text);
 }
 
 /* When the link that `free` tells of has carried `bytes`, beginning at `from` at the earliest. */
@@ -43,8 +43,8 @@ static uint64_t *far_link(struct strobe_sim_unit *unit, uint64_t address, uint32
                           int incoming)
 {
     uint32_t x = x_of(address), y = y_of(address);
-    if (unit->bank_at[y][x])
-        return &unit->bank_free[unit->bank_at[y][x] - 1];
+    if (unit->board.bank_at[y][x])
+        return &unit->bank_free[unit->board.bank_at[y][x] - 1];
     struct strobe_sim_core *core = strobe_sim_core_at(unit, x, y);
     return !core ? NULL : incoming ? &core->in_free[noc] : &core->out_free[noc];
 }
@@ -76,7 +76,7 @@ static void go_on(struct strobe_sim_lane *lane)
 static uint8_t *own(struct strobe_sim_lane *lane, uint32_t address, uint64_t bytes)
 {
     uint32_t offset = address & STROBE_SIM_L1_MASK;
-    return offset + bytes <= STROBE_SIM_L1_BYTES ? lane->core->l1 + offset : NULL;
+    return offset + bytes <= STROBE_SIM_L1_BYTES ? lane->core->is->l1 + offset : NULL;
 }
 
 static void later(uint64_t *last, uint64_t at)
@@ -88,7 +88,7 @@ static void later(uint64_t *last, uint64_t at)
 void strobe_sim_noc_read(uint64_t from, uint32_t to, uint32_t bytes)
 {
     struct strobe_sim_lane *lane = strobe_sim_lane_running();
-    uint8_t *source = strobe_sim_grid_memory(lane->core->unit, from, bytes),
+    uint8_t *source = strobe_board_memory(&lane->core->unit->board, from, bytes),
             *target = own(lane, to, bytes);
     if (source && target)
         memmove(target, source, bytes);
@@ -116,7 +116,7 @@ void strobe_sim_noc_write(uint32_t from, uint64_t to, uint32_t bytes, uint32_t f
 {
     (void)flags;
     struct strobe_sim_lane *lane = strobe_sim_lane_running();
-    uint8_t *target = strobe_sim_grid_memory(lane->core->unit, to, bytes),
+    uint8_t *target = strobe_board_memory(&lane->core->unit->board, to, bytes),
             *source = own(lane, from, bytes);
     uint64_t done = transfer(lane, to, bytes, 0);
     if (source && target) {
@@ -132,7 +132,7 @@ void strobe_sim_noc_write(uint32_t from, uint64_t to, uint32_t bytes, uint32_t f
 void strobe_sim_noc_write_word(uint64_t to, uint32_t value)
 {
     struct strobe_sim_lane *lane = strobe_sim_lane_running();
-    uint8_t *target = strobe_sim_grid_memory(lane->core->unit, to, sizeof value);
+    uint8_t *target = strobe_board_memory(&lane->core->unit->board, to, sizeof value);
     uint64_t done = transfer(lane, to, sizeof value, 0);
     if (target) {
         memcpy(target, &value, sizeof value);
@@ -163,7 +163,7 @@ void strobe_sim_noc_multicast(uint32_t from, uint64_t to, uint32_t bytes, uint32
             if (!core || (core == lane->core && !with_self))
                 continue;
             uint64_t one = strobe_device_noc_address(x, y, to);
-            uint8_t *target = strobe_sim_grid_memory(unit, one, bytes);
+            uint8_t *target = strobe_board_memory(&unit->board, one, bytes);
             if (!source || !target) {
                 refuse(lane, "multicast", one, bytes);
                 continue;
@@ -193,7 +193,7 @@ void strobe_sim_noc_barrier(uint32_t which)
 uint64_t strobe_sim_noc_bank(uint32_t bank, uint32_t in_l1, uint64_t offset)
 {
     struct strobe_sim_unit *unit = strobe_sim_lane_running()->core->unit;
-    return strobe_sim_grid_bank(unit, in_l1 ? STROBE_DEVICE_L1 : STROBE_DEVICE_DRAM, bank, offset);
+    return strobe_board_bank(unit, in_l1 ? STROBE_DEVICE_L1 : STROBE_DEVICE_DRAM, bank, offset);
 }
 
 /* ---- semaphores: words of L1 ---- */
@@ -208,7 +208,7 @@ void strobe_sim_semaphore_inc(uint64_t to, uint32_t by)
     if (core && offset + sizeof by <= STROBE_SIM_L1_BYTES && !(offset & 3))
         strobe_sim_event_push(unit, (struct strobe_sim_event){.at = done,
                                                               .what = STROBE_SIM_ARRIVE,
-                                                              .who = core->index,
+                                                              .who = core->is->index,
                                                               .address = offset,
                                                               .value = by});
     else
@@ -220,7 +220,7 @@ void strobe_sim_semaphore_inc(uint64_t to, uint32_t by)
 static int holds(const struct strobe_sim_lane *lane, uint32_t offset, uint32_t value,
                  uint32_t at_least)
 {
-    uint32_t is = *(const uint32_t *)(const void *)(lane->core->l1 + offset);
+    uint32_t is = *(const uint32_t *)(const void *)(lane->core->is->l1 + offset);
     return at_least ? is >= value : is == value;
 }
 
@@ -241,7 +241,7 @@ void strobe_sim_semaphore_set(uint32_t at, uint32_t value)
 {
     struct strobe_sim_lane *lane = strobe_sim_lane_running();
     uint32_t offset = at & STROBE_SIM_L1_MASK & ~3u;
-    *(uint32_t *)(void *)(lane->core->l1 + offset) = value;
+    *(uint32_t *)(void *)(lane->core->is->l1 + offset) = value;
     strobe_sim_semaphore_changed(lane->core, offset, lane->hot.now);
 }
 

@@ -100,7 +100,7 @@ uint32_t strobe_sim_perf_counter(uint32_t index, uint32_t *type, uint32_t *ref, 
 {
     struct strobe_sim_core *core = strobe_sim_lane_running()->core;
     const struct strobe_sim_perf *perf = &core->perf_read;
-    uint32_t groups = core->unit->setup.options.perf_counters, n = 0;
+    uint32_t groups = core->unit->board.setup.options.perf_counters, n = 0;
     struct counter all[N_COUNTERS];
     count_all(perf, all);
     for (size_t i = 0; perf->stopped && i < N_COUNTERS; i++)

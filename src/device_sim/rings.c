@@ -13,9 +13,9 @@ static struct strobe_sim_ring *find(struct strobe_sim_lane *lane, uint32_t ring,
     char text[256];
     snprintf(text, sizeof text,
              "device %u, core %u,%u, %s: %s of circular buffer %u, which the program does not have",
-             unit->index, lane->core->x, lane->core->y, strobe_sim_risc_name(lane->hot.risc), what,
-             ring);
-    unit->setup.warn(unit->setup.warn_context, text);
+             unit->board.setup.index, lane->core->is->x, lane->core->is->y,
+             strobe_board_risc_name(lane->hot.risc), what, ring);
+    unit->board.setup.warn(unit->board.setup.warn_context, text);
     return NULL;
 }
 

@@ -58,7 +58,7 @@ struct strobe_sim_lane *strobe_sim_lane_running(void)
 
 static uint32_t number_of(const struct strobe_sim_lane *lane)
 {
-    return lane->core->index * STROBE_SIM_RISCS + (uint32_t)(lane - lane->core->lanes);
+    return lane->core->is->index * STROBE_SIM_RISCS + (uint32_t)(lane - lane->core->lanes);
 }
 
 void strobe_sim_lane_yield(struct strobe_sim_lane *lane)
@@ -71,7 +71,7 @@ void strobe_sim_lane_yield(struct strobe_sim_lane *lane)
     lane->hot.until = (unit->n_heap ? unit->heap[0].at : lane->hot.now) + STROBE_SIM_QUANTUM;
     if (lane->hot.until <= lane->hot.now)
         lane->hot.until = lane->hot.now + STROBE_SIM_QUANTUM;
-    if (lane->hot.now - lane->launched > unit->setup.options.hang_cycles)
+    if (lane->hot.now - lane->launched > unit->board.setup.options.hang_cycles)
         strobe_sim_fiber_leave(&lane->fiber); /* for give_up() to look at */
 }
 
@@ -150,29 +150,16 @@ static void run_fiber(struct strobe_sim_unit *unit, struct strobe_sim_lane *lane
 
 /* ---- a program ---- */
 
-static const char *const risc_names[] = {"BRISC", "NCRISC", "TRISC_0", "TRISC_1", "TRISC_2"};
-
-const char *strobe_sim_risc_name(uint32_t risc)
-{
-    return risc < STROBE_SIM_RISCS ? risc_names[risc] : "?";
-}
-
 /* One sentence about a lane that did not come to its end. */
 static void say_where(const struct strobe_sim_lane *lane, char *text, size_t bytes)
 {
-    static const char *const waits[] = {"runs on without an end",
-                                        "waits for pages of circular buffer %u",
-                                        "waits for room in circular buffer %u",
-                                        "waits for the semaphore at L1 offset 0x%x",
-                                        "waits for unpacked tiles",
-                                        "waits for the destination registers",
-                                        "waits for the core's other RISCs"};
     char what[96];
-    snprintf(what, sizeof what, waits[lane->wait], lane->wait_on);
+    strobe_board_say_wait(lane->wait, lane->wait_on, what, sizeof what);
     snprintf(text, bytes, "device %u, core %u,%u (logical %u,%u), %s, kernel %s: %s",
-             lane->core->unit->index, lane->core->x, lane->core->y, lane->core->logical_x,
-             lane->core->logical_y, risc_names[lane->hot.risc],
-             lane->kernel ? lane->kernel->source : "none", what);
+             lane->core->unit->board.setup.index, lane->core->is->x, lane->core->is->y,
+             lane->core->is->logical_x, lane->core->is->logical_y,
+             strobe_board_risc_name(lane->hot.risc), lane->kernel ? lane->kernel->source : "none",
+             what);
 }
 
 /* Give up all lanes that are not done: their cores are hung. Returns how many. */
@@ -180,19 +167,19 @@ static uint32_t give_up(struct strobe_sim_unit *unit, char *reason)
 {
     uint32_t n = 0;
     size_t length = 0;
-    for (uint32_t i = 0; i < unit->n_cores; i++)
+    for (uint32_t i = 0; i < unit->board.n_cores; i++)
         for (uint32_t risc = 0; risc < STROBE_SIM_RISCS; risc++) {
             struct strobe_sim_lane *lane = &unit->cores[i].lanes[risc];
             if (lane->state != STROBE_SIM_READY && lane->state != STROBE_SIM_PARKED)
                 continue;
             char text[400];
             say_where(lane, text, sizeof text);
-            unit->setup.warn(unit->setup.warn_context, text);
+            unit->board.setup.warn(unit->board.setup.warn_context, text);
             if (n++ < 4 && length < STROBE_DEVICE_REASON_BYTES)
                 length += (size_t)snprintf(reason + length, STROBE_DEVICE_REASON_BYTES - length,
                                            "%s%s", n > 1 ? "; " : "", text);
             lane->state = STROBE_SIM_HUNG;
-            unit->cores[i].hung = 1;
+            unit->cores[i].is->hung = 1;
             unit->cores[i].n_running = 0;
             if (lane->hot.now > unit->now)
                 unit->now = lane->hot.now;
@@ -212,7 +199,7 @@ static int is_stuck(const struct strobe_sim_unit *unit)
         if (event->what == STROBE_SIM_RUN) {
             const struct strobe_sim_lane *lane =
                 &unit->cores[event->who / STROBE_SIM_RISCS].lanes[event->who % STROBE_SIM_RISCS];
-            if (lane->hot.now - lane->launched <= unit->setup.options.hang_cycles)
+            if (lane->hot.now - lane->launched <= unit->board.setup.options.hang_cycles)
                 return 0;
         }
     }
@@ -222,7 +209,7 @@ static int is_stuck(const struct strobe_sim_unit *unit)
 static void arrive(struct strobe_sim_unit *unit, const struct strobe_sim_event *event)
 {
     struct strobe_sim_core *core = &unit->cores[event->who];
-    *(uint32_t *)(void *)(core->l1 + event->address) += event->value;
+    *(uint32_t *)(void *)(core->is->l1 + event->address) += event->value;
     strobe_sim_semaphore_changed(core, event->address, event->at);
 }
 

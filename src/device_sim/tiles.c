@@ -7,8 +7,9 @@
 
 #include "device_sim/costs.h"
 #include "device_sim/internal.h"
+#include "sim/tile_math.h"
 
-#define TILE 1024
+#define TILE STROBE_TILE_WORDS
 
 static struct strobe_sim_engine *engine_of(struct strobe_sim_lane *lane)
 {
@@ -29,46 +30,17 @@ static void wake(struct strobe_sim_lane *by, uint32_t risc, enum strobe_sim_wait
         strobe_sim_lane_wake(lane, by->hot.now + 2);
 }
 
-/* Row-major place of word i of a tile in faces. */
-static uint32_t place(uint32_t i)
-{
-    uint32_t face = i >> 8, row = i >> 4 & 15, column = i & 15;
-    return ((face >> 1) * 16 + row) * 32 + (face & 1) * 16 + column;
-}
-
-static float from_bfloat16(uint16_t bits)
-{
-    uint32_t word = (uint32_t)bits << 16;
-    float value;
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
-
-static uint16_t to_bfloat16(float value)
-{
-    uint32_t word;
-    memcpy(&word, &value, sizeof word);
-    if ((word & 0x7FFFFFFF) > 0x7F800000) /* not a number: keep it one */
-        return (uint16_t)(word >> 16 | 0x40);
-    return (uint16_t)((word + 0x7FFF + (word >> 16 & 1)) >> 16); /* to the nearest, ties to even */
-}
-
-static uint32_t tile_bytes(const struct strobe_sim_ring *ring)
-{
-    return ring->format == STROBE_DEVICE_BFLOAT16 ? 2 * TILE : 4 * TILE;
-}
-
 /* Where tile `at`, counted from the front of what is at `offset`, lies; NULL: not in the buffer. */
 static uint8_t *tile_at(struct strobe_sim_lane *lane, uint32_t number, uint32_t offset, uint32_t at)
 {
     struct strobe_sim_ring *ring = &lane->core->rings[number % STROBE_SIM_MAX_RINGS];
-    uint32_t bytes = ring->n_pages * ring->page_bytes, size = tile_bytes(ring);
+    uint32_t bytes = ring->n_pages * ring->page_bytes, size = strobe_tile_bytes(ring->format);
     if (!bytes || size > bytes)
         return NULL;
     uint32_t from = (offset + at * ring->page_bytes) % bytes;
     if (from + size > bytes)
         return NULL;
-    return lane->core->l1 + (ring->base & STROBE_SIM_L1_MASK) + from;
+    return lane->core->is->l1 + (ring->base & STROBE_SIM_L1_MASK) + from;
 }
 
 static void load(struct strobe_sim_lane *lane, uint32_t number, uint32_t tile, float *to)
@@ -79,12 +51,7 @@ static void load(struct strobe_sim_lane *lane, uint32_t number, uint32_t tile, f
         memset(to, 0, TILE * sizeof *to);
         return;
     }
-    for (uint32_t i = 0; i < TILE; i++)
-        to[place(i)] = ring->format == STROBE_DEVICE_BFLOAT16
-                           ? from_bfloat16(((const uint16_t *)(const void *)from)[i])
-                       : ring->format == STROBE_DEVICE_UINT32
-                           ? (float)((const uint32_t *)(const void *)from)[i]
-                           : ((const float *)(const void *)from)[i];
+    strobe_tile_load(to, from, ring->format);
 }
 
 void strobe_sim_tile_unpack(uint32_t ring_a, uint32_t tile_a, uint32_t ring_b, uint32_t tile_b,
@@ -103,33 +70,14 @@ void strobe_sim_tile_unpack(uint32_t ring_a, uint32_t tile_a, uint32_t ring_b, u
     charge(lane, STROBE_COST_UNPACK_TILE * n_tiles);
     struct strobe_sim_perf *perf = &lane->core->perf;
     perf->unpack[0] += STROBE_COST_UNPACK_TILE;
-    perf->read_bytes += tile_bytes(&lane->core->rings[ring_a % STROBE_SIM_MAX_RINGS]);
+    perf->read_bytes += strobe_tile_bytes(lane->core->rings[ring_a % STROBE_SIM_MAX_RINGS].format);
     if (n_tiles > 1) {
         perf->unpack[1] += STROBE_COST_UNPACK_TILE;
-        perf->read_bytes += tile_bytes(&lane->core->rings[ring_b % STROBE_SIM_MAX_RINGS]);
+        perf->read_bytes +=
+            strobe_tile_bytes(lane->core->rings[ring_b % STROBE_SIM_MAX_RINGS].format);
     }
     engine->n_unpacked++;
     wake(lane, 3, STROBE_SIM_WAIT_SOURCE);
-}
-
-static void multiply(const float *a, const float *b, float *dst)
-{
-    for (uint32_t row = 0; row < 32; row++)
-        for (uint32_t k = 0; k < 32; k++) {
-            float value = a[row * 32 + k];
-            for (uint32_t column = 0; column < 32; column++)
-                dst[row * 32 + column] += value * b[k * 32 + column];
-        }
-}
-
-static void combine(uint32_t op, const float *a, const float *b, float *dst)
-{
-    for (uint32_t i = 0; i < TILE; i++)
-        dst[i] = op == STROBE_SIM_TILE_ADD             ? a[i] + b[i]
-                 : op == STROBE_SIM_TILE_SUB           ? a[i] - b[i]
-                 : op == STROBE_SIM_TILE_MUL           ? a[i] * b[i]
-                 : op == STROBE_SIM_TILE_BCAST_ROW_ADD ? a[i] + b[i % 32]
-                                                       : a[i];
 }
 
 void strobe_sim_tile_math(uint32_t op, uint32_t dst)
@@ -142,10 +90,7 @@ void strobe_sim_tile_math(uint32_t op, uint32_t dst)
         strobe_sim_lane_park(lane, STROBE_SIM_WAIT_SOURCE, 0);
     float(*slot)[TILE] = engine->source[engine->n_used & 1],
     *to = engine->dst[(engine->n_acquired + 1) & 1][dst % 16];
-    if (op == STROBE_SIM_TILE_MATMUL)
-        multiply(slot[0], slot[1], to);
-    else
-        combine(op, slot[0], slot[1], to);
+    strobe_tile_combine(op, slot[0], slot[1], to);
     uint32_t cycles =
         op == STROBE_SIM_TILE_MATMUL ? STROBE_COST_MATMUL_TILE : STROBE_COST_MATH_TILE;
     charge(lane, cycles);
@@ -200,18 +145,11 @@ void strobe_sim_tile_pack(uint32_t dst, uint32_t number, uint32_t at)
     const struct strobe_sim_ring *ring = &lane->core->rings[number % STROBE_SIM_MAX_RINGS];
     const float *from = engine->dst[engine->n_released & 1][dst % 16];
     uint8_t *to = tile_at(lane, number, ring->write_offset, at);
-    for (uint32_t i = 0; to && i < TILE; i++) {
-        float value = from[place(i)];
-        if (ring->format == STROBE_DEVICE_BFLOAT16)
-            ((uint16_t *)(void *)to)[i] = to_bfloat16(value);
-        else if (ring->format == STROBE_DEVICE_UINT32)
-            ((uint32_t *)(void *)to)[i] = (uint32_t)value;
-        else
-            ((float *)(void *)to)[i] = value;
-    }
+    if (to)
+        strobe_tile_store(to, from, ring->format);
     charge(lane, STROBE_COST_PACK_TILE);
     lane->core->perf.pack += STROBE_COST_PACK_TILE;
-    lane->core->perf.written_bytes += tile_bytes(ring);
+    lane->core->perf.written_bytes += strobe_tile_bytes(ring->format);
 }
 
 /* The handshake of the destination registers. Halves go round: TRISC_1 acquires and commits, TRISC_2 waits and releases. */

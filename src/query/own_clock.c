@@ -66,3 +66,20 @@ uint64_t strobe_trace_own_error_ns(const struct strobe_trace *trace, uint32_t pr
     const struct strobe_own_row *piece = piece_of(trace, process, 1, tick, 0);
     return piece ? piece->error_ns : 0;
 }
+
+uint32_t strobe_trace_own_errors(const struct strobe_trace *trace, uint32_t process,
+                                 struct strobe_own_errors *errors)
+{
+    *errors = (struct strobe_own_errors){.least_ns = UINT64_MAX};
+    if (process >= trace->n_processes || !trace->processes[process].n_own)
+        return 0;
+    uint32_t n_pieces = trace->processes[process].n_own;
+    const struct strobe_own_row *pieces = trace->own_pieces + trace->processes[process].own_first;
+    for (uint32_t i = 0; i < n_pieces; i++) {
+        if (pieces[i].error_ns > errors->most_ns)
+            errors->most_ns = pieces[i].error_ns;
+        if (pieces[i].error_ns < errors->least_ns)
+            errors->least_ns = pieces[i].error_ns;
+    }
+    return n_pieces;
+}

@@ -258,6 +258,13 @@ uint64_t strobe_trace_own_tick(const struct strobe_trace *trace, uint32_t proces
 uint64_t strobe_trace_own_error_ns(const struct strobe_trace *trace, uint32_t process,
                                    uint64_t tick);
 
+/* What is not known of a process's own clock, over all pieces of its map. Returns their number; 0: it has the trace's clock. */
+struct strobe_own_errors {
+    uint64_t least_ns, most_ns;
+};
+uint32_t strobe_trace_own_errors(const struct strobe_trace *trace, uint32_t process,
+                                 struct strobe_own_errors *errors);
+
 /* What a cause of loss is called. */
 const char *strobe_loss_text(uint64_t cause);
 

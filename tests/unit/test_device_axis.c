@@ -175,6 +175,53 @@ static void without_samples_a_guess_says_that_it_is_one(void **state)
     strobe_device_axis_free(&clock);
 }
 
+/* The clock runs faster behind the last short sample: only a long one, at the end, can say so. */
+static void the_last_samples_bound_what_is_behind_the_last_knot(void **state)
+{
+    (void)state;
+    struct device device = {.ppm = 0, .offset_ns = 1e9};
+    struct strobe_device_axis clock;
+    double now = 3e9;
+    strobe_device_axis_init(&clock, &host, 1350000);
+    for (int i = 0; i < 20; i++, now += 5e6)
+        strobe_device_axis_sample(&clock, 0, cycles_at(&device, 0, now + 100), (uint64_t)now,
+                                  (uint64_t)now + 200);
+    double begin = now;
+    uint64_t first = cycles_at(&device, 0, begin), last = first + (uint64_t)(4e9 * 1.35 * 1.0005);
+    now += 4e9;
+    assert_false(
+        strobe_device_axis_sample(&clock, 0, last, (uint64_t)now - 500000, (uint64_t)now + 500000));
+    assert_true(strobe_device_axis_end(&clock));
+    assert_false(strobe_device_axis_end(&clock));
+    int64_t time = strobe_device_axis_common(&clock, 0, last - 1350);
+    double off = (double)strobe_device_axis_tick(&clock, time) * 0.4 - (now - 1000 + 400000);
+    assert_true(fabs(off) <= (double)piece_of(&clock.map, time)->error_ns);
+    assert_true(piece_of(&clock.map, time)->error_ns >= 500000);
+    strobe_device_axis_free(&clock);
+}
+
+/* All samples at the begin were long ones; the short ones that follow, a second later, lean a little. */
+static void what_is_before_the_first_knot_is_within_its_error(void **state)
+{
+    (void)state;
+    struct device device = {.ppm = 0, .offset_ns = 1e9};
+    struct strobe_device_axis clock;
+    double begin = 3e9, now = begin;
+    strobe_device_axis_init(&clock, &host, 1350000);
+    for (int i = 0; i < 4; i++, now += 20000) /* too few to know what is short */
+        strobe_device_axis_sample(&clock, 0, cycles_at(&device, 0, now + 5000), (uint64_t)now,
+                                  (uint64_t)now + 20000);
+    now = begin + 1e9;
+    for (int i = 0; i < 8; i++, now += 2.1e6)
+        strobe_device_axis_sample(&clock, 0, cycles_at(&device, 0, now + 1 + 120 * i),
+                                  (uint64_t)now, (uint64_t)now + 1000);
+    double at = begin + 1e6;
+    int64_t time = strobe_device_axis_common(&clock, 0, cycles_at(&device, 0, at));
+    double off = (double)strobe_device_axis_tick(&clock, time) * 0.4 - (at + 400000);
+    assert_true(fabs(off) <= (double)piece_of(&clock.map, time)->error_ns);
+    strobe_device_axis_free(&clock);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +229,8 @@ int main(void)
         cmocka_unit_test(times_never_step_back),
         cmocka_unit_test(a_reset_begins_a_new_piece_behind_the_old_ones),
         cmocka_unit_test(without_samples_a_guess_says_that_it_is_one),
+        cmocka_unit_test(the_last_samples_bound_what_is_behind_the_last_knot),
+        cmocka_unit_test(what_is_before_the_first_knot_is_within_its_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

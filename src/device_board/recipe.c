@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "device_sim/build.h"
+#include "device_board/build.h"
 
 extern char **environ;
 
@@ -48,7 +48,7 @@ static enum strobe_err find_headers(char *folder, size_t bytes, const char *wish
         return has_headers(folder, bytes) ? STROBE_OK : STROBE_ERR_NOTFOUND;
     }
     Dl_info info;
-    if (dladdr((const void *)(uintptr_t)strobe_sim_recipe_open, &info) && info.dli_fname) {
+    if (dladdr((const void *)(uintptr_t)strobe_recipe_open, &info) && info.dli_fname) {
         char self[1024], *real = realpath(info.dli_fname, NULL), *slash;
         snprintf(self, sizeof self, "%s", real ? real : info.dli_fname);
         free(real);
@@ -68,25 +68,33 @@ static enum strobe_err find_headers(char *folder, size_t bytes, const char *wish
     return STROBE_ERR_NOTFOUND;
 }
 
-static enum strobe_err find_compiler(char *compiler, size_t bytes, const char *wish)
+enum strobe_err strobe_recipe_find(const char *name, char *path, size_t bytes)
 {
-    const char *said = wish ? wish : getenv("STROBE_KERNEL_CXX");
-    const char *const names[] = {said && *said ? said : "g++", said && *said ? said : "clang++"};
-    for (int i = 0; i < 2; i++) {
-        if (strchr(names[i], '/') && access(names[i], X_OK) == 0) {
-            snprintf(compiler, bytes, "%s", names[i]);
+    if (strchr(name, '/')) {
+        snprintf(path, bytes, "%s", name);
+        return access(path, X_OK) ? STROBE_ERR_NOTFOUND : STROBE_OK;
+    }
+    const char *paths = getenv("PATH");
+    for (const char *at = paths ? paths : "/usr/bin:/bin"; *at;) {
+        size_t n = strcspn(at, ":");
+        snprintf(path, bytes, "%.*s/%s", (int)n, at, name);
+        if (access(path, X_OK) == 0)
             return STROBE_OK;
-        }
-        const char *paths = getenv("PATH");
-        for (const char *at = paths ? paths : "/usr/bin:/bin"; *at;) {
-            size_t n = strcspn(at, ":");
-            snprintf(compiler, bytes, "%.*s/%s", (int)n, at, names[i]);
-            if (access(compiler, X_OK) == 0)
-                return STROBE_OK;
-            at += n + (at[n] == ':');
-        }
+        at += n + (at[n] == ':');
     }
     return STROBE_ERR_NOTFOUND;
+}
+
+static enum strobe_err find_compiler(struct strobe_recipe *recipe, const char *wish)
+{
+    const char *said = wish ? wish : getenv(recipe->tools->variable);
+    enum strobe_err err = STROBE_ERR_NOTFOUND;
+    if (said && *said)
+        return strobe_recipe_find(said, recipe->compiler, sizeof recipe->compiler);
+    for (int i = 0; i < 2 && recipe->tools->compilers[i] && err; i++)
+        err = strobe_recipe_find(recipe->tools->compilers[i], recipe->compiler,
+                                 sizeof recipe->compiler);
+    return err;
 }
 
 /* Make a folder and those above it. */
@@ -129,12 +137,12 @@ static enum strobe_err find_cache(char *folder, size_t bytes, const char *wish)
 }
 
 /* Folders with : between them, as many as there is room for. */
-static enum strobe_err split_includes(struct strobe_sim_recipe *recipe, const char *wish)
+static enum strobe_err split_includes(struct strobe_recipe *recipe, const char *wish)
 {
     const char *at = wish ? wish : getenv("STROBE_KERNEL_INCLUDE");
     for (uint32_t n = 0; at && *at; n++) {
         size_t bytes = strcspn(at, ":");
-        if (n == STROBE_SIM_INCLUDES || bytes >= sizeof recipe->include_dirs[0])
+        if (n == STROBE_RECIPE_INCLUDES || bytes >= sizeof recipe->include_dirs[0])
             return STROBE_ERR_LIMIT;
         memcpy(recipe->include_dirs[n], at, bytes);
         at += bytes + (at[bytes] == ':');
@@ -142,9 +150,11 @@ static enum strobe_err split_includes(struct strobe_sim_recipe *recipe, const ch
     return STROBE_OK;
 }
 
-enum strobe_err strobe_sim_recipe_open(struct strobe_sim_recipe *recipe,
-                                       const struct strobe_device_options *options, char *reason)
+enum strobe_err strobe_recipe_open(struct strobe_recipe *recipe,
+                                   const struct strobe_recipe_tools *tools,
+                                   const struct strobe_device_options *options, char *reason)
 {
+    recipe->tools = tools;
     recipe->mode = options->mode;
     recipe->record = options->record & ~HOSTS_ALONE;
     if (find_headers(recipe->kernel_dir, sizeof recipe->kernel_dir, options->kernel_dir)) {
@@ -156,13 +166,11 @@ enum strobe_err strobe_sim_recipe_open(struct strobe_sim_recipe *recipe,
     if (split_includes(recipe, options->include_dirs)) {
         snprintf(reason, STROBE_DEVICE_REASON_BYTES,
                  "STROBE_KERNEL_INCLUDE: at most %d folders, of less than %zu characters each",
-                 STROBE_SIM_INCLUDES, sizeof recipe->include_dirs[0]);
+                 STROBE_RECIPE_INCLUDES, sizeof recipe->include_dirs[0]);
         return STROBE_ERR_INVALID;
     }
-    if (find_compiler(recipe->compiler, sizeof recipe->compiler, options->compiler)) {
-        snprintf(reason, STROBE_DEVICE_REASON_BYTES,
-                 "no C++ compiler: kernels are built with g++ or clang++; install one, or name it "
-                 "in STROBE_KERNEL_CXX");
+    if (find_compiler(recipe, options->compiler)) {
+        snprintf(reason, STROBE_DEVICE_REASON_BYTES, "%s", tools->missing);
         return STROBE_ERR_NOTFOUND;
     }
     if (find_cache(recipe->cache_dir, sizeof recipe->cache_dir, options->cache_dir)) {
@@ -175,7 +183,7 @@ enum strobe_err strobe_sim_recipe_open(struct strobe_sim_recipe *recipe,
     return STROBE_OK;
 }
 
-enum strobe_err strobe_sim_build_run(const char *const *argv, char *reason)
+enum strobe_err strobe_recipe_run(const char *const *argv, char *reason)
 {
     int pipes[2], status = 0;
     if (pipe2(pipes, O_CLOEXEC))

@@ -4,6 +4,7 @@
 #include "cli/cmd_report.h"
 #include "cli/choice.h"
 #include "report/choose.h"
+#include "report/counter_tables.h"
 #include "report/folders.h"
 #include "report/summary.h"
 #include "report/write.h"
@@ -48,7 +49,8 @@ static const char help[] =
     "      --device-only        only the device log\n"
     "      --force-legacy-device-logs  the device log, even where there is a C++ report\n"
     "  -a, --device-analysis-types T   only this device analysis; may be given again\n"
-    "      --analyze-noc-traces take NoC figures from npe_op_stats.csv (this is the default)\n"
+    "      --analyze-noc-traces NoC figures: of npe_op_stats.csv, else of the noc_trace files\n"
+    "                           (this is the default)\n"
     "      --upstream-compatible  reproduce upstream's known defects\n"
     "\n"
     "What of it is in the report (latencies stay those of the whole run):\n"
@@ -264,6 +266,22 @@ static enum strobe_err begin_copy(const struct settings *settings,
     return strobe_report_copy_begin(from, to, fd);
 }
 
+/* NoC figures of all runs, in a table of their own. */
+static enum strobe_err write_noc(const struct strobe_report *report,
+                                 const struct strobe_report_folders *folders)
+{
+    char path[STROBE_REPORT_PATH];
+    struct strobe_report_out out;
+    if (!report->noc_ops.n)
+        return STROBE_OK;
+    strobe_report_folders_path(folders, "noc_op_stats", path);
+    enum strobe_err err = strobe_report_out_open(&out, path);
+    if (err)
+        return err;
+    strobe_report_noc_ops_write(&report->noc_ops, &out.text);
+    return strobe_report_out_close(&out);
+}
+
 static enum strobe_err write_files(const struct settings *settings,
                                    const struct strobe_report *report,
                                    const struct strobe_report_folders *folders,
@@ -277,6 +295,8 @@ static enum strobe_err write_files(const struct settings *settings,
                               : strobe_report_write_ops(report, csv, &settings->write);
     if (!err && report->is_device_only)
         err = strobe_report_write_op2op(report, gaps);
+    if (!err)
+        err = write_noc(report, folders);
     if (!err && !settings->no_copy && !report->options.device_only)
         err = strobe_report_folders_copy(folders);
     return err;
@@ -315,6 +335,7 @@ static int show(const struct settings *settings, const struct strobe_report *rep
         strobe_report_coverage_line(report, &out);
         strobe_out_char(&out, '\n');
     } else if (!err) {
+        err = strobe_report_counter_tables(report, &out);
         strobe_report_summary_text(&summary, &view, &out);
     }
     strobe_report_summary_free(&summary);
@@ -356,6 +377,21 @@ static bool choose_rows(const struct settings *settings, struct strobe_report *r
     return false;
 }
 
+/* Why the report has the device's runs only, and what to do. */
+static void tell_no_ops(const char *logs)
+{
+    char path[STROBE_REPORT_PATH + 64];
+    snprintf(path, sizeof path, "%s/" STROBE_REPORT_MESSAGES_FILE, logs);
+    if (access(path, F_OK))
+        strobe_cli_error("report",
+                         "%s has no host logs: the ops have no names and no host times. Record the "
+                         "program with: python -m tracy -p -r SCRIPT",
+                         logs);
+    else
+        strobe_cli_error("report", "the program emitted no ops (zones and messages TT_DNN...): the "
+                                   "rows are its device's runs, without names and host times");
+}
+
 static int make_report(struct settings *settings, const struct strobe_report_folders *folders)
 {
     struct strobe_report report;
@@ -384,10 +420,7 @@ static int make_report(struct settings *settings, const struct strobe_report_fol
                          strobe_err_text(report.log.copy_err));
     code = err ? STROBE_EXIT_FAILED : show(settings, &report, csv);
     if (!err && report.is_device_only && !settings->read.device_only)
-        strobe_cli_error("report",
-                         "%s has no host logs: the ops have no names and no host times. Record the "
-                         "program with: python -m tracy -p -r SCRIPT",
-                         folders->logs);
+        tell_no_ops(folders->logs);
     if (err && err != STROBE_ERR_NOTFOUND)
         fail(folders->out, err);
     strobe_report_close(&report);

@@ -92,6 +92,8 @@ enum strobe_device_timing {
 #define STROBE_DEVICE_RECORD_MEMORY 256u /* allocations of buffers */
 #define STROBE_DEVICE_RECORD_FILES \
     512u /* profile_log_device.csv and what else tt-metal's tools read: docs/device.md */
+#define STROBE_DEVICE_RECORD_CLOCKS \
+    1024u /* 249 readings of a core's clock when the device is opened, and as many when it is closed */
 
 /* All zero but `bytes` is a device without markers; strobe_device_options_init gives the defaults. */
 struct strobe_device_options {

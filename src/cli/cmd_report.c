@@ -1,5 +1,6 @@
 /* cmd_report.c - strobe report: the op report from tt-metal's logs.
- * Device statistics and the comparison of two reports: cmd_report_tools.c. Regions of a trace: cmd_report_regions.c.
+ * Device statistics and the comparison of two reports: cmd_report_tools.c. Regions of a trace: cmd_report_regions.c. Streams of killed
+ * programs: cmd_report_streams.c.
  * SPDX-License-Identifier: MIT */
 #include "cli/cmd_report.h"
 #include "cli/choice.h"
@@ -22,6 +23,7 @@ static const char help[] =
     "       strobe report --device-stats [DIR] [-s SETUP] [-d LOG] [-o OUT] [options]\n"
     "       strobe report --by-region [--region WHAT] [--zone NAME] [--csv | --json] "
     "[FILE.strobe]\n"
+    "       strobe report --device-streams LOGS\n"
     "       strobe report --compare [--only-compare-op-ids] [REPORT.csv [CPP_REPORT.csv]]\n"
     "\n"
     "Joins the logs that a tt-metal run leaves (tracy_ops_times.csv, tracy_ops_data.csv,\n"
@@ -477,6 +479,8 @@ int strobe_cli_report(int argc, char **argv)
     int code;
     if (argc > 1 && !strcmp(argv[1], "--device-stats"))
         return strobe_cli_report_device_stats(argc - 1, argv + 1);
+    if (argc > 1 && !strcmp(argv[1], "--device-streams"))
+        return strobe_cli_report_streams(argc - 1, argv + 1);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (!strcmp(argv[i], "--by-region"))
             return strobe_cli_report_regions(argc, argv);

@@ -12,6 +12,7 @@
 #include "device_host/records.h"
 
 #define CLOCK_EVERY_NS 10000000
+#define SYNC_SAMPLES   249        /* as many as tt-metal takes */
 #define MOST_FACTS     (1u << 20) /* words of descriptions that are kept for later listeners */
 #define FRAME_ROOM     8192
 
@@ -147,6 +148,16 @@ static uint32_t arch_of(void)
     return STROBE_ARCH_SIM;
 }
 
+void strobe_frames_sync(struct strobe_device *device)
+{
+    struct strobe_device_core_place place;
+    if (!(device->setup.options.record & STROBE_DEVICE_RECORD_CLOCKS) ||
+        device->backend->core(device->unit, 0, &place))
+        return;
+    for (int i = 0; i < SYNC_SAMPLES; i++)
+        send_clock(device, 0, place.y << 16 | place.x);
+}
+
 void strobe_frames_hello(struct strobe_device *device)
 {
     const struct strobe_device_options *options = &device->setup.options;
@@ -179,6 +190,7 @@ void strobe_frames_hello(struct strobe_device *device)
         device->n_cores++;
     }
     strobe_frames_clocks(device, 1);
+    strobe_frames_sync(device);
 }
 
 /* ---- programs ---- */

@@ -79,7 +79,7 @@ enum strobe_device_timing {
 };
 
 /* Bits of `record`: what is recorded besides zones. */
-#define STROBE_DEVICE_RECORD_DISPATCH   1u  /* classic: dispatch cores */
+#define STROBE_DEVICE_RECORD_DISPATCH   1u  /* commands of a dispatch core */
 #define STROBE_DEVICE_RECORD_TRACE_ONLY 2u  /* classic: one zone per core and replay */
 #define STROBE_DEVICE_RECORD_SUM        4u  /* sum zones */
 #define STROBE_DEVICE_RECORD_ACCUMULATE 8u  /* classic: push only when L1 is full */

@@ -180,7 +180,7 @@ def make_report(given, folder, own, environment):
     """The report of a run in `own`; below `folder` in any case."""
     report.generate_report(own, given.tools_folder, given.name_append, command_line.child_functions(given),
                            bool(given.TT_METAL_DEVICE_PROFILER_NOC_EVENTS), given.device_analysis_types, environment,
-                           given.older_names, given.process_columns)
+                           given.older_names, given.process_columns, given.TT_METAL_TRACE_PROFILER)
     if own == folder:
         return
     base = pathlib.Path(given.name_append or ".")
@@ -231,6 +231,9 @@ def finish(given, program, folder, own, environment, code):
         say("no profiling data could be captured: `strobe record` left no trace; its words are above")
         return 3 if code is None else code or 1
     say(f"the trace is {trace}")
+    if given.TT_METAL_MEM_PROFILER:
+        say("memory by pool (strobe stats --memory):")
+        subprocess.run([strobe_command.find(), "stats", "--memory", str(trace)], check=False)
     if given.report:
         make_report(given, folder, own, environment)
     if code is None:

@@ -124,9 +124,10 @@ def has_ops(logs):
 
 
 def generate_report(output_folder, bin_folder=None, name_append=None, child_calls=None, collect_noc_traces=False,
-                    device_analysis_types=(), environment=None, older_names=False, process_columns=False):
+                    device_analysis_types=(), environment=None, older_names=False, process_columns=False, device_only=False):
     """Make the report folder of a run's logs; 0, or ReportError. Arguments as tt-metal's function has them; and the
-    program's environment, which tells why there is no device data; older_names: of the report's columns; process_columns: two more."""
+    program's environment, which tells why there is no device data; older_names: of the report's columns; process_columns: two more;
+    device_only: rows of the device's runs alone."""
     from tracy import process_ops_logs
     folder = pathlib.Path(output_folder)
     logs, since = folder / ".logs", time.time()
@@ -137,7 +138,7 @@ def generate_report(output_folder, bin_folder=None, name_append=None, child_call
     target = None
     if has_ops(logs):
         try:
-            process_ops_logs.process_ops(folder, name_append, True, analyze_noc_traces=collect_noc_traces,
+            process_ops_logs.process_ops(folder, name_append, True, device_only, analyze_noc_traces=collect_noc_traces,
                                          device_analysis_types=device_analysis_types, older_names=older_names,
                                          process_columns=process_columns)
         except RuntimeError as problem:

@@ -7,6 +7,7 @@
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/out.h"
+#include "cli/stats_memory.h"
 #include "query/stats.h"
 
 static const char help[] =
@@ -26,6 +27,7 @@ static const char help[] =
     "  --process P     of the process with this pid, or this in its name\n" STROBE_CLI_CHOICE_HELP
     "  --spans         asynchronous spans instead of zones\n"
     "  --gpu           zones of GPU contexts instead, by the GPU's own times\n"
+    "  --memory        pools of memory instead: allocations, peak, what is live at the end\n"
     "  --exact         percentiles to the tick (else within 1.6 %), and --inclusive\n"
     "  --inclusive     read the events of files whose summaries have no inclusive time: older "
     "ones\n"
@@ -53,7 +55,7 @@ struct options {
     const char *filter;
     enum sort_key sort;
     uint64_t limit;
-    int csv, json;
+    int csv, json, memory;
 };
 
 /* A row as it is shown: times in ns. */
@@ -99,6 +101,7 @@ static int read_options(int argc, char **argv, struct options *options)
                                    {"inclusive", 0, &options->stats.inclusive, 1},
                                    {"exact", 0, &options->stats.exact, 1},
                                    {"quick", 0, &options->stats.quick, 1},
+                                   {"memory", 0, &options->memory, 1},
                                    {"csv", 0, &options->csv, 1},
                                    {"json", 0, &options->json, 1},
                                    {"help", 0, NULL, 'h'},
@@ -428,7 +431,10 @@ int strobe_cli_stats(int argc, char **argv)
     struct strobe_trace *trace = strobe_cli_open_named("stats", argc, argv, room, &path);
     if (!trace)
         return STROBE_EXIT_FAILED;
-    code = run(&options, path, trace);
+    code = options.memory
+               ? strobe_cli_stats_memory(
+                     trace, path, options.csv ? STROBE_STATS_MEMORY_CSV : STROBE_STATS_MEMORY_TEXT)
+               : run(&options, path, trace);
     strobe_trace_close(trace);
     return code;
 }

@@ -246,7 +246,7 @@ void strobe_frames_firmware(struct strobe_device *device)
     if (device->firmware_named == device->epoch + 1)
         return;
     device->firmware_named = device->epoch + 1;
-    for (uint32_t risc = 0; risc < 5; risc++) {
+    for (uint32_t risc = 0; risc < 7; risc++) { /* behind a core's five: those of a dispatch core */
         const struct strobe_device_built *built = device->backend->firmware(device->unit, risc);
         if (built)
             announce(device, built);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "device_sim/build.h"
 #include "device_sim/costs.h"
+#include "device_sim/dispatch.h"
 
 /* What backend.h hands around: the unit, and what its kernels are built with. */
 struct strobe_sim_device {
@@ -17,6 +18,7 @@ struct strobe_sim_device {
     struct strobe_sim_recipe recipe;
     struct strobe_device_built *idle
         [STROBE_SIM_RISCS]; /* owned: firmware without a kernel; NULL where it leaves no marker */
+    struct strobe_sim_dispatch dispatch;
 };
 
 /* ---- what kernels call besides NoC, buffers and tiles ---- */
@@ -131,6 +133,7 @@ static void close_unit(void *handle)
     struct strobe_sim_device *device = handle;
     for (uint32_t risc = 0; risc < STROBE_SIM_RISCS; risc++)
         strobe_sim_build_free(device->idle[risc]);
+    strobe_sim_dispatch_close(&device->dispatch);
     strobe_sim_grid_close(&device->unit);
     free(device->unit.frame);
     free(device);
@@ -347,6 +350,9 @@ static enum strobe_err run_unit(void *handle, const struct strobe_job_launch *ru
     uint64_t start = strobe_sim_clock_cycles(unit, virtual ? run->host_ns : strobe_clock_mono_ns());
     start = (start > unit->now ? start : unit->now) + STROBE_COST_LAUNCH;
     enum strobe_err err = build_idle(device, reason);
+    if (!err)
+        err = strobe_sim_dispatch_launch(&device->dispatch, unit, &device->recipe, run,
+                                         start - STROBE_COST_LAUNCH, reason);
     uint32_t n_launched = 0;
     for (uint32_t i = 0; i < unit->n_cores && !err; i++) {
         int part;
@@ -371,7 +377,7 @@ static enum strobe_err run_unit(void *handle, const struct strobe_job_launch *ru
         unit->n_running = unit->n_heap = 0;
         return err;
     }
-    strobe_sim_relay_begin(unit, start);
+    strobe_sim_relay_begin(unit, start - STROBE_COST_LAUNCH);
     err = strobe_sim_lane_run_all(unit, reason);
     if (!err)
         *run->span = (struct strobe_job_span){.start = start, .end = unit->now};
@@ -469,7 +475,11 @@ static uint64_t dram_first(void *handle)
 
 static const struct strobe_device_built *firmware(void *handle, uint32_t risc)
 {
-    return risc < STROBE_SIM_RISCS ? ((struct strobe_sim_device *)handle)->idle[risc] : NULL;
+    const struct strobe_sim_device *device = handle;
+    uint32_t of_dispatch = risc - STROBE_SIM_RISCS;
+    return risc < STROBE_SIM_RISCS                   ? device->idle[risc]
+           : of_dispatch < STROBE_SIM_DISPATCH_RISCS ? device->dispatch.kernels[of_dispatch]
+                                                     : NULL;
 }
 
 const struct strobe_device_backend *strobe_sim_backend(void)

@@ -98,6 +98,12 @@ static int compare_runs(const void *a, const void *b)
     return x->execution < y->execution ? -1 : x->execution > y->execution;
 }
 
+void strobe_report_noc_ops_sort(struct strobe_report_noc_ops *ops)
+{
+    if (ops->n)
+        qsort(ops->runs, ops->n, sizeof *ops->runs, compare_runs);
+}
+
 enum strobe_err strobe_report_noc_ops_read(struct strobe_report_noc_ops *ops, const char *folder,
                                            struct strobe_report_noc_grid grid,
                                            struct strobe_report_faults *faults)
@@ -110,8 +116,7 @@ enum strobe_err strobe_report_noc_ops_read(struct strobe_report_noc_ops *ops, co
         err = read_file(ops, folder, entry->d_name, grid, faults);
     if (entries)
         closedir(entries);
-    if (ops->n)
-        qsort(ops->runs, ops->n, sizeof *ops->runs, compare_runs);
+    strobe_report_noc_ops_sort(ops);
     return err;
 }
 

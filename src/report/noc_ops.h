@@ -36,6 +36,8 @@ struct strobe_report_noc_ops {
 enum strobe_err strobe_report_noc_ops_read(struct strobe_report_noc_ops *ops, const char *folder,
                                            struct strobe_report_noc_grid grid,
                                            struct strobe_report_faults *faults);
+/* In the order that finding needs; after runs were added. */
+void strobe_report_noc_ops_sort(struct strobe_report_noc_ops *ops);
 /* The figures of a run; NULL for none. */
 const struct strobe_report_noc_figures *
 strobe_report_noc_ops_find(const struct strobe_report_noc_ops *ops, uint64_t id, int64_t trace,

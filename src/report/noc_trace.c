@@ -11,27 +11,14 @@
 #include "base/array.h"
 #include "base/json_read.h"
 
-enum { PLACES = 8 };
+enum { PLACES = STROBE_REPORT_NOC_BYTES };
 /* Members that are numbers, and where they go. */
-static const char *const number_names[PLACES + 2] = {
+static const char *const number_names[STROBE_REPORT_NOC_NUMBERS] = {
     "sx",          "sy",          "dx",        "dy",       "mcast_start_x", "mcast_start_y",
     "mcast_end_x", "mcast_end_y", "num_bytes", "timestamp"};
-enum { SX, SY, DX, DY, MX, MY, LAST_X, LAST_Y, BYTES, TIME };
+#define AT(name) STROBE_REPORT_NOC_##name
 
-/* One entry as it stands there. */
-struct entry {
-    int64_t numbers[PLACES + 2]; /* INT64_MIN: not there */
-    char type[40], proc[24];
-    uint8_t noc;
-    bool has_noc;
-};
-
-struct reading {
-    struct strobe_report_noc_trace *trace;
-    struct strobe_json_reader json;
-    struct entry state; /* the newest that sets a far end for those that have none */
-    bool has_state;
-};
+typedef struct strobe_report_noc_entry entry_t;
 
 static enum strobe_err take_bytes(void *context, char *out, size_t room, size_t *n)
 {
@@ -51,13 +38,13 @@ static void keep_text(const struct strobe_json_reader *json, char *out, size_t r
 }
 
 /* One member, whose name was just read. */
-static enum strobe_err take_member(struct strobe_json_reader *json, struct entry *entry)
+static enum strobe_err take_member(struct strobe_json_reader *json, entry_t *entry)
 {
     enum strobe_json_token token;
     int number = -1;
     bool is_type = strobe_json_read_is(json, "type"), is_proc = strobe_json_read_is(json, "proc"),
          is_noc = strobe_json_read_is(json, "noc");
-    for (int i = 0; i < PLACES + 2; i++)
+    for (int i = 0; i < STROBE_REPORT_NOC_NUMBERS; i++)
         if (strobe_json_read_is(json, number_names[i]))
             number = i;
     enum strobe_err err = strobe_json_read_next(json, &token);
@@ -76,12 +63,12 @@ static enum strobe_err take_member(struct strobe_json_reader *json, struct entry
     return strobe_json_read_skip(json, token);
 }
 
-static enum strobe_err take_entry(struct strobe_json_reader *json, struct entry *entry)
+static enum strobe_err take_entry(struct strobe_json_reader *json, entry_t *entry)
 {
     enum strobe_json_token token;
     enum strobe_err err;
-    *entry = (struct entry){0};
-    for (int i = 0; i < PLACES + 2; i++)
+    *entry = (entry_t){0};
+    for (int i = 0; i < STROBE_REPORT_NOC_NUMBERS; i++)
         entry->numbers[i] = INT64_MIN;
     while (!(err = strobe_json_read_next(json, &token)) && token == STROBE_TOKEN_KEY)
         if ((err = take_member(json, entry)))
@@ -89,24 +76,24 @@ static enum strobe_err take_entry(struct strobe_json_reader *json, struct entry 
     return err;
 }
 
-static bool is_place(const struct entry *entry, int x)
+static bool is_place(const entry_t *entry, int x)
 {
     return entry->numbers[x] >= 0 && entry->numbers[x] < STROBE_REPORT_NOC_SIDE &&
            entry->numbers[x + 1] >= 0 && entry->numbers[x + 1] < STROBE_REPORT_NOC_SIDE;
 }
 
-static bool begins(const struct entry *entry, const char *word)
+static bool begins(const entry_t *entry, const char *word)
 {
     return !strncmp(entry->type, word, strlen(word));
 }
 
-static bool has(const struct entry *entry, const char *word)
+static bool has(const entry_t *entry, const char *word)
 {
     return strstr(entry->type, word) != NULL;
 }
 
 /* An entry that moves nothing: it waits, or says where later ones go. */
-static bool is_transfer(const struct entry *entry)
+static bool is_transfer(const entry_t *entry)
 {
     return (begins(entry, "READ") || begins(entry, "WRITE") || begins(entry, "SEMAPHORE")) &&
            !has(entry, "BARRIER") && !has(entry, "FLUSH") && !has(entry, "SET_STATE") &&
@@ -115,40 +102,41 @@ static bool is_transfer(const struct entry *entry)
 }
 
 /* The far end of an entry that has none of its own: the newest that was set on this RISC. */
-static void find_target(const struct reading *r, struct entry *entry)
+static void find_target(const struct strobe_report_noc_trace *trace, entry_t *entry)
 {
-    const struct entry *state = &r->state;
-    if (is_place(entry, DX) || is_place(entry, MX) || !r->has_state ||
-        strcmp(state->proc, entry->proc) != 0 || state->numbers[SX] != entry->numbers[SX] ||
-        state->numbers[SY] != entry->numbers[SY] || begins(state, "READ") != begins(entry, "READ"))
+    const entry_t *state = &trace->state;
+    if (is_place(entry, AT(DX)) || is_place(entry, AT(MX)) || !trace->has_state ||
+        strcmp(state->proc, entry->proc) != 0 || state->numbers[AT(SX)] != entry->numbers[AT(SX)] ||
+        state->numbers[AT(SY)] != entry->numbers[AT(SY)] ||
+        begins(state, "READ") != begins(entry, "READ"))
         return;
-    memcpy(&entry->numbers[DX], &state->numbers[DX], (PLACES - DX) * sizeof entry->numbers[0]);
+    memcpy(&entry->numbers[AT(DX)], &state->numbers[AT(DX)],
+           (PLACES - AT(DX)) * sizeof entry->numbers[0]);
 }
 
-static enum strobe_err add_transfer(struct strobe_report_noc_trace *trace,
-                                    const struct entry *entry)
+static enum strobe_err add_transfer(struct strobe_report_noc_trace *trace, const entry_t *entry)
 {
-    bool is_multicast = is_place(entry, MX) && is_place(entry, LAST_X);
-    int to = is_multicast ? MX : DX;
-    int64_t bytes = entry->numbers[BYTES];
-    if (!is_place(entry, SX) || !is_place(entry, to) || !entry->has_noc ||
-        entry->numbers[TIME] < 0 || bytes < 0 || bytes > UINT32_MAX) {
+    bool is_multicast = is_place(entry, AT(MX)) && is_place(entry, AT(LAST_X));
+    int to = is_multicast ? AT(MX) : AT(DX);
+    int64_t bytes = entry->numbers[AT(BYTES)];
+    if (!is_place(entry, AT(SX)) || !is_place(entry, to) || !entry->has_noc ||
+        entry->numbers[AT(TIME)] < 0 || bytes < 0 || bytes > UINT32_MAX) {
         trace->n_aside++;
         return STROBE_OK;
     }
     struct strobe_report_transfer *it = STROBE_ARRAY_PUSH(trace->all, trace->n, trace->room);
     if (!it)
         return STROBE_ERR_NOMEM;
-    *it = (struct strobe_report_transfer){.time = (uint64_t)entry->numbers[TIME],
+    *it = (struct strobe_report_transfer){.time = (uint64_t)entry->numbers[AT(TIME)],
                                           .n_bytes = (uint32_t)bytes,
                                           .noc = entry->noc,
                                           .is_multicast = is_multicast,
-                                          .from_x = (uint8_t)entry->numbers[SX],
-                                          .from_y = (uint8_t)entry->numbers[SY],
+                                          .from_x = (uint8_t)entry->numbers[AT(SX)],
+                                          .from_y = (uint8_t)entry->numbers[AT(SY)],
                                           .to_x = (uint8_t)entry->numbers[to],
                                           .to_y = (uint8_t)entry->numbers[to + 1]};
-    it->last_x = is_multicast ? (uint8_t)entry->numbers[LAST_X] : it->to_x;
-    it->last_y = is_multicast ? (uint8_t)entry->numbers[LAST_Y] : it->to_y;
+    it->last_x = is_multicast ? (uint8_t)entry->numbers[AT(LAST_X)] : it->to_x;
+    it->last_y = is_multicast ? (uint8_t)entry->numbers[AT(LAST_Y)] : it->to_y;
     if (begins(entry, "READ")) { /* the bytes come from the far end */
         struct strobe_report_transfer back = *it;
         it->from_x = back.to_x, it->from_y = back.to_y;
@@ -157,11 +145,9 @@ static enum strobe_err add_transfer(struct strobe_report_noc_trace *trace,
     return STROBE_OK;
 }
 
-/* What an entry means. */
-static enum strobe_err book(struct reading *r, struct entry *entry)
+enum strobe_err strobe_report_noc_trace_add(struct strobe_report_noc_trace *trace, entry_t *entry)
 {
-    struct strobe_report_noc_trace *trace = r->trace;
-    int64_t time = entry->numbers[TIME];
+    int64_t time = entry->numbers[AT(TIME)];
     if (time >= 0) {
         trace->first =
             !trace->last || (uint64_t)time < trace->first ? (uint64_t)time : trace->first;
@@ -174,14 +160,14 @@ static enum strobe_err book(struct reading *r, struct entry *entry)
             trace->max_y = y > trace->max_y ? y : trace->max_y;
         }
     if (has(entry, "SET_STATE") || has(entry, "SET_TRID")) {
-        r->state = *entry;
-        r->has_state = true;
+        trace->state = *entry;
+        trace->has_state = true;
     }
     if (begins(entry, "FABRIC") || begins(entry, "UNDEF") || begins(entry, "UNSUPPORTED"))
         trace->n_aside++;
     if (!is_transfer(entry))
         return STROBE_OK;
-    find_target(r, entry);
+    find_target(trace, entry);
     return add_transfer(trace, entry);
 }
 
@@ -193,29 +179,34 @@ static int compare_times(const void *a, const void *b)
     return memcmp(&x->from_x, &y->from_x, 6);
 }
 
+void strobe_report_noc_trace_sort(struct strobe_report_noc_trace *trace)
+{
+    if (trace->n)
+        qsort(trace->all, trace->n, sizeof *trace->all, compare_times);
+}
+
 enum strobe_err strobe_report_noc_trace_read(struct strobe_report_noc_trace *trace,
                                              const char *path)
 {
-    struct reading r = {.trace = trace};
-    struct entry entry;
+    struct strobe_json_reader json;
+    entry_t entry;
     enum strobe_json_token token;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return strobe_err_from_errno(errno);
-    enum strobe_err err = strobe_json_read_source(&r.json, take_bytes, &fd, NULL);
-    if (!err && !(err = strobe_json_read_next(&r.json, &token)) && token != STROBE_TOKEN_ARRAY)
+    enum strobe_err err = strobe_json_read_source(&json, take_bytes, &fd, NULL);
+    if (!err && !(err = strobe_json_read_next(&json, &token)) && token != STROBE_TOKEN_ARRAY)
         err = STROBE_ERR_FORMAT;
-    while (!err && !(err = strobe_json_read_next(&r.json, &token)) &&
+    while (!err && !(err = strobe_json_read_next(&json, &token)) &&
            token != STROBE_TOKEN_ARRAY_END) {
         if (token != STROBE_TOKEN_OBJECT)
-            err = strobe_json_read_skip(&r.json, token);
-        else if (!(err = take_entry(&r.json, &entry)))
-            err = book(&r, &entry);
+            err = strobe_json_read_skip(&json, token);
+        else if (!(err = take_entry(&json, &entry)))
+            err = strobe_report_noc_trace_add(trace, &entry);
     }
-    strobe_json_read_close(&r.json);
+    strobe_json_read_close(&json);
     close(fd);
-    if (trace->n)
-        qsort(trace->all, trace->n, sizeof *trace->all, compare_times);
+    strobe_report_noc_trace_sort(trace);
     return err;
 }
 

@@ -1,6 +1,7 @@
 /* report.c - reads all logs of a run.  SPDX-License-Identifier: MIT */
 #include "report/report.h"
 #include "report/dispatch.h"
+#include "report/noc_log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,8 +109,13 @@ static enum strobe_err read_noc_traces(struct strobe_report *report)
         if (core->y >= (int64_t)grid.n_y && core->y < STROBE_REPORT_NOC_SIDE)
             grid.n_y = (uint32_t)core->y + 1;
     }
-    return strobe_report_noc_ops_read(&report->noc_ops, report->options.logs, grid,
-                                      &report->faults);
+    enum strobe_err err =
+        strobe_report_noc_ops_read(&report->noc_ops, report->options.logs, grid, &report->faults);
+    if (err || report->noc_ops.n || !report->device.has_noc)
+        return err;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/" STROBE_REPORT_DEVICE_FILE, report->options.logs);
+    return strobe_report_noc_log_read(&report->noc_ops, &report->device, path, grid);
 }
 
 static enum strobe_err open_metrics(struct strobe_report *report)

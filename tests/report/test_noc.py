@@ -97,5 +97,39 @@ class Noc(ReportTest):
         self.assertEqual([(row["RUN"], row["NOC BYTES"]) for row in rows_of(logs.parent / "reports" / "noc_op_stats.csv")], [("0", "64"), ("1", "128")])
 
 
+def word(kind, x, y, pieces, layout, noc=0, posted=0):
+    """The 64 bits of a transfer, as kernels of each time wrote them."""
+    if layout == "oldest":
+        parts = [x, y, 0xff, 0xff, 0xf0 | noc + 1, pieces, kind, 0]
+    elif layout == "8 bits":
+        parts = [kind, x, y, 0xff, 0xff, 0xf0 | noc + 1, pieces, posted]
+    else:
+        parts = [kind, x, y, 0xff, 0xff, 0xf0 | noc + 1, pieces & 0xff, pieces >> 8 | posted << 4]
+    return int.from_bytes(bytes(parts), "little")
+
+
+class DeviceLog(ReportTest):
+    """Without noc_trace files the log's own rows count, in each of their three layouts."""
+
+    def figures(self, words, n_runs=1):
+        logs = self.folder / "run" / ".logs"
+        logs.mkdir(parents=True, exist_ok=True)
+        text = LOG + "".join(zones(0, 0, 1000 + 2000 * i, 2000 + 2000 * i, 1024) for i in range(n_runs))
+        text += "".join(f"0,0,0,BRISC,12345,{1100 + at},{data},1024,,,,TS_DATA,0,,\n" for at, data in enumerate(words))
+        (logs / "profile_log_device.csv").write_text(text + zones(3, 3, 1000, 2000, 1024) * (n_runs == 1))
+        strobe(logs.parent, "--no-date")
+        return [[row.get(name) for name in ("NOC TRANSFERS", "NOC BYTES", "NOC AVG HOPS")] for row in rows_of(logs.parent / "reports" / "ops_perf_results.csv")]
+
+    def test_each_layout_is_recognised(self):
+        # a write of 64 bytes to (2, 1): 3 links; a read of 128 from (1, 0): 3 links back to (0, 0) on a torus of 4
+        for layout in ("oldest", "8 bits", "12 bits"):
+            extra = [word(11, 1, 0, 300, layout, posted=1)] if layout == "12 bits" else []  # more than 8 bits hold
+            found, = self.figures([word(11, 2, 1, 2, layout), word(1, 1, 0, 4, layout), *extra])
+            self.assertEqual(found, [str(2 + len(extra)), str(192 + 9600 * len(extra)), "3.00" if not extra else "2.33"], layout)
+
+    def test_a_program_that_ran_twice_has_no_figures_of_which_run_is_not_known(self):
+        self.assertEqual(self.figures([word(11, 2, 1, 2, "12 bits")], n_runs=2), [[None] * 3] * 2)
+
+
 if __name__ == "__main__":
     unittest.main()

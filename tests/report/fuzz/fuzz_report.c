@@ -10,6 +10,7 @@
 #include "report/host.h"
 #include "report/json.h"
 #include "report/noc.h"
+#include "report/noc_log.h"
 #include "report/noc_ops.h"
 #include "report/op2op.h"
 
@@ -206,6 +207,10 @@ static void fuzz_log(const char *bytes, size_t len)
     strobe_report_device_ops_open(&ops, &log);
     strobe_report_device_ops_read(&ops, path, &options);
     strobe_report_dispatch_attach(&ops, path, len & 1);
+    struct strobe_report_noc_ops noc = {0};
+    strobe_report_noc_log_read(&noc, &ops, path, strobe_report_noc_grid_of(log.arch));
+    checksum += noc.n ? noc.runs[0].figures.n_bytes : 0;
+    strobe_report_noc_ops_free(&noc);
     strobe_report_device_ops_close(&ops);
     strobe_report_log_close(&log);
     strobe_report_faults_free(&faults);

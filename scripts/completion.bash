@@ -61,7 +61,7 @@ _strobe()
     local options="--help"
     case $command in
         record) options+=" -o --output --pid --session --for --all --sample --no-sample --max-memory --max-file --policy --python --include --exclude --min-duration --max-depth --c-functions --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
-        stats) options+=" --sort --limit --filter --range --process --device --core --from-signpost --to-signpost --spans --stacks --gpu --inclusive --exact --quick --csv --json" ;;
+        stats) options+=" --sort --limit --filter --range --process --device --core --from-signpost --to-signpost --spans --stacks --gpu --memory --inclusive --exact --quick --csv --json" ;;
         view) options+=" --port --web --no-open" ;;
         csv) options+=" --kind --range --process --device --core --from-signpost --to-signpost" ;;
         diff) options+=" --metric --floor --fail-over --format --limit --all --record --runs --output" ;;
@@ -76,7 +76,7 @@ _strobe()
         sessions) options+=" --clean" ;;
         doctor) options+=" --json" ;;
         profile) options+=" -o --output_path -p --port" ;;
-        report) options+=" --by-region --region --zone --scope --range --process --device --core --from-signpost --to-signpost --top --csv --json --md --device-stats --compare --output-folder --name-append --date --no-date --older-names --mlir --device-only --strict --quiet" ;;
+        report) options+=" --by-region --region --zone --scope --range --process --device --core --from-signpost --to-signpost --top --csv --json --md --device-stats --device-streams --compare --output-folder --name-append --date --no-date --older-names --mlir --device-only --strict --quiet" ;;
     esac
     if [[ $cur == -* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$cur"))

@@ -80,7 +80,7 @@ enum strobe_device_timing {
 };
 
 /* Bits of `record`: what is recorded besides zones. */
-#define STROBE_DEVICE_RECORD_DISPATCH   1u  /* classic: dispatch cores */
+#define STROBE_DEVICE_RECORD_DISPATCH   1u  /* commands of a dispatch core */
 #define STROBE_DEVICE_RECORD_TRACE_ONLY 2u  /* classic: one zone per core and replay */
 #define STROBE_DEVICE_RECORD_SUM        4u  /* sum zones */
 #define STROBE_DEVICE_RECORD_ACCUMULATE 8u  /* classic: push only when L1 is full */
@@ -93,6 +93,8 @@ enum strobe_device_timing {
 #define STROBE_DEVICE_RECORD_MEMORY 256u /* allocations of buffers */
 #define STROBE_DEVICE_RECORD_FILES \
     512u /* profile_log_device.csv and what else tt-metal's tools read: docs/device.md */
+#define STROBE_DEVICE_RECORD_CLOCKS \
+    1024u /* 249 readings of a core's clock when the device is opened, and as many when it is closed */
 
 /* All zero but `bytes` is a device without markers; strobe_device_options_init gives the defaults. */
 struct strobe_device_options {

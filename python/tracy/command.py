@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 
-from tracy import counters, report, strobe_command, viewer
+from tracy import counters, processes, report, strobe_command, viewer
 from tracy import options as command_line
 from tracy.report import HOST_TRACE, say
 
@@ -29,9 +29,9 @@ def artifacts_folder(given):
     return pathlib.Path(given or default_folder()).absolute()
 
 
-def child_environment(given, folder):
-    wanted = os.environ.copy()
-    for name, value in command_line.environment(given, folder).items():
+def child_environment(given, folder, passes, client):
+    wanted = {**os.environ, "STROBE_DEVICE_LOGS": "apart"}  # two processes of a run do not overwrite each other's
+    for name, value in command_line.environment(given, folder, passes, client).items():
         if value is None:
             wanted.pop(name, None)
         else:
@@ -154,13 +154,17 @@ def own_folder(folder):
 
 def more_passes(given, words, environment, logs, passes, client):
     """Run the program again for the counters that did not fit, and put them into the first run's device log. Raises Ended."""
+    if len(processes.owners(logs)) > 1:
+        say("several processes of the program have a device: there is no second run, and the counters are those of "
+            f"{','.join(passes[0])}")
+        return
     kept = logs / counters.PASSES_FOLDER
     kept.mkdir()
     paths = []
     for i, groups in enumerate(passes):
         if i:
             say(f"pass {i} of {len(passes)}, for the counters {','.join(groups)}")
-            again = {**environment, "TT_METAL_PROFILE_PERF_COUNTERS": str(counters.bits(groups, client))}
+            again = {**environment, "TT_METAL_PROFILE_PERF_COUNTERS": str(counters.bits(groups, client)), "STROBE_DEVICE_LOGS": ""}
             record(given, words, again, kept / f"pass_{i}.strobe")
         if not (logs / report.DEVICE_FILE).exists():
             say(f"pass {i} left no {report.DEVICE_FILE}: its counters are missing, and nothing is merged")
@@ -176,7 +180,7 @@ def make_report(given, folder, own, environment):
     """The report of a run in `own`; below `folder` in any case."""
     report.generate_report(own, given.tools_folder, given.name_append, command_line.child_functions(given),
                            bool(given.TT_METAL_DEVICE_PROFILER_NOC_EVENTS), given.device_analysis_types, environment,
-                           given.older_names)
+                           given.older_names, given.process_columns, given.TT_METAL_TRACE_PROFILER)
     if own == folder:
         return
     base = pathlib.Path(given.name_append or ".")
@@ -197,13 +201,18 @@ def record_and_report(given, program, words, folder):
     tell_about_device(given)
     if len(passes) > 1:
         say(f"the counters need {len(passes)} runs of the program (--no-multipass: one): {counters.plan_text(passes)}")
+    if given.plans_later:
+        say("the device's architecture is not known (ARCH_NAME says it): the first run's device log will tell how many banks of L1 counters there "
+            "are, each further one takes a run more (--no-multipass: none)")
     with own_folder(folder) as own:
-        environment = child_environment(given, own)
+        environment = child_environment(given, own, passes, client)
         if own != folder:
             environment["TT_METAL_PROFILER_DIR"] = str(own)
         logs = make_logs_folder(own)
         try:
             code = record(given, words, environment, logs / HOST_TRACE)
+            banks = counters.later_banks(logs / report.DEVICE_FILE) if given.plans_later else []
+            passes += counters.schedule(banks) if banks else []
             if code == 0 and len(passes) > 1:
                 more_passes(given, words, environment, logs, passes, client)
         except Ended as ended:
@@ -222,6 +231,9 @@ def finish(given, program, folder, own, environment, code):
         say("no profiling data could be captured: `strobe record` left no trace; its words are above")
         return 3 if code is None else code or 1
     say(f"the trace is {trace}")
+    if given.TT_METAL_MEM_PROFILER:
+        say("memory by pool (strobe stats --memory):")
+        subprocess.run([strobe_command.find(), "stats", "--memory", str(trace)], check=False)
     if given.report:
         make_report(given, folder, own, environment)
     if code is None:

@@ -10,7 +10,7 @@ import sys
 BITS = {"fpu": 0, "pack": 1, "unpack": 2, "l1_0": 3, "l1_1": 4, "instrn": 5, "l1_2": 6, "l1_3": 7, "l1_4": 8, "l1_5": 9}
 PLAIN = ("fpu", "pack", "unpack", "instrn")
 BLACKHOLE_ONLY = ("l1_2", "l1_3", "l1_4", "l1_5")
-BANKS = {"wormhole": ("l1_0", "l1_1"), "blackhole": ("l1_0", "l1_1", *BLACKHOLE_ONLY), "quasar": ()}
+BANKS = {"wormhole": ("l1_0", "l1_1"), "blackhole": ("l1_0", "l1_1", *BLACKHOLE_ONLY), "quasar": (), "sim": ("l1_0", "l1_1")}
 GROUPS_PER_PASS = 5
 CLIENT_BIT, CLIENT_EVENTS, CLIENT_SUBPORTS = 16, 8, 37
 COUNTER_TIMER = "9090"
@@ -33,9 +33,20 @@ def is_bank(group):
     return group.startswith("l1_") and group != "l1_client"
 
 
-def banks_of_architecture():
-    """The L1 banks of the device; None: it is not known which it is."""
-    return next((banks for name, banks in BANKS.items() if name in architecture()), None)
+def banks_of(name):
+    """The L1 banks of an architecture; None: it is not known."""
+    return next((banks for known, banks in BANKS.items() if known in name), None)
+
+
+def later_banks(log):
+    """The banks that `all` had to leave out because the architecture was not known: the first run's device log says what it is."""
+    try:
+        with open(log, errors="replace") as file:
+            first = file.readline()
+    except OSError:
+        return []
+    name = first.partition("ARCH:")[2].partition(",")[0].strip().lower()
+    return list((banks_of(name) or ())[1:])
 
 
 def client_number(text):
@@ -53,12 +64,8 @@ def read(words):
     chosen, client, is_all = set(), 0, False
     for group in filter(None, (part.strip().lower() for part in words.split(","))):
         if group == "all":
-            banks = banks_of_architecture()
-            if banks is None:
-                print("python -m tracy: the device's architecture is not known (ARCH_NAME says it): of the L1's counters `all` has bank "
-                      "l1_0 alone", file=sys.stderr)
-                banks = ("l1_0",)
-            chosen.update((*PLAIN, *banks))
+            banks = banks_of(architecture())
+            chosen.update((*PLAIN, *(("l1_0",) if banks is None else banks)))
             is_all = True
         elif group.startswith("l1_client="):
             client = client_number(group.split("=", 1)[1])
@@ -128,36 +135,46 @@ class Log:
             self.head = [file.readline(), file.readline()]
         self.key_at, self.timer_at, self.time_at = columns_of(self.head[1])
 
+    def is_counter(self, cells):
+        return len(cells) > self.time_at and cells[self.timer_at].strip() == COUNTER_TIMER
+
+    def key(self, cells):
+        """Which op on which core."""
+        return tuple(cells[at].strip() if at is not None else "" for at in self.key_at)
+
+    def key_of(self, line):
+        """(key, time) of a counter's line; (None, None) of another."""
+        cells = line.rstrip("\r\n").split(",") if COUNTER_TIMER in line else []
+        return (self.key(cells), cells[self.time_at]) if self.is_counter(cells) else (None, None)
+
     def counters(self):
         """(key, cells) of each counter's row, in the order of the file."""
         with open(self.path, newline="") as file:
             for _ in range(2):
                 file.readline()
             for cells in csv.reader(file):
-                if len(cells) > self.time_at and cells[self.timer_at].strip() == COUNTER_TIMER:
-                    yield tuple(cells[at].strip() if at is not None else "" for at in self.key_at), cells
+                if self.is_counter(cells):
+                    yield self.key(cells), cells
 
 
 def merge(paths, out):
-    """The first log whole, then the counters of the others at the time that the first has for the same op and core. How many rows were
-    added, and how many have no place. `out` may be the first's path."""
+    """The first log whole, and behind the first counter of an op and core those that the others have for them, at its time: so a log that is
+    in order stays so. How many rows were added, and how many have no place. `out` may be the first's path."""
     logs = [Log(path) for path in paths]
-    times = {}
-    for key, cells in logs[0].counters():
-        times.setdefault(key, cells[logs[0].time_at])
-    partial, added, dropped = f"{out}.partial", 0, 0
-    with open(partial, "w", newline="") as target:
-        with open(paths[0], newline="") as first:
-            for line in first:
-                target.write(line if line.endswith("\n") else line + "\n")
+    more, n_more = {}, 0
+    for log in logs[1:]:
+        for key, cells in log.counters():
+            more.setdefault(key, []).append((log.time_at, cells))
+            n_more += 1
+    first, partial, added = logs[0], f"{out}.partial", 0
+    with open(partial, "w", newline="") as target, open(paths[0], newline="") as source:
         writer = csv.writer(target, lineterminator="\n", quoting=csv.QUOTE_NONE, quotechar=None)
-        for log in logs[1:]:
-            for key, cells in log.counters():
-                if key not in times:
-                    dropped += 1
-                    continue
-                cells[log.time_at] = times[key]
+        for number, line in enumerate(source):
+            target.write(line if line.endswith("\n") else line + "\n")
+            key, time = first.key_of(line) if number > 1 else (None, None)
+            for time_at, cells in more.pop(key, ()):
+                cells[time_at] = time
                 writer.writerow(cells)
                 added += 1
     os.replace(partial, out)
-    return added, dropped
+    return added, n_more - added

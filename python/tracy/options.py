@@ -83,6 +83,8 @@ def make_parser():
         help=f"No viewer, whatever ${WEB_PORT_VARIABLE} says (${NO_WEB_VARIABLE}=1)")
     add("--older-names", dest="older_names", action="store_true", default=False,
         help="Column names of older reports (COMPUTE KERNEL PATH ...)")
+    add("--process-columns", dest="process_columns", action="store_true", default=False,
+        help="Columns PROCESS ID and RANK at the end of the report")
     add("--no-capture-tool", dest="is_child", action="store_true", default=False,
         help="Run the program in this process; for this module's own use")
     return parser
@@ -111,13 +113,16 @@ def parse(words):
 
 def counter_passes(options):
     """([groups of each pass], number of l1_client), ([], 0) without counters. `all` takes as many passes as it needs, other lists one
-    unless --perf-counter-multipass is given; raises UsageError."""
+    unless --perf-counter-multipass is given; raises UsageError. options.plans_later: `all` of an architecture that the environment does not
+    name, so that banks may be missing."""
+    options.plans_later = False
     if not options.perf_counters:
         return [], 0
     try:
         groups, client, is_all = counters.read(options.perf_counters)
     except counters.CounterError as problem:
         raise UsageError(f"python -m tracy: {problem}", 1) from None
+    options.plans_later = is_all and options.multipass is not False and counters.banks_of(counters.architecture()) is None
     if options.multipass is False:
         groups = counters.one_bank(groups)[:counters.GROUPS_PER_PASS]
     passes = counters.schedule(groups)
@@ -134,8 +139,8 @@ def device_words(options):
         (["--op-support-count"] if options.op_support_count is not None else [])
 
 
-def environment(options, folder):
-    """The variables of the program: {name: value, or None to take it away}."""
+def environment(options, folder, passes=(), client=0):
+    """The variables of the program: {name: value, or None to take it away}. passes, client: of counter_passes."""
     is_off = os.environ.get("TT_METAL_DEVICE_PROFILER", "").startswith("0")  # the user's word stays
     wanted = {"TT_METAL_DEVICE_PROFILER": None if not options.device else "0" if is_off else "1"}
     if not options.op_info_cache:
@@ -153,7 +158,6 @@ def environment(options, folder):
             wanted[variable] = "1"
     if options.TT_METAL_DEVICE_PROFILER_NOC_EVENTS:
         wanted["TT_METAL_DEVICE_PROFILER_NOC_EVENTS_RPT_PATH"] = str(folder / ".logs")
-    passes, client = counter_passes(options)
     if passes:
         wanted["TT_METAL_PROFILE_PERF_COUNTERS"] = str(counters.bits(passes[0], client))
     slow = [name for name, given in (("--no-runtime-analysis", not options.runtime_analysis),

@@ -6,8 +6,9 @@ import csv
 import os
 import pathlib
 import sys
+import time
 
-from tracy import strobe_command
+from tracy import processes, strobe_command
 
 NOC_FILE = "npe_op_stats.csv"
 NOC_COLUMNS = ["NOC UTIL (%)", "MULTICAST NOC UTIL (%)", "DRAM BW UTIL (%)", "DRAM BW UTIL PER CTRL (%)",
@@ -38,7 +39,7 @@ def analyze_noc(folder, report):
     try:
         from npe_analyze_noc_trace_dir import analyze_noc_traces_in_dir
     except ImportError:
-        print("tt-npe is not importable: the report has no NoC figures", file=sys.stderr)
+        print("tt-npe is not importable: NoC figures of the report are Strobe's own (NOC BYTES, NOC LINK UTIL ...)", file=sys.stderr)
         return False
     logs = folder / ".logs"
     statistics = analyze_noc_traces_in_dir(noc_trace_dir=logs, emit_viz_timeline_files=True, quiet=True,
@@ -59,13 +60,19 @@ def newest_report(folder):
     return max(found, key=lambda p: p.stat().st_mtime) if found else None
 
 
+def report_of_processes(folder, folders, name_append, date, arguments, process_columns):
+    """The report of a run of several processes; the exit code."""
+    when = time.strftime("%Y_%m_%d_%H_%M_%S") if date else ""
+    target = folder / "reports" / (name_append or "") / when
+    suffix = "".join(f"_{part}" for part in (name_append, when) if part)
+    return processes.report(folders, target, suffix, arguments, process_columns)
+
+
 def process_ops(output_folder=None, name_append=None, date=False, device_only=False, analyze_noc_traces=False,
-                device_analysis_types=(), force_legacy_device_logs=False, older_names=False):
+                device_analysis_types=(), force_legacy_device_logs=False, older_names=False, process_columns=False):
     """Make the report of a run's logs. Raises RuntimeError when it cannot be made."""
     folder = pathlib.Path(output_folder) if output_folder else default_folder()
-    arguments = ["-o", folder, "--date" if date else "--no-date"]
-    if name_append:
-        arguments += ["-n", name_append]
+    arguments = []
     if device_only:
         arguments.append("--device-only")
     if force_legacy_device_logs:
@@ -74,11 +81,20 @@ def process_ops(output_folder=None, name_append=None, date=False, device_only=Fa
         arguments.append("--older-names")
     for analysis in device_analysis_types:
         arguments += ["-a", analysis]
+    folders = processes.folders_of(folder / ".logs")
+    if folders:
+        code = report_of_processes(folder, folders, name_append, date, arguments, process_columns)
+        if code:
+            raise RuntimeError(f"strobe report ended with {code}")
+        return
+    arguments += ["-o", folder, "--date" if date else "--no-date"] + (["-n", name_append] if name_append else [])
     code = strobe_command.run(*arguments)
     if code == 0 and analyze_noc_traces and not device_only:
         report = newest_report(folder / "reports")
         if report and analyze_noc(folder, report):
             code = strobe_command.run(*arguments)
+    if not code and process_columns:
+        processes.add_columns(newest_report(folder / "reports"), folder / ".logs")
     if code:
         raise RuntimeError(f"strobe report ended with {code}")
 
@@ -94,6 +110,7 @@ def main(arguments=None):
                         help="Only this device analysis; may be given again")
     parser.add_argument("--force-legacy-device-logs", action="store_true",
                         help="Use the device log even where there is a C++ report")
+    parser.add_argument("--process-columns", action="store_true", help="Columns PROCESS ID and RANK at the end")
     parser.add_argument("--older-names", action="store_true", help="Column names of older reports (COMPUTE KERNEL PATH ...)")
     try:
         process_ops(**vars(parser.parse_args(arguments)))

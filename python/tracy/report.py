@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from tracy import strobe_command
+from tracy import processes, strobe_command
 from tracy.options import DEFAULT_CHILDREN
 
 HOST_TRACE = "tracy_profile_log_host.strobe"
@@ -54,12 +54,14 @@ def run_into(binary, command, path):
     partial.replace(path)
 
 
-def export_tracy(logs):
-    """The `.tracy` file of the host trace; the one that is there, where there is no trace."""
-    trace, tracy = logs / HOST_TRACE, logs / TRACY_FILE
+def export_tracy(logs, tracy, process=None):
+    """The `.tracy` file of the host trace, or of one process of it; the one that is there, where there is no trace."""
+    trace = logs / HOST_TRACE
     if trace.exists():
         command = [strobe_command.find(), "export", "--to", "tracy", "-o", str(tracy), str(trace)]
-        code = subprocess.run(command, check=False).returncode
+        if process is not None:
+            command += ["--process", str(process)]
+        code = subprocess.run(command, check=False, stderr=None if process is None else subprocess.DEVNULL).returncode
         if code:
             raise ReportError(f"{' '.join(command)} ended with {code}")
     elif not tracy.exists():
@@ -67,13 +69,14 @@ def export_tracy(logs):
     return tracy
 
 
-def host_files(logs, tools_folder=None, child_calls=None):
-    """Make the `.tracy` file and the two CSV files in the logs folder."""
-    tracy = export_tracy(logs)
+def host_files(logs, tools_folder=None, child_calls=None, process=None, folder=None):
+    """Make the `.tracy` file and the two CSV files in the logs folder; of one process: in a folder of its own."""
+    folder = folder or logs
+    tracy = export_tracy(logs, folder / TRACY_FILE, process)
     tool, binary = "csvexport-release", find_tool("tracy-csvexport", tools_folder)  # by this name texts are as the fork has them
     children = ",".join(child_calls or DEFAULT_CHILDREN)
-    run_into(binary, [tool, "-u", "-t", "TT_", "-x", children, str(tracy)], logs / TIMES_FILE)
-    run_into(binary, [tool, "-m", "-s", ";", str(tracy)], logs / DATA_FILE)
+    run_into(binary, [tool, "-u", "-t", "TT_", "-x", children, str(tracy)], folder / TIMES_FILE)
+    run_into(binary, [tool, "-m", "-s", ";", str(tracy)], folder / DATA_FILE)
     return tracy
 
 
@@ -90,6 +93,14 @@ def tell_absent(logs, environment=None):
     else:
         why = ("the program's runtime wrote none: no device was used, or it was built without its profiler")
     say(f"{DEVICE_FILE} is absent: {why}. The report has what the host saw")
+
+
+def recover_device_files(logs, environment=None):
+    """What a program with a device left that was killed: its streams become its device files."""
+    for folder in [logs, *logs.glob(processes.FOLDERS)]:
+        if any(folder.glob("device_*.stream")):
+            say(f"a program ended with its device open: its device files are made of what the device had sent ({folder})")
+            subprocess.run([strobe_command.find(), "report", "--device-streams", str(folder)], env=environment, check=False)
 
 
 def newest_folder(reports, since):
@@ -113,19 +124,23 @@ def has_ops(logs):
 
 
 def generate_report(output_folder, bin_folder=None, name_append=None, child_calls=None, collect_noc_traces=False,
-                    device_analysis_types=(), environment=None, older_names=False):
+                    device_analysis_types=(), environment=None, older_names=False, process_columns=False, device_only=False):
     """Make the report folder of a run's logs; 0, or ReportError. Arguments as tt-metal's function has them; and the
-    program's environment, which tells why there is no device data; older_names: of the report's columns."""
+    program's environment, which tells why there is no device data; older_names: of the report's columns; process_columns: two more;
+    device_only: rows of the device's runs alone."""
     from tracy import process_ops_logs
     folder = pathlib.Path(output_folder)
     logs, since = folder / ".logs", time.time()
+    recover_device_files(logs, environment)
     host_files(logs, bin_folder, child_calls)
+    processes.split(logs, logs / HOST_TRACE, lambda pid, own: host_files(logs, bin_folder, child_calls, pid, own))
     tell_absent(logs, environment)
     target = None
     if has_ops(logs):
         try:
-            process_ops_logs.process_ops(folder, name_append, True, analyze_noc_traces=collect_noc_traces,
-                                         device_analysis_types=device_analysis_types, older_names=older_names)
+            process_ops_logs.process_ops(folder, name_append, True, device_only, analyze_noc_traces=collect_noc_traces,
+                                         device_analysis_types=device_analysis_types, older_names=older_names,
+                                         process_columns=process_columns)
         except RuntimeError as problem:
             raise ReportError(str(problem)) from None
         target = newest_folder(folder / "reports", since)

@@ -29,12 +29,11 @@ static const char help[] =
     "                  trace in it, one file that any browser opens; folded: stack samples for\n"
     "                  flame graphs and speedscope; default: by the name of OUT, else chrome\n"
     "  -o, --out OUT   where it goes, - for stdout; default: FILE with another end to its name\n"
-    "  --range A..B    html and folded: what happens between A and B after the start\n"
-    "  --process P     html and folded: of the process with this pid, or this in its name\n"
-    "  --device N      html: of device N; 0..3: of these\n"
+    "  --range A..B    what happens between A and B after the start, and little more\n"
+    "  --process P     of the process with this pid, or this in its name, and of its devices\n"
+    "  --device N      of device N; 0..3: of these\n"
     "  --from-signpost NAME, --to-signpost NAME\n"
-    "                  html and folded: what happens behind the first signpost of that name, and "
-    "before the next\n"
+    "                  what happens behind the first signpost of that name, and before the next\n"
     "\n"
     "examples:\n"
     "  strobe export -o run.json run.strobe\n"
@@ -111,24 +110,20 @@ static int find_format(const struct options *options)
 }
 
 /* Whether less than the whole trace is asked for. */
-static int is_cut(const struct options *options)
+static int is_piece(const struct options *options)
 {
     const struct strobe_cli_choice *choice = &options->choice;
     return choice->range.is_set || choice->process || choice->by_device || choice->from_signpost ||
            choice->to_signpost;
 }
 
-/* 0: something was asked for that the format can't do, and that was told. */
-static int check_options(const struct options *options, int format)
+/* 0: something was asked for that can't be done, and that was told. */
+static int check_options(const struct options *options)
 {
-    if (options->choice.by_core) {
-        strobe_cli_error("export", "--core is for csv, stats and report; a page has whole devices");
-        return 0;
-    }
-    if (format == HTML || format == FOLDED || !is_cut(options))
+    if (!options->choice.by_core)
         return 1;
-    strobe_cli_error("export", "--range, --process, --device and signposts are for --to html and "
-                               "--to folded only");
+    strobe_cli_error("export",
+                     "--core is for csv, stats and report; other formats have whole devices");
     return 0;
 }
 
@@ -231,32 +226,69 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* A file without a name, with the chosen piece of the trace in it; -1: that failed, and was told. */
-static int cut(const struct options *options, const char *path, struct strobe_trace *trace)
+/* The devices that the chosen processes opened belong to them: a device is a process without a pid of its own. */
+static void add_devices(const struct strobe_trace *trace, uint8_t *chosen)
+{
+    for (uint32_t i = 0; chosen && i < trace->n_processes; i++)
+        for (uint32_t k = 0; !trace->processes[i].pid && k < trace->n_processes; k++)
+            if (chosen[k] && trace->processes[k].pid &&
+                trace->processes[k].pid == trace->processes[i].parent_pid)
+                chosen[i] = 1;
+}
+
+/* Write the chosen piece of the trace to a new file, called `made`, which the caller removes. 0: that failed, and was told. */
+static int cut(const struct options *options, const char *path, struct strobe_trace *trace,
+               char made[STROBE_PATH_ROOM])
 {
     struct strobe_cli_chosen chosen;
     const char *folder = getenv("TMPDIR");
-    char made[STROBE_PATH_ROOM];
     if (!strobe_cli_choose("export", trace, &options->choice, &chosen)) {
         strobe_cli_chosen_free(&chosen);
-        return -1;
+        return 0;
     }
-    struct strobe_cut_options piece = {.by_tick = chosen.by_tick,
-                                       .tick_min = chosen.tick_min,
-                                       .tick_max = chosen.tick_max,
-                                       .processes = chosen.processes,
-                                       .n_processes = chosen.n_processes};
-    snprintf(made, sizeof made, "%s/strobe-export-XXXXXX", folder && *folder ? folder : "/tmp");
+    if (options->choice.process)
+        add_devices(trace, chosen.processes);
+    const struct strobe_cut_options piece = {.by_tick = chosen.by_tick,
+                                             .tick_min = chosen.tick_min,
+                                             .tick_max = chosen.tick_max,
+                                             .processes = chosen.processes,
+                                             .n_processes = chosen.n_processes};
+    snprintf(made, STROBE_PATH_ROOM, "%s/strobe-export-XXXXXX",
+             folder && *folder ? folder : "/tmp");
     int fd = mkstemp(made);
     enum strobe_err err = fd < 0 ? STROBE_ERR_IO : strobe_cut_write(trace, &piece, made, NULL);
     strobe_cli_chosen_free(&chosen);
-    if (fd >= 0) {
+    if (fd >= 0)
         close(fd);
-        fd = err ? -1 : open(made, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && err)
         unlink(made);
-    }
+    if (err)
+        strobe_cli_fail("export", path, err);
+    return !err;
+}
+
+/* The piece as a trace; NULL: that failed, and was told. */
+static struct strobe_trace *cut_trace(const struct options *options, const char *path,
+                                      struct strobe_trace *trace)
+{
+    char made[STROBE_PATH_ROOM];
+    if (!cut(options, path, trace, made))
+        return NULL;
+    struct strobe_trace *piece = strobe_cli_open_trace("export", made, 0);
+    unlink(made);
+    return piece;
+}
+
+/* The piece as a file without a name. -1: that failed, and was told. */
+static int cut_file(const struct options *options, const char *path, struct strobe_trace *trace)
+{
+    char made[STROBE_PATH_ROOM];
+    if (!cut(options, path, trace, made))
+        return -1;
+    int fd = open(made, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        strobe_cli_fail("export", path, err ? err : STROBE_ERR_IO);
+        strobe_cli_error("export", "can't read %s: %s", made, strerror(errno));
+    unlink(made);
     return fd;
 }
 
@@ -265,10 +297,10 @@ static int write_html(const struct options *options, const char *path, int fd,
                       struct strobe_trace *trace)
 {
     struct strobe_out out;
-    int is_piece = is_cut(options);
-    int from = is_piece ? cut(options, path, trace) : open(path, O_RDONLY | O_CLOEXEC);
+    int is_cut = is_piece(options);
+    int from = is_cut ? cut_file(options, path, trace) : open(path, O_RDONLY | O_CLOEXEC);
     if (from < 0) {
-        if (!is_piece)
+        if (!is_cut)
             strobe_cli_error("export", "can't read %s: %s", path, strerror(errno));
         return 0;
     }
@@ -283,7 +315,7 @@ static int write_html(const struct options *options, const char *path, int fd,
         strobe_cli_error("export", "the notes beside %s can't be read; the page has none", path);
     const struct strobe_html_options page = {
         .name = base_name(path),
-        .is_piece = is_piece,
+        .is_piece = is_cut,
         .has_range = range->is_set && range->from_ns != INT64_MIN && range->to_ns != INT64_MAX,
         .from_ns = range->from_ns,
         .to_ns = range->to_ns,
@@ -299,9 +331,19 @@ static int write_html(const struct options *options, const char *path, int fd,
 static int write_out(const struct options *options, int format, const char *path, const char *to,
                      struct strobe_trace *trace)
 {
-    int fd = open_out(to, path), ok;
-    if (fd < 0)
+    int fd, ok;
+    struct strobe_trace *piece = NULL;
+    if (format != HTML && format != FOLDED && is_piece(options)) { /* these choose themselves */
+        piece = cut_trace(options, path, trace);
+        if (!piece)
+            return STROBE_EXIT_FAILED;
+        trace = piece;
+    }
+    fd = open_out(to, path);
+    if (fd < 0) {
+        strobe_trace_close(piece);
         return STROBE_EXIT_FAILED;
+    }
     if (format == TRACY || format == TRACY_14)
         ok = write_tracy(fd, to, trace,
                          format == TRACY ? STROBE_TRACY_LAYOUT_11 : STROBE_TRACY_LAYOUT_14);
@@ -313,6 +355,7 @@ static int write_out(const struct options *options, int format, const char *path
         strobe_cli_error("export", "can't write %s: %s", to, strerror(errno));
         ok = 0;
     }
+    strobe_trace_close(piece);
     if (ok && fd != 1)
         fprintf(stderr, "strobe export: wrote %s; %s\n", to, formats[format].words);
     return ok ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
@@ -326,7 +369,7 @@ int strobe_cli_export(int argc, char **argv)
     if (code >= 0)
         return code;
     int format = find_format(&options);
-    if (format < 0 || !check_options(&options, format))
+    if (format < 0 || !check_options(&options))
         return STROBE_EXIT_USAGE;
     if (format == HTML && !strobe_page_find(STROBE_PAGE_MODULE)) {
         strobe_cli_error("export",

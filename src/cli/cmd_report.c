@@ -1,10 +1,12 @@
 /* cmd_report.c - strobe report: the op report from tt-metal's logs.
- * Device statistics and the comparison of two reports: cmd_report_tools.c. Regions of a trace: cmd_report_regions.c.
+ * Device statistics and the comparison of two reports: cmd_report_tools.c. Regions of a trace: cmd_report_regions.c. Streams of killed
+ * programs: cmd_report_streams.c.
  * SPDX-License-Identifier: MIT */
 #include "cli/cmd_report.h"
 #include "base/glob.h"
 #include "cli/choice.h"
 #include "report/choose.h"
+#include "report/counter_tables.h"
 #include "report/folders.h"
 #include "report/summary.h"
 #include "report/write.h"
@@ -22,6 +24,7 @@ static const char help[] =
     "       strobe report --device-stats [DIR] [-s SETUP] [-d LOG] [-o OUT] [options]\n"
     "       strobe report --by-region [--region WHAT] [--zone NAME] [--csv | --json] "
     "[FILE.strobe]\n"
+    "       strobe report --device-streams LOGS\n"
     "       strobe report --compare [--only-compare-op-ids] [REPORT.csv [CPP_REPORT.csv]]\n"
     "\n"
     "Joins the logs that a tt-metal run leaves (tracy_ops_times.csv, tracy_ops_data.csv,\n"
@@ -49,7 +52,8 @@ static const char help[] =
     "      --device-only        only the device log\n"
     "      --force-legacy-device-logs  the device log, even where there is a C++ report\n"
     "  -a, --device-analysis-types T   only this device analysis; may be given again\n"
-    "      --analyze-noc-traces take NoC figures from npe_op_stats.csv (this is the default)\n"
+    "      --analyze-noc-traces NoC figures: of npe_op_stats.csv, else of the noc_trace files\n"
+    "                           (this is the default)\n"
     "      --upstream-compatible  reproduce upstream's known defects\n"
     "\n"
     "What of it is in the report (latencies stay those of the whole run):\n"
@@ -265,6 +269,22 @@ static enum strobe_err begin_copy(const struct settings *settings,
     return strobe_report_copy_begin(from, to, fd);
 }
 
+/* NoC figures of all runs, in a table of their own. */
+static enum strobe_err write_noc(const struct strobe_report *report,
+                                 const struct strobe_report_folders *folders)
+{
+    char path[STROBE_REPORT_PATH];
+    struct strobe_report_out out;
+    if (!report->noc_ops.n)
+        return STROBE_OK;
+    strobe_report_folders_path(folders, "noc_op_stats", path);
+    enum strobe_err err = strobe_report_out_open(&out, path);
+    if (err)
+        return err;
+    strobe_report_noc_ops_write(&report->noc_ops, &out.text);
+    return strobe_report_out_close(&out);
+}
+
 static enum strobe_err write_files(const struct settings *settings,
                                    const struct strobe_report *report,
                                    const struct strobe_report_folders *folders,
@@ -278,6 +298,8 @@ static enum strobe_err write_files(const struct settings *settings,
                               : strobe_report_write_ops(report, csv, &settings->write);
     if (!err && report->is_device_only)
         err = strobe_report_write_op2op(report, gaps);
+    if (!err)
+        err = write_noc(report, folders);
     if (!err && !settings->no_copy && !report->options.device_only)
         err = strobe_report_folders_copy(folders);
     return err;
@@ -316,6 +338,7 @@ static int show(const struct settings *settings, const struct strobe_report *rep
         strobe_report_coverage_line(report, &out);
         strobe_out_char(&out, '\n');
     } else if (!err) {
+        err = strobe_report_counter_tables(report, &out);
         strobe_report_summary_text(&summary, &view, &out);
     }
     strobe_report_summary_free(&summary);
@@ -357,6 +380,21 @@ static bool choose_rows(const struct settings *settings, struct strobe_report *r
     return false;
 }
 
+/* Why the report has the device's runs only, and what to do. */
+static void tell_no_ops(const char *logs)
+{
+    char path[STROBE_REPORT_PATH + 64];
+    snprintf(path, sizeof path, "%s/" STROBE_REPORT_MESSAGES_FILE, logs);
+    if (access(path, F_OK))
+        strobe_cli_error("report",
+                         "%s has no host logs: the ops have no names and no host times. Record the "
+                         "program with: python -m tracy -p -r SCRIPT",
+                         logs);
+    else
+        strobe_cli_error("report", "the program emitted no ops (zones and messages TT_DNN...): the "
+                                   "rows are its device's runs, without names and host times");
+}
+
 static int make_report(struct settings *settings, const struct strobe_report_folders *folders)
 {
     struct strobe_report report;
@@ -385,10 +423,7 @@ static int make_report(struct settings *settings, const struct strobe_report_fol
                          strobe_err_text(report.log.copy_err));
     code = err ? STROBE_EXIT_FAILED : show(settings, &report, csv);
     if (!err && report.is_device_only && !settings->read.device_only)
-        strobe_cli_error("report",
-                         "%s has no host logs: the ops have no names and no host times. Record the "
-                         "program with: python -m tracy -p -r SCRIPT",
-                         folders->logs);
+        tell_no_ops(folders->logs);
     if (err && err != STROBE_ERR_NOTFOUND)
         fail(folders->out, err);
     strobe_report_close(&report);
@@ -445,6 +480,8 @@ int strobe_cli_report(int argc, char **argv)
     int code;
     if (argc > 1 && !strcmp(argv[1], "--device-stats"))
         return strobe_cli_report_device_stats(argc - 1, argv + 1);
+    if (argc > 1 && !strcmp(argv[1], "--device-streams"))
+        return strobe_cli_report_streams(argc - 1, argv + 1);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (!strcmp(argv[i], "--by-region"))
             return strobe_cli_report_regions(argc, argv);

@@ -16,6 +16,9 @@ int strobe_cli_report_device_stats(int argc, char **argv);
 /* strobe report --by-region: what ran inside named regions of a trace. */
 int strobe_cli_report_regions(int argc, char **argv);
 
+/* strobe report --device-streams: the device's files of a program that was killed. */
+int strobe_cli_report_streams(int argc, char **argv);
+
 /* strobe report --compare: are two reports equal? */
 int strobe_cli_report_compare(int argc, char **argv);
 

@@ -8,6 +8,7 @@
 #include "cli/choice.h"
 #include "cli/cli.h"
 #include "cli/out.h"
+#include "cli/stats_memory.h"
 #include "cli/stats_stacks.h"
 #include "query/stats.h"
 
@@ -29,6 +30,7 @@ static const char help[] =
     "  --spans         asynchronous spans instead of zones\n"
     "  --stacks        functions by stack samples instead; --sort self (default), total or name\n"
     "  --gpu           zones of GPU contexts instead, by the GPU's own times\n"
+    "  --memory        pools of memory instead: allocations, peak, what is live at the end\n"
     "  --exact         percentiles to the tick (else within 1.6 %), and --inclusive\n"
     "  --inclusive     read the events of files whose summaries have no inclusive time: older "
     "ones\n"
@@ -57,7 +59,7 @@ struct options {
     const char *filter;
     enum sort_key sort;
     uint64_t limit;
-    int csv, json, stacks, has_sort;
+    int csv, json, memory, stacks, has_sort;
 };
 
 /* A row as it is shown: times in ns. */
@@ -104,6 +106,7 @@ static int read_options(int argc, char **argv, struct options *options)
                                    {"inclusive", 0, &options->stats.inclusive, 1},
                                    {"exact", 0, &options->stats.exact, 1},
                                    {"quick", 0, &options->stats.quick, 1},
+                                   {"memory", 0, &options->memory, 1},
                                    {"csv", 0, &options->csv, 1},
                                    {"json", 0, &options->json, 1},
                                    {"help", 0, NULL, 'h'},
@@ -461,7 +464,10 @@ int strobe_cli_stats(int argc, char **argv)
     struct strobe_trace *trace = strobe_cli_open_named("stats", argc, argv, room, &path);
     if (!trace)
         return STROBE_EXIT_FAILED;
-    code = run(&options, path, trace);
+    code = options.memory
+               ? strobe_cli_stats_memory(
+                     trace, path, options.csv ? STROBE_STATS_MEMORY_CSV : STROBE_STATS_MEMORY_TEXT)
+               : run(&options, path, trace);
     strobe_trace_close(trace);
     return code;
 }

@@ -137,12 +137,11 @@ uint64_t strobe_board_bank(void *unit, enum strobe_device_pool pool, uint32_t ba
 enum strobe_err strobe_board_count(void *unit, uint32_t core, uint32_t risc,
                                    struct strobe_lane_total *total);
 uint64_t strobe_board_dram_first(void *unit);
-/* These, as members of a struct strobe_device_backend. */
+/* These, as members of a struct strobe_device_backend; which firmware there is, a backend says. */
 #define STROBE_BOARD_CALLS                                                                      \
     .build = strobe_board_build, .unbuild = strobe_recipe_unbuild, .drain = strobe_board_drain, \
     .copy = strobe_board_copy, .core = strobe_board_place, .bank_address = strobe_board_bank,   \
-    .firmware = strobe_board_firmware, .count = strobe_board_count,                             \
-    .dram_first = strobe_board_dram_first, .l1_first = STROBE_SIM_L1_FREE,                      \
-    .l1_end = STROBE_SIM_L1_BYTES
+    .count = strobe_board_count, .dram_first = strobe_board_dram_first,                         \
+    .l1_first = STROBE_SIM_L1_FREE, .l1_end = STROBE_SIM_L1_BYTES
 
 #endif

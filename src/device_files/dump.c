@@ -19,7 +19,10 @@ struct dumping {
     uint32_t cursor;                          /* launches before it are done on this lane */
     const struct strobe_files_launch *launch; /* of the run; NULL: not known */
     struct strobe_files_run run;
-    struct strobe_files_marker last; /* of this lane */
+    struct strobe_files_marker last;     /* of this lane */
+    struct strobe_files_command command; /* of a dispatch core, whose rows wait for its end */
+    const char *zone_name,
+        *zone_meta; /* of the rows that are written, where they are not their own; borrowed */
     enum strobe_err err;
 };
 
@@ -41,16 +44,18 @@ static void end_run(struct dumping *d)
     d->in_run = false;
 }
 
-/* The next launch of the marker's program on this lane. */
+/* The next launch of the marker's program on this lane; of a replay as a whole its first: there the program's number is the replay's. */
 static const struct strobe_files_launch *find_launch(struct dumping *d,
                                                      const struct strobe_files_marker *marker)
 {
     const struct strobe_device_files *files = d->files;
     bool has_replay = marker->flags & STROBE_FILES_CLASSIC;
+    bool is_whole = marker->flags & (STROBE_FILES_TRACE_FW | STROBE_FILES_TRACE_KERNEL);
     for (uint32_t i = d->cursor; marker->program && i < files->n_launches; i++) {
         const struct strobe_files_launch *launch = &files->launches[i];
-        if (launch->program != marker->program ||
-            (has_replay && (launch->replay & 0xffff) != marker->trace_counter))
+        if (is_whole ? launch->replay != marker->program
+                     : launch->program != marker->program ||
+                           (has_replay && (launch->replay & 0xffff) != marker->trace_counter))
             continue;
         STROBE_ASSERT(d->cursor <= i && i < files->n_launches);
         d->cursor = i + 1;
@@ -177,6 +182,12 @@ static void write_row(struct dumping *d, const struct strobe_files_marker *marke
         .type = strobe_device_log_type(marker->packet),
         .line = name ? name->line : 0,
         .meta = put_meta(d, marker, more, n_more, meta, sizeof meta)};
+    if (d->zone_name && marker->packet <= STROBE_CP_ZONE_END) {
+        row.name = d->zone_name;
+        row.n_name = strlen(row.name);
+    }
+    if (d->zone_name)
+        row.meta = d->zone_meta;
     if (is_replay) {
         row.name = marker->flags & STROBE_FILES_TRACE_FW ? "TRACE-FW" : "TRACE-KERNEL";
         row.n_name = strlen(row.name);
@@ -185,6 +196,48 @@ static void write_row(struct dumping *d, const struct strobe_files_marker *marke
         strobe_device_log_row_write(d->log, &row);
     if (d->zones && marker->packet != STROBE_CP_ZONE_TOTAL)
         strobe_device_log_row_zone_write(d->zones, &row, files->pid, marker->program);
+}
+
+/* ---- commands of dispatch cores ---- */
+
+/* Write the rows of a command, by the name that it has only now. */
+static void write_command(struct dumping *d)
+{
+    char zone[STROBE_FILES_COMMAND_TEXT], meta[STROBE_FILES_COMMAND_TEXT];
+    struct strobe_files_command *command = &d->command;
+    if (!command->n)
+        return;
+    uint32_t worker = strobe_files_command_name(d->files, command, zone);
+    d->zone_name = zone;
+    d->zone_meta = meta;
+    for (uint32_t i = 0; i < command->n; i++) {
+        struct strobe_files_marker *marker = &command->rows[i];
+        const struct strobe_files_name *name =
+            strobe_files_name(d->files, marker->id, marker->flags & STROBE_FILES_CLASSIC);
+        strobe_files_command_meta(d->files, marker, name, meta);
+        marker->program = worker ? worker : marker->program;
+        write_row(d, marker, name, NULL, 0);
+    }
+    d->zone_name = d->zone_meta = NULL;
+    strobe_files_command_end(command);
+}
+
+/* True: the marker belongs to a command, and its row is written with it; or to the launch of the dispatch core's own kernel, which runs for
+ * ever on a real one, and has no row. */
+static bool hold_command(struct dumping *d, const struct strobe_files_marker *marker,
+                         const struct strobe_files_name *name)
+{
+    const struct strobe_files_core *core =
+        marker->core < d->files->n_cores ? &d->files->cores[marker->core] : NULL;
+    if (!core || core->kind != STROBE_CORE_DISPATCH || marker->risc > 1)
+        return false;
+    if (name && (name->is_fw || name->is_kernel))
+        return true;
+    if (!strobe_files_command_take(d->files, &d->command, marker, name))
+        return false;
+    if (strobe_files_command_is_over(&d->command))
+        write_command(d);
+    return true;
 }
 
 /* ---- all markers ---- */
@@ -200,6 +253,8 @@ static enum strobe_err take(void *context, const void *record, const void *bytes
     if (n_more)
         memcpy(more, bytes, n_more * sizeof *more);
     if (!d->has_lane || d->x != marker.x || d->y != marker.y || d->risc != marker.risc) {
+        write_command(d);
+        d->command.current = 0;
         end_run(d);
         d->has_lane = true;
         d->x = marker.x;
@@ -223,7 +278,8 @@ static enum strobe_err take(void *context, const void *record, const void *bytes
     bool is_fw = marker.flags & STROBE_FILES_TRACE_FW || (name && name->is_fw);
     bool is_kernel = marker.flags & STROBE_FILES_TRACE_KERNEL || (name && name->is_kernel);
     bool is_last = note_run(d, &marker, is_fw, is_kernel);
-    write_row(d, &marker, name, more, n_more);
+    if (!hold_command(d, &marker, name))
+        write_row(d, &marker, name, more, n_more);
     if (!d->err)
         d->err = strobe_files_noc_add(d->files, &marker, name, &d->run);
     if (is_last)
@@ -248,6 +304,7 @@ enum strobe_err strobe_files_dump_markers(struct strobe_device_files *files)
             strobe_device_log_row_zone_head(d.zones, arch, files->mhz);
     }
     enum strobe_err err = strobe_sort_all(files->markers, take, &d);
+    write_command(&d);
     end_run(&d);
     STROBE_ASSERT(!d.in_run);
     strobe_files_end(files, &files->log);

@@ -57,6 +57,15 @@ enum {
     STROBE_FILES_TRACE_KERNEL = 8,
 };
 
+/* A command of a dispatch core whose zone has not ended: its rows, which get their name at the end (dispatch.c). */
+enum { STROBE_FILES_COMMAND_ROWS = 32, STROBE_FILES_COMMAND_TEXT = 256 };
+struct strobe_files_command {
+    struct strobe_files_marker rows[STROBE_FILES_COMMAND_ROWS];
+    uint32_t n, type, worker; /* UINT32_MAX: not said yet */
+    uint32_t current;         /* of the commands before: the program that they work for; 0: none */
+    bool is_over;
+};
+
 /* One run of a program on one RISC. */
 struct strobe_files_run {
     uint32_t program, execution, trace, counter;
@@ -162,5 +171,26 @@ void strobe_files_dump_sync(struct strobe_device_files *files);
 
 /* ---- sources.c ---- */
 void strobe_files_dump_sources(struct strobe_device_files *files);
+
+/* ---- dispatch.c ---- */
+/* Keep a marker that is in a command's zone, or begins or ends one. False: it is in none. A command that is over must be written before the next
+ * marker. */
+bool strobe_files_command_take(struct strobe_device_files *files,
+                               struct strobe_files_command *command,
+                               const struct strobe_files_marker *marker,
+                               const struct strobe_files_name *name);
+/* Its zone has ended, or there is no room for more rows. */
+bool strobe_files_command_is_over(const struct strobe_files_command *command);
+/* It was written. */
+void strobe_files_command_end(struct strobe_files_command *command);
+/* The name of its zone, and the program that it works for; 0: not said. */
+uint32_t strobe_files_command_name(const struct strobe_device_files *files,
+                                   const struct strobe_files_command *command,
+                                   char name[STROBE_FILES_COMMAND_TEXT]);
+/* The last column of one of its rows; "": nothing. */
+void strobe_files_command_meta(const struct strobe_device_files *files,
+                               const struct strobe_files_marker *marker,
+                               const struct strobe_files_name *name,
+                               char meta[STROBE_FILES_COMMAND_TEXT]);
 
 #endif

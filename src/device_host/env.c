@@ -106,6 +106,7 @@ static void read_record(struct strobe_device_options *options, int on)
                {"TT_METAL_PROFILER_SUM", STROBE_DEVICE_RECORD_SUM},
                {"TT_METAL_PROFILER_ACCUMULATE", STROBE_DEVICE_RECORD_ACCUMULATE},
                {"TT_METAL_PROFILER_MID_RUN_DUMP", STROBE_DEVICE_RECORD_MID_RUN},
+               {"TT_METAL_PROFILER_SYNC", STROBE_DEVICE_RECORD_CLOCKS},
                {"TT_METAL_STREAMING_PROFILER_SYNC_EVENTS", STROBE_DEVICE_RECORD_SYNC},
                {"STROBE_DEVICE_FIRMWARE", STROBE_DEVICE_RECORD_FIRMWARE}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

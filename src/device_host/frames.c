@@ -12,6 +12,7 @@
 #include "device_host/records.h"
 
 #define CLOCK_EVERY_NS 10000000
+#define SYNC_SAMPLES   249        /* as many as tt-metal takes */
 #define MOST_FACTS     (1u << 20) /* words of descriptions that are kept for later listeners */
 #define FRAME_ROOM     8192
 
@@ -150,6 +151,16 @@ static uint32_t arch_of(uint32_t own)
     return own;
 }
 
+void strobe_frames_sync(struct strobe_device *device)
+{
+    struct strobe_device_core_place place;
+    if (!(device->setup.options.record & STROBE_DEVICE_RECORD_CLOCKS) ||
+        device->backend->core(device->unit, 0, &place))
+        return;
+    for (int i = 0; i < SYNC_SAMPLES; i++)
+        send_clock(device, 0, place.y << 16 | place.x);
+}
+
 void strobe_frames_hello(struct strobe_device *device)
 {
     const struct strobe_device_options *options = &device->setup.options;
@@ -182,6 +193,7 @@ void strobe_frames_hello(struct strobe_device *device)
         device->n_cores++;
     }
     strobe_frames_clocks(device, 1);
+    strobe_frames_sync(device);
 }
 
 /* ---- programs ---- */
@@ -237,7 +249,7 @@ void strobe_frames_firmware(struct strobe_device *device)
     if (device->firmware_named == device->epoch + 1)
         return;
     device->firmware_named = device->epoch + 1;
-    for (uint32_t risc = 0; risc < 5; risc++) {
+    for (uint32_t risc = 0; risc < 7; risc++) { /* behind a core's five: those of a dispatch core */
         const struct strobe_device_built *built = device->backend->firmware(device->unit, risc);
         if (built)
             announce(device, built);

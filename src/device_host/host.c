@@ -143,6 +143,7 @@ enum strobe_device_result strobe_device_open(const struct strobe_device_options 
     }
     pthread_mutex_init(&device->lock, NULL);
     device->backend = backend;
+    device->kept_fd = -1;
     device->number = ++last_number;
     device->sink = (struct strobe_device_sink){.context = device, .put = put};
     device->setup = (struct strobe_device_setup){
@@ -174,6 +175,7 @@ static void do_close(void *context)
 {
     struct strobe_device *device = context;
     strobe_frames_clocks(device, 1);
+    strobe_frames_sync(device);
     device->backend->drain(device->unit);
     strobe_host_link_close(device);
     strobe_host_leaks(device);

@@ -67,10 +67,13 @@ struct strobe_device {
     uint32_t *frame; /* owned: the frame under construction */
     char **named;    /* owned: objects whose names the sinks know */
     uint32_t n_named, room_named;
-    struct strobe_device_fifo_writer fifo;   /* to the recorder; zeroed: none */
-    struct strobe_host_spool spool;          /* before it; n_most 0: none */
-    struct strobe_host_link link;            /* links.c */
-    struct strobe_device_files *files;       /* owned; NULL: none are written */
+    struct strobe_device_fifo_writer fifo; /* to the recorder; zeroed: none */
+    struct strobe_host_spool spool;        /* before it; n_most 0: none */
+    struct strobe_host_link link;          /* links.c */
+    struct strobe_device_files *files;     /* owned; NULL: none are written */
+    char
+        *kept_path; /* owned: of the stream that is kept while there are no files yet; NULL: none */
+    int kept_fd;    /* -1: none */
     uint64_t n_flows;                        /* atomic */
     uint64_t number;                         /* no two devices of a process have the same */
     uint32_t n_cores, epoch, firmware_named; /* firmware_named: epoch + 1 */
@@ -107,6 +110,8 @@ void strobe_frames_launch(struct strobe_device *device, struct strobe_device_job
 void strobe_frames_firmware(struct strobe_device *device);
 /* Readings of clocks, when the last are old; with `now` at once. */
 void strobe_frames_clocks(struct strobe_device *device, int now);
+/* With STROBE_DEVICE_RECORD_CLOCKS: many readings of the first core's clock, at once. */
+void strobe_frames_sync(struct strobe_device *device);
 void strobe_frames_memory(struct strobe_device *device, int is_alloc, enum strobe_device_pool pool,
                           uint64_t address, uint64_t bytes);
 /* This device's clock against that of device `other`: other's = scale * its + shift. */

@@ -261,6 +261,7 @@ const struct strobe_device_backend *strobe_qemu_backend(void)
         .clock = read_clock,
         .idle_since = idle_since,
         .reset = reset_cores,
+        .firmware = strobe_board_firmware,
         STROBE_BOARD_CALLS,
     };
     return &backend;

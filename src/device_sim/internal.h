@@ -10,6 +10,7 @@
 #define STROBE_DEVICE_SIM_INTERNAL_H
 
 #include "device_board/board.h"
+#include "device_sim/dispatch.h"
 #include "device_sim/fiber.h"
 
 #define STROBE_SIM_RISCS STROBE_BOARD_RISCS
@@ -109,6 +110,7 @@ struct strobe_sim_unit {
     uint32_t n_running; /* lanes of the running program that are not done */
     uint32_t n_relays;
     uint64_t virtual_ns; /* host time of a virtual clock, as last heard */
+    struct strobe_sim_dispatch dispatch;
 };
 
 /* ---- sched.c ---- */

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "device_sim/build.h"
 #include "device_sim/costs.h"
+#include "device_sim/dispatch.h"
 
 /* ---- what kernels call besides NoC, buffers and tiles ---- */
 
@@ -124,6 +125,7 @@ static void set_up_lanes(struct strobe_sim_unit *unit)
 static void close_unit(void *handle)
 {
     struct strobe_sim_unit *unit = handle;
+    strobe_sim_dispatch_close(&unit->dispatch);
     strobe_sim_grid_close(unit);
     strobe_board_close(&unit->board);
     free(unit);
@@ -224,6 +226,9 @@ static enum strobe_err run_unit(void *handle, const struct strobe_job_launch *ru
     uint64_t start = strobe_sim_clock_cycles(unit, virtual ? run->host_ns : strobe_clock_mono_ns());
     start = (start > unit->now ? start : unit->now) + STROBE_COST_LAUNCH;
     enum strobe_err err = strobe_board_build_idle(&unit->board, reason);
+    if (!err)
+        err = strobe_sim_dispatch_launch(&unit->dispatch, unit, run, start - STROBE_COST_LAUNCH,
+                                         reason);
     uint32_t n_launched = 0;
     for (uint32_t i = 0; i < unit->board.n_cores && !err; i++) {
         int part;
@@ -248,7 +253,7 @@ static enum strobe_err run_unit(void *handle, const struct strobe_job_launch *ru
         unit->n_running = unit->n_heap = 0;
         return err;
     }
-    strobe_sim_relay_begin(unit, start);
+    strobe_sim_relay_begin(unit, start - STROBE_COST_LAUNCH);
     err = strobe_sim_lane_run_all(unit, reason);
     if (!err)
         *run->span = (struct strobe_job_span){.start = start, .end = unit->now};
@@ -277,6 +282,16 @@ static uint64_t idle_since(void *handle)
     return strobe_sim_clock_host(unit, unit->now) + 1;
 }
 
+/* Firmware of the lanes, then that of the dispatch core. */
+static const struct strobe_device_built *firmware(void *handle, uint32_t risc)
+{
+    const struct strobe_sim_unit *unit = handle;
+    uint32_t of_dispatch = risc - STROBE_SIM_RISCS;
+    if (risc < STROBE_SIM_RISCS)
+        return strobe_board_firmware(handle, risc);
+    return of_dispatch < STROBE_SIM_DISPATCH_RISCS ? unit->dispatch.kernels[of_dispatch] : NULL;
+}
+
 const struct strobe_device_backend *strobe_sim_backend(void)
 {
     static const struct strobe_device_backend backend = {
@@ -290,6 +305,7 @@ const struct strobe_device_backend *strobe_sim_backend(void)
         .link = link,
         .idle_since = idle_since,
         .reset = reset_unit,
+        .firmware = firmware,
         STROBE_BOARD_CALLS,
     };
     return &backend;

@@ -236,6 +236,8 @@ static void check_hash(struct strobe_report_log *log, struct strobe_report_zone 
                        uint32_t timer)
 {
     zone->timer = timer;
+    if (zone->flags & STROBE_REPORT_IS_DISPATCH) /* one zone, which its commands rename */
+        return;
     if (!zone->name_len || zone->source == UINT32_MAX || zone->type > STROBE_REPORT_ZONE_TOTAL)
         return;
     if (!log->timers && !(log->timers = calloc(TIMERS, sizeof *log->timers)))

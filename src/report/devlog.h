@@ -46,7 +46,11 @@ enum {
     STROBE_REPORT_IS_ITERATION = 1 << 8,    /* "BRISC-FW" or "DM0-FW" */
 };
 
-enum { STROBE_REPORT_COUNTER_TIMER = 9090, STROBE_REPORT_STACK = 32 };
+enum {
+    STROBE_REPORT_COUNTER_TIMER = 9090,
+    STROBE_REPORT_NOC_TIMER = 12345,
+    STROBE_REPORT_STACK = 32
+};
 
 /* Zone name, type, source line and file: one per different text of these four cells. */
 struct strobe_report_zone {

@@ -396,6 +396,7 @@ bool strobe_report_device_ops_take(void *context, const struct strobe_report_mar
         ops->has_dispatch = ops->log->cores[m->series->core].dispatch = true;
     if (!m->run || !m->timer)
         return true;
+    ops->has_noc |= m->timer == STROBE_REPORT_NOC_TIMER;
     uint32_t head = find_head(ops, m);
     if (head == UINT32_MAX)
         return false;

@@ -61,9 +61,9 @@ struct strobe_report_device_ops {
     uint32_t last; /* head of the newest marker's op */
     struct strobe_out last_meta;
     int32_t last_sub_device;
-    bool scattered; /* seen to be out of order */
-    bool sorted;    /* comes in order by now */
-    bool out_of_memory, has_dispatch;
+    bool scattered;                            /* seen to be out of order */
+    bool sorted;                               /* comes in order by now */
+    bool out_of_memory, has_dispatch, has_noc; /* has_noc: rows of transfers */
     bool only_sub_devices; /* the C++ report has the times: just find the sub devices */
 };
 

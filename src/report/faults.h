@@ -36,7 +36,8 @@
     X(ZONE_HASH, "zone-hash", "two zones with one hash")                                      \
     X(SUB_DEVICE, "sub-device", "op with two sub device ids")                                 \
     X(SCATTERED, "scattered-log", "device log is not ordered by core; sorted in memory")      \
-    X(DISPATCH, "dispatch-without-op", "dispatch rows without an op")
+    X(DISPATCH, "dispatch-without-op", "dispatch rows without an op")                         \
+    X(NOC_FILE, "bad-noc-trace", "NoC trace that can't be read to its end")
 
 enum strobe_report_fault {
 #define X(name, word, text) STROBE_REPORT_FAULT_##name,

@@ -1,6 +1,7 @@
 /* report.c - reads all logs of a run.  SPDX-License-Identifier: MIT */
 #include "report/report.h"
 #include "report/dispatch.h"
+#include "report/noc_log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,26 @@ static enum strobe_err read_device(struct strobe_report *report)
     return err;
 }
 
+/* The grid of a chip that is not known is at least as large as its cores' coordinates say. */
+static enum strobe_err read_noc_traces(struct strobe_report *report)
+{
+    struct strobe_report_noc_grid grid = strobe_report_noc_grid_of(report->log.arch);
+    for (uint32_t i = 0; i < report->log.n_cores; i++) {
+        const struct strobe_report_core *core = &report->log.cores[i];
+        if (core->x >= (int64_t)grid.n_x && core->x < STROBE_REPORT_NOC_SIDE)
+            grid.n_x = (uint32_t)core->x + 1;
+        if (core->y >= (int64_t)grid.n_y && core->y < STROBE_REPORT_NOC_SIDE)
+            grid.n_y = (uint32_t)core->y + 1;
+    }
+    enum strobe_err err =
+        strobe_report_noc_ops_read(&report->noc_ops, report->options.logs, grid, &report->faults);
+    if (err || report->noc_ops.n || !report->device.has_noc)
+        return err;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/" STROBE_REPORT_DEVICE_FILE, report->options.logs);
+    return strobe_report_noc_log_read(&report->noc_ops, &report->device, path, grid);
+}
+
 static enum strobe_err open_metrics(struct strobe_report *report)
 {
     strobe_report_counters_sort(&report->counters);
@@ -128,6 +149,8 @@ enum strobe_err strobe_report_read(struct strobe_report *report,
     if (!err && report->is_device_only && !report->has_device_log)
         return STROBE_ERR_NOTFOUND;
     if (!err)
+        err = read_noc_traces(report);
+    if (!err)
         err = open_metrics(report);
     if (!err)
         err = strobe_report_join(report);
@@ -141,6 +164,7 @@ void strobe_report_close(struct strobe_report *report)
     free(report->metrics);
     free(report->rows);
     strobe_report_noc_free(&report->noc);
+    strobe_report_noc_ops_free(&report->noc_ops);
     strobe_report_cpp_free(&report->cpp);
     strobe_report_op2op_free(&report->op2op);
     strobe_report_counters_free(&report->counters);

@@ -17,6 +17,7 @@
 #include "report/host.h"
 #include "report/metrics.h"
 #include "report/noc.h"
+#include "report/noc_ops.h"
 #include "report/op2op.h"
 
 /* The device analyses that make columns; a bit each. Name as in -a, see docs/op-report.md. */
@@ -97,7 +98,8 @@ struct strobe_report {
     struct strobe_report_counters counters;
     struct strobe_report_op2op op2op;
     struct strobe_report_cpp cpp;
-    struct strobe_report_noc noc;
+    struct strobe_report_noc noc;          /* tt-npe's figures */
+    struct strobe_report_noc_ops noc_ops;  /* ours */
     struct strobe_report_metrics *metrics; /* owned: by device index of the log; mode by report */
     bool has_device_log, uses_cpp;
     bool is_device_only; /* no ops: the report of 2.6 */

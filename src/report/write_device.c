@@ -20,11 +20,12 @@ struct device_walk {
     struct strobe_report_walk walk;
     uint32_t *order; /* owned */
     uint32_t device, next;
+    uint32_t head, execution; /* the program of the newest run; which of its runs that is */
 };
 
 static enum strobe_err open_walk(struct device_walk *walk, const struct strobe_report *report)
 {
-    *walk = (struct device_walk){.report = report};
+    *walk = (struct device_walk){.report = report, .head = UINT32_MAX};
     strobe_report_walk_open(&walk->walk, report);
     walk->order = strobe_report_device_ops_order(&report->device);
     return walk->order ? STROBE_OK : STROBE_ERR_NOMEM;
@@ -42,8 +43,11 @@ static const struct strobe_report_device_op *next_run(struct device_walk *walk)
     while (walk->device < walk->report->log.n_devices) {
         while (walk->next < device->n) {
             const struct strobe_report_device_op *op = &device->ops[walk->order[walk->next++]];
-            if (op->device == walk->device)
-                return op;
+            if (op->device != walk->device)
+                continue;
+            walk->execution = op->head == walk->head ? walk->execution + 1 : 0;
+            walk->head = op->head;
+            return op;
         }
         walk->device++;
         walk->next = 0;
@@ -99,11 +103,14 @@ static void end_row(text *out)
     strobe_out_text(out, "\r\n");
 }
 
-static void write_header(const struct columns *columns, text *out)
+static void write_header(const struct columns *columns, const struct strobe_report *report,
+                         text *out)
 {
     for (int i = 0; i < STROBE_REPORT_N_COLUMNS; i++)
         if (columns->fixed >> i & 1)
             strobe_out_format(out, "%s,", strobe_report_column_header(i));
+    if (report->noc_ops.n)
+        strobe_report_noc_own_header(out);
     for (int i = 0; i < strobe_report_metric_count(); i++)
         for (int stat = 0; columns->metrics[i] && stat < STROBE_REPORT_STATS; stat++) {
             strobe_report_metric_header(i, stat, out);
@@ -112,10 +119,12 @@ static void write_header(const struct columns *columns, text *out)
     end_row(out);
 }
 
-static void write_row(const struct columns *columns, const struct strobe_report *report,
+static void write_row(const struct columns *columns, const struct device_walk *walk,
                       const struct strobe_report_device_op *op,
                       const struct strobe_report_figures *figures, text *out)
 {
+    const struct strobe_report *report = walk->report;
+    bool is_traced = op->trace >= 0;
     for (int i = 0; i < STROBE_REPORT_N_COLUMNS; i++) {
         if (!(columns->fixed >> i & 1))
             continue;
@@ -123,6 +132,12 @@ static void write_row(const struct columns *columns, const struct strobe_report 
             strobe_out_i(out, figures->values[i]);
         strobe_out_char(out, ',');
     }
+    if (report->noc_ops.n)
+        strobe_report_noc_own_cells(strobe_report_noc_ops_find(&report->noc_ops, op->run,
+                                                               is_traced ? op->trace : -1,
+                                                               is_traced ? op->counter : -1,
+                                                               is_traced ? 0 : walk->execution),
+                                    out);
     for (int i = 0; i < strobe_report_metric_count(); i++)
         for (int stat = 0; columns->metrics[i] && stat < STROBE_REPORT_STATS; stat++) {
             if (figures->metrics && report->metrics[op->device].active[i])
@@ -145,10 +160,10 @@ enum strobe_err strobe_report_write_device(const struct strobe_report *report, c
     if (err)
         return err;
     err = open_walk(&walk, report);
-    write_header(&columns, &out.text);
+    write_header(&columns, report, &out.text);
     while (!err && (op = next_run(&walk))) {
         set_figures(&walk, op, &figures);
-        write_row(&columns, report, op, &figures, &out.text);
+        write_row(&columns, &walk, op, &figures, &out.text);
         strobe_report_out_flush(&out, false);
     }
     close_walk(&walk);

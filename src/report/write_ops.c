@@ -266,6 +266,8 @@ static void write_header(const struct shape *shape, text *out)
     for (uint32_t i = 0; i < shape->n_sizes; i++)
         strobe_out_format(out, "%s,", host->descs.size_headers[shape->sizes[i]]);
     each_column(shape, COL(PM_IDEAL), COL(Q_DM_KERNEL), add_header, &header);
+    if (shape->report->noc_ops.n)
+        strobe_report_noc_own_header(out);
     for (int i = 0; i < shape->n_metric_columns; i++) {
         strobe_report_metric_header(shape->metric_columns[i] / STROBE_REPORT_STATS,
                                     shape->metric_columns[i] % STROBE_REPORT_STATS, out);
@@ -289,7 +291,8 @@ struct cells {
     const struct strobe_report_op *op;     /* NULL: a signpost */
     const struct strobe_report_desc *desc; /* NULL: nothing is known */
     const struct strobe_report_figures *figures;
-    const struct strobe_report_noc_row *noc; /* NULL: no figures */
+    const struct strobe_report_noc_row *noc;         /* tt-npe's; NULL: no figures */
+    const struct strobe_report_noc_figures *own_noc; /* ours; NULL: likewise */
 };
 
 static void add_desc_cell(const struct cells *cells, struct strobe_report_cell cell)
@@ -349,6 +352,10 @@ static void add_other_cell(const struct cells *cells, enum strobe_report_column 
     else if (column >= COL(NOC_UTIL) && column <= COL(NPE_IMPACT) && cells->noc)
         strobe_out_text(cells->out,
                         report->noc.texts.at + cells->noc->cells[column - COL(NOC_UTIL)]);
+    else if (column == COL(NOC_UTIL) && cells->own_noc)
+        strobe_out_format(cells->out, "%.1f", 100 * cells->own_noc->mean_use);
+    else if (column == COL(NOC_MCAST) && cells->own_noc)
+        strobe_out_format(cells->out, "%.1f", 100 * cells->own_noc->multicast_use);
 }
 
 static void add_cell(void *context, enum strobe_report_column column)
@@ -436,7 +443,7 @@ static void write_row(const struct shape *shape, text *out, const struct strobe_
                       const struct strobe_report_figures *figures)
 {
     const struct strobe_report *report = shape->report;
-    struct cells cells = {shape, out, row, NULL, NULL, figures, NULL};
+    struct cells cells = {.shape = shape, .out = out, .row = row, .figures = figures};
     if (row->kind != STROBE_REPORT_ROW_SIGNPOST) {
         cells.op = &report->host.ops[row->item];
         if (cells.op->desc != UINT32_MAX)
@@ -444,6 +451,8 @@ static void write_row(const struct shape *shape, text *out, const struct strobe_
         if (report->noc.n)
             cells.noc =
                 strobe_report_noc_find(&report->noc, cells.op->id, row->trace, row->session);
+        cells.own_noc =
+            strobe_report_noc_ops_find(&report->noc_ops, cells.op->id, row->trace, row->session, 0);
     }
     each_column(shape, 0, COL(TRACE_ID), add_cell, &cells);
     add_tensors(&cells, true);
@@ -451,6 +460,8 @@ static void write_row(const struct shape *shape, text *out, const struct strobe_
     each_column(shape, COL(TRACE_ID), COL(PM_IDEAL), add_cell, &cells);
     add_sizes(&cells);
     each_column(shape, COL(PM_IDEAL), COL(Q_DM_KERNEL), add_cell, &cells);
+    if (report->noc_ops.n)
+        strobe_report_noc_own_cells(cells.own_noc, out);
     add_metrics(&cells);
     add_children(&cells);
     add_mlir(&cells);

@@ -10,6 +10,8 @@
 #include "report/host.h"
 #include "report/json.h"
 #include "report/noc.h"
+#include "report/noc_log.h"
+#include "report/noc_ops.h"
 #include "report/op2op.h"
 
 #include <fcntl.h>
@@ -136,6 +138,19 @@ static void fuzz_noc(const char *bytes, size_t len)
     strobe_report_faults_free(&faults);
 }
 
+static void fuzz_noc_trace(const char *bytes, size_t len)
+{
+    struct strobe_report_faults faults = {0};
+    struct strobe_report_noc_ops ops = {0};
+    put_file("noc_trace_dev0_ID1024.json", bytes, len);
+    strobe_report_noc_ops_read(&ops, folder, strobe_report_noc_grid_of("sim"), &faults);
+    const struct strobe_report_noc_figures *figures =
+        strobe_report_noc_ops_find(&ops, 1024, -1, -1, 0);
+    checksum += figures ? figures->n_bytes : 0;
+    strobe_report_noc_ops_free(&ops);
+    strobe_report_faults_free(&faults);
+}
+
 static void fuzz_cpp(const char *bytes, size_t len)
 {
     struct strobe_report_faults faults = {0};
@@ -192,6 +207,10 @@ static void fuzz_log(const char *bytes, size_t len)
     strobe_report_device_ops_open(&ops, &log);
     strobe_report_device_ops_read(&ops, path, &options);
     strobe_report_dispatch_attach(&ops, path, len & 1);
+    struct strobe_report_noc_ops noc = {0};
+    strobe_report_noc_log_read(&noc, &ops, path, strobe_report_noc_grid_of(log.arch));
+    checksum += noc.n ? noc.runs[0].figures.n_bytes : 0;
+    strobe_report_noc_ops_free(&noc);
     strobe_report_device_ops_close(&ops);
     strobe_report_log_close(&log);
     strobe_report_faults_free(&faults);
@@ -202,9 +221,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     static const struct {
         char letter;
         void (*read)(const char *bytes, size_t len);
-    } logs[] = {{'c', fuzz_csv},    {'m', fuzz_messages}, {'j', fuzz_json},
-                {'d', fuzz_device}, {'n', fuzz_noc},      {'p', fuzz_cpp},
-                {'t', fuzz_times},  {'q', fuzz_compare},  {'l', fuzz_log}};
+    } logs[] = {{'c', fuzz_csv}, {'m', fuzz_messages}, {'j', fuzz_json},  {'d', fuzz_device},
+                {'n', fuzz_noc}, {'p', fuzz_cpp},      {'t', fuzz_times}, {'q', fuzz_compare},
+                {'l', fuzz_log}, {'r', fuzz_noc_trace}};
     if (!n)
         return 0;
     char *exact = malloc(n); /* so that a byte too far is seen */

@@ -81,6 +81,7 @@ void strobe_track_free(struct strobe_track *track)
 void strobe_encode_reset(struct strobe_encoder *enc)
 {
     STROBE_ASSERT(enc->sym && enc->head); /* between init and free */
+    STROBE_ASSERT(!enc->track);           /* all parts are ended: their histograms are zero */
     enc->big_at = enc->big;
     enc->side_at = enc->side;
     enc->n_events = 0;

@@ -121,7 +121,7 @@ struct strobe_encoder {
 
     /* its summary */
     struct strobe_loc_sum *sums; /* owned: STROBE_STAT_LOCS */
-    uint32_t *histograms;        /* owned: STROBE_STAT_LOCS * STROBE_HIST_BUCKETS */
+    uint32_t *histograms; /* owned: STROBE_STAT_LOCS * STROBE_HIST_BUCKETS; zero between parts */
     bool too_many_locs;
     uint32_t lod_shift, lod_depths, lod_used;
     uint64_t lod_base;

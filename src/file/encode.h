@@ -7,6 +7,7 @@
 #ifndef STROBE_FILE_ENCODE_H
 #define STROBE_FILE_ENCODE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,11 +58,13 @@ struct strobe_lod_bucket {
     uint64_t end; /* tick at which the longest ended */
 };
 
+/* A line of the cache: one is touched for every zone. */
 struct strobe_loc_sum {
-    uint64_t count, total, self, min, max;
     unsigned __int128 squares;
+    uint64_t count, total, self, min, max;
     uint32_t *histogram; /* borrowed from the encoder */
 };
+static_assert(sizeof(struct strobe_loc_sum) == 64, "as many as lines of the cache");
 
 /* A location of the part whose zones were open at several depths: how many are now, and the time of those that ended in another
  * one. (Where all are at one depth, none can be in another.) */

@@ -79,7 +79,7 @@ def view_trial(bench):
 
 
 def overhead_trial(bench):
-    side, pieces = (2, 50) if bench.quick else (8, 2000)
+    side, pieces = (2, 50) if bench.quick else (8, 1000)
     return Trial("overhead", {"sim": lambda tree: overhead(tree, side, pieces)}, [
         Figure("device.overhead", f"a zone per 2,000 cycles on all RISCs of {side * side} cores: kernels are slower by", "%", "sim overhead", count=True, bar=3),
         Figure("device.stalls", "waits of kernels meanwhile", "zones", "sim stalls", count=True, bar=0),

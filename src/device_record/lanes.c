@@ -203,19 +203,15 @@ static void emit_mark(struct taking *taking, const struct strobe_nest_zone *mark
     strobe_build_zone_end(t->build, taking->lane->track, tick);
 }
 
-/* An outermost zone: the program's number is its value, and the flow from the launch ends in it. */
-static void emit_outermost(struct taking *taking, const struct strobe_nest_zone *zone,
-                           uint64_t tick)
+/* In an outermost zone: the program's number is its value, and the flow from the launch ends in it. */
+static void emit_program(struct taking *taking, uint32_t number, uint64_t tick)
 {
     struct strobe_device_trace *t = taking->trace;
     struct strobe_build_track *track = taking->lane->track;
-    uint64_t program = zone->program;
+    uint64_t program = number;
     const char *name;
-    strobe_build_zone_begin(t->build, track, tick, near_loc(t, zone->id));
-    if (!program)
-        return;
     strobe_build_event(t->build, track, tick, STROBE_KIND_ZONE_VALUE, &program, NULL, 0);
-    uint64_t flow = strobe_device_take_flow(t, zone->program, taking->number, &name);
+    uint64_t flow = strobe_device_take_flow(t, number, taking->number, &name);
     if (!flow)
         return;
     if (name[0])
@@ -226,11 +222,21 @@ static void emit_outermost(struct taking *taking, const struct strobe_nest_zone 
 static void take_single(void *context, const struct strobe_nest_zone *zone)
 {
     struct taking *taking = context;
+    struct strobe_device_trace *t = taking->trace;
     uint64_t tick = tick_of(taking, zone->start);
-    if (zone->kind)
+    if (zone->kind) {
         emit_mark(taking, zone, tick);
-    else
-        emit_outermost(taking, zone, tick);
+        return;
+    }
+    strobe_build_zone_begin(t->build, taking->lane->track, tick, near_loc(t, zone->id));
+    if (zone->program)
+        emit_program(taking, zone->program, tick);
+}
+
+static void take_program(void *context, const struct strobe_nest_zone *zone)
+{
+    struct taking *taking = context;
+    emit_program(taking, zone->program, tick_of(taking, zone->end));
 }
 
 /* The way of nearly all that a device sends: cycles become ticks, ids locations, and a run goes to the encoder. */
@@ -295,7 +301,7 @@ static void advance(struct strobe_device_trace *t, struct strobe_device_track *l
         .latest = t->clock.map.latest,
         .run = strobe_clock_map_run(&t->clock.map, t->clock.map.latest),
     };
-    const struct strobe_nest_taker taker = {take_steps, take_single, &taking};
+    const struct strobe_nest_taker taker = {take_steps, take_single, take_program, &taking};
     strobe_nest_advance(&lane->nest, until, open, n_open, &taker);
     strobe_clock_map_see(&t->clock.map, taking.latest);
     strobe_nest_shrink(&lane->nest, lane_most(t) + ZONES);

@@ -94,9 +94,10 @@ enum strobe_err strobe_nest_add(struct strobe_nest *nest, const struct strobe_ne
     for (size_t i = 0; i < n_zones; i++) {
         bool is_new = is_empty || zones[i].start > top || zones[i].kind;
         struct strobe_nest_zone *open = is_new ? NULL : begun(nest, &zones[i]);
-        if (open)
+        if (open) {
             open->end = zones[i].end;
-        else
+            open->program = zones[i].program;
+        } else
             insert(nest, &zones[i]);
     }
     STROBE_ASSERT(nest->n_waiting <= nest->waiting_room);
@@ -127,12 +128,22 @@ static void hand_on_single(struct steps *steps, const struct strobe_nest_zone *z
     steps->taker->single(steps->taker->context, zone);
 }
 
+static void hand_on_program(struct steps *steps, const struct strobe_nest_zone *zone)
+{
+    flush(steps);
+    steps->taker->program(steps->taker->context, zone);
+}
+
 /* End the zones of the stack that end up to `time`. One that ends later keeps those around it open. */
 static inline void end_until(struct strobe_nest *nest, uint64_t time, struct steps *steps)
 {
     STROBE_ASSERT(nest->n_stack <= nest->stack_room);
-    while (nest->n_stack && nest->stack[nest->n_stack - 1].end <= time)
-        hand_on(steps, nest->stack[--nest->n_stack].end, STROBE_STEP_END);
+    while (nest->n_stack && nest->stack[nest->n_stack - 1].end <= time) {
+        const struct strobe_nest_zone *top = &nest->stack[--nest->n_stack];
+        if (__builtin_expect(top->kind && top->program, 0))
+            hand_on_program(steps, top);
+        hand_on(steps, top->end, STROBE_STEP_END);
+    }
 }
 
 static inline enum strobe_err begin(struct strobe_nest *nest, const struct strobe_nest_zone *zone,
@@ -151,8 +162,10 @@ static inline enum strobe_err begin(struct strobe_nest *nest, const struct strob
         hand_on(steps, zone->start, zone->id);
     else
         hand_on_single(steps, zone);
-    nest->stack[nest->n_stack++] = *zone;
-    STROBE_ASSERT(nest->n_stack <= nest->stack_room);
+    STROBE_ASSERT(nest->n_stack < nest->stack_room);
+    struct strobe_nest_zone *top = &nest->stack[nest->n_stack++];
+    *top = *zone;
+    top->kind = nest->n_stack == 1 && !zone->program;
     return STROBE_OK;
 }
 
@@ -181,7 +194,7 @@ static bool same(const struct strobe_nest_zone *a, const struct strobe_nest_zone
 static bool is_new(struct strobe_nest *nest, const struct strobe_nest_zone *open)
 {
     for (uint32_t i = 0; i < nest->n_stack; i++)
-        if (same(&nest->stack[i], open))
+        if (nest->stack[i].start == open->start && nest->stack[i].id == open->id)
             return false;
     for (uint32_t i = 0; i < nest->n_waiting && nest->waiting[i].start <= open->start; i++)
         if (same(&nest->waiting[i], open))

@@ -39,7 +39,8 @@ static_assert(sizeof(struct strobe_nest_zone) == 24,
 
 struct strobe_nest {
     struct strobe_nest_zone *waiting; /* owned: by begin, a parent before its children */
-    struct strobe_nest_zone *stack;   /* owned: begun and not ended, outermost first */
+    /* owned: begun and not ended, outermost first. Their kind is 1 where the begin was handed on without a program */
+    struct strobe_nest_zone *stack;
     uint32_t n_waiting, waiting_room, n_stack, stack_room;
     uint64_t out;    /* time up to which begins were handed on */
     uint64_t n_late; /* zones that began before that */
@@ -51,6 +52,8 @@ struct strobe_nest_taker {
     void (*steps)(void *context, struct strobe_zone_step *steps, size_t n_steps);
     /* An outermost zone begins, or there was a mark. */
     void (*single)(void *context, const struct strobe_nest_zone *zone);
+    /* An outermost zone that began without a program, since a table has none, is about to end: now it has one. */
+    void (*program)(void *context, const struct strobe_nest_zone *zone);
     void *context; /* borrowed */
 };
 

@@ -21,8 +21,9 @@ struct recording {
     struct strobe_file_writer *writer;
     struct strobe_build_store *store;
     struct strobe_device_trace *device;
-    uint64_t most_bytes; /* of zones that wait, with their room */
-    int without;         /* frames of this extension are left out; 0: none are */
+    uint64_t most_bytes;          /* of zones that wait, with their room */
+    uint64_t n_kernels, n_values; /* made; outermost zones in the file that have their program */
+    int without;                  /* frames of this extension are left out; 0: none are */
 };
 
 static uint64_t tick_at(void *context, uint64_t ns)
@@ -71,10 +72,13 @@ static uint64_t record(struct recording *r, uint64_t n_zones, uint64_t *n_made)
     struct strobe_device_trace_options device = {
         .store = r->store, .host = {.tick_at = tick_at, .tick_ns = 1, .error_ns = 1}};
     assert_int_equal(strobe_device_trace_open(&device, &r->device), STROBE_OK);
-    *n_made = made_run(&options, feed, r).n_zones;
+    struct made_counts made = made_run(&options, feed, r);
+    *n_made = made.n_zones;
+    r->n_kernels = made.n_kernels;
     strobe_device_trace_close(r->device, 0);
     strobe_build_store_close(r->store);
     strobe_file_read_totals(r->writer, &totals);
+    r->n_values = totals.by_kind[STROBE_KIND_ZONE_VALUE];
     strobe_file_abandon(r->writer);
     unlink(path);
     return totals.n_zones;
@@ -90,6 +94,16 @@ static void zones_of_320_lanes_wait_in_a_bound_and_all_are_stored(void **state)
     uint64_t n_made, n_stored = record(&r, 1500000, &n_made);
     assert_int_equal(n_stored, n_made);
     assert_in_range(r.most_bytes, 1, BOUND);
+}
+
+static void each_kernel_has_its_program_also_where_a_table_named_it_first(void **state)
+{
+    (void)state;
+    struct recording r = {0};
+    uint64_t n_made;
+    record(&r, 1500000, &n_made);
+    assert_true(r.n_kernels > 1000);
+    assert_int_equal(r.n_values, r.n_kernels);
 }
 
 static void without_tables_zones_wait_in_the_same_bound(void **state)
@@ -114,6 +128,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zones_of_320_lanes_wait_in_a_bound_and_all_are_stored),
+        cmocka_unit_test(each_kernel_has_its_program_also_where_a_table_named_it_first),
         cmocka_unit_test(without_tables_zones_wait_in_the_same_bound),
         cmocka_unit_test(without_a_clock_zones_wait_in_the_same_bound),
     };

@@ -49,10 +49,15 @@ static void hear_single(void *context, const struct strobe_nest_zone *zone)
     say(heard, zone->kind ? '!' : '+', zone->id, zone->start);
 }
 
-#define HEAR(heard)                       \
-    &(const struct strobe_nest_taker)     \
-    {                                     \
-        hear_steps, hear_single, &(heard) \
+static void hear_program(void *context, const struct strobe_nest_zone *zone)
+{
+    say(context, '=', zone->program, zone->end);
+}
+
+#define HEAR(heard)                                     \
+    &(const struct strobe_nest_taker)                   \
+    {                                                   \
+        hear_steps, hear_single, hear_program, &(heard) \
     }
 
 static void parents_begin_before_their_children(void **state)
@@ -89,6 +94,22 @@ static void an_open_zone_begins_before_it_is_closed(void **state)
     strobe_nest_advance(&nest, 40, NULL, 0, HEAR(heard));
     assert_string_equal(heard.text, "+4@18 -4@19 -2@25 -1@30");
     assert_int_equal(nest.n_stack, 0);
+    strobe_nest_free(&nest);
+}
+
+static void the_program_of_a_zone_that_a_table_named_comes_before_its_end(void **state)
+{
+    (void)state;
+    struct strobe_nest nest = {0};
+    struct heard heard = {0};
+    const struct strobe_nest_zone open[] = {{10, 0, 1, 0, 0}, {15, 0, 2, 0, 0}},
+                                  closed[] = {{15, 25, 2, 0, 7}, {10, 30, 1, 0, 7}},
+                                  next[] = {{42, 43, 2, 0, 8}, {40, 50, 1, 0, 8}};
+    strobe_nest_advance(&nest, 17, open, 2, HEAR(heard));
+    strobe_nest_add(&nest, closed, 2);
+    strobe_nest_add(&nest, next, 2);
+    strobe_nest_advance(&nest, 60, NULL, 0, HEAR(heard));
+    assert_string_equal(heard.text, "+1@10 +2@15 -2@25 =7@30 -1@30 +1@40 +2@42 -2@43 -1@50");
     strobe_nest_free(&nest);
 }
 
@@ -240,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parents_begin_before_their_children),
         cmocka_unit_test(an_open_zone_begins_before_it_is_closed),
+        cmocka_unit_test(the_program_of_a_zone_that_a_table_named_comes_before_its_end),
         cmocka_unit_test(a_zone_that_closed_behind_the_table_waits_for_nothing),
         cmocka_unit_test(zones_of_no_length_stay_in_their_order),
         cmocka_unit_test(marks_stand_between_zones_where_they_were),

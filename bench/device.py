@@ -63,7 +63,7 @@ def record_trial(bench):
         ours[name] = lambda tree, name=name, per_kernel=per_kernel: make(tree, zones, per_kernel, name)[1]
         found += [Figure(f"device.record.{name}.cpu", f"recording, {title}: CPU time per zone", "ns", f"{name} cpu_ns", narrow=0.1, grain=2, bar=None if bench.quick else 50),
                   Figure(f"device.record.{name}.ratio", f"recording, {title}: by a host thread's nested zones", "×", f"{name} cpu_ns", "host cpu_ns", narrow=0.1),
-                  Figure(f"device.record.{name}.memory", f"recording, {title}: memory beside the mapped FIFO", "MiB", f"{name} anon_mib", narrow=0.1, bar=48),
+                  Figure(f"device.record.{name}.memory", f"recording, {title}: memory beside the mapped FIFO", "MiB", f"{name} anon_mib", narrow=0.1, bar=64),
                   Figure(f"device.record.{name}.wire", f"{title}: bytes of the stream per zone", "bytes", f"{name} wire_bytes", count=True, bar=10),
                   Figure(f"device.record.{name}.file", f"{title}: bytes of the trace per zone", "bytes", f"{name} file_bytes", narrow=0.05)]
     return Trial("record", ours, found, limit_s=240)

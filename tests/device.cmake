@@ -16,6 +16,10 @@ foreach(name test_device_stream test_device_classic_writer)
     set_tests_properties(device/${name} PROPERTIES LABELS "asan")
 endforeach()
 
+# The stream that the benchmarks record.
+target_sources(test_device_lanes PRIVATE ${PROJECT_SOURCE_DIR}/bench/device/made.c)
+target_include_directories(test_device_lanes PRIVATE ${PROJECT_SOURCE_DIR}/bench)
+
 add_executable(worked_device ${device_tests}/worked_device.c)
 target_link_libraries(worked_device PRIVATE device_native)
 

@@ -19,15 +19,25 @@ const struct strobe_clock_map_piece *strobe_clock_map_last(const struct strobe_c
     return piece_at(map, map->n_pieces - 1);
 }
 
-uint64_t strobe_clock_map_tick(const struct strobe_clock_map *map, int64_t time)
+struct strobe_clock_map_run strobe_clock_map_run(const struct strobe_clock_map *map, int64_t time)
 {
     STROBE_ASSERT(map->n_pieces);
     uint64_t i = map->n_pieces - 1, first = first_kept(map);
     while (i > first && piece_at(map, i)->time > time)
         i--;
-    const struct strobe_clock_map_piece *piece = piece_at(map, i);
-    __int128 ticks = ((__int128)time - piece->time) * (__int128)piece->mult >> 32;
-    return piece->tick + (uint64_t)ticks;
+    struct strobe_clock_map_run run = {INT64_MIN, INT64_MAX, *piece_at(map, i)};
+    if (i > first)
+        run.from = run.piece.time;
+    if (i + 1 < map->n_pieces)
+        run.until = piece_at(map, i + 1)->time;
+    STROBE_ASSERT(strobe_clock_map_has(&run, time));
+    return run;
+}
+
+uint64_t strobe_clock_map_tick(const struct strobe_clock_map *map, int64_t time)
+{
+    struct strobe_clock_map_run run = strobe_clock_map_run(map, time);
+    return strobe_clock_map_run_tick(&run, time);
 }
 
 int64_t strobe_clock_map_time(const struct strobe_clock_map *map, uint64_t tick)

@@ -40,6 +40,31 @@ uint64_t strobe_clock_map_tick(const struct strobe_clock_map *map, int64_t time)
 /* The least time that has this tick, up to pieces' ends: the time itself where ticks are finer than the own clock's. */
 int64_t strobe_clock_map_time(const struct strobe_clock_map *map, uint64_t tick);
 
+/* The piece that a time is in, for many times one after the other: good for those from `from` to before `until`. */
+struct strobe_clock_map_run {
+    int64_t from, until;
+    struct strobe_clock_map_piece piece;
+};
+struct strobe_clock_map_run strobe_clock_map_run(const struct strobe_clock_map *map, int64_t time);
+
+static inline bool strobe_clock_map_has(const struct strobe_clock_map_run *run, int64_t time)
+{
+    return time >= run->from && time < run->until;
+}
+
+/* The same tick as strobe_clock_map_tick has, for a time that the run has. */
+static inline uint64_t strobe_clock_map_run_tick(const struct strobe_clock_map_run *run,
+                                                 int64_t time)
+{
+    const struct strobe_clock_map_piece *piece = &run->piece;
+    if (__builtin_expect(time >= piece->time, 1)) {
+        uint64_t since = (uint64_t)time - (uint64_t)piece->time;
+        return piece->tick + (uint64_t)((unsigned __int128)since * piece->mult >> 32);
+    }
+    __int128 ticks = ((__int128)time - piece->time) * (__int128)piece->mult >> 32;
+    return piece->tick + (uint64_t)ticks;
+}
+
 static inline void strobe_clock_map_see(struct strobe_clock_map *map, int64_t time)
 {
     if (time > map->latest)

@@ -188,6 +188,22 @@ static bool piece_begin(const struct strobe_device_axis *clock, int64_t *time, u
     return *time > strobe_clock_map_last(&clock->map)->time;
 }
 
+/* Where the piece from `from` leads to: the knot; or, where the knot is nearer than the last one is away from it, or lies behind what was mapped
+ * already, the place where the clock will be as long after. A slope that mends in a short time what went wrong in a long one would be kept
+ * until the next knot, and be further off there each time. Returns the ns by which `from` is off. */
+static double aim(const struct strobe_device_axis *clock, int64_t from, int64_t apart,
+                  int64_t *time, double *ticks)
+{
+    double nominal = clock->cycle_ns / clock->host.tick_ns, since = (double)(*time - from);
+    double least = fmax(knot_ns / clock->cycle_ns, (double)apart);
+    if (since >= least)
+        return 0;
+    double off = *ticks - since * nominal;
+    *ticks += (least - since) * nominal;
+    *time = from + (int64_t)least;
+    return fabs(off) * clock->host.tick_ns;
+}
+
 /* The piece from what was mapped to this knot; false: there is none, the knot stands alone. */
 static bool next_knot(struct strobe_device_axis *clock, int64_t time, uint64_t tick, double error)
 {
@@ -198,15 +214,17 @@ static bool next_knot(struct strobe_device_axis *clock, int64_t time, uint64_t t
     bool begins = piece_begin(clock, &from, &from_tick);
     if (!clock->map.n_pieces)
         clock->first_error = most;
+    int64_t apart = clock->knot == INT64_MIN ? 0 : time - clock->knot;
     set_knot(clock, time, tick, error);
-    if (!begins || time <= from)
+    if (!begins)
         return false;
-    double scale = (double)(int64_t)(tick - from_tick) / (double)(time - from);
+    double ticks = (double)(int64_t)(tick - from_tick);
+    most += aim(clock, from, apart, &time, &ticks);
+    double scale = ticks / (double)(time - from);
     if (scale < nominal / 2 ||
         scale > nominal * 2) { /* time would be stretched: what is off goes into the error */
         scale = scale < nominal / 2 ? nominal / 2 : nominal * 2;
-        most += fabs((double)(int64_t)(tick - from_tick) * clock->host.tick_ns -
-                     (double)(time - from) * scale * clock->host.tick_ns);
+        most += fabs(ticks - (double)(time - from) * scale) * clock->host.tick_ns;
     }
     STROBE_ASSERT(scale > 0 && most >= 0 && time > from);
     strobe_clock_map_add(&clock->map, from, from_tick, scale,

@@ -45,7 +45,7 @@ static void take_zones(struct strobe_device_trace *t, struct strobe_device_track
             struct strobe_nest_zone *item = was_seen(lane, &zones[i]) ? NULL : new_item(t);
             if (item)
                 *item = (struct strobe_nest_zone){zones[i].start, zones[i].end, zones[i].id,
-                                                  zones[i].program, STROBE_NEST_ZONE};
+                                                  STROBE_NEST_ZONE, zones[i].program};
         }
     }
 }
@@ -62,9 +62,9 @@ static void take_marks(struct strobe_device_trace *t,
         bool is_event = marker->packet == STROBE_CP_EVENT;
         struct strobe_nest_zone *item = marker->packet <= STROBE_CP_ZONE_END ? NULL : new_item(t);
         if (item)
-            *item =
-                (struct strobe_nest_zone){marker->time, marker->data, marker->id, marker->program,
-                                          is_event ? STROBE_NEST_EVENT : STROBE_NEST_DATA};
+            *item = (struct strobe_nest_zone){marker->time, marker->data, marker->id,
+                                              is_event ? STROBE_NEST_EVENT : STROBE_NEST_DATA,
+                                              marker->program};
     }
 }
 
@@ -188,14 +188,14 @@ void strobe_device_classic_open(struct strobe_device_track *lane)
     lane->n_table = 0;
     if (pairs->has_main)
         lane->table[lane->n_table++] = (struct strobe_nest_zone){
-            pairs->main_start, STROBE_NEST_OPEN, pairs->main_id, pairs->program, STROBE_NEST_ZONE};
+            pairs->main_start, STROBE_NEST_OPEN, pairs->main_id, STROBE_NEST_ZONE, pairs->program};
     if (pairs->has_child)
         lane->table[lane->n_table++] =
             (struct strobe_nest_zone){pairs->child_start, STROBE_NEST_OPEN, pairs->child_id,
-                                      pairs->program, STROBE_NEST_ZONE};
+                                      STROBE_NEST_ZONE, pairs->program};
     for (uint32_t i = 0; i < pairs->n_open && lane->n_table < STROBE_DEVICE_TABLE; i++)
         lane->table[lane->n_table++] = (struct strobe_nest_zone){
-            pairs->starts[i], STROBE_NEST_OPEN, pairs->ids[i], pairs->program, STROBE_NEST_ZONE};
+            pairs->starts[i], STROBE_NEST_OPEN, pairs->ids[i], STROBE_NEST_ZONE, pairs->program};
     STROBE_ASSERT(lane->n_table <= STROBE_DEVICE_TABLE);
     lane->has_table = lane->has_table || lane->n_table;
 }

@@ -130,6 +130,7 @@ static void on_hello(void *context, const struct strobe_device_hello *hello)
     if (t->has_hello)
         return;
     t->has_hello = true;
+    memset(t->near, 0, sizeof t->near); /* of ids that may be another form's */
     t->is_classic = hello->mode == STROBE_MODE_CLASSIC;
     t->n_riscs = hello->n_riscs;
     if (!t->is_resumed)
@@ -434,6 +435,11 @@ enum strobe_err strobe_device_trace_feed(struct strobe_device_trace *t, const ui
                                          size_t n_words, size_t *n_used)
 {
     return strobe_device_stream_feed(t->stream, words, n_words, n_used);
+}
+
+void strobe_device_trace_hand_on(struct strobe_device_trace *t)
+{
+    strobe_device_lanes_hand_on(t);
 }
 
 void strobe_device_trace_remark(struct strobe_device_trace *t, const char *text)

@@ -42,6 +42,10 @@ enum strobe_err strobe_device_trace_open(const struct strobe_device_trace_option
 enum strobe_err strobe_device_trace_feed(struct strobe_device_trace *trace, const uint32_t *words,
                                          size_t n_words, size_t *n_used);
 
+/* What was fed and is known for sure becomes events now, also where there is little of it: before a flush. The successor of a device that
+ * calls this must be given where it stood right after (strobe_device_trace_save). */
+void strobe_device_trace_hand_on(struct strobe_device_trace *trace);
+
 /* A note about the device for the reader of the trace. */
 void strobe_device_trace_remark(struct strobe_device_trace *trace, const char *text);
 

@@ -14,8 +14,11 @@ enum {
     STROBE_DEVICE_TABLE = 16,      /* open zones of a table */
     STROBE_DEVICE_RISCS = 24,
     STROBE_DEVICE_POOLS = 5,
-    STROBE_DEVICE_WAITING = 4096, /* zones of a lane that wait for a table or a clock, at most */
-    STROBE_DEVICE_RECENT = 4,     /* zones of a classic buffer that its next piece may repeat */
+    STROBE_DEVICE_WAITING = 3 << 18, /* zones of all lanes that wait, at most: see lanes.c */
+    STROBE_DEVICE_LANE_LEAST = 64,   /* of one lane, however many there are */
+    STROBE_DEVICE_LANE_MOST = 8192,
+    STROBE_DEVICE_NEAR = 256, /* locations that are found at once */
+    STROBE_DEVICE_RECENT = 4, /* zones of a classic buffer that its next piece may repeat */
 };
 
 struct strobe_device_slot {
@@ -68,12 +71,16 @@ struct strobe_device_trace {
     struct strobe_build *build;          /* owned */
     struct strobe_device_stream *stream; /* owned */
     struct strobe_device_axis clock;
-    struct strobe_map locs;              /* id and form to location */
+    struct strobe_map locs; /* id and form to location */
+    struct strobe_device_near {
+        uint32_t key; /* id of a site + 1, 0: none */
+        uint64_t loc;
+    } near[STROBE_DEVICE_NEAR];          /* by id: those of `locs` that zones had last */
     struct strobe_device_slot *programs; /* owned: STROBE_DEVICE_PROGRAMS, by number */
     struct strobe_device_flow *flows;    /* owned: STROBE_DEVICE_FLOWS */
     uint32_t free_flow, n_flows;         /* first free place + 1; places that were ever used */
     struct strobe_device_place *cores;   /* owned */
-    uint32_t n_cores;
+    uint32_t n_cores, n_lanes;           /* lanes: of all cores, with a track */
     uint32_t n_riscs, epoch;
     bool has_hello, has_bye, has_buffers;
     bool is_classic, is_trace_only;       /* ids are hashes; RISC 0 stands for its core */
@@ -131,6 +138,8 @@ void strobe_device_lanes_reset(struct strobe_device_trace *trace);
 /* Words of a lane made no sense, or (`gap`) did not come: records of it are missing. */
 void strobe_device_lanes_damaged(struct strobe_device_trace *trace,
                                  const struct strobe_device_lane *lane, bool gap);
+/* Hand on what is known for sure, however little it is: before a flush. */
+void strobe_device_lanes_hand_on(struct strobe_device_trace *trace);
 /* The device has said good-bye: its counts are the last ones. */
 void strobe_device_lanes_settle(struct strobe_device_trace *trace);
 /* Hand on all that waits, note what does not add up. */

@@ -1,7 +1,9 @@
 /* lanes.c - the processors of a device's cores as tracks: zones, marks, losses.
  *
  * What a lane made waits (nest.h) until two things are known: which zones were open (a table), and how the device's clock went
- * (a knot). Then it is handed on with ticks of the trace. A lane that waits for too much is handed on with what is known.
+ * (a knot). Then it is handed on with ticks of the trace, as soon as there is enough of it: the parts of a block are large then, which
+ * is what makes them cheap to write and to read. A flush hands on all that is known. A lane that waits for too much is handed on with
+ * what is known. How much that is depends on the number of lanes: all of them together have a fixed amount of memory.
  * SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +15,10 @@
 #include "device/counter_names.h"
 #include "device_record/internal.h"
 
-enum { FIRST_TID = 256 }; /* below it: tracks of the device itself */
+enum {
+    FIRST_TID = 256, /* below it: tracks of the device itself */
+    ZONES = 256,     /* that a lane takes before it looks at how many wait */
+};
 
 /* ---- tracks ---- */
 
@@ -111,6 +116,7 @@ struct strobe_device_track *strobe_device_lanes_track(struct strobe_device_trace
     }
     STROBE_ASSERT(track->track && !core->lanes[lane->risc]);
     core->lanes[lane->risc] = track;
+    t->n_lanes++;
     return track;
 }
 
@@ -131,6 +137,9 @@ struct taking {
     struct strobe_device_trace *trace;
     struct strobe_device_track *lane;
     uint32_t core, number; /* of the lane over all cores, from 1 */
+    int64_t offset;        /* from its cycles to common time */
+    int64_t latest;        /* common time so far */
+    struct strobe_clock_map_run run;
 };
 
 /* What the ids of the device's sites are. */
@@ -139,55 +148,70 @@ static enum strobe_device_name_of site_of(const struct strobe_device_trace *t)
     return t->is_classic ? STROBE_DEVICE_NAME_CLASSIC : STROBE_DEVICE_NAME_SITE;
 }
 
+/* The location of a site that zones have. */
+static inline uint64_t near_loc(struct strobe_device_trace *t, uint32_t id)
+{
+    struct strobe_device_near *near = &t->near[id % STROBE_DEVICE_NEAR];
+    if (__builtin_expect(near->key != id + 1, 0)) {
+        near->loc = strobe_device_loc(t, id, site_of(t));
+        near->key = id + 1;
+    }
+    return near->loc;
+}
+
+static uint64_t tick_of(struct taking *taking, uint64_t cycles)
+{
+    int64_t time = taking->offset + (int64_t)cycles;
+    if (__builtin_expect(!strobe_clock_map_has(&taking->run, time), 0))
+        taking->run = strobe_clock_map_run(&taking->trace->clock.map, time);
+    taking->latest = time > taking->latest ? time : taking->latest;
+    return strobe_clock_map_run_tick(&taking->run, time);
+}
+
 /* A counter of a core: a plot of its own. Its type is where others have their program. */
-static void emit_counter(struct taking *taking, const struct strobe_nest_step *step, uint64_t tick)
+static void emit_counter(struct taking *taking, const struct strobe_nest_zone *mark, uint64_t tick)
 {
     struct strobe_device_trace *t = taking->trace;
     STROBE_ASSERT(taking->core < t->n_cores); /* its lane has a track */
     const struct strobe_device_core_facts *core = &core_of(t, taking->core)->facts;
-    const char *counter = strobe_device_counter_name(step->program);
+    const char *counter = strobe_device_counter_name(mark->program);
     char name[96];
     int n = snprintf(name, sizeof name, "%s core %u,%u", counter ? counter : "counter",
                      core->core_yx & 0xffff, core->core_yx >> 16);
-    uint64_t numbers[] = {strobe_build_string(t->build, name, (size_t)n), step->value & UINT32_MAX};
+    uint64_t numbers[] = {strobe_build_string(t->build, name, (size_t)n), mark->end & UINT32_MAX};
     strobe_build_event(t->build, taking->lane->track, tick, STROBE_KIND_PLOT_INT, numbers, NULL, 0);
 }
 
-static void emit_mark(struct taking *taking, const struct strobe_nest_step *step, uint64_t tick)
+static void emit_mark(struct taking *taking, const struct strobe_nest_zone *mark, uint64_t tick)
 {
     struct strobe_device_trace *t = taking->trace;
-    if (step->kind == STROBE_NEST_DATA && step->id == STROBE_ID_COUNTER) {
-        emit_counter(taking, step, tick);
+    if (mark->kind == STROBE_NEST_DATA && mark->id == STROBE_ID_COUNTER) {
+        emit_counter(taking, mark, tick);
         return;
     }
-    uint64_t loc = strobe_device_loc(t, step->id, site_of(t));
-    STROBE_ASSERT(step->kind == STROBE_NEST_EVENT || step->kind == STROBE_NEST_DATA);
-    if (step->kind == STROBE_NEST_EVENT) {
+    uint64_t loc = strobe_device_loc(t, mark->id, site_of(t));
+    STROBE_ASSERT(mark->kind == STROBE_NEST_EVENT || mark->kind == STROBE_NEST_DATA);
+    if (mark->kind == STROBE_NEST_EVENT) {
         /* a zone of no length: it has a name, a place in lists and a count, which a text would not have */
         struct strobe_zone_step steps[] = {{tick, loc}, {tick, STROBE_STEP_END}};
         strobe_build_steps(t->build, taking->lane->track, steps, 2);
         return;
     }
     strobe_build_zone_begin(t->build, taking->lane->track, tick, loc);
-    strobe_build_event(t->build, taking->lane->track, tick, STROBE_KIND_ZONE_VALUE, &step->value,
+    strobe_build_event(t->build, taking->lane->track, tick, STROBE_KIND_ZONE_VALUE, &mark->end,
                        NULL, 0);
     strobe_build_zone_end(t->build, taking->lane->track, tick);
 }
 
-/* An outermost zone: the program's number is its value, and the flow from the launch ends in it. */
-static void emit_outermost(struct taking *taking, const struct strobe_nest_step *step,
-                           uint64_t tick)
+/* In an outermost zone: the program's number is its value, and the flow from the launch ends in it. */
+static void emit_program(struct taking *taking, uint32_t number, uint64_t tick)
 {
     struct strobe_device_trace *t = taking->trace;
     struct strobe_build_track *track = taking->lane->track;
-    uint64_t program = step->program;
+    uint64_t program = number;
     const char *name;
-    STROBE_ASSERT(!step->depth && !step->is_end && !step->kind);
-    strobe_build_zone_begin(t->build, track, tick, strobe_device_loc(t, step->id, site_of(t)));
-    if (!program)
-        return;
     strobe_build_event(t->build, track, tick, STROBE_KIND_ZONE_VALUE, &program, NULL, 0);
-    uint64_t flow = strobe_device_take_flow(t, step->program, taking->number, &name);
+    uint64_t flow = strobe_device_take_flow(t, number, taking->number, &name);
     if (!flow)
         return;
     if (name[0])
@@ -195,34 +219,46 @@ static void emit_outermost(struct taking *taking, const struct strobe_nest_step 
     strobe_build_event(t->build, track, tick, STROBE_KIND_FLOW_END, &flow, NULL, 0);
 }
 
-static void take_steps(void *context, const struct strobe_nest_step *steps, size_t n_steps)
+static void take_single(void *context, const struct strobe_nest_zone *zone)
 {
-    enum { BATCH = 512 };
     struct taking *taking = context;
     struct strobe_device_trace *t = taking->trace;
-    struct strobe_zone_step batch[BATCH];
-    size_t n = 0;
+    uint64_t tick = tick_of(taking, zone->start);
+    if (zone->kind) {
+        emit_mark(taking, zone, tick);
+        return;
+    }
+    strobe_build_zone_begin(t->build, taking->lane->track, tick, near_loc(t, zone->id));
+    if (zone->program)
+        emit_program(taking, zone->program, tick);
+}
+
+static void take_program(void *context, const struct strobe_nest_zone *zone)
+{
+    struct taking *taking = context;
+    emit_program(taking, zone->program, tick_of(taking, zone->end));
+}
+
+/* The way of nearly all that a device sends: cycles become ticks, ids locations, and a run goes to the encoder. */
+static void take_steps(void *context, struct strobe_zone_step *steps, size_t n_steps)
+{
+    struct taking *taking = context;
+    struct strobe_device_trace *t = taking->trace;
+    struct strobe_clock_map_run run = taking->run;
+    int64_t offset = taking->offset, latest = taking->latest;
     STROBE_ASSERT(t->clock.map.n_pieces && taking->lane->track); /* times can be mapped */
     for (size_t i = 0; i < n_steps; i++) {
-        int64_t time = strobe_device_axis_common(&t->clock, taking->core, steps[i].time);
-        uint64_t tick = strobe_device_axis_tick(&t->clock, time);
-        bool is_plain = !steps[i].kind && (steps[i].is_end || steps[i].depth);
-        if (n == BATCH || (n && !is_plain)) {
-            strobe_build_steps(t->build, taking->lane->track, batch, n);
-            n = 0;
-        }
-        STROBE_ASSERT(n < BATCH);
-        if (is_plain)
-            batch[n++] = (struct strobe_zone_step){
-                tick,
-                steps[i].is_end ? STROBE_STEP_END : strobe_device_loc(t, steps[i].id, site_of(t))};
-        else if (steps[i].kind)
-            emit_mark(taking, &steps[i], tick);
-        else
-            emit_outermost(taking, &steps[i], tick);
+        int64_t time = offset + (int64_t)steps[i].tick;
+        if (__builtin_expect(!strobe_clock_map_has(&run, time), 0))
+            run = strobe_clock_map_run(&t->clock.map, time);
+        latest = time > latest ? time : latest;
+        steps[i].tick = strobe_clock_map_run_tick(&run, time);
+        if (steps[i].loc != STROBE_STEP_END)
+            steps[i].loc = near_loc(t, (uint32_t)steps[i].loc);
     }
-    if (n)
-        strobe_build_steps(t->build, taking->lane->track, batch, n);
+    taking->run = run;
+    taking->latest = latest;
+    strobe_build_steps(t->build, taking->lane->track, steps, n_steps);
 }
 
 /* The clock has no map yet and something must be handed on: the latest host time of the stream must do. */
@@ -232,30 +268,69 @@ static void need_clock(struct strobe_device_trace *t, uint32_t core, uint64_t cy
         strobe_device_note_clock(t);
 }
 
+/* Zones of a lane that may wait at most: its share of what all may. */
+static uint32_t lane_most(const struct strobe_device_trace *t)
+{
+    uint32_t share = STROBE_DEVICE_WAITING / (t->n_lanes ? t->n_lanes : 1);
+    return share < STROBE_DEVICE_LANE_LEAST  ? STROBE_DEVICE_LANE_LEAST
+           : share > STROBE_DEVICE_LANE_MOST ? STROBE_DEVICE_LANE_MOST
+                                             : share;
+}
+
+/* So many are handed on with the next table, also where the clock is not known up to there. */
+static uint32_t lane_limit(const struct strobe_device_trace *t)
+{
+    return lane_most(t) / 4 * 3;
+}
+
 static void advance(struct strobe_device_trace *t, struct strobe_device_track *lane, uint32_t core,
                     uint32_t risc, uint64_t until, const struct strobe_nest_zone *open,
                     uint32_t n_open)
 {
-    struct taking taking = {t, lane, core, 1 + core * STROBE_DEVICE_RISCS + risc};
     STROBE_ASSERT(core < t->n_cores && t->cores[core].lanes[risc] == lane);
     if (lane->nest.n_waiting || n_open)
         need_clock(t, core, lane->nest.n_waiting ? lane->nest.waiting[0].start : open[0].start);
-    if (t->clock.map.n_pieces)
-        strobe_nest_advance(&lane->nest, until, open, n_open, take_steps, &taking);
+    if (!t->clock.map.n_pieces)
+        return;
+    struct taking taking = {
+        .trace = t,
+        .lane = lane,
+        .core = core,
+        .number = 1 + core * STROBE_DEVICE_RISCS + risc,
+        .offset = strobe_device_axis_common(&t->clock, core, 0),
+        .latest = t->clock.map.latest,
+        .run = strobe_clock_map_run(&t->clock.map, t->clock.map.latest),
+    };
+    const struct strobe_nest_taker taker = {take_steps, take_single, take_program, &taking};
+    strobe_nest_advance(&lane->nest, until, open, n_open, &taker);
+    strobe_clock_map_see(&t->clock.map, taking.latest);
+    strobe_nest_shrink(&lane->nest, lane_most(t) + ZONES);
 }
 
-/* What the last table makes sure, as far as the clock is known. */
+/* What the last table makes sure, as far as the clock is known; all of it where too much waits. */
 static void use_table(struct strobe_device_trace *t, struct strobe_device_track *lane,
                       uint32_t core, uint32_t risc)
 {
     if (!lane->has_table || strobe_device_axis_ready(&t->clock) == INT64_MIN)
         return;
     STROBE_ASSERT(lane->n_table <= STROBE_DEVICE_TABLE);
-    int64_t table = strobe_device_axis_common(&t->clock, core, lane->table_time);
-    int64_t ready = strobe_device_axis_ready(&t->clock);
-    if (table > ready && lane->nest.n_waiting < STROBE_DEVICE_WAITING)
-        return; /* the table is kept for later, and the next one replaces it */
-    advance(t, lane, core, risc, lane->table_time, lane->table, lane->n_table);
+    int64_t offset = strobe_device_axis_common(&t->clock, core, 0);
+    int64_t ready = strobe_device_axis_ready(&t->clock) - offset; /* in cycles of the core */
+    uint64_t until = lane->table_time;
+    if ((int64_t)until > ready && lane->nest.n_waiting < lane_limit(t))
+        until = ready < 0 ? 0 : (uint64_t)ready;
+    if (until)
+        advance(t, lane, core, risc, until, lane->table, lane->n_table);
+}
+
+void strobe_device_lanes_hand_on(struct strobe_device_trace *t)
+{
+    for (uint32_t i = 0; i < t->n_cores * STROBE_DEVICE_RISCS; i++) {
+        uint32_t core = i / STROBE_DEVICE_RISCS, risc = i % STROBE_DEVICE_RISCS;
+        struct strobe_device_track *lane = t->cores[core].lanes[risc];
+        if (lane)
+            use_table(t, lane, core, risc);
+    }
 }
 
 /* ---- what the stream says ---- */
@@ -270,10 +345,9 @@ void strobe_device_lanes_refuse(struct strobe_device_trace *t, uint64_t n)
 static void relieve(struct strobe_device_trace *t, struct strobe_device_track *lane, uint32_t core,
                     uint32_t risc)
 {
-    if (lane->nest.n_waiting < 2 * STROBE_DEVICE_WAITING)
+    if (lane->nest.n_waiting < lane_most(t))
         return;
-    STROBE_ASSERT(lane->nest.n_waiting > STROBE_DEVICE_WAITING);
-    uint64_t until = lane->nest.waiting[STROBE_DEVICE_WAITING].start;
+    uint64_t until = lane->nest.waiting[lane->nest.n_waiting / 2].start;
     if (lane->has_table && lane->table_time <= until) { /* a table is of use only now */
         advance(t, lane, core, risc, lane->table_time, lane->table, lane->n_table);
         lane->has_table = false;
@@ -284,16 +358,15 @@ static void relieve(struct strobe_device_trace *t, struct strobe_device_track *l
 static void on_zones(void *context, const struct strobe_device_lane *at,
                      const struct strobe_device_zone *zones, size_t n_zones)
 {
-    enum { BATCH = 256 };
     struct strobe_device_trace *t = context;
     struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
-    struct strobe_nest_zone batch[BATCH];
+    struct strobe_nest_zone batch[ZONES];
     for (size_t done = 0; lane && done < n_zones;) {
-        size_t n = n_zones - done < BATCH ? n_zones - done : BATCH;
+        size_t n = n_zones - done < ZONES ? n_zones - done : ZONES;
         for (size_t i = 0; i < n; i++)
             batch[i] = (struct strobe_nest_zone){zones[done + i].start, zones[done + i].end,
-                                                 zones[done + i].id, zones[done + i].program,
-                                                 STROBE_NEST_ZONE};
+                                                 zones[done + i].id, STROBE_NEST_ZONE,
+                                                 zones[done + i].program};
         if (strobe_nest_add(&lane->nest, batch, n))
             strobe_device_lanes_refuse(t, n);
         else
@@ -310,8 +383,8 @@ static void add_mark(struct strobe_device_trace *t, const struct strobe_device_l
                      const struct strobe_device_mark *mark, enum strobe_nest_kind kind)
 {
     struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
-    struct strobe_nest_zone one = {mark->time, mark->n_values ? mark->values[0] : 0, mark->id,
-                                   mark->program, kind};
+    struct strobe_nest_zone one = {mark->time, mark->n_values ? mark->values[0] : 0, mark->id, kind,
+                                   mark->program};
     if (mark->id == STROBE_ID_COUNTER && mark->n_values == 2)
         one.program = (uint32_t)mark->values[1];
     if (!lane || strobe_nest_add(&lane->nest, &one, 1)) {
@@ -328,8 +401,7 @@ void strobe_device_lanes_add(struct strobe_device_trace *t, const struct strobe_
     struct strobe_device_track *lane = known_track(t, at);
     STROBE_ASSERT(lane && lane->buffer);
     for (uint32_t done = 0; done < n_zones;) {
-        uint32_t n = n_zones - done < STROBE_DEVICE_WAITING ? n_zones - done
-                                                            : (uint32_t)STROBE_DEVICE_WAITING;
+        uint32_t limit = lane_limit(t), n = n_zones - done < limit ? n_zones - done : limit;
         if (strobe_nest_add(&lane->nest, zones + done, n))
             strobe_device_lanes_refuse(t, n);
         done += n;
@@ -394,14 +466,14 @@ static void on_open(void *context, const struct strobe_device_lane *at, uint64_t
         n_open ? strobe_device_lanes_track(t, at) : known_track(t, at);
     if (!lane)
         return;
-    use_table(t, lane, at->core, at->risc);
+    if (lane->nest.n_waiting >= lane_limit(t))
+        use_table(t, lane, at->core, at->risc);
     lane->n_table = 0;
     lane->has_table = true;
     lane->table_time = cycles;
     for (size_t i = 0; i < n_open && i < STROBE_DEVICE_TABLE; i++)
         lane->table[lane->n_table++] = (struct strobe_nest_zone){open[i].start, STROBE_NEST_OPEN,
-                                                                 open[i].id, 0, STROBE_NEST_ZONE};
-    STROBE_ASSERT(lane->n_table <= STROBE_DEVICE_TABLE);
+                                                                 open[i].id, STROBE_NEST_ZONE, 0};
     if (is_final)
         advance(t, lane, at->core, at->risc, UINT64_MAX - 1, lane->table, lane->n_table);
 }

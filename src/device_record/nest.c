@@ -12,10 +12,9 @@ enum { STEPS = 512 };
 
 /* Steps on their way to the taker. */
 struct steps {
-    strobe_nest_taker *taker;
-    void *context;
+    const struct strobe_nest_taker *taker;
     size_t n;
-    struct strobe_nest_step at[STEPS];
+    struct strobe_zone_step at[STEPS];
 };
 
 void strobe_nest_free(struct strobe_nest *nest)
@@ -26,20 +25,18 @@ void strobe_nest_free(struct strobe_nest *nest)
 }
 
 /* Whether `a` goes before `b`, which was added before it: a parent ends later than its children and begins no later. */
-static bool goes_before(const struct strobe_nest_zone *a, const struct strobe_nest_zone *b)
+static inline bool goes_before(const struct strobe_nest_zone *a, const struct strobe_nest_zone *b)
 {
     return a->start < b->start ||
            (a->start == b->start && !a->kind && !b->kind && a->end >= b->end);
 }
 
-/* Room for `n` more; false: none. */
+/* Room for `n` more, and for an eighth as reserve: all lanes together have a bound. False: none. */
 static bool reserve(struct strobe_nest_zone **zones, uint32_t *room, uint32_t used, size_t n)
 {
-    uint64_t want = (uint64_t)used + n, have = *room ? *room : 16;
+    uint64_t want = (uint64_t)used + n, have = want + want / 8 + 16;
     if (want <= *room)
         return true;
-    while (have < want)
-        have *= 2;
     struct strobe_nest_zone *more =
         have <= UINT32_MAX ? strobe_array_resize(*zones, have, sizeof *more) : NULL;
     if (!more)
@@ -50,16 +47,28 @@ static bool reserve(struct strobe_nest_zone **zones, uint32_t *room, uint32_t us
     return true;
 }
 
-static void insert(struct strobe_nest *nest, const struct strobe_nest_zone *zone)
+void strobe_nest_shrink(struct strobe_nest *nest, uint32_t room)
 {
-    STROBE_ASSERT(nest->n_waiting < nest->waiting_room); /* room was made */
+    if (nest->waiting_room <= room || nest->n_waiting > room)
+        return;
+    struct strobe_nest_zone *less = strobe_array_resize(nest->waiting, room, sizeof *less);
+    if (!less)
+        return; /* it stays as it is */
+    nest->waiting = less;
+    nest->waiting_room = room;
+}
+
+static inline void insert(struct strobe_nest *nest, const struct strobe_nest_zone *zone)
+{
+    struct strobe_nest_zone *waiting = nest->waiting;
     uint32_t i = nest->n_waiting++;
-    while (i && goes_before(zone, &nest->waiting[i - 1])) {
-        nest->waiting[i] = nest->waiting[i - 1];
+    STROBE_ASSERT(i < nest->waiting_room);
+    while (i && goes_before(zone, &waiting[i - 1])) {
+        waiting[i] = waiting[i - 1];
         i--;
     }
-    nest->waiting[i] = *zone;
-    STROBE_ASSERT(!i || !goes_before(zone, &nest->waiting[i - 1]));
+    waiting[i] = *zone;
+    STROBE_ASSERT(!i || !goes_before(zone, &waiting[i - 1]));
 }
 
 /* The zone on the stack that this one is, by now closed; NULL: it is none of them. */
@@ -80,11 +89,15 @@ enum strobe_err strobe_nest_add(struct strobe_nest *nest, const struct strobe_ne
 {
     if (!reserve(&nest->waiting, &nest->waiting_room, nest->n_waiting, n_zones))
         return STROBE_ERR_NOMEM;
+    uint64_t top = nest->n_stack ? nest->stack[nest->n_stack - 1].start : 0;
+    bool is_empty = !nest->n_stack;
     for (size_t i = 0; i < n_zones; i++) {
-        struct strobe_nest_zone *open = zones[i].kind ? NULL : begun(nest, &zones[i]);
-        if (open)
+        bool is_new = is_empty || zones[i].start > top || zones[i].kind;
+        struct strobe_nest_zone *open = is_new ? NULL : begun(nest, &zones[i]);
+        if (open) {
             open->end = zones[i].end;
-        else
+            open->program = zones[i].program;
+        } else
             insert(nest, &zones[i]);
     }
     STROBE_ASSERT(nest->n_waiting <= nest->waiting_room);
@@ -97,46 +110,79 @@ static void flush(struct steps *steps)
 {
     STROBE_ASSERT(steps->taker && steps->n <= STEPS);
     if (steps->n)
-        steps->taker(steps->context, steps->at, steps->n);
+        steps->taker->steps(steps->taker->context, steps->at, steps->n);
     steps->n = 0;
 }
 
-static void hand_on(struct steps *steps, uint64_t time, const struct strobe_nest_zone *zone,
-                    uint32_t depth, bool is_end)
+static inline void hand_on(struct steps *steps, uint64_t time, uint64_t id)
 {
-    if (steps->n == STEPS)
+    if (__builtin_expect(steps->n == STEPS, 0))
         flush(steps);
     STROBE_ASSERT(steps->n < STEPS);
-    steps->at[steps->n++] = (struct strobe_nest_step){
-        time, zone->id, zone->program, depth, is_end, zone->kind, zone->kind ? zone->end : 0};
+    steps->at[steps->n++] = (struct strobe_zone_step){time, id};
+}
+
+static void hand_on_single(struct steps *steps, const struct strobe_nest_zone *zone)
+{
+    flush(steps);
+    steps->taker->single(steps->taker->context, zone);
+}
+
+static void hand_on_program(struct steps *steps, const struct strobe_nest_zone *zone)
+{
+    flush(steps);
+    steps->taker->program(steps->taker->context, zone);
 }
 
 /* End the zones of the stack that end up to `time`. One that ends later keeps those around it open. */
-static void end_until(struct strobe_nest *nest, uint64_t time, struct steps *steps)
+static inline void end_until(struct strobe_nest *nest, uint64_t time, struct steps *steps)
 {
     STROBE_ASSERT(nest->n_stack <= nest->stack_room);
     while (nest->n_stack && nest->stack[nest->n_stack - 1].end <= time) {
         const struct strobe_nest_zone *top = &nest->stack[--nest->n_stack];
-        hand_on(steps, top->end, top, nest->n_stack, true);
+        if (__builtin_expect(top->kind && top->program, 0))
+            hand_on_program(steps, top);
+        hand_on(steps, top->end, STROBE_STEP_END);
     }
 }
 
-static enum strobe_err begin(struct strobe_nest *nest, const struct strobe_nest_zone *zone,
-                             struct steps *steps)
+static inline enum strobe_err begin(struct strobe_nest *nest, const struct strobe_nest_zone *zone,
+                                    struct steps *steps)
 {
-    if (zone->start < nest->out)
-        nest->n_late++;
+    nest->n_late += zone->start < nest->out;
     end_until(nest, zone->start, steps);
-    if (zone->kind) {
-        hand_on(steps, zone->start, zone, nest->n_stack, false);
+    if (__builtin_expect(zone->kind, 0)) {
+        hand_on_single(steps, zone);
         return STROBE_OK;
     }
-    if (!reserve(&nest->stack, &nest->stack_room, nest->n_stack, 1))
+    if (__builtin_expect(nest->n_stack == nest->stack_room, 0) &&
+        !reserve(&nest->stack, &nest->stack_room, nest->n_stack, 1))
         return STROBE_ERR_NOMEM;
-    hand_on(steps, zone->start, zone, nest->n_stack, false);
-    nest->stack[nest->n_stack++] = *zone;
-    STROBE_ASSERT(nest->n_stack <= nest->stack_room);
+    if (__builtin_expect(nest->n_stack != 0, 1))
+        hand_on(steps, zone->start, zone->id);
+    else
+        hand_on_single(steps, zone);
+    STROBE_ASSERT(nest->n_stack < nest->stack_room);
+    struct strobe_nest_zone *top = &nest->stack[nest->n_stack++];
+    *top = *zone;
+    top->kind = nest->n_stack == 1 && !zone->program;
     return STROBE_OK;
+}
+
+/* Most zones have none in them and one behind them: they need no place on the stack. False: this one does. */
+static inline bool hand_on_whole(struct strobe_nest *nest, uint32_t at, uint64_t until,
+                                 struct steps *steps)
+{
+    const struct strobe_nest_zone *zone = &nest->waiting[at];
+    if (at + 1 == nest->n_waiting || zone->kind || zone->end > zone[1].start || zone->end > until)
+        return false;
+    end_until(nest, zone->start, steps);
+    if (!nest->n_stack)
+        return false; /* an outermost one */
+    nest->n_late += zone->start < nest->out;
+    hand_on(steps, zone->start, zone->id);
+    hand_on(steps, zone->end, STROBE_STEP_END);
+    return true;
 }
 
 static bool same(const struct strobe_nest_zone *a, const struct strobe_nest_zone *b)
@@ -148,7 +194,7 @@ static bool same(const struct strobe_nest_zone *a, const struct strobe_nest_zone
 static bool is_new(struct strobe_nest *nest, const struct strobe_nest_zone *open)
 {
     for (uint32_t i = 0; i < nest->n_stack; i++)
-        if (same(&nest->stack[i], open))
+        if (nest->stack[i].start == open->start && nest->stack[i].id == open->id)
             return false;
     for (uint32_t i = 0; i < nest->n_waiting && nest->waiting[i].start <= open->start; i++)
         if (same(&nest->waiting[i], open))
@@ -158,10 +204,12 @@ static bool is_new(struct strobe_nest *nest, const struct strobe_nest_zone *open
 
 enum strobe_err strobe_nest_advance(struct strobe_nest *nest, uint64_t until,
                                     const struct strobe_nest_zone *open, size_t n_open,
-                                    strobe_nest_taker *taker, void *context)
+                                    const struct strobe_nest_taker *taker)
 {
-    struct steps steps = {.taker = taker, .context = context};
     STROBE_ASSERT(taker && (open || !n_open));
+    struct steps steps; /* its array is large, and not all of it is used */
+    steps.taker = taker;
+    steps.n = 0;
     enum strobe_err err = STROBE_OK;
     for (size_t i = 0; i < n_open; i++) {
         struct strobe_nest_zone zone = open[i];
@@ -175,17 +223,19 @@ enum strobe_err strobe_nest_advance(struct strobe_nest *nest, uint64_t until,
     }
     uint32_t n = 0;
     for (; n < nest->n_waiting && nest->waiting[n].start <= until; n++) {
+        if (hand_on_whole(nest, n, until, &steps))
+            continue;
         enum strobe_err begun_err = begin(nest, &nest->waiting[n], &steps);
         err = err ? err : begun_err;
     }
+    end_until(nest, until, &steps);
+    flush(&steps);
     STROBE_ASSERT(n <= nest->n_waiting);
     nest->n_waiting -= n;
     if (n)
         memmove(nest->waiting, nest->waiting + n, nest->n_waiting * sizeof *nest->waiting);
-    end_until(nest, until, &steps);
     if (until > nest->out)
         nest->out = until;
     STROBE_ASSERT(nest->out >= until);
-    flush(&steps);
     return err;
 }

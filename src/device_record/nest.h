@@ -13,46 +13,55 @@
 #ifndef STROBE_DEVICE_RECORD_NEST_H
 #define STROBE_DEVICE_RECORD_NEST_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "file/encode.h"
 
 #define STROBE_NEST_OPEN UINT64_MAX /* end of a zone that is not closed */
 
 /* What a lane made: a zone, or a mark, which has a time and no end. */
 enum strobe_nest_kind { STROBE_NEST_ZONE = 0, STROBE_NEST_EVENT = 1, STROBE_NEST_DATA = 2 };
 
+/* 24 bytes, and of a zone those that the decoder makes (device/stream.h): what waits is most of a recorder's memory for a device. */
 struct strobe_nest_zone {
-    uint64_t start; /* cycles */
-    uint64_t end;   /* cycles; of a mark: its value */
-    uint32_t id, program;
-    enum strobe_nest_kind kind;
+    uint64_t start;    /* cycles */
+    uint64_t end;      /* cycles; of a mark: its value */
+    uint32_t id : 29;  /* 27 bits, and some for zones of our own */
+    uint32_t kind : 3; /* enum strobe_nest_kind */
+    uint32_t program;
 };
-
-/* One thing that happened, for the taker of strobe_nest_advance. */
-struct strobe_nest_step {
-    uint64_t time; /* cycles */
-    uint32_t id, program;
-    uint32_t depth; /* of the zone: 0 is the outermost */
-    bool is_end;
-    enum strobe_nest_kind kind;
-    uint64_t value; /* of a mark */
-};
+static_assert(sizeof(struct strobe_nest_zone) == 24,
+              "what waits is stored, and bounded by its number");
 
 struct strobe_nest {
     struct strobe_nest_zone *waiting; /* owned: by begin, a parent before its children */
-    struct strobe_nest_zone *stack;   /* owned: begun and not ended, outermost first */
+    /* owned: begun and not ended, outermost first. Their kind is 1 where the begin was handed on without a program */
+    struct strobe_nest_zone *stack;
     uint32_t n_waiting, waiting_room, n_stack, stack_room;
     uint64_t out;    /* time up to which begins were handed on */
     uint64_t n_late; /* zones that began before that */
 };
 
-typedef void strobe_nest_taker(void *context, const struct strobe_nest_step *steps, size_t n_steps);
+/* Who is handed what happened, in order. */
+struct strobe_nest_taker {
+    /* Begins and ends of zones in zones, and ends of outermost ones: cycles and ids, STROBE_STEP_END of ends. The taker may change them. */
+    void (*steps)(void *context, struct strobe_zone_step *steps, size_t n_steps);
+    /* An outermost zone begins, or there was a mark. */
+    void (*single)(void *context, const struct strobe_nest_zone *zone);
+    /* An outermost zone that began without a program, since a table has none, is about to end: now it has one. */
+    void (*program)(void *context, const struct strobe_nest_zone *zone);
+    void *context; /* borrowed */
+};
 
 /* All zero is an empty nest. */
 void strobe_nest_free(struct strobe_nest *nest);
+
+/* Give back room for zones that wait beyond `room` of them, where they do not use it. */
+void strobe_nest_shrink(struct strobe_nest *nest, uint32_t room);
 
 /* Zones that closed, in the order in which they ended, and marks among them. NOMEM: none of them was taken. */
 enum strobe_err strobe_nest_add(struct strobe_nest *nest, const struct strobe_nest_zone *zones,
@@ -62,6 +71,6 @@ enum strobe_err strobe_nest_add(struct strobe_nest *nest, const struct strobe_ne
  * are known by id and start. NOMEM: a zone's begin was not handed on; nor will its end be. */
 enum strobe_err strobe_nest_advance(struct strobe_nest *nest, uint64_t until,
                                     const struct strobe_nest_zone *open, size_t n_open,
-                                    strobe_nest_taker *taker, void *context);
+                                    const struct strobe_nest_taker *taker);
 
 #endif

@@ -60,7 +60,7 @@ uint32_t strobe_device_trace_layout(void)
                       sizeof(struct facts),
                       sizeof(struct track),
                       sizeof(struct strobe_nest_zone)};
-    uint32_t layout = 1; /* counts changes that no size shows */
+    uint32_t layout = 2; /* counts changes that no size shows */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         layout = layout * 31 + (uint32_t)sizes[i];
     return layout;
@@ -333,6 +333,7 @@ static struct strobe_device_track *make_track(struct strobe_device_trace *t,
         free(lane);
         return NULL;
     }
+    t->n_lanes++;
     return core->lanes[track->risc] = lane;
 }
 

@@ -1,7 +1,7 @@
 /* source.c - see the header.
  *
- * A round: every stream's frames into the one block that all devices share; when the block is written, the bytes go back. A block is
- * written when it is nearly full, so that the events of one frame are never in two of them, or after a quarter of a second.
+ * A round: every stream's frames into the one block that all devices share. Bytes go back when all blocks with what they became are written
+ * and the rest is saved: after a quarter of a second, or when a stream's ring is half full of them.
  * SPDX-License-Identifier: MIT */
 #include "device_record/source.h"
 
@@ -248,9 +248,20 @@ static bool feed(struct strobe_devices *source, struct stream *stream)
     return n_used > 0;
 }
 
+/* In a recovery events come as the predecessor made them: what it handed on before its last save, and nothing since. */
+static void hand_on_all(struct strobe_devices *source)
+{
+    for (uint32_t i = 0; i < source->n_streams && !source->options.ask; i++) {
+        struct stream *stream = source->streams[i];
+        if (stream->device && stream->fifo.read != stream->fifo.given)
+            strobe_device_trace_hand_on(stream->device);
+    }
+}
+
 static void give_back_all(struct strobe_devices *source)
 {
     STROBE_ASSERT(source->store && source->n_streams <= STREAMS_MAX);
+    hand_on_all(source);
     strobe_build_store_flush(source->store);
     source->flushed_ns = strobe_clock_mono_ns();
     for (uint32_t i = 0; i < source->n_streams; i++) {
@@ -265,7 +276,7 @@ static void give_back_all(struct strobe_devices *source)
 /* One round over all streams. False: nothing came. */
 static bool round_over_streams(struct strobe_devices *source)
 {
-    bool came = false;
+    bool came = false, is_crowded = false;
     renew_clock(source);
     for (uint32_t i = 0; i < source->n_streams; i++) {
         struct stream *stream = source->streams[i];
@@ -273,6 +284,7 @@ static bool round_over_streams(struct strobe_devices *source)
             &stream->fifo); /* asked first: what it put before its death comes */
         bool fed = feed(source, stream);
         came |= fed;
+        is_crowded |= stream->fifo.read - stream->fifo.given > stream->fifo.data_bytes / 2;
         strobe_device_fifo_beat(&stream->fifo);
         if (!fed && (!lives || stream->is_broken)) {
             close_stream(source, stream, false);
@@ -280,7 +292,7 @@ static bool round_over_streams(struct strobe_devices *source)
             source->streams[i--] = source->streams[--source->n_streams];
         }
     }
-    if (source->store && strobe_clock_mono_ns() - source->flushed_ns > FLUSH_NS)
+    if (source->store && (is_crowded || strobe_clock_mono_ns() - source->flushed_ns > FLUSH_NS))
         give_back_all(source);
     return came;
 }

@@ -34,7 +34,7 @@ enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
     enc->dict = calloc(STROBE_DICT_SIZE, sizeof *enc->dict);
     enc->cap_listed = 1024;
     enc->listed = malloc(enc->cap_listed * sizeof *enc->listed);
-    enc->sums = calloc(STROBE_STAT_LOCS, sizeof *enc->sums);
+    enc->sums = aligned_alloc(64, STROBE_STAT_LOCS * sizeof *enc->sums);
     enc->histograms = calloc((size_t)STROBE_STAT_LOCS * STROBE_HIST_BUCKETS, sizeof(uint32_t));
     enc->lod = calloc(STROBE_LOD_DEPTHS, sizeof *enc->lod);
     if (!enc->sym || !enc->dt || !enc->lo || !enc->hi || !enc->big || !enc->side || !enc->head ||
@@ -43,6 +43,7 @@ enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
         strobe_encode_free(enc);
         return STROBE_ERR_NOMEM;
     }
+    memset(enc->sums, 0, STROBE_STAT_LOCS * sizeof *enc->sums);
     for (int i = 0; i < STROBE_STAT_LOCS; i++)
         enc->sums[i].histogram = enc->histograms + (size_t)i * STROBE_HIST_BUCKETS;
     strobe_encode_reset(enc);
@@ -81,6 +82,7 @@ void strobe_track_free(struct strobe_track *track)
 void strobe_encode_reset(struct strobe_encoder *enc)
 {
     STROBE_ASSERT(enc->sym && enc->head); /* between init and free */
+    STROBE_ASSERT(!enc->track);           /* all parts are ended: their histograms are zero */
     enc->big_at = enc->big;
     enc->side_at = enc->side;
     enc->n_events = 0;

@@ -7,6 +7,7 @@
 #ifndef STROBE_FILE_ENCODE_H
 #define STROBE_FILE_ENCODE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,11 +58,13 @@ struct strobe_lod_bucket {
     uint64_t end; /* tick at which the longest ended */
 };
 
+/* A line of the cache: one is touched for every zone. */
 struct strobe_loc_sum {
-    uint64_t count, total, self, min, max;
     unsigned __int128 squares;
+    uint64_t count, total, self, min, max;
     uint32_t *histogram; /* borrowed from the encoder */
 };
+static_assert(sizeof(struct strobe_loc_sum) == 64, "as many as lines of the cache");
 
 /* A location of the part whose zones were open at several depths: how many are now, and the time of those that ended in another
  * one. (Where all are at one depth, none can be in another.) */
@@ -121,7 +124,7 @@ struct strobe_encoder {
 
     /* its summary */
     struct strobe_loc_sum *sums; /* owned: STROBE_STAT_LOCS */
-    uint32_t *histograms;        /* owned: STROBE_STAT_LOCS * STROBE_HIST_BUCKETS */
+    uint32_t *histograms; /* owned: STROBE_STAT_LOCS * STROBE_HIST_BUCKETS; zero between parts */
     bool too_many_locs;
     uint32_t lod_shift, lod_depths, lod_used;
     uint64_t lod_base;

@@ -31,6 +31,21 @@ static void put_histogram(struct strobe_encoder *enc, const struct strobe_loc_su
     }
 }
 
+/* Between parts all histograms are zero. To clear them where they were used costs a part with many locations and few zones far less than
+ * to clear them whole. */
+static void clear_histograms(struct strobe_encoder *enc)
+{
+    uint32_t n = enc->n_locs < STROBE_STAT_LOCS ? enc->n_locs : (uint32_t)STROBE_STAT_LOCS;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct strobe_loc_sum *sum = &enc->sums[i];
+        if (!sum->count)
+            continue;
+        uint32_t first = strobe_buckets_of(sum->min), last = strobe_buckets_of(sum->max);
+        STROBE_ASSERT(first <= last);
+        memset(sum->histogram + first, 0, (last - first + 1) * sizeof *sum->histogram);
+    }
+}
+
 static void put_sums(struct strobe_encoder *enc)
 {
     uint32_t n_used = 0;
@@ -198,6 +213,7 @@ void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words)
         put_ends(enc);
         enc->track->lod_shift = enc->lod_shift;
     }
+    clear_histograms(enc);
     if (enc->part_events) {
         uint64_t begin = lowest_begin(enc);
         enc->tick_min = begin < enc->tick_min ? begin : enc->tick_min;

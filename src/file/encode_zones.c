@@ -162,7 +162,6 @@ static inline void sum_zone(struct strobe_loc_sum *sum, uint64_t duration, uint6
         sum->total = sum->self = sum->max = 0;
         sum->min = ~0ull;
         sum->squares = 0;
-        memset(sum->histogram, 0, STROBE_HIST_BUCKETS * sizeof *sum->histogram);
     }
     sum->count++;
     if (__builtin_expect(__builtin_add_overflow(sum->total, duration, &sum->total), 0))

@@ -136,6 +136,35 @@ static void times_never_step_back(void **state)
     strobe_device_axis_free(&clock);
 }
 
+/* A device that sends so much that times are mapped before the clock's next reading: up to shortly before it, or behind it. */
+static void times_that_are_mapped_ahead_of_the_readings_keep_the_frequency(void **state)
+{
+    (void)state;
+    for (uint64_t run = 1; run <= 100; run++) {
+        uint64_t seed = run;
+        struct device device = {.ppm = 100 * draw(&seed) - 50, .offset_ns = 1e6};
+        struct strobe_device_axis clock;
+        double now = 5e9;
+        strobe_device_axis_init(&clock, &host, 1350000);
+        for (int i = 0; i < 12; i++)
+            sample(&clock, &device, 0, &now, &seed);
+        strobe_device_axis_guess(&clock, 0, cycles_at(&device, 0, now), (uint64_t)now);
+        for (int round = 0; round < 100; round++) {
+            double ahead = now + 1e7 * (0.7 + 0.6 * draw(&seed));
+            strobe_device_axis_tick(&clock, (int64_t)cycles_at(&device, 0, ahead));
+            now += 1e7;
+            for (int i = 0; i < 8; i++)
+                sample(&clock, &device, 0, &now, &seed);
+        }
+        assert_true(clock.map.n_pieces > 20);
+        for (uint64_t i = 0; i < clock.map.n_pieces; i++) {
+            double ticks = (double)clock.map.pieces[i].mult / 4294967296.0;
+            assert_true(fabs(ticks * 1.35 / 2.5 - 1) < 5e-4);
+        }
+        strobe_device_axis_free(&clock);
+    }
+}
+
 static void a_reset_begins_a_new_piece_behind_the_old_ones(void **state)
 {
     (void)state;
@@ -227,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mapped_times_are_inside_the_stated_error_in_1000_runs),
         cmocka_unit_test(times_never_step_back),
+        cmocka_unit_test(times_that_are_mapped_ahead_of_the_readings_keep_the_frequency),
         cmocka_unit_test(a_reset_begins_a_new_piece_behind_the_old_ones),
         cmocka_unit_test(without_samples_a_guess_says_that_it_is_one),
         cmocka_unit_test(the_last_samples_bound_what_is_behind_the_last_knot),

@@ -15,17 +15,50 @@
 struct heard {
     char text[1 << 16];
     size_t n;
+    uint32_t open[64], n_open;
 };
 
-static void hear(void *context, const struct strobe_nest_step *steps, size_t n_steps)
+static void say(struct heard *heard, char what, uint64_t id, uint64_t time)
+{
+    heard->n += (size_t)snprintf(heard->text + heard->n, sizeof heard->text - heard->n,
+                                 "%s%c%llu@%llu", heard->n ? " " : "", what, (unsigned long long)id,
+                                 (unsigned long long)time);
+}
+
+/* Ends have no id: it is that of the innermost open zone. */
+static void hear_steps(void *context, struct strobe_zone_step *steps, size_t n_steps)
 {
     struct heard *heard = context;
-    for (size_t i = 0; i < n_steps; i++)
-        heard->n +=
-            (size_t)snprintf(heard->text + heard->n, sizeof heard->text - heard->n, "%s%c%u@%llu",
-                             heard->n ? " " : "", steps[i].kind ? '!' : "+-"[steps[i].is_end],
-                             steps[i].id, (unsigned long long)steps[i].time);
+    for (size_t i = 0; i < n_steps; i++) {
+        bool is_end = steps[i].loc == STROBE_STEP_END;
+        assert_true(heard->n_open > 0);
+        if (!is_end)
+            heard->open[heard->n_open++] = (uint32_t)steps[i].loc;
+        say(heard, "+-"[is_end], is_end ? heard->open[--heard->n_open] : steps[i].loc,
+            steps[i].tick);
+    }
 }
+
+static void hear_single(void *context, const struct strobe_nest_zone *zone)
+{
+    struct heard *heard = context;
+    if (!zone->kind) {
+        assert_int_equal(heard->n_open, 0);
+        heard->open[heard->n_open++] = zone->id;
+    }
+    say(heard, zone->kind ? '!' : '+', zone->id, zone->start);
+}
+
+static void hear_program(void *context, const struct strobe_nest_zone *zone)
+{
+    say(context, '=', zone->program, zone->end);
+}
+
+#define HEAR(heard)                                     \
+    &(const struct strobe_nest_taker)                   \
+    {                                                   \
+        hear_steps, hear_single, hear_program, &(heard) \
+    }
 
 static void parents_begin_before_their_children(void **state)
 {
@@ -38,7 +71,7 @@ static void parents_begin_before_their_children(void **state)
                                              {10, 20, 1, 0, 0},
                                              {20, 21, 1, 0, 0}};
     assert_int_equal(strobe_nest_add(&nest, zones, 5), STROBE_OK);
-    assert_int_equal(strobe_nest_advance(&nest, 100, NULL, 0, hear, &heard), STROBE_OK);
+    assert_int_equal(strobe_nest_advance(&nest, 100, NULL, 0, HEAR(heard)), STROBE_OK);
     assert_string_equal(heard.text, "+1@10 +2@11 +3@12 -3@13 +3@14 -3@15 -2@16 -1@20 +1@20 -1@21");
     assert_int_equal(nest.n_late, 0);
     strobe_nest_free(&nest);
@@ -52,15 +85,31 @@ static void an_open_zone_begins_before_it_is_closed(void **state)
     const struct strobe_nest_zone first[] = {{12, 13, 3, 0, 0}},
                                   open[] = {{10, 0, 1, 0, 0}, {15, 0, 2, 0, 0}};
     strobe_nest_add(&nest, first, 1);
-    strobe_nest_advance(&nest, 17, open, 2, hear, &heard);
+    strobe_nest_advance(&nest, 17, open, 2, HEAR(heard));
     assert_string_equal(heard.text, "+1@10 +3@12 -3@13 +2@15");
     const struct strobe_nest_zone second[] = {
         {18, 19, 4, 0, 0}, {15, 25, 2, 0, 0}, {10, 30, 1, 0, 0}};
     strobe_nest_add(&nest, second, 3);
     heard.n = 0;
-    strobe_nest_advance(&nest, 40, NULL, 0, hear, &heard);
+    strobe_nest_advance(&nest, 40, NULL, 0, HEAR(heard));
     assert_string_equal(heard.text, "+4@18 -4@19 -2@25 -1@30");
     assert_int_equal(nest.n_stack, 0);
+    strobe_nest_free(&nest);
+}
+
+static void the_program_of_a_zone_that_a_table_named_comes_before_its_end(void **state)
+{
+    (void)state;
+    struct strobe_nest nest = {0};
+    struct heard heard = {0};
+    const struct strobe_nest_zone open[] = {{10, 0, 1, 0, 0}, {15, 0, 2, 0, 0}},
+                                  closed[] = {{15, 25, 2, 0, 7}, {10, 30, 1, 0, 7}},
+                                  next[] = {{42, 43, 2, 0, 8}, {40, 50, 1, 0, 8}};
+    strobe_nest_advance(&nest, 17, open, 2, HEAR(heard));
+    strobe_nest_add(&nest, closed, 2);
+    strobe_nest_add(&nest, next, 2);
+    strobe_nest_advance(&nest, 60, NULL, 0, HEAR(heard));
+    assert_string_equal(heard.text, "+1@10 +2@15 -2@25 =7@30 -1@30 +1@40 +2@42 -2@43 -1@50");
     strobe_nest_free(&nest);
 }
 
@@ -73,10 +122,10 @@ static void a_zone_that_closed_behind_the_table_waits_for_nothing(void **state)
     const struct strobe_nest_zone zones[] = {{5, 9, 7, 0, 0}, {22, 23, 3, 0, 0}, {10, 24, 1, 0, 0}};
     const struct strobe_nest_zone open[] = {{10, 0, 1, 0, 0}};
     strobe_nest_add(&nest, zones, 3);
-    strobe_nest_advance(&nest, 20, open, 1, hear, &heard);
+    strobe_nest_advance(&nest, 20, open, 1, HEAR(heard));
     assert_string_equal(heard.text, "+7@5 -7@9 +1@10");
     heard.n = 0;
-    strobe_nest_advance(&nest, 30, NULL, 0, hear, &heard);
+    strobe_nest_advance(&nest, 30, NULL, 0, HEAR(heard));
     assert_string_equal(heard.text, "+3@22 -3@23 -1@24");
     strobe_nest_free(&nest);
 }
@@ -88,7 +137,7 @@ static void zones_of_no_length_stay_in_their_order(void **state)
     struct heard heard = {0};
     const struct strobe_nest_zone zones[] = {{5, 5, 2, 0, 0}, {5, 5, 3, 0, 0}, {5, 5, 1, 0, 0}};
     strobe_nest_add(&nest, zones, 2);
-    strobe_nest_advance(&nest, 6, NULL, 0, hear, &heard);
+    strobe_nest_advance(&nest, 6, NULL, 0, HEAR(heard));
     size_t n_begins = 0, n_ends = 0;
     for (const char *at = heard.text; *at; at++) {
         n_begins += *at == '+';
@@ -104,12 +153,12 @@ static void marks_stand_between_zones_where_they_were(void **state)
     (void)state;
     struct strobe_nest nest = {0};
     struct heard heard = {0};
-    const struct strobe_nest_zone zones[] = {{12, 7, 5, 0, STROBE_NEST_EVENT},
+    const struct strobe_nest_zone zones[] = {{12, 7, 5, STROBE_NEST_EVENT, 0},
                                              {12, 13, 3, 0, 0},
-                                             {13, 7, 6, 0, STROBE_NEST_DATA},
+                                             {13, 7, 6, STROBE_NEST_DATA, 0},
                                              {10, 20, 1, 0, 0}};
     strobe_nest_add(&nest, zones, 4);
-    strobe_nest_advance(&nest, 100, NULL, 0, hear, &heard);
+    strobe_nest_advance(&nest, 100, NULL, 0, HEAR(heard));
     assert_string_equal(heard.text, "+1@10 !5@12 +3@12 -3@13 !6@13 -1@20");
     strobe_nest_free(&nest);
 }
@@ -121,9 +170,9 @@ static void a_parent_that_comes_too_late_is_counted(void **state)
     struct heard heard = {0};
     const struct strobe_nest_zone child[] = {{12, 13, 3, 0, 0}}, parent[] = {{10, 20, 1, 0, 0}};
     strobe_nest_add(&nest, child, 1);
-    strobe_nest_advance(&nest, 15, NULL, 0, hear, &heard);
+    strobe_nest_advance(&nest, 15, NULL, 0, HEAR(heard));
     strobe_nest_add(&nest, parent, 1);
-    strobe_nest_advance(&nest, 30, NULL, 0, hear, &heard);
+    strobe_nest_advance(&nest, 30, NULL, 0, HEAR(heard));
     assert_string_equal(heard.text, "+3@12 -3@13 +1@10 -1@20");
     assert_int_equal(nest.n_late, 1);
     strobe_nest_free(&nest);
@@ -149,18 +198,18 @@ static uint32_t draw(uint64_t *seed, uint32_t n)
 
 static void step(struct program *p, uint64_t *seed, bool only_close)
 {
-    struct strobe_nest_step what = {0};
     p->now += 1 + draw(seed, 5);
-    if (p->n_stack && (only_close || p->n_stack == DEPTH || draw(seed, 2))) {
-        struct strobe_nest_zone *top = &p->stack[--p->n_stack];
-        top->end = p->now;
-        p->closed[p->n_closed++] = *top;
-        what = (struct strobe_nest_step){.time = p->now, .id = top->id, .is_end = true};
+    bool is_end = p->n_stack && (only_close || p->n_stack == DEPTH || draw(seed, 2));
+    struct strobe_nest_zone *zone = &p->stack[is_end ? p->n_stack - 1 : p->n_stack];
+    if (is_end) {
+        zone->end = p->now;
+        p->closed[p->n_closed++] = *zone;
+        p->n_stack--;
     } else {
-        p->stack[p->n_stack++] = (struct strobe_nest_zone){p->now, 0, 1 + draw(seed, 9), 0, 0};
-        what = (struct strobe_nest_step){.time = p->now, .id = p->stack[p->n_stack - 1].id};
+        *zone = (struct strobe_nest_zone){p->now, 0, 1 + draw(seed, 9), 0, 0};
+        p->n_stack++;
     }
-    hear(&p->truth, &what, 1);
+    say(&p->truth, "+-"[is_end], zone -> id, p -> now);
 }
 
 static void a_random_program_is_handed_on_exactly(void **state)
@@ -189,7 +238,7 @@ static void a_random_program_is_handed_on_exactly(void **state)
             upto = upto < sent ? sent : upto;
             strobe_nest_add(&nest, p->closed + sent, upto - sent);
             sent = upto;
-            strobe_nest_advance(&nest, table_time, table, n_table, hear, heard);
+            strobe_nest_advance(&nest, table_time, table, n_table, HEAR(*heard));
             memcpy(table, p->stack, sizeof table);
             n_table = p->n_stack;
             table_time = p->now;
@@ -197,7 +246,7 @@ static void a_random_program_is_handed_on_exactly(void **state)
         while (p->n_stack)
             step(p, &seed, true);
         strobe_nest_add(&nest, p->closed + sent, p->n_closed - sent);
-        strobe_nest_advance(&nest, UINT64_MAX - 1, NULL, 0, hear, heard);
+        strobe_nest_advance(&nest, UINT64_MAX - 1, NULL, 0, HEAR(*heard));
         assert_string_equal(heard->text, p->truth.text);
         assert_int_equal(nest.n_late, 0);
         assert_int_equal(nest.n_stack, 0);
@@ -212,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parents_begin_before_their_children),
         cmocka_unit_test(an_open_zone_begins_before_it_is_closed),
+        cmocka_unit_test(the_program_of_a_zone_that_a_table_named_comes_before_its_end),
         cmocka_unit_test(a_zone_that_closed_behind_the_table_waits_for_nothing),
         cmocka_unit_test(zones_of_no_length_stay_in_their_order),
         cmocka_unit_test(marks_stand_between_zones_where_they_were),

@@ -32,7 +32,7 @@ static int produce(const char *dir, const struct made_options *options, struct m
     struct strobe_device_fifo_writer writer;
     struct strobe_device_fifo_options fifo = {
         .dir = dir, .patience_ns = 60000000000ull, .is_recorded = true};
-    if (strobe_device_fifo_make(&fifo, &writer))
+    if (strobe_device_fifo_make(&fifo, &writer) || strobe_device_fifo_extend(&writer, 0))
         return 1;
     *counts = made_run(options, put_frame, &writer);
     strobe_device_fifo_close(&writer);

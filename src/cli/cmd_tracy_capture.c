@@ -44,7 +44,9 @@ static const char help[] =
     "  -p PORT            its port; default: 8086\n"
     "  -f, --force        replace OUT if it is there\n"
     "  -s SECONDS         stop after that time, counted from the connection\n"
-    "  -m PERCENT         taken and not needed: the recorder's memory does not grow\n"
+    "  -m PERCENT         stop when the trace is as large as that share of the machine's memory; "
+    "the\n"
+    "                     recorder's own memory does not grow\n"
     "  -h, --help         this text\n"
     "  -V, --version      the version\n";
 
@@ -55,6 +57,7 @@ struct options {
     const char *output, *address;
     int port, force;
     double seconds;
+    double percent; /* of the machine's memory; 0: no bound */
 };
 
 struct capture {
@@ -177,6 +180,15 @@ static void show_progress(struct capture *capture, int64_t now)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
+/* Tracy's own capture holds the trace in memory, and -m bounds that: here it bounds the trace. */
+static int is_large(const struct capture *capture)
+{
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    struct stat st;
+    return capture->options->percent > 0 && capture->connected_ms && !stat(capture->trace, &st) &&
+           (double)st.st_size >= memory * capture->options->percent / 100;
+}
+
 static void step(struct capture *capture)
 {
     enum { LOOK_MS = 200, TELL_MS = 2000, SHOW_MS = 200 };
@@ -197,7 +209,7 @@ static void step(struct capture *capture)
     }
     int is_time = options->seconds > 0 && capture->connected_ms &&
                   now - capture->connected_ms >= (int64_t)(options->seconds * 1000);
-    if ((stopped || is_time) && !capture->is_asked) {
+    if ((stopped || is_time || is_large(capture)) && !capture->is_asked) {
         capture->is_asked = 1;
         kill(capture->recorder, SIGINT);
     }
@@ -333,6 +345,7 @@ int strobe_cli_tracy_capture(int argc, char **argv)
             options.seconds = atof(optarg);
             break;
         case 'm':
+            options.percent = atof(optarg);
             break;
         case 'h':
             fputs(help, stdout);

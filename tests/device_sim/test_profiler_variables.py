@@ -156,8 +156,9 @@ class Tools(Case):
         self.assertIn("BRISC KERNEL_START->KERNEL_END", (other / "device_stats.txt").read_text())
         self.assertNotIn("device_kernel_duration", (other / "device_stats.txt").read_text())  # ops were not looked for
 
-    def test_tracy_capture_ends_after_s_seconds_and_m_is_accepted(self):
-        folder = self.folder("capture")
+    def capture(self, *limits):
+        """Seconds that a capture with these options took of a client that lingers for ten minutes."""
+        folder = self.folder("capture" + limits[0])
         session = FAKE_CLIENT.with_name("session_example.json")
         import socket
         with socket.socket() as probe:
@@ -166,15 +167,24 @@ class Tools(Case):
         client = subprocess.Popen([sys.executable, "-B", str(FAKE_CLIENT), str(session), "--port", port, "--linger", "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             began = time.monotonic()
-            done = subprocess.run([str(BUILD / "bin/tracy-capture"), "-o", "out.tracy", "-p", port, "-s", "1", "-m", "50"], cwd=folder, env=environment(),
+            done = subprocess.run([str(BUILD / "bin/tracy-capture"), "-o", "out.tracy", "-p", port, *limits], cwd=folder, env=environment(),
                                   capture_output=True, text=True, timeout=LIMIT_S)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertGreaterEqual(time.monotonic() - began, 1)  # and not the client's 600
+            took_s = time.monotonic() - began
         finally:
             client.kill()
             client.wait()
+        self.assertTrue((folder / "out.tracy").stat().st_size)
+        return took_s, folder
+
+    def test_tracy_capture_ends_after_s_seconds(self):
+        took_s, folder = self.capture("-s", "1", "-m", "50")
+        self.assertGreaterEqual(took_s, 1)  # and not the client's 600
         rows = subprocess.run([str(BUILD / "bin/tracy-csvexport"), "-u", "out.tracy"], cwd=folder, capture_output=True, text=True, check=True).stdout
         self.assertGreater(len(rows.splitlines()), 1)
+
+    def test_tracy_capture_ends_at_m_percent_of_the_memory(self):
+        self.capture("-m", "0.00001")  # of any memory, less than an empty trace has: it ends by itself
 
 
 class Complete(Case):

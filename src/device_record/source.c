@@ -47,6 +47,7 @@ struct strobe_devices {
     struct strobe_host_clock clock;      /* also in front of a device's bytes in its slot */
     uint64_t flushed_ns;
     struct strobe_out saved; /* scratch */
+    uint32_t *words;         /* owned: FEED_WORDS, what is being decoded */
     pthread_t thread;
     bool runs;
     pthread_mutex_t lock; /* guards all below, and the streams while the thread is not in a round */
@@ -235,14 +236,15 @@ static bool feed(struct strobe_devices *source, struct stream *stream)
 {
     const uint32_t *words;
     size_t n_words, n_used = 0;
-    (void)source;
     enum strobe_err err = strobe_device_fifo_next(&stream->fifo, &words, &n_words);
     stream->is_broken |= err != STROBE_OK;
     if (stream->is_broken || !n_words)
         return false;
     if (n_words > FEED_WORDS)
         n_words = FEED_WORDS;
-    strobe_device_trace_feed(stream->device, words, n_words, &n_used);
+    /* The producer may write while we read: what was checked has to be what is used. */
+    memcpy(source->words, words, n_words * sizeof *words);
+    strobe_device_trace_feed(stream->device, source->words, n_words, &n_used);
     STROBE_ASSERT(n_used <= n_words);
     strobe_device_fifo_take(&stream->fifo, n_used);
     return n_used > 0;
@@ -330,8 +332,12 @@ enum strobe_err strobe_devices_open(const struct strobe_devices_options *options
 {
     pthread_condattr_t mono;
     struct strobe_devices *source = calloc(1, sizeof *source);
-    if (!source)
+    uint32_t *words = source ? malloc(FEED_WORDS * sizeof *words) : NULL;
+    if (!words) {
+        free(source);
         return STROBE_ERR_NOMEM;
+    }
+    source->words = words;
     source->options = *options;
     source->options.store.budget_bytes = BUDGET_BYTES;
     snprintf(source->dir, sizeof source->dir, "%s", options->session_dir);
@@ -443,5 +449,6 @@ void strobe_devices_close(struct strobe_devices *source)
     strobe_out_free(&source->saved);
     pthread_cond_destroy(&source->wake);
     pthread_mutex_destroy(&source->lock);
+    free(source->words);
     free(source);
 }

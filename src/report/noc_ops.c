@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "base/ready.h"
 
 struct strobe_report_noc_grid strobe_report_noc_grid_of(const char *arch)
 {
@@ -109,7 +110,8 @@ enum strobe_err strobe_report_noc_ops_read(struct strobe_report_noc_ops *ops, co
                                            struct strobe_report_faults *faults)
 {
     enum strobe_err err = STROBE_OK;
-    DIR *entries = opendir(folder);
+    DIR *entries =
+        strobe_ready_has(folder) ? opendir(folder) : NULL; /* a confined import has no folder */
     struct dirent *entry;
     STROBE_ASSERT(grid.n_x <= STROBE_REPORT_NOC_SIDE && grid.n_y <= STROBE_REPORT_NOC_SIDE);
     while (!err && entries && (entry = readdir(entries)))

@@ -114,7 +114,7 @@ class Place:
 
     def env(self, preload=None, **more):
         """The environment of a run."""
-        env = {k: v for k, v in os.environ.items() if not k.startswith("STROBE_")}
+        env = {k: v for k, v in os.environ.items() if not k.startswith("STROBE_") or k == "STROBE_SAMPLE"}
         env["STROBE_DIR"] = self.sessions
         if preload:
             env["LD_PRELOAD"] = os.path.join(self.build, "lib", f"lib{preload}.so")

@@ -77,7 +77,7 @@ class Case(unittest.TestCase):
 
     def run_plain(self, *arguments, env=None, timeout=120):
         """The interpreter with nobody recording."""
-        clean = {key: value for key, value in os.environ.items() if not key.startswith("STROBE_") or key == "STROBE_TEST_MODULES"}
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("STROBE_") or key in ("STROBE_TEST_MODULES", "STROBE_SAMPLE")}
         ran = subprocess.run([sys.executable, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              timeout=timeout, env={**clean, **(env or {})})
         return Ran(ran.returncode, ran.stdout.decode(), ran.stderr.decode(), None)

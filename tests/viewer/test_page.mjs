@@ -265,7 +265,7 @@ const tests = {
             const box = tab.getBoundingClientRect();
             return document.elementFromPoint(box.right - 3, box.top + box.height / 2) === tab;
         }));
-        assert.deepEqual(seen, Array(8).fill(true));
+        assert.deepEqual(seen, Array(9).fill(true));
         await state(() => { document.querySelector('.table').scrollLeft = 1e6; });
         await shot('narrow');
         const cells = await state(() => {

@@ -2,7 +2,7 @@
 """test_death.py BUILD [TEST…]: a device's program, its recorder, or both are killed at random moments: what had left the device is in the trace, once.
 
 The counts to compare with are the device's own (churn.c prints them), or, where the program is killed, those of the second reader, which reads the whole stream
-out of a link to its file. STROBE_DEATH_ROUNDS: kills per test (default 3), STROBE_DEATH_SEED: of the moments."""
+out of a link to its file. STROBE_DEATH_ROUNDS: kills per test (default 2), STROBE_DEATH_SEED: of the moments."""
 import os
 import pathlib
 import random
@@ -14,7 +14,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from churned import FOR_EVER, LIMIT_S, STROBE, Round, in_stream  # noqa: E402
 
-ROUNDS = int(os.environ.get("STROBE_DEATH_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("STROBE_DEATH_ROUNDS", "2"))
 SEED = int(os.environ.get("STROBE_DEATH_SEED", "1"))
 
 

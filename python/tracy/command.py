@@ -233,7 +233,7 @@ def finish(given, program, folder, own, environment, code):
     say(f"the trace is {trace}")
     if given.TT_METAL_MEM_PROFILER:
         say("memory by pool (strobe stats --memory):")
-        subprocess.run([strobe_command.find(), "stats", "--memory", str(trace)], check=False)
+        subprocess.run([strobe_command.find(), "stats", "--memory", str(trace)], check=False, stdout=sys.stderr)  # stdout is the program's
     if given.report:
         make_report(given, folder, own, environment)
     if code is None:

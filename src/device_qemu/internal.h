@@ -41,8 +41,9 @@ struct strobe_qemu_machine {
     pid_t pid;
     int process; /* owned: a pidfd, since the host program may reap its children itself; -1: none */
     int socket;  /* owned: its bell; -1: none */
-    int said;    /* owned: what QEMU prints, a memfd; -1: none */
-    uint8_t *ram; /* owned: STROBE_QEMU_RAM_BYTES; stays when the process is gone */
+    uint64_t n_bells; /* that were rung */
+    int said;         /* owned: what QEMU prints, a memfd; -1: none */
+    uint8_t *ram;     /* owned: STROBE_QEMU_RAM_BYTES; stays when the process is gone */
     struct strobe_qemu_shared *shared;  /* borrowed: in ram */
     uint64_t loaded[STROBE_QEMU_HARTS]; /* serial of the kernel that is in its place; 0: none */
     const struct strobe_device_built *runs[STROBE_QEMU_HARTS]; /* borrowed: during a launch */

@@ -314,7 +314,8 @@ void strobe_qemu_machine_pause(struct strobe_qemu_machine *machine)
 
 void strobe_qemu_machine_ring(struct strobe_qemu_machine *machine)
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    /* what was written for the core comes before the bell */
+    __atomic_fetch_add(&machine->n_bells, 1, __ATOMIC_SEQ_CST);
     if (machine->socket >= 0) /* full: bells wait there already, and one is enough */
         (void)!send(machine->socket, ".", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }

@@ -187,7 +187,7 @@ class Options(Runs):
         rows = [(row["what"], row["pool"]) for row in run.trace("memory") if row["pool"].startswith("Device")]
         self.assertEqual(sorted(rows), [("alloc", "Device 0 DRAM"), ("alloc", "Device 0 L1"), ("free", "Device 0 DRAM")])
         self.assertIn("device 0 was closed with 1 buffer of L1 that was not freed", run.err)
-        pools = {line.split()[7] + " " + line.split()[9]: [int(cell) for cell in line.split()[:4] + line.split()[5:7]] for line in run.out.splitlines()
+        pools = {line.split()[7] + " " + line.split()[9]: [int(cell) for cell in line.split()[:4] + line.split()[5:7]] for line in run.err.splitlines()
                  if "Device 0 " in line and line.split()[0].isdigit()}
         self.assertEqual(pools["Device DRAM"], [1, 1, 4096, 4096, 0, 0])  # allocations, frees, bytes, peak, live blocks, live bytes
         self.assertEqual(pools["Device L1"], [1, 0, 2048, 2048, 1, 2048])

@@ -119,6 +119,8 @@ static void put_losses(struct strobe_engine *engine, struct strobe_reply *reply)
     strobe_reply_open(reply, "losses", '[');
     for (uint32_t i = 0; i < trace->loss_ids.n; i++) {
         const struct strobe_loss_row *loss = &trace->losses[i];
+        if (!strobe_loss_is_of_events(loss->cause))
+            continue; /* no event is missing: a stored sample has a cut stack */
         strobe_reply_open(reply, "", '{');
         strobe_reply_u64(reply, "track", track_of_loss(engine, loss));
         strobe_reply_string(reply, "cause", strobe_loss_text(loss->cause));

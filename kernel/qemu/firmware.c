@@ -42,7 +42,7 @@ __attribute__((used, optimize("no-tree-loop-distribute-patterns"))) void *memset
     return to;
 }
 
-/* An exception: a kernel went where there is nothing. The host is told where; nobody goes on here. */
+/* An exception: a kernel went where there is nothing. The host reads where; nobody goes on here. */
 __attribute__((used, noreturn)) void firmware_stop(uint32_t cause, uint32_t pc, uint32_t value)
 {
     hart_words *me = my_words();

@@ -42,7 +42,7 @@ struct strobe_cli_choice {
     struct strobe_cli_numbers device, x, y;
 };
 
-/* One of the options, as getopt_long gave it. 1: it is set; 0: it is wrong, and that was told; -1: it is none of them. */
+/* One of the options, as getopt_long gave it. 1: it is set; 0: it is wrong, and that was printed; -1: it is none of them. */
 int strobe_cli_choice_set(const char *command, int option, const char *text,
                           struct strobe_cli_choice *choice);
 
@@ -55,7 +55,7 @@ struct strobe_cli_chosen {
     uint64_t tick_min, tick_max; /* inclusive */
 };
 
-/* 0: nothing of the trace is like that, and that was told. The caller frees it in any case. */
+/* 0: nothing of the trace is like that, and that was printed. The caller frees it in any case. */
 int strobe_cli_choose(const char *command, struct strobe_trace *trace,
                       const struct strobe_cli_choice *choice, struct strobe_cli_chosen *out);
 void strobe_cli_chosen_free(struct strobe_cli_chosen *chosen);

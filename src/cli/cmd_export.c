@@ -117,7 +117,7 @@ static int is_piece(const struct options *options)
            choice->to_signpost;
 }
 
-/* 0: something was asked for that can't be done, and that was told. */
+/* 0: something was asked for that can't be done, and that was printed. */
 static int check_options(const struct options *options)
 {
     if (!options->choice.by_core)
@@ -162,7 +162,7 @@ static int open_out(const char *path, const char *from)
     return fd;
 }
 
-/* The text formats. 1: it went well; a failure was told. */
+/* The text formats. 1: it went well; a failure was printed. */
 static int write_chrome(const char *path, int fd, struct strobe_trace *trace)
 {
     struct strobe_out out;
@@ -179,7 +179,7 @@ static int write_chrome(const char *path, int fd, struct strobe_trace *trace)
     return ok;
 }
 
-/* 1: it went well; a failure was told. */
+/* 1: it went well; a failure was printed. */
 static int write_folded(const struct options *options, const char *path, int fd,
                         struct strobe_trace *trace)
 {
@@ -236,7 +236,7 @@ static void add_devices(const struct strobe_trace *trace, uint8_t *chosen)
                 chosen[i] = 1;
 }
 
-/* Write the chosen piece of the trace to a new file, called `made`, which the caller removes. 0: that failed, and was told. */
+/* Write the chosen piece of the trace to a new file, called `made`, which the caller removes. 0: that failed, and was printed. */
 static int cut(const struct options *options, const char *path, struct strobe_trace *trace,
                char made[STROBE_PATH_ROOM])
 {
@@ -267,7 +267,7 @@ static int cut(const struct options *options, const char *path, struct strobe_tr
     return !err;
 }
 
-/* The piece as a trace; NULL: that failed, and was told. */
+/* The piece as a trace; NULL: that failed, and was printed. */
 static struct strobe_trace *cut_trace(const struct options *options, const char *path,
                                       struct strobe_trace *trace)
 {
@@ -279,7 +279,7 @@ static struct strobe_trace *cut_trace(const struct options *options, const char 
     return piece;
 }
 
-/* The piece as a file without a name. -1: that failed, and was told. */
+/* The piece as a file without a name. -1: that failed, and was printed. */
 static int cut_file(const struct options *options, const char *path, struct strobe_trace *trace)
 {
     char made[STROBE_PATH_ROOM];
@@ -292,7 +292,7 @@ static int cut_file(const struct options *options, const char *path, struct stro
     return fd;
 }
 
-/* 1: it went well; a failure was told. */
+/* 1: it went well; a failure was printed. */
 static int write_html(const struct options *options, const char *path, int fd,
                       struct strobe_trace *trace)
 {

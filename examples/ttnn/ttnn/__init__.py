@@ -51,7 +51,7 @@ else:
 
     try:
         from strobe.ttnn_names import start_tracy_zone, stop_tracy_zone, tracy_frame, tracy_message  # noqa: F401
-    except ImportError:  # no recorder, nothing to tell it
+    except ImportError:  # no recorder: there is nobody to report to
         pass
 
     bfloat16, float32, uint32 = DataType.BFLOAT16, DataType.FLOAT32, DataType.UINT32

@@ -281,7 +281,13 @@ static int start_events(struct cursor *cursor, struct strobe_sql_ask *ask)
 {
     struct table *table = table_of(cursor);
     cursor->pump = strobe_sql_pump_start(table->sql, table->what, table->n_columns, ask);
-    return cursor->pump ? next_batch(cursor) : SQLITE_NOMEM;
+    if (cursor->pump)
+        return next_batch(cursor);
+    sqlite3_free(table->base.zErrMsg);
+    table->base.zErrMsg = sqlite3_mprintf(
+        "table %s: no thread could be started to read it, or no memory (ulimit -u, ulimit -v)",
+        table->what->name);
+    return SQLITE_ERROR;
 }
 
 /* A number that a key must be equal to. 0: no integer is. */

@@ -232,6 +232,18 @@ class Bounds(Query):
         sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT i FROM n ORDER BY -i LIMIT 1 OFFSET 4999999"
         self.assertIn("--memory", self.refused(sql, "--memory", "16M"))
 
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv") and shutil.which("prlimit"), "needs another user's limit of processes")
+    def test_a_limit_of_processes_is_named(self):
+        readable = pathlib.Path(tempfile.mkdtemp(prefix="strobe-sql-"))
+        self.addCleanup(shutil.rmtree, readable)
+        readable.chmod(0o755)
+        shutil.copy(self.demo, readable / "demo.strobe")
+        (readable / "demo.strobe").chmod(0o644)
+        done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "prlimit", "--nproc=1", STROBE, "query", readable / "demo.strobe",
+                               "SELECT count(*) FROM zone"], capture_output=True, text=True)
+        if "ulimit -u" not in done.stderr:  # the folder of the build may be closed to others
+            self.assertIn("ermission denied", done.stderr)
+
     def test_the_prompt_goes_on_after_an_error(self):
         master, slave = pty.openpty()
         child = subprocess.Popen([STROBE, "query", self.demo], stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

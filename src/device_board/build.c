@@ -264,6 +264,18 @@ static struct object *find_loaded(uint64_t hash)
     return NULL;
 }
 
+/* One builder of a kernel at a time, over all processes: a second one would replace what the first has loaded by a build whose zones
+ * have other ids, and the first would find no names for its own. -1: there is no lock, and no harm but that. */
+static int hold(const char *base)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s.lock", base);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        (void)!flock(fd, LOCK_EX);
+    return fd;
+}
+
 /* Build if need be, and load. `base` is the path without its end. */
 static enum strobe_err make_object(const struct strobe_recipe *recipe,
                                    const struct strobe_device_source *source, uint64_t hash,
@@ -274,10 +286,14 @@ static enum strobe_err make_object(const struct strobe_recipe *recipe,
     snprintf(base, sizeof base, "%s/%016llx", recipe->cache_dir, (unsigned long long)hash);
     snprintf(object_path, sizeof object_path, "%s%s", base, recipe->tools->end);
     snprintf(deps, sizeof deps, "%s.d", base);
-    enum strobe_err err =
-        strobe_recipe_is_fresh(object_path, deps)
-            ? STROBE_OK
-            : compile(recipe, base, object_path, text, bytes, source->risc, reason);
+    enum strobe_err err = STROBE_OK;
+    if (!strobe_recipe_is_fresh(object_path, deps)) {
+        int held = hold(base);
+        if (!strobe_recipe_is_fresh(object_path, deps))
+            err = compile(recipe, base, object_path, text, bytes, source->risc, reason);
+        if (held >= 0)
+            close(held);
+    }
     if (err)
         return err;
     struct object *object = calloc(1, sizeof *object);

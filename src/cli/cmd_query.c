@@ -20,7 +20,7 @@ static const char help[] =
     "one, statements "
     "are read from\n"
     "stdin, or at a prompt. Without a FILE, the newest trace in this folder is asked. Several "
-    "traces are told apart "
+    "traces are distinguished "
     "by the column\n"
     "trace_id: 0, 1 … Times are ns after the start of the recording.\n"
     "\n"

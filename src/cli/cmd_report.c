@@ -353,7 +353,7 @@ static int show(const struct settings *settings, const struct strobe_report *rep
     return faulty ? STROBE_EXIT_FAULTS : STROBE_EXIT_OK;
 }
 
-/* Only the rows that were asked for. False: there are none, and that was told. */
+/* Only the rows that were asked for. False: there are none, and that was printed. */
 static bool choose_rows(const struct settings *settings, struct strobe_report *report)
 {
     const struct strobe_cli_choice *asked = &settings->choice;

@@ -347,12 +347,8 @@ static void put_head(struct strobe_out *out, const struct options *options,
 static void put_foot(struct strobe_out *out, const struct options *options,
                      const struct strobe_stats *stats, uint64_t n_left)
 {
-    if (options->json)
-        strobe_out_text(out, "\n]}\n");
-    if (options->json || options->csv)
+    if (!strobe_cli_end_rows(out, options->json, options->csv, n_left))
         return;
-    if (n_left)
-        strobe_out_format(out, "... and %" PRIu64 " more\n", n_left);
     if (!stats->is_exact && !options->stats.quick)
         strobe_out_text(out, "~ from histograms, within 1.6 %; --exact for exact ones\n");
     if (stats->lacks_inclusive && !stats->has_inclusive)

@@ -2,6 +2,7 @@
 #include "cli/out.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -12,4 +13,15 @@ int strobe_out_close(struct strobe_out *out, const char *command)
     if (error && error != EPIPE)
         strobe_cli_error(command, "can't write: %s", strerror(error));
     return error ? STROBE_EXIT_FAILED : STROBE_EXIT_OK;
+}
+
+int strobe_cli_end_rows(struct strobe_out *out, int json, int csv, uint64_t n_left)
+{
+    if (json)
+        strobe_out_text(out, "\n]}\n");
+    if (json || csv)
+        return 0;
+    if (n_left)
+        strobe_out_format(out, "... and %" PRIu64 " more\n", n_left);
+    return 1;
 }

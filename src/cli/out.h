@@ -7,4 +7,7 @@
 /* strobe_out_end, as an exit code: a broken pipe fails in silence, other errors are told. */
 int strobe_out_close(struct strobe_out *out, const char *command);
 
+/* The end of a list of rows: JSON's brackets, or how many rows were left out. 0: nothing follows, the rows are for machines. */
+int strobe_cli_end_rows(struct strobe_out *out, int json, int csv, uint64_t n_left);
+
 #endif

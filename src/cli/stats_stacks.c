@@ -82,12 +82,8 @@ static void put_head(struct strobe_out *out, const struct strobe_cli_stacks *opt
 static void put_foot(struct strobe_out *out, const struct strobe_cli_stacks *options,
                      const struct strobe_samples *samples, uint64_t n_left)
 {
-    if (options->json)
-        strobe_out_text(out, "\n]}\n");
-    if (options->json || options->csv)
+    if (!strobe_cli_end_rows(out, options->json, options->csv, n_left))
         return;
-    if (n_left)
-        strobe_out_format(out, "... and %" PRIu64 " more\n", n_left);
     strobe_out_format(out, "%" PRIu64 " samples", samples->n_samples);
     if (samples->hz)
         strobe_out_format(out, ", %" PRIu64 " per second of CPU time: %.3f s", samples->hz,

@@ -1,7 +1,7 @@
 /* ops.h - the ops of a trace: what was launched on its devices, one execution after the other, with the figures of the op report.
  *
  * An op is a program's execution on a device: the outermost zones of the device's lanes that carry the program's number. Executions
- * of one program are told apart by time: a lane has one outermost zone in each. Where the trace was made of logs it has the rows
+ * of one program are distinguished by time: a lane has one outermost zone in each. Where the trace was made of logs it has the rows
  * of the op report (DEVICE_OP records): these are the rows then, and the events only say where they are.
  *
  * The host's side is the zone that launched it: one with the op's number in its text ("id:N"), or the one that the flow to its
@@ -21,7 +21,7 @@
 
 enum {
     STROBE_OPS_MAX = 1 << 20, /* executions that are kept; the rest is counted */
-    STROBE_OPS_CORE_WORDS = 4 /* cores of a device that are told apart: 256 */
+    STROBE_OPS_CORE_WORDS = 4 /* cores of a device that are distinguished: 256 */
 };
 
 /* A zone on a thread; `thread` STROBE_IDMAP_NONE: none. */

@@ -110,7 +110,7 @@ static int find_threads(struct strobe_trace *trace)
 
 /* ---- samples ---- */
 
-/* The client's process that a sampled one is. A start that was told by the time of a fork may be one unit off. */
+/* The client's process that a sampled one is. A start that comes from the time of a fork may be one unit off. */
 static uint32_t find_client(const struct strobe_trace *trace, uint32_t sampled)
 {
     const struct strobe_process *a = &trace->processes[sampled];

@@ -2,7 +2,7 @@
  *
  * The grid is a torus. Each place has two links of either NoC to its neighbours: NOC_0 goes to greater x first, then to greater y;
  * NOC_1 to smaller y first, then to smaller x. A read takes its way from the far end back. A multicast takes each link of the ways
- * to all its cores once. Transfers are taken in the order of their times. One begins when all links of its way are free, and keeps each
+ * to all its cores once. Transfers are processed in the order of their times. One begins when all links of its way are free, and keeps each
  * as long as its bytes take; until then it waits. What waits inside of a router, credits and virtual channels are not modelled.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_REPORT_NOC_ROUTES_H

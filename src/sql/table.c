@@ -36,7 +36,6 @@ struct table {
 
 struct cursor {
     sqlite3_vtab_cursor base; /* SQLite's: first */
-    uint64_t wanted;          /* columns */
     int at_end;
     sqlite3_int64 rowid;
     /* Facts: */
@@ -362,7 +361,7 @@ static int on_filter(sqlite3_vtab_cursor *base, int demands, const char *columns
     cursor->pump = NULL;
     cursor->at_end = 0;
     cursor->rowid = 0;
-    cursor->wanted = ask.wanted = strtoull(columns, NULL, 10);
+    ask.wanted = strtoull(columns, NULL, 10);
     int can_match = read_demands((unsigned)demands, values, &ask, &id);
     if (can_match <= 0) {
         cursor->at_end = 1;

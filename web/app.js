@@ -12,9 +12,11 @@ import {Search} from './view/search.js';
 import {Live} from './view/live.js';
 import {Start} from './view/start.js';
 import {Tips} from './view/tips.js';
-import {LANE, TrackChoice} from './view/layout.js';
+import {TrackChoice} from './view/layout.js';
 import {acts} from './view/acts.js';
+import {Coloring} from './view/coloring.js';
 import {going} from './view/go.js';
+import {tracking} from './view/tracking.js';
 import {rowFor} from './view/keys.js';
 import {areaKeys, readLink, trackByKey, tracksByKeys, writeLink} from './view/link.js';
 import {Drawer} from './panels/drawer.js';
@@ -56,6 +58,7 @@ class App {
     }
 
     build() {
+        this.coloring = new Coloring(this);
         this.timeline = new Timeline(this);
         this.minimap = new Minimap(this);
         this.notes = new Notes(this);
@@ -207,6 +210,7 @@ class App {
         this.timeline.data.fine = this.timeline.data.coarse = null;
         this.timeline.data.spoil();
         this.timeline.painter.forget();
+        this.coloring.forget();
         this.minimap.busy = null;
         this.minimap.spoil();
         this.tips.hide();
@@ -332,6 +336,7 @@ class App {
                 return;
             this.timeline.draw();
             this.minimap.draw();
+            this.tips.refresh();
         });
     }
 
@@ -533,75 +538,6 @@ class App {
         this.fit({from: item.t0, to: item.t1}, 0.1);
     }
 
-    /** Scroll so that a track is seen; opens what it is below, and ends a filter that hides it. */
-    showTrack(id, depth = 0) {
-        const track = this.trackOf(id), tl = this.timeline, {collapsed, filter} = this.choice;
-        if (!track)
-            return;
-        let isOpened = depth > 0 && collapsed.delete(id);
-        for (let t = this.trackOf(track.parent); t; t = this.trackOf(t.parent))
-            isOpened = collapsed.delete(t.id) || isOpened;
-        if (isOpened)
-            tl.relayout();
-        if (!tl.layout.byTrack.has(id) && filter) {
-            this.filterTracks('');
-            this.say(`The filter “${filter}” hid ${track.name}: it is gone.`);
-        }
-        const row = tl.layout.byTrack.get(id), lane = row && Math.max(0, Math.min(depth, row.lanes - 1));
-        if (row && !tl.isInSight(id, lane))
-            tl.scrollTo(row.top + lane * LANE - tl.scrollRoom() / 3);
-    }
-
-    /* --- tracks ---------------------------------------------------------------------------- */
-
-    toggleCollapse(id) {
-        const set = this.choice.collapsed;
-        if (!set.delete(id))
-            set.add(id);
-        this.timeline.relayout();
-    }
-
-    togglePin(id) {
-        const at = this.choice.pinned.indexOf(id);
-        if (at >= 0)
-            this.choice.pinned.splice(at, 1);
-        else
-            this.choice.pinned.push(id);
-        this.timeline.relayout();
-        this.changed('tracks');
-    }
-
-    filterTracks(text) {
-        this.choice.filter = text;
-        if (this.filter.value !== text)
-            this.filter.value = text;
-        this.timeline.relayout();
-    }
-
-    setDepthLimit(id, n) {
-        if (n)
-            this.choice.limits.set(id, n);
-        else
-            this.choice.limits.delete(id);
-        this.timeline.relayout();
-    }
-
-    /** The track of the same parent that `target` is, or is below; null if there is none, or it is the track itself. */
-    siblingOf(track, target) {
-        let t = target;
-        while (t && t.parent !== track.parent)
-            t = this.trackOf(t.parent);
-        return t && t.id !== track.id ? t : null;
-    }
-
-    /** Put a track before or after another of the same parent. */
-    reorder(track, same, after) {
-        const rows = this.timeline.layout.rows.filter((r) => r.track.parent === track.parent).map((r) => r.track.id).filter((id) => id !== track.id);
-        rows.splice(rows.indexOf(same.id) + (after ? 1 : 0), 0, track.id);
-        this.choice.order.set(track.parent, rows);
-        this.timeline.relayout();
-    }
-
     /* --- hover and tip ----------------------------------------------------------------------- */
 
     setHover(hover) {
@@ -668,6 +604,6 @@ class App {
     }
 }
 
-Object.assign(App.prototype, going);
+Object.assign(App.prototype, going, tracking);
 window.strobe = new App();
 window.strobe.begin();

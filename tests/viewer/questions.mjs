@@ -104,6 +104,7 @@ const asks = {
         ...q.chance(0.5) ? {limit: q.below(50)} : {}}),
     frames: (q) => ({track: (q.chance(0.9) && q.pick(q.frames) || q.pick(q.known.trace.tracks)).id, ...q.range(), ...q.chance(0.5) ? {limit: q.below(50)} : {}}),
     flows: (q) => ({...q.range(), ...q.tracks(), ...q.chance(0.5) ? {limit: q.below(50)} : {}}),
+    colors: (q) => ({...q.range(q.most), ...q.tracks(), ...q.chance(0.5) ? {min: q.below(1e6)} : {}}),
     ops: (q) => ({...q.chance(0.7) ? {} : q.range(), ...q.chance(0.3) ? {filter: q.word()} : {}, ...q.chance(0.2) ? {bound: q.pick(['host', 'dispatch', 'kernel', 'waiting', 'none'])} : {}, ...q.chance(0.2) ? {device: q.pick(q.known.trace.tracks).id} : {},
         sort: q.pick(['', 'kernel', 'gap', 'host', 'fw', 'cores', 'util', 'bound', 'device', 'name']), ...q.order(), ...q.chance(0.3) ? {limit: q.below(20)} : {}}),
     cores: (q) => ({row: q.below(q.chance(0.8) ? 4 : 1000)}),

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 import {aboutArea} from './area.js';
 import {aboutPlot} from './plot.js';
-import {actButton, link, locName, newest, pairs, plainTable, section, swatch, tally} from './parts.js';
+import {actButton, link, locName, newest, pairs, plainTable, section, swatchOfZone, tally} from './parts.js';
 import {copyText, fill, h} from '../view/dom.js';
 import {SEVERITIES} from '../facts.js';
 import * as format from '../view/format.js';
@@ -59,7 +59,7 @@ export function makeDetails(app) {
             ['waited', waited ? `${format.duration(waited)} for locks` : ''],
             ['begins', timeOf(app, zone.t0)], ['ends', zone.t1 === null ? '' : timeOf(app, zone.t1)], ['state', zone.state === 'ended' ? '' : zone.state],
             ['track', track ? link(`${track.name}${track.tid ? ` (${track.tid})` : ''}`, () => app.showTrack(track.id), 'scroll to it') : ''], ['depth', String(zone.depth)],
-            ['function', row.function], ['source', row.file ? link(`${row.file}:${row.line}`, () => showSource(zone.loc), 'show the source') : ''],
+            [row.file ? 'function' : 'category', row.function], ['source', row.file ? link(`${row.file}:${row.line}`, () => showSource(zone.loc), 'show the source') : ''],
             ['text', zone.text ? h('pre', {}, zone.text) : ''], ['value', zone.value],
         ]);
     }
@@ -73,7 +73,7 @@ export function makeDetails(app) {
     function aboutZone({zone, parents, children, inside, messages, stack, waits, n_waits: nWaits, waited}) {
         const row = app.names.rows.get(zone.loc) || {name: '', function: '', file: '', line: 0}, track = app.trackOf(zone.track), ns = zone.t1 === null ? null : zone.t1 - zone.t0;
         return [
-            h('h2', {}, swatch(zone.color ? {...row, color: zone.color} : row), zone.name || row.name || (track ? track.name : ''), zone.name ? h('small', {}, ` (${row.name})`) : null),
+            h('h2', {}, swatchOfZone(app, track, row, zone.color), zone.name || row.name || (track ? track.name : ''), zone.name ? h('small', {}, ` (${row.name})`) : null),
             h('div', {class: 'columns'}, h('section', {}, facts(zone, row, track, ns, waited), buttons(zone, row, track)), sourceSection, around(app, zone, parents),
                 tally(app, 'Direct children', children, ns), tally(app, 'All below it', inside, ns), waitsOf(app, waits, nWaits), saidInside(app, messages, zone.track), stackOf(stack)),
         ];

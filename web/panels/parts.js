@@ -1,5 +1,5 @@
 /* parts.js - what several panels are made of.  SPDX-License-Identifier: MIT */
-import {colorOf} from '../view/palette.js';
+import {THEMES, colorOf} from '../view/palette.js';
 import {h} from '../view/dom.js';
 import * as format from '../view/format.js';
 
@@ -9,6 +9,14 @@ const PAUSE_MS = 150;
 export function swatch(row) {
     const s = h('span', {class: 'swatch'});
     s.style.background = row ? colorOf(row.name, row.color) : '#888';
+    return s;
+}
+
+/** The same of a zone as it is drawn: of a lock, a frame, or with the colour that the program gave it. */
+export function swatchOfZone(app, track, row, given) {
+    const s = swatch(given ? {...row, color: given} : row), theme = THEMES[app.theme], own = track && {locks: theme.lock, frames: theme.frameA}[track.kind];
+    if (own)
+        s.style.background = own;
     return s;
 }
 

@@ -67,7 +67,7 @@ export class Chart {
 
     /* As large as the place is now. */
     lay() {
-        const {place, options} = this, ratio = window.devicePixelRatio || 1, right = options.curve ? RIGHT : 10, width = Math.max(280, place.clientWidth), height = Math.max(120, place.clientHeight);
+        const {place, options} = this, ratio = window.devicePixelRatio || 1, right = options.curve ? RIGHT : 10, width = Math.max(280, place.clientWidth), height = Math.max(84, place.clientHeight);
         if (width === this.width && height === this.height)
             return;
         Object.assign(this, {width, height});

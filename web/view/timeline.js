@@ -161,6 +161,7 @@ export class Timeline {
             return;
         const start = performance.now(), rows = this.visibleRows();
         this.data.update(this.app.view, rows.map((r) => r.row), this.width - LABEL);
+        this.app.coloring.update(this.app.view, this.width - LABEL);
         const scene = {width: this.width, height: this.height, label: LABEL, ruler: RULER, top: RULER + this.layout.pinnedHeight, view: this.app.view, rows, data: this.data, dpr: this.dpr};
         this.painter.paint(this.ctx, scene);
         this.theme = THEMES[this.app.theme];

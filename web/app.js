@@ -15,7 +15,10 @@ import {Tips} from './view/tips.js';
 import {TrackChoice} from './view/layout.js';
 import {acts} from './view/acts.js';
 import {Coloring} from './view/coloring.js';
+import {Legend} from './view/legend.js';
+import {Presence} from './view/presence.js';
 import {going} from './view/go.js';
+import {measuring} from './view/measure.js';
 import {tracking} from './view/tracking.js';
 import {rowFor} from './view/keys.js';
 import {areaKeys, readLink, trackByKey, tracksByKeys, writeLink} from './view/link.js';
@@ -33,6 +36,11 @@ import * as format from './view/format.js';
 
 const MIN_SPAN = 10;
 
+/* Arrow keys are those of a table, a menu or a list that has the focus. */
+function isForFocus(event) {
+    return event.code.startsWith('Arrow') && event.target instanceof HTMLElement && event.target.closest('.drawer, .menu, .overlay, .tabs') !== null;
+}
+
 class App {
     constructor() {
         this.trace = this.engine = this.names = null;
@@ -43,6 +51,7 @@ class App {
         this.point = null;     /* {track, t, item}: of a plot */
         this.turn = 0;         /* selections so far: an answer about an earlier click comes too late */
         this.area = null;      /* {from, to, tracks} */
+        this.measure = null;   /* ns: a measure was begun there */
         this.hover = null;     /* {loc} */
         this.highlight = null; /* {loc}: the rest is dimmed */
         this.found = null;     /* {loc}: of "find zone" */
@@ -59,6 +68,7 @@ class App {
 
     build() {
         this.coloring = new Coloring(this);
+        this.presence = new Presence(this);
         this.timeline = new Timeline(this);
         this.minimap = new Minimap(this);
         this.notes = new Notes(this);
@@ -79,7 +89,11 @@ class App {
         this.bar = h('header', {class: 'topbar'}, this.logo(), this.title, this.live, this.stop,
             h('span', {class: 'grow'}), this.search.element, h('span', {class: 'grow'}), this.timeButton, button('drawer', 'Panels', 'show or hide the panels (Q)'), button('png', 'PNG', 'save the view as a picture'),
             button('commands', '⌘', 'all commands (Ctrl+Shift+P)'), button('theme', '◐', 'light or dark'), button('help', '?', 'keys and mouse (?)'));
-        this.main = h('main', {hidden: true}, h('div', {class: 'overview'}, this.minimap.canvas, this.filter), this.timeline.element, this.drawer.element);
+        this.spoken = h('p', {class: 'offscreen', role: 'status', 'aria-live': 'polite'});
+        this.legend = new Legend(this);
+        this.tracksButton = h('button', {class: 'small tracksmenu', 'data-act': 'tracksMenu', title: 'tracks: hide, compact, colours', 'aria-label': 'tracks: hide, compact, colours', onclick: () => this.act('tracksMenu')}, '≡');
+        this.timeline.element.append(this.legend.element, this.spoken);
+        this.main = h('main', {hidden: true}, h('div', {class: 'overview'}, this.minimap.canvas, this.filter, this.tracksButton), this.timeline.element, this.drawer.element);
         document.body.append(this.bar, this.start.element, this.main, this.tips.element, this.menu.element, this.toast, this.overlay.element);
         this.setTheme(this.theme);
         this.mouse = new Mouse(this);
@@ -112,7 +126,7 @@ class App {
         if (event.code === 'Tab')
             this.isPointing = false;
         const row = this.isPressing(event) ? null : rowFor(event, typing);
-        if (!row || !this.can(row.act) || event.repeat && !row.repeat || row.typing && event.target !== this.search.input)
+        if (!row || !this.can(row.act) || event.repeat && !row.repeat || row.typing && event.target !== this.search.input || isForFocus(event))
             return;
         if (typing && row.act === 'clear')
             return this.leaveField(event.target);
@@ -211,6 +225,7 @@ class App {
         this.timeline.data.spoil();
         this.timeline.painter.forget();
         this.coloring.forget();
+        this.presence.begin();
         this.minimap.busy = null;
         this.minimap.spoil();
         this.tips.hide();
@@ -218,6 +233,7 @@ class App {
         document.title = `${json.name} – Strobe`;
         this.start.hide();
         this.main.hidden = false;
+        this.legend.draw();
         this.notes.load(window.strobeNotes, readLink(location.hash).notes);
         this.server.show();
         this.timeline.relayout();
@@ -357,6 +373,7 @@ class App {
         const {tracks} = this.trace;
         this.setTimeMode(link.timeMode);
         this.choice.pinned = tracksByKeys(tracks, link.pinned || []);
+        this.choice.hidden = new Set(tracksByKeys(tracks, link.hidden));
         this.timeline.relayout();
         if (link.view)
             this.setView(link.view.from, link.view.to);
@@ -554,6 +571,16 @@ class App {
         this.toastTimer = setTimeout(() => { this.toast.hidden = true; }, ms);
     }
 
+    /** For those who listen to the page. */
+    announce(words) {
+        this.spoken.textContent = words;
+    }
+
+    setColoring(mode) {
+        this.coloring.setMode(mode);
+        this.legend.draw();
+    }
+
     /* --- the rest ---------------------------------------------------------------------------- */
 
     setTheme(theme) {
@@ -604,6 +631,6 @@ class App {
     }
 }
 
-Object.assign(App.prototype, going, tracking);
+Object.assign(App.prototype, going, tracking, measuring);
 window.strobe = new App();
 window.strobe.begin();

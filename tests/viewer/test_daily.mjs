@@ -83,6 +83,166 @@ const tests = {
         });
         assert.ok(bright > 0 && bright < 200, `${bright} pixels stand out, of ten zones`);
     },
+    async 'a track is hidden by its menu, is in the link so, and comes back'() {
+        await open('daily');
+        const names = () => state(() => window.strobe.timeline.layout.rows.map((r) => r.track.name)), p = await place('deep', 0, 500);
+        await page.mouse.click(60, p.y, {button: 'right'});
+        await page.locator('.menu button', {hasText: 'Hide it'}).click();
+        await settled();
+        assert.ok(!(await names()).includes('deep'));
+        await page.reload();
+        await settled();
+        assert.ok(!(await names()).includes('deep'), 'after a reload');
+        await page.locator('.tracksmenu').click();
+        await shot('tracks-menu');
+        await page.locator('.menu button', {hasText: 'Show all tracks'}).click();
+        await settled();
+        assert.ok((await names()).includes('deep'));
+    },
+    async 'tracks with nothing in view are left out if that is wanted, and come when they have'() {
+        await open('daily');
+        const has = (name) => state((n) => window.strobe.timeline.layout.rows.some((r) => r.track.name === n), name);
+        await setView(0, 100);
+        await page.locator('.tracksmenu').click();
+        await page.locator('.menu button', {hasText: 'Hide what is empty in view'}).click();
+        await page.waitForFunction(() => !window.strobe.timeline.layout.rows.some((r) => r.track.name === 'late'));
+        assert.ok(await has('handler'));
+        assert.ok(await has('service'), 'its process');
+        await setView(900, 990);
+        await page.waitForFunction(() => window.strobe.timeline.layout.rows.some((r) => r.track.name === 'late'));
+        await state(() => window.strobe.setCompact('hidesEmpty', false));
+    },
+    async 'unused depths are left out if that is wanted'() {
+        await open('daily');
+        const lanes = () => state(() => window.strobe.timeline.layout.rows.find((r) => r.track.name === 'deep').lanes);
+        assert.equal(await lanes(), 40);
+        await state(() => window.strobe.setCompact('isCompact', true));
+        await setView(150, 190);
+        await page.waitForFunction(() => window.strobe.timeline.layout.rows.find((r) => r.track.name === 'deep').lanes === 1);
+        await setView(210, 217.5);
+        await page.waitForFunction(() => window.strobe.timeline.layout.rows.find((r) => r.track.name === 'deep').lanes === 18);
+        await state(() => window.strobe.setCompact('isCompact', false));
+    },
+    async 'zones of any depth have their names and colours'() {
+        await open('daily');
+        await setView(250, 300);
+        const p = await place('deep', 30, 290), [r, g, b] = await pixel(p);
+        assert.ok(Math.max(r, g, b) - Math.min(r, g, b) > 25, `${r} ${g} ${b} is grey`);
+    },
+    async 'the names of process and thread stay in sight while one scrolls'() {
+        await open('daily');
+        await state(() => window.strobe.timeline.scrollTo(window.strobe.timeline.layout.rows.find((r) => r.track.name === 'deep').top + 300));
+        await settled();
+        assert.equal(await state(() => window.strobe.timeline.stickyRow().track.name), 'service');
+        const dark = (y0, y1) => state(([a, b]) => {
+            const pixels = window.strobe.timeline.canvas.getContext('2d').getImageData(20, a, 150, b - a).data;
+            let n = 0;
+            for (let i = 0; i < pixels.length; i += 4)
+                n += pixels[i] < 110 && pixels[i + 1] < 110 && pixels[i + 2] < 110;
+            return n;
+        }, [y0, y1]);
+        await shot('sticky');
+        assert.ok(await dark(30, 53) > 40, 'the process');
+        assert.ok(await dark(55, 78) > 40, 'the thread');
+        await page.mouse.click(60, (await page.locator('.timeline').boundingBox()).y + 40);
+        await settled();
+        assert.ok(await state(() => !window.strobe.timeline.layout.rows.some((r) => r.track.name === 'deep')), 'a click on it collapses it');
+    },
+    async 'every zone can be reached with the keyboard alone, and is told in words'() {
+        await open('daily');
+        await setView(0, 100);
+        await page.locator('.timeline').focus();
+        const told = (words) => page.waitForFunction((w) => document.querySelector('[aria-live=polite].offscreen').textContent.includes(w), words);
+        await page.keyboard.press('ArrowRight');
+        await told('request');
+        await page.keyboard.press('ArrowDown');
+        await told('parse');
+        await page.keyboard.press('ArrowRight');
+        await told('answer');
+        await page.keyboard.press('ArrowUp');
+        await told('request');
+        await page.keyboard.press('Shift+ArrowDown');
+        await told('recurse');
+        for (let i = 0; i < 3; i++) {
+            await page.keyboard.press('ArrowDown');
+            await told(`depth ${i + 1}`);
+        }
+        await page.keyboard.press('Alt+Enter');
+        await page.waitForFunction(() => document.activeElement.closest('.menu'));
+        await page.keyboard.press('ArrowDown');
+        await page.keyboard.press('Escape');
+        assert.ok(await state(() => document.activeElement.classList.contains('timeline')));
+    },
+    async 'a zone’s menu leads to its longest, shortest and median, and copies it'() {
+        await open('daily');
+        await setView(-5, 105);
+        const pick = async (item) => {
+            await clickZone('handler', 1, 24, {button: 'right'});
+            await page.locator('.menu button', {hasText: item}).click();
+        };
+        const length = () => state(() => Math.round((window.strobe.selection.t1 - window.strobe.selection.t0) / 1e6));
+        for (const [item, ms] of [['Go to the longest', 6], ['Go to the shortest', 3], ['Go to the median', 4]]) {
+            await setView(-5, 105);
+            await pick(item);
+            await page.waitForFunction((n) => Math.round((window.strobe.selection.t1 - window.strobe.selection.t0) / 1e6) === n, ms);
+            near(await length(), ms, 0);
+        }
+        await setView(-5, 105);
+        await clickZone('handler', 0, 24, {button: 'right'});
+        await shot('zone-menu');
+        await page.locator('.menu button', {hasText: 'Copy as JSON'}).click();
+        await says('.toast', /copied/);
+        const copied = JSON.parse(await state(() => navigator.clipboard.readText()));
+        assert.deepEqual([copied.name, copied.track, copied.depth, JSON.parse(copied.text).user], ['request', 'handler', 0, 'u2']);
+    },
+    async 'only tracks that have a zone are shown, if its menu says so'() {
+        await open('daily');
+        await setView(-5, 105);
+        await clickZone('handler', 1, 24, {button: 'right'});
+        await page.locator('.menu button', {hasText: 'Show only tracks that have it'}).click();
+        await page.waitForFunction(() => window.strobe.choice.hidden.size > 0);
+        await settled();
+        assert.deepEqual(await state(() => window.strobe.timeline.layout.rows.map((r) => r.track.name)), ['service', 'handler']);
+    },
+    async 'a measure goes from a zone to the next click'() {
+        await open('daily');
+        await setView(-5, 105);
+        await clickZone('handler', 0, 4, {button: 'right'});
+        await page.locator('.menu button', {hasText: 'Measure from here'}).click();
+        await clickZone('handler', 0, 54);
+        near(await state(() => window.strobe.area.to - window.strobe.area.from), 50e6, 1000);
+    },
+    async 'arguments that are JSON are shown one by one'() {
+        await open('daily');
+        await setView(-5, 105);
+        await clickZone('handler', 0, 34);
+        await says('.arguments', /user\s+u3/);
+        const words = await text('.arguments');
+        assert.match(words, /bytes\s+300/);
+        assert.match(words, /tags\[1\]\s+b/);
+    },
+    async 'zones are coloured by thread, depth or duration, and a legend says how'() {
+        await open('daily');
+        await setView(-5, 105);
+        const colors = async () => [await pixel(await place('handler', 0, 37.5)), await pixel(await place('handler', 1, 37.5))];
+        const before = await colors();
+        await page.locator('.tracksmenu').click();
+        await page.locator('.menu button', {hasText: 'Colour by depth'}).click();
+        await settled();
+        const depth = await colors();
+        assert.notDeepEqual(depth[0], before[0]);
+        assert.match(await text('.legend'), /depth 0/);
+        await shot('colour-depth');
+        await state(() => window.strobe.setColoring('duration'));
+        await settled();
+        const [long, short] = await colors(), sum = ([r, g, b]) => r + g + b;
+        assert.ok(sum(long) <= sum(short), 'the longer, the darker');
+        await shot('colour-duration');
+        await page.locator('.legend button').click();
+        await settled();
+        assert.deepEqual((await colors())[0], before[0]);
+        assert.equal(await page.locator('.legend').isHidden(), true);
+    },
     async 'the category of Chrome’s events is called so'() {
         await open('rich');
         await setView(395, 425);

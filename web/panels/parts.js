@@ -39,6 +39,27 @@ export function pairs(rows) {
     return h('dl', {class: 'pairs'}, rows.filter(([, v]) => v !== '' && v !== null && v !== undefined).map(([k, v]) => [h('dt', {}, k), h('dd', {}, v)]));
 }
 
+/* The members of a JSON text as [path, value], of lists and objects in it each by its own path; null: it is none. */
+export function jsonRows(text, most = 200) {
+    let value;
+    try {
+        value = /^\s*[{[]/.test(text) ? JSON.parse(text) : null;
+    } catch {
+        return null;
+    }
+    const rows = [], visit = (v, path) => {
+        if (v !== null && typeof v === 'object' && Object.keys(v).length)
+            for (const [key, member] of Object.entries(v))
+                visit(member, Array.isArray(v) ? `${path}[${key}]` : path ? `${path}.${key}` : key);
+        else if (rows.length < most)
+            rows.push([path, typeof v === 'string' ? v : JSON.stringify(v)]);
+    };
+    if (value === null)
+        return null;
+    visit(value, '');
+    return rows;
+}
+
 export function section(title, ...content) {
     return h('section', {}, h('h3', {}, title), content);
 }

@@ -1,5 +1,6 @@
 /* tracking.js - what is done to tracks: shown, collapsed, hidden, pinned, filtered, moved.  SPDX-License-Identifier: MIT */
 import {LANE} from './layout.js';
+import {keep} from './kept.js';
 
 /** Methods of the app. */
 export const tracking = {
@@ -11,8 +12,12 @@ export const tracking = {
         let isOpened = depth > 0 && collapsed.delete(id);
         for (let t = this.trackOf(track.parent); t; t = this.trackOf(t.parent))
             isOpened = collapsed.delete(t.id) || isOpened;
+        for (let t = track; t; t = this.trackOf(t.parent))
+            isOpened = this.choice.hidden.delete(t.id) || isOpened;
         if (isOpened)
             tl.relayout();
+        if (!tl.layout.byTrack.has(id) && !filter && this.choice.hidesEmpty) /* it has nothing in view yet */
+            (this.choice.used || (this.choice.used = new Map())).set(id, depth + 1) && tl.relayout();
         if (!tl.layout.byTrack.has(id) && filter) {
             this.filterTracks('');
             this.say(`The filter “${filter}” hid ${track.name}: it is gone.`);
@@ -37,6 +42,51 @@ export const tracking = {
             this.choice.pinned.push(id);
         this.timeline.relayout();
         this.changed('tracks');
+    },
+
+    /** Hide tracks, or show all again. */
+    hideTracks(ids) {
+        for (const id of ids)
+            this.choice.hidden.add(id);
+        this.timeline.relayout();
+        this.changed('tracks');
+    },
+
+    hideTrack(id) {
+        const track = this.trackOf(id);
+        this.hideTracks([id]);
+        this.say(`${track.name} is hidden; Shift+H shows all tracks again.`);
+    },
+
+    /** Only these, what they are below, and what is below them. */
+    hideOthers(ids) {
+        const wanted = new Set(ids), isWanted = (t) => t && (wanted.has(t.id) || isWanted(this.trackOf(t.parent)));
+        for (const id of ids)
+            for (let t = this.trackOf(id); t; t = this.trackOf(t.parent))
+                this.choice.hidden.delete(t.id);
+        const above = new Set(ids.flatMap((id) => this.aboveOf(id)));
+        this.hideTracks(this.trace.tracks.filter((t) => !isWanted(t) && !above.has(t.id)).map((t) => t.id));
+    },
+
+    aboveOf(id) {
+        const out = [];
+        for (let t = this.trackOf(id); t; t = this.trackOf(t.parent))
+            out.push(t.id);
+        return out;
+    },
+
+    showAllTracks() {
+        this.choice.hidden.clear();
+        this.timeline.relayout();
+        this.changed('tracks');
+    },
+
+    /** Which of 'hidesEmpty' and 'isCompact' is on; kept for the next visit. */
+    setCompact(key, on) {
+        this.choice[key] = on;
+        keep(key, on ? 'yes' : 'no');
+        this.presence.spoil();
+        this.timeline.relayout();
     },
 
     filterTracks(text) {

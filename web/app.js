@@ -16,6 +16,7 @@ import {TrackChoice} from './view/layout.js';
 import {acts} from './view/acts.js';
 import {Coloring} from './view/coloring.js';
 import {Legend} from './view/legend.js';
+import {Undo} from './view/undo.js';
 import {Presence} from './view/presence.js';
 import {going} from './view/go.js';
 import {measuring} from './view/measure.js';
@@ -32,6 +33,7 @@ import {makeRegions} from './panels/regions.js';
 import {makeStats} from './panels/stats.js';
 import {h} from './view/dom.js';
 import {keep, kept} from './view/kept.js';
+import {THEMES} from './view/palette.js';
 import * as format from './view/format.js';
 
 const MIN_SPAN = 10;
@@ -61,13 +63,15 @@ class App {
         this.limitToView = false;
         this.isPointing = false; /* the focus went where it is by the mouse, not by Tab */
         this.timeMode = 'relative';
-        this.theme = kept('theme', window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+        this.theme = kept('theme', window.matchMedia('(prefers-contrast: more)').matches ? 'contrast' : window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+        this.theme = this.theme in THEMES ? this.theme : 'light';
         this.wheelZooms = {yes: true, no: false}[kept('wheel', '')] ?? null;
         this.build();
     }
 
     build() {
         this.coloring = new Coloring(this);
+        this.undo = new Undo(this);
         this.presence = new Presence(this);
         this.timeline = new Timeline(this);
         this.minimap = new Minimap(this);
@@ -225,6 +229,7 @@ class App {
         this.timeline.data.spoil();
         this.timeline.painter.forget();
         this.coloring.forget();
+        this.undo.forget();
         this.presence.begin();
         this.minimap.busy = null;
         this.minimap.spoil();
@@ -323,7 +328,12 @@ class App {
         clearTimeout(this.urlTimer);
         this.urlTimer = null;
         if (this.trace && !this.main.hidden && !this.isArriving)
-            history.replaceState({nth: this.nth}, '', `${location.pathname}${location.search}${writeLink(this)}`);
+            this.noteUrl(writeLink(this));
+    }
+
+    noteUrl(hash) {
+        history.replaceState({nth: this.nth}, '', `${location.pathname}${location.search}${hash}`);
+        this.undo.note(hash);
     }
 
     /** Something changed: draw, write the link, tell the panels. */
@@ -591,8 +601,8 @@ class App {
         this.redraw();
     }
 
-    toggleTheme() {
-        this.setTheme(this.theme === 'dark' ? 'light' : 'dark');
+    toggleTheme(theme = this.theme === 'light' ? 'dark' : 'light') {
+        this.setTheme(theme);
         keep('theme', this.theme);
     }
 

@@ -243,6 +243,76 @@ const tests = {
         assert.deepEqual((await colors())[0], before[0]);
         assert.equal(await page.locator('.legend').isHidden(), true);
     },
+    async 'changes of the view are undone and redone, hidden tracks and areas too'() {
+        await open('daily');
+        await setView(100, 300);
+        const p = await place('late', 0, 200);
+        await page.mouse.move(p.x, p.y);
+        await page.keyboard.press('h');
+        await settled();
+        await drag({x: 400, y: 300}, {x: 700, y: 350});
+        const shown = () => state(() => [window.strobe.choice.hidden.size, Math.round(window.strobe.view.from / 1e6), Boolean(window.strobe.area)]);
+        assert.deepEqual(await shown(), [1, 100, true]);
+        for (const want of [[1, 100, false], [0, 100, false]]) {
+            await page.keyboard.press('Control+z');
+            await page.waitForFunction(([n, from, area]) => window.strobe.choice.hidden.size === n && Math.round(window.strobe.view.from / 1e6) === from && Boolean(window.strobe.area) === area, want);
+            await settled();
+        }
+        await page.keyboard.press('Control+Shift+z');
+        await page.waitForFunction(() => window.strobe.choice.hidden.size === 1);
+        await settled();
+    },
+    async 'a view is kept under a name, and is there on the next visit'() {
+        await open('daily');
+        await setView(420, 440);
+        await page.keyboard.press('Control+Shift+P');
+        await page.locator('.box input').fill('keep this view');
+        await page.keyboard.press('Enter');
+        await page.locator('.box textarea').fill('the slow one');
+        await page.keyboard.press('Enter');
+        await open('daily');
+        await state(() => window.strobe.act('views'));
+        await page.locator('.choice', {hasText: 'the slow one'}).first().click();
+        await page.waitForFunction(() => Math.abs(window.strobe.view.from - 420e6) < 10);
+    },
+    async 'high contrast is chosen, drawn and kept'() {
+        await open('daily');
+        await state(() => window.strobe.act('contrast'));
+        await settled();
+        await shot('contrast');
+        assert.deepEqual(await pixel({x: 700, y: (await page.locator('.timeline').boundingBox()).y + 600}).then((c) => Math.max(...c) < 40), true);
+        await page.reload();
+        await settled();
+        assert.equal(await state(() => window.strobe.theme), 'contrast');
+        await state(() => window.strobe.toggleTheme('light'));
+    },
+    async 'the view as SVG has the zones’ names, and the area alone is smaller'() {
+        await open('daily');
+        await setView(-5, 105);
+        const svg = async () => state(async () => {
+            const {svgOf} = await import(new URL('view/picture.js', document.baseURI).href);
+            return svgOf(window.strobe);
+        });
+        const whole = await svg(), width = (t) => Number(/width="([\d.]+)"/.exec(t)[1]);
+        assert.match(whole, />request</);
+        assert.match(whole, />service</);
+        await page.goto('about:blank');
+        await open('daily');
+        await drag({x: 400, y: 200}, {x: 700, y: 260});
+        near(width(await svg()), 300, 2);
+        assert.ok(width(whole) > 1300);
+        await page.waitForFunction(() => window.Path2D.name === 'Path2D');
+    },
+    async 'frames are counted against a target that one sets'() {
+        await open('rich', '#p=frames');
+        await says('.figures', /over target\s*0 \(/);
+        await page.locator('.rate').fill('120');
+        await page.locator('.rate').press('Enter');
+        await says('.figures', /over target\s*(99|100) \((99|100)/);
+        await shot('frames-target');
+        await page.locator('.rate').fill('60');
+        await page.locator('.rate').press('Enter');
+    },
     async 'the category of Chrome’s events is called so'() {
         await open('rich');
         await setView(395, 425);

@@ -35,6 +35,8 @@ const keyChecks = {
         await press(row);
         await page.waitForFunction(() => window.strobe.isWhole());
     },
+    async undo(row) { await setView(400, 500); await setView(600, 650); await press(row); await page.waitForFunction(() => Math.abs(window.strobe.view.from - 400e6) < 10); },
+    async redo(row) { await setView(400, 500); await setView(600, 650); await page.keyboard.press('Control+KeyZ'); await page.waitForFunction(() => Math.abs(window.strobe.view.from - 400e6) < 10); await settled(); await press(row); await page.waitForFunction(() => Math.abs(window.strobe.view.from - 600e6) < 10); },
     async follow(row) { const a = await state(() => window.strobe.following); await press(row); assert.equal(await state(() => window.strobe.following), !a); },
     async previous(row) { await setView(395, 425); await clickZone('main', 1, 413); const a = await state(() => window.strobe.selection.t0); await press(row); near(await state(() => window.strobe.selection.t0), a - 10e6, 10); },
     async next(row) { await setView(395, 425); await clickZone('main', 1, 403); const a = await state(() => window.strobe.selection.t0); await press(row); near(await state(() => window.strobe.selection.t0), a + 10e6, 10); },

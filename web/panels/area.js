@@ -26,7 +26,7 @@ async function plotsOf(app, area) {
         return null;
     const {json, arrays} = await app.engine.ask({ask: 'pixels', from: area.from, to: area.to, width: 1, budget: 10000, lanes: plots.map((t) => [t.id, 0, 1])});
     const rows = json.lanes.map(([id, , , n, , value]) => ({track: app.trackOf(id), n, value})).filter((r) => r.n > 0 && r.value !== undefined);
-    return section('Counters: least, most, last', plainTable(rows.map((r) => {
+    return section('Plots: min, max, last', plainTable(rows.map((r) => {
         const pick = (a, f) => a.slice(r.value, r.value + r.n).reduce((x, y) => f(x, y)), show = (v) => ({number: format.plotValue(v, r.track.format)});
         return [r.track.name, show(pick(arrays.min, Math.min)), show(pick(arrays.max, Math.max)), show(arrays.last[r.value + r.n - 1])];
     })));

@@ -18,6 +18,8 @@ export const KEYS = [
     {code: 'KeyF', mods: '', show: 'F', act: 'fitSelection', help: 'fit the selection, or the whole trace', group: 'Move'},
     {code: 'ArrowLeft', mods: 'A', show: 'Alt+←', act: 'back', help: 'where you were before', group: 'Move'},
     {code: 'ArrowRight', mods: 'A', show: 'Alt+→', act: 'forward', help: 'and forward again', group: 'Move'},
+    {code: 'KeyZ', mods: 'C', show: 'Ctrl+Z', act: 'undo', help: 'undo a change of the view', group: 'Move', repeat: true},
+    {code: 'KeyZ', mods: 'CS', show: 'Ctrl+Shift+Z', act: 'redo', help: 'and redo it', group: 'Move', repeat: true},
     {code: 'Space', mods: '', show: 'Space', act: 'follow', help: 'live: follow, or hold still', group: 'Move'},
     {code: 'Comma', mods: '', show: ',', act: 'previous', help: 'previous zone of the same name', group: 'Zones'},
     {code: 'Period', mods: '', show: '.', act: 'next', help: 'next zone of the same name', group: 'Zones'},

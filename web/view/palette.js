@@ -19,6 +19,11 @@ export const THEMES = {
         select: 'rgba(108,182,255,0.18)', selectEdge: '#6cb6ff', hit: '#ff8a80', loss: '#ff6b5e', note: '#ffca6a', zoneText: '#10161c', outline: '#ffffff',
         plot: '#6cb6ff', plotFill: 'rgba(108,182,255,0.25)', frameA: '#3c4854', frameB: '#2f3943', flow: '#d29bff', lock: '#a08c72', none: '#56616c',
     },
+    contrast: {
+        back: '#000000', lane: '#000000', lane2: '#0a0a0a', line: '#707070', text: '#ffffff', dim: '#e0e0e0', head: '#1a1a1a', accent: '#ffe14d',
+        select: 'rgba(255,225,77,0.28)', selectEdge: '#ffe14d', hit: '#ff9d94', loss: '#ff9d94', note: '#ffd27a', zoneText: '#000000', outline: '#ffffff',
+        plot: '#7fd4ff', plotFill: 'rgba(127,212,255,0.35)', frameA: '#8a96a3', frameB: '#5f6a75', flow: '#e3bdff', lock: '#d9c39f', none: '#9aa5b0',
+    },
 };
 
 function hash(text) {

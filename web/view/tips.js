@@ -49,7 +49,7 @@ export class Tips {
 
     showPlot({item, row}, p) {
         const value = (v) => format.plotValue(v, row.track.format), many = item.min !== item.max;
-        this.put(p, row.track.name, [['value', value(item.last)], ['least', many ? value(item.min) : ''], ['most', many ? value(item.max) : ''], ['at', this.time(item.t0)]]);
+        this.put(p, row.track.name, [['value', value(item.last)], ['min', many ? value(item.min) : ''], ['max', many ? value(item.max) : ''], ['at', this.time(item.t0)]]);
     }
 
     showStrip({item, row}, p) {

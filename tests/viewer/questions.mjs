@@ -100,7 +100,7 @@ const asks = {
     flame: (q) => ({...q.range(q.most), ...q.tracks(), mode: q.pick(['tree', 'down', 'up']), ...q.chance(0.5) ? {limit: 1 + q.below(300)} : {}}),
     find: (q) => ({text: q.word(), ...q.range(q.most), ...q.chance(0.5) ? {what: ['zones', 'texts', 'messages', 'tracks'].filter(() => q.chance(0.6))} : {},
         ...q.chance(0.4) ? {after: q.time()} : q.chance(0.5) ? {before: q.time()} : {}, limit: q.below(60), width: 1 + q.below(300)}),
-    messages: (q) => ({...q.range(), ...q.tracks(), ...q.chance(0.3) ? {filter: q.word()} : {}, ...q.chance(0.3) ? {severity: q.below(5)} : {}, ...q.chance(0.3) ? {after: q.time()} : {},
+    messages: (q) => ({...q.range(), ...q.tracks(), ...q.chance(0.3) ? {filter: q.word()} : {}, ...q.chance(0.3) ? {severity: q.below(5)} : {}, ...q.chance(0.2) ? {color: q.below(2)} : {}, ...q.chance(0.3) ? {after: q.time()} : {},
         ...q.chance(0.5) ? {limit: q.below(50)} : {}}),
     frames: (q) => ({track: (q.chance(0.9) && q.pick(q.frames) || q.pick(q.known.trace.tracks)).id, ...q.range(), ...q.chance(0.5) ? {limit: q.below(50)} : {}}),
     flows: (q) => ({...q.range(), ...q.tracks(), ...q.chance(0.5) ? {limit: q.below(50)} : {}}),

@@ -313,6 +313,29 @@ const tests = {
         await page.locator('.rate').fill('60');
         await page.locator('.rate').press('Enter');
     },
+    async 'messages are listed by thread and colour'() {
+        await open('daily', '#p=messages');
+        await says('.drawer .state', /^100 messages/);
+        await page.locator('select[aria-label=colour]').selectOption({label: '#00aa00'});
+        await says('.drawer .state', /^50 messages/);
+        await page.locator('select[aria-label=thread]').selectOption({label: 'handler'});
+        await says('.drawer .state', /^50 messages/);
+        await page.locator('select[aria-label=colour]').selectOption({label: 'all colours'});
+        await says('.drawer .state', /^100 messages/);
+    },
+    async 'an area is split by track, and no share is above the whole'() {
+        await open('rich');
+        await setView(0, 1000);
+        await drag({x: 400, y: 200}, {x: 700, y: 420});
+        await says('.details', /By track/);
+        const words = await text('.details'), shares = [...words.matchAll(/([\d.]+) %/g)].map((m) => Number(m[1]));
+        assert.ok(shares.length > 3 && shares.every((s) => s <= 100.5), shares.join());
+        assert.match(words, /% of the time of \d+ tracks/);
+    },
+    async 'a median that is about right says how right'() {
+        await open('rich', '#p=stats');
+        assert.match(await page.locator('.thead [data-key=p50]').getAttribute('title'), /at most 3.2 % off/);
+    },
     async 'the category of Chrome’s events is called so'() {
         await open('rich');
         await setView(395, 425);

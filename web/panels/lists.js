@@ -3,6 +3,7 @@ import {Chart} from '../view/chart.js';
 import {Table} from '../view/table.js';
 import {figure, filterField, newest, pairs, section, swatch} from './parts.js';
 import {THEMES} from '../view/palette.js';
+import {MessageFilters} from './message_filters.js';
 import {copyTable, ownerOf} from '../view/share.js';
 import {download, fill, h} from '../view/dom.js';
 import {SEVERITIES} from '../facts.js';
@@ -18,17 +19,19 @@ export function makeMessages(app) {
     ], {pick: (m) => app.goToTime(m.t, m.track), copied: (t) => app.say(t), isPicked: (m) => m === picked});
     let picked = null, wanted = null; /* the message that a click on the timeline is about; where it is */
     const filter = filterField('Filter messages', () => load()), severity = h('select', {'aria-label': 'severity', onchange: () => load()}, SEVERITIES.map((s, i) => h('option', {value: String(i)}, i ? `${s} and above` : 'all'))), state = h('span', {class: 'state'});
-    const element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, filter, severity, state, h('span', {class: 'grow'}),
+    const others = new MessageFilters(app, () => load());
+    const element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, filter, severity, others.thread, others.color, state, h('span', {class: 'grow'}),
         h('button', {onclick: () => copyTable(app, table)}, 'Copy table')), table.element);
     const begin = newest();
     async function load() {
-        const isNewest = begin(), question = {ask: 'messages', ...app.range(), filter: filter.value, severity: Number(severity.value), limit: 10000}, at = wanted;
+        const isNewest = begin(), question = {ask: 'messages', ...app.range(), filter: filter.value, severity: Number(severity.value), limit: 10000, ...others.wanted()}, at = wanted;
         let {json} = await app.engine.ask(question);
         const isBehind = at && json.total > json.messages.length && json.messages[json.messages.length - 1].t < at.from;
         if (isBehind)
             ({json} = await app.engine.ask({...question, after: at.from - 1}));
         if (!isNewest())
             return;
+        others.learn(json.messages);
         table.set(json.messages);
         if (at)
             showWanted(at, json.messages);

@@ -631,10 +631,25 @@ class App {
         this.fit({from: note.from - span / 2, to: note.to + span / 2});
     }
 
+    /* The trace that is in the page: large ones take a while, which is told. */
+    embedded() {
+        const name = window.strobeName || 'the trace';
+        this.start.busy(`Opening ${name} …`);
+        return window.strobeTrace((share) => this.start.busy(`Opening ${name}: ${format.percent(share)} unpacked`));
+    }
+
+    /* The page alone, from any web server: it can keep itself for use without the network. */
+    keepOffline() {
+        const mark = document.querySelector('meta[name=strobe-offline]');
+        if (mark && navigator.serviceWorker)
+            navigator.serviceWorker.register(mark.content).catch(() => {}); /* then it needs the network, as it did */
+    }
+
     async begin() {
+        this.keepOffline();
         const query = new URLSearchParams(location.search);
         if (window.strobeTrace)
-            return this.openLocal({blob: await window.strobeTrace(), name: window.strobeName || 'trace.strobe'});
+            return this.openLocal({blob: await this.embedded(), name: window.strobeName || 'trace.strobe'});
         if (query.get('url'))
             return this.openLocal({url: new URL(query.get('url'), location.href).href, name: query.get('url')});
         return this.start.begin(query);

@@ -1,7 +1,13 @@
 /* test_daily.mjs: the page as one who profiles every day uses it: colours, hidden tracks, menus of zones, views kept and undone. Arguments: browser.mjs.
  * SPDX-License-Identifier: MIT */
+import {execFileSync} from 'node:child_process';
 import assert from 'node:assert/strict';
-import {clickZone, drag, fresh, near, open, page, panel, pixel, place, run, says, setView, settled, shot, state, text} from './browser.mjs';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {clickZone, drag, fresh, near, open, page, panel, pixel, place, run, says, setView, settled, shot, state, strobe, text, traces} from './browser.mjs';
+import {host} from './host.mjs';
 import {THEMES, rgbOf} from '../../web/view/palette.js';
 
 /* How much of a colour is at a place of the timeline: [r, g, b] of its middle. */
@@ -335,6 +341,49 @@ const tests = {
     async 'a median that is about right says how right'() {
         await open('rich', '#p=stats');
         assert.match(await page.locator('.thead [data-key=p50]').getAttribute('title'), /at most 3.2 % off/);
+    },
+    async 'the page alone, from any server, opens a dropped trace and works without the network'() {
+        const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'strobe-page-')), tree = path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
+        execFileSync(path.join(tree, 'scripts', 'make-page'), [path.join(path.dirname(strobe), '..'), folder]);
+        const alone = await host({'/': [folder]});
+        const drop = async () => {
+            await page.locator('input[type=file]').setInputFiles(path.join(traces, 'daily.strobe'));
+            await settled();
+            assert.equal(await text('.name'), 'daily.strobe');
+        };
+        try {
+            await page.goto(alone.url);
+            await drop();
+            await page.waitForFunction(() => navigator.serviceWorker.controller);
+            alone.close();
+            await page.context().setOffline(true);
+            await page.goto(alone.url);
+            await drop();
+        } finally {
+            await page.context().setOffline(false);
+            alone.close();
+            fs.rmSync(folder, {recursive: true});
+            await fresh();
+        }
+    },
+    async 'an exported page says how far it is while it unpacks its trace'() {
+        const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'strobe-html-')), file = path.join(folder, 'daily.html');
+        execFileSync(strobe, ['export', '--to', 'html', '-o', file, path.join(traces, 'daily.strobe')], {stdio: 'ignore'});
+        await page.addInitScript(() => {
+            window.said = [];
+            new MutationObserver(() => {
+                const state = document.querySelector('.startstate');
+                if (state && state.textContent && window.said[window.said.length - 1] !== state.textContent)
+                    window.said.push(state.textContent);
+            }).observe(document, {subtree: true, childList: true, characterData: true});
+        });
+        await page.goto(`file://${file}`);
+        await settled();
+        const said = await state(() => window.said);
+        assert.ok(said.some((words) => /^Opening daily/.test(words)), said.join());
+        assert.ok(await state(() => window.strobe.trace.totals.events > 1000));
+        fs.rmSync(folder, {recursive: true});
+        await fresh();
     },
     async 'the category of Chrome’s events is called so'() {
         await open('rich');

@@ -1,5 +1,4 @@
 /* measure.js - from a time to where the next click is: the stretch in between becomes the area.  SPDX-License-Identifier: MIT */
-import {LABEL, RULER} from './timeline.js';
 import {duration} from './format.js';
 
 /** Methods of the app. */
@@ -27,9 +26,9 @@ export function drawMeasure(tl) {
     const {app, ctx, theme, pointer} = tl;
     if (app.measure === null)
         return;
-    const x = Math.max(LABEL, tl.xOf(app.measure));
+    const {label, ruler} = tl.painter.scene, x = Math.max(label, tl.xOf(app.measure));
     ctx.fillStyle = theme.accent;
-    tl.painter.rect(Math.round(x), RULER, 2, tl.height);
-    if (pointer && pointer.x > LABEL)
+    tl.painter.rect(Math.round(x), ruler, 2, tl.height);
+    if (pointer && pointer.x > label)
         tl.drawSpan(Math.min(x, pointer.x), Math.max(x, pointer.x), duration(Math.abs(tl.timeAt(pointer.x) - app.measure)), theme.accent);
 }

@@ -334,6 +334,7 @@ class App {
     noteUrl(hash) {
         history.replaceState({nth: this.nth}, '', `${location.pathname}${location.search}${hash}`);
         this.undo.note(hash);
+        this.timeline.canvas.setAttribute('aria-label', this.timeline.summary());
     }
 
     /** Something changed: draw, write the link, tell the panels. */

@@ -56,7 +56,7 @@ async function copyZone(app, zone, row, track) {
 }
 
 export function makeDetails(app) {
-    const element = h('div', {class: 'details'}), source = h('pre', {class: 'source'}), sourceSection = section('Source', source);
+    const element = h('div', {class: 'details', tabindex: '0', role: 'region', 'aria-label': 'details'}), source = h('pre', {class: 'source'}), sourceSection = section('Source', source);
 
     function facts(zone, row, track, ns, waited) {
         return pairs([

@@ -123,7 +123,7 @@ export function makeFrames(app) {
 }
 
 export function makeNotes(app) {
-    const element = h('div', {class: 'notes'});
+    const element = h('div', {class: 'notes', tabindex: '0', role: 'region', 'aria-label': 'notes'});
     const row = (note) => {
         const text = h('input', {type: 'text', 'aria-label': 'note', onchange: () => {
             note.text = text.value;
@@ -145,7 +145,7 @@ export function makeNotes(app) {
 }
 
 export function makeInfo(app) {
-    const element = h('div', {class: 'info'}), begin = newest();
+    const element = h('div', {class: 'info', tabindex: '0', role: 'region', 'aria-label': 'facts of the trace'}), begin = newest();
     const facts = (title, rows) => section(title, pairs(rows));
     const ending = (p) => (p.ended === null ? 'still running at the end, or not known' : p.how === 1 ? `exit status ${p.value}` : p.how === 2 ? `killed by signal ${p.value}` : 'ended');
 

@@ -18,7 +18,7 @@ const BAR = 10; /* the scroll bar's width */
 export class Timeline {
     constructor(app) {
         this.app = app;
-        this.canvas = h('canvas', {class: 'timeline', tabindex: '0', 'aria-label': 'timeline'});
+        this.canvas = h('canvas', {class: 'timeline', tabindex: '0', role: 'application', 'aria-label': 'timeline'});
         this.hollow = h('p', {class: 'hollow', hidden: true, role: 'status'});
         this.element = h('div', {class: 'tracks'}, this.canvas, this.hollow);
         this.ctx = this.canvas.getContext('2d', {alpha: false});
@@ -58,6 +58,13 @@ export class Timeline {
         const why = !trace.totals.events && !trace.live ? 'This trace has no events. Its facts are in the panel “Info”.' : !this.layout.rows.length && choice.hidden.size ? 'All tracks are hidden: Shift+H shows them again.' : !this.layout.rows.length && choice.hidesEmpty ? 'No track has anything in view: zoom out, or show empty tracks (≡).' : !this.layout.rows.length && choice.filter ? `No track has “${choice.filter}” in its name.` : '';
         this.hollow.textContent = why;
         this.hollow.hidden = !why;
+    }
+
+    /** What is in view in words, for those who can't see it. */
+    summary() {
+        const {view, timeMode, trace} = this.app, rows = this.visibleRows().filter(({row}) => !row.header), time = (t) => format.time(t, timeMode, trace, (view.to - view.from) / 100);
+        const names = rows.slice(0, 8).map(({row}) => row.track.name).join(', ');
+        return `timeline, ${format.duration(view.to - view.from)} from ${time(view.from)} to ${time(view.to)}; ${rows.length} of ${format.several(this.layout.rows.filter((r) => !r.header).length, 'track')} in sight: ${names}${rows.length > 8 ? ' …' : ''}. Arrow keys go from zone to zone.`;
     }
 
     /** Pixels for the tracks that scroll. */

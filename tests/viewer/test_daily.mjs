@@ -8,7 +8,7 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {clickZone, drag, fresh, near, open, page, panel, pixel, place, run, says, setView, settled, shot, state, strobe, text, traces} from './browser.mjs';
 import {host} from './host.mjs';
-import {THEMES, rgbOf} from '../../web/view/palette.js';
+import {SAFE, THEMES, rgbOf} from '../../web/view/palette.js';
 
 /* How much of a colour is at a place of the timeline: [r, g, b] of its middle. */
 const isRed = ([r, g, b]) => r > 180 && g < 60 && b < 60;
@@ -280,6 +280,18 @@ const tests = {
         await state(() => window.strobe.act('views'));
         await page.locator('.choice', {hasText: 'the slow one'}).first().click();
         await page.waitForFunction(() => Math.abs(window.strobe.view.from - 420e6) < 10);
+    },
+    async 'eight colours that everybody can distinguish are chosen, drawn and kept'() {
+        await open('daily');
+        await setView(-5, 105);
+        await state(() => window.strobe.act('palette'));
+        await settled();
+        const isSafe = async () => SAFE.map((c) => rgbOf(c).join()).includes((await pixel(await place('handler', 0, 37.5))).join());
+        assert.ok(await isSafe());
+        await page.reload();
+        await settled();
+        assert.ok(await isSafe());
+        await state(() => window.strobe.coloring.setSafe(false));
     },
     async 'high contrast is chosen, drawn and kept'() {
         await open('daily');

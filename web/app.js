@@ -384,7 +384,7 @@ class App {
         const {tracks} = this.trace;
         this.setTimeMode(link.timeMode);
         this.choice.pinned = tracksByKeys(tracks, link.pinned || []);
-        this.choice.hidden = new Set(tracksByKeys(tracks, link.hidden));
+        this.choice.hidden = new Set(tracksByKeys(tracks, link.hidden || []));
         this.timeline.relayout();
         if (link.view)
             this.setView(link.view.from, link.view.to);

@@ -121,6 +121,7 @@ class App {
         window.addEventListener('dragover', (event) => event.preventDefault());
         window.addEventListener('drop', (event) => {
             event.preventDefault();
+            this.noteDropped([...event.dataTransfer.items]);
             this.takeFiles([...event.dataTransfer.files]);
         });
     }
@@ -166,6 +167,13 @@ class App {
 
     /* --- opening --------------------------------------------------------------------------- */
 
+    /* Where the browser can give a way to a file, it is kept: the start page offers it again. */
+    noteDropped(items) {
+        for (const item of items)
+            if (item.kind === 'file' && item.getAsFileSystemHandle)
+                item.getAsFileSystemHandle().then((handle) => handle && handle.kind === 'file' && handle.name.endsWith('.strobe') && this.start.recent.note({name: handle.name, handle})).catch(() => {});
+    }
+
     /** Files that were dropped: a trace, notes on it, or both. */
     async takeFiles(files) {
         const isNotes = (file) => file.name.endsWith('.notes.json'), trace = files.find((file) => !isNotes(file)), notes = files.find(isNotes);
@@ -188,6 +196,7 @@ class App {
             if (this.trace)
                 this.leave(what.url);
             await this.use(engine);
+            this.start.recent.note({name: what.name, url: what.url});
             return true;
         } catch (error) {
             engine.close();

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {clickZone, drag, fresh, near, open, page, panel, pixel, place, run, says, setView, settled, shot, state, strobe, text, traces} from './browser.mjs';
+import {clickZone, drag, fresh, near, open, page, panel, pixel, place, run, says, server, setView, settled, shot, state, strobe, text, traces} from './browser.mjs';
 import {host} from './host.mjs';
 import {SAFE, THEMES, rgbOf} from '../../web/view/palette.js';
 
@@ -396,6 +396,55 @@ const tests = {
         assert.ok(await state(() => window.strobe.trace.totals.events > 1000));
         fs.rmSync(folder, {recursive: true});
         await fresh();
+    },
+    async 'fingers move and zoom the timeline, select, and hold for the menu'() {
+        await fresh({hasTouch: true});
+        await open('daily');
+        await setView(0, 100);
+        const cdp = await page.context().newCDPSession(page), send = (type, points) => cdp.send('Input.dispatchTouchEvent', {type, touchPoints: points.map(([x, y], id) => ({x, y, id}))});
+        await send('touchStart', [[600, 300], [800, 300]]);
+        await send('touchMove', [[500, 300], [900, 300]]);
+        await send('touchEnd', []);
+        await settled();
+        near(await state(() => (window.strobe.view.to - window.strobe.view.from) / 1e6), 50, 2, 'ms after a pinch');
+        await setView(0, 100);
+        await send('touchStart', [[800, 300]]);
+        await send('touchMove', [[500, 300]]);
+        await send('touchEnd', []);
+        await settled();
+        near(await state(() => window.strobe.view.from / 1e6), 300 / 1192 * 100, 2, 'ms after a swipe');
+        await setView(0, 100);
+        const p = await place('handler', 0, 35);
+        await settled();
+        await page.touchscreen.tap(p.x, p.y);
+        await page.waitForFunction(() => window.strobe.selection);
+        await send('touchStart', [[p.x, p.y]]);
+        await page.waitForFunction(() => window.strobe.menu.isOpen);
+        await send('touchEnd', []);
+        assert.match(await text('.menu'), /Find all of this name/);
+        await fresh();
+    },
+    async 'traces that were opened before are on the start page: addresses, and files that may be read again'() {
+        await fresh();
+        await page.goto(`${server.url}/?url=/t/daily.strobe`);
+        await settled();
+        await state(async () => { /* a file of the browser's own: it has the same handle as one from disk */
+            const bytes = await (await fetch('/t/one.strobe')).blob(), handle = await (await navigator.storage.getDirectory()).getFileHandle('kept.strobe', {create: true}), out = await handle.createWritable();
+            await out.write(bytes);
+            await out.close();
+            await window.strobe.start.recent.note({name: 'kept.strobe', handle});
+        });
+        await page.goto(server.url);
+        await page.locator('.recent .link', {hasText: 'kept.strobe'}).click();
+        await settled();
+        assert.equal(await text('.name'), 'kept.strobe');
+        await page.goto(server.url);
+        await page.locator('.recent .link', {hasText: 'daily.strobe'}).click();
+        await settled();
+        assert.equal(await text('.name'), 'daily.strobe');
+        await page.goto(server.url);
+        await page.locator('.recent .tracerow', {hasText: 'kept.strobe'}).locator('button.small').click();
+        await page.waitForFunction(() => document.querySelectorAll('.recent .tracerow').length === 1);
     },
     async 'the category of Chrome’s events is called so'() {
         await open('rich');

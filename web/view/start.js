@@ -1,6 +1,7 @@
 /* start.js - what is seen before a trace is: recordings, live sessions, Tracy clients, the folder's traces, and a place to drop
  * a file on. Without a server only the latter.  SPDX-License-Identifier: MIT */
 import {fill, h} from './dom.js';
+import {Recent} from './recent.js';
 import * as format from './format.js';
 
 function when(ns) {
@@ -19,9 +20,10 @@ export class Start {
         this.live = h('section', {class: 'sessions', hidden: true});
         this.clients = h('section', {class: 'clients', hidden: true});
         this.list = h('section', {class: 'traces', hidden: true});
+        this.recent = new Recent(app);
         this.state = h('p', {class: 'startstate', role: 'status'});
         this.picker = h('input', {type: 'file', accept: '.strobe', hidden: true, onchange: () => this.picker.files[0] && app.openFile(this.picker.files[0])});
-        this.element = h('div', {class: 'start'}, h('div', {class: 'startbox'}, h('h1', {}, 'Strobe'), this.state, this.live, this.list, this.clients,
+        this.element = h('div', {class: 'start'}, h('div', {class: 'startbox'}, h('h1', {}, 'Strobe'), this.state, this.live, this.list, this.clients, this.recent.element,
             h('div', {class: 'drop'}, h('p', {}, 'Drop a .strobe trace here. It is read in this page and sent nowhere.'), h('button', {class: 'main', onclick: () => this.picker.click()}, 'Choose a file …'), this.picker),
             this.form('url', 'https://… address of a .strobe trace', 'Open', (text) => app.openLocal({url: text, name: text}))));
         this.host = this.form('text', 'HOST:PORT of a Tracy client', 'Record', (text) => this.record({tracy: text.includes(':') ? text : `${text}:8086`}));
@@ -49,6 +51,7 @@ export class Start {
         this.app.tips.hide();
         this.element.hidden = false;
         this.app.main.hidden = true;
+        this.recent.show();
         this.refresh();
     }
 

@@ -27,8 +27,9 @@ static const char help[] =
     "A trace made of a file of another profiler: what Tracy 0.9 to 0.14 saved (.tracy), Chrome's "
     "JSON trace format\n"
     "(.json, .json.gz) as Chromium, Perfetto, PyTorch and many others write it; stack samples: "
-    "the text of perf script,\n"
-    "speedscope's JSON, profiles of pprof, folded stacks; or the device log of a tt-metal run:\n"
+    "perf.data, the text of perf\n"
+    "script, speedscope's JSON, profiles of pprof, folded stacks; or the device log of a tt-metal "
+    "run:\n"
     "profile_log_device.csv, or the folder that it is in or that has it in .logs, with the run's "
     "capture, clock samples\n"
     "and op messages where they are there.\n"
@@ -39,7 +40,7 @@ static const char help[] =
     "examples:\n"
     "  strobe import run.tracy\n"
     "  strobe import trace.json.gz\n"
-    "  perf script -i perf.data >run.perf && strobe import run.perf\n"
+    "  perf record -g ./app && strobe import perf.data\n"
     "  strobe import cpu.pb.gz\n"
     "  strobe import generated/profiler\n"
     "  strobe import -f -o run.strobe capture.tracy\n";
@@ -49,7 +50,7 @@ static char *default_out(const char *path)
 {
     static const char *const ends[] = {
         ".tracy", ".speedscope.json", ".json.gz", ".json", ".pb.gz", ".folded", ".perf",
-        ".txt",   ".pprof",           ".csv"};
+        ".txt",   ".pprof",           ".data",    ".csv"};
     static const char in_folder[] = "/profile_log_device.strobe";
     size_t n = strlen(path);
     struct stat st;
@@ -96,10 +97,11 @@ static void remove_half(const char *path, const struct stat *before)
 static int fail_chrome(const char *from, enum strobe_err err, uint64_t offset)
 {
     if (err == STROBE_ERR_FORMAT)
-        strobe_cli_error("import",
-                         "%s: neither a .tracy file nor Chrome's JSON, nor stack samples of perf "
-                         "script, speedscope, pprof or folded stacks",
-                         from);
+        strobe_cli_error(
+            "import",
+            "%s: neither a .tracy file nor Chrome's JSON, nor stack samples of perf, perf "
+            "script, speedscope, pprof or folded stacks",
+            from);
     else if (err == STROBE_ERR_INVALID)
         strobe_cli_error("import", "%s: compressed, and this program was built without zlib", from);
     else if (err == STROBE_ERR_CORRUPT)
@@ -177,6 +179,11 @@ static int import_stacks(const struct job *job, enum strobe_stacks_format format
     else if (err == STROBE_ERR_CORRUPT)
         strobe_cli_error("import", "%s: %s, but damaged", job->from,
                          strobe_stacks_format_name(format));
+    else if (err == STROBE_ERR_INVALID && format == STROBE_STACKS_PERF_DATA)
+        strobe_cli_error("import",
+                         "%s: perf wrote this to a pipe; record to a file, or import the text of "
+                         "perf script -i %s",
+                         job->from, job->from);
     else if (err)
         strobe_cli_fail("import", job->from, err);
     if (err)

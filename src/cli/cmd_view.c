@@ -171,7 +171,7 @@ static int find_target(const char *path, struct options *options)
     strobe_cli_error(
         "view",
         "%s: a trace's name ends in .strobe, .tracy, .json or .json.gz; of stack samples "
-        "in .folded, .collapsed, .perf, .pprof or .pb.gz",
+        "in .folded, .collapsed, .perf, .pprof, .pb.gz or perf.data",
         path);
     return 0;
 }

@@ -16,6 +16,7 @@ static const struct {
     {"the text of perf script", strobe_perf_script_read},
     {"speedscope's JSON", strobe_speedscope_read},
     {"a profile of pprof", strobe_pprof_read},
+    {"a perf.data file", strobe_perf_data_read},
 };
 
 const char *strobe_stacks_format_name(enum strobe_stacks_format format)
@@ -111,6 +112,8 @@ enum strobe_stacks_format strobe_stacks_file_format(const uint8_t *bytes, size_t
     if (i < n && bytes[i] == '{')
         return has_text(bytes, n, "speedscope.app/file-format-schema") ? STROBE_STACKS_SPEEDSCOPE
                                                                        : STROBE_STACKS_NO_FILE;
+    if (n >= 8 && !memcmp(bytes, "PERFILE2", 8))
+        return STROBE_STACKS_PERF_DATA;
     if (is_pprof(bytes, n))
         return STROBE_STACKS_PPROF;
     return n ? text_format(bytes, n) : STROBE_STACKS_NO_FILE;

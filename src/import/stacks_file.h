@@ -13,6 +13,7 @@ enum strobe_stacks_format {
     STROBE_STACKS_PERF_SCRIPT,
     STROBE_STACKS_SPEEDSCOPE,
     STROBE_STACKS_PPROF,
+    STROBE_STACKS_PERF_DATA,
     STROBE_STACKS_N_FORMATS,
 };
 
@@ -39,5 +40,6 @@ enum strobe_err strobe_perf_script_read(struct strobe_bytes_in *source,
                                         struct strobe_stacks_in *in);
 enum strobe_err strobe_speedscope_read(struct strobe_bytes_in *source, struct strobe_stacks_in *in);
 enum strobe_err strobe_pprof_read(struct strobe_bytes_in *source, struct strobe_stacks_in *in);
+enum strobe_err strobe_perf_data_read(struct strobe_bytes_in *source, struct strobe_stacks_in *in);
 
 #endif

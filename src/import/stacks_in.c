@@ -50,6 +50,7 @@ struct strobe_stacks_in {
     char *key;                    /* owned: a frame's */
     size_t key_room;
     uint64_t n_no_room, n_too_deep;
+    uint64_t has_kernel;               /* 1: a frame is the kernel's */
     uint64_t weight_least, weight_sum; /* of rows that weigh something */
     int64_t first, last;               /* times */
     struct {
@@ -234,6 +235,7 @@ uint64_t strobe_stacks_in_frame(struct strobe_stacks_in *in, uint32_t thread,
         strobe_build_record(in->processes[process].build, STROBE_META_SYMBOL, numbers, texts,
                             sizes);
         in->result.n_frames++;
+        in->has_kernel |= all[2].n > 7 && !memcmp(all[2].at, "[kernel", 7);
     }
     return address;
 }
@@ -280,6 +282,8 @@ enum strobe_err strobe_stacks_in_sample(struct strobe_stacks_in *in, uint32_t th
         if (err)
             return err;
     }
+    for (size_t i = 0; i < n; i++)
+        in->has_kernel |= addresses[i] >> 63;
     in->weight_sum += weight;
     in->weight_least = weight && weight < in->weight_least ? weight : in->weight_least;
     in->result.n_rows++;
@@ -299,6 +303,8 @@ enum strobe_err strobe_stacks_in_switch(struct strobe_stacks_in *in, uint32_t th
 void strobe_stacks_in_leave_out(struct strobe_stacks_in *in, const char *what, uint64_t n)
 {
     uint32_t i = 0;
+    if (!n)
+        return;
     in->result.n_set_aside += n;
     while (i < in->n_left_out && strcmp(in->left_out[i].what, what))
         i++;
@@ -402,7 +408,8 @@ static void put_notes(struct strobe_stacks_in *in)
 {
     uint64_t period_ns =
         in->options.weight == STROBE_STACKS_TIME ? in->period : in->options.period_ns * in->period;
-    uint64_t sampled[] = {period_ns ? (1000000000 + period_ns / 2) / period_ns : 0, 0, 0};
+    uint64_t sampled[] = {period_ns ? (1000000000 + period_ns / 2) / period_ns : 0, 0,
+                          in->has_kernel};
     for (uint32_t i = 0; i < in->n_processes; i++)
         strobe_build_record(in->processes[i].build, STROBE_META_SAMPLED, sampled, NULL, NULL);
     struct strobe_build *build = in->processes[0].build;

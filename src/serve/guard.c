@@ -84,11 +84,12 @@ static int ends_with(const char *name, const char *end)
 /* Files of stack samples: the importer looks at their content. */
 static int is_stacks_name(const char *name)
 {
-    static const char *const ends[] = {".folded", ".collapsed", ".perf", ".pprof", ".pb.gz"};
+    static const char *const ends[] = {".folded", ".collapsed", ".perf",
+                                       ".pprof",  ".pb.gz",     ".perf.data"};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         if (ends_with(name, ends[i]))
             return 1;
-    return 0;
+    return !strcmp(name, "perf.data");
 }
 
 int strobe_guard_is_trace_name(const char *name)

@@ -66,6 +66,31 @@ class Imports(unittest.TestCase):
         self.assertEqual(len(rows), 2)
         self.assertTrue(any(",13," in row for row in rows), rows)
 
+    def test_perf_data_has_chains_threads_modules_and_switches(self):
+        for name in ("perf_data", "perf_data_packed"):
+            said = self.make(seed(name))
+            self.assertIn("2 samples of 2 threads (a perf.data file)", said)
+            functions, n, hz = self.stats()
+            self.assertEqual((n, hz), (2, 1000))
+            self.assertEqual(functions, {"[app]": (1, 2), "[kernel]": (1, 1)})
+            rows = run(STROBE, "csv", "--kind", "samples", self.trace).splitlines()[1:]
+            self.assertEqual(["app,7,worker,8" in row for row in rows], [True, True], rows)
+            self.assertIn("app+0x10", rows[1])
+            self.assertIn("app+0x100", rows[0])
+            self.assertEqual(len(run(STROBE, "csv", "--kind", "switches", self.trace).splitlines()), 3)
+            told = run(STROBE, "info", self.trace)
+            self.assertIn("3 records were lost while perf recorded", told)
+            self.assertIn("1 times the kernel slowed sampling down", told)
+            self.assertIn("1 records of other kinds were left out", told)
+
+    def test_perf_data_of_a_pipe_is_refused_with_a_way_out(self):
+        self.assertIn("perf script", self.make(b"PERFILE2" + (16).to_bytes(8, "little") + b"\0" * 64, code=1))
+
+    def test_perf_data_of_a_perf_that_was_killed_has_what_came_before(self):
+        data = bytearray(seed("perf_data"))
+        data[48:56] = bytes(8)
+        self.assertIn("2 samples", self.make(bytes(data[:-70])))
+
     def test_speedscope_weighs_by_its_unit(self):
         self.make(seed("speedscope"))
         functions, n, hz = self.stats()
@@ -116,17 +141,28 @@ class Imports(unittest.TestCase):
         if made.returncode:
             self.skipTest("perf may not record here")
         script = subprocess.run(["perf", "script", "-i", data], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-        self.make(script)
+        for source in (script, None):
+            if source:
+                self.make(source)
+            else:
+                run(STROBE, "import", "-f", "-o", self.trace, data)
+            self.compare(data)
+
+    def compare(self, data):
+        """The trace with what perf reports: samples by function, and of the kernel in all where the trace has no names for it."""
         report = subprocess.run(["perf", "report", "-i", data, "--stdio", "--no-children", "-g", "none", "-F", "sample,sym", "-t", "|"],
                                 check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-        want = {}
+        got = {name: alone for name, (alone, _) in self.stats()[0].items() if alone}
+        want, n_kernel = {}, 0
         for line in report.splitlines():
             cells = [cell.strip() for cell in line.split("|")]
             if len(cells) == 2 and cells[0].isdigit():
                 want[cells[1].split("] ", 1)[1]] = int(cells[0])
-        got = {name: alone for name, (alone, _) in self.stats()[0].items() if alone}
-        known = {name: n for name, n in want.items() if not name.startswith("0x") and not name.startswith("[")}
-        self.assertEqual({name: got.get(name) for name in known}, known)
+                n_kernel += int(cells[0]) if cells[1].startswith("[k]") else 0
+        self.assertEqual(got["burn"], want["burn"])
+        self.assertEqual(sum(got.values()), sum(want.values()))
+        if "[kernel]" in got:
+            self.assertEqual(got["[kernel]"], n_kernel)
 
 
 if __name__ == "__main__":

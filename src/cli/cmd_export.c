@@ -28,7 +28,8 @@ static const char help[] =
     "                  severities, sections and notes of GPU zones too; html: the viewer with the\n"
     "                  trace in it, one file that any browser opens; stack samples as folded (for "
     "flame\n"
-    "                  graphs), speedscope (of a trace without samples its zones) or pprof;\n"
+    "                  graphs), speedscope (of a trace without samples its zones), pprof or\n"
+    "                  firefox (for the Firefox Profiler);\n"
     "                  default: by the name of OUT, else chrome\n"
     "  -o, --out OUT   where it goes, - for stdout; default: FILE with another end to its name\n"
     "  --range A..B    what happens between A and B after the start, and little more\n"
@@ -79,11 +80,12 @@ static int ends_with(const char *text, const char *end)
     return n >= n_end && !strcmp(text + n - n_end, end);
 }
 
-enum { SPEEDSCOPE, PPROF, CHROME, TRACY, HTML, TRACY_14, FOLDED, N_FORMATS };
+enum { SPEEDSCOPE, PPROF, FIREFOX, CHROME, TRACY, HTML, TRACY_14, FOLDED, N_FORMATS };
 static const struct {
     const char *name, *end, *words;
 } formats[N_FORMATS] = {{"speedscope", ".speedscope.json", "speedscope opens it"},
                         {"pprof", ".pb.gz", "open it by go tool pprof"},
+                        {"firefox", ".firefox.json", "open it at https://profiler.firefox.com"},
                         {"chrome", ".json", "open it at https://ui.perfetto.dev"},
                         {"tracy", ".tracy", "Tracy 0.11.1 and later open it"},
                         {"html", ".html", "open it with a browser"},
@@ -104,14 +106,15 @@ static int find_format(const struct options *options)
         strobe_cli_error(
             "export",
             "there is no format '%s'; --to knows: chrome, tracy, tracy-0.14, html, folded, "
-            "speedscope, pprof",
+            "speedscope, pprof, firefox",
             options->format);
     else
         strobe_cli_error(
             "export",
             "what is '%s' to be? say --to chrome, --to tracy, --to html, --to folded, --to "
-            "speedscope or --to pprof, or call it something.json, something.tracy, "
-            "something.html, something.folded, something.speedscope.json or something.pb.gz",
+            "speedscope, --to pprof or --to firefox, or call it something.json, something.tracy, "
+            "something.html, something.folded, something.speedscope.json, something.pb.gz or "
+            "something.firefox.json",
             options->out);
     return -1;
 }
@@ -309,6 +312,7 @@ static int samples_format(int format)
     return format == FOLDED       ? STROBE_CLI_FOLDED
            : format == SPEEDSCOPE ? STROBE_CLI_SPEEDSCOPE
            : format == PPROF      ? STROBE_CLI_PPROF
+           : format == FIREFOX    ? STROBE_CLI_FIREFOX
                                   : -1;
 }
 

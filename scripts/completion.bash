@@ -10,7 +10,7 @@ _strobe()
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="record info stats view csv query explain diff export import recover sessions doctor report profile tracy-bridge tracy-capture tracy-csvexport"
+    local commands="record info stats view csv query explain mcp diff export import recover sessions doctor report profile tracy-bridge tracy-capture tracy-csvexport"
     COMPREPLY=()
     if ((cword == 1)); then
         COMPREPLY=($(compgen -W "$commands --help --version" -- "$cur"))
@@ -66,6 +66,7 @@ _strobe()
         csv) options+=" --kind --range --process --device --core --from-signpost --to-signpost" ;;
         diff) options+=" --metric --floor --fail-over --format --limit --all --record --runs --output" ;;
         explain) options+=" --zone --from --to --queries --json" ;;
+        mcp) options+=" --folder" ;;
         query) options+=" --tables --format --file --timeout --memory --no-shortcut" ;;
         info) options+=" --json --verify" ;;
         export) options+=" -o --out --to --range --process --device --from-signpost --to-signpost" ;;

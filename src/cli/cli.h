@@ -21,6 +21,7 @@ enum {
     X(csv, "one row per zone, message, plot ... of a trace")                   \
     X(query, "ask traces in SQL")                                              \
     X(explain, "where the time went: the critical path, the cause, the proof") \
+    X(mcp, "traces for assistants: the Model Context Protocol on stdin")       \
     X(diff, "what changed between two sets of runs")                           \
     X(export, "a trace in another format: HTML page, Chrome JSON, Tracy's")    \
     X(import, "a trace made of another profiler's file: Chrome JSON, Tracy's") \

@@ -266,7 +266,8 @@ static int is_slow_member(struct strobe_explain_desk *desk,
 
 static int is_allocating(struct strobe_explain_desk *desk, const struct strobe_explain_place *place)
 {
-    uint64_t cost_ns = place->n_allocs * ALLOC_NS;
+    uint64_t each_ns = ALLOC_NS + 2 * desk->trace->event_ps / 1000; /* both events of it, too */
+    uint64_t cost_ns = place->n_allocs * each_ns;
     uint64_t ns = strobe_explain_ns(desk, place->by_class[STROBE_PATH_RUN]);
     if (!place->n_allocs || (double)cost_ns < least_allocs * (double)ns)
         return 0;
@@ -274,10 +275,10 @@ static int is_allocating(struct strobe_explain_desk *desk, const struct strobe_e
     put_zone_name(desk, place->loc);
     strobe_out_format(
         &desk->text,
-        " makes %llu allocations on the critical path: some %s at %u ns each, %.0f %% of "
+        " makes %llu allocations on the critical path: some %s at %llu ns each, %.0f %% of "
         "its time there.",
-        (unsigned long long)place->n_allocs, strobe_number_show_ns(cost_ns, time), ALLOC_NS,
-        fmin(100, 100.0 * (double)cost_ns / (double)ns));
+        (unsigned long long)place->n_allocs, strobe_number_show_ns(cost_ns, time),
+        (unsigned long long)each_ns, fmin(100, 100.0 * (double)cost_ns / (double)ns));
     strobe_out_format(&desk->query,
                       "SELECT count(*) FROM alloc_event WHERE what = 'alloc' AND track_id = %u",
                       place->thread);

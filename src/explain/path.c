@@ -561,7 +561,7 @@ static uint64_t ticks_of(const struct strobe_trace *trace, uint64_t ns)
 enum strobe_err strobe_path_run(struct strobe_view *view, const struct strobe_survey *survey,
                                 const struct strobe_path_options *options, struct strobe_path *path)
 {
-    const struct strobe_items_options range = {options->tick_min, options->tick_max, 0};
+    struct strobe_items_options range = {options->tick_min, options->tick_max, 0};
     struct walk walk = {.path = path,
                         .options = options,
                         .survey = survey,
@@ -574,6 +574,9 @@ enum strobe_err strobe_path_run(struct strobe_view *view, const struct strobe_su
     enum strobe_err err = walk.states ? STROBE_OK : STROBE_ERR_NOMEM;
     if (!err && !options->zone)
         walk.step_thread = find_last(&walk);
+    if (walk.step_thread != STROBE_IDMAP_NONE && survey->threads[walk.step_thread].first_zone)
+        range.tick_min =
+            survey->threads[walk.step_thread].first_zone; /* what is before is its start */
     if (!err)
         err = strobe_items_sweep(view, &range, take_item, &walk, NULL);
     if (!err)

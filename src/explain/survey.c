@@ -137,6 +137,8 @@ static enum strobe_err take_item(void *context, const struct strobe_item *item)
         thread->last = item->tick;
     thread->first = item->tick;
     thread->n_zones += item->what == STROBE_ITEM_ZONE_END;
+    if (item->what == STROBE_ITEM_ZONE_BEGIN)
+        thread->first_zone = item->tick;
     thread->n_switches += item->what == STROBE_ITEM_SWITCH_IN;
     if (item->what == STROBE_ITEM_SWITCH_IN && item->begin)
         *(item->reason == STROBE_ITEM_PREEMPTED ? &thread->preempted : &thread->waited) +=

@@ -9,6 +9,7 @@
 /* By canonical thread (strobe_items_thread). */
 struct strobe_survey_thread {
     uint64_t first, last; /* ticks; first > last: nothing of it in the range */
+    uint64_t first_zone;  /* tick of the first begin of a zone; 0: none in the range */
     uint64_t n_zones, n_switches;
     uint64_t waited, preempted; /* ticks off the processor so far, backwards */
 };

@@ -81,7 +81,7 @@ class Mcp(unittest.TestCase):
 
     def test_what_is_wrong_is_said_and_the_server_goes_on(self):
         self.assertIn("no such table", self.call("query", fails=True, file="made.strobe", sql="SELECT * FROM nowhere"))
-        self.assertIn("not", self.call("query", fails=True, file="made.strobe", sql="DROP TABLE zone"))
+        self.assertIn("only be read", self.call("query", fails=True, file="made.strobe", sql="DROP TABLE zone"))
         self.assertIn("missing", self.call("find", fails=True, file="made.strobe"))
         self.assertIn("list", self.call("diff", fails=True, a="made.strobe", b=[]))
         self.assertEqual(self.ask("tools/call", name="remove", arguments={})["error"]["code"], -32602)

@@ -119,7 +119,7 @@ static void list_tools(struct server *server, uint32_t id)
     begin_reply(server, &json, id);
     strobe_json_write_open(&json, "result", '{');
     strobe_json_write_open(&json, "tools", '[');
-    strobe_mcp_put_tools(&json);
+    strobe_mcp_tools_put(&json);
     strobe_json_write_close(&json, ']');
     strobe_json_write_close(&json, '}');
     end_reply(server, &json);
@@ -134,7 +134,7 @@ static void call_tool(struct server *server, uint32_t id, uint32_t params)
     struct strobe_json_writer json;
     strobe_out_clear(&server->answer);
     enum strobe_mcp_result result =
-        strobe_mcp_call(server->folder, name, tree, arguments, &server->answer);
+        strobe_mcp_tools_call(server->folder, name, tree, arguments, &server->answer);
     if (result == STROBE_MCP_NO_TOOL) {
         refuse(server, id, INVALID_PARAMS, "there is no tool of that name");
         return;

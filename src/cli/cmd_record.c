@@ -350,7 +350,7 @@ static const char *take_option(int option, char *value, struct parsed *parsed)
         snprintf(options->path, sizeof options->path, "%s", value);
         return strlen(value) < sizeof options->path ? NULL : "a shorter path";
     case OPT_RANKS:
-        return strobe_rank_name_trace(value, options->path, sizeof options->path);
+        return strobe_record_rank_name_trace(value, options->path, sizeof options->path);
     case 'q':
         parsed->quiet = true;
         return NULL;

@@ -74,7 +74,7 @@ static int end_child(pid_t pid, const char *trouble, struct strobe_out *out)
     return !trouble && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-int strobe_mcp_run(const char *const *words, const char *input, struct strobe_out *out)
+int strobe_mcp_run_command(const char *const *words, const char *input, struct strobe_out *out)
 {
     int in[2] = {-1, -1}, back[2] = {-1, -1};
     pid_t pid = 0;

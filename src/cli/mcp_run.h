@@ -12,6 +12,6 @@ enum {
 
 /* Run `strobe words…` (words[0] is "strobe", NULL at the end) with `input` (NULL: none) as its stdin; what it prints, errors
  * included, is added to `out`. Its exit code; -1: it could not be started, took too long or was ended, and `out` says so. */
-int strobe_mcp_run(const char *const *words, const char *input, struct strobe_out *out);
+int strobe_mcp_run_command(const char *const *words, const char *input, struct strobe_out *out);
 
 #endif

@@ -97,7 +97,8 @@ static int add_files(struct call *call, const char *name)
 
 static enum strobe_mcp_result run_words(struct call *call, const char *input)
 {
-    return strobe_mcp_run(call->words, input, call->out) ? STROBE_MCP_FAILED : STROBE_MCP_OK;
+    return strobe_mcp_run_command(call->words, input, call->out) ? STROBE_MCP_FAILED
+                                                                 : STROBE_MCP_OK;
 }
 
 /* ---- the tools ---- */
@@ -227,79 +228,71 @@ static enum strobe_mcp_result call_find(struct call *call)
     return result;
 }
 
-#define TEXT(what) "{\"type\":\"string\",\"description\":\"" what "\"}"
-#define FILES(what) \
-    "{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"" what "\"}"
-#define NUMBER(what) "{\"type\":\"integer\",\"description\":\"" what "\"}"
-#define SCHEMA(properties, required) \
-    "{\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]}"
+#define TEXT(name, what) "\"" name "\":{\"type\":\"string\",\"description\":\"" what "\"}"
+#define FILES(name, what)                                               \
+    "\"" name "\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}," \
+    "\"description\":\"" what "\"}"
+#define NUMBER(name, what) "\"" name "\":{\"type\":\"integer\",\"description\":\"" what "\"}"
+#define TRACE              TEXT("file", "a .strobe trace in the folder of the server")
 
+/* `properties`: members of the schema; `required`: names of those that must be there. */
 static const struct {
-    const char *name, *description, *schema;
+    const char *name, *description, *properties, *required;
     enum strobe_mcp_result (*call)(struct call *call);
-} tools[] =
-    {
-        {"info",
-         "What is in a trace: processes, clock, coverage, losses, overhead, as JSON. Without a "
-         "file: the "
-         "traces of the folder.",
-         SCHEMA("\"file\":" TEXT("a .strobe trace in the server's folder"), ""), call_info},
-        {"query",
-         "SQL (SQLite) over a trace that can only be read; a JSON object per row. Times are ns. "
-         "Without "
-         "sql: the tables and their columns. LIMIT large answers: more than 1 MiB is cut off.",
-         SCHEMA("\"file\":" TEXT("a .strobe trace") ",\"sql\":" TEXT("SELECT or WITH statements"),
-                "\"file\""),
-         call_query},
-        {"explain",
-         "Where the time went: the critical path, the cause, the places, each with a query that "
-         "proves "
-         "its number, as JSON.",
-         SCHEMA("\"file\":" TEXT("a .strobe trace") ",\"zone\":" TEXT("explain the zones of this "
-                                                                      "name") ",\"from\":" TEXT(
-                    "a time after the start: 2s") ",\"to\":" TEXT("likewise"),
-                "\"file\""),
-         call_explain},
-        {"diff",
-         "What changed between two sets of runs, zone by zone, with intervals, as JSON. Give three "
-         "runs "
-         "of each at the least.",
-         SCHEMA("\"a\":" FILES("traces before") ",\"b\":" FILES("traces after"), "\"a\",\"b\""),
-         call_diff},
-        {"find", "Zones whose name has a text in it, the longest first; a JSON object per zone.",
-         SCHEMA("\"file\":" TEXT("a .strobe trace") ",\"name\":" TEXT(
-                    "part of the name") ",\"min_ns\":" NUMBER("at least so long") ",\"limit\""
-                                                                                  ":" NUMBER("at "
-                                                                                             "most "
-                                                                                             "so "
-                                                                                             "many;"
-                                                                                             " 20 "
-                                                                                             "witho"
-                                                                                             "ut "
-                                                                                             "it, "
-                                                                                             "1000 "
-                                                                                             "at "
-                                                                                             "mos"
-                                                                                             "t"),
-                "\"file\",\"name\""),
-         call_find},
+} tools[] = {
+    {"info",
+     "What is in a trace: processes, clock, coverage, losses, overhead, as JSON. Without a file: "
+     "the traces of the folder.",
+     TRACE, "", call_info},
+    {"query",
+     "SQL (SQLite) over a trace that can only be read; a JSON object per row. Times are ns. "
+     "Without sql: the tables and their columns. LIMIT large answers: more than 1 MiB is cut off.",
+     TRACE "," TEXT("sql", "SELECT or WITH statements"), "", call_query},
+    {"explain",
+     "Where the time went: the critical path, the cause, the places, each with a query that "
+     "proves its number, as JSON.",
+     TRACE "," TEXT("zone", "explain the zones of this name") "," TEXT(
+         "from", "a time after the start: 2s") "," TEXT("to", "likewise"),
+     "\"file\"", call_explain},
+    {"diff",
+     "What changed between two sets of runs, zone by zone, with intervals, as JSON. Give three "
+     "runs of each at the least.",
+     FILES("a", "traces before") "," FILES("b", "traces after"), "\"a\",\"b\"", call_diff},
+    {"find", "Zones whose name has a text in it, the longest first; a JSON object per zone.",
+     TRACE "," TEXT("name", "part of the name") "," NUMBER("min_ns", "at least so long") "," NUMBER(
+         "limit", "at most so many; 20 without it, 1000 at most"),
+     "\"file\",\"name\"", call_find},
 };
 
-void strobe_mcp_put_tools(struct strobe_json_writer *json)
+static void put_schema(struct strobe_json_writer *json, const char *properties,
+                       const char *required)
+{
+    strobe_json_write_open(json, "inputSchema", '{');
+    strobe_json_write_string(json, "type", "object");
+    strobe_json_write_open(json, "properties", '{');
+    strobe_out_text(json->out, properties);
+    strobe_json_write_close(json, '}');
+    strobe_json_write_open(json, "required", '[');
+    strobe_out_text(json->out, required);
+    strobe_json_write_close(json, ']');
+    strobe_json_write_close(json, '}');
+}
+
+void strobe_mcp_tools_put(struct strobe_json_writer *json)
 {
     for (size_t i = 0; i < sizeof tools / sizeof tools[0]; i++) {
         strobe_json_write_open(json, NULL, '{');
         strobe_json_write_string(json, "name", tools[i].name);
         strobe_json_write_string(json, "description", tools[i].description);
-        strobe_json_write_raw(json, "inputSchema", tools[i].schema);
+        put_schema(json, tools[i].properties, tools[i].required);
         strobe_json_write_raw(json, "annotations", "{\"readOnlyHint\":true}");
         strobe_json_write_close(json, '}');
     }
 }
 
-enum strobe_mcp_result strobe_mcp_call(const char *folder, const char *name,
-                                       const struct strobe_json_tree *tree, uint32_t arguments,
-                                       struct strobe_out *out)
+enum strobe_mcp_result strobe_mcp_tools_call(const char *folder, const char *name,
+                                             const struct strobe_json_tree *tree,
+                                             uint32_t arguments, struct strobe_out *out)
 {
     struct call call = {.folder = folder, .tree = tree, .arguments = arguments, .out = out};
     enum strobe_mcp_result result = STROBE_MCP_NO_TOOL;

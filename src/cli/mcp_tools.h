@@ -6,7 +6,7 @@
 #include "base/json_write.h"
 
 /* The tools as members of a JSON array: name, description, schema of the arguments. */
-void strobe_mcp_put_tools(struct strobe_json_writer *json);
+void strobe_mcp_tools_put(struct strobe_json_writer *json);
 
 enum strobe_mcp_result {
     STROBE_MCP_OK = 0,
@@ -16,8 +16,8 @@ enum strobe_mcp_result {
 
 /* Run a tool with the arguments of node `arguments`; its answer is added to `out`. Files are looked for in `folder` (borrowed,
  * absolute, without links) and below it, nowhere else. */
-enum strobe_mcp_result strobe_mcp_call(const char *folder, const char *name,
-                                       const struct strobe_json_tree *tree, uint32_t arguments,
-                                       struct strobe_out *out);
+enum strobe_mcp_result strobe_mcp_tools_call(const char *folder, const char *name,
+                                             const struct strobe_json_tree *tree,
+                                             uint32_t arguments, struct strobe_out *out);
 
 #endif

@@ -15,7 +15,7 @@ static const struct {
     {"RANK", "WORLD_SIZE"},         {"SLURM_PROCID", NULL}, {"JOB_COMPLETION_INDEX", NULL},
 };
 
-int64_t strobe_rank_find(const char **variable)
+int64_t strobe_record_rank_find(const char **variable)
 {
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *text = getenv(variables[i].name);
@@ -34,10 +34,10 @@ int64_t strobe_rank_find(const char **variable)
     return -1;
 }
 
-const char *strobe_rank_name_trace(const char *folder, char *path, size_t room)
+const char *strobe_record_rank_name_trace(const char *folder, char *path, size_t room)
 {
     const char *variable;
-    int64_t rank = strobe_rank_find(&variable);
+    int64_t rank = strobe_record_rank_find(&variable);
     if (rank < 0)
         return "to run under mpirun, srun or torchrun: no rank is in the environment";
     if (mkdir(folder, 0777) && errno != EEXIST)

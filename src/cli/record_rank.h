@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /* The rank of this process, *variable: which variable says so (static). -1: none of the launchers that are known. */
-int64_t strobe_rank_find(const char **variable);
+int64_t strobe_record_rank_find(const char **variable);
 
 /* The trace of this rank in a folder, which is made if need be. NULL: fine; else what is wrong (static). */
-const char *strobe_rank_name_trace(const char *folder, char *path, size_t room);
+const char *strobe_record_rank_name_trace(const char *folder, char *path, size_t room);
 
 #endif

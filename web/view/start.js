@@ -9,7 +9,8 @@ function when(ns) {
     return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`;
 }
 
-const programs = (session) => session.processes.map((p) => `${p.program} (${p.pid})`).join(', ');
+/* One of another PID namespace has no name here, and its number is that of another process. */
+const programs = (session) => session.processes.map((p) => (p.elsewhere ? `process ${p.pid} of another PID namespace` : `${p.program} (${p.pid})`)).join(', ');
 
 export class Start {
     constructor(app) {

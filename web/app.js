@@ -23,6 +23,7 @@ import {measuring} from './view/measure.js';
 import {tracking} from './view/tracking.js';
 import {rowFor} from './view/keys.js';
 import {areaKeys, readLink, trackByKey, tracksByKeys, writeLink} from './view/link.js';
+import {droppedFiles, traceOf} from './view/dropped.js';
 import {Drawer} from './panels/drawer.js';
 import {makeDetails} from './panels/details.js';
 import {makeFind} from './panels/find.js';
@@ -122,7 +123,7 @@ class App {
         window.addEventListener('drop', (event) => {
             event.preventDefault();
             this.noteDropped([...event.dataTransfer.items]);
-            this.takeFiles([...event.dataTransfer.files]);
+            this.take(droppedFiles(event.dataTransfer));
         });
     }
 
@@ -174,16 +175,26 @@ class App {
                 item.getAsFileSystemHandle().then((handle) => handle && handle.kind === 'file' && handle.name.endsWith('.strobe') && this.start.recent.note({name: handle.name, handle})).catch(() => {});
     }
 
-    /** Files that were dropped: a trace, notes on it, or both. */
-    async takeFiles(files) {
-        const isNotes = (file) => file.name.endsWith('.notes.json'), trace = files.find((file) => !isNotes(file)), notes = files.find(isNotes);
-        const isShown = trace ? await this.openFile(trace) : this.trace;
+    /** Files that were dropped or chosen: a trace, files of another profiler, notes, or both. Resolves to whether a trace is shown. */
+    async take(coming) {
+        const files = await coming, isNotes = ({file}) => file.name.endsWith('.notes.json'), notes = files.find(isNotes), others = files.filter((file) => !isNotes(file));
+        const isShown = others.length ? await this.openFiles(others) : Boolean(this.trace);
         if (notes && isShown)
-            this.notes.read(await notes.text());
+            this.notes.read(await notes.file.text());
+        return isShown;
     }
 
-    openFile(file) {
-        return this.openLocal({blob: file, name: file.name});
+    async openFiles(files) {
+        try {
+            this.start.busy(`Opening ${files[0].path.split('/')[0]} …`);
+            const trace = await traceOf(files, (share) => this.start.importing({share})), isShown = await this.openLocal(trace);
+            if (isShown && trace.words)
+                this.say(trace.words);
+            return isShown;
+        } catch (error) {
+            this.start.fail(error.message);
+            return false;
+        }
     }
 
     /** Read a trace in the page: {blob or url, name}. Resolves to whether it is shown. */

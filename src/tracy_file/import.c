@@ -155,7 +155,7 @@ void strobe_tracy_import_stack(struct import *import, struct strobe_build_track 
 {
     if (!stack || stack > import->n_stacks)
         return;
-    size_t at = import->stack_at[stack - 1], n = import->stack_at[stack] - at;
+    size_t at = (size_t)import->stack_at[stack - 1], n = (size_t)import->stack_at[stack] - at;
     STROBE_ASSERT(at + n <= import->n_stack_frames);
     strobe_build_stack(import->build, track, strobe_tracy_tick(time), STROBE_KIND_CALLSTACK, 0,
                        import->stack_frames + at, n);

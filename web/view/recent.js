@@ -51,6 +51,10 @@ export class Recent {
             h('button', {class: 'small', title: 'forget it', 'aria-label': `forget ${row.name}`, onclick: () => this.remove(row)}, '✕'))));
     }
 
+    openFile(file) {
+        return this.app.openFiles([{file, path: file.name}]);
+    }
+
     async open(row) {
         const {app} = this;
         if (row.url)
@@ -58,7 +62,7 @@ export class Recent {
         try {
             if (row.handle.queryPermission && await row.handle.queryPermission({mode: 'read'}) !== 'granted' && await row.handle.requestPermission({mode: 'read'}) !== 'granted')
                 return app.say('The browser may not read this file.');
-            return await app.openFile(await row.handle.getFile());
+            return await this.openFile(await row.handle.getFile());
         } catch (error) {
             return app.say(`${row.name} can't be read any more: ${error.message}`);
         }

@@ -20,6 +20,7 @@ import {Undo} from './view/undo.js';
 import {Presence} from './view/presence.js';
 import {going} from './view/go.js';
 import {measuring} from './view/measure.js';
+import {opening} from './view/opening.js';
 import {tracking} from './view/tracking.js';
 import {rowFor} from './view/keys.js';
 import {areaKeys, readLink, trackByKey, tracksByKeys, writeLink} from './view/link.js';
@@ -167,13 +168,6 @@ class App {
     }
 
     /* --- opening --------------------------------------------------------------------------- */
-
-    /* Where the browser can give a way to a file, it is kept: the start page offers it again. */
-    noteDropped(items) {
-        for (const item of items)
-            if (item.kind === 'file' && item.getAsFileSystemHandle)
-                item.getAsFileSystemHandle().then((handle) => handle && handle.kind === 'file' && handle.name.endsWith('.strobe') && this.start.recent.note({name: handle.name, handle})).catch(() => {});
-    }
 
     /** Files that were dropped or chosen: a trace, files of another profiler, notes, or both. Resolves to whether a trace is shown. */
     async take(coming) {
@@ -652,20 +646,6 @@ class App {
         this.fit({from: note.from - span / 2, to: note.to + span / 2});
     }
 
-    /* The trace that is in the page: large ones take a while, which is told. */
-    embedded() {
-        const name = window.strobeName || 'the trace';
-        this.start.busy(`Opening ${name} …`);
-        return window.strobeTrace((share) => this.start.busy(`Opening ${name}: ${format.percent(share)} unpacked`));
-    }
-
-    /* The page alone, from any web server: it can keep itself for use without the network. */
-    keepOffline() {
-        const mark = document.querySelector('meta[name=strobe-offline]');
-        if (mark && navigator.serviceWorker)
-            navigator.serviceWorker.register(mark.content).catch(() => {}); /* then it needs the network, as it did */
-    }
-
     async begin() {
         this.keepOffline();
         const query = new URLSearchParams(location.search);
@@ -677,6 +657,6 @@ class App {
     }
 }
 
-Object.assign(App.prototype, going, tracking, measuring);
+Object.assign(App.prototype, going, measuring, opening, tracking);
 window.strobe = new App();
 window.strobe.begin();

@@ -359,7 +359,7 @@ const tests = {
         execFileSync(path.join(tree, 'scripts', 'make-page'), [path.join(path.dirname(strobe), '..'), folder]);
         const alone = await host({'/': [folder]});
         const drop = async () => {
-            await page.locator('input[type=file]').setInputFiles(path.join(traces, 'daily.strobe'));
+            await page.locator('input[type=file]').first().setInputFiles(path.join(traces, 'daily.strobe'));
             await settled();
             assert.equal(await text('.name'), 'daily.strobe');
         };

@@ -30,7 +30,7 @@ const tests = {
         await page.goto(`${server.url}/`);
         await page.waitForFunction(() => window.strobe && !document.querySelector('.start').hidden);
         await shot('start');
-        await page.locator('input[type=file]').setInputFiles(path.join(traces, 'one.strobe'));
+        await page.locator('input[type=file]').first().setInputFiles(path.join(traces, 'one.strobe'));
         await settled();
         assert.equal(await text('.name'), 'one.strobe');
     },

@@ -63,14 +63,14 @@ export class Coloring {
 
     /** What is shown has changed: ask for the colours of what is wide enough to be seen. */
     async update(view, width) {
-        const {app} = this, span = view.to - view.from, asked = this.asked;
+        const {app} = this, span = view.to - view.from, {asked} = this, min = span / width * MIN_PX, isFine = asked && asked.min <= min * 1.01;
         if (app.trace.has_colors === false || asked && asked.isPending)
             return;
-        if (asked && asked.exact && asked.from <= view.from && asked.to >= view.to && asked.min <= span / width * MIN_PX * 1.01 && !app.trace.live)
+        if (asked && asked.exact && asked.from <= view.from && asked.to >= view.to && isFine && !app.trace.live)
             return;
-        if (asked && asked.viewFrom === view.from && asked.viewTo === view.to && asked.range === app.trace.range[1])
+        if (isFine && asked.viewFrom === view.from && asked.viewTo === view.to && asked.range === app.trace.range[1])
             return;
-        const q = {ask: 'colors', from: view.from - span, to: view.to + span, min: span / width * MIN_PX}, {turn} = this;
+        const q = {ask: 'colors', from: view.from - span, to: view.to + span, min}, {turn} = this;
         this.asked = {...q, viewFrom: view.from, viewTo: view.to, range: app.trace.range[1], isPending: true};
         try {
             const {json, arrays} = await app.engine.ask(q);
@@ -97,8 +97,7 @@ export class Coloring {
             } else
                 this.given.set(`${track[i]}/${depth[i]}/${Math.round(t0[i])}`, color[i]);
         }
-        if (t0.length)
-            this.app.redraw();
+        this.app.redraw(); /* the view may be another one by now */
     }
 
     /** The colour that the program gave this zone, -1: none. */

@@ -75,6 +75,10 @@ elseif(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
             add_test(NAME viewer/served_${name} COMMAND ${test} ${STROBE_VIEWER_OUT}/shots-server --server)
             set_tests_properties(viewer/${name} viewer/served_${name} PROPERTIES FIXTURES_REQUIRED "viewer_traces;viewer_modules" TIMEOUT 900 LABELS viewer)
         endforeach()
+        # of what is done all day, a few acts in `make test`
+        add_test(NAME viewer/daily_quick COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_daily.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/npm/node_modules ${STROBE_VIEWER_OUT}/traces ${STROBE_VIEWER_OUT}/shots-daily
+            "colour that the program gave it" "nothing in view" "keyboard alone" "menu leads" "undone" "any server" "exported page")
+        set_tests_properties(viewer/daily_quick PROPERTIES FIXTURES_REQUIRED "viewer_traces;viewer_modules" TIMEOUT 900 LABELS viewer)
         foreach(name access monkey)
             set(test ${STROBE_NODE} ${STROBE_VIEWER}/test_${name}.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/npm/node_modules ${STROBE_VIEWER_OUT}/traces)
             add_test(NAME viewer/${name} COMMAND ${test} ${STROBE_VIEWER_OUT}/shots-${name})

@@ -20,6 +20,7 @@ import {Undo} from './view/undo.js';
 import {Presence} from './view/presence.js';
 import {going} from './view/go.js';
 import {measuring} from './view/measure.js';
+import {opening} from './view/opening.js';
 import {tracking} from './view/tracking.js';
 import {rowFor} from './view/keys.js';
 import {areaKeys, readLink, trackByKey, tracksByKeys, writeLink} from './view/link.js';
@@ -122,6 +123,7 @@ class App {
         window.addEventListener('dragover', (event) => event.preventDefault());
         window.addEventListener('drop', (event) => {
             event.preventDefault();
+            this.noteDropped([...event.dataTransfer.items]);
             this.take(droppedFiles(event.dataTransfer));
         });
     }
@@ -199,6 +201,7 @@ class App {
             if (this.trace)
                 this.leave(what.url);
             await this.use(engine);
+            this.start.recent.note({name: what.name, url: what.url});
             return true;
         } catch (error) {
             engine.close();
@@ -395,7 +398,7 @@ class App {
         const {tracks} = this.trace;
         this.setTimeMode(link.timeMode);
         this.choice.pinned = tracksByKeys(tracks, link.pinned || []);
-        this.choice.hidden = new Set(tracksByKeys(tracks, link.hidden));
+        this.choice.hidden = new Set(tracksByKeys(tracks, link.hidden || []));
         this.timeline.relayout();
         if (link.view)
             this.setView(link.view.from, link.view.to);
@@ -643,20 +646,6 @@ class App {
         this.fit({from: note.from - span / 2, to: note.to + span / 2});
     }
 
-    /* The trace that is in the page: large ones take a while, which is told. */
-    embedded() {
-        const name = window.strobeName || 'the trace';
-        this.start.busy(`Opening ${name} …`);
-        return window.strobeTrace((share) => this.start.busy(`Opening ${name}: ${format.percent(share)} unpacked`));
-    }
-
-    /* The page alone, from any web server: it can keep itself for use without the network. */
-    keepOffline() {
-        const mark = document.querySelector('meta[name=strobe-offline]');
-        if (mark && navigator.serviceWorker)
-            navigator.serviceWorker.register(mark.content).catch(() => {}); /* then it needs the network, as it did */
-    }
-
     async begin() {
         this.keepOffline();
         const query = new URLSearchParams(location.search);
@@ -668,6 +657,6 @@ class App {
     }
 }
 
-Object.assign(App.prototype, going, tracking, measuring);
+Object.assign(App.prototype, going, measuring, opening, tracking);
 window.strobe = new App();
 window.strobe.begin();

@@ -14,6 +14,7 @@
 #include "file/notes.h"
 #include "query/cut.h"
 #include "cli/cli.h"
+#include "cli/export_tables.h"
 #include "cli/export_tracy.h"
 #include "cli/choice.h"
 #include "cli/out.h"
@@ -27,8 +28,13 @@ static const char help[] =
     "                  Tracy 0.11.1 and later open; tracy-0.14: one for 0.14 and later, with\n"
     "                  severities, sections and notes of GPU zones too; html: the viewer with the\n"
     "                  trace in it, one file that any browser opens; folded: stack samples for\n"
-    "                  flame graphs and speedscope; default: by the name of OUT, else chrome\n"
+    "                  flame graphs and speedscope; parquet: every table of `strobe query` as\n"
+    "                  Parquet files in folders below OUT, for DuckDB, polars, ClickHouse, Spark;\n"
+    "                  jsonl: the same tables, an object of JSON per line; default: by the name "
+    "of\n"
+    "                  OUT, else chrome\n"
     "  -o, --out OUT   where it goes, - for stdout; default: FILE with another end to its name\n"
+    "  --run NAME      parquet: the name of the run; default: that of FILE\n"
     "  --range A..B    what happens between A and B after the start, and little more\n"
     "  --process P     of the process with this pid, or this in its name, and of its devices\n"
     "  --device N      of device N; 0..3: of these\n"
@@ -40,21 +46,20 @@ static const char help[] =
     "  strobe export --to chrome -o - | gzip >run.json.gz\n"
     "  strobe export --to tracy run.strobe\n"
     "  strobe export --to folded -o - run.strobe | flamegraph.pl >run.svg\n"
+    "  strobe export --to parquet -o lake --run build-117 run.strobe\n"
     "  strobe export --to html --range 10s..12s -o slow.html run.strobe\n";
 
 struct options {
-    const char *format, *out;
+    const char *format, *out, *run;
     struct strobe_cli_choice choice;
 };
 
 /* -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {{"to", 1, NULL, 't'},
-                                          {"out", 1, NULL, 'o'},
-                                          STROBE_CLI_CHOICE_OPTIONS,
-                                          {"help", 0, NULL, 'h'},
-                                          {0}};
+    static const struct option known[] = {{"to", 1, NULL, 't'},   {"out", 1, NULL, 'o'},
+                                          {"run", 1, NULL, 'r'},  STROBE_CLI_CHOICE_OPTIONS,
+                                          {"help", 0, NULL, 'h'}, {0}};
     for (int c; (c = getopt_long(argc, argv, "ho:", known, NULL)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -63,6 +68,8 @@ static int read_options(int argc, char **argv, struct options *options)
             options->format = optarg;
         } else if (c == 'o') {
             options->out = optarg;
+        } else if (c == 'r') {
+            options->run = optarg;
         } else if (strobe_cli_choice_set("export", c, optarg, &options->choice) != 1) {
             return STROBE_EXIT_USAGE;
         }
@@ -76,14 +83,16 @@ static int ends_with(const char *text, const char *end)
     return n >= n_end && !strcmp(text + n - n_end, end);
 }
 
-enum { CHROME, TRACY, HTML, TRACY_14, FOLDED, N_FORMATS };
+enum { CHROME, TRACY, HTML, TRACY_14, FOLDED, PARQUET, JSONL, N_FORMATS };
 static const struct {
     const char *name, *end, *words;
 } formats[N_FORMATS] = {{"chrome", ".json", "open it at https://ui.perfetto.dev"},
                         {"tracy", ".tracy", "Tracy 0.11.1 and later open it"},
                         {"html", ".html", "open it with a browser"},
                         {"tracy-0.14", ".tracy", "Tracy 0.14 and later open it"},
-                        {"folded", ".folded", "flamegraph.pl, inferno and speedscope read it"}};
+                        {"folded", ".folded", "flamegraph.pl, inferno and speedscope read it"},
+                        {"parquet", ".parquet", "a folder"},
+                        {"jsonl", ".jsonl", "an object per line"}};
 
 /* The format that was asked for, by its name or that of the output. -1: there is none, and that was
  * told. */
@@ -96,10 +105,11 @@ static int find_format(const struct options *options)
     if (!options->format && !options->out)
         return CHROME;
     if (options->format)
-        strobe_cli_error(
-            "export",
-            "there is no format '%s'; --to knows: chrome, tracy, tracy-0.14, html, folded",
-            options->format);
+        strobe_cli_error("export",
+                         "there is no format '%s'; --to knows: chrome, tracy, tracy-0.14, html, "
+                         "folded, parquet, "
+                         "jsonl",
+                         options->format);
     else
         strobe_cli_error(
             "export",
@@ -328,11 +338,35 @@ static int write_html(const struct options *options, const char *path, int fd,
     return !strobe_out_close(&out, "export") && !err;
 }
 
+/* Tables are read from a file by its path: a piece has one until they are written. */
+static int write_tables(const struct options *options, int format, const char *path, const char *to,
+                        struct strobe_trace *trace)
+{
+    char made[STROBE_PATH_ROOM] = "";
+    int fd = -1, ok = 0;
+    if (is_piece(options) && !cut(options, path, trace, made))
+        return STROBE_EXIT_FAILED;
+    const char *from = *made ? made : path;
+    if (format == PARQUET)
+        ok = strobe_cli_write_lake(from, path, to, options->run);
+    else if ((fd = open_out(to, path)) >= 0)
+        ok = strobe_cli_write_jsonl(from, path, fd);
+    if (fd > 1 && close(fd) && ok) {
+        strobe_cli_error("export", "can't write %s: %s", to, strerror(errno));
+        ok = 0;
+    }
+    if (*made)
+        unlink(made);
+    return ok ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
+}
+
 static int write_out(const struct options *options, int format, const char *path, const char *to,
                      struct strobe_trace *trace)
 {
     int fd, ok;
     struct strobe_trace *piece = NULL;
+    if (format == PARQUET || format == JSONL)
+        return write_tables(options, format, path, to, trace);
     if (format != HTML && format != FOLDED && is_piece(options)) { /* these choose themselves */
         piece = cut_trace(options, path, trace);
         if (!piece)

@@ -1,0 +1,183 @@
+"""test_export.py STROBE DEMO MAKE_TRACE PACKAGE [--readers] [unittest arguments]: `strobe export --to parquet` and `--to jsonl`, judged by
+`strobe query` on the same trace. With --readers: by pyarrow, polars, DuckDB, chdb and pandas, in an environment made with pip.
+SPDX-License-Identifier: MIT"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+STROBE = DEMO = MAKE = PACKAGE = None
+LIBRARIES = ("pyarrow", "polars", "duckdb", "chdb", "pandas")
+
+
+def run(*arguments, **more):
+    return subprocess.run([STROBE, *map(str, arguments)], capture_output=True, text=True, **more)
+
+
+def setUpModule():
+    Export.make()
+
+
+def tearDownModule():
+    shutil.rmtree(Export.folder)
+
+
+class Export(unittest.TestCase):
+    @classmethod
+    def make(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="strobe-lake-"))
+        cls.demo, cls.made, cls.lake = cls.folder / "demo.strobe", cls.folder / "made.strobe", cls.folder / "lake"
+        session = cls.folder / "session"
+        session.mkdir(mode=0o700)
+        env = {**os.environ, "STROBE_DIR": str(session)}
+        subprocess.run([STROBE, "record", "-q", "-o", cls.demo, "--", DEMO, "4"], check=True, capture_output=True, env=env)
+        subprocess.run([MAKE, cls.made, "30000", "3", "40"], check=True, capture_output=True)
+        for file in (cls.demo, cls.made):
+            done = run("export", "--to", "parquet", "-o", cls.lake, file)
+            assert done.returncode == 0, done.stderr
+
+    def ask(self, sql, file=None):
+        done = run("query", "--format", "jsonl", file or self.demo, sql)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def tables(self):
+        return [line.split(":")[0] for line in run("query", "--tables").stdout.splitlines()[::2] if not line.startswith("zone_sum")]
+
+
+class Files(Export):
+    def test_zones_have_a_file_per_process_and_other_tables_one(self):
+        names = {row["name"] for row in self.ask("SELECT DISTINCT p.name FROM zone z JOIN process p ON p.id = z.process_id")}
+        host = self.ask("SELECT host FROM run")[0]["host"]
+        base = self.lake / "run=demo" / f"host={host}"
+        self.assertEqual({path.parent.name for path in base.glob("*/zone.parquet")}, {f"process={name}" for name in names})
+        self.assertEqual({path.stem for path in base.glob("*.parquet")}, set(self.tables()) - {"zone", "counter"})
+
+    def test_every_file_is_whole(self):
+        files = [path for path in self.lake.rglob("*") if path.is_file()]
+        self.assertGreater(len(files), 30)
+        for path in files:
+            self.assertEqual(path.suffix, ".parquet")
+            data = path.read_bytes()
+            self.assertEqual((data[:4], data[-4:]), (b"PAR1", b"PAR1"))
+            self.assertLess(int.from_bytes(data[-8:-4], "little"), len(data) - 11)
+
+    def test_the_run_is_called_as_the_option_says_and_escaped(self):
+        lake = self.folder / "named"
+        self.assertEqual(run("export", "--to", "parquet", "-o", lake, "--run", "a/b=ü", self.made).returncode, 0)
+        self.assertEqual([path.name for path in lake.iterdir()], ["run=a%2Fb%3D%C3%BC"])
+
+    def test_a_place_that_can_not_be_written_is_named(self):
+        done = run("export", "--to", "parquet", "-o", self.demo / "lake", self.made)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("demo.strobe/lake", done.stderr)
+
+    def test_json_lines_are_the_rows_of_sql(self):
+        done = run("export", "--to", "jsonl", "-o", "-", self.demo)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = {}
+        for line in done.stdout.splitlines():
+            row = json.loads(line)
+            rows.setdefault(row.pop("table"), []).append(row)
+        for table in self.tables():
+            expected = [{key: value for key, value in row.items() if value is not None and key != "trace_id"}
+                        for row in self.ask(f"SELECT * FROM {table}")]
+            self.assertEqual(rows.get(table, []), expected)
+
+    def test_a_piece_has_the_zones_of_its_process(self):
+        done = run("export", "--to", "jsonl", "-o", "-", "--process", "loader", self.demo)
+        zones = [row for row in map(json.loads, done.stdout.splitlines()) if row["table"] == "zone"]
+        whole = self.ask("SELECT count(*) AS n FROM zone z JOIN process p ON p.id = z.process_id WHERE p.name = 'loader'")[0]["n"]
+        self.assertEqual((len(zones), done.stderr), (whole, ""))
+
+
+class Readers(Export):
+    """Every reader has the rows that SQL has."""
+
+    def rows(self, file, table):
+        return [{key: value for key, value in row.items() if key != "trace_id"} for row in self.ask(f"SELECT * FROM {table}", file)]
+
+    def files(self, file, table):
+        return sorted(map(str, (self.lake / f"run={file.stem}").rglob(f"{table}.parquet")))
+
+    def equal(self, ours, theirs):
+        self.assertEqual(sorted(ours, key=repr), sorted(theirs, key=repr))
+
+    def test_pyarrow_polars_and_duckdb_read_every_table_equal(self):
+        import duckdb
+        import polars
+        import pyarrow.parquet
+        for file in (self.demo, self.made):
+            for table in self.tables():
+                files, expected = self.files(file, table), self.rows(file, table)
+                if not files:
+                    self.assertEqual(expected, [])
+                    continue
+                with self.subTest(file=file.name, table=table):
+                    self.equal([row for one in files for row in pyarrow.parquet.ParquetFile(one).read().to_pylist()], expected)
+                    self.equal(polars.read_parquet(files, hive_partitioning=False).to_dicts(), expected)
+                    answer = duckdb.sql(f"SELECT * FROM read_parquet({files}, hive_partitioning = false)")
+                    self.equal([dict(zip(answer.columns, row)) for row in answer.fetchall()], expected)
+
+    def test_all_engines_add_up_the_same(self):
+        import chdb
+        import duckdb
+        import polars
+        glob = f"{self.lake}/*/*/*/zone.parquet"
+        expected = sorted((file.stem, row["name"], row["n"], row["ns"] or 0) for file in (self.demo, self.made)
+                          for row in self.ask("SELECT name, count(*) AS n, sum(dur) AS ns FROM zone GROUP BY name", file))
+        answers = {
+            "duckdb": [(*row[:3], int(row[3] or 0)) for row in
+                       duckdb.sql(f"SELECT run, name, count(*), sum(dur) FROM '{glob}' GROUP BY ALL").fetchall()],
+            "polars": polars.scan_parquet(glob, hive_partitioning=True).group_by("run", "name").agg(polars.len(), polars.col("dur").sum()).collect().rows(),
+            "chdb": [tuple(json.loads(line)) for line in str(chdb.query(
+                f"SELECT run, name, count(), sum(dur) FROM file('{glob}') GROUP BY ALL SETTINGS use_hive_partitioning = 1, "
+                "output_format_json_quote_64bit_integers = 0", "JSONCompactEachRow")).splitlines()],
+        }
+        for engine, rows in answers.items():
+            with self.subTest(engine):
+                self.assertEqual(sorted((row[0], row[1], int(row[2]), int(row[3] or 0)) for row in rows), expected)
+
+    def test_python_streams_are_read_equal(self):
+        import duckdb
+        import pandas
+        import polars
+        import pyarrow
+        sys.path.insert(0, PACKAGE)
+        import strobe
+        for file in (self.demo, self.made):
+            trace = strobe.open(file)
+            for table in self.tables():
+                with self.subTest(file=file.name, table=table):
+                    stream, expected = trace.table(table), self.ask(f"SELECT * FROM {table}", file)
+                    whole = pyarrow.table(stream)
+                    whole.validate(full=True)
+                    self.equal(whole.to_pylist(), expected)
+                    self.equal(polars.DataFrame(stream).to_dicts(), expected)
+                    self.assertEqual(len(pandas.DataFrame.from_arrow(stream)), len(expected))
+                    self.assertEqual(duckdb.sql("SELECT count(*) FROM stream").fetchall(), [(len(expected),)])
+
+
+def with_readers(build):
+    """The interpreter of an environment that has the libraries; None where pip can't get them."""
+    folder = pathlib.Path(build) / "readers"
+    python = folder / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    found = subprocess.run([python, "-m", "pip", "-q", "install", *LIBRARIES], capture_output=True, text=True, check=False)
+    return python if found.returncode == 0 else print(found.stderr[-500:])
+
+
+if __name__ == "__main__":
+    STROBE, DEMO, MAKE, PACKAGE = sys.argv[1:5]
+    rest = sys.argv[5:]
+    if rest[:1] == ["--readers"]:
+        python = with_readers(pathlib.Path(PACKAGE).parent)
+        if not python:
+            sys.exit(77)
+        sys.exit(subprocess.run([python, "-B", __file__, *sys.argv[1:5], "Readers"], check=False).returncode)
+    unittest.main(argv=["test_export.py", *(rest or ["Files"])])

@@ -65,9 +65,9 @@ _strobe()
         view) options+=" --port --web --no-open" ;;
         csv) options+=" --kind --range --process --device --core --from-signpost --to-signpost" ;;
         diff) options+=" --metric --floor --fail-over --format --limit --all --record --runs --output" ;;
-        query) options+=" --tables --format --file --timeout --memory --no-shortcut" ;;
+        query) options+=" --tables --format --out --file --timeout --memory --no-shortcut" ;;
         info) options+=" --json --verify" ;;
-        export) options+=" -o --out --to --range --process --device --from-signpost --to-signpost" ;;
+        export) options+=" -o --out --run --to --range --process --device --from-signpost --to-signpost" ;;
         import) options+=" -o --out --force" ;;
         tracy-bridge) options+=" --port --follow --wait --protocol --no-broadcast --keep" ;;
         tracy-capture) options+=" -o -a -p -f -s -m --version" ;;

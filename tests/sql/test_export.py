@@ -95,6 +95,18 @@ class Files(Export):
         self.assertEqual((len(zones), done.stderr), (whole, ""))
 
 
+    def test_an_answer_goes_to_a_file(self):
+        sql, out = "SELECT name, count(*) AS n FROM zone GROUP BY name", self.folder / "answer.csv"
+        self.assertEqual(run("query", "--format", "csv", "-o", out, self.demo, sql).returncode, 0)
+        self.assertEqual(out.read_text(), run("query", "--format", "csv", self.demo, sql).stdout)
+
+    def test_a_refused_answer_leaves_no_parquet_file(self):
+        for sql in ("SELECT nothing", "SELECT CASE WHEN ts > (SELECT avg(ts) FROM zone) THEN 'x' ELSE ts END FROM zone ORDER BY ts"):
+            done = run("query", "-o", self.folder / "refused.parquet", self.demo, sql)
+            self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(list(self.folder.glob("refused*")), [])
+
+
 class Readers(Export):
     """Every reader has the rows that SQL has."""
 
@@ -122,6 +134,12 @@ class Readers(Export):
                     self.equal(polars.read_parquet(files, hive_partitioning=False).to_dicts(), expected)
                     answer = duckdb.sql(f"SELECT * FROM read_parquet({files}, hive_partitioning = false)")
                     self.equal([dict(zip(answer.columns, row)) for row in answer.fetchall()], expected)
+
+    def test_an_answer_as_parquet_is_the_answer(self):
+        import pyarrow.parquet
+        sql, out = "SELECT name, count(*) AS n, avg(dur) AS mean, NULL AS missing FROM zone GROUP BY name", self.folder / "answer.parquet"
+        self.assertEqual(run("query", "-o", out, self.demo, sql).returncode, 0)
+        self.assertEqual(pyarrow.parquet.read_table(out).to_pylist(), self.ask(sql))
 
     def test_all_engines_add_up_the_same(self):
         import chdb

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,76 @@ LIBRARIES = ("pyarrow", "polars", "duckdb", "chdb", "pandas")
 
 def run(*arguments, **more):
     return subprocess.run([STROBE, *map(str, arguments)], capture_output=True, text=True, **more)
+
+
+def fields(data):
+    """The fields of a protobuf message: (number, value), in their order."""
+    at, end = 0, len(data)
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < end:
+        key = varint()
+        if key & 7 == 0:
+            value = varint()
+        else:
+            n = 8 if key & 7 == 1 else varint()
+            value = data[at:at + n]
+            at += n
+        yield key >> 3, value
+
+
+class Replay:
+    """A file of Perfetto's as its reader understands it: slices by track, values of counters, flows, names of tracks."""
+
+    def __init__(self, data):
+        self.tracks, self.slices, self.counters, self.flows = {}, [], [], {}
+        self.clocks, self.defaults, self.names, self.open = {}, {}, {}, {}
+        for number, packet in fields(data):
+            assert number == 1
+            self.packet(dict(fields(packet)))
+
+    def packet(self, packet):
+        sequence = packet.get(10)
+        if 60 in packet:
+            track = dict(fields(packet[60]))
+            self.tracks[track[1]] = track
+        if packet.get(13) == 1:
+            boot, steps = (dict(fields(clock)) for _, clock in fields(packet[6]))
+            assert (boot[1], steps[1], steps[3]) == (6, 64, 1)
+            self.clocks[sequence], self.names[sequence] = boot[2], {}
+        if 59 in packet:
+            self.defaults[sequence] = dict(fields(dict(fields(packet[59]))[11]))[11]
+        for _, interned in fields(packet.get(12, b"")):
+            name = dict(fields(interned))
+            self.names[sequence][name[1]] = name[2].decode()
+        if 11 in packet:
+            self.event(sequence, packet[8], dict(fields(packet[11])))
+
+    def event(self, sequence, ts, event):
+        if sequence != 1:  # a step of the sequence's clock
+            ts = self.clocks[sequence] = self.clocks[sequence] + ts
+        track = event.get(11) or self.defaults[sequence]
+        assert track in self.tracks, track
+        if event[9] == 4:
+            self.counters.append((self.tracks[track][2].decode(), ts, struct.unpack("<d", event[44])[0]))
+        elif event[9] == 1:
+            self.open.setdefault(track, []).append([self.names[sequence][event[10]], ts, None, len(self.open.get(track, []))])
+            self.slices.append(self.open[track][-1])
+        elif event[9] == 2:
+            zone = self.open[track].pop()
+            zone[2] = ts - zone[1]
+        elif 23 in event:
+            self.flows.setdefault(int.from_bytes(event.get(47) or event[48], "little"), []).append((ts, 48 in event))
 
 
 def setUpModule():
@@ -94,6 +165,20 @@ class Files(Export):
         whole = self.ask("SELECT count(*) AS n FROM zone z JOIN process p ON p.id = z.process_id WHERE p.name = 'loader'")[0]["n"]
         self.assertEqual((len(zones), done.stderr), (whole, ""))
 
+
+    def test_perfetto_reads_the_slices_counters_and_flows_of_sql(self):
+        for file in (self.demo, self.made):
+            done = subprocess.run([STROBE, "export", "--to", "perfetto", "-o", "-", file], capture_output=True, check=True)
+            replay = Replay(done.stdout)
+            kinds = "SELECT z.name, ts, dur, depth FROM zone z JOIN track t ON t.id = z.track_id WHERE state IN ('ended', 'open') AND t.kind "
+            zones = [list(row.values()) for row in self.ask(kinds + "!= 'span'", file)]
+            spans = [list(row.values())[:3] + [0] for row in self.ask(kinds + "= 'span'", file)]
+            self.assertEqual(sorted(map(str, replay.slices)), sorted(map(str, zones + spans)))
+            self.assertEqual(sorted(replay.counters), sorted((row["name"], row["ts"], row["value"]) for row in self.ask("SELECT * FROM counter", file)))
+            flows = {}
+            for row in self.ask("SELECT * FROM flow_event ORDER BY ts", file):
+                flows.setdefault(row["flow_id"], []).append((row["ts"], row["what"] == "flow_end"))
+            self.assertEqual(replay.flows, flows)
 
     def test_an_answer_goes_to_a_file(self):
         sql, out = "SELECT name, count(*) AS n FROM zone GROUP BY name", self.folder / "answer.csv"

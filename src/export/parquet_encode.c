@@ -1,4 +1,4 @@
-/* parquet_encode.c - see parquet_encode.h; Encodings.md of the Parquet format has the rules.  SPDX-License-Identifier: MIT */
+/* parquet_encode.c - see parquet_encode.h; the format document of Parquet has the rules (Encodings).  SPDX-License-Identifier: MIT */
 #include "export/parquet_encode.h"
 
 #include "export/thrift.h"

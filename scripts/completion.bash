@@ -42,7 +42,7 @@ _strobe()
         --flavor) COMPREPLY=($(compgen -W "0.11 0.14 tt" -- "$cur")); return ;;
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
         --python) COMPREPLY=($(compgen -W "functions lines off" -- "$cur")); return ;;
-        --to) COMPREPLY=($(compgen -W "chrome tracy tracy-0.14 html folded parquet jsonl perfetto" -- "$cur")); return ;;
+        --to) COMPREPLY=($(compgen -W "chrome tracy tracy-0.14 html folded parquet jsonl perfetto otlp" -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name" -- "$cur")); return ;;
         --kind)
             COMPREPLY=($(compgen -W "zones spans messages plots frames images vsyncs memory locks sections gpu gpu_events fibers flows callstacks

@@ -10,6 +10,9 @@
 #include "export/chrome.h"
 #include "export/folded.h"
 #include "export/html.h"
+#include "export/jsonl.h"
+#include "export/otlp.h"
+#include "export/perfetto.h"
 #include "page/page.h"
 #include "file/notes.h"
 #include "query/cut.h"
@@ -83,7 +86,7 @@ static int ends_with(const char *text, const char *end)
     return n >= n_end && !strcmp(text + n - n_end, end);
 }
 
-enum { CHROME, TRACY, HTML, TRACY_14, FOLDED, PARQUET, JSONL, PERFETTO, N_FORMATS };
+enum { CHROME, TRACY, HTML, TRACY_14, FOLDED, PARQUET, JSONL, PERFETTO, OTLP, N_FORMATS };
 static const struct {
     const char *name, *end, *words;
 } formats[N_FORMATS] = {{"chrome", ".json", "open it at https://ui.perfetto.dev"},
@@ -93,7 +96,8 @@ static const struct {
                         {"folded", ".folded", "flamegraph.pl, inferno and speedscope read it"},
                         {"parquet", ".parquet", "a folder"},
                         {"jsonl", ".jsonl", "an object per line"},
-                        {"perfetto", ".pftrace", "open it at https://ui.perfetto.dev"}};
+                        {"perfetto", ".pftrace", "open it at https://ui.perfetto.dev"},
+                        {"otlp", ".otlp", "collectors of OpenTelemetry read it"}};
 
 /* The format that was asked for, by its name or that of the output. -1: there is none, and that was
  * told. */
@@ -109,7 +113,7 @@ static int find_format(const struct options *options)
         strobe_cli_error("export",
                          "there is no format '%s'; --to knows: chrome, tracy, tracy-0.14, html, "
                          "folded, parquet, "
-                         "jsonl, perfetto",
+                         "jsonl, perfetto, otlp",
                          options->format);
     else
         strobe_cli_error(
@@ -351,7 +355,10 @@ static int write_tables(const struct options *options, int format, const char *p
     if (format == PARQUET)
         ok = strobe_cli_write_lake(from, path, to, options->run);
     else if ((fd = open_out(to, path)) >= 0)
-        ok = strobe_cli_write_rows(from, path, fd, format == JSONL);
+        ok = strobe_cli_write_rows(from, path, fd,
+                                   format == JSONL      ? strobe_jsonl_write
+                                   : format == PERFETTO ? strobe_perfetto_write
+                                                        : strobe_otlp_write);
     if (fd > 1 && close(fd) && ok) {
         strobe_cli_error("export", "can't write %s: %s", to, strerror(errno));
         ok = 0;
@@ -366,7 +373,7 @@ static int write_out(const struct options *options, int format, const char *path
 {
     int fd, ok;
     struct strobe_trace *piece = NULL;
-    if (format == PARQUET || format == JSONL || format == PERFETTO)
+    if (format == PARQUET || format == JSONL || format == PERFETTO || format == OTLP)
         return write_tables(options, format, path, to, trace);
     if (format != HTML && format != FOLDED && is_piece(options)) { /* these choose themselves */
         piece = cut_trace(options, path, trace);

@@ -8,9 +8,7 @@
 #include "cli/cli.h"
 #include "cli/input.h"
 #include "cli/out.h"
-#include "export/jsonl.h"
 #include "export/lake.h"
-#include "export/perfetto.h"
 
 /* The trace as a connection; NULL: that failed, and was printed. */
 static struct strobe_sql *open_tables(const char *path, const char *shown)
@@ -64,7 +62,8 @@ int strobe_cli_write_lake(const char *path, const char *shown, const char *to, c
     return !err;
 }
 
-int strobe_cli_write_rows(const char *path, const char *shown, int fd, int as_json)
+int strobe_cli_write_rows(const char *path, const char *shown, int fd,
+                          strobe_cli_rows_writer *write_rows)
 {
     struct strobe_sql *sql = open_tables(path, shown);
     struct strobe_out out;
@@ -72,7 +71,7 @@ int strobe_cli_write_rows(const char *path, const char *shown, int fd, int as_js
         return 0;
     enum strobe_err err = STROBE_ERR_NOMEM;
     if (strobe_out_open(&out, fd))
-        err = as_json ? strobe_jsonl_write(sql, &out) : strobe_perfetto_write(sql, &out);
+        err = write_rows(sql, &out);
     if (err && !out.error)
         strobe_cli_fail("export", shown, err);
     int ok = !strobe_out_close(&out, "export") && !err;

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 STROBE = DEMO = MAKE = PACKAGE = None
-LIBRARIES = ("pyarrow", "polars", "duckdb", "chdb", "pandas", "viztracer")
+LIBRARIES = ("pyarrow", "polars", "duckdb", "chdb", "pandas", "viztracer", "opentelemetry-proto")
 
 
 def run(*arguments, **more):
@@ -180,6 +180,24 @@ class Files(Export):
                 flows.setdefault(row["flow_id"], []).append((row["ts"], row["what"] == "flow_end"))
             self.assertEqual(replay.flows, flows)
 
+    def spans(self, file):
+        """The spans of the OTLP export: (process, name, ts, dur)."""
+        done = run("export", "--to", "otlp", "-o", "-", file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        started = self.ask("SELECT started_unix_ns AS at FROM run", file)[0]["at"]
+        for resource in json.loads(done.stdout)["resourceSpans"]:
+            process = resource["resource"]["attributes"][0]["value"]["stringValue"]
+            for span in resource["scopeSpans"][0]["spans"]:
+                self.assertRegex(span["traceId"], "^[0-9a-f]{32}$")
+                self.assertRegex(span["spanId"], "^[0-9a-f]{16}$")
+                begin, end = int(span["startTimeUnixNano"]), int(span["endTimeUnixNano"])
+                yield process, span["name"], begin - started, end - begin
+
+    def test_spans_of_otlp_are_the_zones_that_ended(self):
+        for file in (self.demo, self.made):
+            expected = self.ask("SELECT p.name AS process, z.name, ts, dur FROM zone z JOIN process p ON p.id = z.process_id WHERE state = 'ended'", file)
+            self.assertEqual(sorted(self.spans(file)), sorted(tuple(row.values()) for row in expected))
+
     def test_an_answer_goes_to_a_file(self):
         sql, out = "SELECT name, count(*) AS n FROM zone GROUP BY name", self.folder / "answer.csv"
         self.assertEqual(run("query", "--format", "csv", "-o", out, self.demo, sql).returncode, 0)
@@ -244,6 +262,14 @@ class Readers(Export):
         for engine, rows in answers.items():
             with self.subTest(engine):
                 self.assertEqual(sorted((row[0], row[1], int(row[2]), int(row[3] or 0)) for row in rows), expected)
+
+    def test_otlp_is_an_export_request(self):
+        from google.protobuf import json_format
+        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+        text = run("export", "--to", "otlp", "-o", "-", self.demo).stdout
+        request = json_format.Parse(text, ExportTraceServiceRequest())  # an unknown field is refused
+        self.assertEqual(sum(len(scope.spans) for resource in request.resource_spans for scope in resource.scope_spans),
+                         self.ask("SELECT count(*) AS n FROM zone WHERE state = 'ended'")[0]["n"])
 
     @unittest.skipUnless(shutil.which("node"), "node runs trace_processor")
     def test_trace_processor_has_the_slices_counters_and_flows_of_sql(self):

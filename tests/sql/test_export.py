@@ -105,8 +105,8 @@ class Export(unittest.TestCase):
         session = cls.folder / "session"
         session.mkdir(mode=0o700)
         env = {**os.environ, "STROBE_DIR": str(session)}
-        subprocess.run([STROBE, "record", "-q", "-o", cls.demo, "--", DEMO, "4"], check=True, capture_output=True, env=env)
-        subprocess.run([MAKE, cls.made, "30000", "3", "40"], check=True, capture_output=True)
+        subprocess.run([STROBE, "record", "-q", "-o", cls.demo, "--", DEMO, "2"], check=True, capture_output=True, env=env)
+        subprocess.run([MAKE, cls.made, "8000", "3", "40"], check=True, capture_output=True)
         for file in (cls.demo, cls.made):
             done = run("export", "--to", "parquet", "-o", cls.lake, file)
             assert done.returncode == 0, done.stderr
@@ -262,6 +262,25 @@ class Readers(Export):
         for engine, rows in answers.items():
             with self.subTest(engine):
                 self.assertEqual(sorted((row[0], row[1], int(row[2]), int(row[3] or 0)) for row in rows), expected)
+
+    def test_the_fleet_example_finds_what_became_slower_in_both_engines(self):
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "fleet"))
+        import fleet
+        lake = self.folder / "fleet"
+        for i, zones in enumerate((4000, 5000, 6000, 7000)):
+            trace = self.folder / f"week{i // 2}-{i}.strobe"
+            subprocess.run([MAKE, trace, str(zones), "2", "10"], check=True, capture_output=True)
+            fleet.load(lake, [trace], STROBE)
+        duckdb, clickhouse = (fleet.slower(lake, "week0-*", "week1-*", engine) for engine in ("duckdb", "clickhouse"))
+        for ours, theirs in zip(duckdb, clickhouse, strict=True):
+            self.assertEqual((ours[0], ours[4]), (theirs[0], theirs[4]))
+            for i in (1, 2, 3):
+                self.assertAlmostEqual(ours[i], theirs[i], places=9 if i == 3 else 6)
+        means = [{row["name"]: row["mean"] for row in self.ask("SELECT name, avg(dur) AS mean FROM zone GROUP BY name", self.folder / f"week{i // 2}-{i}.strobe")}
+                 for i in range(4)]
+        name, before, after = duckdb[0][:3]
+        self.assertAlmostEqual(before, (means[0][name] + means[1][name]) / 2, places=6)
+        self.assertAlmostEqual(after, (means[2][name] + means[3][name]) / 2, places=6)
 
     def test_otlp_is_an_export_request(self):
         from google.protobuf import json_format

@@ -217,6 +217,17 @@ static void put_frame(struct strobe_engine *engine, struct strobe_reply *reply, 
     strobe_reply_close(reply, '}');
 }
 
+void strobe_engine_put_frames(struct strobe_engine *engine, struct strobe_reply *reply,
+                              uint32_t process, uint64_t address)
+{
+    const struct strobe_stack_symbol *symbol =
+        strobe_stack_symbol_of(&engine->symbols, process, address);
+    do {
+        put_frame(engine, reply, process, address, symbol);
+        symbol = symbol && symbol->next ? &engine->symbols.rows[symbol->next - 1] : NULL;
+    } while (symbol);
+}
+
 static void put_stack(const struct place *place, struct strobe_reply *reply,
                       const struct strobe_zone_detail *zone)
 {
@@ -230,14 +241,8 @@ static void put_stack(const struct place *place, struct strobe_reply *reply,
     if (stack.n)
         strobe_stack_symbols_load(engine->trace, &engine->symbols);
     strobe_reply_open(reply, "stack", '[');
-    for (uint32_t i = 0; i < stack.n; i++) {
-        const struct strobe_stack_symbol *symbol =
-            strobe_stack_symbol_of(&engine->symbols, process, stack.addresses[i]);
-        do {
-            put_frame(engine, reply, process, stack.addresses[i], symbol);
-            symbol = symbol && symbol->next ? &engine->symbols.rows[symbol->next - 1] : NULL;
-        } while (symbol);
-    }
+    for (uint32_t i = 0; i < stack.n; i++)
+        strobe_engine_put_frames(engine, reply, process, stack.addresses[i]);
     strobe_reply_close(reply, ']');
     strobe_stack_free(&stack);
 }

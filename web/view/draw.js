@@ -126,6 +126,7 @@ export class Painter {
         this.paintStrips();
         this.paintWide();
         this.paintOthers();
+        this.app.timeline.strips.paint(this);
         paintDoubts(this);
     }
 

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 
 export const LANE = 19, PAD = 3, HEAD = 26, PLOT = 44, MARKS = 20, MAX_LANES = 64;
+export const STATES = 10, TICKS = 7; /* heights of what lies under a thread's zones */
+export const MARK_STATES = 1, MARK_SAMPLES = 2;
 
 /** What the user did to the tracks; kept per trace. */
 export class TrackChoice {
@@ -28,7 +30,18 @@ function heightOf(track, lanes, collapsed) {
         return collapsed ? MARKS : PLOT;
     if (!isZones(track.kind))
         return MARKS + 2;
+    if (track.marks)
+        return Math.max(HEAD, lanes * LANE + 2 * PAD + marksHeight(track));
     return Math.max(1, lanes) * LANE + 2 * PAD;
+}
+
+function marksHeight({marks}) {
+    return (marks & MARK_STATES ? STATES + 1 : 0) + (marks & MARK_SAMPLES ? TICKS + 1 : 0);
+}
+
+/** Where a row's strip or its ticks begin, below its top. */
+export function stripTop(row, mark) {
+    return row.height - PAD - marksHeight(row.track) + (mark === MARK_SAMPLES && row.track.marks & MARK_STATES ? STATES + 1 : 0);
 }
 
 /** Lanes of a track that are drawn. */
@@ -75,7 +88,7 @@ export class Layout {
         };
         const visit = (parent, level, parentFits) => {
             for (const track of inOrder(kids.get(parent) || [], choice, parent)) {
-                const ok = parentFits || fits(track), isGroup = ['process', 'device', 'core'].includes(track.kind) && kids.has(track.id);
+                const ok = parentFits || fits(track), isGroup = ['process', 'device', 'core', 'cpus'].includes(track.kind) && kids.has(track.id);
                 if (!ok && !above.has(track.id))
                     continue;
                 put(track, isGroup, level);

@@ -6,6 +6,7 @@ import {PIXEL_ZONE} from '../facts.js';
 import {Painter, lowerBound} from './draw.js';
 import {LANE, Layout, PAD, isZones} from './layout.js';
 import {PixelData} from './data.js';
+import {Strips} from './strips.js';
 import {THEMES} from './palette.js';
 import * as format from './format.js';
 import {h} from './dom.js';
@@ -23,6 +24,7 @@ export class Timeline {
         this.ctx = this.canvas.getContext('2d', {alpha: false});
         this.layout = new Layout();
         this.data = new PixelData(app);
+        this.strips = new Strips(app);
         this.painter = new Painter(app);
         this.scroll = 0;
         this.pointer = null;    /* {x, y} on the canvas */
@@ -105,13 +107,16 @@ export class Timeline {
         return rows.find((r) => !r.row.pinned && y >= r.y && y < r.y + r.row.height) || null;
     }
 
-    /** What is under a point: {row, depth, t, item}. The item is {t0, t1, loc, count, busy, flags}. */
+    /** What is under a point: {row, depth, t, item, mark}. A mark is of strips.js; the item is {t0, t1, loc, count, busy, flags}. */
     hit(x, y) {
         const at = this.rowAt(y);
         if (!at)
             return null;
-        const t = this.timeAt(x), found = {row: at.row, y: at.y, t, depth: 0, item: null};
+        const t = this.timeAt(x), found = {row: at.row, y: at.y, t, depth: 0, item: null, mark: null};
         if (x < LABEL || at.row.header)
+            return found;
+        found.mark = this.strips.at(at.row, y - at.y, t);
+        if (found.mark)
             return found;
         found.depth = isZones(at.row.track.kind) ? Math.floor((y - at.y - PAD) / LANE) : 0;
         if (found.depth >= 0)
@@ -160,7 +165,8 @@ export class Timeline {
         if (!this.width || !this.app.trace)
             return;
         const start = performance.now(), rows = this.visibleRows();
-        this.data.update(this.app.view, rows.map((r) => r.row), this.width - LABEL);
+        for (const source of [this.data, this.strips])
+            source.update(this.app.view, rows.map((r) => r.row), this.width - LABEL);
         const scene = {width: this.width, height: this.height, label: LABEL, ruler: RULER, top: RULER + this.layout.pinnedHeight, view: this.app.view, rows, data: this.data, dpr: this.dpr};
         this.painter.paint(this.ctx, scene);
         this.theme = THEMES[this.app.theme];
@@ -375,7 +381,7 @@ export class Timeline {
             return `pid ${track.pid}`;
         if (track.kind === 'thread')
             return track.tid ? String(track.tid) : '';
-        return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: track.name === 'frames' ? '' : 'frames', plot: '', messages: '', locks: 'lock'}[track.kind] ?? track.kind;
+        return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: track.name === 'frames' ? '' : 'frames', plot: '', messages: '', locks: 'lock', cpu: '', cpus: ''}[track.kind] ?? track.kind;
     }
 
     drawRuler(step) {

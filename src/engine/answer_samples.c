@@ -10,7 +10,7 @@
 #include "query/scan.h"
 
 enum {
-    STEP = 1 << 18,      /* events that one answer looks at: a sample is a list */
+    STEP = 1 << 19,      /* events that one answer looks at: a sample is a list */
     ZONE_STEP = 1 << 21, /* events that are looked at for zones */
     MAX_SPANS = 1 << 20,
     MAX_FUNCTIONS = 5000,
@@ -139,12 +139,12 @@ static enum strobe_err find_spans(struct strobe_engine *engine, struct strobe_ke
 static struct strobe_kept_samples *keep(struct strobe_engine *engine,
                                         const struct strobe_json *question)
 {
-    static const char *const members[] = {"from", "to", "tracks", "mode", "loc", NULL};
+    static const char *const members[] = {"from", "to", "tracks", "mode", "of", "loc", NULL};
     struct strobe_kept_samples *kept = engine->samples;
     char *key = strobe_engine_key(engine, question, members);
     strobe_stack_symbols_load(engine->trace, &engine->symbols);
     if (kept && key && kept->n_symbols == engine->symbols.n_rows &&
-        (!kept->loc || !strcmp(kept->key, key)) &&
+        ((!kept->loc && !kept->tree.is_off) || !strcmp(kept->key, key)) &&
         !strcmp(strchr(kept->key, ' '), strchr(key, ' '))) {
         free(key);
         return kept;
@@ -160,9 +160,12 @@ static struct strobe_kept_samples *keep(struct strobe_engine *engine,
     kept->loc = (uint32_t)strobe_engine_count(question, "loc", 0, UINT32_MAX);
     kept->tree.view = engine->view;
     kept->tree.symbols = &engine->symbols;
+    kept->tree.name = engine->host ? engine->host->name_address : NULL;
+    kept->tree.context = engine->host ? engine->host->context : NULL;
     strobe_engine_span(engine, question, &kept->tree.lo, &kept->tree.hi);
     kept->tree.flame.is_up =
         strobe_json_is(question, strobe_json_member(question, 0, "mode"), "up");
+    kept->tree.is_off = strobe_json_is(question, strobe_json_member(question, 0, "of"), "waits");
     return kept;
 }
 
@@ -188,6 +191,13 @@ static enum strobe_err step(struct strobe_engine *engine, const struct strobe_js
 }
 
 /* ---- functions ---- */
+
+/* Samples as they are, ticks as ns. */
+static double weigh(const struct strobe_engine *engine, const struct strobe_sample_tree *tree,
+                    uint64_t weight)
+{
+    return tree->is_off ? strobe_engine_duration(engine, weight) : (double)weight;
+}
 
 struct ranked {
     const struct strobe_sample_tree *tree; /* borrowed */
@@ -216,8 +226,8 @@ static void put_text(struct strobe_reply *reply, const char *name, const struct 
 }
 
 /* The functions with the most samples; places[i] is the number + 1 of function i in the answer. */
-static void put_functions(const struct strobe_sample_tree *tree, struct strobe_reply *reply,
-                          struct ranked *ranked, uint32_t *places)
+static void put_functions(const struct strobe_engine *engine, const struct strobe_sample_tree *tree,
+                          struct strobe_reply *reply, struct ranked *ranked, uint32_t *places)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < tree->ids.n; i++)
@@ -233,8 +243,8 @@ static void put_functions(const struct strobe_sample_tree *tree, struct strobe_r
     for (uint32_t i = 0; i < n && !reply->failed; i++) {
         const struct strobe_sample_function *function = &tree->functions[ranked[i].function];
         places[ranked[i].function] = i + 1;
-        self[i] = (double)function->self;
-        total[i] = (double)function->total;
+        self[i] = weigh(engine, tree, function->self);
+        total[i] = weigh(engine, tree, function->total);
         line[i] = function->line;
         strobe_reply_open(reply, "", '[');
         put_text(reply, "", &tree->texts, function->name);
@@ -245,7 +255,8 @@ static void put_functions(const struct strobe_sample_tree *tree, struct strobe_r
     strobe_reply_close(reply, ']');
 }
 
-static enum strobe_err put_tree(const struct strobe_sample_tree *tree, struct strobe_reply *reply,
+static enum strobe_err put_tree(const struct strobe_engine *engine,
+                                const struct strobe_sample_tree *tree, struct strobe_reply *reply,
                                 uint32_t limit)
 {
     struct strobe_flame chosen = {0};
@@ -254,7 +265,7 @@ static enum strobe_err put_tree(const struct strobe_sample_tree *tree, struct st
     enum strobe_err err =
         ranked && places ? strobe_flame_choose(&tree->flame, limit, &chosen) : STROBE_ERR_NOMEM;
     if (!err) {
-        put_functions(tree, reply, ranked, places);
+        put_functions(engine, tree, reply, ranked, places);
         uint32_t n = chosen.n_nodes, *parent = strobe_reply_u32(reply, "parent", n),
                  *function = strobe_reply_u32(reply, "function", n);
         double *total = strobe_reply_f64(reply, "total", n),
@@ -262,8 +273,8 @@ static enum strobe_err put_tree(const struct strobe_sample_tree *tree, struct st
         for (uint32_t i = 0; !reply->failed && i < n; i++) {
             parent[i] = chosen.nodes[i].parent;
             function[i] = places[chosen.nodes[i].loc - 1];
-            total[i] = (double)chosen.nodes[i].total;
-            self[i] = (double)chosen.nodes[i].self;
+            total[i] = weigh(engine, tree, chosen.nodes[i].total);
+            self[i] = weigh(engine, tree, chosen.nodes[i].self);
         }
         strobe_reply_u64(reply, "left_out", chosen.n_left_out);
         if (chosen.n_levels)
@@ -318,8 +329,8 @@ static void put_lines(struct strobe_engine *engine, const struct strobe_sample_t
            *total = strobe_reply_f64(reply, "line_total", n);
     for (uint32_t i = 0; i < n && !reply->failed; i++) {
         at[i] = lines[i].line;
-        self[i] = (double)lines[i].self;
-        total[i] = (double)lines[i].total;
+        self[i] = weigh(engine, tree, lines[i].self);
+        total[i] = weigh(engine, tree, lines[i].total);
     }
     uint32_t file = function < tree->ids.n ? tree->functions[function].file : 0;
     put_source(engine, reply, strobe_texts_get(&tree->texts, file, NULL));
@@ -336,7 +347,7 @@ void strobe_engine_answer_samples(struct strobe_engine *engine, const struct str
     char name[MAX_NAME];
     enum strobe_err err = kept ? step(engine, question, kept) : STROBE_ERR_NOMEM;
     if (!err)
-        err = put_tree(&kept->tree, reply, (uint32_t)limit);
+        err = put_tree(engine, &kept->tree, reply, (uint32_t)limit);
     if (err) {
         strobe_engine_answer_error(reply, strobe_err_text(err));
         strobe_kept_samples_free(engine->samples);
@@ -346,6 +357,7 @@ void strobe_engine_answer_samples(struct strobe_engine *engine, const struct str
     if (strobe_json_text(question, strobe_json_member(question, 0, "function"), name, sizeof name))
         put_lines(engine, &kept->tree, reply, name);
     strobe_reply_u64(reply, "n_samples", kept->tree.n_samples);
+    strobe_reply_number(reply, "weight", weigh(engine, &kept->tree, kept->tree.weight));
     strobe_reply_u64(reply, "hz", strobe_trace_sample_hz(engine->trace));
     strobe_reply_bool(reply, "is_cut", kept->is_cut);
     strobe_reply_number(reply, "share",

@@ -8,7 +8,7 @@
 #include "engine/tracks.h"
 #include "query/zone.h"
 
-enum { MOST_ROWS = 100 };
+enum { MOST_ROWS = 100, FOUND_BYTES = 4096 };
 
 /* A track with zones: a thread of its own, or a table. */
 struct place {
@@ -204,9 +204,15 @@ static void put_frame(struct strobe_engine *engine, struct strobe_reply *reply, 
     static const struct strobe_stack_symbol none;
     const struct strobe_stack_symbol *known = symbol ? symbol : &none;
     const struct strobe_texts *texts = &engine->symbols.texts;
+    const struct strobe_engine_host *host = engine->host;
+    char room[FOUND_BYTES];
     strobe_reply_open(reply, "", '{');
     put_address(reply, address);
-    put_symbol_text(reply, "name", texts, known->function);
+    if (!symbol && host && host->name_address &&
+        host->name_address(host->context, process, address, room, sizeof room))
+        strobe_reply_string(reply, "name", room);
+    else
+        put_symbol_text(reply, "name", texts, known->function);
     put_symbol_text(reply, "file", texts, known->file);
     strobe_reply_u64(reply, "line", known->line);
     if (known->image)

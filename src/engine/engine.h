@@ -21,6 +21,10 @@ struct strobe_engine_host {
     /* The text of a source file that the trace names, to be freed; NULL with *why in words. */
     char *(*read_source)(void *context, const struct strobe_trace *trace, const char *path,
                          size_t *n_bytes, const char **why);
+    /* The functions at an address that no record of the trace names, as strobe_symbols_functions gives them. 0: they are not looked
+     * for. NULL: never. */
+    uint32_t (*name_address)(void *context, uint32_t process, uint64_t address, char *room,
+                             size_t n_room);
     void *context;
 };
 

@@ -8,8 +8,11 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "query/strips.h"
 
-enum { NAME_BYTES = 200, MAX_FRAMES = 2048 };
+#define ONLY_SAMPLES (1ull << STROBE_KIND_SAMPLE)
+
+enum { NAME_BYTES = 200, MAX_FRAMES = 2048, FOUND_BYTES = 4096 };
 
 /* The functions at an address, the innermost first: in `pool`. */
 struct named {
@@ -28,6 +31,15 @@ struct seen {
     uint64_t count;
 };
 
+/* A thread's last sample, and since when it waits. */
+struct waiter {
+    uint64_t *list; /* owned */
+    uint32_t n, room;
+    uint32_t process;
+    uint64_t since;
+    uint8_t has_stack, is_waiting;
+};
+
 struct strobe_sample_names {
     struct strobe_idmap addresses; /* (process, address): index in named */
     struct named *named;           /* owned */
@@ -39,7 +51,9 @@ struct strobe_sample_names {
     struct strobe_index by_stack;
     uint64_t *list; /* owned: addresses of the stacks */
     uint32_t n_list, list_room;
-    uint64_t n_added; /* stacks so far */
+    uint64_t n_added;       /* stacks so far */
+    struct waiter *waiters; /* owned: by thread */
+    uint32_t waiters_room;
     struct strobe_joiner joiner;
 };
 
@@ -88,6 +102,21 @@ static void name_module(struct strobe_sample_tree *tree, uint32_t process, uint6
                (struct frame){function_of(tree, room, (size_t)n, "", path, 0), 0});
 }
 
+/* Names that come from elsewhere, a line feed between them. */
+static void name_elsewhere(struct strobe_sample_tree *tree, uint32_t process, uint64_t address,
+                           struct named *named)
+{
+    char room[FOUND_BYTES];
+    if (!tree->name || !tree->name(tree->context, process, address, room, sizeof room))
+        return;
+    for (char *at = room; at;) {
+        char *end = strchr(at, '\n');
+        size_t n = end ? (size_t)(end - at) : strlen(at);
+        push_frame(tree->names, named, (struct frame){function_of(tree, at, n, "", "", 0), 0});
+        at = end ? end + 1 : NULL;
+    }
+}
+
 static struct named name_address(struct strobe_sample_tree *tree, uint32_t process,
                                  uint64_t address)
 {
@@ -105,6 +134,8 @@ static struct named name_address(struct strobe_sample_tree *tree, uint32_t proce
         uint32_t i = function_of(tree, function, n, file, image, at->line);
         push_frame(names, &named, (struct frame){i, *file ? at->line : 0});
     }
+    if (!named.n)
+        name_elsewhere(tree, process, address, &named);
     if (!named.n)
         name_module(tree, process, address, &named);
     return named;
@@ -160,6 +191,13 @@ static enum strobe_err add_stack(struct strobe_sample_tree *tree, const struct s
     struct strobe_sample_names *names = tree->names;
     uint32_t path[MAX_FRAMES], n = 0;
     names->n_added++;
+    if (tree->is_off && !seen->n) {
+        static const char none[] = "[before its first sample]";
+        struct frame frame = {function_of(tree, none, sizeof none - 1, "", "", 0), 0};
+        if (frame.function)
+            count_frame(tree, frame, seen->count, 1);
+        path[n++] = frame.function;
+    }
     for (uint32_t i = 0; i < seen->n; i++) {
         struct named named = names_of(tree, seen->process, names->list[seen->first + i]);
         for (uint32_t j = 0; j < named.n; j++) {
@@ -190,25 +228,26 @@ static enum strobe_err add_stacks(struct strobe_sample_tree *tree)
 
 /* ---- counting ---- */
 
-static uint64_t hash_stack(uint32_t process, const struct strobe_field *stack, uint64_t seed)
+static uint64_t hash_stack(uint32_t process, const uint64_t *list, uint32_t n, uint64_t seed)
 {
     uint64_t hash = strobe_hash_u64(process + 1ull, seed);
-    for (uint64_t i = 0; i < stack->u; i++)
-        hash = strobe_hash_pair(hash, stack->list[i], seed);
+    for (uint32_t i = 0; i < n; i++)
+        hash = strobe_hash_pair(hash, list[i], seed);
     return hash;
 }
 
-static enum strobe_err count_sample(struct strobe_sample_tree *tree, uint32_t process,
-                                    const struct strobe_field *stack)
+static enum strobe_err count_stack(struct strobe_sample_tree *tree, uint32_t process,
+                                   const uint64_t *list, uint32_t n, uint64_t weight)
 {
     struct strobe_sample_names *names = tree->names;
-    uint64_t hash = hash_stack(process, stack, strobe_index_seed(&names->by_stack));
+    uint64_t hash = hash_stack(process, list, n, strobe_index_seed(&names->by_stack));
     tree->n_samples++;
+    tree->weight += weight;
     STROBE_INDEX_EACH (i, at, &names->by_stack, hash) {
         struct seen *seen = &names->stacks[i];
-        if (seen->process == process && seen->n == stack->u &&
-            !memcmp(names->list + seen->first, stack->list, seen->n * sizeof *stack->list)) {
-            seen->count++;
+        if (seen->process == process && seen->n == n &&
+            !memcmp(names->list + seen->first, list, n * sizeof *list)) {
+            seen->count += weight;
             return STROBE_OK;
         }
     }
@@ -216,16 +255,15 @@ static enum strobe_err count_sample(struct strobe_sample_tree *tree, uint32_t pr
         enum strobe_err err = add_stacks(tree);
         if (err)
             return err;
-        hash = hash_stack(process, stack, strobe_index_seed(&names->by_stack));
+        hash = hash_stack(process, list, n, strobe_index_seed(&names->by_stack));
     }
-    uint32_t n = (uint32_t)stack->u;
     if (STROBE_ARRAY_RESERVE(names->list, names->list_room, (uint64_t)names->n_list + n) ||
         STROBE_ARRAY_RESERVE(names->stacks, names->stacks_room, names->n_stacks + 1ull) ||
         strobe_index_add(&names->by_stack, hash, names->n_stacks))
         return STROBE_ERR_NOMEM;
     if (n)
-        memcpy(names->list + names->n_list, stack->list, n * sizeof *stack->list);
-    names->stacks[names->n_stacks++] = (struct seen){process, names->n_list, n, 1};
+        memcpy(names->list + names->n_list, list, n * sizeof *list);
+    names->stacks[names->n_stacks++] = (struct seen){process, names->n_list, n, weight};
     names->n_list += n;
     return STROBE_OK;
 }
@@ -248,13 +286,69 @@ static int is_in_span(const struct strobe_sample_tree *tree, uint32_t thread, ui
     return i && tree->spans[i - 1].thread == first && tick < tree->spans[i - 1].end;
 }
 
+/* ---- waits ---- */
+
+/* A wait from `since` to `end` counts with what of it is in the range. */
+static enum strobe_err count_wait(struct strobe_sample_tree *tree, uint32_t thread,
+                                  struct waiter *waiter, uint64_t end)
+{
+    uint64_t from = waiter->since > tree->lo ? waiter->since : tree->lo;
+    uint64_t to = end <= tree->hi ? end : tree->hi + 1;
+    int is_counted = waiter->is_waiting && from < to && is_in_span(tree, thread, waiter->since);
+    waiter->is_waiting = 0;
+    return is_counted ? count_stack(tree, waiter->process, waiter->list,
+                                    waiter->has_stack ? waiter->n : 0, to - from)
+                      : STROBE_OK;
+}
+
+static enum strobe_err take_turn(struct strobe_sample_tree *tree, uint32_t thread,
+                                 const struct strobe_event *event)
+{
+    struct strobe_sample_names *names = tree->names;
+    if (STROBE_ARRAY_REACH(names->waiters, names->waiters_room, thread))
+        return STROBE_ERR_NOMEM;
+    struct waiter *waiter = &names->waiters[thread];
+    const struct strobe_field *stack = &event->fields[1];
+    waiter->process = tree->view->trace->threads[thread].process;
+    if (event->kind == STROBE_KIND_SWITCH_IN || event->kind == STROBE_KIND_WAKEUP)
+        return count_wait(tree, thread, waiter, event->tick);
+    if (event->kind == STROBE_KIND_SWITCH_OUT) {
+        waiter->since = event->tick;
+        waiter->is_waiting = !strobe_strips_is_ready(event->fields[1].u);
+    } else if (event->kind == STROBE_KIND_SAMPLE) {
+        if (STROBE_ARRAY_RESERVE(waiter->list, waiter->room, stack->u + 1))
+            return STROBE_ERR_NOMEM;
+        waiter->n = (uint32_t)stack->u;
+        waiter->has_stack = 1;
+        memcpy(waiter->list, stack->list, waiter->n * sizeof *waiter->list);
+    }
+    return STROBE_OK;
+}
+
+/* Waits that go on to the end. */
+static enum strobe_err end_waits(struct strobe_sample_tree *tree)
+{
+    const struct strobe_trace *trace = tree->view->trace;
+    enum strobe_err err = STROBE_OK;
+    for (uint32_t i = 0; i < tree->names->waiters_room && i < trace->thread_ids.n && !err; i++) {
+        uint64_t end = trace->threads[i].end_tick, last = tree->view->tick_last;
+        err = count_wait(tree, i, &tree->names->waiters[i], end && end < last ? end : last);
+    }
+    return err;
+}
+
 /* ---- blocks ---- */
 
 /* 1: one of the part's events is of the kind. */
+static int has_kind(const struct strobe_events *events, const struct strobe_part *part, int kind)
+{
+    return part->n_events &&
+           memchr(events->stream[STROBE_SYM] + part->first_event, kind, part->n_events) != NULL;
+}
+
 static int has_samples(const struct strobe_events *events, const struct strobe_part *part)
 {
-    return part->n_events && memchr(events->stream[STROBE_SYM] + part->first_event,
-                                    STROBE_KIND_SAMPLE, part->n_events) != NULL;
+    return has_kind(events, part, STROBE_KIND_SAMPLE);
 }
 
 static enum strobe_err do_part(struct strobe_sample_tree *tree, const struct strobe_events *events,
@@ -267,9 +361,11 @@ static enum strobe_err do_part(struct strobe_sample_tree *tree, const struct str
     tree->names->joiner.n_text = 0;
     strobe_cursor_start(&cursor, events, part, &tree->view->trace->schema, &tree->names->joiner);
     while (!err && strobe_cursor_next(&cursor, &event) == STROBE_OK)
-        if (event.kind == STROBE_KIND_SAMPLE && event.tick >= tree->lo && event.tick <= tree->hi &&
-            is_in_span(tree, thread, event.tick))
-            err = count_sample(tree, process, &event.fields[1]);
+        if (tree->is_off)
+            err = take_turn(tree, thread, &event);
+        else if (event.kind == STROBE_KIND_SAMPLE && event.tick >= tree->lo &&
+                 event.tick <= tree->hi && is_in_span(tree, thread, event.tick))
+            err = count_stack(tree, process, event.fields[1].list, (uint32_t)event.fields[1].u, 1);
     return err;
 }
 
@@ -279,7 +375,10 @@ static enum strobe_err do_block(struct strobe_sample_tree *tree, uint32_t block)
     enum strobe_err err = STROBE_OK;
     for (uint32_t i = 0; events && i < events->n_parts && !err; i++) {
         const struct strobe_part *part = &events->parts[i];
-        if (!has_samples(events, part) || part->last_tick < tree->lo)
+        if (tree->is_off
+                ? !has_samples(events, part) && !has_kind(events, part, STROBE_KIND_SWITCH_OUT) &&
+                      !has_kind(events, part, STROBE_KIND_SWITCH_IN)
+                : !has_samples(events, part) || part->last_tick < tree->lo)
             continue;
         uint32_t thread = strobe_view_thread(tree->view, part->proc, part->track);
         if (thread != STROBE_IDMAP_NONE &&
@@ -289,10 +388,10 @@ static enum strobe_err do_block(struct strobe_sample_tree *tree, uint32_t block)
     return err;
 }
 
-/* The next block that may have samples in the range. */
-static uint32_t next_block(struct strobe_view *view, uint32_t block, uint64_t lo, uint64_t hi)
+/* The next block that may have such events in the range. */
+static uint32_t next_block(struct strobe_view *view, uint32_t block, uint64_t lo, uint64_t hi,
+                           uint64_t kinds)
 {
-    const uint64_t kinds = 1ull << STROBE_KIND_SAMPLE;
     while ((block = strobe_view_next(view, block, lo, hi)) != STROBE_VIEW_NO_BLOCK &&
            !(strobe_view_block(view, block).kinds & kinds))
         block++;
@@ -305,9 +404,11 @@ enum strobe_err strobe_sample_tree_step(struct strobe_sample_tree *tree, uint64_
     enum strobe_err err = strobe_stack_symbols_load(view->trace, tree->symbols);
     if (!tree->names && !(tree->names = calloc(1, sizeof *tree->names)))
         return STROBE_ERR_NOMEM;
+    uint64_t kinds = tree->is_off ? strobe_strips_kinds() : ONLY_SAMPLES;
+    uint64_t lo = tree->is_off ? 0 : tree->lo; /* what a wait began with may be long ago */
     tree->is_whole = 0;
     for (uint64_t n_events = 0; !err && n_events < most_events;) {
-        uint32_t block = next_block(view, tree->next_block, tree->lo, tree->hi);
+        uint32_t block = next_block(view, tree->next_block, lo, tree->hi, kinds);
         if (block == STROBE_VIEW_NO_BLOCK) {
             tree->is_whole = 1;
             break;
@@ -316,14 +417,17 @@ enum strobe_err strobe_sample_tree_step(struct strobe_sample_tree *tree, uint64_
         tree->next_block = block + 1;
         n_events += strobe_view_block(view, block).n_events;
     }
+    if (!err && tree->is_whole && tree->is_off)
+        err = end_waits(tree);
     return err ? err : add_stacks(tree);
 }
 
 double strobe_sample_tree_share(const struct strobe_sample_tree *tree)
 {
     struct strobe_view *view = tree->view;
-    uint32_t first = strobe_view_next(view, 0, tree->lo, tree->hi);
-    uint32_t last = strobe_view_prev(view, view->n_blocks, tree->lo, tree->hi);
+    uint64_t lo = tree->is_off ? 0 : tree->lo;
+    uint32_t first = strobe_view_next(view, 0, lo, tree->hi);
+    uint32_t last = strobe_view_prev(view, view->n_blocks, lo, tree->hi);
     if (tree->is_whole || first == STROBE_VIEW_NO_BLOCK || tree->next_block > last)
         return 1;
     return tree->next_block <= first ? 0 : (tree->next_block - first) / (last + 1.0 - first);
@@ -336,6 +440,9 @@ void strobe_sample_tree_free(struct strobe_sample_tree *tree)
         strobe_idmap_free(&names->addresses);
         strobe_index_free(&names->by_stack);
         strobe_joiner_free(&names->joiner);
+        for (uint32_t i = 0; i < names->waiters_room; i++)
+            free(names->waiters[i].list);
+        free(names->waiters);
         free(names->named);
         free(names->pool);
         free(names->stacks);
@@ -397,7 +504,7 @@ int strobe_sample_find(struct strobe_view *view, uint32_t thread, uint64_t tick,
     uint64_t hi = tick < UINT64_MAX - slack ? tick + slack : UINT64_MAX;
     uint32_t wanted = first_of(view->trace, thread), block = 0;
     int is_found = 0;
-    while ((block = next_block(view, block, lo, hi)) != STROBE_VIEW_NO_BLOCK) {
+    while ((block = next_block(view, block, lo, hi, ONLY_SAMPLES)) != STROBE_VIEW_NO_BLOCK) {
         const struct strobe_events *events = strobe_view_events(view, block++);
         for (uint32_t i = 0; events && i < events->n_parts; i++) {
             const struct strobe_part *part = &events->parts[i];

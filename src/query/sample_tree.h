@@ -1,5 +1,6 @@
 /* sample_tree.h - the stack samples of a range, step by step: paths of functions merged, functions by the samples in them, source lines by
- * the samples on them. The counts are those of strobe_samples_run.
+ * the samples on them. The counts are those of strobe_samples_run. Or, `is_off`, the time that threads waited, by the last stack that was
+ * sampled before: then all counts are ticks.
  * Zero-initialise, set what is wanted, step until is_whole; free once.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_SAMPLE_TREE_H
 #define STROBE_QUERY_SAMPLE_TREE_H
@@ -37,6 +38,10 @@ struct strobe_sample_line {
 struct strobe_sample_tree {
     struct strobe_view *view;             /* borrowed */
     struct strobe_stack_symbols *symbols; /* borrowed: loaded here */
+    /* NULL, or names of an address that no record names: as strobe_symbols_functions; 0: none. */
+    uint32_t (*name)(void *context, uint32_t process, uint64_t address, char *room, size_t n_room);
+    void *context;
+    int is_off;
     uint64_t lo, hi;
     const uint8_t *threads; /* borrowed until the step's end: by index; NULL: all */
     uint32_t n_threads;
@@ -51,7 +56,8 @@ struct strobe_sample_tree {
     struct strobe_idmap line_ids;     /* (function, line): index in lines */
     struct strobe_sample_line *lines; /* owned */
     uint32_t lines_room;
-    uint64_t n_samples;
+    uint64_t n_samples;                /* is_off: waits */
+    uint64_t weight;                   /* of all: samples, or ticks */
     struct strobe_sample_names *names; /* owned: functions by address, and stacks that wait */
     uint32_t next_block;
     int is_whole;

@@ -113,5 +113,7 @@ struct strobe_strip_row *strobe_strips_reach(struct strobe_strips *strips,
 void strobe_strips_settle(struct strobe_strips *strips);
 /* The kinds of events that are read. */
 uint64_t strobe_strips_kinds(void);
+/* 1: a thread that is switched out for this reason could go on running. */
+int strobe_strips_is_ready(uint64_t reason);
 
 #endif

@@ -20,7 +20,7 @@ uint64_t strobe_strips_kinds(void)
     return BIT(SAMPLE) | BIT(SWITCH_IN) | BIT(SWITCH_OUT) | BIT(CPU_SWITCH) | BIT(WAKEUP);
 }
 
-static int is_ready_after(uint64_t reason)
+int strobe_strips_is_ready(uint64_t reason)
 {
     return (reason >= QUANTUM_END && reason <= YIELD) || reason == DEFERRED_PREEMPT;
 }
@@ -61,13 +61,23 @@ static void begin_stretch(struct strobe_strips *strips, enum strobe_strip_kind k
     row->is_open = 1;
 }
 
+/* Whether the runs of a process's threads are all that is known of its processors. A Tracy client tells of processors by cpu_switch events; a
+ * file of Tracy may have those, or not. */
+static int has_runs_alone(const struct strobe_strips *strips, uint32_t process)
+{
+    const struct strobe_trace *trace = strips->view->trace;
+    const struct strobe_process *row = &trace->processes[process];
+    return !row->is_tracy ||
+           (!row->tracy_protocol &&
+            !strobe_file_facts(trace->file)->totals.n_of_kind[STROBE_KIND_CPU_SWITCH]);
+}
+
 /* A run of a thread that ended is one of its processor, too; they are sorted when the block is read. */
 static void note_run(struct strobe_strips *strips, uint32_t thread,
                      const struct strobe_strip_row *row, uint64_t tick)
 {
-    const struct strobe_trace *trace = strips->view->trace;
-    if (trace->processes[trace->threads[thread].process].is_tracy || tick <= row->open.at ||
-        (strips->below && tick - row->open.at >= strips->below))
+    if (!has_runs_alone(strips, strips->view->trace->threads[thread].process) ||
+        tick <= row->open.at || (strips->below && tick - row->open.at >= strips->below))
         return;
     struct strobe_strip_run *run =
         STROBE_ARRAY_PUSH(strips->runs, strips->n_runs, strips->runs_room);
@@ -97,7 +107,7 @@ static void go_out(struct strobe_strips *strips, uint32_t thread, uint64_t tick,
         row->is_open = 0;
     end_stretch(strips, STROBE_STRIP_THREAD, thread, tick);
     begin_stretch(strips, STROBE_STRIP_THREAD, thread,
-                  is_ready_after(reason) ? STROBE_STRIP_READY : STROBE_STRIP_WAIT,
+                  strobe_strips_is_ready(reason) ? STROBE_STRIP_READY : STROBE_STRIP_WAIT,
                   (struct strobe_strip_item){.at = tick, .reason = (uint8_t)reason});
 }
 

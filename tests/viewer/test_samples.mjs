@@ -117,6 +117,17 @@ const tests = {
         assert.match(await text('.tree .treerow:nth-child(1)'), /called from/);
         assert.match((await page.locator('.tree.samples').innerText()).replace(/\s+/g, ' '), /parse 400 83\.3 %.*hash 80 16\.7 %/);
     },
+    async 'waits are counted by the last stack before them'() {
+        await open('sampled');
+        await panel('samples');
+        await page.locator('.bar select[aria-label="kind of view"]:visible').selectOption('waits-functions');
+        await says('.drawer .state', /^39 waits, 147\.5 ms in all/); /* 19 of 6 ms and one of 5, 19 of 1.5 ms */
+        assert.deepEqual((await page.locator('.frow').first().innerText()).split(/\s+/).slice(0, 4), ['147.5', 'ms', '100.0', '%']);
+        await page.locator('.bar select[aria-label="kind of view"]:visible').selectOption('waits');
+        await settled();
+        assert.deepEqual(await state(() => window.strobe.drawer.panel('samples').boxes().map((b) => Math.round(b.node.total / 1e5))), [1475, 1475, 1475, 1475]);
+        await shot('samples-waits');
+    },
     async 'what ran inside of a zone, of all of its name, and of none'() {
         await open('joined');
         assert.deepEqual(await state(() => window.strobe.trace.tracks.filter((t) => t.kind === 'thread').map((t) => [t.name, t.n_depths, t.marks])), [['main', 2, 3]]);

@@ -1,5 +1,5 @@
-/* graph.js - a flame graph on a canvas, and the same tree as a table that opens by clicks. What a node is called and how its weight is written
- * is told by whoever makes it.  SPDX-License-Identifier: MIT */
+/* graph.js - a flame graph on a canvas, and the same tree as a table that opens by clicks. Whoever makes one says what a node is called and how
+ * its weight is written.  SPDX-License-Identifier: MIT */
 import {colorOf, textOn, THEMES} from '../view/palette.js';
 import {FONT, cutText} from '../view/text.js';
 import {fill, h} from '../view/dom.js';

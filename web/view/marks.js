@@ -1,4 +1,4 @@
-/* marks.js - what is told of a strip, a tick or a processor under the pointer, and what a click on one of them does.
+/* marks.js - the tip of a strip, a tick or a processor under the pointer, and what a click on one of them does.
  * SPDX-License-Identifier: MIT */
 import {STATE_NAMES, reasonText} from './strips.js';
 import * as format from './format.js';

@@ -191,6 +191,7 @@ static const struct {
     {"regions", strobe_engine_answer_regions, 1},
     {"samples", strobe_engine_answer_samples, 1},
     {"sample", strobe_engine_answer_sample, 0},
+    {"ghosts", strobe_engine_answer_ghosts, 0},
 };
 
 int strobe_engine_is_slow(const struct strobe_json *question)

@@ -140,6 +140,8 @@ void strobe_engine_answer_find(struct strobe_engine *engine, const struct strobe
 
 void strobe_engine_answer_samples(struct strobe_engine *engine, const struct strobe_json *question,
                                   struct strobe_reply *reply);
+void strobe_engine_answer_ghosts(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply);
 void strobe_engine_answer_sample(struct strobe_engine *engine, const struct strobe_json *question,
                                  struct strobe_reply *reply);
 

@@ -398,6 +398,21 @@ static uint32_t next_block(struct strobe_view *view, uint32_t block, uint64_t lo
     return block;
 }
 
+uint32_t strobe_sample_tree_path(struct strobe_sample_tree *tree, uint32_t process,
+                                 const uint64_t *addresses, uint32_t n, uint32_t *path,
+                                 uint32_t room)
+{
+    uint32_t n_path = 0;
+    if (!tree->names && !(tree->names = calloc(1, sizeof *tree->names)))
+        return 0;
+    for (uint32_t i = n; i-- > 0 && n_path < room;) {
+        struct named named = names_of(tree, process, addresses[i]);
+        for (uint32_t j = named.n; j-- > 0 && n_path < room;)
+            path[n_path++] = tree->names->pool[named.first + j].function;
+    }
+    return n_path;
+}
+
 enum strobe_err strobe_sample_tree_step(struct strobe_sample_tree *tree, uint64_t most_events)
 {
     struct strobe_view *view = tree->view;

@@ -69,6 +69,12 @@ enum strobe_err strobe_sample_tree_step(struct strobe_sample_tree *tree, uint64_
 double strobe_sample_tree_share(const struct strobe_sample_tree *tree);
 void strobe_sample_tree_free(struct strobe_sample_tree *tree);
 
+/* The functions of a stack, the outermost first: indices + 1 in tree->functions. How many there are, at most `room`. For trees of names alone: set view,
+ * symbols (loaded) and name. */
+uint32_t strobe_sample_tree_path(struct strobe_sample_tree *tree, uint32_t process,
+                                 const uint64_t *addresses, uint32_t n, uint32_t *path,
+                                 uint32_t room);
+
 /* ---- one sample ---- */
 
 struct strobe_sample_found {

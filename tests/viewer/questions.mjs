@@ -111,6 +111,7 @@ const asks = {
         ...q.chance(0.5) ? {scope: q.pick(['all', 'process', 'thread'])} : {}, ...q.chance(0.3) ? {limit: q.below(100)} : {}}),
     strips: (q) => ({...q.range(), width: 1 + q.below(q.chance(0.5) ? 2000 : 20), tracks: Array.from({length: 1 + q.below(5)}, () => q.pick(q.known.trace.tracks).id)}),
     samples: (q) => ({...q.chance(0.3) ? {} : q.range(q.most), ...q.tracks(), ...q.chance(0.3) ? {of: 'waits'} : {}, mode: q.pick(['tree', 'up']), ...q.chance(0.3) ? {loc: q.pick(q.known.locs)} : {}, ...q.chance(0.5) ? {limit: 1 + q.below(30)} : {}}),
+    ghosts: (q) => ({track: q.pick(q.known.trace.tracks).id, ...q.range(), ...q.chance(0.3) ? {limit: 1 + q.below(50)} : {}}),
     sample: (q) => ({track: q.pick(q.known.trace.tracks).id, at: q.time(), slack: q.below(1e7)}),
     nothing: () => ({}),
 };

@@ -141,6 +141,25 @@ const tests = {
         await says('.drawer .state', /^120 samples/);
         await shot('samples-inside');
     },
+    async 'functions of samples lie below the thread when they are switched on'() {
+        await open('sampled');
+        await setView(0, 20);
+        await state(() => window.strobe.act('ghosts'));
+        await page.waitForFunction(() => window.strobe.timeline.layout.rows.filter((r) => r.ghosts).length === 2);
+        await settled();
+        const p = await state(() => {
+            const tl = window.strobe.timeline, {row, y} = tl.visibleRows().find((r) => r.row.track.name === 'one'), box = tl.canvas.getBoundingClientRect();
+            return {x: box.left + tl.xOf(2e6), y: box.top + y + row.height - 3 - 15 * 2 + 7};
+        });
+        await page.mouse.move(p.x, p.y);
+        await says('.tip', /parse[\s\S]*3\.75\d* ms[\s\S]*8/);
+        await shot('samples-ghosts');
+        await page.mouse.click(p.x, p.y);
+        await says('.hotlines', /parse/);
+        await state(() => window.strobe.act('ghosts'));
+        await settled();
+        assert.equal(await state(() => window.strobe.timeline.layout.rows.filter((r) => r.ghosts).length), 0);
+    },
     async 'a function has its lines with the samples on them'() {
         await open('joined');
         await panel('samples');

@@ -131,7 +131,7 @@ async function saveRange(app) {
 const MORE = [
     ['timeMode', 'Times: relative, UTC, raw'], ['theme', 'Light or dark'], ['png', 'Save the view as PNG'], ['copyCommand', 'Copy statistics as a command'], ['copyLink', 'Copy a link to this place'],
     ['collapseAll', 'Collapse or open all processes'], ['depth', 'Limit the depth of the track under the pointer'], ['limitToView', 'Panels: limit to view'], ['wheel', 'Wheel: scroll or zoom'],
-    ['stats', 'Panel: statistics'], ['ops', 'Panel: ops of devices'], ['regions', 'Panel: sums by region'], ['flame', 'Panel: flame graph'], ['messages', 'Panel: messages'], ['frames', 'Panel: frames'], ['notes', 'Panel: notes'], ['info', 'Panel: info'], ['saveRange', 'Server: save the area or view as a trace'],
+    ['ghosts', 'Show or hide functions of samples below each thread'], ['stats', 'Panel: statistics'], ['samples', 'Panel: samples'], ['ops', 'Panel: ops of devices'], ['regions', 'Panel: sums by region'], ['flame', 'Panel: flame graph'], ['messages', 'Panel: messages'], ['frames', 'Panel: frames'], ['notes', 'Panel: notes'], ['info', 'Panel: info'], ['saveRange', 'Server: save the area or view as a trace'],
     ['stop', 'Server: stop recording'], ['open', 'Open another trace'],
 ];
 
@@ -182,6 +182,6 @@ export const acts = {
     limitToView(app) {
         app.setLimit(!app.limitToView);
     },
-    wheel: (app) => app.askWheel(), open: (app) => app.start.show(), stop: (app) => app.server.stop(),
-    ...Object.fromEntries(['stats', 'ops', 'regions', 'flame', 'messages', 'frames', 'notes', 'info'].map((id) => [id, (app) => app.drawer.show(id)])),
+    ghosts: (app) => app.timeline.ghosts.toggle(), wheel: (app) => app.askWheel(), open: (app) => app.start.show(), stop: (app) => app.server.stop(),
+    ...Object.fromEntries(['stats', 'samples', 'ops', 'regions', 'flame', 'messages', 'frames', 'notes', 'info'].map((id) => [id, (app) => app.drawer.show(id)])),
 };

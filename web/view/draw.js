@@ -127,6 +127,7 @@ export class Painter {
         this.paintWide();
         this.paintOthers();
         this.app.timeline.strips.paint(this);
+        this.app.timeline.ghosts.paint(this);
         paintDoubts(this);
     }
 

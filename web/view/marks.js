@@ -55,6 +55,8 @@ async function addStack(app, hit, p, title) {
 /** Beside the pointer. */
 export function showMark(app, hit, p) {
     const {mark} = hit;
+    if (mark.kind === 'ghost')
+        return app.tips.put(p, mark.name, [['for about', format.duration(mark.t1 - mark.t0)], ['samples', format.count(mark.n)], ['from', app.tips.time(mark.t0)], ['', 'seen in samples, not marked']]);
     if (mark.kind !== 'samples')
         return app.tips.put(p, ...(mark.kind === 'cpu' ? aboutCpu : aboutState)(app, hit));
     const title = format.several(mark.n, 'sample');
@@ -66,6 +68,8 @@ export function showMark(app, hit, p) {
 /** A click: Details are of it; of a processor's run, of the thread that ran. */
 export async function selectMark(app, hit) {
     const {mark, row} = hit, {track} = row, turn = app.turn + 1;
+    if (mark.kind === 'ghost')
+        return app.showFunction(mark.name);
     if (mark.kind === 'cpu' && mark.one && app.trackOf(mark.who))
         app.showTrack(mark.who);
     const about = {...mark, track: mark.kind === 'cpu' && app.trackOf(mark.who) ? mark.who : track.id, place: track, sample: null};

@@ -7,6 +7,7 @@ import {Painter, lowerBound} from './draw.js';
 import {LANE, Layout, PAD, isZones} from './layout.js';
 import {PixelData} from './data.js';
 import {Strips} from './strips.js';
+import {Ghosts} from './ghosts.js';
 import {THEMES} from './palette.js';
 import * as format from './format.js';
 import {h} from './dom.js';
@@ -25,6 +26,7 @@ export class Timeline {
         this.layout = new Layout();
         this.data = new PixelData(app);
         this.strips = new Strips(app);
+        this.ghosts = new Ghosts(app);
         this.painter = new Painter(app);
         this.scroll = 0;
         this.pointer = null;    /* {x, y} on the canvas */
@@ -115,7 +117,7 @@ export class Timeline {
         const t = this.timeAt(x), found = {row: at.row, y: at.y, t, depth: 0, item: null, mark: null};
         if (x < LABEL || at.row.header)
             return found;
-        found.mark = this.strips.at(at.row, y - at.y, t);
+        found.mark = this.strips.at(at.row, y - at.y, t) || this.ghosts.at(at.row, y - at.y, t);
         if (found.mark)
             return found;
         found.depth = isZones(at.row.track.kind) ? Math.floor((y - at.y - PAD) / LANE) : 0;
@@ -165,7 +167,7 @@ export class Timeline {
         if (!this.width || !this.app.trace)
             return;
         const start = performance.now(), rows = this.visibleRows();
-        for (const source of [this.data, this.strips])
+        for (const source of [this.data, this.strips, this.ghosts])
             source.update(this.app.view, rows.map((r) => r.row), this.width - LABEL);
         const scene = {width: this.width, height: this.height, label: LABEL, ruler: RULER, top: RULER + this.layout.pinnedHeight, view: this.app.view, rows, data: this.data, dpr: this.dpr};
         this.painter.paint(this.ctx, scene);

@@ -41,6 +41,13 @@ uint32_t strobe_track_strips(const struct strobe_engine *engine, uint32_t track,
     return n;
 }
 
+uint32_t strobe_track_of_table(const struct strobe_engine *engine, uint32_t table)
+{
+    const struct strobe_table *row = &engine->tables.tables[table];
+    return row->kind == STROBE_TABLE_THREAD ? strobe_track_id(STROBE_TRACK_THREAD, row->thread)
+                                            : strobe_track_id(STROBE_TRACK_TABLE, table);
+}
+
 const struct strobe_table *strobe_track_table(const struct strobe_engine *engine, uint32_t track)
 {
     uint32_t index = track & 0xfffffff;

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/assert.h"
 
-enum { LEVEL_STEP = 2, FIRST_LEVEL = 10 };
+enum { LEVEL_STEP = 2, FIRST_LEVEL = 10, NEAR = 3 };
 
 static uint64_t length_of(const struct strobe_strip_item *item, enum strobe_strip_kind kind)
 {
@@ -20,28 +20,27 @@ static uint64_t length_of(const struct strobe_strip_item *item, enum strobe_stri
 
 /* ---- adding ---- */
 
-/* A new item at its place, which is nearly always the end. NULL without memory. */
-static struct strobe_strip_item *insert(struct strobe_strip_row *row, uint64_t at)
+/* A new last item. What comes late is sorted in later: sort_row. NULL without memory. */
+static struct strobe_strip_item *append(struct strobe_strip_row *row, uint64_t at)
 {
-    if (STROBE_ARRAY_RESERVE(row->items, row->items_room, row->n_items + 1ull))
+    struct strobe_strip_item *item = STROBE_ARRAY_PUSH(row->items, row->n_items, row->items_room);
+    if (!item)
         return NULL;
-    uint32_t i = row->n_items++;
-    while (i && row->items[i - 1].at > at)
-        i--;
-    if (i + 1 < row->n_items)
-        memmove(&row->items[i + 1], &row->items[i], (row->n_items - 1 - i) * sizeof *row->items);
-    row->items[i] = (struct strobe_strip_item){.at = at};
-    return &row->items[i];
+    *item = (struct strobe_strip_item){.at = at};
+    if (row->n_items > 1 && item[-1].at > at)
+        row->is_unsorted = 1;
+    return item;
 }
 
-/* The bucket with a tick, made if need be. A stretch that begins in it may stand behind it. */
+/* The bucket with a tick, made if need be: one of the last. A stretch that begins in it may stand behind it. */
 static struct strobe_strip_item *bucket_of(struct strobe_strip_row *row, uint32_t level,
                                            uint64_t tick, uint64_t at)
 {
-    for (uint32_t i = row->n_items; i-- > 0 && row->items[i].at >> level >= tick >> level;)
+    uint32_t n = row->n_items;
+    for (uint32_t i = n; i-- > 0 && i + NEAR >= n;)
         if (!row->items[i].is_one && row->items[i].at >> level == tick >> level)
             return &row->items[i];
-    return insert(row, at);
+    return append(row, at);
 }
 
 /* Add sums to the bucket with a tick. */
@@ -94,7 +93,7 @@ enum strobe_err strobe_strips_put(struct strobe_strip_row *row, enum strobe_stri
     uint64_t length = length_of(item, kind);
     if (length >> level == 0)
         return length ? add_short(row, kind, level, item) : STROBE_OK;
-    struct strobe_strip_item *at = insert(row, item->at);
+    struct strobe_strip_item *at = append(row, item->at);
     if (!at)
         return STROBE_ERR_NOMEM;
     *at = *item;
@@ -134,11 +133,37 @@ static enum strobe_err renew(struct strobe_strip_row *row, enum strobe_strip_kin
     enum strobe_err err = STROBE_OK;
     fresh.items = NULL;
     fresh.n_items = fresh.items_room = 0;
+    fresh.is_unsorted = 0;
     for (uint32_t i = 0; i < row->n_items && !err; i++)
         err = strobe_strips_put(&fresh, kind, level, &row->items[i]);
     free(row->items);
     *row = fresh;
     return err;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct strobe_strip_item *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return (int)x->is_one - (int)y->is_one;
+}
+
+/* Items in the order of time, each bucket once. */
+static enum strobe_err sort_row(struct strobe_strip_row *row, enum strobe_strip_kind kind,
+                                uint32_t level)
+{
+    if (!row->is_unsorted)
+        return STROBE_OK;
+    qsort(row->items, row->n_items, sizeof *row->items, by_time);
+    return renew(row, kind, level);
+}
+
+static void sort_rows(struct strobe_strips *strips)
+{
+    for (uint32_t i = 0; i < strips->ids.n; i++)
+        if (sort_row(&strips->rows[i], strips->ids.keys[i].scope, strips->level))
+            strips->failed = 1;
 }
 
 void strobe_strips_settle(struct strobe_strips *strips)
@@ -183,6 +208,7 @@ enum strobe_err strobe_strips_step(struct strobe_strips *strips)
         strips->next_block = block + 1;
         n_events += strobe_view_block(view, block).n_events;
     }
+    sort_rows(strips);
     return strips->failed ? STROBE_ERR_NOMEM : STROBE_OK;
 }
 
@@ -242,6 +268,7 @@ static struct strobe_strips *come_close(struct strobe_strips *strips, uint64_t l
     strips->close->below = margin;
     for (uint32_t b = 0; (b = next_block(view, b, first, last)) != STROBE_VIEW_NO_BLOCK; b++)
         strobe_strips_read(strips->close, b);
+    sort_rows(strips->close);
     strips->close_lo = lo;
     strips->close_hi = hi;
     strips->close_blocks = view->n_blocks;
@@ -373,5 +400,7 @@ enum strobe_err strobe_strips_look(struct strobe_strips *strips, enum strobe_str
     near.only_ones = 0;
     *level = k = k > least ? k : least;
     enum strobe_err err = copy_both(&far, &near, k, out);
-    return err || !far.row ? err : put_all_open(strips, &far, number, k, out);
+    if (!err && far.row)
+        err = put_all_open(strips, &far, number, k, out);
+    return err ? err : sort_row(out, kind, k);
 }

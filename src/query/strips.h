@@ -52,6 +52,7 @@ struct strobe_strip_row {
     /* Where the reader is: */
     struct strobe_strip_item open; /* `at` and who, cpu, reason of the stretch that is open */
     uint8_t is_open, state;
+    uint8_t is_unsorted; /* until the step's end */
 };
 
 /* Zero-initialise, set view; free once. */

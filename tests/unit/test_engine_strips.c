@@ -6,7 +6,9 @@
 
 /* A thread that runs RUN and waits WAIT ns, PAIRS times; each tenth wait is a preemption. More stretches than are kept one by one. */
 enum { BLOCKS = 24, PAIRS = 30000, RUN = 300, WAIT = 700, FIRST = 1000, SAMPLED = 100 };
-enum { PROCESS = 1, TRACK = 1, CPU = 1 };
+/* A second thread runs LATE_RUN ns in LATE of the waits, on the same processor; its block comes behind all others. */
+enum { LATE = 20000, LATE_FROM = 500000, LATE_AT = 400, LATE_RUN = 200 };
+enum { PROCESS = 1, TRACK = 1, LATE_TRACK = 2, CPU = 1 };
 
 static struct small_trace small;
 static struct strobe_engine *engine;
@@ -43,6 +45,17 @@ static void put_block(int block)
     small_end_block(&small, TRACK, n);
 }
 
+static void put_late_block(void)
+{
+    small_begin_part(&small, PROCESS, LATE_TRACK);
+    for (int i = 0; i < LATE; i++) {
+        uint64_t at = FIRST + LATE_AT + (uint64_t)(RUN + WAIT) * (uint64_t)(LATE_FROM + i);
+        put_switch(at, STROBE_KIND_SWITCH_IN, 0);
+        put_switch(at + LATE_RUN, STROBE_KIND_SWITCH_OUT, 0);
+    }
+    small_end_block(&small, LATE_TRACK, 2 * LATE);
+}
+
 static int open_engine(void **state)
 {
     struct strobe_trace *trace;
@@ -54,6 +67,7 @@ static int open_engine(void **state)
     small_put_records(&small);
     for (int i = 0; i < BLOCKS; i++)
         put_block(i);
+    put_late_block();
     small_finish(&small);
     assert_int_equal(strobe_trace_open(small.path, 0, &trace), STROBE_OK);
     return strobe_engine_open(trace, "small", &engine);
@@ -152,9 +166,11 @@ static void many_stretches_become_sums_that_are_exact(void **state)
     assert_true(engine->strips.level > 0);
     assert_true(engine->strips.n_items <= STROBE_STRIPS_ITEMS);
     ask(&answer, "{\"ask\":\"strips\",\"width\":1000,\"tracks\":[" CPU_ID "]}");
-    assert_true(sum(&answer, "run") == n * RUN);
-    assert_true(sum(&answer, "n") == n);
+    assert_true(sum(&answer, "run") == n * RUN + (double)LATE * LATE_RUN);
+    assert_true(sum(&answer, "n") == n + LATE);
     assert_true(array(&answer, "t0")->n <= 4098);
+    for (uint32_t i = 1; i < array(&answer, "t0")->n; i++)
+        assert_true(number(&answer, "t0", i - 1) <= number(&answer, "t0", i));
     forget(&answer);
     ask(&answer, "{\"ask\":\"strips\",\"width\":1000,\"tracks\":[" TRACK_ID "]}");
     assert_true(sum(&answer, "run") == n * RUN);

@@ -8,7 +8,7 @@
 #include "engine/tracks.h"
 #include "query/zone.h"
 
-enum { MOST_ROWS = 100 };
+enum { MOST_ROWS = 100, FOUND_BYTES = 4096 };
 
 /* A track with zones: a thread of its own, or a table. */
 struct place {
@@ -204,9 +204,15 @@ static void put_frame(struct strobe_engine *engine, struct strobe_reply *reply, 
     static const struct strobe_stack_symbol none;
     const struct strobe_stack_symbol *known = symbol ? symbol : &none;
     const struct strobe_texts *texts = &engine->symbols.texts;
+    const struct strobe_engine_host *host = engine->host;
+    char room[FOUND_BYTES];
     strobe_reply_open(reply, "", '{');
     put_address(reply, address);
-    put_symbol_text(reply, "name", texts, known->function);
+    if (!symbol && host && host->name_address &&
+        host->name_address(host->context, process, address, room, sizeof room))
+        strobe_reply_string(reply, "name", room);
+    else
+        put_symbol_text(reply, "name", texts, known->function);
     put_symbol_text(reply, "file", texts, known->file);
     strobe_reply_u64(reply, "line", known->line);
     if (known->image)
@@ -215,6 +221,17 @@ static void put_frame(struct strobe_engine *engine, struct strobe_reply *reply, 
         put_symbol_text(reply, "image", &engine->trace->texts,
                         strobe_stack_module_of(engine->trace, process, address));
     strobe_reply_close(reply, '}');
+}
+
+void strobe_engine_put_frames(struct strobe_engine *engine, struct strobe_reply *reply,
+                              uint32_t process, uint64_t address)
+{
+    const struct strobe_stack_symbol *symbol =
+        strobe_stack_symbol_of(&engine->symbols, process, address);
+    do {
+        put_frame(engine, reply, process, address, symbol);
+        symbol = symbol && symbol->next ? &engine->symbols.rows[symbol->next - 1] : NULL;
+    } while (symbol);
 }
 
 static void put_stack(const struct place *place, struct strobe_reply *reply,
@@ -230,14 +247,8 @@ static void put_stack(const struct place *place, struct strobe_reply *reply,
     if (stack.n)
         strobe_stack_symbols_load(engine->trace, &engine->symbols);
     strobe_reply_open(reply, "stack", '[');
-    for (uint32_t i = 0; i < stack.n; i++) {
-        const struct strobe_stack_symbol *symbol =
-            strobe_stack_symbol_of(&engine->symbols, process, stack.addresses[i]);
-        do {
-            put_frame(engine, reply, process, stack.addresses[i], symbol);
-            symbol = symbol && symbol->next ? &engine->symbols.rows[symbol->next - 1] : NULL;
-        } while (symbol);
-    }
+    for (uint32_t i = 0; i < stack.n; i++)
+        strobe_engine_put_frames(engine, reply, process, stack.addresses[i]);
     strobe_reply_close(reply, ']');
     strobe_stack_free(&stack);
 }

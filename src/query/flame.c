@@ -67,10 +67,10 @@ static void drop_nodes(struct strobe_flame *flame, uint32_t *keep)
     flame->n_nodes = n;
 }
 
-/* Room for one more path: levels are given up from the deepest on, until half of the nodes are free; never the roots. */
-static int make_room(struct run *run)
+/* Room for one more path: levels are given up from the deepest on, until half of the nodes are free; never the roots. 0: no memory. *moved: nodes
+ * have other numbers now. */
+static int make_room(struct strobe_flame *flame, int *moved)
 {
-    struct strobe_flame *flame = run->flame;
     uint32_t n_at[MAX_DEPTH] = {0}, n_levels = 1;
     if (flame->n_nodes + MAX_DEPTH <= STROBE_FLAME_MAX_NODES || flame->n_levels == 1)
         return 1;
@@ -85,16 +85,15 @@ static int make_room(struct run *run)
     for (uint32_t i = 0; i < flame->n_nodes; i++)
         keep[i] = flame->nodes[i].depth < n_levels;
     flame->n_levels = n_levels;
-    run->n_path = 0;
+    *moved = 1;
     drop_nodes(flame, keep);
     free(keep);
     return !index_nodes(flame);
 }
 
 /* The child of `parent` (index + 1; 0: a root) with a location, made if its level is kept; 0: none. */
-static uint32_t child_of(struct run *run, uint32_t parent, uint32_t loc)
+static uint32_t child_of(struct strobe_flame *flame, uint32_t parent, uint32_t loc)
 {
-    struct strobe_flame *flame = run->flame;
     uint32_t depth = parent ? flame->nodes[parent - 1].depth + 1 : 0;
     if (flame->n_levels && depth >= flame->n_levels)
         return 0;
@@ -120,7 +119,7 @@ static void add_down(struct run *run, const struct zone *zone)
     STROBE_ASSERT(run->n_path <= zone->depth);
     uint32_t node = run->n_path ? run->path[run->n_path - 1] : 0;
     for (uint32_t d = run->n_path; d <= zone->depth; d++) {
-        if (!(node = child_of(run, node, run->locs[d])))
+        if (!(node = child_of(run->flame, node, run->locs[d])))
             return;
         run->path[run->n_path++] = node;
     }
@@ -133,7 +132,7 @@ static void add_up(struct run *run, const struct zone *zone)
 {
     uint32_t node = 0;
     for (uint32_t d = zone->depth + 1; d-- > 0;) {
-        if (!(node = child_of(run, node, run->locs[d])))
+        if (!(node = child_of(run->flame, node, run->locs[d])))
             return;
         run->flame->nodes[node - 1].count++;
         run->flame->nodes[node - 1].total += zone->self;
@@ -150,9 +149,13 @@ static void count_zone(struct run *run, const struct zone *zone, uint32_t loc)
     const struct strobe_flame *flame = run->flame;
     if (!zone->is_ended || zone->begin < flame->lo || zone->begin > flame->hi)
         return;
-    if (!make_room(run))
+    int moved = 0;
+    if (!make_room(run->flame, &moved))
         run->failed = 1;
-    else if (flame->is_up)
+    run->n_path = moved ? 0 : run->n_path;
+    if (run->failed)
+        return;
+    if (flame->is_up)
         add_up(run, zone);
     else
         add_down(run, zone);
@@ -330,6 +333,25 @@ enum strobe_err strobe_flame_add_rows(struct strobe_flame *flame,
     }
     free(run.zones);
     return run.failed ? STROBE_ERR_NOMEM : STROBE_OK;
+}
+
+enum strobe_err strobe_flame_add_path(struct strobe_flame *flame, const uint32_t *locs, uint32_t n,
+                                      uint64_t weight)
+{
+    uint32_t node = 0;
+    int moved = 0;
+    if (!make_room(flame, &moved))
+        return STROBE_ERR_NOMEM;
+    n = n < MAX_DEPTH ? n : MAX_DEPTH;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!(node = child_of(flame, node, locs[flame->is_up ? n - 1 - i : i])))
+            return STROBE_OK; /* counted as left out */
+        flame->nodes[node - 1].count += weight;
+        flame->nodes[node - 1].total += weight;
+        if (i == (flame->is_up ? 0 : n - 1))
+            flame->nodes[node - 1].self += weight;
+    }
+    return STROBE_OK;
 }
 
 /* ---- the largest ---- */

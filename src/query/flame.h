@@ -55,6 +55,10 @@ enum strobe_err strobe_flame_add_rows(struct strobe_flame *flame,
  * be freed too. */
 enum strobe_err strobe_flame_choose(const struct strobe_flame *flame, uint32_t limit,
                                     struct strobe_flame *out);
+/* Add what was seen `weight` times: the names of its path, the outermost first, at most 512 of them. All along the path have it in their
+ * count and total, the innermost (`is_up`: the root, which is the innermost) in self. NOMEM. */
+enum strobe_err strobe_flame_add_path(struct strobe_flame *flame, const uint32_t *locs, uint32_t n,
+                                      uint64_t weight);
 void strobe_flame_free(struct strobe_flame *flame);
 
 #endif

@@ -269,6 +269,9 @@ struct strobe_own_errors {
 uint32_t strobe_trace_own_errors(const struct strobe_trace *trace, uint32_t process,
                                  struct strobe_own_errors *errors);
 
+/* The rate that the recorder sampled at; 0: not known, or it took no samples. */
+uint64_t strobe_trace_sample_hz(const struct strobe_trace *trace);
+
 /* What a cause of loss is called. */
 const char *strobe_loss_text(uint64_t cause);
 

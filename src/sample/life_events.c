@@ -42,8 +42,7 @@ static uint64_t guess_start(uint64_t born_raw_ns)
     return (age < boot ? boot - age : 0) / (1000000000u / (uint64_t)hz);
 }
 
-/* The last number of the line NSpid: what the process itself takes for its number. 0: not to be told. */
-static uint32_t inner_number(const char *path)
+uint32_t strobe_life_inner_number(const char *path)
 {
     char text[4096];
     if (strobe_descendants_read_text(path, text, sizeof text) <= 0)
@@ -97,7 +96,7 @@ static bool open_process(struct strobe_life *life, struct strobe_life_process *p
     snprintf(path, sizeof path, "/proc/%u/ns/pid", process->pid);
     uint64_t theirs = namespace_of(path), ours = namespace_of("/proc/self/ns/pid");
     snprintf(path, sizeof path, "/proc/%u/status", process->pid);
-    uint32_t inner = theirs && ours && theirs != ours ? inner_number(path) : 0;
+    uint32_t inner = theirs && ours && theirs != ours ? strobe_life_inner_number(path) : 0;
     process->is_elsewhere = inner != 0;
     struct strobe_build_process what = {.pid = inner ? inner : process->pid,
                                         .parent_pid = inner ? 0 : process->parent_pid,
@@ -136,7 +135,7 @@ static struct strobe_build_track *track_of(struct strobe_life *life,
         return thread->track;
     if (process->is_elsewhere) {
         snprintf(path, sizeof path, "/proc/%u/task/%u/status", process->pid, thread->tid);
-        inner = inner_number(path);
+        inner = strobe_life_inner_number(path);
     }
     uint64_t start = thread->start_tick && thread->start_tick < tick ? thread->start_tick : tick;
     thread->track = strobe_build_thread(process->build, inner ? inner : thread->tid, start);
@@ -238,6 +237,10 @@ static uint32_t take_user(struct strobe_life *life, struct strobe_life_process *
                     end == STROBE_UNWIND_CUT ? STROBE_LOSS_STACK_CUT : STROBE_LOSS_STACK_SHORT);
     else
         keep_deep(life, thread, record);
+    const struct strobe_py_process *python = strobe_life_python(life, process);
+    if (python && python->state == STROBE_PY_READ)
+        return strobe_py_watch_join(life->python, process->python, record->tid, record->time, stack,
+                                    process->build, out);
     memcpy(out, stack->addresses, stack->n * sizeof *out);
     return stack->n;
 }

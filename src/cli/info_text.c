@@ -366,14 +366,13 @@ static void put_python(struct strobe_out *out, const struct strobe_trace *trace)
                               ", Python 3.%u, without its frames: %s\n",
                               process->pid, process->python_minor, why[process->python_state]);
     }
-    if (n_joined + n_missed)
-        strobe_out_format(out,
-                          "           Python's frames in %s of %s samples of Python code; read %s "
-                          "after the sample on average, %s at the most\n",
-                          strobe_number_show_count(n_joined, a),
-                          strobe_number_show_count(n_joined + n_missed, b),
-                          strobe_number_show_ns(n_joined ? late_ns / n_joined : 0, c),
-                          strobe_number_show_ns(most_ns, d));
+    if (n_joined)
+        strobe_out_format(
+            out,
+            "           Python's frames in %s of %s samples of Python code; read %s "
+            "after the sample on average, %s at the most\n",
+            strobe_number_show_count(n_joined, a), strobe_number_show_count(n_joined + n_missed, b),
+            strobe_number_show_ns(late_ns / n_joined, c), strobe_number_show_ns(most_ns, d));
 }
 
 /* Samples, switches, and what is wrong with them; the kernel's losses stand among the others. */

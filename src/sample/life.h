@@ -46,6 +46,7 @@ struct strobe_life_process {
     struct strobe_build *build;       /* owned; NULL: nothing of it yet */
     uint32_t proc;                    /* its number in the trace */
     bool is_elsewhere;                /* in another pid namespace */
+    uint32_t inner_pid;               /* its number there */
     bool is_refused;                  /* the trace has no room for it */
     bool has_ended;                   /* to be closed with the next flush */
     int status;                       /* as wait gives it; -1: not known */

@@ -98,6 +98,7 @@ static bool open_process(struct strobe_life *life, struct strobe_life_process *p
     snprintf(path, sizeof path, "/proc/%u/status", process->pid);
     uint32_t inner = theirs && ours && theirs != ours ? strobe_life_inner_number(path) : 0;
     process->is_elsewhere = inner != 0;
+    process->inner_pid = inner;
     struct strobe_build_process what = {.pid = inner ? inner : process->pid,
                                         .parent_pid = inner ? 0 : process->parent_pid,
                                         .start_time = process->start_time,
@@ -266,14 +267,16 @@ static void explain(struct strobe_life *life, struct strobe_life_process *proces
     if (strobe_wanted_knows_stack(&life->wanted, process->proc, addresses, n))
         return;
     for (uint32_t i = 0; i < n_kernel; i++)
-        strobe_wanted_add(&life->wanted, process->proc, addresses[i], NULL);
+        strobe_wanted_add(&life->wanted, process->proc, 0, addresses[i], NULL);
+    uint64_t pids =
+        (uint64_t)process->pid << 32 | (process->is_elsewhere ? process->inner_pid : process->pid);
     for (uint32_t i = n_kernel; i < n; i++) {
         struct strobe_mapping *mapping = strobe_maps_find(&process->maps, addresses[i]);
         if (!mapping)
             continue;
         if (!mapping->is_told)
             tell_module(process, mapping);
-        strobe_wanted_add(&life->wanted, process->proc, addresses[i], mapping);
+        strobe_wanted_add(&life->wanted, process->proc, pids, addresses[i], mapping);
     }
 }
 

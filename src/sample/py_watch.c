@@ -142,9 +142,12 @@ void strobe_py_watch_shoot(struct strobe_py_watch *watch, struct strobe_py_proce
     }
     strobe_py_stack_read(&watch->memory, &process->target, thread->state, stack);
     uint64_t until = what->out_ns ? what->out_ns : strobe_clock_read_ns(CLOCK_MONOTONIC_RAW);
+    uint64_t late = until > what->sample_ns ? until - what->sample_ns : 0;
+    if (late > watch->late_max_ns)
+        return;
     struct strobe_py_shot *shot = shot_at(watch, watch->n_shots);
     *shot = *what;
-    shot->late_ns = until > what->sample_ns ? until - what->sample_ns : 0;
+    shot->late_ns = late;
     shot->first = watch->n_words;
     for (uint32_t i = 0; i < stack->n; i++) {
         uint64_t address = strobe_py_names_address(&watch->names, &watch->memory, &process->target,

@@ -16,8 +16,12 @@
 #include "sample/py_names.h"
 #include "sample/unwind.h"
 
-#define STROBE_PY_NEAR_NS \
-    100000ull /* a thread that was preempted within this is where the sample was */
+/* A thread that was preempted within this time is where the sample was. */
+#define STROBE_PY_NEAR_NS 100000ull
+/* A shot that is later is not kept. The later it is, the more samples shortly before a system call lack one, for there threads leave their
+ * processors: a recorder that is woken with each sample keeps the prompt ones alone. */
+#define STROBE_PY_PROMPT_NS 500000ull
+#define STROBE_PY_LATE_NS   2000000ull
 enum { STROBE_PY_SHOTS = 1 << 11, STROBE_PY_WORDS = 1 << 16 };
 
 /* Why a Python has samples with its frames or without; on disk, docs/file-format.md. */
@@ -64,7 +68,8 @@ struct strobe_py_watch {
     uint64_t words[STROBE_PY_WORDS];
     uint64_t n_words; /* ever */
     struct strobe_map
-        images; /* module's id: struct strobe_py_image *, owned, or 0: it is no Python */
+        images;           /* module's id: struct strobe_py_image *, owned, or 0: it is no Python */
+    uint64_t late_max_ns; /* one of the two above */
     uint32_t n_opened, n_read; /* processes ever; of these alive with frames to be read */
 };
 

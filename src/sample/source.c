@@ -264,6 +264,7 @@ enum strobe_err strobe_sampler_open(const struct strobe_sampler_options *options
         return err;
     }
     s->life.hz = options->hz;
+    s->life.python->late_max_ns = options->is_prompt ? STROBE_PY_PROMPT_NS : STROBE_PY_LATE_NS;
     s->life.has_kernel = strobe_perf_access(s->perf)->has_kernel;
     if (options->is_running)
         strobe_life_attach(&s->life, options->pid);

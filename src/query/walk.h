@@ -79,6 +79,21 @@ struct strobe_walk {
     uint64_t tick_first, tick_last; /* of all parts, if n_events is not 0 */
 };
 
+/* A walk that shows all zones that no track has alone, beside those of threads: fibers, spans, shared threads. */
+static inline struct strobe_walk
+strobe_walk_of_paired(struct strobe_trace *trace, void *context,
+                      enum strobe_err (*zones)(void *context, const struct strobe_batch *batch))
+{
+    const struct strobe_walk walk = {.trace = trace,
+                                     .context = context,
+                                     .zones = zones,
+                                     .want_notes = 1,
+                                     .want_fibers = 1,
+                                     .want_spans = 1,
+                                     .want_open = 1};
+    return walk;
+}
+
 /* Do it. The coverage of the trace's threads is counted anew where neither a time range nor an
  * offset is given. */
 enum strobe_err strobe_walk_run(struct strobe_walk *walk);

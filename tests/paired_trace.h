@@ -145,9 +145,9 @@ static inline uint64_t paired_span_event(struct paired_trace *t, uint64_t track)
 }
 
 /* A zone of a GPU context, with one inside, and their times, which come later. Zones that ended. */
-static inline uint64_t paired_gpu_events(struct paired_trace *t, uint64_t track)
+static inline uint64_t paired_gpu_events(struct paired_trace *t, uint64_t track, int is_mixed)
 {
-    uint64_t r = paired_random(t), context = 1 + (r & 1),
+    uint64_t r = paired_random(t), context = is_mixed ? 1 + (r & 1) : track,
              tid = context == 1 ? 0 : 4242 + (r >> 1 & 1);
     uint64_t q = t->query, loc = 1 + (r >> 20) % PAIRED_LOCS;
     t->query = (t->query + 4) % 1024;
@@ -167,7 +167,7 @@ static inline uint64_t paired_gpu_events(struct paired_trace *t, uint64_t track)
     return 2;
 }
 
-/* A part of one thread: fibers ('f'), spans ('s'), GPU zones ('g'). Zones that ended. */
+/* A part of one thread: fibers ('f'), spans ('s'), GPU zones ('g': contexts of both threads, 'G': one each). Zones that ended. */
 static inline uint64_t paired_part(struct paired_trace *t, uint64_t track, char kind)
 {
     uint64_t n = 0;
@@ -180,7 +180,7 @@ static inline uint64_t paired_part(struct paired_trace *t, uint64_t track, char 
         t->tick += t->is_odd && paired_random(t) % 8 == 0 ? 0 : 1 + paired_random(t) % 60;
         n += kind == 'f'   ? paired_fiber_event(t, track, fiber)
              : kind == 's' ? paired_span_event(t, track)
-                           : paired_gpu_events(t, track);
+                           : paired_gpu_events(t, track, kind == 'g');
     }
     if (fiber)
         paired_event(t, track, STROBE_KIND_FIBER_LEAVE, NULL, 0);

@@ -19,7 +19,7 @@
 
 enum {
     NOTE_REACH = 65536, /* zones that a note may be late by */
-#ifdef __wasm__ /* there are no files */
+#ifdef __wasm__         /* there are no files */
     SORT_BYTES = 1 << 30,
 #else
     SORT_BYTES = 16 << 20,

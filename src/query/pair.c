@@ -15,7 +15,10 @@
 #include "query/paired.h"
 #include "query/walk.h"
 
-enum { SORT_BYTES = 32 << 20 };
+enum {
+    SORT_BYTES = 32 << 20,
+    MAX_LOOSE = 1 << 17, /* events that wait to be paired */
+};
 
 /* A row on its way through the sort, with its note beside it. */
 struct sorted {
@@ -160,6 +163,7 @@ static enum strobe_err take_batch(void *context, const struct strobe_batch *batc
 static enum strobe_err add_loose(struct pairing *pairing)
 {
     struct strobe_walk walk = strobe_walk_of_paired(pairing->trace, pairing, take_batch);
+    walk.max_loose = MAX_LOOSE;
     return strobe_walk_run(&walk);
 }
 

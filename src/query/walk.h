@@ -3,7 +3,7 @@
  *
  * Zones come in batches: those that end in one part, in the order of their ends; then, when all is
  * read or enough is known, those of fibers and spans, paired over all threads by time; at last
- * those still open. Memory is bounded by three blocks, what is open, and 1 M events of fibers and
+ * those still open. Memory is bounded by three blocks, what is open, and 256 K events of fibers and
  * spans that wait for their turn.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_WALK_H
 #define STROBE_QUERY_WALK_H
@@ -65,7 +65,7 @@ struct strobe_walk {
     int by_tick;     /* 1: zones that begin and events that happen in [tick_min, tick_max] */
     uint64_t tick_min, tick_max;
     uint64_t offset_min; /* only blocks from this offset of the file on */
-    uint32_t max_loose;  /* events of fibers and spans that wait before some are paired; 0: 1 M */
+    uint32_t max_loose;  /* events of fibers and spans that wait before some are paired; 0: 256 K */
 
     /* Results: */
     uint64_t n_events; /* events replayed */

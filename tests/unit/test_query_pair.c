@@ -154,6 +154,7 @@ static void gpu_zones_answer_the_same_paired_or_not(void **state)
 {
     (void)state;
     compare_all("g", 3);
+    compare_all("G", 8);
 }
 
 static void all_of_them_together_answer_the_same_paired_or_not(void **state)

@@ -196,9 +196,7 @@ static int scan_table(struct strobe_hits *hits, uint32_t number, uint64_t lo, ui
                                    .max_parts = *most,
                                    .step = hits->table_step};
     const struct strobe_pixel_row *row;
-    uint32_t track = table->kind == STROBE_TABLE_THREAD
-                         ? strobe_track_id(STROBE_TRACK_THREAD, table->thread)
-                         : strobe_track_id(STROBE_TRACK_TABLE, number);
+    uint32_t track = strobe_track_of_table(engine, number);
     while ((row = strobe_row_walk_next(&walk, NULL))) {
         if (row->begin < lo || row->begin > hi)
             continue;

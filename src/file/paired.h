@@ -133,7 +133,11 @@ enum strobe_err strobe_paired_get_cells(const struct strobe_paired_body *body,
                                         const struct strobe_paired_part *part, uint64_t proc,
                                         struct strobe_paired_cell *cells);
 
-/* The list of a closed trace. NOTFOUND: it has none that counts. */
+/* A list of its raw bytes, in a file of `n_file` bytes. NOTFOUND: of another version; CORRUPT, NOMEM. Free what was read. */
+enum strobe_err strobe_paired_get_list(const uint8_t *bytes, size_t n, uint64_t n_file,
+                                       struct strobe_paired_list *out);
+
+/* The list of a trace. NOTFOUND: it has none that counts. */
 enum strobe_err strobe_paired_find(struct strobe_file *file, struct strobe_paired_list *out);
 
 #endif

@@ -234,13 +234,13 @@ static enum strobe_err get_track(struct strobe_bytes *in, struct strobe_paired_l
     track->n_depths = (uint32_t)n_depths;
     in->bad |=
         track->kind < STROBE_PAIRED_THREAD || track->kind > STROBE_PAIRED_GPU || !n_depths ||
-        n_depths > UINT32_MAX / 2 || in->bad ||
+        n_depths > STROBE_FILE_OPEN_MAX || in->bad ||
         number_rows(list->parts + track->first_ended, track->n_ended_parts) != track->n_ended ||
         number_rows(list->parts + track->first_open, track->n_open_parts) != track->n_open;
     return in->bad ? STROBE_ERR_CORRUPT : STROBE_OK;
 }
 
-static enum strobe_err get_list(struct strobe_bytes *in, struct strobe_paired_list *list)
+static enum strobe_err get_tracks(struct strobe_bytes *in, struct strobe_paired_list *list)
 {
     uint64_t offset = 0;
     enum strobe_err err = STROBE_OK;
@@ -255,6 +255,22 @@ static enum strobe_err get_list(struct strobe_bytes *in, struct strobe_paired_li
     while (list->n_tracks < n && !err)
         err = get_track(in, list, &list->tracks[list->n_tracks++], &offset);
     return err ? err : in->bad ? STROBE_ERR_CORRUPT : STROBE_OK;
+}
+
+enum strobe_err strobe_paired_get_list(const uint8_t *bytes, size_t n, uint64_t n_file,
+                                       struct strobe_paired_list *out)
+{
+    struct strobe_bytes in = strobe_bytes_over(bytes, n);
+    uint64_t n_items = 0;
+    memset(out, 0, sizeof *out);
+    enum strobe_err err = get_tracks(&in, out);
+    for (uint32_t i = 0; i < out->n_parts && !err; i++)
+        n_items += out->parts[i].n;
+    if (!err && n_items / STROBE_FRAME_RATIO > n_file) /* or a part could be listed without end */
+        err = STROBE_ERR_CORRUPT;
+    if (err)
+        strobe_paired_list_free(out);
+    return err;
 }
 
 /* The last PAIRED_LOD block, if nothing that it would have to tell of is behind it. 0: none. */
@@ -283,11 +299,9 @@ enum strobe_err strobe_paired_find(struct strobe_file *file, struct strobe_paire
         err = strobe_paired_load(file, offset, STROBE_BLOCK_PAIRED_LOD, &body);
     if (!err && !(body.block.ref.head.flags & STROBE_PAIRED_LIST))
         err = STROBE_ERR_NOTFOUND;
-    struct strobe_bytes in = strobe_bytes_over(body.unpacked.bytes, err ? 0 : body.unpacked.n);
     if (!err)
-        err = get_list(&in, out);
+        err = strobe_paired_get_list(body.unpacked.bytes, body.unpacked.n,
+                                     strobe_file_facts(file)->n_bytes, out);
     strobe_paired_body_free(&body);
-    if (err)
-        strobe_paired_list_free(out);
     return err == STROBE_ERR_CORRUPT ? STROBE_ERR_NOTFOUND : err;
 }

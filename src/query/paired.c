@@ -125,6 +125,8 @@ static enum strobe_err fill(struct strobe_paired *paired, uint32_t track, uint32
         err = STROBE_ERR_NOMEM;
     for (uint32_t i = 0; i < part->n && !err; i++) {
         const struct strobe_paired_row *row = &paired->decoded[i];
+        if (row->depth >= paired->list.tracks[track].n_depths)
+            return STROBE_ERR_CORRUPT;
         uint32_t process = process_of(paired->trace, &last, row->proc);
         slot->rows[i] =
             (struct strobe_pixel_row){row->begin, row->end,  strobe_table_loc(process, row->loc),

@@ -547,7 +547,8 @@ static void open_rows(struct strobe_pixel_lanes *lanes)
         .place = &lanes->track->place, .lo = lanes->hi + 1, .hi = lanes->hi};
     const struct strobe_pixel_row *row;
     while ((row = strobe_row_walk_next(&walk, NULL))) {
-        if (row->begin > lanes->hi || row->end <= lanes->hi)
+        if (row->begin > lanes->hi || row->end <= lanes->hi ||
+            row->depth >= lanes->track->first_depth + lanes->track->n_depths)
             continue;
         if (STROBE_ARRAY_REACH(lanes->open.zones, lanes->open.room, row->depth))
             return;

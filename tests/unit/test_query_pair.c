@@ -237,6 +237,52 @@ static void a_file_without_footer_has_what_was_paired(void **state)
     small_remove(&small);
 }
 
+/* Some bytes of a block are changed. */
+static void mangle(struct paired_trace *random, const uint8_t *from, size_t n, uint8_t *to)
+{
+    memcpy(to, from, n);
+    for (uint64_t i = paired_random(random) % 4 + 1; i; i--)
+        to[paired_random(random) % n] = (uint8_t)paired_random(random);
+}
+
+static void bytes_of_a_stranger_are_refused_or_read(void **state)
+{
+    struct strobe_trace *trace;
+    struct strobe_paired *paired;
+    struct paired_trace random = {.state = 99};
+    struct strobe_paired_notes notes = {0};
+    struct strobe_paired_bytes list = {0};
+    (void)state;
+    make("f", 9, 1);
+    assert_int_equal(strobe_trace_open(small.path, 0, &trace), STROBE_OK);
+    assert_int_equal(strobe_paired_open(trace, &paired), STROBE_OK);
+    assert_int_equal(strobe_paired_put_list(&list, &paired->list), STROBE_OK);
+    const struct strobe_paired_part part = paired->list.parts[0];
+    struct strobe_paired_body body = {0};
+    assert_int_equal(strobe_paired_load(trace->file, part.offset, STROBE_BLOCK_PAIRED, &body),
+                     STROBE_OK);
+    uint8_t *copy = malloc(body.unpacked.n), *other = malloc(list.n);
+    struct strobe_paired_body mangled = {.unpacked = {.bytes = copy, .n = body.unpacked.n}};
+    for (int i = 0; i < 300; i++) {
+        struct strobe_paired_list read;
+        mangle(&random, body.unpacked.bytes, body.unpacked.n, copy);
+        strobe_paired_get_rows(&mangled, &part, 1, paired->decoded, &notes);
+        strobe_paired_get_cells(&mangled, &part, 1, paired->cells);
+        mangle(&random, list.bytes, list.n, other);
+        if (strobe_paired_get_list(other, paired_random(&random) % (list.n + 1), 1 << 20, &read) ==
+            STROBE_OK)
+            strobe_paired_list_free(&read);
+    }
+    free(copy);
+    free(other);
+    free(notes.notes);
+    strobe_paired_bytes_free(&list);
+    strobe_paired_body_free(&body);
+    strobe_paired_close(paired);
+    strobe_trace_close(trace);
+    small_remove(&small);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +293,7 @@ int main(void)
         cmocka_unit_test(each_level_counts_every_row),
         cmocka_unit_test(a_list_that_events_follow_does_not_count),
         cmocka_unit_test(a_file_without_footer_has_what_was_paired),
+        cmocka_unit_test(bytes_of_a_stranger_are_refused_or_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,7 +235,7 @@ static void do_part(struct run *run, const struct strobe_events *events,
 
 static int is_wanted(const struct strobe_flame *flame, uint32_t thread)
 {
-    return !flame->view->trace->threads[thread].twin && /* those come by strobe_flame_add_rows */
+    return !flame->view->trace->threads[thread].twin && /* those come by strobe_flame_step_rows */
            (!flame->threads || (thread < flame->n_threads && flame->threads[thread]));
 }
 
@@ -317,22 +317,73 @@ double strobe_flame_share(const struct strobe_flame *flame)
     return flame->next_block <= first ? 0 : (flame->next_block - first) / (last + 1.0 - first);
 }
 
-enum strobe_err strobe_flame_add_rows(struct strobe_flame *flame,
-                                      const struct strobe_pixel_row *rows, uint32_t n)
+/* ---- rows of tables ---- */
+
+/* Rows that ended and open ones, each by begin: both together, with the path at hand. */
+struct strobe_flame_rows {
+    struct run run;
+    struct strobe_rows_place place;
+    struct strobe_row_walk walks[2];
+    struct strobe_pixel_row heads[2]; /* of both walks: the next one */
+    uint8_t has[2];
+};
+
+static void advance(struct strobe_flame_rows *rows, int which)
 {
-    struct run run = {.flame = flame};
-    for (uint32_t i = 0; i < n; i++)
-        if (rows[i].depth < MAX_DEPTH)
-            add_zone(&run, (struct zone){rows[i].begin, rows[i].end - rows[i].begin, rows[i].self,
-                                         rows[i].loc, rows[i].depth, rows[i].end != UINT64_MAX, 0});
-    if (run.n_zones)
-        qsort(run.zones, run.n_zones, sizeof *run.zones, by_begin);
-    for (uint32_t i = 0; i < run.n_zones; i++) {
-        const struct zone *zone = &run.zones[i];
-        count_zone(&run, zone, flame->row_number(flame->context, zone->loc));
+    const struct strobe_pixel_row *row = strobe_row_walk_next(&rows->walks[which], NULL);
+    rows->has[which] = row != NULL;
+    if (row)
+        rows->heads[which] = *row;
+}
+
+enum strobe_err strobe_flame_start_rows(struct strobe_flame *flame,
+                                        const struct strobe_rows_place *place)
+{
+    free(flame->rows);
+    struct strobe_flame_rows *rows = flame->rows = calloc(1, sizeof *rows);
+    if (!rows)
+        return STROBE_ERR_NOMEM;
+    rows->run.flame = flame;
+    rows->place = *place;
+    for (int i = 0; i < 2; i++) {
+        rows->walks[i] = (struct strobe_row_walk){.place = &rows->place,
+                                                  .lo = flame->lo,
+                                                  .hi = flame->hi,
+                                                  .only = i ? STROBE_ROWS_OPEN : STROBE_ROWS_ENDED};
+        advance(rows, i);
     }
-    free(run.zones);
-    return run.failed ? STROBE_ERR_NOMEM : STROBE_OK;
+    return STROBE_OK;
+}
+
+/* 1: the open row is next. */
+static int is_open_next(const struct strobe_flame_rows *rows)
+{
+    const struct strobe_pixel_row *ended = &rows->heads[0], *open = &rows->heads[1];
+    if (!rows->has[0] || !rows->has[1])
+        return rows->has[1];
+    return open->begin != ended->begin ? open->begin < ended->begin : open->depth < ended->depth;
+}
+
+enum strobe_err strobe_flame_step_rows(struct strobe_flame *flame, uint64_t *most)
+{
+    struct strobe_flame_rows *rows = flame->rows;
+    while (rows && *most && (rows->has[0] || rows->has[1]) && !rows->run.failed) {
+        int which = is_open_next(rows);
+        const struct strobe_pixel_row *row = &rows->heads[which];
+        const struct zone zone = {row->begin, row->end - row->begin,  row->self, row->loc,
+                                  row->depth, row->end != UINT64_MAX, 0};
+        if (zone.depth < MAX_DEPTH && row->end >= flame->lo && row->begin <= flame->hi)
+            count_zone(&rows->run, &zone, flame->row_number(flame->context, zone.loc));
+        advance(rows, which);
+        --*most;
+    }
+    if (!rows || (*most && !rows->run.failed) || rows->run.failed) {
+        enum strobe_err err = rows && rows->run.failed ? STROBE_ERR_NOMEM : STROBE_OK;
+        free(rows);
+        flame->rows = NULL;
+        return err;
+    }
+    return STROBE_OK;
 }
 
 enum strobe_err strobe_flame_add_path(struct strobe_flame *flame, const uint32_t *locs, uint32_t n,
@@ -412,6 +463,7 @@ void strobe_flame_free(struct strobe_flame *flame)
     for (uint32_t i = 0; i < flame->open_room; i++)
         free(flame->open[i].zones);
     free(flame->open);
+    free(flame->rows);
     free(flame->nodes);
     strobe_index_free(&flame->by_path);
     memset(flame, 0, sizeof *flame);

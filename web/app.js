@@ -23,6 +23,7 @@ import {measuring} from './view/measure.js';
 import {opening} from './view/opening.js';
 import {tracking} from './view/tracking.js';
 import {rowFor} from './view/keys.js';
+import {selectMark} from './view/marks.js';
 import {areaKeys, readLink, trackByKey, tracksByKeys, writeLink} from './view/link.js';
 import {droppedFiles, traceOf} from './view/dropped.js';
 import {Drawer} from './panels/drawer.js';
@@ -32,6 +33,7 @@ import {makeFlame} from './panels/flame.js';
 import {makeFrames, makeInfo, makeMessages, makeNotes} from './panels/lists.js';
 import {makeOps} from './panels/ops.js';
 import {makeRegions} from './panels/regions.js';
+import {makeSamples, sampling} from './panels/samples.js';
 import {makeStats} from './panels/stats.js';
 import {h} from './view/dom.js';
 import {keep, kept} from './view/kept.js';
@@ -53,6 +55,7 @@ class App {
         this.view = {from: 0, to: 1};
         this.selection = null; /* {track, depth, t0, t1, loc, detail} */
         this.point = null;     /* {track, t, item}: of a plot */
+        this.mark = null;      /* a sample, or a stretch of a strip: view/marks.js */
         this.turn = 0;         /* selections so far: an answer about an earlier click comes too late */
         this.area = null;      /* {from, to, tracks} */
         this.measure = null;   /* ns: a measure was begun there */
@@ -82,7 +85,7 @@ class App {
         this.overlay = new Overlay(this);
         this.server = new Live(this);
         this.start = new Start(this);
-        this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeOps, makeRegions, makeMessages, makeFrames, makeNotes, makeInfo]);
+        this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeSamples, makeOps, makeRegions, makeMessages, makeFrames, makeNotes, makeInfo]);
         this.tips = new Tips(this);
         this.menu = new Menu(this);
         this.toast = h('div', {class: 'toast', hidden: true, role: 'status'});
@@ -461,7 +464,7 @@ class App {
     setSelection(detail) {
         const z = detail && detail.zone;
         this.turn++;
-        this.point = null;
+        this.point = this.mark = null;
         this.selection = z ? {track: z.track, depth: z.depth, t0: z.t0, t1: z.t1, loc: z.loc, detail} : null;
         this.flows = [];
         if (z)
@@ -503,6 +506,8 @@ class App {
 
     /** A click on the timeline. */
     async selectHit(hit) {
+        if (hit && hit.mark)
+            return selectMark(this, hit);
         if (!hit || !hit.item)
             return this.setSelection(null);
         const {row, item} = hit, {track} = row;
@@ -536,7 +541,7 @@ class App {
         this.loadFlows(this.area.from, this.area.to, this.area.tracks || undefined);
         this.changed('area');
         this.sayCut('The area is in the link');
-        this.drawer.show(['stats', 'flame', 'messages', 'find'].includes(this.drawer.current) && this.drawer.isOpen ? this.drawer.current : 'details');
+        this.drawer.show(['stats', 'flame', 'samples', 'messages', 'find'].includes(this.drawer.current) && this.drawer.isOpen ? this.drawer.current : 'details');
     }
 
     /* Where the link can't have all tracks of the area. */
@@ -657,6 +662,6 @@ class App {
     }
 }
 
-Object.assign(App.prototype, going, measuring, opening, tracking);
+Object.assign(App.prototype, going, measuring, opening, tracking, sampling);
 window.strobe = new App();
 window.strobe.begin();

@@ -19,7 +19,8 @@ export class Reader {
 
     /* A new instance with the trace open in it; throws where that can't be done. */
     start() {
-        const source = this.open(), none = () => 8; /* EBADF: the C library has no files */
+        const source = this.open(), none = () => 8; /* EBADF: the C library has no files, whatever it is linked with */
+        const system = Object.fromEntries(WebAssembly.Module.imports(this.module).filter(({module}) => module === 'wasi_snapshot_preview1').map(({name}) => [name, none]));
         const read = (out, n, at) => {
             try {
                 source.read(new Uint8Array(this.exports.memory.buffer, out, n), at);
@@ -30,7 +31,7 @@ export class Reader {
             }
         };
         this.failure = null;
-        this.exports = new WebAssembly.Instance(this.module, {strobe: {read, size: () => source.size}, wasi_snapshot_preview1: {fd_close: none, fd_seek: none, fd_write: none}}).exports;
+        this.exports = new WebAssembly.Instance(this.module, {strobe: {read, size: () => source.size}, wasi_snapshot_preview1: system}).exports;
         this.exports._initialize();
         const answer = this.frame(this.with(`${this.name}\0`, (at) => this.exports.open(at)));
         const {error} = JSON.parse(new TextDecoder().decode(new Uint8Array(answer, 8)));

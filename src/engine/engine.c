@@ -188,6 +188,8 @@ static const struct {
     {"ops", strobe_engine_answer_ops, 1},
     {"cores", strobe_engine_answer_cores, 1},
     {"regions", strobe_engine_answer_regions, 1},
+    {"memory", strobe_engine_answer_memory, 1},
+    {"locks", strobe_engine_answer_locks, 1},
 };
 
 int strobe_engine_is_slow(const struct strobe_json *question)
@@ -247,6 +249,8 @@ void strobe_engine_close(struct strobe_engine *engine)
     strobe_kept_stats_free(engine->stats);
     strobe_kept_flame_free(engine->flame);
     strobe_kept_regions_free(engine->regions);
+    strobe_kept_memory_free(engine->memory);
+    strobe_kept_locks_free(engine->locks);
     if (engine->ops)
         strobe_ops_free(engine->ops);
     free(engine->ops);

@@ -38,6 +38,8 @@ struct strobe_engine {
     struct strobe_kept_stats *stats;       /* owned, likewise */
     struct strobe_kept_flame *flame;       /* owned, likewise */
     struct strobe_kept_regions *regions;   /* owned, likewise */
+    struct strobe_kept_memory *memory;     /* owned, likewise */
+    struct strobe_kept_locks *locks;       /* owned, likewise */
     struct strobe_ops *ops;                /* owned: grows with the file; NULL: not asked for yet */
     uint64_t n_grown; /* how often the file has grown: what was kept is out of date */
 };
@@ -118,6 +120,10 @@ void strobe_engine_answer_cores(struct strobe_engine *engine, const struct strob
                                 struct strobe_reply *reply);
 void strobe_engine_answer_regions(struct strobe_engine *engine, const struct strobe_json *question,
                                   struct strobe_reply *reply);
+void strobe_engine_answer_memory(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply);
+void strobe_engine_answer_locks(struct strobe_engine *engine, const struct strobe_json *question,
+                                struct strobe_reply *reply);
 void strobe_engine_answer_flows(struct strobe_engine *engine, const struct strobe_json *question,
                                 struct strobe_reply *reply);
 void strobe_engine_answer_frames(struct strobe_engine *engine, const struct strobe_json *question,
@@ -133,6 +139,8 @@ void strobe_hits_free(struct strobe_hits *hits);                    /* NULL is a
 void strobe_kept_stats_free(struct strobe_kept_stats *stats);       /* likewise */
 void strobe_kept_flame_free(struct strobe_kept_flame *flame);       /* likewise */
 void strobe_kept_regions_free(struct strobe_kept_regions *regions); /* likewise */
+void strobe_kept_memory_free(struct strobe_kept_memory *memory);    /* likewise */
+void strobe_kept_locks_free(struct strobe_kept_locks *locks);       /* likewise */
 
 /* The text of an error, where a reply has no other answer. */
 void strobe_engine_answer_error(struct strobe_reply *reply, const char *why);

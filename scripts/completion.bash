@@ -61,7 +61,7 @@ _strobe()
 
     local options="--help"
     case $command in
-        record) options+=" -o --output --pid --session --for --all --sample --no-sample --max-memory --max-file --policy --python --include --exclude --min-duration --max-depth --c-functions --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
+        record) options+=" -o --output --pid --session --for --all --sample --no-sample --memory --locks --max-memory --max-file --policy --python --include --exclude --min-duration --max-depth --c-functions --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
         stats) options+=" --sort --limit --filter --range --process --device --core --from-signpost --to-signpost --spans --stacks --gpu --memory --inclusive --exact --quick --csv --json" ;;
         memory) options+=" --by --sort --top --range --process --blocks --over-time --folded --csv --json" ;;
         locks) options+=" --waits --orders --top --range --process --csv --json" ;;

@@ -109,6 +109,12 @@ static void name_thread(const struct printing *p, uint32_t thread, uint64_t tid,
     out->at = out->room;
 }
 
+/* What the system calls a thread; 0: not known. */
+static uint64_t tid_of(const struct printing *p, uint32_t thread, uint64_t otherwise)
+{
+    return thread == STROBE_IDMAP_NONE ? otherwise : p->trace->threads[thread].tid;
+}
+
 static void name_zone(const struct printing *p, uint32_t process, uint64_t loc, struct text *out)
 {
     out->at = "", out->n = 0;
@@ -226,13 +232,17 @@ static void put_pair(struct printing *p, uint32_t index)
     name_zone(p, pair->waiter_process, pair->waiter_loc, &waiter_zone);
     name_zone(p, pair->holder_process, pair->holder_loc, &holder_zone);
     size_t n_stack = name_stack(p, pair->lock, pair->stack);
+    uint64_t waiter_tid = tid_of(p, pair->waiter, 0),
+             holder_tid = tid_of(p, pair->holder, pair->holder_tid);
     if (p->settings->json) {
         strobe_json_write_line(&p->json, 2);
         strobe_json_write_open(&p->json, NULL, '{');
         strobe_json_write_text(&p->json, "lock", lock.at, lock.n);
         strobe_json_write_text(&p->json, "waiter", waiter.at, waiter.n);
+        strobe_json_write_u(&p->json, "waiter_tid", waiter_tid);
         strobe_json_write_text(&p->json, "waiter_zone", waiter_zone.at, waiter_zone.n);
         strobe_json_write_text(&p->json, "holder", holder.at, holder.n);
+        strobe_json_write_u(&p->json, "holder_tid", holder_tid);
         strobe_json_write_text(&p->json, "holder_zone", holder_zone.at, holder_zone.n);
         strobe_json_write_u(&p->json, "count", pair->n);
         strobe_json_write_u(&p->json, "wait_ns", ns_of(p, pair->ticks));
@@ -244,23 +254,27 @@ static void put_pair(struct printing *p, uint32_t index)
         const struct text *texts[] = {&lock, &waiter, &waiter_zone, &holder, &holder_zone};
         for (int i = 0; i < 5; i++)
             put_csv_text(p, texts[i]);
-        strobe_out_format(p->out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIi64 ",", pair->n,
-                          ns_of(p, pair->ticks), ns_of(p, pair->longest),
-                          at_ns(p, pair->longest_at));
+        strobe_out_format(
+            p->out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIi64 ",",
+            waiter_tid, holder_tid, pair->n, ns_of(p, pair->ticks), ns_of(p, pair->longest),
+            at_ns(p, pair->longest_at));
         strobe_out_csv(p->out, p->room, n_stack);
         strobe_out_char(p->out, '\n');
     } else {
         strobe_out_format(p->out, "%10s %8" PRIu64 " %10s  ",
                           strobe_number_show_ns(ns_of(p, pair->ticks), ns), pair->n,
                           strobe_number_show_ns(ns_of(p, pair->longest), longest));
-        strobe_out_format(p->out, "%.*s: %.*s%s%.*s waited for %.*s%s%.*s\n", (int)lock.n, lock.at,
-                          (int)waiter.n, waiter.at, waiter_zone.n ? " in " : "", (int)waiter_zone.n,
-                          waiter_zone.at, (int)holder.n, holder.at, holder_zone.n ? " in " : "",
+        strobe_out_format(p->out, "%.*s: %.*s %llu%s%.*s waited for ", (int)lock.n, lock.at,
+                          (int)waiter.n, waiter.at, (unsigned long long)waiter_tid,
+                          waiter_zone.n ? " in " : "", (int)waiter_zone.n, waiter_zone.at);
+        strobe_out_format(p->out, "%.*s %llu%s%.*s\n", (int)holder.n, holder.at,
+                          (unsigned long long)holder_tid, holder_zone.n ? " in " : "",
                           (int)holder_zone.n, holder_zone.at);
     }
 }
-#define PAIR_CSV \
-    "lock,waiter,waiter_zone,holder,holder_zone,count,wait_ns,longest_ns,longest_at_ns,stack\n"
+#define PAIR_CSV                                                                                 \
+    "lock,waiter,waiter_zone,holder,holder_zone,waiter_tid,holder_tid,count,wait_ns,longest_ns," \
+    "longest_at_ns,stack\n"
 
 /* ---- orders ---- */
 
@@ -381,9 +395,11 @@ static enum strobe_err put_all(struct printing *p)
     }
     if (settings->csv || err)
         return err;
-    if (!settings->waits && !settings->orders && p->locks->n_pairs) {
-        strobe_out_char(p->out, '\n');
-        err = put_pairs(p);
+    if (!settings->waits && !settings->orders) {
+        if (p->locks->n_pairs) {
+            strobe_out_char(p->out, '\n');
+            err = put_pairs(p);
+        }
         put_edges(p, 1);
     }
     strobe_cli_put_coverage(p->out, p->trace);

@@ -65,7 +65,7 @@ const tests = {
     async 'a click on a wait shows it, with waiter and holder named'() {
         await openPanel('locks', /lock/);
         const first = page.locator('.locks .right .trow').first(), pair = command('locks').waits.find((w) => w.lock === 'table');
-        assert.match(await first.innerText(), new RegExp(`${pair.waiter} in turn[\\s\\S]*${pair.holder}`));
+        assert.match(await first.innerText(), new RegExp(`${pair.waiter} ${pair.waiter_tid} in turn[\\s\\S]*${pair.holder} ${pair.holder_tid}`));
         await first.click();
         await settled();
         const v = await view();

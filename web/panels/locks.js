@@ -32,7 +32,7 @@ class Locks {
     }
 
     makePairs() {
-        const who = (track, tid) => (track ? this.app.trackOf(track).name : tid ? `thread ${tid}` : 'not known');
+        const who = (track, tid) => (track ? `${this.app.trackOf(track).name} ${this.app.trackOf(track).tid}` : tid ? `thread ${tid}` : 'not known');
         const zone = (loc) => (loc ? [' in ', locName(this.app, loc)] : '');
         return new Table([
             {key: 'waiter', title: 'waited', width: 'minmax(120px, 1fr)', sort: false, show: (p) => h('span', {title: p.stack ? inward(p.stack) : ''}, who(p.waiter), zone(p.waiter_loc)), copy: (p) => who(p.waiter)},

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "export/chrome.h"
-#include "export/folded.h"
 #include "export/html.h"
 #include "page/page.h"
 #include "file/notes.h"
 #include "query/cut.h"
 #include "cli/cli.h"
+#include "cli/export_samples.h"
 #include "cli/export_tracy.h"
 #include "cli/choice.h"
 #include "cli/out.h"
@@ -26,8 +26,11 @@ static const char help[] =
     "  --to FORMAT     chrome: JSON for ui.perfetto.dev and chrome://tracing; tracy: a file that\n"
     "                  Tracy 0.11.1 and later open; tracy-0.14: one for 0.14 and later, with\n"
     "                  severities, sections and notes of GPU zones too; html: the viewer with the\n"
-    "                  trace in it, one file that any browser opens; folded: stack samples for\n"
-    "                  flame graphs and speedscope; default: by the name of OUT, else chrome\n"
+    "                  trace in it, one file that any browser opens; stack samples as folded (for "
+    "flame\n"
+    "                  graphs), speedscope (of a trace without samples its zones), pprof or\n"
+    "                  firefox (for the Firefox Profiler);\n"
+    "                  default: by the name of OUT, else chrome\n"
     "  -o, --out OUT   where it goes, - for stdout; default: FILE with another end to its name\n"
     "  --range A..B    what happens between A and B after the start, and little more\n"
     "  --process P     of the process with this pid, or this in its name, and of its devices\n"
@@ -40,6 +43,7 @@ static const char help[] =
     "  strobe export --to chrome -o - | gzip >run.json.gz\n"
     "  strobe export --to tracy run.strobe\n"
     "  strobe export --to folded -o - run.strobe | flamegraph.pl >run.svg\n"
+    "  strobe export --to pprof run.strobe && go tool pprof -top run.pb.gz\n"
     "  strobe export --to html --range 10s..12s -o slow.html run.strobe\n";
 
 struct options {
@@ -76,10 +80,13 @@ static int ends_with(const char *text, const char *end)
     return n >= n_end && !strcmp(text + n - n_end, end);
 }
 
-enum { CHROME, TRACY, HTML, TRACY_14, FOLDED, N_FORMATS };
+enum { SPEEDSCOPE, PPROF, FIREFOX, CHROME, TRACY, HTML, TRACY_14, FOLDED, N_FORMATS };
 static const struct {
     const char *name, *end, *words;
-} formats[N_FORMATS] = {{"chrome", ".json", "open it at https://ui.perfetto.dev"},
+} formats[N_FORMATS] = {{"speedscope", ".speedscope.json", "speedscope opens it"},
+                        {"pprof", ".pb.gz", "open it by go tool pprof"},
+                        {"firefox", ".firefox.json", "open it at https://profiler.firefox.com"},
+                        {"chrome", ".json", "open it at https://ui.perfetto.dev"},
                         {"tracy", ".tracy", "Tracy 0.11.1 and later open it"},
                         {"html", ".html", "open it with a browser"},
                         {"tracy-0.14", ".tracy", "Tracy 0.14 and later open it"},
@@ -98,13 +105,16 @@ static int find_format(const struct options *options)
     if (options->format)
         strobe_cli_error(
             "export",
-            "there is no format '%s'; --to knows: chrome, tracy, tracy-0.14, html, folded",
+            "there is no format '%s'; --to knows: chrome, tracy, tracy-0.14, html, folded, "
+            "speedscope, pprof, firefox",
             options->format);
     else
         strobe_cli_error(
             "export",
-            "what is '%s' to be? say --to chrome, --to tracy, --to html or --to folded, or "
-            "call it something.json, something.tracy, something.html or something.folded",
+            "what is '%s' to be? say --to chrome, --to tracy, --to html, --to folded, --to "
+            "speedscope, --to pprof or --to firefox, or call it something.json, something.tracy, "
+            "something.html, something.folded, something.speedscope.json, something.pb.gz or "
+            "something.firefox.json",
             options->out);
     return -1;
 }
@@ -175,38 +185,6 @@ static int write_chrome(const char *path, int fd, struct strobe_trace *trace)
     if (err && !out.error)
         strobe_cli_fail("export", path, err);
     int ok = !strobe_out_close(&out, "export") && !err;
-    strobe_cli_warn_damage("export", trace, n_bad_parts);
-    return ok;
-}
-
-/* 1: it went well; a failure was printed. */
-static int write_folded(const struct options *options, const char *path, int fd,
-                        struct strobe_trace *trace)
-{
-    struct strobe_cli_chosen chosen;
-    struct strobe_out out;
-    uint64_t n_samples = 0, n_bad_parts = 0;
-    if (!strobe_cli_choose("export", trace, &options->choice, &chosen)) {
-        strobe_cli_chosen_free(&chosen);
-        return 0;
-    }
-    struct strobe_samples_options samples = {.by_tick = chosen.by_tick,
-                                             .tick_min = chosen.tick_min,
-                                             .tick_max = chosen.tick_max,
-                                             .processes = chosen.processes,
-                                             .n_processes = chosen.n_processes};
-    if (!strobe_out_open(&out, fd)) {
-        strobe_cli_chosen_free(&chosen);
-        strobe_cli_fail("export", path, STROBE_ERR_NOMEM);
-        return 0;
-    }
-    enum strobe_err err = strobe_folded_write(trace, &samples, &out, &n_samples, &n_bad_parts);
-    strobe_cli_chosen_free(&chosen);
-    if (err && !out.error)
-        strobe_cli_fail("export", path, err);
-    int ok = !strobe_out_close(&out, "export") && !err;
-    if (ok && !n_samples)
-        strobe_cli_error("export", "%s has no stack samples", path);
     strobe_cli_warn_damage("export", trace, n_bad_parts);
     return ok;
 }
@@ -328,12 +306,23 @@ static int write_html(const struct options *options, const char *path, int fd,
     return !strobe_out_close(&out, "export") && !err;
 }
 
+/* The one of the formats of samples; -1: it is another. */
+static int samples_format(int format)
+{
+    return format == FOLDED       ? STROBE_CLI_FOLDED
+           : format == SPEEDSCOPE ? STROBE_CLI_SPEEDSCOPE
+           : format == PPROF      ? STROBE_CLI_PPROF
+           : format == FIREFOX    ? STROBE_CLI_FIREFOX
+                                  : -1;
+}
+
 static int write_out(const struct options *options, int format, const char *path, const char *to,
                      struct strobe_trace *trace)
 {
     int fd, ok;
     struct strobe_trace *piece = NULL;
-    if (format != HTML && format != FOLDED && is_piece(options)) { /* these choose themselves */
+    int samples = samples_format(format);
+    if (format != HTML && samples < 0 && is_piece(options)) { /* these choose themselves */
         piece = cut_trace(options, path, trace);
         if (!piece)
             return STROBE_EXIT_FAILED;
@@ -347,10 +336,11 @@ static int write_out(const struct options *options, int format, const char *path
     if (format == TRACY || format == TRACY_14)
         ok = write_tracy(fd, to, trace,
                          format == TRACY ? STROBE_TRACY_LAYOUT_11 : STROBE_TRACY_LAYOUT_14);
+    else if (samples >= 0)
+        ok = strobe_cli_export_samples(path, trace, fd, (enum strobe_cli_samples_format)samples,
+                                       &options->choice);
     else
-        ok = format == HTML     ? write_html(options, path, fd, trace)
-             : format == FOLDED ? write_folded(options, path, fd, trace)
-                                : write_chrome(path, fd, trace);
+        ok = format == HTML ? write_html(options, path, fd, trace) : write_chrome(path, fd, trace);
     if (fd != 1 && close(fd) && ok) {
         strobe_cli_error("export", "can't write %s: %s", to, strerror(errno));
         ok = 0;

@@ -17,6 +17,7 @@
 #include "cli/import_device.h"
 #include "cli/input.h"
 #include "import/chrome.h"
+#include "import/stacks_file.h"
 #include "tracy_file/content.h"
 #include "tracy_file/import.h"
 
@@ -25,8 +26,10 @@ static const char help[] =
     "\n"
     "A trace made of a file of another profiler: what Tracy 0.9 to 0.14 saved (.tracy), Chrome's "
     "JSON trace format\n"
-    "(.json, .json.gz) as Chromium, Perfetto, PyTorch and many others write it, or the device log "
-    "of a tt-metal run:\n"
+    "(.json, .json.gz) as Chromium, Perfetto, PyTorch and many others write it; stack samples: "
+    "perf.data, the text of perf\n"
+    "script, speedscope's JSON, profiles of pprof, folded stacks; or the device log of a tt-metal "
+    "run:\n"
     "profile_log_device.csv, or the folder that it is in or that has it in .logs, with the run's "
     "capture, clock samples\n"
     "and op messages where they are there.\n"
@@ -37,13 +40,17 @@ static const char help[] =
     "examples:\n"
     "  strobe import run.tracy\n"
     "  strobe import trace.json.gz\n"
+    "  perf record -g ./app && strobe import perf.data\n"
+    "  strobe import cpu.pb.gz\n"
     "  strobe import generated/profiler\n"
     "  strobe import -f -o run.strobe capture.tracy\n";
 
 /* FILE with .strobe instead of its own end; the caller frees it. */
 static char *default_out(const char *path)
 {
-    static const char *const ends[] = {".tracy", ".json.gz", ".json", ".csv"};
+    static const char *const ends[] = {
+        ".tracy", ".speedscope.json", ".json.gz", ".json", ".pb.gz", ".folded", ".perf",
+        ".txt",   ".pprof",           ".data",    ".csv"};
     static const char in_folder[] = "/profile_log_device.strobe";
     size_t n = strlen(path);
     struct stat st;
@@ -73,6 +80,7 @@ static char *default_out(const char *path)
 struct job {
     const char *from, *to;
     struct strobe_cli_device_log *run; /* borrowed; NULL: it is another file */
+    int is_pipe;
 };
 enum { MADE, MADE_IN_PART, MADE_NOTHING };
 
@@ -89,7 +97,11 @@ static void remove_half(const char *path, const struct stat *before)
 static int fail_chrome(const char *from, enum strobe_err err, uint64_t offset)
 {
     if (err == STROBE_ERR_FORMAT)
-        strobe_cli_error("import", "%s: neither a .tracy file nor Chrome's JSON", from);
+        strobe_cli_error(
+            "import",
+            "%s: neither a .tracy file nor Chrome's JSON, nor stack samples of perf, perf "
+            "script, speedscope, pprof or folded stacks",
+            from);
     else if (err == STROBE_ERR_INVALID)
         strobe_cli_error("import", "%s: compressed, and this program was built without zlib", from);
     else if (err == STROBE_ERR_CORRUPT)
@@ -157,18 +169,54 @@ static int import_device(void *context)
     return strobe_cli_device_log_import(job->run, job->to);
 }
 
-/* Bytes that are nobody's are for the reader of .tracy files, who says so. A pipe gives its bytes once: its name has to do. */
+static int import_stacks(const struct job *job, enum strobe_stacks_format format)
+{
+    struct strobe_stacks_result result;
+    enum strobe_err err = strobe_stacks_file_import(job->from, job->to, format, &result);
+    if (err == STROBE_ERR_FORMAT)
+        strobe_cli_error("import", "%s: %s without a sample", job->from,
+                         strobe_stacks_format_name(format));
+    else if (err == STROBE_ERR_CORRUPT)
+        strobe_cli_error("import", "%s: %s, but damaged", job->from,
+                         strobe_stacks_format_name(format));
+    else if (err == STROBE_ERR_INVALID && format == STROBE_STACKS_PERF_DATA)
+        strobe_cli_error("import",
+                         "%s: perf wrote this to a pipe; record to a file, or import the text of "
+                         "perf script -i %s",
+                         job->from, job->from);
+    else if (err)
+        strobe_cli_fail("import", job->from, err);
+    if (err)
+        return MADE_NOTHING;
+    fprintf(stderr, "strobe import: wrote %s: %" PRIu64 " samples of %" PRIu64 " threads (%s)\n",
+            job->to, result.n_samples, result.n_threads, strobe_stacks_format_name(format));
+    if (result.n_set_aside)
+        fprintf(stderr, "strobe import: set aside: %" PRIu64 " things; 'strobe info' says which\n",
+                result.n_set_aside);
+    return MADE;
+}
+
+/* Bytes that are nobody's are for the reader of .tracy files, who says so. */
 static int is_chrome(const char *path)
 {
     uint8_t first[64];
-    struct stat st;
-    if (!stat(path, &st) && S_ISFIFO(st.st_mode))
-        return strstr(path, ".json") != NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = strobe_ready_open(path, O_RDONLY, 0);
     ssize_t n = fd < 0 ? -1 : read(fd, first, sizeof first);
     if (fd >= 0)
         close(fd);
     return n > 0 && strobe_chrome_is_file(first, (size_t)n);
+}
+
+/* What it is, is for the confined part to find out: it may have to be unpacked. A pipe gives its bytes once: its name has to do. */
+static int import_file(void *context)
+{
+    const struct job *job = context;
+    if (job->is_pipe)
+        return strstr(job->from, ".json") ? import_chrome(context) : import_tracy(context);
+    enum strobe_stacks_format format = strobe_stacks_file_find(job->from);
+    if (format)
+        return import_stacks(job, format);
+    return is_chrome(job->from) ? import_chrome(context) : import_tracy(context);
 }
 
 static int prepare(const struct job *job)
@@ -183,9 +231,11 @@ static int run(const char *from, const char *to, int force)
 {
     enum { N_UNNAMED = 8 }; /* for sorting what does not fit into memory */
     static struct strobe_cli_device_log log;
-    struct job job = {from, to, strobe_cli_device_log_find(from, &log) ? &log : NULL};
+    struct job job = {from, to, strobe_cli_device_log_find(from, &log) ? &log : NULL, 0};
     struct stat before = {0}, source;
-    if (!job.run && !stat(from, &source) && S_ISDIR(source.st_mode)) {
+    int is_there = !stat(from, &source);
+    job.is_pipe = is_there && S_ISFIFO(source.st_mode);
+    if (!job.run && is_there && S_ISDIR(source.st_mode)) {
         strobe_cli_error("import",
                          "%s: a folder without a profile_log_device.csv, here or in .logs", from);
         return STROBE_EXIT_FAILED;
@@ -194,9 +244,7 @@ static int run(const char *from, const char *to, int force)
         strobe_cli_error("import", "%s is there already; -f replaces it", to);
         return STROBE_EXIT_FAILED;
     }
-    int (*work)(void *context) = job.run           ? import_device
-                                 : is_chrome(from) ? import_chrome
-                                                   : import_tracy;
+    int (*work)(void *context) = job.run ? import_device : import_file;
     int error = prepare(&job), code = MADE_NOTHING;
     if (error)
         return strobe_cli_fail("import", from, strobe_err_from_errno(error));

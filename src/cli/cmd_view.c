@@ -29,8 +29,9 @@ static const char help[] =
     "\n"
     "Shows a trace in the browser: prints a link, and serves it on this machine's loopback until "
     "Ctrl-C.\n"
-    "FILE may be Tracy's (.tracy) or Chrome's (.json, .json.gz), or a tt-metal run's "
-    "profile_log_device.csv, too; a FOLDER that\n"
+    "FILE may be Tracy's (.tracy) or Chrome's (.json, .json.gz), stack samples of other profilers "
+    "(strobe import), or a\n"
+    "tt-metal run's profile_log_device.csv, too; a FOLDER that\n"
     "has that log, there or in .logs, is such a run. Without FILE, a page with the traces of this "
     "folder, live sessions and\n"
     "Tracy clients. A trace that is still being recorded is followed.\n"
@@ -167,7 +168,11 @@ static int find_target(const char *path, struct options *options)
     free(real);
     if (!options->trace[0] || strobe_guard_is_trace_name(options->trace))
         return 1;
-    strobe_cli_error("view", "%s: a trace's name ends in .strobe, .tracy, .json or .json.gz", path);
+    strobe_cli_error(
+        "view",
+        "%s: a trace's name ends in .strobe, .tracy, .json or .json.gz; of stack samples "
+        "in .folded, .collapsed, .perf, .pprof, .pb.gz or perf.data",
+        path);
     return 0;
 }
 

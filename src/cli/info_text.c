@@ -360,8 +360,13 @@ static void put_samples(struct strobe_out *out, const struct strobe_info *info)
                      ? loss->count
                      : 0;
     }
-    strobe_out_format(out, "samples    %s at %" PRIu64 " per second of CPU time, %s, %s switches",
-                      strobe_number_show_count(n_of_kind[STROBE_KIND_SAMPLE], a),
+    strobe_out_format(out, "samples    %s",
+                      strobe_number_show_count(n_of_kind[STROBE_KIND_SAMPLE], a));
+    if (!sampled->sample_hz) { /* of another profiler */
+        strobe_out_text(out, ", of no known rate\n");
+        return;
+    }
+    strobe_out_format(out, " at %" PRIu64 " per second of CPU time, %s, %s switches",
                       sampled->sample_hz,
                       sampled->has_kernel_frames ? "with the kernel" : "user side only",
                       strobe_number_show_count(n_of_kind[STROBE_KIND_SWITCH_OUT], b));

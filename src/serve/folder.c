@@ -34,7 +34,8 @@ static int looks_like_trace(int fd)
     if (n > 0 && !is) {
         text[n] = 0;
         const char *first = text + strspn(text, " \t\r\n");
-        is = (*first == '{' && strstr(first, "\"traceEvents\"")) ||
+        is = (*first == '{' && (strstr(first, "\"traceEvents\"") ||
+                                strstr(first, "speedscope.app/file-format-schema"))) ||
              (*first == '[' && strstr(first, "\"ph\""));
     }
     free(text);

@@ -81,6 +81,17 @@ static int ends_with(const char *name, const char *end)
     return n > n_end && !strcmp(name + n - n_end, end);
 }
 
+/* Files of stack samples: the importer looks at their content. */
+static int is_stacks_name(const char *name)
+{
+    static const char *const ends[] = {".folded", ".collapsed", ".perf",
+                                       ".pprof",  ".pb.gz",     ".perf.data"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (ends_with(name, ends[i]))
+            return 1;
+    return !strcmp(name, "perf.data");
+}
+
 int strobe_guard_is_trace_name(const char *name)
 {
     if (name[0] == '.' || strlen(name) > 255)
@@ -89,7 +100,8 @@ int strobe_guard_is_trace_name(const char *name)
         if (*at == '/' || *at == '\\' || (unsigned char)*at < 0x20 || *at == 0x7f)
             return 0;
     return ends_with(name, ".strobe") || ends_with(name, ".tracy") ||
-           !strcmp(name, "profile_log_device.csv") || strobe_guard_is_json_name(name);
+           !strcmp(name, "profile_log_device.csv") || strobe_guard_is_json_name(name) ||
+           is_stacks_name(name);
 }
 
 int strobe_guard_is_json_name(const char *name)

@@ -59,13 +59,6 @@ struct answer {
     char *room; /* owned: STROBE_HEAP_NAME_ROOM, for stacks */
 };
 
-static uint32_t functions(void *context, uint32_t process, uint64_t address, char *room,
-                          size_t n_room)
-{
-    const struct strobe_engine *engine = context;
-    return strobe_stack_functions(engine->trace, &engine->symbols, process, address, room, n_room);
-}
-
 static void put_name(const struct answer *a, const char *member, uint32_t lock)
 {
     const struct strobe_lock_row *row = &a->locks->locks[lock];
@@ -77,7 +70,7 @@ static void put_name(const struct answer *a, const char *member, uint32_t lock)
 
 static void put_stack(const struct answer *a, uint32_t lock, uint32_t stack)
 {
-    const struct strobe_heap_names names = {a->engine, functions};
+    const struct strobe_heap_names names = {a->engine, strobe_engine_functions};
     size_t n = 0;
     if (stack != STROBE_IDMAP_NONE)
         n = strobe_stacks_name(&a->locks->ordered.stacks, stack, a->locks->locks[lock].process,

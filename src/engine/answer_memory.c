@@ -97,14 +97,6 @@ static void put_pools(struct strobe_engine *engine, const struct strobe_heap *he
     strobe_reply_close(reply, ']');
 }
 
-/* Functions by what the trace says: the page has no other files. */
-static uint32_t functions(void *context, uint32_t process, uint64_t address, char *room,
-                          size_t n_room)
-{
-    const struct strobe_engine *engine = context;
-    return strobe_stack_functions(engine->trace, &engine->symbols, process, address, room, n_room);
-}
-
 /* The number that a text of the question stands for. */
 static unsigned number_of(const struct strobe_json *question, const char *member,
                           const char *(*name)(unsigned))
@@ -143,7 +135,7 @@ static void put_row_arrays(struct strobe_reply *reply, const struct strobe_heap_
 static enum strobe_err put_rows(struct strobe_engine *engine, const struct strobe_json *question,
                                 struct strobe_reply *reply)
 {
-    const struct strobe_heap_names names = {engine, functions};
+    const struct strobe_heap_names names = {engine, strobe_engine_functions};
     struct strobe_heap_rows rows = {0};
     uint64_t limit = strobe_engine_count(question, "limit", 1000, MOST_ROWS);
     enum strobe_err err = strobe_heap_rows_make(
@@ -169,7 +161,7 @@ static enum strobe_err put_rows(struct strobe_engine *engine, const struct strob
 static enum strobe_err put_blocks(struct strobe_engine *engine, struct strobe_reply *reply)
 {
     const struct strobe_heap *heap = &engine->memory->heap;
-    const struct strobe_heap_names names = {engine, functions};
+    const struct strobe_heap_names names = {engine, strobe_engine_functions};
     char *room = malloc(STROBE_HEAP_NAME_ROOM), address[32];
     if (!room)
         return STROBE_ERR_NOMEM;

@@ -133,6 +133,18 @@ char *strobe_engine_key(const struct strobe_engine *engine, const struct strobe_
     return key.at;
 }
 
+/* ---- names of addresses ---- */
+
+uint32_t strobe_engine_functions(void *context, uint32_t process, uint64_t address, char *room,
+                                 size_t n_room)
+{
+    struct strobe_engine *engine = context;
+    const struct strobe_engine_host *host = engine->host;
+    if (host && host->find_functions && !strobe_stack_symbol_of(&engine->symbols, process, address))
+        return host->find_functions(host->context, engine->trace, process, address, room, n_room);
+    return strobe_stack_functions(engine->trace, &engine->symbols, process, address, room, n_room);
+}
+
 /* ---- questions ---- */
 
 void strobe_engine_answer_error(struct strobe_reply *reply, const char *why)

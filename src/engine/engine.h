@@ -20,6 +20,9 @@ struct strobe_engine_host {
     /* The text of a source file that the trace names, to be freed; NULL with *why in words. */
     char *(*read_source)(void *context, const struct strobe_trace *trace, const char *path,
                          size_t *n_bytes, const char **why);
+    /* The functions at an address as strobe_stack_functions gives them, where no record of the trace names one; NULL: nobody knows more. */
+    uint32_t (*find_functions)(void *context, struct strobe_trace *trace, uint32_t process,
+                               uint64_t address, char *room, size_t n_room);
     void *context;
 };
 
@@ -93,6 +96,11 @@ char *strobe_engine_key(const struct strobe_engine *engine, const struct strobe_
 
 /* 1: the question wants its rows in reverse. */
 int strobe_engine_is_reversed(const struct strobe_json *question);
+
+/* The functions at an address, a line feed between them, the innermost first: of the trace's records, else of the host's. The engine
+ * is `context`. */
+uint32_t strobe_engine_functions(void *context, uint32_t process, uint64_t address, char *room,
+                                 size_t n_room);
 
 /* By index in trace->locs, 1: it has this number. To be freed; NULL without memory. */
 uint8_t *strobe_engine_mark(const struct strobe_engine *engine, uint32_t number);

@@ -239,7 +239,8 @@ static void emit_free(struct strobe_name *pool, const void *at)
 }
 
 /* A thread drew its number: this block has the byte, or the first draw of the thread is yet to come. */
-static __attribute__((noinline)) void sample_block(const void *frame, const void *at, size_t size)
+static __attribute__((noinline)) void sample_block(struct strobe_name *pool, const void *frame,
+                                                   const void *at, size_t size)
 {
     if (!dice.random) {
         dice.left = draw() - (int64_t)size;
@@ -249,44 +250,79 @@ static __attribute__((noinline)) void sample_block(const void *frame, const void
     dice.left = draw();
     double chance = chance_of((double)size / (double)strobe_preload_wants.sample_bytes);
     if (size && add_live(at))
-        emit_block(&heap_name, frame, at, size, (uint64_t)((double)size / chance + 0.5), NULL);
+        emit_block(pool, frame, at, size, (uint64_t)((double)size / chance + 0.5), NULL);
 }
 
 /* errno: what can change it keeps it, the client and stack.c; here it would cost more than the rest. */
-static __attribute__((noinline)) void note_block(const void *frame, const void *at, size_t size)
+static __attribute__((noinline)) void note_block(struct strobe_name *pool, const void *frame,
+                                                 const void *at, size_t size)
 {
     if (strobe_preload_busy++ == 0 && strobe_preload_records()) {
         if (strobe_preload_wants.memory_all)
-            emit_block(&heap_name, frame, at, size, 0, NULL);
+            emit_block(pool, frame, at, size, 0, NULL);
         else
-            sample_block(frame, at, size);
+            sample_block(pool, frame, at, size);
     }
     strobe_preload_busy--;
 }
 
 /* What a call has made. */
-static inline void *made(const void *frame, void *at, size_t size)
+static inline void *made_in(struct strobe_name *pool, const void *frame, void *at, size_t size)
 {
     if (RARE(!at) || !strobe_preload_wants.memory)
         return at;
     if (!strobe_preload_wants.memory_all && (dice.left -= (int64_t)size) > 0)
         return at;
-    note_block(frame, at, size);
+    note_block(pool, frame, at, size);
     return at;
 }
 
-static __attribute__((noinline)) void note_free(const void *at)
+static inline void *made(const void *frame, void *at, size_t size)
+{
+    return made_in(&heap_name, frame, at, size);
+}
+
+static __attribute__((noinline)) void note_free(struct strobe_name *pool, const void *at)
 {
     if (strobe_preload_busy++ == 0 && strobe_preload_records() &&
         (strobe_preload_wants.memory_all || take_live(at)))
-        emit_free(&heap_name, at);
+        emit_free(pool, at);
     strobe_preload_busy--;
+}
+
+static inline void ends_in(struct strobe_name *pool, const void *at)
+{
+    if (at && strobe_preload_wants.memory && (strobe_preload_wants.memory_all || is_marked(at)))
+        note_free(pool, at);
 }
 
 static inline void ends(const void *at)
 {
-    if (at && strobe_preload_wants.memory && (strobe_preload_wants.memory_all || is_marked(at)))
-        note_free(at);
+    ends_in(&heap_name, at);
+}
+
+/* ---- for allocators that stand before malloc ---- */
+
+void *strobe_preload_made(struct strobe_name *pool, const void *frame, void *at, size_t size)
+{
+    return made_in(pool, frame, at, size);
+}
+
+void strobe_preload_ends(struct strobe_name *pool, const void *at)
+{
+    ends_in(pool, at);
+}
+
+int64_t strobe_preload_enter(void)
+{
+    strobe_preload_busy++;
+    return dice.left;
+}
+
+void strobe_preload_leave(int64_t left)
+{
+    dice.left = left;
+    strobe_preload_busy--;
 }
 
 /* ---- the family of malloc ---- */

@@ -86,6 +86,8 @@ static __attribute__((constructor(101))) void begin(void)
     strobe_preload_wants.memory =
         strobe_preload_wants.memory_all || strobe_preload_wants.sample_bytes;
     strobe_preload_wants.locks = locks && is_free && *locks;
+    if (strobe_preload_wants.memory)
+        strobe_preload_python();
     strobe_preload_busy--;
     errno = before;
 }

@@ -33,6 +33,17 @@ void *strobe_preload_next_version(const char *name, const char *version);
  * before it returns; 0: not known. Any context. */
 uint64_t strobe_preload_stack(const void *frame);
 
+/* An allocator that gets its memory from malloc, and is to be seen in its place: what it made, in a pool of its own, and what it is about
+ * to give back; around its own calls enter and leave, so that malloc is silent meanwhile. */
+struct strobe_name;
+void *strobe_preload_made(struct strobe_name *pool, const void *frame, void *at, size_t size);
+void strobe_preload_ends(struct strobe_name *pool, const void *at);
+int64_t strobe_preload_enter(void);
+void strobe_preload_leave(int64_t left);
+
+/* Stand before the allocators of a CPython that is in this process from its start. Before main. */
+void strobe_preload_python(void);
+
 /* Whether a function is this library's malloc. */
 bool strobe_preload_is_malloc(const void *found);
 

@@ -69,12 +69,25 @@ static char *read_source(void *context, const struct strobe_trace *trace, const 
     return text;
 }
 
+/* By the modules' files, where they are at hand with the same build id. */
+static uint32_t find_functions(void *context, struct strobe_trace *trace, uint32_t process,
+                               uint64_t address, char *room, size_t n_room)
+{
+    struct strobe_served *served = context;
+    if (!served->symbols)
+        served->symbols = strobe_symbols_open(trace);
+    room[0] = 0;
+    return served->symbols
+               ? strobe_symbols_functions(served->symbols, process, address, room, n_room)
+               : 0;
+}
+
 enum strobe_err strobe_served_open(const char *path, const char *folder, struct strobe_served *out)
 {
     struct strobe_trace *trace;
     const char *slash = strrchr(path, '/');
     *out = (struct strobe_served){.path = path, .folder = folder};
-    out->host = (struct strobe_engine_host){is_live, read_source, out};
+    out->host = (struct strobe_engine_host){is_live, read_source, find_functions, out};
     enum strobe_err err = strobe_trace_open(path, 0, &trace);
     if (!err)
         err = strobe_engine_open(trace, slash ? slash + 1 : path, &out->engine);
@@ -85,7 +98,9 @@ enum strobe_err strobe_served_open(const char *path, const char *folder, struct 
 
 void strobe_served_close(struct strobe_served *served)
 {
+    strobe_symbols_close(served->symbols);
     strobe_engine_close(served->engine);
+    served->symbols = NULL;
     served->engine = NULL;
 }
 

@@ -4,11 +4,13 @@
 #define STROBE_SERVE_ANSWERS_H
 
 #include "engine/engine.h"
+#include "query/symbols.h"
 
 /* An open trace and its places. One thread. */
 struct strobe_served {
     struct strobe_engine *engine;   /* owned */
     struct strobe_engine_host host; /* of the engine */
+    struct strobe_symbols *symbols; /* owned: of the machine's files; NULL: not asked for yet */
     const char *path;               /* borrowed: of the trace */
     const char *folder;             /* borrowed: where saved ranges go */
 };

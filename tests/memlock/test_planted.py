@@ -5,6 +5,7 @@ program does what it does without us.
 """
 import csv
 import io
+import json
 import os
 import shutil
 import sys
@@ -96,6 +97,26 @@ class MemoryTest(PlantedTest):
     @unittest.skipUnless(shutil.which("perl"), "perl is not there")
     def test_a_real_interpreter_runs_as_ever(self):
         self.assertEqual(self.take("perl", "-e", "my %h; $h{$_} = 'x' x 100 for 1..2000; print scalar(keys %h), qq(\\n)", options=["--memory=all", "--locks=all"]), "2000\n")
+
+
+class PythonTest(PlantedTest):
+    LEAK = "import os\nkept = [bytearray(1000) for _ in range(5000)]\nlost = [str(i) * 100 for i in range(3000)]\ndel lost\nprint(len(kept), flush=True)\nos._exit(0)"
+
+    def pools(self):
+        found = json.loads(self.ask("memory", "--by", "pool", "--json"))
+        return {pool["pool"]: pool for pool in found["pools"]}
+
+    def test_blocks_of_its_three_domains_are_pools(self):
+        self.assertEqual(self.take("/usr/bin/python3", "-S", "-c", self.LEAK, options=["--memory=all", "--python", "off"]), "5000\n")
+        pools = self.pools()
+        self.assertLessEqual({"python raw", "python mem", "python object"}, set(pools))
+        self.assertGreater(pools["python object"]["live_bytes"], 5_000_000)
+        self.assertGreater(pools["python object"]["frees"], 3000)
+        self.assertLess(pools.get("mmap", {"live_bytes": 0})["live_bytes"], 1_000_000)    # arenas are not counted twice
+
+    def test_samples_estimate_them(self):
+        self.take("/usr/bin/python3", "-S", "-c", self.LEAK, options=["--memory=2K", "--python", "off"])
+        self.assertLess(abs(self.pools()["python object"]["live_bytes"] - 6_000_000), 1_500_000)
 
 
 class LocksTest(PlantedTest):

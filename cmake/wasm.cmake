@@ -108,7 +108,7 @@ list(FILTER wasm_sources EXCLUDE REGEX "/report/(compare|device_json|folders|set
 file(GLOB zstd_sources ${zstd_lib}/common/*.c ${zstd_lib}/compress/*.c ${zstd_lib}/decompress/*.c)
 list(FILTER zstd_sources EXCLUDE REGEX "/(pool|threading|debug|zstdmt_compress)\\.c$")
 set(wasm_objects "")
-strobe_wasm_objects(wasm_objects import "${wasm_options};-I${lz4_lib};-I${CMAKE_CURRENT_SOURCE_DIR}/kernel;-isystem${CMAKE_CURRENT_SOURCE_DIR}/src/wasm_import/posix;-DO_DIRECT=0;-DF_DUPFD_CLOEXEC=1030" ${wasm_sources})
+strobe_wasm_objects(wasm_objects import "${wasm_options};-I${lz4_lib};-I${CMAKE_CURRENT_SOURCE_DIR}/kernel;-isystem${CMAKE_CURRENT_SOURCE_DIR}/src/wasm_import/posix;-idirafter/usr/include/${CMAKE_LIBRARY_ARCHITECTURE};-DO_DIRECT=0;-DF_DUPFD_CLOEXEC=1030" ${wasm_sources})
 strobe_wasm_objects(wasm_objects import "${wasm_zstd_options}" ${zstd_sources})
 strobe_wasm_objects(wasm_objects import "" ${lz4_lib}/lz4.c)
 strobe_wasm_module(import ${wasm_objects})

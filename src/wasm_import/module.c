@@ -12,6 +12,7 @@
 #include "device_import/device_log.h"
 #include "device_import/pick.h"
 #include "import/chrome.h"
+#include "import/stacks_file.h"
 #include "tracy_file/content.h"
 #include "tracy_file/import.h"
 
@@ -59,6 +60,21 @@ static enum strobe_err import_chrome(const char *path)
     return STROBE_OK;
 }
 
+static enum strobe_err import_stacks(const char *path, enum strobe_stacks_format format)
+{
+    struct strobe_stacks_result made = {0};
+    enum strobe_err err = strobe_stacks_file_import(path, made_path, format, &made);
+    if (err)
+        return err;
+    say_count("", made.n_samples, " samples");
+    say_count(" of ", made.n_threads, made.n_threads == 1 ? " thread (" : " threads (");
+    strobe_out_text(&words, strobe_stacks_format_name(format));
+    strobe_out_text(&words, ")");
+    if (made.n_set_aside)
+        say_count("; ", made.n_set_aside, " things were set aside: the panel Info says which");
+    return STROBE_OK;
+}
+
 static enum strobe_err import_device(const char *const *paths, size_t n_paths, const char *log)
 {
     struct strobe_device_log_picked picked;
@@ -100,6 +116,15 @@ static size_t first_bytes(const char *path, uint8_t *out, size_t room)
     return n > 0 ? (size_t)n : 0;
 }
 
+/* Of a file alone; one that is nobody's is for the reader of .tracy files, who says so. */
+static enum strobe_err import_file(const char *path, const uint8_t *first, size_t n)
+{
+    enum strobe_stacks_format format = strobe_stacks_file_find(path);
+    if (format)
+        return import_stacks(path, format);
+    return strobe_chrome_is_file(first, n) ? import_chrome(path) : import_tracy(path);
+}
+
 static enum strobe_err import_files(const char *const *paths, size_t n_paths)
 {
     uint8_t first[64];
@@ -110,10 +135,8 @@ static enum strobe_err import_files(const char *const *paths, size_t n_paths)
         size_t n = first_bytes(paths[i], first, sizeof first);
         if (strobe_device_log_is_file(first, n))
             return import_device(paths, n_paths, paths[i]);
-        if (strobe_chrome_is_file(first, n))
-            return import_chrome(paths[i]);
         if (n_paths == 1)
-            return import_tracy(paths[i]);
+            return import_file(paths[i], first, n);
     }
     return STROBE_ERR_FORMAT;
 }
@@ -121,7 +144,8 @@ static enum strobe_err import_files(const char *const *paths, size_t n_paths)
 static const char *words_for(enum strobe_err err)
 {
     if (err == STROBE_ERR_FORMAT)
-        return "neither a trace of Strobe or Tracy, nor Chrome's JSON, nor the device log of a run";
+        return "neither a trace of Strobe or Tracy, nor Chrome's JSON, nor stack samples of perf, "
+               "speedscope, pprof or folded stacks, nor the device log of a run";
     return err == STROBE_ERR_VERSION ? "the file is of a version that is not read"
                                      : strobe_err_text(err);
 }

@@ -128,8 +128,8 @@ static size_t name_stack(const struct printing *p, uint32_t lock, uint32_t stack
     p->room[0] = 0;
     if (stack == STROBE_IDMAP_NONE)
         return 0;
-    return strobe_stacks_name(&p->locks->ordered.stacks, stack, p->locks->locks[lock].process,
-                              &p->names, p->room, STROBE_HEAP_NAME_ROOM);
+    return strobe_call_stacks_name(&p->locks->ordered.stacks, stack, p->locks->locks[lock].process,
+                                   &p->names, p->room, STROBE_HEAP_NAME_ROOM);
 }
 
 static uint64_t ns_of(const struct printing *p, uint64_t ticks)

@@ -73,8 +73,8 @@ static void put_stack(const struct answer *a, uint32_t lock, uint32_t stack)
     const struct strobe_heap_names names = {a->engine, strobe_engine_functions};
     size_t n = 0;
     if (stack != STROBE_IDMAP_NONE)
-        n = strobe_stacks_name(&a->locks->ordered.stacks, stack, a->locks->locks[lock].process,
-                               &names, a->room, STROBE_HEAP_NAME_ROOM);
+        n = strobe_call_stacks_name(&a->locks->ordered.stacks, stack, a->locks->locks[lock].process,
+                                    &names, a->room, STROBE_HEAP_NAME_ROOM);
     strobe_reply_text(a->reply, "stack", a->room, n);
 }
 

@@ -68,12 +68,13 @@ static size_t add_functions(const struct strobe_heap_names *names, uint32_t proc
     return at;
 }
 
-size_t strobe_stacks_name(const struct strobe_stacks *stacks, uint32_t stack, uint32_t process,
-                          const struct strobe_heap_names *names, char *room, size_t n_room)
+size_t strobe_call_stacks_name(const struct strobe_call_stacks *stacks, uint32_t stack,
+                               uint32_t process, const struct strobe_heap_names *names, char *room,
+                               size_t n_room)
 {
     static const char none[] = "[no stack]";
     uint64_t addresses[MOST_FRAMES];
-    uint32_t n = strobe_stacks_get(stacks, stack, addresses, MOST_FRAMES);
+    uint32_t n = strobe_call_stacks_get(stacks, stack, addresses, MOST_FRAMES);
     size_t at = 0;
     while (n-- > 0)
         at = add_functions(names, process, addresses[n], room, n_room, at);
@@ -87,9 +88,9 @@ static size_t name_function(const struct strobe_heap *heap, const struct strobe_
                             const struct strobe_heap_names *names, char *room)
 {
     uint64_t address;
-    if (!strobe_stacks_get(&heap->ordered.stacks, site->stack, &address, 1))
-        return strobe_stacks_name(&heap->ordered.stacks, STROBE_IDMAP_NONE, 0, names, room,
-                                  STROBE_HEAP_NAME_ROOM);
+    if (!strobe_call_stacks_get(&heap->ordered.stacks, site->stack, &address, 1))
+        return strobe_call_stacks_name(&heap->ordered.stacks, STROBE_IDMAP_NONE, 0, names, room,
+                                       STROBE_HEAP_NAME_ROOM);
     names->functions(names->context, heap->pools[site->pool].process, address, room,
                      STROBE_HEAP_NAME_ROOM);
     return strcspn(room, "\n");
@@ -121,8 +122,9 @@ size_t strobe_heap_site_name(const struct strobe_trace *trace, const struct stro
     if (by == STROBE_HEAP_BY_FUNCTION)
         return name_function(heap, at, names, room);
     if (by == STROBE_HEAP_BY_STACK)
-        return strobe_stacks_name(&heap->ordered.stacks, at->stack, heap->pools[at->pool].process,
-                                  names, room, STROBE_HEAP_NAME_ROOM);
+        return strobe_call_stacks_name(&heap->ordered.stacks, at->stack,
+                                       heap->pools[at->pool].process, names, room,
+                                       STROBE_HEAP_NAME_ROOM);
     const char *name = strobe_heap_pool_name(trace, heap, at->pool, made, &n);
     return add_text(room, STROBE_HEAP_NAME_ROOM, 0, name, n);
 }

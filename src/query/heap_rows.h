@@ -67,7 +67,8 @@ size_t strobe_heap_site_name(const struct strobe_trace *trace, const struct stro
                              char room[STROBE_HEAP_NAME_ROOM]);
 
 /* A stack as outermost;...;innermost; a text in brackets where none is known. Its length. */
-size_t strobe_stacks_name(const struct strobe_stacks *stacks, uint32_t stack, uint32_t process,
-                          const struct strobe_heap_names *names, char *room, size_t n_room);
+size_t strobe_call_stacks_name(const struct strobe_call_stacks *stacks, uint32_t stack,
+                               uint32_t process, const struct strobe_heap_names *names, char *room,
+                               size_t n_room);
 
 #endif

@@ -36,7 +36,8 @@ struct pass {
 
 /* ---- stacks ---- */
 
-static uint32_t keep_content(struct strobe_stacks *stacks, const uint64_t *addresses, uint64_t n)
+static uint32_t keep_content(struct strobe_call_stacks *stacks, const uint64_t *addresses,
+                             uint64_t n)
 {
     uint32_t entry;
     if (!n || n > UINT32_MAX / 16 ||
@@ -45,13 +46,13 @@ static uint32_t keep_content(struct strobe_stacks *stacks, const uint64_t *addre
     return entry + 1;
 }
 
-static uint32_t index_of(struct strobe_stacks *stacks, uint32_t scope, uint64_t id)
+static uint32_t index_of(struct strobe_call_stacks *stacks, uint32_t scope, uint64_t id)
 {
     return strobe_idmap_add_row(&stacks->ids, scope, id, (void **)&stacks->entries,
                                 &stacks->entries_room, sizeof *stacks->entries);
 }
 
-static void define_stack(struct strobe_stacks *stacks, const struct strobe_happening *h)
+static void define_stack(struct strobe_call_stacks *stacks, const struct strobe_happening *h)
 {
     const struct strobe_field *f = h->event->fields;
     uint32_t i = index_of(stacks, h->process, f[0].u);
@@ -60,7 +61,7 @@ static void define_stack(struct strobe_stacks *stacks, const struct strobe_happe
 }
 
 /* The stack that came before the event. */
-static uint32_t inline_stack(struct strobe_stacks *stacks, const struct strobe_happening *h)
+static uint32_t inline_stack(struct strobe_call_stacks *stacks, const struct strobe_happening *h)
 {
     uint32_t entry = keep_content(stacks, h->stack, h->n_stack);
     if (!entry)
@@ -71,8 +72,8 @@ static uint32_t inline_stack(struct strobe_stacks *stacks, const struct strobe_h
     return i;
 }
 
-uint32_t strobe_stacks_get(const struct strobe_stacks *stacks, uint32_t stack, uint64_t *out,
-                           uint32_t most)
+uint32_t strobe_call_stacks_get(const struct strobe_call_stacks *stacks, uint32_t stack,
+                                uint64_t *out, uint32_t most)
 {
     if (stack >= stacks->ids.n || !stacks->entries[stack])
         return 0;
@@ -83,7 +84,7 @@ uint32_t strobe_stacks_get(const struct strobe_stacks *stacks, uint32_t stack, u
     return n;
 }
 
-void strobe_stacks_free(struct strobe_stacks *stacks)
+void strobe_call_stacks_free(struct strobe_call_stacks *stacks)
 {
     strobe_idmap_free(&stacks->ids);
     strobe_textmap_free(&stacks->contents);
@@ -189,7 +190,7 @@ static enum strobe_err settles(void *context, uint64_t tick)
 static void set_stack(struct pass *pass, const struct strobe_happening *h,
                       struct strobe_ordered_row *row)
 {
-    struct strobe_stacks *stacks = &pass->ordered->stacks;
+    struct strobe_call_stacks *stacks = &pass->ordered->stacks;
     uint64_t id = row->kind == STROBE_KIND_MEM_BLOCK || row->kind == STROBE_KIND_LOCK_WAITED
                       ? h->event->fields[4].u
                       : 0;
@@ -281,6 +282,6 @@ enum strobe_err strobe_ordered_run(struct strobe_ordered *ordered)
 
 void strobe_ordered_free(struct strobe_ordered *ordered)
 {
-    strobe_stacks_free(&ordered->stacks);
+    strobe_call_stacks_free(&ordered->stacks);
     memset(ordered, 0, sizeof *ordered);
 }

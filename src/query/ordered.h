@@ -7,7 +7,7 @@
 #include "query/trace.h"
 
 /* Every distinct call stack once; rows name them by index. Zero-initialise; free once. */
-struct strobe_stacks {
+struct strobe_call_stacks {
     struct strobe_idmap ids; /* (process, id of a STACK event), (NONE, number in texts) */
     uint32_t *entries;       /* owned: by index, the entry in `contents` + 1; 0: unknown */
     uint32_t entries_room;
@@ -15,9 +15,9 @@ struct strobe_stacks {
 };
 
 /* The addresses of a stack into `out`, innermost first, `most` at the most. How many it has; 0 where nothing is known of it. */
-uint32_t strobe_stacks_get(const struct strobe_stacks *stacks, uint32_t stack, uint64_t *out,
-                           uint32_t most);
-void strobe_stacks_free(struct strobe_stacks *stacks);
+uint32_t strobe_call_stacks_get(const struct strobe_call_stacks *stacks, uint32_t stack,
+                                uint64_t *out, uint32_t most);
+void strobe_call_stacks_free(struct strobe_call_stacks *stacks);
 
 enum { STROBE_ORDERED_FIELDS = 6 };
 
@@ -43,9 +43,9 @@ struct strobe_ordered {
     const uint8_t *processes; /* borrowed: by index, 0: leave it out; NULL: all */
     uint32_t n_processes;
 
-    struct strobe_stacks stacks; /* result */
-    uint64_t n_bad_parts;        /* result */
-    uint64_t tick_last;          /* result: of all events of the trace */
+    struct strobe_call_stacks stacks; /* result */
+    uint64_t n_bad_parts;             /* result */
+    uint64_t tick_last;               /* result: of all events of the trace */
 };
 
 /* 1: the trace may have events of these kinds. */

@@ -267,6 +267,13 @@ const tests = {
         await page.keyboard.press('Control+Shift+z');
         await page.waitForFunction(() => window.strobe.choice.hidden.size === 1);
         await settled();
+        await page.keyboard.press('Control+z'); /* and what is done after that can be undone, too */
+        await page.waitForFunction(() => window.strobe.choice.hidden.size === 0);
+        await settled();
+        await setView(500, 600);
+        await page.keyboard.press('Control+z');
+        await page.waitForFunction(() => Math.round(window.strobe.view.from / 1e6) === 100);
+        await settled();
     },
     async 'a view is kept under a name, and is there on the next visit'() {
         await open('daily');

@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 ARM64   = -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/arm64.cmake -DSTROBE_ARM64_ROOT=$(CURDIR)/build-arm64/root
 
-.PHONY: all build wheel test test-python test-peers test-viewer test-containers test-model test-power test-arm64 fuzz demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
+.PHONY: all build wheel test test-python test-peers test-viewer test-containers test-model test-power test-arm64 fuzz page demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
 
 all: build
 
@@ -84,6 +84,9 @@ asan tsan:
 	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build-$@ -j $(JOBS)
 	@cd build-$@ && ctest --output-on-failure -L $@ -j $(JOBS)
+
+page: deps-build build ## the viewer's page alone, for any web server: make page OUT=build/static
+	@scripts/make-page build $(or $(OUT),build/static)
 
 demo: deps-build build ## record the demo, show its zones, open it in the viewer (no terminal: as HTML)
 	@echo "A Python program, its native code, and kernels on the cores of a simulated device:"

@@ -33,10 +33,7 @@ list(JOIN page_severities ", " page_severities)
 string(TOLOWER "${page_severities}" page_severities)
 file(GENERATE OUTPUT ${page_folder}/facts.js CONTENT
     "/* made by cmake/page.cmake */\nexport const ${page_flags};\nexport const SEVERITIES = [${page_severities}];\nexport const SLOW = [${page_slow}];\n")
-set(page_made facts.js)
-if(STROBE_MODULE)
-    list(APPEND page_made engine.wasm.gz)
-endif()
+set(page_made facts.js ${STROBE_MODULES})
 list(APPEND page_paths ${page_made})
 list(SORT page_paths) # bytewise, as bsearch wants it
 

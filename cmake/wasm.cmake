@@ -1,10 +1,10 @@
-# wasm.cmake - the engine as a WebAssembly module for the page: build/page/engine.wasm.gz. It is made of the same sources as
-# the server's, with clang, lld and wasi-libc; STROBE_MODULE is empty, and the build says why, where one of them is missing.
+# wasm.cmake - the page's WebAssembly modules: the engine, build/page/engine.wasm.gz, and the importers, build/page/import.wasm.gz. They are made of
+# the same sources as the commands, with clang, lld and wasi-libc. STROBE_MODULES names those that can be made; the build says why one can't.
 include(cmake/zstd.cmake)
 option(STROBE_WASM "build the page's WebAssembly module, where its tools are there" ON)
 find_program(STROBE_WASM_CLANG NAMES clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14)
 find_program(STROBE_GZIP gzip)
-set(STROBE_MODULE "")
+set(STROBE_MODULES "")
 set(wasm_folder ${CMAKE_BINARY_DIR}/wasm)
 # clang 14 crashes with -flto or -mbulk-memory
 set(wasm_flags --target=wasm32-wasi -O2 -ffunction-sections -fdata-sections)
@@ -38,12 +38,48 @@ if(wasm_why)
     return()
 endif()
 
-# The rooms of the answers, without what writes, starts threads or asks the system.
-set(wasm_sources "")
-foreach(room base file query engine wasm)
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${room}/*.c)
-    list(APPEND wasm_sources ${sources})
-endforeach()
+# Compile sources into objects of the module's own folder; FLAGS follow. Appends to OUT.
+function(strobe_wasm_objects out module flags)
+    set(objects ${${out}})
+    foreach(source ${ARGN})
+        get_filename_component(name ${source} NAME_WE)
+        get_filename_component(room ${source} DIRECTORY)
+        get_filename_component(room ${room} NAME)
+        set(object ${wasm_folder}/${module}/${room}_${name}.o)
+        add_custom_command(OUTPUT ${object} DEPFILE ${object}.d DEPENDS ${source} VERBATIM
+            COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${STROBE_WASM_CLANG} ${wasm_flags} ${flags} -MD -MT ${object} -MF ${object}.d -c ${source} -o ${object}
+            COMMENT "Building WebAssembly object ${module}/${room}_${name}.o")
+        list(APPEND objects ${object})
+    endforeach()
+    file(MAKE_DIRECTORY ${wasm_folder}/${module})
+    set(${out} ${objects} PARENT_SCOPE)
+endfunction()
+
+function(strobe_wasm_module name)
+    add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/page/${name}.wasm.gz DEPENDS ${ARGN} VERBATIM
+        COMMAND ${STROBE_WASM_CLANG} ${wasm_link} ${ARGN} -o ${CMAKE_BINARY_DIR}/page/${name}.wasm
+        COMMAND ${STROBE_GZIP} -9nkf ${CMAKE_BINARY_DIR}/page/${name}.wasm
+        COMMENT "Linking page/${name}.wasm.gz")
+    list(APPEND STROBE_MODULES ${name}.wasm.gz)
+    set(STROBE_MODULES ${STROBE_MODULES} PARENT_SCOPE)
+endfunction()
+
+set(wasm_zstd_options -DZSTD_DISABLE_ASM -DHUF_FORCE_DECOMPRESS_X1 -DZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT -DZSTD_STRIP_ERROR_STRINGS=1 -DZSTD_LEGACY_SUPPORT=0)
+set(wasm_options -std=gnu17 -Wall -Wextra -Wshorten-64-to-32 -Werror -D_GNU_SOURCE -DSTROBE_VERSION="${PROJECT_VERSION}"
+    -I${CMAKE_CURRENT_SOURCE_DIR}/src -I${CMAKE_CURRENT_SOURCE_DIR}/include -I${zstd_lib} -I${zstd_lib}/common)
+
+# All of some rooms.
+function(strobe_wasm_rooms out)
+    set(found "")
+    foreach(room ${ARGN})
+        file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${room}/*.c)
+        list(APPEND found ${sources})
+    endforeach()
+    set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# The engine: the rooms of the answers, without what writes, starts threads or asks the system.
+strobe_wasm_rooms(wasm_sources base file query engine wasm)
 list(FILTER wasm_sources EXCLUDE REGEX "/base/(confine|descendants|ready|regular|sort)\\.c$")
 list(FILTER wasm_sources EXCLUDE REGEX "/file/(copy|encode|encode_[a-z]+|file_ends|file_pack|file_write|lod_write|notes|records|source_fd)\\.c$")
 list(FILTER wasm_sources EXCLUDE REGEX "/query/(cut|feed_thread|samples|sums|symbols|trace_open)\\.c$")
@@ -52,26 +88,27 @@ foreach(name common/entropy_common common/error_private common/fse_decompress co
         decompress/huf_decompress decompress/zstd_ddict decompress/zstd_decompress decompress/zstd_decompress_block)
     list(APPEND zstd_sources ${zstd_lib}/${name}.c)
 endforeach()
-
 set(wasm_objects "")
-foreach(source ${wasm_sources} ${zstd_sources})
-    get_filename_component(name ${source} NAME_WE)
-    get_filename_component(room ${source} DIRECTORY)
-    get_filename_component(room ${room} NAME)
-    set(object ${wasm_folder}/${room}_${name}.o)
-    if(source IN_LIST zstd_sources)
-        set(options -DZSTD_DISABLE_ASM -DHUF_FORCE_DECOMPRESS_X1 -DZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT -DZSTD_STRIP_ERROR_STRINGS=1 -DZSTD_LEGACY_SUPPORT=0)
-    else()
-        set(options -std=gnu17 -Wall -Wextra -Wshorten-64-to-32 -Werror -D_GNU_SOURCE -DSTROBE_VERSION="${PROJECT_VERSION}"
-            -I${CMAKE_CURRENT_SOURCE_DIR}/src -I${CMAKE_CURRENT_SOURCE_DIR}/include -I${zstd_lib} -I${zstd_lib}/common)
-    endif()
-    add_custom_command(OUTPUT ${object} DEPFILE ${object}.d DEPENDS ${source} VERBATIM
-        COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${STROBE_WASM_CLANG} ${wasm_flags} ${options} -MD -MT ${object} -MF ${object}.d -c ${source} -o ${object}
-        COMMENT "Building WebAssembly object ${room}_${name}.o")
-    list(APPEND wasm_objects ${object})
-endforeach()
-set(STROBE_MODULE ${CMAKE_BINARY_DIR}/page/engine.wasm.gz)
-add_custom_command(OUTPUT ${STROBE_MODULE} DEPENDS ${wasm_objects} VERBATIM
-    COMMAND ${STROBE_WASM_CLANG} ${wasm_link} ${wasm_objects} -o ${CMAKE_BINARY_DIR}/page/engine.wasm
-    COMMAND ${STROBE_GZIP} -9nkf ${CMAKE_BINARY_DIR}/page/engine.wasm
-    COMMENT "Linking page/engine.wasm.gz")
+strobe_wasm_objects(wasm_objects engine "${wasm_options}" ${wasm_sources})
+strobe_wasm_objects(wasm_objects engine "${wasm_zstd_options}" ${zstd_sources})
+strobe_wasm_module(engine ${wasm_objects})
+
+# The importers: what reads files of others, and what writes traces. The page's files stand in for the system's.
+strobe_crate_source(lz4_lib wasm_why lz4-sys 1.11.1 6bd8c0d6c6ed0cd30b3652886bb8711dc4bb01d637a68105a3d5158039b418e6 liblz4/lib/lz4.h
+    "libc 0.2.999 cc 1.99.0")
+if(NOT lz4_lib)
+    message(WARNING "without the page's importers (${wasm_why}): the page reads .strobe traces alone")
+    return()
+endif()
+strobe_wasm_rooms(wasm_sources base file build import tracy_file device report device_import wasm_import)
+list(APPEND wasm_sources ${CMAKE_CURRENT_SOURCE_DIR}/src/query/texts.c)
+list(FILTER wasm_sources EXCLUDE REGEX "/base/(confine|descendants|ready|regular)\\.c$")
+list(FILTER wasm_sources EXCLUDE REGEX "/tracy_file/(code|csv[a-z_]*|gather|model|rare|spool|stacks|switches|write[a-z_]*)\\.c$")
+list(FILTER wasm_sources EXCLUDE REGEX "/report/(compare|device_json|folders|setups|write_[a-z]+)\\.c$")
+file(GLOB zstd_sources ${zstd_lib}/common/*.c ${zstd_lib}/compress/*.c ${zstd_lib}/decompress/*.c)
+list(FILTER zstd_sources EXCLUDE REGEX "/(pool|threading|debug|zstdmt_compress)\\.c$")
+set(wasm_objects "")
+strobe_wasm_objects(wasm_objects import "${wasm_options};-I${lz4_lib};-I${CMAKE_CURRENT_SOURCE_DIR}/kernel;-isystem${CMAKE_CURRENT_SOURCE_DIR}/src/wasm_import/posix;-DO_DIRECT=0;-DF_DUPFD_CLOEXEC=1030" ${wasm_sources})
+strobe_wasm_objects(wasm_objects import "${wasm_zstd_options}" ${zstd_sources})
+strobe_wasm_objects(wasm_objects import "" ${lz4_lib}/lz4.c)
+strobe_wasm_module(import ${wasm_objects})

@@ -1,56 +1,20 @@
-# zstd.cmake - the sources of zstd, for what can't be linked with the distribution's library: the WebAssembly module
-# and the 32-bit tests. They are those of the crate zstd-sys, which cargo fetches; what it fetched is compared with the
-# hash below, and stays in the build tree. strobe_zstd_source(OUT WHY) sets OUT to the folder `lib`, or WHY to the reason
-# that there is none.
-set(STROBE_ZSTD_CRATE 2.0.16)
-set(STROBE_ZSTD_SHA256 91e19ebc2adc8f83e43039e79776e3fda8ca919132d68a1fed6a5faca2683748)
+# zstd.cmake - the sources of zstd (cmake/crate.cmake). strobe_zstd_source(OUT WHY) sets OUT to the folder `lib`, or WHY to the reason that
+# there is none.
+include(cmake/crate.cmake)
 set(STROBE_ZSTD_SOURCE "" CACHE PATH "the folder lib of zstd's sources; empty: fetched")
 
-# The crate alone: what it would be built with is replaced by crates without content.
-function(strobe_zstd_describe folder)
-    set(patches "")
-    foreach(stub "bindgen 0.72.99" "cc 1.99.0" "pkg-config 0.3.99")
-        separate_arguments(stub)
-        list(GET stub 0 name)
-        list(GET stub 1 version)
-        string(APPEND patches "${name} = {path = \"${name}\"}\n")
-        file(WRITE ${folder}/${name}/Cargo.toml "[package]\nname = \"${name}\"\nversion = \"${version}\"\nedition = \"2018\"\n"
-            "[lib]\npath = \"../lib.rs\"\n[features]\nparallel = []\nruntime = []\nwhich-rustfmt = []\n")
-    endforeach()
-    file(WRITE ${folder}/lib.rs "")
-    file(WRITE ${folder}/Cargo.toml "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2018\"\n[lib]\npath = \"lib.rs\"\n"
-        "[dependencies]\nzstd-sys = \"=${STROBE_ZSTD_CRATE}\"\n[patch.crates-io]\n${patches}[workspace]\n")
-endfunction()
-
 function(strobe_zstd_source out why)
-    set(folder ${CMAKE_BINARY_DIR}/zstd)
-    set(source ${STROBE_ZSTD_SOURCE})
-    if(NOT source)
-        set(source ${folder}/vendor/zstd-sys/zstd/lib)
-        find_program(STROBE_CARGO cargo PATHS $ENV{HOME}/.cargo/bin)
-    endif()
-    if(NOT EXISTS ${source}/zstd.h AND NOT STROBE_ZSTD_SOURCE AND STROBE_CARGO)
-        strobe_zstd_describe(${folder})
-        execute_process(COMMAND ${CMAKE_COMMAND} -E env CARGO_NET_RETRY=1 ${STROBE_CARGO} vendor --quiet vendor
-            WORKING_DIRECTORY ${folder} TIMEOUT 120 OUTPUT_QUIET ERROR_QUIET)
-    endif()
-    set(${out} "" PARENT_SCOPE)
-    if(NOT EXISTS ${source}/zstd.h)
-        if(STROBE_ZSTD_SOURCE)
+    if(STROBE_ZSTD_SOURCE)
+        if(NOT EXISTS ${STROBE_ZSTD_SOURCE}/zstd.h)
             set(${why} "${STROBE_ZSTD_SOURCE} has no zstd.h" PARENT_SCOPE)
-        elseif(STROBE_CARGO)
-            set(${why} "cargo could not fetch zstd's sources" PARENT_SCOPE)
-        else()
-            set(${why} "there is no cargo to fetch zstd's sources with" PARENT_SCOPE)
         endif()
+        set(${out} ${STROBE_ZSTD_SOURCE} PARENT_SCOPE)
         return()
     endif()
-    if(NOT STROBE_ZSTD_SOURCE)
-        file(READ ${folder}/vendor/zstd-sys/.cargo-checksum.json sums)
-        if(NOT sums MATCHES "\"package\": *\"${STROBE_ZSTD_SHA256}\"")
-            set(${why} "the fetched sources of zstd are not those that are expected" PARENT_SCOPE)
-            return()
-        endif()
+    strobe_crate_source(source reason zstd-sys 2.0.16 91e19ebc2adc8f83e43039e79776e3fda8ca919132d68a1fed6a5faca2683748 zstd/lib/zstd.h
+        "bindgen 0.72.99 cc 1.99.0 pkg-config 0.3.99")
+    set(${out} "${source}" PARENT_SCOPE)
+    if(NOT source)
+        set(${why} "${reason}" PARENT_SCOPE)
     endif()
-    set(${out} ${source} PARENT_SCOPE)
 endfunction()

@@ -12,11 +12,18 @@ import {Search} from './view/search.js';
 import {Live} from './view/live.js';
 import {Start} from './view/start.js';
 import {Tips} from './view/tips.js';
-import {LANE, TrackChoice} from './view/layout.js';
+import {TrackChoice} from './view/layout.js';
 import {acts} from './view/acts.js';
+import {Coloring} from './view/coloring.js';
+import {Legend} from './view/legend.js';
+import {Undo} from './view/undo.js';
+import {Presence} from './view/presence.js';
 import {going} from './view/go.js';
+import {measuring} from './view/measure.js';
+import {tracking} from './view/tracking.js';
 import {rowFor} from './view/keys.js';
 import {areaKeys, readLink, trackByKey, tracksByKeys, writeLink} from './view/link.js';
+import {droppedFiles, traceOf} from './view/dropped.js';
 import {Drawer} from './panels/drawer.js';
 import {makeDetails} from './panels/details.js';
 import {makeFind} from './panels/find.js';
@@ -27,9 +34,15 @@ import {makeRegions} from './panels/regions.js';
 import {makeStats} from './panels/stats.js';
 import {h} from './view/dom.js';
 import {keep, kept} from './view/kept.js';
+import {THEMES} from './view/palette.js';
 import * as format from './view/format.js';
 
 const MIN_SPAN = 10;
+
+/* Arrow keys are those of a table, a menu or a list that has the focus. */
+function isForFocus(event) {
+    return event.code.startsWith('Arrow') && event.target instanceof HTMLElement && event.target.closest('.drawer, .menu, .overlay, .tabs') !== null;
+}
 
 class App {
     constructor() {
@@ -41,6 +54,7 @@ class App {
         this.point = null;     /* {track, t, item}: of a plot */
         this.turn = 0;         /* selections so far: an answer about an earlier click comes too late */
         this.area = null;      /* {from, to, tracks} */
+        this.measure = null;   /* ns: a measure was begun there */
         this.hover = null;     /* {loc} */
         this.highlight = null; /* {loc}: the rest is dimmed */
         this.found = null;     /* {loc}: of "find zone" */
@@ -50,12 +64,16 @@ class App {
         this.limitToView = false;
         this.isPointing = false; /* the focus went where it is by the mouse, not by Tab */
         this.timeMode = 'relative';
-        this.theme = kept('theme', window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+        this.theme = kept('theme', window.matchMedia('(prefers-contrast: more)').matches ? 'contrast' : window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+        this.theme = this.theme in THEMES ? this.theme : 'light';
         this.wheelZooms = {yes: true, no: false}[kept('wheel', '')] ?? null;
         this.build();
     }
 
     build() {
+        this.coloring = new Coloring(this);
+        this.undo = new Undo(this);
+        this.presence = new Presence(this);
         this.timeline = new Timeline(this);
         this.minimap = new Minimap(this);
         this.notes = new Notes(this);
@@ -76,7 +94,11 @@ class App {
         this.bar = h('header', {class: 'topbar'}, this.logo(), this.title, this.live, this.stop,
             h('span', {class: 'grow'}), this.search.element, h('span', {class: 'grow'}), this.timeButton, button('drawer', 'Panels', 'show or hide the panels (Q)'), button('png', 'PNG', 'save the view as a picture'),
             button('commands', '⌘', 'all commands (Ctrl+Shift+P)'), button('theme', '◐', 'light or dark'), button('help', '?', 'keys and mouse (?)'));
-        this.main = h('main', {hidden: true}, h('div', {class: 'overview'}, this.minimap.canvas, this.filter), this.timeline.element, this.drawer.element);
+        this.spoken = h('p', {class: 'offscreen', role: 'status', 'aria-live': 'polite'});
+        this.legend = new Legend(this);
+        this.tracksButton = h('button', {class: 'small tracksmenu', 'data-act': 'tracksMenu', title: 'tracks: hide, compact, colours', 'aria-label': 'tracks: hide, compact, colours', onclick: () => this.act('tracksMenu')}, '≡');
+        this.timeline.element.append(this.legend.element, this.spoken);
+        this.main = h('main', {hidden: true}, h('div', {class: 'overview'}, this.minimap.canvas, this.filter, this.tracksButton), this.timeline.element, this.drawer.element);
         document.body.append(this.bar, this.start.element, this.main, this.tips.element, this.menu.element, this.toast, this.overlay.element);
         this.setTheme(this.theme);
         this.mouse = new Mouse(this);
@@ -100,7 +122,7 @@ class App {
         window.addEventListener('dragover', (event) => event.preventDefault());
         window.addEventListener('drop', (event) => {
             event.preventDefault();
-            this.takeFiles([...event.dataTransfer.files]);
+            this.take(droppedFiles(event.dataTransfer));
         });
     }
 
@@ -109,7 +131,7 @@ class App {
         if (event.code === 'Tab')
             this.isPointing = false;
         const row = this.isPressing(event) ? null : rowFor(event, typing);
-        if (!row || !this.can(row.act) || event.repeat && !row.repeat || row.typing && event.target !== this.search.input)
+        if (!row || !this.can(row.act) || event.repeat && !row.repeat || row.typing && event.target !== this.search.input || isForFocus(event))
             return;
         if (typing && row.act === 'clear')
             return this.leaveField(event.target);
@@ -145,16 +167,26 @@ class App {
 
     /* --- opening --------------------------------------------------------------------------- */
 
-    /** Files that were dropped: a trace, notes on it, or both. */
-    async takeFiles(files) {
-        const isNotes = (file) => file.name.endsWith('.notes.json'), trace = files.find((file) => !isNotes(file)), notes = files.find(isNotes);
-        const isShown = trace ? await this.openFile(trace) : this.trace;
+    /** Files that were dropped or chosen: a trace, files of another profiler, notes, or both. Resolves to whether a trace is shown. */
+    async take(coming) {
+        const files = await coming, isNotes = ({file}) => file.name.endsWith('.notes.json'), notes = files.find(isNotes), others = files.filter((file) => !isNotes(file));
+        const isShown = others.length ? await this.openFiles(others) : Boolean(this.trace);
         if (notes && isShown)
-            this.notes.read(await notes.text());
+            this.notes.read(await notes.file.text());
+        return isShown;
     }
 
-    openFile(file) {
-        return this.openLocal({blob: file, name: file.name});
+    async openFiles(files) {
+        try {
+            this.start.busy(`Opening ${files[0].path.split('/')[0]} …`);
+            const trace = await traceOf(files, (share) => this.start.importing({share})), isShown = await this.openLocal(trace);
+            if (isShown && trace.words)
+                this.say(trace.words);
+            return isShown;
+        } catch (error) {
+            this.start.fail(error.message);
+            return false;
+        }
     }
 
     /** Read a trace in the page: {blob or url, name}. Resolves to whether it is shown. */
@@ -207,6 +239,9 @@ class App {
         this.timeline.data.fine = this.timeline.data.coarse = null;
         this.timeline.data.spoil();
         this.timeline.painter.forget();
+        this.coloring.forget();
+        this.undo.forget();
+        this.presence.begin();
         this.minimap.busy = null;
         this.minimap.spoil();
         this.tips.hide();
@@ -214,6 +249,7 @@ class App {
         document.title = `${json.name} – Strobe`;
         this.start.hide();
         this.main.hidden = false;
+        this.legend.draw();
         this.notes.load(window.strobeNotes, readLink(location.hash).notes);
         this.server.show();
         this.timeline.relayout();
@@ -303,7 +339,13 @@ class App {
         clearTimeout(this.urlTimer);
         this.urlTimer = null;
         if (this.trace && !this.main.hidden && !this.isArriving)
-            history.replaceState({nth: this.nth}, '', `${location.pathname}${location.search}${writeLink(this)}`);
+            this.noteUrl(writeLink(this));
+    }
+
+    noteUrl(hash) {
+        history.replaceState({nth: this.nth}, '', `${location.pathname}${location.search}${hash}`);
+        this.undo.note(hash);
+        this.timeline.canvas.setAttribute('aria-label', this.timeline.summary());
     }
 
     /** Something changed: draw, write the link, tell the panels. */
@@ -332,6 +374,7 @@ class App {
                 return;
             this.timeline.draw();
             this.minimap.draw();
+            this.tips.refresh();
         });
     }
 
@@ -352,6 +395,7 @@ class App {
         const {tracks} = this.trace;
         this.setTimeMode(link.timeMode);
         this.choice.pinned = tracksByKeys(tracks, link.pinned || []);
+        this.choice.hidden = new Set(tracksByKeys(tracks, link.hidden));
         this.timeline.relayout();
         if (link.view)
             this.setView(link.view.from, link.view.to);
@@ -533,75 +577,6 @@ class App {
         this.fit({from: item.t0, to: item.t1}, 0.1);
     }
 
-    /** Scroll so that a track is seen; opens what it is below, and ends a filter that hides it. */
-    showTrack(id, depth = 0) {
-        const track = this.trackOf(id), tl = this.timeline, {collapsed, filter} = this.choice;
-        if (!track)
-            return;
-        let isOpened = depth > 0 && collapsed.delete(id);
-        for (let t = this.trackOf(track.parent); t; t = this.trackOf(t.parent))
-            isOpened = collapsed.delete(t.id) || isOpened;
-        if (isOpened)
-            tl.relayout();
-        if (!tl.layout.byTrack.has(id) && filter) {
-            this.filterTracks('');
-            this.say(`The filter “${filter}” hid ${track.name}: it is gone.`);
-        }
-        const row = tl.layout.byTrack.get(id), lane = row && Math.max(0, Math.min(depth, row.lanes - 1));
-        if (row && !tl.isInSight(id, lane))
-            tl.scrollTo(row.top + lane * LANE - tl.scrollRoom() / 3);
-    }
-
-    /* --- tracks ---------------------------------------------------------------------------- */
-
-    toggleCollapse(id) {
-        const set = this.choice.collapsed;
-        if (!set.delete(id))
-            set.add(id);
-        this.timeline.relayout();
-    }
-
-    togglePin(id) {
-        const at = this.choice.pinned.indexOf(id);
-        if (at >= 0)
-            this.choice.pinned.splice(at, 1);
-        else
-            this.choice.pinned.push(id);
-        this.timeline.relayout();
-        this.changed('tracks');
-    }
-
-    filterTracks(text) {
-        this.choice.filter = text;
-        if (this.filter.value !== text)
-            this.filter.value = text;
-        this.timeline.relayout();
-    }
-
-    setDepthLimit(id, n) {
-        if (n)
-            this.choice.limits.set(id, n);
-        else
-            this.choice.limits.delete(id);
-        this.timeline.relayout();
-    }
-
-    /** The track of the same parent that `target` is, or is below; null if there is none, or it is the track itself. */
-    siblingOf(track, target) {
-        let t = target;
-        while (t && t.parent !== track.parent)
-            t = this.trackOf(t.parent);
-        return t && t.id !== track.id ? t : null;
-    }
-
-    /** Put a track before or after another of the same parent. */
-    reorder(track, same, after) {
-        const rows = this.timeline.layout.rows.filter((r) => r.track.parent === track.parent).map((r) => r.track.id).filter((id) => id !== track.id);
-        rows.splice(rows.indexOf(same.id) + (after ? 1 : 0), 0, track.id);
-        this.choice.order.set(track.parent, rows);
-        this.timeline.relayout();
-    }
-
     /* --- hover and tip ----------------------------------------------------------------------- */
 
     setHover(hover) {
@@ -618,6 +593,16 @@ class App {
         this.toastTimer = setTimeout(() => { this.toast.hidden = true; }, ms);
     }
 
+    /** For those who listen to the page. */
+    announce(words) {
+        this.spoken.textContent = words;
+    }
+
+    setColoring(mode) {
+        this.coloring.setMode(mode);
+        this.legend.draw();
+    }
+
     /* --- the rest ---------------------------------------------------------------------------- */
 
     setTheme(theme) {
@@ -628,8 +613,8 @@ class App {
         this.redraw();
     }
 
-    toggleTheme() {
-        this.setTheme(this.theme === 'dark' ? 'light' : 'dark');
+    toggleTheme(theme = this.theme === 'light' ? 'dark' : 'light') {
+        this.setTheme(theme);
         keep('theme', this.theme);
     }
 
@@ -658,16 +643,31 @@ class App {
         this.fit({from: note.from - span / 2, to: note.to + span / 2});
     }
 
+    /* The trace that is in the page: large ones take a while, which is told. */
+    embedded() {
+        const name = window.strobeName || 'the trace';
+        this.start.busy(`Opening ${name} …`);
+        return window.strobeTrace((share) => this.start.busy(`Opening ${name}: ${format.percent(share)} unpacked`));
+    }
+
+    /* The page alone, from any web server: it can keep itself for use without the network. */
+    keepOffline() {
+        const mark = document.querySelector('meta[name=strobe-offline]');
+        if (mark && navigator.serviceWorker)
+            navigator.serviceWorker.register(mark.content).catch(() => {}); /* then it needs the network, as it did */
+    }
+
     async begin() {
+        this.keepOffline();
         const query = new URLSearchParams(location.search);
         if (window.strobeTrace)
-            return this.openLocal({blob: await window.strobeTrace(), name: window.strobeName || 'trace.strobe'});
+            return this.openLocal({blob: await this.embedded(), name: window.strobeName || 'trace.strobe'});
         if (query.get('url'))
             return this.openLocal({url: new URL(query.get('url'), location.href).href, name: query.get('url')});
         return this.start.begin(query);
     }
 }
 
-Object.assign(App.prototype, going);
+Object.assign(App.prototype, going, tracking, measuring);
 window.strobe = new App();
 window.strobe.begin();

@@ -66,12 +66,41 @@ class Asking {
     }
 }
 
-/* The engine's module, compiled: it is in the page (`strobe export --to html`), or beside it. */
+/* A module that is stored compressed. */
+async function compileModule(stored, why) {
+    if (!stored.ok)
+        throw new Error(why);
+    return WebAssembly.compile(await new Response(stored.body.pipeThrough(new DecompressionStream('gzip'))).arrayBuffer());
+}
+
+/* The engine's module: it is in the page (`strobe export --to html`), or beside it. */
 async function loadModule() {
     const stored = window.strobeModule ? new Response(window.strobeModule()) : await fetch(new URL('engine.wasm.gz', import.meta.url));
-    if (!stored.ok)
-        throw new Error('this page was built without its reader: it shows what a server reads (`strobe view FILE`)');
-    return WebAssembly.compile(await new Response(stored.body.pipeThrough(new DecompressionStream('gzip'))).arrayBuffer());
+    return compileModule(stored, 'this page was built without its reader: it shows what a server reads (`strobe view FILE`)');
+}
+
+/** A trace made of files of other profilers, in a worker: `files` are [{path, blob}]. Resolves to {blob, words}. */
+export async function importFiles(files, onShare) {
+    const why = 'this page reads .strobe traces alone: `strobe import FILE` makes one of this';
+    if (window.strobeWorker)
+        throw new Error(why);
+    const module = await compileModule(await fetch(new URL('import.wasm.gz', import.meta.url)), why), worker = new Worker(new URL('engine/importer.js', import.meta.url), {type: 'module'});
+    try {
+        return await new Promise((resolve, reject) => {
+            worker.onerror = (event) => reject(new Error(event.message || 'the importer of the page stopped'));
+            worker.onmessage = ({data}) => {
+                if (data.error)
+                    reject(new Error(data.error));
+                else if (data.blob)
+                    resolve(data);
+                else
+                    onShare(data.share);
+            };
+            worker.postMessage({module, files});
+        });
+    } finally {
+        worker.terminate();
+    }
 }
 
 /** Engine B: the page reads the trace itself, in two workers as the server does in two threads: what may take long holds up no drawing. */

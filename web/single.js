@@ -53,11 +53,36 @@
         return `${before}modules['${path}'] = (function () {\n${body}\nreturn {${exportsOf(text).join(', ')}};\n}());\n`;
     }
 
+    const STEP = 1 << 22, PAUSE_MS = 40; /* letters at once: whole fours */
+
+    function decoded(text) {
+        if (Uint8Array.fromBase64)
+            return Uint8Array.fromBase64(text);
+        const letters = atob(text), bytes = new Uint8Array(letters.length);
+        for (let i = 0; i < letters.length; i++)
+            bytes[i] = letters.charCodeAt(i);
+        return bytes;
+    }
+
+    /* The same as a Blob, piece by piece: the page stays alive, and says how far it is. */
+    async function blobOf(element, tell) {
+        const text = element.textContent, parts = [];
+        let rested = 0;
+        for (let at = 0; at < text.length; at += STEP) {
+            parts.push(decoded(text.slice(at, at + STEP)));
+            if (performance.now() - rested < PAUSE_MS)
+                continue;
+            tell(at / text.length);
+            await new Promise((resolve) => { setTimeout(resolve); });
+            rested = performance.now();
+        }
+        element.textContent = '';
+        return new Blob(parts);
+    }
+
     /* The bytes that an element has as base64; it does not keep them. */
     function bytesOf(element) {
-        const text = atob(element.textContent), bytes = new Uint8Array(text.length);
-        for (let i = 0; i < text.length; i++)
-            bytes[i] = text.charCodeAt(i);
+        const bytes = decoded(element.textContent);
         element.textContent = '';
         return bytes;
     }
@@ -69,7 +94,7 @@
     window.strobePiece = box.dataset.piece === '1';
     const module = bytesOf(document.getElementById('module'));
     window.strobeModule = () => module;
-    window.strobeTrace = async () => new Blob([bytesOf(box)]);
+    window.strobeTrace = (tell) => blobOf(box, tell);
     const notes = document.getElementById('notes');
     window.strobeNotes = notes ? notes.textContent : '';
     import(urlOf('app.js'));

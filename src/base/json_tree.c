@@ -282,6 +282,8 @@ const char *strobe_json_tree_key(const tree_t *tree, uint32_t node, size_t *n)
 
 const char *strobe_json_tree_text(const tree_t *tree, uint32_t node, size_t *n)
 {
-    *n = strobe_json_tree_node(tree, node)->n_text;
-    return *n ? tree->texts.at + tree->nodes[node].text : "";
+    size_t n_text = strobe_json_tree_node(tree, node)->n_text;
+    if (n)
+        *n = n_text;
+    return n_text ? tree->texts.at + tree->nodes[node].text : "";
 }

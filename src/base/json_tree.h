@@ -64,7 +64,7 @@ strobe_json_tree_node(const struct strobe_json_tree *tree, uint32_t node)
 /* A member of an object; 0: it has none of that name, or is no object. */
 uint32_t strobe_json_tree_get(const struct strobe_json_tree *tree, uint32_t node, const char *name);
 
-/* Texts, NUL-terminated, until the tree is used again; "" where there is none. */
+/* Texts, NUL-terminated, until the tree is used again; "" where there is none. Of a value, `n` may be NULL. */
 const char *strobe_json_tree_key(const struct strobe_json_tree *tree, uint32_t node, size_t *n);
 const char *strobe_json_tree_text(const struct strobe_json_tree *tree, uint32_t node, size_t *n);
 

@@ -21,7 +21,11 @@ enum {
     X(view, "show a trace in the browser, live or from a file")                \
     X(csv, "one row per zone, message, plot ... of a trace")                   \
     X(query, "ask traces in SQL")                                              \
+    X(explain, "where the time went: the critical path, the cause, the proof") \
+    X(mcp, "traces for assistants: the Model Context Protocol on stdin")       \
     X(diff, "what changed between two sets of runs")                           \
+    X(merge, "traces of one machine, the ranks of a job, as one")              \
+    X(cut, "a piece of a trace as a trace of its own")                         \
     X(export, "a trace in another format: HTML page, Chrome JSON, Tracy's")    \
     X(import, "a trace made of another profiler's file: Chrome JSON, Tracy's") \
     X(recover, "mend a cut trace, add what a dead recorder left behind")       \

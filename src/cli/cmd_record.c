@@ -2,6 +2,7 @@
  * What is printed: cli/record_run.c; the recording itself: recorder/.  SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 #include "cli/input.h"
+#include "cli/record_rank.h"
 #include "cli/record_run.h"
 #include "recorder/python.h"
 
@@ -25,6 +26,8 @@ static const char help[] =
     "\n"
     "  -o, --output FILE    where the trace goes (default: <program>-<date>-<time>.strobe);\n"
     "                       an older trace is replaced, another file is not\n"
+    "      --ranks FOLDER   under mpirun, srun or torchrun: FOLDER/rank-00003.strobe, by the rank\n"
+    "                       that the launcher gives; strobe merge FOLDER makes one trace of them\n"
     "      --pid PID        attach to a running program: to what it emits, if it is linked with "
     "the\n"
     "                       library, and with samples to any program\n"
@@ -213,10 +216,12 @@ enum {
     OPT_ALL,
     OPT_SAMPLE,
     OPT_NO_SAMPLE,
+    OPT_RANKS,
 };
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
+    {"ranks", required_argument, NULL, OPT_RANKS},
     {"pid", required_argument, NULL, OPT_PID},
     {"session", required_argument, NULL, OPT_SESSION},
     {"for", required_argument, NULL, OPT_FOR},
@@ -344,6 +349,8 @@ static const char *take_option(int option, char *value, struct parsed *parsed)
     case 'o':
         snprintf(options->path, sizeof options->path, "%s", value);
         return strlen(value) < sizeof options->path ? NULL : "a shorter path";
+    case OPT_RANKS:
+        return strobe_record_rank_name_trace(value, options->path, sizeof options->path);
     case 'q':
         parsed->quiet = true;
         return NULL;

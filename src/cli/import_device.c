@@ -6,56 +6,60 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/ready.h"
 #include "cli/cli.h"
 #include "cli/input.h"
 #include "device_import/device_log.h"
-#include "report/cpp_report.h"
-#include "report/devlog.h"
-#include "report/host.h"
+#include "device_import/pick.h"
 
 /* ---- which files ---- */
 
-/* A regular file of a folder; out is "" where there is none. */
-static bool find_file(struct strobe_cli_device_log *found, const char *folder, const char *name,
-                      char out[PATH_MAX])
+enum { MAX_FILES = 65536 }; /* of a folder that are looked at */
+
+/* Paths of the files in a folder. */
+struct listing {
+    char **paths; /* owned, each of them */
+    size_t n_paths, room;
+};
+
+static void free_listing(struct listing *listing)
 {
-    struct stat facts;
-    int n = snprintf(out, PATH_MAX, "%s/%s", folder, name);
-    if (n > 0 && n < PATH_MAX && !stat(out, &facts) && S_ISREG(facts.st_mode)) {
-        found->n_bytes += (uint64_t)facts.st_size;
-        return true;
-    }
-    out[0] = 0;
-    return false;
+    for (size_t i = 0; i < listing->n_paths; i++)
+        free(listing->paths[i]);
+    free(listing->paths);
+    *listing = (struct listing){0};
 }
 
-/* The capture: by its usual name, else the only one. */
-static void find_tracy(struct strobe_cli_device_log *found)
+static void list_file(struct listing *listing, const char *path)
 {
-    char name[256] = "";
-    struct dirent *entry;
-    if (find_file(found, found->folder, "tracy_profile_log_host.tracy", found->tracy))
+    struct stat facts;
+    if (stat(path, &facts) || !S_ISREG(facts.st_mode) || listing->n_paths == MAX_FILES)
         return;
-    DIR *folder = opendir(found->folder);
-    while (folder && (entry = readdir(folder))) {
-        size_t n = strlen(entry->d_name);
-        if (n <= 6 || n >= sizeof name || strcmp(entry->d_name + n - 6, ".tracy"))
-            continue;
-        if (name[0]) { /* which of them is meant, nobody knows */
-            name[0] = 0;
-            break;
-        }
-        strcpy(name, entry->d_name);
-    }
-    if (folder)
-        closedir(folder);
-    if (name[0])
-        find_file(found, found->folder, name, found->tracy);
+    char *copy = strdup(path);
+    char **place = copy ? STROBE_ARRAY_PUSH(listing->paths, listing->n_paths, listing->room) : NULL;
+    if (place)
+        *place = copy;
+    else
+        free(copy);
+}
+
+/* `before`: what a path of the folder begins with, its slash included; "": the working folder. */
+static void list_folder(struct listing *listing, const char *before)
+{
+    char path[PATH_MAX];
+    struct dirent *entry;
+    DIR *opened = opendir(before[0] ? before : ".");
+    while (opened && (entry = readdir(opened)))
+        if (snprintf(path, sizeof path, "%s%s", before, entry->d_name) < (int)sizeof path)
+            list_file(listing, path);
+    if (opened)
+        closedir(opened);
 }
 
 static bool is_log(const char *path)
@@ -68,42 +72,58 @@ static bool is_log(const char *path)
     return n > 0 && strobe_device_log_is_file(first, (size_t)n);
 }
 
-static bool find_log(const char *path, struct strobe_cli_device_log *found)
+/* The device log that `path` means, and all files that may be of its run. NULL: there is none. */
+static const char *find_log(const char *path, struct listing *listing)
 {
     struct stat facts;
+    char folder[PATH_MAX];
     if (stat(path, &facts))
-        return false;
+        return NULL;
     if (S_ISDIR(facts.st_mode)) {
-        snprintf(found->folder, PATH_MAX, "%.4000s/.logs", path);
-        if (find_file(found, found->folder, STROBE_REPORT_DEVICE_FILE, found->log))
-            return true;
-        snprintf(found->folder, PATH_MAX, "%.4000s", path);
-        return find_file(found, found->folder, STROBE_REPORT_DEVICE_FILE, found->log);
+        snprintf(folder, sizeof folder, "%.4000s/.logs/", path);
+        list_folder(listing, folder);
+        snprintf(folder, sizeof folder, "%.4000s/", path);
+        list_folder(listing, folder);
+        return strobe_device_log_pick_log((const char *const *)listing->paths, listing->n_paths);
     }
     if (!S_ISREG(facts.st_mode) || !is_log(path))
-        return false;
+        return NULL;
     const char *slash = strrchr(path, '/');
-    snprintf(found->folder, PATH_MAX, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    if (slash == path)
-        strcpy(found->folder, "/");
-    snprintf(found->log, PATH_MAX, "%s", path);
-    found->n_bytes = (uint64_t)facts.st_size;
-    return true;
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 0, path);
+    list_folder(listing, folder);
+    return path;
+}
+
+static void keep_path(struct strobe_cli_device_log *found, const char *path, char out[PATH_MAX])
+{
+    struct stat facts;
+    snprintf(out, PATH_MAX, "%s", path ? path : "");
+    if (path && !stat(path, &facts))
+        found->n_bytes += (uint64_t)facts.st_size;
 }
 
 bool strobe_cli_device_log_find(const char *path, struct strobe_cli_device_log *found)
 {
+    struct listing listing = {0};
+    struct strobe_device_log_picked picked;
     memset(found, 0, sizeof *found);
-    if (!find_log(path, found))
-        return false;
-    find_file(found, found->folder, "sync_device_info.csv", found->sync);
-    find_file(found, found->folder, "zone_src_locations.log", found->sources);
-    find_file(found, found->folder, "new_zone_src_locations.log", found->new_sources);
-    find_file(found, found->folder, STROBE_REPORT_MESSAGES_FILE, found->messages);
-    find_file(found, found->folder, STROBE_REPORT_TIMES_FILE, found->times);
-    find_file(found, found->folder, STROBE_REPORT_CPP_FILE, found->figures);
-    find_tracy(found);
-    return true;
+    const char *log = find_log(path, &listing);
+    if (log) {
+        const char *slash = strrchr(log, '/');
+        int n = slash && slash > log ? (int)(slash - log) : 1;
+        snprintf(found->folder, PATH_MAX, "%.*s", n, slash ? log : ".");
+        strobe_device_log_pick((const char *const *)listing.paths, listing.n_paths, log, &picked);
+        keep_path(found, picked.log, found->log);
+        keep_path(found, picked.sync, found->sync);
+        keep_path(found, picked.sources, found->sources);
+        keep_path(found, picked.new_sources, found->new_sources);
+        keep_path(found, picked.messages, found->messages);
+        keep_path(found, picked.tracy, found->tracy);
+        keep_path(found, picked.times, found->times);
+        keep_path(found, picked.figures, found->figures);
+    }
+    free_listing(&listing);
+    return log != NULL;
 }
 
 int strobe_cli_device_log_prepare(const struct strobe_cli_device_log *found)

@@ -28,6 +28,7 @@ static void put_program(struct strobe_reply *reply, const struct strobe_ring *ri
                      : reach.pid   ? reach.pid
                                    : ring->pid);
     strobe_reply_string(reply, "program", text);
+    strobe_reply_bool(reply, "elsewhere", !reach.in_proc);
 }
 
 static void put_processes(struct strobe_reply *reply, const char *dir)

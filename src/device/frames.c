@@ -39,7 +39,7 @@ static const void *take(struct reader *in, size_t n_words)
 static struct strobe_device_text take_text(struct reader *in)
 {
     const uint32_t *n_bytes = take(in, 1);
-    const char *bytes = n_bytes ? take(in, ((uint64_t)*n_bytes + 3) / 4) : NULL;
+    const char *bytes = n_bytes ? take(in, (size_t)(((uint64_t)*n_bytes + 3) / 4)) : NULL;
     if (!bytes)
         return (struct strobe_device_text){"", 0};
     STROBE_ASSERT(!in->bad);

@@ -106,7 +106,7 @@ static void find_sections(const struct elf *elf, struct section *meta, struct se
             continue;
         STROBE_ASSERT(name < names.n_bytes && names.bytes);
         const char *text = (const char *)names.bytes + name;
-        size_t most = names.n_bytes - name;
+        size_t most = (size_t)(names.n_bytes - name);
         if (strnlen(text, most) == most)
             continue;
         if (!strcmp(text, ".tt_zone_meta"))
@@ -123,7 +123,7 @@ static bool text_at(const struct section *texts, uint32_t address, struct strobe
     if (address < texts->address || at >= texts->n_bytes)
         return false;
     STROBE_ASSERT(texts->bytes);
-    size_t most = texts->n_bytes - at, n = strnlen((const char *)texts->bytes + at, most);
+    size_t most = (size_t)(texts->n_bytes - at), n = strnlen((const char *)texts->bytes + at, most);
     STROBE_ASSERT(n <= most && at + n <= texts->n_bytes);
     *out = (struct strobe_device_text){(const char *)texts->bytes + at, (uint32_t)n};
     return n < most;

@@ -11,6 +11,7 @@
 struct filter {
     struct strobe_choice choice;
     uint64_t lo, hi, severity;
+    uint64_t color; /* that they have; UINT64_MAX: any */
     char text[256];
     size_t n_text;
 };
@@ -35,6 +36,7 @@ static int is_wanted(const struct strobe_engine *engine, const struct filter *fi
     const char *text = strobe_texts_get(&engine->tables.texts, message->text, &n);
     return message->tick >= filter->lo && message->tick <= filter->hi &&
            (message->severity & 255) >= filter->severity &&
+           (filter->color == UINT64_MAX || filter->color == message->color) &&
            is_chosen(engine, &filter->choice, message) &&
            strobe_text_has(text, n, filter->text, filter->n_text);
 }
@@ -65,6 +67,7 @@ void strobe_engine_answer_messages(struct strobe_engine *engine, const struct st
     strobe_tables_update(tables);
     strobe_engine_span(engine, question, &filter.lo, &filter.hi);
     filter.severity = strobe_engine_count(question, "severity", 0, 255);
+    filter.color = strobe_engine_count(question, "color", UINT64_MAX, UINT64_MAX);
     filter.n_text = strobe_json_text(question, strobe_json_member(question, 0, "filter"),
                                      filter.text, sizeof filter.text);
     if (!strobe_choice_read(engine, question, &filter.choice))

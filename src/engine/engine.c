@@ -180,6 +180,7 @@ static const struct {
     {"messages", strobe_engine_answer_messages, 0},
     {"frames", strobe_engine_answer_frames, 0},
     {"flows", strobe_engine_answer_flows, 0},
+    {"colors", strobe_engine_answer_colors, 1},
     {"stats", strobe_engine_answer_stats, 1},
     {"histogram", strobe_engine_answer_histogram, 1},
     {"instances", strobe_engine_answer_instances, 1},

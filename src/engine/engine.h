@@ -106,6 +106,8 @@ void strobe_engine_answer_zone(struct strobe_engine *engine, const struct strobe
                                struct strobe_reply *reply);
 void strobe_engine_answer_step(struct strobe_engine *engine, const struct strobe_json *question,
                                struct strobe_reply *reply);
+void strobe_engine_answer_colors(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply);
 void strobe_engine_answer_stats(struct strobe_engine *engine, const struct strobe_json *question,
                                 struct strobe_reply *reply);
 void strobe_engine_answer_histogram(struct strobe_engine *engine,
@@ -128,6 +130,9 @@ void strobe_engine_answer_flame(struct strobe_engine *engine, const struct strob
                                 struct strobe_reply *reply);
 void strobe_engine_answer_find(struct strobe_engine *engine, const struct strobe_json *question,
                                struct strobe_reply *reply);
+
+/* 1: zones or messages may have colours that were given at run time. */
+int strobe_engine_has_colors(const struct strobe_engine *engine);
 
 void strobe_hits_free(struct strobe_hits *hits);                    /* NULL is allowed */
 void strobe_kept_stats_free(struct strobe_kept_stats *stats);       /* likewise */

@@ -178,9 +178,7 @@ static void scan_tables(struct strobe_hits *hits, const struct strobe_choice *ch
     uint64_t before = hits->total;
     for (uint32_t i = 0; i < engine->tables.n_tables; i++) {
         const struct strobe_table *table = &engine->tables.tables[i];
-        uint32_t track = table->kind == STROBE_TABLE_THREAD
-                             ? strobe_track_id(STROBE_TRACK_THREAD, table->thread)
-                             : strobe_track_id(STROBE_TRACK_TABLE, i);
+        uint32_t track = strobe_track_of_table(engine, i);
         if (!strobe_table_has_zones(table) || !strobe_choice_has_table(choice, engine, i))
             continue;
         for (uint32_t k = 0; k < table->n_rows; k++) {

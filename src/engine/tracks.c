@@ -23,6 +23,13 @@ uint32_t strobe_track_of_process(const struct strobe_engine *engine, uint32_t pr
     return strobe_track_id(STROBE_TRACK_PROCESS, owner_of(engine->trace, process));
 }
 
+uint32_t strobe_track_of_table(const struct strobe_engine *engine, uint32_t table)
+{
+    const struct strobe_table *row = &engine->tables.tables[table];
+    return row->kind == STROBE_TABLE_THREAD ? strobe_track_id(STROBE_TRACK_THREAD, row->thread)
+                                            : strobe_track_id(STROBE_TRACK_TABLE, table);
+}
+
 const struct strobe_table *strobe_track_table(const struct strobe_engine *engine, uint32_t track)
 {
     uint32_t index = track & 0xfffffff;

@@ -36,6 +36,9 @@ void strobe_tracks_visit(struct strobe_engine *engine, strobe_track_visitor visi
 uint32_t strobe_track_of_thread(const struct strobe_engine *engine, uint32_t thread);
 uint32_t strobe_track_of_process(const struct strobe_engine *engine, uint32_t process);
 
+/* The track that shows a table: of a thread with several tracks, the thread. */
+uint32_t strobe_track_of_table(const struct strobe_engine *engine, uint32_t table);
+
 /* The table of a track (of a thread that has one, too), NULL: none. */
 const struct strobe_table *strobe_track_table(const struct strobe_engine *engine, uint32_t track);
 

@@ -93,7 +93,8 @@ static void put_files(struct strobe_out *out, const struct strobe_page_file *fil
             strobe_out_text(out, "<script type=\"text/plain\" id=\"module\">");
             put_base64(out, file->bytes, strobe_page_size(file));
             strobe_out_text(out, "</script>\n");
-        } else if (!ends_with(file->path, ".html") && strcmp(file->path, "single.js")) {
+        } else if (!ends_with(file->path, ".html") && !ends_with(file->path, ".gz") &&
+                   strcmp(file->path, "single.js")) { /* other modules stay with the server */
             strobe_out_format(out, "<script type=\"text/plain\" data-path=\"%s\">", file->path);
             put_script(out, file);
             strobe_out_text(out, "</script>\n");

@@ -1,9 +1,12 @@
-/* copy.c - see copy.h. A block goes one of three ways: as it is; made anew of some of its parts; made anew of some of its
- * records. Parts and records themselves are copied byte by byte.  SPDX-License-Identifier: MIT */
+/* copy.c - see copy.h. A block goes one of four ways: as it is; with another head; made anew of some of its parts; made anew of
+ * some of its records. Parts and records themselves are copied byte by byte.  SPDX-License-Identifier: MIT */
 #include "file/copy.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "file/decode.h"
 #include "file/encode_internal.h"
@@ -17,6 +20,8 @@ struct copy {
     struct strobe_encoder enc; /* of parts that stay; made when `keeps` is there */
     struct strobe_record_walk walk;
     struct strobe_records records, pieces; /* that stay; whose record has not come yet */
+    uint8_t *head, *stored;                /* owned: of a block whose processes get other numbers */
+    size_t head_room, stored_room;
 };
 
 static int keeps(const struct copy *copy, uint64_t proc)
@@ -37,13 +42,14 @@ static void count_kinds(struct copy *copy, struct strobe_index_entry *entry)
     entry->n_events = copy->events.n_events;
 }
 
-static enum strobe_err copy_block(struct copy *copy)
+static enum strobe_err put_block(struct copy *copy, const struct strobe_block_head *head,
+                                 const uint8_t *stored)
 {
     const struct strobe_block *block = &copy->block;
-    struct strobe_index_entry entry = {.n_events = block->ref.head.n_items};
+    struct strobe_index_entry entry = {.n_events = head->n_items};
     if (copy->options->counts) {
         entry.n_events = 0;
-        if (block->ref.head.type == STROBE_BLOCK_EVENTS) {
+        if (head->type == STROBE_BLOCK_EVENTS) {
             enum strobe_err err = strobe_decode_parts(block, &copy->events);
             if (!err)
                 err = strobe_decode_streams(block, 1u << STROBE_SYM, &copy->events);
@@ -52,7 +58,69 @@ static enum strobe_err copy_block(struct copy *copy)
             count_kinds(copy, &entry);
         }
     }
-    return strobe_file_put_block(copy->to, &block->ref.head, block->stored, &entry);
+    return strobe_file_put_block(copy->to, head, stored, &entry);
+}
+
+static enum strobe_err copy_block(struct copy *copy)
+{
+    return put_block(copy, &copy->block.ref.head, copy->block.stored);
+}
+
+/* ---- other numbers of processes ---- */
+
+/* The block's head with its processes shifted, into copy->head. 0: no memory. */
+static size_t shift_head(struct copy *copy)
+{
+    const struct strobe_events *events = &copy->events;
+    const uint8_t *end = copy->block.head + copy->block.n_head;
+    const uint8_t *from = copy->block.head;
+    uint64_t room = copy->block.n_head + 10ull * (events->n_parts + 1ull);
+    if (STROBE_ARRAY_RESERVE(copy->head, copy->head_room, room))
+        return 0;
+    uint8_t *to = copy->head;
+    for (uint32_t i = 0; i < events->n_parts; i++) {
+        const struct strobe_part *part = &events->parts[i];
+        STROBE_ASSERT(part->head >= from && part->head < end);
+        memcpy(to, from, (size_t)(part->head - from));
+        to += part->head - from;
+        struct strobe_bytes in = strobe_bytes_over(part->head, (size_t)(end - part->head));
+        to = strobe_varint_put(to, strobe_get_varint(&in) + copy->options->proc_shift);
+        from = in.at;
+    }
+    memcpy(to, from, (size_t)(end - from)); /* what stands behind the parts, too */
+    to += end - from;
+    STROBE_ASSERT((uint64_t)(to - copy->head) <= room);
+    return (size_t)(to - copy->head);
+}
+
+/* The head as it is stored, before the body: compressed where that keeps the bounds of a block (docs/file-format.md). */
+static enum strobe_err store_head(struct copy *copy, size_t n_head, struct strobe_block_head *head)
+{
+    const struct strobe_block *block = &copy->block;
+    size_t bound = ZSTD_compressBound(n_head);
+    if (STROBE_ARRAY_RESERVE(copy->stored, copy->stored_room, bound + n_head + block->n_body))
+        return STROBE_ERR_NOMEM;
+    size_t n = ZSTD_compress(copy->stored, bound, copy->head, n_head, 1);
+    int is_small = ZSTD_isError(n) || n >= n_head || n_head > (1u << 20) + 256ull * n ||
+                   block->ref.head.n_items > 1024 + 256ull * (n + block->n_body);
+    if (is_small) {
+        memcpy(copy->stored, copy->head, n_head);
+        n = n_head;
+    }
+    head->head_raw = is_small ? 0 : (uint32_t)n_head;
+    head->head_bytes = (uint32_t)n;
+    memcpy(copy->stored + n, block->body, block->n_body);
+    return n + block->n_body > STROBE_FILE_MAX_PAYLOAD ? STROBE_ERR_INVALID : STROBE_OK;
+}
+
+static enum strobe_err shift_events(struct copy *copy)
+{
+    struct strobe_block_head head = copy->block.ref.head;
+    if (strobe_decode_parts(&copy->block, &copy->events))
+        return STROBE_OK; /* damaged: nobody knows whose it is */
+    size_t n_head = shift_head(copy);
+    enum strobe_err err = n_head ? store_head(copy, n_head, &head) : STROBE_ERR_NOMEM;
+    return err ? err : put_block(copy, &head, copy->stored);
 }
 
 /* ---- some of the parts ---- */
@@ -160,6 +228,12 @@ static int has_process(uint64_t kind)
            kind == STROBE_FACT_OUTER_PID;
 }
 
+/* What only the trace has that the others are put to: one clock, one host. */
+static int is_of_file(uint64_t kind)
+{
+    return kind == STROBE_FACT_CLOCK_SYNC || kind == STROBE_FACT_HOST || kind == STROBE_FACT_POOL;
+}
+
 static void put_record(struct strobe_records *to, uint64_t kind, const uint8_t *data, size_t n)
 {
     strobe_records_begin(to, (uint32_t)kind);
@@ -199,10 +273,20 @@ static enum strobe_err copy_records(struct copy *copy)
             continue;
         }
         struct strobe_bytes fields = strobe_bytes_over(data, (size_t)n);
-        int is_kept = !has_process(kind) || keeps(copy, strobe_get_varint(&fields));
+        uint64_t proc = has_process(kind) ? strobe_get_varint(&fields) : 0;
+        int is_kept = (!has_process(kind) || !copy->options->keeps || keeps(copy, proc)) &&
+                      !(copy->options->no_clock && is_of_file(kind));
         take_pieces(copy, is_kept);
-        if (is_kept)
+        if (!is_kept)
+            continue;
+        if (!copy->options->proc_shift || !has_process(kind)) {
             put_record(&copy->records, kind, data, (size_t)n);
+            continue;
+        }
+        strobe_records_begin(&copy->records, (uint32_t)kind);
+        strobe_records_u(&copy->records, proc + copy->options->proc_shift);
+        strobe_records_raw(&copy->records, fields.at, strobe_bytes_left(&fields));
+        strobe_records_end(&copy->records);
     }
     return strobe_file_put_records(copy->to, &copy->records);
 }
@@ -211,10 +295,14 @@ static enum strobe_err copy_records(struct copy *copy)
 
 static enum strobe_err copy_one(struct copy *copy)
 {
-    if (!copy->options->keeps)
+    const struct strobe_copy_options *options = copy->options;
+    if (!options->keeps && !options->proc_shift && !options->no_clock)
         return copy_block(copy);
-    return copy->block.ref.head.type == STROBE_BLOCK_EVENTS ? copy_events(copy)
-                                                            : copy_records(copy);
+    if (copy->block.ref.head.type != STROBE_BLOCK_EVENTS)
+        return copy_records(copy);
+    return options->proc_shift ? shift_events(copy)
+           : options->keeps    ? copy_events(copy)
+                               : copy_block(copy);
 }
 
 static void free_copy(struct copy *copy)
@@ -225,6 +313,8 @@ static void free_copy(struct copy *copy)
     strobe_record_walk_free(&copy->walk);
     strobe_records_free(&copy->records);
     strobe_records_free(&copy->pieces);
+    free(copy->head);
+    free(copy->stored);
 }
 
 enum strobe_err strobe_copy_blocks(struct strobe_file *from,
@@ -239,6 +329,7 @@ enum strobe_err strobe_copy_blocks(struct strobe_file *from,
     struct strobe_block_iter *iter = NULL;
     STROBE_ASSERT(!options->type || options->type == STROBE_BLOCK_EVENTS ||
                   options->type == STROBE_BLOCK_RECORDS);
+    STROBE_ASSERT(!options->keeps || !options->proc_shift);
     strobe_schema_read(strobe_file_facts(from)->schema, &copy.schema);
     enum strobe_err err = options->keeps ? strobe_encode_init(&copy.enc) : STROBE_OK;
     if (!err)

@@ -1,8 +1,10 @@
-/* copy.h - blocks of one trace put into another: the one way in which a part of a trace becomes a trace of its own.
- * A range that is exported or saved (query/cut.h) and the flight recorder's spool go through here.
+/* copy.h - blocks of one trace put into another: the one way in which a part of a trace becomes a trace of its own, and in
+ * which traces become one. A range that is exported or saved (query/cut.h), traces that are merged (query/merge.h) and the
+ * flight recorder's spool go through here.
  *
  * Blocks are copied as they are: times, ids and bytes stay. Where processes are left out, blocks that they share with others
- * are made anew of the parts that stay, and records of those that stay; what was left out is nowhere in the result. Damaged
+ * are made anew of the parts that stay, and records of those that stay; what was left out is nowhere in the result. Where processes get other numbers, the heads
+ * of blocks are made anew; the events are copied as they are. Damaged
  * blocks are left out, as every reader does with them. INDEX, LOD and FOOTER blocks are never copied: the writer makes an index
  * of its own, and a file with copied events has no LOD blocks.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_FILE_COPY_H
@@ -18,7 +20,10 @@ struct strobe_copy_options {
     uint64_t tick_min, tick_max;
     int (*keeps)(void *context, uint64_t proc); /* 0: leave the process out; NULL: all stay */
     void *context;                              /* borrowed: of `keeps` */
-    int counts; /* count events by kind in the writer's totals, for a file that gets a footer */
+    uint64_t
+        proc_shift; /* added to the number of each process: traces that are put together; not with `keeps` */
+    int no_clock; /* leave out what the trace says of its clock, its host and its session's files */
+    int counts;   /* count events by kind in the writer's totals, for a file that gets a footer */
 };
 
 /* Copy blocks to the end of `to`, in the order of the file. NOMEM, errors of reading, errors of

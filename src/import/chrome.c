@@ -10,6 +10,7 @@
 
 #define TICK_BASE (1ull << 40)
 #define HOUR_NS   3600000000000ll
+#define NEAR_NS   1000000000ll
 enum {
     BUDGET_BYTES =
         64 << 20, /* of all that grows with what a file names; docs/chrome-files.md, "Bounded" */
@@ -69,12 +70,15 @@ int strobe_chrome_is_file(const uint8_t *bytes, size_t n_bytes)
 
 /* ---- the trace ---- */
 
-/* Time 0 of the file is the trace's start if its events lie around it, else the first of them is. */
+/* Time 0 of the file is the trace's start if the first event is no further from it than the trace is long, or a second; else
+ * that event is. */
 static void choose_start(struct strobe_chrome *chrome)
 {
-    int is_near = chrome->first > -(int64_t)(TICK_BASE / 2) && chrome->first < HOUR_NS;
     if (chrome->first > chrome->last)
         chrome->first = chrome->last = 0;
+    int64_t length = chrome->last - chrome->first, most = length > NEAR_NS ? length : NEAR_NS;
+    int is_near = chrome->first > -(int64_t)(TICK_BASE / 2) && chrome->first < HOUR_NS &&
+                  chrome->first <= most;
     chrome->shift = (int64_t)TICK_BASE - (is_near ? 0 : chrome->first);
 }
 

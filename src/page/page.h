@@ -1,4 +1,4 @@
-/* page.h - the viewer's files (web/, and the engine as engine.wasm.gz), linked into the binary. A room without code that does anything:
+/* page.h - the viewer's files (web/, the engine as engine.wasm.gz and the importers as import.wasm.gz), linked into the binary. A room without code that does anything:
  * who serves or exports the page takes its files from here.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_PAGE_PAGE_H
 #define STROBE_PAGE_PAGE_H

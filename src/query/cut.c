@@ -21,12 +21,17 @@ static int is_chosen(void *context, uint64_t proc)
 }
 
 /* Footer and all; the file is gone where that fails. */
-static enum strobe_err finish(struct strobe_file_writer *to, const struct strobe_trace *trace,
+static enum strobe_err finish(struct strobe_file_writer *to, struct choice *choice,
                               const char *path, enum strobe_err err)
 {
+    const struct strobe_trace *trace = choice->trace;
     struct strobe_file_totals *totals = strobe_file_totals(to);
-    totals->n_procs = trace->n_processes;
-    totals->n_threads = trace->thread_ids.n;
+    int is_all = !choice->options->processes;
+    for (uint32_t i = 0; i < trace->n_processes; i++)
+        totals->n_procs += is_all || is_chosen(choice, trace->processes[i].proc);
+    for (uint32_t i = 0; i < trace->thread_ids.n; i++)
+        totals->n_threads +=
+            is_all || is_chosen(choice, trace->processes[trace->threads[i].process].proc);
     enum strobe_err closed = strobe_file_finish(to);
     err = err ? err : closed;
     if (err)
@@ -47,18 +52,18 @@ enum strobe_err strobe_cut_write(struct strobe_trace *trace,
                                                .context = &choice,
                                                .counts = options->closed};
     struct strobe_file_writer *to = NULL;
-    STROBE_ASSERT(!options->closed || !options->processes); /* the footer would count all threads */
+    int has_session = options->closed && !options->processes; /* its files are of all processes */
     if (options->closed && !access(path, F_OK))
         return STROBE_ERR_BUSY;
-    enum strobe_err err = strobe_file_create(path, options->closed ? facts->session : "",
-                                             options->closed ? facts->sync_ns : 0, &to);
+    enum strobe_err err = strobe_file_create(path, has_session ? facts->session : "",
+                                             has_session ? facts->sync_ns : 0, &to);
     if (err)
         return err;
     err = strobe_copy_blocks(trace->file, &blocks, to);
     if (n_bytes)
         *n_bytes = strobe_file_n_bytes(to);
     if (options->closed)
-        return finish(to, trace, path, err);
+        return finish(to, &choice, path, err);
     strobe_file_abandon(to);
     return err;
 }

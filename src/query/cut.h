@@ -11,7 +11,7 @@ struct strobe_cut_options {
     uint64_t tick_min, tick_max;
     const uint8_t *processes; /* borrowed: by process index, 0: leave it out; NULL: all */
     uint32_t n_processes;
-    int closed; /* 1: as a recorder leaves a trace, with the session's facts and a footer; not with `processes`.
+    int closed; /* 1: as a recorder leaves a trace, with a footer; of all processes with the session's facts, too.
                  * 0: for a reader at once: neither session nor footer */
 };
 

@@ -30,6 +30,13 @@ static int is_candidate(const struct strobe_scan *scan, const struct strobe_part
     return 0;
 }
 
+/* 1: the zone lies where it is wanted. */
+static int is_inside(const struct strobe_scan *scan, const struct strobe_zone_row *zone)
+{
+    uint64_t first = scan->is_touching ? zone->begin + zone->ticks : zone->begin;
+    return zone->state == STROBE_ZONE_ENDED && first >= scan->lo && zone->begin <= scan->hi;
+}
+
 static int show_part(struct strobe_scan *scan, const struct strobe_part *part, uint32_t thread,
                      const struct strobe_replay *replay)
 {
@@ -37,7 +44,7 @@ static int show_part(struct strobe_scan *scan, const struct strobe_part *part, u
     uint32_t process = trace->threads[thread].process;
     for (uint32_t i = 0; i < replay->n_zones; i++) {
         const struct strobe_zone_row *zone = &replay->zones[i];
-        if (zone->state != STROBE_ZONE_ENDED || zone->begin < scan->lo || zone->begin > scan->hi)
+        if (!is_inside(scan, zone))
             continue;
         uint64_t id = strobe_zone_loc(part, zone);
         uint32_t loc = strobe_trace_loc(trace, process, id);
@@ -89,6 +96,10 @@ enum strobe_err strobe_scan_run(struct strobe_scan *scan)
         b = strobe_view_next(view, b, scan->lo, scan->hi);
         if (b == STROBE_VIEW_NO_BLOCK)
             break;
+        if (scan->kinds && !(strobe_view_block(view, b).kinds & scan->kinds)) {
+            b++;
+            continue;
+        }
         n_events += scan_block(scan, b++, &replay, &goes_on);
         scan->is_cut = scan->max_events && n_events >= scan->max_events && b < view->n_blocks;
     }

@@ -8,7 +8,9 @@
 
 struct strobe_scan {
     struct strobe_view *view; /* borrowed */
-    uint64_t lo, hi;          /* zones that begin in [lo, hi] */
+    uint64_t lo, hi;          /* zones that begin in [lo, hi]; */
+    int is_touching;        /* 1: also those that begin before and end in the blocks of that time */
+    uint64_t kinds;         /* bit per kind: only blocks that have one of these; 0: all */
     const uint8_t *threads; /* borrowed: by index, 0: leave it out; NULL: all. Threads with several
                                  tracks are left out in any case */
     uint32_t n_threads;

@@ -126,23 +126,6 @@ static void add_point(struct strobe_tables *tables, enum strobe_table_kind kind,
     tables->n_points++;
 }
 
-/* The process whose numbers the flows of `process` have: a device's are those of the program that had it open, two clients of one
- * process share theirs. */
-static uint32_t owner_of(const struct strobe_trace *trace, uint32_t process)
-{
-    STROBE_ASSERT(process < trace->n_processes);
-    uint64_t host_pid = trace->processes[process].host_pid;
-    for (uint32_t i = host_pid ? trace->n_processes : 0; i-- > 0;) {
-        const struct strobe_process *host = &trace->processes[i];
-        if (host->is_known && host->pid == host_pid && !host->host_pid) {
-            process = i;
-            break;
-        }
-    }
-    uint32_t twin = trace->processes[process].twin;
-    return twin ? twin - 1 : process;
-}
-
 /* A process that came since may be the owner of points that were read before it. */
 static void renew_owners(struct strobe_tables *tables)
 {
@@ -151,7 +134,7 @@ static void renew_owners(struct strobe_tables *tables)
         return;
     for (uint32_t i = 0; i < tables->n_flows; i++) {
         struct strobe_flow_point *point = &tables->flows[i];
-        uint32_t owner = owner_of(trace, trace->threads[point->thread].process);
+        uint32_t owner = strobe_trace_flow_owner(trace, trace->threads[point->thread].process);
         if (owner != point->owner)
             tables->sorted_flows = 0;
         point->owner = owner;
@@ -170,7 +153,7 @@ static void add_flow(struct strobe_tables *tables, uint32_t process, uint32_t th
     tables->flows[tables->n_flows++] =
         (struct strobe_flow_point){event->fields[0].u,
                                    event->tick,
-                                   owner_of(tables->view->trace, process),
+                                   strobe_trace_flow_owner(tables->view->trace, process),
                                    thread,
                                    n_open ? (uint32_t)(n_open - 1) : 0,
                                    tables->order};

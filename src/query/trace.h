@@ -227,6 +227,10 @@ enum strobe_err strobe_trace_load_locs(struct strobe_trace *trace,
 uint32_t strobe_trace_process(struct strobe_trace *trace, uint64_t proc);
 uint32_t strobe_trace_thread(struct strobe_trace *trace, uint32_t process, uint64_t track);
 
+/* The process whose numbers the flows of `process` have: a device's are those of the program that had it open, two clients of
+ * one process share theirs. */
+uint32_t strobe_trace_flow_owner(const struct strobe_trace *trace, uint32_t process);
+
 /* The index of a location, STROBE_IDMAP_NONE where no record names it. */
 uint32_t strobe_trace_loc(const struct strobe_trace *trace, uint32_t process, uint64_t id);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 
 struct entry {
     uint64_t pid, tid; /* of a process: its start time */
@@ -167,4 +168,19 @@ static int find_sampled(struct strobe_trace *trace)
 int strobe_trace_find_twins(struct strobe_trace *trace)
 {
     return find_processes(trace) && find_threads(trace) && find_sampled(trace);
+}
+
+uint32_t strobe_trace_flow_owner(const struct strobe_trace *trace, uint32_t process)
+{
+    STROBE_ASSERT(process < trace->n_processes);
+    uint64_t host_pid = trace->processes[process].host_pid;
+    for (uint32_t i = host_pid ? trace->n_processes : 0; i-- > 0;) {
+        const struct strobe_process *host = &trace->processes[i];
+        if (host->is_known && host->pid == host_pid && !host->host_pid) {
+            process = i;
+            break;
+        }
+    }
+    uint32_t twin = trace->processes[process].twin;
+    return twin ? twin - 1 : process;
 }

@@ -182,7 +182,7 @@ static int compare_times(const void *a, const void *b)
 void strobe_report_noc_trace_sort(struct strobe_report_noc_trace *trace)
 {
     if (trace->n)
-        qsort(trace->all, trace->n, sizeof *trace->all, compare_times);
+        qsort(trace->all, (size_t)trace->n, sizeof *trace->all, compare_times);
 }
 
 enum strobe_err strobe_report_noc_trace_read(struct strobe_report_noc_trace *trace,

@@ -155,7 +155,7 @@ static enum strobe_err read_image(struct strobe_tracy_content *content,
     struct strobe_tracy_bytes *in = &content->in;
     uint16_t width = strobe_tracy_u16(in), height = strobe_tracy_u16(in);
     uint8_t flip = strobe_tracy_u8(in);
-    uint64_t n = (uint64_t)width * height / 2;
+    size_t n = (size_t)((uint64_t)width * height / 2);
     if (in->err || !visitor->image || n > MAX_IMAGE) {
         strobe_tracy_skip(in, n);
         return in->err;

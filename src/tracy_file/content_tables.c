@@ -194,7 +194,7 @@ static enum strobe_err read_expand(struct strobe_tracy_content *content, const s
         const struct pointed *found =
             n_rows ? bsearch(&key, rows, n_rows, sizeof *rows, compare_pointed) : NULL;
         content->locs[i] = found ? found->loc : (struct strobe_tracy_srcloc){0};
-        content->n_locs = i + 1;
+        content->n_locs = (size_t)i + 1;
     }
     return in->err;
 }
@@ -212,7 +212,7 @@ static enum strobe_err read_payload(struct strobe_tracy_content *content)
         if (STROBE_ARRAY_RESERVE(content->payload, content->payload_room, i + 1))
             return STROBE_ERR_NOMEM;
         content->payload[i] = loc;
-        content->n_payload = i + 1;
+        content->n_payload = (size_t)i + 1;
     }
     return in->err;
 }

@@ -155,7 +155,7 @@ void strobe_tracy_import_stack(struct import *import, struct strobe_build_track 
 {
     if (!stack || stack > import->n_stacks)
         return;
-    size_t at = import->stack_at[stack - 1], n = import->stack_at[stack] - at;
+    size_t at = (size_t)import->stack_at[stack - 1], n = (size_t)import->stack_at[stack] - at;
     STROBE_ASSERT(at + n <= import->n_stack_frames);
     strobe_build_stack(import->build, track, strobe_tracy_tick(time), STROBE_KIND_CALLSTACK, 0,
                        import->stack_frames + at, n);
@@ -359,6 +359,24 @@ static enum strobe_err open_build(struct import *import)
     return err;
 }
 
+/* A line of what the client says of its machine, without its word: "CPU: AMD EPYC"; of "User: root@vm (Root)" the machine alone. */
+static void put_host_line(struct strobe_records *records, const char *host, const char *word,
+                          char before)
+{
+    const char *line = host;
+    size_t n_word = strlen(word);
+    while (line && strncmp(line, word, n_word))
+        line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+    const char *text = line ? line + n_word : "";
+    size_t n = strcspn(text, "\n");
+    const char *name = before ? memchr(text, before, n) : NULL;
+    if (name) {
+        text = name + 1;
+        n = strcspn(text, " \n");
+    }
+    strobe_records_s(records, text, n);
+}
+
 /* The clock and what the trace covers. */
 static enum strobe_err put_facts(struct import *import, struct strobe_file_writer *writer)
 {
@@ -375,9 +393,9 @@ static enum strobe_err put_facts(struct import *import, struct strobe_file_write
                                (uint64_t[]){strobe_tracy_tick(import->joined), 3}, 2);
     strobe_records_numbers(&records, STROBE_FACT_RECORDING, (uint64_t[]){last, 1}, 2);
     strobe_records_begin(&records, STROBE_FACT_HOST);
-    strobe_records_s(&records, "", 0);
-    strobe_records_s(&records, "", 0);
-    strobe_records_s(&records, head->host, strcspn(head->host, "\n"));
+    put_host_line(&records, head->host, "User: ", '@');
+    put_host_line(&records, head->host, "OS: ", 0);
+    put_host_line(&records, head->host, "CPU: ", 0);
     strobe_records_end(&records);
     strobe_records_kinds(&records);
     strobe_records_tick(&records, zero);

@@ -143,7 +143,7 @@ static enum strobe_err put_image(void *context, uint16_t width, uint16_t height,
                                  const uint8_t *dxt1, uint32_t n_bytes)
 {
     struct import *import = context;
-    size_t i = import->n_sections++; /* images are numbered in the order of the file */
+    uint64_t i = import->n_sections++; /* images are numbered in the order of the file */
     int known = i < import->n_images && import->image_frame[i];
     uint64_t numbers[] = {known ? (uint64_t)(import->image_frame[i] - 2) : 0, width, height, flip};
     struct strobe_build_track *track = main_track(import);
@@ -328,7 +328,8 @@ static enum strobe_err put_sample(void *context, int64_t time, uint32_t callstac
     if (!callstack || callstack > import->n_stacks ||
         is_repeated(import, time, callstack, at_switch))
         return STROBE_OK;
-    size_t at = import->stack_at[callstack - 1], n = import->stack_at[callstack] - at;
+    size_t at = (size_t)import->stack_at[callstack - 1],
+           n = (size_t)import->stack_at[callstack] - at;
     strobe_build_stack(import->build, import->track, strobe_tracy_tick(time), STROBE_KIND_SAMPLE,
                        at_switch ? AT_SWITCH : NOT_KNOWN, import->stack_frames + at, n);
     return STROBE_OK;

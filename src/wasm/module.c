@@ -53,12 +53,12 @@ static const char *words_for(enum strobe_err err)
         return strobe_err_text(STROBE_ERR_IO);
     if (!memcmp(start, "tlZ", 3) || !memcmp(start, "tZst", 4) || !memcmp(start, "tr\xfdP", 4) ||
         !memcmp(start, "tracy", 5))
-        return "this is a trace of Tracy: `strobe view FILE` shows it, `strobe import FILE` makes "
-               "a .strobe trace of it that can be dropped here";
+        return "this is a trace of Tracy: dropped on a page of `strobe view` it is shown, `strobe "
+               "import FILE` makes a .strobe trace of it";
     size_t blanks = strspn(start, " \t\r\n");
     if ((blanks < n && strchr("{[", start[blanks])) || !memcmp(start, "\x1f\x8b", 2))
-        return "this looks like a trace in JSON: `strobe view FILE` shows it, `strobe import FILE` "
-               "makes a .strobe trace of it that can be dropped here";
+        return "this looks like a trace in JSON: dropped on a page of `strobe view` it is shown, "
+               "`strobe import FILE` makes a .strobe trace of it";
     return "this is no .strobe trace: its first bytes are others";
 }
 

@@ -76,6 +76,15 @@ class Chrome(unittest.TestCase):
         self.assertIn("1 zones that overlap others of their thread are spans", self.info())
         self.assertIn("1 ends without a begin were left out", self.info())
 
+    def test_the_first_event_is_the_start_where_time_0_is_far_from_a_short_trace(self):
+        event = {"ph": "X", "name": "work", "ts": 1800e6, "dur": 5000, "pid": 1, "tid": 1}
+        self.make([event])
+        self.assertEqual(self.zones()[0]["start_ns"], "0")
+        self.make([event, {**event, "ts": 2e6, "dur": 10}])
+        self.assertEqual([r["start_ns"] for r in self.zones()], ["2000000000", "1800000000000"])
+        self.make([{**event, "ts": 0.5e6}])
+        self.assertEqual(self.zones()[0]["start_ns"], "500000000")
+
     def test_gzip_is_undone(self):
         self.make(gzip.compress(self.seed("array.json").encode()), "in.json.gz")
         self.assertEqual(len(self.zones()), 3)

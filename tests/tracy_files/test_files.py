@@ -109,6 +109,12 @@ class Imports(unittest.TestCase):
         self.assertEqual(collections.Counter(row[5] for row in rows(trace, "messages")),
                          {"info": 103, "client debug": 1, "warning": 1, "error": 1})
 
+    def test_the_machine_is_named_by_its_parts(self):
+        trace = TMP / "machine.strobe"
+        strobe("import", "-f", "-o", trace, DATA / "by_capture_65.tracy")
+        host = json.loads(strobe("info", "--json", trace).stdout)["host"]
+        self.assertEqual((host["hostname"], host["kernel"], host["cpu"]), ("vm", "Linux 6.18.44-fc-v445", "AMD EPYC"))
+
     def test_captures_of_older_servers_are_read(self):
         for name in ("by_capture_63", "by_capture_65", "by_capture_72"):
             self.counts(name, zone_begin=400, message=103, gpu_begin=60, frame=31, alloc=43, free=28)

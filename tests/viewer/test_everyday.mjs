@@ -61,7 +61,7 @@ const tests = {
         await says('.details h2', new RegExp(`^${p.name}$`));
         const words = await text('.details');
         assert.match(words, /value\s+\S+/);
-        assert.match(words, /Whole trace\s+least/);
+        assert.match(words, /Whole trace\s+min/);
         const zone = await place('main', 1, 503);
         await page.mouse.click(zone.x, zone.y);
         await settled();

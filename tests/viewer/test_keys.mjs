@@ -11,6 +11,8 @@ async function press(row) {
     await settled();
 }
 
+const says = (f) => page.waitForFunction(f);
+
 /* One check per act of the key table. */
 const keyChecks = {
     async zoomIn(row) { const a = await span(); await press(row); assert.ok(await span() < a); },
@@ -33,6 +35,8 @@ const keyChecks = {
         await press(row);
         await page.waitForFunction(() => window.strobe.isWhole());
     },
+    async undo(row) { await setView(400, 500); await setView(600, 650); await press(row); await page.waitForFunction(() => Math.abs(window.strobe.view.from - 400e6) < 10); },
+    async redo(row) { await setView(400, 500); await setView(600, 650); await page.keyboard.press('Control+KeyZ'); await page.waitForFunction(() => Math.abs(window.strobe.view.from - 400e6) < 10); await settled(); await press(row); await page.waitForFunction(() => Math.abs(window.strobe.view.from - 600e6) < 10); },
     async follow(row) { const a = await state(() => window.strobe.following); await press(row); assert.equal(await state(() => window.strobe.following), !a); },
     async previous(row) { await setView(395, 425); await clickZone('main', 1, 413); const a = await state(() => window.strobe.selection.t0); await press(row); near(await state(() => window.strobe.selection.t0), a - 10e6, 10); },
     async next(row) { await setView(395, 425); await clickZone('main', 1, 403); const a = await state(() => window.strobe.selection.t0); await press(row); near(await state(() => window.strobe.selection.t0), a + 10e6, 10); },
@@ -50,6 +54,19 @@ const keyChecks = {
         await press(row);
         assert.equal(await state(() => window.strobe.trackOf(window.strobe.selection.track).name), 'main');
     },
+    async zoneLeft(row) { await setView(395, 425); await clickZone('main', 1, 413); const a = await state(() => window.strobe.selection.t0); await press(row); near(await state(() => window.strobe.selection.t0), a - 10e6, 10); },
+    async zoneRight(row) { await setView(395, 425); await clickZone('main', 1, 403); const a = await state(() => window.strobe.selection.t0); await press(row); near(await state(() => window.strobe.selection.t0), a + 10e6, 10); },
+    async zoneUp(row) { await setView(399, 412); await clickZone('main', 2, 400.5); await press(row); assert.equal(await state(() => window.strobe.selection.depth), 1); },
+    async zoneDown(row) { await setView(399, 412); await clickZone('main', 1, 400.5); await press(row); await says(() => window.strobe.selection.depth === 2); },
+    async trackUp(row) { await setView(399, 412); await clickZone('worker 1', 0, 404); await press(row); await says(() => window.strobe.trackOf(window.strobe.selection.track).name === 'worker 0'); },
+    async trackDown(row) { await setView(399, 412); await clickZone('worker 0', 0, 404); await press(row); await says(() => window.strobe.trackOf(window.strobe.selection.track).name === 'worker 1'); },
+    async zoneMenu(row) { await setView(395, 425); await clickZone('main', 1, 403); await press(row); assert.match(await text('.menu'), /Find all of this name/); await page.keyboard.press('Escape'); },
+    async nextMessage(row) { await setView(395, 425); await press(row); await says(() => document.querySelector('.toast').textContent.includes('checkpoint 50')); },
+    async previousMessage(row) { await setView(395, 425); await press(row); await says(() => document.querySelector('.toast').textContent.includes('checkpoint 40')); },
+    async nextNote(row) { await setView(395, 425); await state(() => window.strobe.notes.make(600e6, 600e6, 'after')); await press(row); await says(() => document.querySelector('.toast').textContent.includes('after')); },
+    async previousNote(row) { await setView(700, 725); await state(() => window.strobe.notes.make(600e6, 600e6, 'after')); await press(row); await says(() => document.querySelector('.toast').textContent.includes('after')); },
+    async hide(row) { await page.keyboard.press('Home'); await settled(); const p = await place('worker 1', 0, 300); await page.mouse.move(p.x, p.y); await press(row); assert.ok(await state(() => !window.strobe.timeline.layout.rows.some((r) => r.track.name === 'worker 1'))); },
+    async showAll(row) { await press(row); assert.ok(await state(() => window.strobe.timeline.layout.rows.some((r) => r.track.name === 'worker 1'))); },
     async parent(row) { await setView(399, 412); await clickZone('main', 2, 400.5); await press(row); assert.equal(await state(() => window.strobe.names.name(window.strobe.selection.loc)), 'frame'); },
     async areaFromSelection(row) { await setView(395, 425); await clickZone('main', 1, 403); await press(row); near(await state(() => window.strobe.area.to - window.strobe.area.from), 10e6, 1e5); },
     async mark(row) {
@@ -82,6 +99,7 @@ const mouseChecks = {
     async 'double click'() { await setView(395, 425); const p = await place('main', 1, 403); await page.mouse.dblclick(p.x, p.y); await settled(); near(await span(), 12e6, 1e6); },
     async 'middle click'() { await setView(395, 425); await clickZone('main', 1, 403, {button: 'middle'}); near(await span(), 12e6, 1e6); },
     async 'click'() { await setView(395, 425); await clickZone('main', 1, 403); assert.match(await text('.details h2'), /frame/); },
+    async 'right click'() { await setView(395, 425); await clickZone('main', 1, 403, {button: 'right'}); await page.locator('.menu button', {hasText: 'Find all of this name'}).click(); await settled(); assert.match(await text('.find h2'), /frame/); },
     async 'Ctrl + click'() { await setView(395, 425); const p = await place('worker 1', 1, 404); await page.keyboard.down('Control'); await page.mouse.click(p.x, p.y); await page.keyboard.up('Control'); await settled(); assert.match(await text('.find h2'), /trace rays/); },
     async 'wheel'() {
         await setView(0, 1000);

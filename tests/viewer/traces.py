@@ -6,6 +6,7 @@ names   Chinese, emoji, right-to-left, HTML in every place that takes a text
 ages    a zone of 3 days, and one of 1 ns
 one     one zone;  none: no event at all;  open: zones that never end
 losses  events lost on one thread;  cut: rich without its end;  clocks: one that jumps, one that is uncertain
+daily   zones and messages with colours of their own, JSON as texts, 40 depths, a thread that is empty for most of the time
 locs    100,000 source locations;  tracks: 4,000 threads;  far: blocks behind the first 4 GiB
 """
 import os
@@ -200,6 +201,44 @@ def clocks(path):
     end(w, ORIGIN + 100 * MS)
 
 
+def daily(path):
+    """100 requests of 10 ms on a thread, of which every fifth is red; recursion of 40 depths; a thread with work in the last 100 ms only."""
+    w = begin(path)
+    w.process(1, 8001, "service")
+    w.process(2, 8002, "helper")
+    handler, deep, late = w.thread(1, 1, "handler", ORIGIN), w.thread(1, 2, "deep", ORIGIN), w.thread(1, 3, "late", ORIGIN)
+    helper = w.thread(2, 1, "helper main", ORIGIN)
+    for i, name in enumerate(("request", "parse", "answer", "recurse", "flush"), 1):
+        w.loc(1, i, name, 10 * i, f"{name}_fn", "src/service.c")
+    w.loc(2, 1, "assist", 5, "assist_fn", "src/helper.c")
+    w.record("string", 51, "queue", proc=1)
+    for i in range(100):
+        t = ORIGIN + i * 10 * MS + 1000
+        handler.begin(1, t)
+        handler.event("zone_text", t + 5, '{"user": "u%d", "bytes": %d, "tags": ["a", "b"]}' % (i, 100 * i))
+        handler.begin(2, t + 10)
+        handler.end(t + 2 * MS)
+        handler.begin(3, t + 2 * MS + 10)
+        handler.end(t + (5 + i % 4) * MS)
+        if i % 5 == 0:
+            handler.event("zone_color", t + 9 * MS, 0xCC0000)
+        handler.event("message", t + 20, 2 + i % 3, 0x00AA00 if i % 2 else 0, f"served {i}")
+        handler.event("plot_int", t + 30, 51, i % 9)
+        handler.end(t + 9 * MS + 10)
+        helper.begin(1, t + MS)
+        helper.end(t + 3 * MS)
+    for i in range(5):
+        t = ORIGIN + i * 200 * MS
+        for d in range(40):
+            deep.begin(4, t + d * MS)
+        for d in range(40):
+            deep.end(t + (100 + d) * MS)
+    for i in range(20):
+        late.begin(5, ORIGIN + (900 + 4 * i) * MS)
+        late.end(ORIGIN + (902 + 4 * i) * MS)
+    end(w, ORIGIN + 1000 * MS)
+
+
 def locs(path):
     """100,000 locations, one zone each."""
     w = begin(path)
@@ -261,6 +300,7 @@ def main():
     small(at("open"), 3, True)
     losses(at("losses"))
     clocks(at("clocks"))
+    daily(at("daily"))
     locs(at("locs"))
     tracks(at("tracks"))
     far(at("far"))

@@ -1,23 +1,40 @@
 /* area.js - what is told of a selected area of time and tracks: its zones by name, counters, flows.
  * SPDX-License-Identifier: MIT */
-import {actButton, pairs, plainTable, section, tally} from './parts.js';
+import {actButton, link, pairs, plainTable, section, tally} from './parts.js';
 import {copyCommand} from '../view/share.js';
 import {h} from '../view/dom.js';
+import {isZones} from '../view/layout.js';
 import * as format from '../view/format.js';
 
-const MOST_PLOTS = 50, MOST_FLOWS = 12;
+const MOST_PLOTS = 50, MOST_FLOWS = 12, MOST_THREADS = 16;
 
 /** Resolves to the panel's content. */
 export async function aboutArea(app, area) {
     const q = {from: area.from, to: area.to, tracks: area.tracks || undefined}, {json, arrays} = await app.engine.ask({ask: 'stats', ...q, limit: 200});
     await app.names.need(arrays.loc);
     const length = area.to - area.from, rows = [...arrays.loc].map((loc, i) => ({loc, count: arrays.count[i], total: arrays.total[i]}));
-    const time = (t) => format.time(t, app.timeMode, app.trace, 1, true);
+    const time = (t) => format.time(t, app.timeMode, app.trace, 1, true), zoned = zonedOf(app, area.tracks), n = Math.max(1, zoned.length);
     return [h('h2', {}, `Area of ${format.duration(length)}`), h('div', {class: 'columns'}, h('section', {}, pairs([
         ['from', time(area.from)], ['to', time(area.to)], ['tracks', area.tracks ? String(area.tracks.length) : 'all'], ['zones that begin in it', format.count(json.n_zones)],
     ]), h('div', {class: 'buttons'}, actButton(app, 'fitSelection', 'Zoom to it', 'F'), h('button', {onclick: () => app.drawer.show('flame')}, 'Flame graph'),
         h('button', {onclick: () => app.drawer.show('stats')}, 'Statistics'), actButton(app, 'mark', 'Note', 'M'), h('button', {onclick: () => copyCommand(app)}, 'Copy as command'))),
-    tally(app, 'Zones by name', rows, length), await plotsOf(app, area), await flowsOf(app, q, time))];
+    tally(app, `Zones by name (% of the time of ${format.several(n, 'track')})`, rows, length * n), await threadsOf(app, q, zoned, length), await plotsOf(app, area), await flowsOf(app, q, time))];
+}
+
+/* The tracks with zones that an area has. */
+function zonedOf(app, ids) {
+    const chosen = ids ? new Set(ids) : null;
+    return app.trace.tracks.filter((t) => isZones(t.kind) && (!chosen || chosen.has(t.id) || chosen.has(t.parent)));
+}
+
+/* The same by track: zones, and the time that they took themselves. */
+async function threadsOf(app, q, zoned, length) {
+    if (zoned.length < 2)
+        return null;
+    const some = zoned.slice(0, MOST_THREADS), sums = await Promise.all(some.map((t) => app.engine.ask({ask: 'stats', ...q, tracks: [t.id], limit: 1})));
+    const rows = some.map((t, i) => ({t, n: sums[i].json.n_zones, self: sums[i].json.self})).filter((r) => r.n).sort((a, b) => b.self - a.self);
+    return rows.length ? section('By track (% of the area)', plainTable(rows.map((r) => [link(r.t.name, () => app.showTrack(r.t.id), 'scroll to it'), {number: `${format.count(r.n)} ×`}, {number: format.duration(r.self)}, {number: format.percent(r.self / length)}])),
+        zoned.length > some.length ? h('small', {}, `the first ${some.length} of ${format.count(zoned.length)}`) : null) : null;
 }
 
 async function plotsOf(app, area) {
@@ -26,7 +43,7 @@ async function plotsOf(app, area) {
         return null;
     const {json, arrays} = await app.engine.ask({ask: 'pixels', from: area.from, to: area.to, width: 1, budget: 10000, lanes: plots.map((t) => [t.id, 0, 1])});
     const rows = json.lanes.map(([id, , , n, , value]) => ({track: app.trackOf(id), n, value})).filter((r) => r.n > 0 && r.value !== undefined);
-    return section('Counters: least, most, last', plainTable(rows.map((r) => {
+    return section('Plots: min, max, last', plainTable(rows.map((r) => {
         const pick = (a, f) => a.slice(r.value, r.value + r.n).reduce((x, y) => f(x, y)), show = (v) => ({number: format.plotValue(v, r.track.format)});
         return [r.track.name, show(pick(arrays.min, Math.min)), show(pick(arrays.max, Math.max)), show(arrays.last[r.value + r.n - 1])];
     })));

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 import {aboutArea} from './area.js';
 import {aboutPlot} from './plot.js';
-import {actButton, link, locName, newest, pairs, plainTable, section, swatch, tally} from './parts.js';
+import {actButton, jsonRows, link, locName, newest, pairs, plainTable, section, swatchOfZone, tally} from './parts.js';
 import {copyText, fill, h} from '../view/dom.js';
 import {SEVERITIES} from '../facts.js';
 import * as format from '../view/format.js';
@@ -39,6 +39,12 @@ function saidInside(app, messages, track) {
     return messages.length ? section('Messages inside', plainTable(messages.map((m) => [link(timeOf(app, m.t), () => app.goToTime(m.t, track), 'go there'), SEVERITIES[m.severity] || '', m.text]))) : null;
 }
 
+/* A text that is JSON: its members one by one. */
+function argumentsOf(text) {
+    const rows = text ? jsonRows(text) : null;
+    return rows ? section('Arguments', h('table', {class: 'plain arguments'}, rows.map(([key, value]) => h('tr', {}, h('th', {scope: 'row'}, key), h('td', {}, value))))) : null;
+}
+
 function linesAround(json) {
     const lines = json.text.split('\n'), first = Math.max(0, json.line - AROUND);
     return lines.slice(first, json.line + AROUND).map((text, i) => h('div', {class: first + i + 1 === json.line ? 'here' : ''}, `${String(first + i + 1).padStart(5)}  ${text}`));
@@ -50,7 +56,7 @@ async function copyZone(app, zone, row, track) {
 }
 
 export function makeDetails(app) {
-    const element = h('div', {class: 'details'}), source = h('pre', {class: 'source'}), sourceSection = section('Source', source);
+    const element = h('div', {class: 'details', tabindex: '0', role: 'region', 'aria-label': 'details'}), source = h('pre', {class: 'source'}), sourceSection = section('Source', source);
 
     function facts(zone, row, track, ns, waited) {
         return pairs([
@@ -59,8 +65,8 @@ export function makeDetails(app) {
             ['waited', waited ? `${format.duration(waited)} for locks` : ''],
             ['begins', timeOf(app, zone.t0)], ['ends', zone.t1 === null ? '' : timeOf(app, zone.t1)], ['state', zone.state === 'ended' ? '' : zone.state],
             ['track', track ? link(`${track.name}${track.tid ? ` (${track.tid})` : ''}`, () => app.showTrack(track.id), 'scroll to it') : ''], ['depth', String(zone.depth)],
-            ['function', row.function], ['source', row.file ? link(`${row.file}:${row.line}`, () => showSource(zone.loc), 'show the source') : ''],
-            ['text', zone.text ? h('pre', {}, zone.text) : ''], ['value', zone.value],
+            [row.file ? 'function' : 'category', row.function], ['source', row.file ? link(`${row.file}:${row.line}`, () => showSource(zone.loc), 'show the source') : ''],
+            ['text', zone.text && !jsonRows(zone.text) ? h('pre', {}, zone.text) : ''], ['value', zone.value],
         ]);
     }
 
@@ -73,8 +79,8 @@ export function makeDetails(app) {
     function aboutZone({zone, parents, children, inside, messages, stack, waits, n_waits: nWaits, waited}) {
         const row = app.names.rows.get(zone.loc) || {name: '', function: '', file: '', line: 0}, track = app.trackOf(zone.track), ns = zone.t1 === null ? null : zone.t1 - zone.t0;
         return [
-            h('h2', {}, swatch(zone.color ? {...row, color: zone.color} : row), zone.name || row.name || (track ? track.name : ''), zone.name ? h('small', {}, ` (${row.name})`) : null),
-            h('div', {class: 'columns'}, h('section', {}, facts(zone, row, track, ns, waited), buttons(zone, row, track)), sourceSection, around(app, zone, parents),
+            h('h2', {}, swatchOfZone(app, track, row, zone.color), zone.name || row.name || (track ? track.name : ''), zone.name ? h('small', {}, ` (${row.name})`) : null),
+            h('div', {class: 'columns'}, h('section', {}, facts(zone, row, track, ns, waited), buttons(zone, row, track)), sourceSection, argumentsOf(zone.text), around(app, zone, parents),
                 tally(app, 'Direct children', children, ns), tally(app, 'All below it', inside, ns), waitsOf(app, waits, nWaits), saidInside(app, messages, zone.track), stackOf(stack)),
         ];
     }

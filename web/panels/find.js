@@ -167,6 +167,7 @@ class Find {
         } while (!json.exact);
         const {total} = json;
         this.reset.hidden = !range;
+        this.mark(rows, total);
         this.isMore = rows.length < total && this.limit < MOST_ROWS;
         if (this.isMore && this.limit === FIRST_ROWS) { /* those were the first at once: now more of them */
             this.listMore();
@@ -178,6 +179,24 @@ class Find {
         const content = by === 'none' ? null : await groupTable(app, by, rows, total, isNewest);
         if (isNewest())
             fill(this.groups, content);
+    }
+
+    /* Where all of the zones are that stand out on the timeline, by lane: strips of zones too small to draw are then dimmed where none is. */
+    mark(rows, total) {
+        const {highlight} = this.app, places = new Map();
+        if (!highlight || rows.length < total)
+            return;
+        for (const r of rows) {
+            const key = `${r.track}/${r.depth}`, list = places.get(key);
+            if (list)
+                list.push(r.t1);
+            else
+                places.set(key, [r.t1]);
+        }
+        for (const [key, list] of places)
+            places.set(key, Float64Array.from(list).sort());
+        highlight.places = places;
+        this.app.redraw();
     }
 
     /* How many there are, how many are listed; in red what never will be. */

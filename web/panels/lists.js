@@ -3,9 +3,11 @@ import {Chart} from '../view/chart.js';
 import {Table} from '../view/table.js';
 import {figure, filterField, newest, pairs, section, swatch} from './parts.js';
 import {THEMES} from '../view/palette.js';
+import {MessageFilters} from './message_filters.js';
 import {copyTable, ownerOf} from '../view/share.js';
 import {download, fill, h} from '../view/dom.js';
 import {SEVERITIES} from '../facts.js';
+import {keep, kept} from '../view/kept.js';
 import * as format from '../view/format.js';
 
 export function makeMessages(app) {
@@ -17,17 +19,19 @@ export function makeMessages(app) {
     ], {pick: (m) => app.goToTime(m.t, m.track), copied: (t) => app.say(t), isPicked: (m) => m === picked});
     let picked = null, wanted = null; /* the message that a click on the timeline is about; where it is */
     const filter = filterField('Filter messages', () => load()), severity = h('select', {'aria-label': 'severity', onchange: () => load()}, SEVERITIES.map((s, i) => h('option', {value: String(i)}, i ? `${s} and above` : 'all'))), state = h('span', {class: 'state'});
-    const element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, filter, severity, state, h('span', {class: 'grow'}),
+    const others = new MessageFilters(app, () => load());
+    const element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, filter, severity, others.thread, others.color, state, h('span', {class: 'grow'}),
         h('button', {onclick: () => copyTable(app, table)}, 'Copy table')), table.element);
     const begin = newest();
     async function load() {
-        const isNewest = begin(), question = {ask: 'messages', ...app.range(), filter: filter.value, severity: Number(severity.value), limit: 10000}, at = wanted;
+        const isNewest = begin(), question = {ask: 'messages', ...app.range(), filter: filter.value, severity: Number(severity.value), limit: 10000, ...others.wanted()}, at = wanted;
         let {json} = await app.engine.ask(question);
         const isBehind = at && json.total > json.messages.length && json.messages[json.messages.length - 1].t < at.from;
         if (isBehind)
             ({json} = await app.engine.ask({...question, after: at.from - 1}));
         if (!isNewest())
             return;
+        others.learn(json.messages);
         table.set(json.messages);
         if (at)
             showWanted(at, json.messages);
@@ -55,17 +59,33 @@ export function makeMessages(app) {
     return {id: 'messages', title: 'Messages', element, update: load, table, goTo};
 }
 
-const TARGETS = [[60, 1e9 / 60], [30, 1e9 / 30], [120, 1e9 / 120]];
+const RATES = [30, 60, 120], RATE = 60;
 
-/* Within 60 per second, within 30, or slower. */
-function frameColor(theme, ms) {
-    return ms <= TARGETS[0][1] / 1e6 * 1.01 ? theme.plot : ms <= TARGETS[1][1] / 1e6 * 1.01 ? theme.note : theme.loss;
+/* Within the target, within twice of it, or slower. */
+function frameColor(theme, ms, target) {
+    return ms <= target * 1.01 ? theme.plot : ms <= 2 * target * 1.01 ? theme.note : theme.loss;
+}
+
+/* How many of the frames that are listed took longer than the target, ms. */
+function overTarget({t0, t1}, target) {
+    const n = t0.reduce((sum, t, i) => sum + (t1[i] - t > target * 1.01e6), 0);
+    return h('span', {class: 'figure', title: `frames that took longer than ${format.duration(target * 1e6)}`}, h('small', {}, 'over target'), t0.length ? `${format.count(n)} (${format.percent(n / t0.length)})` : '–');
+}
+
+/* Lines at the usual rates and at the target. */
+function levelsOf(target) {
+    return [{at: target, text: `target ${format.duration(target * 1e6)}`}, ...RATES.map((rate) => ({at: 1000 / rate, text: `${rate} /s`})).filter(({at}) => Math.abs(at - target) > target / 50)];
 }
 
 export function makeFrames(app) {
     let chart = null;
     const place = h('div', {class: 'chart wide'}), figures = h('div', {class: 'figures'}), pick = h('select', {'aria-label': 'set of frames', onchange: () => load()});
-    const element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, pick, figures), place);
+    const rate = h('input', {type: 'number', class: 'rate', min: '1', max: '100000', step: 'any', 'aria-label': 'target, frames per second', value: kept('frameRate', String(RATE)), onchange: () => {
+        keep('frameRate', rate.value);
+        load();
+    }});
+    const target = () => 1000 / (Number(rate.value) > 0 ? Number(rate.value) : RATE); /* ms */
+    const element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, pick, h('label', {}, 'target ', rate, ' /s'), figures), place);
     const begin = newest();
     const empty = (...content) => {
         if (chart)
@@ -85,16 +105,16 @@ export function makeFrames(app) {
         const track = Number(pick.value), {json, arrays} = await app.engine.ask({ask: 'frames', track, ...app.range(), tracks: undefined, limit: 20000});
         if (!isNewest())
             return undefined;
-        fill(figures, figure('frames', format.count(json.total)), figure('mean', format.duration(json.mean)), figure('median', format.duration(json.median)), figure('least', format.duration(json.min)),
-            figure('most', format.duration(json.max)), figure('rate', json.mean ? `${(1e9 / json.mean).toFixed(1)} /s` : '–'));
+        fill(figures, figure('frames', format.count(json.total)), figure('mean', format.duration(json.mean)), figure('median', format.duration(json.median)), figure('min', format.duration(json.min)),
+            figure('max', format.duration(json.max)), overTarget(arrays, target()), figure('rate', json.mean ? `${(1e9 / json.mean).toFixed(1)} /s` : '–'));
         empty();
         const theme = THEMES[app.theme], times = [...arrays.t0].map((t, i) => (arrays.t1[i] - t) / 1e6), most = times.reduce((m, v) => Math.max(m, v), 1) * 1.1;
         chart = new Chart(place, {
             theme,
-            bars: times.map((value, i) => ({from: i, to: i + 1, value, color: frameColor(theme, value)})),
+            bars: times.map((value, i) => ({from: i, to: i + 1, value, color: frameColor(theme, value, target())})),
             x: {min: 0, max: times.length, show: (v) => (Number.isInteger(v) ? `#${v + 1}` : '')},
             y: {min: 0, max: most, show: (v) => `${+v.toPrecision(3)} ms`},
-            levels: TARGETS.map(([rate, ns]) => ({at: ns / 1e6, text: `${rate} /s`})),
+            levels: levelsOf(target()),
             picked: (i) => app.goTo(track, 0, arrays.t0[i], arrays.t1[i]),
         });
         return undefined;
@@ -103,7 +123,7 @@ export function makeFrames(app) {
 }
 
 export function makeNotes(app) {
-    const element = h('div', {class: 'notes'});
+    const element = h('div', {class: 'notes', tabindex: '0', role: 'region', 'aria-label': 'notes'});
     const row = (note) => {
         const text = h('input', {type: 'text', 'aria-label': 'note', onchange: () => {
             note.text = text.value;
@@ -125,7 +145,7 @@ export function makeNotes(app) {
 }
 
 export function makeInfo(app) {
-    const element = h('div', {class: 'info'}), begin = newest();
+    const element = h('div', {class: 'info', tabindex: '0', role: 'region', 'aria-label': 'facts of the trace'}), begin = newest();
     const facts = (title, rows) => section(title, pairs(rows));
     const ending = (p) => (p.ended === null ? 'still running at the end, or not known' : p.how === 1 ? `exit status ${p.value}` : p.how === 2 ? `killed by signal ${p.value}` : 'ended');
 

@@ -1,5 +1,5 @@
 /* parts.js - what several panels are made of.  SPDX-License-Identifier: MIT */
-import {colorOf} from '../view/palette.js';
+import {THEMES, colorOf} from '../view/palette.js';
 import {h} from '../view/dom.js';
 import * as format from '../view/format.js';
 
@@ -9,6 +9,14 @@ const PAUSE_MS = 150;
 export function swatch(row) {
     const s = h('span', {class: 'swatch'});
     s.style.background = row ? colorOf(row.name, row.color) : '#888';
+    return s;
+}
+
+/** The same of a zone as it is drawn: of a lock, a frame, or with the colour that the program gave it. */
+export function swatchOfZone(app, track, row, given) {
+    const s = swatch(given ? {...row, color: given} : row), theme = THEMES[app.theme], own = track && {locks: theme.lock, frames: theme.frameA}[track.kind];
+    if (own)
+        s.style.background = own;
     return s;
 }
 
@@ -31,6 +39,27 @@ export function pairs(rows) {
     return h('dl', {class: 'pairs'}, rows.filter(([, v]) => v !== '' && v !== null && v !== undefined).map(([k, v]) => [h('dt', {}, k), h('dd', {}, v)]));
 }
 
+/* The members of a JSON text as [path, value], of lists and objects in it each by its own path; null: it is none. */
+export function jsonRows(text, most = 200) {
+    let value;
+    try {
+        value = /^\s*[{[]/.test(text) ? JSON.parse(text) : null;
+    } catch {
+        return null;
+    }
+    const rows = [], visit = (v, path) => {
+        if (v !== null && typeof v === 'object' && Object.keys(v).length)
+            for (const [key, member] of Object.entries(v))
+                visit(member, Array.isArray(v) ? `${path}[${key}]` : path ? `${path}.${key}` : key);
+        else if (rows.length < most)
+            rows.push([path, typeof v === 'string' ? v : JSON.stringify(v)]);
+    };
+    if (value === null)
+        return null;
+    visit(value, '');
+    return rows;
+}
+
 export function section(title, ...content) {
     return h('section', {}, h('h3', {}, title), content);
 }
@@ -46,8 +75,11 @@ export function tally(app, title, rows, whole) {
         {number: `${format.count(r.count)} ×`}, {number: format.duration(r.total)}, {number: whole > 0 ? format.percent(r.total / whole) : ''}])));
 }
 
+/** Why a figure has a ~. */
+export const ABOUT = 'from a histogram of 32 steps for each doubling: at most 3.2 % off';
+
 export function figure(label, value) {
-    return h('span', {class: 'figure'}, h('small', {}, label), value);
+    return h('span', {class: 'figure', title: label.endsWith('~') ? ABOUT : null}, h('small', {}, label), value);
 }
 
 /** Only the newest of several runs counts: each calls `begin = newest()` at its start, and goes on after a wait if what that gave says so. */

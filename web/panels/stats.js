@@ -2,7 +2,7 @@
 import {Table} from '../view/table.js';
 import {copyCommand, copyTable} from '../view/share.js';
 import {h} from '../view/dom.js';
-import {filterField, newest, swatch} from './parts.js';
+import {ABOUT, filterField, newest, swatch} from './parts.js';
 import * as format from '../view/format.js';
 
 export function makeStats(app) {
@@ -15,7 +15,7 @@ export function makeStats(app) {
         ns('total', 'total'), Object.assign(ns('inclusive', 'inclusive'), {show: (r) => (r.inclusive === undefined ? '–' : format.duration(r.inclusive))}),
         {key: 'share', title: '% self', number: true, width: '72px', sort: false, show: (r) => (whole ? format.percent(r.self / whole) : '–')},
         ns('self', 'self'), ns('mean', 'mean'), ns('min', 'min'), ns('max', 'max'), ns('std', 'deviation'),
-        Object.assign(ns('p50', 'median ~'), {sort: false}), Object.assign(ns('p99', '99 % ~'), {sort: false}),
+        Object.assign(ns('p50', 'median ~'), {sort: false, why: ABOUT}), Object.assign(ns('p99', '99 % ~'), {sort: false, why: ABOUT}),
         {key: 'place', title: 'source', width: 'minmax(100px, 1fr)', sort: false, show: (r) => (r.row && r.row.file ? `${r.row.file}:${r.row.line}` : '')},
     ];
     const table = new Table(columns, {

@@ -2,8 +2,12 @@
 import {KEYS} from './keys.js';
 import {RULER} from './timeline.js';
 import {copyCommand, savePng} from './share.js';
+import {saveAreaPng, saveSvg} from './picture.js';
 import {copyText} from './dom.js';
 import {bytes} from './format.js';
+import {MODES} from './coloring.js';
+import {showMenuOfSelection} from './zonemenu.js';
+import * as walk from './walk.js';
 
 const ZOOM = 0.8, FAST = 0.5, PAN = 0.12, PAN_FAST = 0.5;
 
@@ -82,6 +86,7 @@ function clear(app) {
     if (app.main.hidden)
         return history.back(); /* from the start page */
     app.tips.hide();
+    app.measure = null;
     app.area = null;
     app.highlight = app.found = null;
     app.setSelection(null);
@@ -100,6 +105,12 @@ function pin(app) {
         app.togglePin(id);
     else
         app.say('Point at a track to pin it.');
+}
+
+/* The track under the pointer, else that of the selection; 0: none. */
+function trackMeant(app) {
+    const p = app.timeline.pointer, at = p && p.y > RULER ? app.timeline.rowAt(p.y) : null;
+    return at ? at.row.track.id : app.selection ? app.selection.track : 0;
 }
 
 function askDepth(app) {
@@ -129,8 +140,8 @@ async function saveRange(app) {
 
 /* Commands that have no key. */
 const MORE = [
-    ['timeMode', 'Times: relative, UTC, raw'], ['theme', 'Light or dark'], ['png', 'Save the view as PNG'], ['copyCommand', 'Copy statistics as a command'], ['copyLink', 'Copy a link to this place'],
-    ['collapseAll', 'Collapse or open all processes'], ['depth', 'Limit the depth of the track under the pointer'], ['limitToView', 'Panels: limit to view'], ['wheel', 'Wheel: scroll or zoom'],
+    ['timeMode', 'Times: relative, UTC, raw'], ['theme', 'Light or dark'], ['contrast', 'High contrast, or not'], ['fullScreen', 'Full screen, or not'], ['saveView', 'Keep this view under a name'], ['views', 'Go to a kept view'], ['pngArea', 'Save the area as PNG'], ['svg', 'Save the view or the area as SVG'], ['png', 'Save the view as PNG'], ['copyCommand', 'Copy statistics as a command'], ['copyLink', 'Copy a link to this place'],
+    ['collapseAll', 'Collapse or open all processes'], ['hideEmpty', 'Hide tracks that are empty in view, or show them'], ['compact', 'Leave out unused depths, or show them'], ['coloring', 'Colour zones by name, thread, depth, duration …'], ['depth', 'Limit the depth of the track under the pointer'], ['limitToView', 'Panels: limit to view'], ['wheel', 'Wheel: scroll or zoom'],
     ['stats', 'Panel: statistics'], ['ops', 'Panel: ops of devices'], ['regions', 'Panel: sums by region'], ['flame', 'Panel: flame graph'], ['messages', 'Panel: messages'], ['frames', 'Panel: frames'], ['notes', 'Panel: notes'], ['info', 'Panel: info'], ['saveRange', 'Server: save the area or view as a trace'],
     ['stop', 'Server: stop recording'], ['open', 'Open another trace'],
 ];
@@ -156,6 +167,17 @@ export const acts = {
         if (app.server.following)
             app.pan(app.trace.range[1] - app.view.to);
     },
+    zoneLeft: (app) => walk.sideways(app, 'previous'), zoneRight: (app) => walk.sideways(app, 'next'), zoneUp: walk.up, zoneDown: walk.down,
+    trackUp: (app) => walk.otherTrack(app, -1), trackDown: (app) => walk.otherTrack(app, 1),
+    nextMessage: (app) => walk.message(app, 1), previousMessage: (app) => walk.message(app, -1), nextNote: (app) => walk.note(app, 1), previousNote: (app) => walk.note(app, -1),
+    zoneMenu: showMenuOfSelection, showAll: (app) => app.showAllTracks(),
+    hide: (app) => (trackMeant(app) ? app.hideTrack(trackMeant(app)) : app.say('Point at a track to hide it.')),
+    hideEmpty: (app) => app.setCompact('hidesEmpty', !app.choice.hidesEmpty), compact: (app) => app.setCompact('isCompact', !app.choice.isCompact),
+    tracksMenu(app) {
+        const box = app.tracksButton.getBoundingClientRect();
+        app.menu.showTracks(box.left, box.bottom + 4);
+    },
+    coloring: (app) => app.overlay.choose('coloring', 'Colour zones by', 'name, thread, depth …', MODES.map(([mode, words]) => ({text: words, note: mode === app.coloring.mode ? 'now' : '', run: () => app.setColoring(mode)}))),
     previous: (app) => stepZone(app, 'previous'), next: (app) => stepZone(app, 'next'), flowBack: (app) => stepFlow(app, false), flowNext: (app) => stepFlow(app, true),
     areaFromSelection(app) {
         const s = app.selection;
@@ -171,7 +193,10 @@ export const acts = {
     nextHit: (app) => app.search.step(1), previousHit: (app) => app.search.step(-1),
     drawer: (app) => (app.drawer.isOpen ? app.drawer.hide() : app.drawer.show(app.drawer.current)),
     help: (app) => (app.overlay.isOpen ? app.overlay.close() : app.overlay.help()),
-    theme: (app) => app.toggleTheme(), png: savePng, copyCommand: (app) => copyCommand(app),
+    undo: (app) => app.undo.back(), redo: (app) => app.undo.again(), saveView: (app) => app.undo.askName(), views: (app) => app.undo.choose(),
+    contrast: (app) => app.toggleTheme(app.theme === 'contrast' ? 'light' : 'contrast'),
+    fullScreen: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()),
+    theme: (app) => app.toggleTheme(), png: savePng, pngArea: saveAreaPng, svg: saveSvg, copyCommand: (app) => copyCommand(app),
     timeMode: (app) => app.setTimeMode({relative: 'utc', utc: 'raw', raw: 'relative'}[app.timeMode]),
     async copyLink(app) {
         app.writeUrl();

@@ -2,7 +2,7 @@
  * that mark a value, a stretch that is brushed with the pointer.  SPDX-License-Identifier: MIT */
 import {h} from './dom.js';
 
-const LEFT = 58, RIGHT = 46, TOP = 14, BOTTOM = 22, FONT = '11px system-ui, sans-serif';
+const LEFT = 58, RIGHT = 46, TOP = 14, BOTTOM = 22, FONT = '11px system-ui, sans-serif', LEVEL_ROOM = 13;
 
 /** Round values between a and b, about so many: 1, 2 and 5 times a power of ten. */
 export function ticks(a, b, about) {
@@ -67,7 +67,7 @@ export class Chart {
 
     /* As large as the place is now. */
     lay() {
-        const {place, options} = this, ratio = window.devicePixelRatio || 1, right = options.curve ? RIGHT : 10, width = Math.max(280, place.clientWidth), height = Math.max(120, place.clientHeight);
+        const {place, options} = this, ratio = window.devicePixelRatio || 1, right = options.curve ? RIGHT : 10, width = Math.max(280, place.clientWidth), height = Math.max(84, place.clientHeight);
         if (width === this.width && height === this.height)
             return;
         Object.assign(this, {width, height});
@@ -112,8 +112,9 @@ export class Chart {
         ctx.globalAlpha = 1;
         if (curve)
             this.drawCurve(ctx, theme, curve);
+        const taken = []; /* heights that have a text: another one near them is left out */
         for (const {at, text} of levels)
-            this.drawLevel(ctx, theme, at, text);
+            this.drawLevel(ctx, theme, at, text, taken);
         uprights.forEach((line, i) => this.drawUpright(ctx, line, i));
     }
 
@@ -174,7 +175,7 @@ export class Chart {
         ctx.fillText(text, place + (right ? -3 : 4), TOP + 12 * number);
     }
 
-    drawLevel(ctx, theme, at, text) {
+    drawLevel(ctx, theme, at, text, taken) {
         const place = this.y.place(at);
         if (place < TOP || place > this.y.from)
             return;
@@ -182,7 +183,9 @@ export class Chart {
         ctx.fillRect(LEFT, place, this.x.to - LEFT, 1);
         ctx.textAlign = 'left';
         ctx.textBaseline = 'bottom';
-        ctx.fillText(text, LEFT + 4, place - 2);
+        if (taken.every((other) => Math.abs(other - place) >= LEVEL_ROOM))
+            ctx.fillText(text, LEFT + 4, place - 2);
+        taken.push(place);
     }
 
     /* ---- the pointer ---- */

@@ -18,6 +18,7 @@ const MIN_WIDE = 2, MIN_LABEL = 26, WIDTHS = 1024;
 const DIM = 128; /* beside the engine's flags */
 const GAP = 1;   /* pixels between zones that follow each other: half of it of each, so that both edges are right to half a pixel */
 const PLOT_NO_FILL = 256; /* of a plot's format */
+const NOT_BLACK = 0x1000000; /* beside a colour: 0 is one, too */
 const BEYOND = 2; /* pixels: so far outside of the view are the edges of what goes on there */
 
 /* Zones of this frame that are wide enough to be shapes. */
@@ -30,7 +31,7 @@ class Wide {
 
     make(room) {
         const old = this.x0 ? this : null;
-        for (const [name, type] of [['x0', Float32Array], ['x1', Float32Array], ['lane', Uint16Array], ['loc', Uint32Array], ['flags', Uint8Array]]) {
+        for (const [name, type] of [['x0', Float32Array], ['x1', Float32Array], ['lane', Uint16Array], ['loc', Uint32Array], ['flags', Uint8Array], ['tint', Int32Array]]) {
             const made = new type(room);
             if (old)
                 made.set(this[name]);
@@ -39,7 +40,7 @@ class Wide {
         this.room = room;
     }
 
-    add(x0, x1, lane, loc, flags) {
+    add(x0, x1, lane, loc, flags, tint) {
         if (this.n === this.room)
             this.make(2 * this.room);
         const i = this.n++;
@@ -48,6 +49,7 @@ class Wide {
         this.lane[i] = lane;
         this.loc[i] = loc;
         this.flags[i] = flags;
+        this.tint[i] = tint;
     }
 }
 
@@ -56,6 +58,7 @@ export class Painter {
         this.app = app;
         this.wide = new Wide();
         this.looks = new Map();  /* loc: {css, dim, r, g, b, text, name, width} */
+        this.tints = new Map();  /* colour that is not that of a location: {css, dim, r, g, b, text} */
         this.widths = new Uint32Array(WIDTHS + 1);
         this.cuts = new Map();
         this.strip = document.createElement('canvas');
@@ -66,6 +69,7 @@ export class Painter {
     /** Names or theme changed. */
     forget() {
         this.looks.clear();
+        this.tints.clear();
         this.cuts.clear();
     }
 
@@ -74,12 +78,24 @@ export class Painter {
         if (look)
             return look;
         const row = this.app.names.get(loc), css = loc === 0 ? this.theme.none : row ? colorOf(row.name, row.color) : this.theme.none;
-        const [r, g, b] = rgbOf(css), name = row ? row.name : '', [br, bg, bb] = rgbOf(this.theme.lane);
-        const mix = (a, c) => Math.round(0.22 * a + 0.78 * c);
-        look = {css, r, g, b, text: textOn(css), name, dim: `rgb(${mix(r, br)},${mix(g, bg)},${mix(b, bb)})`, width: name ? this.ctx.measureText(name).width : 0};
+        const name = row ? row.name : '';
+        look = {...this.shades(css), name, width: name ? this.ctx.measureText(name).width : 0};
         if (row || loc === 0)
             this.looks.set(loc, look);
         return look;
+    }
+
+    /* A colour with what goes with it. */
+    shades(css) {
+        const [r, g, b] = rgbOf(css), [br, bg, bb] = rgbOf(this.theme.lane), mix = (a, c) => Math.round(0.22 * a + 0.78 * c);
+        return {css, r, g, b, text: textOn(css), dim: `rgb(${mix(r, br)},${mix(g, bg)},${mix(b, bb)})`};
+    }
+
+    /* The same of a colour that is not a location's; -1: it is. */
+    tint(number, loc) {
+        if (number < 0)
+            return this.look(loc);
+        return this.tints.get(number) || this.tints.set(number, this.shades(colorOf('', number | NOT_BLACK))).get(number);
     }
 
     /** Whether the frame has room for so many shapes; they are counted then. */
@@ -195,8 +211,9 @@ export class Painter {
         const items = answer.lane(lane.id, lane.depth);
         if (!items || !(to > from))
             return;
-        const {t0, t1, loc, busy, flags} = answer.arrays, last = items.first + items.n, view = this.scene.view, {scale} = this;
-        const right = this.scene.width - this.scene.label;
+        const {t0, t1, loc, count, busy, flags} = answer.arrays, last = items.first + items.n, view = this.scene.view, {scale} = this;
+        const right = this.scene.width - this.scene.label, {coloring} = this.app, isPlain = coloring.isPlain;
+        const isMarked = this.app.highlight !== null, places = isMarked && this.app.highlight.places ? this.app.highlight.places.get(`${lane.id}/${lane.depth}`) || [] : null;
         const isLoose = mayOverlap(lane.row.track.kind); /* then not in order either */
         for (let i = isLoose ? items.first : Math.max(items.first, lowerBound(t0, from, items.first, last) - 3); i < last; i++) {
             if (t0[i] >= to) {
@@ -208,31 +225,37 @@ export class Painter {
                 continue;
             const end = flags[i] & PIXEL_BEYOND ? Math.min(t1[i], this.app.trace.range[1]) : t1[i];
             const x0 = Math.max(-BEYOND, (Math.max(t0[i], from) - view.from) * scale), x1 = Math.min(right + BEYOND, (Math.min(end, to) - view.from) * scale);
-            const isZone = flags[i] & PIXEL_ZONE, dim = this.isDim(loc[i], isZone ? t1[i] - t0[i] : -1) ? DIM : 0;
+            const isZone = flags[i] & PIXEL_ZONE, dim = isMarked && this.isDim(loc[i], isZone, t0[i], t1[i], places) ? DIM : 0;
+            const tint = isPlain ? -1 : coloring.of(lane.row.track, lane.depth, loc[i], t0[i], isZone ? t1[i] - t0[i] : (t1[i] - t0[i]) * busy[i] / Math.max(1, count[i]), isZone);
             if (isZone && x1 - x0 >= MIN_WIDE)
-                this.wide.add(x0, x1, index, loc[i], flags[i] | dim);
+                this.wide.add(x0, x1, index, loc[i], flags[i] | dim, tint);
             else
-                this.shade(index, x0, x1, loc[i], isZone ? 1 : busy[i], dim);
+                this.shade(index, x0, x1, loc[i], isZone ? 1 : busy[i], dim, tint);
         }
     }
 
     /* Pixels of a strip: the more was busy, the fuller the colour. */
-    shade(index, x0, x1, loc, busy, dim) {
+    shade(index, x0, x1, loc, busy, dim, tint) {
         const dpr = this.scene.dpr, width = this.image.width;
         const a = Math.max(0, Math.floor(x0 * dpr)), b = Math.min(width, Math.max(a + 1, Math.round(x1 * dpr)));
         if (a >= width)
             return;
-        const look = this.look(loc), alpha = dim ? 50 : Math.round(255 * Math.min(1, 0.45 + 0.55 * busy));
+        const look = this.tint(tint, loc), alpha = dim ? 50 : Math.round(255 * Math.min(1, 0.45 + 0.55 * busy));
         const color = alpha << 24 | look.b << 16 | look.g << 8 | look.r, from = index * width;
         for (let x = from + a; x < from + b; x++)
             if (this.pixels[x] >>> 24 < alpha)
                 this.pixels[x] = color;
     }
 
-    /* Does something else stand out? The lengths that are brushed in a histogram count where they are known. */
-    isDim(loc, ns) {
-        const mark = this.app.highlight;
-        return mark !== null && (mark.loc !== loc || ns >= 0 && mark.min !== undefined && (ns < mark.min || ns > mark.max));
+    /* Does something else stand out? Of a cell, where the zones that do are all known: does none of them end in it? `places`: when they end
+     * on this lane; null: they are not known. */
+    isDim(loc, isZone, t0, t1, places) {
+        const mark = this.app.highlight, ns = t1 - t0;
+        if (!isZone && places) {
+            const next = lowerBound(places, t0, 0, places.length);
+            return next >= places.length || places[next] > t1;
+        }
+        return mark.loc !== loc || isZone && mark.min !== undefined && (ns < mark.min || ns > mark.max);
     }
 
     /* Rows of marks: frames, messages, locks. */
@@ -261,7 +284,7 @@ export class Painter {
         if (this.minWide > MIN_WIDE)
             for (let i = 0; i < wide.n; i++)
                 if (wide.x1[i] - wide.x0[i] < this.minWide)
-                    this.shade(wide.lane[i], wide.x0[i], wide.x1[i] - GAP / 2, wide.loc[i], 1, wide.flags[i] & DIM);
+                    this.shade(wide.lane[i], wide.x0[i], wide.x1[i] - GAP / 2, wide.loc[i], 1, wide.flags[i] & DIM, wide.tint[i]);
     }
 
     paintStrips() {
@@ -299,7 +322,7 @@ export class Painter {
             const w = wide.x1[i] - wide.x0[i];
             if (w < this.minWide || !isHere(this.lanes[wide.lane[i]].row))
                 continue;
-            const look = this.look(wide.loc[i]), css = wide.flags[i] & DIM ? look.dim : look.css;
+            const look = this.look(wide.loc[i]), paint = this.tint(wide.tint[i], wide.loc[i]), css = wide.flags[i] & DIM ? paint.dim : paint.css;
             const list = byColor.get(css);
             if (list)
                 list.push(i);
@@ -343,7 +366,7 @@ export class Painter {
             const text = this.fit(wide.loc[i], look, room);
             if (!text)
                 continue;
-            const color = wide.flags[i] & DIM ? this.theme.dim : look.text;
+            const color = wide.flags[i] & DIM ? this.theme.dim : this.tint(wide.tint[i], wide.loc[i]).text;
             if (style !== color)
                 ctx.fillStyle = style = color;
             this.text(text, this.scene.label + x, this.lanes[wide.lane[i]].y + LANE / 2);
@@ -443,7 +466,8 @@ export class Painter {
         const {ctx, theme} = this;
         for (const [i, end] of this.marks(items, arrays)) {
             const worst = arrays.loc.subarray(i, end).reduce((most, level) => Math.max(most, level), 0);
-            ctx.fillStyle = worst >= 5 ? theme.loss : worst === 4 ? theme.note : theme.accent;
+            const given = this.app.coloring.ofMessage(row.track.id, arrays.t0[i], arrays.t1[end - 1]);
+            ctx.fillStyle = given >= 0 ? this.tint(given, 0).css : worst >= 5 ? theme.loss : worst === 4 ? theme.note : theme.accent;
             const x = this.x(arrays.t0[i]), w = Math.max(3, end > i + 1 ? this.x(arrays.t1[end - 1]) - x : Math.min(this.x(arrays.t1[i]) - x, 8));
             this.rect(x - 1, y + 4, w, row.height - 9);
         }

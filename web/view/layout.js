@@ -11,6 +11,9 @@ export class TrackChoice {
         this.filter = '';
         this.order = new Map();  /* parent: ids in their order */
         this.limits = new Map(); /* id: depth limit */
+        this.hidden = new Set(); /* ids that are not shown, with what is below them */
+        this.used = null;        /* id: depths with something in view; those that are missing have nothing. null: that is not known */
+        this.hidesEmpty = this.isCompact = false; /* what has nothing in view is left out; depths that have nothing, too */
     }
 }
 
@@ -35,7 +38,26 @@ function heightOf(track, lanes, collapsed) {
 function lanesOf(track, choice) {
     if (!isZones(track.kind) || choice.collapsed.has(track.id))
         return Math.min(1, track.n_depths);
-    return Math.min(track.n_depths, choice.limits.get(track.id) || MAX_LANES);
+    const used = choice.isCompact && choice.used ? Math.max(1, choice.used.get(track.id) || 0) : MAX_LANES;
+    return Math.min(track.n_depths, choice.limits.get(track.id) || MAX_LANES, used);
+}
+
+/** Tracks that are left out: hidden, or below such a one; or with nothing in view, if that is wanted. A group without a track goes, too. */
+function leftOut(tracks, choice) {
+    const out = new Set(), kept = new Set();
+    for (const t of tracks) /* parents come before children */
+        if (choice.hidden.has(t.id) || out.has(t.parent))
+            out.add(t.id);
+    if (!choice.hidesEmpty || !choice.used)
+        return out;
+    const isGroup = (t) => ['process', 'device', 'core'].includes(t.kind);
+    for (const t of tracks.slice().reverse())
+        if (!out.has(t.id) && (kept.has(t.id) || !isGroup(t) && choice.used.has(t.id)))
+            kept.add(t.id).add(t.parent);
+    for (const t of tracks)
+        if (!kept.has(t.id))
+            out.add(t.id);
+    return out;
 }
 
 function inOrder(tracks, choice, parent) {
@@ -56,7 +78,7 @@ export class Layout {
 
     /** Place all tracks anew. */
     build(tracks, choice) {
-        const kids = new Map();
+        const kids = new Map(), out = leftOut(tracks, choice);
         for (const t of tracks)
             (kids.get(t.parent) || kids.set(t.parent, []).get(t.parent)).push(t);
         this.rows = [];
@@ -76,7 +98,7 @@ export class Layout {
         const visit = (parent, level, parentFits) => {
             for (const track of inOrder(kids.get(parent) || [], choice, parent)) {
                 const ok = parentFits || fits(track), isGroup = ['process', 'device', 'core'].includes(track.kind) && kids.has(track.id);
-                if (!ok && !above.has(track.id))
+                if (!ok && !above.has(track.id) || out.has(track.id))
                     continue;
                 put(track, isGroup, level);
                 if (!choice.collapsed.has(track.id) || !isGroup)

@@ -52,6 +52,8 @@ export function writeLink(app) {
         p.set('t', app.timeMode);
     if (app.choice.pinned.length)
         p.set('k', JSON.stringify(app.choice.pinned.map((id) => byId.get(id)).filter(Boolean).map(trackKey)));
+    if (app.choice.hidden.size)
+        p.set('h', JSON.stringify([...app.choice.hidden].map((id) => byId.get(id)).filter(Boolean).slice(0, MOST_KEYS).map(trackKey)));
     if (app.notes.list.length)
         p.set('n', JSON.stringify(app.notes.list.slice(0, 50).map((n) => [n.from, n.to, n.text])));
     const text = p.toString();
@@ -72,7 +74,7 @@ export function readLink(hash) {
     const view = (p.get('v') || '').split(',').map(Number);
     if (view.length === 2 && view.every(Number.isFinite) && view[1] > view[0])
         out.view = {from: view[0], to: view[1]};
-    const s = parse(p.get('s')), a = parse(p.get('a')), n = parse(p.get('n')), k = parse(p.get('k'));
+    const s = parse(p.get('s')), a = parse(p.get('a')), n = parse(p.get('n')), k = parse(p.get('k')), hidden = parse(p.get('h'));
     if (Array.isArray(s) && Number.isFinite(s[2]))
         out.selection = {key: String(s[0]), depth: Number(s[1]) || 0, t0: s[2]};
     if (Array.isArray(a) && Number.isFinite(a[0]) && Number.isFinite(a[1]))
@@ -81,6 +83,7 @@ export function readLink(hash) {
         out.notes = n.filter(Array.isArray).map(([from, to, text]) => ({from, to, text}));
     if (Array.isArray(k))
         out.pinned = k.map(String);
+    out.hidden = Array.isArray(hidden) ? hidden.map(String) : [];
     out.panel = p.get('p');
     out.search = p.get('q') || '';
     out.found = p.get('z') || '';

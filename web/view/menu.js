@@ -1,5 +1,6 @@
 /* menu.js - a small menu at the pointer: what can be done with a track.  SPDX-License-Identifier: MIT */
 import {fill, h} from './dom.js';
+import {MODES} from './coloring.js';
 import {isZones} from './layout.js';
 
 const DEPTHS = [1, 2, 4, 8];
@@ -17,6 +18,8 @@ export class Menu {
     }
 
     close() {
+        if (this.element.contains(document.activeElement))
+            this.app.timeline.canvas.focus({preventScroll: true});
         this.element.hidden = true;
     }
 
@@ -41,15 +44,33 @@ export class Menu {
         this.element.querySelector('button').focus();
     }
 
+    /* What is hidden can be shown again. */
+    shown() {
+        const {app} = this, n = app.choice.hidden.size;
+        return n ? [[`Show all tracks (${n} hidden)`, () => app.showAllTracks()]] : [];
+    }
+
+    /** Of all tracks: what is left out, what colours mean. */
+    showTracks(x, y) {
+        const {app} = this, {choice} = app, mark = (on) => (on ? '✓ ' : '');
+        this.show(x, y, 'Tracks', [
+            [`${mark(choice.hidesEmpty)}Hide what is empty in view`, () => app.setCompact('hidesEmpty', !choice.hidesEmpty)],
+            [`${mark(choice.isCompact)}Leave out unused depths`, () => app.setCompact('isCompact', !choice.isCompact)],
+            ...this.shown(), ['Collapse or open all processes', () => app.act('collapseAll')],
+            ...MODES.map(([mode, words]) => [`${mark(app.coloring.mode === mode)}Colour by ${words}`, () => app.setColoring(mode)]),
+        ]);
+    }
+
     showTrack(x, y, track) {
         const {app} = this, {choice} = app, limit = choice.limits.get(track.id) || 0, isGroup = app.trace.tracks.some((t) => t.parent === track.id);
         const rows = [
-            [choice.pinned.includes(track.id) ? 'Let it go' : 'Pin it to the top', () => app.togglePin(track.id)],
+            [choice.pinned.includes(track.id) ? 'Unpin it' : 'Pin it to the top', () => app.togglePin(track.id)],
             [choice.collapsed.has(track.id) ? 'Open it' : 'Collapse it', () => app.toggleCollapse(track.id)],
             ['Select all of it', () => app.selectTrack(track)],
         ];
         if (isGroup)
             rows.shift();
+        rows.push(['Hide it', () => app.hideTrack(track.id)], ['Hide all others', () => app.hideOthers([track.id])], ...this.shown());
         if (isZones(track.kind) && track.n_depths > 1)
             rows.push(...DEPTHS.filter((n) => n < track.n_depths && n !== limit).map((n) => [n === 1 ? 'Show only the outermost depth' : `Show ${n} depths`, () => app.setDepthLimit(track.id, n)]));
         if (limit)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 import {LABEL, RULER} from './timeline.js';
 import {isZones} from './layout.js';
+import {showMenuOfHit} from './zonemenu.js';
 
 const CLICK = 4, EDGE = 5, DOUBLE_MS = 400;
 
@@ -151,7 +152,9 @@ export class Mouse {
             return event.button === 2 ? app.menu.showTrack(event.clientX, event.clientY, hit.row.track) : app.toggleCollapse(hit.row.track.id);
         if (event.button === 1)
             return hit && hit.item && app.zoomTo(hit.item);
-        if (event.button !== 0)
+        if (event.button === 2)
+            return showMenuOfHit(app, hit, event.clientX, event.clientY);
+        if (event.button !== 0 || app.endMeasure(hit))
             return undefined;
         if (hit && hit.item && drag.ctrl && isZones(hit.row.track.kind))
             return app.findZone(hit.item.loc);

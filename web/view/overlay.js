@@ -15,6 +15,7 @@ export class Overlay {
 
     show(kind, title, ...content) {
         this.box.dataset.kind = kind;
+        this.box.setAttribute('aria-label', title);
         fill(this.box, h('div', {class: 'boxhead'}, h('h2', {}, title), h('button', {class: 'small', title: 'close (Esc)', onclick: () => this.close()}, '✕')), content);
         this.element.hidden = false;
         this.before = document.activeElement;
@@ -36,7 +37,7 @@ export class Overlay {
 
     /** A box to choose from a list by typing. rows: [{text, note, run}] */
     choose(kind, title, hint, rows) {
-        const list = h('div', {class: 'choices', role: 'listbox'}), input = h('input', {type: 'text', placeholder: hint, spellcheck: 'false'});
+        const list = h('div', {class: 'choices', role: 'listbox', 'aria-label': title}), input = h('input', {type: 'text', placeholder: hint, 'aria-label': hint, spellcheck: 'false'});
         let shown = [], at = 0;
         const run = (row) => {
             this.close();
@@ -73,7 +74,7 @@ export class Overlay {
 
     /** A question with a text as its answer. */
     askText(kind, title, value, done) {
-        const input = h('textarea', {rows: '3'});
+        const input = h('textarea', {rows: '3', 'aria-label': title});
         input.value = value;
         const save = () => {
             this.close();

@@ -4,6 +4,8 @@
 
 const ZONES = ['#6fa8dc', '#f0b35e', '#7fc7a3', '#e08fb4', '#b7a3e3', '#d9d06b', '#7cc8d8', '#e59a80', '#a9c46c', '#c7b299',
     '#92b4f2', '#f6cf8f', '#5fb3a1', '#eab0c8', '#9a8fd0', '#bfc97a'];
+/** From short to long: each step is darker than the one before, so that they are told apart with any kind of colour vision. */
+export const RAMP = ['#f4f1c1', '#e6e79a', '#cfe08a', '#aed58a', '#86c690', '#5fb39a', '#459da3', '#3c84a6', '#42699f', '#4a4a8c'];
 const SHADES = [1, 0.9, 1.1, 0.95, 1.05];
 
 export const THEMES = {
@@ -16,6 +18,11 @@ export const THEMES = {
         back: '#12171d', lane: '#171d24', lane2: '#1a2129', line: '#2c3641', text: '#e3e9ef', dim: '#93a1af', head: '#202932', accent: '#6cb6ff',
         select: 'rgba(108,182,255,0.18)', selectEdge: '#6cb6ff', hit: '#ff8a80', loss: '#ff6b5e', note: '#ffca6a', zoneText: '#10161c', outline: '#ffffff',
         plot: '#6cb6ff', plotFill: 'rgba(108,182,255,0.25)', frameA: '#3c4854', frameB: '#2f3943', flow: '#d29bff', lock: '#a08c72', none: '#56616c',
+    },
+    contrast: {
+        back: '#000000', lane: '#000000', lane2: '#0a0a0a', line: '#707070', text: '#ffffff', dim: '#e0e0e0', head: '#1a1a1a', accent: '#ffe14d',
+        select: 'rgba(255,225,77,0.28)', selectEdge: '#ffe14d', hit: '#ff9d94', loss: '#ff9d94', note: '#ffd27a', zoneText: '#000000', outline: '#ffffff',
+        plot: '#7fd4ff', plotFill: 'rgba(127,212,255,0.35)', frameA: '#8a96a3', frameB: '#5f6a75', flow: '#e3bdff', lock: '#d9c39f', none: '#9aa5b0',
     },
 };
 

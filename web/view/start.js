@@ -1,6 +1,7 @@
 /* start.js - what is seen before a trace is: recordings, live sessions, Tracy clients, the folder's traces, and a place to drop
  * a file on. Without a server only the latter.  SPDX-License-Identifier: MIT */
 import {fill, h} from './dom.js';
+import {chosenFiles} from './dropped.js';
 import * as format from './format.js';
 
 function when(ns) {
@@ -8,7 +9,8 @@ function when(ns) {
     return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`;
 }
 
-const programs = (session) => session.processes.map((p) => `${p.program} (${p.pid})`).join(', ');
+/* One of another PID namespace has no name here, and its number is that of another process. */
+const programs = (session) => session.processes.map((p) => (p.elsewhere ? `process ${p.pid} of another PID namespace` : `${p.program} (${p.pid})`)).join(', ');
 
 export class Start {
     constructor(app) {
@@ -19,11 +21,18 @@ export class Start {
         this.clients = h('section', {class: 'clients', hidden: true});
         this.list = h('section', {class: 'traces', hidden: true});
         this.state = h('p', {class: 'startstate', role: 'status'});
-        this.picker = h('input', {type: 'file', accept: '.strobe', hidden: true, onchange: () => this.picker.files[0] && app.openFile(this.picker.files[0])});
+        this.picker = this.makePicker({multiple: true, accept: '.strobe,.tracy,.json,.gz,.csv'});
+        this.folderPicker = this.makePicker({webkitdirectory: true});
         this.element = h('div', {class: 'start'}, h('div', {class: 'startbox'}, h('h1', {}, 'Strobe'), this.state, this.live, this.list, this.clients,
-            h('div', {class: 'drop'}, h('p', {}, 'Drop a .strobe trace here. It is read in this page and sent nowhere.'), h('button', {class: 'main', onclick: () => this.picker.click()}, 'Choose a file …'), this.picker),
+            h('div', {class: 'drop'}, h('p', {}, 'Drop a trace here: .strobe, .tracy, Chrome’s JSON, or the folder of a run with a device log. It is read in this page and sent nowhere.'),
+                h('button', {class: 'main', onclick: () => this.picker.click()}, 'Choose a file …'), ' ', h('button', {onclick: () => this.folderPicker.click()}, 'a folder …'), this.picker, this.folderPicker),
             this.form('url', 'https://… address of a .strobe trace', 'Open', (text) => app.openLocal({url: text, name: text}))));
         this.host = this.form('text', 'HOST:PORT of a Tracy client', 'Record', (text) => this.record({tracy: text.includes(':') ? text : `${text}:8086`}));
+    }
+
+    makePicker(how) {
+        const picker = h('input', {type: 'file', hidden: true, ...how, onchange: () => this.app.take(chosenFiles(picker.files))});
+        return picker;
     }
 
     form(type, hint, button, act) {

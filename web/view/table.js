@@ -6,7 +6,7 @@ const ROW = 24;
 
 export class Table {
     /** columns: [{key, title, width, number, show(row), copy(row), sort, up}]: the first px in `width` are the least that it needs; `sort` false:
-     * there is no order by it; `up`: sorted by it, the least comes first. on: {sort(), pick(row), open(row), hover(row), copied(words), end(), isPicked(row)}; sort() is
+     * there is no order by it; `up`: sorted by it, the least comes first; `why`: more about it. on: {sort(), pick(row), open(row), hover(row), copied(words), end(), isPicked(row)}; sort() is
      * called when `order` was changed by a click, end() when the last row is seen; rows that isPicked says so of stand out. key: of the column that rows are sorted by at first. */
     constructor(columns, on = {}, key = null) {
         this.columns = columns;
@@ -38,7 +38,7 @@ export class Table {
         fill(this.head, this.columns.map((c) => {
             const isUp = Boolean(c.up) !== reversed;
             return h('button', {
-                class: c.number ? 'number' : '', title: c.sort === false ? c.title : `sort by ${c.title}`, role: 'columnheader', 'data-key': c.key,
+                class: c.number ? 'number' : '', title: c.why || (c.sort === false) ? c.why || c.title : `sort by ${c.title}`, role: 'columnheader', 'data-key': c.key,
                 'aria-sort': key !== c.key ? 'none' : isUp ? 'ascending' : 'descending', onclick: () => this.sortBy(c),
             }, c.title, key !== c.key ? '' : isUp ? ' ▴' : ' ▾');
         }));

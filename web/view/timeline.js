@@ -9,6 +9,7 @@ import {PixelData} from './data.js';
 import {THEMES} from './palette.js';
 import * as format from './format.js';
 import {h} from './dom.js';
+import {drawMeasure} from './measure.js';
 
 export const LABEL = 208, RULER = 28;
 
@@ -17,7 +18,7 @@ const BAR = 10; /* the scroll bar's width */
 export class Timeline {
     constructor(app) {
         this.app = app;
-        this.canvas = h('canvas', {class: 'timeline', tabindex: '0', 'aria-label': 'timeline'});
+        this.canvas = h('canvas', {class: 'timeline', tabindex: '0', role: 'application', 'aria-label': 'timeline'});
         this.hollow = h('p', {class: 'hollow', hidden: true, role: 'status'});
         this.element = h('div', {class: 'tracks'}, this.canvas, this.hollow);
         this.ctx = this.canvas.getContext('2d', {alpha: false});
@@ -54,9 +55,16 @@ export class Timeline {
     /* Where there is nothing to be seen: why, and what to do. */
     showHollow() {
         const {trace, choice} = this.app;
-        const why = !trace.totals.events && !trace.live ? 'This trace has no events. Its facts are in the panel “Info”.' : !this.layout.rows.length && choice.filter ? `No track has “${choice.filter}” in its name.` : '';
+        const why = !trace.totals.events && !trace.live ? 'This trace has no events. Its facts are in the panel “Info”.' : !this.layout.rows.length && choice.hidden.size ? 'All tracks are hidden: Shift+H shows them again.' : !this.layout.rows.length && choice.hidesEmpty ? 'No track has anything in view: zoom out, or show empty tracks (≡).' : !this.layout.rows.length && choice.filter ? `No track has “${choice.filter}” in its name.` : '';
         this.hollow.textContent = why;
         this.hollow.hidden = !why;
+    }
+
+    /** What is in view in words, for those who can't see it. */
+    summary() {
+        const {view, timeMode, trace} = this.app, rows = this.visibleRows().filter(({row}) => !row.header), time = (t) => format.time(t, timeMode, trace, (view.to - view.from) / 100);
+        const names = rows.slice(0, 8).map(({row}) => row.track.name).join(', ');
+        return `timeline, ${format.duration(view.to - view.from)} from ${time(view.from)} to ${time(view.to)}; ${rows.length} of ${format.several(this.layout.rows.filter((r) => !r.header).length, 'track')} in sight: ${names}${rows.length > 8 ? ' …' : ''}. Arrow keys go from zone to zone.`;
     }
 
     /** Pixels for the tracks that scroll. */
@@ -107,7 +115,8 @@ export class Timeline {
 
     /** What is under a point: {row, depth, t, item}. The item is {t0, t1, loc, count, busy, flags}. */
     hit(x, y) {
-        const at = this.rowAt(y);
+        const sticky = x < LABEL && y >= RULER + this.layout.pinnedHeight ? this.stickyRow() : null;
+        const at = sticky && y < RULER + this.layout.pinnedHeight + sticky.height ? {row: sticky, y: RULER + this.layout.pinnedHeight} : this.rowAt(y);
         if (!at)
             return null;
         const t = this.timeAt(x), found = {row: at.row, y: at.y, t, depth: 0, item: null};
@@ -161,6 +170,8 @@ export class Timeline {
             return;
         const start = performance.now(), rows = this.visibleRows();
         this.data.update(this.app.view, rows.map((r) => r.row), this.width - LABEL);
+        this.app.coloring.update(this.app.view, this.width - LABEL);
+        this.app.presence.update(this.app.view);
         const scene = {width: this.width, height: this.height, label: LABEL, ruler: RULER, top: RULER + this.layout.pinnedHeight, view: this.app.view, rows, data: this.data, dpr: this.dpr};
         this.painter.paint(this.ctx, scene);
         this.theme = THEMES[this.app.theme];
@@ -173,6 +184,7 @@ export class Timeline {
         this.drawRuler(scene.step);
         this.drawScrollBar();
         this.drawPointer();
+        drawMeasure(this);
         this.note(performance.now() - start);
     }
 
@@ -311,15 +323,26 @@ export class Timeline {
         ctx.fill();
     }
 
+    /** The group that the first row in sight is in, where its own row is out of sight: its name stays at the top. Null: none. */
+    stickyRow() {
+        const [first] = this.layout.between(this.scroll, this.scroll + 1);
+        if (!first || first.header && first.top === this.scroll)
+            return null;
+        const group = this.app.aboveOf(first.track.id).map((id) => this.layout.byTrack.get(id)).find((row) => row && row.header && row.top < this.scroll);
+        return group || null;
+    }
+
     drawLabels(rows) {
-        const {ctx, theme} = this;
+        const {ctx, theme} = this, sticky = this.stickyRow(), top = RULER + this.layout.pinnedHeight + (sticky ? sticky.height : 0);
         ctx.fillStyle = theme.back;
         this.painter.rect(0, RULER, LABEL, this.height - RULER);
         for (const {row, y} of rows) {
             if (!row.pinned && y + row.height <= RULER + this.layout.pinnedHeight)
                 continue;
-            this.drawLabel(row, row.pinned ? y : Math.max(y, RULER + this.layout.pinnedHeight - row.height + 22), y);
+            this.drawLabel(row, row.pinned ? y : Math.min(Math.max(y, top), y + row.height - 22), y);
         }
+        if (sticky)
+            this.drawLabel(sticky, RULER + this.layout.pinnedHeight, RULER + this.layout.pinnedHeight);
         ctx.fillStyle = theme.line;
         this.painter.rect(LABEL - 1, 0, 1, this.height);
         if (this.layout.pinnedHeight) {

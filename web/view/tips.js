@@ -24,10 +24,21 @@ export class Tips {
         app.setHover(item && item.loc && isZones(hit.row.track.kind) ? {loc: item.loc} : null);
         app.redraw();
         clearTimeout(this.timer);
+        this.told = item ? {row: hit.row.track.id, depth: hit.depth, t0: item.t0, loc: item.loc} : null;
         if (!item)
             return hit && p.x < LABEL && p.y > RULER ? this.showTrack(hit, p) : this.hide();
         const tell = {plot: this.showPlot, messages: this.showMessages}[hit.row.track.kind] || (item.flags & PIXEL_ZONE ? this.showZone : this.showStrip);
         return tell.call(this, hit, p);
+    }
+
+    /** A frame was drawn: what moved away from under a pointer that rests is not told of any more, and what came there is. */
+    refresh() {
+        const {app} = this, tl = app.timeline, p = tl.pointer, told = this.told;
+        if (!p || tl.drag || p.x < LABEL || !(app.trace.live && app.following) || app.menu.isOpen)
+            return;
+        const hit = tl.hit(p.x, p.y), item = hit && hit.item, isSame = item && told && told.row === hit.row.track.id && told.depth === hit.depth && told.loc === item.loc && Math.abs(told.t0 - item.t0) < 1;
+        if (!isSame && (item || told))
+            this.pointAt(p);
     }
 
     showTrack({row}, p) {
@@ -38,7 +49,7 @@ export class Tips {
 
     showPlot({item, row}, p) {
         const value = (v) => format.plotValue(v, row.track.format), many = item.min !== item.max;
-        this.put(p, row.track.name, [['value', value(item.last)], ['least', many ? value(item.min) : ''], ['most', many ? value(item.max) : ''], ['at', this.time(item.t0)]]);
+        this.put(p, row.track.name, [['value', value(item.last)], ['min', many ? value(item.min) : ''], ['max', many ? value(item.max) : ''], ['at', this.time(item.t0)]]);
     }
 
     showStrip({item, row}, p) {

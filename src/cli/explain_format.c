@@ -1,0 +1,124 @@
+/* explain_format.c - an explanation for people, and the same as JSON (docs/explain.md).  SPDX-License-Identifier: MIT */
+#include "cli/explain_format.h"
+
+#include <string.h>
+
+#include "base/json_write.h"
+
+static void put_utf8(struct strobe_out *out, const char *text)
+{
+    strobe_out_utf8(out, text, strlen(text));
+}
+
+/* Share, file and line, thread and process of what a line is about. */
+static void put_where(struct strobe_out *out, const struct strobe_explain *explain,
+                      const struct strobe_explain_line *line)
+{
+    char time[32];
+    if (line->share < 0)
+        return;
+    strobe_out_format(out, "      %5.1f %% of the path, %s", 100 * line->share,
+                      strobe_number_show_ns(line->path_ns, time));
+    if (line->file) {
+        strobe_out_text(out, "; ");
+        put_utf8(out, strobe_explain_text(explain, line->file));
+        strobe_out_format(out, ":%u", line->source_line);
+    }
+    strobe_out_text(out, "; thread ");
+    put_utf8(out, strobe_explain_text(explain, line->thread));
+    strobe_out_text(out, " of ");
+    put_utf8(out, strobe_explain_text(explain, line->process));
+    strobe_out_char(out, '\n');
+    if (line->has_gain)
+        strobe_out_format(out, "      at most %s could be gained\n",
+                          strobe_number_show_ns(line->gain_ns, time));
+}
+
+static void put_proof(struct strobe_out *out, const struct strobe_explain *explain,
+                      const struct strobe_explain_line *line)
+{
+    for (uint32_t i = 0; i < line->n_evidence; i++)
+        strobe_out_format(out, "%s%lld%s", i ? ", " : "      zones ", (long long)line->evidence[i],
+                          i + 1 == line->n_evidence ? "\n" : "");
+    if (!line->query)
+        return;
+    strobe_out_text(out, "      query ");
+    put_utf8(out, strobe_explain_text(explain, line->query));
+    if (line->has_value)
+        strobe_out_format(out, "\n      gives %lld", (long long)line->value);
+    strobe_out_char(out, '\n');
+}
+
+void strobe_explain_put_text(struct strobe_out *out, const struct strobe_explain *explain,
+                             int with_queries)
+{
+    char path[32], wall[32];
+    strobe_out_format(out, "critical path: %s of %s", strobe_number_show_ns(explain->path_ns, path),
+                      strobe_number_show_ns(explain->wall_ns, wall));
+    if (explain->n_steps != 1)
+        strobe_out_format(out, ", %llu steps", (unsigned long long)explain->n_steps);
+    strobe_out_char(out, '\n');
+    for (uint32_t i = 0; i < explain->n_lines; i++) {
+        const struct strobe_explain_line *line = &explain->lines[i];
+        if (!i || line->topic != line[-1].topic || line->class != line[-1].class)
+            strobe_out_format(out, "\n%s%s%s\n", strobe_explain_topic_name(line->topic),
+                              line->class ? ": " : "", strobe_explain_class_name(line->class));
+        strobe_out_text(out, "  ");
+        put_utf8(out, strobe_explain_text(explain, line->words));
+        strobe_out_char(out, '\n');
+        put_where(out, explain, line);
+        if (with_queries)
+            put_proof(out, explain, line);
+    }
+}
+
+static void put_json_line(struct strobe_json_writer *json, const struct strobe_explain *explain,
+                          const struct strobe_explain_line *line)
+{
+    const struct {
+        const char *name;
+        uint32_t text;
+    } texts[] = {{"words", line->words}, {"query", line->query},     {"zone", line->zone},
+                 {"file", line->file},   {"process", line->process}, {"thread", line->thread}};
+    strobe_json_write_line(json, 2);
+    strobe_json_write_open(json, NULL, '{');
+    strobe_json_write_string(json, "topic", strobe_explain_topic_name(line->topic));
+    if (line->class)
+        strobe_json_write_string(json, "class", strobe_explain_class_name(line->class));
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i].text)
+            strobe_json_write_string(json, texts[i].name,
+                                     strobe_explain_text(explain, texts[i].text));
+    if (line->source_line)
+        strobe_json_write_u(json, "line", line->source_line);
+    if (line->has_value)
+        strobe_json_write_i(json, "value", line->value);
+    if (line->share >= 0) {
+        strobe_json_write_double(json, "share", line->share);
+        strobe_json_write_u(json, "path_ns", line->path_ns);
+    }
+    if (line->has_gain)
+        strobe_json_write_u(json, "gain_ns", line->gain_ns);
+    strobe_json_write_open(json, "evidence", '[');
+    for (uint32_t i = 0; i < line->n_evidence; i++)
+        strobe_json_write_i(json, NULL, line->evidence[i]);
+    strobe_json_write_close(json, ']');
+    strobe_json_write_close(json, '}');
+}
+
+void strobe_explain_put_json(struct strobe_out *out, const struct strobe_explain *explain)
+{
+    struct strobe_json_writer json = {.out = out, .is_spaced = 1};
+    strobe_json_write_open(&json, NULL, '{');
+    strobe_json_write_u(&json, "path_ns", explain->path_ns);
+    strobe_json_write_u(&json, "wall_ns", explain->wall_ns);
+    strobe_json_write_u(&json, "steps", explain->n_steps);
+    strobe_json_write_i(&json, "from_ns", explain->from_ns);
+    strobe_json_write_i(&json, "to_ns", explain->to_ns);
+    strobe_json_write_open(&json, "statements", '[');
+    for (uint32_t i = 0; i < explain->n_lines; i++)
+        put_json_line(&json, explain, &explain->lines[i]);
+    strobe_json_write_close(&json, ']');
+    strobe_json_write_close(&json, '}');
+    strobe_out_char(out, '\n');
+}

@@ -1,0 +1,120 @@
+"""test_merge.py STROBE HELLO MAKE_TRACE: traces put together have what each had, and pieces what was chosen.
+SPDX-License-Identifier: MIT"""
+import csv
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+STROBE = HELLO = MAKE = None
+
+
+def run(*arguments, **more):
+    return subprocess.run([STROBE, *map(str, arguments)], capture_output=True, text=True, **more)
+
+
+def ask(path, sql):
+    done = run("query", "--format", "csv", path, sql)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return list(csv.reader(io.StringIO(done.stdout)))[1:]
+
+
+class Merge(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """Three ranks, one after the other, each by a recorder of its own."""
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="strobe-merge-"))
+        session = cls.folder / "session"
+        session.mkdir(mode=0o700)
+        cls.env = {**os.environ, "STROBE_DIR": str(session), "STROBE_SAMPLE": "0"}
+        cls.ranks = cls.folder / "ranks"
+        for rank in range(3):
+            done = run("record", "-q", "--ranks", cls.ranks, "--", HELLO, env={**cls.env, "PMI_RANK": str(rank)})
+            if done.returncode:
+                raise RuntimeError(done.stderr)
+        cls.files = sorted(cls.ranks.iterdir())
+        cls.merged = cls.folder / "merged.strobe"
+        cls.said = run("merge", "-o", cls.merged, cls.ranks)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def test_a_file_per_rank_is_named_by_the_launchers_variable(self):
+        self.assertEqual([file.name for file in self.files], [f"rank-{i:05}.strobe" for i in range(3)])
+        plain = {key: value for key, value in self.env.items() if "RANK" not in key and key != "SLURM_PROCID"}
+        done = run("record", "-q", "--ranks", self.folder / "none", "--", HELLO, env={**plain, "RANK": "1"})
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no rank", done.stderr)
+
+    def test_all_zones_of_all_files_are_there_in_their_processes(self):
+        self.assertEqual(self.said.returncode, 0, self.said.stderr)
+        self.assertIn("3 traces", self.said.stdout)
+        sql = "SELECT p.pid, z.name, count(*), max(depth) FROM zone z JOIN process p ON p.id = z.process_id GROUP BY 1, 2 ORDER BY 1, 2"
+        single = sorted(row for file in self.files for row in ask(file, sql))
+        self.assertEqual(sorted(ask(self.merged, sql)), single)
+        info = json.loads(run("info", "--json", "--verify", self.merged).stdout)
+        self.assertEqual(len(info["processes"]), 3)
+        self.assertEqual(run("info", "--verify", self.merged).returncode, 0)
+
+    def test_durations_and_distances_stay_what_they_were(self):
+        sql = "SELECT z.dur, z.ts - (SELECT min(ts) FROM zone y WHERE y.process_id = z.process_id) FROM zone z JOIN process p ON p.id = z.process_id " \
+              "WHERE p.pid = {} ORDER BY z.ts, z.depth"
+        for file in self.files:
+            pid = ask(file, "SELECT pid FROM process")[0][0]
+            for one, all_of_them in zip(ask(file, sql.format(pid)), ask(self.merged, sql.format(pid)), strict=True):
+                for a, b in zip(one, all_of_them):
+                    self.assertAlmostEqual(int(a), int(b), delta=2 + int(a) // 100000)
+
+    def test_files_lie_one_behind_the_other_as_they_were_recorded(self):
+        rows = ask(self.merged, "SELECT p.pid, min(z.ts), max(z.ts + z.dur) FROM zone z JOIN process p ON p.id = z.process_id GROUP BY 1 ORDER BY 2")
+        pids = [ask(file, "SELECT pid FROM process")[0][0] for file in self.files]
+        self.assertEqual([row[0] for row in rows], pids)
+        for before, after in zip(rows, rows[1:]):
+            self.assertLess(int(before[2]), int(after[1]))
+
+    def test_another_clock_is_refused_and_no_file_is_replaced(self):
+        made = self.folder / "made.strobe"
+        subprocess.run([MAKE, made, "1000", "2", "10"], check=True, capture_output=True)
+        out = self.folder / "never.strobe"
+        done = run("merge", "-o", out, self.files[0], made)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("different clocks", done.stderr)
+        self.assertFalse(out.exists())
+        before = self.merged.read_bytes()
+        done = run("merge", "-o", self.merged, self.ranks)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is there", done.stderr)
+        self.assertEqual(self.merged.read_bytes(), before)
+
+    def test_a_process_that_was_cut_out_is_alone_in_its_file(self):
+        pid = ask(self.files[1], "SELECT pid FROM process")[0][0]
+        piece = self.folder / "piece.strobe"
+        done = run("cut", "--process", pid, "-o", piece, self.merged)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([row[0] for row in ask(piece, "SELECT pid FROM process")], [pid])
+        counts = "SELECT name, count(*) FROM zone GROUP BY 1 ORDER BY 1"
+        self.assertEqual(ask(piece, counts), ask(self.files[1], counts))
+        self.assertEqual(ask(piece, "SELECT dropped FROM coverage"), [["0"]])
+
+    def test_a_range_that_was_cut_out_has_its_zones(self):
+        piece = self.folder / "range.strobe"
+        [[first, last]] = ask(self.merged, "SELECT min(ts), max(ts) FROM zone")
+        end = int(first) + (int(last) - int(first)) // 2
+        done = run("cut", "--to", f"{end}ns", "-o", piece, self.merged)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        inside = int(ask(self.merged, f"SELECT count(*) FROM zone WHERE ts <= {end}")[0][0])
+        self.assertGreaterEqual(int(ask(piece, "SELECT count(*) FROM zone")[0][0]), inside)
+        self.assertEqual(run("cut", "-o", piece, self.merged).returncode, 1)
+        self.assertEqual(run("cut", self.merged).returncode, 2)
+
+
+if __name__ == "__main__":
+    STROBE, HELLO, MAKE = sys.argv[1:4]
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])

@@ -160,12 +160,12 @@ static void show(const struct options *options, struct strobe_top *top,
     char head[320];
     bool has_color = has_screen && !getenv("NO_COLOR");
     if (has_screen)
-        strobe_screen_size(&size.width, &size.height);
+        strobe_top_screen_size(&size.width, &size.height);
     snprintf(head, sizeof head, "%s%s%s", subject->words, subject->has_ended ? " (ended)" : "",
              has_screen ? "   q: quit" : "");
     strobe_top_put(top, head, &size, has_color, &text);
     if (has_screen) {
-        strobe_screen_show(text.at, text.len);
+        strobe_top_screen_show(text.at, text.len);
     } else if (text.at) {
         fwrite(text.at, 1, text.len, stdout);
         fputs(options->once ? "" : "\n", stdout);
@@ -178,7 +178,7 @@ static void show(const struct options *options, struct strobe_top *top,
 static int watch(const struct options *options, struct strobe_trace *trace, struct subject *subject)
 {
     struct strobe_top top;
-    bool has_screen = !options->batch && !options->once && strobe_screen_begin();
+    bool has_screen = !options->batch && !options->once && strobe_top_screen_begin();
     bool is_over = false;
     enum strobe_err err = strobe_top_open(&top, trace) ? STROBE_OK : STROBE_ERR_NOMEM;
     while (!err && !is_over) {
@@ -190,9 +190,9 @@ static int watch(const struct options *options, struct strobe_trace *trace, stru
         if (!err)
             show(options, &top, subject, has_screen);
         is_over = options->once || (subject->has_ended && !has_screen) ||
-                  strobe_screen_wait((int)(options->interval * 1000));
+                  strobe_top_screen_wait((int)(options->interval * 1000));
     }
-    strobe_screen_end();
+    strobe_top_screen_end();
     strobe_top_close(&top);
     return err ? strobe_cli_fail("top", subject->path, err) : STROBE_EXIT_OK;
 }
@@ -203,7 +203,7 @@ static struct strobe_trace *wait_for_trace(struct subject *subject)
     struct strobe_trace *trace = NULL;
     bool is_over = false;
     while (strobe_trace_open(subject->path, 0, &trace) && !is_over && !subject->has_ended) {
-        is_over = strobe_screen_wait(50);
+        is_over = strobe_top_screen_wait(50);
         look_after_recorder(subject);
     }
     if (!trace && strobe_trace_open(subject->path, 0, &trace))

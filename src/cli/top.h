@@ -53,14 +53,14 @@ void strobe_top_put(struct strobe_top *top, const char *head, const struct strob
 
 /* ---- the terminal ---- */
 
-/* Take it: another screen, no cursor, keys at once. False: it is none. It is given back by strobe_screen_end, and whatever ends this process but SIGKILL. */
-bool strobe_screen_begin(void);
-void strobe_screen_end(void);
+/* Take it: another screen, no cursor, keys at once. False: it is none. It is given back by strobe_top_screen_end, and whatever ends this process but SIGKILL. */
+bool strobe_top_screen_begin(void);
+void strobe_top_screen_end(void);
 /* Its size now. */
-void strobe_screen_size(uint32_t *width, uint32_t *height);
+void strobe_top_screen_size(uint32_t *width, uint32_t *height);
 /* Wait for a key or for so long. True: it is to end: q, Ctrl-C, a signal, or no terminal any more. With no screen, only a signal ends it. */
-bool strobe_screen_wait(int timeout_ms);
+bool strobe_top_screen_wait(int timeout_ms);
 /* Put a whole picture: each line of `text` where the last one was. */
-void strobe_screen_show(const char *text, size_t n);
+void strobe_top_screen_show(const char *text, size_t n);
 
 #endif

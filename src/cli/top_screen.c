@@ -60,7 +60,7 @@ static void catch_signals(void)
     signal(SIGTSTP, SIG_IGN);
 }
 
-bool strobe_screen_begin(void)
+bool strobe_top_screen_begin(void)
 {
     catch_signals();
     if (!isatty(0) || !isatty(1) || tcgetattr(0, &before))
@@ -75,12 +75,12 @@ bool strobe_screen_begin(void)
     return done == sizeof begin_text - 1;
 }
 
-void strobe_screen_end(void)
+void strobe_top_screen_end(void)
 {
     give_back();
 }
 
-void strobe_screen_size(uint32_t *width, uint32_t *height)
+void strobe_top_screen_size(uint32_t *width, uint32_t *height)
 {
     struct winsize size;
     int is_known = !ioctl(1, TIOCGWINSZ, &size) && size.ws_col && size.ws_row;
@@ -88,7 +88,7 @@ void strobe_screen_size(uint32_t *width, uint32_t *height)
     *height = is_known ? size.ws_row : 24;
 }
 
-bool strobe_screen_wait(int timeout_ms)
+bool strobe_top_screen_wait(int timeout_ms)
 {
     struct pollfd keys = {.fd = is_taken ? 0 : -1, .events = POLLIN};
     char key;
@@ -101,7 +101,7 @@ bool strobe_screen_wait(int timeout_ms)
     return is_over != 0;
 }
 
-void strobe_screen_show(const char *text, size_t n)
+void strobe_top_screen_show(const char *text, size_t n)
 {
     struct strobe_out out;
     if (!strobe_out_open(&out, 1))

@@ -12,6 +12,7 @@
 #include "device_import/device_log.h"
 #include "device_import/pick.h"
 #include "import/chrome.h"
+#include "import/stacks_file.h"
 #include "tracy_file/content.h"
 #include "tracy_file/import.h"
 
@@ -56,6 +57,19 @@ static enum strobe_err import_chrome(const char *path)
         say_count("; ", made.n_set_aside, " events were set aside: the panel Info says why");
     if (err)
         say_count("; the file ends too early or is damaged at byte ", made.offset, "");
+    return STROBE_OK;
+}
+
+static enum strobe_err import_stacks(const char *path, enum strobe_stacks_format format)
+{
+    struct strobe_stacks_result made = {0};
+    enum strobe_err err = strobe_stacks_file_import(path, made_path, format, &made);
+    if (err)
+        return err;
+    say_count("", made.n_samples, " samples of ");
+    strobe_out_text(&words, strobe_stacks_format_name(format));
+    if (made.n_set_aside)
+        say_count("; ", made.n_set_aside, " things were set aside: the panel Info says which");
     return STROBE_OK;
 }
 
@@ -110,6 +124,9 @@ static enum strobe_err import_files(const char *const *paths, size_t n_paths)
         size_t n = first_bytes(paths[i], first, sizeof first);
         if (strobe_device_log_is_file(first, n))
             return import_device(paths, n_paths, paths[i]);
+        enum strobe_stacks_format format = strobe_stacks_file_find(paths[i]);
+        if (format)
+            return import_stacks(paths[i], format);
         if (strobe_chrome_is_file(first, n))
             return import_chrome(paths[i]);
         if (n_paths == 1)
@@ -121,7 +138,9 @@ static enum strobe_err import_files(const char *const *paths, size_t n_paths)
 static const char *words_for(enum strobe_err err)
 {
     if (err == STROBE_ERR_FORMAT)
-        return "neither a trace of Strobe or Tracy, nor Chrome's JSON, nor the device log of a run";
+        return "neither a trace of Strobe or Tracy, nor Chrome's JSON, nor stack samples, nor the "
+               "device "
+               "log of a run";
     return err == STROBE_ERR_VERSION ? "the file is of a version that is not read"
                                      : strobe_err_text(err);
 }

@@ -80,9 +80,9 @@ endfunction()
 
 # The engine: the rooms of the answers, without what writes, starts threads or asks the system.
 strobe_wasm_rooms(wasm_sources base file query engine wasm)
-list(FILTER wasm_sources EXCLUDE REGEX "/base/(confine|descendants|ready|regular|sort)\\.c$")
-list(FILTER wasm_sources EXCLUDE REGEX "/file/(copy|encode|encode_[a-z]+|file_ends|file_pack|file_write|lod_write|notes|records|source_fd)\\.c$")
-list(FILTER wasm_sources EXCLUDE REGEX "/query/(cut|feed_thread|samples|sums|symbols|trace_open)\\.c$")
+list(FILTER wasm_sources EXCLUDE REGEX "/base/(confine|descendants|ready|regular)\\.c$")
+list(FILTER wasm_sources EXCLUDE REGEX "/file/(copy|encode|encode_[a-z]+|file_ends|file_pack|file_write|lod_write|notes|paired_write|records|source_fd)\\.c$")
+list(FILTER wasm_sources EXCLUDE REGEX "/query/(cut|feed_thread|gpu_run|pair|pair_blocks|pair_levels|samples|sums|symbols|trace_open)\\.c$")
 set(zstd_sources "")
 foreach(name common/entropy_common common/error_private common/fse_decompress common/xxhash common/zstd_common
         decompress/huf_decompress decompress/zstd_ddict decompress/zstd_decompress decompress/zstd_decompress_block)
@@ -108,7 +108,7 @@ list(FILTER wasm_sources EXCLUDE REGEX "/report/(compare|device_json|folders|set
 file(GLOB zstd_sources ${zstd_lib}/common/*.c ${zstd_lib}/compress/*.c ${zstd_lib}/decompress/*.c)
 list(FILTER zstd_sources EXCLUDE REGEX "/(pool|threading|debug|zstdmt_compress)\\.c$")
 set(wasm_objects "")
-strobe_wasm_objects(wasm_objects import "${wasm_options};-I${lz4_lib};-I${CMAKE_CURRENT_SOURCE_DIR}/kernel;-isystem${CMAKE_CURRENT_SOURCE_DIR}/src/wasm_import/posix;-DO_DIRECT=0;-DF_DUPFD_CLOEXEC=1030" ${wasm_sources})
+strobe_wasm_objects(wasm_objects import "${wasm_options};-I${lz4_lib};-I${CMAKE_CURRENT_SOURCE_DIR}/kernel;-isystem${CMAKE_CURRENT_SOURCE_DIR}/src/wasm_import/posix;-idirafter/usr/include/${CMAKE_LIBRARY_ARCHITECTURE};-DO_DIRECT=0;-DF_DUPFD_CLOEXEC=1030" ${wasm_sources})
 strobe_wasm_objects(wasm_objects import "${wasm_zstd_options}" ${zstd_sources})
 strobe_wasm_objects(wasm_objects import "" ${lz4_lib}/lz4.c)
 strobe_wasm_module(import ${wasm_objects})

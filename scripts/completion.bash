@@ -42,7 +42,7 @@ _strobe()
         --flavor) COMPREPLY=($(compgen -W "0.11 0.14 tt" -- "$cur")); return ;;
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
         --python) COMPREPLY=($(compgen -W "functions lines off" -- "$cur")); return ;;
-        --to) COMPREPLY=($(compgen -W "chrome tracy tracy-0.14 html folded speedscope pprof firefox" -- "$cur")); return ;;
+        --to) COMPREPLY=($(compgen -W "chrome tracy tracy-0.14 html folded speedscope pprof firefox parquet jsonl perfetto otlp" -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name" -- "$cur")); return ;;
         --kind)
             COMPREPLY=($(compgen -W "zones spans messages plots frames images vsyncs memory locks sections gpu gpu_events fibers flows callstacks
@@ -70,9 +70,9 @@ _strobe()
         mcp) options+=" --folder" ;;
         merge) options+=" -o --out" ;;
         cut) options+=" -o --out --range --from --to --process --device --core --from-signpost --to-signpost" ;;
-        query) options+=" --tables --format --file --timeout --memory --no-shortcut" ;;
+        query) options+=" --tables --format --out --file --timeout --memory --no-shortcut" ;;
         info) options+=" --json --verify" ;;
-        export) options+=" -o --out --to --range --process --device --from-signpost --to-signpost" ;;
+        export) options+=" -o --out --run --to --range --process --device --from-signpost --to-signpost" ;;
         import) options+=" -o --out --force" ;;
         tracy-bridge) options+=" --port --follow --wait --protocol --no-broadcast --keep" ;;
         tracy-capture) options+=" -o -a -p -f -s -m --version" ;;

@@ -174,6 +174,7 @@ static const struct {
     {"trace", answer_trace, 0},
     {"names", strobe_engine_answer_names, 0},
     {"pixels", strobe_engine_answer_pixels, 0},
+    {"strips", strobe_engine_answer_strips, 0},
     {"zone", strobe_engine_answer_zone, 0},
     {"step", strobe_engine_answer_step, 0},
     {"source", strobe_engine_answer_source, 0},
@@ -189,6 +190,9 @@ static const struct {
     {"ops", strobe_engine_answer_ops, 1},
     {"cores", strobe_engine_answer_cores, 1},
     {"regions", strobe_engine_answer_regions, 1},
+    {"samples", strobe_engine_answer_samples, 1},
+    {"sample", strobe_engine_answer_sample, 0},
+    {"ghosts", strobe_engine_answer_ghosts, 0},
 };
 
 int strobe_engine_is_slow(const struct strobe_json *question)
@@ -231,7 +235,7 @@ enum strobe_err strobe_engine_open(struct strobe_trace *trace, const char *name,
         strobe_engine_close(engine);
         return err;
     }
-    engine->tables.view = engine->view;
+    engine->tables.view = engine->strips.view = engine->view;
     number_locs(engine);
     *out = engine;
     return STROBE_OK;
@@ -242,12 +246,14 @@ void strobe_engine_close(struct strobe_engine *engine)
     if (!engine)
         return;
     strobe_tables_free(&engine->tables);
+    strobe_strips_free(&engine->strips);
     strobe_stack_symbols_free(&engine->symbols);
     strobe_hits_free(engine->found);
     strobe_hits_free(engine->instances);
     strobe_kept_stats_free(engine->stats);
     strobe_kept_flame_free(engine->flame);
     strobe_kept_regions_free(engine->regions);
+    strobe_kept_samples_free(engine->samples);
     if (engine->ops)
         strobe_ops_free(engine->ops);
     free(engine->ops);
@@ -272,4 +278,6 @@ void strobe_engine_rest(struct strobe_engine *engine)
 {
     strobe_kept_flame_free(engine->flame);
     engine->flame = NULL;
+    strobe_kept_samples_free(engine->samples);
+    engine->samples = NULL;
 }

@@ -11,7 +11,7 @@
 
 enum { STROBE_PERF_ATTRS_MAX = 4096 };
 
-/* Numbers of the format, as the kernel's perf_event.h has them: which fields a record has, how values are read, kinds of records and of events. */
+/* Numbers of the format, as the kernel's header has them: which fields a record has, how values are read, kinds of records and of events. */
 enum {
     STROBE_PERF_SAMPLE_IP = 1 << 0,
     STROBE_PERF_SAMPLE_TID = 1 << 1,

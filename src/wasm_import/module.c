@@ -13,6 +13,7 @@
 #include "device_import/pick.h"
 #include "import/chrome.h"
 #include "import/stacks_file.h"
+#include "query/pair.h"
 #include "tracy_file/content.h"
 #include "tracy_file/import.h"
 
@@ -22,6 +23,14 @@ enum { MAX_PATHS = 4096 };
 static const char made_path[] = "trace.strobe"; /* the page's name for what is made */
 
 static struct strobe_out words; /* of the last import */
+
+/* A trace that is made in the page is paired by its reader. */
+enum strobe_err strobe_pair_write(struct strobe_file_writer *writer, const char *folder)
+{
+    (void)writer;
+    (void)folder;
+    return STROBE_OK;
+}
 
 /* ---- one import ---- */
 
@@ -66,8 +75,10 @@ static enum strobe_err import_stacks(const char *path, enum strobe_stacks_format
     enum strobe_err err = strobe_stacks_file_import(path, made_path, format, &made);
     if (err)
         return err;
-    say_count("", made.n_samples, " samples of ");
+    say_count("", made.n_samples, " samples");
+    say_count(" of ", made.n_threads, made.n_threads == 1 ? " thread (" : " threads (");
     strobe_out_text(&words, strobe_stacks_format_name(format));
+    strobe_out_text(&words, ")");
     if (made.n_set_aside)
         say_count("; ", made.n_set_aside, " things were set aside: the panel Info says which");
     return STROBE_OK;
@@ -114,6 +125,15 @@ static size_t first_bytes(const char *path, uint8_t *out, size_t room)
     return n > 0 ? (size_t)n : 0;
 }
 
+/* Of a file alone; one that is nobody's is for the reader of .tracy files, who says so. */
+static enum strobe_err import_file(const char *path, const uint8_t *first, size_t n)
+{
+    enum strobe_stacks_format format = strobe_stacks_file_find(path);
+    if (format)
+        return import_stacks(path, format);
+    return strobe_chrome_is_file(first, n) ? import_chrome(path) : import_tracy(path);
+}
+
 static enum strobe_err import_files(const char *const *paths, size_t n_paths)
 {
     uint8_t first[64];
@@ -124,13 +144,8 @@ static enum strobe_err import_files(const char *const *paths, size_t n_paths)
         size_t n = first_bytes(paths[i], first, sizeof first);
         if (strobe_device_log_is_file(first, n))
             return import_device(paths, n_paths, paths[i]);
-        enum strobe_stacks_format format = strobe_stacks_file_find(paths[i]);
-        if (format)
-            return import_stacks(paths[i], format);
-        if (strobe_chrome_is_file(first, n))
-            return import_chrome(paths[i]);
         if (n_paths == 1)
-            return import_tracy(paths[i]);
+            return import_file(paths[i], first, n);
     }
     return STROBE_ERR_FORMAT;
 }
@@ -138,9 +153,8 @@ static enum strobe_err import_files(const char *const *paths, size_t n_paths)
 static const char *words_for(enum strobe_err err)
 {
     if (err == STROBE_ERR_FORMAT)
-        return "neither a trace of Strobe or Tracy, nor Chrome's JSON, nor stack samples, nor the "
-               "device "
-               "log of a run";
+        return "neither a trace of Strobe or Tracy, nor Chrome's JSON, nor stack samples of perf, "
+               "speedscope, pprof or folded stacks, nor the device log of a run";
     return err == STROBE_ERR_VERSION ? "the file is of a version that is not read"
                                      : strobe_err_text(err);
 }

@@ -79,6 +79,20 @@ class Merge(unittest.TestCase):
         for before, after in zip(rows, rows[1:]):
             self.assertLess(int(before[2]), int(after[1]))
 
+    def test_the_viewer_shows_a_folder_of_ranks_as_one_trace(self):
+        ranks = self.folder / "job"
+        shutil.copytree(self.ranks, ranks)
+        view = subprocess.Popen([STROBE, "view", "--no-open", ranks], stdout=subprocess.PIPE, text=True, env=self.env)
+        self.addCleanup(view.stdout.close)
+        self.addCleanup(view.wait)
+        self.addCleanup(view.terminate)
+        self.assertIn("http://127.0.0.1", view.stdout.readline())
+        zones = "SELECT count(*) FROM zone"
+        self.assertEqual(ask(ranks / "ranks.strobe", zones), ask(self.merged, zones))
+        again = self.folder / "again.strobe"
+        self.assertEqual(run("merge", "-o", again, ranks).returncode, 0)
+        self.assertEqual(ask(again, zones), ask(self.merged, zones))
+
     def test_another_clock_is_refused_and_no_file_is_replaced(self):
         made = self.folder / "made.strobe"
         subprocess.run([MAKE, made, "1000", "2", "10"], check=True, capture_output=True)

@@ -67,6 +67,12 @@ const tests = {
         await isAsImported(FILE, packed);
         assert.equal(await state(() => window.strobe.trace.name), 'object.strobe');
     },
+    async 'folded stacks, as a user has them'() {
+        const folded = path.join(folder, 'app.folded');
+        fs.writeFileSync(folded, 'app;main;work 70\napp;main;work;deep 20\napp;main;rest 10\n');
+        await isAsImported(FILE, folded);
+        assert.equal(await state(() => window.strobe.trace.totals.samples), 100);
+    },
     async 'the folder of a run with a device log, its ops with their figures'() {
         const run = path.join(golden, 'A_host_device_legacy', 'logs');
         await isAsImported(FOLDER, run);

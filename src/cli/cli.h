@@ -17,6 +17,7 @@ enum {
     X(record, "run a command, or attach, and record what its processes emit")  \
     X(info, "what is in a trace: processes, coverage, losses, overhead")       \
     X(stats, "zones by location: count, total, self, percentiles")             \
+    X(top, "what is hot now, in the terminal")                                 \
     X(view, "show a trace in the browser, live or from a file")                \
     X(csv, "one row per zone, message, plot ... of a trace")                   \
     X(query, "ask traces in SQL")                                              \

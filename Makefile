@@ -80,9 +80,10 @@ test-arm64: deps-test ## all tests that can run as arm64 code: by qemu-user, in 
 	@/usr/bin/python3 -B tests/arm64/test_smoke.py build count
 	@python3 -B tests/arm64/choice.py build-arm64 no
 
+tsan: TARGET = threaded
 asan tsan:
 	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null
-	@cmake --build build-$@ -j $(JOBS)
+	@cmake --build build-$@ -j $(JOBS) --target $(or $(TARGET),all)
 	@cd build-$@ && ctest --output-on-failure -L $@ -j $(JOBS)
 
 page: deps-build build ## the viewer's page alone, for any web server: make page OUT=build/static

@@ -10,7 +10,7 @@ _strobe()
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="record info stats memory locks view csv query explain mcp diff merge cut export import recover sessions doctor report profile tracy-bridge tracy-capture tracy-csvexport"
+    local commands="record info stats memory locks top view csv query explain mcp diff merge cut export import recover sessions doctor report profile tracy-bridge tracy-capture tracy-csvexport"
     COMPREPLY=()
     if ((cword == 1)); then
         COMPREPLY=($(compgen -W "$commands --help --version" -- "$cur"))
@@ -42,7 +42,7 @@ _strobe()
         --flavor) COMPREPLY=($(compgen -W "0.11 0.14 tt" -- "$cur")); return ;;
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
         --python) COMPREPLY=($(compgen -W "functions lines off" -- "$cur")); return ;;
-        --to) COMPREPLY=($(compgen -W "chrome tracy tracy-0.14 html folded speedscope pprof firefox" -- "$cur")); return ;;
+        --to) COMPREPLY=($(compgen -W "chrome tracy tracy-0.14 html folded speedscope pprof firefox parquet jsonl perfetto otlp" -- "$cur")); return ;;
         --by) COMPREPLY=($(compgen -W "stack function zone pool" -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name live peak bytes allocs temporary growth" -- "$cur")); return ;;
         --kind)
@@ -65,6 +65,7 @@ _strobe()
         stats) options+=" --sort --limit --filter --range --process --device --core --from-signpost --to-signpost --spans --stacks --gpu --memory --inclusive --exact --quick --csv --json" ;;
         memory) options+=" --by --sort --top --range --process --blocks --over-time --folded --csv --json" ;;
         locks) options+=" --waits --orders --top --range --process --csv --json" ;;
+        top) options+=" --pid --interval --batch --once --limit --" ;;
         view) options+=" --port --web --no-open" ;;
         csv) options+=" --kind --range --process --device --core --from-signpost --to-signpost" ;;
         diff) options+=" --metric --floor --fail-over --format --limit --all --record --runs --output" ;;
@@ -72,9 +73,9 @@ _strobe()
         mcp) options+=" --folder" ;;
         merge) options+=" -o --out" ;;
         cut) options+=" -o --out --range --from --to --process --device --core --from-signpost --to-signpost" ;;
-        query) options+=" --tables --format --file --timeout --memory --no-shortcut" ;;
+        query) options+=" --tables --format --out --file --timeout --memory --no-shortcut" ;;
         info) options+=" --json --verify" ;;
-        export) options+=" -o --out --to --range --process --device --from-signpost --to-signpost" ;;
+        export) options+=" -o --out --run --to --range --process --device --from-signpost --to-signpost" ;;
         import) options+=" -o --out --force" ;;
         tracy-bridge) options+=" --port --follow --wait --protocol --no-broadcast --keep" ;;
         tracy-capture) options+=" -o -a -p -f -s -m --version" ;;
@@ -93,7 +94,7 @@ _strobe()
         import | tracy-csvexport)
             COMPREPLY=($(compgen -f -X '!*.tracy' -- "$cur") $(compgen -f -X '!*.strobe' -- "$cur") $(compgen -f -X '!*profile_log_device.csv' -- "$cur") $(compgen -d -S / -- "$cur"))
             ;;
-        info | stats | memory | locks | view | csv | query | explain | diff | merge | cut | export | recover | tracy-bridge)
+        info | stats | memory | locks | top | view | csv | query | explain | diff | merge | cut | export | recover | tracy-bridge)
             COMPREPLY=($(compgen -f -X '!*.strobe' -- "$cur") $(compgen -d -S / -- "$cur"))
             [[ ${COMPREPLY[*]} == */ ]] && compopt -o nospace
             ;;

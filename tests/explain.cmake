@@ -8,5 +8,5 @@ if(TARGET strobe_explain AND TARGET strobe_lib_shared)
     add_test(NAME explain/planted COMMAND ${STROBE_PYTHON} -B ${STROBE_EXPLAIN}/test_explain.py $<TARGET_FILE:strobe> $<TARGET_FILE:explain_planted>
         Planted.test_planted_causes_come_first_and_every_number_has_its_query)
     set_tests_properties(explain/planted PROPERTIES LABELS full TIMEOUT 900)
-    set_tests_properties(explain/command PROPERTIES LABELS asan TIMEOUT 300)
+    set_tests_properties(explain/command PROPERTIES LABELS asan TIMEOUT 600)
 endif()

@@ -2,5 +2,5 @@
 if(TARGET strobe-hello-c AND TARGET make_trace)
     add_test(NAME merge/command COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/merge/test_merge.py $<TARGET_FILE:strobe> $<TARGET_FILE:strobe-hello-c>
         $<TARGET_FILE:make_trace>)
-    set_tests_properties(merge/command PROPERTIES LABELS asan TIMEOUT 300)
+    set_tests_properties(merge/command PROPERTIES LABELS asan TIMEOUT 600)
 endif()

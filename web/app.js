@@ -20,8 +20,10 @@ import {Undo} from './view/undo.js';
 import {Presence} from './view/presence.js';
 import {going} from './view/go.js';
 import {measuring} from './view/measure.js';
+import {opening} from './view/opening.js';
 import {tracking} from './view/tracking.js';
 import {rowFor} from './view/keys.js';
+import {selectMark} from './view/marks.js';
 import {areaKeys, readLink, trackByKey, tracksByKeys, writeLink} from './view/link.js';
 import {droppedFiles, traceOf} from './view/dropped.js';
 import {Drawer} from './panels/drawer.js';
@@ -33,6 +35,7 @@ import {makeLocks} from './panels/locks.js';
 import {makeMemory} from './panels/memory.js';
 import {makeOps} from './panels/ops.js';
 import {makeRegions} from './panels/regions.js';
+import {makeSamples, sampling} from './panels/samples.js';
 import {makeStats} from './panels/stats.js';
 import {h} from './view/dom.js';
 import {keep, kept} from './view/kept.js';
@@ -54,6 +57,7 @@ class App {
         this.view = {from: 0, to: 1};
         this.selection = null; /* {track, depth, t0, t1, loc, detail} */
         this.point = null;     /* {track, t, item}: of a plot */
+        this.mark = null;      /* a sample, or a stretch of a strip: view/marks.js */
         this.turn = 0;         /* selections so far: an answer about an earlier click comes too late */
         this.area = null;      /* {from, to, tracks} */
         this.measure = null;   /* ns: a measure was begun there */
@@ -83,7 +87,7 @@ class App {
         this.overlay = new Overlay(this);
         this.server = new Live(this);
         this.start = new Start(this);
-        this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeOps, makeRegions, makeMemory, makeLocks, makeMessages, makeFrames, makeNotes, makeInfo]);
+        this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeSamples, makeOps, makeRegions, makeMemory, makeLocks, makeMessages, makeFrames, makeNotes, makeInfo]);
         this.tips = new Tips(this);
         this.menu = new Menu(this);
         this.toast = h('div', {class: 'toast', hidden: true, role: 'status'});
@@ -124,6 +128,7 @@ class App {
         window.addEventListener('dragover', (event) => event.preventDefault());
         window.addEventListener('drop', (event) => {
             event.preventDefault();
+            this.noteDropped([...event.dataTransfer.items]);
             this.take(droppedFiles(event.dataTransfer));
         });
     }
@@ -201,6 +206,7 @@ class App {
             if (this.trace)
                 this.leave(what.url);
             await this.use(engine);
+            this.start.recent.note({name: what.name, url: what.url});
             return true;
         } catch (error) {
             engine.close();
@@ -397,7 +403,7 @@ class App {
         const {tracks} = this.trace;
         this.setTimeMode(link.timeMode);
         this.choice.pinned = tracksByKeys(tracks, link.pinned || []);
-        this.choice.hidden = new Set(tracksByKeys(tracks, link.hidden));
+        this.choice.hidden = new Set(tracksByKeys(tracks, link.hidden || []));
         this.timeline.relayout();
         if (link.view)
             this.setView(link.view.from, link.view.to);
@@ -460,7 +466,7 @@ class App {
     setSelection(detail) {
         const z = detail && detail.zone;
         this.turn++;
-        this.point = null;
+        this.point = this.mark = null;
         this.selection = z ? {track: z.track, depth: z.depth, t0: z.t0, t1: z.t1, loc: z.loc, detail} : null;
         this.flows = [];
         if (z)
@@ -502,6 +508,8 @@ class App {
 
     /** A click on the timeline. */
     async selectHit(hit) {
+        if (hit && hit.mark)
+            return selectMark(this, hit);
         if (!hit || !hit.item)
             return this.setSelection(null);
         const {row, item} = hit, {track} = row;
@@ -535,7 +543,7 @@ class App {
         this.loadFlows(this.area.from, this.area.to, this.area.tracks || undefined);
         this.changed('area');
         this.sayCut('The area is in the link');
-        this.drawer.show(['stats', 'flame', 'messages', 'find'].includes(this.drawer.current) && this.drawer.isOpen ? this.drawer.current : 'details');
+        this.drawer.show(['stats', 'flame', 'samples', 'messages', 'find'].includes(this.drawer.current) && this.drawer.isOpen ? this.drawer.current : 'details');
     }
 
     /* Where the link can't have all tracks of the area. */
@@ -645,20 +653,6 @@ class App {
         this.fit({from: note.from - span / 2, to: note.to + span / 2});
     }
 
-    /* The trace that is in the page: large ones take a while, which is told. */
-    embedded() {
-        const name = window.strobeName || 'the trace';
-        this.start.busy(`Opening ${name} …`);
-        return window.strobeTrace((share) => this.start.busy(`Opening ${name}: ${format.percent(share)} unpacked`));
-    }
-
-    /* The page alone, from any web server: it can keep itself for use without the network. */
-    keepOffline() {
-        const mark = document.querySelector('meta[name=strobe-offline]');
-        if (mark && navigator.serviceWorker)
-            navigator.serviceWorker.register(mark.content).catch(() => {}); /* then it needs the network, as it did */
-    }
-
     async begin() {
         this.keepOffline();
         const query = new URLSearchParams(location.search);
@@ -670,6 +664,6 @@ class App {
     }
 }
 
-Object.assign(App.prototype, going, tracking, measuring);
+Object.assign(App.prototype, going, measuring, opening, tracking, sampling);
 window.strobe = new App();
 window.strobe.begin();

@@ -13,6 +13,9 @@
     with strobe.Profiler("calls.strobe"):       # every function call
         ...
 
+    trace = strobe.open("out.strobe")           # tables for pandas, polars, DuckDB: docs/python.md
+    pandas.DataFrame.from_arrow(trace.zones(name="load"))
+
 Zones, messages, plots cost a flag test while nobody records. `strobe stats out.strobe` shows the file.
 
 PYTEST_DONT_REWRITE (a word to pytest, which would warn that this was imported before its plugin)
@@ -51,18 +54,24 @@ from strobe._record import Recording  # noqa: E402,F401
 from strobe._trace import trace, tracing, untrace  # noqa: E402,F401
 
 __version__ = "0.1.0"
+# `open` is not among them: a star import would hide Python's own
 __all__ = [
-    "Profiler", "Zone", "app_info", "counter", "flow", "frame", "frame_end", "frame_start",
+    "Profiler", "Table", "Trace", "Zone", "app_info", "assert_trace", "counter", "flow", "frame", "frame_end", "frame_start",
     "memory_alloc", "memory_free", "message", "plot", "record", "recording", "schedule", "set_program_name",
     "set_thread_name", "trigger", "zone",
 ]
 
 
+_LATER = {"Table": "_open", "Trace": "_open", "assert_trace": "_assert", "open": "_open"}
+
+
 def __getattr__(name):
-    """strobe.ttnn_names, for programs that import strobe alone; others do not pay for it."""
+    """strobe.ttnn_names and the readers of traces, for programs that import strobe alone; others do not pay for them."""
+    import importlib
     if name == "ttnn_names":
-        import importlib
         return importlib.import_module("strobe.ttnn_names")
+    if name in _LATER:
+        return getattr(importlib.import_module(f"strobe.{_LATER[name]}"), name)
     raise AttributeError(f"module 'strobe' has no attribute {name!r}")
 
 

@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from strobe import ttnn_names as ttnn_names
@@ -23,7 +23,7 @@ _Severity = Literal["trace", "debug", "info", "warning", "error", "fatal"]
 
 __version__: str
 __all__ = [
-    "Profiler", "Zone", "app_info", "counter", "flow", "frame", "frame_end", "frame_start",
+    "Profiler", "Table", "Trace", "Zone", "app_info", "assert_trace", "counter", "flow", "frame", "frame_end", "frame_start",
     "memory_alloc", "memory_free", "message", "plot", "record", "recording", "schedule", "set_program_name",
     "set_thread_name", "trigger", "zone",
 ]
@@ -112,3 +112,36 @@ class Profiler:
 
 def load_ipython_extension(shell: Any) -> None:
     """%load_ext strobe: the magic %%strobe records a cell and shows its zones."""
+
+class Table:
+    """Rows that were asked for, not yet read; pandas, polars, pyarrow and DuckDB take it as it is."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+class Trace:
+    """One trace, or several: trace_id tells their rows apart. Every table is a method of its own name too."""
+
+    def query(self, sql: str, timeout: float = 0.0, memory: int = 0) -> Table: ...
+    def table(self, name: str, columns: Sequence[str] | None = None, start: int | None = None, end: int | None = None, track: int | None = None,
+              process: int | str | None = None, rows_named: str | None = None) -> Table: ...
+    def zones(self, columns: Sequence[str] | None = None, start: int | None = None, end: int | None = None, name: str | None = None,
+              process: int | str | None = None, track: int | None = None) -> Table: ...
+    @property
+    def tables(self) -> dict[str, tuple[str, ...]]: ...
+    def __getattr__(self, name: str) -> Callable[..., Table]: ...
+
+class _TraceAssert:
+    trace: Trace
+    def count(self, name: str, exactly: int | None = None, at_least: int | None = None, at_most: int | None = None) -> _TraceAssert: ...
+    def budget(self, name: str, **limits: float) -> _TraceAssert: ...
+    def order(self, *names: str) -> _TraceAssert: ...
+    def inside(self, name: str, outer: str) -> _TraceAssert: ...
+    def nothing_lost(self) -> _TraceAssert: ...
+
+def open(path: str | os.PathLike[str], *more: str | os.PathLike[str]) -> Trace:
+    """A trace to read: a path, or several."""
+def assert_trace(trace: Trace | str | os.PathLike[str]) -> _TraceAssert:
+    """Demands on a trace: budgets of time, counts, order."""

@@ -1,4 +1,4 @@
-"""pytest --strobe: one zone per test, per phase and per fixture, in a file per run. Fixture: tracy_profile.
+"""pytest --strobe: one zone per test, per phase and per fixture, in a file per run. Fixtures: tracy_profile, strobe_trace.
 
     pytest --strobe                         writes strobe-pytest.strobe
     pytest --strobe=run.strobe -k slow      with the =: a word of its own behind --strobe is a test to run
@@ -140,3 +140,42 @@ def tracy_profile():
         yield profiler
     finally:
         profiler.disable()
+
+
+@pytest.fixture
+def strobe_trace(tmp_path):
+    """Records a block of a test, and gives demands on what was recorded (strobe.assert_trace):
+
+        def test_steps(strobe_trace):
+            with strobe_trace() as recorded:
+                train(steps=3)
+            recorded.count("step", exactly=3).budget("step", max=50_000_000)
+    """
+    import strobe
+
+    if strobe.recording():
+        pytest.skip("the run is recorded already, and a process can be in one recording at a time")
+    return lambda **options: _Block(strobe, tmp_path, options)
+
+
+class _Block:
+    """A recording around a block; the demands of assert_trace once it has ended."""
+
+    def __init__(self, strobe, folder, options):
+        self._strobe, self._recorded = strobe, None
+        self.path = os.path.join(str(folder), f"{len(os.listdir(folder))}.strobe")
+        self._recording = strobe.record(self.path, **options)
+
+    def __enter__(self):
+        self._recording.__enter__()
+        return self
+
+    def __exit__(self, *problem):
+        return self._recording.__exit__(*problem)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if self._recorded is None:
+            self._recorded = self._strobe.assert_trace(self.path)
+        return getattr(self._recorded, name)

@@ -19,6 +19,7 @@ enum {
     X(stats, "zones by location: count, total, self, percentiles")             \
     X(memory, "memory in use: peak, leaks, temporary blocks, by place")        \
     X(locks, "who waited for which lock, and who held it")                     \
+    X(top, "what is hot now, in the terminal")                                 \
     X(view, "show a trace in the browser, live or from a file")                \
     X(csv, "one row per zone, message, plot ... of a trace")                   \
     X(query, "ask traces in SQL")                                              \

@@ -9,11 +9,15 @@
 
 #include "export/chrome.h"
 #include "export/html.h"
+#include "export/jsonl.h"
+#include "export/otlp.h"
+#include "export/perfetto.h"
 #include "page/page.h"
 #include "file/notes.h"
 #include "query/cut.h"
 #include "cli/cli.h"
 #include "cli/export_samples.h"
+#include "cli/export_tables.h"
 #include "cli/export_tracy.h"
 #include "cli/choice.h"
 #include "cli/out.h"
@@ -29,9 +33,13 @@ static const char help[] =
     "                  trace in it, one file that any browser opens; stack samples as folded (for "
     "flame\n"
     "                  graphs), speedscope (of a trace without samples its zones), pprof or\n"
-    "                  firefox (for the Firefox Profiler);\n"
-    "                  default: by the name of OUT, else chrome\n"
+    "                  firefox (for the Firefox Profiler); parquet: every table of `strobe query`\n"
+    "                  as Parquet files in folders below OUT, for DuckDB, polars, ClickHouse and\n"
+    "                  Spark; jsonl: the same tables, an object of JSON per line; perfetto:\n"
+    "                  protobuf for ui.perfetto.dev and trace_processor; otlp: spans for\n"
+    "                  OpenTelemetry, JSON; default: by the name of OUT, else chrome\n"
     "  -o, --out OUT   where it goes, - for stdout; default: FILE with another end to its name\n"
+    "  --run NAME      parquet: the name of the run; default: that of FILE\n"
     "  --range A..B    what happens between A and B after the start, and little more\n"
     "  --process P     of the process with this pid, or this in its name, and of its devices\n"
     "  --device N      of device N; 0..3: of these\n"
@@ -43,22 +51,21 @@ static const char help[] =
     "  strobe export --to chrome -o - | gzip >run.json.gz\n"
     "  strobe export --to tracy run.strobe\n"
     "  strobe export --to folded -o - run.strobe | flamegraph.pl >run.svg\n"
+    "  strobe export --to parquet -o lake --run build-117 run.strobe\n"
     "  strobe export --to pprof run.strobe && go tool pprof -top run.pb.gz\n"
     "  strobe export --to html --range 10s..12s -o slow.html run.strobe\n";
 
 struct options {
-    const char *format, *out;
+    const char *format, *out, *run;
     struct strobe_cli_choice choice;
 };
 
 /* -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {{"to", 1, NULL, 't'},
-                                          {"out", 1, NULL, 'o'},
-                                          STROBE_CLI_CHOICE_OPTIONS,
-                                          {"help", 0, NULL, 'h'},
-                                          {0}};
+    static const struct option known[] = {{"to", 1, NULL, 't'},   {"out", 1, NULL, 'o'},
+                                          {"run", 1, NULL, 'r'},  STROBE_CLI_CHOICE_OPTIONS,
+                                          {"help", 0, NULL, 'h'}, {0}};
     for (int c; (c = getopt_long(argc, argv, "ho:", known, NULL)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -67,6 +74,8 @@ static int read_options(int argc, char **argv, struct options *options)
             options->format = optarg;
         } else if (c == 'o') {
             options->out = optarg;
+        } else if (c == 'r') {
+            options->run = optarg;
         } else if (strobe_cli_choice_set("export", c, optarg, &options->choice) != 1) {
             return STROBE_EXIT_USAGE;
         }
@@ -80,7 +89,21 @@ static int ends_with(const char *text, const char *end)
     return n >= n_end && !strcmp(text + n - n_end, end);
 }
 
-enum { SPEEDSCOPE, PPROF, FIREFOX, CHROME, TRACY, HTML, TRACY_14, FOLDED, N_FORMATS };
+enum {
+    SPEEDSCOPE,
+    PPROF,
+    FIREFOX,
+    CHROME,
+    TRACY,
+    HTML,
+    TRACY_14,
+    FOLDED,
+    PARQUET,
+    JSONL,
+    PERFETTO,
+    OTLP,
+    N_FORMATS
+};
 static const struct {
     const char *name, *end, *words;
 } formats[N_FORMATS] = {{"speedscope", ".speedscope.json", "speedscope opens it"},
@@ -90,7 +113,11 @@ static const struct {
                         {"tracy", ".tracy", "Tracy 0.11.1 and later open it"},
                         {"html", ".html", "open it with a browser"},
                         {"tracy-0.14", ".tracy", "Tracy 0.14 and later open it"},
-                        {"folded", ".folded", "flamegraph.pl, inferno and speedscope read it"}};
+                        {"folded", ".folded", "flamegraph.pl, inferno and speedscope read it"},
+                        {"parquet", ".parquet", "a folder"},
+                        {"jsonl", ".jsonl", "an object per line"},
+                        {"perfetto", ".pftrace", "open it at https://ui.perfetto.dev"},
+                        {"otlp", ".otlp", "collectors of OpenTelemetry read it"}};
 
 /* The format that was asked for, by its name or that of the output. -1: there is none, and that was
  * told. */
@@ -106,7 +133,7 @@ static int find_format(const struct options *options)
         strobe_cli_error(
             "export",
             "there is no format '%s'; --to knows: chrome, tracy, tracy-0.14, html, folded, "
-            "speedscope, pprof, firefox",
+            "speedscope, pprof, firefox, parquet, jsonl, perfetto, otlp",
             options->format);
     else
         strobe_cli_error(
@@ -306,6 +333,31 @@ static int write_html(const struct options *options, const char *path, int fd,
     return !strobe_out_close(&out, "export") && !err;
 }
 
+/* Tables are read from a file by its path: a piece has one until they are written. */
+static int write_tables(const struct options *options, int format, const char *path, const char *to,
+                        struct strobe_trace *trace)
+{
+    char made[STROBE_PATH_ROOM] = "";
+    int fd = -1, ok = 0;
+    if (is_piece(options) && !cut(options, path, trace, made))
+        return STROBE_EXIT_FAILED;
+    const char *from = *made ? made : path;
+    if (format == PARQUET)
+        ok = strobe_cli_write_lake(from, path, to, options->run);
+    else if ((fd = open_out(to, path)) >= 0)
+        ok = strobe_cli_write_rows(from, path, fd,
+                                   format == JSONL      ? strobe_jsonl_write
+                                   : format == PERFETTO ? strobe_perfetto_write
+                                                        : strobe_otlp_write);
+    if (fd > 1 && close(fd) && ok) {
+        strobe_cli_error("export", "can't write %s: %s", to, strerror(errno));
+        ok = 0;
+    }
+    if (*made)
+        unlink(made);
+    return ok ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
+}
+
 /* The one of the formats of samples; -1: it is another. */
 static int samples_format(int format)
 {
@@ -322,6 +374,8 @@ static int write_out(const struct options *options, int format, const char *path
     int fd, ok;
     struct strobe_trace *piece = NULL;
     int samples = samples_format(format);
+    if (format == PARQUET || format == JSONL || format == PERFETTO || format == OTLP)
+        return write_tables(options, format, path, to, trace);
     if (format != HTML && samples < 0 && is_piece(options)) { /* these choose themselves */
         piece = cut_trace(options, path, trace);
         if (!piece)

@@ -229,7 +229,7 @@ static int prepare(const struct job *job)
 /* Read it, by a process that can open nothing: all that it needs is open before. */
 static int run(const char *from, const char *to, int force)
 {
-    enum { N_UNNAMED = 8 }; /* for sorting what does not fit into memory */
+    enum { N_UNNAMED = 14 }; /* for sorting what does not fit into memory */
     static struct strobe_cli_device_log log;
     struct job job = {from, to, strobe_cli_device_log_find(from, &log) ? &log : NULL, 0};
     struct stat before = {0}, source;

@@ -1,5 +1,6 @@
 /* cmd_query.c - strobe query: SQL over traces.  SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "cli/input.h"
 #include "cli/out.h"
 #include "cli/query_format.h"
+#include "export/parquet.h"
 
 static const char help[] =
     "usage: strobe query [options] [FILE…] [SQL]\n"
@@ -26,6 +28,8 @@ static const char help[] =
     "\n"
     "  --tables             list the tables and their columns\n"
     "  --format FORMAT      table (default), csv, jsonl or markdown\n"
+    "  -o, --out OUT        write the answer to a file; OUT.parquet is one of Parquet, of one "
+    "statement\n"
     "  --file SQLFILE       read the statements from a file\n"
     "  --timeout TIME       end a run after 500ms, 30s, 10m …; default: 5m, 0: never\n"
     "  --no-shortcut        give every statement to SQLite as it is; else those that only add up "
@@ -50,7 +54,7 @@ static const char help[] =
 
 struct options {
     enum strobe_query_format format;
-    const char *sql_file;
+    const char *sql_file, *out;
     struct strobe_sql_limits limits;
 };
 
@@ -102,12 +106,16 @@ static int read_limit(int option, const char *text, struct strobe_sql_limits *li
 /* -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {
-        {"tables", 0, NULL, OPT_TABLES}, {"format", 1, NULL, OPT_FORMAT},
-        {"file", 1, NULL, OPT_FILE},     {"timeout", 1, NULL, OPT_TIMEOUT},
-        {"memory", 1, NULL, OPT_MEMORY}, {"no-shortcut", 0, NULL, OPT_NO_SHORTCUT},
-        {"help", 0, NULL, 'h'},          {0}};
-    for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+    static const struct option known[] = {{"tables", 0, NULL, OPT_TABLES},
+                                          {"format", 1, NULL, OPT_FORMAT},
+                                          {"file", 1, NULL, OPT_FILE},
+                                          {"timeout", 1, NULL, OPT_TIMEOUT},
+                                          {"memory", 1, NULL, OPT_MEMORY},
+                                          {"no-shortcut", 0, NULL, OPT_NO_SHORTCUT},
+                                          {"out", 1, NULL, 'o'},
+                                          {"help", 0, NULL, 'h'},
+                                          {0}};
+    for (int c; (c = getopt_long(argc, argv, "ho:", known, NULL)) != -1;) {
         if (c == 'h' || c == OPT_TABLES) {
             if (c == 'h')
                 fputs(help, stdout);
@@ -123,6 +131,8 @@ static int read_options(int argc, char **argv, struct options *options)
             options->limits.no_shortcut = 1;
         else if (c == OPT_FILE)
             options->sql_file = optarg;
+        else if (c == 'o')
+            options->out = optarg;
         else if (c == OPT_TIMEOUT || c == OPT_MEMORY)
             ok = read_limit(c, optarg, &options->limits);
         if (!ok)
@@ -237,16 +247,51 @@ static int run_stream(struct strobe_sql *sql, struct strobe_query_writer *writer
     return ok;
 }
 
+static int is_parquet(const char *path)
+{
+    size_t n = path ? strlen(path) : 0;
+    return n > 8 && !strcmp(path + n - 8, ".parquet");
+}
+
+/* The answer to one statement as a Parquet file: an exit code. */
+static int run_parquet(struct strobe_sql *sql, const char *to, const char *text)
+{
+    enum { ROWS = 1 << 18 };
+    struct strobe_columns *reader;
+    uint64_t n_rows = 0;
+    if (!text) {
+        strobe_cli_error("query", "%s has the answer to one statement: give it as an argument", to);
+        return STROBE_EXIT_USAGE;
+    }
+    enum strobe_err err = strobe_columns_query(sql, text, ROWS, &reader);
+    if (!err)
+        err = strobe_parquet_write(reader, to, &n_rows);
+    strobe_columns_close(reader);
+    if (err)
+        strobe_cli_error("query", "%s",
+                         *strobe_sql_error(sql) ? strobe_sql_error(sql) : strobe_err_text(err));
+    else
+        fprintf(stderr, "strobe query: wrote %s, %llu rows\n", to, (unsigned long long)n_rows);
+    return err ? STROBE_EXIT_FAILED : STROBE_EXIT_OK;
+}
+
 static int run(struct strobe_sql *sql, const struct options *options, const char *text)
 {
     struct strobe_out out;
     struct strobe_query_writer writer = {.out = &out, .format = options->format};
     struct sigaction stop = {.sa_handler = on_interrupt};
-    int ok;
-    if (!strobe_out_open(&out, 1))
-        return STROBE_EXIT_FAILED;
+    int ok, fd = 1;
     running = sql;
     sigaction(SIGINT, &stop, NULL);
+    if (is_parquet(options->out))
+        return run_parquet(sql, options->out, text);
+    if (options->out && strcmp(options->out, "-"))
+        fd = open(options->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0 || !strobe_out_open(&out, fd)) {
+        strobe_cli_error("query", "can't write %s: %s", options->out ? options->out : "the answer",
+                         strerror(errno));
+        return STROBE_EXIT_FAILED;
+    }
     if (text)
         ok = run_text(sql, &writer, text);
     else if (!options->sql_file && isatty(0))
@@ -254,7 +299,7 @@ static int run(struct strobe_sql *sql, const struct options *options, const char
     else
         ok = run_stream(sql, &writer, options->sql_file);
     strobe_query_writer_free(&writer);
-    if (strobe_out_close(&out, "query"))
+    if (strobe_out_close(&out, "query") || (fd != 1 && close(fd)))
         ok = 0;
     return ok ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
 }

@@ -12,6 +12,7 @@
 
 #include "cli/input.h"
 #include "collector/recover.h"
+#include "query/pair.h"
 #include "recorder/device_side.h"
 #include "ring/session.h"
 
@@ -73,11 +74,16 @@ static bool copy_file(const char *from, const char *to)
     return good;
 }
 
+static enum strobe_err pair(struct strobe_file_writer *writer)
+{
+    return strobe_pair_write(writer, NULL);
+}
+
 static int run(const char *path)
 {
     struct strobe_recovery r;
     enum strobe_err err =
-        strobe_recover(path, NULL, show_progress, strobe_recorder_devices_recover, &r);
+        strobe_recover(path, NULL, show_progress, strobe_recorder_devices_recover, pair, &r);
     if (isatty(2))
         fputs("\r\033[K", stderr);
     if (err == STROBE_ERR_BUSY) {

@@ -1,5 +1,6 @@
 /* cmd_view.c - strobe view: serves the viewer until Ctrl-C, and says where it is.
  * The server itself: serve/.  SPDX-License-Identifier: MIT */
+#include "cli/merge_set.h"
 #include "cli/cli.h"
 #include "cli/import_device.h"
 #include "cli/view.h"
@@ -32,7 +33,9 @@ static const char help[] =
     "FILE may be Tracy's (.tracy) or Chrome's (.json, .json.gz), stack samples of other profilers "
     "(strobe import), or a\n"
     "tt-metal run's profile_log_device.csv, too; a FOLDER that\n"
-    "has that log, there or in .logs, is such a run. Without FILE, a page with the traces of this "
+    "has that log, there or in .logs, is such a run, one with rank-….strobe files is a job: they "
+    "are shown as one trace.\n"
+    "Without FILE, a page with the traces of this "
     "folder, live sessions and\n"
     "Tracy clients. A trace that is still being recorded is followed.\n"
     "\n"
@@ -160,6 +163,8 @@ static int find_target(const char *path, struct options *options)
     if (S_ISDIR(st.st_mode)) {
         snprintf(options->folder, sizeof options->folder, "%s", real);
         find_run(options);
+        if (!options->trace[0] && strobe_merge_set_ranks(options->folder))
+            snprintf(options->trace, sizeof options->trace, "%s", STROBE_MERGE_RANKS);
     } else {
         snprintf(options->trace, sizeof options->trace, "%s", slash + 1);
         *slash = 0;

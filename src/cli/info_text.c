@@ -344,6 +344,37 @@ static void put_hooks(struct strobe_out *out, const struct strobe_info *info)
                       strobe_number_show_count(info->overview.n_zones_begun, zones));
 }
 
+/* What became of Python's frames: in how many samples they are, how late they were read; and where they are not, why. */
+static void put_python(struct strobe_out *out, const struct strobe_trace *trace)
+{
+    static const char *const why[] = {"", "laid out otherwise than in 3.9 to 3.13",
+                                      "the kernel refused to read them",
+                                      "functions are traced, and are zones"};
+    uint64_t n_joined = 0, n_missed = 0, late_ns = 0, most_ns = 0;
+    char a[32], b[32], c[32], d[32];
+    for (uint32_t i = 0; i < trace->n_processes; i++) {
+        const struct strobe_process *process = &trace->processes[i];
+        if (!process->has_python)
+            continue;
+        n_joined += process->n_python_joined;
+        n_missed += process->n_python_missed;
+        late_ns += process->python_late_ns * process->n_python_joined;
+        most_ns = process->python_late_max_ns > most_ns ? process->python_late_max_ns : most_ns;
+        if (process->python_state && process->python_state < sizeof why / sizeof why[0])
+            strobe_out_format(out,
+                              "           samples of process %" PRIu64
+                              ", Python 3.%u, without its frames: %s\n",
+                              process->pid, process->python_minor, why[process->python_state]);
+    }
+    if (n_joined)
+        strobe_out_format(
+            out,
+            "           Python's frames in %s of %s samples of Python code; read %s "
+            "after the sample on average, %s at the most\n",
+            strobe_number_show_count(n_joined, a), strobe_number_show_count(n_joined + n_missed, b),
+            strobe_number_show_ns(late_ns / n_joined, c), strobe_number_show_ns(most_ns, d));
+}
+
 /* Samples, switches, and what is wrong with them; the kernel's losses stand among the others. */
 static void put_samples(struct strobe_out *out, const struct strobe_info *info)
 {
@@ -373,6 +404,7 @@ static void put_samples(struct strobe_out *out, const struct strobe_info *info)
     strobe_out_format(out, "; %s lost", strobe_number_show_count(n_lost, a));
     strobe_out_format(out, ", %s stacks without their outer frames; times within %" PRIu64 " ns\n",
                       strobe_number_show_count(n_cut, c), sampled->sample_error_ns);
+    put_python(out, info->trace);
 }
 
 static void put_overhead(struct strobe_out *out, const struct strobe_info *info)

@@ -159,7 +159,7 @@ static enum strobe_err join(const char *spool, const char *session, const char *
         err = put_reason(to, tick, reason);
     strobe_file_abandon(to);
     /* index, totals and footer are made as for any trace without them */
-    return err ? err : strobe_recover(path, recover_session, NULL, NULL, &recovery);
+    return err ? err : strobe_recover(path, recover_session, NULL, NULL, NULL, &recovery);
 }
 
 enum strobe_err strobe_flight_save(struct strobe_flight *flight, const char *path, uint64_t tick,

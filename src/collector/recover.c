@@ -421,7 +421,7 @@ static enum strobe_err note_missing_end(struct survey *s, struct strobe_file_wri
 
 static enum strobe_err append_rest(const char *path, const char *dir, struct survey *s,
                                    uint64_t end, uint64_t seq, strobe_recover_rest *rest,
-                                   struct strobe_recovery *out)
+                                   strobe_recover_last *last, struct strobe_recovery *out)
 {
     struct strobe_file_writer *writer = NULL;
     struct strobe_collector *c = NULL;
@@ -449,6 +449,8 @@ static enum strobe_err append_rest(const char *path, const char *dir, struct sur
     } else {
         err = note_missing_end(s, writer);
     }
+    if (!err && last)
+        last(writer);
     enum strobe_err finished = strobe_file_finish(writer);
     err = err ? err : finished;
     if (!err && out->had_session)
@@ -458,7 +460,8 @@ static enum strobe_err append_rest(const char *path, const char *dir, struct sur
 
 enum strobe_err strobe_recover(const char *path, const char *session_dir,
                                void (*progress)(uint64_t done, uint64_t all),
-                               strobe_recover_rest *rest, struct strobe_recovery *out)
+                               strobe_recover_rest *rest, strobe_recover_last *last,
+                               struct strobe_recovery *out)
 {
     struct strobe_file *file = NULL;
     struct survey s = {0};
@@ -489,7 +492,7 @@ enum strobe_err strobe_recover(const char *path, const char *session_dir,
     out->n_before = s.totals.n_events;
     strobe_file_close(file);
     if (!err)
-        err = append_rest(path, dir, &s, end, seq, rest, out);
+        err = append_rest(path, dir, &s, end, seq, rest, last, out);
     free_survey(&s);
     return err;
 }

@@ -30,10 +30,14 @@ struct strobe_recover_place {
 };
 typedef enum strobe_err strobe_recover_rest(const struct strobe_recover_place *place);
 
+/* What is done with the trace when all is in it, before its footer is written. Its error is not the recovery's. */
+typedef enum strobe_err strobe_recover_last(struct strobe_file_writer *writer);
+
 /* Mend the trace at `path` in place. `session_dir` NULL: the one that the file's head names.
- * `progress` (may be NULL) is called now and then, `rest` (likewise) once. BUSY: its recorder is alive. */
+ * `progress` (may be NULL) is called now and then, `rest` and `last` (likewise) once. BUSY: its recorder is alive. */
 enum strobe_err strobe_recover(const char *path, const char *session_dir,
                                void (*progress)(uint64_t done, uint64_t all),
-                               strobe_recover_rest *rest, struct strobe_recovery *out);
+                               strobe_recover_rest *rest, strobe_recover_last *last,
+                               struct strobe_recovery *out);
 
 #endif

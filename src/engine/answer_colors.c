@@ -53,6 +53,8 @@ static int take_zone(void *context, uint32_t thread, uint32_t loc, uint64_t loc_
                              zone->depth, note->color});
 }
 
+enum { MOST_PARTS = 64 }; /* of a track in the file */
+
 /* Zones of fibers, spans, shared threads and GPU contexts. */
 static void take_tables(struct coloring *coloring, const struct strobe_choice *choice)
 {
@@ -61,9 +63,15 @@ static void take_tables(struct coloring *coloring, const struct strobe_choice *c
         const struct strobe_table *table = &engine->tables.tables[i];
         if (!strobe_table_has_zones(table) || !strobe_choice_has_table(choice, engine, i))
             continue;
-        for (uint32_t k = 0; k < table->n_rows; k++) {
-            const struct strobe_pixel_row *row = &table->rows[k];
-            uint32_t color = row->note ? engine->tables.notes[row->note - 1].color : 0;
+        const struct strobe_rows_place place = strobe_table_place(&engine->tables, table);
+        struct strobe_row_walk walk = {
+            .place = &place, .lo = coloring->lo, .hi = coloring->hi, .max_parts = MOST_PARTS};
+        const struct strobe_pixel_row *row;
+        while ((row = strobe_row_walk_next(&walk, NULL))) {
+            uint32_t color = walk.note ? walk.note->color
+                             : row->note && !place.paired
+                                 ? engine->tables.notes[row->note - 1].color
+                                 : 0;
             if (color && row->begin <= coloring->hi && row->end >= coloring->lo &&
                 row->end - row->begin >= coloring->least)
                 add(coloring,

@@ -239,7 +239,7 @@ void strobe_engine_answer_find(struct strobe_engine *engine, const struct strobe
     strobe_reply_u64(reply, "listed", hits->n);
     put_hits(hits, question, reply);
     strobe_reply_open(reply, "tracks", '[');
-    if (wants(question, "tracks"))
+    if (wants(question, "tracks") && !strobe_strips_step(&engine->strips))
         strobe_tracks_visit(engine, put_named_track, &naming);
     strobe_reply_close(reply, ']');
     put_density(hits, reply, width ? width : 1);

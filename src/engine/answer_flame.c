@@ -15,20 +15,6 @@ static uint32_t number_of_row(void *context, uint64_t loc)
     return strobe_engine_row_loc(context, loc);
 }
 
-/* Fibers and threads with several tracks. */
-static enum strobe_err add_tables(struct strobe_engine *engine, const struct strobe_choice *choice,
-                                  struct strobe_flame *flame)
-{
-    enum strobe_err err = strobe_tables_update(&engine->tables);
-    for (uint32_t i = 0; i < engine->tables.n_tables && !err; i++) {
-        const struct strobe_table *table = &engine->tables.tables[i];
-        if ((table->kind == STROBE_TABLE_FIBER || table->kind == STROBE_TABLE_THREAD) &&
-            strobe_choice_has_table(choice, engine, i))
-            err = strobe_flame_add_rows(flame, table->rows, table->n_rows);
-    }
-    return err;
-}
-
 static void put_nodes(struct strobe_engine *engine, struct strobe_reply *reply,
                       const struct strobe_flame *flame)
 {
@@ -56,7 +42,32 @@ enum { STEP = 1 << 20 }; /* events that one answer looks at */
 struct strobe_kept_flame {
     char *key; /* owned: of the questions that it answers */
     struct strobe_flame flame;
+    uint32_t next_table;   /* those before were looked at, or are */
+    uint64_t paired_bytes; /* as the tables had it then */
+    int is_over;           /* all were */
 };
+
+/* Fibers and threads with several tracks, once all threads were looked at. */
+static enum strobe_err add_tables(struct strobe_engine *engine, const struct strobe_choice *choice,
+                                  struct strobe_kept_flame *kept)
+{
+    const struct strobe_tables *tables = &engine->tables;
+    uint64_t most = STEP;
+    enum strobe_err err = strobe_flame_step_rows(&kept->flame, &most);
+    while (most && kept->next_table < tables->n_tables && !err) {
+        uint32_t i = kept->next_table++;
+        const struct strobe_table *table = &tables->tables[i];
+        if ((table->kind != STROBE_TABLE_FIBER && table->kind != STROBE_TABLE_THREAD) ||
+            !strobe_choice_has_table(choice, engine, i))
+            continue;
+        const struct strobe_rows_place place = strobe_table_place(tables, table);
+        err = strobe_flame_start_rows(&kept->flame, &place);
+        if (!err)
+            err = strobe_flame_step_rows(&kept->flame, &most);
+    }
+    kept->is_over = !kept->flame.rows && kept->next_table == tables->n_tables;
+    return err;
+}
 
 void strobe_kept_flame_free(struct strobe_kept_flame *kept)
 {
@@ -67,15 +78,23 @@ void strobe_kept_flame_free(struct strobe_kept_flame *kept)
     free(kept);
 }
 
+/* 1: rows that it was looking at are no longer where they were. */
+static int has_moved(const struct strobe_engine *engine, const struct strobe_kept_flame *kept)
+{
+    return kept->next_table && kept->paired_bytes != engine->tables.paired_bytes;
+}
+
 /* The one that is begun, or a new one. NULL without memory. A key begins with how far the file had grown: it goes on. */
-static struct strobe_flame *keep(struct strobe_engine *engine, const struct strobe_json *question)
+static struct strobe_kept_flame *keep(struct strobe_engine *engine,
+                                      const struct strobe_json *question)
 {
     static const char *const members[] = {"from", "to", "tracks", "mode", NULL};
     struct strobe_kept_flame *kept = engine->flame;
     char *key = strobe_engine_key(engine, question, members);
-    if (kept && key && !strcmp(strchr(kept->key, ' '), strchr(key, ' '))) {
+    if (kept && key && !has_moved(engine, kept) &&
+        !strcmp(strchr(kept->key, ' '), strchr(key, ' '))) {
         free(key);
-        return &kept->flame;
+        return kept;
     }
     strobe_kept_flame_free(kept);
     engine->flame = kept = key ? calloc(1, sizeof *kept) : NULL;
@@ -88,48 +107,63 @@ static struct strobe_flame *keep(struct strobe_engine *engine, const struct stro
         .view = engine->view, .context = engine, .number = number_of, .row_number = number_of_row};
     strobe_engine_span(engine, question, &kept->flame.lo, &kept->flame.hi);
     kept->flame.is_up = strobe_json_is(question, strobe_json_member(question, 0, "mode"), "up");
-    return &kept->flame;
+    return kept;
 }
 
 static enum strobe_err step(struct strobe_engine *engine, const struct strobe_json *question,
-                            struct strobe_flame *flame)
+                            struct strobe_kept_flame *kept)
 {
     struct strobe_choice choice;
+    struct strobe_flame *flame = &kept->flame;
     enum strobe_err err =
         strobe_choice_read(engine, question, &choice) ? STROBE_OK : STROBE_ERR_NOMEM;
     flame->threads = choice.threads;
     flame->n_threads = choice.n_threads;
-    if (!err)
+    if (!err && !flame->is_whole)
         err = strobe_flame_step(flame, STEP);
-    if (!err && flame->is_whole)
-        err = add_tables(engine, &choice, flame);
+    if (!err && flame->is_whole) {
+        kept->paired_bytes = engine->tables.paired_bytes;
+        err = add_tables(engine, &choice, kept);
+    }
     flame->threads = NULL;
     strobe_choice_free(&choice);
     return err;
 }
 
+/* How much was looked at: 0 to 1. */
+static double share_of(const struct strobe_engine *engine, const struct strobe_kept_flame *kept)
+{
+    double share = strobe_flame_share(&kept->flame);
+    return !kept->flame.is_whole ? share
+           : kept->is_over       ? 1
+                                 : kept->next_table / (engine->tables.n_tables + 1.0);
+}
+
 void strobe_engine_answer_flame(struct strobe_engine *engine, const struct strobe_json *question,
                                 struct strobe_reply *reply)
 {
-    struct strobe_flame chosen = {0}, *flame = keep(engine, question);
+    struct strobe_flame chosen = {0};
+    enum strobe_err err = strobe_tables_update(&engine->tables);
+    struct strobe_kept_flame *kept = keep(engine, question);
     uint64_t limit = strobe_engine_count(question, "limit", 20000, STROBE_FLAME_MAX_NODES);
-    enum strobe_err err = flame ? step(engine, question, flame) : STROBE_ERR_NOMEM;
     if (!err)
-        err = strobe_flame_choose(flame, (uint32_t)limit, &chosen);
+        err = kept ? step(engine, question, kept) : STROBE_ERR_NOMEM;
+    if (!err)
+        err = strobe_flame_choose(&kept->flame, (uint32_t)limit, &chosen);
     if (err) {
         strobe_engine_answer_error(reply, strobe_err_text(err));
     } else {
         put_nodes(engine, reply, &chosen);
-        strobe_reply_number(reply, "share", strobe_flame_share(flame));
+        strobe_reply_number(reply, "share", share_of(engine, kept));
     }
     strobe_reply_u64(reply, "left_out", chosen.n_left_out);
     if (chosen.n_levels)
         strobe_reply_u64(reply, "levels", chosen.n_levels);
     strobe_reply_number(reply, "total",
                         (double)strobe_clock_ns(&engine->trace->clock, chosen.total));
-    strobe_reply_bool(reply, "exact", err || flame->is_whole);
+    strobe_reply_bool(reply, "exact", err || kept->is_over);
     strobe_flame_free(&chosen);
-    if (err || flame->is_whole) {
+    if (err || kept->is_over) {
         strobe_kept_flame_free(engine->flame);
         engine->flame = NULL;
     }

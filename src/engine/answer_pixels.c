@@ -61,8 +61,9 @@ static void add_track(struct drawing *drawing, uint32_t id, uint32_t first, uint
     static const struct strobe_pixel_row none = {0};
     if (table) {
         drawing->processes[at] = NO_PROCESS;
-        track.rows = table->rows ? table->rows : &none;
-        track.n_rows = table->n_rows;
+        track.place = strobe_table_place(&engine->tables, table);
+        if (!strobe_rows_any(&track.place))
+            track.place.rows = &none;
     }
     for (uint32_t i = 0; i < at; i++)
         if (drawing->ids[i] == id)

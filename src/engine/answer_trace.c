@@ -28,6 +28,8 @@ static void put_track(void *context, const struct strobe_track_row *row)
     strobe_reply_u64(reply, "n_depths", row->n_depths);
     strobe_reply_u64(reply, "pid", row->pid);
     strobe_reply_u64(reply, "tid", row->tid);
+    if (row->marks)
+        strobe_reply_u64(reply, "marks", row->marks);
     if (!strcmp(row->kind, "plot")) {
         strobe_reply_u64(reply, "format", row->plot ? row->plot->format : 0);
         strobe_reply_u64(reply, "step", row->plot ? row->plot->step : 0);
@@ -244,13 +246,16 @@ static void put_notes(const struct strobe_engine *engine, struct strobe_reply *r
     if (engine->tables.n_left_out)
         strobe_reply_string(reply, "", "not all messages, frames, plots and spans are shown");
     strobe_reply_close(reply, ']');
-    strobe_reply_number(reply, "read", strobe_tables_share(&engine->tables));
+    double tables = strobe_tables_share(&engine->tables);
+    double strips = strobe_strips_share(&engine->strips);
+    strobe_reply_number(reply, "read", tables < strips ? tables : strips);
 }
 
 void strobe_engine_answer_trace(struct strobe_engine *engine, struct strobe_reply *reply)
 {
     struct strobe_view *view = engine->view;
     strobe_tables_update(&engine->tables);
+    strobe_strips_step(&engine->strips);
     put_file(engine, reply);
     strobe_reply_open(reply, "range", '[');
     int is_empty = view->tick_first > view->tick_last;

@@ -8,13 +8,14 @@
 #include "engine/tracks.h"
 #include "query/zone.h"
 
-enum { MOST_ROWS = 100 };
+enum { MOST_ROWS = 100, FOUND_BYTES = 4096 };
 
 /* A track with zones: a thread of its own, or a table. */
 struct place {
     struct strobe_engine *engine;
     const struct strobe_table *table; /* NULL: a thread's own events */
     uint32_t track, thread;           /* thread: UINT32_MAX: none */
+    struct strobe_rows_place rows;    /* of the table */
 };
 
 static uint32_t loc_of(const struct place *place, uint64_t loc)
@@ -43,12 +44,25 @@ static void put_sums(const struct place *place, struct strobe_reply *reply, cons
 /* ---- what was said ---- */
 
 /* Of a table's zone, as that of a thread; texts stay the table's. */
-static struct strobe_note note_of_row(const struct strobe_tables *tables, uint32_t note)
+static struct strobe_note note_of_row(const struct strobe_tables *tables,
+                                      const struct strobe_rows_place *rows, uint32_t number)
 {
     struct strobe_note out = {0};
-    if (!note)
+    const struct strobe_paired_note *said;
+    const struct strobe_pixel_row *row = strobe_rows_get(rows, number, &said);
+    if (said) {
+        out = (struct strobe_note){.text = (char *)said->text,
+                                   .name = (char *)said->name,
+                                   .n_text = said->n_text,
+                                   .n_name = said->n_name,
+                                   .value = said->value,
+                                   .color = said->color,
+                                   .has_value = (said->has & STROBE_SAID_VALUE) != 0};
         return out;
-    const struct strobe_table_note *from = &tables->notes[note - 1];
+    }
+    if (!row || !row->note || rows->paired)
+        return out;
+    const struct strobe_table_note *from = &tables->notes[row->note - 1];
     out.text = (char *)strobe_texts_get(&tables->texts, from->text, &out.n_text);
     out.name = (char *)strobe_texts_get(&tables->texts, from->name, &out.n_name);
     out.value = from->value;
@@ -204,9 +218,15 @@ static void put_frame(struct strobe_engine *engine, struct strobe_reply *reply, 
     static const struct strobe_stack_symbol none;
     const struct strobe_stack_symbol *known = symbol ? symbol : &none;
     const struct strobe_texts *texts = &engine->symbols.texts;
+    const struct strobe_engine_host *host = engine->host;
+    char room[FOUND_BYTES];
     strobe_reply_open(reply, "", '{');
     put_address(reply, address);
-    put_symbol_text(reply, "name", texts, known->function);
+    if (!symbol && host && host->name_address &&
+        host->name_address(host->context, process, address, room, sizeof room))
+        strobe_reply_string(reply, "name", room);
+    else
+        put_symbol_text(reply, "name", texts, known->function);
     put_symbol_text(reply, "file", texts, known->file);
     strobe_reply_u64(reply, "line", known->line);
     if (known->image)
@@ -215,6 +235,17 @@ static void put_frame(struct strobe_engine *engine, struct strobe_reply *reply, 
         put_symbol_text(reply, "image", &engine->trace->texts,
                         strobe_stack_module_of(engine->trace, process, address));
     strobe_reply_close(reply, '}');
+}
+
+void strobe_engine_put_frames(struct strobe_engine *engine, struct strobe_reply *reply,
+                              uint32_t process, uint64_t address)
+{
+    const struct strobe_stack_symbol *symbol =
+        strobe_stack_symbol_of(&engine->symbols, process, address);
+    do {
+        put_frame(engine, reply, process, address, symbol);
+        symbol = symbol && symbol->next ? &engine->symbols.rows[symbol->next - 1] : NULL;
+    } while (symbol);
 }
 
 static void put_stack(const struct place *place, struct strobe_reply *reply,
@@ -230,14 +261,8 @@ static void put_stack(const struct place *place, struct strobe_reply *reply,
     if (stack.n)
         strobe_stack_symbols_load(engine->trace, &engine->symbols);
     strobe_reply_open(reply, "stack", '[');
-    for (uint32_t i = 0; i < stack.n; i++) {
-        const struct strobe_stack_symbol *symbol =
-            strobe_stack_symbol_of(&engine->symbols, process, stack.addresses[i]);
-        do {
-            put_frame(engine, reply, process, stack.addresses[i], symbol);
-            symbol = symbol && symbol->next ? &engine->symbols.rows[symbol->next - 1] : NULL;
-        } while (symbol);
-    }
+    for (uint32_t i = 0; i < stack.n; i++)
+        strobe_engine_put_frames(engine, reply, process, stack.addresses[i]);
     strobe_reply_close(reply, ']');
     strobe_stack_free(&stack);
 }
@@ -293,7 +318,8 @@ static void describe(const struct place *place, struct strobe_reply *reply, enum
 {
     struct strobe_zone_detail zone = {0};
     if (!err)
-        err = place->table ? strobe_zone_look_row(place->table, key, &zone)
+        err = place->table ? strobe_zone_look_row(
+                                 &place->rows, place->table->kind != STROBE_TABLE_SPANS, key, &zone)
                            : strobe_zone_look(place->engine->view, place->thread, key, &zone);
     if (err == STROBE_ERR_NOTFOUND) {
         strobe_reply_null(reply, "zone");
@@ -301,8 +327,7 @@ static void describe(const struct place *place, struct strobe_reply *reply, enum
         strobe_engine_answer_error(reply, strobe_err_text(err));
     } else {
         struct strobe_note note =
-            place->table ? note_of_row(&place->engine->tables, place->table->rows[key->row].note)
-                         : zone.note;
+            place->table ? note_of_row(&place->engine->tables, &place->rows, key->row) : zone.note;
         uint64_t end = zone.state == STROBE_ZONE_ENDED ? zone.end : UINT64_MAX;
         put_zone(place, reply, &zone, &note);
         put_parents(place, reply, &zone);
@@ -323,8 +348,10 @@ static int read_place(struct strobe_engine *engine, const struct strobe_json *qu
     uint32_t thread = track & 0xfffffff;
     strobe_tables_update(&engine->tables);
     int is_thread = track >> 28 == STROBE_TRACK_THREAD && thread < engine->trace->thread_ids.n;
-    *place = (struct place){engine, strobe_track_table(engine, track), track,
-                            is_thread ? thread : UINT32_MAX};
+    *place = (struct place){
+        engine, strobe_track_table(engine, track), track, is_thread ? thread : UINT32_MAX, {0}};
+    if (place->table)
+        place->rows = strobe_table_place(&engine->tables, place->table);
     if (place->table || (is_thread && !engine->trace->threads[thread].twin))
         return 1;
     strobe_engine_answer_error(reply, "that track has no zones");
@@ -345,7 +372,7 @@ void strobe_engine_answer_zone(struct strobe_engine *engine, const struct strobe
         return;
     describe(&place, reply,
              place.table
-                 ? strobe_zone_find_row(place.table, depth, tick, slack_ticks, &key)
+                 ? strobe_zone_find_row(&place.rows, depth, tick, slack_ticks, &key)
                  : strobe_zone_find(engine->view, place.thread, depth, tick, slack_ticks, &key),
              &key);
 }
@@ -379,7 +406,7 @@ void strobe_engine_answer_step(struct strobe_engine *engine, const struct strobe
     tick -= is_next && tick ? 1 : 0;
     uint8_t *locs = by_loc && !place.table ? strobe_engine_mark(engine, wanted.number) : NULL;
     enum strobe_err err =
-        place.table       ? strobe_zone_step_row(place.table, tick, is_next, depth,
+        place.table       ? strobe_zone_step_row(&place.rows, tick, is_next, depth,
                                            by_loc ? is_wanted : NULL, &wanted, &key)
         : by_loc && !locs ? STROBE_ERR_NOMEM
                           : strobe_zone_step(engine->view, place.thread, tick, is_next, depth, locs,

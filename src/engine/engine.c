@@ -140,8 +140,11 @@ uint32_t strobe_engine_functions(void *context, uint32_t process, uint64_t addre
 {
     struct strobe_engine *engine = context;
     const struct strobe_engine_host *host = engine->host;
-    if (host && host->find_functions && !strobe_stack_symbol_of(&engine->symbols, process, address))
-        return host->find_functions(host->context, engine->trace, process, address, room, n_room);
+    uint32_t n = 0;
+    if (host && host->name_address && !strobe_stack_symbol_of(&engine->symbols, process, address))
+        n = host->name_address(host->context, process, address, room, n_room);
+    if (n)
+        return n;
     return strobe_stack_functions(engine->trace, &engine->symbols, process, address, room, n_room);
 }
 
@@ -186,6 +189,7 @@ static const struct {
     {"trace", answer_trace, 0},
     {"names", strobe_engine_answer_names, 0},
     {"pixels", strobe_engine_answer_pixels, 0},
+    {"strips", strobe_engine_answer_strips, 0},
     {"zone", strobe_engine_answer_zone, 0},
     {"step", strobe_engine_answer_step, 0},
     {"source", strobe_engine_answer_source, 0},
@@ -203,6 +207,9 @@ static const struct {
     {"regions", strobe_engine_answer_regions, 1},
     {"memory", strobe_engine_answer_memory, 1},
     {"locks", strobe_engine_answer_locks, 1},
+    {"samples", strobe_engine_answer_samples, 1},
+    {"sample", strobe_engine_answer_sample, 0},
+    {"ghosts", strobe_engine_answer_ghosts, 0},
 };
 
 int strobe_engine_is_slow(const struct strobe_json *question)
@@ -245,7 +252,7 @@ enum strobe_err strobe_engine_open(struct strobe_trace *trace, const char *name,
         strobe_engine_close(engine);
         return err;
     }
-    engine->tables.view = engine->view;
+    engine->tables.view = engine->strips.view = engine->view;
     number_locs(engine);
     *out = engine;
     return STROBE_OK;
@@ -256,6 +263,7 @@ void strobe_engine_close(struct strobe_engine *engine)
     if (!engine)
         return;
     strobe_tables_free(&engine->tables);
+    strobe_strips_free(&engine->strips);
     strobe_stack_symbols_free(&engine->symbols);
     strobe_hits_free(engine->found);
     strobe_hits_free(engine->instances);
@@ -264,6 +272,7 @@ void strobe_engine_close(struct strobe_engine *engine)
     strobe_kept_regions_free(engine->regions);
     strobe_kept_memory_free(engine->memory);
     strobe_kept_locks_free(engine->locks);
+    strobe_kept_samples_free(engine->samples);
     if (engine->ops)
         strobe_ops_free(engine->ops);
     free(engine->ops);
@@ -288,4 +297,6 @@ void strobe_engine_rest(struct strobe_engine *engine)
 {
     strobe_kept_flame_free(engine->flame);
     engine->flame = NULL;
+    strobe_kept_samples_free(engine->samples);
+    engine->samples = NULL;
 }

@@ -8,6 +8,7 @@
 #include "query/ops.h"
 #include "query/stack.h"
 #include "query/stack_symbols.h"
+#include "query/strips.h"
 #include "query/tables.h"
 #include "query/view.h"
 #include "engine/json.h"
@@ -20,9 +21,10 @@ struct strobe_engine_host {
     /* The text of a source file that the trace names, to be freed; NULL with *why in words. */
     char *(*read_source)(void *context, const struct strobe_trace *trace, const char *path,
                          size_t *n_bytes, const char **why);
-    /* The functions at an address as strobe_stack_functions gives them, where no record of the trace names one; NULL: nobody knows more. */
-    uint32_t (*find_functions)(void *context, struct strobe_trace *trace, uint32_t process,
-                               uint64_t address, char *room, size_t n_room);
+    /* The functions at an address that no record of the trace names, as strobe_symbols_functions gives them. 0: they are not looked
+     * for. NULL: never. */
+    uint32_t (*name_address)(void *context, uint32_t process, uint64_t address, char *room,
+                             size_t n_room);
     void *context;
 };
 
@@ -32,6 +34,7 @@ struct strobe_engine {
     struct strobe_trace *trace;            /* owned */
     struct strobe_view *view;              /* owned */
     struct strobe_tables tables;
+    struct strobe_strips strips;
     uint32_t *canon; /* owned: by index in trace->locs, the first with the same content + 1 */
     uint32_t n_canon, canon_room;
     struct strobe_index firsts; /* locations that are the first with their content, by its hash */
@@ -43,6 +46,7 @@ struct strobe_engine {
     struct strobe_kept_regions *regions;   /* owned, likewise */
     struct strobe_kept_memory *memory;     /* owned, likewise */
     struct strobe_kept_locks *locks;       /* owned, likewise */
+    struct strobe_kept_samples *samples;   /* owned, likewise */
     struct strobe_ops *ops;                /* owned: grows with the file; NULL: not asked for yet */
     uint64_t n_grown; /* how often the file has grown: what was kept is out of date */
 };
@@ -112,6 +116,8 @@ void strobe_engine_answer_source(struct strobe_engine *engine, const struct stro
                                  struct strobe_reply *reply);
 void strobe_engine_answer_pixels(struct strobe_engine *engine, const struct strobe_json *question,
                                  struct strobe_reply *reply);
+void strobe_engine_answer_strips(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply);
 void strobe_engine_answer_zone(struct strobe_engine *engine, const struct strobe_json *question,
                                struct strobe_reply *reply);
 void strobe_engine_answer_step(struct strobe_engine *engine, const struct strobe_json *question,
@@ -145,6 +151,17 @@ void strobe_engine_answer_flame(struct strobe_engine *engine, const struct strob
 void strobe_engine_answer_find(struct strobe_engine *engine, const struct strobe_json *question,
                                struct strobe_reply *reply);
 
+void strobe_engine_answer_samples(struct strobe_engine *engine, const struct strobe_json *question,
+                                  struct strobe_reply *reply);
+void strobe_engine_answer_ghosts(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply);
+void strobe_engine_answer_sample(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply);
+
+/* The functions at an address of a process as elements of a stack; engine->symbols must be loaded. */
+void strobe_engine_put_frames(struct strobe_engine *engine, struct strobe_reply *reply,
+                              uint32_t process, uint64_t address);
+
 /* 1: zones or messages may have colours that were given at run time. */
 int strobe_engine_has_colors(const struct strobe_engine *engine);
 
@@ -154,6 +171,7 @@ void strobe_kept_flame_free(struct strobe_kept_flame *flame);       /* likewise 
 void strobe_kept_regions_free(struct strobe_kept_regions *regions); /* likewise */
 void strobe_kept_memory_free(struct strobe_kept_memory *memory);    /* likewise */
 void strobe_kept_locks_free(struct strobe_kept_locks *locks);       /* likewise */
+void strobe_kept_samples_free(struct strobe_kept_samples *samples); /* likewise */
 
 /* The text of an error, where a reply has no other answer. */
 void strobe_engine_answer_error(struct strobe_reply *reply, const char *why);

@@ -78,8 +78,10 @@ struct strobe_hits *strobe_hits_keep(struct strobe_engine *engine, struct strobe
         hits->most = most < 1000 ? 1000 : most;
         hits->max = 1e300;
     }
-    if (hits->key && strcmp(hits->key, key))
-        hits->is_scanned = hits->is_whole = 0; /* there are more blocks */
+    if (hits->key && strcmp(hits->key, key)) { /* there are more blocks */
+        hits->is_scanned = hits->is_whole = hits->are_tables_over = 0;
+        hits->next_table = hits->table_step = 0;
+    }
     free(hits->key);
     hits->key = key;
     hits->order = order;
@@ -165,38 +167,69 @@ static struct strobe_said said_of_row(const struct strobe_tables *tables, uint32
     return said;
 }
 
+/* The same of a row in the file. */
+static struct strobe_said said_in_file(const struct strobe_paired_note *note)
+{
+    struct strobe_said said = {0};
+    if (note)
+        said = (struct strobe_said){note->text, note->name, note->n_text, note->n_name};
+    return said;
+}
+
 static uint64_t span(const struct strobe_engine *engine, uint64_t tick, uint64_t ticks)
 {
     return strobe_clock_span_ns(&engine->trace->clock, tick, ticks);
 }
 
-/* The zones of tables that ended and begin in the range, as those of threads. */
-static void scan_tables(struct strobe_hits *hits, const struct strobe_choice *choice, uint64_t lo,
-                        uint64_t hi)
+/* The zones of a table that ended and begin in the range, as those of threads. *most: parts of the file that may be read, taken
+ * off it. 1: that were all. */
+static int scan_table(struct strobe_hits *hits, uint32_t number, uint64_t lo, uint64_t hi,
+                      uint32_t *most)
+{
+    struct strobe_engine *engine = hits->engine;
+    const struct strobe_table *table = &engine->tables.tables[number];
+    const struct strobe_rows_place place = strobe_table_place(&engine->tables, table);
+    struct strobe_row_walk walk = {.place = &place,
+                                   .lo = lo,
+                                   .hi = hi,
+                                   .only = STROBE_ROWS_ENDED,
+                                   .max_parts = *most,
+                                   .step = hits->table_step};
+    const struct strobe_pixel_row *row;
+    uint32_t track = strobe_track_of_table(engine, number);
+    while ((row = strobe_row_walk_next(&walk, NULL))) {
+        if (row->begin < lo || row->begin > hi)
+            continue;
+        struct strobe_said said =
+            table->stored ? said_in_file(walk.note) : said_of_row(&engine->tables, row->note);
+        hits->take(hits,
+                   (struct strobe_hit){.begin = row->begin,
+                                       .ns = span(engine, row->begin, row->end - row->begin),
+                                       .self = row->self,
+                                       .track = track,
+                                       .depth = row->depth,
+                                       .loc = strobe_engine_row_loc(engine, row->loc)},
+                   &said);
+    }
+    *most -= walk.n_read;
+    hits->table_step = walk.is_cut ? walk.step : 0;
+    return !walk.is_cut;
+}
+
+/* Tables from where the last step ended. 1: that were all. */
+static int scan_tables(struct strobe_hits *hits, const struct strobe_choice *choice, uint64_t lo,
+                       uint64_t hi)
 {
     struct strobe_engine *engine = hits->engine;
     uint64_t before = hits->total;
-    for (uint32_t i = 0; i < engine->tables.n_tables; i++) {
-        const struct strobe_table *table = &engine->tables.tables[i];
-        uint32_t track = strobe_track_of_table(engine, i);
-        if (!strobe_table_has_zones(table) || !strobe_choice_has_table(choice, engine, i))
-            continue;
-        for (uint32_t k = 0; k < table->n_rows; k++) {
-            const struct strobe_pixel_row *row = &table->rows[k];
-            if (row->end == UINT64_MAX || row->begin < lo || row->begin > hi)
-                continue;
-            struct strobe_said said = said_of_row(&engine->tables, row->note);
-            hits->take(hits,
-                       (struct strobe_hit){.begin = row->begin,
-                                           .ns = span(engine, row->begin, row->end - row->begin),
-                                           .self = row->self,
-                                           .track = track,
-                                           .depth = row->depth,
-                                           .loc = strobe_engine_row_loc(engine, row->loc)},
-                       &said);
-        }
-    }
+    uint32_t most = STROBE_HITS_EVENTS / STROBE_PAIRED_PART;
+    int is_over = 1;
+    for (; hits->next_table < engine->tables.n_tables && is_over; hits->next_table += is_over)
+        if (strobe_table_has_zones(&engine->tables.tables[hits->next_table]) &&
+            strobe_choice_has_table(choice, engine, hits->next_table))
+            is_over = most && scan_table(hits, hits->next_table, lo, hi, &most);
     hits->n_of_tables += hits->total - before;
+    return is_over;
 }
 
 static int take_zone(void *context, uint32_t thread, uint32_t loc, uint64_t loc_id,
@@ -283,9 +316,8 @@ enum strobe_err strobe_hits_scan(struct strobe_hits *hits, struct strobe_scan *s
     hits->next_block = scan->next_block;
     if (err || scan->is_cut)
         return err;
-    if (!hits->n_of_tables)
-        scan_tables(hits, choice, scan->lo, scan->hi);
-    hits->is_scanned = 1;
+    hits->is_scanned = hits->are_tables_over || scan_tables(hits, choice, scan->lo, scan->hi);
+    hits->are_tables_over = hits->is_scanned;
     return STROBE_OK;
 }
 
@@ -293,6 +325,8 @@ double strobe_hits_share(const struct strobe_hits *hits)
 {
     uint32_t n = hits->engine->view->n_blocks;
     double scanned = n ? (double)hits->next_block / n : 1;
+    if (scanned >= 1 && !hits->is_scanned)
+        scanned = hits->next_table / (hits->engine->tables.n_tables + 1.0);
     return hits->is_whole     ? 1
            : hits->is_scanned ? strobe_tables_share(&hits->engine->tables)
                               : scanned;

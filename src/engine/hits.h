@@ -59,6 +59,8 @@ struct strobe_hits {
     /* What fits: zones of one location, and how long they are in ns; or whatever `take` says. */
     uint32_t number;
     double min, max;
+    uint32_t next_table, table_step; /* where the scan of tables goes on */
+    int are_tables_over;
     void (*take)(struct strobe_hits *hits, struct strobe_hit hit, const struct strobe_said *said);
     /* Search: */
     char text[256];

@@ -23,6 +23,24 @@ uint32_t strobe_track_of_process(const struct strobe_engine *engine, uint32_t pr
     return strobe_track_id(STROBE_TRACK_PROCESS, owner_of(engine->trace, process));
 }
 
+uint32_t strobe_track_strips(const struct strobe_engine *engine, uint32_t track,
+                             enum strobe_strip_kind kind, uint32_t *out, uint32_t room)
+{
+    const struct strobe_idmap *ids = &engine->strips.ids;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < ids->n; i++) {
+        uint32_t number = (uint32_t)ids->keys[i].id;
+        if (ids->keys[i].scope != (uint32_t)kind ||
+            (kind == STROBE_STRIP_CPU ? strobe_track_id(STROBE_TRACK_CPU, number)
+                                      : strobe_track_of_thread(engine, number)) != track)
+            continue;
+        if (n < room)
+            out[n] = number;
+        n++;
+    }
+    return n;
+}
+
 uint32_t strobe_track_of_table(const struct strobe_engine *engine, uint32_t table)
 {
     const struct strobe_table *row = &engine->tables.tables[table];
@@ -132,13 +150,20 @@ static void visit_thread(const struct visiting *visiting, uint32_t i, uint32_t p
 {
     const struct strobe_engine *engine = visiting->engine;
     const struct strobe_trace_thread *thread = &engine->trace->threads[i];
+    uint32_t track = strobe_track_id(STROBE_TRACK_THREAD, i);
     char room[STROBE_NAME_ROOM];
-    struct strobe_track_row row = {.id = strobe_track_id(STROBE_TRACK_THREAD, i),
+    struct strobe_track_row row = {.id = track,
                                    .parent = parent,
                                    .kind = "thread",
                                    .n_depths = strobe_view_depths(engine->view, i),
                                    .pid = engine->trace->processes[process].pid,
                                    .tid = thread->tid};
+    if (strobe_track_strips(engine, track, STROBE_STRIP_THREAD, NULL, 0))
+        row.marks |= STROBE_MARKS_STATES;
+    if (strobe_track_strips(engine, track, STROBE_STRIP_SAMPLES, NULL, 0))
+        row.marks |= STROBE_MARKS_SAMPLES;
+    if (engine->trace->processes[thread->process].is_sampled)
+        row.n_depths = 0;
     if (thread->twin) {
         const struct strobe_table *table = strobe_tables_thread(&engine->tables, i);
         row.n_depths = table ? table->n_depths : 1;
@@ -224,6 +249,39 @@ static uint32_t visit_threads(const struct visiting *visiting, const struct plac
     return end;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Processors of which switches are known, below one head. */
+static void visit_cpus(const struct visiting *visiting)
+{
+    const struct strobe_idmap *ids = &visiting->engine->strips.ids;
+    uint32_t *numbers = malloc((ids->n + 1ull) * sizeof *numbers), n = 0;
+    struct strobe_track_row head = {.id = strobe_track_id(STROBE_TRACK_CPU, STROBE_TRACK_CPUS),
+                                    .kind = "cpus",
+                                    .name = "Processors",
+                                    .n_name = 10};
+    for (uint32_t i = 0; numbers && i < ids->n; i++)
+        if (ids->keys[i].scope == STROBE_STRIP_CPU)
+            numbers[n++] = (uint32_t)ids->keys[i].id;
+    if (n) {
+        qsort(numbers, n, sizeof *numbers, by_number);
+        visiting->visit(visiting->context, &head);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        char name[32];
+        struct strobe_track_row row = {
+            .id = strobe_track_id(STROBE_TRACK_CPU, numbers[i]), .parent = head.id, .kind = "cpu"};
+        row.name = name;
+        row.n_name = (uint32_t)snprintf(name, sizeof name, "CPU %u", numbers[i]);
+        visiting->visit(visiting->context, &row);
+    }
+    free(numbers);
+}
+
 void strobe_tracks_visit(struct strobe_engine *engine, strobe_track_visitor visit, void *context)
 {
     static const enum strobe_table_kind behind[] = {STROBE_TABLE_FIBER, STROBE_TABLE_SPANS,
@@ -249,6 +307,7 @@ void strobe_tracks_visit(struct strobe_engine *engine, strobe_track_visitor visi
         for (size_t k = 0; k < sizeof behind / sizeof behind[0]; k++)
             visit_tables(&visiting, i, behind[k], 0);
     }
+    visit_cpus(&visiting);
     free(threads);
 }
 

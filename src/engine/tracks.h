@@ -11,7 +11,12 @@ enum strobe_track_kind {
     STROBE_TRACK_THREAD = 2,
     STROBE_TRACK_TABLE = 3, /* an index in engine->tables */
     STROBE_TRACK_CORE = 4,  /* of a device: the index of the first thread that is known of it */
+    STROBE_TRACK_CPU = 5,   /* a processor of the host: its number */
 };
+#define STROBE_TRACK_CPUS 0xfffffffu /* what they are below, as if it were one */
+
+/* Beside zones, a thread may have: */
+enum { STROBE_MARKS_STATES = 1, STROBE_MARKS_SAMPLES = 2 };
 static inline uint32_t strobe_track_id(enum strobe_track_kind kind, uint32_t index)
 {
     return (uint32_t)kind << 28 | (index & 0xfffffff);
@@ -24,6 +29,7 @@ struct strobe_track_row {
     const char *name; /* borrowed: until the visitor returns */
     uint32_t n_name;
     uint32_t n_depths;
+    uint32_t marks; /* STROBE_MARKS_… */
     uint64_t pid, tid;
     const struct strobe_plot *plot; /* of a plot, where it is told; NULL: not */
 };
@@ -31,6 +37,11 @@ typedef void (*strobe_track_visitor)(void *context, const struct strobe_track_ro
 
 /* Visit all, parents before children, in the order in which they are shown. */
 void strobe_tracks_visit(struct strobe_engine *engine, strobe_track_visitor visit, void *context);
+
+/* The rows of strips that a track shows: of the thread, or of those that are one with it. In the order of threads; how many there are, of
+ * which the first `room` are in `out`. */
+uint32_t strobe_track_strips(const struct strobe_engine *engine, uint32_t track,
+                             enum strobe_strip_kind kind, uint32_t *out, uint32_t room);
 
 /* The track that shows a thread, and a process: clients in one process share them. */
 uint32_t strobe_track_of_thread(const struct strobe_engine *engine, uint32_t thread);

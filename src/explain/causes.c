@@ -27,7 +27,7 @@ static void add_row(struct strobe_explain_place *place, const struct strobe_path
     place->ticks += row->ticks;
     place->by_class[row->class] += row->ticks;
     place->n_allocs += row->n_allocs;
-    if (row->held > place->held) {
+    if (row->class == STROBE_PATH_RUN && row->held > place->held) { /* preempted, it is anywhere */
         place->held = row->held;
         place->lock = row->lock;
     }
@@ -261,7 +261,9 @@ static int is_slow_member(struct strobe_explain_desk *desk,
     put_zone_name(desk, places[i].loc);
     strobe_out_char(&desk->text, '.');
     ask_barrier(desk, name, thread);
-    return put_cause(desk, STROBE_EXPLAIN_SLOW_MEMBER, &places[i], barrier->ahead);
+    struct strobe_explain_place slow = places[i];
+    slow.thread = thread; /* its process may have others that are in time */
+    return put_cause(desk, STROBE_EXPLAIN_SLOW_MEMBER, &slow, barrier->ahead);
 }
 
 static int is_allocating(struct strobe_explain_desk *desk, const struct strobe_explain_place *place)

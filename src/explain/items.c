@@ -112,7 +112,8 @@ static int list_zones(struct gather *gather, const struct strobe_part *part,
         if (!carry->open[i].is_unknown)
             gather->zones[gather->n_zones++] =
                 (struct zone){carry->open[i].begin, 0, carry->open[i].loc, carry->n_under + i, 0};
-    qsort(gather->zones, gather->n_zones, sizeof *gather->zones, compare_zones);
+    if (gather->n_zones)
+        qsort(gather->zones, gather->n_zones, sizeof *gather->zones, compare_zones);
     return 1;
 }
 
@@ -259,7 +260,8 @@ static int gather_window(struct gather *gather)
                 return 0;
         }
     }
-    qsort(gather->items, gather->n_items, sizeof *gather->items, compare_items);
+    if (gather->n_items)
+        qsort(gather->items, gather->n_items, sizeof *gather->items, compare_items);
     return pair_switches(gather);
 }
 

@@ -171,14 +171,25 @@ struct strobe_record {
     struct strobe_field fields[STROBE_DECODE_MAX_FIELDS];
 };
 
+/* The bytes of a body that is one run of them behind two sizes: of RECORDS, PAIRED and PAIRED_LOD. Zero-initialise; free once. */
+struct strobe_unpacked {
+    const uint8_t *bytes; /* borrowed: of the block, or of `raw` */
+    size_t n;
+    uint8_t *raw; /* owned */
+    size_t raw_room;
+    void *zstd; /* owned: ZSTD_DCtx */
+};
+
+/* Unpack a loaded block, which must outlive the bytes. CORRUPT, NOMEM. */
+enum strobe_err strobe_block_unpack(const struct strobe_block *block, struct strobe_unpacked *out);
+void strobe_unpacked_free(struct strobe_unpacked *unpacked);
+
 /* The records of a block, or of the ledger. Zero-initialise; free once. */
 struct strobe_record_walk {
     struct strobe_bytes in;
     const struct strobe_schema *schema; /* borrowed */
     struct strobe_joiner joiner;        /* pieces are kept over blocks */
-    uint8_t *raw;                       /* owned */
-    size_t raw_room;
-    void *zstd; /* owned: ZSTD_DCtx */
+    struct strobe_unpacked unpacked;
 };
 
 /* Begin with the records of a loaded RECORDS block, which must outlive the walk. */

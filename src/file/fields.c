@@ -320,29 +320,45 @@ void strobe_record_walk_over(const uint8_t *data, size_t n_bytes,
     records->schema = schema;
 }
 
-enum strobe_err strobe_record_walk_start(const struct strobe_block *block,
-                                         const struct strobe_schema *schema,
-                                         struct strobe_record_walk *records)
+enum strobe_err strobe_block_unpack(const struct strobe_block *block, struct strobe_unpacked *out)
 {
     uint32_t size[2];
-    strobe_record_walk_over(NULL, 0, schema, records);
+    out->n = 0;
     if (!block->body || block->n_body < sizeof size)
         return STROBE_ERR_CORRUPT;
     memcpy(size, block->body, sizeof size);
     const uint8_t *stored = block->body + sizeof size;
     if (size[0] > STROBE_FILE_MAX_PAYLOAD || size[1] > block->n_body - sizeof size)
         return STROBE_ERR_CORRUPT;
-    if (size[0] == size[1]) {
-        strobe_record_walk_over(stored, size[0], schema, records);
-        return STROBE_OK;
+    if (size[0] != size[1]) {
+        if (!strobe_frame_fits(size[0], size[1]))
+            return STROBE_ERR_CORRUPT;
+        if (STROBE_ARRAY_RENEW(out->raw, out->raw_room, size[0]))
+            return STROBE_ERR_NOMEM;
+        enum strobe_err err = strobe_frame_open(&out->zstd, out->raw, size[0], stored, size[1]);
+        if (err)
+            return err;
     }
-    if (!strobe_frame_fits(size[0], size[1]))
-        return STROBE_ERR_CORRUPT;
-    if (STROBE_ARRAY_RENEW(records->raw, records->raw_room, size[0]))
-        return STROBE_ERR_NOMEM;
-    enum strobe_err err = strobe_frame_open(&records->zstd, records->raw, size[0], stored, size[1]);
+    out->bytes = size[0] == size[1] ? stored : out->raw;
+    out->n = size[0];
+    return STROBE_OK;
+}
+
+void strobe_unpacked_free(struct strobe_unpacked *unpacked)
+{
+    free(unpacked->raw);
+    ZSTD_freeDCtx(unpacked->zstd);
+    memset(unpacked, 0, sizeof *unpacked);
+}
+
+enum strobe_err strobe_record_walk_start(const struct strobe_block *block,
+                                         const struct strobe_schema *schema,
+                                         struct strobe_record_walk *records)
+{
+    strobe_record_walk_over(NULL, 0, schema, records);
+    enum strobe_err err = strobe_block_unpack(block, &records->unpacked);
     if (!err)
-        strobe_record_walk_over(records->raw, size[0], schema, records);
+        strobe_record_walk_over(records->unpacked.bytes, records->unpacked.n, schema, records);
     return err;
 }
 
@@ -388,7 +404,6 @@ enum strobe_err strobe_record_walk_next(struct strobe_record_walk *records,
 void strobe_record_walk_free(struct strobe_record_walk *records)
 {
     strobe_joiner_free(&records->joiner);
-    free(records->raw);
-    ZSTD_freeDCtx(records->zstd);
+    strobe_unpacked_free(&records->unpacked);
     memset(records, 0, sizeof *records);
 }

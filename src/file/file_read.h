@@ -76,6 +76,7 @@ struct strobe_block_filter {
     uint64_t tick_max;
     uint64_t offset_min; /* only blocks from this offset on */
     int with_lod;        /* 1: LOD blocks, too */
+    int with_paired;     /* 1: PAIRED and PAIRED_LOD blocks, too */
     int unread; /* 1: headers are not read where an index tells what matters: offset, n_bytes,
                             type, ticks, n_items */
 };

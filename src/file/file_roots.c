@@ -22,7 +22,8 @@ static int entry_ok(const struct strobe_file *file, const struct strobe_index_en
            entry->bytes >= sizeof(struct strobe_block_head) &&
            entry->level < STROBE_FILE_MAX_LEVELS &&
            (entry->type == STROBE_BLOCK_EVENTS || entry->type == STROBE_BLOCK_RECORDS ||
-            entry->type == STROBE_BLOCK_LOD ||
+            entry->type == STROBE_BLOCK_LOD || entry->type == STROBE_BLOCK_PAIRED ||
+            entry->type == STROBE_BLOCK_PAIRED_LOD ||
             (entry->type == STROBE_BLOCK_INDEX && entry->level > 0));
 }
 

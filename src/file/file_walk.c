@@ -85,6 +85,8 @@ static int wanted(const struct strobe_block_filter *filter, uint8_t type, uint64
 {
     if (type == STROBE_BLOCK_LOD)
         return filter->with_lod && !out_of_range(filter, tick_min, tick_max);
+    if (type == STROBE_BLOCK_PAIRED || type == STROBE_BLOCK_PAIRED_LOD)
+        return filter->with_paired;
     if (type != STROBE_BLOCK_EVENTS && type != STROBE_BLOCK_RECORDS)
         return 0;
     if (filter->type && filter->type != type)

@@ -26,9 +26,9 @@ static uint64_t kept_room(const struct strobe_file_writer *w, uint32_t type)
         return sizeof(struct strobe_file_trailer);
     for (int i = 0; i < STROBE_WRITER_LEVELS; i++)
         room += w->levels[i].n * sizeof *w->levels[i].entries;
-    return room + (type == STROBE_BLOCK_EVENTS ? RECORDS_ROOM
-                   : type == STROBE_BLOCK_LOD  ? RECORDS_ROOM / 2
-                                               : 0);
+    return room + (type == STROBE_BLOCK_EVENTS                               ? RECORDS_ROOM
+                   : type == STROBE_BLOCK_LOD || type >= STROBE_BLOCK_PAIRED ? RECORDS_ROOM / 2
+                                                                             : 0);
 }
 
 /* Hash and write the block that stands in w->out, its head filled but for the hashes. */
@@ -320,6 +320,42 @@ enum strobe_err strobe_file_put_events(struct strobe_file_writer *w, struct stro
     return err;
 }
 
+/* A block that is one run of bytes, behind its sizes. */
+static enum strobe_err put_bytes(struct strobe_file_writer *w, struct strobe_block_head head,
+                                 const uint8_t *bytes, size_t n)
+{
+    uint32_t sizes[2];
+    size_t stored;
+    strobe_writer_start(w);
+    size_t body = w->n_out;
+    if (!strobe_writer_room(w, sizeof sizes))
+        return STROBE_ERR_NOMEM;
+    w->n_out += sizeof sizes;
+    if (!strobe_writer_pack(w, bytes, n, &stored))
+        return STROBE_ERR_NOMEM;
+    sizes[0] = (uint32_t)n;
+    sizes[1] = (uint32_t)stored;
+    memcpy(w->out + body, sizes, sizeof sizes);
+    head.body_bytes = (uint32_t)(w->n_out - body);
+    return strobe_writer_finish_block(w, head, 0, 0);
+}
+
+enum strobe_err strobe_file_put_paired(struct strobe_file_writer *w, enum strobe_block_type type,
+                                       uint16_t flags, uint32_t n_items, const uint8_t *bytes,
+                                       size_t n, uint64_t *offset)
+{
+    const struct strobe_block_head head = {
+        .type = (uint8_t)type, .flags = flags, .n_items = n_items};
+    STROBE_ASSERT(type == STROBE_BLOCK_PAIRED || type == STROBE_BLOCK_PAIRED_LOD);
+    if (n > STROBE_FILE_MAX_PAYLOAD)
+        return STROBE_ERR_LIMIT;
+    pthread_mutex_lock(&w->lock);
+    *offset = w->end;
+    enum strobe_err err = put_bytes(w, head, bytes, n);
+    pthread_mutex_unlock(&w->lock);
+    return err;
+}
+
 static enum strobe_err put_records(struct strobe_file_writer *w, struct strobe_records *records)
 {
     STROBE_ASSERT(!records->is_open);
@@ -328,23 +364,12 @@ static enum strobe_err put_records(struct strobe_file_writer *w, struct strobe_r
     STROBE_ASSERT(!records->n_records == !records->n_bytes);
     if (!records->n_records)
         return STROBE_OK;
-    struct strobe_block_head head = {.type = STROBE_BLOCK_RECORDS, .n_items = records->n_records};
-    uint32_t sizes[2];
-    size_t stored;
-    strobe_writer_start(w);
-    size_t body = w->n_out;
-    if (!strobe_writer_room(w, sizeof sizes))
-        return STROBE_ERR_NOMEM;
-    w->n_out += sizeof sizes;
-    if (!strobe_writer_pack(w, records->bytes, records->n_bytes, &stored))
-        return STROBE_ERR_NOMEM;
-    sizes[0] = (uint32_t)records->n_bytes;
-    sizes[1] = (uint32_t)stored;
-    memcpy(w->out + body, sizes, sizeof sizes);
-    head.body_bytes = (uint32_t)(w->n_out - body);
-    head.tick_min = records->tick_min == ~0ull ? 0 : records->tick_min;
-    head.tick_max = records->tick_max;
-    enum strobe_err err = strobe_writer_finish_block(w, head, 0, 0);
+    const struct strobe_block_head head = {.type = STROBE_BLOCK_RECORDS,
+                                           .n_items = records->n_records,
+                                           .tick_min =
+                                               records->tick_min == ~0ull ? 0 : records->tick_min,
+                                           .tick_max = records->tick_max};
+    enum strobe_err err = put_bytes(w, head, records->bytes, records->n_bytes);
     if (!err)
         strobe_records_reset(records);
     return err;

@@ -54,6 +54,12 @@ enum strobe_err strobe_file_put_events(struct strobe_file_writer *writer,
 enum strobe_err strobe_file_put_records(struct strobe_file_writer *writer,
                                         struct strobe_records *records);
 
+/* Write a PAIRED or PAIRED_LOD block of these bytes (file/paired.h), at most 16 MiB of them. *offset: where it is. */
+enum strobe_err strobe_file_put_paired(struct strobe_file_writer *writer,
+                                       enum strobe_block_type type, uint16_t flags,
+                                       uint32_t n_items, const uint8_t *bytes, size_t n,
+                                       uint64_t *offset);
+
 /* Keep loss records in the reserved area: for when no block can be written. */
 enum strobe_err strobe_file_put_ledger(struct strobe_file_writer *writer,
                                        const struct strobe_records *records);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "import/chrome_parts.h"
+#include "query/pair.h"
 
 #define TICK_BASE (1ull << 40)
 #define HOUR_NS   3600000000000ll
@@ -208,6 +209,7 @@ static enum strobe_err import(struct strobe_chrome *chrome, const char *from, co
     int is_kept = !err || chrome->out->is_cut;
     close_sinks(chrome);
     if (chrome->writer && is_kept) {
+        strobe_pair_write(chrome->writer, folder); /* where that fails readers pair themselves */
         enum strobe_err end = strobe_file_finish(chrome->writer);
         return err ? err : end;
     }

@@ -67,10 +67,10 @@ static void drop_nodes(struct strobe_flame *flame, uint32_t *keep)
     flame->n_nodes = n;
 }
 
-/* Room for one more path: levels are given up from the deepest on, until half of the nodes are free; never the roots. */
-static int make_room(struct run *run)
+/* Room for one more path: levels are given up from the deepest on, until half of the nodes are free; never the roots. 0: no memory. *moved: nodes
+ * have other numbers now. */
+static int make_room(struct strobe_flame *flame, int *moved)
 {
-    struct strobe_flame *flame = run->flame;
     uint32_t n_at[MAX_DEPTH] = {0}, n_levels = 1;
     if (flame->n_nodes + MAX_DEPTH <= STROBE_FLAME_MAX_NODES || flame->n_levels == 1)
         return 1;
@@ -85,16 +85,15 @@ static int make_room(struct run *run)
     for (uint32_t i = 0; i < flame->n_nodes; i++)
         keep[i] = flame->nodes[i].depth < n_levels;
     flame->n_levels = n_levels;
-    run->n_path = 0;
+    *moved = 1;
     drop_nodes(flame, keep);
     free(keep);
     return !index_nodes(flame);
 }
 
 /* The child of `parent` (index + 1; 0: a root) with a location, made if its level is kept; 0: none. */
-static uint32_t child_of(struct run *run, uint32_t parent, uint32_t loc)
+static uint32_t child_of(struct strobe_flame *flame, uint32_t parent, uint32_t loc)
 {
-    struct strobe_flame *flame = run->flame;
     uint32_t depth = parent ? flame->nodes[parent - 1].depth + 1 : 0;
     if (flame->n_levels && depth >= flame->n_levels)
         return 0;
@@ -120,7 +119,7 @@ static void add_down(struct run *run, const struct zone *zone)
     STROBE_ASSERT(run->n_path <= zone->depth);
     uint32_t node = run->n_path ? run->path[run->n_path - 1] : 0;
     for (uint32_t d = run->n_path; d <= zone->depth; d++) {
-        if (!(node = child_of(run, node, run->locs[d])))
+        if (!(node = child_of(run->flame, node, run->locs[d])))
             return;
         run->path[run->n_path++] = node;
     }
@@ -133,7 +132,7 @@ static void add_up(struct run *run, const struct zone *zone)
 {
     uint32_t node = 0;
     for (uint32_t d = zone->depth + 1; d-- > 0;) {
-        if (!(node = child_of(run, node, run->locs[d])))
+        if (!(node = child_of(run->flame, node, run->locs[d])))
             return;
         run->flame->nodes[node - 1].count++;
         run->flame->nodes[node - 1].total += zone->self;
@@ -150,9 +149,13 @@ static void count_zone(struct run *run, const struct zone *zone, uint32_t loc)
     const struct strobe_flame *flame = run->flame;
     if (!zone->is_ended || zone->begin < flame->lo || zone->begin > flame->hi)
         return;
-    if (!make_room(run))
+    int moved = 0;
+    if (!make_room(run->flame, &moved))
         run->failed = 1;
-    else if (flame->is_up)
+    run->n_path = moved ? 0 : run->n_path;
+    if (run->failed)
+        return;
+    if (flame->is_up)
         add_up(run, zone);
     else
         add_down(run, zone);
@@ -232,7 +235,7 @@ static void do_part(struct run *run, const struct strobe_events *events,
 
 static int is_wanted(const struct strobe_flame *flame, uint32_t thread)
 {
-    return !flame->view->trace->threads[thread].twin && /* those come by strobe_flame_add_rows */
+    return !flame->view->trace->threads[thread].twin && /* those come by strobe_flame_step_rows */
            (!flame->threads || (thread < flame->n_threads && flame->threads[thread]));
 }
 
@@ -314,22 +317,92 @@ double strobe_flame_share(const struct strobe_flame *flame)
     return flame->next_block <= first ? 0 : (flame->next_block - first) / (last + 1.0 - first);
 }
 
-enum strobe_err strobe_flame_add_rows(struct strobe_flame *flame,
-                                      const struct strobe_pixel_row *rows, uint32_t n)
+/* ---- rows of tables ---- */
+
+/* Rows that ended and open ones, each by begin: both together, with the path at hand. */
+struct strobe_flame_rows {
+    struct run run;
+    struct strobe_rows_place place;
+    struct strobe_row_walk walks[2];
+    struct strobe_pixel_row heads[2]; /* of both walks: the next one */
+    uint8_t has[2];
+};
+
+static void advance(struct strobe_flame_rows *rows, int which)
 {
-    struct run run = {.flame = flame};
-    for (uint32_t i = 0; i < n; i++)
-        if (rows[i].depth < MAX_DEPTH)
-            add_zone(&run, (struct zone){rows[i].begin, rows[i].end - rows[i].begin, rows[i].self,
-                                         rows[i].loc, rows[i].depth, rows[i].end != UINT64_MAX, 0});
-    if (run.n_zones)
-        qsort(run.zones, run.n_zones, sizeof *run.zones, by_begin);
-    for (uint32_t i = 0; i < run.n_zones; i++) {
-        const struct zone *zone = &run.zones[i];
-        count_zone(&run, zone, flame->row_number(flame->context, zone->loc));
+    const struct strobe_pixel_row *row = strobe_row_walk_next(&rows->walks[which], NULL);
+    rows->has[which] = row != NULL;
+    if (row)
+        rows->heads[which] = *row;
+}
+
+enum strobe_err strobe_flame_start_rows(struct strobe_flame *flame,
+                                        const struct strobe_rows_place *place)
+{
+    free(flame->rows);
+    struct strobe_flame_rows *rows = flame->rows = calloc(1, sizeof *rows);
+    if (!rows)
+        return STROBE_ERR_NOMEM;
+    rows->run.flame = flame;
+    rows->place = *place;
+    for (int i = 0; i < 2; i++) {
+        rows->walks[i] = (struct strobe_row_walk){.place = &rows->place,
+                                                  .lo = flame->lo,
+                                                  .hi = flame->hi,
+                                                  .only = i ? STROBE_ROWS_OPEN : STROBE_ROWS_ENDED};
+        advance(rows, i);
     }
-    free(run.zones);
-    return run.failed ? STROBE_ERR_NOMEM : STROBE_OK;
+    return STROBE_OK;
+}
+
+/* 1: the open row is next. */
+static int is_open_next(const struct strobe_flame_rows *rows)
+{
+    const struct strobe_pixel_row *ended = &rows->heads[0], *open = &rows->heads[1];
+    if (!rows->has[0] || !rows->has[1])
+        return rows->has[1];
+    return open->begin != ended->begin ? open->begin < ended->begin : open->depth < ended->depth;
+}
+
+enum strobe_err strobe_flame_step_rows(struct strobe_flame *flame, uint64_t *most)
+{
+    struct strobe_flame_rows *rows = flame->rows;
+    while (rows && *most && (rows->has[0] || rows->has[1]) && !rows->run.failed) {
+        int which = is_open_next(rows);
+        const struct strobe_pixel_row *row = &rows->heads[which];
+        const struct zone zone = {row->begin, row->end - row->begin,  row->self, row->loc,
+                                  row->depth, row->end != UINT64_MAX, 0};
+        if (zone.depth < MAX_DEPTH && row->end >= flame->lo && row->begin <= flame->hi)
+            count_zone(&rows->run, &zone, flame->row_number(flame->context, zone.loc));
+        advance(rows, which);
+        --*most;
+    }
+    if (!rows || (*most && !rows->run.failed) || rows->run.failed) {
+        enum strobe_err err = rows && rows->run.failed ? STROBE_ERR_NOMEM : STROBE_OK;
+        free(rows);
+        flame->rows = NULL;
+        return err;
+    }
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_flame_add_path(struct strobe_flame *flame, const uint32_t *locs, uint32_t n,
+                                      uint64_t weight)
+{
+    uint32_t node = 0;
+    int moved = 0;
+    if (!make_room(flame, &moved))
+        return STROBE_ERR_NOMEM;
+    n = n < MAX_DEPTH ? n : MAX_DEPTH;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!(node = child_of(flame, node, locs[flame->is_up ? n - 1 - i : i])))
+            return STROBE_OK; /* counted as left out */
+        flame->nodes[node - 1].count += weight;
+        flame->nodes[node - 1].total += weight;
+        if (i == (flame->is_up ? 0 : n - 1))
+            flame->nodes[node - 1].self += weight;
+    }
+    return STROBE_OK;
 }
 
 /* ---- the largest ---- */
@@ -390,6 +463,7 @@ void strobe_flame_free(struct strobe_flame *flame)
     for (uint32_t i = 0; i < flame->open_room; i++)
         free(flame->open[i].zones);
     free(flame->open);
+    free(flame->rows);
     free(flame->nodes);
     strobe_index_free(&flame->by_path);
     memset(flame, 0, sizeof *flame);

@@ -36,7 +36,8 @@ struct strobe_flame {
 
     struct strobe_open_list *open; /* owned: by thread, its zones that are open at the next block */
     uint32_t n_open, open_room;
-    uint32_t next_block; /* blocks before were looked at */
+    uint32_t next_block;            /* blocks before were looked at */
+    struct strobe_flame_rows *rows; /* owned: of the table that is looked at; NULL: none */
     uint8_t is_begun;
     uint8_t is_whole; /* all blocks of the range were */
 };
@@ -47,14 +48,21 @@ enum strobe_err strobe_flame_step(struct strobe_flame *flame, uint64_t most_even
 /* How much of the range's blocks was looked at: 0 to 1. */
 double strobe_flame_share(const struct strobe_flame *flame);
 
-/* Zones of a table that nest: once it is whole, and once. */
-enum strobe_err strobe_flame_add_rows(struct strobe_flame *flame,
-                                      const struct strobe_pixel_row *rows, uint32_t n);
+/* Begin with the zones of a table that nest: once it is whole, and once each. They stay where they are until flame->rows is NULL. */
+enum strobe_err strobe_flame_start_rows(struct strobe_flame *flame,
+                                        const struct strobe_rows_place *place);
+
+/* Go on with them, at most *most rows, which are taken off it. flame->rows is NULL after the last. */
+enum strobe_err strobe_flame_step_rows(struct strobe_flame *flame, uint64_t *most);
 
 /* The `limit` paths with the most time, and those that lead to them: nodes, n_nodes, n_left_out, n_levels and total of *out, to
  * be freed too. */
 enum strobe_err strobe_flame_choose(const struct strobe_flame *flame, uint32_t limit,
                                     struct strobe_flame *out);
+/* Add what was seen `weight` times: the names of its path, the outermost first, at most 512 of them. All along the path have it in their
+ * count and total, the innermost (`is_up`: the root, which is the innermost) in self. NOMEM. */
+enum strobe_err strobe_flame_add_path(struct strobe_flame *flame, const uint32_t *locs, uint32_t n,
+                                      uint64_t weight);
 void strobe_flame_free(struct strobe_flame *flame);
 
 #endif

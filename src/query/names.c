@@ -170,6 +170,15 @@ static int is_explained(const struct strobe_trace *trace, const struct strobe_tr
     return 0;
 }
 
+uint64_t strobe_trace_sample_hz(const struct strobe_trace *trace)
+{
+    uint64_t hz = 0;
+    for (uint32_t i = 0; i < trace->n_processes; i++)
+        if (trace->processes[i].is_sampled)
+            hz = trace->processes[i].sample_hz;
+    return hz;
+}
+
 void strobe_trace_coverage(const struct strobe_trace *trace, struct strobe_coverage *out)
 {
     const struct strobe_file_facts *facts = strobe_file_facts(trace->file);

@@ -276,25 +276,55 @@ static void gather_lod(struct strobe_gather *gather, uint32_t lod)
         gather_blocks(gather, node.first, node.end, 1);
 }
 
+static void add_row(struct strobe_gather *gather, struct strobe_pixel_lanes *lanes,
+                    const struct strobe_pixel_row *row)
+{
+    if (row->begin > lanes->hi || row->end < lanes->lo)
+        return;
+    if (row->end == UINT64_MAX)
+        add_busy(gather, lanes, row->depth, row->begin, lanes->hi + 1);
+    else
+        add_zone(gather, lanes, row->depth, row->begin, row->end, row->loc, 0);
+}
+
+struct cells {
+    struct strobe_gather *gather;
+    struct strobe_pixel_lanes *lanes;
+    uint32_t by; /* shifts of the lanes less that of the cells */
+};
+
+static void take_cell(void *context, const struct strobe_lod_cell *cell)
+{
+    const struct cells *cells = context;
+    add_at(cells->gather, cells->lanes, cell->depth, cell->bucket >> cells->by, cell);
+}
+
+/* Rows that are paired: from afar the file's cells, and of its rows only those that are open. */
 static void gather_rows(struct strobe_gather *gather, struct strobe_pixel_lanes *lanes)
 {
-    const struct strobe_pixel_track *track = lanes->track;
-    for (uint32_t i = 0; i < track->n_rows && !gather->failed; i++) {
-        const struct strobe_pixel_row *row = &track->rows[i];
-        if (row->begin > lanes->hi || row->end < lanes->lo)
-            continue;
-        if (row->end == UINT64_MAX)
-            add_busy(gather, lanes, row->depth, row->begin, lanes->hi + 1);
-        else
-            add_zone(gather, lanes, row->depth, row->begin, row->end, row->loc, 0);
+    const struct strobe_rows_place *place = &lanes->track->place;
+    const struct strobe_paired_level *level =
+        place->paired && lanes->track->first_depth + lanes->track->n_depths <= STROBE_PAIRED_DEPTHS
+            ? strobe_paired_level_for(place, lanes->k)
+            : NULL;
+    struct strobe_row_walk walk = {.place = place, .lo = lanes->lo, .hi = lanes->hi};
+    const struct strobe_pixel_row *row;
+    if (level) {
+        struct cells cells = {gather, lanes, lanes->k - level->shift};
+        gather->failed |=
+            strobe_paired_cells(place, level, lanes->lo >> level->shift, lanes->hi >> level->shift,
+                                take_cell, &cells) != STROBE_OK;
+        walk.step = place->paired->list.tracks[place->track].n_ended_parts;
     }
+    while (!gather->failed && (row = strobe_row_walk_next(&walk, NULL)))
+        add_row(gather, lanes, row);
 }
 
 static void gather_all(struct strobe_gather *gather)
 {
     struct strobe_view *view = gather->view;
     for (uint32_t i = 0; i < gather->n_lanes; i++)
-        if (gather->lanes[i].track->rows)
+        if (strobe_rows_any(&gather->lanes[i].track->place))
             gather_rows(gather, &gather->lanes[i]);
     for (uint32_t i = 0; i < view->n_blocks && !gather->failed && gather->n_threads;) {
         uint32_t lod = strobe_view_lod_of(view, i);
@@ -428,7 +458,8 @@ static enum strobe_err set_lanes(struct strobe_gather *gather)
         lanes->track = &ask->tracks[i];
         lanes->k = gather->k;
         uint32_t thread = ask->tracks[i].thread;
-        if (!lanes->track->rows && thread < gather->n_wanted && !gather->wanted[thread]) {
+        if (!strobe_rows_any(&lanes->track->place) && thread < gather->n_wanted &&
+            !gather->wanted[thread]) {
             gather->wanted[thread] = i + 1;
             gather->n_threads++;
         }
@@ -494,7 +525,8 @@ static enum strobe_err find_open(struct strobe_gather *gather)
     enum strobe_err err = lists && wanted ? STROBE_OK : STROBE_ERR_NOMEM;
     for (uint32_t k = 0; k < 64 && !err; k++) {
         uint32_t i = 0;
-        while (i < gather->n_lanes && (gather->lanes[i].k != k || gather->lanes[i].track->rows))
+        while (i < gather->n_lanes &&
+               (gather->lanes[i].k != k || strobe_rows_any(&gather->lanes[i].track->place)))
             i++;
         if (i < gather->n_lanes)
             err = open_at(gather, gather->lanes[i].hi, wanted, lists);
@@ -511,10 +543,12 @@ static enum strobe_err find_open(struct strobe_gather *gather)
 /* Rows that are paired elsewhere: those open at the end of the range. */
 static void open_rows(struct strobe_pixel_lanes *lanes)
 {
-    const struct strobe_pixel_track *track = lanes->track;
-    for (uint32_t i = 0; i < track->n_rows; i++) {
-        const struct strobe_pixel_row *row = &track->rows[i];
-        if (row->begin > lanes->hi || row->end <= lanes->hi)
+    struct strobe_row_walk walk = {
+        .place = &lanes->track->place, .lo = lanes->hi + 1, .hi = lanes->hi};
+    const struct strobe_pixel_row *row;
+    while ((row = strobe_row_walk_next(&walk, NULL))) {
+        if (row->begin > lanes->hi || row->end <= lanes->hi ||
+            row->depth >= lanes->track->first_depth + lanes->track->n_depths)
             continue;
         if (STROBE_ARRAY_REACH(lanes->open.zones, lanes->open.room, row->depth))
             return;
@@ -538,7 +572,7 @@ enum strobe_err strobe_pixels_run(struct strobe_view *view, const struct strobe_
     if (!err && gather.n_threads)
         err = find_open(&gather);
     for (uint32_t i = 0; !err && i < gather.n_lanes; i++)
-        if (gather.lanes[i].track->rows)
+        if (strobe_rows_any(&gather.lanes[i].track->place))
             open_rows(&gather.lanes[i]);
     if (!err)
         err = strobe_pixels_make_items(&gather);

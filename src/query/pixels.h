@@ -4,6 +4,7 @@
 #ifndef STROBE_QUERY_PIXELS_H
 #define STROBE_QUERY_PIXELS_H
 
+#include "query/paired.h"
 #include "query/view.h"
 
 enum {
@@ -22,21 +23,11 @@ enum strobe_pixel_flag {
     STROBE_PIXEL_OPEN = 8,   /* it never ends */
 };
 
-/* A zone that is known one by one: of a track that is paired over all threads. */
-struct strobe_pixel_row {
-    uint64_t begin, end; /* end UINT64_MAX: open at the end of the trace */
-    uint64_t loc;        /* id; of tables: strobe_table_loc */
-    uint32_t depth;
-    uint32_t note; /* of tables: index + 1 in their notes, 0: none */
-    uint64_t self; /* of tables: ticks */
-};
-
 /* One track of a question. */
 struct strobe_pixel_track {
     uint32_t thread; /* index; with rows: of no matter */
     uint32_t first_depth, n_depths;
-    const struct strobe_pixel_row *rows; /* borrowed: in place of a thread's events; NULL: none */
-    uint32_t n_rows;
+    struct strobe_rows_place place; /* in place of a thread's events, where it has any */
 };
 
 struct strobe_pixel_ask {

@@ -140,15 +140,6 @@ static enum strobe_err take_sample(void *context, const struct strobe_happening 
     return STROBE_OK;
 }
 
-static uint64_t rate_of(const struct strobe_trace *trace)
-{
-    uint64_t hz = 0;
-    for (uint32_t i = 0; i < trace->n_processes; i++)
-        if (trace->processes[i].is_sampled)
-            hz = trace->processes[i].sample_hz;
-    return hz;
-}
-
 enum strobe_err strobe_samples_run(struct strobe_trace *trace,
                                    const struct strobe_samples_options *options,
                                    struct strobe_samples *out)
@@ -166,7 +157,7 @@ enum strobe_err strobe_samples_run(struct strobe_trace *trace,
                                .tick_max = options->tick_max};
     enum strobe_err err = pass.symbols && pass.stack ? strobe_walk_run(&walk) : STROBE_ERR_NOMEM;
     out->n_bad_parts = walk.n_bad_parts;
-    out->hz = rate_of(trace);
+    out->hz = strobe_trace_sample_hz(trace);
     strobe_symbols_close(pass.symbols);
     strobe_idmap_free(&pass.addresses);
     free(pass.named);

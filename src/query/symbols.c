@@ -183,6 +183,8 @@ static int make_name(struct strobe_symbols *symbols, uint32_t process, uint64_t 
     const struct strobe_module *module = module_of(symbols->trace, process, address);
     if (!module && !is_told)
         return snprintf(room, n_room, "0x%llx", (unsigned long long)address);
+    if (!strcmp(image, "[python]")) /* its name has the file; the address says nothing */
+        return snprintf(room, n_room, "%s", functions);
     if (!module)
         return snprintf(room, n_room, "%s (%.200s%s0x%llx)", functions, file_name(image),
                         *image ? " " : "", (unsigned long long)address);

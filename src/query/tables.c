@@ -417,6 +417,7 @@ void strobe_tables_free(struct strobe_tables *tables)
     }
     for (uint32_t i = 0; i < tables->readers_room; i++)
         strobe_joiner_free(&tables->readers[i].joiner);
+    strobe_paired_close(tables->paired);
     free(tables->readers);
     free(tables->notes);
     free(tables->tables);

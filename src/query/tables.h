@@ -1,6 +1,6 @@
 /* tables.h - what a viewer needs one by one: zones of fibers, spans, GPU contexts and threads that several clients saw,
- * messages, frames, plots, locks. Kept in memory up to a bound; what is beyond is counted and told. A large file is read step by
- * step.
+ * messages, frames, plots, locks. Zones that the writer paired stay in the file; all else is kept in memory up to a bound, and
+ * what is beyond is counted and told. A large file is read step by step.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_TABLES_H
 #define STROBE_QUERY_TABLES_H
@@ -27,13 +27,6 @@ enum strobe_table_kind {
     STROBE_TABLE_PLOT = 11,
     STROBE_TABLE_LOCK = 12,
 };
-
-/* A location of any process as one number, ordered by process, then id. */
-#define STROBE_TABLE_NO_LOC (1ull << 63)
-static inline uint64_t strobe_table_loc(uint32_t process, uint64_t id)
-{
-    return (uint64_t)process << 40 | (id & ((1ull << 40) - 1));
-}
 
 struct strobe_table_value {
     uint64_t tick;
@@ -68,6 +61,7 @@ struct strobe_table {
     uint32_t name;   /* GPU and below: in tables->texts */
     struct strobe_pixel_row *rows; /* owned: zones, frames, holds */
     uint32_t n_rows, rows_room;
+    uint32_t stored; /* its rows are in the file: number + 1 in tables->paired; 0: in memory */
     struct strobe_table_value *values; /* owned: PLOT, by tick */
     uint32_t n_values, values_room, sorted_values;
     struct strobe_table_point *points; /* owned: FRAMES, LOCK, by tick */
@@ -113,8 +107,10 @@ struct strobe_tables {
     uint32_t sorted_messages, sorted_flows; /* those before are in order */
     uint32_t n_owned_processes;             /* of the trace when the flows' owners were looked up */
     uint64_t n_left_out;
-    uint64_t paired_bytes; /* size of the file when fibers and spans were paired */
-    int is_unpaired;       /* the trace is too large for that */
+    struct strobe_paired *paired; /* owned: what the writer paired; NULL: nothing */
+    uint64_t paired_bytes;        /* size of the file when fibers and spans were paired */
+    int is_unpaired;              /* the trace is too large for that */
+    int no_paired; /* set before the first update: what the writer paired is not used */
 };
 
 /* Read what is new since the last call, at most STROBE_TABLES_STEP events of it. Zero-initialise but for `view` before the
@@ -128,6 +124,16 @@ double strobe_tables_share(const struct strobe_tables *tables);
 /* The table of a thread with several tracks (its first one), NULL: none. */
 const struct strobe_table *strobe_tables_thread(const struct strobe_tables *tables,
                                                 uint32_t thread);
+
+/* Where the rows of a table are; as long as neither changes. */
+static inline struct strobe_rows_place strobe_table_place(const struct strobe_tables *tables,
+                                                          const struct strobe_table *table)
+{
+    const struct strobe_rows_place place = {table->rows, table->stored ? 0 : table->n_rows,
+                                            table->stored ? tables->paired : NULL,
+                                            table->stored ? table->stored - 1 : 0};
+    return place;
+}
 
 /* 1: its rows are zones that a program marked. */
 static inline int strobe_table_has_zones(const struct strobe_table *table)

@@ -90,45 +90,55 @@ static int by_begin(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* As docs/file-format.md orders rows: those that ended, by begin, then depth; then those that are open. */
+static int by_place(const void *a, const void *b)
+{
+    const struct ordered *x = a, *y = b;
+    int is_open = x->row.end == UINT64_MAX, is_other_open = y->row.end == UINT64_MAX;
+    if (is_open != is_other_open)
+        return is_open - is_other_open;
+    if (x->row.begin == y->row.begin && x->row.depth != y->row.depth)
+        return x->row.depth < y->row.depth ? -1 : 1;
+    return by_begin(a, b);
+}
+
 /* Spans may overlap: each gets the least depth that is free. */
-static void stack_spans(struct strobe_table *table)
+static uint32_t stack_spans(struct ordered *rows, uint32_t n_rows)
 {
     uint64_t busy_until[STROBE_PIXELS_MAX_DEPTHS] = {0};
     uint32_t n = 0;
-    struct ordered *rows = strobe_array_resize(NULL, table->n_rows + 1ull, sizeof *rows);
-    if (!rows)
-        return;
-    for (uint32_t i = 0; i < table->n_rows; i++)
-        rows[i] = (struct ordered){table->rows[i], i};
-    qsort(rows, table->n_rows, sizeof *rows, by_begin);
-    for (uint32_t i = 0; i < table->n_rows; i++) {
+    qsort(rows, n_rows, sizeof *rows, by_begin);
+    for (uint32_t i = 0; i < n_rows; i++) {
         uint32_t depth = 0;
         while (depth < n && busy_until[depth] > rows[i].row.begin)
             depth++;
         depth = depth < STROBE_PIXELS_MAX_DEPTHS ? depth : STROBE_PIXELS_MAX_DEPTHS - 1;
         n = depth >= n ? depth + 1 : n;
         busy_until[depth] = rows[i].row.end;
-        table->rows[i] = rows[i].row;
-        table->rows[i].depth = depth;
+        rows[i].row.depth = depth;
     }
+    return n ? n : 1;
+}
+
+static void order_rows(struct strobe_table *table)
+{
+    struct ordered *rows = strobe_array_resize(NULL, table->n_rows + 1ull, sizeof *rows);
+    if (!rows)
+        return;
+    for (uint32_t i = 0; i < table->n_rows; i++)
+        rows[i] = (struct ordered){table->rows[i], i};
+    if (table->kind == STROBE_TABLE_SPANS)
+        table->n_depths = stack_spans(rows, table->n_rows);
+    qsort(rows, table->n_rows, sizeof *rows, by_place);
+    for (uint32_t i = 0; i < table->n_rows; i++)
+        table->rows[i] = rows[i].row;
     free(rows);
-    table->n_depths = n ? n : 1;
 }
 
 static enum strobe_err pair_loose(struct strobe_tables *tables)
 {
-    struct strobe_walk walk = {.trace = tables->view->trace,
-                               .context = tables,
-                               .zones = take_batch,
-                               .want_notes = 1,
-                               .want_fibers = 1,
-                               .want_spans = 1,
-                               .want_open = 1};
-    enum strobe_err err = strobe_walk_run(&walk);
-    for (uint32_t i = 0; i < tables->n_tables; i++)
-        if (tables->tables[i].kind == STROBE_TABLE_SPANS)
-            stack_spans(&tables->tables[i]);
-    return err;
+    struct strobe_walk walk = strobe_walk_of_paired(tables->view->trace, tables, take_batch);
+    return strobe_walk_run(&walk);
 }
 
 /* ---- GPU contexts, device cores ---- */
@@ -189,19 +199,20 @@ static struct strobe_table *make_risc(struct strobe_tables *tables,
     return table;
 }
 
-static struct strobe_table *table_of_zone(struct strobe_tables *tables,
-                                          const struct strobe_client_facts *facts,
-                                          const struct strobe_gpu_zone *zone)
+/* The table of a context's zones of one thread, with what is above it. NULL: too many. */
+static struct strobe_table *table_of_context(struct strobe_tables *tables,
+                                             const struct strobe_client_facts *facts,
+                                             const struct strobe_gpu_context_fact *context,
+                                             uint64_t zone_tid)
 {
-    const struct strobe_gpu_context_fact *context = &facts->contexts[zone->context];
     uint32_t n;
     char name[200];
     const char *given = strobe_trace_text(facts->trace, context->name, &n);
-    uint64_t device, tid = context->tid ? 0 : zone->tid;
+    uint64_t device, tid = context->tid ? 0 : zone_tid;
     snprintf(name, sizeof name, "%.*s", (int)n, given);
     const char *core = core_of_name(name, &device);
     if (core)
-        return make_risc(tables, context, core, device, zone->tid);
+        return make_risc(tables, context, core, device, zone_tid);
     struct strobe_table *table =
         make_named(tables, STROBE_TABLE_GPU, context->process, context->id, tid, 0);
     if (!table || table->name)
@@ -212,52 +223,184 @@ static struct strobe_table *table_of_zone(struct strobe_tables *tables,
     return table;
 }
 
-/* Zones in ticks, with the self times that follow. */
-static void take_zones(struct strobe_tables *tables, const struct strobe_client_facts *facts,
-                       const struct strobe_gpu *gpu, struct strobe_pixel_row *rows)
+/* Zones of one thread of a context: a table. */
+struct gpu_lane {
+    uint32_t process;
+    uint32_t number; /* among the lanes as they came */
+    uint64_t context, tid;
+};
+
+static int by_lane(const void *a, const void *b)
 {
-    for (uint32_t i = 0; i < gpu->n_zones; i++) {
-        const struct strobe_gpu_zone *zone = &gpu->zones[i];
-        uint32_t process = facts->contexts[zone->context].process;
-        if (zone->gpu_begin == STROBE_GPU_UNKNOWN)
-            continue;
-        struct strobe_pixel_row *row = &rows[i];
-        row->begin = strobe_client_tick(facts, process, zone->gpu_begin);
-        row->end = UINT64_MAX;
-        row->loc = strobe_table_loc(process, zone->loc);
-        row->depth = zone->depth;
-        if (zone->gpu_end == STROBE_GPU_UNKNOWN)
-            continue;
-        row->end = strobe_client_tick(facts, process, zone->gpu_end);
-        row->end = row->end < row->begin ? row->begin : row->end;
-        row->self += row->end - row->begin;
-        if (zone->parent != STROBE_IDMAP_NONE)
-            rows[zone->parent].self -= row->end - row->begin;
+    const struct gpu_lane *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    if (x->context != y->context)
+        return x->context < y->context ? -1 : 1;
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* Make the tables of all lanes, in an order that is the same whatever came first. table_of: by number, index + 1. */
+static void make_lanes(struct strobe_tables *tables, const struct strobe_client_facts *facts,
+                       struct gpu_lane *lanes, uint32_t n, uint32_t *table_of)
+{
+    if (n)
+        qsort(lanes, n, sizeof *lanes, by_lane);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct strobe_gpu_context_fact unknown = {.process = lanes[i].process,
+                                                        .id = lanes[i].context};
+        uint32_t at = strobe_idmap_find(&facts->context_ids, lanes[i].process, lanes[i].context);
+        const struct strobe_table *table = table_of_context(
+            tables, facts, at == STROBE_IDMAP_NONE ? &unknown : &facts->contexts[at], lanes[i].tid);
+        table_of[lanes[i].number] = table ? number_of(tables, table) : 0;
     }
-    for (uint32_t i = 0; i < gpu->n_zones; i++) {
-        if (gpu->zones[i].gpu_begin == STROBE_GPU_UNKNOWN)
-            continue;
-        if (rows[i].end == UINT64_MAX || (int64_t)rows[i].self < 0)
-            rows[i].self = 0;
-        strobe_tables_add(tables, table_of_zone(tables, facts, &gpu->zones[i]), rows[i]);
+}
+
+struct gpu_row {
+    struct strobe_pixel_row row;
+    uint32_t lane;
+};
+
+/* GPU zones on their way to the tables: those are made when all lanes are known. */
+struct gpu_rows {
+    const struct strobe_client_facts *facts; /* borrowed */
+    struct strobe_idmap lane_ids;            /* (index of the context, thread) */
+    struct gpu_row *rows;                    /* owned */
+    uint32_t n, room;
+};
+
+static enum strobe_err take_zone(void *context, const struct strobe_gpu_zone *zone)
+{
+    struct gpu_rows *rows = context;
+    if (zone->gpu_begin == STROBE_GPU_UNKNOWN)
+        return STROBE_OK;
+    uint32_t lane = strobe_idmap_add(&rows->lane_ids, zone->context, zone->tid);
+    struct gpu_row *row =
+        lane == STROBE_IDMAP_NONE ? NULL : STROBE_ARRAY_PUSH(rows->rows, rows->n, rows->room);
+    if (!row)
+        return STROBE_ERR_NOMEM;
+    uint32_t process = rows->facts->contexts[zone->context].process;
+    *row =
+        (struct gpu_row){{.begin = zone->begin_tick,
+                          .end = zone->gpu_end == STROBE_GPU_UNKNOWN ? UINT64_MAX : zone->end_tick,
+                          .loc = strobe_table_loc(process, zone->loc),
+                          .depth = zone->depth,
+                          .self = strobe_gpu_self_ticks(zone)},
+                         lane};
+    return STROBE_OK;
+}
+
+static enum strobe_err add_gpu_rows(struct strobe_tables *tables, const struct gpu_rows *rows)
+{
+    uint32_t n = rows->lane_ids.n;
+    struct gpu_lane *lanes = strobe_array_resize(NULL, n + 1ull, sizeof *lanes);
+    uint32_t *table_of = calloc(n + 1ull, sizeof *table_of);
+    enum strobe_err err = lanes && table_of ? STROBE_OK : STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; i < n && !err; i++) {
+        const struct strobe_idkey *key = &rows->lane_ids.keys[i];
+        const struct strobe_gpu_context_fact *context = &rows->facts->contexts[key->scope];
+        lanes[i] = (struct gpu_lane){context->process, i, context->id, key->id};
     }
+    if (!err)
+        make_lanes(tables, rows->facts, lanes, n, table_of);
+    for (uint32_t i = 0; i < rows->n && !err; i++) {
+        uint32_t table = table_of[rows->rows[i].lane];
+        strobe_tables_add(tables, table ? &tables->tables[table - 1] : NULL, rows->rows[i].row);
+    }
+    free(lanes);
+    free(table_of);
+    return err;
 }
 
 static enum strobe_err pair_gpu(struct strobe_tables *tables)
 {
     struct strobe_client_facts facts = {0};
-    struct strobe_gpu gpu = {0};
+    struct strobe_gpu_troubles troubles;
+    struct gpu_rows rows = {.facts = &facts};
+    const struct strobe_gpu_visitor visitor = {.context = &rows, .zone = take_zone};
     enum strobe_err err = strobe_client_facts_load(tables->view->trace, &facts);
     if (!err)
-        err = strobe_gpu_run(tables->view->trace, &facts, &gpu);
-    struct strobe_pixel_row *rows = calloc(gpu.n_zones + 1ull, sizeof *rows);
-    if (!err && !rows)
-        err = STROBE_ERR_NOMEM;
+        err = strobe_gpu_each(tables->view->trace, &facts, &visitor, &troubles);
     if (!err)
-        take_zones(tables, &facts, &gpu, rows);
-    free(rows);
-    strobe_gpu_free(&gpu);
+        err = add_gpu_rows(tables, &rows);
+    free(rows.rows);
+    strobe_idmap_free(&rows.lane_ids);
     strobe_client_facts_free(&facts);
+    return err;
+}
+
+/* ---- paired by the writer ---- */
+
+static struct strobe_table *table_of_track(struct strobe_tables *tables,
+                                           const struct strobe_paired_track *track)
+{
+    uint32_t process = strobe_trace_process(tables->view->trace, track->proc);
+    if (process == STROBE_IDMAP_NONE)
+        return NULL;
+    if (track->kind == STROBE_PAIRED_FIBER)
+        return strobe_tables_make(tables, STROBE_TABLE_FIBER, process, track->id, 0);
+    if (track->kind == STROBE_PAIRED_SPANS)
+        return strobe_tables_make(tables, STROBE_TABLE_SPANS, process, 0, 0);
+    uint32_t first = strobe_view_thread(tables->view, track->proc, track->track);
+    struct strobe_table *table =
+        first == STROBE_IDMAP_NONE
+            ? NULL
+            : strobe_tables_make(tables, STROBE_TABLE_THREAD, process, first, 0);
+    if (table)
+        table->thread = first;
+    return table;
+}
+
+static void set_stored(struct strobe_tables *tables, uint32_t track, struct strobe_table *table)
+{
+    if (!table)
+        return;
+    table->stored = track + 1;
+    table->n_depths = tables->paired->list.tracks[track].n_depths;
+}
+
+static enum strobe_err use_gpu(struct strobe_tables *tables, struct gpu_lane *lanes,
+                               uint32_t *table_of)
+{
+    const struct strobe_paired_list *list = &tables->paired->list;
+    struct strobe_client_facts facts = {0};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < list->n_tracks; i++) {
+        const struct strobe_paired_track *track = &list->tracks[i];
+        uint32_t process = track->kind == STROBE_PAIRED_GPU
+                               ? strobe_trace_process(tables->view->trace, track->proc)
+                               : STROBE_IDMAP_NONE;
+        if (process != STROBE_IDMAP_NONE)
+            lanes[n++] = (struct gpu_lane){process, i, track->id, track->sub};
+    }
+    if (!n)
+        return STROBE_OK;
+    enum strobe_err err = strobe_client_facts_load(tables->view->trace, &facts);
+    if (!err)
+        make_lanes(tables, &facts, lanes, n, table_of);
+    for (uint32_t i = 0; i < n && !err; i++) {
+        uint32_t table = table_of[lanes[i].number];
+        set_stored(tables, lanes[i].number, table ? &tables->tables[table - 1] : NULL);
+    }
+    strobe_client_facts_free(&facts);
+    return err;
+}
+
+/* Tables of what the file has paired already. */
+static enum strobe_err use_paired(struct strobe_tables *tables)
+{
+    const struct strobe_paired_list *list = &tables->paired->list;
+    struct gpu_lane *lanes = strobe_array_resize(NULL, list->n_tracks + 1ull, sizeof *lanes);
+    uint32_t *table_of = calloc(list->n_tracks + 1ull, sizeof *table_of);
+    enum strobe_err err = lanes && table_of ? STROBE_OK : STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; i < list->n_tracks && !err; i++)
+        if (list->tracks[i].kind != STROBE_PAIRED_GPU)
+            set_stored(tables, i, table_of_track(tables, &list->tracks[i]));
+    if (!err)
+        err = use_gpu(tables, lanes, table_of);
+    tables->n_left_out += list->n_left_out;
+    free(lanes);
+    free(table_of);
     return err;
 }
 
@@ -284,25 +427,47 @@ static void forget_paired(struct strobe_tables *tables)
         if (strobe_table_has_zones(&tables->tables[i])) {
             tables->n_rows -= tables->tables[i].n_rows;
             tables->tables[i].n_rows = 0;
+            tables->tables[i].stored = 0;
         }
     tables->n_notes = 0;
+    strobe_paired_close(tables->paired);
+    tables->paired = NULL;
+}
+
+/* Pair all events now: of a trace that is under way, or whose writer did not. */
+static enum strobe_err pair_now(struct strobe_tables *tables, int by_loose, int by_gpu)
+{
+    enum strobe_err err = by_loose ? pair_loose(tables) : STROBE_OK;
+    if (!err && by_gpu)
+        err = pair_gpu(tables);
+    for (uint32_t i = 0; i < tables->n_tables; i++)
+        if (strobe_table_has_zones(&tables->tables[i]))
+            order_rows(&tables->tables[i]);
+    return err;
 }
 
 enum strobe_err strobe_tables_pair(struct strobe_tables *tables)
 {
-    const struct strobe_trace *trace = tables->view->trace;
-    uint64_t n_bytes = strobe_file_facts(trace->file)->n_bytes;
+    struct strobe_trace *trace = tables->view->trace;
+    const struct strobe_file_facts *facts = strobe_file_facts(trace->file);
+    uint64_t n_bytes = facts->n_bytes;
     if (tables->paired_bytes == n_bytes)
         return STROBE_OK;
     int by_loose =
         trace->has_twins ||
         may_have(tables, STROBE_BIT(FIBER_ENTER) | STROBE_BIT(SPAN_BEGIN) | STROBE_BIT(SPAN_END));
     int by_gpu = may_have(tables, STROBE_BIT(GPU_BEGIN));
+    int is_first = !tables->paired_bytes && !tables->is_unpaired;
+    forget_paired(tables);
+    tables->is_unpaired = 0;
+    if ((by_loose || by_gpu) && (is_first || facts->closed) && !tables->no_paired &&
+        strobe_paired_open(trace, &tables->paired) == STROBE_OK) {
+        tables->paired_bytes = n_bytes;
+        return use_paired(tables);
+    }
     tables->is_unpaired = (by_loose || by_gpu) && n_bytes > 4ull * STROBE_TABLES_MAX_EVENTS;
     if (tables->is_unpaired)
         return STROBE_OK;
     tables->paired_bytes = n_bytes;
-    forget_paired(tables);
-    enum strobe_err err = by_loose ? pair_loose(tables) : STROBE_OK;
-    return err || !by_gpu ? err : pair_gpu(tables);
+    return pair_now(tables, by_loose, by_gpu);
 }

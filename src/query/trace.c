@@ -194,6 +194,18 @@ static void add_op(struct strobe_trace *trace, uint32_t process, const struct st
         .name = text_of(trace, &f[13])};
 }
 
+/* The last of these records holds: its counts grow. */
+static void set_python(struct strobe_process *process, const struct strobe_field *f)
+{
+    process->has_python = 1;
+    process->python_minor = (uint8_t)f[0].u;
+    process->python_state = (uint8_t)f[1].u;
+    process->n_python_joined = f[2].u;
+    process->n_python_missed = f[3].u;
+    process->python_late_ns = f[4].u;
+    process->python_late_max_ns = f[5].u;
+}
+
 /* What makes a process a Tracy client or a device. */
 static void add_kind_of_process(struct strobe_trace *trace, uint32_t process,
                                 const struct strobe_record *record)
@@ -230,6 +242,9 @@ static void add_kind_of_process(struct strobe_trace *trace, uint32_t process,
         trace->processes[process].sample_hz = f[0].u;
         trace->processes[process].sample_error_ns = f[1].u;
         trace->processes[process].has_kernel_frames = f[2].u != 0;
+        break;
+    case STROBE_META_PYTHON_FRAMES:
+        set_python(&trace->processes[process], f);
         break;
     }
 }

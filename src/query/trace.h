@@ -26,6 +26,9 @@ struct strobe_process {
     uint8_t has_ended;
     uint8_t is_sampled; /* the recorder took samples and switches of it: its tracks have no zones */
     uint8_t has_kernel_frames;
+    uint8_t has_python; /* what follows says what became of its samples' Python frames */
+    uint8_t python_minor, python_state;
+    uint64_t n_python_joined, n_python_missed, python_late_ns, python_late_max_ns;
     uint64_t sample_hz, sample_error_ns;
     uint32_t
         twin; /* two clients live in one process: index + 1 of the first of them; 0: just one */
@@ -268,6 +271,9 @@ struct strobe_own_errors {
 };
 uint32_t strobe_trace_own_errors(const struct strobe_trace *trace, uint32_t process,
                                  struct strobe_own_errors *errors);
+
+/* The rate that the recorder sampled at; 0: not known, or it took no samples. */
+uint64_t strobe_trace_sample_hz(const struct strobe_trace *trace);
 
 /* What a cause of loss is called. */
 const char *strobe_loss_text(uint64_t cause);

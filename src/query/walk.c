@@ -501,7 +501,7 @@ enum strobe_err strobe_walk_run(struct strobe_walk *walk)
     if (!walk->by_tick && !walk->offset_min)
         strobe_trace_forget_parts(walk->trace);
     if (may_have_loose(walk)) {
-        uint32_t max = walk->max_loose ? walk->max_loose : 1 << 20;
+        uint32_t max = walk->max_loose ? walk->max_loose : 1 << 18;
         pass.looses = strobe_looses_new(max);
         err = pass.looses ? STROBE_OK : STROBE_ERR_NOMEM;
         if (!err && may_be_many(walk->trace, max))

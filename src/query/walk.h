@@ -3,7 +3,7 @@
  *
  * Zones come in batches: those that end in one part, in the order of their ends; then, when all is
  * read or enough is known, those of fibers and spans, paired over all threads by time; at last
- * those still open. Memory is bounded by three blocks, what is open, and 1 M events of fibers and
+ * those still open. Memory is bounded by three blocks, what is open, and 256 K events of fibers and
  * spans that wait for their turn.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_WALK_H
 #define STROBE_QUERY_WALK_H
@@ -68,7 +68,7 @@ struct strobe_walk {
     int by_tick;     /* 1: zones that begin and events that happen in [tick_min, tick_max] */
     uint64_t tick_min, tick_max;
     uint64_t offset_min; /* only blocks from this offset of the file on */
-    uint32_t max_loose;  /* events of fibers and spans that wait before some are paired; 0: 1 M */
+    uint32_t max_loose;  /* events of fibers and spans that wait before some are paired; 0: 256 K */
 
     /* Results: */
     uint64_t n_events; /* events replayed */
@@ -81,6 +81,21 @@ struct strobe_walk {
     uint64_t n_bad_parts;           /* parts that could be read in part only */
     uint64_t tick_first, tick_last; /* of all parts, if n_events is not 0 */
 };
+
+/* A walk that shows all zones that no track has alone, beside those of threads: fibers, spans, shared threads. */
+static inline struct strobe_walk
+strobe_walk_of_paired(struct strobe_trace *trace, void *context,
+                      enum strobe_err (*zones)(void *context, const struct strobe_batch *batch))
+{
+    const struct strobe_walk walk = {.trace = trace,
+                                     .context = context,
+                                     .zones = zones,
+                                     .want_notes = 1,
+                                     .want_fibers = 1,
+                                     .want_spans = 1,
+                                     .want_open = 1};
+    return walk;
+}
 
 /* Do it. The coverage of the trace's threads is counted anew where neither a time range nor an
  * offset is given. */

@@ -60,13 +60,15 @@ enum strobe_err strobe_zone_look(struct strobe_view *view, uint32_t thread,
                                  const struct strobe_zone_key *key, struct strobe_zone_detail *out);
 
 /* The same of the rows of a table (zone_rows.c). */
-enum strobe_err strobe_zone_find_row(const struct strobe_table *table, uint32_t depth,
+enum strobe_err strobe_zone_find_row(const struct strobe_rows_place *place, uint32_t depth,
                                      uint64_t tick, uint64_t slack, struct strobe_zone_key *out);
 /* `is_wanted`: of a location; NULL: all of `depth`. */
-enum strobe_err strobe_zone_step_row(const struct strobe_table *table, uint64_t tick, int is_next,
-                                     uint32_t depth, int (*is_wanted)(void *context, uint64_t loc),
-                                     void *context, struct strobe_zone_key *out);
-enum strobe_err strobe_zone_look_row(const struct strobe_table *table,
+enum strobe_err strobe_zone_step_row(const struct strobe_rows_place *place, uint64_t tick,
+                                     int is_next, uint32_t depth,
+                                     int (*is_wanted)(void *context, uint64_t loc), void *context,
+                                     struct strobe_zone_key *out);
+/* `is_nested` 0: rows overlap, none is inside another. */
+enum strobe_err strobe_zone_look_row(const struct strobe_rows_place *place, int is_nested,
                                      const struct strobe_zone_key *key,
                                      struct strobe_zone_detail *out);
 

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/moves.h"
+#include "query/pair.h"
 #include "recorder/asked.h"
 #include "recorder/attach.h"
 #include "recorder/bridge_side.h"
@@ -459,6 +460,7 @@ static enum strobe_err close_file(struct strobe_recorder *r)
     if (r->flight) {
         strobe_flight_close(r->flight);
     } else {
+        strobe_pair_write(r->writer, NULL); /* where that fails readers pair themselves */
         closed = strobe_file_finish(r->writer);
         enum strobe_err settled = settle_file(r);
         closed = closed ? closed : settled;

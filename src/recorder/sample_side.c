@@ -1,6 +1,11 @@
 /* sample_side.c - see the header. The source itself: sample/source.h.  SPDX-License-Identifier: MIT */
 #include "recorder/sample_side.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "recorder/internal.h"
 #include "ring/session.h"
 
@@ -9,6 +14,46 @@ bool strobe_recorder_sample_may(const struct strobe_recorder *r)
     STROBE_ASSERT(r->options.pid);
     bool has_kernel;
     return r->options.sample_hz && !strobe_sampler_probe(r->options.pid, &has_kernel);
+}
+
+/* Whether the command's file is a Python, or a script that names one. */
+static bool is_python_file(const char *path)
+{
+    char line[128] = "";
+    const char *file = strrchr(path, '/');
+    if (!strncmp(file ? file + 1 : path, "python", strlen("python")))
+        return !access(path, X_OK);
+    FILE *in = fopen(path, "re");
+    bool is_script = in && fgets(line, sizeof line, in) && !strncmp(line, "#!", 2);
+    if (in)
+        fclose(in);
+    return is_script && strstr(line, "python");
+}
+
+/* The same, with a name that is looked for in PATH as execvp does. */
+static bool is_python_command(const char *name)
+{
+    char path[4096];
+    const char *at = getenv("PATH");
+    STROBE_ASSERT(name);
+    if (strchr(name, '/'))
+        return is_python_file(name);
+    for (at = at ? at : "/usr/bin:/bin"; *at;) {
+        int n = (int)strcspn(at, ":");
+        snprintf(path, sizeof path, "%.*s/%s", n, at, name);
+        if (!access(path, X_OK))
+            return is_python_file(path);
+        at += n + (at[n] == ':');
+    }
+    return false;
+}
+
+static bool may_be_python(const struct strobe_recorder *r, uint32_t pid, bool is_running)
+{
+    char exe[256];
+    if (is_running)
+        return strobe_recorder_python_is(pid, exe, sizeof exe);
+    return r->options.command && r->options.command[0] && is_python_command(r->options.command[0]);
 }
 
 void strobe_recorder_sample_open(struct strobe_recorder *r, uint32_t pid, bool is_running)
@@ -22,6 +67,7 @@ void strobe_recorder_sample_open(struct strobe_recorder *r, uint32_t pid, bool i
         .hz = r->options.sample_hz,
         .pid = pid,
         .is_running = is_running,
+        .is_prompt = may_be_python(r, pid, is_running),
         .is_mono = strobe_session_clock() == STROBE_CLOCK_MONO,
     };
     if (strobe_sampler_open(&options, &r->sampler, &system_error))

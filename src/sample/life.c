@@ -21,7 +21,8 @@ enum strobe_err strobe_life_init(struct strobe_life *life, struct strobe_build_s
     life->clock = clock;
     life->processes.max = STROBE_LIFE_PROCESSES;
     life->unwinder = calloc(1, sizeof *life->unwinder);
-    enum strobe_err err = life->unwinder ? STROBE_OK : STROBE_ERR_NOMEM;
+    life->python = calloc(1, sizeof *life->python);
+    enum strobe_err err = life->unwinder && life->python ? STROBE_OK : STROBE_ERR_NOMEM;
     if (!err)
         err = strobe_modules_init(&life->modules);
     return err ? err : strobe_pending_init(&life->pending);
@@ -34,6 +35,7 @@ static void free_thread(struct strobe_life *life, struct strobe_life_thread *thr
     STROBE_ASSERT(!thread->deep || life->n_deep);
     life->n_deep -= thread->deep != NULL;
     free(thread->deep);
+    free(thread->python);
     free(thread);
 }
 
@@ -81,6 +83,7 @@ static void free_process(struct strobe_life *life, struct strobe_life_process *p
     free_threads(life, process);
     strobe_maps_free(&process->maps);
     strobe_build_close(process->build);
+    strobe_py_watch_close(life->python, process->python);
     free(process);
 }
 
@@ -93,6 +96,9 @@ void strobe_life_free(struct strobe_life *life)
     strobe_map_free(&life->processes);
     free(life->ended);
     free(life->unwinder);
+    if (life->python)
+        strobe_py_watch_free(life->python);
+    free(life->python);
     strobe_modules_free(&life->modules);
     strobe_pending_free(&life->pending);
     strobe_wanted_free(&life->wanted);
@@ -132,7 +138,11 @@ static void retire(struct strobe_life *life, struct strobe_life_process *process
                               : is_signal ? (uint64_t)WTERMSIG(process->status)
                                           : 0};
         strobe_build_record(process->build, STROBE_FACT_PROCESS_END, numbers, NULL, NULL);
+        if (process->python)
+            strobe_py_watch_tell(process->python, process->build);
     }
+    strobe_py_watch_close(life->python, process->python);
+    process->python = NULL;
     if (!process->build ||
         STROBE_ARRAY_RESERVE(life->ended, life->ended_room, life->n_ended + 1ull)) {
         if (process->build)
@@ -149,6 +159,7 @@ void strobe_life_flush(struct strobe_life *life)
 {
     STROBE_ASSERT(life->n_ended <= life->ended_room);
     strobe_pending_flush(&life->pending);
+    strobe_life_tell_pythons(life);
     for (uint32_t i = 0; i < life->n_ended; i++)
         free_process(life, life->ended[i]);
     life->n_ended = 0;

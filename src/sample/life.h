@@ -14,13 +14,16 @@
 #include "build/build.h"
 #include "sample/clock.h"
 #include "sample/pending.h"
+#include "sample/perf_ring.h"
 #include "sample/perf_record.h"
+#include "sample/py_watch.h"
 #include "sample/wanted.h"
 
 enum {
     STROBE_LIFE_PROCESSES = 8192,
     STROBE_LIFE_THREADS = 65536,
     STROBE_LIFE_DEEP = 256,
+    STROBE_LIFE_FRESH = 256,
     STROBE_LIFE_CPUS = 1024
 };
 
@@ -31,6 +34,10 @@ struct strobe_life_thread {
     struct strobe_build_track *track; /* borrowed from the build; NULL: nothing of it yet */
     struct strobe_unwind_stack
         *deep; /* owned: the last whole stack that nearly filled its copy; NULL: none */
+    struct strobe_py_thread *python; /* owned: how its Python frames are read; NULL: not at all */
+    uint64_t sample_ns,
+        out_ns; /* the last sample of it at a glance, and when it left its processor after that; 0: it did not */
+    bool is_fresh, has_waited; /* its frames are to be read; it left by itself */
 };
 
 struct strobe_life_process {
@@ -39,13 +46,16 @@ struct strobe_life_process {
     struct strobe_build *build;       /* owned; NULL: nothing of it yet */
     uint32_t proc;                    /* its number in the trace */
     bool is_elsewhere;                /* in another pid namespace */
+    uint32_t inner_pid;               /* its number there */
     bool is_refused;                  /* the trace has no room for it */
     bool has_ended;                   /* to be closed with the next flush */
     int status;                       /* as wait gives it; -1: not known */
     const struct strobe_sample_module
         *image; /* borrowed: the first file that it mapped; NULL: none */
     struct strobe_maps maps;
-    struct strobe_map threads; /* tid to struct strobe_life_thread *, owned */
+    struct strobe_map threads;        /* tid to struct strobe_life_thread *, owned */
+    struct strobe_py_process *python; /* owned: the Python in it; NULL: none was found */
+    uint32_t n_maps_seen;             /* mappings when it was looked for */
 };
 
 /* What is counted of what came and went. */
@@ -74,6 +84,11 @@ struct strobe_life {
     struct strobe_pending pending;
     struct strobe_wanted wanted;
     struct strobe_life_counts counts;
+    struct strobe_py_watch *python; /* owned */
+    struct strobe_life_fresh {
+        uint32_t pid, tid;
+    } fresh[STROBE_LIFE_FRESH]; /* threads with a sample in this glance */
+    uint32_t n_fresh;
     uint32_t n_deep;                                           /* threads with a stack kept */
     struct strobe_unwind_stack user;                           /* scratch */
     uint64_t stack[STROBE_PERF_CHAIN_MAX + STROBE_UNWIND_MAX]; /* scratch */
@@ -88,6 +103,11 @@ void strobe_life_free(struct strobe_life *life);
 void strobe_life_attach(struct strobe_life *life, uint32_t pid);
 /* Take one record. */
 void strobe_life_take(struct strobe_life *life, const struct strobe_perf_record *record);
+/* A glance at a record that is not due yet: whose Python frames are to be read. Then strobe_life_shoot reads them all. */
+void strobe_life_glance(struct strobe_life *life, const struct strobe_perf_glance *glance);
+void strobe_life_shoot(struct strobe_life *life);
+/* Whether there is a Python whose frames are read: then glances should come often. */
+bool strobe_life_has_python(const struct strobe_life *life);
 /* How a process ended, as wait gives it. */
 void strobe_life_exit_status(struct strobe_life *life, uint32_t pid, int status);
 /* Events to the store's block; processes that have ended are closed. */

@@ -42,8 +42,7 @@ static uint64_t guess_start(uint64_t born_raw_ns)
     return (age < boot ? boot - age : 0) / (1000000000u / (uint64_t)hz);
 }
 
-/* The last number of the line NSpid: what the process itself takes for its number. 0: not to be told. */
-static uint32_t inner_number(const char *path)
+uint32_t strobe_life_inner_number(const char *path)
 {
     char text[4096];
     if (strobe_descendants_read_text(path, text, sizeof text) <= 0)
@@ -97,8 +96,9 @@ static bool open_process(struct strobe_life *life, struct strobe_life_process *p
     snprintf(path, sizeof path, "/proc/%u/ns/pid", process->pid);
     uint64_t theirs = namespace_of(path), ours = namespace_of("/proc/self/ns/pid");
     snprintf(path, sizeof path, "/proc/%u/status", process->pid);
-    uint32_t inner = theirs && ours && theirs != ours ? inner_number(path) : 0;
+    uint32_t inner = theirs && ours && theirs != ours ? strobe_life_inner_number(path) : 0;
     process->is_elsewhere = inner != 0;
+    process->inner_pid = inner;
     struct strobe_build_process what = {.pid = inner ? inner : process->pid,
                                         .parent_pid = inner ? 0 : process->parent_pid,
                                         .start_time = process->start_time,
@@ -136,7 +136,7 @@ static struct strobe_build_track *track_of(struct strobe_life *life,
         return thread->track;
     if (process->is_elsewhere) {
         snprintf(path, sizeof path, "/proc/%u/task/%u/status", process->pid, thread->tid);
-        inner = inner_number(path);
+        inner = strobe_life_inner_number(path);
     }
     uint64_t start = thread->start_tick && thread->start_tick < tick ? thread->start_tick : tick;
     thread->track = strobe_build_thread(process->build, inner ? inner : thread->tid, start);
@@ -238,6 +238,10 @@ static uint32_t take_user(struct strobe_life *life, struct strobe_life_process *
                     end == STROBE_UNWIND_CUT ? STROBE_LOSS_STACK_CUT : STROBE_LOSS_STACK_SHORT);
     else
         keep_deep(life, thread, record);
+    const struct strobe_py_process *python = strobe_life_python(life, process);
+    if (python && python->state == STROBE_PY_READ)
+        return strobe_py_watch_join(life->python, process->python, record->tid, record->time, stack,
+                                    process->build, out);
     memcpy(out, stack->addresses, stack->n * sizeof *out);
     return stack->n;
 }
@@ -263,14 +267,16 @@ static void explain(struct strobe_life *life, struct strobe_life_process *proces
     if (strobe_wanted_knows_stack(&life->wanted, process->proc, addresses, n))
         return;
     for (uint32_t i = 0; i < n_kernel; i++)
-        strobe_wanted_add(&life->wanted, process->proc, addresses[i], NULL);
+        strobe_wanted_add(&life->wanted, process->proc, 0, addresses[i], NULL);
+    uint64_t pids =
+        (uint64_t)process->pid << 32 | (process->is_elsewhere ? process->inner_pid : process->pid);
     for (uint32_t i = n_kernel; i < n; i++) {
         struct strobe_mapping *mapping = strobe_maps_find(&process->maps, addresses[i]);
         if (!mapping)
             continue;
         if (!mapping->is_told)
             tell_module(process, mapping);
-        strobe_wanted_add(&life->wanted, process->proc, addresses[i], mapping);
+        strobe_wanted_add(&life->wanted, process->proc, pids, addresses[i], mapping);
     }
 }
 

@@ -11,8 +11,17 @@ struct strobe_life_thread *strobe_life_thread(struct strobe_life *life,
                                               struct strobe_life_process *process, uint32_t tid,
                                               bool may_make);
 
+/* The last number of the line NSpid of a status file: what the process or thread itself takes for its number. 0: not to be told. */
+uint32_t strobe_life_inner_number(const char *path);
+
 /* Its start time, as /proc has it while it lives. */
 void strobe_life_look(struct strobe_life_process *process);
+
+/* The Python in a process, looked for when its mappings have changed; NULL: none. */
+struct strobe_py_process *strobe_life_python(struct strobe_life *life,
+                                             struct strobe_life_process *process);
+/* Say in the trace what became of the samples of all Pythons. */
+void strobe_life_tell_pythons(struct strobe_life *life);
 
 void strobe_life_sample(struct strobe_life *life, const struct strobe_perf_record *record,
                         uint64_t tick);

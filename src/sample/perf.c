@@ -17,7 +17,6 @@
 
 #include "base/array.h"
 #include "base/assert.h"
-#include "sample/perf_ring.h"
 
 #if defined(__x86_64__)
 #define HAS_UNWINDER 1
@@ -73,8 +72,11 @@ static void shape_clock(const struct strobe_perf *perf, struct perf_event_attr *
     attr->config = PERF_COUNT_SW_CPU_CLOCK;
     attr->freq = 1;
     attr->sample_freq = perf->options.hz;
-    attr->watermark = 1;
-    attr->wakeup_watermark = (uint32_t)(perf->options.ring_bytes / 2);
+    attr->watermark = !perf->options.is_prompt;
+    if (perf->options.is_prompt)
+        attr->wakeup_events = 1;
+    else
+        attr->wakeup_watermark = (uint32_t)(perf->options.ring_bytes / 2);
     if (HAS_UNWINDER) {
         attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
         attr->sample_regs_user = STROBE_PERF_REGS;
@@ -385,15 +387,39 @@ uint32_t strobe_perf_n_cpus(const struct strobe_perf *perf)
 /* ---- rounds ---- */
 
 /* A descriptor whose threads have all ended is always ready: it is not waited for any more. */
-void strobe_perf_wait(struct strobe_perf *perf, uint64_t ns, int wake_fd)
+bool strobe_perf_wait(struct strobe_perf *perf, uint64_t ns, int wake_fd)
 {
     STROBE_ASSERT(perf->n_cpus && ns < 1ull << 40);
     perf->polled[perf->n_cpus] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
     if (poll(perf->polled, perf->n_cpus + 1, (int)(ns / 1000000)) <= 0)
-        return;
+        return false;
     for (uint32_t i = 0; i < perf->n_cpus; i++)
         if (perf->polled[i].revents & (POLLHUP | POLLERR | POLLNVAL))
             perf->polled[i].fd = -1;
+    return true;
+}
+
+void strobe_perf_rest(struct strobe_perf *perf, uint64_t ns, int wake_fd)
+{
+    struct pollfd *wake = &perf->polled[perf->n_cpus];
+    *wake = (struct pollfd){.fd = wake_fd, .events = POLLIN};
+    poll(wake, 1, (int)(ns / 1000000));
+}
+
+uint64_t strobe_perf_rest_ns(const struct strobe_perf *perf)
+{
+    uint64_t n_samples = perf->options.ring_bytes / (perf->stack_bytes + 256) / 2;
+    return n_samples * 1000000000 / perf->options.hz;
+}
+
+bool strobe_perf_glance(struct strobe_perf *perf, struct strobe_perf_glance *out)
+{
+    STROBE_ASSERT(perf->n_cpus);
+    for (uint32_t i = 0; i < perf->n_cpus; i++)
+        while (strobe_perf_ring_glance(&perf->cpus[i].ring[0], out))
+            if (out->is_sample || out->is_out)
+                return true;
+    return false;
 }
 
 void strobe_perf_begin_round(struct strobe_perf *perf)

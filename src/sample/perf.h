@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "sample/perf_record.h"
+#include "sample/perf_ring.h"
 
 enum strobe_perf_role {
     STROBE_PERF_CLOCK = 0,
@@ -27,6 +28,7 @@ struct strobe_perf_options {
     uint32_t hz;
     uint32_t pid;        /* of the command's process before its exec, or of a running process */
     bool is_running;     /* the latter: all its threads, no children */
+    bool is_prompt;      /* wake whoever waits with each sample, not when a buffer is half full */
     uint64_t ring_bytes; /* of a large buffer at the most; 0: as the machine's size allows */
 };
 
@@ -52,8 +54,15 @@ void strobe_perf_close(struct strobe_perf *perf); /* NULL is allowed */
 const struct strobe_perf_access *strobe_perf_access(const struct strobe_perf *perf);
 struct strobe_perf_shape strobe_perf_shape(const struct strobe_perf *perf);
 
-/* Wait until a buffer is a quarter full, `ns` have passed or `wake_fd` can be read. */
-void strobe_perf_wait(struct strobe_perf *perf, uint64_t ns, int wake_fd);
+/* Wait until a buffer is half full (options.is_prompt: a sample is in one), `ns` have passed or `wake_fd` can be read. False: the time has passed. */
+bool strobe_perf_wait(struct strobe_perf *perf, uint64_t ns, int wake_fd);
+/* Wait until `ns` have passed or `wake_fd` can be read, whatever the buffers have. */
+void strobe_perf_rest(struct strobe_perf *perf, uint64_t ns, int wake_fd);
+/* How long one may rest without a buffer that could be full. */
+uint64_t strobe_perf_rest_ns(const struct strobe_perf *perf);
+
+/* Glance at the next sample or switch that was written since the last glance, in any order (perf_ring.h). False: none is new. */
+bool strobe_perf_glance(struct strobe_perf *perf, struct strobe_perf_glance *out);
 
 /* What a round reads ends here: what is written from now on waits for the next one. */
 void strobe_perf_begin_round(struct strobe_perf *perf);

@@ -92,6 +92,44 @@ const void *strobe_perf_ring_take(struct strobe_perf_ring *ring, size_t *n_bytes
     return record;
 }
 
+/* A word of the buffer; words do not go over its end. */
+static uint64_t word_at(const struct strobe_perf_ring *ring, uint64_t at)
+{
+    uint64_t word;
+    memcpy(&word, ring->data + (at & (ring->n_bytes - 1)), sizeof word);
+    return word;
+}
+
+bool strobe_perf_ring_glance(struct strobe_perf_ring *ring, struct strobe_perf_glance *out)
+{
+    enum { WHO_OF_SAMPLE = 8, WHO_FROM_END = 24 };
+    const struct perf_event_mmap_page *page = ring->page;
+    struct perf_event_header head;
+    if (!page)
+        return false;
+    if (ring->glanced < ring->at)
+        ring->glanced = ring->at;
+    uint64_t end = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), at = ring->glanced;
+    STROBE_ASSERT(end >= at && end - at <= ring->n_bytes);
+    if (at >= end)
+        return false;
+    uint64_t word = word_at(ring, at);
+    memcpy(&head, &word, sizeof head);
+    ring->glanced = end; /* if it can't be right, the rest is left out */
+    if (head.size < 32 || head.size & 7 || head.size > end - at)
+        return false;
+    ring->glanced = at + head.size;
+    out->is_sample = head.type == PERF_RECORD_SAMPLE;
+    out->is_out = head.type == PERF_RECORD_SWITCH && head.misc & PERF_RECORD_MISC_SWITCH_OUT;
+    out->is_preempted = head.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+    uint64_t who_at = out->is_sample ? at + WHO_OF_SAMPLE : at + head.size - WHO_FROM_END;
+    uint64_t who = word_at(ring, who_at);
+    out->time = word_at(ring, who_at + sizeof who);
+    out->pid = (uint32_t)who;
+    out->tid = (uint32_t)(who >> 32);
+    return true;
+}
+
 void strobe_perf_ring_end(struct strobe_perf_ring *ring)
 {
     STROBE_ASSERT(ring->at <= ring->head);

@@ -7,11 +7,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a glance at a record shows. */
+struct strobe_perf_glance {
+    uint32_t pid, tid;
+    uint64_t time;
+    bool is_sample, is_out; /* out: it left its processor */
+    bool is_preempted;      /* and could have gone on */
+};
+
 struct strobe_perf_ring {
     void *page;          /* owned: the mapping; NULL: none */
     const uint8_t *data; /* in it */
     uint64_t n_bytes;    /* of data, a power of two */
     uint64_t at, head;   /* position of the next record, and where this round ends */
+    uint64_t glanced;    /* position up to which records were glanced at */
     uint64_t next_time;
     bool has_next;
     uint8_t *joined; /* owned: a record that went over the end */
@@ -25,6 +34,8 @@ void strobe_perf_ring_unmap(struct strobe_perf_ring *ring); /* zeroes are allowe
 void strobe_perf_ring_begin(struct strobe_perf_ring *ring);
 /* The next record's bytes, aligned to 8, until the next call; there is one. NULL: it can't be right, and the rest of the round is left out. */
 const void *strobe_perf_ring_take(struct strobe_perf_ring *ring, size_t *n_bytes);
+/* Glance at the next record that was written since the last glance, taken or not: who it is of, without its contents. False: none is new. */
+bool strobe_perf_ring_glance(struct strobe_perf_ring *ring, struct strobe_perf_glance *out);
 /* Give back what was taken. */
 void strobe_perf_ring_end(struct strobe_perf_ring *ring);
 

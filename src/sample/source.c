@@ -5,10 +5,13 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,8 +21,9 @@
 #include "sample/perf.h"
 #include "sample/symbolize.h"
 
-enum { BUDGET_BYTES = 8 << 20, SWITCHES_MAX = 20000 };
+enum { BUDGET_BYTES = 8 << 20, SWITCHES_MAX = 20000, PROMPT_NICE = -15 };
 #define WAIT_NS   40000000ull
+#define GLANCE_NS 1000000ull    /* between two glances at the buffers, where a Python is */
 #define FLUSH_NS  1000000000ull /* a block costs some hundred bytes, however few samples are in it */
 #define SECOND_NS 1000000000ull
 
@@ -31,6 +35,7 @@ struct strobe_sampler {
     struct strobe_life life;
     uint64_t until;      /* RAW time of the round before */
     uint64_t flushed_ns; /* mono */
+    uint64_t round_ns;   /* mono: of the last round */
     uint64_t rate_ns;    /* when the rate of switches was looked at */
     uint64_t first_tick, told_lost;
     struct strobe_life_counts told; /* what is in the trace's losses already */
@@ -132,21 +137,65 @@ static void do_round(struct strobe_sampler *s)
     STROBE_ASSERT(!s->paused || s->stop);
     uint64_t raw = strobe_sample_clock_read(&s->clock), now = strobe_clock_mono_ns();
     take_records(s, s->until);
+    strobe_py_watch_forget(s->life.python, s->until);
     s->until = raw;
+    s->round_ns = now;
     watch_switches(s, now);
     if (now - s->flushed_ns >= FLUSH_NS)
         flush(s);
 }
 
+/* Frames of Python are read soon after the sample, long before its turn comes. */
+static void glance(struct strobe_sampler *s)
+{
+    struct strobe_perf_glance seen;
+    if (!strobe_life_has_python(&s->life))
+        return;
+    while (strobe_perf_glance(s->perf, &seen))
+        strobe_life_glance(&s->life, &seen);
+    strobe_life_shoot(&s->life);
+}
+
+/* Until a round or a glance is due. True: a round is, whatever the time. */
+static bool wait_for_records(struct strobe_sampler *s, bool has_python)
+{
+    if (!s->options.is_prompt)
+        return strobe_perf_wait(s->perf, has_python ? GLANCE_NS : WAIT_NS, s->wake_fd);
+    if (has_python) {
+        strobe_perf_wait(s->perf, WAIT_NS, s->wake_fd);
+        return false;
+    }
+    uint64_t ns = strobe_perf_rest_ns(s->perf);
+    strobe_perf_rest(s->perf, ns < WAIT_NS ? ns : WAIT_NS, s->wake_fd);
+    return true;
+}
+
+/* Soon after a sample its thread is still where it was: this thread, which sleeps nearly always, goes before others where that is
+ * allowed (root). */
+static void hurry(void)
+{
+    struct sched_param first = {.sched_priority = 1};
+    if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))
+        setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), PROMPT_NICE);
+}
+
 static void *run(void *context)
 {
     struct strobe_sampler *s = context;
-    for (;;) {
-        strobe_perf_wait(s->perf, WAIT_NS, s->wake_fd);
+    if (s->options.is_prompt)
+        hurry();
+    uint64_t rest_ns = strobe_perf_rest_ns(s->perf);
+    uint64_t every_ns = rest_ns < WAIT_NS ? rest_ns : WAIT_NS;
+    for (bool has_python = false;;) {
+        bool is_due = wait_for_records(s, has_python);
         pthread_mutex_lock(&s->lock);
         bool stop = s->stop;
-        if (!stop && !s->paused)
+        if (!stop)
+            glance(s);
+        if (!stop && !s->paused &&
+            (is_due || strobe_clock_mono_ns() - s->round_ns + GLANCE_NS >= every_ns))
             do_round(s);
+        has_python = strobe_life_has_python(&s->life);
         pthread_mutex_unlock(&s->lock);
         if (stop)
             return NULL;
@@ -203,6 +252,7 @@ enum strobe_err strobe_sampler_open(const struct strobe_sampler_options *options
     struct strobe_perf_options perf = {.hz = options->hz,
                                        .pid = options->pid,
                                        .is_running = options->is_running,
+                                       .is_prompt = options->is_prompt,
                                        .ring_bytes = options->ring_bytes};
     enum strobe_err err = s->wake_fd < 0 ? STROBE_ERR_LIMIT : STROBE_OK;
     if (!err)
@@ -214,6 +264,7 @@ enum strobe_err strobe_sampler_open(const struct strobe_sampler_options *options
         return err;
     }
     s->life.hz = options->hz;
+    s->life.python->late_max_ns = options->is_prompt ? STROBE_PY_PROMPT_NS : STROBE_PY_LATE_NS;
     s->life.has_kernel = strobe_perf_access(s->perf)->has_kernel;
     if (options->is_running)
         strobe_life_attach(&s->life, options->pid);

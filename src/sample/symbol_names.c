@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "sample/symbol_jit.h"
 
 struct kernel_symbol {
     uint64_t address;
@@ -214,6 +215,29 @@ static void name_address(struct naming *n, uint32_t row, uint64_t vaddr)
            readable(n, name), file);
 }
 
+/* Rows of code that one process made, from `first` on. How many. */
+static uint32_t name_jit(struct naming *n, const struct strobe_wanted *wanted, uint32_t first)
+{
+    const struct strobe_wanted_row *rows = wanted->rows + first;
+    uint32_t n_rows = 1;
+    while (first + n_rows < wanted->n && rows[n_rows].module == rows->module)
+        n_rows++;
+    struct strobe_symbol_jit *found = calloc(n_rows, sizeof *found);
+    if (found)
+        strobe_symbol_jit_find(strobe_map_get(&wanted->pids, rows->proc, 0), rows, n_rows, found);
+    n->image = "[jit]";
+    for (uint32_t i = 0; found && i < n_rows; i++) {
+        if (found[i].name)
+            answer(n,
+                   (struct strobe_symbol_answer){.row = first + i,
+                                                 .into = rows[i].address - found[i].start},
+                   found[i].name, "");
+        free(found[i].name);
+    }
+    free(found);
+    return n_rows;
+}
+
 void strobe_symbol_names_run(const struct strobe_wanted *wanted,
                              const struct strobe_modules *modules, int out_fd)
 {
@@ -231,6 +255,10 @@ void strobe_symbol_names_run(const struct strobe_wanted *wanted,
             continue; /* another process's */
         if (row->module == STROBE_WANTED_KERNEL) {
             name_kernel(&n, i, row->address);
+            continue;
+        }
+        if (row->module & STROBE_WANTED_JIT) {
+            i += name_jit(&n, wanted, i) - 1;
             continue;
         }
         STROBE_ASSERT(row->module && row->module <= modules->n);

@@ -10,6 +10,7 @@
 void strobe_wanted_free(struct strobe_wanted *wanted)
 {
     strobe_index_free(&wanted->index);
+    strobe_map_free(&wanted->pids);
     free(wanted->rows);
     memset(wanted, 0, sizeof *wanted);
 }
@@ -37,19 +38,32 @@ static bool is_there(const struct strobe_wanted *wanted, uint64_t hash, uint32_t
     return false;
 }
 
-void strobe_wanted_add(struct strobe_wanted *wanted, uint32_t proc, uint64_t address,
+/* Where an address that is mapped is looked up. False: nowhere. */
+static bool place(struct strobe_wanted *wanted, const struct strobe_mapping *mapping, uint64_t pids,
+                  struct strobe_wanted_row *row)
+{
+    const struct strobe_sample_module *module = mapping->module;
+    if (module && module->path[0] == '/' && module->path[1] != '/' &&
+        strncmp(module->path, "/memfd:", strlen("/memfd:"))) {
+        row->module = module->id;
+        return module->fd >= 0 &&
+               strobe_cfi_vaddr(&module->cfi, row->address - mapping->start + mapping->offset,
+                                &row->vaddr);
+    }
+    if (module && module->path[0] == '[')
+        return false; /* the vdso and the like */
+    row->module = STROBE_WANTED_JIT | row->proc;
+    return row->proc < STROBE_WANTED_JIT - 1 && !strobe_map_put(&wanted->pids, row->proc, pids);
+}
+
+void strobe_wanted_add(struct strobe_wanted *wanted, uint32_t proc, uint64_t pids, uint64_t address,
                        const struct strobe_mapping *mapping)
 {
     struct strobe_wanted_row row = {
         .address = address, .vaddr = address, .proc = proc, .module = STROBE_WANTED_KERNEL};
     STROBE_ASSERT(wanted->seed);
-    if (mapping) {
-        const struct strobe_sample_module *module = mapping->module;
-        uint64_t offset = address - mapping->start + mapping->offset;
-        if (!module || module->fd < 0 || !strobe_cfi_vaddr(&module->cfi, offset, &row.vaddr))
-            return;
-        row.module = module->id;
-    }
+    if (mapping && !place(wanted, mapping, pids, &row))
+        return;
     uint64_t hash = strobe_hash_pair(address, proc, wanted->seed);
     if (is_there(wanted, hash, proc, address))
         return;

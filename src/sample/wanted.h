@@ -11,12 +11,13 @@
 enum {
     STROBE_WANTED_MAX = 1 << 17,
     STROBE_WANTED_STACKS = 1 << 12,
-    STROBE_WANTED_KERNEL = UINT32_MAX
 };
+#define STROBE_WANTED_KERNEL UINT32_MAX
+#define STROBE_WANTED_JIT    (1u << 31) /* or it with the process's number: code of no file */
 
 struct strobe_wanted_row {
     uint64_t address, vaddr; /* vaddr: in the module's file; of the kernel: the address */
-    uint32_t proc, module;   /* module: its id, or STROBE_WANTED_KERNEL */
+    uint32_t proc, module; /* module: its id, STROBE_WANTED_KERNEL, or as STROBE_WANTED_JIT says */
 };
 
 struct strobe_wanted {
@@ -26,14 +27,16 @@ struct strobe_wanted {
     uint64_t seed;
     uint64_t seen[STROBE_WANTED_STACKS]; /* hashes of stacks whose addresses are all there */
     uint64_t n_left_out;
+    struct strobe_map
+        pids; /* proc: pid << 32 | its number in its own pid namespace, of those with code of no file */
 };
 
 void strobe_wanted_free(struct strobe_wanted *wanted);
 /* Whether the stack was there before; if not, it counts as seen from now on. */
 bool strobe_wanted_knows_stack(struct strobe_wanted *wanted, uint32_t proc,
                                const uint64_t *addresses, uint32_t n);
-/* Add an address of a process; `mapping` is the one around it, NULL: the kernel. Those of no file are left out. */
-void strobe_wanted_add(struct strobe_wanted *wanted, uint32_t proc, uint64_t address,
+/* Add an address of a process; `mapping` is the one around it, NULL: the kernel. `pids`: as in the struct. */
+void strobe_wanted_add(struct strobe_wanted *wanted, uint32_t proc, uint64_t pids, uint64_t address,
                        const struct strobe_mapping *mapping);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "query/cut.h"
+#include "query/symbols.h"
 #include "serve/guard.h"
 
 enum { MAX_SOURCE = 2 << 20 };
@@ -69,14 +70,16 @@ static char *read_source(void *context, const struct strobe_trace *trace, const 
     return text;
 }
 
-/* By the modules' files, where they are at hand with the same build id. */
-static uint32_t find_functions(void *context, struct strobe_trace *trace, uint32_t process,
-                               uint64_t address, char *room, size_t n_room)
+/* The names of a recording come at its end: until then they are looked up in the files of this machine, by build id. A trace that is closed
+ * has its names, and no file is opened because of it. */
+static uint32_t name_address(void *context, uint32_t process, uint64_t address, char *room,
+                             size_t n_room)
 {
     struct strobe_served *served = context;
+    if (!is_live(served, served->engine->trace))
+        return 0;
     if (!served->symbols)
-        served->symbols = strobe_symbols_open(trace);
-    room[0] = 0;
+        served->symbols = strobe_symbols_open(served->engine->trace);
     return served->symbols
                ? strobe_symbols_functions(served->symbols, process, address, room, n_room)
                : 0;
@@ -87,7 +90,7 @@ enum strobe_err strobe_served_open(const char *path, const char *folder, struct 
     struct strobe_trace *trace;
     const char *slash = strrchr(path, '/');
     *out = (struct strobe_served){.path = path, .folder = folder};
-    out->host = (struct strobe_engine_host){is_live, read_source, find_functions, out};
+    out->host = (struct strobe_engine_host){is_live, read_source, name_address, out};
     enum strobe_err err = strobe_trace_open(path, 0, &trace);
     if (!err)
         err = strobe_engine_open(trace, slash ? slash + 1 : path, &out->engine);
@@ -99,8 +102,8 @@ enum strobe_err strobe_served_open(const char *path, const char *folder, struct 
 void strobe_served_close(struct strobe_served *served)
 {
     strobe_symbols_close(served->symbols);
-    strobe_engine_close(served->engine);
     served->symbols = NULL;
+    strobe_engine_close(served->engine);
     served->engine = NULL;
 }
 

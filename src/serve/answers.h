@@ -10,7 +10,7 @@
 struct strobe_served {
     struct strobe_engine *engine;   /* owned */
     struct strobe_engine_host host; /* of the engine */
-    struct strobe_symbols *symbols; /* owned: of the machine's files; NULL: not asked for yet */
+    struct strobe_symbols *symbols; /* owned: of a trace that is still written; NULL: none yet */
     const char *path;               /* borrowed: of the trace */
     const char *folder;             /* borrowed: where saved ranges go */
 };

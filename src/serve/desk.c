@@ -124,6 +124,8 @@ static void tell_grown(struct worker *worker)
     struct strobe_engine *engine = worker->served.engine;
     const struct strobe_file_facts *facts = strobe_file_facts(engine->trace->file);
     struct strobe_reply reply = {0};
+    strobe_strips_step(
+        &engine->strips); /* a thread that is sampled now is a track with more to show */
     strobe_reply_string(&reply, "tell", facts->closed ? "closed" : "grown");
     strobe_reply_open(&reply, "range", '[');
     int is_empty = engine->view->tick_first > engine->view->tick_last;
@@ -135,7 +137,7 @@ static void tell_grown(struct worker *worker)
     strobe_reply_u64(&reply, "bytes", facts->n_bytes);
     strobe_reply_u64(&reply, "tracks",
                      engine->trace->thread_ids.n + engine->trace->n_processes +
-                         engine->tables.n_tables);
+                         engine->tables.n_tables + engine->strips.ids.n);
     send(worker->trace, 0, 0, &reply);
 }
 

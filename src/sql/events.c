@@ -314,7 +314,7 @@ static void put_sample(struct strobe_sql_pump *pump, const struct strobe_happeni
     strobe_out_free(&text);
 }
 
-#define EVENT_COLUMNS "trace_id INT, ts INT, track_id INT, "
+#define EVENT_COLUMNS "trace_id INT4, ts INT, track_id INT4, "
 #define EVENT(name, columns, kinds, put, help)                                                   \
     {                                                                                            \
         name, EVENT_COLUMNS columns, help, {.ts = 1, .track = 2}, NULL, NULL, NULL, walk_events, \
@@ -323,8 +323,9 @@ static void put_sample(struct strobe_sql_pump *pump, const struct strobe_happeni
 
 const struct strobe_sql_table strobe_sql_events[] = {
     {"zone",
-     "trace_id INT, id INT, ts INT, dur INT, self INT, depth INT, name TEXT, loc_id INT, "
-     "track_id INT, process_id INT, parent_id INT, state TEXT, value INT, text TEXT, color INT",
+     "trace_id INT4, id INT, ts INT, dur INT, self INT, depth INT4, name ENUM TEXT, loc_id INT4, "
+     "track_id INT4, process_id INT4, parent_id INT, state ENUM TEXT, value INT, text TEXT, color "
+     "INT4",
      "zones of threads, devices and fibers, and spans",
      {.ts = ZONE_TS, .track = ZONE_TRACK, .process = ZONE_PROCESS, .name = ZONE_NAME},
      NULL,
@@ -334,7 +335,8 @@ const struct strobe_sql_table strobe_sql_events[] = {
      0,
      NULL},
     {"zone_sum",
-     "trace_id INT, name TEXT, loc_id INT, track_id INT, process_id INT, depth INT, count INT, "
+     "trace_id INT4, name ENUM TEXT, loc_id INT4, track_id INT4, process_id INT4, depth INT4, "
+     "count INT, "
      "ended INT, total INT, self INT, min INT, max INT, after INT HIDDEN, before INT HIDDEN",
      "zones added up by the keys that are asked for; zone_sum(AFTER, BEFORE): of a time",
      {.track = 3, .process = 4, .after = 12, .before = 13},
@@ -344,10 +346,10 @@ const struct strobe_sql_table strobe_sql_events[] = {
      strobe_sql_walk_sums,
      0,
      NULL},
-    EVENT("message", "severity TEXT, text TEXT, color INT", BIT(MESSAGE), put_message,
+    EVENT("message", "severity ENUM TEXT, text TEXT, color INT4", BIT(MESSAGE), put_message,
           "texts of the program"),
     {"counter",
-     EVENT_COLUMNS "value REAL, name TEXT, process_id INT",
+     EVENT_COLUMNS "value REAL, name ENUM TEXT, process_id INT4",
      "values of plots",
      {.ts = 1},
      NULL,
@@ -356,19 +358,20 @@ const struct strobe_sql_table strobe_sql_events[] = {
      walk_events,
      BIT(PLOT_INT) | BIT(PLOT_DOUBLE),
      put_counter},
-    EVENT("frame_event", "what TEXT, name TEXT",
+    EVENT("frame_event", "what ENUM TEXT, name ENUM TEXT",
           BIT(FRAME_MARK) | BIT(FRAME_START) | BIT(FRAME_END), put_frame, "frame marks"),
-    EVENT("flow_event", "what TEXT, flow_id INT", BIT(FLOW_BEGIN) | BIT(FLOW_STEP) | BIT(FLOW_END),
-          put_flow, "begins, steps and ends of arrows"),
-    EVENT("alloc_event", "what TEXT, pool TEXT, address INT, size INT",
+    EVENT("flow_event", "what ENUM TEXT, flow_id INT",
+          BIT(FLOW_BEGIN) | BIT(FLOW_STEP) | BIT(FLOW_END), put_flow,
+          "begins, steps and ends of arrows"),
+    EVENT("alloc_event", "what ENUM TEXT, pool ENUM TEXT, address INT, size INT",
           BIT(MEM_ALLOC) | BIT(MEM_FREE) | BIT(MEM_DISCARD) | BIT(MEM_BLOCK), put_alloc,
           "allocations and frees"),
-    EVENT("lock_event", "what TEXT, lock_id INT, name TEXT, shared INT",
+    EVENT("lock_event", "what ENUM TEXT, lock_id INT, name ENUM TEXT, shared INT",
           BIT(LOCK_WAIT) | BIT(LOCK_OBTAIN) | BIT(LOCK_RELEASE) | BIT(LOCK_MARK) | BIT(LOCK_GONE) |
               BIT(LOCK_WAITED),
           put_lock, "waits for locks"),
-    EVENT("switch", "what TEXT, cpu INT, reason INT", BIT(SWITCH_IN) | BIT(SWITCH_OUT), put_switch,
-          "context switches"),
+    EVENT("switch", "what ENUM TEXT, cpu INT, reason INT", BIT(SWITCH_IN) | BIT(SWITCH_OUT),
+          put_switch, "context switches"),
     EVENT("sample", "cpu INT, n_frames INT, stack TEXT", BIT(SAMPLE), put_sample,
           "sampled call stacks, innermost address first"),
 };

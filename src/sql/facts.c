@@ -458,41 +458,43 @@ static void put_block(const struct strobe_sql_file *file, uint64_t row, int colu
     }
 }
 
-#define FACTS(name, columns, help, load, n_rows, put, ...)                                    \
-    {                                                                                         \
-        name, "trace_id INT, " columns, help, {__VA_ARGS__}, load, n_rows, put, NULL, 0, NULL \
+#define FACTS(name, columns, help, load, n_rows, put, ...)                                     \
+    {                                                                                          \
+        name, "trace_id INT4, " columns, help, {__VA_ARGS__}, load, n_rows, put, NULL, 0, NULL \
     }
 
 const struct strobe_sql_table strobe_sql_facts[] = {
     FACTS("stat",
-          "kind TEXT, name TEXT, function TEXT, file TEXT, line INT, count INT, total INT, "
+          "kind ENUM TEXT, name ENUM TEXT, function ENUM TEXT, file ENUM TEXT, line INT, count "
+          "INT, total INT, "
           "inclusive INT, self INT, min INT, max INT, mean INT, std INT, p50 INT, p90 INT, "
           "p99 INT",
           "statistics by location, as the command stats prints them", load_stats, n_stats, put_stat,
           .id = 0),
-    FACTS("loc", "id INT, name TEXT, function TEXT, file TEXT, line INT, color INT",
+    FACTS("loc", "id INT, name ENUM TEXT, function ENUM TEXT, file ENUM TEXT, line INT, color INT4",
           "source locations", NULL, n_locs, put_loc, .id = 1),
     FACTS("track",
-          "id INT, kind TEXT, name TEXT, process_id INT, thread_id INT, core_x INT, core_y INT, "
-          "risc INT",
+          "id INT, kind ENUM TEXT, name ENUM TEXT, process_id INT4, thread_id INT4, core_x INT4, "
+          "core_y INT4, "
+          "risc INT4",
           "what zones stand on: threads, processors of a device, fibers, spans of a process", NULL,
           n_tracks, put_track, .id = 0),
     FACTS("thread",
-          "id INT, tid INT, name TEXT, process_id INT, start_ts INT, end_ts INT, utid INT, "
-          "upid INT, is_main_thread INT",
+          "id INT, tid INT, name ENUM TEXT, process_id INT4, start_ts INT, end_ts INT, utid INT4, "
+          "upid INT4, is_main_thread INT4",
           "threads", NULL, n_threads, put_thread, .id = 1),
     FACTS("process",
-          "id INT, pid INT, parent_pid INT, name TEXT, exe TEXT, argv TEXT, end_ts INT, "
-          "ended TEXT, end_value INT, upid INT, cmdline TEXT",
+          "id INT, pid INT, parent_pid INT, name ENUM TEXT, exe TEXT, argv TEXT, end_ts INT, "
+          "ended ENUM TEXT, end_value INT, upid INT4, cmdline TEXT",
           "processes and how they ended", NULL, n_processes, put_process, .id = 1),
-    FACTS("counter_track", "id INT, name TEXT, unit TEXT, process_id INT",
+    FACTS("counter_track", "id INT, name ENUM TEXT, unit TEXT, process_id INT4",
           "plots that were configured", NULL, n_plots, put_plot, .id = 0),
-    FACTS("alloc", "ts INT, address INT, size INT, pool TEXT, track_id INT, free_ts INT",
+    FACTS("alloc", "ts INT, address INT, size INT, pool ENUM TEXT, track_id INT4, free_ts INT",
           "blocks of memory, with the time of their free", load_memory, n_blocks, put_block,
           .id = 0),
-    FACTS("loss", "process_id INT, track_id INT, cause TEXT, count INT, ts INT, end_ts INT",
+    FACTS("loss", "process_id INT4, track_id INT4, cause ENUM TEXT, count INT, ts INT, end_ts INT",
           "what was dropped, why and when", NULL, n_losses, put_loss, .id = 0),
-    FACTS("coverage", "emitted INT, stored INT, dropped INT, missing_words INT, is_exact INT",
+    FACTS("coverage", "emitted INT, stored INT, dropped INT, missing_words INT, is_exact INT4",
           "emitted = stored + dropped", NULL, one_row, put_coverage, .id = 0),
     FACTS("run",
           "file TEXT, host TEXT, kernel TEXT, cpu TEXT, started_unix_ns INT, clock_error_ns INT",

@@ -65,7 +65,9 @@ static void set_limits(struct strobe_sql *sql)
     sqlite3_db_config(sql->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
     sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_hard_heap_limit64((sqlite3_int64)sql->limits.heap_bytes);
+    if (sql->limits
+            .heap_bytes) /* the bound is that of the whole process: others may have set one */
+        sqlite3_hard_heap_limit64((sqlite3_int64)sql->limits.heap_bytes);
     sqlite3_set_authorizer(sql->db, on_authorize, sql);
     sqlite3_progress_handler(sql->db, STEPS_PER_LOOK, on_progress, sql);
 }
@@ -173,8 +175,7 @@ struct strobe_sql_damage strobe_sql_damage(const struct strobe_sql *sql, unsigne
                                       atomic_load(&file->n_bad_parts)};
 }
 
-/* SQLite's failure as one of ours, in words that say what to do. */
-static enum strobe_err fail(struct strobe_sql *sql, int code)
+enum strobe_err strobe_sql_fail(struct strobe_sql *sql, int code)
 {
     if (code == SQLITE_INTERRUPT) {
         snprintf(sql->error, sizeof sql->error,
@@ -197,7 +198,7 @@ static enum strobe_err fail(struct strobe_sql *sql, int code)
     return STROBE_ERR_INVALID;
 }
 
-static void read_value(sqlite3_stmt *statement, int column, struct strobe_sql_value *value)
+void strobe_sql_read_value(sqlite3_stmt *statement, int column, struct strobe_sql_value *value)
 {
     switch (sqlite3_column_type(statement, column)) {
     case SQLITE_INTEGER:
@@ -245,13 +246,13 @@ static enum strobe_err run_one(struct strobe_sql *sql, sqlite3_stmt *statement,
     enum strobe_err err = values ? put_head(statement, n_columns, sink) : STROBE_ERR_NOMEM;
     while (!err && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         for (unsigned i = 0; i < n_columns; i++)
-            read_value(statement, (int)i, &values[i]);
+            strobe_sql_read_value(statement, (int)i, &values[i]);
         err = sink->row(sink->context, values, n_columns);
         n_rows++;
     }
     free(values);
     if (!err && code != SQLITE_DONE)
-        err = fail(sql, code);
+        err = strobe_sql_fail(sql, code);
     return err ? err : sink->end(sink->context, n_rows);
 }
 
@@ -260,8 +261,7 @@ int strobe_sql_was_rewritten(const struct strobe_sql *sql)
     return sql->was_rewritten;
 }
 
-/* Prepare the next statement of *text, and step over it. An SQLite code. */
-static int prepare(struct strobe_sql *sql, const char **text, sqlite3_stmt **statement)
+int strobe_sql_prepare(struct strobe_sql *sql, const char **text, sqlite3_stmt **statement)
 {
     struct strobe_out instead = {0};
     size_t n = sql->limits.no_shortcut ? 0 : strobe_sql_rewrite(*text, &instead);
@@ -279,21 +279,27 @@ static int prepare(struct strobe_sql *sql, const char **text, sqlite3_stmt **sta
     return sqlite3_prepare_v2(sql->db, *text, -1, statement, text);
 }
 
-enum strobe_err strobe_sql_run(struct strobe_sql *sql, const char *text,
-                               const struct strobe_sql_sink *sink)
+void strobe_sql_begin(struct strobe_sql *sql)
 {
-    enum strobe_err err = STROBE_OK;
     sql->error[0] = 0;
     atomic_store(&sql->stopped, 0);
     sql->deadline_ns =
         sql->limits.timeout_ms ? strobe_clock_mono_ns() + sql->limits.timeout_ms * 1000000 : 0;
+}
+
+enum strobe_err strobe_sql_run(struct strobe_sql *sql, const char *text,
+                               const struct strobe_sql_sink *sink)
+{
+    enum strobe_err err = STROBE_OK;
+    strobe_sql_begin(sql);
     while (!err && *text) {
         sqlite3_stmt *statement = NULL;
-        int code = prepare(sql, &text, &statement);
+        int code = strobe_sql_prepare(sql, &text, &statement);
         if (code)
-            err = fail(sql, code);
+            err = strobe_sql_fail(sql, code);
         else if (statement && !sqlite3_column_count(statement))
-            err = fail(sql, SQLITE_AUTH); /* a statement without an answer, REINDEX for one */
+            err = strobe_sql_fail(sql,
+                                  SQLITE_AUTH); /* a statement without an answer, REINDEX for one */
         else if (statement)
             err = run_one(sql, statement, sink);
         sqlite3_finalize(statement);

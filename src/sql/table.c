@@ -47,12 +47,23 @@ struct cursor {
     const struct strobe_sql_batch *batch; /* borrowed from the pump */
 };
 
-static unsigned count_columns(const char *columns)
+unsigned strobe_sql_count_columns(const struct strobe_sql_table *table)
 {
     unsigned n = 1;
-    for (; *columns; columns++)
-        n += *columns == ',';
+    for (const char *at = table->columns; *at; at++)
+        n += *at == ',';
     return n;
+}
+
+const struct strobe_sql_table *strobe_sql_find_table(const char *name)
+{
+    for (unsigned i = 0; i < strobe_sql_n_facts; i++)
+        if (!strcmp(name, strobe_sql_facts[i].name))
+            return &strobe_sql_facts[i];
+    for (unsigned i = 0; i < strobe_sql_n_events; i++)
+        if (!strcmp(name, strobe_sql_events[i].name))
+            return &strobe_sql_events[i];
+    return NULL;
 }
 
 static int on_connect(sqlite3 *db, void *context, int argc, const char *const *argv,
@@ -61,13 +72,7 @@ static int on_connect(sqlite3 *db, void *context, int argc, const char *const *a
     (void)argc;
     (void)error;
     struct strobe_sql *sql = context;
-    const struct strobe_sql_table *what = NULL;
-    for (unsigned i = 0; i < strobe_sql_n_facts; i++)
-        if (!strcmp(argv[0], strobe_sql_facts[i].name))
-            what = &strobe_sql_facts[i];
-    for (unsigned i = 0; i < strobe_sql_n_events; i++)
-        if (!strcmp(argv[0], strobe_sql_events[i].name))
-            what = &strobe_sql_events[i];
+    const struct strobe_sql_table *what = strobe_sql_find_table(argv[0]);
     if (!what)
         return SQLITE_ERROR;
     char *schema = sqlite3_mprintf("CREATE TABLE x(%s)", what->columns);
@@ -77,7 +82,7 @@ static int on_connect(sqlite3 *db, void *context, int argc, const char *const *a
         sqlite3_free(table);
         return SQLITE_NOMEM;
     }
-    *table = (struct table){.sql = sql, .what = what, .n_columns = count_columns(what->columns)};
+    *table = (struct table){.sql = sql, .what = what, .n_columns = strobe_sql_count_columns(what)};
     STROBE_ASSERT(table->n_columns <= STROBE_SQL_MAX_COLUMNS);
     sql->is_declaring = 1;
     int code = sqlite3_declare_vtab(db, schema);
@@ -151,11 +156,11 @@ static void set_costs(const struct table *table, sqlite3_index_info *info, unsig
 }
 
 /* The places of parents are known only where a walk saw the track from its start. */
-static int needs_all(const struct table *table, uint64_t wanted)
+int strobe_sql_needs_all(const struct strobe_sql_table *table, uint64_t wanted)
 {
-    const char *parent = strstr(table->what->columns, "parent_id");
+    const char *parent = strstr(table->columns, "parent_id");
     unsigned column = 0;
-    for (const char *at = table->what->columns; parent && at < parent; at++)
+    for (const char *at = table->columns; parent && at < parent; at++)
         column += *at == ',';
     return parent && wanted >> column & 1;
 }
@@ -168,7 +173,7 @@ static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     for (int i = 0; i < info->nConstraint; i++) {
         unsigned demand = demand_of(table, &info->aConstraint[i]);
         if (!demand || demands & demand ||
-            (demand & (BY_TS_MIN | BY_TS_MAX) && needs_all(table, info->colUsed)))
+            (demand & (BY_TS_MIN | BY_TS_MAX) && strobe_sql_needs_all(table->what, info->colUsed)))
             continue;
         if (demand == BY_NAME && sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY"))
             continue;

@@ -68,7 +68,9 @@ struct strobe_sql_keys {
 
 struct strobe_sql_table {
     const char *name;
-    const char *columns; /* as CREATE TABLE has them, trace_id first */
+    /* As CREATE TABLE has them, trace_id first: "name type, name type". Types are INT (64 bits), INT4 (32), REAL, TEXT, and
+     * ENUM TEXT for texts of which there are few; columns.c reads them, SQLite knows them all for numbers or texts. */
+    const char *columns;
     const char *help;
     struct strobe_sql_keys keys;
     /* Facts. What has to be counted first; NULL: nothing. */
@@ -95,6 +97,20 @@ enum strobe_err strobe_sql_walk_sums(struct strobe_sql_pump *pump);
 
 /* events.c: the track of a batch's zones, -1: it has no number. */
 int64_t strobe_sql_track_of(const struct strobe_trace *trace, const struct strobe_batch *batch);
+
+/* table.c: the table of that name, or NULL; its columns; 1: a walk must see all of every track to fill the wanted ones. */
+const struct strobe_sql_table *strobe_sql_find_table(const char *name);
+unsigned strobe_sql_count_columns(const struct strobe_sql_table *table);
+int strobe_sql_needs_all(const struct strobe_sql_table *table, uint64_t wanted);
+
+/* sql.c: the clock of a run starts. */
+void strobe_sql_begin(struct strobe_sql *sql);
+/* Prepare the next statement of *text, and step over it. An SQLite code. */
+int strobe_sql_prepare(struct strobe_sql *sql, const char **text, sqlite3_stmt **statement);
+/* SQLite's failure as one of ours, in words that say what to do. */
+enum strobe_err strobe_sql_fail(struct strobe_sql *sql, int code);
+/* A value of the row that the statement is at; its text lives until the next step. */
+void strobe_sql_read_value(sqlite3_stmt *statement, int column, struct strobe_sql_value *value);
 
 /* Make the tables known to SQLite: an SQLite code. */
 int strobe_sql_register(struct strobe_sql *sql);

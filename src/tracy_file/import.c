@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "query/pair.h"
 #include "tracy_file/import_internal.h"
 
 enum { BUDGET_BYTES = 1 << 30 };
@@ -535,6 +536,7 @@ static enum strobe_err import_source(const struct source *source, const char *to
         err = err ? err : more;
     }
     if (writer && keep) {
+        strobe_pair_write(writer, NULL); /* where that fails readers pair themselves */
         enum strobe_err end = strobe_file_finish(writer);
         return err ? err : end;
     }

@@ -1,9 +1,11 @@
 /* module.c - the engine as the page's WebAssembly module. The page hands over questions as text and gets frames
  * (docs/viewer-protocol.md); bytes of the trace come from the page's two functions below. One trace per
  * instance. After a trap the instance is of no use any more.  SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ready.h"
 #include "engine/engine.h"
 
 #define EXPORT(name) __attribute__((export_name(name), used))
@@ -30,6 +32,14 @@ static enum strobe_err size(void *context, uint64_t *n_bytes)
     (void)context;
     *n_bytes = (uint64_t)strobe_page_size();
     return STROBE_OK;
+}
+
+/* Sorts would put what is too much for memory into a file (base/sort.h): there are none. */
+int strobe_ready_unnamed(const char *folder)
+{
+    (void)folder;
+    errno = ENOSYS;
+    return -1;
 }
 
 /* ---- opening ---- */

@@ -41,6 +41,8 @@ enum strobe_block_type {
     STROBE_BLOCK_INDEX = 3,
     STROBE_BLOCK_FOOTER = 4,
     STROBE_BLOCK_LOD = 5,
+    STROBE_BLOCK_PAIRED = 6,     /* rows of paired tracks: file/paired.h */
+    STROBE_BLOCK_PAIRED_LOD = 7, /* what they look like from afar, and their list */
 };
 
 /* Flags of a part, and of an LOD block. */
@@ -51,6 +53,22 @@ enum strobe_part_flag {
     STROBE_PART_NESTED = 8,       /* and there are some: their sums are behind the ends */
 };
 enum strobe_lod_flag { STROBE_LOD_ENDS = 1 };
+enum strobe_paired_flag { STROBE_PAIRED_LIST = 1 }; /* of a PAIRED_LOD block */
+
+/* Kinds of paired tracks: docs/file-format.md, "PAIRED and PAIRED_LOD". */
+enum strobe_paired_kind {
+    STROBE_PAIRED_THREAD = 2,
+    STROBE_PAIRED_FIBER = 3,
+    STROBE_PAIRED_SPANS = 4,
+    STROBE_PAIRED_GPU = 5,
+};
+enum {
+    STROBE_PAIRED_VERSION = 1,
+    STROBE_PAIRED_PART = 16384,   /* rows or cells of a part */
+    STROBE_PAIRED_TRACKS = 65536, /* of a list */
+    STROBE_PAIRED_DEPTHS = 512,   /* of spans */
+    STROBE_PAIRED_STEP = 2,       /* between the shifts of levels */
+};
 
 enum strobe_stream { STROBE_SYM, STROBE_LO, STROBE_HI, STROBE_BIG, STROBE_SIDE, STROBE_N_STREAMS };
 
@@ -117,7 +135,8 @@ struct strobe_block_head {
     uint32_t magic;
     uint8_t type;
     uint8_t level;
-    uint16_t flags; /* of an LOD block: enum strobe_lod_flag; else 0 */
+    uint16_t
+        flags; /* of an LOD block: enum strobe_lod_flag; of PAIRED_LOD: strobe_paired_flag; else 0 */
     uint64_t seq;
     uint32_t head_bytes;
     uint32_t body_bytes;

@@ -124,17 +124,19 @@ enum strobe_kind {
 
 /* Facts of a process for which a file's head has no line left: a file that has them says what they are in KIND records. They are
  * never in a ring. */
-#define STROBE_LATER_LIST(X)                                                                \
-    X(FUNCTION, 87, "function", "uuuuussss",                                                \
-      "start,size,line,call_line,is_inline,function,file,image,call_file")                  \
-    X(CODE, 88, "code", "uuus", "start,offset,total,bytes")                                 \
-    X(SOURCE_FILE, 89, "source_file", "uuss", "offset,total,path,bytes")                    \
-    X(DEVICE, 90, "device", "uuuuuus", "device,arch,khz,grid_x,grid_y,pid,backend")         \
-    X(DEVICE_LANE, 91, "device_lane", "uuuuuuu", "track,kind,x,y,logical_x,logical_y,risc") \
-    X(DEVICE_PROGRAM, 92, "device_program", "uuss", "program,trace,name,sources")           \
-    X(SAMPLED, 93, "sampled", "uuu", "hz,error_ns,has_kernel")                              \
-    X(DEVICE_OP, 94, "device_op", "uuuuuuuuuiuuds",                                         \
-      "op,trace,session,from,to,known,host_ns,kernel_ns,fw_ns,gap_ns,cores,bound,util,name")
+#define STROBE_LATER_LIST(X)                                                                 \
+    X(FUNCTION, 87, "function", "uuuuussss",                                                 \
+      "start,size,line,call_line,is_inline,function,file,image,call_file")                   \
+    X(CODE, 88, "code", "uuus", "start,offset,total,bytes")                                  \
+    X(SOURCE_FILE, 89, "source_file", "uuss", "offset,total,path,bytes")                     \
+    X(DEVICE, 90, "device", "uuuuuus", "device,arch,khz,grid_x,grid_y,pid,backend")          \
+    X(DEVICE_LANE, 91, "device_lane", "uuuuuuu", "track,kind,x,y,logical_x,logical_y,risc")  \
+    X(DEVICE_PROGRAM, 92, "device_program", "uuss", "program,trace,name,sources")            \
+    X(SAMPLED, 93, "sampled", "uuu", "hz,error_ns,has_kernel")                               \
+    X(DEVICE_OP, 94, "device_op", "uuuuuuuuuiuuds",                                          \
+      "op,trace,session,from,to,known,host_ns,kernel_ns,fw_ns,gap_ns,cores,bound,util,name") \
+    X(PYTHON_FRAMES, 95, "python_frames", "uuuuuu",                                          \
+      "minor,state,n_joined,n_missed,late_ns,late_max_ns")
 
 enum strobe_meta {
 #define X(name, number, text, fields, field_names) STROBE_META_##name = number,

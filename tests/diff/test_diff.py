@@ -105,6 +105,11 @@ class Diff(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(path.name for path in (self.folder / "runs").iterdir()), ["a1.strobe", "a2.strobe", "b1.strobe", "b2.strobe"])
         self.assertIn("2 against 2 runs", done.stdout)
+        gate = pathlib.Path(__file__).resolve().parents[2] / "examples" / "ci" / "gate"
+        report = self.folder / "report.md"
+        gated = subprocess.run([gate, HELLO, HELLO, report], env={**env, "STROBE": STROBE, "RUNS": "1"}, capture_output=True, text=True)
+        self.assertEqual(gated.returncode, 0, gated.stderr)
+        self.assertIn("1 against 1 runs", report.read_text())
         failed = run("diff", "--record", "-n", "1", "-o", self.folder / "runs", "exit 7", HELLO, env=env)
         self.assertEqual(failed.returncode, 1)
         self.assertIn("exit code 7", failed.stderr)

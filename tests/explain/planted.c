@@ -1,7 +1,7 @@
 /* planted.c - programs with one known cause of slowness each, and bystanders that do more and wait longer than the cause.
- *   planted MODE [ROUNDS]
+ *   planted MODE [ROUNDS [PERCENT]]
  * lock: workers share a lock that `update_table` holds; io: `load` waits for a disk and a pipe; alloc: `parse` allocates;
- * rank: of four processes at a barrier the third is slow in `solve`; threads: the same of threads; work: `crunch` runs;
+ * rank: of four processes at a barrier the third is slow in `solve`; threads: the same of threads; work: `crunch` runs, PERCENT longer;
  * flow: a worker waits for jobs that `produce` makes.
  * SPDX-License-Identifier: MIT */
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include <strobe/strobe.h>
 
 static int n_rounds = 60;
+static unsigned percent;
 static volatile int is_over;
 
 static uint64_t cpu_ns(void)
@@ -235,7 +236,7 @@ static void plant_work(void)
             spin(300);
         }
         STROBE_SCOPE("crunch");
-        spin(2000);
+        spin(2000 + 20 * percent);
     }
 }
 
@@ -288,6 +289,8 @@ int main(int argc, char **argv)
                  {"threads", plant_threads}};
     if (argc > 2)
         n_rounds = atoi(argv[2]);
+    if (argc > 3)
+        percent = (unsigned)atoi(argv[3]);
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof modes[0]; i++)
         if (!strcmp(argv[1], modes[i].name)) {
             start_bystanders();

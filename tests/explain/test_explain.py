@@ -159,7 +159,7 @@ def measure(n):
 
 
 if __name__ == "__main__":
-    STROBE, PLANTED = sys.argv[1:3]
+    STROBE, PLANTED = (os.path.abspath(path) for path in sys.argv[1:3])
     if sys.argv[3:4] == ["--measure"]:
         measure(int(sys.argv[4]))
     else:

@@ -38,7 +38,7 @@ static void mend(const char *path)
 {
     struct strobe_recovery recovery;
     struct strobe_trace *trace;
-    if (strobe_recover(path, "/nonexistent", NULL, NULL, &recovery))
+    if (strobe_recover(path, "/nonexistent", NULL, NULL, NULL, &recovery))
         return;
     if (strobe_trace_open(path, 0, &trace) || !strobe_file_facts(trace->file)->closed) {
         fprintf(stderr, "fuzz_export: a mended trace does not open\n");

@@ -6,10 +6,12 @@ import struct
 
 import strobe_format as sf
 import strobe_blocks
+import strobe_paired
 import strobe_reader
 from strobe_format import FormatError, read_varint
 
-TYPE_NAMES = {sf.EVENTS: "EVENTS", sf.RECORDS: "RECORDS", sf.INDEX: "INDEX", sf.FOOTER: "FOOTER", sf.LOD: "LOD"}
+TYPE_NAMES = {sf.EVENTS: "EVENTS", sf.RECORDS: "RECORDS", sf.INDEX: "INDEX", sf.FOOTER: "FOOTER", sf.LOD: "LOD",
+              sf.PAIRED: "PAIRED", sf.PAIRED_LOD: "PAIRED_LOD"}
 
 
 def name_of(block):
@@ -27,6 +29,7 @@ class Checker:
         self.sums = {}      # offset: BlockSum of an EVENTS block
         self.facts = None
         self.n_summaries = 0
+        self.n_paired = 0   # rows of paired tracks
         self.lods = []      # LodSum of each LOD block
         self.last_ticks = {}    # (proc, track): last tick of its last part with events
         self.n_lost_known = None     # events, if footer and holes are there
@@ -55,6 +58,7 @@ class Checker:
         self.check_event_blocks()
         for lod in self.lods:
             lod.compare(self)
+        self.n_paired = strobe_paired.check(trace, self.problem)
         self.facts = strobe_reader.build_facts(trace, self.totals, *strobe_reader.finish(trace, self.totals))
         self.check_words()
         self.check_names()
@@ -68,7 +72,7 @@ class Checker:
         """One line for a file that is right."""
         trace = self.trace
         end = "closed" if trace.closed else "not closed" if trace.cut_at is None else f"cut at {trace.cut_at}"
-        return (f"right: {self.facts['events']} events in {len(trace.blocks)} blocks, {self.n_summaries} summaries, "
+        return (f"right: {self.facts['events']} events in {len(trace.blocks)} blocks, {self.n_summaries} summaries, {self.n_paired} paired rows, "
                 f"{len(trace.holes)} holes, {end}")
 
     # -- the file and its blocks -------------------------------------------------------------------------
@@ -113,7 +117,7 @@ class Checker:
         trace, last_index = self.trace, 0
         for block in trace.blocks:
             what = name_of(block)
-            self.expect(block.flags == 0 or block.type == sf.LOD and block.flags == 1, f"{what}: flags {block.flags}")
+            self.expect(block.flags == 0 or block.type in (sf.LOD, sf.PAIRED_LOD) and block.flags == 1, f"{what}: flags {block.flags}")
             self.expect((block.level > 0) == (block.type == sf.INDEX), f"{what}: level {block.level}")
             self.expect(block.head_bytes == 0 or block.type not in TYPE_NAMES or block.type in (sf.EVENTS, sf.LOD),
                         f"{what}: has a head")
@@ -399,7 +403,7 @@ class Checker:
         """All entries of one level against the blocks that are there."""
         trace = self.trace
         wanted = {b.offset: b for b in trace.blocks
-                  if (b.type in (sf.EVENTS, sf.RECORDS, sf.LOD) if level == 1 else b.offset in self.indices and b.level == level - 1)}
+                  if (b.type in (sf.EVENTS, sf.RECORDS, sf.LOD, sf.PAIRED, sf.PAIRED_LOD) if level == 1 else b.offset in self.indices and b.level == level - 1)}
         offsets = [entry.offset for entry in entries]
         self.expect(offsets == sorted(set(offsets)), f"index level {level}: entries out of order or twice")
         for entry in entries:

@@ -52,7 +52,7 @@ static void run_successor(struct actor *me)
 {
     struct strobe_recovery recovery;
     (void)me;
-    enum strobe_err err = strobe_recover(world.trace, world.dir, NULL, NULL, &recovery);
+    enum strobe_err err = strobe_recover(world.trace, world.dir, NULL, NULL, NULL, &recovery);
     if (err)
         replay_violation("the trace can't be recovered: error %d", (int)err);
 }

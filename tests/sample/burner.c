@@ -7,6 +7,7 @@
  *   burner loaded SECONDS            in libm, loaded at run time
  *   burner birth SECONDS             in a thread that is made 200 ms after the start
  *   burner switches ROUNDS           two processes that wake each other
+ *   burner jit SECONDS               in code that it makes, with a line of it in /tmp/perf-PID.map
  *   burner refuse COMMAND ...        run a command that may not open perf events
  *
  * SPDX-License-Identifier: MIT */
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -162,6 +164,30 @@ static void switches(long rounds)
     waitpid(child, NULL, 0);
 }
 
+/* A loop of x86-64 code, with a frame pointer. */
+FAR void jit(double seconds)
+{
+    static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff,
+                                         0xcf, 0x75, 0xfb, 0x5d, 0xc3};
+    char path[64];
+    void (*loop)(unsigned long) = NULL;
+    void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        exit(1);
+    memcpy(at, code, sizeof code);
+    mprotect(at, 4096, PROT_READ | PROT_EXEC);
+    memcpy(&loop, &at, sizeof at);
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    FILE *map = fopen(path, "w");
+    if (!map)
+        exit(1);
+    fprintf(map, "%lx 5 another one\n%lx %zx made at run time\n", (unsigned long)at + 64,
+            (unsigned long)at, sizeof code);
+    fclose(map);
+    for (double end = cpu_seconds() + seconds; cpu_seconds() < end;)
+        loop(1000000);
+}
+
 static void refuse(char **command)
 {
     struct sock_filter filter[] = {
@@ -203,6 +229,8 @@ int main(int argc, char **argv)
         birth(seconds);
     } else if (!strcmp(what, "switches")) {
         switches(atol(argv[2]));
+    } else if (!strcmp(what, "jit")) {
+        jit(seconds);
     } else if (!strcmp(what, "refuse")) {
         refuse(argv + 2);
     } else {

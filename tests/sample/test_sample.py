@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs"))
 import harness  # noqa: E402
@@ -79,6 +80,17 @@ class Programs(SampleTest):
         rows = [row for row in rows if "loaded" in functions(row) and "libm.so" in row["frames"]]
         self.assertGreater(len(rows), 50)
         self.assertIn("pow", " ".join(name for row in rows for name in functions(row)))
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "the code is x86-64's")
+    def test_code_that_is_made_at_run_time_has_the_names_of_its_map(self):
+        ran, rows = self.sampled(BURNER, "jit", "0.4")
+        for name in {f"/tmp/perf-{row['pid']}.map" for row in rows}:
+            os.unlink(name)
+        stacks = [functions(row) for row in rows if "made at run time" in functions(row)]
+        self.assertGreater(len(stacks), 150)
+        self.assertTrue(all("jit" in stack and "main" in stack for stack in stacks))
+        self.assertNotIn("another one", {name for row in rows for name in functions(row)})
+        self.assertFalse({STACK_CUT, STACK_SHORT} & set(ran.trace.dropped()))
 
     def test_children_and_what_they_execute_are_sampled(self):
         _, rows = self.sampled("sh", "-c", f"{BURNER} split 0.2; sh -c 'exec {BURNER} library 0.2'; true")

@@ -325,7 +325,7 @@ class Documents(Query):
         text = (pathlib.Path(ROOT) / "docs" / "query.md").read_text()
         rows = {name: set(re.findall(r"`(\w+)`", columns)) for name, columns in re.findall(r"^\| `(\w+)` \| [^|]* \| (.*) \|$", text, re.M)}
         lines = run("query", "--tables").stdout.splitlines()
-        tables = {head.split(":")[0]: set(re.findall(r"(\w+) (?:INT|TEXT|REAL)(?: HIDDEN)?", columns)) - {"trace_id"} for head, columns in zip(lines[::2], lines[1::2])}
+        tables = {head.split(":")[0]: set(re.findall(r"(\w+) (?:INT4?|REAL|TEXT|ENUM TEXT)(?: HIDDEN)?", columns)) - {"trace_id"} for head, columns in zip(lines[::2], lines[1::2])}
         self.assertEqual(rows, tables)
 
 

@@ -118,7 +118,8 @@ static void what_is_busy_beside_a_zone_that_is_drawn_is_in_a_cell(void **state)
         {.begin = 5010, .end = 5800, .loc = 2},
         {.begin = 6200, .end = 19000, .loc = 1},
     };
-    static const struct strobe_pixel_track track = {.n_depths = 1, .rows = rows, .n_rows = 3};
+    static const struct strobe_pixel_track track = {
+        .n_depths = 1, .place.rows = rows, .place.n = 3};
     const struct strobe_pixel_ask question = {
         .hi = 20479, .width = 19, .budget = 1000, .tracks = &track, .n_tracks = 1};
     struct small_trace t;
@@ -203,8 +204,8 @@ static void compare_ranges(const struct small_trace *t, int n_rounds)
             lo, lo + length, 1 + (uint32_t)(next_random(&seed) % 900), 100000, &track, 1};
         struct strobe_pixels pixels, reference;
         ask(view, &question, &pixels);
-        track.rows = all.rows[track.thread];
-        track.n_rows = all.n[track.thread];
+        track.place.rows = all.rows[track.thread];
+        track.place.n = all.n[track.thread];
         uint32_t level = pixels.n_lanes ? pixels.lanes[0].k : pixels.k;
         if (level > pixels.k && length >> level)
             question.width = (uint32_t)(length >> level);

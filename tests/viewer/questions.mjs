@@ -110,6 +110,10 @@ const asks = {
     cores: (q) => ({row: q.below(q.chance(0.8) ? 4 : 1000)}),
     regions: (q) => ({...q.chance(0.2) ? {} : {regions: Array.from({length: 1 + q.below(2)}, () => `${q.pick(['zone', 'span', 'message', 'signpost', 'none'])}:${q.pattern()}`)}, ...q.chance(0.5) ? {zones: [q.pattern()]} : {},
         ...q.chance(0.5) ? {scope: q.pick(['all', 'process', 'thread'])} : {}, ...q.chance(0.3) ? {limit: q.below(100)} : {}}),
+    strips: (q) => ({...q.range(), width: 1 + q.below(q.chance(0.5) ? 2000 : 20), tracks: Array.from({length: 1 + q.below(5)}, () => q.pick(q.known.trace.tracks).id)}),
+    samples: (q) => ({...q.chance(0.3) ? {} : q.range(q.most), ...q.tracks(), ...q.chance(0.3) ? {of: 'waits'} : {}, mode: q.pick(['tree', 'up']), ...q.chance(0.3) ? {loc: q.pick(q.known.locs)} : {}, ...q.chance(0.5) ? {limit: 1 + q.below(30)} : {}}),
+    ghosts: (q) => ({track: q.pick(q.known.trace.tracks).id, ...q.range(), ...q.chance(0.3) ? {limit: 1 + q.below(50)} : {}}),
+    sample: (q) => ({track: q.pick(q.known.trace.tracks).id, at: q.time(), slack: q.below(1e7)}),
     nothing: () => ({}),
 };
 asks.pixels.weight = 8;

@@ -6,9 +6,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {clickZone, drag, fresh, near, open, page, panel, pixel, place, run, says, setView, settled, shot, state, strobe, text, traces} from './browser.mjs';
+import {clickZone, drag, fresh, near, open, page, panel, pixel, place, run, says, server, setView, settled, shot, state, strobe, text, traces} from './browser.mjs';
 import {host} from './host.mjs';
-import {THEMES, rgbOf} from '../../web/view/palette.js';
+import {SAFE, THEMES, rgbOf} from '../../web/view/palette.js';
 
 /* How much of a colour is at a place of the timeline: [r, g, b] of its middle. */
 const isRed = ([r, g, b]) => r > 180 && g < 60 && b < 60;
@@ -16,9 +16,9 @@ const isRed = ([r, g, b]) => r > 180 && g < 60 && b < 60;
 const tests = {
     async 'a zone has the colour that the program gave it while it ran'() {
         await open('daily');
+        await page.waitForFunction(() => window.strobe.coloring.given.size === 20); /* in the whole view, whatever its first size was */
         await setView(-5, 105);
         const at = async (ms) => pixel(await place('handler', 0, ms));
-        await page.waitForFunction(() => window.strobe.coloring.given.size > 0);
         await settled();
         assert.ok(isRed(await at(8)), 'the first request');
         assert.ok(!isRed(await at(18)), 'not the second');
@@ -267,6 +267,13 @@ const tests = {
         await page.keyboard.press('Control+Shift+z');
         await page.waitForFunction(() => window.strobe.choice.hidden.size === 1);
         await settled();
+        await page.keyboard.press('Control+z'); /* and what is done after that can be undone, too */
+        await page.waitForFunction(() => window.strobe.choice.hidden.size === 0);
+        await settled();
+        await setView(500, 600);
+        await page.keyboard.press('Control+z');
+        await page.waitForFunction(() => Math.round(window.strobe.view.from / 1e6) === 100);
+        await settled();
     },
     async 'a view is kept under a name, and is there on the next visit'() {
         await open('daily');
@@ -280,6 +287,18 @@ const tests = {
         await state(() => window.strobe.act('views'));
         await page.locator('.choice', {hasText: 'the slow one'}).first().click();
         await page.waitForFunction(() => Math.abs(window.strobe.view.from - 420e6) < 10);
+    },
+    async 'eight colours that everybody can distinguish are chosen, drawn and kept'() {
+        await open('daily');
+        await setView(-5, 105);
+        await state(() => window.strobe.act('palette'));
+        await settled();
+        const isSafe = async () => SAFE.map((c) => rgbOf(c).join()).includes((await pixel(await place('handler', 0, 37.5))).join());
+        assert.ok(await isSafe());
+        await page.reload();
+        await settled();
+        assert.ok(await isSafe());
+        await state(() => window.strobe.coloring.setSafe(false));
     },
     async 'high contrast is chosen, drawn and kept'() {
         await open('daily');
@@ -347,7 +366,7 @@ const tests = {
         execFileSync(path.join(tree, 'scripts', 'make-page'), [path.join(path.dirname(strobe), '..'), folder]);
         const alone = await host({'/': [folder]});
         const drop = async () => {
-            await page.locator('input[type=file]').setInputFiles(path.join(traces, 'daily.strobe'));
+            await page.locator('input[type=file]').first().setInputFiles(path.join(traces, 'daily.strobe'));
             await settled();
             assert.equal(await text('.name'), 'daily.strobe');
         };
@@ -384,6 +403,55 @@ const tests = {
         assert.ok(await state(() => window.strobe.trace.totals.events > 1000));
         fs.rmSync(folder, {recursive: true});
         await fresh();
+    },
+    async 'fingers move and zoom the timeline, select, and hold for the menu'() {
+        await fresh({hasTouch: true});
+        await open('daily');
+        await setView(0, 100);
+        const cdp = await page.context().newCDPSession(page), send = (type, points) => cdp.send('Input.dispatchTouchEvent', {type, touchPoints: points.map(([x, y], id) => ({x, y, id}))});
+        await send('touchStart', [[600, 300], [800, 300]]);
+        await send('touchMove', [[500, 300], [900, 300]]);
+        await send('touchEnd', []);
+        await settled();
+        near(await state(() => (window.strobe.view.to - window.strobe.view.from) / 1e6), 50, 2, 'ms after a pinch');
+        await setView(0, 100);
+        await send('touchStart', [[800, 300]]);
+        await send('touchMove', [[500, 300]]);
+        await send('touchEnd', []);
+        await settled();
+        near(await state(() => window.strobe.view.from / 1e6), 300 / 1192 * 100, 2, 'ms after a swipe');
+        await setView(0, 100);
+        const p = await place('handler', 0, 35);
+        await settled();
+        await page.touchscreen.tap(p.x, p.y);
+        await page.waitForFunction(() => window.strobe.selection);
+        await send('touchStart', [[p.x, p.y]]);
+        await page.waitForFunction(() => window.strobe.menu.isOpen);
+        await send('touchEnd', []);
+        assert.match(await text('.menu'), /Find all of this name/);
+        await fresh();
+    },
+    async 'traces that were opened before are on the start page: addresses, and files that may be read again'() {
+        await fresh();
+        await page.goto(`${server.url}/?url=/t/daily.strobe`);
+        await settled();
+        await state(async () => { /* a file of the browser's own: it has the same handle as one from disk */
+            const bytes = await (await fetch('/t/one.strobe')).blob(), handle = await (await navigator.storage.getDirectory()).getFileHandle('kept.strobe', {create: true}), out = await handle.createWritable();
+            await out.write(bytes);
+            await out.close();
+            await window.strobe.start.recent.note({name: 'kept.strobe', handle});
+        });
+        await page.goto(server.url);
+        await page.locator('.recent .link', {hasText: 'kept.strobe'}).click();
+        await settled();
+        assert.equal(await text('.name'), 'kept.strobe');
+        await page.goto(server.url);
+        await page.locator('.recent .link', {hasText: 'daily.strobe'}).click();
+        await settled();
+        assert.equal(await text('.name'), 'daily.strobe');
+        await page.goto(server.url);
+        await page.locator('.recent .tracerow', {hasText: 'kept.strobe'}).locator('button.small').click();
+        await page.waitForFunction(() => document.querySelectorAll('.recent .tracerow').length === 1);
     },
     async 'the category of Chrome’s events is called so'() {
         await open('rich');

@@ -30,7 +30,7 @@ const tests = {
         await page.goto(`${server.url}/`);
         await page.waitForFunction(() => window.strobe && !document.querySelector('.start').hidden);
         await shot('start');
-        await page.locator('input[type=file]').setInputFiles(path.join(traces, 'one.strobe'));
+        await page.locator('input[type=file]').first().setInputFiles(path.join(traces, 'one.strobe'));
         await settled();
         assert.equal(await text('.name'), 'one.strobe');
     },
@@ -392,9 +392,9 @@ const tests = {
         await state(() => window.strobe.drawer.show('messages'));
         await settled();
         assert.match(await text('.state'), /10 messages/);
-        await page.locator('.bar select').selectOption({label: 'warning and above'});
+        await page.locator('.bar select[aria-label=severity]').selectOption({label: 'warning and above'});
         await says('.state', /^5 messages$/);
-        await page.locator('.bar select').selectOption({label: 'all'});
+        await page.locator('.bar select[aria-label=severity]').selectOption({label: 'all'});
         await page.locator('.bar input').fill('checkpoint 5');
         await page.waitForFunction(() => /^1 message$/.test(document.querySelector('.state').textContent));
         await page.locator('.trow').first().click();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import * as format from '../../web/view/format.js';
 import {Layout, TrackChoice} from '../../web/view/layout.js';
-import {THEMES, colorOf, rgbOf, textOn} from '../../web/view/palette.js';
+import {RAMP, SAFE, THEMES, colorOf, rgbOf, textOn} from '../../web/view/palette.js';
 import {KEYS, rowFor} from '../../web/view/keys.js';
 import {areaKeys, readLink, tracksByKeys} from '../../web/view/link.js';
 
@@ -18,6 +18,21 @@ function contrast(a, b) {
     return Math.max(light(a) / light(b), light(b) / light(a));
 }
 
+/* How a colour is seen without one of the three kinds of cones, in linear RGB: Machado, Oliveira and Fernandes, 2009. The first is how most see. */
+const VISIONS = [[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]], [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]];
+
+/* CIE Lab of a colour as it is seen. */
+function seen(color, vision) {
+    const linear = rgbOf(color).map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    const [r, g, b] = vision.map((row) => Math.min(1, Math.max(0, row.reduce((sum, k, i) => sum + k * linear[i], 0)))), f = (t) => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116);
+    const x = f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047), y = f(0.2126 * r + 0.7152 * g + 0.0722 * b), z = f((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883);
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+/* The least difference of two colours for anybody: above 10 it is seen at a glance. */
+const difference = (a, b) => Math.min(...VISIONS.map((v) => Math.hypot(...seen(a, v).map((c, i) => c - seen(b, v)[i]))));
+
 const track = (id, parent, kind, name, n_depths = 0) => ({id, parent, kind, name, n_depths});
 const TRACKS = [track(1, 0, 'process', 'app'), track(2, 1, 'thread', 'main', 3), track(3, 1, 'thread', 'worker', 2), track(4, 1, 'plot', 'memory'),
     track(5, 0, 'device', 'device 0'), track(6, 5, 'core', 'core 1-2'), track(7, 6, 'risc', 'BRISC', 2), track(8, 6, 'risc', 'NCRISC', 1), track(9, 1, 'gpu', 'queue', 2)];
@@ -29,6 +44,28 @@ function layout(choice = new TrackChoice()) {
 }
 
 const tests = {
+    'any two colours of the safe set differ for every kind of colour vision'() {
+        for (const [i, a] of SAFE.entries())
+            for (const b of SAFE.slice(i + 1))
+                assert.ok(difference(a, b) > 20, `${a} and ${b}: ${difference(a, b)}`);
+    },
+    'durations are the darker the longer, for every kind of colour vision'() {
+        for (const vision of VISIONS)
+            for (let i = 1; i < RAMP.length; i++)
+                assert.ok(seen(RAMP[i], vision)[0] < seen(RAMP[i - 1], vision)[0] - 2, `${RAMP[i]} after ${RAMP[i - 1]}`);
+    },
+    'a hidden track is not placed, nor what is below it; one with nothing in view if that is wanted'() {
+        const names = (change) => {
+            const choice = new TrackChoice();
+            change(choice);
+            return layout(choice).rows.map((r) => r.track.name);
+        };
+        assert.deepEqual(names((c) => c.hidden.add(6)), ['app', 'main', 'worker', 'memory', 'queue', 'device 0']);
+        assert.deepEqual(names((c) => Object.assign(c, {hidesEmpty: true, used: new Map([[2, 1], [7, 2]])})), ['app', 'main', 'device 0', 'core 1-2', 'BRISC']);
+        const compact = new TrackChoice();
+        Object.assign(compact, {isCompact: true, used: new Map([[2, 1]])});
+        assert.equal(layout(compact).byTrack.get(2).lanes, 1);
+    },
     'durations have three or four digits and a unit'() {
         for (const [ns, text] of [[0, '0 ns'], [1, '1 ns'], [999, '999 ns'], [1000, '1.000 µs'], [999999, '1.000 ms'], [1234567, '1.235 ms'], [59e9, '59.00 s'], [90e9, '1 min 30.0 s'],
             [3 * DAY, '3 d 0 h'], [-5000, '−5.000 µs'], [null, '–']])

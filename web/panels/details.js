@@ -1,6 +1,7 @@
 /* details.js - the panel about what is selected: a zone with its surroundings, an area (area.js), or what to do.
  * SPDX-License-Identifier: MIT */
 import {aboutArea} from './area.js';
+import {aboutMark} from './mark.js';
 import {aboutPlot} from './plot.js';
 import {actButton, jsonRows, link, locName, newest, pairs, plainTable, section, swatchOfZone, tally} from './parts.js';
 import {copyText, fill, h} from '../view/dom.js';
@@ -55,6 +56,15 @@ async function copyZone(app, zone, row, track) {
     app.say('copied');
 }
 
+/* What ran inside of it, where samples were taken. */
+function samplesButtons(app, zone, row) {
+    if (!app.trace.tracks.some((t) => t.marks & 2))
+        return null;
+    const to = zone.t1 ?? app.trace.range[1] + 1;
+    return [h('button', {onclick: () => app.samplesIn({from: zone.t0, to, tracks: [zone.track], words: `this ${row.name}`})}, 'Samples in it'),
+        h('button', {onclick: () => app.samplesIn({loc: zone.loc, words: `all ${row.name}`})}, 'Samples in all of its name')];
+}
+
 export function makeDetails(app) {
     const element = h('div', {class: 'details', tabindex: '0', role: 'region', 'aria-label': 'details'}), source = h('pre', {class: 'source'}), sourceSection = section('Source', source);
 
@@ -73,7 +83,7 @@ export function makeDetails(app) {
     function buttons(zone, row, track) {
         return h('div', {class: 'buttons'}, actButton(app, 'fitSelection', 'Zoom to it', 'F'), actButton(app, 'previous', '‹ same name', ','), actButton(app, 'next', 'same name ›', '.'),
             h('button', {onclick: () => app.findZone(zone.loc)}, 'Find zone'), actButton(app, 'areaFromSelection', 'Select its time', 'R'), actButton(app, 'mark', 'Note', 'M'),
-            h('button', {onclick: () => copyZone(app, zone, row, track)}, 'Copy'));
+            samplesButtons(app, zone, row), h('button', {onclick: () => copyZone(app, zone, row, track)}, 'Copy'));
     }
 
     function aboutZone({zone, parents, children, inside, messages, stack, waits, n_waits: nWaits, waited}) {
@@ -101,11 +111,13 @@ export function makeDetails(app) {
             await app.names.need([d.zone.loc, ...d.parents.map((p) => p.loc), ...d.children.map((c) => c.loc), ...d.inside.map((c) => c.loc)]);
             return put(aboutZone(d));
         }
+        if (app.mark)
+            return put(aboutMark(app, app.mark));
         if (app.point)
             return put(await aboutPlot(app, app.point));
         if (app.area)
             return put(await aboutArea(app, app.area));
-        return put(h('p', {class: 'empty'}, 'Click a zone or a plot to see its details, or drag over the timeline to select an area of time and tracks.'));
+        return put(h('p', {class: 'empty'}, 'Click a zone, a plot or a sample to see its details, or drag over the timeline to select an area of time and tracks.'));
     }
-    return {id: 'details', title: 'Details', element, update, grows: () => !app.selection};
+    return {id: 'details', title: 'Details', element, update, grows: () => !app.selection && !app.mark};
 }

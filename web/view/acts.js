@@ -140,9 +140,9 @@ async function saveRange(app) {
 
 /* Commands that have no key. */
 const MORE = [
-    ['timeMode', 'Times: relative, UTC, raw'], ['theme', 'Light or dark'], ['contrast', 'High contrast, or not'], ['fullScreen', 'Full screen, or not'], ['saveView', 'Keep this view under a name'], ['views', 'Go to a kept view'], ['pngArea', 'Save the area as PNG'], ['svg', 'Save the view or the area as SVG'], ['png', 'Save the view as PNG'], ['copyCommand', 'Copy statistics as a command'], ['copyLink', 'Copy a link to this place'],
+    ['timeMode', 'Times: relative, UTC, raw'], ['theme', 'Light or dark'], ['contrast', 'High contrast, or not'], ['palette', 'Colours that everybody can distinguish (colour-blind safe), or the usual ones'], ['fullScreen', 'Full screen, or not'], ['saveView', 'Keep this view under a name'], ['views', 'Go to a kept view'], ['pngArea', 'Save the area as PNG'], ['svg', 'Save the view or the area as SVG'], ['png', 'Save the view as PNG'], ['copyCommand', 'Copy statistics as a command'], ['copyLink', 'Copy a link to this place'],
     ['collapseAll', 'Collapse or open all processes'], ['hideEmpty', 'Hide tracks that are empty in view, or show them'], ['compact', 'Leave out unused depths, or show them'], ['coloring', 'Colour zones by name, thread, depth, duration …'], ['depth', 'Limit the depth of the track under the pointer'], ['limitToView', 'Panels: limit to view'], ['wheel', 'Wheel: scroll or zoom'],
-    ['stats', 'Panel: statistics'], ['ops', 'Panel: ops of devices'], ['regions', 'Panel: sums by region'], ['flame', 'Panel: flame graph'], ['messages', 'Panel: messages'], ['frames', 'Panel: frames'], ['notes', 'Panel: notes'], ['info', 'Panel: info'], ['saveRange', 'Server: save the area or view as a trace'],
+    ['ghosts', 'Show or hide functions of samples below each thread'], ['stats', 'Panel: statistics'], ['samples', 'Panel: samples'], ['ops', 'Panel: ops of devices'], ['regions', 'Panel: sums by region'], ['flame', 'Panel: flame graph'], ['messages', 'Panel: messages'], ['frames', 'Panel: frames'], ['notes', 'Panel: notes'], ['info', 'Panel: info'], ['saveRange', 'Server: save the area or view as a trace'],
     ['stop', 'Server: stop recording'], ['open', 'Open another trace'],
 ];
 
@@ -194,6 +194,7 @@ export const acts = {
     drawer: (app) => (app.drawer.isOpen ? app.drawer.hide() : app.drawer.show(app.drawer.current)),
     help: (app) => (app.overlay.isOpen ? app.overlay.close() : app.overlay.help()),
     undo: (app) => app.undo.back(), redo: (app) => app.undo.again(), saveView: (app) => app.undo.askName(), views: (app) => app.undo.choose(),
+    palette: (app) => app.coloring.setSafe(!app.coloring.isSafe),
     contrast: (app) => app.toggleTheme(app.theme === 'contrast' ? 'light' : 'contrast'),
     fullScreen: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()),
     theme: (app) => app.toggleTheme(), png: savePng, pngArea: saveAreaPng, svg: saveSvg, copyCommand: (app) => copyCommand(app),
@@ -207,6 +208,6 @@ export const acts = {
     limitToView(app) {
         app.setLimit(!app.limitToView);
     },
-    wheel: (app) => app.askWheel(), open: (app) => app.start.show(), stop: (app) => app.server.stop(),
-    ...Object.fromEntries(['stats', 'ops', 'regions', 'flame', 'messages', 'frames', 'notes', 'info'].map((id) => [id, (app) => app.drawer.show(id)])),
+    ghosts: (app) => app.timeline.ghosts.toggle(), wheel: (app) => app.askWheel(), open: (app) => app.start.show(), stop: (app) => app.server.stop(),
+    ...Object.fromEntries(['stats', 'samples', 'ops', 'regions', 'flame', 'messages', 'frames', 'notes', 'info'].map((id) => [id, (app) => app.drawer.show(id)])),
 };

@@ -1,7 +1,7 @@
 /* coloring.js - which colour a zone has: of its name, or by what the user chose instead; the colour that the program gave it while it ran
  * comes first where names count. Colours of single zones are asked for as they come into view, and kept.
  * SPDX-License-Identifier: MIT */
-import {RAMP, ZONES, colorOf, rgbOf} from './palette.js';
+import {RAMP, colorOf, rgbOf, useSafe, zoneColors} from './palette.js';
 import {duration} from './format.js';
 import {keep, kept} from './kept.js';
 
@@ -10,7 +10,13 @@ export const MODES = [['name', 'name'], ['location', 'source location'], ['threa
 const GREY = 0x9aa5b0, MOST_KEPT = 200000, MIN_PX = 2;
 
 const numberOf = (css) => parseInt(css.slice(1), 16);
-const RAMP_NUMBERS = RAMP.map(numberOf), ZONE_NUMBERS = ZONES.map(numberOf);
+const RAMP_NUMBERS = RAMP.map(numberOf);
+
+/* The colour of the n-th of something. */
+function nth(n) {
+    const colors = zoneColors();
+    return colors[n % colors.length];
+}
 
 /** The step of the ramp for a duration: each is ten times as long as the one before. */
 export function stepOf(ns) {
@@ -21,7 +27,19 @@ export class Coloring {
     constructor(app) {
         this.app = app;
         this.mode = MODES.some(([m]) => m === kept('coloring', 'name')) ? kept('coloring', 'name') : 'name';
+        this.isSafe = kept('palette', '') === 'safe';
+        useSafe(this.isSafe);
         this.forget();
+    }
+
+    /** Eight colours that everybody can distinguish, or the usual ones. */
+    setSafe(on) {
+        this.isSafe = on;
+        useSafe(on);
+        keep('palette', on ? 'safe' : '');
+        this.app.timeline.painter.forget();
+        this.app.drawer.spoil();
+        this.app.redraw();
     }
 
     /** Another trace. */
@@ -45,14 +63,14 @@ export class Coloring {
 
     /** What is shown has changed: ask for the colours of what is wide enough to be seen. */
     async update(view, width) {
-        const {app} = this, span = view.to - view.from, asked = this.asked;
+        const {app} = this, span = view.to - view.from, {asked} = this, min = span / width * MIN_PX, isFine = asked && asked.min <= min * 1.01;
         if (app.trace.has_colors === false || asked && asked.isPending)
             return;
-        if (asked && asked.exact && asked.from <= view.from && asked.to >= view.to && asked.min <= span / width * MIN_PX * 1.01 && !app.trace.live)
+        if (asked && asked.exact && asked.from <= view.from && asked.to >= view.to && isFine && !app.trace.live)
             return;
-        if (asked && asked.viewFrom === view.from && asked.viewTo === view.to && asked.range === app.trace.range[1])
+        if (isFine && asked.viewFrom === view.from && asked.viewTo === view.to && asked.range === app.trace.range[1])
             return;
-        const q = {ask: 'colors', from: view.from - span, to: view.to + span, min: span / width * MIN_PX}, {turn} = this;
+        const q = {ask: 'colors', from: view.from - span, to: view.to + span, min}, {turn} = this;
         this.asked = {...q, viewFrom: view.from, viewTo: view.to, range: app.trace.range[1], isPending: true};
         try {
             const {json, arrays} = await app.engine.ask(q);
@@ -79,8 +97,7 @@ export class Coloring {
             } else
                 this.given.set(`${track[i]}/${depth[i]}/${Math.round(t0[i])}`, color[i]);
         }
-        if (t0.length)
-            this.app.redraw();
+        this.app.redraw(); /* the view may be another one by now */
     }
 
     /** The colour that the program gave this zone, -1: none. */
@@ -108,8 +125,8 @@ export class Coloring {
     of(track, depth, loc, t0, ns, isZone) {
         const given = isZone ? this.givenTo(track.id, depth, t0) : -1;
         switch (this.mode) {
-        case 'thread': return ZONE_NUMBERS[track.id % ZONE_NUMBERS.length];
-        case 'depth': return ZONE_NUMBERS[depth % ZONE_NUMBERS.length];
+        case 'thread': return numberOf(nth(track.id));
+        case 'depth': return numberOf(nth(depth));
         case 'duration': return RAMP_NUMBERS[stepOf(ns)];
         case 'location': return this.byLocation(loc);
         case 'program': return given >= 0 ? given : this.byProgram(loc);
@@ -133,10 +150,10 @@ export class Coloring {
         if (this.mode === 'duration')
             return RAMP.map((color, i) => [color, i === RAMP.length - 1 ? `from ${duration(10 ** i)} on` : `${i ? duration(10 ** i) : '0'} – ${duration(10 ** (i + 1))}`]);
         if (this.mode === 'depth')
-            return ZONES.map((color, i) => [color, `depth ${i}`]).slice(0, Math.max(1, ...app.timeline.visibleRows().map(({row}) => row.lanes)));
+            return Array.from({length: Math.min(16, Math.max(1, ...app.timeline.visibleRows().map(({row}) => row.lanes)))}, (_, i) => [nth(i), `depth ${i}`]);
         if (this.mode === 'thread') {
             const seen = app.timeline.visibleRows().filter(({row}) => row.lanes).map(({row}) => row.track);
-            return [...new Set(seen)].slice(0, 16).map((t) => [ZONES[t.id % ZONES.length], t.name]);
+            return [...new Set(seen)].slice(0, 16).map((t) => [nth(t.id), t.name]);
         }
         return this.mode === 'program' ? [[css(GREY), 'no colour was given']] : [];
     }

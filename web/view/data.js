@@ -33,6 +33,7 @@ export class PixelData {
         this.again = false;
         this.stale = true;
         this.nAsked = 0;
+        this.nSpoilt = 0;
     }
 
     /** Something changed: ask if what is known does not do. */
@@ -96,6 +97,7 @@ export class PixelData {
     /** Forget that answers are good, as the trace has grown. */
     spoil() {
         this.stale = true;
+        this.nSpoilt++;
     }
 }
 
@@ -106,7 +108,7 @@ function covers(answer, range) {
 function lanesOfRows(rows) {
     const lanes = new Map();
     for (const row of rows)
-        if (!row.header)
+        if (!row.header && row.track.kind !== 'cpu' && (row.track.n_depths || !row.track.marks))
             lanes.set(row.track.id, Math.max(lanes.get(row.track.id) || 0, isZones(row.track.kind) ? row.lanes : 1));
     return [...lanes].map(([id, n]) => [id, 0, Math.max(1, n)]);
 }

@@ -142,6 +142,8 @@ export class Painter {
         this.paintStrips();
         this.paintWide();
         this.paintOthers();
+        this.app.timeline.strips.paint(this);
+        this.app.timeline.ghosts.paint(this);
         paintDoubts(this);
     }
 

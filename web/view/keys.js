@@ -80,7 +80,7 @@ export function modsOf(event) {
     return (event.ctrlKey || event.metaKey ? 'C' : '') + (event.shiftKey ? 'S' : '') + (event.altKey ? 'A' : '');
 }
 
-const PLACED = /^Key[WASD]$/;
+const PLACED = /^(Key[WASD]|Arrow.*)$/;
 
 /* What a row's key types, if that is what it is known by. */
 function signOf({code, show}) {

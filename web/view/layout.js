@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: MIT */
 
 export const LANE = 19, PAD = 3, HEAD = 26, PLOT = 44, MARKS = 20, MAX_LANES = 64;
+export const STATES = 10, TICKS = 7, GHOST = 15; /* heights of what lies under a thread's zones */
+export const MARK_STATES = 1, MARK_SAMPLES = 2;
 
 /** What the user did to the tracks; kept per trace. */
 export class TrackChoice {
@@ -11,6 +13,7 @@ export class TrackChoice {
         this.filter = '';
         this.order = new Map();  /* parent: ids in their order */
         this.limits = new Map(); /* id: depth limit */
+        this.ghosts = new Map(); /* id: lanes of functions that samples tell of */
         this.hidden = new Set(); /* ids that are not shown, with what is below them */
         this.used = null;        /* id: depths with something in view; those that are missing have nothing. null: that is not known */
         this.hidesEmpty = this.isCompact = false; /* what has nothing in view is left out; depths that have nothing, too */
@@ -26,12 +29,28 @@ export function mayOverlap(kind) {
     return ['gpu', 'risc', 'core', 'device'].includes(kind);
 }
 
-function heightOf(track, lanes, collapsed) {
+/* Lanes of functions below a thread's strip. */
+function ghostsOf(track, choice) {
+    return choice.collapsed.has(track.id) ? 0 : choice.ghosts.get(track.id) || 0;
+}
+
+function heightOf(track, lanes, collapsed, ghosts) {
     if (track.kind === 'plot')
         return collapsed ? MARKS : PLOT;
     if (!isZones(track.kind))
         return MARKS + 2;
+    if (track.marks)
+        return Math.max(HEAD, lanes * LANE + 2 * PAD + marksHeight(track)) + ghosts * GHOST;
     return Math.max(1, lanes) * LANE + 2 * PAD;
+}
+
+function marksHeight({marks}) {
+    return (marks & MARK_STATES ? STATES + 1 : 0) + (marks & MARK_SAMPLES ? TICKS + 1 : 0);
+}
+
+/** Where a row's strip or its ticks begin, below its top. */
+export function stripTop(row, mark) {
+    return row.height - PAD - row.ghosts * GHOST - marksHeight(row.track) + (mark === MARK_SAMPLES && row.track.marks & MARK_STATES ? STATES + 1 : 0);
 }
 
 /** Lanes of a track that are drawn. */
@@ -50,9 +69,9 @@ function leftOut(tracks, choice) {
             out.add(t.id);
     if (!choice.hidesEmpty || !choice.used)
         return out;
-    const isGroup = (t) => ['process', 'device', 'core'].includes(t.kind);
+    const isGroup = (t) => ['process', 'device', 'core', 'cpus'].includes(t.kind), isUsed = (t) => choice.used.has(t.id) || t.marks || t.kind === 'cpu';
     for (const t of tracks.slice().reverse())
-        if (!out.has(t.id) && (kept.has(t.id) || !isGroup(t) && choice.used.has(t.id)))
+        if (!out.has(t.id) && (kept.has(t.id) || !isGroup(t) && isUsed(t)))
             kept.add(t.id).add(t.parent);
     for (const t of tracks)
         if (!kept.has(t.id))
@@ -89,15 +108,15 @@ export class Layout {
                 above.add(t.id).add(t.parent);
         let y = 0;
         const put = (track, header, level) => {
-            const lanes = header ? 0 : lanesOf(track, choice), collapsed = choice.collapsed.has(track.id);
-            const row = {track, header, level, top: y, lanes, collapsed, pinned: false, height: header ? HEAD : heightOf(track, lanes, collapsed)};
+            const lanes = header ? 0 : lanesOf(track, choice), collapsed = choice.collapsed.has(track.id), ghosts = ghostsOf(track, choice);
+            const row = {track, header, level, top: y, lanes, collapsed, ghosts, pinned: false, height: header ? HEAD : heightOf(track, lanes, collapsed, ghosts)};
             this.rows.push(row);
             this.byTrack.set(track.id, row);
             y += row.height;
         };
         const visit = (parent, level, parentFits) => {
             for (const track of inOrder(kids.get(parent) || [], choice, parent)) {
-                const ok = parentFits || fits(track), isGroup = ['process', 'device', 'core'].includes(track.kind) && kids.has(track.id);
+                const ok = parentFits || fits(track), isGroup = ['process', 'device', 'core', 'cpus'].includes(track.kind) && kids.has(track.id);
                 if (!ok && !above.has(track.id) || out.has(track.id))
                     continue;
                 put(track, isGroup, level);
@@ -114,8 +133,8 @@ export class Layout {
         const byId = new Map(tracks.map((t) => [t.id, t]));
         let y = 0;
         this.pinned = choice.pinned.map((id) => byId.get(id)).filter(Boolean).map((track) => {
-            const lanes = lanesOf(track, choice), row = {track, header: false, level: 0, top: y, lanes, collapsed: choice.collapsed.has(track.id), pinned: true,
-                height: heightOf(track, lanes, choice.collapsed.has(track.id))};
+            const lanes = lanesOf(track, choice), ghosts = ghostsOf(track, choice), row = {track, header: false, level: 0, top: y, lanes, collapsed: choice.collapsed.has(track.id), ghosts, pinned: true,
+                height: heightOf(track, lanes, choice.collapsed.has(track.id), ghosts)};
             y += row.height;
             return row;
         });

@@ -83,7 +83,8 @@ export function readLink(hash) {
         out.notes = n.filter(Array.isArray).map(([from, to, text]) => ({from, to, text}));
     if (Array.isArray(k))
         out.pinned = k.map(String);
-    out.hidden = Array.isArray(hidden) ? hidden.map(String) : [];
+    if (Array.isArray(hidden))
+        out.hidden = hidden.map(String);
     out.panel = p.get('p');
     out.search = p.get('q') || '';
     out.found = p.get('z') || '';

@@ -78,7 +78,7 @@ export class Live {
         engine.on('summing', ({share}) => this.app.say(`adding up: ${percent(share)}`));
         const isLarge = trace.read < 1;
         while (trace.read < 1 && this.app.engine === engine) {
-            this.app.say(`messages, frames and plots: ${percent(trace.read)} read`);
+            this.app.say(`messages, plots and switches: ${percent(trace.read)} read`);
             trace = (await engine.ask({ask: 'trace'})).json;
         }
         if (isLarge && this.app.engine === engine)

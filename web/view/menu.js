@@ -1,7 +1,7 @@
 /* menu.js - a small menu at the pointer: what can be done with a track.  SPDX-License-Identifier: MIT */
 import {fill, h} from './dom.js';
 import {MODES} from './coloring.js';
-import {isZones} from './layout.js';
+import {MARK_SAMPLES, isZones} from './layout.js';
 
 const DEPTHS = [1, 2, 4, 8];
 
@@ -73,6 +73,8 @@ export class Menu {
         rows.push(['Hide it', () => app.hideTrack(track.id)], ['Hide all others', () => app.hideOthers([track.id])], ...this.shown());
         if (isZones(track.kind) && track.n_depths > 1)
             rows.push(...DEPTHS.filter((n) => n < track.n_depths && n !== limit).map((n) => [n === 1 ? 'Show only the outermost depth' : `Show ${n} depths`, () => app.setDepthLimit(track.id, n)]));
+        if (track.marks & MARK_SAMPLES)
+            rows.push([app.timeline.ghosts.isOn ? 'Hide functions of samples' : 'Show functions of samples', () => app.act('ghosts')]);
         if (limit)
             rows.push(['Show all depths', () => app.setDepthLimit(track.id, 0)]);
         this.show(x, y, track.name, rows);

@@ -44,10 +44,12 @@ export class Minimap {
     /* The busy share of outermost zones, per pixel, over all tracks. */
     async ask() {
         this.asked = true;
-        const tracks = this.app.trace.tracks.filter((t) => isZones(t.kind)), [from, to] = this.app.trace.range;
-        if (!tracks.length || !(to > from))
-            return;
+        const tracks = this.app.trace.tracks.filter((t) => isZones(t.kind) && t.n_depths), [from, to] = this.app.trace.range;
         const n = Math.max(1, Math.min(2000, this.width - LABEL)), busy = new Float32Array(n), per = (to - from) / n;
+        if (to > from && !tracks.length)
+            await this.addRuns(busy, per);
+        if (!(to > from))
+            return;
         for (let at = 0; at < tracks.length; at += AT_ONCE) {
             const lanes = tracks.slice(at, at + AT_ONCE).map((t) => [t.id, 0, 1]);
             const {json, arrays} = await this.app.engine.ask({ask: 'pixels', from, to, width: n, budget: 100000, lanes});
@@ -59,11 +61,19 @@ export class Minimap {
         this.app.redraw();
     }
 
+    /* Without any zone: how many processors ran something. */
+    async addRuns(busy, per) {
+        const tracks = this.app.trace.tracks.filter((t) => t.kind === 'cpu').map((t) => t.id), [from, to] = this.app.trace.range;
+        const {arrays} = await this.app.engine.ask({ask: 'strips', from, to, width: busy.length, tracks});
+        for (let i = 0; i < arrays.t0.length; i++)
+            add(busy, (arrays.t0[i] - from) / per, (arrays.t1[i] - from) / per, arrays.run[i] / Math.max(1, arrays.t1[i] - arrays.t0[i]));
+    }
+
     draw() {
         const {ctx, app} = this;
         if (!this.width || !app.trace)
             return;
-        if (!this.asked && this.app.timeline.data.fine)
+        if (!this.asked && (this.app.timeline.data.fine || this.app.timeline.strips.answer))
             this.ask().catch((error) => error.message === 'overtaken' && (this.asked = false));
         this.theme = THEMES[app.theme];
         ctx.setTransform(this.dpr, 0, 0, this.dpr, 0, 0);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 import {LABEL, RULER} from './timeline.js';
 import {isZones} from './layout.js';
+import {Touch} from './touch.js';
 import {showMenuOfHit} from './zonemenu.js';
 
 const CLICK = 4, EDGE = 5, DOUBLE_MS = 400;
@@ -16,10 +17,11 @@ export class Mouse {
         this.app = app;
         this.clicked = null; /* {item, x, y, at}: the first half of a double click, as the page was then */
         const {canvas} = app.timeline;
-        canvas.addEventListener('pointerdown', (e) => this.down(e));
-        canvas.addEventListener('pointermove', (e) => this.move(e));
-        canvas.addEventListener('pointerup', (e) => this.up(e));
-        canvas.addEventListener('pointercancel', () => this.cancel());
+        const touch = new Touch(app), by = (e, name) => (e.pointerType === 'touch' ? touch[name](e) : this[name](e));
+        canvas.addEventListener('pointerdown', (e) => by(e, 'down'));
+        canvas.addEventListener('pointermove', (e) => by(e, 'move'));
+        canvas.addEventListener('pointerup', (e) => by(e, 'up'));
+        canvas.addEventListener('pointercancel', (e) => (e.pointerType === 'touch' ? touch.up(e) : this.cancel()));
         canvas.addEventListener('pointerleave', () => this.leave());
         canvas.addEventListener('contextmenu', (e) => e.preventDefault());
         canvas.addEventListener('auxclick', (e) => e.preventDefault());

@@ -1,11 +1,13 @@
-/* palette.js - colours: stable by name, told apart with any kind of colour vision, readable under dark
- * text in both themes. Hues are few and far apart; lightness differs between neighbours.
+/* palette.js - colours: stable by name, readable under dark text in all themes. Two sets: sixteen in five shades, or eight that can be distinguished with any
+ * kind of colour vision (a test simulates them).
  * SPDX-License-Identifier: MIT */
 
 const ZONES = ['#6fa8dc', '#f0b35e', '#7fc7a3', '#e08fb4', '#b7a3e3', '#d9d06b', '#7cc8d8', '#e59a80', '#a9c46c', '#c7b299',
     '#92b4f2', '#f6cf8f', '#5fb3a1', '#eab0c8', '#9a8fd0', '#bfc97a'];
 /** From short to long: each step is darker than the one before, so that they are told apart with any kind of colour vision. */
 export const RAMP = ['#f4f1c1', '#e6e79a', '#cfe08a', '#aed58a', '#86c690', '#5fb39a', '#459da3', '#3c84a6', '#42699f', '#4a4a8c'];
+/** Any two of these differ for everybody. */
+export const SAFE = ['#52fcfc', '#fc7430', '#da52fc', '#fcb896', '#fcfc30', '#529696', '#b87452', '#b8fc74'];
 const SHADES = [1, 0.9, 1.1, 0.95, 1.05];
 
 export const THEMES = {
@@ -35,6 +37,18 @@ function hash(text) {
 }
 
 const known = new Map();
+let isSafe = false;
+
+/** Which of the two sets is used from now on. */
+export function useSafe(on) {
+    isSafe = on;
+    known.clear();
+}
+
+/** The colours that are used. */
+export function zoneColors() {
+    return isSafe ? SAFE : ZONES;
+}
 
 /** The colour of a name, '#rrggbb'; a colour given by the program wins. */
 export function colorOf(name, given = 0) {
@@ -42,8 +56,8 @@ export function colorOf(name, given = 0) {
         return `#${(given & 0xffffff).toString(16).padStart(6, '0')}`;
     let color = known.get(name);
     if (!color) {
-        const n = hash(name), shade = SHADES[Math.floor(n / 16) % SHADES.length];
-        color = `#${rgbOf(ZONES[n % ZONES.length]).map((c) => Math.min(255, Math.round(c * shade)).toString(16).padStart(2, '0')).join('')}`;
+        const n = hash(name), colors = zoneColors(), shade = isSafe ? 1 : SHADES[Math.floor(n / 16) % SHADES.length];
+        color = `#${rgbOf(colors[n % colors.length]).map((c) => Math.min(255, Math.round(c * shade)).toString(16).padStart(2, '0')).join('')}`;
         if (known.size < 200000)
             known.set(name, color);
     }
@@ -60,5 +74,3 @@ export function textOn(color) {
     const [r, g, b] = rgbOf(color);
     return 0.299 * r + 0.587 * g + 0.114 * b > 120 ? '#15202b' : '#ffffff';
 }
-
-export {ZONES};

@@ -2,6 +2,7 @@
  * a file on. Without a server only the latter.  SPDX-License-Identifier: MIT */
 import {fill, h} from './dom.js';
 import {chosenFiles} from './dropped.js';
+import {Recent} from './recent.js';
 import * as format from './format.js';
 
 function when(ns) {
@@ -20,10 +21,11 @@ export class Start {
         this.live = h('section', {class: 'sessions', hidden: true});
         this.clients = h('section', {class: 'clients', hidden: true});
         this.list = h('section', {class: 'traces', hidden: true});
+        this.recent = new Recent(app);
         this.state = h('p', {class: 'startstate', role: 'status'});
         this.picker = this.makePicker({multiple: true, accept: '.strobe,.tracy,.json,.gz,.csv,.data,.pprof,.pb,.folded,.txt'});
         this.folderPicker = this.makePicker({webkitdirectory: true});
-        this.element = h('div', {class: 'start'}, h('div', {class: 'startbox'}, h('h1', {}, 'Strobe'), this.state, this.live, this.list, this.clients,
+        this.element = h('div', {class: 'start'}, h('div', {class: 'startbox'}, h('h1', {}, 'Strobe'), this.state, this.live, this.list, this.clients, this.recent.element,
             h('div', {class: 'drop'}, h('p', {}, 'Drop a trace here: .strobe, .tracy, Chrome’s JSON, samples of perf, pprof or speedscope, or the folder of a run with a device log. It is read in this page and sent nowhere.'),
                 h('button', {class: 'main', onclick: () => this.picker.click()}, 'Choose a file …'), ' ', h('button', {onclick: () => this.folderPicker.click()}, 'a folder …'), this.picker, this.folderPicker),
             this.form('url', 'https://… address of a .strobe trace', 'Open', (text) => app.openLocal({url: text, name: text}))));
@@ -57,6 +59,7 @@ export class Start {
         this.app.tips.hide();
         this.element.hidden = false;
         this.app.main.hidden = true;
+        this.recent.show();
         this.refresh();
     }
 

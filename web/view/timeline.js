@@ -6,6 +6,8 @@ import {PIXEL_ZONE} from '../facts.js';
 import {Painter, lowerBound} from './draw.js';
 import {LANE, Layout, PAD, isZones} from './layout.js';
 import {PixelData} from './data.js';
+import {Strips} from './strips.js';
+import {Ghosts} from './ghosts.js';
 import {THEMES} from './palette.js';
 import * as format from './format.js';
 import {h} from './dom.js';
@@ -24,6 +26,8 @@ export class Timeline {
         this.ctx = this.canvas.getContext('2d', {alpha: false});
         this.layout = new Layout();
         this.data = new PixelData(app);
+        this.strips = new Strips(app);
+        this.ghosts = new Ghosts(app);
         this.painter = new Painter(app);
         this.scroll = 0;
         this.pointer = null;    /* {x, y} on the canvas */
@@ -113,14 +117,17 @@ export class Timeline {
         return rows.find((r) => !r.row.pinned && y >= r.y && y < r.y + r.row.height) || null;
     }
 
-    /** What is under a point: {row, depth, t, item}. The item is {t0, t1, loc, count, busy, flags}. */
+    /** What is under a point: {row, depth, t, item, mark}. A mark is of strips.js; the item is {t0, t1, loc, count, busy, flags}. */
     hit(x, y) {
         const sticky = x < LABEL && y >= RULER + this.layout.pinnedHeight ? this.stickyRow() : null;
         const at = sticky && y < RULER + this.layout.pinnedHeight + sticky.height ? {row: sticky, y: RULER + this.layout.pinnedHeight} : this.rowAt(y);
         if (!at)
             return null;
-        const t = this.timeAt(x), found = {row: at.row, y: at.y, t, depth: 0, item: null};
+        const t = this.timeAt(x), found = {row: at.row, y: at.y, t, depth: 0, item: null, mark: null};
         if (x < LABEL || at.row.header)
+            return found;
+        found.mark = this.strips.at(at.row, y - at.y, t) || this.ghosts.at(at.row, y - at.y, t);
+        if (found.mark)
             return found;
         found.depth = isZones(at.row.track.kind) ? Math.floor((y - at.y - PAD) / LANE) : 0;
         if (found.depth >= 0)
@@ -169,7 +176,8 @@ export class Timeline {
         if (!this.width || !this.app.trace)
             return;
         const start = performance.now(), rows = this.visibleRows();
-        this.data.update(this.app.view, rows.map((r) => r.row), this.width - LABEL);
+        for (const source of [this.data, this.strips, this.ghosts])
+            source.update(this.app.view, rows.map((r) => r.row), this.width - LABEL);
         this.app.coloring.update(this.app.view, this.width - LABEL);
         this.app.presence.update(this.app.view);
         const scene = {width: this.width, height: this.height, label: LABEL, ruler: RULER, top: RULER + this.layout.pinnedHeight, view: this.app.view, rows, data: this.data, dpr: this.dpr};
@@ -398,7 +406,7 @@ export class Timeline {
             return `pid ${track.pid}`;
         if (track.kind === 'thread')
             return track.tid ? String(track.tid) : '';
-        return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: track.name === 'frames' ? '' : 'frames', plot: '', messages: '', locks: 'lock'}[track.kind] ?? track.kind;
+        return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: track.name === 'frames' ? '' : 'frames', plot: '', messages: '', locks: 'lock', cpu: '', cpus: ''}[track.kind] ?? track.kind;
     }
 
     drawRuler(step) {

@@ -4,6 +4,7 @@ import {LABEL, RULER} from './timeline.js';
 import {PIXEL_BEYOND, PIXEL_OPEN, PIXEL_ZONE} from '../facts.js';
 import {fill, h} from './dom.js';
 import {isZones} from './layout.js';
+import {showMark} from './marks.js';
 import * as format from './format.js';
 
 const TEXT_MS = 150, LONGEST = 400;
@@ -25,6 +26,8 @@ export class Tips {
         app.redraw();
         clearTimeout(this.timer);
         this.told = item ? {row: hit.row.track.id, depth: hit.depth, t0: item.t0, loc: item.loc} : null;
+        if (hit && hit.mark)
+            return showMark(app, hit, p);
         if (!item)
             return hit && p.x < LABEL && p.y > RULER ? this.showTrack(hit, p) : this.hide();
         const tell = {plot: this.showPlot, messages: this.showMessages}[hit.row.track.kind] || (item.flags & PIXEL_ZONE ? this.showZone : this.showStrip);

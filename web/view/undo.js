@@ -34,7 +34,6 @@ export class Undo {
             this.past.splice(0, this.past.length - MOST);
             this.future = [];
         }
-        this.isGoing = false;
         this.now = view;
     }
 
@@ -43,6 +42,8 @@ export class Undo {
         this.now = view;
         history.replaceState({nth: this.app.nth}, '', `${location.pathname}${location.search}${view ? `#${view}` : ''}`);
         await this.app.applyLink(false);
+        this.app.writeUrl();
+        this.isGoing = false;
     }
 
     back() {

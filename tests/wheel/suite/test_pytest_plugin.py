@@ -138,3 +138,24 @@ def test_not_profiled(): busy()
     (tmp_path / "tracy.py").write_text("raise ImportError('not installed')\n")  # then by Strobe's own means
     assert pytest_run(tmp_path).returncode == 0
     assert len(helper.zones(trace, "busy")) == 3
+
+
+def test_the_fixture_strobe_trace_records_a_block_and_holds_it_to_demands(tmp_path):
+    (tmp_path / "test_it.py").write_text("""
+import strobe
+def work():
+    for _ in range(3):
+        with strobe.zone("step"):
+            pass
+def test_kept(strobe_trace):
+    with strobe_trace() as recorded:
+        work()
+    recorded.count("step", exactly=3).nothing_lost()
+def test_broken(strobe_trace):
+    with strobe_trace() as recorded:
+        work()
+    recorded.count("step", exactly=4)
+""")
+    ran = pytest_run(tmp_path)
+    assert summary(ran.stdout) == "1 failed, 1 passed"
+    assert "3 zones are named 'step', exactly 4 were expected" in ran.stdout

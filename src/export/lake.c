@@ -1,0 +1,378 @@
+/* lake.c - see lake.h. One pass per table. Rows come in batches, mixed of all processes; a batch is sorted by process, track and
+ * start, and each process gets its rows as a row group of its own file. So memory is one batch, whatever the number of processes, and
+ * times within a row group ascend, which makes them small.  SPDX-License-Identifier: MIT */
+#include "export/lake.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/assert.h"
+#include "base/out.h"
+#include "export/parquet.h"
+#include "query/trace.h"
+
+enum { GROUP_ROWS = 1 << 18, DIGIT = 11 };
+
+/* Rows in the order in which they are written. */
+struct order {
+    uint32_t *rows, *other; /* owned: room entries */
+    uint64_t *keys, *other_keys;
+    uint32_t room;
+};
+
+/* Columns of a reader with a meaning here; -1: it has none. */
+struct columns {
+    int ts, track, process;
+};
+
+struct lake {
+    struct strobe_sql *sql;           /* borrowed */
+    const struct strobe_trace *trace; /* borrowed */
+    char *base;                       /* owned: the folder of run and host */
+    struct order order;
+    struct strobe_lake_result *result; /* borrowed */
+};
+
+static enum strobe_err fail(struct lake *lake, enum strobe_err err, const char *place)
+{
+    size_t n = strlen(place), room = sizeof lake->result->place - 1;
+    if (err)
+        snprintf(lake->result->place, room + 1, "%s", n > room ? place + n - room : place);
+    return err;
+}
+
+/* All folders of a path. */
+static enum strobe_err make_folders(char *path)
+{
+    for (char *at = path + 1;; at++) {
+        if (*at && *at != '/')
+            continue;
+        char end = *at;
+        *at = 0;
+        int failed = mkdir(path, 0777) && errno != EEXIST;
+        *at = end;
+        if (failed)
+            return strobe_err_from_errno(errno);
+        if (!end)
+            return STROBE_OK;
+    }
+}
+
+/* "key=value" as Hive has it: what is no letter, digit or one of ._- is a % and two digits. */
+static void put_pair(struct strobe_out *out, const char *key, const char *value, size_t n)
+{
+    strobe_out_text(out, key);
+    strobe_out_char(out, '=');
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)value[i];
+        if ((c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
+            strchr("._-", c ? c : '='))
+            strobe_out_char(out, (char)c);
+        else
+            strobe_out_format(out, "%%%02X", c);
+    }
+    strobe_out_text(out, n ? "" : "__HIVE_DEFAULT_PARTITION__");
+}
+
+/* ---- order ---- */
+
+static enum strobe_err reserve(struct order *order, uint32_t n)
+{
+    if (n <= order->room)
+        return STROBE_OK;
+    free(order->rows);
+    free(order->other);
+    free(order->keys);
+    free(order->other_keys);
+    order->rows = malloc(n * sizeof *order->rows);
+    order->other = malloc(n * sizeof *order->other);
+    order->keys = malloc(n * sizeof *order->keys);
+    order->other_keys = malloc(n * sizeof *order->other_keys);
+    order->room = order->rows && order->other && order->keys && order->other_keys ? n : 0;
+    return order->room ? STROBE_OK : STROBE_ERR_NOMEM;
+}
+
+/* One pass of a radix sort, by the digit from `shift` on. */
+static void sort_digit(struct order *order, uint32_t n, unsigned shift)
+{
+    uint32_t starts[1 << DIGIT] = {0}, sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        starts[order->keys[i] >> shift & ((1 << DIGIT) - 1)]++;
+    for (unsigned i = 0; i < 1 << DIGIT; i++) {
+        uint32_t count = starts[i];
+        starts[i] = sum;
+        sum += count;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t to = starts[order->keys[i] >> shift & ((1 << DIGIT) - 1)]++;
+        order->other_keys[to] = order->keys[i];
+        order->other[to] = order->rows[i];
+    }
+    uint32_t *rows = order->rows;
+    uint64_t *keys = order->keys;
+    order->rows = order->other;
+    order->keys = order->other_keys;
+    order->other = rows;
+    order->other_keys = keys;
+}
+
+/* Sort the rows by the keys that were set, which are below 1 << n_bits. */
+static void sort_keys(struct order *order, uint32_t n, uint64_t all_bits)
+{
+    for (unsigned shift = 0; shift < 64 && all_bits >> shift; shift += DIGIT)
+        sort_digit(order, n, shift);
+}
+
+/* Sort the rows by a column of int32_t, and keep their order where it is equal. */
+static void sort_by_id(struct order *order, uint32_t n, const struct strobe_column *column)
+{
+    uint64_t all_bits = 0;
+    for (uint32_t i = 0; i < n; i++)
+        all_bits |= order->keys[i] = (uint32_t)((int32_t *)column->values)[order->rows[i]];
+    sort_keys(order, n, all_bits);
+}
+
+/* Rows of a batch by process, track and start, of those that the table has: then starts, ids and parents ascend. */
+static enum strobe_err sort_rows(struct order *order, const struct strobe_column_batch *batch,
+                                 const struct columns *columns)
+{
+    uint32_t n = batch->n_rows;
+    uint64_t all_bits = 0, least = UINT64_MAX;
+    if (reserve(order, n))
+        return STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        order->rows[i] = i;
+        order->keys[i] =
+            columns->ts < 0
+                ? 0
+                : (uint64_t)((int64_t *)batch->columns[columns->ts].values)[i] + (1ull << 63);
+        least = order->keys[i] < least ? order->keys[i] : least;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        all_bits |= order->keys[i] -= least;
+    sort_keys(order, n, all_bits);
+    if (columns->ts >= 0 && columns->track >= 0)
+        sort_by_id(order, n, &batch->columns[columns->track]);
+    if (columns->ts >= 0 && columns->process >= 0)
+        sort_by_id(order, n, &batch->columns[columns->process]);
+    return STROBE_OK;
+}
+
+/* ---- tables ---- */
+
+static int find_column(const struct strobe_columns *reader, const char *name)
+{
+    enum strobe_column_type type;
+    for (unsigned i = 0; i < strobe_columns_count(reader); i++)
+        if (!strcmp(strobe_columns_name(reader, i, &type), name))
+            return (int)i;
+    return -1;
+}
+
+static struct columns find_columns(const struct strobe_columns *reader)
+{
+    return (struct columns){find_column(reader, "ts"), find_column(reader, "track_id"),
+                            find_column(reader, "process_id")};
+}
+
+static enum strobe_err end_file(struct lake *lake, struct strobe_parquet *file, const char *path)
+{
+    struct stat facts;
+    enum strobe_err err = strobe_parquet_close(file);
+    if (!err && !stat(path, &facts))
+        lake->result->n_bytes += (uint64_t)facts.st_size;
+    lake->result->n_files += !err;
+    return fail(lake, err, path);
+}
+
+/* A table as one file. */
+static enum strobe_err write_whole(struct lake *lake, struct strobe_columns *reader,
+                                   const char *path)
+{
+    struct strobe_parquet *file = NULL;
+    const struct columns columns = find_columns(reader);
+    enum strobe_err err = fail(lake, strobe_parquet_open(path, reader, 1, &file), path);
+    while (!err) {
+        struct strobe_column_batch *batch;
+        err = strobe_columns_next(reader, &batch);
+        if (err == STROBE_ERR_END)
+            return end_file(lake, file, path);
+        if (!err)
+            err = sort_rows(&lake->order, batch, &columns);
+        if (!err)
+            err =
+                fail(lake, strobe_parquet_put(file, batch, lake->order.rows, batch->n_rows), path);
+        strobe_column_batch_free(batch);
+    }
+    strobe_parquet_drop(file);
+    return err;
+}
+
+/* The files of a table that has one per process. */
+struct parts {
+    struct strobe_parquet **files; /* owned: n, NULL where a process has no rows */
+    char **paths;                  /* owned */
+    uint32_t n;
+};
+
+/* 1: another process has this name too. */
+static int is_shared(const struct strobe_trace *trace, uint32_t process, const char *name,
+                     uint32_t n_name)
+{
+    for (uint32_t i = 0; i < trace->n_processes; i++) {
+        char room[STROBE_NAME_ROOM];
+        uint32_t n;
+        const char *other = strobe_trace_process_name(trace, i, room, &n);
+        if (i != process && n == n_name && !memcmp(other, name, n))
+            return 1;
+    }
+    return 0;
+}
+
+static enum strobe_err open_part(struct lake *lake, struct parts *parts, uint32_t process,
+                                 const struct strobe_columns *reader, const char *table)
+{
+    char room[STROBE_NAME_ROOM];
+    uint32_t n;
+    struct strobe_out path = {0}, value = {0};
+    const char *name = strobe_trace_process_name(lake->trace, process, room, &n);
+    strobe_out_bytes(&value, name, n);
+    if (!n || is_shared(lake->trace, process, name, n))
+        strobe_out_format(&value, "-%u", process);
+    strobe_out_format(&path, "%s/", lake->base);
+    put_pair(&path, "process", value.at, value.len);
+    strobe_out_free(&value);
+    enum strobe_err err = path.error ? STROBE_ERR_NOMEM : STROBE_OK;
+    if (!err)
+        err = fail(lake, make_folders((char *)strobe_out_string(&path)), path.at);
+    strobe_out_format(&path, "/%s.parquet", table);
+    if (!err && !(parts->paths[process] = strdup(strobe_out_string(&path))))
+        err = STROBE_ERR_NOMEM;
+    strobe_out_free(&path);
+    if (!err)
+        err = fail(lake,
+                   strobe_parquet_open(parts->paths[process], reader, 1, &parts->files[process]),
+                   parts->paths[process]);
+    return err;
+}
+
+/* A batch, sorted by process: a row group for each. */
+static enum strobe_err put_parts(struct lake *lake, struct parts *parts,
+                                 const struct strobe_columns *reader, const char *table,
+                                 const struct strobe_column_batch *batch,
+                                 const struct strobe_column *process)
+{
+    const uint32_t *rows = lake->order.rows;
+    const int32_t *ids = process->values;
+    enum strobe_err err = STROBE_OK;
+    for (uint32_t from = 0, to; !err && from < batch->n_rows; from = to) {
+        uint32_t id = (uint32_t)ids[rows[from]];
+        for (to = from; to < batch->n_rows && (uint32_t)ids[rows[to]] == id; to++)
+            ;
+        if (id >= parts->n)
+            return STROBE_ERR_CORRUPT;
+        if (!parts->files[id])
+            err = open_part(lake, parts, id, reader, table);
+        if (!err)
+            err = fail(lake, strobe_parquet_put(parts->files[id], batch, rows + from, to - from),
+                       parts->paths[id]);
+    }
+    return err;
+}
+
+static enum strobe_err end_parts(struct lake *lake, struct parts *parts, enum strobe_err err)
+{
+    for (uint32_t i = 0; parts->files && parts->paths && i < parts->n; i++) {
+        if (parts->files[i] && !err)
+            err = end_file(lake, parts->files[i], parts->paths[i]);
+        else
+            strobe_parquet_drop(parts->files[i]);
+        free(parts->paths[i]);
+    }
+    free(parts->files);
+    free(parts->paths);
+    return err;
+}
+
+static enum strobe_err write_parts(struct lake *lake, struct strobe_columns *reader,
+                                   const char *table, const struct columns *columns)
+{
+    struct parts parts = {.n = lake->trace->n_processes};
+    int is_zone = !strcmp(table, "zone");
+    parts.files = calloc(parts.n + 1, sizeof *parts.files);
+    parts.paths = calloc(parts.n + 1, sizeof *parts.paths);
+    enum strobe_err err = parts.files && parts.paths ? STROBE_OK : STROBE_ERR_NOMEM;
+    while (!err) {
+        struct strobe_column_batch *batch;
+        err = strobe_columns_next(reader, &batch);
+        if (!err)
+            err = sort_rows(&lake->order, batch, columns);
+        if (!err) {
+            lake->result->n_zones += is_zone ? batch->n_rows : 0;
+            err = put_parts(lake, &parts, reader, table, batch, &batch->columns[columns->process]);
+        }
+        strobe_column_batch_free(batch);
+    }
+    return end_parts(lake, &parts, err == STROBE_ERR_END ? STROBE_OK : err);
+}
+
+static enum strobe_err write_table(struct lake *lake, const char *table)
+{
+    struct strobe_columns_ask ask = STROBE_COLUMNS_ALL(table);
+    struct strobe_columns *reader;
+    ask.max_rows = GROUP_ROWS;
+    enum strobe_err err = fail(lake, strobe_columns_open(lake->sql, &ask, &reader), table);
+    if (err)
+        return err;
+    const struct columns columns = find_columns(reader);
+    if (columns.process >= 0 && columns.ts >= 0 && strcmp(table, "loss")) {
+        err = write_parts(lake, reader, table, &columns);
+    } else {
+        char *path = NULL;
+        err = asprintf(&path, "%s/%s.parquet", lake->base, table) < 0
+                  ? STROBE_ERR_NOMEM
+                  : write_whole(lake, reader, path);
+        free(path);
+    }
+    if (err && !*lake->result->place)
+        fail(lake, err, table);
+    strobe_columns_close(reader);
+    return err;
+}
+
+/* The folder of run and host. */
+static enum strobe_err make_base(struct lake *lake, const char *folder, const char *run)
+{
+    struct strobe_out path = {0};
+    uint32_t n;
+    const char *host = strobe_trace_text(lake->trace, lake->trace->hostname, &n);
+    strobe_out_format(&path, "%s/", folder);
+    put_pair(&path, "run", run, strlen(run));
+    strobe_out_char(&path, '/');
+    put_pair(&path, "host", host, n);
+    lake->base = path.error ? NULL : strdup(strobe_out_string(&path));
+    strobe_out_free(&path);
+    return lake->base ? fail(lake, make_folders(lake->base), lake->base) : STROBE_ERR_NOMEM;
+}
+
+enum strobe_err strobe_lake_write(struct strobe_sql *sql, const char *folder, const char *run,
+                                  struct strobe_lake_result *result)
+{
+    struct lake lake = {.sql = sql, .trace = strobe_sql_trace(sql, 0), .result = result};
+    const char *table, *columns, *help;
+    *result = (struct strobe_lake_result){0};
+    enum strobe_err err = make_base(&lake, folder, run);
+    for (unsigned i = 0; !err && (table = strobe_sql_table(i, &columns, &help)); i++)
+        if (strcmp(table, "zone_sum")) /* its rows depend on the question */
+            err = write_table(&lake, table);
+    free(lake.order.rows);
+    free(lake.order.other);
+    free(lake.order.keys);
+    free(lake.order.other_keys);
+    free(lake.base);
+    return err;
+}

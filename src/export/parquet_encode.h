@@ -1,0 +1,18 @@
+/* parquet_encode.h - values as Parquet stores them. All output is appended to memory; failures stay in out->error.
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_EXPORT_PARQUET_ENCODE_H
+#define STROBE_EXPORT_PARQUET_ENCODE_H
+
+#include "base/out.h"
+
+/* DELTA_BINARY_PACKED: differences in blocks of 128, each of four pieces with a width of its own. */
+void strobe_parquet_delta(struct strobe_out *out, const int64_t *values, uint32_t n);
+
+/* The hybrid of runs and packed bits: one run where all are equal, else all packed with `width` bits (1 to 32). */
+void strobe_parquet_hybrid(struct strobe_out *out, const uint32_t *codes, uint32_t n,
+                           unsigned width);
+
+/* Bits that `max` takes, 1 at least. */
+unsigned strobe_parquet_width(uint32_t max);
+
+#endif

@@ -1,0 +1,108 @@
+/* test_sample_python.c - lines and layouts of CPython: tables as its compilers wrote them.  SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "sample/py_image.h"
+#include "sample/py_layout.h"
+#include "sample/py_line.h"
+
+#define LINE(table, bytes, first, at) \
+    strobe_py_line_of(table, (const uint8_t *)(bytes), sizeof(bytes) - 1, first, at)
+
+static void a_line_table_of_3_9_is_steps_of_instructions_and_lines(void **state)
+{
+    (void)state;
+    const char table[] = "\0\1\6\1\10\377"; /* one line on at once, another at 6, one back at 14 */
+    assert_int_equal(LINE(STROBE_PY_TABLE_LNOTAB, table, 10, 0), 11);
+    assert_int_equal(LINE(STROBE_PY_TABLE_LNOTAB, table, 10, 6), 12);
+    assert_int_equal(LINE(STROBE_PY_TABLE_LNOTAB, table, 10, 13), 12);
+    assert_int_equal(LINE(STROBE_PY_TABLE_LNOTAB, table, 10, 99), 11);
+}
+
+static void a_line_table_of_3_10_is_lengths_and_steps(void **state)
+{
+    (void)state;
+    const char table[] =
+        "\4\1\6\2\2\200\4\377"; /* 4 bytes of line 11, 6 of 13, 2 of none, 4 of 12 */
+    assert_int_equal(LINE(STROBE_PY_TABLE_RANGES, table, 10, 3), 11);
+    assert_int_equal(LINE(STROBE_PY_TABLE_RANGES, table, 10, 4), 13);
+    assert_int_equal(LINE(STROBE_PY_TABLE_RANGES, table, 10, 10), 10);
+    assert_int_equal(LINE(STROBE_PY_TABLE_RANGES, table, 10, 12), 12);
+}
+
+static void a_line_table_of_3_11_has_entries_of_five_forms(void **state)
+{
+    (void)state;
+    const char table[] = "\200\0"       /* short, 1 unit: line 10 */
+                         "\331\0\0"     /* one line on, 2 units: 11 */
+                         "\350\5"       /* no columns, 1 unit, 2 back: 9 */
+                         "\360\6\0\0\0" /* long, 1 unit, 3 on: 12 */
+                         "\370";        /* none, 1 unit */
+    assert_int_equal(LINE(STROBE_PY_TABLE_LOCATIONS, table, 10, 0), 10);
+    assert_int_equal(LINE(STROBE_PY_TABLE_LOCATIONS, table, 10, 4), 11);
+    assert_int_equal(LINE(STROBE_PY_TABLE_LOCATIONS, table, 10, 6), 9);
+    assert_int_equal(LINE(STROBE_PY_TABLE_LOCATIONS, table, 10, 8), 12);
+    assert_int_equal(LINE(STROBE_PY_TABLE_LOCATIONS, table, 10, 10), 10);
+}
+
+static void a_table_of_any_bytes_gives_a_line(void **state)
+{
+    (void)state;
+    uint8_t bytes[64];
+    uint32_t random = 1;
+    for (int run = 0; run < 3000; run++) {
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = (uint8_t)((random = random * 1664525u + 1013904223u) >> 24);
+        for (int table = 0; table < 3; table++)
+            assert_true(strobe_py_line_of((enum strobe_py_table)table, bytes, (size_t)run % 65, 7,
+                                          (uint32_t)run) > 0);
+    }
+}
+
+static void a_version_is_known_by_its_file_name(void **state)
+{
+    (void)state;
+    assert_int_equal(strobe_py_image_minor("/usr/bin/python3.11"), 11);
+    assert_int_equal(strobe_py_image_minor("/a/python3.8/libpython3.9.so.1.0"), 9);
+    assert_int_equal(strobe_py_image_minor("/usr/bin/perl"), 0);
+}
+
+static void layouts_are_those_of_3_9_to_3_12_and_what_3_13_tells(void **state)
+{
+    (void)state;
+    struct strobe_py_layout layout;
+    uint8_t told[STROBE_PY_OFFSETS_BYTES] = "xdebugpy";
+    uint64_t version = 0x030d00f0, size = 40, far = 1 << 20, one = 1;
+    for (uint32_t minor = 9; minor <= 12; minor++)
+        assert_true(strobe_py_layout_of(minor, &layout) && layout.minor == minor);
+    assert_false(strobe_py_layout_of(8, &layout) || strobe_py_layout_of(14, &layout));
+    memcpy(told + 8, &version, sizeof version);
+    memcpy(told + 560, &size, sizeof size);
+    assert_true(strobe_py_layout_read(told, &layout) && layout.minor == 13);
+    memcpy(told + 16, &one, sizeof one); /* a build without a GIL */
+    assert_false(strobe_py_layout_read(told, &layout));
+    memset(told + 16, 0, 8);
+    memcpy(told + 232, &far, sizeof far); /* an offset that can't be */
+    assert_false(strobe_py_layout_read(told, &layout));
+    memset(told + 232, 0, 8);
+    version = 0x030e00f0; /* 3.14 */
+    memcpy(told + 8, &version, sizeof version);
+    assert_false(strobe_py_layout_read(told, &layout));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_table_of_3_9_is_steps_of_instructions_and_lines),
+        cmocka_unit_test(a_line_table_of_3_10_is_lengths_and_steps),
+        cmocka_unit_test(a_line_table_of_3_11_has_entries_of_five_forms),
+        cmocka_unit_test(a_table_of_any_bytes_gives_a_line),
+        cmocka_unit_test(a_version_is_known_by_its_file_name),
+        cmocka_unit_test(layouts_are_those_of_3_9_to_3_12_and_what_3_13_tells),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

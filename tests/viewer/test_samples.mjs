@@ -1,0 +1,172 @@
+/* test_samples.mjs: strips, ticks, processors and the panel of samples, used as a user would; figures are those of the command. Arguments: browser.mjs; the
+ * traces are those of traces_samples.py.  SPDX-License-Identifier: MIT */
+import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import path from 'node:path';
+import {clickZone, open, page, panel, run, says, setView, settled, shot, state, strobe, text, traces} from './browser.mjs';
+
+/* The place of a time on a track's strip ('states'), ticks ('samples') or row ('cpu'). */
+function placeOf(name, what, ms) {
+    return state(([n, w, t]) => {
+        const s = window.strobe, tl = s.timeline, track = s.trace.tracks.find((x) => x.name === n && x.kind !== 'process'), box = tl.canvas.getBoundingClientRect();
+        s.showTrack(track.id);
+        const {row, y} = tl.visibleRows().find((r) => r.row.track.id === track.id && !r.row.header), below = {states: row.height - 17, samples: row.height - 7, cpu: row.height / 2}[w];
+        return {x: box.left + tl.xOf(t * 1e6), y: box.top + y + below};
+    }, [name, what, ms]);
+}
+
+async function pointAt(name, what, ms) {
+    const p = await placeOf(name, what, ms);
+    await settled();
+    await page.mouse.move(p.x, p.y);
+    await page.locator('.tip').waitFor();
+    return p;
+}
+
+async function click(name, what, ms) {
+    const p = await pointAt(name, what, ms);
+    await page.mouse.click(p.x, p.y);
+    await settled();
+}
+
+/* Functions as [self, total, name], by the command and by the panel. */
+function commandSays(name, ...words) {
+    const lines = execFileSync(strobe, ['stats', '--stacks', ...words, path.join(traces, `${name}.strobe`)], {encoding: 'utf8'}).split('\n').slice(1).filter((line) => /%/.test(line));
+    return lines.map((line) => /^ *(\d+) +[\d.]+ % +(\d+) +[\d.]+ % +(.*)$/.exec(line).slice(1)).sort().join('\n');
+}
+
+async function panelSays() {
+    const rows = await page.locator('.frow').evaluateAll((list) => list.map((row) => [...row.children].map((c) => c.textContent)));
+    return rows.map((c) => [c[0], c[2], c[4]].map((s) => s.replace(/\u202f|,/g, ''))).sort().join('\n');
+}
+
+const tests = {
+    async 'a program without marks has strips, ticks and rows of processors'() {
+        await open('sampled');
+        assert.deepEqual(await state(() => window.strobe.trace.tracks.map((t) => [t.kind, t.name, t.n_depths, t.marks || 0])), [['process', 'server', 0, 0], ['thread', 'one', 0, 3], ['thread', 'two', 0, 3],
+            ['cpus', 'Processors', 0, 0], ['cpu', 'CPU 0', 0, 0], ['cpu', 'CPU 1', 0, 0]]);
+        await shot('samples-strips');
+    },
+    async 'pointing at a strip tells state, processor and why'() {
+        await open('sampled');
+        await setView(0, 20);
+        await pointAt('one', 'states', 2);
+        assert.match(await text('.tip'), /runs on CPU 0[\s\S]*4\.0+ ms/);
+        await pointAt('one', 'states', 7);
+        assert.match(await text('.tip'), /waits[\s\S]*6\.0+ ms[\s\S]*not known/);
+        await pointAt('two', 'states', 5.75);
+        assert.match(await text('.tip'), /is ready[\s\S]*500\.0 µs[\s\S]*preempted/);
+    },
+    async 'from afar a strip tells the share of each state'() {
+        await open('sampled');
+        const sums = await state(async () => {
+            const s = window.strobe, [from, to] = s.trace.range, track = s.trace.tracks.find((t) => t.name === 'two');
+            return Promise.all([3, 1000, 16000].map(async (width) => {
+                const {json, arrays} = await s.engine.ask({ask: 'strips', from, to, width, tracks: [track.id]}), [, , first, n] = json.lanes.find((l) => l[1] === 0);
+                return ['run', 'ready', 'wait'].map((k) => arrays[k].slice(first, first + n).reduce((a, b) => a + b, 0));
+            }));
+        });
+        for (const sum of sums)
+            assert.deepEqual(sum.map((ns) => Math.round(ns / 1000)), [160000, 10000, 19 * 1500], 'us of running, being ready, waiting');
+    },
+    async 'a click on a tick shows the stack with source lines'() {
+        await open('sampled');
+        await setView(0, 20);
+        await pointAt('one', 'samples', 0.25);
+        await says('.tip', /hash\s+parse\s+serve\s+main/);
+        await click('one', 'samples', 0.25);
+        assert.match(await text('.details h2'), /^Sample$/);
+        assert.deepEqual(await page.locator('.details .stack li').allInnerTexts(), ['hash src/hash.c:11', 'parse src/parse.c:40', 'serve src/serve.c:7', 'main src/main.c:3']);
+        await shot('samples-details');
+    },
+    async 'a processor tells who ran on it, and a click leads to the thread'() {
+        await open('sampled');
+        await setView(0, 20);
+        await pointAt('CPU 0', 'cpu', 7);
+        assert.match(await text('.tip'), /two[\s\S]*3\.0+ ms[\s\S]*CPU 0/);
+        await click('CPU 0', 'cpu', 7);
+        assert.match(await text('.details h2'), /^two on CPU 0$/);
+    },
+    async 'functions are those of the command, in the whole trace and in a range'() {
+        await open('sampled');
+        await panel('samples');
+        await says('.drawer .state', /^480 samples/);
+        assert.equal(await panelSays(), commandSays('sampled'));
+        await state(() => {
+            window.strobe.setArea(20e6, 31e6, null);
+            window.strobe.areaDone();
+        });
+        await says('.drawer .state', /^\d\d samples/);
+        await settled();
+        assert.equal(await panelSays(), commandSays('sampled', '--range', '20ms..31ms'));
+        await shot('samples-functions');
+    },
+    async 'a thread alone, a flame graph, tables'() {
+        await open('sampled');
+        await panel('samples');
+        await page.locator('select[aria-label=threads]').selectOption({label: '   two (5002)'});
+        await says('.drawer .state', /^320 samples/);
+        assert.deepEqual((await page.locator('.frow').first().innerText()).split(/\s+/).slice(0, 5), ['320', '100.0', '%', '320', '100.0']);
+        await page.locator('.bar select[aria-label="kind of view"]:visible').selectOption('tree');
+        await settled();
+        assert.deepEqual(await state(() => window.strobe.drawer.panel('samples').boxes().map((b) => b.node.total)), [320, 320, 320, 320]);
+        await page.locator('select[aria-label=threads]').selectOption('');
+        await settled();
+        await page.locator('.bar select[aria-label="kind of view"]:visible').selectOption('up');
+        await settled();
+        assert.match(await text('.tree .treerow:nth-child(1)'), /called from/);
+        assert.match((await page.locator('.tree.samples').innerText()).replace(/\s+/g, ' '), /parse 400 83\.3 %.*hash 80 16\.7 %/);
+    },
+    async 'waits are counted by the last stack before them'() {
+        await open('sampled');
+        await panel('samples');
+        await page.locator('.bar select[aria-label="kind of view"]:visible').selectOption('waits-functions');
+        await says('.drawer .state', /^39 waits, 147\.5 ms in all/); /* 19 of 6 ms and one of 5, 19 of 1.5 ms */
+        assert.deepEqual((await page.locator('.frow').first().innerText()).split(/\s+/).slice(0, 4), ['147.5', 'ms', '100.0', '%']);
+        await page.locator('.bar select[aria-label="kind of view"]:visible').selectOption('waits');
+        await settled();
+        assert.deepEqual(await state(() => window.strobe.drawer.panel('samples').boxes().map((b) => Math.round(b.node.total / 1e5))), [1475, 1475, 1475, 1475]);
+        await shot('samples-waits');
+    },
+    async 'what ran inside of a zone, of all of its name, and of none'() {
+        await open('joined');
+        assert.deepEqual(await state(() => window.strobe.trace.tracks.filter((t) => t.kind === 'thread').map((t) => [t.name, t.n_depths, t.marks])), [['main', 2, 3]]);
+        await clickZone('main', 1, 4);
+        await page.locator('.details button', {hasText: /^Samples in it$/}).click();
+        await says('.drawer .state', /^4 samples/);
+        await page.locator('.chip').click();
+        await says('.drawer .state', /^180 samples/);
+        await clickZone('main', 0, 2);
+        await page.locator('.details button', {hasText: 'Samples in all of its name'}).click();
+        await says('.drawer .state', /^120 samples/);
+        await shot('samples-inside');
+    },
+    async 'functions of samples lie below the thread when they are switched on'() {
+        await open('sampled');
+        await setView(0, 20);
+        await state(() => window.strobe.act('ghosts'));
+        await page.waitForFunction(() => window.strobe.timeline.layout.rows.filter((r) => r.ghosts).length === 2);
+        await settled();
+        const p = await state(() => {
+            const tl = window.strobe.timeline, {row, y} = tl.visibleRows().find((r) => r.row.track.name === 'one'), box = tl.canvas.getBoundingClientRect();
+            return {x: box.left + tl.xOf(2e6), y: box.top + y + row.height - 3 - 15 * 2 + 7};
+        });
+        await page.mouse.move(p.x, p.y);
+        await says('.tip', /parse[\s\S]*3\.75\d* ms[\s\S]*8/);
+        await shot('samples-ghosts');
+        await page.mouse.click(p.x, p.y);
+        await says('.hotlines', /parse/);
+        await state(() => window.strobe.act('ghosts'));
+        await settled();
+        assert.equal(await state(() => window.strobe.timeline.layout.rows.filter((r) => r.ghosts).length), 0);
+    },
+    async 'a function has its lines with the samples on them'() {
+        await open('joined');
+        await panel('samples');
+        await page.locator('.frow', {hasText: 'hash'}).click();
+        await says('.hotlines', /90 in it alone/);
+        assert.deepEqual(await page.locator('.hotlines [data-line]').evaluateAll((list) => list.map((e) => [e.dataset.line, e.querySelector('.count').textContent])), [['11', '90']]);
+    },
+};
+
+await run(tests);

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""traces_samples.py FOLDER: traces with stack samples and context switches, written by the second writer.
+
+sampled   a program that marked nothing: two threads on two processors, preempted, waiting, sampled every 500 us
+joined    a program with zones that was sampled, too: one process, one thread of both; samples inside and outside of its zones
+"""
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reader"))
+import strobe_writer as sw  # noqa: E402
+
+SAMPLED = "93 sampled uuu hz,error_ns,has_kernel\n79 symbol uuuusss address,inlined,line,start,function,file,image\n"
+
+MS, US, ORIGIN = 2_500_000, 2_500, 1_000_000
+PREEMPTED, NOT_KNOWN = 32, 0
+HZ = 2000
+FRAMES = {0x1010: ("hash", "src/hash.c", 11), 0x1020: ("hash", "src/hash.c", 14), 0x2010: ("parse", "src/parse.c", 40), 0x3010: ("serve", "src/serve.c", 7), 0x4010: ("main", "src/main.c", 3)}
+HASH, PARSE = (0x1010, 0x2010, 0x3010, 0x4010), (0x2010, 0x3010, 0x4010)
+
+
+def begin(path):
+    """A trace whose origin is tick ORIGIN."""
+    writer = sw.Writer(path, schema=sw.sf.SCHEMA + SAMPLED)
+    writer.record("host", "build-7", "Linux 6.1", "Some CPU")
+    writer.record("recording", ORIGIN, 0)
+    return writer
+
+
+def end(writer, last):
+    """Clock, end of the recording, footer."""
+    writer.clocks(ORIGIN, last)
+    writer.record("recording", last, 1)
+    writer.close()
+
+
+def record(writer, number, letters, proc, *fields):
+    """A record of a kind that the second writer does not know."""
+    data = sw.sf.varint(proc) + sw.sf.encode_fields(letters, fields)
+    writer.records += sw.sf.varint(number) + sw.sf.varint(len(data)) + data
+    writer.n_records += 1
+
+
+def sampled_process(writer, proc, pid, name):
+    """A process that the recorder sampled, with the names of its addresses."""
+    writer.process(proc, pid, name)
+    record(writer, 93, "uuu", proc, HZ, 20, 0)
+    for address, (function, file, line) in FRAMES.items():
+        record(writer, 79, "uuuusss", proc, address, 0, line, 0, function, file, f"/usr/bin/{name}")
+
+
+def thread(writer, proc, track, tid, name):
+    """A thread of the system's number `tid`."""
+    writer.record("thread", track, tid, ORIGIN, name, proc=proc)
+    return writer.threads.setdefault((proc, track), sw.Thread(writer, proc, track))
+
+
+def run(track, cpu, start, length, reason, stacks=(HASH, PARSE)):
+    """A run from `start` us on, for `length` us, with a sample every 500 us."""
+    at = ORIGIN + start * US
+    track.event("switch_in", at, cpu, 0)
+    for i, tick in enumerate(range(at + 250 * US, at + length * US, 500 * US)):
+        track.event("sample", tick, cpu, list(stacks[i % len(stacks)]))
+    track.event("switch_out", at + length * US, cpu, reason)
+
+
+def sampled(path):
+    """Thread one runs 4 ms of 10 on processor 0, then waits; thread two 8 ms, in two runs, preempted between them."""
+    w = begin(path)
+    sampled_process(w, 1, 5001, "server")
+    one, two = thread(w, 1, 1, 5001, "one"), thread(w, 1, 2, 5002, "two")
+    for i in range(20):
+        run(one, 0, 10_000 * i, 4_000, NOT_KNOWN)
+        run(two, 1, 10_000 * i + 500, 5_000, PREEMPTED, (PARSE,))
+        run(two, 0, 10_000 * i + 6_000, 3_000, NOT_KNOWN, (PARSE,))
+    end(w, ORIGIN + 200 * MS)
+
+
+def joined(path):
+    """Ten requests of 6 ms every 10 ms, a query of 2 ms in each; samples all the time."""
+    w = begin(path)
+    w.process(1, 5001, "server")
+    sampled_process(w, 2, 5001, "server")
+    w.loc(1, 1, "request", 10, "request", "src/serve.c")
+    w.loc(1, 2, "query", 20, "query", "src/query.c")
+    zones, samples = thread(w, 1, 1, 5001, "main"), thread(w, 2, 1, 5001, "main")
+    for i in range(10):
+        at = ORIGIN + 10 * i * MS
+        zones.begin(1, at + 1 * MS)
+        zones.begin(2, at + 3 * MS)
+        zones.end(at + 5 * MS)
+        zones.end(at + 7 * MS)
+        run(samples, 0, 10_000 * i, 9_000, NOT_KNOWN)
+    end(w, ORIGIN + 100 * MS)
+
+
+def main():
+    """Write them all."""
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for make in (sampled, joined):
+        make(str(folder / f"{make.__name__}.strobe"))
+
+
+if __name__ == "__main__":
+    main()

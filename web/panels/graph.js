@@ -1,0 +1,157 @@
+/* graph.js - a flame graph on a canvas, and the same tree as a table that opens by clicks. Whoever makes one says what a node is called and how
+ * its weight is written.  SPDX-License-Identifier: MIT */
+import {colorOf, textOn, THEMES} from '../view/palette.js';
+import {FONT, cutText} from '../view/text.js';
+import {fill, h} from '../view/dom.js';
+import * as format from '../view/format.js';
+
+const ROW = 20, MIN = 1.5, MOST_BOXES = 4000, MOST_ROWS = 500, MOST_KIDS = 200;
+
+/** A tree of nodes {key, total, self, children, parent} from columns; parents come before children. `all`: the weight of the whole. */
+export function makeTree({parent, key, total, self}, all) {
+    const root = {key: 0, total: all, self: 0, children: [], parent: null}, nodes = [...key].map((k, i) => ({key: k, total: total[i], self: self[i], children: [], parent: null}));
+    nodes.forEach((n, i) => {
+        n.parent = parent[i] ? nodes[parent[i] - 1] : root;
+        n.parent.children.push(n);
+    });
+    for (const n of [root, ...nodes])
+        n.children.sort((a, b) => b.total - a.total);
+    return root;
+}
+
+/* The node of this tree that is where another one was in its own; the root where there is none. */
+function sameNode(root, other) {
+    const path = [];
+    for (let n = other; n && n.parent; n = n.parent)
+        path.unshift(n.key);
+    return path.reduce((node, key) => node && node.children.find((n) => n.key === key), root) || root;
+}
+
+function place(boxes, node, x, w, depth) {
+    boxes.push({node, x, w, y: depth * ROW});
+    let at = x;
+    for (const child of node.children) {
+        const cw = node.total ? w * child.total / node.total : 0;
+        if (cw >= MIN && boxes.length < MOST_BOXES)
+            place(boxes, child, at, cw, depth + 1);
+        at += cw;
+    }
+}
+
+export class Graph {
+    /** `look`: {name(node), weight(n), tip(node, root): [[word, value]], pick(node)}. */
+    constructor(app, look) {
+        Object.assign(this, {app, look, root: null, top: null, boxes: [], over: null});
+        this.canvas = h('canvas', {class: 'flame', tabindex: '0'});
+        this.ctx = this.canvas.getContext('2d');
+        this.element = h('div', {class: 'flameholder'}, this.canvas);
+        this.canvas.addEventListener('mousemove', (e) => this.pointAt(e));
+        this.canvas.addEventListener('mouseleave', () => {
+            this.over = null;
+            this.app.tips.hide();
+        });
+        this.canvas.addEventListener('click', (e) => this.click(e));
+        new ResizeObserver(() => !this.element.hidden && this.draw()).observe(this.element);
+    }
+
+    show(root) {
+        this.top = sameNode(root, this.top);
+        this.root = root;
+        this.draw();
+    }
+
+    zoomTo(node) {
+        this.top = node;
+        this.draw();
+    }
+
+    draw() {
+        const {canvas, ctx, element} = this, width = element.clientWidth || 600, dpr = window.devicePixelRatio || 1, theme = THEMES[this.app.theme];
+        this.boxes = [];
+        if (this.top)
+            place(this.boxes, this.top, 0, width, 0);
+        const height = Math.max(element.clientHeight, this.boxes.reduce((m, b) => Math.max(m, b.y + ROW), 0));
+        canvas.width = width * dpr;
+        canvas.height = height * dpr;
+        canvas.style.width = `${width}px`;
+        canvas.style.height = `${height}px`;
+        ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
+        ctx.font = FONT;
+        ctx.textBaseline = 'middle';
+        for (const b of this.boxes)
+            this.drawBox(b, theme);
+    }
+
+    drawBox(b, theme) {
+        const {ctx, root} = this, name = b.node === root ? `all: ${this.look.weight(root.total)}` : this.look.name(b.node), css = b.node === root ? theme.head : colorOf(name);
+        ctx.fillStyle = css;
+        ctx.fillRect(b.x, b.y, Math.max(1, b.w - 1), ROW - 1);
+        if (b === this.over) {
+            ctx.strokeStyle = theme.outline;
+            ctx.strokeRect(b.x + 0.5, b.y + 0.5, Math.max(1, b.w - 2), ROW - 2);
+        }
+        if (b.w < 30)
+            return;
+        ctx.fillStyle = b.node === root ? theme.text : textOn(css);
+        ctx.fillText(cutText(ctx, name, b.w - 8), b.x + 4, b.y + ROW / 2);
+    }
+
+    boxAt(e) {
+        return this.boxes.findLast((b) => e.offsetX >= b.x && e.offsetX < b.x + b.w && e.offsetY >= b.y && e.offsetY < b.y + ROW) || null;
+    }
+
+    pointAt(e) {
+        this.draw();
+        const over = this.over = this.boxAt(e);
+        if (!over || over.node === this.root)
+            return this.app.tips.hide();
+        return this.app.tips.show(e.clientX, e.clientY, this.look.name(over.node), this.look.tip(over.node, this.root));
+    }
+
+    click(e) {
+        const b = this.boxAt(e), {top} = this;
+        if (!b)
+            return;
+        if (b.node !== this.root)
+            this.look.pick(b.node);
+        this.zoomTo(b.node === top && top.parent ? top.parent : b.node);
+    }
+}
+
+export class TreeTable {
+    /** `look` as of Graph; `head`: words above the columns: [name, total, self]. */
+    constructor(app, look) {
+        Object.assign(this, {app, look, opened: new Set()});
+        this.element = h('div', {class: 'tree samples'});
+    }
+
+    show(root, head) {
+        this.root = root;
+        fill(this.element, h('div', {class: 'treerow treehead'}, h('span', {}, head[0]), h('span', {class: 'number'}, head[1]), h('span', {class: 'number'}, '%'), h('span', {class: 'number'}, head[2])),
+            root.children.slice(0, MOST_ROWS).map((n) => this.row(n, 0, '')));
+    }
+
+    /* A node; opens by a click on its mark, its name picks it. */
+    row(node, depth, above) {
+        const {look, root, opened} = this, path = `${above} ${node.key}`, kids = h('div', {hidden: true}), mark = h('span', {class: 'mark'}, node.children.length ? '▸' : ' ');
+        const toggle = () => {
+            if (!node.children.length)
+                return;
+            kids.hidden = !kids.hidden;
+            mark.textContent = kids.hidden ? '▸' : '▾';
+            if (kids.hidden)
+                opened.delete(path);
+            else
+                opened.add(path);
+            if (!kids.childNodes.length)
+                fill(kids, node.children.slice(0, MOST_KIDS).map((n) => this.row(n, depth + 1, path)));
+        };
+        if (opened.has(path) || depth && node.parent.children.length === 1 && depth < 40)
+            toggle();
+        const swatch = h('span', {class: 'swatch'}), label = h('span', {class: 'treename'}, mark, swatch, look.name(node));
+        swatch.style.background = colorOf(look.name(node));
+        label.style.paddingLeft = `${10 * depth}px`;
+        return h('div', {}, h('div', {class: 'treerow', onclick: toggle, ondblclick: () => look.pick(node)}, label, h('span', {class: 'number'}, look.weight(node.total)),
+            h('span', {class: 'number'}, root.total ? format.percent(node.total / root.total) : ''), h('span', {class: 'number'}, look.weight(node.self))), kids);
+    }
+}

@@ -10,7 +10,7 @@ _strobe()
         cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     fi
-    local commands="record info stats view csv query explain mcp diff merge cut export import recover sessions doctor report profile tracy-bridge tracy-capture tracy-csvexport"
+    local commands="record info stats memory locks top view csv query explain mcp diff merge cut export import recover sessions doctor report profile tracy-bridge tracy-capture tracy-csvexport"
     COMPREPLY=()
     if ((cword == 1)); then
         COMPREPLY=($(compgen -W "$commands --help --version" -- "$cur"))
@@ -43,7 +43,8 @@ _strobe()
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
         --python) COMPREPLY=($(compgen -W "functions lines off" -- "$cur")); return ;;
         --to) COMPREPLY=($(compgen -W "chrome tracy tracy-0.14 html folded speedscope pprof firefox parquet jsonl perfetto otlp" -- "$cur")); return ;;
-        --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name" -- "$cur")); return ;;
+        --by) COMPREPLY=($(compgen -W "stack function zone pool" -- "$cur")); return ;;
+        --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name live peak bytes allocs temporary growth" -- "$cur")); return ;;
         --kind)
             COMPREPLY=($(compgen -W "zones spans messages plots frames images vsyncs memory locks sections gpu gpu_events fibers flows callstacks
                 samples switches cpus counters notes all threads processes losses records" -- "$cur"))
@@ -60,8 +61,11 @@ _strobe()
 
     local options="--help"
     case $command in
-        record) options+=" -o --output --ranks --pid --session --for --all --sample --no-sample --max-memory --max-file --policy --python --include --exclude --min-duration --max-depth --c-functions --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
+        record) options+=" -o --output --ranks --pid --session --for --all --sample --no-sample --memory --locks --max-memory --max-file --policy --python --include --exclude --min-duration --max-depth --c-functions --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
         stats) options+=" --sort --limit --filter --range --process --device --core --from-signpost --to-signpost --spans --stacks --gpu --memory --inclusive --exact --quick --csv --json" ;;
+        memory) options+=" --by --sort --top --range --process --blocks --over-time --folded --csv --json" ;;
+        locks) options+=" --waits --orders --top --range --process --csv --json" ;;
+        top) options+=" --pid --interval --batch --once --limit --" ;;
         view) options+=" --port --web --no-open" ;;
         csv) options+=" --kind --range --process --device --core --from-signpost --to-signpost" ;;
         diff) options+=" --metric --floor --fail-over --format --limit --all --record --runs --output" ;;
@@ -90,7 +94,7 @@ _strobe()
         import | tracy-csvexport)
             COMPREPLY=($(compgen -f -X '!*.tracy' -- "$cur") $(compgen -f -X '!*.strobe' -- "$cur") $(compgen -f -X '!*profile_log_device.csv' -- "$cur") $(compgen -d -S / -- "$cur"))
             ;;
-        info | stats | view | csv | query | explain | diff | merge | cut | export | recover | tracy-bridge)
+        info | stats | memory | locks | top | view | csv | query | explain | diff | merge | cut | export | recover | tracy-bridge)
             COMPREPLY=($(compgen -f -X '!*.strobe' -- "$cur") $(compgen -d -S / -- "$cur"))
             [[ ${COMPREPLY[*]} == */ ]] && compopt -o nospace
             ;;

@@ -31,6 +31,8 @@ import {makeDetails} from './panels/details.js';
 import {makeFind} from './panels/find.js';
 import {makeFlame} from './panels/flame.js';
 import {makeFrames, makeInfo, makeMessages, makeNotes} from './panels/lists.js';
+import {makeLocks} from './panels/locks.js';
+import {makeMemory} from './panels/memory.js';
 import {makeOps} from './panels/ops.js';
 import {makeRegions} from './panels/regions.js';
 import {makeSamples, sampling} from './panels/samples.js';
@@ -85,7 +87,7 @@ class App {
         this.overlay = new Overlay(this);
         this.server = new Live(this);
         this.start = new Start(this);
-        this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeSamples, makeOps, makeRegions, makeMessages, makeFrames, makeNotes, makeInfo]);
+        this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeSamples, makeOps, makeRegions, makeMemory, makeLocks, makeMessages, makeFrames, makeNotes, makeInfo]);
         this.tips = new Tips(this);
         this.menu = new Menu(this);
         this.toast = h('div', {class: 'toast', hidden: true, role: 'status'});

@@ -17,6 +17,9 @@ enum {
     X(record, "run a command, or attach, and record what its processes emit")  \
     X(info, "what is in a trace: processes, coverage, losses, overhead")       \
     X(stats, "zones by location: count, total, self, percentiles")             \
+    X(memory, "memory in use: peak, leaks, temporary blocks, by place")        \
+    X(locks, "who waited for which lock, and who held it")                     \
+    X(top, "what is hot now, in the terminal")                                 \
     X(view, "show a trace in the browser, live or from a file")                \
     X(csv, "one row per zone, message, plot ... of a trace")                   \
     X(query, "ask traces in SQL")                                              \

@@ -40,6 +40,12 @@ static const char help[] =
     "switches,\n"
     "                       of any program; STROBE_SAMPLE=HZ or 0 means the same\n"
     "      --no-sample      no samples and no context switches\n"
+    "      --memory[=WHAT]  what the command allocates, with stacks: sampled, a block per 512K on "
+    "average\n"
+    "                       (default), another mean like 64K, or all blocks: all (strobe memory)\n"
+    "      --locks[=all]    waits for mutexes, rwlocks, conditions and semaphores, and who had "
+    "them;\n"
+    "                       all: every lock and unlock too (strobe locks)\n"
     "      --max-memory N   shared memory per process (default 16M): 64M, 1G\n"
     "      --max-file N     stop storing when the file is that big; the rest is counted\n"
     "      --policy P       when the pool is full: wait (default; bounded) or drop\n"
@@ -195,6 +201,8 @@ enum {
     OPT_SESSION,
     OPT_FOR,
     OPT_MEMORY,
+    OPT_BLOCKS,
+    OPT_LOCKS,
     OPT_FILE,
     OPT_POLICY,
     OPT_FLIGHT,
@@ -228,6 +236,8 @@ static const struct option long_options[] = {
     {"all", no_argument, NULL, OPT_ALL},
     {"sample", required_argument, NULL, OPT_SAMPLE},
     {"no-sample", no_argument, NULL, OPT_NO_SAMPLE},
+    {"memory", optional_argument, NULL, OPT_BLOCKS},
+    {"locks", optional_argument, NULL, OPT_LOCKS},
     {"max-memory", required_argument, NULL, OPT_MEMORY},
     {"max-file", required_argument, NULL, OPT_FILE},
     {"policy", required_argument, NULL, OPT_POLICY},
@@ -319,7 +329,17 @@ static const char *take_tracy(int option, char *value, struct strobe_recorder_op
     return take_filter(option, value);
 }
 
-/* Stack samples. */
+/* Memory: "all", or bytes between two samples on average. NULL: fine. */
+static const char *take_blocks(const char *value, struct strobe_recorder_options *options)
+{
+    static char mean[24];
+    uint64_t bytes = !value ? 512 << 10 : parse_size(value);
+    options->memory = value && !strcmp(value, "all") ? "all" : mean;
+    snprintf(mean, sizeof mean, "%llu", (unsigned long long)bytes);
+    return options->memory != mean || bytes ? NULL : "all, or a size like 64K";
+}
+
+/* Stack samples, memory, locks. */
 static const char *take_sample(int option, char *value, struct strobe_recorder_options *options)
 {
     switch (option) {
@@ -330,6 +350,11 @@ static const char *take_sample(int option, char *value, struct strobe_recorder_o
     case OPT_NO_SAMPLE:
         options->sample_hz = 0;
         return NULL;
+    case OPT_BLOCKS:
+        return take_blocks(value, options);
+    case OPT_LOCKS:
+        options->locks = value ? value : "waits";
+        return !strcmp(options->locks, "waits") || !strcmp(options->locks, "all") ? NULL : "all";
     }
     return take_tracy(option, value, options);
 }

@@ -111,6 +111,12 @@ static void say(void *context, const struct strobe_recorder_word *word)
                          "Tracy's clients keep the ports that they choose",
                          word->subject);
         break;
+    case STROBE_RECORDER_NO_PRELOAD:
+        strobe_cli_error("record",
+                         "%s is not beside this program, or its path has a blank or colon in it: "
+                         "memory and locks are not recorded",
+                         word->subject);
+        break;
     case STROBE_RECORDER_NO_TRACY:
         strobe_cli_error("record", "--tracy %s: %s", word->subject, strobe_err_text(word->err));
         break;

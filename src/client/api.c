@@ -472,6 +472,12 @@ void strobe_messagef(int severity, uint32_t color, const char *format, ...)
 void strobe_client_tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers,
                         const char *text, size_t n_bytes)
 {
+    strobe_client_tell_texts(kind, numbers, n_numbers, &text, &n_bytes, text ? 1 : 0);
+}
+
+void strobe_client_tell_texts(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers,
+                              const char *const *texts, const size_t *n_bytes, uint32_t n_texts)
+{
     int saved_errno = errno;
     struct strobe_mask old;
     strobe_ring_block(&old);
@@ -479,7 +485,7 @@ void strobe_client_tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t
     if (pool && pool->control->active) {
         strobe_ring_lock(pool);
         strobe_client_describe(pool);
-        strobe_client_meta(pool, kind, numbers, n_numbers, &text, &n_bytes, text ? 1 : 0);
+        strobe_client_meta(pool, kind, numbers, n_numbers, texts, n_bytes, n_texts);
         strobe_ring_unlock(pool);
     }
     strobe_ring_unblock(&old);

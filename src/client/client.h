@@ -71,6 +71,9 @@ void strobe_client_format(const struct strobe_formatted *how, const char *format
 /* One fact for the meta stream if somebody records, with signals and lock taken care of. */
 void strobe_client_tell(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers,
                         const char *text, size_t n_bytes);
+/* The same with several texts. */
+void strobe_client_tell_texts(enum strobe_meta kind, const uint64_t *numbers, uint32_t n_numbers,
+                              const char *const *texts, const size_t *n_bytes, uint32_t n_texts);
 
 /* Likewise, and for every recorder that comes later: the first `n_keys` numbers say which fact it
  * replaces. Only so many are kept, the others are described once; of texts the first 63 bytes. */

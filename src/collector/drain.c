@@ -16,7 +16,7 @@
 
 static const char *const event_fields[STROBE_KIND_COUNT] = {
 #define X(name, number, text, fields, names) [number] = fields,
-    STROBE_KIND_LIST(X)
+    STROBE_KIND_LIST(X) STROBE_KIND_LATER_LIST(X)
 #undef X
 };
 static const char *const meta_fields[STROBE_META_COUNT] = {
@@ -106,10 +106,15 @@ static uint32_t copy_record(const uint64_t *at, uint64_t word, uint64_t left, ui
     return n;
 }
 
-static void check_trigger(struct strobe_collector *c, uint32_t kind)
+/* What an event of some kinds means for the collector itself. */
+static void note_kind(struct strobe_collector *c, uint32_t kind)
 {
     if (kind == STROBE_KIND_TRIGGER)
         c->triggered = true;
+    if (kind < STROBE_KIND_MEM_BLOCK || kind > STROBE_KIND_STACK || c->has_later_kinds)
+        return;
+    c->has_later_kinds = true;
+    strobe_records_kinds(&c->block.records); /* written before the block's events */
 }
 
 /* One record of several words to the encoder. Words taken, 0 for nonsense. */
@@ -149,7 +154,7 @@ static uint32_t take_record(struct strobe_collector *c, struct strobe_stream_sta
         return 0;
     strobe_encode_event(&c->block.enc, tick_of(stream, word), (enum strobe_kind)kind, fields,
                         (size_t)n_bytes);
-    check_trigger(c, kind);
+    note_kind(c, kind);
     return n;
 }
 

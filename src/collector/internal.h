@@ -150,6 +150,7 @@ struct strobe_collector {
         uint64_t loc;
     } trigger_locs[64];
     uint32_t n_trigger_locs;
+    bool has_later_kinds; /* the file says what kinds are that its head does not list */
     char trigger_zone[128];
     uint64_t trigger_ns, trigger_ticks;
     int inotify;

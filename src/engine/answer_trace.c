@@ -144,8 +144,8 @@ static void put_totals(const struct strobe_engine *engine, struct strobe_reply *
                  {"messages", {STROBE_KIND_MESSAGE, 0}},
                  {"frames", {STROBE_KIND_FRAME_MARK, STROBE_KIND_FRAME_START}},
                  {"plots", {STROBE_KIND_PLOT_INT, STROBE_KIND_PLOT_DOUBLE}},
-                 {"locks", {STROBE_KIND_LOCK_OBTAIN, 0}},
-                 {"allocs", {STROBE_KIND_MEM_ALLOC, 0}},
+                 {"locks", {STROBE_KIND_LOCK_OBTAIN, STROBE_KIND_LOCK_WAITED}},
+                 {"allocs", {STROBE_KIND_MEM_ALLOC, STROBE_KIND_MEM_BLOCK}},
                  {"flows", {STROBE_KIND_FLOW_BEGIN, 0}},
                  {"samples", {STROBE_KIND_SAMPLE, 0}},
                  {"gpu_zones", {STROBE_KIND_GPU_BEGIN, 0}}};

@@ -133,6 +133,21 @@ char *strobe_engine_key(const struct strobe_engine *engine, const struct strobe_
     return key.at;
 }
 
+/* ---- names of addresses ---- */
+
+uint32_t strobe_engine_functions(void *context, uint32_t process, uint64_t address, char *room,
+                                 size_t n_room)
+{
+    struct strobe_engine *engine = context;
+    const struct strobe_engine_host *host = engine->host;
+    uint32_t n = 0;
+    if (host && host->name_address && !strobe_stack_symbol_of(&engine->symbols, process, address))
+        n = host->name_address(host->context, process, address, room, n_room);
+    if (n)
+        return n;
+    return strobe_stack_functions(engine->trace, &engine->symbols, process, address, room, n_room);
+}
+
 /* ---- questions ---- */
 
 void strobe_engine_answer_error(struct strobe_reply *reply, const char *why)
@@ -190,6 +205,8 @@ static const struct {
     {"ops", strobe_engine_answer_ops, 1},
     {"cores", strobe_engine_answer_cores, 1},
     {"regions", strobe_engine_answer_regions, 1},
+    {"memory", strobe_engine_answer_memory, 1},
+    {"locks", strobe_engine_answer_locks, 1},
     {"samples", strobe_engine_answer_samples, 1},
     {"sample", strobe_engine_answer_sample, 0},
     {"ghosts", strobe_engine_answer_ghosts, 0},
@@ -253,6 +270,8 @@ void strobe_engine_close(struct strobe_engine *engine)
     strobe_kept_stats_free(engine->stats);
     strobe_kept_flame_free(engine->flame);
     strobe_kept_regions_free(engine->regions);
+    strobe_kept_memory_free(engine->memory);
+    strobe_kept_locks_free(engine->locks);
     strobe_kept_samples_free(engine->samples);
     if (engine->ops)
         strobe_ops_free(engine->ops);

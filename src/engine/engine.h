@@ -44,6 +44,8 @@ struct strobe_engine {
     struct strobe_kept_stats *stats;       /* owned, likewise */
     struct strobe_kept_flame *flame;       /* owned, likewise */
     struct strobe_kept_regions *regions;   /* owned, likewise */
+    struct strobe_kept_memory *memory;     /* owned, likewise */
+    struct strobe_kept_locks *locks;       /* owned, likewise */
     struct strobe_kept_samples *samples;   /* owned, likewise */
     struct strobe_ops *ops;                /* owned: grows with the file; NULL: not asked for yet */
     uint64_t n_grown; /* how often the file has grown: what was kept is out of date */
@@ -99,6 +101,11 @@ char *strobe_engine_key(const struct strobe_engine *engine, const struct strobe_
 /* 1: the question wants its rows in reverse. */
 int strobe_engine_is_reversed(const struct strobe_json *question);
 
+/* The functions at an address, a line feed between them, the innermost first: of the trace's records, else of the host's. The engine
+ * is `context`. */
+uint32_t strobe_engine_functions(void *context, uint32_t process, uint64_t address, char *room,
+                                 size_t n_room);
+
 /* By index in trace->locs, 1: it has this number. To be freed; NULL without memory. */
 uint8_t *strobe_engine_mark(const struct strobe_engine *engine, uint32_t number);
 
@@ -129,6 +136,10 @@ void strobe_engine_answer_cores(struct strobe_engine *engine, const struct strob
                                 struct strobe_reply *reply);
 void strobe_engine_answer_regions(struct strobe_engine *engine, const struct strobe_json *question,
                                   struct strobe_reply *reply);
+void strobe_engine_answer_memory(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply);
+void strobe_engine_answer_locks(struct strobe_engine *engine, const struct strobe_json *question,
+                                struct strobe_reply *reply);
 void strobe_engine_answer_flows(struct strobe_engine *engine, const struct strobe_json *question,
                                 struct strobe_reply *reply);
 void strobe_engine_answer_frames(struct strobe_engine *engine, const struct strobe_json *question,
@@ -158,6 +169,8 @@ void strobe_hits_free(struct strobe_hits *hits);                    /* NULL is a
 void strobe_kept_stats_free(struct strobe_kept_stats *stats);       /* likewise */
 void strobe_kept_flame_free(struct strobe_kept_flame *flame);       /* likewise */
 void strobe_kept_regions_free(struct strobe_kept_regions *regions); /* likewise */
+void strobe_kept_memory_free(struct strobe_kept_memory *memory);    /* likewise */
+void strobe_kept_locks_free(struct strobe_kept_locks *locks);       /* likewise */
 void strobe_kept_samples_free(struct strobe_kept_samples *samples); /* likewise */
 
 /* The text of an error, where a reply has no other answer. */

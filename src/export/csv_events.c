@@ -87,7 +87,8 @@ static void put_memory(struct strobe_csv *csv, const struct strobe_happening *ha
     if (happening->event->kind != STROBE_KIND_MEM_DISCARD)
         strobe_out_hex(csv->out, f[1].u);
     strobe_out_char(csv->out, ',');
-    if (happening->event->kind == STROBE_KIND_MEM_ALLOC)
+    if (happening->event->kind == STROBE_KIND_MEM_ALLOC ||
+        happening->event->kind == STROBE_KIND_MEM_BLOCK)
         strobe_out_u(csv->out, f[2].u);
 }
 
@@ -293,10 +294,12 @@ const struct strobe_csv_kind strobe_csv_kinds[] = {
     {"images", TRACK "frame,width,height,flip,bytes\n", BIT(FRAME_IMAGE), put_image,
      "images of frames"},
     {"vsyncs", TRACK "what,display\n", BIT(FRAME_VSYNC), put_family, "vertical blanks of displays"},
-    {"memory", TRACK "what,pool,address,size\n", BIT(MEM_ALLOC) | BIT(MEM_FREE) | BIT(MEM_DISCARD),
-     put_memory, "allocations and frees"},
+    {"memory", TRACK "what,pool,address,size\n",
+     BIT(MEM_ALLOC) | BIT(MEM_FREE) | BIT(MEM_DISCARD) | BIT(MEM_BLOCK), put_memory,
+     "allocations and frees"},
     {"locks", TRACK "what,lock,name,shared,location\n",
-     BIT(LOCK_WAIT) | BIT(LOCK_OBTAIN) | BIT(LOCK_RELEASE) | BIT(LOCK_MARK) | BIT(LOCK_GONE),
+     BIT(LOCK_WAIT) | BIT(LOCK_OBTAIN) | BIT(LOCK_RELEASE) | BIT(LOCK_MARK) | BIT(LOCK_GONE) |
+         BIT(LOCK_WAITED),
      put_lock, "waits for locks"},
     {"sections", TRACK "what,section,category,text\n", BIT(SECTION_ENTER) | BIT(SECTION_LEAVE),
      put_family, "sections of the program's run"},

@@ -1,7 +1,6 @@
 /* perf_data.c - perf's own file: samples with the chains that the kernel walked, mappings, names and switches of threads. Two passes: names of threads first, because the last one
  * counts. Functions are named by readers, by module and build id (query/symbols.h); copies of stacks (--call-graph dwarf) are not unwound, which is said.
  * SPDX-License-Identifier: MIT */
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #define KERNEL_PID      UINT32_MAX
 #define SAMPLE_ID_ALL   (1ull << 18)
 #define IS_FREQUENCY    (1ull << 10)
-#define HW_INDEX        (1ull << 17)
 #define MISC_BUILD_ID   (1 << 14)
 #define MISC_SWITCH_OUT (1 << 13)
 enum { BUILD_ID_MOST = 20, USER_RECORDS = 64 };
@@ -69,7 +67,7 @@ static enum strobe_err take_name(void *context, const struct strobe_perf_record_
     struct perf_data *data = context;
     struct strobe_bytes in = strobe_bytes_over(record->body, record->n);
     uint32_t entry;
-    if (record->type != PERF_RECORD_COMM)
+    if (record->type != STROBE_PERF_RECORD_COMM)
         return STROBE_OK;
     uint64_t pid = get_u32(&in), tid = get_u32(&in);
     struct strobe_stacks_text text = get_text(&in, 0);
@@ -130,7 +128,7 @@ static void take_mapping(struct perf_data *data, const struct strobe_perf_record
     size_t n_hex = 0;
     uint32_t pid = get_u32(&in), tid = get_u32(&in);
     uint64_t base = get_u64(&in), size = get_u64(&in), offset = get_u64(&in);
-    if (record->type == PERF_RECORD_MMAP2) {
+    if (record->type == STROBE_PERF_RECORD_MMAP2) {
         const uint8_t *id = strobe_get_bytes(&in, 24);
         if (id && record->misc & MISC_BUILD_ID && id[0] <= BUILD_ID_MOST)
             n_hex = put_hex(hex, id + 4, id[0]);
@@ -157,7 +155,7 @@ static const struct strobe_perf_attr *attr_of(const struct perf_data *data,
                                               const struct strobe_perf_record_in *record)
 {
     const struct strobe_perf_file *file = &data->file;
-    if (!(file->attrs[0].sample_type & PERF_SAMPLE_IDENTIFIER))
+    if (!(file->attrs[0].sample_type & STROBE_PERF_SAMPLE_IDENTIFIER))
         return &file->attrs[0];
     uint64_t id = strobe_perf_file_u64(record->body, record->n, 0);
     uint64_t index = strobe_map_get(&file->ids, id, 1);
@@ -167,12 +165,12 @@ static const struct strobe_perf_attr *attr_of(const struct perf_data *data,
 static void pass_read(struct strobe_bytes *in, uint64_t format)
 {
     uint64_t n = 1, n_words;
-    n_words = 1 + (format & PERF_FORMAT_ID ? 1 : 0) + (format >> 4 & 1); /* lost */
-    if (format & PERF_FORMAT_GROUP)
+    n_words = 1 + (format & STROBE_PERF_FORMAT_ID ? 1 : 0) + (format >> 4 & 1); /* lost */
+    if (format & STROBE_PERF_FORMAT_GROUP)
         n = get_u64(in);
-    if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+    if (format & STROBE_PERF_FORMAT_TOTAL_TIME_ENABLED)
         get_u64(in);
-    if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+    if (format & STROBE_PERF_FORMAT_TOTAL_TIME_RUNNING)
         get_u64(in);
     if (n > strobe_bytes_left(in) / 8)
         in->bad = 1;
@@ -207,31 +205,31 @@ static enum strobe_err take_sample(struct perf_data *data,
     uint64_t what = attr->sample_type, ip = 0;
     struct place at = {0};
     size_t n = 0;
-    if (what & PERF_SAMPLE_IDENTIFIER)
+    if (what & STROBE_PERF_SAMPLE_IDENTIFIER)
         get_u64(&in);
-    if (what & PERF_SAMPLE_IP)
+    if (what & STROBE_PERF_SAMPLE_IP)
         ip = get_u64(&in);
-    if (what & PERF_SAMPLE_TID) {
+    if (what & STROBE_PERF_SAMPLE_TID) {
         at.pid = get_u32(&in);
         at.tid = get_u32(&in);
     }
-    if (what & PERF_SAMPLE_TIME)
+    if (what & STROBE_PERF_SAMPLE_TIME)
         at.time_ns = get_u64(&in);
-    if (what & PERF_SAMPLE_ADDR)
+    if (what & STROBE_PERF_SAMPLE_ADDR)
         get_u64(&in);
-    if (what & PERF_SAMPLE_ID)
+    if (what & STROBE_PERF_SAMPLE_ID)
         get_u64(&in);
-    if (what & PERF_SAMPLE_STREAM_ID)
+    if (what & STROBE_PERF_SAMPLE_STREAM_ID)
         get_u64(&in);
-    if (what & PERF_SAMPLE_CPU)
+    if (what & STROBE_PERF_SAMPLE_CPU)
         at.cpu = (uint32_t)get_u64(&in);
-    if (what & PERF_SAMPLE_PERIOD)
+    if (what & STROBE_PERF_SAMPLE_PERIOD)
         get_u64(&in);
-    if (what & PERF_SAMPLE_READ)
+    if (what & STROBE_PERF_SAMPLE_READ)
         pass_read(&in, attr->read_format);
-    if (what & PERF_SAMPLE_CALLCHAIN)
+    if (what & STROBE_PERF_SAMPLE_CALLCHAIN)
         n = get_chain(data, &in);
-    if (!n && what & PERF_SAMPLE_IP && !in.bad)
+    if (!n && what & STROBE_PERF_SAMPLE_IP && !in.bad)
         data->addresses[n++] = ip;
     uint32_t thread = in.bad || at.time_ns > INT64_MAX ? 0 : thread_of(data, at.pid, at.tid);
     if (!thread) {
@@ -251,24 +249,25 @@ static int read_place(const struct perf_data *data, const struct strobe_perf_rec
                       struct place *out)
 {
     const struct strobe_perf_attr *attr = &data->file.attrs[0];
-    static const uint64_t parts[] = {PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
-                                     PERF_SAMPLE_ID,  PERF_SAMPLE_STREAM_ID,
-                                     PERF_SAMPLE_CPU, PERF_SAMPLE_IDENTIFIER};
+    static const uint64_t parts[] = {STROBE_PERF_SAMPLE_TID, STROBE_PERF_SAMPLE_TIME,
+                                     STROBE_PERF_SAMPLE_ID,  STROBE_PERF_SAMPLE_STREAM_ID,
+                                     STROBE_PERF_SAMPLE_CPU, STROBE_PERF_SAMPLE_IDENTIFIER};
     size_t n = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         n += attr->sample_type & parts[i] ? 8 : 0;
     if (!(attr->flags & SAMPLE_ID_ALL) || n > record->n ||
-        !(attr->sample_type & PERF_SAMPLE_TID && attr->sample_type & PERF_SAMPLE_TIME))
+        !(attr->sample_type & STROBE_PERF_SAMPLE_TID &&
+          attr->sample_type & STROBE_PERF_SAMPLE_TIME))
         return 0;
     struct strobe_bytes in = strobe_bytes_over(record->body + record->n - n, n);
     out->pid = get_u32(&in);
     out->tid = get_u32(&in);
     out->time_ns = get_u64(&in);
-    if (attr->sample_type & PERF_SAMPLE_ID)
+    if (attr->sample_type & STROBE_PERF_SAMPLE_ID)
         get_u64(&in);
-    if (attr->sample_type & PERF_SAMPLE_STREAM_ID)
+    if (attr->sample_type & STROBE_PERF_SAMPLE_STREAM_ID)
         get_u64(&in);
-    out->cpu = attr->sample_type & PERF_SAMPLE_CPU ? get_u32(&in) : 0;
+    out->cpu = attr->sample_type & STROBE_PERF_SAMPLE_CPU ? get_u32(&in) : 0;
     return !in.bad && out->time_ns <= INT64_MAX;
 }
 
@@ -291,30 +290,30 @@ static enum strobe_err take_record(void *context, const struct strobe_perf_recor
 {
     struct perf_data *data = context;
     switch (record->type) {
-    case PERF_RECORD_SAMPLE:
+    case STROBE_PERF_RECORD_SAMPLE:
         return take_sample(data, record);
-    case PERF_RECORD_MMAP:
-    case PERF_RECORD_MMAP2:
+    case STROBE_PERF_RECORD_MMAP:
+    case STROBE_PERF_RECORD_MMAP2:
         take_mapping(data, record);
         return STROBE_OK;
-    case PERF_RECORD_SWITCH:
-    case PERF_RECORD_SWITCH_CPU_WIDE:
+    case STROBE_PERF_RECORD_SWITCH:
+    case STROBE_PERF_RECORD_SWITCH_CPU_WIDE:
         return take_switch(data, record);
-    case PERF_RECORD_LOST:
+    case STROBE_PERF_RECORD_LOST:
         strobe_stacks_in_leave_out(data->in, "records were lost while perf recorded",
                                    strobe_perf_file_u64(record->body, record->n, 8));
         return STROBE_OK;
-    case PERF_RECORD_LOST_SAMPLES:
+    case STROBE_PERF_RECORD_LOST_SAMPLES:
         strobe_stacks_in_leave_out(data->in, "samples were lost while perf recorded",
                                    strobe_perf_file_u64(record->body, record->n, 0));
         return STROBE_OK;
-    case PERF_RECORD_THROTTLE:
+    case STROBE_PERF_RECORD_THROTTLE:
         strobe_stacks_in_leave_out(data->in, "times the kernel slowed sampling down", 1);
         return STROBE_OK;
-    case PERF_RECORD_COMM:
-    case PERF_RECORD_FORK:
-    case PERF_RECORD_EXIT:
-    case PERF_RECORD_UNTHROTTLE:
+    case STROBE_PERF_RECORD_COMM:
+    case STROBE_PERF_RECORD_FORK:
+    case STROBE_PERF_RECORD_EXIT:
+    case STROBE_PERF_RECORD_UNTHROTTLE:
         return STROBE_OK; /* tracks live as long as the trace */
     default:
         if (record->type < USER_RECORDS)
@@ -328,7 +327,8 @@ static void note_attr(struct perf_data *data)
 {
     const struct strobe_perf_attr *attr = &data->file.attrs[0];
     struct strobe_stacks_options *options = strobe_stacks_in_options(data->in);
-    int is_clock = attr->type == PERF_TYPE_SOFTWARE && attr->config <= PERF_COUNT_SW_TASK_CLOCK;
+    int is_clock =
+        attr->type == STROBE_PERF_TYPE_SOFTWARE && attr->config <= STROBE_PERF_COUNT_SW_TASK_CLOCK;
     options->has_times = 1;
     if (is_clock && attr->period)
         options->period_ns = attr->flags & IS_FREQUENCY ? 1000000000 / attr->period : attr->period;
@@ -336,7 +336,7 @@ static void note_attr(struct perf_data *data)
 
 static void say_rest(struct perf_data *data)
 {
-    if (data->file.attrs[0].sample_type & PERF_SAMPLE_STACK_USER)
+    if (data->file.attrs[0].sample_type & STROBE_PERF_SAMPLE_STACK_USER)
         strobe_stacks_in_say(data->in,
                              "copies of stacks (--call-graph dwarf) were not unwound: samples "
                              "have their innermost function alone");

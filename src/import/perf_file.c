@@ -7,7 +7,6 @@
  * SPDX-License-Identifier: MIT */
 #include "import/perf_file.h"
 
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -22,6 +21,12 @@ enum {
     HEAD_DATA = 40,
     HEAD_FEATURES = 72,
     SECTION_BYTES = 16,
+    ATTR_TYPE = 0,
+    ATTR_CONFIG = 8,
+    ATTR_PERIOD = 16,
+    ATTR_SAMPLE_TYPE = 24,
+    ATTR_READ_FORMAT = 32,
+    ATTR_FLAGS = 40,
     RECORD_HEAD = 8,
     FEATURE_BUILD_ID = 2,
     BUILD_ID_PATH = RECORD_HEAD + 4 + 24, /* of a build id's record */
@@ -74,24 +79,15 @@ static enum strobe_err read_ids(struct strobe_perf_file *file, uint64_t at, uint
     return STROBE_OK;
 }
 
-/* The fields that perf_event_attr has had since its first version, or 0 where it is shorter. */
+/* The fields of perf_event_attr that are needed: all of its first version. */
 static void read_attr(struct strobe_perf_attr *out, const uint8_t *at, size_t n)
 {
-#define FIELD64(name) strobe_perf_file_u64(at, n, offsetof(struct perf_event_attr, name))
-#define FIELD32(name) strobe_perf_file_u32(at, n, offsetof(struct perf_event_attr, name))
-    *out = (struct strobe_perf_attr){
-        .type = FIELD32(type),
-        .stack_bytes = FIELD32(sample_stack_user),
-        .config = FIELD64(config),
-        .period = FIELD64(sample_period),
-        .sample_type = FIELD64(sample_type),
-        .read_format = FIELD64(read_format),
-        .flags = strobe_perf_file_u64(at, n, offsetof(struct perf_event_attr, read_format) + 8),
-        .branch_type = FIELD64(branch_sample_type),
-        .regs_user = FIELD64(sample_regs_user),
-        .regs_intr = FIELD64(sample_regs_intr)};
-#undef FIELD64
-#undef FIELD32
+    *out = (struct strobe_perf_attr){.type = strobe_perf_file_u32(at, n, ATTR_TYPE),
+                                     .config = strobe_perf_file_u64(at, n, ATTR_CONFIG),
+                                     .period = strobe_perf_file_u64(at, n, ATTR_PERIOD),
+                                     .sample_type = strobe_perf_file_u64(at, n, ATTR_SAMPLE_TYPE),
+                                     .read_format = strobe_perf_file_u64(at, n, ATTR_READ_FORMAT),
+                                     .flags = strobe_perf_file_u64(at, n, ATTR_FLAGS)};
 }
 
 static enum strobe_err read_attrs(struct strobe_perf_file *file)

@@ -11,10 +11,44 @@
 
 enum { STROBE_PERF_ATTRS_MAX = 4096 };
 
+/* Numbers of the format, as the kernel's header has them: which fields a record has, how values are read, kinds of records and of events. */
+enum {
+    STROBE_PERF_SAMPLE_IP = 1 << 0,
+    STROBE_PERF_SAMPLE_TID = 1 << 1,
+    STROBE_PERF_SAMPLE_TIME = 1 << 2,
+    STROBE_PERF_SAMPLE_ADDR = 1 << 3,
+    STROBE_PERF_SAMPLE_READ = 1 << 4,
+    STROBE_PERF_SAMPLE_CALLCHAIN = 1 << 5,
+    STROBE_PERF_SAMPLE_ID = 1 << 6,
+    STROBE_PERF_SAMPLE_CPU = 1 << 7,
+    STROBE_PERF_SAMPLE_PERIOD = 1 << 8,
+    STROBE_PERF_SAMPLE_STREAM_ID = 1 << 9,
+    STROBE_PERF_SAMPLE_STACK_USER = 1 << 13,
+    STROBE_PERF_SAMPLE_IDENTIFIER = 1 << 16,
+    STROBE_PERF_FORMAT_TOTAL_TIME_ENABLED = 1 << 0,
+    STROBE_PERF_FORMAT_TOTAL_TIME_RUNNING = 1 << 1,
+    STROBE_PERF_FORMAT_ID = 1 << 2,
+    STROBE_PERF_FORMAT_GROUP = 1 << 3,
+    STROBE_PERF_RECORD_MMAP = 1,
+    STROBE_PERF_RECORD_LOST = 2,
+    STROBE_PERF_RECORD_COMM = 3,
+    STROBE_PERF_RECORD_EXIT = 4,
+    STROBE_PERF_RECORD_THROTTLE = 5,
+    STROBE_PERF_RECORD_UNTHROTTLE = 6,
+    STROBE_PERF_RECORD_FORK = 7,
+    STROBE_PERF_RECORD_SAMPLE = 9,
+    STROBE_PERF_RECORD_MMAP2 = 10,
+    STROBE_PERF_RECORD_LOST_SAMPLES = 13,
+    STROBE_PERF_RECORD_SWITCH = 14,
+    STROBE_PERF_RECORD_SWITCH_CPU_WIDE = 15,
+    STROBE_PERF_TYPE_SOFTWARE = 1,
+    STROBE_PERF_COUNT_SW_TASK_CLOCK = 1, /* 0 is the processor's clock */
+};
+
 /* What a record of an event looks like. */
 struct strobe_perf_attr {
-    uint32_t type, stack_bytes;
-    uint64_t config, period, sample_type, read_format, flags, branch_type, regs_user, regs_intr;
+    uint32_t type;
+    uint64_t config, period, sample_type, read_format, flags;
 };
 
 /* A record, its head included. Valid during the call. */

@@ -45,11 +45,10 @@ const char *strobe_memory_pool_name(const struct strobe_trace *trace,
     return strobe_trace_text(trace, (uint32_t)key->id, n_bytes);
 }
 
-static enum strobe_err gather_event(void *context, const struct strobe_happening *happening)
+static enum strobe_err keep_event(struct gather *gather, const struct strobe_happening *happening,
+                                  uint32_t kind, uint64_t address)
 {
-    struct gather *gather = context;
     const struct strobe_field *f = happening->event->fields;
-    uint32_t kind = happening->event->kind;
     uint32_t pool = strobe_idmap_add(&gather->memory->pools, happening->process,
                                      pool_key(gather->trace, happening->process, f[0].u));
     if (pool == STROBE_IDMAP_NONE)
@@ -59,7 +58,7 @@ static enum strobe_err gather_event(void *context, const struct strobe_happening
     gather->events[gather->n] = (struct event){
         .tick = happening->event->tick,
         .order = gather->n,
-        .address = kind == STROBE_KIND_MEM_DISCARD ? 0 : f[1].u,
+        .address = address,
         .size = kind == STROBE_KIND_MEM_ALLOC ? f[2].u : 0,
         .pool = pool,
         .thread = happening->thread,
@@ -68,6 +67,20 @@ static enum strobe_err gather_event(void *context, const struct strobe_happening
     };
     gather->n++;
     return STROBE_OK;
+}
+
+/* A block that moved is the end of one and the begin of another. */
+static enum strobe_err gather_event(void *context, const struct strobe_happening *happening)
+{
+    const struct strobe_field *f = happening->event->fields;
+    uint32_t kind = happening->event->kind;
+    enum strobe_err err = STROBE_OK;
+    if (kind == STROBE_KIND_MEM_BLOCK && f[5].u)
+        err = keep_event(context, happening, STROBE_KIND_MEM_FREE, f[5].u);
+    if (kind == STROBE_KIND_MEM_BLOCK)
+        kind = STROBE_KIND_MEM_ALLOC;
+    return err ? err
+               : keep_event(context, happening, kind, kind == STROBE_KIND_MEM_DISCARD ? 0 : f[1].u);
 }
 
 static int compare_events(const void *a, const void *b)
@@ -154,7 +167,7 @@ enum strobe_err strobe_memory_run(struct strobe_trace *trace, struct strobe_memo
         .context = &gather,
         .happens = gather_event,
         .kinds = 1ull << STROBE_KIND_MEM_ALLOC | 1ull << STROBE_KIND_MEM_FREE |
-                 1ull << STROBE_KIND_MEM_DISCARD,
+                 1ull << STROBE_KIND_MEM_DISCARD | 1ull << STROBE_KIND_MEM_BLOCK,
     };
     enum strobe_err err = strobe_walk_run(&walk);
     out->n_bad_parts = walk.n_bad_parts;

@@ -1,6 +1,7 @@
 /* stack_symbols.c - see stack_symbols.h.  SPDX-License-Identifier: MIT */
 #include "query/stack_symbols.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,4 +85,23 @@ uint32_t strobe_stack_module_of(const struct strobe_trace *trace, uint32_t proce
             return module->path;
     }
     return 0;
+}
+
+uint32_t strobe_stack_functions(const struct strobe_trace *trace,
+                                const struct strobe_stack_symbols *symbols, uint32_t process,
+                                uint64_t address, char *room, size_t n_room)
+{
+    const struct strobe_stack_symbol *at = strobe_stack_symbol_of(symbols, process, address);
+    uint32_t module = strobe_stack_module_of(trace, process, address);
+    size_t n = 0;
+    for (; at && n < n_room; at = at->next ? &symbols->rows[at->next - 1] : NULL)
+        n += (size_t)snprintf(room + n, n_room - n, "%s%.200s", n ? "\n" : "",
+                              strobe_texts_get(&symbols->texts, at->function, NULL));
+    if (n)
+        return (uint32_t)(n < n_room ? n : n_room - 1);
+    if (!module)
+        return (uint32_t)snprintf(room, n_room, "[unknown]");
+    const char *path = strobe_trace_text(trace, module, NULL), *slash = strrchr(path, '/');
+    const char *file = slash && slash[1] ? slash + 1 : path;
+    return (uint32_t)snprintf(room, n_room, file[0] == '[' ? "%.200s" : "[%.200s]", file);
 }

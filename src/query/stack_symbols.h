@@ -33,6 +33,12 @@ void strobe_stack_symbols_free(struct strobe_stack_symbols *symbols);
 const struct strobe_stack_symbol *strobe_stack_symbol_of(const struct strobe_stack_symbols *symbols,
                                                          uint32_t process, uint64_t address);
 
+/* The functions at an address, the innermost first, a line feed between them; "[module]" where no record names one, "[unknown]" without
+ * a module. Into `room`; their length. For readers without the modules' files. */
+uint32_t strobe_stack_functions(const struct strobe_trace *trace,
+                                const struct strobe_stack_symbols *symbols, uint32_t process,
+                                uint64_t address, char *room, size_t n_room);
+
 /* The path of the module around an address, as text of the trace; 0: none. */
 uint32_t strobe_stack_module_of(const struct strobe_trace *trace, uint32_t process,
                                 uint64_t address);

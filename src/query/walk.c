@@ -204,7 +204,7 @@ static enum strobe_err show_events(struct pass *pass, const struct strobe_events
     struct strobe_cursor cursor;
     struct strobe_event event;
     struct strobe_happening happening = {
-        .process = process, .thread = thread, .event = &event, .fiber = part->fiber};
+        .process = process, .thread = thread, .event = &event, .fiber = part->fiber, .part = part};
     enum strobe_err err;
     strobe_cursor_start(&cursor, events, part, &pass->trace->schema, &track->joiner);
     while ((err = strobe_cursor_next(&cursor, &event)) == STROBE_OK) {
@@ -354,10 +354,13 @@ static enum strobe_err do_block(struct pass *pass, const struct strobe_fed *fed)
         if (err)
             return err;
     }
-    if (!pass->looses || !strobe_looses_full(pass->looses))
-        return STROBE_OK;
-    return strobe_looses_pair(pass->looses, watermark_after(pass, fed->block.ref.offset),
-                              show_loose, pass);
+    uint64_t settled = watermark_after(pass, fed->block.ref.offset);
+    enum strobe_err err = STROBE_OK;
+    if (pass->looses && strobe_looses_full(pass->looses))
+        err = strobe_looses_pair(pass->looses, settled, show_loose, pass);
+    if (!err && pass->walk->settles)
+        err = pass->walk->settles(pass->walk->context, settled);
+    return err;
 }
 
 /* Zones that are open at the end of one thread. */
@@ -509,6 +512,8 @@ enum strobe_err strobe_walk_run(struct strobe_walk *walk)
         options.tick_max = walk->want_open ? UINT64_MAX : walk->tick_max;
         err = find_range(&pass);
     }
+    if (!err && walk->settles && !pass.n_marks)
+        err = find_watermarks(&pass, &options);
     if (!err)
         err = run(&pass, &options);
     free_pass(&pass);

@@ -43,7 +43,8 @@ struct strobe_happening {
     const struct strobe_event *event;
     const uint64_t *stack; /* call stack that belongs to it, innermost first as stored */
     uint64_t n_stack;
-    uint64_t fiber; /* that the thread ran, 0: none */
+    uint64_t fiber;                 /* that the thread ran, 0: none */
+    const struct strobe_part *part; /* that it is in */
 };
 
 struct strobe_walk {
@@ -55,8 +56,10 @@ struct strobe_walk {
     uint64_t
         kinds; /* that `happens` gets, bit per enum strobe_kind; CALLSTACK: events that have one */
     int (*is_over)(void *context); /* asked before each block; 1 ends the walk with LIMIT */
-    int want_notes;                /* texts, names, values, colours of zones */
-    int want_fibers;               /* zones of fibers */
+    /* Called after each block: no event before `tick` comes any more. NULL: not wanted. */
+    enum strobe_err (*settles)(void *context, uint64_t tick);
+    int want_notes;  /* texts, names, values, colours of zones */
+    int want_fibers; /* zones of fibers */
     int want_spans;
     int want_nested; /* is_nested of zones */
     int want_places; /* places of zones: with by_tick those of parents may be missing */

@@ -11,6 +11,7 @@
 
 #include "recorder/internal.h"
 #include "recorder/sample_side.h"
+#include "recorder/preload_side.h"
 #include "recorder/tracy_side.h"
 
 static const struct strobe_recorder *holder; /* NULL: nobody */
@@ -134,6 +135,7 @@ static int set_environment(struct strobe_recorder *r)
     if (setenv("STROBE_SESSION", r->session.name, 1) || unsetenv("STROBE_TRACE"))
         return errno;
     if ((err = strobe_recorder_tracy_environment(r)) ||
+        (err = strobe_recorder_preload_environment(r)) ||
         (err = strobe_recorder_python_environment(r->options.python)))
         return err;
     return strobe_recorder_missing_open(&r->missing, r, r->session.dir);

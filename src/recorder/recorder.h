@@ -62,6 +62,7 @@ enum strobe_recorder_event {
     STROBE_RECORDER_UNRECORDED,      /* subject: a program that can't join, pid, text: why */
     STROBE_RECORDER_MORE_UNRECORDED, /* more of them than are named */
     STROBE_RECORDER_NO_SHIM,         /* subject: the library that can't be preloaded */
+    STROBE_RECORDER_NO_PRELOAD,      /* likewise: memory and locks are not recorded */
     STROBE_RECORDER_NO_TRACY,        /* subject: an address of a Tracy client, err */
     STROBE_RECORDER_BRIDGE_LISTENS,  /* number: the port; said in the bridge's own process */
     STROBE_RECORDER_NO_BRIDGE,       /* number: the port, err; said in the bridge's own process */
@@ -110,6 +111,9 @@ struct strobe_recorder_options {
     char trigger_zone[128];
     uint64_t trigger_ns;
 
+    const char *
+        memory; /* borrowed: what is recorded of malloc: "all", a mean number of bytes; NULL: nothing */
+    const char *locks;  /* borrowed: of locks: "waits", "all"; NULL: nothing */
     uint32_t sample_hz; /* stack samples a second of CPU time, 0: none and no switches */
 
     bool no_tracy;

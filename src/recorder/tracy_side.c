@@ -11,6 +11,7 @@
 
 #include "recorder/asked.h"
 #include "recorder/internal.h"
+#include "recorder/preload_side.h"
 #include "wire/tracy_notice.h"
 
 #define SHIM "libstrobe-tracy-shim.so"
@@ -63,56 +64,18 @@ enum strobe_err strobe_recorder_tracy_open(struct strobe_recorder *r)
 
 /* ---- the shim ---- */
 
-/* The shim beside this program: in the build tree, or where both were installed. */
-static bool find_shim(char *out, size_t cap)
-{
-    static const char *const places[] = {"../lib/" SHIM, "../lib64/" SHIM,
-                                         "../" STROBE_LIBDIR "/" SHIM, SHIM};
-    char exe[PATH_MAX], path[PATH_MAX + 64], real[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    exe[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(exe, '/');
-    if (!slash)
-        return false;
-    *slash = 0;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", exe, places[i]);
-        if (!access(path, R_OK) && realpath(path, real) && strlen(real) < cap) {
-            strcpy(out, real);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* `name` gets `value` in front of, or behind, what it has. */
-static bool add_word(const char *name, const char *value, bool in_front)
-{
-    const char *old = getenv(name);
-    char *words = NULL;
-    if (!old || !*old)
-        return !setenv(name, value, 1);
-    if (asprintf(&words, "%s:%s", in_front ? value : old, in_front ? old : value) < 0)
-        return false;
-    bool done = !setenv(name, words, 1);
-    free(words);
-    return done;
-}
-
 int strobe_recorder_tracy_environment(const struct strobe_recorder *r)
 {
     char shim[PATH_MAX];
     if (!r->tracy)
         return unsetenv(STROBE_TRACY_SOCKET_ENV) ? errno : 0;
-    if (!find_shim(shim, sizeof shim) || strpbrk(shim, ": ")) {
+    if (!strobe_recorder_preload_find(SHIM, shim, sizeof shim)) {
         strobe_recorder_say(
             r, (struct strobe_recorder_word){.event = STROBE_RECORDER_NO_SHIM, .subject = SHIM});
         return unsetenv(STROBE_TRACY_SOCKET_ENV) ? errno : 0;
     }
     STROBE_ASSERT(shim[0] == '/');
-    /* a program with the address sanitizer would refuse to run behind a library that it does not know */
-    bool done = add_word("LD_PRELOAD", shim, true) &&
-                add_word("ASAN_OPTIONS", "verify_asan_link_order=0", false) &&
+    bool done = strobe_recorder_preload_add(shim) &&
                 !setenv(STROBE_TRACY_SOCKET_ENV, strobe_tracy_host_socket(r->tracy), 1);
     return done ? 0 : errno;
 }

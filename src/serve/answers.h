@@ -4,6 +4,7 @@
 #define STROBE_SERVE_ANSWERS_H
 
 #include "engine/engine.h"
+#include "query/symbols.h"
 
 /* An open trace and its places. One thread. */
 struct strobe_served {

@@ -291,7 +291,7 @@ static void put_alloc(struct strobe_sql_pump *pump, const struct strobe_happenin
     put_string(pump, &row[1], happening, event->fields[0].u);
     if (event->kind != STROBE_KIND_MEM_DISCARD)
         strobe_sql_put_i(&row[2], (int64_t)event->fields[1].u);
-    if (event->kind == STROBE_KIND_MEM_ALLOC)
+    if (event->kind == STROBE_KIND_MEM_ALLOC || event->kind == STROBE_KIND_MEM_BLOCK)
         strobe_sql_put_i(&row[3], (int64_t)event->fields[2].u);
 }
 
@@ -364,9 +364,11 @@ const struct strobe_sql_table strobe_sql_events[] = {
           BIT(FLOW_BEGIN) | BIT(FLOW_STEP) | BIT(FLOW_END), put_flow,
           "begins, steps and ends of arrows"),
     EVENT("alloc_event", "what ENUM TEXT, pool ENUM TEXT, address INT, size INT",
-          BIT(MEM_ALLOC) | BIT(MEM_FREE) | BIT(MEM_DISCARD), put_alloc, "allocations and frees"),
+          BIT(MEM_ALLOC) | BIT(MEM_FREE) | BIT(MEM_DISCARD) | BIT(MEM_BLOCK), put_alloc,
+          "allocations and frees"),
     EVENT("lock_event", "what ENUM TEXT, lock_id INT, name ENUM TEXT, shared INT",
-          BIT(LOCK_WAIT) | BIT(LOCK_OBTAIN) | BIT(LOCK_RELEASE) | BIT(LOCK_MARK) | BIT(LOCK_GONE),
+          BIT(LOCK_WAIT) | BIT(LOCK_OBTAIN) | BIT(LOCK_RELEASE) | BIT(LOCK_MARK) | BIT(LOCK_GONE) |
+              BIT(LOCK_WAITED),
           put_lock, "waits for locks"),
     EVENT("switch", "what ENUM TEXT, cpu INT, reason INT", BIT(SWITCH_IN) | BIT(SWITCH_OUT),
           put_switch, "context switches"),

@@ -79,9 +79,15 @@
     X(ZONE_END_UNDER, 61, "zone_end_under", "u", "n_above")                         \
     X(ZONE_BEGIN, 63, "zone_begin", "l", "location")
 
+/* Kinds of events for which a file's head has no line left, as those of STROBE_LATER_LIST. */
+#define STROBE_KIND_LATER_LIST(X)                                                \
+    X(MEM_BLOCK, 57, "block", "nuuuuu", "pool,address,size,weight,stack,old")    \
+    X(LOCK_WAITED, 58, "lock_waited", "uuuuu", "lock,shared,ticks,holder,stack") \
+    X(STACK, 59, "stack", "ua", "stack,addresses")
+
 enum strobe_kind {
 #define X(name, number, text, fields, field_names) STROBE_KIND_##name = number,
-    STROBE_KIND_LIST(X)
+    STROBE_KIND_LIST(X) STROBE_KIND_LATER_LIST(X)
 #undef X
         STROBE_KIND_COUNT = 64
 };

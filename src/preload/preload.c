@@ -1,0 +1,115 @@
+/* preload.c - the life of the preloaded library: what is wanted, forks, the functions behind ours.
+ * SPDX-License-Identifier: MIT */
+#include "preload/preload.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "client/client.h"
+#include "strobe/strobe.h"
+
+struct strobe_preload_wants strobe_preload_wants;
+STROBE_PRELOAD_TLS int strobe_preload_busy;
+
+/* A program with a client of its own shares its pool with ours. What that client calls under the pool's lock may come here on the same
+ * thread, which would then wait for itself: such a call is passed on and not noted. */
+bool strobe_preload_records(void)
+{
+    const volatile struct strobe_gate *gate = strobe_gate_now;
+    if (!gate->active)
+        return false;
+    const struct strobe_control *control =
+        (const struct strobe_control *)((uintptr_t)gate - offsetof(struct strobe_control, active));
+    const struct strobe_pool *pool = (const struct strobe_pool *)(uintptr_t)control->private_block;
+    return __atomic_load_n(&pool->n_copies, __ATOMIC_RELAXED) < 2 ||
+           !__atomic_load_n(&pool->lock, __ATOMIC_RELAXED);
+}
+
+/* The result goes through a variable: as a tail call, the loader would take its own caller for ours. */
+void *strobe_preload_next(const char *name)
+{
+    void *volatile found = dlsym(RTLD_NEXT, name);
+    return found;
+}
+
+void *strobe_preload_next_version(const char *name, const char *version)
+{
+    void *volatile found = dlvsym(RTLD_NEXT, name, version);
+    return found ? found : strobe_preload_next(name);
+}
+
+void *strobe_preload_map(size_t n_bytes)
+{
+    int saved = errno;
+    long at = syscall(SYS_mmap, NULL, n_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+    errno = saved;
+    return at == -1 ? NULL : (void *)at;
+}
+
+void strobe_preload_wipe(void *at, size_t n_bytes)
+{
+    if (at)
+        madvise(at, n_bytes, MADV_DONTNEED);
+}
+
+static void in_child(void)
+{
+    int before = errno;
+    strobe_preload_stack_forked();
+    strobe_preload_memory_forked();
+    strobe_preload_waits_forked();
+    errno = before;
+}
+
+/* A sanitizer's runtime keeps its own account of memory and locks: it is left alone. */
+static bool has_sanitizer(void)
+{
+    return dlsym(RTLD_DEFAULT, "__asan_init") || dlsym(RTLD_DEFAULT, "__tsan_init") ||
+           dlsym(RTLD_DEFAULT, "__msan_init");
+}
+
+static void say_unseen(const char *what)
+{
+    strobe_message(STROBE_WARNING, 0, what, strlen(what));
+}
+
+static __attribute__((constructor(101))) void begin(void)
+{
+    const char *memory = getenv("STROBE_MEMORY"), *locks = getenv("STROBE_LOCKS");
+    int before = errno;
+    strobe_preload_busy++;
+    bool is_free = !has_sanitizer();
+    if (memory && is_free) {
+        strobe_preload_wants.memory_all = !strcmp(memory, "all");
+        strobe_preload_wants.sample_bytes = strtoull(memory, NULL, 10);
+    }
+    strobe_preload_wants.locks_all = locks && is_free && !strcmp(locks, "all");
+    pthread_atfork(NULL, NULL, in_child);
+    strobe_preload_wants.memory =
+        strobe_preload_wants.memory_all || strobe_preload_wants.sample_bytes;
+    strobe_preload_wants.locks = locks && is_free && *locks;
+    if (strobe_preload_wants.memory)
+        strobe_preload_python();
+    strobe_preload_busy--;
+    errno = before;
+}
+
+/* Behind the client's own constructor: CMakeLists.txt has the sources in that order. */
+static __attribute__((constructor)) void say_what_is_unseen(void)
+{
+    int before = errno;
+    strobe_preload_busy++;
+    if (getenv("STROBE_MEMORY") && has_sanitizer())
+        say_unseen("a sanitizer is in this program: its memory is not recorded");
+    else if (getenv("STROBE_MEMORY") && !strobe_preload_is_malloc(dlsym(RTLD_DEFAULT, "malloc")))
+        say_unseen("this program has a malloc of its own: its memory is not recorded");
+    strobe_preload_busy--;
+    errno = before;
+}

@@ -1,0 +1,59 @@
+/* preload.h - what the files of the preloaded library share. All of it runs inside of programs that know nothing of it: it never
+ * allocates from the heap, prints, exits, or changes errno or a result.  docs/memory.md, docs/locks.md.
+ * SPDX-License-Identifier: MIT */
+#ifndef STROBE_PRELOAD_PRELOAD_H
+#define STROBE_PRELOAD_PRELOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STROBE_PRELOAD_EXPORTED __attribute__((visibility("default")))
+#define STROBE_PRELOAD_TLS      __thread __attribute__((tls_model("initial-exec")))
+
+/* What the environment asks for. Set once, before main. */
+struct strobe_preload_wants {
+    bool memory, memory_all; /* STROBE_MEMORY: "all", or a number of bytes */
+    uint64_t sample_bytes;   /* of memory: the mean between two samples */
+    bool locks, locks_all;   /* STROBE_LOCKS: "waits", "all" */
+};
+extern struct strobe_preload_wants strobe_preload_wants;
+
+/* The calling thread is inside of this library: what it allocates or locks there is its own business. */
+extern STROBE_PRELOAD_TLS int strobe_preload_busy;
+
+/* Whether events of the calling thread are wanted at present. */
+bool strobe_preload_records(void);
+
+/* The function of this name behind ours; NULL: there is none. Signals as they are; may be called before main. */
+void *strobe_preload_next(const char *name);
+void *strobe_preload_next_version(const char *name, const char *version);
+
+/* The number of the calling thread's stack from `frame` (__builtin_frame_address(0) of the exported function) outwards, known to the trace
+ * before it returns; 0: not known. Any context. */
+uint64_t strobe_preload_stack(const void *frame);
+
+/* An allocator that gets its memory from malloc, and is to be seen in its place: what it made, in a pool of its own, and what it is about
+ * to give back; around its own calls enter and leave, so that malloc is silent meanwhile. */
+struct strobe_name;
+void *strobe_preload_made(struct strobe_name *pool, const void *frame, void *at, size_t size);
+void strobe_preload_ends(struct strobe_name *pool, const void *at);
+int64_t strobe_preload_enter(void);
+void strobe_preload_leave(int64_t left);
+
+/* Stand before the allocators of a CPython that is in this process from its start. Before main. */
+void strobe_preload_python(void);
+
+/* Whether a function is this library's malloc. */
+bool strobe_preload_is_malloc(const void *found);
+
+/* In a forked child: forget what belongs to the parent. */
+void strobe_preload_stack_forked(void);
+void strobe_preload_memory_forked(void);
+void strobe_preload_waits_forked(void);
+
+/* Zeroed private memory that is touched when used; NULL: none. */
+void *strobe_preload_map(size_t n_bytes);
+void strobe_preload_wipe(void *at, size_t n_bytes);
+
+#endif

@@ -1,0 +1,446 @@
+/* stack.c - the calling thread's stack as a number, cheap enough for every malloc.
+ *
+ * Frames are found by rows of .eh_frame (sample/cfi.h), which a table keeps by address; where the code has none, by the frame pointer. A
+ * thread keeps the frames of its last walk: as soon as a frame of the new one is where a frame of the old one was, and what lies further
+ * out is still there word by word, the rest is the same. So a walk looks at the few frames that changed. Stacks get numbers by a hash of
+ * their addresses; a stack that is new is emitted, once, as a STACK event.
+ *
+ * Nothing is read that is not known to be readable. x86-64 has rows; elsewhere frame pointers alone.  SPDX-License-Identifier: MIT */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "client/client.h"
+#include "preload/preload.h"
+#include "sample/cfi.h"
+
+enum {
+    DEPTH = 64,           /* frames of a stack, the innermost */
+    ROWS = 1 << 15,       /* addresses whose rows are kept */
+    STACKS = 1 << 17,     /* slots for stacks; three quarters are used */
+    MODULES = 256,        /* files with rows */
+    PAGES_AT_ONCE = 2048, /* of a stack that are looked at in one walk */
+    PAGE = 4096,
+    BP = 6,
+    SP = 7,
+};
+
+/* A frame of the last walk: the return address pc + 1 was found at `slot`, the frame pointer of the function that it is in at `bp_slot` (0
+ * in a walk: it was in the register all the way; what is kept then has the slot again, and what is there as bp_word). `hash` is that of
+ * this frame and all further out. */
+struct frame {
+    uint64_t slot, pc, bp_slot, bp_word, bp, hash;
+};
+
+/* Per thread, outermost first. */
+static STROBE_PRELOAD_TLS struct {
+    uint32_t n;
+    uint64_t low, high; /* of the stack that is known to be readable */
+    struct frame frames[DEPTH];
+} memo;
+
+/* ---- rows ---- */
+
+struct kept_row {
+    uint64_t pc;     /* 0: empty, or being written */
+    uint64_t packed; /* pack_row; 0: the address has none */
+};
+
+struct module {
+    uint64_t start, end, bias; /* of its code, and what its addresses are off by */
+    uint64_t offset;           /* of its code in the file */
+    char path[512];
+    struct strobe_cfi_file cfi;
+    bool has_cfi;
+    int is_told; /* the trace knows it */
+};
+
+static struct {
+    struct kept_row *rows;  /* owned: ROWS */
+    struct module *modules; /* owned: MODULES */
+    uint8_t *scratch;       /* owned: STROBE_CFI_SCRATCH */
+    uint32_t n_modules;
+    int owner; /* tid of who looks a row up; 0: nobody */
+} tables;
+
+static uint64_t *stacks; /* owned: STACKS hashes; the number of a stack is its slot + 1 */
+static uint32_t n_stacks;
+
+static uint64_t pack_row(const struct strobe_cfi_row *row)
+{
+    return (uint64_t)(uint32_t)row->cfa_offset << 32 | (uint64_t)(uint16_t)row->bp_offset << 16 |
+           (uint64_t)row->bp << 10 | (uint64_t)(row->reg & 31) << 4 | row->kind;
+}
+
+static struct strobe_cfi_row unpack_row(uint64_t packed)
+{
+    return (struct strobe_cfi_row){.cfa_offset = (int32_t)(packed >> 32),
+                                   .bp_offset = (int16_t)(packed >> 16),
+                                   .bp = packed >> 10 & 3,
+                                   .reg = packed >> 4 & 31,
+                                   .kind = packed & 15};
+}
+
+static bool make_tables(void)
+{
+    static int is_begun;
+    if (__atomic_exchange_n(&is_begun, 1, __ATOMIC_ACQ_REL))
+        return __atomic_load_n(&stacks, __ATOMIC_ACQUIRE) != NULL;
+    tables.rows = strobe_preload_map(ROWS * sizeof *tables.rows);
+    tables.modules = strobe_preload_map(MODULES * sizeof *tables.modules);
+    tables.scratch = strobe_preload_map(STROBE_CFI_SCRATCH);
+    uint64_t *made = strobe_preload_map(STACKS * sizeof *stacks);
+    if (tables.rows && tables.modules && tables.scratch && made)
+        __atomic_store_n(&stacks, made, __ATOMIC_RELEASE);
+    return stacks != NULL;
+}
+
+void strobe_preload_stack_forked(void)
+{
+    strobe_preload_wipe(stacks, STACKS * sizeof *stacks);
+    n_stacks = 0;
+    tables.owner = 0;
+    for (uint32_t i = 0; i < tables.n_modules; i++)
+        tables.modules[i].is_told = 0;
+}
+
+/* ---- modules ---- */
+
+struct search {
+    uint64_t pc, start, end, bias, offset;
+    char path[512];
+    bool found;
+};
+
+static int match_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct search *search = context;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+        uint64_t start = info->dlpi_addr + ph->p_vaddr;
+        if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X) || search->pc < start ||
+            search->pc - start >= ph->p_memsz)
+            continue;
+        const char *path = info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
+        search->found = strlen(path) < sizeof search->path;
+        if (search->found)
+            strcpy(search->path, path);
+        search->start = start;
+        search->end = start + ph->p_memsz;
+        search->bias = info->dlpi_addr;
+        search->offset = ph->p_offset;
+        return 1;
+    }
+    return 0;
+}
+
+/* The whole file, read-only; no descriptor stays open. */
+static const uint8_t *map_file(const char *path, uint64_t *n_bytes)
+{
+    struct stat status;
+    long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), at = -1;
+    if (fd < 0)
+        return NULL;
+    if (!fstat((int)fd, &status) && S_ISREG(status.st_mode) && status.st_size > 0)
+        at = syscall(SYS_mmap, NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0L);
+    syscall(SYS_close, fd);
+    *n_bytes = (uint64_t)status.st_size;
+    return at == -1 ? NULL : (const uint8_t *)at;
+}
+
+static struct module *find_module(uint64_t pc)
+{
+    struct search search = {.pc = pc};
+    for (uint32_t i = 0; i < tables.n_modules; i++)
+        if (pc >= tables.modules[i].start && pc < tables.modules[i].end)
+            return &tables.modules[i];
+    dl_iterate_phdr(match_object, &search);
+    if (!search.found || tables.n_modules == MODULES)
+        return NULL;
+    struct module *module = &tables.modules[tables.n_modules];
+    struct strobe_cfi_source source = {.fd = -1};
+    source.bytes = map_file(search.path, &source.n_bytes);
+    module->start = search.start;
+    module->end = search.end;
+    module->bias = search.bias;
+    module->offset = search.offset;
+    memcpy(module->path, search.path, sizeof module->path);
+    if (!strcmp(search.path, "/proc/self/exe")) {
+        long n = syscall(SYS_readlink, search.path, module->path, sizeof module->path - 1);
+        module->path[n > 0 ? n : 0] = 0;
+    }
+    module->has_cfi = source.bytes && strobe_cfi_open(&module->cfi, source, tables.scratch);
+    __atomic_store_n(&tables.n_modules, tables.n_modules + 1, __ATOMIC_RELEASE);
+    return module;
+}
+
+/* Look a row up, one thread at a time. False: somebody else does, and this thread may be in his way: a signal handler. */
+static bool look_up(uint64_t pc, uint64_t *packed)
+{
+    enum { PATIENCE = 10000 };
+    int mine = (int)syscall(SYS_gettid), nobody = 0, saved = errno;
+    for (int i = 0; !__atomic_compare_exchange_n(&tables.owner, &nobody, mine, false,
+                                                 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+         i++) {
+        if (nobody == mine || i == PATIENCE)
+            return false;
+        nobody = 0;
+        syscall(SYS_sched_yield);
+    }
+    struct strobe_cfi_row row = {0};
+    struct module *module = find_module(pc);
+    bool has_row =
+        module && module->has_cfi && strobe_cfi_row(&module->cfi, pc - module->bias, &row);
+    *packed = has_row ? pack_row(&row) : 0;
+    __atomic_store_n(&tables.owner, 0, __ATOMIC_RELEASE);
+    errno = saved;
+    return true;
+}
+
+static uint64_t row_of(uint64_t pc)
+{
+    struct kept_row *kept = &tables.rows[pc * 0x9fb21c651e98df25u >> 49];
+    uint64_t packed = __atomic_load_n(&kept->packed, __ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&kept->pc, __ATOMIC_ACQUIRE) == pc &&
+        __atomic_load_n(&kept->packed, __ATOMIC_RELAXED) == packed)
+        return packed;
+    if (!look_up(pc, &packed))
+        return 0;
+    __atomic_store_n(&kept->pc, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&kept->packed, packed, __ATOMIC_RELEASE);
+    __atomic_store_n(&kept->pc, pc, __ATOMIC_RELEASE);
+    return packed;
+}
+
+/* ---- the walk ---- */
+
+/* Look whether the pages up to `at` can be read. */
+static __attribute__((noinline)) bool grow_stack(uint64_t at)
+{
+    int saved = errno;
+    bool is_readable = true;
+    for (int i = 0; at + 16 > memo.high && is_readable; i++) {
+        is_readable = i < PAGES_AT_ONCE && strobe_ring_is_readable((const char *)memo.high);
+        memo.high += is_readable ? PAGE : 0;
+    }
+    errno = saved;
+    return is_readable;
+}
+
+/* Whether two words at `at` may be read: on this stack, and not below where the walk is. */
+static bool is_on_stack(uint64_t at, uint64_t sp)
+{
+    if (at < sp || at & 7)
+        return false;
+    return at + 16 <= memo.high || grow_stack(at);
+}
+
+static uint64_t word_at(uint64_t at)
+{
+    return *(const volatile uint64_t *)at;
+}
+
+/* The frame around: of a function whose code is at `pc`, its stack pointer and frame pointer as they are in it. False: it was the last. */
+static bool step(struct frame *frame, uint64_t *sp)
+{
+    struct strobe_cfi_row row = unpack_row(row_of(frame->pc));
+    uint64_t cfa;
+    if (row.kind == STROBE_CFI_REG && (row.reg == SP || row.reg == BP)) {
+        cfa = (row.reg == SP ? *sp : frame->bp) + (uint64_t)(int64_t)row.cfa_offset;
+        if (cfa <= *sp || !is_on_stack(cfa - 16, *sp - 16))
+            return false;
+        if (row.bp != STROBE_CFI_BP_SAME) {
+            uint64_t at = (row.bp == STROBE_CFI_BP_AT_CFA ? cfa : frame->bp) +
+                          (uint64_t)(int64_t)row.bp_offset;
+            if (!is_on_stack(at, *sp - 16))
+                return false;
+            frame->bp_slot = at;
+            frame->bp = word_at(at);
+        }
+    } else if (row.kind == STROBE_CFI_NONE && frame->bp && is_on_stack(frame->bp, *sp)) {
+        frame->bp_slot = frame->bp;
+        cfa = frame->bp + 16;
+        frame->bp = word_at(frame->bp);
+    } else {
+        return false;
+    }
+    frame->slot = cfa - 8;
+    frame->pc = word_at(frame->slot) - 1;
+    *sp = cfa;
+    return frame->pc > PAGE && frame->pc != ~0ull;
+}
+
+/* Whether frame `i` of the last walk, and all further out, are still as they were. */
+static bool is_unchanged(uint32_t i)
+{
+    uint64_t changes = 0;
+    for (const struct frame *frame = memo.frames; frame <= memo.frames + i; frame++)
+        changes |=
+            (word_at(frame->slot) ^ (frame->pc + 1)) | (word_at(frame->bp_slot) ^ frame->bp_word);
+    return !changes;
+}
+
+/* The frames of the last walk that the new one shares, once it has come to `frame`. 0: none. */
+static uint32_t shared_from(const struct frame *frame)
+{
+    uint32_t n = memo.n;
+    while (n && memo.frames[n - 1].slot < frame->slot)
+        n--;
+    memo.n = n; /* further in nothing is left of it */
+    if (!n || memo.frames[n - 1].slot != frame->slot || memo.frames[n - 1].pc != frame->pc ||
+        memo.frames[n - 1].bp != frame->bp || !is_unchanged(n - 1))
+        return 0;
+    return n;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t pc)
+{
+    hash = (hash ^ pc) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+/* Put the new frames, innermost first in `fresh`, on top of the `n` that are shared. */
+static void remember(const struct frame *fresh, uint32_t n_fresh, uint32_t n)
+{
+    if (n + n_fresh > DEPTH) { /* the outermost have no room */
+        uint32_t n_out = n + n_fresh - DEPTH, n_kept = n > n_out ? n - n_out : 0;
+        memmove(memo.frames, memo.frames + (n - n_kept), n_kept * sizeof *memo.frames);
+        n = n_kept;
+        for (uint32_t i = 0; i < n; i++)
+            memo.frames[i].hash = mix(i ? memo.frames[i - 1].hash : 0, memo.frames[i].pc);
+    }
+    while (n_fresh--) {
+        memo.frames[n] = fresh[n_fresh];
+        bool has_slot = fresh[n_fresh].bp_slot != 0;
+        memo.frames[n].bp_slot = has_slot ? fresh[n_fresh].bp_slot : fresh[n_fresh].slot;
+        memo.frames[n].bp_word = has_slot ? fresh[n_fresh].bp : fresh[n_fresh].pc + 1;
+        memo.frames[n].hash = mix(n ? memo.frames[n - 1].hash : 0, fresh[n_fresh].pc);
+        n++;
+    }
+    memo.n = n;
+}
+
+/* Another stack than last time: a fiber's, a signal handler's. */
+static void look_at_stack(uint64_t frame)
+{
+    if (frame >= memo.low && frame < memo.high)
+        return;
+    memo.low = frame & ~(uint64_t)(PAGE - 1);
+    memo.high = memo.low + PAGE;
+    memo.n = 0;
+}
+
+static void walk(const void *at)
+{
+    struct frame fresh[DEPTH], frame = {0};
+    uint64_t base = (uint64_t)(uintptr_t)at, sp = base + 16;
+    uint32_t n = 0, n_shared = 0;
+    look_at_stack(base);
+    frame.slot = base + 8;
+    frame.bp_slot = base;
+    if (!is_on_stack(base, base))
+        return;
+    frame.bp = word_at(base);
+    frame.pc = word_at(base + 8) - 1;
+    do {
+        n_shared = shared_from(&frame);
+        if (n_shared)
+            break;
+        fresh[n++] = frame;
+        frame.bp_slot = 0;
+    } while (n < DEPTH && step(&frame, &sp));
+    remember(fresh, n, n_shared);
+}
+
+/* ---- numbers ---- */
+
+/* Say which file is mapped where: a program may be over before the recorder has looked. */
+static void tell_module(const struct module *module)
+{
+    static const char digits[] = "0123456789abcdef";
+    char id[2 * sizeof module->cfi.build_id];
+    uint32_t n = module->has_cfi ? module->cfi.n_build_id : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        id[2 * i] = digits[module->cfi.build_id[i] >> 4];
+        id[2 * i + 1] = digits[module->cfi.build_id[i] & 15];
+    }
+    uint64_t low = module->start & ~(uint64_t)(PAGE - 1);
+    uint64_t numbers[] = {low, module->end - low, module->offset & ~(uint64_t)(PAGE - 1)};
+    const char *const texts[] = {id, module->path};
+    const size_t sizes[] = {2 * n, strlen(module->path)};
+    strobe_client_tell_texts(STROBE_META_MODULE, numbers, 3, texts, sizes, 2);
+}
+
+/* The modules of the last walk. */
+static void tell_modules(void)
+{
+    uint32_t n = __atomic_load_n(&tables.n_modules, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < memo.n; i++)
+        for (uint32_t k = 0; k < n; k++) {
+            struct module *module = &tables.modules[k];
+            uint64_t pc = memo.frames[i].pc;
+            if (pc >= module->start && pc < module->end &&
+                !__atomic_exchange_n(&module->is_told, 1, __ATOMIC_RELAXED))
+                tell_module(module);
+        }
+}
+
+/* Emit what a number stands for. False: it was lost on its way. */
+static bool emit_stack(uint64_t number)
+{
+    uint64_t words[3 + DEPTH];
+    uint32_t n = memo.n;
+    tell_modules();
+    words[0] = STROBE_RECORD_WORD(STROBE_KIND_STACK, 3 + n);
+    words[1] = number;
+    words[2] = n;
+    for (uint32_t i = 0; i < n; i++)
+        words[3 + i] = memo.frames[n - 1 - i].pc;
+    return strobe_client_emit(words, 3 + n) == 1;
+}
+
+static uint64_t number_of(uint64_t hash)
+{
+    enum { PROBES = 32 };
+    for (uint32_t i = 0; i < PROBES; i++) {
+        uint64_t slot = (hash + i) % STACKS,
+                 known = __atomic_load_n(&stacks[slot], __ATOMIC_RELAXED);
+        if (known == hash)
+            return slot + 1;
+        if (known)
+            continue;
+        if (__atomic_load_n(&n_stacks, __ATOMIC_RELAXED) > STACKS / 4 * 3)
+            return 0;
+        if (!__atomic_compare_exchange_n(&stacks[slot], &known, hash, false, __ATOMIC_RELAXED,
+                                         __ATOMIC_RELAXED)) {
+            if (known == hash)
+                return slot + 1;
+            continue;
+        }
+        __atomic_add_fetch(&n_stacks, 1, __ATOMIC_RELAXED);
+        if (emit_stack(slot + 1))
+            return slot + 1;
+        __atomic_store_n(&stacks[slot], 0, __ATOMIC_RELAXED); /* said again the next time */
+        __atomic_sub_fetch(&n_stacks, 1, __ATOMIC_RELAXED);
+        return 0;
+    }
+    return 0;
+}
+
+uint64_t strobe_preload_stack(const void *frame)
+{
+    if (!__atomic_load_n(&stacks, __ATOMIC_ACQUIRE) && !make_tables())
+        return 0;
+    walk(frame);
+    if (!memo.n)
+        return 0;
+    uint64_t hash = memo.frames[memo.n - 1].hash;
+    return number_of(hash ? hash : 1);
+}

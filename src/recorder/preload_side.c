@@ -1,0 +1,77 @@
+/* preload_side.c - see the header.  SPDX-License-Identifier: MIT */
+#include "recorder/preload_side.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder/internal.h"
+
+#define LIBRARY "libstrobe-preload.so"
+
+bool strobe_recorder_preload_find(const char *name, char *out, size_t cap)
+{
+    static const char *const places[] = {"../lib/", "../lib64/", "../" STROBE_LIBDIR "/", ""};
+    char exe[PATH_MAX], path[PATH_MAX + 128], real[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(exe, '/');
+    if (!slash)
+        return false;
+    *slash = 0;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s%s", exe, places[i], name);
+        if (!access(path, R_OK) && realpath(path, real) && strlen(real) < cap) {
+            strcpy(out, real);
+            return !strpbrk(real, ": ");
+        }
+    }
+    return false;
+}
+
+/* `name` gets `value` in front of, or behind, what it has. */
+static bool add_word(const char *name, const char *value, bool in_front)
+{
+    const char *old = getenv(name);
+    char *words = NULL;
+    if (!old || !*old)
+        return !setenv(name, value, 1);
+    if (asprintf(&words, "%s:%s", in_front ? value : old, in_front ? old : value) < 0)
+        return false;
+    bool done = !setenv(name, words, 1);
+    free(words);
+    return done;
+}
+
+/* A program with the address sanitizer would refuse to run behind a library that it does not know. */
+bool strobe_recorder_preload_add(const char *path)
+{
+    STROBE_ASSERT(path[0] == '/');
+    return add_word("LD_PRELOAD", path, true) &&
+           add_word("ASAN_OPTIONS", "verify_asan_link_order=0", false);
+}
+
+/* Set, or taken away from what this process has. */
+static bool set_word(const char *name, const char *value)
+{
+    return !(value ? setenv(name, value, 1) : unsetenv(name));
+}
+
+int strobe_recorder_preload_environment(const struct strobe_recorder *r)
+{
+    const struct strobe_recorder_options *options = &r->options;
+    char path[PATH_MAX];
+    if (!options->memory && !options->locks)
+        return set_word("STROBE_MEMORY", NULL) && set_word("STROBE_LOCKS", NULL) ? 0 : errno;
+    if (!strobe_recorder_preload_find(LIBRARY, path, sizeof path)) {
+        strobe_recorder_say(r, (struct strobe_recorder_word){.event = STROBE_RECORDER_NO_PRELOAD,
+                                                             .subject = LIBRARY});
+        return 0;
+    }
+    bool done = strobe_recorder_preload_add(path) && set_word("STROBE_MEMORY", options->memory) &&
+                set_word("STROBE_LOCKS", options->locks);
+    return done ? 0 : errno;
+}

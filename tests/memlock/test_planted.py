@@ -1,0 +1,143 @@
+"""test_planted.py - `strobe record --memory` and `--locks` of programs that know nothing of Strobe (planted.c): each planted cause is named, and the
+program does what it does without us.
+
+    python3 test_planted.py STROBE PROGRAMS [unittest arguments]
+"""
+import csv
+import io
+import json
+import os
+import shutil
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs"))
+import harness  # noqa: E402
+
+
+class PlantedTest(harness.ProgramTest):
+    def take(self, *command, options=(), **more):
+        """Record a command; what it printed."""
+        self.trace = self.path("t.strobe")
+        code, out, err = self.run_it(harness.STROBE, "record", "-q", "-o", self.trace, *options, "--", *command, **more)
+        self.assertEqual((code, err), (0, ""))
+        return out
+
+    def ask(self, *words):
+        code, out, err = self.run_it(harness.STROBE, *words, self.trace)
+        self.assertEqual((code, err), (0, ""))
+        return out
+
+    def rows(self, *words):
+        return list(csv.DictReader(io.StringIO(self.ask(*words, "--csv"))))
+
+    def planted(self, *words, options=(), name="planted", **more):
+        return self.take(self.program(name), *words, options=options, **more)
+
+
+class MemoryTest(PlantedTest):
+    def test_a_leak_is_named_by_its_stack(self):
+        for name in ("planted", "planted_fp"):
+            self.planted("leak", options=["--memory=all"], name=name)
+            top = self.rows("memory")[0]
+            self.assertEqual((top["live"], top["live_bytes"], top["allocs"]), ("100", "1000000", "100"))
+            self.assertEqual(top["stack"].split(";")[-3:], ["main", "leak_blocks", "forget_it"])
+
+    def test_the_peak_is_exact_and_has_its_place(self):
+        self.planted("leak", options=["--memory=all"])
+        top = max(self.rows("memory", "--by", "function"), key=lambda row: int(row["peak_bytes"]))
+        self.assertEqual((top["function"], top["peak_bytes"]), ("use_and_free", "5000000"))
+
+    def test_a_storm_is_temporary_blocks(self):
+        self.planted("storm", "20000", options=["--memory=all"])
+        top = self.rows("memory", "--by", "function", "--sort", "allocs")[0]
+        self.assertEqual((top["function"], top["allocs"], top["temporary"], top["live"]), ("storm", "20000", "20000", "0"))
+        self.assertEqual(self.rows("memory", "--sort", "allocs")[0]["stack"].split(";").count("deep"), 20)
+
+    def test_samples_estimate_bytes(self):
+        self.planted("storm", "200000", options=["--memory=4K"])
+        top = self.rows("memory", "--by", "function", "--sort", "bytes")[0]
+        whole = sum(16 + i % 256 for i in range(200000))
+        self.assertEqual(top["function"], "storm")
+        self.assertLess(abs(int(top["bytes"]) - whole), whole * 0.1)    # 7,000 samples: a standard error of 1.2 %
+        self.assertIn("estimates", self.ask("memory"))
+
+    def test_freed_samples_are_no_leaks(self):
+        self.planted("leak", options=["--memory=1K"])
+        rows = {row["function"]: row for row in self.rows("memory", "--by", "function")}
+        self.assertEqual(rows["use_and_free"]["live"], "0")
+        self.assertLess(abs(int(rows["forget_it"]["live_bytes"]) - 1000000), 50000)
+
+    def test_a_forked_child_has_its_own_account(self):
+        self.planted("fork", options=["--memory=all", "--all"])
+        rows = [row for row in self.rows("memory", "--by", "function") if row["live"] != "0"]
+        self.assertEqual([(row["function"], row["live_bytes"]) for row in rows if row["function"] == "forget_it"], [("forget_it", "1000000")])
+        self.assertEqual(len({row["pid"] for row in self.rows("memory", "--by", "function")}), 2)
+
+    def test_programs_find_what_they_rely_on(self):
+        for options in (["--memory=all"], ["--memory"], ["--memory=all", "--locks=all"]):
+            self.assertEqual(self.planted("family", options=options), "as ever\n")
+
+    def test_a_preloaded_library_of_the_users_is_kept(self):
+        env = {**self.env, "LD_PRELOAD": self.program("libown_malloc.so")}
+        self.assertIn("own malloc", self.planted("leak", options=["--memory=all"], env=env))
+        self.assertEqual(self.rows("memory")[0]["live_bytes"], "1000000")
+
+    def test_a_malloc_of_the_programs_own_is_said(self):
+        self.take(self.program("own_malloc"), options=["--memory=all"])
+        self.assertIn("has a malloc of its own", self.ask("csv", "--kind", "messages"))
+
+    def test_static_programs_run_as_ever(self):
+        self.assertEqual(self.planted("family", options=["--memory=all", "--locks=all"], name="planted_static"), "as ever\n")
+
+    def test_sanitized_programs_run_as_ever(self):
+        for name in ("planted_asan", "planted_tsan"):
+            self.planted("leak", options=["--memory=all", "--locks=all"], name=name, env={**self.env, "ASAN_OPTIONS": "detect_leaks=0"})
+
+    @unittest.skipUnless(shutil.which("perl"), "perl is not there")
+    def test_a_real_interpreter_runs_as_ever(self):
+        self.assertEqual(self.take("perl", "-e", "my %h; $h{$_} = 'x' x 100 for 1..2000; print scalar(keys %h), qq(\\n)", options=["--memory=all", "--locks=all"]), "2000\n")
+
+
+class PythonTest(PlantedTest):
+    LEAK = "import os\nkept = [bytearray(1000) for _ in range(5000)]\nlost = [str(i) * 100 for i in range(3000)]\ndel lost\nprint(len(kept), flush=True)\nos._exit(0)"
+
+    def pools(self):
+        found = json.loads(self.ask("memory", "--by", "pool", "--json"))
+        return {pool["pool"]: pool for pool in found["pools"]}
+
+    def test_blocks_of_its_three_domains_are_pools(self):
+        self.assertEqual(self.take("/usr/bin/python3", "-S", "-c", self.LEAK, options=["--memory=all", "--python", "off"]), "5000\n")
+        pools = self.pools()
+        self.assertLessEqual({"python raw", "python mem", "python object"}, set(pools))
+        self.assertGreater(pools["python object"]["live_bytes"], 5_000_000)
+        self.assertGreater(pools["python object"]["frees"], 3000)
+        self.assertLess(pools.get("mmap", {"live_bytes": 0})["live_bytes"], 1_000_000)    # arenas are not counted twice
+
+    def test_samples_estimate_them(self):
+        self.take("/usr/bin/python3", "-S", "-c", self.LEAK, options=["--memory=2K", "--python", "off"])
+        self.assertLess(abs(self.pools()["python object"]["live_bytes"] - 6_000_000), 1_500_000)
+
+
+class LocksTest(PlantedTest):
+    def test_a_convoy_is_named(self):
+        self.planted("convoy", options=["--locks"])
+        rows = {row["lock"]: row for row in self.rows("locks")}
+        self.assertEqual(rows["mutex crowded"]["convoy"], "1")
+        self.assertEqual(rows["mutex crowded"]["stack"].split(";")[-1], "stand_in_line")
+        self.assertTrue(all(row["holder_tid"] not in ("0", row["waiter_tid"]) for row in self.rows("locks", "--waits")))
+
+    def test_an_inversion_is_named(self):
+        self.planted("inversion", options=["--locks=all"])
+        self.assertEqual({(row["held"], row["wanted"], row["inverted"]) for row in self.rows("locks", "--orders")},
+                         {("mutex one", "mutex two", "1"), ("mutex two", "mutex one", "1")})
+        self.assertIn("INVERSION mutex one, then mutex two", self.ask("locks"))
+
+    def test_locks_that_nobody_waits_for_are_not_recorded(self):
+        self.planted("inversion", options=["--locks"])
+        code, out, err = self.run_it(harness.STROBE, "csv", "--kind", "locks", self.trace)
+        self.assertEqual((code, len(out.splitlines())), (0, 1), err)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <stdio.h>
+#include <string.h>
 #include "base/assert.h"
 #include "query/pair.h"
 #include "tracy_file/import_internal.h"
@@ -536,7 +538,11 @@ static enum strobe_err import_source(const struct source *source, const char *to
         err = err ? err : more;
     }
     if (writer && keep) {
-        strobe_pair_write(writer, NULL); /* where that fails readers pair themselves */
+        char folder[4096];
+        const char *slash = strrchr(to, '/');
+        snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - to) + 1 : 1,
+                 slash ? to : ".");
+        strobe_pair_write(writer, folder); /* where that fails readers pair themselves */
         enum strobe_err end = strobe_file_finish(writer);
         return err ? err : end;
     }

@@ -5,11 +5,11 @@
  * A fiber's zones are in the file as those of a thread of their own. In a trace they lie on the
  * threads that ran it: the runs (context switches of a fiber) say when and where.
  * SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#include <stdio.h>
-#include <string.h>
 #include "base/assert.h"
 #include "query/pair.h"
 #include "tracy_file/import_internal.h"

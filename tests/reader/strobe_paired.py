@@ -58,7 +58,7 @@ def last_list(trace):
             found = None
         elif block.type == sf.PAIRED_LOD:
             found = block
-    return found if found and found.flags & LIST else None
+    return found if found and found.flags & LIST and not trace.holes else None
 
 
 class List:
@@ -221,7 +221,7 @@ def check(trace, problem):
         for shift, parts in track.levels:
             if paired.cells(number, shift, parts) != cells_of(ended, shift, order):
                 problem(f"{what}: cells of level {shift} are not those of its rows")
-        if track.kind == FIBER and not trace.holes:  # rows stay where events were lost
+        if track.kind == FIBER:
             mine = [(r.begin, r.end, r.self, r.depth, r.loc) for r in ended + waiting]
             if collections.Counter(mine) != collections.Counter(fibers[track.proc, track.id]):
                 problem(f"{what}: its rows are not the fiber's zones")

@@ -27,7 +27,8 @@ static void add_row(struct strobe_explain_place *place, const struct strobe_path
     place->ticks += row->ticks;
     place->by_class[row->class] += row->ticks;
     place->n_allocs += row->n_allocs;
-    if (row->class == STROBE_PATH_RUN && row->held > place->held) { /* preempted, it is anywhere */
+    if (row->class != STROBE_PATH_RUNNABLE && row->class != STROBE_PATH_LOCK &&
+        row->held > place->held) { /* preempted, it is anywhere */
         place->held = row->held;
         place->lock = row->lock;
     }
@@ -133,14 +134,16 @@ static void ask_lock(struct strobe_explain_desk *desk, const struct strobe_path_
 {
     strobe_out_format(
         &desk->query,
-        "WITH e AS (SELECT l.ts, l.what, lag(l.what) OVER w AS before, lag(l.ts) OVER "
+        "WITH e AS (SELECT l.ts, l.what, l.waited, lag(l.what) OVER w AS before, lag(l.ts) OVER "
         "w AS since FROM lock_event l JOIN thread t ON t.id = l.track_id WHERE "
         "l.lock_id = %lld AND t.process_id = %u",
         (long long)lock->lock, lock->process);
     strobe_explain_put_range(desk, "l.ts");
-    strobe_out_text(&desk->query,
-                    " WINDOW w AS (PARTITION BY l.track_id ORDER BY l.ts)) SELECT sum(ts - since) "
-                    "FROM e WHERE what = 'lock_obtain' AND before = 'lock_wait'");
+    strobe_out_text(
+        &desk->query,
+        " WINDOW w AS (PARTITION BY l.track_id ORDER BY l.ts)) SELECT sum(CASE what WHEN "
+        "'lock_waited' THEN waited ELSE ts - since END) FROM e WHERE what = "
+        "'lock_waited' OR (what = 'lock_obtain' AND before = 'lock_wait')");
 }
 
 static void ask_barrier(struct strobe_explain_desk *desk, const char *name, uint32_t thread)
@@ -204,10 +207,13 @@ static int is_lock_cause(struct strobe_explain_desk *desk,
     strobe_out_text(&desk->text, "Threads wait for the lock `");
     strobe_out_text(&desk->text, strobe_trace_lock_name(desk->trace, worst->process, worst->lock,
                                                         room, &n_name));
-    strobe_out_format(&desk->text, "`, %s in all, while it is held in ",
+    strobe_out_format(&desk->text, "`, %s in all",
                       strobe_number_show_ns(strobe_explain_ns(desk, worst->waited), time));
-    put_zone_name(desk, holder->loc);
-    strobe_out_format(&desk->text, ": %.0f %% of the critical path is run with it held.",
+    if (holder->loc != STROBE_IDMAP_NONE) {
+        strobe_out_text(&desk->text, ", while it is held in ");
+        put_zone_name(desk, holder->loc);
+    }
+    strobe_out_format(&desk->text, ": %.0f %% of the critical path passes with it held.",
                       100 * share_of(desk, worst->held));
     ask_lock(desk, worst);
     return put_cause(desk, STROBE_EXPLAIN_LOCK, holder, worst->held);
@@ -281,9 +287,10 @@ static int is_allocating(struct strobe_explain_desk *desk, const struct strobe_e
         "its time there.",
         (unsigned long long)place->n_allocs, strobe_number_show_ns(cost_ns, time),
         (unsigned long long)each_ns, fmin(100, 100.0 * (double)cost_ns / (double)ns));
-    strobe_out_format(&desk->query,
-                      "SELECT count(*) FROM alloc_event WHERE what = 'alloc' AND track_id = %u",
-                      place->thread);
+    strobe_out_format(
+        &desk->query,
+        "SELECT count(*) FROM alloc_event WHERE what IN ('alloc', 'block') AND track_id = %u",
+        place->thread);
     strobe_explain_put_range(desk, "ts");
     return put_cause(desk, STROBE_EXPLAIN_ALLOCATIONS, place, place->ticks);
 }

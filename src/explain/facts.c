@@ -221,13 +221,14 @@ static void put_lacks(struct strobe_explain_desk *desk)
         {STROBE_ITEM_SWITCH_IN, "no context switches: a thread that waits looks as if it ran"},
         {STROBE_ITEM_WAKEUP,
          "no wake-ups: who ended a wait is seen by locks, flows, barriers and ends alone"},
-        {STROBE_ITEM_LOCK_OBTAIN, "no locks"},
+        {STROBE_ITEM_LOCK_OBTAIN, "no locks (`strobe record --locks` has them)"},
         {STROBE_ITEM_FLOW_OUT, "no flows"},
-        {STROBE_ITEM_ALLOC, "no allocations"},
+        {STROBE_ITEM_ALLOC, "no allocations (`strobe record --memory` has them)"},
     };
     const char *before = "The trace has ";
     for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++)
-        if (!desk->survey.n_of[lacks[i].what]) {
+        if (!desk->survey.n_of[lacks[i].what] && !(lacks[i].what == STROBE_ITEM_LOCK_OBTAIN &&
+                                                   desk->survey.n_of[STROBE_ITEM_LOCK_WAITED])) {
             strobe_out_format(&desk->text, "%s%s", before, lacks[i].words);
             before = "; ";
         }

@@ -51,6 +51,8 @@ static enum strobe_item_what what_of(unsigned kind)
         return STROBE_ITEM_LOCK_OBTAIN;
     case STROBE_KIND_LOCK_RELEASE:
         return STROBE_ITEM_LOCK_RELEASE;
+    case STROBE_KIND_LOCK_WAITED:
+        return STROBE_ITEM_LOCK_WAITED;
     case STROBE_KIND_FLOW_BEGIN:
         return STROBE_ITEM_FLOW_OUT;
     case STROBE_KIND_FLOW_STEP:
@@ -60,6 +62,7 @@ static enum strobe_item_what what_of(unsigned kind)
     case STROBE_KIND_WAKEUP:
         return STROBE_ITEM_WAKEUP;
     case STROBE_KIND_MEM_ALLOC:
+    case STROBE_KIND_MEM_BLOCK:
         return STROBE_ITEM_ALLOC;
     default:
         return STROBE_ITEM_N;
@@ -78,8 +81,11 @@ static struct strobe_item *add_item(struct gather *gather, uint64_t tick, uint32
         return NULL;
     }
     struct strobe_item *item = &gather->items[gather->n_items++];
-    *item = (struct strobe_item){
-        .tick = tick, .thread = thread, .loc = STROBE_IDMAP_NONE, .outer = STROBE_IDMAP_NONE};
+    *item = (struct strobe_item){.tick = tick,
+                                 .thread = thread,
+                                 .holder = STROBE_IDMAP_NONE,
+                                 .loc = STROBE_IDMAP_NONE,
+                                 .outer = STROBE_IDMAP_NONE};
     return item;
 }
 
@@ -171,6 +177,28 @@ static int has_events(const struct strobe_events *events, const struct strobe_pa
     return 0;
 }
 
+/* The thread of a process that has this number, STROBE_IDMAP_NONE: not in the trace. */
+static uint32_t find_tid(const struct strobe_trace *trace, uint32_t like, uint64_t tid)
+{
+    uint32_t process = strobe_items_process(trace, trace->threads[like].process);
+    for (uint32_t i = 0; tid && i < trace->thread_ids.n; i++)
+        if (trace->threads[i].tid == tid &&
+            strobe_items_process(trace, trace->threads[i].process) == process)
+            return strobe_items_thread(trace, i);
+    return STROBE_IDMAP_NONE;
+}
+
+/* lock, shared, ticks, holder, stack */
+static void set_wait(const struct gather *gather, const struct strobe_event *event,
+                     struct strobe_item *item)
+{
+    if (event->n_fields < 4)
+        return;
+    uint64_t ticks = event->fields[2].u;
+    item->begin = ticks < event->tick ? event->tick - ticks : 0;
+    item->holder = find_tid(gather->view->trace, item->thread, event->fields[3].u);
+}
+
 static int add_events(struct gather *gather, const struct strobe_events *events,
                       const struct strobe_part *part, uint32_t thread)
 {
@@ -192,6 +220,8 @@ static int add_events(struct gather *gather, const struct strobe_events *events,
         item->id = what == STROBE_ITEM_ALLOC || !event.n_fields ? 0 : event.fields[0].u;
         if (what == STROBE_ITEM_SWITCH_OUT && event.n_fields > 1)
             item->reason = (uint16_t)event.fields[1].u;
+        if (what == STROBE_ITEM_LOCK_WAITED)
+            set_wait(gather, &event, item);
     }
     gather->n_bad_parts += err != STROBE_ERR_END;
     return 1;
@@ -245,6 +275,34 @@ static int pair_switches(struct gather *gather)
     return 1;
 }
 
+/* A wait names who had the lock when it began. Whoever got the lock by a wait that ended meanwhile had it later. */
+static int pair_waits(struct gather *gather)
+{
+    const struct strobe_trace *trace = gather->view->trace;
+    struct strobe_idmap ids = {0};
+    struct got {
+        uint64_t tick;
+        uint32_t thread;
+    } *got = NULL; /* owned: the last one, by lock */
+    uint32_t room = 0, i = 0;
+    for (uint32_t k = 0; k < gather->n_items && i != STROBE_IDMAP_NONE; k++) {
+        struct strobe_item *item = &gather->items[k];
+        if (item->what != STROBE_ITEM_LOCK_WAITED || item->holder == STROBE_IDMAP_NONE)
+            continue;
+        uint32_t known = ids.n, process = trace->threads[item->thread].process;
+        i = strobe_idmap_add_row(&ids, strobe_items_process(trace, process), item->id,
+                                 (void **)&got, &room, sizeof *got);
+        if (i == STROBE_IDMAP_NONE)
+            break;
+        if (i < known && got[i].tick > item->begin && got[i].thread != item->thread)
+            item->holder = got[i].thread;
+        got[i] = (struct got){item->tick, item->thread};
+    }
+    strobe_idmap_free(&ids);
+    free(got);
+    return i != STROBE_IDMAP_NONE;
+}
+
 /* All items of [lo, hi], sorted. 0: they are too many, or there is no memory. */
 static int gather_window(struct gather *gather)
 {
@@ -262,7 +320,7 @@ static int gather_window(struct gather *gather)
     }
     if (gather->n_items)
         qsort(gather->items, gather->n_items, sizeof *gather->items, compare_items);
-    return pair_switches(gather);
+    return pair_switches(gather) && pair_waits(gather);
 }
 
 /* Windows from the end to the begin, longer where little happens, shorter where much does. */

@@ -14,9 +14,10 @@ enum strobe_item_what {
     STROBE_ITEM_LOCK_WAIT,
     STROBE_ITEM_LOCK_OBTAIN,
     STROBE_ITEM_LOCK_RELEASE,
-    STROBE_ITEM_FLOW_OUT,  /* begin */
-    STROBE_ITEM_FLOW_STEP, /* both */
-    STROBE_ITEM_FLOW_IN,   /* end */
+    STROBE_ITEM_LOCK_WAITED, /* a whole wait, at its end */
+    STROBE_ITEM_FLOW_OUT,    /* begin */
+    STROBE_ITEM_FLOW_STEP,   /* both */
+    STROBE_ITEM_FLOW_IN,     /* end */
     STROBE_ITEM_WAKEUP,
     STROBE_ITEM_ALLOC,
     STROBE_ITEM_N,
@@ -29,10 +30,12 @@ enum { STROBE_ITEM_PREEMPTED = 32, STROBE_ITEM_DISK_SLEEP = 101 };
 struct strobe_item {
     uint64_t tick;
     uint64_t id;          /* of the lock or the flow; WAKEUP: the tid that was woken */
-    uint64_t begin;       /* zones: the tick of its begin; SWITCH_IN: when it left, 0: not known */
+    uint64_t begin;       /* of the zone, or of the wait; SWITCH_IN: when it left, 0: not known */
     uint64_t outer_begin; /* zones: of the one around it */
     uint32_t loc, outer;  /* zones: index in trace->locs; STROBE_IDMAP_NONE: not known, or none */
     uint32_t thread;
+    uint32_t
+        holder; /* LOCK_WAITED: the thread that had the lock before; STROBE_IDMAP_NONE: not known */
     uint16_t
         reason;    /* why it left the processor: SWITCH_OUT, and SWITCH_IN where `begin` is known */
     uint8_t what;  /* enum strobe_item_what */

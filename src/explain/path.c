@@ -22,7 +22,9 @@ enum { MAX_HELD = 8 };
 /* A thread, as the sweep stands. */
 struct state {
     struct strobe_path_pending pending;
-    uint64_t held[MAX_HELD]; /* locks, the last obtained last */
+    struct {
+        uint64_t lock, since; /* since: by a waiter's word, until there; 0: until its obtain */
+    } held[MAX_HELD];         /* the last obtained last */
     struct {
         uint64_t lock, tick;
     } obtained;    /* the last obtain, until its wait is found */
@@ -68,16 +70,57 @@ static uint32_t process_of(const struct walk *walk, uint32_t thread)
     return strobe_items_process(walk->trace, walk->trace->threads[thread].process);
 }
 
+/* ---- locks that a thread holds, as the sweep stands ---- */
+
+static void drop_held(struct state *state, uint32_t i)
+{
+    STROBE_ASSERT(i < state->n_held);
+    memmove(&state->held[i], &state->held[i + 1], (--state->n_held - i) * sizeof state->held[0]);
+}
+
+/* Of those that waiters told of, what lies further back than they know. */
+static void drop_old(struct state *state, uint64_t tick)
+{
+    for (uint32_t i = state->n_held; i-- > 0;)
+        if (state->held[i].since && state->held[i].since >= tick)
+            drop_held(state, i);
+}
+
+static void add_held(struct state *state, uint64_t lock, uint64_t since, uint64_t tick)
+{
+    drop_old(state, tick);
+    for (uint32_t i = 0; since && i < state->n_held; i++)
+        if (state->held[i].lock == lock) {
+            state->held[i].since = state->held[i].since < since ? state->held[i].since : since;
+            return;
+        }
+    if (state->n_held == MAX_HELD)
+        return;
+    state->held[state->n_held].lock = lock;
+    state->held[state->n_held++].since = since;
+}
+
+/* The thread got the lock: before, it did not have it. */
+static void end_held(struct state *state, uint64_t lock)
+{
+    for (uint32_t i = state->n_held; i-- > 0;)
+        if (state->held[i].lock == lock) {
+            drop_held(state, i);
+            return;
+        }
+}
+
 /* ---- charges ---- */
 
-static void charge(struct walk *walk, enum strobe_path_class class, uint64_t tick, uint64_t lock)
+static void charge_stretch(struct walk *walk, enum strobe_path_class class, uint64_t tick,
+                           uint64_t lock)
 {
     struct state *state = &walk->states[walk->thread];
     STROBE_ASSERT(walk->mode != NONE);
     if (tick >= walk->at)
         return;
-    int is_held = (class == STROBE_PATH_RUN || class == STROBE_PATH_RUNNABLE) && state->n_held;
-    uint64_t held = is_held ? state->held[state->n_held - 1] : lock;
+    int is_held = class != STROBE_PATH_LOCK && state->n_held;
+    uint64_t held = is_held ? state->held[state->n_held - 1].lock : lock;
     strobe_path_charge(&state->pending, class, walk->at - tick, held, is_held);
     if (is_held) {
         uint32_t i = strobe_idmap_find(&walk->path->lock_ids, process_of(walk, walk->thread), held);
@@ -85,6 +128,17 @@ static void charge(struct walk *walk, enum strobe_path_class class, uint64_t tic
             walk->path->locks[i].held += walk->at - tick;
     }
     walk->at = tick;
+}
+
+static void charge(struct walk *walk, enum strobe_path_class class, uint64_t tick, uint64_t lock)
+{
+    struct state *state = &walk->states[walk->thread];
+    drop_old(state, walk->at);
+    while (state->n_held && state->held[state->n_held - 1].since > tick) {
+        charge_stretch(walk, class, state->held[state->n_held - 1].since, lock);
+        drop_old(state, walk->at);
+    }
+    charge_stretch(walk, class, tick, lock);
 }
 
 static enum strobe_path_class running_class(const struct walk *walk)
@@ -152,7 +206,8 @@ static uint32_t holder_of(const struct walk *walk, uint64_t lock)
     for (uint32_t i = 0; i < walk->survey->n_threads; i++) {
         const struct state *state = &walk->states[i];
         for (uint32_t k = 0; k < state->n_held; k++)
-            if (i != walk->thread && state->held[k] == lock && process_of(walk, i) == process)
+            if (i != walk->thread && state->held[k].lock == lock && !state->held[k].since &&
+                process_of(walk, i) == process)
                 return i;
     }
     return STROBE_IDMAP_NONE;
@@ -246,8 +301,13 @@ static void run_item(struct walk *walk, const struct strobe_item *item)
     case STROBE_ITEM_SWITCH_IN:
         enter_switch(walk, item->begin, item->tick, item->begin ? item->reason : 0);
         break;
-    case STROBE_ITEM_LOCK_OBTAIN:
-        enter_lock(walk, item);
+    case STROBE_ITEM_LOCK_OBTAIN: /* where no wait has a begin, an obtain is at once */
+        if (walk->survey->n_of[STROBE_ITEM_LOCK_WAIT])
+            enter_lock(walk, item);
+        break;
+    case STROBE_ITEM_LOCK_WAITED:
+        if (item->holder < walk->survey->n_threads && item->holder != item->thread)
+            jump_to(walk, item->holder, item->tick, STROBE_PATH_BY_LOCK);
         break;
     case STROBE_ITEM_ZONE_END:
         if (strobe_survey_find_barrier(walk->survey, name_of(walk, item->loc))) {
@@ -418,15 +478,16 @@ static enum strobe_err note_lock(struct walk *walk, const struct strobe_item *it
     struct strobe_path_lock *lock = &walk->path->locks[i];
     lock->process = process;
     lock->lock = item->id;
-    if (item->what == STROBE_ITEM_LOCK_RELEASE && state->n_held < MAX_HELD) {
-        state->held[state->n_held++] = item->id;
+    if (item->what == STROBE_ITEM_LOCK_RELEASE) {
+        add_held(state, item->id, 0, item->tick);
+    } else if (item->what == STROBE_ITEM_LOCK_WAITED) {
+        end_held(state, item->id);
+        if (item->holder < walk->survey->n_threads && item->begin)
+            add_held(&walk->states[item->holder], item->id, item->begin, item->tick);
+        lock->waited += item->tick - item->begin;
+        lock->n_waits++;
     } else if (item->what == STROBE_ITEM_LOCK_OBTAIN) {
-        for (uint32_t k = state->n_held; k-- > 0;)
-            if (state->held[k] == item->id) {
-                memmove(&state->held[k], &state->held[k + 1],
-                        (--state->n_held - k) * sizeof state->held[0]);
-                break;
-            }
+        end_held(state, item->id);
         state->obtained.lock = item->id;
         state->obtained.tick = item->tick;
     } else if (item->what == STROBE_ITEM_LOCK_WAIT && state->obtained.tick &&
@@ -468,6 +529,7 @@ static enum strobe_err note_item(struct walk *walk, const struct strobe_item *it
     case STROBE_ITEM_LOCK_WAIT:
     case STROBE_ITEM_LOCK_OBTAIN:
     case STROBE_ITEM_LOCK_RELEASE:
+    case STROBE_ITEM_LOCK_WAITED:
         return note_lock(walk, item);
     default:
         return STROBE_OK;

@@ -219,13 +219,23 @@ static enum strobe_err copy_events(struct copy *copy)
 
 /* ---- some of the records ---- */
 
-/* Kinds whose first field is a process. */
+/* Kinds whose first field is a process: all of wire/kinds.h, and those of the trace's facts that name one. */
 static int has_process(uint64_t kind)
 {
-    return (kind >= STROBE_META_PROCESS && kind <= STROBE_FACT_POOL) || kind == STROBE_FACT_LOSS ||
-           kind == STROBE_FACT_PROCESS_END || kind == STROBE_FACT_THREAD_END ||
-           kind == STROBE_FACT_NOTE || kind == STROBE_FACT_CLOCK_MAP ||
-           kind == STROBE_FACT_OUTER_PID;
+    switch (kind) {
+#define X(name, number, text, fields, field_names) case number:
+        STROBE_META_LIST(X)
+        STROBE_LATER_LIST(X)
+#undef X
+            return 1;
+#define X(name, number, text, fields, field_names) \
+    case number:                                   \
+        return !strncmp(field_names, "proc,", 5);
+        STROBE_FACT_LIST(X)
+#undef X
+    default:
+        return 0;
+    }
 }
 
 /* What only the trace has that the others are put to: one clock, one host. */

@@ -273,6 +273,13 @@ static void put_lock(struct strobe_sql_pump *pump, const struct strobe_happening
     strobe_sql_pump_name(pump, &row[2], name, n, room);
     if (happening->event->n_fields > 1 && f[1].letter == 'u')
         strobe_sql_put_i(&row[3], (int64_t)f[1].u);
+    if (happening->event->kind != STROBE_KIND_LOCK_WAITED || happening->event->n_fields < 4)
+        return;
+    uint64_t tick = happening->event->tick, ticks = f[2].u < tick ? f[2].u : tick;
+    strobe_sql_put_i(&row[4], (int64_t)strobe_clock_span_ns(&strobe_sql_pump_trace(pump)->clock,
+                                                            tick - ticks, ticks));
+    if (f[3].u)
+        strobe_sql_put_i(&row[5], (int64_t)f[3].u);
 }
 
 static void put_switch(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
@@ -366,7 +373,8 @@ const struct strobe_sql_table strobe_sql_events[] = {
     EVENT("alloc_event", "what ENUM TEXT, pool ENUM TEXT, address INT, size INT",
           BIT(MEM_ALLOC) | BIT(MEM_FREE) | BIT(MEM_DISCARD) | BIT(MEM_BLOCK), put_alloc,
           "allocations and frees"),
-    EVENT("lock_event", "what ENUM TEXT, lock_id INT, name ENUM TEXT, shared INT",
+    EVENT("lock_event",
+          "what ENUM TEXT, lock_id INT, name ENUM TEXT, shared INT, waited INT, holder INT",
           BIT(LOCK_WAIT) | BIT(LOCK_OBTAIN) | BIT(LOCK_RELEASE) | BIT(LOCK_MARK) | BIT(LOCK_GONE) |
               BIT(LOCK_WAITED),
           put_lock, "waits for locks"),

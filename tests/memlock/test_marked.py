@@ -96,6 +96,11 @@ class MarkedTest(harness.ProgramTest):
         self.assertEqual(sorted(row["live_bytes"] for row in json.loads(self.ask("memory", "--json"))["rows"]),
                          sorted(int(row["live_bytes"]) for row in self.rows("memory")))
 
+    def test_allocations_of_the_library_in_the_program_are_passed_on(self):
+        for options in (["--memory=all"], ["--memory=all", "--locks=all"]):
+            code, _, err = self.run_it(harness.STROBE, "record", "-q", "-o", self.path("all.strobe"), *options, "--", MARKED, timeout=120)
+            self.assertEqual((code, err), (0, ""))
+
 
 if __name__ == "__main__":
     harness.main()

@@ -127,6 +127,15 @@ class LocksTest(PlantedTest):
         self.assertEqual(rows["mutex crowded"]["stack"].split(";")[-1], "stand_in_line")
         self.assertTrue(all(row["holder_tid"] not in ("0", row["waiter_tid"]) for row in self.rows("locks", "--waits")))
 
+    def test_a_convoy_is_what_bounds_the_program(self):
+        for option in ("--locks", "--locks=all"):
+            self.planted("convoy", options=[option])
+            first = json.loads(self.ask("explain", "--json"))["statements"][0]
+            self.assertEqual(first.get("class"), "lock contention", first)
+            self.assertIn("`mutex crowded`", first["words"])
+            waited = sum(int(row["wait_ns"]) for row in self.rows("locks") if row["lock"] == "mutex crowded")
+            self.assertAlmostEqual(first["value"], waited, delta=100)    # each wait is rounded
+
     def test_an_inversion_is_named(self):
         self.planted("inversion", options=["--locks=all"])
         self.assertEqual({(row["held"], row["wanted"], row["inverted"]) for row in self.rows("locks", "--orders")},

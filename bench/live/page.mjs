@@ -6,7 +6,7 @@
  * was painted from. Its age is that of the wall clock, which the trace knows its events' times by.
  * SPDX-License-Identifier: MIT */
 import fs from 'node:fs';
-import {launch, openPage, settled} from '../../tests/viewer/served.mjs';
+import {launch, openPage, shown} from '../../tests/viewer/served.mjs';
 
 const [modules, link, pid, seconds] = process.argv.slice(2);
 
@@ -67,7 +67,7 @@ const quantile = (list, q) => (list.length ? [...list].sort((a, b) => a - b)[Mat
 
 const browser = await launch(modules), page = await openPage(browser, {viewport: {width: 1600, height: 1000}});
 await page.goto(link);
-await settled(page);
+await shown(page);
 const cdp = await page.context().newCDPSession(page);
 await cdp.send('Performance.enable');
 await page.evaluate(watch);

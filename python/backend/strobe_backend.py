@@ -66,7 +66,8 @@ def write_strobe(folder, stage, tree, tag, client_only, with_extension):
         wheel.add(path.name, path.read_bytes())
         wheel.add("_strobe_join.py", (SOURCES / "_strobe_join.py").read_bytes())
     if with_extension:
-        wheel.add(f"strobe/{EXTENSION}", (stage / "python" / "strobe" / EXTENSION).read_bytes(), True)
+        for module in sorted((stage / "python" / "strobe").glob("*.abi3.so")):  # what records, and what reads where it was built
+            wheel.add(f"strobe/{module.name}", module.read_bytes(), True)
     add_native(wheel, stage)
     wheel.add("_strobe_commands.py", (SOURCES / "_strobe_commands.py").read_bytes())
     texts = {} if client_only else native.bundled_licenses(tree)

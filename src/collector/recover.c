@@ -267,7 +267,7 @@ static enum strobe_err survey_file(struct strobe_file *file, struct survey *s,
     struct strobe_replay replay = {0};
     struct strobe_record_walk walk = {0};
     struct strobe_block_iter *iter = NULL;
-    struct strobe_block_filter everything = {.with_lod = 1};
+    struct strobe_block_filter everything = {.with_lod = 1, .with_paired = 1};
     uint64_t n_blocks = 0;
     strobe_schema_read(strobe_file_facts(file)->schema, &s->schema);
     enum strobe_err err = strobe_file_iterate(file, &everything, &iter);
@@ -283,7 +283,7 @@ static enum strobe_err survey_file(struct strobe_file *file, struct survey *s,
             err = survey_events(s, &block, &events, &replay);
         else if (block.ref.head.type == STROBE_BLOCK_RECORDS)
             err = survey_records(s, &block, &walk);
-        else if (block.ref.head.type == STROBE_BLOCK_LOD)
+        else /* derived: listed as they are */
             err = add_entry(s, &block.ref, 0, 0);
         if (progress && ++n_blocks % 256 == 0)
             progress(strobe_file_tell(iter), strobe_file_facts(file)->n_bytes);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static uint32_t owner_of(const struct strobe_trace *trace, uint32_t process)
 {
     uint32_t twin = trace->processes[process].twin;
@@ -230,9 +232,8 @@ static uint32_t visit_core(const struct visiting *visiting, const struct place *
     return row.id;
 }
 
-/* The threads at the beginning of `places` that are of one process: how many. Those of a core stand below it. */
-static uint32_t visit_threads(const struct visiting *visiting, const struct place *places,
-                              uint32_t n)
+/* The threads at the beginning of `places` that are of one process. Those of a core stand below it. */
+static void visit_threads(const struct visiting *visiting, const struct place *places, uint32_t n)
 {
     const struct strobe_trace *trace = visiting->engine->trace;
     uint32_t process = n ? places->process : 0, end = 0;
@@ -246,7 +247,6 @@ static uint32_t visit_threads(const struct visiting *visiting, const struct plac
         for (; end < after; end++)
             visit_thread(visiting, places[end].thread, process, parent);
     }
-    return end;
 }
 
 static int by_number(const void *a, const void *b)
@@ -282,32 +282,82 @@ static void visit_cpus(const struct visiting *visiting)
     free(numbers);
 }
 
-void strobe_tracks_visit(struct strobe_engine *engine, strobe_track_visitor visit, void *context)
+/* A process with all that is below it. */
+static void visit_process(const struct visiting *visiting, uint32_t i, const struct place *threads,
+                          uint32_t n_threads)
 {
     static const enum strobe_table_kind behind[] = {STROBE_TABLE_FIBER, STROBE_TABLE_SPANS,
                                                     STROBE_TABLE_GPU,   STROBE_TABLE_DEVICE,
                                                     STROBE_TABLE_PLOT,  STROBE_TABLE_LOCK};
+    const struct strobe_trace *trace = visiting->engine->trace;
+    uint32_t first = (uint32_t)STROBE_ARRAY_BISECT(0, n_threads, k, threads[k].process < i);
+    char room[STROBE_NAME_ROOM];
+    struct strobe_track_row row = {.id = strobe_track_id(STROBE_TRACK_PROCESS, i),
+                                   .kind = "process",
+                                   .pid = trace->processes[i].pid};
+    row.name = strobe_trace_process_name(trace, i, room, &row.n_name);
+    visiting->visit(visiting->context, &row);
+    visit_tables(visiting, i, STROBE_TABLE_FRAMES, 0);
+    visit_tables(visiting, i, STROBE_TABLE_MESSAGES, 0);
+    if (first < n_threads && threads[first].process == i)
+        visit_threads(visiting, threads + first, n_threads - first);
+    for (size_t k = 0; k < sizeof behind / sizeof behind[0]; k++)
+        visit_tables(visiting, i, behind[k], 0);
+}
+
+/* A process's place among the others. */
+struct turn {
+    uint64_t n_samples; /* of those that were only sampled, once the trace is whole */
+    uint32_t process;
+    uint8_t is_sampled;
+};
+
+static int by_turn(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    if (x->is_sampled != y->is_sampled)
+        return x->is_sampled ? 1 : -1;
+    if (x->n_samples != y->n_samples)
+        return x->n_samples > y->n_samples ? -1 : 1;
+    return x->process < y->process ? -1 : x->process > y->process;
+}
+
+/* Programs that emit events come first, as they began; then what was only sampled, the busiest first: the shells and tools around a program
+ * would push it out of sight. While a trace grows they stay as they began. NULL without memory. */
+static struct turn *list_processes(const struct strobe_engine *engine)
+{
+    const struct strobe_trace *trace = engine->trace;
+    const struct strobe_engine_host *host = engine->host;
+    bool is_live = host && host->is_live(host->context, trace);
+    struct turn *turns = calloc(trace->n_processes + 1ull, sizeof *turns);
+    if (!turns)
+        return NULL;
+    for (uint32_t i = 0; i < trace->n_processes; i++) {
+        turns[i].process = i;
+        turns[i].is_sampled = trace->processes[i].is_sampled;
+    }
+    for (uint32_t i = 0; i < trace->thread_ids.n && !is_live; i++) {
+        struct turn *turn = &turns[owner_of(trace, trace->threads[i].process)];
+        const struct strobe_strip_row *samples =
+            strobe_strips_row(&engine->strips, STROBE_STRIP_SAMPLES, i);
+        turn->n_samples += turn->is_sampled && samples ? samples->n_items : 0;
+    }
+    qsort(turns, trace->n_processes, sizeof *turns, by_turn);
+    return turns;
+}
+
+void strobe_tracks_visit(struct strobe_engine *engine, strobe_track_visitor visit, void *context)
+{
     const struct strobe_trace *trace = engine->trace;
     const struct visiting visiting = {engine, visit, context};
-    uint32_t n_threads, next = 0;
+    uint32_t n_threads;
     struct place *threads = list_threads(trace, &n_threads);
-    for (uint32_t i = 0; threads && i < trace->n_processes; i++) {
-        char room[STROBE_NAME_ROOM];
-        struct strobe_track_row row = {.id = strobe_track_id(STROBE_TRACK_PROCESS, i),
-                                       .kind = "process",
-                                       .pid = trace->processes[i].pid};
-        if (owner_of(trace, i) != i)
-            continue;
-        row.name = strobe_trace_process_name(trace, i, room, &row.n_name);
-        visit(context, &row);
-        visit_tables(&visiting, i, STROBE_TABLE_FRAMES, 0);
-        visit_tables(&visiting, i, STROBE_TABLE_MESSAGES, 0);
-        if (next < n_threads && threads[next].process == i)
-            next += visit_threads(&visiting, threads + next, n_threads - next);
-        for (size_t k = 0; k < sizeof behind / sizeof behind[0]; k++)
-            visit_tables(&visiting, i, behind[k], 0);
-    }
+    struct turn *turns = list_processes(engine);
+    for (uint32_t i = 0; threads && turns && i < trace->n_processes; i++)
+        if (owner_of(trace, turns[i].process) == turns[i].process)
+            visit_process(&visiting, turns[i].process, threads, n_threads);
     visit_cpus(&visiting);
+    free(turns);
     free(threads);
 }
 

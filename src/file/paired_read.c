@@ -273,7 +273,7 @@ enum strobe_err strobe_paired_get_list(const uint8_t *bytes, size_t n, uint64_t 
     return err;
 }
 
-/* The last PAIRED_LOD block, if nothing that it would have to tell of is behind it. 0: none. */
+/* The last PAIRED_LOD block, if nothing that it would have to list is behind it and the file has no holes. 0: none. */
 static uint64_t last_block(struct strobe_file *file)
 {
     const struct strobe_block_filter filter = {.with_paired = 1, .unread = 1};
@@ -286,7 +286,7 @@ static uint64_t last_block(struct strobe_file *file)
                 : ref.head.type == STROBE_BLOCK_PAIRED   ? found
                                                          : 0;
     strobe_file_end_iterate(iter);
-    return found;
+    return strobe_file_facts(file)->n_holes ? 0 : found;
 }
 
 enum strobe_err strobe_paired_find(struct strobe_file *file, struct strobe_paired_list *out)

@@ -19,6 +19,15 @@ static const char *made_up(char room[STROBE_NAME_ROOM], const char *what, uint64
     return room;
 }
 
+/* What the system calls the first thread of a process that was only sampled: a fork that ran no program of its own. 0: no name. */
+static uint32_t name_of_fork(const struct strobe_trace *trace, uint32_t process)
+{
+    for (uint32_t i = 0; trace->processes[process].is_sampled && i < trace->thread_ids.n; i++)
+        if (trace->threads[i].process == process && trace->threads[i].name)
+            return trace->threads[i].name;
+    return 0;
+}
+
 const char *strobe_trace_process_name(const struct strobe_trace *trace, uint32_t process,
                                       char room[STROBE_NAME_ROOM], uint32_t *n_bytes)
 {
@@ -29,6 +38,9 @@ const char *strobe_trace_process_name(const struct strobe_trace *trace, uint32_t
         row = &trace->processes[row->twin - 1];
     if (row->program_name)
         return strobe_trace_text(trace, row->program_name, n_bytes);
+    uint32_t fork = row->exe ? 0 : name_of_fork(trace, (uint32_t)(row - trace->processes));
+    if (fork)
+        return strobe_trace_text(trace, fork, n_bytes);
     if (!row->exe)
         return made_up(room, "process", row->proc, n_bytes);
     const char *exe = strobe_trace_text(trace, row->exe, n_bytes);

@@ -6,6 +6,7 @@
 #include "base/regular.h"
 #include "query/stack_symbols.h"
 
+#include <dlfcn.h>
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 #include <stdio.h>
@@ -32,6 +33,9 @@ struct strobe_symbols {
     uint32_t *names;           /* owned: texts */
     uint32_t names_room;
     struct strobe_texts texts;
+    char *(*demangle)(const char *, char *, size_t *, int *); /* NULL: libstdc++ is not there */
+    char *demangled;                                          /* owned: what demangle reuses */
+    size_t n_demangled;
 };
 
 static const Dwfl_Callbacks callbacks = {
@@ -43,8 +47,12 @@ static const Dwfl_Callbacks callbacks = {
 struct strobe_symbols *strobe_symbols_open(struct strobe_trace *trace)
 {
     struct strobe_symbols *symbols = calloc(1, sizeof *symbols);
-    if (symbols)
-        symbols->trace = trace;
+    void *cxx = symbols ? dlopen("libstdc++.so.6", RTLD_NOW) : NULL; /* stays */
+    void *demangle = cxx ? dlsym(cxx, "__cxa_demangle") : NULL;
+    if (!symbols)
+        return NULL;
+    symbols->trace = trace;
+    memcpy(&symbols->demangle, &demangle, sizeof demangle);
     return symbols;
 }
 
@@ -59,6 +67,7 @@ void strobe_symbols_close(struct strobe_symbols *symbols)
     strobe_texts_free(&symbols->texts);
     strobe_stack_symbols_free(&symbols->told);
     free(symbols->names);
+    free(symbols->demangled);
     free(symbols);
 }
 
@@ -139,6 +148,18 @@ static int vaddr_of(Elf *elf, uint64_t offset, uint64_t *out)
     return 0;
 }
 
+/* A C++ name as it is written in the source; others as they are. Valid until the next call. */
+static const char *as_written(struct strobe_symbols *symbols, const char *name)
+{
+    int status = -1;
+    if (!name || !symbols->demangle || strncmp(name, "_Z", 2))
+        return name;
+    char *text = symbols->demangle(name, symbols->demangled, &symbols->n_demangled, &status);
+    if (status || !text)
+        return name;
+    return symbols->demangled = text;
+}
+
 static const char *function_of(struct strobe_symbols *symbols, const struct strobe_module *module,
                                uint64_t offset)
 {
@@ -149,7 +170,7 @@ static const char *function_of(struct strobe_symbols *symbols, const struct stro
     Elf *elf = dwfl_module_getelf(binary->module, &binary->bias);
     if (!elf || !vaddr_of(elf, offset, &vaddr))
         return NULL;
-    return dwfl_module_addrname(binary->module, vaddr + binary->bias);
+    return as_written(symbols, dwfl_module_addrname(binary->module, vaddr + binary->bias));
 }
 
 static const char *file_name(const char *path)

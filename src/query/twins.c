@@ -176,7 +176,7 @@ uint32_t strobe_trace_flow_owner(const struct strobe_trace *trace, uint32_t proc
     uint64_t host_pid = trace->processes[process].host_pid;
     for (uint32_t i = host_pid ? trace->n_processes : 0; i-- > 0;) {
         const struct strobe_process *host = &trace->processes[i];
-        if (host->is_known && host->pid == host_pid && !host->host_pid) {
+        if (host->is_known && host->pid == host_pid && !host->host_pid && !host->is_sampled) {
             process = i;
             break;
         }

@@ -70,14 +70,12 @@ static char *read_source(void *context, const struct strobe_trace *trace, const 
     return text;
 }
 
-/* The names of a recording come at its end: until then they are looked up in the files of this machine, by build id. A trace that is closed
- * has its names, and no file is opened because of it. */
+/* The names of samples come at a recording's end, those of allocations and locks are not written at all: what the trace does not name is looked
+ * up in the files of this machine, by build id, as the commands do. */
 static uint32_t name_address(void *context, uint32_t process, uint64_t address, char *room,
                              size_t n_room)
 {
     struct strobe_served *served = context;
-    if (!is_live(served, served->engine->trace))
-        return 0;
     if (!served->symbols)
         served->symbols = strobe_symbols_open(served->engine->trace);
     return served->symbols

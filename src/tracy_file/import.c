@@ -5,7 +5,9 @@
  * A fiber's zones are in the file as those of a thread of their own. In a trace they lie on the
  * threads that ran it: the runs (context switches of a fiber) say when and where.
  * SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/assert.h"
@@ -536,7 +538,11 @@ static enum strobe_err import_source(const struct source *source, const char *to
         err = err ? err : more;
     }
     if (writer && keep) {
-        strobe_pair_write(writer, NULL); /* where that fails readers pair themselves */
+        char folder[4096];
+        const char *slash = strrchr(to, '/');
+        snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - to) + 1 : 1,
+                 slash ? to : ".");
+        strobe_pair_write(writer, folder); /* where that fails readers pair themselves */
         enum strobe_err end = strobe_file_finish(writer);
         return err ? err : end;
     }

@@ -58,7 +58,7 @@ def last_list(trace):
             found = None
         elif block.type == sf.PAIRED_LOD:
             found = block
-    return found if found and found.flags & LIST else None
+    return found if found and found.flags & LIST and not trace.holes else None
 
 
 class List:

@@ -114,7 +114,7 @@ export async function modulesOf(strobe) {
     fs.writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
     const out = {};
     for (const [name, file] of [['timeline', 'view/timeline.js'], ['layout', 'view/layout.js'], ['tips', 'view/tips.js'], ['minimap', 'view/minimap.js'], ['format', 'view/format.js'],
-        ['palette', 'view/palette.js'], ['engines', 'engines.js'], ['facts', 'facts.js']])
+        ['palette', 'view/palette.js'], ['coloring', 'view/coloring.js'], ['presence', 'view/presence.js'], ['tracking', 'view/tracking.js'], ['engines', 'engines.js'], ['facts', 'facts.js']])
         out[name] = await import(pathToFileURL(path.join(folder, file)).href);
     fs.rmSync(folder, {recursive: true});
     return out;
@@ -123,16 +123,23 @@ export async function modulesOf(strobe) {
 /** A page without a browser: the timeline over an engine (`ask(question)` gives {json, arrays}). */
 export class PaperPage {
     constructor(modules, ask, trace) {
-        const {timeline, layout, tips, minimap, engines} = modules, engine = {ask};
+        const {timeline, layout, tips, minimap, coloring, presence, tracking, engines} = modules, engine = {ask};
         Object.assign(this, {modules, trace, engine, choice: new layout.TrackChoice(), theme: 'light', timeMode: 'relative', highlight: null, hover: null, selection: null, area: null,
             flows: [], notes: {list: []}, search: {track: 0, density: null}, trackHits: new Set(), view: {from: trace.range[0], to: trace.range[1]}});
+        this.aboveOf = tracking.tracking.aboveOf;
         this.names = new engines.Names(engine, () => this.timeline.painter.forget());
+        this.coloring = new coloring.Coloring(this);
+        this.presence = new presence.Presence(this);
         this.timeline = new timeline.Timeline(this);
         this.tips = new tips.Tips(this);
         this.minimap = new minimap.Minimap(this);
     }
 
     redraw() {}
+    trackOf(id) {
+        return this.trace.tracks.find((track) => track.id === id);
+    }
+
     setHover() {}
     say(words) {
         throw new Error(words);

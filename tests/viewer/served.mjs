@@ -50,6 +50,12 @@ export async function openPage(browser, options = {}) {
 
 export const until = (page, f, arg) => page.waitForFunction(f, arg, {timeout: PATIENCE, polling: 50});
 
+/** A trace is shown, and something of it was drawn. One that grows fast on a slow machine may never come to rest. */
+export const shown = (page) => until(page, () => {
+    const s = window.strobe;
+    return s && s.trace && !s.main.hidden && s.timeline.data.fine;
+});
+
 /** A trace is shown, and all that was asked for is drawn. */
 export const settled = (page) => until(page, () => {
     const s = window.strobe;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
 import path from 'node:path';
-import {clickZone, open, page, panel, run, says, setView, settled, shot, state, strobe, text, traces} from './browser.mjs';
+import {clickZone, open, page, panel, pixel, run, says, setView, settled, shot, state, strobe, text, traces} from './browser.mjs';
 
 /* The place of a time on a track's strip ('states'), ticks ('samples') or row ('cpu'). */
 function placeOf(name, what, ms) {
@@ -46,6 +46,20 @@ const tests = {
         assert.deepEqual(await state(() => window.strobe.trace.tracks.map((t) => [t.kind, t.name, t.n_depths, t.marks || 0])), [['process', 'server', 0, 0], ['thread', 'one', 0, 3], ['thread', 'two', 0, 3],
             ['cpus', 'Processors', 0, 0], ['cpu', 'CPU 0', 0, 0], ['cpu', 'CPU 1', 0, 0]]);
         await shot('samples-strips');
+    },
+    async 'the program comes before the shell and the tools around it'() {
+        await open('wrapped');
+        assert.deepEqual(await state(() => window.strobe.trace.tracks.filter((t) => t.kind === 'process').map((t) => t.name)), ['program', 'tool', 'sh', 'sh']);
+    },
+    async 'strips are drawn in every theme, and above them how busy the processors were'() {
+        await open('sampled');
+        for (const theme of ['light', 'dark', 'contrast']) {
+            await state((name) => window.strobe.setTheme(name), theme);
+            await settled();
+            const p = await placeOf('one', 'states', 2);
+            assert.notDeepEqual(await pixel(p), await pixel({...p, y: p.y - 8}), theme);
+        }
+        await page.waitForFunction(() => window.strobe.minimap.busy && window.strobe.minimap.busy.some((share) => share > 0.5));
     },
     async 'pointing at a strip tells state, processor and why'() {
         await open('sampled');

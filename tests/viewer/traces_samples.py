@@ -2,6 +2,7 @@
 """traces_samples.py FOLDER: traces with stack samples and context switches, written by the second writer.
 
 sampled   a program that marked nothing: two threads on two processors, preempted, waiting, sampled every 500 us
+wrapped   a shell, its tools and a program that were sampled, and a program with zones that began last
 joined    a program with zones that was sampled, too: one process, one thread of both; samples inside and outside of its zones
 """
 import os
@@ -95,11 +96,29 @@ def joined(path):
     end(w, ORIGIN + 100 * MS)
 
 
+def wrapped(path):
+    """A shell with two samples, a tool with six, a fork of the shell with no program of its own; then a client with one zone."""
+    w = begin(path)
+    for proc, name, length in ((1, "sh", 1_000), (2, "tool", 3_000)):
+        sampled_process(w, proc, 5000 + proc, name)
+        run(thread(w, proc, 1, 5000 + proc, name), 0, 1_000 * proc, length, NOT_KNOWN)
+    w.processes.add(3)
+    w.record("process", 5003, 1, 12345, "", "", "", proc=3)
+    record(w, 93, "uuu", 3, HZ, 20, 0)
+    run(thread(w, 3, 1, 5003, "sh"), 1, 0, 500, NOT_KNOWN)
+    w.process(4, 5004, "program")
+    w.loc(4, 1, "request", 10, "request", "src/serve.c")
+    zones = thread(w, 4, 1, 5004, "main")
+    zones.begin(1, ORIGIN + 6 * MS)
+    zones.end(ORIGIN + 9 * MS)
+    end(w, ORIGIN + 10 * MS)
+
+
 def main():
     """Write them all."""
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for make in (sampled, joined):
+    for make in (sampled, wrapped, joined):
         make(str(folder / f"{make.__name__}.strobe"))
 
 

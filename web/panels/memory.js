@@ -10,7 +10,7 @@ import {figure, newest} from './parts.js';
 import * as format from '../view/format.js';
 
 const BY = [['stack', 'by stack'], ['function', 'by function'], ['zone', 'by zone'], ['pool', 'by pool']];
-const SIDES = [['flame', 'flame graph by bytes'], ['blocks', 'live blocks'], ['pools', 'pools']];
+const SIDES = [['flame', 'flame graph'], ['blocks', 'live blocks'], ['pools', 'pools']];
 const ORDER_OF = {live_bytes: 'live', peak_bytes: 'peak', bytes: 'bytes', allocs: 'allocs', temporary: 'temporary', growth: 'growth'};
 const KEYS = ['allocs', 'frees', 'bytes', 'temporary', 'peak_bytes', 'live', 'live_bytes', 'before_bytes'];
 const BUCKETS = 256, BLOCKS = 500, ROWS = 5000, ROW = 20, MIN = 1.5;
@@ -129,7 +129,7 @@ class Memory {
         const bytes = (key, title) => ({key, title, number: true, width: '84px', show: (r) => signed(r[key]), copy: (r) => String(r[key])});
         const number = (key, title) => ({key, title, number: true, width: '76px', show: (r) => format.count(r[key]), copy: (r) => String(r[key]), sort: key in ORDER_OF});
         return new Table([
-            {key: 'name', title: 'where', width: 'minmax(160px, 3fr)', sort: false, show: (r) => h('span', {title: r.name.replaceAll(';', '\n')}, inward(r.name)), copy: (r) => r.name},
+            {key: 'name', title: 'where', width: 'minmax(220px, 3fr)', sort: false, show: (r) => h('span', {title: r.name.replaceAll(';', '\n')}, inward(r.name)), copy: (r) => r.name},
             bytes('live_bytes', 'live'), number('live', 'blocks'), bytes('peak_bytes', 'at peak'), bytes('growth', 'growth'), number('allocs', 'allocs'), bytes('bytes', 'bytes'), {...number('temporary', 'temporary'), width: '92px'},
         ], {sort: () => this.load(), copied: (t) => this.app.say(t)}, 'live_bytes');
     }
@@ -215,7 +215,7 @@ class Memory {
         const top = most.reduce((a, b) => Math.max(a, b), 1);
         this.chart = new Chart(this.use, {
             theme, bars: Array.from(most, (value, i) => ({from: t[i], to: t[i] + json.bucket_ns, value})),
-            x: {min: t[0], max: t[n - 1] + json.bucket_ns, show: format.duration}, y: {min: 0, max: top * 1.05, show: format.bytes},
+            x: {min: t[0], max: t[n - 1] + json.bucket_ns, show: format.duration}, y: {min: 0, max: top * 1.25, show: format.bytes},
             uprights: [{at: json.peak_at, text: 'peak', color: theme.hit}, ...(this.at === null ? [] : [{at: this.at, text: 'here', color: theme.accent}])],
             picked: (i) => this.setAt(Math.round(t[i] + json.bucket_ns)), brushed: (from, to) => app.setArea(Math.floor(from), Math.ceil(to), null),
         });

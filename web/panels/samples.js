@@ -120,7 +120,7 @@ class Samples {
         const {json} = this.answer;
         if (!json.n_samples)
             return !json.exact ? 'looking …' : this.isOff ? 'No thread waited here, as far as switches tell.' : 'No sample was taken here.';
-        return [this.isOff ? `${format.several(json.n_samples, 'wait')}, ${format.duration(json.weight)} in all, by the last stack before` : `${format.several(json.n_samples, 'sample')}, ${this.time(json.n_samples)} of CPU time`, json.left_out ? 'the paths with the most of them' : '', json.is_cut ? 'in the first 2^20 zones' : '',
+        return [this.isOff ? `${format.several(json.n_samples, 'wait')}, ${format.duration(json.weight)} in all, by the last stack before` : `${format.several(json.n_samples, 'sample')}, ${this.time(json.n_samples)} of CPU time`, json.left_out ? 'only the paths with the most' : '', json.is_cut ? 'in the first 2^20 zones' : '',
             json.exact ? '' : `${format.percent(json.share)} of the range looked at`].filter(Boolean).join(', ');
     }
 

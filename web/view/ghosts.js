@@ -87,7 +87,7 @@ export class Ghosts {
             ctx.globalAlpha = 1;
             if (x1 - x0 < MIN_LABEL)
                 continue;
-            ctx.fillStyle = this.app.theme === 'dark' ? painter.theme.text : textOn(css);
+            ctx.fillStyle = this.app.theme === 'light' ? textOn(css) : painter.theme.text;
             painter.text(cutText(ctx, name, x1 - x0 - 6), x0 + 3, y + GHOST / 2);
         }
     }

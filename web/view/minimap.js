@@ -46,8 +46,6 @@ export class Minimap {
         this.asked = true;
         const tracks = this.app.trace.tracks.filter((t) => isZones(t.kind) && t.n_depths), [from, to] = this.app.trace.range;
         const n = Math.max(1, Math.min(2000, this.width - LABEL)), busy = new Float32Array(n), per = (to - from) / n;
-        if (to > from && !tracks.length)
-            await this.addRuns(busy, per);
         if (!(to > from))
             return;
         for (let at = 0; at < tracks.length; at += AT_ONCE) {
@@ -56,6 +54,8 @@ export class Minimap {
             for (const [, , first, count] of json.lanes)
                 addLane(busy, arrays, first, first + count, from, per);
         }
+        if (!busy.some((share) => share > 0))
+            await this.addRuns(busy, per);
         this.busy = busy;
         this.most = busy.reduce((m, v) => Math.max(m, v), 0.001);
         this.app.redraw();

@@ -15,16 +15,19 @@ export const THEMES = {
         back: '#ffffff', lane: '#f4f6f8', lane2: '#eef1f4', line: '#d5dbe1', text: '#1c2530', dim: '#667382', head: '#e6ebf0', accent: '#0b62b5',
         select: 'rgba(11,98,181,0.16)', selectEdge: '#0b62b5', hit: '#b3261e', loss: '#b3261e', note: '#8a5a00', zoneText: '#15202b', outline: '#111820',
         plot: '#0b62b5', plotFill: 'rgba(11,98,181,0.22)', frameA: '#c9d3dc', frameB: '#dde4ea', flow: '#8a2be2', lock: '#c7b299', none: '#a9b4bf',
+        states: ['#1f8f6b', '#e08a1e', '#c3ccd6'], tick: '#3c4a5a', /* of a thread: runs, is ready, waits; a sample */
     },
     dark: {
         back: '#12171d', lane: '#171d24', lane2: '#1a2129', line: '#2c3641', text: '#e3e9ef', dim: '#93a1af', head: '#202932', accent: '#6cb6ff',
         select: 'rgba(108,182,255,0.18)', selectEdge: '#6cb6ff', hit: '#ff8a80', loss: '#ff6b5e', note: '#ffca6a', zoneText: '#10161c', outline: '#ffffff',
         plot: '#6cb6ff', plotFill: 'rgba(108,182,255,0.25)', frameA: '#3c4854', frameB: '#2f3943', flow: '#d29bff', lock: '#a08c72', none: '#56616c',
+        states: ['#3fbf93', '#f0a545', '#44505c'], tick: '#c4d0dc',
     },
     contrast: {
         back: '#000000', lane: '#000000', lane2: '#0a0a0a', line: '#707070', text: '#ffffff', dim: '#e0e0e0', head: '#1a1a1a', accent: '#ffe14d',
         select: 'rgba(255,225,77,0.28)', selectEdge: '#ffe14d', hit: '#ff9d94', loss: '#ff9d94', note: '#ffd27a', zoneText: '#000000', outline: '#ffffff',
         plot: '#7fd4ff', plotFill: 'rgba(127,212,255,0.35)', frameA: '#8a96a3', frameB: '#5f6a75', flow: '#e3bdff', lock: '#d9c39f', none: '#9aa5b0',
+        states: ['#4be0ab', '#ffb454', '#5f6a75'], tick: '#ffffff',
     },
 };
 

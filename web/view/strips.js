@@ -11,7 +11,6 @@ const MARGIN = 0.5, MAX_WIDE = 250, MIN_WIDE = 3, MIN_LABEL = 30, NEAR = 4;
 const THREAD = 0, SAMPLES = 1, CPU = 2;
 const FOREIGN = 0x80000000;
 export const STATE_NAMES = ['runs', 'is ready', 'waits'];
-const COLORS = {light: ['#1f8f6b', '#e08a1e', '#c3ccd6', '#3c4a5a'], dark: ['#3fbf93', '#f0a545', '#44505c', '#c4d0dc']}; /* by state; samples */
 
 /* Why a thread was switched out, as the file's reasons are numbered: docs/file-format.md, kind 29. */
 const REASONS = {0: '', 1: 'free page', 2: 'page in', 3: 'pool allocation', 4: 'sleep', 5: 'suspended', 6: 'user request', 7: 'executive', 8: 'free page', 9: 'page in', 10: 'pool allocation', 11: 'sleep',
@@ -101,12 +100,12 @@ export class Strips {
 
     /** Called by the painter, when zones are painted. */
     paint(painter) {
-        const {scene} = painter, {answer} = this;
+        const {scene} = painter, {answer} = this, theme = THEMES[this.app.theme];
         if (!answer)
             return;
         this.painter = painter;
         this.width = Math.max(1, Math.round((scene.width - scene.label) * scene.dpr));
-        this.colors = COLORS[this.app.theme].map(rgbOf);
+        this.colors = [...theme.states, theme.tick].map(rgbOf);
         painter.inPlaces((isHere) => {
             for (const {row, y} of scene.rows) {
                 if (row.header || !isHere(row) || y > scene.height || y + row.height < scene.ruler)

@@ -176,6 +176,12 @@ static void put_sums_head(struct printing *p, const char *last)
                       "allocs", "bytes", "temporary", last);
 }
 
+/* When the peak was; of nothing, the trace's begin. */
+static int64_t peak_ns(const struct printing *p, uint64_t tick)
+{
+    return tick ? rel_ns(p, tick) : 0;
+}
+
 static void put_summary(struct printing *p)
 {
     const struct strobe_heap *heap = p->heap;
@@ -185,7 +191,7 @@ static void put_summary(struct printing *p)
                       strobe_number_show_bytes(heap->sums.bytes, b),
                       strobe_number_show_count(heap->sums.n_temporary, c),
                       strobe_number_show_bytes(heap->peak_bytes, d),
-                      strobe_number_show_ns((uint64_t)rel_ns(p, heap->peak_tick), e));
+                      strobe_number_show_ns((uint64_t)peak_ns(p, heap->peak_tick), e));
     strobe_out_format(p->out, "; %s blocks of %s %s\n",
                       strobe_number_show_count(heap->sums.n_live, a),
                       strobe_number_show_bytes(heap->sums.live_bytes, b),
@@ -217,7 +223,7 @@ static void put_pool(struct printing *p, uint32_t pool)
         strobe_json_write_text(&p->json, "process", process, n_process);
         strobe_json_write_u(&p->json, "pid", p->trace->processes[at->process].pid);
         put_sums_json(p, &at->sums, at->peak_bytes);
-        strobe_json_write_i(&p->json, "peak_ns", rel_ns(p, at->peak_tick));
+        strobe_json_write_i(&p->json, "peak_ns", peak_ns(p, at->peak_tick));
         strobe_json_write_u(&p->json, "unknown_frees", at->n_unknown_frees);
         strobe_json_write_close(&p->json, '}');
         return;
@@ -414,7 +420,7 @@ static enum strobe_err put_all(struct printing *p)
         strobe_json_write_open(&p->json, NULL, '{');
         strobe_cli_put_coverage_json(&p->json, p->trace);
         put_sums_json(p, &p->heap->sums, p->heap->peak_bytes);
-        strobe_json_write_i(&p->json, "peak_ns", rel_ns(p, p->heap->peak_tick));
+        strobe_json_write_i(&p->json, "peak_ns", peak_ns(p, p->heap->peak_tick));
         strobe_json_write_u(&p->json, "unknown_frees", p->heap->n_unknown_frees);
         strobe_json_write_u(&p->json, "sampled", p->heap->n_sampled);
         put_pools(p);

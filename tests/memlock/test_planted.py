@@ -74,6 +74,11 @@ class MemoryTest(PlantedTest):
         self.assertEqual([(row["function"], row["live_bytes"]) for row in rows if row["function"] == "forget_it"], [("forget_it", "1000000")])
         self.assertEqual(len({row["pid"] for row in self.rows("memory", "--by", "function")}), 2)
 
+    def test_nothing_has_its_peak_at_the_begin(self):
+        self.planted("inversion", options=["--locks=all"])
+        code, out, err = self.run_it(harness.STROBE, "memory", "--json", self.trace)
+        self.assertEqual((code, json.loads(out)["peak_ns"]), (0, 0), err)
+
     def test_programs_find_what_they_rely_on(self):
         for options in (["--memory=all"], ["--memory"], ["--memory=all", "--locks=all"]):
             self.assertEqual(self.planted("family", options=options), "as ever\n")

@@ -223,7 +223,8 @@ static void put_frame(struct strobe_engine *engine, struct strobe_reply *reply, 
     strobe_reply_open(reply, "", '{');
     put_address(reply, address);
     if (!symbol && host && host->name_address &&
-        host->name_address(host->context, process, address, room, sizeof room))
+        host->name_address(host->context, process, address, room, sizeof room) &&
+        room[0] != '[') /* that is the file alone, which has a member of its own */
         strobe_reply_string(reply, "name", room);
     else
         put_symbol_text(reply, "name", texts, known->function);

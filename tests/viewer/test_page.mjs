@@ -265,7 +265,8 @@ const tests = {
             const box = tab.getBoundingClientRect();
             return document.elementFromPoint(box.right - 3, box.top + box.height / 2) === tab;
         }));
-        assert.deepEqual(seen, Array(9).fill(true));
+        assert.ok(seen.length >= 9, `${seen.length} tabs`);
+        assert.deepEqual(seen, seen.map(() => true));
         await state(() => { document.querySelector('.table').scrollLeft = 1e6; });
         await shot('narrow');
         const cells = await state(() => {

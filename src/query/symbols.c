@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ struct strobe_symbols {
     char *(*demangle)(const char *, char *, size_t *, int *); /* NULL: libstdc++ is not there */
     char *demangled;                                          /* owned: what demangle reuses */
     size_t n_demangled;
+    bool is_sought; /* the demangler */
 };
 
 static const Dwfl_Callbacks callbacks = {
@@ -47,12 +49,8 @@ static const Dwfl_Callbacks callbacks = {
 struct strobe_symbols *strobe_symbols_open(struct strobe_trace *trace)
 {
     struct strobe_symbols *symbols = calloc(1, sizeof *symbols);
-    void *cxx = symbols ? dlopen("libstdc++.so.6", RTLD_NOW) : NULL; /* stays */
-    void *demangle = cxx ? dlsym(cxx, "__cxa_demangle") : NULL;
-    if (!symbols)
-        return NULL;
-    symbols->trace = trace;
-    memcpy(&symbols->demangle, &demangle, sizeof demangle);
+    if (symbols)
+        symbols->trace = trace;
     return symbols;
 }
 
@@ -148,11 +146,24 @@ static int vaddr_of(Elf *elf, uint64_t offset, uint64_t *out)
     return 0;
 }
 
+/* Find the demangler, once. Not before the first name that needs it: a process that has confined itself may open no library. */
+static void seek_demangler(struct strobe_symbols *symbols)
+{
+    symbols->is_sought = true;
+    void *cxx = dlopen("libstdc++.so.6", RTLD_NOW); /* stays */
+    void *demangle = cxx ? dlsym(cxx, "__cxa_demangle") : NULL;
+    memcpy(&symbols->demangle, &demangle, sizeof demangle);
+}
+
 /* A C++ name as it is written in the source; others as they are. Valid until the next call. */
 static const char *as_written(struct strobe_symbols *symbols, const char *name)
 {
     int status = -1;
-    if (!name || !symbols->demangle || strncmp(name, "_Z", 2))
+    if (!name || strncmp(name, "_Z", 2))
+        return name;
+    if (!symbols->is_sought)
+        seek_demangler(symbols);
+    if (!symbols->demangle)
         return name;
     char *text = symbols->demangle(name, symbols->demangled, &symbols->n_demangled, &status);
     if (status || !text)

@@ -108,7 +108,7 @@ const tests = {
     async 'statistics of a range are those of the command'() {
         for (const file of paths.filter((p) => !/locs|tracks|none|open/.test(p))) {
             const engine = open(file), {trace} = lanesOf(engine), [a, b] = trace.range, next = random(11);
-            for (let i = 0; i < 6; i++) {
+            for (let i = 0; i < (/far/.test(file) ? 1 : 6); i++) { /* each pass over `far` reads its 5 GiB of nothing */
                 const from = Math.floor(a + (b - a) * next()), to = Math.floor(from + (b - from) * next()) + 1;
                 same(statsRows(engine, {from, to}), commandRows(file, '--range', `${from}ns..${to}ns`), `${file} ${from}..${to}`);
             }

@@ -105,8 +105,8 @@ const facts = {
         const pathOf = (t) => (t ? `${pathOf(byId.get(t.parent))}/${t.kind} ${t.name}` : '');
         assert.deepEqual(tracks.filter((t) => ['gpu', 'device', 'core', 'risc'].includes(t.kind)).map(pathOf), [
             '/process everything/gpu queue 0, thread 11', '/process everything/gpu queue 0, thread 12', '/process everything/gpu GPU context 2', '/process other/device Device 4',
-            '/process other/device Device 4/core Logical (1,2) Physical (3,4)', '/process other/device Device 4/core Logical (1,2) Physical (3,4)/risc TRISC_0',
-            '/process other/device Device 4/core Logical (1,2) Physical (3,4)/risc NCRISC']);
+            '/process other/device Device 4/core Logical (1,2) Physical (3,4)', '/process other/device Device 4/core Logical (1,2) Physical (3,4)/risc NCRISC',
+            '/process other/device Device 4/core Logical (1,2) Physical (3,4)/risc TRISC_0']);
     },
 
     async 'the zones of a device core are on its lanes'(ask) {

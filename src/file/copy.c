@@ -222,20 +222,15 @@ static enum strobe_err copy_events(struct copy *copy)
 /* Kinds whose first field is a process: all of wire/kinds.h, and those of the trace's facts that name one. */
 static int has_process(uint64_t kind)
 {
-    switch (kind) {
-#define X(name, number, text, fields, field_names) case number:
-        STROBE_META_LIST(X)
-        STROBE_LATER_LIST(X)
-#undef X
-            return 1;
-#define X(name, number, text, fields, field_names) \
-    case number:                                   \
-        return !strncmp(field_names, "proc,", 5);
+    static const char *const field_names[STROBE_FACT_COUNT] = {
+#define X(name, number, text, fields, field_names) [number] = field_names,
         STROBE_FACT_LIST(X)
 #undef X
-    default:
-        return 0;
-    }
+    };
+    if (kind >= STROBE_META_PROCESS && kind < STROBE_META_COUNT)
+        return 1;
+    return kind < STROBE_FACT_COUNT && field_names[kind] &&
+           !strncmp(field_names[kind], "proc,", strlen("proc,"));
 }
 
 /* What only the trace has that the others are put to: one clock, one host. */

@@ -112,7 +112,7 @@ elseif(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
             set_tests_properties(viewer/memlock viewer/served_memlock PROPERTIES FIXTURES_REQUIRED "viewer_memlock;viewer_modules" TIMEOUT 900 LABELS viewer)
             set_tests_properties(viewer/served_memlock PROPERTIES LABELS "viewer;full")
         endif()
-        foreach(name page served_keys served_share served_limits ops served_ops served_everyday served_dropped served_daily samples served_samples)
+        foreach(name page served_keys served_share served_limits ops served_ops served_everyday served_dropped served_daily daily samples served_samples)
             set_tests_properties(viewer/${name} PROPERTIES LABELS "viewer;full")
         endforeach()
         # what `make demo` ends with

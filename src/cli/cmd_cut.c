@@ -96,8 +96,8 @@ static int cut(struct strobe_trace *trace, const char *path, const struct option
         enum strobe_err err = strobe_cut_write(trace, &piece, options->out, &n_bytes);
         if (err == STROBE_ERR_BUSY)
             strobe_cli_error("cut", "%s is there; remove it or choose another name", options->out);
-        else if (err)
-            strobe_cli_fail("cut", path, err);
+        else if (err) /* what is damaged is the trace; what can't be written is the piece */
+            strobe_cli_fail("cut", err == STROBE_ERR_CORRUPT ? path : options->out, err);
         else
             printf("%s: %llu bytes\n", options->out, (unsigned long long)n_bytes);
         code = err ? STROBE_EXIT_FAILED : STROBE_EXIT_OK;

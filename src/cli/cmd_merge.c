@@ -42,10 +42,12 @@ static int merge(struct strobe_merge_set *set, const char *out)
         strobe_cli_error("merge", "%s is there; remove it or choose another name", out);
         return STROBE_EXIT_FAILED;
     }
-    if (err)
-        return strobe_cli_fail("merge", set->paths[result.failed], err);
-    printf("%s: %u traces on the clock of %s, times right up to %s\n", out, set->n,
-           set->paths[result.base], strobe_number_show_ns(result.error_ns, error));
+    if (err) /* what is damaged is one of them; what can't be written is the result */
+        return strobe_cli_fail("merge", err == STROBE_ERR_CORRUPT ? set->paths[result.failed] : out,
+                               err);
+    printf("%s: %u %s on the clock of %s, times right up to %s\n", out, set->n,
+           set->n == 1 ? "trace" : "traces", set->paths[result.base],
+           strobe_number_show_ns(result.error_ns, error));
     return STROBE_EXIT_OK;
 }
 

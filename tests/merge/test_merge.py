@@ -53,6 +53,12 @@ class Merge(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("no rank", done.stderr)
 
+    def test_what_can_not_be_written_is_named(self):
+        for words in (("merge", "-o", "/dev/full/out.strobe", self.ranks), ("cut", "--from", "0", "-o", "/dev/full/out.strobe", self.files[0])):
+            done = run(*words)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertIn("/dev/full/out.strobe", done.stderr)
+
     def test_all_zones_of_all_files_are_there_in_their_processes(self):
         self.assertEqual(self.said.returncode, 0, self.said.stderr)
         self.assertIn("3 traces", self.said.stdout)

@@ -401,22 +401,22 @@ static int is_convoy(const struct strobe_lock_row *row)
            2 * row->n_queued >= row->n_waits;
 }
 
-/* Whether `to` can be reached from `from` along edges: `seen` and `todo` have a place per lock. */
+/* Whether `to` can be reached from `from` along edges: `seen` and `waiting` have a place per lock. */
 static int reaches(const struct strobe_locks *out, uint32_t from, uint32_t to, uint8_t *seen,
-                   uint32_t *todo)
+                   uint32_t *waiting)
 {
     uint32_t n = 0;
     memset(seen, 0, out->lock_ids.n);
-    todo[n++] = from;
+    waiting[n++] = from;
     seen[from] = 1;
     while (n) {
-        uint32_t at = todo[--n];
+        uint32_t at = waiting[--n];
         if (at == to)
             return 1;
         for (uint32_t i = 0; i < out->n_edges; i++)
             if (out->edges[i].held == at && !seen[out->edges[i].wanted]) {
                 seen[out->edges[i].wanted] = 1;
-                todo[n++] = out->edges[i].wanted;
+                waiting[n++] = out->edges[i].wanted;
             }
     }
     return 0;
@@ -426,17 +426,17 @@ static enum strobe_err find_inversions(struct strobe_locks *out)
 {
     enum { SMALL = 2048 }; /* edges for which ways over other locks are looked for */
     uint8_t *seen = malloc(out->lock_ids.n + 1ull);
-    uint32_t *todo = strobe_array_resize(NULL, out->lock_ids.n + 1ull, sizeof *todo);
-    for (uint32_t i = 0; seen && todo && i < out->n_edges; i++) {
+    uint32_t *waiting = strobe_array_resize(NULL, out->lock_ids.n + 1ull, sizeof *waiting);
+    for (uint32_t i = 0; seen && waiting && i < out->n_edges; i++) {
         struct strobe_lock_edge *edge = &out->edges[i];
         uint64_t back = (uint64_t)edge->wanted << 32 | edge->held;
         edge->is_inverted =
             strobe_map_find(&out->edge_ids, back) ||
-            (out->n_edges <= SMALL && reaches(out, edge->wanted, edge->held, seen, todo));
+            (out->n_edges <= SMALL && reaches(out, edge->wanted, edge->held, seen, waiting));
     }
-    enum strobe_err err = seen && todo ? STROBE_OK : STROBE_ERR_NOMEM;
+    enum strobe_err err = seen && waiting ? STROBE_OK : STROBE_ERR_NOMEM;
     free(seen);
-    free(todo);
+    free(waiting);
     return err;
 }
 

@@ -23,7 +23,7 @@ enum {
     STROBE_PY_CODE_BYTES = 160     /* and of a code object */
 };
 
-/* How the frames of one activation of the evaluator are told from those of another. */
+/* How the frames of one activation of the evaluator are kept apart from those of another. */
 enum strobe_py_entry {
     STROBE_PY_ENTRY_EACH = 0, /* 3.9, 3.10: each frame is an activation */
     STROBE_PY_ENTRY_FLAG =

@@ -11,7 +11,7 @@ export const opening = {
                 item.getAsFileSystemHandle().then((handle) => handle && handle.kind === 'file' && handle.name.endsWith('.strobe') && this.start.recent.note({name: handle.name, handle})).catch(() => {});
     },
 
-    /* The trace that is in the page: large ones take a while, which is told. */
+    /* The trace that is in the page: large ones take a while, and the page says so. */
     embedded() {
         const name = window.strobeName || 'the trace';
         this.start.busy(`Opening ${name} …`);

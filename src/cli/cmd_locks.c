@@ -28,7 +28,7 @@ static const char help[] =
     "\n"
     "A convoy: 8 waits or more, at least half of what obtained the lock had to wait for it, and at "
     "least half of these\n"
-    "waited in company. An inversion: locks that are taken in two orders, which can block both "
+    "waited in company. An inversion: locks that are acquired in two orders, which can block both "
     "threads for good.\n"
     "\n"
     "examples:\n"

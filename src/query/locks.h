@@ -1,4 +1,4 @@
-/* locks.h - who waited for which lock, for how long, and who held it meanwhile; convoys, and locks that are taken in two orders.
+/* locks.h - who waited for which lock, for how long, and who held it meanwhile; convoys, and locks that are acquired in two orders.
  * Made of LOCK_WAIT, LOCK_OBTAIN, LOCK_RELEASE, LOCK_GONE and LOCK_WAITED events. Memory grows with locks, threads and places
  * that wait, not with events.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_LOCKS_H

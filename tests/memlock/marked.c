@@ -1,5 +1,5 @@
 /* marked.c - a program that marks its memory and its locks, with planted causes: a leak, blocks that are freed at once, a convoy, locks
- * that are taken in two orders. Addresses are made up. What happens is the same in every run; only times differ.
+ * that are acquired in two orders. Addresses are made up. What happens is the same in every run; only times differ.
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <sched.h>

@@ -88,7 +88,7 @@ class Locks {
         const convoys = json.locks.filter((l) => l.convoy), inversions = json.orders.filter((o) => o.inverted);
         this.hints.hidden = !convoys.length && !inversions.length;
         fill(this.hints, convoys.slice(0, 5).map((l) => h('button', {class: 'link convoy', title: 'most of what obtains it waits for it, in company', onclick: () => this.choose(l)}, `convoy at ${l.name}`)),
-            inversions.slice(0, 6).map((o) => h('button', {class: 'link inversion', title: 'these locks are taken in two orders: both threads can block for good', onclick: () => this.app.goToTime(o.t, o.track || undefined)},
+            inversions.slice(0, 6).map((o) => h('button', {class: 'link inversion', title: 'these locks are acquired in two orders: both threads can block for good', onclick: () => this.app.goToTime(o.t, o.track || undefined)},
                 `inversion: ${o.held_name}, then ${o.wanted_name}`)));
     }
 }

@@ -4,7 +4,7 @@
 
 const ZONES = ['#6fa8dc', '#f0b35e', '#7fc7a3', '#e08fb4', '#b7a3e3', '#d9d06b', '#7cc8d8', '#e59a80', '#a9c46c', '#c7b299',
     '#92b4f2', '#f6cf8f', '#5fb3a1', '#eab0c8', '#9a8fd0', '#bfc97a'];
-/** From short to long: each step is darker than the one before, so that they are told apart with any kind of colour vision. */
+/** From short to long: each step is darker than the one before, so that they can be distinguished with any kind of colour vision. */
 export const RAMP = ['#f4f1c1', '#e6e79a', '#cfe08a', '#aed58a', '#86c690', '#5fb39a', '#459da3', '#3c84a6', '#42699f', '#4a4a8c'];
 /** Any two of these differ for everybody. */
 export const SAFE = ['#52fcfc', '#fc7430', '#da52fc', '#fcb896', '#fcfc30', '#529696', '#b87452', '#b8fc74'];

@@ -1,4 +1,4 @@
-/* walk.js - from zone to zone, track to track, message to message with keys alone; what is reached is told in words, for those who can't see it.
+/* walk.js - from zone to zone, track to track, message to message with keys alone; what is reached is announced in words, for those who can't see it.
  * SPDX-License-Identifier: MIT */
 import {isZones} from './layout.js';
 import * as format from './format.js';

@@ -210,6 +210,8 @@ struct strobe_stream_state *strobe_collector_stream(struct strobe_proc *proc, ui
 void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc);
 /* Step over the losses that an earlier recorder counted. */
 void strobe_collector_skip_losses(struct strobe_collector *c, struct strobe_proc *proc);
+/* Count what its threads lost since the last look. */
+void strobe_collector_read_losses(struct strobe_collector *c, struct strobe_proc *proc);
 void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc *proc);
 void strobe_collector_describe_modules(struct strobe_collector *c, struct strobe_proc *proc);
 void strobe_collector_free_proc(struct strobe_proc *proc);

@@ -160,16 +160,26 @@ static void read_losses(struct strobe_collector *c, struct strobe_proc *proc,
     stream->waited_seen = waited;
 }
 
-void strobe_collector_skip_losses(struct strobe_collector *c, struct strobe_proc *proc)
+/* The next slot from `*at` on that a thread has, and its stream. */
+static struct strobe_slot *next_taken(struct strobe_proc *proc, uint64_t *at,
+                                      struct strobe_stream_state **stream)
 {
     struct strobe_slot *slot;
-    for (uint64_t at = 0; (slot = strobe_ring_slot(&proc->ring, &at));) {
+    while ((slot = strobe_ring_slot(&proc->ring, at))) {
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         uint64_t track = state == STROBE_SLOT_FREE ? 0 : slot->track;
-        struct strobe_stream_state *stream =
-            track && track < 1ull << 60 ? strobe_collector_stream(proc, track) : NULL;
-        if (!stream)
-            continue;
+        *stream = track && track < 1ull << 60 ? strobe_collector_stream(proc, track) : NULL;
+        if (*stream)
+            break;
+    }
+    return slot;
+}
+
+void strobe_collector_skip_losses(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    struct strobe_stream_state *stream;
+    struct strobe_slot *slot;
+    for (uint64_t at = 0; (slot = next_taken(proc, &at, &stream));) {
         for (uint32_t cause = 0; cause < STROBE_LOSS_IN_SLOT; cause++)
             stream->lost_seen[cause] = __atomic_load_n(&slot->n_dropped[cause], __ATOMIC_ACQUIRE);
         stream->lost_tick = strobe_collector_now(c);
@@ -256,20 +266,24 @@ static void read_lost_elsewhere(struct strobe_collector *c, struct strobe_proc *
     }
 }
 
+void strobe_collector_read_losses(struct strobe_collector *c, struct strobe_proc *proc)
+{
+    struct strobe_stream_state *stream;
+    struct strobe_slot *slot;
+    for (uint64_t at = 0; (slot = next_taken(proc, &at, &stream));)
+        read_losses(c, proc, stream, slot);
+    read_lost_elsewhere(c, proc);
+}
+
 void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc *proc)
 {
+    struct strobe_stream_state *stream;
     struct strobe_slot *slot;
-    for (uint64_t at = 0; (slot = strobe_ring_slot(&proc->ring, &at));) {
+    for (uint64_t at = 0; (slot = next_taken(proc, &at, &stream));) {
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
-        uint64_t track = state == STROBE_SLOT_FREE ? 0 : slot->track;
-        if (track == 0 || track >= 1ull << 60)
-            continue;
-        struct strobe_stream_state *stream = strobe_collector_stream(proc, track);
-        if (!stream)
-            continue;
         read_losses(c, proc, stream, slot);
         if (!stream->slot_seen && !stream->named && proc->attached)
-            describe_thread(c, proc, slot, track);
+            describe_thread(c, proc, slot, stream->id);
         stream->slot_seen = true;
         /* whether a thread still runs only its own process can tell: its ids may be another namespace's */
         if (state == STROBE_SLOT_ENDED || strobe_proc_is_dead(proc))

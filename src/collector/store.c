@@ -70,6 +70,10 @@ void strobe_collector_flush_events(struct strobe_collector *c)
         if (strobe_proc_is_live(proc) && strobe_ring_has_news(&proc->ring))
             strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
         strobe_collector_drain_meta(c, proc);
+        /* what was lost before an event of this block is in the file before it, should we be killed; of the
+         * dead, each thread's losses are read before its last words */
+        if (strobe_proc_is_live(proc))
+            strobe_collector_read_losses(c, proc);
     }
     strobe_collector_flush_records(c);
     strobe_build_block_put_events(&c->block);

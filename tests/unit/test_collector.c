@@ -314,6 +314,25 @@ static void losses_are_stored_once_with_their_cause(void **state)
     fake_close(fake);
 }
 
+/* The recorder may be killed behind any of its writes. */
+static void a_loss_is_in_the_file_before_the_events_behind_it(void **state)
+{
+    (void)state;
+    struct fake *fake = open_fake(0);
+    struct strobe_thread *thread = fake_thread(fake, 1000);
+    fake_zones(fake, thread, 1);
+    strobe_collector_poll(test.c, true); /* its slot was looked at a moment ago */
+    strobe_ring_count_loss(&fake->pool, thread, STROBE_LOSS_UNNAMED);
+    fake_zones(fake, thread, 2);
+    strobe_collector_drain(test.c, fake_proc(test.c, fake), stream_of(fake, thread));
+    strobe_collector_flush_events(test.c);
+    struct fake_found found = fake_find(test.trace, fake_id(test.c, fake));
+    assert_int_equal(found.n_events, 6);
+    assert_losses(&found, STROBE_LOSS_UNNAMED, 1);
+    finish();
+    fake_close(fake);
+}
+
 static void nonsense_costs_the_rest_of_its_segment(void **state)
 {
     (void)state;
@@ -605,6 +624,7 @@ int main(void)
         IN_RECORDING(threads_end_in_any_order),
         cmocka_unit_test(guards_go_in_any_order),
         IN_RECORDING(losses_are_stored_once_with_their_cause),
+        IN_RECORDING(a_loss_is_in_the_file_before_the_events_behind_it),
         IN_RECORDING(nonsense_costs_the_rest_of_its_segment),
         IN_RECORDING(a_pool_that_is_cut_ends_its_process_and_no_other),
         IN_RECORDING(a_newer_client_is_refused_in_words),

@@ -26,6 +26,7 @@ struct seen_track {
     uint64_t lost[STROBE_LOSS_COUNT]; /* in the file already */
     struct strobe_carry carry;
     bool used;
+    bool is_thread;  /* and was counted */
     bool is_process; /* of track 0: its process was counted */
 };
 
@@ -82,8 +83,22 @@ static struct seen_track *track_of(struct survey *s, uint64_t proc, uint64_t tra
         seen->proc = proc;
         seen->track = track;
         s->n_tracks++;
-        s->totals.n_threads += track != 0; /* 0: losses of which the thread is not known */
     }
+    return seen;
+}
+
+/* A thread counts once it is named or has events, or has a slot in a pool: what a loss alone names may be none. */
+static void count_thread(struct survey *s, struct seen_track *seen)
+{
+    s->totals.n_threads += !seen->is_thread && seen->track != STROBE_META_TRACK;
+    seen->is_thread = true;
+}
+
+static struct seen_track *thread_of(struct survey *s, uint64_t proc, uint64_t track)
+{
+    struct seen_track *seen = track_of(s, proc, track);
+    if (seen)
+        count_thread(s, seen);
     return seen;
 }
 
@@ -146,7 +161,7 @@ static enum strobe_err survey_part(struct survey *s, const struct strobe_events 
 {
     if (count_process(s, part->proc))
         return STROBE_ERR_NOMEM;
-    struct seen_track *seen = track_of(s, part->proc, part->track);
+    struct seen_track *seen = thread_of(s, part->proc, part->track);
     if (!seen)
         return STROBE_ERR_NOMEM;
     /* damage inside a block whose hashes are right: what was read before it counts */
@@ -250,7 +265,7 @@ static enum strobe_err survey_records(struct survey *s, const struct strobe_bloc
         else if (record.kind == STROBE_META_PROCESS)
             err = count_process(s, record.proc);
         else if (record.kind == STROBE_META_THREAD && record.n_fields == 4 &&
-                 !track_of(s, record.proc, f[0].u))
+                 !thread_of(s, record.proc, f[0].u))
             err = STROBE_ERR_NOMEM;
     }
     if (err == STROBE_ERR_NOMEM)
@@ -322,6 +337,13 @@ static bool track_state(const struct seen_track *seen, struct strobe_track *out)
                                  .fiber = seen->carry.fiber,
                                  .last_tick = seen->last_tick};
     return true;
+}
+
+static void count_slots(struct survey *s)
+{
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        if (s->tracks[i].used && pool_name(s, s->tracks[i].proc))
+            count_thread(s, &s->tracks[i]);
 }
 
 static enum strobe_err resume_tracks(struct survey *s, struct strobe_collector *c)
@@ -426,6 +448,7 @@ static enum strobe_err append_rest(const char *path, const char *dir, struct sur
     struct strobe_file_writer *writer = NULL;
     struct strobe_collector *c = NULL;
     struct strobe_collector_options options = {.session_dir = dir, .post_mortem = true};
+    count_slots(s);
     enum strobe_err err =
         strobe_file_append(path, end, seq, &s->totals, s->entries, s->n_entries, &writer);
     if (err)

@@ -17,6 +17,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "sample/addresses.h"
 #include "sample/life.h"
 #include "sample/perf.h"
 #include "sample/symbolize.h"
@@ -360,6 +361,12 @@ void strobe_sampler_stop(struct strobe_sampler *s)
     strobe_sample_clock_read(&s->clock);
     take_records(s, UINT64_MAX);
     flush(s);
+}
+
+void strobe_sampler_take(struct strobe_sampler *s, struct strobe_addresses *addresses)
+{
+    STROBE_ASSERT(s->has_stopped);
+    strobe_addresses_move(addresses, &s->life.wanted, &s->life.modules);
 }
 
 void strobe_sampler_close(struct strobe_sampler *s)

@@ -222,6 +222,10 @@ bool strobe_collector_add_segment(void *context, const struct strobe_segment *se
 /* learn.c: what passes through on its way to the file */
 /* An event of several words, checked. */
 void strobe_collector_learn_event(struct strobe_collector *c, uint32_t kind, const uint64_t *words);
+/* A file that a process has mapped. */
+void strobe_collector_learn_module(struct strobe_collector *c, const struct strobe_proc *proc,
+                                   uint64_t base, uint64_t size, uint64_t offset,
+                                   const char *build_id, const char *path);
 /* A record of a process, as it goes to the file. */
 void strobe_collector_learn_record(struct strobe_collector *c, const struct strobe_proc *proc,
                                    uint32_t kind, const uint8_t *fields, size_t n_bytes);

@@ -61,24 +61,30 @@ static bool get_text(struct strobe_bytes *in, char *out, size_t room)
     return true;
 }
 
-/* A file that the process has mapped: base, size, offset, build id, path. */
-static void pass_module(struct strobe_collector *c, const struct strobe_proc *proc,
+void strobe_collector_learn_module(struct strobe_collector *c, const struct strobe_proc *proc,
+                                   uint64_t base, uint64_t size, uint64_t offset,
+                                   const char *build_id, const char *path)
+{
+    struct strobe_mapped_file file = {.proc = proc->id,
+                                      .pid = strobe_collector_pid(proc),
+                                      .start = base,
+                                      .end = base + size,
+                                      .offset = offset,
+                                      .build_id = build_id,
+                                      .path = path};
+    if (c->listener.module && file.start < file.end)
+        c->listener.module(c->listener.context, &file);
+}
+
+/* Its record: base, size, offset, build id, path. */
+static void take_module(struct strobe_collector *c, const struct strobe_proc *proc,
                         struct strobe_bytes in)
 {
     char build_id[128], path[4096];
     uint64_t base = strobe_get_varint(&in), size = strobe_get_varint(&in),
              offset = strobe_get_varint(&in);
-    if (!get_text(&in, build_id, sizeof build_id) || !get_text(&in, path, sizeof path) || in.bad ||
-        base + size < base)
-        return;
-    c->listener.module(c->listener.context,
-                       &(struct strobe_mapped_file){.proc = proc->id,
-                                                    .pid = strobe_collector_pid(proc),
-                                                    .start = base,
-                                                    .end = base + size,
-                                                    .offset = offset,
-                                                    .build_id = build_id,
-                                                    .path = path});
+    if (get_text(&in, build_id, sizeof build_id) && get_text(&in, path, sizeof path) && !in.bad)
+        strobe_collector_learn_module(c, proc, base, size, offset, build_id, path);
 }
 
 void strobe_collector_learn_record(struct strobe_collector *c, const struct strobe_proc *proc,
@@ -86,6 +92,6 @@ void strobe_collector_learn_record(struct strobe_collector *c, const struct stro
 {
     if (kind == STROBE_META_LOC && c->trigger_ns)
         learn_trigger(c, proc, strobe_bytes_over(fields, n_bytes));
-    if (kind == STROBE_META_MODULE && c->listener.module)
-        pass_module(c, proc, strobe_bytes_over(fields, n_bytes));
+    if (kind == STROBE_META_MODULE)
+        take_module(c, proc, strobe_bytes_over(fields, n_bytes));
 }

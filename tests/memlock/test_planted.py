@@ -54,6 +54,16 @@ class MemoryTest(PlantedTest):
         self.assertEqual((top["function"], top["allocs"], top["temporary"], top["live"]), ("storm", "20000", "20000", "0"))
         self.assertEqual(self.rows("memory", "--sort", "allocs")[0]["stack"].split(";").count("deep"), 20)
 
+    def test_stacks_of_every_shape_are_distinguished(self):
+        for name in ("planted", "planted_fp"):
+            self.planted("turns", options=["--memory=all"], name=name)
+            counts = {}
+            for row in self.rows("memory"):
+                path = tuple(row["stack"].split(";")[-4:])
+                if path[0] == "main" and path[1] == "take_turns":
+                    counts[path[2:]] = counts.get(path[2:], 0) + int(row["allocs"])
+            self.assertEqual(counts, {("left", "by_size"): 1500, ("left", "by_itself"): 1500, ("right", "by_size"): 1000, ("right", "by_itself"): 1000})
+
     def test_samples_estimate_bytes(self):
         self.planted("storm", "200000", options=["--memory=4K"])
         top = self.rows("memory", "--by", "function", "--sort", "bytes")[0]

@@ -202,7 +202,7 @@ def plan(bench):
               [Figure("sample.python.points", "Python's split of 70 to 30: off by", "points", "strobe points", plain=True, narrow=1, grain=0.5, bar=1.5),
                Figure("sample.python.native", "— samples without Python's frames", "%", "strobe native", plain=True, narrow=1, grain=2),
                Figure("sample.python.n", "— samples", "samples", "strobe n", count=True)], rounds=0 if quick else 8),
-        Trial("bytes", {"strobe": lambda tree: sizes(tree, n // 8)},
+        Trial("bytes", {"strobe": lambda tree: sizes(tree, n // 40)},
               [Figure("sample.bytes", "bytes on disk of a sample, 23 frames", "bytes", "strobe turns", count=True, bar=4),
                Figure("sample.bytes.leaves", "— every stack with another innermost address", "bytes", "strobe leaves", count=True, bar=12)], rounds=2 if quick else 3),
         Trial("switches", {"strobe": lambda tree: {**switch_size(tree, 500 if quick else 5000), **lives(tree, 500 if quick else 20000)}},

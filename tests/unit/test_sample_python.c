@@ -102,7 +102,7 @@ static void what_was_read_once_is_read_again_with_one_call(void **state)
     (void)state;
     static struct strobe_py_memory memory;
     static struct strobe_py_spans again;
-    static uint8_t near[2000], far[3 << 16];
+    static _Alignas(4096) uint8_t near[4096], far[3 << 16];
     uint32_t pid = (uint32_t)getpid();
     uint8_t *const places[] = {near, near + 1500, far + 5000, far + 100000};
     for (uint8_t round = 0; round < 3; round++) {

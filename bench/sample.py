@@ -46,35 +46,48 @@ def turns(tree, n, before=()):
     return measure.figures(measure.run([*before, tree.program("bench_work"), "turns", n, 2])[0])
 
 
-def share(tree, seconds, command, options=()):
-    """The recorder's CPU time while the command runs, as if both processors were busy: in % of a core, and per sample. Its memory."""
+def cpu_of(pid):
+    """{thread: CPU time so far}, in ns."""
+    found = {}
+    for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            found[int(path.parent.name)] = int(path.read_text().split()[0])
+        except OSError:
+            pass
+    return found
+
+
+def share(tree, seconds, command):
+    """The recorder's CPU time with two busy processors, in % of a core: what its sampler needs for a sample, at twice the rate, and what its other
+    threads need in a second, whatever the program gets of the machine. And its memory."""
     path = tree.work / "sample_share.strobe"
     path.unlink(missing_ok=True)
-    process = measure.spawn([tree.strobe, "record", "-q", "--python", "off", "--for", f"{seconds + 1}s", *options, "-o", path, "--", *command], {"STROBE_SAMPLE": str(HZ)},
-                            stdout=subprocess.DEVNULL)
-    time.sleep(0.6)  # its start is another figure
-    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    before, start = measure.cpu_ns(process.pid), sum(measure.cpu_ns(child) for child in children)
+    process = measure.spawn([tree.strobe, "record", "-q", "--python", "off", "-o", path, "--", *command], {"STROBE_SAMPLE": str(HZ)}, stdout=subprocess.DEVNULL)
+    time.sleep(1)  # its start is another figure
+    child = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+    before, work, begin = cpu_of(process.pid), sum(cpu_of(child).values()), time.monotonic()
     time.sleep(seconds)
-    after, end = measure.cpu_ns(process.pid), sum(measure.cpu_ns(child) for child in children)
+    after, work, wall = cpu_of(process.pid), sum(cpu_of(child).values()) - work, time.monotonic() - begin
     peak = next(int(line.split()[1]) for line in open(f"/proc/{process.pid}/status") if line.startswith("VmHWM:"))
-    for child in children:
-        os.kill(int(child), 9)
+    os.kill(child, 9)
     process.wait()
-    busy = max(1, end - start)
-    return {"share": 200 * (after - before) / busy, "us": (after - before) / 1e3 / (busy / 1e9 * HZ), "peak_kib": peak}
+    sampler = max(after)  # the thread that was made last
+    spent = {thread: after[thread] - before.get(thread, 0) for thread in after}
+    sample_ns = spent[sampler] / max(1, work / 1e9 * HZ)
+    others = 100 * sum(spent[thread] for thread in spent if thread != sampler) / 1e9 / wall
+    return {"share": 2 * HZ * sample_ns / 1e7 + others, "us": sample_ns / 1e3, "others": others, "peak_kib": peak}
 
 
 def sizes(tree, n):
-    """Bytes of a sample, by the difference of a long recording and a short one."""
+    """Bytes of a sample, by the difference of a long recording and a short one; a switch, of which a busy machine has many, is 6."""
     found = {}
     for what in ("turns", "leaves"):
         counts = []
         for rounds in (n, 4 * n):
             path = recorded(tree, ["--sample", "9973"], [tree.program("bench_work"), what, rounds])[2]
             samples = info(tree, path)[1]
-            counts.append((path.stat().st_size - 4 * samples.get("switches", 0), samples["samples"]))
-        found[what] = (counts[1][0] - counts[0][0]) / max(1, counts[1][1] - counts[0][1])
+            counts.append((path.stat().st_size - 6 * samples.get("switches", 0), samples["samples"]))
+        found[what] = max(0.0, (counts[1][0] - counts[0][0]) / max(1, counts[1][1] - counts[0][1]))
     return found
 
 
@@ -185,6 +198,7 @@ def plan(bench):
     quick = bench.quick
     n, seconds, pairs = (20_000, 1, 20_000) if quick else (1_000_000, 5, 1_000_000)
     python = sys.executable
+    measure.run([bench.tree.program("bench_clock"), HZ, "true"])  # fails where the kernel gives no samples
     trials = [
         Trial("program", {"bare": lambda tree: turns(tree, n), "clock": lambda tree: turns(tree, n, [tree.program("bench_clock"), HZ]),
                           "strobe": lambda tree: recorded(tree, [], [tree.program("bench_work"), "turns", n, 2])[0]},
@@ -194,6 +208,7 @@ def plan(bench):
         Trial("recorder", {"strobe": lambda tree: share(tree, seconds, [tree.program("bench_work"), "turns", 1_000_000_000, 2])},
               [Figure("sample.recorder", "recorder, two busy processors, of a core", "%", "strobe share", narrow=0.1, bar=1),
                Figure("sample.recorder.us", "— CPU time of a sample", "µs", "strobe us", narrow=0.1),
+               Figure("sample.recorder.others", "— of it without any sample", "%", "strobe others", narrow=0.1),
                Figure("sample.recorder.peak", "— memory", "KiB", "strobe peak_kib", count=True, bar=24 * 1024)]),
         Trial("python recorder", {"strobe": lambda tree: share(tree, seconds, [python, SPLIT, 600])},
               [Figure("sample.python.recorder", "recorder, two busy processors, Python's frames, of a core", "%", "strobe share", narrow=0.1, bar=1),
@@ -202,7 +217,7 @@ def plan(bench):
               [Figure("sample.python.points", "Python's split of 70 to 30: off by", "points", "strobe points", plain=True, narrow=1, grain=0.5, bar=1.5),
                Figure("sample.python.native", "— samples without Python's frames", "%", "strobe native", plain=True, narrow=1, grain=2),
                Figure("sample.python.n", "— samples", "samples", "strobe n", count=True)], rounds=0 if quick else 8),
-        Trial("bytes", {"strobe": lambda tree: sizes(tree, n // 40)},
+        Trial("bytes", {"strobe": lambda tree: sizes(tree, n // 16)},
               [Figure("sample.bytes", "bytes on disk of a sample, 23 frames", "bytes", "strobe turns", count=True, bar=4),
                Figure("sample.bytes.leaves", "— every stack with another innermost address", "bytes", "strobe leaves", count=True, bar=12)], rounds=2 if quick else 3),
         Trial("switches", {"strobe": lambda tree: {**switch_size(tree, 500 if quick else 5000), **lives(tree, 500 if quick else 20000)}},

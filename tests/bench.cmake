@@ -21,6 +21,7 @@ if(TARGET bench AND NOT STROBE_SANITIZE)
         add_test(NAME bench/quick_${family} COMMAND ${STROBE_PYTHON} -B ${bench_tests}/test_quick.py ${family} ${CMAKE_BINARY_DIR})
         set_tests_properties(bench/quick_${family} PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
     endforeach()
+    set_tests_properties(bench/quick_sample PROPERTIES LABELS full) # a dozen recordings of some seconds each
     if(STROBE_NODE AND STROBE_CHROMIUM)
         set_tests_properties(bench/quick_viewer bench/quick_live PROPERTIES FIXTURES_REQUIRED viewer_modules)
     endif()

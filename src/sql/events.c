@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/out.h"
+#include "query/ordered.h"
 #include "sql/pump.h"
 
 #define BIT(kind) (1ull << STROBE_KIND_##kind)
@@ -33,19 +34,30 @@ static void put_state(struct strobe_sql_cell *cell, unsigned state)
 }
 
 /* Threads: 22 bits of index, 40 of place. The others are numbered in the order in which they are paired. */
-static void put_ids(struct strobe_sql_cell *row, const struct strobe_batch *batch, uint32_t i)
+void strobe_sql_zone_ids(const struct strobe_batch *batch, uint32_t i, int64_t *id, int64_t *parent)
 {
     enum { PLACE_BITS = 40 };
     const uint64_t base = (uint64_t)batch->thread << PLACE_BITS;
+    *id = *parent = -1;
     if (batch->kind != STROBE_BATCH_THREAD || !batch->places) {
-        strobe_sql_put_i(&row[ZONE_ID], (int64_t)(1ull << 62 | batch->number));
+        *id = (int64_t)(1ull << 62 | batch->number);
         return;
     }
     const struct strobe_zone_place *place = &batch->places[i];
     if (place->begin >> PLACE_BITS == 0)
-        strobe_sql_put_i(&row[ZONE_ID], (int64_t)(base | place->begin));
+        *id = (int64_t)(base | place->begin);
     if (place->parent >> PLACE_BITS == 0)
-        strobe_sql_put_i(&row[ZONE_PARENT], (int64_t)(base | place->parent));
+        *parent = (int64_t)(base | place->parent);
+}
+
+static void put_ids(struct strobe_sql_cell *row, const struct strobe_batch *batch, uint32_t i)
+{
+    int64_t id, parent;
+    strobe_sql_zone_ids(batch, i, &id, &parent);
+    if (id >= 0)
+        strobe_sql_put_i(&row[ZONE_ID], id);
+    if (parent >= 0)
+        strobe_sql_put_i(&row[ZONE_PARENT], parent);
 }
 
 int64_t strobe_sql_track_of(const struct strobe_trace *trace, const struct strobe_batch *batch)
@@ -196,6 +208,8 @@ static enum strobe_err walk_events(struct strobe_sql_pump *pump)
 {
     struct strobe_walk walk = {.happens = put_happening,
                                .kinds = strobe_sql_pump_table(pump)->kinds};
+    if (!strobe_ordered_may_have(strobe_sql_pump_trace(pump), walk.kinds))
+        return STROBE_OK;
     return strobe_sql_pump_walk(pump, &walk);
 }
 

@@ -135,16 +135,22 @@ void strobe_sql_pump_name(struct strobe_sql_pump *pump, struct strobe_sql_cell *
         strobe_sql_put_kept(cell, text, n);
 }
 
-static int must_end(void *context)
+int strobe_sql_pump_must_end(void *pump)
 {
-    return atomic_load(&((struct strobe_sql_pump *)context)->stop);
+    return atomic_load(&((struct strobe_sql_pump *)pump)->stop);
+}
+
+int strobe_sql_pump_may_keep(const struct strobe_sql_pump *pump, uint64_t n_bytes)
+{
+    uint64_t most = pump->sql->limits.heap_bytes;
+    return !most || n_bytes <= most;
 }
 
 enum strobe_err strobe_sql_pump_walk(struct strobe_sql_pump *pump, struct strobe_walk *walk)
 {
     walk->trace = pump->trace;
     walk->context = pump;
-    walk->is_over = must_end;
+    walk->is_over = strobe_sql_pump_must_end;
     if (pump->ask.ts_min != INT64_MIN || pump->ask.ts_max != INT64_MAX) {
         const struct strobe_clock *clock = &pump->trace->clock;
         walk->by_tick = 1;

@@ -12,7 +12,9 @@
 #include "cli/cli.h"
 #include "cli/input.h"
 #include "cli/out.h"
+#include "cli/prompt.h"
 #include "cli/query_format.h"
+#include "cli/query_words.h"
 #include "export/arrow_file.h"
 #include "export/parquet.h"
 
@@ -205,33 +207,59 @@ static char *read_all(FILE *in)
     return text;
 }
 
-/* Statements from a terminal, each run when its last line ends in a semicolon. */
+/* Where the prompt's history is kept; NULL: nowhere. */
+static const char *history_path(char room[STROBE_PATH_ROOM])
+{
+    const char *given = getenv("STROBE_HISTORY"), *home = getenv("HOME");
+    if (given)
+        return *given ? given : NULL;
+    if (!home || snprintf(room, STROBE_PATH_ROOM, "%s/.strobe_history", home) >= STROBE_PATH_ROOM)
+        return NULL;
+    return room;
+}
+
+/* One more line of a statement, which is run when it ends in a semicolon. */
+static void add_line(struct strobe_sql *sql, struct strobe_query_writer *writer,
+                     struct strobe_out *statement, const char *line)
+{
+    strobe_out_text(statement, line);
+    strobe_out_char(statement, '\n');
+    size_t n = statement->len;
+    while (n && strchr(" \t\r\n", statement->at[n - 1]))
+        n--;
+    if (n && statement->at[n - 1] == ';')
+        run_text(sql, writer, strobe_out_string(statement));
+    if (!n || statement->at[n - 1] == ';')
+        strobe_out_clear(statement);
+}
+
+/* Statements from a terminal. */
 static int run_prompt(struct strobe_sql *sql, struct strobe_query_writer *writer)
 {
+    struct strobe_query_words words = {0};
     struct strobe_out statement = {0};
-    char *line = NULL;
-    size_t room = 0;
-    fprintf(stderr, "SQL, ended by a semicolon; .tables lists the tables, Ctrl-D ends.\n");
-    for (;;) {
-        fputs(statement.len ? "   ...> " : "strobe> ", stderr);
-        if (getline(&line, &room, stdin) < 0)
-            break;
-        if (!statement.len && !strncmp(line, ".tables", 7)) {
+    char room[STROBE_PATH_ROOM];
+    struct strobe_prompt prompt = {.words = strobe_query_words(&words),
+                                   .history_path = history_path(room)};
+    const char *line;
+    int is_cancelled;
+    fprintf(stderr, "SQL, ended by a semicolon; .tables lists the tables, Tab completes, Ctrl-D "
+                    "ends.\n");
+    while ((line = strobe_prompt_read(&prompt, statement.len ? "   ...> " : "strobe> ",
+                                      &is_cancelled))) {
+        if (is_cancelled) {
+            strobe_out_clear(&statement);
+        } else if (!statement.len && !strncmp(line, ".tables", 7)) {
             print_tables();
             fflush(stdout);
-            continue;
+        } else {
+            strobe_prompt_remember(&prompt, line);
+            add_line(sql, writer, &statement, line);
         }
-        strobe_out_text(&statement, line);
-        size_t n = statement.len;
-        while (n && strchr(" \t\r\n", statement.at[n - 1]))
-            n--;
-        if (n && statement.at[n - 1] == ';')
-            run_text(sql, writer, strobe_out_string(&statement));
-        if (!n || statement.at[n - 1] == ';')
-            strobe_out_clear(&statement);
     }
     fputc('\n', stderr);
-    free(line);
+    strobe_prompt_close(&prompt);
+    strobe_query_words_free(&words);
     strobe_out_free(&statement);
     return 1;
 }

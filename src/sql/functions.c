@@ -13,6 +13,7 @@
 enum {
     LOOK_EVERY = 1 << 14, /* steps */
     MAX_PATTERN = 1000,
+    MAX_WIDTH = 1 << 20,
 };
 
 /* Steps of one call. */
@@ -327,6 +328,38 @@ static void on_length(sqlite3_context *context, int n_values, sqlite3_value **va
 
 /* ---- printf ---- */
 
+/* A width or a precision in a format, behind it; 1: it is longer than any text may be. */
+static int is_too_wide(const char **at, int n_values, sqlite3_value **values, int *used)
+{
+    sqlite3_int64 wide = 0;
+    if (**at == '*') {
+        wide = *used < n_values ? sqlite3_value_int64(values[(*used)++]) : 0;
+        ++*at;
+    } else {
+        for (; **at >= '0' && **at <= '9'; ++*at)
+            wide = wide > MAX_WIDTH ? wide : 10 * wide + (**at - '0');
+    }
+    return wide > MAX_WIDTH || wide < -MAX_WIDTH;
+}
+
+/* SQLite counts such a width down, one by one, though nothing more fits. */
+static int is_endless(int n_values, sqlite3_value **values)
+{
+    const char *at = (const char *)sqlite3_value_text(values[0]);
+    int used = 1;
+    while (at && (at = strchr(at, '%'))) {
+        at += 1 + strspn(at + 1, "-+ #!,0");
+        if (is_too_wide(&at, n_values, values, &used))
+            return 1;
+        if (*at == '.' && (++at, is_too_wide(&at, n_values, values, &used)))
+            return 1;
+        at += strspn(at, "l");
+        used += *at != '%' && *at != 'n';
+        at += *at != 0;
+    }
+    return 0;
+}
+
 /* printf(FORMAT, …) by SQLite's own, on a connection where it is not replaced: a call of it takes milliseconds at the most, and goes
  * on where it gets no memory. */
 static int call_plain(sqlite3 *db, sqlite3_context *context, int n_values, sqlite3_value **values)
@@ -356,6 +389,8 @@ static void on_printf(sqlite3_context *context, int n_values, sqlite3_value **va
     int code = strobe_sql_is_over(sql) ? SQLITE_INTERRUPT : SQLITE_OK;
     if (!n_values)
         return; /* NULL */
+    if (!code && is_endless(n_values, values))
+        code = SQLITE_TOOBIG;
     if (!code && !sql->plain) {
         code =
             sqlite3_open_v2(":memory:", &sql->plain,

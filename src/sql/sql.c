@@ -17,7 +17,8 @@
 
 enum {
     STEPS_PER_LOOK = 100,
-    MAX_LENGTH = 1 << 20, /* of a text, of a row, of a statement */
+    MAX_LENGTH = 1 << 20,    /* of a text, of a row */
+    MAX_STATEMENT = 1 << 16, /* nothing looks at the clock while it is parsed */
 };
 
 int strobe_sql_is_over(struct strobe_sql *sql)
@@ -55,7 +56,7 @@ static void set_limits(struct strobe_sql *sql)
     static const struct {
         int id, value;
     } limits[] = {
-        {SQLITE_LIMIT_LENGTH, MAX_LENGTH},   {SQLITE_LIMIT_SQL_LENGTH, MAX_LENGTH},
+        {SQLITE_LIMIT_LENGTH, MAX_LENGTH},   {SQLITE_LIMIT_SQL_LENGTH, MAX_STATEMENT},
         {SQLITE_LIMIT_EXPR_DEPTH, 200},      {SQLITE_LIMIT_COMPOUND_SELECT, 100},
         {SQLITE_LIMIT_VDBE_OP, 25000},       {SQLITE_LIMIT_FUNCTION_ARG, 100},
         {SQLITE_LIMIT_ATTACHED, 0},          {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},

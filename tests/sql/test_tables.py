@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import pty
 import random
 import shutil
 import sqlite3
@@ -203,6 +204,60 @@ class Functions(Tables):
         self.assertGreater(len(ours), 1000)
         for statement, one, other in zip(statements, ours, theirs, strict=True):
             self.assertEqual(one, other, statement)
+
+
+class Prompt(Tables):
+    """The prompt at a terminal: keys are sent when it stands there, for in between the terminal is the command's."""
+
+    def setUp(self):
+        self.history = self.folder / "history"
+        self.history.unlink(missing_ok=True)
+
+    def start(self):
+        self.master, slave = pty.openpty()
+        self.child = subprocess.Popen([STROBE, "query", "--format", "csv", str(self.trace)], stdin=slave, stderr=slave, stdout=subprocess.PIPE, text=True,
+                                      env={**os.environ, "STROBE_HISTORY": str(self.history), "TERM": "xterm"})
+        os.close(slave)
+        self.seen = b""
+        self.wait_for(b"strobe> ")
+
+    def wait_for(self, text):
+        while text not in self.seen:
+            self.seen += os.read(self.master, 4096)
+        self.seen = self.seen.split(text, 1)[1]
+
+    def type(self, keys, then=b"strobe> "):
+        """Keys that end a line: an echo of the prompt follows its end."""
+        os.write(self.master, keys)
+        self.wait_for(b"\r\n")
+        self.wait_for(then)
+
+    def end(self):
+        os.write(self.master, b"\x04")
+        out = self.child.communicate(timeout=60)[0]
+        os.close(self.master)
+        self.assertEqual(self.child.returncode, 0)
+        return out.split()
+
+    def test_lines_are_edited_recalled_and_completed(self):
+        self.start()
+        self.type(b"SELE\t40 + 3\x7f2 AS answer;\r")           # Tab, backspace
+        self.type(b"\x1b[A\r")                                # the line before
+        self.type(b"LECT 7 AS seven;\x01SE\x05\r")            # to the start, and to the end
+        self.type(b"SELECT one two three\x17\x17\x17\x1b[D\x1b[C1 AS words;\r")  # words cut out
+        self.type(b"SELECT\r", b"...> ")
+        self.type(b"\x03")                                    # what was begun is forgotten
+        self.type(b"SELECT count(*) AS n FROM counter_tr\t;\r")
+        self.assertEqual(self.end(), ["answer", "42", "answer", "42", "seven", "7", "words", "1", "n", "3"])
+
+    def test_the_history_outlives_the_prompt(self):
+        self.start()
+        self.type(b"SELECT 5 AS five;\r")
+        self.end()
+        self.start()
+        self.type(b"\x1b[A\r")
+        self.assertEqual(self.end(), ["five", "5"])
+        self.assertEqual(self.history.stat().st_mode & 0o777, 0o600)
 
 
 class Arrow(Tables):

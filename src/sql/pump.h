@@ -54,7 +54,8 @@ int strobe_sql_pump_must_end(void *pump);
 /* 1: a table may keep so many bytes while it walks; 0: that is NOMEM. */
 int strobe_sql_pump_may_keep(const struct strobe_sql_pump *pump, uint64_t n_bytes);
 
-/* A new row, all NULL but trace_id; NULL: the walk must end, with LIMIT. Taken back by the other. */
+/* A new row, in which all columns that are wanted are NULL, but for trace_id; NULL: the walk must end, with LIMIT. Taken back by the
+ * other. */
 struct strobe_sql_cell *strobe_sql_pump_row(struct strobe_sql_pump *pump);
 void strobe_sql_pump_unrow(struct strobe_sql_pump *pump);
 

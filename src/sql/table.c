@@ -438,8 +438,9 @@ static int on_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int co
     if (cursor->pump) {
         const struct strobe_sql_batch *batch = cursor->batch;
         STROBE_ASSERT(cursor->row < batch->n_rows && (unsigned)column < table->n_columns);
-        put_result(context, &batch->cells[cursor->row * table->n_columns + (unsigned)column],
-                   batch->texts ? batch->texts : "");
+        if (strobe_sql_wants(strobe_sql_pump_ask(cursor->pump), column)) /* SQLite said which */
+            put_result(context, &batch->cells[cursor->row * table->n_columns + (unsigned)column],
+                       batch->texts ? batch->texts : "");
         return SQLITE_OK;
     }
     struct strobe_sql_cell cell = {.type = STROBE_SQL_NULL};

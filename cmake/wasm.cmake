@@ -95,7 +95,7 @@ endfunction()
 strobe_wasm_rooms(wasm_sources base file query engine wasm)
 list(FILTER wasm_sources EXCLUDE REGEX "/base/(confine|descendants|ready|regular)\\.c$")
 list(FILTER wasm_sources EXCLUDE REGEX "/file/(copy|encode|encode_[a-z]+|file_ends|file_pack|file_write|lod_write|notes|paired_write|records|source_fd)\\.c$")
-list(FILTER wasm_sources EXCLUDE REGEX "/query/(cut|feed_thread|gpu_run|pair|pair_blocks|pair_levels|samples|sums|symbols|trace_open)\\.c$")
+list(FILTER wasm_sources EXCLUDE REGEX "/query/(cut|feed_thread|gpu_run|merge|pair|pair_blocks|pair_levels|samples|sums|symbols|trace_open)\\.c$")
 set(zstd_sources "")
 foreach(name common/entropy_common common/error_private common/fse_decompress common/xxhash common/zstd_common
         decompress/huf_decompress decompress/zstd_ddict decompress/zstd_decompress decompress/zstd_decompress_block)

@@ -1,4 +1,4 @@
-/* make_paired.c - large traces of fibers, spans or GPU zones, for measurements: make_paired OUT KINDS ZONES [raw]. KINDS: letters f, s, g, G. With
+/* make_paired.c - large traces of fibers, spans or GPU zones, for measurements: make_paired OUT KINDS ZONES [raw]. KINDS: letters t, f, s, g, G. With
  * raw the zones are left to readers to pair.  SPDX-License-Identifier: MIT */
 #include <stdio.h>
 

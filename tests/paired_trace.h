@@ -167,7 +167,7 @@ static inline uint64_t paired_gpu_events(struct paired_trace *t, uint64_t track,
     return 2;
 }
 
-/* A part of one thread: fibers ('f'), spans ('s'), GPU zones ('g': contexts of both threads, 'G': one each). Zones that ended. */
+/* A part of one thread: zones of its own ('t': of the first), fibers ('f'), spans ('s'), GPU zones ('g': contexts of both threads, 'G': one each). Zones that ended. */
 static inline uint64_t paired_part(struct paired_trace *t, uint64_t track, char kind)
 {
     uint64_t n = 0;
@@ -178,9 +178,9 @@ static inline uint64_t paired_part(struct paired_trace *t, uint64_t track, char 
         paired_event(t, track, STROBE_KIND_FIBER_ENTER, (const uint64_t[]){fiber}, 1);
     while (t->pos[track] - t->part_pos < PAIRED_PART) {
         t->tick += t->is_odd && paired_random(t) % 8 == 0 ? 0 : 1 + paired_random(t) % 60;
-        n += kind == 'f'   ? paired_fiber_event(t, track, fiber)
-             : kind == 's' ? paired_span_event(t, track)
-                           : paired_gpu_events(t, track, kind == 'g');
+        n += kind == 'f' || kind == 't' ? paired_fiber_event(t, track, fiber)
+             : kind == 's'              ? paired_span_event(t, track)
+                                        : paired_gpu_events(t, track, kind == 'g');
     }
     if (fiber)
         paired_event(t, track, STROBE_KIND_FIBER_LEAVE, NULL, 0);
@@ -194,7 +194,8 @@ static inline int paired_fill(struct paired_trace *t, const char *kinds, uint64_
     size_t n_kinds = strlen(kinds);
     uint64_t n = 0;
     for (uint64_t i = 0; n < n_zones; i++) {
-        n += paired_part(t, 1 + (paired_random(t) & 1), kinds[i % n_kinds]);
+        uint64_t track = 1 + (paired_random(t) & 1);
+        n += paired_part(t, kinds[i % n_kinds] == 't' ? 1 : track, kinds[i % n_kinds]);
         if (t->enc.n_events + 2 * PAIRED_PART > STROBE_BLOCK_EVENTS_MAX &&
             strobe_file_put_events(t->writer, &t->enc))
             return 0;

@@ -151,24 +151,32 @@ void strobe_build_zone_end_of(struct strobe_build *build, struct strobe_build_tr
     strobe_encode_zone_end(strobe_build_store_part(build->store, build->proc, track), tick, loc);
 }
 
+/* A step that is not for the fast way. Each of its events may be in the file already. */
+static void put_step(struct strobe_build *build, struct strobe_build_track *track,
+                     const struct strobe_zone_step *step)
+{
+    if (step->loc == STROBE_STEP_END) {
+        strobe_build_zone_end(build, track, step->tick);
+    } else if (step->loc == STROBE_STEP_VALUE) {
+        strobe_build_event(build, track, step->tick, STROBE_KIND_ZONE_VALUE, &step->end, NULL, 0);
+    } else {
+        strobe_build_zone_begin(build, track, step->tick, step->loc);
+        if (step->end)
+            strobe_build_zone_end(build, track, step->end);
+    }
+}
+
 void strobe_build_steps(struct strobe_build *build, struct strobe_build_track *track,
                         const struct strobe_zone_step *steps, size_t n_steps)
 {
     const struct strobe_zone_step *at = steps, *end = steps + n_steps;
-    while (at < end && strobe_build_is_skipped(track))
-        at++;
     while (at < end) {
-        struct strobe_encoder *enc = strobe_build_store_part(build->store, build->proc, track);
-        if (!track->n_over)
-            at = strobe_encode_steps(enc, at, end);
+        if (!track->n_skip && !track->n_over)
+            at = strobe_encode_steps(strobe_build_store_part(build->store, build->proc, track), at,
+                                     end);
         STROBE_ASSERT(at >= steps && at <= end);
-        if (at == end)
-            return;
-        if (at->loc == STROBE_STEP_END)
-            strobe_build_zone_end(build, track, at->tick);
-        else
-            strobe_build_zone_begin(build, track, at->tick, at->loc);
-        at++;
+        if (at < end)
+            put_step(build, track, at++);
     }
 }
 

@@ -93,6 +93,7 @@ static int set_walk(const char *kind, struct strobe_csv *csv, struct strobe_walk
         strobe_out_text(csv->out, strobe_csv_zones_head);
         walk->zones = strobe_csv_zones;
         walk->want_notes = walk->want_fibers = walk->want_open = 1;
+        walk->any_order = !csv->threads;
     } else if (!strcmp(kind, "spans")) {
         strobe_out_text(csv->out, strobe_csv_spans_head);
         walk->zones = strobe_csv_spans;

@@ -74,16 +74,11 @@ static bool copy_file(const char *from, const char *to)
     return good;
 }
 
-static enum strobe_err pair(struct strobe_file_writer *writer)
-{
-    return strobe_pair_write(writer, NULL);
-}
-
 static int run(const char *path)
 {
     struct strobe_recovery r;
-    enum strobe_err err =
-        strobe_recover(path, NULL, show_progress, strobe_recorder_devices_recover, pair, &r);
+    enum strobe_err err = strobe_recover(path, NULL, show_progress, strobe_recorder_devices_recover,
+                                         strobe_pair_write_last, &r);
     if (isatty(2))
         fputs("\r\033[K", stderr);
     if (err == STROBE_ERR_BUSY) {

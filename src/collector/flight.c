@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "collector/recover.h"
 #include "file/copy.h"
 
 enum { FILES_PER_WINDOW = 8, SPOOL_PATH = 1200 };
@@ -136,7 +135,8 @@ static enum strobe_err put_reason(struct strobe_file_writer *to, uint64_t tick, 
 }
 
 static enum strobe_err join(const char *spool, const char *session, const char *path, uint64_t tick,
-                            const char *reason, const char *recover_session)
+                            const char *reason, const char *recover_session,
+                            strobe_recover_last *last)
 {
     char name[SPOOL_PATH + 300];
     struct strobe_file_writer *to = NULL;
@@ -159,17 +159,17 @@ static enum strobe_err join(const char *spool, const char *session, const char *
         err = put_reason(to, tick, reason);
     strobe_file_abandon(to);
     /* index, totals and footer are made as for any trace without them */
-    return err ? err : strobe_recover(path, recover_session, NULL, NULL, NULL, &recovery);
+    return err ? err : strobe_recover(path, recover_session, NULL, NULL, last, &recovery);
 }
 
 enum strobe_err strobe_flight_save(struct strobe_flight *flight, const char *path, uint64_t tick,
-                                   const char *reason)
+                                   const char *reason, strobe_recover_last *last)
 {
-    return join(flight->dir, "", path, tick, reason, "");
+    return join(flight->dir, "", path, tick, reason, "", last);
 }
 
 enum strobe_err strobe_flight_join(const char *spool, const char *path, uint64_t tick,
-                                   const char *reason)
+                                   const char *reason, strobe_recover_last *last)
 {
     char name[SPOOL_PATH];
     struct strobe_file *file = NULL;
@@ -180,7 +180,7 @@ enum strobe_err strobe_flight_join(const char *spool, const char *path, uint64_t
     char session[800];
     snprintf(session, sizeof session, "%s", strobe_file_facts(file)->session);
     strobe_file_close(file);
-    return join(spool, session, path, tick, reason, NULL);
+    return join(spool, session, path, tick, reason, NULL, last);
 }
 
 void strobe_flight_close(struct strobe_flight *flight)

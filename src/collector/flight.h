@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "collector/recover.h"
 #include "file/file_write.h"
 
 struct strobe_flight;
@@ -27,13 +28,13 @@ struct strobe_file_writer *strobe_flight_events(struct strobe_flight *flight);
 bool strobe_flight_is_due(const struct strobe_flight *flight, uint64_t now_ns);
 enum strobe_err strobe_flight_rotate(struct strobe_flight *flight, uint64_t now_ns);
 
-/* Join what the spool has to the trace `path`. Everything was flushed before. */
+/* Join what the spool has to the trace `path`. Everything was flushed before. `last` (may be NULL): as in a recovery. */
 enum strobe_err strobe_flight_save(struct strobe_flight *flight, const char *path, uint64_t tick,
-                                   const char *reason);
+                                   const char *reason, strobe_recover_last *last);
 
 /* Likewise from the folder that a dead flight recorder left. */
 enum strobe_err strobe_flight_join(const char *spool, const char *path, uint64_t tick,
-                                   const char *reason);
+                                   const char *reason, strobe_recover_last *last);
 
 /* Remove the spool. */
 void strobe_flight_close(struct strobe_flight *flight);

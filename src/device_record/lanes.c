@@ -159,7 +159,7 @@ static inline uint64_t near_loc(struct strobe_device_trace *t, uint32_t id)
     return near->loc;
 }
 
-static uint64_t tick_of(struct taking *taking, uint64_t cycles)
+static inline uint64_t tick_of(struct taking *taking, uint64_t cycles)
 {
     int64_t time = taking->offset + (int64_t)cycles;
     if (__builtin_expect(!strobe_clock_map_has(&taking->run, time), 0))
@@ -193,7 +193,7 @@ static void emit_mark(struct taking *taking, const struct strobe_nest_zone *mark
     STROBE_ASSERT(mark->kind == STROBE_NEST_EVENT || mark->kind == STROBE_NEST_DATA);
     if (mark->kind == STROBE_NEST_EVENT) {
         /* a zone of no length: it has a name, a place in lists and a count, which a text would not have */
-        struct strobe_zone_step steps[] = {{tick, loc}, {tick, STROBE_STEP_END}};
+        struct strobe_zone_step steps[] = {{tick, loc, 0}, {tick, STROBE_STEP_END, 0}};
         strobe_build_steps(t->build, taking->lane->track, steps, 2);
         return;
     }
@@ -203,40 +203,43 @@ static void emit_mark(struct taking *taking, const struct strobe_nest_zone *mark
     strobe_build_zone_end(t->build, taking->lane->track, tick);
 }
 
-/* In an outermost zone: the program's number is its value, and the flow from the launch ends in it. */
-static void emit_program(struct taking *taking, uint32_t number, uint64_t tick)
+/* The flow from a program's launch ends in the outermost zone whose program was just told, if it is the first to run it. */
+static void emit_flow(struct taking *taking, uint64_t flow, const char *name, uint64_t tick)
 {
     struct strobe_device_trace *t = taking->trace;
     struct strobe_build_track *track = taking->lane->track;
-    uint64_t program = number;
-    const char *name;
-    strobe_build_event(t->build, track, tick, STROBE_KIND_ZONE_VALUE, &program, NULL, 0);
-    uint64_t flow = strobe_device_take_flow(t, number, taking->number, &name);
-    if (!flow)
-        return;
     if (name[0])
         strobe_build_event(t->build, track, tick, STROBE_KIND_ZONE_TEXT, NULL, name, strlen(name));
     strobe_build_event(t->build, track, tick, STROBE_KIND_FLOW_END, &flow, NULL, 0);
 }
 
-static void take_single(void *context, const struct strobe_nest_zone *zone)
+static void take_mark(void *context, const struct strobe_nest_zone *mark)
 {
     struct taking *taking = context;
-    struct strobe_device_trace *t = taking->trace;
-    uint64_t tick = tick_of(taking, zone->start);
-    if (zone->kind) {
-        emit_mark(taking, zone, tick);
-        return;
-    }
-    strobe_build_zone_begin(t->build, taking->lane->track, tick, near_loc(t, zone->id));
-    if (zone->program)
-        emit_program(taking, zone->program, tick);
+    emit_mark(taking, mark, tick_of(taking, mark->start));
 }
 
-static void take_program(void *context, const struct strobe_nest_zone *zone)
+/* Ticks and locations of the steps, which have cycles and ids. What is read again and again is at hand: stores of steps might change it, as
+ * far as a compiler knows. 1: there are values among them. */
+static bool map_steps(struct taking *taking, struct strobe_zone_step *steps, size_t n_steps)
 {
-    struct taking *taking = context;
-    emit_program(taking, zone->program, tick_of(taking, zone->end));
+    struct taking at = *taking;
+    bool has_values = false;
+    for (size_t i = 0; i < n_steps; i++) {
+        struct strobe_zone_step *step = &steps[i];
+        step->tick = tick_of(&at, step->tick);
+        if (step->loc >= STROBE_STEP_VALUE) {
+            has_values |= step->loc == STROBE_STEP_VALUE;
+            continue;
+        }
+        step->loc = near_loc(at.trace, (uint32_t)step->loc);
+        if (step->end) {
+            uint64_t end = tick_of(&at, step->end);
+            step->end = end ? end : 1; /* 0 is no end */
+        }
+    }
+    *taking = at;
+    return has_values;
 }
 
 /* The way of nearly all that a device sends: cycles become ticks, ids locations, and a run goes to the encoder. */
@@ -244,21 +247,22 @@ static void take_steps(void *context, struct strobe_zone_step *steps, size_t n_s
 {
     struct taking *taking = context;
     struct strobe_device_trace *t = taking->trace;
-    struct strobe_clock_map_run run = taking->run;
-    int64_t offset = taking->offset, latest = taking->latest;
+    size_t n_done = 0;
     STROBE_ASSERT(t->clock.map.n_pieces && taking->lane->track); /* times can be mapped */
-    for (size_t i = 0; i < n_steps; i++) {
-        int64_t time = offset + (int64_t)steps[i].tick;
-        if (__builtin_expect(!strobe_clock_map_has(&run, time), 0))
-            run = strobe_clock_map_run(&t->clock.map, time);
-        latest = time > latest ? time : latest;
-        steps[i].tick = strobe_clock_map_run_tick(&run, time);
-        if (steps[i].loc != STROBE_STEP_END)
-            steps[i].loc = near_loc(t, (uint32_t)steps[i].loc);
+    bool has_values = map_steps(taking, steps, n_steps);
+    for (size_t i = 0; has_values && i < n_steps; i++) {
+        const struct strobe_zone_step *step = &steps[i];
+        const char *name;
+        if (step->loc != STROBE_STEP_VALUE)
+            continue;
+        uint64_t flow = strobe_device_take_flow(t, (uint32_t)step->end, taking->number, &name);
+        if (!flow)
+            continue;
+        strobe_build_steps(t->build, taking->lane->track, steps + n_done, i + 1 - n_done);
+        n_done = i + 1;
+        emit_flow(taking, flow, name, step->tick);
     }
-    taking->run = run;
-    taking->latest = latest;
-    strobe_build_steps(t->build, taking->lane->track, steps, n_steps);
+    strobe_build_steps(t->build, taking->lane->track, steps + n_done, n_steps - n_done);
 }
 
 /* The clock has no map yet and something must be handed on: the latest host time of the stream must do. */
@@ -301,7 +305,7 @@ static void advance(struct strobe_device_trace *t, struct strobe_device_track *l
         .latest = t->clock.map.latest,
         .run = strobe_clock_map_run(&t->clock.map, t->clock.map.latest),
     };
-    const struct strobe_nest_taker taker = {take_steps, take_single, take_program, &taking};
+    const struct strobe_nest_taker taker = {take_steps, take_mark, &taking};
     strobe_nest_advance(&lane->nest, until, open, n_open, &taker);
     strobe_clock_map_see(&t->clock.map, taking.latest);
     strobe_nest_shrink(&lane->nest, lane_most(t) + ZONES);
@@ -360,14 +364,9 @@ static void on_zones(void *context, const struct strobe_device_lane *at,
 {
     struct strobe_device_trace *t = context;
     struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
-    struct strobe_nest_zone batch[ZONES];
     for (size_t done = 0; lane && done < n_zones;) {
         size_t n = n_zones - done < ZONES ? n_zones - done : ZONES;
-        for (size_t i = 0; i < n; i++)
-            batch[i] = (struct strobe_nest_zone){zones[done + i].start, zones[done + i].end,
-                                                 zones[done + i].id, STROBE_NEST_ZONE,
-                                                 zones[done + i].program};
-        if (strobe_nest_add(&lane->nest, batch, n))
+        if (strobe_nest_add_closed(&lane->nest, zones + done, n))
             strobe_device_lanes_refuse(t, n);
         else
             lane->n_zones += n;

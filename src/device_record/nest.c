@@ -84,21 +84,63 @@ static struct strobe_nest_zone *begun(struct strobe_nest *nest, const struct str
     return NULL;
 }
 
+/* Where the innermost zone that was handed on and has not ended began: one that began no later may be one of those. */
+struct top {
+    uint64_t start;
+    bool is_empty;
+};
+
+static struct top top_of(const struct strobe_nest *nest)
+{
+    return (struct top){nest->n_stack ? nest->stack[nest->n_stack - 1].start : 0, !nest->n_stack};
+}
+
+static inline void add(struct strobe_nest *nest, struct top top,
+                       const struct strobe_nest_zone *zone)
+{
+    bool is_new = top.is_empty || zone->start > top.start || zone->kind;
+    struct strobe_nest_zone *open = __builtin_expect(is_new, 1) ? NULL : begun(nest, zone);
+    if (__builtin_expect(!open, 1)) {
+        insert(nest, zone);
+        return;
+    }
+    open->end = zone->end;
+    open->program = zone->program;
+}
+
 enum strobe_err strobe_nest_add(struct strobe_nest *nest, const struct strobe_nest_zone *zones,
                                 size_t n_zones)
 {
+    struct top top = top_of(nest);
     if (!reserve(&nest->waiting, &nest->waiting_room, nest->n_waiting, n_zones))
         return STROBE_ERR_NOMEM;
-    uint64_t top = nest->n_stack ? nest->stack[nest->n_stack - 1].start : 0;
-    bool is_empty = !nest->n_stack;
+    for (size_t i = 0; i < n_zones; i++)
+        add(nest, top, &zones[i]);
+    STROBE_ASSERT(nest->n_waiting <= nest->waiting_room);
+    return STROBE_OK;
+}
+
+enum strobe_err strobe_nest_add_closed(struct strobe_nest *nest,
+                                       const struct strobe_device_zone *zones, size_t n_zones)
+{
+    struct top top = top_of(nest);
+    if (!reserve(&nest->waiting, &nest->waiting_room, nest->n_waiting, n_zones))
+        return STROBE_ERR_NOMEM;
+    /* other lanes had the cache since it was the turn of this one */
+    for (size_t i = 0; i < n_zones; i += 2)
+        __builtin_prefetch(nest->waiting + nest->n_waiting + i, 1);
     for (size_t i = 0; i < n_zones; i++) {
-        bool is_new = is_empty || zones[i].start > top || zones[i].kind;
-        struct strobe_nest_zone *open = is_new ? NULL : begun(nest, &zones[i]);
-        if (open) {
-            open->end = zones[i].end;
-            open->program = zones[i].program;
-        } else
-            insert(nest, &zones[i]);
+        struct strobe_nest_zone *last = nest->waiting + nest->n_waiting;
+        /* As it is, straight to its place: put together of its members it would be read before they are all stored. */
+        memcpy(last, &zones[i], sizeof *last);
+        STROBE_ASSERT(nest->n_waiting < nest->waiting_room && !last->kind);
+        if (__builtin_expect(
+                last->start > top.start && nest->n_waiting && !goes_before(last, last - 1), 1)) {
+            nest->n_waiting++;
+        } else {
+            const struct strobe_nest_zone zone = *last;
+            add(nest, top, &zone);
+        }
     }
     STROBE_ASSERT(nest->n_waiting <= nest->waiting_room);
     return STROBE_OK;
@@ -114,24 +156,18 @@ static void flush(struct steps *steps)
     steps->n = 0;
 }
 
-static inline void hand_on(struct steps *steps, uint64_t time, uint64_t id)
+static inline void hand_on(struct steps *steps, uint64_t time, uint64_t id, uint64_t end)
 {
     if (__builtin_expect(steps->n == STEPS, 0))
         flush(steps);
     STROBE_ASSERT(steps->n < STEPS);
-    steps->at[steps->n++] = (struct strobe_zone_step){time, id};
+    steps->at[steps->n++] = (struct strobe_zone_step){time, id, end};
 }
 
-static void hand_on_single(struct steps *steps, const struct strobe_nest_zone *zone)
+static void hand_on_mark(struct steps *steps, const struct strobe_nest_zone *mark)
 {
     flush(steps);
-    steps->taker->single(steps->taker->context, zone);
-}
-
-static void hand_on_program(struct steps *steps, const struct strobe_nest_zone *zone)
-{
-    flush(steps);
-    steps->taker->program(steps->taker->context, zone);
+    steps->taker->mark(steps->taker->context, mark);
 }
 
 /* End the zones of the stack that end up to `time`. One that ends later keeps those around it open. */
@@ -141,8 +177,8 @@ static inline void end_until(struct strobe_nest *nest, uint64_t time, struct ste
     while (nest->n_stack && nest->stack[nest->n_stack - 1].end <= time) {
         const struct strobe_nest_zone *top = &nest->stack[--nest->n_stack];
         if (__builtin_expect(top->kind && top->program, 0))
-            hand_on_program(steps, top);
-        hand_on(steps, top->end, STROBE_STEP_END);
+            hand_on(steps, top->end, STROBE_STEP_VALUE, top->program);
+        hand_on(steps, top->end, STROBE_STEP_END, 0);
     }
 }
 
@@ -152,16 +188,15 @@ static inline enum strobe_err begin(struct strobe_nest *nest, const struct strob
     nest->n_late += zone->start < nest->out;
     end_until(nest, zone->start, steps);
     if (__builtin_expect(zone->kind, 0)) {
-        hand_on_single(steps, zone);
+        hand_on_mark(steps, zone);
         return STROBE_OK;
     }
     if (__builtin_expect(nest->n_stack == nest->stack_room, 0) &&
         !reserve(&nest->stack, &nest->stack_room, nest->n_stack, 1))
         return STROBE_ERR_NOMEM;
-    if (__builtin_expect(nest->n_stack != 0, 1))
-        hand_on(steps, zone->start, zone->id);
-    else
-        hand_on_single(steps, zone);
+    hand_on(steps, zone->start, zone->id, 0);
+    if (!nest->n_stack && zone->program)
+        hand_on(steps, zone->start, STROBE_STEP_VALUE, zone->program);
     STROBE_ASSERT(nest->n_stack < nest->stack_room);
     struct strobe_nest_zone *top = &nest->stack[nest->n_stack++];
     *top = *zone;
@@ -174,14 +209,14 @@ static inline bool hand_on_whole(struct strobe_nest *nest, uint32_t at, uint64_t
                                  struct steps *steps)
 {
     const struct strobe_nest_zone *zone = &nest->waiting[at];
-    if (at + 1 == nest->n_waiting || zone->kind || zone->end > zone[1].start || zone->end > until)
+    if (at + 1 == nest->n_waiting || zone->kind || zone->end > zone[1].start || zone->end > until ||
+        !zone->end) /* a step without an end is a begin */
         return false;
     end_until(nest, zone->start, steps);
     if (!nest->n_stack)
         return false; /* an outermost one */
     nest->n_late += zone->start < nest->out;
-    hand_on(steps, zone->start, zone->id);
-    hand_on(steps, zone->end, STROBE_STEP_END);
+    hand_on(steps, zone->start, zone->id, zone->end);
     return true;
 }
 
@@ -196,7 +231,9 @@ static bool is_new(struct strobe_nest *nest, const struct strobe_nest_zone *open
     for (uint32_t i = 0; i < nest->n_stack; i++)
         if (nest->stack[i].start == open->start && nest->stack[i].id == open->id)
             return false;
-    for (uint32_t i = 0; i < nest->n_waiting && nest->waiting[i].start <= open->start; i++)
+    uint32_t i =
+        (uint32_t)STROBE_ARRAY_BISECT(0, nest->n_waiting, k, nest->waiting[k].start < open->start);
+    for (; i < nest->n_waiting && nest->waiting[i].start == open->start; i++)
         if (same(&nest->waiting[i], open))
             return false;
     return true;

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "device/stream.h"
 #include "file/encode.h"
 
 #define STROBE_NEST_OPEN UINT64_MAX /* end of a zone that is not closed */
@@ -36,6 +37,13 @@ struct strobe_nest_zone {
 };
 static_assert(sizeof(struct strobe_nest_zone) == 24,
               "what waits is stored, and bounded by its number");
+static_assert(
+    sizeof(struct strobe_device_zone) == sizeof(struct strobe_nest_zone) &&
+        offsetof(struct strobe_device_zone, start) == 0 &&
+        offsetof(struct strobe_device_zone, end) == 8 &&
+        offsetof(struct strobe_device_zone, id) == 16 &&
+        offsetof(struct strobe_device_zone, program) == 20,
+    "a zone of the decoder is one of kind 0: its id has 27 bits, the lower ones of the word");
 
 struct strobe_nest {
     struct strobe_nest_zone *waiting; /* owned: by begin, a parent before its children */
@@ -48,12 +56,10 @@ struct strobe_nest {
 
 /* Who is handed what happened, in order. */
 struct strobe_nest_taker {
-    /* Begins and ends of zones in zones, and ends of outermost ones: cycles and ids, STROBE_STEP_END of ends. The taker may change them. */
+    /* Zones (file/encode.h): cycles and ids. An outermost one has its program as its value: behind its begin or, where it began without one,
+     * since a table has none, before its end. The taker may change them. */
     void (*steps)(void *context, struct strobe_zone_step *steps, size_t n_steps);
-    /* An outermost zone begins, or there was a mark. */
-    void (*single)(void *context, const struct strobe_nest_zone *zone);
-    /* An outermost zone that began without a program, since a table has none, is about to end: now it has one. */
-    void (*program)(void *context, const struct strobe_nest_zone *zone);
+    void (*mark)(void *context, const struct strobe_nest_zone *mark);
     void *context; /* borrowed */
 };
 
@@ -66,6 +72,10 @@ void strobe_nest_shrink(struct strobe_nest *nest, uint32_t room);
 /* Zones that closed, in the order in which they ended, and marks among them. NOMEM: none of them was taken. */
 enum strobe_err strobe_nest_add(struct strobe_nest *nest, const struct strobe_nest_zone *zones,
                                 size_t n_zones);
+
+/* The same for zones alone, as the decoder makes them. */
+enum strobe_err strobe_nest_add_closed(struct strobe_nest *nest,
+                                       const struct strobe_device_zone *zones, size_t n_zones);
 
 /* Hand on what happened up to `until`. `open`: zones that were open then, outermost first; those that are waiting as closed ones by now
  * are known by id and start. NOMEM: a zone's begin was not handed on; nor will its end be. */

@@ -1,7 +1,8 @@
 /* source.c - see the header.
  *
  * A round: every stream's frames into the one block that all devices share. Bytes go back when all blocks with what they became are written
- * and the rest is saved: after a quarter of a second, or when a stream's ring is half full of them.
+ * and the rest is saved: after a quarter of a second, or when a stream's ring is half full of them. Where the rest is much, compared with what
+ * came since, up to a second.
  * SPDX-License-Identifier: MIT */
 #include "device_record/source.h"
 
@@ -31,6 +32,7 @@ enum {
     QUIET_NS = 10000000,
 };
 #define FLUSH_NS 250000000ull
+#define SAVE_NS  1000000000ull
 
 struct stream {
     struct strobe_device_fifo_reader fifo;
@@ -45,7 +47,8 @@ struct strobe_devices {
     struct stream *streams[STREAMS_MAX]; /* owned */
     uint32_t n_streams, n_devices;       /* streams that are open; found */
     struct strobe_host_clock clock;      /* also in front of a device's bytes in its slot */
-    uint64_t flushed_ns;
+    uint64_t flushed_ns, saved_ns;
+    uint64_t n_saved;        /* bytes of the last saving, of all streams */
     struct strobe_out saved; /* scratch */
     uint32_t *words;         /* owned: FEED_WORDS, what is being decoded */
     pthread_t thread;
@@ -130,6 +133,7 @@ static void save(struct strobe_devices *source, struct stream *stream)
     if (out->error || strobe_device_fifo_save(&stream->fifo, source->options.trace,
                                               strobe_device_trace_layout(), out->at, out->len))
         strobe_device_fifo_forget(&stream->fifo);
+    source->n_saved += out->len;
 }
 
 /* What a predecessor left of a stream, if anything; *bytes are the caller's. False: the stream is another trace's. */
@@ -260,12 +264,29 @@ static void hand_on_all(struct strobe_devices *source)
     }
 }
 
+/* To save takes as long as what is saved is large: too long for what came since the last time. */
+static bool is_too_early(const struct strobe_devices *source, uint64_t now)
+{
+    uint64_t n_taken = 0;
+    for (uint32_t i = 0; i < source->n_streams; i++)
+        n_taken += source->streams[i]->fifo.read - source->streams[i]->fifo.given;
+    return n_taken < 2 * source->n_saved && now - source->saved_ns < SAVE_NS;
+}
+
+/* What is in the block goes to the file. What waits is handed on with a saving alone: a successor does the same then. */
+static void flush_block(struct strobe_devices *source)
+{
+    strobe_build_store_flush(source->store);
+    source->flushed_ns = strobe_clock_mono_ns();
+}
+
 static void give_back_all(struct strobe_devices *source)
 {
     STROBE_ASSERT(source->store && source->n_streams <= STREAMS_MAX);
     hand_on_all(source);
-    strobe_build_store_flush(source->store);
-    source->flushed_ns = strobe_clock_mono_ns();
+    flush_block(source);
+    source->saved_ns = source->flushed_ns;
+    source->n_saved = 0;
     for (uint32_t i = 0; i < source->n_streams; i++) {
         struct stream *stream = source->streams[i];
         if (stream->fifo.read == stream->fifo.given)
@@ -294,8 +315,12 @@ static bool round_over_streams(struct strobe_devices *source)
             source->streams[i--] = source->streams[--source->n_streams];
         }
     }
-    if (source->store && (is_crowded || strobe_clock_mono_ns() - source->flushed_ns > FLUSH_NS))
+    uint64_t now = strobe_clock_mono_ns();
+    bool is_due = source->store && now - source->flushed_ns > FLUSH_NS;
+    if (source->store && (is_crowded || (is_due && !is_too_early(source, now))))
         give_back_all(source);
+    else if (is_due)
+        flush_block(source);
     return came;
 }
 

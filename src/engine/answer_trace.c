@@ -243,6 +243,10 @@ static void put_notes(const struct strobe_engine *engine, struct strobe_reply *r
         strobe_reply_string(reply, "",
                             "fibers, spans and GPU zones are not shown: the trace is too large to "
                             "pair them");
+    if (engine->tables.lacks_rows)
+        strobe_reply_string(reply, "",
+                            "some fibers, spans or GPU zones are not shown: where the trace has "
+                            "them paired it is damaged");
     if (engine->tables.n_left_out)
         strobe_reply_string(reply, "", "not all messages, frames, plots and spans are shown");
     strobe_reply_close(reply, ']');

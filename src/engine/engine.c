@@ -225,9 +225,15 @@ void strobe_engine_answer(struct strobe_engine *engine, const struct strobe_json
                           struct strobe_reply *reply)
 {
     uint32_t ask = strobe_json_member(question, 0, "ask");
+    const struct strobe_reply then = *reply;
     for (size_t i = 0; ask && i < sizeof answers / sizeof answers[0]; i++)
         if (strobe_json_is(question, ask, answers[i].ask)) {
             answers[i].answer(engine, question, reply);
+            if (strobe_tables_mend(&engine->tables)) { /* the answer lacks what is damaged */
+                engine->n_grown++;
+                strobe_reply_take_back(reply, &then);
+                answers[i].answer(engine, question, reply);
+            }
             return;
         }
     strobe_engine_answer_error(reply, "there is no such question");

@@ -188,6 +188,16 @@ uint8_t *strobe_reply_frame(struct strobe_reply *reply, uint32_t id, size_t befo
     return frame;
 }
 
+void strobe_reply_take_back(struct strobe_reply *reply, const struct strobe_reply *then)
+{
+    while (reply->n_arrays > then->n_arrays)
+        free(reply->arrays[--reply->n_arrays].bytes);
+    reply->text.len = then->text.len;
+    reply->text.error = then->text.error;
+    reply->json = then->json;
+    reply->failed = then->failed;
+}
+
 void strobe_reply_free(struct strobe_reply *reply)
 {
     for (uint32_t i = 0; i < reply->n_arrays; i++)

@@ -56,6 +56,9 @@ uint8_t *strobe_reply_frame(struct strobe_reply *reply, uint32_t id, size_t befo
 uint8_t *strobe_reply_finish(struct strobe_reply *reply, uint32_t id, size_t before,
                              size_t *n_bytes);
 
+/* Take back what was put since the reply was as in `then`. */
+void strobe_reply_take_back(struct strobe_reply *reply, const struct strobe_reply *then);
+
 void strobe_reply_free(struct strobe_reply *reply);
 
 #endif

@@ -10,6 +10,9 @@
 #include "file/encode_internal.h"
 
 #include <stdlib.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "base/array.h"
 
@@ -168,7 +171,19 @@ void strobe_encode_split(struct strobe_encoder *enc)
     STROBE_ASSERT(enc->n_events <= STROBE_BLOCK_EVENTS_MAX);
     const uint16_t *dt = enc->dt;
     uint8_t *restrict lo = enc->lo, *restrict hi = enc->hi;
-    for (uint32_t i = 0; i < enc->n_events; i++) {
+    uint32_t i = 0;
+#ifdef __SSE2__
+    const __m128i low = _mm_set1_epi16(0xff);
+    for (; i + 16 <= enc->n_events; i += 16) {
+        __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(dt + i));
+        __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(dt + i + 8));
+        _mm_storeu_si128((__m128i *)(void *)(lo + i),
+                         _mm_packus_epi16(_mm_and_si128(a, low), _mm_and_si128(b, low)));
+        _mm_storeu_si128((__m128i *)(void *)(hi + i),
+                         _mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8)));
+    }
+#endif
+    for (; i < enc->n_events; i++) {
         lo[i] = (uint8_t)dt[i];
         hi[i] = (uint8_t)(dt[i] >> 8);
     }

@@ -175,12 +175,14 @@ bool strobe_encode_is_innermost(const struct strobe_encoder *enc, uint64_t loc);
 const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *at,
                                     const uint64_t *end, uint32_t epoch, uint64_t *prev_tick);
 
-/* A begin or an end of a zone; the end is that of the innermost one. */
+/* A begin or an end of a zone, which is that of the innermost one; a whole zone with nothing in it; or the value of the innermost one. */
 struct strobe_zone_step {
     uint64_t tick;
-    uint64_t loc; /* STROBE_STEP_END: an end */
+    uint64_t loc; /* STROBE_STEP_END: an end; STROBE_STEP_VALUE */
+    uint64_t end; /* of a begin: its end, 0: that is a step of its own; of a value: the value */
 };
-#define STROBE_STEP_END (~0ull)
+#define STROBE_STEP_END   (~0ull)
+#define STROBE_STEP_VALUE (~0ull - 1)
 /* The same for steps in memory, whose ticks may go anywhere. Where it stopped: at `end`, at a full
  * block, or at a step for the functions above. */
 const struct strobe_zone_step *strobe_encode_steps(struct strobe_encoder *enc,

@@ -390,7 +390,7 @@ struct run {
     struct strobe_loc_sum *sums;
     uint8_t *sym;
     uint16_t *dt;
-    uint64_t prev, n_begins, last_loc;
+    uint64_t prev, n_begins, n_values, last_loc;
     uint32_t last_index, last_depth, depth, cap, serial, low;
     struct strobe_lod_bucket *column; /* that the last zone ended in, where it is at hand */
     uint64_t bucket_from, bucket_end; /* its ticks, none yet: 1 and 0 */
@@ -420,57 +420,62 @@ ALWAYS_INLINE struct run start_run(struct strobe_encoder *enc)
     };
 }
 
-ALWAYS_INLINE void end_run(const struct run *run, uint32_t n)
+ALWAYS_INLINE void end_run(const struct run *run)
 {
     struct strobe_encoder *enc = run->enc;
-    STROBE_ASSERT(n <= STROBE_BLOCK_EVENTS_MAX - enc->n_events && run->n_begins <= n);
-    STROBE_ASSERT(run->sym == enc->sym + enc->n_events + n);
+    uint32_t n = (uint32_t)(run->sym - (enc->sym + enc->n_events));
+    uint64_t n_ends = n - run->n_begins - run->n_values;
+    STROBE_ASSERT(n <= STROBE_BLOCK_EVENTS_MAX - enc->n_events && n_ends <= n);
     STROBE_ASSERT(run->dt == enc->dt + enc->n_events + n);
     STROBE_ASSERT(run->depth >= run->low && run->depth <= run->cap);
     enc->n_events += n;
     enc->part_events += n;
     enc->prev_tick = run->prev;
     enc->by_kind[STROBE_KIND_ZONE_BEGIN] += run->n_begins;
-    enc->by_kind[STROBE_KIND_ZONE_END] += n - run->n_begins;
-    enc->n_zones += n - run->n_begins;
+    enc->by_kind[STROBE_KIND_ZONE_VALUE] += run->n_values;
+    enc->by_kind[STROBE_KIND_ZONE_END] += n_ends;
+    enc->n_zones += n_ends;
     enc->track->depth = run->depth;
 }
 
-ALWAYS_INLINE void run_put(struct run *run, uint64_t tick, uint32_t sym)
+/* `is_near`: the caller made sure that the tick is not far from the one before. */
+ALWAYS_INLINE void run_put(struct run *run, uint64_t tick, uint32_t sym, bool is_near)
 {
-    STROBE_ASSERT(tick - run->prev < 65535 && sym < 256);
+    uint64_t difference = tick - run->prev;
+    STROBE_ASSERT((!is_near || difference < 65535) && sym < 256);
     *run->sym++ = (uint8_t)sym;
-    *run->dt++ = (uint16_t)(tick - run->prev);
     run->prev = tick;
-}
-
-/* The zone that began is the top one. */
-ALWAYS_INLINE void run_push(struct run *run, uint64_t tick, uint64_t loc, uint32_t dict)
-{
-    run_put(run, tick, STROBE_SYM_BEGIN + run->last_index);
-    run->n_begins++;
-    STROBE_ASSERT(run->depth < run->cap && run->last_index < run->enc->n_locs);
-    run->stack[run->depth++] = (struct strobe_open_zone){loc, tick, 0, dict, run->serial};
-}
-
-/* False: not for the loop. */
-ALWAYS_INLINE bool run_begin(struct run *run, uint64_t tick, uint64_t loc)
-{
-    if (__builtin_expect(loc != run->last_loc || run->depth != run->last_depth, 0)) {
-        run->last_index = strobe_encode_dict_index(run->enc, loc);
-        run->last_loc = loc;
-        run->last_depth = run->depth;
-        if (__builtin_expect(run->enc->depths[run->last_index] != run->depth, 0)) {
-            run->last_loc = ~0ull; /* its begins are counted, or this is its first one */
-            if (run->last_index >= STROBE_SYM_BEGIN_DIRECT || run->depth == run->cap)
-                return false;
-            run_push(run, tick, loc, nest_begin(run->enc, run->last_index, run->depth));
-            return true;
-        }
+    if (!is_near && __builtin_expect(difference >= 65535, 0)) {
+        run->enc->big_at = strobe_varint_put(run->enc->big_at, strobe_zigzag((int64_t)difference));
+        difference = 0xffff;
     }
-    if (__builtin_expect(run->last_index >= STROBE_SYM_BEGIN_DIRECT || run->depth == run->cap, 0))
+    *run->dt++ = (uint16_t)difference;
+}
+
+/* Look up a location: run->last_index. True: all its zones of the part are at the depth at hand, so none is counted. */
+ALWAYS_INLINE bool run_look_up(struct run *run, uint64_t loc)
+{
+    if (__builtin_expect(loc == run->last_loc && run->depth == run->last_depth, 1))
+        return true;
+    run->last_index = strobe_encode_dict_index(run->enc, loc);
+    run->last_depth = run->depth;
+    bool is_plain = run->enc->depths[run->last_index] == run->depth;
+    run->last_loc = is_plain ? loc : ~0ull; /* its begins are counted, or this is its first one */
+    return is_plain;
+}
+
+/* A zone begins: it is the top one now. False: not for the loop. */
+ALWAYS_INLINE bool run_begin(struct run *run, uint64_t tick, uint64_t loc, bool is_near)
+{
+    bool is_plain = run_look_up(run, loc);
+    uint32_t index = run->last_index;
+    if (__builtin_expect(index >= STROBE_SYM_BEGIN_DIRECT || run->depth == run->cap, 0))
         return false; /* the first bound is below STROBE_STAT_LOCS */
-    run_push(run, tick, loc, run->last_index);
+    uint32_t dict = __builtin_expect(is_plain, 1) ? index : nest_begin(run->enc, index, run->depth);
+    run_put(run, tick, STROBE_SYM_BEGIN + index, is_near);
+    run->n_begins++;
+    STROBE_ASSERT(run->depth < run->cap && index < run->enc->n_locs);
+    run->stack[run->depth++] = (struct strobe_open_zone){loc, tick, 0, dict, run->serial};
     return true;
 }
 
@@ -487,7 +492,23 @@ ALWAYS_INLINE void take_column(struct run *run, uint64_t tick)
     run->n_rows = enc->lod_depths; /* 0 while no zone ended that is high enough for a row */
 }
 
-/* The top zone ends. `is_ordered`: ticks never go back. False: not for the loop. */
+/* Add a zone at the depth at hand to the level of detail. */
+ALWAYS_INLINE void run_count(struct run *run, uint32_t index, uint64_t begin, uint64_t end,
+                             bool is_ordered)
+{
+    if (__builtin_expect(
+            begin >= run->bucket_from && end < run->bucket_end && run->depth < run->n_rows, 1)) {
+        struct strobe_lod_bucket *bucket = run->column + (size_t)run->depth * STROBE_LOD_BUCKETS;
+        bucket->busy += end - begin;
+        count_in_bucket(run->enc, bucket, index, end - begin, end);
+        return;
+    }
+    lod_zone(run->enc, run->depth, index, begin, end, end - begin);
+    if (is_ordered || end >= run->enc->first_tick) /* else it counts in the first one */
+        take_column(run, end);
+}
+
+/* The top zone ends. `is_ordered`: ticks never go back, and are near each other. False: not for the loop. */
 ALWAYS_INLINE bool run_end(struct run *run, uint64_t tick, bool is_ordered)
 {
     STROBE_ASSERT(run->depth > run->low); /* it began in this part */
@@ -499,24 +520,47 @@ ALWAYS_INLINE bool run_end(struct run *run, uint64_t tick, bool is_ordered)
             return false;
         nest_end(run->enc, index, tick - zone->begin);
     }
-    run_put(run, tick, STROBE_KIND_ZONE_END);
+    run_put(run, tick, STROBE_KIND_ZONE_END, is_ordered);
     run->depth--;
     uint64_t duration = tick - zone->begin, child = zone->child;
     STROBE_ASSERT(tick >= zone->begin && (!is_ordered || child <= duration));
     if (run->depth)
         run->stack[run->depth - 1].child += duration;
     sum_zone(&run->sums[index], duration, is_ordered || duration > child ? duration - child : 0);
-    if (__builtin_expect(zone->begin >= run->bucket_from && tick < run->bucket_end &&
-                             run->depth < run->n_rows,
-                         1)) {
-        struct strobe_lod_bucket *bucket = run->column + (size_t)run->depth * STROBE_LOD_BUCKETS;
-        bucket->busy += duration;
-        count_in_bucket(run->enc, bucket, index, duration, tick);
-        return true;
-    }
-    lod_zone(run->enc, run->depth, index, zone->begin, tick, duration);
-    if (is_ordered || tick >= run->enc->first_tick) /* else it counts in the first one */
-        take_column(run, tick);
+    run_count(run, index, zone->begin, tick, is_ordered);
+    return true;
+}
+
+/* A zone with nothing in it: it need not be the top one in between. False: not for the loop. */
+ALWAYS_INLINE bool run_whole(struct run *run, uint64_t begin, uint64_t end, uint64_t loc)
+{
+    uint64_t duration = end - begin;
+    bool is_plain = run_look_up(run, loc);
+    uint32_t index = run->last_index;
+    if (__builtin_expect(index >= STROBE_SYM_BEGIN_DIRECT || run->depth == run->cap || end < begin,
+                         0))
+        return false;
+    if (__builtin_expect(!is_plain, 0) && nest_begin(run->enc, index, run->depth) & COUNTED)
+        nest_end(run->enc, index, duration);
+    run_put(run, begin, STROBE_SYM_BEGIN + index, false);
+    run_put(run, end, STROBE_KIND_ZONE_END, false);
+    run->n_begins++;
+    if (run->depth)
+        run->stack[run->depth - 1].child += duration;
+    sum_zone(&run->sums[index], duration, duration);
+    run_count(run, index, begin, end, false);
+    return true;
+}
+
+/* The value of the top zone. False: the block has no room for it. */
+ALWAYS_INLINE bool run_value(struct run *run, uint64_t tick, uint64_t value)
+{
+    struct strobe_encoder *enc = run->enc;
+    if (__builtin_expect(strobe_encode_is_full(enc), 0))
+        return false;
+    run_put(run, tick, STROBE_KIND_ZONE_VALUE, false);
+    enc->side_at = strobe_varint_put(enc->side_at, value);
+    run->n_values++;
     return true;
 }
 
@@ -538,7 +582,7 @@ static size_t fitting(const struct strobe_encoder *enc, size_t n)
 const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *at,
                                     const uint64_t *end, uint32_t epoch, uint64_t *prev_tick)
 {
-    const uint64_t *start = at, base = (uint64_t)epoch << 32;
+    const uint64_t base = (uint64_t)epoch << 32;
     if (!can_run(enc))
         return at;
     struct run run = start_run(enc);
@@ -549,7 +593,7 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
         if (__builtin_expect(tick - run.prev >= 65535, 0))
             break; /* far, or back in time */
         if (STROBE_WORD_IS_BEGIN(word)) {
-            if (__builtin_expect(!run_begin(&run, tick, loc), 0))
+            if (__builtin_expect(!run_begin(&run, tick, loc, true), 0))
                 break;
         } else if (__builtin_expect(STROBE_WORD_IS_END(word), 1)) {
             if (__builtin_expect(run.depth <= run.low || run.stack[run.depth - 1].loc != loc, 0) ||
@@ -559,9 +603,20 @@ const uint64_t *strobe_encode_words(struct strobe_encoder *enc, const uint64_t *
             break;
         }
     }
-    end_run(&run, (uint32_t)(at - start));
+    end_run(&run);
     *prev_tick = enc->prev_tick;
     return at;
+}
+
+/* A step of any form. False: it is not for the loop. */
+ALWAYS_INLINE bool run_step(struct run *run, const struct strobe_zone_step *step)
+{
+    if (step->loc == STROBE_STEP_END) /* one from before this part, or none: not for the loop */
+        return __builtin_expect(run->depth > run->low, 1) && run_end(run, step->tick, false);
+    if (step->loc == STROBE_STEP_VALUE)
+        return run_value(run, step->tick, step->end);
+    return step->end ? run_whole(run, step->tick, step->end, step->loc)
+                     : run_begin(run, step->tick, step->loc, false);
 }
 
 /* The same for zones that come in another form than a ring's words. */
@@ -569,20 +624,13 @@ const struct strobe_zone_step *strobe_encode_steps(struct strobe_encoder *enc,
                                                    const struct strobe_zone_step *at,
                                                    const struct strobe_zone_step *end)
 {
-    const struct strobe_zone_step *start = at;
     if (!can_run(enc))
         return at;
     struct run run = start_run(enc);
-    for (end = at + fitting(enc, (size_t)(end - at)); at < end; at++) {
-        if (__builtin_expect(at->tick - run.prev >= 65535, 0))
-            break; /* far, or back in time */
-        if (at->loc != STROBE_STEP_END) {
-            if (!run_begin(&run, at->tick, at->loc))
-                break;
-        } else if (__builtin_expect(run.depth <= run.low, 0) || !run_end(&run, at->tick, false)) {
-            break; /* one from before this part, none, or not for the loop */
-        }
-    }
-    end_run(&run, (uint32_t)(at - start));
+    const uint8_t *full = enc->sym + STROBE_BLOCK_EVENTS_MAX - 1; /* a step is two events at most */
+    for (; at < end && run.sym < full; at++)
+        if (__builtin_expect((int64_t)(at->tick - run.prev) < 0, 0) || !run_step(&run, at))
+            break; /* back in time, or not for the loop */
+    end_run(&run);
     return at;
 }

@@ -15,7 +15,13 @@
 #include "wire/file_layout.h"
 
 /* What the program said of a row's zone. Bits of `has`: */
-enum { STROBE_SAID_TEXT = 1, STROBE_SAID_NAME = 2, STROBE_SAID_VALUE = 4, STROBE_SAID_COLOR = 8 };
+enum {
+    STROBE_SAID_TEXT = 1,
+    STROBE_SAID_NAME = 2,
+    STROBE_SAID_VALUE = 4,
+    STROBE_SAID_COLOR = 8,
+    STROBE_ROW_NESTED = 16, /* beside them in the file: of the row */
+};
 struct strobe_paired_note {
     const char *text, *name; /* borrowed */
     uint32_t n_text, n_name;
@@ -30,7 +36,8 @@ struct strobe_paired_row {
     uint64_t proc; /* number of the process that its location is of */
     uint64_t loc;
     uint32_t depth;
-    uint32_t note; /* index + 1 in the part's notes, 0: none */
+    uint32_t note;     /* index + 1 in the part's notes, 0: none */
+    uint8_t is_nested; /* at its end, one of its location was open below it */
 };
 
 struct strobe_paired_cell {
@@ -68,6 +75,8 @@ struct strobe_paired_track {
 /* Zero-initialise; free once. */
 struct strobe_paired_list {
     uint64_t n_left_out;
+    int knows_nested; /* 0: of an older writer; is_nested of rows and the next two mean nothing */
+    uint64_t n_unfinished, n_no_begin; /* of fibers and shared threads: no rows are made of these */
     struct strobe_paired_track *tracks; /* owned */
     uint32_t n_tracks, tracks_room;
     struct strobe_paired_part *parts; /* owned */

@@ -104,6 +104,8 @@ enum strobe_err strobe_paired_get_rows(const struct strobe_paired_body *body,
         rows[i].loc = loc += (uint64_t)strobe_get_zigzag(&in);
     for (uint32_t i = 0; i < part->n; i++) {
         uint32_t has = (uint32_t)strobe_get_varint(&in);
+        rows[i].is_nested = has & STROBE_ROW_NESTED ? 1 : 0;
+        has &= ~(uint32_t)STROBE_ROW_NESTED;
         if (!has)
             continue;
         if (STROBE_ARRAY_RESERVE(notes->notes, notes->room, notes->n + 1ull))
@@ -244,8 +246,10 @@ static enum strobe_err get_tracks(struct strobe_bytes *in, struct strobe_paired_
 {
     uint64_t offset = 0;
     enum strobe_err err = STROBE_OK;
-    if (strobe_get_varint(in) != STROBE_PAIRED_VERSION)
+    uint64_t version = strobe_get_varint(in);
+    if (!version || version > STROBE_PAIRED_VERSION)
         return STROBE_ERR_NOTFOUND;
+    list->knows_nested = version > 1;
     list->n_left_out = strobe_get_varint(in);
     uint32_t n = get_count(in, 11);
     if (n > STROBE_PAIRED_TRACKS)
@@ -254,6 +258,10 @@ static enum strobe_err get_tracks(struct strobe_bytes *in, struct strobe_paired_
         return STROBE_ERR_NOMEM;
     while (list->n_tracks < n && !err)
         err = get_track(in, list, &list->tracks[list->n_tracks++], &offset);
+    if (!err && list->knows_nested) {
+        list->n_unfinished = strobe_get_varint(in);
+        list->n_no_begin = strobe_get_varint(in);
+    }
     return err ? err : in->bad ? STROBE_ERR_CORRUPT : STROBE_OK;
 }
 

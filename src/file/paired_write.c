@@ -92,7 +92,8 @@ enum strobe_err strobe_paired_put_rows(struct strobe_paired_bytes *out,
     for (uint32_t i = 0; i < head->n; i++)
         put_difference(out, rows[i].loc, i ? rows[i - 1].loc : 0);
     for (uint32_t i = 0; i < head->n; i++)
-        put(out, rows[i].note ? notes[rows[i].note - 1].has : 0);
+        put(out, (rows[i].note ? notes[rows[i].note - 1].has : 0) |
+                     (rows[i].is_nested ? STROBE_ROW_NESTED : 0u));
     for (uint32_t i = 0; i < head->n; i++)
         if (rows[i].note)
             put_note(out, &notes[rows[i].note - 1]);
@@ -174,7 +175,7 @@ enum strobe_err strobe_paired_put_list(struct strobe_paired_bytes *out,
 {
     uint64_t offset = 0;
     enum strobe_err err =
-        reserve(out, 3 + 12ull * list->n_tracks + 2ull * list->n_levels + 5ull * list->n_parts, 0);
+        reserve(out, 5 + 12ull * list->n_tracks + 2ull * list->n_levels + 5ull * list->n_parts, 0);
     if (err)
         return err;
     put(out, STROBE_PAIRED_VERSION);
@@ -182,5 +183,7 @@ enum strobe_err strobe_paired_put_list(struct strobe_paired_bytes *out,
     put(out, list->n_tracks);
     for (uint32_t i = 0; i < list->n_tracks; i++)
         put_track(out, list, &list->tracks[i], &offset);
+    put(out, list->n_unfinished);
+    put(out, list->n_no_begin);
     return STROBE_OK;
 }

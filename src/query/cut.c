@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "file/copy.h"
+#include "query/pair.h"
 
 struct choice {
     const struct strobe_trace *trace;
@@ -20,9 +21,8 @@ static int is_chosen(void *context, uint64_t proc)
            choice->options->processes[process];
 }
 
-/* Footer and all; the file is gone where that fails. */
-static enum strobe_err finish(struct strobe_file_writer *to, struct choice *choice,
-                              const char *path, enum strobe_err err)
+/* What a trace has behind its last event but for the footer. */
+static void complete(struct strobe_file_writer *to, struct choice *choice)
 {
     const struct strobe_trace *trace = choice->trace;
     struct strobe_file_totals *totals = strobe_file_totals(to);
@@ -32,6 +32,12 @@ static enum strobe_err finish(struct strobe_file_writer *to, struct choice *choi
     for (uint32_t i = 0; i < trace->thread_ids.n; i++)
         totals->n_threads +=
             is_all || is_chosen(choice, trace->processes[trace->threads[i].process].proc);
+    strobe_pair_write(to, NULL); /* where that fails readers pair themselves */
+}
+
+/* The footer; the file is gone where that fails. */
+static enum strobe_err finish(struct strobe_file_writer *to, const char *path, enum strobe_err err)
+{
     enum strobe_err closed = strobe_file_finish(to);
     err = err ? err : closed;
     if (err)
@@ -60,10 +66,12 @@ enum strobe_err strobe_cut_write(struct strobe_trace *trace,
     if (err)
         return err;
     err = strobe_copy_blocks(trace->file, &blocks, to);
+    if (!err && options->closed)
+        complete(to, &choice);
     if (n_bytes)
         *n_bytes = strobe_file_n_bytes(to);
     if (options->closed)
-        return finish(to, &choice, path, err);
+        return finish(to, path, err);
     strobe_file_abandon(to);
     return err;
 }

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "file/copy.h"
 #include "file/records.h"
+#include "query/pair.h"
 
 /* A clock's rate is known from readings of so little error that a line drawn on goes wrong by no more than this. */
 enum { PPM_OFF = 2, LEAST_NS = 20000 };
@@ -141,6 +142,8 @@ enum strobe_err strobe_merge_write(struct strobe_trace *const *traces, const cha
         if (i != result->base)
             err = put_trace(to, traces[i], names[i], 0, &shift);
     }
+    if (!err)
+        strobe_pair_write(to, NULL); /* where that fails readers pair themselves */
     enum strobe_err closed = strobe_file_finish(to);
     err = err ? err : closed;
     if (err)

@@ -25,7 +25,7 @@ struct sorted {
     uint64_t begin, end, self, loc;
     uint32_t track, depth;
     uint32_t process;
-    uint32_t has_note;
+    uint32_t is_nested;
 };
 
 struct pairing {
@@ -108,7 +108,6 @@ static enum strobe_err add_row(struct pairing *pairing, struct sorted row,
         return STROBE_OK;
     }
     size_t n = pack_note(pairing, note);
-    row.has_note = n != 0;
     count_row(pairing, &row);
     return strobe_sort_add(pairing->sort, &row, pairing->bytes, n);
 }
@@ -133,6 +132,15 @@ static uint32_t track_of_batch(struct pairing *pairing, const struct strobe_batc
     return track_of(pairing, 0, first, &made);
 }
 
+/* A zone that is no row. */
+static void count_other(struct strobe_paired_list *list, const struct strobe_batch *batch,
+                        const struct strobe_zone_row *zone)
+{
+    int is_span = batch->kind == STROBE_BATCH_SPAN;
+    list->n_unfinished += !is_span && zone->state == STROBE_ZONE_UNFINISHED;
+    list->n_no_begin += !is_span && zone->state == STROBE_ZONE_NO_BEGIN;
+}
+
 static enum strobe_err take_batch(void *context, const struct strobe_batch *batch)
 {
     struct pairing *pairing = context;
@@ -144,8 +152,10 @@ static enum strobe_err take_batch(void *context, const struct strobe_batch *batc
         const struct strobe_zone_row *zone = &batch->zones[i];
         uint64_t id;
         strobe_batch_loc(pairing->trace, batch, zone, &id);
-        if (zone->state == STROBE_ZONE_NO_BEGIN || zone->state == STROBE_ZONE_UNFINISHED)
+        if (zone->state == STROBE_ZONE_NO_BEGIN || zone->state == STROBE_ZONE_UNFINISHED) {
+            count_other(&pairing->out.list, batch, zone);
             continue;
+        }
         int has_ended = zone->state == STROBE_ZONE_ENDED;
         err = add_row(pairing,
                       (struct sorted){.begin = zone->begin,
@@ -154,7 +164,8 @@ static enum strobe_err take_batch(void *context, const struct strobe_batch *batc
                                       .loc = id,
                                       .track = track,
                                       .depth = batch->kind == STROBE_BATCH_SPAN ? 0 : zone->depth,
-                                      .process = batch->process},
+                                      .process = batch->process,
+                                      .is_nested = zone->is_nested},
                       zone->note ? &batch->notes[zone->note - 1] : NULL);
     }
     return err;
@@ -246,7 +257,8 @@ static enum strobe_err take_row(void *context, const void *record, const void *b
                                     .self = from.self,
                                     .proc = pairing->trace->processes[from.process].proc,
                                     .loc = from.loc,
-                                    .depth = from.depth};
+                                    .depth = from.depth,
+                                    .is_nested = from.is_nested != 0};
     if (out->list.tracks[from.track].kind == STROBE_PAIRED_SPANS)
         row.depth = depth_of_span(pairing, &from);
     if (n_bytes) {
@@ -343,4 +355,9 @@ enum strobe_err strobe_pair_write(struct strobe_file_writer *writer, const char 
         err = run(&pairing, by_loose, by_gpu);
     free_pairing(&pairing);
     return err;
+}
+
+enum strobe_err strobe_pair_write_last(struct strobe_file_writer *writer)
+{
+    return strobe_pair_write(writer, NULL);
 }

@@ -10,4 +10,7 @@
  * `folder`: where the sort makes its file; NULL: where the trace is. An error leaves a trace that readers pair themselves. */
 enum strobe_err strobe_pair_write(struct strobe_file_writer *writer, const char *folder);
 
+/* The same where the trace is: as the last of a recovery (collector/recover.h). */
+enum strobe_err strobe_pair_write_last(struct strobe_file_writer *writer);
+
 #endif

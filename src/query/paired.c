@@ -72,6 +72,21 @@ static enum strobe_err load(struct strobe_paired *paired, uint64_t offset,
     return err;
 }
 
+/* The rows of a part, to `decoded`. CORRUPT counts: answers lack them until somebody asks. */
+static enum strobe_err get_rows(struct strobe_paired *paired, const struct strobe_paired_part *part,
+                                const struct strobe_paired_track *track,
+                                struct strobe_paired_notes *notes)
+{
+    enum strobe_err err = load(paired, part->offset, STROBE_BLOCK_PAIRED);
+    if (!err)
+        err = strobe_paired_get_rows(&paired->body, part, track->proc, paired->decoded, notes);
+    for (uint32_t i = 0; i < part->n && !err; i++)
+        if (paired->decoded[i].depth >= track->n_depths)
+            err = STROBE_ERR_CORRUPT;
+    paired->n_bad += err == STROBE_ERR_CORRUPT;
+    return err;
+}
+
 /* The index of a process by its number; those of neighbours are mostly the same. */
 struct process_of {
     uint64_t proc;
@@ -117,16 +132,11 @@ static enum strobe_err fill(struct strobe_paired *paired, uint32_t track, uint32
     struct process_of last = {0};
     if (!slot->rows && !(slot->rows = malloc(STROBE_PAIRED_PART * sizeof *slot->rows)))
         return STROBE_ERR_NOMEM;
-    enum strobe_err err = load(paired, part->offset, STROBE_BLOCK_PAIRED);
-    if (!err)
-        err = strobe_paired_get_rows(&paired->body, part, paired->list.tracks[track].proc,
-                                     paired->decoded, &slot->notes);
+    enum strobe_err err = get_rows(paired, part, &paired->list.tracks[track], &slot->notes);
     if (!err && slot->notes.n && !keep_texts(slot))
         err = STROBE_ERR_NOMEM;
     for (uint32_t i = 0; i < part->n && !err; i++) {
         const struct strobe_paired_row *row = &paired->decoded[i];
-        if (row->depth >= paired->list.tracks[track].n_depths)
-            return STROBE_ERR_CORRUPT;
         uint32_t process = process_of(paired->trace, &last, row->proc);
         slot->rows[i] =
             (struct strobe_pixel_row){row->begin, row->end,  strobe_table_loc(process, row->loc),
@@ -154,6 +164,30 @@ static struct strobe_paired_slot *rows_of(struct strobe_paired *paired, uint32_t
         return NULL;
     oldest->part = number + 1;
     return oldest;
+}
+
+enum strobe_err strobe_paired_each(struct strobe_paired *paired, uint32_t number, int is_open,
+                                   uint64_t lo, uint64_t hi, strobe_paired_take *take,
+                                   void *context)
+{
+    const struct strobe_paired_track *track = &paired->list.tracks[number];
+    const struct strobe_paired_part *parts =
+        paired->list.parts + (is_open ? track->first_open : track->first_ended);
+    uint32_t n_parts = is_open ? track->n_open_parts : track->n_ended_parts;
+    struct strobe_paired_notes notes = {0};
+    enum strobe_err err = STROBE_OK;
+    for (uint32_t i = 0; i < n_parts && parts[i].first <= hi && !err; i++) {
+        if (i + 1 < n_parts && parts[i + 1].first < lo)
+            continue; /* rows are ordered by their begins */
+        err = get_rows(paired, &parts[i], track, &notes);
+        const struct strobe_paired_row *rows = paired->decoded;
+        uint64_t from = err ? 0 : STROBE_ARRAY_BISECT(0, parts[i].n, k, rows[k].begin < lo);
+        uint64_t to = err ? 0 : STROBE_ARRAY_BISECT(from, parts[i].n, k, rows[k].begin <= hi);
+        if (from < to)
+            err = take(context, track, rows + from, (uint32_t)(to - from), notes.notes);
+    }
+    free(notes.notes);
+    return err;
 }
 
 /* ---- walks ---- */
@@ -293,8 +327,10 @@ enum strobe_err strobe_paired_cells(const struct strobe_rows_place *place,
         if (!err)
             err = strobe_paired_get_cells(&paired->body, part,
                                           paired->list.tracks[place->track].proc, paired->cells);
-        if (err == STROBE_ERR_CORRUPT)
+        if (err == STROBE_ERR_CORRUPT) {
+            paired->n_bad++;
             continue;
+        }
         if (err)
             return err;
         for (uint32_t k = 0; k < part->n; k++) {

@@ -43,11 +43,23 @@ struct strobe_paired {
     struct strobe_paired_row *decoded; /* owned: STROBE_PAIRED_PART */
     struct strobe_paired_cell *cells;  /* owned: likewise */
     uint64_t clock;
+    uint64_t n_bad; /* parts that could not be read: damage */
 };
 
 /* NOTFOUND: the file has none; NOMEM. */
 enum strobe_err strobe_paired_open(struct strobe_trace *trace, struct strobe_paired **out);
 void strobe_paired_close(struct strobe_paired *paired); /* NULL is allowed */
+
+/* Who takes rows as the file has them, of one part at a time; valid during the call. An error ends it. */
+typedef enum strobe_err strobe_paired_take(void *context, const struct strobe_paired_track *track,
+                                           const struct strobe_paired_row *rows, uint32_t n_rows,
+                                           const struct strobe_paired_note *notes);
+
+/* The rows of a track that ended, or those that are open, and began from `lo` to `hi`, in their order. CORRUPT: some can't be read; those
+ * before them were handed out. */
+enum strobe_err strobe_paired_each(struct strobe_paired *paired, uint32_t track, int is_open,
+                                   uint64_t lo, uint64_t hi, strobe_paired_take *take,
+                                   void *context);
 
 /* Where rows are. */
 struct strobe_rows_place {

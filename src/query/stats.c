@@ -1,10 +1,11 @@
 /* stats.c - sums and histograms by location.
  *
- *   no range          parts with a summary: their sums are added, no event is decoded
- *                     parts without:        replayed
- *                     fibers and spans:     replayed, as summaries leave them out
- *   range             everything that may begin in it is replayed
- *   shared threads    everything is replayed: self times depend on the zones of other tracks
+ *   threads           no range: parts with a summary: their sums are added, no event is decoded
+ *                               parts without:        replayed
+ *                     range:    everything that may begin in it is replayed
+ *   fibers, spans and the writer paired them: its rows are added (stats_paired.c)
+ *   shared threads    it did not: everything is replayed, since summaries leave them out and self times depend on
+ *                     the zones of other tracks
  *
  * SPDX-License-Identifier: MIT */
 #include "query/stats.h"
@@ -15,6 +16,7 @@
 #include "base/array.h"
 #include "query/feed.h"
 #include "query/loose.h"
+#include "query/paired.h"
 
 const unsigned strobe_percentiles[STROBE_STATS_N_PERCENTILES] = {50, 90, 99};
 
@@ -212,15 +214,18 @@ void strobe_stats_set_walk(struct strobe_trace *trace, const struct strobe_stats
     walk->trace = trace;
     walk->want_fibers = !options->spans;
     walk->want_spans = options->spans;
+    walk->any_order = !options->threads;
     walk->by_tick = options->by_tick;
     walk->tick_min = options->tick_min;
     walk->tick_max = options->tick_max;
 }
 
-static enum strobe_err run_walk(struct adding *adding)
+/* `of_threads`: the zones of fibers come from elsewhere. */
+static enum strobe_err run_walk(struct adding *adding, int of_threads)
 {
     struct strobe_walk walk;
     strobe_stats_set_walk(adding->stats->trace, adding->options, &walk);
+    walk.want_fibers &= !of_threads;
     walk.context = adding;
     walk.zones = adding->options->spans ? add_spans : add_batch;
     walk.want_nested = !adding->options->spans;
@@ -379,7 +384,8 @@ static enum strobe_err sum_block(struct summing *summing, const struct strobe_fe
             summing->has_fibers = 1;
             return STROBE_ERR_END;
         }
-        if (strobe_stats_leaves_out(summing->adding.options, process, thread))
+        if (strobe_stats_leaves_out(summing->adding.options, process, thread) ||
+            stats->trace->threads[thread].twin) /* that come with the paired ones */
             continue;
         enum strobe_err err =
             part->summary ? strobe_stats_add_summary(stats, summing->adding.options, part, process)
@@ -445,6 +451,27 @@ static void drop_empty_rows(struct strobe_stats *stats)
     stats->n_rows = kept;
 }
 
+/* What needs no pairing of events. *needs_walk: it is no use. */
+static enum strobe_err run_stored(struct adding *adding, int *needs_walk)
+{
+    struct strobe_stats *stats = adding->stats;
+    const struct strobe_stats_options *options = adding->options;
+    int is_summed = strobe_stats_is_summed(stats->trace, options);
+    struct strobe_paired *paired =
+        is_summed ? NULL : strobe_stats_paired_open(stats->trace, options);
+    enum strobe_err err = STROBE_OK;
+    *needs_walk = !is_summed && !paired;
+    if (*needs_walk)
+        return STROBE_OK;
+    if (!options->spans)
+        err = options->by_tick ? run_walk(adding, 1) : run_summing(adding, needs_walk);
+    if (paired && !err)
+        err = strobe_stats_add_paired(stats, options, paired);
+    *needs_walk |= paired && (err == STROBE_ERR_CORRUPT || stats->lacks_inclusive);
+    strobe_paired_close(paired);
+    return err == STROBE_ERR_CORRUPT && *needs_walk ? STROBE_OK : err;
+}
+
 enum strobe_err strobe_stats_run(struct strobe_trace *trace,
                                  const struct strobe_stats_options *options,
                                  struct strobe_stats *stats)
@@ -454,14 +481,12 @@ enum strobe_err strobe_stats_run(struct strobe_trace *trace,
     if (options->gpu)
         return strobe_stats_gpu(stats, options);
     struct adding adding = {stats, options};
-    enum strobe_err err = STROBE_OK;
-    int needs_walk = !strobe_stats_is_summed(trace, options);
-    if (!needs_walk)
-        err = run_summing(&adding, &needs_walk);
+    int needs_walk;
+    enum strobe_err err = run_stored(&adding, &needs_walk);
     if (!err && needs_walk) {
         strobe_stats_free(stats);
         stats->trace = trace;
-        err = run_walk(&adding);
+        err = run_walk(&adding, 0);
     }
     for (uint32_t i = 0; !err && i < stats->n_rows; i++)
         strobe_stats_set_percentiles(&stats->rows[i]);

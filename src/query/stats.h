@@ -133,6 +133,15 @@ void strobe_stats_set_percentiles(struct strobe_stats_row *row);
 void strobe_stats_set_walk(struct strobe_trace *trace, const struct strobe_stats_options *options,
                            struct strobe_walk *walk);
 
+/* stats_paired.c: what the trace's writer paired, where that has what these options ask for; NULL: the events must be read. */
+struct strobe_paired;
+struct strobe_paired *strobe_stats_paired_open(struct strobe_trace *trace,
+                                               const struct strobe_stats_options *options);
+/* stats_paired.c: add the zones of fibers and shared threads, or the spans. NOMEM; CORRUPT: not all of them. */
+enum strobe_err strobe_stats_add_paired(struct strobe_stats *stats,
+                                        const struct strobe_stats_options *options,
+                                        struct strobe_paired *paired);
+
 /* stats_exact.c: percentiles to the tick, from the events; rows and histograms are there. */
 enum strobe_err strobe_stats_refine(struct strobe_stats *stats,
                                     const struct strobe_stats_options *options);

@@ -111,12 +111,16 @@ struct strobe_tables {
     uint64_t paired_bytes;        /* size of the file when fibers and spans were paired */
     int is_unpaired;              /* the trace is too large for that */
     int no_paired; /* set before the first update: what the writer paired is not used */
+    int lacks_rows; /* some of what the writer paired is damaged, and the trace too large to pair it again */
 };
 
 /* Read what is new since the last call, at most STROBE_TABLES_STEP events of it. Zero-initialise but for `view` before the
  * first; free once. */
 enum strobe_err strobe_tables_update(struct strobe_tables *tables);
 void strobe_tables_free(struct strobe_tables *tables);
+
+/* 1: since it was asked last, rows that the writer paired turned out to be damaged, and are paired anew: what was made of them was not all. */
+int strobe_tables_mend(struct strobe_tables *tables);
 
 /* How much of the file was read: 0 to 1. */
 double strobe_tables_share(const struct strobe_tables *tables);

@@ -446,6 +446,24 @@ static enum strobe_err pair_now(struct strobe_tables *tables, int by_loose, int 
     return err;
 }
 
+/* 1: a walk over all events takes too long, and too much memory. */
+static int is_too_large(const struct strobe_tables *tables)
+{
+    return strobe_file_facts(tables->view->trace->file)->n_bytes > 4ull * STROBE_TABLES_MAX_EVENTS;
+}
+
+int strobe_tables_mend(struct strobe_tables *tables)
+{
+    if (!tables->paired || !tables->paired->n_bad || tables->lacks_rows)
+        return 0;
+    tables->lacks_rows = is_too_large(tables);
+    if (tables->lacks_rows)
+        return 1; /* with what can be read; and it is said */
+    tables->no_paired = 1;
+    tables->paired_bytes = 0;
+    return strobe_tables_pair(tables) == STROBE_OK;
+}
+
 enum strobe_err strobe_tables_pair(struct strobe_tables *tables)
 {
     struct strobe_trace *trace = tables->view->trace;
@@ -465,7 +483,7 @@ enum strobe_err strobe_tables_pair(struct strobe_tables *tables)
         tables->paired_bytes = n_bytes;
         return use_paired(tables);
     }
-    tables->is_unpaired = (by_loose || by_gpu) && n_bytes > 4ull * STROBE_TABLES_MAX_EVENTS;
+    tables->is_unpaired = (by_loose || by_gpu) && is_too_large(tables);
     if (tables->is_unpaired)
         return STROBE_OK;
     tables->paired_bytes = n_bytes;

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "query/feed.h"
 #include "query/loose.h"
+#include "query/walk_rows.h"
 
 /* What a thread carries from part to part. */
 struct track_state {
@@ -32,6 +33,7 @@ struct pass {
     uint32_t tracks_room;
     struct strobe_replay replay;
     struct strobe_looses *looses; /* owned; NULL: none wanted */
+    struct strobe_paired *paired; /* owned: of fibers, instead of those; NULL: none */
     uint32_t *locs;               /* owned: by slot of the current part */
     uint64_t *loc_ids;            /* owned */
     uint32_t locs_room, loc_ids_room;
@@ -98,6 +100,12 @@ static enum strobe_err show_loose(void *context, const struct strobe_batch *batc
     uint32_t loc = strobe_trace_loc(pass->trace, batch->process, batch->loc_ids[0]);
     shown.locs = &loc;
     return show_batch(pass, &shown);
+}
+
+/* Sink of rows: zones of one fiber. */
+static enum strobe_err show_row_batch(void *context, const struct strobe_batch *batch)
+{
+    return show_batch(context, batch);
 }
 
 /* Look up the locations of a part, by slot. */
@@ -408,12 +416,16 @@ static enum strobe_err finish(struct pass *pass)
     enum strobe_err err = STROBE_OK;
     if (pass->looses)
         err = strobe_looses_pair(pass->looses, UINT64_MAX, show_loose, pass);
-    if (!pass->walk->want_open)
+    if (pass->paired)
+        err = strobe_walk_rows_show(pass->paired, pass->walk, 0, show_row_batch, pass);
+    if (err || !pass->walk->want_open)
         return err;
     for (uint32_t i = 0; !err && i < pass->tracks_room && i < pass->trace->thread_ids.n; i++)
         err = show_open(pass, i);
     if (!err && pass->looses)
         err = strobe_looses_open(pass->looses, show_loose, pass);
+    if (!err && pass->paired)
+        err = strobe_walk_rows_show(pass->paired, pass->walk, 1, show_row_batch, pass);
     return err;
 }
 
@@ -435,6 +447,7 @@ static void free_pass(struct pass *pass)
     free(pass->tracks);
     strobe_replay_free(&pass->replay);
     strobe_looses_free(pass->looses);
+    strobe_paired_close(pass->paired);
     free(pass->locs);
     free(pass->loc_ids);
     free(pass->marks);
@@ -500,7 +513,9 @@ enum strobe_err strobe_walk_run(struct strobe_walk *walk)
     set_interest(&pass);
     if (!walk->by_tick && !walk->offset_min)
         strobe_trace_forget_parts(walk->trace);
-    if (may_have_loose(walk)) {
+    int has_loose = may_have_loose(walk);
+    pass.paired = has_loose ? strobe_walk_rows_open(walk) : NULL;
+    if (has_loose && !pass.paired) {
         uint32_t max = walk->max_loose ? walk->max_loose : 1 << 18;
         pass.looses = strobe_looses_new(max);
         err = pass.looses ? STROBE_OK : STROBE_ERR_NOMEM;

@@ -3,7 +3,8 @@
  *
  * Zones come in batches: those that end in one part, in the order of their ends; then, when all is
  * read or enough is known, those of fibers and spans, paired over all threads by time; at last
- * those still open. Memory is bounded by three blocks, what is open, and 256 K events of fibers and
+ * those still open. Zones of fibers that the trace's writer paired are not paired again where their order does not matter (walk_rows.h).
+ * Memory is bounded by three blocks, what is open, and 256 K events of fibers and
  * spans that wait for their turn.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_WALK_H
 #define STROBE_QUERY_WALK_H
@@ -21,8 +22,9 @@ enum strobe_batch_kind {
 struct strobe_batch {
     enum strobe_batch_kind kind;
     uint32_t process; /* index */
-    uint32_t thread;  /* index; of a fiber's zone or a span: where it ended or, if open, began */
-    uint64_t id;      /* of the fiber or the span */
+    /* index; of a fiber's zone or a span: where it ended or, if open, began; with any_order maybe STROBE_IDMAP_NONE */
+    uint32_t thread;
+    uint64_t id; /* of the fiber or the span */
     const struct strobe_zone_row *zones;
     uint32_t n_zones;
     const uint32_t *locs;    /* by slot: index in trace->locs or STROBE_IDMAP_NONE */
@@ -65,7 +67,8 @@ struct strobe_walk {
     int want_places; /* places of zones: with by_tick those of parents may be missing */
     int want_open;   /* zones still open at the end */
     int want_kinds;  /* count events by kind */
-    int by_tick;     /* 1: zones that begin and events that happen in [tick_min, tick_max] */
+    int any_order; /* zones of fibers may come fiber by fiber, by their begins, without a thread: faster where the writer paired them */
+    int by_tick;   /* 1: zones that begin and events that happen in [tick_min, tick_max] */
     uint64_t tick_min, tick_max;
     uint64_t offset_min; /* only blocks from this offset of the file on */
     uint32_t max_loose;  /* events of fibers and spans that wait before some are paired; 0: 256 K */

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "query/pair.h"
 #include "recorder/internal.h"
 
 /* The next of these; names of files that are no traces are passed over. */
@@ -26,7 +27,8 @@ static void keep(struct strobe_recorder *r)
         strobe_devices_flush(r->devices);
     if (r->sampler)
         strobe_sampler_flush(r->sampler);
-    enum strobe_err err = strobe_flight_save(r->flight, path, r->triggered_tick, r->reason);
+    enum strobe_err err =
+        strobe_flight_save(r->flight, path, r->triggered_tick, r->reason, strobe_pair_write_last);
     strobe_recorder_say(r, (struct strobe_recorder_word){
                                .event = err ? STROBE_RECORDER_NOT_KEPT : STROBE_RECORDER_KEPT,
                                .subject = path,

@@ -171,7 +171,7 @@ const uint8_t *strobe_tracy_decode_zones(struct strobe_tracy_session *s, const u
                 break;
             bool is_end = form & 1;
             steps[n] =
-                (struct strobe_zone_step){tick, is_end ? STROBE_STEP_END : loc_of(s, pointer)};
+                (struct strobe_zone_step){tick, is_end ? STROBE_STEP_END : loc_of(s, pointer), 0};
             n_ends += is_end;
             ref = tick;
             at += size;

@@ -63,7 +63,7 @@ enum strobe_paired_kind {
     STROBE_PAIRED_GPU = 5,
 };
 enum {
-    STROBE_PAIRED_VERSION = 1,
+    STROBE_PAIRED_VERSION = 2,    /* 1: neither nested rows nor zones that are no rows are known */
     STROBE_PAIRED_PART = 16384,   /* rows or cells of a part */
     STROBE_PAIRED_TRACKS = 65536, /* of a list */
     STROBE_PAIRED_DEPTHS = 512,   /* of spans */

@@ -9,7 +9,7 @@ from strobe_file import File
 from strobe_format import FormatError, read_varint, read_zigzag
 
 ENDED, UNFINISHED, OPEN = "ended", "unfinished", "open"
-Zone = collections.namedtuple("Zone", "proc track fiber loc begin duration self depth state extras")
+Zone = collections.namedtuple("Zone", "proc track fiber loc begin duration self depth state extras nested", defaults=[False])
 Event = collections.namedtuple("Event", "proc track tick kind fields callstack")
 
 
@@ -396,7 +396,8 @@ class Trace(File):
         if stack:
             stack[-1][2] += duration
             self.count_nested(proc, loc, stack, duration)
-        yield Zone(proc, begun_on, fiber, loc, begin, duration, max(0, duration - children), len(stack), ENDED, extras)
+        nested = any(zone[0] == loc for zone in stack)
+        yield Zone(proc, begun_on, fiber, loc, begin, duration, max(0, duration - children), len(stack), ENDED, extras, nested)
 
     def open_zones(self):
         """Zones of threads that are open at the end; after all parts were read."""

@@ -7,10 +7,10 @@ import strobe_format as sf
 from strobe_blocks import unzstd
 from strobe_format import FormatError, read_varint, read_zigzag
 
-LIST, VERSION, PART, TRACKS, STEP = 1, 1, 16384, 65536, 2
+LIST, VERSIONS, PART, TRACKS, STEP, NESTED = 1, (1, 2), 16384, 65536, 2, 16
 THREAD, FIBER, SPANS, GPU = 2, 3, 4, 5
 DEPTHS = 512
-Row = collections.namedtuple("Row", "begin end self depth proc loc said")
+Row = collections.namedtuple("Row", "begin end self depth proc loc said nested")
 Part = collections.namedtuple("Part", "offset at n first last")
 Track = collections.namedtuple("Track", "kind proc track id sub n_depths n_ended n_open ended open levels")
 
@@ -95,7 +95,8 @@ class List:
     def read(self, data):
         """The list's own bytes."""
         self.offset, self.tracks = 0, []
-        if data.number() != VERSION:
+        self.version = data.number()
+        if self.version not in VERSIONS:
             raise FormatError("paired list: version")
         self.n_left_out = data.number()
         for _ in range(data.number()):
@@ -105,6 +106,7 @@ class List:
                 shift = data.number()
                 levels.append((shift, self.parts(data, True)))
             self.tracks.append(Track(*fields, ended, waiting, levels))
+        self.n_unfinished, self.n_no_begin = data.numbers(2) if self.version > 1 else (None, None)
         if data.at != len(data.data) or len(self.tracks) > TRACKS:
             raise FormatError("paired list: bytes left over, or too many tracks")
 
@@ -134,7 +136,7 @@ class List:
             said = [data.text() if bit < 2 else data.number() for bit in range(4) if has[i] >> bit & 1]
             end = None if is_open else begin + lengths[i]
             latest = max(latest, end or 0)
-            yield Row(begin, end, 0 if is_open else lengths[i] - inside[i], depths[i], proc, loc, said)
+            yield Row(begin, end, 0 if is_open else lengths[i] - inside[i], depths[i], proc, loc, said, bool(has[i] & NESTED))
         if not is_open and latest != part.last:
             raise FormatError(f"paired part: latest end {latest}, the list says {part.last}")
 
@@ -192,6 +194,15 @@ def check_spans(rows):
     return None
 
 
+def check_others(trace, paired, problem):
+    """The zones of fibers that are no rows, where no thread has several tracks."""
+    zones = list(trace.fiber_zones())  # which finds the others
+    found = (sum(zone.state == "unfinished" for zone in zones), sum(1 for begin in trace.lost_begins if begin[2]))
+    said = (paired.n_unfinished, paired.n_no_begin)
+    if paired.version > 1 and not any(track.kind == THREAD for track in paired.tracks) and said != found:
+        problem(f"paired list: {said[0]} unfinished and {said[1]} without begin, the fibers have {found[0]} and {found[1]}")
+
+
 def check(trace, problem):
     """All of it; what is wrong goes to problem(text)."""
     block = last_list(trace)
@@ -203,10 +214,11 @@ def check(trace, problem):
         if key[0] == "process":
             order.setdefault(key[1], len(order))
     fibers = collections.defaultdict(list)
+    check_others(trace, paired, problem)
     for zone in trace.fiber_zones():
         if zone.state in ("ended", "open"):
             end = None if zone.state == "open" else zone.begin + zone.duration
-            fibers[zone.proc, zone.fiber].append((zone.begin, end, zone.self, zone.depth, zone.loc))
+            fibers[zone.proc, zone.fiber].append((zone.begin, end, zone.self, zone.depth, zone.loc, zone.nested and paired.version > 1))
     for number, track in enumerate(paired.tracks):
         ended, waiting = list(paired.rows(number, False)), list(paired.rows(number, True))
         what = f"paired track {number} (kind {track.kind}, id {track.id})"
@@ -222,7 +234,7 @@ def check(trace, problem):
             if paired.cells(number, shift, parts) != cells_of(ended, shift, order):
                 problem(f"{what}: cells of level {shift} are not those of its rows")
         if track.kind == FIBER:
-            mine = [(r.begin, r.end, r.self, r.depth, r.loc) for r in ended + waiting]
+            mine = [(r.begin, r.end, r.self, r.depth, r.loc, r.nested) for r in ended + waiting]
             if collections.Counter(mine) != collections.Counter(fibers[track.proc, track.id]):
                 problem(f"{what}: its rows are not the fiber's zones")
         wrong = check_spans(ended + waiting) if track.kind == SPANS and not waiting else None

@@ -278,12 +278,14 @@ static void make_steps(struct strobe_zone_step *steps, uint32_t n_locs, bool bac
     for (int i = 0; i < N_STEPS; i++) {
         seed = seed * 1664525 + 1013904223;
         tick += (seed >> 20) % 700;
+        if (seed >> 26 == 9)
+            tick += 1 << 20; /* far from the one before */
         if (back && seed >> 27 == 0)
             tick -= 1 << 16 | seed >> 12;
         bool begin = depth == 0 || (depth < 16 && (seed >> 16 & 1));
         depth = begin ? depth + 1 : depth - 1;
         steps[i] =
-            (struct strobe_zone_step){tick, begin ? 1 + (seed >> 8) % n_locs : STROBE_STEP_END};
+            (struct strobe_zone_step){tick, begin ? 1 + (seed >> 8) % n_locs : STROBE_STEP_END, 0};
     }
 }
 
@@ -313,6 +315,31 @@ static void encode_steps(struct strobe_encoder *enc, struct strobe_track *track,
     strobe_encode_begin_part(enc, track, 0, 1, 0);
     for (const struct strobe_zone_step *at = steps, *end = steps + N_STEPS; at < end;) {
         encode_one(enc, at);
+        at = strobe_encode_steps(enc, at + 1, end);
+    }
+    strobe_encode_end_part(enc, N_STEPS);
+}
+
+/* Likewise, with zones that have nothing in them as one step. */
+static void encode_wholes(struct strobe_encoder *enc, struct strobe_track *track,
+                          const struct strobe_zone_step *steps)
+{
+    static struct strobe_zone_step wholes[N_STEPS];
+    uint32_t n = 0;
+    for (int i = 0; i < N_STEPS; i++) {
+        bool is_end = i && steps[i].loc == STROBE_STEP_END && steps[i - 1].loc != STROBE_STEP_END;
+        if (is_end)
+            wholes[n - 1].end = steps[i].tick;
+        else
+            wholes[n++] = steps[i];
+    }
+    assert_in_range(n, N_STEPS / 2, N_STEPS - 500);
+    assert_int_equal(strobe_encode_init(enc), STROBE_OK);
+    strobe_encode_begin_part(enc, track, 0, 1, 0);
+    for (const struct strobe_zone_step *at = wholes, *end = wholes + n; at < end;) {
+        encode_one(enc, at);
+        if (at->end)
+            strobe_encode_zone_end(enc, at->end, at->loc);
         at = strobe_encode_steps(enc, at + 1, end);
     }
     strobe_encode_end_part(enc, N_STEPS);
@@ -350,6 +377,9 @@ static void check_same(const struct strobe_encoder *fast, const struct strobe_en
     assert_memory_equal(fast->head, slow->head, fast->n_head); /* summaries too */
     assert_memory_equal(fast->sym, slow->sym, N_STEPS);
     assert_memory_equal(fast->dt, slow->dt, N_STEPS * sizeof *fast->dt);
+    assert_int_equal(fast->big_at - fast->big, slow->big_at - slow->big);
+    assert_memory_equal(fast->big, slow->big, fast->big_at - fast->big);
+    assert_memory_equal(fast->by_kind, slow->by_kind, sizeof fast->by_kind);
 }
 
 static void compare_ways(uint32_t n_locs, bool back,
@@ -384,6 +414,53 @@ static void steps_are_written_as_one_by_one(void **state)
     compare_ways(40, true, encode_steps);
 }
 
+static void whole_zones_are_written_as_begin_and_end(void **state)
+{
+    (void)state;
+    compare_ways(40, false, encode_wholes);
+    compare_ways(1000, false, encode_wholes);
+    compare_ways(40, true, encode_wholes);
+}
+
+static void a_value_among_steps_is_written_as_an_event(void **state)
+{
+    (void)state;
+    const struct strobe_zone_step steps[] = {{1100, 7, 0},
+                                             {1110, STROBE_STEP_VALUE, 0},
+                                             {1120, STROBE_STEP_VALUE, 1u << 31},
+                                             {1130, 8, 1140},
+                                             {1150, STROBE_STEP_END, 0}};
+    struct strobe_encoder fast, slow;
+    struct strobe_track fast_track = {0}, slow_track = {0};
+    struct strobe_encoder *encoders[] = {&fast, &slow};
+    struct strobe_track *tracks[] = {&fast_track, &slow_track};
+    uint8_t field[STROBE_VARINT_MAX];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(strobe_encode_init(encoders[i]), STROBE_OK);
+        strobe_encode_begin_part(encoders[i], tracks[i], 0, 1, 0);
+        strobe_encode_zone_begin(encoders[i], 1000, 6);
+    }
+    assert_ptr_equal(strobe_encode_steps(&fast, steps, steps + 5), steps + 5);
+    strobe_encode_zone_begin(&slow, 1100, 7);
+    for (int i = 1; i <= 2; i++)
+        strobe_encode_event(&slow, steps[i].tick, STROBE_KIND_ZONE_VALUE, field,
+                            (size_t)(strobe_varint_put(field, steps[i].end) - field));
+    strobe_encode_zone_begin(&slow, 1130, 8);
+    strobe_encode_zone_end(&slow, 1140, 8);
+    strobe_encode_zone_end(&slow, 1150, 7);
+    assert_int_equal(fast.n_events, 7);
+    assert_memory_equal(fast.sym, slow.sym, 7);
+    assert_memory_equal(fast.dt, slow.dt, 7 * sizeof *fast.dt);
+    assert_memory_equal(fast.by_kind, slow.by_kind, sizeof fast.by_kind);
+    assert_int_equal(fast.side_at - fast.side, slow.side_at - slow.side);
+    assert_memory_equal(fast.side, slow.side, fast.side_at - fast.side);
+    for (int i = 0; i < 2; i++) {
+        strobe_encode_end_part(encoders[i], 7);
+        strobe_track_free(tracks[i]);
+        strobe_encode_free(encoders[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +478,8 @@ int main(void)
             a_loose_zone_of_an_earlier_part_is_listed_with_those_above_it, start, stop),
         cmocka_unit_test(the_fast_way_writes_what_the_slow_way_writes),
         cmocka_unit_test(steps_are_written_as_one_by_one),
+        cmocka_unit_test(whole_zones_are_written_as_begin_and_end),
+        cmocka_unit_test(a_value_among_steps_is_written_as_an_event),
     };
     int fd = mkstemp(path);
     if (fd < 0)

@@ -20,6 +20,7 @@
 #include "recorder/attach.h"
 #include "recorder/bridge_side.h"
 #include "recorder/device_side.h"
+#include "recorder/hosts_side.h"
 #include "recorder/internal.h"
 #include "recorder/outliving.h"
 #include "recorder/sample_side.h"
@@ -136,6 +137,8 @@ static void undo_start(struct strobe_recorder *r)
     r->devices = NULL;
     strobe_sampler_close(r->sampler);
     r->sampler = NULL;
+    strobe_hosts_close(r->hosts);
+    r->hosts = NULL;
     if (r->collector)
         strobe_collector_close(r->collector);
     if (r->flight) {
@@ -264,6 +267,8 @@ static enum strobe_err prepare(struct strobe_recorder *r)
         return fail(r, STROBE_RECORDER_FAILED_BUFFERS, err);
     if ((err = strobe_recorder_tracy_open(r)))
         return fail(r, STROBE_RECORDER_FAILED_TRACY, err);
+    if ((err = strobe_recorder_hosts_open(r)))
+        return fail(r, STROBE_RECORDER_FAILED_HOSTS, err);
     if (options->pid)
         strobe_recorder_sample_open(r, options->pid, true);
     return STROBE_OK;
@@ -415,6 +420,7 @@ static void stop_sources(struct strobe_recorder *r)
     strobe_collector_stop(r->collector);
     strobe_recorder_reap(r);
     strobe_recorder_sample_stop(r);
+    strobe_recorder_hosts_stop(r);
     strobe_recorder_name_outliving(r);
     strobe_recorder_missing_look(&r->missing, r->collector, false);
     strobe_recorder_missing_close(&r->missing);
@@ -454,7 +460,7 @@ static enum strobe_err settle_file(struct strobe_recorder *r)
 /* Collector and file are closed; the first error of them. */
 static enum strobe_err close_file(struct strobe_recorder *r)
 {
-    STROBE_ASSERT(!r->threads_run && !r->tracy && !r->devices && !r->sampler);
+    STROBE_ASSERT(!r->threads_run && !r->tracy && !r->devices && !r->sampler && !r->hosts);
     struct strobe_recorder_outcome *outcome = &r->outcome;
     enum strobe_err err = strobe_collector_close(r->collector), closed = STROBE_OK;
     if (r->flight) {

@@ -2,6 +2,8 @@
 # The work itself is CMake's; this file installs what is needed and names the common ways in.
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
+# tests at once: many of them wait as much as they work
+TESTS  ?= $(shell expr $(JOBS) + 1)
 ARM64   = -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/arm64.cmake -DSTROBE_ARM64_ROOT=$(CURDIR)/build-arm64/root
 
 .PHONY: all build wheel test test-python test-peers test-viewer test-containers test-model test-power test-arm64 fuzz page demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
@@ -23,7 +25,7 @@ test test-python test-peers test-viewer test-containers test-power: export STROB
 test: deps-test ## everything that must hold, sanitizer builds included; what takes longer has a test-… of its own
 	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build -j $(JOBS)
-	@cd build && ctest --output-on-failure -LE full -j $(JOBS)
+	@cd build && ctest --output-on-failure -LE full -j $(TESTS)
 	@$(MAKE) --no-print-directory asan tsan
 
 wheel: deps-build ## the wheels in dist/: strobe, tracy_client, strobe-tracy
@@ -82,9 +84,9 @@ test-arm64: deps-test ## all tests that can run as arm64 code: by qemu-user, in 
 
 tsan: TARGET = threaded
 asan tsan:
-	@cmake --preset $@ -DSTROBE_TESTS=ON >/dev/null
+	@cmake --preset $@ -DSTROBE_TESTS=ON -DSTROBE_MODULES_FROM=$(if $(wildcard build/page/engine.wasm.gz),$(CURDIR)/build) >/dev/null
 	@cmake --build build-$@ -j $(JOBS) --target $(or $(TARGET),all)
-	@cd build-$@ && ctest --output-on-failure -L $@ -j $(JOBS)
+	@cd build-$@ && ctest --output-on-failure -L $@ -j $(TESTS)
 
 page: deps-build build ## the viewer's page alone, for any web server: make page OUT=build/static
 	@scripts/make-page build $(or $(OUT),build/static)

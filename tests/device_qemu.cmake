@@ -6,6 +6,6 @@ if(TARGET strobe-device-add AND NOT STROBE_SANITIZE)
     foreach(name runs faults clock)
         add_test(NAME device/qemu_${name} COMMAND ${STROBE_PYTHON} -B ${qemu_tests}/test_${name}.py ${CMAKE_BINARY_DIR})
         set_tests_properties(device/qemu_${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77
-            ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
+            ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${STROBE_TEST_KERNELS}")
     endforeach()
 endif()

@@ -1,6 +1,6 @@
 # Devices from outside: the example, the guide's program, what is installed. (Kernels and their markers: unit/test_device_sim.)
 set_tests_properties(unit/test_device_sim unit/test_device_kernels PROPERTIES TIMEOUT 900
-    ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
+    ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${STROBE_TEST_KERNELS}")
 if(TARGET strobe-device-add AND NOT STROBE_SANITIZE)
     add_executable(device_churn ${CMAKE_CURRENT_LIST_DIR}/device_sim/churn.c)
     target_link_libraries(device_churn PRIVATE strobe_device_lib_shared)
@@ -9,13 +9,13 @@ if(TARGET strobe-device-add AND NOT STROBE_SANITIZE)
     add_test(NAME device/example COMMAND strobe-device-add 3)
     set_tests_properties(device/example PROPERTIES TIMEOUT 300
         PASS_REGULAR_EXPRESSION "262144 words in 256 tiles on 8x8 cores: 0 wrong; 6720 markers, 0 dropped"
-        ENVIRONMENT "TT_METAL_DEVICE_PROFILER=1;TT_METAL_PROFILER_DIR=${CMAKE_CURRENT_BINARY_DIR}/device_example;STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
+        ENVIRONMENT "TT_METAL_DEVICE_PROFILER=1;TT_METAL_PROFILER_DIR=${CMAKE_CURRENT_BINARY_DIR}/device_example;STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${STROBE_TEST_KERNELS}")
     add_test(NAME device/recorded COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_recorded.py ${CMAKE_BINARY_DIR})
     set_tests_properties(device/recorded PROPERTIES TIMEOUT 900 DEPENDS device/example
         ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel")
     add_test(NAME device/run_files COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_run_files.py ${CMAKE_BINARY_DIR})
     set_tests_properties(device/run_files PROPERTIES TIMEOUT 300 DEPENDS device/example
-        ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
+        ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${STROBE_TEST_KERNELS}")
     foreach(name death faults sessions choice tracy_view flows variables links)
         add_test(NAME device/${name} COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_${name}.py ${CMAKE_BINARY_DIR})
         set_tests_properties(device/${name} PROPERTIES TIMEOUT 1200 DEPENDS device/example ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel")
@@ -49,7 +49,7 @@ if(TARGET strobe_device_lib_shared AND NOT STROBE_SANITIZE)
     foreach(case batches times slow realtime_off realtime_classic inside)
         add_test(NAME device/records_${case} COMMAND device_records_17 ${case})
         set_tests_properties(device/records_${case} PROPERTIES TIMEOUT 300
-            ENVIRONMENT "TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES=1;STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
+            ENVIRONMENT "TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES=1;STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${STROBE_TEST_KERNELS}")
     endforeach()
 endif()
 
@@ -64,7 +64,7 @@ if(TARGET strobe_device_lib_shared AND TARGET strobe_python_tree AND NOT STROBE_
         string(REPLACE _modes "" file ${name})
         add_test(NAME device/${name} COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_${file}.py ${CMAKE_BINARY_DIR} ${test})
         set_tests_properties(device/${name} PROPERTIES TIMEOUT 900 DEPENDS device/example
-            ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
+            ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${STROBE_TEST_KERNELS}")
     endforeach()
     set_tests_properties(device/options_modes device/profiler_variables PROPERTIES LABELS full)
 endif()

@@ -3,12 +3,12 @@ if(TARGET strobe_device_lib_shared AND TARGET strobe_python AND TARGET strobe AN
     foreach(name ops report)
         add_test(NAME ttnn/${name} COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/ttnn/test_${name}.py ${CMAKE_BINARY_DIR})
         set_tests_properties(ttnn/${name} PROPERTIES TIMEOUT 900
-            ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
+            ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${STROBE_TEST_KERNELS}")
     endforeach()
     set_tests_properties(ttnn/report PROPERTIES DEPENDS ttnn/ops) # which builds the kernels
     if(TARGET strobe-nano-gpt)
         add_test(NAME ttnn/native COMMAND strobe-nano-gpt 3) # fails where the loss does not fall
         set_tests_properties(ttnn/native PROPERTIES TIMEOUT 900 DEPENDS ttnn/ops
-            ENVIRONMENT "TT_METAL_DEVICE_PROFILER=1;TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES=1;STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${CMAKE_BINARY_DIR}/kernels")
+            ENVIRONMENT "TT_METAL_DEVICE_PROFILER=1;TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES=1;STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${STROBE_TEST_KERNELS}")
     endif()
 endif()

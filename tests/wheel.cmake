@@ -6,7 +6,8 @@ if(TARGET strobe_python AND NOT STROBE_SANITIZE)
     add_test(NAME wheel/build COMMAND ${STROBE_PYTHON} -B ${PROJECT_SOURCE_DIR}/python/backend/strobe_backend.py
         ${CMAKE_BINARY_DIR}/dist)
     # the first to be started: others wait for it
-    set_tests_properties(wheel/build PROPERTIES FIXTURES_SETUP wheels TIMEOUT 900 COST 1000)
+    set_tests_properties(wheel/build PROPERTIES FIXTURES_SETUP wheels TIMEOUT 900 COST 1000
+        ENVIRONMENT CMAKE_ARGS=-DSTROBE_MODULES_FROM=${CMAKE_BINARY_DIR})
     add_test(NAME wheel/contents COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_build.py ${wheel_place} Contents Manners)
     foreach(end oldest newest)
         add_test(NAME wheel/suite-${end} COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/run_all.py ${wheel_place} --${end}

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -184,19 +185,48 @@ static int same_file(const char *a, const char *b)
     return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* A descriptor to write to, -1 with the reason told. */
-static int open_out(const char *path, const char *from)
+/* What is written to. A file gets its name once it is whole: what stood under that name stays where an export fails. */
+struct target {
+    const char *path;
+    char *part; /* owned: the name until then; NULL: written in place, a pipe or a device */
+    int fd;
+};
+
+static bool open_target(struct target *target, const char *path, const char *from)
 {
+    struct stat st;
+    *target = (struct target){.path = path, .fd = 1};
     if (!strcmp(path, "-"))
-        return 1;
+        return true;
     if (same_file(path, from)) {
         strobe_cli_error("export", "%s is the trace itself", path);
-        return -1;
+        return false;
     }
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
+    bool in_place = !lstat(path, &st) && !S_ISREG(st.st_mode);
+    if (!in_place && asprintf(&target->part, "%s.part", path) < 0)
+        target->part = NULL;
+    target->fd =
+        open(target->part ? target->part : path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (target->fd < 0) {
         strobe_cli_error("export", "can't write %s: %s", path, strerror(errno));
-    return fd;
+        free(target->part);
+    }
+    return target->fd >= 0;
+}
+
+/* Give it its name, or remove it. Whether all is well; a failure was printed. */
+static bool close_target(struct target *target, bool ok)
+{
+    if (target->fd == 1)
+        return ok;
+    if ((close(target->fd) || (ok && target->part && rename(target->part, target->path))) && ok) {
+        strobe_cli_error("export", "can't write %s: %s", target->path, strerror(errno));
+        ok = false;
+    }
+    if (!ok && target->part)
+        unlink(target->part);
+    free(target->part);
+    return ok;
 }
 
 /* The text formats. 1: it went well; a failure was printed. */
@@ -338,21 +368,19 @@ static int write_tables(const struct options *options, int format, const char *p
                         struct strobe_trace *trace)
 {
     char made[STROBE_PATH_ROOM] = "";
-    int fd = -1, ok = 0;
+    struct target target;
+    int ok = 0;
     if (is_piece(options) && !cut(options, path, trace, made))
         return STROBE_EXIT_FAILED;
     const char *from = *made ? made : path;
     if (format == PARQUET)
         ok = strobe_cli_write_lake(from, path, to, options->run);
-    else if ((fd = open_out(to, path)) >= 0)
-        ok = strobe_cli_write_rows(from, path, fd,
-                                   format == JSONL      ? strobe_jsonl_write
-                                   : format == PERFETTO ? strobe_perfetto_write
-                                                        : strobe_otlp_write);
-    if (fd > 1 && close(fd) && ok) {
-        strobe_cli_error("export", "can't write %s: %s", to, strerror(errno));
-        ok = 0;
-    }
+    else if (open_target(&target, to, path))
+        ok =
+            close_target(&target, strobe_cli_write_rows(from, path, target.fd,
+                                                        format == JSONL      ? strobe_jsonl_write
+                                                        : format == PERFETTO ? strobe_perfetto_write
+                                                                             : strobe_otlp_write));
     if (*made)
         unlink(made);
     return ok ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
@@ -371,7 +399,8 @@ static int samples_format(int format)
 static int write_out(const struct options *options, int format, const char *path, const char *to,
                      struct strobe_trace *trace)
 {
-    int fd, ok;
+    struct target target;
+    int ok;
     struct strobe_trace *piece = NULL;
     int samples = samples_format(format);
     if (format == PARQUET || format == JSONL || format == PERFETTO || format == OTLP)
@@ -382,25 +411,22 @@ static int write_out(const struct options *options, int format, const char *path
             return STROBE_EXIT_FAILED;
         trace = piece;
     }
-    fd = open_out(to, path);
-    if (fd < 0) {
+    if (!open_target(&target, to, path)) {
         strobe_trace_close(piece);
         return STROBE_EXIT_FAILED;
     }
     if (format == TRACY || format == TRACY_14)
-        ok = write_tracy(fd, to, trace,
+        ok = write_tracy(target.fd, to, trace,
                          format == TRACY ? STROBE_TRACY_LAYOUT_11 : STROBE_TRACY_LAYOUT_14);
     else if (samples >= 0)
-        ok = strobe_cli_export_samples(path, trace, fd, (enum strobe_cli_samples_format)samples,
-                                       &options->choice);
+        ok = strobe_cli_export_samples(path, trace, target.fd,
+                                       (enum strobe_cli_samples_format)samples, &options->choice);
     else
-        ok = format == HTML ? write_html(options, path, fd, trace) : write_chrome(path, fd, trace);
-    if (fd != 1 && close(fd) && ok) {
-        strobe_cli_error("export", "can't write %s: %s", to, strerror(errno));
-        ok = 0;
-    }
+        ok = format == HTML ? write_html(options, path, target.fd, trace)
+                            : write_chrome(path, target.fd, trace);
+    ok = close_target(&target, ok);
     strobe_trace_close(piece);
-    if (ok && fd != 1)
+    if (ok && target.fd != 1)
         fprintf(stderr, "strobe export: wrote %s; %s\n", to, formats[format].words);
     return ok ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
 }

@@ -499,7 +499,7 @@ static void make_absolute(char *path, size_t cap)
     char folder[PATH_MAX], text[PATH_MAX + 1024];
     if (path[0] == '/' || !getcwd(folder, sizeof folder))
         return;
-    snprintf(text, sizeof text, "%s/%s", folder, path);
+    snprintf(text, sizeof text, "%s/%s", folder[1] ? folder : "", path);
     if (strlen(text) < cap)
         strcpy(path, text);
 }

@@ -69,7 +69,9 @@ int strobe_cli_export_samples(const char *path, struct strobe_trace *trace, int 
     else
         err = write_text(path, trace, fd, format, &samples, &written, &ok);
     strobe_cli_chosen_free(&chosen);
-    if (err)
+    if (format == STROBE_CLI_PPROF && (err == STROBE_ERR_IO || err == STROBE_ERR_NOSPACE))
+        strobe_cli_error("export", "can't write: %s", strobe_err_text(err));
+    else if (err)
         strobe_cli_fail("export", path, err);
     if (!err && ok && !written.n_samples && !written.n_zones)
         strobe_cli_error("export", "%s has no stack samples", path);

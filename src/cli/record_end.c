@@ -177,9 +177,10 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
         show_file(outcome);
         if (outcome->was_sampled)
             fprintf(stderr,
-                    "strobe: %llu stack samples%s, %llu context switches: 'strobe stats "
+                    "strobe: %llu stack sample%s%s, %llu context switches: 'strobe stats "
                     "--stacks' shows where the CPU time went\n",
                     (unsigned long long)outcome->samples.n_samples,
+                    outcome->samples.n_samples == 1 ? "" : "s",
                     outcome->samples.has_kernel ? "" : " of the user side",
                     (unsigned long long)outcome->samples.n_switches / 2);
         if (outcome->was_compared)

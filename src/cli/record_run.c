@@ -241,7 +241,8 @@ static int show_failure(const struct strobe_recorder_options *options,
         show_reason("the session's folder", outcome->err);
         break;
     case STROBE_RECORDER_FAILED_FILE:
-        show_reason(options->path, outcome->err);
+        strobe_cli_error("record", "%s: %s; -o names another file", options->path,
+                         strobe_err_text(outcome->err));
         break;
     case STROBE_RECORDER_FAILED_BUFFERS:
         show_reason("preparing the recording", outcome->err);

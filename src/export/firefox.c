@@ -99,9 +99,73 @@ static void put_same(struct firefox *fox, const char *name, uint32_t n, const ch
     strobe_json_write_close(&fox->json, ']');
 }
 
-static uint64_t address_of(const struct firefox *fox, const struct frame_row *frame)
+enum { NO_NUMBER = -1 }; /* null */
+
+/* A column of numbers, one per row. */
+static void put_column(struct firefox *fox, const char *name, uint64_t n,
+                       int64_t (*value)(struct firefox *fox, uint64_t row))
 {
-    return fox->stacks->places[frame->place].address;
+    strobe_json_write_open(&fox->json, name, '[');
+    for (uint64_t i = 0; i < n; i++) {
+        int64_t number = value(fox, i);
+        if (number == NO_NUMBER)
+            strobe_json_write_null(&fox->json, NULL);
+        else
+            strobe_json_write_i(&fox->json, NULL, number);
+    }
+    strobe_json_write_close(&fox->json, ']');
+}
+
+static int64_t inline_depth(struct firefox *fox, uint64_t row)
+{
+    return fox->frames[row].depth;
+}
+
+/* 1: of the kernel. */
+static int64_t frame_category(struct firefox *fox, uint64_t row)
+{
+    return (int64_t)(fox->stacks->places[fox->frames[row].place].address >> 63);
+}
+
+static int64_t frame_function(struct firefox *fox, uint64_t row)
+{
+    return fox->frames[row].function;
+}
+
+static int64_t frame_line(struct firefox *fox, uint64_t row)
+{
+    return fox->frames[row].line ? (int64_t)fox->frames[row].line : NO_NUMBER;
+}
+
+static int64_t function_name(struct firefox *fox, uint64_t row)
+{
+    return string_of(fox, fox->stacks->functions[fox->functions.keys[row].id].name);
+}
+
+static int64_t function_file(struct firefox *fox, uint64_t row)
+{
+    uint32_t file = fox->stacks->functions[fox->functions.keys[row].id].file;
+    return file ? string_of(fox, file) : NO_NUMBER;
+}
+
+static int64_t stack_category(struct firefox *fox, uint64_t row)
+{
+    return frame_category(fox, fox->rows[row].frame);
+}
+
+static int64_t stack_frame(struct firefox *fox, uint64_t row)
+{
+    return fox->rows[row].frame;
+}
+
+static int64_t stack_prefix(struct firefox *fox, uint64_t row)
+{
+    return (int64_t)fox->rows[row].prefix - 1; /* 0: NO_NUMBER */
+}
+
+static int64_t sample_stack(struct firefox *fox, uint64_t row)
+{
+    return (int64_t)fox->samples[row].stack - 1;
 }
 
 static void put_frames(struct firefox *fox)
@@ -116,25 +180,10 @@ static void put_frames(struct firefox *fox)
     put_same(fox, "implementation", n, "null");
     put_same(fox, "column", n, "null");
     put_same(fox, "subcategory", n, "0");
-    strobe_json_write_open(json, "inlineDepth", '[');
-    for (uint32_t i = 0; i < n; i++)
-        strobe_json_write_u(json, NULL, fox->frames[i].depth);
-    strobe_json_write_close(json, ']');
-    strobe_json_write_open(json, "category", '[');
-    for (uint32_t i = 0; i < n; i++)
-        strobe_json_write_u(json, NULL, address_of(fox, &fox->frames[i]) >> 63);
-    strobe_json_write_close(json, ']');
-    strobe_json_write_open(json, "func", '[');
-    for (uint32_t i = 0; i < n; i++)
-        strobe_json_write_u(json, NULL, fox->frames[i].function);
-    strobe_json_write_close(json, ']');
-    strobe_json_write_open(json, "line", '[');
-    for (uint32_t i = 0; i < n; i++)
-        if (fox->frames[i].line)
-            strobe_json_write_u(json, NULL, fox->frames[i].line);
-        else
-            strobe_json_write_null(json, NULL);
-    strobe_json_write_close(json, ']');
+    put_column(fox, "inlineDepth", n, inline_depth);
+    put_column(fox, "category", n, frame_category);
+    put_column(fox, "func", n, frame_function);
+    put_column(fox, "line", n, frame_line);
     strobe_json_write_close(json, '}');
 }
 
@@ -149,20 +198,8 @@ static void put_functions(struct firefox *fox)
     put_same(fox, "resource", n, "-1");
     put_same(fox, "lineNumber", n, "null");
     put_same(fox, "columnNumber", n, "null");
-    strobe_json_write_open(json, "name", '[');
-    for (uint32_t i = 0; i < n; i++)
-        strobe_json_write_i(json, NULL,
-                            string_of(fox, fox->stacks->functions[fox->functions.keys[i].id].name));
-    strobe_json_write_close(json, ']');
-    strobe_json_write_open(json, "fileName", '[');
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t file = fox->stacks->functions[fox->functions.keys[i].id].file;
-        if (file)
-            strobe_json_write_i(json, NULL, string_of(fox, file));
-        else
-            strobe_json_write_null(json, NULL);
-    }
-    strobe_json_write_close(json, ']');
+    put_column(fox, "name", n, function_name);
+    put_column(fox, "fileName", n, function_file);
     strobe_json_write_close(json, '}');
 }
 
@@ -173,21 +210,9 @@ static void put_stacks(struct firefox *fox)
     strobe_json_write_open(json, "stackTable", '{');
     strobe_json_write_u(json, "length", n);
     put_same(fox, "subcategory", n, "0");
-    strobe_json_write_open(json, "category", '[');
-    for (uint32_t i = 0; i < n; i++)
-        strobe_json_write_u(json, NULL, address_of(fox, &fox->frames[fox->rows[i].frame]) >> 63);
-    strobe_json_write_close(json, ']');
-    strobe_json_write_open(json, "frame", '[');
-    for (uint32_t i = 0; i < n; i++)
-        strobe_json_write_u(json, NULL, fox->rows[i].frame);
-    strobe_json_write_close(json, ']');
-    strobe_json_write_open(json, "prefix", '[');
-    for (uint32_t i = 0; i < n; i++)
-        if (fox->rows[i].prefix)
-            strobe_json_write_u(json, NULL, fox->rows[i].prefix - 1);
-        else
-            strobe_json_write_null(json, NULL);
-    strobe_json_write_close(json, ']');
+    put_column(fox, "category", n, stack_category);
+    put_column(fox, "frame", n, stack_frame);
+    put_column(fox, "prefix", n, stack_prefix);
     strobe_json_write_close(json, '}');
 }
 
@@ -203,13 +228,7 @@ static void put_samples(struct firefox *fox)
     strobe_json_write_u(json, "length", fox->n_samples);
     strobe_json_write_string(json, "weightType", "samples");
     strobe_json_write_null(json, "weight");
-    strobe_json_write_open(json, "stack", '[');
-    for (uint64_t i = 0; i < fox->n_samples; i++)
-        if (fox->samples[i].stack)
-            strobe_json_write_u(json, NULL, fox->samples[i].stack - 1);
-        else
-            strobe_json_write_null(json, NULL);
-    strobe_json_write_close(json, ']');
+    put_column(fox, "stack", fox->n_samples, sample_stack);
     strobe_json_write_open(json, "time", '[');
     for (uint64_t i = 0; i < fox->n_samples; i++)
         strobe_json_write_double(json, NULL, ms_of(fox, fox->samples[i].tick));

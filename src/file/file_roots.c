@@ -233,6 +233,7 @@ enum strobe_err strobe_file_find_roots(struct strobe_file *file)
 {
     struct strobe_file_facts *facts = &file->facts;
     facts->closed = 0;
+    file->n_empty = 0;
     memset(&facts->totals, 0, sizeof facts->totals);
     set_roots(file, NULL, 0);
     enum strobe_err err = open_footer(file);

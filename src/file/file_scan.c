@@ -55,11 +55,28 @@ static int block_at(struct strobe_file *file, uint64_t offset, struct strobe_blo
     return sensible_at(file, offset + out->n_bytes) || payload_ok(file, out);
 }
 
+/* Where to look on from `at`, past what is known to be empty. */
+static uint64_t pass_empty(const struct strobe_file *file, uint64_t at)
+{
+    for (uint32_t i = 0; i < file->n_empty; i++)
+        if (at >= file->empty[i].from && at < file->empty[i].to)
+            return file->empty[i].to;
+    return at;
+}
+
+/* A file that grows may get a block there yet: only of a closed one it is remembered, where that saves something. */
+static void note_empty(struct strobe_file *file, uint64_t from, uint64_t to)
+{
+    STROBE_ASSERT(from <= to && file->n_empty <= STROBE_FILE_MAX_EMPTY);
+    if (file->facts.closed && to - from >= WINDOW_BYTES && file->n_empty < STROBE_FILE_MAX_EMPTY)
+        file->empty[file->n_empty++] = (struct strobe_empty){from, to};
+}
+
 /* The first offset in [at, end) where a header with a right hash stands, else `end`. */
-static uint64_t resync(const struct strobe_file *file, uint64_t at, uint64_t end)
+static uint64_t resync(struct strobe_file *file, uint64_t at, uint64_t end)
 {
     uint8_t *window = malloc(WINDOW_BYTES);
-    uint64_t found = end;
+    uint64_t found = end, from = at = pass_empty(file, at);
     /* the last block may be whole but for its padding */
     uint64_t stop = end < file->facts.n_bytes ? end : file->facts.n_bytes;
     size_t room = 1024; /* grows, so that many false finds stay cheap */
@@ -80,6 +97,8 @@ static uint64_t resync(const struct strobe_file *file, uint64_t at, uint64_t end
     }
     free(window);
     STROBE_ASSERT(found <= end);
+    if (found > from)
+        note_empty(file, from, found < at ? found : at);
     return found;
 }
 

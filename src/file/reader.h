@@ -9,9 +9,17 @@ enum {
     STROBE_FILE_MAX_ROOTS = 65536
 }; /* entries that the footer or the chain of indices start with */
 
+/* [from, to) of a closed file, in which no block begins: read once, however often a walk passes it. */
+struct strobe_empty {
+    uint64_t from, to;
+};
+enum { STROBE_FILE_MAX_EMPTY = 16 };
+
 struct strobe_file {
     struct strobe_source source; /* owned */
     struct strobe_file_facts facts;
+    struct strobe_empty empty[STROBE_FILE_MAX_EMPTY];
+    uint32_t n_empty;
     struct strobe_hole holes[STROBE_FILE_MAX_HOLES];
     size_t n_kept_holes;
     uint64_t first_block;

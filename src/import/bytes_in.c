@@ -126,6 +126,18 @@ enum strobe_err strobe_bytes_in_peek(struct strobe_bytes_in *source, size_t want
     return err == STROBE_ERR_END ? STROBE_OK : err;
 }
 
+enum strobe_err strobe_bytes_in_piece(struct strobe_bytes_in *source, const uint8_t **bytes,
+                                      size_t *n)
+{
+    enum strobe_err err = source->at < source->n ? STROBE_OK : fill(source);
+    if (err)
+        return err;
+    *bytes = bytes_of(source) + source->at;
+    *n = source->n - source->at;
+    source->at = source->n;
+    return STROBE_OK;
+}
+
 enum strobe_err strobe_bytes_in_whole(struct strobe_bytes_in *source, const uint8_t **bytes,
                                       size_t *n)
 {

@@ -28,6 +28,10 @@ enum strobe_err strobe_bytes_in_line(struct strobe_bytes_in *source, char **line
 enum strobe_err strobe_bytes_in_peek(struct strobe_bytes_in *source, size_t want,
                                      const uint8_t **bytes, size_t *n);
 
+/* The next bytes, as many as are at hand, until the next call. END: that was all. */
+enum strobe_err strobe_bytes_in_piece(struct strobe_bytes_in *source, const uint8_t **bytes,
+                                      size_t *n);
+
 /* All that is left, until the source is closed. LIMIT: more than STROBE_BYTES_IN_WHOLE_MAX. */
 enum strobe_err strobe_bytes_in_whole(struct strobe_bytes_in *source, const uint8_t **bytes,
                                       size_t *n);

@@ -7,34 +7,18 @@
  * SPDX-License-Identifier: MIT */
 #include "import/events_in.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#ifdef STROBE_ZLIB
-#include <zlib.h>
-#endif
 
 #include "base/array.h"
-#include "base/ready.h"
+#include "import/bytes_in.h"
 
-enum {
-    BUFFER_BYTES = 256 << 10,
-    KEY_BYTES = 64,
-    NO_BYTE = -1,
-    UNPACKED_FLOOR = 64 << 20, /* a compressed file of n bytes holds at most FLOOR + RATIO * n */
-    UNPACKED_RATIO = 256,
-};
+enum { KEY_BYTES = 64, NO_BYTE = -1 };
 enum form { START, ARRAY, OBJECT, EVENTS, OVER };
 
 struct strobe_events_in {
-    int fd; /* owned; -1: from memory */
-#ifdef STROBE_ZLIB
-    gzFile gz; /* owned: over fd */
-#endif
-    uint8_t *buffer;   /* owned; NULL: from memory */
-    const uint8_t *at; /* the next byte */
+    struct strobe_bytes_in *source; /* owned */
+    const uint8_t *at;              /* the next byte of the piece */
     const uint8_t *end;
     const uint8_t *base;
     uint64_t n_passed; /* bytes before base */
@@ -48,37 +32,18 @@ struct strobe_events_in {
 
 /* ---- bytes ---- */
 
-static ssize_t read_more(struct strobe_events_in *in)
-{
-#ifdef STROBE_ZLIB
-    int n = gzread(in->gz, in->buffer, BUFFER_BYTES), number;
-    gzerror(in->gz, &number);
-    if (n < 0 || (n == 0 && number == Z_BUF_ERROR)) /* cut off in the middle */
-        in->err = STROBE_ERR_CORRUPT;
-    uint64_t n_read = (uint64_t)gzoffset(in->gz), n_unpacked = in->n_passed + BUFFER_BYTES;
-    if (n_unpacked > UNPACKED_FLOOR + UNPACKED_RATIO * n_read) {
-        in->err = STROBE_ERR_BOMB;
-        return 0;
-    }
-    return n;
-#else
-    ssize_t n;
-    while ((n = read(in->fd, in->buffer, BUFFER_BYTES)) < 0 && errno == EINTR)
-        ;
-    if (n < 0)
-        in->err = STROBE_ERR_IO;
-    return n;
-#endif
-}
-
 static int refill(struct strobe_events_in *in)
 {
-    ssize_t n = in->buffer && !in->err ? read_more(in) : 0;
-    if (n <= 0)
+    const uint8_t *piece;
+    size_t n;
+    enum strobe_err err = in->err ? in->err : strobe_bytes_in_piece(in->source, &piece, &n);
+    if (err) {
+        in->err = err == STROBE_ERR_END ? STROBE_OK : err;
         return 0;
+    }
     in->n_passed += (uint64_t)(in->end - in->base);
-    in->at = in->base = in->buffer;
-    in->end = in->buffer + n;
+    in->at = in->base = piece;
+    in->end = piece + n;
     return 1;
 }
 
@@ -283,55 +248,33 @@ uint64_t strobe_events_in_n_skipped(const struct strobe_events_in *in)
 
 /* ---- opening ---- */
 
-enum strobe_err strobe_events_in_over(const void *bytes, size_t n_bytes,
-                                      struct strobe_events_in **out)
+static enum strobe_err open_over(enum strobe_err err, struct strobe_bytes_in *source,
+                                 struct strobe_events_in **out)
 {
-    struct strobe_events_in *in = *out = calloc(1, sizeof *in);
-    if (!in)
+    struct strobe_events_in *in = *out = err ? NULL : calloc(1, sizeof *in);
+    if (err)
+        return err;
+    if (!in) {
+        strobe_bytes_in_close(source);
         return STROBE_ERR_NOMEM;
-    in->fd = -1;
-    in->at = in->base = bytes;
-    in->end = in->base + n_bytes;
+    }
+    in->source = source;
     return STROBE_OK;
 }
 
-static enum strobe_err open_bytes(struct strobe_events_in *in)
+enum strobe_err strobe_events_in_over(const void *bytes, size_t n_bytes,
+                                      struct strobe_events_in **out)
 {
-#ifdef STROBE_ZLIB
-    in->gz = gzdopen(in->fd, "rb");
-    if (!in->gz)
-        return STROBE_ERR_NOMEM;
-    in->fd = -1; /* it is the gzFile's */
-    gzbuffer(in->gz, 128 << 10);
-    return STROBE_OK;
-#else
-    uint8_t magic[2];
-    int is_gzip = pread(in->fd, magic, 2, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
-    return is_gzip ? STROBE_ERR_INVALID : STROBE_OK;
-#endif
+    struct strobe_bytes_in *source = NULL;
+    enum strobe_err err = strobe_bytes_in_over(bytes, n_bytes, &source);
+    return open_over(err, source, out);
 }
 
 enum strobe_err strobe_events_in_open(const char *path, struct strobe_events_in **out)
 {
-    int fd = strobe_ready_open(path, O_RDONLY, 0);
-    *out = NULL;
-    if (fd < 0)
-        return strobe_err_from_errno(errno);
-    struct strobe_events_in *in = calloc(1, sizeof *in);
-    if (!in) {
-        close(fd);
-        return STROBE_ERR_NOMEM;
-    }
-    in->fd = fd;
-    in->buffer = malloc(BUFFER_BYTES);
-    in->at = in->end = in->base = in->buffer;
-    enum strobe_err err = in->buffer ? open_bytes(in) : STROBE_ERR_NOMEM;
-    if (err) {
-        strobe_events_in_close(in);
-        return err;
-    }
-    *out = in;
-    return STROBE_OK;
+    struct strobe_bytes_in *source = NULL;
+    enum strobe_err err = strobe_bytes_in_open(path, &source);
+    return open_over(err, source, out);
 }
 
 void strobe_events_in_drop(struct strobe_events_in *in)
@@ -345,13 +288,7 @@ void strobe_events_in_close(struct strobe_events_in *in)
 {
     if (!in)
         return;
-#ifdef STROBE_ZLIB
-    if (in->gz)
-        gzclose(in->gz);
-#endif
-    if (in->fd >= 0)
-        close(in->fd);
-    free(in->buffer);
+    strobe_bytes_in_close(in->source);
     free(in->text);
     free(in);
 }

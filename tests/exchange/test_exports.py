@@ -6,7 +6,9 @@ import gzip
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -81,6 +83,23 @@ class Exports(unittest.TestCase):
         path = os.path.join(self.folder, name)
         run(STROBE, "export", "--to", to, "-o", path, *more, trace or self.trace)
         return path
+
+    def test_an_export_that_fails_leaves_the_file_that_was_there(self):
+        """On a full disk, which a limit stands for: every format that is one file."""
+        def small():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+        for form in ("chrome", "html", "tracy", "tracy-0.14", "folded", "speedscope", "pprof", "firefox", "jsonl", "perfetto", "otlp"):
+            folder = tempfile.mkdtemp(dir=self.folder)
+            path = os.path.join(folder, "made")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("of before")
+            done = subprocess.run([STROBE, "export", "--to", form, "-o", path, self.trace], check=False, capture_output=True, text=True, preexec_fn=small)
+            self.assertEqual((form, done.returncode), (form, 1), done.stderr)
+            self.assertRegex(done.stderr, "can't write|no space left")
+            self.assertEqual(os.listdir(folder), ["made"], form)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "of before", form)
 
     def test_folded_stacks_add_up_to_the_samples(self):
         with open(self.export("folded", "out.folded"), encoding="utf-8") as file:

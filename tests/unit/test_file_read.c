@@ -178,6 +178,51 @@ static void a_thousand_blocks_are_found_through_the_index(void **state)
     small_remove(&t);
 }
 
+/* A source that counts what is read of it. */
+static uint64_t n_read;
+
+static enum strobe_err read_counted(void *context, void *out, size_t n, uint64_t offset)
+{
+    const struct strobe_source *real = context;
+    n_read += n;
+    return real->read_at(real->context, out, n, offset);
+}
+
+static enum strobe_err size_of_real(void *context, uint64_t *n_bytes)
+{
+    const struct strobe_source *real = context;
+    return real->size(real->context, n_bytes);
+}
+
+static void a_stretch_of_nothing_is_read_once(void **state)
+{
+    (void)state;
+    enum { NOTHING = 4 << 20 };
+    struct small_trace t;
+    struct strobe_file_totals none = {0};
+    make(&t, 2);
+    strobe_file_abandon(t.writer);
+    assert_int_equal(
+        strobe_file_append(t.path, small_size(&t) + NOTHING, 3, &none, NULL, 0, &t.writer),
+        STROBE_OK);
+    small_zones(&t, 100000, ZONES);
+    small_finish(&t);
+    struct strobe_source real = strobe_source_of_fd(open(t.path, O_RDONLY));
+    struct strobe_source counted = {
+        .read_at = read_counted, .size = size_of_real, .context = &real};
+    struct strobe_file *file;
+    assert_int_equal(strobe_file_open_source(&counted, &file), STROBE_OK);
+    n_read = 0;
+    int n_blocks = count_blocks(file, all);
+    assert_true(n_read > NOTHING);
+    n_read = 0;
+    assert_int_equal(count_blocks(file, all), n_blocks);
+    assert_true(n_read < NOTHING / 4);
+    strobe_file_close(file);
+    real.close(real.context);
+    small_remove(&t);
+}
+
 static void what_a_range_leaves_out_is_no_hole(void **state)
 {
     (void)state;
@@ -347,6 +392,7 @@ int main(void)
         cmocka_unit_test(a_hole_is_skipped_and_counted),
         cmocka_unit_test(a_damaged_payload_of_a_closed_file_is_a_hole),
         cmocka_unit_test(a_thousand_blocks_are_found_through_the_index),
+        cmocka_unit_test(a_stretch_of_nothing_is_read_once),
         cmocka_unit_test(what_a_range_leaves_out_is_no_hole),
         cmocka_unit_test(a_damaged_index_is_scanned_instead),
         cmocka_unit_test(a_killed_file_with_indices_gives_all_blocks),

@@ -358,16 +358,16 @@ const tests = {
         await open('rich');
         await state(() => window.strobe.drawer.show('flame'));
         await settled();
-        const boxes = await state(() => window.strobe.drawer.panel('flame').boxes().map((b) => [window.strobe.names.name(b.node.loc), b.node.total]));
+        const boxes = await state(() => window.strobe.drawer.panel('flame').boxes().map((b) => [window.strobe.names.name(b.node.key), b.node.total]));
         assert.ok(boxes.some(([name]) => name === 'shade'));
         await shot('flame');
         const clickBox = async (name, options) => {
-            const box = await state((n) => window.strobe.drawer.panel('flame').boxes().find((b) => window.strobe.names.name(b.node.loc) === n), name), at = await page.locator('canvas.flame').boundingBox();
+            const box = await state((n) => window.strobe.drawer.panel('flame').boxes().find((b) => window.strobe.names.name(b.node.key) === n), name), at = await page.locator('canvas.flame').boundingBox();
             await page.mouse.click(at.x + box.x + box.w / 2, at.y + box.y + 8, options);
             await settled();
         };
         await clickBox('frame');
-        const outer = () => state(() => window.strobe.names.name(window.strobe.drawer.panel('flame').boxes()[0].node.loc));
+        const outer = () => state(() => window.strobe.names.name(window.strobe.drawer.panel('flame').boxes()[0].node.key));
         assert.equal(await outer(), 'frame');
         await state(() => window.strobe.drawer.panel('flame').update());
         assert.equal(await outer(), 'frame', 'made anew it shows the same');

@@ -129,7 +129,7 @@ const tests = {
         await page.locator('.bar select[aria-label="kind of view"]:visible').selectOption('up');
         await settled();
         assert.match(await text('.tree .treerow:nth-child(1)'), /called from/);
-        assert.match((await page.locator('.tree.samples').innerText()).replace(/\s+/g, ' '), /parse 400 83\.3 %.*hash 80 16\.7 %/);
+        assert.match((await page.locator('.samplesleft .tree').innerText()).replace(/\s+/g, ' '), /parse 400 83\.3 %.*hash 80 16\.7 %/);
     },
     async 'waits are counted by the last stack before them'() {
         await open('sampled');

@@ -1,19 +1,23 @@
 /* graph.js - a flame graph on a canvas, and the same tree as a table that opens by clicks. Whoever makes one says what a node is called and how
  * its weight is written.  SPDX-License-Identifier: MIT */
-import {colorOf, textOn, THEMES} from '../view/palette.js';
+import {textOn, THEMES} from '../view/palette.js';
 import {FONT, cutText} from '../view/text.js';
 import {fill, h} from '../view/dom.js';
 import * as format from '../view/format.js';
 
 const ROW = 20, MIN = 1.5, MOST_BOXES = 4000, MOST_ROWS = 500, MOST_KIDS = 200;
 
-/** A tree of nodes {key, total, self, children, parent} from columns; parents come before children. `all`: the weight of the whole. */
-export function makeTree({parent, key, total, self}, all) {
-    const root = {key: 0, total: all, self: 0, children: [], parent: null}, nodes = [...key].map((k, i) => ({key: k, total: total[i], self: self[i], children: [], parent: null}));
+/** A tree of nodes {key, total, self, count, children, parent} from columns; parents come before children. `all`: the weight of the whole, which
+ * has that of paths that are left out, too. */
+export function makeTree({parent, key, total, self, count}, all) {
+    const nodes = [...key].map((k, i) => ({key: k, total: total[i], self: self[i], count: count ? count[i] : 0, children: [], parent: null}));
+    const root = {key: 0, total: all, self: 0, count: 0, children: [], parent: null};
     nodes.forEach((n, i) => {
         n.parent = parent[i] ? nodes[parent[i] - 1] : root;
         n.parent.children.push(n);
     });
+    for (const n of nodes.toReversed()) /* a parent has at least the time of its children, even if it did not end */
+        n.total = Math.max(n.total, n.children.reduce((s, child) => s + child.total, 0));
     for (const n of [root, ...nodes])
         n.children.sort((a, b) => b.total - a.total);
     return root;
@@ -39,7 +43,8 @@ function place(boxes, node, x, w, depth) {
 }
 
 export class Graph {
-    /** `look`: {name(node), weight(n), tip(node, root): [[word, value]], pick(node)}. */
+    /** `look`: {name(node), color(node), weight(n), tip(node, root): [[word, value]], cells(node): texts behind the share, pick(node, event): true
+     * where that was all}. */
     constructor(app, look) {
         Object.assign(this, {app, look, root: null, top: null, boxes: [], over: null});
         this.canvas = h('canvas', {class: 'flame', tabindex: '0'});
@@ -83,7 +88,7 @@ export class Graph {
     }
 
     drawBox(b, theme) {
-        const {ctx, root} = this, name = b.node === root ? `all: ${this.look.weight(root.total)}` : this.look.name(b.node), css = b.node === root ? theme.head : colorOf(name);
+        const {ctx, root} = this, name = b.node === root ? `all: ${this.look.weight(root.total)}` : this.look.name(b.node), css = b.node === root ? theme.head : this.look.color(b.node);
         ctx.fillStyle = css;
         ctx.fillRect(b.x, b.y, Math.max(1, b.w - 1), ROW - 1);
         if (b === this.over) {
@@ -110,28 +115,30 @@ export class Graph {
 
     click(e) {
         const b = this.boxAt(e), {top} = this;
-        if (!b)
-            return;
-        if (b.node !== this.root)
-            this.look.pick(b.node);
-        this.zoomTo(b.node === top && top.parent ? top.parent : b.node);
+        if (b && (b.node === this.root || !this.look.pick(b.node, e)))
+            this.zoomTo(b.node === top && top.parent ? top.parent : b.node);
     }
 }
 
 export class TreeTable {
-    /** `look` as of Graph; `head`: words above the columns: [name, total, self]. */
+    /** `look` as of Graph. */
     constructor(app, look) {
         Object.assign(this, {app, look, opened: new Set()});
-        this.element = h('div', {class: 'tree samples'});
+        this.element = h('div', {class: 'tree'});
     }
 
-    show(root, head) {
+    /** `head`: words above the columns, the share among them: [name, total, ...cells]. */
+    show(root, [name, total, ...cells]) {
         this.root = root;
-        fill(this.element, h('div', {class: 'treerow treehead'}, h('span', {}, head[0]), h('span', {class: 'number'}, head[1]), h('span', {class: 'number'}, '%'), h('span', {class: 'number'}, head[2])),
-            root.children.slice(0, MOST_ROWS).map((n) => this.row(n, 0, '')));
+        this.element.style.setProperty('--cells', cells.length);
+        fill(this.element, this.line('treerow treehead', h('span', {}, name), total, '%', cells), root.children.slice(0, MOST_ROWS).map((n) => this.row(n, 0, '')));
     }
 
-    /* A node; opens by a click on its mark, its name picks it. */
+    line(words, label, total, share, cells) {
+        return h('div', {class: words}, label, [total, share, ...cells].map((text) => h('span', {class: 'number'}, text)));
+    }
+
+    /* A node; opens by a click, its name picks it by two. */
     row(node, depth, above) {
         const {look, root, opened} = this, path = `${above} ${node.key}`, kids = h('div', {hidden: true}), mark = h('span', {class: 'mark'}, node.children.length ? '▸' : ' ');
         const toggle = () => {
@@ -149,9 +156,11 @@ export class TreeTable {
         if (opened.has(path) || depth && node.parent.children.length === 1 && depth < 40)
             toggle();
         const swatch = h('span', {class: 'swatch'}), label = h('span', {class: 'treename'}, mark, swatch, look.name(node));
-        swatch.style.background = colorOf(look.name(node));
+        swatch.style.background = look.color(node);
         label.style.paddingLeft = `${10 * depth}px`;
-        return h('div', {}, h('div', {class: 'treerow', onclick: toggle, ondblclick: () => look.pick(node)}, label, h('span', {class: 'number'}, look.weight(node.total)),
-            h('span', {class: 'number'}, root.total ? format.percent(node.total / root.total) : ''), h('span', {class: 'number'}, look.weight(node.self))), kids);
+        const line = this.line('treerow', label, look.weight(node.total), root.total ? format.percent(node.total / root.total) : '', look.cells(node));
+        line.addEventListener('click', toggle);
+        line.addEventListener('dblclick', (e) => look.pick(node, e));
+        return h('div', {}, line, kids);
     }
 }

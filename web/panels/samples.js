@@ -2,6 +2,7 @@
  * process, a thread, the zones of a name or one zone. The figures are those of `strobe stats --stacks`.  SPDX-License-Identifier: MIT */
 import {Graph, TreeTable, makeTree} from './graph.js';
 import {filterField, newest} from './parts.js';
+import {colorOf} from '../view/palette.js';
 import {fill, h} from '../view/dom.js';
 import * as format from '../view/format.js';
 
@@ -11,7 +12,7 @@ const MOST_ROWS = 400, AROUND = 6;
 class Samples {
     constructor(app) {
         Object.assign(this, {app, mode: 'functions', inside: null, picked: '', sort: 'self'});
-        const look = {name: (n) => this.name(n.key), weight: (n) => this.weight(n), pick: (n) => this.pick(this.name(n.key)),
+        const look = {name: (n) => this.name(n.key), color: (n) => colorOf(this.name(n.key)), weight: (n) => this.weight(n), cells: (n) => [this.weight(n.self)], pick: (n) => void this.pick(this.name(n.key)),
             tip: (n, root) => [[this.isOff ? 'waited' : 'samples', `${this.weight(n.total)}  (${format.percent(n.total / root.total)})`], ['self', this.weight(n.self)], ['time', this.isOff ? '' : this.time(n.total)], ['source', this.source(n.key)]]};
         this.begin = newest();
         this.graph = new Graph(app, look);

@@ -54,7 +54,10 @@ static void show_row(const struct strobe_merge_set *set, uint32_t i,
               stdout);
         break;
     default:
-        printf("compared %u times%s: likely within %s, proven within %s", row->n_exchanges,
+        printf("compared %u times", row->n_exchanges);
+        if (row->n_flows)
+            printf(" and by %u flows", row->n_flows);
+        printf("%s: likely within %s, proven within %s",
                row->how == STROBE_CLOCK_HOW_THROUGH ? ", by way of another" : "",
                strobe_number_show_ns(row->likely_ns, likely),
                strobe_number_show_ns(row->proven_ns, proven));

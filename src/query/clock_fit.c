@@ -23,7 +23,6 @@ struct bound {
     double low, high;    /* tightened */
     double rate, spread; /* of the way to the next one */
     uint8_t is_step;     /* a step lies between it and the next one */
-    uint8_t is_best;     /* the one of its burst whose bounds are closest */
 };
 
 struct fitting {
@@ -56,7 +55,7 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The best of each burst. */
+/* The best of each burst; those with one bound are none. */
 static void find_best(struct fitting *f)
 {
     for (uint32_t i = 0; i < f->n;) {
@@ -66,8 +65,8 @@ static void find_best(struct fitting *f)
                 best = j;
             j++;
         }
-        f->bounds[best].is_best = 1;
-        f->best[f->n_best++] = best;
+        if (isfinite(half(&f->bounds[best])))
+            f->best[f->n_best++] = best;
         i = j;
     }
 }
@@ -174,6 +173,12 @@ static void find_rates(struct fitting *f, const struct stretch *stretch)
 
 /* ---- bounds ---- */
 
+/* The least that the other clock can have advanced by on the way from a point; a way back is negative. */
+static double least(const struct bound *from, double span)
+{
+    return span * (span > 0 ? from->rate - from->spread : from->rate + from->spread);
+}
+
 /* Each stretch's rates, then the bounds carried from point to point, there and back. The first interval that none can be right
  * for; UINT32_MAX: there is none. */
 static uint32_t tighten(struct fitting *f)
@@ -193,8 +198,8 @@ static uint32_t tighten(struct fitting *f)
         double span = b->x - a->x;
         if (a->is_step)
             continue;
-        b->low = fmax(b->low, a->low + (a->rate - a->spread) * span);
-        b->high = fmin(b->high, a->high + (a->rate + a->spread) * span);
+        b->low = fmax(b->low, a->low + least(a, span));
+        b->high = fmin(b->high, a->high - least(a, -span));
         if (b->low > b->high)
             return i;
     }
@@ -203,8 +208,8 @@ static uint32_t tighten(struct fitting *f)
         double span = b->x - a->x;
         if (a->is_step)
             continue;
-        a->low = fmax(a->low, b->low - (a->rate + a->spread) * span);
-        a->high = fmin(a->high, b->high - (a->rate - a->spread) * span);
+        a->low = fmax(a->low, b->low + least(a, -span));
+        a->high = fmin(a->high, b->high - least(a, span));
         if (a->low > a->high)
             return i - 1;
     }
@@ -364,12 +369,20 @@ static enum strobe_err start(struct fitting *f, const struct strobe_clock_point 
     f->slopes = calloc(f->n, sizeof *f->slopes);
     if (!f->bounds || !f->best || !f->slopes)
         return STROBE_ERR_NOMEM;
-    f->x0 = points[0].x;
-    f->y0 = points[0].lo;
-    for (uint32_t i = 0; i < f->n; i++)
-        f->bounds[i] = (struct bound){.x = (double)(int64_t)(points[i].x - f->x0),
-                                      .lo = (double)(int64_t)(points[i].lo - f->y0),
-                                      .hi = (double)(int64_t)(points[i].hi - f->y0)};
+    uint32_t first = 0;
+    while (first < f->n && (!points[first].lo || points[first].hi == UINT64_MAX))
+        first++;
+    if (first == f->n)
+        return STROBE_ERR_INVALID;
+    f->x0 = points[first].x;
+    f->y0 = points[first].lo;
+    for (uint32_t i = 0; i < f->n; i++) {
+        const struct strobe_clock_point *point = &points[i];
+        f->bounds[i] = (struct bound){
+            .x = (double)(int64_t)(point->x - f->x0),
+            .lo = point->lo ? (double)(int64_t)(point->lo - f->y0) : -INFINITY,
+            .hi = point->hi != UINT64_MAX ? (double)(int64_t)(point->hi - f->y0) : INFINITY};
+    }
     return STROBE_OK;
 }
 

@@ -14,7 +14,8 @@
 #include "file/retime.h"
 
 struct strobe_clock_point {
-    uint64_t x, lo, hi;
+    uint64_t x, lo,
+        hi; /* lo 0, or hi UINT64_MAX: only the other bound is known, as of a message that went one way */
 };
 
 /* The map from x to the next knot's x is a straight line; errors hold on the way there, in ticks of the other clock. */
@@ -38,7 +39,7 @@ struct strobe_clock_fit_options {
     uint64_t first, last; /* ticks x that will be mapped */
 };
 
-/* Fit `n` points, in the order in which they were learned. NOMEM; INVALID: there is none. */
+/* Fit `n` points, in the order in which they were learned. NOMEM; INVALID: there is none with both bounds. */
 enum strobe_err strobe_clock_fit_run(const struct strobe_clock_point *points, uint32_t n,
                                      const struct strobe_clock_fit_options *options,
                                      struct strobe_clock_fit *out);

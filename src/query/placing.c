@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "query/placing_flows.h"
 #include "wire/file_layout.h"
 
 /* A clock's rate is known from readings of so little error that a line drawn on goes wrong by no more than this. */
@@ -70,6 +71,7 @@ struct placing {
     uint8_t *is_placed; /* owned: of groups */
     double
         *widths; /* owned: n rows of n groups: what the best exchange of both leaves open, in ns */
+    struct strobe_placing_flows *flows; /* owned: of each trace, read when they are needed */
     struct strobe_placing *out;
 };
 
@@ -81,7 +83,7 @@ struct points {
 
 static double tick_ns(const struct strobe_clock *clock)
 {
-    return (double)clock->mult / 4294967296.0;
+    return clock->mult ? (double)clock->mult / 4294967296.0 : 1; /* 0: one that stood still */
 }
 
 static int has_id(const struct strobe_trace *trace, const struct strobe_clock_exchange *exchange)
@@ -130,7 +132,45 @@ static void add_points(struct points *points, const struct strobe_trace *asking,
 static int by_time(const void *a, const void *b)
 {
     const struct strobe_clock_point *x = a, *y = b;
-    return x->lo < y->lo ? -1 : x->lo > y->lo;
+    uint64_t at = x->lo ? x->lo : x->hi, other = y->lo ? y->lo : y->hi;
+    return at < other ? -1 : at > other;
+}
+
+/* Flows that begin in one trace alone, once, and end in the other alone, once: nothing arrives before it was sent. */
+static void add_flows(struct points *points, const struct strobe_placing_flows *from,
+                      const struct strobe_placing_flows *to, int is_x)
+{
+    for (uint32_t i = 0; i < from->n; i++) {
+        const struct strobe_placing_flow *sent = &from->rows[i], *got;
+        if (sent->n_begins != 1 || sent->n_ends ||
+            !(got = strobe_placing_flows_find(to, sent->id)) || got->n_ends != 1 || got->n_begins)
+            continue;
+        struct strobe_clock_point point = {sent->begin, 0, got->end};
+        if (!is_x)
+            point = (struct strobe_clock_point){got->end, sent->begin, UINT64_MAX};
+        struct strobe_clock_point *row = STROBE_ARRAY_PUSH(points->rows, points->n, points->room);
+        if (row)
+            *row = point;
+        else
+            points->failed = 1;
+    }
+}
+
+/* Those between two groups behind the points that are there. */
+static enum strobe_err find_flows(const struct placing *p, uint32_t x, uint32_t y,
+                                  struct points *points)
+{
+    enum strobe_err err = STROBE_OK;
+    for (uint32_t i = 0; i < p->n && !err; i++)
+        if ((p->group[i] == x || p->group[i] == y) && !p->flows[i].is_read)
+            err = strobe_placing_flows_read(p->traces[i], &p->flows[i]);
+    for (uint32_t i = 0; i < p->n && !err; i++)
+        for (uint32_t k = 0; k < p->n && p->group[i] == x; k++)
+            if (p->group[k] == y) {
+                add_flows(points, &p->flows[i], &p->flows[k], 1);
+                add_flows(points, &p->flows[k], &p->flows[i], 0);
+            }
+    return points->failed ? STROBE_ERR_NOMEM : err;
 }
 
 /* All that is known between the group of x and that of y. */
@@ -182,9 +222,31 @@ static enum strobe_err fit_group(const struct placing *p, uint32_t x, uint32_t y
     return strobe_clock_fit_run(points->rows, points->n, &options, out);
 }
 
+/* The same with the flows between both, where these fit: they may be of programs that number theirs alike. */
+static enum strobe_err add_flows_to_fit(const struct placing *p, uint32_t x, uint32_t y,
+                                        struct points *points, struct strobe_clock_fit *fit,
+                                        uint32_t *n_flows)
+{
+    uint32_t n = points->n;
+    struct strobe_clock_fit closer;
+    enum strobe_err err = fit->n_steps ? STROBE_OK : find_flows(p, x, y, points);
+    if (err || points->n == n)
+        return err;
+    qsort(points->rows, points->n, sizeof *points->rows, by_time);
+    err = fit_group(p, x, y, points, &closer);
+    if (err || closer.n_steps) {
+        strobe_clock_fit_free(&closer);
+        return err;
+    }
+    strobe_clock_fit_free(fit);
+    *fit = closer;
+    *n_flows = points->n - n;
+    return STROBE_OK;
+}
+
 /* Put a group beside another that is placed. */
 static enum strobe_err place_group(const struct placing *p, uint32_t x, uint32_t y,
-                                   const struct points *points, struct strobe_placing_row *row)
+                                   struct points *points, struct strobe_placing_row *row)
 {
     const struct strobe_placing_row *other = &p->out->rows[y];
     struct strobe_clock_fit fit;
@@ -193,6 +255,10 @@ static enum strobe_err place_group(const struct placing *p, uint32_t x, uint32_t
         return err;
     row->how = STROBE_CLOCK_HOW_COMPARED;
     row->n_exchanges = points->n;
+    if ((err = add_flows_to_fit(p, x, y, points, &fit, &row->n_flows))) {
+        strobe_clock_fit_free(&fit);
+        return err;
+    }
     if (!other->fit.n_knots) {
         row->fit = fit;
         return STROBE_OK;
@@ -291,9 +357,10 @@ static enum strobe_err find_groups(struct placing *p)
     p->group = calloc(p->n, sizeof *p->group);
     p->is_placed = calloc(p->n, sizeof *p->is_placed);
     p->widths = calloc((size_t)p->n * p->n, sizeof *p->widths);
+    p->flows = calloc(p->n, sizeof *p->flows);
     out->rows = calloc(p->n, sizeof *out->rows);
     out->n = p->n;
-    if (!p->group || !p->is_placed || !p->widths || !out->rows)
+    if (!p->flows || !p->group || !p->is_placed || !p->widths || !out->rows)
         return STROBE_ERR_NOMEM;
     for (uint32_t i = 1; i < p->n; i++)
         if (span_ns(&p->traces[i]->clock) > span_ns(&p->traces[out->base]->clock))
@@ -371,6 +438,7 @@ static enum strobe_err finish(struct placing *p)
         if (row != first && first->fit.n_knots) {
             struct strobe_clock_fit *fit = &row->fit;
             row->n_exchanges = first->n_exchanges;
+            row->n_flows = first->n_flows;
             *fit = first->fit;
             fit->knots = calloc(fit->n_knots, sizeof *fit->knots);
             if (!fit->knots) {
@@ -400,6 +468,9 @@ enum strobe_err strobe_placing_run(struct strobe_trace *const *traces, uint32_t 
     free(p.group);
     free(p.is_placed);
     free(p.widths);
+    for (uint32_t i = 0; i < n && p.flows; i++)
+        strobe_placing_flows_free(&p.flows[i]);
+    free(p.flows);
     if (err)
         strobe_placing_free(out);
     return err;

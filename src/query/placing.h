@@ -26,7 +26,8 @@ struct strobe_placing_row {
     uint64_t error_ns;             /* SAME: as of strobe_placing_clock */
     uint64_t likely_ns, proven_ns; /* the most, but where a clock was stepped */
     uint64_t unsure_ns;            /* and there */
-    uint32_t n_steps, n_exchanges;
+    uint32_t n_steps, n_exchanges,
+        n_flows; /* flows: from host to host, that made the bounds closer */
 };
 
 struct strobe_placing {

@@ -32,6 +32,7 @@ struct strobe_process {
     uint64_t sample_hz, sample_error_ns;
     uint32_t
         twin; /* two clients live in one process: index + 1 of the first of them; 0: just one */
+    uint32_t source;     /* number of the trace that it was merged from, 0: this one */
     uint64_t start_time; /* of the system, to tell processes with the same pid apart */
     uint64_t
         outer_pid; /* as its recorder knew it, where it was in another pid namespace; 0: not known */

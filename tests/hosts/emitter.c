@@ -5,8 +5,11 @@
  *
  * The tick is read before and after the begin, and the zone carries the later one: what is checked is wider by the distance,
  * which a second value says.  SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,10 +33,41 @@ static int print_rate(void)
     return 0;
 }
 
+/* A number that hosts share, as a message would bring it: STROBE_TEST_BOARD=send:FILE or get:FILE. NULL: none. */
+static uint64_t *open_board(int *is_sender)
+{
+    const char *text = getenv("STROBE_TEST_BOARD");
+    const char *path = text ? strchr(text, ':') : NULL;
+    int fd = path ? open(path + 1, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+    if (fd < 0 || ftruncate(fd, 4096))
+        return NULL;
+    *is_sender = !strncmp(text, "send", 4);
+    void *board = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return board == MAP_FAILED ? NULL : board;
+}
+
+/* A flow from one host to another: it begins before the number is written, and ends when it was read. */
+static void flow(uint64_t *board, int is_sender)
+{
+    static uint64_t last;
+    if (is_sender) {
+        strobe_flow_begin(1000 + ++last);
+        __atomic_store_n(board, last, __ATOMIC_SEQ_CST);
+        return;
+    }
+    uint64_t now = __atomic_load_n(board, __ATOMIC_SEQ_CST);
+    if (now != last)
+        strobe_flow_end(1000 + now);
+    last = now;
+}
+
 int main(int argc, char **argv)
 {
+    int is_sender = 0;
     if (argc < 2)
         return print_rate();
+    uint64_t *board = open_board(&is_sender);
     double end = mono() + 120;
     while (mono() < end && access(argv[1], F_OK)) {
         uint64_t before = strobe_real_ticks();
@@ -45,6 +79,8 @@ int main(int argc, char **argv)
             snprintf(text, sizeof text, "%llu", (unsigned long long)(after - before));
             strobe_zone_text(text, strlen(text));
         }
+        if (board)
+            flow(board, is_sender);
         struct timespec pause = {0, 3000000};
         nanosleep(&pause, NULL);
     }

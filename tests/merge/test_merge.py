@@ -127,6 +127,15 @@ class Merge(unittest.TestCase):
         self.assertEqual(ask(piece, counts), ask(self.files[1], counts))
         self.assertEqual(ask(piece, "SELECT dropped FROM coverage"), [["0"]])
 
+    def test_equal_pids_of_two_traces_are_two_processes(self):
+        made = [self.folder / f"twin{i}.strobe" for i in range(2)]
+        for path in made:
+            subprocess.run([MAKE, path, "1000", "1", "10"], check=True, capture_output=True)
+        out = self.folder / "twins.strobe"
+        self.assertEqual(run("merge", "-o", out, *made).returncode, 0)
+        per_track = "SELECT count(*) FROM zone GROUP BY track_id"
+        self.assertEqual(ask(out, per_track), 2 * ask(made[0], per_track))
+
     def test_processes_of_a_rank_are_called_by_it(self):
         names = sorted(row[0] for row in ask(self.merged, "SELECT name FROM process"))
         self.assertEqual([name.split(":")[0] for name in names], ["rank 0", "rank 1", "rank 2"])

@@ -137,6 +137,53 @@ static void a_rate_that_wanders_slowly_is_followed(void **state)
     assert_int_equal(out.n_steps, 0);
 }
 
+/* Messages that went one way, both ways in turns, and took 1 us: bounds of one side each. */
+static void messages_that_went_one_way_make_the_bounds_closer(void **state)
+{
+    (void)state;
+    static struct strobe_clock_point points[MOST];
+    struct clocks c = {.ppm = -80, .seconds = 20, .seed = 11};
+    double wide[2] = {0};
+    for (int with = 0; with < 2; with++) {
+        struct strobe_clock_fit fit;
+        uint32_t n = simulate(&c, points), n_exchanges = n;
+        for (double t = 0.2; with && t < c.seconds; t += 0.05) {
+            int is_out = (int)(t * 20) % 2;
+            points[n++] =
+                is_out ? (struct strobe_clock_point){x_at(&c, t), 0, y_at(t + 1e-6)}
+                       : (struct strobe_clock_point){x_at(&c, t + 1e-6), y_at(t), UINT64_MAX};
+        }
+        for (uint32_t i = n_exchanges; i < n; i++) /* by time */
+            for (uint32_t k = i; k && points[k].x < points[k - 1].x; k--) {
+                struct strobe_clock_point other = points[k];
+                points[k] = points[k - 1];
+                points[k - 1] = other;
+            }
+        struct strobe_clock_fit_options options = {
+            .rate = 1, .tolerance = 1e-3, .second = HZ, .first = x_at(&c, 0), .last = x_at(&c, 20)};
+        assert_int_equal(strobe_clock_fit_run(points, n, &options, &fit), STROBE_OK);
+        assert_int_equal(fit.n_steps, 0);
+        struct strobe_retime map;
+        uint32_t hint = 0;
+        assert_int_equal(strobe_clock_fit_map(&fit, &map), STROBE_OK);
+        for (double t = 1; t < 19; t += 0.01) {
+            uint64_t x = x_at(&c, t), y = strobe_retime_tick(&map, x, &hint);
+            uint32_t k = 0;
+            while (k + 1 < fit.n_knots && fit.knots[k + 1].x <= x)
+                k++;
+            assert_true(fabs((double)(int64_t)(y - y_at(t))) <= fit.knots[k].proven + 2);
+            wide[with] = fmax(wide[with], fit.knots[k].proven);
+        }
+        free(map.pieces);
+        strobe_clock_fit_free(&fit);
+    }
+    assert_true(wide[1] < wide[0] * 0.7);
+    struct strobe_clock_fit none;
+    struct strobe_clock_point one = {1, 0, 5};
+    struct strobe_clock_fit_options options = {.rate = 1, .tolerance = 1e-3, .second = HZ};
+    assert_int_equal(strobe_clock_fit_run(&one, 1, &options, &none), STROBE_ERR_INVALID);
+}
+
 static void one_exchange_is_enough_for_a_map_whose_error_grows(void **state)
 {
     (void)state;
@@ -184,6 +231,7 @@ int main(void)
         cmocka_unit_test(offsets_and_drifts_stay_within_the_proven_bound),
         cmocka_unit_test(a_step_is_found_and_only_its_surroundings_are_unsure),
         cmocka_unit_test(a_rate_that_wanders_slowly_is_followed),
+        cmocka_unit_test(messages_that_went_one_way_make_the_bounds_closer),
         cmocka_unit_test(one_exchange_is_enough_for_a_map_whose_error_grows),
         cmocka_unit_test(two_maps_behind_each_other_add_their_errors),
     };

@@ -1,6 +1,6 @@
 /* placing.c - see placing.h; the fit itself is clock_fit.c's.
  *
- * Traces of one clock are a group. The base's group is placed; of the others, one after the other, that which is known best
+ * Traces of one clock are a group. The base is the longest recording of those that most others were compared with; its group is placed; of the others, one after the other, that which is known best
  * beside one that is placed already.  SPDX-License-Identifier: MIT */
 #include "query/placing.h"
 
@@ -350,7 +350,50 @@ static enum strobe_err place_by_wall(const struct placing *p, uint32_t i,
 
 /* ---- all ---- */
 
-/* Whose clock the result has, and which have one clock. */
+/* How many traces are known beside the group of trace `from`, its own among them; is_placed has their groups then. */
+static uint32_t count_known(struct placing *p, uint32_t from)
+{
+    uint32_t n = 0;
+    int is_more = 1;
+    memset(p->is_placed, 0, p->n);
+    p->is_placed[p->group[from]] = 1;
+    while (is_more) {
+        is_more = 0;
+        for (uint32_t x = 0; x < p->n; x++)
+            for (uint32_t y = 0; y < p->n && !p->is_placed[x] && p->group[x] == x; y++)
+                if (p->is_placed[y] && isfinite(p->widths[(uint64_t)x * p->n + y]))
+                    is_more = p->is_placed[x] = 1;
+    }
+    for (uint32_t i = 0; i < p->n; i++)
+        n += p->is_placed[p->group[i]];
+    return n;
+}
+
+/* The longest recording, of those that most of the others can be placed beside. */
+static void choose_base(struct placing *p)
+{
+    uint32_t most = 0;
+    uint64_t longest = 0;
+    uint8_t *seen =
+        calloc(p->n, 1); /* groups that were counted; without memory each is counted anew */
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint32_t n = p->group[i] != i || (seen && seen[i]) ? 0 : count_known(p, i);
+        for (uint32_t k = 0; k < p->n && n && seen; k++)
+            seen[k] |= p->is_placed[k];
+        for (uint32_t k = 0; k < p->n && n >= most && n; k++) {
+            uint64_t span = span_ns(&p->traces[k]->clock);
+            if (!p->is_placed[p->group[k]] || (n == most && span <= longest))
+                continue;
+            most = n;
+            longest = span;
+            p->out->base = k;
+        }
+    }
+    memset(p->is_placed, 0, p->n);
+    free(seen);
+}
+
+/* Which traces have one clock, and whose the result has. */
 static enum strobe_err find_groups(struct placing *p)
 {
     struct strobe_placing *out = p->out;
@@ -362,9 +405,6 @@ static enum strobe_err find_groups(struct placing *p)
     out->n = p->n;
     if (!p->flows || !p->group || !p->is_placed || !p->widths || !out->rows)
         return STROBE_ERR_NOMEM;
-    for (uint32_t i = 1; i < p->n; i++)
-        if (span_ns(&p->traces[i]->clock) > span_ns(&p->traces[out->base]->clock))
-            out->base = i;
     for (uint32_t i = 0; i < p->n; i++) {
         uint32_t k = 0;
         p->group[i] = i;
@@ -374,8 +414,9 @@ static enum strobe_err find_groups(struct placing *p)
                 break;
         p->group[i] = k;
     }
-    p->is_placed[p->group[out->base]] = 1;
     find_widths(p);
+    choose_base(p);
+    p->is_placed[p->group[out->base]] = 1;
     return STROBE_OK;
 }
 

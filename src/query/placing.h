@@ -33,7 +33,8 @@ struct strobe_placing_row {
 struct strobe_placing {
     struct strobe_placing_row *rows; /* owned: one for each trace */
     uint32_t n;
-    uint32_t base; /* the trace whose clock all get: the longest recording */
+    uint32_t
+        base; /* the trace whose clock all get: the longest recording of those that most others were compared with */
 };
 
 /* Place `n` traces. NOMEM; INVALID: *failed has no clock that could be placed at all. */

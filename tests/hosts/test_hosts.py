@@ -92,6 +92,8 @@ class Hosts(unittest.TestCase):
         command = [self.bin / "strobe_skewed", "record", "-o", self.file(host), *options, "--", self.bin / "hosts_emitter", self.folder / f"stop-{host}"]
         self.running[host] = subprocess.Popen(["ip", "netns", "exec", self.name(host), *map(str, command)], env=env,
                                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if len(self.running) == 1:  # the first one is the longest, so that the result has its clock
+            self.wait_until(lambda: self.info(host).get("processes"), f"{host} records")
 
     def file(self, host):
         return self.folder / f"{host}.strobe"
@@ -110,16 +112,23 @@ class Hosts(unittest.TestCase):
         for process in self.running.values():
             process.communicate()
 
+    def info(self, host):
+        """What its file says by now; {}: it is not there yet."""
+        done = subprocess.run([self.bin / "strobe", "info", "--json", self.file(host)], capture_output=True, text=True)
+        return json.loads(done.stdout) if done.returncode == 0 else {}
+
+    def wait_until(self, holds, what):
+        until = time.monotonic() + 100
+        while not holds():
+            self.assertLess(time.monotonic(), until, what)
+            time.sleep(0.1)
+
     def exchanges(self, host):
         """How often it has compared clocks so far, by what its file has."""
-        done = subprocess.run([self.bin / "strobe", "info", "--json", self.file(host)], capture_output=True, text=True)
-        return sum(peer["exchanges"] for peer in json.loads(done.stdout)["peers"]) if done.returncode == 0 else 0
+        return sum(peer["exchanges"] for peer in self.info(host).get("peers", []))
 
     def wait_for(self, host, count):
-        until = time.monotonic() + 100
-        while self.exchanges(host) < count:
-            self.assertLess(time.monotonic(), until, f"{host} has {self.exchanges(host)} exchanges")
-            time.sleep(0.1)
+        self.wait_until(lambda: self.exchanges(host) >= count, f"{host} compares clocks {count} times")
 
     def merge(self, *hosts):
         out = self.folder / "merged.strobe"
@@ -168,7 +177,7 @@ class Hosts(unittest.TestCase):
         shares = {}
         for host in hosts:
             mine = [row for row in rows if row[0] == host]
-            self.assertGreater(len(mine), 100, host)
+            self.assertGreater(len(mine), 10, host)
             wrong = [row for row in mine if row[1] > row[3]]
             self.assertEqual(wrong[:3], [], f"{host}: {len(wrong)} of {len(mine)} outside of the proven bound")
             steady = sorted(row[3] for row in mine if not row[4])

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "file/copy_lod.h"
 #include "file/decode.h"
 #include "file/encode_internal.h"
 
@@ -23,6 +24,7 @@ struct copy {
     uint8_t *head, *stored;                /* owned: of a block whose processes get other numbers */
     size_t head_room, stored_room;
     struct strobe_retimer retimer; /* of a trace that gets another clock */
+    struct strobe_copy_lod lod;    /* where blocks went */
 };
 
 static int keeps(const struct copy *copy, uint64_t proc)
@@ -65,7 +67,11 @@ static enum strobe_err put_block(struct copy *copy, const struct strobe_block_he
             count_kinds(copy, &entry);
         }
     }
-    return strobe_file_put_block(copy->to, head, stored, &entry);
+    uint64_t offset = strobe_file_n_bytes(copy->to);
+    enum strobe_err err = strobe_file_put_block(copy->to, head, stored, &entry);
+    if (!err && copy->options->lod && head->type == STROBE_BLOCK_EVENTS)
+        err = strobe_copy_lod_moved(&copy->lod, block->ref.offset, offset);
+    return err;
 }
 
 static enum strobe_err copy_block(struct copy *copy)
@@ -101,17 +107,18 @@ static size_t shift_head(struct copy *copy)
 }
 
 /* The head as it is stored, before the body: compressed where that keeps the bounds of a block (docs/file-format.md). */
-static enum strobe_err store_head(struct copy *copy, size_t n_head, struct strobe_block_head *head)
+static enum strobe_err store_head(struct copy *copy, const uint8_t *raw, size_t n_head,
+                                  struct strobe_block_head *head)
 {
     const struct strobe_block *block = &copy->block;
     size_t bound = ZSTD_compressBound(n_head);
     if (STROBE_ARRAY_RESERVE(copy->stored, copy->stored_room, bound + n_head + block->n_body))
         return STROBE_ERR_NOMEM;
-    size_t n = ZSTD_compress(copy->stored, bound, copy->head, n_head, 1);
+    size_t n = ZSTD_compress(copy->stored, bound, raw, n_head, 1);
     int is_small = ZSTD_isError(n) || n >= n_head || n_head > (1u << 20) + 256ull * n ||
                    block->ref.head.n_items > 1024 + 256ull * (n + block->n_body);
     if (is_small) {
-        memcpy(copy->stored, copy->head, n_head);
+        memcpy(copy->stored, raw, n_head);
         n = n_head;
     }
     head->head_raw = is_small ? 0 : (uint32_t)n_head;
@@ -126,8 +133,21 @@ static enum strobe_err shift_events(struct copy *copy)
     if (strobe_decode_parts(&copy->block, &copy->events))
         return STROBE_OK; /* damaged: nobody knows whose it is */
     size_t n_head = shift_head(copy);
-    enum strobe_err err = n_head ? store_head(copy, n_head, &head) : STROBE_ERR_NOMEM;
+    enum strobe_err err = n_head ? store_head(copy, copy->head, n_head, &head) : STROBE_ERR_NOMEM;
     return err ? err : put_block(copy, &head, copy->stored);
+}
+
+/* ---- levels of detail of many blocks ---- */
+
+static enum strobe_err copy_lod(struct copy *copy)
+{
+    struct strobe_block_head head = copy->block.ref.head;
+    enum strobe_err err = strobe_copy_lod_head(&copy->lod, &copy->block, copy->options->proc_shift);
+    if (!err)
+        err = store_head(copy, copy->lod.head, copy->lod.n_head, &head);
+    return err == STROBE_ERR_NOTFOUND ? STROBE_OK
+           : err                      ? err
+                                      : put_block(copy, &head, copy->stored);
 }
 
 /* ---- some of the parts ---- */
@@ -346,6 +366,8 @@ static enum strobe_err retime_events(struct copy *copy)
 static enum strobe_err copy_one(struct copy *copy)
 {
     const struct strobe_copy_options *options = copy->options;
+    if (copy->block.ref.head.type == STROBE_BLOCK_LOD)
+        return copy_lod(copy);
     if (!options->keeps && !options->proc_shift && !options->no_clock && !options->retime)
         return copy_block(copy);
     if (copy->block.ref.head.type != STROBE_BLOCK_EVENTS)
@@ -367,6 +389,7 @@ static void free_copy(struct copy *copy)
     free(copy->head);
     free(copy->stored);
     strobe_retimer_free(&copy->retimer);
+    strobe_copy_lod_free(&copy->lod);
 }
 
 enum strobe_err strobe_copy_blocks(struct strobe_file *from,
@@ -376,13 +399,15 @@ enum strobe_err strobe_copy_blocks(struct strobe_file *from,
     const struct strobe_block_filter filter = {.type = options->type,
                                                .by_tick = options->by_tick,
                                                .tick_min = options->tick_min,
-                                               .tick_max = options->tick_max};
+                                               .tick_max = options->tick_max,
+                                               .with_lod = options->lod};
     struct copy copy = {.options = options, .to = to};
     struct strobe_block_iter *iter = NULL;
     STROBE_ASSERT(!options->type || options->type == STROBE_BLOCK_EVENTS ||
                   options->type == STROBE_BLOCK_RECORDS);
     STROBE_ASSERT(!options->keeps || !options->proc_shift);
     STROBE_ASSERT(!options->keeps || !options->retime);
+    STROBE_ASSERT(!options->lod || (!options->keeps && !options->retime && !options->by_tick));
     copy.retimer = (struct strobe_retimer){.map = options->retime,
                                            .proc_shift = options->proc_shift,
                                            .has_own_clock = options->has_own_clock,

@@ -5,8 +5,8 @@
  * Blocks are copied as they are: times, ids and bytes stay. Where processes are left out, blocks that they share with others
  * are made anew of the parts that stay, and records of those that stay; what was left out is nowhere in the result. Where processes get other numbers, the heads
  * of blocks are made anew; the events are copied as they are. Damaged
- * blocks are left out, as every reader does with them. INDEX, LOD and FOOTER blocks are never copied: the writer makes an index
- * of its own, and a file with copied events has no LOD blocks.  SPDX-License-Identifier: MIT */
+ * blocks are left out, as every reader does with them. INDEX and FOOTER blocks are never copied: the writer makes an index
+ * of its own; LOD blocks where that is asked for, with the new places of their blocks.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_FILE_COPY_H
 #define STROBE_FILE_COPY_H
 
@@ -31,6 +31,7 @@ struct strobe_copy_options {
     int (*has_own_clock)(
         void *context,
         uint64_t proc); /* with `retime`: a process that has CLOCK_MAP records; they are left out */
+    int lod;    /* LOD blocks, too: of all blocks, as they are or with other numbers of processes */
     int counts; /* count events by kind in the writer's totals, for a file that gets a footer */
 };
 

@@ -237,6 +237,7 @@ static enum strobe_err put_trace(struct target *target, struct strobe_trace *tra
                                                 .retime = row->map.n_pieces ? &row->map : NULL,
                                                 .has_own_clock = has_own_clock,
                                                 .context = trace,
+                                                .lod = !row->map.n_pieces,
                                                 .counts = 1};
     struct strobe_file_totals *totals = strobe_file_totals(target->to);
     const struct strobe_trace_totals *had = &strobe_file_facts(trace->file)->totals;

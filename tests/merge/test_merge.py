@@ -11,6 +11,10 @@ import sys
 import tempfile
 import unittest
 
+READER = pathlib.Path(__file__).resolve().parent.parent / "reader"
+sys.path.insert(0, str(READER))
+from strobe_reader import Trace  # noqa: E402
+
 STROBE = HELLO = MAKE = PAIRED = None
 
 
@@ -135,6 +139,18 @@ class Merge(unittest.TestCase):
         self.assertEqual(run("merge", "-o", out, *made).returncode, 0)
         per_track = "SELECT count(*) FROM zone GROUP BY track_id"
         self.assertEqual(ask(out, per_track), 2 * ask(made[0], per_track))
+
+    def test_levels_of_detail_come_along_and_are_right(self):
+        made = [self.folder / f"lod{i}.strobe" for i in range(2)]
+        for path in made:
+            subprocess.run([MAKE, path, "60000", "2", "10", "4"], check=True, capture_output=True)
+        out = self.folder / "lods.strobe"
+        self.assertEqual(run("merge", "-o", out, *made).returncode, 0)
+        blocks = [sum(block.type == 5 for block in Trace(str(path)).blocks) for path in (out, *made)]
+        self.assertGreater(blocks[1], 0)
+        self.assertEqual(blocks[0], blocks[1] + blocks[2])
+        done = subprocess.run([sys.executable, "-B", READER / "strobe_reader.py", out, "--check", "--closed"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_processes_of_a_rank_are_called_by_it(self):
         names = sorted(row[0] for row in ask(self.merged, "SELECT name FROM process"))

@@ -9,11 +9,14 @@
 #include "base/array.h"
 #include "base/assert.h"
 
-#define WANDER   2e-6  /* how far a clock's rate leaves its average */
-#define STEP     30e-6 /* no clock's rate changes by that at once: it was stepped */
-#define STEP_S   1e-6  /* nor is a step less than that */
-#define GROUP_S  0.1   /* points of one burst */
-#define WINDOW_S 64.0  /* that an average is taken over */
+#define WANDER 2e-6  /* how far a clock's rate leaves its average */
+#define STEP   30e-6 /* no clock's rate changes by that at once: it was stepped */
+#define AGREED \
+    200e-6 /* half of all bursts agree on the rate as well as that: it is right, whatever the recorders say */
+#define ANY_RATE 0.1
+#define STEP_S   1e-6 /* nor is a step less than that */
+#define GROUP_S  0.1  /* points of one burst */
+#define WINDOW_S 64.0 /* that an average is taken over */
 #define LIKELY \
     0.5 /* of the proven error: what paths that are not alike both ways cost. Measured, docs/merge.md */
 
@@ -85,9 +88,11 @@ static void find_rate(struct fitting *f)
     if (n < 2)
         return;
     qsort(f->slopes, n, sizeof *f->slopes, by_size);
-    double median = f->slopes[n / 2];
-    if (fabs(median / f->rate - 1) > f->tolerance)
-        return;
+    double median = f->slopes[n / 2], apart = f->slopes[n - 1 - n / 4] - f->slopes[n / 4];
+    double off = fabs(median / f->rate - 1);
+    int is_agreed = n >= 4 && apart < AGREED * median && off < ANY_RATE;
+    if (off > f->tolerance && !is_agreed)
+        return; /* a step that its own recorder did not notice falsifies the rate that it says */
     f->rate = median;
     f->tolerance = STEP;
 }

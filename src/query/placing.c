@@ -18,6 +18,8 @@ enum { PPM_OFF = 2, LEAST_NS = 20000 };
 /* How far the ratio of two counters may be from what both say of themselves: each is measured against a clock that somebody
  * may slew. */
 #define RATE_OFF 1e-3
+/* And for the microseconds of an exchange, where it costs nothing to be careful. */
+#define RATE_OFF_SHORT 5e-3
 
 static uint64_t distance(int64_t a, int64_t b)
 {
@@ -117,15 +119,16 @@ static void add_points(struct points *points, const struct strobe_trace *asking,
         if (!has_id(asked, one) || there > 1ull << 40 || away > there * 64 + 1)
             continue; /* the second: nonsense */
         if (is_x) /* at `sent` it is no later than `received`, and at `back` no earlier than `answered` */
+            add_point(points, (struct strobe_clock_point){
+                                  one->sent,
+                                  one->answered -
+                                      (uint64_t)ceil((double)there * rate * (1 + RATE_OFF_SHORT)),
+                                  one->received});
+        else
             add_point(points,
                       (struct strobe_clock_point){
-                          one->sent,
-                          one->answered - (uint64_t)ceil((double)there * rate * (1 + RATE_OFF)),
-                          one->received});
-        else
-            add_point(points, (struct strobe_clock_point){
-                                  one->received, one->sent,
-                                  one->back - (uint64_t)((double)away * rate * (1 - RATE_OFF))});
+                          one->received, one->sent,
+                          one->back - (uint64_t)((double)away * rate * (1 - RATE_OFF_SHORT))});
     }
 }
 

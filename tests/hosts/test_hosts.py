@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -32,12 +33,18 @@ def ip(*words):
 class Skew:
     """A host's counter as a function of the true one: skewed_ticks.c."""
 
-    def __init__(self, zero, hz, offset_s=0.0, ppm=0.0, step_s=0.0, step_after_s=0.0):
-        self.zero, self.offset, self.ppm = zero, int(offset_s * hz), ppm
-        self.step, self.at = int(step_s * hz), zero + int(step_after_s * hz) if step_s else 0
+    def __init__(self, zero, hz, path, offset_s=0.0, ppm=0.0, step_s=0.0):
+        self.zero, self.offset, self.ppm, self.step, self.at, self.path = zero, int(offset_s * hz), ppm, int(step_s * hz), 0, path
+        path.write_bytes(bytes(4096))
 
     def __str__(self):
-        return f"{self.zero}:{self.offset}:{self.ppm}:{self.at}:{self.step}"
+        return f"{self.zero}:{self.offset}:{self.ppm}:{self.step}:{self.path}"
+
+    def step_from(self, real):
+        """It is stepped then, which is later."""
+        self.at = real
+        with open(self.path, "r+b", buffering=0) as file:
+            file.write(struct.pack("<q", real))
 
     def of(self, real):
         return real + self.offset + int((real - self.zero) * self.ppm / 1e6) + (self.step if self.at and real >= self.at else 0)
@@ -54,13 +61,24 @@ class Hosts(unittest.TestCase):
         self.bin = pathlib.Path(BUILD) / "bin"
         self.running = {}
         self.addCleanup(self.end)
-        tick, hz = subprocess.run([self.bin / "hosts_emitter"], capture_output=True, text=True, check=True).stdout.split()
-        self.zero, self.hz = int(tick), float(hz)
+        self.zero, self.hz = self.now()
         self.skews = {}
 
     def skip(self, why):
         print(f"skipped: {why}")
         raise unittest.SkipTest(why)
+
+    def now(self):
+        """A true tick, a moment ago, and how many there are in a second."""
+        tick, hz = subprocess.run([self.bin / "hosts_emitter"], capture_output=True, text=True, check=True).stdout.split()
+        return int(tick), float(hz)
+
+    def step(self, host):
+        """Step its clock in a second; wait until that was, and until clocks were compared again."""
+        at = self.now()[0] + int(1.5 * self.hz)
+        self.skews[host].step_from(at)
+        self.wait_until(lambda: self.now()[0] > at, "a second goes by")
+        self.wait_for(host, self.exchanges(host) + 7)
 
     def name(self, host):
         return f"strobe-{os.getpid()}-{host}"
@@ -84,7 +102,7 @@ class Hosts(unittest.TestCase):
 
     def record(self, host, *options, key=KEY, board="", **skew):
         """A recording in a host's namespace, until stop() is called for it."""
-        self.skews[host] = Skew(self.zero, self.hz, **skew)
+        self.skews[host] = Skew(self.zero, self.hz, self.folder / f"step-{host}", **skew)
         session = self.folder / f"session-{host}"
         session.mkdir(mode=0o700)
         env = {**os.environ, "STROBE_DIR": str(session), "STROBE_SAMPLE": "0", "STROBE_CLOCK_KEY": key, "STROBE_TEST_TICKS": str(self.skews[host]),
@@ -225,17 +243,14 @@ class Troubles(Hosts):
 
     def test_each_is_said(self):
         self.net("ab", "ac", "ad")
-        after = (time.clock_gettime(time.CLOCK_MONOTONIC), subprocess.run([self.bin / "hosts_emitter"], capture_output=True, text=True).stdout.split()[0])
-        since = (int(after[1]) - self.zero) / self.hz
         self.record("a", "--listen", f"0.0.0.0:{PORT}", offset_s=1)
-        self.record("b", "--peer", f"10.77.0.1:{PORT}", offset_s=5, ppm=100, step_s=0.007, step_after_s=since + 2.5)
+        self.record("b", "--peer", f"10.77.0.1:{PORT}", offset_s=5, ppm=100, step_s=0.007)
         self.record("c", "--peer", f"10.77.1.1:{PORT}", offset_s=-5, ppm=-100)
         self.record("d", "--peer", f"10.77.2.1:{PORT}", offset_s=-9, key="another key than all the others")
         self.wait_for("c", 9)
         self.kill("c")
-        while time.clock_gettime(time.CLOCK_MONOTONIC) < after[0] + 3.5:
-            time.sleep(0.1)  # the step is at a time
-        self.wait_for("b", self.exchanges("b") + 7)
+        self.wait_for("b", 9)
+        self.step("b")
         self.stop("b")
         self.stop("d")
         self.assertIn("datagrams were refused", self.stop("a"))
@@ -262,8 +277,10 @@ class Long(Hosts):
         self.net("ab", "ac")
         self.record("a", "--listen", f"0.0.0.0:{PORT}", offset_s=3)
         self.record("b", "--peer", f"10.77.0.1:{PORT}", offset_s=-7, ppm=100)
-        self.record("c", "--peer", f"10.77.1.1:{PORT}", offset_s=11, ppm=-100, step_s=-0.02, step_after_s=LONG / 2)
-        time.sleep(LONG)
+        self.record("c", "--peer", f"10.77.1.1:{PORT}", offset_s=11, ppm=-100, step_s=-0.02)
+        self.wait_for("c", LONG * 3 // 2)
+        self.step("c")
+        self.wait_for("c", LONG * 3)
         for host in "cba":
             self.stop(host)
         out, text = self.merge("a", "b", "c")

@@ -23,6 +23,7 @@ struct clocks {
     double wander;        /* ppm that x's rate swings by, over ten minutes */
     double seconds;
     uint64_t seed;
+    double said; /* what the recorders say of the rate is wrong by so much */
 };
 
 static double random_unit(uint64_t *seed)
@@ -73,7 +74,7 @@ static struct outcome run(struct clocks c)
     struct strobe_retime map;
     struct outcome out = {0};
     uint32_t n = simulate(&c, points), hint = 0;
-    struct strobe_clock_fit_options options = {.rate = 1,
+    struct strobe_clock_fit_options options = {.rate = 1 + c.said,
                                                .tolerance = 1e-3,
                                                .second = HZ,
                                                .first = x_at(&c, 0),
@@ -127,6 +128,15 @@ static void a_step_is_found_and_only_its_surroundings_are_unsure(void **state)
         assert_int_equal(out.n_steps, 1);
         assert_true(out.n_wide <= out.n * 0.5);
     }
+}
+
+static void a_rate_that_most_bursts_agree_on_is_right_whatever_the_recorders_say(void **state)
+{
+    (void)state;
+    struct outcome out = run((struct clocks){
+        .ppm = 100, .step = 0.007, .step_at = 5.2, .seconds = 11, .seed = 9, .said = 0.0014});
+    assert_int_equal(out.n_wrong, 0);
+    assert_int_equal(out.n_steps, 1);
 }
 
 static void a_rate_that_wanders_slowly_is_followed(void **state)
@@ -230,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(offsets_and_drifts_stay_within_the_proven_bound),
         cmocka_unit_test(a_step_is_found_and_only_its_surroundings_are_unsure),
+        cmocka_unit_test(a_rate_that_most_bursts_agree_on_is_right_whatever_the_recorders_say),
         cmocka_unit_test(a_rate_that_wanders_slowly_is_followed),
         cmocka_unit_test(messages_that_went_one_way_make_the_bounds_closer),
         cmocka_unit_test(one_exchange_is_enough_for_a_map_whose_error_grows),

@@ -13,10 +13,8 @@ static const char key_text[] = "a key of more than sixteen bytes";
 
 static struct strobe_clock_packet make(const struct strobe_sha256_key *key)
 {
-    struct strobe_clock_packet packet = {.kind = STROBE_CLOCK_PACKET_QUESTION,
-                                         .number = 7,
-                                         .from = {1, 2},
-                                         .name = "node1"};
+    struct strobe_clock_packet packet = {
+        .kind = STROBE_CLOCK_PACKET_QUESTION, .number = 7, .from = {1, 2}, .name = "node1"};
     strobe_clock_packet_sign(&packet, key);
     return packet;
 }

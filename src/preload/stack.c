@@ -31,18 +31,31 @@ enum {
     SP = 7,
 };
 
-/* A frame of the last walk: the return address pc + 1 was found at `slot`, the frame pointer of the function that it is in at `bp_slot` (0
- * in a walk: it was in the register all the way; what is kept then has the slot again, and what is there as bp_word). `hash` is that of
- * this frame and all further out. */
+/* Two words that lie side by side. */
+typedef uint64_t pair_t __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* A frame: the return address pc + 1 was found at `slot`, the frame pointer of the function that it is in at `bp_slot` (0: it was in the
+ * register all the way from the frame inside). `hash` is that of this frame and all further out. Most functions do not ask for the frame
+ * pointer of their caller: it is compared only where it says what lies further out. */
 struct frame {
-    uint64_t slot, pc, bp_slot, bp_word, bp, hash;
+    uint64_t slot, pc, bp_slot, bp, hash;
+    uint8_t n_pairs,
+        n_singles; /* of the memo's: what has to be unchanged for this frame and all further out */
+    bool reads_bp, keeps_bp; /* its function's row: by bp; bp is the caller's, too */
+    bool needs_bp;           /* what lies further out depends on its bp */
 };
 
 /* Per thread, outermost first. */
 static STROBE_PRELOAD_TLS struct {
     uint32_t n;
-    uint64_t low, high; /* of the stack that is known to be readable */
+    uint64_t low, high;           /* of the stack that is known to be readable */
+    uint64_t number_hash, number; /* of the last stack that has a number */
     struct frame frames[DEPTH];
+    /* What must be unchanged for the frames to be the same: a frame pointer with the return address behind it, and single words. */
+    const volatile pair_t *pairs_at[DEPTH];
+    pair_t pairs[DEPTH];
+    const volatile uint64_t *singles_at[2 * DEPTH];
+    uint64_t singles[2 * DEPTH];
 } memo;
 
 /* ---- rows ---- */
@@ -105,6 +118,7 @@ void strobe_preload_stack_forked(void)
 {
     strobe_preload_wipe(stacks, STACKS * sizeof *stacks);
     n_stacks = 0;
+    memo.number_hash = 0;
     tables.owner = 0;
     for (uint32_t i = 0; i < tables.n_modules; i++)
         tables.modules[i].is_told = 0;
@@ -247,13 +261,18 @@ static uint64_t word_at(uint64_t at)
     return *(const volatile uint64_t *)at;
 }
 
-/* The frame around: of a function whose code is at `pc`, its stack pointer and frame pointer as they are in it. False: it was the last. */
-static bool step(struct frame *frame, uint64_t *sp)
+/* The frame around: of a function whose code is at `pc`, its stack pointer and frame pointer as they are in it. What its row asks for is
+ * noted in `inner`, the frame as it was. False: it was the last. */
+static bool step(struct frame *inner, struct frame *frame, uint64_t *sp)
 {
     struct strobe_cfi_row row = unpack_row(row_of(frame->pc));
     uint64_t cfa;
+    frame->bp_slot = 0;
     if (row.kind == STROBE_CFI_REG && (row.reg == SP || row.reg == BP)) {
         cfa = (row.reg == SP ? *sp : frame->bp) + (uint64_t)(int64_t)row.cfa_offset;
+        inner->reads_bp =
+            row.reg == BP || (row.bp != STROBE_CFI_BP_SAME && row.bp != STROBE_CFI_BP_AT_CFA);
+        inner->keeps_bp = row.bp == STROBE_CFI_BP_SAME;
         if (cfa <= *sp || !is_on_stack(cfa - 16, *sp - 16))
             return false;
         if (row.bp != STROBE_CFI_BP_SAME) {
@@ -264,7 +283,10 @@ static bool step(struct frame *frame, uint64_t *sp)
             frame->bp_slot = at;
             frame->bp = word_at(at);
         }
-    } else if (row.kind == STROBE_CFI_NONE && frame->bp && is_on_stack(frame->bp, *sp)) {
+    } else if (row.kind == STROBE_CFI_NONE) {
+        inner->reads_bp = true;
+        if (!frame->bp || !is_on_stack(frame->bp, *sp))
+            return false;
         frame->bp_slot = frame->bp;
         cfa = frame->bp + 16;
         frame->bp = word_at(frame->bp);
@@ -277,14 +299,25 @@ static bool step(struct frame *frame, uint64_t *sp)
     return frame->pc > PAGE && frame->pc != ~0ull;
 }
 
-/* Whether frame `i` of the last walk, and all further out, are still as they were. */
-static bool is_unchanged(uint32_t i)
+/* Whether a frame of the last walk, and all further out, are as they were. */
+static inline bool is_unchanged(const struct frame *frame)
 {
-    uint64_t changes = 0;
-    for (const struct frame *frame = memo.frames; frame <= memo.frames + i; frame++)
-        changes |=
-            (word_at(frame->slot) ^ (frame->pc + 1)) | (word_at(frame->bp_slot) ^ frame->bp_word);
-    return !changes;
+    pair_t changes = {0, 0};
+    uint64_t change = 0;
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < frame->n_pairs; i++)
+        changes |= *memo.pairs_at[i] ^ memo.pairs[i];
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < frame->n_singles; i++)
+        change |= *memo.singles_at[i] ^ memo.singles[i];
+    return !(changes[0] | changes[1] | change);
+}
+
+/* Whether a frame is one of the last walk, as far as what lies further out depends on it. */
+static inline bool is_same(const struct frame *last, const struct frame *frame)
+{
+    return last->slot == frame->slot && last->pc == frame->pc &&
+           (!last->needs_bp || last->bp == frame->bp);
 }
 
 /* The frames of the last walk that the new one shares, once it has come to `frame`. 0: none. */
@@ -294,8 +327,7 @@ static uint32_t shared_from(const struct frame *frame)
     while (n && memo.frames[n - 1].slot < frame->slot)
         n--;
     memo.n = n; /* further in nothing is left of it */
-    if (!n || memo.frames[n - 1].slot != frame->slot || memo.frames[n - 1].pc != frame->pc ||
-        memo.frames[n - 1].bp != frame->bp || !is_unchanged(n - 1))
+    if (!n || !is_same(&memo.frames[n - 1], frame) || !is_unchanged(&memo.frames[n - 1]))
         return 0;
     return n;
 }
@@ -306,6 +338,39 @@ static uint64_t mix(uint64_t hash, uint64_t pc)
     return hash ^ hash >> 29;
 }
 
+/* What depends on the frames further out: frame `n` is put on top of them. */
+static void put_frame(uint32_t n)
+{
+    struct frame *frame = &memo.frames[n], *outer = n ? frame - 1 : NULL;
+    frame->hash = mix(outer ? outer->hash : 0, frame->pc);
+    frame->needs_bp = frame->reads_bp || (frame->keeps_bp && outer && outer->needs_bp);
+    uint8_t n_pairs = outer ? outer->n_pairs : 0, n_singles = outer ? outer->n_singles : 0;
+    bool checks_bp = frame->needs_bp && frame->bp_slot;
+    if (checks_bp && frame->bp_slot == frame->slot - 8) {
+        memo.pairs_at[n_pairs] = (const volatile pair_t *)frame->bp_slot;
+        memo.pairs[n_pairs++] = (pair_t){frame->bp, frame->pc + 1};
+    } else {
+        memo.singles_at[n_singles] = (const volatile uint64_t *)frame->slot;
+        memo.singles[n_singles++] = frame->pc + 1;
+        memo.singles_at[n_singles] = (const volatile uint64_t *)frame->bp_slot;
+        memo.singles[n_singles] = frame->bp;
+        n_singles = (uint8_t)(n_singles + checks_bp);
+    }
+    frame->n_pairs = n_pairs;
+    frame->n_singles = n_singles;
+}
+
+/* Word by word: what was stored in words a moment ago is slow to load in pairs. */
+static inline void copy_frame(struct frame *to, const struct frame *from)
+{
+    to->slot = from->slot;
+    to->pc = from->pc;
+    to->bp_slot = from->bp_slot;
+    to->bp = from->bp;
+    to->reads_bp = from->reads_bp;
+    to->keeps_bp = from->keeps_bp;
+}
+
 /* Put the new frames, innermost first in `fresh`, on top of the `n` that are shared. */
 static void remember(const struct frame *fresh, uint32_t n_fresh, uint32_t n)
 {
@@ -314,15 +379,11 @@ static void remember(const struct frame *fresh, uint32_t n_fresh, uint32_t n)
         memmove(memo.frames, memo.frames + (n - n_kept), n_kept * sizeof *memo.frames);
         n = n_kept;
         for (uint32_t i = 0; i < n; i++)
-            memo.frames[i].hash = mix(i ? memo.frames[i - 1].hash : 0, memo.frames[i].pc);
+            put_frame(i);
     }
     while (n_fresh--) {
-        memo.frames[n] = fresh[n_fresh];
-        bool has_slot = fresh[n_fresh].bp_slot != 0;
-        memo.frames[n].bp_slot = has_slot ? fresh[n_fresh].bp_slot : fresh[n_fresh].slot;
-        memo.frames[n].bp_word = has_slot ? fresh[n_fresh].bp : fresh[n_fresh].pc + 1;
-        memo.frames[n].hash = mix(n ? memo.frames[n - 1].hash : 0, fresh[n_fresh].pc);
-        n++;
+        copy_frame(&memo.frames[n], &fresh[n_fresh]);
+        put_frame(n++);
     }
     memo.n = n;
 }
@@ -337,26 +398,42 @@ static void look_at_stack(uint64_t frame)
     memo.n = 0;
 }
 
-static void walk(const void *at)
+/* The frame that the exported function was called from. */
+static inline struct frame first_frame(uint64_t base)
 {
-    struct frame fresh[DEPTH], frame = {0};
-    uint64_t base = (uint64_t)(uintptr_t)at, sp = base + 16;
+    return (struct frame){
+        .slot = base + 8, .bp_slot = base, .bp = word_at(base), .pc = word_at(base + 8) - 1};
+}
+
+static __attribute__((noinline)) void walk(uint64_t base)
+{
+    struct frame fresh[DEPTH], frame;
+    uint64_t sp = base + 16;
     uint32_t n = 0, n_shared = 0;
     look_at_stack(base);
-    frame.slot = base + 8;
-    frame.bp_slot = base;
-    if (!is_on_stack(base, base))
+    if (!is_on_stack(base, base)) {
+        memo.n = 0;
         return;
-    frame.bp = word_at(base);
-    frame.pc = word_at(base + 8) - 1;
+    }
+    frame = first_frame(base);
     do {
         n_shared = shared_from(&frame);
         if (n_shared)
             break;
-        fresh[n++] = frame;
-        frame.bp_slot = 0;
-    } while (n < DEPTH && step(&frame, &sp));
-    remember(fresh, n, n_shared);
+        copy_frame(&fresh[n++], &frame);
+    } while (n < DEPTH && step(&fresh[n - 1], &frame, &sp));
+    if (n)
+        remember(fresh, n, n_shared);
+}
+
+/* Whether the stack is that of the last walk: most often a loop that allocates. */
+static inline bool is_as_before(uint64_t base)
+{
+    if (!memo.n || base < memo.low || base + 16 > memo.high)
+        return false;
+    const struct frame *last = &memo.frames[memo.n - 1];
+    struct frame frame = first_frame(base);
+    return is_same(last, &frame) && is_unchanged(last);
 }
 
 /* ---- numbers ---- */
@@ -438,9 +515,15 @@ uint64_t strobe_preload_stack(const void *frame)
 {
     if (!__atomic_load_n(&stacks, __ATOMIC_ACQUIRE) && !make_tables())
         return 0;
-    walk(frame);
+    if (!is_as_before((uint64_t)(uintptr_t)frame))
+        walk((uint64_t)(uintptr_t)frame);
     if (!memo.n)
         return 0;
     uint64_t hash = memo.frames[memo.n - 1].hash;
-    return number_of(hash ? hash : 1);
+    hash = hash ? hash : 1;
+    if (hash == memo.number_hash)
+        return memo.number;
+    memo.number = number_of(hash);
+    memo.number_hash = memo.number ? hash : 0;
+    return memo.number;
 }

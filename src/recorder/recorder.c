@@ -22,6 +22,7 @@
 #include "recorder/device_side.h"
 #include "recorder/hosts_side.h"
 #include "recorder/internal.h"
+#include "recorder/names_side.h"
 #include "recorder/outliving.h"
 #include "recorder/sample_side.h"
 #include "recorder/tracy_side.h"
@@ -139,6 +140,7 @@ static void undo_start(struct strobe_recorder *r)
     r->sampler = NULL;
     strobe_hosts_close(r->hosts);
     r->hosts = NULL;
+    strobe_addresses_free(&r->addresses);
     if (r->collector)
         strobe_collector_close(r->collector);
     if (r->flight) {
@@ -235,6 +237,7 @@ static enum strobe_err open_collector(struct strobe_recorder *r)
         .trigger_zone = r->options.trigger_zone,
         .trigger_ns = r->options.trigger_ns,
         .records_writer = r->flight ? strobe_flight_records(r->flight) : NULL,
+        .listener = strobe_recorder_names_listener(r),
     };
     return strobe_collector_open(&options, r->writer, &r->collector);
 }
@@ -428,6 +431,7 @@ static void stop_sources(struct strobe_recorder *r)
     r->tracy = NULL;
     strobe_devices_close(r->devices);
     r->devices = NULL;
+    strobe_recorder_names_end(r);
     strobe_sampler_close(r->sampler);
     r->sampler = NULL;
     if (r->options.command)

@@ -113,7 +113,7 @@ def main():
     root = sys.argv[1] if len(sys.argv) > 1 else "."
     wire, layout = read(root, "src", "wire", "kinds.h"), read(root, "src", "wire", "file_layout.h")
     kinds = {**x_list(wire, "STROBE_KIND_LIST"), **x_list(wire, "STROBE_KIND_LATER_LIST"), **x_list(wire, "STROBE_META_LIST"), **x_list(wire, "STROBE_LATER_LIST"),
-             **x_list(layout, "STROBE_FACT_LIST")}
+             **x_list(layout, "STROBE_FACT_LIST"), **x_list(layout, "STROBE_FACT_LATER_LIST")}
     causes = x_list(read(root, "src", "wire", "ring_layout.h"), "STROBE_LOSS_LIST")
     document, reader = read(root, "docs", "file-format.md"), read(root, "tests", "reader", "strobe_format.py")
     problems = [f"docs/file-format.md: {text}" for text in check_kinds(document, kinds)]

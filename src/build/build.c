@@ -19,7 +19,7 @@ enum {
 const char *const strobe_build_letters[STROBE_FACT_COUNT] = {
 #define X(name, number, text, fields, names) [number] = fields,
     STROBE_KIND_LIST(X) STROBE_KIND_LATER_LIST(X) STROBE_META_LIST(X) STROBE_LATER_LIST(X)
-        STROBE_FACT_LIST(X)
+        STROBE_FACT_LIST(X) STROBE_FACT_LATER_LIST(X)
 #undef X
 };
 

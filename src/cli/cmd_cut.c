@@ -2,7 +2,9 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/glob.h"
 #include "base/number.h"
 #include "cli/choice.h"
 #include "cli/cli.h"
@@ -12,27 +14,29 @@
 static const char help[] =
     "usage: strobe cut [options] -o OUT [FILE]\n"
     "\n"
-    "A piece of a trace as a trace of its own: a range of time, some processes. Blocks of events "
-    "are "
-    "copied as they are, so a\n"
-    "range begins and ends up to a second outside; of processes that were left out nothing is in "
-    "the result, not even a name.\n"
+    "A piece of a trace as a trace of its own: a range of time, some processes or threads. Blocks "
+    "of events are copied as they are,\n"
+    "so a range begins and ends up to a second outside; of processes and threads that were left "
+    "out nothing is in the result,\n"
+    "not even a name.\n"
     "\n"
     "  -o, --out OUT   where it goes; it never replaces a file\n"
     "  --range A..B    between A and B after the start\n"
     "  --from A        from A on\n"
     "  --to B          up to B\n"
-    "  --process P     the process with this pid, or this in its name, and its "
-    "devices\n" STROBE_CLI_CHOICE_HELP "\n"
+    "  --process P     the process with this pid, or this in its name, and its devices\n"
+    "  --thread T      the threads with this id, or this in their names\n" STROBE_CLI_CHOICE_HELP
+    "\n"
     "examples:\n"
     "  strobe cut --from 10s --to 12s -o slow.strobe run.strobe\n"
     "  strobe cut --process worker -o worker.strobe run.strobe\n";
 
-enum { OPT_FROM = 256, OPT_TO };
+enum { OPT_FROM = 256, OPT_TO, OPT_THREAD };
 
 struct options {
     struct strobe_cli_choice choice;
     const char *out;
+    const char *thread; /* NULL: all */
 };
 
 /* One end of the range; the other stays. 0: it is none, and that was printed. */
@@ -57,9 +61,13 @@ static int read_end(int option, const char *text, struct strobe_cli_range *range
 /* -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {{"out", 1, NULL, 'o'},   {"from", 1, NULL, OPT_FROM},
-                                          {"to", 1, NULL, OPT_TO}, STROBE_CLI_CHOICE_OPTIONS,
-                                          {"help", 0, NULL, 'h'},  {0}};
+    static const struct option known[] = {{"out", 1, NULL, 'o'},
+                                          {"from", 1, NULL, OPT_FROM},
+                                          {"to", 1, NULL, OPT_TO},
+                                          {"thread", 1, NULL, OPT_THREAD},
+                                          STROBE_CLI_CHOICE_OPTIONS,
+                                          {"help", 0, NULL, 'h'},
+                                          {0}};
     for (int c; (c = getopt_long(argc, argv, "ho:", known, NULL)) != -1;) {
         int ok = 1;
         if (c == 'h') {
@@ -68,6 +76,8 @@ static int read_options(int argc, char **argv, struct options *options)
         }
         if (c == 'o')
             options->out = optarg;
+        else if (c == OPT_THREAD)
+            options->thread = optarg;
         else if (c == OPT_FROM || c == OPT_TO)
             ok = read_end(c, optarg, &options->choice.range);
         else
@@ -81,16 +91,49 @@ static int read_options(int argc, char **argv, struct options *options)
     return STROBE_EXIT_USAGE;
 }
 
+/* Of what was chosen only these threads, and the processes that have one of them. 0: there is none, and that was printed. */
+static int choose_threads(const struct strobe_trace *trace, const char *wanted,
+                          struct strobe_cli_chosen *chosen)
+{
+    uint32_t n_found = 0, n_threads = trace->thread_ids.n;
+    uint8_t *threads = calloc(n_threads + 1u, 1), *processes = calloc(trace->n_processes + 1u, 1);
+    for (uint32_t i = 0; i < n_threads && threads && processes; i++) {
+        char room[STROBE_NAME_ROOM], tid[24];
+        uint32_t n, process = trace->threads[i].process;
+        const char *name = strobe_trace_thread_name(trace, i, room, &n);
+        snprintf(tid, sizeof tid, "%llu", (unsigned long long)trace->threads[i].tid);
+        if ((!strobe_glob_fits(wanted, name) && strcmp(tid, wanted)) ||
+            (chosen->processes && !chosen->processes[process]) ||
+            (chosen->threads && !chosen->threads[i]))
+            continue;
+        threads[i] = processes[process] = 1;
+        n_found++;
+    }
+    free(chosen->threads);
+    free(chosen->processes);
+    chosen->threads = threads;
+    chosen->processes = processes;
+    chosen->n_threads = n_threads;
+    chosen->n_processes = trace->n_processes;
+    if (!n_found)
+        strobe_cli_error("cut", "no thread is called '%s'; 'strobe csv --kind threads' lists them",
+                         wanted);
+    return n_found != 0;
+}
+
 static int cut(struct strobe_trace *trace, const char *path, const struct options *options)
 {
     struct strobe_cli_chosen chosen = {0};
     int code = STROBE_EXIT_FAILED;
-    if (strobe_cli_choose("cut", trace, &options->choice, &chosen)) {
+    if (strobe_cli_choose("cut", trace, &options->choice, &chosen) &&
+        (!options->thread || choose_threads(trace, options->thread, &chosen))) {
         const struct strobe_cut_options piece = {.by_tick = chosen.by_tick,
                                                  .tick_min = chosen.tick_min,
                                                  .tick_max = chosen.tick_max,
                                                  .processes = chosen.processes,
                                                  .n_processes = chosen.n_processes,
+                                                 .threads = chosen.threads,
+                                                 .n_threads = chosen.n_threads,
                                                  .closed = 1};
         uint64_t n_bytes = 0;
         enum strobe_err err = strobe_cut_write(trace, &piece, options->out, &n_bytes);

@@ -1,4 +1,4 @@
-/* cmd_merge.c - strobe merge: traces of one machine, the ranks of a job, as one.  SPDX-License-Identifier: MIT */
+/* cmd_merge.c - strobe merge: traces of one machine, of several, the ranks of a job, as one.  SPDX-License-Identifier: MIT */
 #include <getopt.h>
 #include <stdio.h>
 
@@ -10,45 +10,111 @@
 static const char help[] =
     "usage: strobe merge [-o OUT] FILE|FOLDER…\n"
     "\n"
-    "Traces that were recorded on one machine, as one trace on one axis: the ranks of a job, "
-    "services side by side. A folder stands\n"
-    "for its traces. Every file's clock is compared with that of the longest recording, by the "
-    "readings that the recorders took;\n"
-    "the largest error is printed. Files of another machine, or of an earlier boot, are refused.\n"
+    "Traces as one, on one axis: the ranks of a job, services side by side, the hosts of a "
+    "cluster. A folder stands for its traces.\n"
+    "Times are put on the clock of the longest recording. Traces of one machine are on it by the "
+    "readings that their recorders took;\n"
+    "those of other machines by the comparisons of clocks that were made while they recorded "
+    "(strobe record --listen, --peer), with\n"
+    "an error that is likely and one that is proven. Traces that were never compared are placed "
+    "by the wall clock, and said to be:\n"
+    "nothing can be said of the order of their events and others'.\n"
     "\n"
     "  -o, --out OUT   where it goes; default: merged.strobe. It never replaces a file\n"
     "\n"
     "examples:\n"
     "  strobe record --ranks run7 -- ./solver      # under mpirun, srun or torchrun: a file per "
     "rank\n"
-    "  strobe merge run7 -o run7.strobe\n";
+    "  strobe merge run7 -o run7.strobe\n"
+    "  strobe record -o a.strobe --listen 10.0.0.1:7400 --clock-key key -- ./server   # on one "
+    "host\n"
+    "  strobe record -o b.strobe --peer 10.0.0.1:7400 --clock-key key -- ./client     # on "
+    "another\n"
+    "  strobe merge a.strobe b.strobe\n";
+
+/* How one trace got onto the axis. */
+static void show_row(const struct strobe_merge_set *set, uint32_t i,
+                     const struct strobe_placing_row *row)
+{
+    const struct strobe_trace *trace = set->traces[i];
+    char likely[32], proven[32], unsure[32];
+    uint32_t n;
+    const char *host = strobe_trace_text(trace, trace->hostname, &n);
+    printf("  %s (%.*s): ", set->paths[i], (int)n, host);
+    switch (row->how) {
+    case STROBE_CLOCK_HOW_OWN:
+        fputs("has the clock of the result", stdout);
+        break;
+    case STROBE_CLOCK_HOW_SAME:
+        printf("has the same clock, right up to %s", strobe_number_show_ns(row->error_ns, proven));
+        break;
+    case STROBE_CLOCK_HOW_WALL:
+        fputs("was never compared with the others: placed by the wall clock, of which nothing is "
+              "known; the order of its events and others' means nothing",
+              stdout);
+        break;
+    default:
+        printf("compared %u times", row->n_exchanges);
+        if (row->n_flows)
+            printf(" and by %u flows", row->n_flows);
+        printf("%s: likely within %s, proven within %s",
+               row->how == STROBE_CLOCK_HOW_THROUGH ? ", by way of another" : "",
+               strobe_number_show_ns(row->likely_ns, likely),
+               strobe_number_show_ns(row->proven_ns, proven));
+    }
+    if (row->n_steps)
+        printf("; a clock was stepped, %u %s: there within %s", row->n_steps,
+               row->n_steps == 1 ? "time" : "times", strobe_number_show_ns(row->unsure_ns, unsure));
+    if (!strobe_file_facts(trace->file)->closed)
+        fputs("; not closed: its recorder was killed, or still records", stdout);
+    fputc('\n', stdout);
+}
+
+static void show(const struct strobe_merge_set *set, const char *out,
+                 const struct strobe_placing *placing)
+{
+    uint64_t error_ns = 0;
+    uint32_t n_others = 0;
+    char error[32];
+    for (uint32_t i = 0; i < placing->n; i++) {
+        const struct strobe_placing_row *row = &placing->rows[i];
+        error_ns = row->error_ns > error_ns ? row->error_ns : error_ns;
+        n_others +=
+            row->how > STROBE_CLOCK_HOW_SAME || !strobe_file_facts(set->traces[i]->file)->closed;
+    }
+    printf("%s: %u %s on the clock of %s", out, set->n, set->n == 1 ? "trace" : "traces",
+           set->paths[placing->base]);
+    if (n_others) {
+        fputs("\n", stdout);
+        for (uint32_t i = 0; i < placing->n; i++)
+            show_row(set, i, &placing->rows[i]);
+    } else {
+        printf(", times right up to %s\n", strobe_number_show_ns(error_ns, error));
+    }
+}
 
 static int merge(struct strobe_merge_set *set, const char *out)
 {
     struct strobe_merge_result result;
-    char error[32];
     uint32_t failed;
     enum strobe_err err = strobe_merge_set_write(set, out, &result, &failed);
+    int code = STROBE_EXIT_FAILED;
     if (failed < set->n)
         return strobe_cli_fail("merge", set->paths[failed], err);
-    if (err == STROBE_ERR_INVALID) {
+    if (err == STROBE_ERR_INVALID)
         strobe_cli_error("merge",
-                         "%s and %s were recorded on different clocks: another machine, or another "
-                         "boot. They can't be put on one axis",
-                         set->paths[result.failed], set->paths[result.base]);
-        return STROBE_EXIT_FAILED;
-    }
-    if (err == STROBE_ERR_BUSY) {
+                         "%s and %s can't be put on one axis: one of them has no clock that was "
+                         "read while it was recorded",
+                         set->paths[result.failed], set->paths[result.placing.base]);
+    else if (err == STROBE_ERR_BUSY)
         strobe_cli_error("merge", "%s is there; remove it or choose another name", out);
-        return STROBE_EXIT_FAILED;
-    }
-    if (err) /* what is damaged is one of them; what can't be written is the result */
-        return strobe_cli_fail("merge", err == STROBE_ERR_CORRUPT ? set->paths[result.failed] : out,
+    else if (err) /* what is damaged is one of them; what can't be written is the result */
+        code = strobe_cli_fail("merge", err == STROBE_ERR_CORRUPT ? set->paths[result.failed] : out,
                                err);
-    printf("%s: %u %s on the clock of %s, times right up to %s\n", out, set->n,
-           set->n == 1 ? "trace" : "traces", set->paths[result.base],
-           strobe_number_show_ns(result.error_ns, error));
-    return STROBE_EXIT_OK;
+    else
+        show(set, out, &result.placing);
+    strobe_merge_result_free(&result);
+    return err ? code : STROBE_EXIT_OK;
 }
 
 int strobe_cli_merge(int argc, char **argv)

@@ -2,6 +2,7 @@
  * What is printed: cli/record_run.c; the recording itself: recorder/.  SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 #include "cli/input.h"
+#include "cli/record_hosts.h"
 #include "cli/record_rank.h"
 #include "cli/record_run.h"
 #include "recorder/python.h"
@@ -28,6 +29,16 @@ static const char help[] =
     "                       an older trace is replaced, another file is not\n"
     "      --ranks FOLDER   under mpirun, srun or torchrun: FOLDER/rank-00003.strobe, by the rank\n"
     "                       that the launcher gives; strobe merge FOLDER makes one trace of them\n"
+    "      --rank N         with --ranks: this rank, whatever the launcher says\n"
+    "      --listen [ADDRESS:]PORT  answer recorders of other hosts that ask for this one's clock, "
+    "on\n"
+    "                       loopback if no address is named\n"
+    "      --peer HOST:PORT  compare clocks with the recorder there while both record, so that "
+    "strobe\n"
+    "                       merge puts both on one axis; may be repeated\n"
+    "      --clock-key FILE  the key that these recorders share, 16 bytes and more; "
+    "STROBE_CLOCK_KEY has\n"
+    "                       the key itself\n"
     "      --pid PID        attach to a running program: to what it emits, if it is linked with "
     "the\n"
     "                       library, and with samples to any program\n"
@@ -225,11 +236,19 @@ enum {
     OPT_SAMPLE,
     OPT_NO_SAMPLE,
     OPT_RANKS,
+    OPT_RANK,
+    OPT_LISTEN,
+    OPT_PEER,
+    OPT_CLOCK_KEY,
 };
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"ranks", required_argument, NULL, OPT_RANKS},
+    {"rank", required_argument, NULL, OPT_RANK},
+    {"listen", required_argument, NULL, OPT_LISTEN},
+    {"peer", required_argument, NULL, OPT_PEER},
+    {"clock-key", required_argument, NULL, OPT_CLOCK_KEY},
     {"pid", required_argument, NULL, OPT_PID},
     {"session", required_argument, NULL, OPT_SESSION},
     {"for", required_argument, NULL, OPT_FOR},
@@ -289,6 +308,24 @@ static const char *take_filter(int option, const char *value)
     return "";
 }
 
+/* Clocks of other hosts. */
+static const char *take_hosts(int option, char *value, struct strobe_recorder_options *options)
+{
+    switch (option) {
+    case OPT_LISTEN:
+        options->listen = value;
+        return NULL;
+    case OPT_PEER:
+        if (options->n_peers == sizeof options->peers / sizeof options->peers[0])
+            return "fewer of them";
+        options->peers[options->n_peers++] = value;
+        return strrchr(value, ':') ? NULL : "an address like node1:7400";
+    case OPT_CLOCK_KEY:
+        return strobe_record_hosts_read_key(value, options);
+    }
+    return take_filter(option, value);
+}
+
 /* Samples a second. False: it is no such number. */
 static bool parse_hz(const char *text, uint32_t *out)
 {
@@ -326,7 +363,7 @@ static const char *take_tracy(int option, char *value, struct strobe_recorder_op
         options->bridge_port = bridge_port(value);
         return options->bridge_port >= 0 ? NULL : "a port";
     }
-    return take_filter(option, value);
+    return take_hosts(option, value, options);
 }
 
 /* Memory: "all", or bytes between two samples on average. NULL: fine. */
@@ -363,8 +400,21 @@ static const char *take_sample(int option, char *value, struct strobe_recorder_o
 struct parsed {
     struct strobe_recorder_options record;
     bool quiet;
-    bool live; /* show it in the viewer while it is made */
+    bool live;         /* show it in the viewer while it is made */
+    const char *ranks; /* borrowed: the folder of a job; NULL: none */
+    int64_t rank;      /* -1: as the launcher says */
 };
+
+/* Which rank of a job it is. */
+static const char *take_rank(int option, const char *value, struct parsed *parsed)
+{
+    if (option == OPT_RANKS) {
+        parsed->ranks = value;
+        return NULL;
+    }
+    parsed->rank = strobe_record_rank_read(value);
+    return parsed->rank >= 0 ? NULL : "a number from 0 on";
+}
 
 /* One option. NULL: fine; else what is wrong with its value. */
 static const char *take_option(int option, char *value, struct parsed *parsed)
@@ -375,7 +425,8 @@ static const char *take_option(int option, char *value, struct parsed *parsed)
         snprintf(options->path, sizeof options->path, "%s", value);
         return strlen(value) < sizeof options->path ? NULL : "a shorter path";
     case OPT_RANKS:
-        return strobe_record_rank_name_trace(value, options->path, sizeof options->path);
+    case OPT_RANK:
+        return take_rank(option, value, parsed);
     case 'q':
         parsed->quiet = true;
         return NULL;
@@ -477,6 +528,8 @@ static int complete(struct strobe_recorder_options *options)
         fputs("'strobe record --help' shows how\n", stderr);
         return STROBE_EXIT_USAGE;
     }
+    if (!strobe_record_hosts_complete(options))
+        return STROBE_EXIT_USAGE;
     if (!options->path[0])
         name_trace(options);
     make_absolute(options->path, sizeof options->path);
@@ -488,9 +541,25 @@ static int complete(struct strobe_recorder_options *options)
     return -1;
 }
 
+/* The trace of a rank. An exit code, or -1: it has its name, or is none. */
+static int name_rank(struct parsed *parsed)
+{
+    struct strobe_recorder_options *options = &parsed->record;
+    if (!parsed->ranks)
+        return -1;
+    const char *wrong = strobe_record_rank_name_trace(parsed->ranks, parsed->rank, options->path,
+                                                      sizeof options->path);
+    options->listen_may_be_busy = true; /* ranks of one host have one port and one clock */
+    if (!wrong)
+        return -1;
+    strobe_cli_error("record", "--ranks %s wants %s", parsed->ranks, wrong);
+    return STROBE_EXIT_USAGE;
+}
+
 int strobe_cli_record(int argc, char **argv)
 {
-    struct parsed parsed = {.record = {.pool_bytes = STROBE_DEFAULT_POOL,
+    struct parsed parsed = {.rank = -1,
+                            .record = {.pool_bytes = STROBE_DEFAULT_POOL,
                                        .ready_fd = -1,
                                        .bridge_port = -1,
                                        .sample_hz = hz_of_environment()}};
@@ -511,7 +580,9 @@ int strobe_cli_record(int argc, char **argv)
         }
     }
     parsed.record.command = optind < argc ? argv + optind : NULL;
-    int code = complete(&parsed.record);
+    int code = name_rank(&parsed);
+    if (code < 0)
+        code = complete(&parsed.record);
     if (code >= 0)
         return code;
     if (parsed.live)

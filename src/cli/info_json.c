@@ -6,6 +6,7 @@
 #include "base/json_write.h"
 #include "cli/info.h"
 #include "cli/input.h"
+#include "query/host_rows.h"
 
 typedef struct strobe_json_writer json_t;
 
@@ -164,6 +165,41 @@ static void put_process(json_t *json, const struct strobe_info *info, uint32_t i
     strobe_json_write_close(json, '}');
 }
 
+/* The hosts of a trace that was merged, and those that its recorder compared clocks with. */
+static void put_hosts(json_t *json, const struct strobe_trace *trace)
+{
+    struct strobe_host_rows hosts;
+    struct strobe_peer_row peer;
+    if (!strobe_host_rows_list(trace, &hosts))
+        return;
+    strobe_json_write_line(json, 0);
+    strobe_json_write_open(json, "hosts", '[');
+    for (uint32_t i = 0; i < hosts.n; i++) {
+        const struct strobe_host_row *row = &hosts.rows[i];
+        strobe_json_write_open(json, NULL, '{');
+        put_text(json, trace, "host", row->host);
+        strobe_json_write_string(json, "how", strobe_host_row_how(row->how));
+        strobe_json_write_u(json, "likely_ns", row->likely_ns);
+        strobe_json_write_u(json, "proven_ns", row->proven_ns);
+        strobe_json_write_u(json, "steps", row->n_steps);
+        strobe_json_write_u(json, "unsure_ns", row->unsure_ns);
+        strobe_json_write_close(json, '}');
+    }
+    strobe_json_write_close(json, ']');
+    strobe_host_rows_free(&hosts);
+    strobe_json_write_line(json, 0);
+    strobe_json_write_open(json, "peers", '[');
+    for (uint32_t i = 0; strobe_host_rows_peer(trace, i, &peer); i++) {
+        strobe_json_write_open(json, NULL, '{');
+        put_text(json, trace, "host", peer.name);
+        put_text(json, trace, "address", peer.address);
+        strobe_json_write_u(json, "exchanges", peer.n_exchanges);
+        strobe_json_write_u(json, "best_ns", peer.best_ns);
+        strobe_json_write_close(json, '}');
+    }
+    strobe_json_write_close(json, ']');
+}
+
 static void put_processes(json_t *json, const struct strobe_info *info)
 {
     const struct strobe_trace *trace = info->trace;
@@ -305,6 +341,7 @@ void strobe_info_put_json(struct strobe_out *out, const struct strobe_info *info
     strobe_json_write_open(&json, NULL, '{');
     put_file(&json, info);
     put_host(&json, info->trace);
+    put_hosts(&json, info->trace);
     put_processes(&json, info);
     put_events(&json, info);
     put_losses(&json, info);

@@ -6,6 +6,7 @@
 
 #include "cli/info.h"
 #include "cli/input.h"
+#include "query/host_rows.h"
 
 /* Texts from the trace go to a terminal: what is not printable becomes '?'. */
 static void put_safe(struct strobe_out *out, const char *text, uint32_t n)
@@ -100,6 +101,61 @@ static void put_clock(struct strobe_out *out, const struct strobe_trace *trace)
     if (clock->n_pieces > 1)
         strobe_out_format(out, ", %u jumps", clock->n_pieces - 1);
     strobe_out_char(out, '\n');
+}
+
+/* One of the hosts that were merged. */
+static void put_merged(struct strobe_out *out, const struct strobe_trace *trace,
+                       const struct strobe_host_row *row)
+{
+    char likely[32], proven[32], unsure[32];
+    uint32_t n_processes = 0;
+    for (uint32_t i = 0; i < trace->n_processes; i++)
+        n_processes += trace->processes[i].proc >= row->proc &&
+                       trace->processes[i].proc - row->proc < row->n_procs &&
+                       strobe_info_shows(&trace->processes[i]);
+    strobe_out_text(out, "  ");
+    put_text(out, trace, row->host);
+    strobe_out_format(out, ", %u %s, %s", n_processes, n_processes == 1 ? "process" : "processes",
+                      strobe_host_row_how(row->how));
+    if (row->how == STROBE_CLOCK_HOW_WALL)
+        strobe_out_text(out, ": placed by the wall clock, the order of its events and others' "
+                             "means nothing");
+    else if (row->how != STROBE_CLOCK_HOW_OWN)
+        strobe_out_format(out, ": likely within %s, proven within %s",
+                          strobe_number_show_ns(row->likely_ns, likely),
+                          strobe_number_show_ns(row->proven_ns, proven));
+    if (row->n_steps)
+        strobe_out_format(out, "; a clock was stepped, %" PRIu64 " %s: there within %s",
+                          row->n_steps, row->n_steps == 1 ? "time" : "times",
+                          strobe_number_show_ns(row->unsure_ns, unsure));
+    strobe_out_char(out, '\n');
+}
+
+/* The hosts of a trace that was merged, and those that its recorder compared clocks with. */
+static void put_hosts(struct strobe_out *out, const struct strobe_trace *trace)
+{
+    enum { MOST = 64 };
+    struct strobe_host_rows hosts;
+    struct strobe_peer_row peer;
+    char best[32];
+    if (!strobe_host_rows_list(trace, &hosts))
+        return;
+    if (hosts.n)
+        strobe_out_format(out, "merged     of %u traces\n", hosts.n);
+    for (uint32_t i = 0; i < hosts.n && i < MOST; i++)
+        put_merged(out, trace, &hosts.rows[i]);
+    if (hosts.n > MOST)
+        strobe_out_format(out, "  ... and %u more\n", hosts.n - MOST);
+    strobe_host_rows_free(&hosts);
+    for (uint32_t i = 0; strobe_host_rows_peer(trace, i, &peer) && i < MOST; i++) {
+        strobe_out_text(out, i ? "           " : "compared   ");
+        put_text(out, trace, peer.name);
+        if (peer.role == STROBE_CLOCK_ROLE_ASKING)
+            strobe_out_text(out, " asked for this clock\n");
+        else
+            strobe_out_format(out, ", %u exchanges, the shortest way there and back %s\n",
+                              peer.n_exchanges, strobe_number_show_ns(peer.best_ns, best));
+    }
 }
 
 /* What a Tracy client spoke, and what was taken from it. */
@@ -445,6 +501,7 @@ void strobe_info_put_text(struct strobe_out *out, const struct strobe_info *info
     put_file(out, info);
     put_host(out, info->trace);
     put_clock(out, info->trace);
+    put_hosts(out, info->trace);
     put_processes(out, info->trace);
     put_unrecorded(out, info->trace);
     put_events(out, info);

@@ -103,8 +103,11 @@ int strobe_merge_set_ranks(const char *folder)
         snprintf(part, sizeof part, "%s/.%s.%d", folder, STROBE_MERGE_RANKS, (int)getpid());
     int ok = n > 0 && (size_t)n < sizeof made && n_part > 0 && (size_t)n_part < sizeof part &&
              add_folder(&set, folder, is_rank) && set.n > 1;
-    if (ok && !is_fresh(&set, made))
+    if (ok && !is_fresh(&set, made)) {
         ok = !strobe_merge_set_write(&set, part, &result, &failed) && !rename(part, made);
+        if (failed == set.n)
+            strobe_merge_result_free(&result);
+    }
     strobe_merge_set_free(&set);
     return ok;
 }

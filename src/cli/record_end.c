@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/out.h"
+#include "cli/record_hosts.h"
 #include "query/samples.h"
 #include "query/stats.h"
 
@@ -182,6 +183,8 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
                     outcome->samples.n_samples == 1 ? "" : "s",
                     outcome->samples.has_kernel ? "" : " of the user side",
                     (unsigned long long)outcome->samples.n_switches / 2);
+        if (outcome->was_compared)
+            strobe_record_hosts_show_end(&outcome->hosts);
         if (!s->n_events && !s->n_lost && had_command)
             show_first_steps(outcome);
         else if (!s->n_events && !s->n_lost)

@@ -15,31 +15,40 @@ static const struct {
     {"RANK", "WORLD_SIZE"},         {"SLURM_PROCID", NULL}, {"JOB_COMPLETION_INDEX", NULL},
 };
 
+int64_t strobe_record_rank_read(const char *text)
+{
+    char *end;
+    if (*text < '0' || *text > '9')
+        return -1;
+    errno = 0;
+    unsigned long rank = strtoul(text, &end, 10);
+    return *end || errno || rank > UINT32_MAX ? -1 : (int64_t)rank;
+}
+
 int64_t strobe_record_rank_find(const char **variable)
 {
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
         const char *text = getenv(variables[i].name);
-        char *end;
-        if (!text || *text < '0' || *text > '9' ||
-            (variables[i].also && !getenv(variables[i].also)))
+        if (!text || (variables[i].also && !getenv(variables[i].also)))
             continue;
-        errno = 0;
-        unsigned long rank = strtoul(text, &end, 10);
-        if (*end || errno || rank > UINT32_MAX)
+        int64_t rank = strobe_record_rank_read(text);
+        if (rank < 0)
             continue;
         *variable = variables[i].name;
-        return (int64_t)rank;
+        return rank;
     }
     *variable = NULL;
     return -1;
 }
 
-const char *strobe_record_rank_name_trace(const char *folder, char *path, size_t room)
+const char *strobe_record_rank_name_trace(const char *folder, int64_t rank, char *path, size_t room)
 {
     const char *variable;
-    int64_t rank = strobe_record_rank_find(&variable);
     if (rank < 0)
-        return "to run under mpirun, srun or torchrun: no rank is in the environment";
+        rank = strobe_record_rank_find(&variable);
+    if (rank < 0)
+        return "to run under mpirun, srun or torchrun: no rank is in the environment; --rank N "
+               "says it";
     if (mkdir(folder, 0777) && errno != EEXIST)
         return "a folder that can be made";
     int n = snprintf(path, room, "%s/rank-%05lld.strobe", folder, (long long)rank);

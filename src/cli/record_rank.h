@@ -8,7 +8,12 @@
 /* The rank of this process, *variable: which variable says so (static). -1: none of the launchers that are known. */
 int64_t strobe_record_rank_find(const char **variable);
 
-/* The trace of this rank in a folder, which is made if need be. NULL: fine; else what is wrong (static). */
-const char *strobe_record_rank_name_trace(const char *folder, char *path, size_t room);
+/* The number of a rank, -1: it is none. */
+int64_t strobe_record_rank_read(const char *text);
+
+/* The trace of a rank in a folder, which is made if need be; rank -1: as the environment says. NULL: fine; else what is wrong
+ * (static). */
+const char *strobe_record_rank_name_trace(const char *folder, int64_t rank, char *path,
+                                          size_t room);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/record_end.h"
+#include "cli/record_hosts.h"
 #include "ring/alive.h"
 
 struct show {
@@ -248,6 +249,9 @@ static int show_failure(const struct strobe_recorder_options *options,
         break;
     case STROBE_RECORDER_FAILED_TRACY:
         show_reason("listening for Tracy's clients", outcome->err);
+        break;
+    case STROBE_RECORDER_FAILED_HOSTS:
+        strobe_record_hosts_show_failure(options, outcome);
         break;
     case STROBE_RECORDER_FAILED_COMMAND:
         strobe_cli_error("record", "%s: %s", options->command[0], strerror(outcome->system_error));

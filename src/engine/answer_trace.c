@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/tracks.h"
+#include "query/host_rows.h"
 
 enum { MAX_NAMES = 4096 };
 
@@ -53,11 +54,15 @@ static void put_argv(struct strobe_reply *reply, const struct strobe_trace *trac
     strobe_reply_close(reply, ']');
 }
 
-/* How far a process's own clock may be off; 0: it has the host's. */
+/* How far a process's own clock, or that of its host, may be off; 0: it has the trace's. */
 static uint64_t clock_error_of(const struct strobe_trace *trace,
-                               const struct strobe_process *process)
+                               const struct strobe_process *process,
+                               const struct strobe_host_rows *hosts)
 {
     uint64_t most = 0;
+    for (uint32_t i = 0; i < hosts->n; i++)
+        if (process->proc - hosts->rows[i].proc < hosts->rows[i].n_procs)
+            most = hosts->rows[i].proven_ns;
     for (uint32_t i = 0; i < process->n_own; i++) {
         uint64_t error = trace->own_pieces[process->own_first + i].error_ns;
         most = error > most ? error : most;
@@ -65,9 +70,31 @@ static uint64_t clock_error_of(const struct strobe_trace *trace,
     return most;
 }
 
+/* The hosts of a trace that was merged. */
+static void put_hosts(const struct strobe_trace *trace, const struct strobe_host_rows *hosts,
+                      struct strobe_reply *reply)
+{
+    strobe_reply_open(reply, "hosts", '[');
+    for (uint32_t i = 0; i < hosts->n; i++) {
+        const struct strobe_host_row *row = &hosts->rows[i];
+        strobe_reply_open(reply, "", '{');
+        put_named(reply, "name", trace, row->host);
+        strobe_reply_string(reply, "how", strobe_host_row_how(row->how));
+        strobe_reply_u64(reply, "likely_ns", row->likely_ns);
+        strobe_reply_u64(reply, "proven_ns", row->proven_ns);
+        strobe_reply_u64(reply, "steps", row->n_steps);
+        strobe_reply_u64(reply, "unsure_ns", row->unsure_ns);
+        strobe_reply_close(reply, '}');
+    }
+    strobe_reply_close(reply, ']');
+}
+
 static void put_processes(struct strobe_engine *engine, struct strobe_reply *reply)
 {
     const struct strobe_trace *trace = engine->trace;
+    struct strobe_host_rows hosts;
+    strobe_host_rows_list(trace, &hosts); /* none without memory */
+    put_hosts(trace, &hosts, reply);
     strobe_reply_open(reply, "processes", '[');
     for (uint32_t i = 0; i < trace->n_processes; i++) {
         const struct strobe_process *process = &trace->processes[i];
@@ -84,10 +111,11 @@ static void put_processes(struct strobe_engine *engine, struct strobe_reply *rep
             strobe_reply_null(reply, "ended");
         strobe_reply_u64(reply, "how", process->how);
         strobe_reply_u64(reply, "value", process->end_value);
-        strobe_reply_u64(reply, "clock_error_ns", clock_error_of(trace, process));
+        strobe_reply_u64(reply, "clock_error_ns", clock_error_of(trace, process, &hosts));
         strobe_reply_close(reply, '}');
     }
     strobe_reply_close(reply, ']');
+    strobe_host_rows_free(&hosts);
 }
 
 static uint32_t track_of_loss(struct strobe_engine *engine, const struct strobe_loss_row *loss)

@@ -16,7 +16,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "export/sha256.h"
+#include "base/sha256.h"
 #include "page/page.h"
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

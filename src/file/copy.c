@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "file/copy_lod.h"
 #include "file/decode.h"
 #include "file/encode_internal.h"
 
@@ -22,11 +23,19 @@ struct copy {
     struct strobe_records records, pieces; /* that stay; whose record has not come yet */
     uint8_t *head, *stored;                /* owned: of a block whose processes get other numbers */
     size_t head_room, stored_room;
+    struct strobe_retimer retimer; /* of a trace that gets another clock */
+    struct strobe_copy_lod lod;    /* where blocks went */
 };
 
 static int keeps(const struct copy *copy, uint64_t proc)
 {
     return copy->options->keeps(copy->options->context, proc);
+}
+
+static int keeps_track(const struct copy *copy, uint64_t proc, uint64_t track)
+{
+    return keeps(copy, proc) && (!copy->options->keeps_track || !track ||
+                                 copy->options->keeps_track(copy->options->context, proc, track));
 }
 
 /* ---- blocks as they are ---- */
@@ -58,7 +67,11 @@ static enum strobe_err put_block(struct copy *copy, const struct strobe_block_he
             count_kinds(copy, &entry);
         }
     }
-    return strobe_file_put_block(copy->to, head, stored, &entry);
+    uint64_t offset = strobe_file_n_bytes(copy->to);
+    enum strobe_err err = strobe_file_put_block(copy->to, head, stored, &entry);
+    if (!err && copy->options->lod && head->type == STROBE_BLOCK_EVENTS)
+        err = strobe_copy_lod_moved(&copy->lod, block->ref.offset, offset);
+    return err;
 }
 
 static enum strobe_err copy_block(struct copy *copy)
@@ -94,17 +107,18 @@ static size_t shift_head(struct copy *copy)
 }
 
 /* The head as it is stored, before the body: compressed where that keeps the bounds of a block (docs/file-format.md). */
-static enum strobe_err store_head(struct copy *copy, size_t n_head, struct strobe_block_head *head)
+static enum strobe_err store_head(struct copy *copy, const uint8_t *raw, size_t n_head,
+                                  struct strobe_block_head *head)
 {
     const struct strobe_block *block = &copy->block;
     size_t bound = ZSTD_compressBound(n_head);
     if (STROBE_ARRAY_RESERVE(copy->stored, copy->stored_room, bound + n_head + block->n_body))
         return STROBE_ERR_NOMEM;
-    size_t n = ZSTD_compress(copy->stored, bound, copy->head, n_head, 1);
+    size_t n = ZSTD_compress(copy->stored, bound, raw, n_head, 1);
     int is_small = ZSTD_isError(n) || n >= n_head || n_head > (1u << 20) + 256ull * n ||
                    block->ref.head.n_items > 1024 + 256ull * (n + block->n_body);
     if (is_small) {
-        memcpy(copy->stored, copy->head, n_head);
+        memcpy(copy->stored, raw, n_head);
         n = n_head;
     }
     head->head_raw = is_small ? 0 : (uint32_t)n_head;
@@ -119,8 +133,21 @@ static enum strobe_err shift_events(struct copy *copy)
     if (strobe_decode_parts(&copy->block, &copy->events))
         return STROBE_OK; /* damaged: nobody knows whose it is */
     size_t n_head = shift_head(copy);
-    enum strobe_err err = n_head ? store_head(copy, n_head, &head) : STROBE_ERR_NOMEM;
+    enum strobe_err err = n_head ? store_head(copy, copy->head, n_head, &head) : STROBE_ERR_NOMEM;
     return err ? err : put_block(copy, &head, copy->stored);
+}
+
+/* ---- levels of detail of many blocks ---- */
+
+static enum strobe_err copy_lod(struct copy *copy)
+{
+    struct strobe_block_head head = copy->block.ref.head;
+    enum strobe_err err = strobe_copy_lod_head(&copy->lod, &copy->block, copy->options->proc_shift);
+    if (!err)
+        err = store_head(copy, copy->lod.head, copy->lod.n_head, &head);
+    return err == STROBE_ERR_NOTFOUND ? STROBE_OK
+           : err                      ? err
+                                      : put_block(copy, &head, copy->stored);
 }
 
 /* ---- some of the parts ---- */
@@ -196,7 +223,7 @@ static enum strobe_err copy_some_parts(struct copy *copy)
 {
     enum strobe_err err = strobe_decode_streams(&copy->block, STROBE_ALL_STREAMS, &copy->events);
     for (uint32_t i = 0; i < copy->events.n_parts && !err; i++)
-        if (keeps(copy, copy->events.parts[i].proc))
+        if (keeps_track(copy, copy->events.parts[i].proc, copy->events.parts[i].track))
             err = copy_part(&copy->enc, &copy->events, &copy->events.parts[i]);
     if (err == STROBE_ERR_CORRUPT || err == STROBE_ERR_INVALID) {
         strobe_encode_give_up(&copy->enc);
@@ -211,7 +238,7 @@ static enum strobe_err copy_events(struct copy *copy)
     if (strobe_decode_parts(&copy->block, &copy->events))
         return STROBE_OK; /* damaged: nobody knows whose it is */
     for (uint32_t i = 0; i < copy->events.n_parts; i++)
-        n_kept += keeps(copy, copy->events.parts[i].proc) != 0;
+        n_kept += keeps_track(copy, copy->events.parts[i].proc, copy->events.parts[i].track) != 0;
     if (!n_kept)
         return STROBE_OK;
     return n_kept == copy->events.n_parts ? copy_block(copy) : copy_some_parts(copy);
@@ -224,7 +251,7 @@ static int has_process(uint64_t kind)
 {
     static const char *const field_names[STROBE_FACT_COUNT] = {
 #define X(name, number, text, fields, field_names) [number] = field_names,
-        STROBE_FACT_LIST(X)
+        STROBE_FACT_LIST(X) STROBE_FACT_LATER_LIST(X)
 #undef X
     };
     if (kind >= STROBE_META_PROCESS && kind < STROBE_META_COUNT)
@@ -236,7 +263,33 @@ static int has_process(uint64_t kind)
 /* What only the trace has that the others are put to: one clock, one host. */
 static int is_of_file(uint64_t kind)
 {
-    return kind == STROBE_FACT_CLOCK_SYNC || kind == STROBE_FACT_HOST || kind == STROBE_FACT_POOL;
+    return kind == STROBE_FACT_CLOCK_SYNC || kind == STROBE_FACT_HOST || kind == STROBE_FACT_POOL ||
+           kind == STROBE_FACT_CLOCK_ID || kind == STROBE_FACT_CLOCK_EXCHANGE ||
+           kind == STROBE_FACT_CLOCK_PLACED;
+}
+
+/* Whether the field behind the process is one of its tracks. */
+static int has_track(uint64_t kind)
+{
+    return kind == STROBE_META_THREAD || kind == STROBE_META_THREAD_NAME ||
+           kind == STROBE_META_THREAD_GROUP || kind == STROBE_META_DEVICE_LANE ||
+           kind == STROBE_FACT_THREAD_END || kind == STROBE_FACT_LOSS;
+}
+
+/* Whether a record is in the result at all; `fields`: those behind its process. */
+static int keeps_record(const struct copy *copy, uint64_t kind, uint64_t proc,
+                        struct strobe_bytes fields)
+{
+    const struct strobe_copy_options *options = copy->options;
+    if (options->no_clock && is_of_file(kind))
+        return 0;
+    if (options->retime && kind == STROBE_FACT_CLOCK_MAP)
+        return 0;
+    if (kind == STROBE_FACT_CLOCK_PLACED)
+        return 1; /* of a host, whichever of its processes stay */
+    if (!has_process(kind) || !options->keeps)
+        return 1;
+    return keeps_track(copy, proc, has_track(kind) ? strobe_get_varint(&fields) : 0);
 }
 
 static void put_record(struct strobe_records *to, uint64_t kind, const uint8_t *data, size_t n)
@@ -279,21 +332,33 @@ static enum strobe_err copy_records(struct copy *copy)
         }
         struct strobe_bytes fields = strobe_bytes_over(data, (size_t)n);
         uint64_t proc = has_process(kind) ? strobe_get_varint(&fields) : 0;
-        int is_kept = (!has_process(kind) || !copy->options->keeps || keeps(copy, proc)) &&
-                      !(copy->options->no_clock && is_of_file(kind));
+        int is_kept = keeps_record(copy, kind, proc, fields);
         take_pieces(copy, is_kept);
         if (!is_kept)
             continue;
-        if (!copy->options->proc_shift || !has_process(kind)) {
-            put_record(&copy->records, kind, data, (size_t)n);
-            continue;
-        }
         strobe_records_begin(&copy->records, (uint32_t)kind);
-        strobe_records_u(&copy->records, proc + copy->options->proc_shift);
-        strobe_records_raw(&copy->records, fields.at, strobe_bytes_left(&fields));
+        if (has_process(kind))
+            strobe_records_u(&copy->records, proc + copy->options->proc_shift);
+        if (copy->options->retime)
+            strobe_retimer_fields(&copy->retimer, kind, proc, fields, &copy->schema,
+                                  &copy->records);
+        else
+            strobe_records_raw(&copy->records, fields.at, strobe_bytes_left(&fields));
         strobe_records_end(&copy->records);
     }
     return strobe_file_put_records(copy->to, &copy->records);
+}
+
+/* ---- another clock ---- */
+
+static enum strobe_err retime_events(struct copy *copy)
+{
+    enum strobe_err err = strobe_decode_parts(&copy->block, &copy->events);
+    if (!err)
+        err = strobe_decode_streams(&copy->block, STROBE_ALL_STREAMS, &copy->events);
+    if (err)
+        return err == STROBE_ERR_CORRUPT ? STROBE_OK : err;
+    return strobe_retimer_events(&copy->retimer, &copy->events, &copy->schema, copy->to);
 }
 
 /* ---- all ---- */
@@ -301,13 +366,16 @@ static enum strobe_err copy_records(struct copy *copy)
 static enum strobe_err copy_one(struct copy *copy)
 {
     const struct strobe_copy_options *options = copy->options;
-    if (!options->keeps && !options->proc_shift && !options->no_clock)
+    if (copy->block.ref.head.type == STROBE_BLOCK_LOD)
+        return copy_lod(copy);
+    if (!options->keeps && !options->proc_shift && !options->no_clock && !options->retime)
         return copy_block(copy);
     if (copy->block.ref.head.type != STROBE_BLOCK_EVENTS)
         return copy_records(copy);
-    return options->proc_shift ? shift_events(copy)
-           : options->keeps    ? copy_events(copy)
-                               : copy_block(copy);
+    return options->retime       ? retime_events(copy)
+           : options->proc_shift ? shift_events(copy)
+           : options->keeps      ? copy_events(copy)
+                                 : copy_block(copy);
 }
 
 static void free_copy(struct copy *copy)
@@ -320,6 +388,8 @@ static void free_copy(struct copy *copy)
     strobe_records_free(&copy->pieces);
     free(copy->head);
     free(copy->stored);
+    strobe_retimer_free(&copy->retimer);
+    strobe_copy_lod_free(&copy->lod);
 }
 
 enum strobe_err strobe_copy_blocks(struct strobe_file *from,
@@ -329,12 +399,19 @@ enum strobe_err strobe_copy_blocks(struct strobe_file *from,
     const struct strobe_block_filter filter = {.type = options->type,
                                                .by_tick = options->by_tick,
                                                .tick_min = options->tick_min,
-                                               .tick_max = options->tick_max};
+                                               .tick_max = options->tick_max,
+                                               .with_lod = options->lod};
     struct copy copy = {.options = options, .to = to};
     struct strobe_block_iter *iter = NULL;
     STROBE_ASSERT(!options->type || options->type == STROBE_BLOCK_EVENTS ||
                   options->type == STROBE_BLOCK_RECORDS);
     STROBE_ASSERT(!options->keeps || !options->proc_shift);
+    STROBE_ASSERT(!options->keeps || !options->retime);
+    STROBE_ASSERT(!options->lod || (!options->keeps && !options->retime && !options->by_tick));
+    copy.retimer = (struct strobe_retimer){.map = options->retime,
+                                           .proc_shift = options->proc_shift,
+                                           .has_own_clock = options->has_own_clock,
+                                           .context = options->context};
     strobe_schema_read(strobe_file_facts(from)->schema, &copy.schema);
     enum strobe_err err = options->keeps ? strobe_encode_init(&copy.enc) : STROBE_OK;
     if (!err)

@@ -5,13 +5,14 @@
  * Blocks are copied as they are: times, ids and bytes stay. Where processes are left out, blocks that they share with others
  * are made anew of the parts that stay, and records of those that stay; what was left out is nowhere in the result. Where processes get other numbers, the heads
  * of blocks are made anew; the events are copied as they are. Damaged
- * blocks are left out, as every reader does with them. INDEX, LOD and FOOTER blocks are never copied: the writer makes an index
- * of its own, and a file with copied events has no LOD blocks.  SPDX-License-Identifier: MIT */
+ * blocks are left out, as every reader does with them. INDEX and FOOTER blocks are never copied: the writer makes an index
+ * of its own; LOD blocks where that is asked for, with the new places of their blocks.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_FILE_COPY_H
 #define STROBE_FILE_COPY_H
 
 #include "file/file_read.h"
 #include "file/file_write.h"
+#include "file/retime.h"
 
 /* All zero: every block of EVENTS and RECORDS. */
 struct strobe_copy_options {
@@ -19,11 +20,19 @@ struct strobe_copy_options {
     int by_tick;  /* of EVENTS only blocks that may hold something in [tick_min, tick_max] */
     uint64_t tick_min, tick_max;
     int (*keeps)(void *context, uint64_t proc); /* 0: leave the process out; NULL: all stay */
-    void *context;                              /* borrowed: of `keeps` */
+    int (*keeps_track)(void *context, uint64_t proc,
+                       uint64_t track); /* with `keeps`: 0: leave the thread out; NULL: all stay */
+    void *context;                      /* borrowed: of the calls */
     uint64_t
         proc_shift; /* added to the number of each process: traces that are put together; not with `keeps` */
     int no_clock; /* leave out what the trace says of its clock, its host and its session's files */
-    int counts;   /* count events by kind in the writer's totals, for a file that gets a footer */
+    const struct strobe_retime
+        *retime; /* borrowed: events and records get ticks of another clock; NULL: they stay */
+    int (*has_own_clock)(
+        void *context,
+        uint64_t proc); /* with `retime`: a process that has CLOCK_MAP records; they are left out */
+    int lod;    /* LOD blocks, too: of all blocks, as they are or with other numbers of processes */
+    int counts; /* count events by kind in the writer's totals, for a file that gets a footer */
 };
 
 /* Copy blocks to the end of `to`, in the order of the file. NOMEM, errors of reading, errors of

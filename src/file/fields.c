@@ -16,7 +16,7 @@ static const struct {
 } built_in[] = {
 #define X(name, number, text, fields, field_names) {number, text, fields, field_names},
     STROBE_KIND_LIST(X) STROBE_KIND_LATER_LIST(X) STROBE_META_LIST(X) STROBE_LATER_LIST(X)
-        STROBE_FACT_LIST(X)
+        STROBE_FACT_LIST(X) STROBE_FACT_LATER_LIST(X)
 #undef X
 };
 

@@ -116,7 +116,7 @@ void strobe_records_kinds(struct strobe_records *records)
 {
     static const char *const lines[] = {
 #define X(name, number, text, fields, names) #number " " text " " fields " " names,
-        STROBE_KIND_LATER_LIST(X) STROBE_LATER_LIST(X)
+        STROBE_KIND_LATER_LIST(X) STROBE_LATER_LIST(X) STROBE_FACT_LATER_LIST(X)
 #undef X
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {

@@ -18,7 +18,19 @@ static int is_chosen(void *context, uint64_t proc)
     const struct choice *choice = context;
     uint32_t process = strobe_idmap_find(&choice->trace->process_ids, 0, proc);
     return process == STROBE_IDMAP_NONE || process >= choice->options->n_processes ||
-           choice->options->processes[process];
+           !choice->options->processes || choice->options->processes[process];
+}
+
+static int is_chosen_track(void *context, uint64_t proc, uint64_t track)
+{
+    const struct choice *choice = context;
+    const struct strobe_trace *trace = choice->trace;
+    uint32_t process = strobe_idmap_find(&trace->process_ids, 0, proc);
+    uint32_t thread = process == STROBE_IDMAP_NONE
+                          ? process
+                          : strobe_idmap_find(&trace->thread_ids, process, track);
+    return thread == STROBE_IDMAP_NONE || thread >= choice->options->n_threads ||
+           choice->options->threads[thread];
 }
 
 /* What a trace has behind its last event but for the footer. */
@@ -26,12 +38,14 @@ static void complete(struct strobe_file_writer *to, struct choice *choice)
 {
     const struct strobe_trace *trace = choice->trace;
     struct strobe_file_totals *totals = strobe_file_totals(to);
-    int is_all = !choice->options->processes;
+    const uint8_t *threads = choice->options->threads;
+    int is_all = !choice->options->processes && !threads;
     for (uint32_t i = 0; i < trace->n_processes; i++)
         totals->n_procs += is_all || is_chosen(choice, trace->processes[i].proc);
     for (uint32_t i = 0; i < trace->thread_ids.n; i++)
         totals->n_threads +=
-            is_all || is_chosen(choice, trace->processes[trace->threads[i].process].proc);
+            is_all || (is_chosen(choice, trace->processes[trace->threads[i].process].proc) &&
+                       (!threads || i >= choice->options->n_threads || threads[i]));
     strobe_pair_write(to, NULL); /* where that fails readers pair themselves */
 }
 
@@ -51,14 +65,17 @@ enum strobe_err strobe_cut_write(struct strobe_trace *trace,
 {
     const struct strobe_file_facts *facts = strobe_file_facts(trace->file);
     struct choice choice = {trace, options};
+    int is_part = options->processes || options->threads;
     const struct strobe_copy_options blocks = {.by_tick = options->by_tick,
                                                .tick_min = options->tick_min,
                                                .tick_max = options->tick_max,
-                                               .keeps = options->processes ? is_chosen : NULL,
+                                               .keeps = is_part ? is_chosen : NULL,
+                                               .keeps_track =
+                                                   options->threads ? is_chosen_track : NULL,
                                                .context = &choice,
                                                .counts = options->closed};
     struct strobe_file_writer *to = NULL;
-    int has_session = options->closed && !options->processes; /* its files are of all processes */
+    int has_session = options->closed && !is_part; /* its files are of all processes */
     if (options->closed && !access(path, F_OK))
         return STROBE_ERR_BUSY;
     enum strobe_err err = strobe_file_create(path, has_session ? facts->session : "",

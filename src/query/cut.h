@@ -1,4 +1,4 @@
-/* cut.h - a piece of a trace as a trace of its own: a range of time, some of the processes. What is copied and how:
+/* cut.h - a piece of a trace as a trace of its own: a range of time, some of the processes or threads. What is copied and how:
  * file/copy.h.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_CUT_H
 #define STROBE_QUERY_CUT_H
@@ -10,7 +10,8 @@ struct strobe_cut_options {
     int by_tick; /* blocks that may hold something in [tick_min, tick_max] */
     uint64_t tick_min, tick_max;
     const uint8_t *processes; /* borrowed: by process index, 0: leave it out; NULL: all */
-    uint32_t n_processes;
+    const uint8_t *threads;   /* borrowed: by thread index, likewise */
+    uint32_t n_processes, n_threads;
     int closed; /* 1: as a recorder leaves a trace, with a footer; of all processes with the session's facts, too.
                  * 0: for a reader at once: neither session nor footer */
 };

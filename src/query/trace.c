@@ -389,6 +389,22 @@ static void add_overhead(struct strobe_trace *trace, const struct strobe_field *
     trace->has_overhead = 1;
 }
 
+/* What is known of other hosts' clocks. */
+static void add_clocks(struct strobe_trace *trace, const struct strobe_record *record)
+{
+    const struct strobe_field *f = record->fields;
+    if (record->kind == STROBE_FACT_CLOCK_ID && REACH(trace, clock_names, trace->n_clock_names))
+        trace->clock_names[trace->n_clock_names++] = (struct strobe_clock_name){
+            f[0].u, f[1].u, (uint32_t)f[2].u, text_of(trace, &f[3]), text_of(trace, &f[4])};
+    if (record->kind == STROBE_FACT_CLOCK_EXCHANGE && REACH(trace, exchanges, trace->n_exchanges))
+        trace->exchanges[trace->n_exchanges++] = (struct strobe_clock_exchange){
+            f[0].u, f[1].u, f[2].u, f[3].u, f[4].u, f[5].u, (uint32_t)f[6].u};
+    if (record->kind == STROBE_FACT_CLOCK_PLACED && REACH(trace, placed, trace->n_placed))
+        trace->placed[trace->n_placed++] =
+            (struct strobe_clock_placed){f[0].u, f[1].u, f[3].u,           f[4].u,
+                                         f[5].u, f[6].u, (uint32_t)f[2].u, text_of(trace, &f[7])};
+}
+
 static void add_fact(struct strobe_trace *trace, const struct strobe_record *record)
 {
     const struct strobe_field *f = record->fields;
@@ -434,6 +450,9 @@ static void add_fact(struct strobe_trace *trace, const struct strobe_record *rec
     case STROBE_FACT_KEPT:
         add_moment(&trace->kept, &trace->n_kept, &trace->kept_room,
                    (struct strobe_moment){f[0].u, 0, text_of(trace, &f[1])});
+        break;
+    default:
+        add_clocks(trace, record);
         break;
     }
 }
@@ -577,7 +596,8 @@ void strobe_trace_close(struct strobe_trace *trace)
                     trace->fibers,    trace->locks,      trace->plots,       trace->modules,
                     trace->losses,    trace->notes,      trace->environment, trace->recordings,
                     trace->kept,      trace->own_pieces, trace->unrecorded,  trace->lock_locs,
-                    trace->programs,  trace->ops};
+                    trace->programs,  trace->ops,        trace->clock_names, trace->exchanges,
+                    trace->placed};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         free(rows[i]);
     free(trace);

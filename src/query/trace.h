@@ -32,6 +32,7 @@ struct strobe_process {
     uint64_t sample_hz, sample_error_ns;
     uint32_t
         twin; /* two clients live in one process: index + 1 of the first of them; 0: just one */
+    uint32_t source;     /* number of the trace that it was merged from, 0: this one */
     uint64_t start_time; /* of the system, to tell processes with the same pid apart */
     uint64_t
         outer_pid; /* as its recorder knew it, where it was in another pid namespace; 0: not known */
@@ -138,6 +139,27 @@ struct strobe_moment {
     uint32_t reason; /* KEPT */
 };
 
+/* Who takes part in comparisons of clocks: CLOCK_ID. */
+struct strobe_clock_name {
+    uint64_t id_high, id_low;
+    uint32_t role; /* enum strobe_clock_role */
+    uint32_t name, address;
+};
+
+/* A question and its answer: CLOCK_EXCHANGE. */
+struct strobe_clock_exchange {
+    uint64_t id_high, id_low;
+    uint64_t sent, received, answered, back;
+    uint32_t kernel;
+};
+
+/* How well times of some processes are known, from a tick on: CLOCK_PLACED. */
+struct strobe_clock_placed {
+    uint64_t proc, n_procs, tick, likely_ns, proven_ns, n_steps;
+    uint32_t how; /* enum strobe_clock_how */
+    uint32_t host;
+};
+
 /* Something that could not be recorded. */
 struct strobe_unrecorded {
     uint64_t pid, tick;
@@ -194,6 +216,12 @@ struct strobe_trace {
     uint32_t n_recordings, recordings_room;
     struct strobe_unrecorded *unrecorded; /* owned */
     uint32_t n_unrecorded, unrecorded_room;
+    struct strobe_clock_name *clock_names; /* owned */
+    uint32_t n_clock_names, clock_names_room;
+    struct strobe_clock_exchange *exchanges; /* owned: in file order */
+    uint32_t n_exchanges, exchanges_room;
+    struct strobe_clock_placed *placed; /* owned: in file order */
+    uint32_t n_placed, placed_room;
     struct strobe_moment *kept; /* owned */
     uint32_t n_kept, kept_room;
 

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "query/host_rows.h"
 
 struct entry {
     uint64_t pid, tid; /* of a process: its start time */
@@ -47,9 +48,28 @@ static int overlap(const struct strobe_trace *trace, uint32_t a, uint32_t b)
     return !process->has_ended || later_first < process->end_tick;
 }
 
-/* The same pid in two namespaces is two processes. What Tracy's clients say has no namespace. */
+/* Which of the traces that were merged each process is of. */
+static int find_sources(struct strobe_trace *trace)
+{
+    struct strobe_host_rows hosts;
+    if (!strobe_host_rows_list(trace, &hosts))
+        return 0;
+    for (uint32_t i = 0; i < trace->n_processes; i++) {
+        struct strobe_process *process = &trace->processes[i];
+        process->source = 0;
+        for (uint32_t k = 0; k < hosts.n && !process->source; k++)
+            if (process->proc - hosts.rows[k].proc < hosts.rows[k].n_procs)
+                process->source = k + 1;
+    }
+    strobe_host_rows_free(&hosts);
+    return 1;
+}
+
+/* The same pid in two namespaces, or on two hosts, is two processes. What Tracy's clients say has no namespace. */
 static int same_namespace(const struct strobe_process *a, const struct strobe_process *b)
 {
+    if (a->source != b->source)
+        return 0;
     return a->is_tracy || b->is_tracy || (a->pid_ns == b->pid_ns && a->outer_pid == b->outer_pid);
 }
 
@@ -167,7 +187,8 @@ static int find_sampled(struct strobe_trace *trace)
 
 int strobe_trace_find_twins(struct strobe_trace *trace)
 {
-    return find_processes(trace) && find_threads(trace) && find_sampled(trace);
+    return find_sources(trace) && find_processes(trace) && find_threads(trace) &&
+           find_sampled(trace);
 }
 
 uint32_t strobe_trace_flow_owner(const struct strobe_trace *trace, uint32_t process)
@@ -176,7 +197,8 @@ uint32_t strobe_trace_flow_owner(const struct strobe_trace *trace, uint32_t proc
     uint64_t host_pid = trace->processes[process].host_pid;
     for (uint32_t i = host_pid ? trace->n_processes : 0; i-- > 0;) {
         const struct strobe_process *host = &trace->processes[i];
-        if (host->is_known && host->pid == host_pid && !host->host_pid && !host->is_sampled) {
+        if (host->is_known && host->pid == host_pid && !host->host_pid && !host->is_sampled &&
+            host->source == trace->processes[process].source) {
             process = i;
             break;
         }

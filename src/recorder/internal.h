@@ -28,6 +28,7 @@ struct strobe_recorder {
     struct strobe_tracy_host *tracy;    /* owned; NULL: Tracy has no part in it */
     struct strobe_devices *devices;     /* owned */
     struct strobe_sampler *sampler;     /* owned; NULL: no samples */
+    struct strobe_hosts *hosts;         /* owned; NULL: clocks are not compared */
     struct strobe_addresses addresses;  /* of stacks that programs record */
     bool only_samples;                  /* the process that is attached to has no client */
     struct strobe_trace_file file; /* the name of what the writer writes; a flight has none yet */

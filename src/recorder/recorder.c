@@ -20,6 +20,7 @@
 #include "recorder/attach.h"
 #include "recorder/bridge_side.h"
 #include "recorder/device_side.h"
+#include "recorder/hosts_side.h"
 #include "recorder/internal.h"
 #include "recorder/names_side.h"
 #include "recorder/outliving.h"
@@ -137,6 +138,8 @@ static void undo_start(struct strobe_recorder *r)
     r->devices = NULL;
     strobe_sampler_close(r->sampler);
     r->sampler = NULL;
+    strobe_hosts_close(r->hosts);
+    r->hosts = NULL;
     strobe_addresses_free(&r->addresses);
     if (r->collector)
         strobe_collector_close(r->collector);
@@ -267,6 +270,8 @@ static enum strobe_err prepare(struct strobe_recorder *r)
         return fail(r, STROBE_RECORDER_FAILED_BUFFERS, err);
     if ((err = strobe_recorder_tracy_open(r)))
         return fail(r, STROBE_RECORDER_FAILED_TRACY, err);
+    if ((err = strobe_recorder_hosts_open(r)))
+        return fail(r, STROBE_RECORDER_FAILED_HOSTS, err);
     if (options->pid)
         strobe_recorder_sample_open(r, options->pid, true);
     return STROBE_OK;
@@ -418,6 +423,7 @@ static void stop_sources(struct strobe_recorder *r)
     strobe_collector_stop(r->collector);
     strobe_recorder_reap(r);
     strobe_recorder_sample_stop(r);
+    strobe_recorder_hosts_stop(r);
     strobe_recorder_name_outliving(r);
     strobe_recorder_missing_look(&r->missing, r->collector, false);
     strobe_recorder_missing_close(&r->missing);
@@ -458,7 +464,7 @@ static enum strobe_err settle_file(struct strobe_recorder *r)
 /* Collector and file are closed; the first error of them. */
 static enum strobe_err close_file(struct strobe_recorder *r)
 {
-    STROBE_ASSERT(!r->threads_run && !r->tracy && !r->devices && !r->sampler);
+    STROBE_ASSERT(!r->threads_run && !r->tracy && !r->devices && !r->sampler && !r->hosts);
     struct strobe_recorder_outcome *outcome = &r->outcome;
     enum strobe_err err = strobe_collector_close(r->collector), closed = STROBE_OK;
     if (r->flight) {

@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "collector/collector.h"
+#include "hosts/hosts.h"
 #include "recorder/trace_file.h"
 #include "sample/source.h"
 #include "tracy/host.h"
@@ -123,6 +124,15 @@ struct strobe_recorder_options {
     enum strobe_tracy_announced tracy_announced;
     uint16_t tracy_announce_port; /* 0: Tracy's own */
 
+    const char *
+        listen; /* borrowed: [ADDRESS:]PORT where other hosts may ask for the clock; NULL: nowhere */
+    bool
+        listen_may_be_busy; /* a recorder of the same host may have that port: it answers for both */
+    uint32_t n_peers;
+    const char *peers[STROBE_HOSTS_PEERS]; /* borrowed: other hosts' recorders, HOST:PORT */
+    const void *clock_key; /* borrowed: the key that all of them share, n_clock_key bytes */
+    size_t n_clock_key;
+
     /* Either call may be NULL. `round` comes after each round, and once more when it ends (the
      * state is ENDING); it may ask for the progress. */
     void *context; /* borrowed */
@@ -141,6 +151,7 @@ enum strobe_recorder_failure {
     STROBE_RECORDER_FAILED_FILE,
     STROBE_RECORDER_FAILED_BUFFERS, /* collector or threads */
     STROBE_RECORDER_FAILED_TRACY,
+    STROBE_RECORDER_FAILED_HOSTS,   /* outcome.address has the address */
     STROBE_RECORDER_FAILED_COMMAND, /* outcome.system_error has the reason */
 };
 
@@ -156,7 +167,10 @@ struct strobe_recorder_outcome {
     char python[256]; /* an interpreter that was not traced, "": none */
     bool was_sampled; /* then samples is valid */
     struct strobe_sampler_status samples;
-    bool is_flight; /* a flight recording: n_kept traces were saved by triggers */
+    bool was_compared; /* clocks of other hosts, then hosts is valid */
+    struct strobe_hosts_status hosts;
+    const char *address; /* borrowed from the options: what FAILED_HOSTS is about; NULL: the key */
+    bool is_flight;      /* a flight recording: n_kept traces were saved by triggers */
     uint32_t n_kept;
     bool command_ended; /* then command_status is valid, as wait gives it */
     int command_status;

@@ -92,11 +92,36 @@ enum { STROBE_SYM_BEGIN_FAR = 63, STROBE_SYM_BEGIN = 64, STROBE_SYM_BEGIN_DIRECT
     X(OUTER_PID, 108, "outer_pid", "uuu", "proc,pid,pid_ns")                              \
     X(KIND, 109, "kind", "s", "line")
 
+/* Those for which a file's head has no line left, as STROBE_LATER_LIST of wire/kinds.h. */
+#define STROBE_FACT_LATER_LIST(X)                                             \
+    X(CLOCK_ID, 116, "clock_id", "uuuss", "id_high,id_low,role,name,address") \
+    X(CLOCK_EXCHANGE, 117, "clock_exchange", "uuuuuuu",                       \
+      "id_high,id_low,sent,received,answered,back,kernel")                    \
+    X(CLOCK_PLACED, 118, "clock_placed", "uuuuuuus",                          \
+      "proc,n_procs,how,tick,likely_ns,proven_ns,n_steps,host")
+
 enum strobe_fact {
 #define X(name, number, text, fields, field_names) STROBE_FACT_##name = number,
-    STROBE_FACT_LIST(X)
+    STROBE_FACT_LIST(X) STROBE_FACT_LATER_LIST(X)
 #undef X
         STROBE_FACT_COUNT = 128
+};
+
+/* CLOCK_ID: whose number it is. */
+enum strobe_clock_role {
+    STROBE_CLOCK_ROLE_OWN = 0,
+    STROBE_CLOCK_ROLE_ASKED = 1,
+    STROBE_CLOCK_ROLE_ASKING = 2,
+};
+/* CLOCK_EXCHANGE: which of its ticks are stamps of the kernel. */
+enum { STROBE_CLOCK_KERNEL_BACK = 1, STROBE_CLOCK_KERNEL_RECEIVED = 2 };
+/* CLOCK_PLACED: where times come from. */
+enum strobe_clock_how {
+    STROBE_CLOCK_HOW_OWN = 0,
+    STROBE_CLOCK_HOW_SAME = 1,
+    STROBE_CLOCK_HOW_COMPARED = 2,
+    STROBE_CLOCK_HOW_THROUGH = 3,
+    STROBE_CLOCK_HOW_WALL = 4,
 };
 
 /* Offsets: docs/file-format.md, "File head". */

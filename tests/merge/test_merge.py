@@ -1,4 +1,4 @@
-"""test_merge.py STROBE HELLO MAKE_TRACE: traces put together have what each had, and pieces what was chosen.
+"""test_merge.py STROBE HELLO MAKE_TRACE MAKE_PAIRED: traces put together have what each had, and pieces what was chosen.
 SPDX-License-Identifier: MIT"""
 import csv
 import io
@@ -11,7 +11,11 @@ import sys
 import tempfile
 import unittest
 
-STROBE = HELLO = MAKE = None
+READER = pathlib.Path(__file__).resolve().parent.parent / "reader"
+sys.path.insert(0, str(READER))
+from strobe_reader import Trace  # noqa: E402
+
+STROBE = HELLO = MAKE = PAIRED = None
 
 
 def run(*arguments, **more):
@@ -100,14 +104,17 @@ class Merge(unittest.TestCase):
         self.assertEqual(run("merge", "-o", again, ranks).returncode, 0)
         self.assertEqual(ask(again, zones), ask(self.merged, zones))
 
-    def test_another_clock_is_refused_and_no_file_is_replaced(self):
+    def test_a_clock_that_was_never_compared_is_merged_and_marked_and_no_file_is_replaced(self):
         made = self.folder / "made.strobe"
         subprocess.run([MAKE, made, "1000", "2", "10"], check=True, capture_output=True)
-        out = self.folder / "never.strobe"
+        out = self.folder / "marked.strobe"
         done = run("merge", "-o", out, self.files[0], made)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("different clocks", done.stderr)
-        self.assertFalse(out.exists())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("never compared", done.stdout)
+        self.assertIn("never compared: placed by the wall clock", run("info", out).stdout)
+        zones = "SELECT count(*) FROM zone"
+        self.assertEqual(int(ask(out, zones)[0][0]), int(ask(made, zones)[0][0]) + int(ask(self.files[0], zones)[0][0]))
+        self.assertEqual([host["how"] for host in json.loads(run("info", "--json", out).stdout)["hosts"]].count("never compared"), 1)
         before = self.merged.read_bytes()
         done = run("merge", "-o", self.merged, self.ranks)
         self.assertEqual(done.returncode, 1)
@@ -124,6 +131,81 @@ class Merge(unittest.TestCase):
         self.assertEqual(ask(piece, counts), ask(self.files[1], counts))
         self.assertEqual(ask(piece, "SELECT dropped FROM coverage"), [["0"]])
 
+    def test_equal_pids_of_two_traces_are_two_processes(self):
+        made = [self.folder / f"twin{i}.strobe" for i in range(2)]
+        for path in made:
+            subprocess.run([MAKE, path, "1000", "1", "10"], check=True, capture_output=True)
+        out = self.folder / "twins.strobe"
+        self.assertEqual(run("merge", "-o", out, *made).returncode, 0)
+        per_track = "SELECT count(*) FROM zone GROUP BY track_id"
+        self.assertEqual(ask(out, per_track), 2 * ask(made[0], per_track))
+
+    def test_levels_of_detail_come_along_and_are_right(self):
+        made = [self.folder / f"lod{i}.strobe" for i in range(2)]
+        for path in made:
+            subprocess.run([MAKE, path, "60000", "2", "10", "4"], check=True, capture_output=True)
+        out = self.folder / "lods.strobe"
+        self.assertEqual(run("merge", "-o", out, *made).returncode, 0)
+        blocks = [sum(block.type == 5 for block in Trace(str(path)).blocks) for path in (out, *made)]
+        self.assertGreater(blocks[1], 0)
+        self.assertEqual(blocks[0], blocks[1] + blocks[2])
+        done = subprocess.run([sys.executable, "-B", READER / "strobe_reader.py", out, "--check", "--closed"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_processes_of_a_rank_are_called_by_it(self):
+        names = sorted(row[0] for row in ask(self.merged, "SELECT name FROM process"))
+        self.assertEqual([name.split(":")[0] for name in names], ["rank 0", "rank 1", "rank 2"])
+        piece = self.folder / "rank.strobe"
+        self.assertEqual(run("cut", "--process", "rank 1", "-o", piece, self.merged).returncode, 0)
+        self.assertEqual(ask(piece, "SELECT pid FROM process"), ask(self.files[1], "SELECT pid FROM process"))
+
+    def test_a_thread_that_was_cut_out_is_alone_in_its_file(self):
+        made = self.folder / "threads.strobe"
+        subprocess.run([MAKE, made, "60000", "3", "10", "4"], check=True, capture_output=True)
+        rows = ask(made, "SELECT t.tid, count(*) FROM zone z JOIN track k ON k.id = z.track_id JOIN thread t ON t.id = k.thread_id GROUP BY 1")
+        self.assertGreater(len(rows), 1)
+        piece = self.folder / "thread.strobe"
+        done = run("cut", "--thread", rows[0][0], "-o", piece, made)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(ask(piece, "SELECT tid FROM thread"), [[rows[0][0]]])
+        self.assertEqual(ask(piece, "SELECT count(*) FROM zone"), [[rows[0][1]]])
+        self.assertEqual(run("info", "--verify", piece).returncode, 0)
+        done = run("cut", "--thread", "nobody", "-o", self.folder / "no.strobe", made)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no thread", done.stderr)
+
+    def test_rank_says_which_rank_it_is(self):
+        plain = {key: value for key, value in self.env.items() if "RANK" not in key and key != "SLURM_PROCID"}
+        done = run("record", "-q", "--rank", "7", "--ranks", self.folder / "said", "--", HELLO, env=plain)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((self.folder / "said" / "rank-00007.strobe").exists())
+        self.assertEqual(run("record", "--rank", "x", "--ranks", self.folder / "said", "--", HELLO, env=plain).returncode, 2)
+
+    def test_peers_need_a_key_and_an_address(self):
+        for words, said in ((("--peer", "127.0.0.1:7400"), "STROBE_CLOCK_KEY"), (("--peer", "nowhere"), "node1:7400"),
+                            (("--listen", "7400", "--clock-key", "/dev/null"), "16 bytes")):
+            done = run("record", "-o", self.folder / "no.strobe", *words, "--", HELLO, env=self.env)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(said, done.stderr)
+        done = run("record", "-o", self.folder / "no.strobe", "--listen", "nobody.invalid:7400", "--", HELLO,
+                   env={**self.env, "STROBE_CLOCK_KEY": "k" * 32})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--listen nobody.invalid:7400", done.stderr)
+
+    def test_what_gets_another_clock_has_all_its_events(self):
+        paired = self.folder / "paired.strobe"
+        subprocess.run([PAIRED, paired, "fsgG", "3000", "raw"], check=True, capture_output=True)
+        out = self.folder / "other.strobe"
+        done = run("merge", "-o", out, self.files[0], paired)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("never compared", done.stdout)
+        self.assertEqual(run("info", "--verify", out).returncode, 0)
+        kinds = [json.loads(run("info", "--json", "--verify", path).stdout)["kinds"] for path in (out, self.files[0], paired)]
+        self.assertEqual(kinds[0], {key: kinds[1].get(key, 0) + kinds[2].get(key, 0) for key in {**kinds[1], **kinds[2]}})
+        counts = "SELECT name, count(*) FROM zone GROUP BY 1 ORDER BY 1"
+        names = {name for name, _ in ask(paired, counts)}
+        self.assertEqual([row for row in ask(out, counts) if row[0] in names], ask(paired, counts))
+
     def test_a_range_that_was_cut_out_has_its_zones(self):
         piece = self.folder / "range.strobe"
         [[first, last]] = ask(self.merged, "SELECT min(ts), max(ts) FROM zone")
@@ -137,5 +219,5 @@ class Merge(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    STROBE, HELLO, MAKE = sys.argv[1:4]
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    STROBE, HELLO, MAKE, PAIRED = sys.argv[1:5]
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])

@@ -241,6 +241,16 @@ class File:
                 raise FormatError(f"kind record {line!r}: the schema has another one")
             self.names[number], self.letters[number] = kind[:2]
 
+    def clock_error(self, proc, tick):
+        """(how, likely_ns, proven_ns, n_steps) of a time of a process in a merged trace; None: it was not merged."""
+        found = None
+        for record in self.records:
+            if record.name == "clock_placed":
+                first, n_procs, how, since, likely, proven, n_steps, _ = record.fields
+                if first <= proc < first + n_procs and (found is None or since <= tick):
+                    found = how, likely, proven, n_steps
+        return found
+
     def read_reserved(self):
         """The reserved ledger: the better of its two slots."""
         best = (0, b"")

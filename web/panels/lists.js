@@ -149,6 +149,11 @@ export function makeInfo(app) {
     const facts = (title, rows) => section(title, pairs(rows));
     const ending = (p) => (p.ended === null ? 'still running at the end, or not known' : p.how === 1 ? `exit status ${p.value}` : p.how === 2 ? `killed by signal ${p.value}` : 'ended');
 
+    /* How well times of a host that was merged are known beside those of others. */
+    const clockOf = (x) => (x.how === 'never compared' ? 'never compared: placed by the wall clock, the order of its events and others\' means nothing'
+        : x.how === 'own clock' ? 'has the clock of the trace' : `${x.how}: likely within ${format.duration(x.likely_ns)}, proven within ${format.duration(x.proven_ns)}`)
+        + (x.steps ? `; a clock was stepped, ${x.steps === 1 ? 'once' : `${x.steps} times`}: there within ${format.duration(x.unsure_ns)}` : '');
+
     /* While it grows, its facts are asked for anew. */
     async function update() {
         const isNewest = begin(), t = app.trace.live ? (await app.engine.ask({ask: 'trace'})).json : app.trace;
@@ -166,6 +171,7 @@ export function makeInfo(app) {
             facts('Events', Object.entries(t.totals).filter(([, n]) => n).map(([k, n]) => [k.replace('_', ' '), format.count(n)])),
             o ? facts('Overhead', [['one event', o.event_ps ? `${(o.event_ps / 1000).toFixed(1)} ns` : ''], ['all events', o.event_ps ? format.duration(o.event_ps * c.stored / 1000) : ''], ['recorder\'s CPU', format.duration(o.recorder_cpu_ns)], ['waited for room', format.duration(o.waited_ns)]]) : null,
             t.host ? facts('Host', [['name', t.host.name], ['kernel', t.host.kernel], ['CPU', t.host.cpu]]) : null,
+            (t.hosts || []).length > 1 ? facts('Merged of', t.hosts.slice(0, 64).map((x) => [x.name, clockOf(x)])) : null,
             ...t.processes.slice(0, 30).map((p) => facts(`Process ${p.pid}`, [['program', p.exe], ['arguments', p.argv.join(' ')], ['folder', p.cwd], ['end', ending(p)], ['its own clock', p.clock_error_ns ? `give or take ${format.duration(p.clock_error_ns)}` : '']])),
             t.notes.length || (t.limits || []).length ? facts('Notes of the recorder', [...t.notes, ...(t.limits || [])].slice(0, 50).map((n, i) => [String(i + 1), n])) : null));
     }

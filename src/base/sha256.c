@@ -1,7 +1,9 @@
-/* sha256.c - FIPS 180-4, of bytes in memory.  SPDX-License-Identifier: MIT */
-#include "export/sha256.h"
+/* sha256.c - FIPS 180-4 and RFC 2104, of bytes in memory.  SPDX-License-Identifier: MIT */
+#include "base/sha256.h"
 
 #include <string.h>
+
+#include "base/assert.h"
 
 static const uint32_t round_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -48,7 +50,7 @@ static void take(uint32_t state[8], const uint8_t *block)
         state[i] += s[i];
 }
 
-void strobe_sha256_of(const void *bytes, size_t n_bytes, uint8_t out[32])
+void strobe_sha256_of(const void *bytes, size_t n_bytes, uint8_t out[STROBE_SHA256_BYTES])
 {
     uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
@@ -66,4 +68,39 @@ void strobe_sha256_of(const void *bytes, size_t n_bytes, uint8_t out[32])
         take(state, last + i);
     for (int i = 0; i < 32; i++)
         out[i] = (uint8_t)(state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void strobe_sha256_key(const void *key, size_t n_bytes, struct strobe_sha256_key *out)
+{
+    uint8_t short_key[STROBE_SHA256_BLOCK] = {0};
+    if (n_bytes > sizeof short_key)
+        strobe_sha256_of(key, n_bytes, short_key);
+    else if (n_bytes)
+        memcpy(short_key, key, n_bytes);
+    for (int i = 0; i < STROBE_SHA256_BLOCK; i++) {
+        out->inner[i] = short_key[i] ^ 0x36;
+        out->outer[i] = short_key[i] ^ 0x5c;
+    }
+}
+
+void strobe_sha256_sign(const struct strobe_sha256_key *key, const void *message, size_t n_bytes,
+                        uint8_t out[STROBE_SHA256_BYTES])
+{
+    uint8_t inner[STROBE_SHA256_BLOCK + STROBE_SHA256_MESSAGE];
+    uint8_t outer[STROBE_SHA256_BLOCK + STROBE_SHA256_BYTES];
+    STROBE_ASSERT(n_bytes <= STROBE_SHA256_MESSAGE);
+    memcpy(inner, key->inner, sizeof key->inner);
+    memcpy(inner + sizeof key->inner, message, n_bytes);
+    memcpy(outer, key->outer, sizeof key->outer);
+    strobe_sha256_of(inner, sizeof key->inner + n_bytes, outer + sizeof key->outer);
+    strobe_sha256_of(outer, sizeof outer, out);
+}
+
+int strobe_sha256_is_same(const uint8_t a[STROBE_SHA256_BYTES],
+                          const uint8_t b[STROBE_SHA256_BYTES])
+{
+    uint8_t differs = 0;
+    for (int i = 0; i < STROBE_SHA256_BYTES; i++)
+        differs |= a[i] ^ b[i];
+    return !differs;
 }

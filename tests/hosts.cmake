@@ -1,0 +1,27 @@
+# Clocks of several hosts, as network namespaces: tests/hosts/test_hosts.py. The test build: every reading of the counter is that of
+# a host with another clock (tests/hosts/skewed_ticks.h); all else is the command itself.
+set(STROBE_HOSTS ${CMAKE_CURRENT_LIST_DIR}/hosts)
+if(TARGET strobe AND TARGET strobe_lib_static AND NOT STROBE_SANITIZE)
+    file(GLOB hosts_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/hosts/*.c)
+    add_executable(strobe_skewed $<TARGET_OBJECTS:strobe> ${hosts_sources} ${STROBE_HOSTS}/skewed_ticks.c
+        ${PROJECT_SOURCE_DIR}/src/collector/collector.c ${PROJECT_SOURCE_DIR}/src/collector/clock.c
+        ${PROJECT_SOURCE_DIR}/src/sample/clock.c ${PROJECT_SOURCE_DIR}/src/ring/ring_write.c)
+    target_link_libraries(strobe_skewed PRIVATE ${cli_uses} ${cli_libs} ${CMAKE_DL_LIBS})
+    set(hosts_client ${client_sources})
+    list(TRANSFORM hosts_client PREPEND ${PROJECT_SOURCE_DIR}/ REGEX "^[^/]")
+    add_executable(hosts_emitter ${STROBE_HOSTS}/emitter.c ${STROBE_HOSTS}/skewed_ticks.c ${hosts_client})
+    target_link_libraries(hosts_emitter PRIVATE Threads::Threads)
+    target_compile_definitions(hosts_emitter PRIVATE STROBE_INSTALLED_BINARY="strobe")
+    foreach(target strobe_skewed hosts_emitter)
+        target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+        target_compile_options(${target} PRIVATE -include ${STROBE_HOSTS}/skewed_ticks.h)
+    endforeach()
+endif()
+if(TARGET strobe_skewed)
+    foreach(class Three Troubles Long)
+        string(TOLOWER ${class} name)
+        add_test(NAME hosts/${name} COMMAND ${STROBE_PYTHON} -B ${STROBE_HOSTS}/test_hosts.py ${CMAKE_BINARY_DIR} ${class})
+        set_tests_properties(hosts/${name} PROPERTIES TIMEOUT 600)
+    endforeach()
+    set_tests_properties(hosts/long PROPERTIES LABELS full)
+endif()

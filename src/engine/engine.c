@@ -234,6 +234,7 @@ void strobe_engine_answer(struct strobe_engine *engine, const struct strobe_json
                 strobe_reply_take_back(reply, &then);
                 answers[i].answer(engine, question, reply);
             }
+            strobe_tables_rest(&engine->tables);
             return;
         }
     strobe_engine_answer_error(reply, "there is no such question");

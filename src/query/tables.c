@@ -72,6 +72,26 @@ void strobe_tables_add(struct strobe_tables *tables, struct strobe_table *table,
     tables->n_rows += is_zone != 0;
 }
 
+/* ---- texts ---- */
+
+/* Most texts that come again come soon: the last ones are known by their hash. All of them would need more memory than the texts. */
+uint32_t strobe_tables_keep_text(struct strobe_tables *tables, const char *text, uint64_t n)
+{
+    enum { RECENT = 4096 };
+    struct strobe_texts *texts = &tables->texts;
+    uint32_t n_known;
+    if (!n || (!tables->recent && !(tables->recent = calloc(RECENT, sizeof *tables->recent))))
+        return 0;
+    uint32_t *recent = &tables->recent[strobe_hash_bytes(text, (size_t)n, 0) % RECENT];
+    const char *known = strobe_texts_get(texts, *recent, &n_known);
+    if (n_known == n && !memcmp(known, text, (size_t)n))
+        return *recent;
+    uint64_t end = strobe_texts_end(texts, n);
+    if (!end || STROBE_SPILL_RESERVE(texts->bytes, texts->room, end))
+        return 0;
+    return *recent = strobe_texts_put(texts, text, n);
+}
+
 /* ---- messages and their like ---- */
 
 static void add_message(struct strobe_tables *tables, uint32_t process, uint32_t thread,
@@ -89,7 +109,7 @@ static void add_message(struct strobe_tables *tables, uint32_t process, uint32_t
         .thread = thread,
         .severity = (uint32_t)f[0].u,
         .color = (uint32_t)f[1].u,
-        .text = strobe_texts_add(&tables->texts, f[2].text, f[2].u),
+        .text = strobe_tables_keep_text(tables, f[2].text, f[2].u),
         .order = tables->order,
     };
     strobe_tables_make(tables, STROBE_TABLE_MESSAGES, process, 0, 0);
@@ -408,21 +428,35 @@ enum strobe_err strobe_tables_update(struct strobe_tables *tables)
     return strobe_tables_pair(tables);
 }
 
+void strobe_tables_rest(struct strobe_tables *tables)
+{
+    for (uint32_t i = 0; i < tables->n_tables; i++) {
+        strobe_spill_rest(tables->tables[i].rows);
+        strobe_spill_rest(tables->tables[i].values);
+        strobe_spill_rest(tables->tables[i].points);
+    }
+    strobe_spill_rest(tables->notes);
+    strobe_spill_rest(tables->messages);
+    strobe_spill_rest(tables->flows);
+    strobe_spill_rest(tables->texts.bytes);
+}
+
 void strobe_tables_free(struct strobe_tables *tables)
 {
     for (uint32_t i = 0; i < tables->n_tables; i++) {
-        free(tables->tables[i].rows);
-        free(tables->tables[i].values);
-        free(tables->tables[i].points);
+        strobe_spill_free(tables->tables[i].rows);
+        strobe_spill_free(tables->tables[i].values);
+        strobe_spill_free(tables->tables[i].points);
     }
     for (uint32_t i = 0; i < tables->readers_room; i++)
         strobe_joiner_free(&tables->readers[i].joiner);
     strobe_paired_close(tables->paired);
     free(tables->readers);
-    free(tables->notes);
     free(tables->tables);
-    free(tables->messages);
-    free(tables->flows);
-    strobe_texts_free(&tables->texts);
+    strobe_spill_free(tables->notes);
+    strobe_spill_free(tables->messages);
+    strobe_spill_free(tables->flows);
+    strobe_spill_free(tables->texts.bytes);
+    free(tables->recent);
     memset(tables, 0, sizeof *tables);
 }

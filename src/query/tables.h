@@ -1,6 +1,6 @@
 /* tables.h - what a viewer needs one by one: zones of fibers, spans, GPU contexts and threads that several clients saw,
- * messages, frames, plots, locks. Zones that the writer paired stay in the file; all else is kept in memory up to a bound, and
- * what is beyond is counted and told. A large file is read step by step.
+ * messages, frames, plots, locks. Zones that the writer paired stay in the file; all else is kept up to a bound, in a file without a name
+ * where it is large, and what is beyond is counted and told. A large file is read step by step.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_TABLES_H
 #define STROBE_QUERY_TABLES_H
@@ -94,7 +94,8 @@ struct strobe_tables {
     uint32_t n_tables, tables_room;
     struct strobe_message *messages; /* owned: by tick */
     uint32_t n_messages, messages_room;
-    struct strobe_texts texts;
+    struct strobe_texts texts;       /* without an index: strobe_tables_keep_text */
+    uint32_t *recent;                /* owned: the last texts by hash */
     struct strobe_flow_point *flows; /* owned: by owner, flow, tick */
     uint32_t n_flows, flows_room;
     struct strobe_table_note *notes; /* owned */
@@ -118,6 +119,9 @@ struct strobe_tables {
  * first; free once. */
 enum strobe_err strobe_tables_update(struct strobe_tables *tables);
 void strobe_tables_free(struct strobe_tables *tables);
+
+/* What is large is not in memory until it is looked at again (base/spill.h). */
+void strobe_tables_rest(struct strobe_tables *tables);
 
 /* 1: since it was asked last, rows that the writer paired turned out to be damaged, and are paired anew: what was made of them was not all. */
 int strobe_tables_mend(struct strobe_tables *tables);

@@ -3,11 +3,11 @@
 #define STROBE_QUERY_TABLES_MAKE_H
 
 #include "base/array.h"
+#include "base/spill.h"
 #include "query/tables.h"
 
-/* Room for one item more, and an eighth, not half: the memory of all tables is bounded. OK, or NOMEM. */
-#define STROBE_TABLES_RESERVE(items, n, room) \
-    STROBE_ARRAY_RESERVE_MAX(items, room, (n) + 1ull, (n) + (n) / 8 + 16ull)
+/* Room for one item more. OK, or NOMEM. */
+#define STROBE_TABLES_RESERVE(items, n, room) STROBE_SPILL_RESERVE(items, room, (n) + 1ull)
 
 #define STROBE_BIT(kind) (1ull << STROBE_KIND_##kind)
 
@@ -17,6 +17,9 @@ struct strobe_table *strobe_tables_make(struct strobe_tables *tables, enum strob
 
 /* 1: there is room for so many bytes more. Frames and holds are made of points: these count with them. */
 int strobe_tables_has_room(const struct strobe_tables *tables, uint64_t n_bytes);
+
+/* Keep a text: its id in tables->texts, 0 without memory. One that came a moment ago is there once. */
+uint32_t strobe_tables_keep_text(struct strobe_tables *tables, const char *text, uint64_t n);
 
 /* One more zone; what has no room is counted. */
 void strobe_tables_add(struct strobe_tables *tables, struct strobe_table *table,

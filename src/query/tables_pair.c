@@ -19,7 +19,7 @@ static uint32_t keep_text(struct strobe_tables *tables, const char *text, uint32
         tables->n_left_out++;
         return 0;
     }
-    return strobe_texts_add(&tables->texts, text, n);
+    return strobe_tables_keep_text(tables, text, n);
 }
 
 /* Index + 1 of what was said of a zone, 0: nothing. */
@@ -148,7 +148,7 @@ static uint32_t name_text(struct strobe_tables *tables, const char *format, cons
 {
     char text[256];
     snprintf(text, sizeof text, format, name, (unsigned long long)number);
-    return strobe_texts_add(&tables->texts, text, strlen(text));
+    return strobe_tables_keep_text(tables, text, strlen(text));
 }
 
 /* "Device: 3, Logical (1,2) …" is a core of a device: the number, and the rest behind the comma. NULL: it is not. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 
 const char *strobe_texts_get(const struct strobe_texts *texts, uint32_t id, uint32_t *n_bytes)
 {
@@ -32,22 +33,35 @@ int strobe_texts_has(const struct strobe_texts *texts, uint64_t id)
     return 0;
 }
 
-/* Append a text; its id, 0 without memory. */
-static uint32_t append(struct strobe_texts *texts, const char *text, uint64_t n_bytes)
+uint64_t strobe_texts_end(const struct strobe_texts *texts, uint64_t n_bytes)
 {
-    size_t at = texts->n_bytes ? texts->n_bytes : 4, n = (size_t)n_bytes;
+    uint64_t at = texts->n_bytes ? texts->n_bytes : 4;
     uint64_t whole = at + 4ull + n_bytes + 1; /* ids are words, and a size_t may have 32 bits */
     if (n_bytes > UINT32_MAX || whole / 4 >= UINT32_MAX || whole >= PTRDIFF_MAX / 2)
         return 0;
-    size_t end = ((size_t)whole + 3) & ~(size_t)3;
-    if (STROBE_ARRAY_RESERVE(texts->bytes, texts->room, end))
-        return 0;
+    return (whole + 3) & ~3ull;
+}
+
+uint32_t strobe_texts_put(struct strobe_texts *texts, const char *text, uint64_t n_bytes)
+{
+    size_t at = texts->n_bytes ? texts->n_bytes : 4, n = (size_t)n_bytes;
+    size_t end = (size_t)strobe_texts_end(texts, n_bytes);
     uint32_t length = (uint32_t)n;
+    STROBE_ASSERT(end && end <= texts->room);
     memcpy(texts->bytes + at, &length, sizeof length);
     memcpy(texts->bytes + at + 4, text, n);
     memset(texts->bytes + at + 4 + n, 0, end - at - 4 - n);
     texts->n_bytes = end;
     return (uint32_t)(at / 4);
+}
+
+/* Append a text; its id, 0 without memory. */
+static uint32_t append(struct strobe_texts *texts, const char *text, uint64_t n_bytes)
+{
+    uint64_t end = strobe_texts_end(texts, n_bytes);
+    if (!end || STROBE_ARRAY_RESERVE(texts->bytes, texts->room, end))
+        return 0;
+    return strobe_texts_put(texts, text, n_bytes);
 }
 
 uint32_t strobe_texts_add(struct strobe_texts *texts, const char *text, uint64_t n_bytes)

@@ -25,6 +25,11 @@ int strobe_texts_has(const struct strobe_texts *texts, uint64_t id);
 /* The text of an id, NUL-terminated, until the next add. The id is 0 or one that strobe_texts_add returned. */
 const char *strobe_texts_get(const struct strobe_texts *texts, uint32_t id, uint32_t *n_bytes);
 
+/* For who has another room for the bytes, and no index: how long they are with one text more (0: too long), and the text put there, which is
+ * not looked up. */
+uint64_t strobe_texts_end(const struct strobe_texts *texts, uint64_t n_bytes);
+uint32_t strobe_texts_put(struct strobe_texts *texts, const char *text, uint64_t n_bytes);
+
 void strobe_texts_free(struct strobe_texts *texts);
 
 /* A map from (scope, id) to 0, 1, 2 ... in the order of adding. Zero-initialise; free once. */

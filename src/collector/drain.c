@@ -111,7 +111,7 @@ static void note_kind(struct strobe_collector *c, uint32_t kind)
 {
     if (kind == STROBE_KIND_TRIGGER)
         c->triggered = true;
-    if (kind < STROBE_KIND_MEM_BLOCK || kind > STROBE_KIND_STACK || c->has_later_kinds)
+    if (kind < STROBE_KIND_SAMPLE_GAP || kind > STROBE_KIND_STACK || c->has_later_kinds)
         return;
     c->has_later_kinds = true;
     strobe_records_kinds(&c->block.records); /* written before the block's events */

@@ -5,12 +5,16 @@
  * out is still there word by word, the rest is the same. So a walk looks at the few frames that changed. Stacks get numbers by a hash of
  * their addresses; a stack that is new is emitted, once, as a STACK event.
  *
+ * A sample (timer.c) is walked whole, from the registers of what was interrupted: it may be anywhere in a function, and the walk goes on
+ * through signal handlers to what those interrupted.
+ *
  * Nothing is read that is not known to be readable. x86-64 has rows; elsewhere frame pointers alone.  SPDX-License-Identifier: MIT */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -38,12 +42,20 @@ struct frame {
     uint64_t slot, pc, bp_slot, bp_word, bp, hash;
 };
 
+/* Part of a stack that is known to be readable. */
+struct reach {
+    uint64_t low, high;
+};
+
 /* Per thread, outermost first. */
 static STROBE_PRELOAD_TLS struct {
     uint32_t n;
-    uint64_t low, high; /* of the stack that is known to be readable */
+    struct reach reach;
     struct frame frames[DEPTH];
 } memo;
+
+/* Of samples: their signal may come while `memo` is being changed. */
+static STROBE_PRELOAD_TLS struct reach sampled;
 
 /* ---- rows ---- */
 
@@ -115,7 +127,7 @@ void strobe_preload_stack_forked(void)
 struct search {
     uint64_t pc, start, end, bias, offset;
     char path[512];
-    bool found;
+    bool found, is_vdso;
 };
 
 static int match_object(struct dl_phdr_info *info, size_t size, void *context)
@@ -129,6 +141,7 @@ static int match_object(struct dl_phdr_info *info, size_t size, void *context)
             search->pc - start >= ph->p_memsz)
             continue;
         const char *path = info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
+        search->is_vdso = (uint64_t)getauxval(AT_SYSINFO_EHDR) == info->dlpi_addr + ph->p_vaddr;
         search->found = strlen(path) < sizeof search->path;
         if (search->found)
             strcpy(search->path, path);
@@ -166,7 +179,12 @@ static struct module *find_module(uint64_t pc)
         return NULL;
     struct module *module = &tables.modules[tables.n_modules];
     struct strobe_cfi_source source = {.fd = -1};
-    source.bytes = map_file(search.path, &source.n_bytes);
+    if (search.is_vdso) { /* no file, and all of it is in memory */
+        source.bytes = (const uint8_t *)search.start;
+        source.n_bytes = search.end - search.start;
+    } else {
+        source.bytes = map_file(search.path, &source.n_bytes);
+    }
     module->start = search.start;
     module->end = search.end;
     module->bias = search.bias;
@@ -222,24 +240,24 @@ static uint64_t row_of(uint64_t pc)
 /* ---- the walk ---- */
 
 /* Look whether the pages up to `at` can be read. */
-static __attribute__((noinline)) bool grow_stack(uint64_t at)
+static __attribute__((noinline)) bool grow_stack(struct reach *reach, uint64_t at)
 {
     int saved = errno;
     bool is_readable = true;
-    for (int i = 0; at + 16 > memo.high && is_readable; i++) {
-        is_readable = i < PAGES_AT_ONCE && strobe_ring_is_readable((const char *)memo.high);
-        memo.high += is_readable ? PAGE : 0;
+    for (int i = 0; at + 16 > reach->high && is_readable; i++) {
+        is_readable = i < PAGES_AT_ONCE && strobe_ring_is_readable((const char *)reach->high);
+        reach->high += is_readable ? PAGE : 0;
     }
     errno = saved;
     return is_readable;
 }
 
 /* Whether two words at `at` may be read: on this stack, and not below where the walk is. */
-static bool is_on_stack(uint64_t at, uint64_t sp)
+static bool is_on_stack(struct reach *reach, uint64_t at, uint64_t sp)
 {
-    if (at < sp || at & 7)
+    if (at < sp || at & 7 || at > UINT64_MAX - 16)
         return false;
-    return at + 16 <= memo.high || grow_stack(at);
+    return at + 16 <= reach->high || grow_stack(reach, at);
 }
 
 static uint64_t word_at(uint64_t at)
@@ -248,23 +266,23 @@ static uint64_t word_at(uint64_t at)
 }
 
 /* The frame around: of a function whose code is at `pc`, its stack pointer and frame pointer as they are in it. False: it was the last. */
-static bool step(struct frame *frame, uint64_t *sp)
+static bool step(struct reach *reach, struct frame *frame, uint64_t *sp)
 {
     struct strobe_cfi_row row = unpack_row(row_of(frame->pc));
     uint64_t cfa;
     if (row.kind == STROBE_CFI_REG && (row.reg == SP || row.reg == BP)) {
         cfa = (row.reg == SP ? *sp : frame->bp) + (uint64_t)(int64_t)row.cfa_offset;
-        if (cfa <= *sp || !is_on_stack(cfa - 16, *sp - 16))
+        if (cfa <= *sp || !is_on_stack(reach, cfa - 16, *sp - 16))
             return false;
         if (row.bp != STROBE_CFI_BP_SAME) {
             uint64_t at = (row.bp == STROBE_CFI_BP_AT_CFA ? cfa : frame->bp) +
                           (uint64_t)(int64_t)row.bp_offset;
-            if (!is_on_stack(at, *sp - 16))
+            if (!is_on_stack(reach, at, *sp - 16))
                 return false;
             frame->bp_slot = at;
             frame->bp = word_at(at);
         }
-    } else if (row.kind == STROBE_CFI_NONE && frame->bp && is_on_stack(frame->bp, *sp)) {
+    } else if (row.kind == STROBE_CFI_NONE && frame->bp && is_on_stack(reach, frame->bp, *sp)) {
         frame->bp_slot = frame->bp;
         cfa = frame->bp + 16;
         frame->bp = word_at(frame->bp);
@@ -327,14 +345,14 @@ static void remember(const struct frame *fresh, uint32_t n_fresh, uint32_t n)
     memo.n = n;
 }
 
-/* Another stack than last time: a fiber's, a signal handler's. */
-static void look_at_stack(uint64_t frame)
+/* True: another stack than last time, a fiber's or a signal handler's. */
+static bool look_at_stack(struct reach *reach, uint64_t frame)
 {
-    if (frame >= memo.low && frame < memo.high)
-        return;
-    memo.low = frame & ~(uint64_t)(PAGE - 1);
-    memo.high = memo.low + PAGE;
-    memo.n = 0;
+    if (frame >= reach->low && frame < reach->high)
+        return false;
+    reach->low = frame & ~(uint64_t)(PAGE - 1);
+    reach->high = reach->low + PAGE;
+    return true;
 }
 
 static void walk(const void *at)
@@ -342,10 +360,11 @@ static void walk(const void *at)
     struct frame fresh[DEPTH], frame = {0};
     uint64_t base = (uint64_t)(uintptr_t)at, sp = base + 16;
     uint32_t n = 0, n_shared = 0;
-    look_at_stack(base);
+    if (look_at_stack(&memo.reach, base))
+        memo.n = 0;
     frame.slot = base + 8;
     frame.bp_slot = base;
-    if (!is_on_stack(base, base))
+    if (!is_on_stack(&memo.reach, base, base))
         return;
     frame.bp = word_at(base);
     frame.pc = word_at(base + 8) - 1;
@@ -355,11 +374,11 @@ static void walk(const void *at)
             break;
         fresh[n++] = frame;
         frame.bp_slot = 0;
-    } while (n < DEPTH && step(&frame, &sp));
+    } while (n < DEPTH && step(&memo.reach, &frame, &sp));
     remember(fresh, n, n_shared);
 }
 
-/* ---- numbers ---- */
+/* ---- what the trace is told ---- */
 
 /* Say which file is mapped where: a program may be over before the recorder has looked. */
 static void tell_module(const struct module *module)
@@ -378,26 +397,91 @@ static void tell_module(const struct module *module)
     strobe_client_tell_texts(STROBE_META_MODULE, numbers, 3, texts, sizes, 2);
 }
 
-/* The modules of the last walk. */
-static void tell_modules(void)
+static void tell_module_of(uint64_t pc)
 {
     uint32_t n = __atomic_load_n(&tables.n_modules, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < memo.n; i++)
-        for (uint32_t k = 0; k < n; k++) {
-            struct module *module = &tables.modules[k];
-            uint64_t pc = memo.frames[i].pc;
-            if (pc >= module->start && pc < module->end &&
-                !__atomic_exchange_n(&module->is_told, 1, __ATOMIC_RELAXED))
-                tell_module(module);
-        }
+    for (uint32_t i = 0; i < n; i++) {
+        struct module *module = &tables.modules[i];
+        if (pc >= module->start && pc < module->end &&
+            !__atomic_exchange_n(&module->is_told, 1, __ATOMIC_RELAXED))
+            tell_module(module);
+    }
 }
+
+/* ---- samples ---- */
+
+enum way { WAY_ON, WAY_END, WAY_CUT };
+
+/* The kernel's frame of a signal: what was interrupted, maybe on another stack. */
+static enum way leave_signal(struct frame *frame, uint64_t *sp)
+{
+    enum {
+        AT_BP = 120,
+        AT_SP = 160,
+        AT_IP = 168
+    }; /* of x86-64: the ucontext is at the stack pointer */
+    uint64_t at = *sp;
+    if (!is_on_stack(&sampled, at + AT_IP, at))
+        return WAY_CUT;
+    frame->pc = word_at(at + AT_IP);
+    frame->bp = word_at(at + AT_BP);
+    *sp = word_at(at + AT_SP);
+    look_at_stack(&sampled, *sp);
+    return is_on_stack(&sampled, *sp & ~(uint64_t)7, 0) ? WAY_ON : WAY_CUT;
+}
+
+/* To the caller of what was interrupted anywhere: in a stub of the linker, before its frame is made, when it is gone already. */
+static enum way step_out(struct frame *frame, uint64_t *sp)
+{
+    struct strobe_cfi_row row = unpack_row(row_of(frame->pc));
+    uint64_t bp = frame->bp, before = *sp;
+    if (row.kind == STROBE_CFI_END || (row.kind == STROBE_CFI_NONE && !bp))
+        return WAY_END;
+    if (row.kind == STROBE_CFI_SIGNAL)
+        return leave_signal(frame, sp);
+    if (row.kind == STROBE_CFI_PLT) {
+        *sp += 8 + ((frame->pc & 15) >= (uint64_t)row.cfa_offset ? 8 : 0);
+        if (!is_on_stack(&sampled, *sp - 8, before))
+            return WAY_CUT;
+        frame->pc = word_at(*sp - 8) - 1;
+    } else if (!step(&sampled, frame, sp)) {
+        return *sp != before ? WAY_END : WAY_CUT; /* a stack that begins with a zero ends there */
+    }
+    if (row.bp != STROBE_CFI_BP_SAME && frame->bp_slot < before)
+        frame->bp = bp; /* an epilogue has taken it from its place into the register */
+    return WAY_ON;
+}
+
+uint32_t strobe_preload_stack_of(const struct strobe_preload_regs *regs, uint64_t *out,
+                                 uint32_t room, bool *is_cut)
+{
+    struct frame frame = {.pc = regs->pc, .bp = regs->bp};
+    uint64_t sp = regs->sp;
+    uint32_t n = 0;
+    enum way way = WAY_CUT;
+    if (!__atomic_load_n(&stacks, __ATOMIC_ACQUIRE) && !make_tables())
+        return 0;
+    look_at_stack(&sampled, sp);
+    if (!strobe_ring_is_readable((const char *)sampled.low))
+        return 0;
+    do
+        out[n++] = frame.pc;
+    while (n < room && (way = step_out(&frame, &sp)) == WAY_ON);
+    *is_cut = way != WAY_END;
+    for (uint32_t i = 0; i < n; i++)
+        tell_module_of(out[i]);
+    return n;
+}
+
+/* ---- numbers ---- */
 
 /* Emit what a number stands for. False: it was lost on its way. */
 static bool emit_stack(uint64_t number)
 {
     uint64_t words[3 + DEPTH];
     uint32_t n = memo.n;
-    tell_modules();
+    for (uint32_t i = 0; i < n; i++)
+        tell_module_of(memo.frames[i].pc);
     words[0] = STROBE_RECORD_WORD(STROBE_KIND_STACK, 3 + n);
     words[1] = number;
     words[2] = n;

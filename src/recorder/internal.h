@@ -27,6 +27,7 @@ struct strobe_recorder {
     struct strobe_tracy_host *tracy;    /* owned; NULL: Tracy has no part in it */
     struct strobe_devices *devices;     /* owned */
     struct strobe_sampler *sampler;     /* owned; NULL: no samples */
+    uint32_t timer_hz;                  /* the command's samples come from timers in it; 0: not */
     bool only_samples;                  /* the process that is attached to has no client */
     struct strobe_trace_file file; /* the name of what the writer writes; a flight has none yet */
     struct strobe_recorder_outcome outcome;

@@ -23,6 +23,7 @@
 #include "recorder/internal.h"
 #include "recorder/outliving.h"
 #include "recorder/sample_side.h"
+#include "recorder/stack_names.h"
 #include "recorder/tracy_side.h"
 
 #define FLUSH_NS      250000000ull
@@ -460,6 +461,7 @@ static enum strobe_err close_file(struct strobe_recorder *r)
     if (r->flight) {
         strobe_flight_close(r->flight);
     } else {
+        strobe_recorder_name_stacks(r);
         strobe_pair_write(r->writer, NULL); /* where that fails readers pair themselves */
         closed = strobe_file_finish(r->writer);
         enum strobe_err settled = settle_file(r);

@@ -62,7 +62,7 @@ enum strobe_recorder_event {
     STROBE_RECORDER_UNRECORDED,      /* subject: a program that can't join, pid, text: why */
     STROBE_RECORDER_MORE_UNRECORDED, /* more of them than are named */
     STROBE_RECORDER_NO_SHIM,         /* subject: the library that can't be preloaded */
-    STROBE_RECORDER_NO_PRELOAD,      /* likewise: memory and locks are not recorded */
+    STROBE_RECORDER_NO_PRELOAD,      /* likewise: memory, locks, samples are not recorded */
     STROBE_RECORDER_NO_TRACY,        /* subject: an address of a Tracy client, err */
     STROBE_RECORDER_BRIDGE_LISTENS,  /* number: the port; said in the bridge's own process */
     STROBE_RECORDER_NO_BRIDGE,       /* number: the port, err; said in the bridge's own process */
@@ -77,6 +77,7 @@ enum strobe_recorder_event {
     STROBE_RECORDER_OUTLIVED, /* subject: a program that goes on, pid, number: 1: it had joined */
     STROBE_RECORDER_MORE_OUTLIVED, /* number: of those that are not named */
     STROBE_RECORDER_NO_SAMPLES,    /* number: errno, pid: of a running process, 0: the command */
+    STROBE_RECORDER_TIMERS,        /* number: samples a second of CPU time, by timers */
     STROBE_RECORDER_UNSAMPLED,     /* number: threads that could not be sampled */
     STROBE_RECORDER_SWITCHES_OFF,  /* context switches were too many */
 };
@@ -156,7 +157,8 @@ struct strobe_recorder_outcome {
     char python[256]; /* an interpreter that was not traced, "": none */
     bool was_sampled; /* then samples is valid */
     struct strobe_sampler_status samples;
-    bool is_flight; /* a flight recording: n_kept traces were saved by triggers */
+    uint32_t timer_hz; /* the kernel refused samples, and timers in the command took them; 0: not */
+    bool is_flight;    /* a flight recording: n_kept traces were saved by triggers */
     uint32_t n_kept;
     bool command_ended; /* then command_status is valid, as wait gives it */
     int command_status;

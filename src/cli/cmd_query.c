@@ -12,7 +12,10 @@
 #include "cli/cli.h"
 #include "cli/input.h"
 #include "cli/out.h"
+#include "cli/prompt.h"
 #include "cli/query_format.h"
+#include "cli/query_words.h"
+#include "export/arrow_file.h"
 #include "export/parquet.h"
 
 static const char help[] =
@@ -27,9 +30,10 @@ static const char help[] =
     "trace_id: 0, 1 … Times are ns after the start of the recording.\n"
     "\n"
     "  --tables             list the tables and their columns\n"
-    "  --format FORMAT      table (default), csv, jsonl or markdown\n"
-    "  -o, --out OUT        write the answer to a file; OUT.parquet is one of Parquet, of one "
-    "statement\n"
+    "  --format FORMAT      table (default), csv, jsonl, markdown, and of one statement arrow or "
+    "parquet\n"
+    "  -o, --out OUT        write the answer to a file; OUT.parquet and OUT.arrow have these "
+    "formats\n"
     "  --file SQLFILE       read the statements from a file\n"
     "  --timeout TIME       end a run after 500ms, 30s, 10m …; default: 5m, 0: never\n"
     "  --no-shortcut        give every statement to SQLite as it is; else those that only add up "
@@ -125,7 +129,8 @@ static int read_options(int argc, char **argv, struct options *options)
         }
         int ok = c != '?';
         if (c == OPT_FORMAT && !(ok = strobe_query_read_format(optarg, &options->format)))
-            strobe_cli_error("query", "there is no format '%s'; table, csv, jsonl, markdown",
+            strobe_cli_error("query",
+                             "there is no format '%s'; table, csv, jsonl, markdown, arrow, parquet",
                              optarg);
         else if (c == OPT_NO_SHORTCUT)
             options->limits.no_shortcut = 1;
@@ -202,33 +207,59 @@ static char *read_all(FILE *in)
     return text;
 }
 
-/* Statements from a terminal, each run when its last line ends in a semicolon. */
+/* Where the prompt's history is kept; NULL: nowhere. */
+static const char *history_path(char room[STROBE_PATH_ROOM])
+{
+    const char *given = getenv("STROBE_HISTORY"), *home = getenv("HOME");
+    if (given)
+        return *given ? given : NULL;
+    if (!home || snprintf(room, STROBE_PATH_ROOM, "%s/.strobe_history", home) >= STROBE_PATH_ROOM)
+        return NULL;
+    return room;
+}
+
+/* One more line of a statement, which is run when it ends in a semicolon. */
+static void add_line(struct strobe_sql *sql, struct strobe_query_writer *writer,
+                     struct strobe_out *statement, const char *line)
+{
+    strobe_out_text(statement, line);
+    strobe_out_char(statement, '\n');
+    size_t n = statement->len;
+    while (n && strchr(" \t\r\n", statement->at[n - 1]))
+        n--;
+    if (n && statement->at[n - 1] == ';')
+        run_text(sql, writer, strobe_out_string(statement));
+    if (!n || statement->at[n - 1] == ';')
+        strobe_out_clear(statement);
+}
+
+/* Statements from a terminal. */
 static int run_prompt(struct strobe_sql *sql, struct strobe_query_writer *writer)
 {
+    struct strobe_query_words words = {0};
     struct strobe_out statement = {0};
-    char *line = NULL;
-    size_t room = 0;
-    fprintf(stderr, "SQL, ended by a semicolon; .tables lists the tables, Ctrl-D ends.\n");
-    for (;;) {
-        fputs(statement.len ? "   ...> " : "strobe> ", stderr);
-        if (getline(&line, &room, stdin) < 0)
-            break;
-        if (!statement.len && !strncmp(line, ".tables", 7)) {
+    char room[STROBE_PATH_ROOM];
+    struct strobe_prompt prompt = {.words = strobe_query_words(&words),
+                                   .history_path = history_path(room)};
+    const char *line;
+    int is_cancelled;
+    fprintf(stderr, "SQL, ended by a semicolon; .tables lists the tables, Tab completes, Ctrl-D "
+                    "ends.\n");
+    while ((line = strobe_prompt_read(&prompt, statement.len ? "   ...> " : "strobe> ",
+                                      &is_cancelled))) {
+        if (is_cancelled) {
+            strobe_out_clear(&statement);
+        } else if (!statement.len && !strncmp(line, ".tables", 7)) {
             print_tables();
             fflush(stdout);
-            continue;
+        } else {
+            strobe_prompt_remember(&prompt, line);
+            add_line(sql, writer, &statement, line);
         }
-        strobe_out_text(&statement, line);
-        size_t n = statement.len;
-        while (n && strchr(" \t\r\n", statement.at[n - 1]))
-            n--;
-        if (n && statement.at[n - 1] == ';')
-            run_text(sql, writer, strobe_out_string(&statement));
-        if (!n || statement.at[n - 1] == ';')
-            strobe_out_clear(&statement);
     }
     fputc('\n', stderr);
-    free(line);
+    strobe_prompt_close(&prompt);
+    strobe_query_words_free(&words);
     strobe_out_free(&statement);
     return 1;
 }
@@ -247,30 +278,73 @@ static int run_stream(struct strobe_sql *sql, struct strobe_query_writer *writer
     return ok;
 }
 
-static int is_parquet(const char *path)
+static int ends_in(const char *path, const char *end)
 {
-    size_t n = path ? strlen(path) : 0;
-    return n > 8 && !strcmp(path + n - 8, ".parquet");
+    size_t n = path ? strlen(path) : 0, n_end = strlen(end);
+    return n > n_end && !strcmp(path + n - n_end, end);
 }
 
-/* The answer to one statement as a Parquet file: an exit code. */
-static int run_parquet(struct strobe_sql *sql, const char *to, const char *text)
+/* The format that the options ask for: a name may say it. */
+static enum strobe_query_format format_of(const struct options *options)
+{
+    return ends_in(options->out, ".parquet") ? STROBE_QUERY_PARQUET
+           : ends_in(options->out, ".arrow") ? STROBE_QUERY_ARROW
+                                             : options->format;
+}
+
+/* Arrow into a file, or to stdout. */
+static enum strobe_err write_arrow(struct strobe_columns *reader, const char *to, uint64_t *n_rows)
+{
+    struct strobe_out out;
+    int fd = to ? open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : 1;
+    if (fd < 0)
+        return strobe_err_from_errno(errno);
+    enum strobe_err err = strobe_out_open(&out, fd) ? strobe_arrow_file_write(reader, &out, n_rows)
+                                                    : STROBE_ERR_NOMEM;
+    int failed = strobe_out_end(&out);
+    if (fd != 1 && close(fd) && !failed)
+        failed = errno;
+    return err && err != STROBE_ERR_IO ? err : strobe_err_from_errno(failed);
+}
+
+/* What is wrong with asking for columns so; NULL: nothing. */
+static const char *refuse_columns(enum strobe_query_format format, const char *to, const char *text)
+{
+    if (!text)
+        return "has the answer to one statement: give it as an argument";
+    if (!to && format == STROBE_QUERY_PARQUET)
+        return "is written to a file: -o answer.parquet";
+    if (!to && isatty(1))
+        return "is nothing to look at: -o answer.arrow, or a pipe";
+    return NULL;
+}
+
+/* The answer to one statement as a file of Parquet or Arrow: an exit code. */
+static int run_columns(struct strobe_sql *sql, const struct options *options,
+                       enum strobe_query_format format, const char *text)
 {
     enum { ROWS = 1 << 18 };
     struct strobe_columns *reader;
     uint64_t n_rows = 0;
-    if (!text) {
-        strobe_cli_error("query", "%s has the answer to one statement: give it as an argument", to);
+    const char *to = options->out && strcmp(options->out, "-") ? options->out : NULL;
+    const char *refusal = refuse_columns(format, to, text);
+    if (refusal) {
+        strobe_cli_error("query", "%s %s",
+                         to                               ? to
+                         : format == STROBE_QUERY_PARQUET ? "Parquet"
+                                                          : "Arrow",
+                         refusal);
         return STROBE_EXIT_USAGE;
     }
     enum strobe_err err = strobe_columns_query(sql, text, ROWS, &reader);
     if (!err)
-        err = strobe_parquet_write(reader, to, &n_rows);
+        err = format == STROBE_QUERY_PARQUET ? strobe_parquet_write(reader, to, &n_rows)
+                                             : write_arrow(reader, to, &n_rows);
     strobe_columns_close(reader);
     if (err)
         strobe_cli_error("query", "%s",
                          *strobe_sql_error(sql) ? strobe_sql_error(sql) : strobe_err_text(err));
-    else
+    else if (to)
         fprintf(stderr, "strobe query: wrote %s, %llu rows\n", to, (unsigned long long)n_rows);
     return err ? STROBE_EXIT_FAILED : STROBE_EXIT_OK;
 }
@@ -278,13 +352,14 @@ static int run_parquet(struct strobe_sql *sql, const char *to, const char *text)
 static int run(struct strobe_sql *sql, const struct options *options, const char *text)
 {
     struct strobe_out out;
-    struct strobe_query_writer writer = {.out = &out, .format = options->format};
+    enum strobe_query_format format = format_of(options);
+    struct strobe_query_writer writer = {.out = &out, .format = format};
     struct sigaction stop = {.sa_handler = on_interrupt};
     int ok, fd = 1;
     running = sql;
     sigaction(SIGINT, &stop, NULL);
-    if (is_parquet(options->out))
-        return run_parquet(sql, options->out, text);
+    if (format == STROBE_QUERY_PARQUET || format == STROBE_QUERY_ARROW)
+        return run_columns(sql, options, format, text);
     if (options->out && strcmp(options->out, "-"))
         fd = open(options->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0 || !strobe_out_open(&out, fd)) {

@@ -17,8 +17,8 @@ enum {
 
 int strobe_query_read_format(const char *name, enum strobe_query_format *out)
 {
-    static const char *const names[] = {"table", "csv", "jsonl", "markdown"};
-    for (int i = 0; i < 4; i++)
+    static const char *const names[] = {"table", "csv", "jsonl", "markdown", "arrow", "parquet"};
+    for (int i = 0; i < 6; i++)
         if (!strcmp(name, names[i])) {
             *out = (enum strobe_query_format)i;
             return 1;
@@ -256,6 +256,10 @@ static enum strobe_err take_row(void *context, const struct strobe_sql_value *va
         break;
     case STROBE_QUERY_TABLE:
         err = put_table(writer, values);
+        break;
+    case STROBE_QUERY_ARROW:
+    case STROBE_QUERY_PARQUET:
+        return STROBE_ERR_INVALID;
     }
     return writer->out->error ? STROBE_ERR_IO : err;
 }

@@ -11,6 +11,8 @@ enum strobe_query_format {
     STROBE_QUERY_CSV,
     STROBE_QUERY_JSONL,
     STROBE_QUERY_MARKDOWN,
+    STROBE_QUERY_ARROW, /* these two are no text: others write them */
+    STROBE_QUERY_PARQUET,
 };
 
 /* 0: there is no format of this name. */

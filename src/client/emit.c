@@ -2,16 +2,10 @@
  * any length. Runs inside the traced thread, signal handlers included: never allocates, prints or
  * exits. The order "clock, reserve, check, fill" and why: docs/ring-protocol.md.
  * SPDX-License-Identifier: MIT */
-#include "client/client.h"
+#include "client/fast.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* Fill words that were reserved but can't be used, so that the stream has no hole in it. */
-static void pad(uint64_t *at, uint32_t n_words)
-{
-    __atomic_store_n(at, STROBE_WORD_PAD | (uint64_t)n_words << 32, __ATOMIC_RELEASE);
-}
 
 static uint32_t epoch_of(const struct strobe_pool *pool, uint64_t tick)
 {
@@ -27,13 +21,6 @@ static bool put_epoch(struct strobe_thread *thread, uint64_t tick)
     __atomic_store_n((uint64_t *)(cursor >> 16), STROBE_WORD_EPOCH | (tick >> 32),
                      __ATOMIC_RELEASE);
     return true;
-}
-
-/* The words of a record behind its first. The recorder may look, meanwhile, whether one of them is there (collector/holes.c). */
-static void store_rest(uint64_t *slot, const uint64_t *words, uint32_t n_words)
-{
-    for (uint32_t i = 1; i < n_words; i++)
-        __atomic_store_n(slot + i, words[i], __ATOMIC_RELAXED);
 }
 
 /* Put one record, with all signals blocked; false: it found no room. On CLOCK_MONOTONIC the hot
@@ -60,18 +47,11 @@ static bool put(struct strobe_pool *pool, struct strobe_thread *thread, const ui
         int16_t left = (int16_t)cursor;
         uint64_t *slot = (uint64_t *)(cursor >> 16);
         if (left >= (int16_t)n_words) {
-            if (n_words > 1) {
-                __atomic_store_n(slot, STROBE_WORD_FILLING | (uint64_t)n_words << 32,
-                                 __ATOMIC_RELAXED);
-                __atomic_signal_fence(
-                    __ATOMIC_SEQ_CST); /* a kill may come between any two stores */
-                store_rest(slot, words, n_words);
-            }
-            __atomic_store_n(slot, words[0] | (uint32_t)tick, __ATOMIC_RELEASE);
+            strobe_client_fill(slot, words, n_words, tick);
             return true;
         }
         if (left > 0)
-            pad(slot, (uint32_t)left);
+            strobe_client_pad(slot, (uint32_t)left);
         if (!strobe_ring_next_segment(pool, thread, loss))
             return false;
         thread->mono_epochs = 0;
@@ -128,7 +108,7 @@ static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserv
     strobe_ring_block(&old);
     struct strobe_pool *pool = strobe_client_pool();
     if (reserved && pool && strobe_ring_owns(pool, reserved)) /* not a forked parent's */
-        pad(reserved, 1);
+        strobe_client_pad(reserved, 1);
     if (pool && strobe_ring_enter(pool)) {
         struct strobe_thread *thread = strobe_client_thread(pool);
         result = STROBE_DROPPED(thread ? STROBE_LOSS_UNNAMED : STROBE_LOSS_NO_STATE);
@@ -149,37 +129,9 @@ static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserv
     return result;
 }
 
-/* The common case of a record, without a system call: its words are there and so is the epoch. In the order of the
- * inline path, so that a signal handler may emit between any two lines. False: the long way. */
-static bool put_fast(const uint64_t *words, uint32_t n_words)
-{
-    struct strobe_hot *hot = strobe_hot_now;
-    uint64_t tick = strobe_ticks();
-    const struct strobe_thread *thread = (const struct strobe_thread *)hot;
-    if ((int16_t)hot->cursor < (int16_t)n_words || (uint32_t)(tick >> 32) != hot->epoch)
-        return false; /* from here on it is a thread's: others have no word left */
-    if (thread->n_cut || thread->generation != strobe_gate_now->active)
-        return false; /* the recorder has not been told who the thread is */
-    uint64_t cursor = strobe_reserve(hot, n_words);
-    int16_t left = (int16_t)cursor;
-    uint64_t *slot = (uint64_t *)(cursor >> 16);
-    if (left < (int16_t)n_words || (uint32_t)(tick >> 32) != hot->epoch) {
-        if (left > 0)
-            pad(slot, left < (int16_t)n_words ? (uint32_t)left : n_words);
-        return false;
-    }
-    if (n_words > 1) {
-        __atomic_store_n(slot, STROBE_WORD_FILLING | (uint64_t)n_words << 32, __ATOMIC_RELAXED);
-        __atomic_signal_fence(__ATOMIC_SEQ_CST); /* a kill may come between any two stores */
-        store_rest(slot, words, n_words);
-    }
-    __atomic_store_n(slot, words[0] | (uint32_t)tick, __ATOMIC_RELEASE);
-    return true;
-}
-
 int strobe_client_emit(const uint64_t *words, uint32_t n_words)
 {
-    if (strobe_gate_now->active && put_fast(words, n_words))
+    if (strobe_gate_now->active && strobe_client_put_fast(words, n_words))
         return 1;
     return emit_record(words, n_words, NULL, NULL, 0);
 }

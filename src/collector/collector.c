@@ -161,6 +161,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
     c->only_pid = options->only_pid;
     c->post_mortem = options->post_mortem;
     c->trigger_ns = options->trigger_ns;
+    c->listener = options->listener;
     c->clock = strobe_session_clock();
     c->pid_ns = strobe_alive_namespace();
     c->dir_changed = true;

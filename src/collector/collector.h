@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "build/mapped.h"
 #include "file/file_write.h"
 #include "ring/ring_read.h"
 
@@ -22,6 +23,14 @@ struct strobe_collector;
 
 /* In the session's folder: the losses of a trace that could not be written any more. */
 #define STROBE_LEDGER_FILE "ledger"
+
+/* Who hears of the code of programs: the files that they have mapped, and the stacks that they record. Called on the collector's thread.
+ * A stack may come before its files. NULL: nobody. */
+struct strobe_collector_listener {
+    void (*module)(void *context, const struct strobe_mapped_file *file);
+    void (*stack)(void *context, uint32_t proc, const uint64_t *addresses, uint32_t n);
+    void *context; /* borrowed: must outlive the collector */
+};
 
 struct strobe_collector_options {
     const char *session_dir; /* borrowed for the call */
@@ -35,6 +44,7 @@ struct strobe_collector_options {
     /* a zone over its limit triggers: name (NULL: none) and limit */
     const char *trigger_zone;
     uint64_t trigger_ns;
+    struct strobe_collector_listener listener;
 };
 
 /* A thread that stood still while the recording ended: its last event may be missing. */

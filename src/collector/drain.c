@@ -106,17 +106,6 @@ static uint32_t copy_record(const uint64_t *at, uint64_t word, uint64_t left, ui
     return n;
 }
 
-/* What an event of some kinds means for the collector itself. */
-static void note_kind(struct strobe_collector *c, uint32_t kind)
-{
-    if (kind == STROBE_KIND_TRIGGER)
-        c->triggered = true;
-    if (kind < STROBE_KIND_SAMPLE_GAP || kind > STROBE_KIND_STACK || c->has_later_kinds)
-        return;
-    c->has_later_kinds = true;
-    strobe_records_kinds(&c->block.records); /* written before the block's events */
-}
-
 /* One record of several words to the encoder. Words taken, 0 for nonsense. */
 static uint32_t take_record(struct strobe_collector *c, struct strobe_stream_state *stream,
                             const uint64_t *at, uint64_t word, uint64_t left)
@@ -154,7 +143,7 @@ static uint32_t take_record(struct strobe_collector *c, struct strobe_stream_sta
         return 0;
     strobe_encode_event(&c->block.enc, tick_of(stream, word), (enum strobe_kind)kind, fields,
                         (size_t)n_bytes);
-    note_kind(c, kind);
+    strobe_collector_learn_event(c, kind, copy);
     return n;
 }
 
@@ -543,25 +532,6 @@ uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *
 
 /* ---- the meta stream ---- */
 
-/* The zone whose length triggers: remember its ids, so that no name is looked up later. */
-static void learn_trigger(struct strobe_collector *c, struct strobe_proc *proc,
-                          const uint8_t *fields, size_t n_bytes)
-{
-    struct strobe_bytes in = strobe_bytes_over(fields, n_bytes);
-    uint64_t id = strobe_get_varint(&in), n_name = 0;
-    const uint8_t *name = NULL;
-    strobe_get_varint(&in);
-    strobe_get_varint(&in);
-    for (int i = 0; i < 3; i++) { /* function, file, name */
-        n_name = strobe_get_varint(&in);
-        name = strobe_get_bytes(&in, n_name);
-    }
-    if (!name || n_name != strlen(c->trigger_zone) || memcmp(name, c->trigger_zone, n_name))
-        return;
-    if (c->n_trigger_locs < sizeof c->trigger_locs / sizeof c->trigger_locs[0])
-        c->trigger_locs[c->n_trigger_locs++] = (struct trigger_loc){proc->id, id};
-}
-
 static void keep_record(struct strobe_collector *c, struct strobe_proc *proc, uint32_t kind,
                         const uint8_t *fields, size_t n_bytes)
 {
@@ -574,8 +544,7 @@ static void keep_record(struct strobe_collector *c, struct strobe_proc *proc, ui
     strobe_records_raw(&c->block.records, fields, n_bytes);
     strobe_records_end(&c->block.records);
     proc->described |= kind == STROBE_META_PROCESS;
-    if (kind == STROBE_META_LOC && c->trigger_ns)
-        learn_trigger(c, proc, fields, n_bytes);
+    strobe_collector_learn_record(c, proc, kind, fields, n_bytes);
 }
 
 /* One meta record. Words taken, 0 for nonsense. */

@@ -150,6 +150,7 @@ struct strobe_collector {
         uint64_t loc;
     } trigger_locs[64];
     uint32_t n_trigger_locs;
+    struct strobe_collector_listener listener;
     bool has_later_kinds; /* the file says what kinds are that its head does not list */
     char trigger_zone[128];
     uint64_t trigger_ns, trigger_ticks;
@@ -217,6 +218,17 @@ void strobe_collector_describe_modules(struct strobe_collector *c, struct strobe
 void strobe_collector_free_proc(struct strobe_proc *proc);
 void strobe_collector_drop_stream(struct strobe_proc *proc, struct strobe_stream_state *stream);
 bool strobe_collector_add_segment(void *context, const struct strobe_segment *segment);
+
+/* learn.c: what passes through on its way to the file */
+/* An event of several words, checked. */
+void strobe_collector_learn_event(struct strobe_collector *c, uint32_t kind, const uint64_t *words);
+/* A file that a process has mapped. */
+void strobe_collector_learn_module(struct strobe_collector *c, const struct strobe_proc *proc,
+                                   uint64_t base, uint64_t size, uint64_t offset,
+                                   const char *build_id, const char *path);
+/* A record of a process, as it goes to the file. */
+void strobe_collector_learn_record(struct strobe_collector *c, const struct strobe_proc *proc,
+                                   uint32_t kind, const uint8_t *fields, size_t n_bytes);
 
 /* reach.c: by which ids a process can be reached from here, and what they tell of its end */
 void strobe_collector_hold_early(struct strobe_collector *c, const char *name);

@@ -64,6 +64,7 @@ static void put_module(struct strobe_collector *c, struct strobe_proc *proc, uin
     strobe_records_s(&c->block.records, build_id, strlen(build_id));
     strobe_records_s(&c->block.records, path, strlen(path));
     strobe_records_end(&c->block.records);
+    strobe_collector_learn_module(c, proc, base, size, offset, build_id, path);
 }
 
 /* Executable mappings of files, one record each. */

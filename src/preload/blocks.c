@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "client/client.h"
+#include "client/fast.h"
 #include "preload/preload.h"
 
 #define EXPORTED STROBE_PRELOAD_EXPORTED
@@ -109,10 +109,7 @@ enum {
 static uint8_t marks[MARKS]; /* sampled blocks by hash, so many; 255 stays */
 static uint64_t *live;       /* owned: LINES * LINE addresses, 0: free */
 
-static STROBE_PRELOAD_TLS struct {
-    int64_t left; /* bytes to the next sample */
-    uint64_t random;
-} dice;
+STROBE_PRELOAD_TLS struct strobe_preload_dice strobe_preload_dice;
 
 static uint64_t hash_of(const void *at)
 {
@@ -202,12 +199,12 @@ static double chance_of(double x)
 
 static int64_t draw(void)
 {
-    if (!dice.random)
-        dice.random = strobe_ticks() ^ (uintptr_t)&dice;
-    dice.random ^= dice.random << 13;
-    dice.random ^= dice.random >> 7;
-    dice.random ^= dice.random << 17;
-    double uniform = ((double)(dice.random >> 11) + 1) / 9007199254740992.0;
+    if (!strobe_preload_dice.random)
+        strobe_preload_dice.random = strobe_ticks() ^ (uintptr_t)&strobe_preload_dice;
+    strobe_preload_dice.random ^= strobe_preload_dice.random << 13;
+    strobe_preload_dice.random ^= strobe_preload_dice.random >> 7;
+    strobe_preload_dice.random ^= strobe_preload_dice.random << 17;
+    double uniform = ((double)(strobe_preload_dice.random >> 11) + 1) / 9007199254740992.0;
     return 1 + (int64_t)(-log_of(uniform) * (double)strobe_preload_wants.sample_bytes);
 }
 
@@ -215,39 +212,48 @@ static int64_t draw(void)
 
 static struct strobe_name heap_name = {0, "malloc"}, map_name = {0, "mmap"};
 
-static void emit_block(struct strobe_name *pool, const void *frame, const void *at, size_t size,
-                       uint64_t weight, const void *old)
+/* The gate is open. */
+static inline uint64_t id_of(struct strobe_name *pool)
 {
-    uint64_t id = strobe_client_name_id(pool);
-    uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_MEM_BLOCK, 7),
-                        id,
-                        (uintptr_t)at,
-                        size,
-                        weight,
-                        strobe_preload_stack(frame),
-                        (uintptr_t)old};
-    if (id)
-        strobe_client_emit(words, 7);
+    uint64_t id = strobe_client_known_id(pool);
+    return id ? id : strobe_client_name_id(pool);
 }
 
-static void emit_free(struct strobe_name *pool, const void *at)
+static inline void emit_block(struct strobe_name *pool, const void *frame, const void *at,
+                              size_t size, uint64_t weight, const void *old)
 {
-    uint64_t id = strobe_client_name_id(pool);
-    uint64_t words[] = {STROBE_RECORD_WORD(STROBE_KIND_MEM_FREE, 3), id, (uintptr_t)at};
-    if (id)
-        strobe_client_emit(words, 3);
+    enum { N = 7 };
+    uint64_t id = id_of(pool);
+    uint64_t words[N] = {STROBE_RECORD_WORD(STROBE_KIND_MEM_BLOCK, N),
+                         id,
+                         (uintptr_t)at,
+                         size,
+                         weight,
+                         strobe_preload_stack(frame),
+                         (uintptr_t)old};
+    if (id && RARE(!strobe_client_put_fast(words, N)))
+        strobe_client_emit(words, N);
+}
+
+static inline void emit_free(struct strobe_name *pool, const void *at)
+{
+    enum { N = 3 };
+    uint64_t id = id_of(pool);
+    uint64_t words[N] = {STROBE_RECORD_WORD(STROBE_KIND_MEM_FREE, N), id, (uintptr_t)at};
+    if (id && RARE(!strobe_client_put_fast(words, N)))
+        strobe_client_emit(words, N);
 }
 
 /* A thread drew its number: this block has the byte, or the first draw of the thread is yet to come. */
 static __attribute__((noinline)) void sample_block(struct strobe_name *pool, const void *frame,
                                                    const void *at, size_t size)
 {
-    if (!dice.random) {
-        dice.left = draw() - (int64_t)size;
-        if (dice.left > 0)
+    if (!strobe_preload_dice.random) {
+        strobe_preload_dice.left = draw() - (int64_t)size;
+        if (strobe_preload_dice.left > 0)
             return;
     }
-    dice.left = draw();
+    strobe_preload_dice.left = draw();
     double chance = chance_of((double)size / (double)strobe_preload_wants.sample_bytes);
     if (size && add_live(at))
         emit_block(pool, frame, at, size, (uint64_t)((double)size / chance + 0.5), NULL);
@@ -271,7 +277,7 @@ static inline void *made_in(struct strobe_name *pool, const void *frame, void *a
 {
     if (RARE(!at) || !strobe_preload_wants.memory)
         return at;
-    if (!strobe_preload_wants.memory_all && (dice.left -= (int64_t)size) > 0)
+    if (!strobe_preload_wants.memory_all && (strobe_preload_dice.left -= (int64_t)size) > 0)
         return at;
     note_block(pool, frame, at, size);
     return at;
@@ -311,18 +317,6 @@ void *strobe_preload_made(struct strobe_name *pool, const void *frame, void *at,
 void strobe_preload_ends(struct strobe_name *pool, const void *at)
 {
     ends_in(pool, at);
-}
-
-int64_t strobe_preload_enter(void)
-{
-    strobe_preload_busy++;
-    return dice.left;
-}
-
-void strobe_preload_leave(int64_t left)
-{
-    dice.left = left;
-    strobe_preload_busy--;
 }
 
 /* ---- the family of malloc ---- */

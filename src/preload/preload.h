@@ -23,6 +23,13 @@ extern struct strobe_preload_wants strobe_preload_wants;
 /* The calling thread is inside of this library: what it allocates or locks there is its own business. */
 extern STROBE_PRELOAD_TLS int strobe_preload_busy;
 
+/* By chance: what decides over the calling thread's samples of memory. */
+struct strobe_preload_dice {
+    int64_t left; /* bytes to the next sample */
+    uint64_t random;
+};
+extern STROBE_PRELOAD_TLS struct strobe_preload_dice strobe_preload_dice;
+
 /* Whether events of the calling thread are wanted at present. */
 bool strobe_preload_records(void);
 
@@ -51,8 +58,18 @@ void strobe_preload_timers_forked(void);
 struct strobe_name;
 void *strobe_preload_made(struct strobe_name *pool, const void *frame, void *at, size_t size);
 void strobe_preload_ends(struct strobe_name *pool, const void *at);
-int64_t strobe_preload_enter(void);
-void strobe_preload_leave(int64_t left);
+
+static inline int64_t strobe_preload_enter(void)
+{
+    strobe_preload_busy++;
+    return strobe_preload_dice.left;
+}
+
+static inline void strobe_preload_leave(int64_t left)
+{
+    strobe_preload_dice.left = left;
+    strobe_preload_busy--;
+}
 
 /* Stand before the allocators of a CPython that is in this process from its start. Before main. */
 void strobe_preload_python(void);

@@ -5,9 +5,6 @@
  * out is still there word by word, the rest is the same. So a walk looks at the few frames that changed. Stacks get numbers by a hash of
  * their addresses; a stack that is new is emitted, once, as a STACK event.
  *
- * A sample (timer.c) is walked whole, from the registers of what was interrupted: it may be anywhere in a function, and the walk goes on
- * through signal handlers to what those interrupted.
- *
  * Nothing is read that is not known to be readable. x86-64 has rows; elsewhere frame pointers alone.  SPDX-License-Identifier: MIT */
 #include <elf.h>
 #include <errno.h>
@@ -35,27 +32,32 @@ enum {
     SP = 7,
 };
 
-/* A frame of the last walk: the return address pc + 1 was found at `slot`, the frame pointer of the function that it is in at `bp_slot` (0
- * in a walk: it was in the register all the way; what is kept then has the slot again, and what is there as bp_word). `hash` is that of
- * this frame and all further out. */
-struct frame {
-    uint64_t slot, pc, bp_slot, bp_word, bp, hash;
-};
+/* Two words that lie side by side. */
+typedef uint64_t pair_t __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* Part of a stack that is known to be readable. */
-struct reach {
-    uint64_t low, high;
+/* A frame: the return address pc + 1 was found at `slot`, the frame pointer of the function that it is in at `bp_slot` (0: it was in the
+ * register all the way from the frame inside). `hash` is that of this frame and all further out. Most functions do not ask for the frame
+ * pointer of their caller: it is compared only where it says what lies further out. */
+struct frame {
+    uint64_t slot, pc, bp_slot, bp, hash;
+    uint8_t n_pairs,
+        n_singles; /* of the memo's: what has to be unchanged for this frame and all further out */
+    bool reads_bp, keeps_bp; /* its function's row: by bp; bp is the caller's, too */
+    bool needs_bp;           /* what lies further out depends on its bp */
 };
 
 /* Per thread, outermost first. */
 static STROBE_PRELOAD_TLS struct {
     uint32_t n;
-    struct reach reach;
+    uint64_t low, high;           /* of the stack that is known to be readable */
+    uint64_t number_hash, number; /* of the last stack that has a number */
     struct frame frames[DEPTH];
+    /* What must be unchanged for the frames to be the same: a frame pointer with the return address behind it, and single words. */
+    const volatile pair_t *pairs_at[DEPTH];
+    pair_t pairs[DEPTH];
+    const volatile uint64_t *singles_at[2 * DEPTH];
+    uint64_t singles[2 * DEPTH];
 } memo;
-
-/* Of samples: their signal may come while `memo` is being changed. */
-static STROBE_PRELOAD_TLS struct reach sampled;
 
 /* ---- rows ---- */
 
@@ -117,6 +119,7 @@ void strobe_preload_stack_forked(void)
 {
     strobe_preload_wipe(stacks, STACKS * sizeof *stacks);
     n_stacks = 0;
+    memo.number_hash = 0;
     tables.owner = 0;
     for (uint32_t i = 0; i < tables.n_modules; i++)
         tables.modules[i].is_told = 0;
@@ -240,24 +243,24 @@ static uint64_t row_of(uint64_t pc)
 /* ---- the walk ---- */
 
 /* Look whether the pages up to `at` can be read. */
-static __attribute__((noinline)) bool grow_stack(struct reach *reach, uint64_t at)
+static __attribute__((noinline)) bool grow_stack(uint64_t at)
 {
     int saved = errno;
     bool is_readable = true;
-    for (int i = 0; at + 16 > reach->high && is_readable; i++) {
-        is_readable = i < PAGES_AT_ONCE && strobe_ring_is_readable((const char *)reach->high);
-        reach->high += is_readable ? PAGE : 0;
+    for (int i = 0; at + 16 > memo.high && is_readable; i++) {
+        is_readable = i < PAGES_AT_ONCE && strobe_ring_is_readable((const char *)memo.high);
+        memo.high += is_readable ? PAGE : 0;
     }
     errno = saved;
     return is_readable;
 }
 
 /* Whether two words at `at` may be read: on this stack, and not below where the walk is. */
-static bool is_on_stack(struct reach *reach, uint64_t at, uint64_t sp)
+static bool is_on_stack(uint64_t at, uint64_t sp)
 {
-    if (at < sp || at & 7 || at > UINT64_MAX - 16)
+    if (at < sp || at & 7)
         return false;
-    return at + 16 <= reach->high || grow_stack(reach, at);
+    return at + 16 <= memo.high || grow_stack(at);
 }
 
 static uint64_t word_at(uint64_t at)
@@ -265,24 +268,32 @@ static uint64_t word_at(uint64_t at)
     return *(const volatile uint64_t *)at;
 }
 
-/* The frame around: of a function whose code is at `pc`, its stack pointer and frame pointer as they are in it. False: it was the last. */
-static bool step(struct reach *reach, struct frame *frame, uint64_t *sp)
+/* The frame around: of a function whose code is at `pc`, its stack pointer and frame pointer as they are in it. What its row asks for is
+ * noted in `inner`, the frame as it was. False: it was the last. */
+static bool step(struct frame *inner, struct frame *frame, uint64_t *sp)
 {
     struct strobe_cfi_row row = unpack_row(row_of(frame->pc));
     uint64_t cfa;
+    frame->bp_slot = 0;
     if (row.kind == STROBE_CFI_REG && (row.reg == SP || row.reg == BP)) {
         cfa = (row.reg == SP ? *sp : frame->bp) + (uint64_t)(int64_t)row.cfa_offset;
-        if (cfa <= *sp || !is_on_stack(reach, cfa - 16, *sp - 16))
+        inner->reads_bp =
+            row.reg == BP || (row.bp != STROBE_CFI_BP_SAME && row.bp != STROBE_CFI_BP_AT_CFA);
+        inner->keeps_bp = row.bp == STROBE_CFI_BP_SAME;
+        if (cfa <= *sp || !is_on_stack(cfa - 16, *sp - 16))
             return false;
         if (row.bp != STROBE_CFI_BP_SAME) {
             uint64_t at = (row.bp == STROBE_CFI_BP_AT_CFA ? cfa : frame->bp) +
                           (uint64_t)(int64_t)row.bp_offset;
-            if (!is_on_stack(reach, at, *sp - 16))
+            if (!is_on_stack(at, *sp - 16))
                 return false;
             frame->bp_slot = at;
             frame->bp = word_at(at);
         }
-    } else if (row.kind == STROBE_CFI_NONE && frame->bp && is_on_stack(reach, frame->bp, *sp)) {
+    } else if (row.kind == STROBE_CFI_NONE) {
+        inner->reads_bp = true;
+        if (!frame->bp || !is_on_stack(frame->bp, *sp))
+            return false;
         frame->bp_slot = frame->bp;
         cfa = frame->bp + 16;
         frame->bp = word_at(frame->bp);
@@ -295,14 +306,25 @@ static bool step(struct reach *reach, struct frame *frame, uint64_t *sp)
     return frame->pc > PAGE && frame->pc != ~0ull;
 }
 
-/* Whether frame `i` of the last walk, and all further out, are still as they were. */
-static bool is_unchanged(uint32_t i)
+/* Whether a frame of the last walk, and all further out, are as they were. */
+static inline bool is_unchanged(const struct frame *frame)
 {
-    uint64_t changes = 0;
-    for (const struct frame *frame = memo.frames; frame <= memo.frames + i; frame++)
-        changes |=
-            (word_at(frame->slot) ^ (frame->pc + 1)) | (word_at(frame->bp_slot) ^ frame->bp_word);
-    return !changes;
+    pair_t changes = {0, 0};
+    uint64_t change = 0;
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < frame->n_pairs; i++)
+        changes |= *memo.pairs_at[i] ^ memo.pairs[i];
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < frame->n_singles; i++)
+        change |= *memo.singles_at[i] ^ memo.singles[i];
+    return !(changes[0] | changes[1] | change);
+}
+
+/* Whether a frame is one of the last walk, as far as what lies further out depends on it. */
+static inline bool is_same(const struct frame *last, const struct frame *frame)
+{
+    return last->slot == frame->slot && last->pc == frame->pc &&
+           (!last->needs_bp || last->bp == frame->bp);
 }
 
 /* The frames of the last walk that the new one shares, once it has come to `frame`. 0: none. */
@@ -312,8 +334,7 @@ static uint32_t shared_from(const struct frame *frame)
     while (n && memo.frames[n - 1].slot < frame->slot)
         n--;
     memo.n = n; /* further in nothing is left of it */
-    if (!n || memo.frames[n - 1].slot != frame->slot || memo.frames[n - 1].pc != frame->pc ||
-        memo.frames[n - 1].bp != frame->bp || !is_unchanged(n - 1))
+    if (!n || !is_same(&memo.frames[n - 1], frame) || !is_unchanged(&memo.frames[n - 1]))
         return 0;
     return n;
 }
@@ -324,6 +345,39 @@ static uint64_t mix(uint64_t hash, uint64_t pc)
     return hash ^ hash >> 29;
 }
 
+/* What depends on the frames further out: frame `n` is put on top of them. */
+static void put_frame(uint32_t n)
+{
+    struct frame *frame = &memo.frames[n], *outer = n ? frame - 1 : NULL;
+    frame->hash = mix(outer ? outer->hash : 0, frame->pc);
+    frame->needs_bp = frame->reads_bp || (frame->keeps_bp && outer && outer->needs_bp);
+    uint8_t n_pairs = outer ? outer->n_pairs : 0, n_singles = outer ? outer->n_singles : 0;
+    bool checks_bp = frame->needs_bp && frame->bp_slot;
+    if (checks_bp && frame->bp_slot == frame->slot - 8) {
+        memo.pairs_at[n_pairs] = (const volatile pair_t *)frame->bp_slot;
+        memo.pairs[n_pairs++] = (pair_t){frame->bp, frame->pc + 1};
+    } else {
+        memo.singles_at[n_singles] = (const volatile uint64_t *)frame->slot;
+        memo.singles[n_singles++] = frame->pc + 1;
+        memo.singles_at[n_singles] = (const volatile uint64_t *)frame->bp_slot;
+        memo.singles[n_singles] = frame->bp;
+        n_singles = (uint8_t)(n_singles + checks_bp);
+    }
+    frame->n_pairs = n_pairs;
+    frame->n_singles = n_singles;
+}
+
+/* Word by word: what was stored in words a moment ago is slow to load in pairs. */
+static inline void copy_frame(struct frame *to, const struct frame *from)
+{
+    to->slot = from->slot;
+    to->pc = from->pc;
+    to->bp_slot = from->bp_slot;
+    to->bp = from->bp;
+    to->reads_bp = from->reads_bp;
+    to->keeps_bp = from->keeps_bp;
+}
+
 /* Put the new frames, innermost first in `fresh`, on top of the `n` that are shared. */
 static void remember(const struct frame *fresh, uint32_t n_fresh, uint32_t n)
 {
@@ -332,53 +386,64 @@ static void remember(const struct frame *fresh, uint32_t n_fresh, uint32_t n)
         memmove(memo.frames, memo.frames + (n - n_kept), n_kept * sizeof *memo.frames);
         n = n_kept;
         for (uint32_t i = 0; i < n; i++)
-            memo.frames[i].hash = mix(i ? memo.frames[i - 1].hash : 0, memo.frames[i].pc);
+            put_frame(i);
     }
     while (n_fresh--) {
-        memo.frames[n] = fresh[n_fresh];
-        bool has_slot = fresh[n_fresh].bp_slot != 0;
-        memo.frames[n].bp_slot = has_slot ? fresh[n_fresh].bp_slot : fresh[n_fresh].slot;
-        memo.frames[n].bp_word = has_slot ? fresh[n_fresh].bp : fresh[n_fresh].pc + 1;
-        memo.frames[n].hash = mix(n ? memo.frames[n - 1].hash : 0, fresh[n_fresh].pc);
-        n++;
+        copy_frame(&memo.frames[n], &fresh[n_fresh]);
+        put_frame(n++);
     }
     memo.n = n;
 }
 
-/* True: another stack than last time, a fiber's or a signal handler's. */
-static bool look_at_stack(struct reach *reach, uint64_t frame)
+/* Another stack than last time: a fiber's, a signal handler's. */
+static void look_at_stack(uint64_t frame)
 {
-    if (frame >= reach->low && frame < reach->high)
-        return false;
-    reach->low = frame & ~(uint64_t)(PAGE - 1);
-    reach->high = reach->low + PAGE;
-    return true;
+    if (frame >= memo.low && frame < memo.high)
+        return;
+    memo.low = frame & ~(uint64_t)(PAGE - 1);
+    memo.high = memo.low + PAGE;
+    memo.n = 0;
 }
 
-static void walk(const void *at)
+/* The frame that the exported function was called from. */
+static inline struct frame first_frame(uint64_t base)
 {
-    struct frame fresh[DEPTH], frame = {0};
-    uint64_t base = (uint64_t)(uintptr_t)at, sp = base + 16;
+    return (struct frame){
+        .slot = base + 8, .bp_slot = base, .bp = word_at(base), .pc = word_at(base + 8) - 1};
+}
+
+static __attribute__((noinline)) void walk(uint64_t base)
+{
+    struct frame fresh[DEPTH], frame;
+    uint64_t sp = base + 16;
     uint32_t n = 0, n_shared = 0;
-    if (look_at_stack(&memo.reach, base))
+    look_at_stack(base);
+    if (!is_on_stack(base, base)) {
         memo.n = 0;
-    frame.slot = base + 8;
-    frame.bp_slot = base;
-    if (!is_on_stack(&memo.reach, base, base))
         return;
-    frame.bp = word_at(base);
-    frame.pc = word_at(base + 8) - 1;
+    }
+    frame = first_frame(base);
     do {
         n_shared = shared_from(&frame);
         if (n_shared)
             break;
-        fresh[n++] = frame;
-        frame.bp_slot = 0;
-    } while (n < DEPTH && step(&memo.reach, &frame, &sp));
-    remember(fresh, n, n_shared);
+        copy_frame(&fresh[n++], &frame);
+    } while (n < DEPTH && step(&fresh[n - 1], &frame, &sp));
+    if (n)
+        remember(fresh, n, n_shared);
 }
 
-/* ---- what the trace is told ---- */
+/* Whether the stack is that of the last walk: most often a loop that allocates. */
+static inline bool is_as_before(uint64_t base)
+{
+    if (!memo.n || base < memo.low || base + 16 > memo.high)
+        return false;
+    const struct frame *last = &memo.frames[memo.n - 1];
+    struct frame frame = first_frame(base);
+    return is_same(last, &frame) && is_unchanged(last);
+}
+
+/* ---- numbers ---- */
 
 /* Say which file is mapped where: a program may be over before the recorder has looked. */
 static void tell_module(const struct module *module)
@@ -407,73 +472,6 @@ static void tell_module_of(uint64_t pc)
             tell_module(module);
     }
 }
-
-/* ---- samples ---- */
-
-enum way { WAY_ON, WAY_END, WAY_CUT };
-
-/* The kernel's frame of a signal: what was interrupted, maybe on another stack. */
-static enum way leave_signal(struct frame *frame, uint64_t *sp)
-{
-    enum {
-        AT_BP = 120,
-        AT_SP = 160,
-        AT_IP = 168
-    }; /* of x86-64: the ucontext is at the stack pointer */
-    uint64_t at = *sp;
-    if (!is_on_stack(&sampled, at + AT_IP, at))
-        return WAY_CUT;
-    frame->pc = word_at(at + AT_IP);
-    frame->bp = word_at(at + AT_BP);
-    *sp = word_at(at + AT_SP);
-    look_at_stack(&sampled, *sp);
-    return is_on_stack(&sampled, *sp & ~(uint64_t)7, 0) ? WAY_ON : WAY_CUT;
-}
-
-/* To the caller of what was interrupted anywhere: in a stub of the linker, before its frame is made, when it is gone already. */
-static enum way step_out(struct frame *frame, uint64_t *sp)
-{
-    struct strobe_cfi_row row = unpack_row(row_of(frame->pc));
-    uint64_t bp = frame->bp, before = *sp;
-    if (row.kind == STROBE_CFI_END || (row.kind == STROBE_CFI_NONE && !bp))
-        return WAY_END;
-    if (row.kind == STROBE_CFI_SIGNAL)
-        return leave_signal(frame, sp);
-    if (row.kind == STROBE_CFI_PLT) {
-        *sp += 8 + ((frame->pc & 15) >= (uint64_t)row.cfa_offset ? 8 : 0);
-        if (!is_on_stack(&sampled, *sp - 8, before))
-            return WAY_CUT;
-        frame->pc = word_at(*sp - 8) - 1;
-    } else if (!step(&sampled, frame, sp)) {
-        return *sp != before ? WAY_END : WAY_CUT; /* a stack that begins with a zero ends there */
-    }
-    if (row.bp != STROBE_CFI_BP_SAME && frame->bp_slot < before)
-        frame->bp = bp; /* an epilogue has taken it from its place into the register */
-    return WAY_ON;
-}
-
-uint32_t strobe_preload_stack_of(const struct strobe_preload_regs *regs, uint64_t *out,
-                                 uint32_t room, bool *is_cut)
-{
-    struct frame frame = {.pc = regs->pc, .bp = regs->bp};
-    uint64_t sp = regs->sp;
-    uint32_t n = 0;
-    enum way way = WAY_CUT;
-    if (!__atomic_load_n(&stacks, __ATOMIC_ACQUIRE) && !make_tables())
-        return 0;
-    look_at_stack(&sampled, sp);
-    if (!strobe_ring_is_readable((const char *)sampled.low))
-        return 0;
-    do
-        out[n++] = frame.pc;
-    while (n < room && (way = step_out(&frame, &sp)) == WAY_ON);
-    *is_cut = way != WAY_END;
-    for (uint32_t i = 0; i < n; i++)
-        tell_module_of(out[i]);
-    return n;
-}
-
-/* ---- numbers ---- */
 
 /* Emit what a number stands for. False: it was lost on its way. */
 static bool emit_stack(uint64_t number)
@@ -522,9 +520,107 @@ uint64_t strobe_preload_stack(const void *frame)
 {
     if (!__atomic_load_n(&stacks, __ATOMIC_ACQUIRE) && !make_tables())
         return 0;
-    walk(frame);
+    if (!is_as_before((uint64_t)(uintptr_t)frame))
+        walk((uint64_t)(uintptr_t)frame);
     if (!memo.n)
         return 0;
     uint64_t hash = memo.frames[memo.n - 1].hash;
-    return number_of(hash ? hash : 1);
+    hash = hash ? hash : 1;
+    if (hash == memo.number_hash)
+        return memo.number;
+    memo.number = number_of(hash);
+    memo.number_hash = memo.number ? hash : 0;
+    return memo.number;
+}
+
+/* ---- samples: from the registers of what a signal interrupted, anywhere in a function ---- */
+
+enum way { WAY_ON, WAY_END, WAY_CUT };
+
+struct place {
+    uint64_t pc, sp, bp;
+};
+
+/* Part of a stack that is known to be readable. The memo's may be changing just now. */
+static STROBE_PRELOAD_TLS struct {
+    uint64_t low, high;
+} sampled;
+
+static void look_at_sampled(uint64_t sp)
+{
+    if (sp >= sampled.low && sp < sampled.high)
+        return;
+    sampled.low = sampled.high = sp & ~(uint64_t)(PAGE - 1);
+}
+
+/* The word at `at`, which is on the stack and not below `sp`. False: it is not there. */
+static bool load(uint64_t at, uint64_t sp, uint64_t *out)
+{
+    if (at < sp || at & 7 || at > UINT64_MAX - PAGE)
+        return false;
+    for (int i = 0; at + 8 > sampled.high; i++) {
+        if (i == PAGES_AT_ONCE || !strobe_ring_is_readable((const char *)sampled.high))
+            return false;
+        sampled.high += PAGE;
+    }
+    *out = word_at(at);
+    return true;
+}
+
+/* The kernel's frame of a signal: what that interrupted, maybe on another stack. */
+static enum way leave_signal(struct place *at)
+{
+    enum { AT_BP = 120, AT_SP = 160, AT_IP = 168 }; /* of x86-64: the ucontext is at sp */
+    struct place out;
+    if (!load(at->sp + AT_BP, at->sp, &out.bp) || !load(at->sp + AT_SP, at->sp, &out.sp) ||
+        !load(at->sp + AT_IP, at->sp, &out.pc))
+        return WAY_CUT;
+    *at = out;
+    look_at_sampled(at->sp);
+    return WAY_ON;
+}
+
+/* To the caller: from a stub of the linker, before a frame is made, when it is gone already. */
+static enum way step_out(struct place *at)
+{
+    struct strobe_cfi_row row = unpack_row(row_of(at->pc));
+    uint64_t cfa = 0, bp = at->bp, bp_at, back;
+    if (row.kind == STROBE_CFI_END || (row.kind == STROBE_CFI_NONE && !bp))
+        return WAY_END;
+    if (row.kind == STROBE_CFI_SIGNAL)
+        return leave_signal(at);
+    if (row.kind == STROBE_CFI_PLT)
+        cfa = at->sp + 8 + ((at->pc & 15) >= (uint64_t)row.cfa_offset ? 8 : 0);
+    else if (row.kind == STROBE_CFI_REG && (row.reg == SP || row.reg == BP))
+        cfa = (row.reg == SP ? at->sp : bp) + (uint64_t)(int64_t)row.cfa_offset;
+    else if (row.kind == STROBE_CFI_NONE && load(bp, at->sp, &at->bp))
+        cfa = bp + 16;
+    if (cfa <= at->sp || !load(cfa - 8, at->sp, &back))
+        return WAY_CUT;
+    bp_at = (row.bp == STROBE_CFI_BP_AT_CFA ? cfa : bp) + (uint64_t)(int64_t)row.bp_offset;
+    /* below sp: an epilogue has taken it from there into the register */
+    if (row.kind != STROBE_CFI_NONE && row.bp != STROBE_CFI_BP_SAME && bp_at >= at->sp &&
+        !load(bp_at, at->sp, &at->bp))
+        return WAY_CUT;
+    at->sp = cfa;
+    at->pc = back - 1;
+    return back > PAGE ? WAY_ON : WAY_END; /* a stack that begins with a zero */
+}
+
+uint32_t strobe_preload_stack_of(const struct strobe_preload_regs *regs, uint64_t *out,
+                                 uint32_t room, bool *is_cut)
+{
+    struct place at = {regs->pc, regs->sp, regs->bp};
+    enum way way = WAY_CUT;
+    uint32_t n = 0;
+    if (!__atomic_load_n(&stacks, __ATOMIC_ACQUIRE) && !make_tables())
+        return 0;
+    look_at_sampled(at.sp);
+    do
+        out[n++] = at.pc;
+    while (n < room && (way = step_out(&at)) == WAY_ON);
+    *is_cut = way != WAY_END;
+    for (uint32_t i = 0; i < n; i++)
+        tell_module_of(out[i]);
+    return n;
 }

@@ -26,7 +26,9 @@ struct waiter {
     uint32_t root, thread, loc_process, stack;
     uint64_t loc, since, mark; /* mark: charged until then */
     uint64_t n_changes;        /* of the lock when it began */
-    uint8_t is_blocked;        /* somebody held the lock when it began */
+    uint8_t is_blocked;        /* somebody held the lock when it began: */
+    uint32_t holder;
+    uint64_t holder_tid;
 };
 
 struct lock_state {
@@ -58,6 +60,7 @@ struct pass {
     struct strobe_idmap tids; /* (process, tid): index in tid_threads */
     uint32_t *tid_threads;    /* owned */
     uint32_t tid_threads_room;
+    enum strobe_err err; /* of options->wait */
 };
 
 static int in_range(const struct pass *pass, uint64_t tick)
@@ -123,10 +126,21 @@ static int add_stretch(struct strobe_locks *out, const struct strobe_lock_pair *
     return 1;
 }
 
-static void add_wait(struct pass *pass, uint32_t lock, const struct waiter *waiter, uint64_t tick)
+static void add_wait(struct pass *pass, uint32_t lock, const struct waiter *waiter, uint64_t tick,
+                     int has_ended)
 {
     struct strobe_lock_row *row = &pass->out->locks[lock];
     uint64_t ticks = since(waiter->since, tick);
+    const struct strobe_lock_wait wait = {.process = row->process,
+                                          .thread = waiter->thread,
+                                          .lock = row->id,
+                                          .begin = waiter->since,
+                                          .ticks = ticks,
+                                          .holder = waiter->holder,
+                                          .holder_tid = waiter->holder_tid,
+                                          .has_ended = (uint8_t)has_ended};
+    if (pass->options->wait && !pass->err)
+        pass->err = pass->options->wait(pass->options->context, &wait);
     row->n_waits++;
     row->wait_ticks += ticks;
     if (row->stack == NONE)
@@ -201,10 +215,20 @@ static enum strobe_err begin_wait(struct pass *pass, uint32_t lock,
         STROBE_ARRAY_PUSH(state->waiters, state->n_waiters, state->waiters_room);
     if (!waiter)
         return STROBE_ERR_NOMEM;
-    *waiter = (struct waiter){row->root, row->thread, row->loc_process, row->stack, row->loc,
-                              row->tick, row->tick,   state->n_changes, 0};
-    for (uint32_t i = 0; i < state->n_holders; i++)
-        waiter->is_blocked |= state->holders[i].root != row->root;
+    *waiter = (struct waiter){.root = row->root,
+                              .thread = row->thread,
+                              .loc_process = row->loc_process,
+                              .stack = row->stack,
+                              .loc = row->loc,
+                              .since = row->tick,
+                              .mark = row->tick,
+                              .n_changes = state->n_changes,
+                              .holder = NONE};
+    for (uint32_t i = state->n_holders; i-- > 0;)
+        if (state->holders[i].root != row->root) {
+            waiter->is_blocked = 1;
+            waiter->holder = state->holders[i].thread;
+        }
     return STROBE_OK;
 }
 
@@ -221,7 +245,7 @@ static int end_wait(struct pass *pass, uint32_t lock, const struct strobe_ordere
         state->waiters[i] = state->waiters[--state->n_waiters];
         if ((waiter.is_blocked || waiter.n_changes != state->n_changes) &&
             in_range(pass, row->tick)) {
-            add_wait(pass, lock, &waiter, row->tick);
+            add_wait(pass, lock, &waiter, row->tick, 1);
             note_company(pass, lock, &waiter, row->tick);
         }
         return 1;
@@ -342,27 +366,28 @@ static enum strobe_err add_whole(struct pass *pass, uint32_t lock,
 {
     uint64_t ticks = row->fields[2], tid = row->fields[3], begin = row->tick - ticks;
     uint32_t i = tid ? strobe_idmap_find(&pass->tids, row->process, tid) : NONE;
-    const struct waiter waiter = {.thread = row->thread, .stack = row->stack, .since = begin};
+    const struct waiter waiter = {.thread = row->thread,
+                                  .stack = row->stack,
+                                  .since = begin,
+                                  .holder = i == NONE ? NONE : pass->tid_threads[i],
+                                  .holder_tid = i == NONE ? tid : 0};
     const struct strobe_lock_pair key = {.lock = lock,
                                          .waiter = row->thread,
                                          .waiter_process = row->loc_process,
                                          .waiter_loc = row->loc,
-                                         .holder = i == NONE ? NONE : pass->tid_threads[i],
-                                         .holder_tid = i == NONE ? tid : 0,
+                                         .holder = waiter.holder,
+                                         .holder_tid = waiter.holder_tid,
                                          .stack = row->stack};
     if (ticks > row->tick || !in_range(pass, row->tick))
         return STROBE_OK;
-    add_wait(pass, lock, &waiter, row->tick);
+    add_wait(pass, lock, &waiter, row->tick, 1);
     note_company(pass, lock, &waiter, row->tick);
     return add_stretch(pass->out, &key, begin, ticks) ? STROBE_OK : STROBE_ERR_NOMEM;
 }
 
-static enum strobe_err take(void *context, const struct strobe_ordered_row *row)
+static enum strobe_err take_one(struct pass *pass, uint32_t lock,
+                                const struct strobe_ordered_row *row)
 {
-    struct pass *pass = context;
-    uint32_t lock = find_lock(pass, row->process, row->fields[0]);
-    if (lock == NONE)
-        return STROBE_ERR_NOMEM;
     switch (row->kind) {
     case STROBE_KIND_LOCK_WAIT:
         return begin_wait(pass, lock, row);
@@ -373,6 +398,20 @@ static enum strobe_err take(void *context, const struct strobe_ordered_row *row)
     default:
         return add_whole(pass, lock, row);
     }
+}
+
+static enum strobe_err take(void *context, const struct strobe_ordered_row *row)
+{
+    struct pass *pass = context;
+    uint32_t lock = find_lock(pass, row->process, row->fields[0]);
+    enum strobe_err err = lock == NONE ? STROBE_ERR_NOMEM : take_one(pass, lock, row);
+    return err ? err : pass->err;
+}
+
+static int is_over(void *context)
+{
+    const struct strobe_locks_options *options = ((struct pass *)context)->options;
+    return options->is_over && options->is_over(options->context);
 }
 
 /* ---- the end ---- */
@@ -387,11 +426,11 @@ static enum strobe_err end_all(struct pass *pass, uint64_t tick)
             return STROBE_ERR_NOMEM;
         for (uint32_t i = 0; i < state->n_waiters; i++)
             if (state->waiters[i].is_blocked && in_range(pass, tick))
-                add_wait(pass, lock, &state->waiters[i], tick);
+                add_wait(pass, lock, &state->waiters[i], tick, 0);
         for (uint32_t i = 0; i < state->n_holders; i++)
             add_hold(pass, lock, &state->holders[i], tick);
     }
-    return STROBE_OK;
+    return pass->err;
 }
 
 static int is_convoy(const struct strobe_lock_row *row)
@@ -463,6 +502,7 @@ enum strobe_err strobe_locks_run(struct strobe_trace *trace,
     out->ordered = (struct strobe_ordered){.trace = trace,
                                            .context = &pass,
                                            .take = take,
+                                           .is_over = is_over,
                                            .kinds = BIT(LOCK_WAIT) | BIT(LOCK_OBTAIN) |
                                                     BIT(LOCK_RELEASE) | BIT(LOCK_WAITED),
                                            .processes = options->processes,

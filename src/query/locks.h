@@ -6,11 +6,25 @@
 
 #include "query/ordered.h"
 
+/* A wait that is counted in a row's n_waits. Times are ticks. */
+struct strobe_lock_wait {
+    uint32_t process, thread; /* of the waiter */
+    uint64_t lock;            /* id */
+    uint64_t begin, ticks;
+    uint64_t holder_tid; /* of a holder that is no thread of the trace; 0: none */
+    uint32_t holder;     /* the thread that had it when the wait began; STROBE_IDMAP_NONE: none */
+    uint8_t has_ended;   /* 0: it went on at the end of the trace */
+};
+
 struct strobe_locks_options {
     const uint8_t *processes; /* borrowed: by index, 0: leave it out; NULL: all */
     uint32_t n_processes;
     uint64_t from,
         to; /* ticks, inclusive: waits that end and holds that begin in between; 0, UINT64_MAX: all */
+    void *context; /* of what follows */
+    /* Every wait, in the order of their ends; an error ends the run and is its result. NULL: not wanted. */
+    enum strobe_err (*wait)(void *context, const struct strobe_lock_wait *wait);
+    int (*is_over)(void *context); /* as of strobe_ordered */
 };
 
 /* A lock. Times are ticks. */

@@ -249,6 +249,12 @@ static enum strobe_err see(void *context, const struct strobe_happening *h)
     return move_zone(open, kind, h->process, number) ? STROBE_OK : STROBE_ERR_NOMEM;
 }
 
+static int is_over(void *context)
+{
+    const struct strobe_ordered *ordered = ((struct pass *)context)->ordered;
+    return ordered->is_over && ordered->is_over(ordered->context);
+}
+
 int strobe_ordered_may_have(const struct strobe_trace *trace, uint64_t kinds)
 {
     const struct strobe_trace_totals *totals = &strobe_file_facts(trace->file)->totals;
@@ -265,6 +271,7 @@ enum strobe_err strobe_ordered_run(struct strobe_ordered *ordered)
                                .context = &pass,
                                .happens = see,
                                .settles = settles,
+                               .is_over = is_over,
                                .kinds = ordered->kinds | ZONE_KINDS | BIT(STACK)};
     if (!strobe_ordered_may_have(ordered->trace, ordered->kinds))
         return STROBE_OK;

@@ -39,8 +39,9 @@ struct strobe_ordered {
     struct strobe_trace *trace; /* borrowed */
     void *context;              /* of take */
     enum strobe_err (*take)(void *context, const struct strobe_ordered_row *row);
-    uint64_t kinds;           /* wanted, bit per enum strobe_kind */
-    const uint8_t *processes; /* borrowed: by index, 0: leave it out; NULL: all */
+    int (*is_over)(void *context); /* asked before each block; 1 ends it with LIMIT; NULL: never */
+    uint64_t kinds;                /* wanted, bit per enum strobe_kind */
+    const uint8_t *processes;      /* borrowed: by index, 0: leave it out; NULL: all */
     uint32_t n_processes;
 
     struct strobe_call_stacks stacks; /* result */

@@ -21,9 +21,9 @@
 #include "recorder/bridge_side.h"
 #include "recorder/device_side.h"
 #include "recorder/internal.h"
+#include "recorder/names_side.h"
 #include "recorder/outliving.h"
 #include "recorder/sample_side.h"
-#include "recorder/stack_names.h"
 #include "recorder/tracy_side.h"
 
 #define FLUSH_NS      250000000ull
@@ -137,6 +137,7 @@ static void undo_start(struct strobe_recorder *r)
     r->devices = NULL;
     strobe_sampler_close(r->sampler);
     r->sampler = NULL;
+    strobe_addresses_free(&r->addresses);
     if (r->collector)
         strobe_collector_close(r->collector);
     if (r->flight) {
@@ -233,6 +234,7 @@ static enum strobe_err open_collector(struct strobe_recorder *r)
         .trigger_zone = r->options.trigger_zone,
         .trigger_ns = r->options.trigger_ns,
         .records_writer = r->flight ? strobe_flight_records(r->flight) : NULL,
+        .listener = strobe_recorder_names_listener(r),
     };
     return strobe_collector_open(&options, r->writer, &r->collector);
 }
@@ -423,6 +425,7 @@ static void stop_sources(struct strobe_recorder *r)
     r->tracy = NULL;
     strobe_devices_close(r->devices);
     r->devices = NULL;
+    strobe_recorder_names_end(r);
     strobe_sampler_close(r->sampler);
     r->sampler = NULL;
     if (r->options.command)
@@ -461,7 +464,6 @@ static enum strobe_err close_file(struct strobe_recorder *r)
     if (r->flight) {
         strobe_flight_close(r->flight);
     } else {
-        strobe_recorder_name_stacks(r);
         strobe_pair_write(r->writer, NULL); /* where that fails readers pair themselves */
         closed = strobe_file_finish(r->writer);
         enum strobe_err settled = settle_file(r);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -138,12 +139,12 @@ static struct strobe_sample_module *add_module(struct strobe_modules *modules,
     return modules->items[modules->n++] = m;
 }
 
-struct strobe_sample_module *strobe_modules_find(struct strobe_modules *modules,
-                                                 const struct strobe_module_file *file)
+/* The entry of a file's identity: modules->n if it is new. */
+static enum strobe_err find_entry(struct strobe_modules *modules,
+                                  const struct strobe_module_file *file, uint32_t *entry)
 {
     STROBE_ASSERT(file->path && file->n_build_id <= sizeof file->build_id);
     struct identity key;
-    uint32_t entry;
     memset(&key, 0, sizeof key); /* padding is a part of the key */
     key.n_build_id = file->n_build_id;
     memcpy(key.build_id, file->build_id, sizeof key.build_id);
@@ -153,10 +154,67 @@ struct strobe_sample_module *strobe_modules_find(struct strobe_modules *modules,
         key.minor = file->minor;
     }
     snprintf(key.path, sizeof key.path, "%s", file->path);
-    if (strobe_textmap_add(&modules->ids, &key, sizeof key, &entry))
+    enum strobe_err err = strobe_textmap_add(&modules->ids, &key, sizeof key, entry);
+    STROBE_ASSERT(err || *entry <= modules->n);
+    return err;
+}
+
+struct strobe_sample_module *strobe_modules_find(struct strobe_modules *modules,
+                                                 const struct strobe_module_file *file)
+{
+    uint32_t entry;
+    if (find_entry(modules, file, &entry))
         return NULL;
-    STROBE_ASSERT(entry <= modules->n);
     if (entry < modules->n)
         return modules->items[entry];
     return add_module(modules, file); /* without memory: this identity is never had again */
+}
+
+/* What a module's own file says of it. */
+static struct strobe_module_file file_of(const struct strobe_sample_module *m)
+{
+    struct strobe_module_file file = {.path = m->path};
+    struct stat st;
+    if (m->has_cfi) {
+        file.n_build_id = m->cfi.n_build_id;
+        memcpy(file.build_id, m->cfi.build_id, m->cfi.n_build_id);
+    }
+    if (!file.n_build_id && m->fd >= 0 && !fstat(m->fd, &st)) {
+        file.inode = st.st_ino;
+        file.major = major(st.st_dev);
+        file.minor = minor(st.st_dev);
+    }
+    return file;
+}
+
+uint32_t strobe_modules_move(struct strobe_modules *modules, struct strobe_modules *from,
+                             uint32_t id)
+{
+    STROBE_ASSERT(id && id <= from->n);
+    struct strobe_sample_module *m = from->items[id - 1], *to;
+    struct strobe_module_file file = file_of(m);
+    uint32_t entry;
+    if (find_entry(modules, &file, &entry))
+        return 0;
+    if (entry < modules->n && (modules->items[entry]->fd >= 0 || m->fd < 0))
+        return entry + 1;
+    if (entry == modules->n) {
+        to = calloc(1, sizeof *to);
+        if (!to || STROBE_ARRAY_RESERVE(modules->items, modules->room, modules->n + 1ull) ||
+            !(to->path = strdup(m->path))) {
+            free(to);
+            return 0;
+        }
+        modules->items[modules->n++] = to;
+    }
+    to = modules->items[entry];
+    to->id = entry + 1;
+    to->fd = m->fd;
+    to->has_cfi = m->has_cfi;
+    to->cfi = m->cfi;
+    to->cfi.scratch = modules->scratch;
+    memcpy(to->build_id, m->build_id, sizeof to->build_id);
+    m->fd = -1;
+    m->has_cfi = false;
+    return to->id;
 }

@@ -44,4 +44,8 @@ void strobe_modules_free(struct strobe_modules *modules); /* zeroes are allowed 
 struct strobe_sample_module *strobe_modules_find(struct strobe_modules *modules,
                                                  const struct strobe_module_file *file);
 
+/* Move module `id` of another table here, unless this one has its file. Its id here; 0: there are too many, or no memory. Once per id. */
+uint32_t strobe_modules_move(struct strobe_modules *modules, struct strobe_modules *from,
+                             uint32_t id);
+
 #endif

@@ -83,20 +83,24 @@ static uint32_t function_of(struct strobe_py_names *names, const char *name, con
     return entry + 1;
 }
 
-/* What a code object says of itself. False: it can't be read. */
-static bool read_code(struct strobe_py_memory *memory, const struct strobe_py_layout *l,
+/* What a code object says of itself. False: it can't be read, or is none. */
+static bool read_code(struct strobe_py_memory *memory, const struct strobe_py_target *target,
                       uint64_t address, struct strobe_py_code *out)
 {
-    const uint8_t *bytes = strobe_py_memory_at(memory, address, STROBE_PY_CODE_BYTES);
+    enum { OB_TYPE = 8 };
+    const struct strobe_py_layout *l = &target->layout;
+    uint8_t bytes[STROBE_PY_CODE_BYTES];
+    uint64_t type;
     int32_t line;
-    if (!bytes)
+    if (strobe_py_memory_copy(memory, address, bytes, sizeof bytes) != sizeof bytes)
         return false;
+    memcpy(&type, bytes + OB_TYPE, sizeof type);
     memcpy(&out->name, bytes + l->code_name, sizeof out->name);
     memcpy(&out->file, bytes + l->code_file, sizeof out->file);
     memcpy(&out->table, bytes + l->code_table, sizeof out->table);
     memcpy(&line, bytes + l->code_first_line, sizeof line);
     out->first_line = line > 0 ? (uint32_t)line : 0;
-    return true;
+    return type == target->code_type;
 }
 
 static bool is_same(const struct strobe_py_code *a, const struct strobe_py_code *b)
@@ -105,20 +109,25 @@ static bool is_same(const struct strobe_py_code *a, const struct strobe_py_code 
            a->first_line == b->first_line;
 }
 
-/* Index of what is known of a code object, + 1. 0: nothing can be. */
+/* Index of what is known of a code object, + 1. 0: nothing can be; *is_none: it is no code object. */
 static uint32_t code_of(struct strobe_py_names *names, struct strobe_py_memory *memory,
-                        const struct strobe_py_target *target, uint32_t process, uint64_t address)
+                        const struct strobe_py_target *target, uint32_t process, uint64_t address,
+                        uint64_t now_ns, bool *is_none)
 {
     char name[STROBE_PY_NAME], path[STROBE_PY_PATH];
-    struct strobe_py_code now = {0};
-    uint64_t *id;
-    names->code_ids.max = STROBE_PY_CODES_MAX;
-    if (!read_code(memory, &target->layout, address, &now) ||
-        strobe_map_add(&names->code_ids, (uint64_t)process << 48 ^ address, &id))
-        return 0;
-    STROBE_ASSERT(*id <= names->n_codes);
-    if (*id && is_same(&names->codes[*id - 1], &now))
+    struct strobe_py_code now = {.seen_ns = now_ns};
+    uint64_t key = (uint64_t)process << 48 ^ address, *id = strobe_map_find(&names->code_ids, key);
+    STROBE_ASSERT(!id || *id <= names->n_codes);
+    if (id && *id && now_ns - names->codes[*id - 1].seen_ns < STROBE_PY_FRESH_NS)
         return (uint32_t)*id;
+    *is_none = !read_code(memory, target, address, &now);
+    names->code_ids.max = STROBE_PY_CODES_MAX;
+    if (*is_none || strobe_map_add(&names->code_ids, key, &id))
+        return 0;
+    if (*id && is_same(&names->codes[*id - 1], &now)) {
+        names->codes[*id - 1].seen_ns = now_ns;
+        return (uint32_t)*id;
+    }
     if (names->n_codes == STROBE_PY_CODES_MAX ||
         STROBE_ARRAY_RESERVE(names->codes, names->codes_room, names->n_codes + 1ull) ||
         !read_text(memory, &target->layout, now.name, name, sizeof name) ||
@@ -151,11 +160,14 @@ static uint32_t line_at(struct strobe_py_memory *memory, const struct strobe_py_
 
 uint64_t strobe_py_names_address(struct strobe_py_names *names, struct strobe_py_memory *memory,
                                  const struct strobe_py_target *target, uint32_t process,
-                                 const struct strobe_py_frame *frame)
+                                 const struct strobe_py_frame *frame, uint64_t now_ns)
 {
-    uint32_t id = code_of(names, memory, target, process, frame->code);
+    bool is_none = false;
+    uint32_t id = code_of(names, memory, target, process, frame->code, now_ns, &is_none);
     uint64_t *address;
     names->places.max = STROBE_PY_PLACES_MAX;
+    if (is_none)
+        return STROBE_PY_NO_CODE;
     if (!id || strobe_map_add(&names->places, (uint64_t)id << 32 | frame->at, &address)) {
         names->n_left_out++;
         return 0;

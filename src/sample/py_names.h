@@ -8,7 +8,8 @@
  *   bits 19..0   how many lines behind its first one
  *
  * A function is a name, a file and a first line: the same one in two processes has the same address. Code objects die and their
- * addresses are used again, so what is known of one holds only as long as its names and its table of lines are where they were.
+ * addresses are used again, so what is known of one holds only as long as its names and its table of lines are where they were; that
+ * is looked at again after STROBE_PY_FRESH_NS.
  * One thread. Bounded: beyond the limits frames get no address.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_SAMPLE_PY_NAMES_H
 #define STROBE_SAMPLE_PY_NAMES_H
@@ -19,6 +20,8 @@
 
 #define STROBE_PY_ADDRESS  (1ull << 62)
 #define STROBE_PY_FUNCTION (1ull << 20)
+#define STROBE_PY_NO_CODE  UINT64_MAX /* in the place of an address */
+#define STROBE_PY_FRESH_NS 50000000ull
 
 enum {
     STROBE_PY_FUNCTIONS_MAX = 1 << 16,
@@ -34,7 +37,8 @@ struct strobe_py_names {
     struct strobe_py_code {
         uint64_t name, file, table; /* where its texts and its table are */
         uint32_t first_line, function;
-    } * codes; /* owned */
+        uint64_t seen_ns; /* when it was last read */
+    } * codes;            /* owned */
     uint32_t n_codes, codes_room;
     struct strobe_map code_ids; /* process << 48 ^ address: index in codes */
     struct strobe_map places;   /* index << 32 | byte of the instruction: address */
@@ -44,10 +48,11 @@ struct strobe_py_names {
 
 void strobe_py_names_free(struct strobe_py_names *names); /* zeroes are allowed */
 
-/* The address of a frame of `process`, a number that is never used again. 0: its names can't be read, or there are too many. */
+/* The address of a frame of `process`, a number that is never used again, at a time of any clock that does not go back. 0: its names can't
+ * be read, or there are too many; STROBE_PY_NO_CODE: it has no code object. */
 uint64_t strobe_py_names_address(struct strobe_py_names *names, struct strobe_py_memory *memory,
                                  const struct strobe_py_target *target, uint32_t process,
-                                 const struct strobe_py_frame *frame);
+                                 const struct strobe_py_frame *frame, uint64_t now_ns);
 
 /* Put what the address is into the trace, if this process's part does not have it yet. */
 void strobe_py_names_tell(struct strobe_py_names *names, struct strobe_build *build,

@@ -1,5 +1,5 @@
-/* py_stack.c - see py_stack.h. The thread may call and return between two reads, so nothing is trusted: walks are bounded, and a frame counts
- * only if its code is an object of the type code.  SPDX-License-Identifier: MIT */
+/* py_stack.c - see py_stack.h. The thread may call and return between two reads, so nothing is trusted: walks are bounded, and whoever names
+ * a frame looks whether its code is an object of the type code.  SPDX-License-Identifier: MIT */
 #include "sample/py_stack.h"
 
 #include <string.h>
@@ -81,14 +81,6 @@ static uint32_t place_of(const struct strobe_py_layout *l, const uint8_t *frame,
     return at >= begin && at - begin < 1u << 28 ? (uint32_t)(at - begin) : 0;
 }
 
-static bool is_code(struct walk *w, uint64_t code)
-{
-    enum { OB_TYPE = 8 };
-    uint64_t type;
-    return code && strobe_py_memory_word(w->memory, code + OB_TYPE, &type) &&
-           type == w->target->code_type;
-}
-
 /* All frames since the last activation are of this one. */
 static void close_activation(struct walk *w, uint64_t address)
 {
@@ -101,18 +93,16 @@ static void close_activation(struct walk *w, uint64_t address)
 static bool take_frame(struct walk *w, uint64_t address, uint64_t *previous)
 {
     const struct strobe_py_layout *l = &w->target->layout;
-    uint8_t frame[STROBE_PY_FRAME_BYTES];
-    const uint8_t *bytes = strobe_py_memory_at(w->memory, address, sizeof frame);
-    if (!bytes)
+    const uint8_t *frame = strobe_py_memory_at(w->memory, address, STROBE_PY_FRAME_BYTES);
+    if (!frame)
         return false;
-    memcpy(frame, bytes, sizeof frame);
     *previous = word_of(frame, l->frame_previous);
     if (l->entry == STROBE_PY_ENTRY_FRAME && frame[l->frame_flag] == OWNED_BY_C_STACK) {
         close_activation(w, address);
         return true;
     }
     uint64_t code = word_of(frame, l->frame_code);
-    if (!is_code(w, code) || w->out->n == STROBE_PY_FRAMES)
+    if (!code || w->out->n == STROBE_PY_FRAMES)
         return false;
     w->out->frames[w->out->n++] =
         (struct strobe_py_frame){.code = code, .at = place_of(l, frame, code)};

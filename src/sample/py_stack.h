@@ -33,7 +33,7 @@ uint64_t strobe_py_stack_find(struct strobe_py_memory *memory,
 /* Whether a thread state is still that of `tid`. */
 bool strobe_py_stack_is_of(struct strobe_py_memory *memory, const struct strobe_py_target *target,
                            uint64_t state, uint32_t tid, bool is_main);
-/* Read its frames. */
+/* Read its frames. What they say is not checked: one that names no code object ends the stack (py_names.h). */
 void strobe_py_stack_read(struct strobe_py_memory *memory, const struct strobe_py_target *target,
                           uint64_t state, struct strobe_py_stack *out);
 

@@ -130,18 +130,58 @@ static bool find_state(struct strobe_py_watch *watch, const struct strobe_py_pro
     return thread->state != 0;
 }
 
+/* The address of a frame, `nth` from the outermost: that of the last shot, where it is the same frame. 0: none; STROBE_PY_NO_CODE: it is no frame. */
+static uint64_t address_of(struct strobe_py_watch *watch, const struct strobe_py_process *process,
+                           struct strobe_py_thread *thread, uint32_t nth,
+                           const struct strobe_py_frame *frame, uint64_t now_ns)
+{
+    struct strobe_py_place *last = nth < STROBE_PY_LAST_PLACES ? &thread->last[nth] : NULL;
+    STROBE_ASSERT(nth < STROBE_PY_FRAMES && thread->n <= STROBE_PY_FRAMES);
+    if (last && nth < thread->n && last->code == frame->code && last->at == frame->at)
+        return last->address;
+    uint64_t address = strobe_py_names_address(&watch->names, &watch->memory, &process->target,
+                                               process->id, frame, now_ns);
+    if (last)
+        *last = (struct strobe_py_place){frame->code, address, frame->at};
+    return address;
+}
+
+/* The frames that were read to a new shot, innermost first; behind one that is none the rest is not to be trusted. */
+static void put_shot(struct strobe_py_watch *watch, const struct strobe_py_process *process,
+                     struct strobe_py_thread *thread, struct strobe_py_shot *shot, uint64_t now_ns)
+{
+    const struct strobe_py_stack *stack = &watch->stack;
+    if (now_ns - thread->looked_ns >= STROBE_PY_FRESH_NS || stack->is_cut) {
+        thread->looked_ns = now_ns;
+        thread->n = 0;
+    }
+    for (uint32_t i = 0; i < stack->n; i++) {
+        uint64_t address =
+            address_of(watch, process, thread, stack->n - 1 - i, &stack->frames[i], now_ns);
+        if (address == STROBE_PY_NO_CODE)
+            break;
+        if (!address)
+            continue;
+        watch->words[watch->n_words++ % STROBE_PY_WORDS] = address;
+        watch->words[watch->n_words++ % STROBE_PY_WORDS] = stack->frames[i].activation;
+        shot->n++;
+    }
+    thread->n = shot->n == stack->n && !stack->is_cut ? stack->n : 0; /* a place is its own then */
+}
+
 void strobe_py_watch_shoot(struct strobe_py_watch *watch, struct strobe_py_process *process,
                            struct strobe_py_thread *thread, const struct strobe_py_shot *what)
 {
-    struct strobe_py_stack *stack = &watch->stack;
     STROBE_ASSERT(process->state == STROBE_PY_READ);
     if (!find_state(watch, process, thread, what->pid, what->tid)) {
         if (watch->memory.error == EPERM)
             strobe_py_watch_set(watch, process, STROBE_PY_REFUSED);
         return;
     }
-    strobe_py_stack_read(&watch->memory, &process->target, thread->state, stack);
-    uint64_t until = what->out_ns ? what->out_ns : strobe_clock_read_ns(CLOCK_MONOTONIC_RAW);
+    strobe_py_stack_read(&watch->memory, &process->target, thread->state, &watch->stack);
+    strobe_py_memory_end(&watch->memory, &thread->again);
+    uint64_t now = strobe_clock_read_ns(CLOCK_MONOTONIC_RAW);
+    uint64_t until = what->out_ns ? what->out_ns : now;
     uint64_t late = until > what->sample_ns ? until - what->sample_ns : 0;
     if (late > watch->late_max_ns)
         return;
@@ -149,16 +189,7 @@ void strobe_py_watch_shoot(struct strobe_py_watch *watch, struct strobe_py_proce
     *shot = *what;
     shot->late_ns = late;
     shot->first = watch->n_words;
-    for (uint32_t i = 0; i < stack->n; i++) {
-        uint64_t address = strobe_py_names_address(&watch->names, &watch->memory, &process->target,
-                                                   process->id, &stack->frames[i]);
-        if (!address)
-            continue;
-        watch->words[watch->n_words++ % STROBE_PY_WORDS] = address;
-        watch->words[watch->n_words++ % STROBE_PY_WORDS] = stack->frames[i].activation;
-        shot->n++;
-    }
-    strobe_py_memory_end(&watch->memory, &thread->again);
+    put_shot(watch, process, thread, shot, now);
     if (++watch->n_shots - watch->n_gone > STROBE_PY_SHOTS)
         watch->n_gone = watch->n_shots - STROBE_PY_SHOTS;
 }

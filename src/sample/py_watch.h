@@ -22,7 +22,7 @@
  * processors: a recorder that is woken with each sample keeps the prompt ones alone. */
 #define STROBE_PY_PROMPT_NS 500000ull
 #define STROBE_PY_LATE_NS   2000000ull
-enum { STROBE_PY_SHOTS = 1 << 11, STROBE_PY_WORDS = 1 << 16 };
+enum { STROBE_PY_SHOTS = 1 << 11, STROBE_PY_WORDS = 1 << 16, STROBE_PY_LAST_PLACES = 64 };
 
 /* Why a Python has samples with its frames or without; on disk, docs/file-format.md. */
 enum strobe_py_state {
@@ -49,7 +49,14 @@ struct strobe_py_process {
 struct strobe_py_thread {
     uint64_t state;     /* its thread state; 0: not found yet */
     uint32_t inner_tid; /* its number in its own pid namespace */
-    struct strobe_py_blocks again;
+    struct strobe_py_spans again;
+    uint64_t looked_ns; /* when all addresses below were last looked up */
+    uint32_t n;
+    struct strobe_py_place {
+        uint64_t code, address;
+        uint32_t at;
+    } last
+        [STROBE_PY_LAST_PLACES]; /* of its last shot, the outermost first: most are the same in the next */
 };
 
 struct strobe_py_watch {

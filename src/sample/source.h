@@ -20,6 +20,7 @@
 enum { STROBE_SAMPLER_HZ = 997, STROBE_SAMPLER_HZ_MAX = 20000 };
 
 struct strobe_sampler;
+struct strobe_addresses;
 
 struct strobe_sampler_options {
     struct strobe_build_store_options
@@ -64,6 +65,8 @@ void strobe_sampler_go_on(struct strobe_sampler *sampler, struct strobe_file_wri
 
 /* No more records; what is there is stored, with its losses. Its status stays until it is closed. */
 void strobe_sampler_stop(struct strobe_sampler *sampler);
+/* After stop: addresses of programs' own stacks, which get their names together with the samples'. Nothing is left in them. */
+void strobe_sampler_take(struct strobe_sampler *sampler, struct strobe_addresses *addresses);
 /* Names of addresses, then free. NULL is allowed. */
 void strobe_sampler_close(struct strobe_sampler *sampler);
 

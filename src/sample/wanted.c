@@ -57,16 +57,12 @@ static bool place(struct strobe_wanted *wanted, const struct strobe_mapping *map
     return row->proc < STROBE_WANTED_JIT - 1 && !strobe_map_put(&wanted->pids, row->proc, pids);
 }
 
-void strobe_wanted_add(struct strobe_wanted *wanted, uint32_t proc, uint64_t pids, uint64_t address,
-                       const struct strobe_mapping *mapping)
+void strobe_wanted_put(struct strobe_wanted *wanted, struct strobe_wanted_row row)
 {
-    struct strobe_wanted_row row = {
-        .address = address, .vaddr = address, .proc = proc, .module = STROBE_WANTED_KERNEL};
-    STROBE_ASSERT(wanted->seed);
-    if (mapping && !place(wanted, mapping, pids, &row))
-        return;
-    uint64_t hash = strobe_hash_pair(address, proc, wanted->seed);
-    if (is_there(wanted, hash, proc, address))
+    if (!wanted->seed)
+        wanted->seed = strobe_hash_seed();
+    uint64_t hash = strobe_hash_pair(row.address, row.proc, wanted->seed);
+    if (is_there(wanted, hash, row.proc, row.address))
         return;
     if (wanted->n == STROBE_WANTED_MAX ||
         STROBE_ARRAY_RESERVE(wanted->rows, wanted->room, wanted->n + 1ull) ||
@@ -75,4 +71,15 @@ void strobe_wanted_add(struct strobe_wanted *wanted, uint32_t proc, uint64_t pid
         return;
     }
     wanted->rows[wanted->n++] = row;
+}
+
+void strobe_wanted_add(struct strobe_wanted *wanted, uint32_t proc, uint64_t pids, uint64_t address,
+                       const struct strobe_mapping *mapping)
+{
+    struct strobe_wanted_row row = {
+        .address = address, .vaddr = address, .proc = proc, .module = STROBE_WANTED_KERNEL};
+    STROBE_ASSERT(wanted->seed);
+    if (mapping && !place(wanted, mapping, pids, &row))
+        return;
+    strobe_wanted_put(wanted, row);
 }

@@ -39,5 +39,7 @@ bool strobe_wanted_knows_stack(struct strobe_wanted *wanted, uint32_t proc,
 /* Add an address of a process; `mapping` is the one around it, NULL: the kernel. `pids`: as in the struct. */
 void strobe_wanted_add(struct strobe_wanted *wanted, uint32_t proc, uint64_t pids, uint64_t address,
                        const struct strobe_mapping *mapping);
+/* Add an address whose place is known. */
+void strobe_wanted_put(struct strobe_wanted *wanted, struct strobe_wanted_row row);
 
 #endif

@@ -85,7 +85,8 @@ static enum strobe_err next_facts(struct strobe_columns_source *source)
     enum strobe_err err = STROBE_OK;
     while (!err && source->file < source->sql->n_files && !is_full(source)) {
         struct strobe_sql_file *file = &source->sql->files[source->file];
-        err = !source->row && source->table->load ? source->table->load(file) : STROBE_OK;
+        err = !source->row && source->table->load ? source->table->load(source->sql, file)
+                                                  : STROBE_OK;
         uint64_t n = err ? 0 : source->table->n_rows(file);
         for (; !err && source->row < n && !is_full(source); source->row++)
             err = put_fact(source, file);
@@ -120,7 +121,7 @@ static enum strobe_err next_answers(struct strobe_columns_source *source)
 {
     enum strobe_err err = STROBE_OK;
     while (!err && !source->at_end && !is_full(source)) {
-        int code = sqlite3_step(source->statement);
+        int code = strobe_sql_step(source->sql, source->statement);
         if (code == SQLITE_ROW)
             err = put_answer(source);
         else if (code == SQLITE_DONE)
@@ -135,7 +136,9 @@ enum strobe_err strobe_columns_source_query(struct strobe_columns_source *source
                                             struct strobe_sql *sql, const char *text)
 {
     source->sql = sql;
-    int code = strobe_sql_prepare(sql, &text, &source->statement);
+    int code = SQLITE_OK;
+    while (!code && !source->statement && *text) /* what is no statement is passed over */
+        code = strobe_sql_prepare(sql, &text, &source->statement);
     if (code)
         return strobe_sql_fail(sql, code);
     if (!source->statement || !sqlite3_column_count(source->statement))

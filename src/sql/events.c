@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/out.h"
+#include "query/ordered.h"
 #include "sql/pump.h"
 
 #define BIT(kind) (1ull << STROBE_KIND_##kind)
@@ -33,19 +34,30 @@ static void put_state(struct strobe_sql_cell *cell, unsigned state)
 }
 
 /* Threads: 22 bits of index, 40 of place. The others are numbered in the order in which they are paired. */
-static void put_ids(struct strobe_sql_cell *row, const struct strobe_batch *batch, uint32_t i)
+void strobe_sql_zone_ids(const struct strobe_batch *batch, uint32_t i, int64_t *id, int64_t *parent)
 {
     enum { PLACE_BITS = 40 };
     const uint64_t base = (uint64_t)batch->thread << PLACE_BITS;
+    *id = *parent = -1;
     if (batch->kind != STROBE_BATCH_THREAD || !batch->places) {
-        strobe_sql_put_i(&row[ZONE_ID], (int64_t)(1ull << 62 | batch->number));
+        *id = (int64_t)(1ull << 62 | batch->number);
         return;
     }
     const struct strobe_zone_place *place = &batch->places[i];
     if (place->begin >> PLACE_BITS == 0)
-        strobe_sql_put_i(&row[ZONE_ID], (int64_t)(base | place->begin));
+        *id = (int64_t)(base | place->begin);
     if (place->parent >> PLACE_BITS == 0)
-        strobe_sql_put_i(&row[ZONE_PARENT], (int64_t)(base | place->parent));
+        *parent = (int64_t)(base | place->parent);
+}
+
+static void put_ids(struct strobe_sql_cell *row, const struct strobe_batch *batch, uint32_t i)
+{
+    int64_t id, parent;
+    strobe_sql_zone_ids(batch, i, &id, &parent);
+    if (id >= 0)
+        strobe_sql_put_i(&row[ZONE_ID], id);
+    if (parent >= 0)
+        strobe_sql_put_i(&row[ZONE_PARENT], parent);
 }
 
 int64_t strobe_sql_track_of(const struct strobe_trace *trace, const struct strobe_batch *batch)
@@ -64,7 +76,8 @@ static void put_times(const struct strobe_sql_ask *ask, struct strobe_sql_cell *
 {
     if (strobe_sql_wants(ask, ZONE_TS))
         strobe_sql_put_i(&row[ZONE_TS], strobe_clock_rel(clock, zone->begin));
-    strobe_sql_put_i(&row[ZONE_DEPTH], zone->depth);
+    if (strobe_sql_wants(ask, ZONE_DEPTH))
+        strobe_sql_put_i(&row[ZONE_DEPTH], zone->depth);
     if (zone->state != STROBE_ZONE_ENDED)
         return;
     if (strobe_sql_wants(ask, ZONE_DUR))
@@ -121,11 +134,14 @@ static enum strobe_err put_zone(struct strobe_sql_pump *pump, const struct strob
     const struct strobe_zone_row *zone = &batch->zones[i];
     const struct strobe_note *note =
         zone->note && batch->notes ? &batch->notes[zone->note - 1] : NULL;
-    uint64_t id;
-    uint32_t loc = strobe_batch_loc(trace, batch, zone, &id);
+    const uint64_t of_loc = 1ull << ZONE_NAME | 1ull << ZONE_LOC;
+    uint64_t id = 0;
+    uint32_t loc = STROBE_IDMAP_NONE;
     struct strobe_sql_cell *row = strobe_sql_pump_row(pump);
     if (!row)
         return STROBE_ERR_LIMIT;
+    if (ask->name || ask->wanted & of_loc)
+        loc = strobe_batch_loc(trace, batch, zone, &id);
     if (!put_name(pump, &row[ZONE_NAME], loc, id, note)) {
         strobe_sql_pump_unrow(pump);
         return STROBE_OK;
@@ -135,10 +151,12 @@ static enum strobe_err put_zone(struct strobe_sql_pump *pump, const struct strob
     put_times(ask, row, &trace->clock, batch, zone);
     if (loc != STROBE_IDMAP_NONE)
         strobe_sql_put_i(&row[ZONE_LOC], loc);
-    if (track >= 0)
+    if (track >= 0 && strobe_sql_wants(ask, ZONE_TRACK))
         strobe_sql_put_i(&row[ZONE_TRACK], track);
-    strobe_sql_put_i(&row[ZONE_PROCESS], batch->process);
-    put_state(&row[ZONE_STATE], zone->state);
+    if (strobe_sql_wants(ask, ZONE_PROCESS))
+        strobe_sql_put_i(&row[ZONE_PROCESS], batch->process);
+    if (strobe_sql_wants(ask, ZONE_STATE))
+        put_state(&row[ZONE_STATE], zone->state);
     if (note)
         put_note(pump, row, note);
     return STROBE_OK;
@@ -161,9 +179,11 @@ static enum strobe_err put_zones(void *context, const struct strobe_batch *batch
 static enum strobe_err walk_zones(struct strobe_sql_pump *pump)
 {
     const struct strobe_sql_ask *ask = strobe_sql_pump_ask(pump);
+    const uint64_t of_notes =
+        1ull << ZONE_NAME | 1ull << ZONE_VALUE | 1ull << ZONE_TEXT | 1ull << ZONE_COLOR;
     struct strobe_walk walk = {
         .zones = put_zones,
-        .want_notes = 1, /* a zone may have been renamed */
+        .want_notes = ask->name || ask->wanted & of_notes, /* a zone may have been renamed */
         .want_fibers = 1,
         .want_spans = 1,
         .want_open = 1,
@@ -196,6 +216,8 @@ static enum strobe_err walk_events(struct strobe_sql_pump *pump)
 {
     struct strobe_walk walk = {.happens = put_happening,
                                .kinds = strobe_sql_pump_table(pump)->kinds};
+    if (!strobe_ordered_may_have(strobe_sql_pump_trace(pump), walk.kinds))
+        return STROBE_OK;
     return strobe_sql_pump_walk(pump, &walk);
 }
 

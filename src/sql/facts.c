@@ -112,6 +112,18 @@ static void put_end(struct strobe_sql_cell *cell, const struct strobe_process *p
         strobe_sql_put_i(cell, (int64_t)process->end_value);
 }
 
+/* The first time that a thread of the process is known to have run; 0: not known. */
+static uint64_t start_of(const struct strobe_trace *trace, uint64_t process)
+{
+    uint64_t first = 0;
+    for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
+        uint64_t tick = trace->threads[i].start_tick;
+        if (trace->threads[i].process == process && tick && (!first || tick < first))
+            first = tick;
+    }
+    return first;
+}
+
 static void put_process(const struct strobe_sql_file *file, uint64_t row, int column,
                         struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
@@ -146,6 +158,12 @@ static void put_process(const struct strobe_sql_file *file, uint64_t row, int co
     case 8:
     case 9:
         put_end(cell, process, column);
+        break;
+    case 12:
+        put_tick(cell, file->trace, start_of(file->trace, row));
+        break;
+    case 13: /* host_id: a trace is of one */
+        strobe_sql_put_i(cell, 0);
     }
 }
 
@@ -207,36 +225,14 @@ static void put_track(const struct strobe_sql_file *file, uint64_t row, int colu
         if (is_thread)
             strobe_sql_put_i(cell, (int64_t)row);
         break;
+    case 9: /* as Perfetto calls its kinds */
+        put_fixed(cell, is_thread ? "thread_track" : "process_track");
+        break;
     default: /* of a device: core_x, core_y, risc */
         if (is_thread && file->trace->threads[row].is_lane) {
             const struct strobe_trace_thread *lane = &file->trace->threads[row];
             strobe_sql_put_i(cell, column == 6 ? lane->x : column == 7 ? lane->y : lane->risc);
         }
-    }
-}
-
-static uint64_t n_plots(const struct strobe_sql_file *file)
-{
-    return file->trace->plot_ids.n;
-}
-
-static void put_plot(const struct strobe_sql_file *file, uint64_t row, int column,
-                     struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
-{
-    static const char *const units[] = {"number", "bytes", "percent", "watt"};
-    const struct strobe_trace *trace = file->trace;
-    uint32_t process = (uint32_t)trace->plot_ids.keys[row].scope, n;
-    uint64_t id = trace->plot_ids.keys[row].id;
-    uint32_t string = strobe_idmap_find(&trace->string_ids, process, id);
-    if (column == 1 && string != STROBE_IDMAP_NONE)
-        strobe_sql_put_i(cell, STROBE_SQL_PLOT + (int64_t)string);
-    if (column == 2) {
-        const char *name = strobe_trace_string(trace, process, id, room, &n);
-        put_name(cell, name, n, room);
-    } else if (column == 3) {
-        put_fixed(cell, trace->plots[row].format < 4 ? units[trace->plots[row].format] : units[0]);
-    } else if (column == 4) {
-        strobe_sql_put_i(cell, process);
     }
 }
 
@@ -288,6 +284,16 @@ static void put_coverage(const struct strobe_sql_file *file, uint64_t row, int c
         strobe_sql_put_i(cell, coverage.is_exact);
 }
 
+/* A file's name without folders and .strobe. */
+static void put_label(struct strobe_sql_cell *cell, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t n = strlen(name);
+    if (n > 7 && !strcmp(name + n - 7, ".strobe"))
+        n -= 7;
+    strobe_sql_put_kept(cell, name, (uint32_t)n);
+}
+
 static void put_run(const struct strobe_sql_file *file, uint64_t row, int column,
                     struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
@@ -307,16 +313,22 @@ static void put_run(const struct strobe_sql_file *file, uint64_t row, int column
                                    (int64_t)trace->clock.real_offset_ns);
     else if (column == 6)
         strobe_sql_put_i(cell, (int64_t)trace->clock.error_ns);
+    else if (column == 7)
+        put_label(cell, file->path);
+}
+
+enum strobe_err strobe_sql_open_work(struct strobe_sql_file *file)
+{
+    return file->work ? STROBE_OK : strobe_trace_open(file->path, 0, &file->work);
 }
 
 /* Statistics of zones, spans and GPU zones, as `strobe stats` has them: three lists, one after the other. */
-static enum strobe_err load_stats(struct strobe_sql_file *file)
+static enum strobe_err load_stats(struct strobe_sql *sql, struct strobe_sql_file *file)
 {
-    enum strobe_err err = STROBE_OK;
+    (void)sql;
     if (file->has_stats)
         return STROBE_OK;
-    if (!file->work)
-        err = strobe_trace_open(file->path, 0, &file->work);
+    enum strobe_err err = strobe_sql_open_work(file);
     for (int i = 0; !err && i < 3; i++) {
         struct strobe_stats_options options = {.spans = i == 1, .gpu = i == 2};
         err = strobe_stats_run(file->work, &options, &file->stats[i]);
@@ -415,13 +427,12 @@ static void put_stat(const struct strobe_sql_file *file, uint64_t row, int colum
 }
 
 /* Blocks of memory, paired. */
-static enum strobe_err load_memory(struct strobe_sql_file *file)
+static enum strobe_err load_memory(struct strobe_sql *sql, struct strobe_sql_file *file)
 {
-    enum strobe_err err = STROBE_OK;
+    (void)sql;
     if (file->has_memory)
         return STROBE_OK;
-    if (!file->work)
-        err = strobe_trace_open(file->path, 0, &file->work);
+    enum strobe_err err = strobe_sql_open_work(file);
     if (!err)
         err = strobe_memory_run(file->work, &file->memory);
     if (file->work)
@@ -476,7 +487,7 @@ const struct strobe_sql_table strobe_sql_facts[] = {
     FACTS("track",
           "id INT, kind ENUM TEXT, name ENUM TEXT, process_id INT4, thread_id INT4, core_x INT4, "
           "core_y INT4, "
-          "risc INT4",
+          "risc INT4, type ENUM TEXT",
           "what zones stand on: threads, processors of a device, fibers, spans of a process", NULL,
           n_tracks, put_track, .id = 0),
     FACTS("thread",
@@ -485,10 +496,8 @@ const struct strobe_sql_table strobe_sql_facts[] = {
           "threads", NULL, n_threads, put_thread, .id = 1),
     FACTS("process",
           "id INT, pid INT, parent_pid INT, name ENUM TEXT, exe TEXT, argv TEXT, end_ts INT, "
-          "ended ENUM TEXT, end_value INT, upid INT4, cmdline TEXT",
+          "ended ENUM TEXT, end_value INT, upid INT4, cmdline TEXT, start_ts INT, host_id INT4",
           "processes and how they ended", NULL, n_processes, put_process, .id = 1),
-    FACTS("counter_track", "id INT, name ENUM TEXT, unit TEXT, process_id INT4",
-          "plots that were configured", NULL, n_plots, put_plot, .id = 0),
     FACTS("alloc", "ts INT, address INT, size INT, pool ENUM TEXT, track_id INT4, free_ts INT",
           "blocks of memory, with the time of their free", load_memory, n_blocks, put_block,
           .id = 0),
@@ -497,7 +506,8 @@ const struct strobe_sql_table strobe_sql_facts[] = {
     FACTS("coverage", "emitted INT, stored INT, dropped INT, missing_words INT, is_exact INT4",
           "emitted = stored + dropped", NULL, one_row, put_coverage, .id = 0),
     FACTS("run",
-          "file TEXT, host TEXT, kernel TEXT, cpu TEXT, started_unix_ns INT, clock_error_ns INT",
+          "file TEXT, host TEXT, kernel TEXT, cpu TEXT, started_unix_ns INT, clock_error_ns INT, "
+          "label TEXT",
           "the traces themselves", NULL, one_row, put_run, .id = 0),
 };
 const unsigned strobe_sql_n_facts = sizeof strobe_sql_facts / sizeof strobe_sql_facts[0];

@@ -28,6 +28,9 @@ struct strobe_sql_pump {
     const struct strobe_sql_table *table; /* borrowed */
     struct strobe_sql_ask ask;            /* its name is owned */
     unsigned n_columns;
+    uint8_t wanted
+        [STROBE_SQL_MAX_COLUMNS]; /* columns that are read; others keep what a row before left there */
+    unsigned n_wanted;
     pthread_t thread;
     unsigned file;              /* that is walked */
     struct strobe_trace *trace; /* owned by the thread: of that file */
@@ -100,7 +103,8 @@ struct strobe_sql_cell *strobe_sql_pump_row(struct strobe_sql_pump *pump)
     }
     STROBE_ASSERT(batch->n_rows < BATCH_ROWS);
     struct strobe_sql_cell *row = &batch->cells[(size_t)batch->n_rows++ * pump->n_columns];
-    memset(row, 0, pump->n_columns * sizeof *row);
+    for (unsigned i = 0; i < pump->n_wanted; i++)
+        row[pump->wanted[i]].type = STROBE_SQL_NULL;
     strobe_sql_put_i(&row[0], pump->file);
     return row;
 }
@@ -135,16 +139,22 @@ void strobe_sql_pump_name(struct strobe_sql_pump *pump, struct strobe_sql_cell *
         strobe_sql_put_kept(cell, text, n);
 }
 
-static int must_end(void *context)
+int strobe_sql_pump_must_end(void *pump)
 {
-    return atomic_load(&((struct strobe_sql_pump *)context)->stop);
+    return atomic_load(&((struct strobe_sql_pump *)pump)->stop);
+}
+
+int strobe_sql_pump_may_keep(const struct strobe_sql_pump *pump, uint64_t n_bytes)
+{
+    uint64_t most = pump->sql->limits.heap_bytes;
+    return !most || n_bytes <= most;
 }
 
 enum strobe_err strobe_sql_pump_walk(struct strobe_sql_pump *pump, struct strobe_walk *walk)
 {
     walk->trace = pump->trace;
     walk->context = pump;
-    walk->is_over = must_end;
+    walk->is_over = strobe_sql_pump_must_end;
     if (pump->ask.ts_min != INT64_MIN || pump->ask.ts_max != INT64_MAX) {
         const struct strobe_clock *clock = &pump->trace->clock;
         walk->by_tick = 1;
@@ -222,6 +232,9 @@ struct strobe_sql_pump *strobe_sql_pump_start(struct strobe_sql *sql,
     }
     *pump =
         (struct strobe_sql_pump){.sql = sql, .table = table, .ask = *ask, .n_columns = n_columns};
+    for (unsigned i = 0; i < n_columns; i++)
+        if (strobe_sql_wants(ask, (int)i))
+            pump->wanted[pump->n_wanted++] = (uint8_t)i;
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -230,7 +243,7 @@ struct strobe_sql_pump *strobe_sql_pump_start(struct strobe_sql *sql,
     pthread_condattr_destroy(&monotonic);
     int has_room = 1;
     for (int i = 0; i < N_BATCHES; i++)
-        has_room &= (pump->batches[i].cells = malloc((size_t)BATCH_ROWS * n_columns *
+        has_room &= (pump->batches[i].cells = calloc((size_t)BATCH_ROWS * n_columns,
                                                      sizeof *pump->batches[i].cells)) != NULL;
     if (has_room && start_thread(pump))
         return pump;

@@ -48,7 +48,14 @@ void **strobe_sql_pump_state(struct strobe_sql_pump *pump);
 /* Walk the trace with what the table set; its sinks get the pump as their context. */
 enum strobe_err strobe_sql_pump_walk(struct strobe_sql_pump *pump, struct strobe_walk *walk);
 
-/* A new row, all NULL but trace_id; NULL: the walk must end, with LIMIT. Taken back by the other. */
+/* 1: the walk must end, with LIMIT. For passes that are no walks. */
+int strobe_sql_pump_must_end(void *pump);
+
+/* 1: a table may keep so many bytes while it walks; 0: that is NOMEM. */
+int strobe_sql_pump_may_keep(const struct strobe_sql_pump *pump, uint64_t n_bytes);
+
+/* A new row, in which all columns that are wanted are NULL, but for trace_id; NULL: the walk must end, with LIMIT. Taken back by the
+ * other. */
 struct strobe_sql_cell *strobe_sql_pump_row(struct strobe_sql_pump *pump);
 void strobe_sql_pump_unrow(struct strobe_sql_pump *pump);
 

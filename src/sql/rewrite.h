@@ -8,4 +8,8 @@
  * one that this does not understand. The answer is the same to the last digit, the names of the columns too. */
 size_t strobe_sql_rewrite(const char *text, struct strobe_out *out);
 
+/* The bytes of an INCLUDE PERFETTO MODULE … ; that the text begins with, comments before it too; 0: it begins with none. What
+ * the module holds is there already, as views, or `error` says that it is not known; "" where all is well. */
+size_t strobe_sql_skip_include(const char *text, char *error, size_t room);
+
 #endif

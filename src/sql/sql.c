@@ -1,8 +1,9 @@
 /* sql.c - a connection: SQLite in memory, with our tables and nothing else, and the limits of a run.
  *
  * Three fences keep a query where it belongs. The authorizer lets SELECT pass and nothing that writes, attaches or changes a
- * setting. Temporary tables stay in memory, and memory has a bound. The progress handler looks at the clock every thousand
- * steps of SQLite's machine; tables look on their own while they wait.  SPDX-License-Identifier: MIT */
+ * setting. Temporary files are SQLite's files in memory (its VFS memdb), and memory has a bound: with temp_store = MEMORY a sort would
+ * be one step, however many rows it has, with files it is many. The progress handler looks at the clock every few steps of
+ * SQLite's machine; tables, functions.c and heap.c look on their own while they work.  SPDX-License-Identifier: MIT */
 #include "sql/sql.h"
 
 #include <stdio.h>
@@ -15,8 +16,9 @@
 #include "sql/table.h"
 
 enum {
-    STEPS_PER_LOOK = 1000,
-    MAX_LENGTH = 1 << 20, /* of a text, of a row, of a statement */
+    STEPS_PER_LOOK = 100,
+    MAX_LENGTH = 1 << 20,    /* of a text, of a row */
+    MAX_STATEMENT = 1 << 16, /* nothing looks at the clock while it is parsed */
 };
 
 int strobe_sql_is_over(struct strobe_sql *sql)
@@ -54,9 +56,9 @@ static void set_limits(struct strobe_sql *sql)
     static const struct {
         int id, value;
     } limits[] = {
-        {SQLITE_LIMIT_LENGTH, MAX_LENGTH},   {SQLITE_LIMIT_SQL_LENGTH, MAX_LENGTH},
+        {SQLITE_LIMIT_LENGTH, MAX_LENGTH},   {SQLITE_LIMIT_SQL_LENGTH, MAX_STATEMENT},
         {SQLITE_LIMIT_EXPR_DEPTH, 200},      {SQLITE_LIMIT_COMPOUND_SELECT, 100},
-        {SQLITE_LIMIT_VDBE_OP, 250000},      {SQLITE_LIMIT_FUNCTION_ARG, 100},
+        {SQLITE_LIMIT_VDBE_OP, 25000},       {SQLITE_LIMIT_FUNCTION_ARG, 100},
         {SQLITE_LIMIT_ATTACHED, 0},          {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
         {SQLITE_LIMIT_VARIABLE_NUMBER, 100}, {SQLITE_LIMIT_WORKER_THREADS, 0},
     };
@@ -74,13 +76,20 @@ static void set_limits(struct strobe_sql *sql)
 
 static enum strobe_err open_database(struct strobe_sql *sql)
 {
-    int code =
-        sqlite3_open_v2(":memory:", &sql->db,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, NULL);
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    int has_files = sqlite3_vfs_find("memdb") != NULL; /* not before SQLite 3.36 */
+    int code = sqlite3_open_v2(has_files ? "trace" : ":memory:", &sql->db, flags,
+                               has_files ? "memdb" : NULL);
     if (!code)
-        code = sqlite3_exec(sql->db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+        code = sqlite3_exec(sql->db,
+                            has_files ? "PRAGMA temp_store = FILE" : "PRAGMA temp_store = MEMORY",
+                            NULL, NULL, NULL);
     if (!code)
         code = strobe_sql_register(sql);
+    if (!code)
+        code = strobe_sql_register_args(sql);
+    if (!code)
+        code = strobe_sql_register_functions(sql);
     if (!code)
         code = sqlite3_exec(sql->db, strobe_sql_views, NULL, NULL, NULL);
     if (!code)
@@ -93,6 +102,7 @@ enum strobe_err strobe_sql_open(const char *const *paths, unsigned n_paths,
                                 const struct strobe_sql_limits *limits, unsigned *failed,
                                 struct strobe_sql **out)
 {
+    strobe_sql_guard_heap();
     struct strobe_sql *sql = calloc(1, sizeof *sql);
     enum strobe_err err = sql ? STROBE_OK : STROBE_ERR_NOMEM;
     *failed = 0;
@@ -124,11 +134,14 @@ void strobe_sql_close(struct strobe_sql *sql)
     if (!sql)
         return;
     sqlite3_close(sql->db);
+    sqlite3_close(sql->plain);
     for (unsigned i = 0; sql->files && i < sql->n_files; i++) {
         struct strobe_sql_file *file = &sql->files[i];
         for (int k = 0; k < 3; k++)
             strobe_stats_free(&file->stats[k]);
         strobe_memory_free(&file->memory);
+        strobe_sql_ops_free(file->ops);
+        strobe_sql_args_free(file->args);
         strobe_trace_close(file->work);
         strobe_trace_close(file->trace);
         free(file->path);
@@ -177,6 +190,10 @@ struct strobe_sql_damage strobe_sql_damage(const struct strobe_sql *sql, unsigne
 
 enum strobe_err strobe_sql_fail(struct strobe_sql *sql, int code)
 {
+    if (code == SQLITE_NOTFOUND) /* a module: it was named already */
+        return STROBE_ERR_INVALID;
+    if (code == SQLITE_NOMEM && strobe_sql_is_over(sql)) /* by heap.c */
+        code = SQLITE_INTERRUPT;
     if (code == SQLITE_INTERRUPT) {
         snprintf(sql->error, sizeof sql->error,
                  atomic_load(&sql->stopped) ? "stopped"
@@ -185,7 +202,7 @@ enum strobe_err strobe_sql_fail(struct strobe_sql *sql, int code)
                  (double)sql->limits.timeout_ms / 1000);
         return STROBE_ERR_LIMIT;
     }
-    if (code == SQLITE_NOMEM) {
+    if (code == SQLITE_NOMEM || code == SQLITE_FULL) {
         snprintf(sql->error, sizeof sql->error,
                  "more than %.0f MiB of memory are needed: sort or group fewer rows, or allow more "
                  "with --memory",
@@ -235,6 +252,14 @@ static enum strobe_err put_head(sqlite3_stmt *statement, unsigned n_columns,
     return err;
 }
 
+int strobe_sql_step(struct strobe_sql *sql, sqlite3_stmt *statement)
+{
+    strobe_sql_set_heap_deadline(sql->deadline_ns);
+    int code = sqlite3_step(statement);
+    strobe_sql_set_heap_deadline(0);
+    return code;
+}
+
 /* One statement to its end. */
 static enum strobe_err run_one(struct strobe_sql *sql, sqlite3_stmt *statement,
                                const struct strobe_sql_sink *sink)
@@ -244,7 +269,7 @@ static enum strobe_err run_one(struct strobe_sql *sql, sqlite3_stmt *statement,
     uint64_t n_rows = 0;
     int code = SQLITE_DONE;
     enum strobe_err err = values ? put_head(statement, n_columns, sink) : STROBE_ERR_NOMEM;
-    while (!err && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+    while (!err && (code = strobe_sql_step(sql, statement)) == SQLITE_ROW) {
         for (unsigned i = 0; i < n_columns; i++)
             strobe_sql_read_value(statement, (int)i, &values[i]);
         err = sink->row(sink->context, values, n_columns);
@@ -263,6 +288,12 @@ int strobe_sql_was_rewritten(const struct strobe_sql *sql)
 
 int strobe_sql_prepare(struct strobe_sql *sql, const char **text, sqlite3_stmt **statement)
 {
+    size_t n_included = strobe_sql_skip_include(*text, sql->error, sizeof sql->error);
+    if (n_included) {
+        *text += n_included;
+        *statement = NULL;
+        return *sql->error ? SQLITE_NOTFOUND : SQLITE_OK;
+    }
     struct strobe_out instead = {0};
     size_t n = sql->limits.no_shortcut ? 0 : strobe_sql_rewrite(*text, &instead);
     int code = SQLITE_ERROR;

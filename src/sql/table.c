@@ -55,15 +55,28 @@ unsigned strobe_sql_count_columns(const struct strobe_sql_table *table)
     return n;
 }
 
+/* The table of a number, in the order in which they are listed. NULL: there are no more. */
+static const struct strobe_sql_table *nth_table(unsigned i)
+{
+    const struct {
+        const struct strobe_sql_table *tables;
+        unsigned n;
+    } groups[] = {{strobe_sql_events, strobe_sql_n_events},
+                  {strobe_sql_pairs, strobe_sql_n_pairs},
+                  {strobe_sql_facts, strobe_sql_n_facts},
+                  {strobe_sql_devices, strobe_sql_n_devices}};
+    for (size_t k = 0; k < sizeof groups / sizeof groups[0]; i -= groups[k++].n)
+        if (i < groups[k].n)
+            return &groups[k].tables[i];
+    return NULL;
+}
+
 const struct strobe_sql_table *strobe_sql_find_table(const char *name)
 {
-    for (unsigned i = 0; i < strobe_sql_n_facts; i++)
-        if (!strcmp(name, strobe_sql_facts[i].name))
-            return &strobe_sql_facts[i];
-    for (unsigned i = 0; i < strobe_sql_n_events; i++)
-        if (!strcmp(name, strobe_sql_events[i].name))
-            return &strobe_sql_events[i];
-    return NULL;
+    const struct strobe_sql_table *table;
+    for (unsigned i = 0; (table = nth_table(i)) && strcmp(name, table->name);)
+        i++;
+    return table;
 }
 
 static int on_connect(sqlite3 *db, void *context, int argc, const char *const *argv,
@@ -241,7 +254,7 @@ static int settle(struct cursor *cursor)
     for (; cursor->file < cursor->last_file;
          cursor->file++, cursor->row = cursor->is_one ? cursor->n_rows : 0) {
         struct strobe_sql_file *file = &table->sql->files[cursor->file];
-        enum strobe_err err = table->what->load ? table->what->load(file) : STROBE_OK;
+        enum strobe_err err = table->what->load ? table->what->load(table->sql, file) : STROBE_OK;
         if (err)
             return fail(cursor, err);
         if (cursor->row < table->what->n_rows(file))
@@ -425,8 +438,9 @@ static int on_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int co
     if (cursor->pump) {
         const struct strobe_sql_batch *batch = cursor->batch;
         STROBE_ASSERT(cursor->row < batch->n_rows && (unsigned)column < table->n_columns);
-        put_result(context, &batch->cells[cursor->row * table->n_columns + (unsigned)column],
-                   batch->texts ? batch->texts : "");
+        if (strobe_sql_wants(strobe_sql_pump_ask(cursor->pump), column)) /* SQLite said which */
+            put_result(context, &batch->cells[cursor->row * table->n_columns + (unsigned)column],
+                       batch->texts ? batch->texts : "");
         return SQLITE_OK;
     }
     struct strobe_sql_cell cell = {.type = STROBE_SQL_NULL};
@@ -461,20 +475,16 @@ static const sqlite3_module module = {
 
 int strobe_sql_register(struct strobe_sql *sql)
 {
+    const struct strobe_sql_table *table;
     int code = SQLITE_OK;
-    for (unsigned i = 0; !code && i < strobe_sql_n_facts; i++)
-        code = sqlite3_create_module(sql->db, strobe_sql_facts[i].name, &module, sql);
-    for (unsigned i = 0; !code && i < strobe_sql_n_events; i++)
-        code = sqlite3_create_module(sql->db, strobe_sql_events[i].name, &module, sql);
+    for (unsigned i = 0; !code && (table = nth_table(i)); i++)
+        code = sqlite3_create_module(sql->db, table->name, &module, sql);
     return code;
 }
 
 const char *strobe_sql_table(unsigned i, const char **columns, const char **help)
 {
-    const struct strobe_sql_table *table = i < strobe_sql_n_events ? &strobe_sql_events[i]
-                                           : i - strobe_sql_n_events < strobe_sql_n_facts
-                                               ? &strobe_sql_facts[i - strobe_sql_n_events]
-                                               : NULL;
+    const struct strobe_sql_table *table = nth_table(i);
     if (!table)
         return NULL;
     *columns = table->columns;

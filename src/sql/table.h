@@ -35,11 +35,14 @@ struct strobe_sql_file {
     uint8_t has_stats;
     struct strobe_memory memory;
     uint8_t has_memory;
+    struct strobe_sql_ops *ops;   /* owned: of devices, when asked for */
+    struct strobe_sql_args *args; /* owned: of zones, when EXTRACT_ARG is called */
     atomic_ullong n_holes, hole_bytes, n_bad_parts; /* the most that a pass met: pumps add theirs */
 };
 
 struct strobe_sql {
     sqlite3 *db;                   /* owned */
+    sqlite3 *plain;                /* owned: without tables, for functions.c; NULL: none yet */
     struct strobe_sql_file *files; /* owned: n_files */
     unsigned n_files;
     struct strobe_sql_limits limits;
@@ -74,7 +77,7 @@ struct strobe_sql_table {
     const char *help;
     struct strobe_sql_keys keys;
     /* Facts. What has to be counted first; NULL: nothing. */
-    enum strobe_err (*load)(struct strobe_sql_file *file);
+    enum strobe_err (*load)(struct strobe_sql *sql, struct strobe_sql_file *file);
     uint64_t (*n_rows)(const struct strobe_sql_file *file);
     /* Made-up texts go to `room`. */
     void (*put)(const struct strobe_sql_file *file, uint64_t row, int column,
@@ -88,20 +91,53 @@ struct strobe_sql_table {
 
 enum { STROBE_SQL_MAX_COLUMNS = 24 };
 
-extern const struct strobe_sql_table strobe_sql_facts[], strobe_sql_events[];
-extern const unsigned strobe_sql_n_facts, strobe_sql_n_events;
+/* A table of events that are no zones, by strobe_sql_walk_… of its own. */
+#define STROBE_SQL_WALKED(name, columns, help, walk)              \
+    {                                                             \
+        name, columns, help, {0}, NULL, NULL, NULL, walk, 0, NULL \
+    }
+
+extern const struct strobe_sql_table strobe_sql_facts[], strobe_sql_events[], strobe_sql_pairs[],
+    strobe_sql_devices[];
+extern const unsigned strobe_sql_n_facts, strobe_sql_n_events, strobe_sql_n_pairs,
+    strobe_sql_n_devices;
 extern const char strobe_sql_views[]; /* views.c: CREATE VIEW … */
+
+/* devices.c, args.c: NULL is allowed. */
+void strobe_sql_ops_free(struct strobe_sql_ops *ops);
+void strobe_sql_args_free(struct strobe_sql_args *args);
+
+/* args.c: the rows of arg, and the function EXTRACT_ARG: an SQLite code. */
+enum strobe_err strobe_sql_walk_args(struct strobe_sql_pump *pump);
+int strobe_sql_register_args(struct strobe_sql *sql);
+
+/* functions.c: functions of SQLite that could run for years: an SQLite code. */
+int strobe_sql_register_functions(struct strobe_sql *sql);
 
 /* sums.c: the rows of zone_sum. */
 enum strobe_err strobe_sql_walk_sums(struct strobe_sql_pump *pump);
 
 /* events.c: the track of a batch's zones, -1: it has no number. */
 int64_t strobe_sql_track_of(const struct strobe_trace *trace, const struct strobe_batch *batch);
+/* The ids of a zone and of the one around it, -1: none; of batches with places. */
+void strobe_sql_zone_ids(const struct strobe_batch *batch, uint32_t i, int64_t *id,
+                         int64_t *parent);
 
 /* table.c: the table of that name, or NULL; its columns; 1: a walk must see all of every track to fill the wanted ones. */
 const struct strobe_sql_table *strobe_sql_find_table(const char *name);
 unsigned strobe_sql_count_columns(const struct strobe_sql_table *table);
 int strobe_sql_needs_all(const struct strobe_sql_table *table, uint64_t wanted);
+
+/* facts.c: have the file open once more, as file->work. */
+enum strobe_err strobe_sql_open_work(struct strobe_sql_file *file);
+
+/* heap.c: before the first connection of the process; any thread, any number of times. */
+void strobe_sql_guard_heap(void);
+/* heap.c: SQLite gets no large block of memory in this thread after the deadline (CLOCK_MONOTONIC, ns); 0: it does. */
+void strobe_sql_set_heap_deadline(uint64_t deadline_ns);
+
+/* sql.c: sqlite3_step within the time of the run. */
+int strobe_sql_step(struct strobe_sql *sql, sqlite3_stmt *statement);
 
 /* sql.c: the clock of a run starts. */
 void strobe_sql_begin(struct strobe_sql *sql);

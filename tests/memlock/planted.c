@@ -1,6 +1,6 @@
 /* planted.c - a program that knows nothing of Strobe, with a cause planted in it. What it allocates is the same in every run.
  *
- * usage: planted leak | storm N | convoy | inversion | family | fork
+ * usage: planted leak | storm N | turns | convoy | inversion | family | fork
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <malloc.h>
@@ -17,6 +17,7 @@
 #define APART __attribute__((noinline, noclone))
 
 static void *volatile kept[1000];
+static volatile unsigned sink;
 
 /* ---- memory ---- */
 
@@ -61,6 +62,45 @@ static APART void deep(int depth, long n)
 }
 
 /* What programs rely on. */
+/* Frames of every shape, from two places by turns: an alloca's size decides where what lies further in is. */
+static APART void by_size(size_t n)
+{
+    volatile char *room = __builtin_alloca(n + 1);
+    room[n] = 1;
+    void *volatile at = malloc(24);
+    free(at);
+}
+
+static APART void by_itself(size_t n)
+{
+    void *volatile at = malloc(24 + n % 2);
+    free(at);
+}
+
+static APART void left(size_t n)
+{
+    by_size(n);
+    by_itself(n);
+    sink++;
+}
+
+static APART void right(size_t n)
+{
+    by_itself(n);
+    by_size(n);
+    sink++;
+}
+
+static APART void take_turns(size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        left(i % 5 * 48);
+        right(i % 3 * 48);
+        if (i % 2)
+            left(16);
+    }
+}
+
 static int family(void)
 {
     void *at = NULL;
@@ -192,6 +232,8 @@ int main(int argc, char **argv)
         return run_threads(THREADS, line, number, 0);
     } else if (!strcmp(what, "inversion")) {
         return run_threads(2, both, number, 1);
+    } else if (!strcmp(what, "turns")) {
+        take_turns(1000);
     } else if (!strcmp(what, "family")) {
         return family();
     } else if (!strcmp(what, "fork")) {

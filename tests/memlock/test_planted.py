@@ -54,6 +54,16 @@ class MemoryTest(PlantedTest):
         self.assertEqual((top["function"], top["allocs"], top["temporary"], top["live"]), ("storm", "20000", "20000", "0"))
         self.assertEqual(self.rows("memory", "--sort", "allocs")[0]["stack"].split(";").count("deep"), 20)
 
+    def test_stacks_of_every_shape_are_distinguished(self):
+        for name in ("planted", "planted_fp"):
+            self.planted("turns", options=["--memory=all"], name=name)
+            counts = {}
+            for row in self.rows("memory"):
+                path = tuple(row["stack"].split(";")[-4:])
+                if path[0] == "main" and path[1] == "take_turns":
+                    counts[path[2:]] = counts.get(path[2:], 0) + int(row["allocs"])
+            self.assertEqual(counts, {("left", "by_size"): 1500, ("left", "by_itself"): 1500, ("right", "by_size"): 1000, ("right", "by_itself"): 1000})
+
     def test_samples_estimate_bytes(self):
         self.planted("storm", "200000", options=["--memory=4K"])
         top = self.rows("memory", "--by", "function", "--sort", "bytes")[0]
@@ -122,6 +132,43 @@ class PythonTest(PlantedTest):
     def test_samples_estimate_them(self):
         self.take("/usr/bin/python3", "-S", "-c", self.LEAK, options=["--memory=2K", "--python", "off"])
         self.assertLess(abs(self.pools()["python object"]["live_bytes"] - 6_000_000), 1_500_000)
+
+
+class NamesTest(PlantedTest):
+    """The program's file is gone when the trace is read, as on another machine: names are in the trace."""
+
+    def setUp(self):
+        super().setUp()
+        self.gone = self.path("taken-away")
+        shutil.copy(self.program("planted"), self.gone)
+
+    def taken_away(self, *words, options):
+        self.take(self.gone, *words, options=options)
+        os.unlink(self.gone)
+
+    def test_stacks_of_blocks_have_their_functions_in_the_trace(self):
+        self.taken_away("leak", options=["--memory=all"])
+        self.assertEqual(self.rows("memory")[0]["stack"].split(";")[-3:], ["main", "leak_blocks", "forget_it"])
+
+    def test_stacks_of_waits_have_their_functions_in_the_trace(self):
+        self.taken_away("convoy", options=["--locks"])
+        rows = {row["lock"]: row for row in self.rows("locks")}
+        self.assertEqual(rows["mutex crowded"]["stack"].split(";")[-1], "stand_in_line")
+
+    def test_a_forked_child_has_names_of_its_own(self):
+        self.taken_away("fork", options=["--memory=all", "--all"])
+        rows = [row for row in self.rows("memory", "--by", "function") if row["function"] == "forget_it"]
+        self.assertEqual([row["live_bytes"] for row in rows if row["live"] != "0"], ["1000000"])
+
+    def test_names_come_with_those_of_samples(self):
+        self.env.pop("STROBE_SAMPLE", None)
+        self.trace = self.path("t.strobe")
+        code, _, err = self.run_it(harness.STROBE, "record", "-q", "-o", self.trace, "--memory=all", "--sample", "9973", "--", self.gone, "leak")
+        os.unlink(self.gone)
+        self.assertEqual(code, 0, err)
+        if "no stack samples" in err:
+            self.skipTest("the kernel gives no samples here")
+        self.assertEqual(self.rows("memory")[0]["stack"].split(";")[-3:], ["main", "leak_blocks", "forget_it"])
 
 
 class LocksTest(PlantedTest):

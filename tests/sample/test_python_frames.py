@@ -7,6 +7,7 @@ import collections
 import csv
 import io
 import os
+import signal
 import subprocess
 import sys
 
@@ -95,12 +96,14 @@ class Attached(PythonFramesTest):
                 self.wait_for(lambda: os.readlink(f"/proc/{process.pid}/exe").startswith(os.path.dirname(
                     os.path.realpath(PYTHONS[version]))))
                 path = self.path(f"{version[1]}.strobe")
-                code, _, err = self.run_it(harness.STROBE, "record", "-o", path, "--for", "0.5s", "--pid", str(process.pid))
+                recorder = self.start(harness.STROBE, "record", "-o", path, "--pid", str(process.pid))
+                self.wait_for(lambda: recorder.poll() is not None or os.path.exists(path) and any("main (split.py:21)" in stack for stack in self.stacks(path)))
+                recorder.send_signal(signal.SIGINT)
+                err = recorder.communicate()[1]
                 if "no stack samples" in err:
                     self.skipTest("the kernel gives no samples here")
-                self.assertEqual(code, 0, err)
+                self.assertEqual(recorder.returncode, 0, err)
                 self.assertIsNone(process.poll())
-                self.assertTrue([stack for stack in self.stacks(path) if "main (split.py:21)" in stack])
                 process.kill()
                 process.wait()
 

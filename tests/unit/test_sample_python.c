@@ -5,10 +5,13 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "sample/py_image.h"
 #include "sample/py_layout.h"
 #include "sample/py_line.h"
+#include "sample/py_memory.h"
 
 #define LINE(table, bytes, first, at) \
     strobe_py_line_of(table, (const uint8_t *)(bytes), sizeof(bytes) - 1, first, at)
@@ -94,6 +97,56 @@ static void layouts_are_those_of_3_9_to_3_12_and_what_3_13_tells(void **state)
     assert_false(strobe_py_layout_read(told, &layout));
 }
 
+static void what_was_read_once_is_read_again_with_one_call(void **state)
+{
+    (void)state;
+    static struct strobe_py_memory memory;
+    static struct strobe_py_spans again;
+    static _Alignas(4096) uint8_t near[4096], far[3 << 16];
+    uint32_t pid = (uint32_t)getpid();
+    uint8_t *const places[] = {near, near + 1500, far + 5000, far + 100000};
+    for (uint8_t round = 0; round < 3; round++) {
+        strobe_py_memory_begin(&memory, pid, round ? &again : NULL);
+        uint64_t n_calls = memory.n_calls;
+        for (uint8_t i = 0; i < 4; i++) {
+            const uint8_t *read = strobe_py_memory_at(&memory, (uintptr_t)places[i], 100);
+            assert_true(read && read[0] == round && read[99] == 0);
+            *places[i] = (uint8_t)(round + 1);
+        }
+        assert_int_equal(memory.n_calls - n_calls, round ? 0 : 4);
+        strobe_py_memory_end(&memory, &again);
+        assert_int_equal(again.n, 3); /* the two that are near are one */
+    }
+}
+
+static void a_range_that_is_gone_costs_itself_alone(void **state)
+{
+    (void)state;
+    static struct strobe_py_memory memory;
+    static struct strobe_py_spans again;
+    static uint64_t word = 7;
+    uint32_t pid = (uint32_t)getpid();
+    uint8_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t out = 0;
+    strobe_py_memory_begin(&memory, pid, NULL);
+    assert_true(strobe_py_memory_word(&memory, (uintptr_t)page + 4088, &out));
+    assert_true(strobe_py_memory_word(&memory, (uintptr_t)&word, &out) && out == 7);
+    strobe_py_memory_end(&memory, &again);
+    munmap(page, 4096);
+    for (int i = 0; i < 2; i++) {
+        strobe_py_memory_begin(&memory, pid, &again);
+        assert_false(strobe_py_memory_word(&memory, (uintptr_t)page + 4088, &out));
+        assert_true(strobe_py_memory_word(&memory, (uintptr_t)&word, &out) && out == 7);
+        strobe_py_memory_end(&memory, &again);
+        assert_int_equal(again.n, 1);
+    }
+    for (int i = 0; i < 20; i++) { /* nobody needs it any more */
+        strobe_py_memory_begin(&memory, pid, &again);
+        strobe_py_memory_end(&memory, &again);
+    }
+    assert_int_equal(again.n, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +155,8 @@ int main(void)
         cmocka_unit_test(a_line_table_of_3_11_has_entries_of_five_forms),
         cmocka_unit_test(a_table_of_any_bytes_gives_a_line),
         cmocka_unit_test(a_version_is_known_by_its_file_name),
+        cmocka_unit_test(what_was_read_once_is_read_again_with_one_call),
+        cmocka_unit_test(a_range_that_is_gone_costs_itself_alone),
         cmocka_unit_test(layouts_are_those_of_3_9_to_3_12_and_what_3_13_tells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
